@@ -478,9 +478,9 @@ def _mask(key: str, value: Any, secrets: Sequence[str]) -> Any:
     return value
 
 
-# The key in a configuration's `__dict__` under which a judge's typed section lies: judges receive the configuration
-# alone. No copy has it, so a copy that was changed is validated anew
-_HANDED = "_astuner_section"
+#: The key in a configuration's `__dict__` under which a judge's typed section lies: judges receive the configuration
+#: alone. No copy has it, so a copy that was changed is validated anew.
+HANDED = "_astuner_section"
 
 
 @dataclass(frozen=True, slots=True)
@@ -581,12 +581,6 @@ def _default_nodes() -> bytes:
     return pickle.dumps(OmegaConf.create(TaskJudgeConfig().model_dump()))
 
 
-def hand_over(settings: Settings) -> DictConfig:
-    """The whole configuration for one judge, whose `task_judge_section` is then that of `settings`."""
-    vars(settings.whole)[_HANDED] = settings.task_judge
-    return settings.whole
-
-
 def load_config(
     source: str | Path | Mapping[str, Any] | DictConfig | None = None, overrides: Sequence[str] = ()
 ) -> DictConfig:
@@ -610,7 +604,7 @@ def task_judge_section(config: Mapping[str, Any] | DictConfig) -> TaskJudgeConfi
     Raises:
         ConfigError: an unknown key, a wrong type or value, or an interpolation that cannot be resolved.
     """
-    section: TaskJudgeConfig | None = vars(config).get(_HANDED) if isinstance(config, DictConfig) else None
+    section: TaskJudgeConfig | None = vars(config).get(HANDED) if isinstance(config, DictConfig) else None
     if section is not None:
         return section
     whole = config if isinstance(config, DictConfig) else OmegaConf.create(dict(config))
@@ -636,7 +630,7 @@ def _plain(config: DictConfig, where: str) -> Any:
     return {} if plain is None else plain
 
 
-def _way_out(exc: yaml.YAMLError, path: Path) -> str:
+def yaml_hint(exc: yaml.YAMLError, path: Path) -> str:
     """The way out of the commonest mistakes, whose own messages speak of a token or of the start of a document."""
     if path.suffix in (".jsonl", ".csv", ".tsv"):
         return "it looks like a file of rows, which --input takes; --conf takes the YAML. "
@@ -661,7 +655,7 @@ def _read(source: str | Path | Mapping[str, Any] | DictConfig | None) -> DictCon
     except (OSError, UnicodeDecodeError) as exc:
         raise ConfigError(f"cannot read the configuration file {str(source)!r}: {exc}") from exc
     except yaml.YAMLError as exc:
-        raise ConfigError(f"{str(source)!r} is not valid YAML: {_way_out(exc, Path(source))}{exc}") from exc
+        raise ConfigError(f"{str(source)!r} is not valid YAML: {yaml_hint(exc, Path(source))}{exc}") from exc
     if not isinstance(loaded, DictConfig):
         raise ConfigError(f"{str(source)!r} must hold a mapping at its top, got {type(loaded).__name__}")
     return loaded

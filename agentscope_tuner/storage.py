@@ -156,6 +156,9 @@ def file_system(url: str) -> tuple[Any, str]:
             such kind.
     """
     scheme = url.partition("://")[0].rpartition("::")[2].lower()
+    if scheme == "hf" and not url.partition("://")[2].startswith(("datasets/", "buckets/")):
+        way_out = f"hf://datasets/{url.partition('://')[2]}"
+        raise ConfigError(f"{url!r} names a model: write {way_out!r} for the rows of a data set")
     try:
         from fsspec.core import url_to_fs
     except ImportError as exc:
@@ -242,6 +245,7 @@ def natural(name: str) -> tuple[object, ...]:
 
 PARQUET = (".parquet", ".pq")
 ARROW = (".arrow", ".feather", ".ipc")
+TABLES = (".csv", ".tsv")
 
 
 GZIP = ".gz"
@@ -257,6 +261,11 @@ def is_gzip(name: str) -> bool:
     if name.lower().endswith(_OTHER_PACKINGS):
         raise ConfigError(f"{name!r}: lines are packed by gzip or not at all: name it .jsonl.gz, or .jsonl")
     return name.lower().endswith(GZIP)
+
+
+def is_table(name: str) -> bool:
+    """Whether a file is a table of text cells, by its suffix."""
+    return name.lower().endswith(TABLES)
 
 
 def is_columnar(name: str) -> bool:

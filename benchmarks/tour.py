@@ -15,6 +15,7 @@ import argparse
 import ast
 import asyncio
 import json
+import logging
 import sys
 import tempfile
 import threading
@@ -182,6 +183,8 @@ def main() -> None:
     parser.add_argument("--first", action="store_true", help="show the first walk, with the imports on the way")
     parser.add_argument("--calls", action="store_true", help="print every call, not only the rooms")
     asked = parser.parse_args()
+    # Before the first command: it would log to the stream of its test runner, which is closed after it
+    logging.basicConfig(level=logging.ERROR)
     # Before the first trip: its threads are followed from their start
     guide = Guide()
     table = ["| trip | calls | modules | moves between files |", "| --- | --- | --- | --- |"]

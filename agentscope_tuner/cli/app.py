@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import gc
 import logging
+import os
 import shutil
+import sys
+from collections.abc import Sequence
 from importlib import import_module
+from itertools import pairwise
 from typing import Annotated, Any, Literal, NamedTuple
 
 import typer
@@ -21,12 +25,16 @@ class ListedCommand(NamedTuple):
     Attributes:
         name: as it is typed.
         home: `package.module:attribute` below `agentscope_tuner`: a function, or a group's `typer.Typer`.
+        panel: the heading under which it is listed.
         summary: its line in the list of commands: the first paragraph of its own help.
+        example: a call of it, which ends its help.
     """
 
     name: str
     home: str
+    panel: str
     summary: str
+    example: str
 
     def load(self) -> Any:
         """The function, or the group, from its module."""
@@ -34,88 +42,87 @@ class ListedCommand(NamedTuple):
         return getattr(import_module(f"agentscope_tuner.{module}"), attribute)
 
 
-#: What each command does, in the order of the list: the first paragraph of its own help.
-_SUMMARIES = {
-    "demo": "Judge the rollouts that ship with the package: right, wrong, filtered and failed ones, each with "
-    "its reason.",
-    "init": "Write a commented configuration, rows to judge and a test, and say what to run next. No file is "
-    "written over.",
-    "judge": "Judge a file of rollouts. Exit code 3 when any row failed: it then has no reward, which is not a "
-    "reward of 0.",
-    "rollout": "Run the workflow on each task several times, and judge every rollout.",
-    "migrate": "Write AgentJet's YAML with the judge under `astuner.task_judge`, and say what has no equivalent here.",
-    "config": "Print the resolved configuration, secrets masked; of a judge that asks others, first the tree as a "
-    "comment.",
-    "check": "Load the judge and judge nothing: exit code 0 when a training run could use it, 2 with every "
-    "problem when not.",
-    "explain": "Judge the row --id of --input by --conf and show how: rules, stages, each part, what was skipped, "
-    "what it cost.",
-    "serve": "Serve judges over HTTP: POST /reward, OpenRLHF's and NeMo-Gym's wires, /metrics, /docs.",
-    "audit": "Attack the judge on your own tasks: what wrong answers pass, what right ones fail, what a policy "
-    "would learn.",
-    "doctor": "Why is my reward 0, or without spread? The likeliest cause first, with rows and the line to write.",
-    "agree": "How well verdicts agree with labels, with 95 % intervals. Rows without a verdict are counted "
-    "apart, not as 0.",
-    "compare": "Which verdicts changed from A to B, in which direction, and what it changes in a trainer's advantages.",
-    "judge-eval": "Measure an LLM judge on labelled answers, the verdict cache off. Exit code 3 when half of the "
-    "verdicts failed.",
-    "view": "Look at rollouts and verdicts in the browser, live while a run writes them. Ends with Ctrl-C.",
-    "report": "Write the page of `astuner view` as one file that opens from disk and can be mailed.",
-    "watch": "Look at every step of a run: groups without a signal, drift, failures; and whether the run is "
-    "being gamed.",
-    "rules": "Filter a result table by rules, and see what fires.",
-    "env": "Serve environments that judge themselves.",
-    "rubrics": "Rubrics learned from labelled samples.",
-    "llm": "A small model on this machine, for trying graders without a key.",
-    "cache": "Replies of judge models, kept on disk and shared by processes.",
-}
-#: A call of each command, at the end of its help.
-_EXAMPLES = {
-    "demo": "demo",
-    "init": "init math mine --from rows.jsonl",
-    "judge": "judge --conf train.yaml --input rows.jsonl --output scored.jsonl",
-    "rollout": "rollout --conf train.yaml --output rollouts.jsonl",
-    "migrate": "migrate ajet.yaml --output migrated.yaml",
-    "doctor": "doctor runs/1",
-    "config": "config --conf train.yaml astuner.task_judge.on_error=zero",
-    "check": "check --conf train.yaml --input rows.jsonl",
-    "explain": "explain --reference 3/2 --answer 1.5",
-    "serve": "serve --conf train.yaml --port 8000",
-    "audit": "audit --conf train.yaml --input rows.jsonl",
-    "agree": "agree --input scored.jsonl",
-    "compare": "compare scored-a.jsonl scored-b.jsonl",
-    "judge-eval": "judge-eval --conf train.yaml --labels labelled.jsonl",
-    "view": "view scored.jsonl",
-    "report": "report scored.jsonl --output report.html",
-    "watch": "watch runs/1",
-    "rules": "rules try --rule '{kind: max_chars, max_chars: 9}' --text 'a long text'",
-    "env": "env serve --port 8000",
-    "rubrics": "rubrics learn --conf train.yaml",
-    "llm": "llm serve",
-    "cache": "cache stats",
-}
-_LAB = {"demo", "rollout", "audit", "doctor", "agree", "compare", "watch", "view"}
-_GROUPS = {"rules", "env", "rubrics", "llm", "cache"}
-# Commands whose module has another name
-_HOMES = {
-    "config": "cli.options:show",
-    "judge-eval": "lab.commands.judge_eval:judge_eval",
-    "report": "lab.commands.view:report",
-}
-
-
-def _home(name: str) -> str:
-    if name in _LAB:
-        return f"lab.commands.{name}:{name}"
-    return _HOMES.get(name) or f"cli.{name}:{'app' if name in _GROUPS else name}"
-
-
-COMMANDS = tuple(ListedCommand(name, _home(name), summary) for name, summary in _SUMMARIES.items())
+_BEGIN, _JUDGE, _LOOK, _BESIDE = "Begin", "Judge", "Look at rewards", "Beside the judges"
+#: The commands in the order of their list. The lab's are named as text: no floor of the command line imports them.
+COMMANDS = tuple(
+    ListedCommand(*row)
+    for row in (
+        ("demo", "lab.commands.demo:demo", _BEGIN,
+         "Judge the rollouts that ship with the package: right, wrong, filtered and failed ones, each with its reason.",
+         "demo"),
+        ("init", "cli.init:init", _BEGIN,
+         "Write a configuration, rows to judge and a test; or, with --from, the configuration that reads your rows.",
+         "init math mine --from rows.jsonl"),
+        ("migrate", "cli.migrate:migrate", _BEGIN,
+         "Write AgentJet's YAML with the judge under `astuner.task_judge`, and say what has no equivalent here.",
+         "migrate ajet.yaml --output migrated.yaml"),
+        ("check", "cli.check:check", _JUDGE,
+         "Load the judge and read the rows, but judge nothing. Exit code 0: training can use both.",
+         "check --conf train.yaml --input rows.jsonl"),
+        ("judge", "cli.judge:judge", _JUDGE,
+         "Judge a file of rollouts. A failed row has no reward, which is not a reward of 0; the exit code is then 3.",
+         "judge --conf train.yaml --input rows.jsonl --output scored.jsonl"),
+        ("explain", "cli.explain:explain", _JUDGE,
+         "Explain one verdict: rules, stages, each part, what was skipped, what it cost.",
+         "explain --reference 3/2 --answer 1.5"),
+        ("config", "cli.options:show", _JUDGE,
+         "Print the resolved configuration with secrets masked; if a judge asks others, the tree of judges first.",
+         "config --conf train.yaml astuner.task_judge.on_error=zero"),
+        ("serve", "cli.serve:serve", _JUDGE,
+         "Serve judges over HTTP: POST /reward, OpenRLHF's and NeMo-Gym's wires, /metrics, /docs.",
+         "serve --conf train.yaml --port 8000"),
+        ("rollout", "lab.commands.rollout:rollout", _JUDGE,
+         "Run the workflow on each task several times, and judge every rollout.",
+         "rollout --conf train.yaml --output rollouts.jsonl"),
+        ("view", "lab.commands.view:view", _LOOK,
+         "Look at rollouts and verdicts in the browser, live while a run writes them. Ends with Ctrl-C.",
+         "view scored.jsonl"),
+        ("report", "lab.commands.view:report", _LOOK,
+         "Write the page of `astuner view` as one file that opens from disk and can be mailed.",
+         "report scored.jsonl --output report.html"),
+        ("doctor", "lab.commands.doctor:doctor", _LOOK,
+         "Why is my reward 0, or without spread? The likeliest cause first, with rows and the line to write.",
+         "doctor runs/1"),
+        ("audit", "lab.commands.audit:audit", _LOOK,
+         "Attack the judge on your tasks: which wrong answers pass, which right ones fail, what a policy would learn.",
+         "audit --conf train.yaml --input rows.jsonl"),
+        ("agree", "lab.commands.agree:agree", _LOOK,
+         "How well verdicts agree with labels, with 95 % intervals. Rows without a verdict are counted apart.",
+         "agree --input scored.jsonl"),
+        ("compare", "lab.commands.compare:compare", _LOOK,
+         "Which verdicts changed from A to B, in which direction, and what it changes in a trainer's advantages.",
+         "compare scored-a.jsonl scored-b.jsonl"),
+        ("judge-eval", "lab.commands.judge_eval:judge_eval", _LOOK,
+         "Measure an LLM judge on labelled answers, without the cache. Exit code 3: half of the verdicts failed.",
+         "judge-eval --conf train.yaml --labels labelled.jsonl"),
+        ("watch", "lab.commands.watch:watch", _LOOK,
+         "Look at every step of a run: groups without a signal, drift, failures; and whether the run is being gamed.",
+         "watch runs/1"),
+        ("rules", "cli.rules:app", _BESIDE,
+         "Filter a result table by rules, and see what fires.",
+         "rules try --rule '{kind: max_chars, max_chars: 9}' --text 'a long text'"),
+        ("env", "cli.env:app", _BESIDE, "Serve environments that judge themselves.", "env serve --port 8000"),
+        ("rubrics", "cli.rubrics:app", _BESIDE,
+         "Rubrics learned from labelled samples.", "rubrics learn --conf train.yaml"),
+        ("llm", "cli.llm:app", _BESIDE,
+         "A small model on this machine, for trying graders without a key.", "llm serve"),
+        ("cache", "cli.cache:app", _BESIDE,
+         "Replies of judge models, kept on disk and shared by processes.", "cache stats"),
+    )
+)  # fmt: skip
+# Whose input is an argument: `--input RUN` is taken, too, as by all others
+_TAKES_INPUT = ("view", "report", "doctor", "watch")
+_EXIT_CODES = (
+    "Exit codes: 0 done; 1 found what --fail-on or --fail-over asks about; 2 wrong options, configuration or input; "
+    "3 some rows have no reward; 4 rubrics not proven; 130 interrupted."
+)
 
 
 _LEAST_COLUMNS = 100
 # rich's boxes cut words that are longer than their column, so a narrow window gets plain, wrapped text
 _MARKUP: Literal["rich"] | None = "rich" if shutil.get_terminal_size().columns >= _LEAST_COLUMNS else None
+# what typer raises for a wrong option or command
+_UsageError: type[Exception] = typer.BadParameter.__mro__[2]
 _BY_NAME = {command.name: command for command in COMMANDS}
 
 
@@ -124,8 +131,37 @@ class _Root(TyperGroup):
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """The list in a narrow window, where click would cut the summaries."""
-        with formatter.section("Commands"):
-            formatter.write_dl([(command.name, command.summary) for command in COMMANDS])
+        for panel in dict.fromkeys(command.panel for command in COMMANDS):
+            with formatter.section(panel):
+                formatter.write_dl([(command.name, command.summary) for command in COMMANDS if command.panel == panel])
+
+    def main(self, args: Any = None, *more: Any, **options: Any) -> Any:
+        """Run a command; a wrong option or argument is an error as all others are, of one with --json as JSON."""
+        given = sys.argv[1:] if args is None else list(args)
+        try:
+            code = super().main(given, *more, **{**options, "standalone_mode": False})
+        except _UsageError as exc:
+            if not given or type(exc).__name__ == "NoArgsIsHelpError":
+                return super().main([*given, "--help"], *more, **options)
+            code = self._fail(exc, given)
+        except typer.Abort:
+            code = 130
+        sys.exit(code if isinstance(code, int) else 0)
+
+    def _fail(self, exc: Any, given: Sequence[str]) -> int:
+        from agentscope_tuner.cli.console import fail, print_errors_as_json
+
+        print_errors_as_json("--json" in given)
+        known = given[:1] if given and given[0] in _BY_NAME else []
+        said = " ".join(exc.format_message().split()).replace(": Value error, ", ": ").rstrip(".")
+        name = getattr(getattr(exc, "param", None), "opts", [""])[0]
+        if name in given[:-1]:
+            said += f", got {given[given.index(name) + 1]!r}"
+        elif lone := _lone_file(given):
+            option = "--conf" if lone.endswith((".yaml", ".yml")) else "--input"
+            said += f"; {lone!r} stands alone: write {option} {lone}"
+        command = " ".join(["astuner", *known])
+        return fail(f"{said}; `{command} --help` has the options").exit_code
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command to run, for the arguments."""
@@ -133,7 +169,14 @@ class _Root(TyperGroup):
 
         name, listed, rest = super().resolve_command(ctx, args)
         print_errors_as_json("--json" in rest)
+        if name in _TAKES_INPUT:
+            rest = [word.removeprefix("--input=") for word in rest if word != "--input"]
         return name, _loaded(_BY_NAME[name]) if listed is not None and name in _BY_NAME else listed, rest
+
+
+def _lone_file(given: Sequence[str]) -> str:
+    """A file that no option takes."""
+    return next((word for before, word in pairwise(given) if not before.startswith("-") and os.path.isfile(word)), "")
 
 
 def _loaded(command: ListedCommand) -> Any:
@@ -145,7 +188,7 @@ def _loaded(command: ListedCommand) -> Any:
     # Put the command into a group: typer would give a single command the options of a root
     group = typer.Typer(add_completion=False, rich_markup_mode=_MARKUP)
     group.callback()(lambda: None)
-    example = f"Example: astuner {_EXAMPLES[command.name]}"
+    example = f"Example: astuner {command.example}"
     if isinstance(found, typer.Typer):
         found.rich_markup_mode = _MARKUP
         group.add_typer(found, name=command.name, epilog=example)
@@ -158,7 +201,8 @@ def _loaded(command: ListedCommand) -> Any:
 app = typer.Typer(
     name="astuner",
     cls=_Root,
-    help="The reward layer for RL fine-tuning of LLM agents.",
+    help="Rewards for RL fine-tuning of LLM agents: `astuner COMMAND --help` has each command's options.",
+    epilog=_EXIT_CODES,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=_MARKUP,
@@ -198,4 +242,4 @@ def _listed() -> None:
 
 
 for _command in COMMANDS:
-    app.command(_command.name, help=_command.summary)(_listed)
+    app.command(_command.name, help=_command.summary, rich_help_panel=_command.panel)(_listed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,6 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from agentscope_tuner.cli.console import fail, say
+from agentscope_tuner.cli.options import Json
 from agentscope_tuner.graders.client.verdict_cache import default_cache_dir, open_cache
 
 app = typer.Typer(help="Replies of judge models, kept on disk and shared by processes.", no_args_is_help=True)
@@ -20,14 +22,17 @@ Folder = Annotated[
 ]
 
 
-@app.command()
-def stats(folder: Folder = None) -> None:
+@app.command(epilog="Example: astuner cache stats")
+def stats(folder: Folder = None, as_json: Json = False) -> None:
     """Print how many verdicts are kept, and how much room they take."""
     with _cache(folder) as (cache, where):
+        if as_json:
+            print(json.dumps({"verdicts": len(cache), "bytes": cache.volume(), "folder": str(where)}))
+            return
         say(f"{len(cache):,} verdicts, {cache.volume():,} bytes in {where}")
 
 
-@app.command()
+@app.command(epilog="Example: astuner cache clear --yes")
 def clear(
     folder: Folder = None,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,

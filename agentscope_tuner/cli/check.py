@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
@@ -11,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from agentscope_tuner.cli.console import Exit, cell, config_errors, fail, out, printable, table
-from agentscope_tuner.cli.options import Conf, Format, Map, Overrides, conversion, mapped, source_lines
+from agentscope_tuner.cli.options import Conf, Format, Json, Map, Overrides, conversion, mapped, source_lines
 from agentscope_tuner.cli.rendering import judge_tree
 from agentscope_tuner.config import Settings
 from agentscope_tuner.errors import ConfigError
@@ -32,20 +33,23 @@ def check(
     input_: Annotated[str | None, typer.Option("--input", help=_INPUT)] = None,
     format_: Format = None,
     map_: Map = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print what --input holds as one JSON object.")] = False,
+    as_json: Json = False,
 ) -> None:
-    """Load the judge and judge nothing: exit code 0 when a training run could use it, 2 with every problem when not.
+    """Load the judge and read the rows, but judge nothing. Exit code 0: training can use both.
 
-    With --input every row is read, too: 3 when any could not be judged, each kind of problem with its first rows.
+    2: the configuration is wrong; every problem is listed. 3: some rows of --input could not be judged; the first of
+    each kind are listed.
     """
-    if input_ is None and (as_json or format_ or map_):
-        raise fail("--json, --format and --map are about the rows of --input: name a file there")
+    if input_ is None and (format_ or map_):
+        raise fail("--format and --map are about the rows of --input: name a file there")
     with config_errors():
         settings = mapped(conf, overrides, map_)
         judge, loaded = _judge(settings, rows_only=input_ is not None)
         if not as_json:
             out.print(Text(loaded), soft_wrap=True)
         if input_ is None:
+            if as_json:
+                print(json.dumps({"judge": loaded}))
             return
         with source_lines(input_) as (lines, name):
             rows = conversion(settings, format_, map_, responses=False).all(lines)
@@ -55,7 +59,7 @@ def check(
     if as_json:
         print(json.dumps({"input": input_, **report.to_dict()}))
     else:
-        _show(report, name)
+        _show(report, name, judge.reference_keys)
     if report.counts:
         raise typer.Exit(Exit.ROWS_FAILED)
 
@@ -72,12 +76,12 @@ def _judge(settings: Settings, *, rows_only: bool) -> tuple[ChecksTasks, str]:
     return judge, "\n".join([loaded, *map(printable, judge_tree(section)[1:])])
 
 
-def _show(report: TaskReport, name: str) -> None:
+def _show(report: TaskReport, name: str, keys: Sequence[str]) -> None:
     failed = sum(report.counts.values())
     verdict = f"{failed:,} could not be judged" if failed else "every one can be judged"
     out.print(Text(f"{name}: {report.rows:,} rows, {report.task_ids:,} task ids, {verdict}"))
     if report.shown:
-        out.print(_rows_shown(report))
+        out.print(_rows_shown(report, keys))
     for note, count in report.notes.most_common():
         out.print(
             Text(f"note: {count:,} of {report.outputs:,} rows: {printable(note)}", style="yellow"), soft_wrap=True
@@ -93,14 +97,15 @@ def _show(report: TaskReport, name: str) -> None:
             out.print(_indented(f"… and {count - len(report.first[kind]):,} more"))
 
 
-def _rows_shown(report: TaskReport) -> Table:
+def _rows_shown(report: TaskReport, keys: Sequence[str]) -> Table:
     """The first rows side by side, as the judge reads them."""
     found = table("as the judge reads them", "", *(where.rpartition("/")[2] for where, _, _ in report.shown))
     tasks, outputs = [task for _, task, _ in report.shown], [output for _, _, output in report.shown]
-    answers = [plain_text(task.metadata.get("answer", "–")) for task in tasks]
+    held = [key for key in keys if any(key in task.metadata for task in tasks)] or keys[:1]
+    references = [(key, [plain_text(task.metadata.get(key, "–")) for task in tasks]) for key in held]
     given = ["–" if output is None else plain_text(output.metadata.get("final_answer", "–")) for output in outputs]
     questions = [task.main_query or plain_text(task.init_messages or "–") for task in tasks]
-    for name, texts in (("question", questions), ("answer", answers), ("response", given)):
+    for name, texts in (("question", questions), *references, ("response", given)):
         found.add_row(name, *(cell(_ends(text)) for text in texts))
     return found
 

@@ -21,7 +21,7 @@ def _group() -> None:
     """Keeps `serve` a subcommand: typer would make a single command the group itself."""
 
 
-@app.command()
+@app.command(epilog="Example: astuner env serve --port 8000")
 def serve(
     host: Host = "127.0.0.1",
     port: Port = 8000,

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable
 from typing import Annotated
 
 import typer
 
 from agentscope_tuner.cli.console import config_errors, fail, out
-from agentscope_tuner.cli.options import Format, Map, Overrides, conversion, mapped, source_lines
+from agentscope_tuner.cli.options import Format, Json, Map, Overrides, conversion, mapped, source_lines
 from agentscope_tuner.cli.rendering import readings, row_tree, stages_table, verdict_on
 from agentscope_tuner.errors import ConfigError, JudgeError
 from agentscope_tuner.records import Line, parse_line
 from agentscope_tuner.task_judge.contract.loading import load_judge
 from agentscope_tuner.verify.math.read import Pair, bare, reference
 from agentscope_tuner.verify.sandbox import DEADLINE, shared
-from agentscope_tuner.workflow import Rollout
+from agentscope_tuner.workflow import Rollout, WorkflowTask
 
 # Where no row has the id that was asked for
 _IDS_NAMED = 3
@@ -44,11 +45,12 @@ def explain(
     answer: Answer = None,
     deadline: Deadline = DEADLINE,
     question: Question = None,
+    as_json: Json = False,
 ) -> None:
-    """Judge the row --id of --input by --conf and show how: rules, stages, each part, what was skipped, what it cost.
+    """Explain one verdict: rules, stages, each part, what was skipped, what it cost.
 
-    Or print what the math judge reads in --reference and --answer, and every stage of their comparison. Exit code 0
-    whatever the verdict.
+    Of the row --id of --input, judged by --conf; or of --reference and --answer: what the math judge reads in both, and
+    every stage of their comparison. Exit code 0 whatever the verdict.
     """
     if conf is not None and input_ is not None:
         if reference_text is not None or answer is not None:
@@ -59,9 +61,14 @@ def explain(
             with source_lines(input_) as (lines, _):
                 rows = conversion(settings, format_, map_).all(lines)
                 group, place = _rows(rows, id_, ranks=judge.traits.ranks)
-        out.print(row_tree(judge, group, place))
+        if as_json:
+            outputs, task = [each.output for each in group], WorkflowTask(task=judge.read(group[0].task))
+            judged = judge.judge_group(task, outputs) if judge.traits.ranks else [judge.judge(task, outputs[place])]
+            print(json.dumps({"id": group[place].id, **judged[place if judge.traits.ranks else 0].to_dict()}))
+        else:
+            out.print(row_tree(judge, group, place))
     elif reference_text is not None and answer is not None and conf is None and input_ is None:
-        _compare(reference_text, answer, deadline, question)
+        _compare(reference_text, answer, deadline, question, as_json=as_json)
     else:
         raise fail("give --conf and --input, or --reference and --answer")
 
@@ -98,10 +105,13 @@ def _rows(lines: Iterable[Line], id_: str | None, *, ranks: bool) -> tuple[list[
     return group, place
 
 
-def _compare(reference_text: str, answer: str, deadline: float, question: str | None) -> None:
+def _compare(reference_text: str, answer: str, deadline: float, question: str | None, *, as_json: bool) -> None:
     sandbox = shared(1, deadline)
     try:
         verdict, text = verdict_on(answer, reference_text, question, sandbox)
+        if as_json:
+            print(json.dumps({"outcome": verdict.outcome, "stage": verdict.stage, "reason": verdict.reason}))
+            return
         pair = Pair.of(bare(text), reference(reference_text), question)
         shown = [*readings(pair), stages_table(pair, sandbox)] if verdict.stage != "place" else []
     except JudgeError as exc:

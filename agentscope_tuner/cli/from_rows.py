@@ -1,19 +1,26 @@
-"""`astuner init math --from ROWS`: the configuration for somebody's own rows, and why it reads them so."""
+"""`astuner init KIND --from ROWS`: the configuration for somebody's own rows, and why it reads them so.
+
+A row is of a kind when the kind's own judge could read its reference: tests that parse, numbers and a target, a letter.
+"""
 
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from agentscope_tuner.errors import ConfigError, JudgeError
+from agentscope_tuner.graders.rubrics.criteria import read_rubrics
 from agentscope_tuner.records.formats import AUTO, Conversion
 from agentscope_tuner.records.formats.plain import is_own, plain_text
 from agentscope_tuner.records.reader import Line
 from agentscope_tuner.task_judge.contract.reads import (
+    ANSWERS,
     QUESTIONS,
     RESPONSES,
     UNSURE,
@@ -24,10 +31,13 @@ from agentscope_tuner.task_judge.contract.reads import (
     likely_answers,
     sole_answer_column,
 )
+from agentscope_tuner.verify.code.formats import BadTestsError, read_tests
 from agentscope_tuner.verify.find import Place, find_answer, stated_elsewhere
 from agentscope_tuner.verify.math.verdict import check_reference
 
 _MOST_ROWS = 200
+# Of the rows looked at, those that must be of a kind
+_SHARE = 0.8
 _WHOLE_CHARS = 60
 # How a prompt asks for a form
 _ASKED: Mapping[Place, str] = {"hash": "####", "tag": "<answer>"}
@@ -44,18 +54,20 @@ class Looked:
     """What was found in the first rows.
 
     Attributes:
+        kind: the judge's short name.
         rows: how many were looked at.
         responses: how many have a response.
         reads: the columns to name.
         whys: why, one line of words for each decision.
-        answer_in: the places of an answer.
+        settings: the judge's own settings, as lines of YAML.
     """
 
+    kind: str
     rows: int = 0
     responses: int = 0
     reads: dict[str, str] = field(default_factory=dict)
     whys: list[str] = field(default_factory=list)
-    answer_in: list[str] = field(default_factory=lambda: ["boxed"])
+    settings: str = ""
 
     def yaml(self, name: str) -> str:
         """The configuration, with the reasons as comments."""
@@ -64,8 +76,7 @@ class Looked:
         reads = f"    reads: {{{mapping}}}\n" if mapping else ""
         return (
             f"# For {' '.join(name.split())}, by its first {self.rows} rows; other sections may stand here, too.\n"
-            f"astuner:\n  task_judge:\n    judge: math\n{said}{reads}"
-            f"    math: {{answer_in: [{', '.join(self.answer_in)}]}}\n"
+            f"astuner:\n  task_judge:\n    judge: {self.kind}\n{said}{reads}{self.settings}"
             "    rules:\n      # an empty answer is wrong, and no judge is asked\n"
             "      - {id: not_empty, kind: non_empty, target: output, action: mark_bad}\n"
         )
@@ -75,32 +86,230 @@ def _quoted(column: str) -> str:
     return column if column.replace("_", "").replace(".", "").isalnum() else json.dumps(column)
 
 
-def look(lines: Iterable[Line]) -> Looked:
+def look(lines: Iterable[Line], kind: str = "math") -> Looked:
     """Look at the first rows.
 
+    Args:
+        kind: the judge's short name, of `KINDS`; `auto` for the first whose reference the rows hold.
+
     Raises:
-        ConfigError: none of them can be read, or no column holds a reference that the math judge reads.
+        ConfigError: none of them can be read, or no column holds a reference that the judge reads.
     """
     first = [line for line in islice(lines, _MOST_ROWS) if line.problem is None]
     rows = [row for row in map(_object, first) if row]
     if not rows:
-        raise ConfigError("no row to look at: each must be an object with columns")
-    found = Looked(rows=len(rows))
+        held = f", its first line is {first[0].raw[:60].decode('utf-8', 'replace')!r}" if first else ""
+        raise ConfigError(f"--from holds no row{held}: rows are JSON objects, one a line, or CSV, Parquet …")
+    found = Looked(kind, rows=len(rows))
     _name(found, rows, "question", QUESTIONS)
     _name(found, rows, "response", RESPONSES)
+    tasks, texts = _converted(found, first)
+    found.responses = len(texts)
+    metadata: list[_Row] = [task.get("metadata", {}) for task in tasks]
+    asked = [str(task.get("main_query", "")) for task in tasks]
+    found.kind, told = _guess([{"question": text, **row} for text, row in zip(asked, metadata, strict=True)], kind)
+    if kind == "auto":
+        found.whys.insert(0, f"judge: {found.kind}, since {told.why}")
+    elif found.kind != "math":
+        found.whys.append(f"reference: {told.why}")
+    found.reads |= told.reads
+    found.settings = told.settings
+    found.whys += told.more
+    if found.kind == "math":
+        # by the rows' own names, which are the same in every trainer
+        _reference(found, rows if not is_own(rows[0]) and any(map(answer_columns, rows)) else metadata)
+        _places(found, texts, asked)
+    return found
+
+
+def _converted(found: Looked, first: Sequence[Line]) -> tuple[list[dict[str, Any]], list[str]]:
+    """The tasks of the rows, as the judge would read them, and the responses."""
     convert = Conversion(AUTO, reads=Reads(found.reads), responses=False)
     made = [json.loads(line.raw) for line in convert.all(first) if line.problem is None]
-    tasks = [row.get("task", row) for row in made]
-    if not tasks:
+    if not made:
         problem = next(line.problem for line in convert.all(first))
         raise ConfigError(f"no row can be read: {problem}")
-    metadata: Sequence[Mapping[str, Any]] = [task.get("metadata", {}) for task in tasks]
-    # by the rows' own names, which are the same in every trainer
-    _reference(found, rows if not is_own(rows[0]) and any(map(answer_columns, rows)) else metadata)
     texts = [str(row["output"]["metadata"].get("final_answer", "")) for row in made if row.get("output")]
-    found.responses = len(texts)
-    _places(found, texts, [str(task.get("main_query", "")) for task in tasks])
-    return found
+    return [row.get("task", row) for row in made], texts
+
+
+class Told(NamedTuple):
+    """What rows tell of their kind.
+
+    Attributes:
+        why: what of them tells it.
+        reads: the columns to name.
+        settings: the judge's own settings, as lines of YAML.
+        more: what is left to do, in words.
+    """
+
+    why: str
+    reads: Mapping[str, str] = MappingProxyType({})
+    settings: str = ""
+    more: tuple[str, ...] = ()
+
+
+_Row = Mapping[str, Any]
+# Where trainers' rows keep what belongs to a reference
+_WITHIN = ("", "ground_truth.", "reward_model.ground_truth.")
+_LETTER = re.compile(r"\(?[A-J]\)?\.?")
+_LETTERS = (*ANSWERS, "answerKey", "correct_answer", "correct_option", "gold")
+_LISTED = re.compile(r"(?:^|\s)\(?A[.):、]\s?\S[\s\S]*\s\(?B[.):、]")
+
+
+def _code(row: _Row) -> Told | None:
+    """Tests in one of the forms that the code judge reads: the row itself, or one of its columns."""
+    for name in ("", *row, "reward_model.ground_truth"):
+        value = at_path(row, name) if name else dict(row)
+        # any list of texts could be one of asserts
+        if isinstance(value, list) and any(isinstance(one, str) and "assert" not in one for one in value):
+            continue
+        try:
+            tests = read_tests(value)
+        except (BadTestsError, RecursionError):
+            continue
+        why = f"the tests of a program stand in {name or 'its columns'}: {len(tests.tests)} in the first row"
+        return Told(why, {"tests": name} if name not in ("", "tests") else {})
+    return None
+
+
+def _instruction(row: _Row) -> Told | None:
+    if not isinstance(row.get("instruction_id_list"), list):
+        return None
+    return Told("instruction_id_list names instructions that can be checked")
+
+
+def _sql(row: _Row) -> Told | None:
+    name = next((name for name in ("gold_sql", "SQL", "query", "sql") if isinstance(row.get(name), str)), None)
+    if name is None or not isinstance(row.get("db_id"), str):
+        return None
+    settings = "    # the folder of the databases, <db_id>/<db_id>.sqlite: change it\n"
+    why = f"db_id names a database, and {name} holds the reference query"
+    left = "databases: name their folder in judge_kwargs.databases, <db_id>/<db_id>.sqlite"
+    return Told(why, {}, f"{settings}    judge_kwargs: {{databases: databases}}\n", (left,))
+
+
+def _countdown(row: _Row) -> Told | None:
+    for within in _WITHIN:
+        target = at_path(row, f"{within}target")
+        for name in ("nums", "numbers"):
+            numbers = at_path(row, within + name)
+            if _is_number(target) and isinstance(numbers, list) and len(numbers) > 1 and all(map(_is_number, numbers)):
+                reads = {"target": f"{within}target", "nums": within + name}
+                named = {role: path for role, path in reads.items() if role != path}
+                return Told(f"{within}target is to be reached with the numbers in {within}{name}", named)
+    return None
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _task_rubrics(row: _Row) -> Told | None:
+    for name in ("rubrics", "rubric", "criteria"):
+        try:
+            criteria = read_rubrics(at_path(row, name)).criteria
+        except ValueError:
+            continue
+        reads = {} if name == "rubrics" else {"rubrics": name}
+        return Told(f"{name} holds criteria, {len(criteria)} in the first row", reads, f"    task_rubrics:\n{_MODEL}")
+    return None
+
+
+def _choice(row: _Row) -> Told | None:
+    """A letter, beside options or a question that lists them."""
+    options = next((name for name in ("options", "choices") if isinstance(row.get(name), list | Mapping)), None)
+    name = next((name for name in _LETTERS if _LETTER.fullmatch(str(at_path(row, name)).strip())), None)
+    numbered = next((name for name in _LETTERS if options and isinstance(at_path(row, name), int)), None)
+    if name is None and numbered is not None:
+        left = f"{numbered}: a number does not say whether it counts from 0 or from 1: write letters there"
+        return Told(f"{numbered} names one of the {options}", {"answer": numbered}, more=(left,))
+    asked = any(_LISTED.search(plain_text(row[name])) for name in (*QUESTIONS, "messages") if row.get(name))
+    if name is None or not (options or asked):
+        return None
+    settings = "    judge_kwargs: {options: choices}\n" if options == "choices" else ""
+    return Told(f"{name} holds a letter, and {options or 'the question'} lists the options", {"answer": name}, settings)
+
+
+def _math(row: _Row) -> Told | None:
+    names = answer_columns(row) or list(likely_answers(row))
+    name = next((name for name in names if _is_reference(at_path(row, name))), None)
+    return None if name is None else Told(f"{name} holds a number or a formula")
+
+
+_MODEL = (
+    "      # `astuner llm serve` serves this small model; any OpenAI-compatible endpoint does\n"
+    "      model_name: smollm2\n      base_url: http://127.0.0.1:8300/v1\n"
+)
+_PROMPT = """\
+      prompt: |
+        Question: {query}
+%s        Answer to judge: {response}
+        How %s, from 1 (not at all) to 5 (wholly)?
+      reads: {query: task.main_query, %sresponse: output.metadata.final_answer}
+      scale: {min: 1, max: 5}
+      success_threshold: 0.7
+"""
+
+
+def _llm(row: _Row) -> Told:
+    """A text to compare with, or nothing: a judge model reads it."""
+    name = sole_answer_column(row) or next(likely_answers(row), None)
+    if name is None:
+        prompt = _PROMPT % ("", "well does it answer the question", "")
+        return Told("no column holds a reference", {}, f"    llm:\n{_MODEL}{prompt}")
+    reference = "        Reference answer: {ground_truth}\n"
+    prompt = _PROMPT % (
+        reference,
+        "well does the answer agree with the reference",
+        "ground_truth: task.metadata.answer, ",
+    )
+    return Told(f"{name} holds a text, and no rule compares texts", {"answer": name}, f"    llm:\n{_MODEL}{prompt}")
+
+
+#: By the judge's short name, what tells that a row is one of its own; the first that most rows are counts.
+KINDS: Mapping[str, Callable[[_Row], Told | None]] = {
+    "instruction": _instruction,
+    "code": _code,
+    "sql": _sql,
+    "countdown": _countdown,
+    "task_rubrics": _task_rubrics,
+    "choice": _choice,
+    "math": _math,
+    "llm": _llm,
+}
+
+
+def _guess(rows: Sequence[_Row], kind: str) -> tuple[str, Told]:
+    """The kind of the rows, and what tells it; of a kind that is named, whether they are of it.
+
+    Raises:
+        ConfigError: they are not; the message has the kind that they are of.
+    """
+    if kind != "auto" and kind not in KINDS:
+        raise ConfigError(f"--from looks at rows of {', '.join(KINDS)} or auto, got {kind!r}")
+    if kind == "math" and _most(rows, _math) is None:
+        guessed, told = _guess(rows, "auto")
+        if guessed == "llm":
+            # it says by itself what it looked for
+            return kind, Told("")
+    for name, told_by in KINDS.items():
+        if kind in ("auto", name) and (found := _most(rows, told_by)) is not None:
+            return name, found
+    guessed, told = _guess(rows, "auto")
+    columns = ", ".join(map(repr, sorted(rows[0])))
+    raise ConfigError(f"no column holds what the {kind} judge reads, among {columns}{_hinted(guessed, told)}")
+
+
+def _hinted(kind: str, told: Told) -> str:
+    """What else rows look like that are not of the kind that was named."""
+    return f": they look like rows of {kind}, since {told.why}: `astuner init {kind} … --from …`"
+
+
+def _most(rows: Sequence[_Row], told_by: Callable[[_Row], Told | None]) -> Told | None:
+    """What the first row tells that is of the kind, where most rows are."""
+    found = [told for row in rows if (told := told_by(row)) is not None]
+    return found[0] if found and len(found) >= _SHARE * len(rows) else None
 
 
 def _object(line: Line) -> dict[str, Any] | None:
@@ -139,7 +348,7 @@ def _reference(found: Looked, rows: Sequence[Mapping[str, Any]]) -> None:
     if best is None or not counts[best]:
         raise ConfigError(
             f"no column holds an answer that the math judge reads, among {', '.join(map(repr, sorted(rows[0])))}: "
-            "name it in the YAML of `astuner init math`, `reads: {answer: <column>}`"
+            "name it, `reads: {answer: <column>}` under astuner.task_judge"
         )
     if counts[best] < len(rows):
         found.whys.append(
@@ -182,4 +391,5 @@ def _places(found: Looked, texts: list[str], questions: list[str]) -> None:
         asks: Callable[[str], bool] = lambda sign: sum(sign in text for text in questions) * 2 > len(questions)  # noqa: E731
         many = [place for place, sign in _ASKED.items() if asks(sign)]
         found.whys += [f"answer_in: the prompts ask for {_ASKED[place]}" for place in many]
-    found.answer_in = ["boxed", *(place for place in many if place != "boxed")]
+    answer_in = ["boxed", *(place for place in many if place != "boxed")]
+    found.settings = f"    math: {{answer_in: [{', '.join(answer_in)}]}}\n"

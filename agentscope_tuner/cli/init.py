@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from enum import StrEnum
 from importlib.resources import files
@@ -13,7 +14,7 @@ import typer
 
 from agentscope_tuner.cli.console import config_errors, fail, say
 from agentscope_tuner.cli.from_rows import look
-from agentscope_tuner.cli.options import source_lines
+from agentscope_tuner.cli.options import Json, source_lines
 
 
 class Starter(StrEnum):
@@ -25,6 +26,12 @@ class Starter(StrEnum):
     LLM = "llm"
     ENV = "env"
     CUSTOM = "custom"
+    # with --from alone
+    AUTO = "auto"
+    CHOICE = "choice"
+    INSTRUCTION = "instruction"
+    SQL = "sql"
+    TASK_RUBRICS = "task_rubrics"
 
 
 # Judges that need no model or environment share a test, which compares their verdicts with the rows' labels
@@ -38,18 +45,38 @@ _FILES: dict[Starter, tuple[str, ...]] = {
 }
 
 
-_FROM = "Your rows, with or without responses: math writes the configuration that reads them, and says why."
+_FROM = (
+    "Your rows, with or without responses: the configuration that reads them is written, with the reasons. auto takes "
+    "the judge that the rows tell."
+)
 
 
 def init(
     kind: Annotated[Starter, typer.Argument(help="What judges.")],
     folder: Annotated[Path, typer.Argument(help="Where the files go; made when it is not there.")] = Path(),
     from_: Annotated[str | None, typer.Option("--from", help=_FROM, metavar="ROWS")] = None,
+    as_json: Json = False,
 ) -> None:
-    """Write a commented configuration, rows to judge and a test, and say what to run next. No file is written over."""
+    """Write a configuration, rows to judge and a test; or, with --from, the configuration that reads your rows.
+
+    The next commands are printed. No file is written over.
+    """
     if from_ is not None:
-        _init_from(kind, folder, from_)
+        wrote, whys, commands = _init_from(kind, folder, from_)
+    else:
+        wrote, whys, commands = _start(kind, folder), [], _next_commands(kind, folder)
+    if as_json:
+        print(json.dumps({"wrote": [str(path) for path in wrote], "why": whys, "next": commands}))
         return
+    say("wrote " + ", ".join(map(str, wrote)))
+    for why in whys:
+        say(f"  {why}")
+    say("\n  ".join(["\nNext:", *commands]))
+
+
+def _start(kind: Starter, folder: Path) -> list[Path]:
+    if kind not in _FILES:
+        raise fail(f"init {kind} writes the configuration for rows of yours: give --from ROWS")
     sources = [files("agentscope_tuner").joinpath("cli", "starters", name) for name in _FILES[kind]]
     taken = [folder / source.name for source in sources if (folder / source.name).exists()]
     if taken:
@@ -60,33 +87,27 @@ def init(
             (folder / source.name).write_bytes(source.read_bytes())
     except OSError as exc:
         raise fail(f"cannot write to {str(folder)!r}: {exc}") from exc
-    say("wrote " + ", ".join(str(folder / source.name) for source in sources))
-    say("\n  ".join(["\nNext:", *_next_commands(kind, folder)]))
+    return [folder / source.name for source in sources]
 
 
-def _init_from(kind: Starter, folder: Path, rows: str) -> None:
-    if kind is not Starter.MATH:
-        raise fail(f"--from looks at rows of math, got {kind}: `astuner init {kind}` writes a configuration to fill in")
+def _init_from(kind: Starter, folder: Path, rows: str) -> tuple[list[Path], list[str], list[str]]:
     target = folder / "judge.yaml"
     if target.exists():
         raise fail(
-            f"{str(target)!r} is there already: name another folder, as `astuner init math my_judge --from …` does"
+            f"{str(target)!r} is there already: name another folder, as `astuner init {kind} my_judge --from …` does"
         )
     with config_errors(), source_lines(rows) as (lines, name):
-        found = look(lines)
+        found = look(lines, kind.value)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         target.write_text(found.yaml(name), encoding="utf-8")
     except OSError as exc:
         raise fail(f"cannot write to {str(folder)!r}: {exc}") from exc
-    say(f"wrote {target}")
-    for why in found.whys:
-        say(f"  {why}")
     conf, given = shlex.quote(str(target)), shlex.quote(rows)
     commands = [f"astuner check --conf {conf} --input {given}"]
     if found.responses:
         commands.append(f"astuner judge --conf {conf} --input {given} --output scored.jsonl")
-    say("\n  ".join(["\nNext:", *commands]))
+    return [target], found.whys, commands
 
 
 def _next_commands(kind: Starter, folder: Path) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from collections import Counter
@@ -19,7 +20,7 @@ from rich.table import Table
 
 from agentscope_tuner.cli.console import Exit, cell, config_errors, err, fail, out, progress, say, table
 from agentscope_tuner.cli.ending import GRACE_SECONDS, each, ending
-from agentscope_tuner.cli.options import Conf, Format, Map, Overrides, Source, conversion, mapped, opened_source
+from agentscope_tuner.cli.options import Conf, Format, Json, Map, Overrides, Source, conversion, mapped, opened_source
 from agentscope_tuner.cli.rendering import print_summary
 from agentscope_tuner.config import Settings, resolve
 from agentscope_tuner.engines.judging import LineJudge
@@ -41,7 +42,7 @@ from agentscope_tuner.task_judge.math_answer_as_judge import ELSEWHERE, elsewher
 
 _MOST_PROBLEMS = 5
 _REASON_CHARS = 160
-_TABLES = (".csv", ".tsv", ".xlsx", ".xls")
+_NOT_WRITTEN = (".xlsx", ".xls", ".csv.gz", ".tsv.gz")
 
 
 class DryRun:
@@ -84,11 +85,12 @@ class DryRun:
     def table(self, title: str) -> Table:
         """The counts as a table, to be printed."""
         found = table(title)
-        for heading, value in self._rows():
+        for heading, value in self.counts():
             found.add_row(cell(heading), cell(value))
         return found
 
-    def _rows(self) -> Iterator[tuple[str, str]]:
+    def counts(self) -> Iterator[tuple[str, str]]:
+        """Each count by its name, in words."""
         least, most = self.total.least, self.total.most
         yield "rows", f"{self.rows}" + (f", {self.kept} judged before" if self.kept else "")
         yield "settled uncalled", f"{self.uncalled} by rules, or unreadable"
@@ -165,7 +167,9 @@ class RowsAsked:
         return converted(blocks, conversion(settings, self.format_, self.pairs))
 
 
-def judge_file(asked: RowsAsked, output: str, *, resume: bool, jobs: int | None, strict: bool) -> Summary:
+def judge_file(
+    asked: RowsAsked, output: str, *, resume: bool, jobs: int | None, strict: bool, as_json: bool = False
+) -> Summary:
     """Judge the rows into `output`, and print the summary."""
     summary, kept, started = Summary(), 0, time.perf_counter()
     with config_errors():
@@ -199,8 +203,8 @@ def judge_file(asked: RowsAsked, output: str, *, resume: bool, jobs: int | None,
                     raise ConfigError(f"{asked.input_!r} holds no rows: nothing was judged")
         except (JudgeError, KeyboardInterrupt) as exc:
             raise _stopped(exc, f"{summary.rows} rows") from exc
-    print_summary(summary, time.perf_counter() - started, title=f"{source.name} ▸ {output}", kept=kept)
-    _print_notes([*_notes(summary), *judge.run_notes()])
+    title, notes = f"{source.name} ▸ {output}", [*_notes(summary), *judge.run_notes()]
+    print_summary(summary, time.perf_counter() - started, title=title, kept=kept, notes=notes, as_json=as_json)
     return summary
 
 
@@ -212,12 +216,7 @@ def _notes(summary: Summary) -> Iterator[str]:
         yield "a judge raised, or returned no reward: `astuner -v judge … --jobs 1` logs where, each frame"
 
 
-def _print_notes(notes: Iterable[str]) -> None:
-    for note in notes:
-        say(f"note: {note}")
-
-
-def show_costs(asked: RowsAsked, resumed: str | None) -> None:
+def show_costs(asked: RowsAsked, resumed: str | None, *, as_json: bool) -> None:
     """Print what it would cost to judge the rows that the output `resumed` lacks."""
     with config_errors():
         settings = asked.settings()
@@ -227,7 +226,10 @@ def show_costs(asked: RowsAsked, resumed: str | None) -> None:
             lines = asked.rollouts(source, settings)
             earlier = earlier_rows(furthest(stage_of(resumed))) if resumed is not None else None
             found.add(judge, lines if earlier is None else with_earlier(lines, earlier, digest))
-    out.print(found.table(f"{source.name}: nothing was sent"))
+    if as_json:
+        print(json.dumps({"input": asked.input_, **dict(found.counts())}))
+    else:
+        out.print(found.table(f"{source.name}: nothing was sent"))
 
 
 def _check_apart(input_: str, output: str) -> None:
@@ -297,6 +299,7 @@ def judge_on_ray(
     address: str | None,
     jobs: int | None,
     resume: bool,
+    as_json: bool,
 ) -> Summary:
     """Judge the files that the pattern `input_` names into the folder `target`, and print the summary."""
     summary, counts, kept, started = Summary(), dict[str, list[int]](), 0, time.perf_counter()
@@ -321,22 +324,19 @@ def judge_on_ray(
             raise _stopped(exc, f"{summary.rows} rows in whole partitions") from exc
         if not summary.rows:
             raise ConfigError(f"{input_!r} holds no rows: nothing was judged")
-    print_summary(summary, time.perf_counter() - started, title=f"{input_} ▸ {output}", kept=kept)
-    _print_notes(load_judge(settings).inner.notes_on(counts))
+    title, notes = f"{input_} ▸ {output}", load_judge(settings).inner.notes_on(counts)
+    print_summary(summary, time.perf_counter() - started, title=title, kept=kept, notes=notes, as_json=as_json)
     return summary
 
 
 def _output(given: str | None) -> str:
-    """`--output`, which must be a file that holds nested rows."""
+    """`--output`, which must be a file that can be written."""
     if given is None:
         raise fail("--output is missing: the file that the scored rollouts go to")
     if given == "-":
         raise fail("--output must be a file: scored rows are written aside and renamed when they are whole")
-    if given.lower().endswith(_TABLES):
-        raise fail(
-            f"--output {given!r}: a scored row is nested, and a table is not: name .jsonl, .parquet or .arrow. "
-            "`jq -r '[.id, .judgement.reward, .judgement.reason] | @csv' scored.jsonl` makes a table of it"
-        )
+    if given.lower().endswith(_NOT_WRITTEN):
+        raise fail(f"--output {given!r} is not written: name .csv, .jsonl, .jsonl.gz, .parquet or .arrow")
     return given
 
 
@@ -353,7 +353,10 @@ _INPUT = (
     "Rows with responses: a file of JSON lines, CSV, Parquet or Arrow, or a folder or a pattern of them; a path or a "
     "URL; - reads standard input. With --format also a folder of torch files."
 )
-_OUTPUT = "Where the scored rollouts go: a file by path or URL, of JSON lines, or by its suffix gzip, Parquet or Arrow."
+_OUTPUT = (
+    "The file of scored rollouts, by path or URL: .jsonl, .jsonl.gz, .csv, .tsv, .parquet or .arrow. [required, but "
+    "for --dry-run]"
+)
 _GRACE = "Seconds to finish what is under way, after SIGTERM, SIGHUP or Ctrl-C; a second signal ends it."
 _DRY_RUN = (
     "Say how many calls and tokens judging would take, and what they would cost; send nothing, write nothing. With "
@@ -364,7 +367,7 @@ _DRY_RUN = (
 def judge(
     conf: Conf,
     input_: Annotated[str, typer.Option("--input", help=_INPUT)],
-    output: Annotated[str | None, typer.Option("--output", help=_OUTPUT)] = None,
+    output: Annotated[str | None, typer.Option("--output", "-o", help=_OUTPUT)] = None,
     overrides: Overrides = None,
     resume: Annotated[
         bool,
@@ -380,21 +383,24 @@ def judge(
     engine: Annotated[Literal["local", "ray"], typer.Option("--engine", help=_ENGINE)] = "local",
     address: Annotated[str | None, typer.Option("--address", help="The Ray cluster's, such as auto.")] = None,
     grace: Annotated[float, typer.Option("--grace", min=0, help=_GRACE)] = GRACE_SECONDS,
+    as_json: Json = False,
 ) -> None:
-    """Judge a file of rollouts. Exit code 3 when any row failed: it then has no reward, which is not a reward of 0."""
+    """Judge a file of rollouts. A failed row has no reward, which is not a reward of 0; the exit code is then 3."""
     ending.grace = grace
     if dry_run and engine == "ray":
         raise fail("--dry-run reads the rows here: --engine local, with one of the files as --input")
     asked = RowsAsked(conf, overrides or (), input_, limit, format_, map_, tasks)
     if dry_run:
-        show_costs(asked, output if resume else None)
+        show_costs(asked, output if resume else None, as_json=as_json)
         return
     output = _output(output)
     if engine == "ray":
         if limit or strict or format_ or map_ or tasks:
             raise fail("--limit, --strict, --format, --map and --tasks are read by --engine local")
-        summary = judge_on_ray(conf, overrides, input_, output, address=address, jobs=jobs, resume=resume)
+        summary = judge_on_ray(
+            conf, overrides, input_, output, address=address, jobs=jobs, resume=resume, as_json=as_json
+        )
     else:
-        summary = judge_file(asked, output, resume=resume, jobs=jobs, strict=strict)
+        summary = judge_file(asked, output, resume=resume, jobs=jobs, strict=strict, as_json=as_json)
     if summary.statuses["failed"]:
         raise typer.Exit(Exit.ROWS_FAILED)

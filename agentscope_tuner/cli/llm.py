@@ -22,7 +22,7 @@ def _group() -> None:
     """Keeps `serve` a subcommand, though it is the only one."""
 
 
-@app.command()
+@app.command(epilog="Example: astuner llm serve --port 8300")
 def serve(
     model: Annotated[
         Path | None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,7 +14,8 @@ import yaml
 
 from agentscope_tuner.cli.console import err as stderr
 from agentscope_tuner.cli.console import fail, say
-from agentscope_tuner.config import UPSTREAM_KEYS, TaskJudgeConfig
+from agentscope_tuner.cli.options import Json
+from agentscope_tuner.config import UPSTREAM_KEYS, TaskJudgeConfig, yaml_hint
 
 _HOME = "agentscope_tuner.task_judge"
 # AgentJet's section, under its name of today and the two before
@@ -44,8 +46,9 @@ class _Migrated:
 def migrate(
     conf: Annotated[Path, typer.Argument(help="AgentJet's YAML.", exists=True, dir_okay=False)],
     output: Annotated[
-        Path | None, typer.Option("--output", help="Where to write it; standard output if not given.")
+        Path | None, typer.Option("--output", "-o", help="Where to write it; standard output if not given.")
     ] = None,
+    as_json: Json = False,
 ) -> None:
     """Write AgentJet's YAML with the judge under `astuner.task_judge`, and say what has no equivalent here.
 
@@ -53,10 +56,13 @@ def migrate(
     """
     try:
         text, notes = migrated(conf.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError, ValueError) as exc:
+    except yaml.YAMLError as exc:
+        raise fail(f"{str(conf)!r} is not valid YAML: {yaml_hint(exc, conf)}{exc}") from exc
+    except (OSError, ValueError) as exc:
         raise fail(f"{str(conf)!r}: {exc}") from exc
     if output is None:
-        sys.stdout.write(text)
+        if not as_json:
+            sys.stdout.write(text)
     elif output.exists():
         raise fail(f"{str(output)!r} is there already: name another file")
     else:
@@ -64,6 +70,9 @@ def migrate(
             output.write_text(text, encoding="utf-8")
         except OSError as exc:
             raise fail(f"cannot write {str(output)!r}: {exc}") from exc
+    if as_json:
+        print(json.dumps({"output": str(output) if output else None, "notes": notes, "yaml": text}))
+        return
     for note in notes:
         say(f"- {note}", to=stderr)
     say(f"next: astuner check --conf {output or 'FILE'}", to=stderr)

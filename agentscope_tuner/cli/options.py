@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
+import json
+import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
@@ -17,7 +20,7 @@ from agentscope_tuner.cli.rendering import judge_tree
 from agentscope_tuner.config import SECTION, Settings, masked, resolve
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.records.blocks import Block, gathered, read_blocks, read_lines
-from agentscope_tuner.records.files import dump_lines, is_dump
+from agentscope_tuner.records.files import dump_lines, is_dump, is_row_file
 from agentscope_tuner.records.formats import AUTO, FORMATS, Conversion, as_rollouts, references_of
 from agentscope_tuner.records.formats.sample import ColumnMap
 from agentscope_tuner.records.reader import Line
@@ -39,11 +42,14 @@ Host = Annotated[str, typer.Option(help="Address to listen on.")]
 Port = Annotated[int, typer.Option(help="Port to listen on; 0 takes a free one.", min=0, max=65535)]
 
 
-def show(conf: Conf, overrides: Overrides = None) -> None:
-    """Print the resolved configuration, secrets masked; of a judge that asks others, first the tree as a comment."""
+def show(conf: Conf, overrides: Overrides = None, as_json: Json = False) -> None:
+    """Print the resolved configuration with secrets masked; if a judge asks others, the tree of judges first."""
     with config_errors():
         settings = resolve(conf, overrides or ())
         plain = masked(settings.whole, settings.environment)
+    if as_json:
+        print(json.dumps(plain))
+        return
     tree = judge_tree(settings.task_judge)
     if len(tree) > 1:
         print("".join(f"# {printable(line)}\n" for line in tree), end="")
@@ -97,6 +103,8 @@ def opened_source(source: str, *, watched: Watched = lambda parts, _: parts) -> 
     name = "<stdin>" if path == "-" else Path(path).name
     try:
         opened = nullcontext(sys.stdin.buffer) if path == "-" else open(path, "rb")  # noqa: SIM115 - closed below
+    except FileNotFoundError as exc:
+        raise ConfigError(f"there is no file {path!r}{_nearest(path)}") from exc
     except OSError as exc:
         raise ConfigError(f"cannot read {path!r}: {exc}") from exc
     with opened as stream:
@@ -105,6 +113,18 @@ def opened_source(source: str, *, watched: Watched = lambda parts, _: parts) -> 
             lambda: watched(read_lines(stream, name), stream),
             lambda: watched(read_blocks(stream, name), stream),
         )
+
+
+def _nearest(path: str) -> str:
+    """What could be meant by the name of a file that is not there."""
+    if (url := re.match(r"(\w{2,}):/+", path)) is not None:
+        return f": a URL reads {url[1]}://…"
+    folder = Path(path).parent
+    there = sorted(entry.name for entry in folder.iterdir() if is_row_file(entry.name)) if folder.is_dir() else []
+    near = difflib.get_close_matches(Path(path).name, there, n=1, cutoff=0.7) or there[:3]
+    if not near:
+        return f", and no file of rows in {str(folder)!r}" if folder.is_dir() else f", and no folder {str(folder)!r}"
+    return f": did you mean {' or '.join(repr(str(folder / name)) for name in near)}?"
 
 
 @contextmanager

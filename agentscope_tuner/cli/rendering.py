@@ -6,6 +6,7 @@ A tree shows a configured judge with its parts and routes, or one verdict with i
 from __future__ import annotations
 
 import dataclasses
+import json
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
@@ -14,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
-from agentscope_tuner.cli.console import cell, out, printable, table
+from agentscope_tuner.cli.console import cell, out, printable, say, table
 from agentscope_tuner.config import PartConfig, TaskJudgeConfig, task_judge_section
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.records import Summary
@@ -43,9 +44,16 @@ _READING_CHARS = 400
 
 
 def print_summary(
-    summary: Summary, seconds: float, *, title: str, more: Iterable[tuple[str, str]] = (), kept: int = 0
+    summary: Summary,
+    seconds: float,
+    *,
+    title: str,
+    more: Iterable[tuple[str, str]] = (),
+    kept: int = 0,
+    notes: Iterable[str] = (),
+    as_json: bool = False,
 ) -> None:
-    """Print what a run found: one row of each status, reward and kind of reason, and the totals.
+    """Print what a run found: one row of each status, reward and kind of reason, the totals, and what to set.
 
     Args:
         summary: the counts.
@@ -53,7 +61,13 @@ def print_summary(
         title: what was read and written.
         more: further names and values.
         kept: how many of the rows are an earlier run's. This run did not judge them, so its rate leaves them out.
+        notes: what the user should know, or set.
+        as_json: all of it as one JSON object.
     """
+    if as_json:
+        told = {**summary.to_dict(), **dict(more), "mean_reward": summary.mean_reward, "notes": list(notes)}
+        print(json.dumps({"run": title, "seconds": round(seconds, 3), "kept": kept, **told}))
+        return
     if summary.rows:
         out.print(_example_table(summary))
     found = table(title)
@@ -67,6 +81,8 @@ def print_summary(
     for heading, value in (*_totals(summary), *more, *([("rows per second", shown)] if shown else [])):
         found.add_row(cell(heading), cell(value))
     out.print(found)
+    for note in notes:
+        say(f"note: {note}")
 
 
 def _totals(summary: Summary) -> Iterator[tuple[str, str]]:

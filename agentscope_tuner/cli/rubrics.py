@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,7 +13,7 @@ from rich.text import Text
 
 from agentscope_tuner._run import loops
 from agentscope_tuner.cli.console import Exit, config_errors, err, fail, measure, out, progress, say, table
-from agentscope_tuner.cli.options import Conf, Overrides
+from agentscope_tuner.cli.options import Conf, Json, Overrides
 from agentscope_tuner.config import load_config
 from agentscope_tuner.errors import GraderError
 from agentscope_tuner.graders.client.chat_model import ChatModel
@@ -27,7 +28,7 @@ _METRICS = ("agreement", "mae", "spearman", "kendall", "quadratic_kappa")
 app = typer.Typer(help="Rubrics learned from labelled samples.", no_args_is_help=True)
 
 
-@app.command()
+@app.command(epilog="Example: astuner rubrics learn --conf train.yaml --dry-run")
 def learn(
     conf: Conf,
     overrides: Overrides = None,
@@ -70,19 +71,24 @@ def learn(
         raise typer.Exit(Exit.NOT_PROVEN)
 
 
-@app.command()
-def show(conf: Conf, overrides: Overrides = None) -> None:
+@app.command(epilog="Example: astuner rubrics show --conf train.yaml")
+def show(conf: Conf, overrides: Overrides = None, as_json: Json = False) -> None:
     """Print the learned rubrics and how they were measured."""
     config, path = _configured(conf, overrides)
     with config_errors():
-        _show(load(path, config, str(conf)))
+        saved = load(path, config, str(conf))
+    if as_json:
+        print(saved.model_dump_json())
+    else:
+        _show(saved)
 
 
-@app.command("eval")
+@app.command("eval", epilog="Example: astuner rubrics eval --conf train.yaml --input labelled.jsonl")
 def eval_(
     conf: Conf,
     input_: Annotated[Path, typer.Option("--input", help="Labelled samples, one JSON object a line.")],
     overrides: Overrides = None,
+    as_json: Json = False,
 ) -> None:
     """Measure the learned rubrics on other labelled samples. Exit code 3 when too many verdicts failed."""
     config, path = _configured(conf, overrides)
@@ -98,7 +104,10 @@ def eval_(
             report = loops.run(evaluate(config, model, rubrics, samples, mean, lambda: bar.advance(task)))
         except GraderError as exc:
             raise fail(str(exc), code=Exit.ROWS_FAILED) from exc
-    out.print(_measures(report))
+    if as_json:
+        print(json.dumps({"input": str(input_), **report}))
+    else:
+        out.print(_measures(report))
 
 
 def _configured(conf: Any, overrides: list[str] | None) -> tuple[AutoGraderConfig, Path]:

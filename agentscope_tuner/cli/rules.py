@@ -22,6 +22,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from agentscope_tuner.cli.console import Exit, config_errors, err, fail, out, progress, say, table
+from agentscope_tuner.cli.options import Json
 from agentscope_tuner.config import SECTION, resolve
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError, install
 from agentscope_tuner.rules import RULE_HANDLERS, RuleSet, compile_rules
@@ -272,20 +273,21 @@ app = typer.Typer(
 Agent = Annotated[str | None, typer.Option("--agent", help="Rules of this agent: `evaluation.rules` of its YAML.")]
 AgentsDir = Annotated[Path, typer.Option("--agents-dir", help="Where <agent>.yaml or <agent>/agent.yaml stands.")]
 Conf = Annotated[Path | None, typer.Option("--conf", help="Rules of this training YAML: `astuner.task_judge.rules`.")]
-InFile = Annotated[Path, typer.Option("--infile", help="A table: .csv, .tsv, .jsonl or .parquet.")]
+InFile = Annotated[Path, typer.Option("--input", "--infile", help="A table: .csv, .tsv, .jsonl or .parquet.")]
 Encoding = Annotated[str, typer.Option("--encoding", help="Of text tables, such as gb18030.")]
 Modules = Annotated[list[str] | None, typer.Option("--module", help="A module that adds kinds to RULE_HANDLERS.")]
 
 
-@app.command()
+@app.command(epilog="Example: astuner rules run --conf train.yaml --input rows.csv --output checked.csv")
 def run(
     infile: InFile,
-    outfile: Annotated[Path, typer.Option("--outfile", help="The same table with verdict columns added.")],
+    outfile: Annotated[Path, typer.Option("--output", "--outfile", help="The same table with verdict columns added.")],
     agent: Agent = None,
     agents_dir: AgentsDir = Path("configs/agents"),
     conf: Conf = None,
     output_column: Annotated[str, typer.Option("--output-column", help="The column that rules look at.")] = "output",
     encoding: Encoding = "utf-8",
+    as_json: Json = False,
 ) -> None:
     """Add rule_pass and rule_violations to every row. Exit code 3 when a row could not be checked; it is kept."""
     with config_errors():
@@ -304,16 +306,19 @@ def run(
                 on_problem=on_problem,
                 on_row=on_row,
             )
-    out.print(tally_report(tally, f"{infile} ▸ {outfile}"))
-    out.print(f"{tally.rows / (time.perf_counter() - started):,.0f} rows per second", highlight=False)
+    if as_json:
+        print(json.dumps({"output": str(outfile), **tally.to_dict()}, ensure_ascii=False))
+    else:
+        out.print(tally_report(tally, f"{infile} ▸ {outfile}"))
+        out.print(f"{tally.rows / (time.perf_counter() - started):,.0f} rows per second", highlight=False)
     if tally.overall.unchecked:
         raise typer.Exit(Exit.ROWS_FAILED)
 
 
-@app.command()
+@app.command(epilog="Example: astuner rules stats --input checked.csv")
 def stats(
     infile: InFile,
-    as_json: Annotated[bool, typer.Option("--json", help="Counts as JSON.")] = False,
+    as_json: Json = False,
     plot: Annotated[Path | None, typer.Option("--plot", help="Write a bar chart to this .png or .svg.")] = None,
     encoding: Encoding = "utf-8",
 ) -> None:
@@ -329,11 +334,15 @@ def stats(
         out.print(tally_report(tally, str(infile)))
 
 
-@app.command("list")
-def list_kinds(module: Modules = None) -> None:
+@app.command("list", epilog="Example: astuner rules list")
+def list_kinds(module: Modules = None, as_json: Json = False) -> None:
     """The kinds of rule, their parameters, and an example of each."""
     with config_errors():
         _import(module)
+    if as_json:
+        built_in = {name: KINDS[name] for name in filter(is_built_in, RULE_HANDLERS)}
+        print(json.dumps({name: {"holds": kind.meaning, "example": kind.example} for name, kind in built_in.items()}))
+        return
     found = table("", "kind", "holds when the text is", "parameters", "example")
     found.show_lines = True
     for name, handler in RULE_HANDLERS.items():
@@ -354,29 +363,35 @@ def list_kinds(module: Modules = None) -> None:
     )
 
 
-@app.command()
+@app.command(epilog="Example: astuner rules validate --conf train.yaml")
 def validate(
     agent: Agent = None,
     agents_dir: AgentsDir = Path("configs/agents"),
     conf: Conf = None,
+    as_json: Json = False,
 ) -> None:
     """Report every problem of a rules section with its line. Exit code 2 when there is any."""
     with config_errors():
         source = _chosen_source(agent, agents_dir, conf)
     problems = source.problems()
-    for line, problem in problems:
+    if as_json:
+        told = [{"line": line, "problem": problem.describe("rules")} for line, problem in problems]
+        print(json.dumps({"file": str(source.path), "rules": len(source.rules or ()), "problems": told}))
+    for line, problem in () if as_json else problems:
         say(f"{source.path}:{line}: {problem.describe('rules')}", to=err)
     if problems:
         raise typer.Exit(Exit.BAD_USAGE)
     count = len(source.rules or ())
-    say(f"{source.where}: {count} rules, no problems" if count else f"{source.where}: no rules")
+    if not as_json:
+        say(f"{source.where}: {count} rules, no problems" if count else f"{source.where}: no rules")
 
 
-@app.command("try")
+@app.command("try", epilog="Example: astuner rules try --rule '{kind: max_chars, max_chars: 9}' --text 'a long text'")
 def try_rule(
     rule: Annotated[str, typer.Option("--rule", help="One rule, as JSON or YAML: '{kind: max_chars, max_chars: 9}'.")],
     text: Annotated[str, typer.Option("--text", help="The text it looks at, whatever its target.")],
     module: Modules = None,
+    as_json: Json = False,
 ) -> None:
     """Check one rule against one text."""
     with config_errors():
@@ -395,7 +410,10 @@ def try_rule(
     except JudgeError as exc:
         say(f"not decided: {exc}", to=err)
         raise typer.Exit(Exit.ROWS_FAILED) from exc
-    say(f"violated: {violations[0].action}" if violations else "holds")
+    if as_json:
+        print(json.dumps({"violated": bool(violations)}))
+    else:
+        say(f"violated: {violations[0].action}" if violations else "holds")
 
 
 def _chosen_source(agent: str | None, agents_dir: Path, conf: Path | None) -> RuleSource:

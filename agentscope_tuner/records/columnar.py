@@ -1,12 +1,13 @@
-"""Parquet and Arrow files: their rows read as the lines of JSON that a JSONL file would hold, and scored lines written.
+"""Parquet, Arrow and CSV: rows read as the lines of JSON that a JSONL file would hold, and scored lines written.
 
-They are read a batch at a time. Where they are written, the verdict becomes a struct, texts and numbers stay, the rest
-is JSON.
+Parquet and Arrow are read a batch at a time. Where they are written, the verdict becomes a struct, texts and numbers
+stay, the rest is JSON. A table of scored rows has a column for each part of the verdict.
 """
 
 from __future__ import annotations
 
 import base64
+import csv
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -314,6 +315,60 @@ def write_columnar(lines: Path, target: Path) -> None:
                 for field in schema
             ]
             write(pyarrow.RecordBatch.from_arrays(arrays, schema=schema))
+
+
+_VERDICT_COLUMN = "judgement."
+_VERDICT_TEXTS = ("status", "reason", "error", "cause", "config")
+# What a spreadsheet takes for a formula
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "'")
+
+
+def write_table(lines: Path, target: Path) -> None:
+    """Write the scored rows of `lines` to `target`, a .csv or .tsv: the rows' keys, `judgement.reward` and so on.
+
+    What is nested is JSON in its cell; a verdict that is missing is an empty cell. A text that a spreadsheet would take
+    for a formula gets an apostrophe before it, since policies write texts. `table_row` undoes all of it.
+    """
+    columns = list(dict.fromkeys(column for _, row in _rows(lines) for column in _in_columns(row)))
+    delimiter = "\t" if target.suffix.lower() == ".tsv" else ","
+    # a policy may write half a surrogate pair, which UTF-8 cannot encode
+    with open(target, "w", encoding="utf-8", errors="backslashreplace", newline="") as stream:
+        writer = csv.writer(stream, delimiter=delimiter)
+        writer.writerow(columns)
+        for _, row in _rows(lines):
+            cells = _in_columns(row)
+            writer.writerow([_table_cell(cells.get(column)) for column in columns])
+
+
+def _in_columns(row: Mapping[str, Any]) -> dict[str, Any]:
+    own = {key: value for key, value in row.items() if key != "judgement"}
+    return own | {f"{_VERDICT_COLUMN}{key}": value for key, value in row["judgement"].items()}
+
+
+def _table_cell(value: Any) -> str:
+    if isinstance(value, str):
+        return f"'{value}" if value.startswith(_FORMULA) else value
+    if value is None:
+        return ""
+    text = json.dumps(value, ensure_ascii=False)
+    # an escape, which JSON reads back, in place of half a surrogate pair
+    return text if text.isascii() or not any("\ud800" <= char <= "\udfff" for char in text) else json.dumps(value)
+
+
+def table_row(cells: Mapping[str, str]) -> dict[str, Any]:
+    """The row that `write_table` wrote as `cells`; those of any other table as they are."""
+    if f"{_VERDICT_COLUMN}status" not in cells:
+        return dict(cells)
+    row: dict[str, Any] = {"judgement": {}}
+    for column, cell in cells.items():
+        _, ours, name = column.rpartition(_VERDICT_COLUMN)
+        text = cell.removeprefix("'")
+        if ours:
+            plain = text if name in _VERDICT_TEXTS else json.loads(cell) if cell else None
+            row["judgement"][name] = None if plain == "" and name != "reason" else plain
+        elif cell:
+            row[column] = json.loads(cell) if column in _OF_A_ROLLOUT else text
+    return row
 
 
 @contextmanager

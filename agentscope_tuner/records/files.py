@@ -15,17 +15,19 @@ from typing import Any, BinaryIO, cast
 
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.records.blocks import read_lines
-from agentscope_tuner.records.columnar import columnar_lines
+from agentscope_tuner.records.columnar import columnar_lines, table_row
 from agentscope_tuner.records.reader import BOM, Line
 from agentscope_tuner.rules.tables import open_table
 from agentscope_tuner.storage import (
     ARROW,
     PARQUET,
+    TABLES,
     StoredFile,
     inside,
     is_columnar,
     is_folder,
     is_pattern,
+    is_table,
     is_url,
     matching,
     plain,
@@ -35,8 +37,7 @@ from agentscope_tuner.storage import (
 _log = logging.getLogger(__name__)
 
 _TEXT = (".jsonl", ".json")
-_TABLES = (".csv", ".tsv")
-_PACKED = (".jsonl.gz", ".pt", *_TABLES, *PARQUET, *ARROW)
+_PACKED = (".jsonl.gz", ".pt", *TABLES, *PARQUET, *ARROW)
 _SUFFIXES = _TEXT + _PACKED
 # The files that `datasets.save_to_disk` writes into a folder: for one split, and for several splits
 _SAVED, _SAVED_SPLITS = "state.json", "dataset_dict.json"
@@ -180,7 +181,7 @@ def _lines(file: StoredFile, name: str) -> Iterator[Line]:
         lines = columnar_lines(file, name)
     elif file.name.endswith(".pt"):
         lines = _torch_lines(file, name)
-    elif file.name.lower().endswith(_TABLES):
+    elif is_table(file.name):
         lines = _table_lines(file, name)
     elif file.name.endswith(".json") and _is_list(file):
         lines = _list_lines(file, name)
@@ -221,11 +222,17 @@ def _table_lines(file: StoredFile, name: str) -> Iterator[Line]:
             raise ConfigError(
                 f"{file.source!r} has one column, {columns[0]!r:.80}: save it with commas between the cells"
             )
+        if len(columns) == 1 and "\t" in columns[0] and not file.name.lower().endswith(".tsv"):
+            raise ConfigError(f"{file.source!r} has one column, {columns[0]!r:.80}: it has tabs, so name it .tsv")
         if twice := sorted({column for column in columns if columns.count(column) > 1}):
             raise ConfigError(f"{file.source!r} has two columns {twice[0]!r}: rename one")
         for row in table.rows():
-            problem = None if row.problem is None else f"the row {row.problem}"
-            yield Line(f"{name}:{row.line}", json.dumps(dict(row.values)).encode(), problem)
+            problem, cells = None if row.problem is None else f"the row {row.problem}", dict(row.values)
+            try:
+                cells = table_row(cells)
+            except ValueError as exc:
+                problem = f"the row has a cell that is no JSON: {exc}"
+            yield Line(f"{name}:{row.line}", json.dumps(cells).encode(), problem)
 
 
 def _list_lines(file: StoredFile, name: str) -> Iterator[Line]:

@@ -1,7 +1,7 @@
 """The output of a run: scored lines, the file that takes them, and how a later run continues it.
 
 A scored line is the row's own keys, unchanged, and its judgement. The file is partial until it is whole, and renamed
-then. It is a file of lines, plain or packed by gzip, or Parquet or Arrow, on this machine or at a URL.
+then. It is a file of lines, plain or packed by gzip, Parquet, Arrow or CSV, on this machine or at a URL.
 """
 
 from __future__ import annotations
@@ -21,13 +21,14 @@ from types import TracebackType
 from typing import IO, Any, NamedTuple
 
 from agentscope_tuner.errors import ConfigError
-from agentscope_tuner.records.columnar import write_columnar
+from agentscope_tuner.records.columnar import write_columnar, write_table
 from agentscope_tuner.records.reader import Row
 from agentscope_tuner.storage import (
     StoredFile,
     file_system,
     is_columnar,
     is_gzip,
+    is_table,
     is_url,
     plain,
     put_in_place,
@@ -320,10 +321,10 @@ _COPIED_BYTES = 2**20
 def scored_output(target: str, *, resume: bool = False) -> Iterator[ScoredFile]:
     """A context with the file for the rows, which becomes `target` when the block ends without an error.
 
-    A file of lines on this machine is a `ScoredFile`. Parquet, Arrow, gzip and URLs are written as a whole: rows go to
-    a local file of lines first (`stage_of`), which at the end is converted, moved and removed. After an interruption it
-    stays, and `resume` goes on from it, or from a finished file of lines, packed or at a URL. A finished Parquet or
-    Arrow file is no file of lines: it cannot be resumed.
+    A file of lines on this machine is a `ScoredFile`. Parquet, Arrow, CSV, gzip and URLs are written as a whole: rows
+    go to a local file of lines first (`stage_of`), which at the end is converted, moved and removed. After an
+    interruption it stays, and `resume` goes on from it, or from a finished file of lines, packed or at a URL. Of a
+    finished Parquet, Arrow or CSV file no run can go on.
 
     Raises:
         ConfigError: as `ScoredFile`; or a package to write `target` is not installed; or there is nothing to resume
@@ -370,7 +371,7 @@ def stage_of(target: str) -> Path:
 
 def _is_made_at_the_end(name: str) -> bool:
     """Whether the file is no plain file of lines: the rows go to one first."""
-    return is_gzip(name) or is_columnar(name)
+    return is_gzip(name) or is_columnar(name) or is_table(name)
 
 
 def _followed(source: str) -> Path:
@@ -405,7 +406,7 @@ def _check(file: StoredFile) -> None:
 def _fetch(file: StoredFile, stage: Path) -> None:
     if not file.exists():
         return
-    if is_columnar(file.name):
+    if is_columnar(file.name) or is_table(file.name):
         raise ConfigError(
             f"{file.source!r} is finished, and written as a whole: --resume goes on from an interrupted run's rows "
             "only; run without it, or judge into a .jsonl file"
@@ -447,7 +448,8 @@ def _deliver(stage: Path, file: StoredFile) -> None:
     # the suffix names the format
     whole = stage.with_name(f"{stage.name}.partial{Path(file.name).suffix}")
     try:
-        (_pack if is_gzip(file.name) else write_columnar)(stage, whole)
+        write = _pack if is_gzip(file.name) else write_table if is_table(file.name) else write_columnar
+        write(stage, whole)
         if is_url(file.source):
             file.put(whole)
         else:

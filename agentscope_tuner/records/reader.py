@@ -81,10 +81,10 @@ def parse_line(line: Line) -> Row:
         # `where` names the line of the file; pydantic counts lines inside the row, which is always line 1
         message = first["msg"].replace(" at line 1 column ", " at column ")
         problem = f"{path}: {message}{more}" if path else f"{message}{more}"
-        return Row(where, raw, None, f"{problem}{_way_out(raw)}")
+        return Row(where, raw, None, f"{problem}{way_out(raw)}")
 
 
-def _way_out(raw: bytes) -> str:
+def way_out(raw: bytes) -> str:
     """The way out, for a row that is no rollout but shows what kind of file this is."""
     if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
         return ": the file is UTF-16, and rows are read as UTF-8: save it so"
@@ -92,14 +92,27 @@ def _way_out(raw: bytes) -> str:
         return f": the line holds {raw.decode()!r} alone; write each object on one line, as `jq -c` does"
     try:
         row = json.loads(raw)
+    except UnicodeDecodeError:
+        return ": rows are read as UTF-8: save the file so"
     except (ValueError, RecursionError):
-        return ""
+        return f": the line begins {raw[:_KEY_CHARS].decode('utf-8', 'replace')!r}{_spelling(raw)}"
     if isinstance(row, list):
         return ": a list, where a line holds one object: `jq -c '.[]'` writes its entries line by line"
     if not isinstance(row, dict) or not {"task", "output"}.isdisjoint(row):
         return ""
     keys = ", ".join(repr(key)[:_KEY_CHARS] for key in list(row)[:_SHOWN_KEYS])
     return f": a rollout has id, task and output, this row has {keys or 'no keys'}; --format or --map reads other rows"
+
+
+def _spelling(raw: bytes) -> str:
+    """How to mend the commonest lines that are no JSON."""
+    if raw.startswith((b"{'", b"[{'")):
+        return ", and JSON takes double quotes: write `json.dumps(row)`, not `str(row)`"
+    if raw.rstrip().endswith(b"},"):
+        return " and ends in a comma: a line holds one object and nothing more"
+    if raw.startswith(b"{") and raw.rstrip().endswith(b","):
+        return ": write each object on one line, as `jq -c` does"
+    return ""
 
 
 def is_deeper(value: object, levels: int) -> bool:

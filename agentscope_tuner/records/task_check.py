@@ -14,7 +14,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 from pydantic import ValidationError
 
 from agentscope_tuner.errors import JudgeError
-from agentscope_tuner.records.reader import Line
+from agentscope_tuner.records.reader import Line, way_out
 from agentscope_tuner.workflow import Task, WorkflowOutput
 
 _FIRST = 5
@@ -160,7 +160,7 @@ def _read(line: Line) -> tuple[Task, WorkflowOutput | None] | str:
         first = exc.errors(include_url=False)[0]
         return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
     except (ValueError, RecursionError) as exc:
-        return str(exc)
+        return f"{exc}{way_out(line.raw)}"
     return task, output
 
 

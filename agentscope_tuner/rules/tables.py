@@ -205,6 +205,9 @@ def _lines(path: Path, encoding: str) -> Iterator[_Lines]:
         yield _Lines(text)
 
 
+_OPEN_QUOTE = ", since a quote is left open"
+
+
 class CsvTable:
     """A table with a header and a delimiter; cells are quoted as spreadsheets do it."""
 
@@ -234,7 +237,12 @@ class CsvTable:
             except csv.Error as exc:
                 # Only the first line is malformed. The lines behind its open quote are rows, so read them again
                 lines.hand_back(lines.taken[1:])
-                yield TableRow(line, {}, _Malformed(lines.taken[0], 0), f"is malformed: {exc}")
+                yield TableRow(
+                    line,
+                    {},
+                    _Malformed(lines.taken[0], 0),
+                    f"is malformed: {exc}{_OPEN_QUOTE * ('end of data' in str(exc))}",
+                )
                 continue
             if not cells:
                 if width != 1:

@@ -12,7 +12,7 @@ from numbers import Rational, Real
 from typing import Any
 
 from agentscope_tuner._run import loops
-from agentscope_tuner.config import task_judge_section
+from agentscope_tuner.config import SECTION, task_judge_section
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward, final_answer
 from agentscope_tuner.verify.find import Place, PlacedAnswer, find_answer, last_boxed, stated_elsewhere
@@ -227,11 +227,17 @@ def _reference(task: Task) -> str:
     text = None if isinstance(value, bool) else _number_as_text(value)
     if text is None:
         raise JudgeError(
-            f"the reference answer must be a str or a finite number, got {_shown(value)}: a missing cell of a data set "
-            "becomes None or NaN, drop such rows",
+            f"the reference answer must be a str or a finite number, got {_shown(value)}: {_way_out(value)}",
             cause=Cause.REFERENCE,
         )
     return text
+
+
+def _way_out(value: object) -> str:
+    keys = range(len(value)) if isinstance(value, list | tuple) else value if isinstance(value, dict) else ()
+    for inside in keys:
+        return f"name what holds it inside, `reads: {{answer: answer.{inside}}}` under {SECTION}"
+    return "a missing cell of a data set becomes None or NaN, drop such rows"
 
 
 def _kind(value: object, error: JudgeError) -> str:

@@ -33,7 +33,7 @@ def agree(
     show: Annotated[int, typer.Option("--show", min=0, help="How many disagreements to print.")] = 10,
     as_json: Json = False,
 ) -> None:
-    """How well verdicts agree with labels, with 95 % intervals. Rows without a verdict are counted apart, not as 0."""
+    """How well verdicts agree with labels, with 95 % intervals. Rows without a verdict are counted apart."""
     with config_errors():
         known = read_labels(labels) if labels is not None else None
         with source_lines(input_) as (lines, name):

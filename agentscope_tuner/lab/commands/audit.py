@@ -50,7 +50,7 @@ def audit(
     map_: Map = None,
     as_json: Json = False,
 ) -> None:
-    """Attack the judge on your own tasks: what wrong answers pass, what right ones fail, what a policy would learn."""
+    """Attack the judge on your tasks: which wrong answers pass, which right ones fail, what a policy would learn."""
     with config_errors():
         settings = mapped(conf, [f"astuner.task_judge.deadline={deadline}", *(overrides or ())], map_)
         judge = ConfiguredJudge(settings, logs=False)

@@ -47,7 +47,7 @@ def judge_eval(
     dry_run: Annotated[bool, typer.Option("--dry-run", help=_DRY_RUN)] = False,
     as_json: Json = False,
 ) -> None:
-    """Measure an LLM judge on labelled answers, the verdict cache off. Exit code 3 when half of the verdicts failed."""
+    """Measure an LLM judge on labelled answers, without the cache. Exit code 3: half of the verdicts failed."""
     with config_errors():
         settings = resolve(conf, overrides or ())
         judge = load_judge(settings)

@@ -18,7 +18,7 @@ from rich.progress import MofNCompleteColumn
 
 from agentscope_tuner.cli.console import Exit, config_errors, err, progress, say
 from agentscope_tuner.cli.ending import ending
-from agentscope_tuner.cli.options import Conf, Overrides
+from agentscope_tuner.cli.options import Conf, Json, Overrides
 from agentscope_tuner.cli.rendering import print_summary
 from agentscope_tuner.config import Source, resolve
 from agentscope_tuner.errors import ConfigError
@@ -46,7 +46,7 @@ Runner = RolloutRunner | RolloutProcesses
 
 def rollout(
     conf: Conf,
-    output: Annotated[Path, typer.Option("--output", help="Where the judged rollouts go.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where the judged rollouts go.")],
     overrides: Overrides = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Keep what an earlier run finished; run its failed rollouts again.")
@@ -55,6 +55,7 @@ def rollout(
     processes: Annotated[
         int, typer.Option("--processes", min=1, help="Run over N processes: for agents that keep a core busy.")
     ] = 1,
+    as_json: Json = False,
 ) -> None:
     """Run the workflow on each task several times, and judge every rollout.
 
@@ -62,11 +63,19 @@ def rollout(
     SIGTERM keep what is done.
     """
     with config_errors():
-        whole_run(resolve(conf, overrides or ()), output, model_tuners, resume=resume, limit=limit, processes=processes)
+        whole = resolve(conf, overrides or ())
+        whole_run(whole, output, model_tuners, resume=resume, limit=limit, processes=processes, as_json=as_json)
 
 
 def whole_run(
-    config: Source, output: Path, lend: Lend, *, resume: bool = False, limit: int | None = None, processes: int = 1
+    config: Source,
+    output: Path,
+    lend: Lend,
+    *,
+    resume: bool = False,
+    limit: int | None = None,
+    processes: int = 1,
+    as_json: bool = False,
 ) -> None:
     """Roll out, write, and print the summary; tests pass a lender of their own.
 
@@ -100,7 +109,7 @@ def whole_run(
     if written.left_behind:
         more.append(("left behind", f"{written.left_behind}: they did not end when they were cancelled"))
     seconds = time.perf_counter() - started
-    print_summary(written.summary, seconds, title=title, more=more, kept=written.kept)
+    print_summary(written.summary, seconds, title=title, more=more, kept=written.kept, as_json=as_json)
     if written.summary.statuses["failed"]:
         raise typer.Exit(Exit.ROWS_FAILED)
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import typer
@@ -13,11 +16,12 @@ from rich.console import Console
 
 from agentscope_tuner.cli.console import config_errors, fail, say
 from agentscope_tuner.cli.listen import listen
-from agentscope_tuner.cli.options import Overrides, Port
+from agentscope_tuner.cli.options import Json, Overrides, Port
 from agentscope_tuner.cli.rendering import row_tree
 from agentscope_tuner.config import resolve
 from agentscope_tuner.errors import install
 from agentscope_tuner.lab.labels import beside
+from agentscope_tuner.records.files import dump_lines, is_dump
 from agentscope_tuner.task_judge.contract.loading import load_judge
 from agentscope_tuner.task_judge.contract.task_judge import TaskJudge
 from agentscope_tuner.workflow import Rollout
@@ -60,7 +64,6 @@ def view(
         raise fail(f"astuner view needs the extra 'view': {install('view')} ({exc})") from exc
     with config_errors():
         explain = None if conf is None else _explainer(load_judge(resolve(conf, overrides or ())))
-    session = ViewSession(scored, labels or beside(scored, "labels"), earlier=compare, explain=explain)
 
     def announce(address: str) -> None:
         # Plain and flushed: scripts read the address from this line
@@ -68,7 +71,9 @@ def view(
         if open_:
             typer.launch(address)
 
-    serve_view(session, listen("127.0.0.1", port), announce=announce)
+    with _lines_of(scored) as rows, _lines_of(compare) as earlier:
+        session = ViewSession(rows or scored, labels or beside(scored, "labels"), earlier=earlier, explain=explain)
+        serve_view(session, listen("127.0.0.1", port), announce=announce)
 
 
 def _check_overrides(overrides: list[str], conf: str | None) -> None:
@@ -104,6 +109,7 @@ def report(
     limit: Annotated[
         int, typer.Option(help="Rows in the report at the most; of more, whole groups at even distances.", min=1)
     ] = 10_000,
+    as_json: Json = False,
 ) -> None:
     """Write the page of `astuner view` as one file that opens from disk and can be mailed."""
     from agentscope_tuner.lab.view.report import write_report
@@ -112,11 +118,29 @@ def report(
     if output.is_dir():
         raise fail(f"--output {str(output)!r} is a folder: name a file, such as {str(output / 'report.html')!r}")
     try:
-        written = write_report(scored, output, labels=labels or beside(scored, "labels"), earlier=compare, limit=limit)
+        with _lines_of(scored) as rows, _lines_of(compare) as earlier:
+            known = labels or beside(scored, "labels")
+            written = write_report(rows or scored, output, labels=known, earlier=earlier, limit=limit)
     except OSError as exc:
         raise fail(f"cannot write the report: {exc}") from exc
+    if as_json:
+        print(json.dumps({"output": str(output), **written}))
+        return
     of = "" if written["shown"] == written["rows"] else f" of {written['rows']}"
     say(f"{written['shown']} rows{of}, {written['bytes'] / 1e6:.1f} MB: {output}")
+
+
+@contextmanager
+def _lines_of(scored: Path | None) -> Iterator[Path | None]:
+    """A file of lines, which the page reads row by row, with the rows of a Parquet file, a table or a packed file."""
+    if scored is None or scored.is_dir() or not is_dump(str(scored)):
+        yield scored
+        return
+    with TemporaryDirectory() as folder, config_errors():
+        lines = Path(folder) / f"{scored.name}.jsonl"
+        with open(lines, "wb") as file:
+            file.writelines(line.raw + b"\n" for line in dump_lines(str(scored)))
+        yield lines
 
 
 def _check(scored: Path, compare: Path | None, *, may_come: bool) -> None:

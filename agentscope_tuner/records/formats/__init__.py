@@ -19,7 +19,7 @@ from agentscope_tuner.errors import ConfigError, JudgeError
 from agentscope_tuner.records.formats import trainers
 from agentscope_tuner.records.formats.plain import PlainRow, is_own, read_plain
 from agentscope_tuner.records.formats.sample import ColumnMap, Pair, as_rollout, id_of, is_chat, without_nan
-from agentscope_tuner.records.reader import Line
+from agentscope_tuner.records.reader import Line, way_out
 from agentscope_tuner.records.scored_rows import step_of
 from agentscope_tuner.task_judge.contract.reads import NO_READS, RESPONSES, Reads
 
@@ -241,7 +241,7 @@ class Conversion:
         try:
             row = json.loads(line.raw)
         except (ValueError, RecursionError) as exc:
-            return line._replace(problem=f"the row is no JSON: {exc}")
+            return line._replace(problem=f"the row is no JSON: {exc}{way_out(line.raw)}")
         if not isinstance(row, dict):
             return line._replace(problem=f"a row must be an object, got {type(row).__name__}")
         own = self.name == PLAIN and is_own(row)

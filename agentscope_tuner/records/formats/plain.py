@@ -24,6 +24,8 @@ from agentscope_tuner.task_judge.contract.reads import (
 )
 
 _OF_TASKS = frozenset({"main_query", "init_messages", "env_type"})
+# beside a task's id, where nothing of these says that it is a task: a data set may have a column of this name
+_IN_OWN_ROWS = frozenset({"task_id", "metadata", "id", "output", "label", "step", "judgement"})
 # A row's only column of this name is a conversation, whose last turns are the response
 _CHATS = ("messages", "conversations", "conversation", "chat")
 _ROLES = {
@@ -36,7 +38,7 @@ def is_own(row: Mapping[str, Any]) -> bool:
     """Whether a row is a task or a rollout in this package's own form."""
     if isinstance(row.get("task"), Mapping) or not _OF_TASKS.isdisjoint(row):
         return True
-    return "task_id" in row and not any(name in row for name in (*QUESTIONS, *_CHATS))
+    return "task_id" in row and isinstance(row.get("metadata", {}), Mapping) and row.keys() <= _IN_OWN_ROWS
 
 
 def read_plain(row: Mapping[str, Any], reads: Reads, *, given: frozenset[str] = frozenset()) -> Pair:

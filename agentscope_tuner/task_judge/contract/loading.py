@@ -19,13 +19,13 @@ from typing import Any
 from omegaconf.errors import ConfigAttributeError, ConfigKeyError
 
 from agentscope_tuner.config import (
+    HANDED,
     SECTION,
     MathConfig,
     Settings,
     Source,
     StrictSection,
     TaskJudgeConfig,
-    hand_over,
     inner_settings,
     resolve,
 )
@@ -136,8 +136,9 @@ def _build(settings: Settings) -> BaseJudge:
     # The class's own attribute, not an inherited one: a subclass may read settings that its base refuses
     if section.judge_kwargs and not vars(judge_class).get("takes_kwargs", True):
         raise _unread_kwargs(judge_class, section)
+    vars(settings.whole)[HANDED] = section
     try:
-        judge: BaseJudge = judge_class(hand_over(settings))
+        judge: BaseJudge = judge_class(settings.whole)
     except ConfigError:
         raise
     except (Exception, SystemExit) as exc:  # a user's constructor may fail in any way

@@ -330,6 +330,9 @@ def hint(row: Mapping[str, Any]) -> str:
     """
     if not row:
         return "put the reference there"
+    name, rows = next(iter(row.items()))
+    if len(row) == 1 and isinstance(rows, list) and rows and isinstance(rows[0], Mapping):
+        return f"{name!r} holds a list of rows: `jq -c '.{name}[]' FILE > rows.jsonl` writes them line by line"
     names = answer_columns(row)
     if names == ["solution"] and not _states(row["solution"]):
         told = "the solution states its answer neither by #### nor in a box"

@@ -288,7 +288,7 @@ def test_what_cannot_be_checked_at_all_is_exit_code_2(tmp_path: Path) -> None:
     for arguments, words in (
         (["--conf", good, "--input", tmp_path / "nowhere.jsonl"], "nowhere.jsonl"),
         (["--conf", good, "--input", tmp_path / "empty.jsonl"], "holds no row"),
-        (["--conf", good, "--json"], "--input"),
+        (["--conf", good, "--format", "trl"], "--input"),
         (["--conf", good, "--input", tmp_path / "empty.jsonl", "astuner.task_judge.on_error=never"], "on_error"),
     ):
         result = run("check", *arguments)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 from pathlib import Path
 from typing import Any
@@ -239,7 +240,7 @@ def test_overrides_reach_the_judge(conf: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--input", "nowhere.jsonl"], "cannot read 'nowhere.jsonl'"),
+        (["--input", "nowhere.jsonl"], "there is no file 'nowhere.jsonl'"),
         (["--conf", "nowhere.yaml"], "nowhere.yaml"),
         (["astuner.task_judge.rule_rewrad=1"], "did you mean 'rule_reward'"),
         (["nonsense"], "key=value"),
@@ -307,13 +308,25 @@ def test_a_file_that_is_not_read_is_refused_with_the_way_out(conf: Path, name: s
     assert (done.exit_code, way_out in done.output.replace("\n", " ")) == (2, True)
 
 
-@pytest.mark.parametrize("name", ["scored.csv", "scored.TSV", "scored.xlsx"])
-def test_a_table_is_no_output_for_nested_rows(conf: Path, name: str) -> None:
-    # it wrote JSON lines into o.csv
+@pytest.mark.parametrize("name", ["scored.xlsx", "scored.csv.gz", "scored.XLS"])
+def test_an_output_that_is_not_written_is_refused_with_the_way_out(conf: Path, name: str) -> None:
     target = conf.with_name(name)
     done = run("judge", "--conf", conf, "--input", conf, "--output", target)
-    assert (done.exit_code, "a scored row is nested" in done.output.replace("\n", " ")) == (2, True)
+    assert (done.exit_code, "name .csv, .jsonl" in done.output.replace("\n", " ")) == (2, True)
     assert not target.exists()
+
+
+@pytest.mark.parametrize("name", ["scored.csv", "scored.TSV"])
+def test_a_table_holds_each_part_of_the_verdict_in_a_column(conf: Path, name: str) -> None:
+    # it wrote JSON lines into o.csv
+    source, target = conf.with_name("rollouts.jsonl"), conf.with_name(name)
+    source.write_text(ROWS[0] + "\n", encoding="utf-8")
+    done = run("judge", "--conf", conf, "--input", source, "--output", target, "--json", "--jobs", 1)
+    assert json.loads(done.output)["rows"] == 1
+    with open(target, encoding="utf-8", newline="") as stream:
+        (row,) = csv.DictReader(stream, delimiter="\t" if name.endswith("TSV") else ",")
+    assert (row["judgement.status"], row["judgement.reward"], row["judgement.error"]) == ("judged", "1.0", "")
+    assert json.loads(row["task"])["metadata"]["answer"]
 
 
 def test_an_output_is_a_path_however_it_is_spelled(conf: Path) -> None:

@@ -235,3 +235,65 @@ def test_init_names_the_likeliest_column_and_says_where_it_is_not_sure(rows: lis
     assert found.reads["answer"] == column
     sure = column in ("answer", "ground_truth", "solution")
     assert any("often hold something else" in why for why in found.whys) != sure
+
+
+TESTS = {"inputs": ["2\n"], "outputs": ["4\n"]}
+HUMAN_EVAL = {
+    "task_id": "HumanEval/0",
+    "prompt": "def f(x):\n",
+    "test": "def check(candidate):\n    assert candidate(1)",
+}
+CHOICES = {"text": ["fire", "water"], "label": ["A", "B"]}
+KINDS: Sequence[tuple[str, Mapping[str, Any], str]] = (
+    ("code", {"question": "q", "input_output": json.dumps(TESTS)}, "reads: {question: question}"),
+    ("code", {"text": "q", "task_id": 3, "test_list": ["assert f(1) == 2"]}, "judge: code"),
+    ("code", {**HUMAN_EVAL, "entry_point": "f"}, "reads: {question: prompt}"),
+    ("code", {"problem": "q", "own_tests": ["assert f(1) == 2"]}, "tests: own_tests"),
+    ("code", {"prompt": [user("q")], "reward_model": {"ground_truth": json.dumps(TESTS)}, "data_source": "d"}, "code"),
+    ("countdown", {"target": 98, "nums": [44, 19, 35]}, "judge: countdown"),
+    ("countdown", {"prompt": "q", "goal": "x", "target": 98, "numbers": [44, 19, 35]}, "nums: numbers"),
+    ("choice", {"question": "q", "choices": CHOICES, "answerKey": "B"}, "judge_kwargs: {options: choices}"),
+    ("choice", {"question": "q", "options": ["fire", "water"], "answer": "B", "answer_index": 1}, "answer: answer"),
+    ("choice", {"prompt": "What is wet?\nA. fire\nB. water", "answer": "(B)", "response": "B"}, "answer: answer"),
+    ("choice", {"question": "q", "choices": ["fire", "water"], "answer": 1}, "counts from 0 or from 1"),
+    ("sql", {"question": "q", "db_id": "shop", "query": "select 1"}, "judge_kwargs: {databases: databases}"),
+    (
+        "task_rubrics",
+        {"prompt": [user("q")], "rubrics": [{"criterion": "is kind", "points": 5}]},
+        "model_name: smollm2",
+    ),
+    ("task_rubrics", {"question": "q", "rubric": ["is kind"]}, "rubrics: rubric"),
+    ("instruction", {"prompt": "q", "instruction_id_list": ["punctuation:no_comma"], "kwargs": [{}]}, "instruction"),
+    ("math", {"question": "q", "answer": "So\n#### 42"}, "math: {answer_in: [boxed]}"),
+    ("llm", {"question": "q", "answer": "It is a city on a river. " * 9}, "ground_truth: task.metadata.answer"),
+    ("llm", {"instruction": "Write a poem.", "output": "Roses"}, "how well does it answer the question".capitalize()),
+)
+
+
+@pytest.mark.parametrize(("kind", "row", "words"), KINDS)
+def test_rows_tell_their_judge_and_the_configuration_loads(
+    kind: str, row: Mapping[str, Any], words: str, tmp_path: Path
+) -> None:
+    source, folder = as_jsonl(tmp_path, [row, row]), tmp_path / "mine"
+    told = json.loads(run("init", "auto", folder, "--from", source, "--json"))
+    assert told["why"][0].startswith(f"judge: {kind}, since ")
+    made = (folder / "judge.yaml").read_text(encoding="utf-8")
+    assert words in made
+    (tmp_path / "databases").mkdir()
+    (folder / "judge.yaml").write_text(made.replace("databases: databases", f"databases: {tmp_path / 'databases'}"))
+    run("check", "--conf", folder / "judge.yaml")
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        # any list of texts was a program's tests
+        {"question": "q", "tags": ["algebra", "easy"], "answer": "72"},
+        {"question": "q", "options": ["fire", "water"], "answer": "B"},
+        {"question": "q", "examples": [{"in": 1}], "answer": "72"},
+    ],
+)
+def test_a_list_of_texts_is_no_test_of_a_program(row: Mapping[str, Any], tmp_path: Path) -> None:
+    source = as_jsonl(tmp_path, [row])
+    told = json.loads(run("init", "auto", tmp_path / "mine", "--from", source, "--json"))
+    assert not told["why"][0].startswith("judge: code")

@@ -98,6 +98,18 @@ def test_a_wrong_configuration_says_what_to_write(folder: Path, yaml: str, words
         ),
         ("rows.xlsx", "PK", "save the sheet as CSV"),
         ("rows.json", '[{"question": "q"', "cannot read 'rows.json'"),
+        ("rows.csv", "question\tanswer\tresponse\n1\t2\t3", "it has tabs, so name it .tsv"),
+        ("rows.csv", 'question,answer,response\n"q,1,2', "since a quote is left open"),
+        ("rows.jsonl", "{'question': 'q', 'answer': '3'}", "JSON takes double quotes: write `json.dumps(row)`"),
+        (
+            "rows.jsonl",
+            '{"question": "q", "answer": "3", "response": "a"},',
+            "ends in a comma: a line holds one object",
+        ),
+        ("rows.jsonl", '{"question": "q",\n"answer": "3"}', "write each object on one line, as `jq -c` does"),
+        ("rows.jsonl", '{"question": "q", "answer": ["3"], "response": "a"}', "`reads: {answer: answer.0}` under"),
+        ("rows.jsonl", '{"question": "q", "answer": {"v": 3}, "response": "a"}', "`reads: {answer: answer.v}` under"),
+        ("rows.jsonl", '{"question": "q", "answer": "3", "response": ["a", "b"]}', "`reads: {response: response.0}`"),
     ],
 )
 def test_rows_that_cannot_be_judged_say_why(folder: Path, name: str, rows: str, words: str) -> None:
@@ -116,9 +128,36 @@ def test_rows_that_cannot_be_judged_say_why(folder: Path, name: str, rows: str, 
         ("report rows.jsonl --output .", "'.' is a folder: name a file, such as 'report.html'"),
         ("migrate judge.yaml", "it is migrated, so check it with `astuner check`"),
         ("check --conf judge.yaml judge=math", "write astuner.task_judge.judge"),
-        ("judge --conf judge.yaml --input no.jsonl --output o.jsonl", "cannot read 'no.jsonl'"),
+        (
+            "judge --conf judge.yaml --input no.jsonl --output o.jsonl",
+            "there is no file 'no.jsonl': did you mean 'rows.jsonl'?",
+        ),
         ("judge --conf judge.yaml --input rows.jsonl", "--output is missing"),
-        ("judge --conf judge.yaml --input rows.jsonl --output o.csv", "name .jsonl, .parquet or .arrow"),
+        ("judge --conf judge.yaml rows.jsonl -o o.jsonl", "'rows.jsonl' stands alone: write --input rows.jsonl"),
+        ("check judge.yaml", "'judge.yaml' stands alone: write --conf judge.yaml"),
+        ("judge --config judge.yaml", "No such option: --config (Possible options: --conf)"),
+        ("judge --conf judge.yaml --input rows.jsonl -o o.jsonl --limit all", "a valid integer"),
+        ("judge --conf judge.yaml --input rows.jsonl -o o.jsonl --jobs 0", "greater than or equal to 1, got '0'"),
+        ("judge --conf judge.yaml --input row.jsonl -o o.jsonl", "did you mean 'rows.jsonl'?"),
+        ("judge --conf judge.yaml --input data/rows.jsonl -o o.jsonl", "and no folder 'data'"),
+        ("judge --conf judge.yaml --input gs:/rows.jsonl -o o.jsonl", "a URL reads gs://…"),
+        ("judge --conf judge.yaml --input . -o o.jsonl", "the next run would read it as rollouts"),
+        ("judge --conf judge.yaml --input r*.csv -o o.jsonl", "no file matches 'r*.csv'"),
+        ("serve --conf judge.yaml --port 99999", "less than or equal to 65535, got '99999'"),
+        ("init math mine --from judge.yaml", "--from holds no row, its first line is 'astuner:'"),
+        ("init choice mine", "give --from ROWS"),
+        ("init env mine --from rows.jsonl", "got 'env'"),
+        ("explain --answer 3", "give --conf and --input, or --reference and --answer"),
+        ("explain --reference 3 --answer", "requires an argument"),
+        ("doctor rows.jsonl", "the row has no judgement: judge the file first"),
+        ("agree --input rows.jsonl", "the row has no judgement: judge the file first"),
+        ("rules try --text a --rule {kind:max_char}", "kind is missing: one of max_tokens"),
+        ("migrate rows.jsonl", "it looks like a file of rows"),
+        ("init", "Missing argument 'kind'. Choose from: math"),
+        (
+            "judge --conf judge.yaml --input rows.jsonl --output o.xlsx",
+            "name .csv, .jsonl, .jsonl.gz, .parquet or .arrow",
+        ),
         ("judge --conf judge.yaml --input rows.jsonl --output rows.jsonl", "--input and --output are one file"),
         ("check --conf judge.yaml --input rows.jsonl --format hf", "--format must be one of auto, plain, trl"),
         (
@@ -128,9 +167,17 @@ def test_rows_that_cannot_be_judged_say_why(folder: Path, name: str, rows: str, 
         ("check --conf judge.yaml --input rows.jsonl --map gold=ref", "its places are question, answer, response"),
         ("check --conf judge.yaml --input rows.jsonl --map gold=answer", "the row has no 'gold', only"),
         ("init math . --from rows.jsonl", "'judge.yaml' is there already: name another folder"),
-        ("init code mine --from rows.jsonl", "--from looks at rows of math, got code"),
+        ("init code mine --from rows.jsonl", "they look like rows of math, since answer holds a number or a formula"),
         ("init maths", "'maths' is not one of"),
     ],
 )
 def test_a_wrong_command_says_what_to_type(folder: Path, command: str, words: str) -> None:
     assert words in said(command)
+
+
+def test_a_mistake_prints_no_traceback_and_never_the_same_words_as_success(folder: Path) -> None:
+    done = CliRunner().invoke(
+        app, ["judge", "--conf", "judge.yaml", "--input", "rows.jsonl", "--output", "o.jsonl", "x"]
+    )
+    assert (done.exit_code, type(done.exception)) == (2, SystemExit)
+    assert "an override must read key=value, got 'x'" in done.output

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -264,3 +265,35 @@ def test_a_damaged_or_foreign_gzip_is_not_resumed_and_stays(tmp_path: Path) -> N
             pass
         assert target.read_bytes() == stored
         assert [path.name for path in tmp_path.iterdir()] == [target.name]
+
+
+HOSTILE = ["=1+1", "'quoted", "-3", "@x", "\ttab", "\r", 'a "b", c', "line\nbreak", "≠", "", "{not json", "1.0", "null"]
+
+
+@pytest.mark.parametrize("name", ["scored.csv", "scored.tsv"])
+def test_a_table_of_scored_rows_reads_back_as_it_was_and_holds_no_formula(name: str, tmp_path: Path) -> None:
+    rows: list[dict[str, Any]] = [
+        {"id": text or "none", "task": {"q": text}, "output": {"a": text}, "judgement": verdict(1.0, reason=text)}
+        for text in HOSTILE
+    ]
+    rows += [{**row, "task": row["task"] | {"half": "\udc00"}} for row in (rows[0], ROWS[1])]
+    with scored_output(str(tmp_path / name)) as scored:
+        scored.write("".join(json.dumps(row) + "\n" for row in rows).encode())
+    assert [json.loads(line.raw) for line in dump_lines(str(tmp_path / name))] == [
+        {key: value if isinstance(value, dict) else str(value) for key, value in row.items()} for row in rows
+    ]
+    cells = (tmp_path / name).read_text(encoding="utf-8").replace('"', "").replace("\t", ",").split(",")
+    assert not [cell for cell in cells if cell.startswith(("=", "@")) or cell == "-3"]
+    assert not stage_of(str(tmp_path / name)).exists()
+
+
+def test_a_finished_table_is_not_resumed_and_an_interrupted_one_is(tmp_path: Path) -> None:
+    target = str(tmp_path / "scored.csv")
+    with suppress(KeyboardInterrupt), scored_output(target) as scored:
+        scored.write(json.dumps(ROWS[0]).encode() + b"\n")
+        raise KeyboardInterrupt
+    with scored_output(target, resume=True) as scored:
+        assert [row.own["id"] for row in scored.earlier()] == ["a"]
+        scored.write(json.dumps(ROWS[0]).encode() + b"\n")
+    with pytest.raises(ConfigError, match="is finished, and written as a whole"), scored_output(target, resume=True):
+        pass

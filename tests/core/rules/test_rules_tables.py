@@ -169,7 +169,7 @@ def test_a_malformed_row_gets_no_verdict_however_often_the_table_is_checked(tmp_
 def test_a_quote_that_is_never_closed_spoils_one_line_and_not_the_rest(check: Check) -> None:
     rows = b"".join(b"%d,r%d\n" % (number % 2, number) for number in range(1000))
     written = check(b'output,n\n1,"open\n' + rows)
-    assert check.problems == ["2: is malformed: unexpected end of data"]
+    assert check.problems == ["2: is malformed: unexpected end of data, since a quote is left open"]
     assert check.tally.overall.passed == 1000
     assert written.endswith(b"1,r999,1,\n")
 
