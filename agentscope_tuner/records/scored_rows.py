@@ -111,7 +111,7 @@ def scored_row(line: Line, seen: Counter[str], counted: Container[str] | None = 
         reward=reward,
         success=success if isinstance(success, bool) else None,
         reason=str(verdict.get("reason") or ""),
-        cause=verdict.get("cause"),
+        cause=cause if isinstance(cause := verdict.get("cause"), str) else None,
         violations=_names(verdict.get("violations")),
         metrics={name: value for name, value in _mapping(verdict.get("metrics")).items() if _is_number(value)},
         seconds=verdict["seconds"] if _is_number(verdict.get("seconds")) else 0.0,
