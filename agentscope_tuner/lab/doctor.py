@@ -12,7 +12,7 @@ from typing import Any
 
 from agentscope_tuner.config import SECTION
 from agentscope_tuner.lab.audit.subjects import countdown_of, reference_of
-from agentscope_tuner.records.scored_rows import ScoredRow
+from agentscope_tuner.records.scored_rows import ScoredRow, shape_of
 from agentscope_tuner.task_judge.contract.reads import likely_answers
 from agentscope_tuner.verify.find import Place, find_answer
 
@@ -38,9 +38,6 @@ _CUT = ("length", "max_tokens", "max_length")
 _MARKER = re.compile(r"<[|｜][^<>\n]{1,40}[|｜]>|</s>")
 _AROUND = " \t\r\n.!?。！？'\"`*_"
 _SHIFTS = (1, -1, 2, -2)
-_QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`")
-_WORD = re.compile(r"[^\W\d_]{2,}[:;,.]?")
-_SHAPE_WORDS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,18 +87,6 @@ class Seen:
         """The same, where they are so many that the judge is suspected; else none."""
         unpaid = self.unpaid
         return unpaid[:_SEARCHED] if unpaid and len(unpaid) >= 0.95 * len(self.judged) else []
-
-
-def shape_of(reason: str) -> str:
-    """The reason without what differs from row to row: its first words, with `…` for numbers, formulas and quotes."""
-    shape: list[str] = []
-    for word in _QUOTED.sub(" … ", reason[:400]).split():
-        kept = word if _WORD.fullmatch(word) else "…"
-        if kept != "…" or shape[-1:] != ["…"]:
-            shape.append(kept)
-        if len(shape) == _SHAPE_WORDS:
-            break
-    return " ".join(shape)
 
 
 Check = Callable[[Seen], "RewardTrouble | None"]

@@ -13,7 +13,7 @@ from rich.console import Console
 
 from agentscope_tuner.cli.console import config_errors, fail, say
 from agentscope_tuner.cli.listen import listen
-from agentscope_tuner.cli.options import Overrides, Port
+from agentscope_tuner.cli.options import Port
 from agentscope_tuner.cli.rendering import row_tree
 from agentscope_tuner.config import resolve
 from agentscope_tuner.errors import install
@@ -25,6 +25,7 @@ from agentscope_tuner.workflow import Rollout
 Scored = Annotated[
     Path, typer.Argument(help="A scored file, as `astuner judge --output` writes it, or a folder of them.")
 ]
+_MORE = "Other runs to lay over it, and key=value, which overrides the YAML of --conf."
 Labels = Annotated[
     Path | None, typer.Option("--labels", help="Where people's verdicts stand.", show_default="SCORED.labels.jsonl")
 ]
@@ -35,7 +36,7 @@ Earlier = Annotated[
 
 def view(
     scored: Scored,
-    overrides: Overrides = None,
+    more: Annotated[list[str] | None, typer.Argument(metavar="[RUN|KEY=VALUE]...", help=_MORE)] = None,
     conf: Annotated[
         str | None, typer.Option("--conf", help="The training YAML, to judge a row again in the page.", metavar="FILE")
     ] = None,
@@ -49,8 +50,8 @@ def view(
     The page is served on 127.0.0.1 alone, to whoever has the token in the printed address, and loads nothing from any
     network.
     """
-    _check(scored, compare, may_come=True)
-    _check_overrides(overrides or [], conf)
+    others, overrides = _runs(more or [], conf)
+    _check(scored, compare, *others, may_come=True)
     try:
         import uvicorn  # noqa: F401 - the server imports it when it starts, which is too late to say so
 
@@ -59,8 +60,8 @@ def view(
     except ImportError as exc:
         raise fail(f"astuner view needs the extra 'view': {install('view')} ({exc})") from exc
     with config_errors():
-        explain = None if conf is None else _explainer(load_judge(resolve(conf, overrides or ())))
-    session = ViewSession(scored, labels or beside(scored, "labels"), earlier=compare, explain=explain)
+        explain = None if conf is None else _explainer(load_judge(resolve(conf, overrides)))
+    session = ViewSession(scored, labels or beside(scored, "labels"), earlier=compare, others=others, explain=explain)
 
     def announce(address: str) -> None:
         # Plain and flushed: scripts read the address from this line
@@ -71,14 +72,12 @@ def view(
     serve_view(session, listen("127.0.0.1", port), announce=announce)
 
 
-def _check_overrides(overrides: list[str], conf: str | None) -> None:
-    """A second file would be read as an override, and shown nowhere."""
-    other = next((text for text in overrides if conf is None or "=" not in text), None)
-    if other is not None:
-        raise fail(
-            f"the page shows one run, and {other!r} is a second argument: --compare {other} shows what changed between "
-            "two, and key=value overrides the YAML that --conf names"
-        )
+def _runs(more: list[str], conf: str | None) -> tuple[list[Path], list[str]]:
+    """The other runs, and the overrides of the configuration."""
+    overrides = [text for text in more if "=" in text and not Path(text).exists()]
+    if overrides and conf is None:
+        raise fail(f"{overrides[0]!r} overrides the YAML that --conf names, and none is named")
+    return [Path(text) for text in more if text not in overrides], overrides
 
 
 def _explainer(judge: TaskJudge) -> Callable[[list[Any], int], str]:
@@ -98,6 +97,8 @@ def _explainer(judge: TaskJudge) -> Callable[[list[Any], int], str]:
 
 def report(
     scored: Scored,
+    others: Annotated[list[Path] | None, typer.Argument(metavar="[RUN]...", help="Other runs to lay over it.")] = None,
+    *,
     output: Annotated[Path, typer.Option("--output", "-o", help="Where the report goes.")],
     labels: Labels = None,
     compare: Earlier = None,
@@ -108,20 +109,22 @@ def report(
     """Write the page of `astuner view` as one file that opens from disk and can be mailed."""
     from agentscope_tuner.lab.view.report import write_report
 
-    _check(scored, compare, may_come=False)
+    _check(scored, compare, *(others or ()), may_come=False)
     if output.is_dir():
         raise fail(f"--output {str(output)!r} is a folder: name a file, such as {str(output / 'report.html')!r}")
     try:
-        written = write_report(scored, output, labels=labels or beside(scored, "labels"), earlier=compare, limit=limit)
+        written = write_report(
+            scored, output, labels=labels or beside(scored, "labels"), earlier=compare, others=others or (), limit=limit
+        )
     except OSError as exc:
         raise fail(f"cannot write the report: {exc}") from exc
     of = "" if written["shown"] == written["rows"] else f" of {written['rows']}"
     say(f"{written['shown']} rows{of}, {written['bytes'] / 1e6:.1f} MB: {output}")
 
 
-def _check(scored: Path, compare: Path | None, *, may_come: bool) -> None:
+def _check(scored: Path, *beside_it: Path | None, may_come: bool) -> None:
     """A run may not have written its first row yet; a folder that is not there is a mistake."""
-    missing = [path for path in (scored, compare) if path is not None and not path.exists()]
+    missing = [path for path in (scored, *beside_it) if path is not None and not path.exists()]
     for path in missing:
         partial = path.with_name(f"{path.name}.partial").exists()
         if not (partial or (may_come and path is scored and path.parent.is_dir())):

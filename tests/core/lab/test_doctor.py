@@ -13,8 +13,9 @@ import pytest
 from typer.testing import CliRunner
 
 from agentscope_tuner.cli.app import app
-from agentscope_tuner.lab.doctor import diagnose, shape_of
+from agentscope_tuner.lab.doctor import diagnose
 from agentscope_tuner.records.formats.sample import ColumnMap
+from agentscope_tuner.records.scored_rows import shape_of
 from tests.scored_lines import rows, scored, written
 
 Row = dict[str, Any]
