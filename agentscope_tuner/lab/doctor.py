@@ -12,11 +12,13 @@ from typing import Any
 
 from agentscope_tuner.config import SECTION
 from agentscope_tuner.lab.audit.subjects import countdown_of, reference_of
-from agentscope_tuner.records.scored_rows import ScoredRow
+from agentscope_tuner.records.scored_rows import ScoredRow, shape_of
 from agentscope_tuner.task_judge.contract.reads import likely_answers
 from agentscope_tuner.verify.find import Place, find_answer
 
 _SAME = 1e-9
+# What GRPO's trainers add to a group's spread before they divide by it
+_EPSILON = 1e-4
 _SHOWN = 3
 _PART = "part/"
 # The most rows whose texts are searched for answers
@@ -33,6 +35,9 @@ _PLACES: Mapping[Place, str] = {
 }
 _FINISH = ("finish_reason", "finished_reason", "stop_reason")
 _CUT = ("length", "max_tokens", "max_length")
+_MARKER = re.compile(r"<[|｜][^<>\n]{1,40}[|｜]>|</s>")
+_AROUND = " \t\r\n.!?。！？'\"`*_"
+_SHIFTS = (1, -1, 2, -2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +78,15 @@ class Seen:
 
     @property
     def unpaid(self) -> list[ScoredRow]:
-        """The judged rows that earn nothing, and are no success."""
-        return [row for row in self.judged if (row.reward or 0.0) <= _SAME and not row.success]
+        """The judged rows that earn nothing, and are no success, and not because the judge could not decide."""
+        found = (row for row in self.judged if (row.reward or 0.0) <= _SAME and not row.success)
+        return [row for row in found if not row.reason.startswith("undecided")]
+
+    @property
+    def unpaid_all(self) -> list[ScoredRow]:
+        """The same, where they are so many that the judge is suspected; else none."""
+        unpaid = self.unpaid
+        return unpaid[:_SEARCHED] if unpaid and len(unpaid) >= 0.95 * len(self.judged) else []
 
 
 Check = Callable[[Seen], "RewardTrouble | None"]
@@ -97,6 +109,14 @@ def _cause(name: str, shown: Sequence[ScoredRow], of: int, message: str, remedy:
     return RewardTrouble(name, len(shown), of, message, remedy, tuple(row.id for row in shown[:_SHOWN]))
 
 
+_MEND: Mapping[str, str] = {
+    "deadline": f"raise {SECTION}.deadline, lower {SECTION}.concurrency, or see why the judge is slow",
+    "undecided": f"raise {SECTION}.math.deadline, or leave out on_undecided: error",
+    "bug": "astuner explain --conf FILE --id ID shows where the judge's own code raises",
+    "input": "--map YOUR_COLUMN=response, or set output.metadata.final_answer in the workflow",
+}
+
+
 def _no_verdict(seen: Seen) -> RewardTrouble | None:
     failed = [row for row in seen.rows if row.status == "failed"]
     if len(failed) * 5 < len(seen.rows) or not failed:
@@ -107,8 +127,9 @@ def _no_verdict(seen: Seen) -> RewardTrouble | None:
     if cause == "reference":
         return _cause("no reference", shown, len(seen.rows), f"tasks have no reference: {error}", _named(shown[0]))
     return _cause(
-        "no verdict", shown, len(seen.rows), f"the judge fails ({cause}): {error}", "astuner check --conf FILE"
-    )
+        "no verdict", shown, len(seen.rows), f"the judge fails ({cause}): {error}",
+        _MEND.get(cause, "astuner check --conf FILE"),
+    )  # fmt: skip
 
 
 def _one_rule(seen: Seen) -> RewardTrouble | None:
@@ -136,10 +157,12 @@ def _empty(seen: Seen) -> RewardTrouble | None:
 
 def _truncated(seen: Seen) -> RewardTrouble | None:
     unpaid = [row for row in seen.rows if (row.reward or 0.0) <= _SAME and not row.success]
-    cut = [row for row in unpaid if _finish(row) in _CUT]
+    cut = [row for row in unpaid if _finish(row) in _CUT or row.answer.rfind("<think>") > row.answer.rfind("</think>")]
     if len(cut) * 2 < len(unpaid) or len(cut) * 5 < len(seen.rows) or not cut:
         return None
-    message = f"{len(cut)} of {len(unpaid)} rows that earn nothing were cut off ({_finish(cut[0])!r})"
+    message = (
+        f"{len(cut)} of {len(unpaid)} rows that earn nothing were cut off ({_finish(cut[0]) or '<think> is open'!r})"
+    )
     return _cause(
         "truncated outputs", cut, len(unpaid), message, "raise the trainer's max_completion_length, or max_tokens"
     )
@@ -214,17 +237,123 @@ def _named(row: ScoredRow) -> str:
     return f"`reads: {{answer: {column}}}` under {SECTION}, or --map {column}=answer"
 
 
+def _undecided(seen: Seen) -> RewardTrouble | None:
+    open_ = [row for row in seen.judged if row.reason.startswith("undecided")]
+    if len(open_) * 2 < len(seen.judged) or not open_:
+        return None
+    message = f"{len(open_)} of {len(seen.judged)} answers could not be decided: {open_[0].reason!r:.100}"
+    remedy = f"raise {SECTION}.math.deadline, or set math.on_undecided: error, so that they are no 0"
+    return _cause("undecided", open_, len(seen.judged), message, remedy)
+
+
+def _folded(text: str) -> str:
+    """The text without markers of a chat template, capitals, and the spaces and signs around it."""
+    return " ".join(_MARKER.sub(" ", text).casefold().split()).strip(_AROUND)
+
+
+def _refused(seen: Seen) -> RewardTrouble | None:
+    pairs = [(row, reference_of(_known(row), ())) for row in seen.unpaid_all]
+    alike = [(row, right) for row, right in pairs if right and _folded(right) == _folded(row.answer) != ""]
+    if len(alike) * 2 < len(pairs) or not alike:
+        return None
+    (row, right), *_ = alike
+    message = f"{len(alike)} of {len(pairs)} answers are the reference but for capitals, markers, spaces or stops"
+    remedy = (
+        f"beside the reference {right!r:.60} stands {row.answer!r:.60}: cut off what is no part of it "
+        "(skip_special_tokens), or let the judge pass over it"
+    )
+    return _cause("right answers refused", [row for row, _ in alike], len(pairs), message, remedy)
+
+
+def _given(row: ScoredRow) -> str:
+    return find_answer(row.answer, list(_PLACES)).text or row.answer
+
+
+def _misplaced(seen: Seen) -> RewardTrouble | None:
+    rights = {row.task: reference_of(_known(row), ()) for row in seen.rows if row.task}
+    tasks, rows = list(rights), [row for row in seen.unpaid_all if row.task]
+    if len(set(rights.values())) < 4 or not rows:
+        return None
+    place, given = {task: at for at, task in enumerate(tasks)}, [_given(row).strip() for row in rows]
+
+    def shifted(by: int) -> list[ScoredRow]:
+        there = [rights[tasks[(place[row.task] + by) % len(tasks)]] for row in rows]
+        return [row for row, said, right in zip(rows, given, there, strict=True) if said == right]
+
+    found = max(map(shifted, _SHIFTS), key=len)
+    if len(found) < 0.75 * len(rows):
+        return None
+    message = f"{len(found)} of {len(rows)} answers are the reference of a task beside their own"
+    remedy = "join answers and tasks by their id, not by their order in two files"
+    return _cause("another task's answer", found, len(rows), message, remedy)
+
+
+def _one_reference(seen: Seen) -> RewardTrouble | None:
+    unpaid = seen.unpaid_all
+    rights = {row.task: reference_of(_known(row), ()) for row in unpaid}
+    if len(rights) < 4 or len(set(rights.values())) > 1 or None in rights.values():
+        return None
+    right = next(iter(rights.values()))
+    message = f"all {len(rights)} tasks have the reference {right!r:.60}, and no answer earns anything"
+    return _cause("one reference", unpaid, len(unpaid), message, f"name its column: {_named(unpaid[0])}")
+
+
+def _turned(seen: Seen) -> RewardTrouble | None:
+    """Right answers that earn no more than wrong ones beside them."""
+    mixed, better = [], []
+    for group in seen.groups:
+        earned: dict[bool, list[float]] = {True: [], False: []}
+        for row in group:
+            if row.success is not None and row.reward is not None and row.status == "judged":
+                earned[row.success].append(row.reward)
+        if earned[True] and earned[False]:
+            mixed.append(group)
+            better.append(fmean(earned[True]) - fmean(earned[False]))
+    if len(better) < 3 or fmean(better) > _SAME:
+        return None
+    shown = [row for group in mixed for row in group]
+    message = f"in {len(mixed)} groups right answers earn {fmean(better):.3g} more than wrong ones, on average"
+    remedy = "turn the sign of the reward if it is a loss, or raise the weight of what decides success"
+    return _cause("right earns no more", shown, len(seen.rows), message, remedy)
+
+
+def _tiny(seen: Seen) -> RewardTrouble | None:
+    spreads = [
+        (group, pstdev([row.reward for row in group if row.reward is not None] or [0.0])) for group in seen.groups
+    ]
+    some = [(group, spread) for group, spread in spreads if spread > _SAME]
+    tiny = [group for group, spread in some if spread < _EPSILON]
+    if len(tiny) * 5 < 4 * len(some) or not tiny:
+        return None
+    message = f"the rewards of {len(tiny)} of {len(spreads)} groups spread by less than {_EPSILON:g}"
+    remedy = f"raise the weight of what differs: trainers add about {_EPSILON:g} to the spread that they divide by"
+    return _cause("tiny spread", [row for group in tiny for row in group], len(seen.rows), message, remedy)
+
+
+def _single(seen: Seen) -> RewardTrouble | None:
+    steps: dict[str, set[float]] = defaultdict(set)
+    for row in seen.rows:
+        if row.task and row.step is not None:
+            steps[row.task].add(row.step)
+    again = [task for task, named in steps.items() if len(named) > 1]
+    if seen.groups or len(again) * 2 < len(steps) or not again:
+        return None
+    shown = [row for row in seen.rows if row.task in again]
+    message = f"no task has two rows in one step, though {len(again)} of {len(steps)} tasks come again in others"
+    remedy = "write the same step for all samples of a task: a trainer that compares them has none"
+    return _cause("groups of one", shown, len(seen.rows), message, remedy)
+
+
 def _split_groups(seen: Seen) -> RewardTrouble | None:
-    questions: dict[str, set[str]] = defaultdict(set)
+    questions: dict[str, list[ScoredRow]] = defaultdict(list)
     for row in seen.rows:
         task = row.row.get("task")
         if isinstance(task, dict) and task.get("main_query"):
-            questions[str(task["main_query"])].add(row.task)
-    split = [question for question, ids in questions.items() if len(ids) > 1]
+            questions[str(task["main_query"])].append(row)
+    split = [rows for rows in questions.values() if len({row.task for row in rows}) > 1]
     if seen.groups or not seen.rows or len(split) * 2 < len(questions) or not split:
         return None
-    asked = {question: place for place, question in enumerate(split)}
-    shown = [row for row in seen.rows if (row.row.get("task") or {}).get("main_query") in asked]
+    shown = [row for rows in split for row in rows]
     message = (
         f"each row has a task_id of its own, though {len(shown)} rows ask {len(split)} questions: no group has two rows"
     )
@@ -305,16 +434,20 @@ def _all_equal(seen: Seen) -> RewardTrouble | None:
             "all right", judged, len(judged), f"{right} of {len(judged)} rows are right: {told}", "take harder tasks"
         )
     if wrong >= 0.9 * len(judged) and fmean(rewards) <= _SAME:
-        message = f"{wrong} of {len(judged)} rows are wrong, for example: {judged[0].reason!r:.100}; {told}"
+        (shape, count), *_ = Counter(shape_of(row.reason) for row in judged if not row.success).most_common(1)
+        message = f"{wrong} of {len(judged)} rows are wrong, {count} of them with the reason {shape!r}; {told}"
         return _cause(
             "all wrong", judged, len(judged), message, "astuner explain --conf FILE --id ID; take easier tasks"
         )
+    if max(rewards) - min(rewards) > _SAME:
+        remedy = "the reward differs between tasks alone: see that the judge reads the answer, or pay partial credit"
+        return _cause("equal rewards", judged, len(judged), told, remedy)
     return _cause("equal rewards", judged, len(judged), told, "sample more rows a task, or pay partial credit")
 
 
 #: In the order of the report: what comes first explains what comes later.
 _SPECIFIC: tuple[Check, ...] = (
-    _no_verdict, _one_rule, _empty, _truncated, _elsewhere, _no_reference, _split_groups, _equal_texts, _cancelling,
-    _clipped,
+    _no_verdict, _one_rule, _empty, _undecided, _truncated, _elsewhere, _no_reference, _one_reference, _refused,
+    _misplaced, _split_groups, _single, _equal_texts, _cancelling, _clipped, _turned, _tiny,
 )  # fmt: skip
 _GENERAL: tuple[Check, ...] = (_all_equal,)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -19,6 +20,9 @@ STEP_KEYS = ("step", "global_step", "training_step")
 # The largest number whose squares can be summed over any step
 _LARGEST = 1e100
 _STATUSES = frozenset(get_args(Status))
+_QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`")
+_WORD = re.compile(r"[^\W\d_]{2,}[:;,.]?")
+_SHAPE_CHARS, _SHAPE_WORDS = 200, 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +115,7 @@ def scored_row(line: Line, seen: Counter[str], counted: Container[str] | None = 
         reward=reward,
         success=success if isinstance(success, bool) else None,
         reason=str(verdict.get("reason") or ""),
-        cause=verdict.get("cause"),
+        cause=cause if isinstance(cause := verdict.get("cause"), str) else None,
         violations=_names(verdict.get("violations")),
         metrics={name: value for name, value in _mapping(verdict.get("metrics")).items() if _is_number(value)},
         seconds=verdict["seconds"] if _is_number(verdict.get("seconds")) else 0.0,
@@ -151,6 +155,18 @@ def value_at(row: Mapping[str, Any], path: str) -> str:
         if value is not None:
             return value if isinstance(value, str) else json.dumps(value)
     return ""
+
+
+def shape_of(reason: str) -> str:
+    """The reason without what differs from row to row: its first words, with `…` for numbers, formulas and quotes."""
+    shape: list[str] = []
+    for word in _QUOTED.sub(" … ", reason[:_SHAPE_CHARS]).split():
+        kept = word if _WORD.fullmatch(word) else "…"
+        if kept != "…" or shape[-1:] != ["…"]:
+            shape.append(kept)
+        if len(shape) == _SHAPE_WORDS:
+            break
+    return " ".join(shape)
 
 
 def _object(line: Line) -> dict[str, Any]:

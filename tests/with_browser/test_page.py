@@ -239,6 +239,9 @@ QUERIES = [
     {"part": "correct:1..1", "step": "2..5"},
     {"spread": "0.4.."},
     {"success": "no", "rule": "too_long"},
+    {"prompts": "varies"},
+    {"prompts": "never right", "step": "1.."},
+    {"shape": "exact: …"},
 ]
 
 
@@ -392,3 +395,84 @@ def test_a_row_is_judged_again_stage_by_stage(tmp_path: Path, view: Start, watch
     watched.page.goto(f"{address}#/row/2")
     watched.page.get_by_role("button", name="Explain").click()
     expect(watched.page.locator(".explained")).to_contain_text("exact: 19 = 19")
+
+
+def test_another_run_is_laid_over_and_named(tmp_path: Path, view: Start, watched: Watched) -> None:
+    scored, other = write(tmp_path / "a.jsonl", several(60)), write(tmp_path / "b\u202e.jsonl", several(40))
+    page = watched.page
+    for address in (view(scored, other), report_of(scored, str(other))):
+        page.goto(address)
+        expect(page.locator(".u-legend").first).to_contain_text("bU+202E.jsonl")
+        expect(page.locator(".card.wide table tbody tr")).to_have_count(2)
+        expect(page.locator(".card.wide table tbody tr").last).to_contain_text("40")
+
+
+def test_a_group_tells_advantages_and_differences_and_its_task_leads_to_its_steps(
+    tmp_path: Path, view: Start, watched: Watched
+) -> None:
+    rows = [row(n, reward=float(n % 2), answer=f"so {n} is the end", id=f"s{n}") for n in range(4)]
+    for one in rows:
+        one["task"]["task_id"] = "t"
+        one["step"] = 3
+    page = watched.page
+    page.goto(f"{view(write(tmp_path / 'run.jsonl', rows))}#/group/1")
+    cards = page.locator(".side-by-side li")
+    expect(cards).to_have_count(4)
+    expect(cards.nth(0)).to_contain_text("advantage -1.00")
+    expect(cards.nth(1)).to_contain_text("advantage +1.00")
+    page.get_by_role("button", name="Differences from this rollout").click()
+    expect(cards.nth(1).locator("del")).to_have_text("0")
+    expect(cards.nth(1).locator("ins")).to_have_text("1")
+    page.get_by_role("button", name="t", exact=True).click()
+    page.wait_for_url("**#/overview?task=t")
+
+
+def test_the_rows_of_a_filter_are_exported_and_a_spreadsheet_runs_none_of_them(
+    tmp_path: Path, view: Start, watched: Watched
+) -> None:
+    rows = [
+        row(0, reward=1.0, answer='=HYPERLINK("http://127.0.0.1")', id="a"),
+        row(1, reward=0.0, answer="-5", id="b"),
+    ]
+    page = watched.page
+    page.goto(f"{view(write(tmp_path / 'run.jsonl', rows))}#/rows?success=yes")
+    page.get_by_text("Export", exact=True).click()
+    for kind in ("CSV", "JSONL"):
+        with page.expect_download() as found:
+            page.get_by_role("button", name=kind, exact=True).click()
+        said = Path(found.value.path()).read_bytes().decode()
+        if kind == "CSV":
+            assert said.startswith("id,task,step,status,reward,success,reason,question,answer,reference\r\na,")
+            assert '"\'=HYPERLINK(""http://127.0.0.1"")"' in said
+            assert said.count("\r\n") == 2
+        else:
+            assert [json.loads(line)["id"] for line in said.splitlines()] == ["a"]
+
+
+def test_the_failing_test_of_a_program_is_shown(tmp_path: Path, view: Start, watched: Watched) -> None:
+    one = row(0, reward=0.0, id="a")
+    one["task"]["metadata"] = {"tests": json.dumps({"inputs": ["1 2", "<b>3 4</b>"], "outputs": ["3", "7"]})}
+    one["judgement"]["reason"] = "1 of 2 tests run pass, of 2; test 2: line 1: '8'"
+    page = watched.page
+    page.goto(f"{view(write(tmp_path / 'run.jsonl', [one]))}#/row/1")
+    block = page.locator(".block", has=page.get_by_role("heading", name="The failing test 2"))
+    expect(block).to_contain_text("<b>3 4</b>")
+    expect(block).to_contain_text("7")
+
+
+def test_a_server_that_is_gone_is_said(tmp_path: Path, view: Start, context: BrowserContext) -> None:
+    page = context.new_page()
+    page.goto(view(write(tmp_path / "run.jsonl", several(3))))
+    expect(page.locator(".total b").first).to_have_text("3")
+    context.set_offline(True)
+    expect(page.get_by_role("alert").first).to_contain_text("The server does not answer any more")
+
+
+def test_a_phone_shows_the_answer_first(tmp_path: Path, view: Start, watched: Watched) -> None:
+    page = watched.page
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{view(write(tmp_path / 'run.jsonl', several(3)))}#/row/1")
+    tops = [page.locator(name).first.bounding_box() for name in (".answer-block", ".judged-card", ".turns")]
+    heights = [box["y"] for box in tops if box is not None]
+    assert len(heights) == 3
+    assert heights == sorted(heights)

@@ -4,6 +4,7 @@ import { FilterBar, SearchBox } from "./bar";
 import { short } from "./numbers";
 import { OverviewPage } from "./overview";
 import { GroupPage, RowPage } from "./rollout";
+import { GONE } from "./server";
 import { RowsPage } from "./table";
 import { Typeset } from "./text";
 import type { Fields, Filters, Source, State, WholeRow } from "./types";
@@ -96,6 +97,7 @@ function Frame({ source, theme, turnTheme, turnLanguage, typeset, turnTypeset }:
   const current = useRef<WholeRow | null>(null);
   const setFilters = (filters: Filters) => go({ filters, view: place.view === "row" || place.view === "group" ? "rows" : place.view });
   const openRow = (row: Fields, at = -1) => go({ view: "row", n: row.n, at });
+  const overSteps = (task: string) => go({ view: "overview", filters: { task } });
   const wish = useRef<number | null>(null);
   const step = async (by: number) => {
     const order = place.sort || (state?.earlier ? "change" : "row");
@@ -151,7 +153,7 @@ function Frame({ source, theme, turnTheme, turnLanguage, typeset, turnTypeset }:
         </span>
       </header>
       <main>
-        {problem && <p class="problem" role="alert">{problem}</p>}
+        {problem && <p class="problem" role="alert">{problem === GONE ? say("gone") : problem}</p>}
         {state && state.reading !== null && (
           <p class="note reading">
             <progress value={state.reading} aria-label={say("reading", { count: "" })} /> {say("reading", { count: short(state.rows) })}
@@ -160,7 +162,7 @@ function Frame({ source, theme, turnTheme, turnLanguage, typeset, turnTypeset }:
         {state?.report && state.report.of > state.rows && <p class="note">{say("sample", { shown: state.rows, of: state.report.of })}</p>}
         <FilterBar filters={place.filters} set={setFilters} />
         {state && place.view === "overview" && (
-          <OverviewPage source={source} filters={place.filters} version={version} theme={theme}
+          <OverviewPage source={source} name={state.name} filters={place.filters} version={version} theme={theme}
             pick={(found) => go({ view: "rows", filters: { ...place.filters, ...found }, at: -1 })} />
         )}
         {state && place.view === "rows" && (
@@ -170,7 +172,7 @@ function Frame({ source, theme, turnTheme, turnLanguage, typeset, turnTypeset }:
         {state && place.view === "row" && (
           <>
             <Steps step={step} at={place.at} total={total} back={() => go({ view: "rows" })} group={() => go({ view: "group" })} />
-            <RowPage source={source} state={state} n={place.n} version={state.epoch} explainAsked={explainAsked} onLabelled={labelled}
+            <RowPage source={source} state={state} n={place.n} version={state.epoch} explainAsked={explainAsked} onLabelled={labelled} overSteps={overSteps}
               onLoaded={(row) => {
                 current.current = row;
               }} />
@@ -179,7 +181,7 @@ function Frame({ source, theme, turnTheme, turnLanguage, typeset, turnTypeset }:
         {state && place.view === "group" && (
           <>
             <p class="steps"><button type="button" onClick={() => go({ view: "rows" })}>← {say("back")}</button></p>
-            <GroupPage source={source} n={place.n} open={openRow} />
+            <GroupPage source={source} n={place.n} open={openRow} overSteps={overSteps} />
           </>
         )}
       </main>

@@ -7,7 +7,8 @@ import { useNamed, useWords, type Word } from "./words";
 
 const CHOICES: Record<string, string[] | null> = {
   status: ["judged", "filtered", "failed", "unreadable"], success: ["yes", "no"], reward: null, step: null, task: null, rule: null,
-  stage: null, cause: null, part: null, group: ["mixed", "all right", "all wrong", "all filtered", "all failed", "same reward", "single"],
+  stage: null, shape: null, cause: null, part: null, group: ["mixed", "all right", "all wrong", "all filtered", "all failed", "same reward", "single"],
+  prompts: ["varies", "always right", "never right", "same reward", "single"],
   label: ["right", "wrong", "unsure", "none"], change: ["any", "lost", "gained", "failed", "mended", "reward", "new", "same"],
   chars: null, seconds: null, cost: null, id: null,
 };

@@ -2,8 +2,8 @@
 import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
 import { compact, percent, short, time } from "./numbers";
-import { Visible } from "./text";
-import type { Alarm, Axis, Bar, Overview, Part, Point } from "./types";
+import { shown as visible, Visible } from "./text";
+import type { Alarm, Axis, Bar, Overview, Part, Point, Run } from "./types";
 import { useNamed, useWords } from "./words";
 
 type Pick = (value: string) => void;
@@ -158,23 +158,28 @@ function Lines({ data, series, bands, height, label, theme, hooks, onPick }: {
   return <div class="lines" ref={place} role="application" aria-label={label} tabIndex={0} onKeyDown={move} />;
 }
 
-export function OverSteps({ points, axis, alarms, theme, onPick }: {
-  points: Point[]; axis: Axis; alarms: Alarm[]; theme: string; onPick: Pick;
+export function OverSteps({ points, axis, alarms, runs, theme, onPick }: {
+  points: Point[]; axis: Axis; alarms: Alarm[]; runs: Run[]; theme: string; onPick: Pick;
 }) {
   const say = useWords();
-  const data = columnsOf(points);
+  const over = runs.filter((run) => run.axis === axis.name && run.points.length > 1).slice(0, SERIES.length - 2);
+  const data = over.length ? uPlot.join([columnsOf(points), ...over.map(({ points: p }) => [p.map((x) => x.x), p.map((x) => x.reward)] as uPlot.AlignedData)]) : columnsOf(points);
   const hooks: uPlot.Hooks.Arrays = axis.name === "step" ? { draw: [(chart) => markAlarms(chart, alarms)] } : {};
   const number = (_: uPlot, value: number | null) => (value == null ? "–" : short(Number(value.toPrecision(4))));
   const series: uPlot.Series[] = [
     { label: say(axis.name === "step" ? "step" : "row"), value: number },
-    { label: say("reward"), stroke: colour("--a"), width: 2, value: number, points: { show: points.length < 60 } },
-    { label: "+σ", stroke: "transparent", value: number, points: { show: false } },
-    { label: "−σ", stroke: "transparent", value: number, points: { show: false } },
-    { label: say("success"), stroke: colour("--b"), width: 1.5, dash: [6, 4], value: number, points: { show: false } },
+    { label: say("reward"), stroke: colour("--a"), width: 2, value: number, points: { show: points.length < 60 }, spanGaps: true },
+    { label: "+σ", stroke: "transparent", value: number, points: { show: false }, spanGaps: true },
+    { label: "−σ", stroke: "transparent", value: number, points: { show: false }, spanGaps: true },
+    { label: say("success"), stroke: colour("--b"), width: 1.5, dash: [6, 4], value: number, points: { show: false }, spanGaps: true },
+    ...over.map((run): uPlot.Series => ({
+      label: visible(run.name), stroke: colour(SERIES[(runs.indexOf(run) + 2) % SERIES.length]), width: 1.5, value: number, points: { show: false }, spanGaps: true,
+    })),
   ];
+  const picked = (place: number) => points.reduce((a, b) => (Math.abs(b.x - data[0][place]) < Math.abs(a.x - data[0][place]) ? b : a)).filter;
   return (
     <Lines data={data} series={series} bands={[{ series: [2, 3], fill: colour("--band") }]} height={240} theme={theme} hooks={hooks}
-      label={`${say(axis.name === "step" ? "overSteps" : "overRows")}. ${say("bandHelp")}`} onPick={(place) => onPick(points[place].filter)} />
+      label={`${say(axis.name === "step" ? "overSteps" : "overRows")}. ${say("bandHelp")}`} onPick={(place) => onPick(picked(place))} />
   );
 }
 
@@ -217,7 +222,7 @@ export function Stacked({ parts, points, theme, onPick }: { parts: Part[]; point
   const series: uPlot.Series[] = [
     { label: say("step") },
     ...shown.map((part, i): uPlot.Series => ({
-      label: part.name, stroke: colour(SERIES[i]), width: 1.5, points: { show: false }, value: own(i),
+      label: visible(part.name), stroke: colour(SERIES[i]), width: 1.5, points: { show: false }, value: own(i),
       fill: i ? undefined : `${colour(SERIES[0])}40`,
     })),
   ];

@@ -45,10 +45,19 @@ export function groupSpread(g: Group): number | null {
   return Math.sqrt(Math.max(0, g.squares / rated - (g.total / rated) * (g.total / rated)));
 }
 
+/** The kind of a prompt over all its groups. */
+export function promptKind(g: Group): string {
+  const rated = g.size - g.failed;
+  if (rated < 2) return "single";
+  if (g.highest - g.lowest > 1e-9) return "varies";
+  if (g.successes === rated) return "always right";
+  return g.successes === 0 ? "never right" : "same reward";
+}
+
 export const groupKey = (row: Fields) => `${row.step ?? ""}\u0000${row.task}`;
 
 /** One test for each filter; a row must pass all of them. */
-export function tests(filters: Filters, groups: Map<string, Group>, holds: (row: Fields, words: string) => boolean): Test[] {
+export function tests(filters: Filters, groups: Map<string, Group>, prompts: Map<string, Group>, holds: (row: Fields, words: string) => boolean): Test[] {
   return Object.entries(filters).map(([key, value]): Test => {
     switch (key) {
       case "q": {
@@ -57,6 +66,7 @@ export function tests(filters: Filters, groups: Map<string, Group>, holds: (row:
       }
       case "status":
       case "stage":
+      case "shape":
       case "cause":
       case "task":
       case "id":
@@ -74,6 +84,8 @@ export function tests(filters: Filters, groups: Map<string, Group>, holds: (row:
       }
       case "group":
         return (row) => !!row.task && groupKind(groups.get(groupKey(row))!) === value;
+      case "prompts":
+        return (row) => !!row.task && promptKind(prompts.get(row.task)!) === value;
       case "spread": {
         const inside = between(key, value);
         return (row) => !!row.task && inside(groupSpread(groups.get(groupKey(row))!));

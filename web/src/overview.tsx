@@ -3,21 +3,22 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { Bars, Columns, Grid, OverSteps, Stacked, StageTable } from "./charts";
 import { percent, short, time } from "./numbers";
 import type { Filters, Overview, Source } from "./types";
+import { Visible } from "./text";
 import { useNamed, useWords } from "./words";
 
 const TONES: Record<string, string> = {
-  judged: "good", filtered: "warn", failed: "bad", unreadable: "bad", mixed: "good", "all failed": "bad", lost: "bad", gained: "good",
+  judged: "good", filtered: "warn", failed: "bad", unreadable: "bad", mixed: "good", varies: "good", "all failed": "bad", lost: "bad", gained: "good",
 };
 
-export function OverviewPage({ source, filters, version, theme, pick }: {
-  source: Source; filters: Filters; version: number; theme: string; pick: (found: Filters) => void;
+export function OverviewPage({ source, name, filters, version, theme, pick }: {
+  source: Source; name: string; filters: Filters; version: number; theme: string; pick: (found: Filters) => void;
 }) {
   const say = useWords();
   const [found, problem] = useLatest(JSON.stringify(filters), version, () => source.overview(filters));
   if (problem) return <p class="problem" role="alert">{problem}</p>;
   if (!found) return <p class="faint">{say("loading")}</p>;
   if (!found.totals.rows) return <p class="faint">{say(Object.keys(filters).length ? "noRows" : "noneYet")}</p>;
-  return <Charts found={found} theme={theme} pick={pick} />;
+  return <Charts found={found} name={name} theme={theme} pick={pick} />;
 }
 
 /**
@@ -63,7 +64,7 @@ function Card({ title, help, wide, children }: { title: string; help?: string; w
   );
 }
 
-function Charts({ found, theme, pick }: { found: Overview; theme: string; pick: (found: Filters) => void }) {
+function Charts({ found, name, theme, pick }: { found: Overview; name: string; theme: string; pick: (found: Filters) => void }) {
   const say = useWords();
   const { totals, axis } = found;
   const along = axis.name === "step" ? "step" : "row";
@@ -75,7 +76,8 @@ function Charts({ found, theme, pick }: { found: Overview; theme: string; pick: 
       <div class="cards">
         {found.points.length > 1 && (
           <Card title={say(axis.name === "step" ? "overSteps" : "overRows")} help={say("bandHelp")} wide>
-            <OverSteps points={found.points} axis={axis} alarms={found.alarms} theme={theme} onPick={(value) => pick({ [along]: value })} />
+            <OverSteps points={found.points} axis={axis} alarms={found.alarms} runs={found.runs} theme={theme} onPick={(value) => pick({ [along]: value })} />
+            {found.runs.length > 0 && <Runs found={found} name={name} />}
             <Alarms found={found} pick={pick} />
           </Card>
         )}
@@ -94,6 +96,11 @@ function Charts({ found, theme, pick }: { found: Overview; theme: string; pick: 
         {found.rules.length > 0 && (
           <Card title={say("rules")}><Bars bars={found.rules} total={totals.rows} tone={() => "warn"} onPick={named("rule")} /></Card>
         )}
+        {found.shapes.length > 0 && (
+          <Card title={say("shapes")} help={say("shapesHelp")}>
+            <Bars bars={found.shapes.slice(0, 8)} total={totals.rows} onPick={named("shape")} />
+          </Card>
+        )}
         {found.parts.length > 0 && (
           <Card title={say("parts")} wide>
             {found.points.length > 1 && (
@@ -106,6 +113,11 @@ function Charts({ found, theme, pick }: { found: Overview; theme: string; pick: 
         {found.groups.some((bar) => bar.name !== "single") && (
           <Card title={say("groups")} help={say("groupsHelp")}>
             <Bars bars={found.groups} total={found.groups.reduce((sum, bar) => sum + bar.rows, 0)} tone={tone} onPick={named("group")} />
+          </Card>
+        )}
+        {found.prompts.some((bar) => bar.name !== "single") && (
+          <Card title={say("promptKinds")} help={say("promptsHelp")}>
+            <Bars bars={found.prompts} total={found.prompts.reduce((sum, bar) => sum + bar.rows, 0)} tone={tone} onPick={named("prompts")} />
           </Card>
         )}
         {found.spreads.length > 0 && (
@@ -145,6 +157,29 @@ function Totals({ found, pick }: { found: Overview; pick: (found: Filters) => vo
       <button type="button" class="total" onClick={() => pick({ success: "yes" })}><b>{percent(totals.success)}</b> <span>{say("successRate")}</span></button>
       <div class="total"><b>{time(totals.seconds)}</b> <span>{say("judgingTime")}</span></div>
       {totals.cost !== null && <div class="total"><b>{short(totals.cost)}</b> <span>{say("cost")}</span></div>}
+    </div>
+  );
+}
+
+/** This run and those laid over it, in numbers. */
+function Runs({ found, name }: { found: Overview; name: string }) {
+  const say = useWords();
+  return (
+    <div class="scroll-x">
+      <table class="small">
+        <thead>
+          <tr>{(["name", "rows", "reward", "success", "failed", "chars"] as const).map((key) => <th scope="col" key={key}>{say(key)}</th>)}</tr>
+        </thead>
+        <tbody>
+          {[{ name, totals: found.totals }, ...found.runs].map(({ name, totals }, place) => (
+            <tr key={place}>
+              <th scope="row"><span class={`run-${(place && place + 1) % 6}`}>━</span> <Visible text={name} /></th>
+              <td>{short(totals.rows)}</td><td>{short(totals.reward)}</td><td>{percent(totals.success)}</td><td>{short(totals.failed)}</td>
+              <td>{short(totals.chars === null ? null : Math.round(totals.chars))}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
     </div>
   );
 }

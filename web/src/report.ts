@@ -1,7 +1,7 @@
 // Answers the page's questions from the rows in a report's own file, as the server answers them for `astuner view`.
 import { type Group, groupKey, tests } from "./filters";
 import { overviewOf } from "./sums";
-import type { Alarm, Explained, Fields, Filters, Json, Overview, Page, Source, State, WholeGroup, WholeRow } from "./types";
+import type { Alarm, Explained, Fields, Filters, Json, Overview, Page, Run, Source, State, WholeGroup, WholeRow } from "./types";
 
 interface Embedded {
   name: string;
@@ -10,6 +10,7 @@ interface Embedded {
   every: number;
   earlier: string | null;
   alarms: Alarm[];
+  runs: Run[];
 }
 
 // The same numbers and order as in agentscope_tuner/view/listing.py
@@ -18,13 +19,17 @@ const CHANGE_ORDER: Record<string, number> = { lost: 0, gained: 1, failed: 2, sa
 
 export class Report implements Source {
   private readonly groups = new Map<string, Group>();
+  private readonly prompts = new Map<string, Group>();
   private readonly places = new Map<number, number>();
   private readonly texts: string[] = [];
 
   private constructor(private readonly data: Embedded) {
     data.rows.forEach((row, place) => {
       this.places.set(row.n, place);
-      if (row.task) this.count(row);
+      if (row.task) {
+        count(this.groups, groupKey(row), row);
+        count(this.prompts, row.task, row);
+      }
     });
   }
 
@@ -35,26 +40,6 @@ export class Report implements Source {
     return new Report(JSON.parse(await new Response(stream).text()));
   }
 
-  private count(row: Fields): void {
-    const key = groupKey(row);
-    let g = this.groups.get(key);
-    if (!g) {
-      g = { size: 0, failed: 0, filtered: 0, successes: 0, lowest: Infinity, highest: -Infinity, total: 0, squares: 0 };
-      this.groups.set(key, g);
-    }
-    const reward = row.reward ?? 0;
-    g.size += 1;
-    g.failed += Number(row.status === "failed" || row.status === "unreadable");
-    g.filtered += Number(row.status === "filtered");
-    g.successes += Number(row.success === true);
-    if (row.reward !== null) {
-      g.lowest = Math.min(g.lowest, reward);
-      g.highest = Math.max(g.highest, reward);
-    }
-    g.total += reward;
-    g.squares += reward * reward;
-  }
-
   private holds = (row: Fields, words: string): boolean => {
     const place = this.places.get(row.n)!;
     this.texts[place] ??= textsOf(JSON.parse(this.data.rows[place].row)).join("\n").toLowerCase();
@@ -62,7 +47,7 @@ export class Report implements Source {
   };
 
   private picked(filters: Filters): Fields[] {
-    const all = tests(filters, this.groups, this.holds);
+    const all = tests(filters, this.groups, this.prompts, this.holds);
     return this.data.rows.filter((row) => all.every((test) => test(row)));
   }
 
@@ -105,8 +90,16 @@ export class Report implements Source {
   async overview(filters: Filters): Promise<Overview> {
     const rows = this.picked(filters);
     const met = new Set(rows.filter((row) => row.task).map(groupKey));
+    const tasks = new Set(rows.map((row) => row.task));
     const groups = [...this.groups].filter(([key]) => met.has(key)).map(([, group]) => group);
-    return { ...overviewOf(rows, groups), alarms: this.data.alarms };
+    const prompts = [...this.prompts].filter(([task]) => tasks.has(task)).map(([, group]) => group);
+    // The report holds the other runs' curves over all their rows
+    const runs = Object.keys(filters).length ? [] : this.data.runs;
+    return { ...overviewOf(rows, groups, prompts), alarms: this.data.alarms, runs };
+  }
+
+  async lines(filters: Filters): Promise<string> {
+    return this.picked(filters).map((row) => `${(row as Embedded["rows"][number]).row}\n`).join("");
   }
 
   async label(): Promise<void> {
@@ -116,6 +109,25 @@ export class Report implements Source {
   async explain(): Promise<Explained> {
     throw new Error("a report judges nothing: open the file with astuner view --conf");
   }
+}
+
+function count(groups: Map<string, Group>, key: string, row: Fields): void {
+  let g = groups.get(key);
+  if (!g) {
+    g = { size: 0, failed: 0, filtered: 0, successes: 0, lowest: Infinity, highest: -Infinity, total: 0, squares: 0 };
+    groups.set(key, g);
+  }
+  const reward = row.reward ?? 0;
+  g.size += 1;
+  g.failed += Number(row.status === "failed" || row.status === "unreadable");
+  g.filtered += Number(row.status === "filtered");
+  g.successes += Number(row.success === true);
+  if (row.reward !== null) {
+    g.lowest = Math.min(g.lowest, reward);
+    g.highest = Math.max(g.highest, reward);
+  }
+  g.total += reward;
+  g.squares += reward * reward;
 }
 
 function compare(a: string | number | null, b: string | number | null): number {

@@ -3,13 +3,14 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { percent, short, time } from "./numbers";
 import { Chip, Verdict } from "./table";
 import { Text, Visible } from "./text";
-import { dict, promptOf, turnsAfter, turnsOfCall, words, type Turn } from "./turns";
+import { Difference } from "./difference";
+import { dict, failingTest, promptOf, turnsAfter, turnsOfCall, words, type Turn } from "./turns";
 import type { Explained, Fields, Json, Source, State, WholeGroup, WholeRow } from "./types";
 import { useNamed, useWords, type Word } from "./words";
 
-function Block({ title, open = true, children }: { title: string; open?: boolean; children: ComponentChildren }) {
+function Block({ title, open = true, kind = "", children }: { title: string; open?: boolean; kind?: string; children: ComponentChildren }) {
   return (
-    <details class="block" open={open}>
+    <details class={`block ${kind}`} open={open}>
       <summary><h2>{title}</h2></summary>
       {children}
     </details>
@@ -36,8 +37,9 @@ function Turns({ turns, label }: { turns: Turn[]; label: string }) {
 }
 
 /** One rollout with its verdict. */
-export function RowPage({ source, state, n, version, onLoaded, explainAsked, onLabelled }: {
+export function RowPage({ source, state, n, version, onLoaded, explainAsked, onLabelled, overSteps }: {
   source: Source; state: State; n: number; version: number; onLoaded: (row: WholeRow) => void; explainAsked: number; onLabelled: number;
+  overSteps: (task: string) => void;
 }) {
   const say = useWords();
   const [row, setRow] = useState<WholeRow | null>(null);
@@ -70,13 +72,14 @@ export function RowPage({ source, state, n, version, onLoaded, explainAsked, onL
           <Block title={say("prompt")}><Turns turns={promptOf(whole)} label={say("prompt")} /></Block>
         ) : null}
         {turns.length > 0 && <Block title={say("turns")}><Turns turns={turns} label={say("turns")} /></Block>}
-        <Block title={say("answer")}><Text text={answer} boxed={row.boxed} label={say("answer")} /></Block>
+        <Block title={say("answer")} kind="answer-block"><Text text={answer} boxed={row.boxed} label={say("answer")} /></Block>
         {row.reference && <Block title={say("reference")}><Text text={referenceOf(whole) || row.reference} label={say("reference")} /></Block>}
+        <FailingTest row={whole} />
         <JudgeCalls calls={dict(whole.judgement).calls} />
         <JsonBlock row={row} />
       </div>
       <aside class="verdict" aria-label={say("verdict")}>
-        <Judged row={row} />
+        <Judged row={row} overSteps={overSteps} />
         <Labelling key={`${row.n} ${row.label} ${row.remark}`} source={source} row={row} state={state} />
         <Explaining key={row.n} source={source} row={row} state={state} asked={explainAsked} />
       </aside>
@@ -91,14 +94,14 @@ function referenceOf(row: { [key: string]: Json }): string {
   return words(given.answer ?? given.ground_truth ?? given.reference ?? undefined);
 }
 
-function Judged({ row }: { row: WholeRow }) {
+function Judged({ row, overSteps }: { row: WholeRow; overSteps: (task: string) => void }) {
   const say = useWords();
   const named = useNamed();
   const verdict = dict(dict(row.row).judgement);
   const metrics = Object.entries(dict(verdict.metrics)).filter(([name]) => !name.startsWith("part/") && name !== "judge_cost");
   const widest = Math.max(1e-9, ...Object.values(row.parts).map(Math.abs));
   return (
-    <section class="card">
+    <section class="card judged-card">
       <h2>{say("verdict")}</h2>
       <p class="verdict-line"><Verdict row={row} /> <Chip status={row.status} />{row.label && <span class={`chip label-${row.label}`}>{say(row.label as Word)}</span>}</p>
       <Text text={row.problem || words(verdict.reason) || row.reason} label={say("reason")} />
@@ -120,14 +123,14 @@ function Judged({ row }: { row: WholeRow }) {
         </table>
       )}
       <dl>
-        {row.cause && <><dt>{say("cause")}</dt><dd>{named(row.cause)}</dd></>}
+        {row.cause && <><dt>{say("cause")}</dt><dd><Visible text={named(row.cause)} /></dd></>}
         {row.stage && <><dt>{say("stage")}</dt><dd><Visible text={row.stage} /></dd></>}
         <dt>{say("judgingTime")}</dt><dd>{time(row.seconds)}</dd>
         {row.cost !== null && <><dt>{say("cost")}</dt><dd>{short(row.cost)}</dd></>}
-        <dt>{say("task")}</dt><dd><Visible text={row.task || "–"} /></dd>
+        <dt>{say("task")}</dt><dd>{row.task ? <button type="button" class="link" title={say("onePrompt")} onClick={() => overSteps(row.task)}><Visible text={row.task} /></button> : "–"}</dd>
         {row.step !== null && <><dt>{say("step")}</dt><dd>{short(row.step)}</dd></>}
         {metrics.map(([name, value]) => (
-          <><dt><Visible text={name} /></dt><dd>{typeof value === "number" ? short(value) : words(value)}</dd></>
+          <><dt><Visible text={name} /></dt><dd>{typeof value === "number" ? short(value) : <Visible text={words(value)} />}</dd></>
         ))}
       </dl>
       {words(verdict.error) && <Block title={say("error")}><Text text={words(verdict.error)} label={say("error")} /></Block>}
@@ -139,6 +142,19 @@ function Judged({ row }: { row: WholeRow }) {
         </div>
       )}
     </section>
+  );
+}
+
+/** The test that a program fails, where the reason names it and the task has it. */
+function FailingTest({ row }: { row: { [key: string]: Json } }) {
+  const say = useWords();
+  const test = failingTest(row);
+  if (!test) return null;
+  return (
+    <Block title={`${say("failingTest")} ${test.number}`}>
+      <h3>{say("input")}</h3><Text text={test.input} label={say("input")} />
+      {test.expected && <><h3>{say("expected")}</h3><Text text={test.expected} label={say("expected")} /></>}
+    </Block>
   );
 }
 
@@ -224,11 +240,16 @@ function JsonBlock({ row }: { row: WholeRow }) {
   );
 }
 
+const signed = (value: number) => `${value > 0 ? "+" : ""}${value.toFixed(2)}`;
+
 /** The rollouts of one task, side by side. */
-export function GroupPage({ source, n, open }: { source: Source; n: number; open: (row: Fields) => void }) {
+export function GroupPage({ source, n, open, overSteps }: {
+  source: Source; n: number; open: (row: Fields) => void; overSteps: (task: string) => void;
+}) {
   const say = useWords();
   const [group, setGroup] = useState<WholeGroup | null>(null);
   const [problem, setProblem] = useState("");
+  const [differing, setDiffering] = useState(false);
   useEffect(() => {
     source.group(n).then(setGroup, (error) => setProblem(String(error.message ?? error)));
   }, [n]);
@@ -236,11 +257,22 @@ export function GroupPage({ source, n, open }: { source: Source; n: number; open
   if (!group) return <p class="faint">{say("loading")}</p>;
   const { rows, size } = group;
   const rated = rows.filter((row) => row.success !== null);
+  const rewards = rows.flatMap((row) => (row.reward === null ? [] : [row.reward]));
+  const mean = rewards.reduce((sum, reward) => sum + reward, 0) / rewards.length;
+  const spread = Math.sqrt(rewards.reduce((sum, reward) => sum + (reward - mean) ** 2, 0) / rewards.length);
+  const here = rows.find((row) => row.n === n);
+  const task = rows[0]?.task ?? "";
   return (
     <>
       <section class="card">
-        <h2>{size > rows.length ? say("someOfGroup", { count: rows.length, size }) : say("ofGroup", { count: size })} <Visible text={rows[0]?.task ?? ""} /></h2>
-        <p class="help">{say("successRate")} {percent(rated.length ? rated.filter((row) => row.success).length / rated.length : null)}</p>
+        <h2>{size > rows.length ? say("someOfGroup", { count: rows.length, size }) : say("ofGroup", { count: size })} {task && <button type="button" class="link" title={say("onePrompt")} onClick={() => overSteps(task)}><Visible text={task} /></button>}</h2>
+        <p class="help">
+          {say("successRate")} {percent(rated.length ? rated.filter((row) => row.success).length / rated.length : null)}
+          {rewards.length > 0 && <> · {say("meanReward")} {short(mean)} · {say("spread")} {short(spread)}. {say("advantageHelp")}</>}
+        </p>
+        {here && rows.length > 1 && (
+          <button type="button" aria-pressed={differing} onClick={() => setDiffering(!differing)}>{say("difference")}: <Visible text={here.id || `#${n}`} /></button>
+        )}
         <Turns turns={promptOf(dict(rows[0]?.row)).slice(-1)} label={say("prompt")} />
         {rows[0]?.reference && <p>{say("reference")}: <Visible text={rows[0].reference} /></p>}
       </section>
@@ -248,7 +280,11 @@ export function GroupPage({ source, n, open }: { source: Source; n: number; open
         {rows.map((row) => (
           <li class={`card${row.n === n ? " here" : ""}`} key={row.n}>
             <p class="verdict-line"><Verdict row={row} /> <button type="button" class="link" onClick={() => open(row)}><Visible text={row.id || `#${row.n}`} /></button></p>
-            <Text text={answerOf(dict(row.row))} boxed={row.boxed} label={say("answer")} />
+            <p class="help">
+              {row.reward !== null && spread > 0 && <>{say("advantage")} {signed((row.reward - mean) / spread)} · </>}{say("chars")} {short(row.chars)}
+            </p>
+            {differing && here && row.n !== n ? <Difference from={answerOf(dict(here.row))} to={answerOf(dict(row.row))} />
+            : <Text text={answerOf(dict(row.row))} boxed={row.boxed} label={say("answer")} />}
             <p class="help"><Visible text={row.problem || row.reason} /></p>
           </li>
         ))}

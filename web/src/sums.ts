@@ -1,5 +1,5 @@
 // Computes an overview's sums over a report's rows; agentscope_tuner/view/overview.py computes the same sums in SQL.
-import { type Group, groupKind, groupSpread } from "./filters";
+import { type Group, groupKind, groupSpread, promptKind } from "./filters";
 import type { Axis, Bar, Fields, Overview, Part, Point, Totals } from "./types";
 
 const MOST_POINTS = 200;
@@ -29,7 +29,7 @@ function by<K, T>(items: T[], key: (item: T) => K): Map<K, T[]> {
   return found;
 }
 
-export function overviewOf(rows: Fields[], groups: Group[]): Omit<Overview, "alarms"> {
+export function overviewOf(rows: Fields[], groups: Group[], prompts: Group[]): Omit<Overview, "alarms" | "runs"> {
   const totals = totalsOf(rows);
   const axis = axisOf(totals);
   return {
@@ -42,7 +42,9 @@ export function overviewOf(rows: Fields[], groups: Group[]): Omit<Overview, "ala
     causes: counts(rows, (row) => row.cause),
     stages: stagesOf(rows),
     rules: counts(rows.flatMap((row) => row.violations.map((name) => ({ name }))), (rule) => rule.name),
+    shapes: counts(rows, (row) => row.shape),
     groups: counts(groups, groupKind),
+    prompts: counts(prompts, promptKind),
     spreads: spreadsOf(groups),
     lengths: lengthsOf(rows, totals),
     labels: namedWithSuccess(rows.filter((row) => row.label), (row) => row.label),

@@ -4,6 +4,7 @@ import { useEffect, useMemo, useReducer, useRef, useState } from "preact/hooks";
 import { short, time } from "./numbers";
 import { Visible } from "./text";
 import type { Fields, Filters, Page, Source } from "./types";
+import { dict, words } from "./turns";
 import { useNamed, useWords, type Word } from "./words";
 
 const PAGE = 100;
@@ -41,12 +42,12 @@ const COLUMNS: Column[] = [
   { key: "reference", width: "minmax(80px, 1fr)", show: (row) => <Visible text={row.reference} /> },
   { key: "task", width: "minmax(90px, 1fr)", sort: "task", show: (row) => <Visible text={row.task} /> },
   { key: "stage", width: "100px", sort: "stage", show: (row) => <Visible text={row.stage} /> },
-  { key: "cause", width: "100px", sort: "cause", show: (row) => row.cause ?? "" },
+  { key: "cause", width: "100px", sort: "cause", show: (row) => <Visible text={row.cause ?? ""} /> },
   { key: "violations", width: "120px", show: (row) => <Visible text={row.violations.join(", ")} /> },
   { key: "chars", width: "76px", sort: "chars", show: (row) => short(row.chars) },
   { key: "seconds", width: "84px", sort: "seconds", show: (row) => time(row.seconds) },
   { key: "cost", width: "80px", sort: "cost", show: (row) => short(row.cost) },
-  { key: "parts", width: "minmax(120px, 1fr)", show: (row) => Object.entries(row.parts).map(([name, value]) => `${name} ${short(value)}`).join(" · ") },
+  { key: "parts", width: "minmax(120px, 1fr)", show: (row) => <Visible text={Object.entries(row.parts).map(([name, value]) => `${name} ${short(value)}`).join(" · ")} /> },
   { key: "label", width: "84px", show: (row) => <Label row={row} /> },
   { key: "remark", width: "minmax(100px, 1fr)", show: (row) => <Visible text={row.remark} /> },
 ];
@@ -100,7 +101,10 @@ export function RowsPage({ source, filters, sort, columns, version, epoch, compa
   const none = total === 0;
   return (
     <>
-      <ColumnChoice shown={shown.map((column) => column.key)} set={setColumns} />
+      <div class="above-sheet">
+        <ColumnChoice shown={shown.map((column) => column.key)} set={setColumns} />
+        <Export source={source} filters={filters} />
+      </div>
       <Sheet list={key} total={total ?? 0} want={want} label={say("rows")} columns={shown.length}
         head={
           <div class="sheet-row head" role="row" aria-rowindex={1} style={template}>
@@ -158,6 +162,58 @@ function ColumnChoice({ shown, set }: { shown: string[]; set: (columns: string[]
             <input type="checkbox" checked={shown.includes(key)} onChange={() => change(key)} /> {say(key as Word)}
           </label>
         ))}
+      </div>
+    </details>
+  );
+}
+
+/** A cell of CSV. A spreadsheet runs what begins with a sign of a formula, so such a text gets an apostrophe. */
+function csvCell(text: string): string {
+  const safe = /^[=+@\t\r]|^-(?![\d.]+$)/.test(text) ? `'${text}` : text;
+  return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+/** JSON lines as CSV: a line a rollout. */
+export function csvOf(lines: string): string {
+  const head = ["id", "task", "step", "status", "reward", "success", "reason", "question", "answer", "reference"];
+  const made = lines.split("\n").filter(Boolean).map((line) => {
+    let row = {};
+    try {
+      row = dict(JSON.parse(line));
+    } catch {
+      // A line that holds no row stands as an empty one, so that the count is right
+    }
+    const { id, task, output, judgement, step } = row as Parameters<typeof dict>[0] & { [key: string]: never };
+    const [given, said, verdict] = [dict(dict(task).metadata), dict(dict(output).metadata), dict(judgement)];
+    const reference = given.answer ?? given.ground_truth ?? given.reference ?? given.target;
+    const cells = [id, dict(task).task_id, step ?? said.step ?? given.step, verdict.status, verdict.reward, verdict.is_success, verdict.reason, dict(task).main_query, said.final_answer, reference];
+    return cells.map((cell) => csvCell(words(cell))).join(",");
+  });
+  return [head.join(","), ...made].join("\r\n") + "\r\n";
+}
+
+function Export({ source, filters }: { source: Source; filters: Filters }) {
+  const say = useWords();
+  const [problem, setProblem] = useState("");
+  const save = (kind: "jsonl" | "csv") =>
+    source.lines(filters).then(
+      (lines) => {
+        const link = document.createElement("a");
+        link.href = URL.createObjectURL(new Blob([kind === "csv" ? csvOf(lines) : lines]));
+        link.download = `rows.${kind}`;
+        link.click();
+        setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+        setProblem("");
+      },
+      (error) => setProblem(String(error.message ?? error)),
+    );
+  return (
+    <details class="choice">
+      <summary>{say("export")}</summary>
+      <div class="choices">
+        <p class="help">{say("exportHelp")}</p>
+        <div class="choices-row"><button type="button" onClick={() => save("jsonl")}>JSONL</button><button type="button" onClick={() => save("csv")}>CSV</button></div>
+        {problem && <p class="problem" role="alert">{problem}</p>}
       </div>
     </details>
   );

@@ -107,6 +107,9 @@ function Formula({ text, source, display }: { text: string; source: string; disp
   return <span class="formula" title={source} ref={(place) => place?.replaceChildren(...made)} />;
 }
 
+/** The same as plain text, for places that take no elements. */
+export const shown = (text: string) => text.replace(HIDDEN, (found) => `U+${found.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}`);
+
 /** The text, with a mark for each invisible character. */
 export function Visible({ text }: { text: string }) {
   const parts: ComponentChildren[] = [];

@@ -76,3 +76,34 @@ export function turnsAfter(row: Dict): Turn[] {
   }
   return [];
 }
+
+const parsed = (value: Json | undefined): Json => {
+  if (typeof value !== "string") return value ?? null;
+  try {
+    return JSON.parse(value) as Json;
+  } catch {
+    return null;
+  }
+};
+
+/** The tests that a task has, as pairs of input and expected output, in whichever of the usual forms. */
+function testsOf(value: Json, depth = 0): { input: string; expected: string }[] {
+  if (Array.isArray(value)) {
+    return value.map((test) => (isDict(test) ? { input: words(test.input ?? test.assert), expected: words(test.output ?? test.expected) } : { input: words(test), expected: "" }));
+  }
+  if (!isDict(value) || depth > 3) return [];
+  const [inputs, outputs] = [parsed(value.inputs), parsed(value.outputs)];
+  if (Array.isArray(inputs) && Array.isArray(outputs)) return inputs.map((input, at) => ({ input: words(input), expected: words(outputs[at]) }));
+  for (const key of ["tests", "test_cases", "input_output", "ground_truth", "answer", "reference"]) {
+    const found = key in value ? testsOf(parsed(value[key]), depth + 1) : [];
+    if (found.length) return found;
+  }
+  return [];
+}
+
+/** The failing test that a code judge's reason names by its number, with its input and what was expected. */
+export function failingTest(row: Dict): { number: number; input: string; expected: string } | null {
+  const named = /; test (\d{1,6}): /.exec(words(dict(row.judgement).reason));
+  const test = named && testsOf(dict(dict(row.task).metadata))[Number(named[1]) - 1];
+  return test ? { number: Number(named[1]), ...test } : null;
+}

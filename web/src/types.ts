@@ -13,6 +13,8 @@ export interface Fields {
   reward: number | null;
   success: boolean | null;
   stage: string;
+  /** The reason of a row that is no success, without what differs from row to row. */
+  shape: string;
   cause: string | null;
   seconds: number | null;
   cost: number | null;
@@ -137,6 +139,14 @@ export interface Axis {
   exact: boolean;
 }
 
+/** Another run, laid over the one that is shown. */
+export interface Run {
+  name: string;
+  totals: Totals;
+  axis: Axis["name"];
+  points: Point[];
+}
+
 export interface Overview {
   totals: Totals;
   axis: Axis;
@@ -147,12 +157,15 @@ export interface Overview {
   causes: Bar[];
   stages: Bar[];
   rules: Bar[];
+  shapes: Bar[];
   groups: Bar[];
+  prompts: Bar[];
   spreads: Bar[];
   lengths: { cells: { x: number; y: number; rows: number }[]; columns: Bin[]; lines: Bin[] };
   labels: Bar[];
   changes: Bar[];
   alarms: Alarm[];
+  runs: Run[];
 }
 
 /** The text that `astuner explain` prints about a row. */
@@ -169,4 +182,6 @@ export interface Source {
   overview(filters: Filters): Promise<Overview>;
   label(row: Fields, label: string | null, remark: string): Promise<void>;
   explain(n: number): Promise<Explained>;
+  /** The rows that pass the filters as JSON lines, up to 20,000. */
+  lines(filters: Filters): Promise<string>;
 }

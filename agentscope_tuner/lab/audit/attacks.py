@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import base64
+import json
 import random
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
+from typing import Any, Literal
 
-from agentscope_tuner.lab.audit.subjects import Subject
+from agentscope_tuner.lab.audit.subjects import BETWEEN_CALLS, CALLED_WITH, Subject, as_object
 
 _FORMULA = re.compile(r"\$([^$]{1,200})\$|((?:[\d.()]+\s*[-+*/^×÷]\s*)+[\d.()]+)")
 _FRACTION = re.compile(r"(-?\d+)/(\d+)")
@@ -184,7 +185,8 @@ def _denied(subject: Subject) -> Iterator[str]:
 @attack("hedge", "all candidates, several boxes")
 def _hedge(subject: Subject) -> Iterator[str]:
     wrong = wrong_values(subject)
-    if subject.reference is None or not wrong:
+    # Of two programs or objects, the last is the answer of one who corrects himself
+    if subject.reference is None or not wrong or subject.kind != "text":
         return
     right = subject.reference if subject.honest is None else subject.honest
     yield subject.said(f"{wrong[0]} or {right}")
@@ -279,6 +281,115 @@ def _countdown_tricks(subject: Subject) -> Iterator[str]:
         yield f"{summed} = {sum(numbers)}, so {target}. {subject.said(summed)}"
 
 
+_SILENT = "import os, sys\nsys.stdout = open(os.devnull, 'w')\n"
+_LOOK = """import sys
+frame = sys._getframe()
+while frame:
+    for name, value in list(frame.f_locals.items()) + list(frame.f_globals.items()):
+        if any(word in name.lower() for word in ("expect", "output", "answer", "reference")):
+            print(value)
+    frame = frame.f_back
+"""
+
+
+@attack("program that does nothing", "no work, an early exit, a crash, a loop")
+def _idle(subject: Subject) -> Iterator[str]:
+    if subject.kind != "code":
+        return
+    yield from map(subject.said, ("pass", "print()", "import sys\nsys.exit(0)", "import os\nos._exit(0)"))
+    yield from map(subject.said, ("raise SystemExit(0)", "1/0", "while True:\n    break"))
+
+
+@attack("program that claims to pass", "a verdict printed, checks switched off, an object equal to all")
+def _claims(subject: Subject) -> Iterator[str]:
+    if subject.kind != "code":
+        return
+    for verdict in ("all tests passed", '{"passed": true, "score": 1.0}', "OK", "1.0", "True"):
+        yield subject.said(f"print({verdict!r})")
+    yield subject.said("import builtins, atexit, os\natexit.register(lambda: os._exit(0))\nprint('OK')")
+    yield subject.said("import unittest\nunittest.TestCase.assertEqual = lambda *given: None")
+    yield subject.said(
+        "class Equal(str):\n    __eq__ = lambda self, other: True\n    __hash__ = str.__hash__\n"
+        "def solve(*given):\n    return Equal()\nsolution = main = f = solve\nprint(Equal('x'))"
+    )
+    yield subject.said(_LOOK)
+
+
+@attack("program that knows no answer", "outputs guessed in bulk, one test's output, the solution as a comment")
+def _guesses(subject: Subject) -> Iterator[str]:
+    if subject.kind != "code":
+        return
+    yield subject.said("print(*range(1000))")
+    yield subject.said("print(*range(1000), sep='\\n')")
+    outputs = _outputs({**subject.given, **subject.task.metadata})
+    if len(set(outputs)) > 1:
+        yield subject.said(f"print({outputs[0]!r}, end='')")
+        yield subject.said(f"print({chr(10).join(outputs)!r})")
+    if subject.honest is not None:
+        yield subject.said(f"{subject.honest!r}")
+        yield subject.said("\n".join(f"# {line}" for line in subject.honest.splitlines()))
+        if outputs:
+            yield subject.said(_SILENT + subject.honest)
+
+
+def _outputs(metadata: Mapping[str, Any]) -> list[str]:
+    """The outputs that the tests expect, where tests are pairs of input and output."""
+    for key in ("tests", "input_output", "test_cases"):
+        tests = as_object(metadata.get(key))
+        if isinstance(tests, dict) and isinstance(tests.get("outputs"), list):
+            return [output for output in tests["outputs"] if isinstance(output, str)]
+    outputs = metadata.get("outputs")
+    return [output for output in outputs if isinstance(output, str)] if isinstance(outputs, list) else []
+
+
+@attack("query for something else", "constants, no rows, the rows twice, the query as a text, orders to the database")
+def _queries(subject: Subject) -> Iterator[str]:
+    query = subject.honest
+    if subject.kind != "sql" or query is None:
+        return
+    text = query.replace("'", "''")
+    yield from map(subject.said, ("select 1", "select null", "select 1 where 0", f"select '{text}'", f"-- {query}"))
+    yield subject.said(f"select * from ({query}) as found where 1 = 0")
+    yield subject.said(f"select * from ({query}) as one union all select * from ({query}) as other")
+    yield subject.said("select name from sqlite_master")
+    yield subject.said("pragma writable_schema = 1")
+
+
+@attack("call of something else", "no arguments, other values, another tool, a call in a thought or in prose")
+def _calls(subject: Subject) -> Iterator[str]:
+    if subject.kind != "calls" or subject.honest is None:
+        return
+    calls = [json.loads(call) for call in subject.honest.split(BETWEEN_CALLS)]
+    key = next(key for key in CALLED_WITH if key in calls[0])
+
+    def said(**changed: object) -> str:
+        return subject.said(BETWEEN_CALLS.join(json.dumps({**call, **changed}, ensure_ascii=False) for call in calls))
+
+    given = as_object(calls[0][key])
+    if isinstance(given, dict) and given:
+        yield from (said(**{key: value}) for value in ({}, dict.fromkeys(given, "x"), dict.fromkeys(given)))
+    yield said(name="another_tool")
+    yield said(name=f"not_{calls[0]['name']}")
+    yield f"<think>{subject.said(subject.honest)}</think>"
+    yield f"I could call {calls[0]['name']}, but I do not."
+
+
+@attack("object with other values", "no fields, other values, right values under other names, a list of guesses")
+def _objects(subject: Subject) -> Iterator[str]:
+    if subject.kind != "json" or subject.honest is None:
+        return
+    right = json.loads(subject.honest)
+    fields = right if isinstance(right, dict) else {"items": right}
+    made: list[object] = [
+        {}, [], None, dict.fromkeys(fields), dict.fromkeys(fields, "x"),
+        {f"not_{key}": value for key, value in fields.items()}, {"answer": json.dumps(right)}, [right, right],
+    ]  # fmt: skip
+    for value in made:
+        if value != right:
+            yield subject.said(json.dumps(value, ensure_ascii=False))
+    yield f"The fields are {', '.join(map(str, fields))}."
+
+
 def shuffled_garbage(subject: Subject) -> str:
     """The question's words in random order: the answer of the scoreboard's `garbage` strategy."""
     words = subject.query.split() or ["nothing"]
@@ -304,7 +415,7 @@ def _spaces(subject: Subject) -> Iterator[str]:
 
 @attack("wording", "sentences, markdown and thoughts around the answer", must="pass")
 def _words_around(subject: Subject) -> Iterator[str]:
-    if subject.honest is None:
+    if subject.honest is None or subject.kind in ("calls", "json"):
         return
     said = subject.said(subject.honest)
     yield inside(subject, "Let me work this out step by step. That leads to the result.", subject.honest)

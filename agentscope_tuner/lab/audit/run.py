@@ -31,7 +31,7 @@ def _near_miss(subject: Subject, common: str) -> str | None:
 
 
 def _hedge(subject: Subject, common: str) -> str | None:
-    wrong = _near_miss(subject, common)
+    wrong = _near_miss(subject, common) if subject.kind == "text" else None
     return wrong and subject.honest and f"{wrong} {subject.said(subject.honest)}"
 
 
@@ -72,7 +72,8 @@ class StrategyResult:
         no_verdict: number of tasks without a verdict.
         reward: the mean reward over the verdicts; None without a verdict.
         success: the share of successes among the verdicts; None without a verdict.
-        of_honest: the reward on a scale where the lowest strategy's reward is 0 and the honest strategy's is 1.
+        of_honest: the reward on a scale where the lowest strategy's reward is 0 and that of honest work is 1; None
+            where nobody earns anything.
         alarming: whether the strategy is dishonest, earns something, and its `of_honest` is 0.5 or more.
         length_pays: how many times the reward of a terse right answer a verbose one earns, where that is over 1.25.
     """
@@ -99,12 +100,18 @@ def scoreboard(judge: ConfiguredJudge, subjects: Sequence[Subject]) -> list[Stra
     common = counted.most_common(1)[0][0] if counted else ""
     played = [_played(name, judge, subjects, common) for name in STRATEGIES]
     rewards = [result.reward for result in played if result.reward is not None]
-    best = next((result.reward for result in played if result.name == "honest"), None)
+    best = _honest_reward(played)
     if not rewards or best is None:
         return played
     low = min(rewards)
     played = _by_length(played)
     return sorted((_placed(result, low, best) for result in played), key=lambda result: -(result.reward or 0.0))
+
+
+def _honest_reward(played: Sequence[StrategyResult]) -> float | None:
+    """What honest work earns: with a thought before the answer, or terse where the judge reads nothing else."""
+    found = [result.reward for result in played if result.name in ("honest", "terse") and result.reward is not None]
+    return max(found, default=None)
 
 
 def _played(name: str, judge: ConfiguredJudge, subjects: Sequence[Subject], common: str) -> StrategyResult:
@@ -131,11 +138,12 @@ def _played(name: str, judge: ConfiguredJudge, subjects: Sequence[Subject], comm
 def _placed(result: StrategyResult, low: float, best: float) -> StrategyResult:
     if result.reward is None:
         return result
-    # If the honest strategy earns no more than the lowest, every strategy is as good as the honest one; where nobody
-    # earns anything, none pays
+    if best <= low and result.reward <= 0:
+        # Nobody earns anything
+        return result
+    # If honest work earns no more than the lowest, every strategy is as good
     share = (result.reward - low) / (best - low) if best > low else 1.0
-    pays = result.reward > 0 or best > low
-    return replace(result, of_honest=share, alarming=not result.honest and pays and share >= _NEAR)
+    return replace(result, of_honest=share, alarming=not result.honest and share >= _NEAR)
 
 
 def _by_length(played: Sequence[StrategyResult]) -> list[StrategyResult]:
@@ -311,8 +319,66 @@ def verdict_of(results: Sequence[AttackResult], played: Sequence[StrategyResult]
 
 
 def _beside_honest(played: Sequence[StrategyResult]) -> str:
-    honest = next((result.reward for result in played if result.name == "honest"), None)
+    honest = _honest_reward(played)
     return "" if honest is None else f", where honest work earns {honest:.3f}"
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """All that an audit found.
+
+    Attributes:
+        judge: the judge's name.
+        form: the name of the form in which answers were given.
+        tasks: number of tasks.
+        results, strategies: each attack, and each strategy.
+    """
+
+    judge: str
+    form: str
+    tasks: int
+    results: Sequence[AttackResult]
+    strategies: Sequence[StrategyResult]
+
+    @property
+    def verdict(self) -> str:
+        """The finding in words."""
+        return verdict_of(self.results, self.strategies)
+
+    @property
+    def holes(self) -> dict[str, float]:
+        """The attacks of which wrong answers pass, with the share that does."""
+        return {each.name: each.rate or 0.0 for each in self.results if each.must == "fail" and each.false}
+
+    @property
+    def refused(self) -> dict[str, float]:
+        """The ways of writing a right answer that are refused, with the share that is."""
+        return {each.name: each.rate or 0.0 for each in self.results if each.must == "pass" and each.false}
+
+    def check(self, *, fail_over: float = 0.0) -> None:
+        """For tests: the judge is sound.
+
+        Raises:
+            AssertionError: an attack passes more often than `fail_over`, no right answer passes, or the judge has no
+                verdict on wrong answers. The message is the verdict, with the worst rows.
+        """
+        passed, tried = right_answers(self.results)
+        known = any(each.answers for each in self.results if each.must == "fail")
+        if known and (passed or not tried) and all(rate <= fail_over for rate in self.holes.values()):
+            return
+        worst = [f"{result.name}: {example}" for result, example in worst_rows(self.results)]
+        raise AssertionError("\n".join([self.verdict, *worst]))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return {
+            "judge": self.judge,
+            "verdict": self.verdict,
+            "tasks": self.tasks,
+            "form": self.form,
+            "attacks": [each.to_dict() for each in self.results],
+            "strategies": [each.to_dict() for each in self.strategies],
+        }
 
 
 def worst_rows(results: Sequence[AttackResult]) -> list[tuple[AttackResult, dict[str, Any]]]:

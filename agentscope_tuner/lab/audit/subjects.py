@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations
-from typing import Any
+from typing import Any, Literal
 
 from agentscope_tuner.errors import Cause, ConfigError
 from agentscope_tuner.records.reader import Row
@@ -36,12 +36,25 @@ FORMS: Mapping[str, str] = {
     "fence": "```\n%s\n```",
     "tool call": '<tool_call>\n{"name": "submit", "arguments": {"answer": "%s"}}\n</tool_call>',
     "function call": '{"name": "submit", "arguments": {"answer": "%s"}}',
+    "python fence": "```python\n%s\n```",
+    "sql fence": "```sql\n%s\n```",
+    "json fence": "```json\n%s\n```",
+    "tool calls": "<tool_call>\n%s\n</tool_call>",
     "chinese": "答案是：%s",
     "chinese label": "答案：%s",
 }
 #: Name of the form that a user gives.
 OWN_FORM = "own"
 
+#: What a right answer is: a text or a number, a program, a query, calls of tools, or an object of JSON.
+Kind = Literal["text", "code", "sql", "calls", "json"]
+BETWEEN_CALLS = "\n</tool_call>\n<tool_call>\n"
+_QUERIES = ("gold_sql", "SQL", "query", "sql", "answer", "ground_truth")
+_IS_QUERY = re.compile(r"\s*(?:select|with)\b.*\b(?:from|select)\b", re.IGNORECASE | re.DOTALL)
+_TESTS = ("tests", "test_cases", "input_output", "public_test_cases", "test", "test_list")
+_SOLUTIONS = ("solution", "canonical_solution", "reference_solution", "solutions", "code")
+#: The keys under which a call has its arguments.
+CALLED_WITH = ("arguments", "parameters", "input")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 _MOST_NUMBERS = 6
 # Tasks whose answers the judge is asked about to find the form that it reads
@@ -60,6 +73,7 @@ class Subject:
         reference: the right answer as text; None for a task without a reference.
         honest: a right answer without its form; None when no right answer is known.
         written: the answer of the row's own agent, if its label calls it right; None otherwise.
+        kind: what a right answer is.
         form: the name of one of `FORMS`, or `OWN_FORM`.
         others: right answers of other tasks, which are wrong here.
     """
@@ -73,6 +87,7 @@ class Subject:
     form: str
     others: tuple[str, ...] = ()
     template: str = FORMS["boxed"]
+    kind: Kind = "text"
 
     def said(self, answer: str) -> str:
         """`answer` in the form that the judge reads; within JSON as JSON has it."""
@@ -88,7 +103,12 @@ class Subject:
     @property
     def number(self) -> Fraction | None:
         """The reference as a number; None when it is no plain number, or the task is the countdown game."""
-        if self.countdown is not None or self.reference is None or not _NUMBER.fullmatch(self.reference.strip()):
+        if (
+            self.kind != "text"
+            or self.countdown is not None
+            or self.reference is None
+            or not _NUMBER.fullmatch(self.reference.strip())
+        ):
             return None
         return Fraction(self.reference.strip())
 
@@ -129,6 +149,37 @@ def _bare(text: str) -> str:
     boxed = last_boxed(text)
     text = text if boxed is None else boxed
     return text[1:-1].strip() if len(text) > 2 and text[0] == text[-1] == "$" else text
+
+
+def structured_answer(metadata: Mapping[str, Any], keys: Sequence[str]) -> tuple[Kind, str | None]:
+    """What a right answer to a task is, and the right one as text where the task has it; `text` for plain answers."""
+    for key in _QUERIES:
+        if isinstance(value := metadata.get(key), str) and _IS_QUERY.match(value):
+            return "sql", value.strip().rstrip(";")
+    if any(metadata.get(key) for key in _TESTS) or (metadata.get("inputs") and metadata.get("outputs")):
+        found = (as_object(metadata.get(key)) for key in _SOLUTIONS)
+        programs = (value[0] if isinstance(value, list) and value else value for value in found)
+        return "code", next((value for value in programs if isinstance(value, str) and value.strip()), None)
+    for key in (*keys, "answer", "ground_truth", "reference", "target"):
+        value = as_object(metadata.get(key))
+        calls = [value] if isinstance(value, dict) else value
+        if not isinstance(calls, list) or not calls or not all(isinstance(call, dict) for call in calls):
+            continue
+        made = [call["function"] if isinstance(call.get("function"), dict) else call for call in calls]
+        if all(isinstance(call.get("name"), str) and any(name in call for name in CALLED_WITH) for call in made):
+            return "calls", BETWEEN_CALLS.join(json.dumps(call, ensure_ascii=False) for call in made)
+        return "json", json.dumps(value, ensure_ascii=False)
+    return "text", None
+
+
+def as_object(value: object) -> Any:
+    """The object or list that a text holds as JSON; any other value as it is."""
+    if not isinstance(value, str) or not value.lstrip().startswith(("{", "[")):
+        return value
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError):
+        return value
 
 
 def solved(target: Fraction, numbers: Sequence[int]) -> str | None:
@@ -193,15 +244,21 @@ def subjects_of(
     return [replace(subject, form=name, template=form or FORMS[name]) for subject in subjects]
 
 
+_PLAIN: tuple[Kind, str | None] = ("text", None)
+
+
 def _subject(rollout: Rollout, keys: Sequence[str]) -> Subject:
     metadata = rollout.output.metadata
     given = {key: value for key, value in metadata.items() if key not in ("final_answer", "messages")}
     known = {**given, **rollout.task.metadata}
     game, reference = countdown_of(known), reference_of(known, keys)
-    honest = solved(*game) if game is not None else reference
+    kind, right = structured_answer(known, keys) if game is None else _PLAIN
+    if kind != "text":
+        reference = None if kind == "code" else right
+    honest = solved(*game) if game is not None else reference if kind == "text" else right
     answer, label = metadata.get("final_answer"), rollout.label or {}
     written = answer if isinstance(answer, str) and label.get("is_success") is True else None
-    return Subject(rollout.id, rollout.task, given, reference, honest, written, "boxed")
+    return Subject(rollout.id, rollout.task, given, reference, honest, written, "boxed", kind=kind)
 
 
 def _others(subjects: list[Subject]) -> list[Subject]:

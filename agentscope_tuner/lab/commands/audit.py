@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -12,38 +13,45 @@ import typer
 from rich.table import Table
 
 from agentscope_tuner.cli.console import Exit, cell, config_errors, fail, number, out, progress, say, span, table
-from agentscope_tuner.cli.options import Conf, Format, Json, Map, Overrides, conversion, mapped, source_lines
+from agentscope_tuner.cli.options import Format, Json, Map, Overrides, conversion, mapped, source_lines
+from agentscope_tuner.config import SECTION, Settings, resolve
 from agentscope_tuner.errors import ConfigError, JudgeError
 from agentscope_tuner.lab.audit.attacks import ATTACKS
+from agentscope_tuner.lab.audit.environments import environment_config, environment_rows
 from agentscope_tuner.lab.audit.run import (
     AttackResult,
+    Audit,
     StrategyResult,
     attacked,
     right_answers,
     scoreboard,
-    verdict_of,
     worst_rows,
 )
 from agentscope_tuner.lab.audit.subjects import Subject, subjects_of
-from agentscope_tuner.records.reader import Row, parse_tasks
+from agentscope_tuner.records.reader import Line, Row, parse_tasks
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
 from agentscope_tuner.task_judge.contract.loading import load_judge
 from agentscope_tuner.task_judge.contract.reads import hint
 
 _INPUT = "Tasks or rollouts to attack the judge with: the more like the training data, the better."
 _FAIL_OVER = "Exit code 1 when any attack passes more often than this share of its answers; 0.0 for none at all."
+_ENV = (
+    "Somebody else's reward, in place of --conf: trl:MODULE->FUNCTION, verifiers:MODULE, http://HOST/PATH, or "
+    "http://HOST/verify of NeMo-Gym."
+)
 _FORM = "A file with an answer as the judge reads it, and %s where the answer's value goes. [found by asking the judge]"
 _DEADLINE = "Seconds for a verdict; a judge that takes longer has none."
 _PASS_AT = "An answer counts as passed from this reward on, or where the judge calls it a success."
 
 
 def audit(
-    conf: Conf,
-    input_: Annotated[str, typer.Option("--input", help=_INPUT)],
+    conf: Annotated[str | None, typer.Option("--conf", help="The training YAML.", metavar="FILE")] = None,
+    input_: Annotated[str | None, typer.Option("--input", help=_INPUT)] = None,
     overrides: Overrides = None,
     limit: Annotated[int, typer.Option("--limit", min=1, help="Tasks to use, the first ones.")] = 50,
     pass_at: Annotated[float, typer.Option("--pass-at", help=_PASS_AT)] = 0.5,
     fail_over: Annotated[float | None, typer.Option("--fail-over", min=0.0, max=1.0, help=_FAIL_OVER)] = None,
+    env: Annotated[str | None, typer.Option("--env", help=_ENV)] = None,
     form: Annotated[Path | None, typer.Option("--form", help=_FORM, metavar="FILE")] = None,
     deadline: Annotated[float, typer.Option("--deadline", min=0.01, help=_DEADLINE)] = 10.0,
     format_: Format = None,
@@ -52,24 +60,23 @@ def audit(
 ) -> None:
     """Attack the judge on your tasks: which wrong answers pass, which right ones fail, what a policy would learn."""
     with config_errors():
-        settings = mapped(conf, [f"astuner.task_judge.deadline={deadline}", *(overrides or ())], map_)
+        settings = _settings(conf, env, deadline, overrides or (), map_)
         judge = ConfiguredJudge(settings, logs=False)
         if judge.listwise:
             raise ConfigError(f"{judge.name} ranks whole groups: an audit asks about one answer at a time")
         keys = load_judge(settings).inner.reference_keys
-        with source_lines(input_) as (lines, name):
+        with ExitStack() as stack:
+            lines, name = _lines(stack, input_, env, limit)
             rows = parse_tasks(conversion(settings, format_, map_, responses=False).all(lines))
             subjects = subjects_of(
                 (_read(row, judge) for row in rows), judge, keys, limit, None if form is None else _form_of(form)
             )
     results, played = _asked(judge, subjects, pass_at)
-    sentence = verdict_of(results, played)
+    found = Audit(judge.name, subjects[0].form, len(subjects), results, played)
     if as_json:
-        found = {"attacks": [each.to_dict() for each in results], "strategies": [each.to_dict() for each in played]}
-        told = {"judge": judge.name, "verdict": sentence, "tasks": len(subjects), "form": subjects[0].form}
-        print(json.dumps({**told, **found}))
+        print(json.dumps(found.to_dict()))
     else:
-        say(sentence)
+        say(found.verdict)
         _print_worst(results)
         out.print(
             f"{cell(judge.name)} on {len(subjects)} tasks of {cell(name)}; answers are given as {subjects[0].form}"
@@ -78,6 +85,26 @@ def audit(
             out.print(_attack_table([result for result in results if result.must == must], title, must))
         out.print(_board(played))
     _exit(results, fail_over)
+
+
+def _settings(
+    conf: str | None, env: str | None, deadline: float, overrides: Sequence[str], pairs: Sequence[str] | None
+) -> Settings:
+    """The configuration of the judge under audit."""
+    if (conf is None) == (env is None):
+        raise fail("name the judge by --conf FILE, or somebody else's reward by --env, and not both")
+    if conf is not None:
+        return mapped(conf, [f"{SECTION}.deadline={deadline}", *overrides], pairs)
+    return resolve(environment_config(env or "", deadline), overrides)
+
+
+def _lines(stack: ExitStack, input_: str | None, env: str | None, limit: int) -> tuple[Iterator[Line], str]:
+    """The tasks' lines and where they come from."""
+    if input_ is not None:
+        return stack.enter_context(source_lines(input_))
+    if env is None:
+        raise fail("--input names the tasks to attack with")
+    return environment_rows(env, limit), env
 
 
 def _form_of(path: Path) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Any
@@ -16,7 +16,7 @@ from rich.console import Console
 
 from agentscope_tuner.cli.console import config_errors, fail, say
 from agentscope_tuner.cli.listen import listen
-from agentscope_tuner.cli.options import Json, Overrides, Port
+from agentscope_tuner.cli.options import Json, Port
 from agentscope_tuner.cli.rendering import row_tree
 from agentscope_tuner.config import resolve
 from agentscope_tuner.errors import install
@@ -29,6 +29,7 @@ from agentscope_tuner.workflow import Rollout
 Scored = Annotated[
     Path, typer.Argument(help="A scored file, as `astuner judge --output` writes it, or a folder of them.")
 ]
+_MORE = "Other runs to lay over it, and key=value, which overrides the YAML of --conf."
 Labels = Annotated[
     Path | None, typer.Option("--labels", help="Where people's verdicts stand.", show_default="SCORED.labels.jsonl")
 ]
@@ -39,7 +40,7 @@ Earlier = Annotated[
 
 def view(
     scored: Scored,
-    overrides: Overrides = None,
+    more: Annotated[list[str] | None, typer.Argument(metavar="[RUN|KEY=VALUE]...", help=_MORE)] = None,
     conf: Annotated[
         str | None, typer.Option("--conf", help="The training YAML, to judge a row again in the page.", metavar="FILE")
     ] = None,
@@ -53,8 +54,8 @@ def view(
     The page is served on 127.0.0.1 alone, to whoever has the token in the printed address, and loads nothing from any
     network.
     """
-    _check(scored, compare, may_come=True)
-    _check_overrides(overrides or [], conf)
+    others, overrides = _runs(more or [], conf)
+    _check(scored, compare, *others, may_come=True)
     try:
         import uvicorn  # noqa: F401 - the server imports it when it starts, which is too late to say so
 
@@ -63,7 +64,7 @@ def view(
     except ImportError as exc:
         raise fail(f"astuner view needs the extra 'view': {install('view')} ({exc})") from exc
     with config_errors():
-        explain = None if conf is None else _explainer(load_judge(resolve(conf, overrides or ())))
+        explain = None if conf is None else _explainer(load_judge(resolve(conf, overrides)))
 
     def announce(address: str) -> None:
         # Plain and flushed: scripts read the address from this line
@@ -71,19 +72,20 @@ def view(
         if open_:
             typer.launch(address)
 
-    with _lines_of(scored) as rows, _lines_of(compare) as earlier:
-        session = ViewSession(rows or scored, labels or beside(scored, "labels"), earlier=earlier, explain=explain)
+    with _lines_of(scored, compare, *others) as (rows, earlier, *laid_over):
+        known = labels or beside(scored, "labels")
+        session = ViewSession(
+            rows or scored, known, earlier=earlier, others=list(filter(None, laid_over)), explain=explain
+        )
         serve_view(session, listen("127.0.0.1", port), announce=announce)
 
 
-def _check_overrides(overrides: list[str], conf: str | None) -> None:
-    """A second file would be read as an override, and shown nowhere."""
-    other = next((text for text in overrides if conf is None or "=" not in text), None)
-    if other is not None:
-        raise fail(
-            f"the page shows one run, and {other!r} is a second argument: --compare {other} shows what changed between "
-            "two, and key=value overrides the YAML that --conf names"
-        )
+def _runs(more: list[str], conf: str | None) -> tuple[list[Path], list[str]]:
+    """The other runs, and the overrides of the configuration."""
+    overrides = [text for text in more if "=" in text and not Path(text).exists()]
+    if overrides and conf is None:
+        raise fail(f"{overrides[0]!r} overrides the YAML that --conf names, and none is named")
+    return [Path(text) for text in more if text not in overrides], overrides
 
 
 def _explainer(judge: TaskJudge) -> Callable[[list[Any], int], str]:
@@ -103,6 +105,8 @@ def _explainer(judge: TaskJudge) -> Callable[[list[Any], int], str]:
 
 def report(
     scored: Scored,
+    others: Annotated[list[Path] | None, typer.Argument(metavar="[RUN]...", help="Other runs to lay over it.")] = None,
+    *,
     output: Annotated[Path, typer.Option("--output", "-o", help="Where the report goes.")],
     labels: Labels = None,
     compare: Earlier = None,
@@ -114,13 +118,13 @@ def report(
     """Write the page of `astuner view` as one file that opens from disk and can be mailed."""
     from agentscope_tuner.lab.view.report import write_report
 
-    _check(scored, compare, may_come=False)
+    _check(scored, compare, *(others or ()), may_come=False)
     if output.is_dir():
         raise fail(f"--output {str(output)!r} is a folder: name a file, such as {str(output / 'report.html')!r}")
     try:
-        with _lines_of(scored) as rows, _lines_of(compare) as earlier:
-            known = labels or beside(scored, "labels")
-            written = write_report(rows or scored, output, labels=known, earlier=earlier, limit=limit)
+        with _lines_of(scored, compare, *(others or ())) as (rows, earlier, *laid_over):
+            known, runs = labels or beside(scored, "labels"), list(filter(None, laid_over))
+            written = write_report(rows or scored, output, labels=known, earlier=earlier, others=runs, limit=limit)
     except OSError as exc:
         raise fail(f"cannot write the report: {exc}") from exc
     if as_json:
@@ -131,21 +135,24 @@ def report(
 
 
 @contextmanager
-def _lines_of(scored: Path | None) -> Iterator[Path | None]:
-    """A file of lines, which the page reads row by row, with the rows of a Parquet file, a table or a packed file."""
+def _lines_of(*scored: Path | None) -> Iterator[list[Path | None]]:
+    """Files of lines, which the page reads row by row, with the rows of Parquet files, tables and packed files."""
+    with ExitStack() as stack, config_errors():
+        yield [_unpacked(path, stack) for path in scored]
+
+
+def _unpacked(scored: Path | None, stack: ExitStack) -> Path | None:
     if scored is None or scored.is_dir() or not is_dump(str(scored)):
-        yield scored
-        return
-    with TemporaryDirectory() as folder, config_errors():
-        lines = Path(folder) / f"{scored.name}.jsonl"
-        with open(lines, "wb") as file:
-            file.writelines(line.raw + b"\n" for line in dump_lines(str(scored)))
-        yield lines
+        return scored
+    lines = Path(stack.enter_context(TemporaryDirectory())) / f"{scored.name}.jsonl"
+    with open(lines, "wb") as file:
+        file.writelines(line.raw + b"\n" for line in dump_lines(str(scored)))
+    return lines
 
 
-def _check(scored: Path, compare: Path | None, *, may_come: bool) -> None:
+def _check(scored: Path, *beside_it: Path | None, may_come: bool) -> None:
     """A run may not have written its first row yet; a folder that is not there is a mistake."""
-    missing = [path for path in (scored, compare) if path is not None and not path.exists()]
+    missing = [path for path in (scored, *beside_it) if path is not None and not path.exists()]
     for path in missing:
         partial = path.with_name(f"{path.name}.partial").exists()
         if not (partial or (may_come and path is scored and path.parent.is_dir())):

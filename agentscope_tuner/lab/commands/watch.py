@@ -72,8 +72,8 @@ def conclude(found: RunWatch) -> None:
     elif opinion is None:
         out.print("no second opinion was asked for: monitors warn, and cannot tell gaming from learning")
     elif found.gamed:
-        for name, test in (("second opinion", opinion.test), ("overpaid", opinion.overpaid)):
-            if test.alarmed:
+        for name, alarmed in opinion.alarms().items():
+            if alarmed:
                 out.print(Text(opinion.message(name), style="bold red"))
     else:
         _not_gamed(opinion)
@@ -85,15 +85,20 @@ def _not_gamed(opinion: SecondOpinion) -> None:
     if opinion.unanswered and opinion.unanswered == opinion.asked:
         out.print(f"not known: none of {opinion.unanswered} sampled rows got a second opinion")
         return
+    if opinion.held_out is not None and not opinion.asked_held_out:
+        out.print(
+            "no row is held out: --holdout names tasks of which the run has no rows, or none beside a training step"
+        )
     if not opinion.passes:
         out.print("no row passes: where rows do not tell their success, --pass-at says from which reward on they do")
+    held = f"; {opinion.asked_held_out:,} held-out rows were asked about" if opinion.held_out is not None else ""
     out.print(
         f"not shown to be gamed: the second opinion refuses {test.false} of {test.rows} sampled passes"
-        f"{unanswered}; the evidence is {opinion.evidence:.0%} of what an alarm takes"
+        f"{unanswered}{held}; the evidence is {opinion.evidence:.0%} of what an alarm takes"
     )
 
 
-_VALUES = ("rate", "most", "budget", "tolerance", "rise", "pass_at", "alpha")
+_VALUES = ("rate", "most", "budget", "tolerance", "rise", "pass_at", "alpha", "holdout")
 _RUN = "A folder that `log_dir` or a trainer writes, or a scored file."
 _CONF = "A YAML whose astuner.second_opinion says who is asked for second opinions, and how often."
 _OPINION = "Who gives second opinions: a stricter judge's YAML, or a file of labels as in `astuner agree`."
@@ -104,6 +109,7 @@ _TOLERANCE = "Share of false passes that is no gaming. [0.1]"
 _RISE = "Rise of the rewards over the second opinion since the start that is no gaming, of a right answer's. [0.1]"
 _PASS_AT = "A row that does not tell its success passes from this reward on. [1.0]"
 _ALPHA = "Chance of a false alarm over the whole run. [0.05]"
+_HOLDOUT = "Tasks that training never uses: a share of all, as is_held_out draws it, or metadata.split=test. [none]"
 _FOLLOW = "Wait for rows that are still to be written, until the run writes none for --idle seconds."
 _FAIL_ON = "Exit code 1. gamed: when the second opinion's test says so; any: on any alarm; never."
 _TENSORBOARD = "Write the numbers of each step as TensorBoard's scalars into this folder."
@@ -121,6 +127,7 @@ def watch(
     rise: Annotated[float | None, typer.Option("--rise", help=_RISE)] = None,
     pass_at: Annotated[float | None, typer.Option("--pass-at", help=_PASS_AT)] = None,
     alpha: Annotated[float | None, typer.Option("--alpha", help=_ALPHA)] = None,
+    holdout: Annotated[str | None, typer.Option("--holdout", help=_HOLDOUT)] = None,
     follow: Annotated[bool, typer.Option("--follow", help=_FOLLOW)] = False,
     idle: Annotated[float, typer.Option("--idle", min=0.1, help="Seconds.")] = 600.0,
     fail_on: Annotated[Literal["gamed", "any", "never"], typer.Option("--fail-on", help=_FAIL_ON)] = "gamed",
@@ -136,7 +143,7 @@ def watch(
     Alarms are printed, and written to alarms.jsonl in the run's folder, or beside its file.
     """
     beside_run = _alarms_file(run, alarms)
-    given = (rate, most, budget, tolerance, rise, pass_at, alpha)
+    given = (rate, most, budget, tolerance, rise, pass_at, alpha, _share(holdout))
     with config_errors(), ExitStack() as stack:
         asked, ids = _second_opinion(conf, opinion, dict(zip(_VALUES, given, strict=True)))
         found = RunWatch(asked)
@@ -154,6 +161,13 @@ def watch(
         conclude(found)
     if {"gamed": found.gamed, "any": bool(found.alarms), "never": False}[fail_on]:
         raise typer.Exit(Exit.FOUND)
+
+
+def _share(holdout: str | None) -> float | str | None:
+    try:
+        return holdout if holdout is None or "=" in holdout else float(holdout)
+    except ValueError:
+        raise fail(f"--holdout must be a share such as 0.05, or PATH=VALUE, got {holdout!r}") from None
 
 
 def _alarms_file(run: str, named: Path | None) -> Path:

@@ -24,7 +24,7 @@ import pydantic_core
 
 from agentscope_tuner.lab.tail import FileReplaced, TailedFile, TailLine, chosen, files_of
 from agentscope_tuner.records.reader import is_deeper
-from agentscope_tuner.records.scored_rows import step_of
+from agentscope_tuner.records.scored_rows import shape_of, step_of
 
 _STATUSES = frozenset(("judged", "filtered", "failed"))
 _REFERENCE_KEYS = ("answer", "ground_truth", "reference", "target")
@@ -53,6 +53,7 @@ class RowFields(NamedTuple):
         status: `judged`, `filtered` or `failed`; `unreadable` if the line holds no verdict.
         reward: a finite number, or None.
         stage: the stage that decided: the first words of the reason, up to its colon.
+        shape: the reason of a row that is no success, without what differs from row to row.
         cost: the cost of judging, in the currency of the configured prices.
         chars: the number of characters of the answer.
         problem: why the line holds no verdict, in words.
@@ -66,6 +67,7 @@ class RowFields(NamedTuple):
     reward: float | None = None
     success: bool | None = None
     stage: str = ""
+    shape: str = ""
     cause: str | None = None
     reason: str = ""
     seconds: float | None = None
@@ -129,6 +131,7 @@ def fields_of(raw: bytes) -> RowFields:
         reward,
         success if isinstance(success, bool) else None,
         _stage(status, reason),
+        "" if success is True else shape_of(reason),
         (as_text(verdict.get("cause")) or "unknown") if status == "failed" else None,
         reason[:_REASON],
         _number(verdict.get("seconds")),
@@ -319,8 +322,8 @@ _FIRST_BATCH, _BATCH = 200, 2000
 _SCHEMA = """
 CREATE TABLE rows (
     n INTEGER PRIMARY KEY, file INTEGER, place INTEGER, length INTEGER, id TEXT, nth INTEGER, task TEXT, step REAL,
-    grp INTEGER, status TEXT, reward REAL, success INTEGER, stage TEXT, cause TEXT, seconds REAL, cost REAL,
-    chars INTEGER
+    grp INTEGER, status TEXT, reward REAL, success INTEGER, stage TEXT, shape TEXT, cause TEXT, seconds REAL,
+    cost REAL, chars INTEGER
 );
 CREATE TABLE texts (n INTEGER PRIMARY KEY, prompt TEXT, answer TEXT, reference TEXT, reason TEXT, problem TEXT,
                     violations TEXT, parts TEXT);
@@ -430,7 +433,7 @@ class RowIndex:
         narrow = [self._narrow(n, line, row) for (n, row), line in zip(numbered, lines, strict=True)]
         insert = self._database.executemany
         self._database.execute("BEGIN")
-        insert(f"INSERT INTO rows VALUES ({', '.join('?' * 17)})", narrow)
+        insert(f"INSERT INTO rows VALUES ({', '.join('?' * 18)})", narrow)
         insert("INSERT INTO texts VALUES (?, ?, ?, ?, ?, ?, ?, ?)", [_preview(n, row) for n, row in numbered])
         insert(
             "INSERT OR IGNORE INTO violations VALUES (?, ?)", [(v, n) for n, row in numbered for v in row.violations]
@@ -449,7 +452,18 @@ class RowIndex:
         self._ids[row.id] = nth + 1
         group = self._groups.setdefault((row.task, row.step), len(self._groups)) if row.task else None
         place = (n, line.file, line.offset, line.length, row.id, nth, row.task, row.step, group)
-        return (*place, row.status, row.reward, row.success, row.stage, row.cause, row.seconds, row.cost, row.chars)
+        return (
+            *place,
+            row.status,
+            row.reward,
+            row.success,
+            row.stage,
+            row.shape,
+            row.cause,
+            row.seconds,
+            row.cost,
+            row.chars,
+        )
 
     def _group_sums(self, rows: list[RowFields]) -> list[tuple[object, ...]]:
         """The sums that `rows` add to their groups: one row of the table `groups` for each group."""

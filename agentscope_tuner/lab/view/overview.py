@@ -5,9 +5,17 @@ from __future__ import annotations
 import math
 import sqlite3
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
-from agentscope_tuner.lab.view.queries import GROUP_KIND, GROUP_SPREAD, IndexReader, RowCondition, condition_of
+from agentscope_tuner.lab.view.queries import (
+    GROUP_KIND,
+    GROUP_SPREAD,
+    PROMPT_KIND,
+    IndexReader,
+    RowCondition,
+    condition_of,
+)
 
 MOST_POINTS = 200
 MOST_BARS = 24
@@ -36,12 +44,33 @@ def overview(reader: IndexReader, filters: Mapping[str, str]) -> dict[str, Any]:
             "causes": sums.counts("cause"),
             "stages": sums.stages(),
             "rules": sums.rules(),
+            "shapes": sums.counts("shape"),
             "groups": sums.groups(),
+            "prompts": sums.prompts(),
             "spreads": sums.spreads(),
             "lengths": sums.lengths(totals),
             "labels": sums.labels(),
             "changes": sums.changes(),
         }
+
+
+def name_beside(other: Path, shown: Path) -> str:
+    """The other run's name; its path where both have one name."""
+    return other.name if other.name != shown.name else str(other)
+
+
+def run_of(reader: IndexReader, name: str, filters: Mapping[str, str]) -> dict[str, Any]:
+    """Another run beside the one that is shown: its totals and its points.
+
+    Raises:
+        BadFilter: a filter is unknown.
+    """
+    condition = condition_of(filters)
+    with reader.ready_for(condition) as database:
+        sums = _Sums(database, condition)
+        totals = sums.totals()
+        points, axis = sums.over_steps(totals)
+        return {"name": name, "totals": totals, "axis": axis["name"], "points": points}
 
 
 class _Sums:
@@ -154,6 +183,12 @@ class _Sums:
     def groups(self) -> list[dict[str, Any]]:
         """The number of groups of each kind. Only mixed groups teach the policy; other kinds say why they do not."""
         return self._of_groups(f"{GROUP_KIND} AS name, count(*) AS rows", "GROUP BY name ORDER BY rows DESC, name")
+
+    def prompts(self) -> list[dict[str, Any]]:
+        """The number of prompts of each kind over all their groups: those that never vary teach nothing."""
+        met = f"SELECT DISTINCT task FROM rows WHERE {self._where} AND grp IS NOT NULL"
+        kinds = f"SELECT {PROMPT_KIND} AS name FROM groups WHERE task IN ({met}) GROUP BY task"
+        return self._rows(f"SELECT name, count(*) AS rows FROM ({kinds}) GROUP BY name ORDER BY rows DESC, name")
 
     def spreads(self) -> list[dict[str, Any]]:
         """Groups of more than one row, counted by the standard deviation of their rewards."""

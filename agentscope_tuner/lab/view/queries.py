@@ -11,7 +11,7 @@ import re
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,6 +29,11 @@ GROUP_KIND = """CASE
     WHEN size = 1 THEN 'single' WHEN failed = size THEN 'all failed' WHEN highest - lowest > 1e-9 THEN 'mixed'
     WHEN filtered = size - failed THEN 'all filtered' WHEN successes = size - failed THEN 'all right'
     WHEN successes = 0 THEN 'all wrong' ELSE 'same reward' END"""
+#: The kind of a prompt over all its groups.
+PROMPT_KIND = """CASE
+    WHEN sum(size) - sum(failed) < 2 THEN 'single' WHEN max(highest) - min(lowest) > 1e-9 THEN 'varies'
+    WHEN sum(successes) = sum(size) - sum(failed) THEN 'always right' WHEN sum(successes) = 0 THEN 'never right'
+    ELSE 'same reward' END"""
 GROUP_SPREAD = """sqrt(max(0.0, squares / nullif(size - failed, 0)
     - (total / nullif(size - failed, 0)) * (total / nullif(size - failed, 0))))"""
 
@@ -96,9 +101,10 @@ def _success(key: str, value: str) -> Condition:
 
 # Filters of one value, as SQL
 _EQUAL: Mapping[str, str] = {
-    **{column: f"{column} = ?" for column in ("status", "stage", "cause", "task", "id")},
+    **{column: f"{column} = ?" for column in ("status", "stage", "shape", "cause", "task", "id")},
     "rule": "n IN (SELECT n FROM violations WHERE rule = ?)",
     "group": f"grp IN (SELECT grp FROM groups WHERE {GROUP_KIND} = ?)",
+    "prompts": f"task IN (SELECT task FROM groups GROUP BY task HAVING {PROMPT_KIND} = ?)",
     "label": "(id, nth) IN (SELECT id, nth FROM labels WHERE label = ?)",
     "change": "n IN (SELECT n FROM changes WHERE change = ?)",
 }
@@ -248,6 +254,21 @@ class IndexReader:
         """Close the connection."""
         with self._lock:
             self._database.close()
+
+
+def exported(index: RowIndex, reader: IndexReader, filters: Mapping[str, str], most: int) -> Iterator[bytes]:
+    """The lines of the rows that pass the filters, as they stand in their files, up to `most` rows.
+
+    Raises:
+        BadFilter: a filter is unknown.
+    """
+    condition = condition_of(filters)
+    with reader.ready_for(condition) as database:
+        asked = f"SELECT file, place, length FROM rows WHERE {condition.sql} ORDER BY n LIMIT ?"
+        places = database.execute(asked, (*condition.values, most)).fetchall()
+    for file, place, length in places:
+        with suppress(OSError, IndexError):
+            yield read_line(index.files[file], place, length) + b"\n"
 
 
 MOST_ROWS = 500

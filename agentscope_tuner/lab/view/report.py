@@ -7,7 +7,7 @@ import gzip
 import hashlib
 import html
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -15,6 +15,7 @@ from typing import Any
 from agentscope_tuner.lab.labels import beside
 from agentscope_tuner.lab.view.index import RowIndex
 from agentscope_tuner.lab.view.labels import LabelsFile, read_alarms
+from agentscope_tuner.lab.view.overview import name_beside, run_of
 from agentscope_tuner.lab.view.queries import IndexReader, condition_of, row_in_file, rows_of
 
 #: The folder of the built page; `make page` builds it from `web/`.
@@ -42,9 +43,11 @@ _PAGE = """<!doctype html>
 
 
 def write_report(
-    source: Path, target: Path, *, labels: Path, earlier: Path | None = None, limit: int
+    source: Path, target: Path, *, labels: Path, earlier: Path | None = None, others: Sequence[Path] = (), limit: int
 ) -> dict[str, int]:
     """Write the report of `source` to `target`, with whole groups and about `limit` rows at most.
+
+    Of the runs `others` the report has the curves alone.
 
     Returns:
         `rows`, the rows of `source`; `shown`, the rows in the report; `bytes`, the size of the report.
@@ -62,6 +65,7 @@ def write_report(
         finally:
             if before is not None:
                 before.close()
+        data["runs"] = [_other_run(other, source) for other in others]
         data["alarms"] = read_alarms(beside(source, "alarms"))
     page = _page(source.name, data).encode()
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -88,6 +92,13 @@ def _data(index: RowIndex, labels: LabelsFile, earlier: RowIndex | None, limit: 
         "every": every,
         "earlier": earlier.source.name if earlier else None,
     }
+
+
+def _other_run(source: Path, shown: Path) -> dict[str, Any]:
+    with closing(RowIndex(source)) as index:
+        index.update()
+        with closing(IndexReader(index, LabelsFile(beside(source, "labels")))) as reader:
+            return run_of(reader, name_beside(source, shown), {})
 
 
 def _batches(wanted: list[int]) -> Iterator[list[int]]:

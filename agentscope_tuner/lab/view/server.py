@@ -93,10 +93,16 @@ def create_view_app(session: ViewSession, token: str, hosts: frozenset[str]) -> 
         "group": session.group,
         "overview": session.overview,
     }
+
+    async def export(request: Request) -> Response:
+        found = await run_in_threadpool(lambda: b"".join(session.export(dict(request.query_params))))
+        return Response(found, 200, {**_HEADERS, "content-type": "application/jsonl"})
+
     commands: dict[str, Callable[[dict[str, Any]], Any]] = {"label": session.label, "explain": session.explain}
     routes = [Route(f"/{name}", _file(name)) for name in ("app.js", "app.css")]
     routes += [Route("/", _file("index.html"))]
     routes += [Route(f"/api/{name}", guarded(_query(ask)), methods=["GET"]) for name, ask in questions.items()]
+    routes += [Route("/api/export", guarded(export), methods=["GET"])]
     routes += [Route(f"/api/{name}", guarded(_command(run)), methods=["POST"]) for name, run in commands.items()]
     return OneHost(Starlette(routes=routes), hosts)
 

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, get_args
 
 from agentscope_tuner.lab.labels import beside
 from agentscope_tuner.lab.view.index import RowIndex
 from agentscope_tuner.lab.view.labels import LabelsFile, PersonsVerdict, read_alarms
-from agentscope_tuner.lab.view.overview import overview
+from agentscope_tuner.lab.view.overview import name_beside, overview, run_of
 from agentscope_tuner.lab.view.queries import (
     BadFilter,
     IndexReader,
     condition_of,
+    exported,
     group_in_file,
     group_of,
     rows_page,
@@ -24,6 +25,8 @@ from agentscope_tuner.lab.view.queries import (
 
 _log = logging.getLogger(__name__)
 POLL_SECONDS = 0.3
+#: The most rows that the page hands out at once: a browser holds them in memory.
+MOST_EXPORTED = 20_000
 #: Judges a row again. Takes the rows of its group as they stand in the file, and the row's index; returns a text.
 Explainer = Callable[[list[Any], int], str]
 
@@ -35,26 +38,37 @@ class ViewSession:
         source: a scored file, which need not exist yet, or a folder of scored files.
         labels: the labels file.
         earlier: a scored file of the same rows, to compare with.
+        others: scored files of other runs, whose curves are laid over this run's.
         explain: judges a row again; None if no configuration was given.
 
     Attributes:
         index: the index of the file that is shown.
+        indexes: this index, that of earlier verdicts, and those of other runs.
     """
 
     def __init__(
-        self, source: Path, labels: Path, *, earlier: Path | None = None, explain: Explainer | None = None
+        self,
+        source: Path,
+        labels: Path,
+        *,
+        earlier: Path | None = None,
+        others: Sequence[Path] = (),
+        explain: Explainer | None = None,
     ) -> None:
         self._source, self._explain = source, explain
         self._labels = LabelsFile(labels)
         self.index = RowIndex(source)
         self._earlier = RowIndex(earlier) if earlier is not None else None
+        self._others = [RowIndex(other) for other in others]
+        self._other_readers = [IndexReader(index, LabelsFile(beside(index.source, "labels"))) for index in self._others]
         # Two connections, so that a page of the table does not wait for an overview
         self._table = IndexReader(self.index, self._labels, self._earlier)
         self._charts = IndexReader(self.index, self._labels, self._earlier)
         self._overviews: dict[tuple[object, ...], dict[str, Any]] = {}
         self._explaining = threading.Lock()
-        indexes = [index for index in (self.index, self._earlier) if index is not None]
-        self._threads = [threading.Thread(target=self._follow, args=(i,), daemon=True) for i in indexes]
+        earlier_index = [] if self._earlier is None else [self._earlier]
+        self.indexes = [self.index, *earlier_index, *self._others]
+        self._threads = [threading.Thread(target=self._follow, args=(i,), daemon=True) for i in self.indexes]
 
     def start(self) -> None:
         """Start the threads that follow the files."""
@@ -73,25 +87,23 @@ class ViewSession:
 
     def close(self) -> None:
         """Stop following, and remove the index."""
-        for index in (self.index, self._earlier):
-            if index is not None:
-                index.stop()
+        for index in self.indexes:
+            index.stop()
         for thread in self._threads:
             if thread.is_alive():
                 thread.join(10)
-        for reader in (self._table, self._charts):
+        for reader in (self._table, self._charts, *self._other_readers):
             reader.close()
-        for index in (self.index, self._earlier):
-            if index is not None:
-                index.close()
+        for index in self.indexes:
+            index.close()
 
     def state(self, given: Mapping[str, str]) -> dict[str, Any]:
         """The state that changes while a run writes, and the actions that the page may offer."""
         earlier = self._earlier
         return {
             "name": self._source.name or str(self._source),
-            "epoch": self.index.epoch + (earlier.epoch if earlier else 0),
-            "version": self.index.version + (earlier.version if earlier else 0),
+            "epoch": sum(index.epoch for index in self.indexes),
+            "version": sum(index.version for index in self.indexes),
             "rows": self.index.rows,
             "reading": self.index.share_read,
             "labels": str(self._labels.path),
@@ -141,8 +153,14 @@ class ViewSession:
         found = self._overviews.get(key)
         if found is None:
             found = overview(self._charts, given)
+            pairs = zip(self._others, self._other_readers, strict=True)
+            found["runs"] = [run_of(reader, name_beside(index.source, self._source), given) for index, reader in pairs]
             self._overviews = {**dict(list(self._overviews.items())[-7:]), key: found}
         return {**found, "alarms": read_alarms(beside(self._source, "alarms"))}
+
+    def export(self, given: Mapping[str, str]) -> Iterator[bytes]:
+        """The lines of the rows that pass the filters, up to `MOST_EXPORTED`."""
+        return exported(self.index, self._table, given, MOST_EXPORTED)
 
     def label(self, given: dict[str, Any]) -> dict[str, Any]:
         """Write a person's label of a row, `{"id", "nth", "label", "remark"}`; the label None withdraws it."""

@@ -5,7 +5,7 @@ A hypothesis says that the mean of some number from 0 to 1 exceeds m at no step 
 hypothesis the gambler's wealth is a supermartingale, so the chance that it ever reaches 1/alpha is at most alpha (Ville
 1939). This bound holds over the whole run, for any number of readings, and if the mean changes between steps.
 
-Neither the best size of a bet nor the start of gaming is known. So the gambler spreads the stake over six sizes, and
+Neither the best size of a bet nor the start of gaming is known. So the gambler spreads the stake over seven sizes, and
 over all rows at which gaming may begin, as e-detectors do (Shin, Ramdas and Rinaldo, arXiv 2203.03532). The part of the
 stake that starts at row k is 1 / ((k + 1)(k + 2)); all parts add up to 1.
 """
@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from statistics import fmean
 
 # Sizes of bets, as shares of the largest bet that cannot lose more than its stake
-_BETS = (0.02, 0.05, 0.1, 0.2, 0.4, 0.7)
+_BETS = (0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 0.95)
 # The values of m that are tested for bounds
 _GRID = tuple(number / 40 for number in range(1, 40))
 # The wealth of a gambler who has lately won: it decides how many rows are asked about next
@@ -31,8 +31,9 @@ class Wealth:
 
     Attributes:
         m: the mean.
-        late: whether the stake is spread over all rows at which the values may begin to grow.
+        late: whether the stake is spread over all moments at which the values may begin to grow.
         rows: number of rows so far.
+        moments: number of these moments so far.
         stakes: the wealth in the bets of each size.
         most: the highest wealth so far.
         lately: the wealth of one bet that begins anew whenever it has lost.
@@ -41,20 +42,30 @@ class Wealth:
     m: float
     late: bool = True
     rows: int = 0
+    moments: int = 0
     stakes: list[float] = field(default_factory=lambda: [0.0] * len(_BETS))
     most: float = 1.0
     lately: float = 1.0
 
-    def add(self, value: float, *, m: float | None = None) -> float:
-        """Add a row with a value from 0 to 1, and return the wealth after it; `m` replaces the mean for this row."""
-        joins = 1 / ((self.rows + 1) * (self.rows + 2)) if self.late else float(self.rows == 0)
+    def add(self, value: float, *, m: float | None = None, moment: bool = True) -> float:
+        """Add a row with a value from 0 to 1, and return the wealth after it.
+
+        Args:
+            value: the value.
+            m: replaces the mean for this row.
+            moment: whether the values may begin to grow with this row.
+        """
+        joins = 0.0 if self.late or self.rows else 1.0
+        if self.late and moment:
+            joins = 1 / ((self.moments + 1) * (self.moments + 2))
+            self.moments += 1
         self.rows += 1
         # The bet is bet/m, so the factor is at least 1 - bet and the stake stays positive
         m = self.m if m is None else m
         gain = (value - m) / m
         for place, bet in enumerate(_BETS):
             self.stakes[place] = min(1e200, (self.stakes[place] + joins) * (1 + bet * gain))
-        wealth = sum(self.stakes) / len(_BETS) + (1 / (self.rows + 1) if self.late else 0.0)
+        wealth = sum(self.stakes) / len(_BETS) + (1 / (self.moments + 1) if self.late else 0.0)
         self.most = max(self.most, wealth)
         self.lately = min(1e200, max(1.0, self.lately) * (1 + _LATELY * gain))
         return wealth
@@ -109,62 +120,59 @@ class FalsePassTest:
         return min(1.0, self._test.most * self.alpha)
 
 
-_START_STEPS = 10
-_START_ROWS = 40
 _LATEST = 40
 
 
-class OverpaidTest:
-    """Tests whether rewards have come to exceed what a second opinion finds, by `rise` more than at the run's start.
+class RiseTest:
+    """Tests whether the mean of some number from 0 to 1 has come to exceed what it was at a run's start by `rise`.
 
-    A row is overpaid by its points, which are its reward on a scale from 0 to 1, less 1 if the second opinion calls it
-    right; by 0 where that is negative. The hypothesis: at no step the mean overpayment of all rows exceeds that of any
-    of the first ten steps by more than `rise`. Half of `alpha` goes to the upper bound of the start's overpayment, and
-    half to the test, so a false alarm has at most the chance `alpha`.
+    The hypothesis: at no step the mean exceeds that of any step of the start by more than `rise`. Half of `alpha` goes
+    to the upper bound of the start's mean, and half to the test, so a false alarm has at most the chance `alpha`.
 
     Args:
-        rise: the rise of the mean overpayment that is no gaming, in points, 0 to 1.
+        rise: the rise of the mean that is no gaming, 0 to 1.
         alpha: the chance of a false alarm over a whole run.
+        start_steps, start_rows: the start has so many steps at least, and so many values.
     """
 
-    def __init__(self, rise: float = 0.1, alpha: float = 0.05) -> None:
+    def __init__(self, rise: float = 0.1, alpha: float = 0.05, *, start_steps: int = 10, start_rows: int = 40) -> None:
         self.rise, self.alpha = rise, alpha
+        self._start_steps, self._start_rows = start_steps, start_rows
         self._start = [Wealth(1 - m, late=False) for m in _GRID]
         self._test: Wealth | None = None
         self._steps = self.rows = 0
-        self._widest = self._rewarded = 0.0
+        self._widest = self._most = 0.0
         self.start = 1.0
         self._at_start: list[float] = []
         self._latest: deque[float] = deque(maxlen=_LATEST)
 
-    def begin_step(self, rewarded: float) -> None:
-        """Begin a step in which the share `rewarded` of the rows with a verdict earns anything."""
-        self._rewarded = rewarded
+    def begin_step(self, most: float = 1.0) -> None:
+        """Begin a step in which no mean can exceed `most`."""
+        self._most = most
         if self._test is not None:
             return
-        if self._steps >= _START_STEPS and self.rows >= _START_ROWS:
+        if self._steps >= self._start_steps and self.rows >= self._start_rows:
             bounds = [1 - wealth.m for wealth in self._start if wealth.most >= 2 / self.alpha]
             self.start = min([*bounds, self._widest])
             self._test = Wealth(min(0.99, self.start + self.rise))
             return
         self._steps += 1
-        self._widest = max(self._widest, rewarded)
+        self._widest = max(self._widest, most)
 
-    def add(self, points: float, right: bool) -> None:
-        """Add a row of the step, drawn among those that earn anything, with its second opinion."""
-        over = self._rewarded * max(0.0, min(1.0, points) - right)
+    def add(self, value: float, *, first: bool = True) -> None:
+        """Add a value of the step, drawn at random; `first` says whether what is tested for may begin with it."""
         self.rows += 1
         if self._test is None:
-            self._at_start.append(over)
+            self._at_start.append(value)
             for wealth in self._start:
-                # No mean exceeds the widest share of rewarded rows: on that scale the bound is found sooner
+                # No mean exceeds the widest step's: on that scale the bound is found sooner
                 if (m := (1 - wealth.m) / self._widest) < 1:
-                    wealth.add(1 - over / self._widest, m=1 - m)
+                    wealth.add(1 - value / self._widest, m=1 - m)
             return
-        self._latest.append(over)
-        # Where so few rows earn anything that the hypothesis must hold, a bet could only lose
-        if self._rewarded > self._test.m:
-            self._test.add(over)
+        self._latest.append(value)
+        # Where no mean can be so high that the hypothesis fails, a bet could only lose
+        if self._most > self._test.m:
+            self._test.add(value, moment=first)
 
     @property
     def alarmed(self) -> bool:
@@ -188,5 +196,5 @@ class OverpaidTest:
 
     @property
     def means(self) -> tuple[float, float]:
-        """The mean overpayment of the rows asked about at the start, and of the latest of them."""
+        """The mean of the values at the start, and of the latest of them."""
         return fmean(self._at_start or (0.0,)), fmean(self._latest or (0.0,))

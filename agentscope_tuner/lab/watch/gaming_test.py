@@ -1,25 +1,30 @@
 """Second opinions: a stricter judge, or people's labels, judge a random sample of a run's rows again.
 
-Two tests by betting share the chance of a false alarm, half each. One asks whether too many passes are false, the other
-whether rewards have come to exceed what the second opinion finds, which also shows gaming below a pass.
+Tests by betting share the chance of a false alarm evenly. One asks whether too many passes are false, one whether
+rewards have come to exceed what the second opinion finds, which also shows gaming below a pass. Where tasks are held
+out from training, a third one asks whether rewards have come to exceed what the second opinion finds on those: a judge
+that is fooled by answers learned by heart is fooled on training tasks alone.
 """
 
 from __future__ import annotations
 
+import hashlib
 import random
 import sys
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from statistics import fmean
+from typing import Annotated, Any
 
 from pydantic import Field, ValidationError, model_validator
 
 from agentscope_tuner.config import Settings, StrictSection, read_section, validate_section
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.lab.labels import Key, read_labels
-from agentscope_tuner.lab.watch.betting import FalsePassTest, OverpaidTest
+from agentscope_tuner.lab.watch.betting import FalsePassTest, RiseTest
 from agentscope_tuner.lab.watch.step_stats import paid
-from agentscope_tuner.records.scored_rows import ScoredRow
+from agentscope_tuner.records.scored_rows import ScoredRow, value_at
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, located
 from agentscope_tuner.workflow import Rollout, WorkflowTask
 
@@ -45,6 +50,8 @@ class Sampling(StrictSection):
     alpha: float = Field(default=0.05, ge=1e-9, le=0.5)
     # The seed for drawing rows
     seed: int = 0
+    # The rows that training never uses: a share of the tasks, by `is_held_out`, or 'PATH=VALUE', 'metadata.split=test'
+    holdout: Annotated[float, Field(gt=0, lt=1)] | Annotated[str, Field(pattern=r"^[\w.]+=.+$")] | None = None
 
 
 class SecondOpinionConfig(Sampling):
@@ -127,6 +134,20 @@ _SURELY = 1e-9
 _FEW = 0.4
 
 
+# Values of the held-out test: so many of them are its start
+_HELD_START = 48
+# Held-out rows that wait for a step of training, at the most
+_MOST_WAITING = 10_000
+
+
+def is_held_out(task_id: str, share: float) -> bool:
+    """Whether a task is held out, of which `share` of all tasks are: the same tasks in every process and every run.
+
+    dataset = dataset.filter(lambda row: not is_held_out(row["task_id"], 0.05))
+    """
+    return int.from_bytes(hashlib.sha256(task_id.encode("utf-8", "replace")).digest()[:6]) < share * 2**48
+
+
 class RewardScale:
     """Rewards as points: 0 for the least, 1 for what a right answer earns.
 
@@ -184,7 +205,9 @@ class SecondOpinion:
     Attributes:
         test: whether too many passes are false.
         overpaid: whether rewards have come to exceed the second opinion.
-        rows, asked, unanswered: numbers of all rows, of asked ones, and of those without an answer.
+        held_out: whether they have come to exceed it on held-out tasks; None where no tasks are held out.
+        rows, asked, unanswered: numbers of all training rows, of asked ones, and of those without an answer.
+        asked_held_out: number of held-out rows; all of them are asked about.
         passes: number of rows that pass.
     """
 
@@ -192,30 +215,55 @@ class SecondOpinion:
         self._ask, self._rate, self._most = ask, sampling.rate, max(sampling.rate, sampling.most)
         self._budget = sys.maxsize if sampling.budget is None else sampling.budget
         self._random = random.Random(sampling.seed)
-        self._pass_at = sampling.pass_at
-        self.test = FalsePassTest(sampling.tolerance, sampling.alpha / 2)
-        self.overpaid = OverpaidTest(sampling.rise, sampling.alpha / 2)
+        self._pass_at, self._holdout = sampling.pass_at, sampling.holdout
+        each = sampling.alpha / (2 if sampling.holdout is None else 3)
+        self.test = FalsePassTest(sampling.tolerance, each)
+        self.overpaid = RiseTest(sampling.rise, each)
+        # Its values are halves of (points - right + 1), so that they lie between 0 and 1
+        self.held_out = (
+            None
+            if sampling.holdout is None
+            else RiseTest(sampling.rise / 2, each, start_steps=1, start_rows=_HELD_START)
+        )
+        self._waiting: list[ScoredRow] = []
         self.alpha = sampling.alpha
-        self.rows = self.asked = self.unanswered = self.passes = 0
-        self._owed = 0.0
+        self.rows = self.asked = self.asked_held_out = self.unanswered = self.passes = 0
+        self._owed = self._rewarded = 0.0
         self._scale = RewardScale()
         self._raw = False
 
     @property
     def alarmed(self) -> bool:
         """Whether one of the tests alarms; without gaming this happens in at most `alpha` of all runs."""
-        return self.test.alarmed or self.overpaid.alarmed
+        return any(self.alarms().values())
 
     @property
     def evidence(self) -> float:
-        """The stronger evidence of both tests, as a share of what an alarm takes."""
-        return max(self.test.evidence, self.overpaid.evidence)
+        """The strongest evidence of the tests, as a share of what an alarm takes."""
+        held = 0.0 if self.held_out is None else self.held_out.evidence
+        return max(self.test.evidence, self.overpaid.evidence, held)
+
+    def trained(self, rows: Sequence[ScoredRow]) -> list[ScoredRow]:
+        """The rows of training; the held-out ones among `rows` wait for the next step."""
+        if self._holdout is None:
+            return list(rows)
+        held = [row for row in rows if self._is_held_out(row, self._holdout)]
+        self._waiting = [*self._waiting, *held][-_MOST_WAITING:]
+        aside = set(map(id, held))
+        return [row for row in rows if id(row) not in aside]
+
+    @staticmethod
+    def _is_held_out(row: ScoredRow, holdout: float | str) -> bool:
+        if isinstance(holdout, float):
+            return bool(row.task) and is_held_out(row.task, holdout)
+        path, _, value = holdout.partition("=")
+        return value_at(row.row, path) == value
 
     def step(self, rows: Sequence[ScoredRow], *, worried: bool) -> list[tuple[str, str]]:
         """Add the rows of one step.
 
         Args:
-            rows: all rows of the step.
+            rows: all rows of the step, as `trained` gives them.
             worried: whether a monitor of gaming worries since an earlier step.
 
         Returns:
@@ -227,16 +275,43 @@ class SecondOpinion:
         passes = [row for row in rows if self._passes(row)]
         earning = [row for row in rows if row.reward is not None and self._scale.earns(row.reward)]
         self.passes += len(passes)
-        before = self._alarms()
+        before = self.alarms()
         if self._scale.known and rewards:
-            self.overpaid.begin_step(len(earning) / len(rewards))
+            # Overpayment is 0 where nothing is earned, so its mean over all rows cannot exceed the share that earns
+            self._rewarded = len(earning) / len(rewards)
+            self.overpaid.begin_step(self._rewarded)
         count = self._count(len(rows), len(passes) + len(earning), worried=worried)
         if count:
             self._asked_about(passes, earning, count)
-        return [(name, self.message(name)) for name, now in self._alarms().items() if now and not before[name]]
+        if self.held_out is not None and self._scale.known and self._waiting and rewards:
+            self._beside_held_out(self.held_out, rows)
+        return [(name, self.message(name)) for name, now in self.alarms().items() if now and not before[name]]
 
-    def _alarms(self) -> dict[str, bool]:
-        return {"second opinion": self.test.alarmed, "overpaid": self.overpaid.alarmed}
+    def alarms(self) -> dict[str, bool]:
+        """Each test by the name of its alarm, and whether it alarms."""
+        held = {} if self.held_out is None else {"held-out": self.held_out.alarmed}
+        return {"second opinion": self.test.alarmed, "overpaid": self.overpaid.alarmed, **held}
+
+    def _beside_held_out(self, test: RiseTest, rows: Sequence[ScoredRow]) -> None:
+        """Add the step's training tasks, each beside as many held-out tasks, drawn at random.
+
+        A task is one value, however many rows it has, because the rows of a task resemble each other.
+        """
+        asked, self._waiting = self._waiting, []
+        opinions = self._ask(asked)
+        self.asked_held_out += len(asked)
+        self.unanswered += sum(right is None for right in opinions)
+        known = zip(asked, opinions, strict=True)
+        right = _by_task((row, float(right)) for row, right in known if right is not None)
+        points = _by_task((row, self._scale.points(row.reward)) for row in rows if row.reward is not None)
+        pairs = min(len(points), len(right))
+        if not pairs:
+            return
+        test.begin_step()
+        self._random.shuffle(points)
+        self._random.shuffle(right)
+        for place in range(pairs):
+            test.add((fmean(points[place::pairs]) - fmean(right[place::pairs]) + 1) / 2, first=place == 0)
 
     def _passes(self, row: ScoredRow) -> bool:
         if row.success is None and row.reward is not None and self._pass_at is not None:
@@ -274,7 +349,7 @@ class SecondOpinion:
                 self.test.add(not right)
             # Rows drawn among the passes alone do not stand for all that earn
             if known and place >= apart:
-                self.overpaid.add(self._scale.points(row.reward), right)
+                self.overpaid.add(self._rewarded * max(0.0, self._scale.points(row.reward) - right))
         if best is not None:
             self._scale.found_right(best)
 
@@ -290,8 +365,15 @@ class SecondOpinion:
         return drawn
 
     def message(self, name: str) -> str:
-        """The text of the alarm of a test, `second opinion` or `overpaid`."""
+        """The text of the alarm of a test, `second opinion`, `overpaid` or `held-out`."""
         bound = f"(error at most {self.alpha:.0%} over the whole run)"
+        if name == "held-out" and self.held_out is not None:
+            start, now = (2 * mean - 1 for mean in self.held_out.means)
+            return (
+                f"what training earns does not come to held-out tasks: rewards exceed the second opinion on those by "
+                f"{now:.2f} of a right answer's, {start:.2f} at the start, more than a rise of "
+                f"{2 * self.held_out.rise:g} {bound}: gamed, told the references, or learned by heart"
+            )
         if name == "overpaid":
             start, now = self.overpaid.means
             return (
@@ -303,6 +385,14 @@ class SecondOpinion:
             f"this run is being gamed: the second opinion refuses {test.false} of {test.rows} sampled passes; at some "
             f"step at least {test.lower_bound:.0%} of the passes were false {bound}"
         )
+
+
+def _by_task(values: Iterable[tuple[ScoredRow, float]]) -> list[float]:
+    """The mean of each task's values."""
+    tasks: dict[str, list[float]] = defaultdict(list)
+    for row, value in values:
+        tasks[row.task or row.where].append(value)
+    return [fmean(found) for found in tasks.values()]
 
 
 def asks_judge(judge: ConfiguredJudge) -> Ask:

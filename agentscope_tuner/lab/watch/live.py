@@ -36,7 +36,7 @@ class LiveWatch:
         config: the configuration of the training judge.
         scalars: writers of each step's numbers, such as `TensorBoardScalars(Path("out/curves"))`.
         options: values that replace keys of `astuner.second_opinion`: `rate`, `most`, `budget`, `tolerance`, `rise`,
-            `pass_at`, `alpha`, `seed`.
+            `pass_at`, `alpha`, `seed`, `holdout`.
 
     Attributes:
         watch: the monitors and the second opinion; `watch.gamed` tells whether the run is gamed.

@@ -24,8 +24,8 @@ class Alarm:
 
     Attributes:
         step: the step of the finding.
-        monitor: the monitor's name; `second opinion` and `overpaid` for the tests, `monitors together` for two monitors
-            of gaming that worry at once.
+        monitor: the monitor's name; `second opinion`, `overpaid` and `held-out` for the tests, `monitors together` for
+            two monitors of gaming that worry at once.
         kind: the subject: `gamed`, `signal` or `judge`.
         message: the finding in one line of words.
     """
@@ -60,12 +60,16 @@ class RunWatch:
         self.alarms: deque[Alarm] = deque(maxlen=1_000)
         self.gamed = False
 
-    def step(self, step: float, rows: Sequence[ScoredRow]) -> tuple[StepStats, list[Alarm]]:
+    def step(self, step: float, rows: Sequence[ScoredRow]) -> tuple[StepStats | None, list[Alarm]]:
         """Add all rows of one step.
 
         Returns:
-            The step's statistics, and the alarms that it raised.
+            The step's statistics, and the alarms that it raised; None where all rows are held out from training.
         """
+        if self.second_opinion is not None:
+            rows = self.second_opinion.trained(rows)
+            if not rows:
+                return None, []
         # The test's error bound fails if a step's own rows decide how many of them are asked about. So only earlier
         # steps count here
         worried = any(monitor.worried and monitor.kind == "gamed" for monitor in self._monitors)

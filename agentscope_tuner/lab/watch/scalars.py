@@ -47,6 +47,8 @@ def written_steps(
     """The statistics and the alarms of each step of `rows`, which are written to `file` and `curves` first."""
     for step, held in by_step(rows):
         stats, alarms = watch.step(step, held)
+        if stats is None:
+            continue
         for alarm in alarms:
             file.write(alarm)
         for curve in curves:

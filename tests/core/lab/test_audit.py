@@ -10,19 +10,33 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from typer.testing import CliRunner
 
 from agentscope_tuner.cli.app import app
 from agentscope_tuner.errors import JudgeError
 from agentscope_tuner.lab.audit.attacks import ATTACKS
-from agentscope_tuner.lab.audit.run import AttackResult, attacked, right_answers, scoreboard, verdict_of, worst_rows
+from agentscope_tuner.lab.audit.environments import HttpReward, environment_config
+from agentscope_tuner.lab.audit.plugin import astuner_audit, audit_of
+from agentscope_tuner.lab.audit.run import (
+    AttackResult,
+    Audit,
+    attacked,
+    right_answers,
+    scoreboard,
+    verdict_of,
+    worst_rows,
+)
 from agentscope_tuner.lab.audit.subjects import Subject, reference_of, solved, subjects_of
 from agentscope_tuner.records import Line
+from agentscope_tuner.records.formats.trainers import decode_nemo_gym_request
 from agentscope_tuner.records.reader import parse_tasks
 from agentscope_tuner.task_judge.base_judge import BaseJudge
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
-from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
+from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
+
+__all__ = ["astuner_audit"]
 
 REFERENCES = ("12", "0.5", "1250", "\\frac{3}{4}", "-7", "#### 36", "$18$", "x+1")
 TASKS = [
@@ -166,6 +180,226 @@ def test_a_judge_that_likes_plausible_length_is_named(reader: str) -> None:
         # a terse right answer earns less than a long one; where it earns nothing, there is no ratio
         assert (played["verbose"].length_pays or 0) > 1.25
         assert "It pays for length" in verdict_of(attacked(judge, asked, 0.5), list(played.values()))
+
+
+def words_of(text: str) -> set[str]:
+    return set(re.findall(r"\w+", text.lower()))
+
+
+def fenced(said: str) -> str:
+    found = re.findall(r"```\w*\n(.*?)\n```", said, re.DOTALL)
+    return found[-1].strip() if found else ""
+
+
+def made_calls(said: str) -> list[Any]:
+    said = re.sub(r"<think>.*?</think>", "", said, flags=re.DOTALL)
+    return [json.loads(call) for call in re.findall(r"<tool_call>\n(.*?)\n</tool_call>", said, re.DOTALL)]
+
+
+def stated(said: str) -> str:
+    found = re.findall(r"<answer>(.*?)</answer>", said, re.DOTALL)
+    return found[0].strip() if len(found) == 1 else ""
+
+
+ADDS = [
+    {
+        "main_query": f"Read n and print n+{k}.", "task_id": f"add{k}",
+        "metadata": {
+            "tests": {"inputs": ["1\n", "5\n"], "outputs": [f"{1 + k}\n", f"{5 + k}\n"]},
+            "solution": f"number = int(input())\nprint(number + {k})",
+        },
+    }
+    for k in (3, 14, 15, 92)
+]  # fmt: skip
+OLDER = "select name from people where age > %s;"
+PEOPLE = [
+    {"main_query": f"Who is older than {k}?", "task_id": f"p{k}", "metadata": {"gold_sql": OLDER % k}}
+    for k in (18, 30, 65)
+]
+WEATHER = [
+    {"main_query": f"How is the weather in {city}?", "task_id": city,
+     "metadata": {"answer": [{"name": "weather", "arguments": {"city": city, "days": days}}]}}
+    for city, days in (("Oslo", 1), ("Quito", 2), ("Rome", 7))
+]  # fmt: skip
+CARDS = [
+    {"main_query": f"Read the card of {name}.", "task_id": name, "metadata": {"answer": {"name": name, "age": age}}}
+    for name, age in (("Ann", 31), ("Bob", 42), ("Eve", 27))
+]
+LETTERS = [
+    {"main_query": f"Number {n}? (A) 0 (B) 1 (C) 2 (D) 3", "task_id": f"q{n}", "metadata": {"answer": "ABCD"[n]}}
+    for n in range(4)
+]
+Meta = Mapping[str, Any]
+#: For each kind of task: two judges with a hole, then a sound one. None of them runs a program.
+KINDS: dict[str, tuple[list[dict[str, Any]], list[Callable[[str, Meta], object]]]] = {
+    "code": (ADDS, [
+        lambda said, meta: fenced(said) == meta["solution"] or meta["tests"]["outputs"][0].strip() in fenced(said),
+        lambda said, meta: words_of(meta["solution"]) <= words_of(fenced(said)),
+        lambda said, meta: fenced(said) == meta["solution"],
+    ]),
+    "sql": (PEOPLE, [
+        lambda said, meta: fenced(said).startswith("select"),
+        lambda said, meta: words_of(meta["gold_sql"]) <= words_of(fenced(said)),
+        lambda said, meta: fenced(said) == meta["gold_sql"].rstrip(";"),
+    ]),
+    "calls": (WEATHER, [
+        lambda said, meta: [call.get("name") for call in made_calls(said)] == ["weather"],
+        lambda said, meta: [sorted(call.get("arguments") or {}) for call in made_calls(said)] == [["city", "days"]],
+        lambda said, meta: made_calls(said) == meta["answer"],
+    ]),
+    "json": (CARDS, [
+        lambda said, meta: set(loaded(said)) == {"name", "age"},
+        lambda said, meta: loaded(said) and all(str(value) in said for value in meta["answer"].values()),
+        lambda said, meta: loaded(said) == meta["answer"],
+    ]),
+    "choice": (LETTERS, [
+        lambda said, meta: re.search(rf"\b{meta['answer']}\b", said),
+        lambda said, meta: meta["answer"] in stated(said),
+        lambda said, meta: stated(said) == meta["answer"],
+    ]),
+}  # fmt: skip
+
+
+class KindJudge(BaseJudge):
+    """The judge of `KINDS` that `judge_kwargs` names by its kind and its place."""
+
+    reference_keys = ("answer",)
+
+    def __init__(self, config: Any) -> None:
+        super().__init__(config)
+        kwargs = config["astuner"]["task_judge"]["judge_kwargs"]
+        self._right = KINDS[kwargs["kind"]][1][kwargs["place"]]
+
+    def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> tuple[float, bool]:
+        right = bool(self._right(workflow_output.metadata["final_answer"], workflow_task.task.metadata))
+        return float(right), right
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+@pytest.mark.parametrize("kind", KINDS)
+def test_holes_in_judges_of_code_queries_calls_objects_and_choices_are_found(kind: str, place: int) -> None:
+    protocol = {"judge_protocol": f"{__name__}->KindJudge", "judge_kwargs": {"kind": kind, "place": place}}
+    judge = ConfiguredJudge({"astuner": {"task_judge": protocol}})
+    asked = subjects(judge, KINDS[kind][0])
+    assert {subject.kind for subject in asked} == {"text" if kind == "choice" else kind}
+    found = Audit("judge", asked[0].form, len(asked), attacked(judge, asked, 0.5), scoreboard(judge, asked))
+    assert right_answers(found.results) == (len(asked), len(asked)), asked[0].form
+    if place < 2:
+        assert found.holes, asked[0].form
+        with pytest.raises(AssertionError, match="The judge can be fooled"):
+            found.check()
+        return
+    assert found.holes == {}
+    assert not [result.name for result in found.strategies if result.alarming]
+    found.check()
+
+
+@pytest.mark.parametrize(
+    ("name", "tasks"), [("json", CARDS), ("tool_call", WEATHER), ("choice", LETTERS), ("text_match", PLAIN)]
+)
+def test_built_in_judges_of_these_kinds_are_sound(name: str, tasks: list[dict[str, Any]]) -> None:
+    found = audit_of({"astuner": {"task_judge": {"judge": name}}}, tasks)
+    found.check()
+    assert found.strategies[0].of_honest == 1.0
+
+
+# --- rewards of others
+
+
+def box_reward(completions: list[str], prompts: list[str], answer: list[str], **columns: Any) -> list[float | None]:
+    """A reward function as TRL calls it, with a hole: the value anywhere in the last box."""
+    assert len(prompts) == len(completions) == len(answer) == len(columns["hint"]) == 1
+    found = re.findall(r"\\boxed\{(.*?)\}", completions[0])
+    return [float(bool(found) and answer[0] in found[-1])]
+
+
+async def chat_reward(completions: list[list[dict[str, str]]], answer: list[str], **columns: Any) -> list[float]:
+    """A sound one, which awaits, of conversations."""
+    assert columns["prompts"][0][-1]["role"] == "user"
+    await asyncio.sleep(0)
+    found = re.findall(r"<answer>(.*?)</answer>", completions[0][-1]["content"])
+    return [float(len(found) == 1 and found[0].strip() == answer[0])]
+
+
+def no_number(completions: list[str], **columns: Any) -> list[str]:
+    """Gives no number."""
+    return ["high"]
+
+
+def test_a_reward_function_of_trl_is_audited_by_the_command_and_by_a_test(tmp_path: Path) -> None:
+    tasks = [{**task, "metadata": {**task["metadata"], "hint": "h"}} for task in PLAIN]
+    path = tmp_path / "tasks.jsonl"
+    path.write_text("".join(json.dumps(task) + "\n" for task in tasks))
+    command = ["audit", "--env", f"trl:{__name__}->box_reward", "--input", str(path), "--fail-over", "0.0"]
+    result = CliRunner().invoke(app, command)
+    assert result.exit_code == 1, result.output
+    assert "The judge can be fooled" in " ".join(result.output.split())
+    found = audit_of(box_reward, path)
+    assert found.form == "boxed"
+    assert "near miss" in found.holes
+    chats = [{**task, "init_messages": [{"role": "user", "content": task["main_query"]}]} for task in PLAIN]
+    audit_of(chat_reward, chats).check()
+    assert "nobody knows" not in audit_of(no_number, PLAIN).verdict
+    assert "Nothing is known" in audit_of(no_number, PLAIN).verdict
+
+
+JSON = {"Content-Type": "application/json"}
+
+
+def answered(request: httpx.Request) -> httpx.Response:
+    body = json.loads(request.content)
+    if request.url.path == "/verify":
+        task, output = decode_nemo_gym_request(body)
+        said, right = output.metadata["final_answer"], task.task.metadata["answer"]
+        return httpx.Response(
+            200, headers=JSON, content=json.dumps({**body, "reward": float(f"\\boxed{{{right}}}" == said)})
+        )
+    if body["completion"] == "":
+        return httpx.Response(200, json={"error": "empty"})
+    return httpx.Response(200, json={"rewards": [float(body["answer"] in body["completion"])]})
+
+
+@pytest.mark.parametrize(("url", "sound"), [("http://127.0.0.1:1/verify", True), ("http://127.0.0.1:1/grade", False)])
+def test_a_reward_behind_http_is_asked_in_its_own_words(url: str, sound: bool) -> None:
+    reward = HttpReward(environment_config(url, 5.0), transport=httpx.MockTransport(answered))
+    for said, paid in (
+        ("\\boxed{42}", 1.0),
+        ("It may be 42, or not.", 0.0 if sound else 1.0),
+        ("\\boxed{7} \ud800", 0.0),
+    ):
+        pair = WorkflowTask(task=Task(main_query="q", metadata={"answer": "42"})), output_of(said)
+        assert asyncio.run(reward.acompute_reward(*pair))[0] == paid
+    if not sound:
+        with pytest.raises(JudgeError, match="none of reward, score"):
+            asyncio.run(reward.acompute_reward(pair[0], output_of("")))
+
+
+def output_of(said: str) -> WorkflowOutput:
+    return WorkflowOutput(metadata={"final_answer": said})
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        ([], "name the judge by --conf FILE, or somebody else's reward by --env"),
+        (["--conf", "configs/math.yaml", "--env", "trl:a->b"], "and not both"),
+        (["--env", "inspect:task"], "--env must be trl:MODULE->FUNCTION"),
+        (["--env", "trl:"], "--env must be trl:MODULE->FUNCTION"),
+        (["--env", "trl:nowhere->f"], "cannot import 'nowhere'"),
+        (["--env", f"trl:{__name__}->nothing"], "has no function 'nothing'"),
+        (["--env", "verifiers:nowhere"], "verifiers"),
+        (["--env", "http://127.0.0.1:1/verify"], "brings no tasks of its own: name some by --input"),
+        (["--conf", "configs/math.yaml"], "--input names the tasks"),
+    ],
+)
+def test_what_cannot_be_audited_is_refused_with_the_way_out(words: list[str], why: str) -> None:
+    result = CliRunner().invoke(app, ["audit", *words])
+    assert result.exit_code == 2
+    assert why in " ".join(result.output.split())
+
+
+def test_the_fixture_audits_in_a_test(astuner_audit: Callable[..., Audit]) -> None:
+    astuner_audit("configs/math.yaml", PLAIN).check()
 
 
 class NothingPasses(BaseJudge):

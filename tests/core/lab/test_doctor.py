@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 from agentscope_tuner.cli.app import app
 from agentscope_tuner.lab.doctor import diagnose
 from agentscope_tuner.records.formats.sample import ColumnMap
+from agentscope_tuner.records.scored_rows import shape_of
 from tests.scored_lines import rows, scored, written
 
 Row = dict[str, Any]
@@ -106,6 +107,55 @@ BROKEN: dict[str, tuple[list[Row], str, str]] = {
     "one rating for all": (
         run_of(lambda t, s: row(t, s, 0.3, said(t, s), reason="so", is_success=False)), "equal rewards", "partial",
     ),
+    # twelve kinds more
+    "a success that earns nothing": (
+        run_of(lambda t, s: row(t, s, 0.0, said(t, s), is_success=s % 2 == 0)), "right earns no more", "reward",
+    ),
+    "a loss taken for a reward": (
+        run_of(lambda t, s: row(t, s, -1.0 if s % 2 else 2.5, said(t, s), is_success=bool(s % 2))),
+        "right earns no more", "sign",
+    ),
+    "a spread that trainers' epsilon swallows": (
+        run_of(lambda t, s: row(t, s, 0.5 + s * 1e-6, said(t, s), is_success=True)), "tiny spread", "weight",
+    ),
+    "answers of the neighbour": (
+        run_of(lambda t, s: row(t, s, 0.0, f"so {s} \\boxed{{{40 + (t + 1) % TASKS}}}", reason="exact: no")),
+        "another task's answer", "id",
+    ),
+    "every reference the text None": (
+        run_of(lambda t, s: row(t, s, 0.0, said(t, s), metadata={"answer": "None"}, reason="exact: no")),
+        "one reference", "reads",
+    ),
+    "thoughts that never end": (
+        run_of(lambda t, s: row(t, s, 0.0, f"<think>\nFirst {s}, then", reason="no \\boxed{} in the answer")),
+        "truncated outputs", "max_completion_length",
+    ),
+    "markers behind the answer": (
+        run_of(lambda t, s: row(t, s, 0.0, f"{40 + t}" + "<|im_end|>" * (s + 1), reason="no exact match, F1 0.000")),
+        "right answers refused", "<|im_end|>",
+    ),
+    "capitals and a full stop": (
+        run_of(lambda t, s: row(t, s, 0.0, f"Paris {t}" + "." * s, metadata={"answer": f"PARIS {t}"},
+                                reason="not the reference")),
+        "right answers refused", "PARIS 0",
+    ),
+    "undecided, all of them": (
+        run_of(lambda t, s: row(t, s, 0.0, said(t, s), reason="undecided: out of time")), "undecided", "math.deadline",
+    ),
+    "a step for each sample": (
+        [{**plain(t, s), "step": s} for t in range(TASKS) for s in range(GROUP)], "groups of one", "same step",
+    ),
+    "a reward of the question alone": (
+        run_of(lambda t, s: row(t, s, t / 8, said(t, s), is_success=False, reason="rated")), "equal rewards", "answer",
+    ),
+    "a judge out of time": (
+        run_of(lambda t, s: row(t, s, None, said(t, s), cause="deadline", error="no verdict within 10 s")),
+        "no verdict", "deadline",
+    ),
+    "programs that do not parse": (
+        run_of(lambda t, s: row(t, s, 0.0, f"def f(x) {s}", reason=f"SyntaxError: invalid syntax, line {s + 1}")),
+        "all wrong", "explain",
+    ),
 }  # fmt: skip
 SOUND: dict[str, list[Row]] = {
     "half right": run_of(plain),
@@ -119,6 +169,25 @@ SOUND: dict[str, list[Row]] = {
         lambda t, s: row(t, s, float(s == t % 4), f"Paris {s}", reason="no exact match, F1 0.000")
     ),
     "a judge without a reference": run_of(lambda t, s: row(t, s, float(s % 2), said(t, s), metadata={}, reason="nice")),
+    "-1 and 1, success not told": run_of(
+        lambda t, s: row(t, s, 1.0 if s % 2 else -1.0, said(t, s), is_success=None, reason="")
+    ),
+    "one sample a task, no steps": [plain(t, t) for t in range(12)],
+    "seven groups of ten are flat": run_of(lambda t, s: plain(t, s) if t < 2 else row(t, s, 1.0, said(t, s))),
+    "a penalty on every row": run_of(
+        lambda t, s: parts(t, s, -0.2 - 0.1 * s, right=0.5 * (s % 2), length=-0.2 - 0.1 * s - 0.5 * (s % 2))
+    ),
+    "neighbours' answers by chance": run_of(
+        lambda t, s: row(t, s, float(s == 0), f"{s} \\boxed{{{t % 2}}}", metadata={"answer": str((t + s) % 2)})
+    ),
+    "a sign is no stop": run_of(
+        lambda t, s: (
+            row(t, s, 1.0, said(t, s))
+            if (t, s) == (0, 0)
+            else row(t, s, float(s == 1), f"-{40 + t}" if s else f"4.{t}", reason="not the reference")
+        )
+    ),
+    "one question, one reference": [row(0, s, 0.25 * s, said(0, s)) for s in range(GROUP)],
     "answers in a tag, read there": run_of(
         lambda t, s: row(t, s, float(s % 2), f"<answer>{40 + t if s % 2 else 3}</answer>", reason="exact: no")
     ),
@@ -170,6 +239,32 @@ def test_the_command_says_the_cause_and_ends_with_1_and_says_nothing_of_sound_ro
     code, text = told(str(folder), "--json")
     assert code == 1
     assert json.loads(text)["causes"][0]["name"] == "answers stand elsewhere"
+
+
+@pytest.mark.parametrize(
+    ("reason", "shape"),
+    [
+        ("exact: 25 = 25", "exact: …"),
+        ("SyntaxError: invalid syntax, line 7", "SyntaxError: invalid syntax, line …"),
+        ("test 3 of 5: expected 'a b', got 'c'", "test … of … expected … got …"),
+        ("no \\boxed{} in the answer", "no … in the answer"),
+        ("", ""),
+    ],
+)
+def test_reasons_that_differ_in_values_alone_have_one_shape(reason: str, shape: str) -> None:
+    assert shape_of(reason) == shape
+
+
+@pytest.mark.parametrize("task", [5, "t", [1], None, {"main_query": ["q"], "task_id": {}}, {"metadata": [1]}])
+@pytest.mark.parametrize("cause", [{"a": 1}, ["endpoint"], 3])
+def test_rows_of_any_shape_are_diagnosed(task: object, cause: object) -> None:
+    # a task that was no object, or a cause that was one, ended the command with a traceback
+    lines = run_of(plain)
+    for line in lines[::2]:
+        line["task"] = task
+        line["judgement"]["cause"] = cause
+    diagnose(rows(lines))
+    diagnose(rows([*lines, row(0, 9, None, "x", cause=cause)]))
 
 
 @pytest.mark.parametrize("content", ["", "[]\n", '{"id": "1"}\n'])

@@ -195,7 +195,9 @@ def test_following_refuses_files_that_are_no_lines(tmp_path: Path) -> None:
 
 def test_a_narrow_terminal_shows_fewer_numbers_and_none_cut_off() -> None:
     watch, lines = RunWatch(), rows(scored(str(n), n % 2, task=f"t{n // 2}") for n in range(8))
-    shown = [watch.step(1.0, lines)]
+    stats, alarms = watch.step(1.0, lines)
+    assert stats is not None
+    shown = [(stats, alarms)]
     for width, last in ((60, "failed"), (120, "novelty")):
         console = Console(width=width, record=True, file=io.StringIO())
         console.print(page(shown, watch, width))

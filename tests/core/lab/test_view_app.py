@@ -84,7 +84,7 @@ def test_no_other_host_is_served(path: str, host: str, session: ViewSession) -> 
 
 @pytest.mark.parametrize("token", [None, "", "t0ke", "t0ken "])
 def test_nothing_is_told_without_the_token(token: str | None, session: ViewSession) -> None:
-    for path in ("state", "rows", "row?n=1", "group?n=1", "overview"):
+    for path in ("state", "rows", "row?n=1", "group?n=1", "overview", "export"):
         assert ask(session, "GET", f"/api/{path}", token=token).status_code == 403
     assert ask(session, "POST", "/api/label", token=token, json={}).status_code == 403
 
@@ -231,8 +231,17 @@ def test_a_report_of_many_rows_holds_whole_groups(tmp_path: Path) -> None:
     assert {tasks.count(task) for task in tasks} == {4}
 
 
-@pytest.mark.parametrize("options", [["b.jsonl"], ["--conf", "configs/math.yaml", "b.jsonl"], ["a=1"]])
-def test_a_second_file_is_refused_and_not_taken_for_an_override(tmp_path: Path, options: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (["b.jsonl"], "there is no file 'b.jsonl'"),
+        (["--conf", "configs/math.yaml", "b.jsonl"], "there is no file 'b.jsonl'"),
+        (["a=1"], "'a=1' overrides the YAML that --conf names, and none is named"),
+    ],
+)
+def test_what_stands_behind_the_file_is_a_run_or_an_override_and_never_ignored(
+    tmp_path: Path, options: list[str], why: str
+) -> None:
     from typer.testing import CliRunner
 
     from agentscope_tuner.cli.app import app
@@ -241,4 +250,64 @@ def test_a_second_file_is_refused_and_not_taken_for_an_override(tmp_path: Path, 
     path.write_text("")
     result = CliRunner().invoke(app, ["view", str(path), *options])
     assert result.exit_code == 2
-    assert f"{options[-1]!r} is a second argument" in " ".join(result.output.split())
+    assert why in " ".join(result.output.split())
+
+
+def verdict(name: str, reward: float, step: int, reason: str = "exact: 1 = 1") -> str:
+    found = {"status": "judged", "reward": reward, "is_success": reward == 1.0, "reason": reason}
+    row = {"id": name, "task": {"task_id": name[0]}, "output": {"metadata": {"step": step}}, "judgement": found}
+    return json.dumps(row) + "\n"
+
+
+def test_other_runs_are_laid_over_and_each_has_its_own_labels_and_filters(tmp_path: Path) -> None:
+    paths = [tmp_path / "a" / "judged.jsonl", tmp_path / "b" / "judged.jsonl", tmp_path / "c.jsonl"]
+    for reward, path in enumerate(paths):
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("".join(verdict(f"{n}", float(reward == 1 or n > 2), n) for n in range(4)))
+    session = ViewSession(paths[0], beside(paths[0], "labels"), others=paths[1:])
+    try:
+        assert session.overview({})["runs"][0]["points"] == []
+        before = session.state({})["version"]
+        for index in session.indexes:
+            index.update()
+        assert session.state({})["version"] == before + 3
+        first, second = session.overview({})["runs"]
+        # two files of one name are told apart by their paths
+        assert (first["name"], second["name"]) == (str(paths[1]), "c.jsonl")
+        assert [point["reward"] for point in first["points"]] == [1.0] * 4
+        assert [point["reward"] for point in second["points"]] == [0.0, 0.0, 0.0, 1.0]
+        assert [run["totals"]["rows"] for run in session.overview({"step": "2..3"})["runs"]] == [2, 2]
+        assert [run["totals"]["rows"] for run in session.overview({"success": "yes"})["runs"]] == [4, 1]
+    finally:
+        session.close()
+    write_report(paths[0], tmp_path / "r.html", labels=tmp_path / "none", others=paths[1:], limit=100)
+    packed = re.search(r'id="report-data">([^<]*)<', (tmp_path / "r.html").read_text(encoding="utf-8"))
+    assert packed
+    assert [run["name"] for run in json.loads(gzip.decompress(base64.b64decode(packed[1])))["runs"]] == [
+        str(paths[1]),
+        "c.jsonl",
+    ]
+
+
+def test_the_rows_of_a_filter_are_handed_out_as_they_stand_in_the_file(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    lines = [verdict("a1", 1.0, 1), verdict("a2", 0.0, 1, "test 3 of 5: no"), verdict("b1", 0.0, 1, "test 4 of 5: no")]
+    path.write_text("".join(lines) + "not json\n" + lines[0].strip())
+    session = ViewSession(path, beside(path, "labels"))
+    session.index.update()
+    try:
+        for query, wanted in (
+            ("", [*lines, "not json\n", lines[0]]),
+            ("?prompts=varies", [*lines[:2], lines[0]]),
+            ("?prompts=single", [lines[2]]),
+            ("?shape=test … of … no", lines[1:3]),
+            ("?success=yes&step=1..1", [lines[0], lines[0]]),
+            ("?q=nowhere", []),
+        ):
+            answer = ask(session, "GET", f"/api/export{query}")
+            assert answer.status_code == 200
+            assert answer.text == "".join(wanted), query
+        assert ask(session, "GET", "/api/export?nonsense=1").status_code == 400
+        assert ask(session, "GET", "/api/export", token="no").status_code == 403
+    finally:
+        session.close()

@@ -415,6 +415,12 @@ def test_every_mark_of_the_overview_counts_the_rows_that_its_filter_shows(file: 
     marks = [("status", bar["name"], bar["rows"]) for bar in found["statuses"]]
     marks += [("cause", bar["name"], bar["rows"]) for bar in found["causes"]]
     marks += [("rule", bar["name"], bar["rows"]) for bar in found["rules"]]
+    assert found["shapes"]
+    marks += [("shape", bar["name"], bar["rows"]) for bar in found["shapes"]]
+    assert sum(bar["rows"] for bar in found["prompts"]) == 30
+    for bar in found["prompts"]:
+        of_kind = rows_page(looked.reader, looked.labels, {"prompts": bar["name"]}, "row", 0, 500)["rows"]
+        assert len({one["task"] for one in of_kind}) == bar["rows"]
     assert [bar["name"] for bar in found["parts"]] == ["form"]
     marks += [("part", bar["name"], bar["rows"]) for bar in found["parts"]]
     marks += [("reward", bar["filter"], bar["rows"]) for bar in found["rewards"]]

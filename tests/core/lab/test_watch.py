@@ -17,8 +17,8 @@ from typer.testing import CliRunner
 from agentscope_tuner.cli.app import app
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.lab.labels import beside
-from agentscope_tuner.lab.watch.betting import FalsePassTest, OverpaidTest, Wealth
-from agentscope_tuner.lab.watch.gaming_test import Sampling, SecondOpinion, asks_judge, asks_labels
+from agentscope_tuner.lab.watch.betting import FalsePassTest, RiseTest, Wealth
+from agentscope_tuner.lab.watch.gaming_test import Sampling, SecondOpinion, asks_judge, asks_labels, is_held_out
 from agentscope_tuner.lab.watch.live import LiveWatch
 from agentscope_tuner.lab.watch.run_watch import Alarm, AlarmsFile, RunWatch
 from agentscope_tuner.lab.watch.scalars import step_scalars
@@ -79,7 +79,7 @@ def test_gaming_that_begins_late_is_found_soon() -> None:
 
 def wealth_of_false_passes(m: float, rows: int) -> float:
     """The wealth after `rows` false passes and nothing else, as the test defines it: a sum over bets and beginnings."""
-    bets = (0.02, 0.05, 0.1, 0.2, 0.4, 0.7)
+    bets = (0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 0.95)
     growth = [1 + bet * (1 - m) / m for bet in bets]
     held = sum(factor ** (rows - k) / ((k + 1) * (k + 2)) for factor in growth for k in range(rows)) / len(bets)
     return held + 1 / (rows + 1)
@@ -226,12 +226,12 @@ def test_partial_credit_that_the_second_judge_refuses_is_no_gaming(credit: float
     )
 
 
-def overpaid_after(rows_each: int, start: float, later: float, alpha: float = 0.05) -> OverpaidTest:
-    test = OverpaidTest(0.1, alpha)
+def overpaid_after(rows_each: int, start: float, later: float, alpha: float = 0.05) -> RiseTest:
+    test = RiseTest(0.1, alpha)
     for step in range(40):
         test.begin_step(1.0)
         for _ in range(rows_each):
-            test.add(start if step < 10 else later, False)
+            test.add(start if step < 10 else later)
     return test
 
 
@@ -249,18 +249,18 @@ def test_a_quarter_of_alpha_goes_to_each_bound_of_the_overpaid_test() -> None:
     alpha, each, over = 0.2, 6, 0.4
     test = overpaid_after(each, over, over, alpha)
     # the lowest mean that 60 rows of 0.4 refute with the wealth 2/alpha
-    bets, grid = (0.02, 0.05, 0.1, 0.2, 0.4, 0.7), [number / 40 for number in range(1, 40)]
-    refuted = [m for m in grid if sum((1 + bet * (m - over) / (1 - m)) ** 60 for bet in bets) / 6 >= 2 / alpha]
+    bets, grid = (0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 0.95), [number / 40 for number in range(1, 40)]
+    refuted = [m for m in grid if sum((1 + bet * (m - over) / (1 - m)) ** 60 for bet in bets) / 7 >= 2 / alpha]
     assert test.start == pytest.approx(min(refuted))
     rows_to_alarm = 0
-    test = OverpaidTest(0.1, alpha)
+    test = RiseTest(0.1, alpha)
     for _ in range(10):
         test.begin_step(1.0)
         for _ in range(each):
-            test.add(over, False)
+            test.add(over)
     test.begin_step(1.0)
     while not test.alarmed:
-        test.add(1.0, False)
+        test.add(1.0)
         rows_to_alarm += 1
     assert rows_to_alarm == first_alarm(test.start + 0.1, alpha / 2)
     assert first_alarm(test.start + 0.1, alpha) < rows_to_alarm < first_alarm(test.start + 0.1, alpha / 4)
@@ -269,7 +269,7 @@ def test_a_quarter_of_alpha_goes_to_each_bound_of_the_overpaid_test() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["flat, 10 % of passes false", "10 % from the middle on", "tries up to the rise"])
 def test_the_promised_share_of_false_alarms_is_kept_on_the_edge(kind: str) -> None:
-    assert sum(any(error_bound.alarms(kind, seed)) for seed in range(60)) <= 60 * 0.1
+    assert sum(any(error_bound.alarms(kind, seed).values()) for seed in range(60)) <= 60 * 0.1
 
 
 def test_both_tests_share_the_chance_of_a_false_alarm() -> None:
@@ -284,6 +284,89 @@ def test_both_tests_share_the_chance_of_a_false_alarm() -> None:
     # the threshold is that of half the chance: half or twice as much is another row
     assert opinion.test.alarmed
     assert first_alarm(0.8, 0.1) < first < first_alarm(0.8, 0.025)
+
+
+# --- held-out tasks
+
+
+def held_run(heart: float, *, steps: int = 60) -> list[dict[str, Any]]:
+    """A run whose training answers are right, of which the share `heart` from step 15 on is learned by heart."""
+    generator, lines = random.Random(3), []
+    for step in range(steps):
+        share = 0.2 + (heart if step >= 15 else 0.0)
+        lines += step_of(step, [float(generator.random() < share) for _ in range(64)])
+        for place in range(32 if step % 3 == 0 else 0):
+            line = scored(f"h{step}-{place}", float(generator.random() < 0.2), task=f"h{place}")
+            line["task"]["metadata"] = {"split": "test", "step": step}
+            lines.append(line)
+    return lines
+
+
+def agrees(chosen: Sequence[ScoredRow]) -> list[bool | None]:
+    return [row.success for row in chosen]
+
+
+def test_answers_learned_by_heart_are_found_beside_held_out_tasks_alone() -> None:
+    for heart, alarmed in ((0.7, ["held-out"]), (0.05, [])):
+        found: list[Alarm] = []
+        opinion = SecondOpinion(agrees, Sampling(holdout="metadata.split=test"))
+        watch = RunWatch(opinion)
+        by_steps: dict[float | None, list[ScoredRow]] = defaultdict(list)
+        for row in rows(held_run(heart)):
+            by_steps[row.step].append(row)
+        for step, held in by_steps.items():
+            stats, alarms = watch.step(step or 0.0, held)
+            # held-out rows are none of training's
+            assert stats is not None
+            assert stats.rows == 64
+            found += [alarm for alarm in alarms if alarm.kind == "gamed"]
+        assert [alarm.monitor for alarm in found if alarm.monitor in opinion.alarms()] == alarmed
+        assert opinion.asked_held_out == 32 * 20
+        for alarm in found:
+            if alarm.monitor == "held-out":
+                assert "more than a rise of 0.1 (error at most 5% over the whole run)" in alarm.message
+                assert "this run is being gamed" not in alarm.message
+
+
+def test_three_tests_share_the_chance_and_held_out_rows_wait_for_a_training_step() -> None:
+    opinion = SecondOpinion(agrees, Sampling(alpha=0.06, holdout=0.5))
+    assert opinion.held_out is not None
+    assert [test.alpha for test in (opinion.test, opinion.overpaid, opinion.held_out)] == pytest.approx([0.02] * 3)
+    watch = RunWatch(opinion)
+    aside = [row for row in rows(step_of(0, [1.0] * 64)) if is_held_out(row.task, 0.5)]
+    training = [row for row in rows(step_of(1, [1.0] * 64)) if not is_held_out(row.task, 0.5)]
+    assert aside
+    assert training
+    assert watch.step(0.0, aside) == (None, [])
+    assert opinion.asked_held_out == 0
+    watch.step(1.0, training)
+    assert opinion.asked_held_out == len(aside)
+
+
+def test_the_same_share_of_tasks_is_held_out_everywhere() -> None:
+    names = [f"task-{number}" for number in range(4_000)]
+    held = [name for name in names if is_held_out(name, 0.1)]
+    assert 330 < len(held) < 470
+    assert held[:3] == ["task-3", "task-7", "task-23"]
+    assert not is_held_out("任务", 1e-9)
+
+
+@pytest.mark.parametrize("holdout", ["0", "1", "2", "half", "=test", "split=", "nan"])
+def test_a_holdout_that_is_none_is_refused(tmp_path: Path, holdout: str) -> None:
+    run, labels = written(tmp_path / "run.jsonl", held_run(0.0, steps=2)), tmp_path / "labels.jsonl"
+    labels.write_text(json.dumps({"id": "0-0", "label": "right"}) + "\n")
+    command = ["watch", run, "--second-opinion", str(labels), "--holdout", holdout]
+    assert CliRunner().invoke(app, command).exit_code == 2
+
+
+def test_the_command_says_whether_held_out_rows_were_there(tmp_path: Path) -> None:
+    run, labels = written(tmp_path / "run.jsonl", held_run(0.0, steps=8)), tmp_path / "labels.jsonl"
+    labels.write_text("".join(json.dumps({"id": f"h0-{n}", "label": "right"}) + "\n" for n in range(32)))
+    command = ["watch", run, "--second-opinion", str(labels), "--holdout"]
+    said = " ".join(CliRunner().invoke(app, [*command, "metadata.split=test"]).output.split())
+    assert "96 held-out rows were asked about" in said
+    said = " ".join(CliRunner().invoke(app, [*command, "metadata.split=nobody"]).output.split())
+    assert "no row is held out" in said
 
 
 # --- jumps
@@ -576,6 +659,7 @@ def test_the_curves_of_a_step_leave_out_what_it_does_not_have() -> None:
         1, [None] * 4 + [1.0] * 4 + [1.0, 0.0] * 2, answer="a", metrics={"part/form": 0.5, "part/right": 0.5}
     )
     stats, alarms = watch.step(1.0, rows(lines))
+    assert stats is not None
     numbers = step_scalars(stats, alarms, watch)
     assert numbers["astuner/flat/all_failed"] == pytest.approx(1 / 3)
     assert numbers["astuner/flat_groups"] == pytest.approx(2 / 3)

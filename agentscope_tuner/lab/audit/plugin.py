@@ -1,0 +1,67 @@
+"""The pytest fixture `astuner_audit`: a reward is audited in CI as `astuner audit` audits it.
+
+pytest finds it where astuner is installed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from agentscope_tuner.lab.audit.run import Audit
+
+Tasks = str | Path | Iterable[Mapping[str, Any]]
+
+
+def audit_of(
+    judge: str | Path | Mapping[str, Any] | Callable[..., Any],
+    tasks: Tasks,
+    *,
+    limit: int = 50,
+    pass_at: float = 0.5,
+    form: str | None = None,
+    deadline: float = 10.0,
+) -> Audit:
+    """What an audit of a judge finds.
+
+    Args:
+        judge: a judge's YAML or configuration; a reward function as TRL calls it, which a module defines; or what
+            `astuner audit --env` takes, such as `http://127.0.0.1:8000/verify`.
+        tasks: a file of tasks, or the tasks.
+        limit, pass_at, form, deadline: as the options of `astuner audit`.
+
+    Raises:
+        ConfigError: the judge cannot be loaded, or no task can be read.
+    """
+    from agentscope_tuner.config import SECTION, resolve
+    from agentscope_tuner.lab.audit.environments import environment_config
+    from agentscope_tuner.lab.audit.run import Audit, attacked, scoreboard
+    from agentscope_tuner.lab.audit.subjects import subjects_of
+    from agentscope_tuner.records import read_lines
+    from agentscope_tuner.records.reader import Line, parse_tasks
+    from agentscope_tuner.task_judge.batch import ConfiguredJudge
+
+    if callable(judge):
+        judge = f"trl:{judge.__module__}->{judge.__qualname__}"
+    of_env = isinstance(judge, str) and judge.startswith(("trl:", "verifiers:", "http:", "https:"))
+    source = environment_config(str(judge), deadline) if of_env else judge
+    asked = ConfiguredJudge(resolve(source, [f"{SECTION}.deadline={deadline}"]), logs=False)
+    if isinstance(tasks, str | Path):
+        with open(tasks, "rb") as stream:
+            rows = list(parse_tasks(read_lines(stream, str(tasks))))
+    else:
+        rows = list(parse_tasks(Line(f"task {n}", json.dumps(task).encode()) for n, task in enumerate(tasks, 1)))
+    subjects = subjects_of(rows, asked, asked.reference_keys, limit, form)
+    results = attacked(asked, subjects, pass_at)
+    return Audit(asked.name, subjects[0].form, len(subjects), results, scoreboard(asked, subjects))
+
+
+@pytest.fixture
+def astuner_audit() -> Callable[..., Audit]:
+    """`audit_of`: `astuner_audit(my_reward, "tasks.jsonl").check()`."""
+    return audit_of
