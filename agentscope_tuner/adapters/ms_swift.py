@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from agentscope_tuner._run import loops
-from agentscope_tuner.adapters.rollout import as_rollout, current_step, reference_of
+from agentscope_tuner.adapters.rollout import as_rollout, current_step, reference_of, rows_of
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, judge_for, located
 from agentscope_tuner.task_judge.contract.judgement import Judgement
@@ -76,7 +76,9 @@ class _Reward:
     ) -> tuple[ConfiguredJudge, list[Pair], list[dict[str, Any]]]:
         judge = judge_for(self.path)
         judge.step = current_step(columns.get("trainer_state"))
-        rows = [_row(columns, place, len(completions)) for place in range(len(completions))]
+        # arguments that are no column of the batch, such as `trainer_state`, are no lists
+        lists = {key: values for key, values in columns.items() if isinstance(values, list)}
+        rows = rows_of(lists, len(completions))
         return judge, [_pair(completion, row) for completion, row in zip(completions, rows, strict=True)], rows
 
     def _ranked(
@@ -110,11 +112,6 @@ class _AsyncReward(_Reward):
         else:
             judgements = await judge.ajudge_batch(pairs)
         return [judge.reward_or_raise(judgement) for judgement in judgements]
-
-
-def _row(columns: Mapping[str, Any], place: int, count: int) -> dict[str, Any]:
-    """A completion's values. Arguments that are no column of the batch, such as `trainer_state`, stay out."""
-    return {key: values[place] for key, values in columns.items() if isinstance(values, list) and len(values) == count}
 
 
 def _pair(completion: str, row: Mapping[str, Any]) -> Pair:

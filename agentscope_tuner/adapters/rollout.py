@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
+from typing import Any
 
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.records.formats.sample import (
@@ -33,6 +34,7 @@ __all__ = [
     "message_text",
     "named_metrics",
     "reference_of",
+    "rows_of",
     "truth_of",
 ]
 
@@ -40,6 +42,35 @@ __all__ = [
 #: Where an agent loop or a generate function names the policy's last turn, for trainers that hand over one text of all
 #: turns. No column of a data set has this name: one called `final_answer` often holds the reference.
 LAST_TURN = "astuner_last_turn"
+
+
+def rows_of(columns: Mapping[str, Any], count: int) -> list[dict[str, Any]]:
+    """A batch's columns as one row for each of its `count` completions.
+
+    Raises:
+        JudgeError: a column is no list, or holds more or fewer values than there are completions: which value belongs
+            to which completion is then unknown, and the first ones need not be right.
+    """
+    values = {name: _column(name, column, count) for name, column in columns.items()}
+    return [{name: column[place] for name, column in values.items()} for place in range(count)]
+
+
+def _column(name: str, column: Any, count: int) -> list[Any]:
+    # A text has a length and places, too: `answer="42"` would give the first completion the reference "4"
+    if isinstance(column, str | bytes | Mapping | Set) or not hasattr(column, "__len__"):
+        raise JudgeError(
+            f"the column {name!r} must be a list with a value for each of {count} completions, got {column!r:.100}",
+            cause=Cause.INPUT,
+        )
+    # not by place: a pandas series is asked by its labels
+    values = list(column)
+    if len(values) != count:
+        raise JudgeError(
+            f"the column {name!r} has {len(values)} values for {count} completions: give one a completion, "
+            "in their order",
+            cause=Cause.INPUT,
+        )
+    return values
 
 
 def current_step(trainer_state: object) -> int | None:

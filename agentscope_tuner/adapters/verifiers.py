@@ -4,7 +4,8 @@
 
 `vf.Rubric` logs what a reward function raises and counts it as 0.0, and takes a state with an `error` into its group's
 mean. This rubric scores by itself: a state without a verdict keeps its `error`, which prime-rl leaves out of training,
-has advantage 0, and stands in no mean. The tasks of verifiers 0.4 need no rubric: see the guide.
+has advantage 0, and stands in no mean. A judge that gives turns sets the `reward` of each step, and leaves it None for
+a turn that was not judged. The tasks of verifiers 0.4 need no rubric: see the guide.
 """
 
 from __future__ import annotations
@@ -62,17 +63,17 @@ class JudgeRubric(vf.Rubric):  # type: ignore[misc]
 
     async def score_group(self, states: list[Any]) -> None:
         """Sets `reward`, `advantage` and `metrics` of an advantage group's states; see the module for failures."""
-        await self._score(states)
+        judgements = await self._score(states)
         scored = [state for state in states if state.get("error") is None]
         mean = sum(state["reward"] for state in scored) / len(scored) if scored else 0.0
-        for state in states:
+        for state, judgement in zip(states, judgements, strict=True):
             state["advantage"] = state["reward"] - mean if state.get("error") is None else 0.0
             for step in state.get("trajectory") or []:
-                for key in ("advantage", "reward"):
+                for key in ("advantage",) if judgement.turns else ("advantage", "reward"):
                     if step.get(key) is None:
                         step[key] = state[key]
 
-    async def _score(self, states: Sequence[Any]) -> None:
+    async def _score(self, states: Sequence[Any]) -> list[Judgement]:
         judge = judge_for(self._path)
         pairs = [_pair(state) for state in states]
         if not judge.listwise:
@@ -86,9 +87,16 @@ class JudgeRubric(vf.Rubric):  # type: ignore[misc]
         for state, judgement in zip(states, judgements, strict=True):
             self._write_verdict(judge, state, judgement)
         await self._beside(states)
+        return judgements
 
     def _write_verdict(self, judge: ConfiguredJudge, state: Any, judgement: Judgement) -> None:
-        reward = judge.reward(judgement)
+        steps = state.get("trajectory") or []
+        if judgement.turns and len(steps) != len(judgement.turns):
+            told = f"{judge.name} gave {len(judgement.turns)} turns a reward, and the rollout has {len(steps)} steps"
+            judgement = Judgement.failed(JudgeError(told, cause=Cause.ROLLOUT), seconds=judgement.seconds)
+        for step, turn in zip(steps, judgement.turns, strict=False):
+            step["reward"] = None if turn is None else self._weight * turn
+        reward = judge.reward(judgement, turns=True)
         failed = {f"{judge.name}/failed": float(judgement.status == "failed")}
         state["metrics"] = {**failed, **named_metrics(judge, judgement)}
         state["reward"] = 0.0 if reward is None else self._weight * reward

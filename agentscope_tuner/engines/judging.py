@@ -193,6 +193,7 @@ def _fields(judgement: Judgement) -> tuple[Any, ...]:
         judgement.seconds,
         judgement.cause,
         judgement.calls,
+        judgement.turns,
     )
 
 

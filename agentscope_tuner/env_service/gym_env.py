@@ -32,6 +32,7 @@ class GymEnv:
     Attributes:
         instance_id: names the episode; the service may replace it at creation.
         state: the chat messages that open the episode; empty before it is created.
+        turn_rewards: what each step earned so far, as the environment answered; None where it gave no reward.
     """
 
     def __init__(
@@ -48,6 +49,7 @@ class GymEnv:
         self.task_id = task_id
         self.instance_id = instance_id or uuid.uuid4().hex
         self.state: list[dict[str, Any]] = []
+        self.turn_rewards: list[float | None] = []
         self._params = params
         self._broken: BaseException | None = None
         self._scores: dict[str, float] = {}
@@ -69,13 +71,15 @@ class GymEnv:
         self._raise_if_broken("step")
         self._scores.clear()
         try:
-            return self.client.step(self.instance_id, action, params)
+            result = self.client.step(self.instance_id, action, params)
         except BaseException as exc:
             # Ctrl-C, too: after any interruption it is unknown whether the step was played
             refused = isinstance(exc, EnvServerError) and 400 <= exc.status < 500
             if not refused and not isinstance(exc, InstanceNotFound):
                 self._broken = exc
             raise
+        self.turn_rewards.append(result.reward)
+        return result
 
     def evaluate(
         self,

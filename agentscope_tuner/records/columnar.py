@@ -478,6 +478,7 @@ def _type_of(kind: str, metrics: Sequence[str]) -> Any:
             ("metrics", pyarrow.struct([(name, pyarrow.float64()) for name in metrics]) if metrics else text),
             ("seconds", pyarrow.float64()),
             ("calls", text),
+            ("turns", pyarrow.list_(pyarrow.float64())),
             ("config", text),
         ]
     )

@@ -63,6 +63,7 @@ def judged_end(judgement: Judgement, seconds: float, config_digest: str = "") ->
     violations = ", ".join(map(_text, judgement.violations)) if judgement.violations else ""
     metrics = json.dumps(dict(judgement.metrics), ensure_ascii=False) if judgement.metrics else "{}"
     calls = f', "calls": {json.dumps(judgement.calls, ensure_ascii=False)}' if judgement.calls else ""
+    calls += f', "turns": {json.dumps(judgement.turns)}' if judgement.turns else ""
     config = f', "config": {_text(config_digest)}' if config_digest else ""
     verdict = (
         f', "judgement": {{"status": "{judgement.status}", "reward": {reward}, "is_success": {success}, '

@@ -30,12 +30,15 @@ class Reward(tuple[float, bool]):
             empty.
         violations: ids of rules that the judge itself found broken, such as those of a judge behind a service.
         calls: the questions to judge models and their replies, where these are kept; filled in by TaskJudge.
+        turns: what each turn of the policy earned, in order; None for a turn that was not judged. They add up to the
+            reward. Empty where the whole rollout has one reward.
     """
 
     reason: str
     metrics: Mapping[str, float]
     filtered_by: str
     violations: tuple[str, ...]
+    turns: Sequence[float | None]
     calls: Sequence[Mapping[str, Any]] = ()
 
     def __new__(
@@ -47,19 +50,21 @@ class Reward(tuple[float, bool]):
         metrics: Mapping[str, float] | None = None,
         filtered_by: str = "",
         violations: tuple[str, ...] = (),
+        turns: Sequence[float | None] = (),
     ) -> Reward:
         reward = super().__new__(cls, (raw_reward, is_success))
         reward.reason = reason
         reward.metrics = {} if metrics is None else metrics
         reward.filtered_by = filtered_by
         reward.violations = violations
+        reward.turns = turns
         return reward
 
     def __reduce__(self) -> tuple[Any, ...]:
         # The inherited `tuple.__reduce_ex__` would call `__new__` with the pair as one argument
         explained = {"reason": self.reason, "metrics": dict(self.metrics), "violations": self.violations}
         again: Callable[..., Reward] = partial(Reward, self[0], self[1], filtered_by=self.filtered_by)
-        return partial(again, **explained), ()
+        return partial(again, turns=tuple(self.turns), **explained), ()
 
 
 class BaseJudge:
@@ -87,6 +92,7 @@ class BaseJudge:
             sample; `astuner.task_judge.metric_names` names others.
         component_names: the parts that its reward is made of, each with its own reward under `part/<name>` in the
             metrics of a verdict.
+        gives_turns: whether its rewards have `turns`, which a trainer that takes one float for a rollout refuses.
         asks: the judges that it asks, each a `TaskJudge`, by name; see `combined.asks_judges`.
     """
 
@@ -97,6 +103,7 @@ class BaseJudge:
     reads_own_reward: bool = False
     metric_names: tuple[str, ...] = ()
     component_names: tuple[str, ...] = ()
+    gives_turns: bool = False
     asks: Mapping[str, Any] = MappingProxyType({})
 
     def __init_subclass__(cls, **keywords: Any) -> None:

@@ -42,7 +42,7 @@ class ConfiguredJudge:
     Attributes:
         name: `astuner.task_judge.name`, or the judge's class name, for metrics and logs.
         listwise: whether the judge ranks whole advantage groups.
-        reference_keys, component_names: see BaseJudge.
+        reference_keys, component_names, gives_turns: see BaseJudge.
         is_cheap: whether the judge computes, within a bound of its own: such verdicts wait for nothing but a worker.
         metric_names: the metrics that trainers get for every sample: `astuner.task_judge.metric_names`, or those of the
             judge's class.
@@ -63,6 +63,7 @@ class ConfiguredJudge:
         self.listwise = traits.ranks
         self.reference_keys = self._judge.inner.reference_keys
         self.component_names = self._judge.inner.component_names
+        self.gives_turns = self._judge.inner.gives_turns
         self.is_cheap = traits.kind == "cpu" and traits.bounded and not traits.ranks
         self._at_once = self._judge.at_once(section.concurrency)
         #: The training step that a trainer is in, for the log; None where its adapter does not know.
@@ -166,8 +167,22 @@ class ConfiguredJudge:
             self._run_log.add(pairs, judgements, self.step)
         return judgements
 
-    def reward(self, judgement: Judgement) -> float | None:
-        """The reward of a verdict; None without one, or 0.0 where `on_error: zero` was asked for by name."""
+    def reward(self, judgement: Judgement, *, turns: bool = False) -> float | None:
+        """The reward of a verdict; None without one, or 0.0 where `on_error: zero` was asked for by name.
+
+        Args:
+            turns: whether the caller hands `judgement.turns` on as well.
+
+        Raises:
+            JudgeError: the judge gives a reward for each turn, and the caller takes one for the whole rollout.
+        """
+        if not turns and (self.gives_turns or judgement.turns):
+            raise JudgeError(
+                f"{self.name} gives a reward for each turn (turns: true), and this trainer takes one for a whole "
+                "rollout, which would drop them: leave turns out; docs/trainers.md lists the trainers that take them",
+                judge=self.name,
+                cause=Cause.CONFIG,
+            )
         return 0.0 if judgement.reward is None and self._zero_on_error else judgement.reward
 
     def reward_or_raise(self, judgement: Judgement) -> float:

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from agentscope_tuner._run import loops, threads
-from agentscope_tuner.errors import Cause, DeadlineError, JudgeError
+from agentscope_tuner.errors import Cause, ConfigError, DeadlineError, JudgeError
 from agentscope_tuner.graders.cost import Estimate, Reckoner
 from agentscope_tuner.task_judge.base_judge import Reward
 from agentscope_tuner.task_judge.combined.asks_judges import AsksJudges, same_for
@@ -33,6 +33,11 @@ from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 _GRACE_SECONDS = 1.0
 
 
+_NO_TURNS = (
+    "a combined judge gives one reward for a rollout: name the judge with `turns: true` by itself, or leave turns out"
+)
+
+
 class CombinedJudge(AsksJudges):
     """`judge_type: combined`: asks the judges under `parts`, and combines their rewards as `reward` says.
 
@@ -48,6 +53,8 @@ class CombinedJudge(AsksJudges):
 
     def __init__(self, config: Any) -> None:
         super().__init__(config)
+        if self.gives_turns:
+            raise ConfigError(_NO_TURNS)
         section = self.section
         self._function = function_of(section.reward)
         self.parts = load_parts(self.asks, section, weighs=self._function is None)
@@ -62,6 +69,12 @@ class CombinedJudge(AsksJudges):
         # Parts in successive stages have a deadline each; all together have the combined judge's deadline
         stages_that_wait = sum(not stage[0].is_cheap for stage in self.stages)
         self._seconds = section.deadline if stages_that_wait > 1 else None
+
+    def paid(self, name: str, judgement: Judgement) -> Judgement:
+        """See AsksJudges."""
+        if judgement.turns:
+            raise JudgeError(f"{self.called(name)}: {_NO_TURNS}", cause=Cause.CONFIG)
+        return super().paid(name, judgement)
 
     def ranks_groups(self) -> bool:
         """True if a part ranks."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import math
 import os
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -43,6 +44,9 @@ class EnvServiceJudgeConfig(StrictSection):
     evaluate_params: dict[str, Any] = Field(default_factory=dict)
     #: the protocol's `messages`, for environments that read them
     messages: dict[str, Any] = Field(default_factory=dict)
+    #: whether the reward is what the steps of the episode earned, turn by turn, as `gym_env.turn_rewards` holds it; the
+    #: score then says only whether the task was solved
+    turns: bool = False
 
 
 class EnvServiceJudge(BaseJudge):
@@ -66,7 +70,11 @@ class EnvServiceJudge(BaseJudge):
     def __init__(self, config: Any) -> None:
         super().__init__(config)
         self._service = _configured_service(config)
-        self._told = _told(config, only_ours=type(self) is EnvServiceJudge)
+        settings = _settings(config, only_ours=type(self) is EnvServiceJudge)
+        self.gives_turns = settings.turns
+        self._told = {"params": settings.evaluate_params}
+        if settings.messages:
+            self._told["messages"] = settings.messages
 
     def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
         """The environment's score as a reward. Blocks while the environment answers."""
@@ -76,7 +84,7 @@ class EnvServiceJudge(BaseJudge):
             answer = evaluate()
             if inspect.isawaitable(answer):
                 answer = loops.run(_wait_for(answer))
-        return _reward(answer, instance_id)
+        return self._reward(answer, workflow_task)
 
     async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
         """As `compute_reward`; a handle that blocks does so in a thread of its own."""
@@ -86,7 +94,7 @@ class EnvServiceJudge(BaseJudge):
             answer = evaluate() if inspect.iscoroutinefunction(evaluate) else await loops.in_thread(evaluate)
             if inspect.isawaitable(answer):
                 answer = await answer
-        return _reward(answer, instance_id)
+        return self._reward(answer, workflow_task)
 
     def check_task(self, task: Task, output: WorkflowOutput | None = None) -> str | None:
         """See BaseJudge: an episode is created from the task's id and its kind of environment."""
@@ -101,19 +109,30 @@ class EnvServiceJudge(BaseJudge):
         if self._service is not None:
             await self._service.healthz()
 
+    def _reward(self, answer: object, task: WorkflowTask) -> Reward:
+        score = finite_score(answer, task.task_env_uuid)
+        raw_reward, is_success = reward_from_score(score)
+        turns: tuple[float | None, ...] = ()
+        if self.gives_turns:
+            turns = _turns(task.gym_env, task.task_env_uuid)
+            raw_reward = math.fsum(turn for turn in turns if turn is not None)
+        verdict = "solved" if is_success else "not solved"
+        metrics = {"env_score": score}
+        return Reward(
+            raw_reward, is_success, reason=f"environment score {score:g}: {verdict}", metrics=metrics, turns=turns
+        )
+
     def _handle(self, task: WorkflowTask) -> object:
         return self._service if task.gym_env is None and task.task_env_uuid else task.gym_env
 
 
-def _told(config: Any, *, only_ours: bool) -> dict[str, dict[str, Any]]:
+def _settings(config: Any, *, only_ours: bool) -> EnvServiceJudgeConfig:
     if not isinstance(config, DictConfig):
-        return {"params": {}}
+        return EnvServiceJudgeConfig()
     given = task_judge_section(config).judge_kwargs
     # A subclass may have settings of its own
     known = given if only_ours else {key: given[key] for key in EnvServiceJudgeConfig.model_fields if key in given}
-    settings = validate_section(EnvServiceJudgeConfig, known, f"{SECTION}.judge_kwargs")
-    told = {"params": settings.evaluate_params}
-    return told | {"messages": settings.messages} if settings.messages else told
+    return validate_section(EnvServiceJudgeConfig, known, f"{SECTION}.judge_kwargs")
 
 
 def _configured_service(config: Any) -> AsyncEnvServiceClient | None:
@@ -198,10 +217,11 @@ def _env_errors(instance_id: str) -> Iterator[None]:
         raise EnvServiceError(message) from exc
 
 
-def _reward(answer: object, instance_id: str) -> Reward:
-    score = finite_score(answer, instance_id)
-    raw_reward, is_success = reward_from_score(score)
-    verdict = "solved" if is_success else "not solved"
-    return Reward(
-        raw_reward, is_success, reason=f"environment score {score:g}: {verdict}", metrics={"env_score": score}
-    )
+def _turns(gym_env: object, instance_id: str) -> tuple[float | None, ...]:
+    turns = getattr(gym_env, "turn_rewards", None)
+    if not isinstance(turns, Sequence) or all(turn is None for turn in turns):
+        raise EnvServiceError(
+            f"instance {instance_id!r}: turns: true reads gym_env.turn_rewards, which the episode's steps fill with "
+            f"their rewards, got {turns!r:.100}"
+        )
+    return tuple(turns)

@@ -232,6 +232,7 @@ class HttpJudge(BaseJudge):
             metrics=verdict.metrics,
             filtered_by=verdict.violations[-1] if verdict.status == "filtered" else "",
             violations=tuple(verdict.violations),
+            turns=tuple(verdict.turns),
         )
 
     def _fresh_token(self) -> str | None:

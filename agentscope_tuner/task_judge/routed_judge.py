@@ -116,6 +116,7 @@ class RoutedJudge(AsksJudges):
             metrics={**judgement.metrics, f"route/{name}": judgement.reward},
             filtered_by=judgement.violations[0] if judgement.status == "filtered" and judgement.violations else "",
             violations=judgement.violations,
+            turns=judgement.turns,
         )
 
     def estimate(

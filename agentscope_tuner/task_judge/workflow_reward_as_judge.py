@@ -4,12 +4,24 @@ from __future__ import annotations
 
 import logging
 import math
+from typing import Any
 
+from omegaconf import DictConfig
+
+from agentscope_tuner.config import SECTION, StrictSection, task_judge_section, validate_section
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward
 from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
 
 _log = logging.getLogger(__name__)
+
+
+class WorkflowRewardConfig(StrictSection):
+    """WorkflowRewardJudge's `astuner.task_judge.judge_kwargs`."""
+
+    #: whether `workflow_output.metadata["turn_rewards"]` holds what each turn earned: numbers or None, whose sum is the
+    #: reward
+    turns: bool = False
 
 
 class WorkflowRewardJudge(BaseJudge):
@@ -19,12 +31,19 @@ class WorkflowRewardJudge(BaseJudge):
     text.
 
     Raises:
-        JudgeError: the workflow set no reward, one that is not finite, or no `is_success`.
+        JudgeError: the workflow set no reward, one that is not finite, or no `is_success`; or, with `turns: true`, no
+            `turn_rewards` that add up to it.
     """
 
     judge_kind = "cpu"
     bounds_itself = True
     reads_own_reward = True
+
+    def __init__(self, config: Any) -> None:
+        super().__init__(config)
+        own = type(self) is WorkflowRewardJudge and isinstance(config, DictConfig)
+        given = task_judge_section(config).judge_kwargs if own else {}
+        self.gives_turns = validate_section(WorkflowRewardConfig, given, f"{SECTION}.judge_kwargs").turns
 
     def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
         reward, is_success = workflow_output.reward, workflow_output.is_success
@@ -41,7 +60,14 @@ class WorkflowRewardJudge(BaseJudge):
                 f"workflow_output.is_success must be True or False beside the reward {reward!r}, got {is_success!r}",
                 cause=Cause.INPUT,
             )
-        return Reward(reward, is_success, reason="the workflow's own reward")
+        turns = workflow_output.metadata.get("turn_rewards") if self.gives_turns else ()
+        if self.gives_turns and not turns:
+            raise JudgeError(
+                f"turns: true reads workflow_output.metadata['turn_rewards'], a number or None for each turn, "
+                f"got {turns!r}",
+                cause=Cause.INPUT,
+            )
+        return Reward(reward, is_success, reason="the workflow's own reward", turns=turns or ())
 
 
 def warn_passed_over(reward: float | None, judge: str) -> bool:

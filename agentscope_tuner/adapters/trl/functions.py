@@ -19,7 +19,7 @@ from typing import Any, Protocol, TypeVar
 
 from agentscope_tuner._run import loops
 from agentscope_tuner.adapters._failing import FailingRun
-from agentscope_tuner.adapters.rollout import Prompt, as_rollout, batch_metrics, current_step, reference_of
+from agentscope_tuner.adapters.rollout import Prompt, as_rollout, batch_metrics, current_step, reference_of, rows_of
 from agentscope_tuner.config import Source
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, located
@@ -410,10 +410,16 @@ def pairs_of(
     columns: Mapping[str, Sequence[Any]],
     environments: Sequence[object] | None = None,
 ) -> list[Pair]:
-    """The batch as tasks and outputs."""
-    envs = [None] * len(prompts) if environments is None else environments
-    rows = [{column: values[index] for column, values in columns.items()} for index in range(len(prompts))]
+    """The batch as tasks and outputs.
+
+    Raises:
+        JudgeError: something has more or fewer values than there are completions; see `rows_of`.
+    """
+    count = len(completions)
+    rows = rows_of(columns, count)
+    envs = [None] * count if environments is None else environments
+    own = {"prompts": prompts, "completions": completions, "environments": envs}
     return [
-        as_rollout(prompt, completion, {**row, **reference_of(row)}, gym_env=env)
-        for prompt, completion, row, env in zip(prompts, completions, rows, envs, strict=True)
+        as_rollout(given["prompts"], given["completions"], {**row, **reference_of(row)}, gym_env=given["environments"])
+        for given, row in zip(rows_of(own, count), rows, strict=True)
     ]

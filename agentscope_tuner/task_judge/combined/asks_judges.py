@@ -41,6 +41,7 @@ class AsksJudges(BaseJudge):
         self.metric_names = tuple(dict.fromkeys(name for judge in asked for name in judge.metric_names))
         self.reference_keys = tuple(dict.fromkeys(key for judge in asked for key in judge.reference_keys))
         self.reads_own_reward = any(judge.reads_own_reward for judge in asked)
+        self.gives_turns = any(judge.gives_turns for judge in asked)
         self._ranks = any(judge.traits.ranks for judge in self.asks.values())
         self.bounds_itself = all(
             judge.traits.bounded or sections[name].deadline is not None for name, judge in self.asks.items()

@@ -51,6 +51,8 @@ def checked(result: Any, violations: tuple[str, ...]) -> Judgement:
     else:
         status = "judged"
     found = Judgement(status, float(raw_reward), bool(is_success), reason, broken, None, metrics)
+    if result.turns:
+        found = replace(found, turns=_checked_turns(result.turns, found.reward))
     return replace(found, calls=tuple(result.calls)) if result.calls else found
 
 
@@ -67,6 +69,7 @@ def _plain_reward(result: Reward, violations: tuple[str, ...]) -> Judgement | No
         or result.metrics
         or result.violations
         or result.calls
+        or result.turns
     ):
         return None
     return Judgement("judged", raw_reward, is_success, result.reason[:_MOST_CHARS], violations)
@@ -79,6 +82,16 @@ def _checked_violations(result: Any) -> tuple[str, ...]:
     if isinstance(result.violations, str) or not all(isinstance(name, str) for name in names):
         raise no_reward(f"a reward's violations and filtered_by must be ids of rules, got {names!r:.200}")
     return tuple(str(name) for name in result.violations)
+
+
+def _checked_turns(turns: Any, reward: float | None) -> tuple[float | None, ...]:
+    """The rewards of the turns, whose sum is the rollout's: a trainer that takes one float would pay something else."""
+    if not isinstance(turns, Sequence) or not all(turn is None or _is_finite(turn) for turn in turns):
+        raise no_reward(f"a reward's turns must be finite numbers or None, got {turns!r:.200}")
+    known = [float(turn) for turn in turns if turn is not None]
+    if not known or not math.isclose(math.fsum(known), reward or 0.0, rel_tol=1e-6, abs_tol=1e-6):
+        raise no_reward(f"a reward's turns must add up to it, {reward!r}, got {list(turns)!r:.200}")
+    return tuple(None if turn is None else float(turn) for turn in turns)
 
 
 def _checked_metrics(metrics: Any) -> dict[str, float]:

@@ -36,6 +36,8 @@ class Judgement:
         seconds: wall-clock time the verdict took.
         cause: what has to be mended, as a word that machines can count; None unless failed.
         calls: the questions to judge models and their replies, where `keep_calls` is on (graders.client.calls).
+        turns: what each turn of the policy earned, in order, None for a turn that was not judged; they add up to
+            `reward`. Empty where the judge gives the whole rollout one reward.
     """
 
     status: Status
@@ -48,6 +50,7 @@ class Judgement:
     seconds: float = 0.0
     cause: Cause | None = None
     calls: tuple[Mapping[str, Any], ...] = ()
+    turns: tuple[float | None, ...] = ()
 
     @classmethod
     def failed(
@@ -80,8 +83,10 @@ class Judgement:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON, seconds to the microsecond; `calls` only where some were kept."""
-        kept = {"calls": [dict(call) for call in self.calls]} if self.calls else {}
+        """Plain data for JSON, seconds to the microsecond; `calls` and `turns` only where there are some."""
+        kept: dict[str, Any] = {"calls": [dict(call) for call in self.calls]} if self.calls else {}
+        if self.turns:
+            kept["turns"] = list(self.turns)
         return {
             "status": self.status,
             "reward": self.reward,
@@ -102,7 +107,8 @@ class Judgement:
             return None
         try:
             calls = tuple(call for call in data.get("calls") or () if isinstance(call, dict))
-            judgement = cls(**{**data, "violations": tuple(data["violations"]), "calls": calls})
+            turns = tuple(data.get("turns") or ())
+            judgement = cls(**{**data, "violations": tuple(data["violations"]), "calls": calls, "turns": turns})
         except (TypeError, KeyError):
             return None
         # Files of earlier versions hold no cause

@@ -382,6 +382,7 @@ def judgement_of(outcome: Judgement | JudgeError, started: float) -> Judgement:
         time.perf_counter() - started,
         None,
         outcome.calls,
+        outcome.turns,
     )
 
 

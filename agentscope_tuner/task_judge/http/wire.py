@@ -70,6 +70,7 @@ class WireVerdict(BaseModel):
     violations: list[str]
     error: str | None
     metrics: dict[str, float]
+    turns: list[float | None] = []
     cause: str | None = None
     id: str | None = None
     late: bool = False

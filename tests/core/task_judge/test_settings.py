@@ -30,7 +30,7 @@ MODELS: dict[str, Any] = {
 # each row: a section, what it must be given, and what the rest is then
 DEFAULTS: list[tuple[type[StrictSection], dict[str, Any], dict[str, Any]]] = [
     (ChoiceConfig, {}, {"letters": "ABCDEFGH", "options": "options"}),
-    (EnvServiceJudgeConfig, {}, {"evaluate_params": {}, "messages": {}}),
+    (EnvServiceJudgeConfig, {}, {"evaluate_params": {}, "messages": {}, "turns": False}),
     (
         FormatConfig,
         {"boxed": True},

@@ -1,0 +1,125 @@
+"""Columns that do not match the batch are refused by name: the first values need not be the completions' own."""
+
+from __future__ import annotations
+
+import asyncio
+from types import SimpleNamespace
+from typing import Any
+
+import numpy
+import pytest
+
+from agentscope_tuner import JudgeError
+from agentscope_tuner.adapters import ms_swift, openrlhf
+from agentscope_tuner.adapters.trl import async_reward_func, combined, reward_func
+from tests.core.adapters.test_adapters_more import said
+
+CONFIG = "configs/math.yaml"
+RIGHT = r"\boxed{42}"
+
+
+def trl_plain(completions: Any, **columns: Any) -> Any:
+    return reward_func(CONFIG)(columns.pop("prompts", ["6*7?"] * 2), completions, **columns)
+
+
+def trl_async(completions: Any, **columns: Any) -> Any:
+    return asyncio.run(async_reward_func(CONFIG)(columns.pop("prompts", ["6*7?"] * 2), completions, **columns))
+
+
+def trl_combined(completions: Any, **columns: Any) -> Any:
+    return combined([CONFIG])(columns.pop("prompts", ["6*7?"] * 2), completions, **columns)
+
+
+TRL = [trl_plain, trl_async, trl_combined]
+
+
+class Labelled:
+    """As a pandas Series after a filter: its places are labels, which need not be 0 and 1."""
+
+    def __init__(self, values: list[Any]) -> None:
+        self.values = values
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __iter__(self) -> Any:
+        return iter(self.values)
+
+    def __getitem__(self, label: int) -> Any:
+        return {7: self.values[0], 8: self.values[1]}[label]
+
+
+@pytest.mark.parametrize(
+    ("name", "column", "told"),
+    [
+        # a longer column gave each completion the value at its place, whosever it was
+        ("answer", ["42", "42", "43"], "'answer' has 3 values for 2 completions"),
+        ("answer", ["42"] * 4, "'answer' has 4 values for 2 completions"),
+        ("answer", ["42"], "'answer' has 1 values for 2 completions"),
+        ("answer", [], "'answer' has 0 values for 2 completions"),
+        ("answer", (), "'answer' has 0 values for 2 completions"),
+        ("answer", numpy.array([42, 42, 42]), "'answer' has 3 values for 2 completions"),
+        ("level", [1, 2, 3], "'level' has 3 values for 2 completions"),
+        ("task_id", ["a"], "'task_id' has 1 values for 2 completions"),
+        # a text of two letters gave each completion a letter
+        ("answer", "42", "'answer' must be a list .* got '42'"),
+        ("answer", b"42", "'answer' must be a list .* got b'42'"),
+        ("answer", {0: "42", 1: "42"}, "'answer' must be a list .* got {0: '42', 1: '42'}"),
+        ("answer", {"42", "43"}, "'answer' must be a list"),
+        ("answer", 42, "'answer' must be a list .* got 42"),
+        ("answer", None, "'answer' must be a list .* got None"),
+        ("answer", iter(["42", "42"]), "'answer' must be a list"),
+        ("prompts", ["6*7?"], "'prompts' has 1 values for 2 completions"),
+        ("prompts", ["6*7?"] * 3, "'prompts' has 3 values for 2 completions"),
+        ("prompts", "6*", "'prompts' must be a list"),
+        ("environments", [None], "'environments' has 1 values for 2 completions"),
+        ("environments", [], "'environments' has 0 values for 2 completions"),
+    ],
+)
+@pytest.mark.parametrize("ask", TRL)
+def test_trl_columns_that_do_not_match_the_batch_are_refused_by_name(
+    ask: Any, name: str, column: Any, told: str
+) -> None:
+    with pytest.raises(JudgeError, match=told):
+        ask([RIGHT] * 2, **{"answer": ["42"] * 2, name: column})
+
+
+def test_completions_that_are_one_text_are_refused() -> None:
+    with pytest.raises(JudgeError, match="'completions' must be a list"):
+        trl_plain("42", answer=["42"] * 2)
+
+
+@pytest.mark.parametrize(
+    "column",
+    [["42", 42], ("42", "42"), numpy.array([42, 42]), [numpy.int64(42), 42.0], Labelled(["42", "42"])],
+    ids=["list", "tuple", "array", "mixed", "series"],
+)
+@pytest.mark.parametrize("ask", TRL)
+def test_whatever_holds_a_value_for_each_completion_is_a_column(ask: Any, column: Any) -> None:
+    assert ask([RIGHT, RIGHT], answer=column) == [1.0, 1.0]
+
+
+@pytest.mark.parametrize("cell", [None, float("nan"), numpy.float64("nan"), "", []])
+@pytest.mark.parametrize("ask", TRL)
+def test_an_empty_cell_costs_its_own_row_alone(ask: Any, cell: Any) -> None:
+    assert ask([RIGHT] * 2, answer=["42", cell]) == [1.0, None]
+    assert ask([RIGHT] * 2, answer=[cell, "42"]) == [None, 1.0]
+
+
+@pytest.mark.parametrize("build", [ms_swift.orm, ms_swift.async_orm])
+def test_ms_swift_columns_of_another_length_are_refused_not_dropped(build: Any) -> None:
+    def ask(**columns: Any) -> Any:
+        answer = build(CONFIG)()([RIGHT] * 2, messages=[said(RIGHT)] * 2, **columns)
+        return asyncio.run(answer) if asyncio.iscoroutine(answer) else answer
+
+    state = SimpleNamespace(global_step=3)
+    assert ask(solution=["42", "42"], trainer_state=state, trajectory_inputs={"r1": []}) == [1.0, 1.0]
+    for values in (["42"], ["42"] * 3, []):
+        with pytest.raises(JudgeError, match=f"'solution' has {len(values)} values for 2 completions"):
+            ask(solution=values, trainer_state=state)
+
+
+@pytest.mark.parametrize("lists", [(["6*7?42"] * 2, ["6*7?"], ["42"]), (["6*7?42"], ["6*7?"], []), ("6", "6", "4")])
+def test_openrlhf_hands_over_one_of_each(lists: Any) -> None:
+    with pytest.raises(JudgeError, match="one query, one prompt and one label"):
+        openrlhf.reward_file(CONFIG)(*lists)
