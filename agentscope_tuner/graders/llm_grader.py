@@ -34,12 +34,14 @@ from agentscope_tuner.graders.client.reply import (
 from agentscope_tuner.graders.client.settings import ChatSettings
 from agentscope_tuner.graders.client.usage import Usage
 from agentscope_tuner.graders.prompt import (
+    MOST_CHARS,
     Texts,
     Trajectory,
     as_texts,
     build_prompt,
     echoes,
     is_empty,
+    overlong,
     reply_form,
     without_marks,
 )
@@ -77,7 +79,8 @@ class LLMGrader(BaseGrader):
         votes: how many times the model is asked; more than one vote needs a temperature.
         vote_rule: how votes become one verdict. Failed votes are dropped and counted; if half fail, the verdict fails.
         swap: listwise only: ask in both orders. A pair on which the orders disagree is a tie, and is counted.
-        max_chars: of all arguments in a prompt together; longer ones lose their middle, and a note in the text says so.
+        max_chars: of all arguments in a prompt together: see `as_texts`. A response that does not fit is not judged in
+            part, but earns the least.
         optional: variables that may be None; the prompt then says that none was given.
 
     Raises:
@@ -102,7 +105,7 @@ class LLMGrader(BaseGrader):
         votes: int = 1,
         vote_rule: combine.VoteRule = "median",
         swap: bool = False,
-        max_chars: int = 60_000,
+        max_chars: int = MOST_CHARS,
         optional: Sequence[str] = OPTIONAL,
     ) -> None:
         super().__init__(name, mode, description)
@@ -210,12 +213,14 @@ class LLMGrader(BaseGrader):
         responses = values["response"]
         if isinstance(responses, str) or len(responses) < 2:
             raise GraderError(f"a listwise grader ranks a list of two or more responses, got {responses!r:.200}")
-        last = {index for index, text in enumerate(responses) if is_empty(text)}
+        last = {index for index, text in enumerate(responses) if is_empty(text)} | self._overlong(values)
         try:
             return await self._ranked_but(last, values)
         except (UnreadableReplies, AnswerAtFault) as exc:
             at_fault = await self._at_fault(last, values)
             if not at_fault:
+                if isinstance(exc, UnreadableReplies):
+                    self.model.count_failure(exc)
                 raise
             result = await self._ranked_but(last | at_fault, values)
             told = f"{len(at_fault)} unjudgeable: {exc.message:.200}; {result.reason}"
@@ -223,15 +228,20 @@ class LLMGrader(BaseGrader):
 
     async def _at_fault(self, last: set[int], values: Mapping[str, Any]) -> set[int]:
         """Which of the responses prevent a ranking: those that cannot be ranked beside a harmless one either."""
-        found = set()
-        for index, response in enumerate(values["response"]):
-            if index not in last:
-                pair = {**values, "response": [response, HARMLESS]}
-                try:
-                    await self._ask(pair, 0)
-                except AnswerAtFault:
-                    found.add(index)
-        return found
+
+        async def prevents(response: str) -> bool:
+            try:
+                await self._ask({**values, "response": [response, HARMLESS]}, 0)
+            except AnswerAtFault:
+                return True
+            return False
+
+        judged = [index for index in range(len(values["response"])) if index not in last]
+        found = await asyncio.gather(*(prevents(values["response"][index]) for index in judged))
+        return {index for index, prevented in zip(judged, found, strict=True) if prevented}
+
+    def _overlong(self, values: Mapping[str, Any]) -> set[int]:
+        return overlong({name: value for name, value in values.items() if name in self._used}, self.max_chars)
 
     async def _ranked_but(self, last: set[int], values: Mapping[str, Any]) -> GraderRank:
         """The ranking; the responses of the indices in `last` are not shown, and share the places behind all others."""
@@ -280,7 +290,7 @@ class LLMGrader(BaseGrader):
         response = values["response"]
         if self.mode is GraderMode.LISTWISE and len(response) > 2:
             # Which of several texts is to blame, `_at_fault` finds
-            return await self.model.ask(*question(values))
+            return await self.model.ask(*question(values), counts=False)
         harmless: Any = HARMLESS if self.mode is GraderMode.POINTWISE else [HARMLESS, f"{HARMLESS} Sorry."]
         return await ask_about(self.model, *question(values), lambda: question({**values, "response": harmless}))
 
@@ -330,13 +340,18 @@ class LLMGrader(BaseGrader):
         """
         values = {**dict.fromkeys(USUAL), **values}
         check_arguments(values, self._used, self.optional, _OWN)
-        shown = [values["response"]] if self.mode is GraderMode.POINTWISE else list(values["response"])
-        shown = [one for one in shown if not is_empty(one)]
-        if len(shown) < (1 if self.mode is GraderMode.POINTWISE else 2):
+        pointwise = self.mode is GraderMode.POINTWISE
+        last = set() if pointwise else self._overlong(values)
+        shown = [values["response"]] if pointwise else list(values["response"])
+        shown = [one for index, one in enumerate(shown) if not is_empty(one) and index not in last]
+        if len(shown) < (1 if pointwise else 2):
             return []
         orders = [shown, shown[::-1]] if self.swap else [shown]
-        asked = [order if self.mode is GraderMode.LISTWISE else order[0] for order in orders]
-        texts = [self.texts({**values, "response": response}) for response in asked]
+        asked = [order[0] if pointwise else order for order in orders]
+        try:
+            texts = [self.texts({**values, "response": response}) for response in asked]
+        except AnswerAtFault:
+            return []
         return [self.build_messages(one, draw) for one in texts for draw in range(self.votes)]
 
     def to_dict(self) -> dict[str, Any]:

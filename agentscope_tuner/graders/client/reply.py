@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
-from agentscope_tuner.errors import GraderError
+from agentscope_tuner.errors import Cause, GraderError, GraderTimeout
 from agentscope_tuner.graders.injection_defence import lower_letters, plain
 from agentscope_tuner.graders.schema import check_permutation
 
@@ -135,7 +135,8 @@ class ReplyError(Exception):
 
 
 class UnreadableReplies(GraderError):
-    """The endpoint answers, and still there is no verdict: no reply could be read, or it refuses this very prompt.
+    """The endpoint was reached, and still there is no verdict: no reply could be read or came in time, or the endpoint
+    refuses this very prompt, or breaks over it.
 
     The judged text may be the cause; see blame.py.
 
@@ -144,6 +145,12 @@ class UnreadableReplies(GraderError):
     """
 
     tries: int = 1
+
+
+class LateReplies(UnreadableReplies, GraderTimeout):
+    """No reply came within the verdict's deadline, or none that could be read."""
+
+    cause = Cause.DEADLINE
 
 
 @dataclass(frozen=True, slots=True)

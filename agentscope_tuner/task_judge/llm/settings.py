@@ -19,6 +19,7 @@ from agentscope_tuner.graders.client.chat_model import ChatModel
 from agentscope_tuner.graders.client.settings import ChatSettings
 from agentscope_tuner.graders.combine import VoteRule
 from agentscope_tuner.graders.llm_grader import LLMGrader
+from agentscope_tuner.graders.prompt import MOST_CHARS
 from agentscope_tuner.graders.ready import (
     CorrectnessGrader,
     FormatGrader,
@@ -235,8 +236,8 @@ class LLMJudgeConfig(ModelsSection):
     vote_rule: VoteRule = "median"
     #: listwise: ask in both orders
     swap: bool = False
-    #: of all that a prompt shows; of longer texts the middle is left out
-    max_chars: int = Field(default=60_000, ge=1_000)
+    #: of all that a prompt shows; an answer that does not fit earns the least
+    max_chars: int = Field(default=MOST_CHARS, ge=1_000)
     #: listwise: longer groups are ranked in chunks
     max_group_chars: int = Field(default=48_000, ge=1_000)
 
