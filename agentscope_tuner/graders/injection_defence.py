@@ -73,6 +73,11 @@ def lower_letters(text: str) -> str:
     return text.translate(_LOWER_LETTERS) if text.isascii() else "".join(filter(str.isalnum, text.casefold()))
 
 
+def as_written(shown: str) -> str:
+    """`shown` in one spelling: without codes, and with the characters that replaced those of markers as they were."""
+    return plain(_CODE.sub("", shown)).translate(_BACK)
+
+
 def _plain_with_positions(text: str) -> tuple[str, list[int]]:
     """`plain(text)`, and for each of its characters the position in `text` of the character that it came from."""
     pieces = [_folded(char) for char in text]
@@ -124,6 +129,8 @@ _BRACKETED = re.compile(rf"[{_BRACKET}](.*)[{_BRACKET}]", re.DOTALL)
 _BRACES = str.maketrans({"{": "❴", "}": "❵"})
 #: The characters that replace those of a marker.
 RESPELLED = "‹›¦⟦⟧∶❴❵"
+_CODE = re.compile("‹U\\+[0-9A-F]{4,6}›")
+_BACK = str.maketrans(RESPELLED, "<>|[]:{}")
 _MOST_TOKEN_CHARS = 100
 _WORD = re.compile(r"\w+")
 # Every marker in ASCII text holds one of these

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, Self
@@ -25,8 +26,10 @@ from agentscope_tuner.graders.client.reply import (
     Reply,
     UnreadableReplies,
     final_json,
+    final_match,
     label_of,
     label_score,
+    number_in,
     rank_of,
     reason_of,
     score_of,
@@ -35,6 +38,7 @@ from agentscope_tuner.graders.client.settings import ChatSettings
 from agentscope_tuner.graders.client.usage import Usage
 from agentscope_tuner.graders.prompt import (
     MOST_CHARS,
+    ReplyForm,
     Texts,
     Trajectory,
     as_texts,
@@ -53,7 +57,7 @@ ScoreSource = Literal["text", "logprobs"]
 #: The reason of the least score for a response without a visible character, about which no model is asked.
 NO_CONTENT = "no_content: the answer has no visible character"
 _OWN = ("rubrics", "min_score", "max_score")
-_SAVED = (*_OWN, "score_from", "labels", "votes", "vote_rule", "swap", "max_chars")
+_SAVED = (*_OWN, "score_from", "labels", "score_pattern", "votes", "vote_rule", "swap", "max_chars")
 
 
 class LLMGrader(BaseGrader):
@@ -76,6 +80,8 @@ class LLMGrader(BaseGrader):
         rubrics: the criteria, for templates that have the variable `{rubrics}`.
         score_from: `text`, the score as written; `logprobs`, the labels' mean by their probabilities (pointwise only).
         labels: the score of each word that the model may answer; None: a number, or with `logprobs` yes or no.
+        score_pattern: for models that write no JSON, such as `GRADE: ([CI])`: a regular expression with one group, the
+            score or one of `labels` at the end of the reply. The prompt then says itself how to reply.
         votes: how many times the model is asked; more than one vote needs a temperature.
         vote_rule: how votes become one verdict. Failed votes are dropped and counted; if half fail, the verdict fails.
         swap: listwise only: ask in both orders. A pair on which the orders disagree is a tie, and is counted.
@@ -102,6 +108,7 @@ class LLMGrader(BaseGrader):
         rubrics: str = "",
         score_from: ScoreSource = "text",
         labels: Mapping[str, float] | None = None,
+        score_pattern: str | None = None,
         votes: int = 1,
         vote_rule: combine.VoteRule = "median",
         swap: bool = False,
@@ -125,6 +132,8 @@ class LLMGrader(BaseGrader):
         self.labels = {label.strip().lower(): float(value) for label, value in (labels or {}).items()}
         if not self.labels and score_from == "logprobs":
             self.labels = {"yes": self.max_score, "no": self.min_score}
+        self.score_pattern = score_pattern
+        self._pattern = _compiled(score_pattern)
         self.votes, self.vote_rule, self.swap, self.max_chars = votes, vote_rule, swap, max_chars
         self._check()
 
@@ -139,6 +148,8 @@ class LLMGrader(BaseGrader):
             )
         if self.mode is GraderMode.LISTWISE and (self.score_from == "logprobs" or self.labels):
             raise ValueError("score_from='logprobs' and labels give scores, and listwise mode asks for places")
+        if self._pattern and (self.mode is GraderMode.LISTWISE or self.score_from == "logprobs"):
+            raise ValueError("score_pattern reads one score from the text of a reply: pointwise, and not from logprobs")
         if self.mode is GraderMode.POINTWISE and self.swap:
             raise ValueError("swap exchanges candidates, and pointwise mode has one")
         if not all(self.min_score <= value <= self.max_score for value in self.labels.values()):
@@ -304,7 +315,9 @@ class LLMGrader(BaseGrader):
         own = {"rubrics": self.rubrics, "min_score": f"{self.min_score:g}", "max_score": f"{self.max_score:g}"}
         size = len(texts["response"]) if self.mode is GraderMode.LISTWISE else 0
         labels, by_logprobs = tuple(self.labels), self.score_from == "logprobs"
-        form = reply_form(self.language, self.min_score, self.max_score, labels, size, by_logprobs)
+        form = ReplyForm("")
+        if not self._pattern:
+            form = reply_form(self.language, self.min_score, self.max_score, labels, size, by_logprobs)
         return build_prompt(self.template, self.language, own, texts, form, draw)
 
     def parse(self, reply: Reply, texts: Texts) -> tuple[Any, str]:
@@ -320,7 +333,13 @@ class LLMGrader(BaseGrader):
         if self.score_from == "logprobs":
             score = label_score(reply, self.labels)
             return score, f"expected score {score:g} by the probabilities of {', '.join(self.labels)}"
-        verdict = final_json(replace(reply, text=without_marks(reply.text, texts)), echoes(texts))
+        reply = replace(reply, text=without_marks(reply.text, texts))
+        if self._pattern:
+            said, reason = final_match(reply, self._pattern, echoes(texts))
+            if self.labels:
+                return self.labels[label_of({"label": said}, list(self.labels))], reason
+            return score_of({"score": number_in(said)}, self.min_score, self.max_score), reason
+        verdict = final_json(reply, echoes(texts))
         if self.mode is GraderMode.LISTWISE:
             return rank_of(verdict, len(texts["response"])), reason_of(verdict)
         if self.labels:
@@ -380,6 +399,18 @@ class LLMGrader(BaseGrader):
         # A ready grader's own __init__ takes fewer arguments, and sets nothing else: call the base's in its place
         LLMGrader.__init__(grader, model, template=template, **fields)
         return grader
+
+
+def _compiled(pattern: str | None) -> re.Pattern[str] | None:
+    if pattern is None:
+        return None
+    try:
+        found = re.compile(pattern, re.IGNORECASE)
+    except re.error as exc:
+        raise ValueError(f"score_pattern must be a regular expression, got {pattern!r}: {exc}") from exc
+    if found.groups != 1:
+        raise ValueError(f"score_pattern must have one group, the score, as in '(\\d+)', got {pattern!r}")
+    return found
 
 
 def _total(answers: Sequence[Answer[Any]]) -> Usage:

@@ -89,7 +89,7 @@ def closing(language: LanguageEnum, delimiter: str, form: str, respelled: bool =
     """
     note = _RESPELLED[language] if respelled else ""
     values = {"delimiter": delimiter, "mark": mark_of(delimiter).strip(), "form": note + form}
-    return fill(_CLOSING[language], values)
+    return fill(_CLOSING[language], values).rstrip()
 
 
 @dataclass(frozen=True, slots=True)

@@ -229,6 +229,8 @@ class LLMJudgeConfig(ModelsSection):
     #: words to answer, and what each is worth
     labels: dict[str, float] | None = None
     score_from: Literal["text", "logprobs"] = "text"
+    #: of replies that are no JSON: its one group is the score, or one of labels
+    score_pattern: str | None = None
     #: share of the score range
     success_threshold: float = Field(default=0.7, ge=0, le=1)
     reward_scale: Literal["unit", "raw"] = "unit"
@@ -274,6 +276,7 @@ def build_grader(config: LLMJudgeConfig, model: ChatModel, find: Any) -> BaseGra
             max_score=high,
             score_from=config.score_from,
             labels=_labels(config, template),
+            score_pattern=config.score_pattern,
             votes=config.votes,
             vote_rule=config.vote_rule,
             swap=config.swap,
@@ -309,9 +312,9 @@ def _labels(config: LLMJudgeConfig, template: PromptTemplate) -> dict[str, float
 
 
 def _named_grader(config: LLMJudgeConfig, name: str, model: ChatModel, find: Any) -> BaseGrader:
-    for key in ("scale", "labels") if name in READY else ():
+    for key in ("scale", "labels", "score_pattern") if name in READY else ():
         if getattr(config, key) is not None:
-            raise ConfigError(f"{WHERE}.{key}: the grader {name!r} has its own range; give a prompt to have another")
+            raise ConfigError(f"{WHERE}.{key}: the grader {name!r} has its own; give a prompt to have another")
     if name in READY:
         if config.score_from != "text" or config.mode != "pointwise":
             raise ConfigError(
