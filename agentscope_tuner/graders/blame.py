@@ -1,12 +1,15 @@
 """Whose fault it is that there is no verdict: the answer's own text, or the judge model's and its endpoint's.
 
 A policy that could make a judge fail could take away every low verdict, for trainers mask a row without one. So a text
-that cannot be judged earns the least. What a text is to blame for is no list of errors, but an experiment: the same
-question is asked with a harmless answer in its place. Only where that is read every time, and the answer itself is not
-read when it is asked about again in between, is the answer at fault.
+that cannot be judged earns the least: one that no reply can be read about, that the endpoint refuses or breaks over, or
+over which the model thinks for too long. What a text is to blame for is no list of errors, but an experiment: the same
+question is asked with a harmless answer in its place. Only where that is read four times, and the answer itself is not
+read when it is asked about again in between, is the answer at fault. After a verdict that took too long, the answer's
+tries are made at once, and each has longer than the first tries had.
 
-For a model or an endpoint that spoils or refuses a share p of all requests whatever they are about, the chance that an
-innocent answer is blamed is at most p^8 (1 - p)^4: below 0.0000002 for p of 0.15, and below 0.0005 for any p. An outage
+A harmless question that fails, too, makes the experiment longer. For a model or an endpoint that spoils or refuses a
+share p of all requests whatever they are about, the chance that an innocent answer is blamed is below 0.0000002 for p
+of 0.15, and below 0.001 for any p; a text that breaks the judge is blamed with a chance of 0.97 at p of 0.15. An outage
 would have to begin and end in step with the experiment. A text that breaks the judge costs about twelve requests.
 """
 
@@ -19,14 +22,19 @@ from typing import TypeVar
 
 from agentscope_tuner.errors import GraderError
 from agentscope_tuner.graders.client.chat_model import Answer, ChatModel, Prompt
-from agentscope_tuner.graders.client.reply import Reply, UnreadableReplies
+from agentscope_tuner.graders.client.reply import LateReplies, Reply, UnreadableReplies
 
 T = TypeVar("T")
 
 #: What stands in the place of an answer when its question is tried without it.
 HARMLESS = "I do not know."
-# How many tries about the answer have failed at least after the first, second … question about a harmless one
+# How many tries about the answer have failed at least after the first, second … question about a harmless one was read,
+# and how many more for each that was not
 _FAILED = (3, 5, 7, 8)
+_MORE = 5
+# Tries at once about an answer that took too long, at least; equal questions with one draw would share a request
+_AT_ONCE = 4
+_DRAW = -101
 
 
 class AnswerAtFault(GraderError):
@@ -69,10 +77,11 @@ async def ask_about(
     except UnreadableReplies as exc:
         failure = exc
     found: list[Answer[T]] = []
+    tried = _once_more if isinstance(failure, LateReplies) else _asked_again
 
     async def again() -> int:
         try:
-            found.append(await model.ask(prompt, parse, counts=False))
+            found.append(await tried(model, prompt, parse, failure.tries))
         except UnreadableReplies as exc:
             return exc.tries
         return 0
@@ -92,6 +101,36 @@ async def ask_about(
     raise failure
 
 
+async def _asked_again(model: ChatModel, prompt: Prompt, parse: Callable[[Reply], T], _: int) -> Answer[T]:
+    return await model.ask(prompt, parse, counts=False)
+
+
+async def _once_more(model: ChatModel, prompt: Prompt, parse: Callable[[Reply], T], tries: int) -> Answer[T]:
+    """The first readable reply of several requests at once, none of which is made again; each may take half a deadline.
+
+    Raises:
+        UnreadableReplies: there was none.
+    """
+    seconds = model.settings.deadline_seconds / 2
+    limits = model.settings.model_copy(
+        update={"deadline_seconds": seconds, "try_seconds": seconds, "max_reasks": 0, "max_retries": 0}
+    )
+    draws = [replace(prompt, draw=_DRAW - number) for number in range(max(_AT_ONCE, _FAILED[-1] - tries))]
+    asked = [asyncio.ensure_future(_fresh(model).ask(draw, parse, counts=False, limits=limits)) for draw in draws]
+    failures = []
+    try:
+        for one in asyncio.as_completed(asked):
+            try:
+                return await one
+            except UnreadableReplies as exc:
+                failures.append(exc)
+    finally:
+        for task in asked:
+            task.cancel()
+    failures[0].tries = len(failures)
+    raise failures[0]
+
+
 async def is_to_blame(
     failed: int, again: Callable[[], Awaitable[int]], control: Callable[[int], Awaitable[bool]]
 ) -> bool:
@@ -102,23 +141,33 @@ async def is_to_blame(
         again: asks about the answer again; gives the number of failed tries, 0 where there is a verdict now.
         control: asks once about a harmless answer, for the number of the question; gives whether it has a verdict.
     """
+    read = unread = 0
     repeated = False
-    for number, least in enumerate(_FAILED):
-        if not await control(number):
-            return False
-        while failed < least or (number and not repeated):
+    while read < len(_FAILED):
+        if not await control(read + unread):
+            unread += 1
+            if unread > read + 1:
+                return False
+            continue
+        while failed < _FAILED[read] + _MORE * unread or (read and not repeated):
             tries = await again()
             if not tries:
                 return False
             failed, repeated = failed + tries, True
+        read += 1
     return True
 
 
+def _fresh(model: ChatModel) -> ChatModel:
+    return ChatModel(model.settings, _NO_STORE, model.budget_name)
+
+
 async def _reads(model: ChatModel, number: int, prompt: Prompt, parse: Callable[[Reply], object]) -> bool:
-    """Whether the first reply to `prompt` can be read."""
-    fresh = ChatModel(model.settings, _NO_STORE, model.budget_name)
+    """Whether the first reply to `prompt` can be read, and comes in the time of one try."""
+    seconds = model.settings.seconds_of_a_try
+    limits = model.settings.model_copy(update={"deadline_seconds": seconds, "try_seconds": seconds})
     try:
-        answer = await fresh.ask(replace(prompt, draw=-1 - number), parse, counts=False)
+        answer = await _fresh(model).ask(replace(prompt, draw=-1 - number), parse, counts=False, limits=limits)
     except GraderError:
         return False
     return answer.usage.calls <= 1

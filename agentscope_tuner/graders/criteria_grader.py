@@ -8,12 +8,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from agentscope_tuner.graders.blame import HARMLESS, ask_about
+from agentscope_tuner.graders.blame import HARMLESS, AnswerAtFault, ask_about
 from agentscope_tuner.graders.client.chat_model import ChatModel, Prompt
 from agentscope_tuner.graders.client.reply import Reply, ReplyError, final_json, label_score
 from agentscope_tuner.graders.client.usage import Usage
 from agentscope_tuner.graders.injection_defence import lower_letters, neutralise, plain
 from agentscope_tuner.graders.prompt import (
+    MOST_CHARS,
     ReplyForm,
     Texts,
     Trajectory,
@@ -82,7 +83,7 @@ class CriteriaGrader:
             keeps a verdict for each pair of criterion and answer.
         score_from: with `text` the model writes true or false and a quote. `logprobs` takes the probability of yes, and
             needs `calls="each"`.
-        max_chars: a longer value loses its middle, and a note in the text says so.
+        max_chars: of query and response together: see `as_texts`.
     """
 
     def __init__(
@@ -91,7 +92,7 @@ class CriteriaGrader:
         language: LanguageEnum | str = LanguageEnum.EN,
         calls: Literal["together", "each"] = "together",
         score_from: Literal["text", "logprobs"] = "text",
-        max_chars: int = 60_000,
+        max_chars: int = MOST_CHARS,
     ) -> None:
         if score_from == "logprobs" and calls != "each":
             raise ValueError("score_from: logprobs needs calls: each, for one word answers one criterion")
@@ -131,7 +132,10 @@ class CriteriaGrader:
 
     def prompts(self, query: str, response: Any, criteria: Sequence[str]) -> list[Prompt]:
         """The prompts that `decide` would send, for estimates; nothing is sent."""
-        texts = self._texts(query, response)
+        try:
+            texts = self._texts(query, response)
+        except AnswerAtFault:
+            return []
         calls = [criteria] if self.calls == "together" else [[criterion] for criterion in criteria]
         return [self._prompt(texts, asked) for asked in calls]
 

@@ -49,7 +49,11 @@ _MOST_CODES = 4
 _NO_CONTROLS = {code: None for code in range(128) if _ALL_INVISIBLE.match(chr(code))}
 _LOWER_LETTERS = {code: chr(code).lower() if chr(code).isalnum() else None for code in range(128)}
 # Characters that look like those of a marker, though NFKC does not replace them
-_LOOKS_LIKE = {"\u2044": "/", "\u2215": "/", "\u29f8": "/", "\u2223": "|", "\u01c0": "|", "\u2758": "|", "\u2502": "|"}
+_LOOKS_LIKE = {
+    **dict.fromkeys("\u2044\u2215\u29f8", "/"),
+    **dict.fromkeys("\u2223\u01c0\u2758\u2502\u23b8\u23d0\u05c0", "|"),
+    **dict.fromkeys("\u02d0\u02f8\u0589\u05c3\u0703\u0704\u1803\u1804\ua789", ":"),
+}
 
 
 def is_blank(text: str) -> bool:
@@ -67,6 +71,11 @@ def plain(text: str) -> str:
 def lower_letters(text: str) -> str:
     """The letters and digits of `text` in lower case."""
     return text.translate(_LOWER_LETTERS) if text.isascii() else "".join(filter(str.isalnum, text.casefold()))
+
+
+def as_written(shown: str) -> str:
+    """`shown` in one spelling: without codes, and with the characters that replaced those of markers as they were."""
+    return plain(_CODE.sub("", shown)).translate(_BACK)
 
 
 def _plain_with_positions(text: str) -> tuple[str, list[int]]:
@@ -90,6 +99,13 @@ def _codes(match: re.Match[str]) -> str:
     return shown + (f"‹{more} more invisible characters›" if more > 0 else "")
 
 
+# Brackets of all scripts but ASCII (Unicode's Ps, Pe, Pi and Pf, and two triangles), without usual quotation marks
+# and RESPELLED
+_BRACKET = (
+    "«»◁▷\u0f3a-\u0f3d\u169b\u169c\u2045\u2046\u207d\u207e\u208d\u208e\u2308-\u230b\u2329\u232a\u2768-\u2773\u27c5\u27c6"
+    "\u27e8-\u27ef\u2983-\u2998\u29d8-\u29db\u29fc\u29fd\u2e02-\u2e0d\u2e1c\u2e1d\u2e20-\u2e29\u2e55-\u2e5c\u3008-\u3011"
+    "\u3014-\u301b\ufd3e\ufd3f\uff5f\uff60"
+)
 _TAGS = "|".join((
     # A tag of any content: <|im_start|>, </s>, <<SYS>>, <msg role="system">, <0x0A>; but "x < 5 and y > 3" is none
     r"<{1,4}\s{0,3}(?![\s\d<>]|[=\-][\s\d=>])[^<>\n]{1,400}>{1,4}|<{1,4}\d[^\s<>]{0,60}>{1,4}|>{2,4}[^<>\n]{1,60}<{2,4}",
@@ -101,22 +117,24 @@ _TAGS = "|".join((
     # ]~b], ]~!b[, [e~[, {{#system}}
     r"\]~!?\w{0,12}[\[\]]|\[\w{1,12}~!?[\[\]]|\{\{[^{}\n]{0,80}\}\}|\{%[^{}\n]{0,80}%\}",
     # A word in other brackets: «assistant», 【助手】
-    r"[«〈《【〖〔「『⟨❬❰][^\n,.;!?，。；！？«»〈〉《》【】〖〗〔〕「」『』⟨⟩❬❭❰❱]{1,32}[»〉》】〗〕」』⟩❭❱]",
+    rf"[{_BRACKET}][^\n,.;!?，。；！？{_BRACKET}]{{1,32}}[{_BRACKET}]",
 ))  # fmt: skip
-# What stands before a colon may be a speaker, or a key, wherever it stands. A time, a ratio, a slice and an address are
-# understood
-_TURNS = r"(?:(?<!\d):|:(?!\d))(?!(?<=http:)//|(?<=https:)//)"
+# What stands before a colon may be a speaker, or a key, wherever it stands, and so may the first cell of a table's row.
+# A time, a ratio, a slice and an address are understood
+_TURNS = r"(?m:^[ \t]*\|)|(?:(?<!\d):|:(?!\d))(?!(?<=http:)//|(?<=https:)//)"
 _LOOKALIKE = str.maketrans({
     "<": "‹", ">": "›", "|": "¦", "[": "⟦", "]": "⟧", ":": "∶",
-    **dict.fromkeys("«〈《【〖〔「『⟨❬❰", "‹"), **dict.fromkeys("»〉》】〗〕」』⟩❭❱", "›"),
 })  # fmt: skip
+_BRACKETED = re.compile(rf"[{_BRACKET}](.*)[{_BRACKET}]", re.DOTALL)
 _BRACES = str.maketrans({"{": "❴", "}": "❵"})
 #: The characters that replace those of a marker.
 RESPELLED = "‹›¦⟦⟧∶❴❵"
+_CODE = re.compile("‹U\\+[0-9A-F]{4,6}›")
+_BACK = str.maketrans(RESPELLED, "<>|[]:{}")
 _MOST_TOKEN_CHARS = 100
 _WORD = re.compile(r"\w+")
 # Every marker in ASCII text holds one of these
-_SUSPECT = re.compile(r"[<>\[\]:]|\{[{%]")
+_SUSPECT = re.compile(r"[<>\[\]:|]|\{[{%]")
 
 
 @lru_cache(maxsize=16)
@@ -131,7 +149,8 @@ def _respell(marker: str) -> str:
 
     A marker without a character to replace gets a middle dot inside its last word.
     """
-    spelled = marker.translate(_LOOKALIKE)
+    bracketed = _BRACKETED.fullmatch(marker)
+    spelled = (f"‹{bracketed[1]}›" if bracketed else marker).translate(_LOOKALIKE)
     if marker.startswith(("{{", "{%")):
         spelled = spelled.translate(_BRACES)
     if spelled != marker:

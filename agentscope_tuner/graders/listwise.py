@@ -38,8 +38,9 @@ async def rank_all(grader: LLMGrader, responses: Sequence[str], max_chars: int, 
     """Rank `responses`, in one call where they fit.
 
     Equal responses are shown once and get equal places. Responses that together are longer than `max_chars` are ranked
-    in chunks. Each later chunk shows the best, the middle and the worst response so far once more. Its new responses
-    get their places between these three.
+    in chunks. Each later chunk shows the best, the middle and the worst response so far once more, or the middle alone
+    where the prompt has no room for three; these count within `max_chars`. Its new responses, one at least, get their
+    places between these.
 
     Raises:
         GraderError: a call gave no ranking.
@@ -50,8 +51,9 @@ async def rank_all(grader: LLMGrader, responses: Sequence[str], max_chars: int, 
     results: list[GraderRank] = []
     positions: dict[str, float] = {}
     conflicts = 0
-    for new in _chunks(distinct, max_chars):
-        anchors = _anchors(positions)
+    while distinct:
+        anchors = _anchors(positions, grader.max_chars // 2 - len(distinct[0]))
+        new, distinct = _first_chunk(distinct, max_chars - sum(map(len, anchors)), 1 if anchors else 2)
         shown = [*anchors, *new]
         result = await grader.aevaluate(response=shown, **inputs)
         if result.error is not None or not isinstance(result, GraderRank):
@@ -76,8 +78,13 @@ def group_prompts(
     The answers that a chunk shows again depend on verdicts, so the first answers take their place here.
     """
     distinct = list(dict.fromkeys(responses))
-    chunks = _chunks(distinct, max_chars) if len(distinct) > 1 else []
-    shown = [[*(distinct[:3] if number else ()), *chunk] for number, chunk in enumerate(chunks)]
+    left, shown = distinct if len(distinct) > 1 else [], list[list[str]]()
+    while left:
+        anchors = (
+            _anchors({text: float(n) for n, text in enumerate(distinct[:3])}, max_chars - len(left[0])) if shown else []
+        )
+        new, left = _first_chunk(left, max_chars - sum(map(len, anchors)), 1 if anchors else 2)
+        shown.append([*anchors, *new])
     return [prompt for responses in shown for prompt in grader.prompts({**inputs, "response": responses})]
 
 
@@ -92,25 +99,20 @@ def place_reward(place: float, size: int) -> float:
     return 1.0 - (place - 1.0) / (size - 1.0)
 
 
-def _chunks(texts: Sequence[str], max_chars: int) -> list[list[str]]:
-    """Consecutive texts in chunks of at most `max_chars`.
-
-    The first chunk holds at least two texts, and every other chunk at least one.
-    """
-    chunks: list[list[str]] = [[]]
-    for text in texts:
-        least = 2 if len(chunks) == 1 else 1
-        if len(chunks[-1]) >= least and sum(map(len, chunks[-1])) + len(text) > max_chars:
-            chunks.append([])
-        chunks[-1].append(text)
-    return chunks
+def _first_chunk(texts: Sequence[str], room: int, least: int) -> tuple[list[str], list[str]]:
+    """The first of `texts`, `least` or more, in at most `room` characters; and the rest."""
+    size = used = 0
+    while size < len(texts) and (size < least or used + len(texts[size]) <= room):
+        used += len(texts[size])
+        size += 1
+    return list(texts[:size]), list(texts[size:])
 
 
-def _anchors(positions: Mapping[str, float]) -> list[str]:
+def _anchors(positions: Mapping[str, float], room: int) -> list[str]:
     ordered = sorted(positions, key=lambda text: positions[text])
-    if len(ordered) < 3:
-        return ordered
-    return [ordered[0], ordered[len(ordered) // 2], ordered[-1]]
+    if len(ordered) > 3:
+        ordered = [ordered[0], ordered[len(ordered) // 2], ordered[-1]]
+    return ordered if sum(map(len, ordered)) <= room else ordered[len(ordered) // 2 :][:1]
 
 
 def _position(

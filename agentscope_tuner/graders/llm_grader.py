@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal, Self
@@ -25,8 +26,10 @@ from agentscope_tuner.graders.client.reply import (
     Reply,
     UnreadableReplies,
     final_json,
+    final_match,
     label_of,
     label_score,
+    number_in,
     rank_of,
     reason_of,
     score_of,
@@ -34,12 +37,15 @@ from agentscope_tuner.graders.client.reply import (
 from agentscope_tuner.graders.client.settings import ChatSettings
 from agentscope_tuner.graders.client.usage import Usage
 from agentscope_tuner.graders.prompt import (
+    MOST_CHARS,
+    ReplyForm,
     Texts,
     Trajectory,
     as_texts,
     build_prompt,
     echoes,
     is_empty,
+    overlong,
     reply_form,
     without_marks,
 )
@@ -51,7 +57,7 @@ ScoreSource = Literal["text", "logprobs"]
 #: The reason of the least score for a response without a visible character, about which no model is asked.
 NO_CONTENT = "no_content: the answer has no visible character"
 _OWN = ("rubrics", "min_score", "max_score")
-_SAVED = (*_OWN, "score_from", "labels", "votes", "vote_rule", "swap", "max_chars")
+_SAVED = (*_OWN, "score_from", "labels", "score_pattern", "votes", "vote_rule", "swap", "max_chars")
 
 
 class LLMGrader(BaseGrader):
@@ -74,10 +80,13 @@ class LLMGrader(BaseGrader):
         rubrics: the criteria, for templates that have the variable `{rubrics}`.
         score_from: `text`, the score as written; `logprobs`, the labels' mean by their probabilities (pointwise only).
         labels: the score of each word that the model may answer; None: a number, or with `logprobs` yes or no.
+        score_pattern: for models that write no JSON, such as `GRADE: ([CI])`: a regular expression with one group, the
+            score or one of `labels` at the end of the reply. The prompt then says itself how to reply.
         votes: how many times the model is asked; more than one vote needs a temperature.
         vote_rule: how votes become one verdict. Failed votes are dropped and counted; if half fail, the verdict fails.
         swap: listwise only: ask in both orders. A pair on which the orders disagree is a tie, and is counted.
-        max_chars: of all arguments in a prompt together; longer ones lose their middle, and a note in the text says so.
+        max_chars: of all arguments in a prompt together: see `as_texts`. A response that does not fit is not judged in
+            part, but earns the least.
         optional: variables that may be None; the prompt then says that none was given.
 
     Raises:
@@ -99,10 +108,11 @@ class LLMGrader(BaseGrader):
         rubrics: str = "",
         score_from: ScoreSource = "text",
         labels: Mapping[str, float] | None = None,
+        score_pattern: str | None = None,
         votes: int = 1,
         vote_rule: combine.VoteRule = "median",
         swap: bool = False,
-        max_chars: int = 60_000,
+        max_chars: int = MOST_CHARS,
         optional: Sequence[str] = OPTIONAL,
     ) -> None:
         super().__init__(name, mode, description)
@@ -122,6 +132,8 @@ class LLMGrader(BaseGrader):
         self.labels = {label.strip().lower(): float(value) for label, value in (labels or {}).items()}
         if not self.labels and score_from == "logprobs":
             self.labels = {"yes": self.max_score, "no": self.min_score}
+        self.score_pattern = score_pattern
+        self._pattern = _compiled(score_pattern)
         self.votes, self.vote_rule, self.swap, self.max_chars = votes, vote_rule, swap, max_chars
         self._check()
 
@@ -136,6 +148,8 @@ class LLMGrader(BaseGrader):
             )
         if self.mode is GraderMode.LISTWISE and (self.score_from == "logprobs" or self.labels):
             raise ValueError("score_from='logprobs' and labels give scores, and listwise mode asks for places")
+        if self._pattern and (self.mode is GraderMode.LISTWISE or self.score_from == "logprobs"):
+            raise ValueError("score_pattern reads one score from the text of a reply: pointwise, and not from logprobs")
         if self.mode is GraderMode.POINTWISE and self.swap:
             raise ValueError("swap exchanges candidates, and pointwise mode has one")
         if not all(self.min_score <= value <= self.max_score for value in self.labels.values()):
@@ -210,12 +224,14 @@ class LLMGrader(BaseGrader):
         responses = values["response"]
         if isinstance(responses, str) or len(responses) < 2:
             raise GraderError(f"a listwise grader ranks a list of two or more responses, got {responses!r:.200}")
-        last = {index for index, text in enumerate(responses) if is_empty(text)}
+        last = {index for index, text in enumerate(responses) if is_empty(text)} | self._overlong(values)
         try:
             return await self._ranked_but(last, values)
         except (UnreadableReplies, AnswerAtFault) as exc:
             at_fault = await self._at_fault(last, values)
             if not at_fault:
+                if isinstance(exc, UnreadableReplies):
+                    self.model.count_failure(exc)
                 raise
             result = await self._ranked_but(last | at_fault, values)
             told = f"{len(at_fault)} unjudgeable: {exc.message:.200}; {result.reason}"
@@ -223,15 +239,20 @@ class LLMGrader(BaseGrader):
 
     async def _at_fault(self, last: set[int], values: Mapping[str, Any]) -> set[int]:
         """Which of the responses prevent a ranking: those that cannot be ranked beside a harmless one either."""
-        found = set()
-        for index, response in enumerate(values["response"]):
-            if index not in last:
-                pair = {**values, "response": [response, HARMLESS]}
-                try:
-                    await self._ask(pair, 0)
-                except AnswerAtFault:
-                    found.add(index)
-        return found
+
+        async def prevents(response: str) -> bool:
+            try:
+                await self._ask({**values, "response": [response, HARMLESS]}, 0)
+            except AnswerAtFault:
+                return True
+            return False
+
+        judged = [index for index in range(len(values["response"])) if index not in last]
+        found = await asyncio.gather(*(prevents(values["response"][index]) for index in judged))
+        return {index for index, prevented in zip(judged, found, strict=True) if prevented}
+
+    def _overlong(self, values: Mapping[str, Any]) -> set[int]:
+        return overlong({name: value for name, value in values.items() if name in self._used}, self.max_chars)
 
     async def _ranked_but(self, last: set[int], values: Mapping[str, Any]) -> GraderRank:
         """The ranking; the responses of the indices in `last` are not shown, and share the places behind all others."""
@@ -280,7 +301,7 @@ class LLMGrader(BaseGrader):
         response = values["response"]
         if self.mode is GraderMode.LISTWISE and len(response) > 2:
             # Which of several texts is to blame, `_at_fault` finds
-            return await self.model.ask(*question(values))
+            return await self.model.ask(*question(values), counts=False)
         harmless: Any = HARMLESS if self.mode is GraderMode.POINTWISE else [HARMLESS, f"{HARMLESS} Sorry."]
         return await ask_about(self.model, *question(values), lambda: question({**values, "response": harmless}))
 
@@ -294,7 +315,9 @@ class LLMGrader(BaseGrader):
         own = {"rubrics": self.rubrics, "min_score": f"{self.min_score:g}", "max_score": f"{self.max_score:g}"}
         size = len(texts["response"]) if self.mode is GraderMode.LISTWISE else 0
         labels, by_logprobs = tuple(self.labels), self.score_from == "logprobs"
-        form = reply_form(self.language, self.min_score, self.max_score, labels, size, by_logprobs)
+        form = ReplyForm("")
+        if not self._pattern:
+            form = reply_form(self.language, self.min_score, self.max_score, labels, size, by_logprobs)
         return build_prompt(self.template, self.language, own, texts, form, draw)
 
     def parse(self, reply: Reply, texts: Texts) -> tuple[Any, str]:
@@ -310,7 +333,13 @@ class LLMGrader(BaseGrader):
         if self.score_from == "logprobs":
             score = label_score(reply, self.labels)
             return score, f"expected score {score:g} by the probabilities of {', '.join(self.labels)}"
-        verdict = final_json(replace(reply, text=without_marks(reply.text, texts)), echoes(texts))
+        reply = replace(reply, text=without_marks(reply.text, texts))
+        if self._pattern:
+            said, reason = final_match(reply, self._pattern, echoes(texts))
+            if self.labels:
+                return self.labels[label_of({"label": said}, list(self.labels))], reason
+            return score_of({"score": number_in(said)}, self.min_score, self.max_score), reason
+        verdict = final_json(reply, echoes(texts))
         if self.mode is GraderMode.LISTWISE:
             return rank_of(verdict, len(texts["response"])), reason_of(verdict)
         if self.labels:
@@ -330,13 +359,18 @@ class LLMGrader(BaseGrader):
         """
         values = {**dict.fromkeys(USUAL), **values}
         check_arguments(values, self._used, self.optional, _OWN)
-        shown = [values["response"]] if self.mode is GraderMode.POINTWISE else list(values["response"])
-        shown = [one for one in shown if not is_empty(one)]
-        if len(shown) < (1 if self.mode is GraderMode.POINTWISE else 2):
+        pointwise = self.mode is GraderMode.POINTWISE
+        last = set() if pointwise else self._overlong(values)
+        shown = [values["response"]] if pointwise else list(values["response"])
+        shown = [one for index, one in enumerate(shown) if not is_empty(one) and index not in last]
+        if len(shown) < (1 if pointwise else 2):
             return []
         orders = [shown, shown[::-1]] if self.swap else [shown]
-        asked = [order if self.mode is GraderMode.LISTWISE else order[0] for order in orders]
-        texts = [self.texts({**values, "response": response}) for response in asked]
+        asked = [order[0] if pointwise else order for order in orders]
+        try:
+            texts = [self.texts({**values, "response": response}) for response in asked]
+        except AnswerAtFault:
+            return []
         return [self.build_messages(one, draw) for one in texts for draw in range(self.votes)]
 
     def to_dict(self) -> dict[str, Any]:
@@ -365,6 +399,18 @@ class LLMGrader(BaseGrader):
         # A ready grader's own __init__ takes fewer arguments, and sets nothing else: call the base's in its place
         LLMGrader.__init__(grader, model, template=template, **fields)
         return grader
+
+
+def _compiled(pattern: str | None) -> re.Pattern[str] | None:
+    if pattern is None:
+        return None
+    try:
+        found = re.compile(pattern, re.IGNORECASE)
+    except re.error as exc:
+        raise ValueError(f"score_pattern must be a regular expression, got {pattern!r}: {exc}") from exc
+    if found.groups != 1:
+        raise ValueError(f"score_pattern must have one group, the score, as in '(\\d+)', got {pattern!r}")
+    return found
 
 
 def _total(answers: Sequence[Answer[Any]]) -> Usage:

@@ -10,8 +10,10 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import groupby
 from typing import Any
 
+from agentscope_tuner.graders.blame import AnswerAtFault
 from agentscope_tuner.graders.client.chat_model import Prompt
 from agentscope_tuner.graders.injection_defence import (
     RESPELLED,
@@ -87,7 +89,7 @@ def closing(language: LanguageEnum, delimiter: str, form: str, respelled: bool =
     """
     note = _RESPELLED[language] if respelled else ""
     values = {"delimiter": delimiter, "mark": mark_of(delimiter).strip(), "form": note + form}
-    return fill(_CLOSING[language], values)
+    return fill(_CLOSING[language], values).rstrip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +135,8 @@ def object_schema(properties: dict[str, Any]) -> dict[str, Any]:
 Texts = Mapping[str, str | Sequence[str]]
 
 _RESPELLED_CHARACTERS = frozenset(RESPELLED)
+#: The default of `max_chars`.
+MOST_CHARS = 120_000
 _MOST_TURNS = 200
 _FIRST_TURNS = 50
 
@@ -171,14 +175,15 @@ class Trajectory(tuple[str, ...]):
         return "\n\n".join(f"({role})\n{turn}" for role, turn in zip(self.roles, self, strict=True))
 
     def bounded(self) -> Trajectory:
-        """The trajectory with a note in place of its middle turns, where it has very many."""
-        left_out = len(self) - _MOST_TURNS
-        if left_out <= 0:
-            return self
-        tail = _MOST_TURNS - _FIRST_TURNS
-        note = f"(… {left_out} turns left out …)"
-        turns = (*self[:_FIRST_TURNS], note, *self[-tail:])
-        return Trajectory(turns, (*self.roles[:_FIRST_TURNS], "note", *self.roles[-tail:]))
+        """The trajectory with notes in place of middle turns that the policy did not write, where it has very many."""
+        others = [index for index, role in enumerate(self.roles) if role != "assistant"]
+        left_out = set(others[_FIRST_TURNS : _FIRST_TURNS - _MOST_TURNS]) if len(others) > _MOST_TURNS else set()
+        turns: list[tuple[str, str]] = []
+        for hidden, found in groupby(range(len(self)), left_out.__contains__):
+            indices = list(found)
+            note = (f"(… {len(indices)} turns left out …)", "note")
+            turns += [note] if hidden else [(self[index], self.roles[index]) for index in indices]
+        return Trajectory([turn for turn, _ in turns], [role for _, role in turns]) if left_out else self
 
 
 def is_empty(response: str | Sequence[str]) -> bool:
@@ -193,10 +198,13 @@ def as_texts(
 ) -> dict[str, str | Sequence[str]]:
     """`values` as neutralised texts of about `max_chars` together.
 
-    A list of str stays a list. Other data becomes JSON, and None a text which says that none was given. Where the
-    budget does not suffice, the answer (of a trajectory the last turn of the policy) gets up to half of it, and the
-    other texts and turns share the rest. A text that gets less than it has loses its middle, and says so. See
-    `neutralise` for `tokens`.
+    A list of str stays a list. Other data becomes JSON, and None a text which says that none was given. What the policy
+    wrote (`response`; of a trajectory the turns of the assistant) comes first and is shown whole, in three quarters of
+    the budget or in what the other texts leave; these share the rest. One that gets less than it has loses its middle,
+    and says so. See `neutralise` for `tokens`.
+
+    Raises:
+        AnswerAtFault: what the policy wrote does not fit. A part that is not shown could be the bad one.
     """
     raw: dict[str, str | Sequence[str]] = {}
     for name, value in values.items():
@@ -209,19 +217,30 @@ def as_texts(
         else:
             raw[name] = json.dumps(value, ensure_ascii=False, default=str)
     pieces = [(name, index) for name, text in raw.items() for index in range(_size(text))]
-    response = raw.get("response")
-    first = ("response", (response.last or 0) if isinstance(response, Trajectory) else 0)
-    alone = isinstance(response, str | Trajectory)
     texts = [_piece(raw[name], index) for name, index in pieces]
-    most = _shares(list(map(len, texts)), max_chars, pieces.index(first) if alone and first in pieces else None)
-    shown = [_fitted(text, size, tokens) for text, size in zip(texts, most, strict=True)]
+    own = frozenset(
+        number for number, (name, index) in enumerate(pieces) if name == "response" and _is_own(raw[name], index)
+    )
+    turns = sum(isinstance(raw[name], Trajectory) for name, _ in pieces)
+    most = _shares(list(map(len, texts)), max(0, max_chars - _TURN_CHARS * turns), own)
+    shown = [
+        neutralise(text, None, tokens, judged=True) if number in own else _fitted(text, size, tokens)
+        for number, (text, size) in enumerate(zip(texts, most, strict=True))
+        if number not in own or size == len(text)
+    ]
+    long = sum(len(texts[number]) for number in own)
+    if len(shown) < len(texts) or sum(_cost(shown[number]) for number in own) > 2 * max_chars + _SLACK:
+        raise AnswerAtFault(
+            f"what is to be judged has {long} characters in {len(own)} texts, and must be shown whole: max_chars is "
+            f"{max_chars} for all that a prompt shows"
+        )
     found: dict[str, str | Sequence[str]] = {}
     for name, text in raw.items():
-        own = [one for (owner, _), one in zip(pieces, shown, strict=True) if owner == name]
+        mine = [one for (owner, _), one in zip(pieces, shown, strict=True) if owner == name]
         if isinstance(text, Trajectory):
-            found[name] = Trajectory(own, [_WORDS.sub(" ", role) for role in text.roles])
+            found[name] = Trajectory(mine, [_WORDS.sub(" ", role) for role in text.roles])
         else:
-            found[name] = own[0] if isinstance(text, str) else own
+            found[name] = mine[0] if isinstance(text, str) else mine
     return found
 
 
@@ -236,22 +255,39 @@ def _piece(text: str | Sequence[str], index: int) -> str:
     return text if isinstance(text, str) else text[index]
 
 
-def _shares(sizes: Sequence[int], budget: int, first: int | None) -> list[int]:
-    """How much of each text is shown: all of the small ones, and the same of all larger ones, `budget` in all.
+def _is_own(text: str | Sequence[str], index: int) -> bool:
+    return not isinstance(text, Trajectory) or text.roles[index] == "assistant"
 
-    Text number `first` gets up to half of the budget before the others, and what they leave.
-    """
-    if sum(sizes) <= budget:
-        return list(sizes)
-    kept = min(sizes[first], budget // 2) if first is not None else 0
-    left, shares = budget - kept, [0] * len(sizes)
-    others = sorted((index for index in range(len(sizes)) if index != first), key=sizes.__getitem__)
-    for position, index in enumerate(others):
-        shares[index] = min(sizes[index], left // (len(others) - position))
-        left -= shares[index]
-    if first is not None:
-        shares[first] = min(sizes[first], kept + left)
+
+def overlong(values: Mapping[str, Any], max_chars: int) -> set[int]:
+    """Which of the texts in the list `values["response"]` do not fit beside the others: see `as_texts`."""
+    others = [len(str(value)) for name, value in values.items() if name != "response" and value is not None]
+    sizes = list(map(len, values["response"]))
+    most = _shares([*sizes, *others], max_chars, frozenset(range(len(sizes))))
+    return {index for index, size in enumerate(sizes) if most[index] < size}
+
+
+def _shares(sizes: Sequence[int], budget: int, own: frozenset[int]) -> list[int]:
+    """How much of each text is shown, `budget` in all: see `as_texts`, for which `own` are what the policy wrote."""
+    others = [number for number in range(len(sizes)) if number not in own]
+    kept = min(sum(sizes[number] for number in others), budget // 4)
+    shares = _filled({number: sizes[number] for number in own}, budget - kept)
+    left = budget - sum(shares.values())
+    shares |= _filled({number: sizes[number] for number in others}, left)
+    return [shares[number] for number in range(len(sizes))]
+
+
+def _filled(sizes: Mapping[int, int], budget: int) -> dict[int, int]:
+    """All of the small ones, and the same of all larger ones, `budget` in all."""
+    shares: dict[int, int] = {}
+    for position, number in enumerate(sorted(sizes, key=lambda number: sizes[number])):
+        shares[number] = min(sizes[number], budget // (len(sizes) - position))
+        budget -= shares[number]
     return shares
+
+
+def _cost(shown: str) -> int:
+    return len(shown) + _MARK_CHARS * shown.count("\n")
 
 
 def _fitted(text: str, most: int, tokens: tuple[str, ...]) -> str:
@@ -259,15 +295,16 @@ def _fitted(text: str, most: int, tokens: tuple[str, ...]) -> str:
     cap = most
     for _ in range(4):
         shown = neutralise(text, cap, tokens, judged=True)
-        cost = len(shown) + _MARK_CHARS * shown.count("\n")
-        if cost <= 2 * most + _SLACK:
+        if _cost(shown) <= 2 * most + _SLACK:
             break
-        cap = cap * most // cost
+        cap = cap * most // _cost(shown)
     return shown
 
 
 _MARK_CHARS = len(mark_of("0" * 16))
 _SLACK = 200
+# About what stands around a turn
+_TURN_CHARS = 100
 
 
 def build_prompt(

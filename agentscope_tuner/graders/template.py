@@ -150,5 +150,11 @@ def fill(text: str, values: Mapping[str, str]) -> str:
     return _style(text).sub(value_of, text)
 
 
+def headings(text: str) -> tuple[str, ...]:
+    """What a prompt's lines say beside its variables, such as a heading or a tag: no text filled in may hold it."""
+    pieces = (piece.strip() for line in text.splitlines() for piece in _VARIABLE.split(line)[::2])
+    return tuple(dict.fromkeys(piece for piece in pieces if len(piece) > 1 and re.search(r"\w", piece)))
+
+
 def _style(text: str) -> re.Pattern[str]:
     return _FORMAT_STYLE if "{{" in text else _VARIABLE

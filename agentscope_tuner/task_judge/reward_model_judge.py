@@ -31,6 +31,8 @@ _DEADLINE_SECONDS = 120.0
 _BATCH_BYTES = 2**20
 # Statuses that may say of one chat that it is too long
 _ABOUT_THE_CHAT = frozenset({400, 413, 422})
+# Requests at once about a chat that took too long
+_AT_ONCE = 8
 _QUESTION = "What is the capital of France?"
 # Answers of which a model that reads what it is given thinks differently
 _PROBES = (HARMLESS, "Paris is the capital of France, a country in western Europe.", "x x x x x x x x")
@@ -130,7 +132,7 @@ class RewardModelJudge(BaseJudge):
             senders=mine.concurrency,
             patience=limits.deadline,
             # One chat that the server refuses would otherwise take its neighbours' scores away
-            again=lambda found: isinstance(found, NoScore | _Refused),
+            again=_may_be_its_fault,
         )
         self._reads: Once[bool] = Once()
 
@@ -160,17 +162,21 @@ class RewardModelJudge(BaseJudge):
     async def _scored(self, chat: Chat, harmless: Chat) -> tuple[float | JudgeError, bool]:
         """The score of `chat`, or why there is none, and whether that is the fault of its own text: see blame.py."""
         score = await self._ask(chat)
-        if not isinstance(score, NoScore | _Refused):
+        if not _may_be_its_fault(score):
             return score, False
         first = score
+        # A chat over which the server broke, or took too long, is tried several times at once
+        many = _AT_ONCE if isinstance(score, DeadlineError) else 1
 
         async def again() -> int:
             nonlocal score
-            score = await self._ask(chat)
-            return int(isinstance(score, NoScore | _Refused))
+            for score in await asyncio.gather(*(self._ask_once(chat) for _ in range(many))):
+                if not _may_be_its_fault(score):
+                    return 0
+            return many
 
         async def control(_: int) -> bool:
-            return not isinstance(await self._ask(harmless), JudgeError)
+            return not isinstance(await self._ask_once(harmless), JudgeError)
 
         try:
             async with asyncio.timeout(self._seconds):
@@ -208,10 +214,20 @@ class RewardModelJudge(BaseJudge):
         return Chat(self._format.write(messages) if self._format else "", query, _text(response), label)
 
     async def _ask(self, chat: Chat) -> float | JudgeError:
-        row = json.dumps([chat.text, chat.query, chat.response, chat.label]).encode()
-        return await self._chats.ask(row)
+        try:
+            return await self._chats.ask(_row(chat))
+        except DeadlineError as exc:
+            return exc
+
+    async def _ask_once(self, chat: Chat) -> float | JudgeError:
+        """The score, by a request of its own, in the time of one try."""
+        (found,) = await self._send([_row(chat)], asyncio.get_running_loop().time() + self.settings.timeout)
+        return found
 
     async def _send(self, rows: Sequence[bytes], ends_at: float) -> Sequence[float | JudgeError]:
+        if len(rows) > 1:
+            # One chat that takes too long would otherwise take its neighbours' scores away
+            ends_at = min(ends_at, asyncio.get_running_loop().time() + self.settings.timeout)
         chats = [Chat(*json.loads(row)) for row in rows]
         where = f"scoring {len(chats)} chats"
 
@@ -228,7 +244,7 @@ class RewardModelJudge(BaseJudge):
         call = HttpCall(self._wire.path, body, where, parse, self.settings.timeout, ends_at=ends_at)
         try:
             found: list[float] = await self._exchange.run(call)
-        except (NoScore, _Refused) as exc:
+        except (NoScore, _Refused, DeadlineError) as exc:
             return [exc] * len(chats)
         return found
 
@@ -240,8 +256,17 @@ class _Refused(JudgeError):
 
 
 def _refusal(status: int, detail: str, where: str) -> JudgeError:
-    kind = _Refused if status in _ABOUT_THE_CHAT else JudgeError
+    kind = _Refused if status in _ABOUT_THE_CHAT or status >= 500 else JudgeError
     return kind(f"{where}: the reward model's server answered {status}: {detail[:500]}", cause=Cause.ENDPOINT)
+
+
+def _may_be_its_fault(found: object) -> bool:
+    """Whether a chat's own text may be why it has no score: the server refuses it, breaks over it, or is too slow."""
+    return isinstance(found, NoScore | _Refused | DeadlineError)
+
+
+def _row(chat: Chat) -> bytes:
+    return json.dumps([chat.text, chat.query, chat.response, chat.label]).encode()
 
 
 def _endpoint_error(message: str) -> JudgeError:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any, Literal
 
 from pydantic import Field
@@ -16,7 +15,7 @@ from agentscope_tuner.graders.client.usage import Usage, metered
 from agentscope_tuner.graders.cost import Estimate, Reckoner
 from agentscope_tuner.graders.criteria_grader import CriteriaGrader, Met
 from agentscope_tuner.graders.llm_grader import NO_CONTENT
-from agentscope_tuner.graders.prompt import Trajectory, is_empty
+from agentscope_tuner.graders.prompt import MOST_CHARS, Trajectory, is_empty
 from agentscope_tuner.graders.rubrics.criteria import Aggregation, Rubrics, aggregated, read_rubrics
 from agentscope_tuner.task_judge.base_judge import Counts, Reward
 from agentscope_tuner.task_judge.llm.jury import CriteriaPanel
@@ -54,8 +53,8 @@ class TaskRubricsConfig(ModelsSection):
     success_threshold: float = Field(default=0.7, ge=0, le=1)
     #: of the order in which criteria are shown; null: as listed
     shuffle_seed: int | None = 0
-    #: of all that a prompt shows; of longer texts the middle is left out
-    max_chars: int = Field(default=60_000, ge=1_000)
+    #: of all that a prompt shows; an answer that does not fit earns the least
+    max_chars: int = Field(default=MOST_CHARS, ge=1_000)
 
 
 class TaskRubricsJudge(ModelJudge):
@@ -108,19 +107,20 @@ class TaskRubricsJudge(ModelJudge):
             return Reward(0.0, False, reason=NO_CONTENT, filtered_by="no_content")
         order = self._order(workflow_task, rubrics)
         shown = [rubrics.criteria[index].text for index in order]
+        against = [rubrics.criteria[index].weight < 0 for index in order]
         with metered() as meter:
             await self._probes.check(lambda text: self._shares(rubrics, query, text))
             try:
-                found = first = await self.first.decide(query, response, shown)
+                found = first = await self.first.decide(query, response, shown, against)
                 if self.panels.when is not None:
-                    score = self._score(rubrics, _charged(rubrics, _in_order(first.met, order)))
+                    score = self._score(rubrics, _in_order(first.met, order))
                     if self.panels.when.holds({"score": score, "disagreement": first.disagreement}):
-                        found = await self.dearer.decide(query, response, shown)
+                        found = await self.dearer.decide(query, response, shown, against)
             except AnswerAtFault as exc:
                 # To leave out the verdict would let a policy choose when it is judged
                 told = " ".join(f"unjudgeable: {exc.message}".split())
                 return Reward(0.0, False, reason=told, metrics=meter.usage.metrics(), filtered_by="unjudgeable")
-        met = _charged(rubrics, _in_order(found.met, order))
+        met = _in_order(found.met, order)
         self._count(workflow_task, rubrics, met)
         metrics = {**found.metrics, **meter.usage.metrics()}
         if self.panels.when is not None:
@@ -132,8 +132,12 @@ class TaskRubricsJudge(ModelJudge):
         """Each model's score of the answer `text`."""
         graders = {**self.first.graders, **self.dearer.graders}
         shown = [criterion.text for criterion in rubrics.criteria]
-        found = {name: await grader.decide(query, text, shown) for name, grader in graders.items()}
-        return {name: self._score(rubrics, _charged(rubrics, met)) for name, (met, _) in found.items()}
+        against = [criterion.weight < 0 for criterion in rubrics.criteria]
+        found = {}
+        for name, grader in graders.items():
+            alone = CriteriaPanel({name: grader}, self.settings.jury_rule, "error")
+            found[name] = self._score(rubrics, list((await alone.decide(query, text, shown, against)).met))
+        return found
 
     def _case(self, task: WorkflowTask, output: WorkflowOutput) -> tuple[Rubrics, str, str | Trajectory]:
         """The criteria, the query and the response."""
@@ -221,14 +225,6 @@ class TaskRubricsJudge(ModelJudge):
                 notes.append(f"criterion {'always' if met else 'never'} met in {seen} answers to {key}")
         more = len(notes) - _MOST_NOTES
         return notes[:_MOST_NOTES] + ([f"and {more} more criteria always or never met"] if more > 0 else [])
-
-
-def _charged(rubrics: Rubrics, met: Sequence[Met]) -> list[Met]:
-    """The verdicts, in the criteria's order. A yes without a quote earns nothing: it does not count for the answer,
-    and where a criterion speaks against the answer it does count.
-    """
-    pairs = zip(rubrics.criteria, met, strict=True)
-    return [replace(one, value=1.0) if one.unproven and criterion.weight < 0 else one for criterion, one in pairs]
 
 
 def _in_order(met: Sequence[Met], order: Sequence[int]) -> list[Met]:

@@ -15,7 +15,7 @@ from agentscope_tuner.graders.client.reply import Reply
 from agentscope_tuner.graders.client.usage import Usage, metered
 from agentscope_tuner.graders.cost import Estimate, Reckoner
 from agentscope_tuner.graders.injection_defence import is_blank, neutralise
-from agentscope_tuner.graders.template import ChatMessage, fill
+from agentscope_tuner.graders.template import ChatMessage, fill, headings
 from agentscope_tuner.task_judge.base_judge import Reward, final_answer
 from agentscope_tuner.task_judge.llm.model_judge import ModelJudge
 from agentscope_tuner.task_judge.llm.probes import Probes
@@ -148,7 +148,8 @@ class VerifierJudge(ModelJudge):
 
     def _prompt(self, query: str, truth: str, shown: str) -> Prompt:
         markers = self.model.settings.markers
-        safe = neutralise(shown, tokens=markers, judged=True)
+        # These prompts have no border, for the models were trained without one
+        safe = neutralise(shown, tokens=(*markers, *headings(PRESETS[self.settings.preset].prompt)), judged=True)
         values = {"query": neutralise(query, self.settings.max_chars, markers), "ground_truth": truth, "response": safe}
         return Prompt([ChatMessage(content=fill(PRESETS[self.settings.preset].prompt, values))])
 

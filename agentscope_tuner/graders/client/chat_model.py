@@ -137,7 +137,14 @@ class ChatModel:
         """The usage of this model in this process so far."""
         return self._state.usage
 
-    async def ask(self, prompt: Prompt, parse: Callable[[Reply], T], *, counts: bool = True) -> Answer[T]:
+    async def ask(
+        self,
+        prompt: Prompt,
+        parse: Callable[[Reply], T],
+        *,
+        counts: bool = True,
+        limits: ChatSettings | None = None,
+    ) -> Answer[T]:
         """Ask until a reply parses.
 
         An equal question that is being asked is waited for. The store answers a question that was answered before.
@@ -146,13 +153,14 @@ class ChatModel:
             prompt: the question.
             parse: turns a reply into a value; raises ReplyError for a reply without one.
             counts: whether UnreadableReplies is one of the endpoint's failures; if not, see `count_failure`.
+            limits: the settings whose deadline and bounds on tries hold for this question, in place of the model's.
 
         Raises:
             GraderError: no readable reply within the deadline and the bounds on retries; names each try's failure.
             ConfigError: there is no key for this model.
         """
         try:
-            answer = await self._on_loop(self._ask(prompt, parse, counts))
+            answer = await self._on_loop(self._ask(prompt, parse, counts, limits))
         except GraderError as exc:
             record_call(self.settings.model_name, prompt.written, error=str(exc))
             raise
@@ -182,7 +190,9 @@ class ChatModel:
         assert state is not None
         return state
 
-    async def _ask(self, prompt: Prompt, parse: Callable[[Reply], T], counts: bool) -> Answer[T]:
+    async def _ask(
+        self, prompt: Prompt, parse: Callable[[Reply], T], counts: bool, limits: ChatSettings | None
+    ) -> Answer[T]:
         state = self._state
         store = self._store or state.cache
         key = self.key(prompt)
@@ -202,7 +212,7 @@ class ChatModel:
             shared: Answer[T] = await flight.join()
             state.spent(Usage(cache_hits=1))
             return replace(shared, usage=Usage(cache_hits=1))
-        flight = Flight(self._fetch_and_keep(state, store, key, prompt, parse, counts), state.flights, place)
+        flight = Flight(self._fetch_and_keep(state, store, key, prompt, parse, counts, limits), state.flights, place)
         first: Answer[T] = await flight.join()
         return first
 
@@ -214,9 +224,10 @@ class ChatModel:
         prompt: Prompt,
         parse: Callable[[Reply], T],
         counts: bool,
+        limits: ChatSettings | None,
     ) -> Answer[T]:
         try:
-            reply, value, usage = await requests.fetch(state, self._body(prompt), prompt.schema, parse)
+            reply, value, usage = await requests.fetch(state, self._body(prompt), prompt.schema, parse, limits)
         except GraderError as exc:
             if counts or not isinstance(exc, UnreadableReplies):
                 state.breaker.failed(exc, refused=not state.answered and is_refused(exc))

@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
-from agentscope_tuner.errors import GraderError
-from agentscope_tuner.graders.injection_defence import lower_letters, plain
+from agentscope_tuner.errors import Cause, GraderError, GraderTimeout
+from agentscope_tuner.graders.injection_defence import as_written, lower_letters, plain
 from agentscope_tuner.graders.schema import check_permutation
 
 # A key, a colon or an equals sign, and a value. Each may stand in up to six quotes and backslashes
@@ -119,6 +119,8 @@ def _meaning(value: object) -> object:
 # A verdict has a few hundred characters: refuse a reply long before a megabyte
 _MAX_CHARS = 200_000
 _MAX_BRACES = 2_000
+# The end of a reply, in which a verdict that is no JSON is searched
+_MOST_SEARCHED = 8_000
 _CUT_OFF = frozenset({"length", "max_tokens", "content_filter", "error"})
 # <think>, <thinking>, Mistral's [THINK], Kimi's ◁think▷
 _THINK_OPEN = re.compile(r"[<\[◁]\s*think(?:ing)?\s*[>\]▷]", re.IGNORECASE)
@@ -135,7 +137,8 @@ class ReplyError(Exception):
 
 
 class UnreadableReplies(GraderError):
-    """The endpoint answers, and still there is no verdict: no reply could be read, or it refuses this very prompt.
+    """The endpoint was reached, and still there is no verdict: no reply could be read or came in time, or the endpoint
+    refuses this very prompt, or breaks over it.
 
     The judged text may be the cause; see blame.py.
 
@@ -144,6 +147,12 @@ class UnreadableReplies(GraderError):
     """
 
     tries: int = 1
+
+
+class LateReplies(UnreadableReplies, GraderTimeout):
+    """No reply came within the verdict's deadline, or none that could be read."""
+
+    cause = Cause.DEADLINE
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,6 +216,33 @@ def final_json(reply: Reply, echoes: Sequence[str] = ()) -> dict[str, Any]:
     return objects[-1]
 
 
+def final_match(reply: Reply, pattern: re.Pattern[str], echoes: Sequence[str] = ()) -> tuple[str, str]:
+    """The judge's own verdict in a reply that is no JSON: what the group of `pattern` finds last, and the text before.
+
+    No word may stand behind it, or the reply ends with something else. What stands around the group, and in the judged
+    text, too, with the same verdict, may be a quotation.
+
+    Raises:
+        ReplyError: the reply is a refusal, cut off, empty, or does not end with a verdict of the judge's own.
+    """
+    check_finished(reply)
+    text = without_thinking(reply.text)[-_MOST_SEARCHED:]
+    found = list(pattern.finditer(text))
+    if not found:
+        raise ReplyError(f"the reply holds nothing like {pattern.pattern!r}: {_excerpt(text)}")
+    last = found[-1]
+    if re.search(r"\w", text[last.end() :]):
+        raise ReplyError(f"the reply goes on behind its verdict: {_excerpt(text[-160:])}")
+    found_bare = _bare(last[0])
+    if found_bare != _bare(last[1]) and any(found_bare in _bare(echo) for echo in echoes):
+        raise ReplyError(f"the verdict {last[0]!r:.60} stands in the judged text, too")
+    return last[1].strip(), text[: last.start()].strip()
+
+
+def _bare(text: str) -> str:
+    return "".join(as_written(text).casefold().split())
+
+
 def score_of(verdict: dict[str, Any], low: float, high: float) -> float:
     """`verdict["score"]`, checked to be a finite number within [low, high].
 
@@ -222,6 +258,18 @@ def score_of(verdict: dict[str, Any], low: float, high: float) -> float:
     if not low <= score <= high:
         raise ReplyError(f"score must lie within {low:g} to {high:g}, got {score!r:.100}")
     return float(score)
+
+
+def number_in(text: str) -> float:
+    """The number that `text` is.
+
+    Raises:
+        ReplyError: it is none.
+    """
+    try:
+        return float(text)
+    except ValueError as exc:
+        raise ReplyError(f"the score must be a number, got {text!r:.60}") from exc
 
 
 def label_of(verdict: dict[str, Any], labels: Sequence[str]) -> str:

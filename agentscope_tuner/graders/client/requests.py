@@ -23,7 +23,7 @@ from agentscope_tuner._http.limiter import Limiter, Place, pace_of
 from agentscope_tuner._http.retry import REFUSED_SECONDS, Retries, is_busy, is_refused, retry_after
 from agentscope_tuner._run.forks import unforked
 from agentscope_tuner.errors import GraderError, GraderTimeout
-from agentscope_tuner.graders.client.reply import Reply, ReplyError, UnreadableReplies
+from agentscope_tuner.graders.client.reply import LateReplies, Reply, ReplyError, UnreadableReplies
 from agentscope_tuner.graders.client.settings import ChatSettings, Endpoint
 from agentscope_tuner.graders.client.usage import Breaker, Spending, Usage, count_spent
 from agentscope_tuner.graders.client.verdict_cache import VerdictCache, default_cache_dir
@@ -143,9 +143,13 @@ def _new_client(endpoint: Endpoint) -> openai.AsyncOpenAI:
 
 
 async def fetch(
-    state: SharedState, body: Mapping[str, Any], schema: Mapping[str, Any] | None, parse: Callable[[Reply], T]
+    state: SharedState,
+    body: Mapping[str, Any],
+    schema: Mapping[str, Any] | None,
+    parse: Callable[[Reply], T],
+    limits: ChatSettings | None = None,
 ) -> tuple[Reply, T, Usage]:
-    """Ask until a reply parses.
+    """Ask until a reply parses, within `limits`, or those of the state.
 
     The deadline starts with the first request's turn, or when only a pause that the endpoint asks for delays that turn:
     the wait before is not the endpoint's fault.
@@ -153,13 +157,14 @@ async def fetch(
     Raises:
         GraderError: see ChatModel.ask.
     """
-    tries, usage = Tries(state.settings, state.endpoint), Usage()
-    place = Place(lambda: _begin(clock, state.settings))
+    limits = limits or state.settings
+    tries, usage = Tries(limits, state.endpoint), Usage()
+    place = Place(lambda: _begin(clock, limits))
     try:
         async with asyncio.timeout(None) as clock:
             while True:
                 try:
-                    reply, used = await _one_reply(state, tries.varied(body), schema, place, clock)
+                    reply, used = await _one_reply(state, tries.varied(body), schema, place, clock, limits)
                     usage += used
                     state.spent(used)
                     return reply, parse(reply), usage
@@ -177,14 +182,20 @@ async def fetch(
                 usage += _RETRY
                 state.spent(_RETRY)
     except TimeoutError as exc:
-        paused = "" if tries.failures else ", while the endpoint asks all requests to wait"
-        raise tries.out_of_time(f"no verdict within {state.settings.deadline_seconds:g} s{paused}") from exc
+        tries.unanswered(sent=place.is_held)
+        paused = "" if place.is_held else ", while the endpoint asks all requests to wait"
+        raise tries.out_of_time(f"no verdict within {limits.deadline_seconds:g} s{paused}") from exc
     finally:
         state.limiter.leave(place)
 
 
 async def _one_reply(
-    state: SharedState, body: Mapping[str, Any], schema: Mapping[str, Any] | None, place: Place, clock: asyncio.Timeout
+    state: SharedState,
+    body: Mapping[str, Any],
+    schema: Mapping[str, Any] | None,
+    place: Place,
+    clock: asyncio.Timeout,
+    limits: ChatSettings,
 ) -> tuple[Reply, Usage]:
     """One try, in the strongest format that the endpoint takes."""
     prices = state.settings.prices
@@ -199,7 +210,7 @@ async def _one_reply(
             create = state.client.chat.completions.with_raw_response.create
             return create(model=state.settings.model_name, messages=(), extra_body={**body, **fields})
 
-        return _in_turn(state, request, expected, place, clock)
+        return _in_turn(state, request, expected, place, clock, limits)
 
     response = await state.format.find(schema, send)
     reply, usage = _read(response.content, state.settings)
@@ -209,17 +220,22 @@ async def _one_reply(
 
 
 async def _in_turn(
-    state: SharedState, send: Callable[[], Awaitable[Any]], tokens: int, place: Place, clock: asyncio.Timeout
+    state: SharedState,
+    send: Callable[[], Awaitable[Any]],
+    tokens: int,
+    place: Place,
+    clock: asyncio.Timeout,
+    limits: ChatSettings,
 ) -> Any:
     """What `send` gives: one request of about `tokens`. An overloaded endpoint's answer slows later requests."""
     import openai
 
-    settings, limiter = state.settings, state.limiter
+    limiter = state.limiter
     # The endpoint's load causes the wait for a turn. So the wait counts within the deadline, but not within the try
     sent_at = await limiter.turn(clock.when() or math.inf, place, tokens)
     try:
-        _begin(clock, settings)
-        async with asyncio.timeout(settings.try_seconds or settings.deadline_seconds / 4):
+        _begin(clock, limits)
+        async with asyncio.timeout(limits.seconds_of_a_try):
             answer = await send()
         state.answered = True
         limiter.answered()
@@ -280,7 +296,7 @@ async def embed(state: SharedState, model_name: str, texts: Sequence[str]) -> li
         async with asyncio.timeout(state.settings.deadline_seconds) as clock:
             while True:
                 try:
-                    found = await _in_turn(state, send, sum(map(len, texts)) // 3, place, clock)
+                    found = await _in_turn(state, send, sum(map(len, texts)) // 3, place, clock, state.settings)
                     break
                 except Exception as exc:  # noqa: BLE001 - as in fetch
                     await asyncio.sleep(tries.failed(exc, clock.when(), answered=state.answered))
@@ -422,7 +438,7 @@ class Tries:
 
     def __init__(self, settings: ChatSettings, endpoint: Endpoint) -> None:
         self._settings, self._endpoint = settings, endpoint
-        self._unreadable = 0
+        self._unreadable = self._broken = 0
         most = settings.max_retries
         self._retries = Retries(most=None if most is None else most + 1)
         self.failures: list[str] = []
@@ -434,9 +450,9 @@ class Tries:
         if self._unreadable > self._settings.max_reasks:
             raise self._unreadable_error("no readable verdict") from exc
 
-    def _unreadable_error(self, headline: str) -> UnreadableReplies:
-        error = UnreadableReplies(self.report(headline))
-        error.tries = self._unreadable
+    def _unreadable_error(self, headline: str, kind: type[UnreadableReplies] = UnreadableReplies) -> UnreadableReplies:
+        error = kind(self.report(headline))
+        error.tries = self._unreadable + self._broken
         return error
 
     def varied(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -459,8 +475,10 @@ class Tries:
         Raises:
             GraderError: there is no next request within the deadline and the bound on retries.
         """
-        failure = _failure(exc, self._settings.try_seconds or self._settings.deadline_seconds / 4)
+        failure = _failure(exc, self._settings.seconds_of_a_try)
         self.failures.append(failure.words)
+        # An overloaded endpoint, and one that nobody reached, say nothing about the prompt
+        self._broken += getattr(exc, "status_code", 500) >= 500 and failure.words not in _UNREACHED
         if failure.to_mend:
             if getattr(exc, "status_code", None) in _ABOUT_THE_PROMPT:
                 self._unreadable += 1
@@ -473,6 +491,8 @@ class Tries:
             return pause
         if refused:
             raise GraderError(self.report("nobody listens there: check base_url, and whether it was started")) from exc
+        if self._retries.exhausted and self._broken:
+            raise self._unreadable_error("the endpoint failed too often") from exc
         if self._retries.exhausted:
             raise GraderError(self.report("the endpoint failed too often")) from exc
         headline = f"no verdict within {self._settings.deadline_seconds:g} s"
@@ -480,8 +500,14 @@ class Tries:
             headline += f", the endpoint asks to wait {failure.asked:.0f} s, beyond the deadline"
         raise self.out_of_time(headline) from exc
 
+    def unanswered(self, *, sent: bool) -> None:
+        """Record that the deadline ended the first request, where it was sent."""
+        self._broken += sent and not self.failures
+
     def out_of_time(self, headline: str) -> GraderError:
         """The error of a verdict past its deadline: a GraderTimeout, or a GraderError if nobody ever answered."""
+        if self._unreadable + self._broken:
+            return self._unreadable_error(headline, LateReplies)
         unreachable = self.failures and all(failure in _UNREACHED for failure in self.failures)
         return (GraderError if unreachable else GraderTimeout)(self.report(headline))
 

@@ -70,6 +70,11 @@ class ChatSettings(StrictSection):
             raise ValueError("a budget of cost needs prices, as {prompt: 0.4, completion: 1.2} per million tokens")
         return self
 
+    @property
+    def seconds_of_a_try(self) -> float:
+        """The most that one request may take."""
+        return self.try_seconds or self.deadline_seconds / 4
+
     @Kept
     def markers(self) -> tuple[str, ...]:
         """The special tokens of `tokenizer`; none when it is None. Other markers are recognised by their shape.

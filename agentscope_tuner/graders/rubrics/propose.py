@@ -16,7 +16,7 @@ from agentscope_tuner.graders.client.usage import Usage
 from agentscope_tuner.graders.injection_defence import is_blank, neutralise
 from agentscope_tuner.graders.listwise import Ranking, group_prompts, rank_all, shared_places
 from agentscope_tuner.graders.llm_grader import NO_CONTENT, LLMGrader
-from agentscope_tuner.graders.prompt import ReplyForm, as_texts, build_prompt, echoes, object_schema
+from agentscope_tuner.graders.prompt import MOST_CHARS, ReplyForm, as_texts, build_prompt, echoes, object_schema
 from agentscope_tuner.graders.rubrics import prompts
 from agentscope_tuner.graders.rubrics.samples import Sample
 from agentscope_tuner.graders.rubrics.saved import Rubric, make_grader
@@ -156,7 +156,7 @@ class Proposer:
         }
         data: dict[str, Any] = {"query": sample.query, "response": _answers(sample)}
         data |= {name: feedback[name] for name in ("rubrics", "reason") if name in feedback}
-        texts = as_texts(data, self._language, 60_000)
+        texts = as_texts(data, self._language, MOST_CHARS)
         words = fill(prompts.RUBRICS_FORM[self._language], {"count": str(self._count)})
         items = {"type": "array", "items": {"type": "string"}, "minItems": self._count, "maxItems": self._count}
         form = ReplyForm(words, object_schema({"rubrics": items}))

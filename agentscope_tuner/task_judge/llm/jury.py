@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from statistics import median
 from typing import Any, Generic, Literal, TypeVar
@@ -229,18 +229,37 @@ class CriteriaPanel:
     ) -> None:
         self.graders, self._rule, self._failed = graders, rule, failed_jurors
 
-    async def decide(self, query: str, response: Any, criteria: Sequence[str]) -> PanelCriteria:
-        """The panel's verdict on each of `criteria`.
+    async def decide(
+        self, query: str, response: Any, criteria: Sequence[str], against: Sequence[bool]
+    ) -> PanelCriteria:
+        """The panel's verdict on each of `criteria`, of which some speak `against` an answer that meets them.
+
+        A yes without a quote earns nothing: it does not count for the answer, and counts against it. A juror whom the
+        answer's own text keeps from a verdict votes as badly on each criterion, and has not failed.
 
         Raises:
             JudgeError: see `poll`. A juror that could not decide one of the criteria has failed.
         """
-        asked = {name: grader.decide(query, response, criteria) for name, grader in self.graders.items()}
+        asked = {name: self._votes(grader, query, response, criteria, against) for name, grader in self.graders.items()}
         ballot = await poll(asked, self._failed)
-        by_criterion = list(zip(*(met for met, _ in ballot.votes.values()), strict=True))
+        by_criterion = list(zip(*ballot.votes.values(), strict=True))
         apart = sum(spread([vote.value for vote in votes]) for votes in by_criterion) / len(by_criterion)
         told = ballot.told(dict.fromkeys(ballot.votes, "voted"), self._rule)
         return PanelCriteria([self._one(votes) for votes in by_criterion], apart, told, ballot.metrics(apart))
+
+    async def _votes(
+        self, grader: CriteriaGrader, query: str, response: Any, criteria: Sequence[str], against: Sequence[bool]
+    ) -> Sequence[Met]:
+        try:
+            met, _ = await grader.decide(query, response, criteria)
+        except AnswerAtFault:
+            if len(self.graders) == 1:
+                raise
+            met = [Met(0.0, unproven=True)] * len(criteria)
+        return [
+            replace(one, value=1.0) if one.unproven and is_against else one
+            for one, is_against in zip(met, against, strict=True)
+        ]
 
     def _one(self, votes: Sequence[Met]) -> Met:
         if len(votes) == 1:

@@ -19,6 +19,7 @@ from agentscope_tuner.graders.client.chat_model import ChatModel
 from agentscope_tuner.graders.client.settings import ChatSettings
 from agentscope_tuner.graders.combine import VoteRule
 from agentscope_tuner.graders.llm_grader import LLMGrader
+from agentscope_tuner.graders.prompt import MOST_CHARS
 from agentscope_tuner.graders.ready import (
     CorrectnessGrader,
     FormatGrader,
@@ -228,6 +229,8 @@ class LLMJudgeConfig(ModelsSection):
     #: words to answer, and what each is worth
     labels: dict[str, float] | None = None
     score_from: Literal["text", "logprobs"] = "text"
+    #: of replies that are no JSON: its one group is the score, or one of labels
+    score_pattern: str | None = None
     #: share of the score range
     success_threshold: float = Field(default=0.7, ge=0, le=1)
     reward_scale: Literal["unit", "raw"] = "unit"
@@ -235,8 +238,8 @@ class LLMJudgeConfig(ModelsSection):
     vote_rule: VoteRule = "median"
     #: listwise: ask in both orders
     swap: bool = False
-    #: of all that a prompt shows; of longer texts the middle is left out
-    max_chars: int = Field(default=60_000, ge=1_000)
+    #: of all that a prompt shows; an answer that does not fit earns the least
+    max_chars: int = Field(default=MOST_CHARS, ge=1_000)
     #: listwise: longer groups are ranked in chunks
     max_group_chars: int = Field(default=48_000, ge=1_000)
 
@@ -273,6 +276,7 @@ def build_grader(config: LLMJudgeConfig, model: ChatModel, find: Any) -> BaseGra
             max_score=high,
             score_from=config.score_from,
             labels=_labels(config, template),
+            score_pattern=config.score_pattern,
             votes=config.votes,
             vote_rule=config.vote_rule,
             swap=config.swap,
@@ -308,9 +312,9 @@ def _labels(config: LLMJudgeConfig, template: PromptTemplate) -> dict[str, float
 
 
 def _named_grader(config: LLMJudgeConfig, name: str, model: ChatModel, find: Any) -> BaseGrader:
-    for key in ("scale", "labels") if name in READY else ():
+    for key in ("scale", "labels", "score_pattern") if name in READY else ():
         if getattr(config, key) is not None:
-            raise ConfigError(f"{WHERE}.{key}: the grader {name!r} has its own range; give a prompt to have another")
+            raise ConfigError(f"{WHERE}.{key}: the grader {name!r} has its own; give a prompt to have another")
     if name in READY:
         if config.score_from != "text" or config.mode != "pointwise":
             raise ConfigError(

@@ -10,7 +10,7 @@ from typing import Any
 
 from agentscope_tuner.errors import ConfigError, JudgeError, install
 from agentscope_tuner.graders.injection_defence import neutralise, special_tokens
-from agentscope_tuner.graders.template import fill
+from agentscope_tuner.graders.template import fill, headings
 
 Messages = Sequence[Mapping[str, str]]
 
@@ -18,8 +18,8 @@ Messages = Sequence[Mapping[str, str]]
 class ChatFormat:
     """Writes chats for one reward model.
 
-    Special tokens in a message's text are respelled: otherwise an answer could begin a turn of its own, in which
-    somebody praises it.
+    Special tokens in a message's text, and the words around the fields of `text`, are respelled: otherwise an answer
+    could begin a turn of its own, in which somebody praises it.
 
     Args:
         tokenizer: the folder of the model's tokenizer, as it is downloaded with the model; or None.
@@ -42,6 +42,8 @@ class ChatFormat:
             raise ConfigError(
                 f"{where}: give tokenizer, the folder of the model's tokenizer, or a text with {{response}}"
             )
+        else:
+            self._tokens = headings(text)
 
     def _read(self, folder: Path, where: str) -> None:
         try:

@@ -364,7 +364,7 @@ def test_a_verdict_that_passes_its_deadline_frees_its_place() -> None:
 
     with JudgeServer(lambda body, attempt: Canned(hang=True) if "3" not in str(body) else Canned(verdict(7))) as server:
         *hung, last = loops.run(many(model(server, concurrency=1, deadline_seconds=0.3, try_seconds=0.1)))
-    assert [type(one) for one in hung] == [GraderTimeout] * 3
+    assert all(isinstance(one, GraderTimeout) for one in hung)
     assert last.value == 7
 
 

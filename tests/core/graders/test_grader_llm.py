@@ -129,7 +129,7 @@ CRASH = "crash"
 
 
 def _votes(*texts: str) -> Answer:
-    given = [Canned(status=503) if text == CRASH else Canned(text) for text in texts]
+    given = [Canned(status=429) if text == CRASH else Canned(text) for text in texts]
     return lambda body, attempt: given[attempt % len(given)]
 
 

@@ -214,7 +214,8 @@ def test_a_long_group_is_ranked_in_overlapping_chunks(tmp_path: Path, size: int)
         subject = judge(server, tmp_path, grader_mode="listwise", max_group_chars=2000)
         lengths = [900 + 5 * ((5 * number) % size) for number in range(size)]
         rewards = [reward[0] for reward in subject.compute_rewards(TASK, [output("a" * length) for length in lengths])]
-        assert len(server.bodies) == (size + 1) // 2
+        # the answers shown again leave room for one new answer
+        assert len(server.bodies) == size - 1
     # answers that were never shown together may tie or swap; the ends of the order are exact
     assert lengths[rewards.index(1.0)] == max(lengths)
     assert lengths[rewards.index(0.0)] == min(lengths)

@@ -268,6 +268,53 @@ def test_a_jury_decides_each_criterion() -> None:
             rubrics_judge(server, models=["a", "b2", "c2"]).compute_reward(RUBRICS, OUTPUT)
 
 
+def test_an_answer_that_breaks_the_strict_juror_keeps_no_vote_away() -> None:
+    """A text that one of three jurors could not read left the verdict to the other two."""
+    met = {"a": [True, True, False], "b": [True, True, False]}
+
+    def answer(body: Body, attempt: int) -> Canned:
+        if body["model"] not in met:
+            return Canned("prose") if "scattering" in prompt_of(body) else yes({"c": [False] * 3})(body, attempt)
+        first: Canned = yes(met)(body, attempt)
+        return first
+
+    with JudgeServer(answer) as server:
+        got = rubrics_judge(server, models=["a", "c"], jury_rule="majority").compute_reward(RUBRICS, OUTPUT)
+    assert (got.metrics["jury_failed"], got.metrics["criterion_c1"], got.metrics["criterion_c3"]) == (0.0, 0.5, 0.5)
+
+
+@pytest.mark.parametrize("models", [["a"], ["a", "b"], ["a", "b", "c"]])
+def test_a_yes_without_a_quote_counts_against_the_answer_in_a_jury_too(models: list[str]) -> None:
+    """Alone a model's yes to a pitfall counted without a quote, and in a jury it was a no."""
+
+    def answer(body: Body, attempt: int) -> Canned:
+        verdicts = [{"number": number, "quote": "", "met": True} for number in (1, 2, 3)]
+        return Canned(json.dumps({"verdicts": verdicts}))
+
+    with JudgeServer(answer) as server:
+        got = rubrics_judge(server, models=models).compute_reward(RUBRICS, OUTPUT)
+    assert [got.metrics[f"criterion_c{number}"] for number in (1, 2, 3)] == [0.0, 0.0, 1.0]
+
+
+@pytest.mark.parametrize("canned", [Canned("prose"), Canned(hang=True), Canned(status=500), Canned(status=413)])
+def test_one_answer_that_breaks_the_judge_takes_no_group_of_three_away(canned: Canned) -> None:
+    """A text over which the judge thinks for ever left its whole group without places, and opened the breaker."""
+
+    def answer(body: Body, attempt: int) -> Canned:
+        shown = re.findall(r"\[BEGIN response (\d+) .*\n\S+ (.*)$", prompt_of(body), re.MULTILINE)
+        if "break it" in [text for _, text in shown]:
+            return canned
+        return Canned(json.dumps({"reason": "r", "rank": list(range(1, len(shown) + 1))}))
+
+    outputs = [WorkflowOutput(metadata={"final_answer": text}) for text in ("one is", "break it", "three is")]
+    client = {**CLIENT, "deadline_seconds": 1.0, "try_seconds": 0.1, "most_failures_in_a_row": 1}
+    with JudgeServer(answer) as server:
+        subject = judge(server, model_name="m", mode="listwise", client=client)
+        for _ in range(2):
+            rewards = subject.compute_rewards(TASK, outputs)
+            assert [reward.metrics["place"] for reward in rewards] == [1.0, 3.0, 2.0]
+
+
 def test_criteria_are_taken_to_a_dearer_model_where_the_score_is_in_doubt() -> None:
     met = {"cheap": [True, False, True], "dear": [True, True, False]}
     with JudgeServer(yes(met)) as server:

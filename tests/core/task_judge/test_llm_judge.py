@@ -151,7 +151,7 @@ def test_a_grader_of_ones_own_is_named_by_its_class() -> None:
         ({"grader": f"{__name__}->LengthGrader", "model_name": None, "models": ["a", "b"]}, "is no LLMGrader, so that"),
         ({"grader": "correctnes"}, "did you mean 'correctness'?"),
         ({"grader": "correctness", "mode": "listwise"}, "writes a score for one response; give a prompt"),
-        ({"grader": "correctness", "scale": {"min": 0, "max": 9}}, "'correctness' has its own range"),
+        ({"grader": "correctness", "scale": {"min": 0, "max": 9}}, "'correctness' has its own"),
         ({"prompt_file": "/nowhere/prompt.txt"}, "prompt_file: cannot read '/nowhere/prompt.txt'"),
         (
             {"prompt": PROMPT, "score_from": "logprobs", "scale": {"min": 0, "max": 2000}},
@@ -377,7 +377,7 @@ def test_a_group_is_ranked_at_once() -> None:
         ({"prompt": PROMPT, "promt_file": "x"}, r"llm\.promt_file: unknown key; did you mean 'prompt_file'"),
         ({"prompt_file": "no/such/file"}, r"llm\.prompt_file: cannot read 'no/such/file'"),
         ({"grader": "corectness"}, "did you mean 'correctness'"),
-        ({"grader": "correctness", "scale": {"min": 0, "max": 5}}, "has its own range"),
+        ({"grader": "correctness", "scale": {"min": 0, "max": 5}}, "has its own"),
         ({"prompt": PROMPT, "reads": {"querry": "task.main_query"}}, "did you mean 'query'"),
         ({"prompt": PROMPT, "reads": {"query": "task.main_qery"}}, "did you mean 'main_query'"),
         ({"prompt": PROMPT, "reads": {"query": "metadata.x"}}, "must begin with task"),

@@ -60,7 +60,8 @@ DEFAULTS: list[tuple[type[StrictSection], dict[str, Any], dict[str, Any]]] = [
         MODELS | {
             "prompt_file": None, "template": None, "grader": None, "grader_kwargs": {}, "reads": {},
             "mode": "pointwise", "scale": None, "labels": None, "score_from": "text", "success_threshold": 0.7,
-            "reward_scale": "unit", "votes": 1, "vote_rule": "median", "swap": False, "max_chars": 60_000,
+            "reward_scale": "unit", "votes": 1, "vote_rule": "median", "swap": False, "max_chars": 120_000,
+            "score_pattern": None,
             "max_group_chars": 48_000,
         },
     ),
@@ -73,7 +74,7 @@ DEFAULTS: list[tuple[type[StrictSection], dict[str, Any], dict[str, Any]]] = [
                 "response": "output.metadata.final_answer",
             },
             "calls": "together", "score_from": "text", "aggregation": "auto", "gate_must_haves": False,
-            "success_threshold": 0.7, "shuffle_seed": 0, "max_chars": 60_000,
+            "success_threshold": 0.7, "shuffle_seed": 0, "max_chars": 120_000,
         },
     ),
 ]  # fmt: skip
