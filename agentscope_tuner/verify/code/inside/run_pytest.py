@@ -23,7 +23,9 @@ def outcomes(source: str) -> Listener:
         file.write(source)
     listener = Listener()
     flags = ["-q", "-p", "no:cacheprovider", "--assert=plain", "--tb=line", "-c", os.devnull, "--rootdir", "."]
-    pytest.main([*flags, "test_program.py"], plugins=[listener])
+    code = pytest.main([*flags, "test_program.py"], plugins=[listener])
+    if code in (pytest.ExitCode.INTERRUPTED, pytest.ExitCode.INTERNAL_ERROR):
+        listener.broken = listener.broken or "pytest ended before the tests did"
     return listener
 
 
