@@ -78,8 +78,8 @@ class CodeJudge(BaseJudge):
         )
         if settings.shared_interpreter:
             _log.warning(
-                "%s.shared_interpreter: tests that need it are run in the program's own interpreter, where it can answer for "
-                "them: do not train long on such rows",
+                "%s.shared_interpreter: tests that need it are run in the program's own interpreter, where it can "
+                "answer for them: do not train long on such rows",
                 _WHERE,
             )
         self._service = (

@@ -138,6 +138,13 @@ def test_a_program_cannot_answer_for_its_tests(cheat: str, tests: object) -> Non
     assert judgement.reward == 0.0, judgement
 
 
+def _unittest(body: str, names: str, imports: str) -> dict[str, str]:
+    head = (
+        f"import unittest, {imports}\nfrom solution import {names}\nclass T(unittest.TestCase):\n  def test_a(self):\n"
+    )
+    return {"framework": "unittest", "module": "solution", "test": f"{head}    {body}\n"}
+
+
 _SET_UP = {"test_list": ["assert Node(1).value == root.value"], "test_setup_code": "root = Node(1)", "text": "?"}
 _AT_IMPORT = "import unittest\nfrom clock import Clock\nnoon = Clock(12, 0)\n"
 _AT_IMPORT += "class T(unittest.TestCase):\n  def test_it(self): self.assertEqual(noon.hour, 12)\n"
@@ -215,13 +222,6 @@ def test_a_checker_of_the_data_set_decides(checker: str, program: str, reward: f
     row = {"verification_info": {**_CHECKED, "checker": checker}}
     judgement = code_judge().judge(asked(row), wrote(program))
     assert (judgement.reward, judgement.cause) == (reward, None if reward is not None else "reference"), judgement
-
-
-def _unittest(body: str, names: str, imports: str) -> dict[str, str]:
-    head = (
-        f"import unittest, {imports}\nfrom solution import {names}\nclass T(unittest.TestCase):\n  def test_a(self):\n"
-    )
-    return {"framework": "unittest", "module": "solution", "test": f"{head}    {body}\n"}
 
 
 _PICKLED = _unittest("self.assertEqual(pickle.loads(pickle.dumps(P(1))).x, 1)", "P", "pickle")
@@ -320,6 +320,51 @@ def test_a_reason_names_the_test_and_not_what_it_expects() -> None:
     assert "'8" in told
     assert "secret" not in told
     assert "secret" in code_judge(show_expected=True).judge(asked(tests), wrote("print(8)")).reason
+
+
+@pytest.mark.parametrize(
+    ("tests", "kind"),
+    [
+        (["assert f(2) == 4711"], "AssertionError"),
+        (["assert f(2).index(4711) == 0"], "ValueError"),
+        (["assert {8: 1}[f(2)[0] + 4703] == 1"], "KeyError"),
+        (_unittest("self.assertEqual(f(2), 4711)", "f", "sys"), "AssertionError"),
+        (_unittest("self.assertEqual(f(2), [4711] * 9)", "f", "sys"), "AssertionError"),
+        (_unittest("self.fail('not 4711')", "f", "sys"), "AssertionError"),
+        (
+            {"framework": "pytest", "module": "m", "test": "from m import f\ndef test_a(): assert f(2) == 4711"},
+            "Assertion",
+        ),
+        (
+            {
+                "framework": "pytest",
+                "module": "m",
+                "test": "import pytest\nfrom m import f\ndef test_a(): f(2) == 1 or pytest.fail('4711')",
+            },
+            "Failed",
+        ),
+        (
+            {
+                "framework": "pytest",
+                "module": "m",
+                "test": "from m import f\ndef test_a():\n  assert f(2) == 1, 'a\\nb\\n4711'",
+            },
+            "Assertion",
+        ),
+    ],
+)
+def test_the_words_of_a_hidden_test_are_not_told(tests: object, kind: str) -> None:
+    program = wrote("def f(n): return [8]")
+    told = code_judge().judge(asked(tests), program)
+    assert (told.reward, "4711" in told.reason, kind in told.reason) == (0.0, False, True), told.reason
+    assert "4711" in code_judge(show_expected=True).judge(asked(tests), program).reason or kind.startswith("Assertion")
+
+
+def test_what_the_program_says_is_told() -> None:
+    tests = _unittest("self.assertEqual(f(2), 4711)", "f", "sys")
+    assert (
+        "the dog ate it" in code_judge().judge(asked(tests), wrote("def f(n): raise OSError('the dog ate it')")).reason
+    )
 
 
 @pytest.mark.parametrize(

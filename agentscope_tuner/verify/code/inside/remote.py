@@ -164,6 +164,8 @@ class Program:
             raise self._no_answer(f"the program answered with what is no data: {exc}") from None
         if error is not None:
             self.is_to_blame = True
+            # its words are the program's own, and no secret of the tests
+            error.is_of_program = True  # type: ignore[attr-defined]
             if isinstance(error, StopIteration | StopAsyncIteration) and not iterates:
                 # as a generator's own would: a call must not end the loop, or the `zip`, that it stands in
                 raise RuntimeError(f"the program raised {type(error).__name__}") from error

@@ -27,6 +27,8 @@ from agentscope_tuner.verify.code.inside.line import JailLine
 from agentscope_tuner.verify.code.inside.remote import Program
 
 _MOST_WORDS = 300
+HIDDEN = "\x1f"
+_PYTEST_FILE = "test_program.py"
 
 
 class BrokenTestsError(Exception):
@@ -102,12 +104,17 @@ def _emptied(program: str) -> str:
 
 
 def _words(exc: BaseException) -> str:
+    """Where and how a test ended; behind `HIDDEN` stands what may be a value that the test expects."""
     lines = traceback.format_exception_only(type(exc), exc)
     words = lines[-1].strip().rpartition(f"{__package__}.remote.")[2].rpartition(f"{__package__}.line.")[2]
+    if not (hasattr(exc, "is_of_program") or type(exc).__module__.startswith(f"{__package__}.")):
+        # a message of several lines ends anywhere
+        kind = type(exc).__name__
+        words = f"{kind}{HIDDEN}{words.removeprefix(kind)}"
     where = [
         f"line {frame.lineno}"
         for frame in traceback.extract_tb(exc.__traceback__)
-        if frame.filename.startswith("<tests")
+        if frame.filename.startswith("<tests") or frame.filename.endswith(_PYTEST_FILE)
     ]
     return (f"{where[-1]}: " if where else "")[:40] + words[:_MOST_WORDS]
 
@@ -430,7 +437,8 @@ def _with_pytest(source: str, program: Program) -> list[tuple[str, str | None]]:
         raise BrokenTestsError(f"the tests cannot be imported: {listener.broken}")
     if listener.broken:
         return [("the tests' imports", listener.broken)]
-    return list(listener.outcomes.items())
+    errors = listener.errors
+    return [(name, _words(errors[name]) if why and name in errors else why) for name, why in listener.outcomes.items()]
 
 
 _RUNNERS = {"assert": _asserts, "check": _check, "file": _file}
