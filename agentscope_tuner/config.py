@@ -227,6 +227,10 @@ class CodeConfig(StrictSection):
     tolerance: float = Field(default=1e-6, ge=0, le=1)
     # whether reasons may hold what hidden tests expect; keep it off where the policy reads its reasons
     show_expected: bool = False
+    # whether programs may import the packages that are installed beside astuner; else the standard library alone
+    packages: bool = False
+    # whether tests that need the program in their own interpreter are run there: it can then answer for its tests
+    shared_interpreter: bool = False
     # a service to run programs instead of this machine
     sandbox: SandboxConfig | None = None
 

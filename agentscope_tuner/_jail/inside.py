@@ -212,7 +212,6 @@ def _become_program(
         payload = os.pread(given[0], os.fstat(given[0]).st_size, 0)
         _place_descriptors(line, given[1:], fail)
         os.setsid()
-        _set_limits(asked["limits"])
         _give_up_rights(owner, settings["filter"])
         os.mkdir(HOME)
         os.chdir(HOME)
@@ -221,6 +220,8 @@ def _become_program(
             begin()
         for name, content in asked["files"].items():
             _write(name, base64.b64decode(content))
+        # what it is given may be larger than what it may write
+        _set_limits(asked["limits"])
         if "argv" in asked:
             signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
             signal.signal(signal.SIGPIPE, signal.SIG_DFL)

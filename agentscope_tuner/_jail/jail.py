@@ -35,6 +35,8 @@ _OWN_PROCESSES = 4
 # How many times its wall time a run may take that waits for a core
 _MOST_PATIENCE = 10
 _INODES = 4096
+# A program's own source must fit into its folder, however little it may print
+_LEAST_FILE = 2**20
 _MIB = 2**20
 
 
@@ -81,7 +83,7 @@ class RunLimits:
             "address_space": 2 * self.memory_mb * _MIB if self.address_space else -1,
             "processes": self.processes,
             "open_files": self.open_files,
-            "output": self.output_kb * 1024,
+            "output": max(self.output_kb * 1024, _LEAST_FILE),
             "stack": 64 * _MIB,
             "scratch": self.scratch,
             "shm": self.scratch // 4,

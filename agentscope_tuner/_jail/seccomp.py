@@ -63,6 +63,13 @@ _REFUSED: dict[str, tuple[int | None, int | None]] = {
     "msgget": (68, 186),
     "semget": (64, 190),
     "mq_open": (240, 180),
+    # its place among those who wait for a core: one that steps back is starved, which is no verdict
+    "setpriority": (141, 140),
+    "sched_setparam": (142, 118),
+    "sched_setscheduler": (144, 119),
+    "sched_setaffinity": (203, 122),
+    "sched_setattr": (314, 274),
+    "ioprio_set": (251, 30),
     # the network: asyncio needs `socketpair` alone
     "socket": (41, 198),
     # the machine

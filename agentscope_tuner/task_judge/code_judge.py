@@ -73,7 +73,15 @@ class CodeJudge(BaseJudge):
             stop_at_first_failure=settings.stops,
             show_expected=settings.show_expected,
             tolerance=settings.tolerance,
+            shared_interpreter=settings.shared_interpreter,
+            packages=settings.packages,
         )
+        if settings.shared_interpreter:
+            _log.warning(
+                "%s.shared_interpreter: tests that need it are run in the program's own interpreter, where it can "
+                "answer for them: do not train long on such rows",
+                _WHERE,
+            )
         self._service = (
             None
             if settings.sandbox is None

@@ -138,6 +138,13 @@ def test_a_program_cannot_answer_for_its_tests(cheat: str, tests: object) -> Non
     assert judgement.reward == 0.0, judgement
 
 
+def _unittest(body: str, names: str, imports: str) -> dict[str, str]:
+    head = (
+        f"import unittest, {imports}\nfrom solution import {names}\nclass T(unittest.TestCase):\n  def test_a(self):\n"
+    )
+    return {"framework": "unittest", "module": "solution", "test": f"{head}    {body}\n"}
+
+
 _SET_UP = {"test_list": ["assert Node(1).value == root.value"], "test_setup_code": "root = Node(1)", "text": "?"}
 _AT_IMPORT = "import unittest\nfrom clock import Clock\nnoon = Clock(12, 0)\n"
 _AT_IMPORT += "class T(unittest.TestCase):\n  def test_it(self): self.assertEqual(noon.hour, 12)\n"
@@ -217,6 +224,88 @@ def test_a_checker_of_the_data_set_decides(checker: str, program: str, reward: f
     assert (judgement.reward, judgement.cause) == (reward, None if reward is not None else "reference"), judgement
 
 
+_PICKLED = _unittest("self.assertEqual(pickle.loads(pickle.dumps(P(1))).x, 1)", "P", "pickle")
+_POINT = "class P:\n  def __init__(self, x): self.x = x"
+_UNDERCLASS = _unittest("self.assertEqual(type('B', (A,), {'g': lambda self: 5})().f(), 5)", "A", "pickle")
+_READ = "def test_it(tmp_path):\n  (tmp_path / 'a').write_text('hi')\n  assert f(tmp_path / 'a') == 'hi'"
+_OF_FILES = {"framework": "pytest", "module": "solution", "test": f"from solution import f\n{_READ}"}
+_SEEDED = _unittest("random.seed(1); a = f(); random.seed(1); self.assertEqual(f(), a)", "f", "random")
+_PATCHED = _unittest(
+    "\n    with mock.patch('time.time', lambda: 7): self.assertEqual(f(), 7)", "f", "unittest.mock as mock"
+)
+_DISARMED = "import unittest\nunittest.TestCase.run = lambda *a: None\n"
+
+
+@pytest.mark.parametrize(
+    ("tests", "right", "wrong"),
+    [
+        (_PICKLED, _POINT, ["class P:\n  def __init__(self, x): self.x = 2", "P = 5", "def f(:", "while True: pass"]),
+        (_PICKLED, _POINT, [_DISARMED + "P = int", "import os; os._exit(0)", "raise SystemExit(0)"]),
+        (_PICKLED, _POINT, ['import os\nos.write(3, b\'{"tests": [["a", null]]}\')\nos._exit(0)', "raise KeyError"]),
+        (_UNDERCLASS, "class A:\n  def f(self): return self.g()", ["class A:\n  def f(self): return 4"]),
+        (
+            _OF_FILES,
+            "def f(path): return open(path).read()",
+            ["def f(path): return 'ho'", "import pytest\npytest.skip()"],
+        ),
+        (_SEEDED, "import random\ndef f(): return random.random()", ["import os\ndef f(): return os.urandom(9)"]),
+        (_PATCHED, "import time\ndef f(): return time.time()", ["def f(): return 8"]),
+    ],
+)
+def test_tests_that_need_the_programs_interpreter_run_there_where_a_key_says_so(
+    tests: object, right: str, wrong: list[str]
+) -> None:
+    refused = code_judge().judge(asked(tests), wrote(right))
+    assert (refused.reward, refused.cause) == (None, "reference"), refused
+    assert "code.shared_interpreter" in str(refused.error)
+    judge = code_judge(shared_interpreter=True)
+    assert judge.judge(asked(tests), wrote(right)).reward == 1.0
+    for program in wrong:
+        judgement = judge.judge(asked(tests), wrote(program))
+        assert judgement.reward == 0.0, (program, judgement)
+
+
+def test_tests_that_pass_with_the_functions_emptied_pay_nothing() -> None:
+    judge = code_judge(shared_interpreter=True)
+    tests = _unittest("self.assertTrue(pickle)", "f", "pickle")
+    judgement = judge.judge(asked(tests), wrote("def f(): pass"))
+    assert judgement.reward == 0.0
+    assert "emptied" in judgement.reason
+
+
+def test_installed_packages_are_there_where_a_key_says_so() -> None:
+    program = "import pytest\nprint(2 * int(input()))"
+    told = code_judge().judge(asked(DOUBLES), wrote(program))
+    assert (told.reward, "No module named 'pytest'" in told.reason) == (0.0, True), told
+    assert code_judge(packages=True).judge(asked(DOUBLES), wrote(program)).reward == 1.0
+
+
+def test_a_program_longer_than_what_it_may_print_is_judged() -> None:
+    long = f"# {'x' * 90_000}\nprint(2 * int(input()))"
+    assert code_judge(output_kb=1).judge(asked(DOUBLES), wrote(long)).reward == 1.0
+    large = (
+        'char a[9000000] = {1};\n#include <cstdio>\nint main() { int n; scanf("%d", &n); printf("%d", 2 * n * a[0]); }'
+    )
+    assert code_judge(language="cpp").judge(asked(DOUBLES), wrote(large, "cpp")).reward == 1.0
+
+
+def test_a_program_that_has_its_tests_compute_does_not_prolong_its_time() -> None:
+    """Each test would be given as long again as its own side computes, which the program can choose."""
+    storm = """
+import json, os, struct
+asked = json.dumps({"back": {"g": 1, "what": "call", "args": [list(range(100_000))], "named": {}}}).encode()
+def f(lent):
+    while True:
+        os.write(4, struct.pack("<I", len(asked)) + asked)
+        os.read(4, 65536)
+"""
+    tests = [f"def lent(): return 1\nassert f(lent) == {number}" for number in range(40)]
+    judge = code_judge(seconds=0.2, total_seconds=1.0, partial="share")
+    judgement = judge.judge(asked(tests), wrote(storm))
+    assert judgement.reward == 0.0
+    assert judgement.metrics["run"] < 30, judgement
+
+
 def test_partial_rewards_and_their_weights() -> None:
     half = wrote("n = int(input())\nprint(4 if n == 2 else 0)")
     assert code_judge(partial="share").judge(asked(DOUBLES), half).reward == 0.5
@@ -231,6 +320,51 @@ def test_a_reason_names_the_test_and_not_what_it_expects() -> None:
     assert "'8" in told
     assert "secret" not in told
     assert "secret" in code_judge(show_expected=True).judge(asked(tests), wrote("print(8)")).reason
+
+
+@pytest.mark.parametrize(
+    ("tests", "kind"),
+    [
+        (["assert f(2) == 4711"], "AssertionError"),
+        (["assert f(2).index(4711) == 0"], "ValueError"),
+        (["assert {8: 1}[f(2)[0] + 4703] == 1"], "KeyError"),
+        (_unittest("self.assertEqual(f(2), 4711)", "f", "sys"), "AssertionError"),
+        (_unittest("self.assertEqual(f(2), [4711] * 9)", "f", "sys"), "AssertionError"),
+        (_unittest("self.fail('not 4711')", "f", "sys"), "AssertionError"),
+        (
+            {"framework": "pytest", "module": "m", "test": "from m import f\ndef test_a(): assert f(2) == 4711"},
+            "Assertion",
+        ),
+        (
+            {
+                "framework": "pytest",
+                "module": "m",
+                "test": "import pytest\nfrom m import f\ndef test_a(): f(2) == 1 or pytest.fail('4711')",
+            },
+            "Failed",
+        ),
+        (
+            {
+                "framework": "pytest",
+                "module": "m",
+                "test": "from m import f\ndef test_a():\n  assert f(2) == 1, 'a\\nb\\n4711'",
+            },
+            "Assertion",
+        ),
+    ],
+)
+def test_the_words_of_a_hidden_test_are_not_told(tests: object, kind: str) -> None:
+    program = wrote("def f(n): return [8]")
+    told = code_judge().judge(asked(tests), program)
+    assert (told.reward, "4711" in told.reason, kind in told.reason) == (0.0, False, True), told.reason
+    assert "4711" in code_judge(show_expected=True).judge(asked(tests), program).reason or kind.startswith("Assertion")
+
+
+def test_what_the_program_says_is_told() -> None:
+    tests = _unittest("self.assertEqual(f(2), 4711)", "f", "sys")
+    assert (
+        "the dog ate it" in code_judge().judge(asked(tests), wrote("def f(n): raise OSError('the dog ate it')")).reason
+    )
 
 
 @pytest.mark.parametrize(

@@ -105,6 +105,12 @@ def test_the_limits_of_other_processes_are_not_its_to_set(jail: Jail) -> None:
     assert b"PermissionError" in refused.stderr
 
 
+@pytest.mark.parametrize("step_back", ["nice(19)", "sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))"])
+def test_no_program_steps_behind_others_to_be_starved(jail: Jail, step_back: str) -> None:
+    work = JailWork(argv=(interpreter(), "-S", "-c", f"import os; os.{step_back}"))
+    assert b"PermissionError" in jail.run(work, _SHORT).stderr
+
+
 @pytest.mark.parametrize("limits", [{"inodes": 1}, {"inodes": 2}])
 def test_a_world_that_cannot_be_made_is_no_ending(jail: Jail, limits: dict[str, int]) -> None:
     class Full(RunLimits):

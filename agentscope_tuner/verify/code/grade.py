@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import secrets
 import shutil
 import socket
 import sys
@@ -17,6 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from agentscope_tuner._jail.bubblewrap import SHOWN
 from agentscope_tuner._jail.jail import Ending, Jail, JailBroken, JailWork, Run, RunLimits, slot, wait
@@ -30,6 +32,9 @@ _INSIDE = Path(__file__).parent / "inside"
 _MODULES = "agentscope_tuner.verify.code.inside"
 _TRIES = 2
 _MOST_SHOWN = 80
+_MOST_IMPORTS = 100
+# Behind it stands what a hidden test may expect; see run_tests
+_HIDDEN = "\x1f"
 # Seconds that a program has to end once its tests have
 _GRACE_SECONDS = 0.2
 # CPU seconds of pytest itself
@@ -46,6 +51,10 @@ class BrokenTests(Exception):
     """The tests that carry code cannot be run; the message says why."""
 
 
+class SharedInterpreter(BrokenTests):
+    """The tests need the program in their own interpreter, which `Bounds.shared_interpreter` allows."""
+
+
 @dataclass(frozen=True, slots=True)
 class Bounds:
     """How programs are run and compared.
@@ -57,6 +66,9 @@ class Bounds:
         show_expected: whether reasons may hold expected outputs.
         tolerance: for floats.
         unordered: whether lines, or items of a list, may come in any order.
+        shared_interpreter: whether tests that need it are run in the program's own interpreter, where it can answer for
+            them.
+        packages: whether programs may import what is installed beside this package.
     """
 
     limits: RunLimits = field(default_factory=RunLimits)
@@ -65,6 +77,8 @@ class Bounds:
     show_expected: bool = False
     tolerance: float = 1e-6
     unordered: bool = False
+    shared_interpreter: bool = False
+    packages: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +128,10 @@ class _TestedProgram:
 
     def __init__(self, program: str, language: str, bounds: Bounds, checker: str = "") -> None:
         self._program, self._language, self._bounds, self._checker = program, language, bounds, checker
+        self._packages = _packages_of(program) if bounds.packages and language == "python" else ()
         self._until = time.monotonic() + bounds.total_seconds
+        # what tests and checkers compute is no time of the program's; but it can make them compute
+        self._spare = bounds.total_seconds
         self._jails: dict[str, Jail] = {}
         self._binary: bytes | None = None
         self.is_hopeless = False
@@ -148,7 +165,12 @@ class _TestedProgram:
             self.is_hopeless = True
             return TestResult(test.number, False, f"over {self._bounds.total_seconds:g} s for all tests together")
         if isinstance(test, CodeTest):
-            return self._code(test, limits, last)
+            try:
+                return self._code(test, limits, last)
+            except SharedInterpreter:
+                if not self._bounds.shared_interpreter:
+                    raise
+                return self._shared(test, self._limits() or limits, last)
         if self._language == "cpp" and self._binary is None and (failed := self._compile(limits)):
             self.is_hopeless = True
             return TestResult(test.number, False, failed)
@@ -175,10 +197,15 @@ class _TestedProgram:
                 is_right = accepts(jail, self._checker, test, ending.stdout)
             except CheckerError as exc:
                 raise BrokenTests(str(exc)) from exc
-            self._until += time.monotonic() - begun
+            self._excuse(time.monotonic() - begun)
             shown = _short(repr(ending.stdout.decode(errors="replace")))
             why = None if is_right else f"for input {_short(repr(test.given))} the checker refuses {shown}"
         return _result(test, why, ending)
+
+    def _excuse(self, seconds: float) -> None:
+        taken = min(seconds, self._spare)
+        self._spare -= taken
+        self._until += taken
 
     def _is_doubtful(self, ending: Ending, last: bool) -> bool:
         """Whether the run must be done again: what ended it may have come from outside."""
@@ -205,7 +232,7 @@ class _TestedProgram:
         return jail
 
     def _new_jail(self, role: str, visible: Sequence[str]) -> Jail:
-        names = {"program": ("run_program", "serve_program"), "tests": ("run_program", "run_tests")}[role]
+        names = ("run_program", "serve_program" if role == "program" else "run_tests")
         preload = [f"{_MODULES}.{name}" for name in names] if self._language == "python" else []
         search = [f"{SHOWN}/0"] if visible else []
         preload += [f"{_MODULES}.run_pytest"] if visible and Path(visible[0], "_pytest").is_dir() else []
@@ -242,7 +269,7 @@ class _TestedProgram:
         return self._program.encode(errors="replace")
 
     def _run(self, test: StdinTest | CallTest, limits: RunLimits) -> Ending:
-        jail = self._jail("program")
+        jail = self._jail("program", *self._packages)
         self._ready(jail)
         if isinstance(test, CallTest):
             payload = {"program": self._program, "name": test.name, "arguments": [pack(one) for one in test.arguments]}
@@ -264,21 +291,13 @@ class _TestedProgram:
         """Tests in one jail, the program in another, a line between them."""
         if self._language != "python":
             raise BrokenTests(f"tests in Python cannot call a program in {self._language}")
-        packages = _packages_of(test)
+        packages = _packages_of_tests(test)
         # both start at the same time
-        inner, outer = self._jail("program"), self._jail("tests", *([packages] if packages else []))
+        inner, outer = self._jail("program", *self._packages), self._jail("tests", *packages)
         self._ready(inner, outer)
         name = test.modules[0] if test.modules else "main"
         served = json.dumps({"program": self._program, "name": name.rpartition(".")[2]}).encode()
-        asked = {
-            "kind": test.kind,
-            "source": test.source,
-            "setup": test.setup,
-            "entry": test.entry,
-            "modules": list(test.modules),
-            "framework": test.framework,
-            "name": f"test {test.number}",
-        }
+        asked = _described(test)
         mine, theirs = socket.socketpair()
         with mine, theirs:
             program = inner.begin(
@@ -296,7 +315,8 @@ class _TestedProgram:
         _until_told(tests, program)
         assert tests.ending is not None
         assert program.ending is not None
-        self._until += program.ending.waited_seconds + tests.busy_seconds
+        self._until += program.ending.waited_seconds + tests.ending.waited_seconds
+        self._excuse(tests.ending.cpu_seconds)
         if self._is_doubtful(program.ending, last) or self._is_doubtful(tests.ending, last):
             return None
         return self._reported(test, program.ending, tests.ending, limits)
@@ -307,15 +327,24 @@ class _TestedProgram:
         if tests.kind != "exit" or not tests.result:
             return _result(test, f"its tests did not end: {_over(tests, limits) or 'they left no report'}", program)
         report = json.loads(tests.result)
+        if report.get("shared"):
+            raise SharedInterpreter(
+                f"they need the program in their own interpreter ({report['broken']}): code.shared_interpreter runs "
+                "them there, where a program can answer for its tests"
+            )
         if "broken" in report:
-            raise BrokenTests(report["broken"])
+            raise BrokenTests(report["broken"].replace(_HIDDEN, ""))
+        return self._told(test, report, program)
+
+    def _told(self, test: CodeTest, report: dict[str, Any], program: Ending) -> TestResult:
         outcomes = [(str(name), why) for name, why in report["tests"]]
         failed = [(name, why) for name, why in outcomes if why is not None]
         share = 1 - len(failed) / len(outcomes)
         why = None
         if failed:
             name, words = failed[0]
-            words = str(words) if self._bounds.show_expected or test.public else _without_values(str(words))
+            shown, _, hidden = str(words).partition(_HIDDEN)
+            words = shown + hidden if self._bounds.show_expected or test.public else shown
             why = (
                 f"{len(failed)} of {len(outcomes)} fail, first {name}: {words}"
                 if len(outcomes) > 1
@@ -323,6 +352,72 @@ class _TestedProgram:
             )
             why = why.removeprefix(f"test {test.number}: ")
         return _result(test, why, program, share)
+
+    def _shared(self, test: CodeTest, limits: RunLimits, last: bool) -> TestResult | None:
+        """Tests in the program's own interpreter: they must pass there, and not pass with its functions emptied."""
+        packages = tuple(dict.fromkeys((*_packages_of_tests(test), *self._packages)))
+        seconds = limits.seconds + (_PYTEST_SECONDS if packages else 0)
+        found: list[tuple[TestResult, int]] = []
+        for is_emptied in (False, True):
+            nonce = secrets.token_hex(16)
+            told = {"program": self._program, "emptied": is_emptied, "nonce": nonce}
+            payload = json.dumps(_described(test) | told).encode()
+            jail = self._jail("tests", *packages)
+            self._ready(jail)
+            work = JailWork(entry=f"{_MODULES}.run_tests:run", payload=payload)
+            ending = jail.run(work, replace(limits, seconds=seconds))
+            self._until += ending.waited_seconds
+            if self._is_doubtful(ending, last):
+                return None
+            found.append(self._inside(test, ending, nonce, limits))
+            if not found[0][0].passed:
+                return found[0][0]
+        (result, ran), (without, of) = found
+        if without.passed:
+            why = "its tests pass with its functions emptied, too: they test nothing, or it answers for them"
+            return _result(test, why, ending)
+        return result if of <= ran else _result(test, f"{ran} of its {of} tests ran", ending)
+
+    def _inside(self, test: CodeTest, ending: Ending, nonce: str, limits: RunLimits) -> tuple[TestResult, int]:
+        """The result, and how many tests ran."""
+        if why := _over(ending, limits):
+            return _result(test, why, ending), 0
+        try:
+            report = _own_report(ending.result, nonce)
+        except ValueError as exc:
+            return _result(test, f"its tests left no report of their own: {exc}", ending), 0
+        return self._told(test, report, ending), len(report["tests"])
+
+
+def _own_report(data: bytes, nonce: str) -> dict[str, Any]:
+    """The report of tests beside a program that may have written it.
+
+    Raises:
+        ValueError: it is none.
+    """
+    report = json.loads(data)
+    if not isinstance(report, dict) or report.get("nonce") != nonce:
+        raise ValueError("it is another's")
+    if "broken" in report:
+        raise ValueError(str(report["broken"])[:300])
+    tests = report.get("tests")
+    if not isinstance(tests, list) or not tests:
+        raise ValueError("no test ran")
+    if not all(isinstance(one, list) and len(one) == 2 and isinstance(one[1], str | None) for one in tests):
+        raise ValueError("no outcomes")
+    return report
+
+
+def _described(test: CodeTest) -> dict[str, Any]:
+    return {
+        "kind": test.kind,
+        "source": test.source,
+        "setup": test.setup,
+        "entry": test.entry,
+        "modules": list(test.modules),
+        "framework": test.framework,
+        "name": f"test {test.number}",
+    }
 
 
 def in_order(tests: Sequence[Test]) -> list[Test]:
@@ -398,12 +493,6 @@ def _error_line(stderr: bytes) -> str:
     return _short(lines[-1], 2 * _MOST_SHOWN) if lines else ""
 
 
-def _without_values(words: str) -> str:
-    """The kind of an assertion's failure: its message may show the value that was expected."""
-    where, found, _ = words.partition("AssertionError")
-    return where + found if found else words
-
-
 def _shown(value: object) -> str:
     try:
         return _short(repr(value))
@@ -418,12 +507,20 @@ def _short(text: str, most: int = _MOST_SHOWN) -> str:
 _IMPORT = re.compile(r"^[ \t]*(?:import|from)[ \t]+([A-Za-z_]\w*)", re.MULTILINE)
 
 
-def _packages_of(test: CodeTest) -> str | None:
-    """The folder of installed packages, for tests that need one, such as pytest or numpy."""
-    named = {*_IMPORT.findall(f"{test.setup}\n{test.source}")} - sys.stdlib_module_names - {*test.modules}
-    named |= {"pytest"} if test.framework == "pytest" else set()
-    for name in sorted(named - {"__main__"}):
-        spec = find_spec(name)
+def _packages_of_tests(test: CodeTest) -> tuple[str, ...]:
+    needs = "import pytest" if test.framework == "pytest" else ""
+    return _packages_of(f"{needs}\n{test.setup}\n{test.source}", test.modules)
+
+
+def _packages_of(source: str, but: Sequence[str] = ()) -> tuple[str, ...]:
+    """The folder of installed packages, for code that needs one, such as pytest or numpy."""
+    named = {*_IMPORT.findall(source)} - sys.stdlib_module_names - {*but}
+    # a hostile program may name a great many, or one of which this process knows no more than that it runs
+    for name in sorted(named)[:_MOST_IMPORTS]:
+        try:
+            spec = find_spec(name)
+        except ValueError:
+            continue
         if spec is not None and spec.origin is not None and "site-packages" in spec.origin:
-            return os.path.realpath(Path(spec.origin).parents[1])
-    return None
+            return (os.path.realpath(Path(spec.origin).parents[1]),)
+    return ()

@@ -87,6 +87,6 @@ def completed(source: str, tests: TestSet) -> str:
     """The program with what its task puts above it: HumanEval's prompt, or the imports in it."""
     if not tests.entry:
         return source
-    if tests.prompt and not re.search(rf"^\s*(?:async\s+)?def\s+{tests.entry}\b", source, re.MULTILINE):
+    if tests.prompt and not re.search(rf"^[ \t]*(?:async[ \t]+)?def[ \t]+{tests.entry}\b", source, re.MULTILINE):
         return f"{tests.prompt.rstrip()}\n{source}"
     return f"{tests.preamble}\n{source}" if tests.preamble else source

@@ -10,9 +10,11 @@ from __future__ import annotations
 import datetime
 import json
 import math
+import sys
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
 from decimal import Decimal
+from enum import Enum
 from fractions import Fraction
 from typing import Any
 
@@ -20,6 +22,8 @@ from typing import Any
 MOST_DEPTH = 200
 # Python refuses to read an int of more than 4,300 digits
 _MOST_BITS = 14_000
+# Chosen numbers that share a hash make a set of them take minutes; those that nobody chose hardly ever do
+_MOST_OF_A_HASH = 100
 _MOST_EXPONENT = 10_000
 
 
@@ -31,7 +35,7 @@ def dump(value: object, handle: Callable[[object], object] | None = None) -> byt
     """The text of `value`.
 
     Args:
-        handle: makes JSON of what is no plain data, and of named tuples, which are tuples where there is none.
+        handle: makes JSON of what is no plain data, and of named tuples and members of an Enum.
 
     Raises:
         NotPlainError: the value holds something that cannot travel.
@@ -58,19 +62,24 @@ def _refuse(name: str) -> object:
     raise NotPlainError(f"{name} is no JSON number")
 
 
-def pack(value: Any, handle: Callable[[object], object] | None = None, depth: int = MOST_DEPTH) -> object:
-    """`value` as `json.dumps` takes it."""
+def pack(
+    value: Any, handle: Callable[[object], object] | None = None, depth: int = MOST_DEPTH, *, is_plain: bool = False
+) -> object:
+    """`value` as `json.dumps` takes it; with `is_plain` as the built-in type that its class is built on."""
     if value is None or value is True or value is False:
         return value
     if depth == 0:
         raise NotPlainError("nested too deep")
-    if handle is not None and isinstance(value, tuple) and hasattr(type(value), "_fields"):
+    is_named = isinstance(value, Enum) or (isinstance(value, tuple) and hasattr(type(value), "_fields"))
+    if handle is not None and is_named and not is_plain:
         return handle(value)
     for kind, how in _PACKERS:
         if isinstance(value, kind):
             return how(value, lambda part: pack(part, handle, depth - 1))
     if type(value).__module__ == "numpy" and callable(getattr(value, "tolist", None)):
-        return pack(value.tolist(), handle, depth - 1)
+        items = pack(value.tolist(), handle, depth - 1)
+        numbers = str(value.dtype.str)
+        return {"np": [numbers, items]} if isinstance(items, list) and numbers[1:] in _ARRAYS else items
     if value is Ellipsis or value is NotImplemented:
         return {"o": repr(value)}
     if handle is not None:
@@ -78,6 +87,8 @@ def pack(value: Any, handle: Callable[[object], object] | None = None, depth: in
     raise NotPlainError(f"an object of type {type(value).__name__}")
 
 
+# numpy's numbers, as `dtype.str` writes them
+_ARRAYS = {"b1", *(f"{kind}{size}" for kind in "iuf" for size in (1, 2, 4, 8)), "c8", "c16"}
 _Pack = Callable[[Any], object]
 
 
@@ -176,8 +187,22 @@ def _decimal(value: object, _: _Pack) -> Decimal:
     return number
 
 
+def _spread(keys: list[Any]) -> list[Any]:
+    if len(keys) > _MOST_OF_A_HASH and max(Counter(map(hash, keys)).values()) > _MOST_OF_A_HASH:
+        raise NotPlainError("keys that share a hash")
+    return keys
+
+
 def _mapping(value: Any, inner: _Pack) -> dict[object, object]:
-    return {inner(key): inner(part) for key, part in value}
+    pairs = [(inner(key), inner(part)) for key, part in value]
+    return dict(zip(_spread([key for key, _ in pairs]), (part for _, part in pairs), strict=True))
+
+
+def _fraction(parts: list[Any]) -> Fraction:
+    # of text it would compute any power of ten
+    if len(parts) != 2 or not all(isinstance(part, int) and part.bit_length() <= _MOST_BITS for part in parts):
+        raise NotPlainError("no fraction within the bounds")
+    return Fraction(*parts)
 
 
 # what a `defaultdict` may make, and the kinds of dictionaries that say more than `dict`
@@ -190,6 +215,14 @@ def _mapping_of_kind(value: Any, inner: _Pack) -> dict[object, object]:
     made = _KINDS[kind]() if kind in _KINDS else defaultdict(_FACTORIES[kind] if kind else None)
     made.update(_mapping(pairs, inner))
     return made
+
+
+def _array(value: Any, inner: _Pack) -> object:
+    kind, items = value
+    if _text(kind)[1:] not in _ARRAYS:
+        raise NotPlainError("an array of other than numbers")
+    numpy = sys.modules.get("numpy")
+    return inner(items) if numpy is None else numpy.array(inner(items), dtype=kind)
 
 
 def _moment(value: Any, _: _Pack) -> object:
@@ -214,15 +247,16 @@ _UNPACKERS: dict[str, Callable[[Any, _Pack], object]] = {
     "k": _mapping_of_kind,
     "sl": _listed(lambda parts: slice(*parts)),
     "t": _listed(tuple),
-    "s": _listed(set),
-    "z": _listed(frozenset),
+    "s": _listed(lambda parts: set(_spread(parts))),
+    "z": _listed(lambda parts: frozenset(_spread(parts))),
     "q": _listed(deque),
     "b": lambda value, _: bytes.fromhex(_text(value)),
     "y": lambda value, _: bytearray.fromhex(_text(value)),
     "c": lambda value, _: complex(float(_text(value[0])), float(_text(value[1]))),
     "D": _decimal,
-    "F": _listed(lambda parts: Fraction(*parts)),
+    "F": _listed(_fraction),
     "r": _listed(lambda parts: range(*parts)),
     "dt": _moment,
+    "np": _array,
     "dl": _listed(lambda parts: datetime.timedelta(*parts)),
 }

@@ -9,11 +9,13 @@ calling a class that it named.
 from __future__ import annotations
 
 import builtins
+import dataclasses
+import operator
 import sys
 import threading
 import types
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from typing import Any
 
 from agentscope_tuner.verify.code.inside.code_values import pack, unpack
@@ -25,8 +27,8 @@ _PLAIN_METHODS = {
 _NOT_RAISED = (KeyboardInterrupt, GeneratorExit, BaseException)
 # Standard modules whose exceptions end or skip a test
 _NOT_FROM = {"unittest", "bdb", "concurrent", "asyncio"}
-# What the program may read of an object that a test lends it
-_LENDABLE = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, type)
+# What a test lends to be called alone
+_CALLED = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, type)
 
 
 class ProgramError(Exception):
@@ -50,7 +52,6 @@ class Program:
 
     Args:
         line: the line to it.
-        write: takes what the program prints while it is asked.
 
     Attributes:
         is_to_blame: whether it raised, lacked a name, ended, or gave any answer that a test may have stumbled over.
@@ -58,8 +59,8 @@ class Program:
         cannot_travel: what the tests do that needs the program in their own interpreter.
     """
 
-    def __init__(self, line: JailLine, write: Callable[[str], object]) -> None:
-        self._line, self._write = line, write
+    def __init__(self, line: JailLine) -> None:
+        self._line = line
         self._stand_ins: dict[int, Any] = {}
         self._classes: dict[int, type] = {}
         self._lent: dict[int, object] = {}
@@ -133,7 +134,7 @@ class Program:
                 self._line.send(self._serve(reply["back"]))
             # what a call returns is not the test's own, even if the test has made it
             self._returns = request["do"] in ("call", "attr") and not request.get("makes")
-            return self._read(reply, arguments, iterates=request.get("op") in ("next", "anext"))
+            return self._read(reply, arguments, iterates=request.get("op") in ("next", "anext", "send", "throw"))
         except LineEndedError:
             self.is_to_blame = True
             raise
@@ -163,6 +164,8 @@ class Program:
             raise self._no_answer(f"the program answered with what is no data: {exc}") from None
         if error is not None:
             self.is_to_blame = True
+            # its words are the program's own, and no secret of the tests
+            error.is_of_program = True  # type: ignore[attr-defined]
             if isinstance(error, StopIteration | StopAsyncIteration) and not iterates:
                 # as a generator's own would: a call must not end the loop, or the `zip`, that it stands in
                 raise RuntimeError(f"the program raised {type(error).__name__}") from error
@@ -170,8 +173,9 @@ class Program:
         return answer
 
     def _outcome(self, reply: dict[str, Any], arguments: tuple[object, ...]) -> tuple[Any, BaseException | None]:
-        if text := reply.get("out"):
-            self._write(str(text))
+        for name, stream in (("out", sys.stdout), ("err", sys.stderr)):
+            if text := reply.get(name):
+                stream.write(str(text))
         for number, new in reply.get("shared", {}).items():
             self._share(int(number), new)
         for name, message in reply.get("warned", []):
@@ -213,36 +217,17 @@ class Program:
         self._lent[number] = value
         return {"g": {"id": number, "iterable": hasattr(type(value), "__iter__")}}
 
-    def _serve(self, asked: dict[str, Any]) -> dict[str, Any]:
+    def _serve(self, asked: Any) -> dict[str, Any]:
         """Answer the program's question about a lent object."""
-        what, arguments = asked["what"], [self.unpack(part) for part in asked["args"]]
         try:
-            if what == "input":
-                # a test may have replaced it; there is nothing else to read
-                return {"re": self.pack(builtins.input(*arguments))}
-            one: Any = self._lent[asked["g"]]
-            if what == "call":
-                named = {name: self.unpack(part) for name, part in asked["named"].items()}
-                return {"re": self.pack(one(*arguments, **named))}
-            if what in ("attr", "set"):
-                # a function's or a generator's attributes lead to the test's own variables
-                if (
-                    isinstance(one, _LENDABLE)
-                    or arguments[0].startswith("_")
-                    or type(one).__module__ in sys.stdlib_module_names
-                ):
-                    raise AttributeError(arguments[0])
-                if what == "attr":
-                    return {"re": self.pack(getattr(one, arguments[0]))}
-                setattr(one, *arguments)
-                return {"re": None}
-            operations: dict[str, Callable[..., Any]] = {
-                "iter": iter,
-                "next": next,
-                "getitem": lambda one, key: one[key],
-                "len": len,
-            }
-            return {"re": self.pack(operations[what](one, *arguments))}
+            operation, arguments = _LENT[asked["what"]], [self.unpack(part) for part in asked["args"]]
+            named = {name: self.unpack(part) for name, part in asked["named"].items()}
+            one = self._lent.get(asked["g"])
+        # what is no question is the program's doing, and no fault of the tests
+        except Exception as exc:  # noqa: BLE001
+            raise self._no_answer(f"the program asks what is no question: {exc}") from None
+        try:
+            return {"re": self.pack(operation(one, *arguments, **named))}
         except StopIteration:
             return {"stop": True}
         except Exception as exc:  # noqa: BLE001 - what a test's own function raises goes to its caller
@@ -289,7 +274,8 @@ class Program:
             else:
                 own = StandInTuple if told["fields"] else StandIn
                 fields = {"_fields": tuple(map(str, told["fields"]))} if told["fields"] else {}
-                kind = StandInClass(name, tuple(bases) or (own,), space | fields)
+                plain = next((_PLAIN[one] for one in told["builtin"] if one in _PLAIN), None)
+                kind = StandInClass(name, tuple(bases) or (own,), space | fields | _as_data(told["data"], plain))
             self._classes[told["id"]] = kind
         return self._classes[told["id"]]
 
@@ -311,6 +297,8 @@ class Program:
         if told["kind"] == "coroutine":
             return self._awaited(told["id"])
         number = told["id"]
+        if told["kind"] == "generator" and number not in self._stand_ins:
+            self._stand_ins[number] = self._generated(number)
         if number not in self._stand_ins:
             kind = self._class(told["class"])
             if told["kind"] == "class":
@@ -321,12 +309,29 @@ class Program:
                 plain = not isinstance(kind, StandInClass)
                 # an iterator of the standard library, such as a generator, stands for its items
                 one = object.__new__(_StandInIterator if told.get("next") else StandIn if plain else kind)
-                one.__dict__.update(_program=self, _number=number, _made=False)
+                for name, value in (("_program", self), ("_number", number), ("_made", False)):
+                    object.__setattr__(one, name, value)
             self._stand_ins[number] = one
         found = self._stand_ins[number]
         if self._returns and isinstance(found, StandIn):
-            found.__dict__["_made"] = False
+            object.__setattr__(found, "_made", False)
         return found
+
+    def _generated(self, number: int) -> Generator[Any, Any, Any]:
+        """A generator of this side's for one of the program's."""
+        how, given = "send", (None,)  # type: tuple[str, tuple[object, ...]]
+        while True:
+            try:
+                value = self.ask({"do": "op", "op": how, "h": number, "args": []}, given)
+            except StopIteration as end:
+                return end.value
+            try:
+                how, given = "send", ((yield value),)
+            except GeneratorExit:
+                self.ask({"do": "op", "op": "close", "h": number, "args": []})
+                raise
+            except Exception as exc:  # noqa: BLE001 - the test throws it into the generator
+                how, given = "throw", _told(exc)
 
     async def _awaited(self, number: int) -> Any:
         return self.ask({"do": "op", "op": "await", "h": number, "args": []})
@@ -336,13 +341,45 @@ class Program:
         told = {name: self.pack(part) for name, part in named.items()}
         one = self.ask({"do": "call", "h": number, "named": told, "args": [], "makes": True}, arguments)
         if isinstance(one, StandIn) and type(one) is kind:
-            one.__dict__["_made"] = kind.__dict__.get("_is_class", False)
+            object.__setattr__(one, "_made", vars(kind).get("_is_class", False))
         return one
 
     def call(self, number: int, arguments: tuple[object, ...], named: dict[str, object]) -> Any:
         """Call an object of the program."""
         told = {name: self.pack(part) for name, part in named.items()}
         return self.ask({"do": "call", "h": number, "named": told, "args": []}, arguments)
+
+
+def _read_lent(one: Any, name: str) -> Any:
+    """An attribute of what a test lends. None leads to the test's own variables, or answers for the test."""
+    home = type(one).__module__.partition(".")[0]
+    # of a mock, only what stands for the real thing
+    of_mock = home == "unittest" and hasattr(type(one), name)
+    if isinstance(one, _CALLED) or name.startswith("_") or home in ("builtins", "types") or of_mock:
+        raise AttributeError(name)
+    return getattr(one, name)
+
+
+def _set_lent(one: Any, name: str, value: object) -> None:
+    is_standard = type(one).__module__.partition(".")[0] in sys.stdlib_module_names
+    # a method that the test calls is its own
+    if isinstance(one, _CALLED) or name.startswith("_") or is_standard or callable(getattr(type(one), name, None)):
+        raise AttributeError(name)
+    setattr(one, name, value)
+
+
+_LENT: dict[str, Callable[..., Any]] = {
+    # a test may have replaced it; there is nothing else to read
+    "input": lambda _, prompt: builtins.input(prompt),
+    "stdin": lambda _, how, size: {"read": sys.stdin.read, "readline": sys.stdin.readline}[how](size),
+    "call": lambda one, *arguments, **named: one(*arguments, **named),
+    "attr": _read_lent,
+    "set": _set_lent,
+    "iter": iter,
+    "next": next,
+    "getitem": lambda one, key: one[key],
+    "len": len,
+}
 
 
 def named(found: Any, name: str) -> Any:
@@ -354,9 +391,30 @@ def named(found: Any, name: str) -> Any:
     return found
 
 
+def _as_data(names: list[str], plain: type | None) -> dict[str, Any]:
+    """What a class of the program's has in common with a dataclass, or with the built-in type that it is built on."""
+    data: dict[str, Any] = {}
+    if names:
+        fields = dataclasses.make_dataclass("_Fields", names).__dataclass_fields__  # type: ignore[attr-defined]
+        data["__dataclass_fields__"] = fields
+    if plain is not None:
+        data |= {"_plain": plain, "__class__": property(lambda self: plain)}
+    return data
+
+
 def _words_of(self: BaseException) -> str:
     words: str | None = self._words  # type: ignore[attr-defined]
-    return super(type(self), self).__str__() if words is None else words
+    built_in: Any = next(kind for kind in type(self).__mro__ if "_words" not in vars(kind))
+    return str(built_in.__str__(self)) if words is None else words
+
+
+def _told(exc: BaseException | None) -> tuple[object, ...]:
+    """An exception of the tests for the program: its built-in type, and its arguments as text."""
+    if exc is None:
+        return ()
+    name = next(kind.__name__ for kind in type(exc).__mro__ if kind.__module__ == "builtins")
+    # what a failed assertion says is what the test expects
+    return name, [] if isinstance(exc, AssertionError) else [str(part) for part in exc.args]
 
 
 def _number_of(one: Any) -> int:
@@ -416,6 +474,13 @@ class StandIn:
     _program: Program
     _number: int
     _made: bool
+    # the built-in type that the program's class is built on
+    _plain: type | None = None
+
+    @property
+    def __dict__(self) -> dict[str, Any]:  # type: ignore[override]
+        found: dict[str, Any] = self._operate("vars")
+        return found
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") and name.endswith("__"):
@@ -427,6 +492,15 @@ class StandIn:
 
     def __setattr__(self, name: str, value: object) -> None:
         self._program.ask({"do": "set", "h": self._number, "name": name, "value": self._program.pack(value)})
+
+    def __delattr__(self, name: str) -> None:
+        self._program.ask({"do": "delete", "h": self._number, "name": name})
+
+    def __copy__(self) -> Any:
+        return self._operate("copy")
+
+    def __deepcopy__(self, memo: object) -> Any:
+        return self._operate("deepcopy")
 
     def __call__(self, *arguments: object, **named: object) -> Any:
         return self._program.call(self._number, arguments, named)
@@ -448,24 +522,29 @@ class StandIn:
     def __eq__(self, other: object) -> Any:
         if self is other:
             return True
+        if self._is_data(other):
+            return self._data() == other
         return self._may_meet(other) and self._operate("eq", other) is True and not self._equals_anything()
 
     def __ne__(self, other: object) -> Any:
         if self is other:
             return False
+        if self._is_data(other):
+            return self._data() != other
         return not self._may_meet(other) or self._operate("ne", other) is True
 
     def __enter__(self) -> Any:
         return self._operate("enter")
 
-    def __exit__(self, *exc: object) -> None:
-        self._operate("exit")
+    def __exit__(self, kind: object, exc: BaseException | None, trace: object) -> None:
+        # it may undo something; but an assertion of the test's is not its to forgive
+        self._operate("exit", *_told(exc))
 
     async def __aenter__(self) -> Any:
         return self._operate("aenter")
 
-    async def __aexit__(self, *exc: object) -> None:
-        self._operate("aexit")
+    async def __aexit__(self, kind: object, exc: BaseException | None, trace: object) -> None:
+        self._operate("aexit", *_told(exc))
 
     def __aiter__(self) -> Any:
         return self._operate("aiter")
@@ -484,7 +563,19 @@ class StandIn:
         """Whether the program's own class may say how this object compares: with one that the test has made."""
         return isinstance(other, StandIn) and (self._made or other._made)
 
+    def _is_data(self, other: object) -> bool:
+        """Whether what it holds is compared: with data, or with another that is built on data."""
+        if self._plain is None or not isinstance(other, StandIn):
+            return self._plain is not None
+        return other._plain is not None and not self._may_meet(other)
+
+    def _data(self) -> Any:
+        """What it holds, of the built-in type: its own methods have no say in it."""
+        return self._program.ask({"do": "plain", "h": self._number})
+
     def _meet(self, name: str, other: object) -> Any:
+        if self._is_data(other) and (name in _COMPARING or not self._made):
+            return getattr(operator, f"{name}_" if name in ("and", "or") else name)(self._data(), other)
         if not (self._may_meet(other) or (self._made and name not in _COMPARING)):
             raise NotComparableError(f"the program answered with an object of its class {type(self).__name__}")
         return self._operate(name, other)
@@ -492,7 +583,7 @@ class StandIn:
     def _operate(self, name: str, *others: object) -> Any:
         answer = self._program.ask({"do": "op", "op": name, "h": self._number, "args": []}, others)
         if isinstance(answer, StandIn) and type(answer) is type(self) and self._made:
-            answer.__dict__["_made"] = True
+            object.__setattr__(answer, "_made", True)
         return answer
 
 
@@ -550,6 +641,7 @@ def _unary(name: str) -> Callable[..., Any]:
     return lambda self, *others: self._operate(name, *others)
 
 
+_PLAIN = {kind.__name__: kind for kind in (int, float, str, bytes, list, dict, set, frozenset, tuple)}
 _COMPARING = ("lt", "le", "gt", "ge")
 _BINARY = (
     "add",

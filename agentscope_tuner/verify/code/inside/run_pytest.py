@@ -23,7 +23,9 @@ def outcomes(source: str) -> Listener:
         file.write(source)
     listener = Listener()
     flags = ["-q", "-p", "no:cacheprovider", "--assert=plain", "--tb=line", "-c", os.devnull, "--rootdir", "."]
-    pytest.main([*flags, "test_program.py"], plugins=[listener])
+    code = pytest.main([*flags, "test_program.py"], plugins=[listener])
+    if code in (pytest.ExitCode.INTERRUPTED, pytest.ExitCode.INTERNAL_ERROR):
+        listener.broken = listener.broken or "pytest ended before the tests did"
     return listener
 
 
@@ -35,6 +37,7 @@ class Listener:
         self.broken = ""
         self.is_known = False
         self.error: BaseException | None = None
+        self.errors: dict[str, BaseException] = {}
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         name = report.nodeid.partition("::")[2]
@@ -43,8 +46,8 @@ class Listener:
         elif report.when == "call" and report.passed:
             self.outcomes.setdefault(name, None)
 
-    def pytest_exception_interact(self, call: Any) -> None:
-        self.error = call.excinfo.value
+    def pytest_exception_interact(self, node: Any, call: Any) -> None:
+        self.error = self.errors[node.nodeid.partition("::")[2]] = call.excinfo.value
         # which the program cannot raise: its classes are made here
         if isinstance(self.error, FixtureLookupError):
             self.broken, self.is_known = f"there is no fixture {self.error.argname!r}"[:_MOST_WORDS], True

@@ -22,21 +22,29 @@ from collections.abc import Sequence
 from typing import Any
 
 from agentscope_tuner._jail.inside import LINE, RESULT, begin
+from agentscope_tuner.verify.code.inside import run_program
 from agentscope_tuner.verify.code.inside.line import JailLine
 from agentscope_tuner.verify.code.inside.remote import Program
 
 _MOST_WORDS = 300
+HIDDEN = "\x1f"
+_PYTEST_FILE = "test_program.py"
 
 
 class BrokenTestsError(Exception):
     """The tests cannot be run, whatever the program is."""
 
 
+class SharedInterpreterError(BrokenTestsError):
+    """The tests need the program in their own interpreter."""
+
+
 def run(payload: bytes) -> int:
     """Run the tests that `payload` describes, and leave their report."""
     asked = json.loads(payload)
     begin()
-    program = Program(JailLine(LINE), lambda text: sys.stdout.write(text))
+    is_inside = "program" in asked
+    program = _OwnProgram(asked) if is_inside else Program(JailLine(LINE))
     report: dict[str, Any]
     try:
         program.wait_until_loaded()
@@ -44,27 +52,69 @@ def run(payload: bytes) -> int:
         if not outcomes:
             raise BrokenTestsError("no test was found")
         if program.cannot_travel:
-            raise BrokenTestsError(f"the tests need the program in their own interpreter: {program.cannot_travel}")
+            raise SharedInterpreterError(program.cannot_travel)
         if not (program.is_to_blame or (program.has_given and asked["kind"] != "check")):
             raise BrokenTestsError("the tests ask nothing of the program")
         report = {"tests": [[name, why] for name, why in outcomes]}
     except BrokenTestsError as exc:
-        report = {"broken": str(exc)[:_MOST_WORDS]}
+        report = {"broken": str(exc)[:_MOST_WORDS], "shared": isinstance(exc, SharedInterpreterError)}
     except BaseException as exc:  # noqa: BLE001 - every way to end without a report is a report
         report = {"tests": [["the tests", _words(exc)]]} if program.broke(exc) else {"broken": _words(exc)}
-    data = json.dumps(report).encode()
+    data = json.dumps(report | {"nonce": asked.get("nonce")}).encode()
     while data:
         data = data[os.write(RESULT, data) :]
     return 0
 
 
+class _OwnProgram(Program):
+    """The program in this interpreter, for tests that a program elsewhere cannot serve. It can forge what they say."""
+
+    def __init__(self, asked: dict[str, Any]) -> None:
+        self._source = _emptied(asked["program"]) if asked["emptied"] else asked["program"]
+        self._names = asked["modules"] or ["main"]
+        # whatever goes wrong beside it may be its doing
+        self.is_to_blame = self.has_given = True
+        self.cannot_travel = ""
+
+    def wait_until_loaded(self) -> None:
+        self._module = run_program.prepare(self._source, self._names[0])
+        for name in self._names:
+            sys.modules[name] = self._module
+        run_program.execute(self._source, self._module)
+
+    def get(self, name: str) -> Any:
+        return getattr(self._module, name)
+
+    def method(self, name: str) -> Any:
+        return run_program.find(self._module, name)
+
+
+def _emptied(program: str) -> str:
+    """The program with functions that only raise; one that cannot be read stays as it is."""
+    try:
+        tree = ast.parse(program)
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                node.body = ast.parse("raise NotImplementedError").body
+            elif isinstance(node, ast.Lambda):
+                node.body = ast.Constant(None)
+        return ast.unparse(ast.fix_missing_locations(tree))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return program
+
+
 def _words(exc: BaseException) -> str:
+    """Where and how a test ended; behind `HIDDEN` stands what may be a value that the test expects."""
     lines = traceback.format_exception_only(type(exc), exc)
     words = lines[-1].strip().rpartition(f"{__package__}.remote.")[2].rpartition(f"{__package__}.line.")[2]
+    if not (hasattr(exc, "is_of_program") or type(exc).__module__.startswith(f"{__package__}.")):
+        # a message of several lines ends anywhere
+        kind = type(exc).__name__
+        words = f"{kind}{HIDDEN}{words.removeprefix(kind)}"
     where = [
         f"line {frame.lineno}"
         for frame in traceback.extract_tb(exc.__traceback__)
-        if frame.filename.startswith("<tests")
+        if frame.filename.startswith("<tests") or frame.filename.endswith(_PYTEST_FILE)
     ]
     return (f"{where[-1]}: " if where else "")[:40] + words[:_MOST_WORDS]
 
@@ -221,12 +271,14 @@ def _file(asked: dict[str, Any], program: Program) -> list[tuple[str, str | None
     source, modules = asked["source"], asked["modules"]
     code = _compiled(source)
     named = _free_names(source)
-    sys.meta_path.insert(0, _Finder(modules, program, named))
+    is_inside = isinstance(program, _OwnProgram)
+    if not is_inside:
+        sys.meta_path.insert(0, _Finder(modules, program, named))
     tree = ast.parse(source)
     imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
     imported = {name for node in imports for name in _modules_of(node)}
-    if why := _shares_files(tree, imported):
-        raise BrokenTestsError(f"the program is in a jail of its own, and {why}")
+    if not is_inside and (why := _shared(tree, imported, modules)):
+        raise SharedInterpreterError(why)
     if "pytest" in imported or (asked["framework"] == "pytest" and _needs_pytest(tree)):
         if imported.isdisjoint(modules) and named and "__future__" not in imported:
             source = f"from {modules[0]} import {', '.join(named)}\n{source}"
@@ -244,12 +296,47 @@ def _file(asked: dict[str, Any], program: Program) -> list[tuple[str, str | None
     return _with_unittest(module) + _plain_functions(module)
 
 
-def _shares_files(tree: ast.Module, imported: set[str]) -> str | None:
-    """Why tests cannot reach the program's files, which are in another jail."""
-    named = {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
-    named |= {node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
-    found = sorted((named & {"open", "tmp_path", "tmpdir", "tmp_path_factory"}) | (imported & {"tempfile"}))
-    return f"shares no files with its tests, which use {found[0]!r}" if found else None
+# What reaches into the world around a program, which is another one in its own jail
+_OF_FILES = {"open", "tmp_path", "tmpdir", "tmp_path_factory", "tempfile"}
+_OF_STATE = {"pickle", "gc", "freezegun", "time_machine", "caplog", "recwarn", "capfd"}
+_OF_WORLD = {"setenv", "delenv", "chdir", "syspath_prepend", "putenv", "seed", "assertLogs", "environ"}
+_OF_CODE = {"getsource", "signature", "getfullargspec", "isfunction", "__code__", "__closure__", "__annotations__"}
+_PATCHES = {"patch", "object", "dict", "multiple", "setattr", "delattr", "setitem", "delitem"}
+# What a program in another jail does ask its tests for
+_SERVED = {"builtins.input", "sys.stdin", "sys.stdout", "sys.stderr"}
+
+
+def _shared(tree: ast.Module, imported: set[str], modules: Sequence[str]) -> str | None:
+    """What the tests share with the program's interpreter; None where calls and data are enough."""
+    nodes = list(ast.walk(tree))
+    names = {node.arg for node in nodes if isinstance(node, ast.arg)} | imported
+    names |= {node.func.id for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
+    found = names & (_OF_FILES | _OF_STATE)
+    found |= {node.attr for node in nodes if isinstance(node, ast.Attribute)} & (_OF_WORLD | _OF_CODE)
+    found |= {what for node in nodes if isinstance(node, ast.Call) and (what := _patched(node, tree, modules))}
+    return f"they use {min(found)!r}" if found else None
+
+
+def _patched(call: ast.Call, tree: ast.Module, modules: Sequence[str]) -> str | None:
+    """What outside of the program a call puts something else in the place of."""
+    path = ast.unparse(call.func).split(".")
+    if not call.args or path[-1] not in _PATCHES or not {"patch", "monkeypatch", "mock", "mocker"} & set(path):
+        return None
+    first = call.args[0]
+    if isinstance(first, ast.Constant):
+        target = str(first.value)
+        return None if target in _SERVED or target.partition(".")[0] in modules else target
+    target = ast.unparse(first)
+    if len(call.args) > 1 and isinstance(call.args[1], ast.Constant):
+        full = f"{target}.{call.args[1].value!s}"
+        target = full if full in _SERVED else target
+    foreign = {
+        alias.asname or alias.name.partition(".")[0]
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Import | ast.ImportFrom) and not {*_modules_of(node)} & {*modules}
+        for alias in node.names
+    }
+    return target if target not in _SERVED and target.partition(".")[0] in foreign else None
 
 
 def _needs_pytest(tree: ast.Module) -> bool:
@@ -350,7 +437,8 @@ def _with_pytest(source: str, program: Program) -> list[tuple[str, str | None]]:
         raise BrokenTestsError(f"the tests cannot be imported: {listener.broken}")
     if listener.broken:
         return [("the tests' imports", listener.broken)]
-    return list(listener.outcomes.items())
+    errors = listener.errors
+    return [(name, _words(errors[name]) if why and name in errors else why) for name, why in listener.outcomes.items()]
 
 
 _RUNNERS = {"assert": _asserts, "check": _check, "file": _file}

@@ -9,6 +9,7 @@ from __future__ import annotations
 import builtins
 import collections
 import collections.abc
+import copy
 import functools
 import io
 import json
@@ -47,12 +48,18 @@ _OPERATORS: dict[str, Callable[..., Any]] = {
     **{name: getattr(builtins, name) for name in _FUNCTIONS},
     **{f"i{name}": getattr(operator, f"i{name.rstrip('_')}") for name in _ARITHMETIC},
     "enter": lambda one: type(one).__enter__(one),
-    "exit": lambda one: type(one).__exit__(one, None, None, None),
+    "exit": lambda one, *raised: type(one).__exit__(one, *_error(*raised)),
     "await": lambda one: _finished(one),
     "aenter": lambda one: _finished(type(one).__aenter__(one)),
-    "aexit": lambda one: _finished(type(one).__aexit__(one, None, None, None)),
+    "aexit": lambda one, *raised: _finished(type(one).__aexit__(one, *_error(*raised))),
     "aiter": lambda one: type(one).__aiter__(one),
     "anext": lambda one: _finished(type(one).__anext__(one)),
+    "copy": copy.copy,
+    "deepcopy": copy.deepcopy,
+    "vars": vars,
+    "send": lambda one, value: one.send(value),
+    "throw": lambda one, *raised: one.throw(_error(*raised)[1]),
+    "close": lambda one: one.close(),
 }
 # with the operands swapped
 _OPERATORS |= {
@@ -63,6 +70,18 @@ _OPERATORS |= {
 # Containers that the tests may change through an object's attribute, and the most text of one
 _MOST_SHARED = 16
 _MOST_SHARED_BYTES = 20_000
+
+
+def _error(name: str = "", arguments: list[object] | None = None) -> tuple[Any, Any, None]:
+    """What a context manager is told of an exception of the tests: of the built-in type of that name, or of none."""
+    if not name:
+        return None, None, None
+    kind = getattr(builtins, name, Exception)
+    try:
+        error = kind(*(arguments or []))
+    except TypeError:
+        error = Exception(*(arguments or []))
+    return type(error), error, None
 
 
 @functools.cache
@@ -99,6 +118,8 @@ class _Server:
         self._numbers: dict[int, int] = {}
         self._lent: dict[int, _Lent] = {}
         self._shared: dict[int, object] = {}
+        # objects of a program's own list, text or number, made by the tests
+        self._own: dict[int, object] = {}
         self._before: dict[str, object] = {}
         self._warned: list[list[object]] = []
         self._module = module
@@ -111,6 +132,7 @@ class _Server:
             raise
         self._line.send({"ok": None})
         builtins.input = self._input
+        sys.stdin = _TestsInput(self)
         warnings.simplefilter("always")
         warnings.showwarning = self._show_warning
         while True:
@@ -121,8 +143,8 @@ class _Server:
             self._line.send(self._answer(request))
 
     def _answer(self, request: dict[str, Any]) -> dict[str, Any]:
-        printed, real = io.StringIO(), sys.stdout
-        sys.stdout = printed
+        printed, wrong, real = io.StringIO(), io.StringIO(), (sys.stdout, sys.stderr)
+        sys.stdout, sys.stderr = printed, wrong
         try:
             self._take_changes(request.get("shared", {}))
             reply = self._do(request)
@@ -131,9 +153,10 @@ class _Server:
         except BaseException as exc:  # noqa: BLE001 - the tests are told of it
             reply = self._raised(exc)
         finally:
-            sys.stdout = real
-        if text := printed.getvalue():
-            reply["out"] = text
+            sys.stdout, sys.stderr = real
+        for stream, kept in (("out", printed), ("err", wrong)):
+            if text := kept.getvalue():
+                reply[stream] = text
         if self._warned:
             reply["warned"], self._warned = self._warned, []
         if shared := self._changes():
@@ -190,12 +213,19 @@ class _Server:
         if do == "set":
             setattr(one, request["name"], self._unpack(request["value"]))
             return {"ok": None}
+        if do == "delete":
+            delattr(one, request["name"])
+            return {"ok": None}
+        if do == "plain":
+            return {"ok": pack(one, self._handle, is_plain=True)}
         before = request["args"]
         arguments = [self._unpack(part) for part in before]
         if do == "op":
             answer = _OPERATORS[request["op"]](one, *arguments)
         else:
             answer = one(*arguments, **{name: self._unpack(part) for name, part in request["named"].items()})
+            if request.get("makes") and self._is_own(answer):
+                self._own[id(answer)] = answer
         return self._with_changes(answer, arguments, before)
 
     def _with_changes(self, answer: object, arguments: list[object], before: list[object]) -> dict[str, Any]:
@@ -221,23 +251,28 @@ class _Server:
         return {"raise": {**told, "attributes": {name: self._pack(one) for name, one in vars(exc).items()}}}
 
     def _pack(self, value: object) -> object:
-        return pack(value, self._handle)
+        return self._handle(value) if id(value) in self._own else pack(value, self._handle)
+
+    def _is_own(self, value: object) -> bool:
+        return type(value).__module__ == self._module.__name__ and isinstance(value, _PLAIN)
 
     def _handle(self, value: object) -> object:
         if isinstance(value, _Lent):
             return {"g": value._number}
-        if isinstance(value, tuple):
+        if isinstance(value, tuple) and hasattr(type(value), "_fields"):
             items = [self._pack(item) for item in tuple.__iter__(value)]
             return {"n": {"id": self._keep(value), "class": self._class(type(value)), "items": items}}
         kind = "class" if isinstance(value, type) else "function" if isinstance(value, _CALLABLES) else "object"
         kind = "coroutine" if isinstance(value, types.CoroutineType) else kind
+        kind = "generator" if isinstance(value, types.GeneratorType) else kind
         told: dict[str, object] = {"id": self._keep(value), "kind": kind}
         if isinstance(value, type):
             told["class"] = self._class(value)
         else:
             told["class"] = self._class(type(value))
-            told["name"], told["doc"] = str(getattr(value, "__name__", "")), value.__doc__
             told["next"] = isinstance(value, collections.abc.Iterator)
+            if kind == "function":
+                told["name"], told["doc"] = str(getattr(value, "__name__", "")), value.__doc__
         return {"h": told}
 
     def _class(self, kind: type) -> dict[str, object]:
@@ -247,6 +282,7 @@ class _Server:
         return {
             "id": self._keep(kind),
             "fields": [str(name) for name in fields],
+            "data": [str(name) for name in getattr(kind, "__dataclass_fields__", ())],
             "name": kind.__name__,
             "bases": bases,
             "builtin": builtin,
@@ -295,6 +331,22 @@ class _Server:
         return str(self.back(0, "input", (str(prompt),)))
 
 
+class _TestsInput(io.TextIOBase):
+    """The standard input: that of the tests, which may have replaced it."""
+
+    def __init__(self, server: _Server) -> None:
+        self._server = server
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int | None = -1, /) -> str:
+        return str(self._server.back(0, "stdin", ("read", -1 if size is None else size)))
+
+    def readline(self, size: int = -1, /) -> str:  # type: ignore[override]
+        return str(self._server.back(0, "stdin", ("readline", size)))
+
+
 @functools.cache
 def _named(name: str, *fields: str) -> Any:
     return collections.namedtuple(name, fields, rename=True)
@@ -335,4 +387,5 @@ class _LentIterable(_Lent):
         return int(self._server.back(self._number, "len", ()))
 
 
+_PLAIN = (int, float, str, bytes, list, dict, set, frozenset, tuple)
 _CALLABLES = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, functools.partial)

@@ -92,3 +92,8 @@ def test_items_in_any_order_where_the_row_says_so() -> None:
     assert same_value([[2], [1]], [[[1], [2]]], tolerance=0, unordered=True)
     assert not same_value([[1], [1]], [[[1], [2]]], tolerance=0, unordered=True)
     assert same_value([3, 1, 2], [[1, 2, 3]], tolerance=0, unordered=True)
+
+
+def test_a_number_too_long_to_print_is_another() -> None:
+    for got, expected in (([10**5000, 2], [1, 2]), ({10**5000: 2}, {"a": 2}), (10**5000, 1.5)):
+        assert not same_value(got, [expected], tolerance=1e-6, unordered=True)

@@ -58,3 +58,8 @@ def test_hostile_outputs_end_soon(text: str) -> None:
     places: list[ProgramPlace] = ["fence", "tag", "whole"]
     for place in places:
         find_program(text, place, "python")
+
+
+def test_a_program_of_empty_lines_is_read_at_once() -> None:
+    source = "\n" * 200_000 + " " * 200_000 + "x"
+    assert completed(source, read_tests(_HUMAN_EVAL)).endswith(source)

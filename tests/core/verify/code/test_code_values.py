@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import datetime
 import enum
+import json
 from decimal import Decimal
 from fractions import Fraction
 
@@ -111,3 +112,32 @@ def test_what_is_no_plain_data_does_not_travel(value: object) -> None:
 def test_a_text_that_is_none_of_ours_is_refused(text: bytes) -> None:
     with pytest.raises(NotPlainError):
         load(text)
+
+
+_ALIKE = [number * (2**61 - 1) for number in range(20_000)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        # ten to the power of ten millions, for one who reads text as a fraction
+        '{"F": ["1e9999999"]}',
+        '{"F": [{"D": "1e9999"}, 3]}',
+        f'{{"F": [{{"x": "{"7" * 100_000}"}}, {{"x": "{"5" * 100_001}"}}]}}',
+        # numbers of one hash, for which a table takes the square of their number
+        json.dumps({"s": _ALIKE}),
+        json.dumps({"z": _ALIKE}),
+        json.dumps({"d": [[number, 1] for number in _ALIKE]}),
+        json.dumps({"k": ["Counter", *([number, 1] for number in _ALIKE)]}),
+        '{"np": ["|O", [1]]}',
+    ],
+    ids=lambda text: text[:30],
+)
+def test_a_text_that_would_take_minutes_is_refused_at_once(text: str) -> None:
+    with pytest.raises(NotPlainError):
+        load(text.encode())
+
+
+def test_large_sets_of_honest_numbers_are_read() -> None:
+    assert load(dump(set(range(-5000, 5000)))) == set(range(-5000, 5000))
+    assert load(dump({number / 7: number for number in range(5000)})) == {number / 7: number for number in range(5000)}
