@@ -8,6 +8,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 from agentscope_tuner.errors import ConfigError
 
@@ -218,6 +219,7 @@ class Gate:
         cheap: the lane of judges that compute.
         slow: the lane of all others.
         draining: whether new requests are refused.
+        given_up: whether the drain is over: the requests that were inside are cancelled.
     """
 
     def __init__(
@@ -226,9 +228,9 @@ class Gate:
         self.cheap = Lane(concurrency, queue, concurrency + queue, clock)
         self.slow = Lane(concurrency, queue, 0, clock)
         self._max_body_bytes = max_body_bytes
-        self._inside = 0
+        self._inside: set[asyncio.Task[Any]] = set()
         self._bytes = 0
-        self.draining = False
+        self.draining = self.given_up = False
         self._empty = asyncio.Event()
         self._empty.set()
 
@@ -258,7 +260,7 @@ class Gate:
             Refusal: 503 while draining; 429 when the lane's queue is full, or too many bytes of all bodies are held.
         """
         if self.draining:
-            raise Refusal(503, "the service is shutting down", retry_after=1)
+            raise refused_at_end()
         if lane.full:
             raise lane.refusal()
         held = 0
@@ -270,16 +272,29 @@ class Gate:
             self._bytes += count
             held += count
 
-        self._inside += 1
+        task = asyncio.current_task()
+        assert task is not None
+        self._inside.add(task)
         self._empty.clear()
         try:
             yield hold
         finally:
             self._bytes -= held
-            self._inside -= 1
+            self._inside.discard(task)
             if not self._inside:
                 self._empty.set()
 
     async def drained(self) -> None:
         """Waits until all requests that entered have ended."""
         await self._empty.wait()
+
+    def give_up(self) -> None:
+        """Cancel the requests that are inside. Each is to be answered by `refused_at_end`."""
+        self.given_up = True
+        for task in self._inside:
+            task.cancel()
+
+
+def refused_at_end() -> Refusal:
+    """The refusal of requests that a service which ends no longer judges."""
+    return Refusal(503, "the service is shutting down", retry_after=1)

@@ -18,7 +18,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from agentscope_tuner.records.reader import is_deeper
-from agentscope_tuner.service.admission import Gate, Refusal
+from agentscope_tuner.service.admission import Gate, Refusal, refused_at_end
 from agentscope_tuner.service.wires import Served, Wire
 
 _log = logging.getLogger(__name__)
@@ -169,6 +169,10 @@ class Exchange:
             response = problem(exc)
         except ClientGone:
             response = Response(status_code=_CLIENT_GONE)
+        except asyncio.CancelledError:
+            if not self._gate.given_up:
+                raise
+            response = problem(refused_at_end())
         # the boundary to the network: any other exception is our own bug, and must not become a verdict
         except Exception as exc:  # noqa: BLE001
             response = _fault(exc, self._served)

@@ -19,7 +19,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import ClassVar
 
 import uvicorn
@@ -34,6 +34,8 @@ _log = logging.getLogger(__name__)
 
 _HEAD_BYTES = 64 * 2**10
 _TOO_LARGE = "The request's head is longer than 64 KiB."
+# What tells the service to end; those of them that are ignored, as nohup does, stay so
+_TOLD_BY = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 _LOOK_SECONDS = 1.0
 # Seconds between two log lines about the same shortage
 _QUIET_SECONDS = 60.0
@@ -154,8 +156,8 @@ async def warn_of_shortages() -> None:
 
 
 class DrainingServer(uvicorn.Server):  # type: ignore[misc]
-    """uvicorn's server, which on SIGTERM or SIGINT lets the running requests end first; a second signal ends them at
-    once.
+    """uvicorn's server, which lets the running requests end first when a signal tells it to end. Those that take too
+    long are answered 503; a second signal ends them at once.
 
     While it drains it still listens: `/readyz` answers 503, so that clients send no more, and new requests are answered
     503, too.
@@ -171,12 +173,13 @@ class DrainingServer(uvicorn.Server):  # type: ignore[misc]
     def capture_signals(self) -> Iterator[None]:
         """Replaces uvicorn's method, which ends the process by the caught signal, not with exit code 0."""
         loop = asyncio.get_running_loop()
-        for number in (signal.SIGTERM, signal.SIGINT):
+        heard = [number for number in _TOLD_BY if signal.getsignal(number) is not signal.SIG_IGN]
+        for number in heard:
             loop.add_signal_handler(number, self._told_to_end)
         try:
             yield
         finally:
-            for number in (signal.SIGTERM, signal.SIGINT):
+            for number in heard:
                 loop.remove_signal_handler(number)
 
     def _told_to_end(self) -> None:
@@ -188,18 +191,20 @@ class DrainingServer(uvicorn.Server):  # type: ignore[misc]
         self._draining = asyncio.get_running_loop().create_task(self._drain())
 
     async def _drain(self) -> None:
-        with suppress(TimeoutError):
+        try:
             await asyncio.wait_for(self._gate.drained(), self._drain_seconds)
+        except TimeoutError:
+            self._gate.give_up()
         self.should_exit = True
 
 
 def serve(app: Starlette, listener: socket.socket, *, drain_seconds: float, threads: int) -> None:
-    """Serves `app` until SIGTERM or SIGINT, then drains it; returns within `drain_seconds` and a few more.
+    """Serves `app` until SIGTERM, SIGINT or SIGHUP, then drains it; returns within `drain_seconds` and a few more.
 
     Args:
         app: made by `create_app`.
         listener: a socket that is bound and listening.
-        drain_seconds: how long requests under way may go on; then they are cancelled.
+        drain_seconds: how long requests under way may go on; then they are cancelled, and answered 503.
         threads: how many threads run judges without an async form.
     """
     config = uvicorn.Config(

@@ -5,8 +5,8 @@ the same with a row in one request of eight that takes the worker all of its dea
 second and the processor time of a row, over all processes of the service.
 
 Then cheap requests, a row each over 8 connections, beside clients that send nothing but rows no worker decides (8, 80
-and 300 of them, each row another one), and beside 330 clients that send half a body: their p99 beside that without such
-clients, and how many of them are refused. Five minutes.
+and 300 of them, each row another one), beside 80 whose rows take long to read, and beside 330 that send half a body:
+their p99 beside that of the same service before such clients came, and how many of them are refused. Five minutes.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-from typing import Any
+from collections.abc import Callable
+from dataclasses import dataclass
 
 from agentscope_tuner.config import SECTION
 from benchmarks.bars import at_most
@@ -28,36 +29,33 @@ STARVED_BAR = 5.0
 _EVERY = 8 * BATCH
 
 
-def with_slow_rows(rows: list[Row]) -> list[Row]:
-    """One row in `_EVERY` replaced by an answer that no worker decides in its time."""
-    sines = "+".join(rf"\sin({k}x)^{k}" for k in range(2, 90))
-    output = {"metadata": {"final_answer": rf"\boxed{{{sines}}}"}}
-    slow = {"task": {"task_id": "slow", "metadata": {"answer": r"\cos(x)"}}, "output": output}
-    body = json.dumps(slow).encode()
-    return [Row(body, False) if number % _EVERY == 0 else row for number, row in enumerate(rows)]
+_SUM = r"\sum_{k=1}^{100000}\sin(k^2)"
 
 
 def slow_row(number: int) -> Row:
-    """An answer that no worker decides in its time, and no other row has."""
-    sines = "+".join(rf"\sin({k}x+{number})^{k}" for k in range(2, 90))
-    output = {"metadata": {"final_answer": rf"\boxed{{{sines}}}"}}
-    return Row(json.dumps({"task": {"metadata": {"answer": r"\cos(x)"}}, "output": output}).encode(), False)
+    """An answer that no worker decides in its time, and no other row has: every other one takes long to read, too."""
+    long = "+".join(rf"\sin({k}x)^{k}" for k in range(2, 90)) + "+" if number % 2 else ""
+    return _row(rf"{long}{number}+{_SUM}", f"x+{_SUM}")
+
+
+def long_row(number: int) -> Row:
+    """An answer that takes longer to read than to compare, and no other row has."""
+    return _row("+".join(rf"\sin({k}x+{number})^{k}" for k in range(2, 90)), r"\cos(x)")
 
 
 def cheap_rows() -> list[Row]:
     """Numbers, which need no worker."""
-    return [
-        Row(
-            json.dumps(
-                {
-                    "task": {"task_id": str(number), "metadata": {"answer": str(number)}},
-                    "output": {"metadata": {"final_answer": rf"\boxed{{{number}.0}}"}},
-                }
-            ).encode(),
-            True,
-        )
-        for number in range(2, 500)
-    ]
+    return [_row(f"{number}.0", str(number), right=True) for number in range(2, 500)]
+
+
+def _row(answer: str, truth: str, *, right: bool = False) -> Row:
+    output = {"metadata": {"final_answer": rf"\boxed{{{answer}}}"}}
+    return Row(json.dumps({"task": {"metadata": {"answer": truth}}, "output": output}).encode(), right)
+
+
+def with_slow_rows(rows: list[Row]) -> list[Row]:
+    """One row in `_EVERY` replaced by one that takes a worker all of its time."""
+    return [slow_row(number) if number % _EVERY == 0 else row for number, row in enumerate(rows)]
 
 
 async def half_sent(port: int) -> None:
@@ -75,15 +73,34 @@ async def half_sent(port: int) -> None:
             writer.close()
 
 
-async def beside(port: int, slow: int, half: int, seconds: float) -> Tally:
-    """Cheap requests over 8 connections, beside so many slow clients and half-sent bodies."""
+@dataclass(frozen=True)
+class Crowd:
+    """Clients beside the cheap ones: so many whose rows `row` makes, and so many that send half a body."""
+
+    name: str
+    clients: int = 0
+    row: Callable[[int], Row] = slow_row
+    half: int = 0
+
+
+CROWDS = (
+    *(Crowd(f"{count} slow clients", count) for count in (8, 80, 300)),
+    Crowd("80 clients with long rows", 80, long_row),
+    Crowd("330 half-sent bodies", half=330),
+)
+
+
+async def beside(port: int, crowd: Crowd, seconds: float) -> tuple[Tally, Tally]:
+    """Cheap requests over 8 connections, before the crowd comes and beside it."""
+    cheap = Load(port, shots(cheap_rows(), 1), 8)
+    before = await cheap.flat_out(seconds / 2)
     # as many requests as they can send in this time, each with another answer
-    requests = shots([slow_row(number) for number in range(20 * slow)], 1) if slow else []
-    others = [asyncio.create_task(Load(port, requests, slow).flat_out(3600.0))] if slow else []
-    tasks: list[asyncio.Task[Any]] = [*others, *(asyncio.create_task(half_sent(port)) for _ in range(half))]
-    await asyncio.sleep(2.0 if tasks else 0.0)
+    requests = shots([crowd.row(number) for number in range(20 * crowd.clients)], 1)
+    others = [Load(port, requests, crowd.clients).flat_out(3600.0)] if crowd.clients else []
+    tasks = [asyncio.create_task(work) for work in (*others, *(half_sent(port) for _ in range(crowd.half)))]
+    await asyncio.sleep(2.0)
     try:
-        return await Load(port, shots(cheap_rows(), 1), 8).flat_out(seconds)
+        return before, await cheap.flat_out(seconds)
     finally:
         for task in tasks:
             task.cancel()
@@ -92,18 +109,18 @@ async def beside(port: int, slow: int, half: int, seconds: float) -> Tally:
 
 def starved(seconds: float) -> None:
     """Prints what slow clients and half-sent bodies cost cheap requests."""
-    idle = 0.0
-    for slow, half in ((0, 0), (8, 0), (80, 0), (300, 0), (0, 330)):
-        with Served(MATH_JUDGE) as served:
-            tally = asyncio.run(beside(served.port, slow, half, seconds))
-        p50, p99 = tally.percentiles()
-        name = f"beside {slow} slow clients and {half} half-sent bodies"
+    for crowd in CROWDS:
+        with Served(MATH_JUDGE, "--drain-seconds", "0") as served:
+            tallies = asyncio.run(beside(served.port, crowd, seconds))
+        (_, alone), (p50, p99) = (tally.percentiles() for tally in tallies)
+        name = f"cheap requests beside {crowd.name}"
         print(
-            f"cheap requests {name}: {len(tally.latencies)}, p50 {1e3 * p50:.1f} ms, p99 {1e3 * p99:.1f} ms", flush=True
+            f"{name}: {len(tallies[1].latencies)}, p50 {1e3 * p50:.1f} ms, p99 {1e3 * p99:.1f} ms, "
+            f"before them {1e3 * alone:.1f} ms",
+            flush=True,
         )
-        idle = idle or p99
-        at_most(f"service, cheap requests {name}, p99 beside that without", p99 / idle, STARVED_BAR)
-        at_most(f"service, cheap requests {name}, refused or wrong", tally.errors, 0, "")
+        at_most(f"service, {name}, p99 beside that before them", p99 / alone, STARVED_BAR)
+        at_most(f"service, {name}, refused or wrong", sum(tally.errors for tally in tallies), 0, "")
 
 
 def loaded(rows: list[Row], seconds: float, workers: int) -> tuple[Tally, float]:

@@ -59,16 +59,37 @@ def test_a_client_is_told_to_come_when_the_queue_will_have_been_judged(seconds: 
 
 
 def test_bytes_of_unfinished_bodies_are_bounded_and_given_back() -> None:
-    gate = Gate(1, 0, 100)
-    full = []
-    with gate.entered(gate.slow) as hold:
-        hold(1500)
-        full.append(gate.full)
-        hold(1)
-        full.append(gate.full)
-        with pytest.raises(Refusal, match="is full"):
-            hold(100)
-    assert [*full, gate.full] == [False, True, False]
+    async def run() -> list[bool]:
+        gate = Gate(1, 0, 100)
+        full = []
+        with gate.entered(gate.slow) as hold:
+            hold(1500)
+            full.append(gate.full)
+            hold(1)
+            full.append(gate.full)
+            with pytest.raises(Refusal, match="is full"):
+                hold(100)
+        return [*full, gate.full]
+
+    assert asyncio.run(run()) == [False, True, False]
+
+
+def test_what_is_inside_when_the_drain_is_over_is_cancelled() -> None:
+    async def run() -> bool:
+        gate = Gate(1, 1, 100)
+
+        async def inside() -> None:
+            with gate.entered(gate.slow):
+                await asyncio.Event().wait()
+
+        request = asyncio.create_task(inside())
+        await asyncio.sleep(0)
+        gate.give_up()
+        await asyncio.wait([request])
+        await gate.drained()
+        return gate.given_up and request.cancelled()
+
+    assert asyncio.run(run())
 
 
 def test_a_drain_waits_for_a_body_that_is_being_read() -> None:

@@ -51,9 +51,24 @@ def test_an_idle_service_ends_at_once(tmp_path: Path) -> None:
         assert time.monotonic() - begun < 3
 
 
+def test_a_hangup_drains_it_too(tmp_path: Path) -> None:
+    """It ended the service at once, with exit code 129, and every request under way was lost."""
+    waiting = Waiting(tmp_path, "Waits")
+    with waiting.service as service, ThreadPoolExecutor(1) as pool:
+        under_way = pool.submit(waiting.ask, "a")
+        assert until(lambda: waiting.told("begun-a"))
+        service.process.send_signal(signal.SIGHUP)
+        assert until(lambda: service.client.get("/readyz").status_code == 503)
+        waiting.go_on()
+        assert under_way.result(10).json()["reward"] == 1.0
+        assert service.process.wait(10) == 0
+
+
 @pytest.mark.parametrize("judge", ["Waits", "Blocks"])
 def test_a_drain_has_an_end(tmp_path: Path, judge: str) -> None:
-    """Work that never ends is cancelled; a thread that cannot be is left behind. The exit code is still 0."""
+    """Work that never ends is cancelled, and answered 503: its client was hung up on, and the log had its traceback. A
+    thread that cannot be cancelled is left behind. The exit code is still 0.
+    """
     waiting = Waiting(tmp_path, judge, "--drain-seconds", "0.3")
     with waiting.service as service, ThreadPoolExecutor(1) as pool:
         under_way = pool.submit(waiting.ask, "a")
@@ -61,7 +76,9 @@ def test_a_drain_has_an_end(tmp_path: Path, judge: str) -> None:
         begun = time.monotonic()
         assert service.terminate() == 0
         assert time.monotonic() - begun < 10
-        assert under_way.exception(10) is not None or under_way.result().status_code in (500, 503)
+        answer = under_way.result(10)
+        assert (answer.status_code, answer.headers["retry-after"]) == (503, "1")
+        assert "Traceback" not in service.log()
     assert waiting.told("cancelled-a") is (judge == "Waits")
 
 
