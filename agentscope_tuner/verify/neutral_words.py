@@ -47,7 +47,7 @@ LEADS = (
     give gives gave given yield yields make makes made making take takes took taking need needs needed spend spends
     spent pay pays paid buy buys bought sell sells sold earn earns earned save saves saved use uses used using cost
     costs leave leaves leaving come comes go goes went becomes amounts evaluates simplifies reduces equals arrive
-    arrives arrived read reads sum total count counted counting every per back both same calculation
+    arrives arrived read reads sum total count counted counting every per back both calculation
     computation simplified simplest reduced lowest final best guess form terms expression inequality equation equations
     function polynomial integral limit series sequence term coefficient root roots slope intercept matrix determinant
     vector point points line circle triangle rectangle distance length speed rate time price cost profit difference
@@ -157,7 +157,8 @@ MATHEMATICS = frozenset(
     compute computes computed calculate calculates calculated evaluate solve solves solved simplify deduce deduced infer
     note notice observe recall derive derived determine determined choose select written rewritten shown given based
     again back everything everyone once all every easily quickly directly carefully clearly surely certainly precisely
-    well please respective actual new old next last simply truly straightforwardly immediately ultimately everywhere
+    adds add up out sums rounds works turns well please respective actual new old next last simply truly
+    straightforwardly immediately ultimately everywhere
     bruchteil dreieck dreiecks kreis kreises gleichung lösungen wert winkel umfang seite länge volumen rest
     triangle cercle équation solutions angle périmètre côté longueur volume reste calcul donne
     triángulo círculo ecuación soluciones ángulo perímetro lado longitud volumen resto cálculo
@@ -176,6 +177,16 @@ DENIES = frozenset(
     """not no never non none nor neither cannot nothing nobody without nicht kein keine keinen nie niemals pas point
     jamais ne ningún ninguno nunca jamás não nem mai нет не ни никогда değil asla không chưa chẳng bukan tidak nie niet
     geen inte aldrig ikke לא ليس لا नहीं 아니라 아니 아닌 ไม่ except but besides""".split()  # noqa: SIM905
+)
+# Verbs that may stand between an unknown subject and its value
+VERBS = frozenset(
+    """is are was were be been being equals equal has have had gets get got gives give gave makes make made takes take
+    took needs need needed costs cost spends spend spent pays pay paid earns earn earned saves save saved uses use
+    used buys bought sells sold leaves left becomes became comes came amounts goes went weighs lives loses lost won
+    ate ran drove wrote caught held kept rode slept walked reads yields ist sind war waren hat haben beträgt ergibt
+    kostet est sont était a ont vaut possède coûte es son era tiene tienen hay cuesta vale é são tem há custa è ha
+    hanno costa равен равна равно равны составляет имеет bằng là adalah jest ma wynosi är har is heeft heeft है हैं
+    olur""".split()  # noqa: SIM905
 )
 # Number words behind a determiner, as in `the two`
 NUMBERS = frozenset("one two three four five six seven eight nine ten eleven twelve both".split())  # noqa: SIM905
@@ -196,26 +207,34 @@ class Asked(NamedTuple):
     Attributes:
         text: the question, in lower case; empty where there is none.
         names: the names in it, in lower case.
-        allows: whether a word is the question's, or a unit.
+        allows: whether a word is the question's.
+        counts: whether a word is a unit, or a noun that is counted.
         changes: whether a word is a number or changes one: `ten`, `doubled`.
     """
 
     text: str
     names: frozenset[str]
     allows: Callable[[str], bool]
+    counts: Callable[[str], bool]
     changes: Callable[[str], bool]
 
     @classmethod
-    def of(cls, question: str, allows: Callable[[str], bool], changes: Callable[[str], bool]) -> Asked:
+    def of(
+        cls,
+        question: str,
+        allows: Callable[[str], bool],
+        counts: Callable[[str], bool],
+        changes: Callable[[str], bool],
+    ) -> Asked:
         """The words of a question, as it was asked."""
-        return cls(question.lower(), _names(question), allows, changes)
+        return cls(question.lower(), _names(question), allows, counts, changes)
 
     def has(self, word: str) -> bool:
         """Whether the question has this very word."""
         return f" {word} " in _spaced(self.text)
 
     def says(self, word: str) -> bool:
-        """Whether a word is a name of one letter, a unit, or a form of one of the question's words."""
+        """Whether a word is a name of one letter, or a form of one of the question's words."""
         if (len(word) == 1 and word.isascii()) or self.allows(word):
             return True
         if IS_UNSPACED.search(word) is not None:
@@ -224,6 +243,10 @@ class Asked(NamedTuple):
         # inflected words share their beginnings; short ones must be there as they stand
         stem = f" {word[: max(len(word) - 3, 4)]}" if len(word) >= _SHORT else f" {word} "
         return stem in _spaced(self.text)
+
+    def counts_or_says(self, word: str) -> bool:
+        """Whether a word is one of the question's, or may stand behind a number: a unit, a counted noun."""
+        return self.says(word) or self.counts(word)
 
     def understands(self, word: str) -> bool:
         """Whether a word is understood before an answer: it is listed, or said by the question."""
