@@ -17,7 +17,7 @@ from agentscope_tuner.verify.neutral_words import (
     ENDS_UNSPACED,
     IS_HANGUL,
     IS_UNSPACED,
-    LEADS,
+    METHODS,
     NUMBERS,
     REASONS,
     SUPPOSES,
@@ -70,9 +70,14 @@ _STANDS_NEXT = re.compile(r"\W*(?:(?:of|de|von|di)\b\W*)?")
 # `at least` and `at most` may be the question's words
 _BOUNDS = re.compile(r"least|most|plus|moins|menos|máximo|sumo|almeno|massimo|mindestens|höchstens|至多|至少|最多|最少")
 # Counterfactual: `would have found`, `had we`
+# A step that is none
+_FLAWED = re.compile(
+    r"^(?:wrong|incorrect|mistake|error|false|faulty|flawed|naive|careless|accident|habit|guess|chance|oversight|falsch"
+    r"|fehler|faux|erreur|error|fals|errad|errone|sbagliat|неверн|ошиб)"
+)
 _OF_THE_ANSWER = re.compile(r"\b(?:of|than|from) (?:the |my |our )?(?:final |correct )?(?:answer|result)\b(?!s)")
 _UNREAL = re.compile(
-    r"\b(?:would|could|might) (?:\w+ )?(?:have|be) \w+(?: \w+)?\W*$|^\W*(?:had|were) (?:\w+ ){1,3}"
+    r"\bused to be\b|\b(?:would|could|might) (?:\w+ )?(?:have|be) \w+(?: \w+)?\W*$|^\W*(?:had|were) (?:\w+ ){1,3}"
     r"|\bif (?:\w+ ){1,3}(?:were|had)\b",
     re.IGNORECASE,
 )
@@ -88,6 +93,7 @@ _CUT = re.compile(
     r"\b(?:we|therefore|thus|hence|then|so|and|(?:see|follows|conclude|deduce|find|know|means|implies|shows?) that)\b",
     re.IGNORECASE,
 )
+_INVERTS = frozenset("also damit somit daher folglich dus daarom derfor alltså därför".split())  # noqa: SIM905
 # What begins a clause that follows from what stands before it
 _FOLLOWS = re.compile(
     r"\W*(?:so|therefore|thus|hence|consequently|and so|which|that is|leaving|giving|making|also|daher|damit|somit"
@@ -100,14 +106,15 @@ _LABELLED = re.compile(r"^[^.!?,;\n\d]{1,40}[:：]\W*$")
 _STRONG = re.compile(r"[;；—–]|[:：](?=\s|$)|(?<=\s)-(?=\s)")
 # A step by its name: `by Fermat's little theorem`
 _BY_NAME = re.compile(
-    r"\b(?:by|from|using|via|with|applying|through) (?:[^\s,.;]+ ){0,5}?(?:theorem|formula|rule|law|identity|inequality"
-    r"|principle|test|method|lemma|criterion|algorithm|symmetry|induction|property|substitution|elimination|parts)s?\b"
+    r"\b(?:by|from|using|via|with|applying|through) (?:(?!wrong|incorrect|false|flawed|faulty)[^\s,.;]+ ){0,5}?"
+    r"(?:theorem|formula|rule|law|identity|inequality|principle|test|method|lemma|criterion|algorithm|symmetry|induction"
+    r"|property|substitution|elimination|parts)s?\b"
 )
 # Set phrases that only say that the answer follows
 _SAID_OF_ALL = re.compile(
     r"\b(?:it is|it's|it is not|it isn't|not) (?:easy|hard|difficult|clear|obvious|well known)"
     r"(?: to (?:see|check|show|verify))?(?: that)?\b|\bnothing (?:other than|but)\b"
-    r"|^\W*(?:so )?(?:i|we) (?:think|believe|guess)\b(?: that)?|\bno,? wait\b|\b(?:this|which|the) one\b"
+    r"|^\W*(?:so )?(?:i|we) (?:think|believe|guess)\b(?: that)?|\bno,? wait\b|\bat last\b|\b(?:this|which|the) one\b"
     r"|\bno (?:doubt|wonder)\b|\bwithout (?:any )?(?:a )?doubt\b|不难看出"
 )
 # Words that may not stand right before a value, wherever they are from: they bound it or shift it
@@ -290,8 +297,11 @@ def _is_subject(words: list[str], strange: list[int], asked: Asked, is_value: bo
         return ENDS_UNSPACED.search(words[-1]) is not None and not turns
     if asked.text:
         return True
-    verb = next((at for at, word in enumerate(words) if word in VERBS), 0)
-    return strange[-1] < verb and not any(map(_ANSWER_WORD.search, words[:verb]))
+    verbs = [at for at, word in enumerate(words) if word in VERBS]
+    # `also beträgt die Fläche`
+    inverted = bool(verbs) and verbs[0] == 1 and words[0] in _INVERTS
+    follows = bool(verbs) and (strange[-1] < verbs[-1] or inverted)
+    return follows and not any(map(_ANSWER_WORD.search, words))
 
 
 _TURNS_UNSPACED = re.compile("[不没非未无若假误错疑]|如果|是否|难道|誤|もし|ない|만약|아니|않")
@@ -312,6 +322,11 @@ def _strange_front(front: str, clause: str, asked: Asked) -> str:
     follows = _FOLLOWS.match(clause) is not None or not _JOINS.isdisjoint(_words(clause)[:1])
     if words[0] in REASONS or (follows and not supposed):
         return ""
-    if words[0] == "after":
-        return next((word for word in words if asked.changes(word) and not asked.has(word) and word not in LEADS), "")
-    return next((word for at, word in enumerate(words) if not _fits(words, at, asked) and (at or not supposed)), "")
+    for at, word in enumerate(words):
+        if word in METHODS:
+            # what a step works with need not be understood
+            rest = (word for word in words[at:] if word in SUPPOSES or word in DENIES or _FLAWED.search(word))
+            return next(rest, "")
+        if not _fits(words, at, asked) and (at or not supposed):
+            return word
+    return ""

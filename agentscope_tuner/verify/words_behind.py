@@ -192,8 +192,13 @@ def _unknown_remark(said: str, asked: Asked) -> str:
     return ""
 
 
+_COUNTED_UNSPACED = re.compile(r"[个只条本支名人张件辆头台元米次岁棵朵块间位份杯瓶把家][^不没非半倍多万亿千百]{0,4}")
+
+
 def _is_noun(word: str) -> bool:
     """Whether a single word may be the noun that a value counts, where no question tells: a plural, not a scale."""
+    if _COUNTED_UNSPACED.fullmatch(word) is not None:
+        return True
     return word.isascii() and word.endswith("s") and not word.endswith(("ions", "ands", "eds", "ens", "ails"))
 
 
