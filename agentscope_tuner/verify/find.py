@@ -291,8 +291,8 @@ _UNSAID = re.compile(
     r"|\\(?:(?:re)?newcommand\*?|providecommand|def|DeclareMathOperator)\b[^\n]*",
     re.DOTALL,
 )
-# What may open the formula of a box that is all of it: delimiters, and a name
-_OPENED = re.compile(r"(?:\$\$?|\\[\[(])\s*(?:[a-zA-Z]\s*=\s*)?\Z")
+# What may open the formula of a box that is all of it
+_OPENED = re.compile(r"(?:\$\$?|\\[\[(])\s*\Z")
 _HIDING = ("comment", "verbatim", "lstlisting")
 # Elements that only set type or mark an answer; what another element says of its content is not known
 _NEUTRAL_ELEMENTS = frozenset(
@@ -305,7 +305,7 @@ _ELEMENT = re.compile(
 )
 _STYLED = re.compile(r"hidden|style|hide|strike|spoiler", re.IGNORECASE)
 _MOST_ELEMENTS, _MOST_REMOVED, _WITHIN = 64, 16, 20_000
-_NEAR, _LINE = 240, 100
+_NEAR, _LINE, _GROUPED = 240, 100, 600
 _ENDING = " \t\r\n$*_`)]}.\\"
 _LOWER = frozenset("abcdefghijklmnopqrstuvwxyz")
 
@@ -323,10 +323,50 @@ def _said(text: str, marks: tuple[str, ...] = ("\\boxed", "\\fbox")) -> str:
             shown = _UNSAID.sub(lambda span: " " if any(mark in span[0] for mark in marks) else span[0], text)
         if shown == text and "<" in text:
             shown = _without_element(text, start)
+        if shown == text and _is_unshown(text, start):
+            # what is left of the macro opens no box
+            shown = f"{text[:start]} {text[start + 1 :]}"
         if shown == text:
             return text
         text = shown
     return ""
+
+
+# Commands that show what their braces hold: those that set type, and those of formulas
+_SHOWING = frozenset(
+    """text textbf textit textrm textsf textup textnormal textsc emph underline mathrm mathbf mathsf mathit mathtt
+    boldsymbol bm mbox fbox boxed framebox colorbox fcolorbox textcolor color ensuremath displaystyle large Large
+    LARGE huge Huge frac dfrac tfrac cfrac sqrt overline underbrace overbrace overset underset stackrel vec hat bar
+    tilde left right binom log ln sin cos tan exp lim max min gcd operatorname mathbb mathcal textstyle centering
+    phantomsection section subsection paragraph tag quad qquad item therefore implies dots cdot times sum int prod
+    in le ge""".split()  # noqa: SIM905
+)
+_OPENS_GROUP = re.compile(r"\\([a-zA-Z]+)\*?\s*(?:\[[^\[\]]{0,60}\]|<[^<>]{0,40}>|\{[^{}]{0,60}\}|-?[\d.]+)*\s*\Z")
+_BRACES = re.compile(r"\\.|[{}]", re.DOTALL)
+_CONDITIONAL = re.compile(r"\\(if[a-zA-Z]*|fi)(?![a-zA-Z])")
+_IN_TAG = re.compile(r"<[a-zA-Z][^<>]*=\s*[\"'][^\"'<>]*\Z")
+
+
+def _is_unshown(text: str, start: int) -> bool:
+    """Whether the box at `start` stands in what TeX or a browser does not show here: a command's braces that are not
+    known to show what they hold, a conditional, an element's attribute.
+    """
+    near = text[max(start - _GROUPED, 0) : start]
+    if "<" in near and _IN_TAG.search(near):
+        return True
+    if "\\if" in near and [found[1] for found in _CONDITIONAL.finditer(near)][-1:] not in ([], ["fi"], ["iff"]):
+        return True
+    if "{" not in near:
+        return False
+    depth = 0
+    for brace in reversed([found for found in _BRACES.finditer(near) if len(found[0]) == 1]):
+        depth += 1 if brace[0] == "}" else -1
+        if depth < 0:
+            depth = 0
+            command = _OPENS_GROUP.search(near, max(brace.start() - _NEAR, 0), brace.start())
+            if command is not None and command[1] not in _SHOWING:
+                return True
+    return False
 
 
 def _without_element(text: str, start: int) -> str:

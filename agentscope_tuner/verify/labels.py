@@ -319,6 +319,13 @@ _STATED_NUMBER = re.compile(
 )
 _OWN_FORMULA = re.compile(r"\A(?:[^$\n\\]|\\[a-zA-Z])*?(?:\$\$?|\\[)\]])")
 _EQUATION = re.compile(r"\$[^$\n]*=[^$\n]*\$|\\[(\[][^\n]*?=[^\n]*?\\[)\]]|[\d)][\d\s+*/^().×·÷-]*=\s*[\d.,]+")
+# What says why, or what the value counts: numbers in it are no other answer
+_EXPLAINS = re.compile(
+    r"[(（][^()（）\n]{1,120}[)）]|(?:\bi\.e\.|\b(?:since|because|namely|nämlich|weil|denn|porque|parce que|car|puisque"
+    r"|perché|поскольку|потому что)\b)[^.!?。\n]*|(?:分别是|分别为|因为|即|なぜなら)[^。\n]*"
+    rf"|[:：][ $]*{_NUMBER}\$?(?:(?:,| and| und| y| et| e| и| 和|，|、)+ ?\$?{_NUMBER}\$?)+",
+    re.IGNORECASE,
+)
 _READ_BEHIND = 2_000
 
 
@@ -337,7 +344,7 @@ def stated_again(text: str, start: int, rest: str, content: str) -> str:
     if not any(map(str.isdigit, rest[:_READ_BEHIND])):
         return ""
     # the rest of the box's own formula is read with the box, and an equation is a step or a check
-    rest = _EQUATION.sub(" ", _OWN_FORMULA.sub(" ", rest[:_READ_BEHIND]))
+    rest = _EXPLAINS.sub(" ", _EQUATION.sub(" ", _OWN_FORMULA.sub(" ", rest[:_READ_BEHIND])))
     if not any(map(str.isdigit, rest)) or not any(map(str.isdigit, content)):
         return ""
     said, listed = same_text(content), set(re.findall(_NUMBER, content))

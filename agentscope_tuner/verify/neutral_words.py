@@ -47,7 +47,7 @@ LEADS = (
     give gives gave given yield yields make makes made making take takes took taking need needs needed spend spends
     spent pay pays paid buy buys bought sell sells sold earn earns earned save saves saved use uses used using cost
     costs leave leaves leaving come comes go goes went becomes amounts evaluates simplifies reduces equals arrive
-    arrives arrived read reads sum total count counted counting every per back both same calculation
+    arrives arrived read reads sum total count counted counting every per back both calculation
     computation simplified simplest reduced lowest final best guess form terms expression inequality equation equations
     function polynomial integral limit series sequence term coefficient root roots slope intercept matrix determinant
     vector point points line circle triangle rectangle distance length speed rate time price cost profit difference
@@ -82,8 +82,8 @@ LEADS = (
 )
 # The same where words are written without spaces; what is left of a run must be in the question
 UNSPACED = re.compile(
-    r"综上所述|综上|因此|所以|从而|于是|那么|最终|最后|正确|答案|结果|应该|应当|得到|可得|可知|解得|我们|一共|总共|共有|现在|需要|等于|就是|也就是|所求|此时"
-    r"|したがって|よって|ゆえに|以上より|求める|正しい|答え|正解|最終的|つまり|すなわち|合計|全部で|結果|である|です|なります|なる"
+    r"代入|计算|化简|相加|整理|综上所述|综上|因此|所以|从而|于是|那么|最终|最后|正确|答案|结果|应该|应当|得到|可得|可知|解得|我们|一共|总共|共有|现在|需要|等于|就是|也就是|所求|此时"
+    r"|計算すると|代入すると|整理すると|解くと|したがって|よって|ゆえに|以上より|求める|正しい|答え|正解|最終的|つまり|すなわち|合計|全部で|結果|である|です|なります|なる"
     r"|ดังนั้น|คำตอบ|เท่ากับ|คือ|จึง|ได้|มี|ทั้งหมด|ผลลัพธ์|รวม|เป็น|ไม่มีกรณีอื่น|[应即故则得解共有是为的值了个数和差积商还就答はがのをにでと個]"
 )
 IS_UNSPACED = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]")
@@ -94,7 +94,7 @@ CONNECTS = frozenset(
 )
 # A run without spaces, or a Korean word, must end so
 ENDS_UNSPACED = re.compile(
-    r"(?:[是为有得即于共值答到出解はが]|需要|答案|结果|答え|คือ|เท่ากับ|เป็น|ได้|มี|[은는이가답값총즉]|모두|따라서)\Z"
+    r"(?:[是为有得即于共值答到出解はがでと]|需要|答案|结果|答え|คือ|เท่ากับ|เป็น|ได้|มี|[은는이가답값총즉]|모두|따라서)\Z"
 )
 IS_HANGUL = re.compile(r"[\uac00-\ud7a3]")
 # Words behind an answer that begin a reason, which is not read
@@ -134,38 +134,53 @@ _FURTHER = frozenset(
 # Names of mathematical things and of the steps that lead to a value
 MATHEMATICS = frozenset(
     """addition adjacent algebra altitude analysis angle angles application arc areas argument arithmetic arrangement
-    arrangements axis balance binomial bisector boundary calculations cancelling canceling center centre chord circles
-    circumference coefficients combination combinations combined common complex component components computations cone
-    congruence consecutive constant coordinate coordinates corresponding cylinder data definition definitions degree
-    degrees denominator derivative derivation determinant diagonal diagonals diagram diameter digit digits dimension
-    discriminant distribution edge edges element elements ellipse entire entries equality event events expansion
-    exponent exponents face faces factorization figure formula formulas fractions functions geometric geometry graph
-    grid group height heights hyperbola hypotenuse identities identity induction initial inner intersection interval
-    law leg legs length lengths linear lines logic matching measure measures method midpoint multiplication numerator
-    ordered outcome outcomes outer pair pairs parabola parallel parameter parity pattern perimeter period permutations
-    perpendicular place places plane points polygon position positive prism principle probabilities problem procedure
-    process proof property proportion pyramid quadratic quadrilateral quantity question radius ratio rational reasoning
-    region regular relation relations rest row rows rule sample section sector segment segments shaded shift side sides
-    simplification slopes solid space sphere standard step steps structure subset subsets substitution sums surface
-    symmetric symmetry system table terms theorem theorems theory transformation trapezoid triangles trigonometric
-    union variables variance vectors vertex vertices volume volumes width word words working zeros
-
-    correcting fixing slip slips mistake mistakes sorted middle these those such
-    checking comparing completing considering differentiating equating estimating following gathering integrating
-    isolating joining looking plugging putting rationalizing reading reducing rewriting setting splitting starting
-    taking testing tracking turning using verifying working writing
-    compute computes computed calculate calculates calculated evaluate solve solves solved simplify deduce deduced infer
-    note notice observe recall derive derived determine determined choose select written rewritten shown given based
-    again back everything everyone once all every easily quickly directly carefully clearly surely certainly precisely
-    well please respective actual new old next last simply truly straightforwardly immediately ultimately everywhere
-    bruchteil dreieck dreiecks kreis kreises gleichung lösungen wert winkel umfang seite länge volumen rest
-    triangle cercle équation solutions angle périmètre côté longueur volume reste calcul donne
-    triángulo círculo ecuación soluciones ángulo perímetro lado longitud volumen resto cálculo
-    triangolo cerchio equazione soluzioni angolo perimetro lato lunghezza volume resto calcolo
-    triângulo círculo equação soluções ângulo perímetro lado comprimento volume cálculo
-    треугольника круга уравнения решений корней угол периметр сторона длина объём остаток корень
-    """.split()  # noqa: SIM905
+    arrangements axis balance binomial bisector boundary calculations cancelling canceling center centre chord
+    circles circumference coefficients combination combinations combined common complex component components
+    computations cone congruence consecutive constant coordinate coordinates corresponding cylinder data definition
+    definitions degree degrees denominator derivative derivation determinant diagonal diagonals diagram diameter
+    digit digits dimension discriminant distribution edge edges element elements ellipse entire entries equality
+    event events expansion exponent exponents face faces factorization figure formula formulas fractions functions
+    geometric geometry graph grid group height heights hyperbola hypotenuse identities identity induction initial
+    inner intersection interval law leg legs length lengths linear lines logic matching measure measures method
+    midpoint multiplication numerator ordered outcome outcomes outer pair pairs parabola parallel parameter parity
+    pattern perimeter period permutations perpendicular place places plane points polygon position positive prism
+    principle probabilities problem procedure process proof property proportion pyramid quadratic quadrilateral
+    quantity question radius ratio rational reasoning region regular relation relations rest row rows rule sample
+    section sector segment segments shaded shift side sides simplification slopes solid space sphere standard step
+    steps structure subset subsets substitution sums surface symmetric symmetry system table terms theorem theorems
+    theory transformation trapezoid triangles trigonometric union variables variance vectors vertex vertices volume
+    volumes width word words working zeros correcting fixing sorted middle these those such checking comparing
+    completing considering differentiating equating estimating following gathering integrating isolating joining
+    looking plugging putting rationalizing reading reducing rewriting setting splitting starting taking testing
+    tracking turning using verifying writing compute computes computed calculate calculates calculated evaluate
+    solve solves solved simplify deduce deduced infer note notice observe recall derive derived determine determined
+    choose select written rewritten shown given based again back everything everyone once all every easily quickly
+    directly carefully clearly surely certainly precisely adds add up out rounds works turns well please respective
+    actual simply truly straightforwardly immediately ultimately everywhere bruchteil dreieck dreiecks kreis kreises
+    gleichung lösungen wert winkel umfang seite länge volumen triangle cercle équation solutions périmètre côté
+    longueur reste calcul donne triángulo círculo ecuación soluciones ángulo perímetro lado longitud resto cálculo
+    triangolo cerchio equazione soluzioni angolo perimetro lato lunghezza calcolo triângulo equação soluções ângulo
+    comprimento треугольника круга уравнения решений корней угол периметр сторона длина объём остаток корень into
+    onto both each other nearest cases order consequently accordingly exactly consider divide divides multiply
+    multiplies subtract differentiate integrate expand factor substitute rearrange square rounded claimed sumando
+    restando multiplicando dividiendo sustituyendo simplificando resolviendo calculando despejando operando somando
+    subtraindo dividindo substituindo resolvendo efetuando sommando sottraendo moltiplicando dividendo sostituendo
+    semplificando risolvendo calcolando sommant additionnant multipliant divisant remplaçant substituant simplifiant
+    résolvant calculant подставляя складывая умножая разделив решая вычисляя упрощая значения durch einsetzen
+    addieren multiplizieren dividieren auflösen vereinfachen ausrechnen nach po dosazení dostaneme úpravě výpočtem
+    flächeninhalt""".split()  # noqa: SIM905
 )
+# How a step begins: what it works with need not be understood
+METHODS = frozenset(
+    """by using from via after with since because through adding subtracting multiplying dividing substituting
+    simplifying solving counting computing calculating evaluating expanding factoring rearranging combining
+    comparing applying summing plugging putting taking rounding reducing integrating differentiating completing
+    equating converting considering checking isolating cancelling canceling grouping letting writing squaring
+    setting collecting testing durch nach mit en por con par avec après usando com per подставляя после по bằng
+    dengan po""".split()  # noqa: SIM905
+)
+# Whoever may have found another answer
+PERSONS = frozenset("you everyone everybody person people your".split())  # noqa: SIM905
 # Words that suppose, and words that deny: the question's own licence none of them in an answer's clause
 SUPPOSES = frozenset(
     """if whether suppose supposing assume assuming unless pretend imagine otherwise though although wenn falls ob
@@ -176,6 +191,16 @@ DENIES = frozenset(
     """not no never non none nor neither cannot nothing nobody without nicht kein keine keinen nie niemals pas point
     jamais ne ningún ninguno nunca jamás não nem mai нет не ни никогда değil asla không chưa chẳng bukan tidak nie niet
     geen inte aldrig ikke לא ليس لا नहीं 아니라 아니 아닌 ไม่ except but besides""".split()  # noqa: SIM905
+)
+# Verbs that may stand between an unknown subject and its value
+VERBS = frozenset(
+    """is are was were be been being equals equal has have had gets get got makes make made takes take took needs need
+    needed costs cost spends spend spent pays pay paid earns earn earned saves save saved uses use used buys bought
+    sells sold becomes became comes came amounts goes went weighs lives loses lost won ate ran drove wrote caught
+    held kept rode slept walked reads ist sind war waren hat haben beträgt ergibt kostet est sont était a ont vaut
+    possède coûte es son era tiene tienen hay cuesta vale é são tem há custa è ha hanno costa равен равна равно
+    равны составляет имеет bằng là adalah jest ma wynosi är har heeft है हैं olur travels travel walks drives runs
+    covers produces contains holds reaches receives collects remains lasts drinks eats scores có dostaneme""".split()  # noqa: SIM905
 )
 # Number words behind a determiner, as in `the two`
 NUMBERS = frozenset("one two three four five six seven eight nine ten eleven twelve both".split())  # noqa: SIM905
@@ -196,26 +221,34 @@ class Asked(NamedTuple):
     Attributes:
         text: the question, in lower case; empty where there is none.
         names: the names in it, in lower case.
-        allows: whether a word is the question's, or a unit.
+        allows: whether a word is the question's.
+        counts: whether a word is a unit, or a noun that is counted.
         changes: whether a word is a number or changes one: `ten`, `doubled`.
     """
 
     text: str
     names: frozenset[str]
     allows: Callable[[str], bool]
+    counts: Callable[[str], bool]
     changes: Callable[[str], bool]
 
     @classmethod
-    def of(cls, question: str, allows: Callable[[str], bool], changes: Callable[[str], bool]) -> Asked:
+    def of(
+        cls,
+        question: str,
+        allows: Callable[[str], bool],
+        counts: Callable[[str], bool],
+        changes: Callable[[str], bool],
+    ) -> Asked:
         """The words of a question, as it was asked."""
-        return cls(question.lower(), _names(question), allows, changes)
+        return cls(question.lower(), _names(question), allows, counts, changes)
 
     def has(self, word: str) -> bool:
         """Whether the question has this very word."""
         return f" {word} " in _spaced(self.text)
 
     def says(self, word: str) -> bool:
-        """Whether a word is a name of one letter, a unit, or a form of one of the question's words."""
+        """Whether a word is a name of one letter, or a form of one of the question's words."""
         if (len(word) == 1 and word.isascii()) or self.allows(word):
             return True
         if IS_UNSPACED.search(word) is not None:
@@ -225,8 +258,14 @@ class Asked(NamedTuple):
         stem = f" {word[: max(len(word) - 3, 4)]}" if len(word) >= _SHORT else f" {word} "
         return stem in _spaced(self.text)
 
+    def counts_or_says(self, word: str) -> bool:
+        """Whether a word is one of the question's, or may stand behind a number: a unit, a counted noun."""
+        return self.says(word) or self.counts(word)
+
     def understands(self, word: str) -> bool:
         """Whether a word is understood before an answer: it is listed, or said by the question."""
+        if word in PERSONS and self.text:
+            return bool(self.names) or any(map(self.has, PERSONS))
         return word in LEADS or word in MATHEMATICS or word in _FURTHER or self.says(word)
 
 
@@ -237,4 +276,4 @@ def _spaced(text: str) -> str:
 
 @lru_cache(maxsize=256)
 def _names(question: str) -> frozenset[str]:
-    return frozenset(name.lower() for name in _CAPITAL.findall(f" {question}"))
+    return frozenset(name.lower() for name in _CAPITAL.findall(question))

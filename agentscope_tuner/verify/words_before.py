@@ -17,10 +17,11 @@ from agentscope_tuner.verify.neutral_words import (
     ENDS_UNSPACED,
     IS_HANGUL,
     IS_UNSPACED,
-    LEADS,
+    METHODS,
     NUMBERS,
     REASONS,
     SUPPOSES,
+    VERBS,
     WORDS,
     Asked,
 )
@@ -69,8 +70,16 @@ _STANDS_NEXT = re.compile(r"\W*(?:(?:of|de|von|di)\b\W*)?")
 # `at least` and `at most` may be the question's words
 _BOUNDS = re.compile(r"least|most|plus|moins|menos|máximo|sumo|almeno|massimo|mindestens|höchstens|至多|至少|最多|最少")
 # Counterfactual: `would have found`, `had we`
+# A step that is none
+_FLAWED = re.compile(
+    r"^(?:wrong|incorrect|mistake|error|false|faulty|flawed|naive|careless|accident|habit|guess|chance|oversight|falsch"
+    r"|fehler|faux|erreur|error|fals|errad|errone|sbagliat|неверн|ошиб)"
+)
+_OF_THE_ANSWER = re.compile(r"\b(?:of|than|from) (?:the |my |our )?(?:final |correct )?(?:answer|result)\b(?!s)")
 _UNREAL = re.compile(
-    r"\b(?:would|could|might) (?:\w+ )?(?:have|be) \w+(?: \w+)?\W*$|^\W*(?:had|were) (?:\w+ ){1,3}", re.IGNORECASE
+    r"\bused to be\b|\b(?:would|could|might) (?:\w+ )?(?:have|be) \w+(?: \w+)?\W*$|^\W*(?:had|were) (?:\w+ ){1,3}"
+    r"|\bif (?:\w+ ){1,3}(?:were|had)\b",
+    re.IGNORECASE,
 )
 _COUNTED_ON = re.compile(r"\b(?:would|could|might) (?:have|be)\W*$")
 # `not 18 but`: what follows is meant
@@ -84,6 +93,7 @@ _CUT = re.compile(
     r"\b(?:we|therefore|thus|hence|then|so|and|(?:see|follows|conclude|deduce|find|know|means|implies|shows?) that)\b",
     re.IGNORECASE,
 )
+_INVERTS = frozenset("also damit somit daher folglich dus daarom derfor alltså därför".split())  # noqa: SIM905
 # What begins a clause that follows from what stands before it
 _FOLLOWS = re.compile(
     r"\W*(?:so|therefore|thus|hence|consequently|and so|which|that is|leaving|giving|making|also|daher|damit|somit"
@@ -91,17 +101,20 @@ _FOLLOWS = re.compile(
     r"|следовательно|поэтому|значит|итак|zatem|więc|dus|daarom|alltså|därför|vậy|jadi|maka|إذن|لذلك|अतः|इसलिए|따라서|그러므로)(?!\w)",
     re.IGNORECASE,
 )
+# The words of a label: `Bonus:`
+_LABELLED = re.compile(r"^[^.!?,;\n\d]{1,40}[:：]\W*$")
 _STRONG = re.compile(r"[;；—–]|[:：](?=\s|$)|(?<=\s)-(?=\s)")
 # A step by its name: `by Fermat's little theorem`
 _BY_NAME = re.compile(
-    r"\b(?:by|from|using|via|with|applying|through) (?:[^\s,.;]+ ){0,5}?(?:theorem|formula|rule|law|identity|inequality"
-    r"|principle|test|method|lemma|criterion|algorithm|symmetry|induction|property|substitution|elimination|parts)s?\b"
+    r"\b(?:by|from|using|via|with|applying|through) (?:(?!wrong|incorrect|false|flawed|faulty)[^\s,.;]+ ){0,5}?"
+    r"(?:theorem|formula|rule|law|identity|inequality|principle|test|method|lemma|criterion|algorithm|symmetry|induction"
+    r"|property|substitution|elimination|parts)s?\b"
 )
 # Set phrases that only say that the answer follows
 _SAID_OF_ALL = re.compile(
     r"\b(?:it is|it's|it is not|it isn't|not) (?:easy|hard|difficult|clear|obvious|well known)"
     r"(?: to (?:see|check|show|verify))?(?: that)?\b|\bnothing (?:other than|but)\b"
-    r"|^\W*(?:so )?(?:i|we) (?:think|believe|guess)\b(?: that)?|\bno,? wait\b|\b(?:this|which|the) one\b"
+    r"|^\W*(?:so )?(?:i|we) (?:think|believe|guess)\b(?: that)?|\bno,? wait\b|\bat last\b|\b(?:this|which|the) one\b"
     r"|\bno (?:doubt|wonder)\b|\bwithout (?:any )?(?:a )?doubt\b|不难看出"
 )
 # Words that may not stand right before a value, wherever they are from: they bound it or shift it
@@ -113,7 +126,7 @@ _SHIFTS = frozenset(
 # Prepositions that say nothing: the word before them must be understood
 _HANGS = frozenset("of to by at from de von di del da do van i từ in on for as per a".split())  # noqa: SIM905
 _RISES = frozenset("add adds sum sums come comes out end ends make makes work works turns found round rounds".split())  # noqa: SIM905
-_ANSWER_WORD = re.compile(r"answer|result|value|solution|guess|respuesta|réponse|antwort|ответ|答")
+_ANSWER_WORD = re.compile(r"^(?:it|this|that)$|answer|result|value|solution|guess|respuesta|réponse|antwort|ответ|答")
 _JSON_KEY = re.compile(r'"([\w -]{1,40})"\s*:\s*"?[\s$\\]*$')
 _JSON_ANSWERS = frozenset(
     """answer answers result solution value response output content text boxed final reply message the my your correct
@@ -154,6 +167,10 @@ def strange_before(text: str, before: str, asked: Asked, is_value: bool) -> str:
     if lead.rstrip(" $*\\,(").removesuffix(" or").rstrip(" $*\\").endswith(text):
         # it is said again
         return ""
+    if (part := _OF_THE_ANSWER.search(lead)) is not None and not asked.has("answer"):
+        return part[0]
+    if asked.text and not _words(lead):
+        lead = _posed(before)
     front, clause = _clauses(_SAID_OF_ALL.sub(" ", _BY_NAME.sub(" ", lead)))
     return _strange_clause(clause, asked, is_value) or _strange_front(front, clause, asked)
 
@@ -166,6 +183,15 @@ def _lead(before: str) -> str:
         # the window begins within a word
         return text.partition(" ")[2].lower()
     return text[ends[-1] if ends else 0 :].lower()
+
+
+def _posed(before: str) -> str:
+    """The question right before an answer, which must be the one that was asked; empty without one."""
+    text = before[-_WINDOW:].rstrip(" $*_`>#({[\\\n")
+    if text[-1:] not in "?？؟" or not text:
+        return ""
+    begun = [end.end() for end in SENTENCE_END.finditer(text[:-1])]
+    return text[begun[-1] if begun else 0 : -1].lower()
 
 
 def _operated(lead: str, asked: Asked) -> str:
@@ -222,6 +248,9 @@ def _strange_clause(clause: str, asked: Asked, is_value: bool) -> str:
     if is_value and (shift := _shifts(clause)):
         return shift
     strange = [at for at, word in enumerate(words) if not _fits(words, at, asked)]
+    if not is_value and clause.rstrip(" $*\\\n")[-1:] in ":：":
+        # what is denied is stated: `91 is not prime: no`
+        strange = [at for at in strange if words[at] not in DENIES]
     if not strange:
         return ""
     told = asked.text == "" or _is_told(words, strange, asked)
@@ -264,9 +293,15 @@ def _is_subject(words: list[str], strange: list[int], asked: Asked, is_value: bo
     if any(word in SUPPOSES or word in DENIES or asked.changes(word) for word in unknown):
         return False
     if IS_UNSPACED.search(words[-1]) is not None or IS_HANGUL.search(words[-1]) is not None:
-        turns = is_value and any(map(_TURNS_UNSPACED.search, words))
+        turns = (is_value and any(map(_TURNS_UNSPACED.search, words))) or any("答" in word for word in unknown)
         return ENDS_UNSPACED.search(words[-1]) is not None and not turns
-    return asked.text != "" or (strange[-1] + 1 < len(words) and not any(map(_ANSWER_WORD.search, words)))
+    if asked.text:
+        return True
+    verbs = [at for at, word in enumerate(words) if word in VERBS]
+    # `also beträgt die Fläche`
+    inverted = bool(verbs) and verbs[0] == 1 and words[0] in _INVERTS
+    follows = bool(verbs) and (strange[-1] < verbs[-1] or inverted)
+    return follows and not any(map(_ANSWER_WORD.search, words))
 
 
 _TURNS_UNSPACED = re.compile("[不没非未无若假误错疑]|如果|是否|难道|誤|もし|ない|만약|아니|않")
@@ -276,6 +311,9 @@ def _strange_front(front: str, clause: str, asked: Asked) -> str:
     """The word that is not understood in what goes on into an answer's clause."""
     begun = [cut.end() for cut in _STRONG.finditer(FORMULA.sub(lambda math: "0" * len(math[0]), front))]
     words = _words(front[begun[-1] if begun else 0 :])
+    label = _LABELLED.search(front)
+    if not words and label is not None and asked.text:
+        return next((word for word in _words(label[0]) if not asked.understands(word)), "")
     if not words:
         return ""
     supposed = words[0] in SUPPOSES
@@ -284,6 +322,11 @@ def _strange_front(front: str, clause: str, asked: Asked) -> str:
     follows = _FOLLOWS.match(clause) is not None or not _JOINS.isdisjoint(_words(clause)[:1])
     if words[0] in REASONS or (follows and not supposed):
         return ""
-    if words[0] == "after":
-        return next((word for word in words if asked.changes(word) and not asked.has(word) and word not in LEADS), "")
-    return next((word for at, word in enumerate(words) if not _fits(words, at, asked) and (at or not supposed)), "")
+    for at, word in enumerate(words):
+        if word in METHODS:
+            # what a step works with need not be understood
+            rest = (word for word in words[at:] if word in SUPPOSES or word in DENIES or _FLAWED.search(word))
+            return next(rest, "")
+        if not _fits(words, at, asked) and (at or not supposed):
+            return word
+    return ""

@@ -154,7 +154,9 @@ def _strange(sentence: str, asked: Asked) -> str:
                 return ""
             return _unknown_remark(sentence[found.end() :], asked)
         elif (
-            word not in SAYS_SO and not asked.says(word) and not (len(said) == 1 and not asked.text and _is_noun(word))
+            word not in SAYS_SO
+            and not asked.counts_or_says(word)
+            and not (len(said) == 1 and not asked.text and _is_noun(word))
         ):
             return found[0]
     return ""
@@ -167,7 +169,7 @@ def _is_invisible(word: str) -> bool:
 
 def _is_of_question(words: Sequence[str], asked: Asked) -> bool:
     """Whether words speak of what the question speaks of, and of no answer."""
-    return any(map(asked.says, words)) and not any(map(_SPEAKS_OF_ANSWER.search, words))
+    return any(map(asked.counts_or_says, words)) and not any(map(_SPEAKS_OF_ANSWER.search, words))
 
 
 def _unknown_remark(said: str, asked: Asked) -> str:
@@ -185,35 +187,30 @@ def _unknown_remark(said: str, asked: Asked) -> str:
             counted = asked.has(word) and at + 1 < len(words) and asked.says(words[at + 1])
         else:
             counted = asked.has(word) or (at > 0 and words[at - 1] in BEFORE_NUMBERS and word in NUMBERS)
-        if not (counted if word in DENIES or asked.changes(word) else asked.understands(word)):
+        if not (counted if word in DENIES or asked.changes(word) else asked.understands(word) or asked.counts(word)):
             return word
     return ""
 
 
+_COUNTED_UNSPACED = re.compile(r"[个只条本支名人张件辆头台元米次岁棵朵块间位份杯瓶把家][^不没非半倍多万亿千百]{0,4}")
+
+
 def _is_noun(word: str) -> bool:
     """Whether a single word may be the noun that a value counts, where no question tells: a plural, not a scale."""
+    if _COUNTED_UNSPACED.fullmatch(word) is not None:
+        return True
     return word.isascii() and word.endswith("s") and not word.endswith(("ions", "ands", "eds", "ens", "ails"))
 
 
-def turned(
-    text: str,
-    before: str,
-    behind: str,
-    question: str,
-    allows: Callable[[str], bool],
-    changes: Callable[[str], bool],
-) -> str:
+def turned(text: str, before: str, behind: str, asked: Asked) -> str:
     """What the sentence of an answer says of it other than that it is the answer; empty where it says nothing so.
 
     Args:
         text: the answer.
         before: the text before the answer.
         behind: the text behind it; its words must be understood.
-        question: the task's text; its own words turn no answer round.
-        allows: whether a word is the question's, or a unit.
-        changes: whether a word is a number or changes one: `ten`, `doubled`.
+        asked: what the question lets stand beside it.
     """
-    asked = Asked.of(question, allows, changes)
     is_value = _IS_VALUE.search(text) is not None
     if excludes_others(before, behind):
         return ""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -398,6 +399,59 @@ class Question:
         return bool(unknown) and own in self.formulas and not any(_equates(f, own) for f in self.formulas.values())
 
     @Kept
+    def _alone(self) -> tuple[tuple[tuple[str, ...], int, str], ...]:
+        """The formulas that stand alone, without a relation: their tokens, and where and behind what they stand."""
+        found = []
+        for match in _DELIMITED.finditer(self.text[:_MAX_CHARS]):
+            said = next(g for g in (*match.groups()[:4], match.group(6)) if g is not None)
+            if not _RELATES.search(said):
+                with suppress(Unreadable, TooComplex):
+                    said_of = self.text[max(match.start() - 24, 0) : match.start()]
+                    found.append((_undecorated([t.text for t in tokenize(said)]), match.start(), said_of))
+        return tuple(found)
+
+    @Kept
+    def asked_for(self) -> frozenset[tuple[str, ...]]:
+        """The names and formulas that the last sentence with any asks for, by their tokens: the `f(2)` of `find f(2)`.
+
+        `The square of x` asks for no `x`.
+        """
+        begun = (
+            max(
+                (end.end() for end in _SENTENCES.finditer(self.text, 0, max(at for _, at, _ in self._alone))), default=0
+            )
+            if self._alone
+            else 0
+        )
+        return frozenset(tokens for tokens, at, behind in self._alone if at >= begun and not _PART_OF.search(behind))
+
+    def asks_another(self, name: Sequence[str]) -> bool:
+        """Whether the question asks for another name or formula than the one that an answer's equation begins with.
+
+        Another part of the same formula is: `y` where `x` is asked for, `f(3)` for `f(2)`, `2x` for `x`.
+
+        Args:
+            name: its tokens.
+        """
+        own = _undecorated(name)
+        if not own or not self.asked_for or any(own == tokens for tokens, _, _ in self._alone):
+            return False
+        letters = _letters(own)
+        joined = "\0".join(own)
+        for one in self.asked_for if len(own) > 1 and letters else ():
+            if letters <= _letters(one) and (len(one) == 1 or "\0".join(one) in joined):
+                return True
+        if any(
+            1 < len(one) >= len(own) - _NEAR and (own[0] == one[0]) != (own[1:] == one[1:]) and letters
+            for one in self.asked_for
+        ):
+            return own[0] in self.letters or own[0].startswith("\\") or own[0][0] in self.letters
+        said = "".join(own)
+        return said.isalpha() and any(
+            said in "".join(re.split(r"[{}\s]", f)) for f in _segments(self.text[:_MAX_CHARS])
+        )
+
+    @Kept
     def letters(self) -> frozenset[str]:
         """The single letters in the question, which include the words `a` and `I`."""
         return frozenset(_LETTER.findall(self.text))
@@ -546,6 +600,31 @@ class Question:
         decimal = _DECIMAL_LOG.search(self.text) is not None
         both = _NATURAL_LOG.search(self.text) is not None and _BARE_LOG.search(self.text) is not None
         return 10 if decimal or both else None
+
+
+# Signs of a formula that states something, or lists
+_RELATES = re.compile(r"[=<>,;]|\\(?:le|ge|ne|lt|gt|in|equiv|approx|perp|parallel)[a-z]*(?![a-zA-Z])")
+_SENTENCES = re.compile(r"[.!?]\s|[。？！]")
+_PART_OF = re.compile(
+    r"(?<!value )(?<!values )(?<!valeur )(?<!valor )(?<!wert )(?<!valore )(?<!значение )"
+    r"\b(?:of|de|du|von|del|di|do|by|than|to|from)\s*$|的$",
+    re.IGNORECASE,
+)
+
+
+_DECORATIONS = frozenset({"\\vec", "\\mathbf", "\\boldsymbol", "\\overrightarrow", "\\hat", "{", "}"})
+
+
+def _undecorated(tokens: Sequence[str]) -> tuple[str, ...]:
+    """The tokens without what only sets a name's type."""
+    return tuple("\\bar" if t == "\\overline" else t for t in tokens if t not in _DECORATIONS)
+
+
+def _letters(tokens: Sequence[str]) -> frozenset[str]:
+    return frozenset(t for t in tokens if t[:1].isalpha() and len(t) <= _LONGEST_NAME and t not in ("i", "e"))
+
+
+_LONGEST_NAME, _NEAR = 2, 2
 
 
 @lru_cache(maxsize=256)

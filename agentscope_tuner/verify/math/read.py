@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -68,6 +69,7 @@ from agentscope_tuner.verify.math.scan import (
     with_modulus,
 )
 from agentscope_tuner.verify.math.units import COUNTERS, known, operates, singular, unknown_words
+from agentscope_tuner.verify.neutral_words import Asked
 from agentscope_tuner.verify.words_behind import turned
 
 _THE_BOX = Symbol("the box")
@@ -92,7 +94,7 @@ _ALONE_BEHIND = re.compile(
 )
 _NEAR_BOX, _NEAR_WORDS = 40, 80
 # A command that only sets the box's type
-_WRAPPED = re.compile(r"\\(?:text|math)[a-z]*\s*\{\s*$|\\color\s*\{[a-z]+\}\s*\{\s*$|\\ensuremath\s*\{\s*$")
+_WRAPPED = re.compile(r"\\(?:text|math)[a-z]*\s*\{\s*$|\\(?:text)?color\s*\{[a-z]+\}\s*\{\s*$|\\ensuremath\s*\{\s*$")
 # In plain text a dash between spaces is a mark, as in `Answer - \\boxed{5}`
 _DASH = re.compile(r"\s*[\d.]*\s*[-−–]\s+")
 _RELATIONS = frozenset({"=", "<", ">", "<=", ">=", "!=", "~", "->", "=>", "\\equiv", "\\approx", "\\sim", "\\in"})
@@ -119,7 +121,28 @@ def said_by(found: PlacedAnswer, question: str | None) -> tuple[str, str]:
         said, problem = text, ""
     else:
         said, problem = _in_formula(text, *_formula(before, behind))
-    return said, problem or _beside(text, before, behind, question)
+    return said, problem or _equated(before, behind, question) or _beside(text, before, behind, question)
+
+
+def _equated(before: str, behind: str, question: str | None) -> str:
+    """Why the equation that a box stands in is not about what the question asks for: `2x=\\boxed{42}` for `x`."""
+    asked = about(question)
+    if asked is None or "=" not in before[-_NEAR_BOX:] + behind[:_NEAR_BOX] or not asked.asked_for:
+        return ""
+    front, back = _formula(before, behind)
+    try:
+        sides = [t for t in tokenize(front) if t.text != "&"], [t for t in tokenize(back) if t.text != "&"]
+    except (Unreadable, TooComplex):
+        return ""
+    for side, direction in zip(sides, (-1, 1), strict=True):
+        end = next((at for at, t in enumerate(side[::direction]) if t.text in _SEPARATORS), len(side))
+        stated = side[len(side) - end :] if direction < 0 else side[:end]
+        # the first member of the chain in which the box stands
+        equals = [at for at, t in enumerate(stated) if t.text == "="]
+        member = stated[: equals[0]] if direction < 0 and equals else stated[equals[-1] + 1 :] if equals else []
+        if asked.asks_another([t.text for t in member]):
+            return "the box is equated with what the question does not ask for"
+    return ""
 
 
 def _beside(text: str, before: str, behind: str, question: str | None) -> str:
@@ -127,10 +150,8 @@ def _beside(text: str, before: str, behind: str, question: str | None) -> str:
     said = about(question)
     words = said.words if said is not None else frozenset()
 
-    def allows(word: str) -> bool:
-        return known(singular(word)) or allowed(word, words, question or "")
-
-    if (word := turned(text, before, behind, question or "", allows, operates)) != "":
+    asked = Asked.of(question or "", lambda word: allowed(word, words, question or ""), _counts, operates)
+    if (word := turned(text, before, behind, asked)) != "":
         return f"unread: {word!r} beside the answer"
     if not any(map(str.isdigit, text)):
         return ""
@@ -141,6 +162,10 @@ def _beside(text: str, before: str, behind: str, question: str | None) -> str:
     )
     different = any(other is not None and _digits(other[1]) != _digits(text) for other in others)
     return "another value beside the box" if different else ""
+
+
+def _counts(word: str) -> bool:
+    return known(singular(word))
 
 
 def _digits(text: str) -> str:
@@ -154,7 +179,7 @@ def _formula(before: str, behind: str) -> tuple[str, str]:
     inside = opened is not None and opened[0][:1] in "$\\" and closed is not None and closed[0][:1] in "$\\"
     if inside and opened is not None and closed is not None:
         return before[opened.end() :], behind[: closed.start()]
-    plain = _PLAIN_BEFORE.search(before.replace("$", " "))
+    plain = _PLAIN_BEFORE.search(before.replace("$", " ").replace("&", " "))
     front = plain[0] if plain is not None and not _DASH.fullmatch(plain[0]) else ""
     back = _PLAIN_BEHIND.match(behind.replace("$", " "))
     return front, back[0] if back is not None else ""
@@ -662,6 +687,7 @@ _WORD = re.compile(r"[^\W\d_]+")
 # An index that is a word, as in `x_{false}`
 _INDEX_WORD = re.compile(r"_.*?(?<![\\a-zA-Z])([a-z]{2,})")
 _BOX = re.compile(r"\\f?box(?:ed)?\s*\{")
+_LISTS = re.compile("[=,;<>]")
 
 
 @dataclass(frozen=True)
@@ -811,6 +837,10 @@ def read_answer(text: str, ref: Side, question: Question | None) -> Side:
     doubtful = _doubt(text)
     if doubtful is not None:
         return Side(text, (), None, None, doubtful)
+    if question is not None and "=" in text and not _LISTS.search(ref.text) and question.asked_for:
+        with suppress(Unreadable):
+            if question.asks_another(list(takewhile("=".__ne__, (t.text for t in tokenize(text))))):
+                return Side(text, (), None, None, "another name than the question asks for")
     words = {word.lower() for word in _WORD.findall(f"{ref.text} {ref.sentence}")}
     said = frozenset(words).union(map(singular, words), question.words if question is not None else ())
 

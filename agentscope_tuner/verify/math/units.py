@@ -342,8 +342,9 @@ def _name(word: str) -> str:
 
 
 _ASKED = re.compile(
-    r"\b(?:how many|in|into|to)\s+(?:units of\s+)?(?:the nearest\s+)?(?:°|\\circ|\^\\circ|degrees?\s+)?"
-    r"(?P<words>[a-zA-Z°]+(?:(?:\s*/\s*|\s+)[a-zA-Z]+){0,4})"
+    r"\b(?:how many|in|into|to|wie ?viele|combien de|cuánt[oa]s|quant[oaie]s?|сколько"
+    r"|hoeveel|ile)\s+(?:units of\s+)?(?:the nearest\s+)?(?:°|\\circ|\^\\circ|degrees?\s+)?"
+    r"(?P<words>(?:[^\W\d_]|°)+(?:(?:\s*/\s*|\s+)[^\W\d_]+){0,4})"
     r"|(?:每(?P<span>小时|分钟|秒|天)[^，。？每]{0,6})?多少(?:个)?(?P<chinese>[米克元升秒分天周年厘毫千公平方立斤里钟小时]{1,4})",
     re.IGNORECASE,
 )
@@ -419,6 +420,7 @@ def _leading_unit(match: re.Match[str]) -> list[tuple[str, int]]:
     waiting: list[tuple[str, int]] = []
     sign = 1
     for word in match["words"].replace("/", " per ").split():
+        word = _ABROAD.get(singular(word), word)
         if word == "per":
             sign = -1
         elif word in _LETTERS and not parts and match.group().rstrip().endswith(word):
@@ -433,8 +435,21 @@ def _leading_unit(match: re.Match[str]) -> list[tuple[str, int]]:
     return parts
 
 
+# Units in other languages, where their English names differ by more than an ending
+_ABROAD = {
+    "metro": "meter", "mètre": "meter", "метр": "meter", "centímetro": "centimeter", "kilómetro": "kilometer",
+    "quilómetro": "kilometer", "quilômetro": "kilometer", "chilometro": "kilometer", "kilomètre": "kilometer",
+    "centimètre": "centimeter", "litro": "liter", "gramo": "gram", "gramm": "gram", "kilo": "kilogram",
+    "stunde": "hour", "stunden": "hour", "heure": "hour", "hora": "hour", "час": "hour", "minuten": "minute",
+    "minuto": "minute", "минут": "minute", "sekunden": "second", "seconde": "second", "segundo": "second",
+    "tage": "day", "jour": "day", "día": "day", "dia": "day",
+}  # fmt: skip
+
+
 def _is_unit(word: str) -> bool:
     one = singular(word)
+    if one == "dollar":
+        return True
     # A single letter may be a name: `in m`
     return (len(word) > 1 and known(one) and one not in COUNTED) or word.lower() in COMPOUND
 

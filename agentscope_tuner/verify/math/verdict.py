@@ -57,6 +57,8 @@ from agentscope_tuner.verify.math.sets import is_work
 
 _WRITING = re.compile(r"\\(?:text|textbf|mathrm|textrm|mbox)|[{}$]|\\[ ,;:!~]")
 _YES_NO = re.compile(r"(yes|no|true|false)\b(?:\s*[,.;:–-]\s*(.*))?", re.IGNORECASE | re.DOTALL)
+# A reason for a yes or a no says nothing else
+_REASON = re.compile(r"\b(?:since|because|as)\b", re.IGNORECASE)
 _CAPITAL = re.compile("[A-J]")
 _LONGEST_LETTER = 40
 _LONGEST_OPTION = 100
@@ -83,6 +85,8 @@ def wordings(pair: Pair) -> Outcome:
         _digits,
         _permutations,
         _symbols,
+        _turned_round,
+        _typeset,
         _phrases,
         _yes_no,
         _same_words,
@@ -205,8 +209,29 @@ def _symbols(pair: Pair) -> Outcome:
     r"""Accept the same characters set upright or not: `\mathrm{SO}_4^{2-}` for `\mathrm{SO_4^{2-}}`."""
     if "_" not in pair.ref.text and "^" not in pair.ref.text:
         return UNKNOWN
-    mine, theirs = (_SET_TYPE.sub("", side) for side in (pair.ref.text, pair.answer))
+    if "_" in pair.ref.text and "_" not in pair.answer and "\\ce" not in pair.answer:
+        return UNKNOWN
+    mine, theirs = (_SET_TYPE.sub("", side).replace("_", "") for side in (pair.ref.text, pair.answer))
     return EQUAL if mine == theirs and mine[:1].isupper() else UNKNOWN
+
+
+_SYMMETRIC = re.compile(r"(\\(?:parallel|perp|cong|sim)(?![a-zA-Z])|[∥⊥≅])")
+
+
+def _turned_round(pair: Pair) -> Outcome:
+    r"""Accept a relation of named objects from its other side: `CD\parallel AB`."""
+    mine, theirs = ([_SET_TYPE.sub("", part) for part in _SYMMETRIC.split(text)] for text in (pair.truth, pair.answer))
+    return EQUAL if len(mine) == len("a|b") and mine == theirs[::-1] else UNKNOWN
+
+
+def _typeset(pair: Pair) -> Outcome:
+    r"""Accept the same words set otherwise, where they are no formula, and a comma in braces: `3{,}5`."""
+    if pair.answer.replace("{,}", ",") == pair.truth:
+        return EQUAL
+    if pair.truth.isascii() or "\\text" not in pair.answer + pair.truth:
+        return UNKNOWN
+    mine, theirs = ("".join(_WRITING.sub("", side).split()) for side in (pair.truth, pair.answer))
+    return EQUAL if mine == theirs else UNKNOWN
 
 
 def _phrases(pair: Pair) -> Outcome:
@@ -231,7 +256,8 @@ def _said(text: str, question: Question | None) -> str | None:
     match = _YES_NO.fullmatch(_WRITING.sub(" ", text).strip())
     if match is None:
         return None
-    words, denying = (match[2] or "").lower().split(), match[1].lower() in ("no", "false")
+    rest = _REASON.split(match[2] or "", maxsplit=1)[0]
+    words, denying = rest.lower().split(), match[1].lower() in ("no", "false")
     asked = question.words if question is not None else frozenset()
     if all(allowed(w, asked, "") or (denying and w.strip(".") in _NO_WORDS) for w in words) or _is_true(text):
         return match[1].lower()

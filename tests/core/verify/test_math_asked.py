@@ -1,0 +1,79 @@
+r"""Right numbers that answer something else: another name, another side of an equation, text that is not shown."""
+
+from __future__ import annotations
+
+import pytest
+
+from agentscope_tuner import Task, WorkflowOutput, WorkflowTask
+from agentscope_tuner.task_judge.base_judge import Reward
+from agentscope_tuner.task_judge.math_answer_as_judge import MathAnswerAsJudge
+
+# question | outputs that state its answer, 42 | outputs that state another's; parted by two semicolons
+NAMES = r"""
+Find $x$. | $x=\boxed{42}$ ;; $\boxed{x=42}$ ;; $x=6\cdot7=\boxed{42}$ ;; $n=\boxed{42}$ ;; $\boxed{42}=x$ ;; $6\cdot7=\boxed{42}$ ;; $84/2=x=\boxed{42}$ | $2x=\boxed{42}$ ;; $\boxed{x+1=42}$ ;; $\sqrt{x}=\boxed{42}$ ;; $\boxed{42}=x^2$ ;; $-x=\boxed{42}$ ;; $\frac{1}{x}=\boxed{42}$
+If $x+y=9$, find $x$. | $x=\boxed{42}$ | $y=\boxed{42}$ ;; $\boxed{y=42}$
+Find $f(2)$. | $f(2)=\boxed{42}$ ;; $f(2)=6\cdot7=\boxed{42}$ | $f(3)=\boxed{42}$ ;; $\boxed{f'(2)=42}$ ;; $f(2)+1=\boxed{42}$
+For the sequence $a_n$ find $a_{10}$. | $a_{10}=\boxed{42}$ | $\boxed{a_9=42}$
+Find $P(A\mid B)$. | $P(A\mid B)=\boxed{42}$ | $\boxed{P(B\mid A)=42}$ ;; $\boxed{P(A^c\mid B)=42}$
+In $\triangle ABC$ find $\angle B$. | $\angle B=\boxed{42}$ | $\boxed{\angle A=42}$
+Find the square of $x$. | $x^2=\boxed{42}$ ;; $\boxed{x^2=42}$ | $x\ne\boxed{42}$
+Find $a+b$ if $a=20$ and $b=22$. | $a+b=\boxed{42}$ ;; $20+22=\boxed{42}$ | $a+b\ne\boxed{42}$
+Find $x$. Express it as $\frac{m}{n}$. | $x=\boxed{42}$ ;; $\boxed{x=42}$ | $\ln\boxed{42}$
+Given $g(x)$ and $f(x)$, find $(f\circ g)(x)$ at $0$. | $f(g(0))=\boxed{42}$ | $\boxed{42}\ne f$
+Find $\bar z$. | $\overline{z}=\boxed{42}$ | $\bar{z}\ne\boxed{42}$
+"""  # noqa: E501
+UNSHOWN = r"""
+\footnote{An earlier draft had $\boxed{42}$.}
+\marginpar{$\boxed{42}$}
+\typeout{$\boxed{42}$}
+\setbox0\hbox{$\boxed{42}$}
+\savebox{\mybox}{$\boxed{42}$}
+\scalebox{0}{$\boxed{42}$}
+\only<99>{$\boxed{42}$}
+\edef\x{$\boxed{42}$}
+\gdef\ans{$\boxed{42}$}
+\if0 $\boxed{42}$ \else 43 \fi
+\ifnum1>2 $\boxed{42}$\else 43\fi
+<img src="f.png" alt="\boxed{42}">
+"""
+SHOWN = r"""
+\textbf{The answer is $\boxed{42}$.}
+\textcolor{red}{\textbf{\boxed{42}}}
+{\large $\boxed{42}$}
+$\underline{\boxed{42}}$
+If $a<b$ and $c>d$, then \boxed{42}
+$\iff x=\boxed{42}$
+\footnote{It was 41.} $\boxed{42}$
+"""
+
+
+def judged(output: str, question: str = "") -> Reward:
+    judge = MathAnswerAsJudge({"astuner": {"task_judge": {}}})
+    task = WorkflowTask(task=Task(main_query=question, metadata={"answer": "42"}))
+    return judge.compute_reward(task, WorkflowOutput(metadata={"final_answer": output}))
+
+
+def names() -> list[tuple[str, str, bool]]:
+    found = []
+    for line in NAMES.strip().splitlines():
+        question, right, wrong = line.split(" | ")
+        found += [(question, text, True) for text in right.split(" ;; ")]
+        found += [(question, text, False) for text in wrong.split(" ;; ")]
+    return found
+
+
+@pytest.mark.parametrize(("question", "output", "paid"), names())
+def test_the_name_and_the_equation_of_an_answer_are_the_questions(question: str, output: str, paid: bool) -> None:
+    reward = judged(output, question)
+    assert reward[1] is paid, reward.reason
+
+
+@pytest.mark.parametrize("text", UNSHOWN.strip().splitlines())
+def test_a_box_that_is_not_shown_is_no_answer(text: str) -> None:
+    assert not judged(f"The product is 43. {text}")[1]
+
+
+@pytest.mark.parametrize("text", SHOWN.strip().splitlines())
+def test_a_box_in_braces_that_show_it_is_an_answer(text: str) -> None:
+    reward = judged(text)
+    assert reward[1], reward.reason
