@@ -78,11 +78,11 @@ _OPENED = re.compile(r"\$\$?|\\[(\[]|\n\s*\n")
 _CLOSED = re.compile(r"\$\$?|\\[)\]]|\n\s*\n")
 # A formula in plain text: signs, numbers, commands and single letters
 _SIGN = (
-    r"(?:[.,](?=\d)|[-+−*/^_=<>≤≥≠()\[\]|!%×·÷→\s]|\d[\d.,]*|\\(?!q?quad|text|boxed)[a-zA-Z]+|[{}]"
+    r"(?:[.,](?=\d)|[-+−*/^_=<>≤≥≠()\[\]|!%×·÷→\s]|\d[\d.,]*+|\\(?!q?quad|text|boxed)[a-zA-Z]+|[{}]"
     r"|(?<![\w'’])[b-hj-zB-HJ-Z](?![\w'’]))"
 )
-_PLAIN_BEFORE = re.compile(rf"(?:(?<=[\s:：，。,$*(])|^|(?<=[^\x00-\x7f])){_SIGN}*$")
-_PLAIN_BEHIND = re.compile(rf"{_SIGN}*")
+_PLAIN_BEFORE = re.compile(rf"(?:(?<=[\s:：，。,$*(])|^|(?<=[^\x00-\x7f])){_SIGN}*+\Z")
+_PLAIN_BEHIND = re.compile(rf"{_SIGN}*+")
 # What may stand before a box that is all of its formula: nothing, the end of a sentence's part, or a word
 _ALONE_BEFORE = re.compile(
     r"(?:^|\n|\\n|[:：,，;。*_`，、]|(?<!(?<![\d.])0)\.|<\/?[a-zA-Z_]{1,20}>|(?<![\\a-zA-Z])[a-zA-Z]{2,}|[^\x00-\x7f−×÷·≤≥≠→√])"
@@ -573,7 +573,7 @@ _LETTERED = re.compile(
 # An object as JSON or as Python writes it, or a list of texts, that a data set holds as a text
 _RECORD = re.compile(r"""\{\s*(["'])[^"']*\1\s*:|\[\s*(["'])""")
 _NUMBERED = re.compile(r"\s*\(1\)(?=.*\(2\))")
-_BETWEEN = re.compile(rf"(?:{_GAP}[,;.]?)*{_GAP}$")
+_BETWEEN = re.compile(r"(?:\\[ ,;:!~]|\\q?quad|[~\s,;.])*+\Z")
 _DIMENSIONS = frozenset({"dimension", "dimensions", "length", "width", "size", "rectangle", "sides"})
 _BY = re.compile(rf"(\d[\d.]*){_GAP}(?:{_TEXT}\s*\{{\s*by\s*\}}|by){_GAP}(\d[\d.]*)")
 _FEWEST = 2

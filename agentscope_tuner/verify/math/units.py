@@ -371,7 +371,7 @@ _ONE = re.compile(r"\b(?:an?|one|1)\s+((?:[a-z]+\s*){1,3})", re.IGNORECASE)
 _AMOUNT = re.compile(
     r"\bhow (?:many|much|far|long|tall|high|deep|heavy)\b|\b(?:total|altogether|distance)\b|多少|一共|共", re.IGNORECASE
 )
-_SENTENCE = re.compile(r"[^.?!。？！\n]*(?:[.,]\d[^.?!。？！\n]*)*[?？]")
+_SENTENCE = re.compile(r"(?:[^.?!。？！\n]|\.(?=\d))*+[?？]")
 _POWERS = frozenset({"square", "cubic", "sq", "cu"})
 _LETTERS = frozenset({"C", "F"})
 _SCALES = {"C": "celsius", "F": "fahrenheit"}
