@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from pathlib import Path
 
 _TICKS = os.sysconf("SC_CLK_TCK")
 _PAGE = os.sysconf("SC_PAGE_SIZE")
@@ -79,7 +78,8 @@ def out_of_memory_kills() -> int:
 
 def _text(path: str) -> str:
     try:
-        return Path(path).read_text(errors="replace")
+        with open(path, "rb", buffering=0) as file:
+            return file.read().decode(errors="replace")
     # the process has ended meanwhile
     except OSError:
         return ""
