@@ -659,7 +659,7 @@ _BINARY = (
     "or",
 )
 _UNARY = ("neg", "pos", "invert", "abs", "round", "int", "float", "index", "str", "repr", "len", "reversed")
-_KEYED = ("getitem", "setitem", "delitem")
+_KEYED = ("getitem", "setitem", "delitem", "format")
 for _name in _COMPARING:
     setattr(StandIn, f"__{_name}__", _operator(_name))
 for _name in (*_BINARY, "xor"):
