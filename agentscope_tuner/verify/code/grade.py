@@ -30,7 +30,6 @@ from agentscope_tuner.verify.code.tests import CallTest, CodeTest, StdinTest, Te
 
 _INSIDE = Path(__file__).parent / "inside"
 _MODULES = "agentscope_tuner.verify.code.inside"
-_TRIES = 2
 _MOST_SHOWN = 80
 _MOST_IMPORTS = 100
 # Behind it stands what a hidden test may expect; see run_tests

@@ -13,6 +13,7 @@ import importlib.machinery
 import inspect
 import json
 import os
+import re
 import symtable
 import sys
 import traceback
@@ -106,7 +107,7 @@ def _emptied(program: str) -> str:
 def _words(exc: BaseException) -> str:
     """Where and how a test ended; behind `HIDDEN` stands what may be a value that the test expects."""
     lines = traceback.format_exception_only(type(exc), exc)
-    words = lines[-1].strip().rpartition(f"{__package__}.remote.")[2].rpartition(f"{__package__}.line.")[2]
+    words = re.sub(rf"^{re.escape(__package__)}\.\w+\.", "", lines[-1].strip())
     if not (hasattr(exc, "is_of_program") or type(exc).__module__.startswith(f"{__package__}.")):
         # a message of several lines ends anywhere
         kind = type(exc).__name__
