@@ -300,8 +300,12 @@ def _file(asked: dict[str, Any], program: Program) -> list[tuple[str, str | None
 # What reaches into the world around a program, which is another one in its own jail
 _OF_FILES = {"open", "tmp_path", "tmpdir", "tmp_path_factory", "tempfile"}
 _OF_STATE = {"pickle", "gc", "freezegun", "time_machine", "caplog", "recwarn", "capfd"}
-_OF_WORLD = {"setenv", "delenv", "chdir", "syspath_prepend", "putenv", "seed", "assertLogs", "environ"}
-_OF_CODE = {"getsource", "signature", "getfullargspec", "isfunction", "__code__", "__closure__", "__annotations__"}
+_OF_WORLD = {
+    *("random.seed", "np.random.seed", "numpy.random.seed", "os.environ", "os.chdir", "os.putenv", "self.assertLogs"),
+    *("monkeypatch.setenv", "monkeypatch.delenv", "monkeypatch.chdir", "monkeypatch.syspath_prepend"),
+    *("inspect.getsource", "inspect.signature", "inspect.getfullargspec", "inspect.isfunction"),
+}
+_OF_CODE = {"__code__", "__closure__", "__annotations__"}
 _PATCHES = {"patch", "object", "dict", "multiple", "setattr", "delattr", "setitem", "delitem"}
 # What a program in another jail does ask its tests for
 _SERVED = {"builtins.input", "sys.stdin", "sys.stdout", "sys.stderr"}
@@ -313,7 +317,8 @@ def _shared(tree: ast.Module, imported: set[str], modules: Sequence[str]) -> str
     names = {node.arg for node in nodes if isinstance(node, ast.arg)} | imported
     names |= {node.func.id for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
     found = names & (_OF_FILES | _OF_STATE)
-    found |= {node.attr for node in nodes if isinstance(node, ast.Attribute)} & (_OF_WORLD | _OF_CODE)
+    attributes = [node for node in nodes if isinstance(node, ast.Attribute)]
+    found |= {node.attr for node in attributes} & _OF_CODE | {ast.unparse(node) for node in attributes} & _OF_WORLD
     found |= {what for node in nodes if isinstance(node, ast.Call) and (what := _patched(node, tree, modules))}
     return f"they use {min(found)!r}" if found else None
 
