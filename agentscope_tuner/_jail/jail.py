@@ -377,7 +377,7 @@ class Run:
         used, limits = tree.usage(self.child.pid), self._limits
         own, wall = max(0, used.resident - self._base.resident), now - self._begun
         self._peak = max(self._peak, own)
-        self._waited = max(self._waited, used.waited_seconds - self._base.waited_seconds)
+        self._waited = max(self._waited, used.waited_since(self._base))
         cpu = used.cpu_seconds - self._base.cpu_seconds
         self.busy_seconds = cpu + self._waited
         room = limits.memory_mb * _MIB - limits.scratch - limits.scratch // 4

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, field
 
 _TICKS = os.sysconf("SC_CLK_TCK")
 _PAGE = os.sysconf("SC_PAGE_SIZE")
@@ -14,16 +13,22 @@ _PAGE = os.sysconf("SC_PAGE_SIZE")
 class TreeUsage:
     """Attributes:
     cpu_seconds: of all processes, the ended ones that were waited for included.
-    waited_seconds: how long a live process was ready to run and had no core, beyond the time that the others ran: what
-        the tree waited for the machine, and not for itself.
+    lives: by thread, how many seconds it has run, or was ready to and had no core.
     resident: bytes of memory, where memory that processes share counts for each of them.
     processes: how many there are.
     """
 
     cpu_seconds: float = 0.0
-    waited_seconds: float = 0.0
+    lives: dict[int, float] = field(default_factory=dict)
     resident: int = 0
     processes: int = 0
+
+    def waited_since(self, base: TreeUsage) -> float:
+        """How long a thread was ready to run and had no core, beyond the time that the others ran: what the tree waited
+        for the machine, and not for itself.
+        """
+        longest = max((seconds - base.lives.get(one, 0.0) for one, seconds in self.lives.items()), default=0.0)
+        return max(0.0, longest - (self.cpu_seconds - base.cpu_seconds))
 
 
 def descendants(pid: int) -> list[int]:
@@ -31,11 +36,7 @@ def descendants(pid: int) -> list[int]:
     found = [pid]
     for one in found:
         # a child belongs to the thread that started it
-        try:
-            threads = os.listdir(f"/proc/{one}/task")
-        except OSError:
-            continue
-        for thread in threads:
+        for thread in _threads(one):
             found += map(int, _text(f"/proc/{one}/task/{thread}/children").split())
     return found
 
@@ -43,20 +44,26 @@ def descendants(pid: int) -> list[int]:
 def usage(pid: int) -> TreeUsage:
     """What `pid` and its descendants use now."""
     total = TreeUsage()
-    longest = 0.0
     for one in descendants(pid):
         # behind the program's name, which may hold spaces and brackets
         fields = _text(f"/proc/{one}/stat").rpartition(")")[2].split()
         if not fields:
             continue
         total.processes += 1
-        cpu = sum(map(int, fields[11:15])) / _TICKS
-        total.cpu_seconds += cpu
+        total.cpu_seconds += sum(map(int, fields[11:15])) / _TICKS
         total.resident += int(fields[21]) * _PAGE
-        delay = _text(f"/proc/{one}/schedstat").split()
-        longest = max(longest, cpu + int(delay[1]) / 1e9 if len(delay) == 3 else 0.0)
-    total.waited_seconds = max(0.0, longest - total.cpu_seconds)
+        for thread in _threads(one):
+            ran, waited = (*map(int, _text(f"/proc/{one}/task/{thread}/schedstat").split()[:2]), 0, 0)[:2]
+            total.lives[int(thread)] = (ran + waited) / 1e9
     return total
+
+
+def _threads(pid: int) -> list[str]:
+    try:
+        return os.listdir(f"/proc/{pid}/task")
+    # the process has ended meanwhile
+    except OSError:
+        return []
 
 
 def shared_once(pid: int) -> int:
@@ -79,7 +86,8 @@ def out_of_memory_kills() -> int:
 
 def _text(path: str) -> str:
     try:
-        return Path(path).read_text(errors="replace")
+        with open(path, "rb", buffering=0) as file:
+            return file.read().decode(errors="replace")
     # the process has ended meanwhile
     except OSError:
         return ""

@@ -28,7 +28,6 @@ _FOLDERS = (str(_VERIFY / "code" / "inside"), str(_VERIFY / "sql" / "inside"))
 _ENTRY = "agentscope_tuner.verify.sql.inside.run_query"
 _NAME = re.compile(r"[\w. -]{1,200}\Z")
 _REFERENCES = ("gold_sql", "SQL", "query", "sql")
-_TRIES = 2
 
 
 class SqlConfig(StrictSection):

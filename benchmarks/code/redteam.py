@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import os
 import time
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -79,6 +80,22 @@ def running() -> set[str]:
     return found
 
 
+def orphans() -> set[str]:
+    """Those that no grader holds any more, and those of this process: other graders on this machine have their own."""
+    found = running()
+    return {pid for pid in found if not ({*_above(pid)} - {*found, "0", "1", str(os.getpid())} - {*_above("self")})}
+
+
+def _above(pid: str) -> Iterator[str]:
+    """The processes above one."""
+    while pid not in ("0", "1"):
+        try:
+            pid = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1]
+        except OSError:
+            return
+        yield pid
+
+
 def main() -> None:
     """Attack, and print what got through."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -105,10 +122,7 @@ def main() -> None:
             for reward, due in honest.items()
         }
     time.sleep(1)
-    # those of other graders on this machine come and go
-    last = running()
-    time.sleep(1)
-    stayed = last & running()
+    stayed = orphans()
     paid = [one for one in outcomes if one.reward]
     failed = [one for one in outcomes if one.reward is None]
     left = {*os.listdir("/tmp"), *os.listdir("/dev/shm")} - before

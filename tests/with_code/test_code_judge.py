@@ -360,6 +360,14 @@ def test_the_words_of_a_hidden_test_are_not_told(tests: object, kind: str) -> No
     assert "4711" in code_judge(show_expected=True).judge(asked(tests), program).reason or kind.startswith("Assertion")
 
 
+def test_what_the_program_says_can_be_written_anywhere() -> None:
+    raising = "def f(n): raise type('E\\x1b[2J', (Exception,), {})('\\ud800 \\x00 \\x1b[2J \\u2028 x')"
+    for tests in (_unittest("f(2)", "f", "sys"), ["assert f(2)"], {"fn_name": "f", "inputs": [[2]], "outputs": [4]}):
+        reason = code_judge().judge(asked(tests), wrote(raising)).reason
+        assert reason.isprintable(), reason
+        assert reason.encode()
+
+
 def test_what_the_program_says_is_told() -> None:
     tests = _unittest("self.assertEqual(f(2), 4711)", "f", "sys")
     assert (

@@ -105,6 +105,39 @@ def test_the_limits_of_other_processes_are_not_its_to_set(jail: Jail) -> None:
     assert b"PermissionError" in refused.stderr
 
 
+def _usage(cpu: float, lives: dict[int, float]) -> tree.TreeUsage:
+    return tree.TreeUsage(cpu_seconds=cpu, lives=lives)
+
+
+@pytest.mark.parametrize(
+    ("base", "used", "waited"),
+    [
+        # one process that had a core a third of its time
+        (_usage(0, {1: 0}), _usage(1, {1: 0, 2: 3}), 2),
+        # the same, in a jail that has served others for five seconds, and waited for two
+        (_usage(5, {1: 2}), _usage(6, {1: 2, 2: 3}), 2),
+        # a program that sleeps while its thread computes
+        (_usage(0, {1: 0}), _usage(1, {1: 0, 2: 0.1, 3: 2.5}), 1.5),
+        # eight that take each other's two cores wait for nobody else
+        (_usage(0, {1: 0}), _usage(6, {1: 0, **dict.fromkeys(range(2, 10), 3.0)}), 0),
+        (_usage(0, {}), _usage(0, {}), 0),
+    ],
+)
+def test_waiting_is_what_nobody_in_the_tree_ran_meanwhile(
+    base: tree.TreeUsage, used: tree.TreeUsage, waited: float
+) -> None:
+    assert used.waited_since(base) == waited
+
+
+def test_a_jail_that_has_served_others_sees_its_programs_wait(jail: Jail) -> None:
+    """The wait of a later program was hidden behind what earlier ones had used, and it was found to be too slow."""
+    spin = _shell("i=0; while [ $i -lt 200000 ]; do i=$((i+1)); done")
+    for _ in range(4):
+        ending = jail.run(spin, replace(_SHORT, seconds=4.0, wall_seconds=4.0))
+        assert ending.kind == "exit"
+        assert ending.wall_seconds - ending.cpu_seconds - ending.waited_seconds < 0.5, ending
+
+
 @pytest.mark.parametrize("step_back", ["nice(19)", "sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))"])
 def test_no_program_steps_behind_others_to_be_starved(jail: Jail, step_back: str) -> None:
     work = JailWork(argv=(interpreter(), "-S", "-c", f"import os; os.{step_back}"))

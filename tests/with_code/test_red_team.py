@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import islice
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 from agentscope_tuner import TaskJudge, WorkflowOutput, WorkflowTask
+from agentscope_tuner.adapters.trl import reward_func
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
 from benchmarks.code.cheats import cheats, liars, rows
 from benchmarks.code.redteam import FORMS, SETTINGS, mistaken, running
@@ -57,6 +59,15 @@ def test_no_lie_is_paid_through_the_service() -> None:
         judge = ConfiguredJudge({"astuner": {"task_judge": {"judge_protocol": http, "judge_kwargs": kwargs}}})
         _due_nothing(judge.judge_batch(attacks), attacks)
         assert served.process.poll() is None
+
+
+def test_no_lie_is_paid_by_the_reward_function_of_a_trainer() -> None:
+    attacks = _attacks()[1::2]
+    reward = reward_func({"astuner": {"task_judge": {"judge_protocol": _PROTOCOL, "code": SETTINGS}}})
+    texts = [str(output.metadata["final_answer"]) for _, output in attacks]
+    texts.append("```python\nprint(2 * int(input()))\n```")
+    tests = [json.dumps(task.task.metadata["tests"]) for task, _ in attacks] + [json.dumps(DOUBLES)]
+    assert reward(["?"] * len(texts), texts, tests=tests) == [0.0] * len(attacks) + [1.0]
 
 
 def test_many_answers_at_once_leave_the_event_loop_to_others() -> None:

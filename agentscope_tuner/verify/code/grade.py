@@ -30,7 +30,6 @@ from agentscope_tuner.verify.code.tests import CallTest, CodeTest, StdinTest, Te
 
 _INSIDE = Path(__file__).parent / "inside"
 _MODULES = "agentscope_tuner.verify.code.inside"
-_TRIES = 2
 _MOST_SHOWN = 80
 _MOST_IMPORTS = 100
 # Behind it stands what a hidden test may expect; see run_tests
@@ -315,7 +314,9 @@ class _TestedProgram:
         _until_told(tests, program)
         assert tests.ending is not None
         assert program.ending is not None
-        self._until += program.ending.waited_seconds + tests.ending.waited_seconds
+        # what one waited while the other computed is no fault of the machine's
+        self._until += max(0.0, program.ending.waited_seconds - tests.ending.cpu_seconds)
+        self._until += max(0.0, tests.ending.waited_seconds - program.ending.cpu_seconds)
         self._excuse(tests.ending.cpu_seconds)
         if self._is_doubtful(program.ending, last) or self._is_doubtful(tests.ending, last):
             return None
@@ -466,8 +467,10 @@ def _until_told(tests: Run, program: Run) -> None:
 
 def _result(test: Test, why: str | None, ending: Ending, share: float = 0.0) -> TestResult:
     passed = why is None
+    # a program's own words may hold what no terminal and no file takes
+    words = "".join(letter if letter.isprintable() else "\ufffd" for letter in why or "")
     return TestResult(
-        test.number, passed, why or "", 1.0 if passed else share, round(ending.cpu_seconds, 4), ending.peak_memory
+        test.number, passed, words, 1.0 if passed else share, round(ending.cpu_seconds, 4), ending.peak_memory
     )
 
 

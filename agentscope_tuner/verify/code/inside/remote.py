@@ -1,29 +1,33 @@
-"""The tests' side of tests that carry code: objects that stand for those of the program, which lives in another jail.
+"""The tests' side of tests that carry code: it asks the program, which lives in another jail.
 
-Only calls and plain data travel. A stand-in decides nothing itself, and must not let the program decide what the
-test wants to know: so an object that a function returned is never equal to plain data, nor greater, nor a term
-beside it in a sum, whatever its class defines. Such operators are for objects that the test has made itself, by
-calling a class that it named.
+Only calls and plain data travel; what is neither is stood for, see `stand_ins`.
 """
 
 from __future__ import annotations
 
 import builtins
 import dataclasses
-import operator
 import sys
 import threading
 import types
 import warnings
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator
 from typing import Any
 
 from agentscope_tuner.verify.code.inside.code_values import pack, unpack
 from agentscope_tuner.verify.code.inside.line import JailLine, LineEndedError, change
+from agentscope_tuner.verify.code.inside.stand_ins import (
+    StandIn,
+    StandInClass,
+    StandInFunction,
+    StandInIterator,
+    StandInTuple,
+    named,
+    number_of,
+    told_of,
+)
 
-_PLAIN_METHODS = {
-    name for kind in (str, bytes, list, tuple, dict, set, int, float) for name in dir(kind) if name[0] != "_"
-}
+_PLAIN = {kind.__name__: kind for kind in (int, float, str, bytes, list, dict, set, frozenset, tuple)}
 _NOT_RAISED = (KeyboardInterrupt, GeneratorExit, BaseException)
 # Standard modules whose exceptions end or skip a test
 _NOT_FROM = {"unittest", "bdb", "concurrent", "asyncio"}
@@ -37,14 +41,6 @@ class ProgramError(Exception):
 
 class MissingError(AttributeError):
     """The program does not define what its tests ask for."""
-
-
-class NotComparableError(BaseException):
-    """The program answered with an object of its own where the test needs data. No test may expect that."""
-
-
-class CannotTravelError(BaseException):
-    """The test needs the program in its own interpreter."""
 
 
 class Program:
@@ -207,7 +203,7 @@ class Program:
 
     def _lend(self, value: object) -> object:
         if isinstance(value, StandIn | StandInFunction | StandInTuple):
-            return {"h": _number_of(value)}
+            return {"h": number_of(value)}
         if isinstance(value, tuple):
             names = [type(value).__name__, *type(value)._fields]  # type: ignore[attr-defined]
             return {"n": {"names": names, "items": [self.pack(item) for item in value]}}
@@ -308,7 +304,7 @@ class Program:
             else:
                 plain = not isinstance(kind, StandInClass)
                 # an iterator of the standard library, such as a generator, stands for its items
-                one = object.__new__(_StandInIterator if told.get("next") else StandIn if plain else kind)
+                one = object.__new__(StandInIterator if told.get("next") else StandIn if plain else kind)
                 for name, value in (("_program", self), ("_number", number), ("_made", False)):
                     object.__setattr__(one, name, value)
             self._stand_ins[number] = one
@@ -331,7 +327,7 @@ class Program:
                 self.ask({"do": "op", "op": "close", "h": number, "args": []})
                 raise
             except Exception as exc:  # noqa: BLE001 - the test throws it into the generator
-                how, given = "throw", _told(exc)
+                how, given = "throw", told_of(exc)
 
     async def _awaited(self, number: int) -> Any:
         return self.ask({"do": "op", "op": "await", "h": number, "args": []})
@@ -382,15 +378,6 @@ _LENT: dict[str, Callable[..., Any]] = {
 }
 
 
-def named(found: Any, name: str) -> Any:
-    """What a test calls `name`. A capital letter says that it means a class: what stands there for a function of
-    another name is no class whose objects may say what they equal.
-    """
-    if isinstance(found, StandInClass) and name.lstrip("_")[:1].isupper():
-        type.__setattr__(found, "_is_class", True)
-    return found
-
-
 def _as_data(names: list[str], plain: type | None) -> dict[str, Any]:
     """What a class of the program's has in common with a dataclass, or with the built-in type that it is built on."""
     data: dict[str, Any] = {}
@@ -406,267 +393,3 @@ def _words_of(self: BaseException) -> str:
     words: str | None = self._words  # type: ignore[attr-defined]
     built_in: Any = next(kind for kind in type(self).__mro__ if "_words" not in vars(kind))
     return str(built_in.__str__(self)) if words is None else words
-
-
-def _told(exc: BaseException | None) -> tuple[object, ...]:
-    """An exception of the tests for the program: its built-in type, and its arguments as text."""
-    if exc is None:
-        return ()
-    name = next(kind.__name__ for kind in type(exc).__mro__ if kind.__module__ == "builtins")
-    # what a failed assertion says is what the test expects
-    return name, [] if isinstance(exc, AssertionError) else [str(part) for part in exc.args]
-
-
-def _number_of(one: Any) -> int:
-    number: int = object.__getattribute__(one, "_number")
-    return number
-
-
-class StandInFunction:
-    """A function of the program."""
-
-    def __init__(self, program: Program, number: int, name: str, doc: str | None) -> None:
-        self._program, self._number, self.__name__, self.__doc__ = program, number, name, doc
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return self._program.ask({"do": "attr", "h": self._number, "name": name})
-
-    def __call__(self, *arguments: object, **named: object) -> Any:
-        return self._program.call(self._number, arguments, named)
-
-
-class StandInClass(type):
-    """The class of stand-ins for a class of the program. Calling it makes an object there."""
-
-    _number: int
-    _program: Program
-
-    def __new__(cls, name: str, bases: tuple[type, ...], space: dict[str, Any]) -> Any:
-        if "_program" not in space:
-            why = f"its class {name} is built on a class of the program"
-            bases[0]._program.cannot_travel = why  # type: ignore[attr-defined]
-            raise CannotTravelError(why)
-        return super().__new__(cls, name, bases, space)
-
-    def __call__(cls, *arguments: object, **named: object) -> Any:
-        return cls._program.make(cls, cls._number, arguments, named)
-
-    def __getattr__(cls, name: str) -> Any:
-        if name.startswith("__") and name != "__members__":
-            raise AttributeError(name)
-        return named(cls._program.ask({"do": "attr", "h": cls._number, "name": name}), name)
-
-    def __iter__(cls) -> Iterator[Any]:
-        return iter(cls._program.ask({"do": "op", "op": "iter", "h": cls._number, "args": []}))
-
-    def __getitem__(cls, key: object) -> Any:
-        return cls._program.ask({"do": "op", "op": "getitem", "h": cls._number, "args": []}, (key,))
-
-    def __len__(cls) -> int:
-        return int(cls._program.ask({"do": "op", "op": "len", "h": cls._number, "args": []}))
-
-
-class StandIn:
-    """An object of the program."""
-
-    _program: Program
-    _number: int
-    _made: bool
-    # the built-in type that the program's class is built on
-    _plain: type | None = None
-
-    @property
-    def __dict__(self) -> dict[str, Any]:  # type: ignore[override]
-        found: dict[str, Any] = self._operate("vars")
-        return found
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") and name.endswith("__"):
-            raise AttributeError(name)
-        found = self._program.ask({"do": "attr", "h": self._number, "name": name})
-        if isinstance(found, StandInFunction) and not self._made and name in _PLAIN_METHODS:
-            return _of_data(found, name)
-        return named(found, name)
-
-    def __setattr__(self, name: str, value: object) -> None:
-        self._program.ask({"do": "set", "h": self._number, "name": name, "value": self._program.pack(value)})
-
-    def __delattr__(self, name: str) -> None:
-        self._program.ask({"do": "delete", "h": self._number, "name": name})
-
-    def __copy__(self) -> Any:
-        return self._operate("copy")
-
-    def __deepcopy__(self, memo: object) -> Any:
-        return self._operate("deepcopy")
-
-    def __call__(self, *arguments: object, **named: object) -> Any:
-        return self._program.call(self._number, arguments, named)
-
-    def __contains__(self, item: object) -> bool:
-        if self._made:
-            return bool(self._operate("contains", item))
-        return any(item is one or item == one for one in self)
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(self._operate("iter"))
-
-    def __hash__(self) -> int:
-        return hash(self._operate("hash"))
-
-    def __bool__(self) -> bool:
-        return bool(self._operate("bool"))
-
-    def __eq__(self, other: object) -> Any:
-        if self is other:
-            return True
-        if self._is_data(other):
-            return self._data() == other
-        return self._may_meet(other) and self._operate("eq", other) is True and not self._equals_anything()
-
-    def __ne__(self, other: object) -> Any:
-        if self is other:
-            return False
-        if self._is_data(other):
-            return self._data() != other
-        return not self._may_meet(other) or self._operate("ne", other) is True
-
-    def __enter__(self) -> Any:
-        return self._operate("enter")
-
-    def __exit__(self, kind: object, exc: BaseException | None, trace: object) -> None:
-        # it may undo something; but an assertion of the test's is not its to forgive
-        self._operate("exit", *_told(exc))
-
-    async def __aenter__(self) -> Any:
-        return self._operate("aenter")
-
-    async def __aexit__(self, kind: object, exc: BaseException | None, trace: object) -> None:
-        self._operate("aexit", *_told(exc))
-
-    def __aiter__(self) -> Any:
-        return self._operate("aiter")
-
-    async def __anext__(self) -> Any:
-        return self._operate("anext")
-
-    def _equals_anything(self) -> bool:
-        try:
-            return self._operate("eq", object()) is True
-        # it asks for what only its own have
-        except Exception:  # noqa: BLE001
-            return False
-
-    def _may_meet(self, other: object) -> bool:
-        """Whether the program's own class may say how this object compares: with one that the test has made."""
-        return isinstance(other, StandIn) and (self._made or other._made)
-
-    def _is_data(self, other: object) -> bool:
-        """Whether what it holds is compared: with data, or with another that is built on data."""
-        if self._plain is None or not isinstance(other, StandIn):
-            return self._plain is not None
-        return other._plain is not None and not self._may_meet(other)
-
-    def _data(self) -> Any:
-        """What it holds, of the built-in type: its own methods have no say in it."""
-        return self._program.ask({"do": "plain", "h": self._number})
-
-    def _meet(self, name: str, other: object) -> Any:
-        if self._is_data(other) and (name in _COMPARING or not self._made):
-            return getattr(operator, f"{name}_" if name in ("and", "or") else name)(self._data(), other)
-        if not (self._may_meet(other) or (self._made and name not in _COMPARING)):
-            raise NotComparableError(f"the program answered with an object of its class {type(self).__name__}")
-        return self._operate(name, other)
-
-    def _operate(self, name: str, *others: object) -> Any:
-        answer = self._program.ask({"do": "op", "op": name, "h": self._number, "args": []}, others)
-        if isinstance(answer, StandIn) and type(answer) is type(self) and self._made:
-            object.__setattr__(answer, "_made", True)
-        return answer
-
-
-class StandInTuple(tuple[Any, ...]):
-    """A named tuple of the program: its items are here, its methods there."""
-
-    _fields: tuple[str, ...] = ()
-
-    def __getattr__(self, name: str) -> Any:
-        if name in self._fields:
-            return self[self._fields.index(name)]
-        if name.startswith("__") and name.endswith("__"):
-            raise AttributeError(name)
-        found = self._program.ask({"do": "attr", "h": self._number, "name": name})
-        if isinstance(found, StandInFunction) and name in _PLAIN_METHODS:
-            return _of_data(found, name)
-        return found
-
-    def __repr__(self) -> str:
-        return str(self._program.ask({"do": "op", "op": "repr", "h": self._number, "args": []}))
-
-
-class _StandInIterator(StandIn):
-    def __iter__(self) -> Iterator[Any]:
-        return self
-
-    def __next__(self) -> Any:
-        return self._operate("next")
-
-
-def _of_data(method: StandInFunction, name: str) -> Callable[..., Any]:
-    """A method that plain data has, of an object that the test has not made: it must not answer for the test."""
-
-    def call(*arguments: object, **named: object) -> Any:
-        answer = method(*arguments, **named)
-        if isinstance(answer, bool) and arguments:
-            raise NotComparableError(f"the program answered with an object of its own that has a method {name!r}")
-        return answer
-
-    return call
-
-
-def _operator(name: str, *, swapped: bool = False) -> Callable[[StandIn, object], Any]:
-    def operate(self: StandIn, other: object) -> Any:
-        if not swapped:
-            return self._meet(name, other)
-        if not self._made:
-            raise NotComparableError(f"the program answered with an object of its class {type(self).__name__}")
-        return self._program.ask({"do": "op", "op": f"r{name}", "h": self._number, "args": []}, (other,))
-
-    return operate
-
-
-def _unary(name: str) -> Callable[..., Any]:
-    return lambda self, *others: self._operate(name, *others)
-
-
-_PLAIN = {kind.__name__: kind for kind in (int, float, str, bytes, list, dict, set, frozenset, tuple)}
-_COMPARING = ("lt", "le", "gt", "ge")
-_BINARY = (
-    "add",
-    "sub",
-    "mul",
-    "matmul",
-    "truediv",
-    "floordiv",
-    "mod",
-    "pow",
-    "divmod",
-    "lshift",
-    "rshift",
-    "and",
-    "or",
-)
-_UNARY = ("neg", "pos", "invert", "abs", "round", "int", "float", "index", "str", "repr", "len", "reversed")
-_KEYED = ("getitem", "setitem", "delitem")
-for _name in _COMPARING:
-    setattr(StandIn, f"__{_name}__", _operator(_name))
-for _name in (*_BINARY, "xor"):
-    _remote = f"{_name}_" if _name in ("and", "or") else _name
-    setattr(StandIn, f"__{_name}__", _operator(_remote))
-    setattr(StandIn, f"__r{_name}__", _operator(_remote, swapped=True))
-    if _name != "divmod":
-        setattr(StandIn, f"__i{_name}__", _operator(f"i{_remote}"))
-for _name in (*_UNARY, *_KEYED):
-    setattr(StandIn, f"__{_name}__", _unary(_name))

@@ -13,6 +13,7 @@ import importlib.machinery
 import inspect
 import json
 import os
+import re
 import symtable
 import sys
 import traceback
@@ -106,7 +107,7 @@ def _emptied(program: str) -> str:
 def _words(exc: BaseException) -> str:
     """Where and how a test ended; behind `HIDDEN` stands what may be a value that the test expects."""
     lines = traceback.format_exception_only(type(exc), exc)
-    words = lines[-1].strip().rpartition(f"{__package__}.remote.")[2].rpartition(f"{__package__}.line.")[2]
+    words = re.sub(rf"^{re.escape(__package__)}\.\w+\.", "", lines[-1].strip())
     if not (hasattr(exc, "is_of_program") or type(exc).__module__.startswith(f"{__package__}.")):
         # a message of several lines ends anywhere
         kind = type(exc).__name__
@@ -299,8 +300,12 @@ def _file(asked: dict[str, Any], program: Program) -> list[tuple[str, str | None
 # What reaches into the world around a program, which is another one in its own jail
 _OF_FILES = {"open", "tmp_path", "tmpdir", "tmp_path_factory", "tempfile"}
 _OF_STATE = {"pickle", "gc", "freezegun", "time_machine", "caplog", "recwarn", "capfd"}
-_OF_WORLD = {"setenv", "delenv", "chdir", "syspath_prepend", "putenv", "seed", "assertLogs", "environ"}
-_OF_CODE = {"getsource", "signature", "getfullargspec", "isfunction", "__code__", "__closure__", "__annotations__"}
+_OF_WORLD = {
+    *("random.seed", "np.random.seed", "numpy.random.seed", "os.environ", "os.chdir", "os.putenv", "self.assertLogs"),
+    *("monkeypatch.setenv", "monkeypatch.delenv", "monkeypatch.chdir", "monkeypatch.syspath_prepend"),
+    *("inspect.getsource", "inspect.signature", "inspect.getfullargspec", "inspect.isfunction"),
+}
+_OF_CODE = {"__code__", "__closure__", "__annotations__"}
 _PATCHES = {"patch", "object", "dict", "multiple", "setattr", "delattr", "setitem", "delitem"}
 # What a program in another jail does ask its tests for
 _SERVED = {"builtins.input", "sys.stdin", "sys.stdout", "sys.stderr"}
@@ -312,7 +317,8 @@ def _shared(tree: ast.Module, imported: set[str], modules: Sequence[str]) -> str
     names = {node.arg for node in nodes if isinstance(node, ast.arg)} | imported
     names |= {node.func.id for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
     found = names & (_OF_FILES | _OF_STATE)
-    found |= {node.attr for node in nodes if isinstance(node, ast.Attribute)} & (_OF_WORLD | _OF_CODE)
+    attributes = [node for node in nodes if isinstance(node, ast.Attribute)]
+    found |= {node.attr for node in attributes} & _OF_CODE | {ast.unparse(node) for node in attributes} & _OF_WORLD
     found |= {what for node in nodes if isinstance(node, ast.Call) and (what := _patched(node, tree, modules))}
     return f"they use {min(found)!r}" if found else None
 

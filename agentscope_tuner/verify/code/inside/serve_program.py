@@ -42,7 +42,21 @@ _ARITHMETIC = (
 )
 _OTHERS = ("eq", "ne", "lt", "le", "gt", "ge", "neg", "pos", "invert", "abs", "index")
 _KEYED = ("getitem", "setitem", "delitem", "contains")
-_FUNCTIONS = ("len", "iter", "next", "str", "repr", "hash", "bool", "int", "float", "round", "reversed", "divmod")
+_FUNCTIONS = (
+    "len",
+    "iter",
+    "next",
+    "str",
+    "repr",
+    "hash",
+    "bool",
+    "int",
+    "float",
+    "round",
+    "reversed",
+    "divmod",
+    "format",
+)
 _OPERATORS: dict[str, Callable[..., Any]] = {
     **{name: getattr(operator, name) for name in (*_ARITHMETIC, *_OTHERS, *_KEYED)},
     **{name: getattr(builtins, name) for name in _FUNCTIONS},
