@@ -17,6 +17,7 @@ from agentscope_tuner.records.formats.sample import (
     reference_of,
     truth_of,
 )
+from agentscope_tuner.records.summary import MARKS
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, mean_metrics
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 
@@ -85,14 +86,16 @@ def current_step(trainer_state: object) -> int | None:
 def batch_metrics(judgements: Sequence[Judgement]) -> dict[str, float]:
     """The metrics of a batch of verdicts.
 
-    They are `success_rate` of the rows that were judged or filtered (absent when there are none), `filtered` and
-    `failed` as shares of the batch, the mean `judge_seconds`, and the mean of each of the judge's own metrics over the
-    verdicts that have it.
+    They are `success_rate` of the rows that were judged or filtered (absent when there are none), `filtered`,
+    `failed`, `undecided` and `unread` (the marks of `records.summary`) as shares of the batch, the mean
+    `judge_seconds`, and the mean of each of the judge's own metrics over the verdicts that have it.
     """
     total = max(len(judgements), 1)
     failed = sum(judgement.status == "failed" for judgement in judgements)
     metrics = {
         **mean_metrics(judgements),
+        # set only where they hold: the mean over those that have one would be 1.0
+        **{mark: sum(judgement.metrics.get(mark, 0.0) for judgement in judgements) / total for mark in MARKS},
         "filtered": sum(judgement.status == "filtered" for judgement in judgements) / total,
         "failed": failed / total,
         "judge_seconds": sum(judgement.seconds for judgement in judgements) / total,
