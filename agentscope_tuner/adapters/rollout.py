@@ -145,12 +145,21 @@ def constant_metrics(judge: ConfiguredJudge, judgement: Judgement, unmeasured: f
     `unmeasured` for a name that this verdict does not have.
 
     A part of a combined judge that was not asked adds nothing to the reward, and is 0.0 here, because the mean over a
-    NaN would be NaN. `part/<name>/skipped` tells how often the part was not asked.
+    NaN would be NaN. `part/<name>/skipped` tells how often the part was not asked. One that was asked without a verdict
+    is `unmeasured`: a trainer may take a part's metric as a reward of its own. Of a rollout that a rule filtered each
+    part that counts has the rule's reward.
     """
     found = {f"{judge.name}/{metric}": judgement.metrics.get(metric, unmeasured) for metric in judge.metric_names}
     if judgement.reward is None:
         return found
+    filtered = judgement.status == "filtered"
     for metric in judge.metric_names:
-        if metric.startswith("part/") and metric not in judgement.metrics:
+        name = metric.removeprefix("part/")
+        if name == metric or metric in judgement.metrics:
+            continue
+        counts = name in judge.component_names
+        if counts and filtered:
+            found[f"{judge.name}/{metric}"] = judgement.reward
+        elif filtered or not counts or judgement.metrics.get(f"{metric}/skipped"):
             found[f"{judge.name}/{metric}"] = 0.0
     return found

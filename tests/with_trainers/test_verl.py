@@ -348,7 +348,8 @@ def test_a_judge_that_ranks_is_refused_where_its_groups_are_not_whole(
     with pytest.raises(ConfigError, match=told):
         our_manager(tokenizer, judge_file(tmp_path, config("Shortest")), **keys)
     # to one that does not rank they are all the same
-    our_manager(tokenizer, judge_file(tmp_path, MATH_JUDGE), **keys)
+    (tmp_path / "other").mkdir()
+    our_manager(tokenizer, judge_file(tmp_path / "other", MATH_JUDGE), **keys)
 
 
 def our_manager(tokenizer: Any, judge: str, **keys: str) -> Any:
