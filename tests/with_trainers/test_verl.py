@@ -23,7 +23,7 @@ from transformers import PreTrainedTokenizerFast
 from verl.experimental.agent_loop.agent_loop import AgentLoopOutput, DictConfigWrap, ToolListWrap
 from verl.experimental.reward_loop import RewardLoopManager
 from verl.tools.function_tool import FunctionTool, _build_schema_from_fn
-from verl.trainer.ppo.core_algos import compute_grpo_outcome_advantage
+from verl.trainer.ppo.core_algos import compute_gdpo_outcome_advantage, compute_grpo_outcome_advantage
 from verl.trainer.ppo.ray_trainer import RayPPOTrainer
 from verl.workers.rollout.replica import TokenOutput
 
@@ -36,6 +36,8 @@ from agentscope_tuner.records.files import dump_lines
 from agentscope_tuner.records.formats import as_rollouts
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
 from tests.with_trainers.judges import HOSTILE, config
+from tests.with_trainers.matrix import parts
+from tests.with_trainers.runners import Row, verl_worker
 
 KEYS = {"score", "acc", "filtered", "failed", "judge_seconds"}
 CONFIGS = Path(__file__).parents[2] / "configs"
@@ -409,3 +411,22 @@ def test_our_manager_tells_the_last_turn_by_the_chat_template(
         non_tensors=columns,
     )
     assert made.loop.run_until_complete(made.run_single(data))["reward_score"] == reward
+
+
+def test_verls_gdpo_takes_the_parts_of_a_combined_judge_by_name(tmp_path: Path) -> None:
+    judge, gdpo = judge_file(tmp_path, parts()), {"reward.reward_manager.name": "gdpo"}
+    said = [Row(r"\boxed{42}"), Row(r"\boxed{41}"), Row("no box")]
+    beside = [got.beside for got in verl_worker(judge, said, [], **gdpo)]
+    keys = ["CombinedJudge/part/right", "CombinedJudge/part/boxed"]
+    named = {key: numpy.array([scores[key] for scores in beside]) for key in keys}
+    assert [values.tolist() for values in named.values()] == [[1.0, 0.0, 0.0], [1.0, 1.0, 0.0]]
+    advantages, _ = compute_gdpo_outcome_advantage(
+        torch.zeros(3, 4),
+        torch.ones(3, 4),
+        numpy.array(["a"] * 3, dtype=object),
+        config={"gdpo_reward_keys": keys},
+        non_tensor_batch=named,
+        batch={"prompts": torch.zeros(3, 2), "attention_mask": torch.ones(3, 6, dtype=torch.long)},
+    )
+    right, boxed, neither = advantages[:, 0].tolist()
+    assert right > boxed > neither
