@@ -115,8 +115,8 @@ class Task:
         name: of the session, and of the target of make.
         help: what it does, in a line.
         commands: one after the other. The first word is a program of the environment, or of the machine, or a module of
-            benchmarks/ or tutorial/; `{bin}` is where the environment's programs are; a word with `*` is the files that
-            it matches.
+            benchmarks/, tests/ or tutorial/; `{bin}` is where the environment's programs are; a word with `*` is the
+            files that it matches.
         environment: a key of ENVIRONMENTS; none for `.venv`, in which nox runs.
         options: by option of the last command, the variable that gives it: `make mutants SEED=7`; "" for words alone.
         variables: of the commands' environment.
@@ -155,7 +155,7 @@ class Task:
                 found for word in shlex.split(command) for found in self._files(word.replace("{bin}", str(self.bin)))
             ]
             # as a module pytest has the repository on its path, and so have Ray's processes
-            if words[0].startswith(("pytest", "benchmarks.", "tutorial.")):
+            if words[0].startswith(("pytest", "benchmarks.", "tutorial.", "tests.")):
                 words[:1] = ["python", "-m", words[0]]
             if (self.bin / words[0]).exists():
                 words[0] = str(self.bin / words[0])
@@ -211,8 +211,12 @@ def task(name: str, environment: str, help: str, *commands: str, **more: Any) ->
 
 
 def trainer(name: str, help: str, environment: str = "") -> Task:
-    """The tests inside a real trainer: tests/with_trainers/test_<name>.py, in the environment of that name."""
+    """The tests inside a real trainer: tests/with_trainers/test_<name>.py, in the environment of that name, and the
+    matrix's rows of that environment.
+    """
     tests = f"pytest -W default tests/with_trainers/test_{name}.py"
+    if not environment:
+        tests += " tests/with_trainers/test_matrix.py"
     return task(f"test-{name}", environment or name, help, tests, variables=TINY_MODELS, ci=True, covered=name)
 
 
@@ -265,6 +269,10 @@ TESTS = (
     trainer("envs", "the guide's snippets inside SkyRL-gym and verifiers; AgentJet's schema"),
     trainer("more", "ms-swift, AReaL, miles, verifiers 0.1, tinker-cookbook and NeMo RL's environment"),
     task("test-trainers", "", "all the trainers", needs=[f"test-{name}" for name in TRAINERS]),
+    *(task(f"trainers-matrix-{name}", name, f"what reaches the trainers of {name}, into docs/trainers_matrix.md",
+           "tests.with_trainers.matrix", variables=TINY_MODELS) for name in TRAINERS if name in ENVIRONMENTS),
+    task("trainers-matrix", "", "what reaches each trainer, by its real package, into docs/trainers_matrix.md",
+         needs=[f"trainers-matrix-{name}" for name in TRAINERS if name in ENVIRONMENTS]),
     task("test-busy", "servers",
          "a service and an endpoint that are too busy, with real times: every row gets its verdict; some minutes",
          "benchmarks.scale.busy"),

@@ -67,7 +67,7 @@ class reward_fn:  # noqa: N801 - AReaL's own name for such a function
         Raises:
             JudgeError: no verdict, or none in time, unless `on_error: zero` was configured.
         """
-        return loops.run(self._bounded(_pair(prompt, completions, row)))
+        return loops.run(self._bounded(pair_of(prompt, completions, row)))
 
     async def _bounded(self, pair: Pair) -> float:
         judge = judge_for(self._path)
@@ -95,10 +95,11 @@ class async_reward_fn(reward_fn):  # noqa: N801
     ) -> float:
         """As `reward_fn.__call__`."""
         judge = judge_for(self._path)
-        return judge.reward_or_raise(await judge.ajudge(*_pair(prompt, completions, row)))
+        return judge.reward_or_raise(await judge.ajudge(*pair_of(prompt, completions, row)))
 
 
-def _pair(prompt: str, completion: str, row: dict[str, Any]) -> Pair:
+def pair_of(prompt: str, completion: str, row: dict[str, Any]) -> Pair:
+    """A completion as a task and an output; arguments as `reward_fn`'s. Takes `messages` out of `row`."""
     messages = row.pop("messages", None)
     metadata = {**row, **reference_of(row)}
     asked = messages if isinstance(messages, list) and messages else prompt

@@ -79,7 +79,7 @@ class _Reward:
         # arguments that are no column of the batch, such as `trainer_state`, are no lists
         lists = {key: values for key, values in columns.items() if isinstance(values, list)}
         rows = rows_of(lists, len(completions))
-        return judge, [_pair(completion, row) for completion, row in zip(completions, rows, strict=True)], rows
+        return judge, [pair_of(completion, row) for completion, row in zip(completions, rows, strict=True)], rows
 
     def _ranked(
         self, judge: ConfiguredJudge, pairs: Sequence[Pair], rows: Sequence[Mapping[str, Any]]
@@ -114,7 +114,13 @@ class _AsyncReward(_Reward):
         return [judge.reward_or_raise(judgement) for judgement in judgements]
 
 
-def _pair(completion: str, row: Mapping[str, Any]) -> Pair:
+def pair_of(completion: str, row: Mapping[str, Any]) -> Pair:
+    """A completion as a task and an output.
+
+    Args:
+        completion: the text of the last message.
+        row: its values, `messages` among them: the prompt and the policy's messages.
+    """
     messages = [dict(message) for message in row.get("messages") or []]
     prompt = messages
     while prompt and prompt[-1].get("role") in ("assistant", "tool", "tool_response"):

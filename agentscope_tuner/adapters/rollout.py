@@ -17,6 +17,7 @@ from agentscope_tuner.records.formats.sample import (
     reference_of,
     truth_of,
 )
+from agentscope_tuner.records.summary import MARKS
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, mean_metrics
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 
@@ -85,14 +86,16 @@ def current_step(trainer_state: object) -> int | None:
 def batch_metrics(judgements: Sequence[Judgement]) -> dict[str, float]:
     """The metrics of a batch of verdicts.
 
-    They are `success_rate` of the rows that were judged or filtered (absent when there are none), `filtered` and
-    `failed` as shares of the batch, the mean `judge_seconds`, and the mean of each of the judge's own metrics over the
-    verdicts that have it.
+    They are `success_rate` of the rows that were judged or filtered (absent when there are none), `filtered`,
+    `failed`, `undecided` and `unread` (the marks of `records.summary`) as shares of the batch, the mean
+    `judge_seconds`, and the mean of each of the judge's own metrics over the verdicts that have it.
     """
     total = max(len(judgements), 1)
     failed = sum(judgement.status == "failed" for judgement in judgements)
     metrics = {
         **mean_metrics(judgements),
+        # set only where they hold: the mean over those that have one would be 1.0
+        **{mark: sum(judgement.metrics.get(mark, 0.0) for judgement in judgements) / total for mark in MARKS},
         "filtered": sum(judgement.status == "filtered" for judgement in judgements) / total,
         "failed": failed / total,
         "judge_seconds": sum(judgement.seconds for judgement in judgements) / total,
@@ -142,12 +145,21 @@ def constant_metrics(judge: ConfiguredJudge, judgement: Judgement, unmeasured: f
     `unmeasured` for a name that this verdict does not have.
 
     A part of a combined judge that was not asked adds nothing to the reward, and is 0.0 here, because the mean over a
-    NaN would be NaN. `part/<name>/skipped` tells how often the part was not asked.
+    NaN would be NaN. `part/<name>/skipped` tells how often the part was not asked. One that was asked without a verdict
+    is `unmeasured`: a trainer may take a part's metric as a reward of its own. Of a rollout that a rule filtered each
+    part that counts has the rule's reward.
     """
     found = {f"{judge.name}/{metric}": judgement.metrics.get(metric, unmeasured) for metric in judge.metric_names}
     if judgement.reward is None:
         return found
+    filtered = judgement.status == "filtered"
     for metric in judge.metric_names:
-        if metric.startswith("part/") and metric not in judgement.metrics:
+        name = metric.removeprefix("part/")
+        if name == metric or metric in judgement.metrics:
+            continue
+        counts = name in judge.component_names
+        if counts and filtered:
+            found[f"{judge.name}/{metric}"] = judgement.reward
+        elif filtered or not counts or judgement.metrics.get(f"{metric}/skipped"):
             found[f"{judge.name}/{metric}"] = 0.0
     return found

@@ -100,9 +100,9 @@ async def compute_score(
             last one nobody names.
         ConfigError: the judge cannot be loaded, or the installed verl does not mask; raised before any training step.
     """
-    judge = _judge(config, on_failed)
-    task, output = _pair(data_source, solution_str, ground_truth, extra_info)
-    return _score(judge, await judge.ajudge(task, output), on_failed)
+    judge = judge_with(config, on_failed)
+    task, output = pair_of(data_source, solution_str, ground_truth, extra_info)
+    return score_of(judge, await judge.ajudge(task, output), on_failed)
 
 
 def compute_score_sync(*args: Any, **named: Any) -> dict[str, float]:
@@ -110,7 +110,12 @@ def compute_score_sync(*args: Any, **named: Any) -> dict[str, float]:
     return loops.run(compute_score(*args, **named))
 
 
-def _judge(config: str, on_failed: str) -> ConfiguredJudge:
+def judge_with(config: str, on_failed: str) -> ConfiguredJudge:
+    """The process's judge, where what is to become of a failed verdict can be done.
+
+    Raises:
+        ConfigError: as `compute_score`.
+    """
     if on_failed not in _ON_FAILED:
         raise ConfigError(f"reward_kwargs.on_failed must be one of {', '.join(_ON_FAILED)}, got {on_failed!r}")
     if on_failed == "mask" and not _verl_masks_nan():
@@ -121,7 +126,12 @@ def _judge(config: str, on_failed: str) -> ConfiguredJudge:
     return judge_for(config)
 
 
-def _pair(data_source: str, solution: str, ground_truth: object, extra_info: Mapping[str, Any] | None) -> Pair:
+def pair_of(data_source: str, solution: str, ground_truth: object, extra_info: Mapping[str, Any] | None) -> Pair:
+    """A sample as a task and an output; arguments as `compute_score`'s.
+
+    Raises:
+        JudgeError: as `answer_of`.
+    """
     info = dict(extra_info or {})
     own = {key: value for key, value in info.items() if key not in _READ}
     # GSM8K's extra_info has an `answer` of its own, the worked solution: the ground truth goes last and wins
@@ -154,20 +164,32 @@ def answer_of(info: Mapping[str, Any], solution: str) -> str:
     Raises:
         JudgeError: `solution` holds several turns, and `astuner_last_turn` does not name the last one.
     """
-    turns, named = info.get("num_turns"), info.get(LAST_TURN)
-    if isinstance(named, str):
+    if isinstance(named := info.get(LAST_TURN), str):
         return last_turn(named)
-    if turns is not None and turns == turns and int(turns) > _ONE_ANSWER:
+    if several_turns(info):
         raise JudgeError(
-            f"verl hands over {int(turns)} turns as one text, and what tools and users said in it is not the policy's "
-            "answer: let the agent loop leave the last turn in extra_info['astuner_last_turn'], as "
+            f"verl hands over {int(info['num_turns'])} turns as one text, and what tools and users said in it is "
+            "not the policy's answer: let the agent loop leave the last turn in extra_info['astuner_last_turn'], as "
             "agentscope_tuner.adapters.verl_agent.LastTurnToolAgentLoop does (agent_loop_config_path)",
             cause=Cause.CONFIG,
         )
     return last_turn(solution)
 
 
-def _score(judge: ConfiguredJudge, judgement: Judgement, on_failed: str) -> dict[str, float]:
+def several_turns(info: Mapping[str, Any]) -> bool:
+    """Whether the policy had several turns, and nothing names the last one."""
+    turns = info.get("num_turns")
+    # a missing cell is NaN
+    named = isinstance(info.get(LAST_TURN), str)
+    return not named and turns is not None and turns == turns and int(turns) > _ONE_ANSWER
+
+
+def score_of(judge: ConfiguredJudge, judgement: Judgement, on_failed: str) -> dict[str, float]:
+    """What verl takes of a verdict; see `compute_score`.
+
+    Raises:
+        JudgeError: there is none, and it is not masked.
+    """
     reward = judge.reward(judgement) if on_failed == "mask" else judge.reward_or_raise(judgement)
     return {
         "score": math.nan if reward is None else reward,

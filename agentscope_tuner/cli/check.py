@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from itertools import islice
 from typing import Annotated
 
 import typer
@@ -14,7 +15,7 @@ from rich.text import Text
 from agentscope_tuner.cli.console import Exit, cell, config_errors, fail, out, printable, table
 from agentscope_tuner.cli.options import Conf, Format, Json, Map, Overrides, conversion, mapped, source_lines
 from agentscope_tuner.cli.rendering import judge_tree
-from agentscope_tuner.config import Settings
+from agentscope_tuner.config import Settings, resolve
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.graders.rubrics.settings import auto_grader_config
 from agentscope_tuner.records.formats.plain import plain_text
@@ -24,6 +25,10 @@ from agentscope_tuner.task_judge.contract.task_judge import TaskJudge
 from agentscope_tuner.task_judge.rm_auto_grader_judge import RubricTasks
 
 _SHOWN_CHARS = 80
+# Rows that --trainer shows
+_ROWS = 8
+_TRAINER = "Put eight rows of --dataset through this trainer's adapter, with completions made of their references."
+_DATASET = "The rows that the trainer reads, in its own columns: JSON objects, one a line, or Parquet."
 _INPUT = "Tasks or rollouts, one JSON object a line, to be read as the judge would; - reads standard input."
 
 
@@ -33,13 +38,19 @@ def check(
     input_: Annotated[str | None, typer.Option("--input", help=_INPUT)] = None,
     format_: Format = None,
     map_: Map = None,
+    trainer: Annotated[str | None, typer.Option("--trainer", help=_TRAINER)] = None,
+    dataset: Annotated[str | None, typer.Option("--dataset", help=_DATASET)] = None,
     as_json: Json = False,
 ) -> None:
     """Load the judge and read the rows, but judge nothing. Exit code 0: training can use both.
 
     2: the configuration is wrong; every problem is listed. 3: some rows of --input could not be judged; the first of
-    each kind are listed.
+    each kind are listed. With --trainer and --dataset the judge is asked about three made completions to each of eight
+    rows.
     """
+    if trainer is not None or dataset is not None:
+        _through_trainer(conf, overrides, trainer, dataset, as_json=as_json)
+        return
     if input_ is None and (format_ or map_):
         raise fail("--format and --map are about the rows of --input: name a file there")
     with config_errors():
@@ -61,6 +72,37 @@ def check(
     else:
         _show(report, name, judge.reference_keys)
     if report.counts:
+        raise typer.Exit(Exit.ROWS_FAILED)
+
+
+def _through_trainer(
+    conf: str, overrides: list[str] | None, trainer: str | None, dataset: str | None, *, as_json: bool
+) -> None:
+    from agentscope_tuner.adapters._dry_run import TRAINERS, RowSeen, dry_run
+    from agentscope_tuner.task_judge.batch import ConfiguredJudge
+
+    if trainer is None or dataset is None or trainer not in TRAINERS:
+        raise fail(f"--trainer takes one of {', '.join(TRAINERS)}, beside --dataset ROWS; got {trainer!r}, {dataset!r}")
+    with config_errors():
+        judge = ConfiguredJudge(resolve(conf, overrides or ()), logs=False)
+        with source_lines(dataset) as (lines, name):
+            rows = [json.loads(line.raw) for line in islice(lines, _ROWS) if line.problem is None]
+        if not rows or not all(isinstance(row, dict) for row in rows):
+            raise ConfigError(f"{dataset!r} holds no rows of a data set: JSON objects, one a line, or Parquet")
+    found: list[RowSeen] = [dry_run(judge, trainer, row) for row in rows]
+    if as_json:
+        print(json.dumps({"dataset": dataset, "trainer": trainer, "rows": [seen.to_dict() for seen in found]}))
+    else:
+        shown = table(f"{name} in {trainer}", "question", "reference", "completion", "the trainer gets")
+        for seen in found:
+            beside = [_ends(seen.question or "none"), _ends("none" if seen.reference is None else repr(seen.reference))]
+            told = ""
+            for said, got in seen.gets.items():
+                what = f"{got}" if isinstance(got, float) else f"no verdict: {got}"
+                shown.add_row(*map(cell, (*beside, said, "the same" if what == told else what)))
+                beside, told = ["", ""], "" if isinstance(got, float) else what
+        out.print(shown)
+    if any(seen.failed for seen in found):
         raise typer.Exit(Exit.ROWS_FAILED)
 
 

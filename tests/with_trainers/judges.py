@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from agentscope_tuner import BaseJudge, JudgeError, WorkflowOutput, WorkflowTask
+from agentscope_tuner import BaseJudge, JudgeError, Reward, WorkflowOutput, WorkflowTask
 from agentscope_tuner.task_judge.math_answer_as_judge import MathAnswerAsJudge
 from tests import hanging_judges
 
@@ -130,3 +130,13 @@ class Hangs(BaseJudge):
     async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> tuple[float, bool]:
         await asyncio.Event().wait()
         return 1.0, True
+
+
+class ByTurns(BaseJudge):
+    """A reward for each of three turns."""
+
+    gives_turns = True
+    reference_keys = ()
+
+    def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
+        return Reward(0.75, True, turns=[0.25, 0.0, 0.5])

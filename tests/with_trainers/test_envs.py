@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -16,20 +15,10 @@ from verifiers.v1.errors import TaskError
 
 from agentscope_tuner import JudgeError
 from tests.with_trainers.judges import HOSTILE, config
+from tests.with_trainers.runners import of_agentjet, snippet
 
 ROOT = Path(__file__).parents[2]
 RIGHT = r"\boxed{42.0}"
-
-
-def snippet(heading: str, judge: str) -> dict[str, Any]:
-    """What the code under `heading` defines, with `judge` for the YAML it names."""
-    guide = (ROOT / "docs" / "trainers.md").read_text(encoding="utf-8")
-    found = re.search(rf"^## {heading}\n.*?```python\n(.*?)```", guide, re.DOTALL | re.MULTILINE)
-    assert found is not None
-    assert "configs/math.yaml" in found[1]
-    names: dict[str, Any] = {"__name__": "snippet"}
-    exec(found[1].replace("configs/math.yaml", judge), names)  # noqa: S102, the guide is ours
-    return names
 
 
 @pytest.fixture
@@ -85,20 +74,6 @@ def test_verifiers_scores_by_the_judge(failing: str) -> None:
 
 
 # ----------------------------------------------------------------------------------------------------------- AgentJet
-
-
-def of_agentjet(module: str) -> Any:
-    """A module of the installed AgentJet, without the package around it, which imports vLLM."""
-    from importlib.metadata import files
-    from importlib.util import module_from_spec, spec_from_file_location
-
-    found = next(file for file in files("agentjet") or () if str(file) == f"ajet/{module}.py")
-    spec = spec_from_file_location(module.replace("/", "_"), found.locate())
-    assert spec is not None
-    assert spec.loader is not None
-    loaded = module_from_spec(spec)
-    spec.loader.exec_module(loaded)
-    return loaded
 
 
 def test_agentjet_imports_our_judge_and_gives_it_its_own_objects() -> None:

@@ -10,7 +10,6 @@ import asyncio
 import importlib.util
 import inspect
 import math
-import re
 import sys
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
@@ -24,6 +23,7 @@ from agentscope_tuner import ConfigError, JudgeError
 from agentscope_tuner.adapters import areal, ms_swift, slime
 from agentscope_tuner.errors import DeadlineError
 from tests.with_trainers.judges import HANGING, config, hanging, in_time
+from tests.with_trainers.runners import snippet
 
 ROOT = Path(__file__).parents[2]
 RIGHT, WRONG = r"\boxed{42}", r"\boxed{41}"
@@ -304,17 +304,6 @@ class TestAreal:
             self.ask(reward_api, areal.reward_fn(hanging, seconds=0.2), RIGHT)
         # what it would answer: 0, after its own limit
         assert self.ask(reward_api, areal.reward_fn(hanging, seconds=60), RIGHT, timeout_seconds=0.2) == 0
-
-
-def snippet(heading: str, judge: str) -> dict[str, Any]:
-    """What the code under `heading` of the guide defines, with `judge` for the YAML it names."""
-    guide = (ROOT / "docs" / "trainers.md").read_text(encoding="utf-8")
-    found = re.search(rf"^## {heading}\n.*?```python\n(.*?)```", guide, re.DOTALL | re.MULTILINE)
-    assert found is not None
-    assert "configs/math.yaml" in found[1]
-    names: dict[str, Any] = {"__name__": "snippet"}
-    exec(found[1].replace("configs/math.yaml", judge), names)  # noqa: S102, the guide is ours
-    return names
 
 
 class Renderer:

@@ -23,7 +23,7 @@ from transformers import PreTrainedTokenizerFast
 from verl.experimental.agent_loop.agent_loop import AgentLoopOutput, DictConfigWrap, ToolListWrap
 from verl.experimental.reward_loop import RewardLoopManager
 from verl.tools.function_tool import FunctionTool, _build_schema_from_fn
-from verl.trainer.ppo.core_algos import compute_grpo_outcome_advantage
+from verl.trainer.ppo.core_algos import compute_gdpo_outcome_advantage, compute_grpo_outcome_advantage
 from verl.trainer.ppo.ray_trainer import RayPPOTrainer
 from verl.workers.rollout.replica import TokenOutput
 
@@ -36,6 +36,8 @@ from agentscope_tuner.records.files import dump_lines
 from agentscope_tuner.records.formats import as_rollouts
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
 from tests.with_trainers.judges import HOSTILE, config
+from tests.with_trainers.matrix import parts
+from tests.with_trainers.runners import Row, verl_worker
 
 KEYS = {"score", "acc", "filtered", "failed", "judge_seconds"}
 CONFIGS = Path(__file__).parents[2] / "configs"
@@ -288,3 +290,143 @@ def test_verls_agent_loop_names_the_last_turn(
 )
 def test_an_episode_that_ends_with_a_tool_has_no_answer(mask: list[int], last: list[int]) -> None:
     assert last_turn_ids([1, 2, 3], mask) == last
+
+
+# -------------------------------------------------------------------------------------------------- JudgeRewardManager
+
+MANAGED = {
+    "reward.reward_manager.source": "importlib",
+    "reward.reward_manager.name": "JudgeRewardManager",
+    "reward.reward_manager.module.path": "pkg://agentscope_tuner.adapters.verl_manager",
+    "reward.custom_reward_function.path": "null",
+    "data.train_batch_size": "8",
+    "actor_rollout_ref.rollout.n": "4",
+    "actor_rollout_ref.rollout.val_kwargs.n": "4",
+}
+
+
+def with_uids(data: verl.DataProto, *uids: str) -> verl.DataProto:
+    data.non_tensor_batch["uid"] = numpy.array(uids, dtype=object)
+    asked = numpy.empty(len(uids), dtype=object)
+    asked[:] = [[{"role": "user", "content": "6*7?"}] for _ in uids]
+    data.non_tensor_batch["raw_prompt"] = asked
+    return data
+
+
+def test_verls_workers_load_our_manager_and_log_each_group_by_its_uid(tokenizer: Any, tmp_path: Path) -> None:
+    settings = {"astuner": {"task_judge": {"judge_protocol": MATH, "log_dir": str(tmp_path / "log")}}}
+    with manager(tokenizer, judge_file(tmp_path, settings), **MANAGED) as loop:
+        result = loop.compute_rm_score(with_uids(batch(tokenizer, SAID[:3]), "a", "a", "b"))
+    assert result.batch["rm_scores"].sum(dim=1).tolist() == [1.0, 0.0, 0.0]
+    assert set(result.meta_info["reward_extra_keys"]) == KEYS
+    (log,) = (tmp_path / "log").glob("*.jsonl")
+    rows = [parse_line(line) for line in dump_lines(str(log))]
+    asked = {row.rollout.task.main_query for row in rows if row.rollout is not None}
+    assert asked == {"6*7?"}
+
+
+def test_our_manager_ranks_the_groups_of_a_batch(tokenizer: Any, tmp_path: Path) -> None:
+    # the shortest of a group earns the most; the groups come mixed
+    said = [SAID[0], SAID[1]] * 2 + [SAID[2], SAID[0]] * 2
+    with manager(tokenizer, judge_file(tmp_path, config("Shortest")), **MANAGED) as loop:
+        result = loop.compute_rm_score(with_uids(batch(tokenizer, said), *"aabbaabb"))
+    scores = result.batch["rm_scores"].sum(dim=1).tolist()
+    lengths = {"a": [said[place] for place in (0, 1, 4, 5)], "b": [said[place] for place in (2, 3, 6, 7)]}
+    for uid, score, text in zip("aabbaabb", scores, said, strict=True):
+        assert score == pytest.approx(sum(len(other) > len(text) for other in lengths[uid]) / 3)
+
+
+@pytest.mark.parametrize(
+    ("keys", "told"),
+    [
+        ({"actor_rollout_ref.rollout.n": "1"}, "rollout.n is 1"),
+        ({"actor_rollout_ref.rollout.val_kwargs.n": "1"}, "val_kwargs.n 1: write the same"),
+        ({"data.train_batch_size": "512"}, "2048 samples of a step may wait"),
+    ],
+)
+def test_a_judge_that_ranks_is_refused_where_its_groups_are_not_whole(
+    keys: dict[str, str], told: str, tokenizer: Any, tmp_path: Path
+) -> None:
+    with pytest.raises(ConfigError, match=told):
+        our_manager(tokenizer, judge_file(tmp_path, config("Shortest")), **keys)
+    # to one that does not rank they are all the same
+    (tmp_path / "other").mkdir()
+    our_manager(tokenizer, judge_file(tmp_path / "other", MATH_JUDGE), **keys)
+
+
+def our_manager(tokenizer: Any, judge: str, **keys: str) -> Any:
+    """What verl builds in its reward workers, built here."""
+    from verl.trainer.ppo.reward import load_reward_manager
+
+    lines = {
+        **MANAGED,
+        "reward.num_workers": "1",
+        "reward.custom_reward_function.reward_kwargs.config": judge,
+        "actor_rollout_ref.model.path": tokenizer.name_or_path,
+        **keys,
+    }
+    with initialize_config_dir(str(CONFIGS), version_base=None):
+        return load_reward_manager(compose("verl_math", [f"{key}={value}" for key, value in lines.items()]), tokenizer)
+
+
+def test_a_sample_does_not_wait_for_ever_for_its_group(tokenizer: Any, tmp_path: Path) -> None:
+    key = "+reward.custom_reward_function.reward_kwargs.group_seconds"
+    made = our_manager(tokenizer, judge_file(tmp_path, config("Shortest")), **{key: "0.2"})
+    data = with_uids(batch(tokenizer, SAID[:2]), "a", "a")
+
+    async def two_of_four() -> list[Any]:
+        return await asyncio.gather(
+            *(made.run_single(data[place : place + 1]) for place in range(2)), return_exceptions=True
+        )
+
+    found = made.loop.run_until_complete(two_of_four())
+    assert all("2 of the 4 samples of group 'a' came within 0.2 s" in str(error) for error in found), found
+
+
+@pytest.mark.parametrize(
+    ("turns", "reward"), [([CALL, "I do not know."], 0.0), ([CALL, r"So \boxed{42}."], 1.0), ([r"\boxed{42}"], 1.0)]
+)
+def test_our_manager_tells_the_last_turn_by_the_chat_template(
+    turns: list[str], reward: float, letters: Any, tmp_path: Path
+) -> None:
+    output = played(letters, *turns)
+    # verl's own agent loop would not leave the last turn
+    del output.extra_fields["astuner_last_turn"]
+    made = our_manager(letters, judge_file(tmp_path, MATH_JUDGE))
+    count = len(output.response_ids)
+    held = {
+        "data_source": "test", "uid": "a", "reward_model": {"ground_truth": "42"}, "extra_info": {},
+        "raw_prompt": [{"role": "user", "content": "6*7?"}], "tool_extra_fields": output.extra_fields,
+        "__num_turns__": output.num_turns,
+    }  # fmt: skip
+    columns = {key: numpy.empty(1, dtype=object) for key in held}
+    for key, value in held.items():
+        columns[key][0] = value
+    data = verl.DataProto.from_dict(
+        tensors={
+            "prompts": torch.zeros(1, 1, dtype=torch.long),
+            "responses": torch.tensor([output.response_ids]),
+            "attention_mask": torch.ones(1, 1 + count, dtype=torch.long),
+        },
+        non_tensors=columns,
+    )
+    assert made.loop.run_until_complete(made.run_single(data))["reward_score"] == reward
+
+
+def test_verls_gdpo_takes_the_parts_of_a_combined_judge_by_name(tmp_path: Path) -> None:
+    judge, gdpo = judge_file(tmp_path, parts()), {"reward.reward_manager.name": "gdpo"}
+    said = [Row(r"\boxed{42}"), Row(r"\boxed{41}"), Row("no box")]
+    beside = [got.beside for got in verl_worker(judge, said, [], **gdpo)]
+    keys = ["CombinedJudge/part/right", "CombinedJudge/part/boxed"]
+    named = {key: numpy.array([scores[key] for scores in beside]) for key in keys}
+    assert [values.tolist() for values in named.values()] == [[1.0, 0.0, 0.0], [1.0, 1.0, 0.0]]
+    advantages, _ = compute_gdpo_outcome_advantage(
+        torch.zeros(3, 4),
+        torch.ones(3, 4),
+        numpy.array(["a"] * 3, dtype=object),
+        config={"gdpo_reward_keys": keys},
+        non_tensor_batch=named,
+        batch={"prompts": torch.zeros(3, 2), "attention_mask": torch.ones(3, 6, dtype=torch.long)},
+    )
+    right, boxed, neither = advantages[:, 0].tolist()
+    assert right > boxed > neither

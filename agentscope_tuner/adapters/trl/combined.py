@@ -146,7 +146,7 @@ class Combined:
             if isinstance(part, RewardFunc | AsyncRewardFunc):
                 part.at_step(given.get("trainer_state"))
             if isinstance(part, RewardFunc):
-                answers[place] = part.log(part.judgements(pairs, caller), log_metric, log_extra)
+                answers[place] = part.log(part.judgements(pairs, caller), log_metric, log_extra, caller.group_size)
             elif isinstance(part, AsyncRewardFunc):
                 waiting[place] = part.judgements(pairs, caller)
             else:
@@ -154,7 +154,9 @@ class Combined:
                 (waiting if inspect.isawaitable(answer) else answers)[place] = answer
         for place, answer in zip(waiting, loops.run(_all(list(waiting.values()))) if waiting else (), strict=True):
             part = self._parts[place]
-            answers[place] = part.log(answer, log_metric, log_extra) if isinstance(part, AsyncRewardFunc) else answer
+            if isinstance(part, AsyncRewardFunc):
+                answer = part.log(answer, log_metric, log_extra, caller.group_size)
+            answers[place] = answer
         return [
             answer if isinstance(part, RewardFunc | AsyncRewardFunc) else _checked(answer, own, len(pairs))
             for part, own, answer in zip(self._parts, self._names, answers, strict=True)

@@ -19,6 +19,7 @@ from typing import Any, Protocol, TypeVar
 
 from agentscope_tuner._run import loops
 from agentscope_tuner.adapters._failing import FailingRun
+from agentscope_tuner.adapters._groups import group_metrics
 from agentscope_tuner.adapters.rollout import Prompt, as_rollout, batch_metrics, current_step, reference_of, rows_of
 from agentscope_tuner.config import Source
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
@@ -310,7 +311,8 @@ class _JudgeFunc:
             warn_beside(self.__name__, caller.beside)
 
         def answer(judgements: Sequence[Judgement]) -> Rewards:
-            return caller.rewards_or_raise(self.__name__, *self.log(judgements, log_metric, log_extra))
+            logged = self.log(judgements, log_metric, log_extra, caller.group_size)
+            return caller.rewards_or_raise(self.__name__, *logged)
 
         return pairs_of(prompts, completions, columns, environments), caller, answer
 
@@ -323,15 +325,23 @@ class _JudgeFunc:
         self._judge.step = current_step(trainer_state)
 
     def log(
-        self, judgements: Sequence[Judgement], log_metric: LogMetric | None, log_extra: LogExtra | None
+        self,
+        judgements: Sequence[Judgement],
+        log_metric: LogMetric | None,
+        log_extra: LogExtra | None,
+        group_size: int | None,
     ) -> tuple[Rewards, list[str]]:
-        """The rewards, and why verdicts are missing; metrics and reasons go to the loggers.
+        """The rewards, and why verdicts are missing; metrics and reasons go to the loggers, with the shares of groups
+        that teach nothing where this rank's batch is whole groups.
 
         A reward is None without a verdict, which TRL leaves out of the advantages, or 0.0 where `on_error: zero` was
         asked for by name.
         """
         if log_metric is not None:
-            for metric, value in batch_metrics(judgements).items():
+            whole = group_size is not None and len(judgements) % group_size == 0
+            starts = range(0, len(judgements), group_size) if whole and group_size else ()
+            groups = [judgements[start : start + (group_size or 0)] for start in starts]
+            for metric, value in {**batch_metrics(judgements), **group_metrics(groups)}.items():
                 log_metric(f"{self.__name__}/{metric}", value)
         if log_extra is not None:
             log_extra(f"{self.__name__}/reason", [judgement.error or judgement.reason for judgement in judgements])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,9 @@ import pytest
 
 from agentscope_tuner import JudgeError
 from agentscope_tuner.adapters.nemo_gym import decode_request, encode_response
-from agentscope_tuner.adapters.rollout import components_of
+from agentscope_tuner.adapters.rollout import components_of, constant_metrics
 from agentscope_tuner.task_judge.batch import judge_for
+from agentscope_tuner.task_judge.contract.judgement import Judgement
 from tests.core.adapters.test_adapters_verl import settings
 
 
@@ -151,9 +153,21 @@ def test_a_combined_judges_parts_are_reward_components(
 
 def test_a_part_without_a_verdict_is_no_component_of_0(tmp_path: Path) -> None:
     judge = judge_for(parts(tmp_path, optional=True))
-    judgement = judge.judge(*decode_request(request(said("boom"), expected_answer="42")))
-    if judgement.status == "judged":
-        with pytest.raises(JudgeError, match="part 'right' has no verdict"):
-            components_of(judge, judgement)
+    # an optional part failed, and the whole has a verdict
+    judgement = Judgement("judged", 0.5, False, metrics={"part/brief": 0.5, "part/right/failed": 1.0})
+    with pytest.raises(JudgeError, match="part 'right' has no verdict"):
+        components_of(judge, judgement)
     verdict = encode_response({}, judge, judgement)
     assert (verdict["mask_sample"], verdict["failure_kind"]) == (True, "judge_failed")
+    # verl's GDPO takes such a metric as a reward: it was 0.0
+    metrics = constant_metrics(judge, judgement)
+    assert math.isnan(metrics["CombinedJudge/part/right"])
+    assert metrics["CombinedJudge/part/brief"] == 0.5
+
+
+def test_a_part_that_was_not_asked_or_was_filtered_has_a_constant_metric(tmp_path: Path) -> None:
+    judge = judge_for(parts(tmp_path))
+    skipped = Judgement("judged", 0.0, False, metrics={"part/right": 0.0, "part/brief/skipped": 1.0})
+    assert constant_metrics(judge, skipped)["CombinedJudge/part/brief"] == 0.0
+    filtered = constant_metrics(judge, Judgement("filtered", -1.0, False, violations=("not_empty",)))
+    assert (filtered["CombinedJudge/part/right"], filtered["CombinedJudge/part/seen/failed"]) == (-1.0, 0.0)

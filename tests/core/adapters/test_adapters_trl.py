@@ -63,6 +63,7 @@ def test_metrics_and_reasons_go_to_trls_loggers() -> None:
         **BATCH, log_metric=metrics.__setitem__, log_extra=lambda column, values: columns[column].extend(values)
     )
     assert metrics.pop("Echo/judge_seconds") > 0
+    assert (metrics.pop("Echo/undecided"), metrics.pop("Echo/unread")) == (0.0, 0.0)
     assert metrics == {"Echo/success_rate": 1 / 3, "Echo/filtered": 0.25, "Echo/failed": 0.25}
     reasons = columns["Echo/reason"]
     assert len(reasons) == 4

@@ -59,6 +59,35 @@ def test_alone_under_grpo_a_failed_verdict_is_none(build: Any) -> None:
 
 
 @BUILDS
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        (["42"] * 4, "all_right"),
+        (["41", "40", "3", "x"], "all_wrong"),
+        (["42", "41", "42", "42"], None),
+        (["42", "42", "boom", "42"], "no_verdict"),
+        (["boom"] * 4, "no_verdict"),
+    ],
+)
+def test_grpo_logs_how_many_groups_teach_nothing(build: Any, said: list[str], reason: str | None) -> None:
+    trainer = Trainer(build(config()))
+    trainer.rewards([*said, "42", "41", "42", "41"])
+    shares = {
+        name.rpartition("/")[2]: value for name, value in trainer.logged.items() if name.startswith("Echo/groups/")
+    }
+    expected = dict.fromkeys(("all_right", "all_wrong", "zero_spread", "no_verdict"), 0.0)
+    assert shares == {**expected, **({reason: 0.5} if reason else {})}
+
+
+@BUILDS
+def test_a_batch_that_is_not_whole_groups_tells_nothing_of_them(build: Any) -> None:
+    trainer = Trainer(build(config()))
+    trainer.rewards(["42", "41", "42"])
+    assert "Echo/success_rate" in trainer.logged
+    assert not any("groups/" in name for name in trainer.logged)
+
+
+@BUILDS
 def test_beside_another_function_it_warns_and_a_failed_verdict_ends_the_step(build: Any) -> None:
     trainer = Trainer(build(config()), brevity)
     with pytest.warns(UserWarning, match=r"stands beside brevity.*combined"):

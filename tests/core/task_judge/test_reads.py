@@ -274,7 +274,7 @@ def test_one_mapping_serves_trl_verl_openrlhf_and_slime(tmp_path: Any) -> None:
     assert trl(["q", "q"], [r"\boxed{72}", r"\boxed{71}"], solution=["#### 72"] * 2) == [1.0, 0.0]
     judge = load_judge(ONE)
     for pair in (
-        verl._pair("gsm8k", r"\boxed{72}", "#### 72", {"question": "q"}),
+        verl.pair_of("gsm8k", r"\boxed{72}", "#### 72", {"question": "q"}),
         decode_openrlhf_request({"query": [r"q \boxed{72}"], "prompts": ["q "], "labels": ["#### 72"]}),
         decode_slime_request({"prompt": "q", "response": r"\boxed{72}", "label": "#### 72"}),
         as_rollout("q", r"\boxed{72}", {"solution": "#### 72"}),
@@ -312,7 +312,7 @@ def test_trainers_that_hand_over_columns_guess_no_more_than_a_file_of_rows(
     judge, said = load_judge(config()), r"\boxed{72}"
     trl = pairs_of(["q"], [said], {key: [value] for key, value in columns.items()})
     turns = [{"role": "user", "content": "q"}, {"role": "assistant", "content": said}]
-    pairs = [*trl, ms_swift._pair(said, {"messages": turns, **columns}), areal._pair("q", said, dict(columns))]
+    pairs = [*trl, ms_swift.pair_of(said, {"messages": turns, **columns}), areal.pair_of("q", said, dict(columns))]
     pairs.append(read_trl({"prompt": "q", "completion": said, **columns}))
     assert [judge.judge(*pair).reward for pair in pairs] == [expected] * 4
 

@@ -1,0 +1,598 @@
+"""One function a trainer: rows through its own reward code under a judge, and what reached it.
+
+Each returns a `Got` for each row, or raises what the trainer would see. A trainer is imported where it is asked: each
+environment has another.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import importlib.util
+import json
+import math
+import sys
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True)
+class Row:
+    """A prompt and what the policy wrote; with `tool`, a tool's text stands before it in the same episode."""
+
+    said: str
+    question: str = "6*7?"
+    truth: object = "42"
+    tool: str = ""
+
+    @property
+    def prompt(self) -> list[dict[str, str]]:
+        return [{"role": "user", "content": self.question}]
+
+    @property
+    def turns(self) -> list[dict[str, str]]:
+        last = {"role": "assistant", "content": self.said}
+        if not self.tool:
+            return [last]
+        return [{"role": "assistant", "content": "I ask."}, {"role": "tool", "content": self.tool}, last]
+
+    @property
+    def text(self) -> str:
+        """All turns as one text, as a trainer decodes them with a chat template's tokens."""
+        if not self.tool:
+            return self.said
+        return f"I ask.<|im_end|>\n<|im_start|>tool\n{self.tool}<|im_end|>\n<|im_start|>assistant\n{self.said}"
+
+
+@dataclass(frozen=True)
+class Got:
+    """What reached the trainer for one row: a number, numbers by name, or None where it left the row out; what it logs
+    beside; and whether each turn got its own."""
+
+    reward: object
+    beside: Mapping[str, object] = field(default_factory=dict)
+    turns: bool = False
+
+
+Answer = list[Got]
+
+
+def brevity(completions: Sequence[Any], **named: Any) -> list[float]:
+    """A second reward."""
+    return [0.5 for _ in completions]
+
+
+def trl_trainer(functions: Any, rows: Sequence[Row]) -> Answer:
+    import trl
+    from datasets import Dataset
+
+    from tutorial.example_math_agent.train_trl import draw
+    from tutorial.tiny_policy import new_policy
+
+    model, tokenizer = new_policy("0123456789+=", draw, seed=0, warm_up_steps=1)
+    arguments = trl.GRPOConfig(
+        output_dir=tempfile.mkdtemp(), use_cpu=True, bf16=False, report_to="none", num_generations=4,
+        per_device_train_batch_size=4,
+    )  # fmt: skip
+    data = Dataset.from_list([{"prompt": "6*7?"}] * 4)
+    trainer = trl.GRPOTrainer(
+        model=model, reward_funcs=functions, args=arguments, processing_class=tokenizer, train_dataset=data
+    )
+    inputs = [{"prompt": row.prompt, "answer": row.truth} for row in rows]
+    prompts, said = [row.prompt for row in rows], [row.turns for row in rows]
+    found = trainer._calculate_rewards(inputs, prompts, said, [[1] for _ in rows])
+    logged = {**trainer._pending_metrics, **trainer._pending_extra_logs}
+    # as its own advantages: a completion that no function scored is left out, any other is summed by nansum
+    missing = found.isnan().all(dim=1).tolist()
+    sums = found.nansum(dim=1).tolist()
+    return [Got(None if gone else total, logged) for gone, total in zip(missing, sums, strict=True)]
+
+
+def trl(config: str, rows: Sequence[Row], beside: bool) -> Answer:
+    from agentscope_tuner.adapters.trl import reward_func
+
+    return trl_trainer([reward_func(config), brevity] if beside else [reward_func(config)], rows)
+
+
+def trl_combined(config: str, rows: Sequence[Row], beside: bool) -> Answer:
+    from agentscope_tuner.adapters.trl import combined
+
+    return trl_trainer([combined([config, brevity] if beside else [config])], rows)
+
+
+@cache
+def letters() -> Any:
+    """A tokenizer of bytes, saved where verl finds it."""
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+    from transformers import PreTrainedTokenizerFast
+
+    alphabet = sorted(pre_tokenizers.ByteLevel.alphabet())
+    model = Tokenizer(models.BPE(vocab={letter: place for place, letter in enumerate(alphabet)}, merges=[]))
+    model.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    model.decoder = decoders.ByteLevel()
+    fast = PreTrainedTokenizerFast(tokenizer_object=model, eos_token="<|im_end|>", pad_token="<|im_end|>")
+    fast.add_special_tokens({"additional_special_tokens": ["<|im_start|>"]})
+    fast.name_or_path = tempfile.mkdtemp()
+    fast.save_pretrained(fast.name_or_path)
+    return fast
+
+
+def verl_worker(config: str, rows: Sequence[Row], extra: Sequence[str], **keys: object) -> Answer:
+    """verl's RewardLoopWorker, which its Ray actors are, with one sample a call, as its agent loop asks it."""
+    import numpy
+    import torch
+    from hydra import compose, initialize_config_dir
+    from verl import DataProto
+    from verl.experimental.reward_loop.reward_loop import RewardLoopWorker
+
+    tokenizer = letters()
+    lines = {
+        "reward.custom_reward_function.reward_kwargs.config": config,
+        "actor_rollout_ref.model.path": tokenizer.name_or_path,
+        **keys,
+    }
+    with initialize_config_dir(str(ROOT / "configs"), version_base=None):
+        worker = RewardLoopWorker(compose("verl_math", [f"{key}={value}" for key, value in lines.items()]))
+
+    def sample(row: Row) -> Any:
+        ids = torch.tensor([tokenizer(row.text, add_special_tokens=False)["input_ids"] or [0]])
+        own = {"turn_scores": [], "tool_rewards": [], **dict.fromkeys(extra, row.said)}
+        columns: dict[str, Any] = {
+            "data_source": "test", "uid": row.question, "reward_model": {"style": "rule", "ground_truth": row.truth},
+            "extra_info": {"index": 1}, "raw_prompt": row.prompt, "tool_extra_fields": own,
+            "__num_turns__": len(row.turns) + 1,
+        }  # fmt: skip
+        tensors = {
+            "prompts": torch.zeros(1, 1, dtype=torch.long),
+            "responses": ids,
+            "attention_mask": torch.ones(1, 1 + ids.shape[1], dtype=torch.long),
+        }
+        held = {}
+        for key, value in columns.items():
+            held[key] = numpy.empty(1, dtype=object)
+            held[key][0] = value
+        return DataProto.from_dict(tensors=tensors, non_tensors=held)
+
+    async def all_rows() -> list[dict[str, Any]]:
+        return list(await asyncio.gather(*(worker.compute_score(sample(row)) for row in rows)))
+
+    found = worker.loop.run_until_complete(all_rows())
+    rewards = [(one["reward_score"], one["reward_extra_info"]) for one in found]
+    return [Got(None if math.isnan(reward) else reward, extra) for reward, extra in rewards]
+
+
+def verl(config: str, rows: Sequence[Row], beside: bool) -> Answer:
+    # as adapters.verl_agent leaves it
+    return verl_worker(config, rows, ["astuner_last_turn"])
+
+
+def verl_manager(config: str, rows: Sequence[Row], beside: bool) -> Answer:
+    keys = {
+        "reward.reward_manager.source": "importlib",
+        "reward.reward_manager.name": "JudgeRewardManager",
+        "reward.reward_manager.module.path": "pkg://agentscope_tuner.adapters.verl_manager",
+        "reward.custom_reward_function.path": "null",
+        "reward.num_workers": 1,
+        "data.train_batch_size": 8,
+        "actor_rollout_ref.rollout.n": 4,
+        "actor_rollout_ref.rollout.val_kwargs.n": 4,
+    }
+    return verl_worker(config, rows, [], **keys)
+
+
+def ms_swift(config: str, rows: Sequence[Row], beside: bool) -> Answer:
+    import torch
+    from swift.rl_core.data import GRPOSample
+    from swift.rl_core.grpo_algorithm import compute_rewards_per_func
+
+    from agentscope_tuner.adapters import ms_swift as adapter
+
+    samples = [
+        GRPOSample(messages=[*row.prompt, *row.turns], prompt_id=row.question, extra={"solution": row.truth})
+        for row in rows
+    ]
+    functions = [adapter.orm(config)(args=SimpleNamespace(num_generations=4)), *([brevity] if beside else [])]
+    found = compute_rewards_per_func(samples, functions, [None] * len(functions), torch.device("cpu"))
+    return [Got(value) for value in found.nansum(dim=1).tolist()]
+
+
+def areal(config: str, rows: Sequence[Row], beside: bool) -> Answer:
+    from agentscope_tuner.adapters import areal as adapter
+
+    if "areal" not in sys.modules:
+        # its package imports its engines at the top; the one module that calls rewards needs none of them
+        found = importlib.util.find_spec("areal")
+        assert found is not None
+        package = ModuleType("areal")
+        package.__path__ = list(found.submodule_search_locations or ())
+        sys.modules["areal"] = package
+    api = importlib.import_module("areal.api.reward_api")
+    wrapper = api.AsyncRewardWrapper(adapter.reward_fn(config), max_workers=1, max_retries=0)
+    return [Got(asyncio.run(wrapper(row.question, row.text, [1], [2], answer=row.truth))) for row in rows]
+
+
+def samples_of(rows: Sequence[Row]) -> list[Any]:
+    from miles.utils.types import Sample
+
+    return [Sample(group_index=0, prompt=row.question, response=row.text, label=row.truth) for row in rows]
+
+
+def miles_rewards(function: Any, samples: list[Any]) -> list[Any]:
+    from miles.rollout.rm_hub import batched_async_rm
+
+    name = f"astuner_rm_{id(function)}"
+    module = ModuleType(name)
+    module.reward = function  # type: ignore[attr-defined]
+    sys.modules[name] = module
+    arguments = SimpleNamespace(custom_rm_path=f"{name}.reward", rm_type=None)
+    return list(asyncio.run(batched_async_rm(arguments, samples)))
+
+
+def miles(config: str, rows: Sequence[Row], beside: bool) -> Answer:
+    from agentscope_tuner.adapters import slime
+
+    samples = samples_of(rows)
+    rewards = miles_rewards(slime.custom_rm(config), samples)
+    return [
+        Got(reward, sample.metadata["judgement"]["metrics"]) for reward, sample in zip(rewards, samples, strict=True)
+    ]
+
+
+def miles_leaves(config: str, rows: Sequence[Row], beside: bool) -> Answer:
+    from agentscope_tuner.adapters import slime
+
+    samples = samples_of(rows)
+    # a batch that counts towards a stop has 64 rows
+    judged = slime.custom_rm(config, on_failed="leave")
+    for sample, reward in zip(samples, miles_rewards(judged, samples), strict=True):
+        sample.reward = reward
+    args = SimpleNamespace(
+        advantage_estimator="grpo", rewards_normalization=False, grpo_std_normalization=False, n_samples_per_prompt=4,
+        reward_key=None,
+    )  # fmt: skip
+    shown, _ = slime.mask_unjudged(args, samples)
+    return [
+        Got(None if sample.remove_sample else reward, sample.metadata["judgement"]["metrics"])
+        for sample, reward in zip(samples, shown, strict=True)
+    ]
+
+
+def verifiers_01(config: str, rows: Sequence[Row], beside: bool) -> Answer:
+    from agentscope_tuner.adapters.verifiers import judge_rubric
+
+    async def second(completion: Any, **named: Any) -> float:
+        return 0.5
+
+    rubric = judge_rubric(config)
+    if beside:
+        rubric.add_reward_func(second)
+    states: list[dict[str, Any]] = [
+        {"prompt": row.prompt, "completion": row.turns, "answer": row.truth, "info": {}, "error": None,
+         "trajectory": [{"advantage": None, "reward": None} for _ in range(3)]}
+        for row in rows
+    ]  # fmt: skip
+    # as many as make a batch of a run without verdicts, which groups of four are not
+    asyncio.run(rubric.score_group(states))
+    found = []
+    for state in states:
+        left_out = state["error"] is not None and state["advantage"] == 0.0
+        steps = [step["reward"] for step in state["trajectory"]]
+        found.append(Got(None if left_out else state["reward"], state["metrics"], len(set(steps)) > 1))
+    return found
+
+
+def snippet(heading: str, config: str) -> dict[str, Any]:
+    """What the guide's code under `heading` defines, with `config` for the YAML it names."""
+    import re
+
+    guide = (ROOT / "docs" / "trainers.md").read_text(encoding="utf-8")
+    code = re.search(rf"^## {heading}\n.*?```python\n(.*?)```", guide, re.DOTALL | re.MULTILINE)
+    assert code is not None, heading
+    names: dict[str, Any] = {"__name__": "snippet"}
+    exec(code[1].replace("configs/math.yaml", config), names)  # noqa: S102, the guide is ours
+    return names
+
+
+def tinker_cookbook(config: str, rows: Sequence[Row], beside: bool) -> Answer:
+    def renderer(said: str) -> Any:
+        ended = SimpleNamespace(is_stop_sequence=True, is_clean=True)
+        reply = {"role": "assistant", "content": said}
+        return SimpleNamespace(parse_response=lambda action: (reply, ended), get_stop_sequences=lambda: ["</s>"])
+
+    env = snippet("tinker-cookbook", config)["JudgedEnv"]
+    steps = [asyncio.run(env(renderer(row.text), row.question, row.truth).step([1, 2])) for row in rows]
+    return [Got(step.reward, step.metrics) for step in steps]
+
+
+def stand_ins() -> None:
+    """The types of trainers that are not on PyPI, as they document them."""
+    path = str(ROOT / "tests" / "stand_ins")
+    if path not in sys.path:
+        sys.path.insert(0, path)
+
+
+def nemo_rl(config: str, rows: Sequence[Row], beside: bool) -> Answer:
+    stand_ins()
+    from agentscope_tuner.adapters.nemo_rl import JudgeEnvironmentInPlace
+    from agentscope_tuner.task_judge.batch import judge_for
+
+    named = bool(judge_for(config).component_names)
+    environment = JudgeEnvironmentInPlace({"config": config, "named_rewards": named})
+    step = environment.step([[*row.prompt, *row.turns] for row in rows], [{"ground_truth": row.truth} for row in rows])
+    if named:
+        return [
+            Got({name: found.tolist()[place] for name, found in step.rewards.items()}) for place in range(len(rows))
+        ]
+    return [Got(reward) for reward in step.rewards.tolist()]
+
+
+def rllm(config: str, rows: Sequence[Row], beside: bool) -> Answer:
+    stand_ins()
+    from agentscope_tuner.adapters.rllm import JudgeEvaluator
+
+    evaluator = JudgeEvaluator(config)
+    found = []
+    for row in rows:
+        episode = SimpleNamespace(artifacts={}, trajectories=[SimpleNamespace(output=row.said, steps=[])])
+        answer = evaluator.evaluate({"question": row.question, "answer": row.truth}, episode)
+        found.append(Got(answer.reward, {signal.name: signal.value for signal in answer.signals}))
+    return found
+
+
+def open_instruct(config: str, rows: Sequence[Row], beside: bool) -> Answer:
+    stand_ins()
+    from agentscope_tuner.adapters.open_instruct import verifier
+
+    judged = verifier("judged", config)()
+    return [Got(judged([1], row.text, row.truth, row.question).score) for row in rows]
+
+
+def openrlhf(config: str, rows: Sequence[Row], beside: bool) -> Answer:
+    """Its executor of one turn, its reading of what that answers, and the batch that its trainer makes of it."""
+    import torch
+
+    for name, attribute in (("vllm", "SamplingParams"), ("vllm.inputs", "TokensPrompt"), ("vllm.utils", "random_uuid")):
+        setattr(sys.modules.setdefault(name, ModuleType(name)), attribute, object)
+    from openrlhf.trainer.ppo_utils import samples_generator
+    from openrlhf.utils.agent import SingleTurnAgentExecutor
+
+    folder = Path(tempfile.mkdtemp())
+    (folder / "my_reward.py").write_text(
+        f"from agentscope_tuner.adapters.openrlhf import reward_file\nreward_func = reward_file({config!r})\n",
+        encoding="utf-8",
+    )
+    tokenizer, executor = letters(), SingleTurnAgentExecutor([str(folder / "my_reward.py")])
+
+    def engine(row: Row) -> Any:
+        async def generate(*asked: Any, **named: Any) -> Any:
+            ids = tokenizer(row.text, add_special_tokens=False)["input_ids"] + [tokenizer.eos_token_id]
+            out = SimpleNamespace(token_ids=ids, text=row.text, finish_reason="stop", logprobs=None)
+            return SimpleNamespace(outputs=[out])
+
+        return SimpleNamespace(generate=generate)
+
+    async def all_rows() -> list[dict[str, Any]]:
+        params = SimpleNamespace(max_tokens=64, logprobs=None)
+        runs = (executor.execute(row.question, row.truth, params, 10_000, tokenizer, engine(row)) for row in rows)
+        return list(await asyncio.gather(*runs))
+
+    reads = next(v for v in vars(samples_generator).values() if hasattr(v, "_process_response_into_experience"))
+    outputs = asyncio.run(all_rows())
+    read = [reads._process_response_into_experience(SimpleNamespace(), output, max_len=10_000) for output in outputs]
+    rewards = torch.cat([one.rewards for one in read])
+    return [Got(reward, one.info) for reward, one in zip(rewards.tolist(), read, strict=True)]
+
+
+def openrlhf_agent(config: str, rows: Sequence[Row], beside: bool) -> Answer:
+    from openrlhf.utils.agent import MultiTurnAgentExecutor
+
+    from agentscope_tuner.adapters.openrlhf_agent import judged_agent
+
+    tokenizer = letters()
+
+    def played(row: Row) -> Any:
+        said = [turn["content"] for turn in row.turns if turn["role"] == "assistant"]
+        texts = iter(said)
+
+        class Asks(judged_agent(config)):  # type: ignore[misc]
+            async def feedback(self, states: dict[str, Any]) -> str | None:
+                return row.tool if row.tool and states["action_text"] != said[-1] else None
+
+        async def generate(*asked: Any, **named: Any) -> Any:
+            text = next(texts)
+            ids = tokenizer(text, add_special_tokens=False)["input_ids"] + [tokenizer.eos_token_id]
+            out = SimpleNamespace(token_ids=ids, text=text, finish_reason="stop", logprobs=None)
+            return SimpleNamespace(outputs=[out])
+
+        params, engine = SimpleNamespace(max_tokens=64, logprobs=None), SimpleNamespace(generate=generate)
+        executor = MultiTurnAgentExecutor(Asks)
+        return asyncio.run(executor.execute(row.question, row.truth, params, 10_000, tokenizer, engine))
+
+    found = [played(row) for row in rows]
+    return [Got(one["reward"], one["extra_logs"]) for one in found]
+
+
+def trinity(config: str, rows: Sequence[Row], beside: bool) -> Answer:
+    from trinity.buffer.schema.formatter import TaskFormatter
+    from trinity.common.config import FormatConfig, StorageConfig
+    from trinity.common.experience import Experience
+
+    storage = StorageConfig(
+        name="test",
+        default_workflow_type="simple_workflow",
+        default_reward_fn_type="agentscope_tuner.adapters.trinity.AstunerReward",
+        reward_fn_args={"config": config},
+        format=FormatConfig(prompt_key="question", response_key="answer"),
+    )
+
+    def run(row: Row) -> Any:
+        made = TaskFormatter(storage).format({"question": row.question, "answer": row.truth})
+        said = [Experience(tokens=[0, 1], prompt_length=1, response_text=row.text)]
+        workflow = made.to_workflow(SimpleNamespace(chat=lambda messages, **options: said))
+        workflow.set_repeat_times(1, 0)
+        return workflow.run()[0]
+
+    return [Got(found.reward, found.metrics) for found in map(run, rows)]
+
+
+def agentscope1(config: str, rows: Sequence[Row], beside: bool) -> Answer:
+    from agentscope.message import Msg
+    from agentscope.tuner import check_judge_function
+
+    from agentscope_tuner.adapters.agentscope import judge_func
+
+    judge = judge_func(config)
+    check_judge_function(judge)
+    tasks = [{"question": row.question, "answer": row.truth} for row in rows]
+    said = [Msg("agent", row.said, "assistant") for row in rows]
+
+    async def one(task: dict[str, Any], response: Any) -> Got:
+        found: Any = await judge(task=task, response=response)
+        return Got(found.reward, found.metrics)
+
+    return [asyncio.run(one(task, response)) for task, response in zip(tasks, said, strict=True)]
+
+
+def nemo_gym(config: str, rows: Sequence[Row], beside: bool) -> Answer:
+    from nemo_gym.base_resources_server import BaseVerifyResponse
+    from nemo_gym.openai_utils import NeMoGymResponse
+
+    from agentscope_tuner.adapters.nemo_gym import decode_request, encode_response
+    from agentscope_tuner.task_judge.batch import judge_for
+
+    judge, found = judge_for(config), []
+    for row in rows:
+        said = [
+            {"type": "message", "role": "assistant", "status": "completed", "id": f"m{place}",
+             "content": [{"type": "output_text", "text": turn["content"], "annotations": []}]}
+            if turn["role"] == "assistant"
+            else {"type": "function_call_output", "call_id": "c1", "output": turn["content"]}
+            for place, turn in enumerate(row.turns)
+        ]  # fmt: skip
+        response = NeMoGymResponse.model_validate(
+            {"id": "r1", "created_at": 0.0, "model": "policy", "object": "response", "output": said,
+             "parallel_tool_calls": False, "tool_choice": "auto", "tools": []}
+        )  # fmt: skip
+        payload = {
+            "responses_create_params": {"input": row.prompt},
+            "response": json.loads(response.model_dump_json()),
+            "expected_answer": row.truth,
+        }
+        sent = encode_response(payload, judge, judge.judge(*decode_request(payload)))
+        read = BaseVerifyResponse.model_validate(sent)
+        parts = sent.get("reward_components")
+        found.append(Got(None if read.mask_sample else parts or read.reward, sent))
+    return found
+
+
+def skyrl_gym(config: str, rows: Sequence[Row], beside: bool) -> Answer:
+    import skyrl_gym
+
+    skyrl_gym.envs.registration.registry.pop("judged", None)
+    snippet("SkyRL-gym", config)
+    found: Answer = []
+    for row in rows:
+        env = skyrl_gym.make("judged", extras={"reward_spec": {"ground_truth": row.truth}})
+        env.init(row.prompt)
+        step = env.step(row.text)
+        found.append(Got(step["reward"], step["metadata"]))
+    return found
+
+
+def verifiers_04(config: str, rows: Sequence[Row], beside: bool) -> Answer:
+    import verifiers.v1 as vf
+
+    names = snippet("verifiers", config)
+    found = []
+    for row in rows:
+        rewards: dict[str, Any] = {}
+
+        def record(name: str, score: float, weight: float, into: dict[str, Any] = rewards) -> None:
+            into[name] = vf.trace.Reward(score=score, weight=weight)
+
+        trace = SimpleNamespace(last_reply=row.said, rewards=rewards, metrics={}, record_reward=record)
+        asyncio.run(names["MathTask"](names["MathData"](prompt=row.question, answer=row.truth or "")).score(trace))
+        found.append(Got(rewards["correct"].value))
+    return found
+
+
+def of_agentjet(module: str) -> Any:
+    """A module of the installed AgentJet, without the package around it, which imports vLLM."""
+    from importlib.metadata import files
+    from importlib.util import module_from_spec, spec_from_file_location
+
+    found = next(file for file in files("agentjet") or () if str(file) == f"ajet/{module}.py")
+    spec = spec_from_file_location(module.replace("/", "_"), found.locate())
+    assert spec is not None
+    assert spec.loader is not None
+    loaded = module_from_spec(spec)
+    spec.loader.exec_module(loaded)
+    return loaded
+
+
+def agentjet(config: str, rows: Sequence[Row], beside: bool) -> Answer:
+    from omegaconf import OmegaConf
+
+    schema = of_agentjet("schema/task")
+    loads = of_agentjet("utils/dynamic_import").dynamic_import
+    judge = loads("agentscope_tuner.adapters.agentjet->AstunerJudge")(OmegaConf.load(config))
+    found = []
+    for row in rows:
+        inner = schema.Task(main_query=row.question, task_id="t", metadata={"answer": row.truth})
+        output = schema.WorkflowOutput(metadata={"final_answer": row.said})
+        reward, _ = judge.compute_reward(schema.WorkflowTask(task_id="t", episode_uuid="e", task=inner), output)
+        found.append(Got(reward))
+    return found
+
+
+@dataclass(frozen=True)
+class Runner:
+    """A trainer of the matrix.
+
+    Attributes:
+        environment: the key of noxfile's ENVIRONMENTS that it is installed in.
+        package: what its version is asked of; empty for one that is not on PyPI, which runs on the types it documents.
+        ask: rows under a judge's YAML, and whether another reward stands beside.
+        several: whether it takes several reward functions.
+        swallows: the trainer's own words where it logs an error and then fails on what is missing.
+    """
+
+    environment: str
+    package: str
+    ask: Callable[[str, Sequence[Row], bool], Answer]
+    several: bool = False
+    swallows: str = "the judge's own words"
+
+
+RUNNERS = {
+    "TRL": Runner("trl", "trl", trl, several=True),
+    "TRL, `combined`": Runner("trl", "trl", trl_combined, several=True),
+    "verl, `compute_score`": Runner("verl", "verl", verl),
+    "verl, `JudgeRewardManager`": Runner("verl", "verl", verl_manager),
+    "OpenRLHF, reward file": Runner("more", "openrlhf", openrlhf, swallows="expected Tensor as element"),
+    "OpenRLHF, agent": Runner("more", "openrlhf", openrlhf_agent),
+    "Trinity-RFT": Runner("trinity", "trinity-rft", trinity),
+    "agentscope.tuner": Runner("agentscope1", "agentscope", agentscope1),
+    "AgentJet": Runner("envs", "agentjet", agentjet),
+    "NeMo-Gym": Runner("nemogym", "nemo-gym", nemo_gym),
+    "NeMo RL": Runner("more", "", nemo_rl),
+    "miles (slime)": Runner("more", "miles-rl", miles),
+    "miles (slime), `leave`": Runner(
+        "more", "miles-rl", miles_leaves, swallows="no sample of this rollout has a verdict"
+    ),
+    "ms-swift": Runner("more", "ms-swift", ms_swift, several=True),
+    "AReaL": Runner("more", "areal", areal),
+    "rLLM": Runner("more", "", rllm),
+    "open-instruct": Runner("more", "", open_instruct),
+    "tinker-cookbook": Runner("more", "tinker-cookbook", tinker_cookbook),
+    "SkyRL-gym": Runner("envs", "skyrl-gym", skyrl_gym),
+    "verifiers": Runner("envs", "verifiers", verifiers_04),
+    "verifiers 0.1": Runner("more", "verifiers", verifiers_01, several=True),
+}
