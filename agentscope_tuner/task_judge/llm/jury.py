@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from statistics import median
@@ -14,7 +14,7 @@ from agentscope_tuner.graders.base_grader import BaseGrader, evaluate
 from agentscope_tuner.graders.blame import AnswerAtFault
 from agentscope_tuner.graders.combine import VoteRule, combined_places, combined_score, disagreements, majority_ranking
 from agentscope_tuner.graders.criteria_grader import CriteriaGrader, Met
-from agentscope_tuner.graders.listwise import Ranking, rank_all, shared_places
+from agentscope_tuner.graders.listwise import Ranking, rank_all, shared_places, shown_order, tournament
 from agentscope_tuner.graders.llm_grader import LLMGrader
 from agentscope_tuner.graders.rubrics.criteria import Criterion
 from agentscope_tuner.graders.schema import GraderScore, grader_error
@@ -174,18 +174,32 @@ class LLMPanel:
         Raises:
             JudgeError: see `poll`.
         """
+        order = shown_order(texts, self._settings.shuffle_seed)
         asked = {
-            name: rank_all(grader, texts, self._settings.max_group_chars, inputs)
+            name: self._ranking(grader, [texts[index] for index in order], inputs)
             for name, grader in self.graders.items()
             if isinstance(grader, LLMGrader)
         }
         ballot = await poll(asked, self._settings.failed_jurors)
-        rankings = [ranking.places for ranking in ballot.votes.values()]
+        rankings = [_in_place(ranking.places, order) for ranking in ballot.votes.values()]
         merge = combined_places if self._settings.jury_rule == "median" else majority_ranking
         apart = _apart(rankings)
         told = ballot.told({name: _shown(ranking) for name, ranking in ballot.votes.items()}, "mean place")
         reason = told + next(iter(ballot.votes.values())).reason
         return PanelRanking(shared_places(merge(rankings)), apart, reason, ballot.metrics(apart))
+
+    def _ranking(
+        self, grader: LLMGrader, texts: Sequence[str], inputs: Mapping[str, Any]
+    ) -> Coroutine[Any, Any, Ranking]:
+        if self._settings.compare == "pairs":
+            return tournament(grader, texts, self._settings.most_pairs, inputs)
+        return rank_all(grader, texts, self._settings.max_group_chars, inputs)
+
+
+def _in_place(places: Sequence[float], order: Sequence[int]) -> list[float]:
+    """The places of answers that were shown in `order`, in their own order."""
+    by_index = dict(zip(order, places, strict=True))
+    return [by_index[index] for index in range(len(order))]
 
 
 def _apart(rankings: Sequence[Sequence[float]]) -> float:

@@ -61,6 +61,7 @@ DEFAULTS: list[tuple[type[StrictSection], dict[str, Any], dict[str, Any]]] = [
             "prompt_file": None, "template": None, "grader": None, "grader_kwargs": {}, "reads": {},
             "mode": "pointwise", "scale": None, "labels": None, "score_from": "text", "success_threshold": 0.7,
             "reward_scale": "unit", "votes": 1, "vote_rule": "median", "swap": False, "max_chars": 120_000,
+            "compare": "group", "most_pairs": 64, "shuffle_seed": 0,
             "score_pattern": None,
             "max_group_chars": 48_000,
         },
