@@ -387,8 +387,10 @@ BENCHMARKS = (
     task("bench-front-door", "", "the table at the top of the README: common reward code beside astuner",
          "benchmarks.front_door.table", needs=["math-verify"]),
     task("bench-llm", "",
-         "injections against the border; LLM grading under faults, against a bare client, from the cache; STUB=",
-         "benchmarks.llm.border", "benchmarks.llm.criteria", "benchmarks.llm.bench", options={"--stub": "STUB"}),
+         "injections against the border; rules beside verifiers; LLM grading under faults, against a bare client, "
+         "from the cache; STUB=",
+         "benchmarks.llm.border", "benchmarks.llm.verifiers", "benchmarks.llm.criteria", "benchmarks.llm.bench",
+         options={"--stub": "STUB"}),
     task("bench-code", "code",
          "the red team: 240 programs against all forms of tests, and honest work beside it; HumanEval's solutions, and "
          "changes of them, beside plain Python; then a sandbox that fails; some minutes",

@@ -244,6 +244,7 @@ _JudgeType = Literal[
     "customized_protocol",
     "rubrics_auto_grader",
     "llm",
+    "pairwise",
     "task_rubrics",
     "reward_model",
     "verifier",

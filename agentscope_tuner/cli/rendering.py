@@ -204,6 +204,7 @@ def stages_table(pair: Pair, sandbox: Sandbox) -> Table:
 _NAMES = {
     "rubrics_auto_grader": "AutoGraderJudge",
     "llm": "LLMJudge",
+    "pairwise": "PairwiseJudge",
     "task_rubrics": "TaskRubricsJudge",
     "reward_model": "RewardModelJudge",
     "verifier": "VerifierJudge",

@@ -164,7 +164,7 @@ def score_range(
     stated = template.stated_range(language) if low is None else None
     if stated is None:
         raise ValueError(
-            f"the range of {name!r} is not known: give min_score and max_score, or state it in the prompt ('from 1 "
-            f"to 5')"
+            f"the range of {name!r} is not known: give scale: {{min: 1, max: 5}}, in Python min_score and max_score, or"
+            f" state it in the prompt ('from 1 to 5', '1 到 5 分')"
         )
     return stated

@@ -163,9 +163,12 @@ def _fresh(model: ChatModel) -> ChatModel:
 
 
 async def _reads(model: ChatModel, number: int, prompt: Prompt, parse: Callable[[Reply], object]) -> bool:
-    """Whether the first reply to `prompt` can be read, and comes in the time of one try."""
-    seconds = model.settings.seconds_of_a_try
-    limits = model.settings.model_copy(update={"deadline_seconds": seconds, "try_seconds": seconds})
+    """Whether the first reply to `prompt` can be read, and comes within a quarter of the deadline."""
+    settings = model.settings
+    tried = settings.seconds_of_a_try
+    limits = settings.model_copy(
+        update={"deadline_seconds": max(tried, settings.deadline_seconds / 4), "try_seconds": tried}
+    )
     try:
         answer = await _fresh(model).ask(replace(prompt, draw=-1 - number), parse, counts=False, limits=limits)
     except GraderError:

@@ -1,4 +1,4 @@
-"""Yes or no to each of several criteria, with a quote from the answer."""
+"""Yes, no or a number to each of several criteria, with a quote from the answer."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from agentscope_tuner.errors import Cause, GraderError
 from agentscope_tuner.graders.blame import HARMLESS, AnswerAtFault, ask_about
 from agentscope_tuner.graders.client.chat_model import ChatModel, Prompt
-from agentscope_tuner.graders.client.reply import Reply, ReplyError, final_json, label_score
+from agentscope_tuner.graders.client.reply import Reply, ReplyError, final_json, label_score, score_of
 from agentscope_tuner.graders.client.usage import Usage
 from agentscope_tuner.graders.injection_defence import lower_letters, neutralise, plain
 from agentscope_tuner.graders.prompt import (
@@ -25,7 +26,7 @@ from agentscope_tuner.graders.prompt import (
     reply_form,
     without_marks,
 )
-from agentscope_tuner.graders.template import LanguageEnum, PromptTemplate
+from agentscope_tuner.graders.template import LanguageEnum, PromptTemplate, fill
 
 TOGETHER = PromptTemplate.of(
     """\
@@ -51,9 +52,19 @@ _FORM = {
         '"met": <true 或 false>}, … 每条标准一项]}。既无引文又非取决于缺失内容的“满足”按未满足计。'
     ),
 }
+_GRADED = {
+    LanguageEnum.EN: (
+        " Where a criterion states a range, met is a number in it, and a number above the lowest needs a quote."
+    ),
+    LanguageEnum.ZH: "若标准给出分数范围，met 为该范围内的数字；高于最低分须有引文。",
+}
+_SPAN = {LanguageEnum.EN: " (a number from {low} to {high})", LanguageEnum.ZH: "（{low} 到 {high} 之间的数字）"}
 _LABELS = {LanguageEnum.EN: ("yes", "no"), LanguageEnum.ZH: ("是", "否")}
 _LONGEST_CRITERION = 2_000
 _LONGEST_QUOTE = 2_000
+
+#: For each criterion the lowest and the highest score; None where it is met or not.
+Spans = Sequence[tuple[float, float] | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +72,7 @@ class Met:
     """Whether an answer meets one criterion.
 
     Attributes:
-        value: 1.0 for yes, 0.0 for no; with `score_from="logprobs"` the probability of yes.
+        value: 1.0 for yes, 0.0 for no; with `score_from="logprobs"` the probability of yes; of a range, its share.
         quote: the words of the answer that decided the criterion; empty where the model gave none.
         absent: whether the criterion was decided by what the answer lacks.
         unproven: whether the model said yes and quoted no word of the answer, so that `value` is 0.
@@ -99,16 +110,27 @@ class CriteriaGrader:
         self.model, self.language = model, LanguageEnum(language)
         self.calls, self.score_from, self.max_chars = calls, score_from, max_chars
 
-    async def decide(self, query: str, response: Any, criteria: Sequence[str]) -> tuple[list[Met], Usage]:
+    async def decide(
+        self, query: str, response: Any, criteria: Sequence[str], spans: Spans = ()
+    ) -> tuple[list[Met], Usage]:
         """Whether `response`, a text or a Trajectory, meets each of `criteria`, in their order, and the usage.
 
         Raises:
             AnswerAtFault: the response's own text prevents the verdict.
-            GraderError: a criterion could not be decided. Such a criterion does not count as not met.
+            GraderError: a criterion could not be decided. Such a criterion does not count as not met. Or a criterion
+                with a range would be decided by the probability of yes.
         """
+        spans = spans or [None] * len(criteria)
+        if self.score_from == "logprobs" and any(spans):
+            raise GraderError(
+                "score_from: logprobs says yes or no, and a criterion asks for a number", cause=Cause.CONFIG
+            )
         if self.calls == "together":
-            return await self._ask(query, response, criteria)
-        tasks = [asyncio.ensure_future(self._ask(query, response, [criterion])) for criterion in criteria]
+            return await self._ask(query, response, criteria, spans)
+        tasks = [
+            asyncio.ensure_future(self._ask(query, response, [criterion], [span]))
+            for criterion, span in zip(criteria, spans, strict=True)
+        ]
         try:
             answers = await asyncio.gather(*tasks)
         finally:
@@ -116,51 +138,62 @@ class CriteriaGrader:
                 task.cancel()
         return [met for (met,), _ in answers], sum((usage for _, usage in answers), Usage())
 
-    async def _ask(self, query: str, response: Any, criteria: Sequence[str]) -> tuple[list[Met], Usage]:
+    async def _ask(self, query: str, response: Any, criteria: Sequence[str], spans: Spans) -> tuple[list[Met], Usage]:
         def question(shown: Any) -> tuple[Prompt, Callable[[Reply], list[Met]]]:
             texts = self._texts(query, shown)
-            return self._prompt(texts, criteria), lambda reply: self._parse(reply, texts, len(criteria))
+            return self._prompt(texts, criteria, spans), lambda reply: self._parse(reply, texts, spans)
 
         answer = await ask_about(self.model, *question(response), lambda: question(HARMLESS))
         return answer.value, answer.usage
 
-    def _parse(self, reply: Reply, texts: Texts, size: int) -> list[Met]:
+    def _parse(self, reply: Reply, texts: Texts, spans: Spans) -> list[Met]:
         if self.score_from == "logprobs":
             yes, no = _LABELS[self.language]
             return [Met(label_score(reply, {yes: 1.0, no: 0.0}))]
-        return _verdicts(replace(reply, text=without_marks(reply.text, texts)), texts, size)
+        return _verdicts(replace(reply, text=without_marks(reply.text, texts)), texts, spans)
 
-    def prompts(self, query: str, response: Any, criteria: Sequence[str]) -> list[Prompt]:
+    def prompts(self, query: str, response: Any, criteria: Sequence[str], spans: Spans = ()) -> list[Prompt]:
         """The prompts that `decide` would send, for estimates; nothing is sent."""
         try:
             texts = self._texts(query, response)
         except AnswerAtFault:
             return []
-        calls = [criteria] if self.calls == "together" else [[criterion] for criterion in criteria]
-        return [self._prompt(texts, asked) for asked in calls]
+        spans = spans or [None] * len(criteria)
+        if self.calls == "together":
+            return [self._prompt(texts, criteria, spans)]
+        return [self._prompt(texts, [text], [span]) for text, span in zip(criteria, spans, strict=True)]
 
     def _texts(self, query: str, response: Any) -> Texts:
         shown = {"query": query, "response": response}
         return as_texts(shown, self.language, self.max_chars, self.model.settings.markers)
 
-    def _prompt(self, texts: Texts, criteria: Sequence[str]) -> Prompt:
+    def _prompt(self, texts: Texts, criteria: Sequence[str], spans: Spans) -> Prompt:
         # The task's author wrote the criteria, not the policy: they stand in the prompt as instructions, unfenced
-        listed = [f"{number}. {neutralise(text, _LONGEST_CRITERION)}" for number, text in enumerate(criteria, start=1)]
-        form = ReplyForm(_FORM[self.language], _schema(len(criteria)))
+        listed = [
+            f"{number}. {neutralise(text, _LONGEST_CRITERION)}{self._range(span)}"
+            for number, (text, span) in enumerate(zip(criteria, spans, strict=True), start=1)
+        ]
+        graded = any(spans)
+        form = ReplyForm(
+            _FORM[self.language] + (_GRADED[self.language] if graded else ""), _schema(len(criteria), graded)
+        )
         if self.score_from == "logprobs":
             form = reply_form(self.language, 0.0, 1.0, _LABELS[self.language], 0, True)
         return build_prompt(TOGETHER, self.language, {"criteria": "\n".join(listed)}, texts, form)
 
+    def _range(self, span: tuple[float, float] | None) -> str:
+        return fill(_SPAN[self.language], {"low": f"{span[0]:g}", "high": f"{span[1]:g}"}) if span else ""
 
-def _schema(size: int) -> dict[str, Any]:
+
+def _schema(size: int, graded: bool) -> dict[str, Any]:
+    met = {"type": ["boolean", "number"] if graded else "boolean"}
     number = {"type": "integer", "minimum": 1, "maximum": size}
-    one = object_schema(
-        {"number": number, "quote": {"type": "string"}, "absent": {"type": "boolean"}, "met": {"type": "boolean"}}
-    )
+    one = object_schema({"number": number, "quote": {"type": "string"}, "absent": {"type": "boolean"}, "met": met})
     return object_schema({"verdicts": {"type": "array", "items": one, "minItems": size, "maxItems": size}})
 
 
-def _verdicts(reply: Reply, texts: Texts, size: int) -> list[Met]:
+def _verdicts(reply: Reply, texts: Texts, spans: Spans) -> list[Met]:
+    size = len(spans)
     found = final_json(reply, echoes(texts)).get("verdicts")
     if not isinstance(found, list) or len(found) != size or not all(isinstance(item, dict) for item in found):
         raise ReplyError(f"verdicts must be a list of {size}, one for each criterion, got {found!r:.200}")
@@ -172,24 +205,30 @@ def _verdicts(reply: Reply, texts: Texts, size: int) -> list[Met]:
         number = item.get("number")
         if type(number) is not int or not 1 <= number <= size or number in by_number:
             raise ReplyError(f"every criterion from 1 to {size} must be decided once, got number {number!r:.50}")
-        by_number[number] = _met(item, number, stands)
+        by_number[number] = _met(item, number, stands, spans[number - 1])
     return [by_number[number] for number in range(1, size + 1)]
 
 
-def _met(item: dict[str, Any], number: int, stands: Sequence[str]) -> Met:
+def _met(item: dict[str, Any], number: int, stands: Sequence[str], span: tuple[float, float] | None) -> Met:
     """One verdict: a criterion is met where a word of the answer shows it, or where the model says that it is met by
     what is absent.
     """
     met, quote, absent = item.get("met"), item.get("quote", ""), item.get("absent", False)
-    if type(met) is not bool or type(absent) is not bool:
-        raise ReplyError(f"criterion {number}: met and absent must be true or false, got {met!r:.50}, {absent!r:.50}")
+    if span is not None:
+        value = (score_of({"score": met}, *span) - span[0]) / (span[1] - span[0])
+    elif type(met) is bool:
+        value = float(met)
+    else:
+        raise ReplyError(f"criterion {number}: met must be true or false, got {met!r:.50}")
+    if type(absent) is not bool:
+        raise ReplyError(f"criterion {number}: absent must be true or false, got {absent!r:.50}")
     if not isinstance(quote, str) or len(quote) > _LONGEST_QUOTE:
         raise ReplyError(f"criterion {number}: quote must be a text, got {quote!r:.100}")
     real = _stands_in(quote, stands)
     shown = " ".join(quote.split()) if real else ""
-    if met and not real and not absent:
+    if value and not real and not absent:
         return Met(0.0, unproven=True)
-    return Met(float(met), shown, absent=absent and not real)
+    return Met(value, shown, absent=absent and not real)
 
 
 def _stands_in(quote: str, answers: Sequence[str]) -> bool:

@@ -1,11 +1,13 @@
-"""Ranking more candidates than fit one prompt, and places as rewards."""
+"""Ranking candidates: together, in chunks where they do not fit one prompt, or by pairs; and places as rewards."""
 
 from __future__ import annotations
 
+import asyncio
+import hashlib
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import Any
 
 from agentscope_tuner.graders.client.chat_model import Prompt
@@ -68,6 +70,70 @@ async def rank_all(grader: LLMGrader, responses: Sequence[str], max_chars: int, 
     return Ranking(
         shared_places([positions[text] for text in responses]), results[0].reason, usage, len(results), conflicts
     )
+
+
+async def tournament(
+    grader: LLMGrader, responses: Sequence[str], most_pairs: int, inputs: Mapping[str, Any]
+) -> Ranking:
+    """Rank `responses` by the share of comparisons that each wins; a tie is half a win.
+
+    Equal responses are shown once. Each is compared with each other one. Of more than `most_pairs` pairs a part is
+    asked about, in which each response stands as often: with those that follow it, the first of them behind the last.
+
+    Raises:
+        GraderError: a comparison gave no ranking.
+    """
+    distinct = list(dict.fromkeys(responses))
+    if len(distinct) == 1:
+        return Ranking([(len(responses) + 1) / 2] * len(responses), "all responses are the same", Usage())
+    pairs = _pairs(len(distinct), most_pairs)
+    asked = [grader.aevaluate(response=[distinct[one], distinct[other]], **inputs) for one, other in pairs]
+    results: list[GraderRank] = []
+    for result in await asyncio.gather(*asked):
+        if result.error is not None or not isinstance(result, GraderRank):
+            raise grader_error(f"{grader.name}: {result.error}", result.cause)
+        results.append(result)
+    won, played = [0.0] * len(distinct), [0] * len(distinct)
+    for pair, result in zip(pairs, results, strict=True):
+        for index, place in zip(pair, result.metadata["places"], strict=True):
+            # Places of two are 1 and 2, or 1.5 each
+            won[index] += 2 - place
+            played[index] += 1
+    lost = {text: -won[index] / played[index] for index, text in enumerate(distinct)}
+    usage = sum((result.metadata["usage"] for result in results), Usage())
+    conflicts = sum(result.metadata.get("disagreements", 0) for result in results)
+    told = f"{len(pairs)} pairs, the first: {results[0].reason}"
+    return Ranking(shared_places([lost[text] for text in responses]), told, usage, len(results), conflicts)
+
+
+def _pairs(size: int, most: int) -> list[tuple[int, int]]:
+    pairs = list(combinations(range(size), 2))
+    if len(pairs) <= most:
+        return pairs
+    steps = max(1, most // size)
+    ring = [(index, (index + step) % size) for step in range(1, steps + 1) for index in range(size)]
+    return sorted({(min(pair), max(pair)) for pair in ring})
+
+
+def tournament_prompts(
+    grader: LLMGrader, responses: Sequence[str], most_pairs: int, inputs: Mapping[str, Any]
+) -> list[Prompt]:
+    """The prompts that `tournament` would send, for estimates; nothing is sent."""
+    distinct = list(dict.fromkeys(responses))
+    pairs = _pairs(len(distinct), most_pairs)
+    shown = [[distinct[one], distinct[other]] for one, other in pairs]
+    return [prompt for pair in shown for prompt in grader.prompts({**inputs, "response": pair})]
+
+
+def shown_order(texts: Sequence[str], seed: int | None) -> list[int]:
+    """The order in which `texts` are shown: the same for the same texts, wherever each stands in its group.
+
+    So no place in a group is worth anything, and a repeated group is answered by the cache. None keeps the order.
+    """
+    if seed is None:
+        return list(range(len(texts)))
+    keys = [hashlib.sha256(f"{seed} {text}".encode(errors="replace")).digest() for text in texts]
+    return sorted(range(len(texts)), key=keys.__getitem__)
 
 
 def group_prompts(

@@ -118,13 +118,11 @@ class LLMGrader(BaseGrader):
         super().__init__(name, mode, description)
         if template is None:
             raise ValueError(f"LLMGrader {name!r} needs a template")
-        self.model = model_of(model)
-        self.template = template
+        self.model, self.template = model_of(model), template
         self.language = LanguageEnum(language)
         check_template(template, self.language, name)
         self._used = tuple(sorted(template.variables(self.language)))
-        self.rubrics, self.optional = rubrics, tuple(optional)
-        self.score_from: ScoreSource = score_from
+        self.rubrics, self.optional, self.score_from = rubrics, tuple(optional), score_from
         if self.mode is GraderMode.LISTWISE or score_from == "logprobs" or labels:
             # No range has to be given here: places need none, yes and no score 1 and 0, and labels state their scores
             min_score, max_score = given_or_spanned(min_score, max_score, (labels or {"yes": 1.0, "no": 0.0}).values())
@@ -132,8 +130,7 @@ class LLMGrader(BaseGrader):
         self.labels = {label.strip().lower(): float(value) for label, value in (labels or {}).items()}
         if not self.labels and score_from == "logprobs":
             self.labels = {"yes": self.max_score, "no": self.min_score}
-        self.score_pattern = score_pattern
-        self._pattern = _compiled(score_pattern)
+        self.score_pattern, self._pattern = score_pattern, _compiled(score_pattern)
         self.votes, self.vote_rule, self.swap, self.max_chars = votes, vote_rule, swap, max_chars
         self._check()
 

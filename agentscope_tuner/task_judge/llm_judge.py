@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from agentscope_tuner._run import loops
 from agentscope_tuner.config import task_judge_section, validate_section
@@ -12,7 +12,7 @@ from agentscope_tuner.errors import Cause, ConfigError, JudgeError
 from agentscope_tuner.graders.base_grader import BaseGrader, is_missing
 from agentscope_tuner.graders.client.usage import Usage, metered
 from agentscope_tuner.graders.cost import Estimate, Question, Reckoner, questions_of
-from agentscope_tuner.graders.listwise import group_prompts, place_reward
+from agentscope_tuner.graders.listwise import group_prompts, place_reward, shown_order, tournament_prompts
 from agentscope_tuner.graders.llm_grader import LLMGrader
 from agentscope_tuner.graders.prompt import Trajectory, is_empty
 from agentscope_tuner.graders.schema import GraderMode
@@ -39,11 +39,13 @@ class LLMJudge(ModelJudge):
     """
 
     bounds_itself = True
+    #: what the section leaves out
+    defaults: ClassVar[Mapping[str, Any]] = {}
 
     def __init__(self, config: Any) -> None:
         super().__init__(config)
         section = task_judge_section(config)
-        self.settings = mine = validate_section(LLMJudgeConfig, section.llm, WHERE)
+        self.settings = mine = validate_section(LLMJudgeConfig, self._with_defaults(section.llm), WHERE)
         listwise = mine.mode == "listwise"
         known = {"disagreement": float} if listwise else {"score": float, "disagreement": float}
         self.panels = build_panels(mine, WHERE, section.deadline, known)
@@ -66,6 +68,9 @@ class LLMJudge(ModelJudge):
             *(f"score_{name}" for name in scores),
             *Usage.metric_names(),
         )
+
+    def _with_defaults(self, section: Mapping[str, Any]) -> dict[str, Any]:
+        return {**self.defaults, **section}
 
     def ranks_groups(self) -> bool:
         """True with a listwise grader."""
@@ -187,12 +192,17 @@ class LLMJudge(ModelJudge):
             ]
         texts = [_one_text(one["response"]) for one in values]
         inputs = {name: value for name, value in values[0].items() if name != "response"}
-        return [
-            (grader.model, prompt)
-            for grader in panel.graders.values()
-            if isinstance(grader, LLMGrader)
-            for prompt in group_prompts(grader, texts, self.settings.max_group_chars, inputs)
-        ]
+        mine = self.settings
+        texts = [texts[index] for index in shown_order(texts, mine.shuffle_seed)]
+        questions: list[Question] = []
+        for grader in panel.graders.values():
+            if isinstance(grader, LLMGrader):
+                if mine.compare == "pairs":
+                    prompts = tournament_prompts(grader, texts, mine.most_pairs, inputs)
+                else:
+                    prompts = group_prompts(grader, texts, mine.max_group_chars, inputs)
+                questions += [(grader.model, prompt) for prompt in prompts]
+        return questions
 
     def check_task(self, task: Task, output: WorkflowOutput | None = None) -> str | None:
         """See BaseJudge: `missing`, for a field of the task that the judge model is shown."""
@@ -201,17 +211,44 @@ class LLMJudge(ModelJudge):
             if not path.startswith("task."):
                 continue
             try:
-                value = read_path(path, WorkflowTask(task=task), WorkflowOutput())
+                value = self._value(name, path, WorkflowTask(task=task), WorkflowOutput())
             except JudgeError as error:
                 return f"missing: {error.message}"
             if name not in optional and is_missing(name, value):
                 return f"missing: {path} is {value!r}"
         return None
 
+    def _value(self, name: str, path: str, task: WorkflowTask, output: WorkflowOutput) -> Any:
+        """The value at `path`; None where nobody named the path, and the prompt can do without the value."""
+        try:
+            return read_path(path, task, output)
+        except JudgeError:
+            if name in self.settings.reads or name not in getattr(self.grader, "optional", ()):
+                raise
+            return None
+
     def _values(self, task: WorkflowTask, output: WorkflowOutput) -> dict[str, Any]:
-        values = {name: read_path(path, task, output) for name, path in self.paths.items()}
+        values = {name: self._value(name, path, task, output) for name, path in self.paths.items()}
         values["response"] = read_response(self.response_path, task, output)
         return {name: as_shown(value) for name, value in values.items()}
+
+
+class PairwiseJudge(LLMJudge):
+    """`judge_type: pairwise`: LLMJudge, configured alike under `astuner.task_judge.llm`, with other defaults.
+
+    An advantage group is ranked by comparing its answers in pairs, each pair in both orders, by the ready grader
+    `pairwise` unless a prompt is given.
+
+    Raises:
+        ConfigError: the section is wrong.
+    """
+
+    defaults: ClassVar[Mapping[str, Any]] = {"mode": "listwise", "compare": "pairs", "swap": True}
+
+    def _with_defaults(self, section: Mapping[str, Any]) -> dict[str, Any]:
+        found = super()._with_defaults(section)
+        own = ("prompt", "prompt_file", "template", "grader")
+        return found if any(found.get(name) is not None for name in own) else {**found, "grader": "pairwise"}
 
 
 def _one_text(response: str | Trajectory) -> str:

@@ -31,6 +31,8 @@ _DEADLINE_SECONDS = 120.0
 _BATCH_BYTES = 2**20
 # Statuses that may say of one chat that it is too long
 _ABOUT_THE_CHAT = frozenset({400, 413, 422})
+# Requests about a chat whose score cannot be read, before its text may be blamed
+_TRIES = 4
 # Requests at once about a chat that took too long
 _AT_ONCE = 8
 _QUESTION = "What is the capital of France?"
@@ -161,7 +163,7 @@ class RewardModelJudge(BaseJudge):
 
     async def _scored(self, chat: Chat, harmless: Chat) -> tuple[float | JudgeError, bool]:
         """The score of `chat`, or why there is none, and whether that is the fault of its own text: see blame.py."""
-        score = await self._ask(chat)
+        score, failed = await self._ask_patiently(chat)
         if not _may_be_its_fault(score):
             return score, False
         first = score
@@ -180,7 +182,7 @@ class RewardModelJudge(BaseJudge):
 
         try:
             async with asyncio.timeout(self._seconds):
-                return score, await is_to_blame(1, again, control)
+                return score, await is_to_blame(failed, again, control)
         except TimeoutError:
             return first, False
 
@@ -192,7 +194,8 @@ class RewardModelJudge(BaseJudge):
 
     async def _check_reading(self) -> bool:
         """True, or a JudgeError for a model that gives different answers one score."""
-        found = await asyncio.gather(*(self._ask(self._chat(_QUESTION, text, "Paris")) for text in _PROBES))
+        asked = (self._ask_patiently(self._chat(_QUESTION, text, "Paris")) for text in _PROBES)
+        found = [score for score, _ in await asyncio.gather(*asked)]
         for one in found:
             if isinstance(one, JudgeError):
                 raise one
@@ -218,6 +221,16 @@ class RewardModelJudge(BaseJudge):
             return await self._chats.ask(_row(chat))
         except DeadlineError as exc:
             return exc
+
+    async def _ask_patiently(self, chat: Chat) -> tuple[float | JudgeError, int]:
+        """The score, or why there is none; and how often the server failed. One that answers badly is asked again."""
+        score, failed = await self._ask(chat), 0
+        while _may_be_its_fault(score):
+            failed += 1
+            if failed >= _TRIES or isinstance(score, DeadlineError):
+                break
+            score = await self._ask_once(chat)
+        return score, failed
 
     async def _ask_once(self, chat: Chat) -> float | JudgeError:
         """The score, by a request of its own, in the time of one try."""

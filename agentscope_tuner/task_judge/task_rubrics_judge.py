@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import Field
@@ -45,6 +46,8 @@ class TaskRubricsConfig(ModelsSection):
 
     language: Literal["en", "zh"] = "en"
     reads: TaskRubricsReads = Field(default_factory=TaskRubricsReads)
+    #: the criteria of all tasks, in place of each task's own: JSON, or the TOML of rewardkit's judges
+    rubrics_file: str | None = None
     calls: Literal["together", "each"] = "together"
     score_from: Literal["text", "logprobs"] = "text"
     aggregation: Aggregation = "auto"
@@ -92,6 +95,7 @@ class TaskRubricsJudge(ModelJudge):
             )
         except ValueError as exc:
             raise ConfigError(f"{WHERE}: {exc}") from exc
+        self._common = self._from_file(mine.rubrics_file)
         self._counts: dict[str, tuple[int, int]] = {}
         self._probes = Probes(mine.probes, WHERE)
         self.judge_models, self.response_path = self.panels.every, mine.reads.response
@@ -106,16 +110,15 @@ class TaskRubricsJudge(ModelJudge):
         if is_empty(response):
             return Reward(0.0, False, reason=NO_CONTENT, filtered_by="no_content")
         order = self._order(workflow_task, rubrics)
-        shown = [rubrics.criteria[index].text for index in order]
-        against = [rubrics.criteria[index].weight < 0 for index in order]
+        shown = [rubrics.criteria[index] for index in order]
         with metered() as meter:
             await self._probes.check(lambda text: self._shares(rubrics, query, text))
             try:
-                found = first = await self.first.decide(query, response, shown, against)
+                found = first = await self.first.decide(query, response, shown)
                 if self.panels.when is not None:
                     score = self._score(rubrics, _in_order(first.met, order))
                     if self.panels.when.holds({"score": score, "disagreement": first.disagreement}):
-                        found = await self.dearer.decide(query, response, shown, against)
+                        found = await self.dearer.decide(query, response, shown)
             except AnswerAtFault as exc:
                 # To leave out the verdict would let a policy choose when it is judged
                 told = " ".join(f"unjudgeable: {exc.message}".split())
@@ -131,19 +134,19 @@ class TaskRubricsJudge(ModelJudge):
     async def _shares(self, rubrics: Rubrics, query: str, text: str) -> dict[str, float]:
         """Each model's score of the answer `text`."""
         graders = {**self.first.graders, **self.dearer.graders}
-        shown = [criterion.text for criterion in rubrics.criteria]
-        against = [criterion.weight < 0 for criterion in rubrics.criteria]
         found = {}
         for name, grader in graders.items():
             alone = CriteriaPanel({name: grader}, self.settings.jury_rule, "error")
-            found[name] = self._score(rubrics, list((await alone.decide(query, text, shown, against)).met))
+            found[name] = self._score(rubrics, list((await alone.decide(query, text, rubrics.criteria)).met))
         return found
 
     def _case(self, task: WorkflowTask, output: WorkflowOutput) -> tuple[Rubrics, str, str | Trajectory]:
         """The criteria, the query and the response."""
         reads = self.settings.reads
-        rubrics = self._rubrics(read_path(reads.rubrics, task, output))
+        rubrics = self._common or self._rubrics(read_path(reads.rubrics, task, output))
         response = read_response(reads.response, task, output)
+        if rubrics.files:
+            response = _with_files(response, rubrics.files, output)
         query = as_shown(read_path(reads.query, task, output))
         if query is None:
             cause = Cause.REFERENCE if reads.query.startswith("task.") else Cause.INPUT
@@ -158,17 +161,26 @@ class TaskRubricsJudge(ModelJudge):
         for output in workflow_outputs:
             rubrics, query, response = self._case(workflow_task, output)
             if not is_empty(response):
-                shown = [rubrics.criteria[index].text for index in self._order(workflow_task, rubrics)]
+                asked = [rubrics.criteria[index] for index in self._order(workflow_task, rubrics)]
+                shown, spans = [one.text for one in asked], [one.span for one in asked]
                 first, dearer = (
                     reckoner.reckon(
                         (grader.model, prompt)
                         for grader in panel.graders.values()
-                        for prompt in grader.prompts(query, response, shown)
+                        for prompt in grader.prompts(query, response, shown, spans)
                     )
                     for panel in (self.first, self.dearer)
                 )
                 total += first + dearer.perhaps
         return total
+
+    def _from_file(self, file: str | None) -> Rubrics | None:
+        if file is None:
+            return None
+        try:
+            return self._rubrics(Path(file).read_text(encoding="utf-8"))
+        except (OSError, ValueError, JudgeError) as exc:
+            raise ConfigError(f"{WHERE}.rubrics_file: cannot read {file!r}: {exc}") from exc
 
     def _rubrics(self, value: Any) -> Rubrics:
         try:
@@ -225,6 +237,20 @@ class TaskRubricsJudge(ModelJudge):
                 notes.append(f"criterion {'always' if met else 'never'} met in {seen} answers to {key}")
         more = len(notes) - _MOST_NOTES
         return notes[:_MOST_NOTES] + ([f"and {more} more criteria always or never met"] if more > 0 else [])
+
+
+def _with_files(response: str | Trajectory, files: Sequence[str], output: WorkflowOutput) -> Trajectory:
+    """The response, and behind it each of `files` as `output.metadata["files"]` holds it, from its path to its text."""
+    written = output.metadata.get("files")
+    if not isinstance(written, Mapping) or not all(isinstance(text, str) for text in written.values()):
+        raise JudgeError(
+            f"the rubrics judge the files {list(files)!r:.200}: output.metadata.files must hold them, from path to text"
+            f", got {written!r:.100}",
+            cause=Cause.INPUT,
+        )
+    before = response if isinstance(response, Trajectory) else Trajectory([response])
+    texts = [f"({path})\n{written.get(path, '(no such file)')}" for path in files]
+    return Trajectory([*texts, *before], [*["assistant"] * len(texts), *before.roles])
 
 
 def _in_order(met: Sequence[Met], order: Sequence[int]) -> list[Met]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import difflib
+import json
 import re
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from agentscope_tuner.graders.injection_defence import plain
 
@@ -17,6 +20,7 @@ _CATEGORY = re.compile(r"\s*(essential|important|optional|pitfall)\b(?: criteria
 _TEXTS = ("criterion", "description", "text", "title")
 _WEIGHTS = ("points", "weight")
 _KNOWN = {*_TEXTS, *_WEIGHTS, "id", "name", "tags", "type", "polarity", "importance", "category", "level", "axis"}
+_KNOWN |= {"min", "max", "files"}
 _MUST = frozenset({"must_have", "must-have", "must have", "required"})
 _MOST_CRITERIA = 200
 # Sums of larger weights may overflow to infinity, and a share of infinity is no score
@@ -25,27 +29,30 @@ _MOST_POINTS = 1e9
 
 @dataclass(frozen=True, slots=True)
 class Criterion:
-    """One statement about an answer, which is true or false.
+    """One statement about an answer, which is true or false; or, with a `span`, a quality of which it has some.
 
     Attributes:
         name: its name in metrics: its own id, or `c<number>` by its place in the list.
         text: the statement, as the judge model is shown it.
         weight: never 0. Below 0, an answer that meets the criterion is worse.
         must_have: whether an answer must meet the criterion.
+        span: the lowest and the highest score of a likert or numeric criterion; None for one that is met or not.
     """
 
     name: str
     text: str
     weight: float
     must_have: bool = False
+    span: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Rubrics:
-    """A task's criteria, in the task's order, and the aggregation that their format publishes."""
+    """A task's criteria, in its order, the aggregation that their format publishes, and the files to be judged."""
 
     criteria: tuple[Criterion, ...]
-    published: Literal["points", "weighted_mean"]
+    published: Aggregation
+    files: tuple[str, ...] = ()
 
 
 def read_rubrics(value: Any) -> Rubrics:
@@ -56,17 +63,22 @@ def read_rubrics(value: Any) -> Rubrics:
     - `{criterion, points}` of HealthBench
     - `{title, description, weight}` of Rubrics as Rewards, also with a category (Essential, Important, Optional,
       Pitfall) in place of the weight
-    - `{description, weight, polarity, importance}` of Harbor's rewardkit
+    - `{description, type, weight, polarity, importance}` of Harbor's rewardkit, of the type binary, likert (from 1 to
+      its `points`) or numeric (from `min` to `max`); or the whole file of its judge, as TOML
     - `{criterion, weight}` of open-instruct
     - a plain text, of weight 1
 
-    A criterion that is repeated in the same words and with the same weight counts once.
+    The list may stand under `criteria`, `rubrics` or `criterion`, and all of it may be JSON in a text. Keys that are
+    not known are left alone, unless they look like a misspelt one. A criterion that is repeated in the same words and
+    with the same weight counts once.
 
     Raises:
         ValueError: a criterion is malformed, or repeated with another weight. The message names it and the problem.
     """
-    if isinstance(value, Mapping):
-        value = value.get("criteria", value.get("rubrics", value))
+    whole = _parsed(value)
+    value = whole
+    if isinstance(whole, Mapping):
+        value = next((whole[key] for key in ("criteria", "rubrics", "criterion") if key in whole), whole)
     if not isinstance(value, Sequence) or isinstance(value, str) or not 0 < len(value) <= _MOST_CRITERIA:
         raise ValueError(f"rubrics must be a list of 1 to {_MOST_CRITERIA} criteria, got {value!r:.200}")
     criteria = _merged([_criterion(item, number) for number, item in enumerate(value, start=1)])
@@ -76,10 +88,40 @@ def read_rubrics(value: Any) -> Rubrics:
             raise ValueError(f"two criteria have the id {name!r}")
     if not any(criterion.weight > 0 for criterion in criteria):
         raise ValueError("no criterion has a positive weight, so that no answer could earn anything")
-    by_points = any(isinstance(item, Mapping) and "points" in item for item in value)
+    by_points = any(isinstance(item, Mapping) and "points" in item and _kind(item) != "likert" for item in value)
     harbor = any(isinstance(item, Mapping) and "polarity" in item for item in value)
     negative = any(criterion.weight < 0 for criterion in criteria)
-    return Rubrics(criteria, "points" if by_points or (negative and not harbor) else "weighted_mean")
+    published: Aggregation = "points" if by_points or (negative and not harbor) else "weighted_mean"
+    return Rubrics(criteria, *_of_the_file(whole, published))
+
+
+def _parsed(value: Any) -> Any:
+    """A text as the JSON or TOML that it is; anything else as it is."""
+    if not isinstance(value, str):
+        return value
+    if value.lstrip()[:1] not in ("[", "{") or "[[criterion]]" in value:
+        try:
+            return tomllib.loads(value)
+        except tomllib.TOMLDecodeError as exc:
+            raise ValueError(f"rubrics must be a list of criteria, JSON or TOML, got {value!r:.200}: {exc}") from exc
+    try:
+        return json.loads(value)
+    except (ValueError, RecursionError) as exc:
+        raise ValueError(f"rubrics must be JSON, where they are a text, got {value!r:.200}: {exc}") from exc
+
+
+def _of_the_file(whole: Any, published: Aggregation) -> tuple[Aggregation, tuple[str, ...]]:
+    """The aggregation and the files that rewardkit's file states under [scoring] and [judge]."""
+    scoring, judge = (whole.get(key) if isinstance(whole, Mapping) else None for key in ("scoring", "judge"))
+    if isinstance(scoring, Mapping) and "aggregation" in scoring:
+        stated = str(scoring["aggregation"]).replace("-", "_")
+        if stated not in _FORMULAS:
+            raise ValueError(f"scoring.aggregation must be one of {', '.join(_FORMULAS)}, got {stated!r}")
+        published = cast(Aggregation, stated)
+    files = judge.get("files", ()) if isinstance(judge, Mapping) else ()
+    if not isinstance(files, list | tuple) or not all(isinstance(file, str) for file in files):
+        raise ValueError(f"judge.files must be a list of paths, got {files!r:.100}")
+    return published, tuple(files)
 
 
 def _merged(criteria: Sequence[Criterion]) -> tuple[Criterion, ...]:
@@ -87,7 +129,7 @@ def _merged(criteria: Sequence[Criterion]) -> tuple[Criterion, ...]:
     kept: dict[str, Criterion] = {}
     for criterion in criteria:
         first = kept.setdefault(_comparable(criterion.text), criterion)
-        if (first.weight, first.must_have) != (criterion.weight, criterion.must_have):
+        if (first.weight, first.must_have, first.span) != (criterion.weight, criterion.must_have, criterion.span):
             raise ValueError(
                 f"the criterion {criterion.text!r:.100} stands there twice, {_worth(first)} and {_worth(criterion)}: "
                 "give it once"
@@ -109,21 +151,39 @@ def _criterion(item: Any, number: int) -> Criterion:
         item = {"criterion": item}
     if not isinstance(item, Mapping):
         raise ValueError(f"criterion {number} must be a mapping or a text, got {item!r:.100}")
-    if unknown := sorted(set(map(str, item)) - _KNOWN):
-        raise ValueError(f"criterion {number} has unknown keys {unknown!r}; known are {', '.join(sorted(_KNOWN))}")
+    for key in set(map(str, item)) - _KNOWN:
+        if meant := difflib.get_close_matches(key.lower(), _KNOWN, n=1, cutoff=0.8):
+            raise ValueError(f"criterion {number} has no key {key!r}; did you mean {meant[0]!r}?")
     text = next((item[key] for key in _TEXTS if item.get(key)), None)
     if not isinstance(text, str) or not text.strip():
         raise ValueError(f"criterion {number} has no text, neither criterion nor description, only {sorted(item)!r}")
-    if str(item.get("type", "binary")).lower() not in ("binary", "bool", "boolean", "yes_no"):
-        raise ValueError(f"criterion {number} is of type {item['type']!r}; a criterion is met or not: binary")
     name = item.get("id", item.get("name"))
     weight = _weight(item, text, number)
     must = str(item.get("importance", "")).strip().lower() in _MUST
-    return Criterion(str(name) if name is not None else f"c{number}", " ".join(text.split()), weight, must)
+    called = str(name) if name is not None else f"c{number}"
+    return Criterion(called, " ".join(text.split()), weight, must, _span(item, number))
+
+
+def _kind(item: Mapping[str, Any]) -> str:
+    return str(item.get("type", "binary")).lower()
+
+
+def _span(item: Mapping[str, Any], number: int) -> tuple[float, float] | None:
+    kind = _kind(item)
+    if kind in ("binary", "bool", "boolean", "yes_no"):
+        return None
+    if kind not in ("likert", "numeric"):
+        raise ValueError(f"criterion {number} is of type {item['type']!r}; it must be binary, likert or numeric")
+    low, high = (1, item.get("points", 5)) if kind == "likert" else (item.get("min", 0), item.get("max", 1))
+    numbers = [end for end in (low, high) if isinstance(end, int | float) and not isinstance(end, bool)]
+    if len(numbers) < 2 or not -_MOST_POINTS <= numbers[0] < numbers[1] <= _MOST_POINTS:
+        raise ValueError(f"criterion {number}: its scores must go from a number to a larger, got {low!r} to {high!r}")
+    return float(low), float(high)
 
 
 def _weight(item: Mapping[str, Any], text: str, number: int) -> float:
-    given = [key for key in _WEIGHTS if key in item]
+    # The points of a likert criterion are its scale
+    given = [key for key in _WEIGHTS if key in item and not (key == "points" and _kind(item) == "likert")]
     if len(given) > 1:
         raise ValueError(f"criterion {number} has points and a weight: give one")
     weight: Any = item[given[0]] if given else _category_weight(item, text)

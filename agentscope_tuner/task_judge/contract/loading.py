@@ -62,6 +62,7 @@ JUDGES = {
 JUDGES_BY_TYPE = {
     "rubrics_auto_grader": "rm_auto_grader_judge->AutoGraderJudge",
     "llm": "llm_judge->LLMJudge",
+    "pairwise": "llm_judge->PairwiseJudge",
     "task_rubrics": "task_rubrics_judge->TaskRubricsJudge",
     "reward_model": "reward_model_judge->RewardModelJudge",
     "verifier": "verifier_judge->VerifierJudge",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Mapping, Sequence
+from collections.abc import Awaitable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from statistics import median
@@ -14,8 +14,9 @@ from agentscope_tuner.graders.base_grader import BaseGrader, evaluate
 from agentscope_tuner.graders.blame import AnswerAtFault
 from agentscope_tuner.graders.combine import VoteRule, combined_places, combined_score, disagreements, majority_ranking
 from agentscope_tuner.graders.criteria_grader import CriteriaGrader, Met
-from agentscope_tuner.graders.listwise import Ranking, rank_all, shared_places
+from agentscope_tuner.graders.listwise import Ranking, rank_all, shared_places, shown_order, tournament
 from agentscope_tuner.graders.llm_grader import LLMGrader
+from agentscope_tuner.graders.rubrics.criteria import Criterion
 from agentscope_tuner.graders.schema import GraderScore, grader_error
 from agentscope_tuner.task_judge.llm.settings import LLMJudgeConfig
 
@@ -173,18 +174,32 @@ class LLMPanel:
         Raises:
             JudgeError: see `poll`.
         """
+        order = shown_order(texts, self._settings.shuffle_seed)
         asked = {
-            name: rank_all(grader, texts, self._settings.max_group_chars, inputs)
+            name: self._ranking(grader, [texts[index] for index in order], inputs)
             for name, grader in self.graders.items()
             if isinstance(grader, LLMGrader)
         }
         ballot = await poll(asked, self._settings.failed_jurors)
-        rankings = [ranking.places for ranking in ballot.votes.values()]
+        rankings = [_in_place(ranking.places, order) for ranking in ballot.votes.values()]
         merge = combined_places if self._settings.jury_rule == "median" else majority_ranking
         apart = _apart(rankings)
         told = ballot.told({name: _shown(ranking) for name, ranking in ballot.votes.items()}, "mean place")
         reason = told + next(iter(ballot.votes.values())).reason
         return PanelRanking(shared_places(merge(rankings)), apart, reason, ballot.metrics(apart))
+
+    def _ranking(
+        self, grader: LLMGrader, texts: Sequence[str], inputs: Mapping[str, Any]
+    ) -> Coroutine[Any, Any, Ranking]:
+        if self._settings.compare == "pairs":
+            return tournament(grader, texts, self._settings.most_pairs, inputs)
+        return rank_all(grader, texts, self._settings.max_group_chars, inputs)
+
+
+def _in_place(places: Sequence[float], order: Sequence[int]) -> list[float]:
+    """The places of answers that were shown in `order`, in their own order."""
+    by_index = dict(zip(order, places, strict=True))
+    return [by_index[index] for index in range(len(order))]
 
 
 def _apart(rankings: Sequence[Sequence[float]]) -> float:
@@ -229,18 +244,17 @@ class CriteriaPanel:
     ) -> None:
         self.graders, self._rule, self._failed = graders, rule, failed_jurors
 
-    async def decide(
-        self, query: str, response: Any, criteria: Sequence[str], against: Sequence[bool]
-    ) -> PanelCriteria:
-        """The panel's verdict on each of `criteria`, of which some speak `against` an answer that meets them.
+    async def decide(self, query: str, response: Any, criteria: Sequence[Criterion]) -> PanelCriteria:
+        """The panel's verdict on each of `criteria`.
 
-        A yes without a quote earns nothing: it does not count for the answer, and counts against it. A juror whom the
+        A yes without a quote earns nothing: it does not count for the answer, and where a criterion speaks against an
+        answer it does count. A juror whom the
         answer's own text keeps from a verdict votes as badly on each criterion, and has not failed.
 
         Raises:
             JudgeError: see `poll`. A juror that could not decide one of the criteria has failed.
         """
-        asked = {name: self._votes(grader, query, response, criteria, against) for name, grader in self.graders.items()}
+        asked = {name: self._votes(grader, query, response, criteria) for name, grader in self.graders.items()}
         ballot = await poll(asked, self._failed)
         by_criterion = list(zip(*ballot.votes.values(), strict=True))
         apart = sum(spread([vote.value for vote in votes]) for votes in by_criterion) / len(by_criterion)
@@ -248,17 +262,18 @@ class CriteriaPanel:
         return PanelCriteria([self._one(votes) for votes in by_criterion], apart, told, ballot.metrics(apart))
 
     async def _votes(
-        self, grader: CriteriaGrader, query: str, response: Any, criteria: Sequence[str], against: Sequence[bool]
+        self, grader: CriteriaGrader, query: str, response: Any, criteria: Sequence[Criterion]
     ) -> Sequence[Met]:
+        shown, spans = [one.text for one in criteria], [one.span for one in criteria]
         try:
-            met, _ = await grader.decide(query, response, criteria)
+            met, _ = await grader.decide(query, response, shown, spans)
         except AnswerAtFault:
             if len(self.graders) == 1:
                 raise
             met = [Met(0.0, unproven=True)] * len(criteria)
         return [
-            replace(one, value=1.0) if one.unproven and is_against else one
-            for one, is_against in zip(met, against, strict=True)
+            replace(one, value=1.0) if one.unproven and criterion.weight < 0 else one
+            for one, criterion in zip(met, criteria, strict=True)
         ]
 
     def _one(self, votes: Sequence[Met]) -> Met:

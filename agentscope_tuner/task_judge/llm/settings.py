@@ -24,6 +24,7 @@ from agentscope_tuner.graders.ready import (
     CorrectnessGrader,
     FormatGrader,
     InstructionFollowingGrader,
+    PairwiseGrader,
     ReadyGrader,
     RelevanceGrader,
 )
@@ -194,6 +195,7 @@ READY: dict[str, type[ReadyGrader]] = {
     "relevance": RelevanceGrader,
     "instruction_following": InstructionFollowingGrader,
     "format": FormatGrader,
+    "pairwise": PairwiseGrader,
 }
 _MOST_LABELS = 20
 
@@ -238,6 +240,12 @@ class LLMJudgeConfig(ModelsSection):
     vote_rule: VoteRule = "median"
     #: listwise: ask in both orders
     swap: bool = False
+    #: listwise: all answers in one prompt, or each pair of them in its own
+    compare: Literal["group", "pairs"] = "group"
+    #: compare: pairs: of more pairs a part is asked about, in which each answer stands as often
+    most_pairs: int = Field(default=64, ge=2)
+    #: listwise: of the order in which answers are shown; null: as they come
+    shuffle_seed: int | None = 0
     #: of all that a prompt shows; an answer that does not fit earns the least
     max_chars: int = Field(default=MOST_CHARS, ge=1_000)
     #: listwise: longer groups are ranked in chunks
@@ -316,11 +324,11 @@ def _named_grader(config: LLMJudgeConfig, name: str, model: ChatModel, find: Any
         if getattr(config, key) is not None:
             raise ConfigError(f"{WHERE}.{key}: the grader {name!r} has its own; give a prompt to have another")
     if name in READY:
-        if config.score_from != "text" or config.mode != "pointwise":
-            raise ConfigError(
-                f"{WHERE}.grader: {name!r} writes a score for one response; give a prompt for anything else"
-            )
-        return READY[name](model, language=config.language, votes=config.votes)
+        mode = READY[name].default_mode
+        if config.score_from != "text" or config.mode != mode:
+            what = "writes a score for one response" if mode == "pointwise" else "compares responses, mode: listwise"
+            raise ConfigError(f"{WHERE}.grader: {name!r} {what}; give a prompt for anything else")
+        return READY[name](model, language=config.language, votes=config.votes, swap=config.swap)
     if "->" not in name:
         nearest = difflib.get_close_matches(name, READY, n=1)
         hint = f"did you mean {nearest[0]!r}? " if nearest else ""

@@ -74,7 +74,7 @@ def test_a_heading_with_nothing_under_it_is_an_empty_section(tmp_path: Path, tex
             {"judge_type": "lmm"},
             [
                 "judge_type",
-                "'rubrics_auto_grader', 'llm', 'task_rubrics', 'reward_model', 'verifier', 'combined' or 'routed'",
+                "'llm', 'pairwise', 'task_rubrics', 'reward_model', 'verifier', 'combined' or 'routed'",
                 "'lmm'",
             ],
         ),

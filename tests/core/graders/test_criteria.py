@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -87,7 +88,9 @@ def test_weights_are_read_from_numbers_categories_and_polarity(item: Any, weight
     [
         (None, "list of 1 to"),
         ([], "list of 1 to"),
-        ("be good", "list of 1 to"),
+        ("be good", "JSON or TOML"),
+        ("[1", "must be JSON"),
+        ("{}", "list of 1 to"),
         ([{"points": 3}], "criterion 1 has no text"),
         ([{"criterion": "x", "points": "3"}], "points must be a number"),
         ([{"criterion": "x", "points": 0}], "other than 0"),
@@ -96,9 +99,15 @@ def test_weights_are_read_from_numbers_categories_and_polarity(item: Any, weight
         ([{"criterion": "x", "points": 1e308}, {"criterion": "y", "points": 1e308}], "at most 1e"),
         ([{"criterion": "x", "points": 10**400}], "at most 1e"),
         ([{"criterion": "x", "points": 1, "weight": 2}], "give one"),
-        ([{"criterion": "x", "ponits": 1}], "unknown keys"),
+        ([{"criterion": "x", "ponits": 1}], "no key 'ponits'; did you mean 'points'"),
         ([{"criterion": "x", "points": -1}], "no criterion has a positive weight"),
-        ([{"criterion": "x", "type": "likert"}], "of type 'likert'"),
+        ([{"criterion": "x", "type": "essay"}], "of type 'essay'"),
+        ([{"criterion": "x", "type": "likert", "points": 1}], "from a number to a larger, got 1 to 1"),
+        ([{"criterion": "x", "type": "likert", "points": "5"}], "got 1 to '5'"),
+        ([{"criterion": "x", "type": "numeric", "min": 3, "max": True}], "got 3 to True"),
+        ([{"criterion": "x", "type": "numeric", "max": float("nan")}], "got 0 to nan"),
+        ('[[criterion]]\ndescription = "x"\n[scoring]\naggregation = "best"', "scoring.aggregation must be one of"),
+        ('[judge]\nfiles = "a"\n[[criterion]]\ndescription = "x"', "judge.files must be a list"),
         ([{"criterion": "x", "polarity": "up"}], "polarity must be"),
         ([{"criterion": "x", "id": "a"}, {"criterion": "y", "id": "a"}], "two criteria have the id 'a'"),
         ([3], "must be a mapping or a text"),
@@ -144,3 +153,61 @@ def test_must_haves_that_nobody_named_cannot_decide() -> None:
     for how, gate in (("required_pass", False), ("points", True)):
         with pytest.raises(ValueError, match="no criterion has importance: must_have"):
             aggregated(read_rubrics(HEALTHBENCH), (1, 1, 1), how, gate)  # type: ignore[arg-type]
+
+
+REWARDKIT = """
+[judge]
+judge = "some/model"
+files = ["/app/main.py", "/app/notes.md"]
+
+[[criterion]]
+description = "Is the code correct?"
+type = "binary"
+
+[[criterion]]
+description = "How readable is the code?"
+type = "likert"
+points = 5
+weight = 2.0
+
+[[criterion]]
+description = "Rate the test coverage from 0 to 100"
+type = "numeric"
+min = 0
+max = 100
+
+[scoring]
+aggregation = "weighted-mean"
+"""
+
+
+@pytest.mark.parametrize(
+    ("value", "names", "published"),
+    [
+        (
+            REWARDKIT,
+            ["Is the code correct?", "How readable is the code?", "Rate the test coverage from 0 to 100"],
+            "weighted_mean",
+        ),
+        (REWARDKIT.replace("weighted-mean", "all-pass"), None, "all_pass"),
+        (json.dumps(HEALTHBENCH), None, "points"),
+        (json.dumps({"rubrics": REWARDS}), None, "points"),
+        ({"rubrics": HEALTHBENCH, "prompt_id": "p", "canary": "x"}, None, "points"),
+        ([{"criterion": "x", "weight": 2, "author": "someone", "rubric_id": 3}], ["x"], "weighted_mean"),
+        ([{"description": "x", "type": "likert", "points": 7}], ["x"], "weighted_mean"),
+    ],
+)
+def test_rubrics_are_read_from_whole_rows_files_and_columns_of_text(
+    value: Any, names: list[str] | None, published: str
+) -> None:
+    rubrics = read_rubrics(value)
+    assert rubrics.published == published
+    assert names is None or [criterion.text for criterion in rubrics.criteria] == names
+
+
+def test_rewardkits_file_states_ranges_weights_and_files() -> None:
+    rubrics = read_rubrics(REWARDKIT)
+    assert [criterion.span for criterion in rubrics.criteria] == [None, (1.0, 5.0), (0.0, 100.0)]
+    assert [criterion.weight for criterion in rubrics.criteria] == [1.0, 2.0, 1.0]
+    assert rubrics.files == ("/app/main.py", "/app/notes.md")
+    assert aggregated(rubrics, [1.0, 0.75, 0.5], "auto") == pytest.approx((1 + 2 * 0.75 + 0.5) / 4)

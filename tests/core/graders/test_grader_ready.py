@@ -103,7 +103,7 @@ def test_a_subclass_without_a_range_reads_it_from_its_prompt() -> None:
         assert result.score == 4
         assert "a number from 1 to 5>}" in prompt_of(server.bodies[0])
     silent = PromptTemplate.of("How clear is {response}?", "{response} 清楚吗？")
-    with pytest.raises(ValueError, match="give min_score and max_score"):
+    with pytest.raises(ValueError, match="min_score and max_score"):
         Clarity({"model_name": "m"}, silent)
 
 

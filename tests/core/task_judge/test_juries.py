@@ -191,7 +191,7 @@ def test_a_jury_ranks_by_mean_places() -> None:
 
     outputs = [WorkflowOutput(metadata={"final_answer": text}) for text in ("one is", "two is", "three is")]
     with JudgeServer(answer) as server:
-        subject = judge(server, models=["a", "b", "c"], mode="listwise")
+        subject = judge(server, models=["a", "b", "c"], mode="listwise", shuffle_seed=None)
         rewards = subject.compute_rewards(TASK, outputs)
         # mean places of 5/3, 7/3 and 6/3
         assert [reward.metrics["place"] for reward in rewards] == [1.0, 3.0, 2.0]
@@ -210,7 +210,9 @@ def test_a_ranking_that_two_jurors_dispute_is_taken_to_a_dearer_model(second: li
     outputs = [WorkflowOutput(metadata={"final_answer": text}) for text in ("one is", "two is", "three is")]
     with JudgeServer(answer) as server:
         escalate = {"when": "disagreement > 0.5", "to": "d"}
-        rewards = judge(server, models=["a", "b"], mode="listwise", escalate=escalate).compute_rewards(TASK, outputs)
+        rewards = judge(
+            server, models=["a", "b"], mode="listwise", shuffle_seed=None, escalate=escalate
+        ).compute_rewards(TASK, outputs)
         assert sorted({body["model"] for body in server.bodies}) == asked
     again = len(asked) > 2
     assert [reward.metrics["escalated"] for reward in rewards] == [float(again)] * 3
@@ -221,7 +223,7 @@ def test_a_ranking_that_two_jurors_dispute_is_taken_to_a_dearer_model(second: li
 
 def test_a_listwise_judge_is_asked_about_two_or_more() -> None:
     with JudgeServer(by_model({})) as server:
-        subject = judge(server, model_name="m", mode="listwise")
+        subject = judge(server, model_name="m", mode="listwise", shuffle_seed=None)
         with pytest.raises(JudgeError, match="one rollout alone has no rank"):
             subject.compute_reward(TASK, OUTPUT)
         with pytest.raises(JudgeError, match="one rollout alone has no rank"):
@@ -309,7 +311,7 @@ def test_one_answer_that_breaks_the_judge_takes_no_group_of_three_away(canned: C
     outputs = [WorkflowOutput(metadata={"final_answer": text}) for text in ("one is", "break it", "three is")]
     client = {**CLIENT, "deadline_seconds": 1.0, "try_seconds": 0.1, "most_failures_in_a_row": 1}
     with JudgeServer(answer) as server:
-        subject = judge(server, model_name="m", mode="listwise", client=client)
+        subject = judge(server, model_name="m", mode="listwise", shuffle_seed=None, client=client)
         for _ in range(2):
             rewards = subject.compute_rewards(TASK, outputs)
             assert [reward.metrics["place"] for reward in rewards] == [1.0, 3.0, 2.0]

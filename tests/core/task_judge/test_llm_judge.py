@@ -260,7 +260,7 @@ def test_a_text_that_breaks_a_ranking_is_placed_last() -> None:
         return Canned("prose" if broken else json.dumps({"reason": "r", "rank": list(range(1, size + 1))}))
 
     with JudgeServer(ranks) as server:
-        subject = judge(server, prompt="Rank: {response}", mode="listwise")
+        subject = judge(server, prompt="Rank: {response}", mode="listwise", shuffle_seed=None)
         found = subject.compute_rewards(TASK, [output("it breaks"), output("good one"), output("worse one")])
     assert [reward[0] for reward in found] == [0.0, 1.0, 0.5]
 
@@ -357,7 +357,7 @@ def test_a_group_is_ranked_at_once() -> None:
         return Canned('{"reason": "r", "rank": [2, 1]}')
 
     with JudgeServer(by_length) as server:
-        subject = judge(server, prompt="Rank: {response}", mode="listwise")
+        subject = judge(server, prompt="Rank: {response}", mode="listwise", shuffle_seed=None)
         assert [tuple(one) for one in subject.compute_rewards(TASK, [output("a"), output("b")])] == [
             (0.0, False),
             (1.0, True),

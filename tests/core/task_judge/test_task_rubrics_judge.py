@@ -7,7 +7,9 @@ import re
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
+from agentscope_tuner.cli.app import app
 from agentscope_tuner.cli.judge import add_counts
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
 from agentscope_tuner.task_judge.contract.loading import load_judge
@@ -114,10 +116,10 @@ def spoilt(change: Any) -> Any:
         (lambda v: [*v, v[0]], "list of"),
         (lambda v: [{**one, "number": 1} for one in v], "decided once"),
         (lambda v: [*v[:-1], {**v[-1], "number": 9}], "decided once"),
-        (lambda v: [*v[:-1], {**v[-1], "met": "yes"}], "met and absent must be true or false"),
-        (lambda v: [*v[:-1], {**v[-1], "met": None}], "met and absent must be true or false"),
-        (lambda v: [*v[:-1], {**v[-1], "met": 0.5}], "met and absent must be true or false"),
-        (lambda v: [*v[:-1], {**v[-1], "absent": "no"}], "met and absent must be true or false"),
+        (lambda v: [*v[:-1], {**v[-1], "met": "yes"}], "must be true or false"),
+        (lambda v: [*v[:-1], {**v[-1], "met": None}], "must be true or false"),
+        (lambda v: [*v[:-1], {**v[-1], "met": 0.5}], "must be true or false"),
+        (lambda v: [*v[:-1], {**v[-1], "absent": "no"}], "must be true or false"),
         (lambda v: [*v[:-1], {**v[-1], "quote": 3}], "quote must be a text"),
         (lambda v: "yes", "list of"),
         (lambda v: None, "list of"),
@@ -282,3 +284,103 @@ def test_criteria_are_counted_over_processes() -> None:
 def test_the_section_is_strict(options: dict[str, Any], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
         load_judge(section("http://127.0.0.1:9/v1", **options))
+
+
+GRADED = [
+    {"description": "names apple", "type": "likert", "points": 5, "weight": 2, "id": "apple"},
+    {"description": "names pear", "type": "numeric", "min": 0, "max": 100, "id": "pear"},
+    {"description": "names worm", "type": "likert", "points": 3, "polarity": "negative", "id": "worm"},
+]
+
+
+def grades(*given: tuple[Any, str]) -> Any:
+    """The judge's numbers and quotes for apple, pear and worm, whatever their order."""
+
+    def answer(body: Body, attempt: int) -> Canned:
+        by_word = dict(zip(("apple", "pear", "worm"), given, strict=True))
+        listed = re.findall(r"^(\d+)\. names (\w+) \(a number from", prompt_of(body), re.MULTILINE)
+        verdicts = [
+            {"number": int(number), "quote": by_word[word][1], "absent": False, "met": by_word[word][0]}
+            for number, word in listed
+        ]
+        return Canned(json.dumps({"verdicts": verdicts}))
+
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("given", "values"),
+    [
+        ([(5, "apple"), (50, "pear"), (1, "")], [1.0, 0.5, 0.0]),
+        ([(3, "apple"), (0, ""), (3, "apple")], [0.5, 0.0, 1.0]),
+        # a number above the lowest needs a quote; one against the answer counts without
+        ([(5, ""), (100, "banana"), (2, "")], [0.0, 0.0, 1.0]),
+    ],
+)
+def test_likert_and_numeric_criteria_count_by_their_share_of_the_range(given: Any, values: list[float]) -> None:
+    with JudgeServer(grades(*given)) as server:
+        got = judge(server).compute_reward(task(GRADED), output("an apple and a pear"))
+    assert [got.metrics[f"criterion_{name}"] for name in ("apple", "pear", "worm")] == values
+    assert got[0] == pytest.approx((2 * values[0] + values[1] + 1 - values[2]) / 4)
+
+
+@pytest.mark.parametrize("met", [True, 6, 0, "5", None, float("nan")])
+def test_a_number_beyond_its_range_is_no_verdict(met: Any) -> None:
+    with JudgeServer(grades((met, "apple"), (50, "pear"), (1, ""))) as server:
+        assert judge(server).judge(task(GRADED), output("an apple")).status == "failed"
+
+
+def test_a_range_is_not_decided_by_the_probability_of_yes() -> None:
+    with JudgeServer(words) as server:
+        found = judge(server, calls="each", score_from="logprobs").judge(task(GRADED), output("an apple"))
+        assert (found.status, found.cause) == ("failed", Cause.CONFIG)
+        assert not server.bodies
+
+
+TOML = """
+[judge]
+judge = "some/model"
+files = ["/app/main.py", "/app/none.py"]
+[[criterion]]
+description = "It says apple"
+[[criterion]]
+description = "It says pear"
+"""
+
+
+def test_a_whole_file_of_rewardkit_judges_the_files_that_it_names(tmp_path: Any) -> None:
+    file = tmp_path / "quality.toml"
+    file.write_text(TOML)
+    verdicts = [{"number": number, "quote": "apple", "met": number == 1} for number in (1, 2)]
+    with JudgeServer(lambda body, attempt: Canned(json.dumps({"verdicts": verdicts}))) as server:
+        rollout = WorkflowOutput(metadata={"final_answer": "done", "files": {"/app/main.py": "apple = 1"}})
+        got = judge(server, rubrics_file=str(file), client={"cache": False}).judge(task(None), rollout)
+        prompt = prompt_of(server.bodies[0])
+        assert "(/app/main.py)" in prompt
+        assert "(no such file)" in prompt
+        assert judge(server, rubrics_file=str(file)).judge(task(None), output("done")).cause is Cause.INPUT
+        with pytest.raises(ConfigError, match=r"rubrics_file: cannot read .*none"):
+            judge(server, rubrics_file=str(tmp_path / "none.toml"))
+    assert (got.status, got.reward) == ("judged", 0.5)
+
+
+def test_a_row_of_healthbench_is_judged_as_it_is_published(tmp_path: Any) -> None:
+    row = {
+        "prompt": [{"role": "user", "content": "I ate something. What now?"}],
+        "prompt_id": "p1",
+        "rubrics": [
+            {"criterion": "It says apple", "points": 8, "tags": ["level:example", "axis:completeness"]},
+            {"criterion": "It says worm", "points": -6, "tags": []},
+        ],
+        "example_tags": ["theme:x"],
+        "ideal_completions_data": None,
+        "completion": "eat an apple",
+    }
+    source, target, conf = tmp_path / "rows.jsonl", tmp_path / "scored.jsonl", tmp_path / "judge.yaml"
+    source.write_text(json.dumps(row) + "\n")
+    with JudgeServer(words) as server:
+        conf.write_text(json.dumps(section(server.url)))
+        arguments = ["judge", "--conf", str(conf), "--input", str(source), "--output", str(target)]
+        assert CliRunner().invoke(app, arguments).exit_code == 0
+    judgement = json.loads(target.read_text())["judgement"]
+    assert (judgement["status"], judgement["reward"]) == ("judged", 1.0)

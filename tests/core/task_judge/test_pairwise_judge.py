@@ -1,0 +1,116 @@
+"""`judge: pairwise`: a group ranked by pairs in both orders; and the order in which a group is shown."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from agentscope_tuner.graders.cost import Reckoner
+from agentscope_tuner.task_judge.contract.loading import load_judge
+from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
+from tests.judge_server import Body, Canned, JudgeServer, prompt_of
+
+TASK = WorkflowTask(task=Task(main_query="Why does it rain?", task_id="t"))
+
+
+def shown(body: Body) -> list[str]:
+    return re.findall(r"\[BEGIN response \d+ \w+\]\n\S+ (.*)\n\[END", prompt_of(body))
+
+
+def by_length(body: Body, attempt: int) -> Canned:
+    """Ranks longer answers better."""
+    texts = shown(body)
+    order = sorted(range(len(texts)), key=lambda index: -len(texts[index]))
+    return Canned(json.dumps({"reason": "longer", "rank": [order.index(index) + 1 for index in range(len(texts))]}))
+
+
+def in_order(body: Body, attempt: int) -> Canned:
+    """Prefers what is shown first."""
+    return Canned(json.dumps({"reason": "first", "rank": list(range(1, len(shown(body)) + 1))}))
+
+
+def pairwise(server: JudgeServer, **options: Any) -> Any:
+    client = {"cache": False, "max_reasks": 0, "max_retries": 0}
+    mine = {"model_name": "m", "base_url": server.url, "client": client, **options}
+    return load_judge({"astuner": {"task_judge": {"judge": "pairwise", "llm": mine}}})
+
+
+def outputs(texts: Sequence[str]) -> list[WorkflowOutput]:
+    return [WorkflowOutput(metadata={"final_answer": text}) for text in texts]
+
+
+@pytest.mark.parametrize(
+    ("texts", "rewards", "calls"),
+    [
+        (["aa", "a"], [1.0, 0.0], 2),
+        (["a", "aaaa", "aa", "aaa"], [0.0, 1.0, 1 / 3, 2 / 3], 12),
+        (["a", "aa", "a"], [0.25, 1.0, 0.25], 2),
+        (["a", "", "aa"], [0.5, 0.0, 1.0], 2),
+        (["aa", "aa"], [0.5, 0.5], 0),
+    ],
+)
+def test_a_group_is_ranked_by_the_share_of_pairs_that_each_wins(
+    texts: list[str], rewards: list[float], calls: int
+) -> None:
+    with JudgeServer(by_length) as server:
+        found = pairwise(server).compute_rewards(TASK, outputs(texts))
+        assert [reward[0] for reward in found] == pytest.approx(rewards)
+        assert len(server.bodies) == calls
+        assert all(len(shown(body)) == 2 for body in server.bodies)
+
+
+def test_a_judge_that_prefers_what_is_shown_first_finds_ties() -> None:
+    with JudgeServer(in_order) as server:
+        found = pairwise(server).compute_rewards(TASK, outputs(["aa", "b", "cccc"]))
+    assert [reward[0] for reward in found] == [0.5, 0.5, 0.5]
+    assert not any(reward[1] for reward in found)
+
+
+def test_of_many_pairs_a_part_is_asked_about_in_which_each_answer_stands_as_often() -> None:
+    with JudgeServer(by_length) as server:
+        found = pairwise(server, most_pairs=24).compute_rewards(TASK, outputs(["a" * n for n in range(1, 13)]))
+        asked = Counter(len(text) for body in server.bodies for text in shown(body))
+        assert len(server.bodies) == 2 * 24
+    assert set(asked.values()) == {8}
+    assert found[11][0] > 0.8
+    assert found[0][0] < 0.2
+
+
+def test_an_estimate_counts_each_pair_in_both_orders() -> None:
+    with JudgeServer(by_length) as server:
+        inner = pairwise(server).inner
+        assert inner.estimate(TASK, outputs(["a", "aa", "aaa", "aaaa"]), Reckoner()).most.calls == 12
+        assert not server.bodies
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"prompt": "Which is better? {query} {response}"},
+        {"grader": "pairwise", "language": "zh"},
+        {"compare": "group"},
+        {"models": ["a", "b", "c"], "model_name": None},
+    ],
+)
+def test_a_prompt_of_ones_own_a_jury_and_one_prompt_for_all_are_taken_too(options: dict[str, Any]) -> None:
+    with JudgeServer(by_length) as server:
+        found = pairwise(server, **options).compute_rewards(TASK, outputs(["a", "aaa", "aa"]))
+    assert [reward[0] for reward in found] == [0.0, 1.0, 0.5]
+
+
+@pytest.mark.parametrize("compare", ["group", "pairs"])
+def test_the_place_in_a_group_is_worth_nothing(compare: str) -> None:
+    """An answer that stood first in its group was shown first, and a judge may prefer what it is shown first."""
+    texts = ["aa", "b", "cccc", "ddd"]
+    with JudgeServer(in_order) as server:
+        subject = pairwise(server, compare=compare, swap=False)
+        rewards = [
+            {text: reward[0] for text, reward in zip(order, subject.compute_rewards(TASK, outputs(order)), strict=True)}
+            for order in (texts, texts[::-1], [texts[2], texts[0], texts[3], texts[1]])
+        ]
+    assert rewards[0] == rewards[1] == rewards[2]
