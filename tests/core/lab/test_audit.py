@@ -140,7 +140,7 @@ READERS: dict[str, Callable[[str, str], object]] = {
     "Chinese": lambda said, right: said.rpartition("答案是：")[2].strip() == right and said.count("答案是") == 1,
 }  # fmt: skip
 HOLED = list(READERS)[:10]
-PLAIN = [
+PLAIN: list[dict[str, Any]] = [
     {"main_query": f"How much is {a} + {b}?", "task_id": str(a), "metadata": {"answer": str(a + b)}}
     for a, b in ((17, 25), (101, 32), (250, 411), (38, 3))
 ]
