@@ -151,15 +151,13 @@ def watch(
         found = RunWatch(asked)
         curves = _curves(stack, run, tensorboard, wandb, mlflow)
         source = RunRows(Path(run), partial(rollout_lines, format_=format_, pairs=map_), ids)
+        rows = _rows(source, run, stack, follow=idle if follow else None)
         try:
-            rows = _rows(source, run, stack, follow=idle if follow else None)
             _look(found, rows, stack.enter_context(file), curves, as_json=as_json)
         except KeyboardInterrupt:
             raise typer.Exit(Exit.INTERRUPTED) from None
     if source.unread:
         err.print(f"lines that could not be read: {source.unread:,}", style="yellow")
-    if not as_json:
-        conclude(found)
     if {"gamed": found.gamed, "any": bool(found.alarms), "never": False}[fail_on]:
         raise typer.Exit(Exit.FOUND)
 
@@ -235,6 +233,8 @@ def _look(
                 live.update(page(shown, found, out.width))
     if live is None and not as_json and shown:
         out.print(page(shown, found, out.width))
+    if not as_json:
+        conclude(found)
 
 
 def _print_json(*objects: dict[str, Any]) -> None:
