@@ -404,8 +404,8 @@ def test_another_run_is_laid_over_and_named(tmp_path: Path, view: Start, watched
     for address in (view(scored, other), report_of(scored, str(other))):
         page.goto(address)
         expect(page.locator(".u-legend").first).to_contain_text("bU+202E.jsonl")
-        expect(page.locator(".card.wide table tbody tr")).to_have_count(2)
-        expect(page.locator(".card.wide table tbody tr").last).to_contain_text("40")
+        expect(page.locator(".card.wide table.small tbody tr")).to_have_count(2)
+        expect(page.locator(".card.wide table.small tbody tr").last).to_contain_text("40")
 
 
 def test_a_group_tells_advantages_and_differences_and_its_task_leads_to_its_steps(
