@@ -13,6 +13,7 @@ from agentscope_tuner._version import __version__
 if TYPE_CHECKING:
     from agentscope_tuner.config import load_config
     from agentscope_tuner.errors import AstunerError, ConfigError, JudgeError
+    from agentscope_tuner.lab.view.report import show
     from agentscope_tuner.model_tuner import ModelTuner as ModelTuner
     from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward
     from agentscope_tuner.task_judge.contract.judgement import Judgement
@@ -37,6 +38,7 @@ __all__ = [
     "load_config",
     "load_judge",
     "resolve_protocol",
+    "show",
 ]
 
 keep_old_paths()
@@ -45,6 +47,7 @@ keep_old_paths()
 _HOMES = {
     "agentscope_tuner.config": ("load_config",),
     "agentscope_tuner.errors": ("AstunerError", "ConfigError", "JudgeError"),
+    "agentscope_tuner.lab.view.report": ("show",),
     # not in __all__: `from agentscope_tuner import *` must not need the agentscope extra
     "agentscope_tuner.model_tuner": ("ModelTuner",),
     "agentscope_tuner.task_judge.base_judge": ("BaseJudge", "Reward"),

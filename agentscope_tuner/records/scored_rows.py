@@ -21,7 +21,6 @@ STEP_KEYS = ("step", "global_step", "training_step")
 _LARGEST = 1e100
 _STATUSES = frozenset(get_args(Status))
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`")
-_WORD = re.compile(r"[^\W\d_]{2,}[:;,.]?")
 _SHAPE_CHARS, _SHAPE_WORDS = 200, 8
 
 
@@ -159,13 +158,16 @@ def value_at(row: Mapping[str, Any], path: str) -> str:
 
 def shape_of(reason: str) -> str:
     """The reason without what differs from row to row: its first words, with `…` for numbers, formulas and quotes."""
+    text = reason[:_SHAPE_CHARS]
+    if "'" in text or '"' in text or "`" in text:
+        text = _QUOTED.sub(" … ", text)
     shape: list[str] = []
-    for word in _QUOTED.sub(" … ", reason[:_SHAPE_CHARS]).split():
-        kept = word if _WORD.fullmatch(word) else "…"
+    for word in text.split(None, 3 * _SHAPE_WORDS):
+        kept = word if len(word) > 1 and word.rstrip(":;,.").isalpha() else "…"
         if kept != "…" or shape[-1:] != ["…"]:
             shape.append(kept)
-        if len(shape) == _SHAPE_WORDS:
-            break
+            if len(shape) == _SHAPE_WORDS:
+                break
     return " ".join(shape)
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import sys
 import threading
 import time
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 from statistics import fmean
@@ -25,10 +27,27 @@ from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 if TYPE_CHECKING:
     from agentscope_tuner.task_judge.run_log import RunLog
 
+_log = logging.getLogger(__name__)
 Pair = tuple[WorkflowTask, WorkflowOutput]
+# The verdicts of which a run's log is told once what is wrong with the configuration
+_FIRST = 64
 
 # Seconds that a batch may judge before other work of its event loop has a turn
 _TURN_SECONDS = 0.005
+
+
+def _hints(judgements: Sequence[Judgement]) -> Iterator[str]:
+    """What most of a run's first verdicts have in common, with the line to write."""
+    from agentscope_tuner.task_judge.math_answer_as_judge import ELSEWHERE, elsewhere_note
+
+    metrics = Counter(name for each in judgements for name in each.metrics if name.startswith(ELSEWHERE))
+    rules = Counter(rule for each in judgements if each.status == "filtered" for rule in set(each.violations))
+    for metric, count in metrics.most_common(1):
+        if 2 * count >= len(judgements):
+            yield elsewhere_note(metric, str(count))
+    for rule, count in rules.most_common(1):
+        if 2 * count >= len(judgements):
+            yield f"{count} are filtered by {rule!r} of astuner.task_judge.rules, and never judged"
 
 
 class ConfiguredJudge:
@@ -69,6 +88,8 @@ class ConfiguredJudge:
         #: The training step that a trainer is in, for the log; None where its adapter does not know.
         self.step: int | None = None
         self._run_log: RunLog | None = None
+        # None once the hint was given, or is not wanted
+        self._first: list[Judgement] | None = [] if logs else None
         if section.log_dir and logs:
             from agentscope_tuner.task_judge.run_log import RunLog
 
@@ -165,6 +186,12 @@ class ConfiguredJudge:
     def _logged(self, pairs: Sequence[Pair], judgements: list[Judgement]) -> list[Judgement]:
         if self._run_log is not None:
             self._run_log.add(pairs, judgements, self.step)
+        if self._first is not None:
+            self._first.extend(judgements[:_FIRST])
+            if len(self._first) >= _FIRST:
+                first, self._first = self._first[:_FIRST], None
+                for hint in _hints(first):
+                    _log.warning("%s: of the first %d verdicts, %s", self.name, _FIRST, hint)
         return judgements
 
     def reward(self, judgement: Judgement, *, turns: bool = False) -> float | None:

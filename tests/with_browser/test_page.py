@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
+from agentscope_tuner import show
 from tests.with_browser.conftest import ROOT, Start, Watched, row, several, write
 
 AXE = (ROOT / "web/node_modules/axe-core/axe.min.js").read_text(encoding="utf-8")
@@ -403,8 +404,8 @@ def test_another_run_is_laid_over_and_named(tmp_path: Path, view: Start, watched
     for address in (view(scored, other), report_of(scored, str(other))):
         page.goto(address)
         expect(page.locator(".u-legend").first).to_contain_text("bU+202E.jsonl")
-        expect(page.locator(".card.wide table tbody tr")).to_have_count(2)
-        expect(page.locator(".card.wide table tbody tr").last).to_contain_text("40")
+        expect(page.locator(".card.wide table.small tbody tr")).to_have_count(2)
+        expect(page.locator(".card.wide table.small tbody tr").last).to_contain_text("40")
 
 
 def test_a_group_tells_advantages_and_differences_and_its_task_leads_to_its_steps(
@@ -476,3 +477,14 @@ def test_a_phone_shows_the_answer_first(tmp_path: Path, view: Start, watched: Wa
     heights = [box["y"] for box in tops if box is not None]
     assert len(heights) == 3
     assert heights == sorted(heights)
+
+
+def test_the_page_works_inside_a_notebook(tmp_path: Path, watched: Watched) -> None:
+    path = tmp_path / "notebook.html"
+    path.write_text(f"<!doctype html><meta charset=utf-8>{show(several(12))._repr_html_()}", encoding="utf-8")
+    watched.page.goto(path.as_uri())
+    frame = watched.page.frame_locator("iframe")
+    expect(frame.locator(".total b").first).to_have_text("12")
+    frame.get_by_role("button", name="Rollouts").first.click()
+    frame.locator(".sheet-row:not(.head)").nth(2).click()
+    expect(frame.locator(".answer-block")).to_contain_text("We add")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import importlib.util
 import inspect
+import json
 import math
 import sys
 from pathlib import Path
@@ -123,6 +124,35 @@ class TestVerifiers01:
             asyncio.run(rubric.score_group(self.states([NONE] * 64)))
         with pytest.raises(JudgeError, match="no verdict in 3 batches in a row: 192 judge"):
             asyncio.run(rubric.score_group(self.states([NONE] * 64)))
+
+    def test_its_environments_are_audited(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        from typer.testing import CliRunner
+
+        from agentscope_tuner.cli.app import app
+
+        environment = """
+import verifiers as vf
+from datasets import Dataset
+
+def right(completion, answer, **given):
+    return float(answer in completion[-1]["content"])
+
+def load_environment():
+    rows = [{"question": f"{a} + {b}?", "answer": str(a + b)} for a, b in ((17, 25), (101, 32), (250, 411))]
+    return vf.SingleTurnEnv(dataset=Dataset.from_list(rows), rubric=vf.Rubric(funcs=[right]))
+"""
+        (tmp_path / "holed_environment.py").write_text(environment)
+        monkeypatch.syspath_prepend(str(tmp_path))
+        result = CliRunner().invoke(
+            app, ["audit", "--env", "verifiers:holed_environment", "--json", "--fail-over", "0"]
+        )
+        assert result.exit_code == 1
+        found = json.loads(result.stdout.splitlines()[-1])
+        assert found["tasks"] == 3
+        assert {each["name"] for each in found["attacks"] if each["must"] == "fail" and each["rate"]} >= {
+            "reference in prose",
+            "hedge",
+        }
 
     def test_a_plain_rubric_pays_0(self) -> None:
         """Why the rubric is ours: what a reward function raises is counted as 0 by verifiers itself."""

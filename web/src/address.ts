@@ -41,19 +41,26 @@ export function write(place: Place): string {
   return `#/${path}${text ? `?${text}` : ""}`;
 }
 
+// A page inside a notebook has no address of its own
+let here = location.hash;
+
 export function usePlace(): [Place, (change: Partial<Place>, replace?: boolean) => void] {
-  const [hash, setHash] = useState(location.hash);
+  const [hash, setHash] = useState(here);
   useEffect(() => {
-    const changed = () => setHash(location.hash);
+    const changed = () => setHash((here = location.hash));
     addEventListener("hashchange", changed);
     return () => removeEventListener("hashchange", changed);
   }, []);
   const place = read(hash);
   const go = (change: Partial<Place>, replace = false) => {
-    const next = write({ ...read(location.hash), ...change });
-    if (replace) history.replaceState(null, "", next);
-    else history.pushState(null, "", next);
-    setHash(next);
+    here = write({ ...read(here), ...change });
+    try {
+      if (replace) history.replaceState(null, "", here);
+      else history.pushState(null, "", here);
+    } catch {
+      // Shown all the same
+    }
+    setHash(here);
   };
   return [place, go];
 }

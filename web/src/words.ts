@@ -68,7 +68,7 @@ const WORDS = {
   groupsHelp: ["Only mixed groups carry a signal for the policy.", "只有奖励不一的组才提供训练信号。"],
   spreads: ["Spread of reward inside groups", "组内奖励的离散"],
   lengths: ["Length against reward", "长度与奖励"],
-  lengthsHelp: ["Characters of the answer to the right, reward upwards; darker holds more rollouts.", "横轴为答案字符数，纵轴为奖励；颜色越深轨迹越多。"],
+  lengthsHelp: ["Characters of the answer to the right, reward upwards; a stronger colour holds more rollouts.", "横轴为答案字符数，纵轴为奖励；颜色越浓轨迹越多。"],
   people: ["Labels", "人工标注"],
   peopleHelp: ["How many of each label the judge paid.", "每种标注中评测器判为成功的比例。"],
   changes: ["Changed verdicts", "变化的结果"],

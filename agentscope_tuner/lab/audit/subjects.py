@@ -50,7 +50,9 @@ OWN_FORM = "own"
 Kind = Literal["text", "code", "sql", "calls", "json"]
 BETWEEN_CALLS = "\n</tool_call>\n<tool_call>\n"
 _QUERIES = ("gold_sql", "SQL", "query", "sql", "answer", "ground_truth")
-_IS_QUERY = re.compile(r"\s*(?:select|with)\b.*\b(?:from|select)\b", re.IGNORECASE | re.DOTALL)
+_IS_QUERY = re.compile(
+    r"\s*(?:select\b.*\bfrom\b|with\s+(?:recursive\s+)?\w+[^()]*\bas\s*\().*[^?.\s]\s*", re.IGNORECASE | re.DOTALL
+)
 _TESTS = ("tests", "test_cases", "input_output", "public_test_cases", "test", "test_list")
 _SOLUTIONS = ("solution", "canonical_solution", "reference_solution", "solutions", "code")
 #: The keys under which a call has its arguments.
@@ -154,9 +156,9 @@ def _bare(text: str) -> str:
 def structured_answer(metadata: Mapping[str, Any], keys: Sequence[str]) -> tuple[Kind, str | None]:
     """What a right answer to a task is, and the right one as text where the task has it; `text` for plain answers."""
     for key in _QUERIES:
-        if isinstance(value := metadata.get(key), str) and _IS_QUERY.match(value):
+        if isinstance(value := metadata.get(key), str) and _IS_QUERY.fullmatch(value):
             return "sql", value.strip().rstrip(";")
-    if any(metadata.get(key) for key in _TESTS) or (metadata.get("inputs") and metadata.get("outputs")):
+    if any(_are_tests(metadata.get(key)) for key in _TESTS) or (metadata.get("inputs") and metadata.get("outputs")):
         found = (as_object(metadata.get(key)) for key in _SOLUTIONS)
         programs = (value[0] if isinstance(value, list) and value else value for value in found)
         return "code", next((value for value in programs if isinstance(value, str) and value.strip()), None)
@@ -170,6 +172,11 @@ def structured_answer(metadata: Mapping[str, Any], keys: Sequence[str]) -> tuple
             return "calls", BETWEEN_CALLS.join(json.dumps(call, ensure_ascii=False) for call in made)
         return "json", json.dumps(value, ensure_ascii=False)
     return "text", None
+
+
+def _are_tests(value: object) -> bool:
+    """Whether a value holds tests of programs, and not, say, the name of a part of the data set."""
+    return bool(value) and (isinstance(as_object(value), list | dict) or (isinstance(value, str) and "assert" in value))
 
 
 def as_object(value: object) -> Any:

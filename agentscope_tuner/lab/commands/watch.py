@@ -23,7 +23,7 @@ from agentscope_tuner.lab.labels import beside
 from agentscope_tuner.lab.watch.gaming_test import OPINION, SecondOpinion, changed, opinion_of, opinion_section
 from agentscope_tuner.lab.watch.run_rows import RunRows, is_json_lines, refuse_unfollowable
 from agentscope_tuner.lab.watch.run_watch import Alarm, AlarmsFile, RunWatch
-from agentscope_tuner.lab.watch.scalars import Scalars, TensorBoardScalars, WandbScalars, written_steps
+from agentscope_tuner.lab.watch.scalars import MlflowScalars, Scalars, TensorBoardScalars, WandbScalars, written_steps
 from agentscope_tuner.lab.watch.step_stats import StepStats
 from agentscope_tuner.records.scored_rows import ScoredRow
 from agentscope_tuner.storage import is_pattern, is_url
@@ -113,6 +113,7 @@ _HOLDOUT = "Tasks that training never uses: a share of all, as is_held_out draws
 _FOLLOW = "Wait for rows that are still to be written, until the run writes none for --idle seconds."
 _FAIL_ON = "Exit code 1. gamed: when the second opinion's test says so; any: on any alarm; never."
 _TENSORBOARD = "Write the numbers of each step as TensorBoard's scalars into this folder."
+_MLFLOW = "Log the numbers of each step to a run of this experiment of MLflow."
 _WANDB = "Log the numbers of each step to a run of this project at Weights & Biases."
 
 
@@ -136,29 +137,27 @@ def watch(
     alarms: Annotated[Path | None, typer.Option("--alarms", help="The alarms file; by default beside the run.")] = None,
     tensorboard: Annotated[Path | None, typer.Option("--tensorboard", help=_TENSORBOARD, metavar="FOLDER")] = None,
     wandb: Annotated[str | None, typer.Option("--wandb", help=_WANDB, metavar="PROJECT")] = None,
+    mlflow: Annotated[str | None, typer.Option("--mlflow", help=_MLFLOW, metavar="EXPERIMENT")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="JSON lines: one a step, one an alarm.")] = False,
 ) -> None:
     """Look at every step of a run: groups without a signal, drift, failures; and whether the run is being gamed.
 
     Alarms are printed, and written to alarms.jsonl in the run's folder, or beside its file.
     """
-    beside_run = _alarms_file(run, alarms)
-    given = (rate, most, budget, tolerance, rise, pass_at, alpha, _share(holdout))
+    file = AlarmsFile(_alarms_file(run, alarms))
+    given = zip(_VALUES, (rate, most, budget, tolerance, rise, pass_at, alpha, _share(holdout)), strict=True)
     with config_errors(), ExitStack() as stack:
-        asked, ids = _second_opinion(conf, opinion, dict(zip(_VALUES, given, strict=True)))
+        asked, ids = _second_opinion(conf, opinion, dict(given))
         found = RunWatch(asked)
-        curves = _curves(stack, run, tensorboard, wandb)
-        file = stack.enter_context(AlarmsFile(beside_run))
+        curves = _curves(stack, run, tensorboard, wandb, mlflow)
         source = RunRows(Path(run), partial(rollout_lines, format_=format_, pairs=map_), ids)
+        rows = _rows(source, run, stack, follow=idle if follow else None)
         try:
-            rows = _rows(source, run, stack, follow=idle if follow else None)
-            _look(found, rows, file, curves, as_json=as_json)
+            _look(found, rows, stack.enter_context(file), curves, as_json=as_json)
         except KeyboardInterrupt:
             raise typer.Exit(Exit.INTERRUPTED) from None
     if source.unread:
         err.print(f"lines that could not be read: {source.unread:,}", style="yellow")
-    if not as_json:
-        conclude(found)
     if {"gamed": found.gamed, "any": bool(found.alarms), "never": False}[fail_on]:
         raise typer.Exit(Exit.FOUND)
 
@@ -189,12 +188,16 @@ def _second_opinion(
     return opinion_of(changed(section, path, given))
 
 
-def _curves(stack: ExitStack, run: str, tensorboard: Path | None, wandb: str | None) -> list[Scalars]:
+def _curves(
+    stack: ExitStack, run: str, tensorboard: Path | None, wandb: str | None, mlflow: str | None
+) -> list[Scalars]:
     curves: list[Scalars] = []
     if tensorboard is not None:
         curves.append(TensorBoardScalars(tensorboard))
     if wandb is not None:
         curves.append(WandbScalars(wandb, Path(run).name))
+    if mlflow is not None:
+        curves.append(MlflowScalars(mlflow, Path(run).name))
     for curve in curves:
         stack.callback(curve.close)
     return curves
@@ -230,6 +233,8 @@ def _look(
                 live.update(page(shown, found, out.width))
     if live is None and not as_json and shown:
         out.print(page(shown, found, out.width))
+    if not as_json:
+        conclude(found)
 
 
 def _print_json(*objects: dict[str, Any]) -> None:

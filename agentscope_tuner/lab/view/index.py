@@ -116,8 +116,7 @@ def fields_of(raw: bytes) -> RowFields:
             told = f"not a row: {_encodable(str(exc))}"[:_REASON]
             return RowFields(problem=told, text=raw[:_PREVIEW].decode("utf-8", "replace"))
     task, output, verdict = _mapping(row, "task"), _mapping(row, "output"), _mapping(row, "judgement")
-    metadata, given = _mapping(output, "metadata"), _mapping(task, "metadata")
-    metrics = _mapping(verdict, "metrics")
+    metadata, given, metrics = _mapping(output, "metadata"), _mapping(task, "metadata"), _mapping(verdict, "metrics")
     answer, id_, task_id = as_text(metadata.get("final_answer")), as_text(row.get("id")), as_text(task.get("task_id"))
     question, reference = _question(task), _reference(given, metadata)
     reason, success, reward = as_text(verdict.get("reason")), verdict.get("is_success"), _number(verdict.get("reward"))

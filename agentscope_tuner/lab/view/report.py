@@ -7,7 +7,8 @@ import gzip
 import hashlib
 import html
 import json
-from collections.abc import Iterator, Sequence
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -73,6 +74,51 @@ def write_report(
     part.write_bytes(page)
     part.replace(target)
     return {"rows": data["of"], "shown": len(data["rows"]), "bytes": len(page)}
+
+
+class RowsPage:
+    """The page of some rows, for a notebook, which shows it where a cell ends with it.
+
+    Attributes:
+        html: the page, as `astuner report` writes it.
+    """
+
+    def __init__(self, html_: str) -> None:
+        self.html = html_
+
+    def _repr_html_(self) -> str:
+        # Sandboxed without an origin: nothing in the page reaches the notebook around it
+        page = html.escape(self.html, quote=True)
+        return (
+            f'<iframe srcdoc="{page}" sandbox="allow-scripts allow-downloads" style="width: 100%; height: 760px; '
+            'border: 1px solid #8884; border-radius: 8px"></iframe>'
+        )
+
+
+def show(rows: str | Path | Iterable[Mapping[str, Any]], *, limit: int = 2_000) -> RowsPage:
+    """The page of `astuner report` in a notebook.
+
+        show("out/scored.jsonl")
+        show([row.model_dump() for row in rows])
+
+    Args:
+        rows: a scored file, a folder of them, or scored rows.
+        limit: rows in the page at the most; of more, whole groups at even distances.
+
+    Raises:
+        OSError: the file cannot be read.
+    """
+    with tempfile.TemporaryDirectory(prefix="astuner-show-") as folder:
+        if isinstance(rows, str | Path):
+            source = Path(rows)
+            if not source.exists():
+                raise FileNotFoundError(f"there is no file {str(source)!r}: name what `astuner judge --output` wrote")
+        else:
+            source = Path(folder) / "rows.jsonl"
+            source.write_text("".join(json.dumps(row, default=str) + "\n" for row in rows), encoding="utf-8")
+        target = Path(folder) / "page.html"
+        write_report(source, target, labels=beside(source, "labels"), limit=limit)
+        return RowsPage(target.read_text(encoding="utf-8"))
 
 
 def _data(index: RowIndex, labels: LabelsFile, earlier: RowIndex | None, limit: int) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Watches a run's steps, and writes their numbers as curves, to TensorBoard or Weights & Biases."""
+"""Watches a run's steps, and writes their numbers as curves, to TensorBoard, Weights & Biases or MLflow."""
 
 from __future__ import annotations
 
@@ -119,3 +119,36 @@ class WandbScalars:
         """End the run, unless the trainer has begun it."""
         if self._own:
             self._run.finish()
+
+
+class MlflowScalars:
+    """Writes to MLflow: to the run that is active in this process, or else to a new run.
+
+    Args:
+        experiment: the experiment of a new run; MLFLOW_TRACKING_URI and MLflow's other settings decide the rest.
+        name: the name of a new run.
+
+    Raises:
+        ConfigError: mlflow is not installed.
+    """
+
+    def __init__(self, experiment: str | None = None, name: str | None = None) -> None:
+        try:
+            import mlflow
+        except ImportError as exc:
+            raise ConfigError(f"no mlflow, which keeps the numbers: pip install mlflow ({exc})") from exc
+        self._mlflow: Any = mlflow
+        self._own = mlflow.active_run() is None
+        if self._own:
+            mlflow.set_experiment(experiment or "astuner")
+            mlflow.start_run(run_name=name)
+        self._run = mlflow.active_run().info.run_id
+
+    def write(self, step: float, numbers: Mapping[str, float]) -> None:
+        """Add the numbers of a step."""
+        self._mlflow.log_metrics(dict(numbers), step=int(step), run_id=self._run)
+
+    def close(self) -> None:
+        """End the run, unless it was active before."""
+        if self._own:
+            self._mlflow.end_run()

@@ -30,6 +30,7 @@ PUBLIC = [
     "load_config",
     "load_judge",
     "resolve_protocol",
+    "show",
 ]
 
 

@@ -28,7 +28,7 @@ from agentscope_tuner.lab.audit.run import (
     verdict_of,
     worst_rows,
 )
-from agentscope_tuner.lab.audit.subjects import Subject, reference_of, solved, subjects_of
+from agentscope_tuner.lab.audit.subjects import Subject, reference_of, solved, structured_answer, subjects_of
 from agentscope_tuner.records import Line
 from agentscope_tuner.records.formats.trainers import decode_nemo_gym_request
 from agentscope_tuner.records.reader import parse_tasks
@@ -140,7 +140,7 @@ READERS: dict[str, Callable[[str, str], object]] = {
     "Chinese": lambda said, right: said.rpartition("答案是：")[2].strip() == right and said.count("答案是") == 1,
 }  # fmt: skip
 HOLED = list(READERS)[:10]
-PLAIN = [
+PLAIN: list[dict[str, Any]] = [
     {"main_query": f"How much is {a} + {b}?", "task_id": str(a), "metadata": {"answer": str(a + b)}}
     for a, b in ((17, 25), (101, 32), (250, 411), (38, 3))
 ]
@@ -292,6 +292,32 @@ def test_holes_in_judges_of_code_queries_calls_objects_and_choices_are_found(kin
     assert found.holes == {}
     assert not [result.name for result in found.strategies if result.alarming]
     found.check()
+
+
+@pytest.mark.parametrize(
+    ("metadata", "kind", "right"),
+    [
+        ({"answer": "42", "test": True}, "text", None),
+        ({"answer": "42", "test": "held-out"}, "text", None),
+        ({"answer": "With the money from the sale, 12."}, "text", None),
+        ({"answer": "4", "query": "Select the largest number from 1, 2 and 4."}, "text", None),
+        ({"answer": "[1, 2]"}, "text", None),
+        ({"answer": "{1, 2}"}, "text", None),
+        ({"answer": [], "target": {}}, "json", "{}"),
+        (
+            {"db_id": "shop", "SQL": "WITH a AS (select 1) select * from a;"},
+            "sql",
+            "WITH a AS (select 1) select * from a",
+        ),
+        ({"test_list": ["assert f(1) == 2"], "code": "def f(x): return x + 1"}, "code", "def f(x): return x + 1"),
+        ({"inputs": ["1"], "outputs": ["2"], "solutions": '["print(2)", "x"]'}, "code", "print(2)"),
+        ({"tests": {"inputs": ["1"], "outputs": ["2"]}}, "code", None),
+        ({"answer": '{"function": {"name": "f", "arguments": "{}"}}'}, "calls", '{"name": "f", "arguments": "{}"}'),
+        ({"answer": {"name": "Ann", "age": 3}}, "json", '{"name": "Ann", "age": 3}'),
+    ],
+)
+def test_what_a_right_answer_is_follows_from_the_task(metadata: dict[str, Any], kind: str, right: str | None) -> None:
+    assert structured_answer(metadata, ("answer",)) == (kind, right)
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from typing import Any
 import httpx
 import pytest
 
+from agentscope_tuner import show
 from agentscope_tuner.lab.labels import beside
 from agentscope_tuner.lab.view.labels import MOST_ALARMS, read_alarms
 from agentscope_tuner.lab.view.report import write_report
@@ -311,3 +312,20 @@ def test_the_rows_of_a_filter_are_handed_out_as_they_stand_in_the_file(tmp_path:
         assert ask(session, "GET", "/api/export", token="no").status_code == 403
     finally:
         session.close()
+
+
+def test_rows_are_shown_in_a_notebook_apart_from_it(tmp_path: Path) -> None:
+    shown = show([ROW, {**ROW, "id": 7}, {"id": object()}])
+    packed = re.search(r'id="report-data">([^<]*)<', shown.html)
+    assert packed
+    assert len(json.loads(gzip.decompress(base64.b64decode(packed[1])))["rows"]) == 3
+    frame = shown._repr_html_()
+    # no origin: the page reaches neither the notebook nor what it stores
+    assert 'sandbox="allow-scripts allow-downloads"' in frame
+    assert frame.count("<") == 2
+    assert frame.count('"') == 6
+    path = tmp_path / "run.jsonl"
+    path.write_text(verdict("a", 1.0, 1))
+    assert "run.jsonl" in show(str(path)).html
+    with pytest.raises(FileNotFoundError, match="name what `astuner judge --output` wrote"):
+        show(tmp_path / "none.jsonl")

@@ -210,3 +210,37 @@ def test_settings_make_a_judge_rank_and_a_subclass_that_ranks_always_does() -> N
         compute_rewards = Ranks.compute_rewards
 
     assert Traits.of(OwnRanking(section(False))).ranks
+
+
+@pytest.mark.parametrize(
+    ("answers", "rules", "told"),
+    [
+        (["#### 42"] * 64, [], "64 answers stand behind ####, where they are not read: add hash to"),
+        (["<answer>42</answer>"] * 40 + [r"\boxed{42}"] * 24, [], "40 answers stand in <answer>"),
+        (["#### 42"] * 20 + [r"\boxed{42}"] * 44, [], None),
+        (["#### 42"] * 63, [], None),
+        ([r"\boxed{42}"] * 64, [{"id": "short", "kind": "max_chars", "max_chars": 3}], "64 are filtered by 'short'"),
+        ([r"\boxed{42}", r"\boxed{41}"] * 32, [], None),
+    ],
+)
+def test_a_trainers_log_is_told_once_what_most_of_the_first_verdicts_have_in_common(
+    answers: list[str], rules: list[dict[str, Any]], told: str | None, caplog: pytest.LogCaptureFixture
+) -> None:
+    rules = [{**rule, "target": "output", "action": "mark_bad"} for rule in rules]
+    section = {"judge": "math", "math": {"answer_in": ["boxed"]}, "rules": rules}
+    judge = ConfiguredJudge({"astuner": {"task_judge": section}})
+    task = WorkflowTask(task=Task(main_query="q", metadata={"answer": "42"}))
+    pairs = [(task, WorkflowOutput(metadata={"final_answer": answer})) for answer in answers]
+    for _ in range(3):
+        judge.judge_batch(pairs[:32])
+        judge.judge_batch(pairs[32:])
+        if len(pairs) < 64:
+            break
+    said = [record.getMessage() for record in caplog.records if "of the first 64 verdicts" in record.getMessage()]
+    assert len(said) == (told is not None)
+    assert told is None or told in said[0]
+    # what an audit or a second opinion asks is no run
+    quiet = ConfiguredJudge({"astuner": {"task_judge": section}}, logs=False)
+    before = len(caplog.records)
+    quiet.judge_batch(pairs)
+    assert len(caplog.records) == before
