@@ -24,6 +24,7 @@ from agentscope_tuner.task_judge.combined.settings import Part
 from agentscope_tuner.task_judge.combined.verdicts import PartVerdicts
 from agentscope_tuner.task_judge.combined_judge import CombinedJudge
 from agentscope_tuner.task_judge.contract.judgement import Judgement
+from agentscope_tuner.task_judge.contract.loading import JUDGES_BY_TYPE
 from agentscope_tuner.task_judge.contract.task_judge import TaskJudge
 from agentscope_tuner.task_judge.math_answer_as_judge import ELSEWHERE, MathAnswerAsJudge
 from agentscope_tuner.task_judge.routed_judge import RoutedJudge
@@ -201,17 +202,6 @@ def stages_table(pair: Pair, sandbox: Sandbox) -> Table:
     return found
 
 
-_NAMES = {
-    "rubrics_auto_grader": "AutoGraderJudge",
-    "llm": "LLMJudge",
-    "task_rubrics": "TaskRubricsJudge",
-    "reward_model": "RewardModelJudge",
-    "verifier": "VerifierJudge",
-    "combined": "CombinedJudge",
-    "routed": "RoutedJudge",
-}
-
-
 def judge_tree(section: TaskJudgeConfig) -> list[str]:
     """The lines of the tree; a single line where the judge asks no other judge."""
     return [_told(section), *_below(section)]
@@ -231,7 +221,8 @@ def _worth(section: TaskJudgeConfig) -> str:
 
 
 def _told(section: TaskJudgeConfig) -> str:
-    told = [_NAMES.get(section.judge_type) or (section.judge_protocol or "no judge_protocol").rpartition("->")[2]]
+    protocol = JUDGES_BY_TYPE.get(section.judge_type) or section.judge_protocol or "no judge_protocol"
+    told = [protocol.rpartition("->")[2]]
     if section.judge_type == "combined":
         told += [section.reward, f"success: {section.success}"]
         told += [f"clip {section.clip[0]:g} to {section.clip[1]:g}"] if section.clip else []
