@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
-from agentscope_tuner.cli.console import cell, out, printable, say, table
+from agentscope_tuner.cli.console import cell, counted, out, printable, say, table
 from agentscope_tuner.config import PartConfig, TaskJudgeConfig, task_judge_section
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.records import Summary
@@ -71,7 +71,9 @@ def print_summary(
         return
     if summary.rows:
         out.print(_example_table(summary))
-    found = table(title)
+    # a line of its own: a title is as narrow as its table
+    say(title)
+    found = table("")
     judged = summary.rows - kept
     found.add_row("rows", f"{summary.rows}: {kept} kept, {judged} judged" if kept else str(summary.rows))
     for status, style in _STATUS_STYLES.items():
@@ -231,7 +233,7 @@ def _told(section: TaskJudgeConfig) -> str:
     if isinstance(section, PartConfig):
         told += [f"when {section.when}"] if section.when else []
         told += ["optional"] if section.optional else []
-    told += [f"{len(section.rules)} rules"] if section.rules else []
+    told += [counted(len(section.rules), "rule")] if section.rules else []
     return ", ".join([*told, *(["on_error: zero"] if section.on_error == "zero" else [])])
 
 
