@@ -58,6 +58,7 @@ ENVIRONMENTS: dict[str, tuple[str, ...]] = {
     # what a release rests on: the core as users install it, and programs that read an environment from outside
     "core": ("pip install -e .",),
     "supply": ("pip install pip-licenses==5.5.5 cyclonedx-bom==7.5.0",),
+    "release": ("pip install build twine nox",),
     "measuring": ("pip install -e .[test,coverage]",),
     "mutmut": (
         "pip install -e .[test,serve,gymnasium,agentscope,reasoning-gym] schemathesis>=4.20,<5",
@@ -350,6 +351,9 @@ DOCUMENTS = (
     task("sbom", "supply", "every package that the core installs, as CycloneDX's JSON, in out/sbom.json",
          f"sh -c 'mkdir -p out && {{bin}}/cyclonedx-py environment {CORE_PYTHON} --output-file out/sbom.json'",
          needs=["core"]),
+    task("release-check", "release",
+         "the sdist and the wheel: built, looked into, installed on each Python found, the demo run; left in out/dist",
+         "python -m tests.with_wheel.release"),
     task("page", "", "build the page of view and report into the package; its sources are in web/",
          f"sh -c '{BUILD_PAGE}'", tools=(node_packages,)),
     task("screenshots", "view", "photographs of the page into docs/images",

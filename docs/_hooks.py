@@ -11,6 +11,8 @@ _ROOT = Path(__file__).parents[1]
 _OTHER_LANGUAGE = re.compile(r" ?\(?\[(?:中文|English)\]\([\w./]+\)\)?|（\[(?:中文|English)\]\([\w./]+\)）")
 # a file of the repository, which the site does not hold
 _OUTWARD = re.compile(r"\[([^\]]*)\]\(\.\./([^)]+)\)")
+# files of the repository that are pages of the site
+_SHOWN = {"changelog.md": "CHANGELOG.md", "security.md": "SECURITY.md"}
 # a console block, whose copy button would copy the prompts, too
 _CONSOLE = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -27,8 +29,12 @@ def _without_prompts(block: re.Match[str]) -> str:
 def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
     """The page's text without links to its translation, each outward link replaced by its words and the path.
 
-    The gallery's page also shows the files that it names.
+    The gallery's page also shows the files that it names; the changelog's and the threat model's show the file.
     """
+    if page.file.src_uri in _SHOWN:
+        markdown = (_ROOT / _SHOWN[page.file.src_uri]).read_text(encoding="utf-8")
+        # its links are seen from the repository
+        markdown = re.sub(r"\]\((?!\w+:|#)(?:docs/)?", lambda link: "](" if "docs/" in link[0] else "](../", markdown)
     if page.file.src_uri.startswith("gallery."):
         shown = dict.fromkeys(re.findall(r"\]\(\.\./(configs/[^)]+)\)", markdown))
         markdown += "".join(

@@ -12,7 +12,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from agentscope_tuner.cli.console import Exit, cell, config_errors, fail, out, printable, table
+from agentscope_tuner.cli.console import Exit, cell, config_errors, counted, fail, out, printable, table
 from agentscope_tuner.cli.options import Conf, Format, Json, Map, Overrides, conversion, mapped, source_lines
 from agentscope_tuner.cli.rendering import judge_tree
 from agentscope_tuner.config import Settings, resolve
@@ -114,14 +114,14 @@ def _judge(settings: Settings, *, rows_only: bool) -> tuple[ChecksTasks, str]:
         if not path.exists() and not grader.auto_learn:
             return RubricTasks(grader), f"no rubrics are learned yet ({path}): only the rows are checked"
     judge = load_judge(settings)
-    loaded = f"ok: {type(judge.inner).__name__}, {len(section.rules)} rules, on_error: {section.on_error}"
+    loaded = f"ok: {type(judge.inner).__name__}, {counted(len(section.rules), 'rule')}, on_error: {section.on_error}"
     return judge, "\n".join([loaded, *map(printable, judge_tree(section)[1:])])
 
 
 def _show(report: TaskReport, name: str, keys: Sequence[str]) -> None:
     failed = sum(report.counts.values())
     verdict = f"{failed:,} could not be judged" if failed else "every one can be judged"
-    out.print(Text(f"{name}: {report.rows:,} rows, {report.task_ids:,} task ids, {verdict}"))
+    out.print(Text(f"{name}: {counted(report.rows, 'row')}, {counted(report.task_ids, 'task id')}, {verdict}"))
     if report.shown:
         out.print(_rows_shown(report, keys))
     for note, count in report.notes.most_common():

@@ -90,6 +90,11 @@ def cell(text: str) -> str:
     return escape(printable(text if len(text) <= _CELL_CHARS else f"{text[:_CELL_CHARS]}…"))
 
 
+def counted(number: int, noun: str) -> str:
+    """`1 rule`, `3 rules`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
 def number(value: float | None) -> str:
     """A number with three decimals; a dash where it is undefined."""
     return "–" if value is None else f"{value:.3f}"

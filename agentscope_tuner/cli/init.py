@@ -6,6 +6,7 @@ import json
 import shlex
 from enum import StrEnum
 from importlib.resources import files
+from importlib.resources.abc import Traversable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated
@@ -32,17 +33,6 @@ class Starter(StrEnum):
     INSTRUCTION = "instruction"
     SQL = "sql"
     TASK_RUBRICS = "task_rubrics"
-
-
-# Judges that need no model or environment share a test, which compares their verdicts with the rows' labels
-_FILES: dict[Starter, tuple[str, ...]] = {
-    Starter.MATH: ("math/judge.yaml", "math/rows.jsonl", "labelled/test_judge.py"),
-    Starter.COUNTDOWN: ("countdown/judge.yaml", "countdown/rows.jsonl", "labelled/test_judge.py"),
-    Starter.CODE: ("code/judge.yaml", "code/rows.jsonl", "labelled/test_judge.py"),
-    Starter.LLM: ("llm/judge.yaml", "llm/rows.jsonl", "llm/test_judge.py"),
-    Starter.ENV: ("env/judge.yaml", "env/test_judge.py"),
-    Starter.CUSTOM: ("custom/judge.yaml", "custom/my_judge.py", "custom/rows.jsonl", "labelled/test_judge.py"),
-}
 
 
 _FROM = (
@@ -75,9 +65,9 @@ def init(
 
 
 def _start(kind: Starter, folder: Path) -> list[Path]:
-    if kind not in _FILES:
+    sources = _sources(kind)
+    if not sources:
         raise fail(f"init {kind} writes the configuration for rows of yours: give --from ROWS")
-    sources = [files("agentscope_tuner").joinpath("cli", "starters", name) for name in _FILES[kind]]
     taken = [folder / source.name for source in sources if (folder / source.name).exists()]
     if taken:
         raise fail(f"{str(taken[0])!r} is there already: name another folder, as `astuner init {kind} my_judge` does")
@@ -88,6 +78,17 @@ def _start(kind: Starter, folder: Path) -> list[Path]:
     except OSError as exc:
         raise fail(f"cannot write to {str(folder)!r}: {exc}") from exc
     return [folder / source.name for source in sources]
+
+
+def _sources(kind: Starter) -> list[Traversable]:
+    """What a starter writes; none where it is for rows alone."""
+    starters = files("agentscope_tuner").joinpath("cli", "starters")
+    folder = starters.joinpath(kind)
+    found = (file for file in folder.iterdir() if file.is_file()) if folder.is_dir() else ()
+    own = sorted(found, key=lambda file: file.name)
+    # judges that need no model or environment share a test, which compares their verdicts with the rows' labels
+    shared = own and not any(file.name == "test_judge.py" for file in own)
+    return [*own, starters.joinpath("labelled", "test_judge.py")] if shared else own
 
 
 def _init_from(kind: Starter, folder: Path, rows: str) -> tuple[list[Path], list[str], list[str]]:

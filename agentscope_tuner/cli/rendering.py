@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
-from agentscope_tuner.cli.console import cell, out, printable, say, table
+from agentscope_tuner.cli.console import cell, counted, out, printable, say, table
 from agentscope_tuner.config import PartConfig, TaskJudgeConfig, task_judge_section
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.records import Summary
@@ -24,6 +24,7 @@ from agentscope_tuner.task_judge.combined.settings import Part
 from agentscope_tuner.task_judge.combined.verdicts import PartVerdicts
 from agentscope_tuner.task_judge.combined_judge import CombinedJudge
 from agentscope_tuner.task_judge.contract.judgement import Judgement
+from agentscope_tuner.task_judge.contract.loading import JUDGES_BY_TYPE
 from agentscope_tuner.task_judge.contract.task_judge import TaskJudge
 from agentscope_tuner.task_judge.math_answer_as_judge import ELSEWHERE, MathAnswerAsJudge
 from agentscope_tuner.task_judge.routed_judge import RoutedJudge
@@ -70,7 +71,9 @@ def print_summary(
         return
     if summary.rows:
         out.print(_example_table(summary))
-    found = table(title)
+    # a line of its own: a title is as narrow as its table
+    say(title)
+    found = table("")
     judged = summary.rows - kept
     found.add_row("rows", f"{summary.rows}: {kept} kept, {judged} judged" if kept else str(summary.rows))
     for status, style in _STATUS_STYLES.items():
@@ -201,18 +204,6 @@ def stages_table(pair: Pair, sandbox: Sandbox) -> Table:
     return found
 
 
-_NAMES = {
-    "rubrics_auto_grader": "AutoGraderJudge",
-    "llm": "LLMJudge",
-    "pairwise": "PairwiseJudge",
-    "task_rubrics": "TaskRubricsJudge",
-    "reward_model": "RewardModelJudge",
-    "verifier": "VerifierJudge",
-    "combined": "CombinedJudge",
-    "routed": "RoutedJudge",
-}
-
-
 def judge_tree(section: TaskJudgeConfig) -> list[str]:
     """The lines of the tree; a single line where the judge asks no other judge."""
     return [_told(section), *_below(section)]
@@ -232,7 +223,8 @@ def _worth(section: TaskJudgeConfig) -> str:
 
 
 def _told(section: TaskJudgeConfig) -> str:
-    told = [_NAMES.get(section.judge_type) or (section.judge_protocol or "no judge_protocol").rpartition("->")[2]]
+    protocol = JUDGES_BY_TYPE.get(section.judge_type) or section.judge_protocol or "no judge_protocol"
+    told = [protocol.rpartition("->")[2]]
     if section.judge_type == "combined":
         told += [section.reward, f"success: {section.success}"]
         told += [f"clip {section.clip[0]:g} to {section.clip[1]:g}"] if section.clip else []
@@ -241,7 +233,7 @@ def _told(section: TaskJudgeConfig) -> str:
     if isinstance(section, PartConfig):
         told += [f"when {section.when}"] if section.when else []
         told += ["optional"] if section.optional else []
-    told += [f"{len(section.rules)} rules"] if section.rules else []
+    told += [counted(len(section.rules), "rule")] if section.rules else []
     return ", ".join([*told, *(["on_error: zero"] if section.on_error == "zero" else [])])
 
 

@@ -178,7 +178,7 @@ def test_the_configuration_is_shown_as_a_tree(tmp_path: Path) -> None:
     conf.write_text(json.dumps({"astuner": {"task_judge": ROUTED}}), encoding="utf-8")
     tree = [
         "├── math: CombinedJudge, weighted_sum, success: all",
-        "│   ├── correct × 1: MathAnswerAsJudge, 1 rules",
+        "│   ├── correct × 1: MathAnswerAsJudge, 1 rule",
         "│   ├── style × 0.3: Says, when correct.is_success, optional",
         "│   └── late × 0.1: SaysLater",
         "└── rank: Ranks",

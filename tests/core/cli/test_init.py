@@ -11,9 +11,9 @@ from typer.testing import CliRunner
 
 from agentscope_tuner import load_judge
 from agentscope_tuner.cli.app import app
-from agentscope_tuner.cli.init import _FILES, Starter
+from agentscope_tuner.cli.init import Starter, _sources
 
-STARTERS = [kind for kind in Starter if kind in _FILES]
+STARTERS = [kind for kind in Starter if _sources(kind)]
 
 
 def written(kind: str, folder: Path) -> str:
