@@ -185,7 +185,7 @@ class MathConfig(StrictSection):
     # CPU seconds that the symbolic stage may take over one answer
     deadline: float = Field(default=0.5, gt=0, le=3600)
     # an answer that cannot be checked within the bounds: 0.0 with its reason, or a JudgeError
-    on_undecided: Literal["zero", "error"] = "zero"
+    on_undecided: Literal["zero", "raise"] = "zero"
 
 
 class SandboxConfig(StrictSection):

@@ -41,7 +41,7 @@ class Cause(StrEnum):
     ENVIRONMENT = "environment"
     #: The configuration, where the mistake shows only while a rollout is judged.
     CONFIG = "config"
-    #: The answer could not be decided within the verifier's bounds, and `on_undecided: error` is set.
+    #: The answer could not be decided within the verifier's bounds, and `on_undecided: raise` is set.
     UNDECIDED = "undecided"
     #: The judge said on purpose that it has no verdict, with a JudgeError that names no other cause.
     JUDGE = "judge"

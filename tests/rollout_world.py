@@ -88,6 +88,8 @@ class Act(Workflow):
                 return WorkflowOutput(metadata={"final_answer": words, "function": lambda: words})
             case "terminate":
                 await _signalled(signal.SIGTERM)
+            case "hangup":
+                await _signalled(signal.SIGHUP)
             case "hang":
                 await asyncio.Event().wait()
             case "polite":

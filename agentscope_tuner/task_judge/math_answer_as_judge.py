@@ -180,7 +180,7 @@ class MathAnswerAsJudge(BaseJudge):
             damage = lost_backslash(found.raw)
             if damage is not None:
                 reason = f"{reason}; the answer is damaged: it holds {damage}"
-            elif outcome == "undecided" and self._settings.on_undecided == "error":
+            elif outcome == "undecided" and self._settings.on_undecided == "raise":
                 raise JudgeError(reason, cause=Cause.UNDECIDED)
         if self._settings.answer_in != ["boxed"]:
             reason = f"{reason}; answer read from {found.where}"

@@ -59,8 +59,8 @@ def rollout(
 ) -> None:
     """Run the workflow on each task several times, and judge every rollout.
 
-    Exit code 3 when any rollout has no reward: its row is kept, says why, and is run again by --resume. Ctrl-C and
-    SIGTERM keep what is done.
+    Exit code 3 when any rollout has no reward: its row is kept, says why, and is run again by --resume. Ctrl-C,
+    SIGTERM and SIGHUP keep what is done.
     """
     with config_errors():
         whole = resolve(conf, overrides or ())
@@ -179,16 +179,17 @@ def _interrupting(runner: Runner) -> Iterator[Callable[[], bool]]:
         ending.told(number)
         stopped.set()
         runner.stop()
-        for again in before:
+        for again in heard:
             signal.signal(again, signal.default_int_handler)
 
     if threading.current_thread() is not threading.main_thread():
         yield stopped.is_set
         return
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
-    for number, handler in before.items():
-        if handler is not signal.SIG_IGN:
-            signal.signal(number, handle)
+    # One that is ignored, as nohup does, stays so
+    heard = [number for number, handler in before.items() if handler is not signal.SIG_IGN]
+    for number in heard:
+        signal.signal(number, handle)
     try:
         yield stopped.is_set
     finally:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import random
@@ -10,13 +11,16 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+from pyarrow import parquet
 
 from tests.judge_server import Body, Canned, JudgeServer, prompt_of, verdict
 
 ROOT = Path(__file__).parents[3]
-ROWS = 60
+# `ROWS=300 pytest -m slow` for thirty signals and more a cell
+ROWS = int(os.environ.get("ROWS", "30"))
 # a batch system's job, and a shell's background job, may have these switched off, and children inherit that
 MAIN = (
     "import signal; [signal.signal(number, signal.SIG_DFL) for number in (signal.SIGTERM, signal.SIGHUP)];"
@@ -48,9 +52,16 @@ def judging(folder: Path, url: str, output: str, *options: str) -> subprocess.Po
     return subprocess.Popen(command, cwd=ROOT, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
-def ids(folder: Path, output: str) -> Iterator[str]:
-    for line in (folder / output).read_text().splitlines():
-        row = json.loads(line)
+def scored(path: Path) -> list[dict[str, Any]]:
+    if path.suffix == ".parquet":
+        found: list[dict[str, Any]] = parquet.read_table(path).to_pylist()
+        return found
+    text = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def ids(path: Path) -> Iterator[str]:
+    for row in scored(path):
         assert row["judgement"]["status"] == "judged"
         yield row["id"]
 
@@ -67,16 +78,25 @@ def test_a_signal_before_the_command_begins_has_its_exit_code_and_no_traceback(n
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
-def test_a_preempted_run_keeps_every_finished_call(folder: Path, number: signal.Signals) -> None:
+@pytest.mark.parametrize(
+    ("number", "output"),
+    [
+        (signal.SIGTERM, "scored.jsonl"),
+        (signal.SIGTERM, "scored.jsonl.gz"),
+        (signal.SIGTERM, "scored.parquet"),
+        (signal.SIGHUP, "scored.jsonl"),
+        (signal.SIGINT, "scored.jsonl"),
+    ],
+)
+def test_a_preempted_run_keeps_every_finished_call(folder: Path, number: signal.Signals, output: str) -> None:
     """68 calls were sent, and 29 rows kept, when SIGTERM ended the process."""
     random.seed(number)
     with JudgeServer(lambda body, attempt: Canned(verdict(7), delay=0.02)) as server:
         codes = []
-        for _ in range(30):
+        for _ in range(ROWS):
             sent = len(server.bodies)
             until = random.randrange(1, 12)
-            with judging(folder, server.url, "scored.jsonl", "--resume") as run:
+            with judging(folder, server.url, output, "--resume", "--jobs", "4") as run:
                 while len(server.bodies) < sent + until and run.poll() is None:
                     pass
                 run.send_signal(number)
@@ -87,7 +107,7 @@ def test_a_preempted_run_keeps_every_finished_call(folder: Path, number: signal.
         assert set(codes) <= {128 + number, 0}
         assert codes[-1] == 0
         asked = [name_of(body) for body in server.bodies]
-    assert list(ids(folder, "scored.jsonl")) == [f"r{n}" for n in range(ROWS)]
+    assert list(ids(folder / output)) == [f"r{n}" for n in range(ROWS)]
     # no call was paid for twice
     assert sorted(asked, key=int) == [str(n) for n in range(ROWS)]
 

@@ -205,9 +205,9 @@ whole_run(config, pathlib.Path(sys.argv[2]), lambda settings: FakeLender)
 """
 
 
-@pytest.mark.parametrize("signalled", ["interrupt", "terminate"])
+@pytest.mark.parametrize("signalled", ["interrupt", "terminate", "hangup"])
 @pytest.mark.slow
-def test_ctrl_c_and_sigterm_keep_what_is_done_and_resume_goes_on(folder: Folder, signalled: str) -> None:
+def test_ctrl_c_sigterm_and_sighup_keep_what_is_done_and_resume_goes_on(folder: Folder, signalled: str) -> None:
     folder.ask("aaaa", "bb", signalled)
     # a process of its own: the signal would reach the tests' too
     done = subprocess.run(

@@ -106,7 +106,7 @@ def test_a_whole_number_that_became_a_float_allows_no_rounding() -> None:
 
 def test_a_damaged_answer_is_named_in_its_reason() -> None:
     for output in ("\\boxed{\frac{1}{2}}", "\\boxed{1}, no: \\boxed{\frac{1}{2}}", "<answer>\frac{1}{2}</answer>"):
-        verdict = judge(output, "1/2", on_undecided="error", answer_in=["boxed", "tag"])
+        verdict = judge(output, "1/2", on_undecided="raise", answer_in=["boxed", "tag"])
         assert verdict == (0.0, False)
         assert "the answer is damaged" in verdict.reason
         assert r"'\\frac' lost its backslash" in verdict.reason
@@ -131,7 +131,7 @@ def test_an_answer_that_was_not_found_wrong_says_so(answer: str, reference: str)
     assert (verdict, verdict.metrics) == ((0.0, False), {"undecided": 1.0})
     assert verdict.reason.startswith("undecided: ")
     with pytest.raises(JudgeError, match="undecided: ") as raised:
-        judge(rf"\boxed{{{answer}}}", reference, on_undecided="error")
+        judge(rf"\boxed{{{answer}}}", reference, on_undecided="raise")
     assert raised.value.cause is Cause.UNDECIDED
 
 

@@ -209,7 +209,7 @@ def test_undecided_is_zero_or_an_error_as_configured() -> None:
     zero = MathAnswerAsJudge(load_config()).compute_reward(task, output)
     assert zero == (0.0, False)
     assert zero.reason.startswith("undecided")
-    strict = load_config({"astuner": {"task_judge": {"math": {"on_undecided": "error"}}}})
+    strict = load_config({"astuner": {"task_judge": {"math": {"on_undecided": "raise"}}}})
     with pytest.raises(JudgeError, match="undecided"):
         MathAnswerAsJudge(strict).compute_reward(task, output)
 
