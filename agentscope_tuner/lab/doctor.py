@@ -111,7 +111,7 @@ def _cause(name: str, shown: Sequence[ScoredRow], of: int, message: str, remedy:
 
 _MEND: Mapping[str, str] = {
     "deadline": f"raise {SECTION}.deadline, lower {SECTION}.concurrency, or see why the judge is slow",
-    "undecided": f"raise {SECTION}.math.deadline, or leave out on_undecided: error",
+    "undecided": f"raise {SECTION}.math.deadline, or leave out on_undecided: raise",
     "bug": "astuner explain --conf FILE --id ID shows where the judge's own code raises",
     "input": "--map YOUR_COLUMN=response, or set output.metadata.final_answer in the workflow",
 }
@@ -242,7 +242,7 @@ def _undecided(seen: Seen) -> RewardTrouble | None:
     if len(open_) * 2 < len(seen.judged) or not open_:
         return None
     message = f"{len(open_)} of {len(seen.judged)} answers could not be decided: {open_[0].reason!r:.100}"
-    remedy = f"raise {SECTION}.math.deadline, or set math.on_undecided: error, so that they are no 0"
+    remedy = f"raise {SECTION}.math.deadline, or set math.on_undecided: raise, so that they are no 0"
     return _cause("undecided", open_, len(seen.judged), message, remedy)
 
 
