@@ -393,7 +393,8 @@ BENCHMARKS = (
     task("bench-llm", "",
          "injections against the border; rules beside verifiers; LLM grading under faults, against a bare client, "
          "from the cache; STUB=",
-         "benchmarks.llm.border", "benchmarks.llm.verifiers", "benchmarks.llm.criteria", "benchmarks.llm.bench",
+         "benchmarks.llm.border", "benchmarks.llm.verifiers", "benchmarks.llm.reward_models", "benchmarks.llm.criteria",
+         "benchmarks.llm.bench",
          options={"--stub": "STUB"}),
     task("bench-code", "code",
          "the red team: 240 programs against all forms of tests, and honest work beside it; HumanEval's solutions, and "

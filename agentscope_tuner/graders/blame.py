@@ -77,7 +77,8 @@ async def ask_about(
     except UnreadableReplies as exc:
         failure = exc
     found: list[Answer[T]] = []
-    tried = _once_more if isinstance(failure, LateReplies) else _asked_again
+    late = isinstance(failure, LateReplies)
+    tried = _once_more if late else _asked_again
 
     async def again() -> int:
         try:
@@ -88,7 +89,9 @@ async def ask_about(
 
     try:
         async with asyncio.timeout(model.settings.deadline_seconds):
-            at_fault = await is_to_blame(failure.tries, again, lambda number: _reads(model, number, *control()))
+            at_fault = await is_to_blame(
+                failure.tries, again, lambda number: _reads(model, number, *control(), late=late)
+            )
     except TimeoutError:
         at_fault = False
     if at_fault:
@@ -162,13 +165,15 @@ def _fresh(model: ChatModel) -> ChatModel:
     return ChatModel(model.settings, _NO_STORE, model.budget_name)
 
 
-async def _reads(model: ChatModel, number: int, prompt: Prompt, parse: Callable[[Reply], object]) -> bool:
-    """Whether the first reply to `prompt` can be read, and comes within a quarter of the deadline."""
-    settings = model.settings
-    tried = settings.seconds_of_a_try
-    limits = settings.model_copy(
-        update={"deadline_seconds": max(tried, settings.deadline_seconds / 4), "try_seconds": tried}
-    )
+async def _reads(
+    model: ChatModel, number: int, prompt: Prompt, parse: Callable[[Reply], object], *, late: bool
+) -> bool:
+    """Whether the first reply to `prompt` can be read, and, where time is in question, comes in a quarter of it."""
+    limits = None
+    if late:
+        # An endpoint that is only busy has the whole deadline, but time is what is tried here
+        seconds = max(model.settings.seconds_of_a_try, model.settings.deadline_seconds / 4)
+        limits = model.settings.model_copy(update={"deadline_seconds": seconds})
     try:
         answer = await _fresh(model).ask(replace(prompt, draw=-1 - number), parse, counts=False, limits=limits)
     except GraderError:
