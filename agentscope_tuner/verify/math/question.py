@@ -625,6 +625,8 @@ def _letters(tokens: Sequence[str]) -> frozenset[str]:
 
 
 _LONGEST_NAME, _NEAR = 2, 2
+# Commands that begin formulas of all kinds, and so tell nothing of a name
+_HEADS = frozenset({"\\frac", "\\sqrt", "\\lim", "\\int", "\\sum", "("})
 
 
 @lru_cache(maxsize=256)
