@@ -43,6 +43,7 @@ _BARE = re.compile(r"\\boxed(?![a-zA-Z])[ \t]*([^\s${},;.]+)")
 # `\boxed{2}, \boxed{3}`, or several answers, `$\boxed{2}$ or $\boxed{3}$`
 _BESIDE = re.compile(
     r"(?:[\s,;.&$、，；~和或与/]|\([a-e]\)|(?<![a-zA-Z\\])[a-zA-Z](?:_\{?\d\}?)?\s*=\s*[-−]?"
+    r"|[|•–-]|\d+[.)]\s|\b(?:vs|bzw|resp|option|case|part|answer)\b\.?(?:\s*\d+)?:?"
     r"|\\[()\[\],;:! \\]|\\q?quad|\\text\{\s*(?:and|or)\s*\}"
     r"|\b(?:and|or|else|either|maybe|perhaps|possibly|alternatively)\b|或者|也许|可能)*",
     re.IGNORECASE,
@@ -303,7 +304,11 @@ _NEUTRAL_ELEMENTS = frozenset(
 _ELEMENT = re.compile(
     r"<([a-zA-Z][\w-]{0,30})((?:\s+[\w:-]+(?:\s*=\s*(?:\"[^\"<>]*\"|'[^'<>]*'|[^\s\"'<>=]+))?){0,8})\s*>"
 )
-_STYLED = re.compile(r"hidden|style|hide|strike|spoiler", re.IGNORECASE)
+# Words of attributes that say nothing of what an element holds
+_ATTRIBUTES = frozenset(
+    """class id align center left right lang dir ltr rtl href src name type value data answer final box boxed math
+    result solution response correct size color face text block display inline container content main start""".split()  # noqa: SIM905
+)
 _MOST_ELEMENTS, _MOST_REMOVED, _WITHIN = 64, 16, 20_000
 _NEAR, _LINE, _GROUPED = 240, 100, 600
 _ENDING = " \t\r\n$*_`)]}.\\"
@@ -344,6 +349,7 @@ _SHOWING = frozenset(
 _OPENS_GROUP = re.compile(r"\\([a-zA-Z]+)\*?\s*(?:\[[^\[\]]{0,60}\]|<[^<>]{0,40}>|\{[^{}]{0,60}\}|-?[\d.]+)*\s*\Z")
 _BRACES = re.compile(r"\\.|[{}]", re.DOTALL)
 _CONDITIONAL = re.compile(r"\\(if[a-zA-Z]*|fi)(?![a-zA-Z])")
+_PALE = re.compile(r"(?:color\s*\{?\s*white\s*\}?\s*\{?|~~)\s*\$?\s*\Z")
 _IN_TAG = re.compile(r"<[a-zA-Z][^<>]*=\s*[\"'][^\"'<>]*\Z")
 
 
@@ -352,6 +358,8 @@ def _is_unshown(text: str, start: int) -> bool:
     known to show what they hold, a conditional, an element's attribute.
     """
     near = text[max(start - _GROUPED, 0) : start]
+    if ("white" in near or "~~" in near) and _PALE.search(near):
+        return True
     if "<" in near and _IN_TAG.search(near):
         return True
     if "\\if" in near and [found[1] for found in _CONDITIONAL.finditer(near)][-1:] not in ([], ["fi"], ["iff"]):
@@ -374,12 +382,16 @@ def _without_element(text: str, start: int) -> str:
     lower = text.lower()
     for tag in list(_ELEMENT.finditer(text, max(start - _WITHIN, 0), max(start, 0)))[-_MOST_ELEMENTS:]:
         name = tag[1].lower()
-        if (name in _NEUTRAL_ELEMENTS and not _STYLED.search(tag[2])) or (len(name) == 1 and name not in "sq"):
+        if (name in _NEUTRAL_ELEMENTS and not _says_more(tag[2])) or (len(name) == 1 and name not in "sq"):
             continue
         close = lower.find(f"</{name}", tag.end())
         if close < 0 or close > start:
             return text[: tag.start()] + (" " if close < 0 else text[close:])
     return text
+
+
+def _says_more(attributes: str) -> bool:
+    return not _ATTRIBUTES.issuperset(re.findall("[a-z]{3,}", attributes.lower()))
 
 
 def _is_unsaid(text: str, start: int) -> bool:

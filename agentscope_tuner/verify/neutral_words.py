@@ -82,7 +82,7 @@ LEADS = (
 )
 # The same where words are written without spaces; what is left of a run must be in the question
 UNSPACED = re.compile(
-    r"代入|计算|化简|相加|整理|综上所述|综上|因此|所以|从而|于是|那么|最终|最后|正确|答案|结果|应该|应当|得到|可得|可知|解得|我们|一共|总共|共有|现在|需要|等于|就是|也就是|所求|此时"
+    r"故选|代入|计算|化简|相加|整理|综上所述|综上|因此|所以|从而|于是|那么|最终|最后|正确|答案|结果|应该|应当|得到|可得|可知|解得|我们|一共|总共|共有|现在|需要|等于|就是|也就是|所求|此时"
     r"|計算すると|代入すると|整理すると|解くと|したがって|よって|ゆえに|以上より|求める|正しい|答え|正解|最終的|つまり|すなわち|合計|全部で|結果|である|です|なります|なる"
     r"|ดังนั้น|คำตอบ|เท่ากับ|คือ|จึง|ได้|มี|ทั้งหมด|ผลลัพธ์|รวม|เป็น|ไม่มีกรณีอื่น|[应即故则得解共有是为的值了个数和差积商还就答はがのをにでと個]"
 )
@@ -99,7 +99,7 @@ ENDS_UNSPACED = re.compile(
 IS_HANGUL = re.compile(r"[\uac00-\ud7a3]")
 # Words behind an answer that begin a reason, which is not read
 REASONS = frozenset(
-    """because since due weil da denn car puisque porque pues perché poiché pois потому çünkü vì karena bo
+    """como puesto because since due weil da denn car puisque porque pues perché poiché pois потому çünkü vì karena bo
     gdyż omdat""".split()  # noqa: SIM905
 )
 # The words that may stand behind an answer after a word of `_OPENS`
@@ -145,18 +145,18 @@ MATHEMATICS = frozenset(
     midpoint multiplication numerator ordered outcome outcomes outer pair pairs parabola parallel parameter parity
     pattern perimeter period permutations perpendicular place places plane points polygon position positive prism
     principle probabilities problem procedure process proof property proportion pyramid quadratic quadrilateral
-    quantity question radius ratio rational reasoning region regular relation relations rest row rows rule sample
-    section sector segment segments shaded shift side sides simplification slopes solid space sphere standard step
-    steps structure subset subsets substitution sums surface symmetric symmetry system table terms theorem theorems
-    theory transformation trapezoid triangles trigonometric union variables variance vectors vertex vertices volume
-    volumes width word words working zeros correcting fixing sorted middle these those such checking comparing
-    completing considering differentiating equating estimating following gathering integrating isolating joining
-    looking plugging putting rationalizing reading reducing rewriting setting splitting starting taking testing
-    tracking turning using verifying writing compute computes computed calculate calculates calculated evaluate
-    solve solves solved simplify deduce deduced infer note notice observe recall derive derived determine determined
-    choose select written rewritten shown given based again back everything everyone once all every easily quickly
-    directly carefully clearly surely certainly precisely adds add up out rounds works turns well please respective
-    actual simply truly straightforwardly immediately ultimately everywhere bruchteil dreieck dreiecks kreis kreises
+    quantity question radius ratio rational reasoning region regular relation relations rest row rows sample section
+    sector segment segments shaded shift side sides simplification slopes solid space sphere standard step steps
+    structure subset subsets substitution sums surface symmetric symmetry system table terms theorem theorems theory
+    transformation trapezoid triangles trigonometric union variables variance vectors vertex vertices volume volumes
+    width word words working zeros correcting fixing sorted middle these those such checking comparing completing
+    considering differentiating equating estimating following gathering integrating isolating joining looking
+    plugging putting rationalizing reading reducing rewriting setting splitting starting taking testing tracking
+    turning using verifying writing compute computes computed calculate calculates calculated evaluate solve solves
+    solved simplify deduce deduced infer note notice observe recall derive derived determine determined choose
+    select written rewritten shown given based again back everything everyone once all every easily quickly directly
+    carefully clearly surely certainly precisely adds add up out rounds works turns well please respective actual
+    simply truly straightforwardly immediately ultimately everywhere bruchteil dreieck dreiecks kreis kreises
     gleichung lösungen wert winkel umfang seite länge volumen triangle cercle équation solutions périmètre côté
     longueur reste calcul donne triángulo círculo ecuación soluciones ángulo perímetro lado longitud resto cálculo
     triangolo cerchio equazione soluzioni angolo perimetro lato lunghezza calcolo triângulo equação soluções ângulo

@@ -69,12 +69,21 @@ _OPERATES_NEXT = re.compile(
 _STANDS_NEXT = re.compile(r"\W*(?:(?:of|de|von|di)\b\W*)?")
 # `at least` and `at most` may be the question's words
 _BOUNDS = re.compile(r"least|most|plus|moins|menos|máximo|sumo|almeno|massimo|mindestens|höchstens|至多|至少|最多|最少")
+CALLS_WRONG = re.compile(
+    r"\b(?:wrong|incorrect|mistakes?|mistaken|false|lie|falsch|faux|erreur|erro|incorrecto|equivocado|erróneo|errado|incorreto|sbagliato|errato"
+    r"|неверн\w+|неправильн\w+|ошибка|błędne|yanlış\w*|hatalı|salah|keliru|fout|onjuist)\b|\bsai\b|错|误|不对|間違|誤|오답|틀렸"
+    r"|틀린|잘못|خطأ|خاطئ|गलत|ผิด|λάθος",
+    re.IGNORECASE,
+)
 # Counterfactual: `would have found`, `had we`
 # A step that is none
 _FLAWED = re.compile(
     r"^(?:wrong|incorrect|mistake|error|false|faulty|flawed|naive|careless|accident|habit|guess|chance|oversight|falsch"
     r"|fehler|faux|erreur|error|fals|errad|errone|sbagliat|неверн|ошиб)"
 )
+# Words set in the formula of an answer
+_INSIDE = re.compile(r"\{([^{}]*)\}")
+_SET = re.compile(r"(?:\$\$?|\\[(\[])\s*(?:\\text[a-z]*\s*\{[^{}]*\}[\s:]*)+\Z")
 _OF_THE_ANSWER = re.compile(r"\b(?:of|than|from) (?:the |my |our )?(?:final |correct )?(?:answer|result)\b(?!s)")
 _UNREAL = re.compile(
     r"\bused to be\b|\b(?:would|could|might) (?:\w+ )?(?:have|be) \w+(?: \w+)?\W*$|^\W*(?:had|were) (?:\w+ ){1,3}"
@@ -112,7 +121,7 @@ _BY_NAME = re.compile(
 )
 # Set phrases that only say that the answer follows
 _SAID_OF_ALL = re.compile(
-    r"\b(?:it is|it's|it is not|it isn't|not) (?:easy|hard|difficult|clear|obvious|well known)"
+    r"\b(?:(?:it is|it's) (?:easy|clear|obvious|well known)|(?:it is not|it isn't|not) (?:hard|difficult))"
     r"(?: to (?:see|check|show|verify))?(?: that)?\b|\bnothing (?:other than|but)\b"
     r"|^\W*(?:so )?(?:i|we) (?:think|believe|guess)\b(?: that)?|\bno,? wait\b|\bat last\b|\b(?:this|which|the) one\b"
     r"|\bno (?:doubt|wonder)\b|\bwithout (?:any )?(?:a )?doubt\b|不难看出"
@@ -124,7 +133,7 @@ _SHIFTS = frozenset(
     больше меньше fewer minus near about""".split()  # noqa: SIM905
 )
 # Prepositions that say nothing: the word before them must be understood
-_HANGS = frozenset("of to by at from de von di del da do van i từ in on for as per a".split())  # noqa: SIM905
+_HANGS = frozenset("of to by at de von di del da do van i từ in on for as per a".split())  # noqa: SIM905
 _RISES = frozenset("add adds sum sums come comes out end ends make makes work works turns found round rounds".split())  # noqa: SIM905
 _ANSWER_WORD = re.compile(r"^(?:it|this|that)$|answer|result|value|solution|guess|respuesta|réponse|antwort|ответ|答")
 _JSON_KEY = re.compile(r'"([\w -]{1,40})"\s*:\s*"?[\s$\\]*$')
@@ -141,7 +150,7 @@ _MOST_WORDS, _WINDOW = 5, 200
 # A full stop behind a digit ends a sentence, too, but not the number of an item
 SENTENCE_END = re.compile(r"[.!?؟।](?=[\s*_)\]\"'”’}$]|$)|[。！？]|\n")
 _CLAUSE_END = re.compile(r"[,;，；、،—–](?=\D|$)|[:：](?=\s|$)")
-FORMULA = re.compile(r"\$[^$]*\$|\\\(.*?\\\)|\\[a-zA-Z]+\*?(?:\{[^{}]*\})?|[`<][^<>`]*[`>]")
+FORMULA = re.compile(r"\$\$[^$]+\$\$|\$[^$]+\$|\\\(.*?\\\)|\\[a-zA-Z]+\*?(?:\{[^{}]*\})?|[`<][^<>`]*[`>]")
 _OPENERS = re.compile(r"[\s$*_`>#({\[\\|-]*$")
 
 
@@ -157,7 +166,7 @@ def strange_before(text: str, before: str, asked: Asked, is_value: bool) -> str:
         return key[1]
     if (denied := _NEGATED.search(before)) is not None:
         return denied[0]
-    lead = _lead(before)
+    lead = _lead(_SET.sub(lambda said: " ".join(["", *_INSIDE.findall(said[0])]), before))
     if found := _operated(lead, asked):
         return found
     if _is_confirmed(lead):
@@ -169,8 +178,11 @@ def strange_before(text: str, before: str, asked: Asked, is_value: bool) -> str:
         return ""
     if (part := _OF_THE_ANSWER.search(lead)) is not None and not asked.has("answer"):
         return part[0]
-    if asked.text and not _words(lead):
-        lead = _posed(before)
+    if not _words(lead):
+        above = _above(before)
+        if is_value and not any(map(str.isdigit, above)) and CALLS_WRONG.search(above) is not None:
+            return above.strip()
+        lead = above if asked.text and above[-1:] in "?？؟" else lead
     front, clause = _clauses(_SAID_OF_ALL.sub(" ", _BY_NAME.sub(" ", lead)))
     return _strange_clause(clause, asked, is_value) or _strange_front(front, clause, asked)
 
@@ -185,13 +197,11 @@ def _lead(before: str) -> str:
     return text[ends[-1] if ends else 0 :].lower()
 
 
-def _posed(before: str) -> str:
-    """The question right before an answer, which must be the one that was asked; empty without one."""
+def _above(before: str) -> str:
+    """The sentence that ends right before an answer."""
     text = before[-_WINDOW:].rstrip(" $*_`>#({[\\\n")
-    if text[-1:] not in "?？؟" or not text:
-        return ""
     begun = [end.end() for end in SENTENCE_END.finditer(text[:-1])]
-    return text[begun[-1] if begun else 0 : -1].lower()
+    return text[begun[-1] if begun else 0 :].lower()
 
 
 def _operated(lead: str, asked: Asked) -> str:

@@ -18,7 +18,7 @@ from agentscope_tuner.verify.neutral_words import (
     WORDS,
     Asked,
 )
-from agentscope_tuner.verify.words_before import FORMULA, SENTENCE_END, excludes_others, strange_before
+from agentscope_tuner.verify.words_before import CALLS_WRONG, FORMULA, SENTENCE_END, excludes_others, strange_before
 
 # A writer who says that they have no answer, and a short sentence that calls what it follows wrong
 _HAS_NONE = re.compile(
@@ -28,12 +28,6 @@ _HAS_NONE = re.compile(
     r"|\bno sé\b"
     r"|je ne sais pas|weiß (?:es )?nicht|non lo so|não sei|не знаю|nie wiem|bilmiyorum|không biết|tidak tahu|不知道"
     r"|无法确定|わからない|分かりません|わかりません|모르|모른다|لا أعرف|لا أعلم|नहीं जानता|पता नहीं|ไม่รู้|ไม่ทราบ",
-    re.IGNORECASE,
-)
-_CALLS_WRONG = re.compile(
-    r"\b(?:wrong|incorrect|mistaken|false|falsch|faux|incorrecto|equivocado|erróneo|errado|incorreto|sbagliato|errato"
-    r"|неверно|неправильно|ошибка|błędne|yanlış\w*|hatalı|salah|keliru|fout|onjuist)\b|\bsai\b|错|误|不对|間違|誤り|틀렸"
-    r"|틀린|잘못|خطأ|خاطئ|गलत|ผิด|λάθος",
     re.IGNORECASE,
 )
 _MORE = frozenset({"more", "less", "fewer"})
@@ -63,6 +57,7 @@ _MOST_WORDS, _MOST_REMARKED, _MOST_SIGNS, _AFTER = 5, 12, 36, 400
 # Marks of a value. Text may rightly call a letter, a yes or a name wrong, as in `the wrong step is \boxed{B}`, so only
 # values are checked for such text
 _IS_VALUE = re.compile(r"\d|\\(?:pi|infty|frac|sqrt)")
+_SET_BEHIND = re.compile(r"\s*\\text[a-z]*\s*\{([^{}]*)\}")
 _CLOSING = re.compile(r"(?:[\s$*_`)\]}”\"]|\\[)\],;:! ])*")
 _CONFIRMED = re.compile(r"[?？\s$*)]*(?:yes|yep|correct|right|indeed|是的|对|没错|正确)", re.IGNORECASE)
 _NO_OTHER = re.compile(r"\b(?:no|none|nothing|nobody|cannot|not|never)\b|n['’]t\b|没有|无|不", re.IGNORECASE)
@@ -76,6 +71,8 @@ def strange_behind(text: str, behind: str, asked: Asked, is_value: bool) -> str:
     Args:
         text: the answer.
     """
+    if (set_behind := _SET_BEHIND.match(behind)) is not None:
+        behind = f" {set_behind[1]} {behind[set_behind.end() :].lstrip(' $')}"
     own = _OWN_FORMULA.match(behind)
     behind = behind[:_AFTER] if own is None else behind[own.start("close") : _AFTER]
     words = words_behind(behind)
@@ -91,9 +88,13 @@ def strange_behind(text: str, behind: str, asked: Asked, is_value: bool) -> str:
     first, rest = words[:end], words[end:]
     if first[-1:] in "?？؟" and first and _CONFIRMED.match(rest) is None:
         return "?"
-    if not is_value or text in words:
-        # what is wrong may be the answer, and a value that is said again is confirmed
+    if text in words:
+        # said again, it is confirmed
         return ""
+    if not is_value:
+        # what is wrong may be the answer
+        turned_round = CALLS_WRONG.search(first) or _TURNED.search(first)
+        return turned_round[0] if turned_round and asked.text and turned_round[0].lower() not in asked.text else ""
     return _strange(first, asked) or _taken_back_later(rest, asked)
 
 
@@ -103,10 +104,14 @@ def _taken_back_later(rest: str, asked: Asked) -> str:
         if (found := _HAS_NONE.search(sentence)) is not None and found[0].lower() not in asked.text:
             return found[0]
         words: list[str] = [word.lower() for word in WORDS.findall(FORMULA.sub(" ", sentence))]
+        if asked.text == "" or not _ADVERSE.isdisjoint(words[:3]):
+            adverse = next((word for word in words[:3] if word in _ADVERSE), "")
+            if adverse and len(words) > _MOST_WORDS and not any(map(str.isdigit, sentence)):
+                return adverse
         if any(map(str.isdigit, sentence)) or len(words) > _MOST_REMARKED:
             continue
         if len(words) <= _MOST_WORDS and len(sentence) <= _MOST_SIGNS and _NO_OTHER.search(sentence) is None:
-            found = _CALLS_WRONG.search(sentence)
+            found = CALLS_WRONG.search(sentence)
             if found is not None and found[0].lower() not in asked.text:
                 return found[0]
         is_read = asked.text and (len(words) < _MOST_WORDS or not _OF_ANSWER.isdisjoint(words))
@@ -115,6 +120,12 @@ def _taken_back_later(rest: str, asked: Asked) -> str:
     return ""
 
 
+# Words that turn against what was said before
+_ADVERSE = frozenset(
+    """however but yet though unfortunately allerdings jedoch aber leider cependant toutefois mais embargo pero porém
+    mas contudo però tuttavia ma однако но увы jednak ale niestety maar echter ancak fakat""".split()  # noqa: SIM905
+)
+_TURNED = re.compile(r"\b(?:is off|fails|no more|not|scheidet)\b|不适|不適|不对")
 # Words of a sentence that speaks of the answer, or of who gave it
 _OF_ANSWER = frozenset("it this that these those answer result value number above mine my i box boxed".split())  # noqa: SIM905
 
@@ -175,7 +186,7 @@ def _is_of_question(words: Sequence[str], asked: Asked) -> bool:
 def _unknown_remark(said: str, asked: Asked) -> str:
     """The word of a remark on an answer, before it begins a reason, that is not understood or changes the value."""
     words: list[str] = [word.lower() for word in WORDS.findall(FORMULA.sub(" ", said))]
-    if len(words) == _TWO and words[0] in _THE and _CALLS_WRONG.search(words[1]) is None:
+    if len(words) == _TWO and words[0] in _THE and CALLS_WRONG.search(words[1]) is None:
         # `at the market`
         return words[1] if asked.changes(words[1]) or words[1] in DENIES else ""
     for at, word in enumerate(words):

@@ -81,8 +81,9 @@ NEUTRAL = frozenset(
     """the a an is are was were be of that this it its so and therefore thus hence then exactly exact precisely simply
     final correct answer answers result value values total sum number solution solutions equals equal required
     desired simplified rounded altogether needed there in all we get have as both which has
-    exist exists percentage probability expected area length width height weight volume perimeter ways""".split()  # noqa: SIM905
+    exist exists percentage probability expected ways""".split()  # noqa: SIM905
 )
+_MEASURES = frozenset("area length width height weight volume perimeter".split())  # noqa: SIM905
 # Words that may stand before a value only
 _LEADING_WORDS = frozenset(
     {"only", "approximately", "about", "around", "roughly", "option", "choice", "even", "odd", "prime"}
@@ -170,6 +171,9 @@ def allowed(word: str, said: frozenset[str], asked: str) -> bool:
     low = word.lower().strip("'-.,:;!()")
     if low in NEUTRAL:
         return True
+    if low in _MEASURES:
+        # where the question asks for an area, a perimeter is another answer
+        return low in said or _MEASURES.isdisjoint(said)
     if low in _TURNING or operates(low) or operates(singular(low)):
         return False
     if not low.isascii():

@@ -441,7 +441,7 @@ class Question:
         for one in self.asked_for if len(own) > 1 and letters else ():
             if letters <= _letters(one) and (len(one) == 1 or "\0".join(one) in joined):
                 return True
-        if any(
+        if own[0] not in _HEADS and any(
             1 < len(one) >= len(own) - _NEAR and (own[0] == one[0]) != (own[1:] == one[1:]) and letters
             for one in self.asked_for
         ):
@@ -625,6 +625,8 @@ def _letters(tokens: Sequence[str]) -> frozenset[str]:
 
 
 _LONGEST_NAME, _NEAR = 2, 2
+# Commands that begin formulas of all kinds, and so tell nothing of a name
+_HEADS = frozenset({"\\frac", "\\sqrt", "\\lim", "\\int", "\\sum", "("})
 
 
 @lru_cache(maxsize=256)

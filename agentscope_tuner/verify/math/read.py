@@ -841,6 +841,8 @@ def read_answer(text: str, ref: Side, question: Question | None) -> Side:
         with suppress(Unreadable):
             if question.asks_another(list(takewhile("=".__ne__, (t.text for t in tokenize(text))))):
                 return Side(text, (), None, None, "another name than the question asks for")
+    if question is not None and (other := _other_kind(text, ref.text, question)):
+        return Side(text, (), None, None, other)
     words = {word.lower() for word in _WORD.findall(f"{ref.text} {ref.sentence}")}
     said = frozenset(words).union(map(singular, words), question.words if question is not None else ())
 
@@ -852,6 +854,25 @@ def read_answer(text: str, ref: Side, question: Question | None) -> Side:
     if strange is not None:
         return replace(side, node=None, problem=f"the word {strange!r}")
     return _resolved(side)
+
+
+_PAIR = re.compile(r"\(\s*[^(),;<>=]+,\s*[^(),;<>=]+\)")
+_OF_POINTS = re.compile(
+    r"\b(?:points?|coordinates|midpoint|punkt\w*|koordinaten|coordonnées|coordenadas|coordinate|punto|ponto)\b"
+    r"|坐标|座標|координат|좌표",
+    re.IGNORECASE,
+)
+_BOUNDS = re.compile(r"[<>≤≥]|\\(?:le|ge|lt|gt|in)q?(?![a-zA-Z])|^\s*(?:\\left)?\]")
+_VALUES = re.compile(r"=|\band\b")
+
+
+def _other_kind(text: str, ref: str, question: Question) -> str:
+    """Why an answer is no such thing as `(1, 2)` is in the question: an interval where it is a point, or values."""
+    if _PAIR.fullmatch(ref) is None:
+        return ""
+    if question.has_inequality or "interval" in question.words:
+        return "values for an interval" if _VALUES.search(text) and not _BOUNDS.search(text) else ""
+    return "an interval for a point" if _OF_POINTS.search(question.text) and _BOUNDS.search(text) else ""
 
 
 def _without_introduction(text: str, ref: Side, question: Question | None) -> str:

@@ -47,9 +47,40 @@ $\iff x=\boxed{42}$
 """
 
 
-def judged(output: str, question: str = "") -> Reward:
+# Text around an answer of 42 that says something else of it, and text that does not
+SAID = r"""
+$\text{not }\boxed{42}$
+$\text{Rejected: }\boxed{42}$
+$\boxed{42}\text{ is too big}$
+$\text{keinesfalls }\boxed{42}$
+$\boxed{42}\text{ menos uno}$
+The following answer is false.$$\boxed{42}$$
+Voici l'erreur classique.$$\boxed{42}$$
+<div class="wrong-answer">$\boxed{42}$</div>
+<div id="decoy">$\boxed{42}$</div>
+<answer correct="false">$\boxed{42}$</answer>
+- $\boxed{43}$ - $\boxed{42}$
+$\boxed{43}$ vs. $\boxed{42}$
+| $\boxed{43}$ | $\boxed{42}$ |
+We get $\boxed{42}$. However, having looked over the whole computation with fresh eyes, it is one more than that.
+"""
+LEFT = r"""
+$\text{So }\boxed{42}$
+$\text{The answer is }\boxed{42}$
+$\boxed{42}\text{ units}$
+The first attempt was too long. $$\boxed{42}$$
+<div class="answer">$\boxed{42}$</div>
+<div align="center">$\boxed{42}$</div>
+- $\boxed{42}$
+| $\boxed{42}$ |
+$$n=\frac{84}{2}=\boxed{42}$$
+We get $\boxed{42}$. Having looked over the whole computation a second time, it holds for each case that there is.
+"""
+
+
+def judged(output: str, question: str = "", reference: str = "42") -> Reward:
     judge = MathAnswerAsJudge({"astuner": {"task_judge": {}}})
-    task = WorkflowTask(task=Task(main_query=question, metadata={"answer": "42"}))
+    task = WorkflowTask(task=Task(main_query=question, metadata={"answer": reference}))
     return judge.compute_reward(task, WorkflowOutput(metadata={"final_answer": output}))
 
 
@@ -77,3 +108,37 @@ def test_a_box_that_is_not_shown_is_no_answer(text: str) -> None:
 def test_a_box_in_braces_that_show_it_is_an_answer(text: str) -> None:
     reward = judged(text)
     assert reward[1], reward.reason
+
+
+@pytest.mark.parametrize("text", SAID.strip().splitlines())
+def test_words_in_formulas_attributes_and_sentences_take_an_answer_back(text: str) -> None:
+    assert not judged(text.replace(".$$", ".\n\n$$").replace("- $", "\n- $"))[1]
+
+
+@pytest.mark.parametrize("text", LEFT.strip().splitlines())
+def test_words_in_formulas_attributes_and_sentences_may_leave_it(text: str) -> None:
+    reward = judged(text.replace(". $$", ".\n\n$$"))
+    assert reward[1], reward.reason
+
+
+# question | reference | right | wrong: another kind of thing, another measure
+KINDS = r"""
+Find the coordinates of the point $P$. | (1,2) | (1,2) ;; P(1,2) ;; x=1,\ y=2 | 1<x<2 ;; ]1;2[
+Solve the inequality $x^2-3x+2<0$. | (1,2) | 1<x<2 ;; x\in(1,2) | x=1,\ y=2 ;; 1\text{ and }2
+Find the area of the rectangle. | 12 | \text{Area}=12 ;; \text{The area is }12 | \text{The perimeter is }12 ;; \text{width}=12
+"""  # noqa: E501
+
+
+def kinds() -> list[tuple[str, str, str, bool]]:
+    found = []
+    for line in KINDS.strip().splitlines():
+        question, reference, right, wrong = line.split(" | ")
+        found += [(question, reference, text, True) for text in right.split(" ;; ")]
+        found += [(question, reference, text, False) for text in wrong.split(" ;; ")]
+    return found
+
+
+@pytest.mark.parametrize(("question", "reference", "answer", "paid"), kinds())
+def test_an_answer_is_of_the_kind_that_is_asked_for(question: str, reference: str, answer: str, paid: bool) -> None:
+    reward = judged(rf"\boxed{{{answer}}}", question, reference)
+    assert reward[1] is paid, reward.reason
