@@ -114,8 +114,8 @@ class Task:
         name: of the session, and of the target of make.
         help: what it does, in a line.
         commands: one after the other. The first word is a program of the environment, or of the machine, or a module of
-            benchmarks/, tests/ or tutorial/; `{bin}` is where the environment's programs are; a word with `*` is the files that
-            it matches.
+            benchmarks/, tests/ or tutorial/; `{bin}` is where the environment's programs are; a word with `*` is the
+            files that it matches.
         environment: a key of ENVIRONMENTS; none for `.venv`, in which nox runs.
         options: by option of the last command, the variable that gives it: `make mutants SEED=7`; "" for words alone.
         variables: of the commands' environment.
