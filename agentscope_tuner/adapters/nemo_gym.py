@@ -30,7 +30,11 @@ def encode_response(payload: Mapping[str, Any], judge: ConfiguredJudge, judgemen
     of them has no verdict, the sample is masked.
     """
     parts, judgement = _components(judge, judgement)
-    reward = judge.reward(judgement)
+    try:
+        reward = judge.reward(judgement)
+    # turns, which NeMo-Gym would drop
+    except JudgeError as error:
+        reward, judgement = None, Judgement.failed(error, seconds=judgement.seconds)
     failed = judgement.status == "failed"
     return {
         **payload,

@@ -83,7 +83,7 @@ def ranked(answer: Answer) -> str:
 
 
 def by_turn(answer: Answer) -> str:
-    return "a turn each" if all(got.turns for got in answer) else f"{answer[0].reward}"
+    return "a turn each" if all(got.turns for got in answer) else failed(answer)
 
 
 def components(answer: Answer) -> str:
@@ -159,7 +159,7 @@ CASES = {
     "turns": Case(
         ("a judge that gives each turn a reward", "逐轮给出奖励的评测器"),
         lambda: config("ByTurns"), rows("I do not know.", tool=RIGHT), by_turn,
-        frozenset({"a turn each", "refused"}), "a reward for each turn",
+        frozenset({"a turn each", "refused", "left out"}), "a reward for each turn",
     ),
     "components": Case(
         ("a combined judge's parts", "组合评测器的各部分"),

@@ -212,13 +212,15 @@ def areal_(path: str) -> Any:
     return areal.reward_fn(path)("?", "x")
 
 
-def nemo_gym_(path: str) -> Any:
-    judge = judge_for(path)
+def test_nemo_gym_gets_a_masked_sample_in_place_of_turns(tmp_path: Path) -> None:
+    judge = judge_for(written(tmp_path))
     task, output = WorkflowTask(task=Task(task_id="t")), rollout().output
-    return nemo_gym.encode_response({}, judge, judge.judge(task, output))
+    sent = nemo_gym.encode_response({}, judge, judge.judge(task, output))
+    assert (sent["mask_sample"], sent["failure_kind"]) == (True, "judge_failed")
+    assert "would drop them" in sent["failure_reason"]
 
 
-@pytest.mark.parametrize("ask", [trl_, verl_, openrlhf_, slime_, slime_left, ms_swift_, areal_, nemo_gym_])
+@pytest.mark.parametrize("ask", [trl_, verl_, openrlhf_, slime_, slime_left, ms_swift_, areal_])
 def test_a_trainer_that_takes_one_float_refuses_them(ask: Any, tmp_path: Path) -> None:
     with pytest.raises(JudgeError, match=r"gives a reward for each turn .* would drop them") as caught:
         ask(written(tmp_path))
