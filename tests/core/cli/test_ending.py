@@ -102,10 +102,11 @@ def test_a_preempted_run_keeps_every_finished_call(folder: Path, number: signal.
                 run.send_signal(number)
                 run.communicate(timeout=60)
             codes.append(run.returncode)
-            if run.returncode == 0:
+            # the signal may also come when all is written and the interpreter ends
+            if run.returncode in (0, -number):
                 break
-        assert set(codes) <= {128 + number, 0}
-        assert codes[-1] == 0
+        assert set(codes[:-1]) <= {128 + number}
+        assert codes[-1] in (0, -number)
         asked = [name_of(body) for body in server.bodies]
     assert list(ids(folder / output)) == [f"r{n}" for n in range(ROWS)]
     # no call was paid for twice
