@@ -3,9 +3,8 @@
 python -m benchmarks.llm.verifiers [--errs 0.05]
 
 The answers are a seeded sample of the math judge's own cases, which its authors have read, and answers in words, of
-which the rules can read few. The verifier is simulated: it knows the label, and errs on the share `errs` of answers;
-papers of small verifiers report about 5 %. Beside it answers that say nothing, which must not be paid, whatever the
-verifier says.
+which the rules can read few. The verifier is simulated: it knows the label, and errs on the share `errs` of answers,
+which is an assumption. Beside it answers that say nothing, which must not be paid, whatever the verifier says.
 
 Exit code 1 when a bar is missed.
 """
