@@ -284,6 +284,14 @@ def _inner(key: str) -> Callable[[Mapping[str, Any], int], TestSet]:
 
 
 def _assert(source: str, setup: str = "") -> CodeTest:
+    """One test as statements; a statement that can fail no program would pay each of them."""
+    try:
+        parts = list(ast.walk(ast.parse(source)))
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as exc:
+        raise BadTestsError(f"no Python: {source!r:.80}: {exc}") from None
+    helped = any(isinstance(part, ast.Call) for part in parts) and re.search(r"\b(?:assert|raise)\b", setup)
+    if not helped and not any(isinstance(part, ast.Assert | ast.Raise | ast.With) for part in parts):
+        raise BadTestsError(f"no test, for it asserts nothing: {source!r:.80}")
     return CodeTest("assert", source, setup)
 
 

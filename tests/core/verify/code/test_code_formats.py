@@ -121,6 +121,12 @@ class _Reduces:
         ({"framework": "nose", "test": "x"}, "must be pytest or unittest"),
         ({"inputs": ["1"], "outputs": ["1"], "weights": [0]}, "weights"),
         ("hello", "neither JSON nor tests"),
+        # a test that no program can fail would pay each of them
+        (["fire", "water"], "asserts nothing: 'fire'"),
+        (["assert f(1) == 1", "1"], "asserts nothing: '1'"),
+        (["f(1)"], "asserts nothing"),
+        (["assert f(1) =="], "no Python"),
+        ({"test_list": ["print(f(1))"], "test_setup_code": "import math"}, "asserts nothing"),
         ("[" * 100_000, "neither JSON nor tests"),
     ],
 )
@@ -179,3 +185,8 @@ def test_a_checker_of_the_row() -> None:
     assert read_tests({"official_tests": [case], "generated_checker": "print(1)"}).checker == "print(1)"
     assert read_tests({"verification_info": {"test_cases": [case], "checker": "x"}}).checker == "x"
     assert read_tests({"test_cases": [case]}).checker == ""
+
+
+def test_a_test_may_be_an_exception_that_is_expected() -> None:
+    found = read_tests(["import pytest\nwith pytest.raises(ValueError):\n    f(-1)"])
+    assert [test.number for test in found.tests] == [1]
