@@ -112,13 +112,15 @@ def agent_rules(agents_dir: Path, agent: str) -> RuleSource:
 
 
 def config_rules(path: Path) -> RuleSource:
-    """The `astuner.task_judge.rules` of a training YAML.
+    """The `astuner.task_judge.rules` of a training YAML, or the `evaluation.rules` of an agent's file.
 
     Raises:
         ConfigError: the file cannot be read, or its `astuner.task_judge` section is wrong.
     """
-    section = resolve(path).task_judge
     source = _read_source(path, SECTION)
+    if source.nodes is None and (agents := _read_source(path, "evaluation")).nodes is not None:
+        return agents
+    section = resolve(path).task_judge
     # The values as training reads them, with interpolations resolved
     return RuleSource(path, SECTION, section.rules or None, section.rule_modules, source.nodes, source.misplaced)
 

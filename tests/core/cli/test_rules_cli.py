@@ -92,7 +92,8 @@ def test_an_agent_may_be_a_directory_and_a_training_yaml_will_do(table: Path, tm
     section = "rules: [{id: has_t, kind: contains_any, keywords: [t]}]"
     (agents / "short" / "agent.yaml").write_text(f"evaluation: {{{section}}}", encoding="utf-8")
     (tmp_path / "train.yaml").write_text(f"trinity: {{x: 1}}\nastuner: {{task_judge: {{{section}}}}}", encoding="utf-8")
-    for source in (("--agents-dir", agents, "--agent", "short"), ("--conf", tmp_path / "train.yaml")):
+    by_file = ("--conf", agents / "short" / "agent.yaml")
+    for source in (("--agents-dir", agents, "--agent", "short"), ("--conf", tmp_path / "train.yaml"), by_file):
         done = rules("run", *source, "--infile", table, "--outfile", table.with_name("out.csv"))
         assert done.exit_code == 0, done.output
         verdicts = [line.rsplit(",", 2)[1:] for line in table.with_name("out.csv").read_text().splitlines()[1:]]
