@@ -128,11 +128,14 @@ def tournament_prompts(
 def shown_order(texts: Sequence[str], seed: int | None) -> list[int]:
     """The order in which `texts` are shown: the same for the same texts, wherever each stands in its group.
 
-    So no place in a group is worth anything, and a repeated group is answered by the cache. None keeps the order.
+    So no place in a group is worth anything, and a repeated group is answered by the cache. The order depends on all
+    texts together: none can be worded so that it comes first. None keeps the order.
     """
     if seed is None:
         return list(range(len(texts)))
-    keys = [hashlib.sha256(f"{seed} {text}".encode(errors="replace")).digest() for text in texts]
+    alone = [hashlib.sha256(text.encode(errors="replace")).digest() for text in texts]
+    group = hashlib.sha256(b"".join([str(seed).encode(), *sorted(alone)])).digest()
+    keys = [hashlib.sha256(group + text).digest() for text in alone]
     return sorted(range(len(texts)), key=keys.__getitem__)
 
 

@@ -24,7 +24,7 @@ from agentscope_tuner.cli.console import (
     table,
 )
 from agentscope_tuner.cli.options import Conf, Json, Overrides
-from agentscope_tuner.config import resolve
+from agentscope_tuner.config import SECTION, resolve
 from agentscope_tuner.lab.judge_eval import AsksModels, JudgeEval, asked_anew
 from agentscope_tuner.lab.labels import read_labelled
 from agentscope_tuner.task_judge.contract.loading import load_judge
@@ -50,6 +50,9 @@ def judge_eval(
     """Measure an LLM judge on labelled answers, without the cache. Exit code 3: half of the verdicts failed."""
     with config_errors():
         settings = resolve(conf, overrides or ())
+        if settings.task_judge.judge_type in ("llm", "pairwise"):
+            # As they come, for what a place is worth is measured by changing the order
+            settings = resolve(conf, [f"{SECTION}.llm.shuffle_seed=null", *(overrides or ())])
         judge = load_judge(settings)
         inner = asked_anew(judge)
         answers = read_labelled(labels, inner.response_path, limit)
