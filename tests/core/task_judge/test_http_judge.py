@@ -147,9 +147,12 @@ def test_the_service_names_each_row_in_its_verdict() -> None:
     assert [judgement.reward for judgement in judge.judge_group(TASK, OUTPUTS)] == [1.0] * 3
 
 
-@pytest.mark.parametrize(("kwargs", "section"), [({"deadline": 0.25}, {}), ({}, {"deadline": 0.25})])
+@pytest.mark.parametrize("where", ["kwargs", "section"])
 @pytest.mark.parametrize("fault", ["hang", "503", "nobody listens"])
-def test_a_dead_service_is_a_deadline_error_in_time(fault: str, kwargs: Any, section: Any) -> None:
+def test_a_dead_service_is_a_deadline_error_in_time(fault: str, where: str) -> None:
+    # A refusal comes at once, but on a busy machine not within a quarter of a second
+    limit = {"deadline": 1.0 if fault == "nobody listens" else 0.25}
+    kwargs, section = (limit, {}) if where == "kwargs" else ({}, limit)
     with FaultyEnvServer([FAULTS.get(fault, FAULTS["hang"])[0]]) as server:
         if fault == "nobody listens":
             server.__exit__(None, None, None)
@@ -160,7 +163,7 @@ def test_a_dead_service_is_a_deadline_error_in_time(fault: str, kwargs: Any, sec
         started = time.monotonic()
         judgements = [judge.judge(TASK, OUTPUT), *judge.judge_group(TASK, OUTPUTS)]
         judge.inner.close()
-    assert time.monotonic() - started < 2 * (0.25 + 2.0)
+    assert time.monotonic() - started < 2 * (limit["deadline"] + 2.0)
     for judgement in judgements:
         if fault == "nobody listens":
             assert judgement.cause == Cause.ENDPOINT
