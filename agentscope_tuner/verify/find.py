@@ -323,6 +323,8 @@ def _said(text: str, marks: tuple[str, ...] = ("\\boxed", "\\fbox")) -> str:
     """
     for _ in range(_MOST_REMOVED):
         start = max(map(text.rfind, marks))
+        if start < 0:
+            return text
         shown = text
         if _is_unsaid(text, start):
             shown = _UNSAID.sub(lambda span: " " if any(mark in span[0] for mark in marks) else span[0], text)
@@ -344,12 +346,16 @@ _SHOWING = frozenset(
     LARGE huge Huge frac dfrac tfrac cfrac sqrt overline underbrace overbrace overset underset stackrel vec hat bar
     tilde left right binom log ln sin cos tan exp lim max min gcd operatorname mathbb mathcal textstyle centering
     phantomsection section subsection paragraph tag quad qquad item therefore implies dots cdot times sum int prod
-    in le ge""".split()  # noqa: SIM905
+    in le ge Rightarrow rightarrow Longrightarrow longrightarrow Leftrightarrow iff to approx equiv sim simeq cong leq
+    geq ne neq pm mp normalsize small footnotesize textsl mathbin mathord mathrel mathop pmb bbox centerline
+    smash""".split()  # noqa: SIM905
 )
 _OPENS_GROUP = re.compile(r"\\([a-zA-Z]+)\*?\s*(?:\[[^\[\]]{0,60}\]|<[^<>]{0,40}>|\{[^{}]{0,60}\}|-?[\d.]+)*\s*\Z")
 _BRACES = re.compile(r"\\.|[{}]", re.DOTALL)
 _CONDITIONAL = re.compile(r"\\(if[a-zA-Z]*|fi)(?![a-zA-Z])")
-_PALE = re.compile(r"(?:color\s*\{?\s*white\s*\}?\s*\{?|~~)\s*\$?\s*\Z")
+_PALE = re.compile(
+    r"(?:color\s*\{?\s*(?:white|#f{3}(?:f{3})?)\s*\}?\s*\{?|~~)\s*\$?\s*\Z|(?<!~)~~(?!~)[^~\n]{1,200}\Z", re.IGNORECASE
+)
 _IN_TAG = re.compile(r"<[a-zA-Z][^<>]*=\s*[\"'][^\"'<>]*\Z")
 
 
@@ -358,7 +364,7 @@ def _is_unshown(text: str, start: int) -> bool:
     known to show what they hold, a conditional, an element's attribute.
     """
     near = text[max(start - _GROUPED, 0) : start]
-    if ("white" in near or "~~" in near) and _PALE.search(near):
+    if ("color" in near or "~~" in near) and _PALE.search(near):
         return True
     if "<" in near and _IN_TAG.search(near):
         return True

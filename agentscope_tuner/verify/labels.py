@@ -326,7 +326,19 @@ _EXPLAINS = re.compile(
     rf"|[:：][ $]*{_NUMBER}\$?(?:(?:,| and| und| y| et| e| и| 和|，|、)+ ?\$?{_NUMBER}\$?)+",
     re.IGNORECASE,
 )
+# A reason or a bracket that states an answer itself
+_STATES = re.compile(
+    rf"(?<![a-z])(?:or|actually|wrong|incorrect|correct|instead|rather|should|{_ANSWER_WORDS})(?![a-z])"
+    r"|\A(?:i\.e\.|namely|nämlich|即|[(（])\W*[\d.,]+\W*\Z",
+    re.IGNORECASE,
+)
 _READ_BEHIND = 2_000
+
+
+def _unless_it_states(reason: re.Match[str]) -> str:
+    behind = reason.string[: reason.start()]
+    labels = reason[0][0] in ":：" and _STATES.search(behind[behind.rfind("\n") + 1 :]) is not None
+    return reason[0] if labels or _STATES.search(reason[0]) is not None else " "
 
 
 def stated_again(text: str, start: int, rest: str, content: str) -> str:
@@ -344,7 +356,8 @@ def stated_again(text: str, start: int, rest: str, content: str) -> str:
     if not any(map(str.isdigit, rest[:_READ_BEHIND])):
         return ""
     # the rest of the box's own formula is read with the box, and an equation is a step or a check
-    rest = _EXPLAINS.sub(" ", _EQUATION.sub(" ", _OWN_FORMULA.sub(" ", rest[:_READ_BEHIND])))
+    rest = _EQUATION.sub(" ", _OWN_FORMULA.sub(" ", rest[:_READ_BEHIND]))
+    rest = _EXPLAINS.sub(_unless_it_states, rest)
     if not any(map(str.isdigit, rest)) or not any(map(str.isdigit, content)):
         return ""
     said, listed = same_text(content), set(re.findall(_NUMBER, content))

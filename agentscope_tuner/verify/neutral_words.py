@@ -41,7 +41,10 @@ LEADS = (
     SAYS_SO
     | OPENS
     | frozenset(
-        """we i you he she they there us him her his their them our my your who whose what therefore thus hence then now
+        """end ends grand brings bring let's lets months sales brought currently corresponds correspond corresponding
+        matches match agrees pick picks mark marks whence upon satisfying rounding combined seems bottom top behaves
+        happen owns burns carries requires box
+        we i you he she they there us him her his their them our my your who whose what therefore thus hence then now
     finally indeed also still already overall conclude conclusion summary has have had having can could will would
     should must may do does did been being am get gets got obtain obtains obtained find finds found see know
     give gives gave given yield yields make makes made making take takes took taking need needs needed spend spends
@@ -113,7 +116,8 @@ REMARKS = (
     choice even odd approximately about exact hope helps help let know questions further thanks thank done check
     checked checks out verified confirmed great good luck welcome feel free ask clear therefore finished yes
     makes sense matches match agrees agree consistent verifies satisfies satisfy reasonable complete completes concludes
-    follows confirm confirms confirming proves question problem see""".split()  # noqa: SIM905
+    follows confirm confirms confirming proves question problem see seems explanation clears everything up includes
+    include double-checked end solution happen happens currently""".split()  # noqa: SIM905
     )
 )
 # The same in languages of which fewer solutions are seen
@@ -212,7 +216,7 @@ BEFORE_NUMBERS = frozenset(
 WORDS = re.compile(r"(?![-'])[^\s\d!-&(-,./:-@\[-`{-~。，、！？（）；：।؟–—…“”✓✔✅☑\ufe0f]+")
 _FORMS = re.compile(r"[^\W_]+")
 _CAPITAL = re.compile(r"(?<![.?!:]\s)(?<=\s)[A-Z][a-z]+")
-_SHORT = 4
+_SHORT, _STORY = 4, 60
 
 
 class Asked(NamedTuple):
@@ -242,6 +246,11 @@ class Asked(NamedTuple):
     ) -> Asked:
         """The words of a question, as it was asked."""
         return cls(question.lower(), _names(question), allows, counts, changes)
+
+    @property
+    def tells(self) -> bool:
+        """Whether the question tells of things, of which an answer may speak in words of its own."""
+        return len(self.text) >= (_STORY if IS_UNSPACED.search(self.text) is None else _STORY // 3)
 
     def has(self, word: str) -> bool:
         """Whether the question has this very word."""

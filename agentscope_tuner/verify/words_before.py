@@ -3,7 +3,8 @@ r"""Reads the words before an answer: the clause that the answer stands in must 
 A lead is a sentence up to its answer. Its last clause says what the answer is: each word of it is neutral, or the
 question's, and none supposes, denies or changes what follows. What stands before that clause is a step or a reason
 where a mark or a word such as `so` parts them, and is read as the clause is where it goes on: `Modulo 20, the answer
-is`. Without a question a subject of unknown words may stand before a known verb: `Janet makes`.
+is`. A subject of unknown words may stand before a known verb, and a thing of the question before an unknown one: `Janet
+makes`, `the spring stretches by`.
 """
 
 from __future__ import annotations
@@ -136,6 +137,12 @@ _SHIFTS = frozenset(
 _HANGS = frozenset("of to by at de von di del da do van i từ in on for as per a".split())  # noqa: SIM905
 _RISES = frozenset("add adds sum sums come comes out end ends make makes work works turns found round rounds".split())  # noqa: SIM905
 _ANSWER_WORD = re.compile(r"^(?:it|this|that)$|answer|result|value|solution|guess|respuesta|réponse|antwort|ответ|答")
+# What a question may ask for in any language: an unknown word beside it may deny it
+_SOUGHT = frozenset(
+    """sum total count number product quotient remainder difference amount probability perimeter area summe zahl produkt
+    suma número producto soma somma numero somme nombre produit сумма число произведение liczba iloczyn toplam sayı
+    tổng số jumlah i you we reader textbook student case""".split()  # noqa: SIM905
+)
 _JSON_KEY = re.compile(r'"([\w -]{1,40})"\s*:\s*"?[\s$\\]*$')
 _JSON_ANSWERS = frozenset(
     """answer answers result solution value response output content text boxed final reply message the my your correct
@@ -143,10 +150,10 @@ _JSON_ANSWERS = frozenset(
 )
 _BARE_VERBS = frozenset({"is", "are", "equals", "was", "="})
 _OPENED = re.compile(r"(?<!\\)\$|\\[(\[]|<")
-_NEGATED = re.compile(r"(?:\\(?:neq?|lnot|neg|not\s*=)(?![a-zA-Z])|[≠¬]|!=)[\s$\\,;!({]*\Z")
+_NEGATED = re.compile(r"(?:\\(?:neq?|lnot|neg|not\s*=)(?![a-zA-Z])|[≠¬]|(?<![\w)}])!=)[\s$\\,;!({]*\Z")
 # Words that join a clause to what stands before it
 _JOINS = frozenset("and but yet mais aber pero ma mas но а y et und e и".split())  # noqa: SIM905
-_MOST_WORDS, _WINDOW = 5, 200
+_MOST_WORDS, _WINDOW, _A_NOUN = 5, 200, 4
 # A full stop behind a digit ends a sentence, too, but not the number of an item
 SENTENCE_END = re.compile(r"[.!?؟।](?=[\s*_)\]\"'”’}$]|$)|[。！？]|\n")
 _CLAUSE_END = re.compile(r"[,;，；、،—–](?=\D|$)|[:：](?=\s|$)")
@@ -263,8 +270,7 @@ def _strange_clause(clause: str, asked: Asked, is_value: bool) -> str:
         strange = [at for at in strange if words[at] not in DENIES]
     if not strange:
         return ""
-    told = asked.text == "" or _is_told(words, strange, asked)
-    return "" if told and _is_subject(words, strange, asked, is_value) else words[strange[0]]
+    return "" if _is_subject(words, strange, asked, is_value) else words[strange[0]]
 
 
 def _fits(words: list[str], at: int, asked: Asked) -> bool:
@@ -291,10 +297,12 @@ def _shifts(clause: str) -> str:
 
 
 def _is_told(words: list[str], strange: list[int], asked: Asked) -> bool:
-    """Whether the only unknown word is what a person of the question does: `Mike collects`."""
+    """Whether the only unknown word is what a person or a thing of the question does: `Mike collects`."""
     at, verb = strange[0], words[strange[0]]
     named = any(word.removesuffix("'s") in asked.names or word in ("he", "she") for word in words[:at])
-    return len(strange) == 1 and named and verb.endswith(("s", "ed")) and not asked.changes(verb)
+    of_it = any(len(word) >= _A_NOUN and asked.has(word) for word in words[:at])
+    speaks = named or (of_it and not any(map(_ANSWER_WORD.search, words)))
+    return len(strange) == 1 and speaks and verb.endswith(("s", "ed")) and not asked.changes(verb)
 
 
 def _is_subject(words: list[str], strange: list[int], asked: Asked, is_value: bool) -> bool:
@@ -304,14 +312,22 @@ def _is_subject(words: list[str], strange: list[int], asked: Asked, is_value: bo
         return False
     if IS_UNSPACED.search(words[-1]) is not None or IS_HANGUL.search(words[-1]) is not None:
         turns = (is_value and any(map(_TURNS_UNSPACED.search, words))) or any("答" in word for word in unknown)
-        return ENDS_UNSPACED.search(words[-1]) is not None and not turns
-    if asked.text:
+        return (ENDS_UNSPACED.search(words[-1]) is not None or asked.tells) and not turns
+    if asked.text and _is_told(words, strange, asked):
         return True
+    if asked.text and not asked.tells:
+        return False
     verbs = [at for at, word in enumerate(words) if word in VERBS]
     # `also beträgt die Fläche`
     inverted = bool(verbs) and verbs[0] == 1 and words[0] in _INVERTS
     follows = bool(verbs) and (strange[-1] < verbs[-1] or inverted)
-    return follows and not any(map(_ANSWER_WORD.search, words))
+    of_the_world = asked.tells and 2 * len(strange) <= len(words) and not any(map(_is_of_answer, words))
+    return (follows or of_the_world) and not any(map(_ANSWER_WORD.search, words))
+
+
+def _is_of_answer(word: str) -> bool:
+    """Whether a word names what is sought, as the sum, and no thing of the world."""
+    return word in _SOUGHT
 
 
 _TURNS_UNSPACED = re.compile("[不没非未无若假误错疑]|如果|是否|难道|誤|もし|ない|만약|아니|않")

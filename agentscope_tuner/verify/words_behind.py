@@ -15,6 +15,7 @@ from agentscope_tuner.verify.neutral_words import (
     REASONS,
     REMARKS,
     SAYS_SO,
+    SUPPOSES,
     WORDS,
     Asked,
 )
@@ -161,7 +162,7 @@ def _strange(sentence: str, asked: Asked) -> str:
             understood = _COMPLEMENTED[word](words[:place]) and _is_of_question(rest, asked)
             return "" if understood else found[0]
         elif word in OPENS and not (word == "over" and rest and rest[0][0].isdigit()):
-            if not asked.text or word in REASONS:
+            if not asked.text or word in REASONS or _is_of_the_world(rest, asked):
                 return ""
             return _unknown_remark(sentence[found.end() :], asked)
         elif (
@@ -171,6 +172,20 @@ def _strange(sentence: str, asked: Asked) -> str:
         ):
             return found[0]
     return ""
+
+
+def _is_of_the_world(words: Sequence[str], asked: Asked) -> bool:
+    """Whether words behind `in` or `of` say where or of what something is, and nothing of the answer."""
+    return not any(
+        word in DENIES
+        or word in SUPPOSES
+        or word in _OF_ANSWER
+        or word[0].isdigit()
+        or CALLS_WRONG.search(word)
+        or asked.changes(word)
+        or word in _ADVERSE
+        for word in words
+    )
 
 
 def _is_invisible(word: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -24,7 +25,7 @@ from agentscope_tuner.cli.console import (
     table,
 )
 from agentscope_tuner.cli.options import Conf, Json, Overrides
-from agentscope_tuner.config import SECTION, resolve
+from agentscope_tuner.config import SECTION, Settings, resolve
 from agentscope_tuner.lab.judge_eval import AsksModels, JudgeEval, asked_anew
 from agentscope_tuner.lab.labels import read_labelled
 from agentscope_tuner.task_judge.contract.loading import load_judge
@@ -49,10 +50,7 @@ def judge_eval(
 ) -> None:
     """Measure an LLM judge on labelled answers, without the cache. Exit code 3: half of the verdicts failed."""
     with config_errors():
-        settings = resolve(conf, overrides or ())
-        if settings.task_judge.judge_type in ("llm", "pairwise"):
-            # As they come, for what a place is worth is measured by changing the order
-            settings = resolve(conf, [f"{SECTION}.llm.shuffle_seed=null", *(overrides or ())])
+        settings = _in_the_order_given(conf, overrides or ())
         judge = load_judge(settings)
         inner = asked_anew(judge)
         answers = read_labelled(labels, inner.response_path, limit)
@@ -122,3 +120,11 @@ def _show_attacks(found: dict[str, Any]) -> None:
     for one in found["worst"]:
         text = " ".join(printable(one["text"]).split())[-_TEXT_CHARS:]
         say(f"{one['shift']:+.3f} {one['kind']}: …{text}")
+
+
+def _in_the_order_given(conf: str, overrides: Sequence[str]) -> Settings:
+    """Settings that show groups as they come, for what a place is worth is measured by changing the order."""
+    settings = resolve(conf, overrides)
+    if settings.task_judge.judge_type in ("llm", "pairwise"):
+        settings = resolve(conf, [f"{SECTION}.llm.shuffle_seed=null", *overrides])
+    return settings

@@ -8,6 +8,7 @@ A policy that only writes these words as a formula has done no work, so such for
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -373,6 +374,12 @@ _LETTER = re.compile(r"(?<![a-zA-Z\\])[a-zA-Z](?![a-zA-Z])")
 _NAMES = re.compile(r"\(\s*([a-zA-Z](?:\s*,\s*[a-zA-Z])+)\s*\)")
 
 
+# What may stand around a name without making another of it, and what may stand for `the sum of all n`
+_WRAPS = frozenset(("(", ")", "{", "}", "\\left", "\\right", "."))
+_JOINED = {"or": "\\cup", "and": "\\cap"}
+_SUMS = frozenset(("\\sum", "\\int", "\\prod"))
+
+
 @dataclass(frozen=True)
 class Question:
     """One question; each fact about it is computed at its first use, and most are kept."""
@@ -435,6 +442,8 @@ class Question:
         """
         own = _undecorated(name)
         if not own or not self.asked_for or any(own == tokens for tokens, _, _ in self._alone):
+            return False
+        if own[0] in _SUMS or _unwrapped(own) in map(_unwrapped, self.asked_for):
             return False
         letters = _letters(own)
         joined = "\0".join(own)
@@ -620,11 +629,26 @@ def _undecorated(tokens: Sequence[str]) -> tuple[str, ...]:
     return tuple("\\bar" if t == "\\overline" else t for t in tokens if t not in _DECORATIONS)
 
 
+def _unwrapped(tokens: Sequence[str]) -> tuple[str, ...]:
+    """A name without the brackets around it and the place of an evaluation; the order of a union or a sum is free."""
+    bare = list(itertools.chain(*(t if t.isupper() else [_JOINED.get(t, t)] for t in tokens if t not in _WRAPS)))
+    for at in range(1, len(bare) - 1):
+        if bare[at] == "|" and bare[at + 1] == "_":
+            bare = bare[:at]
+            break
+    if bare[:1] == ["|"] == bare[-1:]:
+        bare = bare[1:-1]
+    if bare[:1] == ["\\bar"] and len(bare) == _SEGMENT and all(map(str.isupper, bare[1:])):
+        bare = bare[1:]
+    free = not {"\\cup", "\\cap", "+"}.isdisjoint(bare) and {"|", ",", "\\mid", "-", "^", "_"}.isdisjoint(bare)
+    return tuple(sorted(bare) if free else bare)
+
+
 def _letters(tokens: Sequence[str]) -> frozenset[str]:
     return frozenset(t for t in tokens if t[:1].isalpha() and len(t) <= _LONGEST_NAME and t not in ("i", "e"))
 
 
-_LONGEST_NAME, _NEAR = 2, 2
+_LONGEST_NAME, _NEAR, _SEGMENT = 2, 2, 3
 # Commands that begin formulas of all kinds, and so tell nothing of a name
 _HEADS = frozenset({"\\frac", "\\sqrt", "\\lim", "\\int", "\\sum", "("})
 

@@ -57,8 +57,10 @@ from agentscope_tuner.verify.math.sets import is_work
 
 _WRITING = re.compile(r"\\(?:text|textbf|mathrm|textrm|mbox)|[{}$]|\\[ ,;:!~]")
 _YES_NO = re.compile(r"(yes|no|true|false)\b(?:\s*[,.;:–-]\s*(.*))?", re.IGNORECASE | re.DOTALL)
-# A reason for a yes or a no says nothing else
+# A reason for a yes or a no, which must not say the contrary
 _REASON = re.compile(r"\b(?:since|because|as)\b", re.IGNORECASE)
+_TURNS_ROUND = re.compile(r"\b(?:false|wrong|incorrect)\b", re.IGNORECASE)
+_DENIED = re.compile(r"\b(?:not|never|isn['’]t|aren['’]t)\s+(?:an?\s+|the\s+)?(\w+)", re.IGNORECASE)
 _CAPITAL = re.compile("[A-J]")
 _LONGEST_LETTER = 40
 _LONGEST_OPTION = 100
@@ -256,12 +258,20 @@ def _said(text: str, question: Question | None) -> str | None:
     match = _YES_NO.fullmatch(_WRITING.sub(" ", text).strip())
     if match is None:
         return None
-    rest = _REASON.split(match[2] or "", maxsplit=1)[0]
+    rest, *reasons = _REASON.split(match[2] or "", maxsplit=1)
+    if match[1].lower() in ("yes", "true") and any(_is_contrary(reason, question) for reason in reasons):
+        return None
     words, denying = rest.lower().split(), match[1].lower() in ("no", "false")
     asked = question.words if question is not None else frozenset()
     if all(allowed(w, asked, "") or (denying and w.strip(".") in _NO_WORDS) for w in words) or _is_true(text):
         return match[1].lower()
     return None
+
+
+def _is_contrary(reason: str, question: Question | None) -> bool:
+    """Whether the reason of a yes denies what is asked: `yes, because 7 is not prime`."""
+    asked = question.words if question is not None else frozenset()
+    return _TURNS_ROUND.search(reason) is not None or any(word.lower() in asked for word in _DENIED.findall(reason))
 
 
 def _is_true(text: str) -> bool:
