@@ -214,7 +214,8 @@ def areal(config: str, rows: Sequence[Row], beside: bool) -> Answer:
         package.__path__ = list(found.submodule_search_locations or ())
         sys.modules["areal"] = package
     api = importlib.import_module("areal.api.reward_api")
-    wrapper = api.AsyncRewardWrapper(adapter.reward_fn(config), max_workers=1, max_retries=0)
+    # its own limit, after which it answers 0, is 15 s: a new process takes longer on a busy machine
+    wrapper = api.AsyncRewardWrapper(adapter.reward_fn(config), max_workers=1, max_retries=0, timeout_seconds=120)
     return [Got(asyncio.run(wrapper(row.question, row.text, [1], [2], answer=row.truth))) for row in rows]
 
 
