@@ -222,7 +222,7 @@ def _env_errors(instance_id: str) -> Iterator[None]:
 
 
 def _turns(gym_env: object, instance_id: str) -> tuple[float | None, ...]:
-    turns = getattr(gym_env, "turn_rewards", None)
+    turns: Any = getattr(gym_env, "turn_rewards", None)
     turns = turns.tolist() if hasattr(turns, "tolist") else turns
     if not isinstance(turns, Sequence) or all(turn is None for turn in turns):
         raise EnvServiceError(

@@ -61,7 +61,7 @@ class WorkflowRewardJudge(BaseJudge):
                 f"workflow_output.is_success must be True or False beside the reward {reward!r}, got {is_success!r}",
                 cause=Cause.INPUT,
             )
-        turns = workflow_output.metadata.get("turn_rewards") if self.gives_turns else ()
+        turns: Any = workflow_output.metadata.get("turn_rewards") if self.gives_turns else ()
         turns = turns.tolist() if hasattr(turns, "tolist") else turns
         if self.gives_turns and not turns:
             raise JudgeError(
