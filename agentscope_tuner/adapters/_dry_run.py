@@ -87,7 +87,10 @@ def _verl(row: Row, said: str) -> Pair:
     model = required(row, "reward_model")
     if not isinstance(model, Mapping) or "ground_truth" not in model:
         raise JudgeError(f"verl reads reward_model.ground_truth, got {model!r:.100}", cause=Cause.REFERENCE)
-    info = {**(row.get("extra_info") or {}), "raw_prompt": required(row, "prompt"), "num_turns": 2}
+    extra = row.get("extra_info") or {}
+    if not isinstance(extra, Mapping):
+        raise JudgeError(f"extra_info must be a mapping, got {extra!r:.100}", cause=Cause.INPUT)
+    info = {**extra, "raw_prompt": required(row, "prompt"), "num_turns": 2}
     return verl.pair_of(str(required(row, "data_source")), said, model["ground_truth"], info)
 
 

@@ -69,7 +69,9 @@ class JudgeRubric(vf.Rubric):  # type: ignore[misc]
         for state, judgement in zip(states, judgements, strict=True):
             state["advantage"] = state["reward"] - mean if state.get("error") is None else 0.0
             for step in state.get("trajectory") or []:
-                for key in ("advantage",) if judgement.turns else ("advantage", "reward"):
+                # Without a verdict a step has no reward: 0.0 would be one
+                judged_whole = not judgement.turns and state.get("error") is None
+                for key in ("advantage", "reward") if judged_whole else ("advantage",):
                     if step.get(key) is None:
                         step[key] = state[key]
 
@@ -83,18 +85,23 @@ class JudgeRubric(vf.Rubric):  # type: ignore[misc]
         else:
             message = f"{judge.name} ranks a group, and got one rollout: score groups, not rollouts"
             raise JudgeError(message, cause=Cause.CONFIG)
+        judgements = [self._fitting(state, judgement) for state, judgement in zip(states, judgements, strict=True)]
         self._run.add(pairs, judgements)
         for state, judgement in zip(states, judgements, strict=True):
             self._write_verdict(judge, state, judgement)
         await self._beside(states)
         return judgements
 
+    def _fitting(self, state: Any, judgement: Judgement) -> Judgement:
+        """The judgement, or its failure where its turns are not the rollout's steps."""
+        steps = len(state.get("trajectory") or [])
+        if not judgement.turns or len(judgement.turns) == steps:
+            return judgement
+        told = f"{self._judge_name} gave {len(judgement.turns)} turns a reward, and the rollout has {steps} steps"
+        return Judgement.failed(JudgeError(told, cause=Cause.ROLLOUT), seconds=judgement.seconds)
+
     def _write_verdict(self, judge: ConfiguredJudge, state: Any, judgement: Judgement) -> None:
-        steps = state.get("trajectory") or []
-        if judgement.turns and len(steps) != len(judgement.turns):
-            told = f"{judge.name} gave {len(judgement.turns)} turns a reward, and the rollout has {len(steps)} steps"
-            judgement = Judgement.failed(JudgeError(told, cause=Cause.ROLLOUT), seconds=judgement.seconds)
-        for step, turn in zip(steps, judgement.turns, strict=False):
+        for step, turn in zip(state.get("trajectory") or [], judgement.turns, strict=False):
             step["reward"] = None if turn is None else self._weight * turn
         reward = judge.reward(judgement, turns=True)
         failed = {f"{judge.name}/failed": float(judgement.status == "failed")}

@@ -131,6 +131,9 @@ class JudgeRewardManager(RewardManagerBase):  # type: ignore[misc]  # verl is ab
             async with asyncio.timeout(self._seconds):
                 return (await asyncio.shield(group.judged))[place]
         except TimeoutError as exc:
+            if len(group.pairs) == self._size:
+                # it came whole, and the judge bounds its own time
+                return (await asyncio.shield(group.judged))[place]
             self._groups.pop(uid, None)
             raise DeadlineError(
                 f"{len(group.pairs)} of the {self._size} samples of group {uid!r} came within {self._seconds:g} s, and "

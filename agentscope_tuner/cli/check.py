@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from itertools import islice
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.padding import Padding
@@ -19,6 +19,7 @@ from agentscope_tuner.config import Settings, resolve
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.graders.rubrics.settings import auto_grader_config
 from agentscope_tuner.records.formats.plain import plain_text
+from agentscope_tuner.records.reader import Line, way_out
 from agentscope_tuner.records.task_check import ChecksTasks, TaskReport, check_tasks
 from agentscope_tuner.task_judge.contract.loading import load_judge
 from agentscope_tuner.task_judge.contract.task_judge import TaskJudge
@@ -49,6 +50,10 @@ def check(
     rows.
     """
     if trainer is not None or dataset is not None:
+        if input_ is not None or format_ or map_:
+            raise fail(
+                "--trainer reads the rows of --dataset in its own columns: leave out --input, --format and --map"
+            )
         _through_trainer(conf, overrides, trainer, dataset, as_json=as_json)
         return
     if input_ is None and (format_ or map_):
@@ -86,7 +91,7 @@ def _through_trainer(
     with config_errors():
         judge = ConfiguredJudge(resolve(conf, overrides or ()), logs=False)
         with source_lines(dataset) as (lines, name):
-            rows = [json.loads(line.raw) for line in islice(lines, _ROWS) if line.problem is None]
+            rows = [_json_of(line) for line in islice(lines, _ROWS)]
         if not rows or not all(isinstance(row, dict) for row in rows):
             raise ConfigError(f"{dataset!r} holds no rows of a data set: JSON objects, one a line, or Parquet")
     found: list[RowSeen] = [dry_run(judge, trainer, row) for row in rows]
@@ -104,6 +109,15 @@ def _through_trainer(
         out.print(shown)
     if any(seen.failed for seen in found):
         raise typer.Exit(Exit.ROWS_FAILED)
+
+
+def _json_of(line: Line) -> Any:
+    if line.problem is not None:
+        raise ConfigError(f"{line.where}: {line.problem}")
+    try:
+        return json.loads(line.raw)
+    except (ValueError, RecursionError) as exc:
+        raise ConfigError(f"{line.where}: no JSON: {exc}{way_out(line.raw)}") from None
 
 
 def _judge(settings: Settings, *, rows_only: bool) -> tuple[ChecksTasks, str]:

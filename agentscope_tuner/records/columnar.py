@@ -19,6 +19,7 @@ from typing import Any
 
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.records.reader import Line
+from agentscope_tuner.records.scored_rows import STEP_KEYS
 from agentscope_tuner.storage import PARQUET, StoredFile, open_arrow, open_parquet, pyarrow_for
 from agentscope_tuner.workflow import Task
 
@@ -361,11 +362,15 @@ def table_row(cells: Mapping[str, str]) -> dict[str, Any]:
         return dict(cells)
     row: dict[str, Any] = {"judgement": {}}
     for column, cell in cells.items():
-        _, ours, name = column.rpartition(_VERDICT_COLUMN)
         text = cell.removeprefix("'")
-        if ours:
-            plain = text if name in _VERDICT_TEXTS else json.loads(cell) if cell else None
+        if column.startswith(_VERDICT_COLUMN):
+            name = column.removeprefix(_VERDICT_COLUMN)
+            # spreadsheets write TRUE, and data frames True
+            in_json = cell.lower() if cell.lower() in ("true", "false") else cell
+            plain = text if name in _VERDICT_TEXTS else json.loads(in_json) if cell else None
             row["judgement"][name] = None if plain == "" and name != "reason" else plain
+        elif cell and column in STEP_KEYS:
+            row[column] = _parsed(text)
         elif cell:
             row[column] = json.loads(cell) if column in _OF_A_ROLLOUT else text
     return row

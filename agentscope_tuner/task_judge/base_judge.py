@@ -57,7 +57,8 @@ class Reward(tuple[float, bool]):
         reward.metrics = {} if metrics is None else metrics
         reward.filtered_by = filtered_by
         reward.violations = violations
-        reward.turns = turns
+        # numpy's arrays are neither true nor false
+        reward.turns = turns.tolist() if hasattr(turns, "tolist") else turns
         return reward
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -186,11 +186,13 @@ class ConfiguredJudge:
     def _logged(self, pairs: Sequence[Pair], judgements: list[Judgement]) -> list[Judgement]:
         if self._run_log is not None:
             self._run_log.add(pairs, judgements, self.step)
-        if self._first is not None:
-            self._first.extend(judgements[:_FIRST])
-            if len(self._first) >= _FIRST:
-                first, self._first = self._first[:_FIRST], None
-                for hint in _hints(first):
+        # Other threads log, too, and may end it meanwhile
+        first = self._first
+        if first is not None:
+            first.extend(judgements[:_FIRST])
+            if len(first) >= _FIRST and self._first is first:
+                self._first = None
+                for hint in _hints(first[:_FIRST]):
                     _log.warning("%s: of the first %d verdicts, %s", self.name, _FIRST, hint)
         return judgements
 

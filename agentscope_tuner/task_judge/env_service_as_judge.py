@@ -115,7 +115,11 @@ class EnvServiceJudge(BaseJudge):
         turns: tuple[float | None, ...] = ()
         if self.gives_turns:
             turns = _turns(task.gym_env, task.task_env_uuid)
-            raw_reward = math.fsum(turn for turn in turns if turn is not None)
+            try:
+                raw_reward = math.fsum(turn for turn in turns if turn is not None)
+            except (OverflowError, TypeError, ValueError) as exc:
+                where = f"instance {task.task_env_uuid!r}"
+                raise EnvServiceError(f"{where}: gym_env.turn_rewards {turns!r:.100} have no sum: {exc}") from exc
         verdict = "solved" if is_success else "not solved"
         metrics = {"env_score": score}
         return Reward(
@@ -127,7 +131,7 @@ class EnvServiceJudge(BaseJudge):
 
 
 def _settings(config: Any, *, only_ours: bool) -> EnvServiceJudgeConfig:
-    if not isinstance(config, DictConfig):
+    if not isinstance(config, Mapping | DictConfig):
         return EnvServiceJudgeConfig()
     given = task_judge_section(config).judge_kwargs
     # A subclass may have settings of its own
@@ -218,7 +222,8 @@ def _env_errors(instance_id: str) -> Iterator[None]:
 
 
 def _turns(gym_env: object, instance_id: str) -> tuple[float | None, ...]:
-    turns = getattr(gym_env, "turn_rewards", None)
+    turns: Any = getattr(gym_env, "turn_rewards", None)
+    turns = turns.tolist() if hasattr(turns, "tolist") else turns
     if not isinstance(turns, Sequence) or all(turn is None for turn in turns):
         raise EnvServiceError(
             f"instance {instance_id!r}: turns: true reads gym_env.turn_rewards, which the episode's steps fill with "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
+from collections.abc import Mapping
 from typing import Any
 
 from omegaconf import DictConfig
@@ -41,7 +42,7 @@ class WorkflowRewardJudge(BaseJudge):
 
     def __init__(self, config: Any) -> None:
         super().__init__(config)
-        own = type(self) is WorkflowRewardJudge and isinstance(config, DictConfig)
+        own = type(self) is WorkflowRewardJudge and isinstance(config, Mapping | DictConfig)
         given = task_judge_section(config).judge_kwargs if own else {}
         self.gives_turns = validate_section(WorkflowRewardConfig, given, f"{SECTION}.judge_kwargs").turns
 
@@ -60,7 +61,8 @@ class WorkflowRewardJudge(BaseJudge):
                 f"workflow_output.is_success must be True or False beside the reward {reward!r}, got {is_success!r}",
                 cause=Cause.INPUT,
             )
-        turns = workflow_output.metadata.get("turn_rewards") if self.gives_turns else ()
+        turns: Any = workflow_output.metadata.get("turn_rewards") if self.gives_turns else ()
+        turns = turns.tolist() if hasattr(turns, "tolist") else turns
         if self.gives_turns and not turns:
             raise JudgeError(
                 f"turns: true reads workflow_output.metadata['turn_rewards'], a number or None for each turn, "

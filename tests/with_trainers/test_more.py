@@ -104,6 +104,25 @@ class TestVerifiers01:
         assert failed[0]["advantage"] == 0.0
         assert math.isclose(sum(state["advantage"] for state in states), 0.0, abs_tol=1e-9)
 
+    def test_a_failed_verdict_gives_no_step_a_reward(self, failing: str) -> None:
+        from agentscope_tuner.adapters.verifiers import judge_rubric
+
+        # the step of "no box" had the reward 0.0, as if it were a verdict
+        states = self.states([NONE, WRONG])
+        asyncio.run(judge_rubric(failing).score_group(states))
+        steps = [state["trajectory"][0] for state in states]
+        assert steps == [{"advantage": 0.0, "reward": None}, {"advantage": 0.0, "reward": 1.0}]
+
+    def test_a_run_whose_turns_never_are_its_steps_is_stopped(self, tmp_path: Path) -> None:
+        from agentscope_tuner.adapters.verifiers import judge_rubric
+
+        turns = {"judge_protocol": "tests.core.task_judge.test_turns->Turns"}
+        rubric = judge_rubric(written(tmp_path, {"astuner": {"task_judge": turns}}))
+        for _ in range(2):
+            asyncio.run(rubric.score_group(self.states([RIGHT] * 64)))
+        with pytest.raises(JudgeError, match=r"no verdict in 3 batches in a row: 192 rollout.*3 turns a reward"):
+            asyncio.run(rubric.score_group(self.states([RIGHT] * 64)))
+
     def test_a_judge_that_hangs_is_an_error_in_time(self, hangs: str) -> None:
         from agentscope_tuner.adapters.verifiers import judge_rubric
 

@@ -383,6 +383,19 @@ def test_a_sample_does_not_wait_for_ever_for_its_group(tokenizer: Any, tmp_path:
     assert all("2 of the 4 samples of group 'a' came within 0.2 s" in str(error) for error in found), found
 
 
+def test_a_whole_group_is_not_late_while_it_is_judged(tokenizer: Any, tmp_path: Path) -> None:
+    # "2 of the 2 samples came within 0.3 s": the judge took longer than a sample waits for the others
+    key = "+reward.custom_reward_function.reward_kwargs.group_seconds"
+    made = our_manager(tokenizer, judge_file(tmp_path, config("Shortest")), **{key: "0"})
+    data = with_uids(batch(tokenizer, SAID[:1] * 4), *"aaaa")
+    pairs = [made._pair(data[place]) for place in range(4)]
+
+    async def whole() -> list[Any]:
+        return await asyncio.gather(*(made._ranked("a", pair) for pair in pairs), return_exceptions=True)
+
+    assert [getattr(found, "status", found) for found in made.loop.run_until_complete(whole())] == ["judged"] * 4
+
+
 @pytest.mark.parametrize(
     ("turns", "reward"), [([CALL, "I do not know."], 0.0), ([CALL, r"So \boxed{42}."], 1.0), ([r"\boxed{42}"], 1.0)]
 )

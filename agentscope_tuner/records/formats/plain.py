@@ -28,6 +28,8 @@ _OF_TASKS = frozenset({"main_query", "init_messages", "env_type"})
 _IN_OWN_ROWS = frozenset({"task_id", "metadata", "id", "output", "label", "step", "judgement"})
 # A row's only column of this name is a conversation, whose last turns are the response
 _CHATS = ("messages", "conversations", "conversation", "chat")
+# With one of these a row is a data set's, even if it has a task's id and metadata
+_OF_DATA_SETS = {*QUESTIONS, *RESPONSES, *_CHATS} - _IN_OWN_ROWS
 _ROLES = {
     "human": "user", "user": "user", "system": "system", "gpt": "assistant", "assistant": "assistant",
     "function_call": "assistant", "observation": "tool", "tool": "tool",
@@ -38,7 +40,9 @@ def is_own(row: Mapping[str, Any]) -> bool:
     """Whether a row is a task or a rollout in this package's own form."""
     if isinstance(row.get("task"), Mapping) or not _OF_TASKS.isdisjoint(row):
         return True
-    return "task_id" in row and isinstance(row.get("metadata", {}), Mapping) and row.keys() <= _IN_OWN_ROWS
+    if "task_id" not in row or not isinstance(row.get("metadata", {}), Mapping):
+        return False
+    return row.keys() <= _IN_OWN_ROWS or ("metadata" in row and _OF_DATA_SETS.isdisjoint(row))
 
 
 def read_plain(row: Mapping[str, Any], reads: Reads, *, given: frozenset[str] = frozenset()) -> Pair:

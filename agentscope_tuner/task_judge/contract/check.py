@@ -89,7 +89,11 @@ def _checked_turns(turns: Any, reward: float | None) -> tuple[float | None, ...]
     if not isinstance(turns, Sequence) or not all(turn is None or _is_finite(turn) for turn in turns):
         raise no_reward(f"a reward's turns must be finite numbers or None, got {turns!r:.200}")
     known = [float(turn) for turn in turns if turn is not None]
-    if not known or not math.isclose(math.fsum(known), reward or 0.0, rel_tol=1e-6, abs_tol=1e-6):
+    try:
+        added = math.fsum(known)
+    except OverflowError:
+        added = math.inf
+    if not known or not math.isclose(added, reward or 0.0, rel_tol=1e-6, abs_tol=1e-6):
         raise no_reward(f"a reward's turns must add up to it, {reward!r}, got {list(turns)!r:.200}")
     return tuple(None if turn is None else float(turn) for turn in turns)
 
@@ -117,7 +121,11 @@ def _is_finite(value: object) -> bool:
     if type(value) is float:
         return math.isfinite(value)
     # Real, not float: judges compute with numpy, whose scalars are numbers, too
-    return not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value)
+    try:
+        return not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value)
+    # an integer beyond every float
+    except OverflowError:
+        return False
 
 
 def _is_numpy_bool(value: object) -> bool:

@@ -11,6 +11,7 @@ import io
 import json
 import pickle
 import re
+import warnings
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -25,6 +26,9 @@ _WHOLE = re.compile(r"-?[0-9]{1,18}\Z")
 # how rows of LeetCode name a method
 _OF_SOLUTION = "Solution()."
 _MISSING = object()
+# What Python thinks of a row's code, such as of its escapes, is nobody's log: "invalid escape sequence" for each row
+_FILE_NAME = "<code of a row>"
+warnings.filterwarnings("ignore", module=re.escape(_FILE_NAME))
 
 
 class BadTestsError(ValueError):
@@ -286,7 +290,7 @@ def _inner(key: str) -> Callable[[Mapping[str, Any], int], TestSet]:
 def _assert(source: str, setup: str = "") -> CodeTest:
     """One test as statements; a statement that can fail no program would pay each of them."""
     try:
-        parts = list(ast.walk(ast.parse(source)))
+        parts = list(ast.walk(ast.parse(source, _FILE_NAME)))
     except (SyntaxError, ValueError, RecursionError, MemoryError) as exc:
         raise BadTestsError(f"no Python: {source!r:.80}: {exc}") from None
     helped = any(isinstance(part, ast.Call) for part in parts) and re.search(r"\b(?:assert|raise)\b", setup)
@@ -330,7 +334,7 @@ def _above(prompt: str, entry: str) -> str:
         # a method: the class around it is the program's
         before = before[: max(before.rfind("\nclass "), before.rfind("\nasync "), -1) + 1]
     try:
-        ast.parse(before)
+        ast.parse(before, _FILE_NAME)
     # prose, or the start of something
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return before if found and before.strip() else ""

@@ -507,7 +507,9 @@ def _short(text: str, most: int = _MOST_SHOWN) -> str:
     return text if len(text) <= most else f"{text[: most // 2]} … {text[-most // 2 :]}"
 
 
-_IMPORT = re.compile(r"^[ \t]*(?:import|from)[ \t]+([A-Za-z_]\w*)", re.MULTILINE)
+_FROM = re.compile(r"(?:^|;)[ \t]*from[ \t]+([A-Za-z_]\w*)", re.MULTILINE)
+_IMPORTS = re.compile(r"(?:^|;)[ \t]*import[ \t]+([^\n#;]+)", re.MULTILINE)
+_NAME = re.compile(r"\s*([A-Za-z_]\w*)")
 
 
 def _packages_of_tests(test: CodeTest) -> tuple[str, ...]:
@@ -517,7 +519,8 @@ def _packages_of_tests(test: CodeTest) -> tuple[str, ...]:
 
 def _packages_of(source: str, but: Sequence[str] = ()) -> tuple[str, ...]:
     """The folder of installed packages, for code that needs one, such as pytest or numpy."""
-    named = {*_IMPORT.findall(source)} - sys.stdlib_module_names - {*but}
+    imported = (_NAME.match(part) for names in _IMPORTS.findall(source) for part in names.split(","))
+    named = {*_FROM.findall(source), *(found[1] for found in imported if found)} - sys.stdlib_module_names - {*but}
     # a hostile program may name a great many, or one of which this process knows no more than that it runs
     for name in sorted(named)[:_MOST_IMPORTS]:
         try:

@@ -61,6 +61,11 @@ def test_every_trainer_has_a_row_above() -> None:
         ("verl", {**VERL, "answer": "42"}, "the row has no reward_model"),
         ("verl", {**VERL, "reward_model": {"truth": "42"}}, "verl reads reward_model.ground_truth"),
         ("verl", {"reward_model": {"ground_truth": "42"}, "prompt": ASKED}, "the row has no data_source"),
+        (
+            "verl",
+            {**VERL, "reward_model": {"ground_truth": "42"}, "extra_info": "text"},
+            "extra_info must be a mapping, got 'text'",
+        ),
         ("openrlhf", {"input": "?", "gold": "42"}, "the row has no label"),
         ("slime", {"prompt": "?", "gold": "42"}, "answer"),
         ("ms-swift", {"messages": "?", "solution": "42"}, "messages must be chat messages"),
@@ -93,10 +98,32 @@ def test_eight_rows_are_shown_as_a_table(tmp_path: Path) -> None:
         ["--trainer", "trl"],
         ["--dataset", "rows.jsonl"],
         ["--trainer", "trl", "--dataset", "nowhere.jsonl"],
+        # they were ignored
+        ["--trainer", "trl", "--dataset", "configs/math.yaml", "--input", "rows.jsonl"],
+        ["--trainer", "trl", "--dataset", "configs/math.yaml", "--format", "plain"],
+        ["--trainer", "trl", "--dataset", "configs/math.yaml", "--map", "a=answer"],
     ],
 )
 def test_a_trainer_wants_rows_and_rows_want_a_trainer(arguments: list[str]) -> None:
     assert run("check", "--conf", MATH, *arguments).exit_code == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "told"),
+    [
+        # a traceback: Expecting value: line 1 column 1
+        ("rows.jsonl", '{"prompt": "?", "answer": "42"}\nnot json\n', "rows.jsonl:2: no JSON: Expecting value"),
+        ("rows.jsonl", "[" * 100_000 + "\n", "rows.jsonl:1: no JSON"),
+        ("rows.jsonl", "3\n", "holds no rows of a data set"),
+        # dropped, and exit code 0
+        ("rows.csv", "prompt,answer\n?,42\n?,42,43\n", "rows.csv:3: the row"),
+    ],
+)
+def test_a_line_that_is_no_row_is_named(name: str, text: str, told: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(text, encoding="utf-8")
+    done = run("check", "--conf", MATH, "--trainer", "trl", "--dataset", tmp_path / name)
+    assert done.exit_code == 2
+    assert told in done.stderr.replace("\n", " "), done.stderr
 
 
 def test_a_judge_that_ranks_gets_a_group_where_the_trainer_hands_one_over(tmp_path: Path) -> None:

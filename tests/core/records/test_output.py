@@ -280,11 +280,38 @@ def test_a_table_of_scored_rows_reads_back_as_it_was_and_holds_no_formula(name: 
     with scored_output(str(tmp_path / name)) as scored:
         scored.write("".join(json.dumps(row) + "\n" for row in rows).encode())
     assert [json.loads(line.raw) for line in dump_lines(str(tmp_path / name))] == [
-        {key: value if isinstance(value, dict) else str(value) for key, value in row.items()} for row in rows
+        {key: value if isinstance(value, dict) or key == "step" else str(value) for key, value in row.items()}
+        for row in rows
     ]
     cells = (tmp_path / name).read_text(encoding="utf-8").replace('"', "").replace("\t", ",").split(",")
     assert not [cell for cell in cells if cell.startswith(("=", "@")) or cell == "-3"]
     assert not stage_of(str(tmp_path / name)).exists()
+
+
+@pytest.mark.parametrize("key", ["step", "global_step", "training_step"])
+def test_a_table_keeps_steps_and_the_users_own_columns(key: str, tmp_path: Path) -> None:
+    # the steps were texts, so that `watch scored.csv` saw one step; human_judgement.reward took the verdict's place
+    row = {**ROWS[0], key: 1, "human_judgement.reward": "0.5", "judgement": verdict(1.0, reason="")}
+    rows = [row, {**row, key: 2}, {**row, key: -1}, {**row, key: "warm-up"}]
+    with scored_output(str(tmp_path / "scored.csv")) as scored:
+        scored.write("".join(json.dumps(row) + "\n" for row in rows).encode())
+    found = [json.loads(line.raw) for line in dump_lines(str(tmp_path / "scored.csv"))]
+    assert [row[key] for row in found] == [1, 2, -1, "warm-up"]
+    assert {row["human_judgement.reward"] for row in found} == {"0.5"}
+    assert [row["judgement"]["reward"] for row in found] == [1.0] * 4
+
+
+@pytest.mark.parametrize("said", ["true", "TRUE", "True"])
+def test_a_table_that_a_spreadsheet_saved_reads_back(said: str, tmp_path: Path) -> None:
+    # LibreOffice saves TRUE, and a data frame True: the row was no JSON
+    table = tmp_path / "scored.csv"
+    table.write_text(
+        f"judgement.status,judgement.reward,judgement.is_success,judgement.reason\njudged,1.0,{said},True\n"
+    )
+    (line,) = dump_lines(str(table))
+    assert line.problem is None
+    found = json.loads(line.raw)["judgement"]
+    assert (found["reward"], found["is_success"], found["reason"]) == (1.0, True, "True")
 
 
 def test_a_finished_table_is_not_resumed_and_an_interrupted_one_is(tmp_path: Path) -> None:

@@ -13,6 +13,7 @@ from agentscope_tuner import ConfigError
 from agentscope_tuner.records.blocks import TextBlock, converted
 from agentscope_tuner.records.files import dump_lines, is_dump
 from agentscope_tuner.records.formats import Conversion
+from agentscope_tuner.records.formats.plain import is_own
 from agentscope_tuner.records.reader import Line
 from agentscope_tuner.task_judge.contract.reads import NO_READS, Reads
 
@@ -61,6 +62,25 @@ CHAT = [{"role": "user", "content": "q"}, {"role": "assistant", "content": "a"}]
 )
 def test_a_question_and_a_response_are_found(row: dict[str, Any]) -> None:
     assert read(row) == ("q", "a")
+
+
+@pytest.mark.parametrize(
+    ("row", "own"),
+    [
+        # a task with a key more was read as a row of a data set
+        ({"task_id": "t1", "metadata": {"answer": "2"}, "difficulty": 3}, True),
+        ({"task_id": "t1", "metadata": {"answer": "2"}, "split": "train", "output": {}}, True),
+        ({"task_id": "t1", "metadata": {"answer": "2"}}, True),
+        ({"task_id": "t1"}, True),
+        ({"task_id": "t1", "difficulty": 3}, False),
+        ({"task_id": "t1", "metadata": "easy", "difficulty": 3}, False),
+        ({"task_id": "t1", "metadata": {}, "question": "q", "answer": "2"}, False),
+        ({"task_id": "t1", "metadata": {}, "messages": CHAT}, False),
+        ({"task_id": "t1", "metadata": {}, "response": "a", "answer": "2"}, False),
+    ],
+)
+def test_a_task_of_our_own_may_have_keys_more_and_a_data_set_a_task_id(row: dict[str, Any], own: bool) -> None:
+    assert is_own(row) is own
 
 
 @pytest.mark.parametrize("asked", ["prompt", "input"])

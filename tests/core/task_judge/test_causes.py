@@ -244,3 +244,20 @@ def test_a_trainers_log_is_told_once_what_most_of_the_first_verdicts_have_in_com
     before = len(caplog.records)
     quiet.judge_batch(pairs)
     assert len(caplog.records) == before
+
+
+def test_another_thread_may_log_the_last_of_the_first_verdicts_meanwhile() -> None:
+    judge = ConfiguredJudge({"astuner": {"task_judge": {"judge": "math"}}})
+    task = WorkflowTask(task=Task(main_query="q", metadata={"answer": "42"}))
+    pairs = [(task, WorkflowOutput(metadata={"final_answer": r"\boxed{42}"}))] * 64
+
+    class Meanwhile(list[Judgement]):
+        """Judgements that, when they are read, find that others have been logged."""
+
+        def __getitem__(self, key: Any) -> Any:
+            judge.judge_batch(pairs)
+            return super().__getitem__(key)
+
+    # it was a TypeError: object of type 'NoneType' has no len()
+    verdicts = Meanwhile([judge.judge(*pairs[0])])
+    assert judge._logged(pairs[:1], verdicts) is verdicts

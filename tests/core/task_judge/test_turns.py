@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import pickle
+from array import array
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -24,6 +25,8 @@ from agentscope_tuner.storage import StoredFile
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, judge_for
 from agentscope_tuner.task_judge.contract.check import checked
 from agentscope_tuner.task_judge.contract.judgement import Judgement
+from agentscope_tuner.task_judge.env_service_as_judge import EnvServiceJudge
+from agentscope_tuner.task_judge.workflow_reward_as_judge import WorkflowRewardJudge
 
 HERE = __name__
 TURNS = (0.25, None, 0.5)
@@ -52,6 +55,22 @@ def written(tmp_path: Path) -> str:
     return str(path)
 
 
+class Array:
+    """What numpy's arrays do."""
+
+    def __init__(self, held: list[Any]) -> None:
+        self._held = held
+
+    def __bool__(self) -> bool:
+        raise ValueError("The truth value of an array with more than one element is ambiguous")
+
+    def __iter__(self) -> Any:
+        return iter(self._held)
+
+    def tolist(self) -> list[Any]:
+        return self._held
+
+
 @pytest.mark.parametrize(
     ("reward", "turns"),
     [
@@ -63,6 +82,9 @@ def written(tmp_path: Path) -> str:
         (-1.0, [-2.0, 1.0]),
         (1e9, [1e9, 1e-3]),
         (0.5, [None, 0.5, None]),
+        # an array is neither true nor false: a ValueError
+        (0.75, array("d", [0.25, 0.5])),
+        (0.75, Array([0.25, 0.5])),
     ],
 )
 def test_turns_that_add_up_are_kept(reward: float, turns: Any) -> None:
@@ -86,6 +108,11 @@ def test_turns_that_add_up_are_kept(reward: float, turns: Any) -> None:
         (1.0, {0: 1.0}, "finite numbers or None"),
         (1.0, 1.0, "finite numbers or None"),
         (1.0, "1", "finite numbers or None"),
+        # fsum's own OverflowError
+        (1.0, [1e308, 1e308], "must add up"),
+        (1.0, [10**400], "finite numbers or None"),
+        (0.75, Array([[0.25, 0.5]]), "finite numbers or None"),
+        (0.75, Array([0.25, 0.25]), "must add up"),
     ],
 )
 def test_turns_that_are_none_are_no_verdict(reward: float, turns: Any, told: str) -> None:
@@ -145,10 +172,15 @@ OWN = "agentscope_tuner.task_judge.workflow_reward_as_judge->WorkflowRewardJudge
         (1.0, [], "turns: true reads"),
         (1.0, [0.5], "must add up"),
         (1.0, "1.0", "finite numbers or None"),
+        (0.75, Array([0.25, None, 0.5]), TURNS),
+        (1.0, Array([]), "turns: true reads"),
     ],
 )
 def test_a_workflow_says_what_each_turn_earned(reward: float, turns: Any, found: Any) -> None:
     judge = load(config(OWN, judge_kwargs={"turns": True}))
+    # a plain dictionary lost the setting without a word
+    assert WorkflowRewardJudge(config(OWN, judge_kwargs={"turns": True})).gives_turns
+    assert EnvServiceJudge(config(ENV, judge_kwargs={"turns": True})).gives_turns
     given = WorkflowOutput(reward=reward, is_success=True, metadata={"final_answer": "x", "turn_rewards": turns})
     judgement = judge.judge(WorkflowTask(task=Task(task_id="t")), given)
     assert judgement.turns == found if judgement.reward is not None else found in str(judgement.error)
@@ -167,6 +199,9 @@ ENV = "agentscope_tuner.task_judge.env_service_as_judge->EnvServiceJudge"
         ([None, None], 1.0, "fill with"),
         ([], 1.0, "fill with"),
         (None, 1.0, "fill with"),
+        (Array([0.1, None, -0.3]), 0.0, (-0.2, False, (0.1, None, -0.3))),
+        ([1e308, 1e308], 1.0, "have no sum"),
+        (["1"], 1.0, "have no sum"),
     ],
 )
 def test_an_environments_steps_are_turns(steps: Any, score_: float, expected: Any) -> None:

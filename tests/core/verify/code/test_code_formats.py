@@ -5,12 +5,15 @@ from __future__ import annotations
 import base64
 import json
 import pickle
+import subprocess
+import sys
 import zlib
 from typing import Any
 
 import pytest
 
 from agentscope_tuner.verify.code.formats import BadTestsError, read_tests
+from agentscope_tuner.verify.code.grade import _packages_of
 from agentscope_tuner.verify.code.tests import CallTest, CodeTest, StdinTest
 
 _SAMPLES = [{"input": "1\n", "output": "2\n", "testtype": "stdin"}]
@@ -190,3 +193,32 @@ def test_a_checker_of_the_row() -> None:
 def test_a_test_may_be_an_exception_that_is_expected() -> None:
     found = read_tests(["import pytest\nwith pytest.raises(ValueError):\n    f(-1)"])
     assert [test.number for test in found.tests] == [1]
+
+
+def test_python_does_not_warn_of_a_rows_code() -> None:
+    # "<unknown>:1: SyntaxWarning: invalid escape sequence" for each row
+    row = {"prompt": "s = '\\d'\ndef f(x):\n", "test": "def check(c): pass", "entry_point": "f"}
+    program = "from agentscope_tuner.verify.code.formats import read_tests\n"
+    program += f"read_tests(['assert f() == \"\\\\d\"'])\nread_tests({row!r})\n"
+    done = subprocess.run([sys.executable, "-W", "always", "-c", program], capture_output=True, text=True, check=True)
+    assert "escape" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("source", "needed"),
+    [
+        # of an import's names only the first was read
+        ("import sys, pytest as p\n", True),
+        ("import pytest, sys\n", True),
+        ("  import os.path,pytest.mark # both\n", True),
+        ("import sys; import pytest\n", True),
+        ("import sys; from pytest import mark\n", True),
+        ("from pytest import mark\n", True),
+        ("import sys, os\n", False),
+        ("import sys # , pytest\n", False),
+        ("import ,, 3\n", False),
+        ("important, pytest\n", False),
+    ],
+)
+def test_packages_are_shown_to_a_program_that_imports_one(source: str, needed: bool) -> None:
+    assert bool(_packages_of(source)) is needed
