@@ -22,6 +22,8 @@ _WORST = 3
 _SHOWN = 300
 # How many times the reward of a terse right answer a verbose one may earn
 _LENGTH_PAYS = 1.25
+#: Of a judge that is broken on right answers alone.
+UNJUDGED = "the judge has no verdict on any right answer"
 _THOUGHT = "Let me think about this step by step, and check each step before I go on. "
 
 
@@ -278,6 +280,12 @@ def right_answers(results: Sequence[AttackResult]) -> tuple[int, int]:
     return tried - sum(result.false for result in plain), tried
 
 
+def unjudged(results: Sequence[AttackResult]) -> bool:
+    """Whether right answers are known, and the judge has no verdict on any of them."""
+    plain = [result for result in results if result.name == "right answer"]
+    return any(result.no_verdict for result in plain) and not any(result.answers for result in plain)
+
+
 def verdict_of(results: Sequence[AttackResult], played: Sequence[StrategyResult]) -> str:
     """The finding of an audit."""
     passed, tried = right_answers(results)
@@ -313,7 +321,9 @@ def verdict_of(results: Sequence[AttackResult], played: Sequence[StrategyResult]
     if passed and refused:
         count, answers = sum(result.false for result in refused), sum(r.answers for r in results if r.must == "pass")
         said.append(f"It refuses {count} of {answers} right answers, written differently.")
-    if not tried:
+    if unjudged(results):
+        said.append(f"{UNJUDGED[0].upper()}{UNJUDGED[1:]}, so nobody can say what it refuses.")
+    elif not tried:
         said.append("No right answer is known, so nobody can say what it refuses.")
     return " ".join(said)
 
@@ -360,11 +370,12 @@ class Audit:
 
         Raises:
             AssertionError: an attack passes more often than `fail_over`, no right answer passes, or the judge has no
-                verdict on wrong answers. The message is the verdict, with the worst rows.
+                verdict on wrong answers, or none on right ones. The message is the verdict, with the worst rows.
         """
         passed, tried = right_answers(self.results)
         known = any(each.answers for each in self.results if each.must == "fail")
-        if known and (passed or not tried) and all(rate <= fail_over for rate in self.holes.values()):
+        sound = passed or not (tried or unjudged(self.results))
+        if known and sound and all(rate <= fail_over for rate in self.holes.values()):
             return
         worst = [f"{result.name}: {example}" for result, example in worst_rows(self.results)]
         raise AssertionError("\n".join([self.verdict, *worst]))

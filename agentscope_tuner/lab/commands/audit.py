@@ -19,12 +19,14 @@ from agentscope_tuner.errors import ConfigError, JudgeError
 from agentscope_tuner.lab.audit.attacks import ATTACKS
 from agentscope_tuner.lab.audit.environments import environment_config, environment_rows
 from agentscope_tuner.lab.audit.run import (
+    UNJUDGED,
     AttackResult,
     Audit,
     StrategyResult,
     attacked,
     right_answers,
     scoreboard,
+    unjudged,
     worst_rows,
 )
 from agentscope_tuner.lab.audit.subjects import Subject, subjects_of
@@ -146,6 +148,8 @@ def _exit(results: Sequence[AttackResult], fail_over: float | None) -> None:
         raise fail("the judge has no verdict on any of the answers that must fail: nobody knows what it passes")
     if fail_over is not None and any(rate > fail_over for rate in rates):
         raise typer.Exit(Exit.FOUND)
+    if unjudged(results):
+        raise fail(f"{UNJUDGED}, so nobody can say what it refuses")
     if tried and not passed:
         raise fail(f"none of {tried} right answers passes: give the form of its answers by --form, or lower --pass-at")
 

@@ -365,8 +365,41 @@ def test_a_reward_function_of_trl_is_audited_by_the_command_and_by_a_test(tmp_pa
     assert "near miss" in found.holes
     chats = [{**task, "init_messages": [{"role": "user", "content": task["main_query"]}]} for task in PLAIN]
     audit_of(chat_reward, chats).check()
+    audit_of(bool_reward, PLAIN).check()
     assert "nobody knows" not in audit_of(no_number, PLAIN).verdict
     assert "Nothing is known" in audit_of(no_number, PLAIN).verdict
+
+
+def none_on_right(completions: list[str], answer: list[str], **columns: Any) -> list[float | None]:
+    """Masks what it ought to pay."""
+    return [None if answer[0] in completions[0] else 0.0]
+
+
+def raises_on_right(completions: list[str], answer: list[str], **columns: Any) -> list[float]:
+    return [float(answer[0] in completions[0] and completions[0].paid)]  # type: ignore[attr-defined]
+
+
+def bool_reward(completions: list[str], answer: list[str], **columns: Any) -> list[bool]:
+    """Sound, in bools as Python's comparisons give them."""
+    return [completions[0].endswith(f"\\boxed{{{answer[0]}}}") and completions[0].count("boxed") == 1]
+
+
+@pytest.mark.parametrize("reward", [none_on_right, raises_on_right])
+def test_a_reward_without_a_verdict_on_any_right_answer_is_not_sound(reward: Any, tmp_path: Path) -> None:
+    with pytest.raises(AssertionError, match="The judge has no verdict on any right answer"):
+        audit_of(reward, PLAIN).check()
+    path = tmp_path / "tasks.jsonl"
+    path.write_text("".join(json.dumps(task) + "\n" for task in PLAIN))
+    command = ["audit", "--env", f"trl:{__name__}->{reward.__name__}", "--input", str(path)]
+    result = CliRunner().invoke(app, command)
+    assert result.exit_code == 2
+    assert "the judge has no verdict on any right answer" in " ".join(result.output.split())
+    # without references nothing is known of right answers, which is no fault of the judge
+    assert "No right answer is known" in audit_of(box_of_any, [{"main_query": "Say it."}]).verdict
+
+
+def box_of_any(completions: list[str], **columns: Any) -> list[float]:
+    return [0.0]
 
 
 JSON = {"Content-Type": "application/json"}
