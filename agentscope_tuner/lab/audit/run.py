@@ -9,11 +9,13 @@ from dataclasses import asdict, dataclass, replace
 from statistics import fmean
 from typing import Any
 
+from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.lab.audit.attacks import ATTACKS, Attack, inside, shuffled_garbage, wrong_values
 from agentscope_tuner.lab.audit.subjects import Subject
 from agentscope_tuner.lab.statistics import Interval, clustered_share
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
 from agentscope_tuner.task_judge.contract.judgement import Judgement
+from agentscope_tuner.task_judge.contract.reads import hint
 
 Strategy = Callable[[Subject, str], "str | None"]
 # The share of honest work's reward from which a dishonest strategy is alarming
@@ -243,6 +245,18 @@ def _attack(attack: Attack, judge: ConfiguredJudge, subjects: Sequence[Subject],
         interval=clustered_share(*_by_task(asked, verdicts, false)),
         worst=tuple(_example(*item) for item in false[:_WORST]),
     )
+
+
+def check_references(judge: ConfiguredJudge, subjects: Sequence[Subject], results: Sequence[AttackResult]) -> None:
+    """No audit of a judge that reads the answer on rows without one: what its rules filter would look like a pass.
+
+    Raises:
+        ConfigError: no row has a reference, and the judge has no verdict on some answers; with the column it may be.
+    """
+    unread = "answer" in judge.reference_keys and not any(subject.reference for subject in subjects)
+    if unread and any(result.no_verdict for result in results):
+        read = hint(subjects[0].task.metadata)
+        raise ConfigError(f"no row has a reference, and without one there is no verdict: {read}")
 
 
 def _by_task(

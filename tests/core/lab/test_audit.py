@@ -15,7 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 from agentscope_tuner.cli.app import app
-from agentscope_tuner.errors import JudgeError
+from agentscope_tuner.errors import ConfigError, JudgeError
 from agentscope_tuner.lab.audit.attacks import ATTACKS
 from agentscope_tuner.lab.audit.environments import HttpReward, environment_config
 from agentscope_tuner.lab.audit.plugin import astuner_audit, audit_of
@@ -31,7 +31,6 @@ from agentscope_tuner.lab.audit.run import (
 from agentscope_tuner.lab.audit.subjects import Subject, reference_of, solved, structured_answer, subjects_of
 from agentscope_tuner.records import Line
 from agentscope_tuner.records.formats.trainers import decode_nemo_gym_request
-from agentscope_tuner.records.reader import parse_tasks
 from agentscope_tuner.task_judge.base_judge import BaseJudge
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
@@ -83,7 +82,7 @@ def judge_of(name: str) -> ConfiguredJudge:
 
 def subjects(judge: ConfiguredJudge, tasks: Sequence[Mapping[str, Any]] = TASKS) -> list[Subject]:
     lines = (Line(f"tasks.jsonl:{number}", json.dumps(task).encode()) for number, task in enumerate(tasks))
-    return subjects_of(parse_tasks(lines), judge, ("answer",), 50)
+    return subjects_of(lines, judge, ("answer",), 50)
 
 
 def audited(name: str, tasks: Sequence[Mapping[str, Any]] = TASKS) -> dict[str, AttackResult]:
@@ -301,6 +300,10 @@ def test_holes_in_judges_of_code_queries_calls_objects_and_choices_are_found(kin
         ({"answer": "42", "test": "held-out"}, "text", None),
         ({"answer": "With the money from the sale, 12."}, "text", None),
         ({"answer": "4", "query": "Select the largest number from 1, 2 and 4."}, "text", None),
+        ({"answer": "9", "query": "Select the largest number from 3, 5, 9"}, "text", None),
+        ({"answer": "x", "query": "select a word from the list"}, "text", None),
+        ({"db_id": "shop", "query": "select count(*) from t"}, "sql", "select count(*) from t"),
+        ({"sql": "select count(*) from t"}, "sql", "select count(*) from t"),
         ({"answer": "[1, 2]"}, "text", None),
         ({"answer": "{1, 2}"}, "text", None),
         ({"answer": [], "target": {}}, "json", "{}"),
@@ -459,6 +462,28 @@ def test_what_cannot_be_audited_is_refused_with_the_way_out(words: list[str], wh
 
 def test_the_fixture_audits_in_a_test(astuner_audit: Callable[..., Audit]) -> None:
     astuner_audit("configs/math.yaml", PLAIN).check()
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        (
+            "gold.jsonl",
+            '{"main_query":"1+1?","metadata":{"gold":"2"}}\n{"main_query":"2+3?","metadata":{"gold":"5"}}\n',
+        ),
+        ("gold.jsonl", '{"question":"1+1?","gold":"2"}\n{"question":"2+3?","gold":"5"}\n'),
+        ("gold.csv", "question,gold\n1+1?,2\n2+3?,5\n"),
+    ],
+)
+def test_the_fixture_reads_the_rows_that_the_command_reads(tmp_path: Path, name: str, text: str) -> None:
+    path = tmp_path / name
+    path.write_text(text)
+    conf: dict[str, Any] = {"judge": "math", "reads": {"answer": "gold"}}
+    found = audit_of({"astuner": {"task_judge": conf}}, path)
+    found.check()
+    assert right_answers(found.results)[1] == 2
+    with pytest.raises(ConfigError, match="answer: gold"):
+        audit_of({"astuner": {"task_judge": {"judge": "math"}}}, path)
 
 
 class NothingPasses(BaseJudge):
