@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 
 import pydantic_core
 
+from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.lab.tail import FileReplaced, TailedFile, TailLine, chosen, files_of
 from agentscope_tuner.records.files import dump_lines, is_dump
 from agentscope_tuner.records.reader import is_deeper
@@ -385,7 +386,7 @@ class RowIndex:
         try:
             with open(lines, "wb") as file:
                 file.writelines(line.raw + b"\n" for line in dump_lines(str(self.source)))
-        except BaseException:
+        except (ConfigError, OSError):
             self._folder.cleanup()
             raise
         return lines
