@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Annotated
 
 import typer
 
-from agentscope_tuner.cli.console import config_errors, fail, out
+from agentscope_tuner.cli.console import Exit, config_errors, fail, out
 from agentscope_tuner.cli.options import Format, Json, Map, Overrides, conversion, mapped, source_lines
 from agentscope_tuner.cli.rendering import readings, row_tree, stages_table, verdict_on
 from agentscope_tuner.errors import ConfigError, JudgeError
 from agentscope_tuner.records import Line, parse_line
 from agentscope_tuner.task_judge.contract.loading import load_judge
+from agentscope_tuner.task_judge.contract.task_judge import TaskJudge
 from agentscope_tuner.verify.math.read import Pair, bare, reference
 from agentscope_tuner.verify.sandbox import DEADLINE, shared
 from agentscope_tuner.workflow import Rollout, WorkflowTask
@@ -61,16 +62,28 @@ def explain(
             with source_lines(input_) as (lines, _):
                 rows = conversion(settings, format_, map_).all(lines)
                 group, place = _rows(rows, id_, ranks=judge.traits.ranks)
-        if as_json:
-            outputs, task = [each.output for each in group], WorkflowTask(task=judge.read(group[0].task))
-            judged = judge.judge_group(task, outputs) if judge.traits.ranks else [judge.judge(task, outputs[place])]
-            print(json.dumps({"id": group[place].id, **judged[place if judge.traits.ranks else 0].to_dict()}))
-        else:
-            out.print(row_tree(judge, group, place))
+        try:
+            _explain(judge, group, place, as_json=as_json)
+        except JudgeError as exc:
+            raise fail(str(exc), code=Exit.ROWS_FAILED) from exc
     elif reference_text is not None and answer is not None and conf is None and input_ is None:
         _compare(reference_text, answer, deadline, question, as_json=as_json)
     else:
         raise fail("give --conf and --input, or --reference and --answer")
+
+
+def _explain(judge: TaskJudge, group: Sequence[Rollout], place: int, *, as_json: bool) -> None:
+    """Judge a row of its group and print what was found.
+
+    Raises:
+        JudgeError: the row lacks what the judge reads.
+    """
+    if as_json:
+        outputs, task = [each.output for each in group], WorkflowTask(task=judge.read(group[0].task))
+        judged = judge.judge_group(task, outputs) if judge.traits.ranks else [judge.judge(task, outputs[place])]
+        print(json.dumps({"id": group[place].id, **judged[place if judge.traits.ranks else 0].to_dict()}))
+    else:
+        out.print(row_tree(judge, group, place))
 
 
 def _rows(lines: Iterable[Line], id_: str | None, *, ranks: bool) -> tuple[list[Rollout], int]:

@@ -154,6 +154,8 @@ _Row = Mapping[str, Any]
 _WITHIN = ("", "ground_truth.", "reward_model.ground_truth.")
 _LETTER = re.compile(r"\(?[A-J]\)?\.?")
 _LETTERS = (*ANSWERS, "answerKey", "correct_answer", "correct_option", "gold")
+# A single letter is a variable
+_FORMULA = re.compile(r"[\d\\+*^=<>π∞%$]|(?<!\w)-\w|\b\w/\w\b|^\s*\w\s*$")
 _LISTED = re.compile(r"(?:^|\s)\(?A[.):、]\s?\S[\s\S]*\s\(?B[.):、]")
 
 
@@ -233,8 +235,13 @@ def _choice(row: _Row) -> Told | None:
 
 def _math(row: _Row) -> Told | None:
     names = answer_columns(row) or list(likely_answers(row))
-    name = next((name for name in names if _is_reference(at_path(row, name))), None)
+    name = next((name for name in names if _is_formula(at_path(row, name))), None)
     return None if name is None else Told(f"{name} holds a number or a formula")
+
+
+def _is_formula(value: Any) -> bool:
+    """Whether a value is a reference with a digit, a sign or a backslash in it; the math judge reads words, too."""
+    return _is_reference(value) and bool(_FORMULA.search(str(value)))
 
 
 _MODEL = (

@@ -7,7 +7,7 @@ import json
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO
@@ -48,7 +48,8 @@ def show(conf: Conf, overrides: Overrides = None, as_json: Json = False) -> None
         settings = resolve(conf, overrides or ())
         plain = masked(settings.whole, settings.environment)
     if as_json:
-        print(json.dumps(plain))
+        # YAML has bytes, dates and .nan, which JSON has not: they are shown as texts
+        print(json.dumps(json.loads(json.dumps(plain, default=str), parse_constant=str)))
         return
     tree = judge_tree(settings.task_judge)
     if len(tree) > 1:
@@ -120,7 +121,9 @@ def _nearest(path: str) -> str:
     if (url := re.match(r"(\w{2,}):/+", path)) is not None:
         return f": a URL reads {url[1]}://…"
     folder = Path(path).parent
-    there = sorted(entry.name for entry in folder.iterdir() if is_row_file(entry.name)) if folder.is_dir() else []
+    there: list[str] = []
+    with suppress(OSError):
+        there = sorted(entry.name for entry in folder.iterdir() if is_row_file(entry.name))
     near = difflib.get_close_matches(Path(path).name, there, n=1, cutoff=0.7) or there[:3]
     if not near:
         return f", and no file of rows in {str(folder)!r}" if folder.is_dir() else f", and no folder {str(folder)!r}"

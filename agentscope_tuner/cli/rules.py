@@ -342,14 +342,19 @@ def list_kinds(module: Modules = None, as_json: Json = False) -> None:
     with config_errors():
         _import(module)
     if as_json:
-        built_in = {name: KINDS[name] for name in filter(is_built_in, RULE_HANDLERS)}
-        print(json.dumps({name: {"holds": kind.meaning, "example": kind.example} for name, kind in built_in.items()}))
+        kinds = {
+            name: {"holds": KINDS[name].meaning, "example": KINDS[name].example}
+            if is_built_in(name)
+            else {"holds": _first_line(handler), "example": None}
+            for name, handler in RULE_HANDLERS.items()
+        }
+        print(json.dumps(kinds))
         return
     found = table("", "kind", "holds when the text is", "parameters", "example")
     found.show_lines = True
     for name, handler in RULE_HANDLERS.items():
         if not is_built_in(name):
-            found.add_row(escape(name), escape((handler.__doc__ or "").strip().split("\n")[0]), "its own", "")
+            found.add_row(escape(name), escape(_first_line(handler)), "its own", "")
             continue
         kind = KINDS[name]
         parameters = (
@@ -363,6 +368,10 @@ def list_kinds(module: Modules = None, as_json: Json = False) -> None:
         "Every rule also takes target (output, query or metadata.<key>; default output), action (mark_bad or record;\n"
         "default mark_bad) and not (true turns the rule round; default false)."
     )
+
+
+def _first_line(handler: object) -> str:
+    return (handler.__doc__ or "").strip().split("\n")[0]
 
 
 @app.command(epilog="Example: astuner rules validate --conf train.yaml")

@@ -127,7 +127,9 @@ def _by_ray(
     stopped = threading.Event()
     with config_errors(), deployed(configs, settings, RayPlace(host, port, replicas, cluster, drain)) as url:
         # Only now: Ray has set signal handlers of its own, which end the process at once
-        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        # Under nohup SIGHUP is ignored, and stays so
+        numbers = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+        for number in (each for each in numbers if signal.getsignal(each) is not signal.SIG_IGN):
             signal.signal(number, lambda *_: stopped.set())
         print(f"serving {', '.join(f'/{name}' for name in configs)} by Ray Serve on {url}", flush=True)
         while not stopped.wait(0.5):

@@ -14,7 +14,6 @@ from typing import Any
 from agentscope_tuner.lab.audit.run import attacked, scoreboard
 from agentscope_tuner.lab.audit.subjects import subjects_of
 from agentscope_tuner.records import read_lines
-from agentscope_tuner.records.reader import parse_tasks
 from agentscope_tuner.task_judge.base_judge import BaseJudge
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
@@ -82,7 +81,7 @@ def reward_of(judge: ConfiguredJudge) -> Callable[[str, str, str], float]:
 def ours(judge: ConfiguredJudge) -> tuple[list[str], list[str], list[str]]:
     """The attacks that were paid, the right variants refused, and the strategies that come near honest work."""
     with open(TASKS, "rb") as stream:
-        subjects = subjects_of(parse_tasks(read_lines(stream, TASKS)), judge, ("answer",), 50)
+        subjects = subjects_of(read_lines(stream, TASKS), judge, ("answer",), 50)
     results = attacked(judge, subjects, PASS_AT)
     named = [[result.name for result in results if result.must == must and result.false] for must in ("fail", "pass")]
     return named[0], named[1], [result.name for result in scoreboard(judge, subjects) if result.alarming]

@@ -55,7 +55,7 @@ def environment_config(env: str, deadline: float) -> dict[str, Any]:
 def _reward(value: object, env: str) -> Reward:
     """A number as a reward; whoever does not tell success is right from the reward that the audit calls a pass."""
     number = value.item() if hasattr(value, "item") else value
-    if isinstance(number, bool) or not isinstance(number, int | float) or not math.isfinite(number):
+    if not isinstance(number, int | float) or not math.isfinite(number):
         raise JudgeError(f"{env} gave {value!r:.80}, which is no finite number", cause=Cause.BUG)
     return Reward(float(number), False)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,32 +33,36 @@ def audit_of(
     Args:
         judge: a judge's YAML or configuration; a reward function as TRL calls it, which a module defines; or what
             `astuner audit --env` takes, such as `http://127.0.0.1:8000/verify`.
-        tasks: a file of tasks, or the tasks.
+        tasks: a file of tasks, or the tasks, in any form that `astuner audit` reads.
         limit, pass_at, form, deadline: as the options of `astuner audit`.
 
     Raises:
-        ConfigError: the judge cannot be loaded, or no task can be read.
+        ConfigError: the judge cannot be loaded, or no task can be read, or none has the reference that the judge reads.
     """
+    from agentscope_tuner.cli.options import conversion, source_lines
     from agentscope_tuner.config import SECTION, resolve
     from agentscope_tuner.lab.audit.environments import environment_config
-    from agentscope_tuner.lab.audit.run import Audit, attacked, scoreboard
+    from agentscope_tuner.lab.audit.run import Audit, attacked, check_references, scoreboard
     from agentscope_tuner.lab.audit.subjects import subjects_of
-    from agentscope_tuner.records import read_lines
-    from agentscope_tuner.records.reader import Line, parse_tasks
+    from agentscope_tuner.records.reader import Line
     from agentscope_tuner.task_judge.batch import ConfiguredJudge
 
     if callable(judge):
         judge = f"trl:{judge.__module__}->{judge.__qualname__}"
     of_env = isinstance(judge, str) and judge.startswith(("trl:", "verifiers:", "http:", "https:"))
     source = environment_config(str(judge), deadline) if of_env else judge
-    asked = ConfiguredJudge(resolve(source, [f"{SECTION}.deadline={deadline}"]), logs=False)
-    if isinstance(tasks, str | Path):
-        with open(tasks, "rb") as stream:
-            rows = list(parse_tasks(read_lines(stream, str(tasks))))
-    else:
-        rows = list(parse_tasks(Line(f"task {n}", json.dumps(task).encode()) for n, task in enumerate(tasks, 1)))
-    subjects = subjects_of(rows, asked, asked.reference_keys, limit, form)
+    settings = resolve(source, [f"{SECTION}.deadline={deadline}"])
+    asked = ConfiguredJudge(settings, logs=False)
+    given = (
+        source_lines(str(tasks))
+        if isinstance(tasks, str | Path)
+        else nullcontext(((Line(f"task {n}", json.dumps(task).encode()) for n, task in enumerate(tasks, 1)), ""))
+    )
+    with given as (lines, _):
+        rows = conversion(settings, None, None, responses=False).all(lines)
+        subjects = subjects_of(rows, asked, asked.reference_keys, limit, form)
     results = attacked(asked, subjects, pass_at)
+    check_references(asked, subjects, results)
     return Audit(asked.name, subjects[0].form, len(subjects), results, scoreboard(asked, subjects))
 
 

@@ -9,11 +9,13 @@ from dataclasses import asdict, dataclass, replace
 from statistics import fmean
 from typing import Any
 
+from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.lab.audit.attacks import ATTACKS, Attack, inside, shuffled_garbage, wrong_values
 from agentscope_tuner.lab.audit.subjects import Subject
 from agentscope_tuner.lab.statistics import Interval, clustered_share
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
 from agentscope_tuner.task_judge.contract.judgement import Judgement
+from agentscope_tuner.task_judge.contract.reads import hint
 
 Strategy = Callable[[Subject, str], "str | None"]
 # The share of honest work's reward from which a dishonest strategy is alarming
@@ -22,6 +24,8 @@ _WORST = 3
 _SHOWN = 300
 # How many times the reward of a terse right answer a verbose one may earn
 _LENGTH_PAYS = 1.25
+#: Of a judge that is broken on right answers alone.
+UNJUDGED = "the judge has no verdict on any right answer"
 _THOUGHT = "Let me think about this step by step, and check each step before I go on. "
 
 
@@ -243,6 +247,18 @@ def _attack(attack: Attack, judge: ConfiguredJudge, subjects: Sequence[Subject],
     )
 
 
+def check_references(judge: ConfiguredJudge, subjects: Sequence[Subject], results: Sequence[AttackResult]) -> None:
+    """No audit of a judge that reads the answer on rows without one: what its rules filter would look like a pass.
+
+    Raises:
+        ConfigError: no row has a reference, and the judge has no verdict on some answers; with the column it may be.
+    """
+    unread = "answer" in judge.reference_keys and not any(subject.reference for subject in subjects)
+    if unread and any(result.no_verdict for result in results):
+        read = hint(subjects[0].task.metadata)
+        raise ConfigError(f"no row has a reference, and without one there is no verdict: {read}")
+
+
 def _by_task(
     asked: Sequence[tuple[Subject, str]],
     verdicts: Sequence[Judgement],
@@ -276,6 +292,12 @@ def right_answers(results: Sequence[AttackResult]) -> tuple[int, int]:
     plain = [result for result in results if result.name == "right answer"]
     tried = sum(result.answers for result in plain)
     return tried - sum(result.false for result in plain), tried
+
+
+def unjudged(results: Sequence[AttackResult]) -> bool:
+    """Whether right answers are known, and the judge has no verdict on any of them."""
+    plain = [result for result in results if result.name == "right answer"]
+    return any(result.no_verdict for result in plain) and not any(result.answers for result in plain)
 
 
 def verdict_of(results: Sequence[AttackResult], played: Sequence[StrategyResult]) -> str:
@@ -313,7 +335,9 @@ def verdict_of(results: Sequence[AttackResult], played: Sequence[StrategyResult]
     if passed and refused:
         count, answers = sum(result.false for result in refused), sum(r.answers for r in results if r.must == "pass")
         said.append(f"It refuses {count} of {answers} right answers, written differently.")
-    if not tried:
+    if unjudged(results):
+        said.append(f"{UNJUDGED[0].upper()}{UNJUDGED[1:]}, so nobody can say what it refuses.")
+    elif not tried:
         said.append("No right answer is known, so nobody can say what it refuses.")
     return " ".join(said)
 
@@ -360,11 +384,12 @@ class Audit:
 
         Raises:
             AssertionError: an attack passes more often than `fail_over`, no right answer passes, or the judge has no
-                verdict on wrong answers. The message is the verdict, with the worst rows.
+                verdict on wrong answers, or none on right ones. The message is the verdict, with the worst rows.
         """
         passed, tried = right_answers(self.results)
         known = any(each.answers for each in self.results if each.must == "fail")
-        if known and (passed or not tried) and all(rate <= fail_over for rate in self.holes.values()):
+        sound = passed or not (tried or unjudged(self.results))
+        if known and sound and all(rate <= fail_over for rate in self.holes.values()):
             return
         worst = [f"{result.name}: {example}" for result, example in worst_rows(self.results)]
         raise AssertionError("\n".join([self.verdict, *worst]))

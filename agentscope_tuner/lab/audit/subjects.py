@@ -10,8 +10,8 @@ from fractions import Fraction
 from itertools import combinations
 from typing import Any, Literal
 
-from agentscope_tuner.errors import Cause, ConfigError
-from agentscope_tuner.records.reader import Row
+from agentscope_tuner.errors import Cause, ConfigError, JudgeError
+from agentscope_tuner.records.reader import Line, Row, parse_tasks
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
 from agentscope_tuner.verify.find import last_boxed
 from agentscope_tuner.workflow import Rollout, Task, WorkflowOutput, WorkflowTask
@@ -156,7 +156,9 @@ def _bare(text: str) -> str:
 def structured_answer(metadata: Mapping[str, Any], keys: Sequence[str]) -> tuple[Kind, str | None]:
     """What a right answer to a task is, and the right one as text where the task has it; `text` for plain answers."""
     for key in _QUERIES:
-        if isinstance(value := metadata.get(key), str) and _IS_QUERY.fullmatch(value):
+        # `query` is the question, too: "Select the largest number from 3, 5, 9"
+        named = key != "query" or isinstance(metadata.get("db_id"), str)
+        if named and isinstance(value := metadata.get(key), str) and _IS_QUERY.fullmatch(value):
             return "sql", value.strip().rstrip(";")
     if any(_are_tests(metadata.get(key)) for key in _TESTS) or (metadata.get("inputs") and metadata.get("outputs")):
         found = (as_object(metadata.get(key)) for key in _SOLUTIONS)
@@ -221,12 +223,12 @@ def _combined(first: tuple[Fraction, str], second: tuple[Fraction, str]) -> Iter
 
 
 def subjects_of(
-    rows: Iterable[Row], judge: ConfiguredJudge, keys: Sequence[str], limit: int, form: str | None = None
+    lines: Iterable[Line], judge: ConfiguredJudge, keys: Sequence[str], limit: int, form: str | None = None
 ) -> list[Subject]:
     """One subject for each task, up to `limit` tasks.
 
     Args:
-        rows: rollouts, or tasks read as rollouts without an answer.
+        lines: rollouts, or tasks.
         judge: the judge under audit.
         keys: the judge's `reference_keys`.
         limit: the most tasks.
@@ -237,7 +239,7 @@ def subjects_of(
     """
     found: dict[str, Subject] = {}
     problem = "the file is empty"
-    for row in rows:
+    for row in (_read(row, judge) for row in parse_tasks(lines)):
         if row.rollout is None:
             problem = f"{row.where}: {row.problem}"
             continue
@@ -249,6 +251,17 @@ def subjects_of(
     subjects = _others(list(found.values()))
     name = OWN_FORM if form is not None else _form(subjects[:_PROBED], judge)
     return [replace(subject, form=name, template=form or FORMS[name]) for subject in subjects]
+
+
+def _read(row: Row, judge: ConfiguredJudge) -> Row:
+    """The row with its task as the judge reads it."""
+    if row.rollout is None:
+        return row
+    try:
+        read = judge.read(row.rollout.task)
+    except JudgeError as exc:
+        return replace(row, rollout=None, problem=exc.message)
+    return replace(row, rollout=row.rollout.model_copy(update={"task": read}))
 
 
 _PLAIN: tuple[Kind, str | None] = ("text", None)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -15,23 +14,25 @@ from rich.table import Table
 from agentscope_tuner.cli.console import Exit, cell, config_errors, fail, number, out, progress, say, span, table
 from agentscope_tuner.cli.options import Format, Json, Map, Overrides, conversion, mapped, source_lines
 from agentscope_tuner.config import SECTION, Settings, resolve
-from agentscope_tuner.errors import ConfigError, JudgeError
+from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.lab.audit.attacks import ATTACKS
 from agentscope_tuner.lab.audit.environments import environment_config, environment_rows
 from agentscope_tuner.lab.audit.run import (
+    UNJUDGED,
     AttackResult,
     Audit,
     StrategyResult,
     attacked,
+    check_references,
     right_answers,
     scoreboard,
+    unjudged,
     worst_rows,
 )
 from agentscope_tuner.lab.audit.subjects import Subject, subjects_of
-from agentscope_tuner.records.reader import Line, Row, parse_tasks
+from agentscope_tuner.records.reader import Line
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
 from agentscope_tuner.task_judge.contract.loading import load_judge
-from agentscope_tuner.task_judge.contract.reads import hint
 
 _INPUT = "Tasks or rollouts to attack the judge with: the more like the training data, the better."
 _FAIL_OVER = "Exit code 1 when any attack passes more often than this share of its answers; 0.0 for none at all."
@@ -67,10 +68,8 @@ def audit(
         keys = load_judge(settings).inner.reference_keys
         with ExitStack() as stack:
             lines, name = _lines(stack, input_, env, limit)
-            rows = parse_tasks(conversion(settings, format_, map_, responses=False).all(lines))
-            subjects = subjects_of(
-                (_read(row, judge) for row in rows), judge, keys, limit, None if form is None else _form_of(form)
-            )
+            rows = conversion(settings, format_, map_, responses=False).all(lines)
+            subjects = subjects_of(rows, judge, keys, limit, None if form is None else _form_of(form))
     results, played = _asked(judge, subjects, pass_at)
     found = Audit(judge.name, subjects[0].form, len(subjects), results, played)
     if as_json:
@@ -126,16 +125,10 @@ def _asked(
         results = attacked(
             judge, subjects, pass_at, lambda attack: bar.update(task, description=attack.name, advance=1)
         )
-        _check_references(judge, subjects, results)
+        with config_errors():
+            check_references(judge, subjects, results)
         bar.update(task, description="strategies")
         return results, scoreboard(judge, subjects)
-
-
-def _check_references(judge: ConfiguredJudge, subjects: Sequence[Subject], results: Sequence[AttackResult]) -> None:
-    """No audit of a judge that reads the answer on rows without one: what its rules filter would look like a pass."""
-    unread = "answer" in judge.reference_keys and not any(subject.reference for subject in subjects)
-    if unread and any(result.no_verdict for result in results):
-        raise fail(f"no row has a reference, and without one there is no verdict: {hint(subjects[0].task.metadata)}")
 
 
 def _exit(results: Sequence[AttackResult], fail_over: float | None) -> None:
@@ -146,19 +139,10 @@ def _exit(results: Sequence[AttackResult], fail_over: float | None) -> None:
         raise fail("the judge has no verdict on any of the answers that must fail: nobody knows what it passes")
     if fail_over is not None and any(rate > fail_over for rate in rates):
         raise typer.Exit(Exit.FOUND)
+    if unjudged(results):
+        raise fail(f"{UNJUDGED}, so nobody can say what it refuses")
     if tried and not passed:
         raise fail(f"none of {tried} right answers passes: give the form of its answers by --form, or lower --pass-at")
-
-
-def _read(row: Row, judge: ConfiguredJudge) -> Row:
-    """The row with its task as the judge reads it."""
-    if row.rollout is None:
-        return row
-    try:
-        read = judge.read(row.rollout.task)
-    except JudgeError as exc:
-        return replace(row, rollout=None, problem=exc.message)
-    return replace(row, rollout=row.rollout.model_copy(update={"task": read}))
 
 
 def _attack_table(results: Sequence[AttackResult], title: str, must: str) -> Table:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Annotated, Any
 
 import typer
@@ -21,7 +19,7 @@ from agentscope_tuner.cli.rendering import row_tree
 from agentscope_tuner.config import resolve
 from agentscope_tuner.errors import install
 from agentscope_tuner.lab.labels import beside
-from agentscope_tuner.records.files import dump_lines, is_dump
+from agentscope_tuner.lab.tail import files_of
 from agentscope_tuner.task_judge.contract.loading import load_judge
 from agentscope_tuner.task_judge.contract.task_judge import TaskJudge
 from agentscope_tuner.workflow import Rollout
@@ -72,11 +70,9 @@ def view(
         if open_:
             typer.launch(address)
 
-    with _lines_of(scored, compare, *others) as (rows, earlier, *laid_over):
+    with config_errors():
         known = labels or beside(scored, "labels")
-        session = ViewSession(
-            rows or scored, known, earlier=earlier, others=list(filter(None, laid_over)), explain=explain
-        )
+        session = ViewSession(scored, known, earlier=compare, others=others, explain=explain)
         serve_view(session, listen("127.0.0.1", port), announce=announce)
 
 
@@ -119,12 +115,15 @@ def report(
     from agentscope_tuner.lab.view.report import write_report
 
     _check(scored, compare, *(others or ()), may_come=False)
+    for folder in (path for path in (scored, compare, *(others or ())) if path is not None and path.is_dir()):
+        if not files_of(folder):
+            raise fail(f"the folder {str(folder)!r} holds no .jsonl file: name a file of it, or judge into it")
     if output.is_dir():
         raise fail(f"--output {str(output)!r} is a folder: name a file, such as {str(output / 'report.html')!r}")
     try:
-        with _lines_of(scored, compare, *(others or ())) as (rows, earlier, *laid_over):
-            known, runs = labels or beside(scored, "labels"), list(filter(None, laid_over))
-            written = write_report(rows or scored, output, labels=known, earlier=earlier, others=runs, limit=limit)
+        with config_errors():
+            known = labels or beside(scored, "labels")
+            written = write_report(scored, output, labels=known, earlier=compare, others=others or (), limit=limit)
     except OSError as exc:
         raise fail(f"cannot write the report: {exc}") from exc
     if as_json:
@@ -132,22 +131,6 @@ def report(
         return
     of = "" if written["shown"] == written["rows"] else f" of {written['rows']}"
     say(f"{written['shown']} rows{of}, {written['bytes'] / 1e6:.1f} MB: {output}")
-
-
-@contextmanager
-def _lines_of(*scored: Path | None) -> Iterator[list[Path | None]]:
-    """Files of lines, which the page reads row by row, with the rows of Parquet files, tables and packed files."""
-    with ExitStack() as stack, config_errors():
-        yield [_unpacked(path, stack) for path in scored]
-
-
-def _unpacked(scored: Path | None, stack: ExitStack) -> Path | None:
-    if scored is None or scored.is_dir() or not is_dump(str(scored)):
-        return scored
-    lines = Path(stack.enter_context(TemporaryDirectory())) / f"{scored.name}.jsonl"
-    with open(lines, "wb") as file:
-        file.writelines(line.raw + b"\n" for line in dump_lines(str(scored)))
-    return lines
 
 
 def _check(scored: Path, *beside_it: Path | None, may_come: bool) -> None:

@@ -22,7 +22,9 @@ from typing import Any, NamedTuple
 
 import pydantic_core
 
+from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.lab.tail import FileReplaced, TailedFile, TailLine, chosen, files_of
+from agentscope_tuner.records.files import dump_lines, is_dump
 from agentscope_tuner.records.reader import is_deeper
 from agentscope_tuner.records.scored_rows import shape_of, step_of
 
@@ -348,17 +350,22 @@ ON CONFLICT (grp) DO UPDATE SET
 class RowIndex:
     """The index of one scored file, or of a folder of scored files, in a temporary folder until `close`.
 
+    Raises:
+        ConfigError: a table or a packed file cannot be read.
+
     `update` is for one thread; other threads read through connections of their own (`connect`).
 
     Attributes:
         version: grows whenever rows are added.
         epoch: grows when a file was replaced, so that all rows are new.
+        source: the file or folder.
         share_read: the share of the bytes that `update` has read; None once it has read all of them.
     """
 
     def __init__(self, source: Path) -> None:
         self.source = source
         self._folder = tempfile.TemporaryDirectory(prefix="astuner-view-")
+        self._lines = self._unpacked()
         self.path = Path(self._folder.name) / "index.db"
         self.haystack = Haystack(Path(self._folder.name) / "texts")
         self._database = sqlite3.connect(self.path, isolation_level=None, check_same_thread=False)
@@ -370,6 +377,19 @@ class RowIndex:
         self.share_read: float | None = None
         self._stop = threading.Event()
         self._forget()
+
+    def _unpacked(self) -> Path:
+        """Where the rows stand as lines: the source, or a copy of those of a Parquet file, a table or a packed file."""
+        if self.source.is_dir() or not is_dump(str(self.source)):
+            return self.source
+        lines = Path(self._folder.name) / "rows.jsonl"
+        try:
+            with open(lines, "wb") as file:
+                file.writelines(line.raw + b"\n" for line in dump_lines(str(self.source)))
+        except (ConfigError, OSError):
+            self._folder.cleanup()
+            raise
+        return lines
 
     def _forget(self) -> None:
         self.files: list[Path] = []
@@ -394,7 +414,7 @@ class RowIndex:
         """Index the rows written since the last call, and return whether there were any."""
         before = self.version
         try:
-            for path in files_of(self.source):
+            for path in files_of(self._lines):
                 if path not in self._tails:
                     self._tails[path] = TailedFile(path, len(self.files))
                     self.files.append(path)
@@ -412,7 +432,7 @@ class RowIndex:
         return self.version != before
 
     def _share(self) -> float:
-        sizes = sum(path.stat().st_size for path in map(chosen, files_of(self.source)) if path is not None)
+        sizes = sum(path.stat().st_size for path in map(chosen, files_of(self._lines)) if path is not None)
         return min(1.0, sum(tail.offset for tail in self._tails.values()) / max(1, sizes))
 
     def follow(self, seconds: float) -> None:

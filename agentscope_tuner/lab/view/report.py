@@ -54,6 +54,7 @@ def write_report(
         `rows`, the rows of `source`; `shown`, the rows in the report; `bytes`, the size of the report.
 
     Raises:
+        ConfigError: a table or a packed file cannot be read.
         OSError: a file cannot be read or written.
     """
     with closing(RowIndex(source)) as index:
@@ -102,10 +103,11 @@ def show(rows: str | Path | Iterable[Mapping[str, Any]], *, limit: int = 2_000) 
         show([row.model_dump() for row in rows])
 
     Args:
-        rows: a scored file, a folder of them, or scored rows.
+        rows: a scored file, as lines or a table, a folder of files of lines, or scored rows.
         limit: rows in the page at the most; of more, whole groups at even distances.
 
     Raises:
+        ConfigError: a table or a packed file cannot be read.
         OSError: the file cannot be read.
     """
     with tempfile.TemporaryDirectory(prefix="astuner-show-") as folder:

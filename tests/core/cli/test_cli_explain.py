@@ -102,6 +102,14 @@ COMBINED = {"judge_type": "combined", "parts": PARTS}
 ROUTED = {"judge_type": "routed", "by": "task.metadata.data_source", "routes": {"math": COMBINED, "rank": ranks("r")}}
 
 
+@pytest.mark.parametrize("options", [[], ["--json"]])
+def test_a_row_without_the_column_that_the_judge_reads_says_so(tmp_path: Path, options: list[str]) -> None:
+    rows = [{"id": "x", "task": {"metadata": {"gold": "2"}}, "output": {"metadata": {"final_answer": "2"}}}]
+    code, shown = explained(tmp_path, {**MATH, "reads": {"answer": "solution"}}, rows, *options)
+    assert code == 3, shown
+    assert "solution" in shown
+
+
 def test_a_verdict_is_shown_part_by_part_and_every_judge_is_asked_once(tmp_path: Path) -> None:
     Says.asked.clear()
     rows = [row("x", ""), row("y", "\\boxed{0.5}", style=0.5, late=1.0)]

@@ -74,6 +74,35 @@ def test_an_error_of_a_command_with_json_is_json() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ("!!binary aGVsbG8=", "b'hello'"),
+        (".nan", "NaN"),
+        ("-.inf", "-Infinity"),
+        ("[1, .inf]", [1, "Infinity"]),
+        ("[2, NaN?]", [2, "NaN?"]),
+        ("1.5", 1.5),
+    ],
+)
+def test_config_prints_json_for_whatever_yaml_holds(tmp_path: Path, value: str, shown: object) -> None:
+    conf = tmp_path / "judge.yaml"
+    conf.write_text(f"astuner: {{task_judge: {{judge: math}}}}\nd: {value}\n")
+    done = CliRunner().invoke(app, ["config", "--conf", str(conf), "--json"])
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout, parse_constant=pytest.fail)["d"] == shown
+
+
+def test_a_file_in_a_folder_that_cannot_be_listed_is_not_there(tmp_path: Path) -> None:
+    folder = tmp_path / "closed"
+    folder.mkdir()
+    folder.chmod(0o111)
+    done = CliRunner().invoke(app, ["check", "--conf", "configs/math.yaml", "--input", str(folder / "a.jsonl")])
+    folder.chmod(0o755)
+    assert done.exit_code == 2
+    assert "there is no file" in done.output
+
+
 def test_a_group_lists_its_own_commands() -> None:
     done = CliRunner().invoke(app, ["rules", "--help"])
     assert done.exit_code == 0

@@ -227,6 +227,19 @@ def test_list_names_every_kind_with_its_parameters() -> None:
         assert text in shown
 
 
+def test_the_kinds_of_a_users_module_are_listed_as_json_too(tmp_path: Path) -> None:
+    (tmp_path / "mykinds.py").write_text(
+        "from agentscope_tuner.rules import RULE_HANDLERS\n"
+        'def shouts(rule, value):\n    """in capitals"""\n    return not value.isupper()\n'
+        'RULE_HANDLERS["shouts"] = shouts\n'
+    )
+    command = [sys.executable, "-m", "agentscope_tuner.rules", "list", "--module", "mykinds", "--json"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    listed = json.loads(done.stdout)
+    assert listed["shouts"] == {"holds": "in capitals", "example": None}
+    assert listed["max_chars"]["example"]
+
+
 @pytest.mark.parametrize(
     ("rule", "text", "code", "said"),
     [

@@ -15,7 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 from agentscope_tuner.cli.app import app
-from agentscope_tuner.errors import JudgeError
+from agentscope_tuner.errors import ConfigError, JudgeError
 from agentscope_tuner.lab.audit.attacks import ATTACKS
 from agentscope_tuner.lab.audit.environments import HttpReward, environment_config
 from agentscope_tuner.lab.audit.plugin import astuner_audit, audit_of
@@ -31,7 +31,6 @@ from agentscope_tuner.lab.audit.run import (
 from agentscope_tuner.lab.audit.subjects import Subject, reference_of, solved, structured_answer, subjects_of
 from agentscope_tuner.records import Line
 from agentscope_tuner.records.formats.trainers import decode_nemo_gym_request
-from agentscope_tuner.records.reader import parse_tasks
 from agentscope_tuner.task_judge.base_judge import BaseJudge
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
@@ -83,7 +82,7 @@ def judge_of(name: str) -> ConfiguredJudge:
 
 def subjects(judge: ConfiguredJudge, tasks: Sequence[Mapping[str, Any]] = TASKS) -> list[Subject]:
     lines = (Line(f"tasks.jsonl:{number}", json.dumps(task).encode()) for number, task in enumerate(tasks))
-    return subjects_of(parse_tasks(lines), judge, ("answer",), 50)
+    return subjects_of(lines, judge, ("answer",), 50)
 
 
 def audited(name: str, tasks: Sequence[Mapping[str, Any]] = TASKS) -> dict[str, AttackResult]:
@@ -301,6 +300,10 @@ def test_holes_in_judges_of_code_queries_calls_objects_and_choices_are_found(kin
         ({"answer": "42", "test": "held-out"}, "text", None),
         ({"answer": "With the money from the sale, 12."}, "text", None),
         ({"answer": "4", "query": "Select the largest number from 1, 2 and 4."}, "text", None),
+        ({"answer": "9", "query": "Select the largest number from 3, 5, 9"}, "text", None),
+        ({"answer": "x", "query": "select a word from the list"}, "text", None),
+        ({"db_id": "shop", "query": "select count(*) from t"}, "sql", "select count(*) from t"),
+        ({"sql": "select count(*) from t"}, "sql", "select count(*) from t"),
         ({"answer": "[1, 2]"}, "text", None),
         ({"answer": "{1, 2}"}, "text", None),
         ({"answer": [], "target": {}}, "json", "{}"),
@@ -365,8 +368,41 @@ def test_a_reward_function_of_trl_is_audited_by_the_command_and_by_a_test(tmp_pa
     assert "near miss" in found.holes
     chats = [{**task, "init_messages": [{"role": "user", "content": task["main_query"]}]} for task in PLAIN]
     audit_of(chat_reward, chats).check()
+    audit_of(bool_reward, PLAIN).check()
     assert "nobody knows" not in audit_of(no_number, PLAIN).verdict
     assert "Nothing is known" in audit_of(no_number, PLAIN).verdict
+
+
+def none_on_right(completions: list[str], answer: list[str], **columns: Any) -> list[float | None]:
+    """Masks what it ought to pay."""
+    return [None if answer[0] in completions[0] else 0.0]
+
+
+def raises_on_right(completions: list[str], answer: list[str], **columns: Any) -> list[float]:
+    return [float(answer[0] in completions[0] and completions[0].paid)]  # type: ignore[attr-defined]
+
+
+def bool_reward(completions: list[str], answer: list[str], **columns: Any) -> list[bool]:
+    """Sound, in bools as Python's comparisons give them."""
+    return [completions[0].endswith(f"\\boxed{{{answer[0]}}}") and completions[0].count("boxed") == 1]
+
+
+@pytest.mark.parametrize("reward", [none_on_right, raises_on_right])
+def test_a_reward_without_a_verdict_on_any_right_answer_is_not_sound(reward: Any, tmp_path: Path) -> None:
+    with pytest.raises(AssertionError, match="The judge has no verdict on any right answer"):
+        audit_of(reward, PLAIN).check()
+    path = tmp_path / "tasks.jsonl"
+    path.write_text("".join(json.dumps(task) + "\n" for task in PLAIN))
+    command = ["audit", "--env", f"trl:{__name__}->{reward.__name__}", "--input", str(path)]
+    result = CliRunner().invoke(app, command)
+    assert result.exit_code == 2
+    assert "the judge has no verdict on any right answer" in " ".join(result.output.split())
+    # without references nothing is known of right answers, which is no fault of the judge
+    assert "No right answer is known" in audit_of(box_of_any, [{"main_query": "Say it."}]).verdict
+
+
+def box_of_any(completions: list[str], **columns: Any) -> list[float]:
+    return [0.0]
 
 
 JSON = {"Content-Type": "application/json"}
@@ -426,6 +462,28 @@ def test_what_cannot_be_audited_is_refused_with_the_way_out(words: list[str], wh
 
 def test_the_fixture_audits_in_a_test(astuner_audit: Callable[..., Audit]) -> None:
     astuner_audit("configs/math.yaml", PLAIN).check()
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        (
+            "gold.jsonl",
+            '{"main_query":"1+1?","metadata":{"gold":"2"}}\n{"main_query":"2+3?","metadata":{"gold":"5"}}\n',
+        ),
+        ("gold.jsonl", '{"question":"1+1?","gold":"2"}\n{"question":"2+3?","gold":"5"}\n'),
+        ("gold.csv", "question,gold\n1+1?,2\n2+3?,5\n"),
+    ],
+)
+def test_the_fixture_reads_the_rows_that_the_command_reads(tmp_path: Path, name: str, text: str) -> None:
+    path = tmp_path / name
+    path.write_text(text)
+    conf: dict[str, Any] = {"judge": "math", "reads": {"answer": "gold"}}
+    found = audit_of({"astuner": {"task_judge": conf}}, path)
+    found.check()
+    assert right_answers(found.results)[1] == 2
+    with pytest.raises(ConfigError, match="answer: gold"):
+        audit_of({"astuner": {"task_judge": {"judge": "math"}}}, path)
 
 
 class NothingPasses(BaseJudge):

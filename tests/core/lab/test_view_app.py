@@ -232,6 +232,56 @@ def test_a_report_of_many_rows_holds_whole_groups(tmp_path: Path) -> None:
     assert {tasks.count(task) for task in tasks} == {4}
 
 
+def data_of(page: str) -> dict[str, Any]:
+    packed = re.search(r'id="report-data">([^<]*)<', page)
+    assert packed
+    data: dict[str, Any] = json.loads(gzip.decompress(base64.b64decode(packed[1])))
+    return data
+
+
+def test_a_table_is_shown_by_its_own_rows_name_and_alarms(tmp_path: Path) -> None:
+    from typer.testing import CliRunner
+
+    from agentscope_tuner.cli.app import app
+
+    table, other, page = tmp_path / "g.csv", tmp_path / "h.csv", tmp_path / "r.html"
+    table.write_text("id,judgement.status,judgement.reward\na,judged,1.0\nb,judged,0.0\n")
+    other.write_text("id,judgement.status,judgement.reward\na,judged,1.0\n")
+    alarm = {"step": 1, "monitor": "length", "message": "twice as long"}
+    beside(table, "alarms").write_text(json.dumps(alarm) + "\n")
+    shown = data_of(show(table).html)
+    assert (shown["name"], shown["of"]) == ("g.csv", 2)
+    assert [row["status"] for row in shown["rows"]] == ["judged"] * 2
+    result = CliRunner().invoke(app, ["report", str(table), str(other), "-o", str(page)])
+    assert result.exit_code == 0, result.output
+    data = data_of(page.read_text(encoding="utf-8"))
+    assert [run["name"] for run in data["runs"]] == ["h.csv"]
+    assert len(data["alarms"]) == 1
+    session = ViewSession(table, beside(table, "labels"), others=[other])
+    try:
+        for index in session.indexes:
+            index.update()
+        assert session.state({})["name"] == "g.csv"
+        assert [run["name"] for run in session.overview({})["runs"]] == ["h.csv"]
+        assert len(session.overview({})["alarms"]) == 1
+    finally:
+        session.close()
+
+
+def test_a_report_of_a_folder_without_lines_is_refused(tmp_path: Path) -> None:
+    from typer.testing import CliRunner
+
+    from agentscope_tuner.cli.app import app
+
+    folder = tmp_path / "fold"
+    folder.mkdir()
+    (folder / "g.csv").write_text("id,judgement.status,judgement.reward\na,judged,1.0\n")
+    result = CliRunner().invoke(app, ["report", str(folder), "-o", str(tmp_path / "rf.html")])
+    assert result.exit_code == 2
+    assert "holds no .jsonl file" in " ".join(result.output.split())
+    assert not (tmp_path / "rf.html").exists()
+
+
 @pytest.mark.parametrize(
     ("options", "why"),
     [
