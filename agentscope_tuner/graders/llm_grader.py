@@ -221,7 +221,7 @@ class LLMGrader(BaseGrader):
         responses = values["response"]
         if isinstance(responses, str) or len(responses) < 2:
             raise GraderError(f"a listwise grader ranks a list of two or more responses, got {responses!r:.200}")
-        last = {index for index, text in enumerate(responses) if is_empty(text)} | self._overlong(values)
+        last = {index for index, text in enumerate(responses) if is_empty(text)} | self.overlong(values)
         try:
             return await self._ranked_but(last, values)
         except (UnreadableReplies, AnswerAtFault) as exc:
@@ -248,7 +248,8 @@ class LLMGrader(BaseGrader):
         found = await asyncio.gather(*(prevents(values["response"][index]) for index in judged))
         return {index for index, prevented in zip(judged, found, strict=True) if prevented}
 
-    def _overlong(self, values: Mapping[str, Any]) -> set[int]:
+    def overlong(self, values: Mapping[str, Any]) -> set[int]:
+        """Which of the responses do not fit a prompt beside the others."""
         return overlong({name: value for name, value in values.items() if name in self._used}, self.max_chars)
 
     async def _ranked_but(self, last: set[int], values: Mapping[str, Any]) -> GraderRank:
@@ -263,6 +264,7 @@ class LLMGrader(BaseGrader):
             result = await self._ranked({**values, "response": [responses[index] for index in judged]})
             reason, metadata = result.reason, dict(result.metadata)
         metadata["places"] = places = combine.with_last(metadata["places"], judged, len(responses))
+        metadata["last"] = sorted(last)
         return GraderRank(self.name, combine.ranked(places), reason, metadata)
 
     async def _ranked(self, values: Mapping[str, Any]) -> GraderRank:
@@ -357,7 +359,7 @@ class LLMGrader(BaseGrader):
         values = {**dict.fromkeys(USUAL), **values}
         check_arguments(values, self._used, self.optional, _OWN)
         pointwise = self.mode is GraderMode.POINTWISE
-        last = set() if pointwise else self._overlong(values)
+        last = set() if pointwise else self.overlong(values)
         shown = [values["response"]] if pointwise else list(values["response"])
         shown = [one for index, one in enumerate(shown) if not is_empty(one) and index not in last]
         if len(shown) < (1 if pointwise else 2):
