@@ -70,7 +70,8 @@ async def ask_about(
 
     Raises:
         AnswerAtFault: the endpoint refuses this prompt, or gives no readable verdict on it, and gives one on `control`.
-        GraderError: any other failure, which says nothing about the answer. At most two deadlines have passed.
+        GraderError: any other failure, which says nothing about the answer. At most two deadlines have passed,
+            or two and a half where one try may take a whole deadline.
     """
     try:
         return await model.ask(prompt, parse, counts=False)
@@ -88,7 +89,7 @@ async def ask_about(
         return 0
 
     try:
-        async with asyncio.timeout(model.settings.deadline_seconds):
+        async with asyncio.timeout(model.settings.deadline_seconds / 2 + _seconds_of_tries(model)):
             at_fault = await is_to_blame(
                 failure.tries, again, lambda number: _reads(model, number, *control(), late=late)
             )
@@ -109,12 +110,12 @@ async def _asked_again(model: ChatModel, prompt: Prompt, parse: Callable[[Reply]
 
 
 async def _once_more(model: ChatModel, prompt: Prompt, parse: Callable[[Reply], T], tries: int) -> Answer[T]:
-    """The first readable reply of several requests at once, none of which is made again; each may take half a deadline.
+    """The first readable reply of several requests at once, none of which is made again; see `_seconds_of_tries`.
 
     Raises:
         UnreadableReplies: there was none.
     """
-    seconds = model.settings.deadline_seconds / 2
+    seconds = _seconds_of_tries(model)
     limits = model.settings.model_copy(
         update={"deadline_seconds": seconds, "try_seconds": seconds, "max_reasks": 0, "max_retries": 0}
     )
@@ -132,6 +133,11 @@ async def _once_more(model: ChatModel, prompt: Prompt, parse: Callable[[Reply], 
             task.cancel()
     failures[0].tries = len(failures)
     raise failures[0]
+
+
+def _seconds_of_tries(model: ChatModel) -> float:
+    """Half a deadline, but never less than the first tries had, or one hiccup would blame an answer that is slow."""
+    return max(model.settings.deadline_seconds / 2, min(model.settings.seconds_of_a_try, model.settings.deadline_seconds))
 
 
 async def is_to_blame(
