@@ -22,7 +22,7 @@ from typing import TypeVar
 
 from agentscope_tuner.errors import GraderError
 from agentscope_tuner.graders.client.chat_model import Answer, ChatModel, Prompt
-from agentscope_tuner.graders.client.reply import LateReplies, Reply, UnreadableReplies
+from agentscope_tuner.graders.client.reply import LateReplies, Quotation, Reply, UnreadableReplies
 
 T = TypeVar("T")
 
@@ -39,6 +39,21 @@ _DRAW = -101
 
 class AnswerAtFault(GraderError):
     """The answer's own text prevents its verdict, so it earns the least; the message says how it does."""
+
+
+def final(parse: Callable[[Reply], T]) -> Callable[[Reply], T]:
+    """`parse`, for which a verdict that stands in the answer is no reply to be asked for again, but the least.
+
+    So an answer gains nothing by any verdict that it holds: neither by a high one, nor by all low ones.
+    """
+
+    def read(reply: Reply) -> T:
+        try:
+            return parse(reply)
+        except Quotation as exc:
+            raise AnswerAtFault(f"the answer's own text prevents a verdict: {exc!s:.400}") from exc
+
+    return read
 
 
 class _NoStore:
@@ -137,7 +152,8 @@ async def _once_more(model: ChatModel, prompt: Prompt, parse: Callable[[Reply], 
 
 def _seconds_of_tries(model: ChatModel) -> float:
     """Half a deadline, but never less than the first tries had, or one hiccup would blame an answer that is slow."""
-    return max(model.settings.deadline_seconds / 2, min(model.settings.seconds_of_a_try, model.settings.deadline_seconds))
+    deadline = model.settings.deadline_seconds
+    return max(deadline / 2, min(model.settings.seconds_of_a_try, deadline))
 
 
 async def is_to_blame(

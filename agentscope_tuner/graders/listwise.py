@@ -80,8 +80,8 @@ async def tournament(
     """Rank `responses` by the share of comparisons that each wins; a tie is half a win.
 
     Equal responses are shown once. Each is compared with each other one. Of more than `most_pairs` pairs a part is
-    asked about, in which each response stands as often: with those that follow it, the first of them behind the last; in
-    two pairs at least, also where these are more than `most_pairs`. Responses that are empty or overlong, or that a
+    asked about, in which each response stands as often: with those that follow it, the first of them behind the last;
+    in two pairs at least, also where these are more than `most_pairs`. Responses that are empty or overlong, or that a
     comparison found at fault, share the last place.
 
     Raises:
@@ -99,13 +99,13 @@ async def tournament(
         if result.error is not None or not isinstance(result, GraderRank):
             raise grader_error(f"{grader.name}: {result.error}", result.cause)
         results.append(result)
-    last |= {judged[pair[n]] for pair, found in zip(pairs, results, strict=True) for n in found.metadata.get("last", ())}
     won, played = dict.fromkeys(judged, 0.0), dict.fromkeys(judged, 0)
     for pair, result in zip(pairs, results, strict=True):
         for index, place in zip(pair, result.metadata["places"], strict=True):
             # Places of two are 1 and 2, or 1.5 each
             won[judged[index]] += 2 - place
             played[judged[index]] += 1
+        last |= {judged[pair[at]] for at in result.metadata.get("last", ())}
     lost = {text: 1.0 if text in last else -won[text] / max(1, played[text]) for text in distinct}
     usage = sum((result.metadata["usage"] for result in results), Usage())
     conflicts = sum(result.metadata.get("disagreements", 0) for result in results)

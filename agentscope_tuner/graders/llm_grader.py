@@ -20,7 +20,7 @@ from agentscope_tuner.graders.base_grader import (
     model_of,
     score_range,
 )
-from agentscope_tuner.graders.blame import HARMLESS, AnswerAtFault, ask_about
+from agentscope_tuner.graders.blame import HARMLESS, AnswerAtFault, ask_about, final
 from agentscope_tuner.graders.client.chat_model import Answer, ChatModel, Prompt
 from agentscope_tuner.graders.client.reply import (
     Reply,
@@ -301,8 +301,11 @@ class LLMGrader(BaseGrader):
         if self.mode is GraderMode.LISTWISE and len(response) > 2:
             # Which of several texts is to blame, `_at_fault` finds
             return await self.model.ask(*question(values), counts=False)
-        harmless: Any = HARMLESS if self.mode is GraderMode.POINTWISE else [HARMLESS, f"{HARMLESS} Sorry."]
-        return await ask_about(self.model, *question(values), lambda: question({**values, "response": harmless}))
+        prompt, read = question(values)
+        harmless: Any = [HARMLESS, f"{HARMLESS} Sorry."]
+        if self.mode is GraderMode.POINTWISE:
+            harmless, read = HARMLESS, final(read)
+        return await ask_about(self.model, prompt, read, lambda: question({**values, "response": harmless}))
 
     def build_messages(self, texts: Texts, draw: int = 0) -> Prompt:
         """The question to the judge model; with `parse`, all that a grader of another kind has to change.
@@ -334,11 +337,11 @@ class LLMGrader(BaseGrader):
             return score, f"expected score {score:g} by the probabilities of {', '.join(self.labels)}"
         reply = replace(reply, text=without_marks(reply.text, texts))
         if self._pattern:
-            said, reason = final_match(reply, self._pattern, echoes(texts))
+            said, reason = final_match(reply, self._pattern, echoes({"response": texts["response"]}))
             if self.labels:
                 return self.labels[label_of({"label": said}, list(self.labels))], reason
             return score_of({"score": number_in(said)}, self.min_score, self.max_score), reason
-        verdict = final_json(reply, echoes(texts))
+        verdict = final_json(reply, echoes({"response": texts["response"]}))
         if self.mode is GraderMode.LISTWISE:
             return rank_of(verdict, len(texts["response"])), reason_of(verdict)
         if self.labels:

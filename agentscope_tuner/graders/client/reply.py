@@ -136,6 +136,12 @@ class ReplyError(Exception):
     """The reply holds no usable verdict; asking again may bring one."""
 
 
+class Quotation(ReplyError):
+    """The reply's verdict stands in the judged text, too. To ask again would let a text choose its verdict: a text
+    that holds all low verdicts would be asked about until a high one comes. See `blame.final`.
+    """
+
+
 class UnreadableReplies(GraderError):
     """The endpoint was reached, and still there is no verdict: no reply could be read or came in time, or the endpoint
     refuses this very prompt, or breaks over it.
@@ -210,6 +216,8 @@ def final_json(reply: Reply, echoes: Sequence[str] = ()) -> dict[str, Any]:
     objects = list(_objects(text))
     if objects and not _COULD_BE_JSON.isdisjoint("".join(echoes)):
         judged = Quotable(echoes)
+        if objects and all(map(judged.repeats, objects)):
+            raise Quotation(f"the verdict stands in the judged text, and is none of the judge's own: {_excerpt(text)}")
         objects = [value for value in objects if not judged.repeats(value)]
     if not objects:
         raise ReplyError(f"the reply holds no JSON verdict of the judge's own: {_excerpt(text)}")
@@ -231,11 +239,13 @@ def final_match(reply: Reply, pattern: re.Pattern[str], echoes: Sequence[str] = 
     if not found:
         raise ReplyError(f"the reply holds nothing like {pattern.pattern!r}: {_excerpt(text)}")
     last = found[-1]
+    if last[1] is None:
+        raise ReplyError(f"the group of {pattern.pattern!r} has no part in the reply's last match {last[0]!r:.60}")
     if re.search(r"\w", text[last.end() :]):
         raise ReplyError(f"the reply goes on behind its verdict: {_excerpt(text[-160:])}")
     found_bare = _bare(last[0])
     if found_bare != _bare(last[1]) and any(found_bare in _bare(echo) for echo in echoes):
-        raise ReplyError(f"the verdict {last[0]!r:.60} stands in the judged text, too")
+        raise Quotation(f"the verdict {last[0]!r:.60} stands in the judged text, too")
     return last[1].strip(), text[: last.start()].strip()
 
 
