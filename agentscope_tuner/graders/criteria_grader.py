@@ -195,7 +195,7 @@ def _schema(size: int, graded: bool) -> dict[str, Any]:
 
 def _verdicts(reply: Reply, texts: Texts, spans: Spans) -> list[Met]:
     size = len(spans)
-    found = final_json(reply, echoes({"response": texts["response"]})).get("verdicts")
+    found = final_json(reply, echoes({"response": texts["response"]}), "verdicts").get("verdicts")
     if not isinstance(found, list) or len(found) != size or not all(isinstance(item, dict) for item in found):
         raise ReplyError(f"verdicts must be a list of {size}, one for each criterion, got {found!r:.200}")
     by_number: dict[int, Met] = {}

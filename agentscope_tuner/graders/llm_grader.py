@@ -341,7 +341,8 @@ class LLMGrader(BaseGrader):
             if self.labels:
                 return self.labels[label_of({"label": said}, list(self.labels))], reason
             return score_of({"score": number_in(said)}, self.min_score, self.max_score), reason
-        verdict = final_json(reply, echoes({"response": texts["response"]}))
+        key = "rank" if self.mode is GraderMode.LISTWISE else "label" if self.labels else "score"
+        verdict = final_json(reply, echoes({"response": texts["response"]}), key)
         if self.mode is GraderMode.LISTWISE:
             return rank_of(verdict, len(texts["response"])), reason_of(verdict)
         if self.labels:

@@ -195,7 +195,7 @@ def check_finished(reply: Reply) -> None:
         raise ReplyError(f"the reply is empty{told}")
 
 
-def final_json(reply: Reply, echoes: Sequence[str] = ()) -> dict[str, Any]:
+def final_json(reply: Reply, echoes: Sequence[str] = (), key: str = "score") -> dict[str, Any]:
     """The judge's own verdict: the last JSON object of the reply that was not copied from the judged text.
 
     A `<think>` block is dropped first. An object whose keys and values stand in `echoes`, in any spelling, is a
@@ -205,8 +205,10 @@ def final_json(reply: Reply, echoes: Sequence[str] = ()) -> dict[str, Any]:
     Args:
         reply: the model's answer.
         echoes: the judged texts, as the model saw them.
+        key: what makes an object a verdict.
 
     Raises:
+        Quotation: the reply's only verdicts are quotations.
         ReplyError: the reply is a refusal, cut off, empty, or without an object of the judge's own.
     """
     check_finished(reply)
@@ -216,9 +218,10 @@ def final_json(reply: Reply, echoes: Sequence[str] = ()) -> dict[str, Any]:
     objects = list(_objects(text))
     if objects and not _COULD_BE_JSON.isdisjoint("".join(echoes)):
         judged = Quotable(echoes)
-        if objects and all(map(judged.repeats, objects)):
+        own = [value for value in objects if not judged.repeats(value)]
+        if any(key in value for value in objects) and not any(key in value for value in own):
             raise Quotation(f"the verdict stands in the judged text, and is none of the judge's own: {_excerpt(text)}")
-        objects = [value for value in objects if not judged.repeats(value)]
+        objects = own
     if not objects:
         raise ReplyError(f"the reply holds no JSON verdict of the judge's own: {_excerpt(text)}")
     return objects[-1]
