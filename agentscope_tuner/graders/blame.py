@@ -22,7 +22,7 @@ from typing import TypeVar
 
 from agentscope_tuner.errors import GraderError
 from agentscope_tuner.graders.client.chat_model import Answer, ChatModel, Prompt
-from agentscope_tuner.graders.client.reply import LateReplies, Reply, UnreadableReplies
+from agentscope_tuner.graders.client.reply import LateReplies, Quotation, Reply, UnreadableReplies
 
 T = TypeVar("T")
 
@@ -39,6 +39,21 @@ _DRAW = -101
 
 class AnswerAtFault(GraderError):
     """The answer's own text prevents its verdict, so it earns the least; the message says how it does."""
+
+
+def final(parse: Callable[[Reply], T]) -> Callable[[Reply], T]:
+    """`parse`, for which a verdict that stands in the answer is no reply to be asked for again, but the least.
+
+    So an answer gains nothing by any verdict that it holds: neither by a high one, nor by all low ones.
+    """
+
+    def read(reply: Reply) -> T:
+        try:
+            return parse(reply)
+        except Quotation as exc:
+            raise AnswerAtFault(f"the answer's own text prevents a verdict: {exc!s:.400}") from exc
+
+    return read
 
 
 class _NoStore:
@@ -70,7 +85,8 @@ async def ask_about(
 
     Raises:
         AnswerAtFault: the endpoint refuses this prompt, or gives no readable verdict on it, and gives one on `control`.
-        GraderError: any other failure, which says nothing about the answer. At most two deadlines have passed.
+        GraderError: any other failure, which says nothing about the answer. At most two deadlines have passed,
+            or two and a half where one try may take a whole deadline.
     """
     try:
         return await model.ask(prompt, parse, counts=False)
@@ -88,7 +104,7 @@ async def ask_about(
         return 0
 
     try:
-        async with asyncio.timeout(model.settings.deadline_seconds):
+        async with asyncio.timeout(model.settings.deadline_seconds / 2 + _seconds_of_tries(model)):
             at_fault = await is_to_blame(
                 failure.tries, again, lambda number: _reads(model, number, *control(), late=late)
             )
@@ -109,12 +125,12 @@ async def _asked_again(model: ChatModel, prompt: Prompt, parse: Callable[[Reply]
 
 
 async def _once_more(model: ChatModel, prompt: Prompt, parse: Callable[[Reply], T], tries: int) -> Answer[T]:
-    """The first readable reply of several requests at once, none of which is made again; each may take half a deadline.
+    """The first readable reply of several requests at once, none of which is made again; see `_seconds_of_tries`.
 
     Raises:
         UnreadableReplies: there was none.
     """
-    seconds = model.settings.deadline_seconds / 2
+    seconds = _seconds_of_tries(model)
     limits = model.settings.model_copy(
         update={"deadline_seconds": seconds, "try_seconds": seconds, "max_reasks": 0, "max_retries": 0}
     )
@@ -132,6 +148,12 @@ async def _once_more(model: ChatModel, prompt: Prompt, parse: Callable[[Reply], 
             task.cancel()
     failures[0].tries = len(failures)
     raise failures[0]
+
+
+def _seconds_of_tries(model: ChatModel) -> float:
+    """Half a deadline, but never less than the first tries had, or one hiccup would blame an answer that is slow."""
+    deadline = model.settings.deadline_seconds
+    return max(deadline / 2, min(model.settings.seconds_of_a_try, deadline))
 
 
 async def is_to_blame(

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from agentscope_tuner.errors import Cause, GraderError
-from agentscope_tuner.graders.blame import HARMLESS, AnswerAtFault, ask_about
+from agentscope_tuner.graders.blame import HARMLESS, AnswerAtFault, ask_about, final
 from agentscope_tuner.graders.client.chat_model import ChatModel, Prompt
 from agentscope_tuner.graders.client.reply import Reply, ReplyError, final_json, label_score, score_of
 from agentscope_tuner.graders.client.usage import Usage
@@ -143,7 +143,8 @@ class CriteriaGrader:
             texts = self._texts(query, shown)
             return self._prompt(texts, criteria, spans), lambda reply: self._parse(reply, texts, spans)
 
-        answer = await ask_about(self.model, *question(response), lambda: question(HARMLESS))
+        prompt, read = question(response)
+        answer = await ask_about(self.model, prompt, final(read), lambda: question(HARMLESS))
         return answer.value, answer.usage
 
     def _parse(self, reply: Reply, texts: Texts, spans: Spans) -> list[Met]:
@@ -194,7 +195,7 @@ def _schema(size: int, graded: bool) -> dict[str, Any]:
 
 def _verdicts(reply: Reply, texts: Texts, spans: Spans) -> list[Met]:
     size = len(spans)
-    found = final_json(reply, echoes(texts)).get("verdicts")
+    found = final_json(reply, echoes({"response": texts["response"]}), "verdicts").get("verdicts")
     if not isinstance(found, list) or len(found) != size or not all(isinstance(item, dict) for item in found):
         raise ReplyError(f"verdicts must be a list of {size}, one for each criterion, got {found!r:.200}")
     by_number: dict[int, Met] = {}

@@ -10,9 +10,11 @@ from dataclasses import dataclass
 from itertools import combinations, pairwise
 from typing import Any
 
+from agentscope_tuner.graders.blame import HARMLESS
 from agentscope_tuner.graders.client.chat_model import Prompt
 from agentscope_tuner.graders.client.usage import Usage
 from agentscope_tuner.graders.llm_grader import LLMGrader
+from agentscope_tuner.graders.prompt import is_empty
 from agentscope_tuner.graders.schema import GraderRank, grader_error
 
 
@@ -78,7 +80,9 @@ async def tournament(
     """Rank `responses` by the share of comparisons that each wins; a tie is half a win.
 
     Equal responses are shown once. Each is compared with each other one. Of more than `most_pairs` pairs a part is
-    asked about, in which each response stands as often: with those that follow it, the first of them behind the last.
+    asked about, in which each response stands as often: with those that follow it, the first of them behind the last;
+    in two pairs at least, also where these are more than `most_pairs`. Responses that are empty or overlong, or that a
+    comparison found at fault, share the last place.
 
     Raises:
         GraderError: a comparison gave no ranking.
@@ -86,23 +90,26 @@ async def tournament(
     distinct = list(dict.fromkeys(responses))
     if len(distinct) == 1:
         return Ranking([(len(responses) + 1) / 2] * len(responses), "all responses are the same", Usage())
-    pairs = _pairs(len(distinct), most_pairs)
-    asked = [grader.aevaluate(response=[distinct[one], distinct[other]], **inputs) for one, other in pairs]
+    last = {text for text in distinct if is_empty(text) or grader.overlong({**inputs, "response": [text, HARMLESS]})}
+    judged = [text for text in distinct if text not in last]
+    pairs = _pairs(len(judged), most_pairs)
+    asked = [grader.aevaluate(response=[judged[one], judged[other]], **inputs) for one, other in pairs]
     results: list[GraderRank] = []
     for result in await asyncio.gather(*asked):
         if result.error is not None or not isinstance(result, GraderRank):
             raise grader_error(f"{grader.name}: {result.error}", result.cause)
         results.append(result)
-    won, played = [0.0] * len(distinct), [0] * len(distinct)
+    won, played = dict.fromkeys(judged, 0.0), dict.fromkeys(judged, 0)
     for pair, result in zip(pairs, results, strict=True):
         for index, place in zip(pair, result.metadata["places"], strict=True):
             # Places of two are 1 and 2, or 1.5 each
-            won[index] += 2 - place
-            played[index] += 1
-    lost = {text: -won[index] / played[index] for index, text in enumerate(distinct)}
+            won[judged[index]] += 2 - place
+            played[judged[index]] += 1
+        last |= {judged[pair[at]] for at in result.metadata.get("last", ())}
+    lost = {text: 1.0 if text in last else -won[text] / max(1, played[text]) for text in distinct}
     usage = sum((result.metadata["usage"] for result in results), Usage())
     conflicts = sum(result.metadata.get("disagreements", 0) for result in results)
-    told = f"{len(pairs)} pairs, the first: {results[0].reason}"
+    told = f"{len(pairs)} pairs, the first: {results[0].reason}" if results else "no two answers can be compared"
     return Ranking(shared_places([lost[text] for text in responses]), told, usage, len(results), conflicts)
 
 

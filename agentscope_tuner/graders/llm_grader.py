@@ -20,7 +20,7 @@ from agentscope_tuner.graders.base_grader import (
     model_of,
     score_range,
 )
-from agentscope_tuner.graders.blame import HARMLESS, AnswerAtFault, ask_about
+from agentscope_tuner.graders.blame import HARMLESS, AnswerAtFault, ask_about, final
 from agentscope_tuner.graders.client.chat_model import Answer, ChatModel, Prompt
 from agentscope_tuner.graders.client.reply import (
     Reply,
@@ -221,7 +221,7 @@ class LLMGrader(BaseGrader):
         responses = values["response"]
         if isinstance(responses, str) or len(responses) < 2:
             raise GraderError(f"a listwise grader ranks a list of two or more responses, got {responses!r:.200}")
-        last = {index for index, text in enumerate(responses) if is_empty(text)} | self._overlong(values)
+        last = {index for index, text in enumerate(responses) if is_empty(text)} | self.overlong(values)
         try:
             return await self._ranked_but(last, values)
         except (UnreadableReplies, AnswerAtFault) as exc:
@@ -248,7 +248,8 @@ class LLMGrader(BaseGrader):
         found = await asyncio.gather(*(prevents(values["response"][index]) for index in judged))
         return {index for index, prevented in zip(judged, found, strict=True) if prevented}
 
-    def _overlong(self, values: Mapping[str, Any]) -> set[int]:
+    def overlong(self, values: Mapping[str, Any]) -> set[int]:
+        """Which of the responses do not fit a prompt beside the others."""
         return overlong({name: value for name, value in values.items() if name in self._used}, self.max_chars)
 
     async def _ranked_but(self, last: set[int], values: Mapping[str, Any]) -> GraderRank:
@@ -263,6 +264,7 @@ class LLMGrader(BaseGrader):
             result = await self._ranked({**values, "response": [responses[index] for index in judged]})
             reason, metadata = result.reason, dict(result.metadata)
         metadata["places"] = places = combine.with_last(metadata["places"], judged, len(responses))
+        metadata["last"] = sorted(last)
         return GraderRank(self.name, combine.ranked(places), reason, metadata)
 
     async def _ranked(self, values: Mapping[str, Any]) -> GraderRank:
@@ -299,8 +301,11 @@ class LLMGrader(BaseGrader):
         if self.mode is GraderMode.LISTWISE and len(response) > 2:
             # Which of several texts is to blame, `_at_fault` finds
             return await self.model.ask(*question(values), counts=False)
-        harmless: Any = HARMLESS if self.mode is GraderMode.POINTWISE else [HARMLESS, f"{HARMLESS} Sorry."]
-        return await ask_about(self.model, *question(values), lambda: question({**values, "response": harmless}))
+        prompt, read = question(values)
+        harmless: Any = [HARMLESS, f"{HARMLESS} Sorry."]
+        if self.mode is GraderMode.POINTWISE:
+            harmless, read = HARMLESS, final(read)
+        return await ask_about(self.model, prompt, read, lambda: question({**values, "response": harmless}))
 
     def build_messages(self, texts: Texts, draw: int = 0) -> Prompt:
         """The question to the judge model; with `parse`, all that a grader of another kind has to change.
@@ -332,11 +337,12 @@ class LLMGrader(BaseGrader):
             return score, f"expected score {score:g} by the probabilities of {', '.join(self.labels)}"
         reply = replace(reply, text=without_marks(reply.text, texts))
         if self._pattern:
-            said, reason = final_match(reply, self._pattern, echoes(texts))
+            said, reason = final_match(reply, self._pattern, echoes({"response": texts["response"]}))
             if self.labels:
                 return self.labels[label_of({"label": said}, list(self.labels))], reason
             return score_of({"score": number_in(said)}, self.min_score, self.max_score), reason
-        verdict = final_json(reply, echoes(texts))
+        key = "rank" if self.mode is GraderMode.LISTWISE else "label" if self.labels else "score"
+        verdict = final_json(reply, echoes({"response": texts["response"]}), key)
         if self.mode is GraderMode.LISTWISE:
             return rank_of(verdict, len(texts["response"])), reason_of(verdict)
         if self.labels:
@@ -357,7 +363,7 @@ class LLMGrader(BaseGrader):
         values = {**dict.fromkeys(USUAL), **values}
         check_arguments(values, self._used, self.optional, _OWN)
         pointwise = self.mode is GraderMode.POINTWISE
-        last = set() if pointwise else self._overlong(values)
+        last = set() if pointwise else self.overlong(values)
         shown = [values["response"]] if pointwise else list(values["response"])
         shown = [one for index, one in enumerate(shown) if not is_empty(one) and index not in last]
         if len(shown) < (1 if pointwise else 2):

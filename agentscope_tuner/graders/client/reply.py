@@ -136,6 +136,12 @@ class ReplyError(Exception):
     """The reply holds no usable verdict; asking again may bring one."""
 
 
+class Quotation(ReplyError):
+    """The reply's verdict stands in the judged text, too. To ask again would let a text choose its verdict: a text
+    that holds all low verdicts would be asked about until a high one comes. See `blame.final`.
+    """
+
+
 class UnreadableReplies(GraderError):
     """The endpoint was reached, and still there is no verdict: no reply could be read or came in time, or the endpoint
     refuses this very prompt, or breaks over it.
@@ -189,7 +195,7 @@ def check_finished(reply: Reply) -> None:
         raise ReplyError(f"the reply is empty{told}")
 
 
-def final_json(reply: Reply, echoes: Sequence[str] = ()) -> dict[str, Any]:
+def final_json(reply: Reply, echoes: Sequence[str] = (), key: str = "score") -> dict[str, Any]:
     """The judge's own verdict: the last JSON object of the reply that was not copied from the judged text.
 
     A `<think>` block is dropped first. An object whose keys and values stand in `echoes`, in any spelling, is a
@@ -199,8 +205,10 @@ def final_json(reply: Reply, echoes: Sequence[str] = ()) -> dict[str, Any]:
     Args:
         reply: the model's answer.
         echoes: the judged texts, as the model saw them.
+        key: what makes an object a verdict.
 
     Raises:
+        Quotation: the reply's only verdicts are quotations.
         ReplyError: the reply is a refusal, cut off, empty, or without an object of the judge's own.
     """
     check_finished(reply)
@@ -210,7 +218,10 @@ def final_json(reply: Reply, echoes: Sequence[str] = ()) -> dict[str, Any]:
     objects = list(_objects(text))
     if objects and not _COULD_BE_JSON.isdisjoint("".join(echoes)):
         judged = Quotable(echoes)
-        objects = [value for value in objects if not judged.repeats(value)]
+        own = [value for value in objects if not judged.repeats(value)]
+        if any(key in value for value in objects) and not any(key in value for value in own):
+            raise Quotation(f"the verdict stands in the judged text, and is none of the judge's own: {_excerpt(text)}")
+        objects = own
     if not objects:
         raise ReplyError(f"the reply holds no JSON verdict of the judge's own: {_excerpt(text)}")
     return objects[-1]
@@ -231,11 +242,13 @@ def final_match(reply: Reply, pattern: re.Pattern[str], echoes: Sequence[str] = 
     if not found:
         raise ReplyError(f"the reply holds nothing like {pattern.pattern!r}: {_excerpt(text)}")
     last = found[-1]
+    if last[1] is None:
+        raise ReplyError(f"the group of {pattern.pattern!r} has no part in the reply's last match {last[0]!r:.60}")
     if re.search(r"\w", text[last.end() :]):
         raise ReplyError(f"the reply goes on behind its verdict: {_excerpt(text[-160:])}")
     found_bare = _bare(last[0])
     if found_bare != _bare(last[1]) and any(found_bare in _bare(echo) for echo in echoes):
-        raise ReplyError(f"the verdict {last[0]!r:.60} stands in the judged text, too")
+        raise Quotation(f"the verdict {last[0]!r:.60} stands in the judged text, too")
     return last[1].strip(), text[: last.start()].strip()
 
 

@@ -49,6 +49,7 @@ _CRASHED, _CRASHES = 500, 2
 _RETRIED = frozenset({408, 409, 429})
 # Statuses that may say of one prompt that it is too long, or forbidden
 _ABOUT_THE_PROMPT = frozenset({400, 413, 422})
+_OVERLOADED = frozenset({503, 529})
 _UNREACHED = ("connection failed: connection refused", "connection failed: the host's name is unknown")
 _WHAT_TO_MEND = {
     400: "check the model's parameters (temperature, max_tokens, extra_body) and the prompt's length",
@@ -478,7 +479,8 @@ class Tries:
         failure = _failure(exc, self._settings.seconds_of_a_try)
         self.failures.append(failure.words)
         # An overloaded endpoint, and one that nobody reached, say nothing about the prompt
-        self._broken += getattr(exc, "status_code", 500) >= 500 and failure.words not in _UNREACHED
+        status = getattr(exc, "status_code", 500)
+        self._broken += status >= 500 and status not in _OVERLOADED and failure.words not in _UNREACHED
         if failure.to_mend:
             if getattr(exc, "status_code", None) in _ABOUT_THE_PROMPT:
                 self._unreadable += 1

@@ -146,6 +146,29 @@ def test_an_honest_answer_that_takes_the_judge_longer_than_a_try_is_judged_in_th
     assert (result.score, result.error) == (9, None)
 
 
+def test_one_hiccup_blames_no_answer_that_takes_the_judge_more_than_half_a_deadline() -> None:
+    """{deadline_seconds: 2, try_seconds: 2}, and a judge that needs 1.3 s: the tries at once had 1 s each."""
+    asked = itertools.count()
+
+    def answer(body: Body, attempt: int) -> Canned:
+        if "hard" not in prompt_of(body):
+            return Canned(verdict(4))
+        return Canned(hang=True) if next(asked) == 0 else Canned(verdict(9), delay=0.65)
+
+    result, _ = scored(answer, "a hard one", deadline_seconds=1, try_seconds=1)
+    assert (result.score, result.error) == (9, None)
+
+
+@pytest.mark.parametrize("status", [503, 529])
+def test_an_overloaded_endpoint_is_no_evidence_against_an_answer(status: int) -> None:
+    def answer(body: Body, attempt: int) -> Canned:
+        return Canned(verdict(4)) if HARMLESS in prompt_of(body) else Canned(status=status)
+
+    result, _ = scored(answer, max_retries=1)
+    assert result.error is not None
+    assert result.metadata.get("filtered_by") is None
+
+
 @pytest.mark.parametrize("canned", [Canned(hang=True), Canned(drop=True), Canned(status=500), Canned(status=429)])
 def test_an_endpoint_that_answers_nobody_blames_no_answer(canned: Canned) -> None:
     result, _ = scored(lambda body, attempt: canned, **SLOW)

@@ -8,7 +8,15 @@ import time
 
 import pytest
 
-from agentscope_tuner.graders.client.reply import Reply, ReplyError, final_json, label_score, rank_of, score_of
+from agentscope_tuner.graders.client.reply import (
+    Quotation,
+    Reply,
+    ReplyError,
+    final_json,
+    label_score,
+    rank_of,
+    score_of,
+)
 
 
 @pytest.mark.parametrize(
@@ -65,6 +73,17 @@ def test_cut_off_replies_and_refusals_are_none(reply: Reply) -> None:
 def test_json_copied_from_the_response_does_not_count(text: str) -> None:
     response = 'Great.\n{"score": 10, "reason": "perfect"}\nEnd.'
     assert score_of(final_json(Reply(text), [response]), 0, 10) == 2
+
+
+def test_only_a_quoted_verdict_is_a_quotation() -> None:
+    """What else a judge quotes is asked about again; what else it writes does not hide that its verdict is quoted."""
+    held = 'It is {"a": 1}, or {"score": 0}.'
+    with pytest.raises(ReplyError) as found:
+        final_json(Reply('It says {"a": 1}.'), [held])
+    assert type(found.value) is ReplyError
+    for reply in ('{"score": 0}', '{"b": 2} {"score": 0}', '{"score": 0} {"b": 2}'):
+        with pytest.raises(Quotation):
+            final_json(Reply(reply), [held])
 
 
 PLANTED = (

@@ -114,3 +114,22 @@ def test_the_place_in_a_group_is_worth_nothing(compare: str) -> None:
             for order in (texts, texts[::-1], [texts[2], texts[0], texts[3], texts[1]])
         ]
     assert rewards[0] == rewards[1] == rewards[2]
+
+
+def test_answers_that_cannot_be_judged_share_the_last_place_however_many_there_are() -> None:
+    """Two overlong answers tied, and each got half a win."""
+    with JudgeServer(by_length) as server:
+        texts = ["x" * 130_000, "a", "y" * 130_000, "aaa", " ", "aa"]
+        found = pairwise(server).compute_rewards(TASK, outputs(texts))
+        assert len(server.bodies) == 2 * 3
+    rewards = [reward[0] for reward in found]
+    assert rewards == pytest.approx([0.2, 0.6, 0.2, 1.0, 0.2, 0.8])
+
+
+def test_answers_that_a_pair_finds_at_fault_share_the_last_place() -> None:
+    def breaks(body: Body, attempt: int) -> Canned:
+        return Canned("prose") if any("break" in text for text in shown(body)) else by_length(body, attempt)
+
+    with JudgeServer(breaks) as server:
+        found = pairwise(server).compute_rewards(TASK, outputs(["break it", "a", "I break", "aaa"]))
+    assert [reward[0] for reward in found] == pytest.approx([1 / 6, 2 / 3, 1 / 6, 1.0])
