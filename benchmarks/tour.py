@@ -119,7 +119,7 @@ def key(folder: Path) -> Iterator[Callable[[], object]]:
 
 @contextmanager
 def reply(folder: Path) -> Iterator[Callable[[], object]]:
-    with JudgeServer(always(8)) as server:
+    with JudgeServer(always(1)) as server:
         llm = {"model_name": "m", "base_url": server.url, "api_key": "none", "client": {"cache": False}}
         judge = judge_of(judge_type="llm", llm={**llm, "grader": "correctness"})
         pair = rollout("42", "It is 42, since 6 times 7 is 42.")
