@@ -213,7 +213,9 @@ def _symbols(pair: Pair) -> Outcome:
         return UNKNOWN
     if "_" in pair.ref.text and "_" not in pair.answer and "\\ce" not in pair.answer:
         return UNKNOWN
-    mine, theirs = (_SET_TYPE.sub("", side).replace("_", "") for side in (pair.ref.text, pair.answer))
+    mine, theirs = (_SET_TYPE.sub("", side) for side in (pair.ref.text, pair.answer))
+    if "\\ce" in pair.answer:
+        mine, theirs = mine.replace("_", ""), theirs.replace("_", "")
     return EQUAL if mine == theirs and mine[:1].isupper() else UNKNOWN
 
 

@@ -70,6 +70,7 @@ ROWS = [
         [r"$P(A\cap B)=\boxed{0.7}$"],
     ),
     ("0.7", "Find $P(A)$.", [r"$P(A)=\boxed{0.7}$"], [r"$P(\bar A)=\boxed{0.7}$", r"$P(A^c)=\boxed{0.7}$"]),
+    ("X_{12}", "Which one?", [r"\boxed{X_{12}}"], [r"\boxed{X_{1_2}}"]),
     ("10", "Find the sum of all $n$ with $n^2<20$.", [r"$\sum n=\boxed{10}$"], []),
     (
         "48",
