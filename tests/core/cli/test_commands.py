@@ -81,7 +81,7 @@ def test_an_error_of_a_command_with_json_is_json() -> None:
         (".nan", "NaN"),
         ("-.inf", "-Infinity"),
         ("[1, .inf]", [1, "Infinity"]),
-        ("[2, NaN?]", [2, "NaN?"]),
+        ("[2, 'NaN?']", [2, "NaN?"]),
         ("1.5", 1.5),
     ],
 )
