@@ -10,10 +10,12 @@ single meaning. The side without the sign, and the question, choose it; the two 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from fractions import Fraction
+from itertools import permutations
 from typing import NamedTuple
 
-from agentscope_tuner.verify.math.canonical import Key, key
+from agentscope_tuner.verify.math.canonical import key
 from agentscope_tuner.verify.math.exact import ClosedForms, Exact, ExactBudget, Unknown, exact_value, in_base
 from agentscope_tuner.verify.math.kinds import (
     as_set,
@@ -46,7 +48,6 @@ from agentscope_tuner.verify.math.node import (
     Collection,
     Degrees,
     Digits,
-    Negation,
     Node,
     Number,
     Outcome,
@@ -67,7 +68,6 @@ from agentscope_tuner.verify.math.node import (
     is_joined,
     is_relation,
     literal,
-    product_of,
     symbols,
     walk,
 )
@@ -98,47 +98,20 @@ _SEVERAL = frozenset({"A", "B", "C", "D", "C_1", "C_2", "c_1", "c_2", "a", "b", 
 
 
 def with_names_of(ref: Node, ans: Node, question: Question | None) -> Node:
-    """The answer with its dummy name replaced by the reference's, where each side has exactly one such name."""
+    """The answer with its dummy name replaced by the reference's, or with its two constants of integration."""
     mine, theirs = symbols(ref) - symbols(ans), symbols(ans) - symbols(ref)
-    if len(mine) == len(theirs) == 2 and mine | theirs <= _SEVERAL:
-        return _with_constants_of(ref, ans, mine, theirs, question)
-    if len(mine) != 1 or len(theirs) != 1:
+    if len(mine) != len(theirs) or not 1 <= len(mine) <= 2 or (question and (mine | theirs) & question.letters):
         return ans
+    if len(mine) == 2:
+        if not mine | theirs <= _SEVERAL or not _are_free(ref, mine) or not _are_free(ans, theirs):
+            return ans
+        both = [renamed_to(ans, tuple(sorted(mine)), names) for names in permutations(sorted(theirs))]
+        return next((one for one in both if key(one) == key(ref)), ans)
     (wanted,), (found,) = mine, theirs
-    if question is not None and {wanted, found} & question.letters:
-        return ans
-    alike = ({wanted, found} <= _COUNTING and _is_periodic(ref, wanted) and _is_periodic(ans, found)) or (
-        {wanted, found} <= _CONSTANTS and _is_free(ref, wanted) and _is_free(ans, found)
-    )
-    return renamed(ans, found, wanted) if alike else ans
-
-
-def _with_constants_of(
-    ref: Node, ans: Node, mine: frozenset[str], theirs: frozenset[str], question: Question | None
-) -> Node:
-    """The answer with its two constants renamed: each term with a constant has the same other factors on both sides."""
-    if question is not None and (mine | theirs) & question.letters:
-        return ans
-    wanted, found = _by_cofactor(ref, mine), _by_cofactor(ans, theirs)
-    if wanted is None or found is None or wanted.keys() != found.keys():
-        return ans
-    return renamed_to(ans, tuple(wanted.values()), tuple(found[k] for k in wanted))
-
-
-def _by_cofactor(node: Node, names: frozenset[str]) -> dict[Key, str] | None:
-    """The constants of a sum by the other factors of their terms; None unless each stands in one term, as a factor."""
-    terms = node.args if isinstance(node, Sum) else (node,)
-    found = {}
-    for term in terms:
-        own = symbols(term) & names
-        args = term.args if isinstance(term, Product) else (term,)
-        rest = [a for a in args if a not in [Symbol(n) for n in own]]
-        if len(own) > 1 or (own and len(rest) != len(args) - 1):
-            return None
-        if own:
-            found[key(product_of(tuple(rest)) if rest else Number(Fraction(1), "1"))] = next(iter(own))
-    varies = any(symbols(term) - names for term in terms)
-    return found if len(found) == len(names) and varies else None
+    periodic = {wanted, found} <= _COUNTING and _is_periodic(ref, wanted) and _is_periodic(ans, found)
+    if periodic or (mine | theirs <= _CONSTANTS and _are_free(ref, mine) and _are_free(ans, theirs)):
+        return renamed(ans, found, wanted)
+    return ans
 
 
 def _is_periodic(node: Node, name: str) -> bool:
@@ -146,10 +119,16 @@ def _is_periodic(node: Node, name: str) -> bool:
     return any(isinstance(n, (Product, Quotient)) and PI in walk(n) and Symbol(name) in walk(n) for n in walk(node))
 
 
-def _is_free(node: Node, name: str) -> bool:
-    """Whether the name occurs once, as a whole term or factor: then it is a constant of integration."""
-    constant = Symbol(name)
-    return isinstance(node, (Sum, Product)) and constant in node.args and list(walk(node)).count(constant) == 1
+def _are_free(node: Node, names: frozenset[str]) -> bool:
+    """Whether each name occurs once, as a whole term or a factor of one, in a sum or product that holds more."""
+    terms = node.args if isinstance(node, Sum) else (node,)
+    alone = [one for term in terms for one in (term.args if isinstance(term, Product) else (term,))]
+    every = list(walk(node))
+    return (
+        len(every) > len(names) + 1
+        and all(alone.count(Symbol(n)) == every.count(Symbol(n)) == 1 for n in names)
+        and (len(names) == 1 or bool(symbols(node) - names))
+    )
 
 
 Pair = tuple[Node, Node]
@@ -260,356 +239,6 @@ _MOST_REPEATED = 12
 ELLIPSIS = Symbol("\\ldots")
 
 
-class Comparer:
-    """The rules by kinds. Subclasses compare leaves and statements, and order ends.
-
-    The reference is always the first argument, because the rules are not symmetric: an answer may leave out a unit or
-    `x =`.
-    """
-
-    question: Question | None = None
-
-    def leaf(self, ref: Node, ans: Node) -> Outcome:
-        """Compare two expressions without units."""
-        raise NotImplementedError
-
-    def statement(self, ref: Node, ans: Node) -> Outcome:
-        """Compare two statements, at least one of which is not solved."""
-        raise NotImplementedError
-
-    def solution(self, ref: Node, ans: Node) -> Outcome:
-        """Compare the reference, an equation or inequality, with the set of real numbers that the answer gives."""
-        raise NotImplementedError
-
-    def region(self, ref: Node, ans: Node) -> Outcome:
-        """Compare two solved sets of real numbers whose ends could not be ordered."""
-        raise NotImplementedError
-
-    def order(self, left: Node, right: Node) -> int:
-        """-1, 0 or 1 if the first number is below, equal to or above the second.
-
-        Raises:
-            NotSolved: this stage cannot tell.
-        """
-        raise NotImplementedError
-
-    def roughly(self, exact: Node, rough: Node) -> Outcome:
-        """Whether `rough` may be a rounding of `exact`."""
-        raise NotImplementedError
-
-    def compare(self, ref: Reading, ans: Reading) -> Outcome:
-        """Compare two readings by the rule for their kinds."""
-        if ref == ans:
-            return EQUAL
-        if (found := same_progression(ref, ans)) is not None:
-            return found
-        if isinstance(ref, Wording) or isinstance(ans, Wording):
-            return EQUAL if _words(ref) == _words(ans) else DIFFERENT
-        if isinstance(ref, Chain) or isinstance(ans, Chain):
-            return self._chain(ref, ans)
-        if (
-            isinstance(ref, Statement) != isinstance(ans, Statement)
-            and (same := same_bounds(self, ref, ans)) is not None
-        ):
-            return same
-        if isinstance(ref, Statement) or isinstance(ans, Statement):
-            return self._statements(ref, ans)
-        if not in_asked_order(ans, ref, self.question):
-            return DIFFERENT
-        if isinstance(ref, Named) or isinstance(ans, Named):
-            return self._named(ref, ans)
-        if isinstance(ref, Family) or isinstance(ans, Family):
-            return same_family(self, ref, ans)
-        inner = _only_element(ref, ans)
-        if inner is not None:
-            return self.compare(*inner)
-        if isinstance(ref, Region) or isinstance(ans, Region):
-            return regions(self, ref, ans)
-        if isinstance(ref, Ratio) or isinstance(ans, Ratio):
-            return same_ratio(self, ref, ans)
-        if isinstance(ref, Grid) or isinstance(ans, Grid):
-            return grids(self, ref, ans)
-        if isinstance(ref, Listing) or isinstance(ans, Listing):
-            return listings(self, ref, with_letter_of(ref, ans, self._letters()))
-        return self._values(ref.node, ans.node)
-
-    def _letters(self) -> frozenset[str]:
-        return self.question.letters if self.question is not None else frozenset()
-
-    def _values(self, ref: Node, ans: Node) -> Outcome:
-        if has_unit(ref, ans):
-            return same_quantity(self, ref, ans)
-        if (amount := without_letter(ref, ans, self.question)) is not None:
-            return self.leaf(amount, ans)
-        if (amount := asked_amount(ref, ans, self.question)) is not None:
-            return self.leaf(ref, amount)
-        if (_is_of_matrices(ref) or (self.question is not None and self.question.keeps_order)) and (
-            found := _same_order(ref, ans)
-        ) is not None:
-            return found
-        if any(ELLIPSIS in n.args for side in (ref, ans) for n in walk(side)):
-            # The terms that the dots leave out are not known
-            return UNKNOWN
-        return self.leaf(ref, with_names_of(ref, ans, self.question))
-
-    def _chain(self, ref: Reading, ans: Reading) -> Outcome:
-        chain = ans if isinstance(ans, Chain) else ref
-        assert isinstance(chain, Chain)
-        members = chain.exact
-        if chain is ans and isinstance(members[0], Value) and len(members) > 1 and self._is_asked_for(members[0].node):
-            # The first member only repeats the formula that the question asks about: `\sin 2\theta = \frac{24}{25}`
-            members = members[1:]
-        outcomes = [self.compare(ref, m) if chain is ans else self.compare(m, ans) for m in members]
-        first = chain.exact[0]
-        if chain.rough and not isinstance(first, Value):
-            return DIFFERENT
-        rough = [self.roughly(first.node, member) for member in chain.rough if isinstance(first, Value)]
-        return all_of(outcomes + rough)
-
-    def _statements(self, ref: Reading, ans: Reading) -> Outcome:
-        """Compare with a statement: a reference's may be equal to its solution, an answer's only in the cases below."""
-        if isinstance(ref, Statement) and isinstance(ans, Statement):
-            if is_congruence(ref.node, ans.node):
-                return self._congruences(ref.node, ans.node)
-            (kind, mine), (other, theirs) = _any_order(ref.node), _any_order(ans.node)
-            if "letters" in (kind, other) or (kind == other != ""):
-                return unordered(self, mine, theirs) if kind == other and len(mine) == len(theirs) else DIFFERENT
-        if isinstance(ref, Statement) and isinstance(ans, (Statement, Named)):
-            if isinstance(ans, Named) and len(symbols(ref.node)) > 1 and _is_listed(ans):
-                # The name has several values, so the whole answer is a statement: `x = \pm y` for `|x| = |y|`
-                return self.statement(ref.node, ans.node)
-            if isinstance(ans, Named) and not isinstance(ans.value, (Value, Ratio)):
-                return self._solved(ref.node, ans.value)
-            found = self.statement(ref.node, ans.node)
-            if found is not DIFFERENT or not isinstance(ans, Named):
-                return found
-            return self._solved(ref.node, ans.value) if label(ans.name) == tuple(sorted(symbols(ref.node))) else found
-        if isinstance(ref, Statement):
-            if (value := named_value(ref.node)) is not None:
-                return self.compare(resolve(value), ans)
-            joined = is_joined(ref.node, "or", "and") and _any_order(ref.node)[0] != "letters"
-            if isinstance(ans, Listing) and joined and len(ans.items) == len(ref.node.args):
-                return unordered(self, tuple(map(resolve, ref.node.args)), ans.items)
-            return self._solved(ref.node, ans)
-        if isinstance(ref, Named) and isinstance(ans, Statement) and _is_curve(ref):
-            return self.statement(ref.node, ans.node)
-        if isinstance(ref, Named) and isinstance(ans, Statement) and (equation := ratio_equation(ref)) is not None:
-            return self.statement(equation, ans.node)
-        if isinstance(ref, Listing) and isinstance(ans, Statement) and is_joined(ans.node, "or", "and"):
-            parts = tuple(map(resolve, ans.node.args))
-            several = len({label(p.name) for p in parts if isinstance(p, Named)}) > 1
-            several |= _any_order(ans.node)[0] == "letters"
-            same = len(parts) == len(ref.items) and ref.kind != "tuple" and not several
-            return unordered(self, ref.items, parts) if same else DIFFERENT
-        if isinstance(ref, Listing) and ref.kind == "tuple" and isinstance(ans, Statement) and _is_equal_chain(ans):
-            listed = resolve(Collection("list", (ans.node,)))
-            return self.compare(ref, listed) if isinstance(listed, Listing) else DIFFERENT
-        if isinstance(ans, Statement) and (named := ratio_named(ref, ans.node, self.question)) is not None:
-            return self.compare(ref, named)
-        return self._stated_value(ref, ans.node) if isinstance(ans, Statement) else DIFFERENT
-
-    def _stated_value(self, ref: Reading, ans: Node) -> Outcome:
-        """Compare a reference with a statement that gives a value: an identity, or the question's formula equated."""
-        found = self._identity(ref, ans) if isinstance(ref, Value) and _is_identity(ans) else DIFFERENT
-        value = self._asked(ans)
-        return found if found is not DIFFERENT or value is None else self.compare(ref, resolve(value))
-
-    def _identity(self, ref: Value, ans: Node) -> Outcome:
-        r"""Accept `\sin^2 t+\cos^2 t = 1` for 1: each side must be equal to the reference for all values of t."""
-        return all_of([self._values(ref.node, member) for member in ans.args])
-
-    def _asked(self, node: Node) -> Node | None:
-        """The value 7 of `x+y = 7`, if the question asks for `x+y`; else None."""
-        if self.question is None or not is_equation(node) or symbols(node.args[-1]) - symbols(node.args[0]):
-            return None
-        return node.args[-1] if self._is_asked_for(node.args[0]) else None
-
-    def _is_asked_for(self, node: Node) -> bool:
-        return self.question is not None and self.question.leaves_open(node)
-
-    def _congruences(self, ref: Node, ans: Node) -> Outcome:
-        """Compare two congruences: `x \\equiv 10 \\pmod 7` is equal to `x \\equiv 3 \\pmod 7`."""
-        (name, rest, modulus), (other_name, other_rest, other_modulus) = ref.args, ans.args
-        whole = Quotient(difference(other_rest, rest), modulus)
-        outcomes = [self.leaf(modulus, other_modulus), self.leaf(name, other_name)]
-        value = exact_value(whole)
-        return all_of([*outcomes, EQUAL if value is not None and value.denominator == 1 else DIFFERENT])
-
-    def _solved(self, ref: Node, ans: Reading) -> Outcome:
-        """Compare the reference, an equation or an inequality in one unknown, with solutions in the answer."""
-        if len(symbols(ref)) != 1:
-            return DIFFERENT
-        if isinstance(ans, Region):
-            own = {ans.name, None} - symbols(ref)
-            return self.solution(ref, ans.node) if own <= {None} else DIFFERENT
-        found = as_set(ans)
-        if found is None or symbols(found):
-            return DIFFERENT
-        is_pair = isinstance(ans, Listing) and ans.kind == "tuple"
-        return self.solution(ref, found) if is_pair != is_equation(ref) else DIFFERENT
-
-    def _named(self, ref: Reading, ans: Reading) -> Outcome:
-        if not isinstance(ans, Named):
-            assert isinstance(ref, Named)
-            if _is_several(ref, ans):
-                return DIFFERENT
-            return self.compare(points(ref, ans), with_dummy_of(ref, ans, self._letters()))
-        if not isinstance(ref, Named):
-            if _is_several(ans, ref):
-                return DIFFERENT
-            return self.compare(ref, points(ans, ref))
-        if label(ref.name) == label(ans.name):
-            value = same_parameter(ref, ans)
-            if value is ans.value:
-                value = with_dummy_of(ref, value, self._letters()) if is_equation(ans.node) else value
-            return DIFFERENT if value is None else self.compare(ref.value, value)
-        if _is_curve(ref) and _is_curve(ans):
-            return self.statement(ref.node, ans.node)
-        return DIFFERENT
-
-
-def _is_of_matrices(node: Node) -> bool:
-    """Whether a product of capital letters has a transpose or an inverse among them: `B^TA^T`."""
-    return any(
-        isinstance(n, Product)
-        and any(isinstance(a, Power) and is_name(a) for a in n.args)
-        and all(map(is_name, n.args))
-        for n in walk(node)
-    )
-
-
-def _same_order(ref: Node, ans: Node) -> Outcome | None:
-    """Whether two products of letters are the same word; None where neither holds a product of two letters."""
-    if not any(isinstance(n, Product) and len(symbols(n)) > 1 for side in (ref, ans) for n in walk(side)):
-        return None
-    mine, theirs = _ordered_terms(ref), _ordered_terms(ans)
-    return EQUAL if mine is not None and mine == theirs else DIFFERENT
-
-
-def _ordered_terms(node: Node) -> Counter[tuple[tuple[str, int], ...]] | None:
-    """The words of a sum of products, each with its sign and its letters in order; None for another formula."""
-    found: Counter[tuple[tuple[str, int], ...]] = Counter()
-    for term in node.args if isinstance(node, Sum) else (node,):
-        sign, inside = (-1, term.inside) if isinstance(term, Negation) else (1, term)
-        if isinstance(inside, Product) and isinstance(inside.args[0], Negation):
-            sign, inside = -sign, Product((inside.args[0].inside, *inside.args[1:]))
-        letters = _letters_of(inside)
-        if letters is None:
-            return None
-        found[letters] += sign
-    return found
-
-
-def _letters_of(node: Node) -> tuple[tuple[str, int], ...] | None:
-    """The letters of a word with their powers, neighbours of one letter joined: `aab^{-1}` is a^2 b^{-1}."""
-    match node:
-        case Symbol(name):
-            return ((name, 1),)
-        case Number(value):
-            return () if value == 1 else ((str(value), 1),)
-        case Power(Symbol(name), Symbol("T")):
-            return ((f"{name}^T", 1),)
-        case Power(base, exponent):
-            times, inside = literal(exponent), _letters_of(base)
-            if inside is None or times is None or times.denominator != 1 or abs(times) > _MOST_REPEATED:
-                return None
-            turned = tuple((name, -power) for name, power in reversed(inside)) if times < 0 else inside
-            return _joined_letters(turned * abs(int(times)))
-        case Product(args):
-            parts = [_letters_of(a) for a in args]
-            known = [part for part in parts if part is not None]
-            return None if len(known) < len(parts) else _joined_letters(tuple(one for part in known for one in part))
-    return None
-
-
-def _joined_letters(letters: tuple[tuple[str, int], ...]) -> tuple[tuple[str, int], ...]:
-    found: list[tuple[str, int]] = []
-    for name, power in letters:
-        if found and found[-1][0] == name:
-            power += found.pop()[1]
-        if power:
-            found.append((name, power))
-    return tuple(found)
-
-
-def _any_order(node: Node) -> tuple[str, tuple[Reading, ...]]:
-    """The members of a statement that may stand in any order, and what they are; empty where their order counts.
-
-    They are those of a chain `x = y = z = 1`, of `p \\land q`, and the inequalities of a region of the plane.
-    """
-    if _is_equal_chain(Statement(node)):
-        return "chain", tuple(map(Value, node.args))
-    if is_joined(node, "and") and all(isinstance(a, Symbol) for a in node.args):
-        return "letters", tuple(map(Value, node.args))
-    listed = (is_joined(node, "and") or is_collection(node, "list")) and len(symbols(node)) > 1
-    if listed and all(isinstance(a, Relation) and "=" not in a.operators and oriented(a) for a in node.args):
-        return "bounds", tuple(map(resolve, node.args))
-    return "", ()
-
-
-def _is_equal_chain(reading: Reading) -> bool:
-    """Whether the reading is a chain that states that several names are equal."""
-    return isinstance(reading, Statement) and is_equal_names(reading.node) and set(_operators(reading.node)) == {"="}
-
-
-def _is_identity(node: Node) -> bool:
-    """Whether the node is an equation with symbols, which may hold for all their values."""
-    return set(_operators(node)) == {"="} and bool(symbols(node))
-
-
-def _operators(node: Node) -> tuple[str, ...]:
-    return node.operators if isinstance(node, Relation) else ()
-
-
-def _is_listed(named: Named) -> bool:
-    return isinstance(named.value, Listing) and named.value.kind == "list"
-
-
-def is_congruence(*nodes: Node) -> bool:
-    return all(is_relation(n, "=", "pmod") for n in nodes)
-
-
-def _words(reading: Reading) -> str:
-    """A reading in words in the form in which it is compared: lower case, no spaces, no final full stop."""
-    if isinstance(reading, Wording):
-        return "".join(reading.text.lower().split()).rstrip(".")
-    match reading:
-        case Value(Symbol(name)) | Value(Number(_, name)):
-            return name.lower()
-    return f"<{reading}>"
-
-
-def _is_several(named: Named, other: Reading) -> bool:
-    """Whether the name has several values and the other reading is a tuple: a tuple is a single value."""
-    several = isinstance(named.value, Listing) and named.value.kind == "list"
-    return several and isinstance(other, Listing) and other.kind == "tuple"
-
-
-def _is_curve(named: Named) -> bool:
-    """Whether the value has symbols, as in `y = 2x`: then other equations may describe the same curve."""
-    values = named.value.items if isinstance(named.value, Listing) else (named.value,)
-    free = [symbols(v.node) for v in values if isinstance(v, Value)]
-    return isinstance(named.name, (Symbol, UndefinedCall)) and len(free) == len(values) and all(free)
-
-
-def _only_element(ref: Reading, ans: Reading) -> tuple[Reading, Reading] | None:
-    """The two sides with a set of one element replaced by the element, if the other side is not a set; else None."""
-    if isinstance(ref, Listing) and ref.kind == "set" and len(ref.items) == 1 and not _is_collection(ans):
-        return ref.items[0], ans
-    if isinstance(ans, Listing) and ans.kind == "set" and len(ans.items) == 1 and not _is_collection(ref):
-        return ref, ans.items[0]
-    return None
-
-
-def _is_collection(reading: Reading) -> bool:
-    return isinstance(reading, Region) or (isinstance(reading, Listing) and reading.kind in ("set", "list"))
-
-
-_ARITHMETIC = (Number, *RATIONAL_OPERATIONS, Power, Percent)
-_WHOLE_FUNCTIONS = frozenset({"factorial", "doublefact", "binom", "mod"})
-_SWAPPED = {">": "<", ">=": "<="}
-
-
 class _Facts(NamedTuple):
     """The facts about one expression at the random point.
 
@@ -623,8 +252,11 @@ class _Facts(NamedTuple):
     symbolic: bool
 
 
-class CheapComparer(Comparer):
-    """Decides the pairs that rational arithmetic can decide; the outcome of all others is UNKNOWN.
+class CheapComparer:
+    """The rules by kinds, and for the leaves rational arithmetic: where that cannot decide, the outcome is UNKNOWN.
+
+    The reference is always the first argument, because the rules are not symmetric: an answer may leave out a unit or
+    `x =`. A subclass compares leaves, statements and regions by more than rational arithmetic.
 
     Args:
         seed: the two texts; they choose the evaluation points.
@@ -714,6 +346,292 @@ class CheapComparer(Comparer):
         if not (mine.rational and theirs.rational) or mine.opaque or theirs.opaque:
             raise NotSolved
         return 1 if mine.value > theirs.value else -1
+
+    def compare(self, ref: Reading, ans: Reading) -> Outcome:
+        """Compare two readings by the rule for their kinds."""
+        if ref == ans:
+            return EQUAL
+        if (found := same_progression(ref, ans)) is not None:
+            return found
+        if isinstance(ref, Wording) or isinstance(ans, Wording):
+            return EQUAL if _words(ref) == _words(ans) else DIFFERENT
+        if isinstance(ref, Chain) or isinstance(ans, Chain):
+            return self._chain(ref, ans)
+        if (
+            isinstance(ref, Statement) != isinstance(ans, Statement)
+            and (same := same_bounds(self, ref, ans)) is not None
+        ):
+            return same
+        if isinstance(ref, Statement) or isinstance(ans, Statement):
+            return self._statements(ref, ans)
+        if not in_asked_order(ans, ref, self.question):
+            return DIFFERENT
+        if isinstance(ref, Named) or isinstance(ans, Named):
+            return self._named(ref, ans)
+        if isinstance(ref, Family) or isinstance(ans, Family):
+            return same_family(self, ref, ans)
+        inner = _only_element(ref, ans)
+        if inner is not None:
+            return self.compare(*inner)
+        if isinstance(ref, Region) or isinstance(ans, Region):
+            return regions(self, ref, ans)
+        if isinstance(ref, Ratio) or isinstance(ans, Ratio):
+            return same_ratio(self, ref, ans)
+        if isinstance(ref, Grid) or isinstance(ans, Grid):
+            return grids(self, ref, ans)
+        if isinstance(ref, Listing) or isinstance(ans, Listing):
+            return listings(self, ref, with_letter_of(ref, ans, self._letters()))
+        return self._values(ref.node, ans.node)
+
+    def _letters(self) -> frozenset[str]:
+        return self.question.letters if self.question is not None else frozenset()
+
+    def _values(self, ref: Node, ans: Node) -> Outcome:
+        if has_unit(ref, ans):
+            return same_quantity(self, ref, ans)
+        if (amount := without_letter(ref, ans, self.question)) is not None:
+            return self.leaf(amount, ans)
+        if (amount := asked_amount(ref, ans, self.question)) is not None:
+            return self.leaf(ref, amount)
+        if (_is_of_matrices(ref) or (self.question is not None and self.question.keeps_order)) and (
+            found := _same_order(ref, ans)
+        ) is not None:
+            return found
+        if any(ELLIPSIS in n.args for side in (ref, ans) for n in walk(side)):
+            # The terms that the dots leave out are not known
+            return UNKNOWN
+        return self.leaf(ref, with_names_of(ref, ans, self.question))
+
+    def _chain(self, ref: Reading, ans: Reading) -> Outcome:
+        chain = ans if isinstance(ans, Chain) else ref
+        assert isinstance(chain, Chain)
+        members = chain.exact
+        if (
+            chain is ans
+            and isinstance(members[0], Value)
+            and len(members) > 1
+            and self.question
+            and self.question.leaves_open(members[0].node)
+        ):
+            # The first member only repeats the formula that the question asks about: `\sin 2\theta = \frac{24}{25}`
+            members = members[1:]
+        outcomes = [self.compare(ref, m) if chain is ans else self.compare(m, ans) for m in members]
+        first = chain.exact[0]
+        if chain.rough and not isinstance(first, Value):
+            return DIFFERENT
+        rough = [self.roughly(first.node, member) for member in chain.rough if isinstance(first, Value)]
+        return all_of(outcomes + rough)
+
+    def _statements(self, ref: Reading, ans: Reading) -> Outcome:
+        """Compare with a statement: a reference's may be equal to its solution, an answer's only in the cases below."""
+        if isinstance(ref, Statement) and isinstance(ans, Statement):
+            if is_congruence(ref.node, ans.node):
+                return self._congruences(ref.node, ans.node)
+            (kind, mine), (other, theirs) = _any_order(ref.node), _any_order(ans.node)
+            if "letters" in (kind, other) or (kind == other != ""):
+                return unordered(self, mine, theirs) if kind == other and len(mine) == len(theirs) else DIFFERENT
+        if isinstance(ref, Statement) and isinstance(ans, (Statement, Named)):
+            if isinstance(ans, Named) and len(symbols(ref.node)) > 1 and _is_listed(ans):
+                # The name has several values, so the whole answer is a statement: `x = \pm y` for `|x| = |y|`
+                return self.statement(ref.node, ans.node)
+            if isinstance(ans, Named) and not isinstance(ans.value, (Value, Ratio)):
+                return self._solved(ref.node, ans.value)
+            found = self.statement(ref.node, ans.node)
+            if found is not DIFFERENT or not isinstance(ans, Named):
+                return found
+            return self._solved(ref.node, ans.value) if label(ans.name) == tuple(sorted(symbols(ref.node))) else found
+        if isinstance(ref, Statement):
+            if (value := named_value(ref.node)) is not None:
+                return self.compare(resolve(value), ans)
+            joined = is_joined(ref.node, "or", "and") and _any_order(ref.node)[0] != "letters"
+            if isinstance(ans, Listing) and joined and len(ans.items) == len(ref.node.args):
+                return unordered(self, tuple(map(resolve, ref.node.args)), ans.items)
+            return self._solved(ref.node, ans)
+        if isinstance(ref, Named) and isinstance(ans, Statement) and _is_curve(ref):
+            return self.statement(ref.node, ans.node)
+        if isinstance(ref, Named) and isinstance(ans, Statement) and (equation := ratio_equation(ref)) is not None:
+            return self.statement(equation, ans.node)
+        if isinstance(ref, Listing) and isinstance(ans, Statement) and is_joined(ans.node, "or", "and"):
+            parts = tuple(map(resolve, ans.node.args))
+            several = len({label(p.name) for p in parts if isinstance(p, Named)}) > 1
+            several |= _any_order(ans.node)[0] == "letters"
+            same = len(parts) == len(ref.items) and ref.kind != "tuple" and not several
+            return unordered(self, ref.items, parts) if same else DIFFERENT
+        if isinstance(ref, Listing) and ref.kind == "tuple" and isinstance(ans, Statement) and _is_equal_chain(ans):
+            listed = resolve(Collection("list", (ans.node,)))
+            return self.compare(ref, listed) if isinstance(listed, Listing) else DIFFERENT
+        if isinstance(ans, Statement) and (named := ratio_named(ref, ans.node, self.question)) is not None:
+            return self.compare(ref, named)
+        return self._stated_value(ref, ans.node) if isinstance(ans, Statement) else DIFFERENT
+
+    def _stated_value(self, ref: Reading, ans: Node) -> Outcome:
+        """Compare a reference with a statement that gives a value: an identity, or the question's formula equated."""
+        found = self._identity(ref, ans) if isinstance(ref, Value) and _is_identity(ans) else DIFFERENT
+        value = self._asked(ans)
+        return found if found is not DIFFERENT or value is None else self.compare(ref, resolve(value))
+
+    def _identity(self, ref: Value, ans: Node) -> Outcome:
+        r"""Accept `\sin^2 t+\cos^2 t = 1` for 1: each side must be equal to the reference for all values of t."""
+        return all_of([self._values(ref.node, member) for member in ans.args])
+
+    def _asked(self, node: Node) -> Node | None:
+        """The value 7 of `x+y = 7`, if the question asks for `x+y`; else None."""
+        if self.question is None or not is_equation(node) or symbols(node.args[-1]) - symbols(node.args[0]):
+            return None
+        return node.args[-1] if self.question.leaves_open(node.args[0]) else None
+
+    def _congruences(self, ref: Node, ans: Node) -> Outcome:
+        """Compare two congruences: `x \\equiv 10 \\pmod 7` is equal to `x \\equiv 3 \\pmod 7`."""
+        (name, rest, modulus), (other_name, other_rest, other_modulus) = ref.args, ans.args
+        whole = Quotient(difference(other_rest, rest), modulus)
+        outcomes = [self.leaf(modulus, other_modulus), self.leaf(name, other_name)]
+        value = exact_value(whole)
+        return all_of([*outcomes, EQUAL if value is not None and value.denominator == 1 else DIFFERENT])
+
+    def _solved(self, ref: Node, ans: Reading) -> Outcome:
+        """Compare the reference, an equation or an inequality in one unknown, with solutions in the answer."""
+        if len(symbols(ref)) != 1:
+            return DIFFERENT
+        if isinstance(ans, Region):
+            own = {ans.name, None} - symbols(ref)
+            return self.solution(ref, ans.node) if own <= {None} else DIFFERENT
+        found = as_set(ans)
+        if found is None or symbols(found):
+            return DIFFERENT
+        is_pair = isinstance(ans, Listing) and ans.kind == "tuple"
+        return self.solution(ref, found) if is_pair != is_equation(ref) else DIFFERENT
+
+    def _named(self, ref: Reading, ans: Reading) -> Outcome:
+        if not isinstance(ans, Named):
+            assert isinstance(ref, Named)
+            if _is_several(ref, ans):
+                return DIFFERENT
+            return self.compare(points(ref, ans), with_dummy_of(ref, ans, self._letters()))
+        if not isinstance(ref, Named):
+            if _is_several(ans, ref):
+                return DIFFERENT
+            return self.compare(ref, points(ans, ref))
+        if label(ref.name) == label(ans.name):
+            value = same_parameter(ref, ans)
+            if value is ans.value:
+                value = with_dummy_of(ref, value, self._letters()) if is_equation(ans.node) else value
+            return DIFFERENT if value is None else self.compare(ref.value, value)
+        if _is_curve(ref) and _is_curve(ans):
+            return self.statement(ref.node, ans.node)
+        return DIFFERENT
+
+
+def _is_of_matrices(node: Node) -> bool:
+    """Whether a product of capital letters has a transpose or an inverse among them: `B^TA^T`."""
+    return any(
+        isinstance(n, Product)
+        and any(isinstance(a, Power) and is_name(a) for a in n.args)
+        and all(map(is_name, n.args))
+        for n in walk(node)
+    )
+
+
+def _same_order(ref: Node, ans: Node) -> Outcome | None:
+    """Whether two sums have the same products of letters, each in its order; None where neither has a product of two.
+
+    A power stands for its letters in a row: `a^2b` is `aab`.
+    """
+    if not any(isinstance(n, Product) and len(symbols(n)) > 1 for side in (ref, ans) for n in walk(side)):
+        return None
+    mine, theirs = (
+        Counter("".join(_letters_of(term)) for term in (side.args if isinstance(side, Sum) else (side,)))
+        for side in (ref, ans)
+    )
+    return EQUAL if mine == theirs else DIFFERENT
+
+
+def _letters_of(node: Node) -> Iterator[str]:
+    match node:
+        case Product(args):
+            for arg in args:
+                yield from _letters_of(arg)
+        case Power(base, Number(times)) if times.denominator == 1 and 0 < times <= _MOST_REPEATED:
+            yield from tuple(_letters_of(base)) * int(times)
+        case _:
+            yield f"{node} "
+
+
+def _any_order(node: Node) -> tuple[str, tuple[Reading, ...]]:
+    """The members of a statement that may stand in any order, and what they are; empty where their order counts.
+
+    They are those of a chain `x = y = z = 1`, of `p \\land q`, and the inequalities of a region of the plane.
+    """
+    if _is_equal_chain(Statement(node)):
+        return "chain", tuple(map(Value, node.args))
+    if is_joined(node, "and") and all(isinstance(a, Symbol) for a in node.args):
+        return "letters", tuple(map(Value, node.args))
+    listed = (is_joined(node, "and") or is_collection(node, "list")) and len(symbols(node)) > 1
+    if listed and all(isinstance(a, Relation) and "=" not in a.operators and oriented(a) for a in node.args):
+        return "bounds", tuple(map(resolve, node.args))
+    return "", ()
+
+
+def _is_equal_chain(reading: Reading) -> bool:
+    """Whether the reading is a chain that states that several names are equal."""
+    return isinstance(reading, Statement) and is_equal_names(reading.node) and set(_operators(reading.node)) == {"="}
+
+
+def _is_identity(node: Node) -> bool:
+    """Whether the node is an equation with symbols, which may hold for all their values."""
+    return set(_operators(node)) == {"="} and bool(symbols(node))
+
+
+def _operators(node: Node) -> tuple[str, ...]:
+    return node.operators if isinstance(node, Relation) else ()
+
+
+def _is_listed(named: Named) -> bool:
+    return isinstance(named.value, Listing) and named.value.kind == "list"
+
+
+def is_congruence(*nodes: Node) -> bool:
+    return all(is_relation(n, "=", "pmod") for n in nodes)
+
+
+def _words(reading: Reading) -> str:
+    """A reading in words in the form in which it is compared: lower case, no spaces, no final full stop."""
+    if isinstance(reading, Wording):
+        return "".join(reading.text.lower().split()).rstrip(".")
+    match reading:
+        case Value(Symbol(name)) | Value(Number(_, name)):
+            return name.lower()
+    return f"<{reading}>"
+
+
+def _is_several(named: Named, other: Reading) -> bool:
+    """Whether the name has several values and the other reading is a tuple: a tuple is a single value."""
+    several = isinstance(named.value, Listing) and named.value.kind == "list"
+    return several and isinstance(other, Listing) and other.kind == "tuple"
+
+
+def _is_curve(named: Named) -> bool:
+    """Whether the value has symbols, as in `y = 2x`: then other equations may describe the same curve."""
+    values = named.value.items if isinstance(named.value, Listing) else (named.value,)
+    free = [symbols(v.node) for v in values if isinstance(v, Value)]
+    return isinstance(named.name, (Symbol, UndefinedCall)) and len(free) == len(values) and all(free)
+
+
+def _only_element(ref: Reading, ans: Reading) -> tuple[Reading, Reading] | None:
+    """The two sides with a set of one element replaced by the element, if the other side is not a set; else None."""
+    if isinstance(ref, Listing) and ref.kind == "set" and len(ref.items) == 1 and not _is_collection(ans):
+        return ref.items[0], ans
+    if isinstance(ans, Listing) and ans.kind == "set" and len(ans.items) == 1 and not _is_collection(ref):
+        return ref, ans.items[0]
+    return None
+
+
+def _is_collection(reading: Reading) -> bool:
+    return isinstance(reading, Region) or (isinstance(reading, Listing) and reading.kind in ("set", "list"))
+
+
+_ARITHMETIC = (Number, *RATIONAL_OPERATIONS, Power, Percent)
+_WHOLE_FUNCTIONS = frozenset({"factorial", "doublefact", "binom", "mod"})
+_SWAPPED = {">": "<", ">=": "<="}
 
 
 def oriented(node: Node) -> tuple[str, Node] | None:
