@@ -10,7 +10,6 @@ single meaning. The side without the sign, and the question, choose it; the two 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
 from fractions import Fraction
 from itertools import permutations
 from typing import NamedTuple
@@ -532,28 +531,57 @@ def _is_of_matrices(node: Node) -> bool:
 
 
 def _same_order(ref: Node, ans: Node) -> Outcome | None:
-    """Whether two sums have the same products of letters, each in its order; None where neither has a product of two.
-
-    A power stands for its letters in a row: `a^2b` is `aab`.
-    """
+    """Whether two products of letters are the same word; None where neither holds a product of two letters."""
     if not any(isinstance(n, Product) and len(symbols(n)) > 1 for side in (ref, ans) for n in walk(side)):
         return None
-    mine, theirs = (
-        Counter("".join(_letters_of(term)) for term in (side.args if isinstance(side, Sum) else (side,)))
-        for side in (ref, ans)
-    )
-    return EQUAL if mine == theirs else DIFFERENT
+    mine, theirs = _ordered_terms(ref), _ordered_terms(ans)
+    return EQUAL if mine is not None and mine == theirs else DIFFERENT
 
 
-def _letters_of(node: Node) -> Iterator[str]:
+def _ordered_terms(node: Node) -> Counter[tuple[tuple[str, int], ...]] | None:
+    """The words of a sum of products, each with its sign and its letters in order; None for another formula."""
+    found: Counter[tuple[tuple[str, int], ...]] = Counter()
+    for term in node.args if isinstance(node, Sum) else (node,):
+        sign, inside = (-1, term.inside) if isinstance(term, Negation) else (1, term)
+        if isinstance(inside, Product) and isinstance(inside.args[0], Negation):
+            sign, inside = -sign, Product((inside.args[0].inside, *inside.args[1:]))
+        letters = _letters_of(inside)
+        if letters is None:
+            return None
+        found[letters] += sign
+    return found
+
+
+def _letters_of(node: Node) -> tuple[tuple[str, int], ...] | None:
+    """The letters of a word with their powers, neighbours of one letter joined: `aab^{-1}` is a^2 b^{-1}."""
     match node:
+        case Symbol(name):
+            return ((name, 1),)
+        case Number(value):
+            return () if value == 1 else ((str(value), 1),)
+        case Power(Symbol(name), Symbol("T")):
+            return ((f"{name}^T", 1),)
+        case Power(base, exponent):
+            times, inside = literal(exponent), _letters_of(base)
+            if inside is None or times is None or times.denominator != 1 or abs(times) > _MOST_REPEATED:
+                return None
+            turned = tuple((name, -power) for name, power in reversed(inside)) if times < 0 else inside
+            return _joined_letters(turned * abs(int(times)))
         case Product(args):
-            for arg in args:
-                yield from _letters_of(arg)
-        case Power(base, Number(times)) if times.denominator == 1 and 0 < times <= _MOST_REPEATED:
-            yield from tuple(_letters_of(base)) * int(times)
-        case _:
-            yield f"{node} "
+            parts = [_letters_of(a) for a in args]
+            known = [part for part in parts if part is not None]
+            return None if len(known) < len(parts) else _joined_letters(tuple(one for part in known for one in part))
+    return None
+
+
+def _joined_letters(letters: tuple[tuple[str, int], ...]) -> tuple[tuple[str, int], ...]:
+    found: list[tuple[str, int]] = []
+    for name, power in letters:
+        if found and found[-1][0] == name:
+            power += found.pop()[1]
+        if power:
+            found.append((name, power))
+    return tuple(found)
 
 
 def _any_order(node: Node) -> tuple[str, tuple[Reading, ...]]:
