@@ -47,6 +47,7 @@ from agentscope_tuner.verify.math.node import (
     Collection,
     Degrees,
     Digits,
+    Negation,
     Node,
     Number,
     Outcome,
