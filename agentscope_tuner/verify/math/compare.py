@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from collections import Counter
 from fractions import Fraction
+from itertools import permutations
 from typing import NamedTuple
 
-from agentscope_tuner.verify.math.canonical import Key, key
+from agentscope_tuner.verify.math.canonical import key
 from agentscope_tuner.verify.math.exact import ClosedForms, Exact, ExactBudget, Unknown, exact_value, in_base
 from agentscope_tuner.verify.math.kinds import (
     as_set,
@@ -67,7 +68,6 @@ from agentscope_tuner.verify.math.node import (
     is_joined,
     is_relation,
     literal,
-    product_of,
     symbols,
     walk,
 )
@@ -98,47 +98,20 @@ _SEVERAL = frozenset({"A", "B", "C", "D", "C_1", "C_2", "c_1", "c_2", "a", "b", 
 
 
 def with_names_of(ref: Node, ans: Node, question: Question | None) -> Node:
-    """The answer with its dummy name replaced by the reference's, where each side has exactly one such name."""
+    """The answer with its dummy name replaced by the reference's, or with its two constants of integration."""
     mine, theirs = symbols(ref) - symbols(ans), symbols(ans) - symbols(ref)
-    if len(mine) == len(theirs) == 2 and mine | theirs <= _SEVERAL:
-        return _with_constants_of(ref, ans, mine, theirs, question)
-    if len(mine) != 1 or len(theirs) != 1:
+    if len(mine) != len(theirs) or not 1 <= len(mine) <= 2 or (question and (mine | theirs) & question.letters):
         return ans
+    if len(mine) == 2:
+        if not mine | theirs <= _SEVERAL or not _are_free(ref, mine) or not _are_free(ans, theirs):
+            return ans
+        both = [renamed_to(ans, tuple(sorted(mine)), names) for names in permutations(sorted(theirs))]
+        return next((one for one in both if key(one) == key(ref)), ans)
     (wanted,), (found,) = mine, theirs
-    if question is not None and {wanted, found} & question.letters:
-        return ans
-    alike = ({wanted, found} <= _COUNTING and _is_periodic(ref, wanted) and _is_periodic(ans, found)) or (
-        {wanted, found} <= _CONSTANTS and _is_free(ref, wanted) and _is_free(ans, found)
-    )
-    return renamed(ans, found, wanted) if alike else ans
-
-
-def _with_constants_of(
-    ref: Node, ans: Node, mine: frozenset[str], theirs: frozenset[str], question: Question | None
-) -> Node:
-    """The answer with its two constants renamed: each term with a constant has the same other factors on both sides."""
-    if question is not None and (mine | theirs) & question.letters:
-        return ans
-    wanted, found = _by_cofactor(ref, mine), _by_cofactor(ans, theirs)
-    if wanted is None or found is None or wanted.keys() != found.keys():
-        return ans
-    return renamed_to(ans, tuple(wanted.values()), tuple(found[k] for k in wanted))
-
-
-def _by_cofactor(node: Node, names: frozenset[str]) -> dict[Key, str] | None:
-    """The constants of a sum by the other factors of their terms; None unless each stands in one term, as a factor."""
-    terms = node.args if isinstance(node, Sum) else (node,)
-    found = {}
-    for term in terms:
-        own = symbols(term) & names
-        args = term.args if isinstance(term, Product) else (term,)
-        rest = [a for a in args if a not in [Symbol(n) for n in own]]
-        if len(own) > 1 or (own and len(rest) != len(args) - 1):
-            return None
-        if own:
-            found[key(product_of(tuple(rest)) if rest else Number(Fraction(1), "1"))] = next(iter(own))
-    varies = any(symbols(term) - names for term in terms)
-    return found if len(found) == len(names) and varies else None
+    periodic = {wanted, found} <= _COUNTING and _is_periodic(ref, wanted) and _is_periodic(ans, found)
+    if periodic or (mine | theirs <= _CONSTANTS and _are_free(ref, mine) and _are_free(ans, theirs)):
+        return renamed(ans, found, wanted)
+    return ans
 
 
 def _is_periodic(node: Node, name: str) -> bool:
@@ -146,10 +119,16 @@ def _is_periodic(node: Node, name: str) -> bool:
     return any(isinstance(n, (Product, Quotient)) and PI in walk(n) and Symbol(name) in walk(n) for n in walk(node))
 
 
-def _is_free(node: Node, name: str) -> bool:
-    """Whether the name occurs once, as a whole term or factor: then it is a constant of integration."""
-    constant = Symbol(name)
-    return isinstance(node, (Sum, Product)) and constant in node.args and list(walk(node)).count(constant) == 1
+def _are_free(node: Node, names: frozenset[str]) -> bool:
+    """Whether each name occurs once, as a whole term or a factor of one, in a sum or product that holds more."""
+    terms = node.args if isinstance(node, Sum) else (node,)
+    alone = [one for term in terms for one in (term.args if isinstance(term, Product) else (term,))]
+    every = list(walk(node))
+    return (
+        len(every) > len(names) + 1
+        and all(alone.count(Symbol(n)) == every.count(Symbol(n)) == 1 for n in names)
+        and (len(names) == 1 or bool(symbols(node) - names))
+    )
 
 
 Pair = tuple[Node, Node]
@@ -260,42 +239,113 @@ _MOST_REPEATED = 12
 ELLIPSIS = Symbol("\\ldots")
 
 
-class Comparer:
-    """The rules by kinds. Subclasses compare leaves and statements, and order ends.
+class _Facts(NamedTuple):
+    """The facts about one expression at the random point.
 
-    The reference is always the first argument, because the rules are not symmetric: an answer may leave out a unit or
-    `x =`.
+    They are kept for reuse: each element of a list is compared with all elements of the other list.
     """
 
-    question: Question | None = None
+    node: Node
+    value: Fraction | None
+    opaque: bool
+    rational: bool
+    symbolic: bool
+
+
+class CheapComparer:
+    """The rules by kinds, and for the leaves rational arithmetic: where that cannot decide, the outcome is UNKNOWN.
+
+    The reference is always the first argument, because the rules are not symmetric: an answer may leave out a unit or
+    `x =`. A subclass compares leaves, statements and regions by more than rational arithmetic.
+
+    Args:
+        seed: the two texts; they choose the evaluation points.
+        question: chooses between the meanings of a sign, such as percent.
+    """
+
+    def __init__(self, seed: str, question: Question | None = None) -> None:
+        self.seed = seed
+        self.question = question
+        self.work = ExactBudget()
+        self._closed = ClosedForms()
+        # Keyed by identity, because hashing a tree walks all of it. The entry keeps its node alive, so no id is reused
+        self._known: dict[int, _Facts] = {}
 
     def leaf(self, ref: Node, ans: Node) -> Outcome:
-        """Compare two expressions without units."""
-        raise NotImplementedError
+        if isinstance(ref, Digits) or isinstance(ans, Digits):
+            return based(ref, ans)
+        pair = meant(ref, ans, self.question)
+        return DIFFERENT if pair is None else self._numbers(*pair)
 
-    def statement(self, ref: Node, ans: Node) -> Outcome:
-        """Compare two statements, at least one of which is not solved."""
-        raise NotImplementedError
+    def _facts(self, node: Node) -> _Facts:
+        known = self._known.get(id(node))
+        if known is None:
+            point = Exact(self.seed, self.work)
+            try:
+                value = point.value(node)
+            except Unknown:
+                value = None
+            known = _Facts(node, value, point.opaque, is_rational(node), bool(symbols(node)))
+            self._known[id(node)] = known
+        return known
 
-    def solution(self, ref: Node, ans: Node) -> Outcome:
-        """Compare the reference, an equation or inequality, with the set of real numbers that the answer gives."""
-        raise NotImplementedError
-
-    def region(self, ref: Node, ans: Node) -> Outcome:
-        """Compare two solved sets of real numbers whose ends could not be ordered."""
-        raise NotImplementedError
-
-    def order(self, left: Node, right: Node) -> int:
-        """-1, 0 or 1 if the first number is below, equal to or above the second.
-
-        Raises:
-            NotSolved: this stage cannot tell.
-        """
-        raise NotImplementedError
+    def _numbers(self, ref_node: Node, ans_node: Node) -> Outcome:
+        ref, ans = self._facts(ref_node), self._facts(ans_node)
+        if ref.value is None or ans.value is None:
+            return UNKNOWN
+        if ref.value == ans.value:
+            return EQUAL
+        if ref.opaque or ans.opaque:
+            # At a random point a root has an arbitrary value, so unequal values prove nothing
+            return UNKNOWN if ref.symbolic or ans.symbolic else self._closed.same(ref_node, ans_node)
+        if ref.rational and ans.rational:
+            return EQUAL if close(ref_node, ref.value, ans_node, ans.value) else DIFFERENT
+        if ref.symbolic or ans.symbolic:
+            return DIFFERENT
+        return self._closed.same(ref_node, ans_node)
 
     def roughly(self, exact: Node, rough: Node) -> Outcome:
-        """Whether `rough` may be a rounding of `exact`."""
-        raise NotImplementedError
+        known, other = self._facts(exact), self._facts(rough)
+        if known.value is None or other.value is None or known.opaque or other.opaque:
+            return UNKNOWN
+        if not (known.rational and other.rational):
+            return UNKNOWN
+        return EQUAL if near(known.value, other.value) else DIFFERENT
+
+    def statement(self, ref: Node, ans: Node) -> Outcome:
+        ref_pair, ans_pair = oriented(ref), oriented(ans)
+        if ref_pair is None or ans_pair is None or ref_pair[0] != ans_pair[0]:
+            return UNKNOWN
+        ratios = set()
+        try:
+            for seed in (self.seed + "+", self.seed + "-"):
+                point = Exact(seed, self.work)
+                below = point.value(ref_pair[1])
+                above = point.value(ans_pair[1])
+                if not below or not above:
+                    return UNKNOWN
+                ratios.add(above / below)
+        except Unknown:
+            return UNKNOWN
+        if len(ratios) > 1 or (ref_pair[0] not in ("=", "!=") and min(ratios) < 0):
+            return UNKNOWN
+        return EQUAL
+
+    def solution(self, ref: Node, ans: Node) -> Outcome:
+        return UNKNOWN
+
+    def region(self, ref: Node, ans: Node) -> Outcome:
+        return UNKNOWN
+
+    def order(self, left: Node, right: Node) -> int:
+        mine, theirs = self._facts(left), self._facts(right)
+        if mine.value is None or theirs.value is None:
+            raise NotSolved
+        if mine.value == theirs.value:
+            return 0
+        if not (mine.rational and theirs.rational) or mine.opaque or theirs.opaque:
+            raise NotSolved
+        return 1 if mine.value > theirs.value else -1
 
     def compare(self, ref: Reading, ans: Reading) -> Outcome:
         """Compare two readings by the rule for their kinds."""
@@ -356,7 +406,13 @@ class Comparer:
         chain = ans if isinstance(ans, Chain) else ref
         assert isinstance(chain, Chain)
         members = chain.exact
-        if chain is ans and isinstance(members[0], Value) and len(members) > 1 and self._is_asked_for(members[0].node):
+        if (
+            chain is ans
+            and isinstance(members[0], Value)
+            and len(members) > 1
+            and self.question
+            and self.question.leaves_open(members[0].node)
+        ):
             # The first member only repeats the formula that the question asks about: `\sin 2\theta = \frac{24}{25}`
             members = members[1:]
         outcomes = [self.compare(ref, m) if chain is ans else self.compare(m, ans) for m in members]
@@ -422,10 +478,7 @@ class Comparer:
         """The value 7 of `x+y = 7`, if the question asks for `x+y`; else None."""
         if self.question is None or not is_equation(node) or symbols(node.args[-1]) - symbols(node.args[0]):
             return None
-        return node.args[-1] if self._is_asked_for(node.args[0]) else None
-
-    def _is_asked_for(self, node: Node) -> bool:
-        return self.question is not None and self.question.leaves_open(node)
+        return node.args[-1] if self.question.leaves_open(node.args[0]) else None
 
     def _congruences(self, ref: Node, ans: Node) -> Outcome:
         """Compare two congruences: `x \\equiv 10 \\pmod 7` is equal to `x \\equiv 3 \\pmod 7`."""
@@ -608,112 +661,6 @@ def _is_collection(reading: Reading) -> bool:
 _ARITHMETIC = (Number, *RATIONAL_OPERATIONS, Power, Percent)
 _WHOLE_FUNCTIONS = frozenset({"factorial", "doublefact", "binom", "mod"})
 _SWAPPED = {">": "<", ">=": "<="}
-
-
-class _Facts(NamedTuple):
-    """The facts about one expression at the random point.
-
-    They are kept for reuse: each element of a list is compared with all elements of the other list.
-    """
-
-    node: Node
-    value: Fraction | None
-    opaque: bool
-    rational: bool
-    symbolic: bool
-
-
-class CheapComparer(Comparer):
-    """Decides the pairs that rational arithmetic can decide; the outcome of all others is UNKNOWN.
-
-    Args:
-        seed: the two texts; they choose the evaluation points.
-        question: chooses between the meanings of a sign, such as percent.
-    """
-
-    def __init__(self, seed: str, question: Question | None = None) -> None:
-        self.seed = seed
-        self.question = question
-        self.work = ExactBudget()
-        self._closed = ClosedForms()
-        # Keyed by identity, because hashing a tree walks all of it. The entry keeps its node alive, so no id is reused
-        self._known: dict[int, _Facts] = {}
-
-    def leaf(self, ref: Node, ans: Node) -> Outcome:
-        if isinstance(ref, Digits) or isinstance(ans, Digits):
-            return based(ref, ans)
-        pair = meant(ref, ans, self.question)
-        return DIFFERENT if pair is None else self._numbers(*pair)
-
-    def _facts(self, node: Node) -> _Facts:
-        known = self._known.get(id(node))
-        if known is None:
-            point = Exact(self.seed, self.work)
-            try:
-                value = point.value(node)
-            except Unknown:
-                value = None
-            known = _Facts(node, value, point.opaque, is_rational(node), bool(symbols(node)))
-            self._known[id(node)] = known
-        return known
-
-    def _numbers(self, ref_node: Node, ans_node: Node) -> Outcome:
-        ref, ans = self._facts(ref_node), self._facts(ans_node)
-        if ref.value is None or ans.value is None:
-            return UNKNOWN
-        if ref.value == ans.value:
-            return EQUAL
-        if ref.opaque or ans.opaque:
-            # At a random point a root has an arbitrary value, so unequal values prove nothing
-            return UNKNOWN if ref.symbolic or ans.symbolic else self._closed.same(ref_node, ans_node)
-        if ref.rational and ans.rational:
-            return EQUAL if close(ref_node, ref.value, ans_node, ans.value) else DIFFERENT
-        if ref.symbolic or ans.symbolic:
-            return DIFFERENT
-        return self._closed.same(ref_node, ans_node)
-
-    def roughly(self, exact: Node, rough: Node) -> Outcome:
-        known, other = self._facts(exact), self._facts(rough)
-        if known.value is None or other.value is None or known.opaque or other.opaque:
-            return UNKNOWN
-        if not (known.rational and other.rational):
-            return UNKNOWN
-        return EQUAL if near(known.value, other.value) else DIFFERENT
-
-    def statement(self, ref: Node, ans: Node) -> Outcome:
-        ref_pair, ans_pair = oriented(ref), oriented(ans)
-        if ref_pair is None or ans_pair is None or ref_pair[0] != ans_pair[0]:
-            return UNKNOWN
-        ratios = set()
-        try:
-            for seed in (self.seed + "+", self.seed + "-"):
-                point = Exact(seed, self.work)
-                below = point.value(ref_pair[1])
-                above = point.value(ans_pair[1])
-                if not below or not above:
-                    return UNKNOWN
-                ratios.add(above / below)
-        except Unknown:
-            return UNKNOWN
-        if len(ratios) > 1 or (ref_pair[0] not in ("=", "!=") and min(ratios) < 0):
-            return UNKNOWN
-        return EQUAL
-
-    def solution(self, ref: Node, ans: Node) -> Outcome:
-        return UNKNOWN
-
-    def region(self, ref: Node, ans: Node) -> Outcome:
-        return UNKNOWN
-
-    def order(self, left: Node, right: Node) -> int:
-        mine, theirs = self._facts(left), self._facts(right)
-        if mine.value is None or theirs.value is None:
-            raise NotSolved
-        if mine.value == theirs.value:
-            return 0
-        if not (mine.rational and theirs.rational) or mine.opaque or theirs.opaque:
-            raise NotSolved
-        return 1 if mine.value > theirs.value else -1
 
 
 def oriented(node: Node) -> tuple[str, Node] | None:

@@ -16,9 +16,11 @@ from math import gcd, isqrt
 from typing import TypeGuard
 
 from agentscope_tuner.verify.math.canonical import NEG, PRODUCT, SUM, Key, factors, key, terms
+from agentscope_tuner.verify.math.compare import CheapComparer
 from agentscope_tuner.verify.math.exact import Exact, Unknown, exact_value
 from agentscope_tuner.verify.math.node import (
     CONSTANTS,
+    EQUAL,
     MARKS,
     RATIONAL_OPERATIONS,
     Apply,
@@ -52,6 +54,7 @@ from agentscope_tuner.verify.math.node import (
     with_args,
 )
 from agentscope_tuner.verify.math.question import Question, numbers_said
+from agentscope_tuner.verify.math.read import short
 from agentscope_tuner.verify.math.sets import is_range
 from agentscope_tuner.verify.math.units import added_up
 
@@ -60,6 +63,37 @@ _MAX_NODES = 300
 _MAX_INSIDE = 5
 _FORMULA = Symbol("formula of the question")
 _WRAPPERS = frozenset({"abs", "norm", "floor", "ceil", "Re", "conj", "max", "min", "gcd", "lcm"})
+
+
+def unearned(question: Question, answer: Node, reference: Node, text: str, truth: str) -> str | None:
+    """Why an answer with the right value does not answer the question; None if it does.
+
+    Args:
+        text, truth: the texts of the answer and of the reference.
+    """
+    copied, unworked = (
+        f"copied: {short(text)} stands in the question",
+        f"unworked: {short(text)} is still to be worked out",
+    )
+    if (
+        all(is_plain(n) and literal(n) is not None for n in (answer, reference))
+        and added_up(text) is added_up(truth) is None
+    ):
+        # Nothing is left to work out in a plain number. It can only stand in the question that asks for another form,
+        # or lack a rounding: it is no formula, no equation and no quantity to convert
+        if question.asks_to_rewrite and restates(question, answer, reference):
+            return copied
+        return unworked if question.asks_to_round and literal(answer) != literal(reference) else None
+    known = settled(answer, reference)
+    sides = (answer,) if known is answer else (answer, known)
+    if any(restates(question, n, reference) for n in sides) or hands_back(question, answer, text, truth):
+        return copied
+    values = CheapComparer(f"{text}|{truth}", question)
+
+    def same(mine: Node, theirs: Node) -> bool:
+        return values.leaf(mine, theirs) is EQUAL
+
+    return unworked if any(is_unworked(question, n, reference, same) for n in sides) else None
 
 
 def settled(answer: Node, reference: Node) -> Node:

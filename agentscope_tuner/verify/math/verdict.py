@@ -8,16 +8,16 @@ and hedges.
 from __future__ import annotations
 
 import re
-from collections.abc import Awaitable, Callable, Generator, Iterator
+from collections.abc import Awaitable, Callable, Generator
 from fractions import Fraction
 from functools import partial
-from typing import Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 from agentscope_tuner.verify.find import PlacedAnswer
 from agentscope_tuner.verify.labels import CONTRADICTION
 from agentscope_tuner.verify.math.compare import CheapComparer, is_rational
 from agentscope_tuner.verify.math.exact import exact_value
-from agentscope_tuner.verify.math.guards import hands_back, is_unworked, restates, settled
+from agentscope_tuner.verify.math.guards import unearned
 from agentscope_tuner.verify.math.node import (
     DIFFERENT,
     EQUAL,
@@ -425,12 +425,8 @@ def compare(
     Raises:
         JudgeError: the reference is unusable (see `check_reference`), or the sandbox failed.
     """
-    text, truth = bare(answer), reference(ground_truth)
-    known = _numbers_first(text, truth, None if copied == "accept" else question)
-    if known is not None:
-        return known
-    pair = Pair.of(text, truth, question)
-    return _cheap(pair, copied) or _worker(pair, symbolic, copied)
+    asking = _stages(answer, ground_truth, question, copied, has_worker=symbolic is not None)
+    return _answered(asking, partial(_ask, symbolic))
 
 
 async def acompare(
@@ -442,23 +438,46 @@ async def acompare(
     copied: Copied = "refuse",
 ) -> MathVerdict:
     """As `compare`; the cheap stages run at once, and the worker's stages are awaited."""
-    text, truth = bare(answer), reference(ground_truth)
-    known = _numbers_first(text, truth, None if copied == "accept" else question)
-    if known is not None:
-        return known
-    pair = Pair.of(text, truth, question)
-    return _cheap(pair, copied) or await _aworker(pair, symbolic, copied)
+    asking = _stages(answer, ground_truth, question, copied, has_worker=True)
+    return await _awaited(asking, partial(_ask, symbolic))
 
 
-Asking = Generator[str, MathVerdict, MathVerdict]
+def _ask(symbolic: Callable[..., Any], request: tuple[Pair, str]) -> Any:
+    pair, stage = request
+    return symbolic(pair.answer, pair.truth, question=pair.question and pair.question.text, stage=stage)
 
 
-def verdict_of_place(found: PlacedAnswer, question: str | None) -> Asking:
+Asking = Generator[Any, Any, MathVerdict]
+
+
+def _answered(asking: Asking, reply: Callable[[Any], Any]) -> MathVerdict:
+    """What a generator returns that is sent a reply to each thing that it yields."""
+    try:
+        request = next(asking)
+        while True:
+            request = asking.send(reply(request))
+    except StopIteration as done:
+        verdict: MathVerdict = done.value
+        return verdict
+
+
+async def _awaited(asking: Asking, reply: Callable[[Any], Awaitable[Any]]) -> MathVerdict:
+    try:
+        request = next(asking)
+        while True:
+            request = asking.send(await reply(request))
+    except StopIteration as done:
+        verdict: MathVerdict = done.value
+        return verdict
+
+
+def _of_place(found: PlacedAnswer, ground_truth: str, question: str | None) -> Asking:
     """The verdict on an answer as it was found: with what stands around it, and with the answers beside it.
 
     Yields:
         each text that is to be compared with the reference; it is sent the text's verdict.
     """
+    reference(ground_truth)
     text, problem = said_by(found, question)
     if problem:
         return MathVerdict("different", "place", problem)
@@ -482,31 +501,15 @@ def verdict_of_place(found: PlacedAnswer, question: str | None) -> Asking:
 def judge_place(
     found: PlacedAnswer, ground_truth: str, question: str | None, compared: Callable[[str], MathVerdict]
 ) -> MathVerdict:
-    """The verdict of `verdict_of_place`, each text compared by `compared`."""
-    reference(ground_truth)
-    asking = verdict_of_place(found, question)
-    try:
-        text = next(asking)
-        while True:
-            text = asking.send(compared(text))
-    except StopIteration as done:
-        verdict: MathVerdict = done.value
-        return verdict
+    """The verdict on an answer with what stands around it, each text compared by `compared`."""
+    return _answered(_of_place(found, ground_truth, question), compared)
 
 
 async def ajudge_place(
     found: PlacedAnswer, ground_truth: str, question: str | None, compared: Callable[[str], Awaitable[MathVerdict]]
 ) -> MathVerdict:
     """As `judge_place`, awaited."""
-    reference(ground_truth)
-    asking = verdict_of_place(found, question)
-    try:
-        text = next(asking)
-        while True:
-            text = asking.send(await compared(text))
-    except StopIteration as done:
-        verdict: MathVerdict = done.value
-        return verdict
+    return await _awaited(_of_place(found, ground_truth, question), compared)
 
 
 def compare_exact(
@@ -517,9 +520,7 @@ def compare_exact(
     The question changes nothing: the reference's own text is an answer, even if the question has it too.
     """
     text, truth = bare(answer), reference(ground_truth)
-    if text == truth:
-        return _same_text(text)
-    return _verdict("exact", DIFFERENT, Pair.of(text, truth, question))
+    return _verdict("exact", EQUAL if text == truth else DIFFERENT, text, truth)
 
 
 _PLAIN_NUMBER = re.compile(
@@ -532,13 +533,12 @@ def _plain_number(text: str) -> Node | None:
     match = _PLAIN_NUMBER.fullmatch(text)
     if match is None:
         return None
-    whole = match["whole"]
-    if whole is not None:
-        positive = Number(Fraction(whole.removeprefix("-")), whole.removeprefix("-"))
-        return Negation(positive) if whole[0] == "-" else positive
-    above, below = match["a"] or match["c"], match["b"] or match["d"]
-    node = Quotient(Number(Fraction(int(above)), above), Number(Fraction(int(below)), below))
-    return Negation(node) if match["sign"] else node
+    above, below = (match["a"] or match["c"], match["b"] or match["d"])
+    if whole := match["whole"]:
+        node: Node = Number(Fraction(whole.removeprefix("-")), whole.removeprefix("-"))
+    else:
+        node = Quotient(Number(Fraction(int(above)), above), Number(Fraction(int(below)), below))
+    return Negation(node) if text[0] == "-" else node
 
 
 def _numbers_first(text: str, truth: str, question: str | None) -> MathVerdict | None:
@@ -548,29 +548,20 @@ def _numbers_first(text: str, truth: str, question: str | None) -> MathVerdict |
         question: the task's text, which may make an equal value a copy or unfinished work.
     """
     if text == truth:
-        return _same_text(text)
+        return _verdict("exact", EQUAL, text, truth)
     if (digits := plain_key(truth)) is not None and digits == plain_key(text):
         # Digits compared as text: fast even for very long numbers
-        return MathVerdict("equal", "normalised", f"normalised: {short(text)} = {short(truth)}")
+        return _verdict("normalised", EQUAL, text, truth)
     ref = _plain_number(truth)
     ans = None if ref is None else _plain_number(text)
-    if ref is None or ans is None:
+    if ref is None or ans is None or (mine := literal(ref)) is None or (theirs := literal(ans)) is None:
         return None
-    mine, theirs = literal(ref), literal(ans)
-    if mine is None or theirs is None:
-        return None
-    equal = close(ref, mine, ans, theirs)
-    asked = about(question) if equal else None
-    if asked is not None and (problem := on_own_stack(_problem, ref, ans, asked, (text, truth))):
+    if not close(ref, mine, ans, theirs):
+        return _verdict("numeric", DIFFERENT, text, truth)
+    asked = about(question)
+    if asked is not None and (problem := on_own_stack(unearned, asked, ans, ref, text, truth)):
         return MathVerdict("different", "numeric", problem)
-    sign = "=" if equal else "≠"
-    return MathVerdict("equal" if equal else "different", "numeric", f"numeric: {short(text)} {sign} {short(truth)}")
-
-
-def _same_text(text: str) -> MathVerdict:
-    """The verdict for equal texts. It is the most common, so it is reached before the texts are read."""
-    shown = short(text)
-    return MathVerdict("equal", "exact", f"exact: {shown} = {shown}")
+    return _verdict("numeric", EQUAL, text, truth)
 
 
 STAGES = ("exact", "normalised", "numeric", "structure", "symbolic", "sympy")
@@ -578,54 +569,37 @@ CHEAP_STAGES = STAGES[:4]
 WORKER_STAGES = STAGES[4:]
 
 
-def _cheap(pair: Pair, copied: Copied) -> MathVerdict | None:
+def _stages(answer: str, ground_truth: str, question: str | None, copied: Copied, *, has_worker: bool) -> Asking:
+    """The verdict of the first stage that reaches one.
+
+    Yields:
+        the pair and the stage that a worker is to run; it is sent the worker's outcome and reason.
+    """
+    text, truth = bare(answer), reference(ground_truth)
+    known = _numbers_first(text, truth, None if copied == "accept" else question)
+    if known is not None:
+        return known
+    pair = Pair.of(text, truth, question)
     # The exact stage is done: the texts differ
     for stage in CHEAP_STAGES[1:]:
         verdict = run_stage(stage, pair, copied=copied)
         if verdict is not None:
             return verdict
-    if copied == "refuse" and (problem := on_own_stack(_problem_of, pair)) is not None:
+    if copied == "refuse" and (problem := on_own_stack(_unearned, pair)) is not None:
         # A copied or unworked answer is different even if its value is right, so no worker is needed
         return MathVerdict("different", CHEAP_STAGES[-1], problem)
-    return None
-
-
-def _worker(pair: Pair, symbolic: Symbolic | None, copied: Copied) -> MathVerdict:
-    if symbolic is None:
-        unknown = f"undecided without a symbolic stage: {_shown(pair, UNKNOWN)}"
+    if not has_worker:
+        unknown = f"undecided without a symbolic stage: {_shown(UNKNOWN, text, truth)}"
         return MathVerdict("undecided", "structure", unknown)
-    verdict = None
-    for stage in _worker_stages(pair):
-        verdict = run_stage(stage, pair, symbolic=symbolic, copied=copied)
-        if verdict is None or verdict.outcome != "undecided":
-            break
-    assert verdict is not None
+    verdict = _of_worker(WORKER_STAGES[0], pair, (yield pair, WORKER_STAGES[0]))
+    if verdict.outcome == "undecided" and pair.is_for_sympy():
+        return _of_worker(WORKER_STAGES[1], pair, (yield pair, WORKER_STAGES[1]))
     return verdict
 
 
-async def _aworker(pair: Pair, symbolic: AwaitedSymbolic, copied: Copied) -> MathVerdict:
-    verdict = None
-    for stage in _worker_stages(pair):
-        found = await symbolic(pair.answer, pair.truth, question=_text(pair.question), stage=stage)
-        verdict = run_stage(stage, pair, symbolic=partial(_given_outcome, found), copied=copied)
-        if verdict is None or verdict.outcome != "undecided":
-            break
-    assert verdict is not None
-    return verdict
-
-
-def _given_outcome(
-    found: tuple[Verdict, str], answer: str, ground_truth: str, *, question: str | None = None, stage: str = "symbolic"
-) -> tuple[Verdict, str]:
-    """A `Symbolic` that returns the outcome it was given."""
-    return found
-
-
-def _worker_stages(pair: Pair) -> Iterator[str]:
-    # A generator, so that the need for sympy is checked only if the first stage leaves the pair undecided
-    yield WORKER_STAGES[0]
-    if pair.is_for_sympy():
-        yield WORKER_STAGES[1]
+def _of_worker(stage: str, pair: Pair, found: tuple[Verdict, str]) -> MathVerdict:
+    outcome, reason = found
+    return MathVerdict(outcome, stage, reason or f"{stage}: {_shown(_OUTCOMES[outcome], pair.answer, pair.truth)}")
 
 
 def run_stage(
@@ -637,61 +611,29 @@ def run_stage(
         JudgeError: the reference cannot be read, or the sandbox failed.
     """
     if stage in WORKER_STAGES:
-        verdict = _in_worker(stage, pair, symbolic)
+        if symbolic is None or (stage == "sympy" and not pair.is_for_sympy()):
+            return None
+        verdict = _of_worker(stage, pair, _ask(symbolic, (pair, stage)))
     else:
         try:
             outcome, note = on_own_stack(_CHEAP[stage], pair)
         except TooComplex as exc:
             return MathVerdict("undecided", stage, f"undecided: {exc}: {short(pair.answer)}")
-        verdict = None if outcome is UNKNOWN else _verdict(stage, outcome, pair, note)
+        if outcome is UNKNOWN:
+            return None
+        verdict = _verdict(stage, outcome, pair.answer, pair.truth, note)
     # The reference's own text is an answer, even if the question has it too
-    if verdict is None or verdict.outcome != "equal" or copied == "accept" or stage in ("exact", "normalised"):
+    if verdict.outcome != "equal" or copied == "accept" or stage in ("exact", "normalised"):
         return verdict
-    problem = on_own_stack(_problem_of, pair)
+    problem = on_own_stack(_unearned, pair)
     return verdict if problem is None else MathVerdict("different", stage, problem)
 
 
-def _problem_of(pair: Pair) -> str | None:
+def _unearned(pair: Pair) -> str | None:
     ref, ans, question = pair.ref.node, pair.ans.node, pair.question
-    return (
-        None
-        if ref is None or ans is None or question is None
-        else _problem(ref, ans, question, (pair.answer, pair.ref.text))
-    )
-
-
-def _problem(ref: Node, ans: Node, question: Question, texts: tuple[str, str]) -> str | None:
-    """Why an answer with the right value does not answer the question; None if it does.
-
-    Args:
-        texts: the answer's text and the reference's.
-    """
-    known = settled(ans, ref)
-    if (
-        restates(question, ans, ref)
-        or (known is not ans and restates(question, known, ref))
-        or hands_back(question, ans, *texts)
-    ):
-        return f"copied: {short(texts[0])} stands in the question"
-    same = partial(_is_same, CheapComparer("|".join(texts), question))
-    if is_unworked(question, ans, ref, same) or (known is not ans and is_unworked(question, known, ref, same)):
-        return f"unworked: {short(texts[0])} is still to be worked out"
-    return None
-
-
-def _is_same(values: CheapComparer, mine: Node, theirs: Node) -> bool:
-    return values.leaf(mine, theirs) is EQUAL
-
-
-def _in_worker(stage: str, pair: Pair, symbolic: Symbolic | None) -> MathVerdict | None:
-    if symbolic is None or (stage == "sympy" and not pair.is_for_sympy()):
+    if ref is None or ans is None or question is None:
         return None
-    outcome, reason = symbolic(pair.answer, pair.truth, question=_text(pair.question), stage=stage)
-    return MathVerdict(outcome, stage, reason or f"{stage}: {_shown(pair, _OUTCOMES[outcome])}")
-
-
-def _text(question: Question | None) -> str | None:
-    return None if question is None else question.text
+    return unearned(question, ans, ref, pair.answer, pair.ref.text)
 
 
 def _exact(pair: Pair) -> tuple[Outcome, str]:
@@ -762,13 +704,13 @@ _CHEAP: dict[str, Callable[[Pair], tuple[Outcome, str]]] = {
 _OUTCOMES = {"equal": EQUAL, "different": DIFFERENT, "undecided": UNKNOWN}
 
 
-def _verdict(stage: str, outcome: Outcome, pair: Pair, note: str = "") -> MathVerdict:
-    reason = f"{stage}: {_shown(pair, outcome)}{note and f' ({note})'}"
+def _verdict(stage: str, outcome: Outcome, text: str, truth: str, note: str = "") -> MathVerdict:
+    reason = f"{stage}: {_shown(outcome, text, truth)}{note and f' ({note})'}"
     if note.startswith(UNREAD):
-        reason = f"{note}: {short(pair.answer)}"
+        reason = f"{note}: {short(text)}"
     return MathVerdict("equal" if outcome is EQUAL else "different", stage, reason)
 
 
-def _shown(pair: Pair, outcome: Outcome) -> str:
+def _shown(outcome: Outcome, text: str, truth: str) -> str:
     sign = "=" if outcome is EQUAL else "≠" if outcome is DIFFERENT else "?"
-    return f"{short(pair.answer)} {sign} {short(pair.truth)}"
+    return f"{short(text)} {sign} {short(truth)}"
