@@ -358,9 +358,9 @@ class Question:
     #: whether the question asks for another form of a value, so that a value copied from it is not an answer
     asks_to_rewrite = _Says(
         r"\b(?:convert|express|write|rewrite|simplify|reduce|change|round|expand|factor|factori[sz]e|rationali[sz]e|"
-        r"estimate|approximate|turn|transform)\b|\bas an? (?:\w+ ){0,2}(?:fraction|decimal|percent|percentage|mixed number|"
-        r"number|power|ratio)\b|\b(?:in|to) (?:the |its )?(?:scientific|lowest|simplest|standard|decimal|nearest|radical|"
-        r"exponential)\b"
+        r"estimate|approximate|turn|transform)\b|\bas an? (?:\w+ ){0,2}(?:fraction|decimal|percent|percentage|mixed "
+        r"number|number|power|ratio)\b|\b(?:in|to) (?:the |its )?(?:scientific|lowest|simplest|standard|decimal|nearest"
+        r"|radical|exponential)\b"
     )
     #: whether the question asks for a value in its simplest form
     asks_to_simplify = _Says(
@@ -380,8 +380,8 @@ class Question:
     #: whether the question says in which order its answers are given, so that a bare list is a tuple
     asks_order = _Says(
         r"\bsort(?:ed)?\b|\barrange\b|\brank\b|\bin order\b|\brespectively\b|从[小大]到[大小]|依次|分别"
-        r"|\border the\b|\bfive-number summary\b|\bmenor a mayor\b|\bmayor a menor\b|\bordena|\bordne|\bsortier|\b(?:auf"
-        r"|ab)steigend"
+        r"|\border the\b|\bfive-number summary\b|\bmenor a mayor\b|\bmayor a menor\b|\bordena|\bordne|\bsortier"
+        r"|\b(?:auf|ab)steigend"
         r"|\bordre (?:dé)?croissant|\brangez\b|\bordem (?:de)?crescente|\bordine (?:de)?crescente|\bпо (?:возраст"
         r"|убыв)ани|\bупорядоч"
         r"|\bsırala|\bthứ tự\b|\burutkan\b|順に|排列|순서|차례"
