@@ -32,7 +32,6 @@ from agentscope_tuner.verify.math.node import (
     UndefinedCall,
     Unit,
     all_of,
-    equation,
     is_collection,
     number,
     product_of,
@@ -91,7 +90,7 @@ def listings(comparer: Comparing, ref: Reading, ans: Reading) -> Outcome:
     if len(ref.items) != len(ans.items):
         return DIFFERENT
     ordered = comparer.question is not None and comparer.question.asks_order
-    if ordered or "tuple" in kinds or any(map(_is_named, ref.items)) != any(map(_is_named, ans.items)):
+    if ordered or "tuple" in kinds:
         return pairwise(comparer, ref.items, ans.items)
     return unordered(comparer, ref.items, ans.items)
 
@@ -198,10 +197,6 @@ def _is_set(reading: Reading) -> bool:
     return isinstance(reading, Listing) and reading.kind == "set"
 
 
-def _is_named(reading: Reading) -> bool:
-    return isinstance(reading, (Named, Statement, Region))
-
-
 def same_family(comparer: Comparing, ref: Reading, ans: Reading) -> Outcome:
     """Compare the values of two families at the same parameter; either side may leave out `k \\in \\mathbb{Z}`."""
     if not isinstance(ref, Family) or not isinstance(ans, Family):
@@ -272,10 +267,6 @@ def regions(comparer: Comparing, ref: Reading, ans: Reading) -> Outcome:
     left, right = _as_region(ref), _as_region(ans)
     if left is None or right is None or (left.name != right.name and None not in (left.name, right.name)):
         return DIFFERENT
-    if _is_same_shape(left.node, right.node):
-        parts = zip(left.node.args, right.node.args, strict=True)
-        if all_of([comparer.compare(resolve(a), resolve(b)) for a, b in parts]) is EQUAL:
-            return EQUAL
     if _letters(left) or _letters(right):
         # Only their ends can be compared: a letter in an end is not the unknown of the set
         return _same_ends(comparer, _interval(left.node), _interval(right.node))
@@ -358,16 +349,6 @@ def same_bounds(comparer: Comparing, ref: Reading, ans: Reading) -> Outcome | No
 
 
 _UNKNOWN = "the unknown"
-
-
-def _is_same_shape(left: Node, right: Node) -> bool:
-    """Whether both are intervals of the same kind (open, closed, half-open), or both are differences of two sets."""
-    match left, right:
-        case Interval(), Interval():
-            return (left.low_in, left.high_in) == (right.low_in, right.high_in)
-        case SetOperation("difference"), SetOperation("difference"):
-            return True
-    return False
 
 
 def _is_pair(reading: Reading) -> bool:
@@ -547,14 +528,6 @@ def same_ratio(leaves: Leaves, ref: Reading, ans: Reading) -> Outcome:
     if left is None or right is None or len(left) != len(right):
         return DIFFERENT
     return all_of([leaves.leaf(r, a) for r, a in zip(left, right, strict=True)])
-
-
-def ratio_equation(named: Named) -> Node | None:
-    """`a:b = 4:5` as an equation of two quotients; None for any other reading."""
-    match named:
-        case Named(Collection("ratio", (above, below)), Ratio((top, bottom))):
-            return equation(Quotient(above, below), Quotient(top, bottom))
-    return None
 
 
 def _width(part: Node) -> int:

@@ -607,6 +607,9 @@ _LONGEST_NAME, _NEAR, _SEGMENT = 2, 2, 3
 _HEADS = frozenset({"\\frac", "\\sqrt", "\\lim", "\\int", "\\sum", "("})
 
 
+NO_QUESTION = Question("")
+
+
 @lru_cache(maxsize=256)
 def about(text: str | None) -> Question | None:
     """The facts about a question; None without a question. Cached, because an advantage group shares its question."""
