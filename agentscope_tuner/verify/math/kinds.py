@@ -267,6 +267,10 @@ def regions(comparer: Comparing, ref: Reading, ans: Reading) -> Outcome:
     left, right = _as_region(ref), _as_region(ans)
     if left is None or right is None or (left.name != right.name and None not in (left.name, right.name)):
         return DIFFERENT
+    if _is_same_shape(left.node, right.node):
+        parts = zip(left.node.args, right.node.args, strict=True)
+        if all_of([comparer.compare(resolve(a), resolve(b)) for a, b in parts]) is EQUAL:
+            return EQUAL
     if _letters(left) or _letters(right):
         # Only their ends can be compared: a letter in an end is not the unknown of the set
         return _same_ends(comparer, _interval(left.node), _interval(right.node))
@@ -349,6 +353,16 @@ def same_bounds(comparer: Comparing, ref: Reading, ans: Reading) -> Outcome | No
 
 
 _UNKNOWN = "the unknown"
+
+
+def _is_same_shape(left: Node, right: Node) -> bool:
+    """Whether both are intervals of the same kind (open, closed, half-open), or both are differences of two sets."""
+    match left, right:
+        case Interval(), Interval():
+            return (left.low_in, left.high_in) == (right.low_in, right.high_in)
+        case SetOperation("difference"), SetOperation("difference"):
+            return True
+    return False
 
 
 def _is_pair(reading: Reading) -> bool:

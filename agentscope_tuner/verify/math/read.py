@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import lru_cache
 from itertools import islice, takewhile
 
@@ -216,7 +217,7 @@ def _in_formula(text: str, front: str, back: str) -> tuple[str, str]:
         return text, "" if _fills_gap(member, text, left, right) else "the box is a part of a formula"
     if operator in _ORDERS or next_operator in _ORDERS:
         return f"{front}{text}{back}".strip(" $."), ""
-    return text, ""
+    return text, _contradicted(text, left, operator) or _contradicted(text, right, next_operator, behind=True)
 
 
 def _side(tokens: list[Token], direction: int) -> tuple[list[Token], str]:
@@ -241,6 +242,11 @@ def _read_tokens(tokens: list[Token]) -> Node | None:
         return None
 
 
+def _value(tokens: list[Token]) -> Fraction | None:
+    node = _read_tokens(tokens) if tokens else None
+    return None if node is None or symbols(node) else exact_value(node)
+
+
 def _fills_gap(member: Node, text: str, left: list[Token], right: list[Token]) -> bool:
     """Whether the formula is an equation that the box makes true: `3+\\boxed{4}=7`."""
     try:
@@ -252,6 +258,28 @@ def _fills_gap(member: Node, text: str, left: list[Token], right: list[Token]) -
     if len(members) < 2 or symbols(whole or member):
         return False
     return exact_value(difference(*members)) == 0
+
+
+def _contradicted(text: str, tokens: list[Token], operator: str, *, behind: bool = False) -> str:
+    """Why a number beside the box's relation makes the equation false: `43=\\boxed{42}`."""
+    if operator not in ("=", "->"):
+        return ""
+    at = next(i for i in (range(len(tokens)) if behind else reversed(range(len(tokens)))) if tokens[i].text == operator)
+    rest = tokens[at + 1 :] if behind else tokens[:at]
+    other, _ = _side(rest, 1 if behind else -1)
+    while other and other[0].kind == "word":
+        other = other[1:]
+    try:
+        mine, theirs = _value(tokenize(text)), _value(other)
+    except (Unreadable, TooComplex):
+        return ""
+    if (
+        mine is None
+        or theirs is None
+        or (abs(mine - theirs) * 50 <= abs(theirs) and (mine.denominator, theirs.denominator) != (1, 1))
+    ):
+        return ""
+    return "" if mine == theirs else "the box is equated with another value"
 
 
 _LONGEST = 300

@@ -89,17 +89,18 @@ def test_a_unit_without_a_size_is_only_itself(unit: str, reference: str) -> None
     assert not is_equal(rf"7\text{{ {unit}}}", r"7\text{ kPa}")
 
 
-COUNTED = """adult animal answer ant apple arrangement article ball berry block board book box boy bracelet bus button cake calf
-can candy car case cat cherry chicken child children chip chocolate choice circle city class clock coin color colour
-combination computer cookie corner cube cup cupcake dice die digit dime divisor dog donut door dot drop duck edge egg
-element event face factor farmer fish friend fruit function game girl glass goat grade graph guest handshake hat head
-hexagon hole house integer item jar job key lap leaves leg lemon letter light line list map marble mark match meal
-meeting men mice minor mistake muffin name note notebook number object onion option orange outcome outfit page paper
-parent part path pear pen pencil pennies penny pentagon people permutation person phone picture piece pig pizza plan
-plane plant plate player point pole polygon position problem program pupil puzzle question rectangle rhombus ring
-room rope row seat sheep sheet shelf shell shirt shop side slice solution stamp star state step sticker stone story
-student subset table tank team teeth term test ticket tile train trapezoid tree triangle trip truck turn unit value
-vertex vertices visitor wagon way wheel window women word"""
+COUNTED = """adult animal answer ant apple arrangement article ball berry block board book box boy bracelet bus
+button cake calf can candy car case cat cherry chicken child children chip chocolate choice circle city class
+clock coin color colour combination computer cookie corner cube cup cupcake dice die digit dime divisor dog donut
+door dot drop duck edge egg element event face factor farmer fish friend fruit function game girl glass goat
+grade graph guest handshake hat head hexagon hole house integer item jar job key lap leaves leg lemon letter light
+line list map marble mark match meal meeting men mice minor mistake muffin name note notebook number object
+onion option orange outcome outfit page paper parent part path pear pen pencil pennies penny pentagon
+people permutation person phone picture piece pig pizza plan plane plant plate player point pole polygon position
+problem program pupil puzzle question rectangle rhombus ring room rope row seat sheep sheet shelf shell shirt shop
+side slice solution stamp star state step sticker stone story student subset table tank team teeth term test
+ticket tile train trapezoid tree triangle trip truck turn unit value vertex vertices visitor wagon way wheel
+window women word"""
 DESCRIBING = """each left remaining red blue green yellow white black brown pink purple gold silver big small whole
     full fresh different distinct real complex possible total"""
 MEASURED = "old tall long wide high deep away apart"
