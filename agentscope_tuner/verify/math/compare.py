@@ -24,7 +24,6 @@ from agentscope_tuner.verify.math.kinds import (
     in_asked_order,
     listings,
     points,
-    ratio_equation,
     ratio_named,
     regions,
     renamed_to,
@@ -449,8 +448,6 @@ class CheapComparer:
             return self._solved(ref.node, ans)
         if isinstance(ref, Named) and isinstance(ans, Statement) and _is_curve(ref):
             return self.statement(ref.node, ans.node)
-        if isinstance(ref, Named) and isinstance(ans, Statement) and (equation := ratio_equation(ref)) is not None:
-            return self.statement(equation, ans.node)
         if isinstance(ref, Listing) and isinstance(ans, Statement) and is_joined(ans.node, "or", "and"):
             parts = tuple(map(resolve, ans.node.args))
             several = len({label(p.name) for p in parts if isinstance(p, Named)}) > 1

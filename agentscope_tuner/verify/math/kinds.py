@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import Protocol, TypeGuard
 
@@ -31,7 +32,6 @@ from agentscope_tuner.verify.math.node import (
     UndefinedCall,
     Unit,
     all_of,
-    equation,
     is_collection,
     number,
     product_of,
@@ -58,14 +58,22 @@ from agentscope_tuner.verify.math.units import UNIT_LETTERS, PhysicalUnit, is_mo
 MAX_ELEMENTS = 100
 
 
-class Comparing(Protocol):
-    """A comparer of two readings and of two expressions."""
+class Leaves(Protocol):
+    """A comparer of two expressions without units."""
 
     question: Question | None
 
+    def leaf(self, ref: Node, ans: Node) -> Outcome: ...
+
+
+class Comparing(Leaves, Protocol):
+    """A comparer of two readings, two expressions and two regions, which also puts two ends in order."""
+
     def compare(self, ref: Reading, ans: Reading) -> Outcome: ...
 
-    def leaf(self, ref: Node, ans: Node) -> Outcome: ...
+    def order(self, left: Node, right: Node) -> int: ...
+
+    def region(self, ref: Node, ans: Node) -> Outcome: ...
 
 
 def listings(comparer: Comparing, ref: Reading, ans: Reading) -> Outcome:
@@ -82,7 +90,7 @@ def listings(comparer: Comparing, ref: Reading, ans: Reading) -> Outcome:
     if len(ref.items) != len(ans.items):
         return DIFFERENT
     ordered = comparer.question is not None and comparer.question.asks_order
-    if ordered or "tuple" in kinds or any(map(_is_named, ref.items)) != any(map(_is_named, ans.items)):
+    if ordered or "tuple" in kinds:
         return pairwise(comparer, ref.items, ans.items)
     return unordered(comparer, ref.items, ans.items)
 
@@ -96,10 +104,13 @@ def _by_names(comparer: Comparing, ref: Listing, ans: Listing) -> Outcome:
         return unordered(comparer, ref.items, ans.items)
     if ref.kind == "list" and (values := _numbered(ans)) is not None:
         return unordered(comparer, ref.items, values)
+    mine: Sequence[Reading] = ref.items
+    theirs: Sequence[Reading] = ans.items
     if "tuple" in (ref.kind, ans.kind):
-        ref = _as_written(ref) if ref.kind == "named" else ref
-        ans = _in_order(comparer, ans) if ans.kind == "named" else ans
-    return pairwise(comparer, ref.items, ans.items)
+        # The values of a reference `(n, k) = (5, 2)` are in its own order
+        mine = tuple(i.value if isinstance(i, Named) else i for i in mine) if ref.kind == "named" else mine
+        theirs = _in_order(comparer, ans) if ans.kind == "named" else theirs
+    return pairwise(comparer, mine, theirs)
 
 
 def _numbered(listing: Listing) -> tuple[Reading, ...] | None:
@@ -111,24 +122,15 @@ def _numbered(listing: Listing) -> tuple[Reading, ...] | None:
     return tuple(i.value for i in named) if len(letters) == 1 and labels == counted else None
 
 
-def _as_written(listing: Listing) -> Listing:
-    """The values of a reference `(n, k) = (5, 2)` in its own order."""
-    return Listing("tuple", tuple(item.value if isinstance(item, Named) else item for item in listing.items))
-
-
-def _in_order(comparer: Comparing, listing: Listing) -> Listing:
+def _in_order(comparer: Comparing, listing: Listing) -> list[Reading]:
     """The values of `y = 2, x = 1` in the order of the names in the question, else in alphabetical order."""
     named = {label(i.name): i.value for i in listing.items if isinstance(i, Named)}
-    known = comparer.question.names if comparer.question is not None else ()
-    order = next((n for n in known if {(name,) for name in n} == named.keys()), None)
-    return Listing(
-        "tuple", tuple(named[one] for one in ([(n,) for n in order] if order else sorted(named, key=_spelled)))
-    )
-
-
-def _spelled(name: tuple[str, ...]) -> tuple[str, ...]:
-    r"""The name without backslashes, so that `\theta` sorts after r."""
-    return tuple(part.lstrip("\\") for part in name)
+    asked = [
+        [(name,) for name in names] for names in (comparer.question.names if comparer.question is not None else ())
+    ]
+    # `\theta` is sorted behind r
+    spelled = sorted(named, key=lambda name: [part.lstrip("\\") for part in name])
+    return [named[one] for one in next((order for order in asked if set(order) == named.keys()), spelled)]
 
 
 def grids(comparer: Comparing, ref: Reading, ans: Reading) -> Outcome:
@@ -145,8 +147,13 @@ def grids(comparer: Comparing, ref: Reading, ans: Reading) -> Outcome:
     if isinstance(other, Value) and grid.node.kind == "matrix":
         # The other side may be a product or a power of matrices, which has a matrix value
         return comparer.leaf(grid.node, other.node) if grid is ref else comparer.leaf(other.node, grid.node)
-    column = _vector(grid)
-    if column is None or not isinstance(other, Listing) or other.kind not in ("tuple", "list"):
+    # the entries of a matrix with a single row or column
+    column = grid.rows[0] if len(grid.rows) == 1 else tuple(itertools.chain(*grid.rows))
+    if (
+        not {1} & {len(grid.rows), *map(len, grid.rows)}
+        or not isinstance(other, Listing)
+        or other.kind not in ("tuple", "list")
+    ):
         return DIFFERENT
     return pairwise(comparer, column, other.items) if grid is ref else pairwise(comparer, other.items, column)
 
@@ -175,28 +182,19 @@ def unordered(comparer: Comparing, ref: Sequence[Reading], ans: Sequence[Reading
 def _same_set(comparer: Comparing, ref: Sequence[Reading], ans: Sequence[Reading]) -> Outcome:
     """Whether each element of either side is equal to an element of the other; repetition does not matter in a set."""
     # a set is no element of a set of numbers: only as a whole answer may `\\{1\\}` be 1
-    grid = [[comparer.compare(r, a) if _is_set(r) == _is_set(a) else DIFFERENT for a in ans] for r in ref]
-    rows = [list(row) for row in grid] + [list(column) for column in zip(*grid, strict=True)]
     if not ref or not ans:
         return EQUAL if not ref and not ans else DIFFERENT
+    return _matched([[comparer.compare(r, a) if _is_set(r) == _is_set(a) else DIFFERENT for a in ans] for r in ref])
+
+
+def _matched(grid: Sequence[Sequence[Outcome]]) -> Outcome:
+    """Whether every row and every column of comparisons holds one of equal elements."""
+    rows = [*grid, *zip(*grid, strict=True)]
     return all_of([EQUAL if EQUAL in row else UNKNOWN if UNKNOWN in row else DIFFERENT for row in rows])
 
 
 def _is_set(reading: Reading) -> bool:
     return isinstance(reading, Listing) and reading.kind == "set"
-
-
-def _is_named(reading: Reading) -> bool:
-    return isinstance(reading, (Named, Statement, Region))
-
-
-def _vector(grid: Grid) -> tuple[Reading, ...] | None:
-    """The entries of a matrix with a single row or column."""
-    if len(grid.rows) == 1:
-        return grid.rows[0]
-    if all(len(row) == 1 for row in grid.rows):
-        return tuple(row[0] for row in grid.rows)
-    return None
 
 
 def same_family(comparer: Comparing, ref: Reading, ans: Reading) -> Outcome:
@@ -205,11 +203,8 @@ def same_family(comparer: Comparing, ref: Reading, ans: Reading) -> Outcome:
         found, other = (ref, ans) if isinstance(ref, Family) else (ans, ref)
         assert isinstance(found, Family)
         values = found.range
-        if values.parameter is None:
-            return UNKNOWN
-        if isinstance(other, Region) and values.parameter not in symbols(other.node):
-            return UNKNOWN
-        if isinstance(other, Listing) and other.kind == "set":
+        apart = isinstance(other, Region) and values.parameter not in symbols(other.node)
+        if values.parameter is None or apart or _is_set(other):
             return UNKNOWN
         if values.field != INTEGERS and values.parameter not in symbols(values.body):
             return DIFFERENT
@@ -219,12 +214,9 @@ def same_family(comparer: Comparing, ref: Reading, ans: Reading) -> Outcome:
         return UNKNOWN
     if mine.field != theirs.field:
         return DIFFERENT
-    body = theirs.body
-    if theirs.parameter != mine.parameter:
-        if mine.parameter in symbols(body):
-            return UNKNOWN
-        body = renamed(body, theirs.parameter, mine.parameter)
-    return comparer.compare(ref.body, resolve(body))
+    if theirs.parameter != mine.parameter and mine.parameter in symbols(theirs.body):
+        return UNKNOWN
+    return comparer.compare(ref.body, resolve(renamed(theirs.body, theirs.parameter, mine.parameter)))
 
 
 def renamed_to(node: Node, names: tuple[str, ...], others: tuple[str, ...]) -> Node:
@@ -260,19 +252,7 @@ def _parameters(call: UndefinedCall) -> tuple[str, ...] | None:
     return tuple(names) if len(names) == len(call.args) else None
 
 
-class Ordering(Protocol):
-    """A comparer that compares two readings and puts two ends in order."""
-
-    question: Question | None
-
-    def compare(self, ref: Reading, ans: Reading) -> Outcome: ...
-
-    def order(self, left: Node, right: Node) -> int: ...
-
-    def region(self, ref: Node, ans: Node) -> Outcome: ...
-
-
-def regions(comparer: Ordering, ref: Reading, ans: Reading) -> Outcome:
+def regions(comparer: Comparing, ref: Reading, ans: Reading) -> Outcome:
     if (
         isinstance(ans, Region)
         and has_factor(ans.node)
@@ -324,13 +304,14 @@ def _letters(region: Region) -> frozenset[str]:
 def _interval(node: Node) -> Node:
     """A solved inequality as an interval; any other set as it is."""
     match node:
+        case Relation(args, (">" | ">=", *_) as signs):
+            turned = Relation(args[::-1], tuple(sign.replace(">", "<") for sign in reversed(signs)))
+            return _interval(turned) if {sign[0] for sign in signs} == {">"} else node
         case Relation((low, Symbol(), high), (("<" | "<=") as first, ("<" | "<=") as second)):
             return Interval(low, high, first == "<=", second == "<=")
-        case Relation((high, Symbol(), low), ((">" | ">=") as first, (">" | ">=") as second)):
-            return Interval(low, high, second == ">=", first == ">=")
-        case Relation((Symbol(), high), ("<" | "<=" as sign,)) | Relation((high, Symbol()), (">" | ">=" as sign,)):
+        case Relation((Symbol(), high), ("<" | "<=" as sign,)):
             return Interval(Negation(INFINITY), high, False, "=" in sign)
-        case Relation((Symbol(), low), (">" | ">=" as sign,)) | Relation((low, Symbol()), ("<" | "<=" as sign,)):
+        case Relation((low, Symbol()), ("<" | "<=" as sign,)):
             return Interval(low, INFINITY, "=" in sign, False)
         case Collection("tuple", (low, high)):
             return Interval(low, high, False, False)
@@ -339,7 +320,7 @@ def _interval(node: Node) -> Node:
     return node
 
 
-def _same_ends(comparer: Ordering, left: Node, right: Node) -> Outcome:
+def _same_ends(comparer: Comparing, left: Node, right: Node) -> Outcome:
     match left, right:
         case Interval(), Interval():
             if (left.low_in, left.high_in) != (right.low_in, right.high_in):
@@ -347,15 +328,13 @@ def _same_ends(comparer: Ordering, left: Node, right: Node) -> Outcome:
         case SetOperation(), SetOperation():
             if left.operator != right.operator or len(left.args) != len(right.args):
                 return DIFFERENT
-            parts = [[_same_ends(comparer, _interval(a), _interval(b)) for b in right.args] for a in left.args]
-            rows = [*parts, *zip(*parts, strict=True)]
-            return all_of([EQUAL if EQUAL in row else UNKNOWN if UNKNOWN in row else DIFFERENT for row in rows])
+            return _matched([[_same_ends(comparer, _interval(a), _interval(b)) for b in right.args] for a in left.args])
         case _:
             return DIFFERENT
     return all_of([comparer.compare(resolve(a), resolve(b)) for a, b in zip(left.args, right.args, strict=True)])
 
 
-def same_bounds(comparer: Ordering, ref: Reading, ans: Reading) -> Outcome | None:
+def same_bounds(comparer: Comparing, ref: Reading, ans: Reading) -> Outcome | None:
     """Whether an inequality solved for a letter of its own states the other side's interval; None for other pairs."""
     stated, other = (ref, ans) if isinstance(ref, Statement) else (ans, ref)
     whole = _as_region(other)
@@ -411,12 +390,10 @@ def _as_region(reading: Reading) -> Region | None:
 
 def points(named: Named, other: Reading) -> Reading:
     """The value of a name; as a set of points where the other side is a region of the same unknown."""
-    found = as_set(named.value) if isinstance(other, Region) and label(named.name) == (other.name,) else None
-    return (
-        named.value
-        if found is None or symbols(found)
-        else Region(found, other.name if isinstance(other, Region) else None)
-    )
+    if not isinstance(other, Region) or label(named.name) != (other.name,):
+        return named.value
+    found = as_set(named.value)
+    return named.value if found is None or symbols(found) else Region(found, other.name)
 
 
 _MINUTES, _HOURS = 60, 24
@@ -424,14 +401,6 @@ _MINUTES, _HOURS = 60, 24
 _SPANS = frozenset({1, 60, 3_600, 86_400, 604_800})
 _YEN, _YUAN = (("yen", 1),), (("yuan", 1),)
 _RADIAN = (("rad", 1),)
-
-
-class Leaves(Protocol):
-    """A comparer of two expressions without units."""
-
-    question: Question | None
-
-    def leaf(self, ref: Node, ans: Node) -> Outcome: ...
 
 
 def same_quantity(leaves: Leaves, ref: Node, ans: Node) -> Outcome:
@@ -496,12 +465,7 @@ def _converted(leaves: Leaves, ref: Node, ref_unit: Unit, ans: Node, ans_unit: U
 
 def has_unit(ref: Node, ans: Node) -> bool:
     """Whether a side has a unit, or one side has a percent sign and the other a degree sign."""
-    if isinstance(ref, Quantity) or isinstance(ans, Quantity):
-        return True
-    match ref, ans:
-        case (Percent(), Degrees()) | (Degrees(), Percent()):
-            return True
-    return False
+    return Quantity in (kinds := {type(ref), type(ans)}) or kinds == {Percent, Degrees}
 
 
 def _may_be_left_out(unit: Unit, question: Question | None) -> bool:
@@ -566,10 +530,9 @@ def _angles(leaves: Leaves, ref: Node, ans: Node) -> Outcome:
 def same_ratio(leaves: Leaves, ref: Reading, ans: Reading) -> Outcome:
     """Compare ratios by their quotients, and times part by part. A ratio of two parts is equal to its quotient, too."""
     if is_time(leaves.question, ref if isinstance(ref, Ratio) else ans):
-        same = isinstance(ref, Ratio) and isinstance(ans, Ratio) and len(ref.parts) == len(ans.parts)
-        if not same or not isinstance(ref, Ratio) or not isinstance(ans, Ratio):
+        if not isinstance(ref, Ratio) or not isinstance(ans, Ratio):
             return DIFFERENT
-        if any(_width(r) != _width(a) for r, a in zip(ref.parts[1:], ans.parts[1:], strict=True)):
+        if list(map(_width, ref.parts[1:])) != list(map(_width, ans.parts[1:])):
             return DIFFERENT
         return all_of([leaves.leaf(r, a) for r, a in zip(ref.parts, ans.parts, strict=True)])
     if isinstance(ans, Ratio) and isinstance(ref, Value) and leaves.question and not leaves.question.speaks_of_ratios:
@@ -579,14 +542,6 @@ def same_ratio(leaves: Leaves, ref: Reading, ans: Reading) -> Outcome:
     if left is None or right is None or len(left) != len(right):
         return DIFFERENT
     return all_of([leaves.leaf(r, a) for r, a in zip(left, right, strict=True)])
-
-
-def ratio_equation(named: Named) -> Node | None:
-    """`a:b = 4:5` as an equation of two quotients; None for any other reading."""
-    match named:
-        case Named(Collection("ratio", (above, below)), Ratio((top, bottom))):
-            return equation(Quotient(above, below), Quotient(top, bottom))
-    return None
 
 
 def _width(part: Node) -> int:

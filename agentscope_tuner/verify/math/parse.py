@@ -6,7 +6,6 @@ signs, powers, postfixes.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
@@ -70,13 +69,39 @@ from agentscope_tuner.verify.math.units import TEMPERATURES, measured
 
 MAX_DEPTH = 120
 MAX_CHAIN = 12
+MAX_DIGITS = 1_000
+# Letters that name functions if a bracket follows; any other letter before a bracket is a factor
+_FUNCTION_LETTERS = frozenset({"f", "g", "h", "F", "G", "H"})
+# A cent sign stands only after its amount
+_CURRENCIES = {**CURRENCIES, "\\cents": "cent"}
+_SETS: dict[str, Literal["union", "intersection", "difference"]] = {
+    "\\cup": "union",
+    "\\cap": "intersection",
+    "\\setminus": "difference",
+}
 
 
-class Grammar(ABC):
-    """The parser's position and state, and the methods by which the levels of the grammar call each other.
+def parse(text: str) -> Node:
+    """The tree of an answer or a reference.
 
-    The subclasses in `postfix`, `atom` and `parse` define these methods.
+    Raises:
+        Unreadable: the text is not mathematics.
+        TooComplex: the text is over a bound.
     """
+    return parse_tokens(tokenize(text))
+
+
+def parse_tokens(tokens: list[Token]) -> Node:
+    """As `parse`, for a text already scanned."""
+    parser = Parser(tokens)
+    node = parser.items(top=True)
+    if parser.at < len(parser.tokens):
+        raise Unreadable(f"{parser.tokens[parser.at].text!r} where an operator was expected")
+    return node
+
+
+class Parser:
+    """Recursive descent, one method a level."""
 
     def __init__(self, tokens: list[Token]) -> None:
         self.tokens = tokens
@@ -171,591 +196,6 @@ class Grammar(ABC):
             self.at += 3
             return True
         return False
-
-    @abstractmethod
-    def items(self, top: bool = False) -> Node:
-        """A list separated by commas or semicolons, or its only item."""
-
-    @abstractmethod
-    def sum(self) -> Node:
-        """Terms with signs between them."""
-
-    @abstractmethod
-    def term(self) -> Node:
-        """A product."""
-
-    @abstractmethod
-    def power(self) -> Node:
-        """An operand with its postfixes and its exponent."""
-
-    @abstractmethod
-    def exponent(self) -> Node:
-        """The exponent after a `^`."""
-
-    @abstractmethod
-    def argument(self) -> Node:
-        """The argument of a function without brackets."""
-
-    @abstractmethod
-    def operand(self) -> Node:
-        """One operand, without its postfixes."""
-
-    @abstractmethod
-    def single(self) -> Node:
-        """One TeX argument."""
-
-    @abstractmethod
-    def symbol(self, name: str) -> Node:
-        """A name with its marks, its index and, if it is a function's, its arguments."""
-
-    @abstractmethod
-    def arguments(self, closer: str) -> tuple[Node, ...]:
-        """The arguments of a function up to the closing bracket, which is read too."""
-
-
-def bracketed(opener: str, closer: str, inside: Node) -> Node:
-    """A group, tuple, set, interval, floor or ceiling.
-
-    Raises:
-        Unreadable: the brackets do not match.
-    """
-    several = is_collection(inside, "list")
-    items = inside.args if several else (inside,)
-    if opener == "\\lfloor" or opener == "\\lceil":
-        return Apply("floor" if opener == "\\lfloor" else "ceil", (inside,))
-    if opener == "\\{" or (opener == "{" and several):
-        return Collection("set", items)
-    if opener + closer in ("[)", "(]") and len(items) != 2:
-        raise Unreadable("brackets that do not match")
-    if opener + closer in ("[)", "(]", "[]") and len(items) == 2:
-        return Interval(*items, low_in=opener == "[", high_in=closer == "]")
-    return Collection("tuple", items) if several or opener == "\\langle" else inside
-
-
-def infix(name: str, above: Node, below: Node) -> Node:
-    r"""The fraction or binomial that TeX's `{a \over b}` and `{a \choose b}` stand for."""
-    return Quotient(above, below) if name == "\\over" else Apply("binom", (above, below))
-
-
-def is_builder(tokens: Sequence[Token]) -> bool:
-    """Whether these tokens, which follow an opening brace, hold a condition, as in `x | x > 0`."""
-    depth = bars = 0
-    for token in tokens:
-        depth += (token.kind == "open") - (token.kind == "close")
-        if depth < 0:
-            break
-        if depth == 0 and token.text in ("\\mid", ":"):
-            return True
-        bars += depth == 0 and token.text == "|"
-    return bars % 2 == 1
-
-
-# A cent sign stands only after its amount
-_CURRENCIES = {**CURRENCIES, "\\cents": "cent"}
-
-
-class PostfixParser(Grammar):
-    """Parses the signs and words after an operand."""
-
-    def postfixes(self, node: Node) -> Node:
-        while True:
-            found = self.peek()
-            if found == "!":
-                node = self._factorial(node)
-            elif found == "%":
-                node = Percent(node)
-            elif found == "'" and is_matrix(node):
-                node = Apply("transpose", (node,))
-            elif found == "\\circ":
-                node = node if isinstance(node, Degrees) else Degrees(node)
-            elif isinstance(node, Degrees) and (scale := self._scale()) is not None:
-                node = Quantity(node.inside, ((scale, 1),))
-            elif found in _CURRENCIES:
-                node = Quantity(node, ((_CURRENCIES[found], 1),))
-            else:
-                return node
-            self.bound_chain(isinstance(node.args[0], (Apply, Percent, Degrees)))
-            self.at += 1
-
-    def _scale(self) -> str | None:
-        """The scale of a temperature, named after a degree sign: the C of `20^\\circ C`."""
-        text = self.tokens[self.at].text if self.at < len(self.tokens) else ""
-        return TEMPERATURES.get(text)
-
-    def _factorial(self, node: Node) -> Node:
-        """`n!`, or the double factorial `n!!`. The caller moves past the last sign."""
-        if self.peek(1) != "!":
-            return Apply("factorial", (node,))
-        if self.peek(2) == "!":
-            raise Unreadable("three factorial signs in a row")
-        self.at += 1
-        return Apply("doublefact", (node,))
-
-    def with_unit(self, node: Node) -> Node:
-        """The number with the unit that the words after it name."""
-        parts: list[tuple[str, int]] = []
-        sign = 1
-        while self.at < len(self.tokens):
-            token = self.tokens[self.at]
-            if token.text == "." and parts and self.at + 1 < len(self.tokens):
-                # The full stop of an abbreviation
-                self.at += 1
-                continue
-            if token.text in ("(", ")") and sign < 0:
-                # `J/(g K)`
-                self.at += 1
-                continue
-            if token.text in ("/", "per") and (parts or (token.text == "per" and self.at + 1 < len(self.tokens))):
-                sign = -1
-            elif self._is_minutes(token):
-                parts.append(("min", sign))
-            elif (token.text != "*" and token.kind not in ("word", "sym")) or token.text.lower() in ("and", "or"):
-                break
-            elif token.text not in ("of", "Of", "a", "*"):
-                # Keep the case: `A` is an ampere
-                parts.append((token.text, sign))
-            elif not parts:
-                break
-            self.at += 1
-            if self.peek() == "^" and parts:
-                parts[-1] = (parts[-1][0], sign * self._unit_exponent())
-        return measured(node, parts)
-
-    def _unit_exponent(self) -> int:
-        braced, at = self.peek(1) == "{", self.at + 1
-        at += braced
-        sign = -1 if self.tokens[at : at + 1] and self.tokens[at].text == "-" else 1
-        at += sign < 0
-        digits = self.tokens[at].text if at < len(self.tokens) else ""
-        if not digits.isdigit() or len(digits) > 1 or (sign > 0 and digits not in "23"):
-            raise Unreadable("a unit's exponent")
-        self.at = at + 1 + braced
-        return sign * int(digits)
-
-
-_SIGNS: dict[str, BigSign] = {"sum": "sum", "prod": "prod", "int": "int", "lim": "lim"}
-_MATRICES = frozenset({"pmatrix", "bmatrix", "matrix", "Bmatrix", "vmatrix", "Vmatrix", "array", "smallmatrix"})
-_PARTING = frozenset({"&", "\\\\", "\\end"})
-_ALIGNED = frozenset({"align", "aligned", "gather", "gathered", "equation", "split", "cases"})
-_MINUS_ONE = Negation(Number(Fraction(1), "1"))
-
-
-def read_command(parser: Grammar, token: str) -> Node:
-    """The operand that begins with the command `token`, which the parser has moved past.
-
-    Raises:
-        Unreadable: the command is unknown, or does not begin an operand.
-    """
-    command = BY_TOKEN.get(token)
-    reader = _READERS.get(command.role) if command is not None else None
-    if command is None or reader is None:
-        raise Unreadable(f"the command {token!r}")
-    return reader(parser, command)
-
-
-def _fraction(parser: Grammar, command: Command) -> Node:
-    start = parser.at
-    top, bottom = parser.single(), parser.single()
-    if _is_differential(bottom) and (_is_differential(top) or _operator(top)):
-        return Symbol(" ".join(t.text for t in parser.tokens[start : parser.at]))
-    return Quotient(top, bottom)
-
-
-def _binomial(parser: Grammar, command: Command) -> Node:
-    return Apply(command.canonical, (parser.single(), parser.single()))
-
-
-def _bar(parser: Grammar, command: Command) -> Node:
-    inside = parser.single()
-    if command.name == "bar":
-        _refuse_number(inside, command)
-    # A product of capital letters under a bar is a segment, any other formula is a conjugate
-    letters = [a.name for a in inside.args if isinstance(a, Symbol) and a.name.isupper()]
-    segment = isinstance(inside, Product) and len(letters) == len(inside.args)
-    return inside if segment else Apply("conj", (inside,))
-
-
-def _decorated(parser: Grammar, command: Command) -> Node:
-    inside = parser.single()
-    if command.name == "vec" and isinstance(inside, Product) and all(isinstance(a, Symbol) for a in inside.args):
-        # The order of its letters is the direction of a vector
-        return Symbol("vec " + "".join(a.name for a in inside.args if isinstance(a, Symbol)))
-    if command.name == "vec" and literal(inside) != 0:
-        # An arrow over 0 marks the zero vector
-        _refuse_number(inside, command)
-    return inside
-
-
-def _accented(parser: Grammar, command: Command) -> Node:
-    inside = parser.single()
-    if isinstance(inside, Symbol):
-        return Symbol(f"{command.name} {inside.name}")
-    if command.name in ("dot", "ddot"):
-        raise Unreadable("a derivative of more than one symbol")
-    _refuse_number(inside, command)
-    return inside
-
-
-def _refuse_number(inside: Node, command: Command) -> None:
-    r"""Raise if the accent stands over a number: `\hat{42}` is not 42.
-
-    Over several letters an accent marks an angle or an arc. `\overline{42}` is the number with these digits.
-    """
-    if literal(inside) is not None:
-        raise Unreadable(f"a number under \\{command.name}")
-
-
-def _symbol(parser: Grammar, command: Command) -> Node:
-    return EMPTY_SET if command.name == "emptyset" else parser.symbol(f"\\{command.name}")
-
-
-def _operator(node: Node) -> bool:
-    """Whether the node is a differential sign, perhaps with an exponent: the d of `d^2 y`."""
-    return _operator(node.base) if isinstance(node, Power) else is_symbol(node, "d", "\\partial")
-
-
-def _is_differential(node: Node) -> bool:
-    return isinstance(node, Product) and _operator(node.args[0])
-
-
-def _root(parser: Grammar, command: Command) -> Node:
-    degree: Node = number(3 if command.name == "cbrt" else 2)
-    if parser.peek() == "[":
-        parser.at += 1
-        degree = parser.sum()
-        parser.expect("]")
-    inside = parser.single()
-    return Power(inside, Quotient(number(1), degree))
-
-
-def _function(parser: Grammar, command: Command) -> Node:
-    name = command.canonical
-    base = exponent = None
-    for _ in range(2):
-        if parser.peek() == "_" and base is None:
-            parser.at += 1
-            base = parser.single() if parser.peek() == "{" else parser.operand()
-        elif parser.peek() == "^" and exponent is None:
-            parser.at += 1
-            exponent = parser.exponent()
-    if exponent == _MINUS_ONE and name in INVERSE:
-        name, exponent = INVERSE[name], None
-    args = _function_arguments(parser, name, command.arity)
-    if command.name == "lg" and base is None:
-        # ISO 80000-2 and school texts: lg is the decimal logarithm
-        base = number(10)
-    if name in ("log", "ln") and base is not None:
-        node: Node = Apply("log", (args[0], base))
-    elif name == "exp":
-        node = Power(E, args[0])
-    else:
-        node = Apply(name, args)
-    return node if exponent is None else Power(node, exponent)
-
-
-def _function_arguments(parser: Grammar, name: str, arity: int) -> tuple[Node, ...]:
-    if parser.peek() == "(":
-        parser.at += 1
-        args = parser.arguments(")")
-    elif parser.peek() == "{":
-        args = (parser.operand(),)
-        args = args[0].args if is_collection(args[0], "set") else args
-    elif name == "det":
-        args = (parser.operand(),)
-    else:
-        args = (parser.argument(),)
-    if len(args) == 1 and arity == MANY and is_collection(args[0], "set"):
-        # The set of `\min\{a, b\}` holds the arguments
-        args = args[0].args
-    if arity not in (MANY, len(args)):
-        raise Unreadable(f"{name} of {len(args)} arguments")
-    return args
-
-
-def _environment(parser: Grammar, command: Command) -> Node:
-    name = parser.tokens[parser.at].text if parser.at < len(parser.tokens) else ""
-    parser.at += 1
-    if name == "cases":
-        parser.tokens = [*parser.tokens[: parser.at], *_bare_cases(parser.tokens[parser.at :])]
-    bars, parser.bars = parser.bars, 0
-    rows: list[tuple[Node, ...]] = []
-    cells: list[Node] = []
-    while parser.peek() != "\\end":
-        if parser.at >= len(parser.tokens):
-            raise Unreadable(f"\\end{{{name}}} is missing")
-        if parser.peek() not in ("&", "\\\\"):
-            cells.append(parser.items())
-        if parser.peek() == "\\\\":
-            parser.at += 1
-            rows.append(tuple(cells))
-            cells = []
-        elif parser.peek() == "&":
-            parser.at += 1
-        elif parser.peek() != "\\end":
-            raise Unreadable(f"{parser.tokens[parser.at : parser.at + 1]!r} in a matrix")
-    parser.at += 2
-    parser.bars = bars
-    if cells:
-        rows.append(tuple(cells))
-    if name in _MATRICES:
-        return _matrix(rows, name)
-    if name in _ALIGNED:
-        if any(len(row) > 1 for row in rows):
-            return Array("cases", tuple(rows))
-        return Collection("list", tuple(row[0] for row in rows if row))
-    raise Unreadable(f"the environment {name!r}")
-
-
-def _bare_cases(tokens: list[Token]) -> Iterator[Token]:
-    """The tokens without the `if` of a condition and the comma before it, up to the end of the cases."""
-    inside = True
-    for at, token in enumerate(tokens):
-        inside = inside and token.text != "\\end"
-        parts = token.text in (",", ";", ".") and tokens[at + 1 : at + 2] and tokens[at + 1].text in _PARTING
-        if not inside or not (parts or token.text in ("if", "for", "when", "where")):
-            yield token
-
-
-def _matrix(rows: list[tuple[Node, ...]], name: str) -> Node:
-    if not rows or len(set(map(len, rows))) != 1:
-        raise Unreadable("a matrix with rows of different lengths")
-    matrix = Array("matrix", tuple(rows))
-    return Apply("det", (matrix,)) if name == "vmatrix" else matrix
-
-
-def _index(parser: Grammar, command: Command) -> Node:
-    """A sum, product, limit or integral, not evaluated: only later stages know whether it may stand in an answer."""
-    sign = _SIGNS[command.canonical]
-    bounds: list[Node] = []
-    while parser.peek() in ("_", "^"):
-        parser.at += 1
-        if parser.peek() == "{":
-            parser.at += 1
-            bounds.append(parser.items())
-            parser.expect("}")
-        else:
-            bounds.append(parser.operand())
-    parser.integrals += sign == "int"
-    body = parser.sum() if sign == "int" else parser.term()
-    parser.integrals -= sign == "int"
-    return BigOperator(sign, body, tuple(bounds))
-
-
-_READERS: dict[Role, Callable[[Grammar, Command], Node]] = {
-    "function": _function,
-    "fraction": _fraction,
-    "binomial": _binomial,
-    "root": _root,
-    "symbol": _symbol,
-    "constant": _symbol,
-    "bar": _bar,
-    "decoration": _decorated,
-    "accent": _accented,
-    "big": _index,
-    "environment": _environment,
-}
-
-
-MAX_DIGITS = 1_000
-# Letters that name functions if a bracket follows; any other letter before a bracket is a factor
-_FUNCTION_LETTERS = frozenset({"f", "g", "h", "F", "G", "H"})
-
-
-class AtomParser(PostfixParser):
-    """Parses operands; `Parser` has the levels above them."""
-
-    def operand(self) -> Node:
-        """One operand, without its postfixes."""
-        with self.deeper():
-            return self._operand()
-
-    def _operand(self) -> Node:
-        if self.at >= len(self.tokens):
-            raise Unreadable("an operand is missing")
-        token = self.tokens[self.at]
-        self.at += 1
-        if token.kind == "num":
-            return self._number(token)
-        if token.kind in ("sym", "name"):
-            return self.symbol(token.text)
-        if token.kind == "word":
-            return self._words_as_text(token)
-        if token.kind == "open":
-            return self._bracket(token.text)
-        if token.text in ("|", "\\left"):
-            return self._absolute(token.text)
-        if token.text == "]":
-            return self._outward()
-        if token.text in CURRENCIES:
-            return Quantity(self.power(), ((CURRENCIES[token.text], 1),))
-        return read_command(self, token.text)
-
-    def _number(self, token: Token) -> Node:
-        if len(token.text) > MAX_DIGITS:
-            raise TooComplex(f"a number of {len(token.text)} characters")
-        exponent = token.text.lower().partition("e")[2]
-        if exponent and abs(int(exponent)) > MAX_DIGITS:
-            raise TooComplex(f"an exponent of {exponent}")
-        value = Fraction(token.text)
-        if self.peek() in ("\\overline", "\\dot", "\\bar") and "." in token.text:
-            return self._repeating(token.text)
-        if self.peek() == "\\ldots" and "." in token.text and self.peek(1) not in (",", "+", "*", "-", "\\ldots"):
-            self.at += 1
-            return number(continued(token.text))
-        if self.peek() == "_":
-            self.at += 1
-            base = self.exponent()
-            if not isinstance(base, Number) or not token.text.isdigit():
-                raise Unreadable("a subscript under a number")
-            return Digits(token.text, base.value)
-        return Number(value, token.text)
-
-    def _repeating(self, text: str) -> Node:
-        start = self.at + 1
-        end = start + (3 if self.peek(1) == "{" else 1)
-        digits = next((t.text for t in self.tokens[start:end] if t.kind == "num"), "")
-        if not digits.isdigit():
-            raise Unreadable("a bar over something that is no digit")
-        dotted = self.peek() == "\\dot"
-        self.at = end
-        if dotted:
-            digits += self._until_dot()
-        # the brackets in its text say that its digits go on, so that no cut decimal is equal to it
-        return Number(recurring(text, digits), f"{text}({digits})")
-
-    def _until_dot(self) -> str:
-        r"""The digits after the first dotted digit of `0.\dot{1}42\dot{7}`; empty if only one digit is dotted."""
-        texts = [t.text for t in self.tokens[self.at : self.at + 5] if t.text not in ("{", "}")]
-        between, rest = (texts[0], texts[1:]) if texts and texts[0].isdigit() else ("", texts)
-        if rest[:1] != ["\\dot"] or len(rest) < 2 or not rest[1].isdigit():
-            return ""
-        self.at += bool(between) + (4 if self.peek(1 + bool(between)) == "{" else 2)
-        return between + rest[1]
-
-    def symbol(self, name: str) -> Node:
-        while self.peek() == "'":
-            self.at += 1
-            name += "'"
-        if self.peek() == "_":
-            self.at += 1
-            start = self.at
-            self.single()
-            name += "_" + " ".join(t.text for t in self.tokens[start : self.at] if t.text not in ("{", "}"))
-        if name in _FUNCTION_LETTERS and [t.text for t in self.tokens[self.at : self.at + 6]] == list("^{-1}("):
-            self.at += 5
-            name += "^{-1}"
-        if self.peek() == "(" and (name[0] in _FUNCTION_LETTERS or name[-1] == "'" or self._is_defined()):
-            self.at += 1
-            return UndefinedCall(name, self.arguments(")"))
-        return Symbol(name)
-
-    def _is_defined(self) -> bool:
-        """Whether `(x) =` follows: then the letter before it is the name of a function."""
-        after = self.tokens[self.at : self.at + 4]
-        return [t.text for t in after[:1] + after[2:]] == ["(", ")", "="] and after[1].kind == "sym"
-
-    def arguments(self, closer: str) -> tuple[Node, ...]:
-        bars, self.bars = self.bars, 0
-        inside = self.items()
-        self.expect(closer)
-        self.bars = bars
-        return inside.args if is_collection(inside, "list") else (inside,)
-
-    def _words_as_text(self, token: Token) -> Node:
-        words = [token.text]
-        while (
-            self.at < len(self.tokens) and self.tokens[self.at].kind == "word" and self.peek_word() not in ("and", "or")
-        ):
-            words.append(self.tokens[self.at].text)
-            self.at += 1
-        return Text(" ".join(words))
-
-    def _bracket(self, opener: str) -> Node:
-        bars, self.bars, until_bar, self.until_bar = self.bars, 0, self.until_bar, False
-        if opener in ("\\{", "{", "(") and self.peek() == CLOSERS[opener][0]:
-            self.at += 1
-            self.bars, self.until_bar = bars, until_bar
-            if opener == "{":
-                raise Unreadable("an empty group")
-            return Collection("set" if opener == "\\{" else "tuple", ())
-        self.until_bar = opener == "\\{" and is_builder(self.tokens[self.at :])
-        inside = self.items()
-        if opener == "(" and self.peek() == "," and self.peek(1) == ")":
-            self.at += 1
-            inside = Collection("list", (inside,))
-        if opener == "{" and self.peek() in ("\\choose", "\\over"):
-            inside = infix(self.expect("\\choose", "\\over"), inside, self.items())
-        if self.until_bar and self.peek() in ("|", "\\mid", ":"):
-            self.at += 1
-            inside = SetBuilder(inside, self.items())
-        closer = self.expect(*CLOSERS[opener])
-        self.bars, self.until_bar = bars, until_bar
-        return bracketed(opener, closer, inside)
-
-    def _absolute(self, opener: str) -> Node:
-        if opener == "\\left":
-            self.expect("|")
-        bars, until_bar = self.bars, self.until_bar
-        self.bars, self.until_bar = (0 if opener == "\\left" else bars + 1), False
-        inside = self.items()
-        if opener == "\\left":
-            self.expect("\\right")
-        self.expect("|")
-        self.bars, self.until_bar = bars, until_bar
-        return Apply("det" if is_matrix(inside) else "abs", (inside,))
-
-    def _outward(self) -> Node:
-        """The interval of `]a, b[`, which is how some countries write `(a, b)`."""
-        self.outward = True
-        inside = self.items()
-        self.outward = False
-        closer = self.expect("[", "]")
-        if not is_collection(inside, "list") or len(inside.args) != 2:
-            raise Unreadable("a closing bracket where an operand was expected")
-        return Interval(*inside.args, low_in=False, high_in=closer == "]")
-
-    def single(self) -> Node:
-        r"""One TeX argument: a group, or a single digit, letter or command."""
-        token = self.tokens[self.at] if self.at < len(self.tokens) else None
-        if token is not None and token.kind == "num" and len(token.text) > 1 and token.text.isdigit():
-            self.tokens = [
-                *self.tokens[: self.at],
-                token._replace(text=token.text[0]),
-                Token("num", token.text[1:]),
-                *self.tokens[self.at + 1 :],
-            ]
-        with self.deeper():
-            return self.operand()
-
-
-_SETS: dict[str, Literal["union", "intersection", "difference"]] = {
-    "\\cup": "union",
-    "\\cap": "intersection",
-    "\\setminus": "difference",
-}
-
-
-def parse(text: str) -> Node:
-    """The tree of an answer or a reference.
-
-    Raises:
-        Unreadable: the text is not mathematics.
-        TooComplex: the text is over a bound.
-    """
-    return parse_tokens(tokenize(text))
-
-
-def parse_tokens(tokens: list[Token]) -> Node:
-    """As `parse`, for a text already scanned."""
-    parser = Parser(tokens)
-    node = parser.items(top=True)
-    if parser.at < len(parser.tokens):
-        raise Unreadable(f"{parser.tokens[parser.at].text!r} where an operator was expected")
-    return node
-
-
-class Parser(AtomParser):
-    """Recursive descent, one method a level; `AtomParser` reads the operands."""
 
     def items(self, top: bool = False) -> Node:
         """A list separated by commas or semicolons, or its only item. Trailing punctuation is not an item."""
@@ -923,6 +363,281 @@ class Parser(AtomParser):
                 left = Quotient(left, self.power())
             return left
 
+    def operand(self) -> Node:
+        """One operand, without its postfixes."""
+        with self.deeper():
+            return self._operand()
+
+    def _operand(self) -> Node:
+        if self.at >= len(self.tokens):
+            raise Unreadable("an operand is missing")
+        token = self.tokens[self.at]
+        self.at += 1
+        if token.kind == "num":
+            return self._number(token)
+        if token.kind in ("sym", "name"):
+            return self.symbol(token.text)
+        if token.kind == "word":
+            return self._words_as_text(token)
+        if token.kind == "open":
+            return self._bracket(token.text)
+        if token.text in ("|", "\\left"):
+            return self._absolute(token.text)
+        if token.text == "]":
+            return self._outward()
+        if token.text in CURRENCIES:
+            return Quantity(self.power(), ((CURRENCIES[token.text], 1),))
+        return read_command(self, token.text)
+
+    def _number(self, token: Token) -> Node:
+        if len(token.text) > MAX_DIGITS:
+            raise TooComplex(f"a number of {len(token.text)} characters")
+        exponent = token.text.lower().partition("e")[2]
+        if exponent and abs(int(exponent)) > MAX_DIGITS:
+            raise TooComplex(f"an exponent of {exponent}")
+        value = Fraction(token.text)
+        if self.peek() in ("\\overline", "\\dot", "\\bar") and "." in token.text:
+            return self._repeating(token.text)
+        if self.peek() == "\\ldots" and "." in token.text and self.peek(1) not in (",", "+", "*", "-", "\\ldots"):
+            self.at += 1
+            return number(continued(token.text))
+        if self.peek() == "_":
+            self.at += 1
+            base = self.exponent()
+            if not isinstance(base, Number) or not token.text.isdigit():
+                raise Unreadable("a subscript under a number")
+            return Digits(token.text, base.value)
+        return Number(value, token.text)
+
+    def _repeating(self, text: str) -> Node:
+        start = self.at + 1
+        end = start + (3 if self.peek(1) == "{" else 1)
+        digits = next((t.text for t in self.tokens[start:end] if t.kind == "num"), "")
+        if not digits.isdigit():
+            raise Unreadable("a bar over something that is no digit")
+        dotted = self.peek() == "\\dot"
+        self.at = end
+        if dotted:
+            digits += self._until_dot()
+        # the brackets in its text say that its digits go on, so that no cut decimal is equal to it
+        return Number(recurring(text, digits), f"{text}({digits})")
+
+    def _until_dot(self) -> str:
+        r"""The digits after the first dotted digit of `0.\dot{1}42\dot{7}`; empty if only one digit is dotted."""
+        texts = [t.text for t in self.tokens[self.at : self.at + 5] if t.text not in ("{", "}")]
+        between, rest = (texts[0], texts[1:]) if texts and texts[0].isdigit() else ("", texts)
+        if rest[:1] != ["\\dot"] or len(rest) < 2 or not rest[1].isdigit():
+            return ""
+        self.at += bool(between) + (4 if self.peek(1 + bool(between)) == "{" else 2)
+        return between + rest[1]
+
+    def symbol(self, name: str) -> Node:
+        while self.peek() == "'":
+            self.at += 1
+            name += "'"
+        if self.peek() == "_":
+            self.at += 1
+            start = self.at
+            self.single()
+            name += "_" + " ".join(t.text for t in self.tokens[start : self.at] if t.text not in ("{", "}"))
+        if name in _FUNCTION_LETTERS and [t.text for t in self.tokens[self.at : self.at + 6]] == list("^{-1}("):
+            self.at += 5
+            name += "^{-1}"
+        if self.peek() == "(" and (name[0] in _FUNCTION_LETTERS or name[-1] == "'" or self._is_defined()):
+            self.at += 1
+            return UndefinedCall(name, self.arguments(")"))
+        return Symbol(name)
+
+    def _is_defined(self) -> bool:
+        """Whether `(x) =` follows: then the letter before it is the name of a function."""
+        after = self.tokens[self.at : self.at + 4]
+        return [t.text for t in after[:1] + after[2:]] == ["(", ")", "="] and after[1].kind == "sym"
+
+    def arguments(self, closer: str) -> tuple[Node, ...]:
+        bars, self.bars = self.bars, 0
+        inside = self.items()
+        self.expect(closer)
+        self.bars = bars
+        return inside.args if is_collection(inside, "list") else (inside,)
+
+    def _words_as_text(self, token: Token) -> Node:
+        words = [token.text]
+        while (
+            self.at < len(self.tokens) and self.tokens[self.at].kind == "word" and self.peek_word() not in ("and", "or")
+        ):
+            words.append(self.tokens[self.at].text)
+            self.at += 1
+        return Text(" ".join(words))
+
+    def _bracket(self, opener: str) -> Node:
+        bars, self.bars, until_bar, self.until_bar = self.bars, 0, self.until_bar, False
+        if opener in ("\\{", "{", "(") and self.peek() == CLOSERS[opener][0]:
+            self.at += 1
+            self.bars, self.until_bar = bars, until_bar
+            if opener == "{":
+                raise Unreadable("an empty group")
+            return Collection("set" if opener == "\\{" else "tuple", ())
+        self.until_bar = opener == "\\{" and is_builder(self.tokens[self.at :])
+        inside = self.items()
+        if opener == "(" and self.peek() == "," and self.peek(1) == ")":
+            self.at += 1
+            inside = Collection("list", (inside,))
+        if opener == "{" and self.peek() in ("\\choose", "\\over"):
+            inside = infix(self.expect("\\choose", "\\over"), inside, self.items())
+        if self.until_bar and self.peek() in ("|", "\\mid", ":"):
+            self.at += 1
+            inside = SetBuilder(inside, self.items())
+        closer = self.expect(*CLOSERS[opener])
+        self.bars, self.until_bar = bars, until_bar
+        return bracketed(opener, closer, inside)
+
+    def _absolute(self, opener: str) -> Node:
+        if opener == "\\left":
+            self.expect("|")
+        bars, until_bar = self.bars, self.until_bar
+        self.bars, self.until_bar = (0 if opener == "\\left" else bars + 1), False
+        inside = self.items()
+        if opener == "\\left":
+            self.expect("\\right")
+        self.expect("|")
+        self.bars, self.until_bar = bars, until_bar
+        return Apply("det" if is_matrix(inside) else "abs", (inside,))
+
+    def _outward(self) -> Node:
+        """The interval of `]a, b[`, which is how some countries write `(a, b)`."""
+        self.outward = True
+        inside = self.items()
+        self.outward = False
+        closer = self.expect("[", "]")
+        if not is_collection(inside, "list") or len(inside.args) != 2:
+            raise Unreadable("a closing bracket where an operand was expected")
+        return Interval(*inside.args, low_in=False, high_in=closer == "]")
+
+    def single(self) -> Node:
+        r"""One TeX argument: a group, or a single digit, letter or command."""
+        token = self.tokens[self.at] if self.at < len(self.tokens) else None
+        if token is not None and token.kind == "num" and len(token.text) > 1 and token.text.isdigit():
+            self.tokens = [
+                *self.tokens[: self.at],
+                token._replace(text=token.text[0]),
+                Token("num", token.text[1:]),
+                *self.tokens[self.at + 1 :],
+            ]
+        with self.deeper():
+            return self.operand()
+
+    def postfixes(self, node: Node) -> Node:
+        while True:
+            found = self.peek()
+            if found == "!":
+                node = self._factorial(node)
+            elif found == "%":
+                node = Percent(node)
+            elif found == "'" and is_matrix(node):
+                node = Apply("transpose", (node,))
+            elif found == "\\circ":
+                node = node if isinstance(node, Degrees) else Degrees(node)
+            elif isinstance(node, Degrees) and (scale := self._scale()) is not None:
+                node = Quantity(node.inside, ((scale, 1),))
+            elif found in _CURRENCIES:
+                node = Quantity(node, ((_CURRENCIES[found], 1),))
+            else:
+                return node
+            self.bound_chain(isinstance(node.args[0], (Apply, Percent, Degrees)))
+            self.at += 1
+
+    def _scale(self) -> str | None:
+        """The scale of a temperature, named after a degree sign: the C of `20^\\circ C`."""
+        text = self.tokens[self.at].text if self.at < len(self.tokens) else ""
+        return TEMPERATURES.get(text)
+
+    def _factorial(self, node: Node) -> Node:
+        """`n!`, or the double factorial `n!!`. The caller moves past the last sign."""
+        if self.peek(1) != "!":
+            return Apply("factorial", (node,))
+        if self.peek(2) == "!":
+            raise Unreadable("three factorial signs in a row")
+        self.at += 1
+        return Apply("doublefact", (node,))
+
+    def with_unit(self, node: Node) -> Node:
+        """The number with the unit that the words after it name."""
+        parts: list[tuple[str, int]] = []
+        sign = 1
+        while self.at < len(self.tokens):
+            token = self.tokens[self.at]
+            if token.text == "." and parts and self.at + 1 < len(self.tokens):
+                # The full stop of an abbreviation
+                self.at += 1
+                continue
+            if token.text in ("(", ")") and sign < 0:
+                # `J/(g K)`
+                self.at += 1
+                continue
+            if token.text in ("/", "per") and (parts or (token.text == "per" and self.at + 1 < len(self.tokens))):
+                sign = -1
+            elif self._is_minutes(token):
+                parts.append(("min", sign))
+            elif (token.text != "*" and token.kind not in ("word", "sym")) or token.text.lower() in ("and", "or"):
+                break
+            elif token.text not in ("of", "Of", "a", "*"):
+                # Keep the case: `A` is an ampere
+                parts.append((token.text, sign))
+            elif not parts:
+                break
+            self.at += 1
+            if self.peek() == "^" and parts:
+                parts[-1] = (parts[-1][0], sign * self._unit_exponent())
+        return measured(node, parts)
+
+    def _unit_exponent(self) -> int:
+        braced, at = self.peek(1) == "{", self.at + 1
+        at += braced
+        sign = -1 if self.tokens[at : at + 1] and self.tokens[at].text == "-" else 1
+        at += sign < 0
+        digits = self.tokens[at].text if at < len(self.tokens) else ""
+        if not digits.isdigit() or len(digits) > 1 or (sign > 0 and digits not in "23"):
+            raise Unreadable("a unit's exponent")
+        self.at = at + 1 + braced
+        return sign * int(digits)
+
+
+def bracketed(opener: str, closer: str, inside: Node) -> Node:
+    """A group, tuple, set, interval, floor or ceiling.
+
+    Raises:
+        Unreadable: the brackets do not match.
+    """
+    several = is_collection(inside, "list")
+    items = inside.args if several else (inside,)
+    if opener == "\\lfloor" or opener == "\\lceil":
+        return Apply("floor" if opener == "\\lfloor" else "ceil", (inside,))
+    if opener == "\\{" or (opener == "{" and several):
+        return Collection("set", items)
+    if opener + closer in ("[)", "(]") and len(items) != 2:
+        raise Unreadable("brackets that do not match")
+    if opener + closer in ("[)", "(]", "[]") and len(items) == 2:
+        return Interval(*items, low_in=opener == "[", high_in=closer == "]")
+    return Collection("tuple", items) if several or opener == "\\langle" else inside
+
+
+def infix(name: str, above: Node, below: Node) -> Node:
+    r"""The fraction or binomial that TeX's `{a \over b}` and `{a \choose b}` stand for."""
+    return Quotient(above, below) if name == "\\over" else Apply("binom", (above, below))
+
+
+def is_builder(tokens: Sequence[Token]) -> bool:
+    """Whether these tokens, which follow an opening brace, hold a condition, as in `x | x > 0`."""
+    depth = bars = 0
+    for token in tokens:
+        depth += (token.kind == "open") - (token.kind == "close")
+        if depth < 0:
+            break
+        if depth == 0 and token.text in ("\\mid", ":"):
+            return True
+        bars += depth == 0 and token.text == "|"
+    return bars % 2 == 1
+
 
 def _sum_of(terms: list[Node]) -> Node:
     return terms[0] if len(terms) == 1 else Sum(tuple(terms))
@@ -936,3 +651,226 @@ def _mixed(left: Node, right: Quotient) -> tuple[Node, ...]:
             mixed = Sum((whole, right))
             return (Negation(mixed) if isinstance(left, Negation) else mixed,)
     return left, right
+
+
+_SIGNS: dict[str, BigSign] = {"sum": "sum", "prod": "prod", "int": "int", "lim": "lim"}
+_MATRICES = frozenset({"pmatrix", "bmatrix", "matrix", "Bmatrix", "vmatrix", "Vmatrix", "array", "smallmatrix"})
+_PARTING = frozenset({"&", "\\\\", "\\end"})
+_ALIGNED = frozenset({"align", "aligned", "gather", "gathered", "equation", "split", "cases"})
+_MINUS_ONE = Negation(Number(Fraction(1), "1"))
+
+
+def read_command(parser: Parser, token: str) -> Node:
+    """The operand that begins with the command `token`, which the parser has moved past.
+
+    Raises:
+        Unreadable: the command is unknown, or does not begin an operand.
+    """
+    command = BY_TOKEN.get(token)
+    reader = _READERS.get(command.role) if command is not None else None
+    if command is None or reader is None:
+        raise Unreadable(f"the command {token!r}")
+    return reader(parser, command)
+
+
+def _fraction(parser: Parser, command: Command) -> Node:
+    start = parser.at
+    top, bottom = parser.single(), parser.single()
+    if _is_differential(bottom) and (_is_differential(top) or _operator(top)):
+        return Symbol(" ".join(t.text for t in parser.tokens[start : parser.at]))
+    return Quotient(top, bottom)
+
+
+def _binomial(parser: Parser, command: Command) -> Node:
+    return Apply(command.canonical, (parser.single(), parser.single()))
+
+
+def _bar(parser: Parser, command: Command) -> Node:
+    inside = parser.single()
+    if command.name == "bar":
+        _refuse_number(inside, command)
+    # A product of capital letters under a bar is a segment, any other formula is a conjugate
+    letters = [a.name for a in inside.args if isinstance(a, Symbol) and a.name.isupper()]
+    segment = isinstance(inside, Product) and len(letters) == len(inside.args)
+    return inside if segment else Apply("conj", (inside,))
+
+
+def _decorated(parser: Parser, command: Command) -> Node:
+    inside = parser.single()
+    if command.name == "vec" and isinstance(inside, Product) and all(isinstance(a, Symbol) for a in inside.args):
+        # The order of its letters is the direction of a vector
+        return Symbol("vec " + "".join(a.name for a in inside.args if isinstance(a, Symbol)))
+    if command.name == "vec" and literal(inside) != 0:
+        # An arrow over 0 marks the zero vector
+        _refuse_number(inside, command)
+    return inside
+
+
+def _accented(parser: Parser, command: Command) -> Node:
+    inside = parser.single()
+    if isinstance(inside, Symbol):
+        return Symbol(f"{command.name} {inside.name}")
+    if command.name in ("dot", "ddot"):
+        raise Unreadable("a derivative of more than one symbol")
+    _refuse_number(inside, command)
+    return inside
+
+
+def _refuse_number(inside: Node, command: Command) -> None:
+    r"""Raise if the accent stands over a number: `\hat{42}` is not 42.
+
+    Over several letters an accent marks an angle or an arc. `\overline{42}` is the number with these digits.
+    """
+    if literal(inside) is not None:
+        raise Unreadable(f"a number under \\{command.name}")
+
+
+def _symbol(parser: Parser, command: Command) -> Node:
+    return EMPTY_SET if command.name == "emptyset" else parser.symbol(f"\\{command.name}")
+
+
+def _operator(node: Node) -> bool:
+    """Whether the node is a differential sign, perhaps with an exponent: the d of `d^2 y`."""
+    return _operator(node.base) if isinstance(node, Power) else is_symbol(node, "d", "\\partial")
+
+
+def _is_differential(node: Node) -> bool:
+    return isinstance(node, Product) and _operator(node.args[0])
+
+
+def _root(parser: Parser, command: Command) -> Node:
+    degree: Node = number(3 if command.name == "cbrt" else 2)
+    if parser.peek() == "[":
+        parser.at += 1
+        degree = parser.sum()
+        parser.expect("]")
+    inside = parser.single()
+    return Power(inside, Quotient(number(1), degree))
+
+
+def _function(parser: Parser, command: Command) -> Node:
+    name = command.canonical
+    base = exponent = None
+    for _ in range(2):
+        if parser.peek() == "_" and base is None:
+            parser.at += 1
+            base = parser.single() if parser.peek() == "{" else parser.operand()
+        elif parser.peek() == "^" and exponent is None:
+            parser.at += 1
+            exponent = parser.exponent()
+    if exponent == _MINUS_ONE and name in INVERSE:
+        name, exponent = INVERSE[name], None
+    args = _function_arguments(parser, name, command.arity)
+    if command.name == "lg" and base is None:
+        # ISO 80000-2 and school texts: lg is the decimal logarithm
+        base = number(10)
+    if name in ("log", "ln") and base is not None:
+        node: Node = Apply("log", (args[0], base))
+    elif name == "exp":
+        node = Power(E, args[0])
+    else:
+        node = Apply(name, args)
+    return node if exponent is None else Power(node, exponent)
+
+
+def _function_arguments(parser: Parser, name: str, arity: int) -> tuple[Node, ...]:
+    if parser.peek() == "(":
+        parser.at += 1
+        args = parser.arguments(")")
+    elif parser.peek() == "{":
+        args = (parser.operand(),)
+        args = args[0].args if is_collection(args[0], "set") else args
+    elif name == "det":
+        args = (parser.operand(),)
+    else:
+        args = (parser.argument(),)
+    if len(args) == 1 and arity == MANY and is_collection(args[0], "set"):
+        # The set of `\min\{a, b\}` holds the arguments
+        args = args[0].args
+    if arity not in (MANY, len(args)):
+        raise Unreadable(f"{name} of {len(args)} arguments")
+    return args
+
+
+def _environment(parser: Parser, command: Command) -> Node:
+    name = parser.tokens[parser.at].text if parser.at < len(parser.tokens) else ""
+    parser.at += 1
+    if name == "cases":
+        parser.tokens = [*parser.tokens[: parser.at], *_bare_cases(parser.tokens[parser.at :])]
+    bars, parser.bars = parser.bars, 0
+    rows: list[tuple[Node, ...]] = []
+    cells: list[Node] = []
+    while parser.peek() != "\\end":
+        if parser.at >= len(parser.tokens):
+            raise Unreadable(f"\\end{{{name}}} is missing")
+        if parser.peek() not in ("&", "\\\\"):
+            cells.append(parser.items())
+        if parser.peek() == "\\\\":
+            parser.at += 1
+            rows.append(tuple(cells))
+            cells = []
+        elif parser.peek() == "&":
+            parser.at += 1
+        elif parser.peek() != "\\end":
+            raise Unreadable(f"{parser.tokens[parser.at : parser.at + 1]!r} in a matrix")
+    parser.at += 2
+    parser.bars = bars
+    if cells:
+        rows.append(tuple(cells))
+    if name in _MATRICES:
+        return _matrix(rows, name)
+    if name in _ALIGNED:
+        if any(len(row) > 1 for row in rows):
+            return Array("cases", tuple(rows))
+        return Collection("list", tuple(row[0] for row in rows if row))
+    raise Unreadable(f"the environment {name!r}")
+
+
+def _bare_cases(tokens: list[Token]) -> Iterator[Token]:
+    """The tokens without the `if` of a condition and the comma before it, up to the end of the cases."""
+    inside = True
+    for at, token in enumerate(tokens):
+        inside = inside and token.text != "\\end"
+        parts = token.text in (",", ";", ".") and tokens[at + 1 : at + 2] and tokens[at + 1].text in _PARTING
+        if not inside or not (parts or token.text in ("if", "for", "when", "where")):
+            yield token
+
+
+def _matrix(rows: list[tuple[Node, ...]], name: str) -> Node:
+    if not rows or len(set(map(len, rows))) != 1:
+        raise Unreadable("a matrix with rows of different lengths")
+    matrix = Array("matrix", tuple(rows))
+    return Apply("det", (matrix,)) if name == "vmatrix" else matrix
+
+
+def _index(parser: Parser, command: Command) -> Node:
+    """A sum, product, limit or integral, not evaluated: only later stages know whether it may stand in an answer."""
+    sign = _SIGNS[command.canonical]
+    bounds: list[Node] = []
+    while parser.peek() in ("_", "^"):
+        parser.at += 1
+        if parser.peek() == "{":
+            parser.at += 1
+            bounds.append(parser.items())
+            parser.expect("}")
+        else:
+            bounds.append(parser.operand())
+    parser.integrals += sign == "int"
+    body = parser.sum() if sign == "int" else parser.term()
+    parser.integrals -= sign == "int"
+    return BigOperator(sign, body, tuple(bounds))
+
+
+_READERS: dict[Role, Callable[[Parser, Command], Node]] = {
+    "function": _function,
+    "fraction": _fraction,
+    "binomial": _binomial,
+    "root": _root,
+    "symbol": _symbol,
+    "constant": _symbol,
+    "bar": _bar,
+    "decoration": _decorated,
+    "accent": _accented,
+    "big": _index,
+    "environment": _environment,
+}

@@ -284,49 +284,16 @@ def _is_cases(node: Node) -> bool:
 
 
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
-# `what percent` asks for a percentage; `20 percent of 50` does not
-_ASKS_PERCENT = re.compile(
-    r"(?<!\d)(?<!\d )(?<!\d\$ )percent|percentage|(?:what|which|how many|by what|as an?|in) (?:a )?\$?\\?%",
-    re.IGNORECASE,
-)
-_ASKS_FRACTION = re.compile(
-    r"\b(?:as|in|give|what|which|find the|write the)\s+(?:an?\s+)?(?:\w+\s+){0,2}(?:fractions?|decimals?)\b",
-    re.IGNORECASE,
-)
-_REWRITES = re.compile(
-    r"\b(?:convert|express|write|rewrite|simplify|reduce|change|round|expand|factor|factori[sz]e|rationali[sz]e|"
-    r"estimate|approximate|turn|transform)\b|\bas an? (?:\w+ ){0,2}(?:fraction|decimal|percent|percentage|mixed number|"
-    r"number|power|ratio)\b|\b(?:in|to) (?:the |its )?(?:scientific|lowest|simplest|standard|decimal|nearest|radical|"
-    r"exponential)\b",
-    re.IGNORECASE,
-)
-_SIMPLIFIES = re.compile(
-    r"\bsimplify|\bsimplest\b|\bsimplified\b|\blowest terms\b|\bcommon fraction\b|\birreducible fraction\b"
-    r"|\breduced? (?:the fraction|fraction|form|\$|\\|\d)",
-    re.IGNORECASE,
-)
-_FACTORS = re.compile(r"(?<!common )(?<!prime )\bfactor(?:i[sz]e|i[sz]ation|ed)?\b(?! of)(?!s)", re.IGNORECASE)
-_PRIMES = re.compile(
-    r"\bprime factori[sz]ation|\bproduct of (?:its )?prime|\binto (?:its )?prime|分解质因数", re.IGNORECASE
-)
 _SOLVED_FOR = re.compile(
     r"\bsolve\b[^.?]{0,60}?\bfor \$?([a-zA-Z])\$?(?![a-zA-Z])"
     r"|\b(?:express|write|find) \$?([a-zA-Z])\$? (?:in terms|as a function) of|slope-intercept",
     re.IGNORECASE,
 )
-_ROUNDS = re.compile(r"\bround \$?-?\d", re.IGNORECASE)
-_SQUARE = re.compile(r"complet\w+ the square|vertex form", re.IGNORECASE)
 _HOW_MANY = re.compile(r"\bhow many((?:\s+[a-zA-Z-]+){1,4})", re.IGNORECASE)
-_EXPANDS = re.compile(r"\b(?:expand|expanded|expansion|multiply out)\b|without (?:parentheses|brackets)", re.IGNORECASE)
 _DECIMAL_LOG = re.compile(
     r"\\log_(?:\{10\}|10)|\\lg\b|\blog10\b|common log|base[- ]?(?:10|ten)|decibel|\bpH\b|richter", re.IGNORECASE
 )
 _RATIO = re.compile(r"\b[a-zA-Z]{1,2}\s*:\s*[a-zA-Z]{1,2}\b|\b[a-z]+ (?:to|versus|vs\.?) [a-z]+\s*[?.]")
-_BOUNDED = re.compile(
-    r"\b(?:positive|non-?negative|negative|natural)\b|\\mathbb\s*\{?[RQZN]\}?\s*(?:\^|_)|\\mathbb\s*\{?N|[<>]|\\[gl](?:e|t|eq|eqslant)\b"
-    r"|\(\s*0\s*,|\[\s*0\s*,",
-    re.IGNORECASE,
-)
 _CLOCK = re.compile(
     r"\d:\d\d|\btimes?\b|\bclock|\bhours?\b|\bminutes?\b|\b[ap]\.?m\b|\b(?:arriv|leav|depart|start|begin|end)\w*\b",
     re.IGNORECASE,
@@ -335,27 +302,6 @@ _NATURAL_LOG = re.compile(r"\\ln\b|\bln\b|natural log", re.IGNORECASE)
 _BARE_LOG = re.compile(r"(?:\\|\b)log(?![a-zA-Z_0-9])(?!\s*_)")
 _OPTIONS = re.compile(
     r"((?:[a-z-]+, )*[a-z-]+),? or (?:is it |an? )?([a-z-]+)|((?:the [a-z-]+, )*the [a-z-]+),? or (the [a-z-]+)"
-)
-_ORDERED = re.compile(
-    r"\bsort(?:ed)?\b|\barrange\b|\brank\b|\bin order\b|\brespectively\b|从[小大]到[大小]|依次|分别"
-    r"|\border the\b|\bfive-number summary\b|\bmenor a mayor\b|\bmayor a menor\b|\bordena|\bordne|\bsortier|\b(?:auf"
-    r"|ab)steigend"
-    r"|\bordre (?:dé)?croissant|\brangez\b|\bordem (?:de)?crescente|\bordine (?:de)?crescente|\bпо (?:возраст"
-    r"|убыв)ани|\bупорядоч"
-    r"|\bsırala|\bthứ tự\b|\burutkan\b|順に|排列|순서|차례"
-    r"|\bin (?:ascending|descending|increasing|decreasing|that|this|alphabetical|chronological|order)\b"
-    r"|\b(?:from|least|smallest|largest|greatest) to (?:the )?(?:least|smallest|largest|greatest)\b"
-    r"|\bfirst (?:\w+ )?(?:terms|members|digits)\b"
-    r"|\b(?:find|what (?:is|are)|determine|compute|calculate|give|state)\b[^.?!]*?"
-    r"\bthe (?![a-z]+s\b)(?:\$?[a-z]\$?-)?[a-z]+ and"
-    r" (?:the (?![a-z]+s\b)(?:\$?[a-z]\$?-)?[a-z]+\b|(?![a-z]+s\b)[a-z]+(?=[.?]|$| (?:of|when|if|for|in)\b))",
-    re.IGNORECASE,
-)
-_NOT_COMMUTING = re.compile(
-    r"\bmatri(?:x|ces)\b|\bfree group\b|\bnon-?(?:abelian|commut)|\bpermutation|\bcycles?\b|\bquaternion"
-    r"|\bcross product|\bcommutator|\\(?:vec|mathbf|overrightarrow)[^$]{1,16}\\times|\bcompos(?:e|ition|ite)\b"
-    r"|\bstrings?\b|\bgroup\b|矩阵|置换",
-    re.IGNORECASE,
 )
 _EXTREMES = {
     "min": re.compile(
@@ -380,11 +326,78 @@ _JOINED = {"or": "\\cup", "and": "\\cap"}
 _SUMS = frozenset(("\\sum", "\\int", "\\prod"))
 
 
+class _Says(Kept["Question", bool]):
+    """A fact that holds where a pattern is found in the question, in capitals or not."""
+
+    def __init__(self, pattern: str) -> None:
+        found = re.compile(pattern, re.IGNORECASE)
+        super().__init__(lambda question: found.search(question.text) is not None)
+
+    def __set_name__(self, owner: type[Question], name: str) -> None:
+        self._name = name
+
+
 @dataclass(frozen=True)
 class Question:
     """One question; each fact about it is computed at its first use, and most are kept."""
 
     text: str
+    #: whether the question asks for a percentage; `20 percent of 50` does not
+    asks_percent = _Says(
+        r"(?<!\d)(?<!\d )(?<!\d\$ )percent|percentage|(?:what|which|how many|by what|as an?|in) (?:a )?\$?\\?%"
+    )
+    #: whether the question asks for a fraction or a decimal, so that a percentage has the wrong form
+    asks_fraction = _Says(
+        r"\b(?:as|in|give|what|which|find the|write the)\s+(?:an?\s+)?(?:\w+\s+){0,2}(?:fractions?|decimals?)\b"
+    )
+    #: whether the question restricts its numbers, as to positive ones: an answer may repeat the restriction
+    bounds_arguments = _Says(
+        r"\b(?:positive|non-?negative|negative|natural)\b|\\mathbb\s*\{?[RQZN]\}?\s*(?:\^|_)|\\mathbb\s*\{?N|[<>]|\\[gl](?:e|t|eq|eqslant)\b"
+        r"|\(\s*0\s*,|\[\s*0\s*,"
+    )
+    #: whether the question asks for another form of a value, so that a value copied from it is not an answer
+    asks_to_rewrite = _Says(
+        r"\b(?:convert|express|write|rewrite|simplify|reduce|change|round|expand|factor|factori[sz]e|rationali[sz]e|"
+        r"estimate|approximate|turn|transform)\b|\bas an? (?:\w+ ){0,2}(?:fraction|decimal|percent|percentage|mixed "
+        r"number|number|power|ratio)\b|\b(?:in|to) (?:the |its )?(?:scientific|lowest|simplest|standard|decimal|nearest"
+        r"|radical|exponential)\b"
+    )
+    #: whether the question asks for a value in its simplest form
+    asks_to_simplify = _Says(
+        r"\bsimplify|\bsimplest\b|\bsimplified\b|\blowest terms\b|\bcommon fraction\b|\birreducible fraction\b"
+        r"|\breduced? (?:the fraction|fraction|form|\$|\\|\d)"
+    )
+    #: whether the question asks to write a sum as a product
+    asks_to_factor = _Says(r"(?<!common )(?<!prime )\bfactor(?:i[sz]e|i[sz]ation|ed)?\b(?! of)(?!s)")
+    #: whether the question asks to write a product as a sum
+    asks_to_expand = _Says(r"\b(?:expand|expanded|expansion|multiply out)\b|without (?:parentheses|brackets)")
+    #: whether the question asks to write a number as a product of primes
+    asks_primes = _Says(r"\bprime factori[sz]ation|\bproduct of (?:its )?prime|\binto (?:its )?prime|分解质因数")
+    #: whether the question asks to round a number that it gives
+    asks_to_round = _Says(r"\bround \$?-?\d")
+    #: whether the question asks to complete the square
+    asks_square = _Says(r"complet\w+ the square|vertex form")
+    #: whether the question says in which order its answers are given, so that a bare list is a tuple
+    asks_order = _Says(
+        r"\bsort(?:ed)?\b|\barrange\b|\brank\b|\bin order\b|\brespectively\b|从[小大]到[大小]|依次|分别"
+        r"|\border the\b|\bfive-number summary\b|\bmenor a mayor\b|\bmayor a menor\b|\bordena|\bordne|\bsortier"
+        r"|\b(?:auf|ab)steigend"
+        r"|\bordre (?:dé)?croissant|\brangez\b|\bordem (?:de)?crescente|\bordine (?:de)?crescente|\bпо (?:возраст"
+        r"|убыв)ани|\bупорядоч"
+        r"|\bsırala|\bthứ tự\b|\burutkan\b|順に|排列|순서|차례"
+        r"|\bin (?:ascending|descending|increasing|decreasing|that|this|alphabetical|chronological|order)\b"
+        r"|\b(?:from|least|smallest|largest|greatest) to (?:the )?(?:least|smallest|largest|greatest)\b"
+        r"|\bfirst (?:\w+ )?(?:terms|members|digits)\b"
+        r"|\b(?:find|what (?:is|are)|determine|compute|calculate|give|state)\b[^.?!]*?"
+        r"\bthe (?![a-z]+s\b)(?:\$?[a-z]\$?-)?[a-z]+ and"
+        r" (?:the (?![a-z]+s\b)(?:\$?[a-z]\$?-)?[a-z]+\b|(?![a-z]+s\b)[a-z]+(?=[.?]|$| (?:of|when|if|for|in)\b))"
+    )
+    #: whether the question is about things whose products do not commute: matrices, words, permutations
+    keeps_order = _Says(
+        r"\bmatri(?:x|ces)\b|\bfree group\b|\bnon-?(?:abelian|commut)|\bpermutation|\bcycles?\b|\bquaternion"
+        r"|\bcross product|\bcommutator|\\(?:vec|mathbf|overrightarrow)[^$]{1,16}\\times|\bcompos(?:e|ition|ite)\b"
+        r"|\bstrings?\b|\bgroup\b|矩阵|置换"
+    )
 
     @Kept
     def words(self) -> frozenset[str]:
@@ -484,15 +497,6 @@ class Question:
         return tuple(tuple(n.strip() for n in names.split(",")) for names in _NAMES.findall(self.text))
 
     @property
-    def asks_percent(self) -> bool:
-        return _ASKS_PERCENT.search(self.text) is not None
-
-    @property
-    def asks_fraction(self) -> bool:
-        """Whether the question asks for a fraction or a decimal, so that a percentage has the wrong form."""
-        return _ASKS_FRACTION.search(self.text) is not None
-
-    @property
     def speaks_of_radians(self) -> bool:
         """Whether the question mentions radians, and no degrees."""
         text = self.text.lower()
@@ -511,55 +515,15 @@ class Question:
         return _RATIO.search(self.text) is not None and _CLOCK.search(self.text) is None
 
     @Kept
-    def bounds_arguments(self) -> bool:
-        """Whether the question restricts its numbers, as to positive ones: an answer may repeat the restriction."""
-        return _BOUNDED.search(self.text) is not None
-
-    @Kept
     def has_inequality(self) -> bool:
         """Whether the question has an inequality: then its answer must be solved to the last step."""
         return any(isinstance(f, Relation) and f.operators[0][0] in "<>" for f in self.formulas.values())
-
-    @property
-    def asks_to_rewrite(self) -> bool:
-        """Whether the question asks for another form of a value, so that a value copied from it is not an answer."""
-        return _REWRITES.search(self.text) is not None
-
-    @Kept
-    def asks_to_simplify(self) -> bool:
-        """Whether the question asks for a value in its simplest form."""
-        return _SIMPLIFIES.search(self.text) is not None
-
-    @Kept
-    def asks_to_factor(self) -> bool:
-        """Whether the question asks to write a sum as a product."""
-        return _FACTORS.search(self.text) is not None
-
-    @Kept
-    def asks_to_expand(self) -> bool:
-        """Whether the question asks to write a product as a sum."""
-        return _EXPANDS.search(self.text) is not None
-
-    @Kept
-    def asks_primes(self) -> bool:
-        """Whether the question asks to write a number as a product of primes."""
-        return _PRIMES.search(self.text) is not None
 
     @Kept
     def solved_for(self) -> str:
         """The unknown that the question asks to solve for; empty if it names no unknown."""
         match = _SOLVED_FOR.search(self.text)
         return "" if match is None else next((g for g in match.groups() if g), "y")
-
-    @Kept
-    def asks_to_round(self) -> bool:
-        """Whether the question asks to round a number that it gives."""
-        return _ROUNDS.search(self.text) is not None
-
-    @Kept
-    def asks_square(self) -> bool:
-        """Whether the question asks to complete the square."""
-        return _SQUARE.search(self.text) is not None
 
     @Kept
     def counted(self) -> frozenset[str]:
@@ -573,16 +537,6 @@ class Question:
         found = _OPTIONS.findall(self.text.lower())
         words = " ".join(part for pair in found for part in pair).replace(",", " ").split()
         return frozenset(words) - {"the"}
-
-    @Kept
-    def asks_order(self) -> bool:
-        """Whether the question says in which order its answers are given, so that a bare list is a tuple."""
-        return _ORDERED.search(self.text) is not None
-
-    @Kept
-    def keeps_order(self) -> bool:
-        """Whether the question is about things whose products do not commute: matrices, words, permutations."""
-        return _NOT_COMMUTING.search(self.text) is not None
 
     def says(self, phrase: str) -> bool:
         """Whether the question holds the phrase, which is in lower case; the question's case does not count."""
@@ -651,6 +605,9 @@ def _letters(tokens: Sequence[str]) -> frozenset[str]:
 _LONGEST_NAME, _NEAR, _SEGMENT = 2, 2, 3
 # Commands that begin formulas of all kinds, and so tell nothing of a name
 _HEADS = frozenset({"\\frac", "\\sqrt", "\\lim", "\\int", "\\sum", "("})
+
+
+NO_QUESTION = Question("")
 
 
 @lru_cache(maxsize=256)

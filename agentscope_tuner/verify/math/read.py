@@ -37,7 +37,7 @@ from agentscope_tuner.verify.math.node import (
     walk,
     with_args,
 )
-from agentscope_tuner.verify.math.parse import parse, parse_tokens
+from agentscope_tuner.verify.math.parse import parse_tokens
 from agentscope_tuner.verify.math.prose import (
     FIELD_NAMES,
     NEUTRAL,
@@ -53,7 +53,14 @@ from agentscope_tuner.verify.math.prose import (
     undressed,
     without_qualifier,
 )
-from agentscope_tuner.verify.math.question import Question, about, in_chinese_figures, is_number_word, numbers_said
+from agentscope_tuner.verify.math.question import (
+    NO_QUESTION,
+    Question,
+    about,
+    in_chinese_figures,
+    is_number_word,
+    numbers_said,
+)
 from agentscope_tuner.verify.math.resolve import Family, Reading, componentwise, resolve, written_out
 from agentscope_tuner.verify.math.scan import (
     WORD_SETS,
@@ -147,10 +154,10 @@ def _equated(before: str, behind: str, question: str | None) -> str:
 
 def _beside(text: str, before: str, behind: str, question: str | None) -> str:
     """Why the words beside a box make no answer of it, or another one: half of it, a doubt, another candidate."""
-    said = about(question)
-    words = said.words if said is not None else frozenset()
-
-    asked = Asked.of(question or "", lambda word: allowed(word, words, question or ""), _counts, operates)
+    words = (about(question) or NO_QUESTION).words
+    asked = Asked.of(
+        question or "", lambda word: allowed(word, words, question or ""), lambda word: known(singular(word)), operates
+    )
     if (word := turned(text, before, behind, asked)) != "":
         return f"unread: {word!r} beside the answer"
     if not any(map(str.isdigit, text)):
@@ -162,10 +169,6 @@ def _beside(text: str, before: str, behind: str, question: str | None) -> str:
     )
     different = any(other is not None and _digits(other[1]) != _digits(text) for other in others)
     return "another value beside the box" if different else ""
-
-
-def _counts(word: str) -> bool:
-    return known(singular(word))
 
 
 def _digits(text: str) -> str:
@@ -279,7 +282,7 @@ def _contradicted(text: str, tokens: list[Token], operator: str, *, behind: bool
     return "" if mine == theirs else "the box is equated with another value"
 
 
-_LONGEST = 200
+_LONGEST = 300
 _WRITING = re.compile(r"\\(?:text|textbf|mathrm|textrm|mbox)(?![a-zA-Z])|[{}]|\\[ ,;:!]|~")
 _NUMBER = r"[-+]?(?:\\?\$|[￥¥])?\d[\d,]*(?:\.\d+)?(?:/\d+)?(?:\\?%)?"
 _HAN = re.compile(r"[\u4e00-\u9fff]")
@@ -365,20 +368,20 @@ _CLOSING = re.compile(
 )
 
 
-def uncalled(text: str, question: Question | None) -> str:
+def uncalled(text: str, question: Question) -> str:
     r"""The value after a call with an equals sign, as after `P(\text{sum}=7) =`, `C(9,4) =` or `[-\cos x]_0^\pi =`."""
-    match = _CALLED.match(text) if "=" in text and len(text) <= _LONGEST else None
-    words = _TOLD_WORD.findall(_WRITING.sub(" ", match["said"] or "")) if match is not None else []
-    if match is None or not all(allowed(word, question.words if question else frozenset(), "") for word in words):
+    match = _CALLED.match(text) if "=" in text else None
+    if match is None:
         return text
-    return text[match.end() :]
+    words = _TOLD_WORD.findall(_WRITING.sub(" ", match["said"] or ""))
+    return text[match.end() :] if all(allowed(word, question.words, "") for word in words) else text
 
 
 def in_figures(text: str) -> str:
     r"""A number in words as digits: 42 for `\text{forty-two}`, with the words after it; any other text as it is."""
     if _HAN.search(text):
         return in_chinese_figures("".join(_WRITING.sub(" ", text).split())) or text
-    words = _WRITING.sub(" ", text).split() if len(text) <= _LONGEST else []
+    words = _WRITING.sub(" ", text).split()
     size = sum(1 for _ in takewhile(lambda word: is_number_word(word) or word.lower() == "and", words))
     found = list(numbers_said(" ".join(words[:size])))
     if len(found) != 1 or len(words) - size > _MOST_COUNTED or not all(w.isalpha() for w in words[size:]):
@@ -386,31 +389,21 @@ def in_figures(text: str) -> str:
     return f"{found[0]}\\text{{ {' '.join(words[size:])}}}" if words[size:] else str(found[0])
 
 
-def counted(text: str, question: Question | None) -> str:
+def counted(text: str, question: Question) -> str:
     """The 3 of `3 dozen`, if the question asks how many dozen; any other text as it is."""
-    match = (
-        _SCALED.fullmatch(_WRITING.sub(" ", text).strip()) if question is not None and len(text) <= _LONGEST else None
-    )
-    if match is None or question is None or not {match[2].lower(), singular(match[2])} & question.counted:
-        return text
-    return match[1]
+    match = _SCALED.fullmatch(_WRITING.sub(" ", text).strip()) if question.counted else None
+    return match[1] if match is not None and {match[2].lower(), singular(match[2])} & question.counted else text
 
 
-def chance(text: str, question: Question | None) -> str:
+def chance(text: str, question: Question) -> str:
     r"""`3 \text{ out of } 8` as a fraction, if the question is about a probability or a fraction; else the text."""
-    if question is None or len(text) > _LONGEST or not _CHANCES & question.words:
-        return text
-    match = _OUT_OF.fullmatch(" ".join(_WRITING.sub(" ", text).split()))
+    match = _OUT_OF.fullmatch(" ".join(_WRITING.sub(" ", text).split())) if _CHANCES & question.words else None
     return text if match is None else f"\\frac{{{match[1]}}}{{{match[2]}}}"
 
 
-def extreme(text: str, question: Question | None) -> str:
+def extreme(text: str, question: Question) -> str:
     r"""The 3 of `y_{\min}=3` or of `3\text{ at }x=2`, if the question asks for that extreme value; else the text."""
-    if (
-        question is None
-        or len(text) > _LONGEST
-        or not ({"min", "max"} & set(re.findall("min|max", text)) or "=" in text)
-    ):
+    if not any(sign in text for sign in ("min", "max", "=")):
         return text
     match = _EXTREME.match(text)
     if match is not None and question.asks_extreme(match["name"]):
@@ -422,10 +415,10 @@ def extreme(text: str, question: Question | None) -> str:
     return text
 
 
-def least(text: str, question: Question | None) -> str:
+def least(text: str, question: Question) -> str:
     r"""The 9 of `9 \pmod{10}`, if the question is about remainders; any other text as it is."""
     match = _MODULO.fullmatch(text) if "mod" in text else None
-    if match is None or question is None or not (_REMAINDERS & question.words or "\\pmod" in question.text):
+    if match is None or not (_REMAINDERS & question.words or "\\pmod" in question.text):
         return text
     moduli = _ASKED_MODULUS.findall(question.text)
     asked = not moduli or match[2] in moduli
@@ -458,19 +451,19 @@ def _coefficient(text: str) -> str | None:
     return None if "(" in text or "," in text else {"": "1", "-": "-1"}.get(text, text)
 
 
-def told(text: str, question: Question | None) -> str:
+def told(text: str, question: Question) -> str:
     """The number of a short sentence, with its counted noun; any other text as it is."""
-    if len(text) > _LONGEST or not text or not any(map(str.isdigit, text)):
+    if not any(map(str.isdigit, text)):
         return text
     plain = " ".join(_WRITING.sub(" ", text).split()).rstrip(" .。")
     if _HAN.search(text):
         return _in_chinese(plain, question) or text
     if "\\" in plain.replace("\\$", "").replace("\\%", ""):
-        return _without_lead(text, question) if question is not None else text
-    short = _without_condition(plain, question.text) if question is not None else plain
+        return _without_lead(text, question)
+    short = _without_condition(plain, question.text)
     short = _CLOSING.sub("", short) if short[-1:].isalpha() else short
-    match = _IN_ENGLISH.fullmatch(short) if question is not None else None
-    if match is not None and question is not None and all(_is_said(word, question) for word in match["before"].split()):
+    match = _IN_ENGLISH.fullmatch(short) if question.text else None
+    if match is not None and all(_is_said(word, question) for word in match["before"].split()):
         return f"{match['value']}\\text{{{match['after']}}}" if match["after"] else match["value"]
     return text if short == plain else short
 
@@ -481,7 +474,7 @@ def _without_lead(text: str, question: Question) -> str:
     `\text{increasing on }(2,\infty)` becomes `(2, \infty)`, and `\frac58\text{ of the pizza}` becomes `\frac58`.
     """
     match = _LEADING.match(text)
-    if match is not None and all(_may_lead(word, question) for word in match[1].split()):
+    if match is not None and question.text and all(_may_lead(word, question) for word in match[1].split()):
         text = text[match.end() :]
     match = _PART.search(text)
     if match is not None and _CHANCES & question.words and all(w.lower() in question.words for w in match[1].split()):
@@ -507,22 +500,17 @@ def _without_condition(plain: str, asked: str) -> str:
 
 def _is_said(word: str, question: Question) -> bool:
     word = word.lower()
-    if word in _HELPERS:
-        return True
-    if word in _MONTHS:
-        return False
-    return allowed(word, question.words, "")
+    return word in _HELPERS or (word not in _MONTHS and allowed(word, question.words, ""))
 
 
-def _in_chinese(plain: str, question: Question | None) -> str | None:
-    plain = plain.replace(" ", "")
-    match = _IN_CHINESE.fullmatch(plain)
-    asked = question.text.replace(" ", "") if question is not None else ""
-    if match is None or _TAKES_BACK.search(match["before"]) or not _is_harmless(match["before"], asked):
+def _in_chinese(plain: str, question: Question) -> str | None:
+    match = _IN_CHINESE.fullmatch(plain.replace(" ", ""))
+    asked = question.text.replace(" ", "")
+    if match is None:
         return None
-    if _is_given(match["before"], asked):
+    before, after = match["before"], match["after"]
+    if _TAKES_BACK.search(before) or not _is_harmless(before, asked) or _is_given(before, asked):
         return None
-    after = match["after"]
     if not after or known(after) or all(map(known, after.split("/"))):
         return f"{match['value']}\\text{{{after}}}" if after else match["value"]
     counted = after[1:] if after[0] in COUNTERS else after
@@ -554,7 +542,6 @@ def _is_harmless(before: str, asked: str) -> bool:
     return True
 
 
-_LONGEST_PARTS = 300
 _TEXT = r"\\(?:text|textbf|mathrm|textrm|mbox)"
 _GAP = r"(?:\\[ ,;:!~]|\\q?quad|~|\s)*"
 _NAME = re.compile(
@@ -580,9 +567,9 @@ _FEWEST = 2
 _LABELS = re.compile(rf"{_TEXT}\s*\{{|[a-z]\s*[:=]")
 
 
-def with_names(text: str, question: Question | None) -> str:
+def with_names(text: str, question: Question) -> str:
     """Each labelled value as an equation `name=value`; any other text as it is. The question must hold every name."""
-    if question is None or len(text) > _LONGEST_PARTS or not _LABELS.search(text):
+    if not question.text or len(text) > _LONGEST or not _LABELS.search(text):
         return text
     found = [_NAME.fullmatch(part) for part in _PARTED.split(text) if part.strip(" ~\\,;:!")]
     if len(found) < _FEWEST or None in found:
@@ -604,13 +591,12 @@ def _is_in_question(name: str, question: Question) -> bool:
 
 def by_letters(text: str, reference: str) -> str:
     r"""The lettered parts in order: `(a) 5, (b) 2` as `(5, 2)`. Where the reference has letters too, they are kept."""
-    if len(text) > _LONGEST_PARTS or not text.strip().startswith(("(", "\\", "a")):
-        return text
-    marks = list(_LETTERED.finditer(text))
+    marks = list(_LETTERED.finditer(text)) if len(text) <= _LONGEST else []
+    said = "".join(m[1] for m in marks)
     if (
         len(marks) < _FEWEST
         or text[: marks[0].start()].strip()
-        or "".join(m[1] for m in marks) not in ("abcdefgh"[: len(marks)], "12345678"[: len(marks)])
+        or said not in ("abcdefgh"[: len(said)], "12345678"[: len(said)])
     ):
         return text
     ends = [*(m.start() for m in marks[1:]), len(text)]
@@ -622,9 +608,9 @@ def by_letters(text: str, reference: str) -> str:
     return text if any("," in value for value in values) else f"({', '.join(values)})"
 
 
-def by_sides(text: str, question: Question | None) -> str:
+def by_sides(text: str, question: Question) -> str:
     r"""`8 \text{ by } 5` as `8, 5`, where the question asks for dimensions; any other text as it is."""
-    match = _BY.fullmatch(text.strip()) if question is not None and _DIMENSIONS & question.words else None
+    match = _BY.fullmatch(text.strip()) if _DIMENSIONS & question.words else None
     return text if match is None else f"{match[1]}, {match[2]}"
 
 
@@ -638,14 +624,12 @@ _MOST_FORMULAS = 40
 _SORTED = re.compile(r"\\[lg]t(?![a-zA-Z])|[<>]")
 
 
-def without_exclusion(text: str, question: Question | None) -> str:
+def without_exclusion(text: str, question: Question) -> str:
     """The text without its exclusion, if each excluded value is a zero of a denominator in the question's formulas.
 
     Any other text as it is.
     """
-    if question is None or len(text) > _LONGEST or not any(sign in text for sign in ("\\ne", "≠", "!=", "\\not")):
-        return text
-    match = _EXCLUSION.search(text)
+    match = _EXCLUSION.search(text) if any(sign in text for sign in ("\\ne", "≠", "!=", "\\not")) else None
     if match is None or not text[: match.start()].strip():
         return text
     below = [
@@ -654,20 +638,9 @@ def without_exclusion(text: str, question: Question | None) -> str:
         for part in walk(formula)
         if isinstance(part, Quotient) and symbols(part.below) == {match["name"]}
     ]
-    values = [_read_formula(value) for value in match["values"].split(",")]
-    held = all(v is not None and any(_is_zero(one, match["name"], v) for one in below) for v in values)
+    values = [_read_tokens(tokenize(value)) for value in match["values"].split(",")]
+    held = all(v is not None and any(exact_value(_at(b, match["name"], v)) == 0 for b in below) for v in values)
     return text[: match.start()] if held else text
-
-
-def _read_formula(text: str) -> Node | None:
-    try:
-        return parse(text)
-    except (Unreadable, TooComplex):
-        return None
-
-
-def _is_zero(node: Node, name: str, value: Node) -> bool:
-    return exact_value(_at(node, name, value)) == 0
 
 
 def _at(node: Node, name: str, value: Node) -> Node:
@@ -686,7 +659,6 @@ _FOOTNOTE = re.compile(r"[\d)}\]]\s*\^\s*\{?\s*(?:\*|\\(?:ast|star|dagger|ddagge
 _WORD = re.compile(r"[^\W\d_]+")
 # An index that is a word, as in `x_{false}`
 _INDEX_WORD = re.compile(r"_.*?(?<![\\a-zA-Z])([a-z]{2,})")
-_BOX = re.compile(r"\\f?box(?:ed)?\s*\{")
 _LISTS = re.compile("[=,;<>]")
 
 
@@ -725,27 +697,11 @@ def bare(text: str) -> str:
         text = text.strip()
         if text[:1] in _OPENING and (match := _DELIMITED.fullmatch(text)):
             text = next(g for g in match.groups() if g is not None).strip()
-        if text.startswith("\\") and (inside := _whole_box(text)) is not None:
-            text = inside
         if text.endswith(".") and not text.endswith(".."):
             text = text[:-1].rstrip()
         if text == before:
             break
     return text
-
-
-def _whole_box(text: str) -> str | None:
-    """The content of a box that is the whole text; None for any other text, also for two boxes: two answers."""
-    match = _BOX.match(text)
-    if match is None:
-        return None
-    depth = 0
-    for brace in re.finditer(r"\\.|[{}]", text[match.end() - 1 :], re.DOTALL):
-        depth += (brace.group() == "{") - (brace.group() == "}")
-        if depth == 0:
-            end = match.end() - 1 + brace.start()
-            return text[match.end() : end].strip() if end == len(text) - 1 else None
-    return None
 
 
 @lru_cache(maxsize=1024)
@@ -837,20 +793,21 @@ def read_answer(text: str, ref: Side, question: Question | None) -> Side:
     doubtful = _doubt(text)
     if doubtful is not None:
         return Side(text, (), None, None, doubtful)
-    if question is not None and "=" in text and not _LISTS.search(ref.text) and question.asked_for:
+    asked = question or NO_QUESTION
+    if "=" in text and not _LISTS.search(ref.text) and asked.asked_for:
         with suppress(Unreadable):
-            if question.asks_another(list(takewhile("=".__ne__, (t.text for t in tokenize(text))))):
+            if asked.asks_another(list(takewhile("=".__ne__, (t.text for t in tokenize(text))))):
                 return Side(text, (), None, None, "another name than the question asks for")
-    if question is not None and (other := _other_kind(text, ref.text, question)):
+    if other := _other_kind(text, ref.text, asked):
         return Side(text, (), None, None, other)
     words = {word.lower() for word in _WORD.findall(f"{ref.text} {ref.sentence}")}
-    said = frozenset(words).union(map(singular, words), question.words if question is not None else ())
+    said = asked.words.union(words, map(singular, words))
 
     def allows(word: str) -> bool:
-        return allowed(word, said, question.text if question is not None else "")
+        return allowed(word, said, asked.text)
 
-    side = _read(_without_introduction(text, ref, question), allows)
-    strange = None if side.node is None else next(_strange_words(side.node, allows, question, ref), None)
+    side = _read(_without_introduction(text, ref, asked), allows)
+    strange = None if side.node is None else next(_strange_words(side.node, allows, asked, ref), None)
     if strange is not None:
         return replace(side, node=None, problem=f"the word {strange!r}")
     return _resolved(side)
@@ -875,11 +832,13 @@ def _other_kind(text: str, ref: str, question: Question) -> str:
     return "an interval for a point" if _OF_POINTS.search(question.text) and _BOUNDS.search(text) else ""
 
 
-def _without_introduction(text: str, ref: Side, question: Question | None) -> str:
-    """The answer without the words and labels around its value."""
+def _without_introduction(text: str, ref: Side, question: Question) -> str:
+    """The answer without the words and labels around its value; a text over `_LONGEST` as it is."""
+    if len(text) > _LONGEST:
+        return text
     if "=" not in ref.text:
         text = uncalled(text, question)
-    if question is not None and question.asks_order and isinstance(ref.node, Collection) and _SORTED.search(text):
+    if isinstance(ref.node, Collection) and question.asks_order:
         text = _SORTED.sub(", ", text)
     if isinstance(ref.node, (Array, Collection)):
         text = by_sides(with_names(by_letters(text, ref.text), question), question)
@@ -902,16 +861,14 @@ def _doubt(text: str) -> str | None:
     return "a footnote's mark behind the value" if _FOOTNOTE.search(text[-_SHOWN:]) else None
 
 
-def _strange_words(node: Node, allows: Allows, question: Question | None, ref: Side) -> Iterator[str]:
+def _strange_words(node: Node, allows: Allows, question: Question, ref: Side) -> Iterator[str]:
     """The words in an answer that are not understood: behind a number, as a name, in an index."""
     if isinstance(node, Text):
         return
     for n in walk(node):
         if isinstance(n, Quantity):
-            counted = question.counted if question is not None else frozenset()
-            yield from (
-                w for w in unknown_words(n.unit) if w.lower() not in counted and (w in NEUTRAL or not allows(w))
-            )
+            unknown = (w for w in unknown_words(n.unit) if w.lower() not in question.counted)
+            yield from (w for w in unknown if w in NEUTRAL or not allows(w))
         elif isinstance(n, Text) and n.words.lower() not in WORD_SETS:
             yield from (w for w in n.words.split() if not allows(w) and not w.isupper())
         elif (
@@ -923,7 +880,7 @@ def _strange_words(node: Node, allows: Allows, question: Question | None, ref: S
                 a.words for a in n.args[names + 1 :] if isinstance(a, Text) and a.words.lower() not in WORD_SETS
             )
         elif isinstance(n, Symbol) and (index := _INDEX_WORD.search(n.name)) is not None and index[1] not in ref.text:
-            yield from (w for w in (index[1],) if question is None or w not in question.text)
+            yield from () if index[1] in question.text else (index[1],)
 
 
 @lru_cache(maxsize=1024)
@@ -937,7 +894,7 @@ def read_reference(text: str, question: Question | None) -> Side:
         JudgeError: the reference cannot be read, is over the bounds, or states several values.
     """
     try:
-        side = on_own_stack(_read_stated, with_names(text, question) if _HAN.search(text) else text)
+        side = on_own_stack(_read_stated, with_names(text, question or NO_QUESTION) if _HAN.search(text) else text)
     except TooComplex as exc:
         raise JudgeError(
             f"the reference answer {short(text)!r} is over the bounds: {exc}", cause=Cause.REFERENCE

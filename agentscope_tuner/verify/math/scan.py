@@ -357,17 +357,11 @@ def _scan(text: str, in_text: bool, out: list[Token]) -> None:
         at = match.end()
         if kind == "space":
             spaced = True
-            continue
-        if kind == "skip":
-            continue
-        if kind in ("escaped", "op", "cmd"):
-            depth += _bracket(found)
-        _EMIT.get(kind, _emit_op)(match, found, spaced, in_text, out)
-        spaced = kind == "text" and found[:-1].endswith(" ")
-
-
-def _bracket(found: str) -> int:
-    return (found in ("(", "[", "\\{")) - (found in (")", "]", "\\}"))
+        elif kind != "skip":
+            if kind in ("escaped", "op", "cmd"):
+                depth += (found in ("(", "[", "\\{")) - (found in (")", "]", "\\}"))
+            _emit(match, kind, spaced, in_text, out)
+            spaced = kind == "text" and found[:-1].endswith(" ")
 
 
 def _foreign(text: str, at: int, spaced: bool, out: list[Token]) -> int:
@@ -387,40 +381,46 @@ def _foreign(text: str, at: int, spaced: bool, out: list[Token]) -> int:
     return at + 1
 
 
-def _emit_number(match: re.Match[str], found: str, spaced: bool, in_text: bool, out: list[Token]) -> None:
-    # Keep the point of `0.` if repeating digits follow: `0.\overline{3}`
-    repeats = match.string.startswith(("\\overline", "\\dot", "\\bar"), match.end())
-    out.append(Token("num", _SEPARATOR.sub("", found if repeats else found.rstrip(".")), spaced))
+def _emit(match: re.Match[str], kind: str, spaced: bool, in_text: bool, out: list[Token]) -> None:
+    found = match[0]
+    match kind:
+        case "num" | "thousands" | "blocks":
+            # Keep the point of `0.` if repeating digits follow: `0.\overline{3}`
+            repeats = match.string.startswith(("\\overline", "\\dot", "\\bar"), match.end())
+            out.append(Token("num", _SEPARATOR.sub("", found if repeats else found.rstrip(".")), spaced))
+        case "cmd":
+            _emit_command(match, spaced, out)
+        case "letters":
+            _emit_letters(found, spaced, in_text, out)
+        case "comma":
+            # `3{,}5`: a decimal comma, since a group of thousands has three digits
+            out.append(Token("num", found.replace("{,}", "."), spaced))
+        case "text":
+            inside, before = match["inner"], len(out)
+            _scan(inside, True, out)
+            if len(out) > before and (spaced or inside[:1].isspace()):
+                out[before] = out[before]._replace(spaced=True)
+        case "roman":
+            _scan(match["mixed"], True, out)
+        case "rm":
+            name = match["upright"]
+            if len(name) == 1:
+                out.append(Token("sym", name, spaced, upright="rm" in found))
+            elif "operatorname" in found and name not in FUNCTIONS:
+                out.append(Token("name", name, spaced))
+            else:
+                _emit_letters(name, spaced, "rm" in found, out)
+        case "env":
+            out += [Token("cmd", f"\\{match['side']}", spaced), Token("name", match["name"].rstrip("*"))]
+        case "bb":
+            out.append(Token("cmd", f"\\mathbb{{{match['field']}}}", spaced))
+        case "dots":
+            out.append(Token("cmd", "\\ldots", spaced))
+        case _:
+            _emit_op(match, spaced, out)
 
 
-def _emit_comma(match: re.Match[str], found: str, spaced: bool, in_text: bool, out: list[Token]) -> None:
-    # `3{,}5`: a decimal comma, since a group of thousands has three digits
-    out.append(Token("num", found.replace("{,}", "."), spaced))
-
-
-def _emit_text(match: re.Match[str], found: str, spaced: bool, in_text: bool, out: list[Token]) -> None:
-    inside = match.group("inner")
-    before = len(out)
-    _scan(inside, True, out)
-    if len(out) > before and (spaced or inside[:1].isspace()):
-        out[before] = out[before]._replace(spaced=True)
-
-
-def _emit_roman(match: re.Match[str], found: str, spaced: bool, in_text: bool, out: list[Token]) -> None:
-    _scan(match.group("mixed"), True, out)
-
-
-def _emit_upright(match: re.Match[str], found: str, spaced: bool, in_text: bool, out: list[Token]) -> None:
-    name = match.group("upright")
-    if len(name) == 1:
-        out.append(Token("sym", name, spaced, upright="rm" in found))
-    elif "operatorname" in found and name not in FUNCTIONS:
-        out.append(Token("name", name, spaced))
-    else:
-        _emit_letters(match, name, spaced, "rm" in found, out)
-
-
-def _emit_letters(match: re.Match[str] | None, found: str, spaced: bool, in_text: bool, out: list[Token]) -> None:
+def _emit_letters(found: str, spaced: bool, in_text: bool, out: list[Token]) -> None:
     if found == "sec" and in_text and out and out[-1].kind == "num":
         out.append(Token("word", found, spaced))
     elif found in FUNCTIONS:
@@ -439,7 +439,7 @@ def _emit_letters(match: re.Match[str] | None, found: str, spaced: bool, in_text
             out.append(Token("sym", letter, spaced))
             spaced = False
         if tail:
-            _emit_letters(None, tail, False, False, out)
+            _emit_letters(tail, False, False, out)
 
 
 def _is_word(found: str) -> bool:
@@ -455,67 +455,28 @@ def _glued(found: str) -> bool:
     return any(found[cut:] in FUNCTIONS and len(found) - cut > 2 for cut in (1, 2))
 
 
-def _emit_env(match: re.Match[str], found: str, spaced: bool, in_text: bool, out: list[Token]) -> None:
-    out.append(Token("cmd", f"\\{match.group('side')}", spaced))
-    out.append(Token("name", match.group("name").rstrip("*")))
-
-
-def _emit_field(match: re.Match[str], found: str, spaced: bool, in_text: bool, out: list[Token]) -> None:
-    out.append(Token("cmd", "\\mathbb{" + match.group("field") + "}", spaced))
-
-
-def _emit_command(match: re.Match[str], found: str, spaced: bool, in_text: bool, out: list[Token]) -> None:
-    name = found[1:].rstrip("*")
+def _emit_command(match: re.Match[str], spaced: bool, out: list[Token]) -> None:
+    name = match[0][1:].rstrip("*")
     if name in ("left", "right") and match.string[match.end() : match.end() + 1] == "|":
         out.append(Token("cmd", "\\" + name, spaced))
-        return
-    if name in LOOKS or name in ("left.", "right."):
-        return
-    same = SAME.get(name, "\\" + name)
-    if same in ("and", "or", "not"):
-        out.append(Token("word", same, spaced))
-    elif same.startswith("\\") or same in ("->", "=>"):
-        kind = "open" if same in CLOSERS else "close" if same in CLOSING else "cmd" if same.startswith("\\") else "op"
-        out.append(Token(kind, same, spaced))
-    else:
-        out.append(Token("open" if same in CLOSERS else "close" if same in CLOSING else "op", same, spaced))
+    elif name not in LOOKS:
+        same = SAME.get(name, "\\" + name)
+        kind = "word" if same in ("and", "or", "not") else "cmd" if same.startswith("\\") else "op"
+        out.append(Token(_bracket_kind(same) or kind, same, spaced))
 
 
-def _emit_op(match: re.Match[str], found: str, spaced: bool, in_text: bool, out: list[Token]) -> None:
-    found = _PLAIN.get(found, found)
+def _bracket_kind(text: str) -> str:
+    return "open" if text in CLOSERS else "close" if text in CLOSING else ""
+
+
+def _emit_op(match: re.Match[str], spaced: bool, out: list[Token]) -> None:
+    found = _PLAIN.get(match[0], match[0])
     if found == "!=" and not spaced and out and out[-1].kind == "num" and [t.text for t in out[-2:-1]] != ["_"]:
         # `5!=120` is a factorial and an equals sign: nobody states that two numbers differ
         out += [Token("op", "!"), Token("op", "=")]
-        return
-    if found == "and":
-        out.append(Token("word", found, spaced))
-        return
-    if found == "." and match.string[: match.start()].endswith(("\\left", "\\right")):
-        return
-    kind = "open" if found in CLOSERS else "close" if found in CLOSING else "op"
-    if found.startswith("\\\\"):
-        found = "\\\\"
-    out.append(Token(kind, found, spaced))
-
-
-def _emit_dots(match: re.Match[str], found: str, spaced: bool, in_text: bool, out: list[Token]) -> None:
-    out.append(Token("cmd", "\\ldots", spaced))
-
-
-_EMIT = {
-    "dots": _emit_dots,
-    "text": _emit_text,
-    "roman": _emit_roman,
-    "rm": _emit_upright,
-    "thousands": _emit_number,
-    "blocks": _emit_number,
-    "num": _emit_number,
-    "comma": _emit_comma,
-    "env": _emit_env,
-    "bb": _emit_field,
-    "cmd": _emit_command,
-    "letters": _emit_letters,
-}
+    elif found != "." or not match.string[: match.start()].endswith(("\\left", "\\right")):
+        found = "\\\\" if found.startswith("\\\\") else found
+        out.append(Token("word" if found == "and" else _bracket_kind(found) or "op", found, spaced))
 
 
 P = ParamSpec("P")

@@ -26,12 +26,12 @@ DIMENSIONS = {
     "time": """s sec second 秒 1|min minute 分钟 60|h hr hour 小时 时 3600|day 天 86400|week 周 604800
         |ms millisecond 1/1000|μs microsecond 1/1000000
         |month 月|year yr 年|decade|century""",
-    "money in dollars": "$ dollar usd USD 美元 1|cent ¢ 1/100",
-    "money in euros": "euro eur EUR 欧元 1",
-    "money in yen": "yen jpy JPY 円 日元 1",
-    "money in yuan": "yuan rmb RMB cny CNY renminbi 元 人民币 1",
-    "money in pounds": "gbp GBP sterling 英镑 1|pence 1/100",
-    "money in rupees": "rupee inr INR 1",
+    "money_in_dollars": "$ dollar usd USD 美元 1|cent ¢ 1/100",
+    "money_in_euros": "euro eur EUR 欧元 1",
+    "money_in_yen": "yen jpy JPY 円 日元 1",
+    "money_in_yuan": "yuan rmb RMB cny CNY renminbi 元 人民币 1",
+    "money_in_pounds": "gbp GBP sterling 英镑 1|pence 1/100",
+    "money_in_rupees": "rupee inr INR 1",
     "angle": "rad radian 1",
     "mass length^2 time^-2": "J joule 1000|kJ kilojoule 1000000|MJ megajoule 1000000000|cal calorie 4184"
     "|kcal 4184000|eV|keV|MeV",
@@ -49,39 +49,22 @@ DIMENSIONS = {
     "data": "bit 1|byte 8",
 }
 # one word for a quotient of two units
-COMPOUND = {
-    "mph": (("mile", 1), ("hour", -1)),
-    "kph": (("km", 1), ("hour", -1)),
-    "kmh": (("km", 1), ("hour", -1)),
-    "kmph": (("km", 1), ("hour", -1)),
-    "mps": (("m", 1), ("s", -1)),
-    "fps": (("ft", 1), ("s", -1)),
-}
+COMPOUND = {"mph": (("mile", 1), ("hour", -1)), "mps": (("m", 1), ("s", -1)), "fps": (("ft", 1), ("s", -1))}
+COMPOUND |= dict.fromkeys(("kph", "kmh", "kmph"), (("km", 1), ("hour", -1)))
 # nouns counted one by one: such a noun never changes the number before it
 COUNTED = frozenset(
-    """adult animal answer ant apple apricot arrangement article axis ball balloon banana baseball basketball
-    bead bean bear bee bench berry bicycle bike bird blanket block board boat book bottle bowl box boy bracelet
-    brick brother brownie bug bus button cake calf camel camper can candle candy car card carrot case cat cell
-    chair chapter cherry chicken child children chip chocolate choice circle citizen city class clip clock
-    coconut coin color colour combination computer contestant cookie corner cow crate crayon
-    cube cup cupcake customer daisy deer desk diamond dice die digit dime divisor doctor dog doll dollar donkey
-    donut door dot dress driver drop duck edge egg element elephant employee engineer envelope eraser event face
-    factor fan farmer fish flag floor flower fork friend frog fruit function game gem gift girl glass goat
-    goldfish grade grape graph guest guitar ham handshake hat head heart hen hexagon hole horse hose house integer item
-    jar jewel job juror key kid kite kitten knight ladder lamp lane lap leaf leaves leg lemon letter light line
-    lion list log lollipop loser machine magazine mango map marble mark match meal meeting melon member men mice
-    minor mistake monkey mouse movie muffin nail name necklace neighbor nickel note notebook number nurse nut
-    object octagon onion option orange orchard outcome outfit owl page painting pancake paper parent park parrot
-    part participant partition passenger path patient pattern peach peanut pear pearl pen pencil pennies penny
-    pentagon people permutation person phone photo picture pie piece pig pigeon pill pillow pirate pizza plan
-    plane plant plate player plum point pole polygon position possibility post potato prize problem program
-    pupil puppy puzzle quarterback quarterly question rabbit racer rectangle rhombus ribbon ring robot rock room
-    root rope rose route row ruler sandwich scarf seashell seat sheep sheet shelf shell shirt shoe shop
-    side sister skirt slice snack snake soldier solution song spider spoon square stamp star state step stick
-    sticker stone story straw strawberry student subset sweet swimmer table tank teacher team teeth tent term
-    test ticket tile time tire toad token tomato tooth toy tractor train trapezoid tree triangle trip truck
-    tulip turkey turn turtle unit value vehicle vertex vertices visitor volunteer vote voter wagon walnut
-    watermelon way wheel window winner woman women word worker year zebra""".split()  # noqa: SIM905
+    """adult animal answer ant apple arrangement article ball berry block board book box boy bracelet bus button cake
+    calf can candy car case cat cherry chicken child children chip chocolate choice circle city class clock coin
+    color colour combination computer cookie corner cube cup cupcake dice die digit dime divisor dog dollar donut
+    door dot drop duck edge egg element event face factor farmer fish floor friend fruit function game girl glass
+    goat grade graph guest handshake hat head hexagon hole house integer item jar job key lap leaves leg lemon
+    letter light line list log map marble mark match meal meeting men mice minor mistake muffin name note notebook
+    number object onion option orange outcome outfit page paper parent part path pear pen pencil pennies penny
+    pentagon people permutation person phone picture piece pig pizza plan plane plant plate player point pole
+    polygon position problem program pupil puzzle quarterly question rectangle rhombus ring room root rope row seat
+    sheep sheet shelf shell shirt shop side slice solution square stamp star state step sticker stone story student
+    subset table tank team teeth term test ticket tile time train trapezoid tree triangle trip truck turn unit value
+    vertex vertices visitor wagon way wheel window women word year""".split()  # noqa: SIM905
 )
 # Adjectives that may stand before a counted or measured noun; they are dropped
 DESCRIBING = frozenset(
@@ -127,33 +110,20 @@ class PhysicalUnit(NamedTuple):
 
 def _table() -> Iterator[tuple[str, PhysicalUnit]]:
     for dimension, line in DIMENSIONS.items():
-        powers = tuple((base.partition("^")[0], int(base.partition("^")[2] or 1)) for base in _bases(dimension))
+        powers = tuple((base.partition("^")[0], int(base.partition("^")[2] or 1)) for base in dimension.split())
         for entry in line.split("|"):
-            *names, size = entry.split()
-            if size[0].isdigit():
-                measured_by = PhysicalUnit(powers, Fraction(size))
+            names = entry.split()
+            if names[-1][0].isdigit():
+                unit = PhysicalUnit(powers, Fraction(names.pop()))
             else:
                 # without a size the unit is a dimension of its own, under each of its names
-                names.append(size)
-                measured_by = PhysicalUnit(((names[0], 1),), Fraction(1))
-            yield from ((name, measured_by) for name in names)
-
-
-def _bases(dimension: str) -> list[str]:
-    return [dimension.replace(" ", "_")] if dimension.startswith("money") else dimension.split()
+                unit = PhysicalUnit(((names[0], 1),), Fraction(1))
+            yield from ((name, unit) for name in names)
 
 
 _UNITS = dict(_table())
-SCALES = {
-    "dozen": 12,
-    "hundred": 10**2,
-    "thousand": 10**3,
-    "million": 10**6,
-    "billion": 10**9,
-    "trillion": 10**12,
-    "万": 10**4,
-    "亿": 10**8,
-}
+SCALES = {"dozen": 12, "hundred": 10**2, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
+SCALES |= {"万": 10**4, "亿": 10**8}
 PERCENT = frozenset({"percent", "pct", "percentage", "percents"})
 DEGREES = frozenset({"degree", "degrees", "deg"})
 TEMPERATURES = {"C": "celsius", "F": "fahrenheit"}
@@ -312,7 +282,6 @@ _WHOLE = re.compile(rf"{_PART}(?:\s*(?:,|;|,?\s*\band\b)?\s*{_PART}){{1,3}}")
 _PARTS = re.compile(_PART)
 _HAS_TWO = re.compile(r"\d\D*[a-zA-Z]\D*\d[\d.]*\D*[a-zA-Z]")
 _LONGEST = 120
-_MINUTE = "min"
 
 
 def added_up(text: str) -> str | None:
@@ -322,23 +291,18 @@ def added_up(text: str) -> str | None:
     plain = " ".join(_WRITING.sub(" ", text).split())
     if not _WHOLE.fullmatch(plain):
         return None
-    units = [_name(name) for _, name in _PARTS.findall(plain)]
-    times = {measure(((name, 1),)).dimension for name in units} & {measure((("second", 1),)).dimension}
+    parts = [(Fraction(amount), word.rstrip(".")) for amount, word in _PARTS.findall(plain)]
+    units = [word if len(word) <= 2 else singular(word) for _, word in parts]
     # the m of `2h 30m` is a minute: a metre cannot follow an hour
-    units = [_MINUTE if times and name == "m" else name for name in units]
-    found: list[PhysicalUnit] = [measure(((name, 1),)) for name in units]
+    times = any(measure(((name, 1),)).dimension == (("time", 1),) for name in units)
+    found = [measure((("min" if times and name == "m" else name, 1),)) for name in units]
     sizes = [unit.size for unit in found]
     if len({unit.dimension for unit in found}) != 1 or sizes != sorted(set(sizes), reverse=True):
         return None
-    numbers = [Fraction(number) for number, _ in _PARTS.findall(plain)]
-    total = sum((n * size for n, size in zip(numbers, sizes, strict=True)), Fraction(0)) / sizes[-1]
-    written = str(total) if total.denominator == 1 else f"\\frac{{{total.numerator}}}{{{total.denominator}}}"
-    return f"{written}\\text{{ {units[-1]}}}"
-
-
-def _name(word: str) -> str:
-    word = word.rstrip(".")
-    return word if len(word) <= 2 else singular(word)
+    total = Fraction(sum(amount * size for (amount, _), size in zip(parts, sizes, strict=True))) / sizes[-1]
+    unit = "min" if times and units[-1] == "m" else units[-1]
+    written = f"\\frac{{{total.numerator}}}{{{total.denominator}}}" if total.denominator > 1 else str(total)
+    return f"{written}\\text{{ {unit}}}"
 
 
 _ASKED = re.compile(
@@ -373,8 +337,6 @@ _AMOUNT = re.compile(
 )
 _SENTENCE = re.compile(r"(?:[^.?!。？！\n]|\.(?=\d))*+[?？]")
 _POWERS = frozenset({"square", "cubic", "sq", "cu"})
-_LETTERS = frozenset({"C", "F"})
-_SCALES = {"C": "celsius", "F": "fahrenheit"}
 _MAX_CHARS = 5_000
 
 
@@ -423,8 +385,8 @@ def _leading_unit(match: re.Match[str]) -> list[tuple[str, int]]:
         word = _ABROAD.get(singular(word), word)
         if word == "per":
             sign = -1
-        elif word in _LETTERS and not parts and match.group().rstrip().endswith(word):
-            parts.append((_SCALES[word], 1))
+        elif word in TEMPERATURES and not parts and match.group().rstrip().endswith(word):
+            parts.append((TEMPERATURES[word], 1))
         elif word.lower() in _POWERS:
             waiting.append((word, sign))
         elif _is_unit(word):
