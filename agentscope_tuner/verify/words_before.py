@@ -315,8 +315,8 @@ def _is_subject(words: list[str], strange: list[int], asked: Asked, is_value: bo
         return (ENDS_UNSPACED.search(words[-1]) is not None or asked.tells) and not turns
     if asked.text and _is_told(words, strange, asked):
         return True
-    if asked.text and not asked.tells:
-        return False
+    if 2 * len(strange) <= len(words) and not any(_ANSWER_WORD.search(word) or CALLS_WRONG.search(word) or _is_of_answer(word) for word in words):
+        return True
     verbs = [at for at, word in enumerate(words) if word in VERBS]
     # `also beträgt die Fläche`
     inverted = bool(verbs) and verbs[0] == 1 and words[0] in _INVERTS
