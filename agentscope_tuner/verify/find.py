@@ -48,6 +48,13 @@ _BESIDE = re.compile(
     r"|\b(?:and|or|else|either|maybe|perhaps|possibly|alternatively)\b|或者|也许|可能)*",
     re.IGNORECASE,
 )
+# Two boxes of a sentence are two answers, whatever joins them, unless the second follows from the first or corrects it
+_PARTS_BOXES = re.compile(
+    r"[.!?](?:\s|$)|[。！？\n]|[=:：<>]|\\[a-zA-Z]*(?:arrow|implies|iff|to|le|ge|lt|gt)(?![a-z])|\d|->"
+    r"|\b(?:so|then|thus|hence|therefore|which|gives?|means|and\s+so|no|wait|not|rather|meant?|correct\w*|sorry|actually|instead"
+    r"|also|daher|damit|folglich|donc|ainsi|luego|entonces|portanto|logo|quindi|dunque|значит|поэтому|więc|dus)\b"
+    r"|所以|因此|故|则|即|从而|よって|ゆえに|따라서"
+)
 _MOST_BETWEEN = 60
 
 
@@ -91,7 +98,7 @@ def boxes_beside(text: str) -> list[Box]:
     beside = boxes[-1:]
     for box in reversed(boxes[:-1]):
         between = text[box.end : beside[-1].start]
-        if len(between) > _MOST_BETWEEN or not _BESIDE.fullmatch(between):
+        if len(between) > _MOST_BETWEEN or not (_BESIDE.fullmatch(between) or not _PARTS_BOXES.search(between)):
             break
         beside.append(box)
     return beside[::-1]
