@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
+from agentscope_tuner.verify.asked_clause import asks_order, options_of
 from agentscope_tuner.verify.math.canonical import Key, key
 from agentscope_tuner.verify.math.node import (
     CONSTANTS,
@@ -314,7 +315,7 @@ _SOLVED_FOR = re.compile(
     r"|\b(?:express|write|find) \$?([a-zA-Z])\$? (?:in terms|as a function) of|slope-intercept",
     re.IGNORECASE,
 )
-_ROUNDS = re.compile(r"\bround \$?-?\d", re.IGNORECASE)
+_ROUNDS = re.compile(r"\bround (?:\$|\\\(|-?\d)", re.IGNORECASE)
 _SQUARE = re.compile(r"complet\w+ the square|vertex form", re.IGNORECASE)
 _HOW_MANY = re.compile(r"\bhow many((?:\s+[a-zA-Z-]+){1,4})", re.IGNORECASE)
 _EXPANDS = re.compile(r"\b(?:expand|expanded|expansion|multiply out)\b|without (?:parentheses|brackets)", re.IGNORECASE)
@@ -333,9 +334,6 @@ _CLOCK = re.compile(
 )
 _NATURAL_LOG = re.compile(r"\\ln\b|\bln\b|natural log", re.IGNORECASE)
 _BARE_LOG = re.compile(r"(?:\\|\b)log(?![a-zA-Z_0-9])(?!\s*_)")
-_OPTIONS = re.compile(
-    r"((?:[a-z-]+, )*[a-z-]+),? or (?:is it |an? )?([a-z-]+)|((?:the [a-z-]+, )*the [a-z-]+),? or (the [a-z-]+)"
-)
 _ORDERED = re.compile(
     r"\bsort(?:ed)?\b|\barrange\b|\brank\b|\bin order\b|\brespectively\b|从[小大]到[大小]|依次|分别"
     r"|\border the\b|\bfive-number summary\b|\bmenor a mayor\b|\bmayor a menor\b|\bordena|\bordne|\bsortier|\b(?:auf"
@@ -570,14 +568,12 @@ class Question:
     @Kept
     def options(self) -> frozenset[str]:
         """The words that the question offers as answers: the odd and the even of `odd or even`."""
-        found = _OPTIONS.findall(self.text.lower())
-        words = " ".join(part for pair in found for part in pair).replace(",", " ").split()
-        return frozenset(words) - {"the"}
+        return options_of(self.text)
 
     @Kept
     def asks_order(self) -> bool:
         """Whether the question says in which order its answers are given, so that a bare list is a tuple."""
-        return _ORDERED.search(self.text) is not None
+        return _ORDERED.search(self.text) is not None or asks_order(self.text)
 
     @Kept
     def keeps_order(self) -> bool:

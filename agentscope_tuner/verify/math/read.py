@@ -18,7 +18,9 @@ from functools import lru_cache
 from itertools import islice, takewhile
 
 from agentscope_tuner.errors import Cause, JudgeError
+from agentscope_tuner.verify.asked_clause import without_own_words
 from agentscope_tuner.verify.find import PlacedAnswer, last_boxes
+from agentscope_tuner.verify.math.canonical import key
 from agentscope_tuner.verify.math.exact import exact_value
 from agentscope_tuner.verify.math.node import (
     MARKS,
@@ -68,7 +70,7 @@ from agentscope_tuner.verify.math.scan import (
     tokenize,
     with_modulus,
 )
-from agentscope_tuner.verify.math.units import COUNTERS, known, operates, singular, unknown_words
+from agentscope_tuner.verify.math.units import COUNTERS, is_physical, known, operates, singular, unknown_words
 from agentscope_tuner.verify.neutral_words import Asked
 from agentscope_tuner.verify.words_behind import turned
 
@@ -622,6 +624,26 @@ def by_letters(text: str, reference: str) -> str:
     return text if any("," in value for value in values) else f"({', '.join(values)})"
 
 
+_TWO_COMPARED = re.compile(r"(?P<first>[^<>]+?)\s*(?:(?P<more>>|\\gt(?![a-z]))|<|\\lt(?![a-z]))\s*(?P<second>[^<>]+)")
+_WHICH_OF_TWO = re.compile(
+    r"\b(?:which|welche\w*|quel\w*|cuál|quale|как\w+)\b[^?]{0,60}?\b(?:(?P<more>greater|larger|bigger|größer|plus grande?|mayor"
+    r"|maggiore|maior|больше)|less|smaller|kleiner|plus petite?|menor|minore|меньше)\b",
+    re.IGNORECASE,
+)
+
+
+def chosen_of(text: str, question: Question) -> str:
+    """The greater one of `3^{20}>2^{30}` where the question offers both and asks for the greater; else the text."""
+    asked = _WHICH_OF_TWO.search(question.text)
+    match = _TWO_COMPARED.fullmatch(text) if asked is not None and len(text) <= _LONGEST else None
+    if match is None or asked is None:
+        return text
+    sides = [_read_formula(match[name]) for name in ("first", "second")]
+    if not all(side is not None and key(side) in question.formulas for side in sides):
+        return text
+    return match["first" if (match["more"] is None) == (asked["more"] is None) else "second"]
+
+
 def by_sides(text: str, question: Question | None) -> str:
     r"""`8 \text{ by } 5` as `8, 5`, where the question asks for dimensions; any other text as it is."""
     match = _BY.fullmatch(text.strip()) if question is not None and _DIMENSIONS & question.words else None
@@ -879,6 +901,8 @@ def _without_introduction(text: str, ref: Side, question: Question | None) -> st
     """The answer without the words and labels around its value."""
     if "=" not in ref.text:
         text = uncalled(text, question)
+    if question is not None and any(map(str.isdigit, ref.text)) and "=" not in ref.text:
+        text = chosen_of(without_own_words(text, question.text, _measures), question)
     if question is not None and question.asks_order and isinstance(ref.node, Collection) and _SORTED.search(text):
         text = _SORTED.sub(", ", text)
     if isinstance(ref.node, (Array, Collection)):
@@ -893,6 +917,10 @@ def _without_introduction(text: str, ref: Side, question: Question | None) -> st
         return f"{next(iter(sorted(symbols(ref.node))), 'x')}{sign}{'=' if match['equal'] else ''}{match['end']}"
     text = chance(counted(text if "=" in ref.text else extreme(text, question), question), question)
     return told(least(without_exclusion(text, question), question), question)
+
+
+def _measures(word: str) -> bool:
+    return operates(word) or is_physical(((singular(word), 1),))
 
 
 def _doubt(text: str) -> str | None:

@@ -13,6 +13,7 @@ from fractions import Fraction
 from functools import partial
 from typing import Literal, NamedTuple, Protocol
 
+from agentscope_tuner.verify.asked_clause import says_another
 from agentscope_tuner.verify.find import PlacedAnswer
 from agentscope_tuner.verify.labels import CONTRADICTION
 from agentscope_tuner.verify.math.compare import CheapComparer, is_rational
@@ -54,6 +55,7 @@ from agentscope_tuner.verify.math.question import Question, about
 from agentscope_tuner.verify.math.read import Pair, bare, read_reference, reference, said_by, short
 from agentscope_tuner.verify.math.scan import TooComplex, Unreadable, on_own_stack, respelled
 from agentscope_tuner.verify.math.sets import is_work
+from agentscope_tuner.verify.math.units import NUMBER_WORDS, is_physical, singular
 
 _WRITING = re.compile(r"\\(?:text|textbf|mathrm|textrm|mbox)|[{}$]|\\[ ,;:!~]")
 _YES_NO = re.compile(r"(yes|no|true|false)\b(?:\s*[,.;:–-]\s*(.*))?", re.IGNORECASE | re.DOTALL)
@@ -701,6 +703,8 @@ def _exact(pair: Pair) -> tuple[Outcome, str]:
 def _normalised(pair: Pair) -> tuple[Outcome, str]:
     if not pair.answer:
         return DIFFERENT, "the box is empty"
+    if (other := _other_words(pair)) != "":
+        return DIFFERENT, f"{UNREAD}: the word {other!r}"
     ref_key = plain_key(pair.truth)
     if ref_key is not None and ref_key == plain_key(pair.answer):
         return EQUAL, ""
@@ -723,6 +727,17 @@ def _normalised(pair: Pair) -> tuple[Outcome, str]:
             return EQUAL, ""
         return DIFFERENT, f"{UNREAD}: {ans.problem}" if ans.problem else "compared word by word"
     return UNKNOWN, ""
+
+
+def _other_words(pair: Pair) -> str:
+    """What of the answer's words speaks of something else than the question asks for; empty where none does."""
+    if pair.question is None:
+        return ""
+    return says_another(pair.answer, f"{pair.truth} {pair.ref.sentence}", pair.question.text, _is_unit)
+
+
+def _is_unit(word: str) -> bool:
+    return is_physical(((singular(word), 1),)) or word in NUMBER_WORDS
 
 
 def _bounds(fields: frozenset[str]) -> bool:
