@@ -72,6 +72,7 @@ from agentscope_tuner.verify.math.scan import (
 )
 from agentscope_tuner.verify.math.units import COUNTERS, is_physical, known, operates, singular, unknown_words
 from agentscope_tuner.verify.neutral_words import Asked
+from agentscope_tuner.verify.number_words import number_in_words
 from agentscope_tuner.verify.words_behind import turned
 
 _THE_BOX = Symbol("the box")
@@ -381,11 +382,20 @@ def in_figures(text: str) -> str:
     if _HAN.search(text):
         return in_chinese_figures("".join(_WRITING.sub(" ", text).split())) or text
     words = _WRITING.sub(" ", text).split() if len(text) <= _LONGEST else []
+    words = [{"halves": "half", "fourth": "quarter", "fourths": "quarter"}.get(word, word) for word in words]
     size = sum(1 for _ in takewhile(lambda word: is_number_word(word) or word.lower() == "and", words))
     found = list(numbers_said(" ".join(words[:size])))
+    if len(found) == 1 and [word.rstrip("s") for word in words[size:]] in _PARTS_OF_ONE:
+        return f"\\frac{{{found[0]}}}{{{_PARTS_OF_ONE.index([words[size].rstrip('s')]) + 2}}}"
+    if not found and (foreign := number_in_words(words)) is not None:
+        size = foreign[1]
+        found = [Fraction(foreign[0])]
     if len(found) != 1 or len(words) - size > _MOST_COUNTED or not all(w.isalpha() for w in words[size:]):
         return text
     return f"{found[0]}\\text{{ {' '.join(words[size:])}}}" if words[size:] else str(found[0])
+
+
+_PARTS_OF_ONE = [[word] for word in "half third quarter fifth sixth seventh eighth ninth tenth".split()]  # noqa: SIM905
 
 
 def counted(text: str, question: Question | None) -> str:
@@ -449,6 +459,8 @@ def components(text: str) -> str:
     # The coefficient before each unit vector, the vector's letter, and the text after the last vector
     before, letters, rest = parts[:-1:2], parts[1::2], parts[-1] if parts else ""
     known = {letter: _coefficient(one) for letter, one in zip(letters, before, strict=True)}
+    if letters == ["k"] and known == {"k": "1"} and not rest.strip():
+        return "(0, 0, 1)"
     if rest.strip() or len(letters) < 2 or letters != sorted(set(letters)) or None in known.values():
         return text
     size = "ijk" if "k" in letters else "ij"
@@ -642,6 +654,16 @@ def chosen_of(text: str, question: Question) -> str:
     if not all(side is not None and key(side) in question.formulas for side in sides):
         return text
     return match["first" if (match["more"] is None) == (asked["more"] is None) else "second"]
+
+
+_IN_BASE = re.compile(r"\(?(?P<digits>\d{1,60})\)?_\{?(?P<base>\d{1,2})\}?")
+
+
+def without_asked_base(text: str, question: Question) -> str:
+    """The digits of `110_2` where the question asks for base 2; any other text as it is."""
+    match = _IN_BASE.fullmatch(text)
+    asked = match is not None and re.search(rf"\b(?:in|to) base \$?{match['base']}(?!\d)", question.text, re.IGNORECASE)
+    return match["digits"] if match is not None and asked else text
 
 
 def by_sides(text: str, question: Question | None) -> str:
@@ -903,6 +925,7 @@ def _without_introduction(text: str, ref: Side, question: Question | None) -> st
         text = uncalled(text, question)
     if question is not None and any(map(str.isdigit, ref.text)) and "=" not in ref.text:
         text = chosen_of(without_own_words(text, question.text, _measures), question)
+        text = without_asked_base(text, question) if ref.text.isdigit() else text
     if question is not None and question.asks_order and isinstance(ref.node, Collection) and _SORTED.search(text):
         text = _SORTED.sub(", ", text)
     if isinstance(ref.node, (Array, Collection)):

@@ -56,9 +56,12 @@ from agentscope_tuner.verify.math.read import Pair, bare, read_reference, refere
 from agentscope_tuner.verify.math.scan import TooComplex, Unreadable, on_own_stack, respelled
 from agentscope_tuner.verify.math.sets import is_work
 from agentscope_tuner.verify.math.units import NUMBER_WORDS, is_physical, singular
+from agentscope_tuner.verify.neutral_words import DENIES
 
 _WRITING = re.compile(r"\\(?:text|textbf|mathrm|textrm|mbox)|[{}$]|\\[ ,;:!~]")
-_YES_NO = re.compile(r"(yes|no|true|false)\b(?:\s*[,.;:–-]\s*(.*))?", re.IGNORECASE | re.DOTALL)
+_YES_NO = re.compile(
+    r"(yes|no|true|false|ja|nein|oui|non|sí|sim|não|sì|да|нет)\b(?:\s*[,.;:–-]\s*(.*))?", re.IGNORECASE | re.DOTALL
+)
 # A reason for a yes or a no, which must not say the contrary
 _REASON = re.compile(r"\b(?:since|because|as)\b", re.IGNORECASE)
 _TURNS_ROUND = re.compile(r"\b(?:false|wrong|incorrect)\b", re.IGNORECASE)
@@ -269,7 +272,19 @@ def _said(text: str, question: Question | None) -> str | None:
     asked = question.words if question is not None else frozenset()
     if all(allowed(w, asked, "") or (denying and w.strip(".") in _NO_WORDS) for w in words) or _is_true(text):
         return match[1].lower()
-    return None
+    affirms = match[1].lower() in _AFFIRMS and all(_repeats_asked(w.strip(".,!"), question) for w in words)
+    return match[1].lower() if affirms else None
+
+
+_AFFIRMS = frozenset({"yes", "true", "ja", "oui", "sí", "sim", "sì", "да"})
+_IS_TRUE = frozenset("true correct right stimmt richtig wahr vrai correcto cierto verdad verdade vero верно".split())  # noqa: SIM905
+
+
+def _repeats_asked(word: str, question: Question | None) -> bool:
+    """Whether a word behind a yes only says it again: `Yes, 7 is prime`."""
+    if word in _IS_TRUE or word in NEUTRAL:
+        return True
+    return question is not None and word not in DENIES and word in re.findall(r"\w+", question.text.lower())
 
 
 def _is_contrary(reason: str, question: Question | None) -> bool:
