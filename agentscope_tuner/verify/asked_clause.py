@@ -1,7 +1,7 @@
 r"""Whether the words of an answer speak of something else than its question asks for.
 
-A word of the question is no licence by itself: where the question tells of girls and asks for boys, `12\text{ girls}` is
-another answer. So what is asked for is the clause behind `how many`, `the number of` or `find`, and a word that only
+A word of the question is no licence by itself: where the question tells of girls and asks for boys, `12\text{ girls}`
+is another answer. So what is asked for is the clause behind `how many`, `the number of` or `find`, and a word that only
 the rest of the question has must be led by a preposition or an article, `12\text{ boys in the class}`. What the clause
 denies, an answer may not state; the operation that is asked for, as in `the square of`, is not stated of its own
 result; and the other one of two options makes two answers.
@@ -20,7 +20,8 @@ from agentscope_tuner.verify.neutral_words import DENIES, IS_UNSPACED
 
 _TYPE = r"\\(?:text[a-z]*|mathrm|mathbf|mbox|operatorname)\s*\{"
 _PIECES = re.compile(
-    rf"(?P<opens>{_TYPE})|(?P<formula>(?:\\[a-zA-Z]+|\\[,;:! ]|[\d.,+\-−*/^_=<>()\[\]|:$&%!°~]|\\.|(?<![^\W\d_])[a-zA-Z](?![^\W\d_]))+)"
+    rf"(?P<opens>{_TYPE})|(?P<formula>(?:\\[a-zA-Z]+|\\[,;:! ]|[\d.,+\-−*/^_=<>()\[\]|:$&%!°~]|\\."
+    rf"|(?<![^\W\d_])[a-zA-Z](?![^\W\d_]))+)"
     r"|(?P<word>[^\W\d_]+(?:['’-][^\W\d_]+)*)"
 )
 _WORDED = re.compile(r"(?<![\\a-zA-Z])[a-zA-Z]{2}|[^\x00-\x7f]")
@@ -48,7 +49,8 @@ _BEFORE_NOUNS = _ARTICLES | frozenset(
 _FILLS = frozenset(
     """is are was were be there here it they in all total altogether left remaining more only just exactly of the a an
     such have has had do does did can could ways way times time number numbers answer value solution solutions final
-    result total each and or now he she we you i es son hay sont il y a ist sind gibt è sono ci ha hanno não são há est les des""".split()  # noqa: SIM905
+    result total each and or now he she we you i es son hay sont il y a ist sind gibt è sono ci ha hanno não são há
+    est les des""".split()  # noqa: SIM905
 )
 _GENERIC = frozenset("things items objects people persons ways pieces units times points solutions cases".split())  # noqa: SIM905
 _PRONOUNS = frozenset("his her its their he she it they them".split())  # noqa: SIM905
@@ -82,7 +84,8 @@ _CONVENTIONS = (
 )
 _TAIL = re.compile(rf"(?P<value>.*[\d}}])(?:\\[ ,;:!]|~|\s)*{_TYPE}(?P<tail>[^{{}}\d$\\]+)\}}\s*\.?")
 _NAMED = re.compile(
-    rf"(?P<head>{_TYPE}[^=:\d]*?)(?:(?:\b(?:is|are|es|est|ist|è|é)|:)\s*\}}|\}}(?:\\[ ,;:!]|~|\s)*[=:])(?:\\[ ,;:!]|~|\s)*(?P<value>[-\d\\][^=:]*)"
+    rf"(?P<head>{_TYPE}[^=:\d]*?)(?:(?:\b(?:is|are|es|est|ist|è|é)|:)\s*\}}|\}}(?:\\[ ,;:!]|~"
+    rf"|\s)*[=:])(?:\\[ ,;:!]|~|\s)*(?P<value>[-\d\\][^=:]*)"
 )
 _LONGEST, _FEWEST, _STEM, _ENDING, _SHORT, _ROOT = 300, 2, 4, 3, 3, 6
 
@@ -256,17 +259,23 @@ def options_of(question: str) -> frozenset[str]:
 
 # The number of … and the number of …; from the cheapest to the dearest; first … then; two persons
 _ORDERS = re.compile(
-    r"(?:number|nombre|número|numero|anzahl|число|количество|liczb\w+|sayı\w*) [^.?!]{1,60}?\b(?:and|et|und|y|e|и|i|ve)\b"
+    r"(?:number|nombre|número|numero|anzahl|число|количество|liczb\w+|sayı\w*) [^.?!]{1,60}?\b(?:and|et|und|y|e"
+    r"|и|i|ve)\b"
     r" (?:the |le |la |el |il |o |die )?(?:number|nombre|número|numero|anzahl|число|количество|liczb\w+)\b"
-    r"|\bfrom (?:the )?(?:\w+est|most|least) to (?:the )?(?:\w+est|most|least)\b|\b(?:von|vom) (?:\w+ )?\w+sten (?:bis )?(?:zum|zu)\b"
-    r"|\bdu (?:plus|moins) \w+ au (?:plus|moins)\b|\bde (?:la |el )?(?:más|menos|mayor|menor)[^.?!]{1,30} a (?:la |el )?(?:más|menos|mayor|menor)\b"
-    r"|\bd[ao]l? (?:più|meno|mais|menos) \w+ a[lo]? (?:più|meno|mais|menos)\b|\bот (?:сам\w+ |наи|наим)\w+ (?:\w+ )?(?:к|до) "
-    r"|\bfirst\b[^?!]*\bthen\b|\bzuerst\b.*\bdann\b|\bd['’]abord\b.*\b(?:puis|ensuite)\b|\bprimero\b.*\b(?:luego|después)\b"
+    r"|\bfrom (?:the )?(?:\w+est|most|least) to (?:the )?(?:\w+est|most|least)\b|\b(?:von"
+    r"|vom) (?:\w+ )?\w+sten (?:bis )?(?:zum|zu)\b"
+    r"|\bdu (?:plus|moins) \w+ au (?:plus|moins)\b|\bde (?:la |el )?(?:más|menos|mayor"
+    r"|menor)[^.?!]{1,30} a (?:la |el )?(?:más|menos|mayor|menor)\b"
+    r"|\bd[ao]l? (?:più|meno|mais|menos) \w+ a[lo]? (?:più|meno|mais|menos)\b|\bот (?:сам\w+ |наи"
+    r"|наим)\w+ (?:\w+ )?(?:к|до) "
+    r"|\bfirst\b[^?!]*\bthen\b|\bzuerst\b.*\bdann\b|\bd['’]abord\b.*\b(?:puis|ensuite)\b"
+    r"|\bprimero\b.*\b(?:luego|después)\b"
     r"|\bprima\b.*\bpoi\b|\bсначала\b.*\b(?:потом|затем)\b|先.*[再后]",
     re.IGNORECASE,
 )
 _PERSONS = re.compile(
-    r"(?<![.?!] )(?<=\s)[A-ZА-ЯÁÉÍÓÚÄÖÜÇŞ][^\W\d_A-Z]+,? (?:and|und|et|y|e|i|и|ve) [A-ZА-ЯÁÉÍÓÚÄÖÜÇŞ][^\W\d_A-Z]+(?=[^.?!]*\?)"
+    r"(?<![.?!] )(?<=\s)[A-ZА-ЯÁÉÍÓÚÄÖÜÇŞ][^\W\d_A-Z]+,? (?:and|und|et|y|e|i|и"
+    r"|ve) [A-ZА-ЯÁÉÍÓÚÄÖÜÇŞ][^\W\d_A-Z]+(?=[^.?!]*\?)"
     r"|甲、乙[^。？]*[？?]"
 )
 
@@ -327,9 +336,9 @@ def _other_group(said: Sequence[_Said], known: Sequence[str], question: str, is_
                 return word.text
             if not in_question and _counts_another(tail, word.text, asked.words, is_unit):
                 return word.text
-        if not asked.counts and in_question and word.text in head and _PRONOUNS.isdisjoint(asked.words):
-            if not any(_same(one, mine) for one in head if one not in _BEFORE_NOUNS for mine in own):
-                return word.text
+        states = not asked.counts and in_question and word.text in head and _PRONOUNS.isdisjoint(asked.words)
+        if states and not any(_same(one, mine) for one in head if one not in _BEFORE_NOUNS for mine in own):
+            return word.text
     return ""
 
 

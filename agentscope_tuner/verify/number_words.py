@@ -9,13 +9,14 @@ from functools import cache
 
 _GERMAN = """null ein zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn sechzehn
 siebzehn achtzehn neunzehn zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig""".split()  # noqa: SIM905
-_FRENCH = """zéro un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize dixsept dixhuit
+_FRENCH = """zéro un deux trois quatre cinq six sept huit neuf dix onze douze treize quatorze quinze seize dixsept
+dixhuit
 dixneuf vingt trente quarante cinquante soixante""".split()  # noqa: SIM905
 _SPANISH = """cero uno dos tres cuatro cinco seis siete ocho nueve diez once doce trece catorce quince dieciséis
 diecisiete dieciocho diecinueve veinte treinta cuarenta cincuenta sesenta setenta ochenta noventa cien doscientos
 trescientos cuatrocientos quinientos seiscientos setecientos ochocientos novecientos""".split()  # noqa: SIM905
-_ITALIAN = """zero uno due tre quattro cinque sei sette otto nove dieci undici dodici tredici quattordici quindici sedici
-diciassette diciotto diciannove venti trenta quaranta cinquanta sessanta settanta ottanta novanta""".split()  # noqa: SIM905
+_ITALIAN = """zero uno due tre quattro cinque sei sette otto nove dieci undici dodici tredici quattordici quindici
+sedici diciassette diciotto diciannove venti trenta quaranta cinquanta sessanta settanta ottanta novanta""".split()  # noqa: SIM905
 _PORTUGUESE = """zero um dois três quatro cinco seis sete oito nove dez onze doze treze quatorze quinze dezesseis
 dezessete dezoito dezenove vinte trinta quarenta cinquenta sessenta setenta oitenta noventa cem duzentos trezentos
 quatrocentos quinhentos seiscentos setecentos oitocentos novecentos""".split()  # noqa: SIM905

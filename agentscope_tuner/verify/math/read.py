@@ -88,7 +88,8 @@ _PLAIN_BEFORE = re.compile(rf"(?:(?<=[\s:：，。,$*(])|^|(?<=[^\x00-\x7f])){_S
 _PLAIN_BEHIND = re.compile(rf"{_SIGN}*+")
 # What may stand before a box that is all of its formula: nothing, the end of a sentence's part, or a word
 _ALONE_BEFORE = re.compile(
-    r"(?:^|\n|\\n|[:：,，;。*_`，、]|(?<!(?<![\d.])0)\.|<\/?[a-zA-Z_]{1,20}>|(?<![\\a-zA-Z])[a-zA-Z]{2,}|[^\x00-\x7f−×÷·≤≥≠→√])"
+    r"(?:^|\n|\\n|[:：,，;。*_`，、]|(?<!(?<![\d.])0)\.|<\/?[a-zA-Z_]{1,20}>|(?<![\\a-zA-Z])[a-zA-Z]{2,}"
+    r"|[^\x00-\x7f−×÷·≤≥≠→√])"
     r"\s*(?:(?:\$\$?|\\[(\[])\s*(?:\\displaystyle\s*)?(?:[a-zA-Z](?:_\{?\w{1,3}\}?)?\s*=\s*)?)?$"
 )
 _ALONE_BEHIND = re.compile(
@@ -309,7 +310,8 @@ _MONTHS = frozenset(
     "january february march april june july august september october november december".split()  # noqa: SIM905
 )
 _CALLED = re.compile(
-    r"(?:(?:\\mathbb\s*\{?[EP]\}?|\\Pr|\\(?:text|mathrm|operatorname)\{(?:Var|Pr|P|E)\}|[PECA]|Var|Pr|\\det)\s*(?:\\left)?[(\[]"
+    r"(?:(?:\\mathbb\s*\{?[EP]\}?|\\Pr|\\(?:text|mathrm|operatorname)\{(?:Var|Pr|P|E)\}|[PECA]|Var|Pr"
+    r"|\\det)\s*(?:\\left)?[(\[]"
     r"(?P<said>[^()\[\]]{2,60}?|[A-Z])(?:\\right)?[)\]]|(?:\\left)?\[[^=\[\]]{1,60}\]_\S{1,12}?\^\S{1,12}?"
     r"|(?:\\left)?\|[A-Z]{1,3}(?:\\right)?\||\\det\s*[A-Z]|\\(?:bar|overline|hat|tilde)\s*\{?[a-zA-Z]\}?"
     r"|\(?[a-zA-Z]\s*\\circ\s*[a-zA-Z]\)?\s*\([a-z]\))\s*=\s*(?=\S)"
@@ -322,7 +324,8 @@ _LEADING = re.compile(r"\\text\s*\{\s*([a-zA-Z ]{2,60}?)\s*\}(?:\\[ ,;:!]|~|\s)*
 _PART = re.compile(r"\\text\s*\{\s*of (?:the |a |an |all |his |her |their )?([a-z ]{2,40}?)\s*\}$")
 # An extreme value by its name, and the place where it is attained
 _EXTREME = re.compile(
-    r"(?:\\text\s*\{\s*)?(?:the\s+)?(?:[a-zA-Z]\s*_\s*\{?\s*)?(?:\\(?:text|mathrm)\s*\{\s*)?\\?(?P<name>max|min)(?:imum|imal)?"
+    r"(?:\\text\s*\{\s*)?(?:the\s+)?(?:[a-zA-Z]\s*_\s*\{?\s*)?(?:\\(?:text|mathrm)\s*\{\s*)?\\?(?P<name>max"
+    r"|min)(?:imum|imal)?"
     r"(?:\s+value)?(?:\s+(?:is|of))?\s*:?\s*\}*(?:\s*[a-zA-Z](?:\([a-z]\))?)?\s*(?:=|(?<=[\s}]))\s*(?=[-\d\\(.])"
 )
 _ATTAINED = re.compile(
@@ -582,7 +585,8 @@ _PARTED = re.compile(
     rf"[,;，；](?!\d{{3}}(?!\d))|\\q?quad|{_TEXT}\s*\{{\s*(?:,\s*)?and\s+\}}|\\\\|\band\b(?![^{{}}]*\}})"
 )
 _LETTERED = re.compile(
-    rf"(?:^|(?<=[\s,;~}}])|(?<=quad))(?:{_TEXT}\s*\{{\s*)?\(\s*(?:{_TEXT}\s*\{{\s*)?([a-h1-8])\s*\}}?\s*\)\s*\}}?[:.]?{_GAP}"
+    rf"(?:^|(?<=[\s,;~}}])"
+    rf"|(?<=quad))(?:{_TEXT}\s*\{{\s*)?\(\s*(?:{_TEXT}\s*\{{\s*)?([a-h1-8])\s*\}}?\s*\)\s*\}}?[:.]?{_GAP}"
 )
 # An object as JSON or as Python writes it, or a list of texts, that a data set holds as a text
 _RECORD = re.compile(r"""\{\s*(["'])[^"']*\1\s*:|\[\s*(["'])""")
@@ -638,7 +642,8 @@ def by_letters(text: str, reference: str) -> str:
 
 _TWO_COMPARED = re.compile(r"(?P<first>[^<>]+?)\s*(?:(?P<more>>|\\gt(?![a-z]))|<|\\lt(?![a-z]))\s*(?P<second>[^<>]+)")
 _WHICH_OF_TWO = re.compile(
-    r"\b(?:which|welche\w*|quel\w*|cuál|quale|как\w+)\b[^?]{0,60}?\b(?:(?P<more>greater|larger|bigger|größer|plus grande?|mayor"
+    r"\b(?:which|welche\w*|quel\w*|cuál|quale|как\w+)\b[^?]{0,60}?\b(?:(?P<more>greater|larger|bigger|größer"
+    r"|plus grande?|mayor"
     r"|maggiore|maior|больше)|less|smaller|kleiner|plus petite?|menor|minore|меньше)\b",
     re.IGNORECASE,
 )
@@ -675,7 +680,8 @@ def by_sides(text: str, question: Question | None) -> str:
 _VALUE = r"-?\d+(?:\.\d+)?(?:/\d+)?|-?\\[dt]?frac\{?\d+\}?\{?\d+\}?"
 _EXCLUSION = re.compile(
     rf"(?:\\[ ,;:!]|\\q?quad|[\s,;({{~]|\\text\s*\{{[\s,(]*(?:for|where|if|when|with|provided|,)?\s*\}})+"
-    rf"(?P<name>[a-zA-Z])\s*(?:\\neq?(?![a-zA-Z])|≠|!=|\\not\s*=)\s*(?P<values>(?:{_VALUE})(?:\s*,\s*(?:{_VALUE}))*)\s*[)}}]*$"
+    rf"(?P<name>[a-zA-Z])\s*(?:\\neq?(?![a-zA-Z])|≠|!="
+    rf"|\\not\s*=)\s*(?P<values>(?:{_VALUE})(?:\s*,\s*(?:{_VALUE}))*)\s*[)}}]*$"
 )
 _MOST_FORMULAS = 40
 # The signs of a chain that puts its members in order
