@@ -48,6 +48,13 @@ _BESIDE = re.compile(
     r"|\b(?:and|or|else|either|maybe|perhaps|possibly|alternatively)\b|或者|也许|可能)*",
     re.IGNORECASE,
 )
+# Two boxes of a sentence are two answers, whatever joins them, unless the second follows from the first or corrects it
+_PARTS_BOXES = re.compile(
+    r"[.!?](?:\s|$)|[。！？\n]|[=:：<>]|\\[a-zA-Z]*(?:arrow|implies|iff|to|le|ge|lt|gt)(?![a-z])|\d|->"
+    r"|\b(?:so|then|thus|hence|therefore|which|gives?|means|and\s+so|no|wait|not|rather|meant?|correct\w*|sorry|actually|instead"
+    r"|also|daher|damit|folglich|donc|ainsi|luego|entonces|portanto|logo|quindi|dunque|значит|поэтому|więc|dus)\b"
+    r"|所以|因此|故|则|即|从而|よって|ゆえに|따라서"
+)
 _MOST_BETWEEN = 60
 
 
@@ -91,7 +98,7 @@ def boxes_beside(text: str) -> list[Box]:
     beside = boxes[-1:]
     for box in reversed(boxes[:-1]):
         between = text[box.end : beside[-1].start]
-        if len(between) > _MOST_BETWEEN or not _BESIDE.fullmatch(between):
+        if len(between) > _MOST_BETWEEN or not (_BESIDE.fullmatch(between) or not _PARTS_BOXES.search(between)):
             break
         beside.append(box)
     return beside[::-1]
@@ -443,10 +450,37 @@ def _in_box(text: str) -> Found | None:
     if is_taken_back(text, last.start, last.end, content):
         return Found("", DENIAL)
     said = same_text(content)
-    others = tuple(dict.fromkeys(one for box in boxes[:-1] if same_text(one := _signed(text, box)) != said))
+    beside = [*_alternatives(text, last), *boxes[:-1]]
+    others = tuple(dict.fromkeys(one for box in beside if same_text(one := _signed(text, box)) != said))
     before = text[max(boxes[0].start - _NEAR, 0) : boxes[0].start]
     again = stated_again(text, last.start, rest, content) if rest else ""
     return Found(content.strip(), "", content, before, rest[:_NEAR], others, again)
+
+
+# Headings of answers side by side, whose first values a last one does not correct: `Method 1`, `Option B`
+_ALTERNATIVE = re.compile(
+    r"^[\s#*_>-]*(?P<word>method|approach|option|answer|solution|way|possibility|candidate|guess|version|alternative|choice"
+    r"|variant|methode|lösungsweg|lösung|antwort|möglichkeit|variante|méthode|réponse|método|opción|respuesta|solución"
+    r"|metodo|opzione|risposta|soluzione|способ|вариант|ответ|решение|方法|解法|方案|答案)"
+    r"[ #]*(?:\d{1,2}|[a-dA-D]|one|two|three|[一二三四])(?![\w])",
+    re.IGNORECASE | re.MULTILINE,
+)
+_HEADED = re.compile(r"^\s*(?:#+\s|\*\*[^*\n]+\*\*:?\s*$)", re.MULTILINE)
+_MOST_HEADINGS = 12
+
+
+def _alternatives(text: str, last: Box) -> list[Box]:
+    """The last box under each of the headings that stand beside the heading of the last box."""
+    if text.find(_MACRO) == last.start:
+        return []
+    headings = list(_ALTERNATIVE.finditer(text, 0, last.start))[-_MOST_HEADINGS:]
+    if len(headings) < 2 or _HEADED.search(text, headings[-1].end(), last.start):
+        return []
+    same = [found for found in headings if found["word"].lower() == headings[-1]["word"].lower()]
+    ends = [found.start() for found in same[1:]]
+    boxes = [box for box in _scan(text) if box.start < last.start]
+    under = [[box for box in boxes if at.end() <= box.start < end] for at, end in zip(same, ends, strict=False)]
+    return [found[-1] for found in under if found]
 
 
 def _ends_a_sentence(near: str) -> bool:

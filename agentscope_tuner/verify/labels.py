@@ -310,7 +310,7 @@ _ANSWER_WORDS = (
 )
 _NUMBER = r"[-−]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:[.,]\d+)?(?:/\d+)?"
 _ANNOUNCED = re.compile(
-    rf"(?:(?<![a-z])(?:{_ANSWER_WORDS})(?![a-z])[^。\n\d]{{0,40}}?|(?:\A|\n)####[ ](?=[^\n]{{1,20}}\Z))"
+    rf"(?:(?<![a-z])(?:{_ANSWER_WORDS})s?(?![a-z])[^。\n\d]{{0,40}}?|(?:\A|\n)####[ ](?=[^\n]{{1,20}}\Z))"
     rf"({_NUMBER})(?![\d/])(?!\s*(?:[-+/^=]|\*(?!\*)))",
     re.IGNORECASE,
 )
@@ -328,7 +328,7 @@ _EXPLAINS = re.compile(
 )
 # A reason or a bracket that states an answer itself
 _STATES = re.compile(
-    rf"(?<![a-z])(?:or|actually|wrong|incorrect|correct|instead|rather|should|{_ANSWER_WORDS})(?![a-z])"
+    rf"(?<![a-z])(?:or|actually|wrong|incorrect|correct|instead|rather|should|(?:{_ANSWER_WORDS})s?)(?![a-z])"
     r"|\A(?:i\.e\.|namely|nämlich|即|[(（])\W*[\d.,]+\W*\Z",
     re.IGNORECASE,
 )

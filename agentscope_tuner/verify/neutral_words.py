@@ -153,8 +153,8 @@ MATHEMATICS = frozenset(
     sector segment segments shaded shift side sides simplification slopes solid space sphere standard step steps
     structure subset subsets substitution sums surface symmetric symmetry system table terms theorem theorems theory
     transformation trapezoid triangles trigonometric union variables variance vectors vertex vertices volume volumes
-    width word words working zeros correcting fixing sorted middle these those such checking comparing completing
-    considering differentiating equating estimating following gathering integrating isolating joining looking
+    width word words working zeros correcting corrected fixing sorted these those such checking comparing completing
+    middle considering differentiating equating estimating following gathering integrating isolating joining looking
     plugging putting rationalizing reading reducing rewriting setting splitting starting taking testing tracking
     turning using verifying writing compute computes computed calculate calculates calculated evaluate solve solves
     solved simplify deduce deduced infer note notice observe recall derive derived determine determined choose

@@ -153,6 +153,8 @@ _OPENED = re.compile(r"(?<!\\)\$|\\[(\[]|<")
 _NEGATED = re.compile(r"(?:\\(?:neq?|lnot|neg|not\s*=)(?![a-zA-Z])|[≠¬]|(?<![\w)}])!=)[\s$\\,;!({]*\Z")
 # Words that join a clause to what stands before it
 _JOINS = frozenset("and but yet mais aber pero ma mas но а y et und e и".split())  # noqa: SIM905
+# Of so many words of a clause that does not name the answer, all but one are understood
+_UNDERSTOOD = 3
 _MOST_WORDS, _WINDOW, _A_NOUN = 5, 200, 4
 # A full stop behind a digit ends a sentence, too, but not the number of an item
 SENTENCE_END = re.compile(r"[.!?؟।](?=[\s*_)\]\"'”’}$]|$)|[。！？]|\n")
@@ -314,6 +316,9 @@ def _is_subject(words: list[str], strange: list[int], asked: Asked, is_value: bo
         turns = (is_value and any(map(_TURNS_UNSPACED.search, words))) or any("答" in word for word in unknown)
         return (ENDS_UNSPACED.search(words[-1]) is not None or asked.tells) and not turns
     if asked.text and _is_told(words, strange, asked):
+        return True
+    of_answer = any(_ANSWER_WORD.search(word) or CALLS_WRONG.search(word) or _is_of_answer(word) for word in words)
+    if _UNDERSTOOD * len(strange) < len(words) and not of_answer:
         return True
     if asked.text and not asked.tells:
         return False

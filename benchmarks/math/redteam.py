@@ -16,6 +16,8 @@ was then mended from it. `round2`: 9.4 % and 20.6 %. `round3`: 14.5 % and 8.2 %.
 24.2 % with that, unread; it has been read since. `round6`, 300 and 151 rows of the same author against what was mended
 from round 5: 22.0 % and 11.9 %; it has been read since. `round7`, 150 and 150 rows of a third author, the right ones
 first, in ordinary sentences as different as can be: 66.7 % and 60.0 %; what a question tells of may be spoken of since.
+`round8`, 300 and 150 rows of one more author in 13 languages: 7.3 % and 15.3 %; half of it was read, what a question
+asks for is read as a clause since, and the other half, unread, went from 9.3 % and 16.0 % to 4.0 % and 12.0 %.
 
 Every row goes through `load_judge(configs/math.yaml)`, the question as `task.main_query`. `--alone` leaves Math-Verify
 out.
@@ -37,7 +39,7 @@ from benchmarks.math.bench import RIVAL, ROOT, rival_pairs
 ROWS = Path(__file__).with_name("redteam")
 HALVES = ("dev", "unseen")
 # Rows of one author, scored at first contact before a mender reads them: --half names one
-ROUNDS = ("round1", "round2", "round3", "round4", "round5", "round6", "round7")
+ROUNDS = ("round1", "round2", "round3", "round4", "round5", "round6", "round7", "round8")
 WRONG_PAID_BAR, RIGHT_REFUSED_BAR = 1.0, 5.0
 
 

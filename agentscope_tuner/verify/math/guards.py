@@ -504,8 +504,10 @@ def is_unworked(question: Question, answer: Node, reference: Node, same: Same) -
         and not _is_solved(answer, question.solved_for)
     ):
         return True
-    if question.asks_to_round and literal(reference) is not None and literal(answer) != literal(reference):
-        return True
+    if question.asks_to_round and literal(reference) is not None:
+        rounded = answer.args[-1] if isinstance(answer, Relation) and set(answer.operators) <= {"=", "~"} else answer
+        if literal(rounded) != literal(reference):
+            return True
     if question.says("polar") and any(is_applied(n, "cos") for n in walk(answer)) and _I in walk(answer):
         # `2(\\cos t + i \\sin t)` is the polar form, not a sum to be worked out
         return False
@@ -545,6 +547,8 @@ def _stated(node: Node, reference: Node) -> tuple[Node, ...]:
 def _is_left(question: Question, answer: Node, reference: Node, same: Same) -> bool:
     if not operations(reference) and any(map(_joins_numbers, walk(answer))):
         return True
+    if _leaves_choice(answer, reference) or _is_whole_quotient(question, answer, reference):
+        return True
     if isinstance(answer, Collection) and answer.args:
         wanted = reference.args if isinstance(reference, Collection) else (reference,)
         return all(literal(one) is not None for one in wanted) and any(
@@ -580,6 +584,26 @@ def _is_left(question: Question, answer: Node, reference: Node, same: Same) -> b
         # The answer still holds the function that the question asks to compute
         return True
     return any(_is_task(formula, reference, left, same) for formula in formulas)
+
+
+def _leaves_choice(answer: Node, reference: Node) -> bool:
+    """Whether only the answer names the greatest or least of some values, which it has not found: `max(16, 17)`."""
+    return any(is_applied(n, "max") or is_applied(n, "min") for n in walk(answer)) and not any(
+        is_applied(n, "max") or is_applied(n, "min") for n in walk(reference)
+    )
+
+
+def _is_whole_quotient(question: Question, answer: Node, reference: Node) -> bool:
+    r"""Whether the answer leaves a division that the reference gives as a whole number: `\frac{48}{3}` for a mean.
+
+    An equation's solution may be left so, `\frac{8}{2}`, and so may fractions of the question's own parts: `\frac44`.
+    """
+    match answer, reference:
+        case Quotient(Number(top), Number(bottom)), Number(whole, text) if text.isdigit() and bottom > 1:
+            solves = any(isinstance(f, Relation) and symbols(f) for f in question.formulas.values())
+            known = solves or bottom in question.numbers
+            return not known and top == whole * bottom and top.denominator == bottom.denominator == 1
+    return False
 
 
 def _is_calculation(answer: Node, reference: Node, left: frozenset[str]) -> bool:

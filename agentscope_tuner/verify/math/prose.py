@@ -55,6 +55,8 @@ _ALL_OF = re.compile(
     rf"^{_TEXT}\s*\{{\s*(?:for )?(?:all|every|any) (?P<field>integer|real|natural)s?(?: numbers?| values?)?\s*\}}\s*"
     r"(?P<rest>(?P<name>[a-zA-Z])\s*(?:\\[gl]e|\\[gl]t|\\ne|[<>≤≥]).*)$"
 )
+_RATIO_IN_WORDS = re.compile(rf"{_TEXT}\s*\{{\s*(\d+) to (\d+)\s*\}}")
+_ALL_REALS = re.compile(rf"(?P<reals>{_TEXT}\s*\{{\s*all real(?: numbers)?)\s*\}}\s*[a-z]")
 _RATIO = re.compile(rf"{_TEXT}\s*\{{\s*(?:the\s+)?ratio\s*(?:of|is)?\s*\}}\s*", re.IGNORECASE)
 _CHOICE = re.compile(
     rf"(?:(?:{_TEXT}\s*\{{)+\s*(?:[Oo]ption\s+)?\(?(?P<inside>[A-J])\s*[).:]\s*\}}*|\(?(?P<bare>[A-J])\)|(?P<dot>[A-J])[.:](?=\s))"
@@ -107,6 +109,10 @@ def undressed(text: str, allows: Allows) -> str:
         return text
     # Patterns can match a long run of spaces in very many ways, which takes long, so each run becomes one space
     text = _ALL_OF.sub(r"\g<rest>\\text{ for \g<field> }\g<name>", _SPACES.sub(" ", text))
+    if (ratio := _RATIO_IN_WORDS.fullmatch(text)) is not None:
+        return f"{ratio[1]}:{ratio[2]}"
+    if _ALL_REALS.fullmatch(text) is not None:
+        return "\\mathbb{R}"
     text = _without_naming(_without_label(_without_marks(text)), allows)
     if (quantity := added_up(text)) is not None:
         return quantity
@@ -253,7 +259,8 @@ _COUNTED = (
 # Each meaning, and the pattern of the phrases that express it
 _PHRASES = {
     "no solution": rf"{_SUBJECT}(?:there (?:is|are|exists?) |(?:has|have) )?no (?:real )?solutions?"
-    r"(?: exists?)?|(?:方程|方程组|此题)?无(?:实数?)?解|没有解|(?:the )?(?:empty|null) set|空集|"
+    r"(?: exists?)?|no such (?:[a-z]+ ){1,2}exists?|there (?:is|are|exists?) no such [a-z]+(?: [a-z]+)?"
+    r"|(?:方程|方程组|此题)?无(?:实数?)?解|没有解|(?:the )?(?:empty|null) set|空集|"
     r"\\(?:emptyset|varnothing)|∅",
     "does not exist": rf"dne|{_SUBJECT}(?:dne|(?:does not|doesn't|do not|don't|fails to) exist)|(?:极限)?不存在",
     "infinitely many": rf"(?:there (?:are|is|exist) |{_SUBJECT}(?:has|have) )?"

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
+from agentscope_tuner.verify.asked_clause import asks_order, options_of
 from agentscope_tuner.verify.math.canonical import Key, key
 from agentscope_tuner.verify.math.node import (
     CONSTANTS,
@@ -300,9 +301,6 @@ _CLOCK = re.compile(
 )
 _NATURAL_LOG = re.compile(r"\\ln\b|\bln\b|natural log", re.IGNORECASE)
 _BARE_LOG = re.compile(r"(?:\\|\b)log(?![a-zA-Z_0-9])(?!\s*_)")
-_OPTIONS = re.compile(
-    r"((?:[a-z-]+, )*[a-z-]+),? or (?:is it |an? )?([a-z-]+)|((?:the [a-z-]+, )*the [a-z-]+),? or (the [a-z-]+)"
-)
 _EXTREMES = {
     "min": re.compile(
         r"\bmin|\b(?:smallest|least|lowest|shortest|kleinst|plus petit|menor|más pequeñ|mínim|наименьш|миним|en küçük"
@@ -374,11 +372,11 @@ class Question:
     #: whether the question asks to write a number as a product of primes
     asks_primes = _Says(r"\bprime factori[sz]ation|\bproduct of (?:its )?prime|\binto (?:its )?prime|分解质因数")
     #: whether the question asks to round a number that it gives
-    asks_to_round = _Says(r"\bround \$?-?\d")
+    asks_to_round = _Says(r"\bround (?:\$|\\\(|-?\d)")
     #: whether the question asks to complete the square
     asks_square = _Says(r"complet\w+ the square|vertex form")
-    #: whether the question says in which order its answers are given, so that a bare list is a tuple
-    asks_order = _Says(
+    #: whether the question has words of order
+    _says_order = _Says(
         r"\bsort(?:ed)?\b|\barrange\b|\brank\b|\bin order\b|\brespectively\b|从[小大]到[大小]|依次|分别"
         r"|\border the\b|\bfive-number summary\b|\bmenor a mayor\b|\bmayor a menor\b|\bordena|\bordne|\bsortier"
         r"|\b(?:auf|ab)steigend"
@@ -534,9 +532,12 @@ class Question:
     @Kept
     def options(self) -> frozenset[str]:
         """The words that the question offers as answers: the odd and the even of `odd or even`."""
-        found = _OPTIONS.findall(self.text.lower())
-        words = " ".join(part for pair in found for part in pair).replace(",", " ").split()
-        return frozenset(words) - {"the"}
+        return options_of(self.text)
+
+    @Kept
+    def asks_order(self) -> bool:
+        """Whether the question says in which order its answers are given, so that a bare list is a tuple."""
+        return self._says_order or asks_order(self.text)
 
     def says(self, phrase: str) -> bool:
         """Whether the question holds the phrase, which is in lower case; the question's case does not count."""

@@ -18,7 +18,9 @@ from functools import lru_cache
 from itertools import islice, takewhile
 
 from agentscope_tuner.errors import Cause, JudgeError
+from agentscope_tuner.verify.asked_clause import without_own_words
 from agentscope_tuner.verify.find import PlacedAnswer, last_boxes
+from agentscope_tuner.verify.math.canonical import key
 from agentscope_tuner.verify.math.exact import exact_value
 from agentscope_tuner.verify.math.node import (
     MARKS,
@@ -75,8 +77,9 @@ from agentscope_tuner.verify.math.scan import (
     tokenize,
     with_modulus,
 )
-from agentscope_tuner.verify.math.units import COUNTERS, known, operates, singular, unknown_words
+from agentscope_tuner.verify.math.units import COUNTERS, is_physical, known, operates, singular, unknown_words
 from agentscope_tuner.verify.neutral_words import Asked
+from agentscope_tuner.verify.number_words import number_in_words
 from agentscope_tuner.verify.words_behind import turned
 
 _THE_BOX = Symbol("the box")
@@ -92,7 +95,8 @@ _PLAIN_BEFORE = re.compile(rf"(?:(?<=[\s:：，。,$*(])|^|(?<=[^\x00-\x7f])){_S
 _PLAIN_BEHIND = re.compile(rf"{_SIGN}*+")
 # What may stand before a box that is all of its formula: nothing, the end of a sentence's part, or a word
 _ALONE_BEFORE = re.compile(
-    r"(?:^|\n|\\n|[:：,，;。*_`，、]|(?<!(?<![\d.])0)\.|<\/?[a-zA-Z_]{1,20}>|(?<![\\a-zA-Z])[a-zA-Z]{2,}|[^\x00-\x7f−×÷·≤≥≠→√])"
+    r"(?:^|\n|\\n|[:：,，;。*_`，、]|(?<!(?<![\d.])0)\.|<\/?[a-zA-Z_]{1,20}>|(?<![\\a-zA-Z])[a-zA-Z]{2,}"
+    r"|[^\x00-\x7f−×÷·≤≥≠→√])"
     r"\s*(?:(?:\$\$?|\\[(\[])\s*(?:\\displaystyle\s*)?(?:[a-zA-Z](?:_\{?\w{1,3}\}?)?\s*=\s*)?)?$"
 )
 _ALONE_BEHIND = re.compile(
@@ -309,7 +313,8 @@ _MONTHS = frozenset(
     "january february march april june july august september october november december".split()  # noqa: SIM905
 )
 _CALLED = re.compile(
-    r"(?:(?:\\mathbb\s*\{?[EP]\}?|\\Pr|\\(?:text|mathrm|operatorname)\{(?:Var|Pr|P|E)\}|[PECA]|Var|Pr|\\det)\s*(?:\\left)?[(\[]"
+    r"(?:(?:\\mathbb\s*\{?[EP]\}?|\\Pr|\\(?:text|mathrm|operatorname)\{(?:Var|Pr|P|E)\}|[PECA]|Var|Pr"
+    r"|\\det)\s*(?:\\left)?[(\[]"
     r"(?P<said>[^()\[\]]{2,60}?|[A-Z])(?:\\right)?[)\]]|(?:\\left)?\[[^=\[\]]{1,60}\]_\S{1,12}?\^\S{1,12}?"
     r"|(?:\\left)?\|[A-Z]{1,3}(?:\\right)?\||\\det\s*[A-Z]|\\(?:bar|overline|hat|tilde)\s*\{?[a-zA-Z]\}?"
     r"|\(?[a-zA-Z]\s*\\circ\s*[a-zA-Z]\)?\s*\([a-z]\))\s*=\s*(?=\S)"
@@ -322,7 +327,8 @@ _LEADING = re.compile(r"\\text\s*\{\s*([a-zA-Z ]{2,60}?)\s*\}(?:\\[ ,;:!]|~|\s)*
 _PART = re.compile(r"\\text\s*\{\s*of (?:the |a |an |all |his |her |their )?([a-z ]{2,40}?)\s*\}$")
 # An extreme value by its name, and the place where it is attained
 _EXTREME = re.compile(
-    r"(?:\\text\s*\{\s*)?(?:the\s+)?(?:[a-zA-Z]\s*_\s*\{?\s*)?(?:\\(?:text|mathrm)\s*\{\s*)?\\?(?P<name>max|min)(?:imum|imal)?"
+    r"(?:\\text\s*\{\s*)?(?:the\s+)?(?:[a-zA-Z]\s*_\s*\{?\s*)?(?:\\(?:text|mathrm)\s*\{\s*)?\\?(?P<name>max"
+    r"|min)(?:imum|imal)?"
     r"(?:\s+value)?(?:\s+(?:is|of))?\s*:?\s*\}*(?:\s*[a-zA-Z](?:\([a-z]\))?)?\s*(?:=|(?<=[\s}]))\s*(?=[-\d\\(.])"
 )
 _ATTAINED = re.compile(
@@ -382,11 +388,20 @@ def in_figures(text: str) -> str:
     if _HAN.search(text):
         return in_chinese_figures("".join(_WRITING.sub(" ", text).split())) or text
     words = _WRITING.sub(" ", text).split()
+    words = [{"halves": "half", "fourth": "quarter", "fourths": "quarter"}.get(word, word) for word in words]
     size = sum(1 for _ in takewhile(lambda word: is_number_word(word) or word.lower() == "and", words))
     found = list(numbers_said(" ".join(words[:size])))
+    if len(found) == 1 and [word.rstrip("s") for word in words[size:]] in _PARTS_OF_ONE:
+        return f"\\frac{{{found[0]}}}{{{_PARTS_OF_ONE.index([words[size].rstrip('s')]) + 2}}}"
+    if not found and (foreign := number_in_words(words)) is not None:
+        size = foreign[1]
+        found = [Fraction(foreign[0])]
     if len(found) != 1 or len(words) - size > _MOST_COUNTED or not all(w.isalpha() for w in words[size:]):
         return text
     return f"{found[0]}\\text{{ {' '.join(words[size:])}}}" if words[size:] else str(found[0])
+
+
+_PARTS_OF_ONE = [[word] for word in "half third quarter fifth sixth seventh eighth ninth tenth".split()]  # noqa: SIM905
 
 
 def counted(text: str, question: Question) -> str:
@@ -440,6 +455,8 @@ def components(text: str) -> str:
     # The coefficient before each unit vector, the vector's letter, and the text after the last vector
     before, letters, rest = parts[:-1:2], parts[1::2], parts[-1] if parts else ""
     known = {letter: _coefficient(one) for letter, one in zip(letters, before, strict=True)}
+    if letters == ["k"] and known == {"k": "1"} and not rest.strip():
+        return "(0, 0, 1)"
     if rest.strip() or len(letters) < 2 or letters != sorted(set(letters)) or None in known.values():
         return text
     size = "ijk" if "k" in letters else "ij"
@@ -555,7 +572,8 @@ _PARTED = re.compile(
     rf"[,;，；](?!\d{{3}}(?!\d))|\\q?quad|{_TEXT}\s*\{{\s*(?:,\s*)?and\s+\}}|\\\\|\band\b(?![^{{}}]*\}})"
 )
 _LETTERED = re.compile(
-    rf"(?:^|(?<=[\s,;~}}])|(?<=quad))(?:{_TEXT}\s*\{{\s*)?\(\s*(?:{_TEXT}\s*\{{\s*)?([a-h1-8])\s*\}}?\s*\)\s*\}}?[:.]?{_GAP}"
+    rf"(?:^|(?<=[\s,;~}}])"
+    rf"|(?<=quad))(?:{_TEXT}\s*\{{\s*)?\(\s*(?:{_TEXT}\s*\{{\s*)?([a-h1-8])\s*\}}?\s*\)\s*\}}?[:.]?{_GAP}"
 )
 # An object as JSON or as Python writes it, or a list of texts, that a data set holds as a text
 _RECORD = re.compile(r"""\{\s*(["'])[^"']*\1\s*:|\[\s*(["'])""")
@@ -608,6 +626,40 @@ def by_letters(text: str, reference: str) -> str:
     return text if any("," in value for value in values) else f"({', '.join(values)})"
 
 
+_TWO_COMPARED = re.compile(r"(?P<first>[^<>]+?)\s*(?:(?P<more>>|\\gt(?![a-z]))|<|\\lt(?![a-z]))\s*(?P<second>[^<>]+)")
+_WHICH_OF_TWO = re.compile(
+    r"\b(?:which|welche\w*|quel\w*|cuál|quale|как\w+)\b[^?]{0,60}?\b(?:(?P<more>greater|larger|bigger|größer"
+    r"|plus grande?|mayor"
+    r"|maggiore|maior|больше)|less|smaller|kleiner|plus petite?|menor|minore|меньше)\b",
+    re.IGNORECASE,
+)
+
+
+def chosen_of(text: str, question: Question) -> str:
+    """The greater one of `3^{20}>2^{30}` where the question offers both and asks for the greater; else the text."""
+    asked = _WHICH_OF_TWO.search(question.text)
+    match = _TWO_COMPARED.fullmatch(text) if asked is not None else None
+    if match is None or asked is None:
+        return text
+    try:
+        offered = all(key(parse_tokens(tokenize(match[name]))) in question.formulas for name in ("first", "second"))
+    except (Unreadable, TooComplex):
+        return text
+    if not offered:
+        return text
+    return match["first" if (match["more"] is None) == (asked["more"] is None) else "second"]
+
+
+_IN_BASE = re.compile(r"\(?(?P<digits>\d{1,60})\)?_\{?(?P<base>\d{1,2})\}?")
+
+
+def without_asked_base(text: str, question: Question) -> str:
+    """The digits of `110_2` where the question asks for base 2; any other text as it is."""
+    match = _IN_BASE.fullmatch(text)
+    asked = match is not None and re.search(rf"\b(?:in|to) base \$?{match['base']}(?!\d)", question.text, re.IGNORECASE)
+    return match["digits"] if match is not None and asked else text
+
+
 def by_sides(text: str, question: Question) -> str:
     r"""`8 \text{ by } 5` as `8, 5`, where the question asks for dimensions; any other text as it is."""
     match = _BY.fullmatch(text.strip()) if _DIMENSIONS & question.words else None
@@ -617,7 +669,8 @@ def by_sides(text: str, question: Question) -> str:
 _VALUE = r"-?\d+(?:\.\d+)?(?:/\d+)?|-?\\[dt]?frac\{?\d+\}?\{?\d+\}?"
 _EXCLUSION = re.compile(
     rf"(?:\\[ ,;:!]|\\q?quad|[\s,;({{~]|\\text\s*\{{[\s,(]*(?:for|where|if|when|with|provided|,)?\s*\}})+"
-    rf"(?P<name>[a-zA-Z])\s*(?:\\neq?(?![a-zA-Z])|≠|!=|\\not\s*=)\s*(?P<values>(?:{_VALUE})(?:\s*,\s*(?:{_VALUE}))*)\s*[)}}]*$"
+    rf"(?P<name>[a-zA-Z])\s*(?:\\neq?(?![a-zA-Z])|≠|!="
+    rf"|\\not\s*=)\s*(?P<values>(?:{_VALUE})(?:\s*,\s*(?:{_VALUE}))*)\s*[)}}]*$"
 )
 _MOST_FORMULAS = 40
 # The signs of a chain that puts its members in order
@@ -838,7 +891,10 @@ def _without_introduction(text: str, ref: Side, question: Question) -> str:
         return text
     if "=" not in ref.text:
         text = uncalled(text, question)
-    if isinstance(ref.node, Collection) and question.asks_order:
+    if question.text and any(map(str.isdigit, ref.text)) and "=" not in ref.text:
+        text = chosen_of(without_own_words(text, question.text, _measures), question)
+        text = without_asked_base(text, question) if ref.text.isdigit() else text
+    if isinstance(ref.node, Collection) and question.asks_order and _SORTED.search(text):
         text = _SORTED.sub(", ", text)
     if isinstance(ref.node, (Array, Collection)):
         text = by_sides(with_names(by_letters(text, ref.text), question), question)
@@ -852,6 +908,10 @@ def _without_introduction(text: str, ref: Side, question: Question) -> str:
         return f"{next(iter(sorted(symbols(ref.node))), 'x')}{sign}{'=' if match['equal'] else ''}{match['end']}"
     text = chance(counted(text if "=" in ref.text else extreme(text, question), question), question)
     return told(least(without_exclusion(text, question), question), question)
+
+
+def _measures(word: str) -> bool:
+    return operates(word) or is_physical(((singular(word), 1),))
 
 
 def _doubt(text: str) -> str | None:

@@ -13,6 +13,7 @@ from fractions import Fraction
 from functools import partial
 from typing import Any, Literal, NamedTuple, Protocol
 
+from agentscope_tuner.verify.asked_clause import says_another
 from agentscope_tuner.verify.find import PlacedAnswer
 from agentscope_tuner.verify.labels import CONTRADICTION
 from agentscope_tuner.verify.math.compare import CheapComparer, is_rational
@@ -54,9 +55,13 @@ from agentscope_tuner.verify.math.question import Question, about
 from agentscope_tuner.verify.math.read import Pair, bare, read_reference, reference, said_by, short
 from agentscope_tuner.verify.math.scan import TooComplex, Unreadable, on_own_stack, respelled
 from agentscope_tuner.verify.math.sets import is_work
+from agentscope_tuner.verify.math.units import NUMBER_WORDS, is_physical, singular
+from agentscope_tuner.verify.neutral_words import DENIES
 
 _WRITING = re.compile(r"\\(?:text|textbf|mathrm|textrm|mbox)|[{}$]|\\[ ,;:!~]")
-_YES_NO = re.compile(r"(yes|no|true|false)\b(?:\s*[,.;:–-]\s*(.*))?", re.IGNORECASE | re.DOTALL)
+_YES_NO = re.compile(
+    r"(yes|no|true|false|ja|nein|oui|non|sí|sim|não|sì|да|нет)\b(?:\s*[,.;:–-]\s*(.*))?", re.IGNORECASE | re.DOTALL
+)
 # A reason for a yes or a no, which must not say the contrary
 _REASON = re.compile(r"\b(?:since|because|as)\b", re.IGNORECASE)
 _TURNS_ROUND = re.compile(r"\b(?:false|wrong|incorrect)\b", re.IGNORECASE)
@@ -267,7 +272,19 @@ def _said(text: str, question: Question | None) -> str | None:
     asked = question.words if question is not None else frozenset()
     if all(allowed(w, asked, "") or (denying and w.strip(".") in _NO_WORDS) for w in words) or _is_true(text):
         return match[1].lower()
-    return None
+    affirms = match[1].lower() in _AFFIRMS and all(_repeats_asked(w.strip(".,!"), question) for w in words)
+    return match[1].lower() if affirms else None
+
+
+_AFFIRMS = frozenset({"yes", "true", "ja", "oui", "sí", "sim", "sì", "да"})
+_IS_TRUE = frozenset("true correct right stimmt richtig wahr vrai correcto cierto verdad verdade vero верно".split())  # noqa: SIM905
+
+
+def _repeats_asked(word: str, question: Question | None) -> bool:
+    """Whether a word behind a yes only says it again: `Yes, 7 is prime`."""
+    if word in _IS_TRUE or word in NEUTRAL:
+        return True
+    return question is not None and word not in DENIES and word in re.findall(r"\w+", question.text.lower())
 
 
 def _is_contrary(reason: str, question: Question | None) -> bool:
@@ -442,7 +459,8 @@ async def acompare(
     return await _awaited(asking, partial(_ask, symbolic))
 
 
-def _ask(symbolic: Callable[..., Any], request: tuple[Pair, str]) -> Any:
+def _ask(symbolic: Callable[..., Any] | None, request: tuple[Pair, str]) -> Any:
+    assert symbolic is not None
     pair, stage = request
     return symbolic(pair.answer, pair.truth, question=pair.question and pair.question.text, stage=stage)
 
@@ -481,7 +499,7 @@ def _of_place(found: PlacedAnswer, ground_truth: str, question: str | None) -> A
     text, problem = said_by(found, question)
     if problem:
         return MathVerdict("different", "place", problem)
-    first = yield text
+    first: MathVerdict = yield text
     if first.outcome == "equal" and found.again and (yield found.again).outcome != "equal":
         return MathVerdict("different", "place", f"another value behind {found.where}: {short(found.again)}")
     if not found.others or first.outcome == "undecided":
@@ -492,7 +510,7 @@ def _of_place(found: PlacedAnswer, ground_truth: str, question: str | None) -> A
             same = same and (yield other).outcome == "equal"
         if same:
             return first
-    together = yield ", ".join((*found.others, text))
+    together: MathVerdict = yield ", ".join((*found.others, text))
     if together.outcome == "equal":
         return together
     return MathVerdict("different", "place", f"{CONTRADICTION} in {found.where}")
@@ -643,6 +661,8 @@ def _exact(pair: Pair) -> tuple[Outcome, str]:
 def _normalised(pair: Pair) -> tuple[Outcome, str]:
     if not pair.answer:
         return DIFFERENT, "the box is empty"
+    if (other := _other_words(pair)) != "":
+        return DIFFERENT, f"{UNREAD}: the word {other!r}"
     ref_key = plain_key(pair.truth)
     if ref_key is not None and ref_key == plain_key(pair.answer):
         return EQUAL, ""
@@ -665,6 +685,17 @@ def _normalised(pair: Pair) -> tuple[Outcome, str]:
             return EQUAL, ""
         return DIFFERENT, f"{UNREAD}: {ans.problem}" if ans.problem else "compared word by word"
     return UNKNOWN, ""
+
+
+def _other_words(pair: Pair) -> str:
+    """What of the answer's words speaks of something else than the question asks for; empty where none does."""
+    if pair.question is None:
+        return ""
+    return says_another(pair.answer, f"{pair.truth} {pair.ref.sentence}", pair.question.text, _is_unit)
+
+
+def _is_unit(word: str) -> bool:
+    return is_physical(((singular(word), 1),)) or word in NUMBER_WORDS
 
 
 def _bounds(fields: frozenset[str]) -> bool:

@@ -1,0 +1,354 @@
+r"""Whether the words of an answer speak of something else than its question asks for.
+
+A word of the question is no licence by itself: where the question tells of girls and asks for boys, `12\text{ girls}`
+is another answer. So what is asked for is the clause behind `how many`, `the number of` or `find`, and a word that only
+the rest of the question has must be led by a preposition or an article, `12\text{ boys in the class}`. What the clause
+denies, an answer may not state; the operation that is asked for, as in `the square of`, is not stated of its own
+result; and the other one of two options makes two answers.
+
+Only texts are read, so no value is known here. Languages without spaces are left to `words_before`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+from agentscope_tuner.verify.neutral_words import DENIES, IS_UNSPACED
+
+_TYPE = r"\\(?:text[a-z]*|mathrm|mathbf|mbox|operatorname)\s*\{"
+_PIECES = re.compile(
+    rf"(?P<opens>{_TYPE})|(?P<formula>(?:\\[a-zA-Z]+|\\[,;:! ]|[\d.,+\-−*/^_=<>()\[\]|:$&%!°~]|\\."
+    rf"|(?<![^\W\d_])[a-zA-Z](?![^\W\d_]))+)"
+    r"|(?P<word>[^\W\d_]+(?:['’-][^\W\d_]+)*)"
+)
+_WORDED = re.compile(r"(?<![\\a-zA-Z])[a-zA-Z]{2}|[^\x00-\x7f]")
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+_ELIDED = re.compile(r"\b[ldnjmtsc]['’](?=\w)|\bqu['’](?=\w)", re.IGNORECASE)
+_COUNTS = re.compile(
+    r"\bhow many\b|\bcombien\b|\bcuánt[oa]s\b|\bwie ?viele\b|\bquant[oiae]s?\b|\bсколько\b|\bhoeveel\b|\bile\b|\bkaç\b"
+    r"|\b(?:number of|nombre d[e'’]|anzahl (?:der|von|an)|número de|numero di|число|количество)\b",
+    re.IGNORECASE,
+)
+_BIDS = re.compile(
+    r"\b(?:find|determine|compute|calculate|evaluate|what (?:is|are|was|were)|give|state|trouvez?|calculez?|bestimme?"
+    r"|berechne|halla|calcula|trova|calcola|найдите|вычислите)\b",
+    re.IGNORECASE,
+)
+_CLAUSE_END = re.compile(r"[,;?!:\n。？]|\.(?!\d)|\b(?:if|when|given|si|wenn|se|если|falls|als)\b(?!\w)", re.IGNORECASE)
+_ARTICLES = frozenset("a an un une uno una ein eine einen um uma".split())  # noqa: SIM905
+_OF = frozenset("of de di von do da del der du".split())  # noqa: SIM905
+_THAN = frozenset("than als чем".split())  # noqa: SIM905
+_BEFORE_NOUNS = _ARTICLES | frozenset(
+    """the in on at of from to for with by into per le la les l il lo i gli el los las au aux à dans sur en de des du d
+    di del della dei da do dos das na no nas nos em con per der die das dem den des im am auf von mit zum zur в на с из
+    у по к this that these those his her its their our my your""".split()  # noqa: SIM905
+)
+_FILLS = frozenset(
+    """is are was were be there here it they in all total altogether left remaining more only just exactly of the a an
+    such have has had do does did can could ways way times time number numbers answer value solution solutions final
+    result total each and or now he she we you i es son hay sont il y a ist sind gibt è sono ci ha hanno não são há
+    est les des""".split()  # noqa: SIM905
+)
+_GENERIC = frozenset("things items objects people persons ways pieces units times points solutions cases".split())  # noqa: SIM905
+_PRONOUNS = frozenset("his her its their he she it they them".split())  # noqa: SIM905
+_NO_OPTIONS = _FILLS | frozenset("not more less fewer than and or neither both what which who how many".split())  # noqa: SIM905
+_NOT = DENIES - {"but", "point", "no"} | {"no"}
+_RELATES = re.compile(r"[=:<>]|\\(?:[gl]eq?|approx|equiv)(?![a-z])")
+_OPTIONS = re.compile(
+    r"((?:[^\W\d_][\w-]*, )*)([^\W\d_][\w-]*),? (?:or|oder|ou|o|или|eller|veya|atau|lub)"
+    r" (?:is it |an? |the |der |die |das |la |el |le )?([^\W\d_][\w-]*)"
+)
+_ASKS_WHICH = re.compile(
+    r"\b(?:who|which|what|wer|welche[rs]?|qui|quel(?:le)?|quién|cuál|chi|quale|кто|как\w+)\b[^,?.]*,"
+)
+_UNSPACED_OPTIONS = re.compile(r"([\u4e00-\u9fff]{2})(?:还是|或者?)([\u4e00-\u9fff]{2})")
+# Names of a value by convention, and what a question for it speaks of
+_CONVENTIONS = (
+    (
+        re.compile(r"\s*\\(?:bar|overline)\s*\{?\s*[a-zA-Z]\s*\}?\s*="),
+        re.compile(r"\bmean\b|average|mittel|durchschnitt|moyenne|\bm[eé]dia\b|средн|平均|\\(?:bar|overline)"),
+    ),
+    (
+        re.compile(r"\s*\\sigma\s*="),
+        re.compile(r"deviation|variance|abweichung|écart|desvia|scarto|отклон|标准差|\\sigma"),
+    ),
+    (
+        re.compile(r"\s*\\mu\s*="),
+        re.compile(
+            r"\bmean\b|average|expect|mittel|erwart|moyenne|\bm[eé]dia\b|средн|friction|coefficient|平均|期望|\\mu"
+        ),
+    ),
+)
+_TAIL = re.compile(rf"(?P<value>.*[\d}}])(?:\\[ ,;:!]|~|\s)*{_TYPE}(?P<tail>[^{{}}\d$\\]+)\}}\s*\.?")
+_NAMED = re.compile(
+    rf"(?P<head>{_TYPE}[^=:\d]*?)(?:(?:\b(?:is|are|es|est|ist|è|é)|:)\s*\}}|\}}(?:\\[ ,;:!]|~"
+    rf"|\s)*[=:])(?:\\[ ,;:!]|~|\s)*(?P<value>[-\d\\][^=:]*)"
+)
+_LONGEST, _FEWEST, _STEM, _ENDING, _SHORT, _ROOT = 300, 2, 4, 3, 3, 6
+
+
+class _Said(NamedTuple):
+    """A word of an answer, in lower case, or a formula in it, which is marked so."""
+
+    text: str
+    is_word: bool
+
+
+def says_another(answer: str, reference: str, question: str, is_unit: Callable[[str], bool]) -> str:
+    """What of an answer's words speaks of something else than the question asks for; empty where none does.
+
+    Args:
+        reference: what it says may be said.
+        is_unit: whether a word is a unit of measurement, which may stand behind any number.
+    """
+    if len(answer) > _LONGEST:
+        return ""
+    for name, speaks in _CONVENTIONS:
+        if name.match(answer) and not name.match(reference) and speaks.search(question.lower()) is None:
+            return answer.partition("=")[0].strip()
+    if _WORDED.search(answer) is None:
+        return ""
+    known = _words(reference)
+    if not any(map(str.isdigit, reference)):
+        return _other_option(answer, known, question)
+    if IS_UNSPACED.search(answer) is not None:
+        return ""
+    said = list(_said(answer))
+    words = [one.text for one in said if one.is_word]
+    if not words or len(words) == len(said):
+        return ""
+    return _operates(said, known, reference, question) or _other_group(said, known, question, is_unit)
+
+
+def without_own_words(answer: str, question: str, is_unit: Callable[[str], bool]) -> str:
+    r"""The value without words that only repeat what is asked for; any other text as it is.
+
+    They stand behind it, as in `12\text{ boys in the class}`, or before a verb or a sign: `\text{reciprocal}=4`. Those
+    of the asked clause stand in its order, with its denial; those of a place stand behind a preposition.
+
+    Args:
+        is_unit: whether a word changes the value or is its unit, which is read elsewhere.
+    """
+    if "\\text" not in answer or len(answer) > _LONGEST or (asked := _asked(question)) is None:
+        return answer
+    named = _NAMED.fullmatch(answer)
+    if named is not None:
+        head = [word for word in _words(named["head"]) if word not in _ARTICLES and word != "the"]
+        if head and _repeats(head, asked.words, question, is_unit) and _same_noun(head, asked.words):
+            return named["value"]
+    match = _TAIL.fullmatch(answer) if asked.counts else None
+    if match is None:
+        return answer
+    words = _words(match["tail"])
+    measured = any(is_unit(word) for word in words if word not in _BEFORE_NOUNS and word not in _NOT)
+    if not words or words[-1] in _NOT or measured or not _repeats(words, asked.words, question, is_unit):
+        return answer
+    return match["value"]
+
+
+def _same_noun(head: Sequence[str], asked: Sequence[str]) -> bool:
+    """Whether a name begins as the asked clause does: `the sum`, and not `the digits`, of `the sum of the digits`."""
+    own = next((word for word in asked if word not in _BEFORE_NOUNS and word not in _FILLS), "")
+    return _same(head[0], own)
+
+
+def _repeats(words: Sequence[str], asked: Sequence[str], question: str, is_unit: Callable[[str], bool]) -> bool:
+    at = 0
+    for place, word in enumerate(words):
+        found = next((i for i in range(at, len(asked)) if _same(word, asked[i])), -1)
+        if found >= 0:
+            if place and not _NOT.isdisjoint(asked[at:found]):
+                return False
+            at = found + 1
+            continue
+        led = place > 0 and words[place - 1] in _BEFORE_NOUNS
+        in_place = at > 0 and (word in _BEFORE_NOUNS or (led and _has(question, word) and not is_unit(word)))
+        if not in_place or word in _NOT or len(words) == 1:
+            return False
+    return not _leaves_denial(words, asked)
+
+
+def _leaves_denial(words: Sequence[str], asked: Sequence[str]) -> bool:
+    denied = [at for at, word in enumerate(asked) if word in _NOT]
+    if not denied or not _NOT.isdisjoint(words):
+        return False
+    return any(_same(word, one) for word in words for one in asked[denied[0] + 1 :])
+
+
+class _Clause(NamedTuple):
+    words: tuple[str, ...]
+    counts: bool
+
+
+@lru_cache(maxsize=256)
+def _asked(question: str) -> _Clause | None:
+    """The words of the clause that asks, and whether it asks for a count."""
+    begun = list(_COUNTS.finditer(question))
+    bids = list(_BIDS.finditer(question)) if not begun else []
+    if not begun and not bids:
+        return None
+    first = (begun or bids)[-1]
+    end = _CLAUSE_END.search(question, first.end())
+    words = _words(question[first.end() : len(question) if end is None else end.start()])
+    return _Clause(tuple(words), bool(begun)) if words else None
+
+
+def _words(text: str) -> list[str]:
+    """The words of a text in lower case, contractions and elisions apart."""
+    text = _ELIDED.sub(lambda found: f"{found[0][:-1]} ", text.replace("’", "'").lower()).replace("n't", " not")
+    return _WORD.findall(re.sub(r"\\[a-z]+", " ", text))
+
+
+def _said(answer: str) -> Iterator[_Said]:
+    formula = ""
+    for piece in _PIECES.finditer(_ELIDED.sub(" ", answer.replace("n't", " not").replace("n’t", " not"))):
+        if piece["formula"]:
+            formula += piece["formula"]
+        elif piece["word"]:
+            if formula.strip(" ~\\,;:!$.()"):
+                yield _Said(formula, is_word=False)
+            formula = ""
+            yield _Said(piece["word"].lower(), is_word=True)
+    if formula.strip(" ~\\,;:!$.()"):
+        yield _Said(formula, is_word=False)
+
+
+def _same(one: str, other: str) -> bool:
+    """Whether two words may be forms of one: they share all but their endings."""
+    if one == other:
+        return True
+    longest = max(len(one), len(other))
+    shared = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
+    return shared >= min(max(_STEM, longest - _ENDING), _ROOT)
+
+
+def _has(question: str, word: str) -> bool:
+    return any(_same(word, one) for one in _words(question))
+
+
+def _other_option(answer: str, known: Sequence[str], question: str) -> str:
+    """A word of an answer that is another one of the options that the question offers."""
+    if IS_UNSPACED.search(answer) is not None:
+        said = "".join(re.findall(r"[\u4e00-\u9fff]", answer))
+        pair = _UNSPACED_OPTIONS.search(question)
+        others = [one for one in pair.groups() if not any(one in word for word in known)] if pair is not None else []
+        return next((one for one in others if one in said and len(others) == 1), "")
+    options = options_of(question)
+    if not options or any(word in ("neither", "both", "none", "yes", "no") for word in known):
+        return ""
+    if not any(_same(word, one) for word in known for one in options):
+        return ""
+    words = _words(answer)
+    for at, word in enumerate(words):
+        is_other = any(_same(word, one) for one in options) and not any(_same(word, one) for one in known)
+        if is_other and (at == 0 or words[at - 1] not in _THAN):
+            return word
+    return ""
+
+
+@lru_cache(maxsize=256)
+def options_of(question: str) -> frozenset[str]:
+    """The words that a question offers as its answers: the odd and the even of `odd or even`, of any case."""
+    found = _OPTIONS.findall(_ASKS_WHICH.sub(" ", question.lower()))
+    words = [word for first, *rest in found for word in (*first.replace(",", " ").split(), *rest)]
+    return frozenset(word for word in words if word not in _NO_OPTIONS and len(word) > 1)
+
+
+# The number of … and the number of …; from the cheapest to the dearest; first … then; two persons
+_ORDERS = re.compile(
+    r"(?:number|nombre|número|numero|anzahl|число|количество|liczb\w+|sayı\w*) [^.?!]{1,60}?\b(?:and|et|und|y|e"
+    r"|и|i|ve)\b"
+    r" (?:the |le |la |el |il |o |die )?(?:number|nombre|número|numero|anzahl|число|количество|liczb\w+)\b"
+    r"|\bfrom (?:the )?(?:\w+est|most|least) to (?:the )?(?:\w+est|most|least)\b|\b(?:von"
+    r"|vom) (?:\w+ )?\w+sten (?:bis )?(?:zum|zu)\b"
+    r"|\bdu (?:plus|moins) \w+ au (?:plus|moins)\b|\bde (?:la |el )?(?:más|menos|mayor"
+    r"|menor)[^.?!]{1,30} a (?:la |el )?(?:más|menos|mayor|menor)\b"
+    r"|\bd[ao]l? (?:più|meno|mais|menos) \w+ a[lo]? (?:più|meno|mais|menos)\b|\bот (?:сам\w+ |наи"
+    r"|наим)\w+ (?:\w+ )?(?:к|до) "
+    r"|\bfirst\b[^?!]*\bthen\b|\bzuerst\b.*\bdann\b|\bd['’]abord\b.*\b(?:puis|ensuite)\b"
+    r"|\bprimero\b.*\b(?:luego|después)\b"
+    r"|\bprima\b.*\bpoi\b|\bсначала\b.*\b(?:потом|затем)\b|先.*[再后]",
+    re.IGNORECASE,
+)
+_PERSONS = re.compile(
+    r"(?<![.?!] )(?<=\s)[A-ZА-ЯÁÉÍÓÚÄÖÜÇŞ][^\W\d_A-Z]+,? (?:and|und|et|y|e|i|и"
+    r"|ve) [A-ZА-ЯÁÉÍÓÚÄÖÜÇŞ][^\W\d_A-Z]+(?=[^.?!]*\?)"
+    r"|甲、乙[^。？]*[？?]"
+)
+
+
+def asks_order(question: str) -> bool:
+    """Whether a question names what it asks for one by one, so that the answers stand in that order."""
+    return _ORDERS.search(question) is not None or _PERSONS.search(question) is not None
+
+
+def _operates(said: Sequence[_Said], known: Sequence[str], reference: str, question: str) -> str:
+    """The words before the value that operate on it: the question's own `the square of`, or `more than`."""
+    at = max(at for at, one in enumerate(said) if not one.is_word)
+    words = [one.text for one in said[:at] if one.is_word]
+    if not words or at == 0 or not said[at - 1].is_word or _RELATES.search(said[at].text):
+        return ""
+    if (
+        words[-1] in _THAN
+        and sum(not one.is_word for one in said) == 1
+        and _RELATES.search(reference) is None
+        and reference[:1] not in "(["
+    ):
+        return words[-1]
+    if len(words) < _FEWEST or words[-1] not in _OF or not _ARTICLES.isdisjoint(words):
+        return ""
+    noun = words[-2]
+    asked = " ".join(_words(question))
+    is_asked = f" {noun} {words[-1]} " in f" {asked} "
+    return f"{noun} {words[-1]}" if is_asked and noun not in known and noun not in ("out", "total") else ""
+
+
+def _other_group(said: Sequence[_Said], known: Sequence[str], question: str, is_unit: Callable[[str], bool]) -> str:
+    """A word of an answer that names another group or quantity than the asked one."""
+    asked = _asked(question)
+    if asked is None:
+        return ""
+    values = [at for at, one in enumerate(said) if not one.is_word]
+    words = [one.text for one in said if one.is_word]
+    last = values[-1]
+    tail = [one.text for one in said[last + 1 :]]
+    named = _RELATES.match(said[last].text.strip()) is not None
+    head = [one.text for one in said[:last] if one.is_word] if named else []
+    if _leaves_denial(words, asked.words):
+        return next(word for word in words if _leaves_denial([word], asked.words))
+    own = [word for word in asked.words if word not in _FILLS and word not in _BEFORE_NOUNS]
+    counted = asked.counts and (len(own) >= _FEWEST or any(word.endswith("s") for word in own))
+    for at, word in enumerate(said):
+        if not word.is_word or word.text in _FILLS or word.text in _BEFORE_NOUNS or len(word.text) < _SHORT:
+            continue
+        if any(_same(word.text, one) for one in (*known, *asked.words)) or is_unit(word.text):
+            continue
+        inside = [one.text for one in said[max(at - 2, 0) : at]]
+        in_question = _has(question, word.text)
+        if in_question and len(inside) == _FEWEST and _replaces(inside, asked.words):
+            return word.text
+        if counted and word.text in (tail or head):
+            led = bool(inside) and inside[-1] in _BEFORE_NOUNS
+            if in_question and not led:
+                return word.text
+            if not in_question and _counts_another(tail, word.text, asked.words, is_unit):
+                return word.text
+        states = not asked.counts and in_question and word.text in head and _PRONOUNS.isdisjoint(asked.words)
+        if states and not any(_same(one, mine) for one in head if one not in _BEFORE_NOUNS for mine in own):
+            return word.text
+    return ""
+
+
+def _counts_another(tail: Sequence[str], word: str, asked: Sequence[str], is_unit: Callable[[str], bool]) -> bool:
+    """Whether a noun behind a value is none that the asked clause counts: elephants, where boys are."""
+    if tail[:1] != [word] or word in _GENERIC or not _GENERIC.isdisjoint(asked):
+        return False
+    return not any(is_unit(other) or any(_same(other, one) for one in asked) for other in tail[1:])
+
+
+def _replaces(led: Sequence[str], asked: Sequence[str]) -> bool:
+    """Whether the asked clause has the same two words before another word: `to the plane` for `to the line`."""
+    return any(list(asked[at : at + len(led)]) == list(led) for at in range(len(asked) - len(led)))
