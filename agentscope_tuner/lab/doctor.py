@@ -21,7 +21,7 @@ from agentscope_tuner.cli.console import Exit, config_errors, err, fail, say
 from agentscope_tuner.cli.options import Format, Json, Map, rollout_lines, source_lines
 from agentscope_tuner.config import SECTION
 from agentscope_tuner.lab.audit.subjects import countdown_of, reference_of
-from agentscope_tuner.lab.watch.run_rows import RunRows, is_json_lines
+from agentscope_tuner.lab.tail import RunRows, is_json_lines
 from agentscope_tuner.records.scored_rows import ScoredRow, shape_of
 from agentscope_tuner.task_judge.contract.reads import likely_answers
 from agentscope_tuner.verify.find import Place, find_answer

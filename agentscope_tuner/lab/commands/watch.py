@@ -20,10 +20,10 @@ from agentscope_tuner.cli.console import Exit, config_errors, err, fail, number,
 from agentscope_tuner.cli.options import Format, Map, rollout_lines, source_lines
 from agentscope_tuner.config import resolve
 from agentscope_tuner.lab.labels import beside
+from agentscope_tuner.lab.tail import RunRows, is_json_lines, refuse_unfollowable
 from agentscope_tuner.lab.watch.gaming_test import OPINION, SecondOpinion, changed, opinion_of, opinion_section
-from agentscope_tuner.lab.watch.run_rows import RunRows, is_json_lines, refuse_unfollowable
-from agentscope_tuner.lab.watch.run_watch import Alarm, AlarmsFile, RunWatch
-from agentscope_tuner.lab.watch.scalars import MlflowScalars, Scalars, TensorBoardScalars, WandbScalars, written_steps
+from agentscope_tuner.lab.watch.live import Alarm, AlarmsFile, RunWatch, written_steps
+from agentscope_tuner.lab.watch.scalars import MlflowScalars, Scalars, TensorBoardScalars, WandbScalars
 from agentscope_tuner.lab.watch.step_stats import StepStats
 from agentscope_tuner.records.scored_rows import ScoredRow
 from agentscope_tuner.storage import is_pattern, is_url

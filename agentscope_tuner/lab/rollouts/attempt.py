@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from typing import Any, ParamSpec, Protocol, TypeVar, cast
 
 from agentscope_tuner.env_service import GymEnv
-from agentscope_tuner.lab.rollouts.readers import EnvPlace
 from agentscope_tuner.lab.rollouts.rows import MOST_REASON_CHARS, Played, bounded, check_writable, ending
+from agentscope_tuner.lab.rollouts.settings import EnvPlace
 from agentscope_tuner.workflow import Task, Workflow, WorkflowOutput, WorkflowTask
 
 logger = logging.getLogger(__name__)

@@ -9,10 +9,9 @@ from typing import Any
 
 import pytest
 
-from agentscope_tuner.lab.labels import beside
+from agentscope_tuner.lab.labels import LabelsFile, beside
 from agentscope_tuner.lab.tail import TailedFile, TailLine
 from agentscope_tuner.lab.view.index import RowIndex, fields_of
-from agentscope_tuner.lab.view.labels import LabelsFile
 from agentscope_tuner.lab.view.overview import overview
 from agentscope_tuner.lab.view.queries import (
     BadFilter,
