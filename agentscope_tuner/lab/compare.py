@@ -26,7 +26,6 @@ _SAME = 1e-9
 _PASSED = 0.5
 # A reason may start with the stage that decided: `exact: 25 = 25`
 _STAGE = re.compile(r"([^\d:]{1,40}):")
-_PART = "part/"
 
 
 class _RowVerdict(NamedTuple):
@@ -43,9 +42,7 @@ def _verdict(row: ScoredRow) -> _RowVerdict:
     passed = row.success if row.success is not None or row.reward is None else row.reward >= _PASSED
     found = _STAGE.match(row.reason)
     stage = row.status if row.status != "judged" or found is None else found[1].strip()
-    # `part/length` is the reward of a part; `part/length/chars` is another metric of the part
-    parts = {name: value for name, value in row.metrics.items() if name.startswith(_PART) and name.count("/") == 1}
-    return _RowVerdict(row.status, row.reward, passed, stage, row.reason, row.violations, parts)
+    return _RowVerdict(row.status, row.reward, passed, stage, row.reason, row.violations, row.parts)
 
 
 @dataclass(slots=True)

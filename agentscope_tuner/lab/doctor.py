@@ -30,7 +30,6 @@ _SAME = 1e-9
 # What GRPO's trainers add to a group's spread before they divide by it
 _EPSILON = 1e-4
 _SHOWN = 3
-_PART = "part/"
 # The most rows whose texts are searched for answers
 _SEARCHED = 500
 # The reasons of judges that find no answer; `no exact match` is the reason of one that has
@@ -194,7 +193,7 @@ def _elsewhere(seen: Seen) -> RewardTrouble | None:
     tried = silent or unpaid
     # A judge that does not say that it finds no answer is suspected only where it pays nothing
     least = 0.5 if silent else 0.95
-    if len(tried) < least * len(seen.judged) or not tried or (not silent and any(map(_parts, tried))):
+    if len(tried) < least * len(seen.judged) or not tried or (not silent and any(row.parts for row in tried)):
         return None
     tried = tried[:_SEARCHED]
     where = {place: [row for row in tried if _stands(row, place, sure=not silent)] for place in _PLACES}
@@ -391,38 +390,34 @@ def _equal_texts(seen: Seen) -> RewardTrouble | None:
     )
 
 
-def _parts(row: ScoredRow) -> dict[str, float]:
-    return {name: value for name, value in row.metrics.items() if name.startswith(_PART) and name.count("/") == 1}
-
-
 def _cancelling(seen: Seen) -> RewardTrouble | None:
-    rows = [row for row in seen.judged if len(_parts(row)) > 1]
+    rows = [row for row in seen.judged if len(row.parts) > 1]
     if len(rows) < 2:
         return None
-    names = sorted({name for row in rows for name in _parts(row)})
-    spreads = {name: pstdev([_parts(row).get(name, 0.0) for row in rows]) for name in names}
+    names = sorted({name for row in rows for name in row.parts})
+    spreads = {name: pstdev([row.parts.get(name, 0.0) for row in rows]) for name in names}
     total = pstdev([row.reward or 0.0 for row in rows])
     widest = sorted(names, key=lambda name: -spreads[name])[:2]
     if spreads[widest[-1]] <= _SAME or total > 0.1 * spreads[widest[0]]:
         return None
-    sums = pstdev([math.fsum(_parts(row).values()) for row in rows])
+    sums = pstdev([math.fsum(row.parts.values()) for row in rows])
     if sums > 0.1 * spreads[widest[0]]:
         return None
-    told = " and ".join(f"{name.removeprefix(_PART)} ({spreads[name]:.3g})" for name in widest)
+    told = " and ".join(f"{name.removeprefix('part/')} ({spreads[name]:.3g})" for name in widest)
     message = f"the parts cancel: {told} spread, their sum spreads by {total:.3g}"
     return _cause("parts cancel", rows, len(seen.judged), message, "change the weight of one of them, or drop one")
 
 
 def _clipped(seen: Seen) -> RewardTrouble | None:
-    rows = [row for row in seen.judged if _parts(row) and row.reward is not None]
+    rows = [row for row in seen.judged if row.parts and row.reward is not None]
     if not rows:
         return None
     ends = {min(row.reward or 0.0 for row in rows), max(row.reward or 0.0 for row in rows)}
-    sums = [math.fsum(_parts(row).values()) for row in rows]
+    sums = [math.fsum(row.parts.values()) for row in rows]
     cut = [row for row, total in zip(rows, sums, strict=True) if row.reward in ends and abs(total - row.reward) > 0.01]
     if len(cut) * 2 < len(rows) or pstdev(sums) <= _SAME:
         return None
-    mean = fmean(math.fsum(_parts(row).values()) for row in cut)
+    mean = fmean(math.fsum(row.parts.values()) for row in cut)
     message = (
         f"{len(cut)} of {len(rows)} rewards are clipped to {cut[0].reward:g}: their parts sum to {mean:.3g} on average"
     )

@@ -60,6 +60,13 @@ class ScoredRow:
         """The advantage group: the samples of one task in one step."""
         return self.task, self.step
 
+    @property
+    def parts(self) -> dict[str, float]:
+        """The parts of a combined reward: `part/length` is one, `part/length/chars` is another metric of it."""
+        return {
+            name: value for name, value in self.metrics.items() if name.startswith("part/") and name.count("/") == 1
+        }
+
 
 def scored_rows(lines: Iterable[Line]) -> Iterator[ScoredRow]:
     """The rows of a scored file or of a trainer's dump that `as_rollouts` has read.
