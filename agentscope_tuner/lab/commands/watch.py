@@ -191,13 +191,10 @@ def _second_opinion(
 def _curves(
     stack: ExitStack, run: str, tensorboard: Path | None, wandb: str | None, mlflow: str | None
 ) -> list[Scalars]:
-    curves: list[Scalars] = []
-    if tensorboard is not None:
-        curves.append(TensorBoardScalars(tensorboard))
-    if wandb is not None:
-        curves.append(WandbScalars(wandb, Path(run).name))
-    if mlflow is not None:
-        curves.append(MlflowScalars(mlflow, Path(run).name))
+    name = Path(run).name
+    curves: list[Scalars] = [] if tensorboard is None else [TensorBoardScalars(tensorboard)]
+    curves += [] if wandb is None else [WandbScalars(wandb, name)]
+    curves += [] if mlflow is None else [MlflowScalars(mlflow, name)]
     for curve in curves:
         stack.callback(curve.close)
     return curves
