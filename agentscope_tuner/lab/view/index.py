@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 import json
-import math
 import mmap
 import re
 import sqlite3
@@ -26,7 +25,7 @@ from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.lab.tail import FileReplaced, TailedFile, TailLine, chosen, files_of
 from agentscope_tuner.records.files import dump_lines, is_dump
 from agentscope_tuner.records.reader import is_deeper
-from agentscope_tuner.records.scored_rows import shape_of, step_of
+from agentscope_tuner.records.scored_rows import LARGEST, shape_of, step_of
 
 _STATUSES = frozenset(("judged", "filtered", "failed"))
 _REFERENCE_KEYS = ("answer", "ground_truth", "reference", "target")
@@ -154,7 +153,7 @@ def _status(verdict: Mapping[str, Any], reward: float | None) -> tuple[str, str 
     if not isinstance(status, str) or status not in _STATUSES:
         return "unreadable", "the row has no judgement: judge the file first"
     if reward is None and status != "failed":
-        return "unreadable", f"the reward is {verdict.get('reward')!r:.60}, which is no finite number"
+        return "unreadable", f"the reward is {verdict.get('reward')!r:.60}, which is no finite number up to {LARGEST:g}"
     return status, None
 
 
@@ -200,15 +199,10 @@ def _mapping(row: Mapping[str, Any], key: str) -> Mapping[str, Any]:
 
 
 def _number(value: object) -> float | None:
-    if type(value) is float:
-        return value if math.isfinite(value) else None
-    if type(value) is not int:
+    # Compared, not converted: JSON has integers beyond the range of floats
+    if not isinstance(value, int | float) or isinstance(value, bool) or not abs(value) <= LARGEST:
         return None
-    try:
-        number = float(value)
-    except OverflowError:
-        return None
-    return number if math.isfinite(number) else None
+    return float(value)
 
 
 def _stage(status: str, reason: str) -> str:
