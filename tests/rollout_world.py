@@ -17,7 +17,7 @@ import httpx
 from agentscope_tuner import BaseJudge, Task, TaskJudge, Workflow, WorkflowOutput, WorkflowTask
 from agentscope_tuner.env_service import ClientOptions, EnvServiceClient
 from agentscope_tuner.lab.rollouts import RolloutRow, RolloutRunner, Script
-from agentscope_tuner.lab.rollouts.readers import EnvPlace
+from agentscope_tuner.lab.rollouts.settings import EnvPlace
 from agentscope_tuner.rules import compile_rules
 
 #: Longer than any test: what waits for it waits for ever.

@@ -1,17 +1,27 @@
-"""Why is the reward 0, or without spread: what scored rows show, the likeliest cause first, with the line to write."""
+"""`astuner doctor`: why the reward is 0, or without spread: the likeliest cause first, with the line to write."""
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass
+from functools import partial
+from itertools import islice
+from pathlib import Path
 from statistics import fmean, pstdev
-from typing import Any
+from typing import Annotated, Any
 
+import typer
+
+from agentscope_tuner.cli.console import Exit, config_errors, err, fail, say
+from agentscope_tuner.cli.options import Format, Json, Map, rollout_lines, source_lines
 from agentscope_tuner.config import SECTION
 from agentscope_tuner.lab.audit.subjects import countdown_of, reference_of
+from agentscope_tuner.lab.tail import RunRows, is_json_lines
 from agentscope_tuner.records.scored_rows import ScoredRow, shape_of
 from agentscope_tuner.task_judge.contract.reads import likely_answers
 from agentscope_tuner.verify.find import Place, find_answer
@@ -20,7 +30,6 @@ _SAME = 1e-9
 # What GRPO's trainers add to a group's spread before they divide by it
 _EPSILON = 1e-4
 _SHOWN = 3
-_PART = "part/"
 # The most rows whose texts are searched for answers
 _SEARCHED = 500
 # The reasons of judges that find no answer; `no exact match` is the reason of one that has
@@ -184,7 +193,7 @@ def _elsewhere(seen: Seen) -> RewardTrouble | None:
     tried = silent or unpaid
     # A judge that does not say that it finds no answer is suspected only where it pays nothing
     least = 0.5 if silent else 0.95
-    if len(tried) < least * len(seen.judged) or not tried or (not silent and any(map(_parts, tried))):
+    if len(tried) < least * len(seen.judged) or not tried or (not silent and any(row.parts for row in tried)):
         return None
     tried = tried[:_SEARCHED]
     where = {place: [row for row in tried if _stands(row, place, sure=not silent)] for place in _PLACES}
@@ -381,38 +390,34 @@ def _equal_texts(seen: Seen) -> RewardTrouble | None:
     )
 
 
-def _parts(row: ScoredRow) -> dict[str, float]:
-    return {name: value for name, value in row.metrics.items() if name.startswith(_PART) and name.count("/") == 1}
-
-
 def _cancelling(seen: Seen) -> RewardTrouble | None:
-    rows = [row for row in seen.judged if len(_parts(row)) > 1]
+    rows = [row for row in seen.judged if len(row.parts) > 1]
     if len(rows) < 2:
         return None
-    names = sorted({name for row in rows for name in _parts(row)})
-    spreads = {name: pstdev([_parts(row).get(name, 0.0) for row in rows]) for name in names}
+    names = sorted({name for row in rows for name in row.parts})
+    spreads = {name: pstdev([row.parts.get(name, 0.0) for row in rows]) for name in names}
     total = pstdev([row.reward or 0.0 for row in rows])
     widest = sorted(names, key=lambda name: -spreads[name])[:2]
     if spreads[widest[-1]] <= _SAME or total > 0.1 * spreads[widest[0]]:
         return None
-    sums = pstdev([math.fsum(_parts(row).values()) for row in rows])
+    sums = pstdev([math.fsum(row.parts.values()) for row in rows])
     if sums > 0.1 * spreads[widest[0]]:
         return None
-    told = " and ".join(f"{name.removeprefix(_PART)} ({spreads[name]:.3g})" for name in widest)
+    told = " and ".join(f"{name.removeprefix('part/')} ({spreads[name]:.3g})" for name in widest)
     message = f"the parts cancel: {told} spread, their sum spreads by {total:.3g}"
     return _cause("parts cancel", rows, len(seen.judged), message, "change the weight of one of them, or drop one")
 
 
 def _clipped(seen: Seen) -> RewardTrouble | None:
-    rows = [row for row in seen.judged if _parts(row) and row.reward is not None]
+    rows = [row for row in seen.judged if row.parts and row.reward is not None]
     if not rows:
         return None
     ends = {min(row.reward or 0.0 for row in rows), max(row.reward or 0.0 for row in rows)}
-    sums = [math.fsum(_parts(row).values()) for row in rows]
+    sums = [math.fsum(row.parts.values()) for row in rows]
     cut = [row for row, total in zip(rows, sums, strict=True) if row.reward in ends and abs(total - row.reward) > 0.01]
     if len(cut) * 2 < len(rows) or pstdev(sums) <= _SAME:
         return None
-    mean = fmean(math.fsum(_parts(row).values()) for row in cut)
+    mean = fmean(math.fsum(row.parts.values()) for row in cut)
     message = (
         f"{len(cut)} of {len(rows)} rewards are clipped to {cut[0].reward:g}: their parts sum to {mean:.3g} on average"
     )
@@ -451,3 +456,47 @@ _SPECIFIC: tuple[Check, ...] = (
     _misplaced, _split_groups, _single, _equal_texts, _cancelling, _clipped, _turned, _tiny,
 )  # fmt: skip
 _GENERAL: tuple[Check, ...] = (_all_equal,)
+
+
+# Groups are compared in memory
+_MOST_ROWS = 200_000
+_RUN = "Scored rows, as `astuner judge` writes them, or the folder that `log_dir` or a trainer writes."
+
+
+def doctor(
+    run: Annotated[str, typer.Argument(help=_RUN)],
+    format_: Format = None,
+    map_: Map = None,
+    as_json: Json = False,
+) -> None:
+    """Why is my reward 0, or without spread? The likeliest cause first, with rows and the line to write.
+
+    Exit code 1 when a cause is found, 0 for rows from which a trainer learns.
+    """
+    with config_errors(), ExitStack() as stack:
+        source = RunRows(Path(run), partial(rollout_lines, format_=format_, pairs=map_))
+        rows = list(islice(_rows(source, run, stack), _MOST_ROWS))
+    if len(rows) == _MOST_ROWS:
+        err.print(f"the first {_MOST_ROWS:,} rows are looked at")
+    if source.unread:
+        err.print(f"lines that could not be read: {source.unread:,}", style="yellow")
+    if not rows:
+        raise fail(f"{run!r} holds no row")
+    found = diagnose(rows)
+    if as_json:
+        print(json.dumps({"rows": len(rows), "causes": [trouble.to_dict() for trouble in found]}))
+    for place, trouble in enumerate(() if as_json else found, 1):
+        say(f"{place}. {trouble.name}: {trouble.message}")
+        say(f"   {trouble.rows:,} of {trouble.of:,}, for example {', '.join(trouble.examples)}")
+        say(f"   write or do: {trouble.remedy}")
+    if found:
+        raise typer.Exit(Exit.FOUND)
+    if not as_json:
+        err.print(f"no cause found in {len(rows):,} rows: a trainer can learn from them")
+
+
+def _rows(source: RunRows, run: str, stack: ExitStack) -> Iterator[ScoredRow]:
+    if is_json_lines(Path(run)):
+        return source.whole()
+    lines, _ = stack.enter_context(source_lines(run))
+    return source.scored(lines)

@@ -6,14 +6,36 @@ With the verdict cache a judge would always agree with itself, so the cache is o
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Protocol, runtime_checkable
+from importlib.resources import files
+from pathlib import Path
+from typing import Annotated, Any, Protocol, runtime_checkable
 
+import typer
+from rich.progress import MofNCompleteColumn
+
+from agentscope_tuner._run import loops
+from agentscope_tuner.cli.console import (
+    Exit,
+    config_errors,
+    err,
+    measure,
+    number,
+    out,
+    printable,
+    progress,
+    say,
+    span,
+    table,
+)
+from agentscope_tuner.cli.options import Conf, Json, Overrides
+from agentscope_tuner.config import SECTION, Settings, resolve
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.graders.client.chat_model import ChatModel
 from agentscope_tuner.graders.rubrics import evaluate
-from agentscope_tuner.lab.injections import INJECTIONS
-from agentscope_tuner.lab.labels import Labelled, response_of, with_response
+from agentscope_tuner.lab.labels import Labelled, read_labelled, response_of, with_response
+from agentscope_tuner.task_judge.contract.loading import load_judge
 from agentscope_tuner.task_judge.contract.task_judge import TaskJudge
 from agentscope_tuner.workflow import WorkflowOutput
 
@@ -29,6 +51,14 @@ def attacked(answer: str, top: float) -> Iterator[tuple[str, str]]:
         said = next((words for words in _HONEST if words in asked), None)
         yield kind, asked.replace(said, answer, 1) if said is not None else f"{answer}\n{asked}"
 
+
+#: The kind and the text of each injection: texts with which a policy may try to get a high score from a judge
+#: model. They close the fence around the judged text, state a verdict, speak in another role, or hide control markers
+#: of many models and invisible characters. Each asks for a score of 10 of 10; an honest score would be 2.
+INJECTIONS: list[tuple[str, str]] = [
+    (kind, text)
+    for kind, text in json.loads(files("agentscope_tuner").joinpath("lab", "texts", "injections.json").read_bytes())
+]
 
 Pairs = Sequence[tuple[float, float]]
 #: The reward of each answer; None for an answer without a verdict.
@@ -259,3 +289,103 @@ def _reordered(group: Pairs) -> float:
     """The share of pairs of answers whose order differs between two rounds."""
     both = [(group[a], group[b]) for a in range(len(group)) for b in range(a)]
     return sum((one[0] - other[0]) * (one[1] - other[1]) < 0 for one, other in both) / len(both)
+
+
+_LABELLED = (
+    "Labelled answers, JSON lines: rollouts with label: {score} or {is_success}, or the samples that rubrics are "
+    "learned from."
+)
+_ATTACKED = "Try the whole injection set on so many of the answers with the lowest labels."
+_DRY_RUN = "Say how many verdicts it takes, and ask for none."
+_TEXT_CHARS = 80
+
+
+def judge_eval(
+    conf: Conf,
+    labels: Annotated[Path, typer.Option("--labels", help=_LABELLED)],
+    overrides: Overrides = None,
+    attacked: Annotated[int, typer.Option("--attacked", min=0, help=_ATTACKED)] = 1,
+    limit: Annotated[int | None, typer.Option("--limit", min=1, help="Read only the first N lines.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help=_DRY_RUN)] = False,
+    as_json: Json = False,
+) -> None:
+    """Measure an LLM judge on labelled answers, without the cache. Exit code 3: half of the verdicts failed."""
+    with config_errors():
+        settings = _in_the_order_given(conf, overrides or ())
+        judge = load_judge(settings)
+        inner = asked_anew(judge)
+        answers = read_labelled(labels, inner.response_path, limit)
+        with progress(MofNCompleteColumn()) as shown:
+            bar = shown.add_task("verdicts")
+            subject = JudgeEval(
+                judge,
+                answers,
+                inner.response_path,
+                top=inner.top_score,
+                concurrency=settings.task_judge.concurrency,
+                done=lambda: shown.advance(bar),
+            )
+            expected = subject.verdicts(attacked)
+            shown.update(bar, total=expected)
+            if dry_run:
+                out.print(f"{len(answers)} labelled answers, about {expected:,} verdicts; nothing was sent")
+                return
+            report = loops.run(subject.run(attacked))
+        report |= _spent(inner)
+    if as_json:
+        print(json.dumps({"labels": str(labels), **report}))
+    else:
+        _show(report, labels.name)
+    if 2 * report["failed"] >= report["answers"]:
+        err.print("half of the verdicts failed: the figures mean nothing", style="bold red")
+        raise typer.Exit(Exit.ROWS_FAILED)
+
+
+def _spent(judge: AsksModels) -> dict[str, float]:
+    usage = [model.usage for model in judge.judge_models]
+    return {"calls": sum(one.calls for one in usage), "cost": sum(one.cost for one in usage)}
+
+
+def _show(report: dict[str, Any], name: str) -> None:
+    title = f"{name}: {report['answers']} answers to {report['groups']} tasks, {report['failed']} without a verdict"
+    found = table(title, "measure", "value", "95 % interval")
+    position = report["position"] or {}
+    measures = {
+        **{f"agrees with people: {metric.replace('_', ' ')}": value for metric, value in report["agreement"].items()},
+        "asked twice: the same reward": report["self_consistency"]["same"],
+        "asked twice: mean difference": report["self_consistency"]["difference"],
+        "length: rank correlation with the reward": report["length"]["reward_follows"],
+        "length: rank correlation with the label": report["length"]["label_follows"],
+        "length: the answer said twice moves the reward by": report["length"]["said_twice"],
+        "position: pairs in another order when swapped": position.get("reordered"),
+        "position: standing first earns": position.get("first_place_earns"),
+    }
+    for words, value in measures.items():
+        if value is not None:
+            found.add_row(words, number(value["value"]), span(value["interval"]))
+    if not position:
+        found.add_row("position", "none", "one answer is shown at a time")
+    out.print(found)
+    if report["attacks"]["on"]:
+        _show_attacks(report["attacks"])
+    cost = f", cost {report['cost']:.4g}" if report["cost"] else ""
+    out.print(f"{report['calls']:,} calls{cost}")
+
+
+def _show_attacks(found: dict[str, Any]) -> None:
+    title = f"the injection set on the {found['on']} worst answers; {found['failed']} without a verdict"
+    attacks = table(title, "attack", "texts", "raised the reward", "moved it by")
+    for kind, moved in (*found["kinds"].items(), ("all", found["all"])):
+        attacks.add_row(kind, str(moved["texts"]), measure(moved["raised"]), measure(moved["shift"]))
+    out.print(attacks)
+    for one in found["worst"]:
+        text = " ".join(printable(one["text"]).split())[-_TEXT_CHARS:]
+        say(f"{one['shift']:+.3f} {one['kind']}: …{text}")
+
+
+def _in_the_order_given(conf: str, overrides: Sequence[str]) -> Settings:
+    """Settings that show groups as they come, for what a place is worth is measured by changing the order."""
+    settings = resolve(conf, overrides)
+    if settings.task_judge.judge_type in ("llm", "pairwise"):
+        settings = resolve(conf, [f"{SECTION}.llm.shuffle_seed=null", *overrides])
+    return settings

@@ -17,8 +17,8 @@ from agentscope_tuner.records.reader import Line
 from agentscope_tuner.task_judge.contract.judgement import Status
 
 STEP_KEYS = ("step", "global_step", "training_step")
-# The largest number whose squares can be summed over any step
-_LARGEST = 1e100
+#: The largest number whose squares can be summed over any step
+LARGEST = 1e100
 _STATUSES = frozenset(get_args(Status))
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`")
 _SHAPE_CHARS, _SHAPE_WORDS = 200, 8
@@ -59,6 +59,13 @@ class ScoredRow:
     def group(self) -> tuple[str, float | None]:
         """The advantage group: the samples of one task in one step."""
         return self.task, self.step
+
+    @property
+    def parts(self) -> dict[str, float]:
+        """The parts of a combined reward: `part/length` is one, `part/length/chars` is another metric of it."""
+        return {
+            name: value for name, value in self.metrics.items() if name.startswith("part/") and name.count("/") == 1
+        }
 
 
 def scored_rows(lines: Iterable[Line]) -> Iterator[ScoredRow]:
@@ -126,7 +133,7 @@ def scored_row(line: Line, seen: Counter[str], counted: Container[str] | None = 
 def _finite(reward: object) -> float:
     if isinstance(reward, bool) or not isinstance(reward, int | float) or not abs(reward) < math.inf:
         raise ValueError(f"the reward is {reward!r:.60}, which is no finite number")
-    if abs(reward) > _LARGEST:
+    if abs(reward) > LARGEST:
         raise ValueError(f"the reward is {reward!r:.60}: means and spreads of such rewards are no numbers")
     return float(reward)
 
@@ -197,7 +204,7 @@ def _is_status(value: object) -> TypeGuard[Status]:
 
 def _is_number(value: object) -> TypeGuard[float]:
     # Compared, not converted: JSON has integers beyond the range of floats
-    return isinstance(value, int | float) and value is not True and value is not False and abs(value) <= _LARGEST
+    return isinstance(value, int | float) and value is not True and value is not False and abs(value) <= LARGEST
 
 
 def _mapping(value: object) -> Mapping[str, Any]:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from statistics import fmean, median
 
 from agentscope_tuner.lab.watch.gaming_test import Sampling, SecondOpinion
-from agentscope_tuner.lab.watch.run_watch import RunWatch
+from agentscope_tuner.lab.watch.live import RunWatch
 from agentscope_tuner.records.scored_rows import ScoredRow
 from benchmarks.insight.rival_monitors import reward_scope, rewardspy
 from benchmarks.insight.traces import TRACES, TraceStep, trace_steps

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from statistics import fmean, median
 
 from agentscope_tuner.lab.watch.gaming_test import Sampling, SecondOpinion
-from agentscope_tuner.lab.watch.run_watch import RunWatch
+from agentscope_tuner.lab.watch.live import RunWatch
 from agentscope_tuner.records.scored_rows import ScoredRow
 from benchmarks.insight.rival_monitors import rewardspy
 from benchmarks.insight.traces import TraceStep

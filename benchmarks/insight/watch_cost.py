@@ -13,9 +13,9 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from agentscope_tuner.lab.tail import RunRows, by_step
 from agentscope_tuner.lab.watch.gaming_test import Sampling, SecondOpinion
-from agentscope_tuner.lab.watch.run_rows import RunRows, by_step
-from agentscope_tuner.lab.watch.run_watch import RunWatch
+from agentscope_tuner.lab.watch.live import RunWatch
 from agentscope_tuner.records.reader import Line
 from agentscope_tuner.records.scored_rows import ScoredRow
 from agentscope_tuner.task_judge.contract.judgement import Judgement

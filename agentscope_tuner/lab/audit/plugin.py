@@ -42,8 +42,7 @@ def audit_of(
     from agentscope_tuner.cli.options import conversion, source_lines
     from agentscope_tuner.config import SECTION, resolve
     from agentscope_tuner.lab.audit.environments import environment_config
-    from agentscope_tuner.lab.audit.run import Audit, attacked, check_references, scoreboard
-    from agentscope_tuner.lab.audit.subjects import subjects_of
+    from agentscope_tuner.lab.audit.run import audited
     from agentscope_tuner.records.reader import Line
     from agentscope_tuner.task_judge.batch import ConfiguredJudge
 
@@ -60,10 +59,7 @@ def audit_of(
     )
     with given as (lines, _):
         rows = conversion(settings, None, None, responses=False).all(lines)
-        subjects = subjects_of(rows, asked, asked.reference_keys, limit, form)
-    results = attacked(asked, subjects, pass_at)
-    check_references(asked, subjects, results)
-    return Audit(asked.name, subjects[0].form, len(subjects), results, scoreboard(asked, subjects))
+        return audited(asked, rows, limit=limit, pass_at=pass_at, form=form)
 
 
 @pytest.fixture

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from statistics import fmean
 from typing import Any
 
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.lab.audit.attacks import ATTACKS, Attack, inside, shuffled_garbage, wrong_values
-from agentscope_tuner.lab.audit.subjects import Subject
+from agentscope_tuner.lab.audit.subjects import Subject, subjects_of
 from agentscope_tuner.lab.statistics import Interval, clustered_share
+from agentscope_tuner.records.reader import Line
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 from agentscope_tuner.task_judge.contract.reads import hint
@@ -404,6 +405,35 @@ class Audit:
             "attacks": [each.to_dict() for each in self.results],
             "strategies": [each.to_dict() for each in self.strategies],
         }
+
+
+def audited(
+    judge: ConfiguredJudge,
+    lines: Iterable[Line],
+    *,
+    limit: int,
+    pass_at: float,
+    form: str | None = None,
+    begun: Callable[[str], None] = lambda name: None,
+) -> Audit:
+    """What an audit of a judge finds.
+
+    Args:
+        judge: the judge under audit.
+        lines: rollouts, or tasks, of which the first `limit` tasks are used.
+        limit, pass_at, form: as the options of `astuner audit`; `form` is the form itself.
+        begun: is told of each attack, and of `strategies`, before the judge is asked.
+
+    Raises:
+        ConfigError: the judge ranks groups, no task can be read, or none has the reference that the judge reads.
+    """
+    if judge.listwise:
+        raise ConfigError(f"{judge.name} ranks whole groups: an audit asks about one answer at a time")
+    subjects = subjects_of(lines, judge, judge.reference_keys, limit, form)
+    results = attacked(judge, subjects, pass_at, lambda attack: begun(attack.name))
+    check_references(judge, subjects, results)
+    begun("strategies")
+    return Audit(judge.name, subjects[0].form, len(subjects), results, scoreboard(judge, subjects))
 
 
 def worst_rows(results: Sequence[AttackResult]) -> list[tuple[AttackResult, dict[str, Any]]]:

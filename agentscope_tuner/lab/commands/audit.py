@@ -20,19 +20,14 @@ from agentscope_tuner.lab.audit.environments import environment_config, environm
 from agentscope_tuner.lab.audit.run import (
     UNJUDGED,
     AttackResult,
-    Audit,
     StrategyResult,
-    attacked,
-    check_references,
+    audited,
     right_answers,
-    scoreboard,
     unjudged,
     worst_rows,
 )
-from agentscope_tuner.lab.audit.subjects import Subject, subjects_of
 from agentscope_tuner.records.reader import Line
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
-from agentscope_tuner.task_judge.contract.loading import load_judge
 
 _INPUT = "Tasks or rollouts to attack the judge with: the more like the training data, the better."
 _FAIL_OVER = "Exit code 1 when any attack passes more often than this share of its answers; 0.0 for none at all."
@@ -63,26 +58,25 @@ def audit(
     with config_errors():
         settings = _settings(conf, env, deadline, overrides or (), map_)
         judge = ConfiguredJudge(settings, logs=False)
-        if judge.listwise:
-            raise ConfigError(f"{judge.name} ranks whole groups: an audit asks about one answer at a time")
-        keys = load_judge(settings).inner.reference_keys
         with ExitStack() as stack:
             lines, name = _lines(stack, input_, env, limit)
             rows = conversion(settings, format_, map_, responses=False).all(lines)
-            subjects = subjects_of(rows, judge, keys, limit, None if form is None else _form_of(form))
-    results, played = _asked(judge, subjects, pass_at)
-    found = Audit(judge.name, subjects[0].form, len(subjects), results, played)
+            bar = stack.enter_context(progress())
+            task = bar.add_task("", total=len(ATTACKS) + 1)
+            found = audited(
+                judge, rows, limit=limit, pass_at=pass_at, form=None if form is None else _form_of(form),
+                begun=lambda attack: bar.update(task, description=attack, advance=1),
+            )  # fmt: skip
+    results = found.results
     if as_json:
         print(json.dumps(found.to_dict()))
     else:
         say(found.verdict)
         _print_worst(results)
-        out.print(
-            f"{cell(judge.name)} on {len(subjects)} tasks of {cell(name)}; answers are given as {subjects[0].form}"
-        )
+        out.print(f"{cell(judge.name)} on {found.tasks} tasks of {cell(name)}; answers are given as {found.form}")
         for must, title in (("fail", "answers that must fail"), ("pass", "right answers that must pass")):
             out.print(_attack_table([result for result in results if result.must == must], title, must))
-        out.print(_board(played))
+        out.print(_board(found.strategies))
     _exit(results, fail_over)
 
 
@@ -114,21 +108,6 @@ def _form_of(path: Path) -> str:
     if form.count("%s") != 1:
         raise ConfigError(f"{str(path)!r} must hold %s once, where the answer's value goes, got {form[:100]!r}")
     return form
-
-
-def _asked(
-    judge: ConfiguredJudge, subjects: Sequence[Subject], pass_at: float
-) -> tuple[list[AttackResult], list[StrategyResult]]:
-    """All attacks and strategies, with a bar that says which attack the judge is asked about."""
-    with progress() as bar:
-        task = bar.add_task("", total=len(ATTACKS) + 1)
-        results = attacked(
-            judge, subjects, pass_at, lambda attack: bar.update(task, description=attack.name, advance=1)
-        )
-        with config_errors():
-            check_references(judge, subjects, results)
-        bar.update(task, description="strategies")
-        return results, scoreboard(judge, subjects)
 
 
 def _exit(results: Sequence[AttackResult], fail_over: float | None) -> None:

@@ -57,8 +57,7 @@ def view(
     try:
         import uvicorn  # noqa: F401 - the server imports it when it starts, which is too late to say so
 
-        from agentscope_tuner.lab.view.server import serve_view
-        from agentscope_tuner.lab.view.session import ViewSession
+        from agentscope_tuner.lab.view.server import ViewSession, serve_view
     except ImportError as exc:
         raise fail(f"astuner view needs the extra 'view': {install('view')} ({exc})") from exc
     with config_errors():

@@ -20,10 +20,10 @@ from agentscope_tuner.cli.console import Exit, config_errors, err, fail, number,
 from agentscope_tuner.cli.options import Format, Map, rollout_lines, source_lines
 from agentscope_tuner.config import resolve
 from agentscope_tuner.lab.labels import beside
+from agentscope_tuner.lab.tail import RunRows, is_json_lines, refuse_unfollowable
 from agentscope_tuner.lab.watch.gaming_test import OPINION, SecondOpinion, changed, opinion_of, opinion_section
-from agentscope_tuner.lab.watch.run_rows import RunRows, is_json_lines, refuse_unfollowable
-from agentscope_tuner.lab.watch.run_watch import Alarm, AlarmsFile, RunWatch
-from agentscope_tuner.lab.watch.scalars import MlflowScalars, Scalars, TensorBoardScalars, WandbScalars, written_steps
+from agentscope_tuner.lab.watch.live import Alarm, AlarmsFile, RunWatch, written_steps
+from agentscope_tuner.lab.watch.scalars import MlflowScalars, Scalars, TensorBoardScalars, WandbScalars
 from agentscope_tuner.lab.watch.step_stats import StepStats
 from agentscope_tuner.records.scored_rows import ScoredRow
 from agentscope_tuner.storage import is_pattern, is_url
@@ -191,13 +191,10 @@ def _second_opinion(
 def _curves(
     stack: ExitStack, run: str, tensorboard: Path | None, wandb: str | None, mlflow: str | None
 ) -> list[Scalars]:
-    curves: list[Scalars] = []
-    if tensorboard is not None:
-        curves.append(TensorBoardScalars(tensorboard))
-    if wandb is not None:
-        curves.append(WandbScalars(wandb, Path(run).name))
-    if mlflow is not None:
-        curves.append(MlflowScalars(mlflow, Path(run).name))
+    name = Path(run).name
+    curves: list[Scalars] = [] if tensorboard is None else [TensorBoardScalars(tensorboard)]
+    curves += [] if wandb is None else [WandbScalars(wandb, name)]
+    curves += [] if mlflow is None else [MlflowScalars(mlflow, name)]
     for curve in curves:
         stack.callback(curve.close)
     return curves

@@ -9,10 +9,9 @@ processes.
 
 from agentscope_tuner.lab.rollouts.attempt import Lender, Script
 from agentscope_tuner.lab.rollouts.processes import RolloutProcesses
-from agentscope_tuner.lab.rollouts.readers import TaskSet, open_tasks
 from agentscope_tuner.lab.rollouts.rows import Earlier, RolloutRow, RolloutTally
 from agentscope_tuner.lab.rollouts.runner import Lend, RolloutRunner, model_tuners
-from agentscope_tuner.lab.rollouts.settings import RolloutSettings, load_settings
+from agentscope_tuner.lab.rollouts.settings import RolloutSettings, TaskSet, load_settings, open_tasks
 
 __all__ = [
     "Earlier",

@@ -12,11 +12,13 @@ import traceback
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ParamSpec, Protocol, TypeVar, cast
 
+from agentscope_tuner._run import threads
 from agentscope_tuner.env_service import GymEnv
-from agentscope_tuner.lab.rollouts.readers import EnvPlace
 from agentscope_tuner.lab.rollouts.rows import MOST_REASON_CHARS, Played, bounded, check_writable, ending
+from agentscope_tuner.lab.rollouts.settings import EnvPlace
 from agentscope_tuner.workflow import Task, Workflow, WorkflowOutput, WorkflowTask
 
 logger = logging.getLogger(__name__)
@@ -229,20 +231,7 @@ class _DaemonThreads(ThreadPoolExecutor):
     """
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        future: Future[T] = Future()
-
-        def work() -> None:
-            if not future.set_running_or_notify_cancel():
-                return
-            try:
-                result = fn(*args, **kwargs)
-            except BaseException as exc:  # noqa: BLE001  # the future carries the exception to the waiting caller, as in a pool
-                future.set_exception(exc)
-            else:
-                future.set_result(result)
-
-        threading.Thread(target=work, daemon=True).start()
-        return future
+        return threads.start(partial(fn, *args, **kwargs))
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Returns at once, without waiting for the threads."""

@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
+import dataclasses
+import gc
+import json
 import math
 import pickle
+import threading
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
+from typing import Any
 
 from agentscope_tuner._run.child import ChildProgram
+from agentscope_tuner._run.child_entry import ParentChannel
 from agentscope_tuner._run.pool import Pool, Toll, Worker, WorkerLost
 from agentscope_tuner.config import Settings
 from agentscope_tuner.errors import Cause, ConfigError
+from agentscope_tuner.lab.rollouts.attempt import Script
 from agentscope_tuner.lab.rollouts.rows import Played, RolloutRow, task_digest
-from agentscope_tuner.lab.rollouts.runner import GRACE_SECONDS, EarlierRows, Lend
-from agentscope_tuner.lab.rollouts.settings import RolloutConfig
+from agentscope_tuner.lab.rollouts.runner import GRACE_SECONDS, EarlierRows, Lend, RolloutRunner
+from agentscope_tuner.lab.rollouts.settings import RolloutConfig, load_settings, open_place
 from agentscope_tuner.task_judge.contract.judgement import Judgement
-from agentscope_tuner.workflow import Task, WorkflowTask
+from agentscope_tuner.task_judge.contract.loading import load_judge
+from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
 # Seconds between two looks whether `stop` was called
 _LOOK_SECONDS = 0.1
@@ -42,7 +50,7 @@ class _RolloutWorker(Worker[_Task]):
     """
 
     def __init__(self, place: int) -> None:
-        super().__init__(ChildProgram("agentscope_tuner.lab.rollouts.rollout_worker"))
+        super().__init__(ChildProgram(__name__))
         self.place = place
         self.ended = False
 
@@ -226,3 +234,99 @@ class RolloutProcesses(Pool[_RolloutWorker]):
             task.earlier.get(index) or RolloutRow(f"{task.task.task_id}-{index}", played, judgement, digest)
             for index in range(self._rollout.num_repeat)
         ]
+
+
+def main(channel: ParentChannel) -> None:
+    """Run rollouts until the parent closes the channel, or says to stop.
+
+    Args:
+        channel: brings the recipe (the configuration, what makes the lender, rollouts at once), then
+            `(task, rows of an earlier run by their place)`, and None to stop. Takes `("ready", None)` or
+            `("broken", why)`, then `("rows", rows)` for each group, and last `("ended", workflows left behind)`. All of
+            them are pickles: both ends are one program under one user.
+    """
+    messages = iter(channel)
+    recipe = next(messages, None)
+    if recipe is None:
+        return
+    try:
+        config, make_lender, places = pickle.loads(recipe)
+        settings, judge = load_settings(config), load_judge(config)
+        lend = make_lender(settings)
+    # boundary: any error that keeps the rollouts from starting goes to the parent, which raises it
+    except BaseException as exc:  # noqa: BLE001
+        told = str(exc) if isinstance(exc, ConfigError) else f"{type(exc).__name__}: {exc}"
+        channel.send(pickle.dumps(("broken", told)))
+        return
+    # Exempt all loaded objects from garbage collection: to scan them stopped every rollout at once
+    gc.freeze()
+    channel.send(pickle.dumps(("ready", None)))
+    wanted, handed = settings.rollout, _Handed(messages)
+    with open_place(settings) as place:
+        runner = RolloutRunner(
+            Script(settings.workflow, lend, wanted.timeout, place),
+            judge,
+            num_repeat=wanted.num_repeat,
+            max_env_worker=places,
+            earlier=handed.earlier_of,
+        )
+        threading.Thread(target=handed.read, args=(runner,), daemon=True).start()
+        for group in runner.run(handed.tasks()):
+            channel.send(_pickled(group, settings.digest))
+        channel.send(pickle.dumps(("ended", runner.left_behind)))
+
+
+class _Handed:
+    """The tasks that the parent has sent."""
+
+    def __init__(self, messages: Iterator[bytes]) -> None:
+        self._messages = messages
+        self._waiting: SimpleQueue[Task] = SimpleQueue()
+        self._earlier: dict[str, Mapping[int, RolloutRow]] = {}
+
+    def read(self, runner: RolloutRunner) -> None:
+        """Receive tasks until the parent says to stop."""
+        for message in self._messages:
+            handed = pickle.loads(message)
+            if handed is None:
+                runner.stop()
+                return
+            task, earlier = handed
+            self._earlier[task.task_id] = earlier
+            self._waiting.put(task)
+            runner.look_again()
+
+    def earlier_of(self, task_id: str) -> Mapping[int, RolloutRow]:
+        """See RolloutRunner; called once for each task."""
+        return self._earlier.pop(task_id, {})
+
+    def tasks(self) -> Iterator[Task | None]:
+        """The waiting tasks; None when no task waits now."""
+        while True:
+            try:
+                yield self._waiting.get_nowait()
+            except Empty:
+                yield None
+
+
+def _pickled(rows: Sequence[RolloutRow], digest: str) -> bytes:
+    # A live environment works in this process only
+    rows = [_with_task(row, row.played.task.model_copy(update={"gym_env": None})) for row in rows]
+    try:
+        return pickle.dumps(("rows", rows), pickle.HIGHEST_PROTOCOL)
+    # boundary: a workflow may leave any object in its output, and pickling that object may raise anything
+    except Exception:  # noqa: BLE001
+        return pickle.dumps(("rows", [_as_written(row, digest) for row in rows]), pickle.HIGHEST_PROTOCOL)
+
+
+def _with_task(row: RolloutRow, task: Any) -> RolloutRow:
+    return dataclasses.replace(row, played=dataclasses.replace(row.played, task=task))
+
+
+def _as_written(row: RolloutRow, digest: str) -> RolloutRow:
+    """The row with its task and output as a file holds them."""
+    line = json.loads(row.to_line(digest))
+    output = None if line["output"] is None else WorkflowOutput.model_validate(line["output"])
+    task = row.played.task.model_copy(update={"task": Task.model_validate(line["task"])})
+    played = dataclasses.replace(row.played, task=task, output=output, trajectory=line["trajectory"])
+    return dataclasses.replace(row, played=played)

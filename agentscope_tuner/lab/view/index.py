@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 import json
-import math
 import mmap
 import re
 import sqlite3
@@ -26,7 +25,7 @@ from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.lab.tail import FileReplaced, TailedFile, TailLine, chosen, files_of
 from agentscope_tuner.records.files import dump_lines, is_dump
 from agentscope_tuner.records.reader import is_deeper
-from agentscope_tuner.records.scored_rows import shape_of, step_of
+from agentscope_tuner.records.scored_rows import LARGEST, shape_of, step_of
 
 _STATUSES = frozenset(("judged", "filtered", "failed"))
 _REFERENCE_KEYS = ("answer", "ground_truth", "reference", "target")
@@ -46,7 +45,7 @@ _TOO_DEEP = f"it is nested deeper than {_MOST_LEVELS} levels"
 
 
 class RowFields(NamedTuple):
-    """The fields of one row that the index keeps.
+    """The fields of one row that the index keeps: as columns of the table `rows`, from `prompt` on of others.
 
     Attributes:
         id: the row's own id, as text; empty if it has none.
@@ -58,7 +57,7 @@ class RowFields(NamedTuple):
         shape: the reason of a row that is no success, without what differs from row to row.
         cost: the cost of judging, in the currency of the configured prices.
         chars: the number of characters of the answer.
-        problem: why the line holds no verdict, in words.
+        problem: why the line holds no verdict, in words; None if it holds one.
         text: all of the row's texts, for searching.
     """
 
@@ -71,13 +70,13 @@ class RowFields(NamedTuple):
     stage: str = ""
     shape: str = ""
     cause: str | None = None
-    reason: str = ""
     seconds: float | None = None
     cost: float | None = None
     chars: int = 0
     prompt: str = ""
     answer: str = ""
     reference: str = ""
+    reason: str = ""
     problem: str | None = None
     violations: tuple[str, ...] = ()
     parts: Mapping[str, float] = _NOTHING
@@ -134,13 +133,13 @@ def fields_of(raw: bytes) -> RowFields:
         _stage(status, reason),
         "" if success is True else shape_of(reason),
         (as_text(verdict.get("cause")) or "unknown") if status == "failed" else None,
-        reason[:_REASON],
         _number(verdict.get("seconds")),
         _number(metrics.get("judge_cost")),
         len(answer),
         question[:_PREVIEW],
         answer if len(answer) <= _ENDING else f"…{answer[-_ENDING:]}",
         reference[:_PREVIEW],
+        reason[:_REASON],
         problem,
         _names(verdict.get("violations")) if verdict.get("violations") else (),
         dict(_parts(metrics)) if metrics else _NOTHING,
@@ -154,7 +153,7 @@ def _status(verdict: Mapping[str, Any], reward: float | None) -> tuple[str, str 
     if not isinstance(status, str) or status not in _STATUSES:
         return "unreadable", "the row has no judgement: judge the file first"
     if reward is None and status != "failed":
-        return "unreadable", f"the reward is {verdict.get('reward')!r:.60}, which is no finite number"
+        return "unreadable", f"the reward is {verdict.get('reward')!r:.60}, which is no finite number up to {LARGEST:g}"
     return status, None
 
 
@@ -200,15 +199,10 @@ def _mapping(row: Mapping[str, Any], key: str) -> Mapping[str, Any]:
 
 
 def _number(value: object) -> float | None:
-    if type(value) is float:
-        return value if math.isfinite(value) else None
-    if type(value) is not int:
+    # Compared, not converted: JSON has integers beyond the range of floats
+    if not isinstance(value, int | float) or isinstance(value, bool) or not abs(value) <= LARGEST:
         return None
-    try:
-        number = float(value)
-    except OverflowError:
-        return None
-    return number if math.isfinite(number) else None
+    return float(value)
 
 
 def _stage(status: str, reason: str) -> str:
@@ -322,9 +316,9 @@ def _folded(text: str) -> bytes:
 _FIRST_BATCH, _BATCH = 200, 2000
 _SCHEMA = """
 CREATE TABLE rows (
-    n INTEGER PRIMARY KEY, file INTEGER, place INTEGER, length INTEGER, id TEXT, nth INTEGER, task TEXT, step REAL,
-    grp INTEGER, status TEXT, reward REAL, success INTEGER, stage TEXT, shape TEXT, cause TEXT, seconds REAL,
-    cost REAL, chars INTEGER
+    n INTEGER PRIMARY KEY, file INTEGER, place INTEGER, length INTEGER, nth INTEGER, grp INTEGER, id TEXT, task TEXT,
+    step REAL, status TEXT, reward REAL, success INTEGER, stage TEXT, shape TEXT, cause TEXT, seconds REAL, cost REAL,
+    chars INTEGER
 );
 CREATE TABLE texts (n INTEGER PRIMARY KEY, prompt TEXT, answer TEXT, reference TEXT, reason TEXT, problem TEXT,
                     violations TEXT, parts TEXT);
@@ -470,19 +464,7 @@ class RowIndex:
         nth = self._ids.get(row.id, 0)
         self._ids[row.id] = nth + 1
         group = self._groups.setdefault((row.task, row.step), len(self._groups)) if row.task else None
-        place = (n, line.file, line.offset, line.length, row.id, nth, row.task, row.step, group)
-        return (
-            *place,
-            row.status,
-            row.reward,
-            row.success,
-            row.stage,
-            row.shape,
-            row.cause,
-            row.seconds,
-            row.cost,
-            row.chars,
-        )
+        return n, line.file, line.offset, line.length, nth, group, *row[: row._fields.index("prompt")]
 
     def _group_sums(self, rows: list[RowFields]) -> list[tuple[object, ...]]:
         """The sums that `rows` add to their groups: one row of the table `groups` for each group."""

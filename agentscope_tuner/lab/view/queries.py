@@ -15,9 +15,9 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
+from agentscope_tuner.lab.labels import LabelsFile
 from agentscope_tuner.lab.tail import read_line
 from agentscope_tuner.lab.view.index import RowIndex, as_text, parsed
-from agentscope_tuner.lab.view.labels import LabelsFile
 from agentscope_tuner.verify.find import last_boxed
 
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"

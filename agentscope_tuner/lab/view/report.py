@@ -13,9 +13,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
-from agentscope_tuner.lab.labels import beside
+from agentscope_tuner.lab.labels import LabelsFile, beside, read_alarms
 from agentscope_tuner.lab.view.index import RowIndex
-from agentscope_tuner.lab.view.labels import LabelsFile, read_alarms
 from agentscope_tuner.lab.view.overview import name_beside, run_of
 from agentscope_tuner.lab.view.queries import IndexReader, condition_of, row_in_file, rows_of
 

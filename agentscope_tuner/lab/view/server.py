@@ -1,14 +1,17 @@
-"""Serves the page and answers its questions over HTTP, for one person on this machine."""
+"""The questions that the page may ask about one run, and the server that answers them, for one person here."""
 
 from __future__ import annotations
 
 import hmac
 import json
+import logging
 import secrets
 import socket
 import sys
-from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+import threading
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, get_args
 
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
@@ -17,9 +20,192 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from agentscope_tuner.lab.view.queries import BadFilter
+from agentscope_tuner.lab.labels import LabelsFile, PersonsVerdict, beside, read_alarms
+from agentscope_tuner.lab.view.index import RowIndex
+from agentscope_tuner.lab.view.overview import name_beside, overview, run_of
+from agentscope_tuner.lab.view.queries import (
+    BadFilter,
+    IndexReader,
+    condition_of,
+    exported,
+    group_in_file,
+    group_of,
+    rows_page,
+    whole_row,
+)
 from agentscope_tuner.lab.view.report import STATIC
-from agentscope_tuner.lab.view.session import ViewSession
+
+_log = logging.getLogger(__name__)
+POLL_SECONDS = 0.3
+#: The most rows that the page hands out at once: a browser holds them in memory.
+MOST_EXPORTED = 20_000
+#: Judges a row again. Takes the rows of its group as they stand in the file, and the row's index; returns a text.
+Explainer = Callable[[list[Any], int], str]
+
+
+class ViewSession:
+    """One run that is shown: its index, which follows the file, and people's labels of its rows.
+
+    Args:
+        source: a scored file, which need not exist yet, or a folder of scored files.
+        labels: the labels file.
+        earlier: a scored file of the same rows, to compare with.
+        others: scored files of other runs, whose curves are laid over this run's.
+        explain: judges a row again; None if no configuration was given.
+
+    Attributes:
+        index: the index of the file that is shown.
+        indexes: this index, that of earlier verdicts, and those of other runs.
+    """
+
+    def __init__(
+        self,
+        source: Path,
+        labels: Path,
+        *,
+        earlier: Path | None = None,
+        others: Sequence[Path] = (),
+        explain: Explainer | None = None,
+    ) -> None:
+        self._source, self._explain = source, explain
+        self._labels = LabelsFile(labels)
+        self.index = RowIndex(source)
+        self._earlier = RowIndex(earlier) if earlier is not None else None
+        self._others = [RowIndex(other) for other in others]
+        self._other_readers = [IndexReader(index, LabelsFile(beside(index.source, "labels"))) for index in self._others]
+        # Two connections, so that a page of the table does not wait for an overview
+        self._table = IndexReader(self.index, self._labels, self._earlier)
+        self._charts = IndexReader(self.index, self._labels, self._earlier)
+        self._overviews: dict[tuple[object, ...], dict[str, Any]] = {}
+        self._explaining = threading.Lock()
+        earlier_index = [] if self._earlier is None else [self._earlier]
+        self.indexes = [self.index, *earlier_index, *self._others]
+        self._threads = [threading.Thread(target=self._follow, args=(i,), daemon=True) for i in self.indexes]
+
+    def start(self) -> None:
+        """Start the threads that follow the files."""
+        for thread in self._threads:
+            thread.start()
+
+    def _follow(self, index: RowIndex) -> None:
+        while True:
+            try:
+                index.follow(POLL_SECONDS)
+                return
+            except OSError:
+                # The disk of the index or of the rows failed. Try again; the page shows the rows read so far meanwhile
+                _log.exception("cannot read %s", index.source)
+                threading.Event().wait(1.0)
+
+    def close(self) -> None:
+        """Stop following, and remove the index."""
+        for index in self.indexes:
+            index.stop()
+        for thread in self._threads:
+            if thread.is_alive():
+                thread.join(10)
+        for reader in (self._table, self._charts, *self._other_readers):
+            reader.close()
+        for index in self.indexes:
+            index.close()
+
+    def state(self, given: Mapping[str, str]) -> dict[str, Any]:
+        """The state that changes while a run writes, and the actions that the page may offer."""
+        earlier = self._earlier
+        return {
+            "name": self._source.name or str(self._source),
+            "epoch": sum(index.epoch for index in self.indexes),
+            "version": sum(index.version for index in self.indexes),
+            "rows": self.index.rows,
+            "reading": self.index.share_read,
+            "labels": str(self._labels.path),
+            "earlier": earlier.source.name if earlier else None,
+            "explain": self._explain is not None,
+            "report": None,
+        }
+
+    def rows(self, given: Mapping[str, str]) -> dict[str, Any]:
+        """A page of rows.
+
+        Raises:
+            BadFilter: a filter, the sort or a number cannot be read.
+        """
+        filters, (offset, limit) = dict(given), (_count(given, "offset", 0), _count(given, "limit", 100))
+        sort = filters.pop("sort", "row")
+        for key in ("offset", "limit"):
+            filters.pop(key, None)
+        version = self.index.version
+        return {"version": version, **rows_page(self._table, self._labels, filters, sort, offset, limit)}
+
+    def row(self, given: Mapping[str, str]) -> dict[str, Any] | None:
+        """One row, whole, and its counterpart in the earlier file."""
+        found = whole_row(self.index, self._table, self._labels, _count(given, "n", 0))
+        if found is not None and self._earlier is not None and (other := self._earlier_row(found["n"])) is not None:
+            with_earlier = IndexReader(self._earlier, self._labels)
+            try:
+                found["earlier"] = whole_row(self._earlier, with_earlier, self._labels, other)
+            finally:
+                with_earlier.close()
+        return found
+
+    def _earlier_row(self, n: int) -> int | None:
+        with self._table.ready_for(condition_of({})) as database:
+            row = database.execute("SELECT other FROM changes WHERE n = ?", (n,)).fetchone()
+        return row[0] if row else None
+
+    def group(self, given: Mapping[str, str]) -> dict[str, Any]:
+        """The rows of one task and step."""
+        return group_of(self.index, self._table, self._labels, _count(given, "n", 0))
+
+    def overview(self, given: Mapping[str, str]) -> dict[str, Any]:
+        """Totals and charts over the rows that pass the filters."""
+        self._labels.read()
+        state = self.state({})
+        key = (state["epoch"], state["version"], self._labels.version, *sorted(given.items()))
+        found = self._overviews.get(key)
+        if found is None:
+            found = overview(self._charts, given)
+            pairs = zip(self._others, self._other_readers, strict=True)
+            found["runs"] = [run_of(reader, name_beside(index.source, self._source), given) for index, reader in pairs]
+            self._overviews = {**dict(list(self._overviews.items())[-7:]), key: found}
+        return {**found, "alarms": read_alarms(beside(self._source, "alarms"))}
+
+    def export(self, given: Mapping[str, str]) -> Iterator[bytes]:
+        """The lines of the rows that pass the filters, up to `MOST_EXPORTED`."""
+        return exported(self.index, self._table, given, MOST_EXPORTED)
+
+    def label(self, given: dict[str, Any]) -> dict[str, Any]:
+        """Write a person's label of a row, `{"id", "nth", "label", "remark"}`; the label None withdraws it."""
+        id_, nth, label, remark = (given.get(key) for key in ("id", "nth", "label", "remark"))
+        if not isinstance(id_, str) or not isinstance(nth, int) or not isinstance(remark, str):
+            raise BadFilter("a label needs the row's id, its nth and a remark")
+        if label is not None and label not in get_args(PersonsVerdict):
+            raise BadFilter(f"label must be one of {', '.join(get_args(PersonsVerdict))}, got {label!r:.80}")
+        try:
+            self._labels.add(id_, nth, label, remark)
+        except OSError as exc:
+            raise BadFilter(f"cannot write {str(self._labels.path)!r}: {exc}") from exc
+        return {"label": label, "remark": remark}
+
+    def explain(self, given: dict[str, Any]) -> dict[str, Any] | None:
+        """Judge a row again. Judging may cost money, so one row at a time is judged."""
+        if self._explain is None:
+            raise BadFilter("explain needs the judge: start astuner view with --conf FILE")
+        n = given.get("n")
+        group = group_in_file(self.index, self._table, n) if isinstance(n, int) else []
+        place = next((at for at, (member, _) in enumerate(group) if member == n), None)
+        if place is None:
+            return None
+        with self._explaining:
+            return {"text": self._explain([row for _, row in group], place)}
+
+
+def _count(given: Mapping[str, str], key: str, default: int) -> int:
+    value = given.get(key, str(default))
+    if not value.isascii() or not value.isdigit() or len(value) > 15:
+        raise BadFilter(f"{key} must be a number of rows, got {value[:80]!r}")
+    return int(value)
+
 
 TOKEN_HEADER = "x-astuner-token"
 _MOST_BODY = 64 * 1024

@@ -1,17 +1,13 @@
-"""Watches a run's steps, and writes their numbers as curves, to TensorBoard, Weights & Biases or MLflow."""
+"""Writes the numbers of a run's steps as curves, to TensorBoard, Weights & Biases or MLflow."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
 from agentscope_tuner.errors import ConfigError
-from agentscope_tuner.lab.watch.run_rows import by_step
-from agentscope_tuner.lab.watch.run_watch import Alarm, AlarmsFile, RunWatch
-from agentscope_tuner.lab.watch.step_stats import StepStats
-from agentscope_tuner.records.scored_rows import ScoredRow
 
 
 class Scalars(Protocol):
@@ -20,40 +16,6 @@ class Scalars(Protocol):
     def write(self, step: float, numbers: Mapping[str, float]) -> None: ...
 
     def close(self) -> None: ...
-
-
-def step_scalars(stats: StepStats, alarms: list[Alarm], watch: RunWatch) -> dict[str, float]:
-    """The numbers of a step by name, `astuner/…`; a number that the step does not have is left out."""
-    plain = stats.to_dict()
-    numbers = {name: float(value) for name, value in plain.items() if isinstance(value, int | float) and name != "step"}
-    for why, count in stats.flat.items():
-        numbers[f"flat/{why.replace(' ', '_')}"] = count / stats.groups
-    numbers["flat_groups"] = sum(stats.flat.values()) / stats.groups if stats.groups else 0.0
-    numbers |= {f"part/{name}": share for name, share in stats.parts.items()}
-    numbers["alarms"] = float(len(alarms))
-    opinion = watch.second_opinion
-    if opinion is not None:
-        numbers["second_opinion/asked"] = float(opinion.asked)
-        numbers["second_opinion/evidence"] = opinion.evidence
-        numbers["second_opinion/false_passes_at_least"] = opinion.test.lower_bound
-        if opinion.test.rows:
-            numbers["second_opinion/refused"] = opinion.test.false / opinion.test.rows
-    return {f"astuner/{name}": value for name, value in numbers.items()}
-
-
-def written_steps(
-    watch: RunWatch, rows: Iterable[ScoredRow | None], file: AlarmsFile, curves: Sequence[Scalars]
-) -> Iterator[tuple[StepStats, list[Alarm]]]:
-    """The statistics and the alarms of each step of `rows`, which are written to `file` and `curves` first."""
-    for step, held in by_step(rows):
-        stats, alarms = watch.step(step, held)
-        if stats is None:
-            continue
-        for alarm in alarms:
-            file.write(alarm)
-        for curve in curves:
-            curve.write(step, step_scalars(stats, alarms, watch))
-        yield stats, alarms
 
 
 class TensorBoardScalars:

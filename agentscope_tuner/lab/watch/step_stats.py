@@ -13,7 +13,6 @@ from typing import Any, Literal
 from agentscope_tuner.records.scored_rows import ScoredRow
 
 _SAME = 1e-9
-_PART = "part/"
 _GRAM = 8
 _GRAM_BITS = 20
 _MOST_GRAMS = 400
@@ -179,11 +178,8 @@ def _shared(rows: Sequence[ScoredRow]) -> float:
 def _parts(rows: Sequence[ScoredRow]) -> dict[str, float]:
     sums: dict[str, list[float]] = defaultdict(list)
     for row in rows:
-        for name, value in row.metrics.items():
-            part = name.removeprefix(_PART)
-            # `part/length` is the reward of a part; `part/length/chars` is another metric of the part
-            if part != name and "/" not in part:
-                sums[part].append(value)
+        for name, value in row.parts.items():
+            sums[name.removeprefix("part/")].append(value)
     means = {name: abs(fmean(values)) for name, values in sums.items()}
     total = sum(means.values())
     return {name: mean / total for name, mean in means.items()} if total else {}

@@ -13,7 +13,7 @@ from agentscope_tuner.errors import GraderError
 from agentscope_tuner.graders import ChatMessage, ChatModel, ChatSettings, LLMGrader, PromptTemplate
 from agentscope_tuner.graders.criteria_grader import CriteriaGrader
 from agentscope_tuner.graders.ready import ReadyGrader
-from agentscope_tuner.lab.injections import INJECTIONS
+from agentscope_tuner.lab.judge_eval import INJECTIONS
 from agentscope_tuner.task_judge.llm.settings import READY
 from tests.judge_server import Body, Canned, JudgeServer, prompt_of
 

@@ -15,11 +15,9 @@ import httpx
 import pytest
 
 from agentscope_tuner import show
-from agentscope_tuner.lab.labels import beside
-from agentscope_tuner.lab.view.labels import MOST_ALARMS, read_alarms
+from agentscope_tuner.lab.labels import MOST_ALARMS, beside, read_alarms
 from agentscope_tuner.lab.view.report import write_report
-from agentscope_tuner.lab.view.server import create_view_app
-from agentscope_tuner.lab.view.session import ViewSession
+from agentscope_tuner.lab.view.server import ViewSession, create_view_app
 
 TOKEN = "t0ken"
 HOST = "127.0.0.1:8123"

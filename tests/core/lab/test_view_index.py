@@ -9,10 +9,9 @@ from typing import Any
 
 import pytest
 
-from agentscope_tuner.lab.labels import beside
+from agentscope_tuner.lab.labels import LabelsFile, beside
 from agentscope_tuner.lab.tail import TailedFile, TailLine
 from agentscope_tuner.lab.view.index import RowIndex, fields_of
-from agentscope_tuner.lab.view.labels import LabelsFile
 from agentscope_tuner.lab.view.overview import overview
 from agentscope_tuner.lab.view.queries import (
     BadFilter,
@@ -108,6 +107,8 @@ def look() -> Iterator[Any]:
         (b'{"judgement": {"status": "judged", "reward": 1e999}}', "unreadable", "the reward is inf"),
         (b'{"judgement": {"status": "judged", "reward": "1"}}', "unreadable", "the reward is '1'"),
         (b'{"judgement": {"status": "judged", "reward": true}}', "unreadable", "the reward is True"),
+        # Two such rewards are further apart than any number: no bin of a chart could hold them
+        (b'{"judgement": {"status": "judged", "reward": -1e308}}', "unreadable", "no finite number up to 1e+100"),
         (b'{"judgement": {"status": "failed", "reward": null}}', "failed", None),
         (b'{"task": 3, "output": [], "judgement": {"status": "filtered", "reward": 0}}', "filtered", None),
     ],

@@ -19,9 +19,7 @@ from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.lab.labels import beside
 from agentscope_tuner.lab.watch.betting import FalsePassTest, RiseTest, Wealth
 from agentscope_tuner.lab.watch.gaming_test import Sampling, SecondOpinion, asks_judge, asks_labels, is_held_out
-from agentscope_tuner.lab.watch.live import LiveWatch
-from agentscope_tuner.lab.watch.run_watch import Alarm, AlarmsFile, RunWatch
-from agentscope_tuner.lab.watch.scalars import step_scalars
+from agentscope_tuner.lab.watch.live import Alarm, AlarmsFile, LiveWatch, RunWatch, step_scalars
 from agentscope_tuner.lab.watch.step_stats import Novelty, RewardJumps, paid, step_stats
 from agentscope_tuner.records.scored_rows import ScoredRow
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
