@@ -37,15 +37,17 @@ _NO_OTHER_BEHIND = re.compile(
     re.IGNORECASE,
 )
 
-# An operation on the answer, as the last words before it
-_OPERATES_NEXT = re.compile(
+# An operation on the answer, in lower case: with no digit between it and the answer, and as the last words before it
+_OPERATES_SOON = re.compile(
     r"(?:\b(?:(?:a|one|two) (?:third|quarter|fifth|tenth)s? of|le tiers|le quart|drittel|viertel|tercera parte|cuarta"
     r" parte"
     r"|un terzo|un quarto|terça parte|треть|четверть|üçte|phần ba|sepertiga"
     r"|half|twice|double|triple|thrice|tenfold|hälfte|doppelte?|dreifache|moitié|doble|mitad|triplo|metade|dobro"
     r"|metà|doppio|половин\w*|удвоенн\w*|вдвое|в \w+ раза? (?:больше|меньше)|yarısı|iki katı)\b(?=\D*$)"
-    r"|(?:[2-9两二三]\s?倍|半分|一半|之半|절반|[두세] ?배|نصف|ضعف|आधा|दोगुना)(?=\D*$)"
-    r"|(?:\b(?:(?:at|the) (?:least|most)|(?:more|less|greater|fewer|larger|smaller|bigger|higher|lower) than"
+    r"|(?:[2-9两二三]\s?倍|半分|一半|之半|절반|[두세] ?배|نصف|ضعف|आधा|दोगुना)(?=\D*$))"
+)
+_OPERATES_NEXT = re.compile(
+    r"(?:(?:\b(?:(?:at|the) (?:least|most)|(?:more|less|greater|fewer|larger|smaller|bigger|higher|lower) than"
     r"|(?:strictly )?(?:above|below|exceeds?|exceeding|beyond)|between \S{1,12} and|no (?:more|less|fewer|greater) than"
     r"|(?:successor|predecessor|multiple|divisor|factor) of|not this (?:one)?|not the case that we (?:get|have)"
     r"|unequal to|ungleich"
@@ -64,8 +66,7 @@ _OPERATES_NEXT = re.compile(
     r"|opposé de|carré de"
     r"|raíz(?: cuadrada)? de|opuesto de|inverso de|cuadrado de|raiz(?: quadrada)? de|radice(?: quadrata)? di"
     r"|opposto di|корень из"
-    r"|tersi|căn bậc hai của)|负|負|マイナス|ルート|마이너스|음수|루트|根号|سالب|ऋण|ลบ)\W*$)",
-    re.IGNORECASE,
+    r"|tersi|căn bậc hai của)|负|負|マイナス|ルート|마이너스|음수|루트|根号|سالب|ऋण|ลบ)\W*$)"
 )
 _STANDS_NEXT = re.compile(r"\W*(?:(?:of|de|von|di)\b\W*)?")
 # `at least` and `at most` may be the question's words
@@ -93,6 +94,10 @@ _UNREAL = re.compile(
 )
 _COUNTED_ON = re.compile(r"\b(?:would|could|might) (?:have|be)\W*$")
 # `not 18 but`: what follows is meant
+_MAY_CONTRAST = re.compile(
+    r"(?:but|wait|sino|sondern|mais|mas|bensì|ma|а|maar|ale|lecz|utan|mà là|mà|而是|아니라|ではなく|\d\$?:)\W*$"
+    r"|\bin fact\b"
+)
 _CONTRASTS = re.compile(
     r"(?:\bnot\b|n['’]t\b|\bno\b|\bnon\b|\bnicht\b|\bpas\b|\bnão\b|\bне\b|\bniet\b|\bnie\b|\binte\b|\bkhông\b)\D{0,12}[\d$].*"
     r"\b(?:but|wait|sino|sondern|mais|mas|bensì|ma|а|maar|ale|lecz|utan|mà là|mà)\W*$"
@@ -155,7 +160,7 @@ _NEGATED = re.compile(r"(?:\\(?:neq?|lnot|neg|not\s*=)(?![a-zA-Z])|[≠¬]|(?<![
 _JOINS = frozenset("and but yet mais aber pero ma mas но а y et und e и".split())  # noqa: SIM905
 # Of so many words of a clause that does not name the answer, all but one are understood
 _UNDERSTOOD = 3
-_MOST_WORDS, _WINDOW, _A_NOUN = 5, 200, 4
+_MOST_WORDS, _WINDOW, _LAST_WORDS, _A_NOUN = 5, 200, 60, 4
 # A full stop behind a digit ends a sentence, too, but not the number of an item
 SENTENCE_END = re.compile(r"[.!?؟।](?=[\s*_)\]\"'”’}$]|$)|[。！？]|\n")
 _CLAUSE_END = re.compile(r"[,;，；、،—–](?=\D|$)|[:：](?=\s|$)")
@@ -192,7 +197,13 @@ def strange_before(text: str, before: str, asked: Asked, is_value: bool) -> str:
         if is_value and not any(map(str.isdigit, above)) and CALLS_WRONG.search(above) is not None:
             return above.strip()
         lead = above if asked.text and above[-1:] in "?？؟" else lead
-    front, clause = _clauses(_SAID_OF_ALL.sub(" ", _BY_NAME.sub(" ", lead)))
+    strange = _strange_lead(lead, asked, is_value)
+    # set phrases and steps by their names are looked for only where a word is not understood
+    return strange and _strange_lead(_SAID_OF_ALL.sub(" ", _BY_NAME.sub(" ", lead)), asked, is_value)
+
+
+def _strange_lead(lead: str, asked: Asked, is_value: bool) -> str:
+    front, clause = _clauses(lead)
     return _strange_clause(clause, asked, is_value) or _strange_front(front, clause, asked)
 
 
@@ -215,7 +226,10 @@ def _above(before: str) -> str:
 
 def _operated(lead: str, asked: Asked) -> str:
     """The words right before an answer that operate on it or bound it: half of it, at least it."""
-    found = _OPERATES_NEXT.search(lead)
+    found = _OPERATES_NEXT.search(lead, max(len(lead) - _LAST_WORDS, 0))
+    if found is None:
+        digits = [at for at, sign in enumerate(lead) if sign.isdigit()]
+        found = _OPERATES_SOON.search(lead, digits[-1] if digits else 0)
     if found is None:
         return ""
     stands_next = _STANDS_NEXT.fullmatch(lead, found.end()) is not None and not _BOUNDS.search(found[0])
@@ -230,7 +244,7 @@ def excludes_others(before: str, behind: str) -> bool:
 def _is_confirmed(lead: str) -> bool:
     """Whether the words before an answer deny another one, and so confirm it."""
     excepts = _EXCEPTING.search(lead.strip(" $x=")) is not None and _NO_OTHER.search(lead) is not None
-    return excepts or _CONTRASTS.search(lead) is not None
+    return excepts or (_MAY_CONTRAST.search(lead) is not None and _CONTRASTS.search(lead) is not None)
 
 
 def _clauses(lead: str) -> tuple[str, str]:
