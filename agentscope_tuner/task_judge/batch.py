@@ -75,6 +75,7 @@ class ConfiguredJudge:
         self._judge = load_judge(settings)
         section = settings.task_judge
         self._zero_on_error = section.on_error == "zero"
+        self._rule_reward = section.rule_reward
         traits = self._judge.traits
         self.name = section.name or traits.name
         own = self._judge.inner.metric_names
@@ -215,15 +216,24 @@ class ConfiguredJudge:
         return 0.0 if judgement.reward is None and self._zero_on_error else judgement.reward
 
     def reward_or_raise(self, judgement: Judgement) -> float:
-        """`reward` for trainers that can only stop when there is no verdict.
+        """`reward` for trainers that can only stop when there is no verdict, and are given `settled` verdicts.
 
         Raises:
             JudgeError: there is no verdict; the message names the task and the judge.
         """
+        judgement = self.settled(judgement)
         reward = self.reward(judgement)
         if reward is None:
             raise judge_error(judgement.error or judgement.reason, judgement.cause)
         return reward
+
+    def settled(self, judgement: Judgement) -> Judgement:
+        """The judgement; of a rollout that the rules left alone in its group, which a judge that ranks cannot place,
+        the rules' own: all of the group are then paid the same, which teaches nothing and stops no run.
+        """
+        if judgement.cause is not Cause.ALONE:
+            return judgement
+        return Judgement("filtered", self._rule_reward, False, judgement.reason, seconds=judgement.seconds)
 
     async def _judge_groups_into(self, judgements: list[Judgement | None], pairs: Sequence[Pair]) -> None:
         judged = 0

@@ -163,6 +163,29 @@ def test_listwise_judges_see_whole_groups() -> None:
     assert [judgement.reward for judgement in asyncio.run(judge.ajudge_batch(pairs))] == [0.0, 1.0, 0.5, None]
 
 
+def test_a_rollout_that_the_rules_leave_alone_has_no_rank_and_ends_no_training() -> None:
+    # "an answer alone has no rank" failed the filtered rows as well, and a judge that takes one was paid a constant 0.0
+    judge = ConfiguredJudge(config("Longest", rule_reward=-0.5))
+    found = judge.judge_group([pair(text) for text in ("xxx", "", "")])
+    assert [judgement.status for judgement in found] == ["failed", "filtered", "filtered"]
+    assert [judgement.cause for judgement in asyncio.run(judge.ajudge_group([pair("xxx"), pair("")]))] == ["alone", None]
+    assert [judge.reward(judgement) for judgement in found] == [None, -0.5, -0.5]
+    # where a trainer takes no missing reward, the group is paid the same
+    assert [judge.reward_or_raise(judgement) for judgement in found] == [-0.5, -0.5, -0.5]
+    assert judge.settled(found[0]).status == "filtered"
+    # two are a group, and one that nobody stood beside is still refused
+    assert [each.reward for each in judge.judge_group([pair("xxx"), pair("x"), pair("")])] == [1.0, 0.0, -0.5]
+    assert judge.judge_group([pair("xxx")])[0].cause == "config"
+
+
+def test_a_part_that_the_rules_leave_alone_makes_no_difference_in_its_group() -> None:
+    part = {"judge_protocol": f"{HERE}->Longest", "rules": [NOT_EMPTY], "rule_reward": 0.25}
+    echo = {"judge_protocol": f"{HERE}->Echo"}
+    judge = ConfiguredJudge({"astuner": {"task_judge": {"judge": "combined", "parts": {"long": part, "echo": echo}}}})
+    found = judge.judge_group([pair("42"), pair(""), pair("")])
+    assert [judgement.metrics["part/long"] for judgement in found] == [0.25, 0.25, 0.25]
+
+
 def test_no_verdict_is_no_number_unless_asked_for_by_name() -> None:
     judge = ConfiguredJudge(config())
     failed = judge.judge(*pair("boom"))
