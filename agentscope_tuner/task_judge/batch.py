@@ -215,14 +215,14 @@ class ConfiguredJudge:
             )
         return 0.0 if judgement.reward is None and self._zero_on_error else judgement.reward
 
-    def reward_or_raise(self, judgement: Judgement) -> float:
+    def reward_or_raise(self, judgement: Judgement, *, turns: bool = False) -> float:
         """`reward` for trainers that can only stop when there is no verdict, and are given `settled` verdicts.
 
         Raises:
             JudgeError: there is no verdict; the message names the task and the judge.
         """
         judgement = self.settled(judgement)
-        reward = self.reward(judgement)
+        reward = self.reward(judgement, turns=turns)
         if reward is None:
             raise judge_error(judgement.error or judgement.reason, judgement.cause)
         return reward

@@ -341,9 +341,11 @@ def rllm(config: str, rows: Sequence[Row], beside: bool) -> Answer:
     evaluator = JudgeEvaluator(config)
     found = []
     for row in rows:
-        episode = SimpleNamespace(artifacts={}, trajectories=[SimpleNamespace(output=row.said, steps=[])])
+        steps = [SimpleNamespace(output=said, reward=None) for said in ("I ask.", "I see.", row.said)]
+        episode = SimpleNamespace(artifacts={}, trajectories=[SimpleNamespace(output=row.said, steps=steps)])
         answer = evaluator.evaluate({"question": row.question, "answer": row.truth}, episode)
-        found.append(Got(answer.reward, {signal.name: signal.value for signal in answer.signals}))
+        signals = {signal.name: signal.value for signal in answer.signals}
+        found.append(Got(answer.reward, signals, all(step.reward is not None for step in steps)))
     return found
 
 
