@@ -293,8 +293,9 @@ def snippet(heading: str, config: str) -> dict[str, Any]:
     """What the guide's code under `heading` defines, with `config` for the YAML it names."""
     import re
 
-    guide = (ROOT / "docs" / "trainers.md").read_text(encoding="utf-8")
-    code = re.search(rf"^## {heading}\n.*?```python\n(.*?)```", guide, re.DOTALL | re.MULTILINE)
+    pages = sorted((ROOT / "docs" / "trainers").glob("*.md"))
+    guide = "\n".join(page.read_text(encoding="utf-8") for page in pages if not page.name.endswith(".zh.md"))
+    code = re.search(rf"^##? {heading}\n.*?```python\n(.*?)```", guide, re.DOTALL | re.MULTILINE)
     assert code is not None, heading
     names: dict[str, Any] = {"__name__": "snippet"}
     exec(code[1].replace("configs/math.yaml", config), names)  # noqa: S102, the guide is ours
