@@ -270,9 +270,7 @@ class TaskJudge:
         except BaseException as exc:  # noqa: BLE001 - as in `outcome`
             return [self._caught(exc, task)] * len(outputs)
 
-    def _alone(
-        self, task: WorkflowTask, checks: Sequence[Check], kept: Sequence[WorkflowOutput]
-    ) -> list[JudgeError]:
+    def _alone(self, task: WorkflowTask, checks: Sequence[Check], kept: Sequence[WorkflowOutput]) -> list[JudgeError]:
         """The failure of the one output that the rules left of a group; none where the judge has a group to rank."""
         if len(kept) != 1 or len(checks) == 1 or self.inner.ranks_alone(task):
             return []

@@ -168,7 +168,10 @@ def test_a_rollout_that_the_rules_leave_alone_has_no_rank_and_ends_no_training()
     judge = ConfiguredJudge(config("Longest", rule_reward=-0.5))
     found = judge.judge_group([pair(text) for text in ("xxx", "", "")])
     assert [judgement.status for judgement in found] == ["failed", "filtered", "filtered"]
-    assert [judgement.cause for judgement in asyncio.run(judge.ajudge_group([pair("xxx"), pair("")]))] == ["alone", None]
+    assert [judgement.cause for judgement in asyncio.run(judge.ajudge_group([pair("xxx"), pair("")]))] == [
+        "alone",
+        None,
+    ]
     assert [judge.reward(judgement) for judgement in found] == [None, -0.5, -0.5]
     # where a trainer takes no missing reward, the group is paid the same
     assert [judge.reward_or_raise(judgement) for judgement in found] == [-0.5, -0.5, -0.5]

@@ -74,7 +74,9 @@ def in_the_checkout(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_old_anchors_lead_to_the_pages(suffix: str) -> None:
     front = (ROOT / f"docs/trainers{suffix}").read_text(encoding="utf-8")
     led = dict(re.findall(r'<a id="([^"]+)"></a>\[[^]]*\]\(([^)#]+)', front))
-    assert set(led.values()) == {f"trainers/{page.name}" for page in PAGES if page.name.endswith(".zh.md") == ("zh" in suffix)}
+    assert set(led.values()) == {
+        f"trainers/{page.name}" for page in PAGES if page.name.endswith(".zh.md") == ("zh" in suffix)
+    }
     assert {"trl", "verl", "openrlhf", "nemo-gym", "agentjet", "agentscopetuner-1x", "verifiers-01"} <= led.keys()
 
 
