@@ -57,8 +57,8 @@ class JudgeEvaluator:
         reward = judge.reward_or_raise(judgement, turns=True)
         if judgement.turns and (len(judgement.turns) != len(steps) or None in judgement.turns):
             raise JudgeError(
-                f"{judge.name} gave the turns {list(judgement.turns)}, and the trajectory has {len(steps)} steps, which "
-                "take a number each",
+                f"{judge.name} gave the turns {list(judgement.turns)}, and the trajectory has {len(steps)} steps, "
+                "which take a number each",
                 judge=judge.name,
                 cause=Cause.ROLLOUT,
             )

@@ -94,7 +94,8 @@ async def compute_score(
 
     Returns:
         `score`, `acc` (1.0 for a success), `filtered`, `failed`, `undecided`, `unread`, `judge_seconds` and
-        `<judge>/<metric>` for each of the judge's `metric_names`, always all of them, because verl takes the keys of a batch from its first sample.
+        `<judge>/<metric>` for each of the judge's `metric_names`, always all of them, because verl takes the keys of a
+        batch from its first sample.
 
     Raises:
         JudgeError: no verdict, unless masked or `on_error: zero` was configured; or a response of several turns, whose
