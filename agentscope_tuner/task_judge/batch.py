@@ -20,7 +20,7 @@ from agentscope_tuner._run.turns import one_request
 from agentscope_tuner.config import Source, resolve
 from agentscope_tuner.errors import Cause, JudgeError, judge_error
 from agentscope_tuner.task_judge.contract.deadline import TimeLimit
-from agentscope_tuner.task_judge.contract.judgement import Judgement
+from agentscope_tuner.task_judge.contract.judgement import RULES_REWARD, Judgement
 from agentscope_tuner.task_judge.contract.loading import load_judge
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
@@ -229,11 +229,14 @@ class ConfiguredJudge:
 
     def settled(self, judgement: Judgement) -> Judgement:
         """The judgement; of a rollout that the rules left alone in its group, which a judge that ranks cannot place,
-        the rules' own: all of the group are then paid the same, which teaches nothing and stops no run.
+        the rules' own: what ranks then makes no difference in the group, and no run is stopped.
         """
         if judgement.cause is not Cause.ALONE:
             return judgement
-        return Judgement("filtered", self._rule_reward, False, judgement.reason, seconds=judgement.seconds)
+        metrics = dict(judgement.metrics)
+        # Services of an earlier version do not say it
+        reward = metrics.pop(RULES_REWARD, self._rule_reward)
+        return Judgement("filtered", reward, False, judgement.reason, metrics=metrics, seconds=judgement.seconds)
 
     async def _judge_groups_into(self, judgements: list[Judgement | None], pairs: Sequence[Pair]) -> None:
         judged = 0

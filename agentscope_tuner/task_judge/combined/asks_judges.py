@@ -62,10 +62,6 @@ class AsksJudges(BaseJudge):
         if getattr(self.section, self.inner_key)[name].on_error == "zero":
             reason = f"no verdict, 0.0 by on_error: zero: {judgement.reason}"
             return Judgement("judged", 0.0, False, reason, metrics=judgement.metrics)
-        if judgement.cause is Cause.ALONE:
-            # As the rest of the group, so that this part makes no difference among them
-            reward = getattr(self.section, self.inner_key)[name].rule_reward
-            return Judgement("judged", reward, False, judgement.reason, metrics=judgement.metrics)
         told = f"{self.called(name)} ({self.asks[name].traits.name}): {judgement.reason}"
         error = judge_error(told, judgement.cause or Cause.JUDGE)
         error.metrics = judgement.metrics

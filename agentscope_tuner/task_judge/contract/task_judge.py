@@ -17,7 +17,7 @@ from agentscope_tuner.rules import RuleSet
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward, final_answer
 from agentscope_tuner.task_judge.contract.check import Check, checked, placed
 from agentscope_tuner.task_judge.contract.deadline import Asking
-from agentscope_tuner.task_judge.contract.judgement import FramesOf, Judgement, is_the_callers, place_of
+from agentscope_tuner.task_judge.contract.judgement import RULES_REWARD, FramesOf, Judgement, is_the_callers, place_of
 from agentscope_tuner.task_judge.contract.reads import NO_READS, Reads, hint
 from agentscope_tuner.task_judge.contract.reads import WHERE as READS
 from agentscope_tuner.task_judge.contract.traits import Traits
@@ -275,7 +275,9 @@ class TaskJudge:
         if len(kept) != 1 or len(checks) == 1 or self.inner.ranks_alone(task):
             return []
         told = f"the rules left one of {len(checks)} rollouts, and {self._traits.name} has none to rank it with"
-        return [JudgeError(told, cause=Cause.ALONE)]
+        error = JudgeError(told, cause=Cause.ALONE)
+        error.metrics = {RULES_REWARD: self._rule_reward}
+        return [error]
 
     def _placed(self, task: WorkflowTask, checks: Sequence[Check], results: Sequence[Any]) -> list[_Outcome]:
         outcomes = placed(checks, results)

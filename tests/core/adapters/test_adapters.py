@@ -181,12 +181,36 @@ def test_a_rollout_that_the_rules_leave_alone_has_no_rank_and_ends_no_training()
     assert judge.judge_group([pair("xxx")])[0].cause == "config"
 
 
-def test_a_part_that_the_rules_leave_alone_makes_no_difference_in_its_group() -> None:
+def test_a_part_that_the_rules_leave_alone_gives_no_verdict_and_where_none_can_be_masked_no_difference() -> None:
+    # it was paid the part's rule_reward as a verdict, also under trainers that mask a missing one
     part = {"judge_protocol": f"{HERE}->Longest", "rules": [NOT_EMPTY], "rule_reward": 0.25}
     echo = {"judge_protocol": f"{HERE}->Echo"}
-    judge = ConfiguredJudge({"astuner": {"task_judge": {"judge": "combined", "parts": {"long": part, "echo": echo}}}})
-    found = judge.judge_group([pair("42"), pair(""), pair("")])
-    assert [judgement.metrics["part/long"] for judgement in found] == [0.25, 0.25, 0.25]
+    group = [pair("42"), pair(""), pair("")]
+
+    def combined(**long: Any) -> ConfiguredJudge:
+        section = {"judge": "combined", "parts": {"long": {**part, **long}, "echo": echo}}
+        return ConfiguredJudge({"astuner": {"task_judge": section}})
+
+    judge = combined()
+    found = judge.judge_group(group)
+    assert [(each.status, each.cause) for each in found] == [("failed", "alone"), ("judged", None), ("judged", None)]
+    assert "part 'long' (Longest): the rules left one of 3 rollouts" in found[0].reason
+    assert "part/long" not in found[0].metrics
+    assert found[0].metrics["part/echo"] == found[1].metrics["part/echo"] + 1.0
+    assert [judge.reward(each) for each in found] == [None, 0.25, 0.25]
+    # the other part's verdict still counts where a trainer takes no missing reward
+    assert [judge.reward_or_raise(each) for each in found] == [1.25, 0.25, 0.25]
+    assert judge.settled(found[0]).metrics == {"part/echo": 1.0}
+    assert [each.reward for each in combined(on_error="zero").judge_group(group)] == [1.0, 0.25, 0.25]
+
+
+def test_a_route_that_the_rules_leave_alone_pays_what_its_own_rules_pay() -> None:
+    route = {"judge_protocol": f"{HERE}->Longest", "rules": [NOT_EMPTY], "rule_reward": 0.25}
+    section = {"judge": "routed", "by": "task.task_id", "routes": {"default": route}, "rule_reward": -1.0}
+    judge = ConfiguredJudge({"astuner": {"task_judge": section}})
+    found = judge.judge_group([pair("42"), pair("")])
+    assert [judge.reward(each) for each in found] == [None, 0.25]
+    assert [judge.reward_or_raise(each) for each in found] == [0.25, 0.25]
 
 
 def test_no_verdict_is_no_number_unless_asked_for_by_name() -> None:
