@@ -245,10 +245,8 @@ def natural(name: str) -> tuple[object, ...]:
 
 PARQUET = (".parquet", ".pq")
 ARROW = (".arrow", ".feather", ".ipc")
-TABLES = (".csv", ".tsv")
-
-
 GZIP = ".gz"
+TABLES = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
 _OTHER_PACKINGS = (".zst", ".bz2", ".xz", ".lz4", ".zip", ".br")
 
 

@@ -60,7 +60,6 @@ def show(conf: Conf, overrides: Overrides = None, as_json: Json = False) -> None
 # What is not read, and what reads it
 _OTHERS = {
     (".xlsx", ".xls"): "save the sheet as CSV",
-    (".csv.gz", ".tsv.gz"): "`gunzip` it first",
     (".zst", ".zip", ".bz2", ".xz"): "unpack it first, or pack it as .jsonl.gz",
 }
 #: Draws a progress bar over a file's bytes while its parts, lines or blocks, are read.

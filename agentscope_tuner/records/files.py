@@ -222,7 +222,7 @@ def _table_lines(file: StoredFile, name: str) -> Iterator[Line]:
             raise ConfigError(
                 f"{file.source!r} has one column, {columns[0]!r:.80}: save it with commas between the cells"
             )
-        if len(columns) == 1 and "\t" in columns[0] and not file.name.lower().endswith(".tsv"):
+        if len(columns) == 1 and "\t" in columns[0] and ".tsv" not in file.name.lower():
             raise ConfigError(f"{file.source!r} has one column, {columns[0]!r:.80}: it has tabs, so name it .tsv")
         if twice := sorted({column for column in columns if columns.count(column) > 1}):
             raise ConfigError(f"{file.source!r} has two columns {twice[0]!r}: rename one")

@@ -447,9 +447,9 @@ def _deliver(stage: Path, file: StoredFile) -> None:
         file.put(stage)
         return
     # the suffix names the format
-    whole = stage.with_name(f"{stage.name}.partial{Path(file.name).suffix}")
+    whole = stage.with_name(f"{stage.name}.partial{''.join(Path(file.name).suffixes[-2:])}")
     try:
-        write = _pack if is_gzip(file.name) else write_table if is_table(file.name) else write_columnar
+        write = write_table if is_table(file.name) else _pack if is_gzip(file.name) else write_columnar
         write(stage, whole)
         if is_url(file.source):
             file.put(whole)
