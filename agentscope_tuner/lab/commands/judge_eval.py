@@ -24,15 +24,15 @@ from agentscope_tuner.cli.console import (
     span,
     table,
 )
-from agentscope_tuner.cli.options import Conf, Json, Overrides
-from agentscope_tuner.config import SECTION, Settings, resolve
+from agentscope_tuner.cli.options import Conf, Format, Json, Map, Overrides, conversion, mapped, source_lines
+from agentscope_tuner.config import SECTION, Settings
 from agentscope_tuner.lab.judge_eval import AsksModels, JudgeEval, asked_anew
 from agentscope_tuner.lab.labels import read_labelled
 from agentscope_tuner.task_judge.contract.loading import load_judge
 
 _LABELS = (
-    "Labelled answers, JSON lines: rollouts with label: {score} or {is_success}, or the samples that rubrics are "
-    "learned from."
+    "Labelled answers: rollouts with label: {score} or {is_success}, or the samples that rubrics are learned from; of "
+    "other rows --map score=label.score names the label's column."
 )
 _ATTACKED = "Try the whole injection set on so many of the answers with the lowest labels."
 _DRY_RUN = "Say how many verdicts it takes, and ask for none."
@@ -41,19 +41,23 @@ _TEXT_CHARS = 80
 
 def judge_eval(
     conf: Conf,
-    labels: Annotated[Path, typer.Option("--labels", help=_LABELS)],
+    labels: Annotated[str, typer.Option("--labels", help=_LABELS)],
     overrides: Overrides = None,
+    format_: Format = None,
+    map_: Map = None,
     attacked: Annotated[int, typer.Option("--attacked", min=0, help=_ATTACKED)] = 1,
-    limit: Annotated[int | None, typer.Option("--limit", min=1, help="Read only the first N lines.")] = None,
+    limit: Annotated[int | None, typer.Option("--limit", min=1, help="Read only the first N rows.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help=_DRY_RUN)] = False,
     as_json: Json = False,
 ) -> None:
     """Measure an LLM judge on labelled answers, without the cache. Exit code 3: half of the verdicts failed."""
     with config_errors():
-        settings = _in_the_order_given(conf, overrides or ())
+        settings = _in_the_order_given(conf, overrides or (), map_)
         judge = load_judge(settings)
         inner = asked_anew(judge)
-        answers = read_labelled(labels, inner.response_path, limit)
+        with source_lines(labels) as (lines, _):
+            rows = conversion(settings, format_, map_).all(lines) if format_ or map_ else lines
+            answers = read_labelled(rows, labels, inner.response_path, limit)
         with progress(MofNCompleteColumn()) as shown:
             bar = shown.add_task("verdicts")
             subject = JudgeEval(
@@ -72,9 +76,9 @@ def judge_eval(
             report = loops.run(subject.run(attacked))
         report |= _spent(inner)
     if as_json:
-        print(json.dumps({"labels": str(labels), **report}))
+        print(json.dumps({"labels": labels, **report}))
     else:
-        _show(report, labels.name)
+        _show(report, Path(labels).name)
     if 2 * report["failed"] >= report["answers"]:
         err.print("half of the verdicts failed: the figures mean nothing", style="bold red")
         raise typer.Exit(Exit.ROWS_FAILED)
@@ -122,9 +126,9 @@ def _show_attacks(found: dict[str, Any]) -> None:
         say(f"{one['shift']:+.3f} {one['kind']}: …{text}")
 
 
-def _in_the_order_given(conf: str, overrides: Sequence[str]) -> Settings:
+def _in_the_order_given(conf: str, overrides: Sequence[str], pairs: Sequence[str] | None) -> Settings:
     """Settings that show groups as they come, for what a place is worth is measured by changing the order."""
-    settings = resolve(conf, overrides)
+    settings = mapped(conf, overrides, pairs)
     if settings.task_judge.judge_type in ("llm", "pairwise"):
-        settings = resolve(conf, [f"{SECTION}.llm.shuffle_seed=null", *overrides])
+        settings = mapped(conf, [f"{SECTION}.llm.shuffle_seed=null", *overrides], pairs)
     return settings
