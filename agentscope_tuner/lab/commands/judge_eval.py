@@ -27,7 +27,7 @@ from agentscope_tuner.cli.console import (
 from agentscope_tuner.cli.options import Conf, Format, Json, Map, Overrides, conversion, mapped, source_lines
 from agentscope_tuner.config import SECTION, Settings
 from agentscope_tuner.lab.judge_eval import AsksModels, JudgeEval, asked_anew
-from agentscope_tuner.lab.labels import read_labelled
+from agentscope_tuner.lab.labels import Labelled, read_labelled
 from agentscope_tuner.task_judge.contract.loading import load_judge
 
 _LABELS = (
@@ -55,9 +55,7 @@ def judge_eval(
         settings = _in_the_order_given(conf, overrides or (), map_)
         judge = load_judge(settings)
         inner = asked_anew(judge)
-        with source_lines(labels) as (lines, _):
-            rows = conversion(settings, format_, map_).all(lines) if format_ or map_ else lines
-            answers = read_labelled(rows, labels, inner.response_path, limit)
+        answers = _labelled(labels, settings, format_, map_, inner.response_path, limit)
         with progress(MofNCompleteColumn()) as shown:
             bar = shown.add_task("verdicts")
             subject = JudgeEval(
@@ -82,6 +80,19 @@ def judge_eval(
     if 2 * report["failed"] >= report["answers"]:
         err.print("half of the verdicts failed: the figures mean nothing", style="bold red")
         raise typer.Exit(Exit.ROWS_FAILED)
+
+
+def _labelled(
+    source: str,
+    settings: Settings,
+    format_: str | None,
+    pairs: Sequence[str] | None,
+    response_path: str,
+    limit: int | None,
+) -> list[Labelled]:
+    with source_lines(source) as (lines, _):
+        rows = conversion(settings, format_, pairs).all(lines) if format_ or pairs else lines
+        return read_labelled(rows, source, response_path, limit)
 
 
 def _spent(judge: AsksModels) -> dict[str, float]:

@@ -140,14 +140,9 @@ def report(
     try:
         with config_errors():
             known = labels or beside(scored, "labels")
+            read, beside_it = _read(format_, map_), others or ()
             written = write_report(
-                scored,
-                output,
-                labels=known,
-                earlier=compare,
-                others=others or (),
-                limit=limit,
-                read=_read(format_, map_),
+                scored, output, labels=known, earlier=compare, others=beside_it, limit=limit, read=read
             )
     except OSError as exc:
         raise fail(f"cannot write the report: {exc}") from exc

@@ -256,7 +256,8 @@ def test_a_trainers_rows_are_shown_by_format_and_map_in_page_and_report(tmp_path
     assert result.exit_code == 0, result.output
     shown = [json.loads(row["row"]) for row in data_of(page.read_text(encoding="utf-8"))["rows"] if not row["problem"]]
     assert [(row["task"]["main_query"], row["judgement"]["reward"]) for row in shown] == [("6*7?", 1.0), ("6*7?", 0.0)]
-    refused = CliRunner().invoke(app, ["report", str(run), "-o", str(page), "--format", "plane"], env={"COLUMNS": "200"})
+    wrong = ["report", str(run), "-o", str(page), "--format", "plane"]
+    refused = CliRunner().invoke(app, wrong, env={"COLUMNS": "200"})
     assert (refused.exit_code, "--format must be one of" in refused.output) == (2, True)
 
 
