@@ -163,6 +163,8 @@ class _Lines:
         self.taken: list[str] = []
         self._handed_back: deque[str] = deque()
         first = text.readline(MAX_CHARS + 1)
+        if "\0" in first:
+            raise UnicodeError("its first line holds a NUL, as UTF-16 does")
         self._bom = _BOM if first.startswith(_BOM) else ""
         self.newline = "\r\n" if first.endswith("\r\n") else "\n"
         if first:
