@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import io
 import json
 import re
 import sys
@@ -111,7 +112,8 @@ def opened_source(source: str, *, watched: Watched = lambda parts, _: parts) -> 
         raise ConfigError(f"cannot read {path!r}: {exc}") from exc
     with opened as stream:
         # peeked at, because a pipe is read once
-        if path != "-" and (told := what_else(stream.peek(SIGNATURE_BYTES)[:SIGNATURE_BYTES])) is not None:
+        start = stream.peek(SIGNATURE_BYTES) if isinstance(stream, io.BufferedReader) else b""
+        if path != "-" and (told := what_else(start[:SIGNATURE_BYTES])) is not None:
             raise ConfigError(f"{path!r} {told}")
         yield Source(
             name,
