@@ -217,7 +217,11 @@ TABLE = "question,answer,response\n6*7?,42,\\boxed{42}\n"
         ("a.csv", b"question,answer,response\nq,,3\n", "the reference answer is empty"),
         ("a.jsonl", json.dumps({**GOOD, "answer": " "}).encode(), "the reference answer is empty"),
         ("a.jsonl", json.dumps({**GOOD, "answer": True}).encode(), "must be a str or a finite number, got True"),
-        ("a.jsonl", json.dumps({**GOOD, "response": None}).encode(), "the row has no response, its 'response' is null: name its column"),
+        (
+            "a.jsonl",
+            json.dumps({**GOOD, "response": None}).encode(),
+            "no response, its 'response' is null: name its column",
+        ),
         (
             "a.jsonl",
             json.dumps({key.title(): value for key, value in GOOD.items()}).encode(),
