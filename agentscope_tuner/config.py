@@ -91,7 +91,9 @@ def _problem(model: type[BaseModel], loc: tuple[int | str, ...], kind: str, mess
     if kind != "extra_forbidden":
         # pydantic's own messages for these errors name a Python class, or pydantic
         words = "must be a mapping of keys to values" if kind in _MAPPING else message.removeprefix("Value error, ")
-        return f"{path}: {words[0].lower()}{words[1:]}, got {_short(value)}"
+        glued = re.fullmatch(r"(\w+):(\S.*)", value) if isinstance(value, str) and kind in _MAPPING else None
+        behind = f": write '{glued[1]}: {glued[2]}', with a space" if glued else ""
+        return f"{path}: {words[0].lower()}{words[1:]}, got {_short(value)}{behind}"
     if told := UPSTREAM_KEYS.get(str(loc[-1])) or _ELSEWHERE.get(str(loc[-1])):
         return f"{path}: unknown key; {told}"
     fields = _model_at(model, loc[:-1]).model_fields
@@ -639,11 +641,21 @@ def yaml_hint(exc: yaml.YAMLError, path: Path) -> str:
     """The way out of the commonest mistakes, whose own messages speak of a token or of the start of a document."""
     if path.suffix in (".jsonl", ".csv", ".tsv"):
         return "it looks like a file of rows, which --input takes; --conf takes the YAML. "
-    mark = getattr(exc, "problem_mark", None)
+    mark, begun = getattr(exc, "problem_mark", None), getattr(exc, "context_mark", None)
     lines = path.read_text(encoding="utf-8").splitlines()
-    if mark is None or mark.line >= len(lines) or not re.match(r" *\t", lines[mark.line]):
+    if begun is not None and "quoted scalar" in str(getattr(exc, "context", "")):
+        return f"the quote in line {begun.line + 1} is not closed. "
+    if mark is None or mark.line >= len(lines):
         return ""
-    return f"line {mark.line + 1} is indented with a tab: YAML takes spaces. "
+    line = lines[mark.line]
+    if re.match(r" *\t", line):
+        return f"line {mark.line + 1} is indented with a tab: YAML takes spaces. "
+    if (variable := re.search(r"\$\{[\w.:]+\}", line)) is not None:
+        return f'write it in quotes, "{variable[0]}": a brace begins a mapping. '
+    if begun is not None and "block mapping" in str(getattr(exc, "context", "")):
+        told = f"line {mark.line + 1} begins in column {mark.column + 1}, and no key above it does"
+        return f"{told}: keys of one mapping begin in one column. "
+    return ""
 
 
 def _read(source: str | Path | Mapping[str, Any] | DictConfig | None) -> DictConfig:
@@ -657,10 +669,17 @@ def _read(source: str | Path | Mapping[str, Any] | DictConfig | None) -> DictCon
         loaded = OmegaConf.load(source)
     except FileNotFoundError as exc:
         raise ConfigError(f"no configuration file {str(source)!r}: `astuner init math FOLDER` writes one") from exc
-    except (OSError, UnicodeDecodeError) as exc:
+    except IsADirectoryError as exc:
+        there = sorted(path.name for path in Path(source).glob("*.y*ml"))
+        named = f": name one of its files, {', '.join(there[:3])}" if there else ", and holds no .yaml"
+        raise ConfigError(f"{str(source)!r} is a folder{named}") from exc
+    except UnicodeDecodeError as exc:
+        told = f"cannot read the configuration file {str(source)!r}: it is not in UTF-8"
+        raise ConfigError(f"{told}, so save it as UTF-8 ({exc})") from exc
+    except OSError as exc:
         raise ConfigError(f"cannot read the configuration file {str(source)!r}: {exc}") from exc
     except yaml.YAMLError as exc:
         raise ConfigError(f"{str(source)!r} is not valid YAML: {yaml_hint(exc, Path(source))}{exc}") from exc
     if not isinstance(loaded, DictConfig):
-        raise ConfigError(f"{str(source)!r} must hold a mapping at its top, got {type(loaded).__name__}")
+        raise ConfigError(f"{str(source)!r} must hold a mapping at its top, such as `astuner:`, got a list")
     return loaded

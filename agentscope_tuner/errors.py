@@ -53,6 +53,8 @@ class Cause(StrEnum):
     SANDBOX = "sandbox"
     #: Nothing was asked: so many verdicts failed or hang that the judge is left alone. The message names the last one.
     BREAKER = "breaker"
+    #: Nothing: the rules filtered every other rollout of the group, and a judge that ranks has none to rank it with.
+    ALONE = "alone"
     #: The run was interrupted before the verdict. Nothing needs mending: a resumed run judges the row.
     INTERRUPTED = "interrupted"
 

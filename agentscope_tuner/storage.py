@@ -24,6 +24,8 @@ _BUFFER_BYTES = 2**20
 _LOCAL = ("file://", "local://")
 # The question mark is left out: in a URL it begins the query
 _MAGIC, _URL_MAGIC = re.compile(r"[*?\[]"), re.compile(r"[*\[]")
+# A data set's page, and not one of its files, which stand under resolve/
+_HUB_PAGE = re.compile(r"https?://huggingface\.co/datasets/([^/]+/[^/?#]+)(?!/resolve/)(?:/(?:tree|viewer).*)?/?$")
 _EXTRAS = {"s3": "s3", "s3a": "s3", "gs": "gs", "gcs": "gs"}
 
 
@@ -155,6 +157,8 @@ def file_system(url: str) -> tuple[Any, str]:
         ConfigError: fsspec, or the package that it needs for this kind of URL, is not installed; or fsspec knows no
             such kind.
     """
+    if (page := _HUB_PAGE.match(url)) is not None:
+        raise ConfigError(f"{url!r} is a page: its rows are 'hf://datasets/{page[1]}/**/*.parquet'")
     scheme = url.partition("://")[0].rpartition("::")[2].lower()
     if scheme == "hf" and not url.partition("://")[2].startswith(("datasets/", "buckets/")):
         way_out = f"hf://datasets/{url.partition('://')[2]}"
@@ -245,10 +249,8 @@ def natural(name: str) -> tuple[object, ...]:
 
 PARQUET = (".parquet", ".pq")
 ARROW = (".arrow", ".feather", ".ipc")
-TABLES = (".csv", ".tsv")
-
-
 GZIP = ".gz"
+TABLES = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
 _OTHER_PACKINGS = (".zst", ".bz2", ".xz", ".lz4", ".zip", ".br")
 
 

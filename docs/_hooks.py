@@ -10,7 +10,7 @@ _ROOT = Path(__file__).parents[1]
 # the site has a switch for the language
 _OTHER_LANGUAGE = re.compile(r" ?\(?\[(?:中文|English)\]\([\w./]+\)\)?|（\[(?:中文|English)\]\([\w./]+\)）")
 # a file of the repository, which the site does not hold
-_OUTWARD = re.compile(r"\[([^\]]*)\]\(\.\./([^)]+)\)")
+_OUTWARD = r"\[([^\]]*)\]\({up}([^.)][^)]*)\)"
 # files of the repository that are pages of the site
 _SHOWN = {"changelog.md": "CHANGELOG.md", "security.md": "SECURITY.md"}
 # a console block, whose copy button would copy the prompts, too
@@ -41,4 +41,7 @@ def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
             f"\n## {name}\n\n```yaml\n{(_ROOT / name).read_text(encoding='utf-8')}```\n" for name in shown
         )
     markdown = _CONSOLE.sub(_without_prompts, markdown)
-    return _OUTWARD.sub(lambda link: f"{link[1]} (`{link[2]}` in the repository)", _OTHER_LANGUAGE.sub("", markdown))
+    # from a folder of the site, `../` leads to its other pages
+    outward = _OUTWARD.format(up=r"\.\./" * (page.file.src_uri.count("/") + 1))
+    markdown = _OTHER_LANGUAGE.sub("", markdown)
+    return re.sub(outward, lambda link: f"{link[1]} (`{link[2]}` in the repository)", markdown)

@@ -65,7 +65,8 @@ class FailingRun:
             if len(self._waiting[1]) < self._rows and not at_once:
                 return
             (pairs, judgements), self._waiting = self._waiting, ([], [])
-        failed = [judgement for judgement in judgements if judgement.status == "failed"]
+        # The rules decided the group of a rollout that they left alone: nothing is broken
+        failed = [each for each in judgements if each.status == "failed" and each.cause is not Cause.ALONE]
         if not trains:
             if failed:
                 self._count(failed, len(judgements))

@@ -56,7 +56,7 @@ class JudgeEnvironmentInPlace(EnvironmentInterface):  # type: ignore[misc]  # ne
             JudgeError: no verdict on one conversation, unless `on_error: zero` was configured.
         """
         pairs = [_pair(log, row or {}) for log, row in zip(message_log_batch, metadata, strict=True)]
-        judgements = self._judge.judge_batch(pairs)
+        judgements = [self._judge.settled(judgement) for judgement in self._judge.judge_batch(pairs)]
         rewards = self._rewards(judgements)
         self._judged += judgements
         return EnvironmentReturn(

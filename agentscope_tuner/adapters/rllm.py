@@ -5,7 +5,8 @@
 
 Read in rLLM's sources of August 2026 (`rllm/eval/types.py`, `rllm/rewards/reward_fn.py`): it is not on PyPI. A failed
 verdict raises. The engine runs the task again, `retry_limit` times, and then stops, unless `raise_on_error` is off:
-keep `raise_on_error` on, or a failed rollout is trained on as a rollout without a reward.
+keep `raise_on_error` on, or a failed rollout is trained on as a rollout without a reward. A judge that gives turns sets
+the `reward` of each step, which rLLM reads with `stepwise_advantage.mode: per_step`.
 """
 
 from __future__ import annotations
@@ -45,15 +46,28 @@ class JudgeEvaluator:
             episode: the agent's episode; its `artifacts["answer"]` is the answer, else the last trajectory's output.
 
         Raises:
-            JudgeError: no verdict, unless `on_error: zero` was configured; or an episode without an answer to read.
+            JudgeError: no verdict, unless `on_error: zero` was configured; an episode without an answer to read; or
+                turns that are not the steps of the last trajectory, or one without a verdict.
         """
         judge = judge_for(self._path)
+        steps = _steps_of(episode) if judge.gives_turns else []
+        said = [{"role": "assistant", "content": _said_in(step)} for step in steps] or _answer_of(episode)
         row = task if isinstance(task, Mapping) else getattr(task, "metadata", None) or getattr(task, "data", {})
-        judgement = judge.judge(*_pair(row, _answer_of(episode)))
+        judgement = judge.judge(*_pair(row, said))
+        reward = judge.reward_or_raise(judgement, turns=True)
+        if judgement.turns and (len(judgement.turns) != len(steps) or None in judgement.turns):
+            raise JudgeError(
+                f"{judge.name} gave the turns {list(judgement.turns)}, and the trajectory has {len(steps)} steps, "
+                "which take a number each",
+                judge=judge.name,
+                cause=Cause.ROLLOUT,
+            )
+        for step, turn in zip(steps, judgement.turns, strict=False):
+            step.reward = turn
         types = _module(_EVAL_TYPES)
         signals = [types.Signal(name=name, value=value) for name, value in _numbers(judge, judgement).items()]
         return types.EvalOutput(
-            reward=judge.reward_or_raise(judgement),
+            reward=reward,
             is_correct=bool(judgement.is_success),
             signals=signals,
             metadata={"reason": judgement.reason, "status": judgement.status},
@@ -98,7 +112,7 @@ def _numbers(judge: ConfiguredJudge, judgement: Judgement) -> dict[str, float]:
 
 
 def _pair(row: Mapping[str, Any], said: object) -> Pair:
-    if not isinstance(said, str):
+    if not isinstance(said, str | list):
         raise JudgeError(f"an answer must be a str, got {said!r:.100}", cause=Cause.INPUT)
     query = next((row[key] for key in _QUERY_KEYS if isinstance(row.get(key), str | list)), "")
     return as_rollout(query, said, {**row, **reference_of(row)})
@@ -111,11 +125,19 @@ def _answer_of(episode: Any) -> object:
     trajectories = getattr(episode, "trajectories", None) or []
     if not trajectories:
         raise JudgeError("the episode has no trajectory and no artifacts['answer'] to judge", cause=Cause.ROLLOUT)
-    last = trajectories[-1]
-    steps = getattr(last, "steps", None) or []
-    found = [getattr(last, "output", None)]
-    found += [getattr(steps[-1], key, None) for key in ("output", "model_response")] if steps else []
+    steps = _steps_of(episode)
+    output = getattr(trajectories[-1], "output", None)
     # A policy that wrote nothing has given the empty answer
+    return output if isinstance(output, str) and output else (_said_in(steps[-1]) if steps else "")
+
+
+def _steps_of(episode: Any) -> list[Any]:
+    trajectories = getattr(episode, "trajectories", None) or []
+    return list(getattr(trajectories[-1], "steps", None) or []) if trajectories else []
+
+
+def _said_in(step: Any) -> str:
+    found = (getattr(step, key, None) for key in ("output", "model_response"))
     return next((text for text in found if isinstance(text, str) and text), "")
 
 

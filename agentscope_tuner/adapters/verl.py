@@ -33,6 +33,7 @@ from agentscope_tuner.adapters.rollout import (
 )
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
 from agentscope_tuner.records.formats.sample import is_chat
+from agentscope_tuner.records.summary import MARKS
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, judge_for
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 
@@ -92,8 +93,9 @@ async def compute_score(
         verl_only: arguments that verl adds (`reward_router_address` …); not used.
 
     Returns:
-        `score`, `acc` (1.0 for a success), `filtered`, `failed`, `judge_seconds` and `<judge>/<metric>` for each of the
-        judge's `metric_names`, always all of them, because verl takes the keys of a batch from its first sample.
+        `score`, `acc` (1.0 for a success), `filtered`, `failed`, `undecided`, `unread`, `judge_seconds` and
+        `<judge>/<metric>` for each of the judge's `metric_names`, always all of them, because verl takes the keys of a
+        batch from its first sample.
 
     Raises:
         JudgeError: no verdict, unless masked or `on_error: zero` was configured; or a response of several turns, whose
@@ -190,12 +192,18 @@ def score_of(judge: ConfiguredJudge, judgement: Judgement, on_failed: str) -> di
     Raises:
         JudgeError: there is none, and it is not masked.
     """
-    reward = judge.reward(judgement) if on_failed == "mask" else judge.reward_or_raise(judgement)
+    if on_failed == "mask":
+        reward = judge.reward(judgement)
+    else:
+        judgement = judge.settled(judgement)
+        reward = judge.reward_or_raise(judgement)
     return {
         "score": math.nan if reward is None else reward,
         "acc": math.nan if reward is None else float(bool(judgement.is_success)),
         "filtered": float(judgement.status == "filtered"),
         "failed": float(judgement.status == "failed"),
+        # set only where they hold
+        **{mark: judgement.metrics.get(mark, 0.0) for mark in MARKS},
         "judge_seconds": judgement.seconds,
         **constant_metrics(judge, judgement),
     }

@@ -18,11 +18,13 @@ becomes in `adapters.verl`.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 from verl.experimental.reward_loop.reward_manager.base import RewardManagerBase
 
+from agentscope_tuner.adapters._groups import group_metrics
 from agentscope_tuner.adapters.rollout import LAST_TURN, last_turn
 from agentscope_tuner.adapters.verl import judge_with, pair_of, score_of, several_turns
 from agentscope_tuner.errors import Cause, ConfigError, DeadlineError, JudgeError
@@ -30,17 +32,20 @@ from agentscope_tuner.records.formats.sample import without_end_markers
 from agentscope_tuner.task_judge.batch import Pair
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 
-_KEYS = ("config", "on_failed", "group_seconds")
+_KEYS = ("config", "on_failed", "group_seconds", "group_facts")
 # Calls that an actor of Ray answers at once. A sample that waits for its group holds one of them
 _CALLS_AT_ONCE = 1000
 _GROUP_SECONDS = 1800.0
 
 
-@dataclass
-class _Gathering:
-    """A group that is not whole yet."""
+T = TypeVar("T")
 
-    pairs: list[Pair]
+
+@dataclass
+class _Gathering(Generic[T]):
+    """A group that is not whole yet: its pairs, or their verdicts."""
+
+    held: list[T]
     judged: asyncio.Future[list[Judgement]]
 
 
@@ -48,10 +53,11 @@ class JudgeRewardManager(RewardManagerBase):  # type: ignore[misc]  # verl is ab
     """Judges by the YAML under `reward.custom_reward_function.reward_kwargs.config`.
 
     `reward_kwargs` may also hold `on_failed`, see `adapters.verl.compute_score`, and, for a judge that ranks,
-    `group_seconds`, how long a sample waits for the others of its group: by default 1800.
+    `group_seconds`, how long a sample waits for the others of its group: by default 1800. With `group_facts: true` each
+    sample gets `<judge>/groups/all_right`, `all_wrong`, `zero_spread` and `no_verdict`: 1.0 for what its group is.
 
     Raises:
-        ConfigError: the judge cannot be loaded, or ranks groups that one reward worker would not see whole.
+        ConfigError: the judge cannot be loaded, or groups are asked for that one reward worker would not see whole.
     """
 
     def __init__(
@@ -70,8 +76,9 @@ class JudgeRewardManager(RewardManagerBase):  # type: ignore[misc]  # verl is ab
         self._on_failed = given.get("on_failed", "raise")
         self._judge = judge_with(given["config"], self._on_failed)
         self._seconds = float(given.get("group_seconds", _GROUP_SECONDS))
-        self._groups: dict[str, _Gathering] = {}
-        self._size = _group_size(config) if self._judge.listwise else 1
+        self._groups: dict[str, _Gathering[Any]] = {}
+        self._facts = bool(given.get("group_facts", False))
+        self._size = _group_size(config) if self._judge.listwise or self._facts else 1
 
     async def run_single(self, data: Any) -> dict[str, Any]:
         """The reward of a sample, and what `adapters.verl.compute_score` answers beside it.
@@ -85,11 +92,16 @@ class JudgeRewardManager(RewardManagerBase):  # type: ignore[misc]  # verl is ab
         if isinstance(step := columns.get("global_steps"), int):
             self._judge.step = step
         pair = await self.loop.run_in_executor(None, self._pair, item)
+        uid = str(columns.get("uid") or "")
         if self._judge.listwise:
-            judgement = await self._ranked(str(columns.get("uid") or ""), pair)
+            judgement, group = await self._ranked(uid, pair)
         else:
             judgement = await self._judge.ajudge(*pair)
+            group = await self._beside(uid, judgement) if self._facts else []
         scored = score_of(self._judge, judgement, self._on_failed)
+        if self._facts:
+            facts = group_metrics([group])
+            scored |= {f"{self._judge.name}/{fact}": share for fact, share in facts.items()}
         return {"reward_score": scored["score"], "reward_extra_info": scored}
 
     def _pair(self, item: Any) -> Pair:
@@ -113,33 +125,56 @@ class JudgeRewardManager(RewardManagerBase):  # type: ignore[misc]  # verl is ab
         uid = columns.get("uid")
         return (task if uid is None else task.model_copy(update={"task_id": str(uid)})), output
 
-    async def _ranked(self, uid: str, pair: Pair) -> Judgement:
+    async def _ranked(self, uid: str, pair: Pair) -> tuple[Judgement, list[Judgement]]:
+        """The verdict on a sample, and those on its group."""
+        group, place = await self._joined(uid, pair, self._judge.ajudge_group)
+        try:
+            async with asyncio.timeout(self._seconds):
+                found = await asyncio.shield(group.judged)
+        except TimeoutError as exc:
+            if len(group.held) < self._size:
+                self._groups.pop(uid, None)
+                raise DeadlineError(
+                    f"{len(group.held)} of the {self._size} samples of group {uid!r} came within {self._seconds:g} s, "
+                    f"and {self._judge.name} ranks whole groups",
+                    judge=self._judge.name,
+                ) from exc
+            # it came whole, and the judge bounds its own time
+            found = await asyncio.shield(group.judged)
+        return found[place], found
+
+    async def _beside(self, uid: str, judgement: Judgement) -> list[Judgement]:
+        """The verdicts on a sample's group; of one that does not come whole, those that came."""
+
+        async def as_they_are(judgements: list[Judgement]) -> list[Judgement]:
+            return judgements
+
+        group, _ = await self._joined(uid, judgement, as_they_are)
+        try:
+            async with asyncio.timeout(self._seconds):
+                return await asyncio.shield(group.judged)
+        except TimeoutError:
+            self._groups.pop(uid, None)
+            return group.held
+
+    async def _joined(
+        self, uid: str, mine: T, judged: Callable[[list[T]], Awaitable[list[Judgement]]]
+    ) -> tuple[_Gathering[T], int]:
+        """The group of a sample, and the sample's place there; the last one to come has the whole group `judged`."""
         if not uid:
-            raise JudgeError(f"{self._judge.name} ranks groups, and the sample has no uid", cause=Cause.INPUT)
+            raise JudgeError("the sample has no uid, which tells its group", judge=self._judge.name, cause=Cause.INPUT)
         group = self._groups.setdefault(uid, _Gathering([], asyncio.get_running_loop().create_future()))
-        place = len(group.pairs)
-        group.pairs.append(pair)
-        if len(group.pairs) == self._size:
+        place = len(group.held)
+        group.held.append(mine)
+        if len(group.held) == self._size:
             del self._groups[uid]
             try:
-                group.judged.set_result(await self._judge.ajudge_group(group.pairs))
+                group.judged.set_result(await judged(group.held))
             # whatever it is, the others of the group must not wait for it
             except BaseException as exc:
                 group.judged.set_exception(JudgeError(f"the group was not judged: {exc!r}", judge=self._judge.name))
                 raise
-        try:
-            async with asyncio.timeout(self._seconds):
-                return (await asyncio.shield(group.judged))[place]
-        except TimeoutError as exc:
-            if len(group.pairs) == self._size:
-                # it came whole, and the judge bounds its own time
-                return (await asyncio.shield(group.judged))[place]
-            self._groups.pop(uid, None)
-            raise DeadlineError(
-                f"{len(group.pairs)} of the {self._size} samples of group {uid!r} came within {self._seconds:g} s, and "
-                f"{self._judge.name} ranks whole groups",
-                judge=self._judge.name,
-            ) from exc
+        return group, place
 
 
 def _group_size(config: Any) -> int:
@@ -162,5 +197,5 @@ def _group_size(config: Any) -> int:
             f"{_CALLS_AT_ONCE}: data.train_batch_size times rollout.n must be no more"
         )
     if problem is not None:
-        raise ConfigError(f"a judge that ranks needs its groups whole: {problem}")
+        raise ConfigError(f"a judge that ranks, and group_facts, need whole groups: {problem}")
     return size

@@ -42,7 +42,7 @@ from agentscope_tuner.task_judge.math_answer_as_judge import ELSEWHERE, elsewher
 
 _MOST_PROBLEMS = 5
 _REASON_CHARS = 160
-_NOT_WRITTEN = (".xlsx", ".xls", ".csv.gz", ".tsv.gz")
+_NOT_WRITTEN = (".xlsx", ".xls")
 
 
 class DryRun:
@@ -354,8 +354,8 @@ _INPUT = (
     "URL; - reads standard input. With --format also a folder of torch files."
 )
 _OUTPUT = (
-    "The file of scored rollouts, by path or URL: .jsonl, .jsonl.gz, .csv, .tsv, .parquet or .arrow. [required, but "
-    "for --dry-run]"
+    "The file of scored rollouts, by path or URL: .jsonl, .csv, .tsv, each also as .gz, .parquet or .arrow. "
+    "[required, but for --dry-run]"
 )
 _GRACE = "Seconds to finish what is under way, after SIGTERM, SIGHUP or Ctrl-C; a second signal ends it."
 _DRY_RUN = (

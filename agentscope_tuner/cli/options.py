@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import io
 import json
 import re
 import sys
@@ -23,8 +24,8 @@ from agentscope_tuner.records.blocks import Block, gathered, read_blocks, read_l
 from agentscope_tuner.records.files import dump_lines, is_dump, is_row_file
 from agentscope_tuner.records.formats import AUTO, FORMATS, Conversion, as_rollouts, references_of
 from agentscope_tuner.records.formats.sample import ColumnMap
-from agentscope_tuner.records.reader import Line
-from agentscope_tuner.storage import plain
+from agentscope_tuner.records.reader import SIGNATURE_BYTES, Line, what_else
+from agentscope_tuner.storage import is_pattern, is_url, plain
 from agentscope_tuner.task_judge.contract.reads import Reads
 
 _FORMAT = f"Rows as a trainer has or dumps them: {', '.join(FORMATS)}; plain for other rows; auto looks at the first."
@@ -60,9 +61,10 @@ def show(conf: Conf, overrides: Overrides = None, as_json: Json = False) -> None
 # What is not read, and what reads it
 _OTHERS = {
     (".xlsx", ".xls"): "save the sheet as CSV",
-    (".csv.gz", ".tsv.gz"): "`gunzip` it first",
     (".zst", ".zip", ".bz2", ".xz"): "unpack it first, or pack it as .jsonl.gz",
 }
+# The name of a data set on the hub has an owner and no ending
+_HUB_NAME = re.compile(r"[\w-]+/[\w-]+")
 #: Draws a progress bar over a file's bytes while its parts, lines or blocks, are read.
 Watched = Callable[[Iterator[Any], BinaryIO], Iterator[Any]]
 
@@ -93,14 +95,14 @@ def opened_source(source: str, *, watched: Watched = lambda parts, _: parts) -> 
     Raises:
         ConfigError: it cannot be read.
     """
-    if is_dump(source):
+    path = plain(source)
+    if is_dump(source) and (is_url(path) or is_pattern(path) or Path(path).exists()):
         dumped = dump_lines(source)
         yield Source(Path(source).name, lambda: dumped, lambda: gathered(dumped))
         return
     for endings, way_out in _OTHERS.items():
         if source.lower().endswith(endings):
             raise ConfigError(f"{source!r} is not read, but JSON lines, CSV, Parquet and Arrow are: {way_out}")
-    path = plain(source)
     name = "<stdin>" if path == "-" else Path(path).name
     try:
         opened = nullcontext(sys.stdin.buffer) if path == "-" else open(path, "rb")  # noqa: SIM115 - closed below
@@ -109,6 +111,10 @@ def opened_source(source: str, *, watched: Watched = lambda parts, _: parts) -> 
     except OSError as exc:
         raise ConfigError(f"cannot read {path!r}: {exc}") from exc
     with opened as stream:
+        # peeked at, because a pipe is read once
+        start = stream.peek(SIGNATURE_BYTES) if isinstance(stream, io.BufferedReader) else b""
+        if path != "-" and (told := what_else(start[:SIGNATURE_BYTES])) is not None:
+            raise ConfigError(f"{path!r} {told}")
         yield Source(
             name,
             lambda: watched(read_lines(stream, name), stream),
@@ -120,13 +126,18 @@ def _nearest(path: str) -> str:
     """What could be meant by the name of a file that is not there."""
     if (url := re.match(r"(\w{2,}):/+", path)) is not None:
         return f": a URL reads {url[1]}://…"
+    if path.startswith("~"):
+        return f": the shell has not replaced the ~: write {str(Path(path).expanduser())!r}"
     folder = Path(path).parent
     there: list[str] = []
     with suppress(OSError):
         there = sorted(entry.name for entry in folder.iterdir() if is_row_file(entry.name))
     near = difflib.get_close_matches(Path(path).name, there, n=1, cutoff=0.7) or there[:3]
     if not near:
-        return f", and no file of rows in {str(folder)!r}" if folder.is_dir() else f", and no folder {str(folder)!r}"
+        if folder.is_dir():
+            return f", and no file of rows in {str(folder)!r}"
+        hub = f"; of the Hugging Face hub: 'hf://datasets/{path}/**/*.parquet'" if _HUB_NAME.fullmatch(path) else ""
+        return f", and no folder {str(folder)!r}{hub}"
     return f": did you mean {' or '.join(repr(str(folder / name)) for name in near)}?"
 
 

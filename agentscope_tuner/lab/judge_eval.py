@@ -29,8 +29,8 @@ from agentscope_tuner.cli.console import (
     span,
     table,
 )
-from agentscope_tuner.cli.options import Conf, Json, Overrides
-from agentscope_tuner.config import SECTION, Settings, resolve
+from agentscope_tuner.cli.options import Conf, Format, Json, Map, Overrides, conversion, mapped, source_lines
+from agentscope_tuner.config import SECTION, Settings
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.graders.client.chat_model import ChatModel
 from agentscope_tuner.graders.rubrics import evaluate
@@ -292,8 +292,8 @@ def _reordered(group: Pairs) -> float:
 
 
 _LABELLED = (
-    "Labelled answers, JSON lines: rollouts with label: {score} or {is_success}, or the samples that rubrics are "
-    "learned from."
+    "Labelled answers: rollouts with label: {score} or {is_success}, or the samples that rubrics are learned from; of "
+    "other rows --map score=label.score names the label's column."
 )
 _ATTACKED = "Try the whole injection set on so many of the answers with the lowest labels."
 _DRY_RUN = "Say how many verdicts it takes, and ask for none."
@@ -302,19 +302,21 @@ _TEXT_CHARS = 80
 
 def judge_eval(
     conf: Conf,
-    labels: Annotated[Path, typer.Option("--labels", help=_LABELLED)],
+    labels: Annotated[str, typer.Option("--labels", help=_LABELLED)],
     overrides: Overrides = None,
+    format_: Format = None,
+    map_: Map = None,
     attacked: Annotated[int, typer.Option("--attacked", min=0, help=_ATTACKED)] = 1,
-    limit: Annotated[int | None, typer.Option("--limit", min=1, help="Read only the first N lines.")] = None,
+    limit: Annotated[int | None, typer.Option("--limit", min=1, help="Read only the first N rows.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help=_DRY_RUN)] = False,
     as_json: Json = False,
 ) -> None:
     """Measure an LLM judge on labelled answers, without the cache. Exit code 3: half of the verdicts failed."""
     with config_errors():
-        settings = _in_the_order_given(conf, overrides or ())
+        settings = _in_the_order_given(conf, overrides or (), map_)
         judge = load_judge(settings)
         inner = asked_anew(judge)
-        answers = read_labelled(labels, inner.response_path, limit)
+        answers = _labelled(labels, settings, format_, map_, inner.response_path, limit)
         with progress(MofNCompleteColumn()) as shown:
             bar = shown.add_task("verdicts")
             subject = JudgeEval(
@@ -333,12 +335,25 @@ def judge_eval(
             report = loops.run(subject.run(attacked))
         report |= _spent(inner)
     if as_json:
-        print(json.dumps({"labels": str(labels), **report}))
+        print(json.dumps({"labels": labels, **report}))
     else:
-        _show(report, labels.name)
+        _show(report, Path(labels).name)
     if 2 * report["failed"] >= report["answers"]:
         err.print("half of the verdicts failed: the figures mean nothing", style="bold red")
         raise typer.Exit(Exit.ROWS_FAILED)
+
+
+def _labelled(
+    source: str,
+    settings: Settings,
+    format_: str | None,
+    pairs: Sequence[str] | None,
+    response_path: str,
+    limit: int | None,
+) -> list[Labelled]:
+    with source_lines(source) as (lines, _):
+        rows = conversion(settings, format_, pairs).all(lines) if format_ or pairs else lines
+        return read_labelled(rows, source, response_path, limit)
 
 
 def _spent(judge: AsksModels) -> dict[str, float]:
@@ -383,9 +398,9 @@ def _show_attacks(found: dict[str, Any]) -> None:
         say(f"{one['shift']:+.3f} {one['kind']}: …{text}")
 
 
-def _in_the_order_given(conf: str, overrides: Sequence[str]) -> Settings:
+def _in_the_order_given(conf: str, overrides: Sequence[str], pairs: Sequence[str] | None) -> Settings:
     """Settings that show groups as they come, for what a place is worth is measured by changing the order."""
-    settings = resolve(conf, overrides)
+    settings = mapped(conf, overrides, pairs)
     if settings.task_judge.judge_type in ("llm", "pairwise"):
-        settings = resolve(conf, [f"{SECTION}.llm.shuffle_seed=null", *overrides])
+        settings = mapped(conf, [f"{SECTION}.llm.shuffle_seed=null", *overrides], pairs)
     return settings

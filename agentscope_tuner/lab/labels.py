@@ -15,10 +15,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
 from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.records.reader import Line
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
 #: Identifies a row of a scored file: its id, and the number of earlier rows with the same id.
@@ -143,31 +145,33 @@ class Labelled:
     group: str
 
 
-def read_labelled(path: Path, response_path: str, limit: int | None = None) -> list[Labelled]:
-    """The labelled answers of a file of JSON lines.
+def read_labelled(lines: Iterable[Line], name: str, response_path: str, limit: int | None = None) -> list[Labelled]:
+    """The labelled answers of a file.
 
-    A line is a rollout with `label: {score}` or `label: {is_success}`, or a sample. A sample is
+    A row is a rollout with `label: {score}` or `label: {is_success}`, or a sample. A sample is
     `{main_query, metadata: {answer, score}}` or `{main_query, metadata: {candidates: [{answer, rank}]}}`. A lower
     rank is better, so the label of a rank is its negative.
 
     Args:
-        path: the file.
+        lines: its rows.
+        name: its name in messages.
         response_path: the path at which the judge reads an answer, such as `output.metadata.final_answer`.
-        limit: the most lines to read.
+        limit: the most rows to read.
 
     Raises:
-        ConfigError: the file cannot be read, a line is neither a rollout nor a sample, or all labels are equal.
+        ConfigError: a row cannot be read, or is neither a rollout nor a sample, or all labels are equal.
     """
     found: list[Labelled] = []
     try:
-        with open(path, encoding="utf-8-sig") as stream:
-            for number, line in enumerate(stream, 1):
-                if line.strip() and (limit is None or number <= limit):
-                    found += _answers(json.loads(line), number, response_path)
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as exc:
-        raise ConfigError(f"cannot read the labelled answers of {str(path)!r}: {type(exc).__name__}: {exc}") from exc
+        for line in islice(lines, limit):
+            number = int(line.where.rpartition(":")[2])
+            if line.problem is not None:
+                raise ValueError(f"line {number}: {line.problem}")
+            found += _answers(json.loads(line.raw), number, response_path)
+    except (ValueError, KeyError, TypeError, RecursionError) as exc:
+        raise ConfigError(f"cannot read the labelled answers of {name!r}: {type(exc).__name__}: {exc}") from exc
     if len({one.label for one in found}) < 2:
-        raise ConfigError(f"{str(path)!r} holds {len(found)} labelled answers with one label: nothing tells them apart")
+        raise ConfigError(f"{name!r} holds {len(found)} labelled answers with one label: nothing tells them apart")
     return found
 
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import base64
 import csv
+import gzip
+import io
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,7 +22,7 @@ from typing import Any
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.records.reader import Line
 from agentscope_tuner.records.scored_rows import STEP_KEYS
-from agentscope_tuner.storage import PARQUET, StoredFile, open_arrow, open_parquet, pyarrow_for
+from agentscope_tuner.storage import GZIP, PARQUET, StoredFile, is_gzip, open_arrow, open_parquet, pyarrow_for
 from agentscope_tuner.workflow import Task
 
 BATCH_ROWS = 1024
@@ -325,15 +327,22 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r", "'")
 
 
 def write_table(lines: Path, target: Path) -> None:
-    """Write the scored rows of `lines` to `target`, a .csv or .tsv: the rows' keys, `judgement.reward` and so on.
+    """Write the scored rows of `lines` to `target`, a .csv or .tsv, or one packed as .gz.
 
-    What is nested is JSON in its cell; a verdict that is missing is an empty cell. A text that a spreadsheet would take
-    for a formula gets an apostrophe before it, since policies write texts. `table_row` undoes all of it.
+    Its columns are the rows' keys, `judgement.reward` and so on. What is nested is JSON in its cell; a verdict that is
+    missing is an empty cell. A text that a spreadsheet would take for a formula gets an apostrophe before it, since
+    policies write texts. `table_row` undoes all of it.
     """
     columns = list(dict.fromkeys(column for _, row in _rows(lines) for column in _in_columns(row)))
-    delimiter = "\t" if target.suffix.lower() == ".tsv" else ","
-    # a policy may write half a surrogate pair, which UTF-8 cannot encode
-    with open(target, "w", encoding="utf-8", errors="backslashreplace", newline="") as stream:
+    name = target.name.lower()
+    delimiter = "\t" if name.removesuffix(GZIP).endswith(".tsv") else ","
+    with (
+        open(target, "wb") as file,
+        # without the time, so that the same rows are the same file
+        gzip.GzipFile("", "wb", fileobj=file, mtime=0) if is_gzip(name) else file as out,
+        # a policy may write half a surrogate pair, which UTF-8 cannot encode
+        io.TextIOWrapper(out, "utf-8", "backslashreplace", newline="") as stream,
+    ):
         writer = csv.writer(stream, delimiter=delimiter)
         writer.writerow(columns)
         for _, row in _rows(lines):

@@ -16,10 +16,11 @@ from typing import Any, BinaryIO, cast
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.records.blocks import read_lines
 from agentscope_tuner.records.columnar import columnar_lines, table_row
-from agentscope_tuner.records.reader import BOM, Line
+from agentscope_tuner.records.reader import BOM, SIGNATURE_BYTES, Line, what_else
 from agentscope_tuner.rules.tables import open_table
 from agentscope_tuner.storage import (
     ARROW,
+    GZIP,
     PARQUET,
     TABLES,
     StoredFile,
@@ -43,14 +44,15 @@ _SUFFIXES = _TEXT + _PACKED
 _SAVED, _SAVED_SPLITS = "state.json", "dataset_dict.json"
 _SPLIT = re.compile(r"(?<![a-z])(train|test|validation|valid|val|dev|eval)(?![a-z])", re.IGNORECASE)
 
-_BESIDE = re.compile(r"(?:.+\.)?(?:alarms|labels)\.jsonl")
+# What stands beside rows: what `watch` and `view` write, and what describes a Hugging Face data set
+_BESIDE = re.compile(r"(?:.+\.)?(?:alarms|labels)\.jsonl|dataset_infos?\.json|state\.json|dataset_dict\.json")
 # A file's beginning tells whether it is one list: the first line of a file of lines is hardly longer
 _START_BYTES = 65_536
 _LOGGED = re.compile(r"judged-.+\.jsonl")
 
 
 def is_beside(name: str) -> bool:
-    """Whether a file of a run's folder holds no rows, but the alarms or labels that `watch` and `view` write there."""
+    """Whether a file of a folder holds no rows, but is written beside them."""
     return _BESIDE.fullmatch(name) is not None
 
 
@@ -142,7 +144,7 @@ def _folder_files(folder: str) -> list[StoredFile]:
         return [StoredFile(f"{folder}/{row['filename']}") for row in _json(saved).get("_data_files", [])]
     if files := [file for file in inside(folder, _SUFFIXES) if not is_beside(file.name)]:
         return files
-    files = inside(folder, _SUFFIXES, deep=True)
+    files = [file for file in inside(folder, _SUFFIXES, deep=True) if not is_beside(file.name)]
     if not files:
         raise ConfigError(f"{folder!r} holds no file that ends in {', '.join(_SUFFIXES)}")
     found = {match[1].lower() for file in files if (match := _SPLIT.search(file.source.removeprefix(folder)))}
@@ -212,22 +214,44 @@ def _text_lines(file: StoredFile, name: str) -> Iterator[Line]:
         yield from lines if _LOGGED.fullmatch(file.name) is None else _whole(lines, stored)
 
 
+# Words of a row's problem, and the way out
+_TABLE_WAYS = (
+    ("in this encoding", "save the table as UTF-8, which spreadsheets call CSV UTF-8"),
+    ("cells where", "a cell with a comma in it stands in quotes"),
+)
+
+
+def _check_text(file: StoredFile) -> None:
+    if file.name.lower().endswith(GZIP):
+        return
+    with file.open() as stream:
+        if (why := what_else(stream.read(SIGNATURE_BYTES))) is not None:
+            raise ConfigError(f"{file.source!r} {why}")
+
+
 def _table_lines(file: StoredFile, name: str) -> Iterator[Line]:
     """The rows of a table with a header; a malformed row is a line with its problem."""
     if is_url(file.source):
         raise ConfigError(f"a table is read on this machine, got {file.source!r}: copy it here, or write it as Parquet")
+    _check_text(file)
     with open_table(Path(file.source)) as table:
-        columns = list(table.columns or ())
+        # a space behind each comma is no part of a name
+        columns = [column.strip() for column in table.columns or ()]
         if len(columns) == 1 and ";" in columns[0]:
             raise ConfigError(
                 f"{file.source!r} has one column, {columns[0]!r:.80}: save it with commas between the cells"
             )
-        if len(columns) == 1 and "\t" in columns[0] and not file.name.lower().endswith(".tsv"):
+        if len(columns) == 1 and "\t" in columns[0] and ".tsv" not in file.name.lower():
             raise ConfigError(f"{file.source!r} has one column, {columns[0]!r:.80}: it has tabs, so name it .tsv")
+        if columns and columns[0].lstrip().startswith("{"):
+            raise ConfigError(f"{file.source!r} begins {columns[0]!r:.80}: it holds JSON lines, so name it .jsonl")
         if twice := sorted({column for column in columns if columns.count(column) > 1}):
             raise ConfigError(f"{file.source!r} has two columns {twice[0]!r}: rename one")
         for row in table.rows():
-            problem, cells = None if row.problem is None else f"the row {row.problem}", dict(row.values)
+            problem = None if row.problem is None else f"the row {row.problem}"
+            # a row with a problem has no values
+            cells = dict(zip(columns, row.values.values(), strict=False))
+            problem = next((f"{problem}: {way}" for words, way in _TABLE_WAYS if problem and words in problem), problem)
             try:
                 cells = table_row(cells)
             except ValueError as exc:

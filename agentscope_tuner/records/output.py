@@ -189,12 +189,15 @@ class ScoredFile:
 
     def __enter__(self) -> ScoredFile:
         if not self.path.name or (self.path.exists() and not self.path.is_file()):
-            raise ConfigError(f"the output must be a regular file, got {str(self.path)!r}")
+            raise _irregular(self.path)
         self.partial = self.path.with_name(f"{self.path.name}.partial")
         self._next = self.path.with_name(f"{self.path.name}.partial.next")
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             self._lock = self._locked()
+        except (FileExistsError, NotADirectoryError) as exc:
+            file = next((str(parent) for parent in self.path.parents if parent.is_file()), "")
+            raise ConfigError(f"cannot write {str(self.path)!r}: {file!r} is a file, and no folder") from exc
         except OSError as exc:
             raise ConfigError(f"cannot write {str(self.path)!r}: {exc}") from exc
         try:
@@ -394,6 +397,11 @@ def _check_scored(path: Path) -> None:
         )
 
 
+def _irregular(path: Path) -> ConfigError:
+    named = f": name a file in it, such as {str(path / 'scored.jsonl')!r}" if path.is_dir() else ""
+    return ConfigError(f"the output must be a regular file, got {str(path)!r}{named}")
+
+
 def _check(file: StoredFile) -> None:
     """Check, before the first row is judged, that all packages to write the file are installed."""
     if is_columnar(file.name):
@@ -401,7 +409,7 @@ def _check(file: StoredFile) -> None:
     if is_url(file.source):
         file_system(file.source)
     elif Path(file.source).exists() and not Path(file.source).is_file():
-        raise ConfigError(f"the output must be a regular file, got {file.source!r}")
+        raise _irregular(Path(file.source))
 
 
 def _fetch(file: StoredFile, stage: Path) -> None:
@@ -447,9 +455,9 @@ def _deliver(stage: Path, file: StoredFile) -> None:
         file.put(stage)
         return
     # the suffix names the format
-    whole = stage.with_name(f"{stage.name}.partial{Path(file.name).suffix}")
+    whole = stage.with_name(f"{stage.name}.partial{''.join(Path(file.name).suffixes[-2:])}")
     try:
-        write = _pack if is_gzip(file.name) else write_table if is_table(file.name) else write_columnar
+        write = write_table if is_table(file.name) else _pack if is_gzip(file.name) else write_columnar
         write(stage, whole)
         if is_url(file.source):
             file.put(whole)

@@ -86,8 +86,8 @@ def parse_line(line: Line) -> Row:
 
 def way_out(raw: bytes) -> str:
     """The way out, for a row that is no rollout but shows what kind of file this is."""
-    if raw.startswith((b"\xff\xfe", b"\xfe\xff")):
-        return ": the file is UTF-16, and rows are read as UTF-8: save it so"
+    if (told := what_else(raw[:SIGNATURE_BYTES])) is not None:
+        return f": the file {told}"
     if raw in (b"[", b"{"):
         return f": the line holds {raw.decode()!r} alone; write each object on one line, as `jq -c` does"
     try:
@@ -112,7 +112,32 @@ def _spelling(raw: bytes) -> str:
         return " and ends in a comma: a line holds one object and nothing more"
     if raw.startswith(b"{") and raw.rstrip().endswith(b","):
         return ": write each object on one line, as `jq -c` does"
+    if raw[:1] not in b"[{" and raw.count(b",") + raw.count(b"\t") > 1:
+        return ": is it a table? Then name the file .csv or .tsv"
     return ""
+
+
+_SAVE_SO = "save it as UTF-8, as rows are read"
+#: What is no text in UTF-8, by its first bytes.
+_SIGNATURES = {
+    b"\xff\xfe": f"is UTF-16: {_SAVE_SO}",
+    b"\xfe\xff": f"is UTF-16: {_SAVE_SO}",
+    b"PK\x03\x04": "is a zip archive or a spreadsheet: unpack it, or save the sheet as CSV",
+    b"\x1f\x8b": "is packed by gzip: let its name end in .gz",
+    b"PAR1": "is Parquet: let its name end in .parquet",
+    b"ARROW1": "is Arrow: let its name end in .arrow",
+    b"SQLite format 3": "is an SQLite database: export the table as CSV",
+    b"\x80\x04": "is a pickle, which may run code as it is loaded: write its rows as JSON lines",
+    b"\x80\x05": "is a pickle, which may run code as it is loaded: write its rows as JSON lines",
+}
+#: How many bytes `what_else` looks at.
+SIGNATURE_BYTES = 256
+
+
+def what_else(start: bytes) -> str | None:
+    """What a file is that is read as text, and the way out, by its first bytes; None for text in UTF-8."""
+    found = next((told for signature, told in _SIGNATURES.items() if start.startswith(signature)), None)
+    return found or (f"holds bytes that are no text, as UTF-16 does: {_SAVE_SO}" if b"\0" in start else None)
 
 
 def is_deeper(value: object, levels: int) -> bool:

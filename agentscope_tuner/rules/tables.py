@@ -6,18 +6,20 @@ A malformed row is kept as it is, and so is all text that need not change.
 from __future__ import annotations
 
 import csv
+import gzip
 import io
 import json
 import os
+import zlib
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from agentscope_tuner.errors import ConfigError, JudgeError
-from agentscope_tuner.storage import StoredFile, open_parquet, put_in_place, pyarrow_for
+from agentscope_tuner.storage import GZIP, StoredFile, open_parquet, put_in_place, pyarrow_for
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,13 +156,15 @@ _BOM = "\ufeff"
 class _Lines:
     """The numbered lines of a text; lines can be handed back and read again. Invalid bytes become lone surrogates."""
 
-    def __init__(self, text: io.TextIOWrapper) -> None:
-        self._text = text
+    def __init__(self, text: io.TextIOWrapper, *, packed: bool) -> None:
+        self._text, self._packed = text, packed
         self._size = max(os.fstat(text.fileno()).st_size, 1)
         self.number = 0
         self.taken: list[str] = []
         self._handed_back: deque[str] = deque()
         first = text.readline(MAX_CHARS + 1)
+        if "\0" in first:
+            raise UnicodeError("its first line holds a NUL, as UTF-16 does")
         self._bom = _BOM if first.startswith(_BOM) else ""
         self.newline = "\r\n" if first.endswith("\r\n") else "\n"
         if first:
@@ -188,21 +192,28 @@ class _Lines:
 
     @contextmanager
     def output(self, path: Path) -> Iterator[io.TextIOWrapper]:
-        with open(path, "w", encoding=self._text.encoding, errors="surrogateescape", newline="") as stream:
+        with _text_file(path, "w", self._text.encoding, packed=self._packed) as stream:
             stream.write(self._bom)
             yield stream
 
 
+def _text_file(path: Path, mode: str, encoding: str, *, packed: bool) -> io.TextIOWrapper:
+    opened = gzip.open if packed else open
+    # Both take the same arguments; a packed file needs the "t"
+    return cast("io.TextIOWrapper", opened(path, f"{mode}t", encoding=encoding, errors="surrogateescape", newline=""))
+
+
 @contextmanager
 def _lines(path: Path, encoding: str) -> Iterator[_Lines]:
+    packed = path.suffix.lower() == GZIP
     try:
-        text = open(path, encoding=encoding, errors="surrogateescape", newline="")  # noqa: SIM115 - closed below
+        text = _text_file(path, "r", encoding, packed=packed)
     except OSError as exc:
         raise ConfigError(f"cannot read {str(path)!r}: {exc}") from exc
     except LookupError as exc:
         raise ConfigError(f"unknown encoding {encoding!r}") from exc
     with text:
-        yield _Lines(text)
+        yield _Lines(text, packed=packed)
 
 
 _OPEN_QUOTE = ", since a quote is left open"
@@ -388,7 +399,7 @@ _OF_TEXT: dict[str, Callable[[_Lines, Path], Table]] = {
     ".tsv": lambda lines, path: CsvTable(lines, path, "\t"),
     ".jsonl": lambda lines, path: JsonlTable(lines),
 }
-_ENDINGS = (*_OF_TEXT, ".parquet")
+_ENDINGS = (*_OF_TEXT, *(kind + GZIP for kind in _OF_TEXT), ".parquet")
 
 
 @contextmanager
@@ -408,7 +419,9 @@ def open_table(path: Path, encoding: str = "utf-8") -> Iterator[Table]:
                 yield table
         else:
             with _lines(path, encoding) as lines:
-                yield _OF_TEXT[kind](lines, path)
+                yield _OF_TEXT[kind.removesuffix(GZIP)](lines, path)
+    except (EOFError, gzip.BadGzipFile, zlib.error) as exc:
+        raise ConfigError(f"{str(path)!r} is no whole gzip file: {exc}") from exc
     except UnicodeError as exc:
         raise ConfigError(f"{path} does not go with encoding {encoding!r}: {exc}; name another by --encoding") from exc
 
@@ -417,9 +430,9 @@ def ending(path: Path) -> str:
     """The file ending of `path` in lower case, which names the kind of table.
 
     Raises:
-        ConfigError: the ending is none of the four.
+        ConfigError: the ending is of no table.
     """
-    suffix = path.suffix.lower()
+    suffix = "".join(path.suffixes[-2:] if path.suffix.lower() == GZIP else path.suffixes[-1:]).lower()
     if suffix not in _ENDINGS:
         raise ConfigError(f"a table must end in one of {', '.join(_ENDINGS)}, got {str(path)!r}")
     return suffix

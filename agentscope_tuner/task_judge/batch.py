@@ -20,7 +20,7 @@ from agentscope_tuner._run.turns import one_request
 from agentscope_tuner.config import Source, resolve
 from agentscope_tuner.errors import Cause, JudgeError, judge_error
 from agentscope_tuner.task_judge.contract.deadline import TimeLimit
-from agentscope_tuner.task_judge.contract.judgement import Judgement
+from agentscope_tuner.task_judge.contract.judgement import RULES_REWARD, Judgement
 from agentscope_tuner.task_judge.contract.loading import load_judge
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
@@ -75,6 +75,7 @@ class ConfiguredJudge:
         self._judge = load_judge(settings)
         section = settings.task_judge
         self._zero_on_error = section.on_error == "zero"
+        self._rule_reward = section.rule_reward
         traits = self._judge.traits
         self.name = section.name or traits.name
         own = self._judge.inner.metric_names
@@ -214,16 +215,28 @@ class ConfiguredJudge:
             )
         return 0.0 if judgement.reward is None and self._zero_on_error else judgement.reward
 
-    def reward_or_raise(self, judgement: Judgement) -> float:
-        """`reward` for trainers that can only stop when there is no verdict.
+    def reward_or_raise(self, judgement: Judgement, *, turns: bool = False) -> float:
+        """`reward` for trainers that can only stop when there is no verdict, and are given `settled` verdicts.
 
         Raises:
             JudgeError: there is no verdict; the message names the task and the judge.
         """
-        reward = self.reward(judgement)
+        judgement = self.settled(judgement)
+        reward = self.reward(judgement, turns=turns)
         if reward is None:
             raise judge_error(judgement.error or judgement.reason, judgement.cause)
         return reward
+
+    def settled(self, judgement: Judgement) -> Judgement:
+        """The judgement; of a rollout that the rules left alone in its group, which a judge that ranks cannot place,
+        the rules' own: what ranks then makes no difference in the group, and no run is stopped.
+        """
+        if judgement.cause is not Cause.ALONE:
+            return judgement
+        metrics = dict(judgement.metrics)
+        # Services of an earlier version do not say it
+        reward = metrics.pop(RULES_REWARD, self._rule_reward)
+        return Judgement("filtered", reward, False, judgement.reason, metrics=metrics, seconds=judgement.seconds)
 
     async def _judge_groups_into(self, judgements: list[Judgement | None], pairs: Sequence[Pair]) -> None:
         judged = 0

@@ -25,7 +25,7 @@ from agentscope_tuner.task_judge.combined.settings import (
     written,
 )
 from agentscope_tuner.task_judge.combined.verdicts import Account, PartVerdicts
-from agentscope_tuner.task_judge.contract.judgement import Judgement
+from agentscope_tuner.task_judge.contract.judgement import RULES_REWARD, Judgement
 from agentscope_tuner.task_judge.contract.task_judge import estimate_of
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
@@ -74,6 +74,10 @@ class CombinedJudge(AsksJudges):
         """See AsksJudges."""
         if judgement.turns:
             raise JudgeError(f"{self.called(name)}: {_NO_TURNS}", cause=Cause.CONFIG)
+        zero = self.section.parts[name].on_error == "zero"
+        if judgement.cause is Cause.ALONE and RULES_REWARD in judgement.metrics and not zero:
+            # What the others of its group got from this part; `reward_of` does not call the sum a verdict
+            return Judgement("filtered", judgement.metrics[RULES_REWARD], False, judgement.reason)
         return super().paid(name, judgement)
 
     def ranks_groups(self) -> bool:
@@ -186,6 +190,8 @@ class CombinedJudge(AsksJudges):
             low, high = self.section.clip
             reward = min(max(combined, low), high)
             told += f", clipped to {reward:g}" if reward != combined else ""
+        if found.alone:
+            raise self._alone(found, reward, account.metrics)
         return Reward(
             reward,
             self._success(found, account.counted),
@@ -193,6 +199,14 @@ class CombinedJudge(AsksJudges):
             metrics=account.metrics,
             violations=account.violations,
         )
+
+    def _alone(self, found: PartVerdicts, reward: float, metrics: Mapping[str, float]) -> JudgeError:
+        """No verdict, since a part has none to rank the rollout with; the error carries the reward of `settled`."""
+        part, told = next(iter(found.alone.items()))
+        error = JudgeError(f"{self.called(part)} ({self.asks[part].traits.name}): {told}", cause=Cause.ALONE)
+        unranked = {f"part/{name}" for name in found.alone}
+        error.metrics = {key: value for key, value in metrics.items() if key not in unranked} | {RULES_REWARD: reward}
+        return error
 
     def _check_lacking(self, found: PartVerdicts, counted: Sequence[Part]) -> None:
         if not counted and any(part.name in found.lacking for part in self.parts if part.counts):

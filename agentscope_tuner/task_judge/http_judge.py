@@ -139,16 +139,16 @@ class HttpJudge(BaseJudge):
             raise verdict
         return verdict
 
-    def compute_rewards(
-        self, workflow_task: WorkflowTask, workflow_outputs: Sequence[WorkflowOutput]
-    ) -> Sequence[tuple[float, bool]]:
-        """See BaseJudge. With `listwise: true` an advantage group is one request, and fails as a whole."""
+    def compute_rewards(self, workflow_task: WorkflowTask, workflow_outputs: Sequence[WorkflowOutput]) -> Sequence[Any]:
+        """See BaseJudge. With `listwise: true` an advantage group is one request, and fails as a whole; but where the
+        service's rules left one rollout to rank, that one has no verdict, and the others have theirs.
+        """
         if not self.ranks_groups():
             return super().compute_rewards(workflow_task, workflow_outputs)
         rows = [wire_row(workflow_task, output) for output in workflow_outputs]
-        rewards = []
+        rewards: list[Reward | JudgeError] = []
         for verdict in loops.run(self._many(rows, b'{"rollouts":[')):
-            if isinstance(verdict, JudgeError):
+            if isinstance(verdict, JudgeError) and verdict.cause is not Cause.ALONE:
                 raise verdict
             rewards.append(verdict)
         return rewards

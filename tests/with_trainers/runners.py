@@ -293,8 +293,9 @@ def snippet(heading: str, config: str) -> dict[str, Any]:
     """What the guide's code under `heading` defines, with `config` for the YAML it names."""
     import re
 
-    guide = (ROOT / "docs" / "trainers.md").read_text(encoding="utf-8")
-    code = re.search(rf"^## {heading}\n.*?```python\n(.*?)```", guide, re.DOTALL | re.MULTILINE)
+    pages = sorted((ROOT / "docs" / "trainers").glob("*.md"))
+    guide = "\n".join(page.read_text(encoding="utf-8") for page in pages if not page.name.endswith(".zh.md"))
+    code = re.search(rf"^##? {heading}\n.*?```python\n(.*?)```", guide, re.DOTALL | re.MULTILINE)
     assert code is not None, heading
     names: dict[str, Any] = {"__name__": "snippet"}
     exec(code[1].replace("configs/math.yaml", config), names)  # noqa: S102, the guide is ours
@@ -341,9 +342,11 @@ def rllm(config: str, rows: Sequence[Row], beside: bool) -> Answer:
     evaluator = JudgeEvaluator(config)
     found = []
     for row in rows:
-        episode = SimpleNamespace(artifacts={}, trajectories=[SimpleNamespace(output=row.said, steps=[])])
+        steps = [SimpleNamespace(output=said, reward=None) for said in ("I ask.", "I see.", row.said)]
+        episode = SimpleNamespace(artifacts={}, trajectories=[SimpleNamespace(output=row.said, steps=steps)])
         answer = evaluator.evaluate({"question": row.question, "answer": row.truth}, episode)
-        found.append(Got(answer.reward, {signal.name: signal.value for signal in answer.signals}))
+        signals = {signal.name: signal.value for signal in answer.signals}
+        found.append(Got(answer.reward, signals, all(step.reward is not None for step in steps)))
     return found
 
 

@@ -1,4 +1,4 @@
-"""The guide's snippets for SkyRL-gym and verifiers, run as they stand in docs/trainers.md."""
+"""The guide's snippets for SkyRL-gym and verifiers, run as they stand in docs/trainers/."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ from tests.with_trainers.judges import HOSTILE, config
 from tests.with_trainers.matrix import parts
 from tests.with_trainers.runners import Row, verl_worker
 
-KEYS = {"score", "acc", "filtered", "failed", "judge_seconds"}
+KEYS = {"score", "acc", "filtered", "failed", "undecided", "unread", "judge_seconds"}
 CONFIGS = Path(__file__).parents[2] / "configs"
 MATH = "agentscope_tuner.task_judge.math_answer_as_judge->MathAnswerAsJudge"
 MATH_JUDGE = {"astuner": {"task_judge": {"judge_protocol": MATH}}}
@@ -393,7 +393,28 @@ def test_a_whole_group_is_not_late_while_it_is_judged(tokenizer: Any, tmp_path: 
     async def whole() -> list[Any]:
         return await asyncio.gather(*(made._ranked("a", pair) for pair in pairs), return_exceptions=True)
 
-    assert [getattr(found, "status", found) for found in made.loop.run_until_complete(whole())] == ["judged"] * 4
+    found = [one if isinstance(one, BaseException) else one[0].status for one in made.loop.run_until_complete(whole())]
+    assert found == ["judged"] * 4
+
+
+@pytest.mark.parametrize(
+    ("said", "fact"), [([0] * 4, "all_right"), ([1] * 4, "all_wrong"), ([0, 1, 1, 1], None), ([0, 1], None)]
+)
+def test_group_facts_say_what_the_group_of_each_sample_teaches(
+    said: list[int], fact: str | None, tokenizer: Any, tmp_path: Path
+) -> None:
+    kwargs = "+reward.custom_reward_function.reward_kwargs"
+    made = our_manager(
+        tokenizer, judge_file(tmp_path, MATH_JUDGE), **{f"{kwargs}.group_facts": "true", f"{kwargs}.group_seconds": "1"}
+    )
+    data = with_uids(batch(tokenizer, [SAID[place] for place in said]), *"a" * len(said))
+
+    async def all_rows() -> list[Any]:
+        return await asyncio.gather(*(made.run_single(data[place : place + 1]) for place in range(len(said))))
+
+    for found in made.loop.run_until_complete(all_rows()):
+        facts = {key.split("/")[-1]: value for key, value in found["reward_extra_info"].items() if "/groups/" in key}
+        assert facts == {name: float(name == fact) for name in ("all_right", "all_wrong", "zero_spread", "no_verdict")}
 
 
 @pytest.mark.parametrize(

@@ -55,6 +55,11 @@ class Caller:
     leaves_none_out: bool
     trains: bool = True
 
+    @property
+    def leaves_out(self) -> bool:
+        """Whether a completion without a reward of the called function is left out, and does not count as 0."""
+        return self.leaves_none_out and not self.beside
+
     def rewards_or_raise(self, name: str, rewards: Sequence[float | None], errors: Sequence[str]) -> list[float | None]:
         """The rewards; raises where the trainer would count a missing reward as 0.
 
@@ -67,7 +72,7 @@ class Caller:
             JudgeError: a verdict failed, and the trainer would count it as 0.
         """
         failed = sum(reward is None for reward in rewards)
-        if not failed or (self.leaves_none_out and not self.beside):
+        if not failed or self.leaves_out:
             return list(rewards)
         why = next((error for error in errors if error), "no reason given")
         if self.beside:
@@ -316,6 +321,10 @@ class _JudgeFunc:
 
         return pairs_of(prompts, completions, columns, environments), caller, answer
 
+    def _counted(self, pairs: list[Pair], found: list[Judgement], caller: Caller) -> list[Judgement]:
+        self._run.add(pairs, found, trains=caller.trains)
+        return found if caller.leaves_out else [self._judge.settled(judgement) for judgement in found]
+
     def only_look_on(self) -> None:
         """For a part of weight 0: its failures are logged, and stop no run."""
         self._run = FailingRun(self._judge, stops=False)
@@ -380,8 +389,7 @@ class RewardFunc(_JudgeFunc):
         """
         listwise = self._judge.listwise
         found = judge_groups(self._judge, pairs, caller.group_size) if listwise else self._judge.judge_batch(pairs)
-        self._run.add(pairs, found, trains=caller.trains)
-        return found
+        return self._counted(pairs, found, caller)
 
 
 class AsyncRewardFunc(_JudgeFunc):
@@ -410,8 +418,7 @@ class AsyncRewardFunc(_JudgeFunc):
         else:
             # Ranking is a call that blocks
             found = await loops.in_thread(judge_groups, self._judge, pairs, caller.group_size)
-        self._run.add(pairs, found, trains=caller.trains)
-        return found
+        return self._counted(pairs, found, caller)
 
 
 def pairs_of(

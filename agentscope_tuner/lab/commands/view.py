@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,12 +14,13 @@ from rich.console import Console
 
 from agentscope_tuner.cli.console import config_errors, fail, say
 from agentscope_tuner.cli.listen import listen
-from agentscope_tuner.cli.options import Json, Port
+from agentscope_tuner.cli.options import Format, Json, Map, Port, rollout_lines, source_lines
 from agentscope_tuner.cli.rendering import row_tree
 from agentscope_tuner.config import resolve
 from agentscope_tuner.errors import install
 from agentscope_tuner.lab.labels import beside
 from agentscope_tuner.lab.tail import files_of
+from agentscope_tuner.records.reader import Line
 from agentscope_tuner.task_judge.contract.loading import load_judge
 from agentscope_tuner.task_judge.contract.task_judge import TaskJudge
 from agentscope_tuner.workflow import Rollout
@@ -44,13 +45,15 @@ def view(
     ] = None,
     labels: Labels = None,
     compare: Earlier = None,
+    format_: Format = None,
+    map_: Map = None,
     port: Port = 0,
     open_: Annotated[bool, typer.Option("--open/--no-open", help="Open the page in the browser.")] = False,
 ) -> None:
     """Look at rollouts and verdicts in the browser, live while a run writes them. Ends with Ctrl-C.
 
     The page is served on 127.0.0.1 alone, to whoever has the token in the printed address, and loads nothing from any
-    network.
+    network. Rows that are read by --format or --map are those that are there when it starts.
     """
     others, overrides = _runs(more or [], conf)
     _check(scored, compare, *others, may_come=True)
@@ -71,7 +74,7 @@ def view(
 
     with config_errors():
         known = labels or beside(scored, "labels")
-        session = ViewSession(scored, known, earlier=compare, others=others, explain=explain)
+        session = ViewSession(scored, known, earlier=compare, others=others, explain=explain, read=_read(format_, map_))
         serve_view(session, listen("127.0.0.1", port), announce=announce)
 
 
@@ -98,6 +101,18 @@ def _explainer(judge: TaskJudge) -> Callable[[list[Any], int], str]:
     return explain
 
 
+def _read(format_: str | None, pairs: list[str] | None) -> Callable[[str], Iterator[Line]] | None:
+    """What reads the rows that --format or --map describe; None where neither is given."""
+    if not (format_ or pairs):
+        return None
+
+    def read(source: str) -> Iterator[Line]:
+        with source_lines(source) as (lines, _):
+            yield from rollout_lines(lines, format_, pairs)
+
+    return read
+
+
 def report(
     scored: Scored,
     others: Annotated[list[Path] | None, typer.Argument(metavar="[RUN]...", help="Other runs to lay over it.")] = None,
@@ -105,6 +120,8 @@ def report(
     output: Annotated[Path, typer.Option("--output", "-o", help="Where the report goes.")],
     labels: Labels = None,
     compare: Earlier = None,
+    format_: Format = None,
+    map_: Map = None,
     limit: Annotated[
         int, typer.Option(help="Rows in the report at the most; of more, whole groups at even distances.", min=1)
     ] = 10_000,
@@ -115,14 +132,17 @@ def report(
 
     _check(scored, compare, *(others or ()), may_come=False)
     for folder in (path for path in (scored, compare, *(others or ())) if path is not None and path.is_dir()):
-        if not files_of(folder):
+        if not (format_ or map_ or files_of(folder)):
             raise fail(f"the folder {str(folder)!r} holds no .jsonl file: name a file of it, or judge into it")
     if output.is_dir():
         raise fail(f"--output {str(output)!r} is a folder: name a file, such as {str(output / 'report.html')!r}")
     try:
         with config_errors():
             known = labels or beside(scored, "labels")
-            written = write_report(scored, output, labels=known, earlier=compare, others=others or (), limit=limit)
+            read, beside_it = _read(format_, map_), others or ()
+            written = write_report(
+                scored, output, labels=known, earlier=compare, others=beside_it, limit=limit, read=read
+            )
     except OSError as exc:
         raise fail(f"cannot write the report: {exc}") from exc
     if as_json:

@@ -14,7 +14,7 @@ import tempfile
 import threading
 from array import array
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -24,7 +24,7 @@ import pydantic_core
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.lab.tail import FileReplaced, TailedFile, TailLine, chosen, files_of
 from agentscope_tuner.records.files import dump_lines, is_dump
-from agentscope_tuner.records.reader import is_deeper
+from agentscope_tuner.records.reader import Line, is_deeper
 from agentscope_tuner.records.scored_rows import LARGEST, shape_of, step_of
 
 _STATUSES = frozenset(("judged", "filtered", "failed"))
@@ -341,11 +341,19 @@ ON CONFLICT (grp) DO UPDATE SET
 """
 
 
+#: Gives the rows of a path, each as a line with a scored row or its problem.
+Reader = Callable[[str], Iterable[Line]]
+
+
 class RowIndex:
     """The index of one scored file, or of a folder of scored files, in a temporary folder until `close`.
 
+    Args:
+        source: the file or folder.
+        read: reads its rows as scored ones, for rows in another form. They are then read once, and not followed.
+
     Raises:
-        ConfigError: a table or a packed file cannot be read.
+        ConfigError: a table or a packed file cannot be read, or the rows are not in the form that `read` takes.
 
     `update` is for one thread; other threads read through connections of their own (`connect`).
 
@@ -356,8 +364,8 @@ class RowIndex:
         share_read: the share of the bytes that `update` has read; None once it has read all of them.
     """
 
-    def __init__(self, source: Path) -> None:
-        self.source = source
+    def __init__(self, source: Path, read: Reader | None = None) -> None:
+        self.source, self._read = source, read
         self._folder = tempfile.TemporaryDirectory(prefix="astuner-view-")
         self._lines = self._unpacked()
         self.path = Path(self._folder.name) / "index.db"
@@ -374,12 +382,16 @@ class RowIndex:
 
     def _unpacked(self) -> Path:
         """Where the rows stand as lines: the source, or a copy of those of a Parquet file, a table or a packed file."""
-        if self.source.is_dir() or not is_dump(str(self.source)):
+        if self._read is None and (self.source.is_dir() or not is_dump(str(self.source))):
             return self.source
+        read = self._read or dump_lines
         lines = Path(self._folder.name) / "rows.jsonl"
         try:
             with open(lines, "wb") as file:
-                file.writelines(line.raw + b"\n" for line in dump_lines(str(self.source)))
+                for line in read(str(self.source)):
+                    # no JSON, so that the page shows the row with the reason
+                    problem = f"({line.problem})".replace("\n", " ").encode("utf-8", "replace")
+                    file.write((line.raw if line.problem is None else problem) + b"\n")
         except (ConfigError, OSError):
             self._folder.cleanup()
             raise

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from agentscope_tuner.lab.labels import LabelsFile, beside, read_alarms
-from agentscope_tuner.lab.view.index import RowIndex
+from agentscope_tuner.lab.view.index import Reader, RowIndex
 from agentscope_tuner.lab.view.overview import name_beside, run_of
 from agentscope_tuner.lab.view.queries import IndexReader, condition_of, row_in_file, rows_of
 
@@ -43,11 +43,18 @@ _PAGE = """<!doctype html>
 
 
 def write_report(
-    source: Path, target: Path, *, labels: Path, earlier: Path | None = None, others: Sequence[Path] = (), limit: int
+    source: Path,
+    target: Path,
+    *,
+    labels: Path,
+    earlier: Path | None = None,
+    others: Sequence[Path] = (),
+    limit: int,
+    read: Reader | None = None,
 ) -> dict[str, int]:
     """Write the report of `source` to `target`, with whole groups and about `limit` rows at most.
 
-    Of the runs `others` the report has the curves alone.
+    Of the runs `others` the report has the curves alone. `read` is that of RowIndex.
 
     Returns:
         `rows`, the rows of `source`; `shown`, the rows in the report; `bytes`, the size of the report.
@@ -56,9 +63,9 @@ def write_report(
         ConfigError: a table or a packed file cannot be read.
         OSError: a file cannot be read or written.
     """
-    with closing(RowIndex(source)) as index:
+    with closing(RowIndex(source, read)) as index:
         index.update()
-        before = RowIndex(earlier) if earlier is not None else None
+        before = RowIndex(earlier, read) if earlier is not None else None
         try:
             if before is not None:
                 before.update()
@@ -66,7 +73,7 @@ def write_report(
         finally:
             if before is not None:
                 before.close()
-        data["runs"] = [_other_run(other, source) for other in others]
+        data["runs"] = [_other_run(other, source, read) for other in others]
         data["alarms"] = read_alarms(beside(source, "alarms"))
     page = _page(source.name, data).encode()
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -141,8 +148,8 @@ def _data(index: RowIndex, labels: LabelsFile, earlier: RowIndex | None, limit: 
     }
 
 
-def _other_run(source: Path, shown: Path) -> dict[str, Any]:
-    with closing(RowIndex(source)) as index:
+def _other_run(source: Path, shown: Path, read: Reader | None) -> dict[str, Any]:
+    with closing(RowIndex(source, read)) as index:
         index.update()
         with closing(IndexReader(index, LabelsFile(beside(source, "labels")))) as reader:
             return run_of(reader, name_beside(source, shown), {})

@@ -21,7 +21,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from agentscope_tuner.lab.labels import LabelsFile, PersonsVerdict, beside, read_alarms
-from agentscope_tuner.lab.view.index import RowIndex
+from agentscope_tuner.lab.view.index import Reader, RowIndex
 from agentscope_tuner.lab.view.overview import name_beside, overview, run_of
 from agentscope_tuner.lab.view.queries import (
     BadFilter,
@@ -52,6 +52,7 @@ class ViewSession:
         earlier: a scored file of the same rows, to compare with.
         others: scored files of other runs, whose curves are laid over this run's.
         explain: judges a row again; None if no configuration was given.
+        read: see RowIndex.
 
     Attributes:
         index: the index of the file that is shown.
@@ -66,12 +67,13 @@ class ViewSession:
         earlier: Path | None = None,
         others: Sequence[Path] = (),
         explain: Explainer | None = None,
+        read: Reader | None = None,
     ) -> None:
         self._source, self._explain = source, explain
         self._labels = LabelsFile(labels)
-        self.index = RowIndex(source)
-        self._earlier = RowIndex(earlier) if earlier is not None else None
-        self._others = [RowIndex(other) for other in others]
+        self.index = RowIndex(source, read)
+        self._earlier = RowIndex(earlier, read) if earlier is not None else None
+        self._others = [RowIndex(other, read) for other in others]
         self._other_readers = [IndexReader(index, LabelsFile(beside(index.source, "labels"))) for index in self._others]
         # Two connections, so that a page of the table does not wait for an overview
         self._table = IndexReader(self.index, self._labels, self._earlier)

@@ -19,6 +19,7 @@ from agentscope_tuner.task_judge.contract.reads import (
     Reads,
     at_path,
     cell_at,
+    packed_rows,
     record_of,
     sole_other,
 )
@@ -59,11 +60,18 @@ def read_plain(row: Mapping[str, Any], reads: Reads, *, given: frozenset[str] = 
     found = PlainRow(row, reads, given)
     response = "" if "response" in given else found.response()
     if response is None:
-        guess = sole_other(row, QUESTIONS + ANSWERS)
+        if (packed := packed_rows(row)) is not None:
+            raise JudgeError(f"the row is no row: {packed}", cause=Cause.INPUT)
+        empty = next((name for name in RESPONSES if name in row), None)
+        lacks = f"only {sorted(map(str, row))!r}" if empty is None else f"its {empty!r} is null"
+        spelt = [str(key) for key in row if str(key).strip().lower() in RESPONSES and row[key] is not None]
+        guess = spelt[0] if spelt else sole_other(row, QUESTIONS + ANSWERS)
         way_out = f"is it {guess!r}? Then name it" if guess else "name its column"
+        if any(str(key).isdecimal() for key in row):
+            way_out = f"a table's first line holds the names of its columns: is it a row here? Else {way_out}"
         column, where = guess or "<column>", WHERE.rpartition(".")[0]
         raise JudgeError(
-            f"the row has no response, only {sorted(map(str, row))!r}: {way_out}, "
+            f"the row has no response, {lacks}: {way_out}, "
             f"`reads: {{response: {column}}}` under {where}, or --map {column}=response; "
             "`astuner check` takes rows without responses",
             cause=Cause.INPUT,

@@ -101,7 +101,9 @@ def id_of(row: Mapping[str, Any], otherwise: str) -> str:
 
 _QUERY, _ANSWER = "task.main_query", "output.metadata.final_answer"
 _TEXTS = ("id", "task.task_id", _QUERY)
-_PLACES = (*_TEXTS, "task.init_messages", "task.env_type", "judgement.reward")
+_LABEL = "label.score"
+_WORDS = {"right": 1.0, "wrong": 0.0, "true": 1.0, "false": 0.0}
+_PLACES = (*_TEXTS, "task.init_messages", "task.env_type", "judgement.reward", _LABEL)
 _METADATA = ("task.metadata.", "output.metadata.")
 #: Short names of the three places that every row has.
 ROLES = {"question": _QUERY, "answer": "task.metadata.answer", "response": _ANSWER}
@@ -114,8 +116,9 @@ class ColumnMap:
         pairs: pairs `column=path`. A column may name a nested field, `reward_model.ground_truth`; a path is one of
             `question`, `answer` and `response`, or of the places that they stand for, `task.main_query`,
             `task.metadata.answer` and `output.metadata.final_answer`; or `id`, `task.task_id`, `task.init_messages`,
-            `task.env_type`, `task.metadata.<key>`, `output.metadata.<key>`, and `judgement.reward`, the reward that a
-            trainer has dumped. Chat messages may stand for the question and for the response.
+            `task.env_type`, `task.metadata.<key>`, `output.metadata.<key>`, `judgement.reward`, the reward that a
+            trainer has dumped, and `label.score`, what people say of the response. Chat messages may stand for the
+            question and for the response.
 
     Raises:
         ConfigError: a pair that is not `column=path`, or a path that a rollout does not have.
@@ -154,11 +157,22 @@ def _placed(path: str, value: Any) -> list[tuple[str, Any]]:
     """The value for its place: a number becomes text where a text belongs; chat messages are kept, with their text."""
     if path in _TEXTS and isinstance(value, int | float) and not isinstance(value, bool):
         return [(path, str(value))]
+    if path == _LABEL and isinstance(value, str):
+        return [(path, _number(value))]
     if path == _QUERY and is_chat(value):
         return [(path, as_rollout(value, "", {})[0].task.main_query), ("task.init_messages", value)]
     if path == _ANSWER and is_chat(value):
         return [(path, final_text(value)), ("output.metadata.messages", value)]
     return [(path, value)]
+
+
+def _number(text: str) -> float:
+    """A label out of a table, whose cells are texts."""
+    try:
+        return _WORDS[text.strip().lower()] if text.strip().lower() in _WORDS else float(text)
+    except ValueError:
+        told = f"label.score takes a number or one of {', '.join(_WORDS)}, got {text!r:.60}"
+        raise JudgeError(told, cause=Cause.INPUT) from None
 
 
 def _found(row: Mapping[str, Any], column: str) -> Any:

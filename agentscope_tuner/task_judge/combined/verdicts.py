@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from agentscope_tuner.errors import JudgeError
+from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.graders.client.usage import Usage
 from agentscope_tuner.task_judge.combined.settings import Part, PartVerdict
 from agentscope_tuner.task_judge.contract.judgement import Judgement
@@ -45,11 +45,12 @@ class PartVerdicts:
         values: what conditions read: `<part>.reward` and `<part>.is_success` of parts that have a verdict.
         skipped: why a part was not asked.
         failed: the errors, by part, of parts that may fail, or whose failures count as 0.0.
+        alone: the parts that must have a verdict and have none to rank the rollout with, and what they say.
         lacking: parts without a verdict because of a failure: their own, or that of a part that their condition reads.
         spent: what judge models were paid so far, by whichever parts, as metrics: also for verdicts that failed.
     """
 
-    __slots__ = ("_paid", "failed", "judged", "lacking", "skipped", "spent", "values")
+    __slots__ = ("_paid", "alone", "failed", "judged", "lacking", "skipped", "spent", "values")
 
     def __init__(self, paid: Callable[[str, Judgement], Judgement]) -> None:
         self._paid = paid
@@ -57,6 +58,7 @@ class PartVerdicts:
         self.values: dict[str, float | bool] = {}
         self.skipped: dict[str, str] = {}
         self.failed: dict[str, str] = {}
+        self.alone: dict[str, str] = {}
         self.lacking: set[str] = set()
         self.spent: dict[str, float] = {}
 
@@ -100,6 +102,8 @@ class PartVerdicts:
         if judgement.reward is None:
             reason = judgement.reason
             if part.zero_on_error or not part.may_fail:
+                if judgement.cause is Cause.ALONE and not part.zero_on_error:
+                    self.alone[name] = reason
                 judgement = self._paid(name, judgement)
             else:
                 self.lacking.add(name)

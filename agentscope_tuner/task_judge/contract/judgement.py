@@ -20,6 +20,10 @@ from agentscope_tuner.errors import Cause, JudgeError
 
 Status = Literal["judged", "filtered", "failed"]
 
+#: The metric of a failed judgement with the cause `alone`: what a trainer that leaves no sample out pays, the reward
+#: that rules gave the others of its group, wherever those rules are: the judge's, a part's, or a service's.
+RULES_REWARD = "rules_reward"
+
 
 @dataclass(frozen=True, slots=True)
 class Judgement:

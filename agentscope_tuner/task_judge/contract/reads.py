@@ -330,9 +330,8 @@ def hint(row: Mapping[str, Any]) -> str:
     """
     if not row:
         return "put the reference there"
-    name, rows = next(iter(row.items()))
-    if len(row) == 1 and isinstance(rows, list) and rows and isinstance(rows[0], Mapping):
-        return f"{name!r} holds a list of rows: `jq -c '.{name}[]' FILE > rows.jsonl` writes them line by line"
+    if (packed := packed_rows(row)) is not None:
+        return packed
     names = answer_columns(row)
     if names == ["solution"] and not _states(row["solution"]):
         told = "the solution states its answer neither by #### nor in a box"
@@ -347,6 +346,14 @@ def hint(row: Mapping[str, Any]) -> str:
     if guess is None:
         return f"name the reference's column, `reads: {{answer: <column>}}` under {SECTION}"
     return f"is it {guess!r}? Then write `reads: {{answer: {guess}}}` under {SECTION}"
+
+
+def packed_rows(row: Mapping[str, Any]) -> str | None:
+    """The way out for an object that holds all rows; None for any other."""
+    name, rows = next(iter(row.items()), ("", None))
+    if len(row) != 1 or not isinstance(rows, list) or not rows or not isinstance(rows[0], Mapping):
+        return None
+    return f"{name!r} holds a list of rows: `jq -c '.{name}[]' FILE > rows.jsonl` writes them line by line"
 
 
 def doubt(name: str) -> int:

@@ -17,7 +17,7 @@ from agentscope_tuner.rules import RuleSet
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward, final_answer
 from agentscope_tuner.task_judge.contract.check import Check, checked, placed
 from agentscope_tuner.task_judge.contract.deadline import Asking
-from agentscope_tuner.task_judge.contract.judgement import FramesOf, Judgement, is_the_callers, place_of
+from agentscope_tuner.task_judge.contract.judgement import RULES_REWARD, FramesOf, Judgement, is_the_callers, place_of
 from agentscope_tuner.task_judge.contract.reads import NO_READS, Reads, hint
 from agentscope_tuner.task_judge.contract.reads import WHERE as READS
 from agentscope_tuner.task_judge.contract.traits import Traits
@@ -256,7 +256,8 @@ class TaskJudge:
         try:
             task = self._reads.task(task, self.reference_keys)
             checks, kept = self._filtered(task, outputs)
-            return self._placed(task, checks, self._asking.rank(task, kept))
+            results = self._alone(task, checks, kept) or self._asking.rank(task, kept)
+            return self._placed(task, checks, results)
         except BaseException as exc:  # noqa: BLE001 - as in `outcome`
             return [self._caught(exc, task)] * len(outputs)
 
@@ -264,9 +265,19 @@ class TaskJudge:
         try:
             task = self._reads.task(task, self.reference_keys)
             checks, kept = self._filtered(task, outputs)
-            return self._placed(task, checks, await self._asking.arank(task, kept))
+            results = self._alone(task, checks, kept) or await self._asking.arank(task, kept)
+            return self._placed(task, checks, results)
         except BaseException as exc:  # noqa: BLE001 - as in `outcome`
             return [self._caught(exc, task)] * len(outputs)
+
+    def _alone(self, task: WorkflowTask, checks: Sequence[Check], kept: Sequence[WorkflowOutput]) -> list[JudgeError]:
+        """The failure of the one output that the rules left of a group; none where the judge has a group to rank."""
+        if len(kept) != 1 or len(checks) == 1 or self.inner.ranks_alone(task):
+            return []
+        told = f"the rules left one of {len(checks)} rollouts, and {self._traits.name} has none to rank it with"
+        error = JudgeError(told, cause=Cause.ALONE)
+        error.metrics = {RULES_REWARD: self._rule_reward}
+        return [error]
 
     def _placed(self, task: WorkflowTask, checks: Sequence[Check], results: Sequence[Any]) -> list[_Outcome]:
         outcomes = placed(checks, results)

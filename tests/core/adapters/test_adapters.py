@@ -163,6 +163,56 @@ def test_listwise_judges_see_whole_groups() -> None:
     assert [judgement.reward for judgement in asyncio.run(judge.ajudge_batch(pairs))] == [0.0, 1.0, 0.5, None]
 
 
+def test_a_rollout_that_the_rules_leave_alone_has_no_rank_and_ends_no_training() -> None:
+    # "an answer alone has no rank" failed the filtered rows as well, and a judge that takes one was paid a constant 0.0
+    judge = ConfiguredJudge(config("Longest", rule_reward=-0.5))
+    found = judge.judge_group([pair(text) for text in ("xxx", "", "")])
+    assert [judgement.status for judgement in found] == ["failed", "filtered", "filtered"]
+    assert [judgement.cause for judgement in asyncio.run(judge.ajudge_group([pair("xxx"), pair("")]))] == [
+        "alone",
+        None,
+    ]
+    assert [judge.reward(judgement) for judgement in found] == [None, -0.5, -0.5]
+    # where a trainer takes no missing reward, the group is paid the same
+    assert [judge.reward_or_raise(judgement) for judgement in found] == [-0.5, -0.5, -0.5]
+    assert judge.settled(found[0]).status == "filtered"
+    # two are a group, and one that nobody stood beside is still refused
+    assert [each.reward for each in judge.judge_group([pair("xxx"), pair("x"), pair("")])] == [1.0, 0.0, -0.5]
+    assert judge.judge_group([pair("xxx")])[0].cause == "config"
+
+
+def test_a_part_that_the_rules_leave_alone_gives_no_verdict_and_where_none_can_be_masked_no_difference() -> None:
+    # it was paid the part's rule_reward as a verdict, also under trainers that mask a missing one
+    part = {"judge_protocol": f"{HERE}->Longest", "rules": [NOT_EMPTY], "rule_reward": 0.25}
+    echo = {"judge_protocol": f"{HERE}->Echo"}
+    group = [pair("42"), pair(""), pair("")]
+
+    def combined(**long: Any) -> ConfiguredJudge:
+        section = {"judge": "combined", "parts": {"long": {**part, **long}, "echo": echo}}
+        return ConfiguredJudge({"astuner": {"task_judge": section}})
+
+    judge = combined()
+    found = judge.judge_group(group)
+    assert [(each.status, each.cause) for each in found] == [("failed", "alone"), ("judged", None), ("judged", None)]
+    assert "part 'long' (Longest): the rules left one of 3 rollouts" in found[0].reason
+    assert "part/long" not in found[0].metrics
+    assert found[0].metrics["part/echo"] == found[1].metrics["part/echo"] + 1.0
+    assert [judge.reward(each) for each in found] == [None, 0.25, 0.25]
+    # the other part's verdict still counts where a trainer takes no missing reward
+    assert [judge.reward_or_raise(each) for each in found] == [1.25, 0.25, 0.25]
+    assert judge.settled(found[0]).metrics == {"part/echo": 1.0}
+    assert [each.reward for each in combined(on_error="zero").judge_group(group)] == [1.0, 0.25, 0.25]
+
+
+def test_a_route_that_the_rules_leave_alone_pays_what_its_own_rules_pay() -> None:
+    route = {"judge_protocol": f"{HERE}->Longest", "rules": [NOT_EMPTY], "rule_reward": 0.25}
+    section = {"judge": "routed", "by": "task.task_id", "routes": {"default": route}, "rule_reward": -1.0}
+    judge = ConfiguredJudge({"astuner": {"task_judge": section}})
+    found = judge.judge_group([pair("42"), pair("")])
+    assert [judge.reward(each) for each in found] == [None, 0.25]
+    assert [judge.reward_or_raise(each) for each in found] == [0.25, 0.25]
+
+
 def test_no_verdict_is_no_number_unless_asked_for_by_name() -> None:
     judge = ConfiguredJudge(config())
     failed = judge.judge(*pair("boom"))

@@ -19,13 +19,16 @@ from tests.core.adapters.test_adapters_more import Sample
 from tests.targets import TARGETS
 
 ROOT = Path(__file__).parents[3]
-GUIDES = ["docs/trainers.md", "docs/trainers.zh.md"]
+PAGES = sorted((ROOT / "docs" / "trainers").glob("*.md"))
+#: By language, the text of the guide: its front, and a page for each trainer.
+GUIDES = {
+    ".md": "\n".join(page.read_text(encoding="utf-8") for page in PAGES if not page.name.endswith(".zh.md")),
+    ".zh.md": "\n".join(page.read_text(encoding="utf-8") for page in PAGES if page.name.endswith(".zh.md")),
+}
 
 
 def blocks(guide: str, language: str) -> list[str]:
-    return re.findall(
-        rf"^```{language}\n(.*?)^```", (ROOT / guide).read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE
-    )
+    return re.findall(rf"^```{language}\n(.*?)^```", GUIDES[guide], re.DOTALL | re.MULTILINE)
 
 
 @pytest.mark.parametrize("guide", GUIDES)
@@ -39,24 +42,24 @@ def test_its_code_compiles_and_its_yaml_reads(guide: str) -> None:
 
 def test_both_languages_show_the_same_code() -> None:
     for language in ("python", "yaml", "console"):
-        assert blocks(GUIDES[0], language) == blocks(GUIDES[1], language)
+        assert blocks(".md", language) == blocks(".zh.md", language)
 
 
-@pytest.mark.parametrize("guide", GUIDES)
-def test_the_files_and_targets_it_names_exist(guide: str) -> None:
-    text = (ROOT / guide).read_text(encoding="utf-8")
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "docs/trainers.md", ROOT / "docs/trainers.zh.md"], ids=str)
+def test_the_files_and_targets_it_names_exist(page: Path) -> None:
+    text = page.read_text(encoding="utf-8")
     for link in re.findall(r"\]\(([^)#]+)\)", text):
-        assert (ROOT / "docs" / link).exists(), link
+        assert (page.parent / link).exists(), link
     assert set(re.findall(r"make (test-[a-z0-9]+)", text)) <= TARGETS
 
 
 def snippet(heading: str, place: int = 0) -> dict[str, Any]:
     """What a piece of Python under `heading` of the guide defines, run as it is printed."""
-    text = (ROOT / GUIDES[0]).read_text(encoding="utf-8")
-    section = re.split(r"^## ", text.split(f"\n## {heading}\n", 1)[1], maxsplit=1, flags=re.MULTILINE)[0]
+    section = re.split(rf"^##? {re.escape(heading)}\n", GUIDES[".md"], maxsplit=1, flags=re.MULTILINE)[1]
+    section = re.split(r"^##? ", section, maxsplit=1, flags=re.MULTILINE)[0]
     code = re.findall(r"^```python\n(.*?)^```", section, re.DOTALL | re.MULTILINE)[place]
     names: dict[str, Any] = {"__name__": "snippet"}
-    exec(compile(code, f"{GUIDES[0]}, {heading}", "exec"), names)  # noqa: S102, the guide is ours
+    exec(compile(code, f"docs/trainers, {heading}", "exec"), names)  # noqa: S102, the guide is ours
     return names
 
 
@@ -65,6 +68,16 @@ def in_the_checkout(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where the guide's relative paths lead somewhere, beside the types of trainers that are not on PyPI."""
     monkeypatch.chdir(ROOT)
     monkeypatch.syspath_prepend(str(ROOT / "tests" / "stand_ins"))
+
+
+@pytest.mark.parametrize("suffix", GUIDES)
+def test_old_anchors_lead_to_the_pages(suffix: str) -> None:
+    front = (ROOT / f"docs/trainers{suffix}").read_text(encoding="utf-8")
+    led = dict(re.findall(r'<a id="([^"]+)"></a>\[[^]]*\]\(([^)#]+)', front))
+    assert set(led.values()) == {
+        f"trainers/{page.name}" for page in PAGES if page.name.endswith(".zh.md") == ("zh" in suffix)
+    }
+    assert {"trl", "verl", "openrlhf", "nemo-gym", "agentjet", "agentscopetuner-1x", "verifiers-01"} <= led.keys()
 
 
 RIGHT, WRONG = r"\boxed{42.0}", r"\boxed{41}"

@@ -15,12 +15,13 @@ from typing import Any
 
 import pytest
 
-from agentscope_tuner import BaseJudge, ConfigError, JudgeError, WorkflowOutput, WorkflowTask
+from agentscope_tuner import BaseJudge, ConfigError, JudgeError, Reward, WorkflowOutput, WorkflowTask
 from agentscope_tuner.adapters import areal, ms_swift, open_instruct, rllm, slime
 from agentscope_tuner.adapters.rollout import last_turn
 from tests.core.adapters.test_adapters_verl import MEASURES, settings
 
 LONGEST = "tests.core.adapters.test_adapters->Longest"
+TURNS = "tests.core.adapters.test_adapters_more->Turns"
 STAND_INS = Path(__file__).parents[2] / "stand_ins"
 
 
@@ -30,6 +31,18 @@ class Waits(BaseJudge):
     async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> tuple[float, bool]:
         await asyncio.Event().wait()
         return 1.0, True
+
+
+class Turns(BaseJudge):
+    """A reward for each turn: by its text; what is no number in `PAID` has none."""
+
+    gives_turns = True
+    PAID = {"42": 1.0, "41": 0.5, "no": 0.0}  # noqa: RUF012
+
+    def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
+        said = workflow_output.metadata.get("messages") or [{"content": workflow_output.metadata["final_answer"]}]
+        turns = [self.PAID.get(message["content"]) for message in said]
+        return Reward(sum(filter(None, turns)), True, turns=turns)
 
 
 @dataclass
@@ -224,6 +237,24 @@ class TestRllm:
 
         evaluator = rllm.JudgeEvaluator(settings(tmp_path))
         assert evaluator.evaluate(wrap(self.ROW), as_object(episode)).reward == 1.0
+
+    def test_turns_are_the_rewards_of_the_steps(self, tmp_path: Path) -> None:
+        evaluator = rllm.JudgeEvaluator(settings(tmp_path, TURNS))
+
+        def played(*said: str) -> tuple[Any, list[Any]]:
+            steps = [SimpleNamespace(output=text, reward=0.0) for text in said]
+            return SimpleNamespace(artifacts={}, trajectories=[SimpleNamespace(output=None, steps=steps)]), steps
+
+        episode, steps = played("no", "42", "41")
+        assert evaluator.evaluate(self.ROW, episode).reward == 1.5
+        assert [step.reward for step in steps] == [0.0, 1.0, 0.5]
+        with pytest.raises(JudgeError, match=r"gave the turns \[1.0, None\], and the trajectory has 2"):
+            evaluator.evaluate(self.ROW, played("42", "?")[0])
+        with pytest.raises(JudgeError, match=r"gave the turns \[1.0\], and the trajectory has 0 steps"):
+            evaluator.evaluate(self.ROW, SimpleNamespace(artifacts={"answer": "42"}))
+        # the older reward function has no steps
+        with pytest.raises(JudgeError, match="a reward for each turn"):
+            rllm.reward_fn(settings(tmp_path, TURNS))(self.ROW, "42")
 
     def test_a_failed_verdict_raises(self, tmp_path: Path) -> None:
         evaluator = rllm.JudgeEvaluator(settings(tmp_path))

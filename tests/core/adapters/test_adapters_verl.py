@@ -12,7 +12,7 @@ import pytest
 from agentscope_tuner import BaseJudge, ConfigError, JudgeError, Reward, WorkflowOutput, WorkflowTask
 from agentscope_tuner.adapters.verl import check_version, compute_score, compute_score_sync
 
-KEYS = ["score", "acc", "filtered", "failed", "judge_seconds"]
+KEYS = ["score", "acc", "filtered", "failed", "unread", "undecided", "judge_seconds"]
 
 
 class Recall(BaseJudge):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 from pathlib import Path
 
 import pytest
@@ -173,6 +175,138 @@ def test_rows_that_cannot_be_judged_say_why(folder: Path, name: str, rows: str, 
 )
 def test_a_wrong_command_says_what_to_type(folder: Path, command: str, words: str) -> None:
     assert words in said(command)
+
+
+GOOD = {"question": "6*7?", "answer": "42", "response": "\\boxed{42}"}
+LINE = json.dumps(GOOD)
+TABLE = "question,answer,response\n6*7?,42,\\boxed{42}\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("a.csv", TABLE.encode("utf-16"), "'a.csv' is UTF-16: save it as UTF-8"),
+        ("a.jsonl", LINE.encode("utf-16"), "'a.jsonl' is UTF-16: save it as UTF-8"),
+        # its first row was judged, since Python's parser reads UTF-16
+        ("a.jsonl", f"{LINE}\n".encode("utf-16-le"), "holds bytes that are no text, as UTF-16 does"),
+        ("a.csv", "question,answer,response\nÖ,42,é\n".encode("cp1252"), "save the table as UTF-8, which spreadsheets"),
+        ("a.csv", "question,answer,response\n多少,42,多\n".encode("gb18030"), "save the table as UTF-8"),
+        (
+            "a.jsonl",
+            '{"question": "Ö", "answer": "4", "response": "4"}'.encode("cp1252"),
+            "read as UTF-8: save the file",
+        ),
+        ("a.jsonl", b"PK\x03\x04", "is a zip archive or a spreadsheet: unpack it, or save the sheet as CSV"),
+        ("a.csv", b"PK\x03\x04\n", "is a zip archive or a spreadsheet: unpack it, or save the sheet as CSV"),
+        ("a.jsonl", gzip.compress(LINE.encode()), "is packed by gzip: let its name end in .gz"),
+        ("a.txt", b"PAR1", "is Parquet: let its name end in .parquet"),
+        ("a.pkl", b"\x80\x04\x95", "is a pickle, which may run code as it is loaded: write its rows as JSON lines"),
+        ("a.db", b"SQLite format 3\0", "is an SQLite database: export the table as CSV"),
+        ("a.jsonl.gz", LINE.encode(), "Not a gzipped file"),
+        ("a.parquet", LINE.encode(), "this is not a parquet file"),
+        ("a.csv", f"{LINE}\n".encode(), "it holds JSON lines, so name it .jsonl"),
+        ("a.jsonl", TABLE.encode(), "is it a table? Then name the file .csv or .tsv"),
+        ("a.jsonl", f"[{LINE}, {LINE}]".encode(), "`jq -c '.[]'` writes its entries line by line"),
+        ("a.json", json.dumps({"data": [GOOD]}).encode(), "'data' holds a list of rows: `jq -c '.data[]' FILE"),
+        ("a.json", json.dumps({"data": [GOOD]}, indent=1).encode(), "write each object on one line, as `jq -c` does"),
+        ("a.csv", b"", "is empty: a table needs a header"),
+        ("a.csv", b"question,answer,response\n", "'a.csv' holds no rows: nothing was judged"),
+        ("a.csv", b"6*7?,42,said\n6*8?,48,said\n", "a table's first line holds the names of its columns: is it a row"),
+        ("a.csv", b"question,answer,response\nq,1,234,1234\n", "a cell with a comma in it stands in quotes"),
+        ("a.csv", b"question,answer,answer,response\na,1,2,3\n", "has two columns 'answer': rename one"),
+        ("a.csv", b"question,answer,response\nq,,3\n", "the reference answer is empty"),
+        ("a.jsonl", json.dumps({**GOOD, "answer": " "}).encode(), "the reference answer is empty"),
+        ("a.jsonl", json.dumps({**GOOD, "answer": True}).encode(), "must be a str or a finite number, got True"),
+        (
+            "a.jsonl",
+            json.dumps({**GOOD, "response": None}).encode(),
+            "no response, its 'response' is null: name its column",
+        ),
+        (
+            "a.jsonl",
+            json.dumps({key.title(): value for key, value in GOOD.items()}).encode(),
+            "is it 'Response'? Then name it, `reads: {response: Response}`",
+        ),
+        ("hf/dataset_info.json", b"{}", "'hf' holds no file that ends in .jsonl"),
+        ("hf/state.json", b'{"_data_files": []}', "'hf' holds no rows"),
+        ("hf/state.json", b'{"_data_files": [{"filename": "a.arrow"}]}', "cannot read 'hf/a.arrow'"),
+        ("hf/dataset_dict.json", b'{"splits": ["train", "test"]}', "name one, such as 'hf/train'"),
+    ],
+)
+def test_a_file_of_another_kind_says_what_it_is(folder: Path, name: str, content: bytes, words: str) -> None:
+    (folder / name).parent.mkdir(exist_ok=True)
+    (folder / name).write_bytes(content)
+    assert words in said(f"judge --conf judge.yaml --input {name.partition('/')[0]} --output o.jsonl --jobs 1")
+
+
+@pytest.mark.parametrize(
+    ("yaml", "words"),
+    [
+        (section("judge: math").encode("utf-16"), "it is not in UTF-8, so save it as UTF-8"),
+        (section("judge: math\nname: größe").encode("cp1252"), "it is not in UTF-8, so save it as UTF-8"),
+        (section("judge:math").encode(), "got 'judge:math': write 'judge: math', with a space"),
+        (section('judge: "math').encode(), "the quote in line 3 is not closed"),
+        (section("judge: llm\nllm: {model_name: ${MODEL}, base_url: x}").encode(), 'write it in quotes, "${MODEL}"'),
+        (
+            b"astuner:\n task_judge:\n   judge: math\n  rules: []\n",
+            "line 4 begins in column 3, and no key above it does",
+        ),
+        (section("judge: math\njudge: llm").encode(), "found duplicate key judge"),
+        (b"- a\n", "must hold a mapping at its top, such as `astuner:`, got a list"),
+        (b"", "judge is missing: name a judge"),
+    ],
+)
+def test_a_file_that_is_no_configuration_says_why(folder: Path, yaml: bytes, words: str) -> None:
+    (folder / "judge.yaml").write_bytes(yaml)
+    assert words in said("check --conf judge.yaml")
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("check --conf .", "'.' is a folder: name one of its files, judge.yaml"),
+        ("check --conf none", "'none' is a folder, and holds no .yaml"),
+        ("judge --conf judge.yaml --input rows.jsonl --output none", "name a file in it, such as 'none/scored.jsonl'"),
+        ("judge --conf judge.yaml --input rows.jsonl --output rows.jsonl/o", "'rows.jsonl' is a file, and no folder"),
+        ("judge --conf judge.yaml --input row.jsonl.gz --output o.jsonl", "did you mean 'rows.jsonl'?"),
+        ("judge --conf judge.yaml --input row.csv --output o.jsonl", "there is no file 'row.csv'"),
+        ("judge --conf judge.yaml --input none --output o.jsonl", "'none' holds no file that ends in .jsonl"),
+        ("judge --conf judge.yaml --input ~/a.jsonl --output o.jsonl", "the shell has not replaced the ~: write '/"),
+        ("judge --conf judge.yaml --input openai/gsm8k --output o.jsonl", "'hf://datasets/openai/gsm8k/**/*.parquet'"),
+        (
+            "judge --conf judge.yaml --input https://huggingface.co/datasets/openai/gsm8k --output o.jsonl",
+            "is a page: its rows are 'hf://datasets/openai/gsm8k/**/*.parquet'",
+        ),
+        ("rules run --conf judge.yaml --input u.csv --output o.csv", "as UTF-16 does; name another by --encoding"),
+    ],
+)
+def test_a_path_that_cannot_be_meant_says_what_to_name(folder: Path, command: str, words: str) -> None:
+    (folder / "none").mkdir()
+    (folder / "u.csv").write_bytes(TABLE.encode("utf-16"))
+    assert words in said(command)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.jsonl", b"\xef\xbb\xbf" + LINE.encode() + b"\r\n"),
+        ("a.csv", TABLE.replace("\n", "\r\n").encode("utf-8-sig")),
+        ("a.csv", TABLE.replace(",", ", ").encode()),
+        ("a.json", f"[{LINE}]".encode()),
+        ("a.txt", LINE.encode()),
+        ("a.jsonl", json.dumps({**GOOD, "answer": 42}).encode()),
+        ("hf/dataset_info.json", b"{}"),
+    ],
+)
+def test_what_looks_like_a_mistake_and_is_none_is_read(folder: Path, name: str, content: bytes) -> None:
+    (folder / name).parent.mkdir(exist_ok=True)
+    (folder / name).write_bytes(content)
+    if name.startswith("hf"):
+        (folder / "hf" / "rows.jsonl").write_text(LINE, encoding="utf-8")
+    command = f"judge --conf judge.yaml --input {name.partition('/')[0]} --output o.jsonl --jobs 1 --json"
+    done = CliRunner().invoke(app, command.split())
+    assert done.exit_code == 0, done.output
+    assert json.loads((folder / "o.jsonl").read_text(encoding="utf-8"))["judgement"]["reward"] == 1.0
 
 
 def test_a_mistake_prints_no_traceback_and_never_the_same_words_as_success(folder: Path) -> None:

@@ -14,8 +14,8 @@ from tests.core.house.test_layers import FLOORS
 
 ROOT = Path(__file__).parents[3]
 DOCS = ROOT / "docs"
-PAGES = sorted(DOCS.glob("*.md"))
-CHINESE = sorted(DOCS.glob("*.zh.md"))
+PAGES = sorted(DOCS.rglob("*.md"))
+CHINESE = sorted(DOCS.rglob("*.zh.md"))
 LINK = re.compile(r"\]\((?!\w+:)([^)#\s]+)(?:#[^)]*)?\)")
 NAMED = re.compile(r"(?<![\w/.-])(?:configs|tutorial|benchmarks)/[\w./-]+\.\w+")
 # a table of rules that docs/rules.md breaks on purpose, to show what is said of it
@@ -25,7 +25,7 @@ MADE_UP = {"configs/agents/broken.yaml"}
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_the_files_that_a_page_links_to_or_names_are_there(page: Path) -> None:
     text = page.read_text(encoding="utf-8")
-    assert [link for link in LINK.findall(text) if not (DOCS / link).exists()] == []
+    assert [link for link in LINK.findall(text) if not (page.parent / link).exists()] == []
     assert [name for name in NAMED.findall(text) if name not in MADE_UP and not (ROOT / name).exists()] == []
 
 

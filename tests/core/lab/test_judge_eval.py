@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gzip
+import io
 import json
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +17,8 @@ from agentscope_tuner.cli.app import app
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.lab.judge_eval import attacked
 from agentscope_tuner.lab.labels import read_labelled, response_of, with_response
+from agentscope_tuner.records.blocks import read_lines
+from agentscope_tuner.records.reader import Line
 from tests.judge_server import Answer, Body, Canned, JudgeServer, judged_lines, prompt_of, verdict
 
 PROMPT = "Score from 0 to 10 how well this answers {query}: {response}"
@@ -154,13 +159,39 @@ def test_dry_run_asks_nothing_and_other_judges_are_refused(tmp_path: Path) -> No
     assert (said.exit_code, "judge-eval measures" in " ".join(said.output.split())) == (2, True)
 
 
+def lines_of(path: Path) -> Iterator[Line]:
+    return read_lines(io.BytesIO(path.read_bytes()), path.name)
+
+
+@pytest.mark.parametrize(
+    ("options", "exit_code", "words"),
+    [
+        (["--format", "plain", "--map", "mark=label.score"], 0, "2 labelled answers"),
+        (["--map", "q=question", "--map", "response=response", "--map", "mark=label.score"], 0, "2 labelled answers"),
+        ([], 2, "KeyError: 'metadata'"),
+        (["--format", "plain"], 2, "a rollout needs a label"),
+        (["--format", "plain", "--map", "q=label.score"], 2, "label.score takes a number or one of right, wrong"),
+        (["--format", "plain", "--map", "no=label.score"], 2, "line 2: the row has no 'no', only"),
+    ],
+)
+def test_labelled_rows_of_any_form_are_read(options: list[str], exit_code: int, words: str, tmp_path: Path) -> None:
+    labels, conf = tmp_path / "labels.csv.gz", tmp_path / "conf.yaml"
+    labels.write_bytes(gzip.compress(b"question,response,mark,q\nwhy?,a,right,why?\nwhy?,b,0,why?\n"))
+    llm = {"model_name": "m", "base_url": "http://127.0.0.1:9/v1", "prompt": PROMPT}
+    conf.write_text(json.dumps({"astuner": {"task_judge": {"judge_type": "llm", "llm": llm}}}))
+    said = CliRunner().invoke(
+        app, ["judge-eval", "--conf", str(conf), "--labels", str(labels), "--dry-run", *options], env={"COLUMNS": "300"}
+    )
+    assert (said.exit_code, words in " ".join(said.output.split())) == (exit_code, True), said.output
+
+
 @pytest.mark.parametrize("score", [float("nan"), float("inf")])
 def test_a_score_that_is_no_number_is_refused(score: float, tmp_path: Path) -> None:
     samples = [{"main_query": "q", "metadata": {"answer": "a", "score": given}} for given in (0.5, score)]
     path = tmp_path / "samples.jsonl"
     path.write_text("".join(json.dumps(sample) + "\n" for sample in samples))
     with pytest.raises(ConfigError, match="line 2: a label must be a finite number"):
-        read_labelled(path, "output.metadata.final_answer")
+        read_labelled(lines_of(path), path.name, "output.metadata.final_answer")
 
 
 def test_labelled_rollouts_are_answers_too_and_chat_is_changed_in_its_last_message(tmp_path: Path) -> None:
@@ -170,7 +201,7 @@ def test_labelled_rollouts_are_answers_too_and_chat_is_changed_in_its_last_messa
 
     path, at = tmp_path / "l.jsonl", "output.metadata.messages"
     path.write_text("".join(json.dumps(r) + "\n" for r in (row({"score": 0.2}, "a"), row({"is_success": True}, "b"))))
-    found = read_labelled(path, at, None)
+    found = read_labelled(lines_of(path), path.name, at)
     assert [(one.label, response_of(one.output, at)) for one in found] == [(0.2, "a"), (1.0, "b")]
     changed = with_response(found[0].output, at, "c")
     assert [turn["content"] for turn in changed.metadata["messages"]] == ["q", "c"]
@@ -179,6 +210,6 @@ def test_labelled_rollouts_are_answers_too_and_chat_is_changed_in_its_last_messa
     for line, words in (({**row({}, "a")}, "a rollout needs a label"), ({"main_query": "q"}, "KeyError: 'metadata'")):
         path.write_text(json.dumps(line))
         with pytest.raises(ConfigError, match=words):
-            read_labelled(path, at, None)
+            read_labelled(lines_of(path), path.name, at)
     with pytest.raises(ConfigError, match=r"must be in output\.metadata"):
         response_of(changed, "output.metadata")

@@ -237,6 +237,28 @@ def data_of(page: str) -> dict[str, Any]:
     return data
 
 
+def test_a_trainers_rows_are_shown_by_format_and_map_in_page_and_report(tmp_path: Path) -> None:
+    # they stood there without question, answer and reward
+    from typer.testing import CliRunner
+
+    from agentscope_tuner.cli.app import app
+
+    run, page = tmp_path / "run", tmp_path / "r.html"
+    run.mkdir()
+    gold = {"question": "6*7?", "gold": "42"}
+    rows = [{**gold, "response": "42", "accuracy": 1.0}, {**gold, "response": "41", "accuracy": 0.0}]
+    lines = [json.dumps(row) for row in rows]
+    (run / "1.jsonl").write_text("\n".join([lines[0], '{"gold": 3}', lines[1]]), encoding="utf-8")
+    reading = ["--format", "plain", "--map", "gold=answer", "--map", "accuracy=judgement.reward"]
+    result = CliRunner().invoke(app, ["report", str(run), "-o", str(page), *reading])
+    assert result.exit_code == 0, result.output
+    shown = [json.loads(row["row"]) for row in data_of(page.read_text(encoding="utf-8"))["rows"] if not row["problem"]]
+    assert [(row["task"]["main_query"], row["judgement"]["reward"]) for row in shown] == [("6*7?", 1.0), ("6*7?", 0.0)]
+    wrong = ["report", str(run), "-o", str(page), "--format", "plane"]
+    refused = CliRunner().invoke(app, wrong, env={"COLUMNS": "200"})
+    assert (refused.exit_code, "--format must be one of" in refused.output) == (2, True)
+
+
 def test_a_table_is_shown_by_its_own_rows_name_and_alarms(tmp_path: Path) -> None:
     from typer.testing import CliRunner
 

@@ -270,7 +270,7 @@ def test_a_damaged_or_foreign_gzip_is_not_resumed_and_stays(tmp_path: Path) -> N
 HOSTILE = ["=1+1", "'quoted", "-3", "@x", "\ttab", "\r", 'a "b", c', "line\nbreak", "≠", "", "{not json", "1.0", "null"]
 
 
-@pytest.mark.parametrize("name", ["scored.csv", "scored.tsv"])
+@pytest.mark.parametrize("name", ["scored.csv", "scored.tsv", "scored.csv.gz", "scored.TSV.gz"])
 def test_a_table_of_scored_rows_reads_back_as_it_was_and_holds_no_formula(name: str, tmp_path: Path) -> None:
     rows: list[dict[str, Any]] = [
         {"id": text or "none", "task": {"q": text}, "output": {"a": text}, "judgement": verdict(1.0, reason=text)}
@@ -283,7 +283,9 @@ def test_a_table_of_scored_rows_reads_back_as_it_was_and_holds_no_formula(name: 
         {key: value if isinstance(value, dict) or key == "step" else str(value) for key, value in row.items()}
         for row in rows
     ]
-    cells = (tmp_path / name).read_text(encoding="utf-8").replace('"', "").replace("\t", ",").split(",")
+    stored = (tmp_path / name).read_bytes()
+    text = (gzip.decompress(stored) if name.endswith(".gz") else stored).decode()
+    cells = text.replace('"', "").replace("\t", ",").split(",")
     assert not [cell for cell in cells if cell.startswith(("=", "@")) or cell == "-3"]
     assert not stage_of(str(tmp_path / name)).exists()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 from pathlib import Path
@@ -232,16 +233,22 @@ def test_a_table_that_cannot_be_meant_is_refused(tmp_path: Path, text: str, why:
 def test_tables_and_lists_are_rows(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text('question,answer\n"a, b",\n"x\ny",2\n', encoding="utf-8-sig")
     (tmp_path / "b.tsv").write_text("question\tanswer\nq\t2\n", encoding="utf-8")
+    (tmp_path / "b.csv.gz").write_bytes(gzip.compress(b"question,answer\nq,2\n"))
     (tmp_path / "c.json").write_text('[\n {"question": "q"},\n 3\n]', encoding="utf-8")
     read = {
         name: [json.loads(line.raw) for line in dump_lines(str(tmp_path / name))]
-        for name in ("a.csv", "b.tsv", "c.json")
+        for name in ("a.csv", "b.tsv", "b.csv.gz", "c.json")
     }
     assert read == {
         "a.csv": [{"question": "a, b", "answer": ""}, {"question": "x\ny", "answer": "2"}],
         "b.tsv": [{"question": "q", "answer": "2"}],
+        "b.csv.gz": [{"question": "q", "answer": "2"}],
         "c.json": [{"question": "q"}, 3],
     }
+    for broken in (b"question,answer\nq,2\n", gzip.compress(b"question,answer\nq,2\n")[:20]):
+        (tmp_path / "e.csv.gz").write_bytes(broken)
+        with pytest.raises(ConfigError, match=r"e\.csv\.gz' is no whole gzip file"):
+            list(dump_lines(str(tmp_path / "e.csv.gz")))
     (tmp_path / "d.json").write_text("[1]\n[2]\n", encoding="utf-8")
     assert is_dump(str(tmp_path / "c.json"))
     assert not is_dump(str(tmp_path / "d.json"))

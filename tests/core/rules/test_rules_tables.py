@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 import json
 import os
 from collections.abc import Callable
@@ -187,6 +188,14 @@ def test_every_flow_gets_its_own_columns(check: Check) -> None:
     assert counts["flows"]["b"]["rules"] == {"binary": {"count": 1, "share": 0.5}, "short": {"count": 1, "share": 0.5}}
 
 
+@pytest.mark.parametrize(("suffix", "content"), [(".csv.gz", b"output\n1\n"), (".jsonl.gz", b'{"output": "1"}\n')])
+def test_a_packed_table_is_written_packed(check: Check, suffix: str, content: bytes) -> None:
+    written = gzip.decompress(check(gzip.compress(content), suffix))
+    assert b"rule_pass" in written
+    assert check.tally.overall.passed == 1
+    assert check.tally.to_dict() == check.count().to_dict()
+
+
 def test_jsonl_rows_keep_their_own_writing(check: Check) -> None:
     lines = [
         '{"output": "1", "x": 1.50, "y": "\\ud83d"}',
@@ -332,7 +341,7 @@ def test_a_rule_that_cannot_be_decided_is_a_reported_failure_of_that_row(check: 
         (b"", ".csv", {}, "is empty: a table needs a header"),
         (b"answer\n1\n", ".csv", {}, "has no column 'output' or 'output__<flow>'; its columns are 'answer'"),
         (b"output,output\n1,2\n", ".csv", {}, "'output' stands in the header more than once"),
-        (b"output\n1\n", ".xlsx", {}, "must end in one of .csv, .tsv, .jsonl, .parquet"),
+        (b"output\n1\n", ".xlsx", {}, "must end in one of .csv, .tsv, .jsonl, .csv.gz, .tsv.gz, .jsonl.gz, .parquet"),
         (b"output\n1\n", ".csv", {"encoding": "nonsense"}, "unknown encoding 'nonsense'"),
         (b"output\n1\n", ".csv", {"encoding": "utf-16"}, "does not go with encoding 'utf-16'"),
         (b"x" * (tables.MAX_CHARS + 1), ".jsonl", {}, "is longer than 16777216 characters"),

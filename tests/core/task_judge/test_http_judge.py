@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -445,6 +446,19 @@ def test_a_listwise_group_fails_as_a_whole(reply: object, message: str) -> None:
     judgements = Wire(reply, listwise=True).judge.judge_group(TASK, OUTPUTS)
     assert [judgement.reward for judgement in judgements] == [None] * 3
     assert all(message in str(judgement.error) for judgement in judgements)
+
+
+def test_a_rollout_that_the_services_rules_left_alone_is_paid_what_those_rules_pay() -> None:
+    # the whole group failed; a trainer that cannot mask would then have paid this side's rule_reward, 0.0, beside -0.5
+    alone = FAILED | {"cause": "alone", "metrics": {"rules_reward": -0.5}}
+    wire = Wire(replies(FILTERED, alone, FILTERED), listwise=True)
+    found = wire.judge.judge_group(TASK, OUTPUTS)
+    assert [judgement.reward for judgement in found] == [-0.5, None, -0.5]
+    assert found[1].cause == "alone"
+    trainer = ConfiguredJudge(config(listwise=True))
+    assert [trainer.reward_or_raise(judgement) for judgement in found] == [-0.5, -0.5, -0.5]
+    # a service of an earlier version does not say it
+    assert trainer.settled(replace(found[1], metrics={})).reward == 0.0
 
 
 class Service:
