@@ -27,8 +27,7 @@ from agentscope_tuner.engines.judging import LineJudge
 from agentscope_tuner.engines.local import score
 from agentscope_tuner.engines.ray.files import score_files
 from agentscope_tuner.engines.ray.partitions import input_files
-from agentscope_tuner.engines.resumed import resumed, with_earlier
-from agentscope_tuner.engines.scored import JudgedBefore, ScoredBlock
+from agentscope_tuner.engines.scored import JudgedBefore, ScoredBlock, resumed, with_earlier
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
 from agentscope_tuner.graders.client.usage import Usage
 from agentscope_tuner.graders.cost import Estimate, Reckoner

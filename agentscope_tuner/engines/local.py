@@ -23,13 +23,12 @@ from concurrent.futures import Future
 from itertools import chain
 from typing import Any, overload
 
-from agentscope_tuner._run import loops, threads
+from agentscope_tuner._run import loops
 from agentscope_tuner.config import Source
-from agentscope_tuner.engines.crew import SLICE_SECONDS, Crew, run
+from agentscope_tuner.engines.crew import SLICE_SECONDS, Crew, Out, Rows, Work, run
 from agentscope_tuner.engines.judging import LineJudge, PlacedJudgement, RolloutJudge
 from agentscope_tuner.engines.processes import ProcessCrew
 from agentscope_tuner.engines.scored import ScoredBlock
-from agentscope_tuner.engines.work import Out, Rows, Work
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.records.blocks import Block
 from agentscope_tuner.workflow import Rollout
@@ -65,7 +64,7 @@ class WaitingCrew(Crew[Out]):
                 elif block.results is not None:
                     self.rows.finish([(block, block.results)])
                 elif self._in_threads:
-                    self.rows.finish([(block, await asyncio.wrap_future(threads.start(self._judged, block)))])
+                    self.rows.finish([(block, await asyncio.wrap_future(loops.start_thread(self._judged, block)))])
                 else:
                     self.rows.finish([(block, await self._ajudged(block))])
         # boundary: a judge's own errors are failed rows by now, so this is a fault of ours: the caller raises it

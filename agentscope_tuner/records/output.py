@@ -22,7 +22,7 @@ from typing import IO, Any, NamedTuple
 
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.records.columnar import write_columnar, write_table
-from agentscope_tuner.records.reader import Row
+from agentscope_tuner.records.reader import Row, encoded, object_in
 from agentscope_tuner.storage import (
     StoredFile,
     file_system,
@@ -46,7 +46,7 @@ def scored_line(row: Row, judgement: Judgement, config_digest: str = "") -> byte
     unjudged = _without_judgement(row.raw) if row.rollout is not None else None
     if unjudged is None:
         verdict = {**judgement.to_dict(), "config": config_digest} if config_digest else judgement.to_dict()
-        return _encode({**own_keys(row.raw), "judgement": verdict}) + b"\n"
+        return encoded({**own_keys(row.raw), "judgement": verdict}) + b"\n"
     return unjudged[:-1] + judged_end(judgement, judgement.seconds, config_digest)
 
 
@@ -75,7 +75,7 @@ def judged_end(judgement: Judgement, seconds: float, config_digest: str = "") ->
         return verdict.encode()
     except UnicodeEncodeError:
         named = {"config": config_digest} if config_digest else {}
-        plain = _encode({**judgement.to_dict(), "seconds": round(seconds, 6), **named})
+        plain = encoded({**judgement.to_dict(), "seconds": round(seconds, 6), **named})
         return b', "judgement": ' + plain + b"}\n"
 
 
@@ -104,22 +104,9 @@ def _without_judgement(raw: bytes) -> bytes | None:
 
 def own_keys(raw: bytes) -> dict[str, Any]:
     """The keys of a line besides its judgement; empty when the line is no JSON object."""
-    try:
-        parsed = json.loads(raw)
-    except (ValueError, RecursionError):
-        return {}
-    if not isinstance(parsed, dict):
-        return {}
+    parsed = object_in(raw) or {}
     parsed.pop("judgement", None)
     return parsed
-
-
-def _encode(value: Any) -> bytes:
-    try:
-        return json.dumps(value, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        # A model can write half a surrogate pair: UTF-8 cannot encode it, a JSON escape can
-        return json.dumps(value).encode()
 
 
 class EarlierRow(NamedTuple):
@@ -158,11 +145,8 @@ def earlier_rows(path: Path | None) -> Iterator[EarlierRow]:
         return
     with open(path, "rb") as stream:
         for line in stream:
-            try:
-                own = json.loads(line)
-            except (ValueError, RecursionError):
-                return
-            if not line.endswith(b"\n") or not isinstance(own, dict):
+            own = object_in(line)
+            if own is None or not line.endswith(b"\n"):
                 return
             verdict = own.pop("judgement", None)
             config = verdict.pop("config", None) if isinstance(verdict, dict) else None

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from agentscope_tuner._run.child_entry import ParentChannel
+from agentscope_tuner._run.channel import ParentChannel
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.lab.rollouts.attempt import Script
 from agentscope_tuner.lab.rollouts.readers import open_place
