@@ -107,8 +107,8 @@ class Judgement:
 
     @classmethod
     def from_dict(cls, data: object) -> Judgement | None:
-        """The judgement that `to_dict` turned into `data`, or None when `data` is no judgement."""
-        if not isinstance(data, dict) or data.get("status") not in get_args(Status):
+        """The judgement that `to_dict` turned into `data`, or None when `data` is no judgement, or a damaged one."""
+        if not isinstance(data, dict) or not _is_whole(data):
             return None
         try:
             calls = tuple(call for call in data.get("calls") or () if isinstance(call, dict))
@@ -118,6 +118,29 @@ class Judgement:
             return None
         # Files of earlier versions hold no cause
         return replace(judgement, cause=cause_of(judgement.cause) if judgement.cause else None)
+
+
+def _is_whole(data: Mapping[str, Any]) -> bool:
+    """Whether a written verdict has parts of the right kinds: whoever takes it over pays its reward."""
+    reward, success = data.get("reward"), data.get("is_success")
+    if data.get("status") not in get_args(Status):
+        return False
+    if data["status"] == "failed":
+        given = reward is None and success is None
+    else:
+        given = _is_finite(reward) and isinstance(success, bool)
+    violations, metrics = data.get("violations"), data.get("metrics", {})
+    return (
+        given
+        and isinstance(data.get("reason", ""), str)
+        and isinstance(data.get("error"), str | None)
+        and _is_finite(data.get("seconds", 0.0))
+        and isinstance(violations, list | tuple)
+        and all(isinstance(rule, str) for rule in violations)
+        and isinstance(metrics, Mapping)
+        and all(map(_is_finite, metrics.values()))
+        and all(turn is None or _is_finite(turn) for turn in data.get("turns") or ())
+    )
 
 
 def cause_of(value: object) -> Cause:

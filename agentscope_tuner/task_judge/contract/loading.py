@@ -11,10 +11,11 @@ import difflib
 import importlib
 import importlib.util
 import inspect
+import logging
 import os
 import pickle
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path, PurePath
 from types import ModuleType
 from typing import Any
@@ -38,7 +39,10 @@ from agentscope_tuner.rules import compile_rules
 from agentscope_tuner.task_judge.base_judge import BaseJudge
 from agentscope_tuner.task_judge.contract.judgement import FramesOf, place_of
 from agentscope_tuner.task_judge.contract.reads import NO_READS, Reads
+from agentscope_tuner.task_judge.contract.reads import WHERE as READS
 from agentscope_tuner.task_judge.contract.task_judge import TaskJudge
+
+_log = logging.getLogger(__name__)
 
 _HOME = "agentscope_tuner.task_judge"
 #: The judges of this package that a `judge_protocol` names: each class with its module, which is all that a new one
@@ -104,8 +108,11 @@ def load_judge(config: Source) -> TaskJudge:
     settings = resolve(config)
     section = settings.task_judge
     rules = compile_rules(section.rules, rule_modules=section.rule_modules, where=f"{SECTION}.rules")
+    judge = _build(settings)
+    if section.reads:
+        _warn_of_unread(section.reads, judge)
     return TaskJudge(
-        _build(settings),
+        judge,
         rules,
         rule_reward=section.rule_reward,
         on_error=section.on_error,
@@ -115,6 +122,17 @@ def load_judge(config: Source) -> TaskJudge:
         keep_calls=section.keep_calls,
         reads=Reads(section.reads) if section.reads else NO_READS,
     )
+
+
+def _warn_of_unread(reads: Mapping[str, Any], judge: BaseJudge) -> None:
+    """Warn of a key of `reads` that is nearly one of those that are read: its column would stand where nobody looks. A
+    judge of the user's may read it all the same.
+    """
+    known = ("question", "answer", "response", *judge.reference_keys)
+    for key in reads:
+        if key not in known and (nearest := difflib.get_close_matches(str(key), known, n=1, cutoff=0.8)):
+            told = "%s.%s: did you mean %r? %s does not say that it reads this key"
+            _log.warning(told, READS, key, nearest[0], type(judge).__name__)
 
 
 def _no_judge(settings: Settings) -> str:

@@ -8,6 +8,7 @@ import json
 import math
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -312,6 +313,39 @@ def test_a_row_comes_back_as_it_was_with_its_judgement(
     assert back is not None
     assert (back.reward, back.is_success, back.reason, back.metrics) == (reward, reward > 0, reason, {"part/a": reward})
     assert written == given_row
+
+
+WHOLE = Judgement("judged", 1.0, True, "exact: 2 = 2", ("short",), metrics={"judge_calls": 1.0}).to_dict()
+NO_VERDICT = Judgement.failed("down", cause=Cause.ENDPOINT).to_dict()
+
+
+@pytest.mark.parametrize(
+    ("verdict", "damage"),
+    [
+        *[(WHOLE, {"reward": value}) for value in (float("nan"), float("inf"), None, "1.0", True, [1.0])],
+        *[(WHOLE, {"is_success": value}) for value in (None, "no", 1)],
+        *[(WHOLE, {"metrics": value}) for value in ([1], {"judge_calls": "x"}, {"judge_calls": float("nan")}, None)],
+        *[(WHOLE, {"violations": value}) for value in ("abc", [1], None)],
+        (WHOLE, {"seconds": "x"}),
+        (WHOLE, {"reason": 5}),
+        (WHOLE, {"turns": ["x"]}),
+        (WHOLE, {"status": ["judged"]}),
+        (NO_VERDICT, {"reward": 0.0}),
+        (NO_VERDICT, {"is_success": False}),
+    ],
+    ids=repr,
+)
+def test_a_damaged_verdict_is_none_and_its_row_is_judged_again(
+    verdict: dict[str, Any], damage: dict[str, Any], tmp_path: Path
+) -> None:
+    """`--resume` kept a reward of NaN, null, true or 1e999, and a metric that was a text ended it with a traceback."""
+    assert Judgement.from_dict(verdict) is not None
+    assert Judgement.from_dict(verdict | damage) is None
+    path = tmp_path / "o.jsonl"
+    path.write_text(json.dumps({"id": "a", "judgement": verdict | damage}) + "\n")
+    (earlier,) = earlier_rows(path)
+    assert earlier.judgement is None
+    assert earlier.spent == {}
 
 
 def test_summaries_of_parts_add_up_to_the_summary_of_the_whole() -> None:
