@@ -15,6 +15,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from io import FileIO
+from itertools import islice
 from json.encoder import encode_basestring as _text
 from pathlib import Path
 from types import TracebackType
@@ -170,6 +171,7 @@ class ScoredFile:
         self.path = path.resolve() if path.is_symlink() else path
         self._resume = resume
         self._earlier: Path | None = None
+        self._lines = 0
 
     def __enter__(self) -> ScoredFile:
         if not self.path.name or (self.path.exists() and not self.path.is_file()):
@@ -251,6 +253,7 @@ class ScoredFile:
                 left = left[self._stream.write(left) :]
         except OSError as exc:
             raise self._refused(exc) from exc
+        self._lines += line.count(b"\n")
 
     def __exit__(
         self, kind: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None
@@ -265,13 +268,24 @@ class ScoredFile:
             self._unlock()
 
     def _finish(self, *, whole: bool) -> None:
-        self._stream.close()
         written = Path(self._stream.name)
+        if not whole and self._lines and self._earlier:
+            self._keep_the_rest(self._earlier)
+        self._stream.close()
         if whole:
-            put_in_place(written, self.path)
-            self.partial.unlink(missing_ok=True)
-        elif not _size(written):
+            # First over the rows that it goes on from: beside a whole output they would pass for a newer run's
+            if written != self.partial:
+                put_in_place(written, self.partial)
+            put_in_place(self.partial, self.path)
+        elif written.exists() and not _size(written):
             written.unlink()
+
+    def _keep_the_rest(self, earlier: Path) -> None:
+        """Add the rows that this run has not come to: they and its own are further than the earlier run's alone."""
+        with open(earlier, "rb") as rows:
+            for line in islice(rows, self._lines, None):
+                self.write(line if line.endswith(b"\n") else b"")
+        put_in_place(Path(self._stream.name), self.partial)
 
     def _refused(self, exc: OSError) -> ConfigError:
         """Why the output cannot be written, and the way out."""

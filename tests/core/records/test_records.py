@@ -202,6 +202,27 @@ def test_a_resumed_run_that_is_interrupted_too_loses_nothing(tmp_path: Path) -> 
         assert len(list(scored.earlier())) == 3
 
 
+def test_rows_behind_the_interruption_of_a_resumed_run_stay_beside_its_own(tmp_path: Path) -> None:
+    """The verdict on a failed row that was judged again was lost where the run did not come as far as the earlier."""
+    path = tmp_path / "scored.jsonl"
+    interrupt(path, [b'{"id": "a", "error": "a long one"}\n', b'{"id": "b"}\n', b'{"id": "c"}\n'])
+    interrupt(path, [b'{"id": "a"}\n'], resume=True)
+    with ScoredFile(path, resume=True) as scored:
+        assert [row.line for row in scored.earlier()] == [b'{"id": "a"}\n', b'{"id": "b"}\n', b'{"id": "c"}\n']
+
+
+def test_no_earlier_rows_stay_beside_a_whole_output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ended between the renaming and their removal, a run left them, and the next one judged the rest again."""
+    path = tmp_path / "scored.jsonl"
+    interrupt(path, [b'{"id": "a"}\n'])
+    monkeypatch.setattr(Path, "unlink", lambda *_, **__: pytest.fail("a file was removed"))
+    monkeypatch.setattr(ScoredFile, "_unlock", lambda _: None)
+    with ScoredFile(path, resume=True) as scored:
+        scored.write(b'{"id": "a"}\n{"id": "b"}\n')
+    assert path.read_bytes() == b'{"id": "a"}\n{"id": "b"}\n'
+    assert not list(tmp_path.glob("*.partial*[!k]"))
+
+
 def test_a_line_cut_by_a_crash_is_judged_again(tmp_path: Path) -> None:
     path = tmp_path / "scored.jsonl"
     path.with_name("scored.jsonl.partial").write_bytes(b'{"id": "a"}\n{"id": "b", "ju')
