@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 import io
 import json
-import os
 import math
+import os
 from collections import Counter
 from pathlib import Path
 from typing import Any
