@@ -678,6 +678,8 @@ def _read(source: str | Path | Mapping[str, Any] | DictConfig | None) -> DictCon
         raise ConfigError(f"{told}, so save it as UTF-8 ({exc})") from exc
     except OSError as exc:
         raise ConfigError(f"cannot read the configuration file {str(source)!r}: {exc}") from exc
+    except RecursionError as exc:
+        raise ConfigError(f"the configuration file {str(source)!r} is nested too deeply") from exc
     except yaml.YAMLError as exc:
         raise ConfigError(f"{str(source)!r} is not valid YAML: {yaml_hint(exc, Path(source))}{exc}") from exc
     if not isinstance(loaded, DictConfig):

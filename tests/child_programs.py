@@ -7,7 +7,7 @@ import signal
 import threading
 import time
 
-from agentscope_tuner._run.child_entry import ParentChannel
+from agentscope_tuner._run.channel import ParentChannel
 
 
 def main(channel: ParentChannel) -> None:

@@ -96,7 +96,7 @@ class Crowded(BaseJudge):
     async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> tuple[float, bool]:
         self._now += 1
         self._most = max(self._most, self._now)
-        for _ in range(20):
+        for _ in range(1000):
             await asyncio.sleep(0)
         self._now -= 1
         return float(self._most), True

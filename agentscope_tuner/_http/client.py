@@ -17,10 +17,8 @@ from typing import Any, TypeVar, cast
 
 import httpx
 
-from agentscope_tuner._http.answer import BadAnswer, HttpAnswer, HttpCall
-from agentscope_tuner._http.limiter import Limiter, pace_of
-from agentscope_tuner._http.limits import HttpLimits, Peer
-from agentscope_tuner._http.retry import Retries, is_busy, is_refused, retry_after
+from agentscope_tuner._http.answer import BadAnswer, HttpAnswer, HttpCall, HttpLimits, Peer
+from agentscope_tuner._http.limiter import Limiter, Retries, is_busy, is_refused, pace_of, retry_after
 from agentscope_tuner._version import __version__
 from agentscope_tuner.errors import ConfigError, JudgeError
 

@@ -24,7 +24,7 @@ from agentscope_tuner._run import channel
 
 _START = (
     "import json, sys; settings = json.loads(sys.argv[1]); sys.path[:] = settings['path'];"
-    "from agentscope_tuner._run.child_entry import main; main(settings)"
+    "from agentscope_tuner._run.channel import main; main(settings)"
 )
 # larger buffers cost more to allocate than most messages cost to read
 _PIECE = 2**16

@@ -14,9 +14,10 @@ import logging  # noqa: F401
 import os
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import _bootstrap
+from typing import Generic, TypeVar
 
 # A fork that has waited so many seconds happens all the same: forking must not hang either
 _PATIENCE = 60.0
@@ -110,3 +111,25 @@ def _after_in_child() -> None:
 
 
 os.register_at_fork(before=_before, after_in_parent=_after_in_parent, after_in_child=_after_in_child)
+
+
+Owner = TypeVar("Owner")
+T = TypeVar("T")
+
+
+class Kept(Generic[Owner, T]):
+    """A property that is computed at its first use, and then kept in the instance's `__dict__`.
+
+    Python 3.11's `functools.cached_property` holds a lock: a process that is forked while another thread computes the
+    property would wait for that lock for ever.
+    """
+
+    def __init__(self, compute: Callable[[Owner], T]) -> None:
+        self._compute = compute
+        self._name = compute.__name__
+        self.__doc__ = compute.__doc__
+
+    def __get__(self, owner: Owner, kind: type[Owner] | None = None) -> T:
+        value = self._compute(owner)
+        owner.__dict__[self._name] = value
+        return value

@@ -18,6 +18,7 @@ from typing import Annotated, BinaryIO, Literal, TypeVar
 import typer
 from rich.table import Table
 
+from agentscope_tuner._run.interrupts import Interruptible
 from agentscope_tuner.cli.console import Exit, cell, config_errors, err, fail, out, progress, say, table
 from agentscope_tuner.cli.ending import GRACE_SECONDS, each, ending
 from agentscope_tuner.cli.options import Conf, Format, Json, Map, Overrides, Source, conversion, mapped, opened_source
@@ -27,8 +28,7 @@ from agentscope_tuner.engines.judging import LineJudge
 from agentscope_tuner.engines.local import score
 from agentscope_tuner.engines.ray.files import score_files
 from agentscope_tuner.engines.ray.partitions import input_files
-from agentscope_tuner.engines.resumed import resumed, with_earlier
-from agentscope_tuner.engines.scored import JudgedBefore, ScoredBlock
+from agentscope_tuner.engines.scored import JudgedBefore, ScoredBlock, resumed, with_earlier
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
 from agentscope_tuner.graders.client.usage import Usage
 from agentscope_tuner.graders.cost import Estimate, Reckoner
@@ -196,7 +196,7 @@ def judge_file(
                     if strict and block.error is not None:
                         raise JudgeError(block.error)
 
-                with closing(score(judge, blocks, jobs=jobs)) as results:
+                with closing(score(judge, Interruptible(blocks), jobs=jobs)) as results:
                     each(results, take)
                 if not summary.rows:
                     # an earlier output stays as it is

@@ -20,8 +20,7 @@ from agentscope_tuner.config import PartConfig, TaskJudgeConfig, task_judge_sect
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.records import Summary
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward
-from agentscope_tuner.task_judge.combined.settings import Part
-from agentscope_tuner.task_judge.combined.verdicts import PartVerdicts
+from agentscope_tuner.task_judge.combined.settings import Part, PartVerdicts
 from agentscope_tuner.task_judge.combined_judge import CombinedJudge
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 from agentscope_tuner.task_judge.contract.loading import JUDGES_BY_TYPE

@@ -3,12 +3,203 @@
 from __future__ import annotations
 
 import logging
+import pickle
+import threading
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Iterator
-from typing import Generic
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from itertools import groupby, islice
+from queue import SimpleQueue
+from typing import Any, Generic, Protocol, TypeVar
 
-from agentscope_tuner.engines.work import Out, Rows, Work
+from agentscope_tuner._run import interrupts
+from agentscope_tuner.errors import JudgeError
 from agentscope_tuner.records.blocks import Block
+from agentscope_tuner.task_judge.contract.deadline import Traits
+
+In = TypeVar("In")
+Out = TypeVar("Out")
+Out_co = TypeVar("Out_co", covariant=True)
+
+# No trainer has larger groups. A longer run is a data set with the same task id everywhere: it must not fill the memory
+MOST_IN_GROUP = 1024
+
+
+class BlockAnswer(Protocol):
+    """The judging of one block in a worker process: iterating judges it, step by step."""
+
+    def __iter__(self) -> Iterator[bytes]:
+        """A note for each step as soon as it is done, from which `Work.recovered` makes results."""
+
+    def packed(self) -> Any:
+        """The results of the steps since the last call, as plain data."""
+
+
+class Work(Protocol[Out_co]):
+    """Judges blocks for an engine; every process that judges makes its own object from `recipe`.
+
+    Attributes:
+        traits: how the judge must be called.
+        concurrency: `astuner.task_judge.concurrency`.
+        deadline: seconds for the verdict on a row or group, in a process that can be killed; None for no limit.
+        recipe: the work's class and arguments, from which another process makes the same object.
+    """
+
+    traits: Traits
+    concurrency: int
+    deadline: float | None
+    recipe: tuple[object, ...]
+
+    def blocks(self, items: Iterable[Any]) -> Iterator[Block]:
+        """The input in blocks, numbered, as this judge takes it; reads it as needed."""
+
+    def judge(self, block: Any) -> Sequence[Out_co]:
+        """The results of a block."""
+
+    async def ajudge(self, block: Any) -> Sequence[Out_co]:
+        """`judge` for judges that await."""
+
+    def failed(self, block: Any, error: JudgeError) -> Sequence[Out_co]:
+        """Failed results for all its rows, with `error`."""
+
+    def answer(self, block: Any) -> BlockAnswer:
+        """`judge` in a worker process, not begun yet. An exception while the block is judged fails the whole block."""
+
+    # Plain tuples go between processes: a pickle that names classes takes twenty times as long to read
+
+    def unpack(self, packed: Any) -> Sequence[Out_co]:
+        """The results from `BlockAnswer.packed`."""
+
+    def recovered(self, block: Any, notes: list[bytes]) -> Sequence[Out_co] | str:
+        """The results of a block from the notes of a dead worker, or a text that says why there are none."""
+
+
+class OneStep:
+    """The answer to a block that is judged as a whole."""
+
+    def __init__(self, judge: Callable[[], Any]) -> None:
+        self._judge = judge
+        self._results: Any = None
+
+    def __iter__(self) -> Iterator[bytes]:
+        self._results = self._judge()
+        yield pickle.dumps(self._results, pickle.HIGHEST_PROTOCOL)
+
+    def packed(self) -> Any:
+        """See BlockAnswer."""
+        return self._results
+
+
+def groups(items: Iterable[In], key: Callable[[In], str] | None) -> Iterator[tuple[list[In], str | None]]:
+    """Groups of neighbours with the same key, each with the reason why it cannot be judged, or None.
+
+    An item with an empty key is a group by itself; so is every item where there is no `key`. No judge can rank a run
+    of more than `MOST_IN_GROUP` neighbours: its items come one by one, each with that reason.
+    """
+    if key is None:
+        for item in items:
+            yield [item], None
+        return
+    for name, run in groupby(items, key):
+        if not name:
+            for item in run:
+                yield [item], None
+            continue
+        group = list(islice(run, MOST_IN_GROUP + 1))
+        if len(group) <= MOST_IN_GROUP:
+            yield group, None
+            continue
+        why = (
+            f"more than {MOST_IN_GROUP} neighbours have task id {name!r:.200}: an advantage group cannot be that large"
+        )
+        for part in (group, run):
+            for item in part:
+                yield [item], why
+
+
+class Rows(Generic[Out]):
+    """The results of a run: the crew adds them, the caller takes them, in the order of the input or as they come.
+
+    The caller's thread takes no lock that it could be interrupted with: one that is held would stop the crew.
+
+    Attributes:
+        ready: results that can be handed on.
+        ended: the total span of the blocks that are finished or dropped.
+        released: the total span of the blocks whose results have come to `ready`; `released_bytes` is their size.
+        error: the exception that ended the whole run; None as long as it goes on.
+    """
+
+    def __init__(self, *, ordered: bool) -> None:
+        self.ready: deque[Out] = deque()
+        self.ended = 0
+        self.released = 0
+        self.released_bytes = 0
+        self.error: BaseException | None = None
+        # Of an Event an interrupt may leave the lock behind
+        self._news = SimpleQueue[None]()
+        self._ordered = ordered
+        self._lock = threading.Lock()
+        self._held: dict[int, tuple[Block, Sequence[Out]]] = {}
+        self._next = 0
+
+    def wait(self) -> None:
+        """Return after the next change, or at once where there was one since `look`. Interrupts are welcome."""
+        with interrupts.welcome:
+            self._news.get()
+
+    def look(self) -> None:
+        """Forget the changes so far."""
+        while not self._news.empty():
+            self._news.get()
+
+    def finish(self, blocks: Iterable[tuple[Block, Sequence[Out]]]) -> None:
+        """Add the results of blocks; any thread may call it."""
+        with self._lock:
+            span = 0
+            for block, results in blocks:
+                if self._ordered:
+                    self._held[block.number] = (block, results)
+                else:
+                    self._release(block, results)
+                span += block.span
+            while self._next in self._held:
+                block, results = self._held.pop(self._next)
+                self._release(block, results)
+                self._next = block.end
+            # Increment last: the lock-free reader stops when all that was begun has ended and `ready` is empty
+            self.ended += span
+        self._news.put(None)
+
+    def give_up(self, begun: Iterable[Block], failed: Callable[[Block], Sequence[Out]]) -> None:
+        """Release all that is finished: a block before it that is not gets the results of `failed`, so that each row
+        stays at its place. Those behind the last finished one are left out.
+        """
+        with self._lock:
+            last = max(self._held, default=-1)
+            for block in begun:
+                if self._next <= block.number < last:
+                    self._held.setdefault(block.number, (block, failed(block)))
+            while self._next in self._held:
+                block, results = self._held.pop(self._next)
+                self._release(block, results)
+                self._next = block.end
+
+    def drop(self, span: int) -> None:
+        """Count blocks that will never be judged, `span` in all."""
+        with self._lock:
+            self.ended += span
+        self._news.put(None)
+
+    def fail(self, error: BaseException) -> None:
+        """End the run with `error`: no more results will come."""
+        self.error = error
+        self._news.put(None)
+
+    def _release(self, block: Block, results: Sequence[Out]) -> None:
+        self.ready.extend(results)
+        self.released += block.span
+        self.released_bytes += block.size
+
 
 # A batch that takes longer than planned is handed back in part: other workers may be idle, and rows wait behind it.
 SLICE_SECONDS = 0.05
@@ -112,7 +303,7 @@ class _Feed(Generic[Out]):
                 self.open = False
                 return
             crew.begin(block)
-            # Count last: a block that Ctrl-C stopped before `begin` must not be waited for
+            # Count last: a block that an interrupt stopped before `begin` must not be waited for
             self._begun += block.span
             self._begun_bytes += block.size
 
@@ -143,7 +334,8 @@ def run(crew: Crew[Out], blocks: Iterator[Block]) -> Generator[Out, None, None]:
             except KeyboardInterrupt:
                 # What is finished behind a row that is not has been paid for
                 crew.give_up()
-                yield from crew.rows.ready
+                while crew.rows.ready:
+                    yield crew.rows.ready.popleft()
                 raise
             raise
         if feed.error is not None:
@@ -155,15 +347,12 @@ def run(crew: Crew[Out], blocks: Iterator[Block]) -> Generator[Out, None, None]:
 def _hand_on(feed: _Feed[Out], rows: Rows[Out]) -> Iterator[Out]:
     ready = rows.ready
     while feed.open or feed.under_way or ready:
-        # Clear before looking: a block that finishes while we look sets the event again
-        rows.news.clear()
+        # Before looking: of a block that finishes while we look there is news again
+        rows.look()
         while ready:
-            # Ctrl-C is raised after calls, so there is none between taking a row out and yielding it: no row is lost
-            row = ready[0]
-            del ready[0]
-            yield row
+            yield ready.popleft()
         feed.fill()
         if rows.error is not None:
             raise rows.error
         if feed.under_way and not ready:
-            rows.news.wait()
+            rows.wait()

@@ -10,15 +10,15 @@ import pickle
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
 from agentscope_tuner.config import Source, resolve
+from agentscope_tuner.engines.crew import OneStep, groups
 from agentscope_tuner.engines.scored import AlikeRows, JudgedBefore, JudgedRow, ScoredBlock, ScoredLine, name_and_label
-from agentscope_tuner.engines.work import OneStep, groups
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.records import Line, Row, judged_end, parse_line, read_end, scored_line
 from agentscope_tuner.records.blocks import Block, LineBlock
@@ -181,20 +181,12 @@ def _in_worker(kind: Callable[..., Any], *arguments: Any) -> Any:
     return kind(*arguments, in_worker=True)
 
 
+_FIELDS = tuple(field.name for field in fields(Judgement))
+
+
 def _fields(judgement: Judgement) -> tuple[Any, ...]:
-    return (
-        judgement.status,
-        judgement.reward,
-        judgement.is_success,
-        judgement.reason,
-        judgement.violations,
-        judgement.error,
-        dict(judgement.metrics),
-        judgement.seconds,
-        judgement.cause,
-        judgement.calls,
-        judgement.turns,
-    )
+    # Its metrics may be a mapping of any kind
+    return tuple(getattr(replace(judgement, metrics=dict(judgement.metrics)), name) for name in _FIELDS)
 
 
 def task_of(rollout: Rollout) -> WorkflowTask:
@@ -367,10 +359,7 @@ class LineJudge:
             return item.scored
         try:
             if parsed is None:
-                row = parse_line(item)
-                return self._scored(
-                    row, _bad_row(row) if row.rollout is None else self._rollouts.verdicts([row.rollout])[0]
-                )
+                return self._judge_row(parse_line(item))
             rollout, task = parsed
             started = time.perf_counter()
             outcome = self._outcome(task, rollout.output)

@@ -23,13 +23,12 @@ from concurrent.futures import Future
 from itertools import chain
 from typing import Any, overload
 
-from agentscope_tuner._run import loops, threads
+from agentscope_tuner._run import interrupts, loops
 from agentscope_tuner.config import Source
-from agentscope_tuner.engines.crew import SLICE_SECONDS, Crew, run
+from agentscope_tuner.engines.crew import SLICE_SECONDS, Crew, Out, Rows, Work, run
 from agentscope_tuner.engines.judging import LineJudge, PlacedJudgement, RolloutJudge
 from agentscope_tuner.engines.processes import ProcessCrew
 from agentscope_tuner.engines.scored import ScoredBlock
-from agentscope_tuner.engines.work import Out, Rows, Work
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.records.blocks import Block
 from agentscope_tuner.workflow import Rollout
@@ -65,7 +64,7 @@ class WaitingCrew(Crew[Out]):
                 elif block.results is not None:
                     self.rows.finish([(block, block.results)])
                 elif self._in_threads:
-                    self.rows.finish([(block, await asyncio.wrap_future(threads.start(self._judged, block)))])
+                    self.rows.finish([(block, await asyncio.wrap_future(loops.start_thread(self._judged, block)))])
                 else:
                     self.rows.finish([(block, await self._ajudged(block))])
         # boundary: a judge's own errors are failed rows by now, so this is a fault of ours: the caller raises it
@@ -179,21 +178,24 @@ def _judged_here(
     work: LineJudge, block: Block, seconds: float = math.inf
 ) -> Generator[ScoredBlock, None, Block | None]:
     """Judge a block in the caller's thread, for about `seconds` at most; what is left of it."""
-    answer, steps, left = work.answer(block), 0, False
+    answer = work.answer(block)
+    judged, steps, left, more = iter(answer), 0, False, True
     started = handed_on = time.monotonic()
     try:
-        for _ in answer:
-            steps += 1
-            now = time.monotonic()
-            if left := now - started > seconds:
-                break
-            if now - handed_on > SLICE_SECONDS:
-                handed_on = now
-                yield answer.packed()
+        while more and not left:
+            with interrupts.welcome:
+                for _ in judged:
+                    steps += 1
+                    now = time.monotonic()
+                    if (left := now - started > seconds) or now - handed_on > SLICE_SECONDS:
+                        handed_on = now
+                        break
+                else:
+                    more = False
+            yield answer.packed()
     except KeyboardInterrupt:
         yield answer.packed()
         raise
-    yield answer.packed()
     return block.cut(steps)[1] if left else None
 
 
@@ -204,7 +206,10 @@ def _score(work: Work[Out], items: Iterable[Any], jobs: int | None, ordered: boo
         yield from run(_crew(work, Rows(ordered=ordered), jobs), blocks)
         return
     for block in blocks:
-        yield from work.judge(block) if block.results is None else block.results
+        if block.results is None:
+            with interrupts.welcome:
+                block.results = work.judge(block)
+        yield from block.results
 
 
 def automatic_jobs(work: Work[Any]) -> int:

@@ -10,8 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from agentscope_tuner.env_service.client import AsyncEnvServiceClient, ClientOptions, EnvServiceClient
-    from agentscope_tuner.env_service.gym_env import GymEnv
+    from agentscope_tuner.env_service.client import AsyncEnvServiceClient, ClientOptions, EnvServiceClient, GymEnv
     from agentscope_tuner.env_service.wire import Created, StepResult
 
 __all__ = ["AsyncEnvServiceClient", "ClientOptions", "Created", "EnvServiceClient", "GymEnv", "StepResult"]
@@ -21,7 +20,7 @@ _HOME = {
     "ClientOptions": "client",
     "Created": "wire",
     "EnvServiceClient": "client",
-    "GymEnv": "gym_env",
+    "GymEnv": "client",
     "StepResult": "wire",
 }
 

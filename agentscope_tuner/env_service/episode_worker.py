@@ -16,7 +16,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from agentscope_tuner._run.child_entry import ParentChannel
+from agentscope_tuner._run.channel import ParentChannel
 from agentscope_tuner.env_service.environment import Environment
 from agentscope_tuner.env_service.wire import finite_score
 from agentscope_tuner.errors import BadScore, ConfigError

@@ -20,8 +20,9 @@ from pathlib import Path
 from typing import Any
 
 from agentscope_tuner.errors import ConfigError
-from agentscope_tuner.records.reader import Line
+from agentscope_tuner.records.reader import Line, encoded
 from agentscope_tuner.records.scored_rows import STEP_KEYS
+from agentscope_tuner.rules.tables import is_text
 from agentscope_tuner.storage import GZIP, PARQUET, StoredFile, is_gzip, open_arrow, open_parquet, pyarrow_for
 from agentscope_tuner.workflow import Task
 
@@ -176,7 +177,7 @@ class _Rows:
                 _as_written(row, self._json)
             if self._may_be_rollouts:
                 _own_form(row)
-            return _encoded(row), problem
+            return encoded(row), problem
         except (TypeError, ValueError, OverflowError, RecursionError) as exc:
             return b"", f"a cell has no form in JSON: {_first_line(exc)}"
 
@@ -274,14 +275,6 @@ def _decoded_text(value: bytes) -> str:
         return value.decode()
     except UnicodeDecodeError:
         return base64.b64encode(value).decode()
-
-
-def _encoded(row: Mapping[str, Any]) -> bytes:
-    try:
-        return json.dumps(row, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        # JSON in a text may escape half a surrogate pair, which UTF-8 cannot encode
-        return json.dumps(row).encode()
 
 
 def _first_line(exc: BaseException) -> str:
@@ -451,7 +444,7 @@ def _kind(name: str, value: Any) -> str:
     if isinstance(value, float):
         return "float"
     # Arrow refuses half a surrogate pair in a text; JSON escapes it
-    return "text" if isinstance(value, str) and _is_text(value) else "json"
+    return "text" if isinstance(value, str) and is_text(value) else "json"
 
 
 def _with(kind: str, other: str) -> str:
@@ -462,14 +455,6 @@ def _with(kind: str, other: str) -> str:
     if both == {"small", "float"}:
         return "float"
     return "int" if both == {"small", "int"} else "json"
-
-
-def _is_text(value: str) -> bool:
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _type_of(kind: str, metrics: Sequence[str]) -> Any:

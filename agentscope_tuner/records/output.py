@@ -15,6 +15,7 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from io import FileIO
+from itertools import islice
 from json.encoder import encode_basestring as _text
 from pathlib import Path
 from types import TracebackType
@@ -22,7 +23,7 @@ from typing import IO, Any, NamedTuple
 
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.records.columnar import write_columnar, write_table
-from agentscope_tuner.records.reader import Row
+from agentscope_tuner.records.reader import Row, encoded, object_in
 from agentscope_tuner.storage import (
     StoredFile,
     file_system,
@@ -46,7 +47,7 @@ def scored_line(row: Row, judgement: Judgement, config_digest: str = "") -> byte
     unjudged = _without_judgement(row.raw) if row.rollout is not None else None
     if unjudged is None:
         verdict = {**judgement.to_dict(), "config": config_digest} if config_digest else judgement.to_dict()
-        return _encode({**own_keys(row.raw), "judgement": verdict}) + b"\n"
+        return encoded({**own_keys(row.raw), "judgement": verdict}) + b"\n"
     return unjudged[:-1] + judged_end(judgement, judgement.seconds, config_digest)
 
 
@@ -75,7 +76,7 @@ def judged_end(judgement: Judgement, seconds: float, config_digest: str = "") ->
         return verdict.encode()
     except UnicodeEncodeError:
         named = {"config": config_digest} if config_digest else {}
-        plain = _encode({**judgement.to_dict(), "seconds": round(seconds, 6), **named})
+        plain = encoded({**judgement.to_dict(), "seconds": round(seconds, 6), **named})
         return b', "judgement": ' + plain + b"}\n"
 
 
@@ -104,22 +105,9 @@ def _without_judgement(raw: bytes) -> bytes | None:
 
 def own_keys(raw: bytes) -> dict[str, Any]:
     """The keys of a line besides its judgement; empty when the line is no JSON object."""
-    try:
-        parsed = json.loads(raw)
-    except (ValueError, RecursionError):
-        return {}
-    if not isinstance(parsed, dict):
-        return {}
+    parsed = object_in(raw) or {}
     parsed.pop("judgement", None)
     return parsed
-
-
-def _encode(value: Any) -> bytes:
-    try:
-        return json.dumps(value, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        # A model can write half a surrogate pair: UTF-8 cannot encode it, a JSON escape can
-        return json.dumps(value).encode()
 
 
 class EarlierRow(NamedTuple):
@@ -158,11 +146,8 @@ def earlier_rows(path: Path | None) -> Iterator[EarlierRow]:
         return
     with open(path, "rb") as stream:
         for line in stream:
-            try:
-                own = json.loads(line)
-            except (ValueError, RecursionError):
-                return
-            if not line.endswith(b"\n") or not isinstance(own, dict):
+            own = object_in(line)
+            if own is None or not line.endswith(b"\n"):
                 return
             verdict = own.pop("judgement", None)
             config = verdict.pop("config", None) if isinstance(verdict, dict) else None
@@ -186,6 +171,7 @@ class ScoredFile:
         self.path = path.resolve() if path.is_symlink() else path
         self._resume = resume
         self._earlier: Path | None = None
+        self._lines = 0
 
     def __enter__(self) -> ScoredFile:
         if not self.path.name or (self.path.exists() and not self.path.is_file()):
@@ -270,6 +256,7 @@ class ScoredFile:
                 left = left[self._stream.write(left) :]
         except OSError as exc:
             raise self._refused(exc) from exc
+        self._lines += line.count(b"\n")
 
     def __exit__(
         self, kind: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None
@@ -284,13 +271,24 @@ class ScoredFile:
             self._unlock()
 
     def _finish(self, *, whole: bool) -> None:
-        self._stream.close()
         written = Path(self._stream.name)
+        if not whole and self._lines and self._earlier:
+            self._keep_the_rest(self._earlier)
+        self._stream.close()
         if whole:
-            put_in_place(written, self.path)
-            self.partial.unlink(missing_ok=True)
-        elif not _size(written):
+            # First over the rows that it goes on from: beside a whole output they would pass for a newer run's
+            if written != self.partial:
+                put_in_place(written, self.partial)
+            put_in_place(self.partial, self.path)
+        elif written.exists() and not _size(written):
             written.unlink()
+
+    def _keep_the_rest(self, earlier: Path) -> None:
+        """Add the rows that this run has not come to: they and its own are further than the earlier run's alone."""
+        with open(earlier, "rb") as rows:
+            for line in islice(rows, self._lines, None):
+                self.write(line if line.endswith(b"\n") else b"")
+        put_in_place(Path(self._stream.name), self.partial)
 
     def _refused(self, exc: OSError) -> ConfigError:
         """Why the output cannot be written, and the way out."""

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
@@ -170,10 +170,24 @@ def parse_tasks(lines: Iterable[Line]) -> Iterator[Row]:
 
 
 def _task(line: Line) -> dict[str, object] | None:
+    task = object_in(line.raw) or {}
+    if isinstance(task.get("task"), dict) and "output" not in task:
+        return dict(task["task"])
+    return task if "main_query" in task and "task" not in task else None
+
+
+def object_in(raw: bytes | str) -> dict[str, Any] | None:
+    """The JSON object in a line or a cell; None where it holds anything else."""
     try:
-        task = json.loads(line.raw)
+        found = json.loads(raw)
     except (ValueError, RecursionError):
         return None
-    if isinstance(task, dict) and isinstance(task.get("task"), dict) and "output" not in task:
-        return dict(task["task"])
-    return task if isinstance(task, dict) and "main_query" in task and "task" not in task else None
+    return found if isinstance(found, dict) else None
+
+
+def encoded(value: object) -> bytes:
+    """`value` as JSON in UTF-8. A model can write half a surrogate pair: UTF-8 cannot encode it, a JSON escape can."""
+    try:
+        return json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return json.dumps(value).encode()

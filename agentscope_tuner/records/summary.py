@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from agentscope_tuner.task_judge.contract.judgement import Judgement
@@ -21,20 +21,8 @@ MARKS = ("unread", "undecided")
 # Prefixes of the metrics of a combined judge's parts and a routed judge's routes
 _MEANS = ("part/", "route/", "elsewhere/")
 _MOST_MEANS = 100
-_PLAIN = (
-    "rows",
-    "statuses",
-    "reward_sum",
-    "successes",
-    "violations",
-    "failures",
-    "causes",
-    "labelled",
-    "agreed",
-    "usage",
-    "means",
-    "marks",
-)
+_NUMBERS = ("rows", "reward_sum", "successes", "labelled", "agreed")
+_COUNTERS = ("statuses", "violations", "causes", "marks")
 
 
 @dataclass(slots=True)
@@ -79,12 +67,8 @@ class Summary:
         for rule in judgement.violations:
             self.violations[rule] += count
         for metric, value in judgement.metrics.items():
-            if (
-                metric.startswith(_USAGE)
-                and metric not in _NOT_SUMS
-                and (metric in self.usage or len(self.usage) < _MOST_USAGES)
-            ):
-                self.usage[metric] = self.usage.get(metric, 0.0) + count * value
+            if metric.startswith(_USAGE) and metric not in _NOT_SUMS:
+                self._add_usage(metric, count * value)
             elif metric in MARKS:
                 self.marks[metric] += count * bool(value)
             elif metric.startswith(_MEANS) and metric.count("/") == 1:
@@ -104,6 +88,10 @@ class Summary:
         # Reasons may quote rows, so their number is bounded: further ones are counted together
         self.failures[reason if reason in self.failures or len(self.failures) < _MOST_REASONS else "(others)"] += count
 
+    def _add_usage(self, metric: str, total: float) -> None:
+        if metric in self.usage or len(self.usage) < _MOST_USAGES:
+            self.usage[metric] = self.usage.get(metric, 0.0) + total
+
     def _add_mean(self, metric: str, count: float, total: float) -> None:
         if metric in self.means or len(self.means) < _MOST_MEANS:
             rows, so_far = self.means.get(metric, (0.0, 0.0))
@@ -111,20 +99,14 @@ class Summary:
 
     def merge(self, other: Summary) -> None:
         """Add the counts of other rows, judged elsewhere."""
-        self.rows += other.rows
-        self.statuses.update(other.statuses)
-        self.reward_sum += other.reward_sum
-        self.successes += other.successes
-        self.violations.update(other.violations)
-        self.causes.update(other.causes)
-        self.marks.update(other.marks)
-        self.labelled += other.labelled
-        self.agreed += other.agreed
+        for number in _NUMBERS:
+            setattr(self, number, getattr(self, number) + getattr(other, number))
+        for counter in _COUNTERS:
+            getattr(self, counter).update(getattr(other, counter))
         for reason, count in other.failures.items():
             self._add_failures(reason, count)
         for metric, total in other.usage.items():
-            if metric in self.usage or len(self.usage) < _MOST_USAGES:
-                self.usage[metric] = self.usage.get(metric, 0.0) + total
+            self._add_usage(metric, total)
         for metric, (rows, sum_of_rewards) in other.means.items():
             self._add_mean(metric, rows, sum_of_rewards)
         for kind, example in other.examples.items():
@@ -134,11 +116,10 @@ class Summary:
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
         plain = {name: getattr(self, name) for name in _PLAIN}
-        counted = {name: dict(value) for name, value in plain.items() if isinstance(value, dict)}
+        examples = [[name, judgement.to_dict()] for name, judgement in self.examples.values()]
         return {
-            **plain,
-            **counted,
-            "examples": [[name, judgement.to_dict()] for name, judgement in self.examples.values()],
+            **{name: dict(value) if isinstance(value, dict) else value for name, value in plain.items()},
+            "examples": examples,
         }
 
     @classmethod
@@ -168,3 +149,6 @@ class Summary:
     def success_rate(self) -> float | None:
         """The share of successes among rows with a verdict, 0 to 1; None without one."""
         return self.successes / self.verdicts if self.verdicts else None
+
+
+_PLAIN = tuple(one.name for one in fields(Summary) if "examples" not in one.name)

@@ -225,7 +225,7 @@ class CsvTable:
     def __init__(self, lines: _Lines, path: Path, delimiter: str) -> None:
         # The csv module has a single limit for the whole process, so it is only ever raised
         csv.field_size_limit(max(csv.field_size_limit(), MAX_CHARS))
-        self._lines = lines
+        self._lines, self.share_read = lines, lines.share_read
         self._delimiter = delimiter
         # Strict, so that an unclosed quote is an error, and not a row with the rest of the file in it
         self._reader = csv.reader(lines, delimiter=delimiter, strict=True)
@@ -268,9 +268,6 @@ class CsvTable:
             else:
                 yield TableRow(line, dict(zip(self.columns, cells, strict=True)), cells)
 
-    def share_read(self) -> float:
-        return self._lines.share_read()
-
     @contextmanager
     def writer(self, path: Path, new_columns: Mapping[str, type]) -> Iterator[WriteRow]:
         # A table that was checked before has verdict columns already: the new columns replace them
@@ -311,7 +308,7 @@ class JsonlTable:
     columns: None = None
 
     def __init__(self, lines: _Lines) -> None:
-        self._lines = lines
+        self._lines, self.share_read = lines, lines.share_read
 
     def rows(self) -> Iterator[TableRow]:
         for line in self._lines:
@@ -319,9 +316,6 @@ class JsonlTable:
             text = line.rstrip("\r\n")
             if text.strip():
                 yield _jsonl_row(self._lines.number, text)
-
-    def share_read(self) -> float:
-        return self._lines.share_read()
 
     @contextmanager
     def writer(self, path: Path, new_columns: Mapping[str, type]) -> Iterator[WriteRow]:
@@ -379,12 +373,13 @@ def _text_problem(lines: Sequence[str]) -> str | None:
     for line in lines:
         if "\0" in line:
             return "holds a NUL"
-        if not _is_text(line):
+        if not is_text(line):
             return "holds bytes that are not text in this encoding"
     return None
 
 
-def _is_text(line: str) -> bool:
+def is_text(line: str) -> bool:
+    """Whether UTF-8 can encode `line`: it holds no half of a surrogate pair."""
     if line.isascii():
         return True
     try:

@@ -16,10 +16,9 @@ from starlette.routing import BaseRoute, Mount, Route, Router
 
 from agentscope_tuner._version import __version__
 from agentscope_tuner.errors import ConfigError
-from agentscope_tuner.service.admission import Gate, ServiceSettings
+from agentscope_tuner.service.admission import Gate, Probe, ServiceSettings
 from agentscope_tuner.service.handler import Exchange
 from agentscope_tuner.service.metrics import JudgeMetrics, ServiceMetrics
-from agentscope_tuner.service.readiness import Probe
 from agentscope_tuner.service.token import OPEN_PATH, BearerGuard, TokenFile
 from agentscope_tuner.service.wires import WIRES, Served
 from agentscope_tuner.task_judge.batch import ConfiguredJudge

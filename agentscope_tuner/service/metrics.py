@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import get_args
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
@@ -25,44 +26,24 @@ class ServiceMetrics:
     def __init__(self, gate: Gate) -> None:
         self._registry = registry = CollectorRegistry()
         ProcessCollector(registry=registry)
-        self.requests = Counter("astuner_requests", "Requests answered.", ("judge", "wire", "code"), registry=registry)
-        self.request_seconds = Histogram(
-            "astuner_request_seconds",
-            "From a request's first byte to its answer.",
-            ("judge", "wire"),
-            buckets=_BUCKETS,
-            registry=registry,
-        )
-        self.verdicts = Counter(
-            "astuner_verdicts", "Rows by status: judged, filtered or failed.", ("judge", "status"), registry=registry
-        )
-        self.failures = Counter(
-            "astuner_failures", "Failed rows by what has to be mended.", ("judge", "cause"), registry=registry
-        )
-        self.marks = Counter(
-            "astuner_marked",
-            "Rows of 0.0 whose answer was not found wrong, but unread or undecided.",
-            ("judge", "mark"),
-            registry=registry,
-        )
-        self.verdict_seconds = Histogram(
-            "astuner_verdict_seconds", "What a verdict took.", ("judge",), buckets=_BUCKETS, registry=registry
-        )
-        self.calls = Counter(
-            "astuner_llm_calls", "Calls of judge models whose verdicts were reached.", ("judge",), registry=registry
-        )
-        self.hits = Counter(
-            "astuner_llm_cache_hits", "Replies taken from the verdict cache.", ("judge",), registry=registry
-        )
-        self.tokens = Counter("astuner_llm_tokens", "Tokens of those calls.", ("judge", "kind"), registry=registry)
-        self.cost = Counter(
-            "astuner_llm_cost", "Price of those calls, where prices are configured.", ("judge",), registry=registry
-        )
-        Gauge("astuner_queue", "Requests that wait for a slot.", registry=registry).set_function(lambda: gate.waiting)
-        Gauge("astuner_in_flight", "Requests being judged.", registry=registry).set_function(lambda: gate.running)
-        Gauge("astuner_draining", "1 once the service was told to end.", registry=registry).set_function(
-            lambda: gate.draining
-        )
+        counter = partial(Counter, registry=registry)
+        histogram = partial(Histogram, buckets=_BUCKETS, registry=registry)
+        gauge = partial(Gauge, registry=registry)
+        self.requests = counter("astuner_requests", "Requests answered.", ("judge", "wire", "code"))
+        took = "From a request's first byte to its answer."
+        self.request_seconds = histogram("astuner_request_seconds", took, ("judge", "wire"))
+        self.verdicts = counter("astuner_verdicts", "Rows by status: judged, filtered or failed.", ("judge", "status"))
+        self.failures = counter("astuner_failures", "Failed rows by what has to be mended.", ("judge", "cause"))
+        marked = "Rows of 0.0 whose answer was not found wrong, but unread or undecided."
+        self.marks = counter("astuner_marked", marked, ("judge", "mark"))
+        self.verdict_seconds = histogram("astuner_verdict_seconds", "What a verdict took.", ("judge",))
+        self.calls = counter("astuner_llm_calls", "Calls of judge models whose verdicts were reached.", ("judge",))
+        self.hits = counter("astuner_llm_cache_hits", "Replies taken from the verdict cache.", ("judge",))
+        self.tokens = counter("astuner_llm_tokens", "Tokens of those calls.", ("judge", "kind"))
+        self.cost = counter("astuner_llm_cost", "Price of those calls, where prices are configured.", ("judge",))
+        gauge("astuner_queue", "Requests that wait for a slot.").set_function(lambda: gate.waiting)
+        gauge("astuner_in_flight", "Requests being judged.").set_function(lambda: gate.running)
+        gauge("astuner_draining", "1 once the service was told to end.").set_function(lambda: gate.draining)
 
     def text(self) -> bytes:
         """All metrics, as Prometheus reads them."""

@@ -12,9 +12,17 @@ from typing import Any
 
 import httpx
 
-from agentscope_tuner._http.answer import HttpAnswer, HttpCall, detail_of, json_object, malformed
+from agentscope_tuner._http.answer import (
+    HttpAnswer,
+    HttpCall,
+    HttpLimits,
+    Peer,
+    checked_token,
+    detail_of,
+    json_object,
+    malformed,
+)
 from agentscope_tuner._http.client import HttpExchange
-from agentscope_tuner._http.limits import HttpLimits, Peer, checked_token
 from agentscope_tuner._jail.jail import Ending
 from agentscope_tuner.config import SECTION, SandboxConfig
 from agentscope_tuner.errors import Cause, ConfigError, DeadlineError, JudgeError

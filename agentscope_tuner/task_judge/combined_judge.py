@@ -10,21 +10,22 @@ from numbers import Real
 from types import MappingProxyType
 from typing import Any
 
-from agentscope_tuner._run import loops, threads
+from agentscope_tuner._run import loops
 from agentscope_tuner.errors import Cause, ConfigError, DeadlineError, JudgeError
 from agentscope_tuner.graders.cost import Estimate, Reckoner
 from agentscope_tuner.task_judge.base_judge import Reward
 from agentscope_tuner.task_judge.combined.asks_judges import AsksJudges, same_for
 from agentscope_tuner.task_judge.combined.settings import (
     COMBINATIONS,
+    Account,
     Part,
+    PartVerdicts,
     check_together,
     function_of,
     in_stages,
     load_parts,
     written,
 )
-from agentscope_tuner.task_judge.combined.verdicts import Account, PartVerdicts
 from agentscope_tuner.task_judge.contract.judgement import RULES_REWARD, Judgement
 from agentscope_tuner.task_judge.contract.task_judge import estimate_of
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
@@ -290,4 +291,4 @@ def _at_once(calls: Sequence[Callable[[], list[Judgement]]]) -> list[list[Judgem
     """The answers of blocking calls. Several calls run in threads: one thread for each part, not for each row."""
     if len(calls) == 1:
         return [calls[0]()]
-    return [future.result() for future in [threads.start(call) for call in calls]]
+    return [future.result() for future in [loops.start_thread(call) for call in calls]]

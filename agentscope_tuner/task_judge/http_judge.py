@@ -13,9 +13,19 @@ from typing import Any
 import httpx
 from pydantic import Field, ValidationError
 
-from agentscope_tuner._http.answer import BadAnswer, HttpAnswer, HttpCall, detail_of, json_object, malformed, shown
+from agentscope_tuner._http.answer import (
+    BadAnswer,
+    HttpAnswer,
+    HttpCall,
+    HttpLimits,
+    Peer,
+    checked_token,
+    detail_of,
+    json_object,
+    malformed,
+    shown,
+)
 from agentscope_tuner._http.client import HttpExchange
-from agentscope_tuner._http.limits import HttpLimits, Peer, checked_token
 from agentscope_tuner._run import loops
 from agentscope_tuner.config import SECTION, StrictSection, task_judge_section, validate_section
 from agentscope_tuner.errors import Cause, ConfigError, DeadlineError, JudgeError, judge_error

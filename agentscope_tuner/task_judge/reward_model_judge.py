@@ -10,9 +10,8 @@ from typing import Any
 import httpx
 from pydantic import Field, SecretStr, model_validator
 
-from agentscope_tuner._http.answer import BadAnswer, HttpAnswer, HttpCall, detail_of, shown
+from agentscope_tuner._http.answer import BadAnswer, HttpAnswer, HttpCall, HttpLimits, Peer, detail_of, shown
 from agentscope_tuner._http.client import HttpExchange
-from agentscope_tuner._http.limits import HttpLimits, Peer
 from agentscope_tuner.config import SECTION, StrictSection, task_judge_section, validate_section
 from agentscope_tuner.errors import Cause, DeadlineError, JudgeError
 from agentscope_tuner.graders.blame import HARMLESS, is_to_blame

@@ -11,7 +11,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from agentscope_tuner._run.child_entry import ParentChannel
+from agentscope_tuner._run.channel import ParentChannel
 
 if TYPE_CHECKING:
     from agentscope_tuner.verify.math.symbolic import SymbolicComparer

@@ -17,9 +17,9 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
-from agentscope_tuner._http.retry import is_refused
+from agentscope_tuner._http.limiter import is_refused
 from agentscope_tuner._run import loops
-from agentscope_tuner._run.kept import Kept
+from agentscope_tuner._run.forks import Kept
 from agentscope_tuner.errors import GraderError
 from agentscope_tuner.graders.client import requests
 from agentscope_tuner.graders.client.reply import Reply, ReplyError, UnreadableReplies

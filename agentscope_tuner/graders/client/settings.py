@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from pydantic import ConfigDict, Field, SecretStr, model_validator
 
-from agentscope_tuner._run.kept import Kept
+from agentscope_tuner._run.forks import Kept
 from agentscope_tuner.config import StrictSection
 from agentscope_tuner.errors import ConfigError, GraderError
 from agentscope_tuner.graders.client.usage import Prices, RunBudget

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, ParamSpec, Protocol, TypeVar, cast
 
-from agentscope_tuner._run import threads
+from agentscope_tuner._run import loops
 from agentscope_tuner.env_service import GymEnv
 from agentscope_tuner.lab.rollouts.rows import MOST_REASON_CHARS, Played, bounded, check_writable, ending
 from agentscope_tuner.lab.rollouts.settings import EnvPlace
@@ -231,7 +231,7 @@ class _DaemonThreads(ThreadPoolExecutor):
     """
 
     def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
-        return threads.start(partial(fn, *args, **kwargs))
+        return loops.start_thread(partial(fn, *args, **kwargs))
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Returns at once, without waiting for the threads."""

@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from typing import Any
 
+from agentscope_tuner._run.channel import ParentChannel
 from agentscope_tuner._run.child import ChildProgram
-from agentscope_tuner._run.child_entry import ParentChannel
 from agentscope_tuner._run.pool import Pool, Toll, Worker, WorkerLost
 from agentscope_tuner.config import Settings
 from agentscope_tuner.errors import Cause, ConfigError

@@ -19,7 +19,7 @@ from agentscope_tuner.errors import ConfigError, JudgeError
 from agentscope_tuner.records.formats import trainers
 from agentscope_tuner.records.formats.plain import PlainRow, is_own, read_plain
 from agentscope_tuner.records.formats.sample import ColumnMap, Pair, as_rollout, id_of, is_chat, without_nan
-from agentscope_tuner.records.reader import Line, way_out
+from agentscope_tuner.records.reader import Line, object_in, way_out
 from agentscope_tuner.records.scored_rows import step_of
 from agentscope_tuner.task_judge.contract.reads import NO_READS, RESPONSES, Reads
 
@@ -229,7 +229,7 @@ class Conversion:
         if self._reads is None:
             name = format_of(first)
         else:
-            row = _object(first.raw)
+            row = object_in(first.raw)
             own = row is None or is_own(row)
             name = (PLAIN if self._pairs else None) if own else _read_as(row or {}, self._reads)
         return None if name is None else self.of(name)
@@ -306,16 +306,8 @@ def _with_response(name: str, row: Mapping[str, Any]) -> dict[str, Any]:
     return {**row, **prompt, columns[0]: empty}
 
 
-def _object(raw: bytes) -> dict[str, Any] | None:
-    try:
-        row = json.loads(raw)
-    except (ValueError, RecursionError):
-        return None
-    return row if isinstance(row, dict) else None
-
-
 def _is_row(line: Line) -> bool:
-    return line.problem is None and _object(line.raw) is not None
+    return line.problem is None and object_in(line.raw) is not None
 
 
 def _until_row(lines: Iterator[Line]) -> Iterator[Line]:
@@ -362,7 +354,7 @@ def format_of(line: Line) -> str | None:
     Raises:
         ConfigError: the row has no known format.
     """
-    row = _object(line.raw)
+    row = object_in(line.raw)
     if row is None or (isinstance(row.get("task"), dict) and isinstance(row.get("output"), dict)):
         return None
     found = _told(row)

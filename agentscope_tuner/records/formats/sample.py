@@ -7,13 +7,13 @@ names into their places in a rollout.
 from __future__ import annotations
 
 import hashlib
-import json
 import math
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
+from agentscope_tuner.records.reader import object_in
 from agentscope_tuner.task_judge.contract.reads import at_path, sole_answer_column
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
@@ -319,12 +319,7 @@ def ground_truth_metadata(ground_truth: object) -> dict[str, Any]:
 
 
 def _json_object(text: str) -> object:
-    if not text.lstrip().startswith("{") or len(text) > _JSON_CHARS:
-        return None
-    try:
-        return json.loads(text)
-    except (ValueError, RecursionError):
-        return None
+    return object_in(text) if text.lstrip().startswith("{") and len(text) <= _JSON_CHARS else None
 
 
 def _plain(value: object) -> Any:

@@ -3,6 +3,8 @@
 A judge that bounds itself is asked directly. Of the others, an async judge is cancelled, and one that computes runs in
 a child process, which is killed. Any other sync judge works in a thread, which cannot be ended: it is counted, and no
 longer waited for. Too many such threads would use up the process, so from some number on the judge is asked no more.
+
+`Traits` says how a judge must be called: computed once, for the trainers' adapters, the engines and the service.
 """
 
 from __future__ import annotations
@@ -18,17 +20,17 @@ import weakref
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
-from agentscope_tuner._run import loops, threads
+from agentscope_tuner._run import loops
 from agentscope_tuner._run.child import ChildProgram
 from agentscope_tuner._run.pool import PoolQuestion, QuestionPool, WallTimeUp, Worker, WorkerLost
 from agentscope_tuner.config import Settings
 from agentscope_tuner.errors import Cause, DeadlineError, JudgeError
 from agentscope_tuner.graders.client.usage import recorded
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward
-from agentscope_tuner.task_judge.contract.traits import Traits
 from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
 
 T = TypeVar("T")
@@ -170,7 +172,7 @@ class TimeLimit:
 
     def _start(self, seconds: float, function: Callable[..., T], *args: Any) -> Future[T]:
         self._check(self._seconds * _NEARLY)
-        future = threads.start(function, *args)
+        future = loops.start_thread(function, *args)
         # Count the verdict from its start: its caller may give up before it ends
         self._left[future] = time.monotonic() + seconds
         future.add_done_callback(self._end)
@@ -305,7 +307,7 @@ class _JudgingPool(QuestionPool[Worker[PoolQuestion], PoolQuestion]):
         self._recipe = recipe
 
     def start(self) -> Worker[PoolQuestion]:
-        worker: Worker[PoolQuestion] = Worker(ChildProgram("agentscope_tuner.task_judge.contract.judging_worker"))
+        worker: Worker[PoolQuestion] = Worker(ChildProgram("agentscope_tuner.task_judge.contract.loading"))
         worker.send(self._recipe)
         return worker
 
@@ -480,3 +482,42 @@ class Asking:
 def ranking(judge: BaseJudge, task: WorkflowTask, outputs: Sequence[WorkflowOutput]) -> list[Any]:
     """`compute_rewards` as a list: a generator would be read outside of the time limit."""
     return list(judge.compute_rewards(task, list(outputs))) if outputs else []
+
+
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """How to call a judge, from its class, from its settings, and from the judges that it asks.
+
+    Attributes:
+        name: the class name, for metrics, logs and errors.
+        kind: `BaseJudge.judge_kind`: `"cpu"` computes, in processes; `"io"` waits, in the caller's process.
+        ranks: `compute_rewards` sees a whole advantage group at once; see `BaseJudge.ranks_groups`.
+        awaits: `acompute_reward` is the judge's own, so the event loop that runs it stays free.
+        bounded: every verdict ends within a bound of the judge's own; see `BaseJudge.bounds_itself`.
+        in_main: the class stands in the main script, where another process does not find it.
+    """
+
+    name: str
+    kind: Literal["cpu", "io"]
+    ranks: bool
+    awaits: bool
+    bounded: bool
+    in_main: bool
+
+    @classmethod
+    def of(cls, judge: BaseJudge) -> Traits:
+        """The traits of `judge`. A judge that asks others computes, awaits and stands where they do."""
+        own = type(judge)
+        kind, awaits = own.judge_kind, own.acompute_reward is not BaseJudge.acompute_reward
+        in_main = own.__module__ == "__main__"
+        if judge.asks:
+            asked = [each.traits for each in judge.asks.values()]
+            kind = "cpu" if all(traits.kind == "cpu" for traits in asked) else "io"
+            awaits = any(traits.awaits for traits in asked)
+            in_main = any(traits.in_main for traits in asked)
+        return cls(own.__name__, kind, judge.ranks_groups(), awaits, judge.bounds_itself, in_main)
+
+    @property
+    def shares_loop(self) -> bool:
+        """Whether many units may be judged at once on one event loop: ranking is a call that blocks."""
+        return self.awaits and not self.ranks

@@ -1,6 +1,8 @@
 """Loads a judge: `module->Class` strings, checks of the class before the first rollout, and `load_judge`, the one door.
 
 A judge that asks others loads each of them here, too, from a whole `task_judge` section inside its own.
+
+`main` is the program of a judging process: it loads the judge, then answers questions about tasks and outputs.
 """
 
 from __future__ import annotations
@@ -9,15 +11,18 @@ import difflib
 import importlib
 import importlib.util
 import inspect
+import logging
 import os
+import pickle
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path, PurePath
 from types import ModuleType
 from typing import Any
 
 from omegaconf.errors import ConfigAttributeError, ConfigKeyError
 
+from agentscope_tuner._run.channel import ParentChannel
 from agentscope_tuner.config import (
     HANDED,
     SECTION,
@@ -29,12 +34,15 @@ from agentscope_tuner.config import (
     inner_settings,
     resolve,
 )
-from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.errors import ConfigError, JudgeError
 from agentscope_tuner.rules import compile_rules
 from agentscope_tuner.task_judge.base_judge import BaseJudge
-from agentscope_tuner.task_judge.contract.judgement import place_of
+from agentscope_tuner.task_judge.contract.judgement import FramesOf, place_of
 from agentscope_tuner.task_judge.contract.reads import NO_READS, Reads
+from agentscope_tuner.task_judge.contract.reads import WHERE as READS
 from agentscope_tuner.task_judge.contract.task_judge import TaskJudge
+
+_log = logging.getLogger(__name__)
 
 _HOME = "agentscope_tuner.task_judge"
 #: The judges of this package that a `judge_protocol` names: each class with its module, which is all that a new one
@@ -100,8 +108,11 @@ def load_judge(config: Source) -> TaskJudge:
     settings = resolve(config)
     section = settings.task_judge
     rules = compile_rules(section.rules, rule_modules=section.rule_modules, where=f"{SECTION}.rules")
+    judge = _build(settings)
+    if section.reads:
+        _warn_of_unread(section.reads, judge)
     return TaskJudge(
-        _build(settings),
+        judge,
         rules,
         rule_reward=section.rule_reward,
         on_error=section.on_error,
@@ -111,6 +122,17 @@ def load_judge(config: Source) -> TaskJudge:
         keep_calls=section.keep_calls,
         reads=Reads(section.reads) if section.reads else NO_READS,
     )
+
+
+def _warn_of_unread(reads: Mapping[str, Any], judge: BaseJudge) -> None:
+    """Warn of a key of `reads` that is nearly one of those that are read: its column would stand where nobody looks. A
+    judge of the user's may read it all the same.
+    """
+    known = ("question", "answer", "response", *judge.reference_keys)
+    for key in reads:
+        if key not in known and (nearest := difflib.get_close_matches(str(key), known, n=1, cutoff=0.8)):
+            told = "%s.%s: did you mean %r? %s does not say that it reads this key"
+            _log.warning(told, READS, key, nearest[0], type(judge).__name__)
 
 
 def _no_judge(settings: Settings) -> str:
@@ -392,3 +414,51 @@ def _module_of(path: str) -> str:
             file = PurePath(file.name)
     parts = [part for part in file.with_suffix("").parts if part not in (".", "..")]
     return ".".join(parts[:-1] if parts[-1:] == ["__init__"] else parts)
+
+
+def main(channel: ParentChannel) -> None:
+    """Answer until the parent closes the channel.
+
+    Args:
+        channel: brings the configuration and then `(task, output or outputs)`; takes None once the judge is loaded, or
+            a text that says why it cannot be, and then `("answered", …)` or `("raised", (JudgeError, frames))`. All
+            of them are pickles: both ends are one program under one user.
+    """
+    messages = iter(channel)
+    recipe = next(messages, None)
+    if recipe is None:
+        return
+    try:
+        judge = load_judge(pickle.loads(recipe)).without_deadline()
+    # boundary: any error that keeps the judge from being built goes to the parent, which raises it
+    except BaseException as exc:  # noqa: BLE001
+        channel.send(pickle.dumps(str(exc) if isinstance(exc, ConfigError) else f"{type(exc).__name__}: {exc}"))
+        return
+    channel.send(pickle.dumps(None))
+    for message in messages:
+        channel.send(_answer(judge, message))
+
+
+def _answer(judge: TaskJudge, message: bytes) -> bytes:
+    try:
+        task, about = pickle.loads(message)
+        answer = judge.ask(task, about)
+        return pickle.dumps(("answered", answer), pickle.HIGHEST_PROTOCOL)
+    except JudgeError as exc:
+        return _raised(exc, "" if exc.__cause__ is None else str(FramesOf(exc.__cause__)))
+    # boundary: a message that cannot be read here, or an answer that cannot be sent, fails its row alone
+    except Exception as exc:  # noqa: BLE001
+        return _raised(JudgeError(f"the judge's process could not answer: {type(exc).__name__}: {exc}"))
+
+
+def _raised(error: JudgeError, frames: str = "") -> bytes:
+    try:
+        sent = pickle.dumps(("raised", (error, frames)), pickle.HIGHEST_PROTOCOL)
+        # An error of the judge's own class may fail to unpickle
+        pickle.loads(sent)
+    # an error that cannot be pickled is sent as text
+    except Exception:  # noqa: BLE001
+        plain = JudgeError(error.message, task_id=error.task_id, judge=error.judge, cause=error.cause)
+        plain.place = error.place
+        sent = pickle.dumps(("raised", (plain, frames)), pickle.HIGHEST_PROTOCOL)
+    return sent

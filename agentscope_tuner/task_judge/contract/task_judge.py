@@ -15,12 +15,19 @@ from agentscope_tuner.errors import Cause, ConfigError, JudgeError
 from agentscope_tuner.graders.cost import Estimate, Reckoner
 from agentscope_tuner.rules import RuleSet
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward, final_answer
-from agentscope_tuner.task_judge.contract.check import Check, checked, placed
-from agentscope_tuner.task_judge.contract.deadline import Asking
-from agentscope_tuner.task_judge.contract.judgement import RULES_REWARD, FramesOf, Judgement, is_the_callers, place_of
+from agentscope_tuner.task_judge.contract.deadline import Asking, Traits
+from agentscope_tuner.task_judge.contract.judgement import (
+    RULES_REWARD,
+    Check,
+    FramesOf,
+    Judgement,
+    checked,
+    is_the_callers,
+    place_of,
+    placed,
+)
 from agentscope_tuner.task_judge.contract.reads import NO_READS, Reads, hint
 from agentscope_tuner.task_judge.contract.reads import WHERE as READS
-from agentscope_tuner.task_judge.contract.traits import Traits
 from agentscope_tuner.task_judge.workflow_reward_as_judge import warn_passed_over
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 

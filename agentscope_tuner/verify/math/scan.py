@@ -14,7 +14,7 @@ import unicodedata
 from collections.abc import Callable, Iterator
 from typing import Literal, NamedTuple, ParamSpec, TypeVar
 
-from agentscope_tuner._run.kept import Kept as Kept
+from agentscope_tuner._run.forks import Kept as Kept
 
 Role = Literal[
     "look", "same", "function", "fraction", "binomial", "root", "symbol", "constant", "bar", "decoration", "accent",

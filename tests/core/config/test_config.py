@@ -170,3 +170,11 @@ def test_secrets_are_masked_wherever_they_stand(monkeypatch: pytest.MonkeyPatch)
     assert set(plain["more"].values()) == {"***"}
     assert plain["empty"] == {"api_key": "", "token": None, "max_tokens": 5, "keyboard": "qwerty"}
     assert plain["wandb"] == {"password": "***", "url": "https://***@host/x", "password_file": "/etc/pw"}
+
+
+def test_a_file_nested_beyond_the_parsers_depth_is_a_config_error(tmp_path: Path) -> None:
+    """It was a RecursionError of the YAML reader."""
+    path = tmp_path / "deep.yaml"
+    path.write_text("a: " + "[" * 2_000 + "]" * 2_000)
+    with pytest.raises(ConfigError, match="nested too deeply"):
+        resolve(path)

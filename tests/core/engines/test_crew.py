@@ -5,8 +5,7 @@ from __future__ import annotations
 import itertools
 from typing import cast
 
-from agentscope_tuner.engines.crew import Crew, _Feed
-from agentscope_tuner.engines.work import Rows, Work
+from agentscope_tuner.engines.crew import Crew, Rows, Work, _Feed
 from agentscope_tuner.records.blocks import Block, LineBlock
 
 MEBIBYTE = 2**20

@@ -17,10 +17,10 @@ from typing import Any
 import pytest
 
 from agentscope_tuner import ConfigError, JudgeError, Rollout, Task, WorkflowOutput, WorkflowTask
+from agentscope_tuner.engines.crew import MOST_IN_GROUP, Rows
 from agentscope_tuner.engines.judging import LineJudge
 from agentscope_tuner.engines.local import automatic_jobs, score
 from agentscope_tuner.engines.scored import JudgedBefore
-from agentscope_tuner.engines.work import MOST_IN_GROUP, Rows
 from agentscope_tuner.records import Line
 from agentscope_tuner.records.blocks import Block, LineBlock
 from agentscope_tuner.task_judge.batch import ConfiguredJudge

@@ -6,8 +6,10 @@ import contextlib
 import io
 import json
 import math
+import os
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -201,6 +203,32 @@ def test_a_resumed_run_that_is_interrupted_too_loses_nothing(tmp_path: Path) -> 
         assert len(list(scored.earlier())) == 3
 
 
+def test_rows_behind_the_interruption_of_a_resumed_run_stay_beside_its_own(tmp_path: Path) -> None:
+    """The verdict on a failed row that was judged again was lost where the run did not come as far as the earlier."""
+    path = tmp_path / "scored.jsonl"
+    interrupt(path, [b'{"id": "a", "error": "a long one"}\n', b'{"id": "b"}\n', b'{"id": "c"}\n'])
+    interrupt(path, [b'{"id": "a"}\n'], resume=True)
+    with ScoredFile(path, resume=True) as scored:
+        assert [row.line for row in scored.earlier()] == [b'{"id": "a"}\n', b'{"id": "b"}\n', b'{"id": "c"}\n']
+
+
+def test_no_earlier_rows_stay_beside_a_whole_output(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ended between the renaming and their removal, a run left them, and the next one judged the rest again."""
+    path = tmp_path / "scored.jsonl"
+    interrupt(path, [b'{"id": "a"}\n'])
+    left = []
+    real = os.replace
+
+    def replaced(whole: Path, target: Path) -> None:
+        real(whole, target)
+        left.append(sorted(file.name for file in tmp_path.iterdir()))
+
+    monkeypatch.setattr(os, "replace", replaced)
+    with ScoredFile(path, resume=True) as scored:
+        scored.write(b'{"id": "a"}\n{"id": "b"}\n')
+    assert left[-1] == ["scored.jsonl", "scored.jsonl.partial.lock"]
+
+
 def test_a_line_cut_by_a_crash_is_judged_again(tmp_path: Path) -> None:
     path = tmp_path / "scored.jsonl"
     path.with_name("scored.jsonl.partial").write_bytes(b'{"id": "a"}\n{"id": "b", "ju')
@@ -312,6 +340,39 @@ def test_a_row_comes_back_as_it_was_with_its_judgement(
     assert back is not None
     assert (back.reward, back.is_success, back.reason, back.metrics) == (reward, reward > 0, reason, {"part/a": reward})
     assert written == given_row
+
+
+WHOLE = Judgement("judged", 1.0, True, "exact: 2 = 2", ("short",), metrics={"judge_calls": 1.0}).to_dict()
+NO_VERDICT = Judgement.failed("down", cause=Cause.ENDPOINT).to_dict()
+
+
+@pytest.mark.parametrize(
+    ("verdict", "damage"),
+    [
+        *[(WHOLE, {"reward": value}) for value in (float("nan"), float("inf"), None, "1.0", True, [1.0])],
+        *[(WHOLE, {"is_success": value}) for value in (None, "no", 1)],
+        *[(WHOLE, {"metrics": value}) for value in ([1], {"judge_calls": "x"}, {"judge_calls": float("nan")}, None)],
+        *[(WHOLE, {"violations": value}) for value in ("abc", [1], None)],
+        (WHOLE, {"seconds": "x"}),
+        (WHOLE, {"reason": 5}),
+        (WHOLE, {"turns": ["x"]}),
+        (WHOLE, {"status": ["judged"]}),
+        (NO_VERDICT, {"reward": 0.0}),
+        (NO_VERDICT, {"is_success": False}),
+    ],
+    ids=repr,
+)
+def test_a_damaged_verdict_is_none_and_its_row_is_judged_again(
+    verdict: dict[str, Any], damage: dict[str, Any], tmp_path: Path
+) -> None:
+    """`--resume` kept a reward of NaN, null, true or 1e999, and a metric that was a text ended it with a traceback."""
+    assert Judgement.from_dict(verdict) is not None
+    assert Judgement.from_dict(verdict | damage) is None
+    path = tmp_path / "o.jsonl"
+    path.write_text(json.dumps({"id": "a", "judgement": verdict | damage}) + "\n")
+    (earlier,) = earlier_rows(path)
+    assert earlier.judgement is None
+    assert earlier.spent == {}
 
 
 def test_summaries_of_parts_add_up_to_the_summary_of_the_whole() -> None:

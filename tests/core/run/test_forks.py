@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from agentscope_tuner._run.forks import unforked
-from agentscope_tuner._run.kept import Kept
+from agentscope_tuner._run.forks import Kept, unforked
 
 ROOT = Path(__file__).parents[3]
 _SECONDS = 20.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentscope_tuner._run.turns import FairQueue, Request, current_request, one_request
+from agentscope_tuner._run.pool import FairQueue, Request, current_request, one_request
 
 
 class Line:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from agentscope_tuner import BaseJudge, JudgeError
-from agentscope_tuner.service.readiness import Probe
+from agentscope_tuner.service.admission import Probe
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
 
 SECONDS = 0.2

@@ -33,8 +33,8 @@ from agentscope_tuner.errors import (
 from agentscope_tuner.records import Row, Summary, scored_line
 from agentscope_tuner.rules import RULE_HANDLERS, compile_rules
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
+from agentscope_tuner.task_judge.contract.deadline import Traits
 from agentscope_tuner.task_judge.contract.loading import load_judge
-from agentscope_tuner.task_judge.contract.traits import Traits
 from agentscope_tuner.task_judge.countdown_answer_as_judge import CountdownAnswerAsJudge
 from agentscope_tuner.task_judge.math_answer_as_judge import MathAnswerAsJudge
 

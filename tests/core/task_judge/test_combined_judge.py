@@ -21,10 +21,10 @@ from agentscope_tuner.config import resolve
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
 from agentscope_tuner.records import Summary
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
+from agentscope_tuner.task_judge.contract.deadline import Traits
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 from agentscope_tuner.task_judge.contract.loading import load_judge
 from agentscope_tuner.task_judge.contract.task_judge import TaskJudge
-from agentscope_tuner.task_judge.contract.traits import Traits
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 from tests.judge_server import Canned, JudgeServer
 from tests.part_judges import HERE, SEEN, Says, SaysLater, ranks, says, says_later

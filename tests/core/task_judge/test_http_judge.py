@@ -23,9 +23,9 @@ import pytest
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
 from agentscope_tuner.rules import compile_rules
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
+from agentscope_tuner.task_judge.contract.deadline import Traits
 from agentscope_tuner.task_judge.contract.loading import load_judge
 from agentscope_tuner.task_judge.contract.task_judge import TaskJudge
-from agentscope_tuner.task_judge.contract.traits import Traits
 from agentscope_tuner.task_judge.http_judge import HttpJudge
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 from tests.faulty_env_server import (

@@ -349,3 +349,14 @@ def test_a_judge_that_needs_no_answer_does_without_the_column() -> None:
     judge = load_judge({"astuner": {"task_judge": length}})
     assert ask(judge, {"other": 1}, "1").status == "judged"
     assert judge.read(Task(metadata={"gold": "72"})).metadata["answer"] == "72"
+
+
+def test_a_key_that_is_nearly_one_of_those_that_are_read_is_warned_of(caplog: pytest.LogCaptureFixture) -> None:
+    """`reads: {anser: solution}` was taken without a word, and the judge compared with the column `answer`."""
+    load_judge(config({"anser": "solution"}))
+    assert caplog.messages == [
+        "astuner.task_judge.reads.anser: did you mean 'answer'? MathAnswerAsJudge does not say that it reads this key"
+    ]
+    caplog.clear()
+    load_judge(config({"answer": "solution", "question": "problem", "target": "level"}))
+    assert caplog.messages == []

@@ -23,8 +23,7 @@ from agentscope_tuner.records.columnar import columnar_lines, write_columnar
 from agentscope_tuner.records.output import judged_end
 from agentscope_tuner.storage import StoredFile
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, judge_for
-from agentscope_tuner.task_judge.contract.check import checked
-from agentscope_tuner.task_judge.contract.judgement import Judgement
+from agentscope_tuner.task_judge.contract.judgement import Judgement, checked
 from agentscope_tuner.task_judge.env_service_as_judge import EnvServiceJudge
 from agentscope_tuner.task_judge.workflow_reward_as_judge import WorkflowRewardJudge
 
