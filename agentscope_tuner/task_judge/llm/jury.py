@@ -12,9 +12,16 @@ from typing import Any, Generic, Literal, TypeVar
 from agentscope_tuner.errors import Cause, GraderError, JudgeError
 from agentscope_tuner.graders.base_grader import BaseGrader, evaluate
 from agentscope_tuner.graders.blame import AnswerAtFault
-from agentscope_tuner.graders.combine import VoteRule, combined_places, combined_score, disagreements, majority_ranking
+from agentscope_tuner.graders.combine import (
+    VoteRule,
+    combined_places,
+    combined_score,
+    disagreements,
+    majority_ranking,
+    shared_places,
+)
 from agentscope_tuner.graders.criteria_grader import CriteriaGrader, Met
-from agentscope_tuner.graders.listwise import Ranking, rank_all, shared_places, shown_order, tournament
+from agentscope_tuner.graders.listwise import Ranking, rank_all, shown_order, tournament
 from agentscope_tuner.graders.llm_grader import LLMGrader
 from agentscope_tuner.graders.rubrics.criteria import Criterion
 from agentscope_tuner.graders.schema import GraderScore, grader_error
