@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from agentscope_tuner.errors import GraderError
 from agentscope_tuner.graders.base_grader import BaseGrader, evaluate
-from agentscope_tuner.graders.blame import AnswerAtFault
+from agentscope_tuner.graders.client.reply import AnswerAtFault
 from agentscope_tuner.graders.schema import GraderMode, GraderRank, GraderScore, grader_error
 
 VoteRule = Literal["median", "majority"]

@@ -22,9 +22,10 @@ from agentscope_tuner.graders.base_grader import (
     model_of,
     score_range,
 )
-from agentscope_tuner.graders.blame import HARMLESS, AnswerAtFault, ask_about, final
+from agentscope_tuner.graders.blame import HARMLESS, ask_about, final
 from agentscope_tuner.graders.client.chat_model import Answer, ChatModel, Prompt
 from agentscope_tuner.graders.client.reply import (
+    AnswerAtFault,
     Quotation,
     Reply,
     ReplyError,

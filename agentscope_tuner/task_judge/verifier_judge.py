@@ -9,9 +9,9 @@ from pydantic import Field, SecretStr
 
 from agentscope_tuner.config import SECTION, StrictSection, task_judge_section, validate_section
 from agentscope_tuner.errors import Cause, JudgeError
-from agentscope_tuner.graders.blame import HARMLESS, AnswerAtFault, ask_about
+from agentscope_tuner.graders.blame import HARMLESS, ask_about
 from agentscope_tuner.graders.client.chat_model import Prompt
-from agentscope_tuner.graders.client.reply import Reply
+from agentscope_tuner.graders.client.reply import AnswerAtFault, Reply
 from agentscope_tuner.graders.client.usage import Usage, metered
 from agentscope_tuner.graders.cost import Estimate, Reckoner
 from agentscope_tuner.graders.injection_defence import is_blank, neutralise

@@ -22,7 +22,7 @@ from agentscope_tuner._run import loops
 from agentscope_tuner._run.kept import Kept
 from agentscope_tuner.errors import GraderError
 from agentscope_tuner.graders.client import requests
-from agentscope_tuner.graders.client.reply import Reply, ReplyError, UnreadableReplies
+from agentscope_tuner.graders.client.reply import AnswerAtFault, Reply, ReplyError, UnreadableReplies
 from agentscope_tuner.graders.client.settings import ChatSettings, Endpoint, resolve
 from agentscope_tuner.graders.client.usage import Usage, record_call
 from agentscope_tuner.graders.client.verdict_cache import ReplyStore, VerdictCache
@@ -228,6 +228,9 @@ class ChatModel:
     ) -> Answer[T]:
         try:
             reply, value, usage = await requests.fetch(state, self._body(prompt), prompt.schema, parse, limits)
+        except AnswerAtFault:
+            state.breaker.succeeded()  # the endpoint answered, and the reply was read
+            raise
         except GraderError as exc:
             if counts or not isinstance(exc, UnreadableReplies):
                 state.breaker.failed(exc, refused=not state.answered and is_refused(exc))

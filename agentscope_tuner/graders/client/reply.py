@@ -158,6 +158,13 @@ class Quotation(ReplyError):
         return wholes or frozenset(index for index, text in enumerate(judged) if text.repeats(part))
 
 
+class AnswerAtFault(GraderError):
+    """The answer's own text prevents its verdict, so it earns the least; the message says how it does.
+
+    It never counts against the endpoint, or answers could stop the asking about others.
+    """
+
+
 class UnreadableReplies(GraderError):
     """The endpoint was reached, and still there is no verdict: no reply could be read or came in time, or the endpoint
     refuses this very prompt, or breaks over it.

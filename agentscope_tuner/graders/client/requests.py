@@ -47,8 +47,8 @@ _FORMATS = ("json_schema", "json_object", "text")
 _FORMAT_REFUSED = frozenset({400, 415, 422, 501})
 _CRASHED, _CRASHES = 500, 2
 _RETRIED = frozenset({408, 409, 429})
-# Statuses that may say of one prompt that it is too long, or forbidden
-_ABOUT_THE_PROMPT = frozenset({400, 413, 422})
+# Statuses that may say of one prompt that it is too long, or forbidden: gateways that moderate answer 403
+_ABOUT_THE_PROMPT = frozenset({400, 403, 413, 422})
 _OVERLOADED = frozenset({503, 529})
 _UNREACHED = ("connection failed: connection refused", "connection failed: the host's name is unknown")
 _WHAT_TO_MEND = {

@@ -11,7 +11,7 @@ from typing import Any, Generic, Literal, TypeVar
 
 from agentscope_tuner.errors import Cause, GraderError, JudgeError
 from agentscope_tuner.graders.base_grader import BaseGrader, evaluate
-from agentscope_tuner.graders.blame import AnswerAtFault
+from agentscope_tuner.graders.client.reply import AnswerAtFault
 from agentscope_tuner.graders.combine import (
     VoteRule,
     combined_places,
