@@ -21,12 +21,18 @@ from agentscope_tuner.graders.combine import VoteRule
 from agentscope_tuner.graders.llm_grader import LLMGrader
 from agentscope_tuner.graders.prompt import MOST_CHARS
 from agentscope_tuner.graders.ready import (
+    CoherenceGrader,
     CorrectnessGrader,
     FormatGrader,
+    GroundingGrader,
     InstructionFollowingGrader,
+    MemoryGrader,
     PairwiseGrader,
     ReadyGrader,
     RelevanceGrader,
+    SafetyGrader,
+    ToolUseGrader,
+    TrajectoryGrader,
 )
 from agentscope_tuner.graders.template import ChatMessage, LanguageEnum, PromptTemplate
 from agentscope_tuner.task_judge.combined.conditions import Condition, Known, parse_condition
@@ -195,7 +201,22 @@ READY: dict[str, type[ReadyGrader]] = {
     "relevance": RelevanceGrader,
     "instruction_following": InstructionFollowingGrader,
     "format": FormatGrader,
+    "grounding": GroundingGrader,
+    "safety": SafetyGrader,
+    "trajectory": TrajectoryGrader,
+    "tool_use": ToolUseGrader,
+    "memory": MemoryGrader,
+    "coherence": CoherenceGrader,
     "pairwise": PairwiseGrader,
+}
+_MESSAGES = {"response": "output.metadata.messages"}
+#: Where the variables of some of them are read, if `reads` does not say it.
+READY_PATHS: dict[str, Mapping[str, str]] = {
+    "grounding": {"context": "task.metadata.context"},
+    "trajectory": _MESSAGES,
+    "tool_use": _MESSAGES,
+    "memory": _MESSAGES,
+    "coherence": _MESSAGES,
 }
 _MOST_LABELS = 20
 
