@@ -127,10 +127,11 @@ class ChatModel:
         Raises:
             ConfigError: there is no key for this model.
         """
-        key = self.settings.api_key
-        found = resolve(self.settings.model_name, self.settings.base_url, key.get_secret_value() if key else None)
+        first, *more = self.settings.keys or (None,)
+        found = resolve(self.settings.model_name, self.settings.base_url, first)
         headers = tuple((name, value.get_secret_value()) for name, value in self.settings.headers.items())
-        return replace(found, headers=headers, query=tuple(self.settings.query.items()))
+        more_keys = tuple(key for key in more if key is not None)
+        return replace(found, headers=headers, query=tuple(self.settings.query.items()), more_keys=more_keys)
 
     @property
     def usage(self) -> Usage:

@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, SecretStr, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from agentscope_tuner.config import SECTION, StrictSection, validate_section
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.graders.base_grader import BaseGrader
 from agentscope_tuner.graders.client.chat_model import ChatModel
-from agentscope_tuner.graders.client.settings import ChatSettings
+from agentscope_tuner.graders.client.settings import ApiKeys, ChatSettings
 from agentscope_tuner.graders.combine import VoteRule
 from agentscope_tuner.graders.llm_grader import LLMGrader
 from agentscope_tuner.graders.prompt import MOST_CHARS
@@ -47,7 +47,7 @@ class JurorModel(StrictSection):
     #: in metrics and reasons; the model's when None
     name: str | None = Field(default=None, min_length=1)
     base_url: str | None = None
-    api_key: SecretStr | None = Field(default=None, exclude=True, repr=False)
+    api_key: ApiKeys | None = Field(default=None, exclude=True, repr=False)
     #: over the section's: see ChatSettings
     client: dict[str, Any] = Field(default_factory=dict)
 
@@ -90,7 +90,7 @@ class ModelsSection(StrictSection):
     #: dearer models, asked where the first are unsure
     escalate: Escalation | None = None
     base_url: str | None = None
-    api_key: SecretStr | None = Field(default=None, exclude=True, repr=False)
+    api_key: ApiKeys | None = Field(default=None, exclude=True, repr=False)
     #: the client's limits: see ChatSettings
     client: dict[str, Any] = Field(default_factory=dict)
     #: of a run: calls, tokens, cost; see RunBudget
