@@ -10,11 +10,17 @@ if TYPE_CHECKING:
     from agentscope_tuner.graders.combine import WeightedSumGrader as WeightedSumGrader
     from agentscope_tuner.graders.function_grader import FunctionGrader as FunctionGrader
     from agentscope_tuner.graders.llm_grader import LLMGrader as LLMGrader
+    from agentscope_tuner.graders.ready import CoherenceGrader as CoherenceGrader
     from agentscope_tuner.graders.ready import CorrectnessGrader as CorrectnessGrader
     from agentscope_tuner.graders.ready import FormatGrader as FormatGrader
+    from agentscope_tuner.graders.ready import GroundingGrader as GroundingGrader
     from agentscope_tuner.graders.ready import InstructionFollowingGrader as InstructionFollowingGrader
+    from agentscope_tuner.graders.ready import MemoryGrader as MemoryGrader
     from agentscope_tuner.graders.ready import PairwiseGrader as PairwiseGrader
     from agentscope_tuner.graders.ready import RelevanceGrader as RelevanceGrader
+    from agentscope_tuner.graders.ready import SafetyGrader as SafetyGrader
+    from agentscope_tuner.graders.ready import ToolUseGrader as ToolUseGrader
+    from agentscope_tuner.graders.ready import TrajectoryGrader as TrajectoryGrader
     from agentscope_tuner.graders.schema import GraderMode as GraderMode
     from agentscope_tuner.graders.schema import GraderRank as GraderRank
     from agentscope_tuner.graders.schema import GraderScore as GraderScore
@@ -28,18 +34,24 @@ _HOMES = {
     "ChatMessage": "template",
     "ChatModel": "client.chat_model",
     "ChatSettings": "client.settings",
+    "CoherenceGrader": "ready",
     "CorrectnessGrader": "ready",
     "FormatGrader": "ready",
     "FunctionGrader": "function_grader",
     "GraderMode": "schema",
     "GraderRank": "schema",
     "GraderScore": "schema",
+    "GroundingGrader": "ready",
     "InstructionFollowingGrader": "ready",
     "LLMGrader": "llm_grader",
     "LanguageEnum": "template",
+    "MemoryGrader": "ready",
     "PairwiseGrader": "ready",
     "PromptTemplate": "template",
     "RelevanceGrader": "ready",
+    "SafetyGrader": "ready",
+    "ToolUseGrader": "ready",
+    "TrajectoryGrader": "ready",
     "WeightedSumGrader": "combine",
 }
 __all__ = list(_HOMES)

@@ -22,7 +22,7 @@ from typing import TypeVar
 
 from agentscope_tuner.errors import GraderError
 from agentscope_tuner.graders.client.chat_model import Answer, ChatModel, Prompt
-from agentscope_tuner.graders.client.reply import LateReplies, Quotation, Reply, UnreadableReplies
+from agentscope_tuner.graders.client.reply import AnswerAtFault, LateReplies, Quotation, Reply, UnreadableReplies
 
 T = TypeVar("T")
 
@@ -35,10 +35,6 @@ _MORE = 5
 # Tries at once about an answer that took too long, at least; equal questions with one draw would share a request
 _AT_ONCE = 4
 _DRAW = -101
-
-
-class AnswerAtFault(GraderError):
-    """The answer's own text prevents its verdict, so it earns the least; the message says how it does."""
 
 
 def final(parse: Callable[[Reply], T]) -> Callable[[Reply], T]:

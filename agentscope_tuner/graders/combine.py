@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from statistics import median, median_low, multimode
@@ -10,7 +11,7 @@ from typing import Any, Literal
 
 from agentscope_tuner.errors import GraderError
 from agentscope_tuner.graders.base_grader import BaseGrader, evaluate
-from agentscope_tuner.graders.blame import AnswerAtFault
+from agentscope_tuner.graders.client.reply import AnswerAtFault
 from agentscope_tuner.graders.schema import GraderMode, GraderRank, GraderScore, grader_error
 
 VoteRule = Literal["median", "majority"]
@@ -52,12 +53,18 @@ def ranked(places: Sequence[float]) -> list[int]:
     return rank
 
 
-def unordered(rank: Sequence[int], order: Sequence[int]) -> list[int]:
+def unordered(rank: Sequence[float], order: Sequence[int]) -> list[float]:
     """Places of candidates that were shown in `order`, put back into the candidates' own order."""
-    places = [0] * len(order)
+    places = [0.0] * len(order)
     for place, index in zip(rank, order, strict=True):
         places[index] = place
     return places
+
+
+def shared_places(positions: Sequence[float]) -> list[float]:
+    """Places of `positions`; the smallest position gets place 1, and equal positions share their mean place."""
+    ordered = sorted(positions)
+    return [(bisect_left(ordered, one) + bisect_right(ordered, one) + 1) / 2 for one in positions]
 
 
 def with_last(places: Sequence[float], judged: Sequence[int], size: int) -> list[float]:

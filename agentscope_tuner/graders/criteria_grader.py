@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from agentscope_tuner.errors import Cause, GraderError
-from agentscope_tuner.graders.blame import HARMLESS, AnswerAtFault, ask_about, final
+from agentscope_tuner.graders.blame import HARMLESS, ask_about, final
 from agentscope_tuner.graders.client.chat_model import ChatModel, Prompt
-from agentscope_tuner.graders.client.reply import Reply, ReplyError, final_json, label_score, score_of
+from agentscope_tuner.graders.client.reply import AnswerAtFault, Reply, ReplyError, final_json, label_score, score_of
 from agentscope_tuner.graders.client.usage import Usage
 from agentscope_tuner.graders.injection_defence import lower_letters, neutralise, plain
 from agentscope_tuner.graders.prompt import (

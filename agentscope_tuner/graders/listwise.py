@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, pairwise
@@ -13,6 +12,7 @@ from typing import Any
 from agentscope_tuner.graders.blame import HARMLESS
 from agentscope_tuner.graders.client.chat_model import Prompt
 from agentscope_tuner.graders.client.usage import Usage
+from agentscope_tuner.graders.combine import shared_places
 from agentscope_tuner.graders.llm_grader import LLMGrader
 from agentscope_tuner.graders.prompt import is_empty
 from agentscope_tuner.graders.schema import GraderRank, grader_error
@@ -162,12 +162,6 @@ def group_prompts(
         new, left = _first_chunk(left, max_chars - sum(map(len, anchors)), 1 if anchors else 2)
         shown.append([*anchors, *new])
     return [prompt for responses in shown for prompt in grader.prompts({**inputs, "response": responses})]
-
-
-def shared_places(positions: Sequence[float]) -> list[float]:
-    """Places of `positions`; the smallest position gets place 1, and equal positions share their mean place."""
-    ordered = sorted(positions)
-    return [(bisect_left(ordered, one) + bisect_right(ordered, one) + 1) / 2 for one in positions]
 
 
 def place_reward(place: float, size: int) -> float:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, replace
 from typing import Any, Literal, Self
 
 from agentscope_tuner.errors import AstunerError, GraderError
@@ -20,10 +22,13 @@ from agentscope_tuner.graders.base_grader import (
     model_of,
     score_range,
 )
-from agentscope_tuner.graders.blame import HARMLESS, AnswerAtFault, ask_about, final
+from agentscope_tuner.graders.blame import HARMLESS, ask_about, final
 from agentscope_tuner.graders.client.chat_model import Answer, ChatModel, Prompt
 from agentscope_tuner.graders.client.reply import (
+    AnswerAtFault,
+    Quotation,
     Reply,
+    ReplyError,
     UnreadableReplies,
     final_json,
     final_match,
@@ -263,8 +268,13 @@ class LLMGrader(BaseGrader):
         if len(judged) > 1:
             result = await self._ranked({**values, "response": [responses[index] for index in judged]})
             reason, metadata = result.reason, dict(result.metadata)
-        metadata["places"] = places = combine.with_last(metadata["places"], judged, len(responses))
-        metadata["last"] = sorted(last)
+        quoting = {judged[index] for index in metadata.get("last", ())}
+        others = [
+            (index, place) for index, place in zip(judged, metadata["places"], strict=True) if index not in quoting
+        ]
+        shared = combine.shared_places([place for _, place in others])
+        metadata["places"] = places = combine.with_last(shared, [index for index, _ in others], len(responses))
+        metadata["last"] = sorted(last | quoting)
         return GraderRank(self.name, combine.ranked(places), reason, metadata)
 
     async def _ranked(self, values: Mapping[str, Any]) -> GraderRank:
@@ -273,18 +283,26 @@ class LLMGrader(BaseGrader):
         asked = [self._votes({**values, "response": [responses[index] for index in order]}) for order in orders]
         rounds = await asyncio.gather(*asked)
         merge = combine.combined_places if self.vote_rule == "median" else combine.majority_ranking
-        by_order = [
-            merge([combine.unordered(answer.value[0], order) for answer in answers])
+        found = [
+            [answer.value[0].shown_in(order) for answer in answers]
             for order, (answers, _) in zip(orders, rounds, strict=True)
         ]
-        places = [sum(both) / len(by_order) for both in zip(*by_order, strict=True)]
         answers = [answer for kept, _ in rounds for answer in kept]
+        # As with votes that fail: half of the replies are enough
+        counted = Counter(index for places in found for one in places for index in one.quoting)
+        last = {index for index, times in counted.items() if 2 * times >= len(answers)}
+        by_order = [merge([one.with_last(last) for one in places]) for places in found]
+        places = [sum(both) / len(by_order) for both in zip(*by_order, strict=True)]
         metadata: dict[str, Any] = {"places": places, "usage": _total(answers)}
+        reason = own_words(answers[0].value[1])
+        if last:
+            metadata["last"] = sorted(last)
+            reason = f"{len(last)} unjudgeable: the judge repeats a ranking that stands in the answer; {reason}"
         if self.votes > 1:
             metadata |= {"votes": len(answers), "votes_failed": sum(failed for _, failed in rounds)}
         if self.swap:
             metadata["disagreements"] = combine.disagreements(*by_order)
-        return GraderRank(self.name, combine.ranked(places), own_words(answers[0].value[1]), metadata)
+        return GraderRank(self.name, combine.ranked(places), reason, metadata)
 
     async def _votes(self, values: Mapping[str, Any]) -> tuple[list[Answer[Any]], int]:
         if self.votes == 1:
@@ -295,7 +313,8 @@ class LLMGrader(BaseGrader):
     async def _ask(self, values: Mapping[str, Any], draw: int) -> Answer[Any]:
         def question(shown: Mapping[str, Any]) -> tuple[Prompt, Callable[[Reply], tuple[Any, str]]]:
             texts = self.texts(shown)
-            return self.build_messages(texts, draw), lambda reply: self.parse(reply, texts)
+            read = self._places if self.mode is GraderMode.LISTWISE else self.parse
+            return self.build_messages(texts, draw), lambda reply: read(reply, texts)
 
         response = values["response"]
         if self.mode is GraderMode.LISTWISE and len(response) > 2:
@@ -306,6 +325,24 @@ class LLMGrader(BaseGrader):
         if self.mode is GraderMode.POINTWISE:
             harmless, read = HARMLESS, final(read)
         return await ask_about(self.model, prompt, read, lambda: question({**values, "response": harmless}))
+
+    def _places(self, reply: Reply, texts: Texts) -> tuple[_Places, str]:
+        """What `parse` finds. Where the responses hold the verdict, those that do are last, and no other reply is asked
+        for, which a response could go on to hold until it likes one.
+        """
+        try:
+            rank, reason = self.parse(reply, texts)
+            return _Places(rank), reason
+        except Quotation as exc:
+            quoting = exc.sources("rank", texts["response"])
+            if not quoting:
+                raise
+            size = len(texts["response"])
+            try:
+                found: Sequence[float] = rank_of(exc.verdict, size)
+            except ReplyError:
+                found = [(size + 1) / 2] * size
+            return _Places(found, quoting), reason_of(exc.verdict)
 
     def build_messages(self, texts: Texts, draw: int = 0) -> Prompt:
         """The question to the judge model; with `parse`, all that a grader of another kind has to change.
@@ -402,6 +439,24 @@ class LLMGrader(BaseGrader):
         # A ready grader's own __init__ takes fewer arguments, and sets nothing else: call the base's in its place
         LLMGrader.__init__(grader, model, template=template, **fields)
         return grader
+
+
+@dataclass(frozen=True, slots=True)
+class _Places:
+    """A reply's places of the responses, and which of them hold its verdict, so that they have to be last."""
+
+    places: Sequence[float]
+    quoting: frozenset[int] = frozenset()
+
+    def shown_in(self, order: Sequence[int]) -> _Places:
+        """These, put back into the responses' own order."""
+        return _Places(combine.unordered(self.places, order), frozenset(order[index] for index in self.quoting))
+
+    def with_last(self, last: AbstractSet[int]) -> list[float]:
+        """The places, where those in `last` and `quoting` share the last ones."""
+        judged = [index for index in range(len(self.places)) if index not in self.quoting | last]
+        others = combine.shared_places([self.places[index] for index in judged])
+        return combine.with_last(others, judged, len(self.places))
 
 
 def _compiled(pattern: str | None) -> re.Pattern[str] | None:

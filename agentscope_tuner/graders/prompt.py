@@ -13,8 +13,8 @@ from functools import lru_cache
 from itertools import groupby
 from typing import Any
 
-from agentscope_tuner.graders.blame import AnswerAtFault
 from agentscope_tuner.graders.client.chat_model import Prompt
+from agentscope_tuner.graders.client.reply import AnswerAtFault
 from agentscope_tuner.graders.injection_defence import (
     RESPELLED,
     delimiter_of,

@@ -29,6 +29,7 @@ _BLOCKS = {
     "query": ("query", "问题"),
     "reference": ("ground_truth", "参考答案"),
     "context": ("context", "上下文"),
+    "tools": ("tool_definitions", "工具定义"),
     "response": ("response", "回答"),
     "responses": ("response", "回答列表"),
     "material": ("response", "材料"),

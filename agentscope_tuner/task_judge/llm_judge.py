@@ -22,7 +22,7 @@ from agentscope_tuner.task_judge.llm.jury import LLMPanel
 from agentscope_tuner.task_judge.llm.model_judge import ModelJudge
 from agentscope_tuner.task_judge.llm.probes import Probes
 from agentscope_tuner.task_judge.llm.rollout_fields import USUAL_PATHS, as_shown, check_path, read_path, read_response
-from agentscope_tuner.task_judge.llm.settings import WHERE, LLMJudgeConfig, build_grader, build_panels
+from agentscope_tuner.task_judge.llm.settings import READY_PATHS, WHERE, LLMJudgeConfig, build_grader, build_panels
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
 
@@ -85,7 +85,8 @@ class LLMJudge(ModelJudge):
 
     def _paths(self) -> dict[str, str]:
         """The path of each variable of the grader's prompt."""
-        paths, own = {**USUAL_PATHS, **self.settings.reads}, self.settings.reads
+        own = self.settings.reads
+        paths = {**USUAL_PATHS, **READY_PATHS.get(self.settings.grader or "", {}), **own}
         for name, path in own.items():
             check_path(path, f"{WHERE}.reads.{name}")
         if not isinstance(self.grader, LLMGrader):

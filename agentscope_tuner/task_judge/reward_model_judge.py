@@ -28,8 +28,8 @@ from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
 WHERE = f"{SECTION}.reward_model"
 _DEADLINE_SECONDS = 120.0
 _BATCH_BYTES = 2**20
-# Statuses that may say of one chat that it is too long
-_ABOUT_THE_CHAT = frozenset({400, 413, 422})
+# Statuses that may say of one chat that it is too long, or forbidden by a gateway
+_ABOUT_THE_CHAT = frozenset({400, 403, 413, 422})
 # Requests about a chat whose score cannot be read, before its text may be blamed
 _TRIES = 4
 # Requests at once about a chat that took too long

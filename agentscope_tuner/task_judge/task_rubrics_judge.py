@@ -11,7 +11,7 @@ from pydantic import Field
 
 from agentscope_tuner.config import SECTION, StrictSection, task_judge_section, validate_section
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
-from agentscope_tuner.graders.blame import AnswerAtFault
+from agentscope_tuner.graders.client.reply import AnswerAtFault
 from agentscope_tuner.graders.client.usage import Usage, metered
 from agentscope_tuner.graders.cost import Estimate, Reckoner
 from agentscope_tuner.graders.criteria_grader import CriteriaGrader, Met

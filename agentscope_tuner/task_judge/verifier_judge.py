@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
-from pydantic import Field, SecretStr
+from pydantic import Field
 
 from agentscope_tuner.config import SECTION, StrictSection, task_judge_section, validate_section
 from agentscope_tuner.errors import Cause, JudgeError
-from agentscope_tuner.graders.blame import HARMLESS, AnswerAtFault, ask_about
+from agentscope_tuner.graders.blame import HARMLESS, ask_about
 from agentscope_tuner.graders.client.chat_model import Prompt
-from agentscope_tuner.graders.client.reply import Reply
+from agentscope_tuner.graders.client.reply import AnswerAtFault, Reply
+from agentscope_tuner.graders.client.settings import ApiKeys
 from agentscope_tuner.graders.client.usage import Usage, metered
 from agentscope_tuner.graders.cost import Estimate, Reckoner
 from agentscope_tuner.graders.injection_defence import is_blank, neutralise
@@ -36,7 +37,7 @@ class VerifierConfig(StrictSection):
     preset: Literal["general_verifier", "xverify", "compass_verifier", "omni_judge", "tinyv"]
     model_name: str = Field(min_length=1)
     base_url: str | None = None
-    api_key: SecretStr | None = Field(default=None, exclude=True, repr=False)
+    api_key: ApiKeys | None = Field(default=None, exclude=True, repr=False)
     #: the client's limits: see ChatSettings
     client: dict[str, Any] = Field(default_factory=dict)
     #: of a run: calls, tokens, cost; see RunBudget

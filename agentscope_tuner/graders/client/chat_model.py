@@ -22,7 +22,7 @@ from agentscope_tuner._run import loops
 from agentscope_tuner._run.forks import Kept
 from agentscope_tuner.errors import GraderError
 from agentscope_tuner.graders.client import requests
-from agentscope_tuner.graders.client.reply import Reply, ReplyError, UnreadableReplies
+from agentscope_tuner.graders.client.reply import AnswerAtFault, Reply, ReplyError, UnreadableReplies
 from agentscope_tuner.graders.client.settings import ChatSettings, Endpoint, resolve
 from agentscope_tuner.graders.client.usage import Usage, record_call
 from agentscope_tuner.graders.client.verdict_cache import ReplyStore, VerdictCache
@@ -127,10 +127,11 @@ class ChatModel:
         Raises:
             ConfigError: there is no key for this model.
         """
-        key = self.settings.api_key
-        found = resolve(self.settings.model_name, self.settings.base_url, key.get_secret_value() if key else None)
+        first, *more = self.settings.keys or (None,)
+        found = resolve(self.settings.model_name, self.settings.base_url, first)
         headers = tuple((name, value.get_secret_value()) for name, value in self.settings.headers.items())
-        return replace(found, headers=headers, query=tuple(self.settings.query.items()))
+        more_keys = tuple(key for key in more if key is not None)
+        return replace(found, headers=headers, query=tuple(self.settings.query.items()), more_keys=more_keys)
 
     @property
     def usage(self) -> Usage:
@@ -228,6 +229,9 @@ class ChatModel:
     ) -> Answer[T]:
         try:
             reply, value, usage = await requests.fetch(state, self._body(prompt), prompt.schema, parse, limits)
+        except AnswerAtFault:
+            state.breaker.succeeded()  # the endpoint answered, and the reply was read
+            raise
         except GraderError as exc:
             if counts or not isinstance(exc, UnreadableReplies):
                 state.breaker.failed(exc, refused=not state.answered and is_refused(exc))

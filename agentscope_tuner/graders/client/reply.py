@@ -11,7 +11,7 @@ import json
 import math
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
@@ -139,6 +139,29 @@ class ReplyError(Exception):
 class Quotation(ReplyError):
     """The reply's verdict stands in the judged text, too. To ask again would let a text choose its verdict: a text
     that holds all low verdicts would be asked about until a high one comes. See `blame.final`.
+
+    Attributes:
+        verdict: the last verdict that the reply quotes; empty where it is no JSON.
+    """
+
+    def __init__(self, message: str, verdict: Mapping[str, Any] | None = None) -> None:
+        super().__init__(message)
+        self.verdict = dict(verdict or {})
+
+    def sources(self, key: str, texts: Sequence[str]) -> frozenset[int]:
+        """The indices of the texts that hold the verdict: all of it, or at least `verdict[key]`."""
+        if key not in self.verdict:
+            return frozenset()
+        judged = [Quotable([text]) for text in texts]
+        wholes = frozenset(index for index, text in enumerate(judged) if text.repeats(self.verdict))
+        part = {key: self.verdict[key]}
+        return wholes or frozenset(index for index, text in enumerate(judged) if text.repeats(part))
+
+
+class AnswerAtFault(GraderError):
+    """The answer's own text prevents its verdict, so it earns the least; the message says how it does.
+
+    It never counts against the endpoint, or answers could stop the asking about others.
     """
 
 
@@ -220,7 +243,10 @@ def final_json(reply: Reply, echoes: Sequence[str] = (), key: str = "score") -> 
         judged = Quotable(echoes)
         own = [value for value in objects if not judged.repeats(value)]
         if any(key in value for value in objects) and not any(key in value for value in own):
-            raise Quotation(f"the verdict stands in the judged text, and is none of the judge's own: {_excerpt(text)}")
+            quoted = [value for value in objects if key in value][-1]
+            raise Quotation(
+                f"the verdict stands in the judged text, and is none of the judge's own: {_excerpt(text)}", quoted
+            )
         objects = own
     if not objects:
         raise ReplyError(f"the reply holds no JSON verdict of the judge's own: {_excerpt(text)}")

@@ -7,6 +7,7 @@ share is here, too: the limits, the reply format that the endpoint takes, the bu
 from __future__ import annotations
 
 import asyncio
+import itertools
 import json
 import logging
 import math
@@ -55,8 +56,9 @@ _FORMATS = ("json_schema", "json_object", "text")
 _FORMAT_REFUSED = frozenset({400, 415, 422, 501})
 _CRASHED, _CRASHES = 500, 2
 _RETRIED = frozenset({408, 409, 429})
-# Statuses that may say of one prompt that it is too long, or forbidden
-_ABOUT_THE_PROMPT = frozenset({400, 413, 422})
+_KEY_REFUSED = 401
+# Statuses that may say of one prompt that it is too long, or forbidden: gateways that moderate answer 403
+_ABOUT_THE_PROMPT = frozenset({400, 403, 413, 422})
 _OVERLOADED = frozenset({503, 529})
 _UNREACHED = ("connection failed: connection refused", "connection failed: the host's name is unknown")
 _WHAT_TO_MEND = {
@@ -84,6 +86,8 @@ class SharedState:
         directory = Path(settings.cache_dir) if settings.cache_dir else default_cache_dir()
         self.cache = VerdictCache(directory) if settings.cache else None
         self.failure_logged = False
+        #: whose turn it is among the endpoint's keys
+        self.turns = itertools.count()
         #: whether the endpoint ever answered, in whatever way
         self.answered = False
 
@@ -168,12 +172,14 @@ async def fetch(
     """
     limits = limits or state.settings
     tries, usage = Tries(limits, state.endpoint), Usage()
+    keys, turn = state.endpoint.keys, next(state.turns)
     place = Place(lambda: _begin(clock, limits))
     try:
         async with asyncio.timeout(None) as clock:
             while True:
                 try:
-                    reply, used = await _one_reply(state, tries.varied(body), schema, place, clock, limits)
+                    key = keys[(turn + len(tries.failures)) % len(keys)]
+                    reply, used = await _one_reply(state, tries.varied(body), schema, key, place, clock, limits)
                     usage += used
                     state.spent(used)
                     return reply, parse(reply), usage
@@ -202,11 +208,12 @@ async def _one_reply(
     state: SharedState,
     body: Mapping[str, Any],
     schema: Mapping[str, Any] | None,
+    key: str,
     place: Place,
     clock: asyncio.Timeout,
     limits: ChatSettings,
 ) -> tuple[Reply, Usage]:
-    """One try, in the strongest format that the endpoint takes."""
+    """One try with `key`, in the strongest format that the endpoint takes."""
     prices = state.settings.prices
     prompt = sum(len(message["content"]) for message in body["messages"]) // 3
     expected, cost = prompt + _REPLY_TOKENS, prices.cost(prompt, _REPLY_TOKENS) if prices else 0.0
@@ -217,7 +224,10 @@ async def _one_reply(
             state.spending.take(expected, cost)
             # Neither the client's walk over the types of a request nor its typed answer: each takes a tenth of a call
             create = state.client.chat.completions.with_raw_response.create
-            return create(model=state.settings.model_name, messages=(), extra_body={**body, **fields})
+            headers = {"Authorization": f"Bearer {key}"} if state.endpoint.more_keys else None
+            return create(
+                model=state.settings.model_name, messages=(), extra_body={**body, **fields}, extra_headers=headers
+            )
 
         return _in_turn(state, request, expected, place, clock, limits)
 
@@ -403,11 +413,13 @@ class _FailedRequest:
         words: the reason.
         to_mend: what a person has to mend, where another try would fail, too.
         asked: seconds that the endpoint's Retry-After asks for.
+        is_key_spent: whether the account has no quota left.
     """
 
     words: str
     to_mend: str = ""
     asked: float = 0.0
+    is_key_spent: bool = False
 
 
 def _failure(exc: Exception, try_seconds: float) -> _FailedRequest:
@@ -418,7 +430,7 @@ def _failure(exc: Exception, try_seconds: float) -> _FailedRequest:
         status = exc.status_code
         words, asked = f"HTTP {status}: {exc.message}", retry_after(exc.response.headers)
         if exc.code == "insufficient_quota":
-            return _FailedRequest(words, "the account has no quota left")
+            return _FailedRequest(words, "the account has no quota left", is_key_spent=True)
         if status in _RETRIED or status >= 500:
             return _FailedRequest(words, asked=asked)
         return _FailedRequest(words, _WHAT_TO_MEND.get(status, "the endpoint refuses such requests"))
@@ -450,6 +462,8 @@ class Tries:
         self._unreadable = self._broken = 0
         most = settings.max_retries
         self._retries = Retries(most=None if most is None else most + 1)
+        # How many keys that were refused, or have no quota left, may still be passed over
+        self._other_keys = len(endpoint.more_keys)
         self.failures: list[str] = []
 
     def unreadable(self, exc: ReplyError) -> None:
@@ -489,6 +503,9 @@ class Tries:
         # An overloaded endpoint, and one that nobody reached, say nothing about the prompt
         status = getattr(exc, "status_code", 500)
         self._broken += status >= 500 and status not in _OVERLOADED and failure.words not in _UNREACHED
+        if self._other_keys and (status == _KEY_REFUSED or failure.is_key_spent):
+            self._other_keys -= 1
+            return 0.0
         if failure.to_mend:
             if getattr(exc, "status_code", None) in _ABOUT_THE_PROMPT:
                 self._unreadable += 1

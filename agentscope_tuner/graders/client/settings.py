@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import urlsplit
 
 from pydantic import ConfigDict, Field, SecretStr, model_validator
@@ -15,6 +15,9 @@ from agentscope_tuner.config import StrictSection
 from agentscope_tuner.errors import ConfigError, GraderError
 from agentscope_tuner.graders.client.usage import Prices, RunBudget
 from agentscope_tuner.graders.injection_defence import special_tokens
+
+#: A key, or several that requests take in turn.
+ApiKeys = SecretStr | Annotated[list[SecretStr], Field(min_length=1)]
 
 
 class ChatSettings(StrictSection):
@@ -26,8 +29,8 @@ class ChatSettings(StrictSection):
     base_url: str | None = Field(
         default=None, description="an OpenAI-compatible endpoint; by the model's name when None"
     )
-    api_key: SecretStr | None = Field(
-        default=None, exclude=True, repr=False, description="from the environment when None"
+    api_key: ApiKeys | None = Field(
+        default=None, exclude=True, repr=False, description="from the environment when None; a list is used in turn"
     )
     headers: dict[str, SecretStr] = Field(
         default_factory=dict, exclude=True, repr=False, description="sent with each request, such as {api-key: …}"
@@ -71,6 +74,12 @@ class ChatSettings(StrictSection):
         return self
 
     @property
+    def keys(self) -> tuple[str, ...]:
+        """The configured keys; none where the environment has it."""
+        keys = self.api_key if isinstance(self.api_key, list) else [self.api_key] if self.api_key else []
+        return tuple(key.get_secret_value() for key in keys)
+
+    @property
     def seconds_of_a_try(self) -> float:
         """The most that one request may take."""
         return self.try_seconds or self.deadline_seconds / 4
@@ -90,16 +99,22 @@ _PROBE_SECONDS = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """An OpenAI-compatible endpoint. The key stays out of its repr."""
+    """An OpenAI-compatible endpoint. The keys stay out of its repr; `more_keys` take turns with `api_key`."""
 
     base_url: str
     api_key: str = field(repr=False)
     headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     query: tuple[tuple[str, str], ...] = ()
+    more_keys: tuple[str, ...] = field(default=(), repr=False)
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """All keys, in their order."""
+        return self.api_key, *self.more_keys
 
     def masked(self, text: str) -> str:
-        """`text` without the key, which some servers quote in their errors."""
-        for secret in (self.api_key, *(value for _, value in self.headers)):
+        """`text` without the keys, which some servers quote in their errors."""
+        for secret in (*self.keys, *(value for _, value in self.headers)):
             text = text.replace(secret, "***") if len(secret) >= 8 else text
         return text
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from agentscope_tuner.errors import GraderError
 from agentscope_tuner.graders.client.chat_model import ChatModel
-from agentscope_tuner.graders.listwise import shared_places
+from agentscope_tuner.graders.combine import shared_places
 from agentscope_tuner.graders.rubrics.propose import judge_sample
 from agentscope_tuner.graders.rubrics.samples import Sample, distinct
 from agentscope_tuner.graders.rubrics.settings import AutoGraderConfig

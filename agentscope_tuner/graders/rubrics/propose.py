@@ -13,8 +13,9 @@ from agentscope_tuner.errors import GraderError
 from agentscope_tuner.graders.client.chat_model import ChatModel, Prompt
 from agentscope_tuner.graders.client.reply import Reply, ReplyError, final_json
 from agentscope_tuner.graders.client.usage import Usage
+from agentscope_tuner.graders.combine import shared_places
 from agentscope_tuner.graders.injection_defence import is_blank, neutralise
-from agentscope_tuner.graders.listwise import Ranking, group_prompts, rank_all, shared_places
+from agentscope_tuner.graders.listwise import Ranking, group_prompts, rank_all
 from agentscope_tuner.graders.llm_grader import NO_CONTENT, LLMGrader
 from agentscope_tuner.graders.prompt import MOST_CHARS, ReplyForm, as_texts, build_prompt, echoes, object_schema
 from agentscope_tuner.graders.rubrics import prompts

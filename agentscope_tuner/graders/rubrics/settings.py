@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from pydantic import Field, SecretStr
+from pydantic import Field
 
 from agentscope_tuner.config import SECTION, StrictSection, task_judge_section, validate_section
 from agentscope_tuner.errors import ConfigError
-from agentscope_tuner.graders.client.settings import ChatSettings
+from agentscope_tuner.graders.client.settings import ApiKeys, ChatSettings
 from agentscope_tuner.graders.combine import VoteRule
 from agentscope_tuner.graders.schema import GraderMode
 
@@ -34,7 +34,7 @@ class AutoGraderConfig(StrictSection):
     """The settings for learning rubrics and for judging by them."""
 
     model_name: str = Field(min_length=1, description="the model that proposes rubrics and judges by them")
-    api_key: SecretStr | None = Field(
+    api_key: ApiKeys | None = Field(
         default=None, exclude=True, repr=False, description="from the environment when None"
     )
     base_url: str | None = None

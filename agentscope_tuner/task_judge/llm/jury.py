@@ -11,10 +11,17 @@ from typing import Any, Generic, Literal, TypeVar
 
 from agentscope_tuner.errors import Cause, GraderError, JudgeError
 from agentscope_tuner.graders.base_grader import BaseGrader, evaluate
-from agentscope_tuner.graders.blame import AnswerAtFault
-from agentscope_tuner.graders.combine import VoteRule, combined_places, combined_score, disagreements, majority_ranking
+from agentscope_tuner.graders.client.reply import AnswerAtFault
+from agentscope_tuner.graders.combine import (
+    VoteRule,
+    combined_places,
+    combined_score,
+    disagreements,
+    majority_ranking,
+    shared_places,
+)
 from agentscope_tuner.graders.criteria_grader import CriteriaGrader, Met
-from agentscope_tuner.graders.listwise import Ranking, rank_all, shared_places, shown_order, tournament
+from agentscope_tuner.graders.listwise import Ranking, rank_all, shown_order, tournament
 from agentscope_tuner.graders.llm_grader import LLMGrader
 from agentscope_tuner.graders.rubrics.criteria import Criterion
 from agentscope_tuner.graders.schema import GraderScore, grader_error
@@ -143,21 +150,29 @@ class LLMPanel:
         Raises:
             JudgeError: see `poll`.
         """
+        if len(self.graders) == 1:
+            ((name, grader),) = self.graders.items()
+            return self._alone(name, await self._one(grader, values))
         asked = {name: self._one(grader, values) for name, grader in self.graders.items()}
         ballot = await poll(asked, self._settings.failed_jurors)
         results, rule = ballot.votes, self._settings.jury_rule
         scores = {name: result.score for name, result in results.items()}
         score = combined_score(list(scores.values()), rule)
         nearest = min(results.values(), key=lambda result: abs(result.score - score))
-        votes = nearest.metadata.get("votes") or (nearest.score,)
-        apart = spread(list(scores.values()) if ballot.size > 1 else votes) / self._width
+        apart = spread(list(scores.values())) / self._width
         told = ballot.told({name: f"{value:g}" for name, value in scores.items()}, rule)
-        metrics = ballot.metrics(apart)
-        if len(votes) > 1:
-            metrics |= {"judge_votes": float(len(votes)), "judge_disagreement": spread(votes)}
+        metrics = {**ballot.metrics(apart), **_metrics_of_votes(nearest.metadata.get("votes", ()))}
         filtered = str(nearest.metadata.get("filtered_by", "")) if score == self._low else ""
         reason = nearest.reason if filtered else told + nearest.reason
         return PanelScore(score, (score - self._low) / self._width, apart, reason, metrics, scores, filtered)
+
+    def _alone(self, name: str, result: GraderScore) -> PanelScore:
+        """The verdict of the only juror."""
+        votes, score = result.metadata.get("votes", ()), float(result.score)
+        apart = spread(votes) / self._width if votes else 0.0
+        filtered = str(result.metadata.get("filtered_by", "")) if score == self._low else ""
+        metrics, share = _metrics_of_votes(votes), (score - self._low) / self._width
+        return PanelScore(score, share, apart, result.reason, metrics, {name: score}, filtered)
 
     async def _one(self, grader: BaseGrader, values: Mapping[str, Any]) -> GraderScore:
         result = await evaluate(grader, **values)
@@ -194,6 +209,13 @@ class LLMPanel:
         if self._settings.compare == "pairs":
             return tournament(grader, texts, self._settings.most_pairs, inputs)
         return rank_all(grader, texts, self._settings.max_group_chars, inputs)
+
+
+def _metrics_of_votes(votes: Sequence[float]) -> dict[str, float]:
+    """For one juror's votes, where it gave several."""
+    if len(votes) < 2:
+        return {}
+    return {"judge_votes": float(len(votes)), "judge_disagreement": spread(votes)}
 
 
 def _in_place(places: Sequence[float], order: Sequence[int]) -> list[float]:

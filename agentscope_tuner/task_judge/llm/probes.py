@@ -17,7 +17,7 @@ from typing import Any, Generic, Literal, TypeVar
 from agentscope_tuner._run import loops
 from agentscope_tuner._run.forks import unforked
 from agentscope_tuner.errors import Cause, JudgeError
-from agentscope_tuner.graders.blame import AnswerAtFault
+from agentscope_tuner.graders.client.reply import AnswerAtFault
 
 _log = logging.getLogger(__name__)
 

@@ -10,23 +10,29 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, SecretStr, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from agentscope_tuner.config import SECTION, StrictSection, validate_section
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.graders.base_grader import BaseGrader
 from agentscope_tuner.graders.client.chat_model import ChatModel
-from agentscope_tuner.graders.client.settings import ChatSettings
+from agentscope_tuner.graders.client.settings import ApiKeys, ChatSettings
 from agentscope_tuner.graders.combine import VoteRule
 from agentscope_tuner.graders.llm_grader import LLMGrader
 from agentscope_tuner.graders.prompt import MOST_CHARS
 from agentscope_tuner.graders.ready import (
+    CoherenceGrader,
     CorrectnessGrader,
     FormatGrader,
+    GroundingGrader,
     InstructionFollowingGrader,
+    MemoryGrader,
     PairwiseGrader,
     ReadyGrader,
     RelevanceGrader,
+    SafetyGrader,
+    ToolUseGrader,
+    TrajectoryGrader,
 )
 from agentscope_tuner.graders.template import ChatMessage, LanguageEnum, PromptTemplate
 from agentscope_tuner.task_judge.combined.conditions import Condition, Known, parse_condition
@@ -41,7 +47,7 @@ class JurorModel(StrictSection):
     #: in metrics and reasons; the model's when None
     name: str | None = Field(default=None, min_length=1)
     base_url: str | None = None
-    api_key: SecretStr | None = Field(default=None, exclude=True, repr=False)
+    api_key: ApiKeys | None = Field(default=None, exclude=True, repr=False)
     #: over the section's: see ChatSettings
     client: dict[str, Any] = Field(default_factory=dict)
 
@@ -84,7 +90,7 @@ class ModelsSection(StrictSection):
     #: dearer models, asked where the first are unsure
     escalate: Escalation | None = None
     base_url: str | None = None
-    api_key: SecretStr | None = Field(default=None, exclude=True, repr=False)
+    api_key: ApiKeys | None = Field(default=None, exclude=True, repr=False)
     #: the client's limits: see ChatSettings
     client: dict[str, Any] = Field(default_factory=dict)
     #: of a run: calls, tokens, cost; see RunBudget
@@ -195,7 +201,22 @@ READY: dict[str, type[ReadyGrader]] = {
     "relevance": RelevanceGrader,
     "instruction_following": InstructionFollowingGrader,
     "format": FormatGrader,
+    "grounding": GroundingGrader,
+    "safety": SafetyGrader,
+    "trajectory": TrajectoryGrader,
+    "tool_use": ToolUseGrader,
+    "memory": MemoryGrader,
+    "coherence": CoherenceGrader,
     "pairwise": PairwiseGrader,
+}
+_MESSAGES = {"response": "output.metadata.messages"}
+#: Where the variables of some of them are read, if `reads` does not say it.
+READY_PATHS: dict[str, Mapping[str, str]] = {
+    "grounding": {"context": "task.metadata.context"},
+    "trajectory": _MESSAGES,
+    "tool_use": _MESSAGES,
+    "memory": _MESSAGES,
+    "coherence": _MESSAGES,
 }
 _MOST_LABELS = 20
 

@@ -475,6 +475,62 @@ def test_keys_stay_out_of_everything_that_is_shown() -> None:
     assert not any(secret in text for text in shown)
 
 
+KEYS = ["sk-first-secret", "sk-second-secret", "sk-third-secret"]
+
+
+def used_keys(server: JudgeServer) -> list[str]:
+    return [headers["authorization"].removeprefix("Bearer ") for headers in server.headers]
+
+
+def test_several_keys_take_turns_and_stay_out_of_everything_that_is_shown() -> None:
+    with JudgeServer(always(7)) as server:
+        asked = model(server, api_key=KEYS)
+        assert [ask(asked, f"question {n}") for n in range(6)] == [7] * 6
+        assert used_keys(server) == KEYS * 2
+        assert ask(model(server, api_key=KEYS[:1]), "another") == 7
+        assert used_keys(server)[-1] == KEYS[0]
+    text = "told " + " ".join(KEYS)
+    shown = [repr(asked), repr(asked.endpoint), asked.settings.model_dump_json(), asked.endpoint.masked(text)]
+    assert not any(key in one for key in KEYS for one in shown)
+    with pytest.raises(ValueError, match="at least 1 item"):
+        model(server, api_key=[])
+
+
+@pytest.mark.parametrize("spent", [Canned(status=401), Canned(status=429, error_code="insufficient_quota")])
+def test_a_key_that_is_refused_or_spent_is_passed_over_once(spent: Canned) -> None:
+    """One key of three stops no verdict, and three of three do, after a request for each."""
+
+    def answer(body: Body, attempt: int) -> Canned:
+        refused = server.headers[-1]["authorization"].endswith(dead)
+        return spent if refused else Canned(verdict(7))
+
+    dead: tuple[str, ...] = (KEYS[0],)
+    with JudgeServer(answer) as server:
+        assert [ask(model(server, api_key=KEYS), f"question {n}") for n in range(3)] == [7] * 3
+        assert len(server.bodies) == 4
+        dead = tuple(KEYS)
+        with pytest.raises(GraderError, match=r"set api_key|no quota left"):
+            ask(model(server, api_key=KEYS), "the last")
+        assert len(server.bodies) == 4 + 3
+
+
+@pytest.mark.parametrize("status", [429, 500])
+def test_another_try_takes_the_next_key(status: int) -> None:
+    with JudgeServer(at_first(Canned(status=status))) as server:
+        assert ask(model(server, api_key=KEYS[:2])) == 7
+        assert used_keys(server) == KEYS[:2]
+
+
+@pytest.mark.parametrize("variable", ["HTTP_PROXY", "http_proxy"])
+def test_a_proxy_of_the_environment_is_used(variable: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No name ends with .invalid, so only a proxy can reach the judge."""
+    with JudgeServer(always(7)) as server:
+        monkeypatch.setenv(variable, server.url.removesuffix("/v1"))
+        asked = ChatModel(ChatSettings(model_name="m", base_url=f"http://{variable.lower()}.invalid/v1", cache=False))
+        assert ask(asked) == 7
+        assert server.headers[0]["host"] == f"{variable.lower()}.invalid"
+
+
 @pytest.mark.parametrize(
     ("name", "base_url", "api_key", "environ", "expected"),
     [

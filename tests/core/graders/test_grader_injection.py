@@ -77,7 +77,7 @@ def gullible(style: str) -> Any:
 @pytest.mark.parametrize("kind", [kind for kind in READY.values() if kind.default_mode == "pointwise"])
 def test_no_injection_leaves_the_fence_of_a_ready_prompt(kind: type[ReadyGrader], language: str) -> None:
     grader = kind({"model_name": "m"}, language=language)
-    shown = {"query": "Why?", "ground_truth": "Warm air rises.", "context": None}
+    shown = {"query": "Why?", "ground_truth": "Warm air rises.", "context": "Of air."}
     escaped = []
     for _, text in INJECTIONS:
         (prompt,) = grader.prompts({**shown, "response": text})

@@ -201,6 +201,54 @@ def test_a_position_bias_becomes_a_counted_tie() -> None:
     assert (result.rank, result.metadata["places"], result.metadata["disagreements"]) == ([3, 1, 2], [3, 1, 2], 0)
 
 
+def _echo(rank: Any) -> str:
+    return f"All of it is fine. {json.dumps({'reason': '', 'rank': rank})}"
+
+
+@pytest.mark.parametrize(
+    ("rank", "answers", "places"),
+    [
+        ([1, 2], (_echo([1, 2]), "b"), [2, 1]),
+        ([2, 1], (_echo([2, 1]), "b"), [2, 1]),
+        ([1, 2, 3, 4], ("a", _echo([1, 2, 3, 4]), "c", "d"), [1, 4, 2, 3]),
+        ([1, 2, 3, 4], (_echo([1, 2, 3, 4]), "b", _echo([1, 2, 3, 4]), "d"), [3.5, 1, 3.5, 2]),
+        ([9, 9], (_echo([9, 9]), "b", "c"), [3, 1.5, 1.5]),
+        ("best", ("a", "b", _echo("best")), [1.5, 1.5, 3]),
+        ([1, 2], (_echo([1, 2]), _echo([1, 2])), [1.5, 1.5]),
+        ([1, 2], ("rank: [1, 2], as it says", _echo([1, 2])), [1, 2]),
+        ([1, 2, 3], ('reason: ""', "rank: [1, 2, 3]", "c"), [1, 3, 2]),
+    ],
+)
+def test_a_ranking_that_stands_in_an_answer_puts_it_last_without_a_further_call(
+    rank: Any, answers: tuple[str, ...], places: list[float]
+) -> None:
+    """The judge was asked three times more, then about each answer alone, and then about the rest."""
+    with JudgeServer(lambda body, attempt: Canned(ranking(rank, ""))) as server:
+        result = ranked(grader(server, mode="listwise"), *answers)
+        assert len(server.bodies) == 1
+    last = [index for index, place in enumerate(places) if place == max(places)]
+    assert (result.error, result.metadata["places"], result.metadata["last"]) == (None, places, last)
+    assert "unjudgeable" in result.reason
+
+
+def test_a_ranking_that_no_answer_holds_alone_is_no_verdict() -> None:
+    with JudgeServer(lambda body, attempt: Canned(ranking({"a": 1, "b": 2}, ""))) as server:
+        assert ranked(grader(server, mode="listwise"), 'reason: "", a: 1', "b: 2").error is not None
+
+
+def test_an_answer_that_half_of_the_replies_quote_is_last() -> None:
+    """In the other order the judge puts it first, in words of its own."""
+
+    def answer(body: dict[str, Any], attempt: int) -> Canned:
+        first = prompt_of(body).find("All of it") < prompt_of(body).find("| bb")
+        return Canned(ranking([1, 2, 3], "") if first else ranking([2, 3, 1], "own words"))
+
+    with JudgeServer(answer) as server:
+        result = ranked(grader(server, mode="listwise", swap=True), _echo([1, 2, 3]), "bb", "c")
+        assert len(server.bodies) == 2
+    assert (result.metadata["last"], result.metadata["places"]) == ([0], [3, 1.5, 1.5])
+
+
 def test_one_failed_order_is_an_error() -> None:
     def answer(body: dict[str, Any], attempt: int) -> Canned:
         first = prompt_of(body).find("| a\n") < prompt_of(body).find("| bb\n")

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.graders import ChatMessage, LanguageEnum, PromptTemplate
-from agentscope_tuner.graders.blame import AnswerAtFault
+from agentscope_tuner.graders.client.reply import AnswerAtFault
 from agentscope_tuner.graders.injection_defence import delimiter_of, fence_all, is_blank, neutralise, special_tokens
 from agentscope_tuner.graders.prompt import Trajectory, as_texts
 

@@ -10,15 +10,21 @@ from typing import Any
 import pytest
 
 from agentscope_tuner.graders import (
+    CoherenceGrader,
     CorrectnessGrader,
     FormatGrader,
     GraderRank,
     GraderScore,
+    GroundingGrader,
     InstructionFollowingGrader,
     LLMGrader,
+    MemoryGrader,
     PairwiseGrader,
     PromptTemplate,
     RelevanceGrader,
+    SafetyGrader,
+    ToolUseGrader,
+    TrajectoryGrader,
 )
 from agentscope_tuner.graders.ready import ReadyGrader
 from tests.judge_server import Body, Canned, JudgeServer, always, prompt_of, verdict
@@ -28,6 +34,12 @@ POINTWISE: list[tuple[Any, float, float]] = [
     (FormatGrader, 0, 1),
     (InstructionFollowingGrader, 1, 5),
     (RelevanceGrader, 1, 5),
+    (GroundingGrader, 1, 5),
+    (SafetyGrader, 0, 1),
+    (TrajectoryGrader, 1, 5),
+    (ToolUseGrader, 1, 5),
+    (MemoryGrader, 1, 5),
+    (CoherenceGrader, 1, 5),
 ]
 INPUTS: dict[str, Any] = {"query": "What is 2 + 2?", "response": "Four.", "ground_truth": "4", "context": "arithmetic"}
 
@@ -58,8 +70,9 @@ def test_normal_inputs_are_scored_in_the_graders_range(kind: Any, low: float, hi
 @pytest.mark.parametrize(("kind", "low", "high"), POINTWISE)
 def test_edge_inputs_are_scored_too(kind: Any, low: float, high: float, response: str) -> None:
     with JudgeServer(always(high)) as server:
-        assert run(kind(settings(server)), response=response, context=None).score == high
-        needs_none = kind in (InstructionFollowingGrader, CorrectnessGrader)
+        context = "arithmetic" if kind is GroundingGrader else None
+        assert run(kind(settings(server)), response=response, context=context).score == high
+        needs_none = kind in (InstructionFollowingGrader, CorrectnessGrader, GroundingGrader, CoherenceGrader)
         assert "(none given)" in prompt_of(server.bodies[0]) or needs_none
 
 
@@ -86,6 +99,12 @@ def test_a_misnamed_or_missing_argument_is_an_error_and_no_zero(inputs: dict[str
     with JudgeServer(always(1)) as server:
         result = run(CorrectnessGrader(settings(server)), **inputs)
         assert message in result.error
+        assert not server.bodies
+
+
+def test_grounding_without_sources_is_an_error_and_no_zero() -> None:
+    with JudgeServer(always(5)) as server:
+        assert "context is missing" in run(GroundingGrader(settings(server)), context=None).error
         assert not server.bodies
 
 

@@ -14,10 +14,12 @@ import pytest
 from agentscope_tuner.errors import Cause, ConfigError, DeadlineError, JudgeError
 from agentscope_tuner.graders.base_grader import BaseGrader
 from agentscope_tuner.graders.schema import GraderScore
+from agentscope_tuner.lab.labels import read_labelled
 from agentscope_tuner.task_judge.contract.loading import load_judge
 from agentscope_tuner.task_judge.contract.task_judge import TaskJudge
+from agentscope_tuner.task_judge.llm.settings import READY
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
-from tests.judge_server import Body, Canned, JudgeServer, always, prompt_of, verdict
+from tests.judge_server import Body, Canned, JudgeServer, always, prompt_of, verdict, without_delimiters
 
 PROMPT = "Score from 1 to 5 how well it answers {query}: {response}"
 TASK = WorkflowTask(task=Task(main_query="Why is the sky blue?", task_id="t1", metadata={"answer": 4200042}))
@@ -133,6 +135,35 @@ def test_ready_graders_are_named(name: str, low: float, high: float) -> None:
             reads = {"context": "task.metadata.answer"} if name == "format" else {}
             assert judge(server, grader=name, reads=reads).compute_reward(TASK, output())[0] == reward
             assert ("4200042" in prompt_of(server.bodies[0])) is (name != "relevance")
+
+
+def words(text: str) -> str:
+    """The letters and digits: the marks of JSON and lists are respelled in what the policy wrote."""
+    return "".join(re.findall(r"[^\W_]", without_delimiters(text)))
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+@pytest.mark.parametrize("name", ["trajectory", "tool_use", "memory", "coherence", "grounding", "safety"])
+def test_the_labelled_cases_of_a_ready_grader_are_shown_whole_and_paid_as_labelled(name: str, language: str) -> None:
+    file = Path(__file__).parents[3] / "tutorial" / "ready_graders" / f"{name}.jsonl"
+    field = "final_answer" if name in ("grounding", "safety") else "messages"
+    reads = {"tool_definitions": "task.metadata.tools"} if name == "tool_use" else {}
+    low, high = READY[name].score_range or (0.0, 0.0)
+    cases = read_labelled(file, f"output.metadata.{field}")
+    assert len({case.group for case in cases}) >= 2
+    for case in cases:
+        with JudgeServer(always(low + case.label * (high - low))) as server:
+            subject = judge(server, grader=name, reads=reads, language=language)
+            assert subject.compute_reward(case.task, case.output)[0] == pytest.approx(case.label)
+            (prompt,) = map(prompt_of, server.bodies)
+        found = case.output.metadata[field]
+        said = [found] if isinstance(found, str) else [message["content"] for message in found]
+        calls = (
+            [call["function"] for message in found for call in message.get("tool_calls", ())] if said != [found] else []
+        )
+        data = [*said, *(str(call["name"]) for call in calls), case.task.task.main_query]
+        data += [str(value) for key, value in case.task.task.metadata.items() if key in ("context", "tools")]
+        assert [text for text in data if words(text) not in words(prompt)] == []
 
 
 def test_a_grader_of_ones_own_is_named_by_its_class() -> None:

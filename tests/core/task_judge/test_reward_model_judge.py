@@ -163,7 +163,7 @@ def test_a_stalled_server_is_given_up_at_the_deadline() -> None:
         asked(RewardModelJudge(config, transport=httpx.MockTransport(stalls)), out("x"))
 
 
-@pytest.mark.parametrize("status", [400, 413, 422])
+@pytest.mark.parametrize("status", [400, 403, 413, 422])
 def test_an_answer_that_the_server_refuses_alone_earns_the_least_and_harms_no_other(status: int) -> None:
     def picky(body: dict[str, Any]) -> Any:
         long = any(len(text) > 1000 for text in body["input"])
