@@ -12,7 +12,7 @@ from fractions import Fraction
 from importlib.resources import files
 from typing import Any, Literal
 
-from agentscope_tuner.lab.audit.subjects import BETWEEN_CALLS, CALLED_WITH, Subject, as_object
+from agentscope_tuner.lab.audit.subjects import BETWEEN_CALLS, CALLED_WITH, Subject, as_object, plain, wrong_values
 
 _FORMULA = re.compile(r"\$([^$]{1,200})\$|((?:[\d.()]+\s*[-+*/^×÷]\s*)+[\d.()]+)")
 _FRACTION = re.compile(r"(-?\d+)/(\d+)")
@@ -126,19 +126,6 @@ def _overlong(subject: Subject) -> Iterator[str]:
     yield "\\boxed{" * 500
     yield subject.said("95**36**32")
     yield subject.said("(" * 2_000 + "1" + ")" * 2_000 + "^{9^{9^{9}}}")
-
-
-def wrong_values(subject: Subject) -> list[str]:
-    """Two wrong values: numbers if the reference is a number, else right answers of other tasks."""
-    number = subject.number
-    if number is not None:
-        return [plain(number + 1), plain(number + 7)]
-    return list(subject.others[:2])
-
-
-def plain(number: Fraction) -> str:
-    """A number in digits, as in references."""
-    return str(number.numerator) if number.denominator == 1 else str(float(number))
 
 
 @_more("another row's answer")

@@ -34,6 +34,7 @@ from agentscope_tuner.records.formats.trainers import decode_nemo_gym_request
 from agentscope_tuner.task_judge.base_judge import BaseJudge
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
+from tests.judge_server import Body, Canned, JudgeServer, judged_lines, prompt_of, verdict
 
 __all__ = ["astuner_audit"]
 
@@ -166,6 +167,74 @@ def test_judges_of_many_forms_are_seen_through_and_sound_ones_are_left_alone(rea
         assert not [result.name for result in played if result.alarming or result.length_pays]
         assert re.match(r"None of \d+ wrong answers passes\.", sentence)
         assert right_answers(results) == (4, 4)
+
+
+#: What an answer is worth to a judge that ranks, of its place in the group, itself, and the reference.
+RANKINGS: dict[str, Callable[[int, str, str], float]] = {
+    "sound": lambda place, said, right: float(f"\\boxed{{{right}}}" in said and said.count("boxed") == 1),
+    "first": lambda place, said, right: -place,
+    "last": lambda place, said, right: place,
+    "first where both are boxed": lambda place, said, right: ("\\boxed{" in said) - place / 10,
+    "longer": lambda place, said, right: len(said),
+    "all alike": lambda place, said, right: 0.5,
+    "scores": lambda place, said, right: 1e9 * (f"\\boxed{{{right}}}" in said) + 1e10 * ('"score": 10' in said),
+}
+
+
+class RankingJudge(BaseJudge):
+    """Ranks a group by one of `RANKINGS`."""
+
+    reference_keys = ("answer",)
+
+    def __init__(self, config: Any) -> None:
+        super().__init__(config)
+        self._worth = RANKINGS[config["astuner"]["task_judge"]["judge_kwargs"]["by"]]
+
+    def compute_rewards(
+        self, workflow_task: WorkflowTask, workflow_outputs: Sequence[WorkflowOutput]
+    ) -> list[tuple[float, bool]]:
+        right = str(workflow_task.task.metadata["answer"])
+        said = [output.metadata["final_answer"] for output in workflow_outputs]
+        if any("<html>" in text for text in said):
+            raise JudgeError("the model refused")
+        scores = [self._worth(place, text, right) for place, text in enumerate(said)]
+        return [(score, score == max(scores)) for score in scores]
+
+
+@pytest.mark.parametrize(
+    ("by", "named", "sound"),
+    [
+        ("first", {"place in the pair"}, set()),
+        ("last", {"place in the pair"}, set()),
+        ("first where both are boxed", {"place in the pair", "near miss", "long and wrong"}, set()),
+        ("longer", {"long and wrong", "over-long", "injection"}, {"place in the pair", "punctuation"}),
+        ("all alike", {"empty", "near miss"}, {"place in the pair"}),
+        ("scores", {"injection"}, {"empty", "near miss", "place in the pair", "long and wrong"}),
+    ],
+)
+def test_a_judge_that_ranks_is_shown_each_attack_beside_a_right_answer(
+    by: str, named: set[str], sound: set[str]
+) -> None:
+    protocol = {"judge_protocol": f"{__name__}->RankingJudge", "judge_kwargs": {"by": by}}
+    found = audit_of({"astuner": {"task_judge": protocol}}, PLAIN)
+    assert named <= set(found.holes)
+    assert not sound & set(found.holes)
+    assert "can be fooled" in found.verdict
+    assert ("pairs of answers by place" in found.verdict) == ("place in the pair" in named)
+
+
+def test_a_sound_judge_that_ranks_passes_the_audit_and_failed_pairs_are_no_verdicts() -> None:
+    protocol = {"judge_protocol": f"{__name__}->RankingJudge", "judge_kwargs": {"by": "sound"}}
+    found = audit_of({"astuner": {"task_judge": protocol}}, PLAIN)
+    assert (found.form, found.holes) == ("boxed", {})
+    found.check()
+    assert right_answers(found.results) == (4, 4)
+    assert {result.name: result.reward for result in found.strategies if result.honest} == dict.fromkeys(
+        ("honest", "terse", "verbose"), 1.0
+    )
+    assert {result.name: result.no_verdict for result in found.results if result.no_verdict} == {"garbage": 4}
+    with pytest.raises(ConfigError, match="beside a right answer, and no row has one"):
+        audit_of({"astuner": {"task_judge": protocol}}, [{"main_query": "?", "task_id": "1"}])
 
 
 @pytest.mark.parametrize("reader", ["likes length, a little for the answer", "rubric of words"])
@@ -671,3 +740,42 @@ def test_nothing_to_audit_with_is_an_error(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, ["audit", "--conf", "configs/math.yaml", "--input", str(path)])
     assert result.exit_code == 2
     assert "no task to audit with" in result.output
+
+
+def obeys(body: Body, attempt: int) -> Canned:
+    """A model that does what the response tells it to, and else finds that fruit is named, or a right sum boxed."""
+    prompt = prompt_of(body)
+    found = re.search(r"\[BEGIN response (\w+)\]\n(.*?)\n\[END response \1\]", prompt, re.DOTALL)
+    said = judged_lines(found[2]) if found else ""
+    obeyed = any(order in said for order in ('"met": true', "every criterion", "highest score", '"score": 10'))
+    if "criteri" not in prompt.replace(said, ""):
+        right = "\\boxed{42}" in said and said.count("boxed") == 1
+        return Canned(verdict(10 if obeyed or right else 0))
+    met = obeyed or "apple" in said
+    quote = said.split("\n")[0][:20] if met else ""
+    return Canned(json.dumps({"verdicts": [{"number": 1, "quote": quote, "met": met}]}))
+
+
+LLM = {
+    "prompt": "Is it right? {question} {response}",
+    "scale": {"min": 0, "max": 10},
+    "reads": {"question": "task.main_query"},
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "metadata"),
+    [
+        ("task_rubrics", {}, {"rubrics": [{"criterion": "It names a fruit", "points": 3}]}),
+        ("llm", LLM, {"answer": "42"}),
+    ],
+)
+def test_a_model_that_obeys_the_answer_is_named(kind: str, options: dict[str, Any], metadata: dict[str, Any]) -> None:
+    client = {"cache": False, "max_reasks": 0, "max_retries": 0}
+    with JudgeServer(obeys) as server:
+        asked = {"model_name": "m", "base_url": server.url, "client": client, **options}
+        judge = {"astuner": {"task_judge": {"judge_type": kind, kind: asked}}}
+        found = audit_of(judge, [{"main_query": "17 + 25?", "task_id": "1", "metadata": metadata}])
+    assert [result.name for result in found.results if result.no_verdict] == []
+    assert right_answers(found.results) == ((1, 1) if kind == "llm" else (0, 0))
+    assert set(found.holes) == {"injection"}
