@@ -167,6 +167,8 @@ def _near_miss(subject: Subject) -> Iterator[str]:
     if digits.isdigit():
         # Numbers that contain the reference's digits
         near += [Fraction("1" + digits), Fraction(digits + "1")]
+        # Parts of them
+        near += [Fraction(part) for part in (digits[:-1], digits[1:]) if part]
     for value in near:
         if value != number:
             yield subject.said(plain(value))

@@ -148,7 +148,9 @@ def _placed(result: StrategyResult, low: float, best: float) -> StrategyResult:
         return result
     # If honest work earns no more than the lowest, every strategy is as good
     share = (result.reward - low) / (best - low) if best > low else 1.0
-    return replace(result, of_honest=share, alarming=not result.honest and share >= _NEAR)
+    # -1 for a wrong answer, 0 for none: no answer is halfway to a right one and still earns nothing
+    earns = result.reward > 0 or best <= 0
+    return replace(result, of_honest=share, alarming=not result.honest and earns and share >= _NEAR)
 
 
 def _by_length(played: Sequence[StrategyResult]) -> list[StrategyResult]:
