@@ -354,7 +354,21 @@ def verdict_of(results: Sequence[AttackResult], played: Sequence[StrategyResult]
     near = [result for result in played if result.alarming]
     if near:
         said.append(f"A policy would learn {near[0].name!r}: {near[0].reward:.3f} a task{_beside_honest(played)}.")
-    said += [
+    said += _preferences(holes, played)
+    refused = [result for result in results if result.must == "pass" and result.false]
+    if passed and refused:
+        count, answers = sum(result.false for result in refused), sum(r.answers for r in results if r.must == "pass")
+        said.append(f"It refuses {count} of {answers} right answers, written differently.")
+    if unjudged(results):
+        said.append(f"{UNJUDGED[0].upper()}{UNJUDGED[1:]}, so nobody can say what it refuses.")
+    elif not tried:
+        said.append("No right answer is known, so nobody can say what it refuses.")
+    return " ".join(said)
+
+
+def _preferences(holes: Sequence[AttackResult], played: Sequence[StrategyResult]) -> list[str]:
+    """What else than rightness the judge pays for: length, and the place in a pair."""
+    said = [
         f"It pays for length: a long right answer earns {result.length_pays:.2f} times what it earns alone."
         for result in played
         if result.length_pays is not None
@@ -365,15 +379,7 @@ def verdict_of(results: Sequence[AttackResult], played: Sequence[StrategyResult]
         for result in holes
         if result.name == _PLACE.name
     ]
-    refused = [result for result in results if result.must == "pass" and result.false]
-    if passed and refused:
-        count, answers = sum(result.false for result in refused), sum(r.answers for r in results if r.must == "pass")
-        said.append(f"It refuses {count} of {answers} right answers, written differently.")
-    if unjudged(results):
-        said.append(f"{UNJUDGED[0].upper()}{UNJUDGED[1:]}, so nobody can say what it refuses.")
-    elif not tried:
-        said.append("No right answer is known, so nobody can say what it refuses.")
-    return " ".join(said)
+    return said
 
 
 def _beside_honest(played: Sequence[StrategyResult]) -> str:
