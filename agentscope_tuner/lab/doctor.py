@@ -429,18 +429,21 @@ def _all_equal(seen: Seen) -> RewardTrouble | None:
     flat = _flat(seen)
     if not judged or (seen.groups and len(flat) * 5 < 4 * len(seen.groups)):
         return None
+    within = ""
+    if len(flat) < len(seen.groups):
+        # The other groups do teach: what ails is in those without spread
+        judged, within = [row for group in flat for row in group if row.reward is not None], " in groups without spread"
     rewards = [row.reward or 0.0 for row in judged]
     if not seen.groups and max(rewards) - min(rewards) > _SAME:
         return None
     right, wrong = (sum(bool(row.success) is passed for row in judged) for passed in (True, False))
     told = f"{len(flat)} of {len(seen.groups)} groups have no spread" if seen.groups else "all rewards are equal"
     if right >= 0.9 * len(judged):
-        return _cause(
-            "all right", judged, len(judged), f"{right} of {len(judged)} rows are right: {told}", "take harder tasks"
-        )
+        message = f"{right} of {len(judged)} rows{within} are right: {told}"
+        return _cause("all right", judged, len(judged), message, "take harder tasks")
     if wrong >= 0.9 * len(judged) and fmean(rewards) <= _SAME:
         (shape, count), *_ = Counter(shape_of(row.reason) for row in judged if not row.success).most_common(1)
-        message = f"{wrong} of {len(judged)} rows are wrong, {count} of them with the reason {shape!r}; {told}"
+        message = f"{wrong} of {len(judged)} rows{within} are wrong, {count} of them with the reason {shape!r}; {told}"
         return _cause(
             "all wrong", judged, len(judged), message, "astuner explain --conf FILE --id ID; take easier tasks"
         )

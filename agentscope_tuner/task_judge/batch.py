@@ -63,6 +63,7 @@ class ConfiguredJudge:
         listwise: whether the judge ranks whole advantage groups.
         reference_keys, component_names, gives_turns: see BaseJudge.
         is_cheap: whether the judge computes, within a bound of its own: such verdicts wait for nothing but a worker.
+        at_once: the most rows, or groups of a judge that ranks, to be judged at once.
         metric_names: the metrics that trainers get for every sample: `astuner.task_judge.metric_names`, or those of the
             judge's class.
 
@@ -85,7 +86,7 @@ class ConfiguredJudge:
         self.component_names = self._judge.inner.component_names
         self.gives_turns = self._judge.inner.gives_turns
         self.is_cheap = traits.kind == "cpu" and traits.bounded and not traits.ranks
-        self._at_once = self._judge.at_once(section.concurrency)
+        self.at_once = self._judge.at_once(section.concurrency)
         #: The training step that a trainer is in, for the log; None where its adapter does not know.
         self.step: int | None = None
         self._run_log: RunLog | None = None
@@ -264,7 +265,7 @@ class ConfiguredJudge:
 
         def help_out() -> None:
             if not helpers:
-                helpers.extend(loop.create_task(work()) for _ in range(min(self._at_once, len(pairs)) - 1))
+                helpers.extend(loop.create_task(work()) for _ in range(min(self.at_once, len(pairs)) - 1))
 
         loop = asyncio.get_running_loop()
         try:

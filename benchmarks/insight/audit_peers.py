@@ -1,22 +1,44 @@
-"""`make bench-audit`: `astuner audit` beside reward-doctor 0.2.0 and rewardprobe 0.1.0, on ten judges.
+"""`make bench-audit`: `astuner audit` beside reward-doctor 0.2.0, rewardprobe 0.1.0 and falsepass 0.11.0.
 
-Five are reward-doctor's own reference verifiers, five are judges with a known hole. The two packages bring their cases,
-ours are made of the tutorial's arithmetic tasks. Per judge: what each tool was paid for, by its own names. Runs in an
-environment of its own, which has all three.
+First ten judges: five are reward-doctor's own reference verifiers, five have a known hole. reward-doctor and
+rewardprobe bring their cases, ours are made of the tutorial's arithmetic tasks. Per judge: what each tool was paid for,
+by its own names.
+
+Then `planted_judges`: twenty with a hole, ten sound. Each tool is given the judge as a function, the tasks, the right
+answers, and the form of an answer in the question. A hole is found where a wrong answer is paid 0.5 or more, under
+whatever name:
+
+                holes found of 20  false claims of 10  could ask of 30
+astuner                        20                   0               30
+reward-doctor                   3                   0               18
+rewardprobe                     3                   0               30
+falsepass                      16                   0               23
+
+The audit's attacks were written with these judges at hand, the peers' were not. falsepass finds a hole in each of the
+sixteen that it can ask; the other four read JSON or calls of tools around the answer, for which it wants an adapter.
+reward-doctor has cases of mathematics alone. Runs in an environment of its own, which has all four.
 """
 
 from __future__ import annotations
 
+import json
+import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import redirect_stderr
+from io import StringIO
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
-from agentscope_tuner.lab.audit.run import attacked, scoreboard
-from agentscope_tuner.lab.audit.subjects import subjects_of
+from agentscope_tuner.lab.audit.plugin import audit_of
+from agentscope_tuner.lab.audit.run import attacked, right_answers, scoreboard
+from agentscope_tuner.lab.audit.subjects import FORMS, structured_answer, subjects_of
 from agentscope_tuner.records import read_lines
 from agentscope_tuner.task_judge.base_judge import BaseJudge
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
+from benchmarks.insight.planted_judges import PLANTED, planted_named, planted_reward, tasks_of
 
 TASKS = "tutorial/example_math_agent/rollouts.jsonl"
 OWN = ("SubstringJudge", "LengthJudge", "FormatJudge", "OverlapJudge", "FooledModelJudge")
@@ -109,8 +131,132 @@ def probes(judge: ConfiguredJudge) -> list[str]:
 
 
 def missed(paid: Sequence[str], attacks: Sequence[str]) -> list[str]:
-    """reward-doctor's holes that none of our attacks of the same kind found."""
+    """reward-doctor's holes that none of our attacks and strategies of the same kind found."""
     return [hole for hole in paid if not set(SAME.get(hole, ())) & set(attacks)]
+
+
+def _right_text(task: Mapping[str, Any]) -> str:
+    """A right answer as text: what the peers write into the forms that they know."""
+    meta = task["metadata"]
+    kind, right = structured_answer(meta, ("answer",))
+    return str(meta["answer"]) if kind == "text" else right or ""
+
+
+def _peers_reward(kind: str, which: str | int, tasks: Sequence[Mapping[str, Any]]) -> Callable[[str, str], float]:
+    """The judge as a function of a completion and a right text; texts of none of the tasks are references of sums.
+
+    Where the judge breaks it pays nothing: an error is no claim that the judge can be fooled.
+    """
+    reward = planted_reward(kind, which)
+    known = {_right_text(task): task["metadata"] for task in tasks}
+
+    def asked(completion: str, answer: str) -> float:
+        try:
+            return reward(completion, known.get(answer, {"answer": answer}))
+        except (KeyError, TypeError, ValueError):
+            return 0.0
+
+    return asked
+
+
+def our_finds(kind: str, which: str | int, tasks: Sequence[Mapping[str, Any]]) -> list[str] | None:
+    """The attacks of ours that are paid; None where none is, and no right answer either."""
+    found = audit_of(planted_named(kind, which), tasks)
+    return list(found.holes) if found.holes or right_answers(found.results)[0] else None
+
+
+def _questions(kind: str, which: str | int, tasks: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The tasks' questions with the form in which the judge reads answers: the peers find it there, if anywhere."""
+    form = FORMS[audit_of(planted_named(kind, which), tasks).form].replace("%s", "...")
+    return [f"{task['main_query']} Answer in this form:\n{form}" for task in tasks]
+
+
+def doctor_finds(kind: str, which: str | int, tasks: Sequence[Mapping[str, Any]]) -> list[str] | None:
+    """reward-doctor's cases that are paid; None for answers other than text, of which it has no cases."""
+    from reward_doctor import audit
+
+    if kind not in ("text", "choice"):
+        return None
+    asked = _peers_reward(kind, which, tasks)
+
+    def reward(completion: str, reference: str) -> float:
+        return asked(completion, reference)
+
+    found = audit(reward, name=f"{kind} {which}", threshold=PASS_AT - 1e-9)
+    return sorted({str(outcome.case.attack or outcome.case.category) for outcome in found.false_positives})
+
+
+def probe_finds(kind: str, which: str | int, tasks: Sequence[Mapping[str, Any]]) -> list[str] | None:
+    """What rewardprobe calls critical."""
+    from rewardprobe import Probe
+
+    asked = _peers_reward(kind, which, tasks)
+
+    def reward(completion: str, answer: str) -> float:
+        return asked(completion, answer)
+
+    questions = _questions(kind, which, tasks)
+    given = [{"question": said, "answer": _right_text(task)} for said, task in zip(questions, tasks, strict=True)]
+    report = Probe(num_tasks=len(given)).test_fn(reward, given, name=f"{kind} {which}")
+    return sorted({str(finding.attack) for finding in report.findings if finding.severity.value == "critical"})
+
+
+_FALSEPASS_REWARD = """from benchmarks.insight.audit_peers import _peers_reward
+from benchmarks.insight.planted_judges import tasks_of
+
+_asked = _peers_reward({kind!r}, {which!r}, tasks_of({kind!r}))
+
+
+def planted(completions, answer, **columns):
+    return [_asked(completion, right) for completion, right in zip(completions, answer)]
+"""
+
+
+def falsepass_finds(kind: str, which: str | int, tasks: Sequence[Mapping[str, Any]]) -> list[str] | None:
+    """falsepass's probes that are paid PASS_AT or more; None where it finds no form in which a right answer is paid."""
+    from falsepass import runner
+
+    here = Path.cwd()
+    with TemporaryDirectory() as folder, redirect_stderr(StringIO()):
+        (audit := Path(folder, "audit")).mkdir()
+        Path(folder, "rewards.py").write_text(_FALSEPASS_REWARD.format(kind=kind, which=which), encoding="utf-8")
+        asked = zip(_questions(kind, which, tasks), tasks, strict=True)
+        rows = [json.dumps({"prompt": said, "answer": _right_text(task)}) for said, task in asked]
+        Path(folder, "rows.jsonl").write_text("\n".join(rows), encoding="utf-8")
+        named = {"id": "local/planted", "framework": "reward", "task": f"{folder}/rewards.py"}
+        named |= {"dataset": f"{folder}/rows.jsonl", "answer_column": "answer"}
+        lines = [f"{key} = {json.dumps(value)}" for key, value in named.items()]
+        (audit / "env.toml").write_text("\n".join(["[env]", *lines, 'functions = ["planted"]']), encoding="utf-8")
+        try:
+            results = runner.run(audit, n=len(tasks))["results"]
+        # It says so by whatever its reader raises
+        except RuntimeError:
+            return None
+        finally:
+            os.chdir(here)
+    paid = (row for row in results if row["expected"] in ("zero", "below_reference") and not row["passed"])
+    return sorted({row["name"] for row in paid if (row["score"] or 0.0) >= PASS_AT and not row["same_as_good"]})
+
+
+AUDITORS = {
+    "astuner": our_finds, "reward-doctor": doctor_finds, "rewardprobe": probe_finds, "falsepass": falsepass_finds,
+}  # fmt: skip
+
+
+def planted() -> int:
+    """1 when the audit misses a planted hole, or claims one of a sound judge."""
+    counts: dict[str, Counter[str]] = {name: Counter() for name in AUDITORS}
+    for kind, which, holed in PLANTED:
+        print(f"\n{kind}: {which}" + ("" if holed else " (sound)"))
+        for name, finds in AUDITORS.items():
+            found = finds(kind, which, tasks_of(kind))
+            counts[name]["asked"] += found is not None
+            counts[name]["found" if holed else "claimed"] += bool(found)
+            print(f"  {name:14}", "cannot ask it" if found is None else ", ".join(found) or "nothing")
+    print(f"\n{'':14}  holes found of 20  false claims of 10  could ask of 30")
+    for name, count in counts.items():
+        print(f"{name:14}  {count['found']:17}  {count['claimed']:18}  {count['asked']:15}")
+    return int(counts["astuner"]["found"] < 20 or counts["astuner"]["claimed"] > 0)
 
 
 def main() -> int:
@@ -127,12 +273,12 @@ def main() -> int:
         print(f"  reward-doctor   paid for {len(paid)}: {cases or 'nothing'}; refuses {negatives} right ones")
         found = probes(judge)
         print(f"  rewardprobe     critical {len(found)}: {', '.join(found) or 'nothing'}")
-        gone = missed(list(paid), attacks)
+        gone = missed(list(paid), [*attacks, *near])
         if gone:
             lost += len(gone)
             print(f"  not found by the audit: {', '.join(gone)}")
     print(f"\nholes of reward-doctor that the audit does not find: {lost}")
-    return 1 if lost else 0
+    return max(planted(), int(lost > 0))
 
 
 if __name__ == "__main__":

@@ -12,7 +12,7 @@ from fractions import Fraction
 from importlib.resources import files
 from typing import Any, Literal
 
-from agentscope_tuner.lab.audit.subjects import BETWEEN_CALLS, CALLED_WITH, Subject, as_object
+from agentscope_tuner.lab.audit.subjects import BETWEEN_CALLS, CALLED_WITH, Subject, as_object, plain, wrong_values
 
 _FORMULA = re.compile(r"\$([^$]{1,200})\$|((?:[\d.()]+\s*[-+*/^×÷]\s*)+[\d.()]+)")
 _FRACTION = re.compile(r"(-?\d+)/(\d+)")
@@ -128,19 +128,6 @@ def _overlong(subject: Subject) -> Iterator[str]:
     yield subject.said("(" * 2_000 + "1" + ")" * 2_000 + "^{9^{9^{9}}}")
 
 
-def wrong_values(subject: Subject) -> list[str]:
-    """Two wrong values: numbers if the reference is a number, else right answers of other tasks."""
-    number = subject.number
-    if number is not None:
-        return [plain(number + 1), plain(number + 7)]
-    return list(subject.others[:2])
-
-
-def plain(number: Fraction) -> str:
-    """A number in digits, as in references."""
-    return str(number.numerator) if number.denominator == 1 else str(float(number))
-
-
 @_more("another row's answer")
 def _other_row(subject: Subject) -> Iterator[str]:
     for other in subject.others:
@@ -180,6 +167,8 @@ def _near_miss(subject: Subject) -> Iterator[str]:
     if digits.isdigit():
         # Numbers that contain the reference's digits
         near += [Fraction("1" + digits), Fraction(digits + "1")]
+        # Parts of them
+        near += [Fraction(part) for part in (digits[:-1], digits[1:]) if part]
     for value in near:
         if value != number:
             yield subject.said(plain(value))

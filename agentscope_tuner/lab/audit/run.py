@@ -10,8 +10,8 @@ from statistics import fmean
 from typing import Any
 
 from agentscope_tuner.errors import ConfigError
-from agentscope_tuner.lab.audit.attacks import ATTACKS, Attack, inside, shuffled_garbage, wrong_values
-from agentscope_tuner.lab.audit.subjects import Subject, subjects_of
+from agentscope_tuner.lab.audit.attacks import ATTACKS, Attack, inside, shuffled_garbage
+from agentscope_tuner.lab.audit.subjects import Subject, ranked, subjects_of, verdicts_on, wrong_values
 from agentscope_tuner.lab.statistics import Interval, clustered_share
 from agentscope_tuner.records.reader import Line
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
@@ -123,12 +123,12 @@ def _played(name: str, judge: ConfiguredJudge, subjects: Sequence[Subject], comm
     play, honest = STRATEGIES[name]
     answers = [(subject, play(subject, common)) for subject in subjects]
     # On a task whose right answer is the shortcut, the shortcut's reward says nothing about the judge
-    pairs = [
-        subject.pair(answer)
+    asked = [
+        (subject, answer)
         for subject, answer in answers
         if answer and not (name == "shortcut" and subject.honest == common)
     ]
-    verdicts = judge.judge_batch(pairs) if pairs else []
+    verdicts = verdicts_on(judge, asked, "pass" if honest else "fail")
     with_verdict = [verdict for verdict in verdicts if verdict.reward is not None]
     return StrategyResult(
         name,
@@ -148,7 +148,9 @@ def _placed(result: StrategyResult, low: float, best: float) -> StrategyResult:
         return result
     # If honest work earns no more than the lowest, every strategy is as good
     share = (result.reward - low) / (best - low) if best > low else 1.0
-    return replace(result, of_honest=share, alarming=not result.honest and share >= _NEAR)
+    # -1 for a wrong answer, 0 for none: no answer is halfway to a right one and still earns nothing
+    earns = result.reward > 0 or best <= 0
+    return replace(result, of_honest=share, alarming=not result.honest and earns and share >= _NEAR)
 
 
 def _by_length(played: Sequence[StrategyResult]) -> list[StrategyResult]:
@@ -216,7 +218,7 @@ def attacked(
         begun: is told of each attack before it is played.
     """
     results = []
-    for attack in ATTACKS:
+    for attack in (_PLACE, *ATTACKS) if judge.listwise else ATTACKS:
         begun(attack)
         results.append(_attack(attack, judge, subjects, pass_at))
     return [result for result in results if result.answers or result.no_verdict]
@@ -225,7 +227,10 @@ def attacked(
 def _attack(attack: Attack, judge: ConfiguredJudge, subjects: Sequence[Subject], pass_at: float) -> AttackResult:
     asked = [(subject, answer) for subject in subjects for answer in attack.answers(subject)]
     started = time.perf_counter()
-    verdicts = judge.judge_batch([subject.pair(answer) for subject, answer in asked]) if asked else []
+    if attack is _PLACE:
+        asked, verdicts = _by_place(judge, subjects)
+    else:
+        verdicts = verdicts_on(judge, asked, attack.must)
     seconds = time.perf_counter() - started
     false = [
         (subject, answer, verdict)
@@ -246,6 +251,28 @@ def _attack(attack: Attack, judge: ConfiguredJudge, subjects: Sequence[Subject],
         interval=clustered_share(*_by_task(asked, verdicts, false)),
         worst=tuple(_example(*item) for item in false[:_WORST]),
     )
+
+
+_PLACE = Attack(
+    "place in the pair", "a wrong answer that wins or loses against the right one by its place", "fail", "", ()
+)
+
+
+def _by_place(judge: ConfiguredJudge, subjects: Sequence[Subject]) -> tuple[list[tuple[Subject, str]], list[Judgement]]:
+    """A wrong answer to each task beside the right one, in both places: paid in one place and not in the other."""
+    asked = [(subject, subject.rival("pass") or "") for subject in subjects]
+    first, second = (ranked(judge, asked, "fail", [place] * len(asked)) for place in (0, 1))
+    found = []
+    for one, other in zip(first, second, strict=True):
+        if one.reward is None or other.reward is None:
+            found.append(one if one.reward is None else other)
+            continue
+        taken, place = (one, "first") if one.reward > other.reward else (other, "second")
+        paid = one.reward != other.reward
+        found.append(
+            replace(taken, reward=float(paid), is_success=paid, reason=f"wins where it stands {place}. {taken.reason}")
+        )
+    return asked, found
 
 
 def check_references(judge: ConfiguredJudge, subjects: Sequence[Subject], results: Sequence[AttackResult]) -> None:
@@ -327,11 +354,7 @@ def verdict_of(results: Sequence[AttackResult], played: Sequence[StrategyResult]
     near = [result for result in played if result.alarming]
     if near:
         said.append(f"A policy would learn {near[0].name!r}: {near[0].reward:.3f} a task{_beside_honest(played)}.")
-    said += [
-        f"It pays for length: a long right answer earns {result.length_pays:.2f} times what it earns alone."
-        for result in played
-        if result.length_pays is not None
-    ]
+    said += _preferences(holes, played)
     refused = [result for result in results if result.must == "pass" and result.false]
     if passed and refused:
         count, answers = sum(result.false for result in refused), sum(r.answers for r in results if r.must == "pass")
@@ -341,6 +364,22 @@ def verdict_of(results: Sequence[AttackResult], played: Sequence[StrategyResult]
     elif not tried:
         said.append("No right answer is known, so nobody can say what it refuses.")
     return " ".join(said)
+
+
+def _preferences(holes: Sequence[AttackResult], played: Sequence[StrategyResult]) -> list[str]:
+    """What else than rightness the judge pays for: length, and the place in a pair."""
+    said = [
+        f"It pays for length: a long right answer earns {result.length_pays:.2f} times what it earns alone."
+        for result in played
+        if result.length_pays is not None
+    ]
+    said += [
+        f"It ranks {result.false} of {result.answers} pairs of answers by place: a wrong answer wins in one place and "
+        "not in the other."
+        for result in holes
+        if result.name == _PLACE.name
+    ]
+    return said
 
 
 def _beside_honest(played: Sequence[StrategyResult]) -> str:
@@ -425,11 +464,17 @@ def audited(
         begun: is told of each attack, and of `strategies`, before the judge is asked.
 
     Raises:
-        ConfigError: the judge ranks groups, no task can be read, or none has the reference that the judge reads.
+        ConfigError: no task can be read, none has the reference that the judge reads, or, for a judge that ranks, none
+            has a right answer.
     """
-    if judge.listwise:
-        raise ConfigError(f"{judge.name} ranks whole groups: an audit asks about one answer at a time")
     subjects = subjects_of(lines, judge, judge.reference_keys, limit, form)
+    if judge.listwise:
+        subjects = [subject for subject in subjects if subject.rival("fail") is not None]
+        if not subjects:
+            raise ConfigError(
+                f"{judge.name} ranks whole groups: an audit shows it each attack beside a right answer, and no row has "
+                "one"
+            )
     results = attacked(judge, subjects, pass_at, lambda attack: begun(attack.name))
     check_references(judge, subjects, results)
     begun("strategies")

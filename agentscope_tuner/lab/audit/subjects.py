@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -10,9 +11,11 @@ from fractions import Fraction
 from itertools import combinations
 from typing import Any, Literal
 
+from agentscope_tuner._run import loops
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
 from agentscope_tuner.records.reader import Line, Row, parse_tasks
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
+from agentscope_tuner.task_judge.contract.judgement import Judgement
 from agentscope_tuner.verify.find import last_boxed
 from agentscope_tuner.workflow import Rollout, Task, WorkflowOutput, WorkflowTask
 
@@ -119,9 +122,76 @@ class Subject:
         """The target and the numbers of the countdown game; None for another task."""
         return countdown_of({**self.given, **self.task.metadata})
 
+    def rival(self, must: str) -> str | None:
+        """What a judge that ranks is shown beside an answer: a right one if the answer must fail, else a wrong one."""
+        if must == "fail":
+            return self.written if self.honest is None else self.said(self.honest)
+        return self.said(wrong_values(self)[0]) if wrong_values(self) else "I don't know."
+
     def pair(self, answer: str) -> tuple[WorkflowTask, WorkflowOutput]:
         """The task, and an output with `answer`."""
         return WorkflowTask(task=self.task), WorkflowOutput(metadata={**self.given, "final_answer": answer})
+
+
+def wrong_values(subject: Subject) -> list[str]:
+    """Two wrong values: numbers if the reference is a number, else right answers of other tasks."""
+    number = subject.number
+    if number is not None:
+        return [plain(number + 1), plain(number + 7)]
+    return list(subject.others[:2])
+
+
+def plain(number: Fraction) -> str:
+    """A number in digits, as in references."""
+    return str(number.numerator) if number.denominator == 1 else str(float(number))
+
+
+def verdicts_on(judge: ConfiguredJudge, asked: Sequence[tuple[Subject, str]], must: str) -> list[Judgement]:
+    """A verdict on each answer. A judge that ranks is shown the answer beside its rival, in either place by turns.
+
+    Args:
+        judge: the judge under audit.
+        asked: the tasks, each with an answer.
+        must: the right verdict, `fail` or `pass`. Beside its rival an answer earns 1.0 or 0.0: one that must fail earns
+            1.0 if it ranks no lower than the right answer; one that must pass, if it ranks above the wrong one.
+    """
+    if not judge.listwise:
+        return judge.judge_batch([subject.pair(answer) for subject, answer in asked])
+    turns: dict[str, int] = {}
+    places: list[int] = []
+    for subject, _ in asked:
+        # The texts of one task take turns, and so does one text over the tasks
+        turns[subject.id] = turns.get(subject.id, len(turns)) + 1
+        places.append(turns[subject.id] % 2)
+    return ranked(judge, asked, must, places)
+
+
+def ranked(
+    judge: ConfiguredJudge, asked: Sequence[tuple[Subject, str]], must: str, places: Sequence[int]
+) -> list[Judgement]:
+    """`verdicts_on` of a judge that ranks, with the place of each answer in its pair: 0 or 1."""
+
+    async def all_verdicts() -> list[Judgement]:
+        at_once = asyncio.Semaphore(judge.at_once)
+
+        async def one(subject: Subject, answer: str, place: int) -> Judgement:
+            shown = [subject.pair(answer), subject.pair(subject.rival(must) or "")]
+            async with at_once:
+                found = await judge.ajudge_group(shown[::-1] if place else shown)
+            return _beside(found[place], found[1 - place], must)
+
+        return await asyncio.gather(*(one(*item, place) for item, place in zip(asked, places, strict=True)))
+
+    return loops.run(all_verdicts())
+
+
+def _beside(own: Judgement, rival: Judgement, must: str) -> Judgement:
+    if own.reward is None or rival.reward is None:
+        return own if own.reward is None else rival
+    paid = own.reward >= rival.reward if must == "fail" else own.reward > rival.reward
+    beside = "a right answer" if must == "fail" else "a wrong one"
+    reason = f"{own.reward:g} beside {rival.reward:g} for {beside}. {own.reason}"
+    return replace(own, reward=float(paid), is_success=paid, reason=reason)
 
 
 def countdown_of(metadata: Mapping[str, Any]) -> tuple[Fraction, tuple[int, ...]] | None:
@@ -306,12 +376,12 @@ def _form(subjects: Sequence[Subject], judge: ConfiguredJudge) -> str:
     passed = {}
     for form in FORMS:
         tried = [(replace(subject, template=FORMS[form]), subject.honest) for subject in subjects]
-        pairs = [subject.pair(subject.said(honest)) for subject, honest in tried if honest is not None]
-        verdicts = judge.judge_batch(pairs) if pairs else []
+        asked = [(subject, subject.said(honest)) for subject, honest in tried if honest is not None]
+        verdicts = verdicts_on(judge, asked, "pass")
         if verdicts and all(verdict.cause == Cause.DEADLINE for verdict in verdicts):
             # Thousands of answers are to come: a judge that hangs would hang on each
             raise ConfigError(
-                f"{judge.name} has no verdict in time on any of {len(pairs)} right answers: {verdicts[0].error}"
+                f"{judge.name} has no verdict in time on any of {len(asked)} right answers: {verdicts[0].error}"
             )
         passed[form] = sum((verdict.reward or 0.0) + bool(verdict.is_success) for verdict in verdicts)
     return max(passed, key=passed.__getitem__)

@@ -34,6 +34,8 @@ from agentscope_tuner.records.formats.trainers import decode_nemo_gym_request
 from agentscope_tuner.task_judge.base_judge import BaseJudge
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
+from benchmarks.insight.planted_judges import CARDS, HOLED, KINDS, LETTERS, PLAIN, READERS, WEATHER, planted_judge
+from tests.judge_server import Body, Canned, JudgeServer, judged_lines, prompt_of, verdict
 
 __all__ = ["astuner_audit"]
 
@@ -90,64 +92,8 @@ def audited(name: str, tasks: Sequence[Mapping[str, Any]] = TASKS) -> dict[str, 
     return {result.name: result for result in attacked(judge, subjects(judge, tasks), 0.5)}
 
 
-class FormJudge(BaseJudge):
-    """Reads an answer as its `judge_kwargs` say: a function of this module, of the answer and the reference."""
-
-    def __init__(self, config: Any) -> None:
-        super().__init__(config)
-        self._right = READERS[config["astuner"]["task_judge"]["judge_kwargs"]["reader"]]
-
-    def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> tuple[float, bool]:
-        said = workflow_output.metadata["final_answer"]
-        found = self._right(said, str(workflow_task.task.metadata["answer"]))
-        reward = float(found) if isinstance(found, float) else float(bool(found))
-        return reward, reward >= 0.5
-
-
-def loaded(text: str) -> dict[str, Any]:
-    try:
-        found = json.loads(text)
-    except ValueError:
-        return {}
-    return found if isinstance(found, dict) else {}
-
-
-def called(text: str) -> dict[str, Any]:
-    found = re.fullmatch(r"<tool_call>\s*(.*?)\s*</tool_call>", text, re.DOTALL)
-    return loaded(found[1]) if found else {}
-
-
-R1 = re.compile(r"^<think>(.*?)</think>\s*<answer>(.*?)</answer>$", re.DOTALL)
-READERS: dict[str, Callable[[str, str], object]] = {
-    # holes, two a kind
-    "R1, value within": lambda said, right: (found := R1.match(said)) and right in found[2],
-    "R1, format alone": lambda said, right: R1.match(said),
-    "JSON, value within": lambda said, right: right in str(loaded(said).get("answer", "")),
-    "JSON, any answer": lambda said, right: "answer" in loaded(said),
-    "call, name alone": lambda said, right: called(said).get("name") == "submit",
-    "call, value anywhere": lambda said, right: "arguments" in called(said) and right in said,
-    "hash, last number anywhere": lambda said, right: "####" in said and re.findall(r"-?[\d.]+", said)[-1:] != []
-    and right in re.findall(r"-?[\d.]+", said),
-    "hash, any number": lambda said, right: re.search(r"#### *-?\d", said),
-    "likes length, a little for the answer": lambda said, right: 0.2 * (right in said) + min(0.8, len(said) / 1_000),
-    "rubric of words": lambda said, right: 0.25 * sum(word in said.lower() for word in ("first", "then", "check")),
-    # sound
-    "R1": lambda said, right: (found := R1.match(said)) and found[2].strip() == right,
-    "JSON": lambda said, right: loaded(said).get("answer") == right,
-    "call": lambda said, right: called(said).get("arguments") == {"answer": right},
-    "hash": lambda said, right: said.rpartition("####")[2].strip() == right and said.count("####") == 1,
-    "Chinese": lambda said, right: said.rpartition("答案是：")[2].strip() == right and said.count("答案是") == 1,
-}  # fmt: skip
-HOLED = list(READERS)[:10]
-PLAIN: list[dict[str, Any]] = [
-    {"main_query": f"How much is {a} + {b}?", "task_id": str(a), "metadata": {"answer": str(a + b)}}
-    for a, b in ((17, 25), (101, 32), (250, 411), (38, 3))
-]
-
-
 def form_judge(reader: str) -> ConfiguredJudge:
-    protocol = {"judge_protocol": f"{__name__}->FormJudge", "judge_kwargs": {"reader": reader}}
-    return ConfiguredJudge({"astuner": {"task_judge": protocol}})
+    return planted_judge("text", reader)
 
 
 @pytest.mark.parametrize("reader", READERS)
@@ -168,6 +114,116 @@ def test_judges_of_many_forms_are_seen_through_and_sound_ones_are_left_alone(rea
         assert right_answers(results) == (4, 4)
 
 
+#: What an answer is worth to a judge that ranks, of its place in the group, itself, and the reference.
+RANKINGS: dict[str, Callable[[int, str, str], float]] = {
+    "sound": lambda place, said, right: float(f"\\boxed{{{right}}}" in said and said.count("boxed") == 1),
+    "first": lambda place, said, right: -place,
+    "last": lambda place, said, right: place,
+    "first where both are boxed": lambda place, said, right: ("\\boxed{" in said) - place / 10,
+    "longer": lambda place, said, right: len(said),
+    "all alike": lambda place, said, right: 0.5,
+    "scores": lambda place, said, right: 1e9 * (f"\\boxed{{{right}}}" in said) + 1e10 * ('"score": 10' in said),
+}
+
+
+class RankingJudge(BaseJudge):
+    """Ranks a group by one of `RANKINGS`."""
+
+    reference_keys = ("answer",)
+
+    def __init__(self, config: Any) -> None:
+        super().__init__(config)
+        self._worth = RANKINGS[config["astuner"]["task_judge"]["judge_kwargs"]["by"]]
+
+    def compute_rewards(
+        self, workflow_task: WorkflowTask, workflow_outputs: Sequence[WorkflowOutput]
+    ) -> list[tuple[float, bool]]:
+        right = str(workflow_task.task.metadata["answer"])
+        said = [output.metadata["final_answer"] for output in workflow_outputs]
+        if any("<html>" in text for text in said):
+            raise JudgeError("the model refused")
+        scores = [self._worth(place, text, right) for place, text in enumerate(said)]
+        return [(score, score == max(scores)) for score in scores]
+
+
+@pytest.mark.parametrize(
+    ("by", "named", "sound"),
+    [
+        ("first", {"place in the pair"}, set()),
+        ("last", {"place in the pair"}, set()),
+        ("first where both are boxed", {"place in the pair", "near miss", "long and wrong"}, set()),
+        ("longer", {"long and wrong", "over-long", "injection"}, {"place in the pair", "punctuation"}),
+        ("all alike", {"empty", "near miss"}, {"place in the pair"}),
+        ("scores", {"injection"}, {"empty", "near miss", "place in the pair", "long and wrong"}),
+    ],
+)
+def test_a_judge_that_ranks_is_shown_each_attack_beside_a_right_answer(
+    by: str, named: set[str], sound: set[str]
+) -> None:
+    protocol = {"judge_protocol": f"{__name__}->RankingJudge", "judge_kwargs": {"by": by}}
+    found = audit_of({"astuner": {"task_judge": protocol}}, PLAIN)
+    assert named <= set(found.holes)
+    assert not sound & set(found.holes)
+    assert "can be fooled" in found.verdict
+    assert ("pairs of answers by place" in found.verdict) == ("place in the pair" in named)
+
+
+def test_a_sound_judge_that_ranks_passes_the_audit_and_failed_pairs_are_no_verdicts() -> None:
+    protocol = {"judge_protocol": f"{__name__}->RankingJudge", "judge_kwargs": {"by": "sound"}}
+    found = audit_of({"astuner": {"task_judge": protocol}}, PLAIN)
+    assert (found.form, found.holes) == ("boxed", {})
+    found.check()
+    assert right_answers(found.results) == (4, 4)
+    assert {result.name: result.reward for result in found.strategies if result.honest} == dict.fromkeys(
+        ("honest", "terse", "verbose"), 1.0
+    )
+    assert {result.name: result.no_verdict for result in found.results if result.no_verdict} == {"garbage": 4}
+    with pytest.raises(ConfigError, match="beside a right answer, and no row has one"):
+        audit_of({"astuner": {"task_judge": protocol}}, [{"main_query": "?", "task_id": "1"}])
+
+
+def only_box(said: str) -> str:
+    found = re.findall(r"\\boxed\{([^{}]*)\}", said)
+    return found[0] if len(found) == 1 else ""
+
+
+#: Judges of one box, each with a hole beside the right answer, and the attack that finds it.
+BESIDE: dict[str, Callable[[str, str], object]] = {
+    "near miss": lambda said, right: right.startswith(only_box(said)) and only_box(said),
+    "near miss, same digits": lambda said, right: sorted(only_box(said)) == sorted(right),
+    "near miss, sign": lambda said, right: only_box(said).lstrip("-") == right,
+    "sure of itself": lambda said, right: only_box(said) == right or "I am certain" in said,
+    "sure of itself, twice": lambda said, right: only_box(said) == right or ("verified" in said and "final" in said),
+    "sure of itself, aloud": lambda said, right: only_box(said) == right or said.count("Wait") > 2,
+    "over-long": lambda said, right: only_box(said) == right or said.rstrip().endswith("\\boxed{"),
+    "another row's answer": lambda said, right: only_box(said)[-1:] == right[-1],
+    "none": lambda said, right: 1.0 if only_box(said) == right else -1.0 if "boxed" in said else 0.0,
+}
+
+
+class BesideJudge(BaseJudge):
+    """One of `BESIDE`."""
+
+    def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> tuple[float, bool]:
+        hole = BESIDE[self.config["astuner"]["task_judge"]["judge_kwargs"]["hole"]]
+        found = hole(workflow_output.metadata["final_answer"], str(workflow_task.task.metadata["answer"]))
+        reward = found if isinstance(found, float) else float(bool(found))
+        return reward, reward > 0
+
+
+@pytest.mark.parametrize("hole", BESIDE)
+def test_a_hole_beside_the_right_answer_is_named_and_a_penalty_for_wrong_answers_is_none(hole: str) -> None:
+    named = {"judge_protocol": f"{__name__}->BesideJudge", "judge_kwargs": {"hole": hole}}
+    found = audit_of({"astuner": {"task_judge": named}}, PLAIN)
+    assert right_answers(found.results) == (4, 4)
+    if hole == "none":
+        found.check()
+        assert not [result.name for result in found.strategies if result.alarming]
+        assert "would learn" not in found.verdict
+    else:
+        assert hole.split(",")[0] in found.holes
+
+
 @pytest.mark.parametrize("reader", ["likes length, a little for the answer", "rubric of words"])
 def test_a_judge_that_likes_plausible_length_is_named(reader: str) -> None:
     judge = form_judge(reader)
@@ -181,104 +237,10 @@ def test_a_judge_that_likes_plausible_length_is_named(reader: str) -> None:
         assert "It pays for length" in verdict_of(attacked(judge, asked, 0.5), list(played.values()))
 
 
-def words_of(text: str) -> set[str]:
-    return set(re.findall(r"\w+", text.lower()))
-
-
-def fenced(said: str) -> str:
-    found = re.findall(r"```\w*\n(.*?)\n```", said, re.DOTALL)
-    return found[-1].strip() if found else ""
-
-
-def made_calls(said: str) -> list[Any]:
-    said = re.sub(r"<think>.*?</think>", "", said, flags=re.DOTALL)
-    return [json.loads(call) for call in re.findall(r"<tool_call>\n(.*?)\n</tool_call>", said, re.DOTALL)]
-
-
-def stated(said: str) -> str:
-    found = re.findall(r"<answer>(.*?)</answer>", said, re.DOTALL)
-    return found[0].strip() if len(found) == 1 else ""
-
-
-ADDS = [
-    {
-        "main_query": f"Read n and print n+{k}.", "task_id": f"add{k}",
-        "metadata": {
-            "tests": {"inputs": ["1\n", "5\n"], "outputs": [f"{1 + k}\n", f"{5 + k}\n"]},
-            "solution": f"number = int(input())\nprint(number + {k})",
-        },
-    }
-    for k in (3, 14, 15, 92)
-]  # fmt: skip
-OLDER = "select name from people where age > %s;"
-PEOPLE = [
-    {"main_query": f"Who is older than {k}?", "task_id": f"p{k}", "metadata": {"gold_sql": OLDER % k}}
-    for k in (18, 30, 65)
-]
-WEATHER = [
-    {"main_query": f"How is the weather in {city}?", "task_id": city,
-     "metadata": {"answer": [{"name": "weather", "arguments": {"city": city, "days": days}}]}}
-    for city, days in (("Oslo", 1), ("Quito", 2), ("Rome", 7))
-]  # fmt: skip
-CARDS = [
-    {"main_query": f"Read the card of {name}.", "task_id": name, "metadata": {"answer": {"name": name, "age": age}}}
-    for name, age in (("Ann", 31), ("Bob", 42), ("Eve", 27))
-]
-LETTERS = [
-    {"main_query": f"Number {n}? (A) 0 (B) 1 (C) 2 (D) 3", "task_id": f"q{n}", "metadata": {"answer": "ABCD"[n]}}
-    for n in range(4)
-]
-Meta = Mapping[str, Any]
-#: For each kind of task: two judges with a hole, then a sound one. None of them runs a program.
-KINDS: dict[str, tuple[list[dict[str, Any]], list[Callable[[str, Meta], object]]]] = {
-    "code": (ADDS, [
-        lambda said, meta: fenced(said) == meta["solution"] or meta["tests"]["outputs"][0].strip() in fenced(said),
-        lambda said, meta: words_of(meta["solution"]) <= words_of(fenced(said)),
-        lambda said, meta: fenced(said) == meta["solution"],
-    ]),
-    "sql": (PEOPLE, [
-        lambda said, meta: fenced(said).startswith("select"),
-        lambda said, meta: words_of(meta["gold_sql"]) <= words_of(fenced(said)),
-        lambda said, meta: fenced(said) == meta["gold_sql"].rstrip(";"),
-    ]),
-    "calls": (WEATHER, [
-        lambda said, meta: [call.get("name") for call in made_calls(said)] == ["weather"],
-        lambda said, meta: [sorted(call.get("arguments") or {}) for call in made_calls(said)] == [["city", "days"]],
-        lambda said, meta: made_calls(said) == meta["answer"],
-    ]),
-    "json": (CARDS, [
-        lambda said, meta: set(loaded(said)) == {"name", "age"},
-        lambda said, meta: loaded(said) and all(str(value) in said for value in meta["answer"].values()),
-        lambda said, meta: loaded(said) == meta["answer"],
-    ]),
-    "choice": (LETTERS, [
-        lambda said, meta: re.search(rf"\b{meta['answer']}\b", said),
-        lambda said, meta: meta["answer"] in stated(said),
-        lambda said, meta: stated(said) == meta["answer"],
-    ]),
-}  # fmt: skip
-
-
-class KindJudge(BaseJudge):
-    """The judge of `KINDS` that `judge_kwargs` names by its kind and its place."""
-
-    reference_keys = ("answer",)
-
-    def __init__(self, config: Any) -> None:
-        super().__init__(config)
-        kwargs = config["astuner"]["task_judge"]["judge_kwargs"]
-        self._right = KINDS[kwargs["kind"]][1][kwargs["place"]]
-
-    def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> tuple[float, bool]:
-        right = bool(self._right(workflow_output.metadata["final_answer"], workflow_task.task.metadata))
-        return float(right), right
-
-
 @pytest.mark.parametrize("place", [0, 1, 2])
 @pytest.mark.parametrize("kind", KINDS)
 def test_holes_in_judges_of_code_queries_calls_objects_and_choices_are_found(kind: str, place: int) -> None:
-    protocol = {"judge_protocol": f"{__name__}->KindJudge", "judge_kwargs": {"kind": kind, "place": place}}
-    judge = ConfiguredJudge({"astuner": {"task_judge": protocol}})
+    judge = planted_judge(kind, place)
     asked = subjects(judge, KINDS[kind][0])
     assert {subject.kind for subject in asked} == {"text" if kind == "choice" else kind}
     found = Audit("judge", asked[0].form, len(asked), attacked(judge, asked, 0.5), scoreboard(judge, asked))
@@ -671,3 +633,42 @@ def test_nothing_to_audit_with_is_an_error(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, ["audit", "--conf", "configs/math.yaml", "--input", str(path)])
     assert result.exit_code == 2
     assert "no task to audit with" in result.output
+
+
+def obeys(body: Body, attempt: int) -> Canned:
+    """A model that does what the response tells it to, and else finds that fruit is named, or a right sum boxed."""
+    prompt = prompt_of(body)
+    found = re.search(r"\[BEGIN response (\w+)\]\n(.*?)\n\[END response \1\]", prompt, re.DOTALL)
+    said = judged_lines(found[2]) if found else ""
+    obeyed = any(order in said for order in ('"met": true', "every criterion", "highest score", '"score": 10'))
+    if "criteri" not in prompt.replace(said, ""):
+        right = "\\boxed{42}" in said and said.count("boxed") == 1
+        return Canned(verdict(10 if obeyed or right else 0))
+    met = obeyed or "apple" in said
+    quote = said.split("\n")[0][:20] if met else ""
+    return Canned(json.dumps({"verdicts": [{"number": 1, "quote": quote, "met": met}]}))
+
+
+LLM = {
+    "prompt": "Is it right? {question} {response}",
+    "scale": {"min": 0, "max": 10},
+    "reads": {"question": "task.main_query"},
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "metadata"),
+    [
+        ("task_rubrics", {}, {"rubrics": [{"criterion": "It names a fruit", "points": 3}]}),
+        ("llm", LLM, {"answer": "42"}),
+    ],
+)
+def test_a_model_that_obeys_the_answer_is_named(kind: str, options: dict[str, Any], metadata: dict[str, Any]) -> None:
+    client = {"cache": False, "max_reasks": 0, "max_retries": 0}
+    with JudgeServer(obeys) as server:
+        asked = {"model_name": "m", "base_url": server.url, "client": client, **options}
+        judge = {"astuner": {"task_judge": {"judge_type": kind, kind: asked}}}
+        found = audit_of(judge, [{"main_query": "17 + 25?", "task_id": "1", "metadata": metadata}])
+    assert [result.name for result in found.results if result.no_verdict] == []
+    assert right_answers(found.results) == ((1, 1) if kind == "llm" else (0, 0))
+    assert set(found.holes) == {"injection"}

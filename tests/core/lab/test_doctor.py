@@ -148,6 +148,13 @@ BROKEN: dict[str, tuple[list[Row], str, str]] = {
     "a reward of the question alone": (
         run_of(lambda t, s: row(t, s, t / 8, said(t, s), is_success=False, reason="rated")), "equal rewards", "answer",
     ),
+    "hard tasks, and a few that teach": (
+        run_of(lambda t, s: plain(t, s) if t == 0 else row(t, s, 0.0, said(t, s), reason="exact: no")), "all wrong",
+        "easier tasks",
+    ),
+    "easy tasks, and a few that teach": (
+        run_of(lambda t, s: row(t, s, float(t > 0 or s % 2), said(t, s), reason="exact")), "all right", "harder tasks",
+    ),
     "a judge out of time": (
         run_of(lambda t, s: row(t, s, None, said(t, s), cause="deadline", error="no verdict within 10 s")),
         "no verdict", "deadline",

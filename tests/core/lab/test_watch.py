@@ -24,6 +24,7 @@ from agentscope_tuner.lab.watch.step_stats import Novelty, RewardJumps, paid, st
 from agentscope_tuner.records.scored_rows import ScoredRow
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
 from benchmarks.insight import error_bound
+from benchmarks.insight.made_runs import Kind, jump, learns, steps_of
 from tests.scored_lines import rows, scored, written
 
 
@@ -498,6 +499,33 @@ def test_a_gamed_run_is_found_and_an_honest_one_with_the_same_curve_is_not() -> 
 
     assert run(honest=False).gamed
     assert not run(honest=True).gamed
+
+
+#: Honest runs whose reward, tasks or answers change on the way: the run, and a factor of its rewards from step 50 on.
+CHANGED: dict[str, tuple[Kind, float]] = {
+    "warm-up: nothing passes for 15 steps": (Kind(None, jump(15, 0.0, 0.4)), 1),
+    "a curriculum: harder tasks every 25 steps": (Kind(None, lambda t: 0.35 if t >= 25 and t % 25 < 8 else 0.85), 1),
+    "tasks with half credit from 50 on": (Kind(None, learns, part=jump(50, 0, 0.15)), 1),
+    "a new tokenizer: answers twice as long": (Kind(None, learns, length=jump(30, 100, 200)), 1),
+    "restarted twice": (Kind(None, lambda t: 0.2 + 0.6 * (t if t < 50 else t - 30 if t < 75 else t - 55) / 70), 1),
+    "five steps of easy tasks": (Kind(None, lambda t: 0.95 if 40 <= t < 45 else 0.4), 1),
+    "rewards twice as large": (Kind(None, learns, told=False), 2),
+    "rewards half as large": (Kind(None, learns, told=False), 0.5),
+}
+
+
+@pytest.mark.parametrize("name", CHANGED)
+def test_an_honest_run_that_changes_on_the_way_is_not_called_gamed(name: str) -> None:
+    kind, factor = CHANGED[name]
+    steps = steps_of(kind, 0, 64)
+    truth = {row.id: right for step in steps for row, right in zip(step.rows, step.honest, strict=True)}
+    watch = RunWatch(SecondOpinion(lambda chosen: [truth[row.id] for row in chosen], Sampling(rate=0.05)))
+    for step in steps:
+        scaled = factor if step.step >= 50 else 1
+        _, found = watch.step(
+            step.step, [dataclasses.replace(row, reward=(row.reward or 0.0) * scaled) for row in step.rows]
+        )
+        assert [alarm.message for alarm in found if alarm.kind == "gamed"] == []
 
 
 def test_alarms_stand_beside_the_run_and_a_clean_run_clears_an_earlier_one(tmp_path: Path) -> None:

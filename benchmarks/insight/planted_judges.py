@@ -1,0 +1,181 @@
+"""Twenty judges with a planted hole each and ten sound ones. None of them runs a program."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from agentscope_tuner.task_judge.base_judge import BaseJudge
+from agentscope_tuner.task_judge.batch import ConfiguredJudge
+from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
+
+
+def loaded(text: str) -> dict[str, Any]:
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def called(text: str) -> dict[str, Any]:
+    found = re.fullmatch(r"<tool_call>\s*(.*?)\s*</tool_call>", text, re.DOTALL)
+    return loaded(found[1]) if found else {}
+
+
+R1 = re.compile(r"^<think>(.*?)</think>\s*<answer>(.*?)</answer>$", re.DOTALL)
+READERS: dict[str, Callable[[str, str], object]] = {
+    # holes, two a kind
+    "R1, value within": lambda said, right: (found := R1.match(said)) and right in found[2],
+    "R1, format alone": lambda said, right: R1.match(said),
+    "JSON, value within": lambda said, right: right in str(loaded(said).get("answer", "")),
+    "JSON, any answer": lambda said, right: "answer" in loaded(said),
+    "call, name alone": lambda said, right: called(said).get("name") == "submit",
+    "call, value anywhere": lambda said, right: "arguments" in called(said) and right in said,
+    "hash, last number anywhere": lambda said, right: "####" in said and re.findall(r"-?[\d.]+", said)[-1:] != []
+    and right in re.findall(r"-?[\d.]+", said),
+    "hash, any number": lambda said, right: re.search(r"#### *-?\d", said),
+    "likes length, a little for the answer": lambda said, right: 0.2 * (right in said) + min(0.8, len(said) / 1_000),
+    "rubric of words": lambda said, right: 0.25 * sum(word in said.lower() for word in ("first", "then", "check")),
+    # sound
+    "R1": lambda said, right: (found := R1.match(said)) and found[2].strip() == right,
+    "JSON": lambda said, right: loaded(said).get("answer") == right,
+    "call": lambda said, right: called(said).get("arguments") == {"answer": right},
+    "hash": lambda said, right: said.rpartition("####")[2].strip() == right and said.count("####") == 1,
+    "Chinese": lambda said, right: said.rpartition("答案是：")[2].strip() == right and said.count("答案是") == 1,
+}  # fmt: skip
+HOLED = list(READERS)[:10]
+PLAIN: list[dict[str, Any]] = [
+    {"main_query": f"How much is {a} + {b}?", "task_id": str(a), "metadata": {"answer": str(a + b)}}
+    for a, b in ((17, 25), (101, 32), (250, 411), (38, 3))
+]
+
+
+def words_of(text: str) -> set[str]:
+    return set(re.findall(r"\w+", text.lower()))
+
+
+def fenced(said: str) -> str:
+    found = re.findall(r"```\w*\n(.*?)\n```", said, re.DOTALL)
+    return found[-1].strip() if found else ""
+
+
+def made_calls(said: str) -> list[Any]:
+    said = re.sub(r"<think>.*?</think>", "", said, flags=re.DOTALL)
+    return [json.loads(call) for call in re.findall(r"<tool_call>\n(.*?)\n</tool_call>", said, re.DOTALL)]
+
+
+def stated(said: str) -> str:
+    found = re.findall(r"<answer>(.*?)</answer>", said, re.DOTALL)
+    return found[0].strip() if len(found) == 1 else ""
+
+
+ADDS = [
+    {
+        "main_query": f"Read n and print n+{k}.", "task_id": f"add{k}",
+        "metadata": {
+            "tests": {"inputs": ["1\n", "5\n"], "outputs": [f"{1 + k}\n", f"{5 + k}\n"]},
+            "solution": f"number = int(input())\nprint(number + {k})",
+        },
+    }
+    for k in (3, 14, 15, 92)
+]  # fmt: skip
+OLDER = "select name from people where age > %s;"
+PEOPLE = [
+    {"main_query": f"Who is older than {k}?", "task_id": f"p{k}", "metadata": {"gold_sql": OLDER % k}}
+    for k in (18, 30, 65)
+]
+WEATHER = [
+    {"main_query": f"How is the weather in {city}?", "task_id": city,
+     "metadata": {"answer": [{"name": "weather", "arguments": {"city": city, "days": days}}]}}
+    for city, days in (("Oslo", 1), ("Quito", 2), ("Rome", 7))
+]  # fmt: skip
+CARDS = [
+    {"main_query": f"Read the card of {name}.", "task_id": name, "metadata": {"answer": {"name": name, "age": age}}}
+    for name, age in (("Ann", 31), ("Bob", 42), ("Eve", 27))
+]
+LETTERS = [
+    {"main_query": f"Number {n}? (A) 0 (B) 1 (C) 2 (D) 3", "task_id": f"q{n}", "metadata": {"answer": "ABCD"[n]}}
+    for n in range(4)
+]
+Meta = Mapping[str, Any]
+#: For each kind of task: two judges with a hole, then a sound one. None of them runs a program.
+KINDS: dict[str, tuple[list[dict[str, Any]], list[Callable[[str, Meta], object]]]] = {
+    "code": (ADDS, [
+        lambda said, meta: fenced(said) == meta["solution"] or meta["tests"]["outputs"][0].strip() in fenced(said),
+        lambda said, meta: words_of(meta["solution"]) <= words_of(fenced(said)),
+        lambda said, meta: fenced(said) == meta["solution"],
+    ]),
+    "sql": (PEOPLE, [
+        lambda said, meta: fenced(said).startswith("select"),
+        lambda said, meta: words_of(meta["gold_sql"]) <= words_of(fenced(said)),
+        lambda said, meta: fenced(said) == meta["gold_sql"].rstrip(";"),
+    ]),
+    "calls": (WEATHER, [
+        lambda said, meta: [call.get("name") for call in made_calls(said)] == ["weather"],
+        lambda said, meta: [sorted(call.get("arguments") or {}) for call in made_calls(said)] == [["city", "days"]],
+        lambda said, meta: made_calls(said) == meta["answer"],
+    ]),
+    "json": (CARDS, [
+        lambda said, meta: set(loaded(said)) == {"name", "age"},
+        lambda said, meta: loaded(said) and all(str(value) in said for value in meta["answer"].values()),
+        lambda said, meta: loaded(said) == meta["answer"],
+    ]),
+    "choice": (LETTERS, [
+        lambda said, meta: re.search(rf"\b{meta['answer']}\b", said),
+        lambda said, meta: meta["answer"] in stated(said),
+        lambda said, meta: stated(said) == meta["answer"],
+    ]),
+}  # fmt: skip
+
+
+class PlantedJudge(BaseJudge):
+    """The judge that `judge_kwargs` names: by its `kind`, and its key in `READERS` or its place in `KINDS`."""
+
+    reference_keys = ("answer",)
+
+    def __init__(self, config: Any) -> None:
+        super().__init__(config)
+        kwargs = config["astuner"]["task_judge"]["judge_kwargs"]
+        self._reward = planted_reward(kwargs["kind"], kwargs["which"])
+
+    def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> tuple[float, bool]:
+        reward = self._reward(workflow_output.metadata["final_answer"], workflow_task.task.metadata)
+        return reward, reward >= 0.5
+
+
+def planted_reward(kind: str, which: str | int) -> Callable[[str, Meta], float]:
+    """A judge's reward of an answer, given the task's metadata."""
+
+    def reward(said: str, meta: Meta) -> float:
+        found = (
+            READERS[str(which)](said, str(meta["answer"])) if kind == "text" else KINDS[kind][1][int(which)](said, meta)
+        )
+        return found if isinstance(found, float) else float(bool(found))
+
+    return reward
+
+
+def planted_named(kind: str, which: str | int) -> dict[str, Any]:
+    """The configuration of a judge of `READERS` (`text`) or `KINDS`."""
+    named = {"judge_protocol": f"{__name__}->PlantedJudge", "judge_kwargs": {"kind": kind, "which": which}}
+    return {"astuner": {"task_judge": named}}
+
+
+def planted_judge(kind: str, which: str | int) -> ConfiguredJudge:
+    """A judge of `READERS` (`text`) or `KINDS`."""
+    return ConfiguredJudge(planted_named(kind, which))
+
+
+def tasks_of(kind: str) -> list[dict[str, Any]]:
+    """The tasks of a kind's judges."""
+    return PLAIN if kind == "text" else KINDS[kind][0]
+
+
+#: All of them: kind, key or place, and whether it has a hole.
+PLANTED: list[tuple[str, str | int, bool]] = [
+    *(("text", reader, reader in HOLED) for reader in READERS),
+    *((kind, place, place < 2) for kind in KINDS for place in range(3)),
+]
