@@ -268,25 +268,14 @@ def _unary(name: str) -> Callable[..., Any]:
 
 _COMPARING = ("lt", "le", "gt", "ge")
 _BINARY = (
-    "add",
-    "sub",
-    "mul",
-    "matmul",
-    "truediv",
-    "floordiv",
-    "mod",
-    "pow",
-    "divmod",
-    "lshift",
-    "rshift",
-    "and",
-    "or",
+    *("add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "pow", "divmod"),
+    *("lshift", "rshift", "and", "or", "xor"),
 )
 _UNARY = ("neg", "pos", "invert", "abs", "round", "int", "float", "index", "str", "repr", "len", "reversed")
 _KEYED = ("getitem", "setitem", "delitem", "format")
 for _name in _COMPARING:
     setattr(StandIn, f"__{_name}__", _operator(_name))
-for _name in (*_BINARY, "xor"):
+for _name in _BINARY:
     _remote = f"{_name}_" if _name in ("and", "or") else _name
     setattr(StandIn, f"__{_name}__", _operator(_remote))
     setattr(StandIn, f"__r{_name}__", _operator(_remote, swapped=True))
