@@ -30,8 +30,9 @@ from agentscope_tuner._jail import tree
 
 #: Descriptors of a program beside 0, 1 and 2: where it leaves its result, and its line to the outside, if it has one.
 RESULT, LINE = 3, 4
-#: The files that each request brings: what the entry is given, and the program's streams and its result.
-FILES = ("payload", "stdin", "stdout", "stderr", "result")
+#: The files that each request brings: what the entry is given, what its folder holds first, the program's streams, and
+#: its result.
+FILES = ("payload", "folder", "stdin", "stdout", "stderr", "result")
 HOME = "/tmp/home"
 #: Where the jail shows this package's modules; programs cannot open the folder.
 MODULES = "/astuner"
@@ -41,7 +42,7 @@ _NEW_TREE = 0x20000000 | 0x00020000 | signal.SIGCHLD  # CLONE_NEWPID, CLONE_NEWN
 _NOSUID, _NODEV, _RECURSIVE, _PRIVATE = 2, 4, 0x4000, 1 << 18
 _SECCOMP, _MODE_FILTER, _CAPBSET_DROP, _NO_NEW_PRIVS, _AMBIENT, _CLEAR_ALL = 22, 2, 24, 38, 47, 4
 _LAST_CAPABILITY = 63
-_CHILD_SUBREAPER = 36
+_CHILD_SUBREAPER, _DUMPABLE = 36, 4
 # Below what a program was promised, it would fail for the machine's reasons
 _PROMISED = {
     resource.RLIMIT_CPU: "of CPU seconds (ulimit -t)",
@@ -64,6 +65,8 @@ def _serve(settings: dict[str, Any]) -> None:
     if "bare" in settings:
         MODULES = settings["modules"]
         _libc.prctl(_CHILD_SUBREAPER, 1, 0, 0, 0)
+        # programs may be this process's user, and must not write into its memory
+        _libc.prctl(_DUMPABLE, 0, 0, 0, 0)
     lines = socket.socket(fileno=settings["lines"])
     sys.path += settings["search"]
     for name in settings["preload"]:
@@ -256,17 +259,19 @@ def _become_program(
     code = 125
     try:
         given, line = files[: len(FILES)], files[len(FILES)] if asked["line"] else -1
-        payload = os.pread(given[0], os.fstat(given[0]).st_size, 0)
-        _place_descriptors(line, given[1:], fail)
+        payload, folder = (os.pread(file, os.fstat(file).st_size, 0) for file in given[:2])
+        _place_descriptors(line, given[2:], fail)
         os.setsid()
+        # its own entries in /proc are its own again
+        _libc.prctl(_DUMPABLE, 1, 0, 0, 0)
         _give_up_rights(owner, settings["filter"])
         os.mkdir(home)
         os.chdir(home)
         os.environ["HOME"] = home
-        if sum(map(len, asked["files"].values())) > asked["limits"]["scratch"] // 2:
+        if len(folder) > asked["limits"]["scratch"] // 2:
             # a program that is too large for its folder has itself to blame
             begin()
-        for name, content in asked["files"].items():
+        for name, content in json.loads(folder).items():
             _write(name, base64.b64decode(content))
         # what it is given may be larger than what it may write
         _set_limits(asked["limits"])

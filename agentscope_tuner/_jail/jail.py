@@ -116,7 +116,6 @@ class JailWork:
     def request(self, limits: RunLimits, user: int) -> bytes:
         """The message to the jail's first process."""
         header: dict[str, object] = {"limits": limits.inside(), "uid": user, "line": self.line is not None}
-        header["files"] = {name: base64.b64encode(content).decode() for name, content in self.files.items()}
         header |= {"argv": list(self.argv)} if self.argv else {"entry": self.entry}
         return json.dumps(header).encode()
 
@@ -131,7 +130,8 @@ class JailWork:
             # one by one, so that those that were made are closed
             for name in FILES:
                 files += [os.memfd_create(name, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)]
-            for file, content in zip(files, (self.payload, self.stdin), strict=False):
+            folder = {name: base64.b64encode(content).decode() for name, content in self.files.items()}
+            for file, content in zip(files, (self.payload, json.dumps(folder).encode(), self.stdin), strict=False):
                 view = memoryview(content)
                 while view:
                     view = view[os.write(file, view) :]
@@ -290,7 +290,7 @@ class Jail:
         except OSError as exc:
             _close(files)
             raise self.broken(f"the jail's channel failed: {exc}") from exc
-        _close([files.pop(0), files.pop(0)])
+        _close([files.pop(0), files.pop(0), files.pop(0)])
         return Run(self, self._child, work.request(limits, self._user), limits, files)
 
     def run(self, work: JailWork, limits: RunLimits) -> Ending:

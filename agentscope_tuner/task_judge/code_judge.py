@@ -90,6 +90,8 @@ class CodeJudge(BaseJudge):
         if self._service is not None:
             return
         _check_bare(settings.isolation, section.deadline)
+        # a program that can harm its grader is bounded from outside it
+        self.bounds_itself = not self._bounds.bare
         require_isolation(_WHERE, bare=self._bounds.bare)
 
     def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:

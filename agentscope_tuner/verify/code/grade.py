@@ -140,7 +140,8 @@ class _TestedProgram:
     def close(self, *, broken: bool = False) -> None:
         """Give the jails back, or end them."""
         for kept, jail in self._jails.items():
-            if broken:
+            # without a jail, a program may have changed the process that starts the next
+            if broken or self._bounds.bare:
                 jail.close()
             else:
                 warm_jails.give(kept, jail)
@@ -367,7 +368,8 @@ class _TestedProgram:
             nonce = secrets.token_hex(16)
             told = {"program": self._program, "emptied": is_emptied, "nonce": nonce}
             payload = json.dumps(_described(test) | told).encode()
-            jail = self._jail("tests", *packages)
+            # not one that has seen the tests of others
+            jail = self._jail("shared", *packages)
             self._ready(jail)
             work = JailWork(entry=f"{_MODULES}.run_tests:run", payload=payload)
             ending = jail.run(work, replace(limits, seconds=seconds))
