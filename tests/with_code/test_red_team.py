@@ -29,7 +29,7 @@ def _judge() -> TaskJudge:
     return code_judge(seconds=4.0, memory_mb=512, total_seconds=12.0)
 
 
-@pytest.mark.parametrize("row", rows("honest"), ids=lambda row: row["name"])
+@pytest.mark.parametrize("row", [*rows("honest"), *rows("odd")], ids=lambda row: row["name"])
 def test_honest_work_gets_what_it_is_due(row: dict[str, Any]) -> None:
     assert mistaken(row, _judge()) is None
 
