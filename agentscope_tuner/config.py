@@ -233,6 +233,8 @@ class CodeConfig(StrictSection):
     packages: bool = False
     # whether tests that need the program in their own interpreter are run there: it can then answer for its tests
     shared_interpreter: bool = False
+    # jail: programs see nothing of this machine; none: they can read and change what their user can
+    isolation: Literal["jail", "none"] = "jail"
     # a service to run programs instead of this machine
     sandbox: SandboxConfig | None = None
 

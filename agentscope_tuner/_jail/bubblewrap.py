@@ -49,6 +49,8 @@ class JailProgram(ChildProgram):
         visible: other files and folders to show read-only, as `SHOWN`/0, `SHOWN`/1 and so on.
         preload: modules that are imported once, before the first program.
         search: folders inside the jail in which the first process looks for modules, too.
+        bare: without a jail: a folder of this machine for what programs write. Nothing else is kept from them but what
+            the user and the seccomp filter keep.
     """
 
     module: str = ""
@@ -56,6 +58,7 @@ class JailProgram(ChildProgram):
     visible: Sequence[str] = ()
     preload: Sequence[str] = ()
     search: Sequence[str] = ()
+    bare: str = ""
 
     def command(self, descriptors: Sequence[int]) -> list[str]:
         """See ChildProgram: the channel, the lifeline, a socket that brings lines, a user namespace or none."""
@@ -68,6 +71,9 @@ class JailProgram(ChildProgram):
             "search": list(self.search),
             "filter": filter_program(os.uname().machine).hex(),
         }
+        if self.bare:
+            settings |= {"bare": self.bare, "modules": str(_PACKAGE.parent), "search": list(self.visible)}
+            return [*_python(), _START.replace(repr(MODULES), repr(settings["modules"])), json.dumps(settings)]
         command = [bwrap_path(), *_NAMESPACES]
         command += (
             ["--userns", str(namespace[0])] if namespace else ["--unshare-user", "--uid", "1000", "--gid", "1000"]
@@ -79,28 +85,25 @@ class JailProgram(ChildProgram):
             place = Path(folder).resolve().relative_to(_PACKAGE.parent)
             command += ["--ro-bind", folder, f"{MODULES}/{place}"]
         command += ["--size", str(2**24), "--tmpfs", "/tmp", "--remount-ro", "/dev", "--remount-ro", "/"]
-        # -s -S -P: nothing from a user's folder, no site, no working directory; the environment is ours
-        return [*command, "--", interpreter(), "-s", "-S", "-P", "-c", _START, json.dumps(settings)]
+        return [*command, "--", *_python(), _START, json.dumps(settings)]
 
 
+ENVIRONMENT = {
+    "PATH": "/usr/local/bin:/usr/bin:/bin",
+    "HOME": "/tmp/home",
+    "LANG": "C.UTF-8",
+    "TZ": "UTC",
+    "PYTHONHASHSEED": "0",
+    "PYTHONDONTWRITEBYTECODE": "1",
+    "PYTHONUTF8": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+}
 _NAMESPACES = [
     *("--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"),
     *("--hostname", "jail", "--die-with-parent", "--new-session", "--clearenv"),
     *("--cap-drop", "ALL", "--cap-add", "CAP_SYS_ADMIN", "--cap-add", "CAP_SETPCAP"),
     *("--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"),
-    *("--setenv", "PATH", "/usr/local/bin:/usr/bin:/bin", "--setenv", "HOME", "/tmp/home"),
-    *("--setenv", "LANG", "C.UTF-8", "--setenv", "TZ", "UTC", "--setenv", "PYTHONHASHSEED", "0"),
-    *(
-        "--setenv",
-        "PYTHONDONTWRITEBYTECODE",
-        "1",
-        "--setenv",
-        "PYTHONUTF8",
-        "1",
-        "--setenv",
-        "OPENBLAS_NUM_THREADS",
-        "1",
-    ),
+    *(word for variable in ENVIRONMENT.items() for word in ("--setenv", *variable)),
 ]
 
 
@@ -126,6 +129,22 @@ def _view() -> list[str]:
 def interpreter() -> str:
     """The Python of the jail: this one, without its virtual environment."""
     return os.path.realpath(getattr(sys, "_base_executable", None) or sys.executable)
+
+
+def _python() -> list[str]:
+    # nothing from a user's folder, no site, no working directory; the environment is ours
+    return [interpreter(), "-s", "-S", "-P", "-c"]
+
+
+def outside_user(number: int) -> int:
+    """The user of programs that run without a jail: one that nobody has, or this process's own.
+
+    Only root may give it another, and that one must be able to reach the interpreter.
+    """
+    places = (Path(sys.base_prefix).resolve(), *Path(sys.base_prefix).resolve().parents, *_PACKAGE.parents)
+    if os.geteuid() != 0 or not all(place.stat().st_mode & 0o001 for place in places):
+        return os.geteuid()
+    return _FIRST_OUTSIDE + number
 
 
 @functools.cache

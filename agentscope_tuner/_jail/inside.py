@@ -18,6 +18,7 @@ import json
 import os
 import resource
 import select
+import shutil
 import signal
 import socket
 import struct
@@ -25,10 +26,13 @@ import sys
 import threading
 from typing import Any, NoReturn
 
+from agentscope_tuner._jail import tree
+
 #: Descriptors of a program beside 0, 1 and 2: where it leaves its result, and its line to the outside, if it has one.
 RESULT, LINE = 3, 4
-#: The files that each request brings: what the entry is given, and the program's streams and its result.
-FILES = ("payload", "stdin", "stdout", "stderr", "result")
+#: The files that each request brings: what the entry is given, what its folder holds first, the program's streams, and
+#: its result.
+FILES = ("payload", "folder", "stdin", "stdout", "stderr", "result")
 HOME = "/tmp/home"
 #: Where the jail shows this package's modules; programs cannot open the folder.
 MODULES = "/astuner"
@@ -38,6 +42,7 @@ _NEW_TREE = 0x20000000 | 0x00020000 | signal.SIGCHLD  # CLONE_NEWPID, CLONE_NEWN
 _NOSUID, _NODEV, _RECURSIVE, _PRIVATE = 2, 4, 0x4000, 1 << 18
 _SECCOMP, _MODE_FILTER, _CAPBSET_DROP, _NO_NEW_PRIVS, _AMBIENT, _CLEAR_ALL = 22, 2, 24, 38, 47, 4
 _LAST_CAPABILITY = 63
+_CHILD_SUBREAPER, _DUMPABLE = 36, 4
 # Below what a program was promised, it would fail for the machine's reasons
 _PROMISED = {
     resource.RLIMIT_CPU: "of CPU seconds (ulimit -t)",
@@ -55,7 +60,13 @@ def start(settings: str) -> None:
 
 
 def _serve(settings: dict[str, Any]) -> None:
+    global MODULES
     channel, lifeline = socket.socket(fileno=settings["channel"]), settings["lifeline"]
+    if "bare" in settings:
+        MODULES = settings["modules"]
+        _libc.prctl(_CHILD_SUBREAPER, 1, 0, 0, 0)
+        # programs may be this process's user, and must not write into its memory
+        _libc.prctl(_DUMPABLE, 0, 0, 0, 0)
     lines = socket.socket(fileno=settings["lines"])
     sys.path += settings["search"]
     for name in settings["preload"]:
@@ -105,7 +116,8 @@ def _until_readable(descriptor: int, lifeline: int) -> None:
     poll.register(descriptor, select.POLLIN)
     poll.register(lifeline, select.POLLIN)
     if any(ready == lifeline for ready, _ in poll.poll()):
-        # with this process the whole jail ends
+        # with this process the whole jail ends; without a jail, what runs below it
+        tree.end_below(os.getpid())
         os._exit(0)
 
 
@@ -113,7 +125,8 @@ def _run(asked: dict[str, Any], settings: dict[str, Any], files: list[int], life
     """Run one program; how it ended."""
     told, tell = os.pipe()
     try:
-        keeper = _libc.syscall(_CLONE[os.uname().machine], _NEW_TREE, 0, 0, 0, 0)
+        bare = "bare" in settings
+        keeper = os.fork() if bare else _libc.syscall(_CLONE[os.uname().machine], _NEW_TREE, 0, 0, 0, 0)
         if keeper < 0:
             raise OSError(ctypes.get_errno(), f"no new process tree: {os.strerror(ctypes.get_errno())}")
         if keeper == 0:
@@ -128,7 +141,11 @@ def _run(asked: dict[str, Any], settings: dict[str, Any], files: list[int], life
                 break
             ending += piece
         _, _, used = os.wait4(keeper, 0)
-        outcome: dict[str, Any] = json.loads(ending) if ending else {"broken": "the keeper of the program was killed"}
+        if bare:
+            _clear(os.path.join(settings["bare"], str(keeper)))
+        # without a jail the program may be its keeper's user, and must not take its verdict away
+        killed = {"status": -signal.SIGKILL} if bare else {"broken": "the keeper of the program was killed"}
+        outcome: dict[str, Any] = json.loads(ending) if ending else killed
         outcome["cpu"] = used.ru_utime + used.ru_stime
         return outcome
     finally:
@@ -145,14 +162,17 @@ def _keep(asked: dict[str, Any], settings: dict[str, Any], files: list[int], tel
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         limits = asked["limits"]
         owner = asked["uid"] if os.geteuid() == 0 else os.geteuid()
-        _check(_libc.mount(None, b"/", None, _RECURSIVE | _PRIVATE, None), "mount")
-        for place, size in ((b"/tmp", limits["scratch"]), (b"/dev/shm", limits["shm"])):
-            options = f"size={size},nr_inodes={limits['inodes']},mode=0700,uid={owner},gid={owner}".encode()
-            _check(_libc.mount(b"tmpfs", place, b"tmpfs", _NOSUID | _NODEV, options), "mount")
+        home = HOME
+        if "bare" in settings:
+            home = os.path.join(_own_folder(settings["bare"], owner), "home")
+            # it counts all processes of a user, and only one that nobody else has is the program alone
+            limits["processes"] = limits["processes"] if owner != os.geteuid() else -1
+        else:
+            _mount(limits, owner)
         failed, fail = os.pipe()
         child = os.fork()
         if child == 0:
-            _become_program(asked, settings, files, owner, fail)
+            _become_program(asked, settings, files, owner, fail, home)
         os.close(fail)
         # ends as soon as the program's own code begins, which cannot write to it any more
         why = os.read(failed, 1000)
@@ -164,6 +184,29 @@ def _keep(asked: dict[str, Any], settings: dict[str, Any], files: list[int], tel
     with contextlib.suppress(OSError):
         os.write(tell, json.dumps(ending).encode())
     os._exit(0)
+
+
+def _mount(limits: dict[str, int], owner: int) -> None:
+    _check(_libc.mount(None, b"/", None, _RECURSIVE | _PRIVATE, None), "mount")
+    for place, size in ((b"/tmp", limits["scratch"]), (b"/dev/shm", limits["shm"])):
+        options = f"size={size},nr_inodes={limits['inodes']},mode=0700,uid={owner},gid={owner}".encode()
+        _check(_libc.mount(b"tmpfs", place, b"tmpfs", _NOSUID | _NODEV, options), "mount")
+
+
+def _own_folder(above: str, owner: int) -> str:
+    folder = os.path.join(above, str(os.getpid()))
+    os.mkdir(folder, 0o700)
+    os.chown(folder, owner, -1)
+    return folder
+
+
+def _clear(folder: str) -> None:
+    """End what a program without a jail has left running, and remove what it wrote."""
+    tree.end_below(os.getpid())
+    with contextlib.suppress(ChildProcessError):
+        while True:
+            os.wait()
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _wait_for(child: int) -> int:
@@ -187,6 +230,13 @@ def begin() -> None:
         _failing = -1
 
 
+def leave(data: bytes) -> None:
+    """Write the program's result."""
+    view = memoryview(data)
+    while view:
+        view = view[os.write(RESULT, view) :]
+
+
 def _place_descriptors(line: int, files: list[int], fail: int) -> None:
     """Leave the program its standard streams, its result and its line; all others are closed, but for `_failing`."""
     global _failing
@@ -204,21 +254,24 @@ def _place_descriptors(line: int, files: list[int], fail: int) -> None:
 
 
 def _become_program(
-    asked: dict[str, Any], settings: dict[str, Any], files: list[int], owner: int, fail: int
+    asked: dict[str, Any], settings: dict[str, Any], files: list[int], owner: int, fail: int, home: str
 ) -> NoReturn:
     code = 125
     try:
         given, line = files[: len(FILES)], files[len(FILES)] if asked["line"] else -1
-        payload = os.pread(given[0], os.fstat(given[0]).st_size, 0)
-        _place_descriptors(line, given[1:], fail)
+        payload, folder = (os.pread(file, os.fstat(file).st_size, 0) for file in given[:2])
+        _place_descriptors(line, given[2:], fail)
         os.setsid()
+        # its own entries in /proc are its own again
+        _libc.prctl(_DUMPABLE, 1, 0, 0, 0)
         _give_up_rights(owner, settings["filter"])
-        os.mkdir(HOME)
-        os.chdir(HOME)
-        if sum(map(len, asked["files"].values())) > asked["limits"]["scratch"] // 2:
+        os.mkdir(home)
+        os.chdir(home)
+        os.environ["HOME"] = home
+        if len(folder) > asked["limits"]["scratch"] // 2:
             # a program that is too large for its folder has itself to blame
             begin()
-        for name, content in asked["files"].items():
+        for name, content in json.loads(folder).items():
             _write(name, base64.b64decode(content))
         # what it is given may be larger than what it may write
         _set_limits(asked["limits"])

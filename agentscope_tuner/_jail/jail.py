@@ -5,11 +5,13 @@ from __future__ import annotations
 import base64
 import contextlib
 import fcntl
+import functools
 import json
 import os
 import select
 import signal
 import socket
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -114,7 +116,6 @@ class JailWork:
     def request(self, limits: RunLimits, user: int) -> bytes:
         """The message to the jail's first process."""
         header: dict[str, object] = {"limits": limits.inside(), "uid": user, "line": self.line is not None}
-        header["files"] = {name: base64.b64encode(content).decode() for name, content in self.files.items()}
         header |= {"argv": list(self.argv)} if self.argv else {"entry": self.entry}
         return json.dumps(header).encode()
 
@@ -129,7 +130,8 @@ class JailWork:
             # one by one, so that those that were made are closed
             for name in FILES:
                 files += [os.memfd_create(name, os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)]
-            for file, content in zip(files, (self.payload, self.stdin), strict=False):
+            folder = {name: base64.b64encode(content).decode() for name, content in self.files.items()}
+            for file, content in zip(files, (self.payload, json.dumps(folder).encode(), self.stdin), strict=False):
                 view = memoryview(content)
                 while view:
                     view = view[os.write(file, view) :]
@@ -202,6 +204,7 @@ class Jail:
 
     Args:
         folders, visible, preload, search: see JailProgram.
+        bare: without isolation.
 
     Raises:
         NoIsolationError: jails cannot be made here.
@@ -215,17 +218,28 @@ class Jail:
         visible: Sequence[str] = (),
         preload: Sequence[str] = (),
         search: Sequence[str] = (),
+        bare: bool = False,
     ) -> None:
-        bubblewrap.bwrap_path()
-        namespace = bubblewrap.user_namespace()
-        program = JailProgram("", folders=folders, visible=visible, preload=preload, search=search, path=())
+        namespace = None
+        self._folder = tempfile.TemporaryDirectory(prefix="astuner-bare-", ignore_cleanup_errors=True) if bare else None
+        if self._folder is None:
+            bubblewrap.bwrap_path()
+            namespace = bubblewrap.user_namespace()
+        else:
+            os.chmod(self._folder.name, 0o711)
+        own = "" if self._folder is None else self._folder.name
+        program = JailProgram("", folders=folders, visible=visible, preload=preload, search=search, path=(), bare=own)
         self._lines, theirs = socket.socketpair()
         inherited = [theirs.detach(), *([] if namespace is None else [os.dup(namespace)])]
         self._said = os.memfd_create("jail-stderr")
-        self._user = FIRST_USER + int.from_bytes(os.urandom(4)) % USERS
+        number = int.from_bytes(os.urandom(4)) % USERS
+        self._user = bubblewrap.outside_user(number) if bare else FIRST_USER + number
+        environment = bubblewrap.ENVIRONMENT if bare else {}
         try:
             self._child = _starter.run(
-                lambda: ChildProcess(program, inherited=inherited, environment={}, stdout=self._said, stderr=self._said)
+                lambda: ChildProcess(
+                    program, inherited=inherited, environment=environment, stdout=self._said, stderr=self._said
+                )
             )
         except OSError as exc:
             os.close(self._said)
@@ -276,7 +290,7 @@ class Jail:
         except OSError as exc:
             _close(files)
             raise self.broken(f"the jail's channel failed: {exc}") from exc
-        _close([files.pop(0), files.pop(0)])
+        _close([files.pop(0), files.pop(0), files.pop(0)])
         return Run(self, self._child, work.request(limits, self._user), limits, files)
 
     def run(self, work: JailWork, limits: RunLimits) -> Ending:
@@ -298,10 +312,15 @@ class Jail:
     def kill(self) -> None:
         """End everything in the jail."""
         self.alive = False
-        # the first process of the jail's tree, with which the kernel ends all others at once
-        for pid in tree.descendants(self._child.pid)[1:2] if not self._child.is_dead() else ():
-            with contextlib.suppress(OSError):
-                os.kill(pid, signal.SIGKILL)
+        if self._child.is_dead():
+            pass
+        elif self._folder is not None:
+            tree.end_below(self._child.pid)
+        else:
+            # the first process of the jail's tree, with which the kernel ends all others at once
+            for pid in tree.descendants(self._child.pid)[1:2]:
+                with contextlib.suppress(OSError):
+                    os.kill(pid, signal.SIGKILL)
         self._child.kill()
 
     def close(self) -> None:
@@ -310,6 +329,8 @@ class Jail:
         self._child.end()
         self._child.close()
         self._lines.close()
+        if self._folder is not None:
+            self._folder.cleanup()
         if self._said >= 0:
             os.close(self._said)
             self._said = -1
@@ -475,26 +496,28 @@ def _start_anew() -> None:
 os.register_at_fork(after_in_child=_start_anew)
 
 
-_checked: str | None = None
+@functools.cache
+def _tried(bare: bool) -> str:
+    """Why no program can be run; empty where one can."""
+    try:
+        with Jail(bare=bare) as jail:
+            ending = jail.run(JailWork(argv=("/usr/bin/env",)), RunLimits())
+        return "" if ending.status == 0 and ending.stdout else f"a first program ended with {ending}"
+    except (JailBroken, NoIsolationError, ValueError, OSError) as exc:
+        return str(exc)
 
 
-def check_isolation() -> None:
-    """Return if jails can be made here, and hold.
+def check_isolation(*, bare: bool = False) -> None:
+    """Return if programs can be run here: in jails that hold, or `bare`.
 
     Raises:
         NoIsolationError: they cannot; the message says what to do.
     """
-    global _checked
-    if _checked is None:
-        try:
-            with Jail() as jail:
-                ending = jail.run(JailWork(argv=("/usr/bin/env",)), RunLimits())
-            _checked = "" if ending.status == 0 and ending.stdout else f"a first program ended with {ending}"
-        except (JailBroken, NoIsolationError, ValueError, OSError) as exc:
-            _checked = str(exc)
-    if _checked:
+    if why := _tried(bare):
         raise NoIsolationError(
-            f"no jail can be made here: {_checked}. Install bubblewrap (your system's, or the extra `code`); allow "
+            f"no program can be run here, even without isolation: {why}; use a remote sandbox"
+            if bare
+            else f"no jail can be made here: {why}. Install bubblewrap (your system's, or the extra `code`); allow "
             "user namespaces (sysctl kernel.unprivileged_userns_clone=1, kernel.apparmor_restrict_unprivileged_userns="
             "0; in a container, a seccomp profile that allows them); or use a remote sandbox"
         )

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
 from dataclasses import dataclass, field
 
 _TICKS = os.sysconf("SC_CLK_TCK")
 _PAGE = os.sysconf("SC_PAGE_SIZE")
+_MOST_ROUNDS = 200
 
 
 @dataclass(slots=True)
@@ -39,6 +42,18 @@ def descendants(pid: int) -> list[int]:
         for thread in _threads(one):
             found += map(int, _text(f"/proc/{one}/task/{thread}/children").split())
     return found
+
+
+def end_below(pid: int) -> None:
+    """Kill all descendants of `pid`, to which orphans among them come back; what forks meanwhile is killed, too."""
+    for _ in range(_MOST_ROUNDS):
+        states = {one: _text(f"/proc/{one}/stat").rpartition(")")[2].split() for one in descendants(pid)[1:]}
+        living = [one for one, fields in states.items() if fields and fields[0] != "Z"]
+        if not living:
+            return
+        for one in living:
+            with contextlib.suppress(OSError):
+                os.kill(one, signal.SIGKILL)
 
 
 def usage(pid: int) -> TreeUsage:

@@ -11,17 +11,27 @@ import threading
 import time
 from collections.abc import Callable
 
-from agentscope_tuner._jail.jail import Jail
+from agentscope_tuner._jail.jail import Ending, Jail, JailBroken, JailWork, RunLimits
 
 # Seconds until an idle jail is ended, and how many may be idle of a kind
 IDLE_SECONDS = 0.5
-_MOST_IDLE = 4
+_MOST_IDLE = max(4, os.cpu_count() or 1)
 
 
 class WarmJails:
-    """Idle jails, by what they can run. Any number of threads may share them."""
+    """Idle jails, by what they can run. Any number of threads may share them. One for the life of the process.
 
-    def __init__(self) -> None:
+    Args:
+        idle_seconds: until an idle jail is ended.
+    """
+
+    def __init__(self, idle_seconds: float = IDLE_SECONDS) -> None:
+        self._seconds = idle_seconds
+        self._start_anew()
+        # a fork has no jails: those are the original process's
+        os.register_at_fork(after_in_child=self._start_anew)
+
+    def _start_anew(self) -> None:
         self._lock = threading.Lock()
         self._idle: dict[str, list[tuple[float, Jail]]] = {}
         self._is_watched = False
@@ -41,17 +51,40 @@ class WarmJails:
         with self._lock:
             idle = self._idle.setdefault(kind, [])
             if jail.alive and len(idle) < _MOST_IDLE:
-                idle.append((time.monotonic() + IDLE_SECONDS, jail))
+                idle.append((time.monotonic() + self._seconds, jail))
                 if not self._is_watched:
                     self._is_watched = True
                     threading.Thread(target=self._watch, name="astuner-idle-jails", daemon=True).start()
                 return
         jail.close()
 
+    def run(self, kind: str, make: Callable[[], Jail], work: JailWork, limits: RunLimits) -> Ending:
+        """Run a program, a second time in a new jail where what ended it may have come from outside.
+
+        Raises:
+            JailBroken: the jail failed twice, or the machine gave it too little CPU.
+        """
+        for last in (False, True):
+            try:
+                jail = self.take(kind, make)
+                try:
+                    ending = jail.run(work, limits)
+                except BaseException:  # a run may be under way in it, so nobody may have it again
+                    jail.close()
+                    raise
+            except JailBroken:
+                if last:
+                    raise
+                continue
+            self.give(kind, jail)
+            if ending.kind not in ("starved", "killed") and (last or ending.kind != "exit" or ending.status != -9):
+                return ending
+        raise JailBroken("the machine gave a program too little CPU, twice")
+
     def _watch(self) -> None:
         """End jails that nobody needs; ends itself with the last of them."""
         while True:
-            time.sleep(IDLE_SECONDS / 2)
+            time.sleep(self._seconds / 2)
             now = time.monotonic()
             with self._lock:
                 old = [jail for idle in self._idle.values() for until, jail in idle if until <= now]
@@ -68,11 +101,3 @@ class WarmJails:
 
 #: Of this process.
 warm_jails = WarmJails()
-
-
-def _start_anew() -> None:
-    # a fork has no jails: those are the original process's
-    warm_jails.__init__()  # type: ignore[misc]
-
-
-os.register_at_fork(after_in_child=_start_anew)

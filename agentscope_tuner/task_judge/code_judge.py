@@ -7,14 +7,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from agentscope_tuner._jail.bubblewrap import NoIsolationError
-from agentscope_tuner._jail.jail import JailBroken, RunLimits, check_isolation
+from agentscope_tuner._jail.jail import RunLimits
 from agentscope_tuner._run import loops
 from agentscope_tuner.config import SECTION, task_judge_section
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward, final_answer
 from agentscope_tuner.task_judge.code_sandbox import SandboxService, cannot_run
-from agentscope_tuner.task_judge.sandbox_breaker import SandboxBreaker
+from agentscope_tuner.task_judge.sandbox_breaker import SandboxBreaker, require_isolation
 from agentscope_tuner.verify.code.formats import BadTestsError, read_tests
 from agentscope_tuner.verify.code.grade import Bounds, BrokenTests, StarvedError, TestResult, grade
 from agentscope_tuner.verify.code.program import LANGUAGES, completed, find_program
@@ -75,6 +74,7 @@ class CodeJudge(BaseJudge):
             tolerance=settings.tolerance,
             shared_interpreter=settings.shared_interpreter,
             packages=settings.packages,
+            bare=settings.isolation == "none",
         )
         if settings.shared_interpreter:
             _log.warning(
@@ -89,10 +89,10 @@ class CodeJudge(BaseJudge):
         )
         if self._service is not None:
             return
-        try:
-            check_isolation()
-        except NoIsolationError as exc:
-            raise ConfigError(f"{_WHERE}: {exc}") from exc
+        _check_bare(settings.isolation, section.deadline)
+        # a program that can harm its grader is bounded from outside it
+        self.bounds_itself = not self._bounds.bare
+        require_isolation(_WHERE, bare=self._bounds.bare)
 
     def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
         """See BaseJudge. Blocks while the program runs, and while other programs have the cores."""
@@ -172,17 +172,13 @@ class CodeJudge(BaseJudge):
         )
 
     def _graded(self, program: str, tests: TestSet, language: str) -> list[TestResult]:
-        self._breaker.check()
         try:
-            results = grade(program, tests, language, self._bounds_of(tests))
-        except JailBroken as exc:
-            raise self._breaker.failed(exc) from exc
+            with self._breaker.trying():
+                return grade(program, tests, language, self._bounds_of(tests))
         except StarvedError as exc:
             raise JudgeError(f"{exc}, twice: judge fewer rows at once", cause=Cause.SANDBOX) from exc
         except (BrokenTests, BadTestsError) as exc:
             raise JudgeError(f"the tests cannot be run: {exc}", cause=Cause.REFERENCE) from exc
-        self._breaker.worked()
-        return results
 
     def _reward(self, results: Sequence[TestResult], tests: TestSet) -> Reward:
         failed = next((result for result in sorted(results, key=lambda one: one.number) if not result.passed), None)
@@ -198,6 +194,26 @@ class CodeJudge(BaseJudge):
             return 0.0
         weights = tests.weights if self._settings.partial == "weighted" and tests.weights else [1.0] * len(tests.tests)
         return sum(weights[result.number - 1] * result.share for result in results) / sum(weights)
+
+
+def _check_bare(isolation: str, deadline: float | None) -> None:
+    """Warn of programs without isolation.
+
+    Raises:
+        ConfigError: nothing bounds a verdict on them.
+    """
+    if isolation != "none":
+        return
+    if deadline is None:
+        raise ConfigError(
+            f"{_WHERE}.isolation: none needs astuner.task_judge.deadline: nothing else bounds a program that harms "
+            "its grader; write one, or leave isolation out"
+        )
+    _log.warning(
+        "%s.isolation is none: programs of the policy can read and change what this user can, and other "
+        "programs' runs; use it only where this machine holds nothing else",
+        _WHERE,
+    )
 
 
 def _tests(task: Task) -> TestSet:

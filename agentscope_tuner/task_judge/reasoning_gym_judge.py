@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import logging
 import math
-import threading
-import weakref
 from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,13 +11,14 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from agentscope_tuner._jail.bubblewrap import SHOWN, NoIsolationError
-from agentscope_tuner._jail.jail import Ending, Jail, JailBroken, JailWork, RunLimits, check_isolation, slot
+from agentscope_tuner._jail.bubblewrap import SHOWN
+from agentscope_tuner._jail.jail import Ending, Jail, JailWork, RunLimits, slot
+from agentscope_tuner._jail.warm import WarmJails
 from agentscope_tuner._run import loops
 from agentscope_tuner.config import StrictSection, task_judge_section, validate_section
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError, install
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward, final_answer
-from agentscope_tuner.task_judge.sandbox_breaker import SandboxBreaker
+from agentscope_tuner.task_judge.sandbox_breaker import SandboxBreaker, require_isolation
 from agentscope_tuner.task_judge.text_judge import KWARGS
 from agentscope_tuner.verify.code.inside.code_values import NotPlainError, dump
 from agentscope_tuner.verify.find import find_answer
@@ -31,6 +30,10 @@ _log = logging.getLogger(__name__)
 _VERIFY = Path(__file__).parents[1] / "verify"
 _FOLDERS = (str(_VERIFY / "code" / "inside"), str(_VERIFY / "puzzles" / "inside"))
 _ENTRY = "agentscope_tuner.verify.puzzles.inside.score"
+
+
+# They have the package loaded, which takes seconds
+_jails = WarmJails(idle_seconds=60.0)
 
 
 class ReasoningGymJudgeConfig(StrictSection):
@@ -79,11 +82,7 @@ class ReasoningGymJudge(BaseJudge):
         )
         self._breaker = SandboxBreaker()
         self._warned: set[str] = set()
-        self._jails = _Jails(self._packages)
-        try:
-            check_isolation()
-        except NoIsolationError as exc:
-            raise ConfigError(f"{KWARGS}: {exc}") from exc
+        require_isolation(KWARGS)
 
     def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
         """See BaseJudge. Blocks while the scorer runs."""
@@ -139,6 +138,10 @@ class ReasoningGymJudge(BaseJudge):
         reward = float(success) if self._settings.binary else score
         return Reward(reward, success, reason=reason, metrics={"score": score, "cpu_seconds": round(cpu_seconds, 4)})
 
+    def _new_jail(self) -> Jail:
+        preload = ["reasoning_gym", _ENTRY]
+        return Jail(folders=_FOLDERS, visible=[self._packages], search=[f"{SHOWN}/0"], preload=preload)
+
     def _scored(self, dataset: str, answer: object, entry: Mapping[str, Any]) -> tuple[float | str, Ending]:
         """The score, or why there is none.
 
@@ -149,12 +152,9 @@ class ReasoningGymJudge(BaseJudge):
             payload = dump({"dataset": dataset, "answer": answer, "entry": dict(entry)})
         except NotPlainError as exc:
             raise JudgeError(f"the row holds {exc}", cause=Cause.REFERENCE) from exc
-        self._breaker.check()
-        try:
-            ending = self._jails.run(JailWork(entry=f"{_ENTRY}:run", payload=payload), self._limits)
-        except JailBroken as exc:
-            raise self._breaker.failed(exc) from exc
-        self._breaker.worked()
+        work = JailWork(entry=f"{_ENTRY}:run", payload=payload)
+        with self._breaker.trying(), slot():
+            ending = _jails.run(self._packages, self._new_jail, work, self._limits)
         if ending.kind != "exit" or ending.status != 0:
             return f"over its bounds: {ending.kind}" if ending.kind != "exit" else "it ends its process", ending
         try:
@@ -165,53 +165,6 @@ class ReasoningGymJudge(BaseJudge):
         if isinstance(score, float) and math.isfinite(score):
             return score, ending
         return str(found.get("error", "no score") if isinstance(found, dict) else "no score"), ending
-
-
-class _Jails:
-    """Jails that have the package loaded, which takes seconds. In each, every scoring is a new process."""
-
-    def __init__(self, packages: str) -> None:
-        self._packages = packages
-        self._lock = threading.Lock()
-        self._idle: list[Jail] = []
-        weakref.finalize(self, _close, self._idle)
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        # another process has jails of its own
-        return _Jails, (self._packages,)
-
-    def run(self, work: JailWork, limits: RunLimits) -> Ending:
-        """Run it, a second time in a new jail where the first one failed."""
-        with slot():
-            for last in (False, True):
-                try:
-                    jail = self._take()
-                    ending = jail.run(work, limits)
-                except JailBroken:
-                    if last:
-                        raise
-                    continue
-                if jail.alive:
-                    with self._lock:
-                        self._idle.append(jail)
-                else:
-                    jail.close()
-                if ending.kind not in ("starved", "killed"):
-                    return ending
-        raise JailBroken("the machine gave a scorer too little CPU, twice")
-
-    def _take(self) -> Jail:
-        with self._lock:
-            if self._idle:
-                return self._idle.pop()
-        return Jail(
-            folders=_FOLDERS, visible=[self._packages], search=[f"{SHOWN}/0"], preload=["reasoning_gym", _ENTRY]
-        )
-
-
-def _close(jails: list[Jail]) -> None:
-    for jail in jails:
-        jail.close()
 
 
 def _entry(task: Task) -> tuple[str, dict[str, Any]]:

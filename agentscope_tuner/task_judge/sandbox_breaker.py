@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
-from agentscope_tuner.errors import Cause, JudgeError
+from agentscope_tuner._jail.bubblewrap import NoIsolationError
+from agentscope_tuner._jail.jail import JailBroken, check_isolation
+from agentscope_tuner.errors import Cause, ConfigError, JudgeError
 
 
 class SandboxBreaker:
@@ -16,29 +20,41 @@ class SandboxBreaker:
         self._next_try = 0.0
         self._last = ""
 
-    def check(self) -> None:
-        """Return if a jail may be tried.
+    @contextmanager
+    def trying(self) -> Iterator[None]:
+        """What is run in it needs jails.
 
         Raises:
-            JudgeError: not now.
+            JudgeError: a jail failed, or may not be tried now.
         """
-        if self._failures < self._most:
-            return
         left = self._next_try - time.monotonic()
-        if left > 0:
+        if self._failures >= self._most and left > 0:
             raise JudgeError(
                 f"{self._failures} sandboxes failed in a row, the last: {self._last}; the next try is in {left:.0f} s",
                 cause=Cause.BREAKER,
             )
         self._next_try = time.monotonic() + self._rest_seconds
-
-    def failed(self, error: Exception) -> JudgeError:
-        """Note that a jail failed; returns the error of the verdict that was not reached."""
-        self._failures += 1
-        self._last = str(error)
-        self._next_try = time.monotonic() + self._rest_seconds
-        return JudgeError(f"the sandbox failed: {error}", cause=Cause.SANDBOX)
-
-    def worked(self) -> None:
-        """Note that a jail worked."""
+        try:
+            yield
+        except JailBroken as exc:
+            self._failures += 1
+            self._last = str(exc)
+            self._next_try = time.monotonic() + self._rest_seconds
+            raise JudgeError(f"the sandbox failed: {exc}", cause=Cause.SANDBOX) from exc
         self._failures = 0
+
+
+def require_isolation(where: str, *, bare: bool = False) -> None:
+    """Return if jails can be made on this machine.
+
+    Args:
+        where: the key of the settings that need them.
+        bare: whether programs may run without jails.
+
+    Raises:
+        ConfigError: they cannot.
+    """
+    try:
+        check_isolation(bare=bare)
+    except NoIsolationError as exc:
+        raise ConfigError(f"{where}: {exc}") from exc

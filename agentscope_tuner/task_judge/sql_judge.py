@@ -10,13 +10,14 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from agentscope_tuner._jail.bubblewrap import SHOWN, NoIsolationError
-from agentscope_tuner._jail.jail import Ending, Jail, JailBroken, JailWork, RunLimits, check_isolation, slot
+from agentscope_tuner._jail.bubblewrap import SHOWN
+from agentscope_tuner._jail.jail import Ending, Jail, JailBroken, JailWork, RunLimits, slot
+from agentscope_tuner._jail.warm import warm_jails
 from agentscope_tuner._run import loops
 from agentscope_tuner.config import StrictSection, task_judge_section, validate_section
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward, final_answer
-from agentscope_tuner.task_judge.sandbox_breaker import SandboxBreaker
+from agentscope_tuner.task_judge.sandbox_breaker import SandboxBreaker, require_isolation
 from agentscope_tuner.task_judge.text_judge import KWARGS
 from agentscope_tuner.verify.code.inside.code_values import NotPlainError, load
 from agentscope_tuner.verify.code.program import find_program
@@ -78,10 +79,7 @@ class SqlJudge(BaseJudge):
             seconds=settings.seconds, wall_seconds=2 * settings.seconds, memory_mb=settings.memory_mb, processes=8
         )
         self._breaker = SandboxBreaker()
-        try:
-            check_isolation()
-        except NoIsolationError as exc:
-            raise ConfigError(f"{KWARGS}: {exc}") from exc
+        require_isolation(KWARGS)
 
     def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
         """See BaseJudge. Blocks while the queries run."""
@@ -92,13 +90,8 @@ class SqlJudge(BaseJudge):
                 0.0, False, reason=found.why.replace("program", "query"), metrics={"rows": 0.0, "cpu_seconds": 0.0}
             )
         files = self._files(database)
-        self._breaker.check()
-        try:
-            reward = self._compared(found.source.strip().rstrip(";"), reference, files)
-        except JailBroken as exc:
-            raise self._breaker.failed(exc) from exc
-        self._breaker.worked()
-        return reward
+        with self._breaker.trying():
+            return self._compared(found.source.strip().rstrip(";"), reference, files)
 
     async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
         """See BaseJudge: the same in a thread, so that no event loop waits for a query."""
@@ -119,9 +112,9 @@ class SqlJudge(BaseJudge):
         """The verdict of all databases; the first difference ends it."""
         ordered = {"reference": is_ordered(reference), "never": False, "always": True}[self._settings.order]
         spent, rows = 0.0, 0
-        with slot(), _Queries(self._limits, self._settings.most_rows) as queries:
+        with slot():
             for number, file in enumerate(files):
-                expected, _ = queries.rows(file, reference)
+                expected, _ = self._rows(file, reference)
                 if isinstance(expected, str):
                     raise JudgeError(f"the reference query fails on {file.name}: {expected}", cause=Cause.REFERENCE)
                 if not expected and number == 0 and self._settings.empty_reference == "error":
@@ -130,7 +123,7 @@ class SqlJudge(BaseJudge):
                         "drop the row, or set empty_reference: accept",
                         cause=Cause.REFERENCE,
                     )
-                got, ending = queries.rows(file, query)
+                got, ending = self._rows(file, query)
                 spent += ending.cpu_seconds
                 rows = 0 if isinstance(got, str) else len(got)
                 why = got if isinstance(got, str) else same_rows(got, expected, ordered=ordered)
@@ -139,6 +132,21 @@ class SqlJudge(BaseJudge):
                     where = f"on {file.name}: " if len(files) > 1 else ""
                     return Reward(0.0, False, reason=f"{where}{why}", metrics=metrics)
         return Reward(1.0, True, reason=f"the reference's {rows} rows", metrics=metrics)
+
+    def _rows(self, file: Path, query: str) -> tuple[list[tuple[object, ...]] | str, Ending]:
+        """The rows of a query, or why there are none.
+
+        Raises:
+            JailBroken: the jail failed twice, or the machine gave it no CPU.
+        """
+        payload = {"database": f"{SHOWN}/0", "query": query, "most_rows": self._settings.most_rows}
+        work = JailWork(entry=f"{_ENTRY}:run", payload=json.dumps(payload).encode())
+        # a database that is written anew is another file
+        kind = f"sql {file} {file.stat().st_mtime_ns}"
+        ending = warm_jails.run(
+            kind, lambda: Jail(folders=_FOLDERS, visible=[str(file)], preload=[_ENTRY]), work, self._limits
+        )
+        return _read(ending, self._limits), ending
 
     def _files(self, database: str) -> list[Path]:
         """The database in the folder, then in those variants that have it."""
@@ -153,53 +161,6 @@ class SqlJudge(BaseJudge):
             if path.is_file():
                 return path.resolve()
         return None
-
-
-class _Queries:
-    """Queries in a jail; a new one after each that passes its limits, or for another database."""
-
-    def __init__(self, limits: RunLimits, most_rows: int) -> None:
-        self._limits, self._most_rows = limits, most_rows
-        self._jail: Jail | None = None
-        self._shown: Path | None = None
-
-    def __enter__(self) -> _Queries:
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        self._close()
-
-    def _close(self) -> None:
-        if self._jail is not None:
-            self._jail.close()
-            self._jail = None
-
-    def rows(self, file: Path, query: str) -> tuple[list[tuple[object, ...]] | str, Ending]:
-        """The rows of a query, or why there are none.
-
-        Raises:
-            JailBroken: the jail failed twice, or the machine gave it no CPU.
-        """
-        for last in (False, True):
-            try:
-                ending = self._run(file, query)
-            except JailBroken:
-                self._close()
-                if last:
-                    raise
-                continue
-            if ending.kind not in ("starved", "killed") and (last or ending.status != -9 or ending.kind != "exit"):
-                return _read(ending, self._limits), ending
-            self._close()
-        raise JailBroken("the machine gave a query too little CPU, twice")
-
-    def _run(self, file: Path, query: str) -> Ending:
-        if self._jail is None or not self._jail.alive or self._shown != file:
-            self._close()
-            self._jail = Jail(folders=_FOLDERS, visible=[str(file)], preload=[_ENTRY])
-            self._shown = file
-        payload = {"database": f"{SHOWN}/0", "query": query, "most_rows": self._most_rows}
-        return self._jail.run(JailWork(entry=f"{_ENTRY}:run", payload=json.dumps(payload).encode()), self._limits)
 
 
 def _read(ending: Ending, limits: RunLimits) -> list[tuple[object, ...]] | str:

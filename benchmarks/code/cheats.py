@@ -320,7 +320,7 @@ _DATA = Path(__file__).parent / "data"
 
 
 def rows(name: str) -> list[dict[str, Any]]:
-    """The rows of a file of this folder's data: `honest`, `tasks` or `liars`."""
+    """The rows of a file of this folder's data: `honest`, `odd` (attacks on one form, and odd work), `tasks` or `liars`."""
     return [json.loads(line) for line in (_DATA / f"{name}.jsonl").read_text().splitlines()]
 
 

@@ -116,7 +116,8 @@ def main() -> None:
         team += [(task["name"], cheat)] if asked.family in (None, cheat.family) else []
     with ThreadPoolExecutor(asked.at_once) as pool:
         outcomes = list(pool.map(lambda one: attack(judge, *one), team))
-        honest = {reward: [row for row in rows("honest") if row["reward"] == reward] for reward in (1.0, 0.0, None)}
+        work = [*rows("honest"), *rows("odd")]
+        honest = {reward: [row for row in work if row["reward"] == reward] for reward in (1.0, 0.0, None)}
         mistakes = {
             reward: [how for how in pool.map(lambda row: mistaken(row, usual), due) if how]
             for reward, due in honest.items()

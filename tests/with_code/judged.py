@@ -9,10 +9,14 @@ from agentscope_tuner import Task, TaskJudge, WorkflowOutput, WorkflowTask, load
 DOUBLES = {"inputs": ["2\n", "3\n"], "outputs": ["4\n", "6\n"]}
 
 
-def code_judge(**settings: Any) -> TaskJudge:
+def code_judge(*, deadline: float | None = None, **settings: Any) -> TaskJudge:
     """A CodeJudge with these settings, and short bounds."""
     bounds = {"seconds": 2.0, "total_seconds": 8.0, "memory_mb": 256}
-    section = {"judge_protocol": "agentscope_tuner.task_judge.code_judge->CodeJudge", "code": bounds | settings}
+    section: dict[str, Any] = {
+        "judge_protocol": "agentscope_tuner.task_judge.code_judge->CodeJudge",
+        "code": bounds | settings,
+    }
+    section |= {} if deadline is None else {"deadline": deadline}
     return load_judge({"astuner": {"task_judge": section}})
 
 

@@ -11,7 +11,9 @@ from typing import Any
 
 import pytest
 
-from agentscope_tuner import Task
+from agentscope_tuner import Task, load_judge
+from agentscope_tuner._jail import tree
+from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.task_judge.code_judge import CodeJudge
 from tests.with_code.judged import DOUBLES, asked, code_judge, wrote
 
@@ -419,7 +421,7 @@ _FAULTS = {
 _ONE = """
 import sys
 from agentscope_tuner._jail import jail
-jail._checked = ''
+jail._tried = lambda bare: ''
 from tests.with_code.judged import DOUBLES, asked, code_judge, wrote
 judge = code_judge()
 for number in range(12):
@@ -452,3 +454,52 @@ def test_a_machine_without_isolation_is_refused_at_load(tmp_path: Path) -> None:
     )
     assert "No permissions to create new namespace" in done.stderr
     assert "allow user namespaces" in done.stderr
+
+
+_BARE = {"isolation": "none"}
+_UNDER_NONE = {
+    "right": ("print(2 * int(input()))", 1.0, "all 2 tests pass"),
+    "wrong": ("print(3 * int(input()))", 0.0, "it prints '6"),
+    "kills its keeper": ("import os\nos.kill(os.getppid(), 9)", 0.0, "test 1"),
+    "a loop": ("while True: pass", 0.0, "over 1 s of CPU"),
+    "forks without end": (
+        "import os, time\nwhile 1:\n  if os.fork() == 0: time.sleep(99)",
+        0.0,
+        "over 64 processes",
+    ),
+    "a socket": ("import socket\nsocket.socket()", 0.0, "PermissionError"),
+    "leaves a daemon": (
+        "import os, time\nprint(2 * int(input()), flush=True)\nif os.fork() == 0:\n  os.setsid()\n"
+        "  if os.fork() == 0: time.sleep(77.5)",
+        1.0,
+        "all 2 tests pass",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", _UNDER_NONE)
+def test_without_isolation_a_verdict_is_bounded_and_nothing_stays(case: str, caplog: pytest.LogCaptureFixture) -> None:
+    program, reward, why = _UNDER_NONE[case]
+    judge = code_judge(**_BARE, seconds=1.0, deadline=60)
+    judgement = judge.judge(asked(DOUBLES), wrote(program))
+    assert judgement.reward == reward
+    assert why in judgement.reason
+    assert "isolation is none" in caplog.text
+    # idle graders of this process may be left, and none of them has a program any more
+    stats = [Path(f"/proc/{pid}/stat") for pid in tree.descendants(os.getpid())[1:]]
+    assert {stat.read_text().rpartition(")")[2].split()[1] for stat in stats if stat.exists()} <= {str(os.getpid())}
+
+
+def test_without_isolation_a_judge_needs_a_deadline_and_is_held_to_it() -> None:
+    section = {"judge_protocol": "agentscope_tuner.task_judge.code_judge->CodeJudge", "code": _BARE}
+    with pytest.raises(ConfigError, match=r"isolation: none needs astuner\.task_judge\.deadline"):
+        load_judge({"astuner": {"task_judge": {**section, "deadline": None}}})
+    assert load_judge({"astuner": {"task_judge": {"deadline": None, **section, "code": {}}}}).traits.bounded
+    assert not load_judge({"astuner": {"task_judge": section}}).traits.bounded
+
+
+def test_without_isolation_no_process_serves_two_answers() -> None:
+    judge = code_judge(**_BARE, deadline=60)
+    assert judge.judge(asked(DOUBLES), wrote("print(2 * int(input()))")).reward == 1.0
+    commands = [Path(f"/proc/{pid}/cmdline") for pid in tree.descendants(os.getpid())[1:]]
+    assert not [one for one in commands if one.exists() and b'"bare"' in one.read_bytes()]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 
 from agentscope_tuner import TaskJudge, WorkflowOutput, WorkflowTask
+from agentscope_tuner._jail.jail import Jail, JailWork, RunLimits
 from agentscope_tuner.adapters.trl import reward_func
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
 from benchmarks.code.cheats import cheats, liars, rows
@@ -27,7 +29,7 @@ def _judge() -> TaskJudge:
     return code_judge(seconds=4.0, memory_mb=512, total_seconds=12.0)
 
 
-@pytest.mark.parametrize("row", rows("honest"), ids=lambda row: row["name"])
+@pytest.mark.parametrize("row", [*rows("honest"), *rows("odd")], ids=lambda row: row["name"])
 def test_honest_work_gets_what_it_is_due(row: dict[str, Any]) -> None:
     assert mistaken(row, _judge()) is None
 
@@ -118,6 +120,68 @@ def test_a_program_finds_nothing_of_the_one_before() -> None:
         told = judge.judge(asked({"inputs": ["2\n"], "outputs": ["4\n"]}), wrote(_SCAN))
         assert told.reward == 0.0, (number, told)
         assert "nothing" in told.reason
+
+
+def test_a_program_finds_nothing_of_the_files_of_a_run_before() -> None:
+    """A checker's files hold what is expected."""
+    from agentscope_tuner.verify.code.grade import _INSIDE, _MODULES
+
+    script = f"{_MODULES}.run_program:script"
+    limits = RunLimits(seconds=8.0, wall_seconds=30.0)
+    # in base64, too, by which files travel
+    files = {"correct_output.txt": base64.b64decode("q9Zb7AAA" * 400) + b"q9Zb7" * 400}
+    with Jail(folders=[str(_INSIDE)], preload=[f"{_MODULES}.run_program"]) as jail:
+        for _ in range(3):
+            reading = json.dumps({"program": "print(len(open('correct_output.txt').read()))"}).encode()
+            assert jail.run(JailWork(entry=script, payload=reading, files=files), limits).kind == "exit"
+            scan = json.dumps({"program": _SCAN}).encode()
+            assert jail.run(JailWork(entry=script, payload=scan, stdin=b"2\n"), limits).stdout == b"nothing\n"
+
+
+_LEAVES = """
+import ctypes, fcntl, gc, os, signal, sys
+libc = ctypes.CDLL(None, use_errno=True)
+seen = []
+for top in ("/tmp", "/dev/shm", "/dev/mqueue", "/run", "/var", "/dev/pts"):
+    for folder, _, files in os.walk(top):
+        seen += [one for one in files if "left" in one]
+for pid in {*range(2, 99)} - {os.getpid()}:
+    try:
+        os.kill(pid, 0)
+        seen.append(pid)
+    except OSError: pass
+# whatever of the interpreter it can reach
+seen += ["module"] if hasattr(os, "left") else []
+os.left = sys.modules["left"] = sys
+sys.path.insert(0, "/tmp")
+sys.setrecursionlimit(99)
+for place in ("/tmp/left", "/tmp/home/left.py", "/dev/shm/left", "/dev/left", "/astuner/left", "/left"):
+    try: open(place, "w").write("left")
+    except OSError: pass
+# a lock on a file that all runs see ends with its process
+try: fcntl.flock(os.open("/usr/bin/env", os.O_RDONLY), fcntl.LOCK_EX | fcntl.LOCK_NB)
+except OSError: seen.append("lock")
+if libc.shmget(77, 4096, 0o1666) >= 0 or libc.msgget(77, 0o1666) >= 0 or libc.semget(77, 1, 0o1666) >= 0:
+    seen.append("a queue")
+os.environ["left"] = "1"
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
+for _ in range(3):
+    if os.fork() == 0:
+        os.setsid()
+        signal.pause()
+print(2 * int(input()) if not seen else seen)
+"""
+
+
+def test_a_warm_jail_keeps_nothing_of_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each answer is run where the one before was, and would print what it finds of it."""
+    judge, used = code_judge(), set()
+    begin = Jail.begin
+    monkeypatch.setattr(Jail, "begin", lambda self, *what: (used.add(self), begin(self, *what))[1])
+    for _ in range(5):
+        judgement = judge.judge(asked(DOUBLES), wrote(_LEAVES))
+        assert judgement.reward == 1.0, judgement
+    assert len(used) == 1
 
 
 def test_idle_jails_are_ended() -> None:

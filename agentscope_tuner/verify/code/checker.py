@@ -26,10 +26,10 @@ def accepts(jail: Jail, checker: str, test: StdinTest, printed: bytes) -> bool:
         JailBroken: the jail failed.
     """
     score, _ = _asked(jail, checker, test, printed)
-    if score is not None and score >= 1:
+    if score == 1:
         return True
     own, how = _asked(jail, checker, test, test.expected.encode(errors="replace"))
-    if own is None or own < 1:
+    if own != 1:
         raise CheckerError(f"the checker of the row does not accept its own output: {how}")
     return False
 
@@ -49,8 +49,9 @@ def _asked(jail: Jail, checker: str, test: StdinTest, printed: bytes) -> tuple[f
 def _score(ending: Ending) -> float | None:
     if ending.kind != "exit" or ending.status != 0:
         return None
-    words = ending.stdout.decode(errors="replace").split()
+    lines = ending.stdout.decode(errors="replace").strip().splitlines()
     try:
-        return float(words[-1]) if words else None
+        # all of the line: a checker's words may repeat the program's
+        return float(lines[-1]) if lines else None
     except ValueError:
         return None

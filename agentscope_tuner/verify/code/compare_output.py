@@ -104,7 +104,9 @@ def _same_number(got: int | float, expected: int | float, tolerance: float) -> b
     if isinstance(got, int) and isinstance(expected, int):
         return got == expected
     try:
-        return got == expected or math.isclose(got, expected, rel_tol=tolerance, abs_tol=tolerance)
+        # a float for an int may have rounding errors, and is no estimate
+        relative = 0.0 if isinstance(expected, int) else tolerance
+        return got == expected or math.isclose(got, expected, rel_tol=relative, abs_tol=tolerance)
     # an int too large for a float
     except OverflowError:
         return False

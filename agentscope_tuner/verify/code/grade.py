@@ -68,6 +68,7 @@ class Bounds:
         shared_interpreter: whether tests that need it are run in the program's own interpreter, where it can answer for
             them.
         packages: whether programs may import what is installed beside this package.
+        bare: whether programs run without a jail.
     """
 
     limits: RunLimits = field(default_factory=RunLimits)
@@ -78,6 +79,7 @@ class Bounds:
     unordered: bool = False
     shared_interpreter: bool = False
     packages: bool = False
+    bare: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +140,8 @@ class _TestedProgram:
     def close(self, *, broken: bool = False) -> None:
         """Give the jails back, or end them."""
         for kept, jail in self._jails.items():
-            if broken:
+            # without a jail, a program may have changed the process that starts the next
+            if broken or self._bounds.bare:
                 jail.close()
             else:
                 warm_jails.give(kept, jail)
@@ -222,7 +225,8 @@ class _TestedProgram:
         return replace(limits, wall_seconds=min(limits.wall_seconds, left), address_space=python)
 
     def _jail(self, role: str, *visible: str) -> Jail:
-        kept = " ".join((role, "python" if self._language == "python" else "", *visible))
+        bare = "bare" if self._bounds.bare else ""
+        kept = " ".join((role, "python" if self._language == "python" else "", bare, *visible))
         jail = self._jails.get(kept)
         if jail is None or not jail.alive:
             if jail is not None:
@@ -235,7 +239,8 @@ class _TestedProgram:
         preload = [f"{_MODULES}.{name}" for name in names] if self._language == "python" else []
         search = [f"{SHOWN}/0"] if visible else []
         preload += [f"{_MODULES}.run_pytest"] if visible and Path(visible[0], "_pytest").is_dir() else []
-        return Jail(folders=[str(_INSIDE)], visible=visible, preload=preload, search=search)
+        bare = self._bounds.bare
+        return Jail(folders=[str(_INSIDE)], visible=visible, preload=preload, search=search, bare=bare)
 
     def _ready(self, *jails: Jail) -> None:
         """Wait for them. That is no time of the program's."""
@@ -363,7 +368,8 @@ class _TestedProgram:
             nonce = secrets.token_hex(16)
             told = {"program": self._program, "emptied": is_emptied, "nonce": nonce}
             payload = json.dumps(_described(test) | told).encode()
-            jail = self._jail("tests", *packages)
+            # not one that has seen the tests of others
+            jail = self._jail("shared", *packages)
             self._ready(jail)
             work = JailWork(entry=f"{_MODULES}.run_tests:run", payload=payload)
             ending = jail.run(work, replace(limits, seconds=seconds))

@@ -6,35 +6,14 @@ import re
 
 #: Scorers of version 0.1.25 that run the answer as code; what an answer may hold there is checked before.
 RUN_THE_ANSWER = frozenset(
-    [
-        *(
-            "binary_matrix",
-            "countdown",
-            "intermediate_integration",
-            "n_queens",
-            "polynomial_multiplication",
-            "puzzle24",
-        ),
-        *("simple_integration", "spiral_matrix", "string_insertion"),
-    ]
+    (
+        *("binary_matrix", "countdown", "intermediate_integration", "n_queens", "polynomial_multiplication"),
+        *("puzzle24", "simple_integration", "spiral_matrix", "string_insertion"),
+    )
 )
 _NAMES = {
-    "sin",
-    "cos",
-    "tan",
-    "sec",
-    "csc",
-    "cot",
-    "asin",
-    "acos",
-    "atan",
-    "sinh",
-    "cosh",
-    "tanh",
-    "exp",
-    "log",
-    "ln",
-    "sqrt",
+    *("sin", "cos", "tan", "sec", "csc", "cot", "asin", "acos", "atan"),
+    *("sinh", "cosh", "tanh", "exp", "log", "ln", "sqrt"),
 }
 _PIECE = re.compile(
     r"[A-Za-z]\w*|_(?!\w)|[0-9]+(?:\.[0-9]+)?|\*\*|[-+*/^(),\[\]{}\s=·×÷−|\\$]|'[A-Za-z0-9 _.-]*'|\"[A-Za-z0-9 _.-]*\""

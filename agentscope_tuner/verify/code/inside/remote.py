@@ -65,6 +65,7 @@ class Program:
         self.has_given = False
         self.cannot_travel = ""
         self._returns = False
+        self._failed: AssertionError | None = None
         # a test may ask from several threads
         self._turn = threading.RLock()
         self._shared: dict[int, tuple[Any, object]] = {}
@@ -129,6 +130,9 @@ class Program:
                 self._returns = True
                 self._line.send(self._serve(reply["back"]))
             # what a call returns is not the test's own, even if the test has made it
+            if self._failed is not None:
+                failed, self._failed = self._failed, None
+                raise failed
             self._returns = request["do"] in ("call", "attr") and not request.get("makes")
             return self._read(reply, arguments, iterates=request.get("op") in ("next", "anext", "send", "throw"))
         except LineEndedError:
@@ -226,6 +230,10 @@ class Program:
             return {"re": self.pack(operation(one, *arguments, **named))}
         except StopIteration:
             return {"stop": True}
+        except AssertionError as exc:
+            # it says what the test expects, and is not the program's to handle
+            self._failed = self._failed or exc
+            return {"raise": {"type": "AssertionError", "args": []}}
         except Exception as exc:  # noqa: BLE001 - what a test's own function raises goes to its caller
             return {"raise": {"type": type(exc).__name__, "args": [str(part) for part in exc.args]}}
 

@@ -13,7 +13,7 @@ import traceback
 import types
 from typing import Any
 
-from agentscope_tuner._jail.inside import MODULES, RESULT, begin
+from agentscope_tuner._jail.inside import MODULES, begin, leave
 from agentscope_tuner.verify.code.inside.code_values import NotPlainError, dump, unpack
 
 _FILE = "main.py"
@@ -56,9 +56,12 @@ def call(payload: bytes) -> int:
 
     def run() -> None:
         execute(asked["program"], module)
-        function = find(module, name)
-        answer = function(*arguments)
-        leave(answer)
+        answer = find(module, name)(*arguments)
+        try:
+            said = dump(answer)
+        except (NotPlainError, RecursionError, ValueError) as exc:
+            raise TypeError(f"the answer is no plain data: {exc}") from None
+        leave(said)
 
     return ended(run)
 
@@ -75,17 +78,6 @@ def find(module: types.ModuleType, name: str) -> Any:
     if not hasattr(holder, name):
         raise AttributeError(f"the program defines no {name!r}")
     return getattr(holder, name)
-
-
-def leave(answer: object) -> None:
-    """Write a value as the run's result."""
-    try:
-        said = dump(answer)
-    except (NotPlainError, RecursionError, ValueError) as exc:
-        raise TypeError(f"the answer is no plain data: {exc}") from None
-    view = memoryview(said)
-    while view:
-        view = view[os.write(RESULT, view) :]
 
 
 def prepare(source: str, name: str) -> types.ModuleType:

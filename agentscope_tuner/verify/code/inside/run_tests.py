@@ -12,7 +12,6 @@ import importlib.abc
 import importlib.machinery
 import inspect
 import json
-import os
 import re
 import symtable
 import sys
@@ -22,7 +21,7 @@ import unittest
 from collections.abc import Sequence
 from typing import Any
 
-from agentscope_tuner._jail.inside import LINE, RESULT, begin
+from agentscope_tuner._jail.inside import LINE, begin, leave
 from agentscope_tuner.verify.code.inside import run_program
 from agentscope_tuner.verify.code.inside.line import JailLine
 from agentscope_tuner.verify.code.inside.remote import Program
@@ -61,9 +60,7 @@ def run(payload: bytes) -> int:
         report = {"broken": str(exc)[:_MOST_WORDS], "shared": isinstance(exc, SharedInterpreterError)}
     except BaseException as exc:  # noqa: BLE001 - every way to end without a report is a report
         report = {"tests": [["the tests", _words(exc)]]} if program.broke(exc) else {"broken": _words(exc)}
-    data = json.dumps(report | {"nonce": asked.get("nonce")}).encode()
-    while data:
-        data = data[os.write(RESULT, data) :]
+    leave(json.dumps(report | {"nonce": asked.get("nonce")}).encode())
     return 0
 
 

@@ -26,36 +26,14 @@ from agentscope_tuner.verify.code.inside.code_values import pack, unpack
 from agentscope_tuner.verify.code.inside.line import JailLine, LineEndedError, change
 
 _ARITHMETIC = (
-    "add",
-    "sub",
-    "mul",
-    "matmul",
-    "truediv",
-    "floordiv",
-    "mod",
-    "pow",
-    "lshift",
-    "rshift",
-    "and_",
-    "or_",
-    "xor",
+    *("add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "pow"),
+    *("lshift", "rshift", "and_", "or_", "xor"),
 )
 _OTHERS = ("eq", "ne", "lt", "le", "gt", "ge", "neg", "pos", "invert", "abs", "index")
 _KEYED = ("getitem", "setitem", "delitem", "contains")
 _FUNCTIONS = (
-    "len",
-    "iter",
-    "next",
-    "str",
-    "repr",
-    "hash",
-    "bool",
-    "int",
-    "float",
-    "round",
-    "reversed",
-    "divmod",
-    "format",
+    *("len", "iter", "next", "str", "repr", "hash", "bool"),
+    *("int", "float", "round", "reversed", "divmod", "format"),
 )
 _OPERATORS: dict[str, Callable[..., Any]] = {
     **{name: getattr(operator, name) for name in (*_ARITHMETIC, *_OTHERS, *_KEYED)},

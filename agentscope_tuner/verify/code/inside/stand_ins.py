@@ -101,6 +101,8 @@ class StandIn:
     _made: bool
     # the built-in type that the program's class is built on
     _plain: type | None = None
+    # whether it is a difference to plain data
+    _met = False
 
     @property
     def __dict__(self) -> dict[str, Any]:  # type: ignore[override]
@@ -203,7 +205,15 @@ class StandIn:
             return getattr(operator, f"{name}_" if name in ("and", "or") else name)(self._data(), other)
         if not (self._may_meet(other) or (self._made and name not in _COMPARING)):
             raise NotComparableError(f"the program answered with an object of its class {type(self).__name__}")
-        return self._operate(name, other)
+        return self._less(name, other, self._operate(name, other))
+
+    def _less(self, name: str, other: object, answer: Any) -> Any:
+        """The answer, but that a difference to plain data is no number: by it a test compares."""
+        if self._met or (name in ("sub", "isub", "rsub") and not isinstance(other, StandIn)):
+            if not isinstance(answer, StandIn):
+                raise NotComparableError(f"the program's {type(self).__name__} is compared by a difference to data")
+            object.__setattr__(answer, "_met", True)
+        return answer
 
     def _operate(self, name: str, *others: object) -> Any:
         answer = self._program.ask({"do": "op", "op": name, "h": self._number, "args": []}, others)
@@ -257,36 +267,31 @@ def _operator(name: str, *, swapped: bool = False) -> Callable[[StandIn, object]
             return self._meet(name, other)
         if not self._made:
             raise NotComparableError(f"the program answered with an object of its class {type(self).__name__}")
-        return self._program.ask({"do": "op", "op": f"r{name}", "h": self._number, "args": []}, (other,))
+        answer = self._program.ask({"do": "op", "op": f"r{name}", "h": self._number, "args": []}, (other,))
+        return self._less(f"r{name}", other, answer)
 
     return operate
 
 
 def _unary(name: str) -> Callable[..., Any]:
-    return lambda self, *others: self._operate(name, *others)
+    def operate(self: StandIn, *others: object) -> Any:
+        if self._met and name in ("abs", "round", "int", "float", "index"):
+            raise NotComparableError(f"the program's {type(self).__name__} is compared by a difference to data")
+        return self._operate(name, *others)
+
+    return operate
 
 
 _COMPARING = ("lt", "le", "gt", "ge")
 _BINARY = (
-    "add",
-    "sub",
-    "mul",
-    "matmul",
-    "truediv",
-    "floordiv",
-    "mod",
-    "pow",
-    "divmod",
-    "lshift",
-    "rshift",
-    "and",
-    "or",
+    *("add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "pow", "divmod"),
+    *("lshift", "rshift", "and", "or", "xor"),
 )
 _UNARY = ("neg", "pos", "invert", "abs", "round", "int", "float", "index", "str", "repr", "len", "reversed")
 _KEYED = ("getitem", "setitem", "delitem", "format")
 for _name in _COMPARING:
     setattr(StandIn, f"__{_name}__", _operator(_name))
-for _name in (*_BINARY, "xor"):
+for _name in _BINARY:
     _remote = f"{_name}_" if _name in ("and", "or") else _name
     setattr(StandIn, f"__{_name}__", _operator(_remote))
     setattr(StandIn, f"__r{_name}__", _operator(_remote, swapped=True))

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 from typing import Any
 
-from agentscope_tuner._jail.inside import RESULT, begin
+from agentscope_tuner._jail.inside import begin, leave
 from agentscope_tuner.verify.code.inside.code_values import load
 
 
@@ -23,5 +22,5 @@ def run(payload: bytes) -> int:
         found = {"score": float(score)}
     except Exception as exc:  # noqa: BLE001 - a hundred scorers raise anything
         found = {"error": f"{type(exc).__name__}: {exc}"[:300]}
-    os.write(RESULT, json.dumps(found).encode())
+    leave(json.dumps(found).encode())
     return 0

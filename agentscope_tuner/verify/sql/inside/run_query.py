@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 import sqlite3
 from urllib.parse import quote
 
-from agentscope_tuner._jail.inside import RESULT, begin
+from agentscope_tuner._jail.inside import begin, leave
 from agentscope_tuner.verify.code.inside.code_values import dump
 
 # Bytes of one text or blob
@@ -27,9 +26,7 @@ def run(payload: bytes) -> int:
         found = {"error": f"{exc}"[:500]}
     except MemoryError:
         found = {"error": "out of memory"}
-    data = dump(found)
-    while data:
-        data = data[os.write(RESULT, data) :]
+    leave(dump(found))
     return 0
 
 
