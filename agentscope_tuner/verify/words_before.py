@@ -128,7 +128,7 @@ _SAID_OF_ALL = re.compile(
     r"|\bno (?:doubt|wonder)\b|\bwithout (?:any )?(?:a )?doubt\b|不难看出"
 )
 # Words that may not stand right before a value, wherever they are from: they bound it or shift it
-_SHIFTS = frozenset(
+SHIFTS = frozenset(
     """over from than before after between among within until without during across throughout while if when though
     up less more under above below beyond past or given assuming oder ou или plus più más mehr menos moins weniger
     больше меньше fewer minus near about""".split()  # noqa: SIM905
@@ -295,7 +295,7 @@ def _shifts(clause: str) -> str:
         if words[-2] in _RISES or words[-3:-1] in (["adds", "up"], ["add", "up"], ["sums", "up"]):
             return ""
         words.pop()
-    return words[-1] if words and words[-1] in _SHIFTS else ""
+    return words[-1] if words and words[-1] in SHIFTS else ""
 
 
 def _is_told(words: list[str], strange: list[int], asked: Asked) -> bool:
@@ -313,7 +313,7 @@ def _is_subject(words: list[str], strange: list[int], asked: Asked, is_value: bo
     if any(word in SUPPOSES or word in DENIES or asked.changes(word) for word in unknown):
         return False
     if IS_UNSPACED.search(words[-1]) is not None or IS_HANGUL.search(words[-1]) is not None:
-        turns = (is_value and any(map(_TURNS_UNSPACED.search, words))) or any("答" in word for word in unknown)
+        turns = (is_value and any(map(TURNS_UNSPACED.search, words))) or any("答" in word for word in unknown)
         return (ENDS_UNSPACED.search(words[-1]) is not None or asked.tells) and not turns
     if asked.text and _is_told(words, strange, asked):
         return True
@@ -335,7 +335,7 @@ def _is_of_answer(word: str) -> bool:
     return word in _SOUGHT
 
 
-_TURNS_UNSPACED = re.compile("[不没非未无若假误错疑]|如果|是否|难道|誤|もし|ない|만약|아니|않")
+TURNS_UNSPACED = re.compile("[不没非未无若假误错疑]|如果|是否|难道|誤|もし|ない|만약|아니|않")
 
 
 def _strange_front(front: str, clause: str, asked: Asked) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from agentscope_tuner.verify.neutral_words import (
     BEFORE_NUMBERS,
     DENIES,
+    IS_UNSPACED,
     MATHEMATICS,
     NUMBERS,
     OPENS,
@@ -19,7 +20,15 @@ from agentscope_tuner.verify.neutral_words import (
     WORDS,
     Asked,
 )
-from agentscope_tuner.verify.words_before import CALLS_WRONG, FORMULA, SENTENCE_END, excludes_others, strange_before
+from agentscope_tuner.verify.words_before import (
+    CALLS_WRONG,
+    FORMULA,
+    SENTENCE_END,
+    SHIFTS,
+    TURNS_UNSPACED,
+    excludes_others,
+    strange_before,
+)
 
 # A writer who says that they have no answer, and a short sentence that calls what it follows wrong
 _HAS_NONE = re.compile(
@@ -168,9 +177,11 @@ def _strange(sentence: str, asked: Asked) -> str:
         elif (
             word not in SAYS_SO
             and not asked.counts_or_says(word)
-            and not (len(said) == 1 and not asked.text and _is_noun(word))
+            and not (place == 0 and not asked.text and _is_noun(word))
         ):
-            return found[0]
+            # an unknown word speaks of the world, where the question tells of one or a noun is counted
+            tells = asked.tells or (place > 0 and (asked.counts(words[0]) or _is_noun(words[0])))
+            return "" if tells and words[0] not in _VERBS and _is_of_the_world(words, asked) else found[0]
     return ""
 
 
@@ -180,12 +191,17 @@ def _is_of_the_world(words: Sequence[str], asked: Asked) -> bool:
         word in DENIES
         or word in SUPPOSES
         or word in _OF_ANSWER
+        or word in SHIFTS
         or word[0].isdigit()
+        or (IS_UNSPACED.search(word) is not None and _TURNS.search(word) is not None)
         or CALLS_WRONG.search(word)
         or asked.changes(word)
         or word in _ADVERSE
         for word in words
     )
+
+
+_TURNS = re.compile(f"{TURNS_UNSPACED.pattern}|[倍半多万亿千百舍弃]")
 
 
 def _is_invisible(word: str) -> bool:
