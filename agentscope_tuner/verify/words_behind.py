@@ -103,9 +103,14 @@ def strange_behind(text: str, behind: str, asked: Asked, is_value: bool) -> str:
         return ""
     if not is_value:
         # what is wrong may be the answer
+        first = _REASONED.split(first)[0]
         turned_round = CALLS_WRONG.search(first) or _TURNED.search(first)
         return turned_round[0] if turned_round and asked.text and turned_round[0].lower() not in asked.text else ""
     return _strange(first, asked) or _taken_back_later(rest, asked)
+
+
+# A choice is right because the others are wrong
+_REASONED = re.compile(r"\b(?:because|since|as|denn|weil|car|puisque|porque|perché)\b", re.IGNORECASE)
 
 
 def _taken_back_later(rest: str, asked: Asked) -> str:
@@ -155,6 +160,7 @@ def _strange(sentence: str, asked: Asked) -> str:
         FORMULA.sub(" ", _SUFFIX.sub("", sentence).replace("i.e.", "ie").replace("e.g.", "eg"))
         .replace("years old", "years")
         .replace("left over", "left")
+        .replace("no total", "total")
     )
     if _ADDS_MORE.match(sentence):
         return sentence.split()[0]
@@ -170,28 +176,31 @@ def _strange(sentence: str, asked: Asked) -> str:
             # `more than James`, `not in the team`, `18th floor`: what they speak of must be the question's
             understood = _COMPLEMENTED[word](words[:place]) and _is_of_question(rest, asked)
             return "" if understood else found[0]
-        elif word in OPENS and not (word == "over" and rest and rest[0][0].isdigit()):
+        elif (word in OPENS or (word.endswith("ing") and sentence[: found.start()].rstrip()[-1:] == ",")) and not (word == "over" and rest and rest[0][0].isdigit()):
             if not asked.text or word in REASONS or _is_of_the_world(rest, asked):
                 return ""
             return _unknown_remark(sentence[found.end() :], asked)
         elif (
             word not in SAYS_SO
+            and _COPULA.sub("", word) not in SAYS_SO | {""}
+            and unicodedata.category(word[0]) != "Sc"
             and not asked.counts_or_says(word)
             and not (place == 0 and not asked.text and _is_noun(word))
         ):
             # an unknown word speaks of the world, where the question tells of one or a noun is counted
             tells = asked.tells or (place > 0 and (asked.counts(words[0]) or _is_noun(words[0])))
-            return "" if tells and words[0] not in _VERBS and _is_of_the_world(words, asked) else found[0]
+            end = next((at for at, one in enumerate(rest, place + 1) if one in OPENS), len(words))
+            tells &= words[0] not in _VERBS and words[0] not in SHIFTS
+            return "" if tells and _is_of_the_world(words[:end], asked) else found[0]
     return ""
 
 
 def _is_of_the_world(words: Sequence[str], asked: Asked) -> bool:
     """Whether words behind `in` or `of` say where or of what something is, and nothing of the answer."""
     return not any(
-        word in DENIES
+        (word in DENIES and not asked.has(word))
         or word in SUPPOSES
         or word in _OF_ANSWER
-        or word in SHIFTS
         or word[0].isdigit()
         or (IS_UNSPACED.search(word) is not None and _TURNS.search(word) is not None)
         or CALLS_WRONG.search(word)
@@ -201,6 +210,8 @@ def _is_of_the_world(words: Sequence[str], asked: Asked) -> bool:
     )
 
 
+# How a Korean sentence ends, written together with what is counted
+_COPULA = re.compile("(?:입니다|이다|이에요|예요)$")
 _TURNS = re.compile(f"{TURNS_UNSPACED.pattern}|[倍半多万亿千百舍弃]")
 
 
