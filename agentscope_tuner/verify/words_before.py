@@ -278,19 +278,21 @@ def _strange_clause(clause: str, asked: Asked, is_value: bool) -> str:
         strange = [at for at in strange if words[at] not in DENIES]
     if not strange:
         return ""
-    return "" if _is_subject(words, strange, asked, is_value) else words[strange[0]]
+    return "" if _is_subject(words, strange, asked, is_value, clause.rstrip()[-1:] == "=") else words[strange[0]]
 
 
 def _fits(words: list[str], at: int, asked: Asked) -> bool:
     """Whether a word is understood where it stands."""
     word = words[at]
-    if word in SUPPOSES:
+    if word in SUPPOSES and (at == 0 or word not in ("falls",)):
         return False
     if word in DENIES and (at or word not in _JOINS):
         # `the students not in the band`: of what the question speaks of, and before the verb
         return asked.has(word) and at > 0 and at + 2 < len(words) and asked.says(words[at + 1])
     if word in NUMBERS:
-        if at + 1 < len(words) and (word == "both" or (at == 0 and _is_plural(words[1]) and not asked.changes(words[1]))):
+        if at + 1 < len(words) and (
+            word == "both" or (at == 0 and any(map(_is_plural, words[1:3])) and not any(map(asked.changes, words[1:3])))
+        ):
             return True
         if word == "one" and at > 1 and words[at - 2] in ("a", "the"):
             # `a blue one`
@@ -319,17 +321,27 @@ def _is_told(words: list[str], strange: list[int], asked: Asked) -> bool:
     named = any(word.removesuffix("'s") in asked.names or word in ("he", "she") for word in words[:at])
     of_it = any(len(word) >= _A_NOUN and asked.has(word) for word in words[:at])
     speaks = named or (of_it and not any(map(_ANSWER_WORD.search, words)))
-    return len(strange) == 1 and speaks and verb.endswith(("s", "ed")) and not asked.changes(verb)
+    of_thing = of_it and not any(map(_is_of_answer, words))
+    told = verb.endswith(("s", "ed")) or (of_thing and asked.tells and not verb.endswith("ly"))
+    return len(strange) == 1 and speaks and told and not asked.changes(verb)
 
 
-def _is_subject(words: list[str], strange: list[int], asked: Asked, is_value: bool) -> bool:
-    """Whether the unknown words may be the subject of a known verb, and say nothing of the answer by its name."""
+def _is_subject(words: list[str], strange: list[int], asked: Asked, is_value: bool, chained: bool) -> bool:
+    """Whether the unknown words may be the subject of a known verb, and say nothing of the answer by its name.
+
+    Args:
+        chained: whether a formula goes on into the answer, so that the words name what it begins with.
+    """
     unknown = [words[at] for at in strange]
-    if any(word in SUPPOSES or word in DENIES or asked.changes(word) for word in unknown):
+    if any(
+        (word in SUPPOSES and word != "falls") or word in DENIES or word.startswith("fail") or asked.changes(word)
+        for word in unknown
+    ):
         return False
     if IS_UNSPACED.search(words[-1]) is not None or IS_HANGUL.search(words[-1]) is not None:
         turns = (is_value and any(map(TURNS_UNSPACED.search, words))) or any("答" in word for word in unknown)
-        return not turns
+        named = ENDS_UNSPACED.search(words[-1]) is not None or len(words[-1]) > _MOST_WORDS or chained
+        return (named or asked.tells) and not turns
     if asked.text and _is_told(words, strange, asked):
         return True
     of_answer = any(_ANSWER_WORD.search(word) or CALLS_WRONG.search(word) or _is_of_answer(word) for word in words)
@@ -338,8 +350,16 @@ def _is_subject(words: list[str], strange: list[int], asked: Asked, is_value: bo
     verbs = [at for at, word in enumerate(words) if word in VERBS]
     # `also beträgt die Fläche`
     inverted = bool(verbs) and verbs[0] == 1 and words[0] in _INVERTS
-    follows = bool(verbs) and (asked.tells or not asked.text) and (strange[-1] < verbs[-1] or inverted)
-    of_the_world = (asked.tells or len(words) > _UNDERSTOOD) and 2 * len(strange) <= len(words) and not any(map(_is_of_answer, words))
+    follows = (
+        bool(verbs)
+        and (asked.tells or not asked.text or len(words) > _UNDERSTOOD + 1)
+        and (strange[-1] < verbs[-1] or inverted)
+    )
+    of_the_world = (
+        (asked.tells or len(words) > _UNDERSTOOD)
+        and 2 * len(strange) <= len(words)
+        and not any(map(_is_of_answer, words[: strange[0] + 2]))
+    )
     return (follows or of_the_world) and not any(map(_ANSWER_WORD.search, words))
 
 
@@ -348,7 +368,9 @@ def _is_of_answer(word: str) -> bool:
     return word in _SOUGHT
 
 
-TURNS_UNSPACED = re.compile("不(?![等变同妨难断])|未(?!知)|无(?![理穷限])|误(?!差)|[没非若假错疑]|如果|是否|难道|誤|もし|ない|만약|아니|않")
+TURNS_UNSPACED = re.compile(
+    "不(?!等式|[变同妨难断])|未(?!知)|无(?![理穷限])|误(?!差)|[没非若假错疑舍]|ต่าง|如果|是否|难道|誤|もし|ない|만약|아니|않"
+)
 
 
 def _strange_front(front: str, clause: str, asked: Asked) -> str:

@@ -176,7 +176,9 @@ def _strange(sentence: str, asked: Asked) -> str:
             # `more than James`, `not in the team`, `18th floor`: what they speak of must be the question's
             understood = _COMPLEMENTED[word](words[:place]) and _is_of_question(rest, asked)
             return "" if understood else found[0]
-        elif (word in OPENS or (word.endswith("ing") and sentence[: found.start()].rstrip()[-1:] == ",")) and not (word == "over" and rest and rest[0][0].isdigit()):
+        elif (word in OPENS or (word.endswith("ing") and sentence[: found.start()].rstrip()[-1:] == ",")) and not (
+            word == "over" and rest and rest[0][0].isdigit()
+        ):
             if not asked.text or word in REASONS or _is_of_the_world(rest, asked):
                 return ""
             return _unknown_remark(sentence[found.end() :], asked)
