@@ -284,7 +284,7 @@ def _strange_clause(clause: str, asked: Asked, is_value: bool) -> str:
 def _fits(words: list[str], at: int, asked: Asked) -> bool:
     """Whether a word is understood where it stands."""
     word = words[at]
-    if word in SUPPOSES and (at == 0 or word not in ("falls",)):
+    if word in SUPPOSES and (at == 0 or word != "falls"):
         return False
     if word in DENIES and (at or word not in _JOINS):
         # `the students not in the band`: of what the question speaks of, and before the verb
@@ -379,7 +379,7 @@ def _strange_front(front: str, clause: str, asked: Asked) -> str:
     words = _words(front[begun[-1] if begun else 0 :])
     label = _LABELLED.search(front)
     if not words and label is not None and asked.text:
-        return next((word for word in _words(label[0]) if not asked.understands(word)), "")
+        return next((one for one in _words(label[0]) if not asked.understands(one) and not one.endswith("ing")), "")
     if not words:
         return ""
     supposed = words[0] in SUPPOSES
@@ -389,7 +389,7 @@ def _strange_front(front: str, clause: str, asked: Asked) -> str:
     if words[0] in REASONS or words[-1].endswith("므로") or (follows and not supposed):
         return ""
     for at, word in enumerate(words):
-        if word in METHODS or (at == 0 and word.endswith("ing") and word not in SUPPOSES):
+        if word in METHODS or word.endswith("ing"):
             # what a step works with need not be understood
             rest = (word for word in words[at:] if word in SUPPOSES or word in DENIES or _FLAWED.search(word))
             return next(rest, "")
