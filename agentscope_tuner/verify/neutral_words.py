@@ -137,7 +137,7 @@ _FURTHER = frozenset(
 )
 # Names of mathematical things and of the steps that lead to a value
 MATHEMATICS = frozenset(
-    """addition adjacent algebra altitude analysis angle angles application arc areas argument arithmetic arrangement
+    """plugging addition adjacent algebra altitude analysis angle angles application arc areas argument arithmetic arrangement
     arrangements axis balance binomial bisector boundary calculations center centre chord circles circumference
     coefficients combination combinations combined common complex component components computations cone congruence
     consecutive constant coordinate coordinates cylinder data definition definitions degree degrees denominator
@@ -165,8 +165,9 @@ MATHEMATICS = frozenset(
 )
 # How a step begins: what it works with need not be understood
 METHODS = frozenset(
-    "by from via after with since because through durch nach mit en por con par avec après com per по после подставляя bằng dengan po".split()
-)  # noqa: SIM905
+    """by from via after with since because through durch nach mit en por con par avec après com per по после
+    подставляя bằng dengan po""".split()  # noqa: SIM905
+)
 # Whoever may have found another answer
 PERSONS = frozenset("you everyone everybody person people your".split())  # noqa: SIM905
 # Words that suppose, and words that deny: the question's own licence none of them in an answer's clause
