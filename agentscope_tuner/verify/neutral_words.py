@@ -137,7 +137,7 @@ _FURTHER = frozenset(
 )
 # Names of mathematical things and of the steps that lead to a value
 MATHEMATICS = frozenset(
-    """plugging addition adjacent algebra altitude analysis angle angles application arc areas argument arithmetic arrangement
+    """addition adjacent algebra altitude analysis angle angles application arc areas argument arithmetic arrangement
     arrangements axis balance binomial bisector boundary calculations center centre chord circles circumference
     coefficients combination combinations combined common complex component components computations cone congruence
     consecutive constant coordinate coordinates cylinder data definition definitions degree degrees denominator
@@ -161,7 +161,8 @@ MATHEMATICS = frozenset(
     wert winkel umfang seite länge volumen triangle cercle équation solutions périmètre côté longueur reste calcul
     donne triángulo círculo ecuación soluciones ángulo perímetro lado longitud resto cálculo triangolo cerchio
     equazione soluzioni angolo perimetro lato lunghezza calcolo triângulo equação soluções ângulo comprimento
-    треугольника круга уравнения решений корней угол периметр сторона длина объём остаток корень""".split()  # noqa: SIM905
+    треугольника круга уравнения решений корней угол периметр сторона длина объём остаток корень
+    plugging""".split()  # noqa: SIM905
 )
 # How a step begins: what it works with need not be understood
 METHODS = frozenset(
