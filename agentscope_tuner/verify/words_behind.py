@@ -189,12 +189,15 @@ def _strange(sentence: str, asked: Asked) -> str:
             and not asked.counts_or_says(word)
             and not (place == 0 and not asked.text and _is_noun(word))
         ):
-            # an unknown word speaks of the world, where the question tells of one or a noun is counted
-            tells = asked.tells or (place > 0 and (asked.counts(words[0]) or _is_noun(words[0])))
-            end = next((at for at, one in enumerate(rest, place + 1) if one in OPENS), len(words))
-            tells &= words[0] not in _VERBS and words[0] not in SHIFTS
-            return "" if tells and _is_of_the_world(words[:end], asked) else found[0]
+            return "" if _tells_of_world(words, place, asked) else found[0]
     return ""
+
+
+def _tells_of_world(words: Sequence[str], place: int, asked: Asked) -> bool:
+    """Whether an unknown word speaks of the world: the question tells of one, or a noun is counted before it."""
+    end = next((at for at, one in enumerate(words[place + 1 :], place + 1) if one in OPENS), len(words))
+    tells = asked.tells or (place > 0 and (asked.counts(words[0]) or _is_noun(words[0])))
+    return tells and words[0] not in _VERBS and words[0] not in SHIFTS and _is_of_the_world(words[:end], asked)
 
 
 def _is_of_the_world(words: Sequence[str], asked: Asked) -> bool:
