@@ -138,50 +138,36 @@ _FURTHER = frozenset(
 # Names of mathematical things and of the steps that lead to a value
 MATHEMATICS = frozenset(
     """addition adjacent algebra altitude analysis angle angles application arc areas argument arithmetic arrangement
-    arrangements axis balance binomial bisector boundary calculations cancelling canceling center centre chord
-    circles circumference coefficients combination combinations combined common complex component components
-    computations cone congruence consecutive constant coordinate coordinates corresponding cylinder data definition
-    definitions degree degrees denominator derivative derivation determinant diagonal diagonals diagram diameter
-    digit digits dimension discriminant distribution edge edges element elements ellipse entire entries equality
-    event events expansion exponent exponents face faces factorization figure formula formulas fractions functions
-    geometric geometry graph grid group height heights hyperbola hypotenuse identities identity induction initial
-    inner intersection interval law leg legs length lengths linear lines logic matching measure measures method
-    midpoint multiplication numerator ordered outcome outcomes outer pair pairs parabola parallel parameter parity
-    pattern perimeter period permutations perpendicular place places plane points polygon position positive prism
-    principle probabilities problem procedure process proof property proportion pyramid quadratic quadrilateral
-    quantity question radius ratio rational reasoning region regular relation relations rest row rows sample section
-    sector segment segments shaded shift side sides simplification slopes solid space sphere standard step steps
-    structure subset subsets substitution sums surface symmetric symmetry system table terms theorem theorems theory
-    transformation trapezoid triangles trigonometric union variables variance vectors vertex vertices volume volumes
-    width word words working zeros correcting corrected fixing sorted these those such checking comparing completing
-    middle considering differentiating equating estimating following gathering integrating isolating joining looking
-    plugging putting rationalizing reading reducing rewriting setting splitting starting taking testing tracking
-    turning using verifying writing compute computes computed calculate calculates calculated evaluate solve solves
+    arrangements axis balance binomial bisector boundary calculations center centre chord circles circumference
+    coefficients combination combinations combined common complex component components computations cone congruence
+    consecutive constant coordinate coordinates cylinder data definition definitions degree degrees denominator
+    derivative derivation determinant diagonal diagonals diagram diameter digit digits dimension discriminant
+    distribution edge edges element elements ellipse entire entries equality event events expansion exponent
+    exponents face faces factorization figure formula formulas fractions functions geometric geometry graph grid
+    group height heights hyperbola hypotenuse identities identity induction initial inner intersection interval law
+    leg legs length lengths linear lines logic measure measures method midpoint multiplication numerator ordered
+    outcome outcomes outer pair pairs parabola parallel parameter parity pattern perimeter period permutations
+    perpendicular place places plane points polygon position positive prism principle probabilities problem
+    procedure process proof property proportion pyramid quadratic quadrilateral quantity question radius ratio
+    rational region regular relation relations rest row rows sample section sector segment segments shaded shift
+    side sides simplification slopes solid space sphere standard step steps structure subset subsets substitution
+    sums surface symmetric symmetry system table terms theorem theorems theory transformation trapezoid triangles
+    trigonometric union variables variance vectors vertex vertices volume volumes width word words zeros corrected
+    sorted these those such middle compute computes computed calculate calculates calculated evaluate solve solves
     solved simplify deduce deduced infer note notice observe recall derive derived determine determined choose
-    select written rewritten shown given based again back everything everyone once all every easily quickly directly
-    carefully clearly surely certainly precisely adds add up out rounds works turns well please respective actual
-    simply truly straightforwardly immediately ultimately everywhere bruchteil dreieck dreiecks kreis kreises
-    gleichung lösungen wert winkel umfang seite länge volumen triangle cercle équation solutions périmètre côté
-    longueur reste calcul donne triángulo círculo ecuación soluciones ángulo perímetro lado longitud resto cálculo
-    triangolo cerchio equazione soluzioni angolo perimetro lato lunghezza calcolo triângulo equação soluções ângulo
-    comprimento треугольника круга уравнения решений корней угол периметр сторона длина объём остаток корень into
-    onto both each other nearest cases order consequently accordingly exactly consider divide divides multiply
-    multiplies subtract differentiate integrate expand factor substitute rearrange square rounded claimed sumando
-    restando multiplicando dividiendo sustituyendo simplificando resolviendo calculando despejando operando somando
-    subtraindo dividindo substituindo resolvendo efetuando sommando sottraendo moltiplicando dividendo sostituendo
-    semplificando risolvendo calcolando sommant additionnant multipliant divisant remplaçant substituant simplifiant
-    résolvant calculant подставляя складывая умножая разделив решая вычисляя упрощая значения durch einsetzen
-    addieren multiplizieren dividieren auflösen vereinfachen ausrechnen nach po dosazení dostaneme úpravě výpočtem
-    flächeninhalt""".split()  # noqa: SIM905
+    select written rewritten shown given based again back everyone once all every easily quickly directly carefully
+    clearly surely certainly precisely adds add up out rounds works turns well please respective actual simply truly
+    straightforwardly immediately ultimately everywhere bruchteil dreieck dreiecks kreis kreises gleichung lösungen
+    wert winkel umfang seite länge volumen triangle cercle équation solutions périmètre côté longueur reste calcul
+    donne triángulo círculo ecuación soluciones ángulo perímetro lado longitud resto cálculo triangolo cerchio
+    equazione soluzioni angolo perimetro lato lunghezza calcolo triângulo equação soluções ângulo comprimento
+    треугольника круга уравнения решений корней угол периметр сторона длина объём остаток корень
+    plugging""".split()  # noqa: SIM905
 )
 # How a step begins: what it works with need not be understood
 METHODS = frozenset(
-    """by using from via after with since because through adding subtracting multiplying dividing substituting
-    simplifying solving counting computing calculating evaluating expanding factoring rearranging combining
-    comparing applying summing plugging putting taking rounding reducing integrating differentiating completing
-    equating converting considering checking isolating cancelling canceling grouping letting writing squaring
-    setting collecting testing durch nach mit en por con par avec après usando com per подставляя после по bằng
-    dengan po""".split()  # noqa: SIM905
+    """by from via after with since because through durch nach mit en por con par avec après com per по после
+    подставляя bằng dengan po""".split()  # noqa: SIM905
 )
 # Whoever may have found another answer
 PERSONS = frozenset("you everyone everybody person people your".split())  # noqa: SIM905

@@ -42,7 +42,7 @@ _OPERATES_SOON = re.compile(
     r"(?:\b(?:(?:a|one|two) (?:third|quarter|fifth|tenth)s? of|le tiers|le quart|drittel|viertel|tercera parte|cuarta"
     r" parte"
     r"|un terzo|un quarto|terça parte|треть|четверть|üçte|phần ba|sepertiga"
-    r"|half|twice|double|triple|thrice|tenfold|hälfte|doppelte?|dreifache|moitié|doble|mitad|triplo|metade|dobro"
+    r"|half(?!-)|twice|double|triple|thrice|tenfold|hälfte|doppelte?|dreifache|moitié|doble|mitad|triplo|metade|dobro"
     r"|metà|doppio|половин\w*|удвоенн\w*|вдвое|в \w+ раза? (?:больше|меньше)|yarısı|iki katı)\b(?=\D*$)"
     r"|(?:[2-9两二三]\s?倍|半分|一半|之半|절반|[두세] ?배|نصف|ضعف|आधा|दोगुना)(?=\D*$))"
 )
@@ -68,6 +68,8 @@ _OPERATES_NEXT = re.compile(
     r"|opposto di|корень из"
     r"|tersi|căn bậc hai của)|负|負|マイナス|ルート|마이너스|음수|루트|根号|سالب|ऋण|ลบ)\W*$)"
 )
+# Behind a step that is over: `since there is no half shelf, we need`
+_LATER_CLAUSE = re.compile(r",(?:\s+[^\W\d_]+){2}")
 _STANDS_NEXT = re.compile(r"\W*(?:(?:of|de|von|di)\b\W*)?")
 # `at least` and `at most` may be the question's words
 _BOUNDS = re.compile(r"least|most|plus|moins|menos|máximo|sumo|almeno|massimo|mindestens|höchstens|至多|至少|最多|最少")
@@ -80,7 +82,7 @@ CALLS_WRONG = re.compile(
 # Counterfactual: `would have found`, `had we`
 # A step that is none
 _FLAWED = re.compile(
-    r"^(?:wrong|incorrect|mistake|error|false|faulty|flawed|naive|careless|accident|habit|guess|chance|oversight|falsch"
+    r"^(?:wrong|incorrect|mistake|error|false|faulty|flawed|naive|careless|accident|habit|guess|pretend|imagin|suppos|ignor|forget|mis|chance|oversight|falsch"
     r"|fehler|faux|erreur|error|fals|errad|errone|sbagliat|неверн|ошиб)"
 )
 # Words set in the formula of an answer
@@ -88,7 +90,8 @@ _INSIDE = re.compile(r"\{([^{}]*)\}")
 _SET = re.compile(r"(?:\$\$?|\\[(\[])\s*(?:\\text[a-z]*\s*\{[^{}]*\}[\s:]*)+\Z")
 _OF_THE_ANSWER = re.compile(r"\b(?:of|than|from) (?:the |my |our )?(?:final |correct )?(?:answer|result)\b(?!s)")
 _UNREAL = re.compile(
-    r"\bused to be\b|\b(?:would|could|might) (?:\w+ )?(?:have|be) \w+(?: \w+)?\W*$|^\W*(?:had|were) (?:\w+ ){1,3}"
+    r"\bused to be\b|\b(?:would|could|might) (?:\w+ )?(?:have|be) (?!to\b)\w+(?: \w+)?\W*$"
+    r"|^\W*(?:had|were) (?:\w+ ){1,3}"
     r"|\bif (?:\w+ ){1,3}(?:were|had)\b",
     re.IGNORECASE,
 )
@@ -105,7 +108,8 @@ _CONTRASTS = re.compile(
     re.IGNORECASE,
 )
 _CUT = re.compile(
-    r"\b(?:we|therefore|thus|hence|then|so|and|(?:see|follows|conclude|deduce|find|know|means|implies|shows?) that)\b",
+    r"\b(?:(?:so|hence|thus|then|and) (?:we|i)|we|therefore|thus|hence|then|so|and"
+    r"|(?:see|follows|conclude|deduce|find|know|means|implies|shows?) that)\b",
     re.IGNORECASE,
 )
 _INVERTS = frozenset("also damit somit daher folglich dus daarom derfor alltså därför".split())  # noqa: SIM905
@@ -119,21 +123,16 @@ _FOLLOWS = re.compile(
 # The words of a label: `Bonus:`
 _LABELLED = re.compile(r"^[^.!?,;\n\d]{1,40}[:：]\W*$")
 _STRONG = re.compile(r"[;；—–]|[:：](?=\s|$)|(?<=\s)-(?=\s)")
-# A step by its name: `by Fermat's little theorem`
-_BY_NAME = re.compile(
-    r"\b(?:by|from|using|via|with|applying|through) (?:(?!wrong|incorrect|false|flawed|faulty)[^\s,.;]+ ){0,5}?"
-    r"(?:theorem|formula|rule|law|identity|inequality|principle|test|method|lemma|criterion|algorithm|symmetry|induction"
-    r"|property|substitution|elimination|parts)s?\b"
-)
 # Set phrases that only say that the answer follows
 _SAID_OF_ALL = re.compile(
     r"\b(?:(?:it is|it's) (?:easy|clear|obvious|well known)|(?:it is not|it isn't|not) (?:hard|difficult))"
     r"(?: to (?:see|check|show|verify))?(?: that)?\b|\bnothing (?:other than|but)\b"
-    r"|^\W*(?:so )?(?:i|we) (?:think|believe|guess)\b(?: that)?|\bno,? wait\b|\bat last\b|\b(?:this|which|the) one\b"
+    r"|^\W*(?:so )?(?:i|we) (?:think|believe|guess)\b(?: that)?|\bno,? wait\b|\bat last\b|\bread off\b"
+    r"|\b(?:this|which|the) one\b"
     r"|\bno (?:doubt|wonder)\b|\bwithout (?:any )?(?:a )?doubt\b|不难看出"
 )
 # Words that may not stand right before a value, wherever they are from: they bound it or shift it
-_SHIFTS = frozenset(
+SHIFTS = frozenset(
     """over from than before after between among within until without during across throughout while if when though
     up less more under above below beyond past or given assuming oder ou или plus più más mehr menos moins weniger
     больше меньше fewer minus near about""".split()  # noqa: SIM905
@@ -141,7 +140,9 @@ _SHIFTS = frozenset(
 # Prepositions that say nothing: the word before them must be understood
 _HANGS = frozenset("of to by at de von di del da do van i từ in on for as per a".split())  # noqa: SIM905
 _RISES = frozenset("add adds sum sums come comes out end ends make makes work works turns found round rounds".split())  # noqa: SIM905
-_ANSWER_WORD = re.compile(r"^(?:it|this|that)$|answer|result|value|solution|guess|respuesta|réponse|antwort|ответ|答")
+_ANSWER_WORD = re.compile(
+    r"^(?:it|this|that)$|answer|resul|résult|risult|ergebnis|value|solution|guess|respuesta|réponse|antwort|ответ|cevap|答"
+)
 # What a question may ask for in any language: an unknown word beside it may deny it
 _SOUGHT = frozenset(
     """sum total count number product quotient remainder difference amount probability perimeter area summe zahl produkt
@@ -162,8 +163,8 @@ _JOINS = frozenset("and but yet mais aber pero ma mas но а y et und e и".spl
 _UNDERSTOOD = 3
 _MOST_WORDS, _WINDOW, _LAST_WORDS, _A_NOUN = 5, 200, 60, 4
 # A full stop behind a digit ends a sentence, too, but not the number of an item
-SENTENCE_END = re.compile(r"[.!?؟।](?=[\s*_)\]\"'”’}$]|$)|[。！？]|\n")
-_CLAUSE_END = re.compile(r"[,;，；、،—–](?=\D|$)|[:：](?=\s|$)")
+SENTENCE_END = re.compile(r"[.!?؟।۔](?=[\s*_)\]\"'”’}$]|$)|[。！？]|\n")
+_CLAUSE_END = re.compile(r"[,;，；、،—–](?=\D|$)|[:：](?=\s|$)|므로(?=\s)")
 FORMULA = re.compile(r"\$\$[^$]+\$\$|\$[^$]+\$|\\\(.*?\\\)|\\[a-zA-Z]+\*?(?:\{[^{}]*\})?|[`<][^<>`]*[`>]")
 _OPENERS = re.compile(r"[\s$*_`>#({\[\\|-]*$")
 
@@ -198,8 +199,8 @@ def strange_before(text: str, before: str, asked: Asked, is_value: bool) -> str:
             return above.strip()
         lead = above if asked.text and above[-1:] in "?？؟" else lead
     strange = _strange_lead(lead, asked, is_value)
-    # set phrases and steps by their names are looked for only where a word is not understood
-    return strange and _strange_lead(_SAID_OF_ALL.sub(" ", _BY_NAME.sub(" ", lead)), asked, is_value)
+    # set phrases are looked for only where a word is not understood
+    return strange and _strange_lead(_SAID_OF_ALL.sub(" ", lead), asked, is_value)
 
 
 def _strange_lead(lead: str, asked: Asked, is_value: bool) -> str:
@@ -231,6 +232,8 @@ def _operated(lead: str, asked: Asked) -> str:
         digits = [at for at, sign in enumerate(lead) if sign.isdigit()]
         found = _OPERATES_SOON.search(lead, digits[-1] if digits else 0)
     if found is None:
+        return ""
+    if _LATER_CLAUSE.search(lead, found.end()) is not None:
         return ""
     stands_next = _STANDS_NEXT.fullmatch(lead, found.end()) is not None and not _BOUNDS.search(found[0])
     return found[0].strip() if stands_next or found[0].strip() not in asked.text else ""
@@ -286,20 +289,31 @@ def _strange_clause(clause: str, asked: Asked, is_value: bool) -> str:
         strange = [at for at in strange if words[at] not in DENIES]
     if not strange:
         return ""
-    return "" if _is_subject(words, strange, asked, is_value) else words[strange[0]]
+    return "" if _is_subject(words, strange, asked, is_value, clause.rstrip()[-1:] == "=") else words[strange[0]]
 
 
 def _fits(words: list[str], at: int, asked: Asked) -> bool:
     """Whether a word is understood where it stands."""
     word = words[at]
-    if word in SUPPOSES:
+    if word in SUPPOSES and (at == 0 or word != "falls"):
         return False
     if word in DENIES and (at or word not in _JOINS):
         # `the students not in the band`: of what the question speaks of, and before the verb
         return asked.has(word) and at > 0 and at + 2 < len(words) and asked.says(words[at + 1])
     if word in NUMBERS:
+        if at + 1 < len(words) and (
+            word == "both" or (at == 0 and any(map(_is_plural, words[1:3])) and not any(map(asked.changes, words[1:3])))
+        ):
+            return True
+        if word == "one" and at > 1 and words[at - 2] in ("a", "the"):
+            # `a blue one`
+            return True
         return asked.has(word) or (at > 0 and words[at - 1] in BEFORE_NUMBERS and at + 1 < len(words))
     return asked.understands(word) or word in CONNECTS or (at == 0 and word in _JOINS)
+
+
+def _is_plural(word: str) -> bool:
+    return len(word) >= _A_NOUN and word.endswith("s")
 
 
 def _shifts(clause: str) -> str:
@@ -309,7 +323,7 @@ def _shifts(clause: str) -> str:
         if words[-2] in _RISES or words[-3:-1] in (["adds", "up"], ["add", "up"], ["sums", "up"]):
             return ""
         words.pop()
-    return words[-1] if words and words[-1] in _SHIFTS else ""
+    return words[-1] if words and words[-1] in SHIFTS else ""
 
 
 def _is_told(words: list[str], strange: list[int], asked: Asked) -> bool:
@@ -318,29 +332,45 @@ def _is_told(words: list[str], strange: list[int], asked: Asked) -> bool:
     named = any(word.removesuffix("'s") in asked.names or word in ("he", "she") for word in words[:at])
     of_it = any(len(word) >= _A_NOUN and asked.has(word) for word in words[:at])
     speaks = named or (of_it and not any(map(_ANSWER_WORD.search, words)))
-    return len(strange) == 1 and speaks and verb.endswith(("s", "ed")) and not asked.changes(verb)
+    of_thing = of_it and not any(map(_is_of_answer, words))
+    told = verb.endswith(("s", "ed")) or (of_thing and asked.tells and not verb.endswith("ly"))
+    return len(strange) == 1 and speaks and told and not asked.changes(verb)
 
 
-def _is_subject(words: list[str], strange: list[int], asked: Asked, is_value: bool) -> bool:
-    """Whether the unknown words may be the subject of a known verb, and say nothing of the answer by its name."""
+def _is_subject(words: list[str], strange: list[int], asked: Asked, is_value: bool, chained: bool) -> bool:
+    """Whether the unknown words may be the subject of a known verb, and say nothing of the answer by its name.
+
+    Args:
+        chained: whether a formula goes on into the answer, so that the words name what it begins with.
+    """
     unknown = [words[at] for at in strange]
-    if any(word in SUPPOSES or word in DENIES or asked.changes(word) for word in unknown):
+    if any(
+        (word in SUPPOSES and word != "falls") or word in DENIES or word.startswith("fail") or asked.changes(word)
+        for word in unknown
+    ):
         return False
     if IS_UNSPACED.search(words[-1]) is not None or IS_HANGUL.search(words[-1]) is not None:
-        turns = (is_value and any(map(_TURNS_UNSPACED.search, words))) or any("答" in word for word in unknown)
-        return (ENDS_UNSPACED.search(words[-1]) is not None or asked.tells) and not turns
+        turns = (is_value and any(map(TURNS_UNSPACED.search, words))) or any("答" in word for word in unknown)
+        named = ENDS_UNSPACED.search(words[-1]) is not None or len(words[-1]) > _MOST_WORDS or chained
+        return (named or asked.tells) and not turns
     if asked.text and _is_told(words, strange, asked):
         return True
     of_answer = any(_ANSWER_WORD.search(word) or CALLS_WRONG.search(word) or _is_of_answer(word) for word in words)
     if _UNDERSTOOD * len(strange) < len(words) and not of_answer:
         return True
-    if asked.text and not asked.tells:
-        return False
     verbs = [at for at, word in enumerate(words) if word in VERBS]
     # `also beträgt die Fläche`
     inverted = bool(verbs) and verbs[0] == 1 and words[0] in _INVERTS
-    follows = bool(verbs) and (strange[-1] < verbs[-1] or inverted)
-    of_the_world = asked.tells and 2 * len(strange) <= len(words) and not any(map(_is_of_answer, words))
+    follows = (
+        bool(verbs)
+        and (asked.tells or not asked.text or len(words) > _UNDERSTOOD + 1)
+        and (strange[-1] < verbs[-1] or inverted)
+    )
+    of_the_world = (
+        (asked.tells or len(words) > _UNDERSTOOD)
+        and 2 * len(strange) <= len(words)
+        and not any(map(_is_of_answer, words[: strange[0] + 2]))
+    )
     return (follows or of_the_world) and not any(map(_ANSWER_WORD.search, words))
 
 
@@ -349,7 +379,9 @@ def _is_of_answer(word: str) -> bool:
     return word in _SOUGHT
 
 
-_TURNS_UNSPACED = re.compile("[不没非未无若假误错疑]|如果|是否|难道|誤|もし|ない|만약|아니|않")
+TURNS_UNSPACED = re.compile(
+    "不(?!等式|[变同妨难断])|未(?!知)|无(?![理穷限])|误(?!差)|[没非若假错疑舍]|ต่าง|如果|是否|难道|誤|もし|ない|만약|아니|않"
+)
 
 
 def _strange_front(front: str, clause: str, asked: Asked) -> str:
@@ -358,17 +390,19 @@ def _strange_front(front: str, clause: str, asked: Asked) -> str:
     words = _words(front[begun[-1] if begun else 0 :])
     label = _LABELLED.search(front)
     if not words and label is not None and asked.text:
-        return next((word for word in _words(label[0]) if not asked.understands(word)), "")
+        return next(
+            (one for one in _words(label[0]) if not asked.understands(one) and not one.lower().endswith("ing")), ""
+        )
     if not words:
         return ""
     supposed = words[0] in SUPPOSES
     if IS_UNSPACED.search("".join(words)) is not None or (not asked.text and not supposed):
         return ""
     follows = _FOLLOWS.match(clause) is not None or not _JOINS.isdisjoint(_words(clause)[:1])
-    if words[0] in REASONS or (follows and not supposed):
+    if words[0] in REASONS or words[-1].endswith("므로") or (follows and not supposed):
         return ""
     for at, word in enumerate(words):
-        if word in METHODS:
+        if word in METHODS or word.endswith("ing"):
             # what a step works with need not be understood
             rest = (word for word in words[at:] if word in SUPPOSES or word in DENIES or _FLAWED.search(word))
             return next(rest, "")

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from agentscope_tuner.verify.neutral_words import (
     BEFORE_NUMBERS,
     DENIES,
+    IS_UNSPACED,
     MATHEMATICS,
     NUMBERS,
     OPENS,
@@ -19,7 +20,15 @@ from agentscope_tuner.verify.neutral_words import (
     WORDS,
     Asked,
 )
-from agentscope_tuner.verify.words_before import CALLS_WRONG, FORMULA, SENTENCE_END, excludes_others, strange_before
+from agentscope_tuner.verify.words_before import (
+    CALLS_WRONG,
+    FORMULA,
+    SENTENCE_END,
+    SHIFTS,
+    TURNS_UNSPACED,
+    excludes_others,
+    strange_before,
+)
 
 # A writer who says that they have no answer, and a short sentence that calls what it follows wrong
 _HAS_NONE = re.compile(
@@ -94,9 +103,14 @@ def strange_behind(text: str, behind: str, asked: Asked, is_value: bool) -> str:
         return ""
     if not is_value:
         # what is wrong may be the answer
+        first = _REASONED.split(first)[0]
         turned_round = CALLS_WRONG.search(first) or _TURNED.search(first)
         return turned_round[0] if turned_round and asked.text and turned_round[0].lower() not in asked.text else ""
     return _strange(first, asked) or _taken_back_later(rest, asked)
+
+
+# A choice is right because the others are wrong
+_REASONED = re.compile(r"\b(?:because|since|as|denn|weil|car|puisque|porque|perché)\b", re.IGNORECASE)
 
 
 def _taken_back_later(rest: str, asked: Asked) -> str:
@@ -146,6 +160,7 @@ def _strange(sentence: str, asked: Asked) -> str:
         FORMULA.sub(" ", _SUFFIX.sub("", sentence).replace("i.e.", "ie").replace("e.g.", "eg"))
         .replace("years old", "years")
         .replace("left over", "left")
+        .replace("no total", "total")
     )
     if _ADDS_MORE.match(sentence):
         return sentence.split()[0]
@@ -161,31 +176,48 @@ def _strange(sentence: str, asked: Asked) -> str:
             # `more than James`, `not in the team`, `18th floor`: what they speak of must be the question's
             understood = _COMPLEMENTED[word](words[:place]) and _is_of_question(rest, asked)
             return "" if understood else found[0]
-        elif word in OPENS and not (word == "over" and rest and rest[0][0].isdigit()):
+        elif (word in OPENS or (word.endswith("ing") and sentence[: found.start()].rstrip()[-1:] == ",")) and not (
+            word == "over" and rest and rest[0][0].isdigit()
+        ):
             if not asked.text or word in REASONS or _is_of_the_world(rest, asked):
                 return ""
             return _unknown_remark(sentence[found.end() :], asked)
         elif (
             word not in SAYS_SO
+            and _COPULA.sub("", word) not in SAYS_SO | {""}
+            and unicodedata.category(word[0]) != "Sc"
             and not asked.counts_or_says(word)
-            and not (len(said) == 1 and not asked.text and _is_noun(word))
+            and not (place == 0 and not asked.text and _is_noun(word))
         ):
-            return found[0]
+            return "" if _tells_of_world(words, place, asked) else found[0]
     return ""
+
+
+def _tells_of_world(words: Sequence[str], place: int, asked: Asked) -> bool:
+    """Whether an unknown word speaks of the world: the question tells of one, or a noun is counted before it."""
+    end = next((at for at, one in enumerate(words[place + 1 :], place + 1) if one in OPENS), len(words))
+    tells = asked.tells or (place > 0 and (asked.counts(words[0]) or _is_noun(words[0])))
+    return tells and words[0] not in _VERBS and words[0] not in SHIFTS and _is_of_the_world(words[:end], asked)
 
 
 def _is_of_the_world(words: Sequence[str], asked: Asked) -> bool:
     """Whether words behind `in` or `of` say where or of what something is, and nothing of the answer."""
     return not any(
-        word in DENIES
+        (word in DENIES and not asked.has(word))
         or word in SUPPOSES
         or word in _OF_ANSWER
         or word[0].isdigit()
+        or (IS_UNSPACED.search(word) is not None and _TURNS.search(word) is not None)
         or CALLS_WRONG.search(word)
         or asked.changes(word)
         or word in _ADVERSE
         for word in words
     )
+
+
+# How a Korean sentence ends, written together with what is counted
+_COPULA = re.compile("(?:입니다|이다|이에요|예요)$")
+_TURNS = re.compile(f"{TURNS_UNSPACED.pattern}|[倍半多万亿千百舍弃]")
 
 
 def _is_invisible(word: str) -> bool:

@@ -160,7 +160,10 @@ def _beside(text: str, before: str, behind: str, question: str | None) -> str:
     """Why the words beside a box make no answer of it, or another one: half of it, a doubt, another candidate."""
     words = (about(question) or NO_QUESTION).words
     asked = Asked.of(
-        question or "", lambda word: allowed(word, words, question or ""), lambda word: known(singular(word)), operates
+        question or "",
+        lambda word: allowed(word, words, question or ""),
+        lambda word: known(singular(word.rstrip("²³"))),
+        operates,
     )
     if (word := turned(text, before, behind, asked)) != "":
         return f"unread: {word!r} beside the answer"

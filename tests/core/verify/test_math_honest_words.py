@@ -87,6 +87,70 @@ ROWS = [
     ),
 ]
 
+WORLD = "Marta has 40 apples. She sells 12 of them and gives 4 to her uncle. How many apples does she keep?"
+UNSPACED = "一本书有320页，小红已读四分之一，还剩多少页？"
+# How honest sentences stand around a value, and beside each one that turns it: reference, question, right and wrong
+CLAUSES = [
+    (
+        "24",
+        WORLD,
+        [
+            r"Marta keeps $\boxed{24}$ apples in her kitchen.",
+            r"She keeps $\boxed{24}$ apples altogether, hidden somewhere.",
+        ],
+        [
+            r"$\boxed{24}$ is too big for Marta.",
+            r"$\boxed{24}$ minus one.",
+        ],
+    ),
+    (
+        "24",
+        WORLD,
+        [r"Since half of them rot, she keeps $\boxed{24}$."],
+        [r"She keeps half of $\boxed{24}$.", r"She keeps twice $\boxed{24}$."],
+    ),
+    ("240", UNSPACED, [r"还剩 $\boxed{240}$ 页。"], [r"$\boxed{240}$ 不合题意，舍去。", r"还剩 $\boxed{240}$ 倍。"]),
+    (
+        r"\frac{mg}{k}",
+        "",
+        [r"At equilibrium $kx=mg$, so the spring stretches by $\boxed{\frac{mg}{k}}$."],
+        [r"So the answer stretches by $\boxed{\frac{mg}{k}}$."],
+    ),
+    (
+        "2",
+        "What is the remainder when $2^{100}$ is divided by 7?",
+        [r"The remainder upon division by 7 is $\boxed{2}$."],
+        [r"The remainder plus seven is $\boxed{2}$.", r"The trap is $\boxed{2}$."],
+    ),
+    (
+        r"-\frac{7}{25}",
+        "",
+        [r"由二倍角公式，$\cos2\alpha=\boxed{-\frac{7}{25}}$。"],
+        [r"结论不是 $\boxed{-\frac{7}{25}}$。"],
+    ),
+    (
+        "(-2,3)",
+        "不等式 $x^2-x-6<0$ 的解集是____。",
+        [r"于是原不等式的解集为 $\boxed{(-2,3)}$。"],
+        [r"不等于 $\boxed{(-2,3)}$。"],
+    ),
+    ("28", "", [r"答：李师傅每天加工 $\boxed{28}$ 个零件。"], [r"答：李师傅没有加工 $\boxed{28}$ 个零件。"]),
+    ("35", "¿Cuál es el área?", [r"El área es $\boxed{35}$ cm²."], [r"El área supera $\boxed{35}$ cm²."]),
+    (
+        "30",
+        "Quel est le prix en euros ?",
+        [r"Le prix est de $\boxed{30}$ €."],
+        [r"Le prix est moins de $\boxed{30}$ €."],
+    ),
+    (
+        "13",
+        "남은 사탕은 몇 개입니까?",
+        [r"남은 사탕은 $\boxed{13}$ 개입니다."],
+        [r"남은 사탕은 $\boxed{13}$ 개가 아니다."],
+    ),
+]
+ROWS += CLAUSES
+
 
 def _paid(reference: str, question: str, output: str) -> bool:
     task = WorkflowTask(task=Task(main_query=question, metadata={"answer": reference}))
