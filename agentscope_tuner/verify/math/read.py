@@ -774,7 +774,7 @@ def reference(text: str) -> str:
         text = match[1]
     elif "\\boxed" in text or "\\fbox" in text:
         # Do not strip: a leading tab or line break may be the rest of a damaged backslash
-        text = next(reversed(last_boxes(text)), "") or text
+        text = next(reversed(last_boxes(text)), text)
     if (lost := lost_backslash(text)) is not None:
         raise JudgeError(f"the reference answer {short(text)!r} is damaged: it holds {lost}", cause=Cause.REFERENCE)
     text = bare(text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 import re
 import time
@@ -15,7 +16,7 @@ from agentscope_tuner.errors import Cause, ConfigError, DeadlineError, JudgeErro
 from agentscope_tuner.graders.base_grader import BaseGrader
 from agentscope_tuner.graders.schema import GraderScore
 from agentscope_tuner.lab.labels import read_labelled
-from agentscope_tuner.records.reader import read_lines
+from agentscope_tuner.records.blocks import read_lines
 from agentscope_tuner.task_judge.contract.loading import load_judge
 from agentscope_tuner.task_judge.contract.task_judge import TaskJudge
 from agentscope_tuner.task_judge.llm.settings import READY
@@ -150,7 +151,8 @@ def test_the_labelled_cases_of_a_ready_grader_are_shown_whole_and_paid_as_labell
     field = "final_answer" if name in ("grounding", "safety") else "messages"
     reads = {"tool_definitions": "task.metadata.tools"} if name == "tool_use" else {}
     low, high = READY[name].score_range or (0.0, 0.0)
-    cases = read_labelled(read_lines(file.open("rb"), file.name), file.name, f"output.metadata.{field}")
+    lines = read_lines(io.BytesIO(file.read_bytes()), file.name)
+    cases = read_labelled(lines, file.name, f"output.metadata.{field}")
     assert len({case.group for case in cases}) >= 2
     for case in cases:
         with JudgeServer(always(low + case.label * (high - low))) as server:
