@@ -18,7 +18,6 @@ from typing import Annotated, BinaryIO, Literal, TypeVar
 import typer
 from rich.table import Table
 
-from agentscope_tuner._run.interrupts import Interruptible
 from agentscope_tuner.cli.console import Exit, cell, config_errors, err, fail, out, progress, say, table
 from agentscope_tuner.cli.ending import GRACE_SECONDS, each, ending
 from agentscope_tuner.cli.options import Conf, Format, Json, Map, Overrides, Source, conversion, mapped, opened_source
@@ -196,7 +195,7 @@ def judge_file(
                     if strict and block.error is not None:
                         raise JudgeError(block.error)
 
-                with closing(score(judge, Interruptible(blocks), jobs=jobs)) as results:
+                with closing(score(judge, blocks, jobs=jobs)) as results:
                     each(results, take)
                 if not summary.rows:
                     # an earlier output stays as it is

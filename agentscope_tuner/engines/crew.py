@@ -9,10 +9,8 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from itertools import groupby, islice
-from queue import SimpleQueue
 from typing import Any, Generic, Protocol, TypeVar
 
-from agentscope_tuner._run import interrupts
 from agentscope_tuner.errors import JudgeError
 from agentscope_tuner.records.blocks import Block
 from agentscope_tuner.task_judge.contract.deadline import Traits
@@ -120,10 +118,11 @@ def groups(items: Iterable[In], key: Callable[[In], str] | None) -> Iterator[tup
 class Rows(Generic[Out]):
     """The results of a run: the crew adds them, the caller takes them, in the order of the input or as they come.
 
-    The caller's thread takes no lock that it could be interrupted with: one that is held would stop the crew.
+    The caller's thread takes no lock: Ctrl-C may interrupt it anywhere, and a held lock would stop the crew.
 
     Attributes:
         ready: results that can be handed on.
+        news: set after every change.
         ended: the total span of the blocks that are finished or dropped.
         released: the total span of the blocks whose results have come to `ready`; `released_bytes` is their size.
         error: the exception that ended the whole run; None as long as it goes on.
@@ -131,26 +130,15 @@ class Rows(Generic[Out]):
 
     def __init__(self, *, ordered: bool) -> None:
         self.ready: deque[Out] = deque()
+        self.news = threading.Event()
         self.ended = 0
         self.released = 0
         self.released_bytes = 0
         self.error: BaseException | None = None
-        # Of an Event an interrupt may leave the lock behind
-        self._news = SimpleQueue[None]()
         self._ordered = ordered
         self._lock = threading.Lock()
         self._held: dict[int, tuple[Block, Sequence[Out]]] = {}
         self._next = 0
-
-    def wait(self) -> None:
-        """Return after the next change, or at once where there was one since `look`. Interrupts are welcome."""
-        with interrupts.welcome:
-            self._news.get()
-
-    def look(self) -> None:
-        """Forget the changes so far."""
-        while not self._news.empty():
-            self._news.get()
 
     def finish(self, blocks: Iterable[tuple[Block, Sequence[Out]]]) -> None:
         """Add the results of blocks; any thread may call it."""
@@ -168,7 +156,7 @@ class Rows(Generic[Out]):
                 self._next = block.end
             # Increment last: the lock-free reader stops when all that was begun has ended and `ready` is empty
             self.ended += span
-        self._news.put(None)
+        self.news.set()
 
     def give_up(self, begun: Iterable[Block], failed: Callable[[Block], Sequence[Out]]) -> None:
         """Release all that is finished: a block before it that is not gets the results of `failed`, so that each row
@@ -188,12 +176,12 @@ class Rows(Generic[Out]):
         """Count blocks that will never be judged, `span` in all."""
         with self._lock:
             self.ended += span
-        self._news.put(None)
+        self.news.set()
 
     def fail(self, error: BaseException) -> None:
         """End the run with `error`: no more results will come."""
         self.error = error
-        self._news.put(None)
+        self.news.set()
 
     def _release(self, block: Block, results: Sequence[Out]) -> None:
         self.ready.extend(results)
@@ -303,7 +291,7 @@ class _Feed(Generic[Out]):
                 self.open = False
                 return
             crew.begin(block)
-            # Count last: a block that an interrupt stopped before `begin` must not be waited for
+            # Count last: a block that Ctrl-C stopped before `begin` must not be waited for
             self._begun += block.span
             self._begun_bytes += block.size
 
@@ -334,8 +322,7 @@ def run(crew: Crew[Out], blocks: Iterator[Block]) -> Generator[Out, None, None]:
             except KeyboardInterrupt:
                 # What is finished behind a row that is not has been paid for
                 crew.give_up()
-                while crew.rows.ready:
-                    yield crew.rows.ready.popleft()
+                yield from crew.rows.ready
                 raise
             raise
         if feed.error is not None:
@@ -347,12 +334,15 @@ def run(crew: Crew[Out], blocks: Iterator[Block]) -> Generator[Out, None, None]:
 def _hand_on(feed: _Feed[Out], rows: Rows[Out]) -> Iterator[Out]:
     ready = rows.ready
     while feed.open or feed.under_way or ready:
-        # Before looking: of a block that finishes while we look there is news again
-        rows.look()
+        # Clear before looking: a block that finishes while we look sets the event again
+        rows.news.clear()
         while ready:
-            yield ready.popleft()
+            # Ctrl-C is raised after calls, so there is none between taking a row out and yielding it: no row is lost
+            row = ready[0]
+            del ready[0]
+            yield row
         feed.fill()
         if rows.error is not None:
             raise rows.error
         if feed.under_way and not ready:
-            rows.wait()
+            rows.news.wait()

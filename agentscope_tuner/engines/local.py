@@ -23,7 +23,7 @@ from concurrent.futures import Future
 from itertools import chain
 from typing import Any, overload
 
-from agentscope_tuner._run import interrupts, loops
+from agentscope_tuner._run import loops
 from agentscope_tuner.config import Source
 from agentscope_tuner.engines.crew import SLICE_SECONDS, Crew, Out, Rows, Work, run
 from agentscope_tuner.engines.judging import LineJudge, PlacedJudgement, RolloutJudge
@@ -178,24 +178,21 @@ def _judged_here(
     work: LineJudge, block: Block, seconds: float = math.inf
 ) -> Generator[ScoredBlock, None, Block | None]:
     """Judge a block in the caller's thread, for about `seconds` at most; what is left of it."""
-    answer = work.answer(block)
-    judged, steps, left, more = iter(answer), 0, False, True
+    answer, steps, left = work.answer(block), 0, False
     started = handed_on = time.monotonic()
     try:
-        while more and not left:
-            with interrupts.welcome:
-                for _ in judged:
-                    steps += 1
-                    now = time.monotonic()
-                    if (left := now - started > seconds) or now - handed_on > SLICE_SECONDS:
-                        handed_on = now
-                        break
-                else:
-                    more = False
-            yield answer.packed()
+        for _ in answer:
+            steps += 1
+            now = time.monotonic()
+            if left := now - started > seconds:
+                break
+            if now - handed_on > SLICE_SECONDS:
+                handed_on = now
+                yield answer.packed()
     except KeyboardInterrupt:
         yield answer.packed()
         raise
+    yield answer.packed()
     return block.cut(steps)[1] if left else None
 
 
@@ -206,10 +203,7 @@ def _score(work: Work[Out], items: Iterable[Any], jobs: int | None, ordered: boo
         yield from run(_crew(work, Rows(ordered=ordered), jobs), blocks)
         return
     for block in blocks:
-        if block.results is None:
-            with interrupts.welcome:
-                block.results = work.judge(block)
-        yield from block.results
+        yield from work.judge(block) if block.results is None else block.results
 
 
 def automatic_jobs(work: Work[Any]) -> int:

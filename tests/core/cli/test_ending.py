@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import gzip
 import json
 import os
@@ -10,21 +9,13 @@ import random
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from types import FrameType
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from pyarrow import parquet
 
-from agentscope_tuner._run import interrupts
-from agentscope_tuner._run.interrupts import Interruptible
-from agentscope_tuner.cli.ending import each
-from agentscope_tuner.engines.crew import Rows, Work, run
-from agentscope_tuner.engines.local import WaitingCrew
-from agentscope_tuner.records import Line
-from agentscope_tuner.records.blocks import LineBlock
 from tests.judge_server import Body, Canned, JudgeServer, prompt_of, verdict
 
 ROOT = Path(__file__).parents[3]
@@ -84,53 +75,6 @@ def test_a_signal_before_the_command_begins_has_its_exit_code_and_no_traceback(n
     )
     run = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=30)
     assert (run.returncode, run.stderr) == (128 + number, "")
-
-
-class Paid:
-    """A judge whose calls cost."""
-
-    def __init__(self) -> None:
-        self.rows: list[int] = []
-
-    async def ajudge(self, block: LineBlock) -> list[int]:
-        self.rows.append(block.number)
-        await asyncio.sleep(0.0002)
-        return [block.number]
-
-
-def interrupted(step: int) -> tuple[Sequence[int], Sequence[int]]:
-    """The rows that were paid for, and those that were kept, of a run that a signal interrupts at this line of the
-    modules that hand rows on, counted as the main thread comes to them.
-    """
-    work, kept, left = Paid(), list[int](), step
-    crew = WaitingCrew(cast("Work[int]", work), Rows(ordered=True), 3, in_threads=False)
-
-    def traced(frame: FrameType, event: str, argument: object) -> Any:
-        nonlocal left
-        if not Path(frame.f_code.co_filename).stem.startswith(("crew", "local", "ending", "interrupts")):
-            return None
-        left -= event == "line"
-        if event == "line" and left == 0:
-            interrupts.come()
-        return traced
-
-    before = sys.gettrace()
-    sys.settrace(traced)
-    try:
-        each(run(crew, Interruptible(LineBlock((Line("", b""),), 1, number=n) for n in range(9))), kept.append)
-    except KeyboardInterrupt:
-        pass
-    finally:
-        sys.settrace(before)
-    return work.rows, kept
-
-
-def test_no_row_that_was_paid_for_is_lost_wherever_the_signal_comes() -> None:
-    """One line in six lost rows: between `begin` and its count, between a row's wait, its yield and its writing."""
-    for step in range(1, 200):
-        paid, kept = interrupted(step)
-        assert (step, kept) == (step, sorted(paid))
-        assert kept == list(range(len(kept)))
 
 
 @pytest.mark.slow
