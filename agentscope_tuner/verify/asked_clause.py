@@ -88,6 +88,8 @@ _NAMED = re.compile(
     rf"|\s)*[=:])(?:\\[ ,;:!]|~|\s)*(?P<value>[-\d\\][^=:]*)"
 )
 _LONGEST, _FEWEST, _STEM, _ENDING, _SHORT, _ROOT = 300, 2, 4, 3, 3, 6
+# Of a question only its end asks; some patterns take the square of the time
+_MOST_ASKED = 1_500
 
 
 class _Said(NamedTuple):
@@ -106,6 +108,7 @@ def says_another(answer: str, reference: str, question: str, is_unit: Callable[[
     """
     if len(answer) > _LONGEST:
         return ""
+    question = question[-_MOST_ASKED:]
     for name, speaks in _CONVENTIONS:
         if name.match(answer) and not name.match(reference) and speaks.search(question.lower()) is None:
             return answer.partition("=")[0].strip()
@@ -132,6 +135,7 @@ def without_own_words(answer: str, question: str, is_unit: Callable[[str], bool]
     Args:
         is_unit: whether a word changes the value or is its unit, which is read elsewhere.
     """
+    question = question[-_MOST_ASKED:]
     if "\\text" not in answer or len(answer) > _LONGEST or (asked := _asked(question)) is None:
         return answer
     named = _NAMED.fullmatch(answer)
@@ -196,10 +200,11 @@ def _asked(question: str) -> _Clause | None:
     return _Clause(tuple(words), bool(begun)) if words else None
 
 
-def _words(text: str) -> list[str]:
+@lru_cache(maxsize=256)
+def _words(text: str) -> Sequence[str]:
     """The words of a text in lower case, contractions and elisions apart."""
     text = _ELIDED.sub(lambda found: f"{found[0][:-1]} ", text.replace("’", "'").lower()).replace("n't", " not")
-    return _WORD.findall(re.sub(r"\\[a-z]+", " ", text))
+    return tuple(_WORD.findall(re.sub(r"\\[a-z]+", " ", text)))
 
 
 def _said(answer: str) -> Iterator[_Said]:
@@ -252,7 +257,7 @@ def _other_option(answer: str, known: Sequence[str], question: str) -> str:
 @lru_cache(maxsize=256)
 def options_of(question: str) -> frozenset[str]:
     """The words that a question offers as its answers: the odd and the even of `odd or even`, of any case."""
-    found = _OPTIONS.findall(_ASKS_WHICH.sub(" ", question.lower()))
+    found = _OPTIONS.findall(_ASKS_WHICH.sub(" ", question[-_MOST_ASKED:].lower()))
     words = [word for first, *rest in found for word in (*first.replace(",", " ").split(), *rest)]
     return frozenset(word for word in words if word not in _NO_OPTIONS and len(word) > 1)
 
@@ -282,6 +287,7 @@ _PERSONS = re.compile(
 
 def asks_order(question: str) -> bool:
     """Whether a question names what it asks for one by one, so that the answers stand in that order."""
+    question = question[-_MOST_ASKED:]
     return _ORDERS.search(question) is not None or _PERSONS.search(question) is not None
 
 

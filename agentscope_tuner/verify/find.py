@@ -52,7 +52,7 @@ _BESIDE = re.compile(
 _PARTS_BOXES = re.compile(
     r"[.!?](?:\s|$)|[。！？\n]|[=:：<>]|\\[a-zA-Z]*(?:arrow|implies|iff|to|le|ge|lt|gt)(?![a-z])|\d|->"
     r"|\b(?:so|then|thus|hence|therefore|which|gives?|means|and\s+so|no|wait|not|rather|meant?|correct\w*|sorry|actually|instead"
-    r"|also|daher|damit|folglich|donc|ainsi|luego|entonces|portanto|logo|quindi|dunque|значит|поэтому|więc|dus)\b"
+    r"|daher|damit|folglich|donc|ainsi|luego|entonces|portanto|logo|quindi|dunque|значит|поэтому|więc|dus)\b"
     r"|所以|因此|故|则|即|从而|よって|ゆえに|따라서"
 )
 _MOST_BETWEEN = 60
@@ -459,13 +459,13 @@ def _in_box(text: str) -> Found | None:
 
 # Headings of answers side by side, whose first values a last one does not correct: `Method 1`, `Option B`
 _ALTERNATIVE = re.compile(
-    r"^[\s#*_>-]*(?P<word>method|approach|option|answer|solution|way|possibility|candidate|guess|version|alternative|choice"
+    r"^[^\S\n]{0,8}[#*_>-]{0,8}[^\S\n]{0,8}[*_]{0,3}(?P<word>method|approach|option|answer|solution|way|possibility|candidate|guess|version|alternative|choice"
     r"|variant|methode|lösungsweg|lösung|antwort|möglichkeit|variante|méthode|réponse|método|opción|respuesta|solución"
     r"|metodo|opzione|risposta|soluzione|способ|вариант|ответ|решение|方法|解法|方案|答案)"
-    r"[ #]*(?:\d{1,2}|[a-dA-D]|one|two|three|[一二三四])(?![\w])",
+    r"[ #]{0,3}(?:\d{1,2}|[a-dA-D]|one|two|three|[一二三四])[^\S\n]{0,3}(?:[:：.)）*]|$)",
     re.IGNORECASE | re.MULTILINE,
 )
-_HEADED = re.compile(r"^\s*(?:#+\s|\*\*[^*\n]+\*\*:?\s*$)", re.MULTILINE)
+_HEADED = re.compile(r"^[^\S\n]{0,8}(?:#{1,6}\s|\*\*[^*\n]{1,100}\*\*:?[^\S\n]{0,8}$)", re.MULTILINE)
 _MOST_HEADINGS = 12
 
 

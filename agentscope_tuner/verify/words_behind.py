@@ -176,7 +176,7 @@ def _strange(sentence: str, asked: Asked) -> str:
             # `more than James`, `not in the team`, `18th floor`: what they speak of must be the question's
             understood = _COMPLEMENTED[word](words[:place]) and _is_of_question(rest, asked)
             return "" if understood else found[0]
-        elif (word in OPENS or (word.endswith("ing") and sentence[: found.start()].rstrip()[-1:] == ",")) and not (
+        elif (word in OPENS or (_is_step(word) and sentence[: found.start()].rstrip()[-1:] == ",")) and not (
             word == "over" and rest and rest[0][0].isdigit()
         ):
             if not asked.text or word in REASONS or _is_of_the_world(rest, asked):
@@ -191,6 +191,18 @@ def _strange(sentence: str, asked: Asked) -> str:
         ):
             return "" if _tells_of_world(words, place, asked) else found[0]
     return ""
+
+
+def _is_step(word: str) -> bool:
+    """Whether a word begins what is done beside the answer, and not to it: `using`, but not `doubling`."""
+    return word.endswith("ing") and _DOUBTS.search(word) is None
+
+
+# Steps that change a value, and doubts
+_DOUBTS = re.compile(
+    r"^(?:doubl|tripl|halv|quadrupl|add|subtract|miss|exclud|ignor|omit|multipl|divid|squar|unlikel|doubt|improbab|perhaps|maybe"
+    r"|possibl|probabl|guess|suppos)"
+)
 
 
 def _tells_of_world(words: Sequence[str], place: int, asked: Asked) -> bool:
@@ -209,6 +221,7 @@ def _is_of_the_world(words: Sequence[str], asked: Asked) -> bool:
         or word[0].isdigit()
         or (IS_UNSPACED.search(word) is not None and _TURNS.search(word) is not None)
         or CALLS_WRONG.search(word)
+        or _DOUBTS.search(word)
         or asked.changes(word)
         or word in _ADVERSE
         for word in words

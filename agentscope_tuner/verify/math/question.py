@@ -386,7 +386,7 @@ class Question:
         r"|\bin (?:ascending|descending|increasing|decreasing|that|this|alphabetical|chronological|order)\b"
         r"|\b(?:from|least|smallest|largest|greatest) to (?:the )?(?:least|smallest|largest|greatest)\b"
         r"|\bfirst (?:\w+ )?(?:terms|members|digits)\b"
-        r"|\b(?:find|what (?:is|are)|determine|compute|calculate|give|state)\b[^.?!]*?"
+        r"|\b(?:find|what (?:is|are)|determine|compute|calculate|give|state)\b[^.?!]{0,200}?"
         r"\bthe (?![a-z]+s\b)(?:\$?[a-z]\$?-)?[a-z]+ and"
         r" (?:the (?![a-z]+s\b)(?:\$?[a-z]\$?-)?[a-z]+\b|(?![a-z]+s\b)[a-z]+(?=[.?]|$| (?:of|when|if|for|in)\b))"
     )
