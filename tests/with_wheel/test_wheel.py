@@ -25,6 +25,8 @@ JUDGE = ["astuner", "judge", "--conf", "out/my_judge/judge.yaml"]
 ROWS = ["--input", "out/my_judge/rows.jsonl"]
 MATH = "agentscope_tuner.task_judge.math_answer_as_judge->MathAnswerAsJudge"
 CONFIGURATIONS = {
+    # no more of it is read where the extra is missing
+    "rows.parquet": "PAR1 PAR1",
     "workflow.py": """
 from agentscope_tuner import Workflow, WorkflowOutput
 

@@ -14,7 +14,7 @@ import math
 import os
 import platform
 import socket
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -56,7 +56,8 @@ _FORMATS = ("json_schema", "json_object", "text")
 _FORMAT_REFUSED = frozenset({400, 415, 422, 501})
 _CRASHED, _CRASHES = 500, 2
 _RETRIED = frozenset({408, 409, 429})
-_KEY_REFUSED = 401
+# Statuses that may be about the key: a prompt is to blame only for what every key was refused for
+_KEY_REFUSED = frozenset({400, 401, 403})
 # Statuses that may say of one prompt that it is too long, or forbidden: gateways that moderate answer 403
 _ABOUT_THE_PROMPT = frozenset({400, 403, 413, 422})
 _OVERLOADED = frozenset({503, 529})
@@ -171,15 +172,14 @@ async def fetch(
         GraderError: see ChatModel.ask.
     """
     limits = limits or state.settings
-    tries, usage = Tries(limits, state.endpoint), Usage()
-    keys, turn = state.endpoint.keys, next(state.turns)
+    tries, usage = Tries(limits, state.endpoint, next(state.turns)), Usage()
     place = Place(lambda: _begin(clock, limits))
     try:
         async with asyncio.timeout(None) as clock:
             while True:
                 try:
-                    key = keys[(turn + len(tries.failures)) % len(keys)]
-                    reply, used = await _one_reply(state, tries.varied(body), schema, key, place, clock, limits)
+                    varied = tries.varied(body)
+                    reply, used = await _one_reply(state, varied, schema, tries.keys[0], place, clock, limits)
                     usage += used
                     state.spent(used)
                     return reply, parse(reply), usage
@@ -455,21 +455,27 @@ def _connection_failure(exc: Exception) -> str:
 
 
 class Tries:
-    """The failures of one verdict so far, and the decision whether to ask again."""
+    """The failures of one verdict so far, and the decision whether to ask again.
 
-    def __init__(self, settings: ChatSettings, endpoint: Endpoint) -> None:
+    Attributes:
+        keys: the endpoint's keys without those that it refused; the first one's turn is next.
+        failures: what failed, in words.
+    """
+
+    def __init__(self, settings: ChatSettings, endpoint: Endpoint, turn: int = 0) -> None:
         self._settings, self._endpoint = settings, endpoint
         self._unreadable = self._broken = 0
         most = settings.max_retries
         self._retries = Retries(most=None if most is None else most + 1)
-        # How many keys that were refused, or have no quota left, may still be passed over
-        self._other_keys = len(endpoint.more_keys)
+        self.keys = deque(endpoint.keys)
+        self.keys.rotate(-turn)
         self.failures: list[str] = []
 
     def unreadable(self, exc: ReplyError) -> None:
         """Record an unreadable reply; raises GraderError when there were more than `max_reasks`."""
         self._unreadable += 1
         self.failures.append(str(exc))
+        self.keys.rotate(-1)
         if self._unreadable > self._settings.max_reasks:
             raise self._unreadable_error("no readable verdict") from exc
 
@@ -503,9 +509,10 @@ class Tries:
         # An overloaded endpoint, and one that nobody reached, say nothing about the prompt
         status = getattr(exc, "status_code", 500)
         self._broken += status >= 500 and status not in _OVERLOADED and failure.words not in _UNREACHED
-        if self._other_keys and (status == _KEY_REFUSED or failure.is_key_spent):
-            self._other_keys -= 1
+        if len(self.keys) > 1 and (status in _KEY_REFUSED or failure.is_key_spent):
+            self.keys.popleft()
             return 0.0
+        self.keys.rotate(-1)
         if failure.to_mend:
             if getattr(exc, "status_code", None) in _ABOUT_THE_PROMPT:
                 self._unreadable += 1

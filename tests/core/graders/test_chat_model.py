@@ -496,7 +496,9 @@ def test_several_keys_take_turns_and_stay_out_of_everything_that_is_shown() -> N
         model(server, api_key=[])
 
 
-@pytest.mark.parametrize("spent", [Canned(status=401), Canned(status=429, error_code="insufficient_quota")])
+@pytest.mark.parametrize(
+    "spent", [*(Canned(status=n) for n in (401, 403)), Canned(status=429, error_code="insufficient_quota")]
+)
 def test_a_key_that_is_refused_or_spent_is_passed_over_once(spent: Canned) -> None:
     """One key of three stops no verdict, and three of three do, after a request for each."""
 
@@ -509,9 +511,22 @@ def test_a_key_that_is_refused_or_spent_is_passed_over_once(spent: Canned) -> No
         assert [ask(model(server, api_key=KEYS), f"question {n}") for n in range(3)] == [7] * 3
         assert len(server.bodies) == 4
         dead = tuple(KEYS)
-        with pytest.raises(GraderError, match=r"set api_key|no quota left"):
+        with pytest.raises(GraderError, match=r"set api_key|no quota left|the key may not|check the model"):
             ask(model(server, api_key=KEYS), "the last")
         assert len(server.bodies) == 4 + 3
+
+
+def test_a_key_that_was_refused_is_not_asked_again_after_another_failure() -> None:
+    """After a 401 and a 500 it was the refused key's turn again, and its refusal ended the verdict."""
+
+    def answer(body: Body, attempt: int) -> Canned:
+        if server.headers[-1]["authorization"].endswith(KEYS[0]):
+            return Canned(status=401)
+        return Canned(status=500) if len(server.bodies) == 2 else Canned(verdict(7))
+
+    with JudgeServer(answer) as server:
+        assert ask(model(server, api_key=KEYS[:2])) == 7
+        assert used_keys(server) == [KEYS[0], KEYS[1], KEYS[1]]
 
 
 @pytest.mark.parametrize("status", [429, 500])
