@@ -49,6 +49,7 @@ class BatchWorker(Worker[Batch]):
 
     def __init__(self, recipe: tuple[object, ...]) -> None:
         self._sent = 0
+        self.has_answered = False
         self._journal = channel.create_journal()
         given, answers = channel.create_slots(), channel.create_slots()
         # two batches at most are under way, so the slots of a batch are free when it is sent and when it is answered
@@ -72,6 +73,7 @@ class BatchWorker(Worker[Batch]):
         """The oldest batch, which is answered now, with the seconds that were spent on it, and its parts."""
         number, seconds, parts = pickle.loads(self._answers.get(*pickle.loads(message)))
         batch = self.jobs.popleft()
+        self.has_answered = True
         assert batch.number == number, "batches are worked off in order"
         return batch, seconds, parts
 
@@ -97,6 +99,9 @@ class ProcessCrew(Pool[BatchWorker], Crew[Out]):
 
     Batches are slices of time: as much as recently was judged in about `SLICE_SECONDS`. A worker has two batches at
     most, so that it never waits for the next one, and hands back the rows that do not fit into its slice.
+
+    Attributes:
+        pace: how much fits into a slice.
     """
 
     loads = "the judge"
@@ -105,7 +110,7 @@ class ProcessCrew(Pool[BatchWorker], Crew[Out]):
     def __init__(self, work: Work[Out], rows: Rows[Out], jobs: int) -> None:
         Pool.__init__(self, jobs)
         Crew.__init__(self, work, rows, BatchPace().ahead(jobs))
-        self._pace = BatchPace()
+        self.pace = BatchPace()
         self._inbox: deque[Block] = deque()
         self._again: deque[Block] = deque()
         self._hungry, self._dropping, self._over = True, False, False
@@ -144,7 +149,7 @@ class ProcessCrew(Pool[BatchWorker], Crew[Out]):
         """See Pool."""
         while not self._over:
             self._assign()
-            self._hungry = len(self.workers) < self.most or self._with_room() is not None
+            self._hungry = len(self.workers) < self.most or self.with_room() is not None
             # Blocks that arrived before `_hungry` was set did not wake us: look at the inbox again.
             if not (self._hungry and self._inbox):
                 return
@@ -172,8 +177,8 @@ class ProcessCrew(Pool[BatchWorker], Crew[Out]):
             finished.append((block, packed if isinstance(packed, str) else self.work.unpack(packed)))
         self._finish(finished)
         self._again.extendleft(reversed(rest))
-        self._pace.learn(sum(block.span for block, _ in finished), sum(steps for steps, _, _ in parts), seconds)
-        self.ahead = self._pace.ahead(self.most)
+        self.pace.learn(sum(block.span for block, _ in finished), sum(steps for steps, _, _ in parts), seconds)
+        self.ahead = self.pace.ahead(self.most)
 
     def fail(self, error: Exception) -> None:
         """See Pool."""
@@ -199,7 +204,7 @@ class ProcessCrew(Pool[BatchWorker], Crew[Out]):
             if not self._again and (results := self._inbox[0].results) is not None:
                 self.rows.finish([(self._inbox.popleft(), results)])
                 continue
-            worker = self._with_room()
+            worker = self.with_room()
             if (worker is None or worker.jobs) and self.start_worker():
                 worker = self.workers[-1]
             if worker is None or self._over:
@@ -208,18 +213,21 @@ class ProcessCrew(Pool[BatchWorker], Crew[Out]):
             if blocks:
                 worker.give_batch(blocks, payloads)
 
-    def _with_room(self) -> BatchWorker | None:
+    def with_room(self) -> BatchWorker | None:
         """The worker with the least work; None when all have enough."""
-        worker = min(self.workers, key=lambda worker: len(worker.jobs), default=None)
-        if worker is None or not worker.jobs:
-            return worker
+        return min(filter(self._has_room, self.workers), key=lambda worker: len(worker.jobs), default=None)
+
+    def _has_room(self, worker: BatchWorker) -> bool:
+        if not worker.jobs:
+            return True
         in_time = time.monotonic() - worker.since < 2 * SLICE_SECONDS
-        return worker if self._pace.is_quick and in_time and len(worker.jobs) < 2 else None
+        # Its first batch was made before the pace was known: nothing waits behind that
+        return worker.has_answered and self.pace.is_quick and in_time and len(worker.jobs) < 2
 
     def _next_batch(self) -> tuple[list[Block], list[bytes]]:
         blocks, payloads, size, span = list[Block](), list[bytes](), 0, 0
-        while span < self._pace.batch and size < _MOST_BATCH_BYTES and self._is_next_unjudged():
-            block = self._taken(self._pace.batch - span)
+        while span < self.pace.batch and size < _MOST_BATCH_BYTES and self._is_next_unjudged():
+            block = self._taken(self.pace.batch - span)
             try:
                 payload = pickle.dumps(block, pickle.HIGHEST_PROTOCOL)
             # boundary: rollouts may hold anything; a row that cannot be pickled fails alone

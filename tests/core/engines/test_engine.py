@@ -9,7 +9,8 @@ import signal
 import subprocess
 import sys
 import threading
-from collections import Counter
+import time
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,8 +19,9 @@ import pytest
 
 from agentscope_tuner import ConfigError, JudgeError, Rollout, Task, WorkflowOutput, WorkflowTask
 from agentscope_tuner.engines.crew import MOST_IN_GROUP, Rows
-from agentscope_tuner.engines.judging import LineJudge
+from agentscope_tuner.engines.judging import LineJudge, RolloutJudge
 from agentscope_tuner.engines.local import automatic_jobs, score
+from agentscope_tuner.engines.processes import Batch, BatchWorker, ProcessCrew
 from agentscope_tuner.engines.scored import JudgedBefore
 from agentscope_tuner.records import Line
 from agentscope_tuner.records.blocks import Block, LineBlock
@@ -97,6 +99,23 @@ def test_without_order_a_slow_row_holds_nobody_up(tmp_path: Path) -> None:
     assert 0 not in places
     (tmp_path / "gate-r0").write_bytes(b"go")
     assert sorted([*places, *(place for place, _ in results)]) == list(range(200))
+
+
+def test_no_row_waits_behind_the_first_row_of_a_worker_that_started_late(tmp_path: Path) -> None:
+    """Others had shown by then that rows are quick: up to a thousand of them were sent to it, behind one that hung."""
+
+    class Started(BatchWorker):
+        def __init__(self, *, has_answered: bool) -> None:
+            self.jobs = deque([Batch(1, [])])
+            self.since, self.has_answered = time.monotonic(), has_answered
+
+    late, known = Started(has_answered=False), Started(has_answered=True)
+    crew = ProcessCrew(RolloutJudge(config("Obedient", tmp_path)), Rows(ordered=False), 2)
+    crew.pace.learn(1, 1, 0.0)
+    crew.workers = [late]
+    assert crew.with_room() is None
+    crew.workers = [late, known]
+    assert crew.with_room() is known
 
 
 @pytest.mark.parametrize("jobs", ONE_OR_TWO)
