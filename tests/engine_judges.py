@@ -10,7 +10,7 @@ import os
 import signal
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from agentscope_tuner import BaseJudge, Reward, WorkflowOutput, WorkflowTask
 
@@ -83,6 +83,17 @@ class Meeting(BaseJudge):
         if workflow_task.task.metadata.get("do") == "cancel":
             raise asyncio.CancelledError
         await self._barrier.wait()
+        return 1.0, True
+
+
+class Paid(BaseJudge):
+    """Awaits, and notes in this process each verdict, as if it was paid for."""
+
+    paid: ClassVar[list[str]] = []
+
+    async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> tuple[float, bool]:
+        await asyncio.sleep(0)
+        self.paid.append(workflow_task.task_id)
         return 1.0, True
 
 

@@ -10,14 +10,12 @@ from __future__ import annotations
 import os
 import signal
 import threading
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import TypeVar
 
+from agentscope_tuner._run import interrupts
 from agentscope_tuner.cli.console import Exit
-
-T = TypeVar("T")
 
 #: Seconds that a command may take to finish what is under way. Kubernetes kills after 30, Slurm by default after 30.
 GRACE_SECONDS = 25.0
@@ -37,7 +35,6 @@ class ToldToEnd:
         self.grace = GRACE_SECONDS
         self.number: int | None = None
         self._times = 0
-        self._shielded = self._pending = False
 
     def told(self, number: int) -> None:
         """Note a signal; the third one ends the process."""
@@ -55,28 +52,6 @@ class ToldToEnd:
             # As if it came again: a signal, unlike a flag, ends the main thread's wait for a lock
             signal.pthread_kill(threading.main_thread().ident or 0, self.number or signal.SIGINT)
 
-    def interrupt(self, number: int) -> None:
-        """A signal has come: raises KeyboardInterrupt, unless the block of `kept_whole` runs."""
-        self.told(number)
-        if self._shielded:
-            self._pending = True
-            return
-        raise KeyboardInterrupt
-
-    @contextmanager
-    def kept_whole(self) -> Iterator[None]:
-        """No signal interrupts this block, such as the writing of a row. See `was_interrupted`."""
-        self._shielded = True
-        try:
-            yield
-        finally:
-            self._shielded = False
-
-    def was_interrupted(self) -> bool:
-        """Whether a signal came in a block that is kept whole, since the last call."""
-        pending, self._pending = self._pending, False
-        return pending
-
     def code(self, code: object) -> object:
         """The exit code in place of `code`, where a signal is why the command ended."""
         if self.number is not None and code in (Exit.INTERRUPTED, _UNCAUGHT):
@@ -87,35 +62,16 @@ class ToldToEnd:
 ending = ToldToEnd()
 
 
-def each(results: Generator[T, None, None], take: Callable[[T], None]) -> None:
-    """`take` each result whole: a signal interrupts `results` alone, which hand on what they still have."""
-    interrupted = False
-    while True:
-        try:
-            found = results.throw(KeyboardInterrupt()) if interrupted else next(results)
-            interrupted = False
-        except StopIteration:
-            return
-        except KeyboardInterrupt:
-            # Not its own: the signal came between two of them
-            if interrupted or results.gi_frame is None:  # type: ignore[attr-defined]
-                raise
-            interrupted = True
-            continue
-        with ending.kept_whole():
-            take(found)
-        interrupted = ending.was_interrupted()
-
-
 def _interrupt(number: int, frame: FrameType | None) -> None:
-    ending.interrupt(number)
+    ending.told(number)
+    interrupts.come()
 
 
 @contextmanager
 def signals_interrupt() -> Iterator[None]:
     """Have these signals raise KeyboardInterrupt in the block, which runs a command; its exit code is the signal's.
 
-    A signal that is ignored, as nohup does, stays so.
+    Where interrupts are held, it is raised later. A signal that is ignored, as nohup does, stays so.
     """
     before = {number: signal.getsignal(number) for number in _TOLD_BY}
     for number, handler in before.items():

@@ -18,8 +18,9 @@ from typing import Annotated, BinaryIO, Literal, TypeVar
 import typer
 from rich.table import Table
 
+from agentscope_tuner._run import interrupts
 from agentscope_tuner.cli.console import Exit, cell, config_errors, err, fail, out, progress, say, table
-from agentscope_tuner.cli.ending import GRACE_SECONDS, each, ending
+from agentscope_tuner.cli.ending import GRACE_SECONDS, ending
 from agentscope_tuner.cli.options import Conf, Format, Json, Map, Overrides, Source, conversion, mapped, opened_source
 from agentscope_tuner.cli.rendering import print_summary
 from agentscope_tuner.config import Settings, resolve
@@ -27,7 +28,7 @@ from agentscope_tuner.engines.judging import LineJudge
 from agentscope_tuner.engines.local import score
 from agentscope_tuner.engines.ray.files import score_files
 from agentscope_tuner.engines.ray.partitions import input_files
-from agentscope_tuner.engines.scored import JudgedBefore, ScoredBlock, resumed, with_earlier
+from agentscope_tuner.engines.scored import JudgedBefore, resumed, with_earlier
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
 from agentscope_tuner.graders.client.usage import Usage
 from agentscope_tuner.graders.cost import Estimate, Reckoner
@@ -181,22 +182,20 @@ def judge_file(
         try:
             with (
                 opened_source(asked.input_, watched=partial(_watched, summary)) as source,
+                interrupts.held(),
                 scored_output(output, resume=resume) as scored,
             ):
                 blocks = asked.blocks(source, settings)
                 if resume:
                     blocks = resumed(blocks, scored.earlier(), digest)
 
-                def take(block: ScoredBlock) -> None:
-                    nonlocal kept
-                    scored.write(block.data)
-                    summary.merge(block.summary)
-                    kept += block.kept
-                    if strict and block.error is not None:
-                        raise JudgeError(block.error)
-
-                with closing(score(judge, blocks, jobs=jobs)) as results:
-                    each(results, take)
+                with closing(score(judge, interrupts.Interruptible(blocks), jobs=jobs)) as results:
+                    for block in results:
+                        scored.write(block.data)
+                        summary.merge(block.summary)
+                        kept += block.kept
+                        if strict and block.error is not None:
+                            raise JudgeError(block.error)
                 if not summary.rows:
                     # an earlier output stays as it is
                     raise ConfigError(f"{asked.input_!r} holds no rows: nothing was judged")

@@ -11,6 +11,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from itertools import groupby, islice
 from typing import Any, Generic, Protocol, TypeVar
 
+from agentscope_tuner._run.interrupts import News
 from agentscope_tuner.errors import JudgeError
 from agentscope_tuner.records.blocks import Block
 from agentscope_tuner.task_judge.contract.deadline import Traits
@@ -118,11 +119,12 @@ def groups(items: Iterable[In], key: Callable[[In], str] | None) -> Iterator[tup
 class Rows(Generic[Out]):
     """The results of a run: the crew adds them, the caller takes them, in the order of the input or as they come.
 
-    The caller's thread takes no lock: Ctrl-C may interrupt it anywhere, and a held lock would stop the crew.
+    The caller's thread takes no lock: Ctrl-C may interrupt it anywhere where it is not held, and a held lock would stop
+    the crew.
 
     Attributes:
         ready: results that can be handed on.
-        news: set after every change.
+        news: told after every change.
         ended: the total span of the blocks that are finished or dropped.
         released: the total span of the blocks whose results have come to `ready`; `released_bytes` is their size.
         error: the exception that ended the whole run; None as long as it goes on.
@@ -130,7 +132,7 @@ class Rows(Generic[Out]):
 
     def __init__(self, *, ordered: bool) -> None:
         self.ready: deque[Out] = deque()
-        self.news = threading.Event()
+        self.news = News()
         self.ended = 0
         self.released = 0
         self.released_bytes = 0
@@ -156,7 +158,7 @@ class Rows(Generic[Out]):
                 self._next = block.end
             # Increment last: the lock-free reader stops when all that was begun has ended and `ready` is empty
             self.ended += span
-        self.news.set()
+        self.news.tell()
 
     def give_up(self, begun: Iterable[Block], failed: Callable[[Block], Sequence[Out]]) -> None:
         """Release all that is finished: a block before it that is not gets the results of `failed`, so that each row
@@ -176,12 +178,12 @@ class Rows(Generic[Out]):
         """Count blocks that will never be judged, `span` in all."""
         with self._lock:
             self.ended += span
-        self.news.set()
+        self.news.tell()
 
     def fail(self, error: BaseException) -> None:
         """End the run with `error`: no more results will come."""
         self.error = error
-        self.news.set()
+        self.news.tell()
 
     def _release(self, block: Block, results: Sequence[Out]) -> None:
         self.ready.extend(results)
@@ -291,7 +293,7 @@ class _Feed(Generic[Out]):
                 self.open = False
                 return
             crew.begin(block)
-            # Count last: a block that Ctrl-C stopped before `begin` must not be waited for
+            # Count last: a block that an interrupt stopped before `begin` must not be waited for
             self._begun += block.span
             self._begun_bytes += block.size
 
@@ -322,7 +324,8 @@ def run(crew: Crew[Out], blocks: Iterator[Block]) -> Generator[Out, None, None]:
             except KeyboardInterrupt:
                 # What is finished behind a row that is not has been paid for
                 crew.give_up()
-                yield from crew.rows.ready
+                while crew.rows.ready:
+                    yield crew.rows.ready.popleft()
                 raise
             raise
         if feed.error is not None:
@@ -334,8 +337,8 @@ def run(crew: Crew[Out], blocks: Iterator[Block]) -> Generator[Out, None, None]:
 def _hand_on(feed: _Feed[Out], rows: Rows[Out]) -> Iterator[Out]:
     ready = rows.ready
     while feed.open or feed.under_way or ready:
-        # Clear before looking: a block that finishes while we look sets the event again
-        rows.news.clear()
+        # Before looking: of a block that finishes while we look there is news again
+        rows.news.forget()
         while ready:
             # Ctrl-C is raised after calls, so there is none between taking a row out and yielding it: no row is lost
             row = ready[0]

@@ -431,11 +431,11 @@ class JudgedBlock:
         return found
 
     def __iter__(self) -> Iterator[bytes]:
-        judge, judged, noted = self._judge, self._judged, self._judge.in_worker
+        judge, noted = self._judge, self._judge.in_worker
         while items := list(islice(self._items, _ROWS)):
             for item, parsed in zip(items, [_parsed(item) for item in items], strict=True):
                 row = judge.judged(item, parsed)
-                judged.append(row)
+                self._judged.append(row)
                 yield _note(row) if noted else b""
                 if judge.stop_at_failure and _failed(row):
                     return
@@ -443,7 +443,9 @@ class JudgedBlock:
 
     def _write(self) -> None:
         digest, written, alike = self._judge.digest, self._written, self._alike
-        for row in self._judged:
+        # Taken first: what is written before an interrupt is not written again
+        judged, self._judged = self._judged, []
+        for row in judged:
             if isinstance(row, ScoredLine):
                 alike.flush(self._found.summary)
                 self._found.count(row)
@@ -451,7 +453,6 @@ class JudgedBlock:
             else:
                 alike.add(row, self._found.summary)
                 written += (row.raw[:-1], row.end or judged_end(row.judgement, row.seconds, digest))
-        self._judged.clear()
         alike.flush(self._found.summary)
 
 

@@ -23,7 +23,7 @@ from concurrent.futures import Future
 from itertools import chain
 from typing import Any, overload
 
-from agentscope_tuner._run import loops
+from agentscope_tuner._run import interrupts, loops
 from agentscope_tuner.config import Source
 from agentscope_tuner.engines.crew import SLICE_SECONDS, Crew, Out, Rows, Work, run
 from agentscope_tuner.engines.judging import LineJudge, PlacedJudgement, RolloutJudge
@@ -178,21 +178,25 @@ def _judged_here(
     work: LineJudge, block: Block, seconds: float = math.inf
 ) -> Generator[ScoredBlock, None, Block | None]:
     """Judge a block in the caller's thread, for about `seconds` at most; what is left of it."""
-    answer, steps, left = work.answer(block), 0, False
+    answer = work.answer(block)
+    judged, steps, left, more = iter(answer), 0, False, True
     started = handed_on = time.monotonic()
     try:
-        for _ in answer:
-            steps += 1
-            now = time.monotonic()
-            if left := now - started > seconds:
-                break
-            if now - handed_on > SLICE_SECONDS:
-                handed_on = now
-                yield answer.packed()
+        while more and not left:
+            with interrupts.patience:
+                more = False
+                for _ in judged:
+                    steps += 1
+                    now = time.monotonic()
+                    left = now - started > seconds or interrupts.came()
+                    if more := left or now - handed_on > SLICE_SECONDS:
+                        handed_on = now
+                        break
+            yield answer.packed()
     except KeyboardInterrupt:
         yield answer.packed()
         raise
-    yield answer.packed()
+    _raise_held()
     return block.cut(steps)[1] if left else None
 
 
@@ -203,7 +207,16 @@ def _score(work: Work[Out], items: Iterable[Any], jobs: int | None, ordered: boo
         yield from run(_crew(work, Rows(ordered=ordered), jobs), blocks)
         return
     for block in blocks:
-        yield from work.judge(block) if block.results is None else block.results
+        if block.results is None:
+            with interrupts.patience:
+                block.results = work.judge(block)
+        yield from block.results
+        _raise_held()
+
+
+def _raise_held() -> None:
+    if interrupts.came():
+        raise KeyboardInterrupt
 
 
 def automatic_jobs(work: Work[Any]) -> int:

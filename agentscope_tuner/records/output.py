@@ -21,6 +21,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, NamedTuple
 
+from agentscope_tuner._run import interrupts
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.records.columnar import write_columnar, write_table
 from agentscope_tuner.records.reader import Row, encoded, object_in
@@ -345,11 +346,13 @@ def scored_output(target: str, *, resume: bool = False) -> Iterator[ScoredFile]:
     file = StoredFile(target)
     _check(file)
     if resume and furthest(stage) is None:
-        _fetch(file, stage)
+        with interrupts.welcome:
+            _fetch(file, stage)
     with ScoredFile(stage, resume=resume) as scored:
         yield scored
     try:
-        _deliver(stage, file)
+        with interrupts.welcome:
+            _deliver(stage, file)
     except (ConfigError, OSError) as exc:
         raise ConfigError(
             f"{exc}; every row is scored and kept in {str(stage)!r}: --resume writes it again, nothing is judged"

@@ -1,0 +1,133 @@
+"""Where an interrupt is raised.
+
+A signal comes between any two steps of the main thread, also where a verdict that was paid for has left one hand and is
+not in the other yet. While interrupts are `held`, the signal's handler only counts them. Each is raised where it loses
+nothing: in a wait and in reading (`welcome`), the second one also in judging in the caller's own thread (`patience`).
+Who is not held up by a wait asks whether one `came`.
+
+Where nobody holds interrupts, as in a program of the user that runs an engine, all of this does nothing.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+_LOOK_SECONDS = 1.0
+
+
+class _Interrupts:
+    """The interrupts of the main thread. The signals' handler runs in it, too, so there is nothing to lock.
+
+    Attributes:
+        holder: the thread that holds them.
+        pending: how many have come and are not raised yet.
+        least: how many must be pending for one to be raised here; 0 where none is.
+    """
+
+    def __init__(self) -> None:
+        self.holder: int | None = None
+        self.pending = self.least = 0
+
+    def come(self) -> None:
+        """An interrupt has come.
+
+        Raises:
+            KeyboardInterrupt: it is not held, or is raised here.
+        """
+        self.pending += 1
+        if self.holder is None or 0 < self.least <= self.pending:
+            self.throw()
+
+    def throw(self) -> None:
+        """Raise one; another that comes meanwhile stays pending."""
+        self.least = 0
+        self.pending -= 1
+        raise KeyboardInterrupt
+
+
+_interrupts = _Interrupts()
+#: For a signal's handler.
+come = _interrupts.come
+
+
+@contextmanager
+def held() -> Iterator[None]:
+    """Hold interrupts in this block. One that is still pending at its end came too late, and is dropped."""
+    _interrupts.holder = threading.get_ident()
+    try:
+        yield
+    finally:
+        _interrupts.pending = 0
+        _interrupts.holder = None
+
+
+def came() -> bool:
+    """Whether an interrupt is held from this thread."""
+    return _interrupts.pending > 0 and _interrupts.holder == threading.get_ident()
+
+
+class _Raised:
+    """A block in which an interrupt is raised that is the `least`-th pending one, also one that has come before it.
+    Whatever the block has in hand may be lost by it.
+    """
+
+    def __init__(self, least: int) -> None:
+        self._least = least
+
+    def __enter__(self) -> None:
+        if _interrupts.holder == threading.get_ident():
+            _interrupts.least = self._least
+            if _interrupts.pending >= self._least:
+                _interrupts.throw()
+
+    def __exit__(self, *_: object) -> None:
+        if _interrupts.holder == threading.get_ident():
+            _interrupts.least = 0
+
+
+welcome, patience = _Raised(1), _Raised(2)
+
+
+class Interruptible(Generic[T]):
+    """Iterates `items`, and welcomes interrupts while the next one is awaited."""
+
+    def __init__(self, items: Iterator[T]) -> None:
+        self._items = items
+
+    def __iter__(self) -> Interruptible[T]:
+        return self
+
+    def __next__(self) -> T:
+        with welcome:
+            return next(self._items)
+
+
+class News:
+    """Wakes one thread that waits, by a bare lock, which is locked as long as there is no news. Of an Event an
+    interrupt may leave the lock held, and whoever has news then waits for ever.
+    """
+
+    def __init__(self) -> None:
+        self._none = threading.Lock()
+        self._none.acquire()
+
+    def tell(self) -> None:
+        """Something has changed. For any thread."""
+        with suppress(RuntimeError):
+            self._none.release()
+
+    def forget(self) -> None:
+        """Wait for later news only."""
+        self._none.acquire(blocking=False)
+
+    def wait(self) -> None:
+        """Return once there is news. Interrupts are welcome."""
+        with welcome:
+            # a signal that comes just before the thread sleeps is heard when it looks again
+            while not self._none.acquire(timeout=_LOOK_SECONDS):
+                pass
