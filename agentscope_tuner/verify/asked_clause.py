@@ -262,12 +262,9 @@ def options_of(question: str) -> frozenset[str]:
     return frozenset(word for word in words if word not in _NO_OPTIONS and len(word) > 1)
 
 
-# The number of … and the number of …; from the cheapest to the dearest; first … then; two persons
+# From the cheapest to the dearest; first … then; what each has
 _ORDERS = re.compile(
-    r"(?:number|nombre|número|numero|anzahl|число|количество|liczb\w+|sayı\w*) [^.?!]{1,60}?\b(?:and|et|und|y|e"
-    r"|и|i|ve)\b"
-    r" (?:the |le |la |el |il |o |die )?(?:number|nombre|número|numero|anzahl|число|количество|liczb\w+)\b"
-    r"|\bfrom (?:the )?(?:\w+est|most|least) to (?:the )?(?:\w+est|most|least)\b|\b(?:von"
+    r"\bfrom (?:the )?(?:\w+est|most|least) to (?:the )?(?:\w+est|most|least)\b|\b(?:von"
     r"|vom) (?:\w+ )?\w+sten (?:bis )?(?:zum|zu)\b"
     r"|\bdu (?:plus|moins) \w+ au (?:plus|moins)\b|\bde (?:la |el )?(?:más|menos|mayor"
     r"|menor)[^.?!]{1,30} a (?:la |el )?(?:más|menos|mayor|menor)\b"
@@ -275,20 +272,99 @@ _ORDERS = re.compile(
     r"|наим)\w+ (?:\w+ )?(?:к|до) "
     r"|\bfirst\b[^?!]*\bthen\b|\bzuerst\b.*\bdann\b|\bd['’]abord\b.*\b(?:puis|ensuite)\b"
     r"|\bprimero\b.*\b(?:luego|después)\b"
-    r"|\bprima\b.*\bpoi\b|\bсначала\b.*\b(?:потом|затем)\b|先.*[再后]",
+    r"|\bprima\b.*\bpoi\b|\bсначала\b.*\b(?:потом|затем)\b|先.*[再后]"
+    r"|\bhow (?:many|much|old)\b[^.?!]{0,60}\beach\b|\bjeweils\b|\brespectiv|\brispettiv|\bсоответственно\b"
+    r"|\bsırasıyla\b|\blần lượt\b|\bmasing-masing\b|\bodpowiednio\b|それぞれ|각각|क्रमशः|على التوالي"
+    r"|各[^，。？?]{0,4}[多几]",
     re.IGNORECASE,
 )
-_PERSONS = re.compile(
-    r"(?<![.?!] )(?<=\s)[A-ZА-ЯÁÉÍÓÚÄÖÜÇŞ][^\W\d_A-Z]+,? (?:and|und|et|y|e|i|и"
-    r"|ve) [A-ZА-ЯÁÉÍÓÚÄÖÜÇŞ][^\W\d_A-Z]+(?=[^.?!]*\?)"
-    r"|甲、乙[^。？]*[？?]"
+_SENTENCE = re.compile(r"[^.?!。？！؟।\n]*(?:\.(?=\S)[^.?!。？！؟।\n]*)*[.?!。？！؟।\n]?")
+_ASKS = re.compile(
+    r"\b(?:how (?:many|much|old|long|far|high)|what|who|when|where|solve for|wie(?: ?viele?| \w+)?|was|wer|que|qui"
+    r"|quién|qué|che|chi|cosa|что|кто|find|determine|compute|calculate|evaluate|give|state|write|express|name|list|report"
+    r"|provide|combien|cuánt\w+|quant[oiae]s?|сколько|hoeveel|ile|kaç|trouve[rz]?|calcule[rz]?|donne[rz]?|détermine[rz]?"
+    r"|bestimmen?|berechnen?|gib|nenne|halla|calcula|determina|encuentra|trova|calcola|encontre|calcule|найдите|вычислите"
+    r"|укажите|определите|berapa|tìm|tính|oblicz|podaj|znajdź|bepaal|bereken|geef)\b|求(?!め)|写出|计算",
+    re.IGNORECASE,
 )
+# What begins a condition, or says where the things lie of which several are asked for
+_CONDITION = re.compile(
+    r"[;:；：]|\b(?:that|which|where|whose|when|if|such|for|so|with|given|between|than|satisfying|on|knowing|wenn|falls|für"
+    r"|mit|bei|zwischen|deren|dessen|si|quand|lorsque|entre|dont|tels?|telles?|sachant|avec|cuando|con|se|quando|tra|cui"
+    r"|com|если|когда|при|между|для|котор\w+|jika|khi|nếu|als|waar|jeśli|gdy|gdzie)\b",
+    re.IGNORECASE,
+)
+_JOIN = re.compile(
+    r"[,，]\s*(?:(?:and|und|et|en|og|och|ve|dan|và|oraz)\s)?"
+    r"|(?<=[^\s,]\s)(?:and|und|et|ve|dan|và|en|og|och|oraz|और|και|(?<!nd )(?<!et )(?<!\s[yeiи] )[yeiи])(?=\s)"
+    r"|[和与與及、]|以及|(?<=[\u3040-\u9fff$])と(?=\S)|(?<=[\uac00-\ud7a3])[와과]\s|(?<=\s)و(?=\S)",
+    re.IGNORECASE,
+)
+# Of these the order is free: all that there are of a kind
+_SETS = re.compile(
+    r"\b(?:all|every|any|roots?|solutions?|zeros|zeroes|factors|divisors|multiples|common|possible|which|two|both"
+    r"|alle|wurzeln|lösung\w*|nullstellen|teiler|gemeinsame\w*|zwei|welche\w*|tou(?:te)?s|racines|diviseurs|commun\w*"
+    r"|deux|quel(?:le)?s|todos|todas|raíces|soluci\w+|divisores|comun\w*|dos|cuáles|tutt[ie]|radici|soluzion\w+|due"
+    r"|quali|raízes|soluç\w+|dois|quais|все|корн\w+|решени\w+|делител\w+|общ\w+|два|какие|kök\w*|çözüm\w*|ortak"
+    r"|nghiệm|akar|chung)\b|[根解]|所有|公[约約倍]|两个|两数",
+    re.IGNORECASE,
+)
+_CROSSES = re.compile(r"intersect|schnittp|incroci|交点|交點|交点|пересеч|kesiş|giao điểm", re.IGNORECASE)
+_GIVEN = re.compile(r"-?(?:\d|\\[dt]?frac)")
+_PART_OF = re.compile(r"\b(?:of|der|des|von|de|di|du|do|da)\b")
+_SIMPLE = re.compile(r"[a-zA-Z\\_{}\d',\s]*")
+_IN_DOLLARS = re.compile(r"\$\$?([^$]{0,200})\$\$?|\\\(([^$]{0,200}?)\\\)")
 
 
 def asks_order(question: str) -> bool:
-    """Whether a question names what it asks for one by one, so that the answers stand in that order."""
-    question = question[-_MOST_ASKED:]
-    return _ORDERS.search(question) is not None or _PERSONS.search(question) is not None
+    """Whether a question says in words in which order its answers stand."""
+    return _ORDERS.search(question[-_MOST_ASKED:]) is not None
+
+
+@lru_cache(maxsize=256)
+def asked_parts(question: str) -> tuple[str, ...]:
+    """What a question asks for one by one, in lower case: the quotient and the remainder; empty where it does not.
+
+    `The roots of p and q` and `all a and b` ask for a set, whose order is free.
+    """
+    sentences = [one for one in _SENTENCE.findall(question[-_MOST_ASKED:]) if one.strip(" \n.")]
+    for at, sentence in enumerate(reversed(sentences)):
+        begun = _ASKS.search(sentence)
+        if begun is None and at and sentence.strip()[-1:] not in "?？؟":
+            continue
+        clause = (sentence if begun is None else sentence[begun.end() :]).rpartition("，")[2]
+        if len(parts := _conjuncts(clause)) > 1:
+            return parts
+    return ()
+
+
+def _conjuncts(clause: str) -> tuple[str, ...]:
+    clause = _IN_DOLLARS.sub(_named_formula, clause).strip()
+    end = _CONDITION.search(clause, 1)
+    parts = [one.strip(" .?!。？！") for one in _JOIN.split(clause[: len(clause) if end is None else end.start()])]
+    parts = [one.lower() for one in parts if one]
+    parts = parts[: next((at for at, one in enumerate(parts) if at and _GIVEN.match(one)), len(parts))]
+    heads = [part if (of := _PART_OF.search(part)) is None else part[: of.start()] for part in parts]
+    if len(parts) < _FEWEST or _CROSSES.search(clause) is not None or any("=" in head for head in heads):
+        return ()
+    return () if _SETS.search(heads[0]) is not None else tuple(parts)
+
+
+def _named_formula(found: re.Match[str]) -> str:
+    """A formula as one name, or the names that it lists."""
+    inside: str = found[1] or found[2] or ""
+    return inside if _SIMPLE.fullmatch(inside) else "=" if "=" in inside else "it"
+
+
+def parts_of(question: str, count: int) -> tuple[str, ...]:
+    """The parts that a question asks for one by one, where they are so many; else none.
+
+    In `the sum and the product of x and y` the first two are meant, where two are.
+    """
+    parts = asked_parts(question)
+    if len(parts) > count and _PART_OF.search(parts[count - 1]) is not None:
+        parts = parts[:count]
+    return parts if len(parts) == count else ()
 
 
 def _operates(said: Sequence[_Said], known: Sequence[str], reference: str, question: str) -> str:

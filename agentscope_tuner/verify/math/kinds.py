@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Sequence
 from typing import Protocol, TypeGuard
 
@@ -89,9 +90,11 @@ def listings(comparer: Comparing, ref: Reading, ans: Reading) -> Outcome:
         return _same_set(comparer, ref.items, ans.items)
     if len(ref.items) != len(ans.items):
         return DIFFERENT
-    ordered = comparer.question is not None and comparer.question.asks_order
-    if ordered or "tuple" in kinds:
+    ordered = comparer.question is not None and comparer.question.orders(len(ref.items))
+    if "tuple" in kinds:
         return pairwise(comparer, ref.items, ans.items)
+    if ordered:
+        return pairwise(comparer, ref.items, _as_asked(comparer, ans))
     return unordered(comparer, ref.items, ans.items)
 
 
@@ -110,7 +113,40 @@ def _by_names(comparer: Comparing, ref: Listing, ans: Listing) -> Outcome:
         # The values of a reference `(n, k) = (5, 2)` are in its own order
         mine = tuple(i.value if isinstance(i, Named) else i for i in mine) if ref.kind == "named" else mine
         theirs = _in_order(comparer, ans) if ans.kind == "named" else theirs
+    elif ans.kind == "named":
+        theirs = _as_asked(comparer, ans)
     return pairwise(comparer, mine, theirs)
+
+
+def _as_asked(comparer: Comparing, listing: Listing) -> Sequence[Reading]:
+    """The values of `remainder = 5, quotient = 7` in the order in which the question asks for them by these names.
+
+    What is counted is a name, too, and a letter may be that of a word. In their own order where a name is another one.
+    """
+    parts = comparer.question.parts(len(listing.items)) if comparer.question is not None else ()
+    found: dict[int, Reading] = {}
+    rest: list[Reading] = []
+    for item in listing.items if parts else ():
+        match item:
+            case Named(name, value):
+                said, inside = next(iter(label(name)), "").lower(), value
+            case Value(Quantity(_, ((unit, _), *_))):
+                said, inside = unit.lower(), item
+            case _:
+                said, inside = "", item
+        at = [place for place, part in enumerate(parts) if _names_part(said, part)]
+        if len(at) == 1:
+            found[at[0]] = inside
+        else:
+            rest.append(inside)
+    if not found or len(rest) > 1 or len(found) + len(rest) < len(parts):
+        return listing.items
+    return [found[place] if place in found else rest[0] for place in range(len(parts))]
+
+
+def _names_part(name: str, part: str) -> bool:
+    words = re.findall(r"[^\W\d_]+", part)
+    return name in words or (any(word[0] == name for word in words) if len(name) == 1 else name != "" and name in part)
 
 
 def _numbered(listing: Listing) -> tuple[Reading, ...] | None:

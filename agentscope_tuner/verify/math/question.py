@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 
-from agentscope_tuner.verify.asked_clause import asks_order, options_of
+from agentscope_tuner.verify.asked_clause import asks_order, options_of, parts_of
 from agentscope_tuner.verify.math.canonical import Key, key
 from agentscope_tuner.verify.math.node import (
     CONSTANTS,
@@ -386,9 +386,6 @@ class Question:
         r"|\bin (?:ascending|descending|increasing|decreasing|that|this|alphabetical|chronological|order)\b"
         r"|\b(?:from|least|smallest|largest|greatest) to (?:the )?(?:least|smallest|largest|greatest)\b"
         r"|\bfirst (?:\w+ )?(?:terms|members|digits)\b"
-        r"|\b(?:find|what (?:is|are)|determine|compute|calculate|give|state)\b[^.?!]{0,200}?"
-        r"\bthe (?![a-z]+s\b)(?:\$?[a-z]\$?-)?[a-z]+ and"
-        r" (?:the (?![a-z]+s\b)(?:\$?[a-z]\$?-)?[a-z]+\b|(?![a-z]+s\b)[a-z]+(?=[.?]|$| (?:of|when|if|for|in)\b))"
     )
     #: whether the question is about things whose products do not commute: matrices, words, permutations
     keeps_order = _Says(
@@ -538,6 +535,14 @@ class Question:
     def asks_order(self) -> bool:
         """Whether the question says in which order its answers are given, so that a bare list is a tuple."""
         return self._says_order or asks_order(self.text)
+
+    def orders(self, count: int) -> bool:
+        """Whether so many answers stand in an order: one that is said, or that of what is asked for one by one."""
+        return self.asks_order or bool(self.parts(count))
+
+    def parts(self, count: int) -> tuple[str, ...]:
+        """What the question asks for one by one, in lower case, where so many are; else empty."""
+        return parts_of(self.text, count)
 
     def says(self, phrase: str) -> bool:
         """Whether the question holds the phrase, which is in lower case; the question's case does not count."""
