@@ -20,7 +20,7 @@ import typer
 from agentscope_tuner.cli.console import Exit, config_errors, err, fail, say
 from agentscope_tuner.cli.options import Format, Json, Map, rollout_lines, source_lines
 from agentscope_tuner.config import SECTION
-from agentscope_tuner.lab.audit.subjects import countdown_of, reference_of
+from agentscope_tuner.lab.audit.subjects import countdown_of, references_of
 from agentscope_tuner.lab.tail import RunRows, is_json_lines
 from agentscope_tuner.records.scored_rows import ScoredRow, shape_of
 from agentscope_tuner.task_judge.contract.reads import likely_answers
@@ -45,7 +45,9 @@ _PLACES: Mapping[Place, str] = {
 _FINISH = ("finish_reason", "finished_reason", "stop_reason")
 _CUT = ("length", "max_tokens", "max_length")
 _MARKER = re.compile(r"<[|｜][^<>\n]{1,40}[|｜]>|</s>")
-_AROUND = " \t\r\n.!?。！？'\"`*_"
+_AROUND = " \t\r\n.!?。！？'\"`*_[](){}$€£¥%"
+# A number, and a unit behind it
+_MEASURED = re.compile(r"(-?\d+(?:,\d{3})*(?:\.\d+)?)(?: ?[^\W\d_]+[²³]?)?")
 _SHIFTS = (1, -1, 2, -2)
 
 
@@ -155,13 +157,18 @@ def _one_rule(seen: Seen) -> RewardTrouble | None:
 
 
 def _empty(seen: Seen) -> RewardTrouble | None:
-    empty = [row for row in seen.rows if not row.answer.strip()]
+    empty = [row for row in seen.rows if row.answer.strip() in ("", _question(row))]
     if len(empty) * 2 < len(seen.rows) or not empty:
         return None
-    message = "output.metadata.final_answer is empty or no text"
+    message = "output.metadata.final_answer is empty, no text, or the question"
     return _cause(
         "empty answers", empty, len(seen.rows), message, "--map YOUR_COLUMN=response, or set it in the workflow"
     )
+
+
+def _question(row: ScoredRow) -> str:
+    task = row.row.get("task")
+    return str(task.get("main_query") or "").strip() if isinstance(task, dict) else ""
 
 
 def _truncated(seen: Seen) -> RewardTrouble | None:
@@ -212,7 +219,12 @@ def _elsewhere(seen: Seen) -> RewardTrouble | None:
 def _stands(row: ScoredRow, place: Place, *, sure: bool) -> bool:
     """Whether an answer stands in `place`; with `sure`, the right one."""
     found = find_answer(row.answer, [place]).text
-    return found is not None and (not sure or found.strip() == (reference_of(_known(row), ()) or ""))
+    return found is not None and (not sure or found.strip() in (_rights(row) or [""]))
+
+
+def _rights(row: ScoredRow) -> list[str]:
+    """The references of the row's task: several where it is a list."""
+    return references_of(_known(row), ())
 
 
 def _known(row: ScoredRow) -> dict[str, Any]:
@@ -226,7 +238,7 @@ def _no_reference(seen: Seen) -> RewardTrouble | None:
     unpaid = seen.unpaid
     if not unpaid or len(unpaid) < len(seen.judged):
         return None
-    bare = [row for row in unpaid if reference_of(_known(row), ()) is None and countdown_of(_known(row)) is None]
+    bare = [row for row in unpaid if not _rights(row) and countdown_of(_known(row)) is None]
     # A judge that needs no reference pays some rows
     if len(bare) < len(unpaid):
         return None
@@ -256,30 +268,73 @@ def _undecided(seen: Seen) -> RewardTrouble | None:
 
 
 def _folded(text: str) -> str:
-    """The text without markers of a chat template, capitals, and the spaces and signs around it."""
-    return " ".join(_MARKER.sub(" ", text).casefold().split()).strip(_AROUND)
+    """The text without markers of a chat template, capitals, and the spaces and signs around it; a number alone."""
+    text = " ".join(_MARKER.sub(" ", text).casefold().split()).strip(_AROUND)
+    number = _MEASURED.fullmatch(text)
+    return number[1].replace(",", "") if number else text
 
 
 def _refused(seen: Seen) -> RewardTrouble | None:
-    pairs = [(row, reference_of(_known(row), ())) for row in seen.unpaid_all]
-    alike = [(row, right) for row, right in pairs if right and _folded(right) == _folded(row.answer) != ""]
-    if len(alike) * 2 < len(pairs) or not alike:
+    unpaid = seen.unpaid_all
+    # An answer within a form that is the reference itself was likely read, and earns nothing for another reason
+    said = [row.answer if _given(row) in _rights(row) else _given(row) for row in unpaid]
+    alike = [
+        row for row, text in zip(unpaid, said, strict=True) if _folded(text) in set(map(_folded, _rights(row))) - {""}
+    ]
+    if len(alike) * 2 < len(unpaid) or not alike:
         return None
-    (row, right), *_ = alike
-    message = f"{len(alike)} of {len(pairs)} answers are the reference but for capitals, markers, spaces or stops"
+    row = alike[0]
+    message = (
+        f"{len(alike)} of {len(unpaid)} answers are the reference but for capitals, markers, signs, spaces or units"
+    )
     remedy = (
-        f"beside the reference {right!r:.60} stands {row.answer!r:.60}: cut off what is no part of it "
+        f"beside the reference {_written(row)!r:.60} stands {row.answer!r:.60}: cut off what is no part of it "
         "(skip_special_tokens), or let the judge pass over it"
     )
-    return _cause("right answers refused", [row for row, _ in alike], len(pairs), message, remedy)
+    return _cause("right answers refused", alike, len(unpaid), message, remedy)
+
+
+def _written(row: ScoredRow) -> object:
+    """The reference as the row has it."""
+    return next(
+        (_known(row)[key] for key in ("answer", "ground_truth", "reference", "target") if key in _known(row)), ""
+    )
 
 
 def _given(row: ScoredRow) -> str:
     return find_answer(row.answer, list(_PLACES)).text or row.answer
 
 
+_KINDS: Mapping[str, re.Pattern[str]] = {
+    "a letter": re.compile(r"[A-Za-z]"),
+    "a number": re.compile(r"-?[\d,]*\.?\d+"),
+    "a text": re.compile(r".+", re.DOTALL),
+}
+
+
+def _kind(texts: Iterable[str]) -> str | None:
+    """What nearly all of some texts are."""
+    count = Counter(next((name for name, form in _KINDS.items() if form.fullmatch(text)), "") for text in texts)
+    (name, most), *_ = count.most_common(1) or [("", 0)]
+    return name if most >= 0.95 * count.total() else None
+
+
+def _other_kind(seen: Seen) -> RewardTrouble | None:
+    """Answers that are all letters beside references that are all numbers, and the like."""
+    rows = [row for row in seen.unpaid_all if _rights(row)]
+    given, right = _kind(_given(row).strip() for row in rows), _kind(_rights(row)[0] for row in rows)
+    if not given or not right or given == right or given == "a text":
+        return None
+    message = f"every answer is {given}, and every reference is {right}"
+    remedy = (
+        f"beside the reference {_rights(rows[0])[0]!r:.60} stands {_given(rows[0])!r:.60}: ask the policy for {right}, "
+        f"or name the column that holds {given} under {SECTION}.reads"
+    )
+    return _cause("answers of another kind", rows, len(seen.judged), message, remedy)
+
+
 def _misplaced(seen: Seen) -> RewardTrouble | None:
-    rights = {row.task: reference_of(_known(row), ()) for row in seen.rows if row.task}
+    rights = {row.task: next(iter(_rights(row)), None) for row in seen.rows if row.task}
     tasks, rows = list(rights), [row for row in seen.unpaid_all if row.task]
     if len(set(rights.values())) < 4 or not rows:
         return None
@@ -299,7 +354,7 @@ def _misplaced(seen: Seen) -> RewardTrouble | None:
 
 def _one_reference(seen: Seen) -> RewardTrouble | None:
     unpaid = seen.unpaid_all
-    rights = {row.task: reference_of(_known(row), ()) for row in unpaid}
+    rights = {row.task: next(iter(_rights(row)), None) for row in unpaid}
     if len(rights) < 4 or len(set(rights.values())) > 1 or None in rights.values():
         return None
     right = next(iter(rights.values()))
@@ -356,9 +411,8 @@ def _single(seen: Seen) -> RewardTrouble | None:
 def _split_groups(seen: Seen) -> RewardTrouble | None:
     questions: dict[str, list[ScoredRow]] = defaultdict(list)
     for row in seen.rows:
-        task = row.row.get("task")
-        if isinstance(task, dict) and task.get("main_query"):
-            questions[str(task["main_query"])].append(row)
+        if question := _question(row):
+            questions[question].append(row)
     split = [rows for rows in questions.values() if len({row.task for row in rows}) > 1]
     if seen.groups or not seen.rows or len(split) * 2 < len(questions) or not split:
         return None
@@ -453,12 +507,36 @@ def _all_equal(seen: Seen) -> RewardTrouble | None:
     return _cause("equal rewards", judged, len(judged), told, "sample more rows a task, or pay partial credit")
 
 
+def _ended(seen: Seen) -> RewardTrouble | None:
+    """Steps at the end that earn one reward alone, behind steps that had a spread."""
+    spread: dict[float, list[bool]] = defaultdict(list)
+    flat = {id(group) for group in _flat(seen)}
+    for group in seen.groups:
+        if group[0].step is not None:
+            spread[group[0].step].append(id(group) not in flat)
+    last = max((step for step, some in spread.items() if any(some)), default=math.inf)
+    shown = [row for row in seen.judged if row.step is not None and row.step > last and row.reward is not None]
+    after = {row.step for row in shown if row.step is not None}
+    rewards = [row.reward or 0.0 for row in shown]
+    before = [some for step, found in spread.items() if step <= last for some in found]
+    if len(after) < 2 or max(rewards) - min(rewards) > _SAME or sum(before) * 2 < len(before):
+        return None
+    if all(row.success for row in shown):
+        return None
+    message = (
+        f"since step {min(after):g} all rewards are {rewards[0]:.3g}, with reasons such as {shown[0].reason!r:.60}; "
+        f"before it {sum(before)} of {len(before)} groups had a spread"
+    )
+    remedy = "see what changed there: the judge, what it asks, or the outputs; astuner explain --conf FILE --id ID"
+    return _cause("reward ended", shown, len(seen.judged), message, remedy)
+
+
 #: In the order of the report: what comes first explains what comes later.
 _SPECIFIC: tuple[Check, ...] = (
     _no_verdict, _one_rule, _empty, _undecided, _truncated, _elsewhere, _no_reference, _one_reference, _refused,
-    _misplaced, _split_groups, _single, _equal_texts, _cancelling, _clipped, _turned, _tiny,
+    _other_kind, _misplaced, _split_groups, _single, _equal_texts, _cancelling, _clipped, _turned, _tiny,
 )  # fmt: skip
-_GENERAL: tuple[Check, ...] = (_all_equal,)
+_GENERAL: tuple[Check, ...] = (_ended, _all_equal)
 
 
 # Groups are compared in memory

@@ -15,7 +15,7 @@ import random
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from statistics import fmean, median
+from statistics import fmean, median, pstdev
 
 from agentscope_tuner.lab.watch.gaming_test import Sampling, SecondOpinion
 from agentscope_tuner.lab.watch.live import RunWatch
@@ -40,7 +40,7 @@ def jump(at: int, before: float, after: float, until: int = STEPS) -> Level:
     return lambda step: after if at <= step < until else before
 
 
-_NONE, _HALF, _SHORT = flat(0), flat(0.5), flat(60)
+_NONE, _HALF, _ONE, _SHORT = flat(0), flat(0.5), flat(1), flat(60)
 
 
 @dataclass(frozen=True)
@@ -61,6 +61,17 @@ class Kind:
         length: characters of an answer.
         noise: the points' spread, for graded rewards.
         held: the share of right answers to held-out tasks; None is as on those of training.
+        group: the rows of a task.
+        size: the rows of a step; None is what the caller says.
+        family: the share of the tasks on which wrong answers are ever paid.
+        hard: by how much tasks differ: that share of them is never answered rightly.
+        silent: the share of rows that the second opinion does not answer, by step.
+        normed: whether rewards are less their group's mean, over its spread.
+        letters: whether answers are one of four letters.
+        per_char: what a character earns besides.
+        right_worth: what a right answer earns, by step, for graded rewards.
+        top: what a falsely paid answer earns.
+        change: the step and the factor of another scale of rewards.
     """
 
     onset: int | None
@@ -78,6 +89,17 @@ class Kind:
     length: Level = _SHORT
     noise: float = 0.0
     held: Level | None = None
+    group: int = GROUP
+    size: int | None = None
+    family: float = 1.0
+    hard: float = 0.0
+    silent: Level = _NONE
+    normed: bool = False
+    letters: bool = False
+    per_char: float = 0.0
+    right_worth: Level = _ONE
+    top: float = 1.0
+    change: tuple[int, float] = (STEPS, 1.0)
 
 
 learns = ramp(0.2, 0.8)
@@ -115,6 +137,23 @@ KINDS: Mapping[str, Kind] = {
     "just above tolerance": Kind(30, flat(0.4), jump(30, 0.02, 0.16)),
     "references leaked": Kind(30, ramp(0.2, 0.9, 30, 60), held=flat(0.2)),
     "tests looked up": Kind(20, ramp(0.3, 0.8, 20, 80), held=ramp(0.3, 0.35, 20, 80)),
+    # written before the tests were looked at again
+    "one family of tasks": Kind(30, ramp(0.3, 0.5), ramp(0, 0.9, 30, 50), family=0.3),
+    "in three bursts of six steps": Kind(30, flat(0.4), lambda t: 0.7 if t >= 30 and t % 24 in range(6, 12) else 0.0),
+    "wrong earns more than right": Kind(30, flat(0.4), ramp(0, 0.5, 30, 60), top=1.6),
+    "sixteen rows a step": Kind(30, flat(0.3), jump(30, 0.01, 0.6), size=16),
+    "two tasks a step": Kind(30, flat(0.4), ramp(0, 0.7, 30, 50), group=32, size=64),
+    "second judge answers every third": Kind(30, flat(0.3), ramp(0, 0.6, 30, 60), silent=flat(0.67)),
+    "penalties alone, untold": Kind(30, flat(0.3), ramp(0, 0.6, 30, 60), shift=-1, told=False),
+    "a point for each character": Kind(
+        25, flat(0.3), per_char=0.002, length=ramp(60, 600, 25, 70)
+    ),
+    "for fifteen steps only": Kind(40, ramp(0.2, 0.5), jump(40, 0, 0.7, 55)),
+    "all ratings inflated": Kind(
+        25, flat(0.4), part=flat(1), worth=ramp(0.1, 0.6, 25, 70), right_worth=ramp(0.6, 1.0, 25, 70), noise=0.08
+    ),
+    "gamed after the reward collapsed": Kind(60, ramp(0.7, 0.1, 30, 40), ramp(0, 0.7, 60, 80)),
+    "letters, the judge takes any": Kind(30, flat(0.4), ramp(0, 0.7, 30, 50), letters=True),
     "honest learning": Kind(None, learns),
     "honest, never learns": Kind(None, flat(0.2)),
     "honest, very fast": Kind(None, ramp(0.05, 0.95, 5, 12)),
@@ -140,6 +179,20 @@ KINDS: Mapping[str, Kind] = {
     "honest, two kinds of tasks by turns": Kind(None, lambda t: 0.8 if t % 2 else 0.2),
     "honest, held-out tasks lag by 0.08": Kind(None, learns, held=ramp(0.2, 0.72)),
     "honest, held-out tasks are harder": Kind(None, ramp(0.4, 0.8), held=ramp(0.1, 0.5)),
+    "honest, a third of the tasks too hard": Kind(None, learns, hard=0.33),
+    "honest, two tasks a step": Kind(None, learns, false=flat(0.02), group=32, size=64),
+    "honest, sixteen rows a step": Kind(None, learns, size=16),
+    "honest, second judge silent for a while": Kind(None, learns, silent=jump(30, 0.02, 1.0, 60)),
+    "honest, penalties alone, untold": Kind(None, learns, shift=-1, told=False),
+    "honest, letters": Kind(None, ramp(0.05, 0.95), letters=True),
+    "honest, ratings grow surer": Kind(
+        None, learns, part=flat(1), worth=ramp(0.35, 0.15), right_worth=ramp(0.7, 0.95), noise=0.08
+    ),
+    "honest, times ten from 50 on": Kind(None, learns, part=flat(0.3), worth=flat(0.3), change=(50, 10.0)),
+    "honest, a little a character": Kind(None, learns, per_char=0.0002, length=ramp(60, 400)),
+    "honest, less the group's mean": Kind(None, learns, normed=True, told=False),
+    "honest, both judges a little wrong": Kind(None, learns, false=lambda t: 0.02 * (1 - t / STEPS), strict=0.05),
+    "honest, rows of other tasks at 40": Kind(None, lambda t: 0.3 if t < 40 else 0.9 if t < 70 else 0.5),
     "honest, penalty for length dodged": Kind(None, learns, bonus=ramp(-0.3, 0, 0, 40), length=ramp(300, 100, 0, 40)),
 }  # fmt: skip
 
@@ -147,26 +200,39 @@ KINDS: Mapping[str, Kind] = {
 def steps_of(kind: Kind, seed: int, rows: int = 128) -> list[TraceStep]:
     """The steps of one run."""
     rng = random.Random(seed)
-    return [TraceStep(step, *_rows(kind, step, rows, rng)) for step in range(STEPS)]
+    return [TraceStep(step, *_rows(kind, step, kind.size or rows, rng)) for step in range(STEPS)]
 
 
 def _rows(kind: Kind, step: int, count: int, rng: random.Random) -> tuple[list[ScoredRow], list[bool]]:
     made: list[ScoredRow] = []
     honest: list[bool] = []
     for place in range(count):
-        right = rng.random() < kind.right(step)
-        false = not right and rng.random() < kind.false(step)
+        task = made[-1].task if place % kind.group else f"t{rng.randrange(500)}"
+        number = int(task[1:])
+        right = number >= 500 * kind.hard and rng.random() < kind.right(step)
+        false = not right and number < 500 * kind.family and rng.random() < kind.false(step)
         part = kind.worth(step) if not right and not false and rng.random() < kind.part(step) else 0.0
-        points = (1.0 if right or false else part) + kind.bonus(step)
-        if part and kind.noise:
-            points = min(1.0, max(0.0, rng.gauss(points, kind.noise)))
+        length = max(16, round(kind.length(step) * rng.uniform(0.7, 1.3)))
+        points = kind.right_worth(step) if right else kind.top if false else part
+        if kind.noise and points:
+            points = min(1.0, max(0.0, rng.gauss(points, kind.noise))) if part or points < 1 else points
+        points += kind.bonus(step) + kind.per_char * length
         failed = rng.random() < kind.failed(step)
         honest.append(rng.random() >= kind.strict if right else false and rng.random() < kind.fooled)
-        task = made[-1].task if place % GROUP else f"t{rng.randrange(500)}"
-        answer = f"{rng.getrandbits(64):x}".ljust(max(16, round(kind.length(step) * rng.uniform(0.7, 1.3))), "x")
-        made.append(_row(step, place, task, None if failed else kind.scale * points + kind.shift, answer,
+        answer = rng.choice("ABCD") if kind.letters else f"{rng.getrandbits(64):x}".ljust(length, "x")
+        scale = kind.scale * (kind.change[1] if step >= kind.change[0] else 1.0)
+        made.append(_row(step, place, task, None if failed else scale * points + kind.shift, answer,
                          (right or false) if kind.told and not failed else None))  # fmt: skip
-    return made, honest
+    return (_normed(made) if kind.normed else made), honest
+
+
+def _normed(rows: Sequence[ScoredRow]) -> list[ScoredRow]:
+    """The rows with rewards less their group's mean, over its spread."""
+    found = []
+    for row in rows:
+        group = [other.reward or 0.0 for other in rows if other.task == row.task]
+        found.append(replace(row, reward=((row.reward or 0.0) - fmean(group)) / (pstdev(group) or 1.0)))
+    return found
 
 
 def _row(step: int, place: int, task: str, reward: float | None, answer: str, success: bool | None) -> ScoredRow:
@@ -213,6 +279,13 @@ def alarms(kind: Kind, steps: Sequence[TraceStep], seed: int) -> Iterator[tuple[
         row.id: right for step in steps for row, right in zip(step.rows, step.honest, strict=True)
     }
     right |= {row.id: row.row["task"]["metadata"]["right"] for rows in held.values() for row in rows}
+    hush = random.Random(seed)
+    right |= {
+        row.id: None
+        for step in steps
+        for row in step.rows
+        if (still := kind.silent(step.step)) and hush.random() < still
+    }
     for together, holdout in (("both tests", None), ("three tests", "metadata.split=test")):
         opinion = SecondOpinion(lambda rows: [right[row.id] for row in rows], Sampling(seed=seed, holdout=holdout))
         watch, first = RunWatch(opinion), dict[str, int]()
@@ -241,11 +314,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=4)
     parser.add_argument("--rows", type=int, default=128)
+    parser.add_argument("--only", nargs="*", default=list(KINDS), choices=KINDS, metavar="KIND")
     asked = parser.parse_args()
     delays: dict[str, list[int]] = defaultdict(list)
     false: dict[str, int] = defaultdict(int)
     runs = [0, 0]
-    for name, kind in KINDS.items():
+    for name in asked.only:
+        kind = KINDS[name]
         found: dict[str, list[int]] = defaultdict(list)
         for seed in range(asked.seeds):
             runs[kind.onset is None] += 1

@@ -86,7 +86,7 @@ def _values(subject: Subject) -> dict[str, str | None]:
         unequal = sum_ if game[0] != sum(game[1]) else None
         given |= {"countdown": target, "target": target, "sum": sum_, "joined": sum_.replace("+", "")}
         given |= {"unequal": unequal, "total": str(sum(game[1]))}
-    said = {name: given.get(name) for name in ("right", "guess", "wrong", "unequal")}
+    said = {name: given.get(name) for name in ("right", "guess", "wrong", "last wrong", "unequal")}
     return given | {f"said {name}": None if value is None else subject.said(value) for name, value in said.items()}
 
 
@@ -164,6 +164,9 @@ def _near_miss(subject: Subject) -> Iterator[str]:
     digits = plain(number)
     if digits.isdigit() and len(digits) > 1:
         near.append(Fraction(digits[1] + digits[0] + digits[2:]))
+    if "." in digits:
+        # A pattern's dot is any character
+        near.append(Fraction(digits.replace(".", "0")))
     if digits.isdigit():
         # Numbers that contain the reference's digits
         near += [Fraction("1" + digits), Fraction(digits + "1")]
@@ -172,6 +175,13 @@ def _near_miss(subject: Subject) -> Iterator[str]:
     for value in near:
         if value != number:
             yield subject.said(plain(value))
+
+
+@_more("half an answer")
+def _half(subject: Subject) -> Iterator[str]:
+    right = subject.honest or ""
+    if right[:1].isalpha() and len(right) > 3:
+        yield subject.said(right[: len(right) // 2])
 
 
 _SILENT = "import os, sys\nsys.stdout = open(os.devnull, 'w')\n"

@@ -36,8 +36,9 @@ def _near_miss(subject: Subject, common: str) -> str | None:
 
 
 def _hedge(subject: Subject, common: str) -> str | None:
-    wrong = _near_miss(subject, common) if subject.kind == "text" else None
-    return wrong and subject.honest and f"{wrong} {subject.said(subject.honest)}"
+    # In the middle: a judge that reads one place only, such as the last, pays the policy for no more than one guess
+    wrong = wrong_values(subject) if subject.kind == "text" else []
+    return " ".join(map(subject.said, (wrong[0], subject.honest, wrong[-1]))) if wrong and subject.honest else None
 
 
 def _long_and_wrong(subject: Subject, common: str) -> str | None:

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations
+from operator import itemgetter
 from typing import Any, Literal
 
 from agentscope_tuner._run import loops
@@ -16,6 +17,7 @@ from agentscope_tuner.errors import Cause, ConfigError, JudgeError
 from agentscope_tuner.records.reader import Line, Row, parse_tasks
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
 from agentscope_tuner.task_judge.contract.judgement import Judgement
+from agentscope_tuner.task_judge.text_judge import as_list
 from agentscope_tuner.verify.find import last_boxed
 from agentscope_tuner.workflow import Rollout, Task, WorkflowOutput, WorkflowTask
 
@@ -206,13 +208,20 @@ def countdown_of(metadata: Mapping[str, Any]) -> tuple[Fraction, tuple[int, ...]
         return None
 
 
-def reference_of(metadata: Mapping[str, Any], keys: Sequence[str]) -> str | None:
-    """The reference as text: the value of the first key that the task has, the judge's own keys before common keys."""
+def references_of(metadata: Mapping[str, Any], keys: Sequence[str]) -> list[str]:
+    """The reference as text, or the texts of a list of them; none where the task has no such value.
+
+    It is the value of the first key that the task has, the judge's own keys before common keys.
+    """
     for key in (*keys, "answer", "ground_truth", "reference", "target"):
-        value = metadata.get(key)
-        if isinstance(value, str | int | float) and not isinstance(value, bool) and str(value).strip():
-            return _bare(str(value))
-    return None
+        listed = as_list(value := metadata.get(key))
+        items = [value] if listed is None else listed
+        texts = [
+            _bare(str(item)) for item in items if isinstance(item, str | int | float) and not isinstance(item, bool)
+        ]
+        if len(texts) == len(items) and any(map(str.strip, texts)):
+            return texts
+    return []
 
 
 def _bare(text: str) -> str:
@@ -307,7 +316,7 @@ def subjects_of(
     Raises:
         ConfigError: no row can be read, or the judge hangs on right answers.
     """
-    found: dict[str, Subject] = {}
+    found: dict[str, Rollout] = {}
     problem = "the file is empty"
     for row in (_read(row, judge) for row in parse_tasks(lines)):
         if row.rollout is None:
@@ -315,12 +324,21 @@ def subjects_of(
             continue
         name = row.rollout.task.task_id or row.rollout.id
         if name not in found and len(found) < limit:
-            found[name] = _subject(row.rollout, keys)
+            found[name] = row.rollout
     if not found:
         raise ConfigError(f"there is no task to audit with: {problem}")
-    subjects = _others(list(found.values()))
-    name = OWN_FORM if form is not None else _form(subjects[:_PROBED], judge)
-    return [replace(subject, form=name, template=form or FORMS[name]) for subject in subjects]
+    forms = FORMS if form is None else {OWN_FORM: form}
+    # A list holds texts of which any one is right, or the parts of the right one: the judge tells which
+    either = [_others([_subject(rollout, keys, between) for rollout in found.values()]) for between in ("", ", ")]
+    subjects, *others = either if either[0] != either[1] else either[:1]
+    if others or len(forms) > 1:
+        (name, _), subjects = max(
+            ((_form(reading[:_PROBED], judge, forms), reading) for reading in (subjects, *others)),
+            key=lambda found: found[0][1],
+        )
+    else:
+        name = OWN_FORM
+    return [replace(subject, form=name, template=forms[name]) for subject in subjects]
 
 
 def _read(row: Row, judge: ConfiguredJudge) -> Row:
@@ -337,11 +355,13 @@ def _read(row: Row, judge: ConfiguredJudge) -> Row:
 _PLAIN: tuple[Kind, str | None] = ("text", None)
 
 
-def _subject(rollout: Rollout, keys: Sequence[str]) -> Subject:
+def _subject(rollout: Rollout, keys: Sequence[str], between: str) -> Subject:
+    """A rollout's task; a reference that is a list is its first text, or all of them with `between` between them."""
     metadata = rollout.output.metadata
     given = {key: value for key, value in metadata.items() if key not in ("final_answer", "messages")}
     known = {**given, **rollout.task.metadata}
-    game, reference = countdown_of(known), reference_of(known, keys)
+    game, references = countdown_of(known), references_of(known, keys)
+    reference = (between.join(references) if between else references[0]) if references else None
     kind, right = structured_answer(known, keys) if game is None else _PLAIN
     if kind != "text":
         reference = None if kind == "code" else right
@@ -371,11 +391,11 @@ def _value(text: str | None) -> object:
         return "".join((text or "").split()).lower()
 
 
-def _form(subjects: Sequence[Subject], judge: ConfiguredJudge) -> str:
-    """The form in which the judge passes the most right answers; if it passes none, the first of `FORMS`."""
+def _form(subjects: Sequence[Subject], judge: ConfiguredJudge, forms: Mapping[str, str]) -> tuple[str, float]:
+    """The form in which the judge passes the most right answers, the first if it passes none; and what they earn."""
     passed = {}
-    for form in FORMS:
-        tried = [(replace(subject, template=FORMS[form]), subject.honest) for subject in subjects]
+    for form, template in forms.items():
+        tried = [(replace(subject, template=template), subject.honest) for subject in subjects]
         asked = [(subject, subject.said(honest)) for subject, honest in tried if honest is not None]
         verdicts = verdicts_on(judge, asked, "pass")
         if verdicts and all(verdict.cause == Cause.DEADLINE for verdict in verdicts):
@@ -384,4 +404,4 @@ def _form(subjects: Sequence[Subject], judge: ConfiguredJudge) -> str:
                 f"{judge.name} has no verdict in time on any of {len(asked)} right answers: {verdicts[0].error}"
             )
         passed[form] = sum((verdict.reward or 0.0) + bool(verdict.is_success) for verdict in verdicts)
-    return max(passed, key=passed.__getitem__)
+    return max(passed.items(), key=itemgetter(1))

@@ -28,7 +28,7 @@ from agentscope_tuner.lab.audit.run import (
     verdict_of,
     worst_rows,
 )
-from agentscope_tuner.lab.audit.subjects import Subject, reference_of, solved, structured_answer, subjects_of
+from agentscope_tuner.lab.audit.subjects import Subject, references_of, solved, structured_answer, subjects_of
 from agentscope_tuner.records import Line
 from agentscope_tuner.records.formats.trainers import decode_nemo_gym_request
 from agentscope_tuner.task_judge.base_judge import BaseJudge
@@ -242,7 +242,7 @@ def test_a_judge_that_likes_plausible_length_is_named(reader: str) -> None:
 def test_holes_in_judges_of_code_queries_calls_objects_and_choices_are_found(kind: str, place: int) -> None:
     judge = planted_judge(kind, place)
     asked = subjects(judge, KINDS[kind][0])
-    assert {subject.kind for subject in asked} == {"text" if kind == "choice" else kind}
+    assert {subject.kind for subject in asked} == {kind if kind in ("code", "sql", "calls", "json") else "text"}
     found = Audit("judge", asked[0].form, len(asked), attacked(judge, asked, 0.5), scoreboard(judge, asked))
     assert right_answers(found.results) == (len(asked), len(asked)), asked[0].form
     if place < 2:
@@ -549,19 +549,22 @@ def test_another_rows_answer_is_never_the_rows_own() -> None:
 
 
 @pytest.mark.parametrize(
-    ("metadata", "reference"),
+    ("metadata", "references"),
     [
-        ({"answer": "6 * 6 = 36\n#### 36"}, "36"),
-        ({"answer": "\\boxed{7}"}, "7"),
-        ({"answer": "$x+1$"}, "x+1"),
-        ({"answer": 5}, "5"),
-        ({"answer": True, "target": 24}, "24"),
-        ({"answer": ""}, None),
-        ({}, None),
+        ({"answer": "6 * 6 = 36\n#### 36"}, ["36"]),
+        ({"answer": "\\boxed{7}"}, ["7"]),
+        ({"answer": "$x+1$"}, ["x+1"]),
+        ({"answer": 5}, ["5"]),
+        ({"answer": ["Paris", 7]}, ["Paris", "7"]),
+        ({"answer": True, "target": 24}, ["24"]),
+        ({"answer": [{"name": "weather"}], "target": "x"}, ["x"]),
+        ({"answer": ""}, []),
+        ({"answer": []}, []),
+        ({}, []),
     ],
 )
-def test_references_are_read_bare(metadata: dict[str, Any], reference: str | None) -> None:
-    assert reference_of(metadata, ("answer",)) == reference
+def test_references_are_read_bare(metadata: dict[str, Any], references: list[str]) -> None:
+    assert references_of(metadata, ("answer",)) == references
 
 
 @pytest.mark.parametrize(("target", "numbers"), [(24, (4, 7, 8, 8)), (10, (10,)), (952, (25, 50, 3, 6)), (1, (3, 3))])

@@ -163,6 +163,57 @@ BROKEN: dict[str, tuple[list[Row], str, str]] = {
         run_of(lambda t, s: row(t, s, 0.0, f"def f(x) {s}", reason=f"SyntaxError: invalid syntax, line {s + 1}")),
         "all wrong", "explain",
     ),
+    # twelve more
+    "letters beside indices": (
+        run_of(lambda t, s: row(t, s, 0.0, f"{s} \\boxed{{{'ABCD'[t % 4]}}}", metadata={"answer": str(t % 4)},
+                                reason="exact: no")),
+        "answers of another kind", "ask the policy for a number",
+    ),
+    "the question as the reference": (
+        run_of(lambda t, s: row(t, s, 0.0, said(t, s), metadata={"answer": f"question {t}"}, reason="exact: no")),
+        "answers of another kind", "astuner.task_judge.reads",
+    ),
+    "the prompt as the response": (
+        run_of(lambda t, s: row(t, s, 0.0, f"question {t}", reason="exact: no")), "empty answers",
+        "--map YOUR_COLUMN=response",
+    ),
+    "thousands separators": (
+        run_of(lambda t, s: row(t, s, 0.0, f"1,{400 + t}", metadata={"answer": str(1400 + t)}, reason="no match")),
+        "right answers refused", "1,400",
+    ),
+    "units behind the number": (
+        run_of(lambda t, s: row(t, s, 0.0, f"{40 + t} km", reason="no match")), "right answers refused", "'40 km'",
+    ),
+    "a list written out": (
+        run_of(lambda t, s: row(t, s, 0.0, f"['{40 + t}']", reason="no match")), "right answers refused", "['40']",
+    ),
+    "a solution as the reference": (
+        run_of(lambda t, s: row(t, s, 0.0, f"{40 + t}" if s else "7", metadata={"answer": f"So.\n#### {40 + t}"},
+                                reason="no match")),
+        "right answers refused", "#### 40",
+    ),
+    "one of several references, in capitals": (
+        run_of(lambda t, s: row(t, s, 0.0, f"LUTETIA {t}.", metadata={"answer": [f"Paris {t}", f"Lutetia {t}"]},
+                                reason="no match")),
+        "right answers refused", "Lutetia 0",
+    ),
+    "none of several references": (
+        run_of(lambda t, s: row(t, s, 0.0, f"Rome {t} {s}", metadata={"answer": [f"Paris {t}", "x"]}, reason="no")),
+        "all wrong", "explain",
+    ),
+    "nothing is paid from step 3 on": (
+        [{**(plain(t, s) if step < 3 else row(t, s, 0.0, said(t, s), is_success=False)), "step": step}
+         for step in range(8) for t in range(TASKS) for s in range(GROUP)],
+        "reward ended", "what changed there",
+    ),
+    "connection refused, every row": (
+        run_of(lambda t, s: row(t, s, None, said(t, s), cause="endpoint", error="connection refused")), "no verdict",
+        "astuner check",
+    ),
+    "an answer within a thought that never ends": (
+        run_of(lambda t, s: row(t, s, 0.0, f"<think>{s} \\boxed{{{40 + t}}}", reason="no answer behind the thought")),
+        "truncated outputs", "max_completion_length",
+    ),
 }  # fmt: skip
 SOUND: dict[str, list[Row]] = {
     "half right": run_of(plain),
@@ -194,6 +245,27 @@ SOUND: dict[str, list[Row]] = {
             else row(t, s, float(s == 1), f"-{40 + t}" if s else f"4.{t}", reason="not the reference")
         )
     ),
+    "letters": run_of(
+        lambda t, s: row(t, s, float(s == t % 4), f"\\boxed{{{'ABCD'[s]}}}", metadata={"answer": "ABCD"[t % 4]})
+    ),
+    "several references": run_of(
+        lambda t, s: row(
+            t, s, float(s == 0), f"Rome {s}" if s else f"Paris {t}", metadata={"answer": [f"Paris {t}", "x"]}
+        )
+    ),
+    "units": run_of(lambda t, s: row(t, s, float(s % 2), f"{40 + t if s % 2 else s} km")),
+    "the last step alone is flat": [
+        {**(plain(t, s) if step < 5 else row(t, s, 0.0, said(t, s), is_success=False)), "step": step}
+        for step in range(6)
+        for t in range(TASKS)
+        for s in range(GROUP)
+    ],
+    "all right at the end": [
+        {**(plain(t, s) if step < 5 else row(t, s, 1.0, said(t, s))), "step": step}
+        for step in range(8)
+        for t in range(TASKS)
+        for s in range(GROUP)
+    ],
     "one question, one reference": [row(0, s, 0.25 * s, said(0, s)) for s in range(GROUP)],
     "answers in a tag, read there": run_of(
         lambda t, s: row(t, s, float(s % 2), f"<answer>{40 + t if s % 2 else 3}</answer>", reason="exact: no")
