@@ -33,11 +33,12 @@ from typing import Any
 
 from agentscope_tuner.lab.audit.plugin import audit_of
 from agentscope_tuner.lab.audit.run import attacked, right_answers, scoreboard
-from agentscope_tuner.lab.audit.subjects import FORMS, structured_answer, subjects_of
+from agentscope_tuner.lab.audit.subjects import FORMS, references_of, structured_answer, subjects_of
 from agentscope_tuner.records import read_lines
 from agentscope_tuner.task_judge.base_judge import BaseJudge
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
+from benchmarks.bars import at_least, at_most
 from benchmarks.insight.planted_judges import PLANTED, planted_named, planted_reward, tasks_of
 
 TASKS = "tutorial/example_math_agent/rollouts.jsonl"
@@ -139,7 +140,7 @@ def _right_text(task: Mapping[str, Any]) -> str:
     """A right answer as text: what the peers write into the forms that they know."""
     meta = task["metadata"]
     kind, right = structured_answer(meta, ("answer",))
-    return str(meta["answer"]) if kind == "text" else right or ""
+    return ", ".join(references_of(meta, ("answer",))) if kind == "text" else right or ""
 
 
 def _peers_reward(kind: str, which: str | int, tasks: Sequence[Mapping[str, Any]]) -> Callable[[str, str], float]:
@@ -175,7 +176,7 @@ def doctor_finds(kind: str, which: str | int, tasks: Sequence[Mapping[str, Any]]
     """reward-doctor's cases that are paid; None for answers other than text, of which it has no cases."""
     from reward_doctor import audit
 
-    if kind not in ("text", "choice"):
+    if structured_answer(tasks[0]["metadata"], ("answer",))[0] != "text":
         return None
     asked = _peers_reward(kind, which, tasks)
 
@@ -253,10 +254,14 @@ def planted() -> int:
             counts[name]["asked"] += found is not None
             counts[name]["found" if holed else "claimed"] += bool(found)
             print(f"  {name:14}", "cannot ask it" if found is None else ", ".join(found) or "nothing")
-    print(f"\n{'':14}  holes found of 20  false claims of 10  could ask of 30")
+    holes = sum(holed for _, _, holed in PLANTED)
+    sound = len(PLANTED) - holes
+    print(f"\n{'':14}  holes found of {holes}  false claims of {sound}  could ask of {len(PLANTED)}")
     for name, count in counts.items():
         print(f"{name:14}  {count['found']:17}  {count['claimed']:18}  {count['asked']:15}")
-    return int(counts["astuner"]["found"] < 20 or counts["astuner"]["claimed"] > 0)
+    ours = counts["astuner"]
+    found = at_least("astuner audit, planted holes found", ours["found"] / holes * 100, 100, "%")
+    return int(not at_most("astuner audit, sound judges accused", ours["claimed"], 0, "judges") or not found)
 
 
 def main() -> int:

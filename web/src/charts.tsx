@@ -37,12 +37,12 @@ export function Columns({ bars, onPick, label }: { bars: Bar[]; onPick: Pick; la
     <div class="columns" role="group" aria-label={label}>
       {bars.map((bar, place) => (
         <button type="button" key={bar.filter} class="column" onClick={() => onPick(bar.filter!)}
-          title={`${short(bar.value)}: ${bar.rows}`}>
+          title={`${bar.end ?? ""}${short(bar.value)}: ${bar.rows}`}>
           <span class="column-count">{bar.rows ? compact(bar.rows) : ""}</span>
           <span class="column-fill" style={{ height: `${bar.rows ? Math.max(2, (bar.rows / most) * 100) : 0}px` }} />
           <span class="column-name"><span class="unseen">{label} </span>
             {/* where there is room for every other name alone, the others are read out */}
-            <span class={bars.length > 10 && place % 2 ? "unseen" : ""}>{Number((bar.value ?? 0).toPrecision(2))}</span>
+            <span class={bars.length > 10 && place % 2 && !bar.end ? "unseen" : ""}>{bar.end}{Number((bar.value ?? 0).toPrecision(2))}</span>
           </span>
         </button>
       ))}

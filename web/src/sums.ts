@@ -1,10 +1,12 @@
-// Computes an overview's sums over a report's rows; agentscope_tuner/view/overview.py computes the same sums in SQL.
+// Computes an overview's sums over a report's rows; agentscope_tuner/lab/view/overview.py computes the same sums in SQL.
 import { type Group, groupKind, groupSpread, promptKind } from "./filters";
 import type { Axis, Bar, Fields, Overview, Part, Point, Totals } from "./types";
 
 const MOST_POINTS = 200;
 const MOST_BARS = 24;
 const BINS = 16;
+// In widths of what lies between
+const FAR = 5;
 const SPREADS = 8;
 
 type Numbers = (number | null)[];
@@ -176,9 +178,22 @@ function histogram(values: Numbers): Bar[] {
     const bars = [...distinct].map(([value, same]) => ({ value, rows: same.length, filter: `${value}..${value}` }));
     return bars.sort((a, b) => a.value - b.value);
   }
-  const width = (highest - lowest) / BINS;
-  const bins = by(found, (value) => Math.min(BINS - 1, Math.trunc((value - lowest) / width)));
-  return columns(bins, lowest, width, highest, BINS);
+  const [first, last] = drawn(found, lowest, highest);
+  const width = (last - first) / BINS;
+  const bins = by(found, (value) => Math.max(0, Math.min(BINS - 1, Math.trunc((value - first) / width))));
+  const bars = columns(bins, first, width, last, BINS);
+  if (first > lowest) Object.assign(bars[0], { value: first + width, end: "<", filter: `..${first + width})` });
+  if (last < highest) Object.assign(bars[BINS - 1], { end: "≥", filter: `${first + (BINS - 1) * width}..` });
+  return bars;
+}
+
+/** The range of the bins, without the outermost 0.5 % at an end that lies far beyond the others. */
+function drawn(found: number[], lowest: number, highest: number): [number, number] {
+  const sorted = [...found].sort((a, b) => a - b);
+  const aside = Math.ceil(sorted.length / 200);
+  const [first, last] = [sorted[aside], sorted[sorted.length - 1 - aside]];
+  const far = FAR * (last - first) || Infinity;
+  return [first - lowest > far ? first : lowest, highest - last > far ? last : highest];
 }
 
 /** All bins, with the empty ones, so that the axis is to scale. */

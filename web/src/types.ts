@@ -68,6 +68,8 @@ export interface State {
 export interface Bar {
   name?: string | null;
   value?: number;
+  /** "<" or "≥": the bin takes what lies beyond it, too. */
+  end?: string;
   rows: number;
   filter?: string;
   success?: number | null;

@@ -20,6 +20,8 @@ from agentscope_tuner.lab.view.queries import (
 MOST_POINTS = 200
 MOST_BARS = 24
 _BINS = 16
+# In widths of what lies between
+_FAR = 5
 _SPREADS = 8
 
 
@@ -148,12 +150,30 @@ class _Sums:
         )
         if len(values) <= MOST_BARS:
             return [{**value, "filter": f"{_text(value['value'])}..{_text(value['value'])}"} for value in values]
-        width = (highest - lowest) / _BINS
-        bins = self._select(
-            f"min({_BINS - 1}, CAST(({column} - {lowest!r}) / {width!r} AS INTEGER)) AS bin, count(*) AS rows",
-            f"AND {column} IS NOT NULL GROUP BY bin",
+        low, high = self._drawn(column, lowest, highest)
+        width = (high - low) / _BINS
+        place = f"max(0, min({_BINS - 1}, CAST(({column} - {low!r}) / {width!r} AS INTEGER)))"
+        bins = self._select(f"{place} AS bin, count(*) AS rows", f"AND {column} IS NOT NULL GROUP BY bin")
+        bars = _columns(bins, low, width, high, _BINS)
+        if low > lowest:
+            bars[0] |= {"value": low + width, "end": "<", "filter": f"..{_text(low + width)})"}
+        if high < highest:
+            bars[-1] |= {"end": "≥", "filter": f"{_text(low + (_BINS - 1) * width)}.."}
+        return bars
+
+    def _drawn(self, column: str, lowest: float, highest: float) -> tuple[float, float]:
+        """The range of the bins, without the outermost 0.5 % at an end that lies far beyond the others."""
+        (count,) = self._select(f"count({column}) AS rows", "")
+        aside = -(-count["rows"] // 200)
+        low, high = (
+            found["value"]
+            for place in (aside, count["rows"] - 1 - aside)
+            for found in self._select(
+                f"{column} AS value", f"AND {column} IS NOT NULL ORDER BY value LIMIT 1 OFFSET {place}"
+            )
         )
-        return _columns(bins, lowest, width, highest, _BINS)
+        far = _FAR * (high - low) or math.inf
+        return (low if low - lowest > far else lowest), (high if highest - high > far else highest)
 
     def counts(self, column: str) -> list[dict[str, Any]]:
         return self._select(

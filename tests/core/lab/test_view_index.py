@@ -458,3 +458,22 @@ def test_an_empty_file_has_an_overview(file: Path, look: Any) -> None:
     found = overview(look(file).reader, {})
     assert found["totals"]["rows"] == 0
     assert found["points"] == []
+
+
+@pytest.mark.parametrize(
+    ("far", "ends"),
+    [([], [None, None]), ([1e6], [None, "≥"]), ([-1e6], ["<", None]), ([-1e6, 1e9, 5.0], ["<", "≥"])],
+)
+def test_outliers_are_counted_at_the_end_and_said(
+    file: Path, look: Any, far: list[float], ends: list[str | None]
+) -> None:
+    rewards = [n / 400 for n in range(400)] + far
+    file.write_bytes(lines(*(row(f"r{n}", reward) for n, reward in enumerate(rewards))))
+    looked = look(file)
+    bars = overview(looked.reader, {})["rewards"]
+    assert [bars[0].get("end"), bars[-1].get("end")] == ends
+    assert not [bar for bar in bars[1:-1] if "end" in bar]
+    assert sum(bar["rows"] for bar in bars) == len(rewards)
+    assert min(bar["rows"] for bar in bars) > 10
+    for bar in bars:
+        assert rows_page(looked.reader, looked.labels, {"reward": bar["filter"]}, "row", 0, 1)["total"] == bar["rows"]
