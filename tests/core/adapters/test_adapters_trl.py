@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
-from agentscope_tuner import BaseJudge, ConfigError, Reward, WorkflowOutput, WorkflowTask
-from agentscope_tuner.adapters.trl import async_reward_func, reward_func
+from agentscope_tuner import BaseJudge, ConfigError, Reward, Task, WorkflowOutput, WorkflowTask
+from agentscope_tuner.adapters.trl import async_reward_func, functions, reward_func
+from agentscope_tuner.task_judge.batch import ConfiguredJudge
 from tests.core.adapters.test_adapters import HERE, NOT_EMPTY, config
 
 
@@ -95,6 +96,36 @@ def test_only_the_twin_is_a_coroutine_function() -> None:
 def test_listwise_judges_rank_each_prompts_completions() -> None:
     batch: dict[str, Any] = {"prompts": ["a", "a", "a", "b", "b"], "completions": ["x", "xxx", "xx", "xxxx", "x"]}
     assert both_ways(config("Longest"), **batch) == [0.0, 1.0, 0.5, 1.0, 0.0]
+
+
+class Ranks:
+    """Two processes that train together, of which this one is the second."""
+
+    def __init__(self, first: list[Any]) -> None:
+        self._first, self._said = first, list[Any]()
+
+    def get_rank(self) -> int:
+        return 1
+
+    def get_world_size(self) -> int:
+        return 2
+
+    def all_gather_object(self, found: list[Any], mine: Any) -> None:
+        self._said.append(mine)
+        found[:] = [self._first if len(self._said) == 1 else {}, mine]
+
+
+def test_a_rank_gets_the_verdicts_on_its_own_completions(monkeypatch: pytest.MonkeyPatch) -> None:
+    def pairs(said: str) -> list[Any]:
+        return [
+            (WorkflowTask(task=Task(main_query="q")), WorkflowOutput(metadata={"final_answer": x}))
+            for x in said.split()
+        ]
+
+    # the group of this rank's four completions is its own; the first rank's is judged there
+    monkeypatch.setattr(functions, "process_group", lambda: Ranks(pairs("x xx x x")))
+    found = functions.judge_groups(ConfiguredJudge(config("Longest")), pairs("x xxxx xx xxx"), 4)
+    assert [verdict.reward for verdict in found] == pytest.approx([0.0, 1.0, 1 / 3, 2 / 3])
 
 
 def test_the_environment_of_an_episode_is_the_judges_gym_env() -> None:

@@ -12,6 +12,7 @@ from agentscope_tuner.cli.app import app
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.lab.agree import agreement
 from agentscope_tuner.lab.labels import read_labels
+from agentscope_tuner.lab.statistics import clustered_share
 from tests.scored_lines import rows, scored, written
 
 ROWS = [
@@ -168,7 +169,13 @@ def test_intervals_over_tasks_stay_within_the_range_of_their_measure() -> None:
         scored(f"{task}-{sample}", float((task + sample) % 5 > 0), task=f"t{task}", label={"score": sample % 4 > 0})
         for task in range(12) for sample in range(6)
     ]  # fmt: skip
-    for name, measure in agreement(rows(lines), None)["measures"].items():
+    report = agreement(rows(lines), None)
+    assert report["missing"] == 0
+    # Of each task's four or five passes, as many as its labels say are right
+    kept = [[sample % 4 > 0 for sample in range(6) if (task + sample) % 5 > 0] for task in range(12)]
+    precision = clustered_share([sum(one) for one in kept], [len(one) for one in kept])
+    assert report["measures"]["precision"]["interval"] == pytest.approx(precision)
+    for name, measure in report["measures"].items():
         low, high = measure["interval"]
         assert low < measure["value"] < high, name
         assert (0 if name in ("accuracy", "precision", "recall", "f1", "auc") else -1) <= low <= high <= 1

@@ -28,6 +28,7 @@ from agentscope_tuner.lab.audit.run import (
     verdict_of,
     worst_rows,
 )
+from agentscope_tuner.lab.audit.run import audited as audited_lines
 from agentscope_tuner.lab.audit.subjects import Subject, references_of, solved, structured_answer, subjects_of
 from agentscope_tuner.records import Line
 from agentscope_tuner.records.formats.trainers import decode_nemo_gym_request
@@ -539,6 +540,14 @@ def test_a_judge_without_verdicts_passes_nothing_and_refuses_nothing() -> None:
     assert found["empty"].no_verdict > 0
     judge = judge_of("EndpointDown")
     assert all(result.reward is None and not result.alarming for result in scoreboard(judge, subjects(judge)))
+
+
+def test_each_attack_is_told_before_it_is_played_and_the_strategies_last() -> None:
+    told: list[str] = []
+    judge = judge_of("EndpointDown")
+    lines = (Line(f"task {n}", json.dumps(task).encode()) for n, task in enumerate(PLAIN))
+    audited_lines(judge, lines, limit=1, pass_at=0.5, begun=told.append)
+    assert told == [*(attack.name for attack in ATTACKS), "strategies"]
 
 
 def test_another_rows_answer_is_never_the_rows_own() -> None:

@@ -101,6 +101,13 @@ def test_the_command_prints_json(tmp_path: Path) -> None:
     assert said["examples"][0]["first"] == {"reward": 1.0, "reason": "loose: contains 4"}
 
 
+def test_rows_are_read_in_the_form_that_is_named(tmp_path: Path) -> None:
+    first, second = written(tmp_path / "a.jsonl", FIRST), written(tmp_path / "b.jsonl", SECOND)
+    result = CliRunner().invoke(app, ["compare", first, second, "--format", "trl"])
+    assert result.exit_code == 2
+    assert "no prompt" in result.output
+
+
 def test_files_without_a_row_in_common_are_refused() -> None:
     with pytest.raises(ConfigError, match="no row in common"):
         compare(rows(FIRST[:1]), rows(SECOND[-1:]))

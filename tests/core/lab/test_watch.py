@@ -18,7 +18,14 @@ from agentscope_tuner.cli.app import app
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.lab.labels import beside
 from agentscope_tuner.lab.watch.betting import FalsePassTest, RiseTest, Wealth
-from agentscope_tuner.lab.watch.gaming_test import Sampling, SecondOpinion, asks_judge, asks_labels, is_held_out
+from agentscope_tuner.lab.watch.gaming_test import (
+    RewardScale,
+    Sampling,
+    SecondOpinion,
+    asks_judge,
+    asks_labels,
+    is_held_out,
+)
 from agentscope_tuner.lab.watch.live import Alarm, AlarmsFile, LiveWatch, RunWatch, step_scalars
 from agentscope_tuner.lab.watch.step_stats import Novelty, RewardJumps, paid, step_stats
 from agentscope_tuner.records.scored_rows import ScoredRow
@@ -61,6 +68,30 @@ def test_the_wealth_is_a_fair_game_on_the_edge_of_the_hypothesis() -> None:
                 before = wealth.add(earlier)
             after.append(wealth.add(value))
         assert 0.25 * after[0] + 0.75 * after[1] == pytest.approx(before)
+
+
+def test_a_scale_of_raw_rewards_is_known_by_a_right_answer() -> None:
+    scale = RewardScale()
+    scale.see([])
+    scale.see([-1.0, 3.0])
+    scale.see([-2.0, 0.5])
+    assert not scale.known
+    scale.found_right(-2.0)
+    assert not scale.known
+    scale.found_right(3.0)
+    # what comes later changes nothing
+    scale.see([-9.0, 9.0])
+    scale.found_right(9.0)
+    assert scale.known
+    assert [scale.points(reward) for reward in (-3.0, -2.0, 0.5, 3.0, 9.0)] == [0.0, 0.0, 0.5, 1.0, 1.0]
+    assert [scale.earns(reward) for reward in (-2.0, -1.9)] == [False, True]
+
+
+def test_rewards_from_0_to_1_are_points() -> None:
+    scale = RewardScale()
+    scale.see([0.2, 0.7])
+    assert scale.known
+    assert (scale.points(0.5), scale.earns(0.0), scale.earns(0.2)) == (0.5, False, True)
 
 
 def test_gaming_that_begins_late_is_found_soon() -> None:
