@@ -26,13 +26,6 @@ LEAST_CLUSTERS = 10
 _GROUPS, _FEW_GROUPS, _MANY_ROWS = 200, 40, 5_000
 
 
-def wilson(hits: int, total: int) -> Interval | None:
-    """The 95 % score interval of a share (Wilson 1927); None when `total` is 0."""
-    if not total:
-        return None
-    return _wilson(hits / total, total, _Z)
-
-
 def clustered_share(hits: Sequence[float], totals: Sequence[float]) -> Interval | None:
     """The 95 % interval of a share whose rows come in clusters, such as tasks, that resemble each other within.
 
@@ -59,10 +52,11 @@ def clustered_share(hits: Sequence[float], totals: Sequence[float]) -> Interval 
         effective = float(clusters) if share in (0.0, 1.0) else rows
     else:
         effective = min(rows, share * (1 - share) / variance)
-    return _wilson(share, effective, _t_quantile(clusters - 1))
+    return wilson(share, effective, _t_quantile(clusters - 1))
 
 
-def _wilson(share: float, rows: float, quantile: float) -> Interval:
+def wilson(share: float, rows: float, quantile: float = _Z) -> Interval:
+    """The score interval of a share of so many rows (Wilson 1927), by default of 95 %."""
     z2 = quantile * quantile
     middle = share + z2 / (2 * rows)
     spread = quantile * math.sqrt(share * (1 - share) / rows + z2 / (4 * rows * rows))

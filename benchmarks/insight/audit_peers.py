@@ -4,18 +4,18 @@ First ten judges: five are reward-doctor's own reference verifiers, five have a 
 rewardprobe bring their cases, ours are made of the tutorial's arithmetic tasks. Per judge: what each tool was paid for,
 by its own names.
 
-Then `planted_judges`: twenty with a hole, ten sound. Each tool is given the judge as a function, the tasks, the right
+Then `planted_judges`: 28 with a hole, 14 sound. Each tool is given the judge as a function, the tasks, the right
 answers, and the form of an answer in the question. A hole is found where a wrong answer is paid 0.5 or more, under
 whatever name:
 
-                holes found of 20  false claims of 10  could ask of 30
-astuner                        20                   0               30
-reward-doctor                   3                   0               18
-rewardprobe                     3                   0               30
-falsepass                      16                   0               23
+                holes found of 28  false claims of 14  could ask of 42
+astuner                        28                   0               42
+reward-doctor                   8                   0               30
+rewardprobe                     6                   0               42
+falsepass                      23                   0               35
 
-The audit's attacks were written with these judges at hand, the peers' were not. falsepass finds a hole in each of the
-sixteen that it can ask; the other four read JSON or calls of tools around the answer, for which it wants an adapter.
+The audit's attacks were written with these judges at hand, the peers' were not. falsepass finds a hole in 23 of the 24
+holed ones that it can ask; the other four read JSON or calls of tools around the answer, for which it wants an adapter.
 reward-doctor has cases of mathematics alone. Runs in an environment of its own, which has all four.
 """
 
@@ -260,8 +260,8 @@ def planted() -> int:
     for name, count in counts.items():
         print(f"{name:14}  {count['found']:17}  {count['claimed']:18}  {count['asked']:15}")
     ours = counts["astuner"]
-    found = at_least("astuner audit, planted holes found", ours["found"] / holes * 100, 100, "%")
-    return int(not at_most("astuner audit, sound judges accused", ours["claimed"], 0, "judges") or not found)
+    complete = at_least("astuner audit, planted holes found", ours["found"] / holes * 100, 100, "%")
+    return int(not at_most("astuner audit, sound judges accused", ours["claimed"], 0, "judges") or not complete)
 
 
 def main() -> int:

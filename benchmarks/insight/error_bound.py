@@ -108,14 +108,14 @@ def main() -> int:
         found = [alarms(kind, seed) for seed in range(each)]
         either = sum(any(one.values()) for one in found)
         shares = [sum(one[name] for one in found) / each for name in ("second opinion", "overpaid", "held-out")]
-        low, high = wilson(either, each) or (0.0, 1.0)
+        low, high = wilson(either / each, each)
         print(
             f"{kind:30} {each:>6} {shares[0]:>7.2%} {shares[1]:>9.2%} {shares[2]:>9.2%} {either / each:>8.2%}   "
             f"{low:.2%} to {high:.2%}",
             flush=True,
         )
         worst, total = max(worst, either / each), total + either
-    low, high = wilson(int(total), each * len(KINDS)) or (0.0, 1.0)
+    low, high = wilson(total / each / len(KINDS), each * len(KINDS))
     print(
         f"\nall: {total / each / len(KINDS):.2%} ({low:.2%} to {high:.2%}); promised: at most {ALPHA:.0%} of each kind"
     )

@@ -75,14 +75,14 @@ def test_a_scale_of_raw_rewards_is_known_by_a_right_answer() -> None:
     scale.see([])
     scale.see([-1.0, 3.0])
     scale.see([-2.0, 0.5])
-    assert not scale.known
-    scale.found_right(-2.0)
-    assert not scale.known
-    scale.found_right(3.0)
+    known = [scale.known]
+    for reward in (-2.0, 3.0):
+        scale.found_right(reward)
+        known.append(scale.known)
+    assert known == [False, False, True]
     # what comes later changes nothing
     scale.see([-9.0, 9.0])
     scale.found_right(9.0)
-    assert scale.known
     assert [scale.points(reward) for reward in (-3.0, -2.0, 0.5, 3.0, 9.0)] == [0.0, 0.0, 0.5, 1.0, 1.0]
     assert [scale.earns(reward) for reward in (-2.0, -1.9)] == [False, True]
 
@@ -379,6 +379,7 @@ def test_the_same_share_of_tasks_is_held_out_everywhere() -> None:
     assert 330 < len(held) < 470
     assert held[:3] == ["task-3", "task-7", "task-23"]
     assert not is_held_out("任务", 1e-9)
+    assert is_held_out("\ud800", 0.999)
 
 
 @pytest.mark.parametrize("holdout", ["0", "1", "2", "half", "=test", "split=", "nan"])
