@@ -22,7 +22,8 @@ asks for is read as a clause since, and the other half, unread, went from 9.3 % 
 use to a policy that does not know the answer, seven of them orders of a list. Only its figures have been read.
 `round10`, 342 and 150 rows of a further author in 14 languages, the wrong ones in families that no earlier round had:
 11.4 % and 34.7 %; 38 of the 39 paid need no answer to be known: the form, the notation or the closed form that the
-question asks for is left to be found.
+question asks for is left to be found. `round11`, 200 and 100 rows of the same author in 19 languages, half of them near
+relatives of what `round10` was paid or refused for, was written before the judge was mended from that.
 
 Every row goes through `load_judge(configs/math.yaml)`, the question as `task.main_query`. `--alone` leaves Math-Verify
 out.
@@ -44,7 +45,7 @@ from benchmarks.math.bench import RIVAL, ROOT, rival_pairs
 ROWS = Path(__file__).with_name("redteam")
 HALVES = ("dev", "unseen")
 # Rows of one author, scored at first contact before a mender reads them: --half names one
-ROUNDS = ("round1", "round2", "round3", "round4", "round5", "round6", "round7", "round8", "round9", "round10")
+ROUNDS = tuple(f"round{n}" for n in range(1, 12))
 WRONG_PAID_BAR, RIGHT_REFUSED_BAR = 1.0, 5.0
 
 
