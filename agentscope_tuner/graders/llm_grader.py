@@ -334,15 +334,12 @@ class LLMGrader(BaseGrader):
             rank, reason = self.parse(reply, texts)
             return _Places(rank), reason
         except Quotation as exc:
-            quoting = exc.sources("rank", texts["response"])
-            if not quoting:
-                raise
             size = len(texts["response"])
             try:
                 found: Sequence[float] = rank_of(exc.verdict, size)
             except ReplyError:
                 found = [(size + 1) / 2] * size
-            return _Places(found, quoting), reason_of(exc.verdict)
+            return _Places(found, exc.sources), reason_of(exc.verdict)
 
     def build_messages(self, texts: Texts, draw: int = 0) -> Prompt:
         """The question to the judge model; with `parse`, all that a grader of another kind has to change.
@@ -378,9 +375,10 @@ class LLMGrader(BaseGrader):
             if self.labels:
                 return self.labels[label_of({"label": said}, list(self.labels))], reason
             return score_of({"score": number_in(said)}, self.min_score, self.max_score), reason
-        key = "rank" if self.mode is GraderMode.LISTWISE else "label" if self.labels else "score"
-        verdict = final_json(reply, echoes({"response": texts["response"]}), key)
-        if self.mode is GraderMode.LISTWISE:
+        several = self.mode is GraderMode.LISTWISE
+        key = "rank" if several else "label" if self.labels else "score"
+        verdict = final_json(reply, echoes({"response": texts["response"]}), key, each_alone=several)
+        if several:
             return rank_of(verdict, len(texts["response"])), reason_of(verdict)
         if self.labels:
             return self.labels[label_of(verdict, list(self.labels))], reason_of(verdict)

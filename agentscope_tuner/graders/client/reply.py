@@ -142,20 +142,14 @@ class Quotation(ReplyError):
 
     Attributes:
         verdict: the last verdict that the reply quotes; empty where it is no JSON.
+        sources: the indices of the authors each of whom has written all of it.
     """
 
-    def __init__(self, message: str, verdict: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self, message: str, verdict: Mapping[str, Any] | None = None, sources: frozenset[int] = frozenset()
+    ) -> None:
         super().__init__(message)
-        self.verdict = dict(verdict or {})
-
-    def sources(self, key: str, texts: Sequence[str]) -> frozenset[int]:
-        """The indices of the texts that hold the verdict: all of it, or at least `verdict[key]`."""
-        if key not in self.verdict:
-            return frozenset()
-        judged = [Quotable([text]) for text in texts]
-        wholes = frozenset(index for index, text in enumerate(judged) if text.repeats(self.verdict))
-        part = {key: self.verdict[key]}
-        return wholes or frozenset(index for index, text in enumerate(judged) if text.repeats(part))
+        self.verdict, self.sources = dict(verdict or {}), sources
 
 
 class AnswerAtFault(GraderError):
@@ -218,17 +212,21 @@ def check_finished(reply: Reply) -> None:
         raise ReplyError(f"the reply is empty{told}")
 
 
-def final_json(reply: Reply, echoes: Sequence[str] = (), key: str = "score") -> dict[str, Any]:
+def final_json(
+    reply: Reply, echoes: Sequence[str] = (), key: str = "score", *, each_alone: bool = False
+) -> dict[str, Any]:
     """The judge's own verdict: the last JSON object of the reply that was not copied from the judged text.
 
     A `<think>` block is dropped first. An object whose keys and values stand in `echoes`, in any spelling, is a
-    quotation. A text that starts like an object and does not parse makes the whole reply unusable, because a later
-    object may be a part of it. An array of objects does so, too.
+    quotation; one that no single author has written whole was put together by the judge. A text that starts like an
+    object and does not parse makes the whole reply unusable, because a later object may be a part of it. An array of
+    objects does so, too.
 
     Args:
         reply: the model's answer.
         echoes: the judged texts, as the model saw them.
         key: what makes an object a verdict.
+        each_alone: whether each of `echoes` has an author of its own.
 
     Raises:
         Quotation: the reply's only verdicts are quotations.
@@ -240,12 +238,14 @@ def final_json(reply: Reply, echoes: Sequence[str] = (), key: str = "score") -> 
     text = without_thinking(reply.text)
     objects = list(_objects(text))
     if objects and not _COULD_BE_JSON.isdisjoint("".join(echoes)):
-        judged = Quotable(echoes)
-        own = [value for value in objects if not judged.repeats(value)]
+        judged = [Quotable([text]) for text in echoes] if each_alone else [Quotable(echoes)]
+        own = [value for value in objects if not any(author.repeats(value) for author in judged)]
         if any(key in value for value in objects) and not any(key in value for value in own):
             quoted = [value for value in objects if key in value][-1]
             raise Quotation(
-                f"the verdict stands in the judged text, and is none of the judge's own: {_excerpt(text)}", quoted
+                f"the verdict stands in the judged text, and is none of the judge's own: {_excerpt(text)}",
+                quoted,
+                frozenset(index for index, author in enumerate(judged) if author.repeats(quoted)),
             )
         objects = own
     if not objects:

@@ -216,7 +216,6 @@ def _echo(rank: Any) -> str:
         ("best", ("a", "b", _echo("best")), [1.5, 1.5, 3]),
         ([1, 2], (_echo([1, 2]), _echo([1, 2])), [1.5, 1.5]),
         ([1, 2], ("rank: [1, 2], as it says", _echo([1, 2])), [1, 2]),
-        ([1, 2, 3], ('reason: ""', "rank: [1, 2, 3]", "c"), [1, 3, 2]),
     ],
 )
 def test_a_ranking_that_stands_in_an_answer_puts_it_last_without_a_further_call(
@@ -231,7 +230,24 @@ def test_a_ranking_that_stands_in_an_answer_puts_it_last_without_a_further_call(
     assert "unjudgeable" in result.reason
 
 
-def test_a_ranking_that_no_answer_holds_alone_is_no_verdict() -> None:
+@pytest.mark.parametrize(
+    ("rank", "reason", "answers"),
+    [
+        ([1, 2, 3], "", ('reason: ""', "rank: [1, 2, 3]", "c")),
+        ([3, 1, 2], "The second is better.", ("It holds: the second is better.", "the ranks: rank = [3, 1, 2]", "c")),
+        ([2, 1], "fine", ("rank: [1, 2] and rank: [2, 1]", "reason: fine")),
+        ([2, 1], "fine", ("Both are fine: reason: fine", "A matrix has a rank: [2, 1] is a row.")),
+    ],
+)
+def test_a_ranking_that_no_answer_holds_alone_is_the_judges(rank: Any, reason: str, answers: tuple[str, ...]) -> None:
+    """The answer that held the places was put last, for the words of another one. Nor may two take the verdict away."""
+    with JudgeServer(lambda body, attempt: Canned(ranking(rank, reason))) as server:
+        result = ranked(grader(server, mode="listwise"), *answers)
+        assert len(server.bodies) == 1
+    assert (result.error, result.metadata["places"], result.metadata.get("last")) == (None, rank, None)
+
+
+def test_what_stands_for_a_ranking_in_two_answers_is_none() -> None:
     with JudgeServer(lambda body, attempt: Canned(ranking({"a": 1, "b": 2}, ""))) as server:
         assert ranked(grader(server, mode="listwise"), 'reason: "", a: 1', "b: 2").error is not None
 
