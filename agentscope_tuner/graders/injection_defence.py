@@ -186,7 +186,8 @@ def neutralise(text: str, max_chars: int | None = None, tokens: tuple[str, ...] 
         tokens: special tokens of the judge's own tokenizer, where it is known; other markers are found by their shape.
         judged: whether a policy may have written it; then what may be the head of a turn is a marker, too.
     """
-    text = shortened(text, max_chars)
+    if max_chars is not None and len(text) > max_chars:
+        text = shortened(text, max_chars)
     if not text.isascii():
         text = text.encode("utf-8", "replace").decode("utf-8")
     if not (text.isascii() and text.isprintable()):
@@ -196,12 +197,13 @@ def neutralise(text: str, max_chars: int | None = None, tokens: tuple[str, ...] 
         if not tokens and not _SUSPECT.search(text):
             return text  # true of most texts, and many times cheaper than the search for markers
         return _respelled(text, found)
-    return shortened(_respelled(text, found), max_chars and 2 * max_chars)
+    text = _respelled(text, found)
+    return text if max_chars is None else shortened(text, 2 * max_chars)
 
 
-def shortened(text: str, max_chars: int | None) -> str:
+def shortened(text: str, max_chars: int) -> str:
     """`text`, without its middle where it is longer than `max_chars`."""
-    if max_chars is None or len(text) <= max_chars:
+    if len(text) <= max_chars:
         return text
     head, tail = text[: max_chars * 2 // 3], text[len(text) - max_chars // 3 :]
     return f"{head}\n(… {len(text) - len(head) - len(tail)} characters left out …)\n{tail}"
@@ -235,9 +237,13 @@ def delimiter_of(texts: Mapping[str, str | Sequence[str]]) -> str:
     return hmac.new(_SECRET, json.dumps(texts, sort_keys=True).encode(), hashlib.sha256).hexdigest()[:16]
 
 
+#: The end of every mark.
+MARK_END = "| "
+
+
 def mark_of(delimiter: str) -> str:
     """What every line of judged text begins with."""
-    return f"{delimiter[:4]}| "
+    return delimiter[:4] + MARK_END
 
 
 def fence_all(texts: Mapping[str, str | Sequence[str]], delimiter: str) -> dict[str, str]:
@@ -247,12 +253,11 @@ def fence_all(texts: Mapping[str, str | Sequence[str]], delimiter: str) -> dict[
     """
     blocks, mark = {}, mark_of(delimiter)
     for name, text in texts.items():
-        items = [(name, text)] if isinstance(text, str) else _titled(name, text)
-        fenced = [
-            f"[BEGIN {title} {delimiter}]\n{mark}{item.replace(chr(10), chr(10) + mark)}\n[END {title} {delimiter}]"
-            for title, item in items
-        ]
-        blocks[name] = "\n\n".join(fenced)
+        fenced = ""
+        for title, item in [(name, text)] if isinstance(text, str) else _titled(name, text):
+            marked = item.replace("\n", f"\n{mark}")
+            fenced += f"\n\n[BEGIN {title} {delimiter}]\n{mark}{marked}\n[END {title} {delimiter}]"
+        blocks[name] = fenced[2:]
     return blocks
 
 

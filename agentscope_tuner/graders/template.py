@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from enum import StrEnum
+from functools import lru_cache
 from typing import Literal
 
 from pydantic import BaseModel, ConfigDict
@@ -96,8 +97,7 @@ class PromptTemplate(BaseModel):
 
     def variables(self, language: LanguageEnum | str) -> set[str]:
         """The names of the variables that the messages in `language` use."""
-        found = (_style(message.content).findall(message.content) for message in self.in_language(language))
-        return {name for names in found for name in names if name}
+        return {name for message in self.in_language(language) for _, name in _pieces(message.content)[0]}
 
     def stated_range(self, language: LanguageEnum | str) -> tuple[float, float] | None:
         """The range of scores that the prompt's words state; None if they state none, or several ranges that differ.
@@ -140,15 +140,13 @@ def fill(text: str, values: Mapping[str, str]) -> str:
         ValueError: a variable has no value.
     """
 
-    def value_of(match: re.Match[str]) -> str:
-        name = match[1]
-        if name is None:
-            return match[0][0]
+    pieces, rest = _pieces(text)
+    filled = ""
+    for before, name in pieces:
         if name not in values:
             raise ValueError(f"the prompt uses {{{name}}}, which was not given; given are {sorted(values)!r}")
-        return values[name]
-
-    return _style(text).sub(value_of, text)
+        filled += before + values[name]
+    return filled + rest
 
 
 def headings(text: str) -> tuple[str, ...]:
@@ -157,5 +155,16 @@ def headings(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(piece for piece in pieces if len(piece) > 1 and re.search(r"\w", piece)))
 
 
-def _style(text: str) -> re.Pattern[str]:
-    return _FORMAT_STYLE if "{{" in text else _VARIABLE
+@lru_cache(maxsize=512)
+def _pieces(text: str) -> tuple[list[tuple[str, str]], str]:
+    """Each variable behind the text before it, and the text behind the last one."""
+    pieces: list[tuple[str, str]] = []
+    before, end = "", 0
+    for match in (_FORMAT_STYLE if "{{" in text else _VARIABLE).finditer(text):
+        before, end = before + text[end : match.start()], match.end()
+        if match[1] is None:
+            before += match[0][0]
+        else:
+            pieces.append((before, match[1]))
+            before = ""
+    return pieces, before + text[end:]

@@ -14,7 +14,7 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, TypeVar
 
 from agentscope_tuner._http.limiter import is_refused
@@ -70,6 +70,7 @@ class Prompt:
         schema: the JSON schema of the reply; None when the reply is free text.
         top_logprobs: how many log probabilities to ask for per token; 0 for none.
         draw: the number of the vote. Prompts with different draws are different questions.
+        images: shown before the last message, by the names under which the messages speak of them; as URLs.
     """
 
     messages: Sequence[ChatMessage] | Callable[[], Sequence[ChatMessage]]
@@ -77,6 +78,7 @@ class Prompt:
     schema: Mapping[str, Any] | None = None
     top_logprobs: int = 0
     draw: int = 0
+    images: Mapping[str, str] = field(default_factory=dict)
 
     def written(self) -> Sequence[ChatMessage]:
         """The messages."""
