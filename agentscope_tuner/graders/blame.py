@@ -23,11 +23,17 @@ from typing import TypeVar
 from agentscope_tuner.errors import GraderError
 from agentscope_tuner.graders.client.chat_model import Answer, ChatModel, Prompt
 from agentscope_tuner.graders.client.reply import AnswerAtFault, LateReplies, Quotation, Reply, UnreadableReplies
+from agentscope_tuner.graders.prompt import Trajectory
 
 T = TypeVar("T")
 
 #: What stands in the place of an answer when its question is tried without it.
 HARMLESS = "I do not know."
+# Of 32 by 32 pixels
+_WHITE = (
+    "data:image/png;base64,"
+    "iVBORw0KGgoAAAANSUhEUgAAACAAAAAgAQAAAABbAUdZAAAAD0lEQVR42mP4DwQMg5cAANrpf4Em8vpjAAAAAElFTkSuQmCC"
+)
 # How many tries about the answer have failed at least after the first, second … question about a harmless one was read,
 # and how many more for each that was not
 _FAILED = (3, 5, 7, 8)
@@ -50,6 +56,15 @@ def final(parse: Callable[[Reply], T]) -> Callable[[Reply], T]:
             raise AnswerAtFault(f"the answer's own text prevents a verdict: {exc!s:.400}") from exc
 
     return read
+
+
+def harmless_beside(response: object) -> str | Trajectory:
+    """What stands in the place of `response`: with an image where it holds one, or a model that takes none would seem
+    to fail over the answer.
+    """
+    if isinstance(response, Trajectory) and response.images:
+        return Trajectory([HARMLESS, "(image)"], images={"image": _WHITE})
+    return HARMLESS
 
 
 class _NoStore:

@@ -8,7 +8,7 @@ from typing import Any
 
 from agentscope_tuner.graders.base_grader import BaseGrader
 from agentscope_tuner.graders.client.chat_model import ChatModel, Prompt
-from agentscope_tuner.graders.client.usage import Usage, message_tokens
+from agentscope_tuner.graders.client.usage import IMAGE_TOKENS, Usage, message_tokens
 from agentscope_tuner.graders.combine import WeightedSumGrader
 from agentscope_tuner.graders.llm_grader import LLMGrader
 
@@ -68,7 +68,7 @@ class Reckoner:
             if key in self._seen or model.is_kept(prompt):
                 return Usage(cache_hits=1)
             self._seen.add(key)
-        asked = message_tokens([message.content for message in prompt.written()])
+        asked = message_tokens([message.content for message in prompt.written()]) + IMAGE_TOKENS * len(prompt.images)
         replied = _reply_tokens(prompt)
         replied = min(replied, settings.max_tokens or replied)
         cost = settings.prices.cost(asked, replied) if settings.prices else 0.0

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from agentscope_tuner.errors import Cause, GraderError
-from agentscope_tuner.graders.blame import HARMLESS, ask_about, final
+from agentscope_tuner.graders.blame import ask_about, final, harmless_beside
 from agentscope_tuner.graders.client.chat_model import ChatModel, Prompt
 from agentscope_tuner.graders.client.reply import AnswerAtFault, Reply, ReplyError, final_json, label_score, score_of
 from agentscope_tuner.graders.client.usage import Usage
@@ -111,7 +111,7 @@ class CriteriaGrader:
         self.calls, self.score_from, self.max_chars = calls, score_from, max_chars
 
     async def decide(
-        self, query: str, response: Any, criteria: Sequence[str], spans: Spans = ()
+        self, query: Any, response: Any, criteria: Sequence[str], spans: Spans = ()
     ) -> tuple[list[Met], Usage]:
         """Whether `response`, a text or a Trajectory, meets each of `criteria`, in their order, and the usage.
 
@@ -138,13 +138,13 @@ class CriteriaGrader:
                 task.cancel()
         return [met for (met,), _ in answers], sum((usage for _, usage in answers), Usage())
 
-    async def _ask(self, query: str, response: Any, criteria: Sequence[str], spans: Spans) -> tuple[list[Met], Usage]:
+    async def _ask(self, query: Any, response: Any, criteria: Sequence[str], spans: Spans) -> tuple[list[Met], Usage]:
         def question(shown: Any) -> tuple[Prompt, Callable[[Reply], list[Met]]]:
             texts = self._texts(query, shown)
             return self._prompt(texts, criteria, spans), lambda reply: self._parse(reply, texts, spans)
 
         prompt, read = question(response)
-        answer = await ask_about(self.model, prompt, final(read), lambda: question(HARMLESS))
+        answer = await ask_about(self.model, prompt, final(read), lambda: question(harmless_beside(response)))
         return answer.value, answer.usage
 
     def _parse(self, reply: Reply, texts: Texts, spans: Spans) -> list[Met]:
@@ -153,7 +153,7 @@ class CriteriaGrader:
             return [Met(label_score(reply, {yes: 1.0, no: 0.0}))]
         return _verdicts(replace(reply, text=without_marks(reply.text, texts)), texts, spans)
 
-    def prompts(self, query: str, response: Any, criteria: Sequence[str], spans: Spans = ()) -> list[Prompt]:
+    def prompts(self, query: Any, response: Any, criteria: Sequence[str], spans: Spans = ()) -> list[Prompt]:
         """The prompts that `decide` would send, for estimates; nothing is sent."""
         try:
             texts = self._texts(query, response)
@@ -164,7 +164,7 @@ class CriteriaGrader:
             return [self._prompt(texts, criteria, spans)]
         return [self._prompt(texts, [text], [span]) for text, span in zip(criteria, spans, strict=True)]
 
-    def _texts(self, query: str, response: Any) -> Texts:
+    def _texts(self, query: Any, response: Any) -> Texts:
         shown = {"query": query, "response": response}
         return as_texts(shown, self.language, self.max_chars, self.model.settings.markers)
 

@@ -22,7 +22,7 @@ from agentscope_tuner.graders.base_grader import (
     model_of,
     score_range,
 )
-from agentscope_tuner.graders.blame import HARMLESS, ask_about, final
+from agentscope_tuner.graders.blame import HARMLESS, ask_about, final, harmless_beside
 from agentscope_tuner.graders.client.chat_model import Answer, ChatModel, Prompt
 from agentscope_tuner.graders.client.reply import (
     AnswerAtFault,
@@ -323,7 +323,7 @@ class LLMGrader(BaseGrader):
         prompt, read = question(values)
         harmless: Any = [HARMLESS, f"{HARMLESS} Sorry."]
         if self.mode is GraderMode.POINTWISE:
-            harmless, read = HARMLESS, final(read)
+            harmless, read = harmless_beside(response), final(read)
         return await ask_about(self.model, prompt, read, lambda: question({**values, "response": harmless}))
 
     def _places(self, reply: Reply, texts: Texts) -> tuple[_Places, str]:

@@ -21,7 +21,7 @@ from agentscope_tuner.task_judge.contract.loading import resolve_protocol
 from agentscope_tuner.task_judge.llm.jury import LLMPanel
 from agentscope_tuner.task_judge.llm.model_judge import ModelJudge
 from agentscope_tuner.task_judge.llm.probes import Probes
-from agentscope_tuner.task_judge.llm.rollout_fields import USUAL_PATHS, as_shown, check_path, read_path, read_response
+from agentscope_tuner.task_judge.llm.rollout_fields import USUAL_PATHS, Reader, check_path
 from agentscope_tuner.task_judge.llm.settings import READY_PATHS, WHERE, LLMJudgeConfig, build_grader, build_panels
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
@@ -55,10 +55,13 @@ class LLMJudge(ModelJudge):
         if not type(self.grader).aevaluate.__module__.startswith("agentscope_tuner."):
             # The deadline of our calls does not bound a user's own grader
             self.bounds_itself = False
+        if mine.images == "send" and self.ranks_groups():
+            raise ConfigError(f"{WHERE}.images: a judge that ranks is shown texts alone, got 'send'")
         self.range = self._range()
         self.paths = self._paths()
         self.first, self.dearer = (LLMPanel(graders, mine, self.range) for graders in (first, dearer))
         self._probes = Probes(mine.probes, WHERE)
+        self._reader = Reader(WHERE, mine.images == "send")
         self.judge_models, self.response_path = self.panels.every, self.paths["response"]
         self.top_score = self.range[1]
         scores = [] if self.ranks_groups() or len(self.panels.every) < 2 else [*self.panels.first, *self.panels.dearer]
@@ -66,6 +69,7 @@ class LLMJudge(ModelJudge):
             "place" if self.ranks_groups() else "score",
             *self.panels.metric_names,
             *(f"score_{name}" for name in scores),
+            *self._reader.counted(),
             *Usage.metric_names(),
         )
 
@@ -109,14 +113,15 @@ class LLMJudge(ModelJudge):
             raise JudgeError("a listwise judge ranks an advantage group (compute_rewards)", cause=Cause.CONFIG)
         with metered() as meter:
             values = self._values(workflow_task, workflow_output)
-            if not is_empty(values["response"]):
+            if self.settings.probes != "off" and not is_empty(values["response"]):
                 await self._probes.check(lambda text: self._shares(values, text), values.get("ground_truth"))
             found = first = await self.first.score(values)
             told = ""
             if self._escalates({"score": first.share, "disagreement": first.disagreement}) and not first.filtered_by:
                 found = await self.dearer.score(values)
                 told = f"asked again at {first.score:g}: "
-        metrics = {"score": found.score, **found.metrics, **meter.usage.metrics()}
+        sent = self._reader.counted(*values.values())
+        metrics = {"score": found.score, **found.metrics, **sent, **meter.usage.metrics()}
         if self.panels.when is not None:
             metrics["escalated"] = float(found is not first)
         if len(self.panels.every) > 1:
@@ -219,19 +224,22 @@ class LLMJudge(ModelJudge):
                 return f"missing: {path} is {value!r}"
         return None
 
+    def _values(self, task: WorkflowTask, output: WorkflowOutput) -> dict[str, Any]:
+        values: dict[str, Any] = {}
+        for name, path in self.paths.items():
+            values[name] = self._value(name, path, task, output)
+        return values
+
     def _value(self, name: str, path: str, task: WorkflowTask, output: WorkflowOutput) -> Any:
         """The value at `path`; None where nobody named the path, and the prompt can do without the value."""
+        if name == "response":
+            return self._reader.response(path, task, output)
         try:
-            return read_path(path, task, output)
+            return self._reader.value(path, task, output)
         except JudgeError:
             if name in self.settings.reads or name not in getattr(self.grader, "optional", ()):
                 raise
             return None
-
-    def _values(self, task: WorkflowTask, output: WorkflowOutput) -> dict[str, Any]:
-        values = {name: self._value(name, path, task, output) for name, path in self.paths.items()}
-        values["response"] = read_response(self.response_path, task, output)
-        return {name: as_shown(value) for name, value in values.items()}
 
 
 class PairwiseJudge(LLMJudge):

@@ -20,12 +20,13 @@ from agentscope_tuner.graders.prompt import Trajectory, is_empty
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward
 from agentscope_tuner.task_judge.http.gathered import Gathered
 from agentscope_tuner.task_judge.llm.probes import Once
-from agentscope_tuner.task_judge.llm.rollout_fields import USUAL_PATHS, as_shown, check_path, read_path, read_response
+from agentscope_tuner.task_judge.llm.rollout_fields import USUAL_PATHS, Reader, check_path
 from agentscope_tuner.task_judge.reward_model.chat import ChatFormat
 from agentscope_tuner.task_judge.reward_model.wire import WIRES, Chat, NoScore, WireName, encoded, scores
 from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
 
 WHERE = f"{SECTION}.reward_model"
+_READER = Reader()
 _DEADLINE_SECONDS = 120.0
 _BATCH_BYTES = 2**20
 # Statuses that may say of one chat that it is too long, or forbidden by a gateway
@@ -140,10 +141,10 @@ class RewardModelJudge(BaseJudge):
     async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
         """See BaseJudge."""
         mine = self.settings
-        response = read_response(mine.reads.response, workflow_task, workflow_output)
+        response = _READER.response(mine.reads.response, workflow_task, workflow_output)
         if is_empty(response):
             return Reward(mine.clip[0], False, reason=NO_CONTENT, filtered_by="no_content")
-        query = as_shown(read_path(mine.reads.query, workflow_task, workflow_output))
+        query = _READER.value(mine.reads.query, workflow_task, workflow_output)
         if query is None:
             raise JudgeError(f"{mine.reads.query} is missing: it is null, or NaN", cause=Cause.REFERENCE)
         asked, label = _text(query), str(workflow_task.task.metadata.get("answer", ""))

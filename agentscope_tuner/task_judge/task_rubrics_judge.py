@@ -22,7 +22,7 @@ from agentscope_tuner.task_judge.base_judge import Counts, Reward
 from agentscope_tuner.task_judge.llm.jury import CriteriaPanel
 from agentscope_tuner.task_judge.llm.model_judge import ModelJudge
 from agentscope_tuner.task_judge.llm.probes import Probes
-from agentscope_tuner.task_judge.llm.rollout_fields import USUAL_PATHS, as_shown, check_path, read_path, read_response
+from agentscope_tuner.task_judge.llm.rollout_fields import USUAL_PATHS, Reader, check_path, read_path
 from agentscope_tuner.task_judge.llm.settings import ModelsSection, build_panels
 from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
 
@@ -98,11 +98,13 @@ class TaskRubricsJudge(ModelJudge):
         self._common = self._from_file(mine.rubrics_file)
         self._counts: dict[str, tuple[int, int]] = {}
         self._probes = Probes(mine.probes, WHERE)
+        self._reader = Reader(WHERE, mine.images == "send")
         self.judge_models, self.response_path = self.panels.every, mine.reads.response
         # Criteria have no range of scores, so injected texts ask for ten points
         self.top_score = 10.0
         counts = ("score", "criteria", "criteria_met", "criteria_quoted", "criteria_absent", "criteria_unproven")
-        self.metric_names = (*counts, *self.panels.metric_names, *Usage.metric_names())
+        sent = self._reader.counted()
+        self.metric_names = (*counts, *self.panels.metric_names, *sent, *Usage.metric_names())
 
     async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
         """See BaseJudge."""
@@ -125,13 +127,13 @@ class TaskRubricsJudge(ModelJudge):
                 return Reward(0.0, False, reason=told, metrics=meter.usage.metrics(), filtered_by="unjudgeable")
         met = _in_order(found.met, order)
         self._count(workflow_task, rubrics, met)
-        metrics = {**found.metrics, **meter.usage.metrics()}
+        metrics = {**found.metrics, **self._reader.counted(query, response), **meter.usage.metrics()}
         if self.panels.when is not None:
             metrics["escalated"] = float(found is not first)
         told = "asked again; " if found is not first else ""
         return self._reward(rubrics, met, metrics, told + found.told)
 
-    async def _shares(self, rubrics: Rubrics, query: str, text: str) -> dict[str, float]:
+    async def _shares(self, rubrics: Rubrics, query: str | Trajectory, text: str) -> dict[str, float]:
         """Each model's score of the answer `text`."""
         graders = {**self.first.graders, **self.dearer.graders}
         found = {}
@@ -140,18 +142,18 @@ class TaskRubricsJudge(ModelJudge):
             found[name] = self._score(rubrics, list((await alone.decide(query, text, rubrics.criteria)).met))
         return found
 
-    def _case(self, task: WorkflowTask, output: WorkflowOutput) -> tuple[Rubrics, str, str | Trajectory]:
+    def _case(self, task: WorkflowTask, output: WorkflowOutput) -> tuple[Rubrics, str | Trajectory, str | Trajectory]:
         """The criteria, the query and the response."""
         reads = self.settings.reads
         rubrics = self._common or self._rubrics(read_path(reads.rubrics, task, output))
-        response = read_response(reads.response, task, output)
+        response = self._reader.response(reads.response, task, output)
         if rubrics.files:
             response = _with_files(response, rubrics.files, output)
-        query = as_shown(read_path(reads.query, task, output))
+        query = self._reader.value(reads.query, task, output)
         if query is None:
             cause = Cause.REFERENCE if reads.query.startswith("task.") else Cause.INPUT
             raise JudgeError(f"{reads.query} is missing: it is null, or NaN", cause=cause)
-        return rubrics, "\n\n".join(query) if isinstance(query, Trajectory) else str(query), response
+        return rubrics, query if isinstance(query, Trajectory) else str(query), response
 
     def estimate(
         self, workflow_task: WorkflowTask, workflow_outputs: Sequence[WorkflowOutput], reckoner: Reckoner
@@ -250,7 +252,7 @@ def _with_files(response: str | Trajectory, files: Sequence[str], output: Workfl
         )
     before = response if isinstance(response, Trajectory) else Trajectory([response])
     texts = [f"({path})\n{written.get(path, '(no such file)')}" for path in files]
-    return Trajectory([*texts, *before], [*["assistant"] * len(texts), *before.roles])
+    return Trajectory([*texts, *before], [*["assistant"] * len(texts), *before.roles], before.images)
 
 
 def _in_order(met: Sequence[Met], order: Sequence[int]) -> list[Met]:

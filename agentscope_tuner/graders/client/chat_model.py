@@ -15,6 +15,7 @@ import json
 import os
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from typing import Any, Generic, TypeVar
 
 from agentscope_tuner._http.limiter import is_refused
@@ -282,10 +283,11 @@ class ChatModel:
 
     def _body(self, prompt: Prompt) -> dict[str, Any]:
         settings = self.settings
-        body: dict[str, Any] = {
-            "model": settings.model_name,
-            "messages": [{"role": message.role, "content": message.content} for message in prompt.written()],
-        }
+        messages: list[dict[str, Any]] = [message.model_dump() for message in prompt.written()]
+        if prompt.images:
+            parts = [_part(name, url) for name, url in prompt.images.items()]
+            messages[-1]["content"] = [*chain(*parts), {"type": "text", "text": messages[-1]["content"]}]
+        body: dict[str, Any] = {"model": settings.model_name, "messages": messages}
         if settings.temperature is not None:
             body["temperature"] = settings.temperature
         if prompt.top_logprobs:
@@ -294,3 +296,7 @@ class ChatModel:
         elif settings.max_tokens is not None:
             body["max_tokens"] = settings.max_tokens
         return body | settings.extra_body
+
+
+def _part(name: str, url: str) -> list[dict[str, Any]]:
+    return [{"type": "text", "text": f"image {name}:"}, {"type": "image_url", "image_url": {"url": url}}]

@@ -34,7 +34,7 @@ from agentscope_tuner._run.forks import unforked
 from agentscope_tuner.errors import GraderError, GraderTimeout
 from agentscope_tuner.graders.client.reply import LateReplies, Reply, ReplyError, UnreadableReplies
 from agentscope_tuner.graders.client.settings import ChatSettings, Endpoint
-from agentscope_tuner.graders.client.usage import Breaker, Spending, Usage, count_spent
+from agentscope_tuner.graders.client.usage import IMAGE_TOKENS, Breaker, Spending, Usage, count_spent
 from agentscope_tuner.graders.client.verdict_cache import VerdictCache, default_cache_dir
 
 if TYPE_CHECKING:
@@ -215,7 +215,10 @@ async def _one_reply(
 ) -> tuple[Reply, Usage]:
     """One try with `key`, in the strongest format that the endpoint takes."""
     prices = state.settings.prices
-    prompt = sum(len(message["content"]) for message in body["messages"]) // 3
+    prompt = 0
+    for message in body["messages"]:
+        content = message["content"]
+        prompt += len(content) // 3 if isinstance(content, str) else _tokens_of_parts(content)
     expected, cost = prompt + _REPLY_TOKENS, prices.cost(prompt, _REPLY_TOKENS) if prices else 0.0
 
     def send(fields: Mapping[str, Any]) -> Awaitable[Any]:
@@ -236,6 +239,10 @@ async def _one_reply(
     state.limiter.correct(expected, usage.prompt_tokens + usage.completion_tokens)
     state.spending.spent(expected, cost, usage)
     return reply, usage
+
+
+def _tokens_of_parts(parts: Sequence[Mapping[str, Any]]) -> int:
+    return sum(len(part["text"]) // 3 if "text" in part else IMAGE_TOKENS for part in parts)
 
 
 async def _in_turn(

@@ -266,7 +266,7 @@ class CriteriaPanel:
     ) -> None:
         self.graders, self._rule, self._failed = graders, rule, failed_jurors
 
-    async def decide(self, query: str, response: Any, criteria: Sequence[Criterion]) -> PanelCriteria:
+    async def decide(self, query: Any, response: Any, criteria: Sequence[Criterion]) -> PanelCriteria:
         """The panel's verdict on each of `criteria`.
 
         A yes without a quote earns nothing: it does not count for the answer, and where a criterion speaks against an
@@ -284,7 +284,7 @@ class CriteriaPanel:
         return PanelCriteria([self._one(votes) for votes in by_criterion], apart, told, ballot.metrics(apart))
 
     async def _votes(
-        self, grader: CriteriaGrader, query: str, response: Any, criteria: Sequence[Criterion]
+        self, grader: CriteriaGrader, query: Any, response: Any, criteria: Sequence[Criterion]
     ) -> Sequence[Met]:
         shown, spans = [one.text for one in criteria], [one.span for one in criteria]
         try:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import difflib
+import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
@@ -37,10 +39,10 @@ def check_path(path: str, where: str) -> None:
 
 
 def read_path(path: str, task: WorkflowTask, output: WorkflowOutput) -> Any:
-    """The value at `path`; chat messages become a `Trajectory`.
+    """The value at `path`.
 
     Raises:
-        JudgeError: there is no value at `path`, or a message there holds an image for the policy.
+        JudgeError: there is none.
     """
     root, *rest = path.split(".")
     value: Any = task.task if root == "task" else output
@@ -52,74 +54,160 @@ def read_path(path: str, task: WorkflowTask, output: WorkflowOutput) -> Any:
             known = sorted(map(str, value)) if isinstance(value, Mapping) else []
             cause = Cause.REFERENCE if root == "task" else Cause.INPUT
             raise JudgeError(f"{path} is missing: {so_far} has no {part!r}, only {known!r:.300}", cause=cause) from exc
-    return _turns(value, path) if _is_messages(value) else value
+    return value
 
 
-def read_response(path: str, task: WorkflowTask, output: WorkflowOutput) -> str | Trajectory:
-    """The answer at `path`.
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Reads what a judge model is shown.
 
-    Raises:
-        JudgeError: there is none, or it is neither a text nor chat messages.
+    Args:
+        where: the section whose key `images` says what becomes of images; empty where it has no such key.
+        images: whether the model is sent images.
     """
-    response = read_path(path, task, output)
-    if not isinstance(response, str | Trajectory):
-        raise JudgeError(f"{path} must be a text or chat messages, got {type(response).__name__}", cause=Cause.INPUT)
-    return response
 
+    where: str = ""
+    images: bool = False
 
-def as_shown(value: Any) -> Any:
-    """A value as a judge model is shown it: a number as text, for references are often numbers; and NaN, which is how
-    data frames write an empty cell, as None."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
+    def counted(self, *values: Any) -> dict[str, float]:
+        """The metric `judge_images` of a verdict on `values`; none where the model is sent no images."""
+        sent = sum(len(value.images) for value in values if isinstance(value, Trajectory))
+        return {"judge_images": float(sent)} if self.images else {}
+
+    def value(self, path: str, task: WorkflowTask, output: WorkflowOutput) -> Any:
+        """The value at `path`: a number as text, for references are often numbers; NaN, which is how data frames write
+        an empty cell, as None; chat messages as a `Trajectory`.
+
+        Raises:
+            JudgeError: there is no value at `path`, or a message there shows the policy what the model cannot be shown.
+        """
+        value = read_path(path, task, output)
+        if isinstance(value, list) and value and all(map(_is_message, value)):
+            return _Turns(self, path).trajectory(value)
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return str(value) if value == value else None
         return value
-    return str(value) if value == value else None
 
+    def response(self, path: str, task: WorkflowTask, output: WorkflowOutput) -> str | Trajectory:
+        """The answer at `path`: a text, chat messages, or the blocks of one.
 
-def _is_messages(value: Any) -> bool:
-    return isinstance(value, list) and bool(value) and all(map(_is_message, value))
+        Raises:
+            JudgeError: there is none, or it is none of these.
+        """
+        value = self.value(path, task, output)
+        if isinstance(value, str | Trajectory):
+            return value
+        if isinstance(value, list) and value and all(isinstance(part, Mapping) and "type" in part for part in value):
+            return _Turns(self, path).trajectory([{"role": "assistant", "content": value}])
+        raise JudgeError(f"{path} must be a text or chat messages, got {type(value).__name__}", cause=Cause.INPUT)
 
 
 def _is_message(item: Any) -> bool:
     return isinstance(item, Mapping) and "role" in item and ("content" in item or "tool_calls" in item)
 
 
-def _turns(messages: list[Mapping[str, Any]], path: str) -> Trajectory:
-    roles = [str(message["role"]) for message in messages]
-    texts = [_content(message, role, path) for message, role in zip(messages, roles, strict=True)]
-    return Trajectory(texts, roles)
+class _Turns:
+    """Makes chat messages a Trajectory. Images are shown as `(image <digest>)`, and kept beside the turns."""
 
+    def __init__(self, reader: Reader, path: str) -> None:
+        self._reader, self._path = reader, path
+        self._images: dict[str, str] = {}
+        self._role = ""
 
-def _content(message: Mapping[str, Any], role: str, path: str) -> str:
-    content = message.get("content")
-    parts = content if isinstance(content, list) else [content]
-    texts = [_part(part, role, path) for part in parts]
-    if calls := message.get("tool_calls"):
-        texts.append(json.dumps(calls, ensure_ascii=False, default=str))
-    return "\n".join(text for text in texts if text)
+    def trajectory(self, messages: Sequence[Mapping[str, Any]]) -> Trajectory:
+        """The turns of `messages`."""
+        turns, roles = [], [str(message["role"]) for message in messages]
+        for message, self._role in zip(messages, roles, strict=True):
+            texts = self._texts(message.get("content"))
+            if calls := message.get("tool_calls"):
+                texts.append(_as_json(calls))
+            turns.append("\n".join(filter(None, texts)))
+        return Trajectory(turns, roles, self._images)
 
+    def _texts(self, content: Any) -> list[str]:
+        return [self._text(part) for part in (content if isinstance(content, list) else [content])]
 
-def _part(part: Any, role: str, path: str) -> str:
-    """One part of a message as text.
+    def _text(self, part: Any) -> str:
+        """One block of a message as text."""
+        if part is None or isinstance(part, str):
+            return part or ""
+        if not isinstance(part, Mapping):
+            return self._file(type(part).__name__, part)
+        if isinstance(part.get("text"), str):
+            return str(part["text"])
+        kind = str(part.get("type", ""))
+        # What a tool gave back holds blocks of its own: `output` in agentscope, `content` in others
+        nested = next((key for key in ("output", "content") if isinstance(part.get(key), list)), None)
+        if nested is not None:
+            told = {name: value for name, value in part.items() if name != nested}
+            return "\n".join([_as_json(told), *self._texts(part[nested])])
+        if not kind or _IS_FILE.search(kind) or _FILES.intersection(part):
+            return self._file(kind or "file", part)
+        return _as_json(part)
 
-    Raises:
-        JudgeError: the part is an image or another file, in a message that the policy did not cause.
-    """
-    if part is None or isinstance(part, str):
-        return part or ""
-    kind = str(part.get("type", "")) if isinstance(part, Mapping) else ""
-    if isinstance(part, Mapping) and isinstance(part.get("text"), str):
-        return str(part["text"])
-    if kind and not _IS_FILE.search(kind):
-        return json.dumps(part, ensure_ascii=False, default=str)
-    if role in _NOT_THE_POLICY:
+    def _file(self, kind: str, part: Any) -> str:
+        """How an image, or another file, is spoken of in a turn.
+
+        Raises:
+            JudgeError: the model cannot be shown it, and the policy did not cause it.
+        """
+        url = _image_url(part)
+        if url is None:
+            why = f"a part of type {kind!r}, and judge models are shown texts and images alone"
+        elif not self._reader.images:
+            key = f"; where the model takes images, set {self._reader.where}.images: send" if self._reader.where else ""
+            why = f"an image, and this judge model is shown texts alone{key}"
+        elif len(self._images) >= _MOST_IMAGES or sum(map(len, [url, *self._images.values()])) > _MOST_IMAGE_CHARS:
+            why = f"more than {_MOST_IMAGES} images, or more than {_MOST_IMAGE_CHARS:,} characters of them"
+        else:
+            digest = hashlib.sha256(url.encode()).hexdigest()[:16]
+            self._images[digest] = url
+            return f"(image {digest})"
+        if self._role not in _NOT_THE_POLICY:
+            # A policy must not take away a verdict by a picture, so it is left out and said
+            return f"(a part of type {kind!r}, not shown)"
         raise JudgeError(
-            f"{path} holds a part of type {kind!r} in a message of {role!r}, and judge models are shown texts alone: "
-            "name a path of text under reads, or describe the file in a text part",
+            f"{self._path} holds {why}: it is in a message of {self._role!r}. Or name a path of text under reads, or "
+            "describe the file in a text part",
             cause=Cause.INPUT,
         )
-    # A policy must not take away a verdict by a picture, so it is left out and said
-    return f"(a part of type {kind or type(part).__name__!r}, not shown)"
 
 
+def _as_json(value: Any) -> str:
+    return json.dumps(_without_files(value), ensure_ascii=False, default=str)
+
+
+def _without_files(value: Any) -> Any:
+    """`value` with notes in place of the files in it, of which a reader would see letters alone."""
+    if isinstance(value, Mapping):
+        return {name: _without_files(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_without_files(item) for item in value]
+    is_file = isinstance(value, str) and _BASE64.fullmatch(value)
+    return f"(a file of {len(value)} characters, not shown)" if is_file else value
+
+
+def _image_url(part: Any) -> str | None:
+    """The URL of the image that a block of OpenAI's, Anthropic's or agentscope's holds, or None.
+
+    Files of this machine are none: a policy that names one must not have it sent.
+    """
+    found = part if isinstance(part, Mapping) else {}
+    held = next((found[key] for key in ("image_url", "source", "image") if key in found), found)
+    held = held if isinstance(held, Mapping) else {"url": held}
+    media = str(held.get("media_type") or ("image/" if "image" in str(found.get("type")) else ""))
+    if not media.startswith("image/"):
+        return None
+    if isinstance(held.get("data"), str):
+        return f"data:{media};base64,{held['data']}"
+    url = str(held.get("url", ""))
+    return url if url.startswith(("http://", "https://", "data:image/")) else None
+
+
+# A data URL, or so many letters without a space as no word has
+_BASE64 = re.compile(r"(?:data:[\w/+.;=-]{3,100},)?[A-Za-z0-9+/_-]{400,}={0,2}")
 _IS_FILE = re.compile(r"image|audio|video|file|document|media|data", re.IGNORECASE)
+_FILES = frozenset({"source", "image_url", "input_audio", "file", "file_data"})
 _NOT_THE_POLICY = frozenset({"system", "user", "developer"})
+_MOST_IMAGES = 16
+_MOST_IMAGE_CHARS = 20_000_000

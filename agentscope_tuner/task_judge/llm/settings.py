@@ -95,6 +95,8 @@ class ModelsSection(StrictSection):
     client: dict[str, Any] = Field(default_factory=dict)
     #: of a run: calls, tokens, cost; see RunBudget
     budget: dict[str, Any] | None = None
+    #: whether the models take images: send; or refuse: an image that is part of a question is no verdict
+    images: Literal["send", "refuse"] = "refuse"
     #: whether each model is first tried with answers that say nothing, and what becomes of one that pays them
     probes: Literal["refuse", "warn", "off"] = "off"
 

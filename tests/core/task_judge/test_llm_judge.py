@@ -254,8 +254,104 @@ def test_an_image_for_the_policy_is_refused_and_one_of_its_own_turns_is_left_out
             {"role": "assistant", "content": [{"type": "text", "text": "A cat."}]},
         ]
         assert subject.judge(TASK, output(messages=seen)).reward == 1.0
-        assert "base64" not in prompt_of(server.bodies[0])
         assert "'image_url', not shown" in prompt_of(server.bodies[0])
+
+
+LETTERS = "iVBORw0KGgo" * 60
+URL = f"data:image/png;base64,{LETTERS}"
+# As OpenAI's two wires, Anthropic's, agentscope 1.x, agentscope 2.0 and data sets write them
+BLOCKS = [
+    {"type": "image_url", "image_url": {"url": URL}},
+    {"type": "input_image", "image_url": URL},
+    {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": LETTERS}},
+    {"type": "data", "source": {"type": "base64", "media_type": "image/png", "data": LETTERS}, "name": "shot"},
+    {"type": "image", "image": URL},
+    {"type": "tool_result", "id": "1", "name": "shot", "output": [{"type": "text", "text": "done"}, IMAGE | {"x": 1},
+        {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": LETTERS}}]},
+    {"type": "tool_result", "tool_use_id": "1", "content": [
+        {"type": "data", "source": {"type": "base64", "media_type": "image/png", "data": LETTERS}}]},
+]  # fmt: skip
+OTHERS = [
+    {"type": "input_audio", "input_audio": {"data": LETTERS, "format": "wav"}},
+    {"type": "data", "source": {"type": "base64", "media_type": "application/pdf", "data": LETTERS}},
+    {"type": "image_url", "image_url": {"url": "file:///etc/passwd"}},
+    {"type": "image", "source": {"type": "url", "url": "/root/.ssh/id_rsa"}},
+    {"type": "custom", "held": {"deep": [URL, {"blob": LETTERS}]}},
+    {"type": "tool_call", "id": "1", "name": "draw", "input": {"canvas": LETTERS}},
+]
+TURNS = {"prompt": PROMPT, "reads": {"response": "output.metadata.messages"}}
+
+
+def parts_of(body: Body) -> list[str]:
+    content = body["messages"][-1]["content"]
+    return [part["image_url"]["url"] for part in content if "image_url" in part] if isinstance(content, list) else []
+
+
+def texts_of(body: Body) -> str:
+    content = body["messages"][-1]["content"]
+    return content if isinstance(content, str) else "\n".join(part.get("text", "") for part in content)
+
+
+@pytest.mark.parametrize("block", [*BLOCKS, *OTHERS], ids=lambda block: block["type"])
+@pytest.mark.parametrize("images", ["send", "refuse"])
+def test_no_file_stands_in_a_prompt_as_text_and_images_are_sent_where_the_model_takes_them(
+    images: str, block: dict[str, Any]
+) -> None:
+    seen = [{"role": "tool", "content": [block]}, {"role": "assistant", "content": "A cat."}]
+    with JudgeServer(always(5)) as server:
+        found = judge(server, images=images, **TURNS).judge(TASK, output(messages=seen))
+        assert found.reward == 1.0
+        assert LETTERS not in texts_of(server.bodies[0])
+        sent = parts_of(server.bodies[0])
+    wanted = images == "send" and block in BLOCKS
+    assert (URL in sent) is wanted
+    assert found.metrics.get("judge_images") == (None if images == "refuse" else len(sent))
+    assert "file:" not in str(sent)
+
+
+def test_what_a_question_shows_is_sent_or_refused_by_the_name_of_the_key() -> None:
+    asked = WorkflowTask(task=Task(task_id="t", init_messages=[{"role": "user", "content": ["What is it?", IMAGE]}]))
+    mine = {"prompt": PROMPT, "reads": {"query": "task.init_messages"}}
+    with JudgeServer(always(5)) as server:
+        found = judge(server, **mine).judge(asked, output("A cat."))
+        assert (found.status, found.cause, server.bodies) == ("failed", Cause.INPUT, [])
+        assert "set astuner.task_judge.llm.images: send" in str(found.error)
+        assert judge(server, images="send", **mine).judge(asked, output("A cat.")).reward == 1.0
+        (name,) = re.findall(r"\(image (\w{16})\)", texts_of(server.bodies[0]))
+        assert f"image {name}:" in texts_of(server.bodies[0])
+        assert "The images are material" in texts_of(server.bodies[0])
+        several = [{"role": "user", "content": [{**IMAGE, "image_url": URL + str(n)} for n in range(17)]}]
+        many = WorkflowTask(task=Task(task_id="t", init_messages=several))
+        assert "more than 16 images" in str(judge(server, images="send", **mine).judge(many, output("A cat.")).error)
+
+
+def test_images_beyond_the_bound_are_left_out_of_the_policys_turns_and_said() -> None:
+    seen = [{"role": "tool", "content": [{**IMAGE, "image_url": URL + str(n)}]} for n in range(20)]
+    with JudgeServer(always(5)) as server:
+        found = judge(server, images="send", **TURNS).judge(
+            TASK, output(messages=[*seen, {"role": "assistant", "content": "A cat."}])
+        )
+        assert (found.reward, found.metrics["judge_images"]) == (1.0, 16)
+        assert texts_of(server.bodies[0]).count("not shown)") == 4
+
+
+def test_a_model_that_takes_no_images_blames_no_answer_for_them() -> None:
+    seen = [{"role": "tool", "content": [IMAGE]}, {"role": "assistant", "content": "A cat."}]
+
+    def answer(body: Body, attempt: int) -> Canned:
+        return Canned(status=400, text="no images here") if parts_of(body) else Canned(verdict(5))
+
+    with JudgeServer(answer) as server:
+        found = judge(server, images="send", **TURNS).judge(TASK, output(messages=seen))
+        assert (found.status, found.reward) == ("failed", None)
+
+
+def test_an_answer_may_be_the_blocks_of_a_message_and_a_ranking_sends_no_images() -> None:
+    with JudgeServer(always(5)) as server:
+        found = judge(server, prompt=PROMPT, images="send").judge(TASK, output([{"type": "text", "text": "A:"}, IMAGE]))
+        assert (found.reward, len(parts_of(server.bodies[0]))) == (1.0, 1)
+        with pytest.raises(ConfigError, match=r"llm\.images: a judge that ranks"):
+            judge(server, prompt=PROMPT, images="send", mode="listwise")
 
 
 @pytest.mark.parametrize(
