@@ -112,7 +112,8 @@ class Retries:
 
     def __init__(self, first: float = FIRST_PAUSE, most: int | None = None) -> None:
         self._first = first
-        self._most = min((n for n in (most, TEST_MODE.most_tries) if n is not None), default=None)
+        bound = TEST_MODE.most_tries
+        self._most = most if bound is None else bound if most is None else min(most, bound)
         self.tried = 0
         self.exhausted = False
         self._waited_refused = 0.0

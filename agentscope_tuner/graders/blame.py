@@ -22,7 +22,7 @@ from typing import TypeVar
 
 from agentscope_tuner.errors import GraderError
 from agentscope_tuner.graders.client.chat_model import Answer, ChatModel, Prompt
-from agentscope_tuner.graders.client.reply import AnswerAtFault, LateReplies, Quotation, Reply, UnreadableReplies
+from agentscope_tuner.graders.client.reply import AnswerAtFault, LateReplies, Reply, UnreadableReplies
 from agentscope_tuner.graders.prompt import Trajectory
 
 T = TypeVar("T")
@@ -41,21 +41,6 @@ _MORE = 5
 # Tries at once about an answer that took too long, at least; equal questions with one draw would share a request
 _AT_ONCE = 4
 _DRAW = -101
-
-
-def final(parse: Callable[[Reply], T]) -> Callable[[Reply], T]:
-    """`parse`, for which a verdict that stands in the answer is no reply to be asked for again, but the least.
-
-    So an answer gains nothing by any verdict that it holds: neither by a high one, nor by all low ones.
-    """
-
-    def read(reply: Reply) -> T:
-        try:
-            return parse(reply)
-        except Quotation as exc:
-            raise AnswerAtFault(f"the answer's own text prevents a verdict: {exc!s:.400}") from exc
-
-    return read
 
 
 def harmless_beside(response: object) -> str | Trajectory:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from agentscope_tuner.errors import Cause, GraderError
-from agentscope_tuner.graders.blame import ask_about, final, harmless_beside
+from agentscope_tuner.graders.blame import ask_about, harmless_beside
 from agentscope_tuner.graders.client.chat_model import ChatModel, Prompt
 from agentscope_tuner.graders.client.reply import AnswerAtFault, Reply, ReplyError, final_json, label_score, score_of
 from agentscope_tuner.graders.client.usage import Usage
@@ -144,7 +144,7 @@ class CriteriaGrader:
             return self._prompt(texts, criteria, spans), lambda reply: self._parse(reply, texts, spans)
 
         prompt, read = question(response)
-        answer = await ask_about(self.model, prompt, final(read), lambda: question(harmless_beside(response)))
+        answer = await ask_about(self.model, prompt, read, lambda: question(harmless_beside(response)))
         return answer.value, answer.usage
 
     def _parse(self, reply: Reply, texts: Texts, spans: Spans) -> list[Met]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal, Self
 
 from agentscope_tuner.errors import AstunerError, GraderError
@@ -22,7 +23,7 @@ from agentscope_tuner.graders.base_grader import (
     model_of,
     score_range,
 )
-from agentscope_tuner.graders.blame import HARMLESS, ask_about, final, harmless_beside
+from agentscope_tuner.graders.blame import HARMLESS, ask_about, harmless_beside
 from agentscope_tuner.graders.client.chat_model import Answer, ChatModel, Prompt
 from agentscope_tuner.graders.client.reply import (
     AnswerAtFault,
@@ -310,21 +311,22 @@ class LLMGrader(BaseGrader):
         draws = [self._ask(values, draw) for draw in range(self.votes)]
         return combine.quorum(await asyncio.gather(*draws, return_exceptions=True))
 
-    async def _ask(self, values: Mapping[str, Any], draw: int) -> Answer[Any]:
+    def _ask(self, values: Mapping[str, Any], draw: int) -> Awaitable[Answer[Any]]:
+        read = self.parse if self.mode is GraderMode.POINTWISE else self._places
+
         def question(shown: Mapping[str, Any]) -> tuple[Prompt, Callable[[Reply], tuple[Any, str]]]:
             texts = self.texts(shown)
-            read = self._places if self.mode is GraderMode.LISTWISE else self.parse
-            return self.build_messages(texts, draw), lambda reply: read(reply, texts)
+            return self.build_messages(texts, draw), partial(read, texts=texts)
 
         response = values["response"]
-        if self.mode is GraderMode.LISTWISE and len(response) > 2:
-            # Which of several texts is to blame, `_at_fault` finds
-            return await self.model.ask(*question(values), counts=False)
-        prompt, read = question(values)
-        harmless: Any = [HARMLESS, f"{HARMLESS} Sorry."]
         if self.mode is GraderMode.POINTWISE:
-            harmless, read = harmless_beside(response), final(read)
-        return await ask_about(self.model, prompt, read, lambda: question({**values, "response": harmless}))
+            harmless: Any = harmless_beside(response)
+        elif len(response) == 2:
+            harmless = [HARMLESS, f"{HARMLESS} Sorry."]
+        else:
+            # Which of several texts is to blame, `_at_fault` finds
+            return self.model.ask(*question(values), counts=False)
+        return ask_about(self.model, *question(values), lambda: question({**values, "response": harmless}))
 
     def _places(self, reply: Reply, texts: Texts) -> tuple[_Places, str]:
         """What `parse` finds. Where the responses hold the verdict, those that do are last, and no other reply is asked

@@ -22,7 +22,7 @@ from collections import Counter
 
 from agentscope_tuner.graders import ChatMessage, LanguageEnum, LLMGrader, PromptTemplate
 from agentscope_tuner.graders.client.chat_model import ChatModel
-from agentscope_tuner.graders.client.reply import Reply, ReplyError
+from agentscope_tuner.graders.client.reply import AnswerAtFault, Reply, ReplyError
 from agentscope_tuner.graders.client.settings import ChatSettings
 from agentscope_tuner.graders.criteria_grader import CriteriaGrader
 from agentscope_tuner.graders.injection_defence import delimiter_of, is_blank, mark_of, plain
@@ -98,7 +98,7 @@ def earned(grader: LLMGrader, text: str) -> int:
     for reply in replies(score, str(texts["response"])):
         try:
             best = max(best, int(grader.parse(Reply(reply), texts)[0]))
-        except ReplyError:
+        except (ReplyError, AnswerAtFault):
             continue  # found by a question about a harmless answer: see `vetoes`
     return best
 

@@ -13,7 +13,7 @@ import asyncio
 import hashlib
 import json
 import os
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any, Generic, TypeVar
@@ -171,11 +171,11 @@ class ChatModel:
         record_call(self.settings.model_name, prompt.written, reply=answer.text)
         return answer
 
-    async def _on_loop(self, asking: Coroutine[Any, Any, T]) -> T:
+    def _on_loop(self, asking: Coroutine[Any, Any, T]) -> Awaitable[T]:
         loop = loops.get_loop()
         if asyncio.get_running_loop() is loop:
-            return await asking
-        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(asking, loop))
+            return asking
+        return asyncio.wrap_future(asyncio.run_coroutine_threadsafe(asking, loop))
 
     async def embed(self, model_name: str, texts: Sequence[str]) -> list[list[float]]:
         """Embeddings of `texts` by the same endpoint's `model_name`.

@@ -136,9 +136,17 @@ class ReplyError(Exception):
     """The reply holds no usable verdict; asking again may bring one."""
 
 
-class Quotation(ReplyError):
+class AnswerAtFault(GraderError):
+    """The answer's own text prevents its verdict, so it earns the least; the message says how it does.
+
+    It never counts against the endpoint, or answers could stop the asking about others.
+    """
+
+
+class Quotation(AnswerAtFault):
     """The reply's verdict stands in the judged text, too. To ask again would let a text choose its verdict: a text
-    that holds all low verdicts would be asked about until a high one comes. See `blame.final`.
+    that holds all low verdicts would be asked about until a high one comes. So an answer gains nothing by any verdict
+    that it holds: neither by a high one, nor by all low ones.
 
     Attributes:
         verdict: the last verdict that the reply quotes; empty where it is no JSON.
@@ -148,15 +156,8 @@ class Quotation(ReplyError):
     def __init__(
         self, message: str, verdict: Mapping[str, Any] | None = None, sources: frozenset[int] = frozenset()
     ) -> None:
-        super().__init__(message)
+        super().__init__(f"the answer's own text prevents a verdict: {message}")
         self.verdict, self.sources = dict(verdict or {}), sources
-
-
-class AnswerAtFault(GraderError):
-    """The answer's own text prevents its verdict, so it earns the least; the message says how it does.
-
-    It never counts against the endpoint, or answers could stop the asking about others.
-    """
 
 
 class UnreadableReplies(GraderError):
@@ -260,7 +261,8 @@ def final_match(reply: Reply, pattern: re.Pattern[str], echoes: Sequence[str] = 
     text, too, with the same verdict, may be a quotation.
 
     Raises:
-        ReplyError: the reply is a refusal, cut off, empty, or does not end with a verdict of the judge's own.
+        Quotation: the verdict may be one.
+        ReplyError: the reply is a refusal, cut off, empty, or does not end with a verdict.
     """
     check_finished(reply)
     text = without_thinking(reply.text)[-_MOST_SEARCHED:]

@@ -100,7 +100,7 @@ class SharedState:
     @property
     def client(self) -> openai.AsyncOpenAI:
         """The client. Importing openai takes a while, so it waits for a request that the cache cannot answer."""
-        return _client(self.endpoint)
+        return _clients.get((os.getpid(), self.endpoint)) or _client(self.endpoint)
 
 
 # Each key holds the process id: a forked child must neither use its parent's sockets nor close them by dropping them
@@ -178,13 +178,13 @@ async def fetch(
         async with asyncio.timeout(None) as clock:
             while True:
                 try:
-                    varied = tries.varied(body)
-                    reply, used = await _one_reply(state, varied, schema, tries.keys[0], place, clock, limits)
+                    reply, used = await _one_reply(state, body, schema, tries.keys[0], place, clock, limits)
                     usage += used
                     state.spent(used)
                     return reply, parse(reply), usage
                 except ReplyError as exc:
                     tries.unreadable(exc)
+                    body = tries.varied(body)
                 except Exception as exc:  # noqa: BLE001 - openai's tree is imported late; `failed` raises the unknown
                     pause = tries.failed(exc, clock.when(), answered=state.answered)
                     if not state.failure_logged:
@@ -492,8 +492,8 @@ class Tries:
         return error
 
     def varied(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
-        """`body`, at a higher temperature after an unreadable reply."""
-        if not self._unreadable or body.get("temperature") is None:
+        """`body` at a higher temperature, for a request after an unreadable reply."""
+        if body.get("temperature") is None:
             return body
         return {**body, "temperature": max(body["temperature"], _REASK_TEMPERATURE)}
 
