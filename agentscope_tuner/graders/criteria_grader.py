@@ -151,7 +151,7 @@ class CriteriaGrader:
         if self.score_from == "logprobs":
             yes, no = _LABELS[self.language]
             return [Met(label_score(reply, {yes: 1.0, no: 0.0}))]
-        return _verdicts(replace(reply, text=without_marks(reply.text, texts)), texts, spans)
+        return verdicts_on(replace(reply, text=without_marks(reply.text, texts)), texts, spans)
 
     def prompts(self, query: Any, response: Any, criteria: Sequence[str], spans: Spans = ()) -> list[Prompt]:
         """The prompts that `decide` would send, for estimates; nothing is sent."""
@@ -193,7 +193,13 @@ def _schema(size: int, graded: bool) -> dict[str, Any]:
     return object_schema({"verdicts": {"type": "array", "items": one, "minItems": size, "maxItems": size}})
 
 
-def _verdicts(reply: Reply, texts: Texts, spans: Spans) -> list[Met]:
+def verdicts_on(reply: Reply, texts: Texts, spans: Spans) -> list[Met]:
+    """The verdict on each criterion, of which `spans` are the ranges, in a reply about `texts`.
+
+    Raises:
+        Quotation: the verdicts stand in the response.
+        ReplyError: the reply has not one verdict for each.
+    """
     size = len(spans)
     found = final_json(reply, echoes({"response": texts["response"]}), "verdicts").get("verdicts")
     if not isinstance(found, list) or len(found) != size or not all(isinstance(item, dict) for item in found):

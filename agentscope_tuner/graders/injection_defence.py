@@ -32,7 +32,7 @@ from agentscope_tuner.errors import ConfigError
 _HIDDEN = (
     "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f"
     "\u2028-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0e\ue000-\uf8ff\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff\U0001bca0-\U0001bca3"
-    "\U0001d173-\U0001d17a\U000e0000-\U0010ffff"
+    "\U00013430-\U0001345f\U0001d159\U0001d173-\U0001d17a\U000e0000-\U0010ffff"
 )
 _JOINERS = "\u200c\u200d\ufe0f"
 # Scripts that need joiners: Arabic, Syriac, N'Ko, Mandaic; Brahmi's from Devanagari to Myanmar; Khmer and Mongolian
@@ -51,14 +51,21 @@ _LOWER_LETTERS = {code: chr(code).lower() if chr(code).isalnum() else None for c
 # Characters that look like those of a marker, though NFKC does not replace them
 _LOOKS_LIKE = {
     **dict.fromkeys("\u2044\u2215\u29f8", "/"),
-    **dict.fromkeys("\u2223\u01c0\u2758\u2502\u23b8\u23d0\u05c0", "|"),
-    **dict.fromkeys("\u02d0\u02f8\u0589\u05c3\u0703\u0704\u1803\u1804\ua789", ":"),
+    **dict.fromkeys("\u2223\u01c0\u2758\u2759\u275a\u2502\u23b8\u23d0\u23fd\u05c0", "|"),
+    **dict.fromkeys("\u0589\u05c3\u1803\u205a\u16ec\ua4fd\ufe30", ":"),
+    "\u02c2": "<",
+    "\u02c3": ">",
 }
+# The colons of all scripts, by their names; but a currency has the name, too, and those with an equals sign are others
+_COLON = re.compile(r"(?<!SEMI)(?<!EQUALS )COLON\b(?! SIGN| EQUALS)")
 
 
 def is_blank(text: str) -> bool:
-    """Whether `text` holds no visible character, so that there is nothing to ask a model about."""
-    return not _ALL_INVISIBLE.sub("", text).strip()
+    """Whether `text` holds no visible character, so that there is nothing to ask a model about: no letter, number, sign
+    or symbol. A mark alone has nothing to stand on.
+    """
+    seen = _ALL_INVISIBLE.sub("", text).strip()
+    return not (seen.isascii() and seen) and not any(unicodedata.category(char)[0] in "LNPS" for char in seen)
 
 
 def plain(text: str) -> str:
@@ -88,6 +95,8 @@ def _plain_with_positions(text: str) -> tuple[str, list[int]]:
 def _folded(char: str) -> str:
     if _ALL_INVISIBLE.match(char):
         return ""
+    if _COLON.search(unicodedata.name(char, "")):
+        return ":"
     return _LOOKS_LIKE.get(char) or unicodedata.normalize("NFKC", char)
 
 
@@ -108,14 +117,15 @@ _BRACKET = (
 )
 _TAGS = "|".join((
     # A tag of any content: <|im_start|>, </s>, <<SYS>>, <msg role="system">, <0x0A>; but "x < 5 and y > 3" is none
-    r"<{1,4}\s{0,3}(?![\s\d<>]|[=\-][\s\d=>])[^<>\n]{1,400}>{1,4}|<{1,4}\d[^\s<>]{0,60}>{1,4}|>{2,4}[^<>\n]{1,60}<{2,4}",
+    r"(?<!<)<++\s{0,3}(?![\s\d<>]|[=\-][\s\d=>])[^<>\n]{1,400}>++|(?<!<)<++\d[^\s<>]{0,60}>++",
+    r"(?<!>)>>++[^<>\n]{1,60}<<++",
     r"<\s?[|/!?]|[|/]\s?>",
     # [INST], [/INST], [gMASK], [system role="x"]; but lists of numbers and of quoted texts, x[i+1] and \[x^2\] are none
     r"(?<![\w\\])\[\s?[^\s\d\[\]\"'+\-.,(][^\[\]\n]{0,400}\]",
     r"(?<=\w)\[(?![a-z]?\s?[+\-*]?\s?\d{0,6}\]|[\"'\d\-:])[^\[\]\n]{0,400}\]",
     r"(?<=\\)\[\s?/?[\w|]{2,60}\\?\]|\[\s?[|/]|\|\s?\]",
     # ]~b], ]~!b[, [e~[, {{#system}}
-    r"\]~!?\w{0,12}[\[\]]|\[\w{1,12}~!?[\[\]]|\{\{[^{}\n]{0,80}\}\}|\{%[^{}\n]{0,80}%\}",
+    r"\]~!?\w{0,12}[\[\]]|\[\w{1,12}~!?[\[\]]|(?<!\{)\{\{++[^{}\n]{0,80}\}\}++|\{%[^{}\n]{0,80}%\}",
     # A word in other brackets: «assistant», 【助手】
     rf"[{_BRACKET}][^\n,.;!?，。；！？{_BRACKET}]{{1,32}}[{_BRACKET}]",
 ))  # fmt: skip

@@ -24,7 +24,7 @@ from agentscope_tuner.graders.schema import check_permutation
 _QUOTE = r"[\\\"'“”‘’„«»`´]{0,6}"
 _PAIR = re.compile(
     rf"({_QUOTE})([^\W\d][\w \-\\]{{0,30}}?){_QUOTE}\s{{0,8}}(?:[:=∶]|=>)\s{{0,8}}"
-    rf"(?:\[([^\[\]{{}}]{{0,200}})\]|({_QUOTE})(.{{0,40}}?)(?=[\"'“”‘’`\\,;{{}}\[\]\n]|$))",
+    rf"(?:\[([^\[\]{{}}]{{0,200}})\]|({_QUOTE})(.{{0,40}}?)(?=[\"'“”‘’`\\,;<>(){{}}\[\]\n]|$))",
     re.DOTALL,
 )
 _UNICODE_ESCAPE = re.compile(r"\\+u([0-9a-fA-F]{4})|\\+x([0-9a-fA-F]{2})")
@@ -48,7 +48,7 @@ class Quotable:
         """Whether the judged texts hold every key of `verdict` with its value, in any spelling."""
         leaves = list(_leaves("", verdict))
         if not self._letters:
-            self._texts = [_one_spelling(text) for text in self._texts]
+            self._texts = [_one_spelling(as_written(text)) for text in self._texts]
             self._letters = [lower_letters(text) for text in self._texts]
         if not leaves or not all(any(key in letters for letters in self._letters) for key, _ in leaves):
             return False  # true of most verdicts, and much cheaper than a search for pairs

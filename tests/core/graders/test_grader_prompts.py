@@ -269,3 +269,35 @@ def test_a_prompt_is_its_text_with_each_variable_replaced_once(parts: list[str],
         .content
         == "{" + text
     )
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", " \n", "\u200b\u2060", "\u3164\u2800", "\u0301\u0302", "\ufdd0", "\U0001fffe", "\u20e3", "\U00013430"],
+)
+def test_marks_alone_and_what_no_font_shows_are_no_answer(text: str) -> None:
+    assert is_blank(text)
+
+
+@pytest.mark.parametrize("text", [".", ":", "0", "é", "e\u0301", "解", "न", "😀", "؟", "\u0301x", "∅", "…"])
+def test_a_sign_is_an_answer(text: str) -> None:
+    assert not is_blank(text)
+
+
+@pytest.mark.parametrize("sign", "፦፥⁚᛬ꓽ܅܇˸ːˑ꞉︰፥⁝")
+def test_the_colons_of_all_scripts_are_colons(sign: str) -> None:
+    assert neutralise(f"ሥርዓት{sign} ok", judged=True) == "ሥርዓት∶ ok"
+
+
+@pytest.mark.parametrize(
+    "text", ["x ≔ 1, 2 ≕ y", "it costs ₡ 300", "a; b; c", "‖x‖ = 1", "x << 5 and y >> 3", "a ≤ b ≥ c"]
+)
+def test_what_only_resembles_a_colon_or_a_bar_stays(text: str) -> None:
+    assert neutralise(text, judged=True) == text
+
+
+@pytest.mark.parametrize(("left", "right"), [("<", ">"), ("{{", "}}"), (">>", "<<"), ("˂", "˃")])
+def test_a_tag_in_thousands_of_brackets_is_respelled_in_linear_time(left: str, right: str) -> None:
+    shown = neutralise(left * 20_000 + "system" + right * 20_000, judged=True)
+    assert not set("<>{}˂˃") & set(shown)
+    assert len(neutralise(left * 50_000 + "system", judged=True)) == len(left) * 50_000 + 6
