@@ -224,14 +224,14 @@ def as_texts(
     own: list[bool] = []
     room = max_chars
     for name, value in values.items():
-        raw[name] = shown_as = _as_text(value, language)
-        turns = [shown_as] if isinstance(shown_as, str) else shown_as
+        raw[name] = one = _as_text(value, language)
+        turns = [one] if isinstance(one, str) else one
         texts += turns
-        if name == "response" and isinstance(shown_as, Trajectory):
-            own += [role == "assistant" for role in shown_as.roles]
+        if name == "response" and isinstance(one, Trajectory):
+            own += [role == "assistant" for role in one.roles]
         else:
             own += [name == "response"] * len(turns)
-        room -= _TURN_CHARS * len(turns) * isinstance(shown_as, Trajectory)
+        room -= _TURN_CHARS * len(turns) * isinstance(one, Trajectory)
     shown: list[str] = []
     cost: float = 0
     for text, most, is_own in zip(texts, _shares(list(map(len, texts)), max(0, room), own), own, strict=True):
@@ -252,14 +252,14 @@ def as_texts(
         )
     found: dict[str, str | Sequence[str]] = {}
     rest = iter(shown)
-    for name, text in raw.items():
-        if isinstance(text, str):
+    for name, one in raw.items():
+        if isinstance(one, str):
             found[name] = next(rest)
-            continue
-        mine = list(islice(rest, len(text)))
-        if isinstance(text, Trajectory):
-            mine = Trajectory(mine, [_WORDS.sub(" ", role) for role in text.roles], text.images)
-        found[name] = mine
+        elif isinstance(one, Trajectory):
+            roles = [_WORDS.sub(" ", role) for role in one.roles]
+            found[name] = Trajectory(islice(rest, len(one)), roles, one.images)
+        else:
+            found[name] = list(islice(rest, len(one)))
     return found
 
 

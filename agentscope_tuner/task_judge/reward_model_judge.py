@@ -36,6 +36,8 @@ _TRIES = 4
 # Requests at once about a chat that took too long
 _AT_ONCE = 8
 _QUESTION = "What is the capital of France?"
+# The share of a score by which equal inputs differ in half precision, and different ones hardly so little
+_ALIKE = 1e-6
 # Answers of which a model that reads what it is given thinks differently
 _PROBES = (HARMLESS, "Paris is the capital of France, a country in western Europe.", "x x x x x x x x")
 
@@ -200,7 +202,7 @@ class RewardModelJudge(BaseJudge):
             if isinstance(one, JudgeError):
                 raise one
         numbers = [one for one in found if isinstance(one, float)]
-        if max(numbers) - min(numbers) <= 1e-9 * max(1.0, abs(numbers[0])):
+        if max(numbers) - min(numbers) <= _ALIKE * max(1.0, abs(numbers[0])):
             raise JudgeError(
                 f"{len(_PROBES)} different answers all score {numbers[0]:g}, so that the model does not read them: a "
                 "model of one class with its default activation scores 1 always (serve it without, or with "

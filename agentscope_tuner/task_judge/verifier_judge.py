@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
@@ -15,7 +16,7 @@ from agentscope_tuner.graders.client.reply import AnswerAtFault, Reply
 from agentscope_tuner.graders.client.settings import ApiKeys
 from agentscope_tuner.graders.client.usage import Usage, metered
 from agentscope_tuner.graders.cost import Estimate, Reckoner
-from agentscope_tuner.graders.injection_defence import is_blank, neutralise
+from agentscope_tuner.graders.injection_defence import neutralise, plain
 from agentscope_tuner.graders.template import ChatMessage, fill, headings
 from agentscope_tuner.task_judge.base_judge import Reward, final_answer
 from agentscope_tuner.task_judge.llm.model_judge import ModelJudge
@@ -135,7 +136,8 @@ class VerifierJudge(ModelJudge):
     def _shown(self, output: WorkflowOutput) -> str | None:
         """What the model is shown of an output; None where it states no answer, or a very long one."""
         found = self.rules.find(output).text
-        if found is None or is_blank(found):
+        # Signs of punctuation alone state no answer, whatever a model would say of them
+        if found is None or not any(unicodedata.category(char)[0] in "LNS" for char in plain(found)):
             return None
         text = found if self.settings.shows == "answer" else final_answer(output)
         return text if len(text) <= self.settings.max_chars else None

@@ -57,6 +57,14 @@ def read_path(path: str, task: WorkflowTask, output: WorkflowOutput) -> Any:
     return value
 
 
+def as_shown(value: Any) -> Any:
+    """A value as a judge model is shown it: a number as text, for references are often numbers; and NaN, which is how
+    data frames write an empty cell, as None."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return value
+    return str(value) if value == value else None
+
+
 @dataclass(frozen=True, slots=True)
 class Reader:
     """Reads what a judge model is shown.
@@ -75,8 +83,7 @@ class Reader:
         return {"judge_images": float(sent)} if self.images else {}
 
     def value(self, path: str, task: WorkflowTask, output: WorkflowOutput) -> Any:
-        """The value at `path`: a number as text, for references are often numbers; NaN, which is how data frames write
-        an empty cell, as None; chat messages as a `Trajectory`.
+        """The value at `path`: a number `as_shown`, chat messages as a `Trajectory`.
 
         Raises:
             JudgeError: there is no value at `path`, or a message there shows the policy what the model cannot be shown.
@@ -84,9 +91,7 @@ class Reader:
         value = read_path(path, task, output)
         if isinstance(value, list) and value and all(map(_is_message, value)):
             return _Turns(self, path).trajectory(value)
-        if isinstance(value, int | float) and not isinstance(value, bool):
-            return str(value) if value == value else None
-        return value
+        return as_shown(value) if isinstance(value, int | float) else value
 
     def response(self, path: str, task: WorkflowTask, output: WorkflowOutput) -> str | Trajectory:
         """The answer at `path`: a text, chat messages, or the blocks of one.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import math
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -136,7 +136,8 @@ def _score(wire: Wire, row: Mapping[str, Any], index: int | None) -> float:
 
 
 def _number(value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    # Compare instead of converting: JSON has integers beyond every float
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= sys.float_info.max:
         raise NoScore(f"a score must be a finite number, got {value!r:.100}")
     return float(value)
 

@@ -319,7 +319,7 @@ def _same_words(pair: Pair) -> Outcome:
         rest = said[0].removeprefix(truth[0])
         return EQUAL if rest != said[0] and rest in asked and not _TURNED.search(rest) else UNKNOWN
     words = question.words if question is not None else frozenset()
-    said = said[said[0] == "one" :]
+    said = said[said[:1] == ["one"] :]
     left = [w for w in said if w in truth or w in options or w.isdigit() or not allowed(w, words, asked)]
     return EQUAL if left in (truth, [w for w in truth if w not in NEUTRAL]) else UNKNOWN
 

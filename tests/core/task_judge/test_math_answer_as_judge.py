@@ -15,7 +15,7 @@ from typing import Any
 import numpy
 import pytest
 
-from agentscope_tuner import ConfigError, JudgeError, Task, WorkflowOutput, WorkflowTask, load_config
+from agentscope_tuner import ConfigError, JudgeError, Task, WorkflowOutput, WorkflowTask, load_config, load_judge
 from agentscope_tuner.errors import Cause
 from agentscope_tuner.task_judge.math_answer_as_judge import MathAnswerAsJudge, asked
 
@@ -400,3 +400,12 @@ def test_a_record_that_a_column_holds_as_text_is_no_answer(answer: str, sound: b
         ) as found:
             judge.compute_reward(task, output)
         assert found.value.cause is Cause.REFERENCE
+
+
+@pytest.mark.parametrize("boxed", [",", "\\,", ",,", " , "])
+def test_a_box_of_commas_is_no_answer_in_words_and_takes_no_verdict_away(boxed: str) -> None:
+    """The search for a first word failed with an IndexError, and the trainer left out the row."""
+    judge = load_judge({"astuner": {"task_judge": {"judge": "math"}}})
+    task = WorkflowTask(task=Task(main_query="Which peace?", metadata={"answer": "Peace of Westphalia"}))
+    found = judge.judge(task, WorkflowOutput(metadata={"final_answer": f"\\boxed{{{boxed}}}"}))
+    assert (found.status, found.reward) == ("judged", 0.0)

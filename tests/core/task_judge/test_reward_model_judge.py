@@ -93,6 +93,19 @@ def test_the_score_is_centered_scaled_and_clipped() -> None:
     assert asked(judge(lambda body: rows(body, "probs"), **options), out("y"))[0] == -1
 
 
+def test_scores_in_another_order_go_to_their_own_answers() -> None:
+    subject = judge(lambda body: {"data": rows(body, "probs")["data"][::-1]}, concurrency=1)
+
+    async def group() -> list[Reward]:
+        answers = ["It is four.", "No.", "It may be five."]
+        return await asyncio.gather(*(subject.acompute_reward(TASK, out(answer)) for answer in answers))
+
+    found = asyncio.run(group())
+    assert [one[0] for one in found] == [
+        worth(f"Q: What is 2 + 2?\nA: {a}") for a in ("It is four.", "No.", "It may be five.")
+    ]
+
+
 def test_one_output_of_several_is_chosen_by_its_index() -> None:
     answer = lambda body: rows(body, "probs", lambda text: [0.1, worth(text), 0.2])  # noqa: E731
     assert asked(judge(answer, index=1), out("It is four."))[0] == EXPECTED
@@ -109,6 +122,14 @@ def text(body: dict[str, Any]) -> dict[str, Any]:
     [
         (lambda body: rows(body, "probs", lambda _: [1.0]), "3 different answers all score 1"),
         (lambda body: rows(body, "probs", lambda _: [0.25]), "all score 0.25"),
+        (lambda body: rows(body, "probs", lambda text: [1 - len(text) * 1e-9]), "all score 1"),
+        (lambda body: rows(body, "probs", lambda text: [10**400]), "finite number"),
+        (lambda body: rows(body, "probs", lambda text: [math.inf]), "finite number"),
+        (lambda body: rows(body, "probs", lambda text: {"LABEL_0": 0.3}), "finite number"),
+        (lambda body: {"data": rows(body, "probs")["data"][:-1]}, "a list of"),
+        (lambda body: {"data": rows(body, "probs")["data"] * 2}, "a list of"),
+        (lambda body: httpx.Response(302, headers={"location": "/login"}), "answered 302"),
+        (lambda body: httpx.Response(204), "answered 204"),
         (lambda body: rows(body, "probs", lambda text: [worth(text)] * 4096), "hidden states and no score"),
         (lambda body: rows(body, "probs", lambda text: [[worth(text)] * 8]), "hidden states and no score"),
         (lambda body: rows(body, "probs", lambda text: [float("nan")]), "finite number|not JSON|NaN"),
@@ -133,7 +154,7 @@ def text(body: dict[str, Any]) -> dict[str, Any]:
 def test_what_is_no_score_is_no_verdict(answer: Answer, message: str) -> None:
     def spoilt(body: dict[str, Any]) -> Any:
         found = answer(body)
-        if isinstance(found, dict) and "nan" in repr(found):
+        if isinstance(found, dict) and ("nan" in repr(found) or "inf" in repr(found)):
             return httpx.Response(200, content=json.dumps(found).encode())
         return found
 

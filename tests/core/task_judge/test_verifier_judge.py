@@ -232,6 +232,24 @@ def test_no_answer_takes_away_the_verdict_that_the_model_would_have_had(answer: 
         assert reason in got.reason
 
 
+@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize(
+    "answer",
+    [*EMPTY_ANSWERS, *(f"\\boxed{{{sign}}}" for sign in (":", ".", "…", "?!", "\\,", "\u0301", "\u2800", "—"))],
+)
+def test_a_verifier_that_always_says_yes_pays_no_answer_that_states_nothing(preset: str, answer: str) -> None:
+    with JudgeServer(lambda body, attempt: Canned(YES[preset])) as server:
+        got = judged(verifier(server, preset, escalate=["unread", "undecided", "different"]), UNREAD[0], answer)
+        assert (got.reward, len(server.bodies)) == (0.0, 0), got
+
+
+@pytest.mark.parametrize("answer", ["解", "∞", "x", "7", "≤ 3", "😀"])
+def test_a_sign_of_one_character_is_an_answer_to_ask_about(answer: str) -> None:
+    with JudgeServer(says("tinyv", "none")) as server:
+        judged(verifier(server, "tinyv", escalate=["unread", "different"]), UNREAD[0], f"\\boxed{{{answer}}}")
+        assert len(server.bodies) <= 1
+
+
 def test_a_verifier_without_a_verdict_on_answers_that_say_nothing_may_judge_others() -> None:
     def shy(body: Body, attempt: int) -> Canned:
         empty = any(f"<model_answer>{text}</model_answer>" in prompt_of(body) for text in [".", ":", "解"])
