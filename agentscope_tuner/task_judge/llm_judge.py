@@ -21,7 +21,7 @@ from agentscope_tuner.task_judge.contract.loading import resolve_protocol
 from agentscope_tuner.task_judge.llm.jury import LLMPanel
 from agentscope_tuner.task_judge.llm.model_judge import ModelJudge
 from agentscope_tuner.task_judge.llm.probes import Probes
-from agentscope_tuner.task_judge.llm.rollout_fields import USUAL_PATHS, Reader, check_path
+from agentscope_tuner.task_judge.llm.rollout_fields import USUAL_PATHS, Reader, check_path, read_path
 from agentscope_tuner.task_judge.llm.settings import READY_PATHS, WHERE, LLMJudgeConfig, build_grader, build_panels
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
@@ -221,7 +221,7 @@ class LLMJudge(ModelJudge):
             except JudgeError as error:
                 return f"missing: {error.message}"
             if name not in optional and is_missing(name, value):
-                return f"missing: {path} is {value!r}"
+                return f"missing: {path} is {read_path(path, WorkflowTask(task=task), WorkflowOutput())!r}"
         return None
 
     def _values(self, task: WorkflowTask, output: WorkflowOutput) -> dict[str, Any]:

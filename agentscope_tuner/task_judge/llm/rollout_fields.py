@@ -99,9 +99,11 @@ class Reader:
         Raises:
             JudgeError: there is none, or it is none of these.
         """
-        value = self.value(path, task, output)
+        value = read_path(path, task, output)
         if isinstance(value, str | Trajectory):
             return value
+        if isinstance(value, list) and value and all(map(_is_message, value)):
+            return _Turns(self, path).trajectory(value)
         if isinstance(value, list) and value and all(isinstance(part, Mapping) and "type" in part for part in value):
             return _Turns(self, path).trajectory([{"role": "assistant", "content": value}])
         raise JudgeError(f"{path} must be a text or chat messages, got {type(value).__name__}", cause=Cause.INPUT)
