@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import groupby, islice
@@ -250,16 +250,20 @@ def as_texts(
             f"what is to be judged has {long} characters in {sum(own)} texts, and must be shown whole: max_chars is "
             f"{max_chars} for all that a prompt shows"
         )
+    return _regrouped(raw, iter(shown))
+
+
+def _regrouped(raw: Texts, shown: Iterator[str]) -> dict[str, str | Sequence[str]]:
+    """The texts of `shown`, in the place of those of `raw`."""
     found: dict[str, str | Sequence[str]] = {}
-    rest = iter(shown)
     for name, one in raw.items():
         if isinstance(one, str):
-            found[name] = next(rest)
+            found[name] = next(shown)
         elif isinstance(one, Trajectory):
             roles = [_WORDS.sub(" ", role) for role in one.roles]
-            found[name] = Trajectory(islice(rest, len(one)), roles, one.images)
+            found[name] = Trajectory(islice(shown, len(one)), roles, one.images)
         else:
-            found[name] = list(islice(rest, len(one)))
+            found[name] = list(islice(shown, len(one)))
     return found
 
 
