@@ -211,16 +211,21 @@ class LLMGrader(BaseGrader):
             kept = {"usage": Usage(), "filtered_by": "no_content"}
             return GraderScore(self.name, self.min_score, NO_CONTENT, kept)
         try:
-            answers, failed = await self._votes(values)
+            if self.votes > 1:
+                return self._combined(*await self._votes(values))
+            answer = await self._ask(values, 0)
         except AnswerAtFault as exc:
             # To leave out the verdict would let a policy choose when it is judged
             kept = {"usage": Usage(), "filtered_by": "unjudgeable"}
             return GraderScore(self.name, self.min_score, f"unjudgeable: {exc.message}", kept)
-        score = combine.combined_score([answer.value[0] for answer in answers], self.vote_rule)
+        score, reason = answer.value
+        return GraderScore(self.name, score, own_words(reason), {"usage": answer.usage})
+
+    def _combined(self, answers: Sequence[Answer[Any]], failed: int) -> GraderScore:
+        scores = [answer.value[0] for answer in answers]
+        score = combine.combined_score(scores, self.vote_rule)
         nearest = min(answers, key=lambda answer: abs(answer.value[0] - score))
-        metadata: dict[str, Any] = {"usage": _total(answers)}
-        if self.votes > 1:
-            metadata |= {"votes": [answer.value[0] for answer in answers], "votes_failed": failed}
+        metadata = {"usage": _total(answers), "votes": scores, "votes_failed": failed}
         return GraderScore(self.name, score, own_words(nearest.value[1]), metadata)
 
     async def _rank(self, values: Mapping[str, Any]) -> GraderRank:

@@ -378,7 +378,10 @@ def _frame_json(language: str, messages: tuple[ChatMessage, ...], own: tuple[tup
 
 def echoes(texts: Texts) -> list[str]:
     """All the data of a prompt. JSON in a reply that repeats JSON of these texts was copied from them."""
-    return [item for text in texts.values() for item in ([text] if isinstance(text, str) else text)]
+    found: list[str] = []
+    for text in texts.values():
+        found += [text] if isinstance(text, str) else text
+    return found
 
 
 def without_marks(reply: str, texts: Texts) -> str:

@@ -133,10 +133,6 @@ class Meter:
     def __init__(self) -> None:
         self.usage = Usage()
 
-    def add(self, usage: Usage) -> None:
-        """Count `usage`."""
-        self.usage += usage
-
 
 _METER: ContextVar[Meter | None] = ContextVar("meter", default=None)
 
@@ -163,7 +159,7 @@ def metered(rows: int = 1) -> Iterator[Meter]:
 def count_spent(usage: Usage) -> None:
     """Count `usage` for the current verdict, if there is one."""
     if (meter := _METER.get()) is not None:
-        meter.add(usage)
+        meter.usage += usage
 
 
 class RunBudget(StrictSection):

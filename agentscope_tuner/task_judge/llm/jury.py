@@ -24,7 +24,7 @@ from agentscope_tuner.graders.criteria_grader import CriteriaGrader, Met
 from agentscope_tuner.graders.listwise import Ranking, rank_all, shown_order, tournament
 from agentscope_tuner.graders.llm_grader import LLMGrader
 from agentscope_tuner.graders.rubrics.criteria import Criterion
-from agentscope_tuner.graders.schema import GraderScore, grader_error
+from agentscope_tuner.graders.schema import GraderRank, GraderScore, grader_error
 from agentscope_tuner.task_judge.llm.settings import LLMJudgeConfig
 
 T = TypeVar("T")
@@ -152,7 +152,7 @@ class LLMPanel:
         """
         if len(self.graders) == 1:
             ((name, grader),) = self.graders.items()
-            return self._alone(name, await self._one(grader, values))
+            return self._alone(name, self._checked(grader, await evaluate(grader, **values)))
         asked = {name: self._one(grader, values) for name, grader in self.graders.items()}
         ballot = await poll(asked, self._settings.failed_jurors)
         results, rule = ballot.votes, self._settings.jury_rule
@@ -175,7 +175,14 @@ class LLMPanel:
         return PanelScore(score, share, apart, result.reason, metrics, {name: score}, filtered)
 
     async def _one(self, grader: BaseGrader, values: Mapping[str, Any]) -> GraderScore:
-        result = await evaluate(grader, **values)
+        return self._checked(grader, await evaluate(grader, **values))
+
+    def _checked(self, grader: BaseGrader, result: GraderScore | GraderRank) -> GraderScore:
+        """`result`, if it is a score within the range.
+
+        Raises:
+            GraderError: it is none.
+        """
         if result.error is not None or not isinstance(result, GraderScore):
             raise grader_error(f"{result.error}", result.cause)
         if not 0.0 <= (result.score - self._low) / self._width <= 1.0:
