@@ -25,7 +25,7 @@ from agentscope_tuner.task_judge.tool_call_judge import ToolCallConfig
 
 MODELS: dict[str, Any] = {
     "models": None, "jury_rule": "median", "failed_jurors": "skip", "escalate": None, "base_url": None, "client": {},
-    "budget": None, "language": "en", "probes": "off",
+    "budget": None, "language": "en", "images": "refuse", "probes": "off",
 }  # fmt: skip
 # each row: a section, what it must be given, and what the rest is then
 DEFAULTS: list[tuple[type[StrictSection], dict[str, Any], dict[str, Any]]] = [

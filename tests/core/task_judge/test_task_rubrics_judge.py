@@ -394,3 +394,25 @@ def test_a_row_of_healthbench_is_judged_as_it_is_published(tmp_path: Any) -> Non
         assert CliRunner().invoke(app, arguments).exit_code == 0
     judgement = json.loads(target.read_text())["judgement"]
     assert (judgement["status"], judgement["reward"]) == ("judged", 1.0)
+
+
+def test_the_pictures_of_question_and_turns_are_sent_with_the_criteria() -> None:
+    picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AAAA"}}
+    other = {"type": "image", "source": {"type": "url", "url": "https://pictures.example/b.png"}}
+    asked = [{"role": "user", "content": [{"type": "text", "text": "What is on it?"}, picture]}]
+    turns = [{"role": "tool", "content": [other]}, {"role": "assistant", "content": "An apple"}]
+    reads = {"query": "task.init_messages", "response": "output.metadata.messages"}
+    row = WorkflowTask(task=Task(task_id="t", init_messages=asked, metadata={"rubrics": ["It says apple"]}))
+
+    def answer(body: Body, attempt: int) -> Canned:
+        met = {"number": 1, "quote": "An apple", "absent": False, "met": True}
+        return Canned(json.dumps({"verdicts": [met]}))
+
+    with JudgeServer(answer) as server:
+        found = judge(server, reads=reads, images="send").judge(row, WorkflowOutput(metadata={"messages": turns}))
+        parts = server.bodies[0]["messages"][-1]["content"]
+        refused = judge(server, reads=reads).judge(row, WorkflowOutput(metadata={"messages": turns}))
+    assert (found.reward, found.metrics["judge_images"]) == (1.0, 2)
+    urls = [part["image_url"]["url"] for part in parts if part["type"] == "image_url"]
+    assert urls == ["data:image/png;base64,AAAA", "https://pictures.example/b.png"]
+    assert "set astuner.task_judge.task_rubrics.images: send" in str(refused.error)
