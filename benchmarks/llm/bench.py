@@ -130,7 +130,7 @@ def clean(stub: str | None, rounds: int, rows: int) -> bool:
     with server(stub, "--latency-ms", "50") as url:
         subject = grader(url)
         client = openai.AsyncOpenAI(base_url=url, api_key="none", http_client=openai.DefaultAioHttpClient())
-        wanted = reply_form(LanguageEnum.EN, 0, 10, (), 0, False)
+        wanted = reply_form(LanguageEnum.EN, 0.0, 10.0, (), 0, False)
         ending = closing(LanguageEnum.EN, "0123456789abcdef", wanted.words)
         schema = {"name": "verdict", "strict": True, "schema": wanted.schema}
 
