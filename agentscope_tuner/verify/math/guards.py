@@ -27,6 +27,7 @@ from agentscope_tuner.verify.math.node import (
     Array,
     BigOperator,
     Collection,
+    Degrees,
     Interval,
     Negation,
     Node,
@@ -81,9 +82,13 @@ def unearned(question: Question, answer: Node, reference: Node, text: str, truth
     ):
         # Nothing is left to work out in a plain number. It can only stand in the question that asks for another form,
         # or lack a rounding: it is no formula, no equation and no quantity to convert
-        if question.asks_to_rewrite and restates(question, answer, reference):
+        if (question.asks_to_rewrite and restates(question, answer, reference)) or _hands_on(
+            question, answer, reference
+        ):
             return copied
         return unworked if question.asks_to_round and literal(answer) != literal(reference) else None
+    if _hands_on(question, answer, reference):
+        return copied
     known = settled(answer, reference)
     sides = (answer,) if known is answer else (answer, known)
     if any(restates(question, n, reference) for n in sides) or hands_back(question, answer, text, truth):
@@ -94,6 +99,48 @@ def unearned(question: Question, answer: Node, reference: Node, text: str, truth
         return values.leaf(mine, theirs) is EQUAL
 
     return unworked if any(is_unworked(question, n, reference, same) for n in sides) else None
+
+
+def notation(node: Node) -> str:
+    """How a number is written, as a decimal or a fraction in lowest terms; empty for what is no number."""
+    while isinstance(node, Negation):
+        node = node.inside
+    if (power := scientific(node)) is not None:
+        return "scientific" if 1 <= abs(power[0].value) < _TEN else "a power of ten"
+    match node:
+        case Percent() | Degrees():
+            return type(node).__name__
+        case Number(value, text) if text:
+            return (
+                "scientific" if "e" in text.lower() else "decimal" if value.denominator > 1 or "." in text else "whole"
+            )
+        case Quotient(Number(), Number()):
+            return "fraction" if is_plain(node) else UNREDUCED
+        case Sum() if is_plain(node):
+            return "mixed"
+    return ""
+
+
+_TEN = 10
+# Nobody tells a half from its complement, so it may be given and asked for
+_HALF = Fraction(1, 2)
+
+
+def _hands_on(question: Question, answer: Node, reference: Node) -> bool:
+    """Whether the question is a single number, which the reference writes in another way, and the answer does not."""
+    given = question.single_number
+    if given is None or given.value == _HALF:
+        return False
+    wanted, found = notation(reference), notation(answer)
+    if "Degrees" in (given.notation, wanted):
+        return given.notation == found != wanted
+    values = [literal(side.inside) if isinstance(side, Percent) else literal(side) for side in (reference, answer)]
+    if (power := scientific(answer)) is not None and power[1].denominator == 1 and abs(power[1]) < _LONGEST_SQUARE:
+        values[1] = power[0].value * Fraction(10) ** int(power[1])
+    of_hundred = [isinstance(side, Percent) for side in (reference, answer)]
+    exact = [v if v is None or not mark else v / 100 for v, mark in zip(values, of_hundred, strict=True)]
+    handed_on = found in (given.notation, UNREDUCED, "a power of ten")
+    return wanted != "" and exact[1] == given.value and found != wanted != given.notation and handed_on
 
 
 def settled(answer: Node, reference: Node) -> Node:
@@ -508,6 +555,8 @@ def is_unworked(question: Question, answer: Node, reference: Node, same: Same) -
         rounded = answer.args[-1] if isinstance(answer, Relation) and set(answer.operators) <= {"=", "~"} else answer
         if literal(rounded) != literal(reference):
             return True
+    if question.asks_exact and is_decimal(answer) and literal(reference) is None and not symbols(reference):
+        return True
     if question.says("polar") and any(is_applied(n, "cos") for n in walk(answer)) and _I in walk(answer):
         # `2(\\cos t + i \\sin t)` is the polar form, not a sum to be worked out
         return False
@@ -557,13 +606,7 @@ def _is_left(question: Question, answer: Node, reference: Node, same: Same) -> b
         )
     if any(map(_joins_sets, walk(answer))) and not any(map(_joins_sets, walk(reference))):
         return True
-    if _is_other_form(question, answer, reference):
-        return True
-    if question.asks_square and _holds_square(reference) and not _holds_square(answer):
-        return True
-    if question.asks_primes and operations(reference) and not _is_of_primes(answer):
-        return True
-    if question.says("partial fraction") and len(list(terms(answer))) < len(list(terms(reference))):
+    if _is_other_form(question, answer, reference, same):
         return True
     if question.says("scientific notation") and _is_unscientific(answer, reference):
         return True
@@ -587,10 +630,12 @@ def _is_left(question: Question, answer: Node, reference: Node, same: Same) -> b
 
 
 def _leaves_choice(answer: Node, reference: Node) -> bool:
-    """Whether only the answer names the greatest or least of some values, which it has not found: `max(16, 17)`."""
-    return any(is_applied(n, "max") or is_applied(n, "min") for n in walk(answer)) and not any(
-        is_applied(n, "max") or is_applied(n, "min") for n in walk(reference)
-    )
+    """Whether only the answer has an open sum, or a greatest value that it has not found: `max(16, 17)`."""
+    return any(map(_is_open, walk(answer))) and not any(map(_is_open, walk(reference)))
+
+
+def _is_open(node: Node) -> bool:
+    return isinstance(node, BigOperator) or is_applied(node, "max") or is_applied(node, "min")
 
 
 def _is_whole_quotient(question: Question, answer: Node, reference: Node) -> bool:
@@ -733,16 +778,35 @@ def _is_task(formula: Node, reference: Node, left: frozenset[str], same: Same) -
     return same(reference, formula)
 
 
-def _is_other_form(question: Question, answer: Node, reference: Node) -> bool:
-    """Whether the question asks for a factored or expanded form that the reference has and the answer does not."""
-    if question.asks_to_factor:
-        wanted = _sums(reference)
-        if sum(wanted) and not isinstance(reference, Sum):
-            unfinished = bool(operations(answer) - {UNREDUCED}) or (_divides(answer) and not _divides(reference))
-            return key(answer)[0] == SUM or sum(_sums(answer)) < sum(wanted) or unfinished
-    if question.asks_to_expand and not _holds_product_of_sums(reference):
-        return _holds_product_of_sums(answer)
-    return False
+def _is_other_form(question: Question, answer: Node, reference: Node, same: Same) -> bool:
+    """Whether the question has this value in another form than the reference, and the answer is not in that, either.
+
+    The reference may be factored, expanded, a completed square, partial fractions or a product of primes: it shows what
+    is asked for in any language.
+    """
+
+    def gives(is_other: Callable[[Node], bool]) -> bool:
+        formulas = islice(question.formulas.values(), _MOST_FORMULAS)
+        return any(symbols(f) == symbols(reference) and is_other(f) and same(reference, f) for f in formulas)
+
+    if not symbols(reference):
+        if not operations(reference) or not _is_of_primes(reference) or _is_of_primes(answer):
+            return False
+        return _exact(reference) in question.numbers or (bool(operations(answer)) and gives(lambda _: True))
+    wanted, is_sum = _sums(reference), isinstance(reference, Sum)
+    if is_sum and _divides(reference) and len(terms(answer)) < len(terms(reference)):
+        return gives(lambda f: isinstance(f, Quotient))
+    if is_sum and _holds_square(reference):
+        return not _holds_square(answer) and gives(lambda f: not _holds_square(f))
+    if not _holds_product_of_sums(reference) and _holds_product_of_sums(answer):
+        return gives(lambda f: _holds_product_of_sums(f) and not _divides(f))
+    if is_sum or not sum(wanted):
+        return False
+    unfinished = bool(operations(answer) - {UNREDUCED}) or (_divides(answer) and not _divides(reference))
+    apart = key(answer)[0] != SUM and sum(_sums(answer)) >= sum(wanted) and not unfinished
+    if apart and _whole_factor(reference) in (1, abs(_whole_factor(answer))):
+        return False
+    return gives(lambda f: isinstance(f, Sum))
 
 
 def _sums(node: Node) -> list[int]:

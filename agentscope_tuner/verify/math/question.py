@@ -15,6 +15,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from itertools import islice
+from typing import NamedTuple
 
 from agentscope_tuner.verify.asked_clause import asks_order, options_of, parts_of
 from agentscope_tuner.verify.math.canonical import Key, key
@@ -365,16 +367,16 @@ class Question:
         r"\bsimplify|\bsimplest\b|\bsimplified\b|\blowest terms\b|\bcommon fraction\b|\birreducible fraction\b"
         r"|\breduced? (?:the fraction|fraction|form|\$|\\|\d)"
     )
-    #: whether the question asks to write a sum as a product
-    asks_to_factor = _Says(r"(?<!common )(?<!prime )\bfactor(?:i[sz]e|i[sz]ation|ed)?\b(?! of)(?!s)")
-    #: whether the question asks to write a product as a sum
-    asks_to_expand = _Says(r"\b(?:expand|expanded|expansion|multiply out)\b|without (?:parentheses|brackets)")
-    #: whether the question asks to write a number as a product of primes
-    asks_primes = _Says(r"\bprime factori[sz]ation|\bproduct of (?:its )?prime|\binto (?:its )?prime|分解质因数")
     #: whether the question asks to round a number that it gives
-    asks_to_round = _Says(r"\bround (?:\$|\\\(|-?\d)")
-    #: whether the question asks to complete the square
-    asks_square = _Says(r"complet\w+ the square|vertex form")
+    asks_to_round = _Says(
+        r"\bround (?:\$|\\\(|-?\d)|\A[^?!。]{0,60}(?:四捨五入|四舍五入|保留|\barrondi|\bgerundet|\brunde|\bredond"
+        r"|\barroton|округл|반올림|\byuvarla|làm tròn|\bbulatkan|zaokrągl|\bafgerond|\bavrund)[^?!。]{0,60}[?!。]?\Z"
+    )
+    #: whether the question asks for an exact value
+    asks_exact = _Says(
+        r"\bexact|\bexakt|\besatt|\bexat|точное зн|точный отв|в точном|精确值|准确值|精確|正確な値|厳密"
+        r"|정확한|chính xác"
+    )
     #: whether the question has words of order
     _says_order = _Says(
         r"\bsort(?:ed)?\b|\barrange\b|\brank\b|\bin order\b|\brespectively\b|从[小大]到[大小]|依次|分别"
@@ -549,6 +551,15 @@ class Question:
         return phrase in self.text.lower()
 
     @Kept
+    def single_number(self) -> GivenNumber | None:
+        """The only number of a question that is one short sentence, as where it is to be written in another way."""
+        text = self.text.strip()
+        if len(text) > _LONGEST_SENTENCE or _SENTENCE.fullmatch(text) is None:
+            return None
+        found = list(islice(_GIVEN.finditer(text), 2))
+        return None if len(found) != 1 else _given(found[0])
+
+    @Kept
     def asked_units(self) -> frozenset[PhysicalUnit]:
         """The units in which the question asks for its answer."""
         return asked_units(self.text)
@@ -569,6 +580,38 @@ class Question:
         decimal = _DECIMAL_LOG.search(self.text) is not None
         both = _NATURAL_LOG.search(self.text) is not None and _BARE_LOG.search(self.text) is not None
         return 10 if decimal or both else None
+
+
+class GivenNumber(NamedTuple):
+    """A number of a question, and how it is written there: see `guards.notation`."""
+
+    value: Fraction
+    notation: str
+
+
+_LONGEST_SENTENCE = 120
+_SENTENCE = re.compile(r"(?:[^.?!。？！\n]|\.(?=\d))*[.?!。？！]?")
+_GIVEN = re.compile(
+    r"\\[dt]?frac\s?(?:\{(?P<top>\d{1,20})\}\s?\{(?P<bottom>\d{1,20})\}|(?P<first>\d)(?P<second>\d))"
+    r"|(?P<above>\d{1,20})/(?P<below>\d{1,20})"
+    r"|(?P<number>\d{1,20}(?:\{?[.,]\}?\d{1,20})?)\s?(?P<mark>\\?[%％]|\^\{?\\circ|\\degree|°)?"
+    r"|(?P<other>[²³√_^])"
+)
+
+
+def _given(found: re.Match[str]) -> GivenNumber | None:
+    if found["other"]:
+        return None
+    if found["number"] is None:
+        above = int(found["top"] or found["first"] or found["above"])
+        below = int(found["bottom"] or found["second"] or found["below"])
+        reduced = below > 0 and Fraction(above, below).denominator == below
+        return GivenNumber(Fraction(above, below), "fraction" if reduced else "unreduced") if below else None
+    value = Fraction(re.sub(r"\{?[.,]\}?", ".", found["number"]))
+    if found["mark"]:
+        is_percent = found["mark"][-1] in "%％"
+        return GivenNumber(value / 100 if is_percent else value, "Percent" if is_percent else "Degrees")
+    return GivenNumber(value, "whole" if found["number"].isdigit() else "decimal")
 
 
 # Signs of a formula that states something, or lists

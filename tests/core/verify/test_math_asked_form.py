@@ -1,0 +1,102 @@
+r"""The reference shows which form is asked for, in any language: half of the work, or the question's form, is none."""
+
+from __future__ import annotations
+
+import pytest
+
+from agentscope_tuner.verify.math.verdict import compare
+
+# question | reference | the right value in another form than the one that is asked for
+OTHER_FORMS = r"""
+Factorisez $5y^3-20y$. | 5y(y-2)(y+2) | 5y(y^2-4)
+Zerlege $t^2-9t+20$ in Faktoren. | (t-4)(t-5) | t(t-9)+20
+Factoriza $a^2-16$. | (a-4)(a+4) | a^2-4^2
+Fatore $2x^2+8x+8$. | 2(x+2)^2 | 2(x^2+4x+4)
+Разложите на множители $x^3-x$. | x(x-1)(x+1) | x(x^2-1)
+分解因式：$m^3-9m$ | m(m+3)(m-3) | m(m^2-9)
+因数分解せよ。$x^2+7x+12$ | (x+3)(x+4) | x(x+7)+12
+다음을 인수분해하시오. $x^2-4x-21$ | (x-7)(x+3) | (x-2)^2-25
+حلل $x^2-25$ إلى عوامل | (x-5)(x+5) | x^2-25
+Phân tích $x^2-10x+24$ thành nhân tử. | (x-4)(x-6) | (x-5)^2-1
+Factorise completely $6a^2-24$. | 6(a-2)(a+2) | 6(a^2-4)
+Développez $(x+3)(x-5)$. | x^2-2x-15 | x(x-2)-15
+Multipliziere aus: $(2x-1)(x+4)$ | 2x^2+7x-4 | (2x-1)(x+4)
+Desarrolla $(a-3)^2$. | a^2-6a+9 | (a-3)(a-3)
+展开 $(x+1)(x+2)$ | x^2+3x+2 | x(x+3)+2
+Раскройте скобки: $(y-2)(y+2)$ | y^2-4 | (y-2)(y+2)
+Complétez le carré : $x^2+6x+1$ | (x+3)^2-8 | x^2+6x+1
+配方：$x^2-4x+7$ | (x-2)^2+3 | x(x-4)+7
+Zerlege 84 in Primfaktoren. | 2^2\cdot3\cdot7 | 4\cdot21
+Décomposez 90 en produit de facteurs premiers. | 2\cdot3^2\cdot5 | 9\cdot10
+把60分解质因数。 | 2^2\cdot3\cdot5 | 4\cdot15
+Разложите 72 на простые множители. | 2^3\cdot3^2 | 8\cdot9
+Zerlege in Partialbrüche: $\frac{1}{x^2-1}$ | \frac{1}{2(x-1)}-\frac{1}{2(x+1)} | \frac{1}{x^2-1}
+"""
+
+# question | reference | the question's own number
+HANDED_ON = r"""
+Schreibe $0{,}75$ als Bruch. | \frac34 | 0.75
+Écrivez $\frac{7}{4}$ en nombre mixte. | 1\frac34 | \frac74
+Escribe $\frac38$ como decimal. | 0.375 | \frac38
+把 $0.6$ 化成分数。 | \frac35 | 0.6
+$45\%$ を小数で表せ。 | 0.45 | 45\%
+Convierte $45^\circ$ a radianes. | \frac{\pi}{4} | 45^\circ
+Запишите $52000$ в стандартном виде. | 5.2\cdot10^4 | 52000
+用科学记数法表示 $640000$。 | 6.4\times10^5 | 64\times10^4
+Kürze $\frac{6}{8}$. | \frac34 | \frac68
+"""
+
+# question | reference | what is still to be done
+OPEN = r"""
+Find a closed form for the sum of the first n cubes. | \frac{n^2(n+1)^2}{4} | \sum_{k=1}^{n} k^3
+Trouvez une formule pour $1+3+9+\dots+3^{n}$. | \frac{3^{n+1}-1}{2} | \sum_{k=0}^{n} 3^k
+求前$n$个奇数之和 | n^2 | \sum_{k=1}^{n} (2k-1)
+Find the exact value of the diagonal of a unit square. | \sqrt2 | 1.4142135623730951
+Calcula el valor exacto de la altura. | 2\sqrt3 | 3.4641016151377544
+求精确值。边长为1的正三角形的高 | \frac{\sqrt3}{2} | 0.8660254037844386
+Найдите точное значение длины. | \sqrt5 | 2.23606797749979
+"""
+
+# question | reference | a right answer in the form that is asked for, or where none is
+RIGHT = r"""
+Factorisez $5y^3-20y$. | 5y(y-2)(y+2) | 5y(y+2)(y-2)
+Zerlege $t^2-9t+20$ in Faktoren. | (t-4)(t-5) | (5-t)(4-t)
+Fatore $2x^2+8x+8$. | 2(x+2)^2 | 2(x+2)(x+2)
+分解因式：$m^3-9m$ | m(m+3)(m-3) | m(m-3)(m+3)
+Développez $(x+3)(x-5)$. | x^2-2x-15 | -15-2x+x^2
+Desarrolla $(a-3)^2$. | a^2-6a+9 | 9-6a+a^2
+Complétez le carré : $x^2+6x+1$ | (x+3)^2-8 | -8+(3+x)^2
+Zerlege 84 in Primfaktoren. | 2^2\cdot3\cdot7 | 7\cdot3\cdot2^2
+把60分解质因数。 | 2^2\cdot3\cdot5 | 2\cdot2\cdot3\cdot5
+Zerlege in Partialbrüche: $\frac{1}{x^2-1}$ | \frac{1}{2(x-1)}-\frac{1}{2(x+1)} | \frac{1/2}{x-1}-\frac{1/2}{x+1}
+Schreibe $0{,}75$ als Bruch. | \frac34 | \frac{3}{4}
+Escribe $\frac38$ como decimal. | 0.375 | 0.3750
+$45\%$ を小数で表せ。 | 0.45 | .45
+Convierte $45^\circ$ a radianes. | \frac{\pi}{4} | 0.25\pi
+用科学记数法表示 $640000$。 | 6.4\times10^5 | 6.4\cdot 10^{5}
+Find the derivative of $x(x-4)$. | 2x-4 | 2(x-2)
+Find the area of a square with perimeter $4x+8$. | (x+2)^2 | x^2+4x+4
+Solve $x^2-9=0$ for the positive root. | 3 | 3
+What is half of a pizza with 0.5 left? | \frac14 | 0.25
+Find a closed form for the sum of the first n cubes. | \frac{n^2(n+1)^2}{4} | \left(\frac{n(n+1)}{2}\right)^2
+Calcula el valor exacto de la altura. | 2\sqrt3 | \sqrt{12}
+Find the exact value of $\frac12+\frac14$. | \frac34 | 0.75
+Give the generating function. | \sum_{n=0}^{\infty} 2^n x^n | \sum_{n=0}^\infty 2^nx^n
+A number has the probability $\frac{1}{4}$ of being drawn. What is the probability that it is not? | \frac34 | 0.75
+"""
+
+
+def rows(table: str) -> list[list[str]]:
+    return [row.split(" | ") for row in table.strip().splitlines()]
+
+
+@pytest.mark.parametrize(("question", "reference", "answer"), rows(OTHER_FORMS + HANDED_ON.strip() + OPEN))
+def test_a_value_in_a_form_that_is_not_asked_for_is_no_answer(question: str, reference: str, answer: str) -> None:
+    assert compare(answer, reference, question=question).outcome != "equal"
+    assert compare(reference, reference, question=question).outcome == "equal"
+
+
+@pytest.mark.parametrize(("question", "reference", "answer"), rows(RIGHT))
+def test_the_form_that_is_asked_for_and_any_form_where_none_is(question: str, reference: str, answer: str) -> None:
+    verdict = compare(answer, reference, question=question)
+    assert verdict.outcome == "equal", verdict.reason
