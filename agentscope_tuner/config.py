@@ -54,6 +54,12 @@ _ELSEWHERE = {
     "second_opinion": "it stands beside task_judge: write astuner.second_opinion",
     "stop_when_failing": "it is an argument of the trainer's adapter, as in reward_func(CONF, stop_when_failing=False)",
     "grace": "it is an option of `astuner judge`: write --grace",
+    "combined": "the judges that a combined judge asks stand under astuner.task_judge.parts, each by a name of yours",
+    "routed": "the judges that a routed judge asks stand under astuner.task_judge.routes, beside `by`",
+    **{
+        key: f"a judge model's settings stand in the judge's section, such as astuner.task_judge.llm.{key}"
+        for key in ("model_name", "base_url", "api_key", "prompt")
+    },
 }
 
 
@@ -90,7 +96,13 @@ def _problem(model: type[BaseModel], loc: tuple[int | str, ...], kind: str, mess
         return f"{path} is missing{_choices(_model_at(model, loc[:-1]), str(loc[-1]))}"
     if kind != "extra_forbidden":
         # pydantic's own messages for these errors name a Python class, or pydantic
-        words = "must be a mapping of keys to values" if kind in _MAPPING else message.removeprefix("Value error, ")
+        words = message.removeprefix("Value error, ")
+        if kind in _MAPPING:
+            inner = _model_at(model, loc)
+            named = "" if inner is _model_at(model, loc[:-1]) else f", of {', '.join(inner.model_fields)}"
+            words = f"must be a mapping of keys to values{named}"
+        elif kind == "list_type":
+            words = "must be a list, in YAML a line `- …` for each entry"
         glued = re.fullmatch(r"(\w+):(\S.*)", value) if isinstance(value, str) and kind in _MAPPING else None
         behind = f": write '{glued[1]}: {glued[2]}', with a space" if glued else ""
         return f"{path}: {words[0].lower()}{words[1:]}, got {_short(value)}{behind}"
@@ -98,7 +110,10 @@ def _problem(model: type[BaseModel], loc: tuple[int | str, ...], kind: str, mess
         return f"{path}: unknown key; {told}"
     fields = _model_at(model, loc[:-1]).model_fields
     allowed = [field.alias or name for name, field in fields.items()]
-    nearest = difflib.get_close_matches(str(loc[-1]), allowed, n=1)
+    key = str(loc[-1])
+    # `model` is `model_name`, not `models`
+    nearest = [name for name in allowed if name == f"{key}_name"] or difflib.get_close_matches(key, allowed, n=1)
+    nearest += [f"{name}.{key}" for name in allowed if key in _model_at(model, (*loc[:-1], name)).model_fields]
     hint = f"did you mean {nearest[0]!r}? " if nearest else ""
     return f"{path}: unknown key; {hint}allowed keys are {', '.join(allowed)}"
 
@@ -527,7 +542,8 @@ def resolve(source: Source | None = None, overrides: Sequence[str] = ()) -> Sett
         source, read = source.whole, source.environment
     for override in overrides:
         if not re.match(r"[^=\s]+=", override):
-            raise ConfigError(f"an override must read key=value, got {override!r}")
+            spread = ": the shell has replaced a pattern, so put it in quotes" if os.path.isfile(override) else ""
+            raise ConfigError(f"an override must read key=value, got {override!r}{spread}")
         check_override(override.partition("=")[0])
     try:
         merged = OmegaConf.merge(OmegaConf.create({}), _read(source), OmegaConf.from_dotlist(list(overrides)))
@@ -635,16 +651,28 @@ def _plain(config: DictConfig, where: str) -> Any:
         section = OmegaConf.select(config, where)
         plain = OmegaConf.to_container(section, resolve=True) if isinstance(section, DictConfig) else section
     except OmegaConfBaseException as exc:
-        raise ConfigError(f"cannot resolve {where}: {exc}") from exc
+        raise ConfigError(f"cannot resolve {exc.full_key or where}: {_unresolved(exc)}") from exc
     return {} if plain is None else plain
+
+
+def _unresolved(exc: OmegaConfBaseException) -> str:
+    """Why an interpolation has no value, and the way out."""
+    why = str(exc.msg or exc).partition("\n")[0].removeprefix("KeyError raised while resolving interpolation: ")
+    if "Environment variable" in why:
+        return f"{why.strip(chr(34))}: export it, or give what holds without it, ${{oc.env:NAME,default}}"
+    return f"{why}: an environment variable is read by ${{oc.env:NAME}}"
 
 
 def yaml_hint(exc: yaml.YAMLError, path: Path) -> str:
     """The way out of the commonest mistakes, whose own messages speak of a token or of the start of a document."""
     if path.suffix in (".jsonl", ".csv", ".tsv"):
         return "it looks like a file of rows, which --input takes; --conf takes the YAML. "
+    if "expected a single document" in str(getattr(exc, "context", "")):
+        return "a line `---` parts it in two: remove it. "
     mark, begun = getattr(exc, "problem_mark", None), getattr(exc, "context_mark", None)
     lines = path.read_text(encoding="utf-8").splitlines()
+    if mark is not None and "escape character" in str(getattr(exc, "problem", "")):
+        return f"a backslash in double quotes begins an escape in line {mark.line + 1}: use single quotes. "
     if begun is not None and "quoted scalar" in str(getattr(exc, "context", "")):
         return f"the quote in line {begun.line + 1} is not closed. "
     if mark is None or mark.line >= len(lines):
@@ -660,6 +688,16 @@ def yaml_hint(exc: yaml.YAMLError, path: Path) -> str:
     return ""
 
 
+def _nearest(path: Path) -> str:
+    """What could be meant by the name of a configuration that is not there."""
+    if path.is_symlink():
+        return f": it is a link to {os.readlink(path)!r}, which is not there"
+    there = [each.name for each in path.parent.glob("*.y*ml")]
+    if near := difflib.get_close_matches(path.name, there, n=1, cutoff=0.7):
+        return f": did you mean {str(path.parent / near[0])!r}?"
+    return ": `astuner init math FOLDER` writes one"
+
+
 def _read(source: str | Path | Mapping[str, Any] | DictConfig | None) -> DictConfig:
     if source is None:
         return OmegaConf.create({})
@@ -670,7 +708,7 @@ def _read(source: str | Path | Mapping[str, Any] | DictConfig | None) -> DictCon
     try:
         loaded = OmegaConf.load(source)
     except FileNotFoundError as exc:
-        raise ConfigError(f"no configuration file {str(source)!r}: `astuner init math FOLDER` writes one") from exc
+        raise ConfigError(f"no configuration file {str(source)!r}{_nearest(Path(source))}") from exc
     except IsADirectoryError as exc:
         there = sorted(path.name for path in Path(source).glob("*.y*ml"))
         named = f": name one of its files, {', '.join(there[:3])}" if there else ", and holds no .yaml"

@@ -222,7 +222,8 @@ def inside(folder: str, suffixes: Sequence[str], *, deep: bool = False) -> list[
             names = [system.unstrip_protocol(entry) for entry in entries]
         else:
             found = Path(folder).rglob("*") if deep else Path(folder).iterdir()
-            names = [str(path) for path in found if path.is_file()]
+            # a link whose file is gone is a file that cannot be read: passed over, its rows would be missed by nobody
+            names = [str(path) for path in found if path.is_file() or (path.is_symlink() and not path.exists())]
     return [StoredFile(name) for name in sorted(names, key=natural) if name.endswith(tuple(suffixes))]
 
 

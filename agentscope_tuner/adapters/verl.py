@@ -74,7 +74,7 @@ async def compute_score(
     ground_truth: object,
     extra_info: Mapping[str, Any] | None = None,
     *,
-    config: str,
+    config: str = "",
     on_failed: str = "raise",
     **verl_only: object,
 ) -> dict[str, float]:
@@ -118,6 +118,10 @@ def judge_with(config: str, on_failed: str) -> ConfiguredJudge:
     Raises:
         ConfigError: as `compute_score`.
     """
+    if not config:
+        raise ConfigError(
+            "reward_kwargs names no judge: write custom_reward_function.reward_kwargs.config=/path/to/judge.yaml"
+        )
     if on_failed not in _ON_FAILED:
         raise ConfigError(f"reward_kwargs.on_failed must be one of {', '.join(_ON_FAILED)}, got {on_failed!r}")
     if on_failed == "mask" and not _verl_masks_nan():

@@ -171,7 +171,23 @@ class _Root(TyperGroup):
         print_errors_as_json("--json" in rest)
         if name in _TAKES_INPUT:
             rest = [word.removeprefix("--input=") for word in rest if word != "--input"]
-        return name, _loaded(_BY_NAME[name]) if listed is not None and name in _BY_NAME else listed, rest
+        command = _loaded(_BY_NAME[name]) if listed is not None and name in _BY_NAME else listed
+        _check_repeated(command, rest)
+        return name, command, rest
+
+
+def _check_repeated(command: Any, given: Sequence[str]) -> None:
+    """Refuse an option that is given twice and keeps one value: the other would be passed over.
+
+    Raises:
+        typer.BadParameter: it is.
+    """
+    for option in getattr(command, "params", ()):
+        if option.param_type_name == "argument" or option.multiple or option.is_flag:
+            continue
+        times = sum(word.partition("=")[0] in option.opts for word in given)
+        if times > 1:
+            raise typer.BadParameter(f"{option.opts[0]} is given {times} times, and takes one value")
 
 
 def _lone_file(given: Sequence[str]) -> str:

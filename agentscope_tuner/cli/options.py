@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import io
 import json
+import os
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -126,6 +127,8 @@ def _nearest(path: str) -> str:
     """What could be meant by the name of a file that is not there."""
     if (url := re.match(r"(\w{2,}):/+", path)) is not None:
         return f": a URL reads {url[1]}://…"
+    if Path(path).is_symlink():
+        return f": it is a link to {os.readlink(path)!r}, which is not there"
     if path.startswith("~"):
         return f": the shell has not replaced the ~: write {str(Path(path).expanduser())!r}"
     folder = Path(path).parent

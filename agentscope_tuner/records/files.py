@@ -8,7 +8,7 @@ import logging
 import os
 import pickle
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -17,7 +17,7 @@ from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.records.blocks import read_lines
 from agentscope_tuner.records.columnar import columnar_lines, table_row
 from agentscope_tuner.records.reader import BOM, SIGNATURE_BYTES, Line, what_else
-from agentscope_tuner.rules.tables import open_table
+from agentscope_tuner.rules.tables import CsvTable, open_table
 from agentscope_tuner.storage import (
     ARROW,
     GZIP,
@@ -221,6 +221,20 @@ _TABLE_WAYS = (
 )
 
 
+# Behind semicolons a spreadsheet may have written 3.5 as `3,5`, which reads as two numbers elsewhere
+_COMMA_IN_NUMBER = re.compile(r"-?\d+,\d+")
+
+
+def _comma_in_number(cells: Mapping[str, str]) -> str | None:
+    found = next(((name, cell) for name, cell in cells.items() if _COMMA_IN_NUMBER.fullmatch(cell.strip())), None)
+    if found is None:
+        return None
+    name, cell = found
+    return (
+        f"the row's {name} {cell!r} may be one number or two: write {cell.replace(',', '.')!r}; for two, save with tabs"
+    )
+
+
 def _check_text(file: StoredFile) -> None:
     if file.name.lower().endswith(GZIP):
         return
@@ -237,12 +251,6 @@ def _table_lines(file: StoredFile, name: str) -> Iterator[Line]:
     with open_table(Path(file.source)) as table:
         # a space behind each comma is no part of a name
         columns = [column.strip() for column in table.columns or ()]
-        if len(columns) == 1 and ";" in columns[0]:
-            raise ConfigError(
-                f"{file.source!r} has one column, {columns[0]!r:.80}: save it with commas between the cells"
-            )
-        if len(columns) == 1 and "\t" in columns[0] and ".tsv" not in file.name.lower():
-            raise ConfigError(f"{file.source!r} has one column, {columns[0]!r:.80}: it has tabs, so name it .tsv")
         if columns and columns[0].lstrip().startswith("{"):
             raise ConfigError(f"{file.source!r} begins {columns[0]!r:.80}: it holds JSON lines, so name it .jsonl")
         if twice := sorted({column for column in columns if columns.count(column) > 1}):
@@ -251,6 +259,8 @@ def _table_lines(file: StoredFile, name: str) -> Iterator[Line]:
             problem = None if row.problem is None else f"the row {row.problem}"
             # a row with a problem has no values
             cells = dict(zip(columns, row.values.values(), strict=False))
+            if isinstance(table, CsvTable) and table.delimiter == ";":
+                problem = problem or _comma_in_number(cells)
             problem = next((f"{problem}: {way}" for words, way in _TABLE_WAYS if problem and words in problem), problem)
             try:
                 cells = table_row(cells)

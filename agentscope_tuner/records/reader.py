@@ -98,6 +98,8 @@ def way_out(raw: bytes) -> str:
         return f": the line begins {raw[:_KEY_CHARS].decode('utf-8', 'replace')!r}{_spelling(raw)}"
     if isinstance(row, list):
         return ": a list, where a line holds one object: `jq -c '.[]'` writes its entries line by line"
+    if isinstance(row, str) and row.lstrip().startswith("{"):
+        return ": a text that holds JSON: the row was encoded twice, so write `json.dumps(row)` once"
     if not isinstance(row, dict) or not {"task", "output"}.isdisjoint(row):
         return ""
     keys = ", ".join(repr(key)[:_KEY_CHARS] for key in list(row)[:_SHOWN_KEYS])

@@ -10,6 +10,7 @@ import gzip
 import io
 import json
 import os
+import re
 import zlib
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -216,6 +217,40 @@ def _lines(path: Path, encoding: str) -> Iterator[_Lines]:
         yield _Lines(text, packed=packed)
 
 
+# What stands between cells, and its name in messages. Spreadsheets write semicolons where a number has a decimal comma
+_DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars"}
+# The line that tells Excel what stands between cells
+_SEPARATOR = re.compile(r"sep=([,;\t|])\r?\n?")
+
+
+def _delimiter(lines: _Lines, path: Path, usual: str) -> str:
+    """What stands between the cells of the header: what is usual for the file's ending, or the one other that does.
+
+    Raises:
+        ConfigError: two of them could.
+    """
+    header = next(lines, "")
+    if (named := _SEPARATOR.fullmatch(header)) is not None:
+        return named[1]
+    lines.hand_back([header] * bool(header))
+    counts = {each: _cells(header, each) for each in _DELIMITERS}
+    others = {each: count for each, count in counts.items() if each != usual and count > 1}
+    if not others or counts[usual] > max(others.values()):
+        return usual
+    if counts[usual] <= 1 and len(others) == 1:
+        return next(iter(others))
+    between = " or ".join(_DELIMITERS[each] for each, count in counts.items() if count > 1)
+    raise ConfigError(f"{str(path)!r}: {between} may part the cells of {header.strip()!r:.80}: quote its names")
+
+
+def _cells(header: str, delimiter: str) -> int:
+    """How many cells the line has; 0 where a quote is open, or ends within a cell."""
+    try:
+        return len(next(csv.reader([header], delimiter=delimiter, strict=True), ()))
+    except csv.Error:
+        return 0
+
+
 _OPEN_QUOTE = ", since a quote is left open"
 
 
@@ -226,9 +261,9 @@ class CsvTable:
         # The csv module has a single limit for the whole process, so it is only ever raised
         csv.field_size_limit(max(csv.field_size_limit(), MAX_CHARS))
         self._lines, self.share_read = lines, lines.share_read
-        self._delimiter = delimiter
+        self.delimiter = _delimiter(lines, path, delimiter)
         # Strict, so that an unclosed quote is an error, and not a row with the rest of the file in it
-        self._reader = csv.reader(lines, delimiter=delimiter, strict=True)
+        self._reader = csv.reader(lines, delimiter=self.delimiter, strict=True)
         try:
             self.columns: list[str] = next(self._reader)
         except StopIteration:
@@ -274,11 +309,11 @@ class CsvTable:
         kept = [index for index, column in enumerate(self.columns) if column not in new_columns]
         newline, width = self._lines.newline, len(kept) + len(new_columns)
         with self._lines.output(path) as stream:
-            rows = csv.writer(stream, delimiter=self._delimiter, lineterminator=newline)
+            rows = csv.writer(stream, delimiter=self.delimiter, lineterminator=newline)
 
             def write(row: TableRow, added: Mapping[str, Any]) -> None:
                 if isinstance(row.raw, _Malformed):
-                    stream.write(row.raw.written(width, self._delimiter, newline))
+                    stream.write(row.raw.written(width, self.delimiter, newline))
                 else:
                     # None is written as an empty cell
                     rows.writerow([row.raw[index] for index in kept] + [added.get(name) for name in new_columns])

@@ -339,7 +339,11 @@ def _right(metadata: Mapping[str, Any], letters: str, options: Mapping[str, str]
         elif len(named) == 1:
             found += named[0]
         else:
-            raise JudgeError(f"the reference answer {item!r:.100} is none of {letters!r}", cause=Cause.REFERENCE)
+            raise JudgeError(
+                f"the reference answer {item!r:.100} is none of {letters!r}: this judge is for letters of choices; "
+                "`math` is for numbers and formulas, `text_match` for words",
+                cause=Cause.REFERENCE,
+            )
     if not found:
         raise JudgeError("the reference answer is an empty list", cause=Cause.REFERENCE)
     return "".join(sorted(set(found)))

@@ -93,7 +93,11 @@ def _given(key: str, read: Callable[[Any, str], T], workflow_task: WorkflowTask,
     of_task, of_output = workflow_task.task.metadata, workflow_output.metadata
     if key not in of_task:
         if key not in of_output:
-            raise JudgeError(f"neither the task's nor the output's metadata has {key!r}", cause=Cause.REFERENCE)
+            raise JudgeError(
+                f"neither the task's nor the output's metadata has {key!r}, only {sorted(of_task)!r}: a countdown row "
+                "has `target`, a number, and `nums`, a list of numbers",
+                cause=Cause.REFERENCE,
+            )
         return read(of_output[key], key)
     value = read(of_task[key], key)
     if key in of_output and not _reads_as(value, read, of_output[key], key):

@@ -46,6 +46,8 @@ _PLACES: Mapping[Place, str] = {
     "label": "behind a label such as `Answer:`",
 }
 # A float of this size has no fractional digits
+# What a box becomes in a string that is not raw, and in JSON that was written by hand
+_LOST_BOX = "\boxed"
 _MOST_EXACT = 2**53
 
 
@@ -110,9 +112,11 @@ class MathAnswerAsJudge(BaseJudge):
             JudgeError: there is no reference.
         """
         reference(truth)
-        place = stated_elsewhere(final_answer(output), self._settings.answer_in, self._settings.think)
+        text = final_answer(output)
+        place = stated_elsewhere(text, self._settings.answer_in, self._settings.think)
         if place is None:
-            return Reward(0.0, False, reason=found.where)
+            damaged = f"; the answer is damaged: it holds {lost_backslash(_LOST_BOX)}" if _LOST_BOX in text else ""
+            return Reward(0.0, False, reason=found.where + damaged)
         reason = f"{found.where}, which states one {_PLACES[place]}: {self._setting(place)} would read it"
         return Reward(0.0, False, reason=reason, metrics={f"{ELSEWHERE}{place}": 1.0})
 

@@ -66,7 +66,7 @@ _WHAT_TO_MEND = {
     400: "check the model's parameters (temperature, max_tokens, extra_body) and the prompt's length",
     401: "the key was refused: set api_key or the provider's environment variable",
     403: "the key may not use this model",
-    404: "check model_name and base_url",
+    404: "check model_name and base_url, which most servers want to end in /v1",
 }
 
 

@@ -147,10 +147,15 @@ def resolve(
         ConfigError: no key is configured or in the environment; names the variable to set.
     """
     named = next((provider for provider in _PROVIDERS if model_name.lower().startswith(provider.prefix)), _OPENAI)
+    if api_key is not None and api_key.startswith("$"):
+        raise ConfigError(f"api_key is no key, got {api_key!r}: write ${{oc.env:{api_key.strip('${}')}}} to read it")
     if base_url is not None:
         host = urlsplit(base_url).hostname
         if host is None or urlsplit(base_url).scheme not in ("http", "https"):
             raise ConfigError(f"base_url must read like http://127.0.0.1:8000/v1, got {base_url!r}")
+        if urlsplit(base_url).path.rstrip("/").endswith("/completions"):
+            told = base_url.partition("/chat/completions")[0].partition("/completions")[0]
+            raise ConfigError(f"base_url ends before the call's own path: write {told}, got {base_url!r}")
         owner = next((p for p in _PROVIDERS if urlsplit(p.base_url).hostname == host), _OPENAI)
         return Endpoint(base_url, api_key or environ.get(owner.variable) or "none")
     if api_key:

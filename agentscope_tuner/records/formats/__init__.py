@@ -249,7 +249,8 @@ class Conversion:
             return line
         # look before empty cells are dropped: a NaN reward is a missing reward in an existing column
         judgement = dumped_judgement(self.name, row) if self.name is not None and not own else None
-        row = without_nan(row)
+        # the column of an empty cell is there: a message that it is missing would be false
+        row = dict.fromkeys(map(str, row)) | without_nan(row)
         try:
             rollout = _own(row) if own else self._rollout(row)
             self._columns.apply(row, rollout)

@@ -6,7 +6,7 @@ become the task's metadata, where the judge finds its reference by the same mapp
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from agentscope_tuner.errors import Cause, JudgeError
@@ -64,7 +64,7 @@ def read_plain(row: Mapping[str, Any], reads: Reads, *, given: frozenset[str] = 
             raise JudgeError(f"the row is no row: {packed}", cause=Cause.INPUT)
         empty = next((name for name in RESPONSES if name in row), None)
         lacks = f"only {sorted(map(str, row))!r}" if empty is None else f"its {empty!r} is null"
-        spelt = [str(key) for key in row if str(key).strip().lower() in RESPONSES and row[key] is not None]
+        spelt = [path for path in _paths(row) if path.rpartition(".")[2].strip().lower() in RESPONSES]
         guess = spelt[0] if spelt else sole_other(row, QUESTIONS + ANSWERS)
         way_out = f"is it {guess!r}? Then name it" if guess else "name its column"
         if any(str(key).isdecimal() for key in row):
@@ -77,6 +77,15 @@ def read_plain(row: Mapping[str, Any], reads: Reads, *, given: frozenset[str] = 
             cause=Cause.INPUT,
         )
     return as_rollout(found.question(), response, {key: value for key, value in row.items() if key not in found.used})
+
+
+def _paths(row: Mapping[str, Any]) -> Iterator[str]:
+    """The paths to the values of a row, and to those of the mappings in it."""
+    for key, value in row.items():
+        if isinstance(value, Mapping):
+            yield from (f"{key}.{inner}" for inner, held in value.items() if held is not None)
+        elif value is not None:
+            yield str(key)
 
 
 class PlainRow:

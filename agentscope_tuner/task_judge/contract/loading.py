@@ -215,7 +215,10 @@ def _check_class(judge_class: type, protocol: str) -> None:
             reverse.
     """
     if not issubclass(judge_class, BaseJudge):
-        raise ConfigError(f"{SECTION}.judge_protocol: {protocol!r} is not a subclass of BaseJudge")
+        raise ConfigError(
+            f"{SECTION}.judge_protocol: {protocol!r} is not a subclass of BaseJudge: write "
+            f"`class {judge_class.__name__}(BaseJudge)`, by `from agentscope_tuner import BaseJudge`"
+        )
     defined = False
     for name in _VERDICTS:
         function = getattr(judge_class, name)
@@ -294,9 +297,11 @@ def resolve_protocol(protocol: str) -> type:
     if not isinstance(found, type):
         own = [name for name, value in vars(module).items() if getattr(value, "__module__", "") == module.__name__]
         classes = sorted(name for name in own if isinstance(vars(module)[name], type) and name[0] != "_")
-        raise ConfigError(
-            f"module {module_name!r} has no class {class_name!r}; its classes are {', '.join(classes) or '(none)'}"
-        )
+        near = difflib.get_close_matches(class_name, classes, n=1)
+        told = f"did you mean {near[0]!r}?" if near else f"its classes are {', '.join(classes) or '(none)'}"
+        if callable(found):
+            told = f"{class_name} is a function: put it into a class, as its method compute_reward; {told}"
+        raise ConfigError(f"module {module_name!r} has no class {class_name!r}; {told}")
     return found
 
 

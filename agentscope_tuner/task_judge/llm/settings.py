@@ -290,7 +290,8 @@ def build_grader(config: LLMJudgeConfig, model: ChatModel, find: Any) -> BaseGra
     """
     given = [name for name in ("prompt", "prompt_file", "template", "grader") if getattr(config, name) is not None]
     if len(given) != 1:
-        raise ConfigError(f"{WHERE}: give one of prompt, prompt_file, template and grader, got {given!r}")
+        example = "" if given else ", such as prompt: 'Score from 1 to 5. Answer: {response}'"
+        raise ConfigError(f"{WHERE}: give one of prompt, prompt_file, template and grader, got {given!r}{example}")
     try:
         if config.grader is not None:
             return _named_grader(config, config.grader, model, find)

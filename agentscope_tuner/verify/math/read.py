@@ -779,10 +779,12 @@ def reference(text: str) -> str:
         raise JudgeError(f"the reference answer {short(text)!r} is damaged: it holds {lost}", cause=Cause.REFERENCE)
     text = bare(text)
     if not text:
-        raise JudgeError("the reference answer is empty: give the task's metadata an 'answer'", cause=Cause.REFERENCE)
-    if is_missing(text):
+        raise JudgeError("the row's reference answer is empty: fill its cell, or drop the row", cause=Cause.REFERENCE)
+    # spreadsheets write these; where answers are words, `N/A` may be one
+    if is_missing(text) or text.upper() in ("N/A", "#N/A"):
         raise JudgeError(
-            f"the reference answer {text!r} is a missing or infinite number, no answer", cause=Cause.REFERENCE
+            f"the reference answer {text!r} is a missing or infinite number, no answer: fill its cell, or drop the row",
+            cause=Cause.REFERENCE,
         )
     if _RECORD.match(text):
         raise JudgeError(

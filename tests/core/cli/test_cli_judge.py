@@ -52,7 +52,8 @@ def judge(conf: Path, lines: list[str], *options: object, jobs: int = 1) -> tupl
     """What the command says and writes; `jobs` is 1 because a worker process costs more than all of its rows."""
     source, target = conf.with_name("rollouts.jsonl"), conf.with_name("scored.jsonl")
     source.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    result = run("judge", "--conf", conf, "--input", source, "--output", target, "--jobs", jobs, *options)
+    usual = {"--conf": conf, "--input": source, "--output": target, "--jobs": jobs}
+    result = run("judge", *(word for pair in usual.items() if pair[0] not in options for word in pair), *options)
     return result, read(target) if target.exists() else []
 
 

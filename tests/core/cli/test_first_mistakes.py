@@ -72,6 +72,28 @@ def said(command: str) -> str:
         (section("judge: math\nstop_when_failing: true"), "it is an argument of the trainer's adapter"),
         (section("judge: math\ngrace: 5"), "it is an option of `astuner judge`: write --grace"),
         (section("judge: sql"), "task_judge.judge_kwargs.databases is missing"),
+        (section("judge: math\nanswer_in: hash"), "answer_in: unknown key; did you mean 'math.answer_in'?"),
+        (section("judge: llm\nllm: {model: m}"), "llm.model: unknown key; did you mean 'model_name'?"),
+        (section("judge: llm\nprompt: Score it"), "such as astuner.task_judge.llm.prompt"),
+        (section("judge: combined\ncombined: {a: math}"), "stand under astuner.task_judge.parts"),
+        (section("judge: math\nrules: {a: {kind: non_empty}}"), "must be a list, in YAML a line `- …` for each entry"),
+        (
+            section("judge: llm\nllm: {model_name: m, prompt: a, scale: 1-5}"),
+            "a mapping of keys to values, of min, max",
+        ),
+        (section('judge: math\nrules: [{pattern: "\\d"}]'), "a backslash in double quotes begins an escape in line 4"),
+        (section('judge: math\nname: "${oc.env:NO_SUCH_NAME}"'), "'NO_SUCH_NAME' not found: export it"),
+        (section('judge: math\nname: "${env:HOME}"'), "an environment variable is read by ${oc.env:NAME}"),
+        (
+            section("judge: llm\nllm: {model_name: m, prompt: 'Score {response} from 1 to 5', api_key: $MY_KEY}"),
+            "api_key is no key, got '$MY_KEY': write ${oc.env:MY_KEY}",
+        ),
+        (
+            section(
+                "judge: llm\nllm: {model_name: m, prompt: '{response} 1 to 5', base_url: http://a/v1/chat/completions}"
+            ),
+            "base_url ends before the call's own path: write http://a/v1, got",
+        ),
     ],
 )
 def test_a_wrong_configuration_says_what_to_write(folder: Path, yaml: str, words: str) -> None:
@@ -95,12 +117,12 @@ def test_a_wrong_configuration_says_what_to_write(folder: Path, yaml: str, words
         ("rows.jsonl", "", "'rows.jsonl' holds no rows: nothing was judged"),
         (
             "rows.csv",
-            "question;answer;response\n1;2;3",
-            "has one column, 'question;answer;response': save it with commas",
+            "question;answer, response\n1;2,3",
+            "commas or semicolons may part the cells of 'question;answer, response': quote its names",
         ),
         ("rows.xlsx", "PK", "save the sheet as CSV"),
         ("rows.json", '[{"question": "q"', "cannot read 'rows.json'"),
-        ("rows.csv", "question\tanswer\tresponse\n1\t2\t3", "it has tabs, so name it .tsv"),
+        ("rows.csv", "question;answer;response\nq;3,5;3.5", "the row's answer '3,5' may be one number or two"),
         ("rows.csv", 'question,answer,response\n"q,1,2', "since a quote is left open"),
         ("rows.jsonl", "{'question': 'q', 'answer': '3'}", "JSON takes double quotes: write `json.dumps(row)`"),
         (
@@ -112,6 +134,18 @@ def test_a_wrong_configuration_says_what_to_write(folder: Path, yaml: str, words
         ("rows.jsonl", '{"question": "q", "answer": ["3"], "response": "a"}', "`reads: {answer: answer.0}` under"),
         ("rows.jsonl", '{"question": "q", "answer": {"v": 3}, "response": "a"}', "`reads: {answer: answer.v}` under"),
         ("rows.jsonl", '{"question": "q", "answer": "3", "response": ["a", "b"]}', "`reads: {response: response.0}`"),
+        ("rows.jsonl", '{"data": {"question": "q", "answer": "3", "response": "a"}}', "{response: data.response}"),
+        (
+            "rows.jsonl",
+            '{"question": "q", "answer": NaN, "response": "a"}',
+            "a missing cell of a data set becomes None",
+        ),
+        (
+            "rows.jsonl",
+            '{"question": "q", "answer": "#N/A", "response": "a"}',
+            "'#N/A' is a missing or infinite number",
+        ),
+        ("rows.jsonl", json.dumps(ROW), "a text that holds JSON: the row was encoded twice"),
     ],
 )
 def test_rows_that_cannot_be_judged_say_why(folder: Path, name: str, rows: str, words: str) -> None:
@@ -171,6 +205,12 @@ def test_rows_that_cannot_be_judged_say_why(folder: Path, name: str, rows: str, 
         ("init math . --from rows.jsonl", "'judge.yaml' is there already: name another folder"),
         ("init code mine --from rows.jsonl", "they look like rows of math, since answer holds a number or a formula"),
         ("init maths", "'maths' is not one of"),
+        ("check --conf jugde.yaml", "no configuration file 'jugde.yaml': did you mean 'judge.yaml'?"),
+        (
+            "judge --conf judge.yaml --input rows.jsonl --input a.jsonl -o o.jsonl",
+            "--input is given 2 times, and takes",
+        ),
+        ("judge --conf judge.yaml -o o.jsonl --input rows.jsonl rows.jsonl", "the shell has replaced a pattern"),
     ],
 )
 def test_a_wrong_command_says_what_to_type(folder: Path, command: str, words: str) -> None:
@@ -198,7 +238,7 @@ TABLE = "question,answer,response\n6*7?,42,\\boxed{42}\n"
         ),
         ("a.jsonl", b"PK\x03\x04", "is a zip archive or a spreadsheet: unpack it, or save the sheet as CSV"),
         ("a.csv", b"PK\x03\x04\n", "is a zip archive or a spreadsheet: unpack it, or save the sheet as CSV"),
-        ("a.jsonl", gzip.compress(LINE.encode()), "is packed by gzip: let its name end in .gz"),
+        ("a.jsonl", gzip.compress(LINE.encode(), mtime=0), "is packed by gzip: let its name end in .gz"),
         ("a.txt", b"PAR1", "is Parquet: let its name end in .parquet"),
         ("a.pkl", b"\x80\x04\x95", "is a pickle, which may run code as it is loaded: write its rows as JSON lines"),
         ("a.db", b"SQLite format 3\0", "is an SQLite database: export the table as CSV"),
@@ -214,8 +254,16 @@ TABLE = "question,answer,response\n6*7?,42,\\boxed{42}\n"
         ("a.csv", b"6*7?,42,said\n6*8?,48,said\n", "a table's first line holds the names of its columns: is it a row"),
         ("a.csv", b"question,answer,response\nq,1,234,1234\n", "a cell with a comma in it stands in quotes"),
         ("a.csv", b"question,answer,answer,response\na,1,2,3\n", "has two columns 'answer': rename one"),
-        ("a.csv", b"question,answer,response\nq,,3\n", "the reference answer is empty"),
-        ("a.jsonl", json.dumps({**GOOD, "answer": " "}).encode(), "the reference answer is empty"),
+        (
+            "a.csv",
+            b"question,answer,response\nq,,3\n",
+            "the row's reference answer is empty: fill its cell, or drop the row",
+        ),
+        (
+            "a.jsonl",
+            json.dumps({**GOOD, "answer": " "}).encode(),
+            "the row's reference answer is empty: fill its cell, or drop the row",
+        ),
         ("a.jsonl", json.dumps({**GOOD, "answer": True}).encode(), "must be a str or a finite number, got True"),
         (
             "a.jsonl",
@@ -294,6 +342,11 @@ def test_a_path_that_cannot_be_meant_says_what_to_name(folder: Path, command: st
         ("a.csv", TABLE.replace(",", ", ").encode()),
         ("a.json", f"[{LINE}]".encode()),
         ("a.txt", LINE.encode()),
+        ("a.csv", TABLE.replace(",", ";").encode("utf-8-sig")),
+        ("a.csv", f"sep=;\r\n{TABLE.replace(',', ';')}".encode()),
+        ("a.csv", TABLE.replace(",", "\t").encode()),
+        ("a.tsv", TABLE.encode()),
+        ("a.csv", b'"question";"answer (a, b)";answer;response\n6*7?;x;42;"6*7, so; \\boxed{42}"\n'),
         ("a.jsonl", json.dumps({**GOOD, "answer": 42}).encode()),
         ("hf/dataset_info.json", b"{}"),
     ],
@@ -307,6 +360,31 @@ def test_what_looks_like_a_mistake_and_is_none_is_read(folder: Path, name: str, 
     done = CliRunner().invoke(app, command.split())
     assert done.exit_code == 0, done.output
     assert json.loads((folder / "o.jsonl").read_text(encoding="utf-8"))["judgement"]["reward"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        ("judge --conf judge.yaml --input gone.jsonl -o o.jsonl", "'gone.jsonl': it is a link to 'nowhere'"),
+        ("check --conf gone.jsonl", "'gone.jsonl': it is a link to 'nowhere', which is not there"),
+        # its rows were missed by nobody
+        ("judge --conf judge.yaml --input links --output o.jsonl", "cannot read 'links/b.jsonl'"),
+    ],
+)
+def test_a_link_to_nowhere_is_named(folder: Path, command: str, words: str) -> None:
+    (folder / "links").mkdir()
+    (folder / "links" / "a.jsonl").write_text(ROW, encoding="utf-8")
+    for link in ("gone.jsonl", "links/b.jsonl"):
+        (folder / link).symlink_to("nowhere")
+    assert words in said(command)
+
+
+def test_a_box_that_lost_its_backslash_says_so(folder: Path) -> None:
+    (folder / "rows.jsonl").write_text(json.dumps({**GOOD, "response": "\boxed{42}"}), encoding="utf-8")
+    done = CliRunner().invoke(app, ["judge", "--conf", "judge.yaml", "--input", "rows.jsonl", "--output", "o.jsonl"])
+    assert done.exit_code == 0, done.output
+    reason = json.loads((folder / "o.jsonl").read_text(encoding="utf-8"))["judgement"]["reason"]
+    assert "where '\\\\boxed' lost its backslash" in reason
 
 
 def test_a_mistake_prints_no_traceback_and_never_the_same_words_as_success(folder: Path) -> None:

@@ -81,7 +81,7 @@ def test_a_heading_with_nothing_under_it_is_an_empty_section(tmp_path: Path, tex
         ({"rule_reward": "0.5"}, ["rule_reward", "valid number", "'0.5'"]),
         ({"rule_reward": float("nan")}, ["rule_reward", "finite", "nan"]),
         ({"rule_reward": True}, ["rule_reward", "True"]),
-        ({"rules": {"id": "x"}}, ["rules", "valid list"]),
+        ({"rules": {"id": "x"}}, ["rules", "must be a list, in YAML a line `- …`"]),
         ({"judge_kwargs": {"a": "${nowhere}"}}, ["nowhere"]),
         ({"on_error": "ignore", "judge_type": 7}, ["on_error", "'ignore'", "judge_type", "7"]),
         (["not", "a", "mapping"], ["astuner.task_judge", "must be a mapping"]),

@@ -113,8 +113,8 @@ def test_cells_that_hold_nan_are_missing() -> None:
     row = {"prompt": "q", "completion": "a", "answer": math.nan, "level": math.nan, "extra": {"x": math.nan, "y": [1]}}
     rollout = read(row, "trl").rollout
     assert rollout is not None
-    assert rollout.task.metadata == {"extra": {"y": [1]}}
-    assert "has no completion" in (read({"prompt": "q", "completion": math.nan}, "trl").problem or "")
+    assert rollout.task.metadata == {"answer": None, "level": None, "extra": {"y": [1]}}
+    assert "'completion' is null" in (read({"prompt": "q", "completion": math.nan}, "trl").problem or "")
 
 
 @pytest.mark.parametrize(

@@ -219,7 +219,7 @@ def test_columns_stay_metadata_and_the_response_is_none() -> None:
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("question;answer;response\n1;2;3\n", "has one column, 'question;answer;response': save it with commas"),
+        ("question;answer,response\n1;2,3\n", "commas or semicolons may part the cells of 'question;answer,response'"),
         ("question,answer,answer\n1,2,3\n", "has two columns 'answer': rename one"),
         ("", "is empty: a table needs a header"),
     ],

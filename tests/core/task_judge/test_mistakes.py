@@ -138,7 +138,10 @@ def test_a_setting_in_the_wrong_place_is_refused_with_the_right_one(config: dict
         ("on_error=zero", "write astuner.task_judge.on_error"),
         ("rules=[]", "write astuner.task_judge.rules"),
         ("astunner.task_judge.on_error=zero", "did you mean 'astuner.task_judge.on_error'?"),
-        ("astuner.task_judge.math=exact", "astuner.task_judge.math: must be a mapping of keys to values, got 'exact'"),
+        (
+            "astuner.task_judge.math=exact",
+            "astuner.task_judge.math: must be a mapping of keys to values, of equivalence, answer_in",
+        ),
         ("astuner.task_judge.judge_protocol=maths", "no judge has the name 'maths': did you mean 'math'?"),
         ("judge=math", "nobody reads 'judge' at the top: write astuner.task_judge.judge"),
         ("astuner.task_judge.judge_protocol=MathAnswerJudge", "did you mean 'math'?"),
@@ -146,7 +149,7 @@ def test_a_setting_in_the_wrong_place_is_refused_with_the_right_one(config: dict
         ("astuner.task_judge.judge_protocol=zebra", "the short names are choice, code, countdown, env"),
         ("astuner.task_judge.judge=math", "judge: math and judge_protocol"),
         (f"astuner.task_judge.judge_protocol={BUILT_IN}.math->MathAnswerAsJudge", "did you mean 'math'?"),
-        (f"astuner.task_judge.judge_protocol={MATH[:-5]}", "its classes are MathAnswerAsJudge"),
+        (f"astuner.task_judge.judge_protocol={MATH[:-5]}", "did you mean 'MathAnswerAsJudge'?"),
     ],
 )
 def test_an_override_that_would_change_nothing_or_break_is_refused(override: str, words: str) -> None:
