@@ -7,10 +7,13 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
+from fractions import Fraction
 
 _REAL = re.compile(r"[-+]?(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))(?:[eE][-+]?[0-9]{1,4})?\Z")
 _NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]{1,4})?\Z")
 _MOST_DIGITS = 400
+# Rounding errors of a long sum, relative to it
+_ROUNDING = 1e-9
 
 
 def same_output(printed: str, expected: str, *, tolerance: float, unordered: bool = False) -> str | None:
@@ -63,7 +66,8 @@ def same_value(got: object, expected: Sequence[object], *, tolerance: float, uno
     A bool is no number. JSON has one kind of list, so a tuple is one; and keys of text, so a key `1` is `"1"`.
 
     Args:
-        tolerance: by which a float may differ, absolutely or relatively.
+        tolerance: by which a float may differ, absolutely or relatively. Where an int is expected, relatively only by
+            rounding errors, and by less than a half.
         unordered: whether the items of a list may come in any order.
     """
     return any(_same(got, one, tolerance, unordered) for one in expected)
@@ -104,12 +108,15 @@ def _same_number(got: int | float, expected: int | float, tolerance: float) -> b
     if isinstance(got, int) and isinstance(expected, int):
         return got == expected
     try:
-        # a float for an int may have rounding errors, and is no estimate
-        relative = 0.0 if isinstance(expected, int) else tolerance
-        return got == expected or math.isclose(got, expected, rel_tol=relative, abs_tol=tolerance)
-    # an int too large for a float
-    except OverflowError:
+        if isinstance(expected, float):
+            return got == expected or math.isclose(got, expected, rel_tol=tolerance, abs_tol=tolerance)
+        # exactly: as floats, neighbours among great integers are one
+        off = abs(Fraction(got) - expected)
+    # an infinite one, none, or an int too large for a float
+    except (OverflowError, ValueError):
         return False
+    # a float for an int may have rounding errors, and is no estimate: another integer never passes
+    return off <= tolerance or (2 * off < 1 and off <= min(_ROUNDING, tolerance) * abs(expected))
 
 
 def _same_items(got: Sequence[object], expected: Sequence[object], tolerance: float) -> bool:

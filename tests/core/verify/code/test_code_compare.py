@@ -82,6 +82,15 @@ def test_a_difference_does_not_tell_the_expected_output() -> None:
         ({}, [], False),
         ([], {}, False),
         (complex(1, 0), 1, False),
+        # where an int is expected, rounding errors of a long sum, and no other integer
+        (1e15 + 0.125, 10**15, True),
+        (1e15 + 1, 10**15, False),
+        (1e15 * (1 + 4e-7), 10**15, False),
+        (1e18, 10**18 + 1, False),
+        (2.0000001, 2, True),
+        (2.4, 2, False),
+        (math.inf, 10**400, False),
+        (math.nan, 1, False),
     ],
 )
 def test_values(got: object, expected: object, same: bool) -> None:
