@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from agentscope_tuner._jail.jail import RunLimits
 from agentscope_tuner._run import loops
@@ -15,7 +15,7 @@ from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward, final_answ
 from agentscope_tuner.task_judge.code_sandbox import SandboxService, cannot_run
 from agentscope_tuner.task_judge.sandbox_breaker import SandboxBreaker, require_isolation
 from agentscope_tuner.verify.code.formats import BadTestsError, read_tests
-from agentscope_tuner.verify.code.grade import Bounds, BrokenTests, StarvedError, TestResult, grade
+from agentscope_tuner.verify.code.grade import Bounds, BrokenTests, Failure, StarvedError, TestResult, grade
 from agentscope_tuner.verify.code.program import LANGUAGES, completed, find_program
 from agentscope_tuner.verify.code.tests import TestSet
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
@@ -51,7 +51,10 @@ class CodeJudge(BaseJudge):
     bounds_itself = True
     takes_kwargs = False
     reference_keys = ("tests",)
-    metric_names = ("passed", "run", "cpu_seconds", "memory_mb")
+    metric_names = (
+        *("passed", "run", "cpu_seconds", "memory_mb", "failed_test"),
+        *(f"failed_{kind}" for kind in get_args(Failure)),
+    )
 
     def __init__(self, config: Any, *, transport: httpx.AsyncBaseTransport | None = None) -> None:
         super().__init__(config)
@@ -181,7 +184,7 @@ class CodeJudge(BaseJudge):
             raise JudgeError(f"the tests cannot be run: {exc}", cause=Cause.REFERENCE) from exc
 
     def _reward(self, results: Sequence[TestResult], tests: TestSet) -> Reward:
-        failed = next((result for result in sorted(results, key=lambda one: one.number) if not result.passed), None)
+        failed = _first_failed(results)
         metrics = _metrics(results)
         if failed is None:
             return Reward(1.0, True, reason=f"all {len(results)} tests pass", metrics=metrics)
@@ -232,10 +235,18 @@ def _tests(task: Task) -> TestSet:
         ) from exc
 
 
+def _first_failed(results: Sequence[TestResult]) -> TestResult | None:
+    return next((result for result in sorted(results, key=lambda one: one.number) if not result.passed), None)
+
+
 def _metrics(results: Sequence[TestResult]) -> dict[str, float]:
+    failed = _first_failed(results)
     return {
         "passed": float(sum(result.passed for result in results)),
         "run": float(len(results)),
         "cpu_seconds": round(sum(result.cpu_seconds for result in results), 4),
         "memory_mb": round(max((result.peak_memory for result in results), default=0) / _MIB, 1),
+        # what the reason says, as numbers: which test, and how it failed
+        "failed_test": float(failed.number) if failed else 0.0,
+        **{f"failed_{kind}": float(failed is not None and failed.kind == kind) for kind in get_args(Failure)},
     }

@@ -308,6 +308,35 @@ def f(lent):
     assert judgement.metrics["run"] < 30, judgement
 
 
+@pytest.mark.parametrize(
+    ("program", "test", "kind"),
+    [
+        ("n = int(input()); print(2 * n if n == 2 else 0)", 2, "wrong"),
+        ("n = int(input()); print(4 // (3 - n))", 2, "error"),
+        ("while True: pass", 1, "timeout"),
+        ("n = int(input()); x = bytearray(10**9); print(2 * n)", 1, "memory"),
+        ("import os; os.kill(os.getpid(), 9)", 1, "crash"),
+        ("n = int(input()); print(2 * n)", 0, None),
+    ],
+)
+def test_metrics_say_which_test_failed_and_how(program: str, test: int, kind: str | None) -> None:
+    metrics = code_judge(seconds=0.5).judge(asked(DOUBLES), wrote(program)).metrics
+    assert metrics["failed_test"] == test
+    failed = {name for name, value in metrics.items() if name.startswith("failed_") and value == 1.0} - {"failed_test"}
+    assert failed == ({f"failed_{kind}"} if kind else set())
+
+
+def test_a_checker_that_loops_over_an_output_is_bounded_by_the_time_of_the_answer() -> None:
+    """A program that found such an output held the judge up for half a minute with each."""
+    loops = (
+        "import sys\nprint(1) if open(sys.argv[3]).read() == open(sys.argv[2]).read() else [0 for _ in iter(int, 1)]"
+    )
+    row = {"verification_info": {**_CHECKED, "checker": loops}}
+    judgement = code_judge(seconds=0.5, total_seconds=2.0).judge(asked(row), wrote("print(7)"))
+    assert judgement.reward == 0.0
+    assert judgement.seconds < 10
+
+
 def test_partial_rewards_and_their_weights() -> None:
     half = wrote("n = int(input())\nprint(4 if n == 2 else 0)")
     assert code_judge(partial="share").judge(asked(DOUBLES), half).reward == 0.5

@@ -16,25 +16,28 @@ class CheckerError(Exception):
     """The checker does not even accept the data set's own output; the message says what it does."""
 
 
-def accepts(jail: Jail, checker: str, test: StdinTest, printed: bytes) -> bool:
+def accepts(jail: Jail, checker: str, test: StdinTest, printed: bytes, seconds: float) -> bool:
     """Whether the checker gives `printed` the full score. It runs in a jail without the program.
 
     A checker that refuses `printed`, or fails on it, must accept the data set's own output.
+
+    Args:
+        seconds: that it may take over `printed`, which can make it loop.
 
     Raises:
         CheckerError: it accepts neither.
         JailBroken: the jail failed.
     """
-    score, _ = _asked(jail, checker, test, printed)
+    score, _ = _asked(jail, checker, test, printed, min(_SECONDS, seconds))
     if score == 1:
         return True
-    own, how = _asked(jail, checker, test, test.expected.encode(errors="replace"))
+    own, how = _asked(jail, checker, test, test.expected.encode(errors="replace"), _SECONDS)
     if own != 1:
         raise CheckerError(f"the checker of the row does not accept its own output: {how}")
     return False
 
 
-def _asked(jail: Jail, checker: str, test: StdinTest, printed: bytes) -> tuple[float | None, str]:
+def _asked(jail: Jail, checker: str, test: StdinTest, printed: bytes, seconds: float) -> tuple[float | None, str]:
     contents = (test.given.encode(errors="replace"), test.expected.encode(errors="replace"), printed)
     payload = json.dumps({"program": checker, "arguments": list(_FILES)}).encode()
     work = JailWork(
@@ -42,7 +45,9 @@ def _asked(jail: Jail, checker: str, test: StdinTest, printed: bytes) -> tuple[f
         payload=payload,
         files=dict(zip(_FILES, contents, strict=True)),
     )
-    ending = jail.run(work, RunLimits(seconds=_SECONDS, wall_seconds=_SECONDS))
+    ending = jail.run(work, RunLimits(seconds=seconds, wall_seconds=seconds))
+    if ending.kind in ("starved", "killed"):
+        raise jail.broken(f"a checker was {ending.kind}")
     return _score(ending), f"{ending.kind}, exit code {ending.status}, {ending.stdout[:100]!r}"
 
 

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from agentscope_tuner._jail.bubblewrap import SHOWN
 from agentscope_tuner._jail.jail import Ending, Jail, JailBroken, JailWork, Run, RunLimits, slot, wait
@@ -40,6 +40,9 @@ _GRACE_SECONDS = 0.2
 _PYTEST_SECONDS = 1.0
 # Compilers and Node reserve address space far beyond what they use
 _INTERPRETED = {"javascript": ("node", "main.js"), "bash": ("bash", "main.sh")}
+
+
+Failure = Literal["wrong", "error", "timeout", "memory", "crash"]
 
 
 class StarvedError(Exception):
@@ -84,13 +87,14 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class TestResult:
-    """One test. `share` is the part of it that passed: a file holds many."""
+    """One test. `share` is the part of it that passed: a file holds many. `kind` is how it failed, if it did."""
 
     __test__ = False
 
     number: int
     passed: bool
     why: str = ""
+    kind: Failure | None = None
     share: float = 0.0
     cpu_seconds: float = 0.0
     peak_memory: int = 0
@@ -165,7 +169,8 @@ class _TestedProgram:
         limits = self._limits()
         if limits is None:
             self.is_hopeless = True
-            return TestResult(test.number, False, f"over {self._bounds.total_seconds:g} s for all tests together")
+            why = f"over {self._bounds.total_seconds:g} s for all tests together"
+            return TestResult(test.number, False, why, "timeout")
         if isinstance(test, CodeTest):
             try:
                 return self._code(test, limits, last)
@@ -175,7 +180,7 @@ class _TestedProgram:
                 return self._shared(test, self._limits() or limits, last)
         if self._language == "cpp" and self._binary is None and (failed := self._compile(limits)):
             self.is_hopeless = True
-            return TestResult(test.number, False, failed)
+            return TestResult(test.number, False, failed, "error")
         ending = self._run(test, self._limits() or limits)
         # the clock stands while the program could run and has no core
         self._until += ending.waited_seconds
@@ -195,8 +200,9 @@ class _TestedProgram:
             jail = self._jail("tests")
             self._ready(jail)
             begun = time.monotonic()
+            left = max(0.0, self._until - begun) + self._spare
             try:
-                is_right = accepts(jail, self._checker, test, ending.stdout)
+                is_right = accepts(jail, self._checker, test, ending.stdout, left)
             except CheckerError as exc:
                 raise BrokenTests(str(exc)) from exc
             self._excuse(time.monotonic() - begun)
@@ -331,7 +337,8 @@ class _TestedProgram:
         if why := _over(program, limits):
             return _result(test, why, program)
         if tests.kind != "exit" or not tests.result:
-            return _result(test, f"its tests did not end: {_over(tests, limits) or 'they left no report'}", program)
+            why = f"its tests did not end: {_over(tests, limits) or 'they left no report'}"
+            return _result(test, why, tests)
         report = json.loads(tests.result)
         if report.get("shared"):
             raise SharedInterpreter(
@@ -346,10 +353,12 @@ class _TestedProgram:
         outcomes = [(str(name), why) for name, why in report["tests"]]
         failed = [(name, why) for name, why in outcomes if why is not None]
         share = 1 - len(failed) / len(outcomes)
-        why = None
+        why: str | None = None
+        kind: Failure | None = None
         if failed:
             name, words = failed[0]
             shown, _, hidden = str(words).partition(_HIDDEN)
+            kind = next((kind for said, kind in _ENDS.items() if said in shown), "error")
             words = shown + hidden if self._bounds.show_expected or test.public else shown
             why = (
                 f"{len(failed)} of {len(outcomes)} fail, first {name}: {words}"
@@ -357,7 +366,7 @@ class _TestedProgram:
                 else f"{name}: {words}"
             )
             why = why.removeprefix(f"test {test.number}: ")
-        return _result(test, why, program, share)
+        return _result(test, why, program, share, kind)
 
     def _shared(self, test: CodeTest, limits: RunLimits, last: bool) -> TestResult | None:
         """Tests in the program's own interpreter: they must pass there, and not pass with its functions emptied."""
@@ -471,12 +480,38 @@ def _until_told(tests: Run, program: Run) -> None:
     program.stop()
 
 
-def _result(test: Test, why: str | None, ending: Ending, share: float = 0.0) -> TestResult:
+# What the words of a test's end say of it
+_ENDS: dict[str, Failure] = {
+    "AssertionError": "wrong",
+    "NotComparableError": "wrong",
+    "MemoryError": "memory",
+    "LineEndedError": "crash",
+}
+_KINDS: dict[str, Failure] = {"cpu": "timeout", "wall": "timeout", "memory": "memory", "processes": "crash"}
+
+
+def _kind(ending: Ending) -> Failure:
+    if ending.kind in _KINDS:
+        return _KINDS[ending.kind]
+    if ending.status < 0:
+        return "crash"
+    if ending.status == 0:
+        return "wrong"
+    return "memory" if _error_line(ending.stderr).startswith("MemoryError") else "error"
+
+
+def _result(test: Test, why: str | None, ending: Ending, share: float = 0.0, kind: Failure | None = None) -> TestResult:
     passed = why is None
     # a program's own words may hold what no terminal and no file takes
     words = "".join(letter if letter.isprintable() else "\ufffd" for letter in why or "")
     return TestResult(
-        test.number, passed, words, 1.0 if passed else share, round(ending.cpu_seconds, 4), ending.peak_memory
+        test.number,
+        passed,
+        words,
+        None if passed else kind or _kind(ending),
+        1.0 if passed else share,
+        round(ending.cpu_seconds, 4),
+        ending.peak_memory,
     )
 
 

@@ -70,11 +70,13 @@ def pack(
         return value
     if depth == 0:
         raise NotPlainError("nested too deep")
-    is_named = isinstance(value, Enum) or (isinstance(value, tuple) and hasattr(type(value), "_fields"))
+    # `__class__` may say anything
+    own = type(value)
+    is_named = issubclass(own, Enum) or (issubclass(own, tuple) and hasattr(own, "_fields"))
     if handle is not None and is_named and not is_plain:
         return handle(value)
     for kind, how in _PACKERS:
-        if isinstance(value, kind):
+        if issubclass(own, kind):
             return how(value, lambda part: pack(part, handle, depth - 1))
     if type(value).__module__ == "numpy" and callable(getattr(value, "tolist", None)):
         items = pack(value.tolist(), handle, depth - 1)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import builtins
 import dataclasses
+import operator
 import sys
 import threading
 import types
@@ -17,11 +18,14 @@ from typing import Any
 from agentscope_tuner.verify.code.inside.code_values import pack, unpack
 from agentscope_tuner.verify.code.inside.line import JailLine, LineEndedError, change
 from agentscope_tuner.verify.code.inside.stand_ins import (
+    Difference,
     StandIn,
     StandInClass,
     StandInFunction,
     StandInIterator,
     StandInTuple,
+    built_in,
+    is_raised,
     named,
     number_of,
     told_of,
@@ -65,7 +69,12 @@ class Program:
         self.has_given = False
         self.cannot_travel = ""
         self._returns = False
-        self._failed: AssertionError | None = None
+        self._questions = 0
+        # failed assertions of what the tests lend, by its number; None is for those that nothing can take back
+        self._failed: dict[int | None, AssertionError] = {}
+        self._errors: list[Exception] = []
+        # whether the program is to handle them
+        self._hands_assertions = False
         # a test may ask from several threads
         self._turn = threading.RLock()
         self._shared: dict[int, tuple[Any, object]] = {}
@@ -122,6 +131,7 @@ class Program:
             return self._asked(request, arguments)
 
     def _asked(self, request: dict[str, Any], arguments: tuple[object, ...]) -> Any:
+        self._questions += 1
         if changed := self._changes():
             request = {**request, "shared": changed}
         try:
@@ -130,8 +140,8 @@ class Program:
                 self._returns = True
                 self._line.send(self._serve(reply["back"]))
             # what a call returns is not the test's own, even if the test has made it
-            if self._failed is not None:
-                failed, self._failed = self._failed, None
+            if self._failed:
+                failed, self._failed = next(iter(self._failed.values())), {}
                 raise failed
             self._returns = request["do"] in ("call", "attr") and not request.get("makes")
             return self._read(reply, arguments, iterates=request.get("op") in ("next", "anext", "send", "throw"))
@@ -164,8 +174,9 @@ class Program:
             raise self._no_answer(f"the program answered with what is no data: {exc}") from None
         if error is not None:
             self.is_to_blame = True
-            # its words are the program's own, and no secret of the tests
-            error.is_of_program = True  # type: ignore[attr-defined]
+            if not any(error is one for one in self._errors):
+                # its words are the program's own, and no secret of the tests
+                error.is_of_program = True  # type: ignore[attr-defined]
             if isinstance(error, StopIteration | StopAsyncIteration) and not iterates:
                 # as a generator's own would: a call must not end the loop, or the `zip`, that it stands in
                 raise RuntimeError(f"the program raised {type(error).__name__}") from error
@@ -188,6 +199,9 @@ class Program:
             return None, self._exception(reply["raise"])
         for at, new in reply.get("changed", {}).items():
             change(arguments[int(at)], self.unpack(new))
+        for at, number in reply.get("keeps", {}).items():
+            # the program has put it somewhere: what it does with it later is seen here, too
+            self._shared[int(number)] = (arguments[int(at)], self.pack(arguments[int(at)]))
         return (arguments[int(reply["same"])] if "same" in reply else self.unpack(reply["ok"])), None
 
     def _no_answer(self, why: str) -> LineEndedError:
@@ -206,38 +220,73 @@ class Program:
             raise self._no_answer(f"the program answered with what is no data: {exc}") from None
 
     def _lend(self, value: object) -> object:
-        if isinstance(value, StandIn | StandInFunction | StandInTuple):
+        own: Any = type(value)
+        if issubclass(own, StandIn | StandInFunction | StandInTuple):
             return {"h": number_of(value)}
-        if isinstance(value, tuple):
-            names = [type(value).__name__, *type(value)._fields]  # type: ignore[attr-defined]
-            return {"n": {"names": names, "items": [self.pack(item) for item in value]}}
-        if isinstance(value, StandInClass):
-            return {"h": value._number}
+        if own is Difference:
+            return self.pack(value.value)  # type: ignore[attr-defined]
+        if issubclass(own, tuple):
+            items = [self.pack(item) for item in value]  # type: ignore[attr-defined]
+            return {"n": {"names": [own.__name__, *own._fields], "items": items}}
+        if isinstance(value, type):
+            if getattr(value, "_program", None) is self:
+                return {"h": value._number}  # type: ignore[attr-defined]
+            home, name = ("types", "NoneType") if value is type(None) else (value.__module__, value.__name__)
+            self._hands_assertions |= value is AssertionError
+            if home in sys.stdlib_module_names and getattr(sys.modules.get(home), name, None) is value:
+                return {"ty": [home, name]}
         number = self._lent_numbers.setdefault(id(value), len(self._lent_numbers) + 1)
         self._lent[number] = value
-        return {"g": {"id": number, "iterable": hasattr(type(value), "__iter__")}}
+        if isinstance(value, type) and issubclass(value, Exception):
+            return {"ec": {"id": number, "name": value.__name__, "base": built_in(value)}}
+        told: dict[str, object] = {"id": number, "has": [name for name in _OF_OBJECTS if _has(value, name)]}
+        if isinstance(value, _CALLED):
+            told |= {"name": getattr(value, "__name__", ""), "doc": value.__doc__}
+        return {"g": told}
 
     def _serve(self, asked: Any) -> dict[str, Any]:
         """Answer the program's question about a lent object."""
         try:
             operation, arguments = _LENT[asked["what"]], [self.unpack(part) for part in asked["args"]]
             named = {name: self.unpack(part) for name, part in asked["named"].items()}
-            one = self._lent.get(asked["g"])
+            number = asked["g"]
+            one = self._lent.get(number)
         # what is no question is the program's doing, and no fault of the tests
         except Exception as exc:  # noqa: BLE001
             raise self._no_answer(f"the program asks what is no question: {exc}") from None
+        asked_before = self._questions
         try:
-            return {"re": self.pack(operation(one, *arguments, **named))}
+            answer = {"re": self.pack(operation(one, *arguments, **named))}
+            # one that fails on purpose, until it succeeds: it is told nothing, so it cannot be guessed at
+            self._failed.pop(number, None)
+            return answer
         except StopIteration:
             return {"stop": True}
-        except AssertionError as exc:
-            # it says what the test expects, and is not the program's to handle
-            self._failed = self._failed or exc
-            return {"raise": {"type": "AssertionError", "args": []}}
         except Exception as exc:  # noqa: BLE001 - what a test's own function raises goes to its caller
-            return {"raise": {"type": type(exc).__name__, "args": [str(part) for part in exc.args]}}
+            # by the program, whose answer may be why it failed
+            is_told = bool(arguments or named) or not is_raised(exc) or self._questions > asked_before
+            if isinstance(exc, AssertionError) and (is_told or not self._hands_assertions):
+                # it says what the test expects, and is not the program's to handle
+                self._failed.setdefault(None if is_told else number, exc)
+            return {"raise": self._told(exc)}
+
+    def _told(self, exc: Exception) -> dict[str, object]:
+        self._errors.append(exc)
+        _, arguments = told_of(exc)
+        if isinstance(exc, AssertionError) and self._hands_assertions and is_raised(exc):
+            arguments = [str(part) for part in exc.args]
+        told = {"error": len(self._errors) - 1, "class": self._lend(type(exc)), "args": arguments}
+        return told | {"type": built_in(type(exc))}
 
     def _exception(self, told: dict[str, Any]) -> BaseException:
+        if "back" in told:
+            return self._errors[int(told["back"])]
+        error = self._made(told)
+        if "cause" in told:
+            error.__cause__ = self._exception(told["cause"])
+        return error
+
+    def _made(self, told: dict[str, Any]) -> BaseException:
         arguments = self.unpack(told["args"])
         kind = self._class(told["class"])
         if not (isinstance(kind, type) and issubclass(kind, BaseException)):
@@ -256,11 +305,14 @@ class Program:
 
     def _class(self, told: dict[str, Any]) -> Any:
         """This side's class for one of the program's; a built-in one is itself."""
+        if "own" in told:
+            own = self._lent[told["own"]]
+            return own if isinstance(own, type) else ProgramError
         name, home = str(told["name"]), str(told["home"])
         # an exception that ends or skips a test must be its own
         if home == "builtins":
-            own = getattr(builtins, name, None)
-            return own if isinstance(own, type) and own not in _NOT_RAISED else ProgramError
+            known = type(None) if name == "NoneType" else getattr(builtins, name, None)
+            return known if isinstance(known, type) and known not in _NOT_RAISED else ProgramError
         if home.partition(".")[0] in sys.stdlib_module_names - _NOT_FROM and not told["bases"]:
             # a test that names it has imported it; the program must not choose what is imported here
             found = getattr(sys.modules.get(home), name, None)
@@ -272,7 +324,7 @@ class Program:
             if error is not None and not any(issubclass(base, BaseException) for base in bases):
                 bases.append(error)
             is_error = any(issubclass(base, BaseException) for base in bases)
-            space = {"_program": self, "_number": told["id"], "__module__": home}
+            space = {"_program": self, "_number": told["id"], "__module__": home, "__doc__": told.get("doc")}
             if is_error:
                 kind: type = type(name, tuple(bases), {**space, "_words": None, "__str__": _words_of})
             else:
@@ -379,11 +431,45 @@ _LENT: dict[str, Callable[..., Any]] = {
     "call": lambda one, *arguments, **named: one(*arguments, **named),
     "attr": _read_lent,
     "set": _set_lent,
-    "iter": iter,
-    "next": next,
-    "getitem": lambda one, key: one[key],
-    "len": len,
+    "isinstance": lambda one, other: isinstance(one, type) and isinstance(other, one),
 }
+# What an object of the tests can do, if its class says so
+_OF_OBJECTS: dict[str, Callable[..., Any]] = {
+    **{
+        name: getattr(builtins, name) for name in ("iter", "next", "len", "hash", "bool", "str", "repr", "int", "float")
+    },
+    **{name: getattr(operator, name) for name in ("eq", "ne", "lt", "le", "gt", "ge", "add", "sub", "mul", "neg")},
+    **{name: getattr(operator, name) for name in ("getitem", "setitem", "delitem", "contains", "index")},
+    "enter": lambda one: type(one).__enter__(one),
+    "exit": lambda one: type(one).__exit__(one, None, None, None),
+    "await": lambda one: _finished(one),
+}
+_LENT |= _OF_OBJECTS
+
+
+def _has(value: object, name: str) -> bool:
+    # not by `getattr`, which a mock notes as a call
+    own = next((vars(kind)[f"__{name}__"] for kind in type(value).__mro__[:-1] if f"__{name}__" in vars(kind)), None)
+    return own is not None and not isinstance(value, _CALLED)
+
+
+def _finished(awaitable: Any) -> Any:
+    """What comes of a coroutine of the tests', whose own event loop waits for the program meanwhile."""
+    # slow to import, and few tests await
+    import asyncio
+
+    outer = asyncio._get_running_loop()
+    asyncio._set_running_loop(None)
+    loop = asyncio.new_event_loop()
+
+    async def wait() -> Any:
+        return await awaitable
+
+    try:
+        return loop.run_until_complete(wait())
+    finally:
+        loop.close()
+        asyncio._set_running_loop(outer)
 
 
 def _as_data(names: list[str], plain: type | None) -> dict[str, Any]:

@@ -25,10 +25,10 @@ from agentscope_tuner._jail.inside import LINE, begin, leave
 from agentscope_tuner.verify.code.inside import run_program
 from agentscope_tuner.verify.code.inside.line import JailLine
 from agentscope_tuner.verify.code.inside.remote import Program
+from agentscope_tuner.verify.code.inside.stand_ins import PYTEST_FILE
 
 _MOST_WORDS = 300
 HIDDEN = "\x1f"
-_PYTEST_FILE = "test_program.py"
 
 
 class BrokenTestsError(Exception):
@@ -112,7 +112,7 @@ def _words(exc: BaseException) -> str:
     where = [
         f"line {frame.lineno}"
         for frame in traceback.extract_tb(exc.__traceback__)
-        if frame.filename.startswith("<tests") or frame.filename.endswith(_PYTEST_FILE)
+        if frame.filename.startswith("<tests") or frame.filename.endswith(PYTEST_FILE)
     ]
     return (f"{where[-1]}: " if where else "")[:40] + words[:_MOST_WORDS]
 

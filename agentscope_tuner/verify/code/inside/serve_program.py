@@ -11,8 +11,10 @@ import collections
 import collections.abc
 import copy
 import functools
+import importlib
 import io
 import json
+import math
 import operator
 import sys
 import types
@@ -31,13 +33,15 @@ _ARITHMETIC = (
 )
 _OTHERS = ("eq", "ne", "lt", "le", "gt", "ge", "neg", "pos", "invert", "abs", "index")
 _KEYED = ("getitem", "setitem", "delitem", "contains")
+_ROUNDING = ("floor", "ceil", "trunc")
 _FUNCTIONS = (
     *("len", "iter", "next", "str", "repr", "hash", "bool"),
-    *("int", "float", "round", "reversed", "divmod", "format"),
+    *("int", "float", "complex", "bytes", "round", "reversed", "divmod", "format"),
 )
 _OPERATORS: dict[str, Callable[..., Any]] = {
     **{name: getattr(operator, name) for name in (*_ARITHMETIC, *_OTHERS, *_KEYED)},
     **{name: getattr(builtins, name) for name in _FUNCTIONS},
+    **{name: getattr(math, name) for name in _ROUNDING},
     **{f"i{name}": getattr(operator, f"i{name.rstrip('_')}") for name in _ARITHMETIC},
     "enter": lambda one: type(one).__enter__(one),
     "exit": lambda one, *raised: type(one).__exit__(one, *_error(*raised)),
@@ -62,6 +66,11 @@ _OPERATORS |= {
 # Containers that the tests may change through an object's attribute, and the most text of one
 _MOST_SHARED = 16
 _MOST_SHARED_BYTES = 20_000
+# What a program keeps of what it is given is watched if it is as small as a test's log
+_MOST_KEPT_BYTES = 4_000
+# of the list of arguments, and of the question
+_REFERENCES = 2
+_MOST_CAUSES = 3
 
 
 def _error(name: str = "", arguments: list[object] | None = None) -> tuple[Any, Any, None]:
@@ -110,6 +119,11 @@ class _Server:
         self._numbers: dict[int, int] = {}
         self._lent: dict[int, _Lent] = {}
         self._shared: dict[int, object] = {}
+        # exceptions of the tests on their way through the program
+        self._errors: dict[int, tuple[BaseException, int]] = {}
+        # and their classes
+        self._error_classes: dict[int, type] = {}
+        self._lent_classes: dict[type, int] = {}
         # objects of a program's own list, text or number, made by the tests
         self._own: dict[int, object] = {}
         self._before: dict[str, object] = {}
@@ -163,12 +177,15 @@ class _Server:
         packed = self._pack(value)
         if not isinstance(value, list | dict | set) or len(json.dumps(packed)) > _MOST_SHARED_BYTES:
             return packed
+        return {"m": {"id": self._watch(value, packed), "value": packed}}
+
+    def _watch(self, value: object, packed: object) -> int:
         number = self._keep(value)
         self._shared.pop(number, None)
         self._shared[number] = packed
         if len(self._shared) > _MOST_SHARED:
             del self._shared[next(iter(self._shared))]
-        return {"m": {"id": number, "value": packed}}
+        return number
 
     def _take_changes(self, changes: dict[str, object]) -> None:
         for number, new in changes.items():
@@ -225,12 +242,21 @@ class _Server:
         after = [self._pack(one) if isinstance(one, list | dict | set) else None for one in arguments]
         changed = {str(at): new for at, new in enumerate(after) if new is not None and new != before[at]}
         reply: dict[str, Any] = {"changed": changed} if changed else {}
-        for at, one in enumerate(arguments):
-            if answer is one and isinstance(one, list | dict | set):
+        for at, new in enumerate(after):
+            if new is not None and answer is arguments[at]:
                 return {**reply, "same": at}
+        keeps = {
+            str(at): self._watch(arguments[at], new)
+            for at, new in enumerate(after)
+            if new is not None and sys.getrefcount(arguments[at]) > _REFERENCES
+            if len(json.dumps(new)) <= _MOST_KEPT_BYTES
+        }
+        reply |= {"keeps": keeps} if keeps else {}
         return {**reply, "ok": self._pack(answer)}
 
-    def _raised(self, exc: BaseException) -> dict[str, Any]:
+    def _raised(self, exc: BaseException, depth: int = _MOST_CAUSES) -> dict[str, Any]:
+        if id(exc) in self._errors:
+            return {"raise": {"back": self._errors[id(exc)][1]}}
         try:
             arguments = pack(list(exc.args))
         except Exception:  # noqa: BLE001 - arguments that cannot travel are shown
@@ -240,6 +266,8 @@ class _Server:
         told = {"type": kind.__name__, "home": home, "class": self._class(kind), "args": arguments}
         if isinstance(kind.__str__, types.FunctionType):
             told["words"] = str(exc)
+        if exc.__cause__ is not None and depth:
+            told["cause"] = self._raised(exc.__cause__, depth - 1)["raise"]
         return {"raise": {**told, "attributes": {name: self._pack(one) for name, one in vars(exc).items()}}}
 
     def _pack(self, value: object) -> object:
@@ -268,6 +296,8 @@ class _Server:
         return {"h": told}
 
     def _class(self, kind: type) -> dict[str, object]:
+        if kind in self._lent_classes:
+            return {"own": self._lent_classes[kind]}
         bases = [self._class(base) for base in kind.__bases__ if base.__module__ == self._module.__name__]
         builtin = [base.__name__ for base in kind.__mro__ if base.__module__ == "builtins"]
         fields = getattr(kind, "_fields", ()) if issubclass(kind, tuple) else ()
@@ -279,6 +309,7 @@ class _Server:
             "bases": bases,
             "builtin": builtin,
             "home": kind.__module__,
+            "doc": kind.__doc__ if isinstance(kind.__doc__, str) else None,
         }
 
     def _keep(self, value: object) -> int:
@@ -295,10 +326,23 @@ class _Server:
         if "n" in value:
             name, *fields = value["n"]["names"]
             return _named(name, *fields)(*map(self._unpack, value["n"]["items"]))
-        number = value["g"]["id"]
-        if number not in self._lent:
-            self._lent[number] = (_LentIterable if value["g"]["iterable"] else _Lent)(self, number)
-        return self._lent[number]
+        if "ty" in value:
+            home, name = value["ty"]
+            return getattr(importlib.import_module(home), name)
+        if "ec" in value:
+            told = value["ec"]
+            made = type(told["name"], (getattr(builtins, told["base"]),), {})
+            kind = self._error_classes.setdefault(told["id"], made)
+            self._lent_classes[kind] = told["id"]
+            return kind
+        told = value["g"]
+        if told["id"] not in self._lent:
+            one = _lent_class(*told["has"])(self, told["id"])
+            for name in ("name", "doc"):
+                if name in told:
+                    object.__setattr__(one, f"__{name}__", told[name])
+            self._lent[told["id"]] = one
+        return self._lent[told["id"]]
 
     def back(
         self, number: int, what: str, arguments: tuple[object, ...], named: dict[str, object] | None = None
@@ -313,11 +357,17 @@ class _Server:
         if "stop" in reply:
             raise StopIteration
         if "raise" in reply:
-            kind = getattr(builtins, str(reply["raise"]["type"]), Exception)
-            raise (
-                kind(*reply["raise"]["args"]) if issubclass(kind, BaseException) else Exception(reply["raise"]["args"])
-            )
+            raise self._of_tests(reply["raise"])
         return self._unpack(reply["re"])
+
+    def _of_tests(self, told: dict[str, Any]) -> BaseException:
+        """An exception that stands for one of the tests."""
+        try:
+            error: BaseException = self._unpack(told["class"])(*told["args"])
+        except Exception:  # noqa: BLE001 - a class that takes other arguments than its `args`
+            error = getattr(builtins, told["type"])(*told["args"])
+        self._errors[id(error)] = (error, told["error"])
+        return error
 
     def _input(self, prompt: object = "", /) -> str:
         return str(self.back(0, "input", (str(prompt),)))
@@ -347,8 +397,6 @@ def _named(name: str, *fields: str) -> Any:
 class _Lent:
     """An object of the tests, such as a function or a node that they hand to the program."""
 
-    __slots__ = ("_number", "_server")
-
     def __init__(self, server: _Server, number: int) -> None:
         object.__setattr__(self, "_server", server)
         object.__setattr__(self, "_number", number)
@@ -362,21 +410,27 @@ class _Lent:
     def __setattr__(self, name: str, value: object) -> None:
         self._server.back(self._number, "set", (name, value))
 
+    def __instancecheck__(self, other: object) -> Any:
+        return self._server.back(self._number, "isinstance", (other,))
 
-class _LentIterable(_Lent):
-    __slots__ = ()
 
-    def __iter__(self) -> Any:
-        return self._server.back(self._number, "iter", ())
+@functools.cache
+def _lent_class(*has: str) -> type[_Lent]:
+    """The class of lent objects that have these operators."""
+    return type("_Lent", (_Lent,), {f"__{name}__": _asking(name) for name in has})
 
-    def __next__(self) -> Any:
-        return self._server.back(self._number, "next", ())
 
-    def __getitem__(self, key: object) -> Any:
-        return self._server.back(self._number, "getitem", (key,))
+def _asking(name: str) -> Callable[..., Any]:
+    def ask(self: _Lent, *arguments: object) -> Any:
+        if name == "exit":
+            arguments = ()
+        return self._server.back(self._number, name, arguments)
 
-    def __len__(self) -> int:
-        return int(self._server.back(self._number, "len", ()))
+    def wait(self: _Lent) -> Any:
+        yield from ()
+        return ask(self)
+
+    return wait if name == "await" else ask
 
 
 _PLAIN = (int, float, str, bytes, list, dict, set, frozenset, tuple)

@@ -7,9 +7,14 @@ Such operators are for objects that the test has made itself, by calling a class
 
 from __future__ import annotations
 
+import dis
 import operator
+import types
+import unittest
 from collections.abc import Callable, Iterator
 from typing import Any
+
+PYTEST_FILE = "test_program.py"
 
 _PLAIN_METHODS = {
     name for kind in (str, bytes, list, tuple, dict, set, int, float) for name in dir(kind) if name[0] != "_"
@@ -37,9 +42,65 @@ def told_of(exc: BaseException | None) -> tuple[object, ...]:
     """An exception of the tests for the program: its built-in type, and its arguments as text."""
     if exc is None:
         return ()
-    name = next(kind.__name__ for kind in type(exc).__mro__ if kind.__module__ == "builtins")
     # what a failed assertion says is what the test expects
-    return name, [] if isinstance(exc, AssertionError) else [str(part) for part in exc.args]
+    words = [] if isinstance(exc, AssertionError) else [_plain_or_text(part) for part in exc.args]
+    return built_in(type(exc)), words
+
+
+def built_in(kind: type) -> str:
+    """The name of the first built-in class that a class is built on."""
+    return next(one.__name__ for one in kind.__mro__ if one.__module__ == "builtins")
+
+
+def _plain_or_text(value: object) -> object:
+    return value if value is None or type(value) in (bool, int, float) else str(value)
+
+
+def is_thrown(exc: BaseException | None) -> bool:
+    """Whether a test has raised it to see it handled: by `raise`, or by arithmetic of constants, in its own code.
+
+    Whatever else a test ends with may be what it says of the program, also a `raise` behind an `if`.
+    """
+    if not isinstance(exc, Exception) or isinstance(exc, AssertionError | unittest.SkipTest) or not is_raised(exc):
+        return False
+    steps, at = _raising(exc)
+    begun = max((i for i, step in enumerate(steps[:at]) if step.opname.startswith("BEFORE_")), default=0)
+    return not any("_IF_" in step.opname or step.opname == "FOR_ITER" for step in steps[begun:at])
+
+
+def is_raised(exc: BaseException) -> bool:
+    """Whether a `raise` of the tests raised it, or arithmetic of constants such as `1 / 0`; and no `assert`."""
+    steps, at = _raising(exc)
+    if not steps:
+        return False
+    if steps[at].opname == "RAISE_VARARGS":
+        line = _line_of(steps[at])
+        return not any(
+            "ASSERTION" in step.opname or step.argval is AssertionError
+            for step in steps
+            if _line_of(step) == line and step.opname != "LOAD_GLOBAL"
+        )
+    return steps[at].opname == "BINARY_OP" and all(step.opname == "LOAD_CONST" for step in steps[at - 2 : at])
+
+
+def _raising(exc: BaseException) -> tuple[list[dis.Instruction], int]:
+    """The steps of the tests' function that raised it, and which of them did; none if no code of theirs did."""
+    trace = exc.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace is None or not is_of_tests(trace.tb_frame.f_code):
+        return [], 0
+    steps = [step for step in dis.get_instructions(trace.tb_frame.f_code) if step.opname not in ("CACHE", "PRECALL")]
+    return steps, next((at for at, step in enumerate(steps) if step.offset == trace.tb_lasti), 0)
+
+
+def _line_of(step: dis.Instruction) -> int | None:
+    return None if step.positions is None else step.positions.lineno
+
+
+def is_of_tests(code: types.CodeType) -> bool:
+    """Whether it is code of the tests, and no framework's."""
+    return code.co_filename.startswith("<tests") or code.co_filename.endswith(PYTEST_FILE)
 
 
 def number_of(one: Any) -> int:
@@ -81,7 +142,12 @@ class StandInClass(type):
     def __getattr__(cls, name: str) -> Any:
         if name.startswith("__") and name != "__members__":
             raise AttributeError(name)
-        return named(cls._program.ask({"do": "attr", "h": cls._number, "name": name}), name)
+        found = named(cls._program.ask({"do": "attr", "h": cls._number, "name": name}), name)
+        own: object = type(found)
+        if own is cls and vars(cls).get("_is_class", False):
+            # a member, such as an Enum's, is as good as one that the test makes
+            object.__setattr__(found, "_made", True)
+        return found
 
     def __iter__(cls) -> Iterator[Any]:
         return iter(cls._program.ask({"do": "op", "op": "iter", "h": cls._number, "args": []}))
@@ -163,15 +229,15 @@ class StandIn:
     def __enter__(self) -> Any:
         return self._operate("enter")
 
-    def __exit__(self, kind: object, exc: BaseException | None, trace: object) -> None:
-        # it may undo something; but an assertion of the test's is not its to forgive
-        self._operate("exit", *told_of(exc))
+    def __exit__(self, kind: object, exc: BaseException | None, trace: object) -> bool:
+        # it may undo something; but only what a test raises to see it handled is its to forgive
+        return self._operate("exit", *told_of(exc)) is True and is_thrown(exc)
 
     async def __aenter__(self) -> Any:
         return self._operate("aenter")
 
-    async def __aexit__(self, kind: object, exc: BaseException | None, trace: object) -> None:
-        self._operate("aexit", *told_of(exc))
+    async def __aexit__(self, kind: object, exc: BaseException | None, trace: object) -> bool:
+        return self._operate("aexit", *told_of(exc)) is True and is_thrown(exc)
 
     def __aiter__(self) -> Any:
         return self._operate("aiter")
@@ -208,11 +274,12 @@ class StandIn:
         return self._less(name, other, self._operate(name, other))
 
     def _less(self, name: str, other: object, answer: Any) -> Any:
-        """The answer, but that a difference to plain data is no number: by it a test compares."""
-        if self._met or (name in ("sub", "isub", "rsub") and not isinstance(other, StandIn)):
-            if not isinstance(answer, StandIn):
-                raise NotComparableError(f"the program's {type(self).__name__} is compared by a difference to data")
-            object.__setattr__(answer, "_met", True)
+        """The answer; a difference to plain data is marked as one: by it a test may compare."""
+        if not (self._met or (name in ("sub", "isub", "rsub") and not isinstance(other, StandIn))):
+            return answer
+        if not isinstance(answer, StandIn):
+            return Difference(answer, type(self).__name__)
+        object.__setattr__(answer, "_met", True)
         return answer
 
     def _operate(self, name: str, *others: object) -> Any:
@@ -220,6 +287,51 @@ class StandIn:
         if isinstance(answer, StandIn) and type(answer) is type(self) and self._made:
             object.__setattr__(answer, "_made", True)
         return answer
+
+
+class Difference:
+    """Plain data that the program's class says is the difference between an object and other data.
+
+    It equals what it should. But nothing and zero would be the program's word that both are the same, so no test gets
+    to see those, nor anything that it could compare with a bound.
+    """
+
+    def __init__(self, value: Any, name: str) -> None:
+        self.value, self._name = value, name
+
+    @property
+    def __class__(self) -> Any:
+        return type(self.value)
+
+    @__class__.setter
+    def __class__(self, kind: type) -> None:
+        raise TypeError("a difference keeps its class")
+
+    def __eq__(self, other: object) -> bool:
+        is_same = type(other) is not Difference and bool(self.value == other)
+        if is_same and not other:
+            self._refuse()
+        return is_same
+
+    def __hash__(self) -> int:
+        return hash(self.value)
+
+    def __repr__(self) -> str:
+        return repr(self.value)
+
+    def _refuse(self, *_: object) -> Any:
+        raise NotComparableError(f"the program's {self._name} is compared by a difference to data")
+
+    def _plus(self, other: Any) -> Any:
+        return self.value + other if other else self._refuse()
+
+    def _minus(self, other: Any) -> Any:
+        return self.value - other if other else self._refuse()
+
+    __add__ = __radd__ = _plus
+    __sub__ = _minus
+    __bool__ = __lt__ = __le__ = __gt__ = __ge__ = __abs__ = __round__ = __int__ = __float__ = __index__ = _refuse
+    __mul__ = __pow__ = __truediv__ = __floordiv__ = __mod__ = __len__ = __iter__ = __contains__ = _refuse
 
 
 class StandInTuple(tuple[Any, ...]):
@@ -275,7 +387,7 @@ def _operator(name: str, *, swapped: bool = False) -> Callable[[StandIn, object]
 
 def _unary(name: str) -> Callable[..., Any]:
     def operate(self: StandIn, *others: object) -> Any:
-        if self._met and name in ("abs", "round", "int", "float", "index"):
+        if self._met and name in (*_ROUNDING, "int", "index"):
             raise NotComparableError(f"the program's {type(self).__name__} is compared by a difference to data")
         return self._operate(name, *others)
 
@@ -287,7 +399,8 @@ _BINARY = (
     *("add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "pow", "divmod"),
     *("lshift", "rshift", "and", "or", "xor"),
 )
-_UNARY = ("neg", "pos", "invert", "abs", "round", "int", "float", "index", "str", "repr", "len", "reversed")
+_ROUNDING = ("abs", "round", "float", "complex", "floor", "ceil", "trunc")
+_UNARY = ("neg", "pos", "invert", *_ROUNDING, "int", "index", "str", "repr", "bytes", "len", "reversed")
 _KEYED = ("getitem", "setitem", "delitem", "format")
 for _name in _COMPARING:
     setattr(StandIn, f"__{_name}__", _operator(_name))
