@@ -52,6 +52,9 @@ _FILLS = frozenset(
     result total each and or now he she we you i es son hay sont il y a ist sind gibt è sono ci ha hanno não são há
     est les des""".split()  # noqa: SIM905
 )
+# Words that join others, and say nothing of a value
+JOINING = (_BEFORE_NOUNS | _FILLS) - frozenset("per times time more into from with or and".split())  # noqa: SIM905
+JOINING |= frozenset("you can would could must should will make thus needed required used sold possible".split())  # noqa: SIM905
 _GENERIC = frozenset("things items objects people persons ways pieces units times points solutions cases".split())  # noqa: SIM905
 _PRONOUNS = frozenset("his her its their he she it they them".split())  # noqa: SIM905
 _NO_OPTIONS = _FILLS | frozenset("not more less fewer than and or neither both what which who how many".split())  # noqa: SIM905

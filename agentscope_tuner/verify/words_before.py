@@ -182,7 +182,7 @@ def strange_before(text: str, before: str, asked: Asked, is_value: bool) -> str:
     if (denied := _NEGATED.search(before)) is not None:
         return denied[0]
     lead = _lead(_SET.sub(lambda said: " ".join(["", *_INSIDE.findall(said[0])]), before))
-    if found := _operated(lead, asked):
+    if found := operated(lead, asked):
         return found
     if _is_confirmed(lead):
         return ""
@@ -225,7 +225,7 @@ def _above(before: str) -> str:
     return text[begun[-1] if begun else 0 :].lower()
 
 
-def _operated(lead: str, asked: Asked) -> str:
+def operated(lead: str, asked: Asked) -> str:
     """The words right before an answer that operate on it or bound it: half of it, at least it."""
     found = _OPERATES_NEXT.search(lead, max(len(lead) - _LAST_WORDS, 0))
     if found is None:
@@ -281,7 +281,7 @@ def _strange_clause(clause: str, asked: Asked, is_value: bool) -> str:
     words = _words(clause)
     if not words:
         return ""
-    if is_value and (shift := _shifts(clause)):
+    if is_value and (shift := shifts(clause)):
         return shift
     strange = [at for at, word in enumerate(words) if not _fits(words, at, asked)]
     if not is_value and clause.rstrip(" $*\\\n")[-1:] in ":：":
@@ -316,7 +316,7 @@ def _is_plural(word: str) -> bool:
     return len(word) >= _A_NOUN and word.endswith("s")
 
 
-def _shifts(clause: str) -> str:
+def shifts(clause: str) -> str:
     """The word right before a value that bounds it or shifts it."""
     words = FORMULA.sub(" 0 ", clause).strip(" $*\\:：,，`_({[").split()
     while len(words) > 1 and words[-1] in _HANGS:

@@ -18,7 +18,7 @@ from functools import lru_cache
 from itertools import islice, takewhile
 
 from agentscope_tuner.errors import Cause, JudgeError
-from agentscope_tuner.verify.asked_clause import without_own_words
+from agentscope_tuner.verify.asked_clause import JOINING, without_own_words
 from agentscope_tuner.verify.find import PlacedAnswer, last_boxes
 from agentscope_tuner.verify.math.canonical import key
 from agentscope_tuner.verify.math.exact import exact_value
@@ -77,9 +77,18 @@ from agentscope_tuner.verify.math.scan import (
     tokenize,
     with_modulus,
 )
-from agentscope_tuner.verify.math.units import COUNTERS, is_physical, known, operates, singular, unknown_words
-from agentscope_tuner.verify.neutral_words import Asked
+from agentscope_tuner.verify.math.units import (
+    COUNTERS,
+    EXPONENTS,
+    is_physical,
+    known,
+    operates,
+    singular,
+    unknown_words,
+)
+from agentscope_tuner.verify.neutral_words import DENIES, IS_HANGUL, IS_UNSPACED, REASONS, SUPPOSES, VERBS, WORDS, Asked
 from agentscope_tuner.verify.number_words import number_in_words
+from agentscope_tuner.verify.words_before import operated, shifts
 from agentscope_tuner.verify.words_behind import turned
 
 _THE_BOX = Symbol("the box")
@@ -158,14 +167,7 @@ def _equated(before: str, behind: str, question: str | None) -> str:
 
 def _beside(text: str, before: str, behind: str, question: str | None) -> str:
     """Why the words beside a box make no answer of it, or another one: half of it, a doubt, another candidate."""
-    words = (about(question) or NO_QUESTION).words
-    asked = Asked.of(
-        question or "",
-        lambda word: allowed(word, words, question or ""),
-        lambda word: known(singular(word.rstrip("²³"))),
-        operates,
-    )
-    if (word := turned(text, before, behind, asked)) != "":
+    if (word := turned(text, before, behind, _asked(about(question) or NO_QUESTION))) != "":
         return f"unread: {word!r} beside the answer"
     if not any(map(str.isdigit, text)):
         return ""
@@ -176,6 +178,16 @@ def _beside(text: str, before: str, behind: str, question: str | None) -> str:
     )
     different = any(other is not None and _digits(other[1]) != _digits(text) for other in others)
     return "another value beside the box" if different else ""
+
+
+def _asked(question: Question) -> Asked:
+    """What the question lets stand beside its answer, and in a sentence that states it."""
+    return Asked.of(
+        question.text,
+        lambda word: allowed(word, question.words, question.text),
+        lambda word: known(singular(word.rstrip("²³"))),
+        operates,
+    )
 
 
 def _digits(text: str) -> str:
@@ -311,10 +323,6 @@ _TAKES_BACK = re.compile(
     r"|半数?[是为有]?|倍[是为于]?|除了|除去|减去|加上|乘以|负|大?约|接近|将近|几乎|错[的误]?[是为]?|的)$"
 )
 _FEWEST_SHARED = 2
-# A month before a number makes a date
-_MONTHS = frozenset(
-    "january february march april june july august september october november december".split()  # noqa: SIM905
-)
 _CALLED = re.compile(
     r"(?:(?:\\mathbb\s*\{?[EP]\}?|\\Pr|\\(?:text|mathrm|operatorname)\{(?:Var|Pr|P|E)\}|[PECA]|Var|Pr"
     r"|\\det)\s*(?:\\left)?[(\[]"
@@ -359,22 +367,6 @@ _UNIT_VECTOR = re.compile(
     r"\\?([ijk])(?:math)?\s*\}?\s*\}?)"
 )
 _VECTOR_NAME = re.compile(r"\\(?:vec|mathbf|boldsymbol|overrightarrow)\s*(?:[a-zA-Z]|\{\s*[a-zA-Z]{1,2}\s*\})")
-
-_IN_ENGLISH = re.compile(
-    rf"(?P<before>(?:[a-zA-Z][a-zA-Z'-]*\s+){{1,8}})(?P<value>{_NUMBER})(?P<after>(?:\s+[a-zA-Z]+)*)"
-)
-_HELPERS = frozenset(
-    """he she it they we you i there the a an his her their in total all is are was were has have had will would can
-    be needs need takes take costs cost makes make gets get earns earn spends spend pays pay saves save so equals equal
-    therefore thus altogether now each""".split()  # noqa: SIM905
-)
-_CLOSING = re.compile(
-    r"(?<=[a-z0-9])(?:\s+(?:are|is|were|was|will be)\s+(?:needed|required|left|remaining|necessary|"
-    r"used|sold|there|possible)(?:\s+in (?:total|all))?|\s+in (?:total|all)"
-    r"|\s+(?:is|are)\s+the\s+(?:(?:final\s+|correct\s+)?(?:answer|solution|value|number|result)"
-    r"|(?:only|smallest|largest|least|greatest|minimum|maximum|total)(?:\s+(?:answer|solution|value|number))?))$",
-    re.IGNORECASE,
-)
 
 
 def uncalled(text: str, question: Question) -> str:
@@ -471,21 +463,110 @@ def _coefficient(text: str) -> str | None:
     return None if "(" in text or "," in text else {"": "1", "-": "-1"}.get(text, text)
 
 
+# A value among words: a formula with a digit
+_IN_WORDS = re.compile(
+    r"(?:\\[a-zA-Z]+|\\[%$]|[\d+\-−*/^_=<>()\[\]|$%!°{}]|[.,:](?=\d)"
+    r"|(?<![^\W\d_'’])[a-zA-Z](?=\s?[=^_(]|\d)| (?=[-+*/=<>\d]))+"
+)
+_WORDED = re.compile(r"(?<![\\a-zA-Z])[^\W\d_]{2}")
+_AT = frozenset("at on in by from for with to".split())  # noqa: SIM905
+_SUPERLATIVES = frozenset("only smallest largest greatest".split())  # noqa: SIM905
+_NOT_BEHIND = (VERBS - JOINING) | {"and"}
+_NO_FORMULA = frozenset("=<>:{}^_\\()/")
+_NAMED_SO = re.compile(r"^\s*[a-zA-Z]\s?=(?!=)")
+_RELATED = re.compile(r"[=<>:]|\\(?:[gl]eq?|neq?|[gl]t|in|equiv|approx|sim)(?![a-z])")
+_SET_WORDS = re.compile(r"\\(?:text[a-z]*|mathrm|mathbf|mbox)\s*\{([^{}]*)\}|(?:\\[ ,;:!]|\\q?quad(?![a-z])|~)+")
+
+
 def told(text: str, question: Question) -> str:
-    """The number of a short sentence, with its counted noun; any other text as it is."""
+    r"""The value of a sentence whose words are understood, with its unit: 8 for `\text{Es gibt 8 Teiler}`."""
     if not any(map(str.isdigit, text)):
         return text
-    plain = " ".join(_WRITING.sub(" ", text).split()).rstrip(" .。")
     if _HAN.search(text):
-        return _in_chinese(plain, question) or text
-    if "\\" in plain.replace("\\$", "").replace("\\%", ""):
+        return _in_chinese(" ".join(_WRITING.sub(" ", text).split()).rstrip(" .。"), question) or text
+    found = _sentence(text, question) if _WORDED.search(text) is not None else None
+    if found is None:
         return _without_lead(text, question)
-    short = _without_condition(plain, question.text)
-    short = _CLOSING.sub("", short) if short[-1:].isalpha() else short
-    match = _IN_ENGLISH.fullmatch(short) if question.text else None
-    if match is not None and all(_is_said(word, question) for word in match["before"].split()):
-        return f"{match['value']}\\text{{{match['after']}}}" if match["after"] else match["value"]
-    return text if short == plain else short
+    _, value, behind = found
+    words = behind.split()
+    units = list(takewhile(lambda word: word != "in" and (known(singular(word)) or word in EXPONENTS), words))
+    if any(is_physical(((singular(word), 1),)) and word != "in" for word in words[len(units) :]):
+        return text
+    return f"{value}\\text{{ {' '.join(units)}}}" if units else value
+
+
+def _sentence(text: str, question: Question) -> tuple[str, str, str] | None:
+    """The value of a sentence, and the words before and behind it; None where one of them is not understood.
+
+    Its other numbers are the question's. A value that stands where the question has another one is not the answer.
+    """
+    plain = _without_condition(
+        " ".join(_SET_WORDS.sub(lambda said: f" {said[1] or ''} ", text).split()).rstrip(" ."), question.text
+    )
+    asked = _asked(question)
+    values = [one for one in _IN_WORDS.finditer(plain) if any(map(str.isdigit, one[0]))]
+    own = [one for one in values if not asked.has(one[0].strip())] if len(values) > 1 else values
+    if len(own) != 1 or _RELATED.search(_NAMED_SO.sub("", own[0][0])) is not None:
+        return None
+    before, value, behind = plain[: own[0].start()], own[0][0].strip(), plain[own[0].end() :].rstrip(" .。")
+    led, followed = ([word.lower() for word in WORDS.findall(said)] for said in (before, behind))
+    if (
+        not (led or followed)
+        or not _NO_FORMULA.isdisjoint(before.rstrip(" :") + behind)
+        or (len(values) > 1 and {"and", "or"}.issuperset(WORDS.findall(plain[values[0].end() : values[-1].start()])))
+        or not all(_may_be_said(word, question, asked) for word in (*led, *followed))
+        or any(asked.counts(word) and not asked.says(word) and word not in JOINING for word in led)
+        or _is_changed(before, behind, followed, asked)
+    ):
+        return None
+    return before, value, behind
+
+
+def _is_changed(before: str, behind: str, followed: list[str], asked: Asked) -> bool:
+    """Whether understood words stand so that they change a value, or where the words of a language are not parted."""
+    if IS_HANGUL.search(before + behind) is not None or IS_UNSPACED.search(before + behind) is not None:
+        return True
+    if behind[:1] not in ("", " ", ",") or any(len(word) == 1 and word.isascii() for word in followed):
+        return True
+    if not _NOT_BEHIND.isdisjoint(followed) or _stands_for_another(before, behind, asked.text):
+        return True
+    alone = not before.strip() and len(followed) == 1 and (operates(followed[0]) or followed[0] in _AT)
+    return alone or operated(before.lower(), asked) != "" or shifts(before.lower()) != ""
+
+
+def _stands_for_another(before: str, behind: str, asked: str) -> bool:
+    """Whether a value stands where another one stands: `eats 5` where she `eats 3`, `at 5`, `5 of the girls`."""
+    led = WORDS.findall(before.lower())
+    if _first(behind) == "of" or (led and led != ["in"] and (led[-1] in _AT or led[-1].endswith("'s"))):
+        return True
+    given = re.search(rf"(?<!\w){re.escape(' '.join(led[-2:]))} \W{{0,2}}[\d.,]+\W*(\w*)", asked) if led else None
+    names = JOINING.isdisjoint(led) and VERBS.isdisjoint(led)
+    return given is not None and (names or given[1] == _first(behind))
+
+
+def _first(text: str) -> str:
+    return next(iter(WORDS.findall(text.lower())), "")
+
+
+def _without_condition(plain: str, asked: str) -> str:
+    """The text without the question's last words: `8 primes less than 20` becomes `8 primes`."""
+    asked = " ".join(asked.replace("$", "").split()).rstrip(" ?.").lower()
+    words = plain.split()
+    for at in range(2, len(words) - 1):
+        if words[at - 1].isalpha() and asked.endswith(" " + " ".join(words[at:]).lower()):
+            return " ".join(words[:at])
+    return plain
+
+
+def _may_be_said(word: str, question: Question, asked: Asked) -> bool:
+    """Whether a word of a sentence in a box changes nothing: it only joins others, or the question has it."""
+    if word in SUPPOSES or word in DENIES or word in REASONS:
+        return False
+    if word in JOINING or word in NEUTRAL or word in VERBS or {word, singular(word)} & question.counted:
+        return True
+    if not question.text and word in _SUPERLATIVES:
+        return True
+    return not (operates(word) or operates(singular(word))) and (asked.says(word) or asked.counts(word))
 
 
 def _without_lead(text: str, question: Question) -> str:
@@ -506,21 +587,6 @@ def _may_lead(word: str, question: Question) -> bool:
     """Whether a word may stand before an interval or a point: a preposition, or a word of the question."""
     word = word.lower()
     return word in _PLACES or (word in question.words and word not in ("not", "no", "never", "except", "or"))
-
-
-def _without_condition(plain: str, asked: str) -> str:
-    """The text without the question's last words: `8 primes less than 20` becomes `8 primes`."""
-    asked = " ".join(asked.replace("$", "").split()).rstrip(" ?.").lower()
-    words = plain.split()
-    for at in range(2, len(words) - 1):
-        if words[at - 1].isalpha() and asked.endswith(" " + " ".join(words[at:]).lower()):
-            return " ".join(words[:at])
-    return plain
-
-
-def _is_said(word: str, question: Question) -> bool:
-    word = word.lower()
-    return word in _HELPERS or (word not in _MONTHS and allowed(word, question.words, ""))
 
 
 def _in_chinese(plain: str, question: Question) -> str | None:

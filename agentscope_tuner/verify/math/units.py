@@ -95,7 +95,7 @@ NUMBER_WORDS = frozenset(
     grosses dozens hundreds thousands millions billions trillions tenth hundredth thousandth""".split()  # noqa: SIM905
 )
 # Chinese measure words
-COUNTERS = frozenset("个人只本张支件条块辆棵朵颗头座名位次种页岁间份套双盒箱袋瓶杯")
+COUNTERS = frozenset("个人只本张支件条块辆棵朵颗头座名位次种页岁间份套双盒箱袋瓶杯個枚")
 
 
 Dimension = dict[str, int]
@@ -127,7 +127,7 @@ SCALES |= {"万": 10**4, "亿": 10**8}
 PERCENT = frozenset({"percent", "pct", "percentage", "percents"})
 DEGREES = frozenset({"degree", "degrees", "deg"})
 TEMPERATURES = {"C": "celsius", "F": "fahrenheit"}
-_EXPONENTS = {"square": 2, "squared": 2, "sq": 2, "cubic": 3, "cubed": 3, "cu": 3}
+EXPONENTS = {"square": 2, "squared": 2, "sq": 2, "cubic": 3, "cubed": 3, "cu": 3}
 _CHINESE_POWERS = {"平方": 2, "立方": 3}
 _MAX_WORDS = 6
 _MAX_NOUNS = 3
@@ -170,9 +170,9 @@ def canonical(parts: list[tuple[str, int]]) -> Unit:
     times = 1
     for word, exponent in parts:
         if word.lower() in ("squared", "cubed") and powers:
-            powers[next(reversed(powers))] *= _EXPONENTS[word.lower()]
-        elif word.lower() in _EXPONENTS:
-            times = _EXPONENTS[word.lower()]
+            powers[next(reversed(powers))] *= EXPONENTS[word.lower()]
+        elif word.lower() in EXPONENTS:
+            times = EXPONENTS[word.lower()]
         else:
             name = _exact_name(word)
             if name[:2] in _CHINESE_POWERS and name[2:] in _UNITS:
@@ -257,7 +257,7 @@ def measured(node: Node, parts: list[tuple[str, int]]) -> Node:
         Unreadable: the words do not name a unit.
     """
     if [word.lower() for word, _ in parts] in (["squared"], ["cubed"]):
-        return Power(node, number(_EXPONENTS[parts[0][0].lower()]))
+        return Power(node, number(EXPONENTS[parts[0][0].lower()]))
     while parts and parts[0][0].lower() in SCALES:
         node = Product((node, number(SCALES[parts.pop(0)[0].lower()])))
     if not parts:

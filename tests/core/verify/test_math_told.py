@@ -1,0 +1,66 @@
+"""A sentence in the box states its only value where each of its words is understood, in any language with spaces."""
+
+from __future__ import annotations
+
+import pytest
+
+from agentscope_tuner.verify.math.verdict import compare
+
+RIGHT = [
+    ("Wie viele Seiten hat das Heft?", "48", r"\text{Das Heft hat 48 Seiten.}"),
+    ("Wie viele Schüler sind in der Klasse?", "27", r"\text{Es sind 27 Schüler in der Klasse.}"),
+    ("Wie viele Primzahlen liegen zwischen 1 und 10?", "4", r"\text{Es gibt 4 Primzahlen.}"),
+    ("Combien de billes reste-t-il à Paul ?", "9", r"\text{Il reste 9 billes à Paul.}"),
+    ("Combien de pommes y a-t-il dans le panier ?", "14", r"\text{Il y a 14 pommes dans le panier.}"),
+    ("Combien de places sont libres ?", "6", r"\text{6 places sont libres}"),
+    ("¿Cuántos libros hay en la caja?", "30", r"\text{Hay 30 libros en la caja.}"),
+    ("¿Cuántas monedas tiene Ana?", "11", r"\text{Ana tiene }11\text{ monedas}"),
+    ("Quanti quaderni ha Luca?", "8", r"\text{Luca ha 8 quaderni}"),
+    ("Quantas flores há no vaso?", "13", r"\text{Há 13 flores no vaso.}"),
+    ("How many chairs are in the hall?", "96", r"\text{There are 96 chairs in the hall.}"),
+    ("How many stickers does Mia have?", "21", r"\text{Mia has 21 stickers}"),
+    ("How many eggs does the farmer need?", "60", "He needs 60 eggs"),
+    ("How many integers below 12 are even?", "5", r"\text{There are 5 integers below 12}"),
+    ("Tom eats 3 pears of 10. How many pears are left?", "7", r"\text{There are 7 pears left}"),
+    ("How many coins does he save?", "7", r"\text{He saves }7"),
+    ("How many days does the trip take?", "19", r"\text{It takes 19 days}"),
+    ("What is the price of one muffin?", "2.5", r"\text{Each muffin costs \$2.50}"),
+    ("How many ways are there?", "20", r"20\text{ ways are possible}"),
+    ("りんごはいくつありますか。", "8", r"8\text{個}"),
+]
+WRONG = [
+    ("Wie viele Seiten hat das Heft?", "48", r"\text{Das Heft hat mehr als 48 Seiten.}"),
+    ("Wie viele Schüler sind in der Klasse?", "27", r"\text{Es sind nicht 27 Schüler.}"),
+    ("Wie viele Primzahlen liegen zwischen 1 und 10?", "4", r"\text{Es gibt 4 oder 5 Primzahlen.}"),
+    ("Combien de billes reste-t-il à Paul ?", "9", r"\text{Il reste moins de 9 billes.}"),
+    ("Combien de pommes y a-t-il dans le panier ?", "14", r"\text{Il y a la moitié de 14 pommes.}"),
+    ("¿Cuántos libros hay en la caja?", "30", r"\text{No hay 30 libros en la caja.}"),
+    ("¿Cuántas monedas tiene Ana?", "11", r"\text{si Ana tiene 11 monedas}"),
+    ("Quanti quaderni ha Luca?", "8", r"\text{Luca ha il doppio di 8 quaderni}"),
+    ("Quantas flores há no vaso?", "13", r"\text{Há pelo menos 13 flores}"),
+    ("How many chairs are in the hall?", "96", r"\text{There are at least 96 chairs}"),
+    ("How many stickers does Mia have?", "21", r"\text{Mia has 21 dozen stickers}"),
+    ("How many eggs does the farmer need?", "60", "He needs twice 60 eggs"),
+    ("How many integers below 12 are even?", "5", r"\text{page }5"),
+    ("Find the area of the rectangle.", "12", r"\text{The perimeter is }12"),
+    ("Find the ratio of boys to girls.", "3:5", r"\text{girls : boys}=3:5"),
+    ("How many solutions are there?", "3", r"\text{Case }3"),
+    ("Сколько яблок осталось, если съели 5?", "8", r"\text{съели }8\text{ яблок}"),
+    ("There are 18 girls and 12 boys. How many boys are there?", "12", r"12\text{ of the girls}"),
+    ("How many days are there from March 3 to April 17?", "45", "March 45"),
+    ("By what percentage did the price rise?", r"25\%", r"\text{to }25\%"),
+    ("", "5", r"5\text{ as a guess}"),
+    ("", "5", r"5\text{ at least}"),
+    ("", "5", r"\text{Maria wrote }5\text{ by chance}"),
+]
+
+
+@pytest.mark.parametrize(("question", "reference", "answer"), RIGHT)
+def test_a_sentence_of_understood_words_states_its_value(question: str, reference: str, answer: str) -> None:
+    assert compare(answer, reference, question=question).outcome == "equal"
+    assert compare(answer, "1013", question=question).outcome != "equal"
+
+
+@pytest.mark.parametrize(("question", "reference", "answer"), WRONG)
+def test_a_sentence_with_another_word_is_not_paid(question: str, reference: str, answer: str) -> None:
+    assert compare(answer, reference, question=question).outcome != "equal"
