@@ -392,7 +392,7 @@ class CheapComparer:
             return self.leaf(amount, ans)
         if (amount := asked_amount(ref, ans, self.question)) is not None:
             return self.leaf(ref, amount)
-        if (_is_of_matrices(ref) or (self.question is not None and self.question.keeps_order)) and (
+        if (_is_of_matrices(ref) or _is_word(ref) or (self.question is not None and self.question.keeps_order)) and (
             found := _same_order(ref, ans)
         ) is not None:
             return found
@@ -516,6 +516,17 @@ class CheapComparer:
         if _is_curve(ref) and _is_curve(ans):
             return self.statement(ref.node, ans.node)
         return DIFFERENT
+
+
+def _is_word(node: Node) -> bool:
+    """Whether letters stand in an order that no product is written in: `bca`."""
+    if not isinstance(node, Product) or len(node.args) < _A_WORD:
+        return False
+    names = [one.name for one in node.args if isinstance(one, Symbol)]
+    return len(names) == len(node.args) and "".join(names).islower() and names != sorted(names)
+
+
+_A_WORD = 3
 
 
 def _is_of_matrices(node: Node) -> bool:

@@ -139,6 +139,9 @@ def _hands_on(question: Question, answer: Node, reference: Node) -> bool:
         values[1] = power[0].value * Fraction(10) ** int(power[1])
     of_hundred = [isinstance(side, Percent) for side in (reference, answer)]
     exact = [v if v is None or not mark else v / 100 for v, mark in zip(values, of_hundred, strict=True)]
+    if wanted == found == given.notation == "decimal" and exact[1] == given.value != exact[0]:
+        # it is to be rounded
+        return True
     handed_on = found in (given.notation, UNREDUCED, "a power of ten")
     return wanted != "" and exact[1] == given.value and found != wanted != given.notation and handed_on
 
@@ -551,9 +554,11 @@ def is_unworked(question: Question, answer: Node, reference: Node, same: Same) -
         and not _is_solved(answer, question.solved_for)
     ):
         return True
+    if _moves_about(question, answer, reference, same):
+        return True
     if question.asks_to_round and literal(reference) is not None:
         rounded = answer.args[-1] if isinstance(answer, Relation) and set(answer.operators) <= {"=", "~"} else answer
-        if literal(rounded) != literal(reference):
+        if literal(rounded.inside if isinstance(rounded, Quantity) else rounded) != literal(reference):
             return True
     if question.asks_exact and is_decimal(answer) and literal(reference) is None and not symbols(reference):
         return True
@@ -562,6 +567,27 @@ def is_unworked(question: Question, answer: Node, reference: Node, same: Same) -
         return False
     wanted = _stated(reference, reference)[-1]
     return all(_is_left(question, part, wanted, same) for part in _stated(answer, wanted))
+
+
+def _moves_about(question: Question, answer: Node, reference: Node, same: Same) -> bool:
+    """Whether the reference solves an equation of the question, and the answer is one that is not solved."""
+    match reference:
+        case Relation((Symbol(name) as unknown, value), ("=",)) if symbols(value) and name not in symbols(value):
+            if _is_solved(answer, name):
+                return False
+            for formula in islice(question.formulas.values(), _MOST_FORMULAS):
+                match formula:
+                    case Relation((left, right), ("=",)) if symbols(formula) == symbols(reference):
+                        if same(_with(left, unknown, value), _with(right, unknown, value)):
+                            return True
+    return False
+
+
+def _with(node: Node, unknown: Symbol, value: Node) -> Node:
+    """The node with a value in the unknown's place."""
+    if not node.args or node == unknown:
+        return value if node == unknown else node
+    return with_args(node, tuple(_with(one, unknown, value) for one in node.args))
 
 
 def _is_solved(node: Node, name: str) -> bool:
@@ -790,9 +816,13 @@ def _is_other_form(question: Question, answer: Node, reference: Node, same: Same
         return any(symbols(f) == symbols(reference) and is_other(f) and same(reference, f) for f in formulas)
 
     if not symbols(reference):
+        if _has_root_below(answer) and not _has_root_below(reference):
+            return gives(_has_root_below)
         if not operations(reference) or not _is_of_primes(reference) or _is_of_primes(answer):
             return False
         return _exact(reference) in question.numbers or (bool(operations(answer)) and gives(lambda _: True))
+    if _divides(answer) and not _divides(reference) and gives(_divides):
+        return True
     wanted, is_sum = _sums(reference), isinstance(reference, Sum)
     if is_sum and _divides(reference) and len(terms(answer)) < len(terms(reference)):
         return gives(lambda f: isinstance(f, Quotient))
@@ -807,6 +837,12 @@ def _is_other_form(question: Question, answer: Node, reference: Node, same: Same
     if apart and _whole_factor(reference) in (1, abs(_whole_factor(answer))):
         return False
     return gives(lambda f: isinstance(f, Sum))
+
+
+def _has_root_below(node: Node) -> bool:
+    """Whether a root stands in a denominator."""
+    below = (n for part in walk(node) if isinstance(part, Quotient) for n in walk(part.below))
+    return any(isinstance(n, Power) and (literal(n.exponent) or 1).denominator > 1 for n in below)
 
 
 def _sums(node: Node) -> list[int]:

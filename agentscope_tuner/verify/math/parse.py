@@ -758,6 +758,8 @@ def _function(parser: Parser, command: Command) -> Node:
         elif parser.peek() == "^" and exponent is None:
             parser.at += 1
             exponent = parser.exponent()
+    if base is not None and name not in ("log", "ln") and command.arity != MANY:
+        raise Unreadable(f"an index on {name}")
     if exponent == _MINUS_ONE and name in INVERSE:
         name, exponent = INVERSE[name], None
     args = _function_arguments(parser, name, command.arity)
@@ -826,13 +828,16 @@ def _environment(parser: Parser, command: Command) -> Node:
     raise Unreadable(f"the environment {name!r}")
 
 
+_CONDITIONS = frozenset("if for when where si pour se per para wenn falls für если при cuando 当 若".split())  # noqa: SIM905
+
+
 def _bare_cases(tokens: list[Token]) -> Iterator[Token]:
     """The tokens without the `if` of a condition and the comma before it, up to the end of the cases."""
     inside = True
     for at, token in enumerate(tokens):
         inside = inside and token.text != "\\end"
         parts = token.text in (",", ";", ".") and tokens[at + 1 : at + 2] and tokens[at + 1].text in _PARTING
-        if not inside or not (parts or token.text in ("if", "for", "when", "where")):
+        if not inside or not (parts or token.text.rstrip() in _CONDITIONS):
             yield token
 
 

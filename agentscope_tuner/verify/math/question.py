@@ -326,6 +326,12 @@ _JOINED = {"or": "\\cup", "and": "\\cap"}
 _SUMS = frozenset(("\\sum", "\\int", "\\prod"))
 
 
+_ROUNDS = (
+    r"四捨五入|四舍五入|保留|精确到|\barrondi|\bgerundet|\brunde|\bnachkommastelle|\bredond|\barroton"
+    r"|\barredond|округл|반올림|\byuvarla|làm tròn|\bbulatkan|zaokrągl|\bafgerond|\bavrund"
+)
+
+
 class _Says(Kept["Question", bool]):
     """A fact that holds where a pattern is found in the question, in capitals or not."""
 
@@ -344,11 +350,16 @@ class Question:
     text: str
     #: whether the question asks for a percentage; `20 percent of 50` does not
     asks_percent = _Says(
-        r"(?<!\d)(?<!\d )(?<!\d\$ )percent|percentage|(?:what|which|how many|by what|as an?|in) (?:a )?\$?\\?%"
+        r"(?<!\d)(?<!\d )(?<!\d\$ )percent|percentage|\bwie ?viele? prozent|\bprozentsatz|\bporcentaje|\bporcentagem"
+        r"|\bpercentuale|\bpourcentage|\bсколько процент|\bкакой процент|\byüzde kaç|bao nhiêu phần trăm"
+        r"|百分之几|百分比|百分率|何パーセント|何%|몇 ?퍼센트|몇 ?%|백분율|\bberapa persen|\bhoeveel procent"
+        r"|النسبة المئوية|(?:what|which|how many|by what|as an?|in) (?:a )?\$?\\?%"
     )
     #: whether the question asks for a fraction or a decimal, so that a percentage has the wrong form
     asks_fraction = _Says(
         r"\b(?:as|in|give|what|which|find the|write the)\s+(?:an?\s+)?(?:\w+\s+){0,2}(?:fractions?|decimals?)\b"
+        r"|\bals bruch\b|\bforme de fraction|\b(?:como|forma de) fra[cç]|\bcome frazione|\bдроб|\bkesir|\bphân số"
+        r"|\bpecahan|分数|분수"
     )
     #: whether the question restricts its numbers, as to positive ones: an answer may repeat the restriction
     bounds_arguments = _Says(
@@ -368,13 +379,13 @@ class Question:
         r"|\breduced? (?:the fraction|fraction|form|\$|\\|\d)"
     )
     #: whether the question asks to round a number that it gives
-    asks_to_round = _Says(
-        r"\bround (?:\$|\\\(|-?\d)|\A[^?!。]{0,60}(?:四捨五入|四舍五入|保留|\barrondi|\bgerundet|\brunde|\bredond"
-        r"|\barroton|округл|반올림|\byuvarla|làm tròn|\bbulatkan|zaokrągl|\bafgerond|\bavrund)[^?!。]{0,60}[?!。]?\Z"
-    )
+    asks_to_round = _Says(rf"\bround (?:\$|\\\(|-?\d)|\A[^?!。]{{0,60}}(?:{_ROUNDS})[^?!。]{{0,60}}[?!。]?\Z")
+    #: whether the question speaks of rounding, so that an answer may say that it is about a value
+    speaks_of_rounding = _Says(rf"\bround|\bapprox|\bdecimal place|{_ROUNDS}")
     #: whether the question asks for an exact value
     asks_exact = _Says(
-        r"\bexact|\bexakt|\besatt|\bexat|точное зн|точный отв|в точном|精确值|准确值|精確|正確な値|厳密"
+        r"\bin terms of \$?\\?pi\b|\bradical form|\bexact"
+        r"|\bexakt|\besatt|\bexat|точное зн|точный отв|в точном|精确值|准确值|精確|正確な値|厳密"
         r"|정확한|chính xác"
     )
     #: whether the question has words of order
@@ -393,7 +404,8 @@ class Question:
     keeps_order = _Says(
         r"\bmatri(?:x|ces)\b|\bfree group\b|\bnon-?(?:abelian|commut)|\bpermutation|\bcycles?\b|\bquaternion"
         r"|\bcross product|\bcommutator|\\(?:vec|mathbf|overrightarrow)[^$]{1,16}\\times|\bcompos(?:e|ition|ite)\b"
-        r"|\bstrings?\b|\bgroup\b|矩阵|置换"
+        r"|\bstrings?\b|\bgroup\b|\bmatri[cz]|\b(?:gr[ou]u?pp?[oe]|групп)|\bматриц|مصفوف"
+        r"|矩阵|行列|置换|행렬|ma trận"
     )
 
     @Kept

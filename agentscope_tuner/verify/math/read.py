@@ -34,6 +34,7 @@ from agentscope_tuner.verify.math.node import (
     Symbol,
     Text,
     difference,
+    is_decimal,
     needs_sympy,
     symbols,
     walk,
@@ -330,6 +331,10 @@ _CALLED = re.compile(
     r"|(?:\\left)?\|[A-Z]{1,3}(?:\\right)?\||\\det\s*[A-Z]|\\(?:bar|overline|hat|tilde)\s*\{?[a-zA-Z]\}?"
     r"|\(?[a-zA-Z]\s*\\circ\s*[a-zA-Z]\)?\s*\([a-z]\))\s*=\s*(?=\S)"
 )
+# A name with what it is applied to: `\operatorname{kgV}(6,8) =`
+_NAMED_CALL = re.compile(
+    r"\\(?:operatorname|text|mathrm)\s*\{(?P<name>[^\W\d_]{2,20})\}\s*(?P<of>\([^()=]{1,40}\)|[A-Z])?\s*=\s*(?=\S)"
+)
 _MOST_COUNTED = 3
 _POINT = re.compile(r"[A-Z](?:'|_\d)?\s*(?:\\left)?(?=\([^()]*,[^()]*\)$)")
 _SCALED = re.compile(rf"({_NUMBER})\s+(dozens?|hundreds?|thousands?|millions?|billions?)", re.IGNORECASE)
@@ -373,7 +378,11 @@ def uncalled(text: str, question: Question) -> str:
     r"""The value after a call with an equals sign, as after `P(\text{sum}=7) =`, `C(9,4) =` or `[-\cos x]_0^\pi =`."""
     match = _CALLED.match(text) if "=" in text else None
     if match is None:
-        return text
+        named = _NAMED_CALL.match(text) if "=" in text else None
+        if named is None or named["name"].lower() not in question.words:
+            return text
+        given = re.findall(r"\d+|[a-zA-Z]", named["of"] or "")
+        return text[named.end() :] if all(one in question.text for one in given) else text
     words = _TOLD_WORD.findall(_WRITING.sub(" ", match["said"] or ""))
     return text[match.end() :] if all(allowed(word, question.words, "") for word in words) else text
 
@@ -776,7 +785,7 @@ _SHOWN = 80
 _DELIMITED = re.compile(r"\$\$(.*)\$\$|\$([^$]*)\$|\\\((.*)\\\)|\\\[(.*)\\\]", re.DOTALL)
 _OPENING = ("$", "\\")
 _GSM8K = re.compile(r"####\s*(.*?)\s*$", re.DOTALL)
-_ROUGH = re.compile(r"\s*(?:~(?=\s*\\?[-+$\d])|\\(?:approx|sim|simeq)\b|≈|∼)")
+_ROUGH = re.compile(r"\s*(?:~(?=\s*\\?[-+$\d])|\\(?:approx|sim|simeq)(?![a-zA-Z])|≈|∼)")
 _FOOTNOTE = re.compile(r"[\d)}\]]\s*\^\s*\{?\s*(?:\*|\\(?:ast|star|dagger|ddagger)\b|[†‡])\s*\}?\s*$|[†‡*]\s*$")
 _WORD = re.compile(r"[^\W\d_]+")
 # An index that is a word, as in `x_{false}`
@@ -914,10 +923,13 @@ def read_answer(text: str, ref: Side, question: Question | None) -> Side:
     lost = lost_backslash(text)
     if lost is not None:
         return Side(text, (), None, None, f"the answer holds {lost}")
+    asked = question or NO_QUESTION
+    if asked.speaks_of_rounding and ref.node is not None and is_decimal(ref.node):
+        # it says that it is rounded, as it is to be
+        text = _ROUGH.sub("", text, count=1) if _ROUGH.match(text) else text.removeprefix("約").removeprefix("约")
     doubtful = _doubt(text)
     if doubtful is not None:
         return Side(text, (), None, None, doubtful)
-    asked = question or NO_QUESTION
     if "=" in text and not _LISTS.search(ref.text) and asked.asked_for:
         with suppress(Unreadable):
             if asked.asks_another(list(takewhile("=".__ne__, (t.text for t in tokenize(text))))):

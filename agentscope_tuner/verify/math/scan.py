@@ -654,6 +654,20 @@ _RULES: tuple[_Rule, ...] = (
         re.compile(r"(?<![\d.])(\d{1,4})\s*\^?\s*\{?\s*\\circ\s*\}?\s*(\d{1,2})\s*'(?!')(?:\s*(\d{1,2})\s*(?:''|\"))?"),
         lambda m: f"\\frac{{{(int(m[1]) * 60 + int(m[2])) * 60 + int(m[3] or 0)}}}{{3600}}^\\circ",
     ),
+    # fractions, numbers and angles by the commands of packages; roots of TeX
+    ("frac", re.compile(r"\\(?:nice|s|x)frac(?![a-zA-Z])"), r"\\frac"),
+    ("\\num", re.compile(r"\\num\{(-?[\d.]+)(?:e(-?\d+))?\}"), lambda m: m[1] + f"\\cdot 10^{{{m[2]}}}" * bool(m[2])),
+    ("\\ang", re.compile(r"\\ang\{(-?[\d.]+)\}"), r"\1^\\circ"),
+    ("\\of", re.compile(r"\\root\s*(\w)\s*\\of(?![a-zA-Z])\s*(\{[^{}]{1,80}\}|\w)"), r"\\sqrt[\1]{\2}"),
+    # a system with one brace
+    (
+        "\\begin",
+        re.compile(
+            r"\\left\s*\\\{\s*\\begin\{(?P<kind>array|aligned|matrix)\}(?:\{[lcr|@ ]*\})?(?P<rows>.*?)"
+            r"\\end\{(?P=kind)\}\s*\\right\s*\.?"
+        ),
+        r"\\begin{cases}\g<rows>\\end{cases}",
+    ),
     # `and` and `or` in the languages of the models' solutions
     ("t{", re.compile(rf"\\text\{{(?:\s*(?:{_OR_WORDS})|\s+[oó])\s*\}}"), r"\\text{ or }"),
     ("t{", re.compile(rf"\\text\{{(?:\s*(?:{_AND_WORDS})|\s+[ye])\s*\}}"), r"\\text{ and }"),

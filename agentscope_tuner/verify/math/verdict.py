@@ -13,7 +13,7 @@ from fractions import Fraction
 from functools import partial
 from typing import Any, Literal, NamedTuple, Protocol
 
-from agentscope_tuner.verify.asked_clause import says_another
+from agentscope_tuner.verify.asked_clause import JOINING_NAMES, says_another
 from agentscope_tuner.verify.find import PlacedAnswer
 from agentscope_tuner.verify.labels import CONTRADICTION
 from agentscope_tuner.verify.math.compare import CheapComparer, is_rational
@@ -51,7 +51,7 @@ from agentscope_tuner.verify.math.prose import (
     plain,
     time_of_day,
 )
-from agentscope_tuner.verify.math.question import Question, about
+from agentscope_tuner.verify.math.question import NO_QUESTION, Question, about
 from agentscope_tuner.verify.math.read import Pair, bare, read_reference, reference, said_by, short
 from agentscope_tuner.verify.math.scan import TooComplex, Unreadable, on_own_stack, respelled
 from agentscope_tuner.verify.math.sets import is_work
@@ -79,7 +79,7 @@ _HALF_DAY = 12 * 60 * 60
 _TIME = re.compile(r"\d{1,2}:\d{2}\s*[ap]\.?\s?m\b", re.IGNORECASE)
 _HALF = re.compile(r"\b[ap]\.?\s?m\b|\bo'clock\b|\b(?:morning|afternoon|evening|noon)\b", re.IGNORECASE)
 _SHORT_NAME = 3
-_NAME_ALONE = re.compile(r"[a-z][a-z' -]*[a-z]|[\u4e00-\u9fff]+")
+_NAME_ALONE = re.compile(r"(?![a-z]$)[^\W\d_]+(?:['’ -]+[^\W\d_]+)*")
 _NO_WORDS = frozenset({"not", "no", "does", "do", "exist", "exists", "cannot", "never", "such"})
 
 
@@ -316,15 +316,24 @@ def _same_words(pair: Pair) -> Outcome:
     question = pair.question
     asked, options = (question.text, question.options) if question is not None else ("", frozenset())
     if len(truth) == len(said) == 1 and not truth[0].isascii():
-        rest = said[0].removeprefix(truth[0])
-        return EQUAL if rest != said[0] and rest in asked and not _TURNED.search(rest) else UNKNOWN
+        before, _, behind = said[0].partition(truth[0])
+        subject = _SUBJECT.sub("", before)
+        around = {_COPULA.sub("", behind), subject} if subject[1:] or not subject else {"?"}
+        framed = truth[0] in said[0] and all(rest in asked for rest in around)
+        return EQUAL if framed and not _TURNED.search(before + behind) else UNKNOWN
     words = question.words if question is not None else frozenset()
     said = said[said[:1] == ["one"] :]
-    left = [w for w in said if w in truth or w in options or w.isdigit() or not allowed(w, words, asked)]
+    left = [
+        w
+        for w in said
+        if w in truth or w in options or w.isdigit() or not (w in JOINING_NAMES or allowed(w, words, asked))
+    ]
     return EQUAL if left in (truth, [w for w in truth if w not in NEUTRAL]) else UNKNOWN
 
 
 _TURNED = re.compile("[不非未无没]")
+_SUBJECT = re.compile("^(?:该|这个|此|它|其|この|その|これ|それ)|(?:是|为|は|が|은|는|이|가)$")
+_COPULA = re.compile("^(?:である|です|だ|이다|입니다)[。.]?$|^。$")
 
 
 def _same_case(pair: Pair) -> bool:
@@ -582,6 +591,28 @@ def _numbers_first(text: str, truth: str, question: str | None) -> MathVerdict |
     return _verdict("numeric", EQUAL, text, truth)
 
 
+_COMMA = re.compile(r"(-?\d+),(\d+)(?=$|\s|\\(?![{,]))(?!.*[,(\[])")
+_OF_DECIMALS = re.compile(r"\d\{?,\}?\d|d[eéè][cz]im|десятич|thập phân|小数", re.IGNORECASE)
+
+
+def _pointed(truth: str, text: str, question: str | None) -> str:
+    r"""The reference with a point for its comma where the answer has it as one number, `3{,}14` or `3.14` for `3,14`.
+
+    Only where the question speaks of decimals: elsewhere it may be a list.
+    """
+    match = _COMMA.match(truth) if "," in truth else None
+    if match is None or (len(match[2]) == _THOUSANDS and match[1].lstrip("-") != "0"):
+        return truth
+    asked = about(question) or NO_QUESTION
+    if not (asked.speaks_of_rounding or _OF_DECIMALS.search(asked.text)):
+        return truth
+    written = re.search(rf"(?<![\d.,]){match[1].lstrip('-')}(?:\{{,\}}|\.){match[2]}(?!\d)", text)
+    return f"{match[1]}.{match[2]}{truth[match.end() :]}" if written is not None else truth
+
+
+_THOUSANDS = 3
+
+
 STAGES = ("exact", "normalised", "numeric", "structure", "symbolic", "sympy")
 CHEAP_STAGES = STAGES[:4]
 WORKER_STAGES = STAGES[4:]
@@ -593,7 +624,8 @@ def _stages(answer: str, ground_truth: str, question: str | None, copied: Copied
     Yields:
         the pair and the stage that a worker is to run; it is sent the worker's outcome and reason.
     """
-    text, truth = bare(answer), reference(ground_truth)
+    text = bare(answer)
+    truth = _pointed(reference(ground_truth), text, question)
     known = _numbers_first(text, truth, None if copied == "accept" else question)
     if known is not None:
         return known

@@ -44,6 +44,25 @@ Convierte $45^\circ$ a radianes. | \frac{\pi}{4} | 45^\circ
 Запишите $52000$ в стандартном виде. | 5.2\cdot10^4 | 52000
 用科学记数法表示 $640000$。 | 6.4\times10^5 | 64\times10^4
 Kürze $\frac{6}{8}$. | \frac34 | \frac68
+把 8.6172 精确到 0.01。 | 8.62 | 8.6172
+Gib $75\%$ als Bruch an. | \frac34 | 75\%
+"""
+
+# question | reference, which solves an equation of the question | the equation moved about
+MOVED = r"""
+Make $y$ the subject of $5x+2y=10$. | y=\frac{10-5x}{2} | 2y=10-5x
+Löse $3x-4y=8$ nach $y$ auf. | y=\frac{3x-8}{4} | 4y=3x-8
+Stelle $F=ma$ nach $a$ um. | a=\frac{F}{m} | am=F
+Despeja $h$ en $V=\frac{Bh}{3}$. | h=\frac{3V}{B} | Bh=3V
+Exprimer $y$ en fonction de $x$ : $x+5y=15$. | y=3-\frac{x}{5} | 5y=15-x
+已知 $2x+y=5$，用 $x$ 表示 $y$。 | y=5-2x | y+2x=5
+Выразите $x$: $2x-6y=4$. | x=3y+2 | x-3y=2
+$P=2(a+b)$ を $b$ について解け。 | b=\frac{P}{2}-a | a+b=\frac{P}{2}
+Racionaliza $\frac{4}{\sqrt2}$. | 2\sqrt2 | \frac{8}{2\sqrt2}
+Сократите $\frac{x^2-9}{x-3}$. | x+3 | \frac{(x-3)(x+3)}{x-3}
+Write the word $abc$ backwards. | cba | abc
+Schreibe $mno$ rückwärts. | onm | mno
+Compute the derivative. | -\sin x | -\mathrm{sin}_{2}\,x
 """
 
 # question | reference | what is still to be done
@@ -81,6 +100,32 @@ What is half of a pizza with 0.5 left? | \frac14 | 0.25
 Find a closed form for the sum of the first n cubes. | \frac{n^2(n+1)^2}{4} | \left(\frac{n(n+1)}{2}\right)^2
 Calcula el valor exacto de la altura. | 2\sqrt3 | \sqrt{12}
 Find the exact value of $\frac12+\frac14$. | \frac34 | 0.75
+Make $y$ the subject of $5x+2y=10$. | y=\frac{10-5x}{2} | y=5-\frac52x
+Stelle $F=ma$ nach $a$ um. | a=\frac{F}{m} | \frac{F}{m}=a
+Stelle $F=ma$ nach $a$ um. | a=\frac{F}{m} | \frac{F}{m}
+Find the equation of the line through $(0,1)$ with slope 2. | y=2x+1 | 2x-y+1=0
+Racionaliza $\frac{3}{\sqrt{6}}$. | \frac{\sqrt6}{2} | \frac12\sqrt6
+Find the volume. | abc | bca
+Calculez la racine et arrondissez au centième. | 1,73 | \approx1{,}73
+Berechne $\frac{13}{7}$ und runde auf zwei Nachkommastellen. | 1,86 | \approx 1{,}86
+Расстояние 6,5 км; округлите ответ. | 6,5 | 6.5
+求面积（保留一位小数）。 | 28.3 | 28.3\text{ cm}^2
+$\frac{8}{3}$ を四捨五入せよ。 | 2.67 | 約2.67
+Wie viel Prozent von 50 sind 10? | 20 | 20\%
+15是60的百分之几？ | 25 | 25\%
+Was ist das kgV von 4 und 10? | 20 | \operatorname{kgV}(4,10)=20
+Найдите НОД чисел 18 и 30. | 6 | \text{НОД}(18,30)=6
+Find the rank of $B$. | 3 | \operatorname{rank}B=3
+Was für ein Viereck ist das? | \text{Raute} | \text{eine Raute}
+Que tipo de triângulo é? | \text{equilátero} | \text{Triângulo equilátero}
+函数 $y=x^5$ 的奇偶性是？ | 奇函数 | \text{该函数是奇函数}
+三角形の種類を答えよ。 | 直角三角形 | \text{直角三角形である}
+삼각형의 종류를 말하시오. | 정삼각형 | \text{정삼각형입니다}
+Définir. | \begin{cases}2x & x\ge0\\1 & x<0\end{cases} | \begin{cases}2x & \text{si }x\ge0\\1 & \text{si }x<0\end{cases}
+Resuelve $x+y=6$, $x-y=2$. | x=4,\ y=2 | \left\{\begin{array}{l}x=4\\y=2\end{array}\right.
+Find the angle. | 30^\circ | \ang{30}
+Find the probability. | \frac12 | \nicefrac{1}{2}
+Find the mass in kg. | 1.2\times10^3 | \num{1.2e3}
 Give the generating function. | \sum_{n=0}^{\infty} 2^n x^n | \sum_{n=0}^\infty 2^nx^n
 A number has the probability $\frac{1}{4}$ of being drawn. What is the probability that it is not? | \frac34 | 0.75
 """
@@ -90,7 +135,9 @@ def rows(table: str) -> list[list[str]]:
     return [row.split(" | ") for row in table.strip().splitlines()]
 
 
-@pytest.mark.parametrize(("question", "reference", "answer"), rows(OTHER_FORMS + HANDED_ON.strip() + OPEN))
+@pytest.mark.parametrize(
+    ("question", "reference", "answer"), rows(OTHER_FORMS + HANDED_ON.strip() + MOVED + OPEN.strip())
+)
 def test_a_value_in_a_form_that_is_not_asked_for_is_no_answer(question: str, reference: str, answer: str) -> None:
     assert compare(answer, reference, question=question).outcome != "equal"
     assert compare(reference, reference, question=question).outcome == "equal"
@@ -100,3 +147,22 @@ def test_a_value_in_a_form_that_is_not_asked_for_is_no_answer(question: str, ref
 def test_the_form_that_is_asked_for_and_any_form_where_none_is(question: str, reference: str, answer: str) -> None:
     verdict = compare(answer, reference, question=question)
     assert verdict.outcome == "equal", verdict.reason
+
+
+# question | reference | what is near a right answer, and is none
+NEAR = r"""
+Was ist das kgV von 4 und 10? | 20 | \operatorname{kgV}(8,20)=20
+函数 $y=x^5$ 的奇偶性是？ | 奇函数 | \text{偶函数奇函数}
+函数 $y=x^5$ 的奇偶性是？ | 奇函数 | \text{非奇函数}
+Was für ein Viereck ist das? | \text{Raute} | \text{keine Raute}
+Was für ein Viereck ist das? | \text{Raute} | \text{Raute oder Quadrat}
+Wie viel Prozent von 50 sind 10? | 20 | 0.2\%
+Find the roots. | 3,4 | 3.4
+Calculez $\sqrt{3}$ et arrondissez au centième. | 1,73 | \sqrt2\approx1{,}73
+Find $x$. | 3 | \approx 3
+"""
+
+
+@pytest.mark.parametrize(("question", "reference", "answer"), rows(NEAR))
+def test_what_is_only_near_is_not_paid(question: str, reference: str, answer: str) -> None:
+    assert compare(answer, reference, question=question).outcome != "equal"
