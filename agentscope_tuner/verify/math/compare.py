@@ -91,7 +91,7 @@ from agentscope_tuner.verify.math.resolve import (
 from agentscope_tuner.verify.math.sets import NotSolved, is_equal_names, is_name, label, named_value, renamed
 
 _COUNTING = frozenset({"n", "k", "m", "l", "j"})
-_CONSTANTS = frozenset({"C", "c", "K", "k", "C_1", "c_1", "C_{1}", "c_{1}"})
+_CONSTANTS = frozenset({"A", "C", "c", "K", "k", "C_1", "c_1", "C_{1}", "c_{1}", "\\lambda"})
 # The constants of a solution that has two
 _SEVERAL = frozenset({"A", "B", "C", "D", "C_1", "C_2", "c_1", "c_2", "a", "b", "c", "d", "K_1", "K_2", "k_1", "k_2"})
 

@@ -545,7 +545,7 @@ _FIELDS = {
 }  # fmt: skip
 FIELD_NAMES = {name: field for name, field in _FIELDS.items() if name.startswith("\\")}
 _NOUNS = frozenset(
-    {"number", "numbers", "value", "values", "parameter", "parameters", "the", "domain", "of", "and", "in"}
+    "number numbers value values parameter parameters the a an any every all some domain of and in".split()  # noqa: SIM905
 )
 _SIGNS = frozenset({"\\in", "\\forall", ",", "(", ")", ">=", ">", "!=", "-", "\\ne"})
 _MOST = 14

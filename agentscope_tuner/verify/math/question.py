@@ -479,7 +479,7 @@ class Question:
             return own[0] in self.letters or own[0].startswith("\\") or own[0][0] in self.letters
         said = "".join(own)
         return said.isalpha() and any(
-            said in "".join(re.split(r"[{}\s]", f)) for f in _segments(self.text[:_MAX_CHARS])
+            said in "".join(re.split(r"\\[a-zA-Z]+|[{}\s]", f)) for f in _segments(self.text[:_MAX_CHARS])
         )
 
     @Kept

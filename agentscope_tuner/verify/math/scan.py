@@ -659,6 +659,10 @@ _RULES: tuple[_Rule, ...] = (
     ("\\num", re.compile(r"\\num\{(-?[\d.]+)(?:e(-?\d+))?\}"), lambda m: m[1] + f"\\cdot 10^{{{m[2]}}}" * bool(m[2])),
     ("\\ang", re.compile(r"\\ang\{(-?[\d.]+)\}"), r"\1^\\circ"),
     ("\\of", re.compile(r"\\root\s*(\w)\s*\\of(?![a-zA-Z])\s*(\{[^{}]{1,80}\}|\w)"), r"\\sqrt[\1]{\2}"),
+    # a group of remainders
+    ("/", re.compile(r"(\\mathbb\s*\{?Z\}?)\s*/\s*(?:\((\d+)\)|(\d+)\s*\\mathbb\s*\{?Z\}?)"), r"\1_{\2\3}"),
+    # where lines are aligned
+    ("&", re.compile(r"&\s*=|=\s*&"), "="),
     # a system with one brace
     (
         "\\begin",

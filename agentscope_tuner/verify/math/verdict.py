@@ -107,7 +107,15 @@ def wordings(pair: Pair) -> Outcome:
     return UNKNOWN
 
 
+# What may stand between the letters of several choices, and such letters: `A,B,D`
+_SEPARATED = re.compile(r"\\text\s*\{|[\s,;、，；{}]")
+_SEVERAL_LETTERS = re.compile(r"[A-H]{2,8}")
+
+
 def _choices(pair: Pair) -> Outcome:
+    mine, theirs = (_SEPARATED.sub("", side) for side in (pair.truth, pair.answer))
+    if mine == theirs and _SEVERAL_LETTERS.fullmatch(mine) and sorted(set(mine)) == list(mine):
+        return EQUAL
     truth = letter(pair.ref.text) if _CAPITAL.search(pair.ref.text) else None
     stated = letter(pair.answer) if len(pair.answer) < _LONGEST_LETTER else None
     if truth is None:
@@ -591,7 +599,7 @@ def _numbers_first(text: str, truth: str, question: str | None) -> MathVerdict |
     return _verdict("numeric", EQUAL, text, truth)
 
 
-_COMMA = re.compile(r"(-?\d+),(\d+)(?=$|\s|\\(?![{,]))(?!.*[,(\[])")
+_COMMA = re.compile(r"(-?\d+),(\d+)(?=$|[\s€%°]|\\(?!\{))(?!.*(?:(?<!\\),|[(\[]))")
 _OF_DECIMALS = re.compile(r"\d\{?,\}?\d|d[eéè][cz]im|десятич|thập phân|小数", re.IGNORECASE)
 
 
@@ -604,13 +612,15 @@ def _pointed(truth: str, text: str, question: str | None) -> str:
     if match is None or (len(match[2]) == _THOUSANDS and match[1].lstrip("-") != "0"):
         return truth
     asked = about(question) or NO_QUESTION
-    if not (asked.speaks_of_rounding or _OF_DECIMALS.search(asked.text)):
+    is_amount = _UNIT_BEHIND.match(truth, match.end()) is not None
+    if not (is_amount or asked.speaks_of_rounding or _OF_DECIMALS.search(asked.text)):
         return truth
     written = re.search(rf"(?<![\d.,]){match[1].lstrip('-')}(?:\{{,\}}|\.){match[2]}(?!\d)", text)
     return f"{match[1]}.{match[2]}{truth[match.end() :]}" if written is not None else truth
 
 
 _THOUSANDS = 3
+_UNIT_BEHIND = re.compile(r"\s*(?:\\,|\\;|\\ )?\s*(?:\\?%|\\(?:text|mathrm)|[€$£°]|[a-zA-Z])")
 
 
 STAGES = ("exact", "normalised", "numeric", "structure", "symbolic", "sympy")

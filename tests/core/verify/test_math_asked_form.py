@@ -125,6 +125,13 @@ Définir. | \begin{cases}2x & x\ge0\\1 & x<0\end{cases} | \begin{cases}2x & \tex
 Resuelve $x+y=6$, $x-y=2$. | x=4,\ y=2 | \left\{\begin{array}{l}x=4\\y=2\end{array}\right.
 Find the angle. | 30^\circ | \ang{30}
 Find the probability. | \frac12 | \nicefrac{1}{2}
+Find the radius of a sector with the angle $30^\circ$. | 2 | r=2
+Solve $y'=2y$. | y=Ce^{2x} | y(x)=\lambda e^{2x}
+Solve the system. | x=1, y=2 | \begin{aligned}x&=1\\y&=2\end{aligned}
+Which are true? (A) 1 (B) 2 (C) 3 (D) 4 | ABD | A,B,D
+正确的是（A）甲（B）乙（C）丙 | A,C | \text{AC}
+Which group is it? | \mathbb{Z}_6 | \mathbb{Z}/6\mathbb{Z}
+Wie groß ist die Arbeit? | 98,1 J | 98{,}1\text{ J}
 Find the mass in kg. | 1.2\times10^3 | \num{1.2e3}
 Give the generating function. | \sum_{n=0}^{\infty} 2^n x^n | \sum_{n=0}^\infty 2^nx^n
 A number has the probability $\frac{1}{4}$ of being drawn. What is the probability that it is not? | \frac34 | 0.75
@@ -158,6 +165,10 @@ Was für ein Viereck ist das? | \text{Raute} | \text{keine Raute}
 Was für ein Viereck ist das? | \text{Raute} | \text{Raute oder Quadrat}
 Wie viel Prozent von 50 sind 10? | 20 | 0.2\%
 Find the roots. | 3,4 | 3.4
+Which are true? (A) 1 (B) 2 (C) 3 (D) 4 | ABD | A,B
+Which are true? (A) 1 (B) 2 (C) 3 (D) 4 | ABD | A,B,C,D
+Which group is it? | \mathbb{Z}_6 | \mathbb{Z}/3\mathbb{Z}
+Solve $y'=2y$. | y=Ce^{2x} | y(x)=\lambda e^{\lambda x}
 Calculez $\sqrt{3}$ et arrondissez au centième. | 1,73 | \sqrt2\approx1{,}73
 Find $x$. | 3 | \approx 3
 """
