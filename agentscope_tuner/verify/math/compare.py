@@ -53,6 +53,7 @@ from agentscope_tuner.verify.math.node import (
     Percent,
     Power,
     Product,
+    Quantity,
     Quotient,
     Relation,
     Sum,
@@ -63,6 +64,7 @@ from agentscope_tuner.verify.math.node import (
     difference,
     is_applied,
     is_collection,
+    is_decimal,
     is_equation,
     is_joined,
     is_relation,
@@ -111,6 +113,11 @@ def with_names_of(ref: Node, ans: Node, question: Question | None) -> Node:
     if periodic or (mine | theirs <= _CONSTANTS and _are_free(ref, mine) and _are_free(ans, theirs)):
         return renamed(ans, found, wanted)
     return ans
+
+
+def _amount(node: Node) -> Node:
+    """The number of a quantity; any other node as it is."""
+    return node.inside if isinstance(node, Quantity) else node
 
 
 def _is_periodic(node: Node, name: str) -> bool:
@@ -414,12 +421,22 @@ class CheapComparer:
         ):
             # The first member only repeats the formula that the question asks about: `\sin 2\theta = \frac{24}{25}`
             members = members[1:]
+        if chain is ans and self._ends_rounded(chain, ref):
+            # what it is rounded from need only round to it
+            members = ()
         outcomes = [self.compare(ref, m) if chain is ans else self.compare(m, ans) for m in members]
         first = chain.exact[0]
         if chain.rough and not isinstance(first, Value):
             return DIFFERENT
-        rough = [self.roughly(first.node, member) for member in chain.rough if isinstance(first, Value)]
+        rough = [self.roughly(first.node, _amount(member)) for member in chain.rough if isinstance(first, Value)]
         return all_of(outcomes + rough)
+
+    def _ends_rounded(self, chain: Chain, ref: Reading) -> bool:
+        """Whether an answer like `3\\sqrt2 \\approx 4.2` ends in the number that the question wants rounded."""
+        if not (chain.rough and self.question and self.question.speaks_of_rounding and isinstance(ref, Value)):
+            return False
+        wanted = literal(_amount(ref.node))
+        return is_decimal(_amount(ref.node)) and wanted is not None and literal(_amount(chain.rough[-1])) == wanted
 
     def _statements(self, ref: Reading, ans: Reading) -> Outcome:
         """Compare with a statement: a reference's may be equal to its solution, an answer's only in the cases below."""

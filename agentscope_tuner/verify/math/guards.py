@@ -558,7 +558,7 @@ def is_unworked(question: Question, answer: Node, reference: Node, same: Same) -
         return True
     if question.asks_to_round and literal(reference) is not None:
         rounded = answer.args[-1] if isinstance(answer, Relation) and set(answer.operators) <= {"=", "~"} else answer
-        if literal(rounded.inside if isinstance(rounded, Quantity) else rounded) != literal(reference):
+        if literal(rounded.inside if isinstance(rounded, Quantity | Percent) else rounded) != literal(reference):
             return True
     if question.asks_exact and is_decimal(answer) and literal(reference) is None and not symbols(reference):
         return True
@@ -818,6 +818,10 @@ def _is_other_form(question: Question, answer: Node, reference: Node, same: Same
     if not symbols(reference):
         if _has_root_below(answer) and not _has_root_below(reference):
             return gives(_has_root_below)
+        if literal(answer) is None and UNREDUCED in operations(answer) - operations(reference):
+            return gives(lambda _: True)
+        if isinstance(answer, Sum) and _calls(answer) > _calls(reference) > 0:
+            return gives(lambda f: isinstance(f, Sum))
         if not operations(reference) or not _is_of_primes(reference) or _is_of_primes(answer):
             return False
         return _exact(reference) in question.numbers or (bool(operations(answer)) and gives(lambda _: True))
@@ -837,6 +841,11 @@ def _is_other_form(question: Question, answer: Node, reference: Node, same: Same
     if apart and _whole_factor(reference) in (1, abs(_whole_factor(answer))):
         return False
     return gives(lambda f: isinstance(f, Sum))
+
+
+def _calls(node: Node) -> int:
+    """How many functions are applied in it, such as logarithms."""
+    return sum(isinstance(n, Apply) for n in walk(node))
 
 
 def _has_root_below(node: Node) -> bool:

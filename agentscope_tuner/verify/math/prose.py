@@ -530,10 +530,13 @@ def _inside(match: re.Match[str]) -> str:
     return next(g for g in match.groups() if g is not None).strip()
 
 
-_OPENERS = frozenset({"for", "where", "with", "when", "\\forall"})
-_QUANTIFIERS = frozenset(
-    {"all", "every", "any", "each", "some", "a", "an", "arbitrary", "fixed", "constant", "constants", "is", "are"}
+_OPENERS = frozenset(
+    {"for", "where", "with", "when", "avec", "où", "mit", "wobei", "con", "com", "где", "其中", "\\forall"}
 )
+_QUANTIFIERS = frozenset(
+    {"all", "every", "any", "each", "some", "a", "an", "arbitrary", "fixed", "constant", "constants", "is", "are",
+     "为任意常数", "为常数", "任意常数", "是任意常数", "是常数", "beliebig", "quelconque", "const"}
+)  # fmt: skip
 _FIELDS = {
     "real": "real", "reals": "real", "\\mathbb{R}": "real",
     "integer": "integer", "integers": "integer", "whole": "integer", "\\mathbb{Z}": "integer",
@@ -591,7 +594,18 @@ def _ends_in_bracket(tokens: list[Token]) -> bool:
 
 def _says_membership(tokens: list[Token]) -> bool:
     r"""Whether bracketed tokens give a domain, like `k \in \mathbb{Z}` and `C constant`: then they are not a factor."""
-    said = ("\\in", "\\forall", "constant", "constants", "integer", "real")
+    said = (
+        "\\in",
+        "\\forall",
+        "constant",
+        "constants",
+        "integer",
+        "real",
+        "为任意常数",
+        "为常数",
+        "是任意常数",
+        "是常数",
+    )
     return any(t.text in said or t.text.lower() in said for t in tokens)
 
 

@@ -379,9 +379,12 @@ class Question:
         r"|\breduced? (?:the fraction|fraction|form|\$|\\|\d)"
     )
     #: whether the question asks to round a number that it gives
-    asks_to_round = _Says(rf"\bround (?:\$|\\\(|-?\d)|\A[^?!。]{{0,60}}(?:{_ROUNDS})[^?!。]{{0,60}}[?!。]?\Z")
+    asks_to_round = _Says(
+        rf"\bround (?:\$|\\\(|-?\d)|\bto \w+ (?:decimals?|decimal places?|significant)\b"
+        rf"|\A[^?!。]{{0,60}}(?:{_ROUNDS})[^?!。]{{0,60}}[?!。]?\Z"
+    )
     #: whether the question speaks of rounding, so that an answer may say that it is about a value
-    speaks_of_rounding = _Says(rf"\bround|\bapprox|\bdecimal place|{_ROUNDS}")
+    speaks_of_rounding = _Says(rf"\bround|\bapprox|\bdecimals?\b|\bto the nearest\b|{_ROUNDS}")
     #: whether the question asks for an exact value
     asks_exact = _Says(
         r"\bin terms of \$?\\?pi\b|\bradical form|\bexact"

@@ -927,6 +927,7 @@ def read_answer(text: str, ref: Side, question: Question | None) -> Side:
     if asked.speaks_of_rounding and ref.node is not None and is_decimal(ref.node):
         # it says that it is rounded, as it is to be
         text = _ROUGH.sub("", text, count=1) if _ROUGH.match(text) else text.removeprefix("約").removeprefix("约")
+    text = _concluded(text)
     doubtful = _doubt(text)
     if doubtful is not None:
         return Side(text, (), None, None, doubtful)
@@ -995,6 +996,20 @@ def _without_introduction(text: str, ref: Side, question: Question) -> str:
 
 def _measures(word: str) -> bool:
     return operates(word) or is_physical(((singular(word), 1),))
+
+
+def _concluded(text: str) -> str:
+    r"""The `x=5` of `2^x=2^5 \\implies x=5`: what the steps before it lead to, none of which gives its name a value."""
+    *steps, last = _IMPLIES.split(text)
+    named = _ASSIGNED.match(last) if steps else None
+    if named is None or any(_ASSIGNED.fullmatch(step) or named[1] not in _LETTERS.findall(step) for step in steps):
+        return text
+    return last.strip()
+
+
+_IMPLIES = re.compile(r"\\(?:implies|[Rr]ightarrow|[Ll]ongrightarrow|Longrightarrow)(?![a-zA-Z])|[⇒⟹]")
+_ASSIGNED = re.compile(r"\s*([a-zA-Z])\s*=[^=]+")
+_LETTERS = re.compile(r"(?<![\\a-zA-Z])[a-zA-Z](?![a-zA-Z])")
 
 
 def _doubt(text: str) -> str | None:

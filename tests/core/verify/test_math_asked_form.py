@@ -132,6 +132,12 @@ Which are true? (A) 1 (B) 2 (C) 3 (D) 4 | ABD | A,B,D
 正确的是（A）甲（B）乙（C）丙 | A,C | \text{AC}
 Which group is it? | \mathbb{Z}_6 | \mathbb{Z}/6\mathbb{Z}
 Wie groß ist die Arbeit? | 98,1 J | 98{,}1\text{ J}
+What is the mean? Round to the nearest tenth. | 7.7 | \frac{23}{3}\approx 7.7
+Quelle est la moyenne ? Arrondir au dixième. | 7,7 | \frac{23}{3}\approx 7{,}7\text{ cm}
+Solve $2^x=32$. | 5 | 2^x=2^5\implies x=5
+求 $y'=y$ 的通解。 | y=Ce^x | y=Ce^{x}\ (C\text{ 为任意常数})
+Résoudre $y'=5y$. | y=Ce^{5x} | y=Ke^{5x}\text{ avec }K\in\mathbb{R}
+Find the area to one decimal. | 28.3 | 28.3\text{ cm}^2
 Find the mass in kg. | 1.2\times10^3 | \num{1.2e3}
 Give the generating function. | \sum_{n=0}^{\infty} 2^n x^n | \sum_{n=0}^\infty 2^nx^n
 A number has the probability $\frac{1}{4}$ of being drawn. What is the probability that it is not? | \frac34 | 0.75
@@ -165,6 +171,12 @@ Was für ein Viereck ist das? | \text{Raute} | \text{keine Raute}
 Was für ein Viereck ist das? | \text{Raute} | \text{Raute oder Quadrat}
 Wie viel Prozent von 50 sind 10? | 20 | 0.2\%
 Find the roots. | 3,4 | 3.4
+What is the mean? Round to the nearest tenth. | 7.7 | \frac{22}{3}\approx 7.7
+Find the area of a circle of radius 3 to one decimal. | 28.3 | 28.31
+Find the diagonal of a unit square to two decimals. | 1.41 | \frac{24}{17}
+Simplify $\sqrt{98}$. | 7\sqrt2 | \frac{14\sqrt2}{2}
+Write $\ln 6+\ln 4$ as a single logarithm. | \ln 24 | \ln 8+\ln 3
+Solve $2^x=32$. | 5 | x=4\implies x=5
 Which are true? (A) 1 (B) 2 (C) 3 (D) 4 | ABD | A,B
 Which are true? (A) 1 (B) 2 (C) 3 (D) 4 | ABD | A,B,C,D
 Which group is it? | \mathbb{Z}_6 | \mathbb{Z}/3\mathbb{Z}
