@@ -558,7 +558,8 @@ def is_unworked(question: Question, answer: Node, reference: Node, same: Same) -
         return True
     if question.asks_to_round and literal(reference) is not None:
         rounded = answer.args[-1] if isinstance(answer, Relation) and set(answer.operators) <= {"=", "~"} else answer
-        if literal(rounded.inside if isinstance(rounded, Quantity | Percent) else rounded) != literal(reference):
+        amount = rounded.inside if isinstance(rounded, Quantity | Percent) else rounded
+        if literal(amount) != literal(reference) and scientific(amount) is None:
             return True
     if question.asks_exact and is_decimal(answer) and literal(reference) is None and not symbols(reference):
         return True

@@ -349,7 +349,9 @@ def asked_units(text: str) -> frozenset[PhysicalUnit]:
         if match["chinese"]:
             found |= _measured([(match["chinese"], 1), *((span, -1) for span in [match["span"]] if span)])
             continue
-        found |= _measured(_leading_unit(match))
+        # Dollars are rounded to the nearest cent, and stay dollars
+        if "nearest cent" not in match.group().lower():
+            found |= _measured(_leading_unit(match))
     return frozenset(found)
 
 

@@ -138,6 +138,9 @@ Solve $2^x=32$. | 5 | 2^x=2^5\implies x=5
 求 $y'=y$ 的通解。 | y=Ce^x | y=Ce^{x}\ (C\text{ 为任意常数})
 Résoudre $y'=5y$. | y=Ce^{5x} | y=Ke^{5x}\text{ avec }K\in\mathbb{R}
 Find the area to one decimal. | 28.3 | 28.3\text{ cm}^2
+How much does it cost? Round to the nearest cent. | 3.50 | \$3.50
+Find the cost to the nearest cent. | 3.50 | 3.50\text{ dollars}
+Give it to three significant figures. | 0.0314 | 3.14\times10^{-2}
 Find the mass in kg. | 1.2\times10^3 | \num{1.2e3}
 Give the generating function. | \sum_{n=0}^{\infty} 2^n x^n | \sum_{n=0}^\infty 2^nx^n
 A number has the probability $\frac{1}{4}$ of being drawn. What is the probability that it is not? | \frac34 | 0.75
