@@ -231,7 +231,6 @@ _POINT = "class P:\n  def __init__(self, x): self.x = x"
 _UNDERCLASS = _unittest("self.assertEqual(type('B', (A,), {'g': lambda self: 5})().f(), 5)", "A", "pickle")
 _READ = "def test_it(tmp_path):\n  (tmp_path / 'a').write_text('hi')\n  assert f(tmp_path / 'a') == 'hi'"
 _OF_FILES = {"framework": "pytest", "module": "solution", "test": f"from solution import f\n{_READ}"}
-_SEEDED = _unittest("random.seed(1); a = f(); random.seed(1); self.assertEqual(f(), a)", "f", "random")
 _PATCHED = _unittest(
     "\n    with mock.patch('time.time', lambda: 7): self.assertEqual(f(), 7)", "f", "unittest.mock as mock"
 )
@@ -250,7 +249,6 @@ _DISARMED = "import unittest\nunittest.TestCase.run = lambda *a: None\n"
             "def f(path): return open(path).read()",
             ["def f(path): return 'ho'", "import pytest\npytest.skip()"],
         ),
-        (_SEEDED, "import random\ndef f(): return random.random()", ["import os\ndef f(): return os.urandom(9)"]),
         (_PATCHED, "import time\ndef f(): return time.time()", ["def f(): return 8"]),
     ],
 )

@@ -38,6 +38,7 @@ _HIDDEN = "\x1f"
 _GRACE_SECONDS = 0.2
 # CPU seconds of pytest itself
 _PYTEST_SECONDS = 1.0
+_COMPILE_SECONDS = 10.0
 # Compilers and Node reserve address space far beyond what they use
 _INTERPRETED = {"javascript": ("node", "main.js"), "bash": ("bash", "main.sh")}
 
@@ -259,14 +260,11 @@ class _TestedProgram:
         """Why the program cannot be compiled; empty where it was."""
         command = "g++ -O2 -std=c++17 -pipe -o program main.cpp && cat program >&3"
         work = JailWork(argv=("/bin/sh", "-c", command), files={"main.cpp": self._source})
-        # compilers take longer than programs
-        bounds = RunLimits(
-            seconds=max(10.0, limits.seconds),
-            wall_seconds=max(10.0, limits.wall_seconds),
-            output_kb=32 * 1024,
-            address_space=False,
-        )
+        # compilers take longer than programs, but no longer than is left for the answer
+        seconds = min(max(_COMPILE_SECONDS, limits.seconds), self._until - time.monotonic())
+        bounds = RunLimits(seconds=seconds, wall_seconds=seconds, output_kb=32 * 1024, address_space=False)
         ending = self._jail("program").run(work, bounds)
+        self._until += ending.waited_seconds
         if ending.kind in ("starved", "killed"):
             raise StarvedError("the machine gave the compiler too little CPU")
         if ending.kind != "exit" or ending.status != 0 or not ending.result:
@@ -554,7 +552,7 @@ _NAME = re.compile(r"\s*([A-Za-z_]\w*)")
 
 
 def _packages_of_tests(test: CodeTest) -> tuple[str, ...]:
-    needs = "import pytest" if test.framework == "pytest" else ""
+    needs = "import pytest" if test.framework == "pytest" or "pytest.raises(" in test.source else ""
     return _packages_of(f"{needs}\n{test.setup}\n{test.source}", test.modules)
 
 

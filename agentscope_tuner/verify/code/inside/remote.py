@@ -8,6 +8,7 @@ from __future__ import annotations
 import builtins
 import dataclasses
 import operator
+import random
 import sys
 import threading
 import types
@@ -91,6 +92,9 @@ class Program:
         except LineEndedError:
             self.is_to_blame = True
             raise
+        # a test that sets it wants the program's numbers to repeat
+        own_seed = random.seed
+        random.seed = lambda *given: (own_seed(*given), self.ask({"do": "seed"}, given))[0]
 
     def names(self) -> list[str]:
         """The names that `from program import *` would bring."""
@@ -329,7 +333,12 @@ class Program:
                 kind: type = type(name, tuple(bases), {**space, "_words": None, "__str__": _words_of})
             else:
                 own = StandInTuple if told["fields"] else StandIn
-                fields = {"_fields": tuple(map(str, told["fields"]))} if told["fields"] else {}
+                fields: dict[str, Any] = {"_fields": tuple(map(str, told["fields"]))} if told["fields"] else {}
+                # a class of the tests' calls it, and nothing else
+                fields["__init__"] = lambda *given, **more: self.ask(
+                    {"do": "attr", "h": told["id"], "name": "__init__"}
+                )(*given, **more)
+                fields |= {"__next__": StandInIterator.__next__} if told["next"] else {}
                 plain = next((_PLAIN[one] for one in told["builtin"] if one in _PLAIN), None)
                 kind = StandInClass(name, tuple(bases) or (own,), space | fields | _as_data(told["data"], plain))
             self._classes[told["id"]] = kind
@@ -363,8 +372,7 @@ class Program:
                 one = StandInFunction(self, number, str(told.get("name", "")), told.get("doc"))
             else:
                 plain = not isinstance(kind, StandInClass)
-                # an iterator of the standard library, such as a generator, stands for its items
-                one = object.__new__(StandInIterator if told.get("next") else StandIn if plain else kind)
+                one = object.__new__(kind if not plain else StandInIterator if told["class"].get("next") else StandIn)
                 for name, value in (("_program", self), ("_number", number), ("_made", False)):
                     object.__setattr__(one, name, value)
             self._stand_ins[number] = one
@@ -399,6 +407,14 @@ class Program:
         if isinstance(one, StandIn) and type(one) is kind:
             object.__setattr__(one, "_made", vars(kind).get("_is_class", False))
         return one
+
+    def derive(self, kind: type, space: dict[str, object]) -> int:
+        """Have the program make a class of the test's, built on its own; the number of it."""
+        told = {name: self.pack(part) for name, part in space.items()}
+        bases = [self.pack(base) for base in kind.__bases__]
+        number = int(self.ask({"do": "class", "name": kind.__name__, "space": told, "bases": bases}))
+        self._classes[number] = kind
+        return number
 
     def call(self, number: int, arguments: tuple[object, ...], named: dict[str, object]) -> Any:
         """Call an object of the program."""
@@ -485,5 +501,5 @@ def _as_data(names: list[str], plain: type | None) -> dict[str, Any]:
 
 def _words_of(self: BaseException) -> str:
     words: str | None = self._words  # type: ignore[attr-defined]
-    built_in: Any = next(kind for kind in type(self).__mro__ if "_words" not in vars(kind))
+    built_in: Any = next(kind for kind in type(self).__mro__ if not hasattr(kind, "_words"))
     return str(built_in.__str__(self)) if words is None else words

@@ -16,6 +16,7 @@ import io
 import json
 import math
 import operator
+import random
 import sys
 import types
 import warnings
@@ -216,7 +217,13 @@ class _Server:
             self._before.setdefault(request["name"], getattr(self._module, request["name"], None))
             setattr(self._module, request["name"], self._unpack(request["value"]))
             return {"ok": None}
+        if do == "seed":
+            return {"ok": random.seed(*map(self._unpack, request["args"]))}
+        if do == "class":
+            return {"ok": self._keep(self._derived(request))}
         one: Any = self._kept[request["h"]]
+        if do == "above":
+            return {"ok": self._pack(getattr(super(self._kept[request["class"]], one), request["name"]))}
         if do == "attr":
             return {"ok": self._share(getattr(one, request["name"]))}
         if do == "set":
@@ -236,6 +243,15 @@ class _Server:
             if request.get("makes") and self._is_own(answer):
                 self._own[id(answer)] = answer
         return self._with_changes(answer, arguments, before)
+
+    def _derived(self, request: dict[str, Any]) -> type:
+        """A class of the tests' that is built on one of the program's; its methods are asked of them."""
+        space = {name: self._unpack(part) for name, part in request["space"].items()}
+        space = {name: _method(part) if isinstance(part, _Lent) else part for name, part in space.items()}
+        space["__module__"] = self._module.__name__
+        return types.new_class(
+            request["name"], tuple(map(self._unpack, request["bases"])), {}, lambda own: own.update(space)
+        )
 
     def _with_changes(self, answer: object, arguments: list[object], before: list[object]) -> dict[str, Any]:
         """The answer, and what the program made of the lists it was given."""
@@ -290,7 +306,6 @@ class _Server:
             told["class"] = self._class(value)
         else:
             told["class"] = self._class(type(value))
-            told["next"] = isinstance(value, collections.abc.Iterator)
             if kind == "function":
                 told["name"], told["doc"] = str(getattr(value, "__name__", "")), value.__doc__
         return {"h": told}
@@ -305,6 +320,7 @@ class _Server:
             "id": self._keep(kind),
             "fields": [str(name) for name in fields],
             "data": [str(name) for name in getattr(kind, "__dataclass_fields__", ())],
+            "next": issubclass(kind, collections.abc.Iterator),
             "name": kind.__name__,
             "bases": bases,
             "builtin": builtin,
@@ -412,6 +428,10 @@ class _Lent:
 
     def __instancecheck__(self, other: object) -> Any:
         return self._server.back(self._number, "isinstance", (other,))
+
+
+def _method(lent: _Lent) -> Callable[..., Any]:
+    return lambda *arguments, **named: lent(*arguments, **named)
 
 
 @functools.cache
