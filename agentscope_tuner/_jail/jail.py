@@ -166,6 +166,15 @@ class Ending:
     result: bytes = b""
     cut: bool = False
 
+    def over(self, limits: RunLimits) -> str | None:
+        """The bound that the run passed, in words."""
+        return {
+            "cpu": f"over {limits.seconds:g} s of CPU",
+            "wall": f"over {limits.wall_seconds:.3g} s, though it hardly computed",
+            "memory": f"over {limits.memory_mb} MB of memory",
+            "processes": f"over {limits.processes} processes",
+        }.get(self.kind)
+
 
 class _Starter:
     """A thread that starts all jails, and never ends: the kernel kills a jail with the thread that started it."""

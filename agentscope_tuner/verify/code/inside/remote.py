@@ -8,9 +8,11 @@ from __future__ import annotations
 import builtins
 import dataclasses
 import operator
+import os
 import random
 import sys
 import threading
+import time
 import types
 import warnings
 from collections.abc import Callable, Generator
@@ -38,6 +40,19 @@ _NOT_RAISED = (KeyboardInterrupt, GeneratorExit, BaseException)
 _NOT_FROM = {"unittest", "bdb", "concurrent", "asyncio"}
 # What a test lends to be called alone
 _CALLED = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, type)
+
+
+_HOMES: list[tuple[str, Any, str]] = [
+    ("builtins", builtins, "print open"),
+    ("os", os, "getenv listdir"),
+    ("os.path", os.path, "exists isfile isdir"),
+    ("time", time, "time sleep monotonic perf_counter"),
+    ("random", random, "random randint randrange choice choices shuffle sample uniform"),
+]
+#: Standard functions that a test may replace, which the program then asks it for: module, name, and the real one.
+PATCHABLE = {
+    f"{home}.{name}": (module, name, getattr(module, name)) for home, module, names in _HOMES for name in names.split()
+}
 
 
 class ProgramError(Exception):
@@ -79,6 +94,8 @@ class Program:
         # a test may ask from several threads
         self._turn = threading.RLock()
         self._shared: dict[int, tuple[Any, object]] = {}
+        self._replaced: dict[str, object] = {}
+        self._environment = dict(os.environ)
 
     def broke(self, error: BaseException | None) -> bool:
         """Whether it may be the program's doing that its tests ended with `error`, outside of any test."""
@@ -138,6 +155,10 @@ class Program:
         self._questions += 1
         if changed := self._changes():
             request = {**request, "shared": changed}
+        if patched := self._patches():
+            request = {**request, "patched": patched}
+        if variables := self._variables():
+            request = {**request, "variables": variables}
         try:
             self._line.send(request)
             while "back" in (reply := self._line.receive()):
@@ -161,6 +182,21 @@ class Program:
                 changed[str(number)] = now
                 self._shared[number] = (own, now)
         return changed
+
+    def _patches(self) -> dict[str, object]:
+        """What the test has put in the place of a standard function since the last question, or back in it."""
+        now = {name: getattr(module, own) for name, (module, own, _) in PATCHABLE.items()}
+        now = {name: one for name, one in now.items() if one is not PATCHABLE[name][2]}
+        before, self._replaced = self._replaced, now
+        changed = {name: self.pack(one) for name, one in now.items() if before.get(name) is not one}
+        return changed | dict.fromkeys(before.keys() - now.keys())
+
+    def _variables(self) -> dict[str, str | None]:
+        """What the test has set in the environment since the last question; None is for what it took away."""
+        now = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+        before, self._environment = self._environment, now
+        changed = {name for name in {*before, *now} if before.get(name) != now.get(name)}
+        return {name: now.get(name) for name in changed}
 
     def _share(self, number: int, new: object) -> Any:
         own = self.unpack(new)

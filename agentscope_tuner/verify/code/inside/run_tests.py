@@ -24,7 +24,7 @@ from typing import Any
 from agentscope_tuner._jail.inside import LINE, begin, leave
 from agentscope_tuner.verify.code.inside import run_program
 from agentscope_tuner.verify.code.inside.line import JailLine
-from agentscope_tuner.verify.code.inside.remote import Program
+from agentscope_tuner.verify.code.inside.remote import PATCHABLE, Program
 from agentscope_tuner.verify.code.inside.stand_ins import PYTEST_FILE
 
 _MOST_WORDS = 300
@@ -206,7 +206,7 @@ def _asserts(asked: dict[str, Any], program: Program) -> list[tuple[str, str | N
     raised = _raised(_compiled(source), names)
     if raised is not None and not isinstance(raised, AssertionError) and not program.broke(raised):
         raise BrokenTestsError(f"the tests fail without the program: {_words(raised)}")
-    return [(asked["name"], None if raised is None else _words(raised))]
+    return [(f"test {asked['number']}", None if raised is None else _words(raised))]
 
 
 def _check(asked: dict[str, Any], program: Program) -> list[tuple[str, str | None]]:
@@ -285,22 +285,22 @@ def _file(asked: dict[str, Any], program: Program) -> list[tuple[str, str | None
         if program.broke(exc):
             return [("the tests' imports", _words(exc))]
         raise BrokenTestsError(f"the tests cannot be imported: {_words(exc)}") from None
-    return _with_unittest(module) + _plain_functions(module)
+    return _with_unittest(module)
 
 
 # What reaches into the world around a program, which is another one in its own jail
 _OF_FILES = {"open", "tmp_path", "tmpdir", "tmp_path_factory", "tempfile"}
 _OF_STATE = {"pickle", "gc", "freezegun", "time_machine", "caplog", "recwarn", "capfd"}
 _OF_WORLD = {
-    *("np.random.seed", "numpy.random.seed", "os.environ", "os.chdir", "os.putenv", "self.assertLogs"),
-    *("monkeypatch.setenv", "monkeypatch.delenv", "monkeypatch.chdir", "monkeypatch.syspath_prepend"),
+    *("np.random.seed", "numpy.random.seed", "os.chdir", "os.putenv", "self.assertLogs"),
+    *("monkeypatch.chdir", "monkeypatch.syspath_prepend"),
 }
 # Looks at values, which a stand-in has as well
 _INSPECTED = {"isgenerator", "isclass", "isawaitable", "iscoroutine", "iscoroutinefunction"}
 _OF_CODE = {"__code__", "__closure__", "__annotations__"}
 _PATCHES = {"patch", "object", "dict", "multiple", "setattr", "delattr", "setitem", "delitem"}
 # What a program in another jail does ask its tests for
-_SERVED = {"builtins.input", "sys.stdin", "sys.stdout", "sys.stderr"}
+_SERVED = {"builtins.input", "sys.stdin", "sys.stdout", "sys.stderr", "os.environ", *PATCHABLE}
 
 
 def _shared(tree: ast.Module, modules: Sequence[str]) -> str | None:
@@ -397,39 +397,23 @@ class _Outcomes(unittest.TestResult):
 
 
 def _with_unittest(module: types.ModuleType) -> list[tuple[str, str | None]]:
+    """The outcomes of its TestCases, and of the functions and classes that pytest would find."""
+    suite = unittest.defaultTestLoader.loadTestsFromModule(module)
+    for name, one in list(vars(module).items()):
+        if name.startswith("test") and isinstance(one, types.FunctionType):
+            if inspect.signature(one).parameters:
+                raise BrokenTestsError(f"{name} takes arguments: say that the framework is pytest")
+            suite.addTest(_PlainTest(one))
+        elif name.startswith("Test") and type(one) is type and not issubclass(one, unittest.TestCase):
+            suite.addTest(unittest.defaultTestLoader.loadTestsFromTestCase(type(name, (one, unittest.TestCase), {})))
     tally = _Outcomes()
-    unittest.defaultTestLoader.loadTestsFromModule(module).run(tally)
+    suite.run(tally)
     return tally.outcomes
 
 
-def _plain_functions(module: types.ModuleType) -> list[tuple[str, str | None]]:
-    """`test_…` functions, and the methods of `Test…` classes, as pytest would find them."""
-    found: list[tuple[str, Any]] = []
-    for name, one in list(vars(module).items()):
-        if name.startswith("test") and isinstance(one, types.FunctionType):
-            found.append((name, one))
-        elif name.startswith("Test") and isinstance(one, type) and not issubclass(one, unittest.TestCase):
-            found += [(f"{name}.{method}", (one, method)) for method in vars(one) if method.startswith("test")]
-    outcomes: list[tuple[str, str | None]] = []
-    for name, one in found:
-        if isinstance(one, types.FunctionType) and inspect.signature(one).parameters:
-            raise BrokenTestsError(f"{name} takes arguments: say that the framework is pytest")
-        outcomes.append((name, _called(one)))
-    return outcomes
-
-
-def _called(one: Any) -> str | None:
-    try:
-        if isinstance(one, tuple):
-            holder = one[0]()
-            for before in ("setup_method", "setUp"):
-                if hasattr(holder, before):
-                    getattr(holder, before)(*[None] * len(inspect.signature(getattr(holder, before)).parameters))
-            one = getattr(holder, one[1])
-        one()
-    except BaseException as exc:  # noqa: BLE001 - any exception fails a test
-        return _words(exc)
-    return None
+class _PlainTest(unittest.FunctionTestCase):
+    def id(self) -> str:
+        return str(super().id()).rpartition(".")[2]
 
 
 def _with_pytest(source: str, program: Program) -> list[tuple[str, str | None]]:

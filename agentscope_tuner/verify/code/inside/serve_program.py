@@ -16,6 +16,7 @@ import io
 import json
 import math
 import operator
+import os
 import random
 import sys
 import types
@@ -54,6 +55,7 @@ _OPERATORS: dict[str, Callable[..., Any]] = {
     "copy": copy.copy,
     "deepcopy": copy.deepcopy,
     "vars": vars,
+    "dir": dir,
     "send": lambda one, value: one.send(value),
     "throw": lambda one, *raised: one.throw(_error(*raised)[1]),
     "close": lambda one: one.close(),
@@ -128,6 +130,7 @@ class _Server:
         # objects of a program's own list, text or number, made by the tests
         self._own: dict[int, object] = {}
         self._before: dict[str, object] = {}
+        self._real: dict[str, object] = {}
         self._warned: list[list[object]] = []
         self._module = module
 
@@ -154,6 +157,7 @@ class _Server:
         sys.stdout, sys.stderr = printed, wrong
         try:
             self._take_changes(request.get("shared", {}))
+            self._patch(request.get("patched", {}), request.get("variables", {}))
             reply = self._do(request)
         except LineEndedError:
             raise
@@ -192,6 +196,17 @@ class _Server:
         for number, new in changes.items():
             change(self._kept[int(number)], self._unpack(new))
             self._shared[int(number)] = self._pack(self._kept[int(number)])
+
+    def _patch(self, patched: dict[str, object], variables: dict[str, str | None]) -> None:
+        """Put what the tests have in the place of standard functions, or those again; and set the environment."""
+        os.environ.update({name: value for name, value in variables.items() if value is not None})
+        for name in (name for name, value in variables.items() if value is None):
+            os.environ.pop(name, None)
+        for path, value in patched.items():
+            home, _, name = path.rpartition(".")
+            module = importlib.import_module(home)
+            self._real.setdefault(path, getattr(module, name))
+            setattr(module, name, self._real[path] if value is None else self._unpack(value))
 
     def _changes(self) -> dict[str, object]:
         now = {number: self._pack(self._kept[number]) for number in self._shared}

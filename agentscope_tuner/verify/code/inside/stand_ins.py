@@ -173,6 +173,9 @@ class StandInClass(type):
     def __delattr__(cls, name: str) -> None:
         cls._program.ask({"do": "delete", "h": cls._number, "name": name})
 
+    def __dir__(cls) -> list[str]:
+        return sorted(cls._program.ask({"do": "op", "op": "dir", "h": cls._number, "args": []}))
+
     def __iter__(cls) -> Iterator[Any]:
         return iter(cls._program.ask({"do": "op", "op": "iter", "h": cls._number, "args": []}))
 
