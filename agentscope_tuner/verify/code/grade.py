@@ -39,6 +39,8 @@ _GRACE_SECONDS = 0.2
 # CPU seconds of pytest itself
 _PYTEST_SECONDS = 1.0
 _COMPILE_SECONDS = 10.0
+# exercism's bank account is asked from a thousand threads at once
+_TEST_THREADS = 1100
 # Compilers and Node reserve address space far beyond what they use
 _INTERPRETED = {"javascript": ("node", "main.js"), "bash": ("bash", "main.sh")}
 
@@ -315,7 +317,9 @@ class _TestedProgram:
             # the program's time decides: its tests sleep meanwhile, and it while they compute
             seconds = limits.seconds + (_PYTEST_SECONDS if packages else 0)
             wall_seconds = 4 * limits.wall_seconds + _GRACE_SECONDS
-            tests = outer.begin(work, replace(limits, seconds=seconds, wall_seconds=wall_seconds))
+            most = max(_TEST_THREADS, limits.processes)
+            own = replace(limits, seconds=seconds, wall_seconds=wall_seconds, processes=most, address_space=False)
+            tests = outer.begin(work, own)
             program.waits_for = tests
             # both requests must be out before this end of the line is closed
             program.step()
