@@ -282,6 +282,7 @@ class Program:
         told: dict[str, object] = {"id": number, "has": [name for name in _OF_OBJECTS if _has(value, name)]}
         if isinstance(value, _CALLED):
             told |= {"name": getattr(value, "__name__", ""), "doc": value.__doc__}
+            told["binds"] = isinstance(value, types.FunctionType)
         return {"g": told}
 
     def _serve(self, asked: Any) -> dict[str, Any]:

@@ -129,7 +129,7 @@ class _Server:
         self._lent_classes: dict[type, int] = {}
         # objects of a program's own list, text or number, made by the tests
         self._own: dict[int, object] = {}
-        self._before: dict[str, object] = {}
+        self._before: dict[tuple[int, str], object] = {}
         self._real: dict[str, object] = {}
         self._warned: list[list[object]] = []
         self._module = module
@@ -225,13 +225,8 @@ class _Server:
             return {"ok": self._share(getattr(self._module, request["name"]))}
         if do == "method":
             return {"ok": self._pack(run_program.find(self._module, request["name"]))}
-        if do == "unpatch":
-            setattr(self._module, request["name"], self._before[request["name"]])
-            return {"ok": None}
-        if do == "patch":
-            self._before.setdefault(request["name"], getattr(self._module, request["name"], None))
-            setattr(self._module, request["name"], self._unpack(request["value"]))
-            return {"ok": None}
+        if do in ("patch", "unpatch"):
+            return self._change(do == "patch", self._module, request)
         if do == "seed":
             return {"ok": random.seed(*map(self._unpack, request["args"]))}
         if do == "class":
@@ -241,12 +236,8 @@ class _Server:
             return {"ok": self._pack(getattr(super(self._kept[request["class"]], one), request["name"]))}
         if do == "attr":
             return {"ok": self._share(getattr(one, request["name"]))}
-        if do == "set":
-            setattr(one, request["name"], self._unpack(request["value"]))
-            return {"ok": None}
-        if do == "delete":
-            delattr(one, request["name"])
-            return {"ok": None}
+        if do in ("set", "delete"):
+            return self._change(do == "set", one, request)
         if do == "plain":
             return {"ok": pack(one, self._handle, is_plain=True)}
         before = request["args"]
@@ -259,10 +250,23 @@ class _Server:
                 self._own[id(answer)] = answer
         return self._with_changes(answer, arguments, before)
 
+    def _change(self, sets: bool, one: Any, request: dict[str, Any]) -> dict[str, Any]:
+        """Set an attribute, or delete it; what a test has set in a class or the module is a patch, which so ends."""
+        name, holds = request["name"], isinstance(one, type | types.ModuleType)
+        if sets:
+            if holds and name in vars(one):
+                self._before.setdefault((id(one), name), vars(one)[name])
+            value = self._unpack(request["value"])
+            setattr(one, name, _method(value) if isinstance(one, type) else value)
+        elif (id(one), name) in self._before:
+            setattr(one, name, self._before.pop((id(one), name)))
+        else:
+            delattr(one, name)
+        return {"ok": None}
+
     def _derived(self, request: dict[str, Any]) -> type:
         """A class of the tests' that is built on one of the program's; its methods are asked of them."""
-        space = {name: self._unpack(part) for name, part in request["space"].items()}
-        space = {name: _method(part) if isinstance(part, _Lent) else part for name, part in space.items()}
+        space = {name: _method(self._unpack(part)) for name, part in request["space"].items()}
         space["__module__"] = self._module.__name__
         return types.new_class(
             request["name"], tuple(map(self._unpack, request["bases"])), {}, lambda own: own.update(space)
@@ -369,9 +373,9 @@ class _Server:
         told = value["g"]
         if told["id"] not in self._lent:
             one = _lent_class(*told["has"])(self, told["id"])
-            for name in ("name", "doc"):
+            for name, own in (("name", "__name__"), ("doc", "__doc__"), ("binds", "_binds")):
                 if name in told:
-                    object.__setattr__(one, f"__{name}__", told[name])
+                    object.__setattr__(one, own, told[name])
             self._lent[told["id"]] = one
         return self._lent[told["id"]]
 
@@ -428,6 +432,8 @@ def _named(name: str, *fields: str) -> Any:
 class _Lent:
     """An object of the tests, such as a function or a node that they hand to the program."""
 
+    _binds = False
+
     def __init__(self, server: _Server, number: int) -> None:
         object.__setattr__(self, "_server", server)
         object.__setattr__(self, "_number", number)
@@ -445,8 +451,11 @@ class _Lent:
         return self._server.back(self._number, "isinstance", (other,))
 
 
-def _method(lent: _Lent) -> Callable[..., Any]:
-    return lambda *arguments, **named: lent(*arguments, **named)
+def _method(value: Any) -> Any:
+    """A function of the tests' as a class may hold it; anything else as it is."""
+    if not isinstance(value, _Lent) or not value._binds:
+        return value
+    return lambda *arguments, **named: value(*arguments, **named)
 
 
 @functools.cache

@@ -361,9 +361,12 @@ def _likely(value: Any) -> list[Any]:
     if type(value) not in (int, float) or not math.isfinite(value):
         return []
     # as round as the expected one, which stands anywhere among them
-    exponent = Decimal(repr(value)).normalize().as_tuple().exponent
-    step, before = Decimal(1).scaleb(int(exponent)), _dice.randrange(_MOST_LIKELY)
-    return [type(value)(Decimal(repr(value)) + (at - before) * step) for at in range(_MOST_LIKELY)]
+    before = _dice.randrange(_MOST_LIKELY)
+    if isinstance(value, int):
+        zeros = len(str(value)) - len(str(value).rstrip("0"))
+        return [value + (at - before) * 10**zeros for at in range(_MOST_LIKELY)]
+    step = Decimal(1).scaleb(int(Decimal(repr(value)).normalize().as_tuple().exponent))
+    return [float(Decimal(repr(value)) + (at - before) * step) for at in range(_MOST_LIKELY)]
 
 
 class Difference:
