@@ -21,6 +21,7 @@ from typing import Any
 from agentscope_tuner.verify.code.inside.code_values import pack, unpack
 from agentscope_tuner.verify.code.inside.line import JailLine, LineEndedError, change
 from agentscope_tuner.verify.code.inside.stand_ins import (
+    CannotTravelError,
     Difference,
     StandIn,
     StandInClass,
@@ -187,6 +188,9 @@ class Program:
         """What the test has put in the place of a standard function since the last question, or back in it."""
         now = {name: getattr(module, own) for name, (module, own, _) in PATCHABLE.items()}
         now = {name: one for name, one in now.items() if one is not PATCHABLE[name][2]}
+        if "builtins.open" in now and not _is_mock(now["builtins.open"]):
+            self.cannot_travel = "they replace 'builtins.open' by what may open their own files"
+            raise CannotTravelError(self.cannot_travel)
         before, self._replaced = self._replaced, now
         changed = {name: self.pack(one) for name, one in now.items() if before.get(name) is not one}
         return changed | dict.fromkeys(before.keys() - now.keys())
@@ -457,6 +461,15 @@ class Program:
         """Call an object of the program."""
         told = {name: self.pack(part) for name, part in named.items()}
         return self.ask({"do": "call", "h": number, "named": told, "args": []}, arguments)
+
+
+def _is_mock(one: Any) -> bool:
+    """Whether it is a mock with nothing real behind it."""
+    if type(one).__module__ != "unittest.mock" or one._mock_wraps is not None:
+        return False
+    effect = one.side_effect
+    raises = isinstance(effect, BaseException) or (isinstance(effect, type) and issubclass(effect, BaseException))
+    return effect is None or raises or getattr(effect, "__module__", "") == "unittest.mock"
 
 
 def _read_lent(one: Any, name: str) -> Any:
