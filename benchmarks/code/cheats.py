@@ -26,6 +26,7 @@ class Cheat(NamedTuple):
     family: str
     name: str
     program: str
+    language: str = "python"
 
 
 # What a program that found something does with it
@@ -320,7 +321,10 @@ _DATA = Path(__file__).parent / "data"
 
 
 def rows(name: str) -> list[dict[str, Any]]:
-    """The rows of a file of this folder's data: `honest`, `odd` (attacks on one form, and odd work), `tasks` or `liars`."""
+    """The rows of a file of this folder's data.
+
+    `honest`, `odd`: attacks on one form, and odd work; `tasks` and `liars`; `raids` and the `forms` that they know.
+    """
     return [json.loads(line) for line in (_DATA / f"{name}.jsonl").read_text().splitlines()]
 
 
@@ -330,6 +334,13 @@ def liars(percent: int = 20) -> Iterator[tuple[dict[str, Any], Cheat]]:
         for liar in rows("liars"):
             if zlib.crc32(f"{liar['name']}/{task['name']}".encode()) % 100 < percent:
                 yield task, Cheat("liar", liar["name"], liar["program"])
+
+
+def raids() -> Iterator[tuple[str, Cheat]]:
+    """Pairs of a form of tests, of `forms`, and a program that knows it, or knows the machinery."""
+    for row in rows("raids"):
+        for form in row["forms"]:
+            yield form, Cheat("raid", row["name"], row["program"], row["language"])
 
 
 def _indented(text: str) -> str:

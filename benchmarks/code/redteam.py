@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from agentscope_tuner import load_judge
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 from benchmarks.bars import at_least, at_most
-from benchmarks.code.cheats import SECRET_FILE, SECRET_VARIABLE, Cheat, cheats, liars, rows
+from benchmarks.code.cheats import SECRET_FILE, SECRET_VARIABLE, Cheat, cheats, liars, raids, rows
 
 SETTINGS = {"seconds": 1.0, "total_seconds": 4.0, "memory_mb": 256, "processes": 32}
 _CHECK = "def check(candidate):\n    assert candidate(2) == 4\n    assert abs(candidate(3) - 6) < 1e-6\n"
@@ -52,8 +52,9 @@ class Outcome(NamedTuple):
 def attack(judge: Any, form: str, cheat: Cheat) -> Outcome:
     """Judge one cheat."""
     begun = time.monotonic()
-    task = WorkflowTask(task=Task(metadata={"tests": FORMS[form]}))
-    output = WorkflowOutput(metadata={"final_answer": f"```python\n{cheat.program}\n```"})
+    tests = FORMS[form] if cheat.language == "python" else FORMS[form] | {"language": cheat.language}
+    task = WorkflowTask(task=Task(metadata={"tests": tests}))
+    output = WorkflowOutput(metadata={"final_answer": f"```{cheat.language}\n{cheat.program}\n```"})
     judgement = judge.judge(task, output)
     return Outcome(form, cheat, judgement.reward, time.monotonic() - begun, judgement.error or judgement.reason)
 
@@ -114,6 +115,8 @@ def main() -> None:
     for task, cheat in liars():
         FORMS[task["name"]] = task["tests"]
         team += [(task["name"], cheat)] if asked.family in (None, cheat.family) else []
+    FORMS.update((row["name"], row["tests"]) for row in rows("forms"))
+    team += [one for one in raids() if asked.family in (None, one[1].family)]
     with ThreadPoolExecutor(asked.at_once) as pool:
         outcomes = list(pool.map(lambda one: attack(judge, *one), team))
         work = [*rows("honest"), *rows("odd")]

@@ -6,6 +6,7 @@ import os
 import signal
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +14,7 @@ import pytest
 
 from agentscope_tuner._jail import tree
 from agentscope_tuner._jail.bubblewrap import interpreter
-from agentscope_tuner._jail.jail import Jail, JailBroken, JailWork, RunLimits, wait
+from agentscope_tuner._jail.jail import Jail, JailBroken, JailWork, RunLimits, _Slots, wait
 
 _SHORT = RunLimits(seconds=1.0, wall_seconds=2.0, memory_mb=128, processes=16)
 
@@ -176,3 +177,28 @@ def test_closing_a_jail_ends_what_runs_in_it(jail: Jail) -> None:
     until = time.monotonic() + 5
     while any(Path(f"/proc/{pid}").exists() for pid in pids):
         assert time.monotonic() < until
+
+
+def test_a_place_on_a_core_goes_to_who_waits_longest() -> None:
+    """One that came again at once was let pass the others, which waited for eight minutes."""
+    slots, order = _Slots(), list[int]()
+    held = slots._free
+    for _ in range(held):
+        slots.__enter__()
+
+    def work(number: int) -> None:
+        for _ in range(2):
+            with slots:
+                order.append(number)
+
+    with ThreadPoolExecutor(3) as pool:
+        for number in range(3):
+            pool.submit(work, number)
+            while len(slots._waiting) <= number:
+                os.sched_yield()
+        slots.__exit__()
+    for _ in range(held - 1):
+        slots.__exit__()
+    assert order[:3] == [0, 1, 2]
+    assert sorted(order) == [0, 0, 1, 1, 2, 2]
+    assert slots._free == held

@@ -16,7 +16,7 @@ from agentscope_tuner import TaskJudge, WorkflowOutput, WorkflowTask
 from agentscope_tuner._jail.jail import Jail, JailWork, RunLimits
 from agentscope_tuner.adapters.trl import reward_func
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
-from benchmarks.code.cheats import cheats, liars, rows
+from benchmarks.code.cheats import cheats, liars, raids, rows
 from benchmarks.code.redteam import FORMS, SETTINGS, mistaken, running
 from benchmarks.scale.served import Served
 from tests.with_code.judged import DOUBLES, asked, code_judge, wrote
@@ -38,6 +38,8 @@ def _attacks() -> list[tuple[WorkflowTask, WorkflowOutput]]:
     """A sample of all families and forms."""
     pairs = [(FORMS[form], cheat) for form in FORMS for cheat in islice(cheats(), 0, None, 19)]
     pairs += [(task["tests"], cheat) for task, cheat in liars(percent=2)]
+    known = {row["name"]: row["tests"] for row in rows("forms")}
+    pairs += [(known[form], cheat) for form, cheat in islice(raids(), 0, None, 7) if form in known]
     return [(asked(tests), wrote(cheat.program)) for tests, cheat in pairs]
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
 from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
@@ -12,6 +11,8 @@ from fractions import Fraction
 _REAL = re.compile(r"[-+]?(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))(?:[eE][-+]?[0-9]{1,4})?\Z")
 _NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]{1,4})?\Z")
 _MOST_DIGITS = 400
+# Items in any order that are only near to what is expected
+_MOST_NEAR = 1000
 # Rounding errors of a long sum, relative to it
 _ROUNDING = 1e-9
 
@@ -120,11 +121,15 @@ def _same_number(got: int | float, expected: int | float, tolerance: float) -> b
 
 
 def _same_items(got: Sequence[object], expected: Sequence[object], tolerance: float) -> bool:
-    if all(isinstance(item, str) or type(item) is int for item in (*got, *expected)):
-        # as text, whose hashes nobody can choose; and `repr` refuses a long number
-        return Counter(map(_text, got)) == Counter(map(_text, expected))
-    left = list(got)
-    for item in expected:
+    # by text first, whose hashes nobody can choose: what is near something must be searched for
+    here, there = [_by_text(items) for items in (got, expected)]
+    left, missing = [
+        [item for text, items in own.items() for item in items[len(other.get(text, ())) :]]
+        for own, other in ((here, there), (there, here))
+    ]
+    if len(missing) > _MOST_NEAR:
+        return False
+    for item in missing:
         at = next((at for at, one in enumerate(left) if _same(one, item, tolerance, False)), None)
         if at is None:
             return False
@@ -132,8 +137,23 @@ def _same_items(got: Sequence[object], expected: Sequence[object], tolerance: fl
     return True
 
 
+def _by_text(items: Sequence[object]) -> dict[str, list[object]]:
+    found: dict[str, list[object]] = {}
+    for item in items:
+        found.setdefault(_text(item), []).append(item)
+    return found
+
+
 def _text(item: object) -> str:
-    return hex(item) if isinstance(item, int) else repr(item)
+    """One text for values that are the same, but for floats that differ by little."""
+    if type(item) is int or (isinstance(item, float) and item.is_integer()):
+        # `repr` refuses a long number
+        return hex(int(item))
+    if isinstance(item, list | tuple):
+        return f"[{','.join(map(_text, item))}]"
+    if isinstance(item, dict):
+        return f"{{{','.join(sorted(f'{_key(key)!r}:{_text(value)}' for key, value in item.items()))}}}"
+    return repr(item)
 
 
 def _short(text: str, most: int = 60) -> str:

@@ -65,7 +65,7 @@ def _read(value: Any, depth: int) -> TestSet:
     if isinstance(value, list):
         if value and all(isinstance(item, str) for item in value):
             return TestSet([_assert(item) for item in value])
-        return TestSet([_sample(item, at) for at, item in enumerate(value, 1)])
+        return TestSet(_samples(value))
     raise BadTestsError(f"tests must be a mapping, a list or JSON text, got {type(value).__name__}")
 
 
@@ -115,11 +115,15 @@ def _read_text(text: str, depth: int) -> TestSet:
         if not isinstance(value, dict | list | str):
             raise BadTestsError(f"JSON text of a {type(value).__name__}")
         return _read(value, depth - 1)
-    if re.search(r"^\s*def test|^class \w+\(.*TestCase", text, re.MULTILINE):
+    if _is_file(text):
         return TestSet([_file(text, "pytest", "")])
     if re.search(r"^\s*assert\b", text, re.MULTILINE):
         return TestSet([_assert(text)])
     raise BadTestsError("text that is neither JSON nor tests in Python")
+
+
+def _is_file(text: str) -> bool:
+    return re.search(r"^\s*def test|^class \w+\(.*TestCase", text, re.MULTILINE) is not None
 
 
 def _plain(value: Any, depth: int = 32) -> Any:
@@ -168,14 +172,18 @@ def _pairs(row: Mapping[str, Any], depth: int) -> TestSet:
     if not name:
         pairs = zip(inputs, outputs, strict=True)
         return TestSet([_stdin(given, wanted, at) for at, (given, wanted) in enumerate(pairs, 1)])
-    # APPS wraps each expected value in a list; where all are lists of one, either may be meant
-    wrapped = all(isinstance(wanted, list) and len(wanted) == 1 for wanted in outputs)
+    wrapped = _are_wrapped(outputs)
     return TestSet(
         [
             _call(name, _with_numbers(given), wanted, at, wrapped=wrapped)
             for at, (given, wanted) in enumerate(zip(inputs, outputs, strict=True), 1)
         ]
     )
+
+
+def _are_wrapped(outputs: Sequence[object]) -> bool:
+    """APPS wraps each expected value in a list; where all are lists of one, either may be meant."""
+    return all(isinstance(wanted, list) and len(wanted) == 1 for wanted in outputs)
 
 
 def _with_numbers(given: Any) -> Any:
@@ -217,18 +225,24 @@ def _json_or_text(text: str) -> Any:
         return text
 
 
-def _sample(item: Any, at: int, *, name: str = "", public: bool = False) -> Test:
-    """`{input, output, fn_name?, testtype?}` of LiveCodeBench, open-r1 and PrimeIntellect."""
-    if not isinstance(item, Mapping) or "input" not in item or "output" not in item:
-        raise BadTestsError(f"test {at} must have `input` and `output`, got {_shown(item)}")
-    name = item.get("fn_name") or name
+def _samples(items: Sequence[Any], *, name: str = "", public: bool = False) -> list[Test]:
+    for at, item in enumerate(items, 1):
+        if not isinstance(item, Mapping) or "input" not in item or "output" not in item:
+            raise BadTestsError(f"test {at} must have `input` and `output`, got {_shown(item)}")
+    wrapped = _are_wrapped([item["output"] for item in items])
+    return [_sample(item, at, name, wrapped=wrapped, public=public) for at, item in enumerate(items, 1)]
+
+
+def _sample(item: Mapping[str, Any], at: int, name: str, *, wrapped: bool, public: bool) -> Test:
+    """`{input, output, fn_name?, testtype?, metadata?}` of LiveCodeBench, open-r1, PrimeIntellect and DeepCoder."""
+    name = item.get("fn_name") or _named_in(item) or name
     kind = item.get("testtype") or item.get("type") or ""
     if kind not in ("", "stdin", "stdin_stdout", "functional", "function_call"):
         raise BadTestsError(f"test {at} is of type {kind!r:.40}")
     if kind in ("functional", "function_call") and not name:
         raise BadTestsError(f"test {at} calls a function, and none is named")
     if name and kind not in ("stdin", "stdin_stdout"):
-        return _call(name, item["input"], item["output"], at, public=public)
+        return _call(name, item["input"], item["output"], at, wrapped=wrapped, public=public)
     return _stdin(item["input"], item["output"], at, public=public)
 
 
@@ -237,18 +251,22 @@ def _shown(item: object) -> str:
 
 
 def _live_code_bench(row: Mapping[str, Any], depth: int) -> TestSet:
-    about = row.get("metadata") or {}
-    about = _json(about, "metadata") if isinstance(about, str) else about
-    name = (about.get("func_name") if isinstance(about, Mapping) else None) or ""
+    name = _named_in(row)
     tests: list[Test] = []
     for key in ("public_test_cases", "private_test_cases"):
         if (value := row.get(key)) is None:
             continue
         if isinstance(value, str):
             value = _json(_unpacked(value) if not value.lstrip().startswith("[") else value, key)
-        public = key.startswith("public")
-        tests += [_sample(item, at, name=name, public=public) for at, item in enumerate(_listed(value, key), 1)]
+        tests += _samples(_listed(value, key), name=name, public=key.startswith("public"))
     return TestSet(tests)
+
+
+def _named_in(row: Mapping[str, Any]) -> str:
+    """The function that `metadata` names; none is named where programs are scripts."""
+    about = row.get("metadata") or {}
+    about = _json(about, "metadata") if isinstance(about, str) else about
+    return (about.get("func_name") if isinstance(about, Mapping) else None) or ""
 
 
 class _Strings(pickle.Unpickler):
@@ -278,10 +296,7 @@ def _unpacked(text: str) -> str:
 
 def _inner(key: str) -> Callable[[Mapping[str, Any], int], TestSet]:
     def read(row: Mapping[str, Any], depth: int) -> TestSet:
-        inside = row[key]
-        if isinstance(inside, str):
-            inside = _json(inside, key)
-        found = _read(inside, depth - 1)
+        found = _read(row[key], depth - 1)
         return replace(found, language=found.language or _word(row.get("language")))
 
     return read
@@ -316,8 +331,10 @@ def _human_eval(row: Mapping[str, Any], depth: int) -> TestSet:
         raise BadTestsError(f"entry_point {entry!r:.60} is no name of a function")
     preamble = _above(prompt, entry)
     solution = row.get("canonical_solution")
+    # BigCodeBench: rows of that form whose test is a file
+    is_file = _is_file(source) and not re.search(r"^def check\b", source, re.MULTILINE)
     return TestSet(
-        [CodeTest("check", source, preamble, entry)],
+        [_file(source, "unittest", "") if is_file else CodeTest("check", source, preamble, entry)],
         preamble=preamble,
         prompt=prompt,
         entry=entry,
@@ -373,4 +390,5 @@ _MAPPINGS: Sequence[tuple[tuple[str, ...], _Reader]] = [
     (("input_output",), _inner("input_output")),
     (("tests",), _inner("tests")),
     (("test",), _inner("test")),
+    (("test_code",), _inner("test_code")),
 ]

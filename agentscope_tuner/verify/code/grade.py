@@ -15,7 +15,7 @@ import socket
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Literal
@@ -38,6 +38,9 @@ _HIDDEN = "\x1f"
 _GRACE_SECONDS = 0.2
 # CPU seconds of pytest itself
 _PYTEST_SECONDS = 1.0
+_COMPILE_SECONDS = 10.0
+# exercism's bank account is asked from a thousand threads at once
+_TEST_THREADS = 1100
 # Compilers and Node reserve address space far beyond what they use
 _INTERPRETED = {"javascript": ("node", "main.js"), "bash": ("bash", "main.sh")}
 
@@ -193,7 +196,7 @@ class _TestedProgram:
 
     def _checked(self, test: StdinTest, ending: Ending, bounds: Bounds) -> TestResult:
         """What the data set's checker says of the output."""
-        why = _over(ending, bounds.limits) or (_died(ending) if ending.status != 0 else None)
+        why = ending.over(bounds.limits) or (_died(ending) if ending.status != 0 else None)
         if why is None and ending.cut:
             why = f"it prints more than {bounds.limits.output_kb:,} KB"
         if why is None:
@@ -259,18 +262,15 @@ class _TestedProgram:
         """Why the program cannot be compiled; empty where it was."""
         command = "g++ -O2 -std=c++17 -pipe -o program main.cpp && cat program >&3"
         work = JailWork(argv=("/bin/sh", "-c", command), files={"main.cpp": self._source})
-        # compilers take longer than programs
-        bounds = RunLimits(
-            seconds=max(10.0, limits.seconds),
-            wall_seconds=max(10.0, limits.wall_seconds),
-            output_kb=32 * 1024,
-            address_space=False,
-        )
+        # compilers take longer than programs, but no longer than is left for the answer
+        seconds = min(max(_COMPILE_SECONDS, limits.seconds), self._until - time.monotonic())
+        bounds = RunLimits(seconds=seconds, wall_seconds=seconds, output_kb=32 * 1024, address_space=False)
         ending = self._jail("program").run(work, bounds)
+        self._until += ending.waited_seconds
         if ending.kind in ("starved", "killed"):
             raise StarvedError("the machine gave the compiler too little CPU")
         if ending.kind != "exit" or ending.status != 0 or not ending.result:
-            return f"it does not compile: {_error_line(ending.stderr) or _over(ending, bounds)}"
+            return f"it does not compile: {_error_line(ending.stderr) or ending.over(bounds)}"
         self._binary = ending.result
         return ""
 
@@ -307,7 +307,7 @@ class _TestedProgram:
         self._ready(inner, outer)
         name = test.modules[0] if test.modules else "main"
         served = json.dumps({"program": self._program, "name": name.rpartition(".")[2]}).encode()
-        asked = _described(test)
+        asked = asdict(test)
         mine, theirs = socket.socketpair()
         with mine, theirs:
             program = inner.begin(
@@ -317,7 +317,9 @@ class _TestedProgram:
             # the program's time decides: its tests sleep meanwhile, and it while they compute
             seconds = limits.seconds + (_PYTEST_SECONDS if packages else 0)
             wall_seconds = 4 * limits.wall_seconds + _GRACE_SECONDS
-            tests = outer.begin(work, replace(limits, seconds=seconds, wall_seconds=wall_seconds))
+            most = max(_TEST_THREADS, limits.processes)
+            own = replace(limits, seconds=seconds, wall_seconds=wall_seconds, processes=most, address_space=False)
+            tests = outer.begin(work, own)
             program.waits_for = tests
             # both requests must be out before this end of the line is closed
             program.step()
@@ -334,10 +336,10 @@ class _TestedProgram:
         return self._reported(test, program.ending, tests.ending, limits)
 
     def _reported(self, test: CodeTest, program: Ending, tests: Ending, limits: RunLimits) -> TestResult:
-        if why := _over(program, limits):
+        if why := program.over(limits):
             return _result(test, why, program)
         if tests.kind != "exit" or not tests.result:
-            why = f"its tests did not end: {_over(tests, limits) or 'they left no report'}"
+            why = f"its tests did not end: {tests.over(limits) or 'they left no report'}"
             return _result(test, why, tests)
         report = json.loads(tests.result)
         if report.get("shared"):
@@ -376,7 +378,7 @@ class _TestedProgram:
         for is_emptied in (False, True):
             nonce = secrets.token_hex(16)
             told = {"program": self._program, "emptied": is_emptied, "nonce": nonce}
-            payload = json.dumps(_described(test) | told).encode()
+            payload = json.dumps(asdict(test) | told).encode()
             # not one that has seen the tests of others
             jail = self._jail("shared", *packages)
             self._ready(jail)
@@ -396,7 +398,7 @@ class _TestedProgram:
 
     def _inside(self, test: CodeTest, ending: Ending, nonce: str, limits: RunLimits) -> tuple[TestResult, int]:
         """The result, and how many tests ran."""
-        if why := _over(ending, limits):
+        if why := ending.over(limits):
             return _result(test, why, ending), 0
         try:
             report = _own_report(ending.result, nonce)
@@ -424,18 +426,6 @@ def _own_report(data: bytes, nonce: str) -> dict[str, Any]:
     return report
 
 
-def _described(test: CodeTest) -> dict[str, Any]:
-    return {
-        "kind": test.kind,
-        "source": test.source,
-        "setup": test.setup,
-        "entry": test.entry,
-        "modules": list(test.modules),
-        "framework": test.framework,
-        "name": f"test {test.number}",
-    }
-
-
 def in_order(tests: Sequence[Test]) -> list[Test]:
     """The tests in the order in which they are run: public ones first, and cheap ones."""
     return sorted(tests, key=lambda test: (not test.public, test.size, test.number))
@@ -443,7 +433,7 @@ def in_order(tests: Sequence[Test]) -> list[Test]:
 
 def tested(test: StdinTest | CallTest, ending: Ending, bounds: Bounds) -> TestResult:
     """The result of a test whose program ended so."""
-    return _result(test, _over(ending, bounds.limits) or _difference(test, ending, bounds), ending)
+    return _result(test, ending.over(bounds.limits) or _difference(test, ending, bounds), ending)
 
 
 def _difference(test: StdinTest | CallTest, ending: Ending, bounds: Bounds) -> str | None:
@@ -515,16 +505,6 @@ def _result(test: Test, why: str | None, ending: Ending, share: float = 0.0, kin
     )
 
 
-def _over(ending: Ending, limits: RunLimits) -> str | None:
-    """The bound that the run passed, in words."""
-    return {
-        "cpu": f"over {limits.seconds:g} s of CPU",
-        "wall": f"over {limits.wall_seconds:.3g} s, though it hardly computed",
-        "memory": f"over {limits.memory_mb} MB of memory",
-        "processes": f"over {limits.processes} processes",
-    }.get(ending.kind)
-
-
 def _died(ending: Ending) -> str:
     if ending.status < 0:
         return f"it was ended by signal {-ending.status}"
@@ -554,7 +534,7 @@ _NAME = re.compile(r"\s*([A-Za-z_]\w*)")
 
 
 def _packages_of_tests(test: CodeTest) -> tuple[str, ...]:
-    needs = "import pytest" if test.framework == "pytest" else ""
+    needs = "import pytest" if test.framework == "pytest" or "pytest.raises(" in test.source else ""
     return _packages_of(f"{needs}\n{test.setup}\n{test.source}", test.modules)
 
 

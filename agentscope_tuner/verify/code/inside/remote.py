@@ -8,8 +8,11 @@ from __future__ import annotations
 import builtins
 import dataclasses
 import operator
+import os
+import random
 import sys
 import threading
+import time
 import types
 import warnings
 from collections.abc import Callable, Generator
@@ -18,6 +21,7 @@ from typing import Any
 from agentscope_tuner.verify.code.inside.code_values import pack, unpack
 from agentscope_tuner.verify.code.inside.line import JailLine, LineEndedError, change
 from agentscope_tuner.verify.code.inside.stand_ins import (
+    CannotTravelError,
     Difference,
     StandIn,
     StandInClass,
@@ -37,6 +41,19 @@ _NOT_RAISED = (KeyboardInterrupt, GeneratorExit, BaseException)
 _NOT_FROM = {"unittest", "bdb", "concurrent", "asyncio"}
 # What a test lends to be called alone
 _CALLED = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, type)
+
+
+_HOMES: list[tuple[str, Any, str]] = [
+    ("builtins", builtins, "print open"),
+    ("os", os, "getenv listdir"),
+    ("os.path", os.path, "exists isfile isdir"),
+    ("time", time, "time sleep monotonic perf_counter"),
+    ("random", random, "random randint randrange choice choices shuffle sample uniform"),
+]
+#: Standard functions that a test may replace, which the program then asks it for: module, name, and the real one.
+PATCHABLE = {
+    f"{home}.{name}": (module, name, getattr(module, name)) for home, module, names in _HOMES for name in names.split()
+}
 
 
 class ProgramError(Exception):
@@ -78,6 +95,8 @@ class Program:
         # a test may ask from several threads
         self._turn = threading.RLock()
         self._shared: dict[int, tuple[Any, object]] = {}
+        self._replaced: dict[str, object] = {}
+        self._environment = dict(os.environ)
 
     def broke(self, error: BaseException | None) -> bool:
         """Whether it may be the program's doing that its tests ended with `error`, outside of any test."""
@@ -91,6 +110,9 @@ class Program:
         except LineEndedError:
             self.is_to_blame = True
             raise
+        # a test that sets it wants the program's numbers to repeat
+        own_seed = random.seed
+        random.seed = lambda *given: (own_seed(*given), self.ask({"do": "seed"}, given))[0]
 
     def names(self) -> list[str]:
         """The names that `from program import *` would bring."""
@@ -134,6 +156,10 @@ class Program:
         self._questions += 1
         if changed := self._changes():
             request = {**request, "shared": changed}
+        if patched := self._patches():
+            request = {**request, "patched": patched}
+        if variables := self._variables():
+            request = {**request, "variables": variables}
         try:
             self._line.send(request)
             while "back" in (reply := self._line.receive()):
@@ -157,6 +183,24 @@ class Program:
                 changed[str(number)] = now
                 self._shared[number] = (own, now)
         return changed
+
+    def _patches(self) -> dict[str, object]:
+        """What the test has put in the place of a standard function since the last question, or back in it."""
+        now = {name: getattr(module, own) for name, (module, own, _) in PATCHABLE.items()}
+        now = {name: one for name, one in now.items() if one is not PATCHABLE[name][2]}
+        if "builtins.open" in now and not _is_mock(now["builtins.open"]):
+            self.cannot_travel = "they replace 'builtins.open' by what may open their own files"
+            raise CannotTravelError(self.cannot_travel)
+        before, self._replaced = self._replaced, now
+        changed = {name: self.pack(one) for name, one in now.items() if before.get(name) is not one}
+        return changed | dict.fromkeys(before.keys() - now.keys())
+
+    def _variables(self) -> dict[str, str | None]:
+        """What the test has set in the environment since the last question; None is for what it took away."""
+        now = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+        before, self._environment = self._environment, now
+        changed = {name for name in {*before, *now} if before.get(name) != now.get(name)}
+        return {name: now.get(name) for name in changed}
 
     def _share(self, number: int, new: object) -> Any:
         own = self.unpack(new)
@@ -242,6 +286,7 @@ class Program:
         told: dict[str, object] = {"id": number, "has": [name for name in _OF_OBJECTS if _has(value, name)]}
         if isinstance(value, _CALLED):
             told |= {"name": getattr(value, "__name__", ""), "doc": value.__doc__}
+            told["binds"] = isinstance(value, types.FunctionType)
         return {"g": told}
 
     def _serve(self, asked: Any) -> dict[str, Any]:
@@ -329,7 +374,12 @@ class Program:
                 kind: type = type(name, tuple(bases), {**space, "_words": None, "__str__": _words_of})
             else:
                 own = StandInTuple if told["fields"] else StandIn
-                fields = {"_fields": tuple(map(str, told["fields"]))} if told["fields"] else {}
+                fields: dict[str, Any] = {"_fields": tuple(map(str, told["fields"]))} if told["fields"] else {}
+                # a class of the tests' calls it, and nothing else
+                fields["__init__"] = lambda *given, **more: self.ask(
+                    {"do": "attr", "h": told["id"], "name": "__init__"}
+                )(*given, **more)
+                fields |= {"__next__": StandInIterator.__next__} if told["next"] else {}
                 plain = next((_PLAIN[one] for one in told["builtin"] if one in _PLAIN), None)
                 kind = StandInClass(name, tuple(bases) or (own,), space | fields | _as_data(told["data"], plain))
             self._classes[told["id"]] = kind
@@ -363,8 +413,7 @@ class Program:
                 one = StandInFunction(self, number, str(told.get("name", "")), told.get("doc"))
             else:
                 plain = not isinstance(kind, StandInClass)
-                # an iterator of the standard library, such as a generator, stands for its items
-                one = object.__new__(StandInIterator if told.get("next") else StandIn if plain else kind)
+                one = object.__new__(kind if not plain else StandInIterator if told["class"].get("next") else StandIn)
                 for name, value in (("_program", self), ("_number", number), ("_made", False)):
                     object.__setattr__(one, name, value)
             self._stand_ins[number] = one
@@ -400,10 +449,27 @@ class Program:
             object.__setattr__(one, "_made", vars(kind).get("_is_class", False))
         return one
 
+    def derive(self, kind: type, space: dict[str, object]) -> int:
+        """Have the program make a class of the test's, built on its own; the number of it."""
+        told = {name: self.pack(part) for name, part in space.items()}
+        bases = [self.pack(base) for base in kind.__bases__]
+        number = int(self.ask({"do": "class", "name": kind.__name__, "space": told, "bases": bases}))
+        self._classes[number] = kind
+        return number
+
     def call(self, number: int, arguments: tuple[object, ...], named: dict[str, object]) -> Any:
         """Call an object of the program."""
         told = {name: self.pack(part) for name, part in named.items()}
         return self.ask({"do": "call", "h": number, "named": told, "args": []}, arguments)
+
+
+def _is_mock(one: Any) -> bool:
+    """Whether it is a mock with nothing real behind it."""
+    if type(one).__module__ != "unittest.mock" or one._mock_wraps is not None:
+        return False
+    effect = one.side_effect
+    raises = isinstance(effect, BaseException) or (isinstance(effect, type) and issubclass(effect, BaseException))
+    return effect is None or raises or getattr(effect, "__module__", "") == "unittest.mock"
 
 
 def _read_lent(one: Any, name: str) -> Any:
@@ -485,5 +551,5 @@ def _as_data(names: list[str], plain: type | None) -> dict[str, Any]:
 
 def _words_of(self: BaseException) -> str:
     words: str | None = self._words  # type: ignore[attr-defined]
-    built_in: Any = next(kind for kind in type(self).__mro__ if "_words" not in vars(kind))
+    built_in: Any = next(kind for kind in type(self).__mro__ if not hasattr(kind, "_words"))
     return str(built_in.__str__(self)) if words is None else words

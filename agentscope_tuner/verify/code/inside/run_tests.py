@@ -24,7 +24,7 @@ from typing import Any
 from agentscope_tuner._jail.inside import LINE, begin, leave
 from agentscope_tuner.verify.code.inside import run_program
 from agentscope_tuner.verify.code.inside.line import JailLine
-from agentscope_tuner.verify.code.inside.remote import Program
+from agentscope_tuner.verify.code.inside.remote import PATCHABLE, Program
 from agentscope_tuner.verify.code.inside.stand_ins import PYTEST_FILE
 
 _MOST_WORDS = 300
@@ -35,10 +35,6 @@ class BrokenTestsError(Exception):
     """The tests cannot be run, whatever the program is."""
 
 
-class SharedInterpreterError(BrokenTestsError):
-    """The tests need the program in their own interpreter."""
-
-
 def run(payload: bytes) -> int:
     """Run the tests that `payload` describes, and leave their report."""
     asked = json.loads(payload)
@@ -47,17 +43,19 @@ def run(payload: bytes) -> int:
     program = _OwnProgram(asked) if is_inside else Program(JailLine(LINE))
     report: dict[str, Any]
     try:
+        _compiled(asked["source"])
+        if not is_inside and (why := _shared(ast.parse(asked["source"]), asked["modules"])):
+            program.cannot_travel = why
+            raise BrokenTestsError(why)
         program.wait_until_loaded()
         outcomes = _RUNNERS[asked["kind"]](asked, program)
         if not outcomes:
             raise BrokenTestsError("no test was found")
-        if program.cannot_travel:
-            raise SharedInterpreterError(program.cannot_travel)
-        if not (program.is_to_blame or (program.has_given and asked["kind"] != "check")):
+        if program.cannot_travel or not (program.is_to_blame or (program.has_given and asked["kind"] != "check")):
             raise BrokenTestsError("the tests ask nothing of the program")
         report = {"tests": [[name, why] for name, why in outcomes]}
     except BrokenTestsError as exc:
-        report = {"broken": str(exc)[:_MOST_WORDS], "shared": isinstance(exc, SharedInterpreterError)}
+        report = {"broken": (program.cannot_travel or str(exc))[:_MOST_WORDS], "shared": bool(program.cannot_travel)}
     except BaseException as exc:  # noqa: BLE001 - every way to end without a report is a report
         report = {"tests": [["the tests", _words(exc)]]} if program.broke(exc) else {"broken": _words(exc)}
     leave(json.dumps(report | {"nonce": asked.get("nonce")}).encode())
@@ -186,10 +184,10 @@ def _world(setup: str, source: str, program: Program) -> dict[str, Any]:
     return names
 
 
-# modules that data sets' tests use without importing them
+# Modules that data sets' tests use without importing them
 _STANDARD = {
     *("bisect", "cmath", "collections", "copy", "datetime", "decimal", "fractions", "functools", "heapq"),
-    *("itertools", "json", "math", "operator", "os", "random", "re", "statistics", "string", "sys"),
+    *("itertools", "json", "math", "operator", "os", "pytest", "random", "re", "statistics", "string", "sys"),
 }
 
 
@@ -208,7 +206,7 @@ def _asserts(asked: dict[str, Any], program: Program) -> list[tuple[str, str | N
     raised = _raised(_compiled(source), names)
     if raised is not None and not isinstance(raised, AssertionError) and not program.broke(raised):
         raise BrokenTestsError(f"the tests fail without the program: {_words(raised)}")
-    return [(asked["name"], None if raised is None else _words(raised))]
+    return [(f"test {asked['number']}", None if raised is None else _words(raised))]
 
 
 def _check(asked: dict[str, Any], program: Program) -> list[tuple[str, str | None]]:
@@ -269,14 +267,10 @@ def _file(asked: dict[str, Any], program: Program) -> list[tuple[str, str | None
     source, modules = asked["source"], asked["modules"]
     code = _compiled(source)
     named = _free_names(source)
-    is_inside = isinstance(program, _OwnProgram)
-    if not is_inside:
+    if not isinstance(program, _OwnProgram):
         sys.meta_path.insert(0, _Finder(modules, program, named))
     tree = ast.parse(source)
-    imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
-    imported = {name for node in imports for name in _modules_of(node)}
-    if not is_inside and (why := _shared(tree, imported, modules)):
-        raise SharedInterpreterError(why)
+    imported = _imported(tree)
     if "pytest" in imported or (asked["framework"] == "pytest" and _needs_pytest(tree)):
         if imported.isdisjoint(modules) and named and "__future__" not in imported:
             source = f"from {modules[0]} import {', '.join(named)}\n{source}"
@@ -291,30 +285,33 @@ def _file(asked: dict[str, Any], program: Program) -> list[tuple[str, str | None
         if program.broke(exc):
             return [("the tests' imports", _words(exc))]
         raise BrokenTestsError(f"the tests cannot be imported: {_words(exc)}") from None
-    return _with_unittest(module) + _plain_functions(module)
+    return _with_unittest(module)
 
 
 # What reaches into the world around a program, which is another one in its own jail
 _OF_FILES = {"open", "tmp_path", "tmpdir", "tmp_path_factory", "tempfile"}
 _OF_STATE = {"pickle", "gc", "freezegun", "time_machine", "caplog", "recwarn", "capfd"}
 _OF_WORLD = {
-    *("random.seed", "np.random.seed", "numpy.random.seed", "os.environ", "os.chdir", "os.putenv", "self.assertLogs"),
-    *("monkeypatch.setenv", "monkeypatch.delenv", "monkeypatch.chdir", "monkeypatch.syspath_prepend"),
-    *("inspect.getsource", "inspect.signature", "inspect.getfullargspec", "inspect.isfunction"),
+    *("np.random.seed", "numpy.random.seed", "os.chdir", "os.putenv", "self.assertLogs"),
+    *("monkeypatch.chdir", "monkeypatch.syspath_prepend"),
 }
+# Looks at values, which a stand-in has as well
+_INSPECTED = {"isgenerator", "isclass", "isawaitable", "iscoroutine", "iscoroutinefunction"}
 _OF_CODE = {"__code__", "__closure__", "__annotations__"}
 _PATCHES = {"patch", "object", "dict", "multiple", "setattr", "delattr", "setitem", "delitem"}
 # What a program in another jail does ask its tests for
-_SERVED = {"builtins.input", "sys.stdin", "sys.stdout", "sys.stderr"}
+_SERVED = {"builtins.input", "sys.stdin", "sys.stdout", "sys.stderr", "os.environ", *PATCHABLE}
 
 
-def _shared(tree: ast.Module, imported: set[str], modules: Sequence[str]) -> str | None:
+def _shared(tree: ast.Module, modules: Sequence[str]) -> str | None:
     """What the tests share with the program's interpreter; None where calls and data are enough."""
     nodes = list(ast.walk(tree))
-    names = {node.arg for node in nodes if isinstance(node, ast.arg)} | imported
+    names = {node.arg for node in nodes if isinstance(node, ast.arg)} | _imported(tree)
     names |= {node.func.id for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
     found = names & (_OF_FILES | _OF_STATE)
     attributes = [node for node in nodes if isinstance(node, ast.Attribute)]
+    looks = {node.attr for node in attributes if ast.unparse(node.value) == "inspect"}
+    found |= {"inspect"} if "inspect" in names and not (looks and looks <= _INSPECTED) else set()
     found |= {node.attr for node in attributes} & _OF_CODE | {ast.unparse(node) for node in attributes} & _OF_WORLD
     found |= {what for node in nodes if isinstance(node, ast.Call) and (what := _patched(node, tree, modules))}
     return f"they use {min(found)!r}" if found else None
@@ -352,6 +349,11 @@ def _needs_pytest(tree: ast.Module) -> bool:
             if function.name.startswith(("setup_", "teardown_")) or (function.name.startswith("test") and taken > 0):
                 return True
     return False
+
+
+def _imported(tree: ast.Module) -> set[str]:
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+    return {name for node in imports for name in _modules_of(node)}
 
 
 def _modules_of(node: ast.Import | ast.ImportFrom) -> list[str]:
@@ -395,39 +397,23 @@ class _Outcomes(unittest.TestResult):
 
 
 def _with_unittest(module: types.ModuleType) -> list[tuple[str, str | None]]:
+    """The outcomes of its TestCases, and of the functions and classes that pytest would find."""
+    suite = unittest.defaultTestLoader.loadTestsFromModule(module)
+    for name, one in list(vars(module).items()):
+        if name.startswith("test") and isinstance(one, types.FunctionType):
+            if inspect.signature(one).parameters:
+                raise BrokenTestsError(f"{name} takes arguments: say that the framework is pytest")
+            suite.addTest(_PlainTest(one))
+        elif name.startswith("Test") and type(one) is type and not issubclass(one, unittest.TestCase):
+            suite.addTest(unittest.defaultTestLoader.loadTestsFromTestCase(type(name, (one, unittest.TestCase), {})))
     tally = _Outcomes()
-    unittest.defaultTestLoader.loadTestsFromModule(module).run(tally)
+    suite.run(tally)
     return tally.outcomes
 
 
-def _plain_functions(module: types.ModuleType) -> list[tuple[str, str | None]]:
-    """`test_…` functions, and the methods of `Test…` classes, as pytest would find them."""
-    found: list[tuple[str, Any]] = []
-    for name, one in list(vars(module).items()):
-        if name.startswith("test") and isinstance(one, types.FunctionType):
-            found.append((name, one))
-        elif name.startswith("Test") and isinstance(one, type) and not issubclass(one, unittest.TestCase):
-            found += [(f"{name}.{method}", (one, method)) for method in vars(one) if method.startswith("test")]
-    outcomes: list[tuple[str, str | None]] = []
-    for name, one in found:
-        if isinstance(one, types.FunctionType) and inspect.signature(one).parameters:
-            raise BrokenTestsError(f"{name} takes arguments: say that the framework is pytest")
-        outcomes.append((name, _called(one)))
-    return outcomes
-
-
-def _called(one: Any) -> str | None:
-    try:
-        if isinstance(one, tuple):
-            holder = one[0]()
-            for before in ("setup_method", "setUp"):
-                if hasattr(holder, before):
-                    getattr(holder, before)(*[None] * len(inspect.signature(getattr(holder, before)).parameters))
-            one = getattr(holder, one[1])
-        one()
-    except BaseException as exc:  # noqa: BLE001 - any exception fails a test
-        return _words(exc)
-    return None
+class _PlainTest(unittest.FunctionTestCase):
+    def id(self) -> str:
+        return str(super().id()).rpartition(".")[2]
 
 
 def _with_pytest(source: str, program: Program) -> list[tuple[str, str | None]]:

@@ -16,6 +16,8 @@ import io
 import json
 import math
 import operator
+import os
+import random
 import sys
 import types
 import warnings
@@ -53,6 +55,7 @@ _OPERATORS: dict[str, Callable[..., Any]] = {
     "copy": copy.copy,
     "deepcopy": copy.deepcopy,
     "vars": vars,
+    "dir": dir,
     "send": lambda one, value: one.send(value),
     "throw": lambda one, *raised: one.throw(_error(*raised)[1]),
     "close": lambda one: one.close(),
@@ -126,7 +129,8 @@ class _Server:
         self._lent_classes: dict[type, int] = {}
         # objects of a program's own list, text or number, made by the tests
         self._own: dict[int, object] = {}
-        self._before: dict[str, object] = {}
+        self._before: dict[tuple[int, str], object] = {}
+        self._real: dict[str, object] = {}
         self._warned: list[list[object]] = []
         self._module = module
 
@@ -153,6 +157,7 @@ class _Server:
         sys.stdout, sys.stderr = printed, wrong
         try:
             self._take_changes(request.get("shared", {}))
+            self._patch(request.get("patched", {}), request.get("variables", {}))
             reply = self._do(request)
         except LineEndedError:
             raise
@@ -192,6 +197,17 @@ class _Server:
             change(self._kept[int(number)], self._unpack(new))
             self._shared[int(number)] = self._pack(self._kept[int(number)])
 
+    def _patch(self, patched: dict[str, object], variables: dict[str, str | None]) -> None:
+        """Put what the tests have in the place of standard functions, or those again; and set the environment."""
+        os.environ.update({name: value for name, value in variables.items() if value is not None})
+        for name in (name for name, value in variables.items() if value is None):
+            os.environ.pop(name, None)
+        for path, value in patched.items():
+            home, _, name = path.rpartition(".")
+            module = importlib.import_module(home)
+            self._real.setdefault(path, getattr(module, name))
+            setattr(module, name, self._real[path] if value is None else self._unpack(value))
+
     def _changes(self) -> dict[str, object]:
         now = {number: self._pack(self._kept[number]) for number in self._shared}
         changed = {str(number): packed for number, packed in now.items() if packed != self._shared[number]}
@@ -209,22 +225,19 @@ class _Server:
             return {"ok": self._share(getattr(self._module, request["name"]))}
         if do == "method":
             return {"ok": self._pack(run_program.find(self._module, request["name"]))}
-        if do == "unpatch":
-            setattr(self._module, request["name"], self._before[request["name"]])
-            return {"ok": None}
-        if do == "patch":
-            self._before.setdefault(request["name"], getattr(self._module, request["name"], None))
-            setattr(self._module, request["name"], self._unpack(request["value"]))
-            return {"ok": None}
+        if do in ("patch", "unpatch"):
+            return self._change(do == "patch", self._module, request)
+        if do == "seed":
+            return {"ok": random.seed(*map(self._unpack, request["args"]))}
+        if do == "class":
+            return {"ok": self._keep(self._derived(request))}
         one: Any = self._kept[request["h"]]
+        if do == "above":
+            return {"ok": self._pack(getattr(super(self._kept[request["class"]], one), request["name"]))}
         if do == "attr":
             return {"ok": self._share(getattr(one, request["name"]))}
-        if do == "set":
-            setattr(one, request["name"], self._unpack(request["value"]))
-            return {"ok": None}
-        if do == "delete":
-            delattr(one, request["name"])
-            return {"ok": None}
+        if do in ("set", "delete"):
+            return self._change(do == "set", one, request)
         if do == "plain":
             return {"ok": pack(one, self._handle, is_plain=True)}
         before = request["args"]
@@ -236,6 +249,28 @@ class _Server:
             if request.get("makes") and self._is_own(answer):
                 self._own[id(answer)] = answer
         return self._with_changes(answer, arguments, before)
+
+    def _change(self, sets: bool, one: Any, request: dict[str, Any]) -> dict[str, Any]:
+        """Set an attribute, or delete it; what a test has set in a class or the module is a patch, which so ends."""
+        name, holds = request["name"], isinstance(one, type | types.ModuleType)
+        if sets:
+            if holds and name in vars(one):
+                self._before.setdefault((id(one), name), vars(one)[name])
+            value = self._unpack(request["value"])
+            setattr(one, name, _method(value) if isinstance(one, type) else value)
+        elif (id(one), name) in self._before:
+            setattr(one, name, self._before.pop((id(one), name)))
+        else:
+            delattr(one, name)
+        return {"ok": None}
+
+    def _derived(self, request: dict[str, Any]) -> type:
+        """A class of the tests' that is built on one of the program's; its methods are asked of them."""
+        space = {name: _method(self._unpack(part)) for name, part in request["space"].items()}
+        space["__module__"] = self._module.__name__
+        return types.new_class(
+            request["name"], tuple(map(self._unpack, request["bases"])), {}, lambda own: own.update(space)
+        )
 
     def _with_changes(self, answer: object, arguments: list[object], before: list[object]) -> dict[str, Any]:
         """The answer, and what the program made of the lists it was given."""
@@ -290,7 +325,6 @@ class _Server:
             told["class"] = self._class(value)
         else:
             told["class"] = self._class(type(value))
-            told["next"] = isinstance(value, collections.abc.Iterator)
             if kind == "function":
                 told["name"], told["doc"] = str(getattr(value, "__name__", "")), value.__doc__
         return {"h": told}
@@ -305,6 +339,7 @@ class _Server:
             "id": self._keep(kind),
             "fields": [str(name) for name in fields],
             "data": [str(name) for name in getattr(kind, "__dataclass_fields__", ())],
+            "next": issubclass(kind, collections.abc.Iterator),
             "name": kind.__name__,
             "bases": bases,
             "builtin": builtin,
@@ -338,9 +373,9 @@ class _Server:
         told = value["g"]
         if told["id"] not in self._lent:
             one = _lent_class(*told["has"])(self, told["id"])
-            for name in ("name", "doc"):
+            for name, own in (("name", "__name__"), ("doc", "__doc__"), ("binds", "_binds")):
                 if name in told:
-                    object.__setattr__(one, f"__{name}__", told[name])
+                    object.__setattr__(one, own, told[name])
             self._lent[told["id"]] = one
         return self._lent[told["id"]]
 
@@ -397,6 +432,8 @@ def _named(name: str, *fields: str) -> Any:
 class _Lent:
     """An object of the tests, such as a function or a node that they hand to the program."""
 
+    _binds = False
+
     def __init__(self, server: _Server, number: int) -> None:
         object.__setattr__(self, "_server", server)
         object.__setattr__(self, "_number", number)
@@ -412,6 +449,13 @@ class _Lent:
 
     def __instancecheck__(self, other: object) -> Any:
         return self._server.back(self._number, "isinstance", (other,))
+
+
+def _method(value: Any) -> Any:
+    """A function of the tests' as a class may hold it; anything else as it is."""
+    if not isinstance(value, _Lent) or not value._binds:
+        return value
+    return lambda *arguments, **named: value(*arguments, **named)
 
 
 @functools.cache

@@ -7,14 +7,22 @@ Such operators are for objects that the test has made itself, by calling a class
 
 from __future__ import annotations
 
+import builtins
 import dis
+import math
 import operator
+import random
+import sys
 import types
 import unittest
 from collections.abc import Callable, Iterator
+from decimal import Decimal
 from typing import Any
 
 PYTEST_FILE = "test_program.py"
+_MOST_LIKELY = 64
+# no test can seed it
+_dice = random.SystemRandom()
 
 _PLAIN_METHODS = {
     name for kind in (str, bytes, list, tuple, dict, set, int, float) for name in dir(kind) if name[0] != "_"
@@ -130,11 +138,21 @@ class StandInClass(type):
     _program: Any
 
     def __new__(cls, name: str, bases: tuple[type, ...], space: dict[str, Any]) -> Any:
-        if "_program" not in space:
-            why = f"its class {name} is built on a class of the program"
-            bases[0]._program.cannot_travel = why  # type: ignore[attr-defined]
-            raise CannotTravelError(why)
-        return super().__new__(cls, name, bases, space)
+        if "_program" in space:
+            return super().__new__(cls, name, bases, space)
+        program = bases[0]._program  # type: ignore[attr-defined]
+        told = {key: value for key, value in space.items() if key not in _OF_CLASS}
+        if not all(isinstance(value, types.FunctionType | int | float | str | list | dict) for value in told.values()):
+            program.cannot_travel = f"its class {name} is built on a class of the program"
+            raise CannotTravelError(program.cannot_travel)
+        builtins.super = _super  # type: ignore[assignment, misc]
+        # its methods are here, and the program is lent them
+        made = super().__new__(cls, name, bases, {**space, "_program": program, "_is_class": True})
+        type.__setattr__(made, "_number", program.derive(made, told))
+        return made
+
+    def __init__(cls, name: str, bases: tuple[type, ...], space: dict[str, Any]) -> None:
+        super().__init__(name, bases, space)
 
     def __call__(cls, *arguments: object, **named: object) -> Any:
         return cls._program.make(cls, cls._number, arguments, named)
@@ -149,6 +167,15 @@ class StandInClass(type):
             object.__setattr__(found, "_made", True)
         return found
 
+    def __setattr__(cls, name: str, value: object) -> None:
+        cls._program.ask({"do": "set", "h": cls._number, "name": name, "value": cls._program.pack(value)})
+
+    def __delattr__(cls, name: str) -> None:
+        cls._program.ask({"do": "delete", "h": cls._number, "name": name})
+
+    def __dir__(cls) -> list[str]:
+        return sorted(cls._program.ask({"do": "op", "op": "dir", "h": cls._number, "args": []}))
+
     def __iter__(cls) -> Iterator[Any]:
         return iter(cls._program.ask({"do": "op", "op": "iter", "h": cls._number, "args": []}))
 
@@ -157,6 +184,34 @@ class StandInClass(type):
 
     def __len__(cls) -> int:
         return int(cls._program.ask({"do": "op", "op": "len", "h": cls._number, "args": []}))
+
+
+_OF_CLASS = {
+    "__module__",
+    "__qualname__",
+    "__classcell__",
+    "__firstlineno__",
+    "__static_attributes__",
+    "__annotations__",
+}
+_own_super = super
+
+
+def _super(*given: Any) -> Any:
+    """`super`, which also knows what the program defines above a class of the tests."""
+    if not given:
+        frame = sys._getframe(1)
+        given = (frame.f_locals["__class__"], frame.f_locals[frame.f_code.co_varnames[0]])
+    return _Above(*given) if isinstance(given[0], StandInClass) else _own_super(*given)
+
+
+class _Above:
+    def __init__(self, kind: StandInClass, one: Any) -> None:
+        self.kind, self.one = kind, one
+
+    def __getattribute__(self, name: str) -> Any:
+        kind, one = (object.__getattribute__(self, part) for part in ("kind", "one"))
+        return kind._program.ask({"do": "above", "h": number_of(one), "class": kind._number, "name": name})
 
 
 class StandIn:
@@ -204,7 +259,9 @@ class StandIn:
         return any(item is one or item == one for one in self)
 
     def __iter__(self) -> Iterator[Any]:
-        return iter(self._operate("iter"))
+        found = self._operate("iter")
+        # one that is its own iterator must not be asked for it again
+        return found if hasattr(type(found), "__next__") else iter(found)
 
     def __hash__(self) -> int:
         return hash(self._operate("hash"))
@@ -217,14 +274,16 @@ class StandIn:
             return True
         if self._is_data(other):
             return self._data() == other
-        return self._may_meet(other) and self._operate("eq", other) is True and not self._equals_anything()
+        if self._may_meet(other):
+            return self._operate("eq", other) is True and not self._equals_anything()
+        return self._made and self._knows(other)
 
     def __ne__(self, other: object) -> Any:
         if self is other:
             return False
         if self._is_data(other):
             return self._data() != other
-        return not self._may_meet(other) or self._operate("ne", other) is True
+        return self._operate("ne", other) is True if self._may_meet(other) else not self == other
 
     def __enter__(self) -> Any:
         return self._operate("enter")
@@ -251,6 +310,11 @@ class StandIn:
         # it asks for what only its own have
         except Exception:  # noqa: BLE001
             return False
+
+    def _knows(self, other: object) -> bool:
+        """Whether its class says that it equals `other`, and none of the values that are as likely to be expected."""
+        equal = [one for one in _likely(other) if self._operate("eq", one) is True]
+        return len(equal) == 1 and equal[0] == other
 
     def _may_meet(self, other: object) -> bool:
         """Whether the program's own class may say how this object compares: with one that the test has made."""
@@ -287,6 +351,22 @@ class StandIn:
         if isinstance(answer, StandIn) and type(answer) is type(self) and self._made:
             object.__setattr__(answer, "_made", True)
         return answer
+
+
+def _likely(value: Any) -> list[Any]:
+    """Numbers, or lists of them, among which nobody can tell the expected one; nothing for other data."""
+    if type(value) in (list, tuple) and value:
+        at = _dice.randrange(len(value))
+        return [type(value)([*value[:at], one, *value[at + 1 :]]) for one in _likely(value[at])]
+    if type(value) not in (int, float) or not math.isfinite(value):
+        return []
+    # as round as the expected one, which stands anywhere among them
+    before = _dice.randrange(_MOST_LIKELY)
+    if isinstance(value, int):
+        zeros = len(str(value)) - len(str(value).rstrip("0"))
+        return [value + (at - before) * 10**zeros for at in range(_MOST_LIKELY)]
+    step = Decimal(1).scaleb(int(Decimal(repr(value)).normalize().as_tuple().exponent))
+    return [float(Decimal(repr(value)) + (at - before) * step) for at in range(_MOST_LIKELY)]
 
 
 class Difference:
@@ -354,6 +434,8 @@ class StandInTuple(tuple[Any, ...]):
 
 
 class StandInIterator(StandIn):
+    """An object of the standard library's, such as one of `zip`, that stands for its items."""
+
     def __iter__(self) -> Iterator[Any]:
         return self
 

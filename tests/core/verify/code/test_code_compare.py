@@ -106,3 +106,28 @@ def test_items_in_any_order_where_the_row_says_so() -> None:
 def test_a_number_too_long_to_print_is_another() -> None:
     for got, expected in (([10**5000, 2], [1, 2]), ({10**5000: 2}, {"a": 2}), (10**5000, 1.5)):
         assert not same_value(got, [expected], tolerance=1e-6, unordered=True)
+
+
+def test_many_items_in_any_order_are_compared_at_once() -> None:
+    """Each was searched for among all others: three thousand took six seconds, and a policy may choose the order."""
+    rows = [[number, number + 0.5, {"a": number}] for number in range(30_000)]
+    assert same_value(rows[::-1], [rows], tolerance=1e-6, unordered=True)
+    assert not same_value([*rows[:0:-1], [0, 0.5, {"a": 1}]], [rows], tolerance=1e-6, unordered=True)
+    assert not same_value([[0, 0.5000001, {}]] * len(rows), [rows], tolerance=1e-6, unordered=True)
+
+
+@pytest.mark.parametrize(
+    ("got", "expected", "same"),
+    [
+        ([0, "", [], None], [None, [], "", 0], True),
+        ([1.0, 2], [2.0, 1], True),
+        ([[1.0000001, 2]], [[1.0, 2]], True),
+        ([(1, 2), (2, 1)], [[2, 1], [1, 2]], True),
+        ([True, 1], [1, 1], False),
+        ([1, 1, 2], [1, 2, 2], False),
+        ([0.1 + 0.2, 0.3], [0.3, 0.3], True),
+        ([{"a": 1, "b": [2]}], [{"b": [2], "a": 1}], True),
+    ],
+)
+def test_items_in_any_order(got: list[object], expected: list[object], same: bool) -> None:
+    assert same_value(got, [expected], tolerance=1e-6, unordered=True) is same

@@ -58,6 +58,9 @@ def test_rows_of_standard_input_and_output(row: object) -> None:
         ({"inputs": ['"a"'], "outputs": ["not JSON"], "fn_name": "f"}, ["a"], ["not JSON"]),
         ({"public_test_cases": json.dumps(_CALLS), "metadata": '{"func_name": "f"}'}, [[1, 2], 3], [True]),
         ([{"input": [1], "output": 2, "fn_name": "f", "type": "function_call"}], [1], [2]),
+        # PrimeIntellect keeps what APPS wraps, DeepCoder names the function in each test
+        ([{"input": [1], "output": [2], "fn_name": "f", "type": "function_call"}], [1], [[2], 2]),
+        ([_CALLS[0] | {"metadata": {"func_name": "f"}}], [[1, 2], 3], [True]),
     ],
 )
 def test_rows_of_calls(row: object, arguments: list[object], expected: list[object]) -> None:
@@ -77,6 +80,16 @@ def test_rows_of_calls(row: object, arguments: list[object], expected: list[obje
         ({"prompt": "def f(x):\n", "test": "def check(candidate): pass", "entry_point": "f"}, ["check"]),
         ({"framework": "pytest", "module": "thing", "test": "def test_a(): pass"}, ["file"]),
         ("from solution import f\ndef test_a():\n    assert f(1)", ["file"]),
+        ({"solution": "f = abs", "test": "from solution import f\ndef test_a():\n    assert f(1)"}, ["file"]),
+        ({"test_code": "from solution import f\ndef test_a():\n    assert f(1)", "style": "instruct"}, ["file"]),
+        (
+            {
+                "prompt": "def f(x):\n",
+                "test": "class T(unittest.TestCase):\n  def test_a(self): f(1)",
+                "entry_point": "f",
+            },
+            ["file"],
+        ),
         ({"inputs": [], "outputs": [], "fn_name": "f", "assert_case": ["assert f(1)"]}, ["assert"]),
     ],
 )
