@@ -81,15 +81,6 @@ def judged_end(judgement: Judgement, seconds: float, config_digest: str = "") ->
         return b', "judgement": ' + plain + b"}\n"
 
 
-def read_end(end: bytes) -> Judgement:
-    """The judgement that `judged_end` wrote."""
-    verdict = json.loads(b"{" + end[2:])["judgement"]
-    verdict.pop("config", None)
-    judgement = Judgement.from_dict(verdict)
-    assert judgement is not None
-    return judgement
-
-
 def _without_judgement(raw: bytes) -> bytes | None:
     """The object without a judgement at its end; None when there is, or may be, a judgement at another place."""
     if b'"judgement"' not in raw:
@@ -141,18 +132,21 @@ class EarlierRow(NamedTuple):
         return self.line.startswith(raw[:-1] + b', "judgement": ') or self.own == own_keys(raw)
 
 
+def earlier_row(line: bytes) -> EarlierRow | None:
+    """A `scored_line`, read; None where it is not whole."""
+    own = object_in(line)
+    if own is None or not line.endswith(b"\n"):
+        return None
+    verdict = own.pop("judgement", None)
+    config = verdict.pop("config", None) if isinstance(verdict, dict) else None
+    return EarlierRow(line, own, Judgement.from_dict(verdict), config)
+
+
 def earlier_rows(path: Path | None) -> Iterator[EarlierRow]:
     """The rows of `path`, up to the first incomplete row: a killed run may have written half a line."""
-    if path is None:
-        return
-    with open(path, "rb") as stream:
-        for line in stream:
-            own = object_in(line)
-            if own is None or not line.endswith(b"\n"):
-                return
-            verdict = own.pop("judgement", None)
-            config = verdict.pop("config", None) if isinstance(verdict, dict) else None
-            yield EarlierRow(line, own, Judgement.from_dict(verdict), config)
+    if path is not None:
+        with open(path, "rb") as stream:
+            yield from iter(lambda: earlier_row(stream.readline()), None)
 
 
 class ScoredFile:
