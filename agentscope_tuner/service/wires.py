@@ -18,7 +18,7 @@ from agentscope_tuner.service.admission import Refusal, ServiceSettings
 from agentscope_tuner.service.metrics import WIRE_NAMES, JudgeMetrics
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
 from agentscope_tuner.task_judge.contract.judgement import Judgement
-from agentscope_tuner.workflow import Identifier, Task, WorkflowOutput, WorkflowTask
+from agentscope_tuner.workflow import Identifier, Task, WorkflowOutput, WorkflowTask, first_problem
 
 _log = logging.getLogger(__name__)
 _RETRY_SECONDS = 1
@@ -99,14 +99,6 @@ def written(data: Any, judgement: Judgement) -> dict[str, Any]:
 def written_late(data: Any) -> dict[str, Any]:
     """The failed verdict on the row `data`, which was not judged in the request's time."""
     return {**written(data, Judgement.failed(DeadlineError("not judged within the request's time"))), "late": True}
-
-
-def first_problem(exc: ValidationError) -> str:
-    """The first problem that pydantic found, with its path."""
-    first = exc.errors(include_url=False, include_input=False, include_context=False)[0]
-    path = ".".join(str(part) for part in first["loc"])
-    more = f" (and {exc.error_count() - 1} more)" if exc.error_count() > 1 else ""
-    return f"{path}: {first['msg']}{more}" if path else f"{first['msg']}{more}"
 
 
 @dataclass(frozen=True, slots=True)
