@@ -175,6 +175,22 @@ def test_a_dead_service_is_a_deadline_error_in_time(fault: str, where: str) -> N
             assert str(judgement.error).startswith("task 't1': HttpJudge: no verdict within 0.25 s")
 
 
+def test_a_refusal_is_told_also_where_the_deadline_ends_the_last_try() -> None:
+    """On a busy machine it was a deadline that passed, which says nothing of a URL that is wrong."""
+    tries = iter([httpx.ConnectError("refused")])
+
+    async def handle(request: httpx.Request) -> httpx.Response:
+        if (error := next(tries, None)) is not None:
+            raise error from ConnectionRefusedError()
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    judge = TaskJudge(HttpJudge(config(deadline=0.5), transport=httpx.MockTransport(handle)), compile_rules([]))
+    judgement = judge.judge(TASK, OUTPUT)
+    assert judgement.cause == Cause.ENDPOINT
+    assert "ConnectError refused; the 0.5 s in all ended try 2" in str(judgement.error)
+
+
 def test_another_address_is_asked_when_one_does_not_answer() -> None:
     asked: list[str] = []
 
