@@ -183,9 +183,13 @@ def object_in(raw: bytes | str) -> dict[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
+# `json.dumps` makes one for each call
+_ENCODER = json.JSONEncoder(ensure_ascii=False)
+
+
 def encoded(value: object) -> bytes:
     """`value` as JSON in UTF-8. A model can write half a surrogate pair: UTF-8 cannot encode it, a JSON escape can."""
     try:
-        return json.dumps(value, ensure_ascii=False).encode()
+        return _ENCODER.encode(value).encode()
     except UnicodeEncodeError:
         return json.dumps(value).encode()
