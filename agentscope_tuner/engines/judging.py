@@ -56,7 +56,7 @@ class RolloutGroup(Block):
         """See Block."""
         return 0
 
-    def items(self) -> Iterator[Rollout]:
+    def unconverted(self) -> Iterator[Rollout]:
         """See Block."""
         return iter(self.rollouts)
 
