@@ -154,6 +154,7 @@ HANDS_ON = re.compile(r"agentscope_tuner/(_run/interrupts|cli/judge|engines/(cre
         ),
     ],
 )
+@pytest.mark.timeout(1800)
 # a file that is opened, and not yet in a `with`, is left to Python
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_no_verdict_that_was_paid_for_is_lost_wherever_the_signal_comes(
@@ -177,6 +178,7 @@ def test_no_verdict_that_was_paid_for_is_lost_wherever_the_signal_comes(
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1800)
 @pytest.mark.parametrize(
     ("number", "output"),
     [
