@@ -465,8 +465,22 @@ def masked(config: DictConfig, environment: Collection[str] = ()) -> dict[str, A
     """`config` as plain data to show, with each likely secret replaced by `***`.
 
     Masked are all values under keys such as `api_key`, `*_token` or `password`. Where an environment variable has such
-    a name, or is one of `environment` (see `Settings`), its value is masked in every string. `astuner` is resolved;
-    other sections keep their interpolations, which only their own programs can resolve.
+    a name, or is one of `environment` (see `Settings`), its value is masked in every string. See `plain_data`.
+
+    Raises:
+        ConfigError: an interpolation under `astuner` cannot be resolved.
+    """
+    secrets = [
+        value
+        for key, value in os.environ.items()
+        if (_is_secret(key) and len(value) >= 8) or (key in environment and len(value) >= _LEAST_MASKED)
+    ]
+    return {key: _mask(key, value, secrets) for key, value in plain_data(config).items()}
+
+
+def plain_data(config: DictConfig) -> dict[str, Any]:
+    """`config` as plain data: `astuner` is resolved, other sections keep their interpolations, which only their own
+    programs can resolve.
 
     Raises:
         ConfigError: an interpolation under `astuner` cannot be resolved.
@@ -478,12 +492,7 @@ def masked(config: DictConfig, environment: Collection[str] = ()) -> dict[str, A
             plain["astuner"] = OmegaConf.to_container(config.astuner, resolve=True)
         except OmegaConfBaseException as exc:
             raise ConfigError(f"cannot resolve astuner: {exc}") from exc
-    secrets = [
-        value
-        for key, value in os.environ.items()
-        if (_is_secret(key) and len(value) >= 8) or (key in environment and len(value) >= _LEAST_MASKED)
-    ]
-    return {str(key): _mask(str(key), value, secrets) for key, value in plain.items()}
+    return {str(key): value for key, value in plain.items()}
 
 
 def _mask(key: str, value: Any, secrets: Sequence[str]) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any, Protocol, runtime_checkable
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 if TYPE_CHECKING:
     from agentscope_tuner.model_tuner import ModelTuner
@@ -89,6 +89,14 @@ class Rollout(_Boundary):
     task: Task
     output: WorkflowOutput
     label: dict[str, Any] | None = None
+
+
+def first_problem(exc: ValidationError) -> str:
+    """The first problem that pydantic found, with its path."""
+    first = exc.errors(include_url=False, include_input=False, include_context=False)[0]
+    path = ".".join(str(part) for part in first["loc"])
+    more = f" (and {exc.error_count() - 1} more)" if exc.error_count() > 1 else ""
+    return f"{path}: {first['msg']}{more}" if path else f"{first['msg']}{more}"
 
 
 class Workflow:

@@ -38,7 +38,7 @@ class Trip:
             done.set()
 
         loops.get_loop().call_soon_threadsafe(there)
-        done.wait(5)
+        assert done.wait(60)
         sys.setprofile(hook)
 
     def _note(self, frame: FrameType, event: str, argument: object) -> None:

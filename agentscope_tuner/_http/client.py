@@ -288,7 +288,8 @@ class HttpExchange:
             # reported as a time-out
             number = where.rpartition(" ")[2]
             words = f"{earlier.error.message}; the {self.limits.deadline:g} s in all ended try {number}"
-        elif earlier is not None:
+            return _FailedTry(self._peer.timeout(words[:_MOST_CHARS]), earlier.cause, passing)
+        if earlier is not None:
             words = f"{words}; before that {earlier.error.message}"
         return _FailedTry(self._peer.timeout(words[:_MOST_CHARS]), exc, passing)
 

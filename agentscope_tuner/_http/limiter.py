@@ -6,10 +6,8 @@ import asyncio
 import heapq
 import itertools
 import math
-import os
 import random
 import socket
-import threading
 import time
 import weakref
 from collections import deque
@@ -17,6 +15,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
+
+from agentscope_tuner._run.forks import own_lock
 
 # When a request is sent again: retries end with the call's deadline. A fixed number of tries would give up a busy
 # endpoint long before the caller's time is over. So an endpoint that answers 429 with Retry-After is asked until it
@@ -167,7 +167,7 @@ class Pace:
         return max(0.0, self._closed_until - time.monotonic())
 
 
-_lock = threading.Lock()
+_lock = own_lock()
 _paces: weakref.WeakValueDictionary[str, Pace] = weakref.WeakValueDictionary()
 
 
@@ -372,11 +372,3 @@ class Limiter:
     def _reopen(self) -> None:
         self._timer = None
         self._start_next()
-
-
-def _forget_lock() -> None:
-    global _lock
-    _lock = threading.Lock()
-
-
-os.register_at_fork(after_in_child=_forget_lock)

@@ -33,6 +33,14 @@ _MOST_WAITING = 100
 _lock = threading.RLock()
 
 
+def own_lock() -> threading.Lock:
+    """A lock of a module, which is free in a forked child, also where a thread of the parent held it at the fork."""
+    lock = threading.Lock()
+    # As the standard library's own modules do
+    os.register_at_fork(after_in_child=lock._at_fork_reinit)  # type: ignore[attr-defined]
+    return lock
+
+
 class _Forks(threading.local):
     """The forks of a thread that are under way, and whether each keeps the other threads out; one inside of another
     where a signal's handler forks.

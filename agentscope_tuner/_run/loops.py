@@ -30,6 +30,8 @@ from functools import partial
 from queue import Empty, SimpleQueue
 from typing import Any, TypeVar
 
+from agentscope_tuner._run.forks import own_lock
+
 T = TypeVar("T")
 
 #: The most calls of one kind that a loop runs in threads at once, unless `limit_threads` sets another number.
@@ -41,7 +43,7 @@ class _Background:
 
     def __init__(self, name: str) -> None:
         self._name = name
-        self._lock = threading.Lock()
+        self._lock = own_lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
         self._pid = 0
@@ -67,10 +69,6 @@ class _Background:
                 return  # another caller has already replaced the loop
             self._loop = self._thread = None
         asyncio.run_coroutine_threadsafe(_end_when_done(blocked), blocked)
-
-    def forget_lock(self) -> None:
-        """Replace the lock in a forked child: a thread of the parent may have held it at the fork."""
-        self._lock = threading.Lock()
 
 
 _ours = _Background("astuner-loop")
@@ -196,20 +194,14 @@ async def _end_when_done(loop: asyncio.AbstractEventLoop) -> None:
     loop.stop()
 
 
-def _forget_locks_after_fork() -> None:
-    for background in (_ours, _judges, _workers, _long):
-        background.forget_lock()
-
-
-os.register_at_fork(after_in_child=_forget_locks_after_fork)
-
-
 # Seconds that an idle thread waits for its next call: starting a thread takes longer than most cheap verdicts
 _IDLE_SECONDS = 10.0
 
 _Inbox = SimpleQueue[tuple[Future[Any], Callable[[], Any]]]
-_lock = threading.Lock()
+_lock = own_lock()
 _idle: list[_Inbox] = []
+# A forked child has none of its parent's threads
+os.register_at_fork(after_in_child=_idle.clear)
 _number = itertools.count(1)
 
 
@@ -269,13 +261,3 @@ def _contained(function: Callable[..., T], *args: Any) -> T:
         return function(*args)
     except (StopIteration, KeyboardInterrupt, GeneratorExit, asyncio.CancelledError) as exc:
         raise RuntimeError(f"{type(exc).__name__} inside a thread: {exc}") from exc
-
-
-def _forget_after_fork() -> None:
-    # A forked child has none of its parent's threads, and a thread of the parent may have held the lock at the fork
-    global _lock
-    _lock = threading.Lock()
-    _idle.clear()
-
-
-os.register_at_fork(after_in_child=_forget_after_fork)

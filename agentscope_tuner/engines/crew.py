@@ -152,10 +152,7 @@ class Rows(Generic[Out]):
                 else:
                     self._release(block, results)
                 span += block.span
-            while self._next in self._held:
-                block, results = self._held.pop(self._next)
-                self._release(block, results)
-                self._next = block.end
+            self._release_in_order()
             # Increment last: the lock-free reader stops when all that was begun has ended and `ready` is empty
             self.ended += span
         self.news.tell()
@@ -169,10 +166,7 @@ class Rows(Generic[Out]):
             for block in begun:
                 if self._next <= block.number < last:
                     self._held.setdefault(block.number, (block, failed(block)))
-            while self._next in self._held:
-                block, results = self._held.pop(self._next)
-                self._release(block, results)
-                self._next = block.end
+            self._release_in_order()
 
     def drop(self, span: int) -> None:
         """Count blocks that will never be judged, `span` in all."""
@@ -184,6 +178,12 @@ class Rows(Generic[Out]):
         """End the run with `error`: no more results will come."""
         self.error = error
         self.news.tell()
+
+    def _release_in_order(self) -> None:
+        while self._next in self._held:
+            block, results = self._held.pop(self._next)
+            self._release(block, results)
+            self._next = block.end
 
     def _release(self, block: Block, results: Sequence[Out]) -> None:
         self.ready.extend(results)

@@ -18,9 +18,9 @@ from pydantic import ValidationError
 
 from agentscope_tuner.config import Source, resolve
 from agentscope_tuner.engines.crew import OneStep, groups
-from agentscope_tuner.engines.scored import AlikeRows, JudgedBefore, JudgedRow, ScoredBlock, ScoredLine, name_and_label
+from agentscope_tuner.engines.scored import JudgedBefore, ScoredBlock, ScoredLine, label_of, name_and_label
 from agentscope_tuner.errors import Cause, JudgeError
-from agentscope_tuner.records import Line, Row, judged_end, parse_line, read_end, scored_line
+from agentscope_tuner.records import Line, Row, earlier_row, judged_end, parse_line, scored_line
 from agentscope_tuner.records.blocks import Block, LineBlock
 from agentscope_tuner.task_judge.base_judge import Counts
 from agentscope_tuner.task_judge.contract.judgement import Judgement
@@ -56,7 +56,7 @@ class RolloutGroup(Block):
         """See Block."""
         return 0
 
-    def items(self) -> Iterator[Rollout]:
+    def unconverted(self) -> Iterator[Rollout]:
         """See Block."""
         return iter(self.rollouts)
 
@@ -208,8 +208,6 @@ def failed_judgement(rollout: Rollout | None, error: JudgeError) -> Judgement:
 
 # Rows at a time; see JudgedBlock
 _ROWS = 32
-# The first byte of a pickled note: no end of a scored line begins with it
-_PICKLED = b"P"
 
 Parsed = tuple[Rollout, WorkflowTask]
 
@@ -353,7 +351,7 @@ class LineJudge:
             return result if isinstance(result, str) else [result]
         return [ScoredBlock.of(map(_read_back, block.items(), notes))]
 
-    def judged(self, item: Line | JudgedBefore, parsed: Parsed | None) -> JudgedRow | ScoredLine:
+    def judged(self, item: Line | JudgedBefore, parsed: Parsed | None) -> ScoredLine:
         """The verdict on one row; most rows are `parsed` already."""
         if isinstance(item, JudgedBefore):
             return item.scored
@@ -365,8 +363,8 @@ class LineJudge:
             outcome = self._outcome(task, rollout.output)
             seconds = time.perf_counter() - started
             if isinstance(outcome, Judgement):
-                end = judged_end(outcome, seconds, self.digest) if self.in_worker else b""
-                return JudgedRow(item.raw, rollout, outcome, seconds, end)
+                line = item.raw[:-1] + judged_end(outcome, seconds, self.digest)
+                return ScoredLine(line, outcome, rollout.id, label_of(rollout))
             return self._scored(Row(*item[:2], rollout, None, item.spent), Judgement.failed(outcome, seconds=seconds))
         # boundary: an error while a row is judged in a worker fails that row, and the worker goes on
         except BaseException as exc:
@@ -388,11 +386,12 @@ class LineJudge:
 
 
 def _read_back(item: Line | JudgedBefore, note: bytes) -> ScoredLine:
-    if note.startswith(_PICKLED):
-        scored: ScoredLine = pickle.loads(note[1:])
-        return scored
-    assert isinstance(item, Line), "an earlier run's rows are noted as they are"
-    return ScoredLine(item.raw[:-1] + note, read_end(note), *name_and_label(parse_line(item)))
+    if isinstance(item, JudgedBefore):
+        return item.scored
+    written = earlier_row(note)
+    assert written is not None
+    assert written.judgement is not None
+    return ScoredLine(note, written.judgement, *name_and_label(parse_line(item)))
 
 
 def _added(metrics: Mapping[str, float], more: Mapping[str, float]) -> dict[str, float]:
@@ -408,52 +407,32 @@ def _bad_row(row: Row) -> Judgement:
 
 
 class JudgedBlock:
-    """The judging of one block, a few rows at a time: parsed, then judged, then written and counted.
+    """The judging of one block, a few rows at a time: parsed, then judged and written, and counted at the end.
 
-    Running each of these stages over several rows takes half the time of running all stages row by row. In a worker the
-    end of a row's line is made at once, because it is the note of the row's verdict.
+    Running each of these stages over several rows takes half the time of running all stages row by row. The note of a
+    row's verdict is its scored line.
     """
 
     def __init__(self, judge: LineJudge, items: Iterator[Line | JudgedBefore]) -> None:
         self._judge = judge
         self._items = items
-        self._judged: list[JudgedRow | ScoredLine] = []
-        self._written: list[bytes] = []
-        self._found = ScoredBlock()
-        self._alike = AlikeRows()
+        self._scored: list[ScoredLine] = []
 
     def packed(self) -> ScoredBlock:
         """See BlockAnswer: the rows that were judged since the last call."""
-        self._write()
-        found, self._found = self._found, ScoredBlock()
-        found.data = b"".join(self._written)
-        self._written.clear()
-        return found
+        # Taken first: what an interrupt leaves uncounted is not counted again
+        scored, self._scored = self._scored, []
+        return ScoredBlock.of(scored)
 
     def __iter__(self) -> Iterator[bytes]:
-        judge, noted = self._judge, self._judge.in_worker
+        judge = self._judge
         while items := list(islice(self._items, _ROWS)):
             for item, parsed in zip(items, [_parsed(item) for item in items], strict=True):
                 row = judge.judged(item, parsed)
-                self._judged.append(row)
-                yield _note(row) if noted else b""
-                if judge.stop_at_failure and _failed(row):
+                self._scored.append(row)
+                yield row.line
+                if judge.stop_at_failure and row.judgement.status == "failed":
                     return
-            self._write()
-
-    def _write(self) -> None:
-        digest, written, alike = self._judge.digest, self._written, self._alike
-        # Taken first: what is written before an interrupt is not written again
-        judged, self._judged = self._judged, []
-        for row in judged:
-            if isinstance(row, ScoredLine):
-                alike.flush(self._found.summary)
-                self._found.count(row)
-                written.append(row.line)
-            else:
-                alike.add(row, self._found.summary)
-                written += (row.raw[:-1], row.end or judged_end(row.judgement, row.seconds, digest))
-        alike.flush(self._found.summary)
 
 
 def _parsed(item: Line | JudgedBefore) -> Parsed | None:
@@ -465,12 +444,3 @@ def _parsed(item: Line | JudgedBefore) -> Parsed | None:
         return rollout, task_of(rollout)
     except ValidationError:
         return None
-
-
-def _failed(row: JudgedRow | ScoredLine) -> bool:
-    return isinstance(row, ScoredLine) and row.judgement.status == "failed"
-
-
-def _note(row: JudgedRow | ScoredLine) -> bytes:
-    """The note from which the engine writes the row if this process dies first."""
-    return row.end if isinstance(row, JudgedRow) else _PICKLED + pickle.dumps(row)

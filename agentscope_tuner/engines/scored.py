@@ -101,56 +101,6 @@ class ScoredBlock:
             self.error = row.judgement.error
 
 
-class JudgedRow(NamedTuple):
-    """A row with a verdict, whose scored line is not made yet.
-
-    Attributes:
-        raw: the line of the input.
-        rollout: the rollout in it.
-        judgement: the verdict, without its seconds.
-        seconds: the seconds that the verdict took.
-        end: the end of the scored line, which has the verdict; empty where it is not made yet.
-    """
-
-    raw: bytes
-    rollout: Rollout
-    judgement: Judgement
-    seconds: float
-    end: bytes
-
-
-class AlikeRows:
-    """Collects rows that a summary counts alike, to add them at once: most rows of a run are alike."""
-
-    def __init__(self) -> None:
-        self._counts: dict[tuple[object, ...], int] = {}
-        self._first: dict[tuple[object, ...], JudgedRow] = {}
-
-    def add(self, row: JudgedRow, summary: Summary) -> None:
-        """Take a row. A row with metrics of its own is added to `summary` at once, after all rows taken before it."""
-        rollout, found = row.rollout, row.judgement
-        if found.metrics or found.violations:
-            self.flush(summary)
-            summary.add(found, name=rollout.id, label=label_of(rollout))
-            return
-        label = rollout.label.get("is_success") if rollout.label else None
-        kind = found.reason.partition(":")[0]
-        key = (found.status, found.reward, found.is_success, kind, label is True, label is False)
-        if key in self._counts:
-            self._counts[key] += 1
-        else:
-            self._counts[key] = 1
-            self._first[key] = row
-
-    def flush(self, summary: Summary) -> None:
-        """Add the rows to `summary`, in the order of the first of each kind."""
-        for key, row in self._first.items():
-            label = label_of(row.rollout)
-            summary.add(row.judgement, name=row.rollout.id, label=label, count=self._counts[key])
-        self._counts.clear()
-        self._first.clear()
-
-
 def resumed(blocks: Iterable[Block], earlier: Iterator[EarlierRow], digest: str) -> Iterator[Block]:
     """The blocks, their lines joined with an earlier run as by `with_earlier`; blocks after its last row pass
     unchanged.

@@ -1,7 +1,7 @@
 """Rollout files: one JSON object on each line, `{"id", "task": {…}, "output": {…}, "label"?: {…}}`."""
 
 from agentscope_tuner.records.blocks import read_lines, read_rows
-from agentscope_tuner.records.output import EarlierRow, ScoredFile, earlier_rows, judged_end, read_end, scored_line
+from agentscope_tuner.records.output import EarlierRow, ScoredFile, earlier_row, earlier_rows, judged_end, scored_line
 from agentscope_tuner.records.reader import Line, Row, parse_line
 from agentscope_tuner.records.summary import Summary
 
@@ -11,10 +11,10 @@ __all__ = [
     "Row",
     "ScoredFile",
     "Summary",
+    "earlier_row",
     "earlier_rows",
     "judged_end",
     "parse_line",
-    "read_end",
     "read_lines",
     "read_rows",
     "scored_line",

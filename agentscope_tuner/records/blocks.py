@@ -28,6 +28,7 @@ class Block(ABC):
         number: where it begins in the run: the first block at 0, each other where the block before it ends.
         results: the results, where they are known before judging; such a block is passed on and not judged.
         deaths: workers that died while they judged it.
+        conversion: turns each of its lines, a trainer's row, into a rollout; None where they are rollouts.
         span: its length in the run, at least 1, in bytes or in rows. When it is cut in two, the spans of its parts add
             up to its span.
         size: roughly how many bytes it keeps in memory.
@@ -36,6 +37,7 @@ class Block(ABC):
     number: int = 0
     results: Sequence[Any] | None = None
     deaths: int = 0
+    conversion: Conversion | None = None
 
     @property
     @abstractmethod
@@ -51,12 +53,16 @@ class Block(ABC):
         return self.number + self.span
 
     @abstractmethod
+    def unconverted(self) -> Iterator[Any]:
+        """The rows in order, each a `Line` or another item that engines accept, as they were read."""
+
     def items(self) -> Iterator[Any]:
-        """The rows in order, each a `Line` or another item that engines accept."""
+        """The rows in order, each a rollout or what engines make a failed row of."""
+        return self.unconverted() if self.conversion is None else map(self.conversion, self.unconverted())
 
     def steps(self) -> int:
         """In how many steps it is judged: a row each, unless it has to be judged as a whole."""
-        return sum(1 for _ in self.items())
+        return sum(1 for _ in self.unconverted())
 
     def split(self, span: int) -> tuple[Block, Block | None]:
         """A part of about `span`, at least one row, and the rest, or None where nothing is left."""
@@ -69,6 +75,7 @@ class Block(ABC):
     def _parts(self, head: Block, tail: Block) -> tuple[Block, Block]:
         head.number = self.number
         tail.number = head.end
+        head.conversion = tail.conversion = self.conversion
         return head, tail
 
 
@@ -96,7 +103,7 @@ class TextBlock(Block):
         """See Block."""
         return len(self.data)
 
-    def items(self) -> Iterator[Line]:
+    def unconverted(self) -> Iterator[Line]:
         """The lines, without blank lines; a line that is too long has a problem."""
         name = self.name
         for number, whole in enumerate(self.data.split(b"\n"), self.first):
@@ -156,7 +163,7 @@ class LineBlock(Block):
         """See Block: rows."""
         return 1 if self.is_group else len(self.lines)
 
-    def items(self) -> Iterator[Any]:
+    def unconverted(self) -> Iterator[Any]:
         """See Block."""
         return iter(self.lines)
 
@@ -269,41 +276,6 @@ def _skip_rest(read: Any, length: int) -> tuple[int, bytes]:
     return length, b""
 
 
-@dataclass(slots=True)
-class ConvertedBlock(Block):
-    """A block of lines with a trainer's rows; its items are rollouts, one for each line."""
-
-    block: Block
-    conversion: Conversion
-
-    @property
-    def span(self) -> int:
-        """See Block."""
-        return self.block.span
-
-    @property
-    def size(self) -> int:
-        """See Block."""
-        return self.block.size
-
-    def items(self) -> Iterator[Line]:
-        """See Block."""
-        return map(self.conversion, self.block.items())
-
-    def split(self, span: int) -> tuple[Block, Block | None]:
-        """See Block."""
-        return self._both(*self.block.split(span))
-
-    def cut(self, steps: int) -> tuple[Block, Block | None]:
-        """See Block."""
-        return self._both(*self.block.cut(steps))
-
-    def _both(self, head: Block, tail: Block | None) -> tuple[Block, Block | None]:
-        if tail is None:
-            return self, None
-        return self._parts(ConvertedBlock(head, self.conversion), ConvertedBlock(tail, self.conversion))
-
-
 def converted(blocks: Iterable[Block], conversion: Conversion) -> Iterator[Block]:
     """`as_rollouts` for blocks of lines.
 
@@ -320,7 +292,8 @@ def converted(blocks: Iterable[Block], conversion: Conversion) -> Iterator[Block
             return
         conversion = found
     for block in chain(passed, left):
-        yield ConvertedBlock(block, conversion)
+        block.conversion = conversion
+        yield block
 
 
 def _noted(blocks: Iterator[Block], passed: list[Block]) -> Iterator[Block]:

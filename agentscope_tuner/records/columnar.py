@@ -12,7 +12,7 @@ import gzip
 import io
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import timedelta
 from decimal import Decimal
@@ -46,23 +46,16 @@ def columnar_lines(file: StoredFile, name: str, start: int = 0, end: int | None 
     """
     read = _parquet_batches if file.name.lower().endswith(PARQUET) else _arrow_batches
     position = 0
-    for found in read(file, start, end):
-        if isinstance(found, _Lost):
-            last = found.rows if end is None else min(found.rows, end - position)
-            for number in range(max(start - position, 0), last):
-                yield Line(f"{name}:{position + number + 1}", b"", found.why)
-            position += found.rows
-            continue
-        if isinstance(found, int):
-            position += found
-            continue
-        last = found.num_rows if end is None else min(end - position, found.num_rows)
-        first = max(start - position, 0)
-        if first < last:
-            rows = _Rows(found.slice(first, last - first))
-            for number, (raw, problem) in enumerate(rows, position + first + 1):
-                yield Line(f"{name}:{number}", raw, problem)
-        position += found.num_rows
+    for rows, batch in read(file, start, end):
+        first, last = max(start - position, 0), rows if end is None else min(rows, end - position)
+        found: Iterable[tuple[bytes, str | None]] = ()
+        if isinstance(batch, str):
+            found = ((b"", batch) for _ in range(first, last))
+        elif batch is not None and first < last:
+            found = _Rows(batch.slice(first, last - first))
+        for number, (raw, problem) in enumerate(found, position + first + 1):
+            yield Line(f"{name}:{number}", raw, problem)
+        position += rows
 
 
 def columnar_extent(file: StoredFile) -> tuple[int, int]:
@@ -76,43 +69,34 @@ def columnar_extent(file: StoredFile) -> tuple[int, int]:
             groups = map(parquet.metadata.row_group, range(parquet.metadata.num_row_groups))
             return int(parquet.metadata.num_rows), sum(group.total_byte_size for group in groups)
     # An Arrow file has no total of its rows
-    found = (_rows_of(batch) for batch in _arrow_batches(file, 0, None))
-    return sum(found), file.size()
+    return sum(rows for rows, _ in _arrow_batches(file, 0, None)), file.size()
 
 
-class _Lost:
-    """Rows that cannot be read, and why."""
-
-    def __init__(self, rows: int, why: str) -> None:
-        self.rows = rows
-        self.why = why
+# How many rows, and the batch of them; a text that says why they cannot be read; or None where they are not wanted
+_Found = tuple[int, Any]
 
 
-def _rows_of(found: Any) -> int:
-    return found.rows if isinstance(found, _Lost) else int(found.num_rows)
-
-
-def _parquet_batches(file: StoredFile, start: int, end: int | None) -> Iterator[Any]:
-    """Batches; the number of rows of a skipped row group; or `_Lost` for the rest of a damaged row group."""
+def _parquet_batches(file: StoredFile, start: int, end: int | None) -> Iterator[_Found]:
+    """The batches of each row group; where one is damaged, the rest of it is lost."""
     position = 0
     with open_parquet(file) as parquet:
         for group in range(parquet.metadata.num_row_groups):
             rows = parquet.metadata.row_group(group).num_rows
             position += rows
             if position <= start or (end is not None and position - rows >= end):
-                yield rows
+                yield rows, None
                 continue
             try:
                 for batch in parquet.iter_batches(batch_size=BATCH_ROWS, row_groups=[group]):
                     rows -= batch.num_rows
-                    yield batch
+                    yield batch.num_rows, batch
             # pyarrow's errors, and those of the file system that it reads from
             except Exception as exc:  # noqa: BLE001
-                yield _Lost(rows, f"row group {group} of {file.name} cannot be read: {_first_line(exc)}")
+                yield rows, f"row group {group} of {file.name} cannot be read: {_first_line(exc)}"
 
 
-def _arrow_batches(file: StoredFile, start: int, end: int | None) -> Iterator[Any]:
-    """Batches; `_Lost` where a batch cannot be read. If a file ends too soon, the number of lost rows is unknown."""
+def _arrow_batches(file: StoredFile, start: int, end: int | None) -> Iterator[_Found]:
+    """The file's batches. Where it ends too soon, the number of lost rows is unknown: one is."""
     with open_arrow(file) as arrow:
         numbered = hasattr(arrow, "num_record_batches")
         number = 0
@@ -123,11 +107,12 @@ def _arrow_batches(file: StoredFile, start: int, end: int | None) -> Iterator[An
                 return
             # pyarrow's errors, and those of the file system that it reads from
             except Exception as exc:  # noqa: BLE001
-                yield _Lost(1, f"{file.name} cannot be read from its batch {number} on: {_first_line(exc)}")
+                yield 1, f"{file.name} cannot be read from its batch {number} on: {_first_line(exc)}"
                 return
             number += 1
             for first in range(0, batch.num_rows, BATCH_ROWS):
-                yield batch.slice(first, BATCH_ROWS)
+                piece = batch.slice(first, BATCH_ROWS)
+                yield piece.num_rows, piece
 
 
 class _Rows:

@@ -16,7 +16,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from io import FileIO
 from itertools import islice
-from json.encoder import encode_basestring as _text
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, NamedTuple
@@ -46,48 +45,23 @@ def scored_line(row: Row, judgement: Judgement, config_digest: str = "") -> byte
     `config_digest` names the configuration that judged, so that a later run notices a different configuration.
     """
     unjudged = _without_judgement(row.raw) if row.rollout is not None else None
-    if unjudged is None:
-        verdict = {**judgement.to_dict(), "config": config_digest} if config_digest else judgement.to_dict()
-        return encoded({**own_keys(row.raw), "judgement": verdict}) + b"\n"
-    return unjudged[:-1] + judged_end(judgement, judgement.seconds, config_digest)
+    if unjudged is not None:
+        return unjudged[:-1] + judged_end(judgement, judgement.seconds, config_digest)
+    return encoded({**own_keys(row.raw), "judgement": _verdict(judgement, judgement.seconds, config_digest)}) + b"\n"
 
 
 def judged_end(judgement: Judgement, seconds: float, config_digest: str = "") -> bytes:
     """The end of a `scored_line`, which replaces the last brace of a row without a judgement.
 
-    `seconds` replace the judgement's own. The bytes are those of `json.dumps(…, ensure_ascii=False)`, which takes five
-    times as long: it makes an encoder for every call.
+    `seconds` replace the judgement's own.
     """
-    reason, error = _text(judgement.reason), "null" if judgement.error is None else _text(judgement.error)
-    success = "null" if judgement.is_success is None else "true" if judgement.is_success else "false"
-    reward = "null" if judgement.reward is None else repr(judgement.reward)
-    cause = "null" if judgement.cause is None else _text(judgement.cause.value)
-    violations = ", ".join(map(_text, judgement.violations)) if judgement.violations else ""
-    metrics = json.dumps(dict(judgement.metrics), ensure_ascii=False) if judgement.metrics else "{}"
-    calls = f', "calls": {json.dumps(judgement.calls, ensure_ascii=False)}' if judgement.calls else ""
-    calls += f', "turns": {json.dumps(judgement.turns)}' if judgement.turns else ""
-    config = f', "config": {_text(config_digest)}' if config_digest else ""
-    verdict = (
-        f', "judgement": {{"status": "{judgement.status}", "reward": {reward}, "is_success": {success}, '
-        f'"reason": {reason}, "violations": [{violations}], "error": {error}, "cause": {cause}, '
-        f'"metrics": {metrics}, "seconds": {round(seconds, 6)!r}{calls}{config}}}}}\n'
-    )
     # Insert the judgement into the bytes: parsing and printing the row would change its numbers and escapes
-    try:
-        return verdict.encode()
-    except UnicodeEncodeError:
-        named = {"config": config_digest} if config_digest else {}
-        plain = encoded({**judgement.to_dict(), "seconds": round(seconds, 6), **named})
-        return b', "judgement": ' + plain + b"}\n"
+    return b', "judgement": ' + encoded(_verdict(judgement, seconds, config_digest)) + b"}\n"
 
 
-def read_end(end: bytes) -> Judgement:
-    """The judgement that `judged_end` wrote."""
-    verdict = json.loads(b"{" + end[2:])["judgement"]
-    verdict.pop("config", None)
-    judgement = Judgement.from_dict(verdict)
-    assert judgement is not None
-    return judgement
+def _verdict(judgement: Judgement, seconds: float, config_digest: str) -> dict[str, Any]:
+    verdict = {**judgement.to_dict(), "seconds": round(seconds, 6)}
+    return {**verdict, "config": config_digest} if config_digest else verdict
 
 
 def _without_judgement(raw: bytes) -> bytes | None:
@@ -141,18 +115,21 @@ class EarlierRow(NamedTuple):
         return self.line.startswith(raw[:-1] + b', "judgement": ') or self.own == own_keys(raw)
 
 
+def earlier_row(line: bytes) -> EarlierRow | None:
+    """A `scored_line`, read; None where it is not whole."""
+    own = object_in(line)
+    if own is None or not line.endswith(b"\n"):
+        return None
+    verdict = own.pop("judgement", None)
+    config = verdict.pop("config", None) if isinstance(verdict, dict) else None
+    return EarlierRow(line, own, Judgement.from_dict(verdict), config)
+
+
 def earlier_rows(path: Path | None) -> Iterator[EarlierRow]:
     """The rows of `path`, up to the first incomplete row: a killed run may have written half a line."""
-    if path is None:
-        return
-    with open(path, "rb") as stream:
-        for line in stream:
-            own = object_in(line)
-            if own is None or not line.endswith(b"\n"):
-                return
-            verdict = own.pop("judgement", None)
-            config = verdict.pop("config", None) if isinstance(verdict, dict) else None
-            yield EarlierRow(line, own, Judgement.from_dict(verdict), config)
+    if path is not None:
+        with open(path, "rb") as stream:
+            yield from iter(lambda: earlier_row(stream.readline()), None)
 
 
 class ScoredFile:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
-from agentscope_tuner.workflow import Rollout
+from agentscope_tuner.workflow import Rollout, first_problem
 
 MAX_LINE_BYTES = 16 * 2**20
 _HALF_PAIR = re.compile(rb"\\u[dD][89a-fA-F]")
@@ -75,12 +75,8 @@ def parse_line(line: Line) -> Row:
     try:
         return Row(where, raw, _rollout(raw), None, spent)
     except ValidationError as exc:
-        first = exc.errors(include_url=False)[0]
-        path = ".".join(str(part) for part in first["loc"])
-        more = f" (and {exc.error_count() - 1} more)" if exc.error_count() > 1 else ""
         # `where` names the line of the file; pydantic counts lines inside the row, which is always line 1
-        message = first["msg"].replace(" at line 1 column ", " at column ")
-        problem = f"{path}: {message}{more}" if path else f"{message}{more}"
+        problem = first_problem(exc).replace(" at line 1 column ", " at column ")
         return Row(where, raw, None, f"{problem}{way_out(raw)}")
 
 
@@ -187,9 +183,13 @@ def object_in(raw: bytes | str) -> dict[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
+# `json.dumps` makes one for each call
+_ENCODER = json.JSONEncoder(ensure_ascii=False)
+
+
 def encoded(value: object) -> bytes:
     """`value` as JSON in UTF-8. A model can write half a surrogate pair: UTF-8 cannot encode it, a JSON escape can."""
     try:
-        return json.dumps(value, ensure_ascii=False).encode()
+        return _ENCODER.encode(value).encode()
     except UnicodeEncodeError:
         return json.dumps(value).encode()

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 
 from agentscope_tuner.errors import JudgeError
 from agentscope_tuner.records.reader import Line, way_out
-from agentscope_tuner.workflow import Task, WorkflowOutput
+from agentscope_tuner.workflow import Task, WorkflowOutput, first_problem
 
 _FIRST = 5
 _SHOWN = 3
@@ -157,8 +157,7 @@ def _read(line: Line) -> tuple[Task, WorkflowOutput | None] | str:
         task = Task.model_validate(row["task"] if isinstance(row.get("task"), dict) else row)
         output = WorkflowOutput.model_validate(row["output"]) if row.get("output") is not None else None
     except ValidationError as exc:
-        first = exc.errors(include_url=False)[0]
-        return f"{'.'.join(map(str, first['loc']))}: {first['msg']}"
+        return first_problem(exc)
     except (ValueError, RecursionError) as exc:
         return f"{exc}{way_out(line.raw)}"
     return task, output

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import stat
@@ -14,7 +13,8 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from agentscope_tuner._http.answer import carries
 from agentscope_tuner.errors import ConfigError
-from agentscope_tuner.service.handler import linger
+from agentscope_tuner.service.admission import Refusal
+from agentscope_tuner.service.handler import linger, problem
 
 _log = logging.getLogger(__name__)
 
@@ -105,7 +105,9 @@ class BearerGuard:
         if scope["type"] == "lifespan" or own_path(scope) == OPEN_PATH or self._admitted(scope):
             await self._app(scope, receive, send)
         elif scope["type"] == "http":
-            await _unauthorized(scope, receive, send)
+            refusal = Refusal(401, "the Authorization header must carry the service's token as 'Bearer …'")
+            refusal.close = not await linger(Request(scope, receive))
+            await problem(refusal)(scope, receive, send)
         else:
             await send({"type": "websocket.close", "code": 1008})
 
@@ -117,16 +119,3 @@ def own_path(scope: Scope) -> str:
     """The path below where the application is mounted."""
     path: str = scope["path"]
     return path.removeprefix(scope.get("root_path", ""))
-
-
-async def _unauthorized(scope: Scope, receive: Receive, send: Send) -> None:
-    whole = await linger(Request(scope, receive))
-    body = json.dumps({"detail": "the Authorization header must carry the service's token as 'Bearer …'"}).encode()
-    headers = [
-        (b"content-type", b"application/json"),
-        (b"content-length", str(len(body)).encode()),
-        (b"www-authenticate", b"Bearer"),
-        *([] if whole else [(b"connection", b"close")]),
-    ]
-    await send({"type": "http.response.start", "status": 401, "headers": headers})
-    await send({"type": "http.response.body", "body": body})

@@ -18,7 +18,7 @@ from agentscope_tuner.service.admission import Refusal, ServiceSettings
 from agentscope_tuner.service.metrics import WIRE_NAMES, JudgeMetrics
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
 from agentscope_tuner.task_judge.contract.judgement import Judgement
-from agentscope_tuner.workflow import Identifier, Task, WorkflowOutput, WorkflowTask
+from agentscope_tuner.workflow import Identifier, Task, WorkflowOutput, WorkflowTask, first_problem
 
 _log = logging.getLogger(__name__)
 _RETRY_SECONDS = 1
@@ -42,38 +42,25 @@ class RewardRow(BaseModel):
     task_env_uuid: str = Field(default="", description="the environment instance the rollout ran in")
 
 
-class BadRow(Exception):
-    """A row that cannot be read, with the HTTP status it has when it comes alone."""
-
-    def __init__(self, status: int, problem: str) -> None:
-        super().__init__(problem)
-        self.status = status
-        self.problem = problem
-
-    def judgement(self) -> Judgement:
-        """The failed judgement of this row inside a batch."""
-        return Judgement.failed(f"bad row: {self.problem}", cause=Cause.INPUT)
-
-
 def read_row(data: Any, settings: ServiceSettings) -> Pair:
     """A row as a task and its output.
 
     Raises:
-        BadRow: the row is no rollout, or its answer is too long.
+        Refusal: the row is no rollout, or its answer is too long.
     """
     try:
         row = RewardRow.model_validate(data)
     except ValidationError as exc:
-        raise BadRow(422, first_problem(exc)) from exc
+        raise Refusal(422, first_problem(exc)) from exc
     check_answer(row.output, settings)
     return WorkflowTask(task=row.task, task_env_uuid=row.task_env_uuid), row.output
 
 
 def check_answer(output: WorkflowOutput, settings: ServiceSettings) -> None:
-    """Raises BadRow for a final answer longer than the limit."""
+    """Raises Refusal for a final answer longer than the limit."""
     answer = output.metadata.get("final_answer")
     if isinstance(answer, str) and len(answer) > settings.max_answer_chars:
-        raise BadRow(413, f"the answer has {len(answer)} characters, more than {settings.max_answer_chars}")
+        raise Refusal(413, f"the answer has {len(answer)} characters, more than {settings.max_answer_chars}")
 
 
 def read_batch(data: dict[str, Any], settings: ServiceSettings) -> list[Any]:
@@ -99,14 +86,6 @@ def written(data: Any, judgement: Judgement) -> dict[str, Any]:
 def written_late(data: Any) -> dict[str, Any]:
     """The failed verdict on the row `data`, which was not judged in the request's time."""
     return {**written(data, Judgement.failed(DeadlineError("not judged within the request's time"))), "late": True}
-
-
-def first_problem(exc: ValidationError) -> str:
-    """The first problem that pydantic found, with its path."""
-    first = exc.errors(include_url=False, include_input=False, include_context=False)[0]
-    path = ".".join(str(part) for part in first["loc"])
-    more = f" (and {exc.error_count() - 1} more)" if exc.error_count() > 1 else ""
-    return f"{path}: {first['msg']}{more}" if path else f"{first['msg']}{more}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,26 +138,26 @@ async def native(served: Served, data: dict[str, Any], ends_at: float) -> dict[s
         if data.get("pointwise") and served.judge.listwise:
             raise Refusal(422, "this judge ranks advantage groups, which these rows are not: set HttpJudge's listwise")
         return {"judgements": await _batch(served, read_batch(data, served.settings), ends_at)}
-    return written(data, await served.one(_alone(lambda: read_row(data, served.settings))))
+    return written(data, await served.one(read_row(data, served.settings)))
 
 
 async def _batch(served: Served, rows: list[Any], ends_at: float) -> list[dict[str, Any]]:
-    read: list[Pair | BadRow] = []
-    for row in rows:
-        try:
-            read.append(read_row(row, served.settings))
-        except BadRow as exc:
-            read.append(exc)
-    bad = [item.judgement() for item in read if isinstance(item, BadRow)]
+    read = [_read_or_failed(row, served.settings) for row in rows]
+    bad = [item for item in read if isinstance(item, Judgement)]
     served.metrics.verdicts(bad)
-    good = [item for item in read if not isinstance(item, BadRow)]
-    judged = iter(await served.many(good, ends_at))
-    unread = iter(bad)
-    verdicts = (next(unread) if isinstance(item, BadRow) else next(judged) for item in read)
+    judged = iter(await served.many([item for item in read if not isinstance(item, Judgement)], ends_at))
+    verdicts = (item if isinstance(item, Judgement) else next(judged) for item in read)
     return [
         written(row, verdict) if verdict is not None else written_late(row)
         for row, verdict in zip(rows, verdicts, strict=True)
     ]
+
+
+def _read_or_failed(row: Any, settings: ServiceSettings) -> Pair | Judgement:
+    try:
+        return read_row(row, settings)
+    except Refusal as exc:
+        return Judgement.failed(f"bad row: {exc.detail}", cause=Cause.INPUT)
 
 
 async def to_openrlhf(served: Served, data: dict[str, Any], ends_at: float) -> dict[str, Any]:
@@ -225,8 +204,6 @@ def _alone(read: Callable[[], Pair]) -> Pair:
     """The result of `read`. A row that cannot be read refuses the request, which holds only this row."""
     try:
         return read()
-    except BadRow as exc:
-        raise Refusal(exc.status, exc.problem) from exc
     except JudgeError as exc:
         raise Refusal(422, exc.message) from exc
     except ValidationError as exc:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 import sys
-import threading
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,6 +14,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING, cast
 
 from agentscope_tuner._run import loops
+from agentscope_tuner._run.forks import own_lock
 from agentscope_tuner._run.pool import one_request
 from agentscope_tuner.config import Source, resolve
 from agentscope_tuner.errors import Cause, JudgeError, judge_error
@@ -316,17 +315,8 @@ def located(config: str | Path) -> str:
     return str(found.absolute())
 
 
-_lock = threading.Lock()
+_lock = own_lock()
 _loaded: dict[str, ConfiguredJudge] = {}
-
-
-def _forget_lock_after_fork() -> None:
-    # A thread of the parent may have held the lock while it loaded a judge, and the child has only one thread
-    global _lock
-    _lock = threading.Lock()
-
-
-os.register_at_fork(after_in_child=_forget_lock_after_fork)
 
 
 def judge_for(config: str | Path) -> ConfiguredJudge:

@@ -11,10 +11,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from omegaconf import OmegaConf
-from omegaconf.errors import OmegaConfBaseException
-
-from agentscope_tuner.config import Source, resolve
+from agentscope_tuner.config import Source, plain_data, resolve
 from agentscope_tuner.errors import AstunerError, ConfigError, install
 
 # Shared memory of a session of our own. Rows only pass through it, and Ray spills a surplus to disk
@@ -112,14 +109,7 @@ def portable(config: Source) -> dict[str, Any]:
     Raises:
         ConfigError: the configuration cannot be read, or an interpolation under `astuner` cannot be resolved.
     """
-    whole = resolve(config).whole
-    plain = OmegaConf.to_container(whole, resolve=False)
-    assert isinstance(plain, dict)
-    try:
-        plain["astuner"] = OmegaConf.to_container(whole.astuner, resolve=True)
-    except OmegaConfBaseException as exc:
-        raise ConfigError(f"cannot resolve astuner: {exc}") from exc
-    return {str(key): value for key, value in plain.items()}
+    return plain_data(resolve(config).whole)
 
 
 def enter(folder: str) -> None:

@@ -255,6 +255,14 @@ def is_chat(value: object) -> bool:
     return bool(turns) and all(isinstance(turn, Mapping) and "role" in turn for turn in turns)
 
 
+def policys_turns(messages: Sequence[Any]) -> int:
+    """Where the policy's turns begin in a conversation: behind the last turn of a user or a system."""
+    end = len(messages)
+    while end and isinstance(messages[end - 1], Mapping) and messages[end - 1].get("role") in ("assistant", "tool"):
+        end -= 1
+    return end
+
+
 def final_text(completion: Prompt) -> str:
     """The policy's final answer: the text itself, or the last message when the assistant wrote it, else `""`.
 

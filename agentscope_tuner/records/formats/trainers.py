@@ -18,6 +18,7 @@ from agentscope_tuner.records.formats.sample import (
     is_chat,
     last_turn,
     message_text,
+    policys_turns,
     reference_of,
     required,
     text_of,
@@ -36,7 +37,8 @@ def read_trl(row: Mapping[str, Any]) -> Pair:
     prompt: Any
     completion: Any
     if row.get("completion") is None and isinstance(row.get("messages"), list):
-        prompt, completion = _split(row["messages"])
+        begun = policys_turns(row["messages"])
+        prompt, completion = row["messages"][:begun], row["messages"][begun:]
     else:
         prompt, completion = first(row, "prompt", "question")[1], required(row, "completion")
     for name, value in (("prompt", prompt), ("completion", completion)):
@@ -44,13 +46,6 @@ def read_trl(row: Mapping[str, Any]) -> Pair:
             raise JudgeError(f"{name} must be a text or chat messages, got {value!r:.100}", cause=Cause.INPUT)
     rest = {key: value for key, value in row.items() if key not in ("prompt", "completion", "messages")}
     return as_rollout(prompt, completion, {**rest, **reference_of(row)})
-
-
-def _split(messages: list[Any]) -> tuple[list[Any], list[Any]]:
-    end = len(messages)
-    while end and isinstance(messages[end - 1], Mapping) and messages[end - 1].get("role") in ("assistant", "tool"):
-        end -= 1
-    return messages[:end], messages[end:]
 
 
 _RESPONSES = ("response", "solution_str", "output", "responses")

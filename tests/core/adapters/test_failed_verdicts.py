@@ -179,7 +179,8 @@ def test_without_a_failure_every_row_has_its_reward(name: str, tmp_path: Path) -
 
 
 SECONDS = 0.1
-GRACE = 2.0
+# what hangs goes on for an hour: this much is what a busy machine may add
+GRACE = 60.0
 
 
 @pytest.fixture

@@ -80,7 +80,7 @@ def test_a_signal_before_the_command_begins_has_its_exit_code_and_no_traceback(n
         f"{MAIN.partition('from agentscope')[0]}import os; from agentscope_tuner.cli.ending import signals_interrupt\n"
         f"with signals_interrupt(): os.kill(os.getpid(), {int(number)}); signal.pause()"
     )
-    run = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=30)
+    run = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=120)
     assert (run.returncode, run.stderr) == (128 + number, "")
 
 
@@ -154,6 +154,7 @@ HANDS_ON = re.compile(r"agentscope_tuner/(_run/interrupts|cli/judge|engines/(cre
         ),
     ],
 )
+@pytest.mark.timeout(1800)
 # a file that is opened, and not yet in a `with`, is left to Python
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_no_verdict_that_was_paid_for_is_lost_wherever_the_signal_comes(
@@ -177,6 +178,7 @@ def test_no_verdict_that_was_paid_for_is_lost_wherever_the_signal_comes(
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1800)
 @pytest.mark.parametrize(
     ("number", "output"),
     [
@@ -199,7 +201,8 @@ def test_a_preempted_run_keeps_every_finished_call(folder: Path, number: signal.
                 while len(server.bodies) < sent + until and run.poll() is None:
                     pass
                 run.send_signal(number)
-                run.communicate(timeout=60)
+                _, told = run.communicate(timeout=240)
+            assert run.returncode in (0, 128 + number, -number), told
             codes.append(run.returncode)
             # the signal may also come when all is written and the interpreter ends
             if run.returncode in (0, -number):
@@ -221,7 +224,7 @@ def test_when_the_grace_is_over_what_hangs_is_given_up_and_the_rest_is_kept(fold
             while len(server.bodies) < 20:
                 pass
             run.send_signal(signal.SIGTERM)
-            _, told = run.communicate(timeout=60)
+            _, told = run.communicate(timeout=240)
         assert run.returncode == 143
         assert "--resume goes on" in told
         kept = [json.loads(line) for line in (folder / "scored.jsonl.partial").read_text().splitlines()]
@@ -245,4 +248,4 @@ def test_what_nohup_ignores_stays_ignored(folder: Path) -> None:
             while not server.bodies:
                 pass
             os.kill(ignoring.pid, signal.SIGHUP)
-            assert ignoring.wait(60) == 0
+            assert ignoring.wait(240) == 0

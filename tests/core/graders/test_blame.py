@@ -125,7 +125,14 @@ SLOW: dict[str, Any] = {"deadline_seconds": 1.6, "try_seconds": 0.2}
 
 @pytest.mark.parametrize(
     "canned",
-    [Canned(hang=True), Canned(verdict(9), delay=5), Canned(drop=True), Canned(status=500), Canned(status=502)],
+    [
+        Canned(drop=True),
+        Canned(status=500),
+        *(
+            pytest.param(canned, marks=pytest.mark.slow)
+            for canned in (Canned(hang=True), Canned(verdict(9), delay=30), Canned(status=502))
+        ),
+    ],
 )
 def test_a_text_that_the_judge_never_ends_with_or_breaks_over_keeps_no_verdict_away(canned: Canned) -> None:
     """A text over which the judge thinks for ever, or the server crashes, left the row without a verdict."""
@@ -133,7 +140,8 @@ def test_a_text_that_the_judge_never_ends_with_or_breaks_over_keeps_no_verdict_a
     def answer(body: Body, attempt: int) -> Canned:
         return canned if "think long" in prompt_of(body) else Canned(verdict(4))
 
-    result, requests = scored(answer, "think long", **SLOW)
+    # a quarter of the deadline, in which a harmless question is answered, suffices on a busy machine, too
+    result, requests = scored(answer, "think long", deadline_seconds=6.0, try_seconds=0.75)
     assert (result.score, result.error, result.metadata.get("filtered_by")) == (0, None, "unjudgeable"), result
     assert requests <= 40
 

@@ -12,7 +12,7 @@ import pytest
 
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.records import Line, read_lines
-from agentscope_tuner.records.blocks import Block, ConvertedBlock, TextBlock, converted, read_blocks
+from agentscope_tuner.records.blocks import Block, TextBlock, converted, read_blocks
 from agentscope_tuner.records.formats import Conversion, as_rollouts
 
 VERL: dict[str, Any] = {"input": "6*7?", "output": "\\boxed{42}", "gts": "42", "score": 1.0, "step": 1}
@@ -54,7 +54,7 @@ def test_rows_are_made_the_same_rollouts_as_line_by_line(text: bytes, name: str 
 
 
 def test_the_parts_of_a_block_hold_its_rollouts_in_another_process_too() -> None:
-    block = ConvertedBlock(TextBlock("f", 5, data(VERL, VERL, VERL)), Conversion("verl"))
+    block = TextBlock("f", 5, data(VERL, VERL, VERL), conversion=Conversion("verl"))
     whole = list(block.items())
     for rows in range(1, len(whole) + 1):
         head, tail = pickle.loads(pickle.dumps(block)).cut(rows)

@@ -10,6 +10,8 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from itertools import combinations
 from pathlib import Path
 
 import pytest
@@ -27,8 +29,8 @@ from agentscope_tuner.records.output import scored_output
 target, line = sys.argv[1], b'{"id": "new", "judgement": {}}\\n'
 print("begin", flush=True)
 with scored_output(target) as scored:
-    for _ in range(4):
-        scored.write(line * 1000)
+    for _ in range(40):
+        scored.write(line * 100)
 """
 
 
@@ -102,6 +104,88 @@ def test_a_crash_or_a_refusal_at_any_step_leaves_the_old_file_or_the_new_one(
         for left in {*tmp_path.glob("*partial*"), *tmp_path.glob("*.rows.jsonl*")}:
             left.unlink()
     assert faulty or call == "unlink"
+
+
+_CALL = re.compile(r"(?:\[pid +\d+\] )?(\w+)\((.*)\) += (\d+)(?:<.*>)?$")
+_PATH = re.compile(r'(?:<|")(/[^">]*)(?:>|")')
+# a file's name, and the file that has it from then on; None where the name is removed
+Named = tuple[str, int | None]
+
+
+class Disk:
+    """What a power failure may leave of a folder: of each file all that was written, or what was synced; of the names
+    that were given since the folder was synced any of them.
+
+    Args:
+        old: the file that is there before; it has the number 0.
+    """
+
+    def __init__(self, old: str) -> None:
+        self.names: dict[str, int] = {old: 0}
+        self.written, self.synced = [0], [0]
+        self._kept: dict[str, int] = {old: 0}
+        self._named: list[Named] = []
+
+    def do(self, call: str, told: str, result: int) -> None:
+        """A system call, as strace shows it."""
+        paths = _PATH.findall(told)
+        if call == "openat" and "O_CREAT" in told and (paths[-1] not in self.names or "O_TRUNC" in told):
+            self.written.append(0)
+            self.synced.append(0)
+            self._name(paths[-1], len(self.written) - 1)
+        elif call == "write" and paths[0] in self.names:
+            self.written[self.names[paths[0]]] += result
+        elif call == "fsync" and paths[0] in self.names:
+            self.synced[self.names[paths[0]]] = self.written[self.names[paths[0]]]
+        elif call == "fsync":
+            self._kept, self._named = dict(self.names), []
+        elif call == "rename":
+            self._name(paths[1], self.names[paths[0]])
+            self._name(paths[0], None)
+        elif call == "unlink":
+            self._name(paths[0], None)
+
+    def _name(self, path: str, number: int | None) -> None:
+        self._named.append((path, number))
+        _give(self.names, path, number)
+
+    def after_a_failure(self, path: str) -> Iterator[tuple[int | None, int]]:
+        """The file that may bear the name `path`, and its size, for each thing that may be lost."""
+        for count in range(len(self._named) + 1):
+            for kept in combinations(self._named, count):
+                names = dict(self._kept)
+                for name, number in kept:
+                    _give(names, name, number)
+                found = names.get(path)
+                for sizes in (self.written, self.synced):
+                    yield found, 0 if found is None else sizes[found]
+
+
+def _give(names: dict[str, int], path: str, number: int | None) -> None:
+    if number is None:
+        names.pop(path, None)
+    else:
+        names[path] = number
+
+
+@needs_strace
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["scored.jsonl", "scored.jsonl.gz", "scored.parquet", "scored.csv"])
+def test_whatever_a_power_failure_loses_the_output_is_the_old_one_or_the_whole_new_one(
+    tmp_path: Path, name: str
+) -> None:
+    target = old_file(tmp_path, name)
+    ran = traced(target, "-y", "-e", "trace=openat,write,fsync,rename,unlink")
+    assert ran.returncode == 0, ran.stderr
+    calls = [found for line in ran.stderr.splitlines() if str(tmp_path) in line and (found := _CALL.match(line))]
+    disk, points = Disk(str(target)), list[tuple[int | None, int]]()
+    for call in calls:
+        disk.do(call[1], call[2], int(call[3]))
+        points += disk.after_a_failure(str(target))
+    new, whole = disk.names[str(target)], target.stat().st_size
+    assert new != 0
+    assert set(points) == {(0, 0), (new, whole)}
+    assert len(points) > 200
 
 
 @pytest.mark.parametrize("name", ["scored.jsonl", "scored.jsonl.gz"])

@@ -78,6 +78,6 @@ def test_a_check_that_hangs_or_breaks_is_a_judge_that_is_not_ready(judge: str, p
     _released.clear()
     try:
         assert asyncio.run(Probe(named, SECONDS).problems()) == {"": problem}
-        assert time.monotonic() - started < SECONDS + 2.0
+        assert time.monotonic() - started < SECONDS + 30.0
     finally:
         _released.set()

@@ -29,7 +29,8 @@ from agentscope_tuner.task_judge.contract.judgement import Judgement
 from tests import hanging_judges
 
 SECONDS = 0.1
-GRACE = 2.0
+# what hangs goes on for an hour: this much is what a busy machine may add
+GRACE = 60.0
 TASK = WorkflowTask(task=Task(task_id="t1"))
 OUTPUT = WorkflowOutput(metadata={"final_answer": "hang"})
 QUICK = WorkflowOutput(metadata={"final_answer": "quick"})
@@ -151,7 +152,7 @@ def test_a_worker_process_that_hangs_is_killed_and_the_other_rows_are_judged() -
     assert [found[at].reward for at in range(8)] == [1.0, None, *[1.0] * 6]
     assert found[1].cause == Cause.DEADLINE
     assert str(found[1].error).startswith("task 't1': Computes: no verdict within 0.5 s")
-    assert time.monotonic() - started < 20
+    assert time.monotonic() - started < GRACE
 
 
 @pytest.mark.slow
@@ -258,7 +259,7 @@ def test_a_judge_is_asked_again_once_what_hung_has_ended() -> None:
     assert judge.judge(TASK, OUTPUT).status == "failed"
     assert judge.judge(TASK, QUICK).status == "failed"
     hanging_judges._released.set()
-    ended = time.monotonic() + 5
+    ended = time.monotonic() + GRACE
     while judge.judge(TASK, QUICK).status == "failed":
         assert time.monotonic() < ended
     assert judge.judge(TASK, OUTPUT).reward == 1.0

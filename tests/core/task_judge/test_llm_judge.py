@@ -454,7 +454,8 @@ def test_a_long_pause_of_the_endpoint_holds_up_no_queue() -> None:
     """Each verdict that waited for its turn once waited for a pause of its own: 45 s, with a deadline of 0.3 s."""
     with JudgeServer(lambda body, attempt: Canned(status=429, headers={"retry-after": "30"})) as server:
         config = section(server.url, prompt=PROMPT, votes=3, client={"cache": False, "temperature": 0.7})
-        config["astuner"]["task_judge"]["deadline"] = 0.5
+        # time enough for a busy machine to send the first request
+        config["astuner"]["task_judge"]["deadline"] = 2.0
         started = time.monotonic()
         failed = load_judge(config).judge_group(TASK, [output(text) for text in "abcd"])
     assert {judgement.cause for judgement in failed} == {Cause.DEADLINE}

@@ -203,6 +203,7 @@ def test_nothing_is_blamed_for_lack_of_time() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1800)
 def test_the_parts_that_a_few_rows_need_are_told_from_those_that_they_do_not(tmp_path: Path) -> None:
     # In a process of its own: the package is imported anew there
     cases, report = tmp_path / "rows.jsonl", tmp_path / "report.md"

@@ -33,7 +33,7 @@ def stranger(service: RunningService, *headers: tuple[str, str]) -> httpx.Client
     return httpx.Client(
         base_url=f"http://127.0.0.1:{service.port}",
         headers=[(name.encode(), value.encode()) for name, value in headers],
-        timeout=10,
+        timeout=60,
     )
 
 

@@ -24,7 +24,7 @@ GOOD = json.dumps(row(r"\boxed{42}")).encode()
 MAX_BODY = 100_000
 
 
-def until(condition: Callable[[], bool], seconds: float = 10.0) -> bool:
+def until(condition: Callable[[], bool], seconds: float = 60.0) -> bool:
     """Whether `condition` came true in time."""
     end = time.monotonic() + seconds
     while not condition():
@@ -225,7 +225,7 @@ def hang_up_after(service: RunningService, payload: object, ready: Callable[[], 
     """Ask, and close the connection once `ready`."""
     body = json.dumps(payload).encode()
     head = f"POST /reward HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
-    with socket.create_connection(("127.0.0.1", service.port), timeout=10) as connection:
+    with socket.create_connection(("127.0.0.1", service.port), timeout=60) as connection:
         connection.sendall(head.encode() + body)
         assert until(ready)
 
