@@ -62,6 +62,7 @@ class Looked:
         responses: how many have a response.
         reads: the columns to name.
         whys: why, one line of words for each decision.
+        has_answer: whether the rows have a column `answer`.
         settings: the judge's own settings, as lines of YAML.
     """
 
@@ -70,12 +71,18 @@ class Looked:
     responses: int = 0
     reads: dict[str, str] = field(default_factory=dict)
     whys: list[str] = field(default_factory=list)
+    has_answer: bool = True
     settings: str = ""
 
     def yaml(self, name: str) -> str:
         """The configuration, with the reasons as comments."""
         said = "".join(f"    # {' '.join(why.split())}\n" for why in self.whys)
-        mapping = ", ".join(f"{role}: {_quoted(column)}" for role, column in self.reads.items())
+        named = {role: _quoted(column) for role, column in self.reads.items()}
+        if not self.has_answer and named.get("answer", "answer") != "answer":
+            # where a trainer hands over the reference by itself, this column is not there
+            said += "    # answer: else the reference that a trainer hands over by itself, which is called answer\n"
+            named["answer"] = f"[{named['answer']}, answer]"
+        mapping = ", ".join(f"{role}: {column}" for role, column in named.items())
         reads = f"    reads: {{{mapping}}}\n" if mapping else ""
         return (
             f"# For {' '.join(name.split())}, by its first {self.rows} rows; other sections may stand here, too.\n"
@@ -104,7 +111,7 @@ def look(lines: Iterable[Line], kind: str = "math", named: Mapping[str, str] = M
     if not rows:
         held = f", its first line is {first[0].raw[:60].decode('utf-8', 'replace')!r}" if first else ""
         raise ConfigError(f"--from holds no row{held}: rows are JSON objects, one a line, or CSV, Parquet …")
-    found = Looked(kind, rows=len(rows), reads=dict(named))
+    found = Looked(kind, rows=len(rows), reads=dict(named), has_answer=any("answer" in row for row in rows))
     for role, column in named.items():
         if not any(at_path(row, column) is not None for row in rows):
             raise ConfigError(f"--map {column}={role}: no row has {column!r}, only {', '.join(map(repr, rows[0]))}")
@@ -117,6 +124,8 @@ def look(lines: Iterable[Line], kind: str = "math", named: Mapping[str, str] = M
     found.kind, told = _guess([{"question": text, **row} for text, row in zip(asked, metadata, strict=True)], kind)
     if kind == "auto":
         found.whys.insert(0, f"judge: {found.kind}, since {told.why}")
+    elif kind == "math" and (choice := _most(metadata, _choice)) is not None:
+        found.whys.insert(0, f"judge: math, as you say; {choice.why}, which init choice is for")
     elif found.kind != "math":
         found.whys.append(f"reference: {told.why}")
     found.reads |= told.reads

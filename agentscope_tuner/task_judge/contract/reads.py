@@ -381,7 +381,7 @@ _WORDS = tuple(
         ("response", "response|completion|output|generation|predict|reply|model.?(answer|text)|student|模型|"
          "回答|回复|输出|生成|预测"),
         ("answer", "answer|solution|答案|解答"),
-        ("question", "question|problem|prompt|query|instruction|input|问题|题目|题干|提问"),
+        ("question", "question|problem|prompt|query|instruction|input|message|问题|题目|题干|提问"),
     )
 )  # fmt: skip
 
