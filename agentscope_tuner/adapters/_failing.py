@@ -125,7 +125,8 @@ class FailingRun:
         if first.cause is not Cause.REFERENCE or not pairs:
             return ""
         metadata = pairs[0][0].task.metadata
-        told = f"The rows have the columns {', '.join(map(repr, sorted(metadata)[:_MOST_SHOWN])) or 'none'}. "
+        columns = f"the columns {', '.join(map(repr, sorted(metadata)[:_MOST_SHOWN]))}" if metadata else "no column"
+        told = f"The rows have {columns}. "
         named = self._judge.reference_keys
         guess = next(likely_answers({key: value for key, value in metadata.items() if key not in named}), None)
         # a judge that found no column at all has said so already

@@ -48,6 +48,8 @@ def combined(parts: Sequence[Part], weights: Sequence[float] | None = None, *, n
         ConfigError: a judge cannot be loaded; weights that are not finite, or not one for each part; two parts of one
             name, whose logs could not be told apart.
     """
+    if isinstance(parts, str | Path):
+        raise ConfigError(f"combined takes a list of parts, [{str(parts)!r}, …]; one judge alone is reward_func's")
     return Combined(parts, weights, name=name)
 
 
@@ -181,6 +183,8 @@ class Combined:
 
 
 def _rebuild(parts: Sequence[Part], weights: Sequence[float], name: str) -> Combined:
+    if isinstance(parts, str | Path):
+        raise ConfigError(f"combined takes a list of parts, [{str(parts)!r}, …]; one judge alone is reward_func's")
     return Combined(parts, weights, name=name)
 
 

@@ -433,10 +433,9 @@ def pairs_of(
         JudgeError: something has more or fewer values than there are completions; see `rows_of`.
     """
     count = len(completions)
-    rows = rows_of(columns, count)
     envs = [None] * count if environments is None else environments
-    own = {"prompts": prompts, "completions": completions, "environments": envs}
+    own = rows_of({"prompts": prompts, "completions": completions, "environments": envs}, count)
     return [
         as_rollout(given["prompts"], given["completions"], {**row, **reference_of(row)}, gym_env=given["environments"])
-        for given, row in zip(rows_of(own, count), rows, strict=True)
+        for given, row in zip(own, rows_of(columns, count), strict=True)
     ]

@@ -19,6 +19,7 @@ from agentscope_tuner.task_judge.contract.reads import (
     Reads,
     at_path,
     cell_at,
+    leaves,
     likely_columns,
     packed_rows,
     record_of,
@@ -86,6 +87,11 @@ def _guessed(row: Mapping[str, Any]) -> tuple[str, str]:
         if response is not None:
             return f"is {response!r} it, and {other!r} the reference? Then name both", f"{response}, answer: {other}"
         other = None
+    several = (
+        name for name, value in row.items() if isinstance(value, list) and value and name.rstrip("s") in RESPONSES
+    )
+    if guess is None and (name := next(several, None)) is not None:
+        return f"{name!r} holds {len(row[name])} values: write one row for each, or name one", f"{name}.0"
     guess = guess or other
     return (f"is it {guess!r}? Then name it", guess) if guess else ("name its column", "<column>")
 
@@ -132,10 +138,12 @@ class PlainRow:
         if not turns and isinstance(value, Mapping | list) and value != []:
             # as a text it would hold every sample, and what others said
             held = f"{len(value)} values" if isinstance(value, list) else f"the keys {sorted(map(str, value))!r:.200}"
-            inside = "0" if isinstance(value, list) else "<key>"
+            longest = max(
+                leaves(value, name), key=lambda path: len(_text(at_path(self._row, path))), default=f"{name}.0"
+            )
             raise JudgeError(
                 f"{name} holds {held}, and no text or chat messages: name one of them, "
-                f"`reads: {{response: {name}.{inside}}}` under {WHERE.rpartition('.')[0]}, or write one row for each",
+                f"`reads: {{response: {longest}}}` under {WHERE.rpartition('.')[0]}, or write one row for each",
                 cause=Cause.INPUT,
             )
         return turns or ("" if value == [] else last_turn(_text(value)))

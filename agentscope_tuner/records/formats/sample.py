@@ -237,7 +237,13 @@ def as_rollout(
             prompt and `shared`.
         gym_env: the environment the episode ran in, for judges that ask the environment.
         shared: what the completions of one group have in common; by default the metadata.
+
+    Raises:
+        JudgeError: the prompt or the completion is something else.
     """
+    for name, value in (("prompt", prompt), ("completion", completion)):
+        if not hasattr(value, "__iter__") or isinstance(value, Mapping):
+            raise JudgeError(f"a {name} is a text or a list of chat messages, got {value!r:.100}", cause=Cause.INPUT)
     messages = [] if isinstance(prompt, str) else [dict(message) for message in prompt]
     asked = [message_text(message.get("content")) for message in messages if message.get("role") == "user"]
     query = prompt if isinstance(prompt, str) else (asked[-1] if asked else "")

@@ -39,6 +39,8 @@ def read_trl(row: Mapping[str, Any]) -> Pair:
         prompt, completion = _split(row["messages"])
     else:
         prompt, completion = first(row, "prompt", "question")[1], required(row, "completion")
+    if completion == []:
+        raise JudgeError("the row has no completion: its messages end with a user's turn", cause=Cause.INPUT)
     for name, value in (("prompt", prompt), ("completion", completion)):
         if not isinstance(value, str) and not is_chat(value):
             raise JudgeError(f"{name} must be a text or chat messages, got {value!r:.100}", cause=Cause.INPUT)

@@ -53,6 +53,9 @@ _ANSWER_CHARS = 60
 _MOST_STEPS = 4
 
 
+_Name = Annotated[str, Field(min_length=1)]
+
+
 def _listed(value: object) -> object:
     return (value,) if isinstance(value, str) else tuple(value) if isinstance(value, list) else value
 
@@ -67,7 +70,7 @@ class ReadColumn(StrictSection):
             `regex:<pattern>` for its first match, or the match's first group.
     """
 
-    names: Annotated[tuple[str, ...], BeforeValidator(_listed)] = Field(alias="from", min_length=1)
+    names: Annotated[tuple[_Name, ...], BeforeValidator(_listed)] = Field(alias="from", min_length=1)
     take: str | None = None
 
     @field_validator("take")
@@ -333,7 +336,7 @@ def hint(row: Mapping[str, Any]) -> str:
     one data set have the same hint.
     """
     if not row:
-        return "put the reference there"
+        return "give each row a column with its reference, such as `answer`"
     if (packed := packed_rows(row)) is not None:
         return packed
     names = answer_columns(row)
@@ -404,12 +407,16 @@ def leaves(value: Any, path: str = "") -> Iterator[str]:
     if isinstance(inner, Mapping) and path.count(".") < _MOST_STEPS:
         for key, held in inner.items():
             yield from leaves(held, f"{path}.{key}" if path else str(key))
-    elif isinstance(inner, list) and len(inner) == 1 and not isinstance(inner[0], Mapping):
+    elif isinstance(inner, list) and len(inner) == 1 and not _is_turn(inner[0]):
         yield from leaves(inner[0], f"{path}.0")
     elif isinstance(inner, list):
         yield from [path] if inner and isinstance(inner[0], Mapping) else []
     elif isinstance(value, str | int | float) and not isinstance(value, bool) and _cell(value) not in (None, ""):
         yield path
+
+
+def _is_turn(value: Any) -> bool:
+    return isinstance(value, Mapping) and not {"role", "from"}.isdisjoint(value)
 
 
 def _keys(row: Mapping[str, Any]) -> str:

@@ -34,8 +34,8 @@ from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 _log = logging.getLogger(__name__)
 
 _Outcome = Judgement | JudgeError
-# What callers give by mistake in place of a WorkflowTask or a WorkflowOutput
-_NOT_ASKED_ABOUT = (Task, str, dict)
+# What callers give by mistake in place of a WorkflowTask, and of a WorkflowOutput
+_NO_TASK, _NO_OUTPUT = (Task, WorkflowOutput, str, dict), (Task, WorkflowTask, str, dict)
 # Reasons may quote an answer or an exception of any length, but logs and rollout files need one line
 _MOST_CHARS = 2000
 
@@ -368,7 +368,7 @@ class TaskJudge:
 
 def _check_kinds(task: object, output: object) -> None:
     """A first mistake of the caller's, which would look like a bug of the judge."""
-    if isinstance(task, _NOT_ASKED_ABOUT) or isinstance(output, _NOT_ASKED_ABOUT):
+    if isinstance(task, _NO_TASK) or isinstance(output, _NO_OUTPUT):
         raise TypeError(
             "a judge is asked about WorkflowTask(task=Task(...)) and WorkflowOutput(metadata={'final_answer': ...}), "
             f"got {type(task).__name__} and {type(output).__name__}"

@@ -63,7 +63,7 @@ def test_trls_own_names_of_the_reference_are_read(build: str, column: str) -> No
             {"answer": "", "label": "42"},
             "Is it 'label'. Then write `reads: {answer: label}` under .* The first: .* is empty",
         ),
-        ({}, "the columns none"),
+        ({}, "have no column"),
     ],
 )
 def test_a_data_set_without_a_reference_ends_in_its_first_batch(build: str, columns: dict[str, Any], told: str) -> None:
