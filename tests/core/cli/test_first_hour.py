@@ -213,7 +213,7 @@ VARIANTS: Mapping[str, tuple[Callable[[int, int, int], Mapping[str, Any]], Calla
     "records": (keyed, as_jsonl),
     "chats under another name": (context, as_jsonl),
 }
-ALL = DATA_SETS | VARIANTS
+ALL = {**DATA_SETS, **VARIANTS}
 
 
 @pytest.mark.parametrize("name", list(ALL))
