@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Sequence
+from weakref import WeakKeyDictionary
 
 from agentscope_tuner.config import SECTION
 from agentscope_tuner.errors import Cause, JudgeError
@@ -22,6 +23,13 @@ _STANDING = frozenset({Cause.REFERENCE, Cause.INPUT, Cause.CONFIG})
 # speak for all of them, before the first verdict and after it; or so many rows
 _TASKS_AT_FIRST, _TASKS, _ROWS = 2, 8, 64
 _MOST_SHOWN = 20
+#: Rows that count as a batch, where a trainer asks about one, or one group, at a time.
+BATCH_ROWS = 64
+
+
+def failing_run(judge: ConfiguredJudge) -> FailingRun:
+    """The process's one count for `judge`, where a trainer asks by calls of a bare function."""
+    return _runs.setdefault(judge, FailingRun(judge, rows=BATCH_ROWS))
 
 
 class FailingRun:
@@ -133,3 +141,6 @@ class FailingRun:
         if guess is None or "reads:" in (first.error or ""):
             return told
         return f"{told}Is it {guess!r}? Then write `reads: {{answer: {guess}}}` under {SECTION}. "
+
+
+_runs: WeakKeyDictionary[ConfiguredJudge, FailingRun] = WeakKeyDictionary()

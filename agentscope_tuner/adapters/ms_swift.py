@@ -17,13 +17,16 @@ from pathlib import Path
 from typing import Any
 
 from agentscope_tuner._run import loops
-from agentscope_tuner.adapters.rollout import as_rollout, current_step, reference_of, rows_of
+from agentscope_tuner.adapters.rollout import as_rollout, current_step, policys_turns, reference_of, rows_of
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, judge_for, located
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 
 # Keys that ms-swift adds to the columns of the data set
-_SWIFT_ONLY = frozenset({"messages", "prompt_id", "request_id", "response_token_ids", "rollout_infos", "is_truncated"})
+_SWIFT_ONLY = frozenset(
+    {"messages", "prompt_id", "request_id", "response_token_ids", "rollout_infos", "is_truncated", "finish_reason"}
+    | {"trajectory_inputs"}
+)
 
 
 def async_orm(config: str | Path) -> Callable[..., Any]:
@@ -122,9 +125,7 @@ def pair_of(completion: str, row: Mapping[str, Any]) -> Pair:
         row: its values, `messages` among them: the prompt and the policy's messages.
     """
     messages = [dict(message) for message in row.get("messages") or []]
-    prompt = messages
-    while prompt and prompt[-1].get("role") in ("assistant", "tool", "tool_response"):
-        prompt = prompt[:-1]
+    prompt = messages[: policys_turns(messages)]
     if messages and messages[-1].get("role") != "assistant":
         # ms-swift hands over the last message, whoever wrote it: a tool's words are not the policy's answer
         completion = ""

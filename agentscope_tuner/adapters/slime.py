@@ -22,7 +22,7 @@ from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any, Literal
 
-from agentscope_tuner.adapters._failing import FailingRun
+from agentscope_tuner.adapters._failing import BATCH_ROWS, FailingRun
 from agentscope_tuner.adapters._groups import why_useless
 from agentscope_tuner.adapters.rollout import LAST_TURN
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
@@ -43,8 +43,6 @@ __all__ = [
 ]
 
 CustomRM = Callable[..., Coroutine[Any, Any, Any]]
-# Rows that count as a batch of a run without verdicts: slime asks about one sample, or one group, at a time
-_BATCH_ROWS = 64
 _NORMALISED = ("grpo", "gspo", "reinforce_plus_plus_baseline")
 
 
@@ -67,7 +65,7 @@ def custom_rm(
     if on_failed not in ("raise", "leave"):
         raise ConfigError(f"on_failed must be 'raise' or 'leave', got {on_failed!r}")
     path = located(config)
-    run = FailingRun(judge_for(path), stops=stop_when_failing, rows=_BATCH_ROWS)
+    run = FailingRun(judge_for(path), stops=stop_when_failing, rows=BATCH_ROWS)
 
     async def reward(args: Any, samples: Any, **slime_only: object) -> Any:
         """The reward of a sample, of a list of them, or of the lists into which samples were fanned out, in its shape.

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from agentscope_tuner.errors import Cause, JudgeError
-from agentscope_tuner.records.formats.sample import Pair, as_rollout, is_chat, last_turn, message_text
+from agentscope_tuner.records.formats.sample import Pair, as_rollout, is_chat, last_turn, message_text, policys_turns
 from agentscope_tuner.task_judge.contract.reads import (
     ANSWERS,
     QUESTIONS,
@@ -116,7 +116,7 @@ class PlainRow:
         """
         name = None if "question" in self._given else self._column("question", QUESTIONS)
         if name is None:
-            return self._chat[: self._end()]
+            return self._chat[: policys_turns(self._chat)]
         value = at_path(self._row, name)
         return chat_of(value) or _text(value)
 
@@ -130,7 +130,7 @@ class PlainRow:
         name = self._column("response", RESPONSES) or self._empty_response()
         if name is None:
             self.used |= {name for name in CHATS if name in self._row}
-            return self._chat[self._end() :] or None
+            return self._chat[policys_turns(self._chat) :] or None
         self.used.add(name.partition(".")[0])
         value = cell_at(self._row, name)
         value = value[0] if isinstance(value, list) and len(value) == 1 and not is_chat(value) else value
@@ -177,13 +177,6 @@ class PlainRow:
                 f"`reads: {{{role}: {present[0]}}}` under {WHERE.rpartition('.')[0]}",
                 cause=Cause.INPUT,
             )
-
-    def _end(self) -> int:
-        """Where the policy's turns begin in the conversation."""
-        end = len(self._chat)
-        while end and self._chat[end - 1]["role"] in ("assistant", "tool"):
-            end -= 1
-        return end
 
 
 def chat_of(value: Any) -> list[dict[str, Any]]:

@@ -220,7 +220,8 @@ _END_MARKERS = (
 _ROLE = "assistant|model|ai|chatbot|user|human|system|developer|tools?|ipython|observation|functions?[.]?[\\w.]*"
 _TURN = re.compile(
     rf"<[|｜](?:im_)?(?P<named>{_ROLE})(?:_token|▁outputs▁begin)?[|｜]>"
-    rf"|(?:<\|(?:im_start|start|start_header_id|header_start|start_of_role)\|>|<start_of_turn>|\]~b\])[ ]*(?P<behind>{_ROLE})\b"
+    rf"|(?:<\|(?:im_start|start|start_header_id|header_start|start_of_role)\|>|<start_of_turn>|\]~b\])"
+    rf"[ ]*(?P<behind>{_ROLE})\b"
     r"|\[/(?:INST|TOOL_RESULTS)\]|<｜tool▁outputs▁end｜>|\[(?P<bracketed>INST|TOOL_RESULTS)\]",
     re.IGNORECASE,
 )
@@ -229,6 +230,7 @@ _HEADER_REST = re.compile(
     r"(?:<\|(?:end_header_id|header_end|im_middle|message|end_of_role|start_response)\|>)?\n*",
     re.IGNORECASE,
 )
+_AFTER_THE_PROMPT = frozenset({"assistant", "tool", "tool_response", "function", "observation", "environment"})
 _POLICYS_ROLES = frozenset({"assistant", "model", "ai", "chatbot"})
 
 Prompt = str | Sequence[Mapping[str, Any]]
@@ -274,6 +276,14 @@ def is_chat(value: object) -> bool:
     """Whether `value` is a list of chat messages that is not empty."""
     turns = value if isinstance(value, list) else []
     return bool(turns) and all(isinstance(turn, Mapping) and "role" in turn for turn in turns)
+
+
+def policys_turns(messages: Sequence[Mapping[str, Any]]) -> int:
+    """Where the policy's turns begin in a conversation, with what its tools and environments said between them."""
+    end = len(messages)
+    while end and messages[end - 1].get("role") in _AFTER_THE_PROMPT:
+        end -= 1
+    return end
 
 
 def final_text(completion: Prompt) -> str:

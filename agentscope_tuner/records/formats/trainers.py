@@ -18,6 +18,7 @@ from agentscope_tuner.records.formats.sample import (
     is_chat,
     last_turn,
     message_text,
+    policys_turns,
     reference_of,
     required,
     text_of,
@@ -36,7 +37,9 @@ def read_trl(row: Mapping[str, Any]) -> Pair:
     prompt: Any
     completion: Any
     if row.get("completion") is None and isinstance(row.get("messages"), list):
-        prompt, completion = _split(row["messages"])
+        messages = [turn if isinstance(turn, Mapping) else {} for turn in row["messages"]]
+        begun = policys_turns(messages)
+        prompt, completion = row["messages"][:begun], row["messages"][begun:]
     else:
         prompt, completion = first(row, "prompt", "question")[1], required(row, "completion")
     if completion == []:
@@ -46,13 +49,6 @@ def read_trl(row: Mapping[str, Any]) -> Pair:
             raise JudgeError(f"{name} must be a text or chat messages, got {value!r:.100}", cause=Cause.INPUT)
     rest = {key: value for key, value in row.items() if key not in ("prompt", "completion", "messages")}
     return as_rollout(prompt, completion, {**rest, **reference_of(row)})
-
-
-def _split(messages: list[Any]) -> tuple[list[Any], list[Any]]:
-    end = len(messages)
-    while end and isinstance(messages[end - 1], Mapping) and messages[end - 1].get("role") in ("assistant", "tool"):
-        end -= 1
-    return messages[:end], messages[end:]
 
 
 _RESPONSES = ("response", "solution_str", "output", "responses")
@@ -241,6 +237,8 @@ def read_trinity(row: Mapping[str, Any]) -> Pair:
 
 
 _PROTOCOL_FIELDS = frozenset({"responses_create_params", "response", "verifier_metadata"})
+# What NeMo-Gym adds to a row, which differs between the samples of one prompt
+_OF_A_ROLLOUT = "_ng_"
 
 
 def decode_nemo_gym_request(payload: Mapping[str, Any]) -> Pair:
@@ -279,7 +277,7 @@ def _metadata(payload: Mapping[str, Any]) -> dict[str, Any]:
     nested = payload.get("verifier_metadata")
     fields = {
         **(dict(nested) if isinstance(nested, Mapping) else {}),
-        **{key: value for key, value in payload.items() if key not in _PROTOCOL_FIELDS},
+        **{key: value for key, value in payload.items() if key not in _PROTOCOL_FIELDS and key[:4] != _OF_A_ROLLOUT},
     }
     return {**fields, **truth_of(fields, "answer", "expected_answer", "ground_truth")}
 
