@@ -22,7 +22,7 @@ from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any, Literal
 
-from agentscope_tuner.adapters._failing import BATCH_ROWS, FailingRun
+from agentscope_tuner.adapters._failing import failing_run
 from agentscope_tuner.adapters._groups import why_useless
 from agentscope_tuner.adapters.rollout import LAST_TURN
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
@@ -65,7 +65,7 @@ def custom_rm(
     if on_failed not in ("raise", "leave"):
         raise ConfigError(f"on_failed must be 'raise' or 'leave', got {on_failed!r}")
     path = located(config)
-    run = FailingRun(judge_for(path), stops=stop_when_failing, rows=BATCH_ROWS)
+    run = failing_run(judge_for(path), stops=stop_when_failing)
 
     async def reward(args: Any, samples: Any, **slime_only: object) -> Any:
         """The reward of a sample, of a list of them, or of the lists into which samples were fanned out, in its shape.

@@ -23,7 +23,7 @@ from functools import cache
 from typing import Any
 
 from agentscope_tuner._run import loops
-from agentscope_tuner.adapters._failing import failing_run
+from agentscope_tuner.adapters._failing import the_failing_run
 from agentscope_tuner.adapters.rollout import (
     LAST_TURN,
     Prompt,
@@ -198,7 +198,7 @@ def score_of(judge: ConfiguredJudge, pair: Pair, judgement: Judgement, on_failed
         JudgeError: there is none, and it is not masked; or a run without verdicts.
     """
     if on_failed == "mask":
-        failing_run(judge).add([pair], [judgement])
+        the_failing_run(judge).add([pair], [judgement])
         reward = judge.reward(judgement)
     else:
         judgement = judge.settled(judgement)

@@ -287,14 +287,14 @@ class _JudgeFunc:
         # Absolute, because the other process may have another working directory
         self._config = located(config) if isinstance(config, str | Path) else config
         self._judge = ConfiguredJudge(self._config)
-        self._stop_when_failing = stop_when_failing
-        self._run = FailingRun(self._judge, stops=stop_when_failing)
+        self.stop_when_failing = stop_when_failing
+        self._run = FailingRun(self._judge.name, self._judge.reference_keys, stops=stop_when_failing)
         self._warned = False
         self.__name__ = self._judge.name
 
     def __reduce__(self) -> tuple[Any, ...]:
         # A judge may hold pools and connections, so the other process loads its own judge
-        again = partial(type(self), stop_when_failing=self._stop_when_failing)
+        again = partial(type(self), stop_when_failing=self.stop_when_failing)
         return again, (self._config,), {"__name__": self.__name__}
 
     def _begun(
@@ -327,7 +327,7 @@ class _JudgeFunc:
 
     def only_look_on(self) -> None:
         """For a part of weight 0: its failures are logged, and stop no run."""
-        self._run = FailingRun(self._judge, stops=False)
+        self._run = FailingRun(self._judge.name, stops=False)
 
     def at_step(self, trainer_state: object) -> None:
         """The step that the next verdicts are logged with."""
