@@ -336,7 +336,7 @@ def hint(row: Mapping[str, Any]) -> str:
     one data set have the same hint.
     """
     if not row:
-        return "give each row a column with its reference, such as `answer`"
+        return "put the reference there, in a row as its column `answer`"
     if (packed := packed_rows(row)) is not None:
         return packed
     names = answer_columns(row)
