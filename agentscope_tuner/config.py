@@ -449,15 +449,16 @@ def check_places(config: DictConfig) -> None:
 
 def _check_top(config: DictConfig) -> None:
     """Where our section is missing, refuse our keys at the top level, or under a misspelt `astuner`."""
+    for name in map(str, config):
+        if name.startswith("astuner."):
+            told = "is one key with dots, which an override is: write each part as a key, one below the other"
+            raise ConfigError(f"{name!r} {told}")
+        if name != name.strip("\xa0\u3000"):
+            raise ConfigError(f"{name!r} is indented with wide spaces: YAML takes plain ones")
     for key in ("task_judge", "judge_protocol", "judge"):
         if key in config and (key != "judge" or isinstance(config[key], str)):
             path = "astuner.task_judge" if key == "task_judge" else f"astuner.task_judge.{key}"
             raise ConfigError(f"{key} stands at the top, where nobody reads it: write {path}")
-        if spaced := next((name for name in map(str, config) if name.strip("\xa0\u3000").endswith(key)), None):
-            told = "is indented with wide spaces: YAML takes plain ones"
-            if "." in spaced:
-                told = "is one key with dots, which an override is: write each part as a key, one below the other"
-            raise ConfigError(f"{spaced!r} {told}")
     for name in difflib.get_close_matches("astuner", [str(key) for key in config], cutoff=0.8):
         if name != "astuner":
             raise ConfigError(f"{name}: unknown key; did you mean 'astuner'?")
