@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from agentscope_tuner._run import loops
+from agentscope_tuner.adapters._groups import places_by
 from agentscope_tuner.adapters.rollout import as_rollout, current_step, policys_turns, reference_of, rows_of
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, judge_for, located
@@ -87,11 +88,9 @@ class _Reward:
     def _ranked(
         self, judge: ConfiguredJudge, pairs: Sequence[Pair], rows: Sequence[Mapping[str, Any]]
     ) -> list[Judgement]:
-        groups: dict[object, list[int]] = {}
-        for place, row in enumerate(rows):
-            groups.setdefault(row.get("prompt_id") or pairs[place][0].task_id, []).append(place)
         verdicts: dict[int, Judgement] = {}
-        for places in groups.values():
+        named = (row.get("prompt_id") or pair[0].task_id for row, pair in zip(rows, pairs, strict=True))
+        for places in places_by(named):
             if len(places) == 1 or (self._sizes and len(places) not in self._sizes):
                 raise JudgeError(
                     f"{judge.name} ranks whole groups, and got {len(places)} completions of a prompt instead of "

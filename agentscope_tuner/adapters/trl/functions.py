@@ -19,7 +19,7 @@ from typing import Any, Protocol, TypeVar
 
 from agentscope_tuner._run import loops
 from agentscope_tuner.adapters._failing import FailingRun
-from agentscope_tuner.adapters._groups import group_metrics
+from agentscope_tuner.adapters._groups import group_metrics, places_by
 from agentscope_tuner.adapters.rollout import Prompt, as_rollout, batch_metrics, current_step, reference_of, rows_of
 from agentscope_tuner.config import Source
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
@@ -183,10 +183,7 @@ def groups_of(pairs: Sequence[Pair], size: int | None) -> list[Group]:
     """
     if size is not None and len(pairs) % size == 0:
         return [list(range(start, start + size)) for start in range(0, len(pairs), size)]
-    found: dict[Hashable, Group] = {}
-    for place, pair in enumerate(pairs):
-        found.setdefault(_prompt(pair), []).append(place)
-    return list(found.values())
+    return places_by(map(_prompt, pairs))
 
 
 def refusals(pairs: Sequence[Pair], groups: Sequence[Group]) -> list[str | None]:
