@@ -217,7 +217,7 @@ _END_MARKERS = (
 
 # How chat templates begin a turn: a mark that names its role, or a mark and then the role; what templates write between
 # the role and its text belongs to the header. Where another's text has an end of its own, the policy's follows it.
-_ROLE = "assistant|model|ai|chatbot|user|human|system|developer|tools?|ipython|observation|functions?[.]?[\\w.]*"
+_ROLE = "assistant|model|ai|chatbot|user|human|system|developer|tools?|ipython|observation|functions?"
 _TURN = re.compile(
     rf"<[|｜](?:im_)?(?P<named>{_ROLE})(?:_token|▁outputs▁begin)?[|｜]>"
     rf"|(?:<\|(?:im_start|start|start_header_id|header_start|start_of_role)\|>|<start_of_turn>|\]~b\])"

@@ -56,6 +56,8 @@ def test_an_episode_that_ends_with_a_tools_text_has_no_answer(family: str) -> No
         (r"So \boxed{5}.<|im_end|>" + "\n<|im_start|>user\n", r"So \boxed{5}."),
         ("<|begin_of_thought|>hm<|end_of_thought|>5", "<|begin_of_thought|>hm<|end_of_thought|>5"),
         ("print('[INST')", "print('[INST')"),
+        ("<|function_call|>f()<|end|>5", "<|function_call|>f()<|end|>5"),
+        ("<|tool_call_begin|>f<|tool_call_end|>5", "<|tool_call_begin|>f<|tool_call_end|>5"),
         ("a model, a tool and a user", "a model, a tool and a user"),
         ("", ""),
     ],
