@@ -16,7 +16,7 @@ import math
 import os
 import pickle
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from numbers import Real
@@ -103,8 +103,11 @@ def _problem(model: type[BaseModel], loc: tuple[int | str, ...], kind: str, mess
             words = f"must be a mapping of keys to values{named}"
         elif kind == "list_type":
             words = "must be a list, in YAML a line `- …` for each entry"
-        glued = re.fullmatch(r"(\w+):(\S.*)", value) if isinstance(value, str) and kind in _MAPPING else None
-        behind = f": write '{glued[1]}: {glued[2]}', with a space" if glued else ""
+        glued = re.fullmatch(r"(\w+)(:|：\s*)(\S.*)", value) if isinstance(value, str) and kind in _MAPPING else None
+        behind = f": write '{glued[1]}: {glued[3]}', with a space and a plain colon" if glued else ""
+        if kind in _MAPPING and loc[:1] in (("parts",), ("routes",)):
+            example = {"a_name": {"judge": "math"}} if len(loc) == 1 else {"judge": value}
+            words, behind = "must be a mapping", f": write {path}: {json.dumps(example)}"
         return f"{path}: {words[0].lower()}{words[1:]}, got {_short(value)}{behind}"
     if told := UPSTREAM_KEYS.get(str(loc[-1])) or _ELSEWHERE.get(str(loc[-1])):
         return f"{path}: unknown key; {told}"
@@ -115,6 +118,8 @@ def _problem(model: type[BaseModel], loc: tuple[int | str, ...], kind: str, mess
     nearest = [name for name in allowed if name == f"{key}_name"] or difflib.get_close_matches(key, allowed, n=1)
     nearest += [f"{name}.{key}" for name in allowed if key in _model_at(model, (*loc[:-1], name)).model_fields]
     hint = f"did you mean {nearest[0]!r}? " if nearest else ""
+    if "judge_kwargs" in allowed and not nearest:
+        hint = "most judges have their settings in judge_kwargs; "
     return f"{path}: unknown key; {hint}allowed keys are {', '.join(allowed)}"
 
 
@@ -397,8 +402,12 @@ _OWN_KEYS = (
 )
 
 
-def check_override(key: str) -> None:
+def check_override(key: str, sections: Container[str]) -> None:
     """Check that an override of one of our settings has its full key, from `astuner` on: another key changes nothing.
+
+    Args:
+        key: the override's.
+        sections: those that the configuration has; other programs read them.
 
     Raises:
         ConfigError: it has another key; the message has the right key.
@@ -406,7 +415,8 @@ def check_override(key: str) -> None:
     first, _, rest = key.partition(".")
     # other programs have sections of this name, too
     others = first == "judge" and rest
-    if first == "task_judge" or (first in _OWN_KEYS and not others):
+    unread = first in TaskJudgeConfig.model_fields and first not in sections
+    if first == "task_judge" or (first in _OWN_KEYS and not others) or unread:
         place = "astuner" if first == "task_judge" else "astuner.task_judge"
         raise ConfigError(f"override {key!r}: nobody reads {first!r} at the top: write {place}.{key}")
     misspelt = first != "astuner" and difflib.get_close_matches(first, ["astuner"], cutoff=0.8)
@@ -439,6 +449,12 @@ def check_places(config: DictConfig) -> None:
 
 def _check_top(config: DictConfig) -> None:
     """Where our section is missing, refuse our keys at the top level, or under a misspelt `astuner`."""
+    for name in map(str, config):
+        if name.startswith("astuner."):
+            told = "is one key with dots, which an override is: write each part as a key, one below the other"
+            raise ConfigError(f"{name!r} {told}")
+        if name != name.strip("\xa0\u3000"):
+            raise ConfigError(f"{name!r} is indented with wide spaces: YAML takes plain ones")
     for key in ("task_judge", "judge_protocol", "judge"):
         if key in config and (key != "judge" or isinstance(config[key], str)):
             path = "astuner.task_judge" if key == "task_judge" else f"astuner.task_judge.{key}"
@@ -549,13 +565,14 @@ def resolve(source: Source | None = None, overrides: Sequence[str] = ()) -> Sett
         if not overrides:
             return source
         source, read = source.whole, source.environment
+    given = _read(source)
     for override in overrides:
         if not re.match(r"[^=\s]+=", override):
             spread = ": the shell has replaced a pattern, so put it in quotes" if os.path.isfile(override) else ""
             raise ConfigError(f"an override must read key=value, got {override!r}{spread}")
-        check_override(override.partition("=")[0])
+        check_override(override.partition("=")[0], given)
     try:
-        merged = OmegaConf.merge(OmegaConf.create({}), _read(source), OmegaConf.from_dotlist(list(overrides)))
+        merged = OmegaConf.merge(OmegaConf.create({}), given, OmegaConf.from_dotlist(list(overrides)))
         assert isinstance(merged, DictConfig)
         check_places(merged)
         plain = _plain(merged, SECTION)
@@ -701,6 +718,9 @@ def _nearest(path: Path) -> str:
     """What could be meant by the name of a configuration that is not there."""
     if path.is_symlink():
         return f": it is a link to {os.readlink(path)!r}, which is not there"
+    if path.suffix == "" and path.name.isidentifier():
+        example = {"astuner": {"task_judge": {"judge": path.name}}}
+        return f": name a YAML file; in Python a mapping is taken, too, such as {example}"
     there = [each.name for each in path.parent.glob("*.y*ml")]
     if near := difflib.get_close_matches(path.name, there, n=1, cutoff=0.7):
         return f": did you mean {str(path.parent / near[0])!r}?"
@@ -714,6 +734,8 @@ def _read(source: str | Path | Mapping[str, Any] | DictConfig | None) -> DictCon
         return source
     if isinstance(source, Mapping):
         return OmegaConf.create(dict(source))
+    if not isinstance(source, str | Path):
+        raise ConfigError(f"a configuration is a YAML file's path or a mapping, got {type(source).__name__}")
     try:
         loaded = OmegaConf.load(source)
     except FileNotFoundError as exc:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Sequence
+from functools import cache
 
 from agentscope_tuner.config import SECTION
 from agentscope_tuner.errors import Cause, JudgeError
@@ -22,6 +23,8 @@ _STANDING = frozenset({Cause.REFERENCE, Cause.INPUT, Cause.CONFIG})
 # speak for all of them, before the first verdict and after it; or so many rows
 _TASKS_AT_FIRST, _TASKS, _ROWS = 2, 8, 64
 _MOST_SHOWN = 20
+# Rows that count as a batch, where a trainer asks about a few at a time
+_BATCH_ROWS = 64
 
 
 class FailingRun:
@@ -33,13 +36,14 @@ class FailingRun:
     Rows that a rule filters are no verdict of the judge, and no failure.
 
     Args:
-        judge: the judge, for its name and for what its reference is called.
+        name: the judge's.
+        keys: what the judge calls its reference.
         stops: whether to stop; the failures are logged in any case.
         rows: how many rows make a batch, where a trainer asks about a few at a time.
     """
 
-    def __init__(self, judge: ConfiguredJudge, *, stops: bool = True, rows: int = 1) -> None:
-        self._judge, self._stops, self._rows = judge, stops, rows
+    def __init__(self, name: str, keys: Sequence[str] = (), *, stops: bool = True, rows: int = 1) -> None:
+        self._name, self._keys, self._stops, self._rows = name, keys, stops, rows
         self._waiting: tuple[list[Pair], list[Judgement]] = [], []
         self._reached = False
         # Of the batches in a row without a verdict
@@ -91,7 +95,7 @@ class FailingRun:
             raise JudgeError(
                 f"{problem}: {self._shown()}. {self._columns(pairs, failed[0])}The first: {failed[0].error}. "
                 "A run without verdicts trains on nothing, so it is stopped; stop_when_failing=False lets it go on",
-                judge=self._judge.name,
+                judge=self._name,
                 cause=failed[0].cause,
             )
 
@@ -114,7 +118,7 @@ class FailingRun:
             self._told = total
             _log.warning(
                 "%s gave no verdict on %d of %d rows (%s so far): %s",
-                self._judge.name, len(failed), rows, self._shown(), failed[0].error,
+                self._name, len(failed), rows, self._shown(), failed[0].error,
             )  # fmt: skip
 
     def _shown(self) -> str:
@@ -125,10 +129,19 @@ class FailingRun:
         if first.cause is not Cause.REFERENCE or not pairs:
             return ""
         metadata = pairs[0][0].task.metadata
-        told = f"The rows have the columns {', '.join(map(repr, sorted(metadata)[:_MOST_SHOWN])) or 'none'}. "
-        named = self._judge.reference_keys
-        guess = next(likely_answers({key: value for key, value in metadata.items() if key not in named}), None)
+        columns = f"the columns {', '.join(map(repr, sorted(metadata)[:_MOST_SHOWN]))}" if metadata else "no column"
+        told = f"The rows have {columns}. "
+        guess = next(likely_answers({key: value for key, value in metadata.items() if key not in self._keys}), None)
         # a judge that found no column at all has said so already
         if guess is None or "reads:" in (first.error or ""):
             return told
         return f"{told}Is it {guess!r}? Then write `reads: {{answer: {guess}}}` under {SECTION}. "
+
+
+def failing_run(judge: ConfiguredJudge, *, stops: bool = True) -> FailingRun:
+    """A count for a trainer that asks about one sample, or one group, at a time."""
+    return FailingRun(judge.name, judge.reference_keys, stops=stops, rows=_BATCH_ROWS)
+
+
+#: The same count for each call with a judge, where a trainer calls a bare function.
+the_failing_run = cache(failing_run)

@@ -6,7 +6,7 @@ for the wrong reason.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Sequence
 
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 
@@ -30,3 +30,11 @@ def group_metrics(groups: Sequence[Sequence[Judgement]]) -> dict[str, float]:
     found = [why_useless(group) for group in groups]
     reasons = ("all_right", "all_wrong", "zero_spread", "no_verdict")
     return {f"groups/{reason}": found.count(reason) / len(found) for reason in reasons} if found else {}
+
+
+def places_by(keys: Iterable[Hashable]) -> list[list[int]]:
+    """The places of equal keys, as one list for each key, in the order in which the keys first stand."""
+    found: dict[Hashable, list[int]] = {}
+    for place, key in enumerate(keys):
+        found.setdefault(key, []).append(place)
+    return list(found.values())

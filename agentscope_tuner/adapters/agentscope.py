@@ -14,12 +14,10 @@ from typing import TYPE_CHECKING, Any
 from agentscope_tuner.adapters.rollout import as_rollout, final_text, message_text, named_metrics, truth_of
 from agentscope_tuner.errors import JudgeError
 from agentscope_tuner.task_judge.batch import Pair, judge_for, located
+from agentscope_tuner.task_judge.contract.reads import QUESTIONS
 
 if TYPE_CHECKING:
     from agentscope.tuner import JudgeOutput
-
-# Keys under which data sets keep the question; the first key that is present counts
-_QUERY_KEYS = ("main_query", "question", "query", "problem", "prompt")
 
 
 def judge_func(config: str | Path) -> Callable[..., Awaitable[JudgeOutput]]:
@@ -72,7 +70,7 @@ def as_pair(row: Mapping[str, Any], response: object) -> Pair:
     Raises:
         JudgeError: as `response_text`.
     """
-    query = next((row[key] for key in _QUERY_KEYS if isinstance(row.get(key), str)), "")
+    query = next((row[key] for key in ("main_query", *QUESTIONS) if isinstance(row.get(key), str)), "")
     return as_rollout(query, response_text(response), {**row, **truth_of(row, "answer")})
 
 

@@ -17,13 +17,17 @@ from pathlib import Path
 from typing import Any
 
 from agentscope_tuner._run import loops
-from agentscope_tuner.adapters.rollout import as_rollout, current_step, reference_of, rows_of
+from agentscope_tuner.adapters._groups import places_by
+from agentscope_tuner.adapters.rollout import as_rollout, current_step, policys_turns, reference_of, rows_of
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, judge_for, located
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 
 # Keys that ms-swift adds to the columns of the data set
-_SWIFT_ONLY = frozenset({"messages", "prompt_id", "request_id", "response_token_ids", "rollout_infos", "is_truncated"})
+_SWIFT_ONLY = frozenset(
+    {"messages", "prompt_id", "request_id", "response_token_ids", "rollout_infos", "is_truncated", "finish_reason"}
+    | {"trajectory_inputs"}
+)
 
 
 def async_orm(config: str | Path) -> Callable[..., Any]:
@@ -84,11 +88,9 @@ class _Reward:
     def _ranked(
         self, judge: ConfiguredJudge, pairs: Sequence[Pair], rows: Sequence[Mapping[str, Any]]
     ) -> list[Judgement]:
-        groups: dict[object, list[int]] = {}
-        for place, row in enumerate(rows):
-            groups.setdefault(row.get("prompt_id") or pairs[place][0].task_id, []).append(place)
         verdicts: dict[int, Judgement] = {}
-        for places in groups.values():
+        named = (row.get("prompt_id") or pair[0].task_id for row, pair in zip(rows, pairs, strict=True))
+        for places in places_by(named):
             if len(places) == 1 or (self._sizes and len(places) not in self._sizes):
                 raise JudgeError(
                     f"{judge.name} ranks whole groups, and got {len(places)} completions of a prompt instead of "
@@ -122,9 +124,7 @@ def pair_of(completion: str, row: Mapping[str, Any]) -> Pair:
         row: its values, `messages` among them: the prompt and the policy's messages.
     """
     messages = [dict(message) for message in row.get("messages") or []]
-    prompt = messages
-    while prompt and prompt[-1].get("role") in ("assistant", "tool", "tool_response"):
-        prompt = prompt[:-1]
+    prompt = messages[: policys_turns(messages)]
     if messages and messages[-1].get("role") != "assistant":
         # ms-swift hands over the last message, whoever wrote it: a tool's words are not the policy's answer
         completion = ""

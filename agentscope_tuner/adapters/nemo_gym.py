@@ -3,6 +3,7 @@
 A failed verdict is the sample marked as NeMo-Gym's own `judge_failsafe` marks it: `mask_sample` at the top, where
 NeMo-Gym reads it, and under `instance_config`, where NeMo RL does, with its kind and reason. NeMo-Gym keeps such
 samples out of its scores. NeMo RL leaves them out of the loss, but their 0.0 still stands in their group's baseline.
+The service stops a run without verdicts by an error.
 """
 
 from __future__ import annotations

@@ -21,7 +21,14 @@ import ray
 import torch
 from nemo_rl.environments.interfaces import EnvironmentInterface, EnvironmentReturn
 
-from agentscope_tuner.adapters.rollout import as_rollout, batch_metrics, components_of, last_turn, truth_of
+from agentscope_tuner.adapters.rollout import (
+    as_rollout,
+    batch_metrics,
+    components_of,
+    last_turn,
+    policys_turns,
+    truth_of,
+)
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.task_judge.batch import Pair, judge_for
 from agentscope_tuner.task_judge.contract.judgement import Judgement
@@ -88,7 +95,8 @@ JudgeEnvironment = ray.remote(max_restarts=-1, max_task_retries=-1)(JudgeEnviron
 
 def _pair(log: Sequence[Mapping[str, Any]], row: Mapping[str, Any]) -> Pair:
     messages = [{"role": message["role"], "content": message.get("content")} for message in log]
-    asked = next((place for place, message in enumerate(messages) if message["role"] == "assistant"), len(messages))
+    # A prompt may hold turns of an assistant, too
+    asked = policys_turns(messages)
     said = messages[asked:]
     if said and isinstance(said[-1]["content"], str):
         said[-1]["content"] = last_turn(said[-1]["content"])

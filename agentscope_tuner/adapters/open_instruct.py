@@ -11,10 +11,12 @@ verdict raises, and that ends the step.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from agentscope_tuner.adapters.rollout import as_rollout, ground_truth_metadata, last_turn
+from agentscope_tuner.adapters.rollout import LAST_TURN, as_rollout, ground_truth_metadata, last_turn
+from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, judge_for, located
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 
@@ -46,14 +48,14 @@ def verifier(name: str, config: str | Path, *, weight: float = 1.0) -> type:
         ) -> Any:
             """The score of a prediction, and the reason."""
             judge = judge_for(path)
-            return _result(judge, judge.judge(*_pair(prediction, label, query)))
+            return _result(judge, judge.judge(*_pair(prediction, label, query, rollout_state)))
 
         async def async_call(
             self, tokenized_prediction: Any, prediction: str, label: Any, query: Any = None, rollout_state: Any = None
         ) -> Any:
             """The same for open-instruct's event loop."""
             judge = judge_for(path)
-            return _result(judge, await judge.ajudge(*_pair(prediction, label, query)))
+            return _result(judge, await judge.ajudge(*_pair(prediction, label, query, rollout_state)))
 
     def _result(judge: ConfiguredJudge, judgement: Judgement) -> Any:
         cost = judgement.metrics.get("judge_cost", 0.0)
@@ -63,6 +65,16 @@ def verifier(name: str, config: str | Path, *, weight: float = 1.0) -> type:
     return Judged
 
 
-def _pair(prediction: str, label: Any, query: Any) -> Pair:
+def _pair(prediction: str, label: Any, query: Any, rollout_state: Any) -> Pair:
+    state = rollout_state if isinstance(rollout_state, Mapping) else {}
+    said = state.get(LAST_TURN)
+    if not isinstance(said, str):
+        if state.get("step_count"):
+            raise JudgeError(
+                f"open-instruct hands over {state['step_count']} steps as one text, and what tools said in it is not "
+                f"the policy's answer: let the environment leave the last turn in rollout_state[{LAST_TURN!r}]",
+                cause=Cause.CONFIG,
+            )
+        said = prediction
     asked = query if isinstance(query, str | list) else ""
-    return as_rollout(asked, last_turn(prediction), ground_truth_metadata(label))
+    return as_rollout(asked, last_turn(said), ground_truth_metadata(label))

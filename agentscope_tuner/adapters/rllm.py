@@ -20,9 +20,8 @@ from agentscope_tuner.adapters.rollout import as_rollout, named_metrics, referen
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, judge_for, located
 from agentscope_tuner.task_judge.contract.judgement import Judgement
+from agentscope_tuner.task_judge.contract.reads import QUESTIONS
 
-# Keys under which data sets keep the question and the reference; the first key that is present counts
-_QUERY_KEYS = ("question", "problem", "prompt", "query", "instruction")
 # Modules that hold rLLM's types, newest first
 _EVAL_TYPES = ("rllm.eval.types", "rllm.experimental.eval.types")
 
@@ -114,7 +113,7 @@ def _numbers(judge: ConfiguredJudge, judgement: Judgement) -> dict[str, float]:
 def _pair(row: Mapping[str, Any], said: object) -> Pair:
     if not isinstance(said, str | list):
         raise JudgeError(f"an answer must be a str, got {said!r:.100}", cause=Cause.INPUT)
-    query = next((row[key] for key in _QUERY_KEYS if isinstance(row.get(key), str | list)), "")
+    query = next((row[key] for key in QUESTIONS if isinstance(row.get(key), str | list)), "")
     return as_rollout(query, said, {**row, **reference_of(row)})
 
 

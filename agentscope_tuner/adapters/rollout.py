@@ -14,6 +14,7 @@ from agentscope_tuner.records.formats.sample import (
     ground_truth_metadata,
     last_turn,
     message_text,
+    policys_turns,
     reference_of,
     truth_of,
 )
@@ -34,6 +35,7 @@ __all__ = [
     "last_turn",
     "message_text",
     "named_metrics",
+    "policys_turns",
     "reference_of",
     "rows_of",
     "truth_of",

@@ -22,8 +22,8 @@ from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any, Literal
 
-from agentscope_tuner.adapters._failing import FailingRun
-from agentscope_tuner.adapters._groups import why_useless
+from agentscope_tuner.adapters._failing import failing_run
+from agentscope_tuner.adapters._groups import places_by, why_useless
 from agentscope_tuner.adapters.rollout import LAST_TURN
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
 from agentscope_tuner.records.formats.trainers import as_pair
@@ -43,8 +43,6 @@ __all__ = [
 ]
 
 CustomRM = Callable[..., Coroutine[Any, Any, Any]]
-# Rows that count as a batch of a run without verdicts: slime asks about one sample, or one group, at a time
-_BATCH_ROWS = 64
 _NORMALISED = ("grpo", "gspo", "reinforce_plus_plus_baseline")
 
 
@@ -67,7 +65,7 @@ def custom_rm(
     if on_failed not in ("raise", "leave"):
         raise ConfigError(f"on_failed must be 'raise' or 'leave', got {on_failed!r}")
     path = located(config)
-    run = FailingRun(judge_for(path), stops=stop_when_failing, rows=_BATCH_ROWS)
+    run = failing_run(judge_for(path), stops=stop_when_failing)
 
     async def reward(args: Any, samples: Any, **slime_only: object) -> Any:
         """The reward of a sample, of a list of them, or of the lists into which samples were fanned out, in its shape.
@@ -147,12 +145,9 @@ def _tokenizer(path: str) -> Any:
 async def _judged(judge: ConfiguredJudge, samples: Sequence[Any], pairs: Sequence[Pair]) -> list[Judgement]:
     if not judge.listwise:
         return await judge.ajudge_batch(pairs)
-    groups: dict[object, list[int]] = {}
-    for place, sample in enumerate(samples):
-        # Samples without a group index: all samples of one call are a group
-        groups.setdefault(getattr(sample, "group_index", None), []).append(place)
     verdicts: dict[int, Judgement] = {}
-    for places in groups.values():
+    # Samples without a group index: all samples of one call are a group
+    for places in places_by(getattr(sample, "group_index", None) for sample in samples):
         if len(places) == 1:
             raise JudgeError(
                 f"{judge.name} ranks a group, and got one sample: start slime with --group-rm", cause=Cause.CONFIG
@@ -212,7 +207,9 @@ def mask_unjudged(args: Any, samples: Sequence[Any]) -> tuple[list[float], list[
     normalises = args.advantage_estimator in _NORMALISED and args.rewards_normalization
     by_std = args.advantage_estimator in _NORMALISED[:2] and args.grpo_std_normalization
     shown, advantages = [0.0] * len(raw), [0.0] * len(raw)
-    for places in _groups(args, samples).values():
+    size = args.n_samples_per_prompt
+    own = (sample.group_index for sample in samples)
+    for places in places_by(place // size if index is None else index for place, index in enumerate(own)):
         known = [value for place in places if (value := raw[place]) is not None]
         mean = fmean(known) if known else overall
         scale = (stdev(known) if len(known) > 1 else 0.0) + 1e-6 if by_std else 1.0
@@ -223,14 +220,6 @@ def mask_unjudged(args: Any, samples: Sequence[Any]) -> tuple[list[float], list[
             shown[place] = mean if value is None else value
             advantages[place] = (shown[place] - mean) / scale if normalises else shown[place]
     return shown, advantages
-
-
-def _groups(args: Any, samples: Sequence[Any]) -> dict[object, list[int]]:
-    groups: dict[object, list[int]] = {}
-    for place, sample in enumerate(samples):
-        index = sample.group_index
-        groups.setdefault(place // args.n_samples_per_prompt if index is None else index, []).append(place)
-    return groups
 
 
 def encode_response(judge: ConfiguredJudge, judgement: Judgement) -> float:

@@ -17,14 +17,11 @@ from typing import Any
 
 import verifiers as vf
 
-from agentscope_tuner.adapters._failing import FailingRun
+from agentscope_tuner.adapters._failing import failing_run
 from agentscope_tuner.adapters.rollout import as_rollout, ground_truth_metadata, named_metrics
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, judge_for, located
 from agentscope_tuner.task_judge.contract.judgement import Judgement
-
-# Rollouts that count as a batch of a run without verdicts
-_BATCH_ROWS = 64
 
 
 def judge_rubric(config: str | Path, weight: float = 1.0, *, stop_when_failing: bool = True) -> JudgeRubric:
@@ -55,7 +52,7 @@ class JudgeRubric(vf.Rubric):  # type: ignore[misc]
         self._weight = weight
         judge = judge_for(self._path)
         self._judge_name = judge.name
-        self._run = FailingRun(judge, stops=stop_when_failing, rows=_BATCH_ROWS)
+        self._run = failing_run(judge, stops=stop_when_failing)
 
     async def score_rollout(self, state: Any) -> None:
         """Sets `reward` and `metrics`; without a verdict also `error`, and the judge adds no reward."""

@@ -23,6 +23,7 @@ from functools import cache
 from typing import Any
 
 from agentscope_tuner._run import loops
+from agentscope_tuner.adapters._failing import the_failing_run
 from agentscope_tuner.adapters.rollout import (
     LAST_TURN,
     Prompt,
@@ -103,8 +104,8 @@ async def compute_score(
         ConfigError: the judge cannot be loaded, or the installed verl does not mask; raised before any training step.
     """
     judge = judge_with(config, on_failed)
-    task, output = pair_of(data_source, solution_str, ground_truth, extra_info)
-    return score_of(judge, await judge.ajudge(task, output), on_failed)
+    pair = pair_of(data_source, solution_str, ground_truth, extra_info)
+    return score_of(judge, pair, await judge.ajudge(*pair), on_failed)
 
 
 def compute_score_sync(*args: Any, **named: Any) -> dict[str, float]:
@@ -190,13 +191,14 @@ def several_turns(info: Mapping[str, Any]) -> bool:
     return not named and turns is not None and turns == turns and int(turns) > _ONE_ANSWER
 
 
-def score_of(judge: ConfiguredJudge, judgement: Judgement, on_failed: str) -> dict[str, float]:
+def score_of(judge: ConfiguredJudge, pair: Pair, judgement: Judgement, on_failed: str) -> dict[str, float]:
     """What verl takes of a verdict; see `compute_score`.
 
     Raises:
-        JudgeError: there is none, and it is not masked.
+        JudgeError: there is none, and it is not masked; or a run without verdicts.
     """
     if on_failed == "mask":
+        the_failing_run(judge).add([pair], [judgement])
         reward = judge.reward(judgement)
     else:
         judgement = judge.settled(judgement)

@@ -98,7 +98,7 @@ class JudgeRewardManager(RewardManagerBase):  # type: ignore[misc]  # verl is ab
         else:
             judgement = await self._judge.ajudge(*pair)
             group = await self._beside(uid, judgement) if self._facts else []
-        scored = score_of(self._judge, judgement, self._on_failed)
+        scored = score_of(self._judge, pair, judgement, self._on_failed)
         if self._facts:
             facts = group_metrics([group])
             scored |= {f"{self._judge.name}/{fact}": share for fact, share in facts.items()}

@@ -112,6 +112,7 @@ COMMANDS = tuple(
 )  # fmt: skip
 # Whose input is an argument: `--input RUN` is taken, too, as by all others
 _TAKES_INPUT = ("view", "report", "doctor", "watch")
+_TAKES_ARGUMENTS = (*_TAKES_INPUT, "compare", "migrate")
 _EXIT_CODES = (
     "Exit codes: 0 done; 1 found what --fail-on or --fail-over asks about; 2 wrong options, configuration or input; "
     "3 some rows have no reward; 4 rubrics not proven; 130 interrupted."
@@ -159,7 +160,11 @@ class _Root(TyperGroup):
             said += f", got {given[given.index(name) + 1]!r}"
         elif lone := _lone_file(given):
             option = "--conf" if lone.endswith((".yaml", ".yml")) else "--input"
-            said += f"; {lone!r} stands alone: write {option} {lone}"
+            # of a command that takes files as arguments, something else is missing
+            if option == "--conf" or given[0] not in _TAKES_ARGUMENTS:
+                said += f"; {lone!r} stands alone: write {option} {lone}"
+        elif not known and str(given[0]).startswith("-"):
+            said += "; a command comes first, as in astuner check --conf FILE"
         command = " ".join(["astuner", *known])
         return fail(f"{said}; `{command} --help` has the options").exit_code
 

@@ -15,7 +15,7 @@ from rich.text import Text
 from agentscope_tuner.cli.console import Exit, cell, config_errors, counted, fail, out, printable, table
 from agentscope_tuner.cli.options import Conf, Format, Json, Map, Overrides, conversion, mapped, source_lines
 from agentscope_tuner.cli.rendering import judge_tree
-from agentscope_tuner.config import Settings, resolve
+from agentscope_tuner.config import SECTION, Settings, resolve
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.graders.rubrics.settings import auto_grader_config
 from agentscope_tuner.records.formats.plain import plain_text
@@ -26,6 +26,8 @@ from agentscope_tuner.task_judge.contract.task_judge import TaskJudge
 from agentscope_tuner.task_judge.rm_auto_grader_judge import RubricTasks
 
 _SHOWN_CHARS = 80
+# Sections for one kind of judge; a configuration may hold them beside another judge
+_READ_BY = {"math": ("MathAnswerAsJudge", "VerifierJudge"), "code": ("CodeJudge",)}
 # Rows that --trainer shows
 _ROWS = 8
 _TRAINER = "Put eight rows of --dataset through this trainer's adapter, with completions made of their references."
@@ -127,9 +129,15 @@ def _judge(settings: Settings, *, rows_only: bool) -> tuple[ChecksTasks, str]:
         grader, path = auto_grader_config(settings.whole)
         if not path.exists() and not grader.auto_learn:
             return RubricTasks(grader), f"no rubrics are learned yet ({path}): only the rows are checked"
-    judge = load_judge(settings)
-    loaded = f"ok: {type(judge.inner).__name__}, {counted(len(section.rules), 'rule')}, on_error: {section.on_error}"
-    return judge, "\n".join([loaded, *map(printable, judge_tree(section)[1:])])
+    judge, notes = load_judge(settings), list[str]()
+    names = {each.__name__ for each in type(judge.inner).__mro__}
+    for name in sorted(section.model_fields_set & _READ_BY.keys()):
+        if names.isdisjoint(_READ_BY[name]):
+            notes.append(
+                f"note: {SECTION}.{name} is not read by {type(judge.inner).__name__}: it is for {_READ_BY[name][0]}"
+            )
+    first = f"ok: {type(judge.inner).__name__}, {counted(len(section.rules), 'rule')}, on_error: {section.on_error}"
+    return judge, "\n".join([first, *notes, *map(printable, judge_tree(section)[1:])])
 
 
 def _show(report: TaskReport, name: str, keys: Sequence[str]) -> None:

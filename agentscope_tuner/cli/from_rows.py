@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from agentscope_tuner.errors import ConfigError, JudgeError
 from agentscope_tuner.graders.rubrics.criteria import read_rubrics
 from agentscope_tuner.records.formats import AUTO, Conversion
-from agentscope_tuner.records.formats.plain import is_own, plain_text
+from agentscope_tuner.records.formats.plain import CHATS, chat_of, is_own, plain_text
 from agentscope_tuner.records.reader import Line
 from agentscope_tuner.task_judge.contract.reads import (
     ANSWERS,
@@ -25,10 +25,13 @@ from agentscope_tuner.task_judge.contract.reads import (
     RESPONSES,
     UNSURE,
     Reads,
+    agree,
     answer_columns,
     at_path,
     doubt,
+    leaves,
     likely_answers,
+    likely_columns,
     sole_answer_column,
 )
 from agentscope_tuner.verify.code.formats import BadTestsError, read_tests
@@ -59,6 +62,7 @@ class Looked:
         responses: how many have a response.
         reads: the columns to name.
         whys: why, one line of words for each decision.
+        has_answer: whether the rows have a column `answer`.
         settings: the judge's own settings, as lines of YAML.
     """
 
@@ -67,12 +71,18 @@ class Looked:
     responses: int = 0
     reads: dict[str, str] = field(default_factory=dict)
     whys: list[str] = field(default_factory=list)
+    has_answer: bool = True
     settings: str = ""
 
     def yaml(self, name: str) -> str:
         """The configuration, with the reasons as comments."""
         said = "".join(f"    # {' '.join(why.split())}\n" for why in self.whys)
-        mapping = ", ".join(f"{role}: {_quoted(column)}" for role, column in self.reads.items())
+        named = {role: _quoted(column) for role, column in self.reads.items()}
+        if not self.has_answer and named.get("answer", "answer") != "answer":
+            # where a trainer hands over the reference by itself, this column is not there
+            said += "    # answer: else the reference that a trainer hands over by itself, which is called answer\n"
+            named["answer"] = f"[{named['answer']}, answer]"
+        mapping = ", ".join(f"{role}: {column}" for role, column in named.items())
         reads = f"    reads: {{{mapping}}}\n" if mapping else ""
         return (
             f"# For {' '.join(name.split())}, by its first {self.rows} rows; other sections may stand here, too.\n"
@@ -86,11 +96,12 @@ def _quoted(column: str) -> str:
     return column if column.replace("_", "").replace(".", "").isalnum() else json.dumps(column)
 
 
-def look(lines: Iterable[Line], kind: str = "math") -> Looked:
+def look(lines: Iterable[Line], kind: str = "math", named: Mapping[str, str] = MappingProxyType({})) -> Looked:
     """Look at the first rows.
 
     Args:
         kind: the judge's short name, of `KINDS`; `auto` for the first whose reference the rows hold.
+        named: the columns that the user names, by `question`, `answer` and `response`.
 
     Raises:
         ConfigError: none of them can be read, or no column holds a reference that the judge reads.
@@ -100,7 +111,10 @@ def look(lines: Iterable[Line], kind: str = "math") -> Looked:
     if not rows:
         held = f", its first line is {first[0].raw[:60].decode('utf-8', 'replace')!r}" if first else ""
         raise ConfigError(f"--from holds no row{held}: rows are JSON objects, one a line, or CSV, Parquet …")
-    found = Looked(kind, rows=len(rows))
+    found = Looked(kind, rows=len(rows), reads=dict(named), has_answer=any("answer" in row for row in rows))
+    for role, column in named.items():
+        if not any(at_path(row, column) is not None for row in rows):
+            raise ConfigError(f"--map {column}={role}: no row has {column!r}, only {', '.join(map(repr, rows[0]))}")
     _name(found, rows, "question", QUESTIONS)
     _name(found, rows, "response", RESPONSES)
     tasks, texts = _converted(found, first)
@@ -110,6 +124,8 @@ def look(lines: Iterable[Line], kind: str = "math") -> Looked:
     found.kind, told = _guess([{"question": text, **row} for text, row in zip(asked, metadata, strict=True)], kind)
     if kind == "auto":
         found.whys.insert(0, f"judge: {found.kind}, since {told.why}")
+    elif kind == "math" and (choice := _most(metadata, _choice)) is not None:
+        found.whys.insert(0, f"judge: math, as you say; {choice.why}, which init choice is for")
     elif found.kind != "math":
         found.whys.append(f"reference: {told.why}")
     found.reads |= told.reads
@@ -328,48 +344,96 @@ def _object(line: Line) -> dict[str, Any] | None:
 
 
 def _name(found: Looked, rows: list[dict[str, Any]], role: str, names: tuple[str, ...]) -> None:
-    """Name a column whose name is a common one; of two that differ the first."""
+    """Name a column with a common name, of two that differ the first; else one whose name speaks of the role."""
     row = rows[0]
+    if is_own(row) or role in found.reads:
+        return
     present = [name for name in names if at_path(row, name) is not None]
-    if is_own(row):
+    if present and _is_text(at_path(row, present[0])):
+        column, sure = present[0], ""
+    elif any(chat_of(row.get(name)) for name in CHATS):
+        # its first turns are the question, and its last ones the response
         return
-    if not present:
+    elif (guess := _spoken_of(rows, role)) is not None:
+        column, sure = guess, ", by its name: change it if that is wrong"
+    elif present:
+        column, sure = present[0], ""
+    else:
         if role == "question":
-            found.whys.append("question: no column has a common name: name it, reads: {question: <column>}")
+            found.whys.append("question: no column has a common name: name it, --map <column>=question")
         return
-    others = [
-        name for name in present[1:] if plain_text(at_path(row, name)) not in plain_text(at_path(row, present[0]))
-    ]
-    found.reads[role] = present[0]
+    said = plain_text(at_path(row, column))
+    others = [name for name in present if plain_text(at_path(row, name)) not in said]
     more = f", not in {' or '.join(others)}: change it if that is wrong" if others else ""
-    found.whys.append(f"{role}: it stands in {present[0]}{more}")
+    found.reads[role] = column
+    found.whys.append(f"{role}: it stands in {column}{sure or more}")
 
 
-def _reference(found: Looked, rows: Sequence[Mapping[str, Any]]) -> None:
+def _is_text(value: Any) -> bool:
+    """Whether a cell is a text or chat messages, or a list of one of them."""
+    if isinstance(value, list) and len(value) == 1 and not chat_of(value):
+        value = value[0]
+    return bool(chat_of(value)) or isinstance(value, str | int | float)
+
+
+def _spoken_of(rows: Sequence[_Row], role: str) -> str | None:
+    """Of the columns whose names speak of a role the one with the longest texts; a class has the same in many rows."""
+    sizes: dict[str, float] = {}
+    for name in likely_columns(rows[0], role):
+        cells = [at_path(row, name) for row in rows]
+        texts = [plain_text(cell) for cell in cells if chat_of(cell) or isinstance(cell, str)]
+        if len(set(texts)) * 2 > len(rows):
+            sizes[name] = sum(map(len, texts)) / len(texts)
+    return max(sizes, key=lambda name: sizes[name], default=None)
+
+
+def _reference(found: Looked, rows: Sequence[_Row]) -> None:
     soles = {sole for row in rows if (sole := sole_answer_column(row))}
     present = soles if len(soles) == 1 else [name for row in rows for name in answer_columns(row)]
-    names = list(dict.fromkeys(present)) or list(likely_answers(rows[0]))
+    named = found.reads.get("answer")
+    first = [named] if named else list(dict.fromkeys(present))
+    names = [path for name in first for path in _within(rows, name)] or list(likely_answers(rows[0]))
     counts = {name: sum(_is_reference(at_path(row, name)) for row in rows) for name in names}
     # a column that always has a class stands behind one that often has an answer
     best = max(counts, key=lambda name: (counts[name] > 0, -doubt(name), counts[name]), default=None)
     if best is None or not counts[best]:
-        raise ConfigError(
-            f"no column holds an answer that the math judge reads, among {', '.join(map(repr, sorted(rows[0])))}: "
-            "name it, `reads: {answer: <column>}` under astuner.task_judge"
-        )
+        raise ConfigError(_unanswered(found, rows[0]))
     if counts[best] < len(rows):
         found.whys.append(
             f"answer: {len(rows) - counts[best]} of {len(rows)} rows have no answer that can be read there"
         )
-    others = [name for name in names if name != best]
-    beside = f"; {' and '.join(others)} differ from it" if others else ""
+    others = [name for name in first if name not in (best, best.rpartition(".")[0])]
+    others += [name for name in likely_answers(rows[0]) if name not in (*names, *first) and _differs(rows, best, name)]
+    beside = f", not in {' or '.join(others)}: change it if that is wrong" if others else ""
     text = str(at_path(next(row for row in rows if _is_reference(at_path(row, best))), best))
     form = ", behind its ####" if "####" in text else r", in its last \boxed{}" if "\\boxed" in text else ""
     values = len({str(at_path(row, best)) for row in rows})
     doubted = f"; columns named {best} often hold something else, look: {values} different values in {len(rows)} rows"
-    sure = doubted if best in UNSURE else ""
+    sure = doubted if best in UNSURE and not named else ""
     found.whys.append(f"answer: it stands in {best}{form}{beside}{sure}")
     found.reads["answer"] = best
+
+
+def _within(rows: Sequence[_Row], name: str) -> list[str]:
+    """A column of answers, or else the paths to what its mappings, and its lists of one value, hold."""
+    cell = next((cell for row in rows if (cell := at_path(row, name)) is not None), None)
+    return [name] if _is_reference(cell) else list(leaves(cell, name))
+
+
+def _differs(rows: Sequence[_Row], best: str, name: str) -> bool:
+    """Whether another column holds an answer in every row, too, and in some row another one than `best`."""
+    values = {str(value) for row in rows if _is_reference(value := at_path(row, name))}
+    # a class has the same value in many rows
+    return len(values) * 2 > len(rows) and not all(agree(row, [best, name]) for row in rows)
+
+
+def _unanswered(found: Looked, row: _Row) -> str:
+    response = found.reads.get("response")
+    instead = f"; if {response} holds the reference solution, --map {response}=answer" if response else ""
+    return (
+        f"no column holds an answer that the math judge reads, among {', '.join(map(repr, sorted(row)))}: name it, "
+        f"--map <column>=answer, where a column may be a path such as a.b.0{instead}"
+    )
 
 
 def _is_reference(value: Any) -> bool:

@@ -15,7 +15,9 @@ import typer
 
 from agentscope_tuner.cli.console import config_errors, fail, say
 from agentscope_tuner.cli.from_rows import look
-from agentscope_tuner.cli.options import Json, source_lines
+from agentscope_tuner.cli.options import Json, Map, source_lines
+from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.records.formats.sample import ROLES, ColumnMap
 
 
 class Starter(StrEnum):
@@ -45,6 +47,7 @@ def init(
     kind: Annotated[Starter, typer.Argument(help="What judges.")],
     folder: Annotated[Path, typer.Argument(help="Where the files go; made when it is not there.")] = Path(),
     from_: Annotated[str | None, typer.Option("--from", help=_FROM, metavar="ROWS")] = None,
+    map_: Map = None,
     as_json: Json = False,
 ) -> None:
     """Write a configuration, rows to judge and a test; or, with --from, the configuration that reads your rows.
@@ -52,7 +55,9 @@ def init(
     The next commands are printed. No file is written over.
     """
     if from_ is not None:
-        wrote, whys, commands = _init_from(kind, folder, from_)
+        wrote, whys, commands = _init_from(kind, folder, from_, map_ or [])
+    elif map_:
+        raise fail("--map names columns of the rows that --from gives: add --from ROWS")
     else:
         wrote, whys, commands = _start(kind, folder), [], _next_commands(kind, folder)
     if as_json:
@@ -91,14 +96,14 @@ def _sources(kind: Starter) -> list[Traversable]:
     return [*own, starters.joinpath("labelled", "test_judge.py")] if shared else own
 
 
-def _init_from(kind: Starter, folder: Path, rows: str) -> tuple[list[Path], list[str], list[str]]:
+def _init_from(kind: Starter, folder: Path, rows: str, pairs: list[str]) -> tuple[list[Path], list[str], list[str]]:
     target = folder / "judge.yaml"
     if target.exists():
         raise fail(
             f"{str(target)!r} is there already: name another folder, as `astuner init {kind} my_judge --from …` does"
         )
     with config_errors(), source_lines(rows) as (lines, name):
-        found = look(lines, kind.value)
+        found = look(lines, kind.value, _named(pairs))
     try:
         folder.mkdir(parents=True, exist_ok=True)
         target.write_text(found.yaml(name), encoding="utf-8")
@@ -109,6 +114,15 @@ def _init_from(kind: Starter, folder: Path, rows: str) -> tuple[list[Path], list
     if found.responses:
         commands.append(f"astuner judge --conf {conf} --input {given} --output scored.jsonl")
     return [target], found.whys, commands
+
+
+def _named(pairs: list[str]) -> dict[str, str]:
+    """The columns of `--map`, by what they hold."""
+    ColumnMap(pairs)
+    named = {role: column for column, _, role in (pair.partition("=") for pair in pairs)}
+    if others := sorted(named.keys() - ROLES.keys()):
+        raise ConfigError(f"init writes `reads` for {', '.join(ROLES)}, and not for {', '.join(others)}")
+    return named
 
 
 def _next_commands(kind: Starter, folder: Path) -> list[str]:

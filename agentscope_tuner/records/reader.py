@@ -80,6 +80,11 @@ def parse_line(line: Line) -> Row:
         return Row(where, raw, None, f"{problem}{way_out(raw)}")
 
 
+_ROLLOUT = (
+    ': a rollout is {"id", "task": {"main_query", "metadata": {"answer"}}, "output": {"metadata": {"final_answer"}}}'
+)
+
+
 def way_out(raw: bytes) -> str:
     """The way out, for a row that is no rollout but shows what kind of file this is."""
     if (told := what_else(raw[:SIGNATURE_BYTES])) is not None:
@@ -96,10 +101,12 @@ def way_out(raw: bytes) -> str:
         return ": a list, where a line holds one object: `jq -c '.[]'` writes its entries line by line"
     if isinstance(row, str) and row.lstrip().startswith("{"):
         return ": a text that holds JSON: the row was encoded twice, so write `json.dumps(row)` once"
-    if not isinstance(row, dict) or not {"task", "output"}.isdisjoint(row):
-        return ""
+    if not isinstance(row, dict):
+        return ', such as {"question": …, "answer": …, "response": …}'
+    if not {"task", "output"}.isdisjoint(row):
+        return _ROLLOUT
     keys = ", ".join(repr(key)[:_KEY_CHARS] for key in list(row)[:_SHOWN_KEYS])
-    return f": a rollout has id, task and output, this row has {keys or 'no keys'}; --format or --map reads other rows"
+    return f"{_ROLLOUT}; this row has {keys or 'no keys'}; --format or --map reads other rows"
 
 
 def _spelling(raw: bytes) -> str:

@@ -13,6 +13,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from agentscope_tuner.adapters import nemo_gym, openrlhf, slime
+from agentscope_tuner.adapters._failing import the_failing_run
 from agentscope_tuner.errors import Cause, DeadlineError, JudgeError
 from agentscope_tuner.service.admission import Refusal, ServiceSettings
 from agentscope_tuner.service.metrics import WIRE_NAMES, JudgeMetrics
@@ -171,9 +172,14 @@ async def to_openrlhf(served: Served, data: dict[str, Any], ends_at: float) -> d
 
 
 async def to_nemo_gym(served: Served, data: dict[str, Any], ends_at: float) -> dict[str, Any]:
-    """NeMo-Gym's wire: a failed verdict is a masked sample."""
-    judgement = await served.one(_alone(lambda: _checked(nemo_gym.decode_request(data), served.settings)))
-    return nemo_gym.encode_response(data, served.judge, judgement)
+    """NeMo-Gym's wire: a failed verdict is a masked sample; where all are, an error status stops the run."""
+    pair = _alone(lambda: _checked(nemo_gym.decode_request(data), served.settings))
+    judgement = await served.one(pair)
+    try:
+        the_failing_run(served.judge).add([pair], [judgement])
+        return nemo_gym.encode_response(data, served.judge, judgement)
+    except JudgeError as exc:
+        raise _no_verdict(exc) from exc
 
 
 async def to_slime(served: Served, data: dict[str, Any], ends_at: float) -> float:

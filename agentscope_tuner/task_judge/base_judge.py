@@ -247,7 +247,8 @@ def final_answer(workflow_output: WorkflowOutput) -> str:
     metadata = workflow_output.metadata
     if "final_answer" not in metadata:
         raise JudgeError(
-            f"workflow_output.metadata has no 'final_answer', only {sorted(metadata)!r}: the workflow sets it",
+            f"workflow_output.metadata has no 'final_answer', only {sorted(metadata)!r}: the workflow sets it, "
+            "as WorkflowOutput(metadata={'final_answer': …})",
             cause=Cause.INPUT,
         )
     answer = metadata["final_answer"]

@@ -200,6 +200,26 @@ class TestMsSwift:
         ]
         return compute_rewards_per_func(samples, list(functions), [None] * len(functions), torch.device("cpu"))
 
+    def test_the_samples_of_a_prompt_are_one_task(self) -> None:
+        # its row says how each sample ended, and each was a task of its own
+        from swift.rl_core.data import GRPOSample
+
+        asked, extra = {"role": "user", "content": "6*7?"}, {"solution": "42"}
+        rows = [
+            GRPOSample(
+                messages=[asked, {"role": "assistant", "content": answer}],
+                prompt_id="p",
+                request_id=answer,
+                finish_reason=reason,
+                response_token_ids=[[len(answer)]],
+                rollout_infos={"turns": len(answer)},
+                extra=extra,
+            ).to_reward_row()
+            for answer, reason in ((RIGHT, "stop"), (WRONG, "length"), ("", None))
+        ]
+        found = {ms_swift.pair_of(row["messages"][-1]["content"], row)[0].task_id for row in rows}
+        assert len(found) == 1
+
     def test_its_own_code_calls_us(self, math_judge: str) -> None:
         function = ms_swift.orm(math_judge)(args=SimpleNamespace(num_generations=2))
         assert self.rewards([RIGHT, WRONG], function).tolist() == [[1.0], [0.0]]
@@ -413,6 +433,18 @@ class TestNemoRl:
         batch: dict[str, Any] = {}
         assert environment.global_post_process_and_metrics(batch)[1]["MathAnswerAsJudge/success_rate"] == 0.5
         assert "MathAnswerAsJudge/success_rate" not in environment.global_post_process_and_metrics(batch)[1]
+
+    def test_an_assistants_turn_in_the_prompt_is_no_answer(
+        self, math_judge: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        # the question was the one before the first assistant's turn, an example's
+        self.environment(math_judge, monkeypatch)
+        from agentscope_tuner.adapters.nemo_rl import _pair
+
+        shown = [{"role": "user", "content": "1+1?"}, {"role": "assistant", "content": r"\boxed{2}"}]
+        task, output = _pair([*shown, *self.log(RIGHT)], {"ground_truth": "42"})
+        assert (task.task.main_query, output.metadata["final_answer"]) == ("6*7?", RIGHT)
+        assert [turn["role"] for turn in output.metadata["messages"]] == ["assistant"]
 
     @pytest.mark.parametrize("answers", [[NONE], GROUP], ids=["alone", "in a group of 8"])
     def test_a_failed_verdict_fails_the_step(

@@ -135,7 +135,7 @@ def test_the_reference_is_read_or_the_first_batch_ends_the_run(
         steps = steps_of(grpo(build(OURS), tmp_path, steps=2, data=data))
         assert [entry["MathAnswerAsJudge/failed"] for entry in steps] == [0.0, 0.0]
         return
-    meant = "write `reads: {answer: target}`" if column else "the columns"
+    meant = "write `reads: {answer: target}`" if column else "The rows have no column"
     with pytest.raises(JudgeError, match=f"no verdict on any row so far.*{meant}"):
         grpo(build(OURS), tmp_path, data=data)
 

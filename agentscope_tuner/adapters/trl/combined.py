@@ -14,6 +14,7 @@ from typing import Any
 from omegaconf import DictConfig
 
 from agentscope_tuner._run import loops
+from agentscope_tuner.adapters._failing import FailingRun
 from agentscope_tuner.adapters.trl.functions import (
     AsyncRewardFunc,
     Caller,
@@ -26,7 +27,9 @@ from agentscope_tuner.adapters.trl.functions import (
     warn_beside,
 )
 from agentscope_tuner.config import Settings, Source
-from agentscope_tuner.errors import ConfigError, JudgeError
+from agentscope_tuner.errors import Cause, ConfigError, JudgeError
+from agentscope_tuner.task_judge.batch import Pair
+from agentscope_tuner.task_judge.contract.judgement import Judgement
 
 Part = Source | Callable[..., Any]
 
@@ -48,6 +51,8 @@ def combined(parts: Sequence[Part], weights: Sequence[float] | None = None, *, n
         ConfigError: a judge cannot be loaded; weights that are not finite, or not one for each part; two parts of one
             name, whose logs could not be told apart.
     """
+    if isinstance(parts, str | Path):
+        raise ConfigError(f"combined takes a list of parts, [{str(parts)!r}, …]; one judge alone is reward_func's")
     return Combined(parts, weights, name=name)
 
 
@@ -81,6 +86,8 @@ class Combined:
                 part.only_look_on()
         self._warned = False
         self.__name__ = name
+        # A part that is no judge of ours, or parts that fail on different rows, may leave no row a sum
+        self._run = FailingRun(name, stops=all(getattr(part, "stop_when_failing", True) for part in self._parts))
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _rebuild, (self._parts, self._weights, self.__name__)
@@ -100,8 +107,8 @@ class Combined:
         `RewardFunc.__call__`.
 
         Raises:
-            JudgeError: a foreign function answers something other than one number or None for each completion; or a
-                verdict failed, and the trainer would count a missing reward as 0.
+            JudgeError: a foreign function answers something other than one number or None for each completion; a
+                verdict failed, and the trainer would count a missing reward as 0; or a run without rewards is stopped.
         """
         caller = caller_of(self, trainer_state, log_metric)
         if not self._warned:
@@ -110,7 +117,9 @@ class Combined:
         given = {"prompts": prompts, "completions": completions, "completion_ids": completion_ids, **columns}
         if trainer_state is not None:
             given["trainer_state"] = trainer_state
-        answers = self._answers(given, caller, log_metric, log_extra)
+        columns = {key: value for key, value in given.items() if key not in _GIVEN}
+        pairs = pairs_of(prompts, completions, columns, given.get("environments"))
+        answers = self._answers(given, pairs, caller, log_metric, log_extra)
         rewards: list[float | None] = []
         errors: list[str] = []
         for place in range(len(prompts)):
@@ -118,6 +127,7 @@ class Combined:
             rewards.append(self._sum(values))
             errors.append("; ".join(why[place] for _, why in answers if why[place]))
         self._log([answer for answer, _ in answers], rewards, log_metric, log_extra)
+        self._run.add(pairs, [_summed(*each) for each in zip(rewards, errors, strict=True)], trains=caller.trains)
         return caller.rewards_or_raise(self.__name__, rewards, errors)
 
     def _sum(self, values: Sequence[float | None]) -> float | None:
@@ -131,13 +141,16 @@ class Combined:
         return total
 
     def _answers(
-        self, given: dict[str, Any], caller: Caller, log_metric: LogMetric | None, log_extra: LogExtra | None
+        self,
+        given: dict[str, Any],
+        pairs: list[Pair],
+        caller: Caller,
+        log_metric: LogMetric | None,
+        log_extra: LogExtra | None,
     ) -> list[tuple[list[float | None], list[str]]]:
         """Each part's rewards, and why some are missing. Sync parts run one after another, then all async parts
         together.
         """
-        columns = {key: value for key, value in given.items() if key not in _GIVEN}
-        pairs = pairs_of(given["prompts"], given["completions"], columns, given.get("environments"))
         loggers = {"log_metric": log_metric, "log_extra": log_extra}
         known = {key: logger for key, logger in loggers.items() if logger is not None}
         answers: list[Any] = [None] * len(self._parts)
@@ -196,6 +209,12 @@ def _name(function: Callable[..., Any]) -> str:
     own = getattr(function, "__name__", None)
     # functools.partial has no name: take the name of the function inside
     return own or getattr(getattr(function, "func", None), "__name__", None) or type(function).__name__
+
+
+def _summed(reward: float | None, why: str) -> Judgement:
+    if reward is None:
+        return Judgement.failed(JudgeError(why or "a part has no verdict", cause=Cause.JUDGE))
+    return Judgement("judged", reward, False, "")
 
 
 async def _all(awaitables: Sequence[Any]) -> list[Any]:

@@ -19,7 +19,7 @@ from typing import Any, Protocol, TypeVar
 
 from agentscope_tuner._run import loops
 from agentscope_tuner.adapters._failing import FailingRun
-from agentscope_tuner.adapters._groups import group_metrics
+from agentscope_tuner.adapters._groups import group_metrics, places_by
 from agentscope_tuner.adapters.rollout import Prompt, as_rollout, batch_metrics, current_step, reference_of, rows_of
 from agentscope_tuner.config import Source
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
@@ -183,10 +183,7 @@ def groups_of(pairs: Sequence[Pair], size: int | None) -> list[Group]:
     """
     if size is not None and len(pairs) % size == 0:
         return [list(range(start, start + size)) for start in range(0, len(pairs), size)]
-    found: dict[Hashable, Group] = {}
-    for place, pair in enumerate(pairs):
-        found.setdefault(_prompt(pair), []).append(place)
-    return list(found.values())
+    return places_by(map(_prompt, pairs))
 
 
 def refusals(pairs: Sequence[Pair], groups: Sequence[Group]) -> list[str | None]:
@@ -287,14 +284,14 @@ class _JudgeFunc:
         # Absolute, because the other process may have another working directory
         self._config = located(config) if isinstance(config, str | Path) else config
         self._judge = ConfiguredJudge(self._config)
-        self._stop_when_failing = stop_when_failing
-        self._run = FailingRun(self._judge, stops=stop_when_failing)
+        self.stop_when_failing = stop_when_failing
+        self._run = FailingRun(self._judge.name, self._judge.reference_keys, stops=stop_when_failing)
         self._warned = False
         self.__name__ = self._judge.name
 
     def __reduce__(self) -> tuple[Any, ...]:
         # A judge may hold pools and connections, so the other process loads its own judge
-        again = partial(type(self), stop_when_failing=self._stop_when_failing)
+        again = partial(type(self), stop_when_failing=self.stop_when_failing)
         return again, (self._config,), {"__name__": self.__name__}
 
     def _begun(
@@ -327,7 +324,7 @@ class _JudgeFunc:
 
     def only_look_on(self) -> None:
         """For a part of weight 0: its failures are logged, and stop no run."""
-        self._run = FailingRun(self._judge, stops=False)
+        self._run = FailingRun(self._judge.name, stops=False)
 
     def at_step(self, trainer_state: object) -> None:
         """The step that the next verdicts are logged with."""
@@ -433,10 +430,9 @@ def pairs_of(
         JudgeError: something has more or fewer values than there are completions; see `rows_of`.
     """
     count = len(completions)
-    rows = rows_of(columns, count)
     envs = [None] * count if environments is None else environments
-    own = {"prompts": prompts, "completions": completions, "environments": envs}
+    own = rows_of({"prompts": prompts, "completions": completions, "environments": envs}, count)
     return [
         as_rollout(given["prompts"], given["completions"], {**row, **reference_of(row)}, gym_env=given["environments"])
-        for given, row in zip(rows_of(own, count), rows, strict=True)
+        for given, row in zip(own, rows_of(columns, count), strict=True)
     ]

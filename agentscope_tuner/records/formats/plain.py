@@ -6,7 +6,7 @@ become the task's metadata, where the judge finds its reference by the same mapp
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from agentscope_tuner.errors import Cause, JudgeError
@@ -19,6 +19,8 @@ from agentscope_tuner.task_judge.contract.reads import (
     Reads,
     at_path,
     cell_at,
+    leaves,
+    likely_columns,
     packed_rows,
     record_of,
     sole_other,
@@ -28,9 +30,9 @@ _OF_TASKS = frozenset({"main_query", "init_messages", "env_type"})
 # beside a task's id, where nothing of these says that it is a task: a data set may have a column of this name
 _IN_OWN_ROWS = frozenset({"task_id", "metadata", "id", "output", "label", "step", "judgement"})
 # A row's only column of this name is a conversation, whose last turns are the response
-_CHATS = ("messages", "conversations", "conversation", "chat")
+CHATS = ("messages", "conversations", "conversation", "chat")
 # With one of these a row is a data set's, even if it has a task's id and metadata
-_OF_DATA_SETS = {*QUESTIONS, *RESPONSES, *_CHATS} - _IN_OWN_ROWS
+_OF_DATA_SETS = {*QUESTIONS, *RESPONSES, *CHATS} - _IN_OWN_ROWS
 _ROLES = {
     "human": "user", "user": "user", "system": "system", "gpt": "assistant", "assistant": "assistant",
     "function_call": "assistant", "observation": "tool", "tool": "tool",
@@ -64,28 +66,34 @@ def read_plain(row: Mapping[str, Any], reads: Reads, *, given: frozenset[str] = 
             raise JudgeError(f"the row is no row: {packed}", cause=Cause.INPUT)
         empty = next((name for name in RESPONSES if name in row), None)
         lacks = f"only {sorted(map(str, row))!r}" if empty is None else f"its {empty!r} is null"
-        spelt = [path for path in _paths(row) if path.rpartition(".")[2].strip().lower() in RESPONSES]
-        guess = spelt[0] if spelt else sole_other(row, QUESTIONS + ANSWERS)
-        way_out = f"is it {guess!r}? Then name it" if guess else "name its column"
+        way_out, reads_ = _guessed(row)
         if any(str(key).isdecimal() for key in row):
             way_out = f"a table's first line holds the names of its columns: is it a row here? Else {way_out}"
-        column, where = guess or "<column>", WHERE.rpartition(".")[0]
+        column = reads_.partition(",")[0]
         raise JudgeError(
-            f"the row has no response, {lacks}: {way_out}, "
-            f"`reads: {{response: {column}}}` under {where}, or --map {column}=response; "
-            "`astuner check` takes rows without responses",
+            f"the row has no response, {lacks}: {way_out}, `reads: {{response: {reads_}}}` under "
+            f"{WHERE.rpartition('.')[0]}, or --map {column}=response; `astuner check` takes rows without responses",
             cause=Cause.INPUT,
         )
     return as_rollout(found.question(), response, {key: value for key, value in row.items() if key not in found.used})
 
 
-def _paths(row: Mapping[str, Any]) -> Iterator[str]:
-    """The paths to the values of a row, and to those of the mappings in it."""
-    for key, value in row.items():
-        if isinstance(value, Mapping):
-            yield from (f"{key}.{inner}" for inner, held in value.items() if held is not None)
-        elif value is not None:
-            yield str(key)
+def _guessed(row: Mapping[str, Any]) -> tuple[str, str]:
+    """What the response of a row without one could be, in words, and what to write behind `response:`."""
+    other = sole_other(row, QUESTIONS + ANSWERS)
+    guess = next(iter(likely_columns(row, "response")), None)
+    if guess is None and other in likely_columns(row, "answer"):
+        response = next((name for name in ANSWERS if name in row), None)
+        if response is not None:
+            return f"is {response!r} it, and {other!r} the reference? Then name both", f"{response}, answer: {other}"
+        other = None
+    several = (
+        name for name, value in row.items() if isinstance(value, list) and value and name.rstrip("s") in RESPONSES
+    )
+    if guess is None and (name := next(several, None)) is not None:
+        return f"{name!r} holds {len(row[name])} values: write one row for each, or name one", f"{name}.0"
+    guess = guess or other
+    return (f"is it {guess!r}? Then name it", guess) if guess else ("name its column", "<column>")
 
 
 class PlainRow:
@@ -98,7 +106,7 @@ class PlainRow:
     def __init__(self, row: Mapping[str, Any], reads: Reads, given: frozenset[str] = frozenset()) -> None:
         self._row, self._reads, self._given = row, reads, given
         self.used: set[str] = set()
-        self._chat = next((turns for name in _CHATS if (turns := chat_of(row.get(name)))), [])
+        self._chat = next((turns for name in CHATS if (turns := chat_of(row.get(name)))), [])
 
     def question(self) -> str | list[dict[str, Any]]:
         """The question, as a text or as chat messages; empty where the row has none.
@@ -121,7 +129,7 @@ class PlainRow:
         # an empty response is one, and wrong
         name = self._column("response", RESPONSES) or self._empty_response()
         if name is None:
-            self.used |= {name for name in _CHATS if name in self._row}
+            self.used |= {name for name in CHATS if name in self._row}
             return self._chat[policys_turns(self._chat) :] or None
         self.used.add(name.partition(".")[0])
         value = cell_at(self._row, name)
@@ -130,10 +138,12 @@ class PlainRow:
         if not turns and isinstance(value, Mapping | list) and value != []:
             # as a text it would hold every sample, and what others said
             held = f"{len(value)} values" if isinstance(value, list) else f"the keys {sorted(map(str, value))!r:.200}"
-            inside = "0" if isinstance(value, list) else "<key>"
+            longest = max(
+                leaves(value, name), key=lambda path: len(_text(at_path(self._row, path))), default=f"{name}.0"
+            )
             raise JudgeError(
                 f"{name} holds {held}, and no text or chat messages: name one of them, "
-                f"`reads: {{response: {name}.{inside}}}` under {WHERE.rpartition('.')[0]}, or write one row for each",
+                f"`reads: {{response: {longest}}}` under {WHERE.rpartition('.')[0]}, or write one row for each",
                 cause=Cause.INPUT,
             )
         return turns or ("" if value == [] else last_turn(_text(value)))

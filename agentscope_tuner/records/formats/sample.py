@@ -206,15 +206,32 @@ _END_MARKERS = (
     "<end_of_turn>",
     "<｜end▁of▁sentence｜>",
     "<eos>",
+    "<|return|>",
+    "<|eot|>",
+    "<|eom|>",
+    "<|END_RESPONSE|>",
+    "<|END_OF_TURN_TOKEN|>",
+    "[e~[",
     "</s>",
 )
 
-# How chat templates begin a turn; the first group that matched is the role
+# How chat templates begin a turn: a mark that names its role, or a mark and then the role; what templates write between
+# the role and its text belongs to the header. Where another's text has an end of its own, the policy's follows it.
+_ROLE = "assistant|model|ai|chatbot|user|human|system|developer|tools?|ipython|observation|functions?"
 _TURN = re.compile(
-    r"<\|im_start\|>[ ]*(\w+)|<\|start_header_id\|>[ ]*(\w+)[ ]*<\|end_header_id\|>|<start_of_turn>[ ]*(\w+)"
-    r"|<\|(user|assistant|system|tool|observation)\|>|<｜(User|Assistant|tool▁outputs▁begin)｜>"
+    rf"<[|｜](?:im_)?(?P<named>{_ROLE})(?:_token|▁outputs▁begin)?[|｜]>"
+    rf"|(?:<\|(?:im_start|start|start_header_id|header_start|start_of_role)\|>|<start_of_turn>|\]~b\])"
+    rf"[ ]*(?P<behind>{_ROLE})\b"
+    r"|\[/(?:INST|TOOL_RESULTS)\]|<｜tool▁outputs▁end｜>|\[(?P<bracketed>INST|TOOL_RESULTS)\]",
+    re.IGNORECASE,
 )
-_POLICYS_ROLES = frozenset({"assistant", "model"})
+_HEADER_REST = re.compile(
+    r"(?:assistant(?=<\|))?(?: to=[\w.]+)?(?:<\|channel\|>\w+(?: to=[\w.]+)?(?: ?<\|constrain\|>\w+)?)?"
+    r"(?:<\|(?:end_header_id|header_end|im_middle|message|end_of_role|start_response)\|>)?\n*",
+    re.IGNORECASE,
+)
+_AFTER_THE_PROMPT = frozenset({"assistant", "tool", "tool_response", "function", "observation", "environment"})
+_POLICYS_ROLES = frozenset({"assistant", "model", "ai", "chatbot"})
 
 Prompt = str | Sequence[Mapping[str, Any]]
 
@@ -237,7 +254,13 @@ def as_rollout(
             prompt and `shared`.
         gym_env: the environment the episode ran in, for judges that ask the environment.
         shared: what the completions of one group have in common; by default the metadata.
+
+    Raises:
+        JudgeError: the prompt or the completion is something else.
     """
+    for name, value in (("prompt", prompt), ("completion", completion)):
+        if not hasattr(value, "__iter__") or isinstance(value, Mapping):
+            raise JudgeError(f"a {name} is a text or a list of chat messages, got {value!r:.100}", cause=Cause.INPUT)
     messages = [] if isinstance(prompt, str) else [dict(message) for message in prompt]
     asked = [message_text(message.get("content")) for message in messages if message.get("role") == "user"]
     query = prompt if isinstance(prompt, str) else (asked[-1] if asked else "")
@@ -256,9 +279,9 @@ def is_chat(value: object) -> bool:
 
 
 def policys_turns(messages: Sequence[Any]) -> int:
-    """Where the policy's turns begin in a conversation: behind the last turn of a user or a system."""
+    """Where the policy's turns begin in a conversation, with what its tools and environments said between them."""
     end = len(messages)
-    while end and isinstance(messages[end - 1], Mapping) and messages[end - 1].get("role") in ("assistant", "tool"):
+    while end and isinstance(messages[end - 1], Mapping) and messages[end - 1].get("role") in _AFTER_THE_PROMPT:
         end -= 1
     return end
 
@@ -301,18 +324,24 @@ def last_turn(text: str) -> str:
 
     Only turns that begin with a chat template's own tokens can be told apart. Where a user's, a tool's or a system's
     turn stands in the text, the policy's last turn is what follows it and the next assistant's header; it is empty
-    where no such header follows.
+    where no such header follows. The header of another's turn at the very end is only how the policy ended its own.
     """
     headers = list(_TURN.finditer(text))
-    others = [header for header in headers if _role(header) not in _POLICYS_ROLES]
+    while headers and headers[-1].end() == len(text.rstrip()) and not _is_policys(headers[-1]):
+        text = text[: headers.pop().start()].rstrip()
+    others = [header for header in headers if not _is_policys(header)]
     if not others:
         return without_end_markers(text)
     after = [header for header in headers if header.start() > others[-1].start()]
-    return without_end_markers(text[after[-1].end() :].lstrip("\n")) if after else ""
+    if not after:
+        return ""
+    rest = _HEADER_REST.match(text, after[-1].end())
+    return without_end_markers(text[rest.end() if rest else after[-1].end() :])
 
 
-def _role(header: re.Match[str]) -> str:
-    return next(group for group in header.groups() if group).lower()
+def _is_policys(header: re.Match[str]) -> bool:
+    role = header["named"] or header["behind"] or header["bracketed"]
+    return role is None or role.lower() in _POLICYS_ROLES
 
 
 def ground_truth_metadata(ground_truth: object) -> dict[str, Any]:

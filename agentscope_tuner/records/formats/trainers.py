@@ -41,6 +41,8 @@ def read_trl(row: Mapping[str, Any]) -> Pair:
         prompt, completion = row["messages"][:begun], row["messages"][begun:]
     else:
         prompt, completion = first(row, "prompt", "question")[1], required(row, "completion")
+    if completion == []:
+        raise JudgeError("the row has no completion: its messages end with a user's turn", cause=Cause.INPUT)
     for name, value in (("prompt", prompt), ("completion", completion)):
         if not isinstance(value, str) and not is_chat(value):
             raise JudgeError(f"{name} must be a text or chat messages, got {value!r:.100}", cause=Cause.INPUT)
@@ -234,6 +236,8 @@ def read_trinity(row: Mapping[str, Any]) -> Pair:
 
 
 _PROTOCOL_FIELDS = frozenset({"responses_create_params", "response", "verifier_metadata"})
+# What NeMo-Gym adds to a row, which differs between the samples of one prompt
+_OF_A_ROLLOUT = "_ng_"
 
 
 def decode_nemo_gym_request(payload: Mapping[str, Any]) -> Pair:
@@ -272,7 +276,7 @@ def _metadata(payload: Mapping[str, Any]) -> dict[str, Any]:
     nested = payload.get("verifier_metadata")
     fields = {
         **(dict(nested) if isinstance(nested, Mapping) else {}),
-        **{key: value for key, value in payload.items() if key not in _PROTOCOL_FIELDS},
+        **{key: value for key, value in payload.items() if key not in _PROTOCOL_FIELDS and key[:4] != _OF_A_ROLLOUT},
     }
     return {**fields, **truth_of(fields, "answer", "expected_answer", "ground_truth")}
 

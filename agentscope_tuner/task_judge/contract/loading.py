@@ -343,7 +343,9 @@ def _looked(module: str, protocol: str, exc: BaseException) -> str:
 def _said(exc: BaseException) -> str:
     """The exception in words, and its place, unless the message has it or it is in this package."""
     if isinstance(exc, ConfigAttributeError | ConfigKeyError):
-        return f"it reads {exc.full_key}, which the configuration does not set"
+        told = f"it reads {exc.full_key}, which the configuration does not set"
+        ours = str(exc.full_key).partition(".")[0] in TaskJudgeConfig.model_fields
+        return f"{told}: a judge gets the whole file, so write config.{SECTION}.{exc.full_key}" if ours else told
     place = "" if isinstance(exc, ImportError | SyntaxError) else place_of(exc)
     foreign = place and not place.startswith(("<frozen", str(Path(__file__).parents[2])))
     return f"{type(exc).__name__}: {exc}" + (f" ({place})" if foreign else "")

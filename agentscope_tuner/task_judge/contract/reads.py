@@ -49,6 +49,11 @@ _MOST_CHARS = 200_000
 _PATTERN_SECONDS = 30.0
 _KEYS_SHOWN = 12
 _ANSWER_CHARS = 60
+# Into the mappings of a row
+_MOST_STEPS = 4
+
+
+_Name = Annotated[str, Field(min_length=1)]
 
 
 def _listed(value: object) -> object:
@@ -65,7 +70,7 @@ class ReadColumn(StrictSection):
             `regex:<pattern>` for its first match, or the match's first group.
     """
 
-    names: Annotated[tuple[str, ...], BeforeValidator(_listed)] = Field(alias="from", min_length=1)
+    names: Annotated[tuple[_Name, ...], BeforeValidator(_listed)] = Field(alias="from", min_length=1)
     take: str | None = None
 
     @field_validator("take")
@@ -252,10 +257,12 @@ def value_of(row: Mapping[str, Any], role: str, column: ReadColumn) -> Any:
     """
     found = _first(row, column.names)
     if found is None:
+        empty = next((name for name in column.names if name in row), None)
         named = " or ".join(map(repr, column.names))
-        raise JudgeError(
-            f"{WHERE}.{role}: the row has no {named}, only {_keys(row)}: name one of these", cause=Cause.REFERENCE
-        )
+        told = f"the row has no {named}, only {_keys(row)}: name one of these"
+        if empty is not None:
+            told = f"the row's {empty!r} is empty, {row[empty]!r}: fill its cell, or drop the row"
+        raise JudgeError(f"{WHERE}.{role}: {told}", cause=Cause.REFERENCE)
     name, value = found
     if column.take is None:
         return value
@@ -329,7 +336,7 @@ def hint(row: Mapping[str, Any]) -> str:
     one data set have the same hint.
     """
     if not row:
-        return "put the reference there"
+        return "put the reference there, in a row as its column `answer`"
     if (packed := packed_rows(row)) is not None:
         return packed
     names = answer_columns(row)
@@ -358,7 +365,8 @@ def packed_rows(row: Mapping[str, Any]) -> str | None:
 
 def doubt(name: str) -> int:
     """How seldom a column of this name holds the answer, among those with common names: 0, 1 or 2."""
-    return 2 if name in ("label", "target") else 1 if name == "solution" else 0
+    column = name.partition(".")[0]
+    return 2 if column in ("label", "target") else 1 if column == "solution" else 0
 
 
 def sole_other(row: Mapping[str, Any], known: Sequence[str]) -> str | None:
@@ -368,19 +376,47 @@ def sole_other(row: Mapping[str, Any], known: Sequence[str]) -> str | None:
     return str(others[0]) if len(others) == 1 else None
 
 
-_LIKELY = re.compile(r"answer|solution|truth|gold|label|target|expected|reference|correct|gt", re.IGNORECASE)
+# What a column holds, by words of its name and of the names around it; the first pattern that is found tells
+_WORDS = tuple(
+    (role, re.compile(words, re.IGNORECASE))
+    for role, words in (
+        ("answer", r"gold|truth|expected|reference|correct|target|label|(?<![a-z])gt(?![a-z])|标准|参考|正确"),
+        ("response", "response|completion|output|generation|predict|reply|model.?(answer|text)|student|模型|"
+         "回答|回复|输出|生成|预测"),
+        ("answer", "answer|solution|答案|解答"),
+        ("question", "question|problem|prompt|query|instruction|input|message|问题|题目|题干|提问"),
+    )
+)  # fmt: skip
 
 
-def likely_answers(row: Mapping[str, Any], within: str = "", named: bool = False) -> Iterator[str]:
-    """Paths to texts and numbers of a row whose names speak of an answer."""
-    for key, value in row.items():
-        path = f"{within}{key}"
-        if isinstance(value, Mapping) and path.count(".") < 3:
-            yield from likely_answers(value, f"{path}.", named or bool(_LIKELY.search(str(key))))
-        elif isinstance(value, bool) or not isinstance(value, str | int | float) or _cell(value) in (None, ""):
-            continue
-        elif named or _LIKELY.search(str(key)):
-            yield path
+def likely_columns(row: Mapping[str, Any], role: str) -> list[str]:
+    """Paths to texts, numbers and lists of messages whose names speak of a question, an answer or a response."""
+    named = ((path, next((role for role, words in _WORDS if words.search(path)), None)) for path in leaves(row))
+    return [path for path, told in named if told == role]
+
+
+def likely_answers(row: Mapping[str, Any]) -> Iterator[str]:
+    """Paths to texts and numbers whose names speak of an answer."""
+    return (path for path in likely_columns(row, "answer") if not isinstance(at_path(row, path), list))
+
+
+def leaves(value: Any, path: str = "") -> Iterator[str]:
+    """The paths to what `value`, found at `path`, holds: through mappings and lists of one value, also as JSON."""
+    packed = isinstance(value, str) and value.lstrip().startswith(("{", '["'))
+    inner = record_of(value) if packed else value
+    if isinstance(inner, Mapping) and path.count(".") < _MOST_STEPS:
+        for key, held in inner.items():
+            yield from leaves(held, f"{path}.{key}" if path else str(key))
+    elif isinstance(inner, list) and len(inner) == 1 and not _is_turn(inner[0]):
+        yield from leaves(inner[0], f"{path}.0")
+    elif isinstance(inner, list):
+        yield from [path] if inner and isinstance(inner[0], Mapping) else []
+    elif isinstance(value, str | int | float) and not isinstance(value, bool) and _cell(value) not in (None, ""):
+        yield path
+
+
+def _is_turn(value: Any) -> bool:
+    return isinstance(value, Mapping) and not {"role", "from"}.isdisjoint(value)
 
 
 def _keys(row: Mapping[str, Any]) -> str:

@@ -34,8 +34,8 @@ from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 _log = logging.getLogger(__name__)
 
 _Outcome = Judgement | JudgeError
-# What callers give by mistake in place of a WorkflowTask or a WorkflowOutput
-_NOT_ASKED_ABOUT = (Task, str, dict)
+# What callers give by mistake in place of a WorkflowTask, and of a WorkflowOutput
+_NO_TASK, _NO_OUTPUT = (Task, WorkflowOutput, str, dict), (Task, WorkflowTask, str, dict)
 # Reasons may quote an answer or an exception of any length, but logs and rollout files need one line
 _MOST_CHARS = 2000
 
@@ -181,15 +181,33 @@ class TaskJudge:
         """`judge`, without its seconds, or the error in place of a failed judgement; for judges that ask this one."""
         _check_kinds(task, output)
         try:
-            if output.reward is not None and not self.heeds_own_reward:
-                self.heeds_own_reward = warn_passed_over(output.reward, self._traits.name)
-            task = self._reads.task(task, self.reference_keys)
-            filtered, violations = self.filtered(task, output)
-            if filtered is None and self._traits.ranks:
-                self._check_alone(task)
+            task, (filtered, violations) = self._before(task, output)
             return filtered or checked(self._asking.ask(task, output), violations)
         except BaseException as exc:  # noqa: BLE001 - none of them is a verdict, and `_caught` raises the caller's own
             return self._caught(exc, task)
+
+    async def aoutcome(self, task: WorkflowTask, output: WorkflowOutput) -> Judgement | JudgeError:
+        """`outcome` for callers inside an event loop."""
+        _check_kinds(task, output)
+        try:
+            task, (filtered, violations) = self._before(task, output)
+            return filtered or checked(await self._asking.aask(task, output), violations)
+        except BaseException as exc:  # noqa: BLE001 - as in `outcome`
+            return self._caught(exc, task)
+
+    def _before(self, task: WorkflowTask, output: WorkflowOutput) -> tuple[WorkflowTask, Check]:
+        """What comes before the judge: the task as it is given it, and the rules' result.
+
+        Raises:
+            JudgeError: the columns or the rules give none, or the judge ranks groups.
+        """
+        if output.reward is not None and not self.heeds_own_reward:
+            self.heeds_own_reward = warn_passed_over(output.reward, self._traits.name)
+        task = self._reads.task(task, self.reference_keys)
+        check = self.filtered(task, output)
+        if check[0] is None and self._traits.ranks:
+            self._check_alone(task)
+        return task, check
 
     def filtered(self, task: WorkflowTask, output: WorkflowOutput) -> Check:
         """The rules' verdict, when a `mark_bad` rule is broken, else None; and the ids of all rules broken, in order.
@@ -210,20 +228,6 @@ class TaskJudge:
         if not marked:
             return None, violations
         return Judgement("filtered", self._rule_reward, False, f"rules: {', '.join(marked)}", violations), violations
-
-    async def aoutcome(self, task: WorkflowTask, output: WorkflowOutput) -> Judgement | JudgeError:
-        """`outcome` for callers inside an event loop."""
-        _check_kinds(task, output)
-        try:
-            if output.reward is not None and not self.heeds_own_reward:
-                self.heeds_own_reward = warn_passed_over(output.reward, self._traits.name)
-            task = self._reads.task(task, self.reference_keys)
-            filtered, violations = self.filtered(task, output)
-            if filtered is None and self._traits.ranks:
-                self._check_alone(task)
-            return filtered or checked(await self._asking.aask(task, output), violations)
-        except BaseException as exc:  # noqa: BLE001 - as in `outcome`
-            return self._caught(exc, task)
 
     def _check_alone(self, task: WorkflowTask) -> None:
         """Refuses to ask a judge that ranks about one rollout, whose place among none would be a constant.
@@ -368,7 +372,7 @@ class TaskJudge:
 
 def _check_kinds(task: object, output: object) -> None:
     """A first mistake of the caller's, which would look like a bug of the judge."""
-    if isinstance(task, _NOT_ASKED_ABOUT) or isinstance(output, _NOT_ASKED_ABOUT):
+    if isinstance(task, _NO_TASK) or isinstance(output, _NO_OUTPUT):
         raise TypeError(
             "a judge is asked about WorkflowTask(task=Task(...)) and WorkflowOutput(metadata={'final_answer': ...}), "
             f"got {type(task).__name__} and {type(output).__name__}"

@@ -17,7 +17,7 @@ import pytest
 
 from agentscope_tuner import BaseJudge, ConfigError, JudgeError, Reward, WorkflowOutput, WorkflowTask
 from agentscope_tuner.adapters import areal, ms_swift, open_instruct, rllm, slime
-from agentscope_tuner.adapters.rollout import last_turn
+from agentscope_tuner.adapters.rollout import LAST_TURN, last_turn
 from tests.core.adapters.test_adapters_verl import MEASURES, settings
 
 LONGEST = "tests.core.adapters.test_adapters->Longest"
@@ -288,6 +288,18 @@ class TestOpenInstruct:
         result = asyncio.run(one.async_call([1], "41", "42", query="6*7?", rollout_state=None))
         assert result.score == 0.0
         assert isinstance(result.reasoning, str)
+
+    @pytest.mark.parametrize("state", [{}, {"step_count": 0, "rewards": []}, {"step_count": 2, LAST_TURN: "42"}])
+    def test_the_last_turn_is_judged(self, tmp_path: Path, state: dict[str, Any]) -> None:
+        one = open_instruct.verifier("math_judge", settings(tmp_path))()
+        said = "41" if LAST_TURN in state else "42"
+        assert one([1], said, "42", "6*7?", state).score == 1.0
+
+    def test_a_tools_text_is_not_judged(self, tmp_path: Path) -> None:
+        # the tool said the right answer, the policy that it does not know
+        one = open_instruct.verifier("math_judge", settings(tmp_path))()
+        with pytest.raises(JudgeError, match=r"hands over 2 steps as one text.*rollout_state\['astuner_last_turn'\]"):
+            one([1], "call <output>42</output> no idea", "42", "6*7?", {"step_count": 2, "done": True, "rewards": []})
 
     def test_a_failed_verdict_raises(self, tmp_path: Path) -> None:
         one = open_instruct.verifier("math_judge", settings(tmp_path))()

@@ -171,3 +171,13 @@ def test_a_part_that_was_not_asked_or_was_filtered_has_a_constant_metric(tmp_pat
     assert constant_metrics(judge, skipped)["CombinedJudge/part/brief"] == 0.0
     filtered = constant_metrics(judge, Judgement("filtered", -1.0, False, violations=("not_empty",)))
     assert (filtered["CombinedJudge/part/right"], filtered["CombinedJudge/part/seen/failed"]) == (-1.0, 0.0)
+
+
+def test_the_samples_of_a_prompt_are_one_task(tmp_path: Path) -> None:
+    # NeMo-Gym numbers its rollouts in the row: each sample was a task of its own
+    ids = {
+        decode_request(request(said("x"), answer="1", _ng_task_index=3, _ng_rollout_index=place))[0].task_id
+        for place in range(3)
+    }
+    assert len(ids) == 1
+    assert decode_request(request(said("x"), answer="2", _ng_task_index=3))[0].task_id not in ids

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from agentscope_tuner import BaseJudge, ConfigError, JudgeError, Reward, WorkflowOutput, WorkflowTask
-from agentscope_tuner.adapters.verl import check_version, compute_score, compute_score_sync
+from agentscope_tuner.adapters.verl import check_version, compute_score, compute_score_sync, pair_of, score_of
+from agentscope_tuner.task_judge.batch import judge_for
 
 KEYS = ["score", "acc", "filtered", "failed", "unread", "undecided", "judge_seconds"]
 
@@ -107,6 +108,16 @@ def test_the_ground_truth_beats_extra_infos_worked_solution(tmp_path: Path) -> N
 def test_an_unknown_way_to_fail_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"on_failed must be one of raise, mask, got 'zero'"):
         compute_score_sync("gsm8k", "42", "42", config=settings(tmp_path), on_failed="zero")
+
+
+def test_a_masked_run_without_verdicts_is_stopped(tmp_path: Path) -> None:
+    # each score was NaN, to the end of the training
+    judge = judge_for(settings(tmp_path))
+    pairs = [pair_of("gsm8k", "boom", "42", {"index": place}) for place in range(64 * 3)]
+    *before, last = [(judge, pair, judge.judge(*pair), "mask") for pair in pairs]
+    assert all(math.isnan(score_of(*each)["score"]) for each in before)
+    with pytest.raises(JudgeError, match="no verdict in 3 batches in a row"):
+        score_of(*last)
 
 
 @pytest.mark.parametrize("index", [None, math.nan])

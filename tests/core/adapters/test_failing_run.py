@@ -18,7 +18,7 @@ from agentscope_tuner.adapters._failing import MOST_BATCHES, FailingRun
 from agentscope_tuner.adapters.rollout import as_rollout
 from agentscope_tuner.adapters.trl import async_reward_func, combined, reward_func
 from agentscope_tuner.errors import Cause
-from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair
+from agentscope_tuner.task_judge.batch import Pair
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 from tests import hanging_judges
 from tests.core.adapters.test_adapters import config, pair
@@ -63,7 +63,7 @@ def test_trls_own_names_of_the_reference_are_read(build: str, column: str) -> No
             {"answer": "", "label": "42"},
             "Is it 'label'. Then write `reads: {answer: label}` under .* The first: .* is empty",
         ),
-        ({}, "the columns none"),
+        ({}, "have no column"),
     ],
 )
 def test_a_data_set_without_a_reference_ends_in_its_first_batch(build: str, columns: dict[str, Any], told: str) -> None:
@@ -125,7 +125,7 @@ FILTERED = Judgement("filtered", 0.0, False)
 )
 @pytest.mark.parametrize("on", [True, False])
 def test_what_stops_a_run(batches: list[list[Judgement]], stops: bool, on: bool) -> None:
-    run = FailingRun(ConfiguredJudge(config()), stops=on)
+    run = FailingRun("Echo", stops=on)
     *before, last = batches
     for batch in before:
         run.add(*of_tasks(8, batch))
@@ -145,7 +145,7 @@ def of_tasks(count: int, batch: list[Judgement], first: int = 0) -> tuple[list[P
 @pytest.mark.parametrize("cause", [Cause.REFERENCE, Cause.INPUT, Cause.ENDPOINT, Cause.DEADLINE])
 def test_the_batch_of_one_prompt_speaks_for_no_other(cause: Cause) -> None:
     # eight completions of one row with an empty cell ended a run of eight ranks in its first step
-    run = FailingRun(ConfiguredJudge(config()))
+    run = FailingRun("Echo")
     for task in range(40):
         # each hundredth row of a data set is broken, and three of them may follow each other
         for place in range(MOST_BATCHES):
@@ -155,13 +155,13 @@ def test_the_batch_of_one_prompt_speaks_for_no_other(cause: Cause) -> None:
 
 def test_one_prompt_a_batch_is_stopped_all_the_same() -> None:
     for cause, batches in ((Cause.REFERENCE, 2), (Cause.ENDPOINT, 8)):
-        run = FailingRun(ConfiguredJudge(config()))
+        run = FailingRun("Echo")
         for place in range(batches - 1):
             run.add(*of_tasks(1, [failed(cause)] * 4, first=place))
         with pytest.raises(JudgeError, match=r"no verdict (on any row so far|in 8 batches in a row)"):
             run.add(*of_tasks(1, [failed(cause)] * 4, first=batches))
     # a data set of one row
-    run = FailingRun(ConfiguredJudge(config()))
+    run = FailingRun("Echo")
     for _ in range(7):
         run.add(*of_tasks(1, [failed(Cause.REFERENCE)] * 8))
     with pytest.raises(JudgeError, match="no verdict on any row so far: 64 reference"):
@@ -183,7 +183,7 @@ def test_what_nobody_trains_on_stops_nothing(training: bool, weights: list[float
 
 
 def test_failures_are_logged_by_cause_long_before(caplog: pytest.LogCaptureFixture) -> None:
-    run = FailingRun(ConfiguredJudge(config()))
+    run = FailingRun("Echo")
     with caplog.at_level(logging.WARNING):
         for _ in range(16):
             run.add([pair("42")] * 2, [JUDGED, failed(Cause.ENDPOINT)])
@@ -230,6 +230,41 @@ def test_verdicts_that_hang_stop_it_once_no_more_are_asked_for() -> None:
 
 
 def test_a_pair_names_its_columns() -> None:
-    run = FailingRun(ConfiguredJudge(MATH))
+    run = FailingRun("MathAnswerAsJudge", ("answer",))
     with pytest.raises(JudgeError, match="the columns"):
         run.add([pair("42"), as_rollout("q", "a", {})], [failed(Cause.REFERENCE)] * 2)
+
+
+def never(prompts: list[str], completions: list[str], **columns: Any) -> list[float | None]:
+    return [None] * len(completions)
+
+
+def odd(prompts: list[str], completions: list[str], **columns: Any) -> list[float | None]:
+    return [1.0 if place % 2 else None for place in range(len(completions))]
+
+
+def even(prompts: list[str], completions: list[str], **columns: Any) -> list[float | None]:
+    return [None if place % 2 else 1.0 for place in range(len(completions))]
+
+
+@pytest.mark.parametrize("parts", [[MATH, never], [MATH, odd, even]], ids=["one has none", "none has both"])
+def test_parts_that_leave_no_row_a_sum_stop_the_run(parts: list[Any]) -> None:
+    # each judge had verdicts, no completion a reward, and the run trained on nothing to its end
+    function = combined(parts)
+    for _ in range(MOST_BATCHES - 1):
+        assert asked(function, [r"\boxed{42}"] * 8, answer=["42"] * 8) == [None] * 8
+    with pytest.raises(JudgeError, match="combined: no verdict in 3 batches in a row: 24 judge"):
+        asked(function, [r"\boxed{42}"] * 8, answer=["42"] * 8)
+
+
+@pytest.mark.parametrize("parts", [[MATH, odd], [MATH, even]])
+def test_parts_that_leave_some_rows_a_sum_stop_nothing(parts: list[Any]) -> None:
+    function = combined(parts)
+    for _ in range(3 * MOST_BATCHES):
+        assert asked(function, [r"\boxed{42}"] * 8, answer=["42"] * 8).count(None) == 4
+
+
+def test_parts_that_are_told_to_go_on_let_the_sum_go_on() -> None:
+    function = combined([reward_func(MATH, stop_when_failing=False), never])
+    for _ in range(2 * MOST_BATCHES):
+        assert asked(function, [r"\boxed{42}"] * 8, answer=["42"] * 8) == [None] * 8

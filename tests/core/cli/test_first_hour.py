@@ -12,6 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from agentscope_tuner.adapters.trl import reward_func
+from agentscope_tuner.adapters.verl import compute_score_sync
 from agentscope_tuner.cli.app import app
 from agentscope_tuner.cli.from_rows import look
 from agentscope_tuner.records.reader import Line
@@ -159,9 +160,65 @@ DATA_SETS: Mapping[str, tuple[Callable[[int, int, int], Mapping[str, Any]], Call
 }
 
 
-@pytest.mark.parametrize("name", list(DATA_SETS))
+def listed(a: int, b: int, given: int) -> Mapping[str, Any]:
+    """References as lists of one value, numbers among them."""
+    return {**verl(a, b, given), "reward_model": {"style": "rule", "ground_truth": [a * b]}}
+
+
+def packed(a: int, b: int, given: int) -> Mapping[str, Any]:
+    """A list as text, as Parquet and tables often hold it."""
+    return {**verl(a, b, given), "reward_model": {"style": "rule", "ground_truth": json.dumps([str(a * b)])}}
+
+
+def olympiad(a: int, b: int, given: int) -> Mapping[str, Any]:
+    return {
+        "id": a,
+        "question": f"{a} times {b}?",
+        "solution": ["Multiply."],
+        "final_answer": [f"${a * b}$"],
+        "is_multiple_answer": False,
+        "unit": None,
+        "answer_type": "Numerical",
+        "model_answer": f"\\boxed{{{given}}}",
+    }
+
+
+def chinese(a: int, b: int, given: int) -> Mapping[str, Any]:
+    return {"编号": a, "问题": f"{a} times {b}?", "答案": f"{a * b} cm", "模型回答": f"\\boxed{{{given}}}"}
+
+
+def capitals(a: int, b: int, given: int) -> Mapping[str, Any]:
+    told = {"Question": f"{a} times {b}?", "Correct Answer": f"${a * b}.00", "Incorrect Answer 1": 3}
+    return {**told, "question_type": "free", "length": b, "Model Output": f"\\boxed{{{given}}}"}
+
+
+def keyed(a: int, b: int, given: int) -> Mapping[str, Any]:
+    told = {"problem": f"{a} times {b}?", "ground_truth": {"target": a * b}, "input_output": json.dumps({"n": a})}
+    return {**told, "response": {"content": f"<answer>{given}</answer>", "reasoning": None}}
+
+
+def context(a: int, b: int, given: int) -> Mapping[str, Any]:
+    """Chats under no common name, ids that are integers, a tool's turn."""
+    call = {"role": "assistant", "content": None, "tool_calls": [{"id": "c", "type": "function"}]}
+    turns = [call, {"role": "tool", "content": f"\\boxed{{{a * b}}}"}, said(f"\\boxed{{{given}}}")]
+    return {"task_id": a, "context_messages": [user(f"{a} times {b}?")], "label": a * b, "completion": turns}
+
+
+VARIANTS: Mapping[str, tuple[Callable[[int, int, int], Mapping[str, Any]], Callable[[Path, Rows], Path]]] = {
+    "a list": (listed, as_parquet),
+    "a list as text": (packed, as_parquet),
+    "OlympiadBench": (olympiad, as_jsonl),
+    "Chinese names": (chinese, as_csv),
+    "capitals and spaces": (capitals, as_csv),
+    "records": (keyed, as_jsonl),
+    "chats under another name": (context, as_jsonl),
+}
+ALL = {**DATA_SETS, **VARIANTS}
+
+
+@pytest.mark.parametrize("name", list(ALL))
 def test_a_data_set_gets_right_rewards_in_three_commands(name: str, tmp_path: Path) -> None:
-    row, written = DATA_SETS[name]
+    row, written = ALL[name]
     source = written(tmp_path, [row(a, b, a * b + (place == 1)) for place, (a, b) in enumerate(NUMBERS)])
     conf, target = tmp_path / "mine" / "judge.yaml", tmp_path / "scored.jsonl"
     run("init", "math", tmp_path / "mine", "--from", source)
@@ -193,6 +250,54 @@ def test_the_same_file_then_rewards_in_trl(name: str, tmp_path: Path) -> None:
     reward = reward_func(tmp_path / "mine" / "judge.yaml")
     completions = [f"\\boxed{{{a * b + (place == 1)}}}" for place, (a, b) in enumerate(NUMBERS)]
     assert reward(["?"] * 3, completions, **columns) == [1.0, 0.0, 1.0]
+
+
+@pytest.mark.parametrize("name", list(ALL))
+def test_the_same_yaml_then_rewards_in_verl(name: str, tmp_path: Path) -> None:
+    # the YAML named the file's column, which verl's Parquet does not have: every row failed
+    row, written = ALL[name]
+    run("init", "math", tmp_path / "mine", "--from", written(tmp_path, [row(a, b, a * b) for a, b in NUMBERS]))
+    asked = {"config": str(tmp_path / "mine" / "judge.yaml")}
+    for place, (a, b) in enumerate(NUMBERS):
+        given = row(a, b, a * b)
+        truth = given["reward_model"]["ground_truth"] if "reward_model" in given else str(a * b)
+        info = {"index": place, "raw_prompt": [user(f"{a} times {b}?")], "num_turns": 2}
+        scored = [compute_score_sync("own", f"\\boxed{{{said}}}", truth, info, **asked) for said in (a * b, a * b + 1)]
+        assert [each["score"] for each in scored] == [1.0, 0.0]
+
+
+def test_a_column_that_init_cannot_find_is_named_on_its_command_line(tmp_path: Path) -> None:
+    source = as_jsonl(
+        tmp_path, [{"q": f"{a}*{b}?", "r": {"v": [a * b]}, "said": f"\\boxed{{{a * b}}}"} for a, b in NUMBERS]
+    )
+    refused = CliRunner().invoke(app, ["init", "math", str(tmp_path / "a"), "--from", str(source)])
+    assert (refused.exit_code, "--map <column>=answer, where a column may be a path" in refused.output) == (2, True)
+    named = ("--map", "r.v.0=answer", "--map", "q=question", "--map", "said=response")
+    run("init", "math", tmp_path / "mine", "--from", source, *named)
+    judged = ("--conf", tmp_path / "mine" / "judge.yaml", "--input", source)
+    assert "every one can be judged" in run("check", *judged)
+    run("judge", *judged, "--output", tmp_path / "o.jsonl", "--jobs", 1)
+    first = json.loads((tmp_path / "o.jsonl").read_text(encoding="utf-8").splitlines()[0])
+    assert (first["judgement"]["reward"], first["task"]["main_query"]) == (1.0, "12*6?")
+
+
+@pytest.mark.parametrize(
+    ("row", "words"),
+    [
+        (
+            {"question": "q", "gold": "72", "answer": "\\boxed{73}"},
+            "it stands in answer, in its last \\boxed{}, not in gold",
+        ),
+        ({"question": "q", "choices": ["a", "b"], "answer": 1}, "names one of the choices, which init choice is for"),
+        ({"query": "q", "response": "so\n#### 72"}, "--map response=answer"),
+    ],
+)
+def test_init_says_what_else_the_rows_could_be(row: Mapping[str, Any], words: str, tmp_path: Path) -> None:
+    source = as_jsonl(tmp_path, [row])
+    result = CliRunner().invoke(
+        app, ["init", "math", str(tmp_path / "m"), "--from", str(source)], env={"COLUMNS": "400"}
+    )
+    assert words in " ".join(result.output.split())
 
 
 def test_answers_that_stand_elsewhere_are_counted_with_what_to_set(tmp_path: Path) -> None:

@@ -94,6 +94,31 @@ def said(command: str) -> str:
             ),
             "base_url ends before the call's own path: write http://a/v1, got",
         ),
+        (section("judge： math"), "write 'judge: math', with a space and a plain colon"),
+        (section("judge: math").replace("  ", "\u00a0\u00a0"), "is indented with wide spaces: YAML takes plain ones"),
+        ("astuner.task_judge.judge: math\n", "is one key with dots, which an override is: write each part as a key"),
+        (section("judge: combined\nparts: [math, length]"), 'write parts: {"a_name": {"judge": "math"}}'),
+        (
+            section("judge: combined\nparts: {a: math}"),
+            "parts.a: must be a mapping, got 'math': write parts.a: {\"judge\"",
+        ),
+        (
+            section("judge: routed\nby: kind\nroutes: {a: math}"),
+            "routes.a: must be a mapping, got 'math': write routes.a",
+        ),
+        (section("judge: http\nhttp: {url: a}"), "http: unknown key; most judges have their settings in judge_kwargs"),
+        (section("judge: math\nreads: {answer: ''}"), "string should have at least 1 character, got ''"),
+        (section("judge: math\ndeadline: 5s"), "deadline: input should be a valid number, got '5s'"),
+        (section("judge: math\non_error: skip"), "on_error: input should be 'raise' or 'zero', got 'skip'"),
+        (
+            section("judge: math\nrules: [{id: a, kind: regex, pattern: x}]"),
+            "unknown kind 'regex' (did you mean 'regex_match'?)",
+        ),
+        (
+            section("judge: math\nrules: [{id: a, kind: non_empty, target: answer, action: mark_bad}]"),
+            "target must be output, query or metadata.<key>, got 'answer'",
+        ),
+        (section("judge: gsm8k"), "got 'gsm8k'; the short names are choice, code"),
     ],
 )
 def test_a_wrong_configuration_says_what_to_write(folder: Path, yaml: str, words: str) -> None:
@@ -146,6 +171,34 @@ def test_a_wrong_configuration_says_what_to_write(folder: Path, yaml: str, words
             "'#N/A' is a missing or infinite number",
         ),
         ("rows.jsonl", json.dumps(ROW), "a text that holds JSON: the row was encoded twice"),
+        ("rows.jsonl", "42", 'Input should be an object, such as {"question": …, "answer": …, "response": …}'),
+        (
+            "rows.jsonl",
+            '{"question": "q", "answer": 3, "response": {"id": 1, "choices": [{"message": {"content": "it is 3"}}]}}',
+            "`reads: {response: response.choices.0.message.content}` under",
+        ),
+        (
+            "rows.jsonl",
+            '{"messages": [{"role": "user", "content": "q"}], "answer": 3}',
+            "its messages end with a user's turn",
+        ),
+        (
+            "rows.jsonl",
+            '{"question": "q", "answers": [{"text": 3}], "response": "3"}',
+            "`reads: {answer: answers.0.text}`",
+        ),
+        ("rows.jsonl", '{"task": {"main_query": "q"}, "output": "3"}', 'a rollout is {"id", "task": {"main_query"'),
+        (
+            "rows.jsonl",
+            '{"question": "q", "answer": 3, "responses": ["a", "b"]}',
+            "'responses' holds 2 values: write one row for each, or name one, `reads: {response: responses.0}`",
+        ),
+        (
+            "rows.jsonl",
+            '{"question": "q", "gold": 3, "answer": "it is 4"}',
+            "is 'answer' it, and 'gold' the reference? Then name both, `reads: {response: answer, answer: gold}`",
+        ),
+        ("rows.csv", "问题,回答,答案\n几,三,3", "is it '回答'? Then name it"),
     ],
 )
 def test_rows_that_cannot_be_judged_say_why(folder: Path, name: str, rows: str, words: str) -> None:
@@ -164,6 +217,15 @@ def test_rows_that_cannot_be_judged_say_why(folder: Path, name: str, rows: str, 
         ("report rows.jsonl --output .", "'.' is a folder: name a file, such as 'report.html'"),
         ("migrate judge.yaml", "it is migrated, so check it with `astuner check`"),
         ("check --conf judge.yaml judge=math", "write astuner.task_judge.judge"),
+        ("check --conf judge.yaml math.answer_in=[hash]", "write astuner.task_judge.math.answer_in"),
+        ("check --conf judge.yaml deadline=5", "write astuner.task_judge.deadline"),
+        ("--conf judge.yaml", "a command comes first, as in astuner check --conf FILE"),
+        ("check --conf math", "name a YAML file; in Python a mapping is taken, too, such as {'astuner'"),
+        ("compare rows.jsonl", "Missing argument 'B'; `astuner compare --help`"),
+        ("report rows.jsonl", "Missing option '--output' / '-o'; `astuner report --help`"),
+        ("init math mine --from rows.jsonl --map gold=answer", "--map gold=answer: no row has 'gold', only 'question'"),
+        ("init math mine --map gold=answer", "add --from ROWS"),
+        ("init math mine --from rows.jsonl --map a=task.task_id", "init writes `reads` for question, answer, response"),
         (
             "judge --conf judge.yaml --input no.jsonl --output o.jsonl",
             "there is no file 'no.jsonl': did you mean 'rows.jsonl'?",
@@ -377,6 +439,23 @@ def test_a_link_to_nowhere_is_named(folder: Path, command: str, words: str) -> N
     for link in ("gone.jsonl", "links/b.jsonl"):
         (folder / link).symlink_to("nowhere")
     assert words in said(command)
+
+
+@pytest.mark.parametrize("judge", ["choice", "code", "text_match"])
+def test_a_section_that_the_judge_does_not_read_is_noted(folder: Path, judge: str) -> None:
+    # a letter behind #### was 0.0, since only the math judge reads math.answer_in
+    (folder / "judge.yaml").write_text(section(f"judge: {judge}\nmath: {{answer_in: [hash]}}"), encoding="utf-8")
+    done = CliRunner().invoke(app, ["check", "--conf", "judge.yaml"], env={"COLUMNS": "300"})
+    assert "note: astuner.task_judge.math is not read by" in done.output
+
+
+@pytest.mark.parametrize(
+    "judge", ["math", "verifier\nverifier: {preset: xverify, model_name: m, base_url: http://a/v1}"]
+)
+def test_a_section_that_the_judge_reads_is_not_noted(folder: Path, judge: str) -> None:
+    (folder / "judge.yaml").write_text(section(f"judge: {judge}\nmath: {{answer_in: [hash]}}"), encoding="utf-8")
+    done = CliRunner().invoke(app, ["check", "--conf", "judge.yaml"])
+    assert (done.exit_code, "is not read by" in done.output) == (0, False)
 
 
 def test_a_box_that_lost_its_backslash_says_so(folder: Path) -> None:

@@ -122,7 +122,7 @@ def test_no_form_is_guessed_where_two_columns_could_be_the_response(row: dict[st
     ("response", "why"),
     [
         (["\\boxed{1}", "\\boxed{4}"], "holds 2 values.*response.0"),
-        ({"text": "\\boxed{4}"}, "holds the keys \\['text'\\].*response.<key>"),
+        ({"text": "\\boxed{4}"}, "holds the keys \\['text'\\].*response.text"),
         ({"body": {"choices": [{"message": {"role": "assistant", "content": "\\boxed{4}"}}]}}, "the keys \\['body'"),
         ([["\\boxed{4}"], "x"], "holds 2 values"),
         ({}, "the keys"),

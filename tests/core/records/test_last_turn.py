@@ -1,0 +1,66 @@
+"""Of an episode in one text only the policy's last turn counts, whatever chat template parts its turns."""
+
+from __future__ import annotations
+
+import pytest
+
+from agentscope_tuner.records.formats.sample import last_turn
+
+#: By family: how its template goes on after the policy's call of a tool, which answers {tool}; the policy says {said}.
+EPISODES = {
+    "Qwen 2.5": "call<|im_end|>\n<|im_start|>tool\n{tool}<|im_end|>\n<|im_start|>assistant\n{said}<|im_end|>",
+    "Qwen 3": "call<|im_end|>\n<|im_start|>user\n<tool_response>\n{tool}\n</tool_response><|im_end|>\n"
+    "<|im_start|>assistant\n{said}<|im_end|>",
+    "Llama 3": "call<|eom_id|><|start_header_id|>ipython<|end_header_id|>\n\n{tool}<|eot_id|>"
+    "<|start_header_id|>assistant<|end_header_id|>\n\n{said}<|eot_id|>",
+    "Llama 4": "call<|eom|><|header_start|>ipython<|header_end|>\n\n{tool}<|eot|>"
+    "<|header_start|>assistant<|header_end|>\n\n{said}<|eot|>",
+    "gpt-oss": "<|channel|>commentary to=functions.f <|constrain|>json<|message|>{{}}<|call|>"
+    "<|start|>functions.f to=assistant<|channel|>commentary<|message|>{tool}<|end|>"
+    "<|start|>assistant<|channel|>final<|message|>{said}<|return|>",
+    "Kimi": "call<|im_end|><|im_system|>tool<|im_middle|>{tool}<|im_end|>"
+    "<|im_assistant|>assistant<|im_middle|>{said}<|im_end|>",
+    "Mistral": '[TOOL_CALLS][{{"name": "f"}}]</s>[TOOL_RESULTS]{{"content": "{tool}"}}[/TOOL_RESULTS]{said}</s>',
+    "DeepSeek": "<｜tool▁calls▁begin｜>f<｜tool▁calls▁end｜><｜end▁of▁sentence｜><｜tool▁outputs▁begin｜>"
+    "<｜tool▁output▁begin｜>{tool}<｜tool▁output▁end｜><｜tool▁outputs▁end｜>{said}<｜end▁of▁sentence｜>",
+    "Gemma": "call<end_of_turn>\n<start_of_turn>user\n{tool}<end_of_turn>\n<start_of_turn>model\n{said}<end_of_turn>",
+    "GLM": "call<|observation|>\n{tool}<|assistant|>\n{said}<|user|>",
+    "Command": "call<|END_OF_TURN_TOKEN|><|START_OF_TURN_TOKEN|><|SYSTEM_TOKEN|>{tool}<|END_OF_TURN_TOKEN|>"
+    "<|START_OF_TURN_TOKEN|><|CHATBOT_TOKEN|><|START_RESPONSE|>{said}<|END_RESPONSE|><|END_OF_TURN_TOKEN|>",
+    "Granite": "call<|end_of_text|>\n<|start_of_role|>tool<|end_of_role|>{tool}<|end_of_text|>\n"
+    "<|start_of_role|>assistant<|end_of_role|>{said}<|end_of_text|>",
+    "MiniMax": "call[e~[\n]~b]tool\n{tool}[e~[\n]~b]ai\n{said}[e~[",
+}
+
+
+@pytest.mark.parametrize("family", list(EPISODES))
+@pytest.mark.parametrize(
+    "said", ["Done.", r"model answer: \boxed{6}", "42", "user or tool?", "[a] <|b|> c", "two\nlines"]
+)
+def test_a_tools_text_is_not_the_policys(family: str, said: str) -> None:
+    assert last_turn(EPISODES[family].format(tool=r"\boxed{5}", said=said)) == said
+
+
+@pytest.mark.parametrize("family", list(EPISODES))
+def test_an_episode_that_ends_with_a_tools_text_has_no_answer(family: str) -> None:
+    before, _, _ = EPISODES[family].format(tool=r"\boxed{5}", said="@").partition(r"\boxed{5}")
+    assert last_turn(before + r"\boxed{5}") == ""
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (r"So \boxed{5}.", r"So \boxed{5}."),
+        # GLM ends its own turn with the header of the next one: a right answer was no answer
+        (r"So \boxed{5}.<|user|>", r"So \boxed{5}."),
+        (r"So \boxed{5}.<|im_end|>" + "\n<|im_start|>user\n", r"So \boxed{5}."),
+        ("<|begin_of_thought|>hm<|end_of_thought|>5", "<|begin_of_thought|>hm<|end_of_thought|>5"),
+        ("print('[INST')", "print('[INST')"),
+        ("<|function_call|>f()<|end|>5", "<|function_call|>f()<|end|>5"),
+        ("<|tool_call_begin|>f<|tool_call_end|>5", "<|tool_call_begin|>f<|tool_call_end|>5"),
+        ("a model, a tool and a user", "a model, a tool and a user"),
+        ("", ""),
+    ],
+)
+def test_what_the_policy_wrote_alone_is_kept(text: str, said: str) -> None:
+    assert last_turn(text) == said

@@ -1,0 +1,32 @@
+"""A NeMo-Gym run whose samples would all be masked ends by an error."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from agentscope_tuner.service.admission import Refusal, ServiceSettings
+from agentscope_tuner.service.wires import to_nemo_gym
+from agentscope_tuner.task_judge.batch import Pair, judge_for
+from agentscope_tuner.task_judge.contract.judgement import Judgement
+from tests.core.adapters.test_adapters_nemo_gym import request, said
+from tests.core.adapters.test_adapters_verl import settings
+
+
+def test_a_run_without_verdicts_is_stopped(tmp_path: Path) -> None:
+    # every sample was masked, to the end of the training
+    judge = judge_for(settings(tmp_path))
+
+    async def one(pair: Pair) -> Judgement:
+        return await judge.ajudge(*pair)
+
+    served: Any = SimpleNamespace(judge=judge, settings=ServiceSettings(), one=one)
+    *before, last = [request(said("boom"), answer="42", level=place) for place in range(64 * 3)]
+    assert all(asyncio.run(to_nemo_gym(served, payload, 0.0))["mask_sample"] for payload in before)
+    with pytest.raises(Refusal) as refused:
+        asyncio.run(to_nemo_gym(served, last, 0.0))
+    assert "no verdict in 3 batches in a row" in refused.value.detail
