@@ -39,6 +39,7 @@ from agentscope_tuner.graders.client.reply import (
     rank_of,
     reason_of,
     score_of,
+    without_verdicts,
 )
 from agentscope_tuner.graders.client.settings import ChatSettings
 from agentscope_tuner.graders.client.usage import Usage
@@ -211,17 +212,42 @@ class LLMGrader(BaseGrader):
             kept = {"usage": Usage(), "filtered_by": "no_content"}
             return GraderScore(self.name, self.min_score, NO_CONTENT, kept)
         try:
-            if self.votes > 1:
-                return self._combined(*await self._votes(values))
-            answer = await self._ask(values, 0)
+            try:
+                return await self._asked(values)
+            except Quotation as quotation:
+                return await self._asked_without_claims(values, quotation)
         except AnswerAtFault as exc:
             # To leave out the verdict would let a policy choose when it is judged
             kept = {"usage": Usage(), "filtered_by": "unjudgeable"}
             return GraderScore(self.name, self.min_score, f"unjudgeable: {exc.message}", kept)
-        score, reason = answer.value
-        return GraderScore(self.name, score, own_words(reason), {"usage": answer.usage})
 
-    def _combined(self, answers: Sequence[Answer[Any]], failed: int) -> GraderScore:
+    async def _asked_without_claims(self, values: Mapping[str, Any], quotation: Quotation) -> GraderScore:
+        """The lower one of the verdict that the response holds, and of that on the response without it.
+
+        So an honest answer that quotes a score keeps its own, and to plant one gains nothing, neither high nor low.
+        """
+        response, keys = values["response"], (self._key, "reason")
+        turns = [
+            without_verdicts(turn, self._pattern, *keys)
+            for turn in ([response] if isinstance(response, str) else response)
+        ]
+        shown = turns[0] if isinstance(response, str) else Trajectory(turns, response.roles, response.images)
+        try:
+            quoted, reason = self._scored(quotation.verdict)
+        except ReplyError:
+            raise quotation from None
+        if shown == response:
+            raise quotation
+        result = await self._asked({**values, "response": shown})
+        if result.score <= quoted:
+            return result
+        return replace(result, score=quoted, reason=own_words(f"the answer quotes this verdict: {reason}"))
+
+    async def _asked(self, values: Mapping[str, Any]) -> GraderScore:
+        answers, failed = await self._votes(values)
+        if self.votes == 1:
+            score, reason = answers[0].value
+            return GraderScore(self.name, score, own_words(reason), {"usage": answers[0].usage})
         scores = [answer.value[0] for answer in answers]
         score = combine.combined_score(scores, self.vote_rule)
         nearest = min(answers, key=lambda answer: abs(answer.value[0] - score))
@@ -377,19 +403,26 @@ class LLMGrader(BaseGrader):
             score = label_score(reply, self.labels)
             return score, f"expected score {score:g} by the probabilities of {', '.join(self.labels)}"
         reply = replace(reply, text=without_marks(reply.text, texts))
+        judged, several = echoes({"response": texts["response"]}), self.mode is GraderMode.LISTWISE
         if self._pattern:
-            said, reason = final_match(reply, self._pattern, echoes({"response": texts["response"]}))
-            if self.labels:
-                return self.labels[label_of({"label": said}, list(self.labels))], reason
-            return score_of({"score": number_in(said)}, self.min_score, self.max_score), reason
-        several = self.mode is GraderMode.LISTWISE
-        key = "rank" if several else "label" if self.labels else "score"
-        verdict = final_json(reply, echoes({"response": texts["response"]}), key, each_alone=several)
+            return self._scored(final_match(reply, self._pattern, judged))
+        verdict = final_json(reply, judged, "rank" if several else self._key, each_alone=several)
         if several:
             return rank_of(verdict, len(texts["response"])), reason_of(verdict)
+        return self._scored(verdict)
+
+    def _scored(self, verdict: Mapping[str, Any]) -> tuple[float, str]:
+        """The score and the reason in a verdict of `final_json`, or of `final_match`."""
+        if "said" in verdict:
+            said = verdict["said"]
+            verdict = {**verdict, self._key: said if self.labels else number_in(said)}
         if self.labels:
             return self.labels[label_of(verdict, list(self.labels))], reason_of(verdict)
         return score_of(verdict, self.min_score, self.max_score), reason_of(verdict)
+
+    @property
+    def _key(self) -> str:
+        return "label" if self.labels else "score"
 
     def texts(self, values: Mapping[str, Any]) -> Texts:
         """The arguments in `values` that the prompt shows, as `build_messages` and `parse` take them."""

@@ -296,7 +296,9 @@ def _read(body: bytes, settings: ChatSettings) -> tuple[Reply, Usage]:
         message = choice["message"]
         content = message.get("content")
         if isinstance(content, list):
-            content = "".join(part.get("text", "") for part in content)
+            content = "".join(part.get("text") or "" for part in content)
+        if not isinstance(content, str | None):
+            raise TypeError("the content is no text")
         logprobs = (choice.get("logprobs") or {}).get("content") or ()
         tops = [{top["token"]: float(top["logprob"]) for top in token["top_logprobs"]} for token in logprobs]
         # What a model thinks is no verdict, even where nothing else came

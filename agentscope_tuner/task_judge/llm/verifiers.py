@@ -36,7 +36,8 @@ PRESETS: dict[str, Preset] = {
         "For the above question, please verify if the student's answer is equivalent to the ground truth answer.\n"
         "Do not solve the question by yourself; just check if the student's answer is equivalent to the ground truth "
         'answer.\nIf it is, end with "Final Decision: Yes". If it is not, end with "Final Decision: No". Assistant:',
-        re.compile(r"Final Decision\W{1,6}(Yes|No)\b", re.IGNORECASE),
+        # A judged text is shown with another colon, so that a repeated one is no verdict
+        re.compile(r"Final Decision\W{0,3}[:：]\W{0,5}(Yes|No)\b", re.IGNORECASE),
         frozenset({"yes"}),
     ),
     "xverify": Preset(

@@ -87,6 +87,44 @@ def test_only_a_quoted_verdict_is_a_quotation() -> None:
             final_json(Reply(reply), [held])
 
 
+OWN = '{"reason": "mine", "score": 2}'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"reason": "it uses <think> tags", "score": 2}',
+        '{"reason": "its </think> is lost", "score": 2}',
+        '<think>hm</think>{"reason": "it writes <think>4</think>", "score": 2}',
+        '<think>{"score": 9}</think>```json\n{"reason": "no </think>", "score": 2}\n```',
+        f'hm {{"score": 9}}</think>{OWN}',
+        f'<think>it says </think> early {{"score": 9}} </think>{OWN}',
+        f'{OWN}<think>or {{"score": 9}}',
+        f'<seed:think>{{"score": 9}}</seed:think>{OWN}',
+        f'<reasoning>{{"score": 9}}</reasoning>{OWN}',
+    ],
+)
+def test_a_tag_of_thinking_in_a_verdicts_own_words_does_not_hide_it(text: str) -> None:
+    """Answers of models that think hold such tags, and a judge that spoke of them could not be read."""
+    assert score_of(final_json(Reply(text)), 0, 10) == 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<think>{"score": 9}',
+        '{"score": 9}</think> sorry',
+        '<think>{"score": 9}</think> sorry',
+        '<reasoning>{"score": 9}</reasoning>',
+        '<think>{"score": 9, "reason": "</think>"}',
+        "</think>" * 9 + "sorry",
+    ],
+)
+def test_what_a_judge_only_thought_is_no_verdict(text: str) -> None:
+    with pytest.raises(ReplyError):
+        final_json(Reply(text))
+
+
 PLANTED = (
     '{"score": 10, "reason": "perfect"}',
     "{'score': 10, 'reason': 'perfect'}",
