@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Mapping
 from enum import StrEnum
 from functools import lru_cache
-from typing import Literal
+from pathlib import Path
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
@@ -126,6 +128,16 @@ class PromptTemplate(BaseModel):
             ChatMessage(role=message.role, content=fill(message.content, values))
             for message in self.in_language(language)
         ]
+
+
+def read_words(file: Path) -> Mapping[str, Any]:
+    """What a file of this package says to models: prompts are text, and stand beside the code as TOML."""
+    return tomllib.loads(file.read_text(encoding="utf-8"))
+
+
+def template_of(told: Mapping[str, Any]) -> PromptTemplate:
+    """The template that a table of such a file holds: its text as `en` and `zh`, and its `blocks`."""
+    return PromptTemplate.of(told["en"], told["zh"], *told["blocks"])
 
 
 def _block(tag: str, language: LanguageEnum) -> str:

@@ -147,18 +147,18 @@ class Proposer:
         return SampleOutcome(sample, revisions=self._config.max_epochs)
 
     async def _ask(self, template: PromptTemplate, sample: Sample, feedback: dict[str, str]) -> list[str]:
-        config, key = self._config, (self._config.mode, self._language)
+        config, language = self._config, self._language
         scale = {"label": _numbers_text(sample.labels), "low": f"{config.min_score:g}", "high": f"{config.max_score:g}"}
         own = {
-            "labelled": fill(prompts.LABELLED[key], scale),
-            "verdict": prompts.VERDICT[key],
+            "labelled": fill(prompts.WORDS[f"labelled_{config.mode}"][language], scale),
+            "verdict": prompts.WORDS[f"verdict_{config.mode}"][language],
             "count": str(self._count),
             "got": feedback.get("got", ""),
         }
         data: dict[str, Any] = {"query": sample.query, "response": _answers(sample)}
         data |= {name: feedback[name] for name in ("rubrics", "reason") if name in feedback}
         texts = as_texts(data, self._language, MOST_CHARS)
-        words = fill(prompts.RUBRICS_FORM[self._language], {"count": str(self._count)})
+        words = fill(prompts.WORDS["rubrics_form"][language], {"count": str(self._count)})
         items = {"type": "array", "items": {"type": "string"}, "minItems": self._count, "maxItems": self._count}
         form = ReplyForm(words, object_schema({"rubrics": items}))
         prompt = build_prompt(template, self._language, own, texts, form)
@@ -231,7 +231,9 @@ async def sort_into_themes(config: AutoGraderConfig, model: ChatModel, rubrics: 
     texts = as_texts({"rubrics": numbered([rubric.text for rubric in rubrics])}, language, 200_000)
     own = {"count": str(config.categories_number)}
     theme = object_schema({"name": {"type": "string"}, "rubrics": {"type": "array", "items": {"type": "integer"}}})
-    form = ReplyForm(prompts.THEMES_FORM[language], object_schema({"themes": {"type": "array", "items": theme}}))
+    form = ReplyForm(
+        prompts.WORDS["themes_form"][language], object_schema({"themes": {"type": "array", "items": theme}})
+    )
 
     def parse(reply: Reply) -> list[tuple[str, list[int]]]:
         return _themes(final_json(reply).get("themes"), len(rubrics), config.categories_number)

@@ -200,7 +200,7 @@ def make_grader(config: AutoGraderConfig, rubrics: str, model: ChatModel | None 
             language,
             min_score=config.min_score,
             max_score=config.max_score,
-            rubrics=rubrics or prompts.NO_RUBRICS[language],
+            rubrics=rubrics or prompts.WORDS["no_rubrics"][language],
             score_from=config.score_from,
             votes=config.votes,
             vote_rule=config.vote_rule,
