@@ -72,9 +72,8 @@ class Prices(StrictSection):
 
     prompt: float = Field(ge=0)
     completion: float = Field(ge=0)
-    cached_prompt: float | None = Field(
-        default=None, ge=0, description="tokens the provider had cached; None: as prompt"
-    )
+    #: tokens the provider had cached; None: as prompt
+    cached_prompt: float | None = Field(default=None, ge=0)
 
     def cost(self, prompt_tokens: int, completion_tokens: int, cached_tokens: int = 0) -> float:
         """The price of these tokens; `cached_tokens` are a part of `prompt_tokens`."""
@@ -165,9 +164,12 @@ def count_spent(usage: Usage) -> None:
 class RunBudget(StrictSection):
     """The most that a run may spend in one process; each limit is off when None."""
 
-    calls: int | None = Field(default=None, ge=1, description="requests, retries included")
-    tokens: int | None = Field(default=None, ge=1, description="of prompts and replies")
-    cost: float | None = Field(default=None, gt=0, description="in the currency of the prices")
+    #: requests, retries included
+    calls: int | None = Field(default=None, ge=1)
+    #: of prompts and replies
+    tokens: int | None = Field(default=None, ge=1)
+    #: in the currency of the prices
+    cost: float | None = Field(default=None, gt=0)
 
     @model_validator(mode="after")
     def _check_limits(self) -> RunBudget:

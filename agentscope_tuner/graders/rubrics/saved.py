@@ -46,7 +46,8 @@ class Verdict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     accepted: bool
-    reasons: list[str] = Field(default_factory=list, description="what speaks against the set; none when accepted")
+    #: what speaks against the set; none when accepted
+    reasons: list[str] = Field(default_factory=list)
 
 
 def verdict_on(report: dict[str, Any]) -> Verdict:
@@ -92,8 +93,10 @@ class Rubric(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     text: str = Field(min_length=1)
-    samples: list[int] = Field(description="lines of the samples whose labels it reproduced")
-    gain: float = Field(description="coding rate it added to the set when it was chosen")
+    #: lines of the samples whose labels it reproduced
+    samples: list[int]
+    #: coding rate it added to the set when it was chosen
+    gain: float
     theme: str | None = None
 
 
@@ -111,10 +114,14 @@ class SavedGrader(BaseModel):
     min_score: float
     max_score: float
     rubrics: list[Rubric] = Field(min_length=1)
-    data: dict[str, Any] = Field(default_factory=dict, description="the samples learned from")
-    learning: dict[str, Any] = Field(default_factory=dict, description="how learning went")
-    evaluation: dict[str, Any] = Field(default_factory=dict, description="agreement on held-out samples")
-    verdict: Verdict | None = Field(default=None, description="None in files of version 1, which kept none")
+    #: the samples learned from
+    data: dict[str, Any] = Field(default_factory=dict)
+    #: how learning went
+    learning: dict[str, Any] = Field(default_factory=dict)
+    #: agreement on held-out samples
+    evaluation: dict[str, Any] = Field(default_factory=dict)
+    #: None in files of version 1, which kept none
+    verdict: Verdict | None = None
 
 
 def in_prompt(rubrics: Sequence[Rubric]) -> str:
