@@ -20,6 +20,16 @@ from agentscope_tuner.graders.injection_defence import special_tokens
 ApiKeys = SecretStr | Annotated[list[SecretStr], Field(min_length=1)]
 
 
+class EndpointSection(StrictSection):
+    """The keys of a section that say how its judge model is reached."""
+
+    base_url: str | None = None
+    #: from the environment when None
+    api_key: ApiKeys | None = Field(default=None, exclude=True, repr=False)
+    #: the client's limits: see ChatSettings
+    client: dict[str, Any] = Field(default_factory=dict)
+
+
 class ChatSettings(StrictSection):
     """A judge model, and how it may be used."""
 

@@ -66,8 +66,13 @@ class ReadyGrader(LLMGrader):
         )
 
 
+#: The graders below, by their names.
+READY: dict[str, type[ReadyGrader]] = {}
+
+
 def _from_file(kind: type[Kind]) -> type[Kind]:
-    """`kind` with what `<default_name>.toml` says."""
+    """`kind` with what `<default_name>.toml` says; it can then be named in `astuner.task_judge.llm.grader`."""
+    READY[kind.default_name] = kind
     told = read_words(Path(__file__).with_name(f"{kind.default_name}.toml"))
     kind.default_mode = GraderMode(told.get("mode", GraderMode.POINTWISE))
     kind.default_description, kind.default_swap = told["description"], told.get("swap", False)

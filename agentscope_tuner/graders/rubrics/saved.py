@@ -14,7 +14,6 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any, Literal
@@ -190,6 +189,10 @@ def load(path: Path, config: AutoGraderConfig, conf_hint: str = "<your config>.y
     return saved
 
 
+# The keys that an LLMGrader has under the same names
+_GRADERS_OWN = {"language", "min_score", "max_score", "score_from", "votes", "vote_rule", "swap"}
+
+
 def make_grader(config: AutoGraderConfig, rubrics: str, model: ChatModel | None = None) -> LLMGrader:
     """The grader that judges by `rubrics`, or without any if `rubrics` is empty.
 
@@ -204,14 +207,8 @@ def make_grader(config: AutoGraderConfig, rubrics: str, model: ChatModel | None 
             "auto_grader",
             config.mode,
             evaluation_template(config),
-            language,
-            min_score=config.min_score,
-            max_score=config.max_score,
             rubrics=rubrics or prompts.WORDS["no_rubrics"][language],
-            score_from=config.score_from,
-            votes=config.votes,
-            vote_rule=config.vote_rule,
-            swap=config.swap,
+            **config.model_dump(include=_GRADERS_OWN),
             optional=(*OPTIONAL, "ground_truth") if config.ground_truth_field is None else OPTIONAL,
         )
     except ValueError as exc:
@@ -287,7 +284,7 @@ class Journal:
     def put(self, key: str, reply: Reply, usage: Usage) -> None:
         """See ReplyStore. The operating system has the reply when this returns, so that a kill cannot lose it."""
         self._replies[key] = reply
-        line = json.dumps([key, json.loads(encode_reply(reply)), asdict(usage)])
+        line = json.dumps([key, json.loads(encode_reply(reply)), usage._asdict()])
         self._file.write(line.encode() + b"\n")
         self._file.flush()
 

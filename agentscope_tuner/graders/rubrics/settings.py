@@ -10,7 +10,7 @@ from pydantic import Field
 
 from agentscope_tuner.config import SECTION, StrictSection, task_judge_section, validate_section
 from agentscope_tuner.errors import ConfigError
-from agentscope_tuner.graders.client.settings import ApiKeys, ChatSettings
+from agentscope_tuner.graders.client.settings import ChatSettings, EndpointSection
 from agentscope_tuner.graders.combine import VoteRule
 from agentscope_tuner.graders.schema import GraderMode
 
@@ -31,16 +31,11 @@ class DatasetFile(StrictSection):
     training: TrainingFile
 
 
-class AutoGraderConfig(StrictSection):
+class AutoGraderConfig(EndpointSection):
     """The settings for learning rubrics and for judging by them."""
 
     #: the model that proposes rubrics and judges by them
     model_name: str = Field(min_length=1)
-    #: from the environment when None
-    api_key: ApiKeys | None = Field(default=None, exclude=True, repr=False)
-    base_url: str | None = None
-    #: the client's limits: see ChatSettings
-    client: dict[str, Any] = Field(default_factory=dict)
 
     grader_mode: Literal["pointwise", "listwise"] = "pointwise"
     language: Literal["en", "zh"] = "en"
