@@ -123,12 +123,13 @@ class PanelScore:
 
 @dataclass(frozen=True, slots=True)
 class PanelRanking:
-    """A panel's places for several answers; see `Ranking` and `PanelScore`."""
+    """A panel's places for several answers; see `PanelScore`, and `Ranking` for the sum of its `disagreements`."""
 
     places: Sequence[float]
     disagreement: float
     reason: str
     metrics: Mapping[str, float]
+    disagreements: int = 0
 
 
 class LLMPanel:
@@ -208,7 +209,8 @@ class LLMPanel:
         apart = _apart(rankings)
         told = ballot.told({name: _shown(ranking) for name, ranking in ballot.votes.items()}, "mean place")
         reason = told + next(iter(ballot.votes.values())).reason
-        return PanelRanking(shared_places(merge(rankings)), apart, reason, ballot.metrics(apart))
+        conflicts = sum(ranking.disagreements for ranking in ballot.votes.values())
+        return PanelRanking(shared_places(merge(rankings)), apart, reason, ballot.metrics(apart), conflicts)
 
     def _ranking(
         self, grader: LLMGrader, texts: Sequence[str], inputs: Mapping[str, Any]
