@@ -19,6 +19,7 @@ from agentscope_tuner.graders.combine import (
     disagreements,
     majority_ranking,
     shared_places,
+    unordered,
 )
 from agentscope_tuner.graders.criteria_grader import CriteriaGrader, Met
 from agentscope_tuner.graders.listwise import Ranking, rank_all, shown_order, tournament
@@ -192,7 +193,7 @@ class LLMPanel:
             if isinstance(grader, LLMGrader)
         }
         ballot = await poll(asked, self._settings.failed_jurors)
-        rankings = [_in_place(ranking.places, order) for ranking in ballot.votes.values()]
+        rankings = [unordered(ranking.places, order) for ranking in ballot.votes.values()]
         merge = combined_places if self._settings.jury_rule == "median" else majority_ranking
         apart = _apart(rankings)
         told = ballot.told({name: _shown(ranking) for name, ranking in ballot.votes.items()}, "mean place")
@@ -213,12 +214,6 @@ def _metrics_of_votes(votes: Sequence[float]) -> dict[str, float]:
     if len(votes) < 2:
         return {}
     return {"judge_votes": float(len(votes)), "judge_disagreement": spread(votes)}
-
-
-def _in_place(places: Sequence[float], order: Sequence[int]) -> list[float]:
-    """The places of answers that were shown in `order`, in their own order."""
-    by_index = dict(zip(order, places, strict=True))
-    return [by_index[index] for index in range(len(order))]
 
 
 def _apart(rankings: Sequence[Sequence[float]]) -> float:
