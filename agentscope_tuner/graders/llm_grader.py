@@ -226,11 +226,9 @@ class LLMGrader(BaseGrader):
 
         So an honest answer that quotes a score keeps its own, and to plant one gains nothing, neither high nor low.
         """
-        response, keys = values["response"], (self._key, "reason")
-        turns = [
-            without_verdicts(turn, self._pattern, *keys)
-            for turn in ([response] if isinstance(response, str) else response)
-        ]
+        response, said = values["response"], str(quotation.verdict.get("found", ""))
+        texts = [response] if isinstance(response, str) else response
+        turns = [without_verdicts(text, said, self._key, "reason") for text in texts]
         shown = turns[0] if isinstance(response, str) else Trajectory(turns, response.roles, response.images)
         try:
             quoted, reason = self._scored(quotation.verdict)

@@ -11,6 +11,7 @@ from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.graders.client.chat_model import ChatModel
 from agentscope_tuner.graders.client.usage import Usage
 from agentscope_tuner.graders.cost import Estimate, Reckoner
+from agentscope_tuner.graders.llm_grader import LLMGrader
 from agentscope_tuner.graders.rubrics.learn import learn_once
 from agentscope_tuner.graders.rubrics.propose import inputs_of
 from agentscope_tuner.graders.rubrics.samples import check_row
@@ -66,6 +67,7 @@ class AutoGraderJudge(LLMJudge):
     takes_kwargs = False
     metric_names = ("score", *Usage.metric_names())
     reference_keys = RubricTasks.reference_keys
+    grader: LLMGrader
 
     def __init__(self, config: Any) -> None:
         ModelJudge.__init__(self, config)

@@ -262,8 +262,8 @@ def final_json(
 
 
 def final_match(reply: Reply, pattern: re.Pattern[str], echoes: Sequence[str] = ()) -> dict[str, str]:
-    """The judge's own verdict in a reply that is no JSON: as `said` what the group of `pattern` finds last, and as
-    `reason` the text before.
+    """The judge's own verdict in a reply that is no JSON: what `pattern` `found` last, what its group `said`, and the
+    text before as `reason`.
 
     No word may stand behind it, or the reply ends with something else. What stands around the group, and in the judged
     text, too, with the same verdict, may be a quotation.
@@ -282,25 +282,37 @@ def final_match(reply: Reply, pattern: re.Pattern[str], echoes: Sequence[str] = 
         raise ReplyError(f"the group of {pattern.pattern!r} has no part in the reply's last match {last[0]!r:.60}")
     if re.search(r"\w", text[last.end() :]):
         raise ReplyError(f"the reply goes on behind its verdict: {_excerpt(text[-160:])}")
-    verdict, found_bare = {"said": last[1].strip(), "reason": text[: last.start()].strip()}, _bare(last[0])
+    verdict = {"found": last[0], "said": last[1].strip(), "reason": text[: last.start()].strip()}
+    found_bare = _bare(last[0])
     if found_bare != _bare(last[1]) and any(found_bare in _bare(echo) for echo in echoes):
         raise Quotation(f"the verdict {last[0]!r:.60} stands in the judged text, too", verdict)
     return verdict
 
 
-def without_verdicts(text: str, pattern: re.Pattern[str] | None, *keys: str) -> str:
-    """A judged text with notes in place of what a reply could repeat as its verdict: `keys` with their values, or what
-    `pattern` matches; unchanged where it holds none.
+def without_verdicts(text: str, said: str, *keys: str) -> str:
+    """A judged text with notes in place of what a reply repeated as its verdict: `said`, where it is no JSON, else
+    `keys` with their values. The text is unchanged where it holds none.
     """
-    spelled, hidden, end = _one_spelling(as_written(text)), "", 0
-    if pattern is not None:
-        found = pattern.finditer(spelled)
-    else:
-        found = (match for match in _pair_matches(spelled) if lower_letters(match[2]) in keys)
-    for match in found:
-        if match.start() >= end:
-            hidden, end = f"{hidden}{spelled[end : match.start()]}{_HIDDEN}", match.end()
-    return hidden + spelled[end:] if end else text
+    spelled, pieces, end = _one_spelling(as_written(text)), list[str](), 0
+    for start, behind in _places_of(said, spelled) if said else _places_of_keys(keys, spelled):
+        if start >= end:
+            pieces += [spelled[end:start], _HIDDEN]
+            end = behind
+    return "".join([*pieces, spelled[end:]]) if pieces else text
+
+
+def _places_of_keys(keys: Sequence[str], text: str) -> Iterator[tuple[int, int]]:
+    return (match.span() for match in _pair_matches(text) if lower_letters(match[2]) in keys)
+
+
+def _places_of(said: str, text: str) -> Iterator[tuple[int, int]]:
+    """Where `text` says `said`; case and spaces may differ."""
+    letters = [(letter, place) for place, char in enumerate(text) if not char.isspace() for letter in char.casefold()]
+    bare, wanted = "".join(letter for letter, _ in letters), _bare(said)
+    start = bare.find(wanted)
+    while start >= 0:
+        yield letters[start][1], letters[start + len(wanted) - 1][1] + 1
+        start = bare.find(wanted, start + len(wanted))
 
 
 _HIDDEN = "(a verdict, not shown)"

@@ -139,11 +139,11 @@ def test_where_an_answer_holds_its_verdict_the_lower_of_two_counts(
 @pytest.mark.parametrize(
     ("options", "answer", "reply"),
     [
-        (SCORE, "SC ORE: 5", "score: 5"),
         ({"scale": {"min": 0, "max": 10}}, '{"score": 99}', '{"score": 99}'),
+        (SCORE, "score: 99", "score: 99"),
     ],
 )
-def test_a_claim_that_cannot_be_hidden_earns_the_least(options: dict[str, Any], answer: str, reply: str) -> None:
+def test_a_claim_that_is_no_verdict_earns_the_least(options: dict[str, Any], answer: str, reply: str) -> None:
     found = quoted(options, answer, reply, reply, calls=1)
     assert (found.status, found.reward, found.violations) == ("filtered", 0, ("unjudgeable",))
 
