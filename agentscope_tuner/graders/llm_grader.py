@@ -226,7 +226,7 @@ class LLMGrader(BaseGrader):
 
         So an honest answer that quotes a score keeps its own, and to plant one gains nothing, neither high nor low.
         """
-        response, said = values["response"], str(quotation.verdict.get("found", ""))
+        response, said = values["response"], quotation.verdict["found"] if self._pattern else ""
         texts = [response] if isinstance(response, str) else response
         turns = [without_verdicts(text, said, self._key, "reason") for text in texts]
         shown = turns[0] if isinstance(response, str) else Trajectory(turns, response.roles, response.images)
@@ -413,7 +413,7 @@ class LLMGrader(BaseGrader):
 
     def _scored(self, verdict: Mapping[str, Any]) -> tuple[float, str]:
         """The score and the reason in a verdict of `final_json`, or of `final_match`."""
-        if "said" in verdict:
+        if self._pattern:
             said = verdict["said"]
             verdict = {**verdict, self._key: said if self.labels else number_in(said)}
         if self.labels:

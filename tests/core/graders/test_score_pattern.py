@@ -106,6 +106,7 @@ def quoted(options: dict[str, Any], answer: str, first: str, then: str, calls: i
         (GRADE, "GRADE: C", "It ends with GRADE: C", "GRADE: I", 0),
         (ZH, "最终评分：10", "它写道：最终评分：10", "最终评分：2", 2),
         ({"scale": {"min": 0, "max": 10}}, 'Sure: {"score": 9}', '{"score": 9}', '{"score": 2}', 2),
+        ({"scale": {"min": 0, "max": 10}}, '{"score": 9, "said": "x"}', '{"score": 9, "said": "x"}', '{"score": 2}', 2),
         # honest: a review that names a score keeps its own, and not the least
         (SCORE, "I'd give the film a good mark. Score: 3", "Score: 3", "Score: 4", 3),
         (SCORE, "I'd give the film a good mark. Score: 5", "Score: 5", "Score: 5", 5),
