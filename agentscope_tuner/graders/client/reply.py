@@ -166,6 +166,15 @@ class Quotation(AnswerAtFault):
         self.verdict, self.sources = dict(verdict or {}), sources
 
 
+# Statuses that speak of the endpoint or of its key, whatever the prompt says. Those of busy ones are asked again
+_ABOUT_THE_ENDPOINT = frozenset({401, 402, 404, 405, 407})
+
+
+def is_about_prompt(status: int) -> bool:
+    """Whether a refusal may be about one prompt, which is too long, or which a gateway forbids: see blame.py."""
+    return 400 <= status < 500 and status not in _ABOUT_THE_ENDPOINT
+
+
 class UnreadableReplies(GraderError):
     """The endpoint was reached, and still there is no verdict: no reply could be read or came in time, or the endpoint
     refuses this very prompt, or breaks over it.

@@ -27,7 +27,9 @@ def scored(answer: Callable[[Body, int], Canned], text: str = "It rains.", **set
         return result, len(server.bodies)
 
 
-@pytest.mark.parametrize("canned", [REFUSED, Canned(status=413), Canned("prose"), Canned("", refusal="no")])
+@pytest.mark.parametrize(
+    "canned", [REFUSED, Canned(status=413), Canned(status=451), Canned("prose"), Canned("", refusal="no")]
+)
 @pytest.mark.parametrize("max_reasks", [0, 1, 3, 8])
 def test_a_text_that_breaks_each_try_is_to_blame_and_costs_a_bounded_number_of_requests(
     canned: Canned, max_reasks: int
