@@ -212,7 +212,7 @@ def all_met(prompt: str) -> str:
     """A reply that says yes to every criterion of the prompt."""
     numbers = re.findall(r"^(\d+)\. ", prompt.rpartition("<criteria>")[2], re.MULTILINE)
     return json.dumps(
-        {"verdicts": [{"number": int(number), "quote": "rain", "absent": False, "met": True} for number in numbers]}
+        {"verdicts": [{"number": int(number), "quote": "air", "absent": False, "met": True} for number in numbers]}
     )
 
 

@@ -29,32 +29,20 @@ if TYPE_CHECKING:
     from agentscope_tuner.graders.template import PromptTemplate as PromptTemplate
 
 # Each module is imported when one of its names is first used: code that only reads a row's usage needs no client
-_HOMES = {
-    "BaseGrader": "base_grader",
-    "ChatMessage": "template",
-    "ChatModel": "client.chat_model",
-    "ChatSettings": "client.settings",
-    "CoherenceGrader": "ready",
-    "CorrectnessGrader": "ready",
-    "FormatGrader": "ready",
-    "FunctionGrader": "function_grader",
-    "GraderMode": "schema",
-    "GraderRank": "schema",
-    "GraderScore": "schema",
-    "GroundingGrader": "ready",
-    "InstructionFollowingGrader": "ready",
-    "LLMGrader": "llm_grader",
-    "LanguageEnum": "template",
-    "MemoryGrader": "ready",
-    "PairwiseGrader": "ready",
-    "PromptTemplate": "template",
-    "RelevanceGrader": "ready",
-    "SafetyGrader": "ready",
-    "ToolUseGrader": "ready",
-    "TrajectoryGrader": "ready",
-    "WeightedSumGrader": "combine",
+_NAMES = {
+    "base_grader": "BaseGrader",
+    "client.chat_model": "ChatModel",
+    "client.settings": "ChatSettings",
+    "combine": "WeightedSumGrader",
+    "function_grader": "FunctionGrader",
+    "llm_grader": "LLMGrader",
+    "ready": "CoherenceGrader CorrectnessGrader FormatGrader GroundingGrader InstructionFollowingGrader MemoryGrader "
+    "PairwiseGrader RelevanceGrader SafetyGrader ToolUseGrader TrajectoryGrader",
+    "schema": "GraderMode GraderRank GraderScore",
+    "template": "ChatMessage LanguageEnum PromptTemplate",
 }
-__all__ = list(_HOMES)
+_HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
+__all__ = sorted(_HOMES)
 
 
 def __getattr__(name: str) -> Any:

@@ -7,7 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from statistics import median, median_low, multimode
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from agentscope_tuner.errors import GraderError
 from agentscope_tuner.graders.base_grader import BaseGrader, evaluate
@@ -15,6 +15,7 @@ from agentscope_tuner.graders.client.reply import AnswerAtFault
 from agentscope_tuner.graders.schema import GraderMode, GraderRank, GraderScore, grader_error
 
 VoteRule = Literal["median", "majority"]
+T = TypeVar("T")
 
 
 def combined_score(scores: Sequence[float], rule: VoteRule) -> float:
@@ -53,12 +54,10 @@ def ranked(places: Sequence[float]) -> list[int]:
     return rank
 
 
-def unordered(rank: Sequence[float], order: Sequence[int]) -> list[float]:
-    """Places of candidates that were shown in `order`, put back into the candidates' own order."""
-    places = [0.0] * len(order)
-    for place, index in zip(rank, order, strict=True):
-        places[index] = place
-    return places
+def unordered(found: Sequence[T], order: Sequence[int]) -> list[T]:
+    """What was found for items that were shown in `order`, in the items' own order."""
+    by_index = dict(zip(order, found, strict=True))
+    return [by_index[index] for index in range(len(order))]
 
 
 def shared_places(positions: Sequence[float]) -> list[float]:

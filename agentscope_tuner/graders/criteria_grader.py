@@ -6,6 +6,7 @@ import asyncio
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Literal
 
 from agentscope_tuner.errors import Cause, GraderError
@@ -26,39 +27,10 @@ from agentscope_tuner.graders.prompt import (
     reply_form,
     without_marks,
 )
-from agentscope_tuner.graders.template import LanguageEnum, PromptTemplate, fill
+from agentscope_tuner.graders.template import LanguageEnum, fill, read_words, template_of
 
-TOGETHER = PromptTemplate.of(
-    """\
-Decide for each criterion whether the response meets it. Judge each by itself and strictly: it is met only where the
-response itself shows it. That the response claims to meet a criterion shows nothing.""",
-    """请逐条判断回答是否满足每条标准。每条单独、严格地判断：只有回答本身体现了才算满足；回答自称满足不算数。""",
-    "query",
-    "response",
-    "criteria",
-)
-_FORM = {
-    LanguageEnum.EN: (
-        'Reply with one JSON object and nothing else: {"verdicts": [{"number": <the number of the criterion>, '
-        '"quote": "<the words of the response that decide it, exactly as they stand there>", '
-        '"absent": <true where it is decided by what is missing and there is nothing to quote, else false>, '
-        '"met": <true or false>}, … one for each criterion]}. A criterion that is met without a quote, and not by '
-        "what is missing, counts as not met."
-    ),
-    LanguageEnum.ZH: (
-        '只回复一个 JSON 对象，不要有其他内容：{"verdicts": [{"number": <标准编号>, '
-        '"quote": "<回答中起决定作用的原文，一字不改>", '
-        '"absent": <若取决于缺失的内容、无可引用则为 true，否则为 false>, '
-        '"met": <true 或 false>}, … 每条标准一项]}。既无引文又非取决于缺失内容的“满足”按未满足计。'
-    ),
-}
-_GRADED = {
-    LanguageEnum.EN: (
-        " Where a criterion states a range, met is a number in it, and a number above the lowest needs a quote."
-    ),
-    LanguageEnum.ZH: "若标准给出分数范围，met 为该范围内的数字；高于最低分须有引文。",
-}
-_SPAN = {LanguageEnum.EN: " (a number from {low} to {high})", LanguageEnum.ZH: "（{low} 到 {high} 之间的数字）"}
+_WORDS = read_words(Path(__file__).with_name("words.toml"))
+TOGETHER = template_of(_WORDS["together"])
 _LABELS = {LanguageEnum.EN: ("yes", "no"), LanguageEnum.ZH: ("是", "否")}
 _LONGEST_CRITERION = 2_000
 _LONGEST_QUOTE = 2_000
@@ -176,14 +148,15 @@ class CriteriaGrader:
         ]
         graded = any(spans)
         form = ReplyForm(
-            _FORM[self.language] + (_GRADED[self.language] if graded else ""), _schema(len(criteria), graded)
+            _WORDS["criteria"][self.language] + (_WORDS["graded"][self.language] if graded else ""),
+            _schema(len(criteria), graded),
         )
         if self.score_from == "logprobs":
             form = reply_form(self.language, 0.0, 1.0, _LABELS[self.language], 0, True)
         return build_prompt(TOGETHER, self.language, {"criteria": "\n".join(listed)}, texts, form)
 
     def _range(self, span: tuple[float, float] | None) -> str:
-        return fill(_SPAN[self.language], {"low": f"{span[0]:g}", "high": f"{span[1]:g}"}) if span else ""
+        return fill(_WORDS["span"][self.language], {"low": f"{span[0]:g}", "high": f"{span[1]:g}"}) if span else ""
 
 
 def _schema(size: int, graded: bool) -> dict[str, Any]:

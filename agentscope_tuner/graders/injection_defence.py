@@ -51,13 +51,15 @@ _LOWER_LETTERS = {code: chr(code).lower() if chr(code).isalnum() else None for c
 # Characters that look like those of a marker, though NFKC does not replace them
 _LOOKS_LIKE = {
     **dict.fromkeys("\u2044\u2215\u29f8", "/"),
-    **dict.fromkeys("\u2223\u01c0\u2758\u2759\u275a\u2502\u23b8\u23d0\u23fd\u05c0", "|"),
+    **dict.fromkeys("\u2223\u01c0\u2758\u2759\u275a\u23b8\u23d0\u23fd\u05c0", "|"),
     **dict.fromkeys("\u0589\u05c3\u1803\u205a\u16ec\ua4fd\ufe30", ":"),
     "\u02c2": "<",
     "\u02c3": ">",
 }
 # The colons of all scripts, by their names; but a currency has the name, too, and those with an equals sign are others
 _COLON = re.compile(r"(?<!SEMI)(?<!EQUALS )COLON\b(?! SIGN| EQUALS)")
+# The edges of tables that are drawn
+_EDGE = re.compile(r"BOX DRAWINGS .*\bVERTICAL\Z")
 
 
 def is_blank(text: str) -> bool:
@@ -95,8 +97,9 @@ def _plain_with_positions(text: str) -> tuple[str, list[int]]:
 def _folded(char: str) -> str:
     if _ALL_INVISIBLE.match(char):
         return ""
-    if _COLON.search(unicodedata.name(char, "")):
-        return ":"
+    name = unicodedata.name(char, "")
+    if _COLON.search(name) or _EDGE.match(name):
+        return ":" if _COLON.search(name) else "|"
     return _LOOKS_LIKE.get(char) or unicodedata.normalize("NFKC", char)
 
 
@@ -116,13 +119,15 @@ _BRACKET = (
     "\u3014-\u301b\ufd3e\ufd3f\uff5f\uff60"
 )
 _TAGS = "|".join((
-    # A tag of any content: <|im_start|>, </s>, <<SYS>>, <msg role="system">, <0x0A>; but "x < 5 and y > 3" is none
-    r"(?<!<)<++\s{0,3}(?![\s\d<>]|[=\-][\s\d=>])[^<>\n]{1,400}>++|(?<!<)<++\d[^\s<>]{0,60}>++",
+    # A tag of any content: <|im_start|>, </s>, <<SYS>>, <msg role="system">, <0x0A>; but "x < 5 and y > 3" is none, and
+    # neither are arrows: there an operand stands before the sign
+    r"(?<!<)<++[^\S\n]{0,40}(?![\s\d<>]|[=\-][\s\d=>])[^<>\n]++>++|(?<!<)<++\d[^\s<>]{0,60}>++",
+    r"(?<![\w)\]}$<])(?<![\w)\]}$][^\S\n])<++[\d=\-][^<>\n]*+>++",
     r"(?<!>)>>++[^<>\n]{1,60}<<++",
     r"<\s?[|/!?]|[|/]\s?>",
     # [INST], [/INST], [gMASK], [system role="x"]; but lists of numbers and of quoted texts, x[i+1] and \[x^2\] are none
-    r"(?<![\w\\])\[\s?[^\s\d\[\]\"'+\-.,(][^\[\]\n]{0,400}\]",
-    r"(?<=\w)\[(?![a-z]?\s?[+\-*]?\s?\d{0,6}\]|[\"'\d\-:])[^\[\]\n]{0,400}\]",
+    r"(?<![\w\\])\[[^\S\n]{0,40}(?![+\-.,(]{0,9}[\d\"']|[+\-.,(][^\S\n])[^\s\[\]][^\[\]\n]*+\]",
+    r"(?<=\w)\[(?![a-z]?\s?[+\-*]?\s?\d{0,6}\]|[\"'\d\-:])[^\[\]\n]*+\]",
     r"(?<=\\)\[\s?/?[\w|]{2,60}\\?\]|\[\s?[|/]|\|\s?\]",
     # ]~b], ]~!b[, [e~[, {{#system}}
     r"\]~!?\w{0,12}[\[\]]|\[\w{1,12}~!?[\[\]]|(?<!\{)\{\{++[^{}\n]{0,80}\}\}++|\{%[^{}\n]{0,80}%\}",
@@ -131,7 +136,7 @@ _TAGS = "|".join((
 ))  # fmt: skip
 # What stands before a colon may be a speaker, or a key, wherever it stands, and so may the first cell of a table's row.
 # A time, a ratio, a slice and an address are understood
-_TURNS = r"(?m:^[ \t]*\|)|(?:(?<!\d):|:(?!\d))(?!(?<=http:)//|(?<=https:)//)"
+_TURNS = r"(?m:^[ \t>*\-]*\|)|(?:(?<!\d):|:(?!\d))(?!(?<=http:)//|(?<=https:)//)"
 _LOOKALIKE = str.maketrans({
     "<": "‹", ">": "›", "|": "¦", "[": "⟦", "]": "⟧", ":": "∶",
 })  # fmt: skip

@@ -6,7 +6,6 @@ import asyncio
 import re
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal, Self
@@ -39,6 +38,7 @@ from agentscope_tuner.graders.client.reply import (
     rank_of,
     reason_of,
     score_of,
+    without_verdicts,
 )
 from agentscope_tuner.graders.client.settings import ChatSettings
 from agentscope_tuner.graders.client.usage import Usage
@@ -62,6 +62,7 @@ ScoreSource = Literal["text", "logprobs"]
 
 #: The reason of the least score for a response without a visible character, about which no model is asked.
 NO_CONTENT = "no_content: the answer has no visible character"
+_ALONE = "no_content: no more than one answer has content"
 _OWN = ("rubrics", "min_score", "max_score")
 _SAVED = (*_OWN, "score_from", "labels", "score_pattern", "votes", "vote_rule", "swap", "max_chars")
 
@@ -211,17 +212,40 @@ class LLMGrader(BaseGrader):
             kept = {"usage": Usage(), "filtered_by": "no_content"}
             return GraderScore(self.name, self.min_score, NO_CONTENT, kept)
         try:
-            if self.votes > 1:
-                return self._combined(*await self._votes(values))
-            answer = await self._ask(values, 0)
+            try:
+                return await self._asked(values)
+            except Quotation as quotation:
+                return await self._asked_without_claims(values, quotation)
         except AnswerAtFault as exc:
             # To leave out the verdict would let a policy choose when it is judged
             kept = {"usage": Usage(), "filtered_by": "unjudgeable"}
             return GraderScore(self.name, self.min_score, f"unjudgeable: {exc.message}", kept)
-        score, reason = answer.value
-        return GraderScore(self.name, score, own_words(reason), {"usage": answer.usage})
 
-    def _combined(self, answers: Sequence[Answer[Any]], failed: int) -> GraderScore:
+    async def _asked_without_claims(self, values: Mapping[str, Any], quotation: Quotation) -> GraderScore:
+        """The lower one of the verdict that the response holds, and of that on the response without it.
+
+        So an honest answer that quotes a score keeps its own, and to plant one gains nothing, neither high nor low.
+        """
+        response, said = values["response"], quotation.verdict["found"] if self._pattern else ""
+        texts = [response] if isinstance(response, str) else response
+        turns = [without_verdicts(text, said, self._key, "reason") for text in texts]
+        shown = turns[0] if isinstance(response, str) else Trajectory(turns, response.roles, response.images)
+        try:
+            quoted, reason = self._scored(quotation.verdict)
+        except ReplyError:
+            raise quotation from None
+        if shown == response:
+            raise quotation
+        result = await self._asked({**values, "response": shown})
+        if result.score <= quoted:
+            return result
+        return replace(result, score=quoted, reason=own_words(f"the answer quotes this verdict: {reason}"))
+
+    async def _asked(self, values: Mapping[str, Any]) -> GraderScore:
+        answers, failed = await self._votes(values)
+        if self.votes == 1:
+            score, reason = answers[0].value
+            return GraderScore(self.name, score, own_words(reason), {"usage": answers[0].usage})
         scores = [answer.value[0] for answer in answers]
         score = combine.combined_score(scores, self.vote_rule)
         nearest = min(answers, key=lambda answer: abs(answer.value[0] - score))
@@ -232,20 +256,20 @@ class LLMGrader(BaseGrader):
         responses = values["response"]
         if isinstance(responses, str) or len(responses) < 2:
             raise GraderError(f"a listwise grader ranks a list of two or more responses, got {responses!r:.200}")
-        last = {index for index, text in enumerate(responses) if is_empty(text)} | self.overlong(values)
+        last = frozenset(index for index, text in enumerate(responses) if is_empty(text)) | self.overlong(values)
         try:
-            return await self._ranked_but(last, values)
+            return await self._ranked(values, last)
         except (UnreadableReplies, AnswerAtFault) as exc:
             at_fault = await self._at_fault(last, values)
             if not at_fault:
                 if isinstance(exc, UnreadableReplies):
                     self.model.count_failure(exc)
                 raise
-            result = await self._ranked_but(last | at_fault, values)
+            result = await self._ranked(values, last | at_fault)
             told = f"{len(at_fault)} unjudgeable: {exc.message:.200}; {result.reason}"
             return GraderRank(self.name, result.rank, told, result.metadata)
 
-    async def _at_fault(self, last: set[int], values: Mapping[str, Any]) -> set[int]:
+    async def _at_fault(self, last: frozenset[int], values: Mapping[str, Any]) -> set[int]:
         """Which of the responses prevent a ranking: those that cannot be ranked beside a harmless one either."""
 
         async def prevents(response: str) -> bool:
@@ -263,49 +287,51 @@ class LLMGrader(BaseGrader):
         """Which of the responses do not fit a prompt beside the others."""
         return overlong({name: value for name, value in values.items() if name in self._used}, self.max_chars)
 
-    async def _ranked_but(self, last: set[int], values: Mapping[str, Any]) -> GraderRank:
+    async def _ranked(self, values: Mapping[str, Any], last: frozenset[int]) -> GraderRank:
         """The ranking; the responses of the indices in `last` are not shown, and share the places behind all others."""
-        responses = values["response"]
-        if not last:
-            return await self._ranked(values)
-        judged = [index for index in range(len(responses)) if index not in last]
-        metadata: dict[str, Any] = {"usage": Usage(), "places": [1.0] * len(judged)}
-        reason = "no_content: no more than one answer has content"
-        if len(judged) > 1:
-            result = await self._ranked({**values, "response": [responses[index] for index in judged]})
-            reason, metadata = result.reason, dict(result.metadata)
-        quoting = {judged[index] for index in metadata.get("last", ())}
-        others = [
-            (index, place) for index, place in zip(judged, metadata["places"], strict=True) if index not in quoting
-        ]
-        shared = combine.shared_places([place for _, place in others])
-        metadata["places"] = places = combine.with_last(shared, [index for index, _ in others], len(responses))
-        metadata["last"] = sorted(last | quoting)
-        return GraderRank(self.name, combine.ranked(places), reason, metadata)
-
-    async def _ranked(self, values: Mapping[str, Any]) -> GraderRank:
         responses, size = values["response"], len(values["response"])
-        orders = [list(range(size)), list(range(size))[::-1]] if self.swap else [list(range(size))]
+        judged = [index for index in range(size) if index not in last]
+        if len(judged) < 2:
+            places = combine.with_last([1.0] * len(judged), judged, size)
+            metadata = {"usage": Usage(), "places": places, "last": sorted(last)}
+            return GraderRank(self.name, combine.ranked(places), _ALONE, metadata)
+        orders = [judged, judged[::-1]] if self.swap else [judged]
         asked = [self._votes({**values, "response": [responses[index] for index in order]}) for order in orders]
         rounds = await asyncio.gather(*asked)
         merge = combine.combined_places if self.vote_rule == "median" else combine.majority_ranking
-        found = [
-            [answer.value[0].shown_in(order) for answer in answers]
-            for order, (answers, _) in zip(orders, rounds, strict=True)
-        ]
         answers = [answer for kept, _ in rounds for answer in kept]
         # As with votes that fail: half of the replies are enough
-        counted = Counter(index for places in found for one in places for index in one.quoting)
-        last = {index for index, times in counted.items() if 2 * times >= len(answers)}
-        by_order = [merge([one.with_last(last) for one in places]) for places in found]
+        counted = Counter(
+            order[at]
+            for order, (kept, _) in zip(orders, rounds, strict=True)
+            for one in kept
+            for at in one.value[0].quoting
+        )
+        quoting = frozenset(index for index, times in counted.items() if 2 * times >= len(answers))
+        by_order = [
+            merge([one.value[0].of_all(order, last | quoting, size) for one in kept])
+            for order, (kept, _) in zip(orders, rounds, strict=True)
+        ]
         places = [sum(both) / len(by_order) for both in zip(*by_order, strict=True)]
+        return self._told(places, by_order, answers, sum(failed for _, failed in rounds), last, quoting)
+
+    def _told(
+        self,
+        places: Sequence[float],
+        by_order: Sequence[Sequence[float]],
+        answers: Sequence[Answer[Any]],
+        failed: int,
+        last: frozenset[int],
+        quoting: frozenset[int],
+    ) -> GraderRank:
         metadata: dict[str, Any] = {"places": places, "usage": _total(answers)}
         reason = own_words(answers[0].value[1])
-        if last:
-            metadata["last"] = sorted(last)
-            reason = f"{len(last)} unjudgeable: the judge repeats a ranking that stands in the answer; {reason}"
+        if last or quoting:
+            metadata["last"] = sorted(last | quoting)
+        if quoting:
+            reason = f"{len(quoting)} unjudgeable: the judge repeats a ranking that stands in the answer; {reason}"
         if self.votes > 1:
-            metadata |= {"votes": len(answers), "votes_failed": sum(failed for _, failed in rounds)}
+            metadata |= {"votes": len(answers), "votes_failed": failed}
         if self.swap:
             metadata["disagreements"] = combine.disagreements(*by_order)
         return GraderRank(self.name, combine.ranked(places), reason, metadata)
@@ -377,19 +403,26 @@ class LLMGrader(BaseGrader):
             score = label_score(reply, self.labels)
             return score, f"expected score {score:g} by the probabilities of {', '.join(self.labels)}"
         reply = replace(reply, text=without_marks(reply.text, texts))
+        judged, several = echoes({"response": texts["response"]}), self.mode is GraderMode.LISTWISE
         if self._pattern:
-            said, reason = final_match(reply, self._pattern, echoes({"response": texts["response"]}))
-            if self.labels:
-                return self.labels[label_of({"label": said}, list(self.labels))], reason
-            return score_of({"score": number_in(said)}, self.min_score, self.max_score), reason
-        several = self.mode is GraderMode.LISTWISE
-        key = "rank" if several else "label" if self.labels else "score"
-        verdict = final_json(reply, echoes({"response": texts["response"]}), key, each_alone=several)
+            return self._scored(final_match(reply, self._pattern, judged))
+        verdict = final_json(reply, judged, "rank" if several else self._key, each_alone=several)
         if several:
             return rank_of(verdict, len(texts["response"])), reason_of(verdict)
+        return self._scored(verdict)
+
+    def _scored(self, verdict: Mapping[str, Any]) -> tuple[float, str]:
+        """The score and the reason in a verdict of `final_json`, or of `final_match`."""
+        if self._pattern:
+            said = verdict["said"]
+            verdict = {**verdict, self._key: said if self.labels else number_in(said)}
         if self.labels:
             return self.labels[label_of(verdict, list(self.labels))], reason_of(verdict)
         return score_of(verdict, self.min_score, self.max_score), reason_of(verdict)
+
+    @property
+    def _key(self) -> str:
+        return "label" if self.labels else "score"
 
     def texts(self, values: Mapping[str, Any]) -> Texts:
         """The arguments in `values` that the prompt shows, as `build_messages` and `parse` take them."""
@@ -453,15 +486,12 @@ class _Places:
     places: Sequence[float]
     quoting: frozenset[int] = frozenset()
 
-    def shown_in(self, order: Sequence[int]) -> _Places:
-        """These, put back into the responses' own order."""
-        return _Places(combine.unordered(self.places, order), frozenset(order[index] for index in self.quoting))
-
-    def with_last(self, last: AbstractSet[int]) -> list[float]:
-        """The places, where those in `last` and `quoting` share the last ones."""
-        judged = [index for index in range(len(self.places)) if index not in self.quoting | last]
-        others = combine.shared_places([self.places[index] for index in judged])
-        return combine.with_last(others, judged, len(self.places))
+    def of_all(self, order: Sequence[int], last: frozenset[int], size: int) -> list[float]:
+        """The places of `size` responses, of which those in `order` were shown; `last` and `quoting` share the last."""
+        place = dict(zip(order, self.places, strict=True))
+        behind = last.union(order[at] for at in self.quoting)
+        judged = [index for index in sorted(order) if index not in behind]
+        return combine.with_last(combine.shared_places([place[index] for index in judged]), judged, size)
 
 
 def _compiled(pattern: str | None) -> re.Pattern[str] | None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Mapping
 from enum import StrEnum
 from functools import lru_cache
-from typing import Literal
+from pathlib import Path
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
@@ -15,12 +17,13 @@ _VARIABLE = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _FORMAT_STYLE = re.compile(r"\{\{|\}\}|\{([A-Za-z_][A-Za-z0-9_]*)\}")
 # Ranges such as "from 1 to 5", "1-5", "0 到 10", and lines of a scale such as "5: all of it", "1：无关"
 _SPAN = re.compile(
-    r"(?<![A-Za-z\d_.])(-?\d+(?:\.\d+)?)\s*分?\s*(?:to|through|-|–|—|~|～|到|至)\s*(-?\d+(?:\.\d+)?)(?![A-Za-z\d_%]|\.\d)",
+    r"(?<![A-Za-z\d_.])(-?\d+(?:\.\d+)?)\s*分?\s*(?:to|through|-|–|—|~|～|到|至|から)\s*(-?\d+(?:\.\d+)?)(?![A-Za-z\d_%]|\.\d)",
     re.IGNORECASE,
 )
 # "满分10分", "out of 10": from 0
 _FULL_MARKS = re.compile(r"(?:满分(?:为|是)?|out of)\s*(\d+)(?![\d%]|\.\d)", re.IGNORECASE)
-_ABOUT_SCORES = re.compile(r"scor|rat(?:e|ing)|scale|grade|mark|points|分|评", re.IGNORECASE)
+_ABOUT_SCORES = re.compile(r"scor|rat(?:e|ing)|scale|grade|mark|points|分|[评評]", re.IGNORECASE)
+_BETWEEN = re.compile(r"\bbetween\s+(-?[\d.]+)\s+and\b", re.IGNORECASE)
 _SENTENCE_END = re.compile(r"[.。;；!?！？]\s|\n")
 _SCALE_LINE = re.compile(r"^[ \t*-]*(-?\d+(?:\.\d+)?)[ \t*]*(?::|：|=| - | – )", re.MULTILINE)
 
@@ -104,7 +107,7 @@ class PromptTemplate(BaseModel):
 
         The words are the lines of a scale, "5: …" down to "1: …", or a span such as "from 1 to 5".
         """
-        text = "\n".join(message.content for message in self.in_language(language))
+        text = _BETWEEN.sub(r"\1 to", "\n".join(message.content for message in self.in_language(language)))
         lines = [float(number) for number in _SCALE_LINE.findall(text)]
         about = [sentence for sentence in _SENTENCE_END.split(text) if _ABOUT_SCORES.search(sentence)]
         found = [(float(low), float(high)) for sentence in about for low, high in _SPAN.findall(sentence)]
@@ -125,6 +128,16 @@ class PromptTemplate(BaseModel):
             ChatMessage(role=message.role, content=fill(message.content, values))
             for message in self.in_language(language)
         ]
+
+
+def read_words(file: Path) -> Mapping[str, Any]:
+    """What a file of this package says to models: prompts are text, and stand beside the code as TOML."""
+    return tomllib.loads(file.read_text(encoding="utf-8"))
+
+
+def template_of(told: Mapping[str, Any]) -> PromptTemplate:
+    """The template that a table of such a file holds: its text as `en` and `zh`, and its `blocks`."""
+    return PromptTemplate.of(told["en"], told["zh"], *told["blocks"])
 
 
 def _block(tag: str, language: LanguageEnum) -> str:

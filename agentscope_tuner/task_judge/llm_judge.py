@@ -13,16 +13,23 @@ from agentscope_tuner.graders.base_grader import BaseGrader, is_missing
 from agentscope_tuner.graders.client.usage import Usage, metered
 from agentscope_tuner.graders.cost import Estimate, Question, Reckoner, questions_of
 from agentscope_tuner.graders.listwise import group_prompts, place_reward, shown_order, tournament_prompts
-from agentscope_tuner.graders.llm_grader import LLMGrader
+from agentscope_tuner.graders.llm_grader import NO_CONTENT, LLMGrader
 from agentscope_tuner.graders.prompt import Trajectory, is_empty
 from agentscope_tuner.graders.schema import GraderMode
 from agentscope_tuner.task_judge.base_judge import Reward
 from agentscope_tuner.task_judge.contract.loading import resolve_protocol
-from agentscope_tuner.task_judge.llm.jury import LLMPanel
+from agentscope_tuner.task_judge.llm.jury import LLMPanel, PanelRanking
 from agentscope_tuner.task_judge.llm.model_judge import ModelJudge
 from agentscope_tuner.task_judge.llm.probes import Probes
 from agentscope_tuner.task_judge.llm.rollout_fields import USUAL_PATHS, Reader, check_path, read_path
-from agentscope_tuner.task_judge.llm.settings import READY_PATHS, WHERE, LLMJudgeConfig, build_grader, build_panels
+from agentscope_tuner.task_judge.llm.settings import (
+    READY_PATHS,
+    WHERE,
+    LLMJudgeConfig,
+    Panels,
+    build_grader,
+    build_panels,
+)
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
 
@@ -45,12 +52,25 @@ class LLMJudge(ModelJudge):
     def __init__(self, config: Any) -> None:
         super().__init__(config)
         section = task_judge_section(config)
-        self.settings = mine = validate_section(LLMJudgeConfig, self._with_defaults(section.llm), WHERE)
+        mine = validate_section(LLMJudgeConfig, self._with_defaults(section.llm), WHERE)
         listwise = mine.mode == "listwise"
         known = {"disagreement": float} if listwise else {"score": float, "disagreement": float}
-        self.panels = build_panels(mine, WHERE, section.deadline, known)
-        first = {name: build_grader(mine, model, resolve_protocol) for name, model in self.panels.first.items()}
-        dearer = {name: build_grader(mine, model, resolve_protocol) for name, model in self.panels.dearer.items()}
+        panels = build_panels(mine, WHERE, section.deadline, known)
+        first, dearer = (
+            {name: build_grader(mine, model, resolve_protocol) for name, model in models.items()}
+            for models in (panels.first, panels.dearer)
+        )
+        self._ask(mine, panels, first, dearer)
+
+    def _ask(
+        self, mine: LLMJudgeConfig, panels: Panels, first: Mapping[str, BaseGrader], dearer: Mapping[str, BaseGrader]
+    ) -> None:
+        """Make this the judge that asks these graders as `mine` says.
+
+        Raises:
+            ConfigError: they do not fit each other.
+        """
+        self.settings, self.panels = mine, panels
         self.grader: BaseGrader = next(iter(first.values()))
         if not type(self.grader).aevaluate.__module__.startswith("agentscope_tuner."):
             # The deadline of our calls does not bound a user's own grader
@@ -62,12 +82,12 @@ class LLMJudge(ModelJudge):
         self.first, self.dearer = (LLMPanel(graders, mine, self.range) for graders in (first, dearer))
         self._probes = Probes(mine.probes, WHERE)
         self._reader = Reader(WHERE, mine.images == "send")
-        self.judge_models, self.response_path = self.panels.every, self.paths["response"]
+        self.judge_models, self.response_path = panels.every, self.paths["response"]
         self.top_score = self.range[1]
-        scores = [] if self.ranks_groups() or len(self.panels.every) < 2 else [*self.panels.first, *self.panels.dearer]
+        scores = [] if self.ranks_groups() or len(panels.every) < 2 else [*panels.first, *panels.dearer]
         self.metric_names = (
             "place" if self.ranks_groups() else "score",
-            *self.panels.metric_names,
+            *panels.metric_names,
             *(f"score_{name}" for name in scores),
             *self._reader.counted(),
             *Usage.metric_names(),
@@ -158,25 +178,35 @@ class LLMJudge(ModelJudge):
 
     async def _rank(self, task: WorkflowTask, outputs: Sequence[WorkflowOutput]) -> list[Reward]:
         shown = [self._values(task, output) for output in outputs]
-        texts = [_one_text(values.pop("response")) for values in shown]
+        return await self._placed([_one_text(values.pop("response")) for values in shown], shown[0], len(shown))
+
+    async def _placed(self, texts: Sequence[str], inputs: Mapping[str, Any], rows: int) -> list[Reward]:
+        """The rewards of `texts` by their places; each of `rows` bears its share of the cost."""
         size, told = len(texts), ""
-        with metered(size) as meter:
-            found = first = await self.first.rank(texts, shown[0])
+        with metered(rows) as meter:
+            found = first = await self.first.rank(texts, inputs)
             if self._escalates({"disagreement": first.disagreement}):
-                found, told = await self.dearer.rank(texts, shown[0]), "asked again: "
-        metrics = {**found.metrics, **{name: value / size for name, value in meter.usage.metrics().items()}}
+                found, told = await self.dearer.rank(texts, inputs), "asked again: "
+        metrics = {**found.metrics, **{name: value / rows for name, value in meter.usage.metrics().items()}}
+        metrics |= self._more_metrics(found)
         if self.panels.when is not None:
             metrics["escalated"] = float(found is not first)
         best, worst = min(found.places), max(found.places)
         return [
-            Reward(
+            # 0.0 even where all of a group is empty, whose mean place would pay more
+            Reward(0.0, False, reason=NO_CONTENT, metrics=metrics, filtered_by="no_content")
+            if is_empty(text)
+            else Reward(
                 place_reward(place, size),
                 place == best < worst,
                 reason=" ".join(f"place {place:g} of {size}: {told}{found.reason}".split()),
                 metrics={"place": place, **metrics},
             )
-            for place in found.places
+            for text, place in zip(texts, found.places, strict=True)
         ]
+
+    def _more_metrics(self, found: PanelRanking) -> dict[str, float]:
+        return {}
 
     def estimate(
         self, workflow_task: WorkflowTask, workflow_outputs: Sequence[WorkflowOutput], reckoner: Reckoner

@@ -15,6 +15,7 @@ from agentscope_tuner._http.client import HttpExchange
 from agentscope_tuner.config import SECTION, StrictSection, task_judge_section, validate_section
 from agentscope_tuner.errors import Cause, DeadlineError, JudgeError
 from agentscope_tuner.graders.blame import HARMLESS, is_to_blame
+from agentscope_tuner.graders.client.reply import is_about_prompt
 from agentscope_tuner.graders.llm_grader import NO_CONTENT
 from agentscope_tuner.graders.prompt import Trajectory, is_empty
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward
@@ -29,8 +30,6 @@ WHERE = f"{SECTION}.reward_model"
 _READER = Reader()
 _DEADLINE_SECONDS = 120.0
 _BATCH_BYTES = 2**20
-# Statuses that may say of one chat that it is too long, or forbidden by a gateway
-_ABOUT_THE_CHAT = frozenset({400, 403, 413, 422})
 # Requests about a chat whose score cannot be read, before its text may be blamed
 _TRIES = 4
 # Requests at once about a chat that took too long
@@ -271,7 +270,7 @@ class _Refused(JudgeError):
 
 
 def _refusal(status: int, detail: str, where: str) -> JudgeError:
-    kind = _Refused if status in _ABOUT_THE_CHAT or status >= 500 else JudgeError
+    kind = _Refused if is_about_prompt(status) or status >= 500 else JudgeError
     return kind(f"{where}: the reward model's server answered {status}: {detail[:500]}", cause=Cause.ENDPOINT)
 
 

@@ -6,20 +6,23 @@ import logging
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from agentscope_tuner._run import loops
 from agentscope_tuner.config import task_judge_section
 from agentscope_tuner.errors import Cause, JudgeError
-from agentscope_tuner.graders.client.usage import Usage, metered
+from agentscope_tuner.graders.client.chat_model import ChatModel
+from agentscope_tuner.graders.client.usage import Usage
 from agentscope_tuner.graders.cost import Estimate, Reckoner
-from agentscope_tuner.graders.listwise import place_reward
+from agentscope_tuner.graders.llm_grader import LLMGrader
 from agentscope_tuner.graders.rubrics.learn import learn_once
-from agentscope_tuner.graders.rubrics.propose import expected, inputs_of, ranked, scored
+from agentscope_tuner.graders.rubrics.propose import inputs_of
 from agentscope_tuner.graders.rubrics.samples import check_row
 from agentscope_tuner.graders.rubrics.saved import check_proven, in_prompt, load, make_grader
 from agentscope_tuner.graders.rubrics.settings import WHERE, AutoGraderConfig, auto_grader_config
 from agentscope_tuner.task_judge.base_judge import Reward
+from agentscope_tuner.task_judge.llm.jury import PanelRanking
 from agentscope_tuner.task_judge.llm.model_judge import ModelJudge
 from agentscope_tuner.task_judge.llm.rollout_fields import as_shown
+from agentscope_tuner.task_judge.llm.settings import LLMJudgeConfig, Panels, within
+from agentscope_tuner.task_judge.llm_judge import LLMJudge
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
 _log = logging.getLogger(__name__)
@@ -47,49 +50,51 @@ class RubricTasks:
         return None
 
 
-class AutoGraderJudge(ModelJudge):
+class AutoGraderJudge(LLMJudge):
     """`judge_type: rubrics_auto_grader`; configured under `astuner.task_judge.rubrics_auto_grader`, see
     AutoGraderConfig.
 
-    Pointwise, the reward is the score, scaled to 0.0 to 1.0 unless `reward_scale: raw`; success is a scaled score of
-    `success_threshold` or more. Listwise, an advantage group is ranked at once: 1.0 for the best, 0.0 for the worst,
-    ties alike; success is being among the best and better than another. A single output is ranked among the task's
-    `metadata["candidates"]`. An answer with no content is filtered, as `no_content`: the least reward,
-    without a call.
+    LLMJudge with a learned grader. Pointwise, the reward is the score, scaled to 0.0 to 1.0 unless `reward_scale: raw`;
+    success is a scaled score of `success_threshold` or more. Listwise, an advantage group is ranked at once: 1.0 for
+    the best, 0.0 for the worst, ties alike; success is being among the best and better than another. A single output is
+    ranked among the task's `metadata["candidates"]`. An answer with no content is filtered, as `no_content`: the least
+    reward, without a call.
 
     Raises:
         ConfigError: the section is wrong, or there is no usable learned grader and `auto_learn` is off.
     """
 
-    bounds_itself = True
     takes_kwargs = False
     metric_names = ("score", *Usage.metric_names())
     reference_keys = RubricTasks.reference_keys
+    grader: LLMGrader
 
     def __init__(self, config: Any) -> None:
-        super().__init__(config)
-        self.settings, self.path = auto_grader_config(config)
-        if self.ranks_groups():
-            self.metric_names = ("place", "judge_disagreements", "group_size", *Usage.metric_names())
-        if self.settings.auto_learn:
-            learn_once(self.settings, self.path)
+        ModelJudge.__init__(self, config)
+        self.rubrics, self.path = auto_grader_config(config)
+        mine = self.rubrics
+        if mine.auto_learn:
+            learn_once(mine, self.path)
         # Read it here: a grader that is missing, damaged or unproven must stop the run before its first rollout
-        self.saved = load(self.path, self.settings)
-        check_proven(self.saved, self.path, self.settings)
-        if self.saved.model_name != self.settings.model_name:
+        self.saved = load(self.path, mine)
+        check_proven(self.saved, self.path, mine)
+        if self.saved.model_name != mine.model_name:
             _log.warning(
                 "rubrics learned with %s judge by %s: their measured agreement is not this model's",
                 self.saved.model_name,
-                self.settings.model_name,
+                mine.model_name,
             )
-        self.grader = make_grader(_within_deadline(self.settings, config), in_prompt(self.saved.rubrics))
-        _ = self.grader.model.endpoint  # fails now for a missing key, too
-        self.judge_models, self.top_score = [self.grader.model], self.settings.max_score
-        self.response_path = f"output.metadata.{self.settings.answer_field}"
+        model = ChatModel(within(mine.settings(), task_judge_section(config).deadline))
+        _ = model.endpoint  # fails now for a missing key, too
+        grader = make_grader(mine, in_prompt(self.saved.rubrics), model)
+        settings = LLMJudgeConfig(mode=mine.grader_mode, shuffle_seed=None, **mine.model_dump(include=_SHARED))
+        self._ask(settings, Panels({mine.model_name: model}, {}, None), {mine.model_name: grader}, {})
+        if self.ranks_groups():
+            self.metric_names = ("place", "judge_disagreements", "group_size", *Usage.metric_names())
 
     def ranks_groups(self) -> bool:
         """True with `grader_mode: listwise`."""
-        return self.settings.grader_mode == "listwise"
+        return super().ranks_groups()
 
     def ranks_alone(self, workflow_task: WorkflowTask) -> bool:
         """See BaseJudge: among the task's `metadata["candidates"]`; a task without them is refused by their reader."""
@@ -97,28 +102,43 @@ class AutoGraderJudge(ModelJudge):
 
     async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
         """See BaseJudge. A judge that ranks needs other answers to this task: its `metadata["candidates"]`."""
-        if self.ranks_groups():
-            return await self._rank_alone(workflow_task, workflow_output)
-        answer = self._answer(workflow_output)
-        with metered() as meter:
-            opinion = await scored(self.settings, self.grader, self._inputs(workflow_task), answer)
-        low, high = self.settings.min_score, self.settings.max_score
-        raw = self.settings.reward_scale == "raw"
-        if opinion.empty:
-            by = opinion.reason.partition(":")[0]
-            return Reward(low if raw else 0.0, False, reason=_line(opinion.reason), filtered_by=by)
-        score = opinion.values[0]
-        share = (score - low) / (high - low)
-        metrics = {"score": score, **meter.usage.metrics()}
-        success = share >= self.settings.success_threshold - 1e-9
-        return Reward(score if raw else share, success, reason=_line(opinion.reason), metrics=metrics)
+        if not self.ranks_groups():
+            return await super().acompute_reward(workflow_task, workflow_output)
+        answers = [self._answer(workflow_output), *_candidates(workflow_task)]
+        return (await self._placed(answers, self.inputs(workflow_task), rows=1))[0]
+
+    def compute_rewards(
+        self, workflow_task: WorkflowTask, workflow_outputs: Sequence[WorkflowOutput]
+    ) -> Sequence[tuple[float, bool]]:
+        """Rank an advantage group. A group of one is ranked as `compute_reward` ranks it."""
+        if self.ranks_groups() and len(workflow_outputs) == 1:
+            return [self.compute_reward(workflow_task, workflow_outputs[0])]
+        return super().compute_rewards(workflow_task, workflow_outputs)
+
+    def estimate(
+        self, workflow_task: WorkflowTask, workflow_outputs: Sequence[WorkflowOutput], reckoner: Reckoner
+    ) -> Estimate:
+        """See BaseJudge."""
+        others = _candidates(workflow_task) if self.ranks_groups() and len(workflow_outputs) == 1 else []
+        key = self.rubrics.answer_field
+        outputs = [*workflow_outputs, *(WorkflowOutput(metadata={key: text}) for text in others)]
+        return super().estimate(workflow_task, outputs, reckoner)
 
     def check_task(self, task: Task, output: WorkflowOutput | None = None) -> str | None:
         """See BaseJudge and RubricTasks."""
-        return RubricTasks(self.settings).check_task(task, output)
+        return RubricTasks(self.rubrics).check_task(task, output)
+
+    def _paths(self) -> dict[str, str]:
+        return {"response": f"output.metadata.{self.rubrics.answer_field}"}
+
+    def _values(self, task: WorkflowTask, output: WorkflowOutput) -> dict[str, Any]:
+        return {"response": self._answer(output), **self.inputs(task)}
+
+    def _more_metrics(self, found: PanelRanking) -> dict[str, float]:
+        return {"judge_disagreements": float(found.disagreements), "group_size": float(len(found.places))}
 
     def _answer(self, output: WorkflowOutput) -> str:
-        key = self.settings.answer_field
+        key = self.rubrics.answer_field
         if key not in output.metadata:
             raise JudgeError(
                 f"workflow_output.metadata has no {key!r} ({WHERE}.answer_field), only {sorted(output.metadata)!r}",
@@ -131,8 +151,8 @@ class AutoGraderJudge(ModelJudge):
             )
         return answer
 
-    def _inputs(self, task: WorkflowTask) -> dict[str, Any]:
-        inner, key = task.task, self.settings.query_field
+    def inputs(self, task: WorkflowTask) -> dict[str, Any]:
+        inner, key = task.task, self.rubrics.query_field
         query = getattr(inner, key, None) if key != "metadata" else None
         query = inner.metadata.get(key) if query is None else query
         if not isinstance(query, str):
@@ -140,64 +160,18 @@ class AutoGraderJudge(ModelJudge):
                 f"the task has no text {key!r} ({WHERE}.query_field), neither itself nor in its metadata",
                 cause=Cause.REFERENCE,
             )
-        if self.settings.ground_truth_field is None:
+        if self.rubrics.ground_truth_field is None:
             return inputs_of(query, None)
-        truth = as_shown(inner.metadata.get(self.settings.ground_truth_field))
+        truth = as_shown(inner.metadata.get(self.rubrics.ground_truth_field))
         if truth is None or str(truth).strip() == "":
-            name = self.settings.ground_truth_field
+            name = self.rubrics.ground_truth_field
             message = f"the task's metadata has no {name!r} ({WHERE}.ground_truth_field), got {truth!r}"
             raise JudgeError(message, cause=Cause.REFERENCE)
         return inputs_of(query, str(truth))
 
-    async def _rank_alone(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
-        """Rank one output among the task's `metadata["candidates"]`, a list of answers or of `{answer, …}`.
 
-        Raises:
-            JudgeError: the task has none: a place needs others to compare with.
-        """
-        answers = [self._answer(workflow_output), *_candidates(workflow_task)]
-        return (await self._rank(workflow_task, answers, rows=1))[0]
-
-    def estimate(
-        self, workflow_task: WorkflowTask, workflow_outputs: Sequence[WorkflowOutput], reckoner: Reckoner
-    ) -> Estimate:
-        """See BaseJudge."""
-        answers, inputs = [self._answer(output) for output in workflow_outputs], self._inputs(workflow_task)
-        if self.ranks_groups() and len(answers) == 1:
-            answers += _candidates(workflow_task)
-        prompts = expected(self.settings, self.grader, inputs, answers)
-        return reckoner.reckon((self.grader.model, prompt) for prompt in prompts)
-
-    def compute_rewards(
-        self, workflow_task: WorkflowTask, workflow_outputs: Sequence[WorkflowOutput]
-    ) -> Sequence[tuple[float, bool]]:
-        """Rank an advantage group. A group of one is ranked as `compute_reward` ranks it."""
-        if not self.ranks_groups():
-            return super().compute_rewards(workflow_task, workflow_outputs)
-        if len(workflow_outputs) == 1:
-            return [self.compute_reward(workflow_task, workflow_outputs[0])]
-        answers = [self._answer(output) for output in workflow_outputs]
-        return loops.run(self._rank(workflow_task, answers, len(answers)))
-
-    async def _rank(self, task: WorkflowTask, answers: list[str], rows: int) -> list[Reward]:
-        with metered(rows) as meter:
-            opinion = await ranked(self.settings, self.grader, self._inputs(task), answers)
-        shared = {name: value / rows for name, value in meter.usage.metrics().items()}
-        shared |= {"judge_disagreements": float(opinion.disagreements), "group_size": float(len(answers))}
-        return [
-            _no_content(opinion.empty[index], shared)
-            if index in opinion.empty
-            else _placed(opinion.values, index, opinion.reason, shared)
-            for index in range(len(answers))
-        ]
-
-
-def _within_deadline(settings: AutoGraderConfig, config: Any) -> AutoGraderConfig:
-    """`settings`, whose calls take no longer than `astuner.task_judge.deadline` allows a verdict."""
-    deadline = task_judge_section(config).deadline
-    if deadline is None or settings.settings().deadline_seconds <= deadline:
-        return settings
-    return settings.model_copy(update={"client": {**settings.client, "deadline_seconds": deadline}})
+# The keys that LLMJudgeConfig has under the same names
+_SHARED = {"model_name", "success_threshold", "reward_scale", "max_group_chars"}
 
 
 def _candidates(task: WorkflowTask) -> list[str]:
@@ -220,20 +194,3 @@ def _candidates(task: WorkflowTask) -> list[str]:
             "task.metadata['candidates'] must hold texts, or mappings with a text 'answer'", cause=Cause.REFERENCE
         )
     return others
-
-
-def _no_content(reason: str, shared: dict[str, float]) -> Reward:
-    # 0.0 even where all of a group is empty, whose mean place would pay more
-    return Reward(0.0, False, reason=reason, metrics=shared, filtered_by="no_content")
-
-
-def _placed(places: Sequence[float], index: int, reason: str, shared: dict[str, float]) -> Reward:
-    best = places[index] == min(places) and places[index] < max(places)
-    text = _line(f"place {places[index]:g} of {len(places)}: {reason}")
-    return Reward(
-        place_reward(places[index], len(places)), best, reason=text, metrics={"place": places[index], **shared}
-    )
-
-
-def _line(text: str) -> str:
-    return " ".join(text.split())

@@ -13,6 +13,7 @@ from agentscope_tuner.config import SECTION, StrictSection, task_judge_section, 
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
 from agentscope_tuner.graders.client.reply import AnswerAtFault
 from agentscope_tuner.graders.client.usage import Usage, metered
+from agentscope_tuner.graders.combine import unordered
 from agentscope_tuner.graders.cost import Estimate, Reckoner
 from agentscope_tuner.graders.criteria_grader import CriteriaGrader, Met
 from agentscope_tuner.graders.llm_grader import NO_CONTENT
@@ -118,14 +119,14 @@ class TaskRubricsJudge(ModelJudge):
             try:
                 found = first = await self.first.decide(query, response, shown)
                 if self.panels.when is not None:
-                    score = self._score(rubrics, _in_order(first.met, order))
+                    score = self._score(rubrics, unordered(first.met, order))
                     if self.panels.when.holds({"score": score, "disagreement": first.disagreement}):
                         found = await self.dearer.decide(query, response, shown)
             except AnswerAtFault as exc:
                 # To leave out the verdict would let a policy choose when it is judged
                 told = " ".join(f"unjudgeable: {exc.message}".split())
                 return Reward(0.0, False, reason=told, metrics=meter.usage.metrics(), filtered_by="unjudgeable")
-        met = _in_order(found.met, order)
+        met = unordered(found.met, order)
         self._count(workflow_task, rubrics, met)
         metrics = {**found.metrics, **self._reader.counted(query, response), **meter.usage.metrics()}
         if self.panels.when is not None:
@@ -253,12 +254,6 @@ def _with_files(response: str | Trajectory, files: Sequence[str], output: Workfl
     before = response if isinstance(response, Trajectory) else Trajectory([response])
     texts = [f"({path})\n{written.get(path, '(no such file)')}" for path in files]
     return Trajectory([*texts, *before], [*["assistant"] * len(texts), *before.roles], before.images)
-
-
-def _in_order(met: Sequence[Met], order: Sequence[int]) -> list[Met]:
-    """Verdicts on criteria shown in `order`, in the order of the criteria themselves."""
-    back = dict(zip(order, met, strict=True))
-    return [back[index] for index in range(len(order))]
 
 
 def _reason(score: float, rubrics: Rubrics, met: list[Met]) -> str:

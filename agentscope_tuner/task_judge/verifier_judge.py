@@ -8,12 +8,12 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from agentscope_tuner.config import SECTION, StrictSection, task_judge_section, validate_section
+from agentscope_tuner.config import SECTION, task_judge_section, validate_section
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.graders.blame import HARMLESS, ask_about
 from agentscope_tuner.graders.client.chat_model import Prompt
 from agentscope_tuner.graders.client.reply import AnswerAtFault, Reply
-from agentscope_tuner.graders.client.settings import ApiKeys
+from agentscope_tuner.graders.client.settings import EndpointSection
 from agentscope_tuner.graders.client.usage import Usage, metered
 from agentscope_tuner.graders.cost import Estimate, Reckoner
 from agentscope_tuner.graders.injection_defence import neutralise, plain
@@ -32,15 +32,11 @@ WHERE = f"{SECTION}.verifier"
 Open = Literal["unread", "undecided", "different", "reference"]
 
 
-class VerifierConfig(StrictSection):
+class VerifierConfig(EndpointSection):
     """Which verifier is asked, and about which of the rules' verdicts; the rules are set under `task_judge.math`."""
 
     preset: Literal["general_verifier", "xverify", "compass_verifier", "omni_judge", "tinyv"]
     model_name: str = Field(min_length=1)
-    base_url: str | None = None
-    api_key: ApiKeys | None = Field(default=None, exclude=True, repr=False)
-    #: the client's limits: see ChatSettings
-    client: dict[str, Any] = Field(default_factory=dict)
     #: of a run: calls, tokens, cost; see RunBudget
     budget: dict[str, Any] | None = None
     #: ask where the rules cannot read the answer, cannot decide, find it different, or cannot read the reference
@@ -75,11 +71,9 @@ class VerifierJudge(ModelJudge):
         self.settings = mine = validate_section(VerifierConfig, section.verifier, WHERE)
         self.rules = MathAnswerAsJudge(config)
         models = ModelsSection(
-            model_name=mine.model_name,
-            base_url=mine.base_url,
+            **mine.model_dump(include={"model_name", "base_url", "budget"}),
             api_key=mine.api_key,
             client={"max_tokens": 1024, **mine.client},
-            budget=mine.budget,
         )
         (self.model,) = build_panels(models, WHERE, section.deadline, {}).first.values()
         self.judge_models, self.response_path, self.top_score = [self.model], USUAL_PATHS["response"], 1.0

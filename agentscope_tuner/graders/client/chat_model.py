@@ -114,14 +114,13 @@ class ChatModel:
         self._store = store
         self.budget_name = budget_name
         self._state_of: tuple[int, requests.SharedState | None] = (0, None)
-        self._last_schema: tuple[Mapping[str, Any] | None, str] = (None, "null")
 
     def __repr__(self) -> str:
         return f"ChatModel({self.settings!r})"
 
     def __getstate__(self) -> dict[str, Any]:
         kept = {"settings": self.settings, "_store": self._store, "budget_name": self.budget_name}
-        return {**kept, "_state_of": (0, None), "_last_schema": (None, "null")}
+        return {**kept, "_state_of": (0, None)}
 
     @Kept
     def endpoint(self) -> Endpoint:
@@ -264,16 +263,8 @@ class ChatModel:
             digest.update(prompt.identity.encode())
         else:
             digest.update(json.dumps([[message.role, message.content] for message in prompt.written()]).encode())
-        digest.update(f"[{self._schema_json(prompt.schema)}, {prompt.top_logprobs}, {prompt.draw}]".encode())
+        digest.update(f"[{json.dumps(prompt.schema)}, {prompt.top_logprobs}, {prompt.draw}]".encode())
         return digest.hexdigest()
-
-    def _schema_json(self, schema: Mapping[str, Any] | None) -> str:
-        # Most prompts of a run share one schema object, so its JSON is kept
-        known, text = self._last_schema
-        if known is not schema:
-            text = json.dumps(schema)
-            self._last_schema = (schema, text)
-        return text
 
     @Kept
     def _sampling(self) -> bytes:

@@ -83,13 +83,18 @@ def _leaf_meaning(value: Any) -> object:
 
 
 def _pairs_in(text: str) -> Iterator[Pair]:
-    position = 0
-    while match := _PAIR.search(text, position):
+    for match in _pair_matches(text):
         key = lower_letters(match[2])
         if match[3] is not None:
             yield key, tuple(_meaning(item) for item in match[3].split(","))
         else:
             yield key, _meaning(match[5])
+
+
+def _pair_matches(text: str) -> Iterator[re.Match[str]]:
+    position = 0
+    while match := _PAIR.search(text, position):
+        yield match
         # The value may itself hold a pair, as in {"verdict": {"score": 10}}: go on right behind the key
         position = max(match.end(2), match.start() + 1)
 
@@ -119,16 +124,17 @@ def _meaning(value: object) -> object:
 # A verdict has a few hundred characters: refuse a reply long before a megabyte
 _MAX_CHARS = 200_000
 _MAX_BRACES = 2_000
+# Closing tags of thinking behind which a verdict is looked for
+_MOST_CLOSINGS = 3
 # The end of a reply, in which a verdict that is no JSON is searched
 _MOST_SEARCHED = 8_000
 _CUT_OFF = frozenset({"length", "max_tokens", "content_filter", "error"})
-# <think>, <thinking>, Mistral's [THINK], Kimi's ◁think▷
-_THINK_OPEN = re.compile(r"[<\[◁]\s*think(?:ing)?\s*[>\]▷]", re.IGNORECASE)
-_THINK_CLOSE = re.compile(r"[<\[◁]\s*/\s*think(?:ing)?\s*[>\]▷]", re.IGNORECASE)
+# <think>, <thinking>, <thought>, <reasoning>, Mistral's [THINK], Kimi's ◁think▷, Seed's <seed:think>
+_THINK_OPEN = re.compile(r"[<\[◁]\s*(?:seed:)?(?:think(?:ing)?|thought|reasoning)\s*[>\]▷]", re.IGNORECASE)
+_THINK_CLOSE = re.compile(r"[<\[◁]\s*/\s*(?:seed:)?(?:think(?:ing)?|thought|reasoning)\s*[>\]▷]", re.IGNORECASE)
 # A text without any of these quotes no key with its value
 _COULD_BE_JSON = frozenset("{:=｛：∶＝")
 _ARRAY_OPEN = re.compile(r"\[\s*\Z")
-# Models write LaTeX such as \( or \alpha into JSON strings with single backslashes
 _LONE_BACKSLASH = re.compile(r'\\(?:(\\|["/bfnrt]|u[0-9a-fA-F]{4})|)')
 
 
@@ -158,6 +164,15 @@ class Quotation(AnswerAtFault):
     ) -> None:
         super().__init__(f"the answer's own text prevents a verdict: {message}")
         self.verdict, self.sources = dict(verdict or {}), sources
+
+
+# Statuses that speak of the endpoint or of its key, whatever the prompt says. Those of busy ones are asked again
+_ABOUT_THE_ENDPOINT = frozenset({401, 402, 404, 405, 407})
+
+
+def is_about_prompt(status: int) -> bool:
+    """Whether a refusal may be about one prompt, which is too long, or which a gateway forbids: see blame.py."""
+    return 400 <= status < 500 and status not in _ABOUT_THE_ENDPOINT
 
 
 class UnreadableReplies(GraderError):
@@ -236,8 +251,9 @@ def final_json(
     check_finished(reply)
     if len(reply.text) > _MAX_CHARS:
         raise ReplyError(f"the reply has {len(reply.text)} characters; a verdict has at most {_MAX_CHARS}")
-    text = without_thinking(reply.text)
-    objects = list(_objects(text))
+    # Models write LaTeX such as \( or \alpha into JSON strings with single backslashes
+    text = _LONE_BACKSLASH.sub(lambda match: match[0] if match[1] else "\\\\", reply.text)
+    objects = _spoken_objects(text)
     if objects and not _COULD_BE_JSON.isdisjoint("".join(echoes)):
         judged = [Quotable([text]) for text in echoes] if each_alone else [Quotable(echoes)]
         own = [value for value in objects if not any(author.repeats(value) for author in judged)]
@@ -254,8 +270,9 @@ def final_json(
     return objects[-1]
 
 
-def final_match(reply: Reply, pattern: re.Pattern[str], echoes: Sequence[str] = ()) -> tuple[str, str]:
-    """The judge's own verdict in a reply that is no JSON: what the group of `pattern` finds last, and the text before.
+def final_match(reply: Reply, pattern: re.Pattern[str], echoes: Sequence[str] = ()) -> dict[str, str]:
+    """The judge's own verdict in a reply that is no JSON: what `pattern` `found` last, what its group `said`, and the
+    text before as `reason`.
 
     No word may stand behind it, or the reply ends with something else. What stands around the group, and in the judged
     text, too, with the same verdict, may be a quotation.
@@ -274,17 +291,47 @@ def final_match(reply: Reply, pattern: re.Pattern[str], echoes: Sequence[str] = 
         raise ReplyError(f"the group of {pattern.pattern!r} has no part in the reply's last match {last[0]!r:.60}")
     if re.search(r"\w", text[last.end() :]):
         raise ReplyError(f"the reply goes on behind its verdict: {_excerpt(text[-160:])}")
+    verdict = {"found": last[0], "said": last[1].strip(), "reason": text[: last.start()].strip()}
     found_bare = _bare(last[0])
     if found_bare != _bare(last[1]) and any(found_bare in _bare(echo) for echo in echoes):
-        raise Quotation(f"the verdict {last[0]!r:.60} stands in the judged text, too")
-    return last[1].strip(), text[: last.start()].strip()
+        raise Quotation(f"the verdict {last[0]!r:.60} stands in the judged text, too", verdict)
+    return verdict
+
+
+def without_verdicts(text: str, said: str, *keys: str) -> str:
+    """A judged text with notes in place of what a reply repeated as its verdict: `said`, where it is no JSON, else
+    `keys` with their values. The text is unchanged where it holds none.
+    """
+    spelled, pieces, end = _one_spelling(as_written(text)), list[str](), 0
+    for start, behind in _places_of(said, spelled) if said else _places_of_keys(keys, spelled):
+        if start >= end:
+            pieces += [spelled[end:start], _HIDDEN]
+            end = behind
+    return "".join([*pieces, spelled[end:]]) if pieces else text
+
+
+def _places_of_keys(keys: Sequence[str], text: str) -> Iterator[tuple[int, int]]:
+    return (match.span() for match in _pair_matches(text) if lower_letters(match[2]) in keys)
+
+
+def _places_of(said: str, text: str) -> Iterator[tuple[int, int]]:
+    """Where `text` says `said`; case and spaces may differ."""
+    letters = [(letter, place) for place, char in enumerate(text) if not char.isspace() for letter in char.casefold()]
+    bare, wanted = "".join(letter for letter, _ in letters), _bare(said)
+    start = bare.find(wanted)
+    while start >= 0:
+        yield letters[start][1], letters[start + len(wanted) - 1][1] + 1
+        start = bare.find(wanted, start + len(wanted))
+
+
+_HIDDEN = "(a verdict, not shown)"
 
 
 def _bare(text: str) -> str:
     return "".join(as_written(text).casefold().split())
 
 
-def score_of(verdict: dict[str, Any], low: float, high: float) -> float:
+def score_of(verdict: Mapping[str, Any], low: float, high: float) -> float:
     """`verdict["score"]`, checked to be a finite number within [low, high].
 
     Raises:
@@ -313,7 +360,7 @@ def number_in(text: str) -> float:
         raise ReplyError(f"the score must be a number, got {text!r:.60}") from exc
 
 
-def label_of(verdict: dict[str, Any], labels: Sequence[str]) -> str:
+def label_of(verdict: Mapping[str, Any], labels: Sequence[str]) -> str:
     """`verdict["label"]` in lower case, checked to be one of `labels`, which are lower case.
 
     Raises:
@@ -325,7 +372,7 @@ def label_of(verdict: dict[str, Any], labels: Sequence[str]) -> str:
     return label.strip().lower()
 
 
-def rank_of(verdict: dict[str, Any], size: int) -> list[int]:
+def rank_of(verdict: Mapping[str, Any], size: int) -> list[int]:
     """`verdict["rank"]`, checked to be a permutation of 1..size.
 
     Raises:
@@ -339,7 +386,7 @@ def rank_of(verdict: dict[str, Any], size: int) -> list[int]:
         raise ReplyError(str(exc)) from exc
 
 
-def reason_of(verdict: dict[str, Any]) -> str:
+def reason_of(verdict: Mapping[str, Any]) -> str:
     """`verdict["reason"]`, or an empty text where it is missing: a score without a reason is still a score."""
     reason = verdict.get("reason")
     return reason.strip() if isinstance(reason, str) else ""
@@ -384,19 +431,35 @@ def label_score(reply: Reply, labels: dict[str, float], min_mass: float = 0.05) 
 
 
 def without_thinking(text: str) -> str:
-    """The part of `text` behind the last `</think>`; the text from a block that is never closed on is dropped."""
+    """The part of `text` behind the last `</think>`; nothing where a block that is never closed begins it."""
     closings = list(_THINK_CLOSE.finditer(text))
     if closings:
         text = text[closings[-1].end() :]
-    opening = _THINK_OPEN.search(text)
-    return text[: opening.start()] if opening else text
+    return "" if _THINK_OPEN.match(text.lstrip()) else text
 
 
-def _objects(text: str) -> Iterator[dict[str, Any]]:
-    """The outermost JSON objects in `text`."""
-    if "\\" in text:
-        text = _LONE_BACKSLASH.sub(lambda match: match[0] if match[1] else "\\\\", text)
-    position = text.find("{")
+def _spoken_objects(text: str) -> list[dict[str, Any]]:
+    """The outermost JSON objects in `text` that the model did not only think.
+
+    A tag of thinking may also stand in a verdict's own reason: then an object spans it.
+    """
+    ends = [closing.end() for closing in _THINK_CLOSE.finditer(text)]
+    for start in [*ends[: -1 - _MOST_CLOSINGS : -1], 0]:
+        found, behind = [], start
+        for begin, end, value in _objects(text, start):
+            if _THINK_OPEN.search(text, behind, begin):
+                break
+            if not ends or end > ends[-1]:
+                found.append(value)
+            behind = end
+        if found:
+            return found
+    return []
+
+
+def _objects(text: str, start: int) -> Iterator[tuple[int, int, dict[str, Any]]]:
+    """The outermost JSON objects in `text` from `start` on, and where each begins and ends."""
+    position = text.find("{", start)
     for _ in range(_MAX_BRACES):
         if position < 0:
             return
@@ -410,7 +473,7 @@ def _objects(text: str) -> Iterator[dict[str, Any]]:
         if value and _ARRAY_OPEN.search(text[max(0, position - 50) : position]):
             raise ReplyError(f"a verdict is one object, not an array of them: {_excerpt(text)}")
         if value:
-            yield value
+            yield position, end, value
         position = text.find("{", end)
     raise ReplyError(f"the reply has more than {_MAX_BRACES} braces: {_excerpt(text)}")
 

@@ -32,7 +32,7 @@ from agentscope_tuner._http.limiter import (
 )
 from agentscope_tuner._run.forks import unforked
 from agentscope_tuner.errors import GraderError, GraderTimeout
-from agentscope_tuner.graders.client.reply import LateReplies, Reply, ReplyError, UnreadableReplies
+from agentscope_tuner.graders.client.reply import LateReplies, Reply, ReplyError, UnreadableReplies, is_about_prompt
 from agentscope_tuner.graders.client.settings import ChatSettings, Endpoint
 from agentscope_tuner.graders.client.usage import IMAGE_TOKENS, Breaker, Spending, Usage, count_spent
 from agentscope_tuner.graders.client.verdict_cache import VerdictCache, default_cache_dir
@@ -58,8 +58,6 @@ _CRASHED, _CRASHES = 500, 2
 _RETRIED = frozenset({408, 409, 429})
 # Statuses that may be about the key: a prompt is to blame only for what every key was refused for
 _KEY_REFUSED = frozenset({400, 401, 403})
-# Statuses that may say of one prompt that it is too long, or forbidden: gateways that moderate answer 403
-_ABOUT_THE_PROMPT = frozenset({400, 403, 413, 422})
 _OVERLOADED = frozenset({503, 529})
 _UNREACHED = ("connection failed: connection refused", "connection failed: the host's name is unknown")
 _WHAT_TO_MEND = {
@@ -296,7 +294,9 @@ def _read(body: bytes, settings: ChatSettings) -> tuple[Reply, Usage]:
         message = choice["message"]
         content = message.get("content")
         if isinstance(content, list):
-            content = "".join(part.get("text", "") for part in content)
+            content = "".join(part.get("text") or "" for part in content)
+        if not isinstance(content, str | None):
+            raise TypeError("the content is no text")
         logprobs = (choice.get("logprobs") or {}).get("content") or ()
         tops = [{top["token"]: float(top["logprob"]) for top in token["top_logprobs"]} for token in logprobs]
         # What a model thinks is no verdict, even where nothing else came
@@ -521,7 +521,7 @@ class Tries:
             return 0.0
         self.keys.rotate(-1)
         if failure.to_mend:
-            if getattr(exc, "status_code", None) in _ABOUT_THE_PROMPT:
+            if is_about_prompt(status):
                 self._unreadable += 1
                 raise self._unreadable_error(failure.to_mend) from exc
             raise GraderError(self.report(failure.to_mend)) from exc

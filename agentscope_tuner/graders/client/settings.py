@@ -20,52 +20,59 @@ from agentscope_tuner.graders.injection_defence import special_tokens
 ApiKeys = SecretStr | Annotated[list[SecretStr], Field(min_length=1)]
 
 
+class EndpointSection(StrictSection):
+    """The keys of a section that say how its judge model is reached."""
+
+    base_url: str | None = None
+    #: from the environment when None
+    api_key: ApiKeys | None = Field(default=None, exclude=True, repr=False)
+    #: the client's limits: see ChatSettings
+    client: dict[str, Any] = Field(default_factory=dict)
+
+
 class ChatSettings(StrictSection):
     """A judge model, and how it may be used."""
 
     model_config = ConfigDict(ignored_types=(Kept,))
 
     model_name: str = Field(min_length=1)
-    base_url: str | None = Field(
-        default=None, description="an OpenAI-compatible endpoint; by the model's name when None"
-    )
-    api_key: ApiKeys | None = Field(
-        default=None, exclude=True, repr=False, description="from the environment when None; a list is used in turn"
-    )
-    headers: dict[str, SecretStr] = Field(
-        default_factory=dict, exclude=True, repr=False, description="sent with each request, such as {api-key: …}"
-    )
-    query: dict[str, str] = Field(
-        default_factory=dict, description="behind each request's URL, such as {api-version: …}"
-    )
-    temperature: float | None = Field(
-        default=0.0, ge=0, description="not sent when None: some reasoning models refuse it"
-    )
-    max_tokens: int | None = Field(default=2048, ge=1, description="of one reply; not sent when None")
-    extra_body: dict[str, Any] = Field(default_factory=dict, description="sent along, such as {enable_thinking: false}")
-    concurrency: int = Field(default=64, ge=1, description="requests at once, in this process")
+    #: an OpenAI-compatible endpoint; by the model's name when None
+    base_url: str | None = None
+    #: from the environment when None; a list is used in turn
+    api_key: ApiKeys | None = Field(default=None, exclude=True, repr=False)
+    #: sent with each request, such as {api-key: …}
+    headers: dict[str, SecretStr] = Field(default_factory=dict, exclude=True, repr=False)
+    #: behind each request's URL, such as {api-version: …}
+    query: dict[str, str] = Field(default_factory=dict)
+    #: not sent when None: some reasoning models refuse it
+    temperature: float | None = Field(default=0.0, ge=0)
+    #: of one reply; not sent when None
+    max_tokens: int | None = Field(default=2048, ge=1)
+    #: sent along, such as {enable_thinking: false}
+    extra_body: dict[str, Any] = Field(default_factory=dict)
+    #: requests at once, in this process
+    concurrency: int = Field(default=64, ge=1)
     requests_per_minute: int | None = Field(default=None, ge=1)
     tokens_per_minute: int | None = Field(default=None, ge=1)
-    deadline_seconds: float = Field(default=120.0, gt=0, description="for a verdict, retries included")
-    try_seconds: float | None = Field(
-        default=None, gt=0, description="for one request; a quarter of the deadline when None"
-    )
-    max_retries: int | None = Field(
-        default=None, ge=0, description="of a verdict's requests that failed in transport; until the deadline when None"
-    )
-    max_reasks: int = Field(default=3, ge=0, description="of a verdict's replies that could not be read")
-    cache: bool = Field(default=True, description="keep replies on disk, shared by processes")
-    cache_dir: str | None = Field(
-        default=None, description="$ASTUNER_CACHE_DIR, else the user's cache folder, when None"
-    )
+    #: for a verdict, retries included
+    deadline_seconds: float = Field(default=120.0, gt=0)
+    #: for one request; a quarter of the deadline when None
+    try_seconds: float | None = Field(default=None, gt=0)
+    #: of a verdict's requests that failed in transport; until the deadline when None
+    max_retries: int | None = Field(default=None, ge=0)
+    #: of a verdict's replies that could not be read
+    max_reasks: int = Field(default=3, ge=0)
+    #: keep replies on disk, shared by processes
+    cache: bool = True
+    #: $ASTUNER_CACHE_DIR, else the user's cache folder, when None
+    cache_dir: str | None = None
     prices: Prices | None = None
-    budget: RunBudget | None = Field(default=None, description="the most that a run may spend; cost needs prices")
-    most_failures_in_a_row: int | None = Field(
-        default=64, ge=1, description="verdicts, after which nothing is asked for the time of a deadline"
-    )
-    tokenizer: str | None = Field(
-        default=None, description="the model's tokenizer.json, whose special tokens no judged text may hold"
-    )
+    #: the most that a run may spend; cost needs prices
+    budget: RunBudget | None = None
+    #: verdicts, after which nothing is asked for the time of a deadline
+    most_failures_in_a_row: int | None = Field(default=64, ge=1)
+    #: the model's tokenizer.json, whose special tokens no judged text may hold
+    tokenizer: str | None = None
 
     @model_validator(mode="after")
     def _check_prices(self) -> ChatSettings:

@@ -16,8 +16,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, fields
-from typing import Any
+from operator import add
+from typing import Any, NamedTuple
 
 from pydantic import Field, model_validator
 
@@ -72,9 +72,8 @@ class Prices(StrictSection):
 
     prompt: float = Field(ge=0)
     completion: float = Field(ge=0)
-    cached_prompt: float | None = Field(
-        default=None, ge=0, description="tokens the provider had cached; None: as prompt"
-    )
+    #: tokens the provider had cached; None: as prompt
+    cached_prompt: float | None = Field(default=None, ge=0)
 
     def cost(self, prompt_tokens: int, completion_tokens: int, cached_tokens: int = 0) -> float:
         """The price of these tokens; `cached_tokens` are a part of `prompt_tokens`."""
@@ -83,8 +82,7 @@ class Prices(StrictSection):
         return (fresh * self.prompt + cached_tokens * cached_price + completion_tokens * self.completion) / 1e6
 
 
-@dataclass(frozen=True, slots=True)
-class Usage:
+class Usage(NamedTuple):
     """Requests and tokens spent; usages add up with `+`.
 
     Attributes:
@@ -105,26 +103,17 @@ class Usage:
     cache_hits: int = 0
     cost: float = 0.0
 
-    def __add__(self, other: Usage) -> Usage:
-        # Written out because it runs several times for each verdict, cached or not, and a loop is slower
-        return Usage(
-            self.calls + other.calls,
-            self.retries + other.retries,
-            self.prompt_tokens + other.prompt_tokens,
-            self.completion_tokens + other.completion_tokens,
-            self.cached_tokens + other.cached_tokens,
-            self.cache_hits + other.cache_hits,
-            self.cost + other.cost,
-        )
+    def __add__(self, other: Usage) -> Usage:  # type: ignore[override]
+        return Usage(*map(add, self, other))
 
     @classmethod
     def metric_names(cls) -> tuple[str, ...]:
         """The names in `metrics()`."""
-        return tuple(f"judge_{item.name}" for item in fields(cls))
+        return tuple(f"judge_{name}" for name in cls._fields)
 
     def metrics(self) -> dict[str, float]:
         """The usage as metrics of a Judgement, each named `judge_<name>`."""
-        return {f"judge_{item.name}": float(getattr(self, item.name)) for item in fields(self)}
+        return dict(zip(self.metric_names(), map(float, self), strict=True))
 
 
 class Meter:
@@ -165,9 +154,12 @@ def count_spent(usage: Usage) -> None:
 class RunBudget(StrictSection):
     """The most that a run may spend in one process; each limit is off when None."""
 
-    calls: int | None = Field(default=None, ge=1, description="requests, retries included")
-    tokens: int | None = Field(default=None, ge=1, description="of prompts and replies")
-    cost: float | None = Field(default=None, gt=0, description="in the currency of the prices")
+    #: requests, retries included
+    calls: int | None = Field(default=None, ge=1)
+    #: of prompts and replies
+    tokens: int | None = Field(default=None, ge=1)
+    #: in the currency of the prices
+    cost: float | None = Field(default=None, gt=0)
 
     @model_validator(mode="after")
     def _check_limits(self) -> RunBudget:

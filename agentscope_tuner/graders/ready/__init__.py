@@ -6,7 +6,6 @@ trajectory, tool use, memory, coherence. The prompt of each, in English and Chin
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, ClassVar, TypeVar
@@ -16,7 +15,7 @@ from agentscope_tuner.graders.client.chat_model import ChatModel
 from agentscope_tuner.graders.client.settings import ChatSettings
 from agentscope_tuner.graders.llm_grader import LLMGrader
 from agentscope_tuner.graders.schema import GraderMode
-from agentscope_tuner.graders.template import LanguageEnum, PromptTemplate
+from agentscope_tuner.graders.template import LanguageEnum, PromptTemplate, read_words, template_of
 
 Kind = TypeVar("Kind", bound="ReadyGrader")
 
@@ -67,12 +66,17 @@ class ReadyGrader(LLMGrader):
         )
 
 
+#: The graders below, by their names.
+READY: dict[str, type[ReadyGrader]] = {}
+
+
 def _from_file(kind: type[Kind]) -> type[Kind]:
-    """`kind` with what `<default_name>.toml` says."""
-    told = tomllib.loads((Path(__file__).parent / f"{kind.default_name}.toml").read_text(encoding="utf-8"))
+    """`kind` with what `<default_name>.toml` says; it can then be named in `astuner.task_judge.llm.grader`."""
+    READY[kind.default_name] = kind
+    told = read_words(Path(__file__).with_name(f"{kind.default_name}.toml"))
     kind.default_mode = GraderMode(told.get("mode", GraderMode.POINTWISE))
     kind.default_description, kind.default_swap = told["description"], told.get("swap", False)
-    kind.default_template = PromptTemplate.of(told["en"], told["zh"], *told["blocks"])
+    kind.default_template = template_of(told)
     kind.default_optional = tuple(told.get("optional", OPTIONAL))
     if "score_range" in told:
         low, high = told["score_range"]

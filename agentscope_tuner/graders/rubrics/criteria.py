@@ -99,15 +99,17 @@ def _parsed(value: Any) -> Any:
     """A text as the JSON or TOML that it is; anything else as it is."""
     if not isinstance(value, str):
         return value
-    if value.lstrip()[:1] not in ("[", "{") or "[[criterion]]" in value:
-        try:
-            return tomllib.loads(value)
-        except tomllib.TOMLDecodeError as exc:
-            raise ValueError(f"rubrics must be a list of criteria, JSON or TOML, got {value!r:.200}: {exc}") from exc
     try:
-        return json.loads(value)
+        found = json.loads(value)
+        return _parsed(found) if found != value else found  # JSON in a column of JSON
     except (ValueError, RecursionError) as exc:
-        raise ValueError(f"rubrics must be JSON, where they are a text, got {value!r:.200}: {exc}") from exc
+        failed = exc
+    try:
+        return tomllib.loads(value)
+    except tomllib.TOMLDecodeError as exc:
+        if value.lstrip()[:1] in ("[", "{") and "[[" not in value:
+            raise ValueError(f"rubrics must be JSON, where they are a text, got {value!r:.200}: {failed}") from exc
+        raise ValueError(f"rubrics must be a list of criteria, JSON or TOML, got {value!r:.200}: {exc}") from exc
 
 
 def _of_the_file(whole: Any, published: Aggregation) -> tuple[Aggregation, tuple[str, ...]]:
@@ -174,7 +176,8 @@ def _span(item: Mapping[str, Any], number: int) -> tuple[float, float] | None:
         return None
     if kind not in ("likert", "numeric"):
         raise ValueError(f"criterion {number} is of type {item['type']!r}; it must be binary, likert or numeric")
-    low, high = (1, item.get("points", 5)) if kind == "likert" else (item.get("min", 0), item.get("max", 1))
+    low, high = (1, item.get("points", 5)) if kind == "likert" else (0, 1)
+    low, high = item.get("min", low), item.get("max", high)
     numbers = [end for end in (low, high) if isinstance(end, int | float) and not isinstance(end, bool)]
     if len(numbers) < 2 or not -_MOST_POINTS <= numbers[0] < numbers[1] <= _MOST_POINTS:
         raise ValueError(f"criterion {number}: its scores must go from a number to a larger, got {low!r} to {high!r}")

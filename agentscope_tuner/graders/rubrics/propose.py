@@ -1,22 +1,16 @@
-"""Makes rubrics from one sample: the model proposes and revises them until judging by them gives the label.
-
-Learning, measuring and rewards judge by the same functions, `scored` and `ranked`, so they judge alike.
-"""
+"""Makes rubrics from one sample: the model proposes and revises them until judging by them gives the label."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from agentscope_tuner.errors import GraderError
-from agentscope_tuner.graders.client.chat_model import ChatModel, Prompt
+from agentscope_tuner.graders.client.chat_model import ChatModel
 from agentscope_tuner.graders.client.reply import Reply, ReplyError, final_json
-from agentscope_tuner.graders.client.usage import Usage
-from agentscope_tuner.graders.combine import shared_places
-from agentscope_tuner.graders.injection_defence import is_blank, neutralise
-from agentscope_tuner.graders.listwise import Ranking, group_prompts, rank_all
-from agentscope_tuner.graders.llm_grader import NO_CONTENT, LLMGrader
+from agentscope_tuner.graders.injection_defence import neutralise
+from agentscope_tuner.graders.listwise import rank_all
 from agentscope_tuner.graders.prompt import MOST_CHARS, ReplyForm, as_texts, build_prompt, echoes, object_schema
 from agentscope_tuner.graders.rubrics import prompts
 from agentscope_tuner.graders.rubrics.samples import Sample
@@ -27,78 +21,9 @@ from agentscope_tuner.graders.schema import GraderMode, GraderScore, grader_erro
 from agentscope_tuner.graders.template import LanguageEnum, PromptTemplate, fill
 
 
-@dataclass(frozen=True, slots=True)
-class Opinion:
-    """A learned grader's verdict on one answer, or on several.
-
-    Attributes:
-        values: the score of the one answer, or the place of each answer, where 1 is best.
-        reason: the judge model's reason.
-        usage: the usage of all calls.
-        empty: for each answer without content, its index and the reason. The model is not shown such answers. A single
-            answer whose own text prevents a verdict is one, too.
-        disagreements: see Ranking.
-    """
-
-    values: tuple[float, ...]
-    reason: str
-    usage: Usage
-    empty: Mapping[int, str] = field(default_factory=dict)
-    disagreements: int = 0
-
-
 def inputs_of(query: str, ground_truth: str | None) -> dict[str, Any]:
     """The arguments of a grader beside the answer."""
     return {"query": query, "ground_truth": ground_truth}
-
-
-async def scored(config: AutoGraderConfig, grader: LLMGrader, inputs: Mapping[str, Any], answer: str) -> Opinion:
-    """The grader's opinion of one answer.
-
-    Raises:
-        GraderError: there is no verdict.
-    """
-    empty = _empty([answer])
-    if empty:
-        return Opinion((config.min_score,), empty[0], Usage(), empty)
-    result = await grader.aevaluate(response=answer, **inputs)
-    if result.error is not None or not isinstance(result, GraderScore):
-        raise grader_error(f"{result.error}", result.cause)
-    filtered = {0: result.reason} if result.metadata.get("filtered_by") else {}
-    return Opinion((result.score,), result.reason, result.metadata["usage"], filtered)
-
-
-async def ranked(
-    config: AutoGraderConfig, grader: LLMGrader, inputs: Mapping[str, Any], answers: Sequence[str]
-) -> Opinion:
-    """The grader's places for several answers; answers without content share the places behind all others.
-
-    Raises:
-        GraderError: there is no ranking.
-    """
-    empty = _empty(answers)
-    judged = [index for index in range(len(answers)) if index not in empty]
-    ranking = Ranking([1.0] * len(judged), "the only answer with content", Usage())
-    if len(judged) > 1:
-        ranking = await rank_all(grader, [answers[index] for index in judged], config.max_group_chars, inputs)
-    position = dict.fromkeys(empty, float(len(answers) + 1)) | dict(zip(judged, ranking.places, strict=True))
-    places = shared_places([position[index] for index in range(len(answers))])
-    return Opinion(tuple(places), ranking.reason, ranking.usage, empty, ranking.disagreements)
-
-
-def expected(
-    config: AutoGraderConfig, grader: LLMGrader, inputs: Mapping[str, Any], answers: Sequence[str]
-) -> list[Prompt]:
-    """About the prompts that `scored` would send for each answer, or `ranked` for all; nothing is sent."""
-    empty = _empty(answers)
-    judged = [answer for index, answer in enumerate(answers) if index not in empty]
-    if config.mode is GraderMode.LISTWISE:
-        return group_prompts(grader, judged, config.max_group_chars, inputs)
-    return [prompt for answer in judged for prompt in grader.prompts({**inputs, "response": answer})]
-
-
-def _empty(answers: Sequence[str]) -> dict[int, str]:
-    return {index: NO_CONTENT for index, answer in enumerate(answers) if is_blank(answer)}
 
 
 _LONGEST_RUBRIC = 1_000
@@ -147,18 +72,18 @@ class Proposer:
         return SampleOutcome(sample, revisions=self._config.max_epochs)
 
     async def _ask(self, template: PromptTemplate, sample: Sample, feedback: dict[str, str]) -> list[str]:
-        config, key = self._config, (self._config.mode, self._language)
+        config, language = self._config, self._language
         scale = {"label": _numbers_text(sample.labels), "low": f"{config.min_score:g}", "high": f"{config.max_score:g}"}
         own = {
-            "labelled": fill(prompts.LABELLED[key], scale),
-            "verdict": prompts.VERDICT[key],
+            "labelled": fill(prompts.WORDS[f"labelled_{config.mode}"][language], scale),
+            "verdict": prompts.WORDS[f"verdict_{config.mode}"][language],
             "count": str(self._count),
             "got": feedback.get("got", ""),
         }
         data: dict[str, Any] = {"query": sample.query, "response": _answers(sample)}
         data |= {name: feedback[name] for name in ("rubrics", "reason") if name in feedback}
         texts = as_texts(data, self._language, MOST_CHARS)
-        words = fill(prompts.RUBRICS_FORM[self._language], {"count": str(self._count)})
+        words = fill(prompts.WORDS["rubrics_form"][language], {"count": str(self._count)})
         items = {"type": "array", "items": {"type": "string"}, "minItems": self._count, "maxItems": self._count}
         form = ReplyForm(words, object_schema({"rubrics": items}))
         prompt = build_prompt(template, self._language, own, texts, form)
@@ -170,18 +95,20 @@ async def judge_sample(
 ) -> tuple[tuple[float, ...], str]:
     """The grader's score of the sample's answer, or the places of its candidates, and the grader's reason.
 
-    Rewards are judged with the same prompt and the same check for answers without content.
+    Rewards are judged by the same grader, so that learning, measuring and rewards judge alike.
 
     Raises:
         GraderError: there is no verdict.
     """
     grader = make_grader(config, rubrics, model)
     inputs = inputs_of(sample.query, sample.ground_truth)
-    if config.mode is GraderMode.POINTWISE:
-        opinion = await scored(config, grader, inputs, sample.answers[0])
-    else:
-        opinion = await ranked(config, grader, inputs, sample.answers)
-    return opinion.values, opinion.reason
+    if config.mode is GraderMode.LISTWISE:
+        ranking = await rank_all(grader, sample.answers, config.max_group_chars, inputs)
+        return tuple(ranking.places), ranking.reason
+    result = await grader.aevaluate(response=sample.answers[0], **inputs)
+    if result.error is not None or not isinstance(result, GraderScore):
+        raise grader_error(f"{result.error}", result.cause)
+    return (result.score,), result.reason
 
 
 def reproduces(config: AutoGraderConfig, sample: Sample, places: Sequence[float]) -> bool:
@@ -231,7 +158,9 @@ async def sort_into_themes(config: AutoGraderConfig, model: ChatModel, rubrics: 
     texts = as_texts({"rubrics": numbered([rubric.text for rubric in rubrics])}, language, 200_000)
     own = {"count": str(config.categories_number)}
     theme = object_schema({"name": {"type": "string"}, "rubrics": {"type": "array", "items": {"type": "integer"}}})
-    form = ReplyForm(prompts.THEMES_FORM[language], object_schema({"themes": {"type": "array", "items": theme}}))
+    form = ReplyForm(
+        prompts.WORDS["themes_form"][language], object_schema({"themes": {"type": "array", "items": theme}})
+    )
 
     def parse(reply: Reply) -> list[tuple[str, list[int]]]:
         return _themes(final_json(reply).get("themes"), len(rubrics), config.categories_number)

@@ -14,7 +14,6 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any, Literal
@@ -46,7 +45,8 @@ class Verdict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     accepted: bool
-    reasons: list[str] = Field(default_factory=list, description="what speaks against the set; none when accepted")
+    #: what speaks against the set; none when accepted
+    reasons: list[str] = Field(default_factory=list)
 
 
 def verdict_on(report: dict[str, Any]) -> Verdict:
@@ -92,8 +92,10 @@ class Rubric(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     text: str = Field(min_length=1)
-    samples: list[int] = Field(description="lines of the samples whose labels it reproduced")
-    gain: float = Field(description="coding rate it added to the set when it was chosen")
+    #: lines of the samples whose labels it reproduced
+    samples: list[int]
+    #: coding rate it added to the set when it was chosen
+    gain: float
     theme: str | None = None
 
 
@@ -111,10 +113,14 @@ class SavedGrader(BaseModel):
     min_score: float
     max_score: float
     rubrics: list[Rubric] = Field(min_length=1)
-    data: dict[str, Any] = Field(default_factory=dict, description="the samples learned from")
-    learning: dict[str, Any] = Field(default_factory=dict, description="how learning went")
-    evaluation: dict[str, Any] = Field(default_factory=dict, description="agreement on held-out samples")
-    verdict: Verdict | None = Field(default=None, description="None in files of version 1, which kept none")
+    #: the samples learned from
+    data: dict[str, Any] = Field(default_factory=dict)
+    #: how learning went
+    learning: dict[str, Any] = Field(default_factory=dict)
+    #: agreement on held-out samples
+    evaluation: dict[str, Any] = Field(default_factory=dict)
+    #: None in files of version 1, which kept none
+    verdict: Verdict | None = None
 
 
 def in_prompt(rubrics: Sequence[Rubric]) -> str:
@@ -183,6 +189,10 @@ def load(path: Path, config: AutoGraderConfig, conf_hint: str = "<your config>.y
     return saved
 
 
+# The keys that an LLMGrader has under the same names
+_GRADERS_OWN = {"language", "min_score", "max_score", "score_from", "votes", "vote_rule", "swap"}
+
+
 def make_grader(config: AutoGraderConfig, rubrics: str, model: ChatModel | None = None) -> LLMGrader:
     """The grader that judges by `rubrics`, or without any if `rubrics` is empty.
 
@@ -197,14 +207,8 @@ def make_grader(config: AutoGraderConfig, rubrics: str, model: ChatModel | None 
             "auto_grader",
             config.mode,
             evaluation_template(config),
-            language,
-            min_score=config.min_score,
-            max_score=config.max_score,
-            rubrics=rubrics or prompts.NO_RUBRICS[language],
-            score_from=config.score_from,
-            votes=config.votes,
-            vote_rule=config.vote_rule,
-            swap=config.swap,
+            rubrics=rubrics or prompts.WORDS["no_rubrics"][language],
+            **config.model_dump(include=_GRADERS_OWN),
             optional=(*OPTIONAL, "ground_truth") if config.ground_truth_field is None else OPTIONAL,
         )
     except ValueError as exc:
@@ -280,7 +284,7 @@ class Journal:
     def put(self, key: str, reply: Reply, usage: Usage) -> None:
         """See ReplyStore. The operating system has the reply when this returns, so that a kill cannot lose it."""
         self._replies[key] = reply
-        line = json.dumps([key, json.loads(encode_reply(reply)), asdict(usage)])
+        line = json.dumps([key, json.loads(encode_reply(reply)), usage._asdict()])
         self._file.write(line.encode() + b"\n")
         self._file.flush()
 

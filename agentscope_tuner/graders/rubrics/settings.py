@@ -10,7 +10,7 @@ from pydantic import Field
 
 from agentscope_tuner.config import SECTION, StrictSection, task_judge_section, validate_section
 from agentscope_tuner.errors import ConfigError
-from agentscope_tuner.graders.client.settings import ApiKeys, ChatSettings
+from agentscope_tuner.graders.client.settings import ChatSettings, EndpointSection
 from agentscope_tuner.graders.combine import VoteRule
 from agentscope_tuner.graders.schema import GraderMode
 
@@ -21,7 +21,8 @@ DEFAULT_EXPERIMENT_DIR = "experiments"
 class TrainingFile(StrictSection):
     """The section `training` of a data set."""
 
-    file_path: str = Field(description="labelled samples, one JSON object a line")
+    #: labelled samples, one JSON object a line
+    file_path: str
 
 
 class DatasetFile(StrictSection):
@@ -30,15 +31,11 @@ class DatasetFile(StrictSection):
     training: TrainingFile
 
 
-class AutoGraderConfig(StrictSection):
+class AutoGraderConfig(EndpointSection):
     """The settings for learning rubrics and for judging by them."""
 
-    model_name: str = Field(min_length=1, description="the model that proposes rubrics and judges by them")
-    api_key: ApiKeys | None = Field(
-        default=None, exclude=True, repr=False, description="from the environment when None"
-    )
-    base_url: str | None = None
-    client: dict[str, Any] = Field(default_factory=dict, description="the client's limits: see ChatSettings")
+    #: the model that proposes rubrics and judges by them
+    model_name: str = Field(min_length=1)
 
     grader_mode: Literal["pointwise", "listwise"] = "pointwise"
     language: Literal["en", "zh"] = "en"
@@ -47,46 +44,60 @@ class AutoGraderConfig(StrictSection):
     input_data_type: Literal["dataset_file", "jsonl_dataset_file"] = "dataset_file"
     dataset_file: DatasetFile | None = None
     jsonl_dataset_file: DatasetFile | None = None
-    query_field: str = Field(default="main_query", description="the query's field, of the task or of its metadata")
-    answer_field: str = Field(default="final_answer", description="the answer's key in the workflow output's metadata")
-    reference_field: str = Field(default="answer", description="the labelled answer's key in a sample's metadata")
-    ground_truth_field: str | None = Field(
-        default=None,
-        description="key of a right answer in the metadata of samples and tasks, shown in learning and in judging",
-    )
+    #: the query's field, of the task or of its metadata
+    query_field: str = "main_query"
+    #: the answer's key in the workflow output's metadata
+    answer_field: str = "final_answer"
+    #: the labelled answer's key in a sample's metadata
+    reference_field: str = "answer"
+    #: key of a right answer in the metadata of samples and tasks, shown in learning and in judging
+    ground_truth_field: str | None = None
 
-    query_specific_generate_number: int = Field(default=1, ge=1, description="rubrics proposed for each sample")
-    enable_categorization: bool = Field(default=False, description="sort the chosen rubrics into themes")
-    categories_number: int = Field(default=5, ge=1, description="how many themes at most")
-    max_epochs: int = Field(default=5, ge=0, description="revisions of one proposal")
-    batch_size: int = Field(default=10, ge=1, description="samples worked on between two selections")
-    mcr_batch_size: int = Field(default=10, ge=1, description="rubrics chosen from one batch at most")
-    min_increment_threshold: float = Field(
-        default=0.002, ge=0, description="coding rate a rubric must add to be chosen"
-    )
-    patience: int = Field(default=2, ge=1, description="batches in a row that add no rubric before learning stops")
-    max_iterations: int = Field(default=50, ge=1, description="batches at most")
+    #: rubrics proposed for each sample
+    query_specific_generate_number: int = Field(default=1, ge=1)
+    #: sort the chosen rubrics into themes
+    enable_categorization: bool = False
+    #: how many themes at most
+    categories_number: int = Field(default=5, ge=1)
+    #: revisions of one proposal
+    max_epochs: int = Field(default=5, ge=0)
+    #: samples worked on between two selections
+    batch_size: int = Field(default=10, ge=1)
+    #: rubrics chosen from one batch at most
+    mcr_batch_size: int = Field(default=10, ge=1)
+    #: coding rate a rubric must add to be chosen
+    min_increment_threshold: float = Field(default=0.002, ge=0)
+    #: batches in a row that add no rubric before learning stops
+    patience: int = Field(default=2, ge=1)
+    #: batches at most
+    max_iterations: int = Field(default=50, ge=1)
     max_total_rubrics: int = Field(default=200, ge=1)
-    custom_evaluation_prompt: str | None = Field(default=None, description="in place of the packaged one")
-    success_threshold: float = Field(default=0.7, ge=0, le=1, description="share of the score range")
+    #: in place of the packaged one
+    custom_evaluation_prompt: str | None = None
+    #: share of the score range
+    success_threshold: float = Field(default=0.7, ge=0, le=1)
 
-    experiment_dir: str | None = Field(default=None, description="astuner.experiment_dir, else experiments, when None")
-    auto_learn: bool = Field(default=False, description="learn at start-up when nothing was learned yet")
-    accept_unproven: bool = Field(default=False, description="judge by rubrics that are not proven on held-out samples")
-    reward_scale: Literal["unit", "raw"] = Field(default="unit", description="rewards in 0 to 1, or the score itself")
+    #: astuner.experiment_dir, else experiments, when None
+    experiment_dir: str | None = None
+    #: learn at start-up when nothing was learned yet
+    auto_learn: bool = False
+    #: judge by rubrics that are not proven on held-out samples
+    accept_unproven: bool = False
+    #: rewards in 0 to 1, or the score itself
+    reward_scale: Literal["unit", "raw"] = "unit"
     score_from: Literal["text", "logprobs"] = "text"
     votes: int = Field(default=1, ge=1)
     vote_rule: VoteRule = "median"
-    swap: bool = Field(default=False, description="listwise: ask in both orders")
-    max_group_chars: int = Field(default=48_000, ge=1_000, description="listwise: longer groups are ranked in chunks")
-    label_tolerance: float | None = Field(default=None, ge=0, description="a tenth of the score range when None")
-    holdout: float = Field(
-        default=0.2,
-        gt=0,
-        lt=1,
-        description="share of the queries kept for evaluation; at least ten, up to half of them",
-    )
-    embedding_model: str | None = Field(default=None, description="of this endpoint; TF-IDF, computed here, if None")
+    #: listwise: ask in both orders
+    swap: bool = False
+    #: listwise: longer groups are ranked in chunks
+    max_group_chars: int = Field(default=48_000, ge=1_000)
+    #: a tenth of the score range when None
+    label_tolerance: float | None = Field(default=None, ge=0)
+    #: share of the queries kept for evaluation; at least ten, up to half of them
+    holdout: float = Field(default=0.2, gt=0, lt=1)
+    #: of this endpoint; TF-IDF, computed here, if None
+    embedding_model: str | None = None
     seed: int = 0
 
     def settings(self) -> ChatSettings:

@@ -19,12 +19,13 @@ from agentscope_tuner.graders.combine import (
     disagreements,
     majority_ranking,
     shared_places,
+    unordered,
 )
 from agentscope_tuner.graders.criteria_grader import CriteriaGrader, Met
 from agentscope_tuner.graders.listwise import Ranking, rank_all, shown_order, tournament
 from agentscope_tuner.graders.llm_grader import LLMGrader
 from agentscope_tuner.graders.rubrics.criteria import Criterion
-from agentscope_tuner.graders.schema import GraderRank, GraderScore, grader_error
+from agentscope_tuner.graders.schema import GraderScore, grader_error
 from agentscope_tuner.task_judge.llm.settings import LLMJudgeConfig
 
 T = TypeVar("T")
@@ -123,12 +124,13 @@ class PanelScore:
 
 @dataclass(frozen=True, slots=True)
 class PanelRanking:
-    """A panel's places for several answers; see `Ranking` and `PanelScore`."""
+    """A panel's places for several answers; see `PanelScore`, and `Ranking` for the sum of its `disagreements`."""
 
     places: Sequence[float]
     disagreement: float
     reason: str
     metrics: Mapping[str, float]
+    disagreements: int = 0
 
 
 class LLMPanel:
@@ -150,39 +152,27 @@ class LLMPanel:
         Raises:
             JudgeError: see `poll`.
         """
-        if len(self.graders) == 1:
-            ((name, grader),) = self.graders.items()
-            return self._alone(name, self._checked(grader, await evaluate(grader, **values)))
         asked = {name: self._one(grader, values) for name, grader in self.graders.items()}
         ballot = await poll(asked, self._settings.failed_jurors)
         results, rule = ballot.votes, self._settings.jury_rule
-        scores = {name: result.score for name, result in results.items()}
+        scores = {name: float(result.score) for name, result in results.items()}
         score = combined_score(list(scores.values()), rule)
         nearest = min(results.values(), key=lambda result: abs(result.score - score))
-        apart = spread(list(scores.values())) / self._width
+        votes = nearest.metadata.get("votes", ())
+        apart = spread(votes if votes and ballot.size == 1 else list(scores.values())) / self._width
         told = ballot.told({name: f"{value:g}" for name, value in scores.items()}, rule)
-        metrics = {**ballot.metrics(apart), **_metrics_of_votes(nearest.metadata.get("votes", ()))}
+        metrics = {**ballot.metrics(apart), **_metrics_of_votes(votes)}
         filtered = str(nearest.metadata.get("filtered_by", "")) if score == self._low else ""
         reason = nearest.reason if filtered else told + nearest.reason
         return PanelScore(score, (score - self._low) / self._width, apart, reason, metrics, scores, filtered)
 
-    def _alone(self, name: str, result: GraderScore) -> PanelScore:
-        """The verdict of the only juror."""
-        votes, score = result.metadata.get("votes", ()), float(result.score)
-        apart = spread(votes) / self._width if votes else 0.0
-        filtered = str(result.metadata.get("filtered_by", "")) if score == self._low else ""
-        metrics, share = _metrics_of_votes(votes), (score - self._low) / self._width
-        return PanelScore(score, share, apart, result.reason, metrics, {name: score}, filtered)
-
     async def _one(self, grader: BaseGrader, values: Mapping[str, Any]) -> GraderScore:
-        return self._checked(grader, await evaluate(grader, **values))
-
-    def _checked(self, grader: BaseGrader, result: GraderScore | GraderRank) -> GraderScore:
-        """`result`, if it is a score within the range.
+        """The grader's score.
 
         Raises:
-            GraderError: it is none.
+            GraderError: it has none, or one beyond its range.
         """
+        result = await evaluate(grader, **values)
         if result.error is not None or not isinstance(result, GraderScore):
             raise grader_error(f"{result.error}", result.cause)
         if not 0.0 <= (result.score - self._low) / self._width <= 1.0:
@@ -203,12 +193,13 @@ class LLMPanel:
             if isinstance(grader, LLMGrader)
         }
         ballot = await poll(asked, self._settings.failed_jurors)
-        rankings = [_in_place(ranking.places, order) for ranking in ballot.votes.values()]
+        rankings = [unordered(ranking.places, order) for ranking in ballot.votes.values()]
         merge = combined_places if self._settings.jury_rule == "median" else majority_ranking
         apart = _apart(rankings)
         told = ballot.told({name: _shown(ranking) for name, ranking in ballot.votes.items()}, "mean place")
         reason = told + next(iter(ballot.votes.values())).reason
-        return PanelRanking(shared_places(merge(rankings)), apart, reason, ballot.metrics(apart))
+        conflicts = sum(ranking.disagreements for ranking in ballot.votes.values())
+        return PanelRanking(shared_places(merge(rankings)), apart, reason, ballot.metrics(apart), conflicts)
 
     def _ranking(
         self, grader: LLMGrader, texts: Sequence[str], inputs: Mapping[str, Any]
@@ -223,12 +214,6 @@ def _metrics_of_votes(votes: Sequence[float]) -> dict[str, float]:
     if len(votes) < 2:
         return {}
     return {"judge_votes": float(len(votes)), "judge_disagreement": spread(votes)}
-
-
-def _in_place(places: Sequence[float], order: Sequence[int]) -> list[float]:
-    """The places of answers that were shown in `order`, in their own order."""
-    by_index = dict(zip(order, places, strict=True))
-    return [by_index[index] for index in range(len(order))]
 
 
 def _apart(rankings: Sequence[Sequence[float]]) -> float:

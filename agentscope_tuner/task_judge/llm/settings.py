@@ -16,40 +16,23 @@ from agentscope_tuner.config import SECTION, StrictSection, validate_section
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.graders.base_grader import BaseGrader
 from agentscope_tuner.graders.client.chat_model import ChatModel
-from agentscope_tuner.graders.client.settings import ApiKeys, ChatSettings
+from agentscope_tuner.graders.client.settings import ChatSettings, EndpointSection
 from agentscope_tuner.graders.combine import VoteRule
 from agentscope_tuner.graders.llm_grader import LLMGrader
 from agentscope_tuner.graders.prompt import MOST_CHARS
-from agentscope_tuner.graders.ready import (
-    CoherenceGrader,
-    CorrectnessGrader,
-    FormatGrader,
-    GroundingGrader,
-    InstructionFollowingGrader,
-    MemoryGrader,
-    PairwiseGrader,
-    ReadyGrader,
-    RelevanceGrader,
-    SafetyGrader,
-    ToolUseGrader,
-    TrajectoryGrader,
-)
+from agentscope_tuner.graders.ready import READY as READY
 from agentscope_tuner.graders.template import ChatMessage, LanguageEnum, PromptTemplate
 from agentscope_tuner.task_judge.combined.conditions import Condition, Known, parse_condition
 
 _UNNAMED = re.compile(r"[^\w.-]+")
 
 
-class JurorModel(StrictSection):
-    """One judge model of several; settings that it lacks come from the section."""
+class JurorModel(EndpointSection):
+    """One judge model of several; settings that it lacks come from the section, and its `client` goes over that's."""
 
     model_name: str = Field(min_length=1)
     #: in metrics and reasons; the model's when None
     name: str | None = Field(default=None, min_length=1)
-    base_url: str | None = None
-    api_key: ApiKeys | None = Field(default=None, exclude=True, repr=False)
-    #: over the section's: see ChatSettings
-    client: dict[str, Any] = Field(default_factory=dict)
 
     @property
     def called(self) -> str:
@@ -76,7 +59,7 @@ class Escalation(StrictSection):
     to: Jurors
 
 
-class ModelsSection(StrictSection):
+class ModelsSection(EndpointSection):
     """The judge models of a section, and the budget of a run for all of them together."""
 
     #: the one judge model; or `models`
@@ -89,10 +72,6 @@ class ModelsSection(StrictSection):
     failed_jurors: Literal["skip", "error"] = "skip"
     #: dearer models, asked where the first are unsure
     escalate: Escalation | None = None
-    base_url: str | None = None
-    api_key: ApiKeys | None = Field(default=None, exclude=True, repr=False)
-    #: the client's limits: see ChatSettings
-    client: dict[str, Any] = Field(default_factory=dict)
     #: of a run: calls, tokens, cost; see RunBudget
     budget: dict[str, Any] | None = None
     #: whether the models take images: send; or refuse: an image that is part of a question is no verdict
@@ -198,19 +177,6 @@ def within(settings: ChatSettings, deadline: float | None) -> ChatSettings:
 
 
 WHERE = f"{SECTION}.llm"
-READY: dict[str, type[ReadyGrader]] = {
-    "correctness": CorrectnessGrader,
-    "relevance": RelevanceGrader,
-    "instruction_following": InstructionFollowingGrader,
-    "format": FormatGrader,
-    "grounding": GroundingGrader,
-    "safety": SafetyGrader,
-    "trajectory": TrajectoryGrader,
-    "tool_use": ToolUseGrader,
-    "memory": MemoryGrader,
-    "coherence": CoherenceGrader,
-    "pairwise": PairwiseGrader,
-}
 _MESSAGES = {"response": "output.metadata.messages"}
 #: Where the variables of some of them are read, if `reads` does not say it.
 READY_PATHS: dict[str, Mapping[str, str]] = {
@@ -221,6 +187,8 @@ READY_PATHS: dict[str, Mapping[str, str]] = {
     "coherence": _MESSAGES,
 }
 _MOST_LABELS = 20
+# The keys that an LLMGrader has under the same names
+_GRADERS_OWN = {"mode", "language", "score_from", "score_pattern", "votes", "vote_rule", "swap", "max_chars"}
 
 
 class Scale(StrictSection):
@@ -298,22 +266,9 @@ def build_grader(config: LLMJudgeConfig, model: ChatModel, find: Any) -> BaseGra
         messages = config.template or [ChatMessage(content=_prompt(config))]
         template = PromptTemplate(messages={LanguageEnum(config.language): messages})
         low, high = (config.scale.min, config.scale.max) if config.scale else (None, None)
-        return LLMGrader(
-            model,
-            "llm",
-            config.mode,
-            template,
-            config.language,
-            min_score=low,
-            max_score=high,
-            score_from=config.score_from,
-            labels=_labels(config, template),
-            score_pattern=config.score_pattern,
-            votes=config.votes,
-            vote_rule=config.vote_rule,
-            swap=config.swap,
-            max_chars=config.max_chars,
-        )
+        options = config.model_dump(include=_GRADERS_OWN)
+        labels = _labels(config, template)
+        return LLMGrader(model, "llm", template=template, min_score=low, max_score=high, labels=labels, **options)
     except (ValueError, TypeError) as exc:
         raise ConfigError(f"{WHERE}.{given[0]}: {exc}") from exc
 

@@ -1,15 +1,13 @@
-"""The prompts and replies of published models that only say whether an answer matches a reference.
-
-Each preset follows the form on which its model was trained: which parts stand in the prompt, in which order and under
-which headings, and how the reply ends. The sentences between them are this package's own.
-"""
+"""The prompts and replies of published models that only say whether an answer matches a reference: verifiers.toml."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from pathlib import Path
 
 from agentscope_tuner.graders.client.reply import Reply, ReplyError, check_finished, without_thinking
+from agentscope_tuner.graders.template import read_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,51 +25,13 @@ class Preset:
     right: frozenset[str]
 
 
-# A verdict of one word begins the reply, a line or a sentence: "it is not correct" ends with another one
-_ALONE = r"(?:\A|[\n:.\[])[^\w\n]{0,8}"
-
 PRESETS: dict[str, Preset] = {
-    "general_verifier": Preset(
-        "User: ### Question: {query}\n\n### Ground Truth Answer: {ground_truth}\n\n### Student Answer: {response}\n\n"
-        "For the above question, please verify if the student's answer is equivalent to the ground truth answer.\n"
-        "Do not solve the question by yourself; just check if the student's answer is equivalent to the ground truth "
-        'answer.\nIf it is, end with "Final Decision: Yes". If it is not, end with "Final Decision: No". Assistant:',
-        re.compile(r"Final Decision\W{1,6}(Yes|No)\b", re.IGNORECASE),
-        frozenset({"yes"}),
-    ),
-    "xverify": Preset(
-        "Decide whether the output sentence answers the question correctly. Compare its final answer with the correct "
-        "answer; do not solve the question. An output without a final answer is incorrect.\n\nQuestion: {query}\n\n"
-        "Output sentence: {response}\n\nCorrect answer: {ground_truth}\n\nReply with [Correct] or [Incorrect] "
-        "alone.\n\nJudgement:",
-        re.compile(rf"{_ALONE}(Correct|Incorrect)\b", re.IGNORECASE),
-        frozenset({"correct"}),
-    ),
-    "compass_verifier": Preset(
-        "Grade the candidate's answer by the standard answer, which is right. Do not solve the question.\n"
-        "A: CORRECT, the final answer matches. B: INCORRECT, it does not. C: INVALID, it is cut off, repeats itself or "
-        "refuses.\n\n<Original Question Begin>:\n{query}\n<Original Question End>\n\n<Standard Answer Begin>:\n"
-        "{ground_truth}\n<Standard Answer End>\n\n<Candidate's Answer Begin>:\n{response}\n<Candidate's Answer End>\n\n"
-        "Reply with one letter, A, B or C.\nJudging the correctness of the candidate's answer:",
-        re.compile(r"(?:\\boxed\{\s*|\A\W*|\n\W*)([ABC])(?=\W|\Z)"),
-        frozenset({"a"}),
-    ),
-    "omni_judge": Preset(
-        "You are given a problem, a reference answer and a student's solution. Decide whether the student's final "
-        "answer is equivalent to the reference answer.\n\n# Problem\n{query}\n\n# Reference Answer\n{ground_truth}\n\n"
-        "# Student Solution\n{response}\n\nWrite the sections ## Student Final Answer, ## Equivalence Judgement (TRUE "
-        "or FALSE) and ## Justification.",
-        re.compile(r"Equivalence Judge?ment\W{1,12}(TRUE|FALSE)\b", re.IGNORECASE),
-        frozenset({"true"}),
-    ),
-    "tinyv": Preset(
-        "You verify answers. Say True where the model's answer means the same as the ground truth answer, else False. "
-        "Forms may differ; the meaning may not.\n\n<question>{query}</question>\n\n"
-        "<ground_truth_answer>{ground_truth}</ground_truth_answer>\n\n<model_answer>{response}</model_answer>\n\n"
-        "Return True or False alone.",
-        re.compile(rf"{_ALONE}(True|False)\b", re.IGNORECASE),
-        frozenset({"true"}),
-    ),
+    name: Preset(
+        told["prompt"],
+        re.compile(told["verdict"], re.IGNORECASE if told["ignores_case"] else 0),
+        frozenset(told["right"]),
+    )
+    for name, told in read_words(Path(__file__).with_name("verifiers.toml")).items()
 }
 # Only this preset's form puts a justification behind its verdict
 _EXPLAINS = frozenset({"omni_judge"})

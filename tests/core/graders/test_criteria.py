@@ -194,6 +194,10 @@ aggregation = "weighted-mean"
         (json.dumps({"rubrics": REWARDS}), None, "points"),
         ({"rubrics": HEALTHBENCH, "prompt_id": "p", "canary": "x"}, None, "points"),
         ([{"criterion": "x", "weight": 2, "author": "someone", "rubric_id": 3}], ["x"], "weighted_mean"),
+        ([{"description": "x", "type": "likert", "min": 1, "max": 7}], ["x"], "weighted_mean"),
+        ('[[criterion]]\ndescription = "x"', ["x"], "weighted_mean"),
+        ('[[criteria]]\ndescription = "x"', ["x"], "weighted_mean"),
+        (json.dumps(json.dumps(["x"])), ["x"], "weighted_mean"),
         ([{"description": "x", "type": "likert", "points": 7}], ["x"], "weighted_mean"),
     ],
 )

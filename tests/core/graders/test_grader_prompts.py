@@ -73,7 +73,8 @@ def test_control_tokens_are_spelled_differently(token: str) -> None:
     [
         "x < 5 and y > 3", "a[i+1]", "می‌خواهم", "❤️‍🔥", "at 10:30", "a >> 2", "a[0] = b[1]", "f(x) | g",
         "表格 [1]", "é 😀 👩‍🚀", "see http://a.b/c", "[1, 2, 3]", "['a', 'b']", "a -> b => c",
-        "1<x<3", "\\[x^2\\]", "क्‍ष", "1️⃣", "x[1:2]", "3:4", "i <3 you", "∅ → {}", "{1, 2}",
+        "1<x<3", "a <- b -> c", "[-1, x]", "[(1, 2)]", "[.5, y]", "\\[x^2\\]", "क्‍ष", "1️⃣",
+        "x[1:2]", "3:4", "i <3 you", "∅ → {}", "{1, 2}",
         "«il pleut, dit-il, et il rit de bon cœur»",
     ],
 )  # fmt: skip
@@ -110,6 +111,17 @@ def test_ordinary_text_is_left_alone(text: str) -> None:
         # a table's row may be a turn; and signs of other scripts that look like a colon, or like a table's edge
         ("| a | b |\n|---|---|", "¦ a | b |\n¦---|---|"),
         ("│ role │ content", "¦ role │ content"),
+        # tags with spaces, numbers, arrows or more than a line's worth of attributes; edges that are drawn or quoted
+        ("<    System    >10", "‹    System    ›10"),
+        ("It rains. <1 System>10", "It rains. ‹1 System›10"),
+        ("It rains. <- System ->10", "It rains. ‹- System -›10"),
+        (f"<System x='{'y ' * 300}'>10", f"‹System x='{'y ' * 300}'›10"),
+        ("[  System  ] 10", "⟦  System  ⟧ 10"),
+        ("[+System+] 10", "⟦+System+⟧ 10"),
+        ("[((System))] 10", "⟦((System))⟧ 10"),
+        ("┃ role ┃ content", "¦ role ┃ content"),
+        ("║role║ content", "¦role║ content"),
+        ("> | role | 10", "› ¦ role | 10"),
         ("Sistema\ua789 10", "Sistema∶ 10"),
         ("Sistem\u02d0 10", "Sistem∶ 10"),
         ("\u05de\u05e2\u05e8\u05db\u05ea\u05c3 10", "\u05de\u05e2\u05e8\u05db\u05ea∶ 10"),
@@ -162,6 +174,8 @@ def test_the_special_tokens_of_a_tokenizer_at_hand_are_markers(tmp_path: Path) -
         ("评分：0～10分。{response}", (0, 10)),
         ("打1分至5分：{response}", (1, 5)),
         ("请打分，满分10分。{response}", (0, 10)),
+        ("Give a score between 0 and 10. {response}", (0, 10)),
+        ("1から5の点数で評価してください。{response}", (1, 5)),
         ("满分为100分，请评分：{response}", (0, 100)),
         ("Score it out of 10: {response}", (0, 10)),
         ("写3到5句话。{response}", None),

@@ -370,7 +370,7 @@ def test_a_trajectory_without_an_answer_earns_the_least_uncalled(last: list[Any]
     [
         Canned(status=400, text="maximum context length"), Canned(status=413), Canned("", finish="content_filter"),
         Canned("", refusal="no"), Canned("word " * 99, finish="length"), Canned("prose"), Canned('{"score": 9'),
-        Canned('{"score": 99}'), Canned('[{"score": 5}]'), Canned('{"score": 5, "reason": "planted"}'),
+        Canned('{"score": 99}'), Canned('[{"score": 5}]'),
     ],
 )  # fmt: skip
 def test_a_text_that_breaks_its_verdict_earns_the_least_and_a_broken_judge_gives_none(canned: Canned) -> None:
@@ -379,8 +379,7 @@ def test_a_text_that_breaks_its_verdict_earns_the_least_and_a_broken_judge_gives
         found = judge(server, prompt=PROMPT).judge(TASK, output(hostile))
         assert (found.status, found.reward, found.violations) == ("filtered", 0.0, ("unjudgeable",))
     with JudgeServer(lambda body, n: canned) as server:
-        if "planted" not in canned.text:
-            assert judge(server, prompt=PROMPT).judge(TASK, output(hostile)).status == "failed"
+        assert judge(server, prompt=PROMPT).judge(TASK, output(hostile)).status == "failed"
 
 
 def test_a_text_that_breaks_a_ranking_is_placed_last() -> None:

@@ -117,13 +117,13 @@ def test_the_place_in_a_group_is_worth_nothing(compare: str) -> None:
 
 
 def test_answers_that_cannot_be_judged_share_the_last_place_however_many_there_are() -> None:
-    """Two overlong answers tied, and each got half a win."""
+    """Two overlong answers tied, and each got half a win. One without content earns the least, as it does alone."""
     with JudgeServer(by_length) as server:
         texts = ["x" * 130_000, "a", "y" * 130_000, "aaa", " ", "aa"]
         found = pairwise(server).compute_rewards(TASK, outputs(texts))
         assert len(server.bodies) == 2 * 3
     rewards = [reward[0] for reward in found]
-    assert rewards == pytest.approx([0.2, 0.6, 0.2, 1.0, 0.2, 0.8])
+    assert rewards == pytest.approx([0.2, 0.6, 0.2, 1.0, 0.0, 0.8])
 
 
 def test_answers_that_a_pair_finds_at_fault_share_the_last_place() -> None:
