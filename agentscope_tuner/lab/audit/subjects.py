@@ -426,8 +426,8 @@ def _paid(
     for form, template in forms.items():
         asked = [(subject, given(replace(subject, template=template), right)) for subject, right in honest]
         verdicts = verdicts_on(judge, asked, "pass")
-        if verdicts and all(verdict.cause == Cause.DEADLINE for verdict in verdicts):
-            # Thousands of answers are to come: a judge that hangs would hang on each
+        if verdicts and all(verdict.cause in (Cause.DEADLINE, Cause.ENDPOINT) for verdict in verdicts):
+            # Thousands of answers are to come: a judge that hangs, or asks nobody, would hang on each
             raise ConfigError(
                 f"{judge.name} has no verdict in time on any of {len(asked)} right answers: {verdicts[0].error}"
             )
