@@ -66,6 +66,8 @@ class Wealth:
             m: replaces the mean for this row.
             moment: whether the values may begin to grow with this row.
         """
+        if self.most >= _ENOUGH:
+            return
         joins = 0.0 if self.late or self.rows else 1.0
         if self.late and moment:
             joins = _left(self.moments) - _left(self.moments + 1)
@@ -74,11 +76,10 @@ class Wealth:
         # The bet is bet/m, so the factor is at least 1 - bet and the stake stays positive
         m = self.m if m is None else m
         gain = (value - m) / m
-        for place, bet in enumerate(_BETS):
-            self.stakes[place] = min(1e200, (self.stakes[place] + joins) * (1 + bet * gain))
+        self.stakes = [(stake + joins) * (1 + bet * gain) for stake, bet in zip(self.stakes, _BETS, strict=True)]
         self.now = sum(self.stakes) / len(_BETS) + (_left(self.moments) if self.late else 0.0)
         self.most = max(self.most, self.now)
-        self.lately = min(1e200, max(1.0, self.lately) * (1 + _LATELY * gain))
+        self.lately = max(1.0, self.lately) * (1 + _LATELY * gain)
 
 
 class FalsePassTest:
@@ -193,7 +194,7 @@ class RiseTest:
         self._latest.append(value)
         for wealth in self._later.values():
             # Where no mean can be so high that the hypothesis fails, a bet could only lose
-            if self._most > wealth.m and wealth.most < _ENOUGH:
+            if self._most > wealth.m:
                 wealth.add(value, moment=self._first)
         self._first = False
 

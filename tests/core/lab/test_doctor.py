@@ -217,7 +217,7 @@ BROKEN: dict[str, tuple[list[Row], str, str]] = {
     "a number written otherwise": (
         run_of(lambda t, s: row(t, s, 0.0, f"{said(t, s)} \\boxed{{{40 + t}}}", metadata={"answer": f"{40 + t}.0"})),
         "right answers refused",
-        "the way of writing it",
+        "let the judge pass over it",
     ),
     "a fraction beside a decimal": (
         run_of(lambda t, s: row(t, s, 0.0, f"so \\boxed{{{(t + 1) / 2}}} {s}", metadata={"answer": f"{t + 1}/2"})),
