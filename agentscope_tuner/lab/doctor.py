@@ -6,7 +6,7 @@ import json
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -18,11 +18,11 @@ from typing import Annotated, Any
 import typer
 
 from agentscope_tuner.cli.console import Exit, config_errors, err, fail, say
-from agentscope_tuner.cli.options import Format, Json, Map, rollout_lines, source_lines
+from agentscope_tuner.cli.options import Format, Json, Map, rollout_lines
 from agentscope_tuner.config import SECTION
 from agentscope_tuner.errors import JudgeError
 from agentscope_tuner.lab.audit.subjects import countdown_of, references_of
-from agentscope_tuner.lab.tail import RunRows, is_json_lines
+from agentscope_tuner.lab.tail import RunRows, ended_rows
 from agentscope_tuner.records.scored_rows import ScoredRow, shape_of
 from agentscope_tuner.task_judge.contract.reads import likely_answers
 from agentscope_tuner.verify.find import Place, find_answer
@@ -584,7 +584,7 @@ def doctor(
     """
     with config_errors(), ExitStack() as stack:
         source = RunRows(Path(run), partial(rollout_lines, format_=format_, pairs=map_))
-        rows = list(islice(_rows(source, run, stack), _MOST_ROWS))
+        rows = list(islice(ended_rows(source, run, stack), _MOST_ROWS))
     if len(rows) == _MOST_ROWS:
         err.print(f"the first {_MOST_ROWS:,} rows are looked at")
     if source.unread:
@@ -602,10 +602,3 @@ def doctor(
         raise typer.Exit(Exit.FOUND)
     if not as_json:
         err.print(f"no cause found in {len(rows):,} rows: a trainer can learn from them")
-
-
-def _rows(source: RunRows, run: str, stack: ExitStack) -> Iterator[ScoredRow]:
-    if is_json_lines(Path(run)):
-        return source.whole()
-    lines, _ = stack.enter_context(source_lines(run))
-    return source.scored(lines)
