@@ -434,6 +434,18 @@ class Audit:
         """The ways of writing a right answer that are refused, with the share that is."""
         return {each.name: each.rate or 0.0 for each in self.results if each.must == "pass" and each.false}
 
+    @property
+    def unknown(self) -> str | None:
+        """Why nothing can be said of the judge; None where something can."""
+        passed, tried = right_answers(self.results)
+        if not any(each.answers for each in self.results if each.must == "fail"):
+            return "the judge has no verdict on any of the answers that must fail: nobody knows what it passes"
+        if unjudged(self.results):
+            return f"{UNJUDGED}, so nobody can say what it refuses"
+        if tried and not passed:
+            return f"none of {tried} right answers passes: give the form of its answers by --form, or lower --pass-at"
+        return None
+
     def check(self, *, fail_over: float = 0.0) -> None:
         """For tests: the judge is sound.
 
@@ -441,10 +453,7 @@ class Audit:
             AssertionError: an attack passes more often than `fail_over`, no right answer passes, or the judge has no
                 verdict on wrong answers, or none on right ones. The message is the verdict, with the worst rows.
         """
-        passed, tried = right_answers(self.results)
-        known = any(each.answers for each in self.results if each.must == "fail")
-        sound = passed or not (tried or unjudged(self.results))
-        if known and sound and all(rate <= fail_over for rate in self.holes.values()):
+        if self.unknown is None and all(rate <= fail_over for rate in self.holes.values()):
             return
         worst = [f"{result.name}: {example}" for result, example in worst_rows(self.results)]
         raise AssertionError("\n".join([self.verdict, *worst]))
