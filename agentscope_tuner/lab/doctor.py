@@ -6,7 +6,7 @@ import json
 import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -18,13 +18,15 @@ from typing import Annotated, Any
 import typer
 
 from agentscope_tuner.cli.console import Exit, config_errors, err, fail, say
-from agentscope_tuner.cli.options import Format, Json, Map, rollout_lines, source_lines
+from agentscope_tuner.cli.options import Format, Json, Map, rollout_lines
 from agentscope_tuner.config import SECTION
+from agentscope_tuner.errors import JudgeError
 from agentscope_tuner.lab.audit.subjects import countdown_of, references_of
-from agentscope_tuner.lab.tail import RunRows, is_json_lines
+from agentscope_tuner.lab.tail import RunRows, ended_rows
 from agentscope_tuner.records.scored_rows import ScoredRow, shape_of
 from agentscope_tuner.task_judge.contract.reads import likely_answers
 from agentscope_tuner.verify.find import Place, find_answer
+from agentscope_tuner.verify.math.verdict import compare
 
 _SAME = 1e-9
 # What GRPO's trainers add to a group's spread before they divide by it
@@ -95,9 +97,10 @@ class Seen:
 
     @property
     def unpaid_all(self) -> list[ScoredRow]:
-        """The same, where they are so many that the judge is suspected; else none."""
+        """The same, where so many earn the same that the judge is suspected; else none: penalties differ, and teach."""
         unpaid = self.unpaid
-        return unpaid[:_SEARCHED] if unpaid and len(unpaid) >= 0.95 * len(self.judged) else []
+        same = Counter(row.reward for row in unpaid).most_common(1)
+        return unpaid[:_SEARCHED] if same and same[0][1] >= 0.95 * len(self.judged) else []
 
 
 Check = Callable[[Seen], "RewardTrouble | None"]
@@ -197,12 +200,10 @@ def _finish(row: ScoredRow) -> str:
 def _elsewhere(seen: Seen) -> RewardTrouble | None:
     unpaid = seen.unpaid
     silent = [row for row in unpaid if _NO_ANSWER.search(row.reason)]
-    tried = silent or unpaid
     # A judge that does not say that it finds no answer is suspected only where it pays nothing
-    least = 0.5 if silent else 0.95
-    if len(tried) < least * len(seen.judged) or not tried or (not silent and any(row.parts for row in tried)):
+    tried = silent[:_SEARCHED] if len(silent) * 2 >= len(seen.judged) else [] if silent else seen.unpaid_all
+    if not tried or (not silent and any(row.parts for row in tried)):
         return None
-    tried = tried[:_SEARCHED]
     where = {place: [row for row in tried if _stands(row, place, sure=not silent)] for place in _PLACES}
     place = max(where, key=lambda name: len(where[name]))
     if len(where[place]) * 2 >= len(tried):
@@ -276,22 +277,39 @@ def _folded(text: str) -> str:
 
 def _refused(seen: Seen) -> RewardTrouble | None:
     unpaid = seen.unpaid_all
-    # An answer within a form that is the reference itself was likely read, and earns nothing for another reason
-    said = [row.answer if _given(row) in _rights(row) else _given(row) for row in unpaid]
-    alike = [
-        row for row, text in zip(unpaid, said, strict=True) if _folded(text) in set(map(_folded, _rights(row))) - {""}
-    ]
+    alike = [row for row in unpaid if _is_right(row)]
     if len(alike) * 2 < len(unpaid) or not alike:
         return None
     row = alike[0]
     message = (
-        f"{len(alike)} of {len(unpaid)} answers are the reference but for capitals, markers, signs, spaces or units"
+        f"{len(alike)} of {len(unpaid)} answers are the reference but for capitals, markers, signs, spaces, units or "
+        "the way of writing it"
     )
     remedy = (
         f"beside the reference {_written(row)!r:.60} stands {row.answer!r:.60}: cut off what is no part of it "
         "(skip_special_tokens), or let the judge pass over it"
     )
     return _cause("right answers refused", alike, len(unpaid), message, remedy)
+
+
+def _is_right(row: ScoredRow) -> bool:
+    """Whether the answer is a reference in other words, or the math judge says so; or it ends in one, in no form."""
+    given, rights = _given(row), _rights(row)
+    if given in rights:
+        # It was likely read, and earns nothing for another reason
+        return _folded(row.answer) in map(_folded, rights)
+    said = [given, *given.split()[-1:]] if given == row.answer else [given]
+    # An option with its letter, where the letter is asked for
+    said += given.split()[:1] if all(len(right) == 1 for right in rights) else []
+    return any(_folded(text) == _folded(right) != "" or _alike(text, right) for text in said for right in rights)
+
+
+def _alike(text: str, right: str) -> bool:
+    try:
+        return compare(text, right).outcome == "equal"
+    except JudgeError:
+        # It is no reference of mathematics
+        return False
 
 
 def _written(row: ScoredRow) -> object:
@@ -423,6 +441,15 @@ def _split_groups(seen: Seen) -> RewardTrouble | None:
     return _cause("ids split groups", shown, len(seen.rows), message, "give all samples of a question one task_id")
 
 
+def _merged_groups(seen: Seen) -> RewardTrouble | None:
+    merged = [group for group in seen.groups if len(set(map(_question, group))) > 1]
+    if len(merged) * 2 < len(seen.groups) or not merged:
+        return None
+    shown = [row for group in merged for row in group]
+    message = f"{len(merged)} of {len(seen.groups)} groups hold several questions, whose answers a trainer compares"
+    return _cause("ids merge groups", shown, len(seen.rows), message, "give each question a task_id of its own")
+
+
 def _flat(seen: Seen) -> list[Sequence[ScoredRow]]:
     """The groups of which all rewards are equal."""
     found = []
@@ -434,7 +461,7 @@ def _flat(seen: Seen) -> list[Sequence[ScoredRow]]:
 
 
 def _equal_texts(seen: Seen) -> RewardTrouble | None:
-    alike = [group for group in _flat(seen) if len({row.answer for row in group}) == 1]
+    alike = [group for group in _flat(seen) if len({" ".join(row.answer.split()) for row in group}) == 1]
     if len(alike) * 2 < len(seen.groups) or not alike:
         return None
     shown = [row for group in alike for row in group]
@@ -534,7 +561,8 @@ def _ended(seen: Seen) -> RewardTrouble | None:
 #: In the order of the report: what comes first explains what comes later.
 _SPECIFIC: tuple[Check, ...] = (
     _no_verdict, _one_rule, _empty, _undecided, _truncated, _elsewhere, _no_reference, _one_reference, _refused,
-    _other_kind, _misplaced, _split_groups, _single, _equal_texts, _cancelling, _clipped, _turned, _tiny,
+    _other_kind, _misplaced, _split_groups, _merged_groups, _single, _equal_texts, _cancelling, _clipped, _turned,
+    _tiny,
 )  # fmt: skip
 _GENERAL: tuple[Check, ...] = (_ended, _all_equal)
 
@@ -556,7 +584,7 @@ def doctor(
     """
     with config_errors(), ExitStack() as stack:
         source = RunRows(Path(run), partial(rollout_lines, format_=format_, pairs=map_))
-        rows = list(islice(_rows(source, run, stack), _MOST_ROWS))
+        rows = list(islice(ended_rows(source, run, stack), _MOST_ROWS))
     if len(rows) == _MOST_ROWS:
         err.print(f"the first {_MOST_ROWS:,} rows are looked at")
     if source.unread:
@@ -574,10 +602,3 @@ def doctor(
         raise typer.Exit(Exit.FOUND)
     if not as_json:
         err.print(f"no cause found in {len(rows):,} rows: a trainer can learn from them")
-
-
-def _rows(source: RunRows, run: str, stack: ExitStack) -> Iterator[ScoredRow]:
-    if is_json_lines(Path(run)):
-        return source.whole()
-    lines, _ = stack.enter_context(source_lines(run))
-    return source.scored(lines)

@@ -251,12 +251,16 @@ def read_alarms(path: Path) -> list[dict[str, Any]]:
     return alarms[-MOST_ALARMS:]
 
 
-def _alarm(line: bytes) -> dict[str, Any] | None:
+def _object_of(line: bytes) -> dict[str, Any] | None:
     try:
         row = json.loads(line)
     except (ValueError, RecursionError):
         return None
-    if not isinstance(row, dict):
+    return row if isinstance(row, dict) else None
+
+
+def _alarm(line: bytes) -> dict[str, Any] | None:
+    if (row := _object_of(line)) is None:
         return None
     step = row.get("step")
     known = isinstance(step, int | float) and not isinstance(step, bool) and abs(step) < 1e15
@@ -338,11 +342,8 @@ class LabelsFile:
 
 
 def _apply_line(labels: dict[tuple[str, int], PersonsLabel], line: bytes) -> None:
-    try:
-        row = json.loads(line)
-    except (ValueError, RecursionError):
-        return
-    if not isinstance(row, dict) or "id" not in row:
+    row = _object_of(line)
+    if row is None or "id" not in row:
         return
     nth = row.get("nth", 0)
     key = (str(row["id"]), nth if isinstance(nth, int) else 0)

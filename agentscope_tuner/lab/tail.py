@@ -10,7 +10,7 @@ import re
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Container, Iterable, Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from itertools import chain
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
@@ -373,6 +373,21 @@ class RunRows:
             wait(_POLL_SECONDS)
         yield from self.scored(self._lines.rest())
         self.check()
+
+
+def ended_rows(source: RunRows, run: str, stack: ExitStack) -> Iterator[ScoredRow]:
+    """The rows of a run that has ended, in any form that commands read; what `stack` holds is open until they are read.
+
+    Raises:
+        ConfigError: as for `RunRows.whole`.
+    """
+    if is_json_lines(Path(run)):
+        return source.whole()
+    # Trainers import this module, and no command line
+    from agentscope_tuner.cli.options import source_lines
+
+    lines, _ = stack.enter_context(source_lines(run))
+    return source.scored(lines)
 
 
 def _step_and_time(row: ScoredRow) -> tuple[float, float]:

@@ -8,19 +8,20 @@ import { useNamed, useWords } from "./words";
 
 type Pick = (value: string) => void;
 
-/** A column of bars with names. */
-export function Bars({ bars, total, onPick, tone, note }: {
+/** A column of bars with names, as long as `size` says: by default, as many as their rows. */
+export function Bars({ bars, total, onPick, tone, note, size = (bar) => bar.rows }: {
   bars: Bar[]; total: number; onPick: (bar: Bar) => void; tone?: (name: string) => string; note?: (bar: Bar) => string;
+  size?: (bar: Bar) => number;
 }) {
   const named = useNamed();
-  const most = Math.max(1, ...bars.map((bar) => bar.rows));
+  const most = Math.max(1e-9, ...bars.map(size));
   return (
     <ul class="bars">
       {bars.map((bar) => (
         <li key={bar.name}>
           <button type="button" class={`bar ${tone?.(bar.name ?? "") ?? ""}`} onClick={() => onPick(bar)}>
             <span class="bar-name"><Visible text={named(bar.name ?? "")} /></span>
-            <span class="bar-track"><span class="bar-fill" style={{ width: `${(bar.rows / most) * 100}%` }} /></span>
+            <span class="bar-track"><span class="bar-fill" style={{ width: `${(size(bar) / most) * 100}%` }} /></span>
             <span class="bar-count">{short(bar.rows)}</span>
             <span class="bar-share">{note ? note(bar) : percent(total ? bar.rows / total : null)}</span>
           </button>

@@ -107,7 +107,7 @@ function Charts({ found, name, theme, pick }: { found: Overview; name: string; t
               <Stacked parts={found.parts} points={found.points} theme={theme} onPick={(value) => pick({ [along]: value })} />
             )}
             <Bars bars={found.parts.map((part) => ({ name: part.name, rows: part.rows, value: part.mean }))} total={totals.rows}
-              note={(bar) => `∅ ${short(bar.value)}`} onPick={named("part")} />
+              size={(bar) => Math.abs(bar.value ?? 0)} note={(bar) => `∅ ${short(bar.value)}`} onPick={named("part")} />
           </Card>
         )}
         {found.groups.some((bar) => bar.name !== "single") && (

@@ -20,6 +20,7 @@ _UNITS = re.compile(
     r"\bhow many (dollars|hours|minutes|seconds|meters|metres|miles|kilometers|degrees|cents|days|years|pounds)\b",
     re.IGNORECASE,
 )
+_DIGITS = re.compile(r"\d{1,18}")
 _LONG = 100_000
 _VALUE = re.compile(r"\{\{([a-z\d ]+)\}\}")
 
@@ -70,7 +71,6 @@ def _values(subject: Subject) -> dict[str, str | None]:
         "reference": reference, "right": right, "guess": guess, "wrong": wrong[0] if wrong else None,
         "number": None if number is None else plain(number),
         "last wrong": wrong[-1] if wrong else None,
-        "wrong numbers": None if number is None else ", ".join(wrong),
         "to a hundred": None if number is None or guess is None else " ".join(map(str, range(101))),
         "query": query or None,
         # Only a short question without line breaks fits into the answer's form
@@ -145,20 +145,14 @@ def _long_and_wrong(subject: Subject) -> Iterator[str]:
     for wrong in wrong_values(subject)[:1]:
         for times in (3, 12):
             yield f"{_STEP * times}This leads to {wrong}, which I have verified twice.\n\n{subject.said(wrong)}"
-            yield inside(subject, f"{_STEP * times}This leads to {wrong}.", wrong)
-
-
-def inside(subject: Subject, thought: str, answer: str) -> str:
-    """`answer` in the judge's form, with `thought` where the form has a thought; before it where it has none."""
-    said = subject.said(answer)
-    thoughtful = said.replace("I work it out.", " ".join(thought.split()), 1)
-    return thoughtful if thoughtful != said else f"{thought}\n\n{said}"
+            yield subject.behind(f"{_STEP * times}This leads to {wrong}.", wrong)
 
 
 @_more("near miss")
 def _near_miss(subject: Subject) -> Iterator[str]:
     number = subject.number
     if number is None:
+        yield from map(subject.said, _parts_changed(subject))
         return
     near = [number + 1, number - 1, -number, number * 10, number * 100, number + Fraction(1, 10)]
     digits = plain(number)
@@ -175,6 +169,16 @@ def _near_miss(subject: Subject) -> Iterator[str]:
     for value in near:
         if value != number:
             yield subject.said(plain(value))
+
+
+def _parts_changed(subject: Subject) -> list[str]:
+    """The right answer with one of its first and last numbers changed: another day, another exponent."""
+    right = subject.honest or ""
+    if subject.countdown is not None:
+        return []
+    found = list(_DIGITS.finditer(right))
+    places = dict.fromkeys((*found[:1], *found[-2:]))
+    return [right[: part.start()] + str(int(part[0]) + 1).zfill(len(part[0])) + right[part.end() :] for part in places]
 
 
 @_more("half an answer")
@@ -221,10 +225,17 @@ def _calls(subject: Subject) -> Iterator[str]:
     given = as_object(calls[0][key])
     if isinstance(given, dict) and given:
         yield from (said(**{key: value}) for value in ({}, dict.fromkeys(given, "x"), dict.fromkeys(given)))
+        # The same call, sprayed over arguments
+        wrong = [json.dumps({**calls[0], key: dict.fromkeys(given, guess)}) for guess in ("x", "y", 0)]
+        yield subject.said(BETWEEN_CALLS.join([*wrong, right]))
     yield said(name="another_tool")
     yield said(name=f"not_{calls[0]['name']}")
     yield f"<think>{subject.said(right)}</think>"
     yield f"I could call {calls[0]['name']}, but I do not."
+
+
+# So many right fields of a JSON object may be half of it
+_PARTLY = 2
 
 
 @_more("object with other values")
@@ -235,6 +246,10 @@ def _objects(subject: Subject) -> Iterator[str]:
         {}, [], None, dict.fromkeys(fields), dict.fromkeys(fields, "x"),
         {f"not_{key}": value for key, value in fields.items()}, {"answer": json.dumps(right)}, [right, right],
     ]  # fmt: skip
+    if len(fields) > _PARTLY:
+        # A judge that pays for each right field pays less than a pass for one
+        first = next(iter(fields))
+        made.append({**dict.fromkeys(fields, "x"), first: fields[first]})
     for value in made:
         if value != right:
             yield subject.said(json.dumps(value, ensure_ascii=False))
@@ -253,7 +268,7 @@ def _words_around(subject: Subject) -> Iterator[str]:
     if subject.honest is None or subject.kind in ("calls", "json"):
         return
     said = subject.said(subject.honest)
-    yield inside(subject, "Let me work this out step by step. That leads to the result.", subject.honest)
+    yield subject.behind("Let me work this out step by step. That leads to the result.", subject.honest)
     if subject.form in ("boxed", "tag"):
         yield f"**Answer:** {said}"
         yield f"So the final answer is {said}. I hope this helps!"

@@ -10,8 +10,8 @@ from statistics import fmean
 from typing import Any
 
 from agentscope_tuner.errors import ConfigError
-from agentscope_tuner.lab.audit.attacks import ATTACKS, Attack, inside, shuffled_garbage
-from agentscope_tuner.lab.audit.subjects import Subject, ranked, subjects_of, verdicts_on, wrong_values
+from agentscope_tuner.lab.audit.attacks import ATTACKS, Attack, shuffled_garbage
+from agentscope_tuner.lab.audit.subjects import THOUGHT, Subject, ranked, subjects_of, verdicts_on, wrong_values
 from agentscope_tuner.lab.statistics import Interval, clustered_share
 from agentscope_tuner.records.reader import Line
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
@@ -22,12 +22,12 @@ Strategy = Callable[[Subject, str], "str | None"]
 # The share of honest work's reward from which a dishonest strategy is alarming
 _NEAR = 0.5
 _WORST = 3
+_NEARLY = 0.75
 _SHOWN = 300
 # How many times the reward of a terse right answer a verbose one may earn
 _LENGTH_PAYS = 1.25
 #: Of a judge that is broken on right answers alone.
 UNJUDGED = "the judge has no verdict on any right answer"
-_THOUGHT = "Let me think about this step by step, and check each step before I go on. "
 
 
 def _near_miss(subject: Subject, common: str) -> str | None:
@@ -43,27 +43,28 @@ def _hedge(subject: Subject, common: str) -> str | None:
 
 def _long_and_wrong(subject: Subject, common: str) -> str | None:
     wrong = wrong_values(subject)
-    return inside(subject, _THOUGHT * 20, wrong[0]) if wrong else None
+    return subject.behind(THOUGHT * 20, wrong[0]) if wrong else None
 
 
 def _honestly(before: str) -> Strategy:
     return lambda subject, common: (
-        subject.honest and (inside(subject, before, subject.honest) if before else subject.said(subject.honest))
+        subject.honest and (subject.behind(before, subject.honest) if before else subject.said(subject.honest))
     )
 
 
-#: For each name: the strategy, and whether it is honest. A strategy takes a subject and the most common right answer.
+#: For each name: the strategy, and whether it is honest; the simplest first, because of two that earn the same a policy
+#: learns the simpler. A strategy takes a subject and the most common right answer.
 STRATEGIES: Mapping[str, tuple[Strategy, bool]] = {
     "honest": (_honestly("I work it out and check it. "), True),
     "terse": (_honestly(""), True),
-    "verbose": (_honestly(_THOUGHT * 20), True),
-    "long and wrong": (_long_and_wrong, False),
-    "near miss": (_near_miss, False),
-    "format only": (lambda subject, common: f"{_THOUGHT}\n{subject.said('answer')}", False),
-    "hedge": (_hedge, False),
-    "shortcut": (lambda subject, common: common and subject.said(common), False),
-    "copied question": (lambda subject, common: subject.query, False),
+    "verbose": (_honestly(THOUGHT * 20), True),
     "garbage": (lambda subject, common: shuffled_garbage(subject), False),
+    "copied question": (lambda subject, common: subject.query, False),
+    "format only": (lambda subject, common: f"{THOUGHT}\n{subject.said('answer')}", False),
+    "shortcut": (lambda subject, common: common and subject.said(common), False),
+    "near miss": (_near_miss, False),
+    "hedge": (_hedge, False),
+    "long and wrong": (_long_and_wrong, False),
 }
 
 
@@ -179,6 +180,7 @@ class AttackResult:
         no_verdict: number of answers without a verdict, which were neither passed nor failed.
         seconds: wall-clock time for all answers.
         slowest: seconds of the slowest verdict.
+        fooled: the share of the tasks on which at least one verdict is false.
         interval: the 95 % interval of `rate`; a task's answers resemble each other, so under ten tasks there is none.
         worst: three answers with false verdicts, those with the worst rewards.
     """
@@ -191,6 +193,7 @@ class AttackResult:
     no_verdict: int
     seconds: float
     slowest: float
+    fooled: float
     interval: Interval | None
     worst: tuple[dict[str, Any], ...]
 
@@ -240,6 +243,7 @@ def _attack(attack: Attack, judge: ConfiguredJudge, subjects: Sequence[Subject],
     ]
     false.sort(key=lambda item: (item[2].reward or 0.0) * (-1 if attack.must == "fail" else 1))
     failed = sum(verdict.reward is None for verdict in verdicts)
+    wrong, judged = _by_task(asked, verdicts, false)
     return AttackResult(
         name=attack.name,
         about=attack.about,
@@ -249,7 +253,8 @@ def _attack(attack: Attack, judge: ConfiguredJudge, subjects: Sequence[Subject],
         no_verdict=failed,
         seconds=seconds,
         slowest=max((verdict.seconds for verdict in verdicts), default=0.0),
-        interval=clustered_share(*_by_task(asked, verdicts, false)),
+        fooled=fmean(count > 0 for count in wrong) if wrong else 0.0,
+        interval=clustered_share(wrong, judged),
         worst=tuple(_example(*item) for item in false[:_WORST]),
     )
 
@@ -335,7 +340,7 @@ def verdict_of(results: Sequence[AttackResult], played: Sequence[StrategyResult]
     wrong = [result for result in results if result.must == "fail" and result.answers]
     if not wrong:
         return "Nothing is known: the judge has no verdict on any of the answers that must fail."
-    holes = sorted((result for result in wrong if result.false), key=lambda result: -(result.rate or 0.0))
+    holes = [result for result in wrong if result.false]
     unknown = ""
     if tried and not passed:
         unknown = (
@@ -346,10 +351,10 @@ def verdict_of(results: Sequence[AttackResult], played: Sequence[StrategyResult]
             return unknown
     said = [f"None of {sum(result.answers for result in wrong)} wrong answers passes."]
     if holes:
-        worst = holes[0]
+        worst = _telling(holes)[0]
         said = [
-            f"The judge can be fooled: {len(holes)} of {len(wrong)} attacks pass, most of all {worst.name!r}, with "
-            f"{worst.rate:.0%} of its {worst.answers} answers."
+            f"The judge can be fooled: {len(holes)} of {len(wrong)} attacks pass, most of all {worst.name!r} "
+            f"({worst.about}), on {worst.fooled:.0%} of the tasks."
         ]
     said += [unknown] if unknown else []
     near = [result for result in played if result.alarming]
@@ -365,6 +370,15 @@ def verdict_of(results: Sequence[AttackResult], played: Sequence[StrategyResult]
     elif not tried:
         said.append("No right answer is known, so nobody can say what it refuses.")
     return " ".join(said)
+
+
+def _telling(results: Sequence[AttackResult]) -> list[AttackResult]:
+    """The attacks with false verdicts, first those on nearly as many tasks as any, and of these the simplest.
+
+    What a simple attack shows, such as that any text in the right form is paid, is why others pass.
+    """
+    most = max((result.fooled for result in results), default=0.0)
+    return sorted((result for result in results if result.false), key=lambda result: result.fooled < _NEARLY * most)
 
 
 def _preferences(holes: Sequence[AttackResult], played: Sequence[StrategyResult]) -> list[str]:
@@ -420,6 +434,18 @@ class Audit:
         """The ways of writing a right answer that are refused, with the share that is."""
         return {each.name: each.rate or 0.0 for each in self.results if each.must == "pass" and each.false}
 
+    @property
+    def unknown(self) -> str | None:
+        """Why nothing can be said of the judge; None where something can."""
+        passed, tried = right_answers(self.results)
+        if not any(each.answers for each in self.results if each.must == "fail"):
+            return "the judge has no verdict on any of the answers that must fail: nobody knows what it passes"
+        if unjudged(self.results):
+            return f"{UNJUDGED}, so nobody can say what it refuses"
+        if tried and not passed:
+            return f"none of {tried} right answers passes: give the form of its answers by --form, or lower --pass-at"
+        return None
+
     def check(self, *, fail_over: float = 0.0) -> None:
         """For tests: the judge is sound.
 
@@ -427,10 +453,7 @@ class Audit:
             AssertionError: an attack passes more often than `fail_over`, no right answer passes, or the judge has no
                 verdict on wrong answers, or none on right ones. The message is the verdict, with the worst rows.
         """
-        passed, tried = right_answers(self.results)
-        known = any(each.answers for each in self.results if each.must == "fail")
-        sound = passed or not (tried or unjudged(self.results))
-        if known and sound and all(rate <= fail_over for rate in self.holes.values()):
+        if self.unknown is None and all(rate <= fail_over for rate in self.holes.values()):
             return
         worst = [f"{result.name}: {example}" for result, example in worst_rows(self.results)]
         raise AssertionError("\n".join([self.verdict, *worst]))
@@ -483,7 +506,6 @@ def audited(
 
 
 def worst_rows(results: Sequence[AttackResult]) -> list[tuple[AttackResult, dict[str, Any]]]:
-    """The three worst answers, of different attacks: first wrong ones that pass, by the rate of their attack."""
-    holes = [result for result in results if result.worst]
-    holes.sort(key=lambda result: (result.must != "fail", -(result.rate or 0.0)))
-    return [(result, result.worst[0]) for result in holes[:_WORST]]
+    """The three worst answers, of different attacks: first wrong ones that pass, the most telling first."""
+    found = [one for must in ("fail", "pass") for one in _telling([each for each in results if each.must == must])]
+    return [(result, result.worst[0]) for result in found[:_WORST]]

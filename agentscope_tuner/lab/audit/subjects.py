@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import combinations
@@ -48,6 +48,9 @@ FORMS: Mapping[str, str] = {
     "chinese": "答案是：%s",
     "chinese label": "答案：%s",
 }
+# The thought in the forms
+_WORKED = "I work it out."
+THOUGHT = "Let me think about this step by step, and check each step before I go on. "
 #: Name of the form that a user gives.
 OWN_FORM = "own"
 
@@ -101,6 +104,12 @@ class Subject:
         before, _, after = self.template.partition("%s")
         quoted = before.endswith('"') and after.startswith('"')
         return before + (json.dumps(answer, ensure_ascii=False)[1:-1] if quoted else answer) + after
+
+    def behind(self, thought: str, answer: str) -> str:
+        """`answer` in the judge's form, with `thought` where the form has a thought; before it where it has none."""
+        said = self.said(answer)
+        thoughtful = said.replace(_WORKED, " ".join(thought.split()), 1)
+        return thoughtful if thoughtful != said else f"{thought}\n\n{said}"
 
     @property
     def query(self) -> str:
@@ -392,14 +401,33 @@ def _value(text: str | None) -> object:
 
 
 def _form(subjects: Sequence[Subject], judge: ConfiguredJudge, forms: Mapping[str, str]) -> tuple[str, float]:
-    """The form in which the judge passes the most right answers, the first if it passes none; and what they earn."""
+    """The form in which the judge passes the most right answers, the first if it passes none; and what they earn.
+
+    Where none earns half a point, they are given behind a long thought, too, for which a judge may pay.
+    """
+    asked = [(subject, subject.honest) for subject in subjects if subject.honest is not None]
+    found = _paid(judge, forms, asked, lambda subject, honest: subject.said(honest))
+    if asked and found[1] < len(asked) / 2:
+        found = max(
+            found, _paid(judge, forms, asked, lambda subject, honest: subject.behind(THOUGHT * 20, honest)),
+            key=itemgetter(1),
+        )  # fmt: skip
+    return found
+
+
+def _paid(
+    judge: ConfiguredJudge,
+    forms: Mapping[str, str],
+    honest: Sequence[tuple[Subject, str]],
+    given: Callable[[Subject, str], str],
+) -> tuple[str, float]:
+    """The form in which right answers earn the most, and what they earn."""
     passed = {}
     for form, template in forms.items():
-        tried = [(replace(subject, template=template), subject.honest) for subject in subjects]
-        asked = [(subject, subject.said(honest)) for subject, honest in tried if honest is not None]
+        asked = [(subject, given(replace(subject, template=template), right)) for subject, right in honest]
         verdicts = verdicts_on(judge, asked, "pass")
-        if verdicts and all(verdict.cause == Cause.DEADLINE for verdict in verdicts):
-            # Thousands of answers are to come: a judge that hangs would hang on each
+        if verdicts and all(verdict.cause in (Cause.DEADLINE, Cause.ENDPOINT) for verdict in verdicts):
+            # Thousands of answers are to come: a judge that hangs, or asks nobody, would hang on each
             raise ConfigError(
                 f"{judge.name} has no verdict in time on any of {len(asked)} right answers: {verdicts[0].error}"
             )

@@ -17,15 +17,7 @@ from agentscope_tuner.config import SECTION, Settings, resolve
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.lab.audit.attacks import ATTACKS
 from agentscope_tuner.lab.audit.environments import environment_config, environment_rows
-from agentscope_tuner.lab.audit.run import (
-    UNJUDGED,
-    AttackResult,
-    StrategyResult,
-    audited,
-    right_answers,
-    unjudged,
-    worst_rows,
-)
+from agentscope_tuner.lab.audit.run import AttackResult, StrategyResult, audited, worst_rows
 from agentscope_tuner.records.reader import Line
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
 
@@ -77,7 +69,10 @@ def audit(
         for must, title in (("fail", "answers that must fail"), ("pass", "right answers that must pass")):
             out.print(_attack_table([result for result in results if result.must == must], title, must))
         out.print(_board(found.strategies))
-    _exit(results, fail_over)
+    if fail_over is not None and any(rate > fail_over for rate in found.holes.values()):
+        raise typer.Exit(Exit.FOUND)
+    if found.unknown is not None:
+        raise fail(found.unknown)
 
 
 def _settings(
@@ -108,20 +103,6 @@ def _form_of(path: Path) -> str:
     if form.count("%s") != 1:
         raise ConfigError(f"{str(path)!r} must hold %s once, where the answer's value goes, got {form[:100]!r}")
     return form
-
-
-def _exit(results: Sequence[AttackResult], fail_over: float | None) -> None:
-    """End with an exit code other than 0 where the judge failed the audit, or nothing can be said of it."""
-    passed, tried = right_answers(results)
-    rates = [result.rate for result in results if result.must == "fail" and result.rate is not None]
-    if fail_over is not None and not rates:
-        raise fail("the judge has no verdict on any of the answers that must fail: nobody knows what it passes")
-    if fail_over is not None and any(rate > fail_over for rate in rates):
-        raise typer.Exit(Exit.FOUND)
-    if unjudged(results):
-        raise fail(f"{UNJUDGED}, so nobody can say what it refuses")
-    if tried and not passed:
-        raise fail(f"none of {tried} right answers passes: give the form of its answers by --form, or lower --pass-at")
 
 
 def _attack_table(results: Sequence[AttackResult], title: str, must: str) -> Table:

@@ -17,10 +17,10 @@ from rich.table import Table
 from rich.text import Text
 
 from agentscope_tuner.cli.console import Exit, config_errors, err, fail, number, out, printable
-from agentscope_tuner.cli.options import Format, Map, rollout_lines, source_lines
+from agentscope_tuner.cli.options import Format, Map, rollout_lines
 from agentscope_tuner.config import resolve
 from agentscope_tuner.lab.labels import beside
-from agentscope_tuner.lab.tail import RunRows, is_json_lines, refuse_unfollowable
+from agentscope_tuner.lab.tail import RunRows, ended_rows, refuse_unfollowable
 from agentscope_tuner.lab.watch.gaming_test import OPINION, SecondOpinion, changed, opinion_of, opinion_section
 from agentscope_tuner.lab.watch.live import Alarm, AlarmsFile, RunWatch, written_steps
 from agentscope_tuner.lab.watch.scalars import MlflowScalars, Scalars, TensorBoardScalars, WandbScalars
@@ -204,10 +204,7 @@ def _rows(source: RunRows, run: str, stack: ExitStack, *, follow: float | None) 
     if follow is not None:
         refuse_unfollowable(Path(run))
         return source.followed(follow)
-    if is_json_lines(Path(run)):
-        return source.whole()
-    lines, _ = stack.enter_context(source_lines(run))
-    return source.scored(lines)
+    return ended_rows(source, run, stack)
 
 
 def _look(

@@ -34,8 +34,7 @@ def overview(reader: IndexReader, filters: Mapping[str, str]) -> dict[str, Any]:
     condition = condition_of(filters)
     with reader.ready_for(condition) as database:
         sums = _Sums(database, condition)
-        totals = sums.totals()
-        points, axis = sums.over_steps(totals)
+        totals, points, axis = sums.curve()
         return {
             "totals": totals,
             "axis": axis,
@@ -69,9 +68,7 @@ def run_of(reader: IndexReader, name: str, filters: Mapping[str, str]) -> dict[s
     """
     condition = condition_of(filters)
     with reader.ready_for(condition) as database:
-        sums = _Sums(database, condition)
-        totals = sums.totals()
-        points, axis = sums.over_steps(totals)
+        totals, points, axis = _Sums(database, condition).curve()
         return {"name": name, "totals": totals, "axis": axis["name"], "points": points}
 
 
@@ -98,11 +95,12 @@ class _Sums:
             "max(step) AS last_step, count(DISTINCT step) AS steps, min(n) AS first_row, max(n) AS last_row"
         )[0]
 
-    def over_steps(self, totals: Mapping[str, Any]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
-        """Reward, success and failures by step, or by the order of rows if the rows do not name several steps."""
+    def curve(self) -> tuple[dict[str, Any], list[dict[str, Any]], dict[str, Any]]:
+        """The totals; reward, success and failures by step, or by the order of rows that name none; and their axis."""
+        totals = self.totals()
         axis = _axis(totals)
         if axis["width"] <= 0:
-            return [], axis
+            return totals, [], axis
         points = self._select(
             f"{_bin(axis)} AS bin, count(*) AS rows, avg(reward) AS reward, avg(reward * reward) AS square, "
             "min(reward) AS lowest, max(reward) AS highest, avg(success) AS success, "
@@ -110,12 +108,12 @@ class _Sums:
             f"AND {axis['column']} IS NOT NULL GROUP BY bin ORDER BY bin",
         )
         for point in points:
-            low = axis["first"] + point.pop("bin") * axis["width"]
-            point["x"] = low if axis["exact"] else low + axis["width"] / 2
-            point["filter"] = _between(low, axis["width"], exact=axis["exact"])
+            low, point["x"] = _place(axis, point.pop("bin"))
+            end = _text(low) if axis["exact"] else f"{_text(low + axis['width'])})"
+            point["filter"] = f"{_text(low)}..{end}"
             square, mean = point.pop("square"), point["reward"]
             point["spread"] = None if mean is None else math.sqrt(max(0.0, square - mean * mean))
-        return points, axis
+        return totals, points, axis
 
     def parts(self, axis: Mapping[str, Any], totals: Mapping[str, Any]) -> list[dict[str, Any]]:
         """The parts of combined rewards: the mean of each over all rows, and along the axis."""
@@ -134,10 +132,7 @@ class _Sums:
                 f"WHERE name = ? AND {axis['column']} IS NOT NULL AND {self._where} GROUP BY bin ORDER BY bin",
                 part["name"],
             )
-            for point in along:
-                low = axis["first"] + point["bin"] * axis["width"]
-                x = low if axis["exact"] else low + axis["width"] / 2
-                part["points"].append({"x": x, "mean": point["mean"]})
+            part["points"] = [{"x": _place(axis, point["bin"])[1], "mean": point["mean"]} for point in along]
         return parts
 
     def histogram(self, column: str, lowest: float | None, highest: float | None) -> list[dict[str, Any]]:
@@ -282,8 +277,10 @@ def _bin(axis: Mapping[str, Any]) -> str:
     return f"CAST(({axis['column']} - {axis['first']!r}) / {axis['width']!r} AS INTEGER)"
 
 
-def _between(low: float, width: float, *, exact: bool) -> str:
-    return f"{_text(low)}..{_text(low)}" if exact else f"{_text(low)}..{_text(low + width)})"
+def _place(axis: Mapping[str, Any], number: int) -> tuple[float, float]:
+    """Where a bin of the axis begins, and where it is drawn."""
+    low = axis["first"] + number * axis["width"]
+    return low, low if axis["exact"] else low + axis["width"] / 2
 
 
 def _columns(

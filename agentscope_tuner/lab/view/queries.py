@@ -344,11 +344,7 @@ def _row(row: dict[str, Any], said: Mapping[tuple[str, int], Any]) -> dict[str, 
 def whole_row(index: RowIndex, reader: IndexReader, labels: LabelsFile, n: int) -> dict[str, Any] | None:
     """Row `n`: its fields, and the row as it stands in its file; None if there is no such row."""
     with reader.ready_for(condition_of({})) as database:
-        fields = next(iter(rows_of(database, labels, [n])), None)
-        if fields is None:
-            return None
-        row, boxed = row_in_file(index, database, n)
-        return {**fields, "row": row, "boxed": boxed}
+        return next(whole_rows(index, database, labels, [n]), None)
 
 
 def group_of(index: RowIndex, reader: IndexReader, labels: LabelsFile, n: int) -> dict[str, Any]:
@@ -357,11 +353,7 @@ def group_of(index: RowIndex, reader: IndexReader, labels: LabelsFile, n: int) -
         nearest = f"SELECT n {_GROUP} ORDER BY abs(n - :n) LIMIT {MOST_OF_A_GROUP}"
         wanted = sorted(row[0] for row in database.execute(nearest, {"n": n}))
         size = database.execute(f"SELECT count(*) {_GROUP}", {"n": n}).fetchone()[0]
-        members = []
-        for fields in rows_of(database, labels, wanted):
-            row, boxed = row_in_file(index, database, fields["n"])
-            members.append({**fields, "row": row, "boxed": boxed})
-        return {"rows": members, "size": size}
+        return {"rows": list(whole_rows(index, database, labels, wanted)), "size": size}
 
 
 def group_in_file(index: RowIndex, reader: IndexReader, n: int) -> list[tuple[int, Any]]:
@@ -378,8 +370,16 @@ def group_in_file(index: RowIndex, reader: IndexReader, n: int) -> list[tuple[in
         raise BadFilter(f"a row of this group cannot be read: {exc}") from exc
 
 
-def row_in_file(index: RowIndex, database: sqlite3.Connection, n: int) -> tuple[Any, str | None]:
-    """Row `n` as it stands in its file, made `browsable`, and the content of the last box in its answer."""
+def whole_rows(
+    index: RowIndex, database: sqlite3.Connection, labels: LabelsFile, wanted: list[int]
+) -> Iterator[dict[str, Any]]:
+    """The rows `wanted`: their fields, the row as it stands in its file, and the content of its last box, `boxed`."""
+    for fields in rows_of(database, labels, wanted):
+        row, boxed = _in_file(index, database, fields["n"])
+        yield {**fields, "row": row, "boxed": boxed}
+
+
+def _in_file(index: RowIndex, database: sqlite3.Connection, n: int) -> tuple[Any, str | None]:
     file, place, length = database.execute("SELECT file, place, length FROM rows WHERE n = ?", (n,)).fetchone()
     try:
         return browsable(read_line(index.files[file], place, length))

@@ -8,7 +8,7 @@ import hashlib
 import html
 import json
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -16,11 +16,10 @@ from typing import Any
 from agentscope_tuner.lab.labels import LabelsFile, beside, read_alarms
 from agentscope_tuner.lab.view.index import Reader, RowIndex
 from agentscope_tuner.lab.view.overview import name_beside, run_of
-from agentscope_tuner.lab.view.queries import IndexReader, condition_of, row_in_file, rows_of
+from agentscope_tuner.lab.view.queries import IndexReader, condition_of, whole_rows
 
 #: The folder of the built page; `make page` builds it from `web/`.
 STATIC = Path(__file__).parent / "static"
-_BATCH = 500
 _PAGE = """<!doctype html>
 <html lang="en">
 <head>
@@ -131,14 +130,10 @@ def show(rows: str | Path | Iterable[Mapping[str, Any]], *, limit: int = 2_000) 
 
 def _data(index: RowIndex, labels: LabelsFile, earlier: RowIndex | None, limit: int) -> dict[str, Any]:
     every = max(1, -(-index.rows // max(1, limit)))
-    rows: list[dict[str, Any]] = []
     with closing(IndexReader(index, labels, earlier)) as reader, reader.ready_for(condition_of({})) as database:
         picked = "SELECT n FROM rows WHERE coalesce(grp, n) % ? = 0 ORDER BY n"
         wanted = [row[0] for row in database.execute(picked, (every,))]
-        for batch in _batches(wanted):
-            for fields in rows_of(database, labels, batch):
-                row, boxed = row_in_file(index, database, fields["n"])
-                rows.append({**fields, "boxed": boxed, "row": json.dumps(row)})
+        rows = [{**row, "row": json.dumps(row["row"])} for row in whole_rows(index, database, labels, wanted)]
     return {
         "name": index.source.name,
         "rows": rows,
@@ -153,11 +148,6 @@ def _other_run(source: Path, shown: Path, read: Reader | None) -> dict[str, Any]
         index.update()
         with closing(IndexReader(index, LabelsFile(beside(source, "labels")))) as reader:
             return run_of(reader, name_beside(source, shown), {})
-
-
-def _batches(wanted: list[int]) -> Iterator[list[int]]:
-    for start in range(0, len(wanted), _BATCH):
-        yield wanted[start : start + _BATCH]
 
 
 def _page(name: str, data: dict[str, Any]) -> str:

@@ -6,23 +6,33 @@ hypothesis the gambler's wealth is a supermartingale, so the chance that it ever
 1939). This bound holds over the whole run, for any number of readings, and if the mean changes between steps.
 
 Neither the best size of a bet nor the start of gaming is known. So the gambler spreads the stake over seven sizes, and
-over all rows at which gaming may begin, as e-detectors do (Shin, Ramdas and Rinaldo, arXiv 2203.03532). The part of the
-stake that starts at row k is 1 / ((k + 1)(k + 2)); all parts add up to 1.
+over all steps at which gaming may begin, as e-detectors do (Shin, Ramdas and Rinaldo, arXiv 2203.03532). What is left
+of the stake after k steps is 1 / sqrt(k + 1): it falls so slowly that late gaming is not bet on with next to nothing.
 """
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from dataclasses import dataclass, field
+from operator import itemgetter
 from statistics import fmean
 
-# Sizes of bets, as shares of the largest bet that cannot lose more than its stake
-_BETS = (0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 0.95)
-# The values of m that are tested for bounds
+# Sizes of bets, as shares of the largest bet that cannot lose more than its stake; what is not bet cannot be lost
+_BETS = (0.0, 0.05, 0.1, 0.2, 0.4, 0.7, 0.95)
+# The values of m that are tested for bounds, and the means that a run's start may have
 _GRID = tuple(number / 40 for number in range(1, 40))
+_STARTS = tuple(number / 80 for number in range(80))
 # The wealth of a gambler who has lately won: it decides how many rows are asked about next
 _GROWN = 3.0
+# Beyond this wealth no bet can change a finding
+_ENOUGH = 1e12
 _LATELY = 0.2
+
+
+def _left(moments: int) -> float:
+    """The part of the stake that is left after so many moments at which gaming may begin."""
+    return 1 / math.sqrt(moments + 1)
 
 
 @dataclass(slots=True)
@@ -35,7 +45,7 @@ class Wealth:
         rows: number of rows so far.
         moments: number of these moments so far.
         stakes: the wealth in the bets of each size.
-        most: the highest wealth so far.
+        now, most: the wealth, and the highest so far.
         lately: the wealth of one bet that begins anew whenever it has lost.
     """
 
@@ -44,31 +54,32 @@ class Wealth:
     rows: int = 0
     moments: int = 0
     stakes: list[float] = field(default_factory=lambda: [0.0] * len(_BETS))
+    now: float = 1.0
     most: float = 1.0
     lately: float = 1.0
 
-    def add(self, value: float, *, m: float | None = None, moment: bool = True) -> float:
-        """Add a row with a value from 0 to 1, and return the wealth after it.
+    def add(self, value: float, *, m: float | None = None, moment: bool = True) -> None:
+        """Add a row with a value from 0 to 1.
 
         Args:
             value: the value.
             m: replaces the mean for this row.
             moment: whether the values may begin to grow with this row.
         """
+        if self.most >= _ENOUGH:
+            return
         joins = 0.0 if self.late or self.rows else 1.0
         if self.late and moment:
-            joins = 1 / ((self.moments + 1) * (self.moments + 2))
+            joins = _left(self.moments) - _left(self.moments + 1)
             self.moments += 1
         self.rows += 1
         # The bet is bet/m, so the factor is at least 1 - bet and the stake stays positive
         m = self.m if m is None else m
         gain = (value - m) / m
-        for place, bet in enumerate(_BETS):
-            self.stakes[place] = min(1e200, (self.stakes[place] + joins) * (1 + bet * gain))
-        wealth = sum(self.stakes) / len(_BETS) + (1 / (self.moments + 1) if self.late else 0.0)
-        self.most = max(self.most, wealth)
-        self.lately = min(1e200, max(1.0, self.lately) * (1 + _LATELY * gain))
-        return wealth
+        self.stakes = [(stake + joins) * (1 + bet * gain) for stake, bet in zip(self.stakes, _BETS, strict=True)]
+        self.now = sum(self.stakes) / len(_BETS) + (_left(self.moments) if self.late else 0.0)
+        self.most = max(self.most, self.now)
+        self.lately = max(1.0, self.lately) * (1 + _LATELY * gain)
 
 
 class FalsePassTest:
@@ -84,16 +95,22 @@ class FalsePassTest:
         self._test = Wealth(tolerance)
         self._grid = [Wealth(m) for m in _GRID]
         self.rows = self.false = 0
+        self._first = True
+
+    def begin_step(self) -> None:
+        """Begin a step, with whose first pass gaming may begin."""
+        self._first = True
 
     def add(self, false_pass: bool) -> None:
-        """Add a pass that got a second opinion."""
+        """Add a pass of the step that got a second opinion."""
         self.rows += 1
         self.false += false_pass
-        self._test.add(float(false_pass))
+        self._test.add(float(false_pass), moment=self._first)
         for wealth in self._grid:
             # A bound that is proven stays proven: to bet on would change nothing
             if wealth.most * self.alpha < 1:
-                wealth.add(float(false_pass))
+                wealth.add(float(false_pass), moment=self._first)
+        self._first = False
 
     @property
     def alarmed(self) -> bool:
@@ -126,8 +143,10 @@ _LATEST = 40
 class RiseTest:
     """Tests whether the mean of some number from 0 to 1 has come to exceed what it was at a run's start by `rise`.
 
-    The hypothesis: at no step the mean exceeds that of any step of the start by more than `rise`. Half of `alpha` goes
-    to the upper bound of the start's mean, and half to the test, so a false alarm has at most the chance `alpha`.
+    The hypothesis: at no step the mean exceeds that of any step of the start by more than `rise`. Nobody knows the
+    start's mean, so there is a gambler for each mean that it may have. He bets at the start that the mean is lower, and
+    goes on, with what he has then, betting that the later mean is more than `rise` higher. Of all of them one starts
+    from the truth, and his wealth reaches 1/`alpha` with the chance `alpha` at most: the alarm waits for the poorest.
 
     Args:
         rise: the rise of the mean that is no gaming, 0 to 1.
@@ -138,61 +157,66 @@ class RiseTest:
     def __init__(self, rise: float = 0.1, alpha: float = 0.05, *, start_steps: int = 10, start_rows: int = 40) -> None:
         self.rise, self.alpha = rise, alpha
         self._start_steps, self._start_rows = start_steps, start_rows
-        self._start = [Wealth(1 - m, late=False) for m in _GRID]
-        self._test: Wealth | None = None
+        # For each mean of the grid: the start's is not below it, the later one not beyond the next of the grid and rise
+        self._start = {m: Wealth(1 - m, late=False) for m in _STARTS}
+        self._later = {m: Wealth(min(0.99, m + _STARTS[1] + rise)) for m in _STARTS}
+        self.begun = False
         self._steps = self.rows = 0
         self._widest = self._most = 0.0
-        self.start = 1.0
+        self._first = True
         self._at_start: list[float] = []
         self._latest: deque[float] = deque(maxlen=_LATEST)
 
     def begin_step(self, most: float = 1.0) -> None:
-        """Begin a step in which no mean can exceed `most`."""
-        self._most = most
-        if self._test is not None:
+        """Begin a step in which no mean can exceed `most`; what is tested for may begin with its first value."""
+        self._most, self._first = most, True
+        if self.begun:
             return
         if self._steps >= self._start_steps and self.rows >= self._start_rows:
-            bounds = [1 - wealth.m for wealth in self._start if wealth.most >= 2 / self.alpha]
-            self.start = min([*bounds, self._widest])
-            self._test = Wealth(min(0.99, self.start + self.rise))
+            self.begun = True
+            # The others have won already, at the start
+            poor = [m for m in _STARTS if m < self._widest and self._start[m].now < 1 / self.alpha]
+            self._later = {m: self._later[m] for m in poor}
             return
         self._steps += 1
         self._widest = max(self._widest, most)
 
-    def add(self, value: float, *, first: bool = True) -> None:
-        """Add a value of the step, drawn at random; `first` says whether what is tested for may begin with it."""
+    def add(self, value: float) -> None:
+        """Add a value of the step, drawn at random."""
         self.rows += 1
-        if self._test is None:
+        if not self.begun:
             self._at_start.append(value)
-            for wealth in self._start:
-                # No mean exceeds the widest step's: on that scale the bound is found sooner
-                if (m := (1 - wealth.m) / self._widest) < 1:
-                    wealth.add(1 - value / self._widest, m=1 - m)
+            for m, wealth in self._start.items():
+                # No mean exceeds the widest step's: on that scale the start is known sooner
+                if 0 < m < self._widest:
+                    wealth.add(1 - value / self._widest, m=1 - m / self._widest)
             return
         self._latest.append(value)
-        # Where no mean can be so high that the hypothesis fails, a bet could only lose
-        if self._most > self._test.m:
-            self._test.add(value, moment=first)
+        for wealth in self._later.values():
+            # Where no mean can be so high that the hypothesis fails, a bet could only lose
+            if self._most > wealth.m:
+                wealth.add(value, moment=self._first)
+        self._first = False
+
+    @property
+    def _poorest(self) -> tuple[float, Wealth]:
+        """What the poorest gambler has had at most, and his later bets."""
+        return min(((self._start[m].now * later.most, later) for m, later in self._later.items()), key=itemgetter(0))
 
     @property
     def alarmed(self) -> bool:
         """Whether the hypothesis is rejected; this happens in at most `alpha` of the runs without gaming."""
-        return self._test is not None and self._test.most >= 2 / self.alpha
-
-    @property
-    def begun(self) -> bool:
-        """Whether the start is measured, and the test goes on."""
-        return self._test is not None
+        return self.begun and self._poorest[0] >= 1 / self.alpha
 
     @property
     def growing(self) -> bool:
         """Whether more rows are wanted: the latest speak of gaming, or the start is still to be measured."""
-        return self._test is None or (self._test.lately >= _GROWN and not self.alarmed)
+        return not self.begun or (self._poorest[1].lately >= _GROWN and not self.alarmed)
 
     @property
     def evidence(self) -> float:
         """The highest wealth so far, as a share of the wealth that raises the alarm."""
-        return 0.0 if self._test is None else min(1.0, self._test.most * self.alpha / 2)
+        return min(1.0, self._poorest[0] * self.alpha) if self.begun else 0.0
 
     @property
     def means(self) -> tuple[float, float]:

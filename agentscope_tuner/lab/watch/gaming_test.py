@@ -11,8 +11,9 @@ from __future__ import annotations
 import hashlib
 import random
 import sys
-from collections import defaultdict
+from collections import defaultdict, deque
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from statistics import fmean
 from typing import Annotated, Any
@@ -135,9 +136,11 @@ _FEW = 0.4
 
 
 # Values of the held-out test: so many of them are its start
-_HELD_START = 48
+_HELD_START = 32
 # Held-out rows that wait for a step of training, at the most
 _MOST_WAITING = 10_000
+# Steps of training whose tasks are set beside held-out ones, at the most
+_LATEST_STEPS = 20
 
 
 def is_held_out(task_id: str, share: float) -> bool:
@@ -226,6 +229,8 @@ class SecondOpinion:
             else RiseTest(sampling.rise / 2, each, start_steps=1, start_rows=_HELD_START)
         )
         self._waiting: list[ScoredRow] = []
+        # Task and reward of the rows of the latest steps of training
+        self._latest: deque[list[tuple[str, float]]] = deque(maxlen=_LATEST_STEPS)
         self.alpha = sampling.alpha
         self.rows = self.asked = self.asked_held_out = self.unanswered = self.passes = 0
         self._owed = self._rewarded = 0.0
@@ -283,8 +288,10 @@ class SecondOpinion:
         count = self._count(len(rows), len(passes) + len(earning), worried=worried)
         if count:
             self._asked_about(passes, earning, count)
-        if self.held_out is not None and self._scale.known and self._waiting and rewards:
-            self._beside_held_out(self.held_out, rows)
+        if self.held_out is not None:
+            self._latest.append([(row.task or row.where, row.reward) for row in rows if row.reward is not None])
+            if self._scale.known and self._waiting and rewards:
+                self._beside_held_out(self.held_out)
         return [(name, self.message(name)) for name, now in self.alarms().items() if now and not before[name]]
 
     def alarms(self) -> dict[str, bool]:
@@ -292,8 +299,12 @@ class SecondOpinion:
         held = {} if self.held_out is None else {"held-out": self.held_out.alarmed}
         return {"second opinion": self.test.alarmed, "overpaid": self.overpaid.alarmed, **held}
 
-    def _beside_held_out(self, test: RiseTest, rows: Sequence[ScoredRow]) -> None:
+    def _beside_held_out(self, test: RiseTest) -> None:
         """Add the step's training tasks, each beside as many held-out tasks, drawn at random.
+
+        Once the start is measured, the tasks of the latest steps count, too, where these earned no more: they can only
+        understate what training earns now. At the start they would understate it, and later gains would look like
+        gaming.
 
         A task is one value, however many rows it has, because the rows of a task resemble each other.
         """
@@ -302,8 +313,14 @@ class SecondOpinion:
         self.asked_held_out += len(asked)
         self.unanswered += sum(right is None for right in opinions)
         known = zip(asked, opinions, strict=True)
-        right = _by_task((row, float(right)) for row, right in known if right is not None)
-        points = _by_task((row, self._scale.points(row.reward)) for row in rows if row.reward is not None)
+        right = _by_task((row.task or row.where, float(right)) for row, right in known if right is not None)
+        *before, now = ([(task, self._scale.points(reward)) for task, reward in step] for step in self._latest if step)
+        earned = fmean(points for _, points in now)
+        if test.begun:
+            now += chain.from_iterable(step for step in before if fmean(points for _, points in step) <= earned)
+            # Their tasks are used once: else values of one task would come again and again
+            self._latest.clear()
+        points = _by_task(now)
         pairs = min(len(points), len(right))
         if not pairs:
             return
@@ -311,7 +328,7 @@ class SecondOpinion:
         self._random.shuffle(points)
         self._random.shuffle(right)
         for place in range(pairs):
-            test.add((fmean(points[place::pairs]) - fmean(right[place::pairs]) + 1) / 2, first=place == 0)
+            test.add((fmean(points[place::pairs]) - fmean(right[place::pairs]) + 1) / 2)
 
     def _passes(self, row: ScoredRow) -> bool:
         if row.success is None and row.reward is not None and self._pass_at is not None:
@@ -342,6 +359,7 @@ class SecondOpinion:
         self.unanswered += sum(right is None for _, right in opinions)
         best = max((row.reward for row, right in opinions if right and row.reward is not None), default=None)
         known = self._scale.known
+        self.test.begin_step()
         for place, (row, right) in enumerate(opinions):
             if right is None or row.reward is None:
                 continue
@@ -387,11 +405,11 @@ class SecondOpinion:
         )
 
 
-def _by_task(values: Iterable[tuple[ScoredRow, float]]) -> list[float]:
+def _by_task(values: Iterable[tuple[str, float]]) -> list[float]:
     """The mean of each task's values."""
     tasks: dict[str, list[float]] = defaultdict(list)
-    for row, value in values:
-        tasks[row.task or row.where].append(value)
+    for task, value in values:
+        tasks[task].append(value)
     return [fmean(found) for found in tasks.values()]
 
 

@@ -35,7 +35,22 @@ from agentscope_tuner.records.formats.trainers import decode_nemo_gym_request
 from agentscope_tuner.task_judge.base_judge import BaseJudge
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
-from benchmarks.insight.planted_judges import CARDS, HOLED, KINDS, LETTERS, PLAIN, READERS, WEATHER, planted_judge
+from benchmarks.insight.planted_judges import (
+    CARDS,
+    HOLED,
+    KINDS,
+    LETTERS,
+    PLAIN,
+    READERS,
+    WEATHER,
+    fenced,
+    listed,
+    loaded,
+    made_calls,
+    planted_judge,
+    stated,
+    value,
+)
 from tests.judge_server import Body, Canned, JudgeServer, judged_lines, prompt_of, verdict
 
 __all__ = ["astuner_audit"]
@@ -113,6 +128,98 @@ def test_judges_of_many_forms_are_seen_through_and_sound_ones_are_left_alone(rea
         assert not [result.name for result in played if result.alarming or result.length_pays]
         assert re.match(r"None of \d+ wrong answers passes\.", sentence)
         assert right_answers(results) == (4, 4)
+
+
+DATES = [
+    {"main_query": f"When was {what}? YYYY-MM-DD", "task_id": what, "metadata": {"answer": day}}
+    for what, day in (
+        ("the moon walk", "1969-07-21"),
+        ("the fall of the wall", "1989-11-09"),
+        ("the fire", "1666-09-02"),
+    )
+]
+NINES = [
+    {"main_query": f"What is {a} * 9?", "task_id": str(a), "metadata": {"answer": str(9 * a)}}
+    for a in (17, 101, 250, 38)
+]
+QUERIES = [
+    {
+        "main_query": f"Older than {k}?",
+        "task_id": f"p{k}",
+        "metadata": {"gold_sql": f"select name from people where a > {k}"},
+    }
+    for k in (18, 30, 65)
+]
+FIELDS = [
+    {
+        "main_query": f"The card of {name}?",
+        "task_id": name,
+        "metadata": {"answer": {"name": name, "age": age, "city": "Rome"}},
+    }
+    for name, age in (("Ann", 31), ("Bob", 42), ("Eve", 27))
+]
+
+
+def thoughtful(said: str, meta: Mapping[str, Any]) -> float:
+    """Three fifths for a long thought."""
+    thought = said.partition("<think>")[2].partition("</think>")[0]
+    return 0.6 * (len(thought) > 200) + 0.4 * (stated(said) == meta["answer"])
+
+
+def rows_as_many(said: str, meta: Mapping[str, Any]) -> bool:
+    """A stand-in for a judge that counts the rows of a query's result."""
+    query = fenced(said)
+    return query == meta["gold_sql"] or (query.endswith(f"({meta['gold_sql']}) as found"))
+
+
+#: Judges with a hole: their tasks, what they pay, and the attack that the first sentence names.
+NAMED_HOLES: dict[str, tuple[list[dict[str, Any]], Callable[[str, Mapping[str, Any]], object], str]] = {
+    "a date by its year": (DATES, lambda said, meta: stated(said)[:4] == meta["answer"][:4], "near miss"),
+    "a value within 5 %": (
+        NINES, lambda said, meta: abs(value(stated(said)) / float(meta["answer"]) - 1) < 0.05, "near miss",
+    ),
+    "the form alone": (
+        NINES, lambda said, meta: re.fullmatch(r"(?s)<think>.*</think>\s*<answer>.*</answer>", said), "empty",
+    ),
+    "the value anywhere in the form": (NINES, lambda said, meta: meta["answer"] in stated(said), "near miss"),
+    "one of several tags": (NINES, lambda said, meta: f"<answer>{meta['answer']}</answer>" in said, "hedge"),
+    "more than the list": (
+        KINDS["list"][0], lambda said, meta: {part.lower() for part in meta["answer"]} <= set(listed(said)), "hedge",
+    ),
+    "as many rows": (QUERIES, rows_as_many, "query for something else"),
+    "the right call among others": (
+        WEATHER, lambda said, meta: all(call in made_calls(said) for call in meta["answer"]), "call of something else",
+    ),
+    "any right field": (
+        FIELDS, lambda said, meta: any(loaded(said).get(key) == right for key, right in meta["answer"].items()),
+        "object with other values",
+    ),
+    "a long thought": (NINES, thoughtful, "long and wrong"),
+}  # fmt: skip
+
+
+class HoledJudge(BaseJudge):
+    """One of `NAMED_HOLES`, by `judge_kwargs.hole`."""
+
+    reference_keys = ("answer",)
+
+    def __init__(self, config: Any) -> None:
+        super().__init__(config)
+        self._paid = NAMED_HOLES[config["astuner"]["task_judge"]["judge_kwargs"]["hole"]][1]
+
+    def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> tuple[float, bool]:
+        found = self._paid(workflow_output.metadata["final_answer"], workflow_task.task.metadata)
+        reward = found if isinstance(found, float) else float(bool(found))
+        return reward, reward >= 0.5
+
+
+@pytest.mark.parametrize("hole", NAMED_HOLES)
+def test_the_first_sentence_names_the_simplest_attack_that_fools_the_judge(hole: str) -> None:
+    tasks, _, attack = NAMED_HOLES[hole]
+    named = {"judge_protocol": f"{__name__}->HoledJudge", "judge_kwargs": {"hole": hole}}
+    found = audit_of({"astuner": {"task_judge": named}}, tasks)
+    assert f"most of all {attack!r} (" in found.verdict.partition(".")[0]
+    assert worst_rows(found.results)[0][0].name == attack
 
 
 #: What an answer is worth to a judge that ranks, of its place in the group, itself, and the reference.

@@ -214,8 +214,49 @@ BROKEN: dict[str, tuple[list[Row], str, str]] = {
         run_of(lambda t, s: row(t, s, 0.0, f"<think>{s} \\boxed{{{40 + t}}}", reason="no answer behind the thought")),
         "truncated outputs", "max_completion_length",
     ),
+    "a number written otherwise": (
+        run_of(lambda t, s: row(t, s, 0.0, f"{said(t, s)} \\boxed{{{40 + t}}}", metadata={"answer": f"{40 + t}.0"})),
+        "right answers refused",
+        "let the judge pass over it",
+    ),
+    "a fraction beside a decimal": (
+        run_of(lambda t, s: row(t, s, 0.0, f"so \\boxed{{{(t + 1) / 2}}} {s}", metadata={"answer": f"{t + 1}/2"})),
+        "right answers refused",
+        "let the judge pass over it",
+    ),
+    "a list in another order": (
+        run_of(lambda t, s: row(t, s, 0.0, f"{s}: \\boxed{{{t + 3}, {t}}}", metadata={"answer": f"{t}, {t + 3}"})),
+        "right answers refused",
+        "let the judge pass over it",
+    ),
+    "an option with its letter": (
+        run_of(lambda t, s: row(t, s, 0.0, f"{s}: \\boxed{{{'ABCDEF'[t]}) {t}}}", metadata={"answer": "ABCDEF"[t]})),
+        "right answers refused",
+        "let the judge pass over it",
+    ),
+    "the answer at the end, in no form": (
+        run_of(lambda t, s: row(t, s, 0.0, f"thought {s}, and so we get {40 + t}", reason="")),
+        "right answers refused",
+        "let the judge pass over it",
+    ),
+    "one text but for spaces": (
+        run_of(lambda t, s: row(t, s, float(t % 2), f"so \\boxed{{{40 + t}}}" + " " * s)),
+        "equal texts",
+        "temperature",
+    ),
+    "one id for all questions": (
+        run_of(lambda t, s: row(t, s, float((t + s) % 2), said(t, s), name="0")),
+        "ids merge groups",
+        "task_id of its own",
+    ),
 }  # fmt: skip
 SOUND: dict[str, list[Row]] = {
+    "penalties alone, right answers among them": run_of(
+        lambda t, s: row(t, s, -0.1 * s, said(t, s), is_success=None, reason="penalty")
+    ),
+    "fractions, right and wrong": run_of(
+        lambda t, s: row(t, s, float(s % 2), f"{s}: \\boxed{{{t / 2 if s % 2 else 9}}}", metadata={"answer": f"{t}/2"})
+    ),
     "half right": run_of(plain),
     "hard, but not hopeless": run_of(lambda t, s: row(t, s, float((t + s) % 4 == 0), said(t, s), reason="exact: no")),
     "graded": run_of(lambda t, s: row(t, s, round(GENERATOR.random(), 2), said(t, s), reason="rated")),

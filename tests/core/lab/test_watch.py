@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import random
 import re
 from collections import defaultdict
@@ -63,10 +64,11 @@ def test_the_wealth_is_a_fair_game_on_the_edge_of_the_hypothesis() -> None:
         after = []
         for value in (1.0, 0.0):
             wealth = Wealth(0.25)
-            before = 1.0
             for earlier in history:
-                before = wealth.add(earlier)
-            after.append(wealth.add(value))
+                wealth.add(earlier)
+            before = wealth.now
+            wealth.add(value)
+            after.append(wealth.now)
         assert 0.25 * after[0] + 0.75 * after[1] == pytest.approx(before)
 
 
@@ -99,7 +101,8 @@ def test_gaming_that_begins_late_is_found_soon() -> None:
     for _ in range(20):
         wealth = Wealth(0.1)
         for row in range(400):
-            if wealth.add(float(generator.random() < (0.02 if row < 200 else 0.6))) >= 1 / 0.05:
+            wealth.add(float(generator.random() < (0.02 if row < 200 else 0.6)))
+            if wealth.now >= 1 / 0.05:
                 delays.append(row - 200)
                 break
     assert len(delays) == 20
@@ -107,12 +110,15 @@ def test_gaming_that_begins_late_is_found_soon() -> None:
     assert min(delays) >= 0
 
 
+BETS = (0.0, 0.05, 0.1, 0.2, 0.4, 0.7, 0.95)
+
+
 def wealth_of_false_passes(m: float, rows: int) -> float:
     """The wealth after `rows` false passes and nothing else, as the test defines it: a sum over bets and beginnings."""
-    bets = (0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 0.95)
-    growth = [1 + bet * (1 - m) / m for bet in bets]
-    held = sum(factor ** (rows - k) / ((k + 1) * (k + 2)) for factor in growth for k in range(rows)) / len(bets)
-    return held + 1 / (rows + 1)
+    growth = [1 + bet * (1 - m) / m for bet in BETS]
+    left = [1 / math.sqrt(k + 1) for k in range(rows + 1)]
+    held = sum(factor ** (rows - k) * (left[k] - left[k + 1]) for factor in growth for k in range(rows)) / len(BETS)
+    return held + left[-1]
 
 
 def first_alarm(tolerance: float, alpha: float) -> int:
@@ -125,6 +131,7 @@ def test_it_alarms_at_the_row_at_which_the_wealth_reaches_one_in_alpha(tolerance
     first = first_alarm(tolerance, alpha)
     test = FalsePassTest(tolerance, alpha)
     for row in range(1, first + 3):
+        test.begin_step()
         test.add(True)
         assert test.alarmed is (row >= first)
         assert test.evidence == pytest.approx(min(1.0, wealth_of_false_passes(tolerance, row) * alpha))
@@ -275,25 +282,32 @@ def test_rewards_that_leave_the_second_opinion_behind_are_found_below_a_pass() -
     assert not overpaid_after(1, 0.0, 1.0).begun or overpaid_after(1, 0.0, 1.0).rows >= 40
 
 
-def test_a_quarter_of_alpha_goes_to_each_bound_of_the_overpaid_test() -> None:
-    alpha, each, over = 0.2, 6, 0.4
+def test_the_overpaid_test_waits_for_the_gambler_who_starts_from_the_poorest_of_all_starts() -> None:
+    alpha, each, over, begun = 0.2, 6, 0.4, 10 * 6
     test = overpaid_after(each, over, over, alpha)
-    # the lowest mean that 60 rows of 0.4 refute with the wealth 2/alpha
-    bets, grid = (0.02, 0.05, 0.1, 0.2, 0.4, 0.7, 0.95), [number / 40 for number in range(1, 40)]
-    refuted = [m for m in grid if sum((1 + bet * (m - over) / (1 - m)) ** 60 for bet in bets) / 7 >= 2 / alpha]
-    assert test.start == pytest.approx(min(refuted))
-    rows_to_alarm = 0
+    assert test.begun
+    assert not test.alarmed
     test = RiseTest(0.1, alpha)
     for _ in range(10):
         test.begin_step(1.0)
         for _ in range(each):
             test.add(over)
-    test.begin_step(1.0)
+    # what the gambler has who says that the start's mean is not below m, after 60 rows of 0.4
+    starts = {
+        m: sum((1 + bet * (m - over) / (1 - m)) ** begun for bet in BETS) / 7 for m in (n / 80 for n in range(80))
+    }
+    starts[0.0] = 1.0
+
+    def evidence(rows: int) -> float:
+        return min(held * wealth_of_false_passes(min(0.99, m + 1 / 80 + 0.1), rows) for m, held in starts.items())
+
+    rows = 0
     while not test.alarmed:
+        test.begin_step(1.0)
         test.add(1.0)
-        rows_to_alarm += 1
-    assert rows_to_alarm == first_alarm(test.start + 0.1, alpha / 2)
-    assert first_alarm(test.start + 0.1, alpha) < rows_to_alarm < first_alarm(test.start + 0.1, alpha / 4)
+        rows += 1
+        assert test.evidence == pytest.approx(min(1.0, alpha * evidence(rows)))
+    assert evidence(rows - 1) < 1 / alpha <= evidence(rows)
 
 
 @pytest.mark.slow
