@@ -25,6 +25,9 @@ use to a policy that does not know the answer, seven of them orders of a list.
 question asks for is left to be found. `round11`, 200 and 100 rows of the same author in 19 languages, half of them near
 relatives of what `round10` was paid or refused for, written before the judge was mended from that, and scored after:
 32.5 % and 42.0 %. All have been read since, but for the right rows of `round9`.
+`round12`, 300 and 150 rows of one more author, who mends nothing, in 23 languages, half of them whole texts, at first
+contact on 2026-11-24: 12.0 % and 20.7 %; 11.7 % and 20.7 % when three wrong rows, two of a doubtful label and one that
+an earlier round has, were replaced. Its failures have been read since.
 
 Every row goes through `load_judge(configs/math.yaml)`, the question as `task.main_query`. `--alone` leaves Math-Verify
 out.
@@ -46,7 +49,7 @@ from benchmarks.math.bench import RIVAL, ROOT, rival_pairs
 ROWS = Path(__file__).with_name("redteam")
 HALVES = ("dev", "unseen")
 # Rows of one author, scored at first contact before a mender reads them: --half names one
-ROUNDS = tuple(f"round{n}" for n in range(1, 12))
+ROUNDS = tuple(f"round{n}" for n in range(1, 13))
 WRONG_PAID_BAR, RIGHT_REFUSED_BAR = 1.0, 5.0
 
 
