@@ -88,7 +88,7 @@ REASONS = _set(
 # How a step begins: what it works with need not be understood
 _STEPS = _set("by from via after with since because through durch nach mit en por con par avec après com per по po")
 SUPPOSES = _set(
-    """if whether suppose supposing assume assuming unless pretend imagine otherwise though although wenn falls ob
+    """if whether suppose supposing assume assuming unless pretend imagine otherwise though although wenn ob
     angenommen si suponiendo supposons se sia supondo если ли eğer nếu giả jika kalau jeśli als indien om ifall إذا لو
     अगर यदि क्या 만약 만일 acaba liệu هل"""
 )
@@ -255,12 +255,6 @@ _NEUTRAL = _ANSWERS | _JOINING | _GETS | _RISES | SO | OPENS
 # `no number except \boxed{7}` and `没有别的，除了` confirm the box, because they exclude all other values
 _EXCEPTING = re.compile(r"(?:except|other\s+than|anything\s+but|rather\s+than|different\s+from|除了)\Z", re.IGNORECASE)
 _NO_OTHER = re.compile(r"\b(?:no|none|nothing|nobody|cannot|not|never)\b|n['’]t\b|没有|无|不", re.IGNORECASE)
-_NO_OTHER_BEHIND = re.compile(
-    r"[\s$*]*(?:[之以]?外)?[\s，,]*(?:(?:就|再|也|便|并)?(?:没有|无|不存在|不再有)(?:其他|其它|别的|他|另外|任何|第二)|别无"
-    r"|(?:其他|其它|别的|其余|任何)[^，。；\n]{0,12}?[都均皆也]?(?:不|没))"
-    r"|[\s$*,]*(?:there\s+(?:is|are)\s+)?(?:no|none|nothing|nobody)\b",
-    re.IGNORECASE,
-)
 # An operation on the answer, in lower case: with no digit between it and the answer, and as the last words before it
 _OPERATES_SOON = re.compile(
     r"(?:\b(?:(?:a|one|two) (?:third|quarter|fifth|tenth)s? of|le tiers|le quart|drittel|viertel|tercera parte|cuarta"
@@ -301,13 +295,6 @@ _BOUNDS = re.compile(r"least|most|plus|moins|menos|máximo|sumo|almeno|massimo|m
 _INSIDE = re.compile(r"\{([^{}]*)\}")
 _SET = re.compile(r"(?:\$\$?|\\[(\[])\s*(?:\\text[a-z]*\s*\{[^{}]*\}[\s:]*)+\Z")
 _OF_THE_ANSWER = re.compile(r"\b(?:of|than|from) (?:the |my |our )?(?:final |correct )?(?:answer|result)\b(?!s)")
-# Counterfactual: `would have found`, `had we`
-_UNREAL = re.compile(
-    r"\bused to be\b|\b(?:would|could|might) (?:\w+ )?(?:have|be) (?!to\b)\w+(?: \w+)?\W*$"
-    r"|^\W*(?:had|were) (?:\w+ ){1,3}"
-    r"|\bif (?:\w+ ){1,3}(?:were|had)\b"
-)
-_COUNTED_ON = re.compile(r"\b(?:would|could|might) (?:have|be)\W*$")
 # `not 18 but`: what follows is meant
 _CONTRASTS = re.compile(
     r"(?:\bnot\b|n['’]t\b|\bno\b|\bnon\b|\bnicht\b|\bpas\b|\bnão\b|\bне\b|\bniet\b|\bnie\b|\binte\b|\bkhông\b)\D{0,12}[\d$].*"
@@ -347,16 +334,11 @@ def strange_before(text: str, before: str, asked: Asked, is_value: bool) -> str:
     """
     if (denied := _NEGATED.search(before)) is not None:
         return denied[0]
-    lead = _lead(_SET.sub(lambda said: " ".join(["", *_INSIDE.findall(said[0])]), before))
+    if "\\text" in before:
+        before = _SET.sub(lambda said: " ".join(["", *_INSIDE.findall(said[0])]), before)
+    lead = _lead(before)
     if found := operated(lead, asked):
         return found
-    if _is_confirmed(lead):
-        return ""
-    if (unreal := _UNREAL.search(lead)) is not None and not _COUNTED_ON.search(lead):
-        return unreal[0].strip()
-    if lead.rstrip(" $*\\,(").removesuffix(" or").rstrip(" $*\\").endswith(text):
-        # it is said again
-        return ""
     if (part := _OF_THE_ANSWER.search(lead)) is not None and not asked.has("answer"):
         return part[0]
     if not _words(lead):
@@ -365,8 +347,11 @@ def strange_before(text: str, before: str, asked: Asked, is_value: bool) -> str:
             return above.strip()
         lead = above if asked.text and above[-1:] in "?？؟" else lead
     strange = _strange_lead(lead, asked, is_value)
+    said_again = lead.rstrip(" $*\\,(").removesuffix(" or").rstrip(" $*\\").endswith(text)
+    if not strange or said_again or _is_confirmed(lead):
+        return ""
     # set phrases are looked for only where a word is not understood
-    return strange and _strange_lead(_SAID_OF_ALL.sub(" ", lead), asked, is_value)
+    return _strange_lead(_SAID_OF_ALL.sub(" ", lead), asked, is_value)
 
 
 def _strange_lead(lead: str, asked: Asked, is_value: bool) -> str:
@@ -395,17 +380,11 @@ def operated(lead: str, asked: Asked) -> str:
     """The words right before an answer that operate on it or bound it: half of it, at least it."""
     found = _OPERATES_NEXT.search(lead, max(len(lead) - _LAST_WORDS, 0))
     if found is None:
-        digits = [at for at, sign in enumerate(lead) if sign.isdigit()]
-        found = _OPERATES_SOON.search(lead, digits[-1] if digits else 0)
+        found = _OPERATES_SOON.search(lead, max(map(lead.rfind, "0123456789")) + 1)
     if found is None or _LATER_CLAUSE.search(lead, found.end()) is not None:
         return ""
     stands_next = _STANDS_NEXT.fullmatch(lead, found.end()) is not None and not _BOUNDS.search(found[0])
     return found[0].strip() if stands_next or found[0].strip() not in asked.text else ""
-
-
-def excludes_others(before: str, behind: str) -> bool:
-    """Whether an answer is the only one that is not excluded: `except 7 there is none`."""
-    return _EXCEPTING.search(before.strip(" $x=")) is not None and _NO_OTHER_BEHIND.match(behind) is not None
 
 
 def _is_confirmed(lead: str) -> bool:
@@ -459,7 +438,7 @@ def _strange_clause(clause: str, asked: Asked, is_value: bool) -> str:
 def _fits(words: list[str], at: int, asked: Asked) -> bool:
     """Whether a word is understood where it stands."""
     word = words[at]
-    if word in SUPPOSES and (at == 0 or word != "falls"):
+    if word in SUPPOSES:
         return False
     if word in DENIES and (at or word not in _JOINS):
         # `the students not in the band`: of what the question speaks of, and before the verb
@@ -511,7 +490,7 @@ def _is_subject(words: list[str], strange: list[int], asked: Asked, is_value: bo
     """
     unknown = [words[at] for at in strange]
     if any(
-        (word in SUPPOSES and word != "falls") or denies(word) or word.startswith("fail") or asked.changes(word)
+        word in SUPPOSES or denies(word) or word.startswith("fail") or asked.changes(word)
         for word in unknown
     ):
         return False
@@ -547,6 +526,8 @@ def _strange_front(front: str, clause: str, asked: Asked) -> str:
     if not words:
         return ""
     supposed = words[0] in SUPPOSES
+    if supposed and not {"were", "had"}.isdisjoint(words):
+        return words[0]
     if IS_UNSPACED.search("".join(words)) is not None or (not asked.text and not supposed):
         return ""
     follows = _FOLLOWS.match(clause) is not None or not _JOINS.isdisjoint(_words(clause)[:1])
@@ -564,21 +545,11 @@ def _strange_front(front: str, clause: str, asked: Asked) -> str:
 
 # --- behind an answer
 
-_MORE = frozenset({"more", "less", "fewer"})
-_COMPLEMENTED: dict[str, Callable[[Sequence[str]], bool]] = {
-    "than": lambda said: any(word.lower() in _MORE or word.lower().endswith("er") for word in said),
-    "not": lambda said: bool(said) and VERBS.isdisjoint(word.lower() for word in said),
-    **dict.fromkeys(("st", "nd", "rd", "th", "square", "cubic"), lambda said: not said),
-}
 _WORDS_AND_NUMBERS = re.compile(rf"\d[\d.,:]*|{WORDS.pattern}")
 _OWN_FORMULA = re.compile(r"(?:[^$\n]|\n(?!\n)){0,120}?(?P<close>\$\$?|\\[)\]])")
-_ADDS_MORE = re.compile(
-    r"\W*(?:and|plus|und|et|y|e|и)\s+(?:a|an|one|two|three|half|ein|un|une|uno|una|\d)\b", re.IGNORECASE
-)
 # `, not 400`
-_DENIES_ANOTHER = re.compile(
-    r"[,，;；(（]\s*(?:and |und |y |et |而)?(?:not|nicht|no|pas|non|не|不是|ではなく)\s*\$?[-−]?\d", re.IGNORECASE
-)
+_DENIES_ANOTHER = re.compile(r"[,，;；(（]\s*(?:and |und |y |et |而)?(?:不是|ではなく|(?P<word>[^\W\d]+))\s*\$?[-−]?\d")
+_COMPLEMENTED = frozenset({"than", "not", "st", "nd", "rd", "th", "square", "cubic"})
 # A suffix that a number takes: `8'dir`
 _SUFFIX = re.compile(r"\A['’]\w{1,5}")
 _MOST_REMARKED, _MOST_SIGNS, _AFTER = 12, 36, 400
@@ -616,7 +587,7 @@ def strange_behind(text: str, behind: str, asked: Asked, is_value: bool) -> str:
     stop = None if begins else SENTENCE_END.search(words)
     end = 0 if begins else len(words) if stop is None else stop.end()
     first, rest = words[:end], words[end:]
-    if first[-1:] in "?？؟" and first and _CONFIRMED.match(rest) is None:
+    if first and first[-1] in "?？؟" and _CONFIRMED.match(rest) is None:
         return "?"
     if text in words:
         # said again, it is confirmed
@@ -655,7 +626,8 @@ def _taken_back_later(rest: str, asked: Asked) -> str:
 
 def _strange(sentence: str, asked: Asked) -> str:
     """The first word of an answer's sentence behind it that is not understood; empty where all are."""
-    if _DENIES_ANOTHER.match(sentence):
+    another = _DENIES_ANOTHER.match(sentence)
+    if another is not None and (another["word"] is None or another["word"] in DENIES):
         return ""
     sentence = (
         FORMULA.sub(" ", _SUFFIX.sub("", sentence).replace("i.e.", "ie").replace("e.g.", "eg"))
@@ -663,9 +635,7 @@ def _strange(sentence: str, asked: Asked) -> str:
         .replace("left over", "left")
         .replace("no total", "total")
     )
-    if _ADDS_MORE.match(sentence):
-        return sentence.split()[0]
-    said = [found for found in _WORDS_AND_NUMBERS.finditer(sentence) if not _is_invisible(found[0])]
+    said = [found for found in _WORDS_AND_NUMBERS.finditer(sentence)]
     words = [found[0].lower() for found in said]
     for place, (found, word) in enumerate(zip(said, words, strict=True)):
         rest = words[place + 1 :]
@@ -675,8 +645,7 @@ def _strange(sentence: str, asked: Asked) -> str:
                 return sentence[found.start() :] if place else ""
         elif word in _COMPLEMENTED:
             # `more than James`, `not in the team`, `18th floor`: what they speak of must be the question's
-            understood = _COMPLEMENTED[word](words[:place]) and _is_of_question(rest, asked)
-            return "" if understood else found[0]
+            return "" if _is_led(word, words[:place]) and _is_of_question(rest, asked) else found[0]
         elif (word in OPENS or (_is_step(word) and sentence[: found.start()].rstrip()[-1:] == ",")) and not (
             word == "over" and rest and rest[0][0].isdigit()
         ):
@@ -707,6 +676,20 @@ _SAYS_SO = (
     が答えです が答え 이 가 답이다 답입니다 就是答案 即为所求 为所求 是答案 即答案 为答案 为正确答案 ครับ ค่ะ"""
     )
 )
+
+
+def _is_led(word: str, said: Sequence[str]) -> bool:
+    """Whether the words before `than`, `not` or an ending of a number let it stand there."""
+    if word == "than":
+        return any(one in ("more", "less") or one.endswith("er") for one in said)
+    return bool(said) and VERBS.isdisjoint(said) if word == "not" else not said
+
+
+def _is_of_question(words: Sequence[str], asked: Asked) -> bool:
+    """Whether words speak of what the question speaks of, and of no answer."""
+    return any(asked.says(word) or asked.counts(word) for word in words) and not any(
+        _OF_ANSWER.search(word) or word in ("correct", "right", "true", "wrong") or word.endswith("ly") for word in words
+    )
 
 
 def _is_step(word: str) -> bool:
@@ -742,16 +725,6 @@ def _adverse(words: Sequence[str], asked: Asked, *, known: bool = False) -> str:
     return ""
 
 
-def _is_invisible(word: str) -> bool:
-    """Half a pair, a null, a mark of the byte order: nobody reads them."""
-    return all(unicodedata.category(sign)[0] == "C" for sign in word)
-
-
-def _is_of_question(words: Sequence[str], asked: Asked) -> bool:
-    """Whether words speak of what the question speaks of, and of no answer."""
-    return any(asked.says(word) or asked.counts(word) for word in words) and not any(map(_OF_ANSWER.search, words))
-
-
 def _is_noun(word: str) -> bool:
     """Whether a single word may be the noun that a value counts, where no question tells: a plural, not a scale."""
     if _COUNTED_UNSPACED.fullmatch(word) is not None:
@@ -769,6 +742,7 @@ def turned(text: str, before: str, behind: str, asked: Asked) -> str:
         asked: what the question lets stand beside it.
     """
     is_value = _IS_VALUE.search(text) is not None
-    if excludes_others(before, behind):
+    if _EXCEPTING.search(before[-_LAST_WORDS:].strip(" $x=")) is not None and _NO_OTHER.search(behind[:_LAST_WORDS]):
+        # all others are excluded: `except 7 there is none`
         return ""
     return strange_before(text, before, asked, is_value) or strange_behind(text, behind, asked, is_value)
