@@ -28,7 +28,7 @@ def _set(words: str) -> frozenset[str]:
 _ANSWERS = _set(
     """answer answers final result value values number numbers total sum solution solutions correct right required
     desired needed actual corrected unique only just exactly exact altogether overall remaining left different
-    distinct possible minimum maximum option choice letter form conclusion score analysis best guess certain
+    distinct possible minimum maximum option choice letter old over form conclusion score analysis best guess certain
     problem question step part method even odd product produkt produit producto
     produto prodotto произведение сума
     antwort ergebnis wert lösung summe anzahl gesamt insgesamt richtig korrekt exakt genau endgültige gesuchte
@@ -52,7 +52,7 @@ _JOINING = _set(
     el los las es son se hay tiene tenemos obtiene obtenemos igual al
     o os as um uma é são há tem temos ao na no
     lo gli una è si ha abbiamo otteniamo uguale vale
-    и на у в е это равен равна равно равны составляет имеет получаем получим таким образом
+    и на у в е есть это равен равна равно равны составляет имеет получаем получим таким образом
     olur olarak bulunur eder göre buna bu là bằng có tất cả cuối cùng adalah yaitu dengan demikian
     jest to wynosi równa się is er zijn bedraagt gelijk aan het är blir lika med det
     هو هي يساوي تساوي فإن है हैं होगा होगी होता होते आता 이다 입니다 이에요 된다 모두 결국
@@ -68,7 +68,7 @@ _GETS = _set(
 # Words that say that an answer follows
 SO = _set(
     """so therefore thus hence consequently whence daher damit somit also folglich donc ainsi d'où finalement luego
-    entonces por tanto así assim portanto logo quindi dunque perciò следовательно поэтому значит итак sonuçta nedenle
+    entonces por tanto así assim portanto logo quindi dunque perciò следовательно следователно поэтому значит итак sonuçta nedenle
     vậy do đó jadi maka zatem więc dus daarom derfor alltså därför إذن لذلك अतः इसलिए 따라서 그러므로 즉 тому отже tedy
     proto takže άρα επομένως بنابراین پس prin urmare deci tehát így siis joten altså dakle stoga לכן সুতরাং
     kwa hiyo samakatuwid"""
@@ -76,7 +76,7 @@ SO = _set(
 # Words that begin a part of a sentence which says why, where or when
 OPENS = _set(
     """because since as which where so when if thus therefore hence and giving making after before by with in on at for
-    from of to or per ie eg that using due given while during among between within across throughout until who whose
+    from of to or per ie eg using due given while during among between within across throughout until who whose
     into than including over oder weil da denn wobei und für von mit nach durch ou car puisque donc où pour comme dont de et
     par avec après porque pues ya donde para con y o perché poiché dove pois com onde per e так где для по после çünkü
     için vì nên để karena untuk bo gdyż want omdat namely nämlich savoir saber incluindo como wie как 分别是 分别为 即"""
@@ -629,13 +629,8 @@ def _strange(sentence: str, asked: Asked) -> str:
     another = _DENIES_ANOTHER.match(sentence)
     if another is not None and (another["word"] is None or another["word"] in DENIES):
         return ""
-    sentence = (
-        FORMULA.sub(" ", _SUFFIX.sub("", sentence).replace("i.e.", "ie").replace("e.g.", "eg"))
-        .replace("years old", "years")
-        .replace("left over", "left")
-        .replace("no total", "total")
-    )
-    said = [found for found in _WORDS_AND_NUMBERS.finditer(sentence)]
+    sentence = FORMULA.sub(" ", _SUFFIX.sub("", sentence).replace("i.e.", "ie").replace("e.g.", "eg"))
+    said = list(_WORDS_AND_NUMBERS.finditer(sentence))
     words = [found[0].lower() for found in said]
     for place, (found, word) in enumerate(zip(said, words, strict=True)):
         rest = words[place + 1 :]

@@ -533,7 +533,7 @@ def _sentence(text: str, question: Question) -> tuple[str, str, str] | None:
         not (led or followed)
         or not _NO_FORMULA.isdisjoint(before.rstrip(" :") + behind)
         or (len(values) > 1 and {"and", "or"}.issuperset(WORDS.findall(plain[values[0].end() : values[-1].start()])))
-        or not all(_may_be_said(word, question, asked) for word in (*_without_deed(led), *followed))
+        or not all(_may_be_said(word, question, asked) for word in (*_without_deed(led, asked), *followed))
         or any(asked.counts(word) and not asked.says(word) and word not in JOINING for word in led)
         or _is_changed(before, behind, followed, asked)
     ):
@@ -541,9 +541,10 @@ def _sentence(text: str, question: Question) -> tuple[str, str, str] | None:
     return before, value, behind
 
 
-def _without_deed(led: list[str]) -> list[str]:
+def _without_deed(led: list[str], asked: Asked) -> list[str]:
     """The words before a value without what somebody does to it: `she takes`."""
-    deed = len(led) == 2 and led[0] in ("he", "she", "it") and led[1].endswith("s") and not operates(led[1])
+    who = len(led) == 2 and (led[0] in ("he", "she", "it") or led[0] in asked.names)
+    deed = who and led[1].endswith("s") and not operates(led[1])
     return led[:1] if deed else led
 
 
