@@ -318,7 +318,6 @@ _ATTRIBUTES = frozenset(
 _MOST_ELEMENTS, _MOST_REMOVED, _WITHIN = 64, 16, 20_000
 _NEAR, _LINE, _GROUPED = 240, 100, 600
 _ENDING = " \t\r\n$*_`)]}.\\"
-_LOWER = frozenset("abcdefghijklmnopqrstuvwxyz")
 
 
 def _said(text: str, marks: tuple[str, ...] = ("\\boxed", "\\fbox")) -> str:
@@ -510,14 +509,9 @@ _VALUE_SIGNS = re.compile(r"[\s$*\\()\[\].,;!{}]")
 
 # Words that say nothing but that the answer follows, wherever they stand
 _PLAIN_LEADS = frozenset(
-    """the a is are answer answers final therefore thus so hence result value number total sum of we get have obtain
-    that this correct solution solutions""".split()  # noqa: SIM905
+    """the a is are answer answers final result value number total sum of we get have obtain that this correct solution
+    solutions so therefore thus hence""".split()  # noqa: SIM905
 )
-
-
-def needs_reading(near: str) -> bool:
-    """Whether the sentence before a box has words of which it is not plain that they only lead to it."""
-    return not _PLAIN_LEADS.issuperset(near.lower().replace(":", " ").replace(",", " ").split())
 
 
 def is_taken_back(text: str, start: int, end: int, inside: str) -> bool:
@@ -615,15 +609,13 @@ def _ends_a_sentence(near: str) -> bool:
     if near[-1:] in "=[(" and (opened := _OPENED.search(near, max(len(near) - 16, 0))) is not None:
         near = near[: opened.start()].rstrip(" $\n")
     begun = max(near.rfind("\n"), near.rfind(". ")) + 1
-    near = near[begun:]
-    last = near[-2:]
-    if not last:
-        return True
-    if last[-1] in ":\n":
-        last = near[-3:-1]
-    if not _LOWER.issuperset(last) or "\\" in near[-20:]:
-        return False
-    return (is_whole or begun > 0) and not needs_reading(near)
+    words = near[begun:].lower().replace(":", " ").replace(",", " ").split()
+    at = next((at for at, word in enumerate(reversed(words)) if word not in _PLAIN_LEADS or word in _SO), len(words))
+    # what stands before `so` and plain words is a step, and need not be read
+    return words[-at - 1] in _SO if at < len(words) else is_whole or begun > 0
+
+
+_SO = frozenset({"so", "therefore", "thus", "hence"})
 
 
 def _signed(text: str, box: Box) -> str:

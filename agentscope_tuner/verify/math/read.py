@@ -543,7 +543,7 @@ def _sentence(text: str, question: Question) -> tuple[str, str, str] | None:
 
 def _without_deed(led: list[str], asked: Asked) -> list[str]:
     """The words before a value without what somebody does to it: `she takes`."""
-    who = len(led) == 2 and (led[0] in ("he", "she", "it") or led[0] in asked.names)
+    who = len(led) == 2 and (led[0] in ("he", "she", "it") or asked.has(led[0]))
     deed = who and led[1].endswith("s") and not operates(led[1])
     return led[:1] if deed else led
 
