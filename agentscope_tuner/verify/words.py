@@ -29,73 +29,71 @@ _ANSWERS = _set(
     """answer answers final result value values number numbers total sum solution solutions correct right required
     desired needed actual corrected unique only just exactly exact altogether overall remaining left different
     distinct possible minimum maximum option choice letter old over form conclusion score analysis best guess certain
-    problem question step part method even odd product produkt produit producto
-    produto prodotto произведение сума
+    problem question step part method even odd product produkt produit producto produto prodotto произведение сума
     antwort ergebnis wert lösung summe anzahl gesamt insgesamt richtig korrekt exakt genau endgültige gesuchte
-    réponse résultat valeur somme nombre bonne correcte finale exactement respuesta resultado valor suma total correcta
-    exactamente resposta soma número exatamente risposta risultato valore somma numero corretta esattamente
-    ответ результат значение сумма число верный правильный ровно окончательный всего итого
-    cevap cevabı cevaptır sonuç sonucu toplam toplamı değeri doğru đáp án kết quả giá trị tổng cộng
-    jawaban jawabannya hasilnya nilai odpowiedź wynik wartość antwoord uitkomst totaal svaret svar summan värdet
-    الجواب الإجابة النتيجة قيمة الصحيح النهائية उत्तर मान सही अंतिम कुल 정답은 답은 정답 답 총 값은 최종
-    odpověď výsledek hodnota počet відповідь значення кількість απάντηση σύνολο پاسخ جواب răspunsul valoarea
-    válasz összege értéke vastaus arvo summa отговорът broj odgovor vrijednost התשובה הוא উত্তর jibu sagot"""
+    réponse résultat valeur somme nombre bonne correcte finale exactement respuesta resultado valor suma total
+    correcta exactamente resposta soma número exatamente risposta risultato valore somma numero corretta esattamente
+    ответ результат значение сумма число верный правильный ровно окончательный всего итого cevap cevabı cevaptır
+    sonuç sonucu toplam toplamı değeri doğru đáp án kết quả giá trị tổng cộng jawaban jawabannya hasilnya nilai
+    odpowiedź wynik wartość antwoord uitkomst totaal svaret svar summan värdet الجواب الإجابة النتيجة قيمة الصحيح
+    النهائية उत्तर मान सही अंतिम कुल 정답은 답은 정답 답 총 값은 최종 odpověď výsledek hodnota počet відповідь
+    значення кількість απάντηση σύνολο پاسخ جواب răspunsul valoarea válasz összege értéke vastaus arvo summa
+    отговорът broj odgovor vrijednost התשובה הוא উত্তর jibu sagot"""
 )
 # Articles, pronouns, auxiliaries, adverbs of order; the verbs by which a result is got
 _JOINING = _set(
     """the a an this that these those it its he him his she her they them their we us our you your i my me there here
-    who whom whose what all both any each every no-one everyone more times is are was were be been being am do does did
-    have has had having can could will would should must may shall let let's lets now still also finally indeed already
-    again ones other others okay ok
-    das der die den dem des ein eine eines einen im zu ist sind war es wir man nun
-    la le les l un une au du en ce cette est sont vaut il elle y nous on obtient obtenons trouve égal égale à
-    el los las es son se hay tiene tenemos obtiene obtenemos igual al
-    o os as um uma é são há tem temos ao na no
-    lo gli una è si ha abbiamo otteniamo uguale vale
-    и на у в е есть это равен равна равно равны составляет имеет получаем получим таким образом
-    olur olarak bulunur eder göre buna bu là bằng có tất cả cuối cùng adalah yaitu dengan demikian
-    jest to wynosi równa się is er zijn bedraagt gelijk aan het är blir lika med det
-    هو هي يساوي تساوي فإن है हैं होगा होगी होता होते आता 이다 입니다 이에요 된다 모두 결국
-    je jsou činí má máme rovná є дорівнює маємо η είναι το ο οι τα ισούται برابر با است este sunt az on ovat je lig
-    היא הוא হলো ni ang ay"""
+    who whom whose what all both any each every no-one everyone more times is are was were be been being am do does
+    did have has had having can could will would should must may shall let let's lets now still also finally indeed
+    already again ones other others okay ok das der die den dem des ein eine eines einen im zu ist sind war es wir
+    man nun la le les l un une au du en ce cette est sont vaut il elle y nous on obtient obtenons trouve égal égale à
+    el los las es son se hay tiene tenemos obtiene obtenemos igual al o os as um uma é são há tem temos ao na no lo
+    gli una è si ha abbiamo otteniamo uguale vale и на у в е есть это равен равна равно равны составляет имеет
+    получаем получим таким образом olur olarak bulunur eder göre buna bu là bằng có tất cả cuối cùng adalah yaitu
+    dengan demikian jest to wynosi równa się is er zijn bedraagt gelijk aan het är blir lika med det هو هي يساوي
+    تساوي فإن है हैं होगा होगी होता होते आता 이다 입니다 이에요 된다 모두 결국 je jsou činí má máme rovná є дорівнює
+    маємо η είναι το ο οι τα ισούται برابر با است este sunt az on ovat je lig היא הוא হলো ni ang ay"""
 )
 # Verbs by which a result is got, and what goes with them
 _GETS = _set(
-    """get gets got give gives gave given yield yields obtain obtains obtained find finds found make makes made take takes
-    took need needs come comes came become becomes equal equals know see conclude means leaving leaves follows end ends
-    up out arrive arrives corresponds matches agrees brings shown based above back donne gibt erhalten erhält lautet beträgt ergibt gleich"""
+    """get gets got give gives gave given yield yields obtain obtains obtained find finds found make makes made take
+    takes took need needs come comes came become becomes equal equals know see conclude means leaving leaves follows
+    end ends up out arrive arrives corresponds matches agrees brings shown based above back donne gibt erhalten
+    erhält lautet beträgt ergibt gleich"""
 )
 # Words that say that an answer follows
 SO = _set(
     """so therefore thus hence consequently whence daher damit somit also folglich donc ainsi d'où finalement luego
-    entonces por tanto así assim portanto logo quindi dunque perciò следовательно следователно поэтому значит итак sonuçta nedenle
-    vậy do đó jadi maka zatem więc dus daarom derfor alltså därför إذن لذلك अतः इसलिए 따라서 그러므로 즉 тому отже tedy
-    proto takže άρα επομένως بنابراین پس prin urmare deci tehát így siis joten altså dakle stoga לכן সুতরাং
-    kwa hiyo samakatuwid"""
+    entonces por tanto así assim portanto logo quindi dunque perciò следовательно следователно поэтому значит итак
+    sonuçta nedenle vậy do đó jadi maka zatem więc dus daarom derfor alltså därför إذن لذلك अतः इसलिए 따라서 그러므로
+    즉 тому отже tedy proto takže άρα επομένως بنابراین پس prin urmare deci tehát így siis joten altså dakle stoga
+    לכן সুতরাং kwa hiyo samakatuwid"""
 )
 # Words that begin a part of a sentence which says why, where or when
 OPENS = _set(
-    """because since as which where so when if thus therefore hence and giving making after before by with in on at for
-    from of to or per ie eg using due given while during among between within across throughout until who whose
-    into than including over oder weil da denn wobei und für von mit nach durch ou car puisque donc où pour comme dont de et
-    par avec après porque pues ya donde para con y o perché poiché dove pois com onde per e так где для по после çünkü
-    için vì nên để karena untuk bo gdyż want omdat namely nämlich savoir saber incluindo como wie как 分别是 分别为 即"""
+    """because since as which where so when if thus therefore hence and giving making after before by with in on at
+    for from of to or per ie eg using due given while during among between within across throughout until who whose
+    into than including over oder weil da denn wobei und für von mit nach durch ou car puisque donc où pour comme
+    dont de et par avec après porque pues ya donde para con y o perché poiché dove pois com onde per e так где для по
+    после çünkü için vì nên để karena untuk bo gdyż want omdat namely nämlich savoir saber incluindo como wie как
+    分别是 分别为 即"""
 )
 REASONS = _set(
-    """como puesto because due since weil da denn car puisque porque pues perché poiché pois потому çünkü vì karena bo
-    gdyż omdat"""
+    """como puesto because due since weil da denn car puisque porque pues perché poiché pois потому çünkü vì karena
+    bo gdyż omdat"""
 )
 # How a step begins: what it works with need not be understood
 _STEPS = _set("by from via after with since because through durch nach mit en por con par avec après com per по po")
 SUPPOSES = _set(
     """if whether suppose supposing assume assuming unless pretend imagine otherwise though although wenn ob
-    angenommen si suponiendo supposons se sia supondo если ли eğer nếu giả jika kalau jeśli als indien om ifall إذا لو
-    अगर यदि क्या 만약 만일 acaba liệu هل"""
+    angenommen si suponiendo supposons se sia supondo если ли eğer nếu giả jika kalau jeśli als indien om ifall إذا
+    لو अगर यदि क्या 만약 만일 acaba liệu هل"""
 )
 DENIES = _set(
-    """není nejsou nije δεν ei pole nu not no never non none nor neither cannot nothing nobody without nicht kein keine keinen nie niemals pas point
-    jamais ne ningún ninguno nunca jamás não nem mai нет не ни никогда değil asla không chưa chẳng bukan tidak nie niet
-    geen inte aldrig ikke לא ليس لا नहीं 아니라 아니 아닌 ไม่ except but besides"""
+    """není nejsou nije δεν ei pole nu not no never non none nor neither cannot nothing nobody without nicht kein
+    keine keinen nie niemals pas point jamais ne ningún ninguno nunca jamás não nem mai нет не ни никогда değil asla
+    không chưa chẳng bukan tidak nie niet geen inte aldrig ikke לא ليس لا नहीं 아니라 아니 아닌 ไม่ except but
+    besides"""
 )
 
 
@@ -124,10 +122,10 @@ SHIFTS = _set(
 # Prepositions right before a value that say nothing: the word before them must be understood
 _HANGS = _set("of to by at de von di del da do van i từ in on for as per a")
 VERBS = _set(
-    """is are was were equals equal costs cost gives gets makes became becomes comes reads ist sind war waren hat haben beträgt
-    ergibt kostet est sont était a ont vaut possède coûte es son era tiene tienen hay cuesta vale é são tem há custa è ha
-    hanno costa равен равна равно равны составляет имеет bằng là adalah jest ma wynosi är har heeft है हैं olur has have
-    had"""
+    """is are was were equals equal costs cost gives gets makes became becomes comes reads ist sind war waren hat
+    haben beträgt ergibt kostet est sont était a ont vaut possède coûte es son era tiene tienen hay cuesta vale é são
+    tem há custa è ha hanno costa равен равна равно равны составляет имеет bằng là adalah jest ma wynosi är har heeft
+    है हैं olur has have had"""
 )
 
 # --- signs and sentences
@@ -257,34 +255,27 @@ _EXCEPTING = re.compile(r"(?:except|other\s+than|anything\s+but|rather\s+than|di
 _NO_OTHER = re.compile(r"\b(?:no|none|nothing|nobody|cannot|not|never)\b|n['’]t\b|没有|无|不", re.IGNORECASE)
 # An operation on the answer, in lower case: with no digit between it and the answer, and as the last words before it
 _OPERATES_SOON = re.compile(
-    r"(?:\b(?:(?:a|one|two) (?:third|quarter|fifth|tenth)s? of|le tiers|le quart|drittel|viertel|tercera parte|cuarta"
-    r" parte"
-    r"|un terzo|un quarto|terça parte|треть|четверть|üçte|phần ba|sepertiga"
-    r"|half(?!-)|twice|double|triple|thrice|tenfold|hälfte|doppelte?|dreifache|moitié|doble|mitad|triplo|metade|dobro"
-    r"|metà|doppio|половин\w*|удвоенн\w*|вдвое|в \w+ раза? (?:больше|меньше)|yarısı|iki katı)\b(?=\D*$)"
-    r"|(?:[2-9两二三]\s?倍|半分|一半|之半|절반|[두세] ?배|نصف|ضعف|आधा|दोगुना)(?=\D*$))"
+    r"(?:\b(?:(?:a|one|two) (?:third|quarter|fifth|tenth)s? of|half(?!-)|twice|double|triple|thrice|tenfold|le tiers"
+    r"|le quart|drittel|viertel|hälfte|doppelte?|dreifache|(?:tercera|cuarta) parte|moitié|doble|mitad|un terzo"
+    r"|un quarto|metà|doppio|terça parte|triplo|metade|dobro|треть|четверть|половин\w*|удвоенн\w*|вдвое"
+    r"|в \w+ раза? (?:больше|меньше)|üçte|yarısı|iki katı|phần ba|sepertiga)\b|(?:[2-9两二三]\s?倍|半分|一半|之半"
+    r"|절반|[두세] ?배|نصف|ضعف|आधा|दोगुना))(?=\D*$)"
 )
 _OPERATES_NEXT = re.compile(
-    r"(?:(?:\b(?:(?:at|the) (?:least|most)|(?:more|less|greater|fewer|larger|smaller|bigger|higher|lower) than"
-    r"|(?:strictly )?(?:above|below|exceeds?|exceeding|beyond)|between \S{1,12} and|no (?:more|less|fewer|greater) than"
-    r"|(?:successor|predecessor|multiple|divisor|factor) of|rul(?:e|es|ed|ing) out|not this (?:one)?|not the case that we (?:get|have)"
-    r"|unequal to|ungleich"
-    r"|mindestens|höchstens|(?:mehr|weniger|größer|kleiner) als|tout sauf|(?:au )?(?:plus|moins) (?:de|que)"
-    r"|au (?:plus|moins)"
-    r"|(?:al|por lo) menos|como máximo|a lo sumo|(?:más|menos|mayor|menor) (?:de|que)|pelo menos|no máximo|(?:mais"
-    r"|maior) (?:de|que)"
-    r"|almeno|al massimo|(?:più|meno) di|(?:не )?(?:больше|меньше|более|менее)(?: чем)?|en (?:az|fazla)|ít nhất"
-    r"|nhiều nhất"
-    r"|paling (?:sedikit|banyak)|lebih dari|co (?:najmniej|najwyżej)|meer dan|minder dan|ten minste|hoogstens)\W*$)"
-    r"|(?:超过|大于|小于|至多|至少|不到|多于|少于|低于|高于|不足|最多(?:是|为)?|最少(?:是|为)?|少なくとも|高々|적어도"
-    r"|많아야|कम से कम)\W*$)"
-    r"|(?:\b(?:minus|negative|moins|menos|meno|eksi|âm|negativ|moinsième|минус|отрицательное|(?:one|1) over"
-    r"|(?:root|square|cube|power|factorial|opposite|negation|reciprocal|inverse|logarithm|log|sine|cosine|tangent|complement)"
-    r" of(?: the)?|quadratwurzel (?:aus|von)|wurzel (?:aus|von)|kehrwert von|racine(?: carrée)? de|inverse de"
-    r"|opposé de|carré de"
-    r"|raíz(?: cuadrada)? de|opuesto de|inverso de|cuadrado de|raiz(?: quadrada)? de|radice(?: quadrata)? di"
-    r"|opposto di|корень из"
-    r"|tersi|căn bậc hai của)|负|負|マイナス|ルート|마이너스|음수|루트|根号|سالب|ऋण|ลบ)\W*$"
+    r"(?:\b(?:(?:at|the) (?:least|most)|(?:more|less|greater|fewer|larger|smaller|bigger|higher|lower) than"
+    r"|(?:strictly )?(?:above|below|exceeds?|exceeding|beyond)|between \S{1,12} and|unequal to|rul(?:e|es|ed|ing) out"
+    r"|not this (?:one)?|not the case that we (?:get|have)|minus|negative|(?:one|1) over|(?:successor|predecessor"
+    r"|multiple|divisor|factor|root|square|cube|power|factorial|opposite|negation|reciprocal|inverse|logarithm|log"
+    r"|sine|cosine|tangent|complement) of(?: the)?|ungleich|mindestens|höchstens|(?:mehr|weniger|größer|kleiner) als"
+    r"|negativ|(?:quadrat)?wurzel (?:aus|von)|kehrwert von|tout sauf|(?:au )?(?:plus|moins)(?: de| que)?"
+    r"|racine(?: carrée)? de|inverse de|opposé de|carré de|moinsième|(?:al|por lo) menos|como máximo|a lo sumo|(?:más"
+    r"|menos|mayor|menor) (?:de|que)|menos|raíz(?: cuadrada)? de|opuesto de|inverso de|cuadrado de|pelo menos"
+    r"|no máximo|(?:mais|maior) (?:de|que)|raiz(?: quadrada)? de|almeno|al massimo|(?:più|meno) di|meno"
+    r"|radice(?: quadrata)? di|opposto di|(?:не )?(?:больше|меньше|более|менее)(?: чем)?|минус|отрицательное"
+    r"|корень из|en (?:az|fazla)|eksi|tersi|ít nhất|nhiều nhất|âm|căn bậc hai của|paling (?:sedikit|banyak)"
+    r"|lebih dari|co (?:najmniej|najwyżej)|meer dan|minder dan|ten minste|hoogstens)|超过|大于|小于|至多|至少|不到"
+    r"|多于|少于|低于|高于|不足|最[多少](?:是|为)?|少なくとも|高々|적어도|많아야|कम से कम|负|負|マイナス|ルート"
+    r"|마이너스|음수|루트|根号|سالب|ऋण|ลบ)\W*$"
 )
 # Behind a step that is over: `since there is no half shelf, we need`
 _LATER_CLAUSE = re.compile(r",(?:\s+[^\W\d_]+){2}")
@@ -489,10 +480,7 @@ def _is_subject(words: list[str], strange: list[int], asked: Asked, is_value: bo
         chained: whether a formula goes on into the answer, so that the words name what it begins with.
     """
     unknown = [words[at] for at in strange]
-    if any(
-        word in SUPPOSES or denies(word) or word.startswith("fail") or asked.changes(word)
-        for word in unknown
-    ):
+    if any(word in SUPPOSES or denies(word) or word.startswith("fail") or asked.changes(word) for word in unknown):
         return False
     if IS_UNSPACED.search(words[-1]) is not None or IS_HANGUL.search(words[-1]) is not None:
         turns = (is_value and any(map(_TURNS_UNSPACED.search, words))) or any("答" in word for word in unknown)
@@ -506,10 +494,10 @@ def _is_subject(words: list[str], strange: list[int], asked: Asked, is_value: bo
     before_verb = bool(verbs) and (strange[-1] < verbs[-1] or words[0] in _STEPS or (verbs[0] == 1 and words[0] in SO))
     if not is_value or chained or _is_step(words[0]):
         return True
-    named = [at for at, word in enumerate(words) if _OF_ANSWER.search(word) and word not in ("that", "these", "those")]
-    if named:
+    sought = [at for at, word in enumerate(words) if _OF_ANSWER.search(word) and word not in ("that", "these", "those")]
+    if sought:
         # `the value of the expression is`: of what it is the value
-        return before_verb and named[0] < strange[0]
+        return before_verb and sought[0] < strange[0]
     led = before_verb or strange[-1] < len(words) - 1 or not _DETERMINERS.isdisjoint(words[-2:-1])
     return led and (asked.tells or not asked.text or len(words) > _FEW)
 
@@ -666,9 +654,10 @@ _SAYS_SO = (
     _ANSWERS
     | _JOINING
     | _set(
-        """respectively attained done hope help helps thank thanks yes check checks checked verified confirmed q e d war zeigen zu км ч м кг руб см unique 個 個です 通り 通りである 通りです 本 人 枚 つ 匹 円
-    度 点 個になります 個である 組 種類 개 명 가지 마리 권 원 번 个 只 条 种 名 元 米 次 岁 である です だ であります となる になる
-    が答えです が答え 이 가 답이다 답입니다 就是答案 即为所求 为所求 是答案 即答案 为答案 为正确答案 ครับ ค่ะ"""
+        """respectively attained done hope help helps thank thanks yes check checks checked verified confirmed q e d
+        war zeigen zu км ч м кг руб см unique 個 個です 通り 通りである 通りです 本 人 枚 つ 匹 円 度 点 個になります
+        個である 組 種類 개 명 가지 마리 권 원 번 个 只 条 种 名 元 米 次 岁 である です だ であります となる になる
+        が答えです が答え 이 가 답이다 답입니다 就是答案 即为所求 为所求 是答案 即答案 为答案 为正确答案 ครับ ค่ะ"""
     )
 )
 
@@ -683,7 +672,8 @@ def _is_led(word: str, said: Sequence[str]) -> bool:
 def _is_of_question(words: Sequence[str], asked: Asked) -> bool:
     """Whether words speak of what the question speaks of, and of no answer."""
     return any(asked.says(word) or asked.counts(word) for word in words) and not any(
-        _OF_ANSWER.search(word) or word in ("correct", "right", "true", "wrong") or word.endswith("ly") for word in words
+        _OF_ANSWER.search(word) or word in ("correct", "right", "true", "wrong") or word.endswith("ly")
+        for word in words
     )
 
 
