@@ -26,6 +26,7 @@ from agentscope_tuner.verify.labels import (
     stated_again,
     statement_at,
 )
+from agentscope_tuner.verify.words import CLOSING, CONFIRMED, IS_VALUE
 
 _MACRO = "\\boxed"
 # An escaped character is skipped as a whole: so `\{` opens nothing, and `\\}` (a line break, then a brace) closes.
@@ -457,18 +458,13 @@ def _in_box(text: str) -> Found | None:
 
 _BEFORE, _AFTER = 40, 400
 _SPACES = re.compile(r"\s+")
-_CLOSING = re.compile(r"(?:[\s$*_`)\]}”\"]|\\[)\],;:! ])*")
-_STOPS = re.compile(r"(?:[\s$*_`)\]}”\".,;:!?。，；：！？…—–-]|\\[)\],;:! ])*")
 # A word right before an answer that denies it; `no number except \boxed{7}` confirms it
 _DENIED = re.compile(
     r"(?:\b(?:not|never|cannot|nicht|niemals|pas|jamais|nunca|não|mai|не|niet|nie|inte|bukan)|n['’]t"
     r"|不是|不为|不等于|并非|绝非|而非)(?: (?:be|equal(?:s|\ to)?))?[\s$*_`:：([{\\-]*\Z",
     re.IGNORECASE,
 )
-_CONFIRMED = re.compile(r"[?？\s$*)]*(?:yes|yep|correct|right|indeed|是的|对|没错|正确)", re.IGNORECASE)
-# Marks of a value. Text may rightly call a letter, a yes or a name wrong, as in `the wrong step is \boxed{B}`, so only
-# values are checked for such text
-_IS_VALUE = re.compile(r"\d|\\(?:pi|infty|frac|sqrt)")
+_STOPS = re.compile(r"(?:[\s$*_`)\]}”\".,;:!?。，；：！？…—–-]|\\[)\],;:! ])*")
 _WRONG = (
     r"(?:wrong|incorrect|mistaken|a\s+mistake|an\s+error|erroneous|nonsense"
     r"|not\s+(?:the\s+)?(?:final\s+|actual\s+|real\s+)?(?:right|correct|answer)(?:\s+(?:answer|one|value))?)"
@@ -530,20 +526,20 @@ def is_taken_back(text: str, start: int, end: int, inside: str) -> bool:
     behind = text[end : end + _AFTER]
     # Most outputs end with the box, so the substitution is skipped for them
     behind = _SPACES.sub(" ", behind) if behind.strip(_ENDING) else ""
-    if _IS_VALUE.search(inside) is None:
+    if IS_VALUE.search(inside) is None:
         return behind != "" and _is_asked(_words_behind(behind))
     return behind != "" and _is_corrected(_words_behind(behind), text[end:], inside)
 
 
 def _words_behind(behind: str) -> str:
-    at = _CLOSING.match(behind)
+    at = CLOSING.match(behind)
     assert at is not None
     return behind[at.end() :]
 
 
 def _is_asked(words: str) -> bool:
     """Whether a question mark stands behind the box, and no confirmation behind the mark."""
-    return words[:1] in ("?", "？") and _CONFIRMED.match(words) is None
+    return words[:1] in ("?", "？") and CONFIRMED.match(words) is None
 
 
 def _is_corrected(words: str, rest: str, inside: str) -> bool:

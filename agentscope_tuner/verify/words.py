@@ -28,7 +28,7 @@ def _set(words: str) -> frozenset[str]:
 _ANSWERS = _set(
     """answer answers final result value values number numbers total sum solution solutions correct right required
     desired needed actual corrected unique only just exactly exact altogether overall remaining left different
-    distinct possible minimum maximum option choice letter old over form conclusion score analysis best guess certain
+    distinct possible minimum maximum option choice letter over form conclusion score analysis best guess certain
     problem question step part method even odd product produkt produit producto produto prodotto произведение сума
     antwort ergebnis wert lösung summe anzahl gesamt insgesamt richtig korrekt exakt genau endgültige gesuchte
     réponse résultat valeur somme nombre bonne correcte finale exactement respuesta resultado valor suma total
@@ -175,7 +175,7 @@ _DOUBTS = re.compile(
 )
 # Marks of a value. Text may rightly call a letter, a yes or a name wrong, as in `the wrong step is \boxed{B}`, so only
 # values are checked for such text
-_IS_VALUE = re.compile(r"\d|\\(?:pi|infty|frac|sqrt)")
+IS_VALUE = re.compile(r"\d|\\(?:pi|infty|frac|sqrt)")
 _FORMS = re.compile(r"[^\W_]+")
 _CAPITAL = re.compile(r"(?<![.?!:]\s)(?<=\s)[A-Z][a-z]+")
 _SHORT, _STORY = 4, 60
@@ -542,8 +542,8 @@ _COMPLEMENTED = frozenset({"than", "not", "st", "nd", "rd", "th", "square", "cub
 _SUFFIX = re.compile(r"\A['’]\w{1,5}")
 _MOST_REMARKED, _MOST_SIGNS, _AFTER = 12, 36, 400
 _SET_BEHIND = re.compile(r"\s*\\text[a-z]*\s*\{([^{}]*)\}")
-_CLOSING = re.compile(r"(?:[\s$*_`)\]}”\"]|\\[)\],;:! ])*")
-_CONFIRMED = re.compile(r"[?？\s$*)]*(?:yes|yep|correct|right|indeed|是的|对|没错|正确)", re.IGNORECASE)
+CLOSING = re.compile(r"(?:[\s$*_`)\]}”\"]|\\[)\],;:! ])*")
+CONFIRMED = re.compile(r"[?？\s$*)]*(?:yes|yep|correct|right|indeed|是的|对|没错|正确)", re.IGNORECASE)
 _MOST_SENTENCES = 6
 # A choice is right because the others are wrong
 _REASONED = re.compile(r"\b(?:because|since|as|denn|weil|car|puisque|porque|perché)\b", re.IGNORECASE)
@@ -563,7 +563,7 @@ def strange_behind(text: str, behind: str, asked: Asked, is_value: bool) -> str:
         behind = f" {set_behind[1]} {behind[set_behind.end() :].lstrip(' $')}"
     own = _OWN_FORMULA.match(behind)
     behind = behind[:_AFTER] if own is None else behind[own.start("close") : _AFTER]
-    closing = _CLOSING.match(behind)
+    closing = CLOSING.match(behind)
     gap = closing[0] if closing is not None else ""
     words = behind[len(gap) :]
     if not words.strip():
@@ -575,7 +575,7 @@ def strange_behind(text: str, behind: str, asked: Asked, is_value: bool) -> str:
     stop = None if begins else SENTENCE_END.search(words)
     end = 0 if begins else len(words) if stop is None else stop.end()
     first, rest = words[:end], words[end:]
-    if first and first[-1] in "?？؟" and _CONFIRMED.match(rest) is None:
+    if first and first[-1] in "?？؟" and CONFIRMED.match(rest) is None:
         return "?"
     if text in words:
         # said again, it is confirmed
@@ -618,6 +618,7 @@ def _strange(sentence: str, asked: Asked) -> str:
     if another is not None and (another["word"] is None or another["word"] in DENIES):
         return ""
     sentence = FORMULA.sub(" ", _SUFFIX.sub("", sentence).replace("i.e.", "ie").replace("e.g.", "eg"))
+    sentence = sentence.replace("years old", "years")
     said = list(_WORDS_AND_NUMBERS.finditer(sentence))
     words = [found[0].lower() for found in said]
     for place, (found, word) in enumerate(zip(said, words, strict=True)):
@@ -726,7 +727,7 @@ def turned(text: str, before: str, behind: str, asked: Asked) -> str:
         behind: the text behind it; its words must be understood.
         asked: what the question lets stand beside it.
     """
-    is_value = _IS_VALUE.search(text) is not None
+    is_value = IS_VALUE.search(text) is not None
     if _EXCEPTING.search(before[-_LAST_WORDS:].strip(" $x=")) is not None and _NO_OTHER.search(behind[:_LAST_WORDS]):
         # all others are excluded: `except 7 there is none`
         return ""

@@ -60,9 +60,6 @@ from agentscope_tuner.verify.math.question import (
     NO_QUESTION,
     Question,
     about,
-    in_chinese_figures,
-    is_number_word,
-    numbers_said,
 )
 from agentscope_tuner.verify.math.resolve import Family, Reading, componentwise, resolve, written_out
 from agentscope_tuner.verify.math.scan import (
@@ -87,7 +84,7 @@ from agentscope_tuner.verify.math.units import (
     singular,
     unknown_words,
 )
-from agentscope_tuner.verify.number_words import number_in_words
+from agentscope_tuner.verify.number_words import in_chinese_figures, is_number_word, number_in_words, numbers_said
 from agentscope_tuner.verify.words import (
     DENIES,
     IS_HANGUL,
