@@ -156,7 +156,8 @@ _ENDS_UNSPACED = re.compile(
 )
 CALLS_WRONG = re.compile(
     r"\b(?:wrong|incorrect|mistakes?|mistaken|false|lie|falsch|faux|erreur|erro|incorrecto|equivocado|erróneo|errado|incorreto|sbagliato|errato"
-    r"|неверн\w+|неправильн\w+|ошибка|błędne|yanlış\w*|hatalı|salah|keliru|fout|onjuist)\b|\bsai\b|错|误|不对|间違|誤|오답|틀렸"
+    r"|(?:\w+n['’]t|not|cannot)\s(?:be\s)?(?:right|correct)|made an? (?:\w+ )?error"
+    r"|неверн\w+|неправильн\w+|ошибка|błędne|yanlış\w*|hatalı|salah|keliru|fout|onjuist)\b|\bsai\b|不正确|错|误|不对|间違|誤|오답|틀렸"
     r"|틀린|잘못|خطأ|خاطئ|गलत|ผิด|λάθος",
     re.IGNORECASE,
 )
@@ -166,7 +167,7 @@ _OF_ANSWER = re.compile(
 )
 # A step that is none, and doubts
 _FLAWED = re.compile(
-    r"^(?:wrong|incorrect|mistake|error|false|faulty|flawed|naive|careless|accident|habit|guess|pretend|imagin|suppos|ignor|forget|mis|oversight|deny|denie|impossib|oppos|falsch"
+    r"^(?:wrong|incorrect|mistake|error|false|faulty|flawed|naive|careless|accident|habit|guess|pretend|imagin|suppos|ignor|forget|mis|oversight|deny|denie|impossib|oppos|scratch|disregard|strike|discard|falsch"
     r"|fehler|faux|erreur|error|fals|errad|errone|sbagliat|неверн|ошиб)"
 )
 _DOUBTS = re.compile(
@@ -540,10 +541,11 @@ _DENIES_ANOTHER = re.compile(r"[,，;；(（]\s*(?:and |und |y |et |而)?(?:不�
 _COMPLEMENTED = frozenset({"than", "not", "st", "nd", "rd", "th", "square", "cubic"})
 # A suffix that a number takes: `8'dir`
 _SUFFIX = re.compile(r"\A['’]\w{1,5}")
-_MOST_REMARKED, _MOST_SIGNS, _AFTER = 12, 36, 400
+_MOST_REMARKED, _AFTER = 12, 400
 _SET_BEHIND = re.compile(r"\s*\\text[a-z]*\s*\{([^{}]*)\}")
 CLOSING = re.compile(r"(?:[\s$*_`)\]}”\"]|\\[)\],;:! ])*")
 CONFIRMED = re.compile(r"[?？\s$*)]*(?:yes|yep|correct|right|indeed|是的|对|没错|正确)", re.IGNORECASE)
+_NOTHING = re.compile(r"\b(?:no|none|nothing|nobody)\b|没有|无", re.IGNORECASE)
 _MOST_SENTENCES = 6
 # A choice is right because the others are wrong
 _REASONED = re.compile(r"\b(?:because|since|as|denn|weil|car|puisque|porque|perché)\b", re.IGNORECASE)
@@ -600,16 +602,27 @@ def _taken_back_later(rest: str, asked: Asked) -> str:
             adverse = next((word for word in words[:3] if word in _ADVERSE), "")
             if adverse and len(words) > _MOST_WORDS and not has_digit:
                 return adverse
+        at_once = CALLS_WRONG.match(sentence.lstrip())
+        if at_once is not None and at_once[0].lower() not in asked.text:
+            return at_once[0]
         if has_digit or len(words) > _MOST_REMARKED:
             continue
-        if len(words) <= _MOST_WORDS and len(sentence) <= _MOST_SIGNS and _NO_OTHER.search(sentence) is None:
-            found = CALLS_WRONG.search(sentence)
-            if found is not None and found[0].lower() not in asked.text:
-                return found[0]
-        is_read = asked.text and (len(words) < _MOST_WORDS or any(map(_OF_ANSWER.search, words)))
-        if is_read and (adverse := _adverse(words, asked, known=len(words) < _MOST_WORDS)):
+        if wrong := _called_wrong(sentence, words, asked):
+            return wrong
+        is_short = len(words) < _MOST_WORDS and _NO_OTHER.search(sentence) is None
+        is_read = is_short or (asked.text and any(map(_OF_ANSWER.search, words)))
+        if is_read and (adverse := _adverse(words, asked, known=is_short and asked.text != "")):
             return adverse
     return ""
+
+
+def _called_wrong(sentence: str, words: Sequence[str], asked: Asked) -> str:
+    """The words of a short sentence that call an answer wrong, and not `nothing is wrong here`."""
+    is_read = len(words) <= _MOST_WORDS + 1 and not any(map(str.isdigit, sentence))
+    found = CALLS_WRONG.search(sentence) if is_read else None
+    if found is None or found[0].lower() in asked.text or _NOTHING.search(sentence[: found.start()].rpartition(",")[2]):
+        return ""
+    return found[0]
 
 
 def _strange(sentence: str, asked: Asked) -> str:
@@ -621,6 +634,10 @@ def _strange(sentence: str, asked: Asked) -> str:
     sentence = sentence.replace("years old", "years")
     said = list(_WORDS_AND_NUMBERS.finditer(sentence))
     words = [found[0].lower() for found in said]
+    if len(words) == 1 and denies(words[0]):
+        return words[0]
+    if wrong := _called_wrong(sentence, words, asked):
+        return wrong
     for place, (found, word) in enumerate(zip(said, words, strict=True)):
         rest = words[place + 1 :]
         if word[0].isdigit():
@@ -633,7 +650,8 @@ def _strange(sentence: str, asked: Asked) -> str:
         elif (word in OPENS or (_is_step(word) and sentence[: found.start()].rstrip()[-1:] == ",")) and not (
             word == "over" and rest and rest[0][0].isdigit()
         ):
-            return "" if not asked.text or word in REASONS else _adverse(rest, asked)
+            is_free = word in REASONS or not (asked.text or word == "which")
+            return "" if is_free else _adverse(rest, asked)
         elif not _is_counted(word, place, asked):
             return "" if _tells_of_world(words, place, asked) else found[0]
     return ""
@@ -641,7 +659,7 @@ def _strange(sentence: str, asked: Asked) -> str:
 
 def _is_counted(word: str, place: int, asked: Asked) -> bool:
     """Whether a word behind an answer is understood there: what is counted, a currency, a copula."""
-    return (
+    return CALLS_WRONG.search(word) is None and (
         word in _SAYS_SO
         or _COPULA.sub("", word) in ("", *_SAYS_SO)
         or unicodedata.category(word[0]) == "Sc"
@@ -655,10 +673,11 @@ _SAYS_SO = (
     _ANSWERS
     | _JOINING
     | _set(
-        """respectively attained done hope help helps thank thanks yes check checks checked verified confirmed q e d
-        war zeigen zu км ч м кг руб см unique 個 個です 通り 通りである 通りです 本 人 枚 つ 匹 円 度 点 個になります
-        個である 組 種類 개 명 가지 마리 권 원 번 个 只 条 种 名 元 米 次 岁 である です だ であります となる になる
-        が答えです が答え 이 가 답이다 답입니다 就是答案 即为所求 为所求 是答案 即答案 为答案 为正确答案 ครับ ค่ะ"""
+        """respectively attained done works fits hope help helps thank thanks yes check checks checked verified
+        confirmed q e d war zeigen zu км ч м кг руб см unique 個 個です 通り 通りである 通りです 本 人 枚 つ 匹 円 度
+        点 個になります 個である 組 種類 개 명 가지 마리 권 원 번 个 只 条 种 名 元 米 次 岁 である です だ
+        であります となる になる が答えです が答え 이 가 답이다 답입니다 就是答案 即为所求 为所求 是答案 即答案
+        为答案 为正确答案 ครับ ค่ะ"""
     )
 )
 
@@ -715,7 +734,8 @@ def _is_noun(word: str) -> bool:
     """Whether a single word may be the noun that a value counts, where no question tells: a plural, not a scale."""
     if _COUNTED_UNSPACED.fullmatch(word) is not None:
         return True
-    return word.isascii() and word.endswith("s") and not word.endswith(("ions", "ands", "eds", "ens", "ails"))
+    is_plural = word.isascii() and word.endswith("s") and word not in _NEUTRAL
+    return is_plural and not word.endswith(("ions", "ands", "eds", "ens", "ails"))
 
 
 def turned(text: str, before: str, behind: str, asked: Asked) -> str:
