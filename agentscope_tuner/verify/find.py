@@ -430,7 +430,9 @@ def _plain_box(text: str) -> str | None:
     flat = _FLAT.match(text, start) if start >= 0 else None
     if flat is None or text[flat.end() :].strip(_ENDING) or text.find(_MACRO) != start or "\\fbox" in text:
         return None
-    if not _ends_a_sentence(text[start - _LINE if start > _LINE else 0 : start]) or _said(text) is not text:
+    if not _ends_a_sentence(text[start - _LINE if start > _LINE else 0 : start]):
+        return None
+    if "<" in text or _is_unsaid(text, start) or _is_unshown(text, start):
         return None
     return text[text.index("{", start) + 1 : flat.end() - 1]
 
@@ -535,7 +537,7 @@ def _stated_inside(found: Found) -> Found:
 
 
 def _placed(found: Found, text: str, start: int, end: int) -> Found:
-    """`found` with what stands around it in the text; a denial where that takes it back."""
+    """`found` with what stands around it in the text."""
     if found.problem:
         return found
     return found._replace(before=text[max(start - _NEAR, 0) : start], behind=text[end : end + _NEAR])

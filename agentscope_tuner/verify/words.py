@@ -311,7 +311,9 @@ _SAID_OF_ALL = re.compile(
     r"|\bno (?:doubt|wonder)\b|\bwithout (?:any )?(?:a )?doubt\b|不难看出"
 )
 _BARE_VERBS = frozenset({"is", "are", "equals", "was", "="})
-_NEGATED = re.compile(r"(?:\\(?:neq?|lnot|neg|not\s*=)(?![a-zA-Z])|[≠¬]|(?<![\w)}])!=|不是|不为|不等于|并非|绝非)[\s$\\,;!({]*\Z")
+_NEGATED = re.compile(
+    r"(?:\\(?:neq?|lnot|neg|not\s*=)(?![a-zA-Z])|[≠¬]|(?<![\w)}])!=|不是|不为|不等于|并非|绝非)[\s$\\,;!({]*\Z"
+)
 # Words that join a clause to what stands before it
 _JOINS = _set("and but yet mais aber pero ma mas но а y et und e и")
 _MOST_WORDS, _WINDOW, _LAST_WORDS, _A_NOUN, _FEW = 5, 200, 60, 3, 3
