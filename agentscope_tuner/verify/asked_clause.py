@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from agentscope_tuner.verify.neutral_words import DENIES, IS_UNSPACED
+from agentscope_tuner.verify.words import DENIES, IS_UNSPACED
 
 _TYPE = r"\\(?:text[a-z]*|mathrm|mathbf|mbox|operatorname)\s*\{"
 _PIECES = re.compile(

@@ -26,7 +26,6 @@ from agentscope_tuner.verify.labels import (
     stated_again,
     statement_at,
 )
-from agentscope_tuner.verify.taken_back import is_taken_back, needs_reading
 
 _MACRO = "\\boxed"
 # An escaped character is skipped as a whole: so `\{` opens nothing, and `\\}` (a line break, then a brace) closes.
@@ -319,7 +318,6 @@ _ATTRIBUTES = frozenset(
 _MOST_ELEMENTS, _MOST_REMOVED, _WITHIN = 64, 16, 20_000
 _NEAR, _LINE, _GROUPED = 240, 100, 600
 _ENDING = " \t\r\n$*_`)]}.\\"
-_LOWER = frozenset("abcdefghijklmnopqrstuvwxyz")
 
 
 def _said(text: str, marks: tuple[str, ...] = ("\\boxed", "\\fbox")) -> str:
@@ -432,7 +430,9 @@ def _plain_box(text: str) -> str | None:
     flat = _FLAT.match(text, start) if start >= 0 else None
     if flat is None or text[flat.end() :].strip(_ENDING) or text.find(_MACRO) != start or "\\fbox" in text:
         return None
-    if not _ends_a_sentence(text[start - _LINE if start > _LINE else 0 : start]) or _said(text) is not text:
+    if not _ends_a_sentence(text[start - _LINE if start > _LINE else 0 : start]):
+        return None
+    if "<" in text or _is_unsaid(text, start) or _is_unshown(text, start):
         return None
     return text[text.index("{", start) + 1 : flat.end() - 1]
 
@@ -447,14 +447,19 @@ def _in_box(text: str) -> Found | None:
     last = boxes[-1]
     content = inside(text, last)
     rest = text[last.end :]
-    if is_taken_back(text, last.start, last.end, content):
-        return Found("", DENIAL)
     said = same_text(content)
     beside = [*_alternatives(text, last), *boxes[:-1]]
     others = tuple(dict.fromkeys(one for box in beside if same_text(one := _signed(text, box)) != said))
     before = text[max(boxes[0].start - _NEAR, 0) : boxes[0].start]
     again = stated_again(text, last.start, rest, content) if rest else ""
     return Found(content.strip(), "", content, before, rest[:_NEAR], others, again)
+
+
+# Words that say nothing but that the answer follows, wherever they stand
+_PLAIN_LEADS = frozenset(
+    """the a is are answer answers final result value number total sum of we get have obtain that this correct solution
+    solutions so therefore thus hence""".split()  # noqa: SIM905
+)
 
 
 # Headings of answers side by side, whose first values a last one does not correct: `Method 1`, `Option B`
@@ -490,15 +495,13 @@ def _ends_a_sentence(near: str) -> bool:
     if near[-1:] in "=[(" and (opened := _OPENED.search(near, max(len(near) - 16, 0))) is not None:
         near = near[: opened.start()].rstrip(" $\n")
     begun = max(near.rfind("\n"), near.rfind(". ")) + 1
-    near = near[begun:]
-    last = near[-2:]
-    if not last:
-        return True
-    if last[-1] in ":\n":
-        last = near[-3:-1]
-    if not _LOWER.issuperset(last) or "\\" in near[-20:]:
-        return False
-    return (is_whole or begun > 0) and not needs_reading(near)
+    words = near[begun:].lower().replace(":", " ").replace(",", " ").split()
+    at = next((at for at, word in enumerate(reversed(words)) if word not in _PLAIN_LEADS or word in _SO), len(words))
+    # what stands before `so` and plain words is a step, and need not be read
+    return words[-at - 1] in _SO if at < len(words) else is_whole or begun > 0
+
+
+_SO = frozenset({"so", "therefore", "thus", "hence"})
 
 
 def _signed(text: str, box: Box) -> str:
@@ -534,11 +537,9 @@ def _stated_inside(found: Found) -> Found:
 
 
 def _placed(found: Found, text: str, start: int, end: int) -> Found:
-    """`found` with what stands around it in the text; a denial where that takes it back."""
+    """`found` with what stands around it in the text."""
     if found.problem:
         return found
-    if is_taken_back(text, start, end, found.text):
-        return Found("", DENIAL)
     return found._replace(before=text[max(start - _NEAR, 0) : start], behind=text[end : end + _NEAR])
 
 

@@ -60,9 +60,6 @@ from agentscope_tuner.verify.math.question import (
     NO_QUESTION,
     Question,
     about,
-    in_chinese_figures,
-    is_number_word,
-    numbers_said,
 )
 from agentscope_tuner.verify.math.resolve import Family, Reading, componentwise, resolve, written_out
 from agentscope_tuner.verify.math.scan import (
@@ -87,10 +84,20 @@ from agentscope_tuner.verify.math.units import (
     singular,
     unknown_words,
 )
-from agentscope_tuner.verify.neutral_words import DENIES, IS_HANGUL, IS_UNSPACED, REASONS, SUPPOSES, VERBS, WORDS, Asked
-from agentscope_tuner.verify.number_words import number_in_words
-from agentscope_tuner.verify.words_before import operated, shifts
-from agentscope_tuner.verify.words_behind import turned
+from agentscope_tuner.verify.number_words import in_chinese_figures, is_number_word, number_in_words, numbers_said
+from agentscope_tuner.verify.words import (
+    DENIES,
+    IS_HANGUL,
+    IS_UNSPACED,
+    REASONS,
+    SUPPOSES,
+    VERBS,
+    WORDS,
+    Asked,
+    operated,
+    shifts,
+    turned,
+)
 
 _THE_BOX = Symbol("the box")
 _PLACEHOLDER = Token("sym", "the box")
@@ -523,12 +530,19 @@ def _sentence(text: str, question: Question) -> tuple[str, str, str] | None:
         not (led or followed)
         or not _NO_FORMULA.isdisjoint(before.rstrip(" :") + behind)
         or (len(values) > 1 and {"and", "or"}.issuperset(WORDS.findall(plain[values[0].end() : values[-1].start()])))
-        or not all(_may_be_said(word, question, asked) for word in (*led, *followed))
+        or not all(_may_be_said(word, question, asked) for word in (*_without_deed(led, asked), *followed))
         or any(asked.counts(word) and not asked.says(word) and word not in JOINING for word in led)
         or _is_changed(before, behind, followed, asked)
     ):
         return None
     return before, value, behind
+
+
+def _without_deed(led: list[str], asked: Asked) -> list[str]:
+    """The words before a value without what somebody does to it: `she takes`."""
+    who = len(led) == 2 and (led[0] in ("he", "she", "it") or asked.has(led[0]))
+    deed = who and led[1].endswith("s") and not operates(led[1])
+    return led[:1] if deed else led
 
 
 def _is_changed(before: str, behind: str, followed: list[str], asked: Asked) -> bool:

@@ -56,7 +56,7 @@ from agentscope_tuner.verify.math.read import Pair, bare, read_reference, refere
 from agentscope_tuner.verify.math.scan import TooComplex, Unreadable, on_own_stack, respelled
 from agentscope_tuner.verify.math.sets import is_work
 from agentscope_tuner.verify.math.units import NUMBER_WORDS, is_physical, singular
-from agentscope_tuner.verify.neutral_words import DENIES
+from agentscope_tuner.verify.words import DENIES
 
 _WRITING = re.compile(r"\\(?:text|textbf|mathrm|textrm|mbox)|[{}$]|\\[ ,;:!~]")
 _YES_NO = re.compile(
