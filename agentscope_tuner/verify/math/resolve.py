@@ -18,6 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
+from math import ceil, floor, lcm
 from typing import Literal, NamedTuple
 
 from agentscope_tuner.verify.math.canonical import key
@@ -26,6 +27,7 @@ from agentscope_tuner.verify.math.node import (
     DIFFERENT,
     EQUAL,
     MARKS,
+    PI,
     Apply,
     Array,
     BigOperator,
@@ -65,7 +67,9 @@ from agentscope_tuner.verify.math.sets import (
     ParameterRange,
     assignment,
     conditions,
+    conditions_of,
     family,
+    is_bare,
     is_equal_names,
     is_name,
     is_range,
@@ -241,7 +245,7 @@ _LARGEST_EXPONENT = 10**18
 
 
 class Progression(NamedTuple):
-    """The values of `body` for all whole numbers in the place of `parameter`.
+    """The values of the bodies for all whole numbers in the place of `parameter`.
 
     Attributes:
         name: the unknown, if the text names it.
@@ -249,66 +253,102 @@ class Progression(NamedTuple):
     """
 
     name: str | None
-    body: Node
+    bodies: tuple[Node, ...]
     parameter: str
     is_said: bool
 
 
 def same_progression(ref: Reading, ans: Reading) -> Outcome | None:
-    """Whether both are the same progression.
+    """Whether both are the same numbers, in one progression or in several.
 
-    None if a side is not a progression, or if neither side states that its parameter is a whole number.
+    None if a side is not made of progressions, or if neither side states that its parameter is a whole number.
     """
     mine, theirs = progression(ref), progression(ans)
     if mine is None or theirs is None or not (mine.is_said or theirs.is_said):
         return None
     if mine.name != theirs.name and None not in (mine.name, theirs.name):
         return DIFFERENT
-    shifts: set[Fraction] = set()
     for seed in _SEEDS:
-        left, right = _line(mine, seed), _line(theirs, seed)
+        left, right = _lines(mine, seed), _lines(theirs, seed)
         if left is None or right is None:
             return None
-        if abs(left[0]) != abs(right[0]):
+        unit = left[0][0]
+        period = _period([step / unit for step, _ in (*left, *right)])
+        if period is None or _residues(left, unit, period) != _residues(right, unit, period):
             return DIFFERENT
-        shifts.add((left[1] - right[1]) / abs(left[0]))
-    return EQUAL if len(shifts) == 1 and shifts.pop().denominator == 1 else DIFFERENT
+    return EQUAL
 
 
 def progression(reading: Reading) -> Progression | None:
-    """The progression that the reading may state; None if it has no such form. The distances are not checked."""
+    """The progressions that the reading may state; None if it has no such form. The distances are not checked."""
     match reading:
         case Statement(Relation((Symbol(name), rest, modulus), ("=", "pmod"))):
-            return Progression(name, Sum((rest, Product((modulus, _STEP)))), _STEP.name, True)
+            return Progression(name, (Sum((rest, Product((modulus, _STEP)))),), _STEP.name, True)
         case Statement(Relation((Apply("mod", (Symbol(name), modulus)), rest), ("=",))):
-            return Progression(name, Sum((rest, Product((modulus, _STEP)))), _STEP.name, True)
-        case Family(_, values) if values.field == INTEGERS and values.parameter is not None:
-            unknown, body = _named(values.body)
-            return Progression(unknown, body, values.parameter, True)
-        case Named(Symbol(name), Family(_, values)) if values.field == INTEGERS and values.parameter is not None:
-            return Progression(name, values.body, values.parameter, True)
-        case Named(Symbol(name), Value(body)):
-            free = symbols(body)
-            if len(free) == 1 and free <= _COUNTING and name not in free:
-                return Progression(name, body, next(iter(free)), False)
-    return None
-
-
-def _named(body: Node) -> tuple[str | None, Node]:
-    match body:
-        case Relation((Symbol(name), value), ("=",)):
-            return name, value
-    return None, body
-
-
-def _line(found: Progression, seed: str) -> tuple[Fraction, Fraction] | None:
-    """The step and the member at 0; None if the first members are not at equal distances."""
-    try:
-        values = [Exact(seed).value(_with(found.body, found.parameter, number(at))) for at in (0, 1, 2)]
-    except Unknown:
+            return Progression(name, (Sum((rest, Product((modulus, _STEP)))),), _STEP.name, True)
+    name = parameter = None
+    while True:
+        match reading:
+            case Named(Symbol(found), inside) if name is None:
+                name, reading = found, inside
+            case Family(inside, values) if values.field == INTEGERS and parameter is None:
+                parameter, reading = values.parameter, inside
+            case _:
+                break
+    bodies = _bodies(reading)
+    free = frozenset().union(*map(symbols, bodies)) & _COUNTING - {name}
+    if parameter is None and (len(free) != 1 or free != frozenset().union(*map(symbols, bodies))):
         return None
-    step = values[1] - values[0]
-    return (step, values[0]) if step and values[2] - values[1] == step else None
+    return Progression(name, bodies, parameter or next(iter(free)), parameter is not None) if bodies else None
+
+
+def _bodies(reading: Reading) -> tuple[Node, ...]:
+    """The expressions that a reading lists; none if it holds anything else."""
+    items = reading.items if isinstance(reading, Listing) and reading.kind in ("list", "set") else (reading,)
+    found = tuple(i.node for i in items if isinstance(i, Value))
+    return found if len(found) == len(items) <= _MOST_LINES else ()
+
+
+_MOST_LINES = 12
+# Members that are computed to see that they stand at equal distances, and the longest period in steps
+_MEMBERS, _LONGEST_PERIOD = 6, 60
+Line = tuple[Fraction, Fraction]
+
+
+def _lines(found: Progression, seed: str) -> list[Line] | None:
+    """The step and the first member of each progression; None if members are not at equal distances.
+
+    Every second member of a body with a sign, as in `(-1)^k a + k \\pi`, makes a progression of its own.
+    """
+    lines: list[Line] = []
+    for body in found.bodies:
+        try:
+            values = [Exact(seed).value(_with(body, found.parameter, number(at))) for at in range(_MEMBERS)]
+        except Unknown:
+            return None
+        parts = [values] if len({b - a for a, b in pairwise(values)}) == 1 else [values[::2], values[1::2]]
+        for part in parts:
+            steps = {b - a for a, b in pairwise(part)}
+            if len(steps) != 1 or not (step := steps.pop()):
+                return None
+            lines.append((step, part[0]))
+    return lines
+
+
+def _period(steps: Sequence[Fraction]) -> Fraction | None:
+    """The least common multiple of the steps; None if they have none that is short."""
+    below = lcm(*(step.denominator for step in steps)) if all(s.denominator <= _LONGEST_PERIOD for s in steps) else 0
+    if not below or any(abs(step) > _LONGEST_PERIOD for step in steps):
+        return None
+    period = Fraction(lcm(*(abs(int(step * below)) for step in steps)), below)
+    return period if all(period / abs(step) <= _LONGEST_PERIOD for step in steps) else None
+
+
+def _residues(lines: Sequence[Line], unit: Fraction, period: Fraction) -> set[Fraction]:
+    """The members of the progressions within one period, both counted in units."""
+    return {
+        (first + step * at) / unit % period for step, first in lines for at in range(int(period / abs(step / unit)))
+    }
 
 
 def residue(node: Node) -> Node | None:
@@ -510,6 +550,8 @@ def resolve(node: Node) -> Reading:
             return _set(node)
         case Collection("list"):
             return _list(node)
+        case (Sum() | Product()) if (through := _through_integers(node)) is not None:
+            return resolve(through)
         case Interval():
             return Region(node)
         case SetOperation() | Connective("not"):
@@ -521,6 +563,14 @@ def resolve(node: Node) -> Reading:
         case Array():
             return Grid(tuple(tuple(map(resolve, row)) for row in node.rows), node)
     return _value(node)
+
+
+def _through_integers(node: Node) -> Node | None:
+    r"""`3 + 7\mathbb{Z}` as `3 + 7k, k \in \mathbb{Z}`; None for any other formula."""
+    whole = Symbol(INTEGERS)
+    if [n for n in walk(node) if isinstance(n, Symbol) and n != PI] != [whole]:
+        return None
+    return Collection("list", (renamed(node, INTEGERS, "k"), Relation((Symbol("k"), whole), ("in",))))
 
 
 def _is_set(node: Node) -> bool:
@@ -552,6 +602,7 @@ def _tuple(node: Collection) -> Reading:
 
 
 def _set(node: Collection) -> Reading:
+    node = Collection("set", _without_ellipsis(node.args))
     match node.args:
         case (SetBuilder() as builder,):
             if (built := _built(builder)) is not None:
@@ -562,6 +613,8 @@ def _set(node: Collection) -> Reading:
 
 def _built(builder: SetBuilder) -> Reading | None:
     r"""The elements or the family of a builder that names them: `\{x : x = 2k, k = 1, 2, 3\}`; None for any other."""
+    if (values := _listed_values(builder)) is not None:
+        return Listing("set", tuple(map(resolve, values)))
     match builder:
         case SetBuilder(Symbol() as own, Collection("list", (Relation((name, body), ("!=",)), second))) if name == own:
             return (
@@ -579,6 +632,46 @@ def _built(builder: SetBuilder) -> Reading | None:
                     if all(isinstance(one, Number) for one in rest):
                         return Listing("set", tuple(resolve(_with(body, letter, one)) for one in (first, *rest)))
     return None
+
+
+def _listed_values(builder: SetBuilder) -> list[Node] | None:
+    r"""The elements of a formula in a letter that has a few whole values: `2k` for `k \in \mathbb{Z}, 1 \le k \le 4`."""
+    body, parts = builder.element, list(_without_ellipsis(conditions_of(builder)))
+    if len(names := symbols(body)) != 1 or is_bare(body):
+        return None
+    (letter,) = names
+    match parts[0], *parts[1:]:
+        case Relation((Symbol(name), Number() as first), ("=",)), *rest if name == letter:
+            values = [one.value for one in (first, *rest) if isinstance(one, Number)]
+            return [_with(body, letter, number(v)) for v in values] if len(values) == len(parts) else None
+        case Relation((Symbol(name), Collection("set", args)), ("in",)), *rest if name == letter and not rest:
+            return [_with(body, letter, one) for one in _without_ellipsis(args)]
+    bounds = [part for part in parts if not is_range(part)]
+    match bounds:
+        case [Relation((Number(low), Symbol(name), Number(high)), (("<" | "<=") as first, ("<" | "<=") as second))]:
+            below, above = ceil(low) + (first == "<" and low == ceil(low)), floor(high) - (second == "<" and high == floor(high))
+            if name == letter and len(parts) == 2 and above - below < _MOST_LISTED:
+                return [_with(body, letter, number(at)) for at in range(below, above + 1)]
+    return None
+
+
+def _without_ellipsis(args: tuple[Node, ...]) -> tuple[Node, ...]:
+    r"""The members with those that dots leave out: `1, 3, \ldots, 9`. They stand at equal distances, of 1 by default."""
+    if args.count(ELLIPSIS) != 1 or (at := args.index(ELLIPSIS)) in (0, len(args) - 1):
+        return args
+    before = [a.args[1] if at == 0 and is_equation(a) else a for at, a in enumerate(args[:at])]
+    values = [literal(a) for a in (*before, args[at + 1])]
+    known = [v for v in values if v is not None and v.denominator == 1]
+    steps = {b - a for a, b in pairwise(known[:-1])} or {Fraction(1)}
+    if len(known) < len(values) or len(steps) != 1 or not (step := steps.pop()):
+        return args
+    count = (known[-1] - known[-2]) / step
+    if count.denominator != 1 or not 0 < count <= _MOST_LISTED:
+        return args
+    return (*args[:at], *(number(known[-2] + step * n) for n in range(1, int(count))), *args[at + 1 :])
+
+
+_MOST_LISTED = 100
 
 
 def _with(node: Node, name: str, value: Node) -> Node:
@@ -610,7 +703,7 @@ def _family(node: Node) -> Reading | None:
 
 
 def _list(node: Collection) -> Reading:
-    node = Collection("list", tuple(one for a in node.args for one in _single(a)))
+    node = Collection("list", _without_ellipsis(tuple(one for a in node.args for one in _single(a))))
     found = _family(node)
     if found is not None:
         return found

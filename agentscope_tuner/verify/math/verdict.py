@@ -54,7 +54,7 @@ from agentscope_tuner.verify.math.prose import (
 from agentscope_tuner.verify.math.question import NO_QUESTION, Question, about
 from agentscope_tuner.verify.math.read import Pair, bare, read_reference, reference, said_by, short
 from agentscope_tuner.verify.math.scan import TooComplex, Unreadable, on_own_stack, respelled
-from agentscope_tuner.verify.math.sets import is_work
+from agentscope_tuner.verify.math.sets import is_work, same_sets
 from agentscope_tuner.verify.math.units import NUMBER_WORDS, is_physical, singular
 from agentscope_tuner.verify.neutral_words import DENIES
 
@@ -765,6 +765,8 @@ def _structure(pair: Pair) -> tuple[Outcome, str]:
     stated = ans.node.args[-1] if isinstance(ans.node, Relation) else ans.node
     if is_work(stated) and not is_work(ref.node):
         return DIFFERENT, "left unevaluated"
+    if same_sets(ref.node, ans.node):
+        return EQUAL, ""
     return CheapComparer(pair.seed, pair.question).compare(ref.reading, ans.reading), ""
 
 
