@@ -405,8 +405,17 @@ class CheapComparer:
             return found
         if any(ELLIPSIS in n.args for side in (ref, ans) for n in walk(side)):
             # The terms that the dots leave out are not known
-            return UNKNOWN
+            return EQUAL if self._same_beginning(ref, ans) else UNKNOWN
         return self.leaf(ref, with_names_of(ref, ans, self.question))
+
+    def _same_beginning(self, ref: Node, ans: Node) -> bool:
+        r"""Whether two sums show the same terms before their last dots: `1 - x^2/2! + \\ldots`."""
+        sides = [side.args if isinstance(side, Sum) else () for side in (ref, ans)]
+        if len(set(map(len, sides))) != 1 or len({side[-1:] for side in sides}) != 1:
+            return False
+        terms = list(zip(*(side[:-1] for side in sides), strict=True))
+        shown = not any(ELLIPSIS in walk(one) for pair in terms for one in pair)
+        return len(terms) > 1 and shown and all(self.leaf(*pair) is EQUAL for pair in terms)
 
     def _chain(self, ref: Reading, ans: Reading) -> Outcome:
         chain = ans if isinstance(ans, Chain) else ref

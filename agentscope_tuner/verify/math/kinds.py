@@ -13,6 +13,8 @@ from agentscope_tuner.verify.math.node import (
     EQUAL,
     INFINITY,
     UNKNOWN,
+    Apply,
+    Array,
     Collection,
     Connective,
     Degrees,
@@ -22,6 +24,7 @@ from agentscope_tuner.verify.math.node import (
     Number,
     Outcome,
     Percent,
+    Power,
     Product,
     Quantity,
     Quotient,
@@ -34,6 +37,7 @@ from agentscope_tuner.verify.math.node import (
     Unit,
     all_of,
     is_collection,
+    literal,
     number,
     product_of,
     symbols,
@@ -180,6 +184,8 @@ def grids(comparer: Comparing, ref: Reading, ans: Reading) -> Outcome:
         return all_of([comparer.compare(r, a) for r, a in pairs])
     grid, other = (ref, ans) if isinstance(ref, Grid) else (ans, ref)
     assert isinstance(grid, Grid)
+    if isinstance(other, Value) and isinstance(other.node, Symbol) and grid.node.kind == "matrix":
+        return EQUAL if _is_unit_matrix(grid.node, other.node.name) else DIFFERENT
     if isinstance(other, Value) and grid.node.kind == "matrix":
         # The other side may be a product or a power of matrices, which has a matrix value
         return comparer.leaf(grid.node, other.node) if grid is ref else comparer.leaf(other.node, grid.node)
@@ -192,6 +198,14 @@ def grids(comparer: Comparing, ref: Reading, ans: Reading) -> Outcome:
     ):
         return DIFFERENT
     return pairwise(comparer, column, other.items) if grid is ref else pairwise(comparer, other.items, column)
+
+
+def _is_unit_matrix(matrix: Array, name: str) -> bool:
+    """Whether a matrix is the one that is called I, or E: with its size as an index, perhaps."""
+    letter, _, size = name.partition("_")
+    cells = [(at == across, cell) for at, row in enumerate(matrix.rows) for across, cell in enumerate(row)]
+    is_unit = len(cells) == len(matrix.rows) ** 2 and all(literal(cell) == int(one) for one, cell in cells)
+    return letter in ("I", "E") and is_unit and size in ("", str(len(matrix.rows)))
 
 
 def pairwise(comparer: Comparing, ref: Sequence[Reading], ans: Sequence[Reading]) -> Outcome:
@@ -604,10 +618,18 @@ def in_asked_order(ans: Reading, ref: Reading, question: Question | None) -> boo
     match ans:
         case Named(SetOperation() | Connective() as name) if question is not None and question.formulas:
             return key(name) in question.formulas
+        case Named(Apply(name) | Power(Symbol(name))) if question is not None and question.text and name in _NAMED_BY:
+            return re.search(_NAMED_BY[name], question.text, re.IGNORECASE) is not None
         case Named(Collection("ratio", names)) if question is not None and not isinstance(ref, Named):
             said = [n.words if isinstance(n, Text) else n.name if isinstance(n, Symbol) else "" for n in names]
             return question.says_in_order(said) if all(said) else True
     return True
+
+
+# How a question asks for what has such a name
+_NAMED_BY = {"\\sigma": "varian|varianz|дисперс|方差|分散|분산|\\\\sigma", "gcd": "common|gcd|ggT|pgcd|公约|公因", "lcm": "common|lcm|公倍"} | {
+    name: rf"(?<![a-z]){name}" for name in ("deg", "dim", "rank", "ord", "tr", "arg", "det")
+} | {"card": "card|element|\\|"}
 
 
 def is_time(question: Question | None, reading: Reading) -> bool:

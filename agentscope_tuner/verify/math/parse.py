@@ -727,7 +727,7 @@ def _bar(parser: Parser, command: Command) -> Node:
 
 
 def _decorated(parser: Parser, command: Command) -> Node:
-    if command.name == "triangle" and not parser.starts_operand():
+    if command.name == "triangle" and parser.peek() == "}":
         return Symbol("\\triangle")
     inside = parser.single()
     if command.name == "angle" and isinstance(inside, Text) and len(inside.words) == len("ABC"):
@@ -876,12 +876,16 @@ def _environment(parser: Parser, command: Command) -> Node:
 
 _CONDITIONS = frozenset("if for when where si pour se per para wenn falls für если при cuando 当 若".split())  # noqa: SIM905
 
+_OTHERWISE = frozenset("otherwise else sonst sinon altrimenti иначе 其他 其它".split())  # noqa: SIM905
+
 
 def _bare_cases(tokens: list[Token]) -> Iterator[Token]:
     """The tokens without the `if` of a condition and the comma before it, up to the end of the cases."""
     inside = True
     for at, token in enumerate(tokens):
         inside = inside and token.text != "\\end"
+        if inside and token.text in _OTHERWISE:
+            token = Token("cmd", "\\otherwise")
         parts = token.text in (",", ";", ".") and tokens[at + 1 : at + 2] and tokens[at + 1].text in _PARTING
         if not inside or not (parts or token.text.rstrip() in _CONDITIONS):
             yield token

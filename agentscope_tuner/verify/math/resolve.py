@@ -62,7 +62,7 @@ from agentscope_tuner.verify.math.node import (
     walk,
     with_args,
 )
-from agentscope_tuner.verify.math.scan import EMPTY_SET, INTEGERS, WORD_SETS
+from agentscope_tuner.verify.math.scan import EMPTY_SET, INTEGERS, REALS, WORD_SETS
 from agentscope_tuner.verify.math.sets import (
     ParameterRange,
     assignment,
@@ -560,9 +560,16 @@ def resolve(node: Node) -> Reading:
             return _joined(node)
         case Relation():
             return _relation(node)
+        case Array("cases", rows) if any(row[1:] == (_OTHERWISE,) for row in rows):
+            said = Connective("or", tuple(row[-1] for row in rows if row[-1] != _OTHERWISE))
+            rest = SetOperation("difference", (Symbol(REALS), said))
+            return resolve(Array("cases", tuple((row[0], rest if row[-1] == _OTHERWISE else row[-1]) for row in rows)))
         case Array():
             return Grid(tuple(tuple(map(resolve, row)) for row in node.rows), node)
     return _value(node)
+
+
+_OTHERWISE = Symbol("\\otherwise")
 
 
 def _through_integers(node: Node) -> Node | None:
@@ -608,7 +615,10 @@ def _set(node: Collection) -> Reading:
             if (built := _built(builder)) is not None:
                 return built
             return _family(node) or (Region(node) if is_solved_region(node) else _condition(builder, node))
-    return Listing("set", _flat(map(resolve, node.args)))
+    items = _flat(map(resolve, node.args))
+    names = {label(i.name) for i in items if isinstance(i, Named)}
+    # `{x = 3, y = 4}` is a solution, whose values have names
+    return (len(names) == len(items) > 1 and named_together(items)) or Listing("set", items)
 
 
 def _built(builder: SetBuilder) -> Reading | None:
@@ -659,11 +669,10 @@ def _without_ellipsis(args: tuple[Node, ...]) -> tuple[Node, ...]:
     r"""The members with those that dots leave out: `1, 3, \ldots, 9`. They stand at equal distances, of 1 by default."""
     if args.count(ELLIPSIS) != 1 or (at := args.index(ELLIPSIS)) in (0, len(args) - 1):
         return args
-    before = [a.args[1] if at == 0 and is_equation(a) else a for at, a in enumerate(args[:at])]
-    values = [literal(a) for a in (*before, args[at + 1])]
-    known = [v for v in values if v is not None and v.denominator == 1]
+    values = [literal(a.args[1] if is_equation(a) else a) for a in (*args[:at], args[at + 1])]
+    known = [v for v in values[values.index(None) + 1 if values[0] is None else 0 :] if v is not None and v.denominator == 1]
     steps = {b - a for a, b in pairwise(known[:-1])} or {Fraction(1)}
-    if len(known) < len(values) or len(steps) != 1 or not (step := steps.pop()):
+    if len(known) < max(2, len(values) - 1) or len(steps) != 1 or not (step := steps.pop()):
         return args
     count = (known[-1] - known[-2]) / step
     if count.denominator != 1 or not 0 < count <= _MOST_LISTED:

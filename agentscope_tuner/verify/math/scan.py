@@ -542,11 +542,14 @@ def with_modulus(tokens: list[Token]) -> list[Token]:
     # a list of residues is a list of congruences: `x \\equiv 1, 3 or 5 \\pmod 8`
     sign = texts.index("\\equiv")
     cuts = [i for i in range(sign + 1, start) if texts[i].lower() in (",", "and", "or")]
-    if not cuts or any(t.kind == "open" for t in tokens[sign:start]):
+    residues = [tokens[low + 1 : high] for low, high in zip([sign, *cuts], [*cuts, start], strict=True)]
+    if not cuts and tokens[sign + 1].text == "\\pm":
+        residues = [residues[0][1:], [Token("op", "-"), *residues[0][1:]]]
+    if len(residues) == 1 or any(t.kind == "open" for t in tokens[sign:start]):
         return [*tokens[:start], Token("cmd", "\\pmod"), *rest]
     found: list[Token] = []
-    for low, high in zip([sign, *cuts], [*cuts, start], strict=True):
-        if residue := tokens[low + 1 : high]:
+    for residue in residues:
+        if residue:
             found += [
                 *([Token("op", ",")] if found else []),
                 *tokens[: sign + 1],
@@ -638,6 +641,9 @@ _RULES: tuple[_Rule, ...] = (
     ("angle", re.compile(r"(?<=[\d}])\s*\\angle\s*(?=-?[\d(])"), r"\\operatorname{cis}"),
     ("angle", re.compile(r"(?<![a-zA-Z\\])m\s*(?=\\angle)"), ""),
     ("frown", re.compile(r"\\overset\s*\{\s*\\(?:small)?frown\s*\}"), r"\\widehat"),
+    # parallel lines, and a divisor
+    ("|", re.compile(r"^([^|]*[A-Z}])\s*\\\|\s*([A-Z\\][^|]*)$"), r"\1\\parallel \2"),
+    ("|", re.compile(r"^([^|()\\{}]+)\|([^|()\\{}]+)$"), r"\1\\mid \2"),
     # a point with a bar between its coordinates: `P(3|4)`
     ("(", re.compile(rf"(?<=\()\s*({_DIGITS})\s*(?:\||\\mid)\s*({_DIGITS})\s*(?=\)$)"), r"\1,\2"),
     ("_", re.compile(r"^\(([0-9A-Z]+)\)\s*(?=_)"), r"\1"),
@@ -667,7 +673,7 @@ _RULES: tuple[_Rule, ...] = (
     ("mathbb", re.compile(rf"{_FIELD}(?:_\{{?-\}}?\^\{{?\*\}}?|\^\{{?\*\}}?_\{{?-\}}?|\^\{{?-\}}?|_\{{?-\}}?|_\{{<\s*0\}})"), r"(-\\infty,0)"),
     (
         "mathbb",
-        re.compile(rf"{_FIELD}(?:_\{{?\+\}}?\^\{{?\*\}}?|\^\{{?\*\}}?_\{{?\+\}}?|\^\{{?\+\}}?|_\{{?\+\}}?|_\{{>\s*0\}})"),
+        re.compile(rf"{_FIELD}(?:_\{{?\+\}}?\^\{{?\*\}}?|\^\{{?\*\}}?_\{{?\+\}}?|\^\{{?\+\}}?|⁺|_\{{?\+\}}?|_\{{>\s*0\}})"),
         r"(0,\\infty)",
     ),
     ("mathbb", re.compile(r"\\mathbb\s*\{?([RCQZ])\}?\s*\^\s*(?:\{\s*)?(?:\*|\\ast|\\star|\\times)\s*\}?"), r"\\mathbb{\1}\\setminus\\{0\\}"),
@@ -712,14 +718,14 @@ _RULES: tuple[_Rule, ...] = (
     ("t{", re.compile(rf"\\text\{{(?:\s*(?:{_OR_WORDS})|\s+[oó])\s*\}}"), r"\\text{ or }"),
     ("t{", re.compile(rf"\\text\{{(?:\s*(?:{_AND_WORDS})|\s+[ye])\s*\}}"), r"\\text{ and }"),
     # `(1,2)^T`: a column, written as a transposed row
-    ("^", re.compile(r"^\(([^()]*,[^()]*)\)\^\{?(?:T|\\top|\\intercal|\\(?:mathsf|mathrm|text)\{T\})\}?$"), r"(\1)"),
+    ("^", re.compile(r"^[(\[]([^()\[\]]*,[^()\[\]]*)[)\]]\^\{?(?:T|\\top|\\intercal|\\(?:mathsf|mathrm|text)\{T\})\}?$"), r"(\1)"),
     # feet and inches
     ("'", re.compile(rf"^(\d+)\s*'{_GAP}(\d+(?:\.\d+)?)\s*(?:''|\"|$)$"), r"\1\\text{ ft }\2\\text{ in}"),
     ("'", re.compile(r"^(\d+(?:\.\d+)?)\s*''$"), r"\1\\text{ inches}"),
     ('"', re.compile(r"^(\d+(?:\.\d+)?)\s*\"$"), r"\1\\text{ inches}"),
 )
 _PLAIN_DECIMAL = str.maketrans(
-    {"″": "''", "”": '"', "’": "'", "′": "'", "⁺": "^+"} | {field: f"\\mathbb{{{letter}}}" for field, letter in zip("ℝℤℕℚℂ", "RZNQC", strict=True)}
+    {"″": "''", "”": '"', "’": "'", "′": "'"} | {field: f"\\mathbb{{{letter}}}" for field, letter in zip("ℝℤℕℚℂ", "RZNQC", strict=True)}
 )
 # The rules respell single values, which are short
 _LONGEST = 400

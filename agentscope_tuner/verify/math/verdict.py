@@ -11,6 +11,7 @@ import re
 from collections.abc import Awaitable, Callable, Generator
 from fractions import Fraction
 from functools import partial
+from itertools import accumulate
 from typing import Any, Literal, NamedTuple, Protocol
 
 from agentscope_tuner.verify.asked_clause import JOINING_NAMES, says_another
@@ -53,7 +54,7 @@ from agentscope_tuner.verify.math.prose import (
 )
 from agentscope_tuner.verify.math.question import NO_QUESTION, Question, about
 from agentscope_tuner.verify.math.read import Pair, bare, read_reference, reference, said_by, short
-from agentscope_tuner.verify.math.scan import TooComplex, Unreadable, on_own_stack, respelled
+from agentscope_tuner.verify.math.scan import TooComplex, Unreadable, fold, on_own_stack, respelled
 from agentscope_tuner.verify.math.sets import is_work, same_sets
 from agentscope_tuner.verify.math.units import NUMBER_WORDS, is_physical, singular
 from agentscope_tuner.verify.neutral_words import DENIES
@@ -91,6 +92,7 @@ def wordings(pair: Pair) -> Outcome:
         _days,
         _digits,
         _permutations,
+        _chemistry,
         _symbols,
         _turned_round,
         _typeset,
@@ -220,6 +222,46 @@ def _permutations(pair: Pair) -> Outcome:
     return UNKNOWN
 
 
+_ELEMENTS = frozenset(
+    """H He Li Be B C N O F Ne Na Mg Al Si P S Cl Ar K Ca Sc Ti V Cr Mn Fe Co Ni Cu Zn Ga Ge As Se Br Kr Rb Sr Y Zr Nb Mo Tc
+    Ru Rh Pd Ag Cd In Sn Sb Te I Xe Cs Ba La Ce Nd Sm Eu Gd W Os Ir Pt Au Hg Tl Pb Bi Po At Rn Fr Ra Ac Th Pa U Np
+    Pu Am""".split()
+)
+_ARROW = re.compile(r"->|\\(?:long)?rightarrow|\\to(?![a-z])|⟶|\\rightleftharpoons|⇌|<=>|=")
+_STATE = re.compile(r"_?\((?:s|l|g|aq)\)|\\(?:up|down)arrow|[↑↓]")
+_SCRIPT = re.compile(r"([_^])(?:\{([^{}]*)\}|(\d?[+-]|\w))")
+_SPECIES = re.compile(r"\d*(?:_\w+;)?(?:\^[\d+-]+;)?(?:(?:[A-Z][a-z]?|[()\[\]]|e(?=\^))(?:_?\d*;?)(?:\^[\d+-]+;)?|\*\d*)+")
+
+
+def _chemistry(pair: Pair) -> Outcome:
+    r"""Compare formulas and equations of chemistry: `\ce{2H2 + O2 -> 2H2O}`. States count where the reference has them."""
+    if not _CHEMICAL.search(pair.ref.text) or len(pair.answer) > _LONGEST_OPTION * 4:
+        return UNKNOWN
+    mine = _species(pair.ref.text, keep=True)
+    if mine is None:
+        return UNKNOWN
+    return EQUAL if _species(pair.answer, keep=bool(_STATE.search(_SET_TYPE.sub("", pair.ref.text)))) == mine else UNKNOWN
+
+
+_CHEMICAL = re.compile(r"[A-Z][a-z]?\}?\s*(?:_|\^)|\\(?:mathrm|text|ce)\{[\d\s]*[A-Z]|^\{?\}?[_^]")
+
+
+def _species(text: str, *, keep: bool) -> list[list[str]] | None:
+    """The sorted substances on each side of the arrow; None for a text that is no formula of chemistry."""
+    text = fold(text).replace("\\cdot", "*").replace("·", "*").replace("{}", "")
+    text = re.sub(r"\\(?:ce|mathrm|text|mathsf|operatorname|textrm)(?![a-zA-Z])|[$~\s]|\\[ ,;:!]", "", _ARROW.sub("→", text))
+    text = text if keep else _STATE.sub("", text)
+    text = _SCRIPT.sub(lambda m: f"{m[1]}{m[2] or m[3] or ''};", text.replace("{+}", "+")).replace("{", "").replace("}", "")
+    text = re.sub(r"(?<![A-Za-z)\]\d])(\^\w+;)(_\w+;)", r"\2\1", text)
+    # an index is a number behind its element
+    text = re.sub(r"(?<=[A-Za-z)\]])(\^[\d+-]+;)(_\w+;)", r"\2\1", text)
+    text = re.sub(r"(?<=[A-Za-z)\]])_(\w+);", r"\1", text)
+    sides = [sorted(re.split(r"\+(?!;)", side)) for side in text.split("→")]
+    names = re.findall(r"[A-Z][a-z]?", text)
+    known = names and all(name in _ELEMENTS for name in names)
+    return sides if known and all(_SPECIES.fullmatch(_STATE.sub("", one)) for side in sides for one in side) else None
+
+
 def _symbols(pair: Pair) -> Outcome:
     r"""Accept the same characters set upright or not: `\mathrm{SO}_4^{2-}` for `\mathrm{SO_4^{2-}}`."""
     if "_" not in pair.ref.text and "^" not in pair.ref.text:
@@ -232,13 +274,46 @@ def _symbols(pair: Pair) -> Outcome:
     return EQUAL if mine == theirs and mine[:1].isupper() else UNKNOWN
 
 
-_SYMMETRIC = re.compile(r"(\\(?:parallel|perp|cong|sim)(?![a-zA-Z])|[∥⊥≅])")
+# Signs between what may stand in any order, the loosest first, and the others of logic
+_ORDERED = ("iff", "->", "\\oplus", "or", "and", "\\parallel", "\\perp", "\\cong", "\\sim")
+_ALIKE = {"=>": "->", "\\Leftrightarrow": "iff", "\\leftrightarrow": "iff", "xor": "\\oplus", "XOR": "\\oplus", "\\neg": "not"}
+_OF_LOGIC = frozenset({*_ORDERED[:5], "not", "(", ")", "\\forall", "\\exists"})
+_DENIED_LETTER = re.compile(r"\\(?:overline|bar) (?:\{ )?([a-zA-Z])(?: \})?|([a-zA-Z]) '")
+_SUCH_THAT = re.compile(r" (?:such that|: ?|, ?|\\mid|\||\\text ?)(?= )")
 
 
 def _turned_round(pair: Pair) -> Outcome:
-    r"""Accept a relation of named objects from its other side: `CD\parallel AB`."""
-    mine, theirs = ([_SET_TYPE.sub("", part) for part in _SYMMETRIC.split(text)] for text in (pair.truth, pair.answer))
-    return EQUAL if len(mine) == len("a|b") and mine == theirs[::-1] else UNKNOWN
+    r"""Accept a formula of logic, or a relation of named objects, in another order: `CD\parallel AB`, `q \land p`."""
+    mine, theirs = (" ".join(_ALIKE.get(t, t) for t in side.tokens) for side in (pair.ref, pair.ans))
+    if "\\forall" in mine or "\\exists" in mine:
+        mine, theirs = (" ".join(_SUCH_THAT.sub("", f" {side} ").split()) for side in (mine, theirs))
+        return EQUAL if mine == theirs else UNKNOWN
+    mine, theirs = (_DENIED_LETTER.sub(r"not \1\2", side) for side in (mine, theirs))
+    is_logic = all(t in _OF_LOGIC or t in "pqrsABC" for t in mine.split())
+    signs = _ORDERED if is_logic else _ORDERED[5:]
+    if _LONGEST_OPTION * 4 < len(mine) + len(theirs) or not any(sign in mine.split() for sign in signs):
+        return UNKNOWN
+    return EQUAL if _in_order(mine.split(), signs) == _in_order(theirs.split(), signs) else UNKNOWN
+
+
+def _in_order(tokens: list[str], signs: tuple[str, ...]) -> str:
+    """The tokens as a text, the parts around each sign sorted."""
+    while tokens[:1] == ["("] and tokens[-1:] == [")"] and _depths(tokens[:-1])[-1] > 0 and min(_depths(tokens)[:-1]) > 0:
+        tokens = tokens[1:-1]
+    depths = _depths(tokens)
+    for sign in signs:
+        cuts = [at for at, token in enumerate(tokens) if token == sign and depths[at] == 0]
+        if cuts:
+            parts = [_in_order(tokens[low + 1 : high], signs) for low, high in zip([-1, *cuts], [*cuts, len(tokens)], strict=True)]
+            return f"({f' {sign} '.join(parts if sign == '->' else sorted(parts))})"
+    if tokens[:1] == ["not"] and len(tokens) > 2 and signs[0] == _ORDERED[0]:
+        return f"not {_in_order(tokens[1:], signs)}"
+    return " ".join(tokens)
+
+
+def _depths(tokens: list[str]) -> list[int]:
+    """How many brackets are open behind each token."""
+    return list(accumulate((t == "(") - (t == ")") for t in tokens)) or [0]
 
 
 def _typeset(pair: Pair) -> Outcome:
