@@ -211,9 +211,14 @@ _CIRCLED = re.compile(r"[\u2460-\u2473](?:[,，、和\s]*[\u2460-\u2473])*")
 _SET_TYPE = re.compile(r"\\(?:text|mathrm|textrm|mbox|ce|operatorname)(?![a-zA-Z])|[{}$~\s]|\\[ ,;:!]")
 
 
+_OF_CYCLES = re.compile("cycle|permutation|zykl|cicl|цикл|подстанов|перестанов|轮换|置换|循環|순환", re.IGNORECASE)
+
+
 def _permutations(pair: Pair) -> Outcome:
     """Compare permutations in cycle notation, and choices in circles: `②③`."""
-    mine, theirs = cycles(pair.ref.text), cycles(pair.answer)
+    speaks = pair.question is not None and _OF_CYCLES.search(pair.question.text) is not None
+    mine = cycles(pair.ref.text, in_short=speaks)
+    theirs = None if mine is None else cycles(pair.answer, in_short=True)
     if mine is not None:
         return EQUAL if mine == theirs else DIFFERENT
     if _CIRCLED.fullmatch(pair.ref.text) and (said := "".join(_WRITING.sub(" ", pair.answer).split())):
@@ -229,7 +234,7 @@ _ELEMENTS = frozenset(
 )
 _ARROW = re.compile(r"->|\\(?:long)?rightarrow|\\to(?![a-z])|⟶|\\rightleftharpoons|⇌|<=>|=")
 _STATE = re.compile(r"_?\((?:s|l|g|aq)\)|\\(?:up|down)arrow|[↑↓]")
-_SCRIPT = re.compile(r"([_^])(?:\{([^{}]*)\}|(\d?[+-]|\w))")
+_SCRIPT = re.compile(r"([_^])(?:\{([^{}]*)\}|((?<=\^)\d?[+-]|\w))")
 _SPECIES = re.compile(r"\d*(?:_\w+;)?(?:\^[\d+-]+;)?(?:(?:[A-Z][a-z]?|[()\[\]]|e(?=\^))(?:_?\d*;?)(?:\^[\d+-]+;)?|\*\d*)+")
 
 
@@ -694,6 +699,30 @@ def _pointed(truth: str, text: str, question: str | None) -> str:
     return f"{match[1]}.{match[2]}{truth[match.end() :]}" if written is not None else truth
 
 
+_WRITES_COMMAS = re.compile(
+    r"[à-öø-žа-я]|\b(?:der|das|ist|wie|la|les|est|une?|quelle?s?|el|los|qual|che|wat|een|jaki|ile|berapa)\b"
+)
+_RUPEES = re.compile(r"rupee|lakh|crore|₹|\brs\b|india")
+_GROUPED = re.compile(r"(?P<points>\d{1,3}(?:\.\d{3})+)(?P<unit>\D*)|\d{1,2}(?:,\d{2})+,\d{3}")
+
+
+def _ungrouped(text: str, truth: str, question: str | None) -> str:
+    r"""The answer in the reference's way of writing numbers: `12,50` as 12.50, `1.250.000` and `12,50,000` as 1250000.
+
+    Only where the question's language writes them so, and where the reference is the number with these digits.
+    """
+    if question is None or not text[:1].isdigit() or "," not in text + truth and "." not in text:
+        return text
+    commas = _COMMA.match(text)
+    if commas is not None and truth == f"{commas[1]}.{commas[2]}" and _WRITES_COMMAS.search(question.lower()):
+        return truth + text[commas.end() :]
+    match = _GROUPED.match(text)
+    if match is None or not truth.isdigit() or re.sub("[.,]", "", match[0]) != truth + (match["unit"] or ""):
+        return text
+    allowed_by = _WRITES_COMMAS if match["points"] else _RUPEES
+    return truth + (match["unit"] or "") + text[match.end() :] if allowed_by.search(question.lower()) else text
+
+
 _THOUSANDS = 3
 _UNIT_BEHIND = re.compile(r"\s*(?:\\,|\\;|\\ )?\s*(?:\\?%|\\(?:text|mathrm)|[€$£°]|[a-zA-Z])")
 
@@ -711,6 +740,7 @@ def _stages(answer: str, ground_truth: str, question: str | None, copied: Copied
     """
     text = bare(answer)
     truth = _pointed(reference(ground_truth), text, question)
+    text = _ungrouped(text, truth, question)
     known = _numbers_first(text, truth, None if copied == "accept" else question)
     if known is not None:
         return known
