@@ -45,6 +45,7 @@ from agentscope_tuner.verify.math.node import (
 )
 from agentscope_tuner.verify.math.question import Question
 from agentscope_tuner.verify.math.resolve import (
+    COUNTING,
     Family,
     Grid,
     Listing,
@@ -266,7 +267,10 @@ def same_family(comparer: Comparing, ref: Reading, ans: Reading) -> Outcome:
         return DIFFERENT
     if theirs.parameter != mine.parameter and mine.parameter in symbols(theirs.body):
         return UNKNOWN
-    return comparer.compare(ref.body, resolve(renamed(theirs.body, theirs.parameter, mine.parameter)))
+    body = renamed(theirs.body, theirs.parameter, mine.parameter)
+    if (symbols(body) - symbols(mine.body)) & COUNTING:
+        return DIFFERENT
+    return comparer.compare(ref.body, resolve(body))
 
 
 def renamed_to(node: Node, names: tuple[str, ...], others: tuple[str, ...]) -> Node:
@@ -628,8 +632,8 @@ def in_asked_order(ans: Reading, ref: Reading, question: Question | None) -> boo
 
 # How a question asks for what has such a name
 _NAMED_BY = {"\\sigma": "varian|varianz|дисперс|方差|分散|분산|\\\\sigma", "gcd": "common|gcd|ggT|pgcd|公约|公因", "lcm": "common|lcm|公倍"} | {
-    name: rf"(?<![a-z]){name}" for name in ("deg", "dim", "rank", "ord", "tr", "arg", "det")
-} | {"card": "card|element|\\|"}
+    name: rf"(?<![a-z]){name}" for name in ("deg", "dim", "rank", "ord", "tr", "arg")
+} | {"card": "card|element|élément|\\|", "det": "det|行列式|определит"}
 
 
 def is_time(question: Question | None, reading: Reading) -> bool:

@@ -326,9 +326,9 @@ _TAKES_BACK = re.compile(
 _FEWEST_SHARED = 2
 _CALLED = re.compile(
     r"(?:(?:\\mathbb\s*\{?[EP]\}?|\\Pr|\\(?:text|mathrm|operatorname)\{(?:Var|Pr|P|E)\}|[PECA]|Var|Pr|\\(?:var)?phi"
-    r"|\\det)\s*(?:\\left)?[(\[]"
+    r")\s*(?:\\left)?[(\[]"
     r"(?P<said>[^()\[\]]{2,60}?|[A-Z\d])(?:\\right)?[)\]]|(?:\\left)?\[[^=\[\]]{1,60}\]_\S{1,12}?\^\S{1,12}?"
-    r"|(?:\\left)?\|[A-Z]{1,3}(?:\\right)?\||\\det\s*[A-Z]|\\(?:bar|overline|hat|tilde)\s*\{?[a-zA-Z]\}?"
+    r"|(?:\\left)?\|[A-Z]{1,3}(?:\\right)?\||\\(?:bar|overline|hat|tilde)\s*\{?[a-zA-Z]\}?"
     r"|\(?[a-zA-Z]\s*\\circ\s*[a-zA-Z]\)?\s*\([a-z\d]+\)|\\#\s*[A-Z]|A_\{?\d+\}?\^\{?\d+\}?|\\\|[^|=]{1,30}\\\|"
     r"|\|\s*\\(?:vec|mathbf|boldsymbol|overrightarrow)\s*\{?[a-zA-Z]{1,2}\}?\s*\|)\s*=\s*(?=\S)"
 )
@@ -788,7 +788,7 @@ _DELIMITED = re.compile(
 )
 _OPENING = ("$", "\\", "*", "_", "`")
 _GSM8K = re.compile(r"####\s*(.*?)\s*$", re.DOTALL)
-_ROUGH = re.compile(r"\s*(?:~(?=\s*\\?[-+$\d])|\\(?:approx|sim|simeq)(?![a-zA-Z])|≈|∼)")
+_ROUGH = re.compile(r"\s*(?:~+(?=\s*\\?[-+$\d])|\\(?:approx|sim|simeq)(?![a-zA-Z])|≈|∼)")
 _FOOTNOTE = re.compile(r"[\d)}\]]\s*\^\s*\{?\s*(?:\*|\\(?:ast|star|dagger|ddagger)\b|[†‡])\s*\}?\s*$|[†‡*]\s*$")
 _WORD = re.compile(r"[^\W\d_]+")
 # An index that is a word, as in `x_{false}`

@@ -237,7 +237,7 @@ def _geometric(terms: list[Fraction], last: Fraction, ratio: Fraction) -> Node |
 
 
 _STEP = Symbol("step of a progression")
-_COUNTING = frozenset({"n", "k", "m", "l", "j", "t", "q"})
+COUNTING = frozenset({"n", "k", "m", "l", "j", "t", "q"})
 _PARAMETERS = frozenset({"s", "r", "u", "\\lambda", "\\mu"})
 _CONSTANTS = frozenset({"C", "c", "K"})
 _SEEDS = ("progression", "another progression")
@@ -296,7 +296,7 @@ def progression(reading: Reading) -> Progression | None:
             case _:
                 break
     bodies = _bodies(reading)
-    free = frozenset().union(*map(symbols, bodies)) & _COUNTING - {name}
+    free = frozenset().union(*map(symbols, bodies)) & COUNTING - {name}
     if parameter is None and (len(free) != 1 or free != frozenset().union(*map(symbols, bodies))):
         return None
     return Progression(name, bodies, parameter or next(iter(free)), parameter is not None) if bodies else None
@@ -398,7 +398,7 @@ def with_dummy_of(ref: Named, ans: Reading, letters: frozenset[str]) -> Reading:
     match ref.value, ans:
         case Value(mine), Value(theirs):
             wanted, found = symbols(mine), symbols(theirs)
-            dummies = _CONSTANTS if isinstance(mine, Symbol) and isinstance(theirs, Symbol) else _COUNTING
+            dummies = _CONSTANTS if isinstance(mine, Symbol) and isinstance(theirs, Symbol) else COUNTING
             counts = len(wanted) == len(found) == 1 and wanted | found <= dummies and wanted != found
             if counts and not (wanted | found) & (letters | symbols(ref.name)):
                 return Value(renamed(theirs, next(iter(found)), next(iter(wanted))))
@@ -418,7 +418,7 @@ def with_letter_of(ref: Reading, ans: Reading, letters: frozenset[str]) -> Readi
         len(wanted) != 1
         or len(found) != 1
         or wanted == found
-        or not known <= _COUNTING | _PARAMETERS
+        or not known <= COUNTING | _PARAMETERS
         or known & letters
     ):
         return ans
@@ -656,7 +656,7 @@ def _listed_values(builder: SetBuilder) -> list[Node] | None:
             return [_with(body, letter, number(v)) for v in values] if len(values) == len(parts) else None
         case Relation((Symbol(name), Collection("set", args)), ("in",)), *rest if name == letter and not rest:
             return [_with(body, letter, one) for one in _without_ellipsis(args)]
-    bounds = [part for part in parts if not is_range(part)]
+    bounds = [part for part in parts if not (is_range(part) and part.args[1] in _WHOLE)]
     match bounds:
         case [Relation((Number(low), Symbol(name), Number(high)), (("<" | "<=") as first, ("<" | "<=") as second))]:
             below, above = ceil(low) + (first == "<" and low == ceil(low)), floor(high) - (second == "<" and high == floor(high))
@@ -680,6 +680,7 @@ def _without_ellipsis(args: tuple[Node, ...]) -> tuple[Node, ...]:
     return (*args[:at], *(number(known[-2] + step * n) for n in range(1, int(count))), *args[at + 1 :])
 
 
+_WHOLE = (Symbol(INTEGERS), Symbol("\\mathbb{N}"))
 _MOST_LISTED = 100
 
 

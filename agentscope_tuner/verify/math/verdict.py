@@ -427,7 +427,7 @@ _COPULA = re.compile("^(?:である|です|だ|이다|입니다)[。.]?$|^。$")
 def _same_case(pair: Pair) -> bool:
     """Whether short names agree in their capitals: `Co` is not `CO`."""
     mine, theirs = ("".join(_WRITING.sub("", side).split()) for side in (pair.ref.text, pair.answer))
-    return (
+    return mine not in _ELEMENTS and (
         len(mine) > _SHORT_NAME or mine[1:] == theirs[1:] or mine.lower() != theirs.lower() or mine.isupper() is False
     )
 
