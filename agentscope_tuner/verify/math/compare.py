@@ -9,6 +9,7 @@ single meaning. The side without the sign, and the question, choose it; the two 
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from fractions import Fraction
 from itertools import permutations
@@ -386,8 +387,17 @@ class CheapComparer:
         if isinstance(ref, Grid) or isinstance(ans, Grid):
             return grids(self, ref, ans)
         if isinstance(ref, Listing) or isinstance(ans, Listing):
+            ans = self._first_terms(ref, ans)
             return listings(self, ref, with_letter_of(ref, ans, self._letters()))
         return self._values(ref.node, ans.node)
+
+    def _first_terms(self, ref: Reading, ans: Reading) -> Reading:
+        r"""The answer without the dots behind it, where the question asks for as many first terms: `1, 4, 9, \ldots`."""
+        match ref, ans:
+            case Listing("list", mine), Listing("list", (*shown, Value(Symbol("\\ldots")))) if len(mine) == len(shown):
+                if self.question is not None and self.question.says("first"):
+                    return Listing("list", tuple(shown))
+        return ans
 
     def _letters(self) -> frozenset[str]:
         return self.question.letters if self.question is not None else frozenset()
@@ -472,7 +482,7 @@ class CheapComparer:
             if isinstance(ans, Listing) and joined and len(ans.items) == len(ref.node.args):
                 return unordered(self, tuple(map(resolve, ref.node.args)), ans.items)
             return self._solved(ref.node, ans)
-        if isinstance(ref, Named) and isinstance(ans, Statement) and _is_curve(ref):
+        if isinstance(ref, Named) and isinstance(ans, Statement) and (_is_curve(ref) or self._asks_line()):
             return self.statement(ref.node, ans.node)
         if isinstance(ref, Listing) and isinstance(ans, Statement) and is_joined(ans.node, "or", "and"):
             parts = tuple(map(resolve, ans.node.args))
@@ -486,6 +496,10 @@ class CheapComparer:
         if isinstance(ans, Statement) and (named := ratio_named(ref, ans.node, self.question)) is not None:
             return self.compare(ref, named)
         return self._stated_value(ref, ans.node) if isinstance(ans, Statement) else DIFFERENT
+
+    def _asks_line(self) -> bool:
+        """Whether the question asks for a line, so that `x - 3 = 0` is as good as `x = 3`."""
+        return self.question is not None and _LINE.search(self.question.text) is not None
 
     def _stated_value(self, ref: Reading, ans: Node) -> Outcome:
         """Compare a reference with a statement that gives a value: an identity, or the question's formula equated."""
@@ -534,6 +548,7 @@ class CheapComparer:
             if _is_several(ans, ref):
                 return DIFFERENT
             return self.compare(ref, points(ans, ref))
+        ans = _counted_as(ref, ans)
         if label(ref.name) == label(ans.name):
             value = same_parameter(ref, ans)
             if value is ans.value:
@@ -544,15 +559,29 @@ class CheapComparer:
         return DIFFERENT
 
 
+def _counted_as(ref: Named, ans: Named) -> Named:
+    """The answer `a_k = 2k` with the reference's counting letter: `a_n = 2n`."""
+    match ref.name, ans.name, ans.value:
+        case Symbol(mine), Symbol(theirs), Value(node):
+            (base, _, wanted), (other, _, found) = mine.partition("_"), theirs.partition("_")
+            if base == other and {wanted, found} <= _COUNTING and wanted not in symbols(node):
+                return Named(ref.name, Value(renamed(node, found, wanted)), ans.node)
+    return ans
+
+
 def _is_word(node: Node) -> bool:
     """Whether letters stand in an order that no product is written in: `bca`."""
-    if not isinstance(node, Product) or len(node.args) < _A_WORD:
-        return False
-    names = [one.name for one in node.args if isinstance(one, Symbol)]
-    return len(names) == len(node.args) and "".join(names).islower() and names != sorted(names)
+    names = [one.name for one in node.args if isinstance(one, Symbol)] if isinstance(node, Product) else []
+    word = "".join(names) if len(names) == len(node.args) else ""
+    return (len(names) >= _A_WORD and word.islower() and names != sorted(names)) or (
+        len(names) > 1 and _ROMAN.fullmatch(word) is not None
+    )
 
 
 _A_WORD = 3
+# A Roman number that cannot name a segment
+_ROMAN = re.compile(r"(?=[MDCL]*[IVX])M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})")
+_LINE = re.compile(r"\blines?\b|\baxis\b|asymptote|\bdroite|\bGerade|\brecta\b|\bretta\b|прям|直线|直線", re.IGNORECASE)
 
 
 def _is_of_matrices(node: Node) -> bool:

@@ -8,6 +8,7 @@ unknown, so arithmetic is just evaluated: `2+2` is 4.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from fractions import Fraction
@@ -56,6 +57,7 @@ from agentscope_tuner.verify.math.node import (
 )
 from agentscope_tuner.verify.math.question import Question, numbers_said
 from agentscope_tuner.verify.math.read import short
+from agentscope_tuner.verify.math.resolve import residue
 from agentscope_tuner.verify.math.sets import is_range
 from agentscope_tuner.verify.math.units import added_up
 
@@ -76,6 +78,7 @@ def unearned(question: Question, answer: Node, reference: Node, text: str, truth
         f"copied: {short(text)} stands in the question",
         f"unworked: {short(text)} is still to be worked out",
     )
+    answer = residue(answer) or answer
     if (
         all(is_plain(n) and literal(n) is not None for n in (answer, reference))
         and added_up(text) is added_up(truth) is None
@@ -816,13 +819,17 @@ def _is_other_form(question: Question, answer: Node, reference: Node, same: Same
         formulas = islice(question.formulas.values(), _MOST_FORMULAS)
         return any(symbols(f) == symbols(reference) and is_other(f) and same(reference, f) for f in formulas)
 
+    if _ALGEBRAIC.search(question.text) and _is_polar(answer) and not _is_polar(reference):
+        return True
     if not symbols(reference):
+        if _is_number_power(reference) and literal(answer) is not None and _OF_POWERS.search(question.text):
+            return True
         if _has_root_below(answer) and not _has_root_below(reference):
             return gives(_has_root_below)
         if literal(answer) is None and UNREDUCED in operations(answer) - operations(reference):
             return gives(lambda _: True)
         if isinstance(answer, Sum) and _calls(answer) > _calls(reference) > 0:
-            return gives(lambda f: isinstance(f, Sum))
+            return any(isinstance(f, Sum) and _calls(f) for f in question.formulas.values())
         if not operations(reference) or not _is_of_primes(reference) or _is_of_primes(answer):
             return False
         return _exact(reference) in question.numbers or (bool(operations(answer)) and gives(lambda _: True))
@@ -842,6 +849,29 @@ def _is_other_form(question: Question, answer: Node, reference: Node, same: Same
     if apart and _whole_factor(reference) in (1, abs(_whole_factor(answer))):
         return False
     return gives(lambda f: isinstance(f, Sum))
+
+
+# `a+bi`, and the words for a power
+_ALGEBRAIC = re.compile(r"[ax]\s*\+\s*(?:[by]\s*i|i\s*[by])(?![a-z])|\bstandard form|\brectangular|\bcartesian", re.IGNORECASE)
+_OF_POWERS = re.compile(
+    r"\b(?:a|one|single|eine[rn]?|une|una|uma|seule|sola|única|одной) (?:\w+ )?(?:power|potenz|puissance|potencia|potenza|potência)"
+    r"|степен|乘方|幂|累乗|거듭제곱",
+    re.IGNORECASE,
+)
+
+
+def _is_polar(node: Node) -> bool:
+    """Whether a complex number is written with a power of e, an angle or a power of its own."""
+    held = [n for n in walk(node) if _I in walk(n) and (isinstance(n, Power) or any(_is_angle(a) for a in n.args))]
+    return bool(held)
+
+
+def _is_angle(node: Node) -> bool:
+    return is_applied(node, "sin", "cos")
+
+
+def _is_number_power(node: Node) -> bool:
+    return isinstance(node, Power) and literal(node.base) is not None and (literal(node.exponent) or 0) > 1
 
 
 def _calls(node: Node) -> int:

@@ -791,6 +791,8 @@ def _root(parser: Parser, command: Command) -> Node:
 
 def _function(parser: Parser, command: Command) -> Node:
     name = command.canonical
+    if name in PROPERTIES and parser.peek() == "=":
+        return Symbol(name)
     base = exponent = None
     for _ in range(2):
         if parser.peek() == "_" and base is None:

@@ -328,7 +328,7 @@ _CALLED = re.compile(
     r"(?:(?:\\mathbb\s*\{?[EP]\}?|\\Pr|\\(?:text|mathrm|operatorname)\{(?:Var|Pr|P|E)\}|[PECA]|Var|Pr|\\(?:var)?phi"
     r")\s*(?:\\left)?[(\[]"
     r"(?P<said>[^()\[\]]{2,60}?|[A-Z\d])(?:\\right)?[)\]]|(?:\\left)?\[[^=\[\]]{1,60}\]_\S{1,12}?\^\S{1,12}?"
-    r"|(?:\\left)?\|[A-Z]{1,3}(?:\\right)?\||\\(?:bar|overline|hat|tilde)\s*\{?[a-zA-Z]\}?"
+    r"|(?:\\left)?\|(?:\\overline\{?)?[A-Z]{1,3}\}?(?:\\right)?\||\\(?:bar|overline|hat|tilde)\s*\{?[a-zA-Z]\}?"
     r"|\(?[a-zA-Z]\s*\\circ\s*[a-zA-Z]\)?\s*\([a-z\d]+\)|\\#\s*[A-Z]|A_\{?\d+\}?\^\{?\d+\}?|\\\|[^|=]{1,30}\\\|"
     r"|\|\s*\\(?:vec|mathbf|boldsymbol|overrightarrow)\s*\{?[a-zA-Z]{1,2}\}?\s*\|)\s*=\s*(?=\S)"
 )

@@ -542,6 +542,8 @@ def resolve(node: Node) -> Reading:
         case Product(args) if len(args) > 1 and all(is_collection(a, "tuple") and len(a.args) > 1 for a in args):
             # `(2,3)(2,7)`: points without commas between them
             return _list(Collection("list", args))
+        case Product((Symbol(name), Collection("tuple", (_, _, *_)) as point)) if len(name) == 1 and name.isupper():
+            return Named(node.args[0], resolve(point), node)
         case Text(words):
             return _words(words)
         case Collection("tuple"):

@@ -38,7 +38,7 @@ _ROWS: tuple[tuple[Role, int, str], ...] = (
         sin cos tan cot sec csc arcsin arccos arctan arccot arcsec arccsc sinh cosh tanh coth sech csch arcsinh arccosh
         arctanh asin:=arcsin acos:=arccos atan:=arctan asinh:=arcsinh acosh:=arccosh atanh:=arctanh ln log lg:=log exp
         cis tg:=tan ctg:=cot cotg:=cot arctg:=arctan arcctg:=arccot cosec:=csc sh:=sinh ch:=cosh th:=tanh ld:=log
-        deg dim rank rk:=rank ord card tr abs det floor ceil sgn sign:=sgn Re Im re:=Re im:=Im arg conj conjugate:=conj erf"""),
+        deg dim rank rk:=rank rang:=rank rg:=rank ord card tr abs det floor ceil sgn sign:=sgn Re Im re:=Re im:=Im arg conj conjugate:=conj erf"""),
     ("function", MANY, "gcd lcm min max diag"),
     ("fraction", 2, "frac"),
     ("binomial", 2, "binom"),
@@ -109,7 +109,7 @@ def _pairs(text: str) -> dict[str, str]:
 OPERATORS = frozenset(with_role("function", "fraction", "binomial", "root"))
 # What an object has, with no value of its own: `\dim V = 3` gives 3 a name
 PROPERTIES = _names("deg dim rank ord card tr")
-FUNCTIONS = OPERATORS - PROPERTIES - _names("tg ctg sh ch th ld rk")
+FUNCTIONS = OPERATORS - PROPERTIES - _names("tg ctg sh ch th ld rk rg")
 LOOKS = frozenset(with_role("look"))
 SAME = {name: command.canonical for name, command in with_role("same").items()}
 # Symbols that plain text may write without a backslash
@@ -622,6 +622,7 @@ _AND_WORDS = "et|und|и|ve|và|dan|och|および|かつ|그리고|且|和|与|�
 _CHOSEN = r"\s*\{?\s*(\d+|[a-z])\s*\}?"
 _CHOOSES = r"(?<![a-zA-Z\\])(?:C|\\(?:mathrm|text|operatorname|rm)\s*\{\s*C\s*\})"
 _DIGITS = r"[-+]?\d+(?:\.\d+)?(?:/\d+)?"
+_PREFIX = re.compile(r"(?<=kilo|mega|giga|nano|pico)\s|(?<=milli|micro|centi)\s")
 _FIELD = r"\\mathbb\s*\{?[RQ]\}?\s*"
 
 _Rule = tuple[str, re.Pattern[str], str | Callable[[re.Match[str]], str]]
@@ -679,6 +680,14 @@ _RULES: tuple[_Rule, ...] = (
     ("mathbb", re.compile(r"\\mathbb\s*\{?([RCQZ])\}?\s*\^\s*(?:\{\s*)?(?:\*|\\ast|\\star|\\times)\s*\}?"), r"\\mathbb{\1}\\setminus\\{0\\}"),
     ("mathbb", re.compile(r"\\mathbb\s*\{?N\}?\s*(?:\^\s*(?:\{\s*)?(?:\*|\\ast|\\star|\+)\s*\}?|_\{?\+\}?)"), r"\\mathbb{N}"),
     ("mathbb", re.compile(r"\\mathbb\s*\{?Z\}?\s*(?:\^\s*\{?\s*\+\s*\}?|_\{?\+\}?|_\{>0\})"), r"\\mathbb{N}"),
+    ("[", re.compile(r"\\[,;:!]\s*(?=[;,\[\]])"), ""),
+    # quantities by the commands of siunitx: `\SI{5}{\kilo\metre\per\second}`
+    (
+        "{\\",
+        re.compile(r"\\(?:SI|qty)\{(-?[\d.]+)\}\{((?:\\[a-z]+)+)\}"),
+        lambda m: f"{m[1]}\\text{{ {_PREFIX.sub('', ' '.join(m[2].split(chr(92))).strip())}}}",
+    ),
+    ("text{", re.compile(r"^\\text\s*\{\s*(USD|EUR|GBP|CNY|RMB)\s*\}\s*([\d.,]+)$"), r"\2\\text{ \1}"),
     # intervals as some countries write them: `]-\\infty;2[`
     (
         "[",
