@@ -86,6 +86,7 @@ from agentscope_tuner.verify.math.resolve import (
     Statement,
     Value,
     Wording,
+    is_same_formula,
     resolve,
     same_progression,
     with_dummy_of,
@@ -105,11 +106,13 @@ def with_names_of(ref: Node, ans: Node, question: Question | None) -> Node:
     if len(mine) != len(theirs) or not 1 <= len(mine) <= 2 or (question and (mine | theirs) & question.letters):
         return ans
     if len(mine) == 2:
-        if not mine | theirs <= _SEVERAL or not _are_free(ref, mine) or not _are_free(ans, theirs):
+        if not mine | theirs <= _SEVERAL or not _occur_once(ref, mine) or not _occur_once(ans, theirs):
             return ans
         both = [renamed_to(ans, tuple(sorted(mine)), names) for names in permutations(sorted(theirs))]
-        return next((one for one in both if key(one) == key(ref)), ans)
+        return next((one for one in both if key(one) == key(ref) or is_same_formula(one, ref)), ans)
     (wanted,), (found,) = mine, theirs
+    if wanted.lower() == found.lower() and {wanted, found} <= _CONSTANTS:
+        return renamed(ans, found, wanted)
     periodic = {wanted, found} <= _COUNTING and _is_periodic(ref, wanted) and _is_periodic(ans, found)
     if periodic or (mine | theirs <= _CONSTANTS and _are_free(ref, mine) and _are_free(ans, theirs)):
         return renamed(ans, found, wanted)
@@ -124,6 +127,13 @@ def _amount(node: Node) -> Node:
 def _is_periodic(node: Node, name: str) -> bool:
     """Whether the name is a factor beside pi, as in `2k\\pi`."""
     return any(isinstance(n, (Product, Quotient)) and PI in walk(n) and Symbol(name) in walk(n) for n in walk(node))
+
+
+def _occur_once(node: Node, names: frozenset[str]) -> bool:
+    """Whether each name occurs once, as a factor of a term that holds another letter."""
+    every = list(walk(node))
+    factors = [one for n in every if isinstance(n, (Sum, Product)) for one in n.args]
+    return all(every.count(Symbol(n)) == factors.count(Symbol(n)) == 1 for n in names) and bool(symbols(node) - names)
 
 
 def _are_free(node: Node, names: frozenset[str]) -> bool:
@@ -547,7 +557,7 @@ class CheapComparer:
         if not isinstance(ref, Named):
             if _is_several(ans, ref):
                 return DIFFERENT
-            return self.compare(ref, points(ans, ref))
+            return self.compare(ref, _without_definition(ref, points(ans, ref)))
         ans = _counted_as(ref, ans)
         if label(ref.name) == label(ans.name):
             value = same_parameter(ref, ans)
@@ -557,6 +567,14 @@ class CheapComparer:
         if _is_curve(ref) and _is_curve(ans):
             return self.statement(ref.node, ans.node)
         return DIFFERENT
+
+
+def _without_definition(ref: Reading, value: Reading) -> Reading:
+    r"""The chain behind a name without formulas in letters, where the reference has none: `e = c/a = \\frac12`."""
+    if not isinstance(value, Chain) or not isinstance(ref, Value) or symbols(ref.node):
+        return value
+    exact = tuple(m for m in value.exact if not (isinstance(m, Value) and symbols(m.node)))
+    return Chain(exact, value.rough) if exact else value
 
 
 def _counted_as(ref: Named, ans: Named) -> Named:

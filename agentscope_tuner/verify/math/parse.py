@@ -237,6 +237,10 @@ class Parser:
             self.at += 1
             return Connective("not", (self.relation(),))
         members, operators = [self.measured()], []
+        if self.peek() == "\\mid" and not self.until_bar:
+            # `3 \mid n`: n has no remainder
+            self.at += 1
+            return Relation((self.measured(), number(0), members[0]), ("=", "pmod"))
         while (found := self.peek()) in RELATIONS:
             if found == ":" and self.until_bar:
                 break
@@ -464,7 +468,7 @@ class Parser:
     def _is_defined(self) -> bool:
         """Whether `(x) =` follows: then the letter before it is the name of a function."""
         after = self.tokens[self.at : self.at + 4]
-        return [t.text for t in after[:1] + after[2:]] == ["(", ")", "="] and after[1].kind == "sym"
+        return [t.text for t in after[:1] + after[2:]] == ["(", ")", "="] and after[1].kind in ("sym", "cmd")
 
     def arguments(self, closer: str) -> tuple[Node, ...]:
         bars, self.bars = self.bars, 0
@@ -549,8 +553,8 @@ class Parser:
                 node = self._factorial(node)
             elif found == "%":
                 node = Percent(node)
-            elif found == "'" and is_matrix(node):
-                node = Apply("transpose", (node,))
+            elif found == "'" and (is_matrix(node) or isinstance(node, SetOperation)):
+                node = Apply("transpose" if is_matrix(node) else "conj", (node,))
             elif found == "\\circ":
                 node = node if isinstance(node, Degrees) else Degrees(node)
             elif isinstance(node, Degrees) and (scale := self._scale()) is not None:
@@ -627,10 +631,11 @@ def _mapping(members: list[Node], operators: list[str]) -> Node:
     return equation(UndefinedCall(name.name, given), members[-1])
 
 
+_TITLES = frozenset({*"lCEGLPSdgm", "\\ell", "\\pi", "\\alpha", "\\beta", "\\Gamma"})
+
+
 def _is_title(name: Node, side: Node) -> bool:
-    return isinstance(name, Symbol) and name.name[-1] in "lCEGLPSdgm" and name.name in ("\\ell", name.name[-1]) and bool(
-        symbols(side) & {"x", "y", "z", "r"}
-    )
+    return isinstance(name, Symbol) and name.name in _TITLES and not symbols(side).isdisjoint("xyzr")
 
 
 def bracketed(opener: str, closer: str, inside: Node) -> Node:

@@ -14,6 +14,7 @@ steps.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -48,6 +49,7 @@ from agentscope_tuner.verify.math.node import (
     Sum,
     Symbol,
     Text,
+    UndefinedCall,
     difference,
     equation,
     is_collection,
@@ -185,7 +187,7 @@ def _without_dots(first: tuple[Node, ...], last: Node, is_sum: bool) -> Node | N
     inside = frozenset().union(*map(symbols, first))
     for name in sorted(symbols(last) - inside):
         for start in _STARTS:
-            if all(_same(_with(last, name, number(start + at)), term) for at, term in enumerate(first)):
+            if all(is_same_formula(_with(last, name, number(start + at)), term) for at, term in enumerate(first)):
                 body = renamed(last, name, _INDEX)
                 return BigOperator(
                     "sum" if is_sum else "prod", body, (equation(Symbol(_INDEX), number(start)), Symbol(name))
@@ -193,7 +195,8 @@ def _without_dots(first: tuple[Node, ...], last: Node, is_sum: bool) -> Node | N
     return None
 
 
-def _same(left: Node, right: Node) -> bool:
+def is_same_formula(left: Node, right: Node) -> bool:
+    """Whether two formulas agree at two random points, computed exactly."""
     try:
         return all(Exact(seed).value(difference(_plain(left), right)) == 0 for seed in ("term", "another term"))
     except Unknown:
@@ -542,8 +545,12 @@ def resolve(node: Node) -> Reading:
         case Product(args) if len(args) > 1 and all(is_collection(a, "tuple") and len(a.args) > 1 for a in args):
             # `(2,3)(2,7)`: points without commas between them
             return _list(Collection("list", args))
-        case Product((Symbol(name), Collection("tuple", (_, _, *_)) as point)) if len(name) == 1 and name.isupper():
+        case Product((Symbol(name), Collection("tuple", (_, _, *_)) as point)) if _POINT.fullmatch(name):
             return Named(node.args[0], resolve(point), node)
+        case UndefinedCall(name, (_, _, *_) as args) if _POINT.fullmatch(name) and not symbols(node):
+            return Named(Symbol(name), resolve(Collection("tuple", args)), node)
+        case Power(Array("matrix", rows), Symbol("T" | "\\top")):
+            return resolve(Array("matrix", tuple(zip(*rows, strict=True))))
         case Text(words):
             return _words(words)
         case Collection("tuple"):
@@ -571,6 +578,8 @@ def resolve(node: Node) -> Reading:
     return _value(node)
 
 
+# The name of a point
+_POINT = re.compile(r"[A-Z](?:_\d)?'*")
 _OTHERWISE = Symbol("\\otherwise")
 
 

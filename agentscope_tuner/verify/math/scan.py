@@ -698,6 +698,12 @@ _RULES: tuple[_Rule, ...] = (
             else f"{'(' if m['open'] == ']' else '['}{m['low']},{m['high']}{')' if m['close'] == '[' else ']'}"
         ),
     ),
+    # a condition in brackets: `n = 2^k (k \\ge 1)`
+    (
+        "(",
+        re.compile(r"^([^()]*=[^()]*?)(?:\\[ ,;]|\\q?quad|~|\s)+\(\s*([a-z]\s*(?:\\[gl]eq?(?:slant)?(?![a-z])|[<>])[^()]*)\)$"),
+        r"\1,\2",
+    ),
     # degrees, minutes and seconds
     ("circ", re.compile(r"\^\s*\{?\s*\\prime\s*\}?"), "'"),
     (

@@ -36,6 +36,7 @@ from agentscope_tuner.verify.math.node import (
     is_collection,
     is_equation,
     is_joined,
+    is_relation,
     literal,
     symbols,
     walk,
@@ -149,6 +150,8 @@ def is_name(node: Node) -> bool:
         return node.name not in CONSTANTS and not node.name.startswith("\\mathbb")
     if isinstance(node, (UndefinedCall, Text)) or is_unevaluated(node) or is_differential(node):
         return True
+    if isinstance(node, Apply) and isinstance(node.args[0], Text):
+        return True
     if isinstance(node, Apply) and node.function in _NAMING:
         return bool(symbols(node)) or node.function in PROPERTIES
     if isinstance(node, SetOperation) or is_joined(node, "and", "or"):
@@ -207,6 +210,9 @@ def assignment(node: Node) -> tuple[Node, Node] | None:
 
     The name must not occur in the value. For a longer chain, the value is the chain after the name.
     """
+    if is_relation(node, "sim") and isinstance(node.args[0], Symbol):
+        # The distribution of a random variable
+        return node.args[0], node.args[1]
     if not isinstance(node, Relation) or set(node.operators) - {"=", "in", "~"}:
         return None
     if len(node.args) > 2:
@@ -240,7 +246,7 @@ def is_segment(node: Node) -> bool:
 
 def _named_chain(node: Relation) -> tuple[Node, Node] | None:
     name = node.args[0]
-    if not is_name(name) or node.operators[0] != "=" or "in" in node.operators or is_equal_names(node):
+    if not (is_name(name) or name == E) or node.operators[0] != "=" or "in" in node.operators or is_equal_names(node):
         return None
     rest = Relation(node.args[1:], node.operators[1:])
     return None if symbols(rest) & symbols(name) and not is_segment(name) else (name, rest)
@@ -396,7 +402,7 @@ def same_sets(ref: Node, ans: Node) -> bool:
     """
     if not any(isinstance(n, SetOperation) for side in (ref, ans) for n in walk(side)):
         return False
-    letters = [[n.name.rstrip("'") for n in walk(side) if isinstance(n, Symbol) and n.name not in _COMPLEMENTS] for side in (ref, ans)]
+    letters = [_set_names(side) for side in (ref, ans)]
     names = sorted({*letters[0], *letters[1]})
     if len(letters[1]) > len(letters[0]) or len(names) > _MOST_SETS or not all(len(n) == 1 and n.isupper() for n in names):
         return False
@@ -406,6 +412,15 @@ def same_sets(ref: Node, ans: Node) -> bool:
         if mine is None or mine is not theirs:
             return False
     return True
+
+
+def _set_names(node: Node) -> list[str]:
+    match node:
+        case Symbol(name):
+            return [name.rstrip("'")]
+        case Power(base, Symbol(sign)) if sign in _COMPLEMENTS:
+            return _set_names(base)
+    return [name for a in node.args for name in _set_names(a)]
 
 
 _COMPLEMENTS = frozenset({"c", "C", "\\complement"})

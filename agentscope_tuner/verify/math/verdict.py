@@ -218,7 +218,7 @@ def _permutations(pair: Pair) -> Outcome:
     """Compare permutations in cycle notation, and choices in circles: `②③`."""
     speaks = pair.question is not None and _OF_CYCLES.search(pair.question.text) is not None
     mine = cycles(pair.ref.text, in_short=speaks)
-    theirs = None if mine is None else cycles(pair.answer, in_short=True)
+    theirs = None if mine is None else cycles(pair.answer, in_short=speaks)
     if mine is not None:
         return EQUAL if mine == theirs else DIFFERENT
     if _CIRCLED.fullmatch(pair.ref.text) and (said := "".join(_WRITING.sub(" ", pair.answer).split())):
@@ -269,7 +269,7 @@ def _species(text: str, *, keep: bool) -> list[list[str]] | None:
 
 def _symbols(pair: Pair) -> Outcome:
     r"""Accept the same characters set upright or not: `\mathrm{SO}_4^{2-}` for `\mathrm{SO_4^{2-}}`."""
-    if "_" not in pair.ref.text and "^" not in pair.ref.text:
+    if "\\" not in pair.ref.text + pair.answer:
         return UNKNOWN
     if "_" in pair.ref.text and "_" not in pair.answer and "\\ce" not in pair.answer:
         return UNKNOWN
