@@ -78,7 +78,6 @@ def unearned(question: Question, answer: Node, reference: Node, text: str, truth
         f"copied: {short(text)} stands in the question",
         f"unworked: {short(text)} is still to be worked out",
     )
-    answer = residue(answer) or answer
     if (
         all(is_plain(n) and literal(n) is not None for n in (answer, reference))
         and added_up(text) is added_up(truth) is None
@@ -90,6 +89,7 @@ def unearned(question: Question, answer: Node, reference: Node, text: str, truth
         ):
             return copied
         return unworked if question.asks_to_round and literal(answer) != literal(reference) else None
+    answer = residue(answer) or answer
     if _hands_on(question, answer, reference):
         return copied
     known = settled(answer, reference)

@@ -18,7 +18,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from math import ceil, floor, lcm
 from typing import Literal, NamedTuple
 
@@ -681,9 +681,9 @@ def _without_ellipsis(args: tuple[Node, ...]) -> tuple[Node, ...]:
     if args.count(ELLIPSIS) != 1 or (at := args.index(ELLIPSIS)) in (0, len(args) - 1):
         return args
     values = [literal(a.args[1] if is_equation(a) else a) for a in (*args[:at], args[at + 1])]
-    known = [v for v in values[values.index(None) + 1 if values[0] is None else 0 :] if v is not None and v.denominator == 1]
+    known = [v for v in takewhile(lambda v: v is not None, values[::-1]) if v is not None][::-1]
     steps = {b - a for a, b in pairwise(known[:-1])} or {Fraction(1)}
-    if len(known) < max(2, len(values) - 1) or len(steps) != 1 or not (step := steps.pop()):
+    if len(known) < len("ab") or len(steps) != 1 or not (step := steps.pop()) or any(v.denominator > 1 for v in known):
         return args
     count = (known[-1] - known[-2]) / step
     if count.denominator != 1 or not 0 < count <= _MOST_LISTED:
