@@ -224,8 +224,9 @@ def cycles(text: str, *, in_short: bool = False) -> object | None:
         in_short: whether `(132)(45)` and `(1,3,2)` are permutations, too, since nothing else can be meant.
     """
     text = "".join(text.split("$"))
-    written = _CYCLES.fullmatch(text) is not None and re.search(r"\d\D+\d", text) is not None
-    if not written and not (in_short and _CYCLES_IN_SHORT.fullmatch(text)):
+    in_short = in_short and _CYCLES_IN_SHORT.fullmatch(text) is not None
+    written = not in_short and _CYCLES.fullmatch(text) is not None and re.search(r"\d\D+\d", text) is not None
+    if not written and not in_short:
         return None
     apart = r"\d+" if written or "," in text else r"\d"
     found = [re.findall(apart, one) for one in re.findall(r"\(([^()]*)\)", text)]
