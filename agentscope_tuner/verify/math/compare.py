@@ -402,7 +402,7 @@ class CheapComparer:
         return self._values(ref.node, ans.node)
 
     def _first_terms(self, ref: Reading, ans: Reading) -> Reading:
-        r"""The answer without the dots behind it, where the question asks for as many first terms: `1, 4, 9, \ldots`."""
+        r"""The answer without the dots behind it, where the question asks for so many terms: `1, 4, 9, \ldots`."""
         match ref, ans:
             case Listing("list", mine), Listing("list", (*shown, Value(Symbol("\\ldots")))) if len(mine) == len(shown):
                 if self.question is not None and self.question.says("first"):

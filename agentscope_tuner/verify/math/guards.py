@@ -852,9 +852,12 @@ def _is_other_form(question: Question, answer: Node, reference: Node, same: Same
 
 
 # `a+bi`, and the words for a power
-_ALGEBRAIC = re.compile(r"[ax]\s*\+\s*(?:[by]\s*i|i\s*[by])(?![a-z])|\bstandard form|\brectangular|\bcartesian", re.IGNORECASE)
+_ALGEBRAIC = re.compile(
+    r"[ax]\s*\+\s*(?:[by]\s*i|i\s*[by])(?![a-z])|\bstandard form|\brectangular|\bcartesian", re.IGNORECASE
+)
 _OF_POWERS = re.compile(
-    r"\b(?:a|one|single|eine[rn]?|une|una|uma|seule|sola|única|одной) (?:\w+ )?(?:power|potenz|puissance|potencia|potenza|potência)"
+    r"\b(?:a|one|single|eine[rn]?|une|una|uma|seule|sola|única|одной) (?:\w+ )?"
+    r"(?:power|potenz|puissance|potencia|potenza|potência)"
     r"|степен|乘方|幂|累乗|거듭제곱",
     re.IGNORECASE,
 )

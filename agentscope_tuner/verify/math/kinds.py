@@ -631,9 +631,15 @@ def in_asked_order(ans: Reading, ref: Reading, question: Question | None) -> boo
 
 
 # How a question asks for what has such a name
-_NAMED_BY = {"\\sigma": "varian|varianz|дисперс|方差|分散|분산|\\\\sigma", "gcd": "common|gcd|ggT|pgcd|公约|公因", "lcm": "common|lcm|公倍"} | {
-    name: rf"(?<![a-z]){name}" for name in ("deg", "dim", "rank", "ord", "tr", "arg")
-} | {"card": "card|element|élément|\\|", "det": "det|行列式|определит"}
+_NAMED_BY = (
+    {
+        "\\sigma": "varian|varianz|дисперс|方差|分散|분산|\\\\sigma",
+        "gcd": "common|gcd|ggT|pgcd|公约|公因",
+        "lcm": "common|lcm|公倍",
+    }
+    | {name: rf"(?<![a-z]){name}" for name in ("deg", "dim", "rank", "ord", "tr", "arg")}
+    | {"card": "card|element|élément|\\|", "det": "det|行列式|определит"}
+)
 
 
 def is_time(question: Question | None, reading: Reading) -> bool:

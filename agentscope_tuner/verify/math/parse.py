@@ -816,7 +816,9 @@ def _function(parser: Parser, command: Command) -> Node:
     if name in ("log", "ln") and base is not None:
         node: Node = Apply("log", (args[0], base))
     elif name == "diag" and len(args) <= MAX_CHAIN:
-        node = Array("matrix", tuple(tuple(a if i == j else number(0) for j in range(len(args))) for i, a in enumerate(args)))
+        node = Array(
+            "matrix", tuple(tuple(a if i == j else number(0) for j in range(len(args))) for i, a in enumerate(args))
+        )
     elif name in ("exp", "cis"):
         node = Power(E, args[0] if name == "exp" else Product((Symbol("i"), args[0])))
     else:

@@ -469,7 +469,7 @@ def components(text: str) -> str:
 
 
 def _coefficient(text: str) -> str | None:
-    text = text.strip().removeprefix("+").strip()
+    text = re.sub(r"\\[,;:! ]", "", text).strip().removeprefix("+").strip()
     return None if "(" in text or "," in text else {"": "1", "-": "-1"}.get(text, text)
 
 

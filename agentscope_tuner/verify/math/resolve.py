@@ -289,7 +289,8 @@ def progression(reading: Reading) -> Progression | None:
             return Progression(name, (Sum((rest, Product((modulus, _STEP)))),), _STEP.name, True)
         case Statement(Relation((Apply("mod", (Symbol(name), modulus)), rest), ("=",))):
             return Progression(name, (Sum((rest, Product((modulus, _STEP)))),), _STEP.name, True)
-    name = parameter = None
+    name: str | None = None
+    parameter: str | None = None
     while True:
         match reading:
             case Named(Symbol(found), inside) if name is None:
@@ -417,13 +418,7 @@ def with_letter_of(ref: Reading, ans: Reading, letters: frozenset[str]) -> Readi
     # `(a, 2a)` for `(a, b) = (t, 2t)` uses a name of the tuple itself
     own = _names(ref)
     known = wanted | (found - own)
-    if (
-        len(wanted) != 1
-        or len(found) != 1
-        or wanted == found
-        or not known <= COUNTING | _PARAMETERS
-        or known & letters
-    ):
+    if len(wanted) != 1 or len(found) != 1 or wanted == found or not known <= COUNTING | _PARAMETERS or known & letters:
         return ans
     (old,), (new,) = found, wanted
     return Listing(
@@ -559,7 +554,7 @@ def resolve(node: Node) -> Reading:
             return _set(node)
         case Collection("list"):
             return _list(node)
-        case (Sum() | Product()) if (through := _through_integers(node)) is not None:
+        case Sum() | Product() if (through := _through_integers(node)) is not None:
             return resolve(through)
         case Interval():
             return Region(node)
@@ -656,7 +651,7 @@ def _built(builder: SetBuilder) -> Reading | None:
 
 
 def _listed_values(builder: SetBuilder) -> list[Node] | None:
-    r"""The elements of a formula in a letter that has a few whole values: `2k` for `k \in \mathbb{Z}, 1 \le k \le 4`."""
+    r"""The elements of a formula in a letter with a few whole values: `2k` for `k \in \mathbb{Z}, 1 \le k \le 4`."""
     body, parts = builder.element, list(_without_ellipsis(conditions_of(builder)))
     if len(names := symbols(body)) != 1 or is_bare(body):
         return None
@@ -669,15 +664,18 @@ def _listed_values(builder: SetBuilder) -> list[Node] | None:
             return [_with(body, letter, one) for one in _without_ellipsis(args)]
     bounds = [part for part in parts if not (is_range(part) and part.args[1] in _WHOLE)]
     match bounds:
-        case [Relation((Number(low), Symbol(name), Number(high)), (("<" | "<=") as first, ("<" | "<=") as second))]:
-            below, above = ceil(low) + (first == "<" and low == ceil(low)), floor(high) - (second == "<" and high == floor(high))
+        case [Relation((Number(low), Symbol(name), Number(high)), (("<" | "<=") as opens, ("<" | "<=") as shuts))]:
+            below, above = (
+                ceil(low) + (opens == "<" and low == ceil(low)),
+                floor(high) - (shuts == "<" and high == floor(high)),
+            )
             if name == letter and len(parts) == 2 and above - below < _MOST_LISTED:
                 return [_with(body, letter, number(at)) for at in range(below, above + 1)]
     return None
 
 
 def _without_ellipsis(args: tuple[Node, ...]) -> tuple[Node, ...]:
-    r"""The members with those that dots leave out: `1, 3, \ldots, 9`. They stand at equal distances, of 1 by default."""
+    r"""The members with those that dots leave out, at equal distances: `1, 3, \ldots, 9`."""
     if args.count(ELLIPSIS) != 1 or (at := args.index(ELLIPSIS)) in (0, len(args) - 1):
         return args
     values = [literal(a.args[1] if is_equation(a) else a) for a in (*args[:at], args[at + 1])]

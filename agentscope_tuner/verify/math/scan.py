@@ -38,7 +38,8 @@ _ROWS: tuple[tuple[Role, int, str], ...] = (
         sin cos tan cot sec csc arcsin arccos arctan arccot arcsec arccsc sinh cosh tanh coth sech csch arcsinh arccosh
         arctanh asin:=arcsin acos:=arccos atan:=arctan asinh:=arcsinh acosh:=arccosh atanh:=arctanh ln log lg:=log exp
         cis tg:=tan ctg:=cot cotg:=cot arctg:=arctan arcctg:=arccot cosec:=csc sh:=sinh ch:=cosh th:=tanh ld:=log
-        deg dim rank rk:=rank rang:=rank rg:=rank ord card tr abs det floor ceil sgn sign:=sgn Re Im re:=Re im:=Im arg conj conjugate:=conj erf"""),
+        deg dim rank rk:=rank rang:=rank rg:=rank ord card tr abs det
+        floor ceil sgn sign:=sgn Re Im re:=Re im:=Im arg conj conjugate:=conj erf"""),
     ("function", MANY, "gcd lcm min max diag"),
     ("fraction", 2, "frac"),
     ("binomial", 2, "binom"),
@@ -46,7 +47,8 @@ _ROWS: tuple[tuple[Role, int, str], ...] = (
     ("constant", 0, "pi infty"),
     ("symbol", 0, r"""
         alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi rho sigma tau upsilon phi chi psi omega
-        Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega top otherwise emptyset ell hbar aleph nabla partial ldots mathbb{R}
+        Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega top otherwise emptyset
+        ell hbar aleph nabla partial ldots mathbb{R}
         mathbb{Z} mathbb{N} mathbb{Q} mathbb{C} square checkmark"""),
     # A line over capital letters marks a segment, over any other formula a conjugate
     ("bar", 1, "overline bar"),
@@ -68,7 +70,8 @@ _ROWS: tuple[tuple[Role, int, str], ...] = (
         vee:=or prime:=' colon:=: degree:=\circ varnothing:=\emptyset bigcup:=\cup bigcap:=\cap smallsetminus:=\setminus
         backslash:=\setminus varepsilon:=\epsilon varphi:=\phi vartheta:=\theta lnot:=not neg:=not approxeq:=\approx
         simeq:=\approx dots:=\ldots cdots:=\ldots dotsc:=\ldots dotsb:=\ldots hdots:=\ldots overrightarrow:=\vec
-        surd:=\sqrt wideparen:=\widehat overarc:=\widehat textdollar:=\$ EUR:=\euro pound:=\pounds texteuro:=\euro textsterling:=\pounds textyen:=\yen infin:=\infty
+        surd:=\sqrt wideparen:=\widehat overarc:=\widehat textdollar:=\$ EUR:=\euro
+        pound:=\pounds texteuro:=\euro textsterling:=\pounds textyen:=\yen infin:=\infty
         plusmn:=\pm R:=\mathbb{R} reals:=\mathbb{R} Reals:=\mathbb{R} Z:=\mathbb{Z} N:=\mathbb{N} Q:=\mathbb{Q}
         C:=\mathbb{C}"""),
     ("look", 0, """
@@ -669,16 +672,40 @@ _RULES: tuple[_Rule, ...] = (
     ("neg", re.compile(r"\\(?:Rightarrow|implies|Longrightarrow)(?![a-zA-Z])"), r"\\to"),
     # the solution set, as it is named in German
     ("mathbb", re.compile(r"^\s*\\mathbb\s*\{?L\}?\s*=\s*"), ""),
-    ("\\in", re.compile(r"(?<=\\in)\s*\{?\s*(?:\\(?:mathrm|mathbf|text|bf)\s*\{)?([ZNRQ])\}*(?=\s*(?:$|[,;)\]^_]|\\[)\]}]))"), r" \\mathbb{\1}"),
-    ("mathbb", re.compile(rf"{_FIELD}(?:_\{{\\g(?:e|eq|eqslant)\s*0\}}|\^\{{?\+\}}?_\{{?0\}}?|_\{{?0\}}?\^\{{?\+\}}?)"), r"[0,\\infty)"),
-    ("mathbb", re.compile(rf"{_FIELD}(?:_\{{?-\}}?\^\{{?\*\}}?|\^\{{?\*\}}?_\{{?-\}}?|\^\{{?-\}}?|_\{{?-\}}?|_\{{<\s*0\}})"), r"(-\\infty,0)"),
+    (
+        "\\in",
+        re.compile(
+            r"(?<=\\in)\s*\{?\s*(?:\\(?:mathrm|mathbf|text|bf)\s*\{)?([ZNRQ])\}*(?=\s*(?:$|[,;)\]^_]|\\[)\]}]))"
+        ),
+        r" \\mathbb{\1}",
+    ),
     (
         "mathbb",
-        re.compile(rf"{_FIELD}(?:_\{{?\+\}}?\^\{{?\*\}}?|\^\{{?\*\}}?_\{{?\+\}}?|\^\{{?\+\}}?|⁺|_\{{?\+\}}?|_\{{>\s*0\}})"),
+        re.compile(rf"{_FIELD}(?:_\{{\\g(?:e|eq|eqslant)\s*0\}}|\^\{{?\+\}}?_\{{?0\}}?|_\{{?0\}}?\^\{{?\+\}}?)"),
+        r"[0,\\infty)",
+    ),
+    (
+        "mathbb",
+        re.compile(rf"{_FIELD}(?:_\{{?-\}}?\^\{{?\*\}}?|\^\{{?\*\}}?_\{{?-\}}?|\^\{{?-\}}?|_\{{?-\}}?|_\{{<\s*0\}})"),
+        r"(-\\infty,0)",
+    ),
+    (
+        "mathbb",
+        re.compile(
+            rf"{_FIELD}(?:_\{{?\+\}}?\^\{{?\*\}}?|\^\{{?\*\}}?_\{{?\+\}}?|\^\{{?\+\}}?|⁺|_\{{?\+\}}?|_\{{>\s*0\}})"
+        ),
         r"(0,\\infty)",
     ),
-    ("mathbb", re.compile(r"\\mathbb\s*\{?([RCQZ])\}?\s*\^\s*(?:\{\s*)?(?:\*|\\ast|\\star|\\times)\s*\}?"), r"\\mathbb{\1}\\setminus\\{0\\}"),
-    ("mathbb", re.compile(r"\\mathbb\s*\{?N\}?\s*(?:\^\s*(?:\{\s*)?(?:\*|\\ast|\\star|\+)\s*\}?|_\{?\+\}?)"), r"\\mathbb{N}"),
+    (
+        "mathbb",
+        re.compile(r"\\mathbb\s*\{?([RCQZ])\}?\s*\^\s*(?:\{\s*)?(?:\*|\\ast|\\star|\\times)\s*\}?"),
+        r"\\mathbb{\1}\\setminus\\{0\\}",
+    ),
+    (
+        "mathbb",
+        re.compile(r"\\mathbb\s*\{?N\}?\s*(?:\^\s*(?:\{\s*)?(?:\*|\\ast|\\star|\+)\s*\}?|_\{?\+\}?)"),
+        r"\\mathbb{N}",
+    ),
     ("mathbb", re.compile(r"\\mathbb\s*\{?Z\}?\s*(?:\^\s*\{?\s*\+\s*\}?|_\{?\+\}?|_\{>0\})"), r"\\mathbb{N}"),
     ("[", re.compile(r"\\[,;:!]\s*(?=[;,\[\]])"), ""),
     # quantities by the commands of siunitx: `\SI{5}{\kilo\metre\per\second}`
@@ -701,7 +728,9 @@ _RULES: tuple[_Rule, ...] = (
     # a condition in brackets: `n = 2^k (k \\ge 1)`
     (
         "(",
-        re.compile(r"^([^()]*=[^()]*?)(?:\\[ ,;]|\\q?quad|~|\s)+\(\s*([a-z]\s*(?:\\[gl]eq?(?:slant)?(?![a-z])|[<>])[^()]*)\)$"),
+        re.compile(
+            r"^([^()]*=[^()]*?)(?:\\[ ,;]|\\q?quad|~|\s)+\(\s*([a-z]\s*(?:\\[gl]eq?(?:slant)?(?![a-z])|[<>])[^()]*)\)$"
+        ),
         r"\1,\2",
     ),
     # degrees, minutes and seconds
@@ -733,14 +762,19 @@ _RULES: tuple[_Rule, ...] = (
     ("t{", re.compile(rf"\\text\{{(?:\s*(?:{_OR_WORDS})|\s+[oó])\s*\}}"), r"\\text{ or }"),
     ("t{", re.compile(rf"\\text\{{(?:\s*(?:{_AND_WORDS})|\s+[ye])\s*\}}"), r"\\text{ and }"),
     # `(1,2)^T`: a column, written as a transposed row
-    ("^", re.compile(r"^[(\[]([^()\[\]]*,[^()\[\]]*)[)\]]\^\{?(?:T|\\top|\\intercal|\\(?:mathsf|mathrm|text)\{T\})\}?$"), r"(\1)"),
+    (
+        "^",
+        re.compile(r"^[(\[]([^()\[\]]*,[^()\[\]]*)[)\]]\^\{?(?:T|\\top|\\intercal|\\(?:mathsf|mathrm|text)\{T\})\}?$"),
+        r"(\1)",
+    ),
     # feet and inches
     ("'", re.compile(rf"^(\d+)\s*'{_GAP}(\d+(?:\.\d+)?)\s*(?:''|\"|$)$"), r"\1\\text{ ft }\2\\text{ in}"),
     ("'", re.compile(r"^(\d+(?:\.\d+)?)\s*''$"), r"\1\\text{ inches}"),
     ('"', re.compile(r"^(\d+(?:\.\d+)?)\s*\"$"), r"\1\\text{ inches}"),
 )
 _PLAIN_DECIMAL = str.maketrans(
-    {"″": "''", "”": '"', "’": "'", "′": "'"} | {field: f"\\mathbb{{{letter}}}" for field, letter in zip("ℝℤℕℚℂ", "RZNQC", strict=True)}
+    {"″": "''", "”": '"', "’": "'", "′": "'"}
+    | {field: f"\\mathbb{{{letter}}}" for field, letter in zip("ℝℤℕℚℂ", "RZNQC", strict=True)}
 )
 # The rules respell single values, which are short
 _LONGEST = 400

@@ -228,7 +228,12 @@ def assignment(node: Node) -> tuple[Node, Node] | None:
     else:
         return None
     own = frozenset((name.function,)) if isinstance(name, UndefinedCall) else symbols(name)
-    if symbols(value) & own and not is_segment(name) and not isinstance(name, BigOperator) and not is_differential(name):
+    if (
+        symbols(value) & own
+        and not is_segment(name)
+        and not isinstance(name, BigOperator)
+        and not is_differential(name)
+    ):
         # Only an indefinite integral shares its variable with its value
         return None
     return name, value
@@ -404,7 +409,11 @@ def same_sets(ref: Node, ans: Node) -> bool:
         return False
     letters = [_set_names(side) for side in (ref, ans)]
     names = sorted({*letters[0], *letters[1]})
-    if len(letters[1]) > len(letters[0]) or len(names) > _MOST_SETS or not all(len(n) == 1 and n.isupper() for n in names):
+    if (
+        len(letters[1]) > len(letters[0])
+        or len(names) > _MOST_SETS
+        or not all(len(n) == 1 and n.isupper() for n in names)
+    ):
         return False
     for held in product((False, True), repeat=len(names)):
         inside = dict(zip(names, held, strict=True))
@@ -446,7 +455,9 @@ def _is_member(node: Node, inside: dict[str, bool]) -> bool | None:
             return None
     if None in held:
         return None
-    return any(held) if operator == "union" else all(held) if operator == "intersection" else bool(held[0] and not held[1])
+    return (
+        any(held) if operator == "union" else all(held) if operator == "intersection" else bool(held[0] and not held[1])
+    )
 
 
 _MAX_PIECES = 40

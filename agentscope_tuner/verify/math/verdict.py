@@ -228,24 +228,28 @@ def _permutations(pair: Pair) -> Outcome:
 
 
 _ELEMENTS = frozenset(
-    """H He Li Be B C N O F Ne Na Mg Al Si P S Cl Ar K Ca Sc Ti V Cr Mn Fe Co Ni Cu Zn Ga Ge As Se Br Kr Rb Sr Y Zr Nb Mo Tc
-    Ru Rh Pd Ag Cd In Sn Sb Te I Xe Cs Ba La Ce Nd Sm Eu Gd W Os Ir Pt Au Hg Tl Pb Bi Po At Rn Fr Ra Ac Th Pa U Np
-    Pu Am""".split()
+    """H He Li Be B C N O F Ne Na Mg Al Si P S Cl Ar K Ca Sc Ti V Cr Mn Fe Co Ni Cu Zn Ga Ge As Se Br Kr Rb Sr Y Zr Nb
+    Mo Tc Ru Rh Pd Ag Cd In Sn Sb Te I Xe Cs Ba La Ce Nd Sm Eu Gd W Os Ir Pt Au Hg Tl Pb Bi Po At Rn Fr Ra Ac Th Pa U
+    Np Pu Am""".split()  # noqa: SIM905
 )
 _ARROW = re.compile(r"->|\\(?:long)?rightarrow|\\to(?![a-z])|⟶|\\rightleftharpoons|⇌|<=>|=")
 _STATE = re.compile(r"_?\((?:s|l|g|aq)\)|\\(?:up|down)arrow|[↑↓]")
 _SCRIPT = re.compile(r"([_^])(?:\{([^{}]*)\}|((?<=\^)\d?[+-]|\w))")
-_SPECIES = re.compile(r"\d*(?:_\w+;)?(?:\^[\d+-]+;)?(?:(?:[A-Z][a-z]?|[()\[\]]|e(?=\^))(?:_?\d*;?)(?:\^[\d+-]+;)?|\*\d*)+")
+_SPECIES = re.compile(
+    r"\d*(?:_\w+;)?(?:\^[\d+-]+;)?(?:(?:[A-Z][a-z]?|[()\[\]]|e(?=\^))(?:_?\d*;?)(?:\^[\d+-]+;)?|\*\d*)+"
+)
 
 
 def _chemistry(pair: Pair) -> Outcome:
-    r"""Compare formulas and equations of chemistry: `\ce{2H2 + O2 -> 2H2O}`. States count where the reference has them."""
+    r"""Compare formulas of chemistry: `\ce{2H2 + O2 -> 2H2O}`. States count where the reference has them."""
     if not _CHEMICAL.search(pair.ref.text) or len(pair.answer) > _LONGEST_OPTION * 4:
         return UNKNOWN
     mine = _species(pair.ref.text, keep=True)
     if mine is None:
         return UNKNOWN
-    return EQUAL if _species(pair.answer, keep=bool(_STATE.search(_SET_TYPE.sub("", pair.ref.text)))) == mine else UNKNOWN
+    return (
+        EQUAL if _species(pair.answer, keep=bool(_STATE.search(_SET_TYPE.sub("", pair.ref.text)))) == mine else UNKNOWN
+    )
 
 
 _CHEMICAL = re.compile(r"[A-Z][a-z]?\}?\s*(?:_|\^)|\\(?:mathrm|text|ce)\{[\d\s]*[A-Z]|^\{?\}?[_^]")
@@ -254,9 +258,15 @@ _CHEMICAL = re.compile(r"[A-Z][a-z]?\}?\s*(?:_|\^)|\\(?:mathrm|text|ce)\{[\d\s]*
 def _species(text: str, *, keep: bool) -> list[list[str]] | None:
     """The sorted substances on each side of the arrow; None for a text that is no formula of chemistry."""
     text = fold(text).replace("\\cdot", "*").replace("·", "*").replace("{}", "")
-    text = re.sub(r"\\(?:ce|mathrm|text|mathsf|operatorname|textrm)(?![a-zA-Z])|[$~\s]|\\[ ,;:!]", "", _ARROW.sub("→", text))
+    text = re.sub(
+        r"\\(?:ce|mathrm|text|mathsf|operatorname|textrm)(?![a-zA-Z])|[$~\s]|\\[ ,;:!]", "", _ARROW.sub("→", text)
+    )
     text = text if keep else _STATE.sub("", text)
-    text = _SCRIPT.sub(lambda m: f"{m[1]}{m[2] or m[3] or ''};", text.replace("{+}", "+")).replace("{", "").replace("}", "")
+    text = (
+        _SCRIPT.sub(lambda m: f"{m[1]}{m[2] or m[3] or ''};", text.replace("{+}", "+"))
+        .replace("{", "")
+        .replace("}", "")
+    )
     text = re.sub(r"(?<![A-Za-z)\]\d])(\^\w+;)(_\w+;)", r"\2\1", text)
     # an index is a number behind its element
     text = re.sub(r"(?<=[A-Za-z)\]])(\^[\d+-]+;)(_\w+;)", r"\2\1", text)
@@ -281,7 +291,14 @@ def _symbols(pair: Pair) -> Outcome:
 
 # Signs between what may stand in any order, the loosest first, and the others of logic
 _ORDERED = ("iff", "->", "\\oplus", "or", "and", "\\parallel", "\\perp", "\\cong", "\\sim")
-_ALIKE = {"=>": "->", "\\Leftrightarrow": "iff", "\\leftrightarrow": "iff", "xor": "\\oplus", "XOR": "\\oplus", "\\neg": "not"}
+_ALIKE = {
+    "=>": "->",
+    "\\Leftrightarrow": "iff",
+    "\\leftrightarrow": "iff",
+    "xor": "\\oplus",
+    "XOR": "\\oplus",
+    "\\neg": "not",
+}
 _OF_LOGIC = frozenset({*_ORDERED[:5], "not", "(", ")", "\\forall", "\\exists"})
 _DENIED_LETTER = re.compile(r"\\(?:overline|bar) (?:\{ )?([a-zA-Z])(?: \})?|([a-zA-Z]) '")
 _SUCH_THAT = re.compile(r" (?:such that|: ?|, ?|\\mid|\||\\text ?)(?= )")
@@ -296,20 +313,25 @@ def _turned_round(pair: Pair) -> Outcome:
     mine, theirs = (_DENIED_LETTER.sub(r"not \1\2", side) for side in (mine, theirs))
     is_logic = all(t in _OF_LOGIC or t in "pqrsABC" for t in mine.split())
     signs = _ORDERED if is_logic else _ORDERED[5:]
-    if _LONGEST_OPTION * 4 < len(mine) + len(theirs) or not any(sign in mine.split() for sign in signs):
+    if len(mine) + len(theirs) > _LONGEST_OPTION * 4 or not any(sign in mine.split() for sign in signs):
         return UNKNOWN
     return EQUAL if _in_order(mine.split(), signs) == _in_order(theirs.split(), signs) else UNKNOWN
 
 
 def _in_order(tokens: list[str], signs: tuple[str, ...]) -> str:
     """The tokens as a text, the parts around each sign sorted."""
-    while tokens[:1] == ["("] and tokens[-1:] == [")"] and _depths(tokens[:-1])[-1] > 0 and min(_depths(tokens)[:-1]) > 0:
+    while (
+        tokens[:1] == ["("] and tokens[-1:] == [")"] and _depths(tokens[:-1])[-1] > 0 and min(_depths(tokens)[:-1]) > 0
+    ):
         tokens = tokens[1:-1]
     depths = _depths(tokens)
     for sign in signs:
         cuts = [at for at, token in enumerate(tokens) if token == sign and depths[at] == 0]
         if cuts:
-            parts = [_in_order(tokens[low + 1 : high], signs) for low, high in zip([-1, *cuts], [*cuts, len(tokens)], strict=True)]
+            parts = [
+                _in_order(tokens[low + 1 : high], signs)
+                for low, high in zip([-1, *cuts], [*cuts, len(tokens)], strict=True)
+            ]
             return f"({f' {sign} '.join(parts if sign == '->' else sorted(parts))})"
     if tokens[:1] == ["not"] and len(tokens) > 2 and signs[0] == _ORDERED[0]:
         return f"not {_in_order(tokens[1:], signs)}"
@@ -711,7 +733,7 @@ def _ungrouped(text: str, truth: str, question: str | None) -> str:
 
     Only where the question's language writes them so, and where the reference is the number with these digits.
     """
-    if question is None or not text[:1].isdigit() or "," not in text + truth and "." not in text:
+    if question is None or not text[:1].isdigit() or ("," not in text + truth and "." not in text):
         return text
     commas = _COMMA.match(text)
     if commas is not None and truth == f"{commas[1]}.{commas[2]}" and _WRITES_COMMAS.search(question.lower()):
