@@ -70,6 +70,7 @@ from agentscope_tuner.verify.math.node import (
     is_joined,
     is_relation,
     literal,
+    renamed,
     symbols,
     walk,
 )
@@ -92,7 +93,13 @@ from agentscope_tuner.verify.math.resolve import (
     with_dummy_of,
     with_letter_of,
 )
-from agentscope_tuner.verify.math.sets import NotSolved, is_equal_names, is_name, label, named_value, renamed
+from agentscope_tuner.verify.math.sets import (
+    NotSolved,
+    is_equal_names,
+    is_name,
+    label,
+    named_value,
+)
 
 _COUNTING = frozenset({"n", "k", "m", "l", "j"})
 _CONSTANTS = frozenset({"A", "C", "c", "K", "k", "C_1", "c_1", "C_{1}", "c_{1}", "\\lambda"})

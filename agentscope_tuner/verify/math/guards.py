@@ -51,6 +51,7 @@ from agentscope_tuner.verify.math.node import (
     literal,
     number,
     scientific,
+    substituted,
     symbols,
     walk,
     with_args,
@@ -582,16 +583,9 @@ def _moves_about(question: Question, answer: Node, reference: Node, same: Same) 
             for formula in islice(question.formulas.values(), _MOST_FORMULAS):
                 match formula:
                     case Relation((left, right), ("=",)) if symbols(formula) == symbols(reference):
-                        if same(_with(left, unknown, value), _with(right, unknown, value)):
+                        if same(substituted(left, unknown, value), substituted(right, unknown, value)):
                             return True
     return False
-
-
-def _with(node: Node, unknown: Symbol, value: Node) -> Node:
-    """The node with a value in the unknown's place."""
-    if not node.args or node == unknown:
-        return value if node == unknown else node
-    return with_args(node, tuple(_with(one, unknown, value) for one in node.args))
 
 
 def _is_solved(node: Node, name: str) -> bool:

@@ -40,6 +40,7 @@ from agentscope_tuner.verify.math.node import (
     literal,
     number,
     product_of,
+    renamed,
     symbols,
     walk,
 )
@@ -58,7 +59,14 @@ from agentscope_tuner.verify.math.resolve import (
     resolve,
 )
 from agentscope_tuner.verify.math.scan import INTEGERS
-from agentscope_tuner.verify.math.sets import NotSolved, Pieces, has_factor, is_condition, is_name, label, renamed
+from agentscope_tuner.verify.math.sets import (
+    NotSolved,
+    Pieces,
+    has_factor,
+    is_condition,
+    is_name,
+    label,
+)
 from agentscope_tuner.verify.math.units import UNIT_LETTERS, PhysicalUnit, is_money, is_physical, measure, names_of
 
 MAX_ELEMENTS = 100

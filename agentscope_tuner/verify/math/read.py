@@ -36,9 +36,9 @@ from agentscope_tuner.verify.math.node import (
     difference,
     is_decimal,
     needs_sympy,
+    substituted,
     symbols,
     walk,
-    with_args,
 )
 from agentscope_tuner.verify.math.parse import parse_tokens
 from agentscope_tuner.verify.math.prose import (
@@ -771,15 +771,8 @@ def without_exclusion(text: str, question: Question) -> str:
         if isinstance(part, Quotient) and symbols(part.below) == {match["name"]}
     ]
     values = [_read_tokens(tokenize(value)) for value in match["values"].split(",")]
-    held = all(v is not None and any(exact_value(_at(b, match["name"], v)) == 0 for b in below) for v in values)
+    held = all(v is not None and any(exact_value(substituted(b, match["name"], v)) == 0 for b in below) for v in values)
     return text[: match.start()] if held else text
-
-
-def _at(node: Node, name: str, value: Node) -> Node:
-    if isinstance(node, Symbol):
-        return value if node.name == name else node
-    args = tuple(_at(a, name, value) for a in node.args)
-    return with_args(node, args) if args else node
 
 
 _SHOWN = 80

@@ -60,6 +60,8 @@ from agentscope_tuner.verify.math.node import (
     literal,
     number,
     product_of,
+    renamed,
+    substituted,
     symbols,
     walk,
     with_args,
@@ -78,7 +80,6 @@ from agentscope_tuner.verify.math.sets import (
     is_solved_region,
     label,
     region_name,
-    renamed,
 )
 
 
@@ -187,7 +188,7 @@ def _without_dots(first: tuple[Node, ...], last: Node, is_sum: bool) -> Node | N
     inside = frozenset().union(*map(symbols, first))
     for name in sorted(symbols(last) - inside):
         for start in _STARTS:
-            if all(is_same_formula(_with(last, name, number(start + at)), term) for at, term in enumerate(first)):
+            if all(is_same_formula(substituted(last, name, number(start + at)), term) for at, term in enumerate(first)):
                 body = renamed(last, name, _INDEX)
                 return BigOperator(
                     "sum" if is_sum else "prod", body, (equation(Symbol(_INDEX), number(start)), Symbol(name))
@@ -327,7 +328,7 @@ def _lines(found: Progression, seed: str) -> list[Line] | None:
     lines: list[Line] = []
     for body in found.bodies:
         try:
-            values = [Exact(seed).value(_with(body, found.parameter, number(at))) for at in range(_MEMBERS)]
+            values = [Exact(seed).value(substituted(body, found.parameter, number(at))) for at in range(_MEMBERS)]
         except Unknown:
             return None
         parts = [values] if len({b - a for a, b in pairwise(values)}) == 1 else [values[::2], values[1::2]]
@@ -629,25 +630,19 @@ def _set(node: Collection) -> Reading:
 
 def _built(builder: SetBuilder) -> Reading | None:
     r"""The elements or the family of a builder that names them: `\{x : x = 2k, k = 1, 2, 3\}`; None for any other."""
-    if (values := _listed_values(builder)) is not None:
-        return Listing("set", tuple(map(resolve, values)))
     match builder:
         case SetBuilder(Symbol() as own, Collection("list", (Relation((name, body), ("!=",)), second))) if name == own:
-            return (
-                Listing("tuple", (Wording("all but"), resolve(Collection("list", (body, second)))))
-                if is_range(second)
-                else None
-            )
-        case SetBuilder(Symbol() as own, Collection("list", (Relation((name, body), ("=",)), second, *rest))):
-            if name != own or own.name in symbols(body):
+            if not is_range(second):
                 return None
-            if not rest and is_range(second):
-                return resolve(Collection("list", (body, second)))
-            match second:
-                case Relation((Symbol(letter), Number() as first), ("=",)) if {letter} == symbols(body):
-                    if all(isinstance(one, Number) for one in rest):
-                        return Listing("set", tuple(resolve(_with(body, letter, one)) for one in (first, *rest)))
-    return None
+            return Listing("tuple", (Wording("all but"), resolve(Collection("list", (body, second)))))
+        case SetBuilder(Symbol() as own, Collection("list", (Relation((name, body), ("=",)), *rest))) if name == own:
+            if own.name in symbols(body) or not rest:
+                return None
+            builder = SetBuilder(body, Collection("list", tuple(rest)))
+            if len(rest) == 1 and is_range(rest[0]):
+                return resolve(Collection("list", (body, rest[0])))
+    values = _listed_values(builder)
+    return None if values is None else Listing("set", tuple(map(resolve, values)))
 
 
 def _listed_values(builder: SetBuilder) -> list[Node] | None:
@@ -659,9 +654,9 @@ def _listed_values(builder: SetBuilder) -> list[Node] | None:
     match parts[0], *parts[1:]:
         case Relation((Symbol(name), Number() as first), ("=",)), *rest if name == letter:
             values = [one.value for one in (first, *rest) if isinstance(one, Number)]
-            return [_with(body, letter, number(v)) for v in values] if len(values) == len(parts) else None
+            return [substituted(body, letter, number(v)) for v in values] if len(values) == len(parts) else None
         case Relation((Symbol(name), Collection("set", args)), ("in",)), *rest if name == letter and not rest:
-            return [_with(body, letter, one) for one in _without_ellipsis(args)]
+            return [substituted(body, letter, one) for one in _without_ellipsis(args)]
     bounds = [part for part in parts if not (is_range(part) and part.args[1] in _WHOLE)]
     match bounds:
         case [Relation((Number(low), Symbol(name), Number(high)), (("<" | "<=") as opens, ("<" | "<=") as shuts))]:
@@ -670,7 +665,7 @@ def _listed_values(builder: SetBuilder) -> list[Node] | None:
                 floor(high) - (shuts == "<" and high == floor(high)),
             )
             if name == letter and len(parts) == 2 and above - below < _MOST_LISTED:
-                return [_with(body, letter, number(at)) for at in range(below, above + 1)]
+                return [substituted(body, letter, number(at)) for at in range(below, above + 1)]
     return None
 
 
@@ -691,13 +686,6 @@ def _without_ellipsis(args: tuple[Node, ...]) -> tuple[Node, ...]:
 
 _WHOLE = (Symbol(INTEGERS), Symbol("\\mathbb{N}"))
 _MOST_LISTED = 100
-
-
-def _with(node: Node, name: str, value: Node) -> Node:
-    if isinstance(node, Symbol):
-        return value if node.name == name else node
-    args = tuple(_with(a, name, value) for a in node.args)
-    return with_args(node, args) if args else node
 
 
 def _condition(builder: SetBuilder, node: Node) -> Reading:

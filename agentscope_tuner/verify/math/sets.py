@@ -40,7 +40,6 @@ from agentscope_tuner.verify.math.node import (
     literal,
     symbols,
     walk,
-    with_args,
 )
 from agentscope_tuner.verify.math.scan import PROPERTIES
 
@@ -131,14 +130,6 @@ def _bound(node: Node) -> tuple[str, Fraction]:
         case _:
             return "", Fraction(0)
     return ("", Fraction(0)) if value is None else (side, value)
-
-
-def renamed(node: Node, old: str, new: str) -> Node:
-    """The node with the symbol `old` replaced by `new`."""
-    if isinstance(node, Symbol):
-        return Symbol(new) if node.name == old else node
-    args = tuple(renamed(a, old, new) for a in node.args)
-    return with_args(node, args) if args != node.args else node
 
 
 _BOUNDS = frozenset({"<", "<=", ">", ">=", "!="})
