@@ -290,21 +290,21 @@ def progression(reading: Reading) -> Progression | None:
             return Progression(name, (Sum((rest, Product((modulus, _STEP)))),), _STEP.name, True)
         case Statement(Relation((Apply("mod", (Symbol(name), modulus)), rest), ("=",))):
             return Progression(name, (Sum((rest, Product((modulus, _STEP)))),), _STEP.name, True)
-    name: str | None = None
+    unknown: str | None = None
     parameter: str | None = None
     while True:
         match reading:
-            case Named(Symbol(found), inside) if name is None:
-                name, reading = found, inside
+            case Named(Symbol(found), inside) if unknown is None:
+                unknown, reading = found, inside
             case Family(inside, values) if values.field == INTEGERS and parameter is None:
                 parameter, reading = values.parameter, inside
             case _:
                 break
     bodies = _bodies(reading)
-    free = frozenset().union(*map(symbols, bodies)) & COUNTING - {name}
-    if parameter is None and (len(free) != 1 or free != frozenset().union(*map(symbols, bodies))):
+    every = frozenset().union(*map(symbols, bodies))
+    if parameter is None and (len(every) != 1 or not every <= COUNTING - {unknown}):
         return None
-    return Progression(name, bodies, parameter or next(iter(free)), parameter is not None) if bodies else None
+    return Progression(unknown, bodies, parameter or next(iter(every)), parameter is not None) if bodies else None
 
 
 def _bodies(reading: Reading) -> tuple[Node, ...]:
@@ -541,12 +541,6 @@ def resolve(node: Node) -> Reading:
         case Product(args) if len(args) > 1 and all(is_collection(a, "tuple") and len(a.args) > 1 for a in args):
             # `(2,3)(2,7)`: points without commas between them
             return _list(Collection("list", args))
-        case Product((Symbol(name), Collection("tuple", (_, _, *_)) as point)) if _POINT.fullmatch(name):
-            return Named(node.args[0], resolve(point), node)
-        case UndefinedCall(name, (_, _, *_) as args) if _POINT.fullmatch(name) and not symbols(node):
-            return Named(Symbol(name), resolve(Collection("tuple", args)), node)
-        case Power(Array("matrix", rows), Symbol("T" | "\\top")):
-            return resolve(Array("matrix", tuple(zip(*rows, strict=True))))
         case Text(words):
             return _words(words)
         case Collection("tuple"):
@@ -555,8 +549,6 @@ def resolve(node: Node) -> Reading:
             return _set(node)
         case Collection("list"):
             return _list(node)
-        case Sum() | Product() if (through := _through_integers(node)) is not None:
-            return resolve(through)
         case Interval():
             return Region(node)
         case SetOperation() | Connective("not"):
@@ -565,13 +557,18 @@ def resolve(node: Node) -> Reading:
             return _joined(node)
         case Relation():
             return _relation(node)
-        case Array("cases", rows) if any(row[1:] == (_OTHERWISE,) for row in rows):
-            said = Connective("or", tuple(row[-1] for row in rows if row[-1] != _OTHERWISE))
-            rest = SetOperation("difference", (Symbol(REALS), said))
-            return resolve(Array("cases", tuple((row[0], rest if row[-1] == _OTHERWISE else row[-1]) for row in rows)))
         case Array():
-            return Grid(tuple(tuple(map(resolve, row)) for row in node.rows), node)
+            return _grid(node)
     return _value(node)
+
+
+def _grid(node: Array) -> Reading:
+    rows = node.rows
+    if any(row[1:] == (_OTHERWISE,) for row in rows):
+        said = Connective("or", tuple(row[-1] for row in rows if row[-1] != _OTHERWISE))
+        rest = SetOperation("difference", (Symbol(REALS), said))
+        node = Array(node.kind, tuple((row[0], rest if row[-1] == _OTHERWISE else row[-1]) for row in rows))
+    return Grid(tuple(tuple(map(resolve, row)) for row in node.rows), node)
 
 
 # The name of a point
@@ -593,6 +590,15 @@ def _is_set(node: Node) -> bool:
 
 
 def _value(node: Node) -> Reading:
+    match node:
+        case Product((Symbol(name), Collection("tuple", (_, _, *_)) as point)) if _POINT.fullmatch(name):
+            return Named(node.args[0], resolve(point), node)
+        case UndefinedCall(name, (_, _, *_) as args) if _POINT.fullmatch(name) and not symbols(node):
+            return Named(Symbol(name), resolve(Collection("tuple", args)), node)
+        case Power(Array("matrix", rows), Symbol("T" | "\\top")):
+            return resolve(Array("matrix", tuple(zip(*rows, strict=True))))
+        case Sum() | Product() if (through := _through_integers(node)) is not None:
+            return resolve(through)
     if isinstance(node, Negation) and isinstance(node.inside, MARKS):
         # Give the sign to the number inside the quantity
         node = with_args(node.inside, (Negation(node.inside.inside),))
