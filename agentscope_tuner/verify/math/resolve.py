@@ -267,6 +267,8 @@ def same_progression(ref: Reading, ans: Reading) -> Outcome | None:
 
     None if a side is not made of progressions, or if neither side states that its parameter is a whole number.
     """
+    if not (_may_be_said(ref) or _may_be_said(ans)):
+        return None
     mine, theirs = progression(ref), progression(ans)
     if mine is None or theirs is None or not (mine.is_said or theirs.is_said):
         return None
@@ -281,6 +283,11 @@ def same_progression(ref: Reading, ans: Reading) -> Outcome | None:
         if period is None or _residues(left, unit, period) != _residues(right, unit, period):
             return DIFFERENT
     return EQUAL
+
+
+def _may_be_said(reading: Reading) -> bool:
+    """Whether a reading may state that a parameter is a whole number: a test before the trees are walked."""
+    return isinstance(reading.value if isinstance(reading, Named) else reading, (Family, Statement))
 
 
 def progression(reading: Reading) -> Progression | None:

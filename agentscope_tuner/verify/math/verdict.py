@@ -279,7 +279,7 @@ def _species(text: str, *, keep: bool) -> list[list[str]] | None:
 
 def _symbols(pair: Pair) -> Outcome:
     r"""Accept the same characters set upright or not: `\mathrm{SO}_4^{2-}` for `\mathrm{SO_4^{2-}}`."""
-    if "\\" not in pair.ref.text + pair.answer:
+    if "\\" not in pair.answer or not any(sign in pair.ref.text for sign in "_^("):
         return UNKNOWN
     if "_" in pair.ref.text and "_" not in pair.answer and "\\ce" not in pair.answer:
         return UNKNOWN
@@ -300,12 +300,15 @@ _ALIKE = {
     "\\neg": "not",
 }
 _OF_LOGIC = frozenset({*_ORDERED[:5], "not", "(", ")", "\\forall", "\\exists"})
+_REORDERED = frozenset({*_ORDERED, *_ALIKE, *_OF_LOGIC}) - {"(", ")"}
 _DENIED_LETTER = re.compile(r"\\(?:overline|bar) (?:\{ )?([a-zA-Z])(?: \})?|([a-zA-Z]) '")
 _SUCH_THAT = re.compile(r" (?:such that|: ?|, ?|\\mid|\||\\text ?)(?= )")
 
 
 def _turned_round(pair: Pair) -> Outcome:
     r"""Accept a formula of logic, or a relation of named objects, in another order: `CD\parallel AB`, `q \land p`."""
+    if _REORDERED.isdisjoint(pair.ref.tokens):
+        return UNKNOWN
     mine, theirs = (" ".join(_ALIKE.get(t, t) for t in side.tokens) for side in (pair.ref, pair.ans))
     if "\\forall" in mine or "\\exists" in mine:
         mine, theirs = (" ".join(_SUCH_THAT.sub("", f" {side} ").split()) for side in (mine, theirs))
@@ -885,6 +888,9 @@ def _numeric(pair: Pair) -> tuple[Outcome, str]:
     return _structure(pair)
 
 
+_OF_SETS = frozenset({"\\cup", "\\cap", "\\setminus"})
+
+
 def _structure(pair: Pair) -> tuple[Outcome, str]:
     ref, ans = pair.ref, pair.ans
     if ref.reading is None or ans.reading is None or ref.node is None or ans.node is None:
@@ -892,7 +898,7 @@ def _structure(pair: Pair) -> tuple[Outcome, str]:
     stated = ans.node.args[-1] if isinstance(ans.node, Relation) else ans.node
     if is_work(stated) and not is_work(ref.node):
         return DIFFERENT, "left unevaluated"
-    if same_sets(ref.node, ans.node):
+    if not _OF_SETS.isdisjoint(ref.tokens + ans.tokens) and same_sets(ref.node, ans.node):
         return EQUAL, ""
     return CheapComparer(pair.seed, pair.question).compare(ref.reading, ans.reading), ""
 
