@@ -39,6 +39,7 @@ from agentscope_tuner.verify.math.node import (
     literal,
     number,
     product_of,
+    substituted,
     symbols,
     walk,
     with_args,
@@ -134,7 +135,7 @@ def _angle(node: Node) -> Key | None:
     parts = list(walk(inside))
     if sum(n == PI for n in parts) != 1 or not all(n == PI or isinstance(n, (Number, *_MULTIPLES)) for n in parts):
         return None
-    value, doubled = (literal(renamed_symbol(inside, PI, number(times))) for times in (1, 2))
+    value, doubled = (literal(substituted(inside, PI, number(times))) for times in (1, 2))
     # In `1/\pi` pi divides
     return ("angle", value) if value is not None and doubled == 2 * value else None
 
@@ -147,7 +148,7 @@ def _big(node: BigOperator) -> Key:
         return (*_own(node), *map(key, node.args))
     depth = sum(isinstance(n, BigOperator) for n in walk(node))
     running = Symbol(f"running {depth}")
-    return (*_own(node), *(key(renamed_symbol(a, name, running)) for a in node.args))
+    return (*_own(node), *(key(substituted(a, name, running)) for a in node.args))
 
 
 def _differential(body: Node) -> Symbol | None:
@@ -158,14 +159,6 @@ def _differential(body: Node) -> Symbol | None:
         case Product((*_, Symbol("d"), Symbol() as name)):
             return name
     return None
-
-
-def renamed_symbol(node: Node, old: Symbol, new: Node) -> Node:
-    """The node with a symbol replaced by another node."""
-    if node == old:
-        return new
-    args = tuple(renamed_symbol(a, old, new) for a in node.args)
-    return with_args(node, args) if args != node.args else node
 
 
 def _own(node: Node) -> Key:

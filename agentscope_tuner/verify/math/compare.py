@@ -9,6 +9,7 @@ single meaning. The side without the sign, and the question, choose it; the two 
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from fractions import Fraction
 from itertools import permutations
@@ -69,6 +70,7 @@ from agentscope_tuner.verify.math.node import (
     is_joined,
     is_relation,
     literal,
+    renamed,
     symbols,
     walk,
 )
@@ -85,12 +87,19 @@ from agentscope_tuner.verify.math.resolve import (
     Statement,
     Value,
     Wording,
+    is_same_formula,
     resolve,
     same_progression,
     with_dummy_of,
     with_letter_of,
 )
-from agentscope_tuner.verify.math.sets import NotSolved, is_equal_names, is_name, label, named_value, renamed
+from agentscope_tuner.verify.math.sets import (
+    NotSolved,
+    is_equal_names,
+    is_name,
+    label,
+    named_value,
+)
 
 _COUNTING = frozenset({"n", "k", "m", "l", "j"})
 _CONSTANTS = frozenset({"A", "C", "c", "K", "k", "C_1", "c_1", "C_{1}", "c_{1}", "\\lambda"})
@@ -104,11 +113,13 @@ def with_names_of(ref: Node, ans: Node, question: Question | None) -> Node:
     if len(mine) != len(theirs) or not 1 <= len(mine) <= 2 or (question and (mine | theirs) & question.letters):
         return ans
     if len(mine) == 2:
-        if not mine | theirs <= _SEVERAL or not _are_free(ref, mine) or not _are_free(ans, theirs):
+        if not mine | theirs <= _SEVERAL or not _occur_once(ref, mine) or not _occur_once(ans, theirs):
             return ans
         both = [renamed_to(ans, tuple(sorted(mine)), names) for names in permutations(sorted(theirs))]
-        return next((one for one in both if key(one) == key(ref)), ans)
+        return next((one for one in both if key(one) == key(ref) or is_same_formula(one, ref)), ans)
     (wanted,), (found,) = mine, theirs
+    if wanted.lower() == found.lower() and {wanted, found} <= _CONSTANTS:
+        return renamed(ans, found, wanted)
     periodic = {wanted, found} <= _COUNTING and _is_periodic(ref, wanted) and _is_periodic(ans, found)
     if periodic or (mine | theirs <= _CONSTANTS and _are_free(ref, mine) and _are_free(ans, theirs)):
         return renamed(ans, found, wanted)
@@ -123,6 +134,13 @@ def _amount(node: Node) -> Node:
 def _is_periodic(node: Node, name: str) -> bool:
     """Whether the name is a factor beside pi, as in `2k\\pi`."""
     return any(isinstance(n, (Product, Quotient)) and PI in walk(n) and Symbol(name) in walk(n) for n in walk(node))
+
+
+def _occur_once(node: Node, names: frozenset[str]) -> bool:
+    """Whether each name occurs once, as a factor of a term that holds another letter."""
+    every = list(walk(node))
+    factors = [one for n in every if isinstance(n, (Sum, Product)) for one in n.args]
+    return all(every.count(Symbol(n)) == factors.count(Symbol(n)) == 1 for n in names) and bool(symbols(node) - names)
 
 
 def _are_free(node: Node, names: frozenset[str]) -> bool:
@@ -386,8 +404,17 @@ class CheapComparer:
         if isinstance(ref, Grid) or isinstance(ans, Grid):
             return grids(self, ref, ans)
         if isinstance(ref, Listing) or isinstance(ans, Listing):
+            ans = self._first_terms(ref, ans)
             return listings(self, ref, with_letter_of(ref, ans, self._letters()))
         return self._values(ref.node, ans.node)
+
+    def _first_terms(self, ref: Reading, ans: Reading) -> Reading:
+        r"""The answer without the dots behind it, where the question asks for so many terms: `1, 4, 9, \ldots`."""
+        match ref, ans:
+            case Listing("list", mine), Listing("list", (*shown, Value(Symbol("\\ldots")))) if len(mine) == len(shown):
+                if self.question is not None and self.question.says("first"):
+                    return Listing("list", tuple(shown))
+        return ans
 
     def _letters(self) -> frozenset[str]:
         return self.question.letters if self.question is not None else frozenset()
@@ -405,8 +432,17 @@ class CheapComparer:
             return found
         if any(ELLIPSIS in n.args for side in (ref, ans) for n in walk(side)):
             # The terms that the dots leave out are not known
-            return UNKNOWN
+            return EQUAL if self._same_beginning(ref, ans) else UNKNOWN
         return self.leaf(ref, with_names_of(ref, ans, self.question))
+
+    def _same_beginning(self, ref: Node, ans: Node) -> bool:
+        r"""Whether two sums show the same terms before their last dots: `1 - x^2/2! + \\ldots`."""
+        sides = [side.args if isinstance(side, Sum) else () for side in (ref, ans)]
+        if len(set(map(len, sides))) != 1 or len({side[-1:] for side in sides}) != 1:
+            return False
+        terms = list(zip(*(side[:-1] for side in sides), strict=True))
+        shown = not any(ELLIPSIS in walk(one) for pair in terms for one in pair)
+        return len(terms) > 1 and shown and all(self.leaf(*pair) is EQUAL for pair in terms)
 
     def _chain(self, ref: Reading, ans: Reading) -> Outcome:
         chain = ans if isinstance(ans, Chain) else ref
@@ -463,7 +499,7 @@ class CheapComparer:
             if isinstance(ans, Listing) and joined and len(ans.items) == len(ref.node.args):
                 return unordered(self, tuple(map(resolve, ref.node.args)), ans.items)
             return self._solved(ref.node, ans)
-        if isinstance(ref, Named) and isinstance(ans, Statement) and _is_curve(ref):
+        if isinstance(ref, Named) and isinstance(ans, Statement) and (_is_curve(ref) or self._asks_line()):
             return self.statement(ref.node, ans.node)
         if isinstance(ref, Listing) and isinstance(ans, Statement) and is_joined(ans.node, "or", "and"):
             parts = tuple(map(resolve, ans.node.args))
@@ -477,6 +513,10 @@ class CheapComparer:
         if isinstance(ans, Statement) and (named := ratio_named(ref, ans.node, self.question)) is not None:
             return self.compare(ref, named)
         return self._stated_value(ref, ans.node) if isinstance(ans, Statement) else DIFFERENT
+
+    def _asks_line(self) -> bool:
+        """Whether the question asks for a line, so that `x - 3 = 0` is as good as `x = 3`."""
+        return self.question is not None and _LINE.search(self.question.text) is not None
 
     def _stated_value(self, ref: Reading, ans: Node) -> Outcome:
         """Compare a reference with a statement that gives a value: an identity, or the question's formula equated."""
@@ -524,7 +564,8 @@ class CheapComparer:
         if not isinstance(ref, Named):
             if _is_several(ans, ref):
                 return DIFFERENT
-            return self.compare(ref, points(ans, ref))
+            return self.compare(ref, _without_definition(ref, points(ans, ref)))
+        ans = _counted_as(ref, ans)
         if label(ref.name) == label(ans.name):
             value = same_parameter(ref, ans)
             if value is ans.value:
@@ -535,15 +576,37 @@ class CheapComparer:
         return DIFFERENT
 
 
+def _without_definition(ref: Reading, value: Reading) -> Reading:
+    r"""The chain behind a name without formulas in letters, where the reference has none: `e = c/a = \\frac12`."""
+    if not isinstance(value, Chain) or not isinstance(ref, Value) or symbols(ref.node):
+        return value
+    exact = tuple(m for m in value.exact if not (isinstance(m, Value) and symbols(m.node)))
+    return Chain(exact, value.rough) if exact else value
+
+
+def _counted_as(ref: Named, ans: Named) -> Named:
+    """The answer `a_k = 2k` with the reference's counting letter: `a_n = 2n`."""
+    match ref.name, ans.name, ans.value:
+        case Symbol(mine), Symbol(theirs), Value(node):
+            (base, _, wanted), (other, _, found) = mine.partition("_"), theirs.partition("_")
+            if base == other and {wanted, found} <= _COUNTING and wanted not in symbols(node):
+                return Named(ref.name, Value(renamed(node, found, wanted)), ans.node)
+    return ans
+
+
 def _is_word(node: Node) -> bool:
     """Whether letters stand in an order that no product is written in: `bca`."""
-    if not isinstance(node, Product) or len(node.args) < _A_WORD:
-        return False
-    names = [one.name for one in node.args if isinstance(one, Symbol)]
-    return len(names) == len(node.args) and "".join(names).islower() and names != sorted(names)
+    names = [one.name for one in node.args if isinstance(one, Symbol)] if isinstance(node, Product) else []
+    word = "".join(names) if len(names) == len(node.args) else ""
+    return (len(names) >= _A_WORD and word.islower() and names != sorted(names)) or (
+        len(names) > 1 and _ROMAN.fullmatch(word) is not None
+    )
 
 
 _A_WORD = 3
+# A Roman number that cannot name a segment
+_ROMAN = re.compile(r"(?=[MDCL]*[IVX])M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})")
+_LINE = re.compile(r"\blines?\b|\baxis\b|asymptote|\bdroite|\bGerade|\brecta\b|\bretta\b|прям|直线|直線", re.IGNORECASE)
 
 
 def _is_of_matrices(node: Node) -> bool:

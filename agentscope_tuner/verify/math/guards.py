@@ -8,6 +8,7 @@ unknown, so arithmetic is just evaluated: `2+2` is 4.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from fractions import Fraction
@@ -50,12 +51,14 @@ from agentscope_tuner.verify.math.node import (
     literal,
     number,
     scientific,
+    substituted,
     symbols,
     walk,
     with_args,
 )
 from agentscope_tuner.verify.math.question import Question, numbers_said
 from agentscope_tuner.verify.math.read import short
+from agentscope_tuner.verify.math.resolve import residue
 from agentscope_tuner.verify.math.sets import is_range
 from agentscope_tuner.verify.math.units import added_up
 
@@ -87,6 +90,7 @@ def unearned(question: Question, answer: Node, reference: Node, text: str, truth
         ):
             return copied
         return unworked if question.asks_to_round and literal(answer) != literal(reference) else None
+    answer = residue(answer) or answer
     if _hands_on(question, answer, reference):
         return copied
     known = settled(answer, reference)
@@ -579,16 +583,9 @@ def _moves_about(question: Question, answer: Node, reference: Node, same: Same) 
             for formula in islice(question.formulas.values(), _MOST_FORMULAS):
                 match formula:
                     case Relation((left, right), ("=",)) if symbols(formula) == symbols(reference):
-                        if same(_with(left, unknown, value), _with(right, unknown, value)):
+                        if same(substituted(left, unknown, value), substituted(right, unknown, value)):
                             return True
     return False
-
-
-def _with(node: Node, unknown: Symbol, value: Node) -> Node:
-    """The node with a value in the unknown's place."""
-    if not node.args or node == unknown:
-        return value if node == unknown else node
-    return with_args(node, tuple(_with(one, unknown, value) for one in node.args))
 
 
 def _is_solved(node: Node, name: str) -> bool:
@@ -816,13 +813,17 @@ def _is_other_form(question: Question, answer: Node, reference: Node, same: Same
         formulas = islice(question.formulas.values(), _MOST_FORMULAS)
         return any(symbols(f) == symbols(reference) and is_other(f) and same(reference, f) for f in formulas)
 
+    if _ALGEBRAIC.search(question.text) and _is_polar(answer) and not _is_polar(reference):
+        return True
     if not symbols(reference):
+        if _is_number_power(reference) and literal(answer) is not None and _OF_POWERS.search(question.text):
+            return True
         if _has_root_below(answer) and not _has_root_below(reference):
             return gives(_has_root_below)
         if literal(answer) is None and UNREDUCED in operations(answer) - operations(reference):
             return gives(lambda _: True)
         if isinstance(answer, Sum) and _calls(answer) > _calls(reference) > 0:
-            return gives(lambda f: isinstance(f, Sum))
+            return any(isinstance(f, Sum) and _calls(f) for f in question.formulas.values())
         if not operations(reference) or not _is_of_primes(reference) or _is_of_primes(answer):
             return False
         return _exact(reference) in question.numbers or (bool(operations(answer)) and gives(lambda _: True))
@@ -842,6 +843,32 @@ def _is_other_form(question: Question, answer: Node, reference: Node, same: Same
     if apart and _whole_factor(reference) in (1, abs(_whole_factor(answer))):
         return False
     return gives(lambda f: isinstance(f, Sum))
+
+
+# `a+bi`, and the words for a power
+_ALGEBRAIC = re.compile(
+    r"[ax]\s*\+\s*(?:[by]\s*i|i\s*[by])(?![a-z])|\bstandard form|\brectangular|\bcartesian", re.IGNORECASE
+)
+_OF_POWERS = re.compile(
+    r"\b(?:a|one|single|eine[rn]?|une|una|uma|seule|sola|única|одной) (?:\w+ )?"
+    r"(?:power|potenz|puissance|potencia|potenza|potência)"
+    r"|степен|乘方|幂|累乗|거듭제곱",
+    re.IGNORECASE,
+)
+
+
+def _is_polar(node: Node) -> bool:
+    """Whether a complex number is written with a power of e, an angle or a power of its own."""
+    held = [n for n in walk(node) if _I in walk(n) and (isinstance(n, Power) or any(_is_angle(a) for a in n.args))]
+    return bool(held)
+
+
+def _is_angle(node: Node) -> bool:
+    return is_applied(node, "sin", "cos")
+
+
+def _is_number_power(node: Node) -> bool:
+    return isinstance(node, Power) and literal(node.base) is not None and (literal(node.exponent) or 0) > 1
 
 
 def _calls(node: Node) -> int:

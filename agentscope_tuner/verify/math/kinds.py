@@ -13,6 +13,8 @@ from agentscope_tuner.verify.math.node import (
     EQUAL,
     INFINITY,
     UNKNOWN,
+    Apply,
+    Array,
     Collection,
     Connective,
     Degrees,
@@ -22,6 +24,7 @@ from agentscope_tuner.verify.math.node import (
     Number,
     Outcome,
     Percent,
+    Power,
     Product,
     Quantity,
     Quotient,
@@ -34,13 +37,16 @@ from agentscope_tuner.verify.math.node import (
     Unit,
     all_of,
     is_collection,
+    literal,
     number,
     product_of,
+    renamed,
     symbols,
     walk,
 )
 from agentscope_tuner.verify.math.question import Question
 from agentscope_tuner.verify.math.resolve import (
+    COUNTING,
     Family,
     Grid,
     Listing,
@@ -53,7 +59,14 @@ from agentscope_tuner.verify.math.resolve import (
     resolve,
 )
 from agentscope_tuner.verify.math.scan import INTEGERS
-from agentscope_tuner.verify.math.sets import NotSolved, Pieces, has_factor, is_condition, is_name, label, renamed
+from agentscope_tuner.verify.math.sets import (
+    NotSolved,
+    Pieces,
+    has_factor,
+    is_condition,
+    is_name,
+    label,
+)
 from agentscope_tuner.verify.math.units import UNIT_LETTERS, PhysicalUnit, is_money, is_physical, measure, names_of
 
 MAX_ELEMENTS = 100
@@ -180,6 +193,8 @@ def grids(comparer: Comparing, ref: Reading, ans: Reading) -> Outcome:
         return all_of([comparer.compare(r, a) for r, a in pairs])
     grid, other = (ref, ans) if isinstance(ref, Grid) else (ans, ref)
     assert isinstance(grid, Grid)
+    if isinstance(other, Value) and isinstance(other.node, Symbol) and grid.node.kind == "matrix":
+        return EQUAL if _is_unit_matrix(grid.node, other.node.name) else DIFFERENT
     if isinstance(other, Value) and grid.node.kind == "matrix":
         # The other side may be a product or a power of matrices, which has a matrix value
         return comparer.leaf(grid.node, other.node) if grid is ref else comparer.leaf(other.node, grid.node)
@@ -192,6 +207,14 @@ def grids(comparer: Comparing, ref: Reading, ans: Reading) -> Outcome:
     ):
         return DIFFERENT
     return pairwise(comparer, column, other.items) if grid is ref else pairwise(comparer, other.items, column)
+
+
+def _is_unit_matrix(matrix: Array, name: str) -> bool:
+    """Whether a matrix is the one that is called I, or E: with its size as an index, perhaps."""
+    letter, _, size = name.partition("_")
+    cells = [(at == across, cell) for at, row in enumerate(matrix.rows) for across, cell in enumerate(row)]
+    is_unit = len(cells) == len(matrix.rows) ** 2 and all(literal(cell) == int(one) for one, cell in cells)
+    return letter in ("I", "E") and is_unit and size in ("", str(len(matrix.rows)))
 
 
 def pairwise(comparer: Comparing, ref: Sequence[Reading], ans: Sequence[Reading]) -> Outcome:
@@ -252,7 +275,10 @@ def same_family(comparer: Comparing, ref: Reading, ans: Reading) -> Outcome:
         return DIFFERENT
     if theirs.parameter != mine.parameter and mine.parameter in symbols(theirs.body):
         return UNKNOWN
-    return comparer.compare(ref.body, resolve(renamed(theirs.body, theirs.parameter, mine.parameter)))
+    body = renamed(theirs.body, theirs.parameter, mine.parameter)
+    if (symbols(body) - symbols(mine.body)) & COUNTING:
+        return DIFFERENT
+    return comparer.compare(ref.body, resolve(body))
 
 
 def renamed_to(node: Node, names: tuple[str, ...], others: tuple[str, ...]) -> Node:
@@ -604,10 +630,24 @@ def in_asked_order(ans: Reading, ref: Reading, question: Question | None) -> boo
     match ans:
         case Named(SetOperation() | Connective() as name) if question is not None and question.formulas:
             return key(name) in question.formulas
+        case Named(Apply(name) | Power(Symbol(name))) if question is not None and question.text and name in _NAMED_BY:
+            return re.search(_NAMED_BY[name], question.text, re.IGNORECASE) is not None
         case Named(Collection("ratio", names)) if question is not None and not isinstance(ref, Named):
             said = [n.words if isinstance(n, Text) else n.name if isinstance(n, Symbol) else "" for n in names]
             return question.says_in_order(said) if all(said) else True
     return True
+
+
+# How a question asks for what has such a name
+_NAMED_BY = (
+    {
+        "\\sigma": "varian|varianz|дисперс|方差|分散|분산|\\\\sigma",
+        "gcd": "common|gcd|ggT|pgcd|公约|公因",
+        "lcm": "common|lcm|公倍",
+    }
+    | {name: rf"(?<![a-z]){name}" for name in ("deg", "dim", "rank", "ord", "tr", "arg")}
+    | {"card": "card|element|élément|\\|", "det": "det|行列式|определит"}
+)
 
 
 def is_time(question: Question | None, reading: Reading) -> bool:

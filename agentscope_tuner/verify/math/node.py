@@ -372,6 +372,20 @@ def symbols(node: Node) -> frozenset[str]:
     )
 
 
+def substituted(node: Node, old: Node | str, new: Node) -> Node:
+    """The node with `new` in every place of `old`, which may be a symbol's name."""
+    old = Symbol(old) if isinstance(old, str) else old
+    if node == old:
+        return new
+    args = tuple(substituted(a, old, new) for a in node.args)
+    return with_args(node, args) if args != node.args else node
+
+
+def renamed(node: Node, old: str, new: str) -> Node:
+    """The node with the symbol `old` replaced by `new`."""
+    return substituted(node, old, Symbol(new))
+
+
 class Outcome(enum.Enum):
     """The verdict of a stage; UNKNOWN leaves the decision to the next stage."""
 

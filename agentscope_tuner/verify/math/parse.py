@@ -13,6 +13,7 @@ from typing import Literal
 
 from agentscope_tuner.verify.math.node import (
     EMPTY_SET,
+    INFINITY,
     Apply,
     Array,
     BigOperator,
@@ -40,6 +41,8 @@ from agentscope_tuner.verify.math.node import (
     Text,
     UndefinedCall,
     continued,
+    difference,
+    equation,
     is_collection,
     is_matrix,
     is_symbol,
@@ -47,6 +50,7 @@ from agentscope_tuner.verify.math.node import (
     number,
     product_of,
     recurring,
+    symbols,
     with_args,
 )
 from agentscope_tuner.verify.math.scan import (
@@ -57,6 +61,7 @@ from agentscope_tuner.verify.math.scan import (
     INVERSE,
     MANY,
     OPERANDS,
+    PROPERTIES,
     RELATIONS,
     Command,
     Role,
@@ -232,6 +237,10 @@ class Parser:
             self.at += 1
             return Connective("not", (self.relation(),))
         members, operators = [self.measured()], []
+        if self.peek() == "\\mid" and not self.until_bar:
+            # `3 \mid n`: n has no remainder
+            self.at += 1
+            return Relation((self.measured(), number(0), members[0]), ("=", "pmod"))
         while (found := self.peek()) in RELATIONS:
             if found == ":" and self.until_bar:
                 break
@@ -240,6 +249,11 @@ class Parser:
             self.compared = operators[-1] in ("<", "<=", ">", ">=", "!=")
             members.append(self.measured())
         self.compared = False
+        if operators and "mapsto" in (operators[-1], operators[0]):
+            return _mapping(members, operators)
+        if operators[:1] == [":"] and "=" in operators[1:] and _is_title(*members[:2]):
+            # The name of a curve before its equation: `\ell: y = 2x`
+            members, operators = members[1:], operators[1:]
         return Relation(tuple(members), tuple(operators)) if operators else members[0]
 
     def measured(self) -> Node:
@@ -443,6 +457,9 @@ class Parser:
         if name in _FUNCTION_LETTERS and [t.text for t in self.tokens[self.at : self.at + 6]] == list("^{-1}("):
             self.at += 5
             name += "^{-1}"
+        if name == "\\Gamma" and self.peek() == "(":
+            self.at += 1
+            return Apply("factorial", (difference(self.arguments(")")[0], number(1)),))
         if self.peek() == "(" and (name[0] in _FUNCTION_LETTERS or name[-1] == "'" or self._is_defined()):
             self.at += 1
             return UndefinedCall(name, self.arguments(")"))
@@ -451,7 +468,7 @@ class Parser:
     def _is_defined(self) -> bool:
         """Whether `(x) =` follows: then the letter before it is the name of a function."""
         after = self.tokens[self.at : self.at + 4]
-        return [t.text for t in after[:1] + after[2:]] == ["(", ")", "="] and after[1].kind == "sym"
+        return [t.text for t in after[:1] + after[2:]] == ["(", ")", "="] and after[1].kind in ("sym", "cmd")
 
     def arguments(self, closer: str) -> tuple[Node, ...]:
         bars, self.bars = self.bars, 0
@@ -478,6 +495,7 @@ class Parser:
                 raise Unreadable("an empty group")
             return Collection("set" if opener == "\\{" else "tuple", ())
         self.until_bar = opener == "\\{" and is_builder(self.tokens[self.at :])
+        nested = opener == self.peek() == "["
         inside = self.items()
         if opener == "(" and self.peek() == "," and self.peek(1) == ")":
             self.at += 1
@@ -489,6 +507,8 @@ class Parser:
             inside = SetBuilder(inside, self.items())
         closer = self.expect(*CLOSERS[opener])
         self.bars, self.until_bar = bars, until_bar
+        if nested and opener + closer == "[]" and is_collection(inside, "list"):
+            return _matrix([row.args for row in inside.args], "matrix")
         return bracketed(opener, closer, inside)
 
     def _absolute(self, opener: str) -> Node:
@@ -533,8 +553,8 @@ class Parser:
                 node = self._factorial(node)
             elif found == "%":
                 node = Percent(node)
-            elif found == "'" and is_matrix(node):
-                node = Apply("transpose", (node,))
+            elif found == "'" and (is_matrix(node) or isinstance(node, SetOperation)):
+                node = Apply("transpose" if is_matrix(node) else "conj", (node,))
             elif found == "\\circ":
                 node = node if isinstance(node, Degrees) else Degrees(node)
             elif isinstance(node, Degrees) and (scale := self._scale()) is not None:
@@ -600,6 +620,22 @@ class Parser:
             raise Unreadable("a unit's exponent")
         self.at = at + 1 + braced
         return sign * int(digits)
+
+
+def _mapping(members: list[Node], operators: list[str]) -> Node:
+    r"""`f: x \mapsto x^2` as `f(x) = x^2`; without a name the function is f."""
+    name = members[0] if operators == [":", "mapsto"] else Symbol("f")
+    if len(members) - len(operators) != 1 or len(members) > 3 or not isinstance(name, Symbol):
+        raise Unreadable("a mapping of several parts")
+    given = members[-2].args if is_collection(members[-2], "tuple") else (members[-2],)
+    return equation(UndefinedCall(name.name, given), members[-1])
+
+
+_TITLES = frozenset({*"lCEGLPSdgm", "\\ell", "\\pi", "\\alpha", "\\beta", "\\Gamma"})
+
+
+def _is_title(name: Node, side: Node) -> bool:
+    return isinstance(name, Symbol) and name.name in _TITLES and not symbols(side).isdisjoint("xyzr")
 
 
 def bracketed(opener: str, closer: str, inside: Node) -> Node:
@@ -677,7 +713,7 @@ def _fraction(parser: Parser, command: Command) -> Node:
     start = parser.at
     top, bottom = parser.single(), parser.single()
     if _is_differential(bottom) and (_is_differential(top) or _operator(top)):
-        return Symbol(" ".join(t.text for t in parser.tokens[start : parser.at]))
+        return Symbol(" ".join(t.text for t in parser.tokens[start : parser.at] if t.text not in ("{", "}")))
     return Quotient(top, bottom)
 
 
@@ -696,10 +732,18 @@ def _bar(parser: Parser, command: Command) -> Node:
 
 
 def _decorated(parser: Parser, command: Command) -> Node:
+    if command.name == "triangle" and parser.peek() == "}":
+        return Symbol("\\triangle")
     inside = parser.single()
-    if command.name == "vec" and isinstance(inside, Product) and all(isinstance(a, Symbol) for a in inside.args):
-        # The order of its letters is the direction of a vector
-        return Symbol("vec " + "".join(a.name for a in inside.args if isinstance(a, Symbol)))
+    if command.name == "angle" and isinstance(inside, Text) and len(inside.words) == len("ABC"):
+        # The angle ABC is that of CBA
+        return Text(min(inside.words, inside.words[::-1]))
+    names = [a.name for a in inside.args if isinstance(a, Symbol)] if isinstance(inside, Product) else []
+    if command.name == "vec" and names and len(names) == len(inside.args):
+        # The order of its letters is the direction of a vector: that of BA is the opposite of AB's
+        turned = len(names) == len("AB") and names != sorted(names)
+        vector = Symbol("vec " + "".join(sorted(names) if turned else names))
+        return Negation(vector) if turned else vector
     if command.name == "vec" and literal(inside) != 0:
         # An arrow over 0 marks the zero vector
         _refuse_number(inside, command)
@@ -713,6 +757,8 @@ def _accented(parser: Parser, command: Command) -> Node:
     if command.name in ("dot", "ddot"):
         raise Unreadable("a derivative of more than one symbol")
     _refuse_number(inside, command)
+    if command.name == "widehat" and isinstance(inside, Product) and len(inside.args) == len("AB"):
+        return Symbol("arc " + "".join(sorted(a.name for a in inside.args if isinstance(a, Symbol))))
     return inside
 
 
@@ -750,6 +796,8 @@ def _root(parser: Parser, command: Command) -> Node:
 
 def _function(parser: Parser, command: Command) -> Node:
     name = command.canonical
+    if name in PROPERTIES and parser.peek() == "=":
+        return Symbol(name)
     base = exponent = None
     for _ in range(2):
         if parser.peek() == "_" and base is None:
@@ -758,21 +806,28 @@ def _function(parser: Parser, command: Command) -> Node:
         elif parser.peek() == "^" and exponent is None:
             parser.at += 1
             exponent = parser.exponent()
-    if base is not None and name not in ("log", "ln") and command.arity != MANY:
+    if base is not None and name not in ("log", "ln", *PROPERTIES) and command.arity != MANY:
         raise Unreadable(f"an index on {name}")
     if exponent == _MINUS_ONE and name in INVERSE:
         name, exponent = INVERSE[name], None
     args = _function_arguments(parser, name, command.arity)
-    if command.name == "lg" and base is None:
-        # ISO 80000-2 and school texts: lg is the decimal logarithm
-        base = number(10)
+    if command.name in _BASES and base is None:
+        base = number(_BASES[command.name])
     if name in ("log", "ln") and base is not None:
         node: Node = Apply("log", (args[0], base))
-    elif name == "exp":
-        node = Power(E, args[0])
+    elif name == "diag" and len(args) <= MAX_CHAIN:
+        node = Array(
+            "matrix", tuple(tuple(a if i == j else number(0) for j in range(len(args))) for i, a in enumerate(args))
+        )
+    elif name in ("exp", "cis"):
+        node = Power(E, args[0] if name == "exp" else Product((Symbol("i"), args[0])))
     else:
         node = Apply(name, args)
     return node if exponent is None else Power(node, exponent)
+
+
+# ISO 80000-2 and school texts: lg is the decimal logarithm, ld the binary one
+_BASES = {"lg": 10, "ld": 2}
 
 
 def _function_arguments(parser: Parser, name: str, arity: int) -> tuple[Node, ...]:
@@ -830,12 +885,16 @@ def _environment(parser: Parser, command: Command) -> Node:
 
 _CONDITIONS = frozenset("if for when where si pour se per para wenn falls für если при cuando 当 若".split())  # noqa: SIM905
 
+_OTHERWISE = frozenset("otherwise else sonst sinon altrimenti иначе 其他 其它".split())  # noqa: SIM905
+
 
 def _bare_cases(tokens: list[Token]) -> Iterator[Token]:
     """The tokens without the `if` of a condition and the comma before it, up to the end of the cases."""
     inside = True
     for at, token in enumerate(tokens):
         inside = inside and token.text != "\\end"
+        if inside and token.text in _OTHERWISE:
+            token = Token("cmd", "\\otherwise")
         parts = token.text in (",", ";", ".") and tokens[at + 1 : at + 2] and tokens[at + 1].text in _PARTING
         if not inside or not (parts or token.text.rstrip() in _CONDITIONS):
             yield token
@@ -861,6 +920,9 @@ def _index(parser: Parser, command: Command) -> Node:
         else:
             bounds.append(parser.operand())
     parser.integrals += sign == "int"
+    match bounds:
+        case [Relation((index, first), (">=",))]:
+            bounds = [equation(index, first), INFINITY]
     body = parser.sum() if sign == "int" else parser.term()
     parser.integrals -= sign == "int"
     return BigOperator(sign, body, tuple(bounds))

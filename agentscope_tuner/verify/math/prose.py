@@ -212,17 +212,24 @@ def _unit_of(words: str) -> str | None:
 
 
 _CYCLES = re.compile(r"(?:\(\s*\d{1,2}(?:(?:\\[ ,;:]|~|\\q?quad|\s)+\d{1,2})*\s*\))+")
+_CYCLES_IN_SHORT = re.compile(r"(?:\([1-9]{2,9}\))+|(?:\(\d{1,2}(?:,\s*\d{1,2})+\))+")
 
 
-def cycles(text: str) -> object | None:
+def cycles(text: str, *, in_short: bool = False) -> object | None:
     r"""A permutation in cycles, `(1\ 3\ 2)(4\ 5)`, in a form that equal permutations share; None for another text.
 
     Disjoint cycles commute. Others depend on whose factor acts first, so they are compared in their order.
+
+    Args:
+        in_short: whether `(132)(45)` and `(1,3,2)` are permutations, too, since nothing else can be meant.
     """
     text = "".join(text.split("$"))
-    if _CYCLES.fullmatch(text) is None or not re.search(r"\d\D+\d", text):
+    in_short = in_short and _CYCLES_IN_SHORT.fullmatch(text) is not None
+    written = not in_short and _CYCLES.fullmatch(text) is not None and re.search(r"\d\D+\d", text) is not None
+    if not written and not in_short:
         return None
-    found = [re.findall(r"\d+", one) for one in re.findall(r"\(([^()]*)\)", text)]
+    apart = r"\d+" if written or "," in text else r"\d"
+    found = [re.findall(apart, one) for one in re.findall(r"\(([^()]*)\)", text)]
     turned = [tuple(one[one.index(min(one)) :] + one[: one.index(min(one))]) for one in found if len(one) > 1]
     moved = [at for one in turned for at in one]
     return frozenset(turned) if len(set(moved)) == len(moved) else tuple(turned)

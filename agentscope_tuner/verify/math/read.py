@@ -36,9 +36,9 @@ from agentscope_tuner.verify.math.node import (
     difference,
     is_decimal,
     needs_sympy,
+    substituted,
     symbols,
     walk,
-    with_args,
 )
 from agentscope_tuner.verify.math.parse import parse_tokens
 from agentscope_tuner.verify.math.prose import (
@@ -332,18 +332,19 @@ _TAKES_BACK = re.compile(
 )
 _FEWEST_SHARED = 2
 _CALLED = re.compile(
-    r"(?:(?:\\mathbb\s*\{?[EP]\}?|\\Pr|\\(?:text|mathrm|operatorname)\{(?:Var|Pr|P|E)\}|[PECA]|Var|Pr"
-    r"|\\det)\s*(?:\\left)?[(\[]"
-    r"(?P<said>[^()\[\]]{2,60}?|[A-Z])(?:\\right)?[)\]]|(?:\\left)?\[[^=\[\]]{1,60}\]_\S{1,12}?\^\S{1,12}?"
-    r"|(?:\\left)?\|[A-Z]{1,3}(?:\\right)?\||\\det\s*[A-Z]|\\(?:bar|overline|hat|tilde)\s*\{?[a-zA-Z]\}?"
-    r"|\(?[a-zA-Z]\s*\\circ\s*[a-zA-Z]\)?\s*\([a-z]\))\s*=\s*(?=\S)"
+    r"(?:(?:\\mathbb\s*\{?[EP]\}?|\\Pr|\\(?:text|mathrm|operatorname)\{(?:Var|Pr|P|E)\}|[PECA]|Var|Pr|\\(?:var)?phi"
+    r")\s*(?:\\left)?[(\[]"
+    r"(?P<said>[^()\[\]]{2,60}?|[A-Z\d])(?:\\right)?[)\]]|(?:\\left)?\[[^=\[\]]{1,60}\]_\S{1,12}?\^\S{1,12}?"
+    r"|(?:\\left)?\|(?:\\overline\{?)?[A-Z]{1,3}\}?(?:\\right)?\||\\(?:bar|overline|hat|tilde)\s*\{?[a-zA-Z]\}?"
+    r"|\(?[a-zA-Z]\s*\\circ\s*[a-zA-Z]\)?\s*\([a-z\d]+\)|\\#\s*[A-Z]|A_\{?\d+\}?\^\{?\d+\}?|\\\|[^|=]{1,30}\\\|"
+    r"|\|\s*\\(?:vec|mathbf|boldsymbol|overrightarrow)\s*\{?[a-zA-Z]{1,2}\}?\s*\|)\s*=\s*(?=\S)"
 )
 # A name with what it is applied to: `\operatorname{kgV}(6,8) =`
 _NAMED_CALL = re.compile(
     r"\\(?:operatorname|text|mathrm)\s*\{(?P<name>[^\W\d_]{2,20})\}\s*(?P<of>\([^()=]{1,40}\)|[A-Z])?\s*=\s*(?=\S)"
 )
 _MOST_COUNTED = 3
-_POINT = re.compile(r"[A-Z](?:'|_\d)?\s*(?:\\left)?(?=\([^()]*,[^()]*\)$)")
+_POINT = re.compile(r"[A-Z](?:'|_\d)?\s*(?:\\left)?(?=\([^()]*[,;|][^()]*\)$)")
 _SCALED = re.compile(rf"({_NUMBER})\s+(dozens?|hundreds?|thousands?|millions?|billions?)", re.IGNORECASE)
 _OUT_OF = re.compile(r"(\d{1,30}) (?:out of|in) (\d{1,30})")
 _LEADING = re.compile(r"\\text\s*\{\s*([a-zA-Z ]{2,60}?)\s*\}(?:\\[ ,;:!]|~|\s)*(?=\\left|[(\[\\])")
@@ -475,7 +476,7 @@ def components(text: str) -> str:
 
 
 def _coefficient(text: str) -> str | None:
-    text = text.strip().removeprefix("+").strip()
+    text = re.sub(r"\\[,;:! ]", "", text).strip().removeprefix("+").strip()
     return None if "(" in text or "," in text else {"": "1", "-": "-1"}.get(text, text)
 
 
@@ -784,22 +785,17 @@ def without_exclusion(text: str, question: Question) -> str:
         if isinstance(part, Quotient) and symbols(part.below) == {match["name"]}
     ]
     values = [_read_tokens(tokenize(value)) for value in match["values"].split(",")]
-    held = all(v is not None and any(exact_value(_at(b, match["name"], v)) == 0 for b in below) for v in values)
+    held = all(v is not None and any(exact_value(substituted(b, match["name"], v)) == 0 for b in below) for v in values)
     return text[: match.start()] if held else text
 
 
-def _at(node: Node, name: str, value: Node) -> Node:
-    if isinstance(node, Symbol):
-        return value if node.name == name else node
-    args = tuple(_at(a, name, value) for a in node.args)
-    return with_args(node, args) if args else node
-
-
 _SHOWN = 80
-_DELIMITED = re.compile(r"\$\$(.*)\$\$|\$([^$]*)\$|\\\((.*)\\\)|\\\[(.*)\\\]", re.DOTALL)
-_OPENING = ("$", "\\")
+_DELIMITED = re.compile(
+    r"\$\$(.*)\$\$|\$([^$]*)\$|\\\((.*)\\\)|\\\[(.*)\\\]|\*\*([^*]+)\*\*|\*([^*]+)\*|__([^_]+)__|`+([^`]+)`+", re.DOTALL
+)
+_OPENING = ("$", "\\", "*", "_", "`")
 _GSM8K = re.compile(r"####\s*(.*?)\s*$", re.DOTALL)
-_ROUGH = re.compile(r"\s*(?:~(?=\s*\\?[-+$\d])|\\(?:approx|sim|simeq)(?![a-zA-Z])|≈|∼)")
+_ROUGH = re.compile(r"\s*(?:~+(?=\s*\\?[-+$\d])|\\(?:approx|sim|simeq)(?![a-zA-Z])|≈|∼)")
 _FOOTNOTE = re.compile(r"[\d)}\]]\s*\^\s*\{?\s*(?:\*|\\(?:ast|star|dagger|ddagger)\b|[†‡])\s*\}?\s*$|[†‡*]\s*$")
 _WORD = re.compile(r"[^\W\d_]+")
 # An index that is a word, as in `x_{false}`
@@ -942,7 +938,7 @@ def read_answer(text: str, ref: Side, question: Question | None) -> Side:
         # it says that it is rounded, as it is to be
         text = _ROUGH.sub("", text, count=1) if _ROUGH.match(text) else text.removeprefix("約").removeprefix("约")
     text = _concluded(text)
-    doubtful = _doubt(text)
+    doubtful = _doubt(respelled(text) if "mathbb" in text else text)
     if doubtful is not None:
         return Side(text, (), None, None, doubtful)
     if "=" in text and not _LISTS.search(ref.text) and asked.asked_for:

@@ -14,10 +14,12 @@ steps.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
+from itertools import pairwise, takewhile
+from math import ceil, floor, lcm
 from typing import Literal, NamedTuple
 
 from agentscope_tuner.verify.math.canonical import key
@@ -26,6 +28,7 @@ from agentscope_tuner.verify.math.node import (
     DIFFERENT,
     EQUAL,
     MARKS,
+    PI,
     Apply,
     Array,
     BigOperator,
@@ -46,6 +49,7 @@ from agentscope_tuner.verify.math.node import (
     Sum,
     Symbol,
     Text,
+    UndefinedCall,
     difference,
     equation,
     is_collection,
@@ -56,23 +60,26 @@ from agentscope_tuner.verify.math.node import (
     literal,
     number,
     product_of,
+    renamed,
+    substituted,
     symbols,
     walk,
     with_args,
 )
-from agentscope_tuner.verify.math.scan import EMPTY_SET, INTEGERS, WORD_SETS
+from agentscope_tuner.verify.math.scan import EMPTY_SET, INTEGERS, REALS, WORD_SETS
 from agentscope_tuner.verify.math.sets import (
     ParameterRange,
     assignment,
     conditions,
+    conditions_of,
     family,
+    is_bare,
     is_equal_names,
     is_name,
     is_range,
     is_solved_region,
     label,
     region_name,
-    renamed,
 )
 
 
@@ -181,7 +188,7 @@ def _without_dots(first: tuple[Node, ...], last: Node, is_sum: bool) -> Node | N
     inside = frozenset().union(*map(symbols, first))
     for name in sorted(symbols(last) - inside):
         for start in _STARTS:
-            if all(_same(_with(last, name, number(start + at)), term) for at, term in enumerate(first)):
+            if all(is_same_formula(substituted(last, name, number(start + at)), term) for at, term in enumerate(first)):
                 body = renamed(last, name, _INDEX)
                 return BigOperator(
                     "sum" if is_sum else "prod", body, (equation(Symbol(_INDEX), number(start)), Symbol(name))
@@ -189,7 +196,8 @@ def _without_dots(first: tuple[Node, ...], last: Node, is_sum: bool) -> Node | N
     return None
 
 
-def _same(left: Node, right: Node) -> bool:
+def is_same_formula(left: Node, right: Node) -> bool:
+    """Whether two formulas agree at two random points, computed exactly."""
     try:
         return all(Exact(seed).value(difference(_plain(left), right)) == 0 for seed in ("term", "another term"))
     except Unknown:
@@ -233,7 +241,7 @@ def _geometric(terms: list[Fraction], last: Fraction, ratio: Fraction) -> Node |
 
 
 _STEP = Symbol("step of a progression")
-_COUNTING = frozenset({"n", "k", "m", "l", "j", "t", "q"})
+COUNTING = frozenset({"n", "k", "m", "l", "j", "t", "q"})
 _PARAMETERS = frozenset({"s", "r", "u", "\\lambda", "\\mu"})
 _CONSTANTS = frozenset({"C", "c", "K"})
 _SEEDS = ("progression", "another progression")
@@ -241,7 +249,7 @@ _LARGEST_EXPONENT = 10**18
 
 
 class Progression(NamedTuple):
-    """The values of `body` for all whole numbers in the place of `parameter`.
+    """The values of the bodies for all whole numbers in the place of `parameter`.
 
     Attributes:
         name: the unknown, if the text names it.
@@ -249,66 +257,110 @@ class Progression(NamedTuple):
     """
 
     name: str | None
-    body: Node
+    bodies: tuple[Node, ...]
     parameter: str
     is_said: bool
 
 
 def same_progression(ref: Reading, ans: Reading) -> Outcome | None:
-    """Whether both are the same progression.
+    """Whether both are the same numbers, in one progression or in several.
 
-    None if a side is not a progression, or if neither side states that its parameter is a whole number.
+    None if a side is not made of progressions, or if neither side states that its parameter is a whole number.
     """
+    if not (_may_be_said(ref) or _may_be_said(ans)):
+        return None
     mine, theirs = progression(ref), progression(ans)
     if mine is None or theirs is None or not (mine.is_said or theirs.is_said):
         return None
     if mine.name != theirs.name and None not in (mine.name, theirs.name):
         return DIFFERENT
-    shifts: set[Fraction] = set()
     for seed in _SEEDS:
-        left, right = _line(mine, seed), _line(theirs, seed)
+        left, right = _lines(mine, seed), _lines(theirs, seed)
         if left is None or right is None:
             return None
-        if abs(left[0]) != abs(right[0]):
+        unit = left[0][0]
+        period = _period([step / unit for step, _ in (*left, *right)])
+        if period is None or _residues(left, unit, period) != _residues(right, unit, period):
             return DIFFERENT
-        shifts.add((left[1] - right[1]) / abs(left[0]))
-    return EQUAL if len(shifts) == 1 and shifts.pop().denominator == 1 else DIFFERENT
+    return EQUAL
+
+
+def _may_be_said(reading: Reading) -> bool:
+    """Whether a reading may state that a parameter is a whole number: a test before the trees are walked."""
+    return isinstance(reading.value if isinstance(reading, Named) else reading, (Family, Statement))
 
 
 def progression(reading: Reading) -> Progression | None:
-    """The progression that the reading may state; None if it has no such form. The distances are not checked."""
+    """The progressions that the reading may state; None if it has no such form. The distances are not checked."""
     match reading:
         case Statement(Relation((Symbol(name), rest, modulus), ("=", "pmod"))):
-            return Progression(name, Sum((rest, Product((modulus, _STEP)))), _STEP.name, True)
+            return Progression(name, (Sum((rest, Product((modulus, _STEP)))),), _STEP.name, True)
         case Statement(Relation((Apply("mod", (Symbol(name), modulus)), rest), ("=",))):
-            return Progression(name, Sum((rest, Product((modulus, _STEP)))), _STEP.name, True)
-        case Family(_, values) if values.field == INTEGERS and values.parameter is not None:
-            unknown, body = _named(values.body)
-            return Progression(unknown, body, values.parameter, True)
-        case Named(Symbol(name), Family(_, values)) if values.field == INTEGERS and values.parameter is not None:
-            return Progression(name, values.body, values.parameter, True)
-        case Named(Symbol(name), Value(body)):
-            free = symbols(body)
-            if len(free) == 1 and free <= _COUNTING and name not in free:
-                return Progression(name, body, next(iter(free)), False)
-    return None
-
-
-def _named(body: Node) -> tuple[str | None, Node]:
-    match body:
-        case Relation((Symbol(name), value), ("=",)):
-            return name, value
-    return None, body
-
-
-def _line(found: Progression, seed: str) -> tuple[Fraction, Fraction] | None:
-    """The step and the member at 0; None if the first members are not at equal distances."""
-    try:
-        values = [Exact(seed).value(_with(found.body, found.parameter, number(at))) for at in (0, 1, 2)]
-    except Unknown:
+            return Progression(name, (Sum((rest, Product((modulus, _STEP)))),), _STEP.name, True)
+    unknown: str | None = None
+    parameter: str | None = None
+    while True:
+        match reading:
+            case Named(Symbol(found), inside) if unknown is None:
+                unknown, reading = found, inside
+            case Family(inside, values) if values.field == INTEGERS and parameter is None:
+                parameter, reading = values.parameter, inside
+            case _:
+                break
+    bodies = _bodies(reading)
+    every = frozenset().union(*map(symbols, bodies))
+    if parameter is None and (len(every) != 1 or not every <= COUNTING - {unknown}):
         return None
-    step = values[1] - values[0]
-    return (step, values[0]) if step and values[2] - values[1] == step else None
+    return Progression(unknown, bodies, parameter or next(iter(every)), parameter is not None) if bodies else None
+
+
+def _bodies(reading: Reading) -> tuple[Node, ...]:
+    """The expressions that a reading lists; none if it holds anything else."""
+    items = reading.items if isinstance(reading, Listing) and reading.kind in ("list", "set") else (reading,)
+    found = tuple(i.node for i in items if isinstance(i, Value))
+    return found if len(found) == len(items) <= _MOST_LINES else ()
+
+
+_MOST_LINES = 12
+# Members that are computed to see that they stand at equal distances, and the longest period in steps
+_MEMBERS, _LONGEST_PERIOD = 6, 60
+Line = tuple[Fraction, Fraction]
+
+
+def _lines(found: Progression, seed: str) -> list[Line] | None:
+    """The step and the first member of each progression; None if members are not at equal distances.
+
+    Every second member of a body with a sign, as in `(-1)^k a + k \\pi`, makes a progression of its own.
+    """
+    lines: list[Line] = []
+    for body in found.bodies:
+        try:
+            values = [Exact(seed).value(substituted(body, found.parameter, number(at))) for at in range(_MEMBERS)]
+        except Unknown:
+            return None
+        parts = [values] if len({b - a for a, b in pairwise(values)}) == 1 else [values[::2], values[1::2]]
+        for part in parts:
+            steps = {b - a for a, b in pairwise(part)}
+            if len(steps) != 1 or not (step := steps.pop()):
+                return None
+            lines.append((step, part[0]))
+    return lines
+
+
+def _period(steps: Sequence[Fraction]) -> Fraction | None:
+    """The least common multiple of the steps; None if they have none that is short."""
+    below = lcm(*(step.denominator for step in steps)) if all(s.denominator <= _LONGEST_PERIOD for s in steps) else 0
+    if not below or any(abs(step) > _LONGEST_PERIOD for step in steps):
+        return None
+    period = Fraction(lcm(*(abs(int(step * below)) for step in steps)), below)
+    return period if all(period / abs(step) <= _LONGEST_PERIOD for step in steps) else None
+
+
+def _residues(lines: Sequence[Line], unit: Fraction, period: Fraction) -> set[Fraction]:
+    """The members of the progressions within one period, both counted in units."""
+    return {
+        (first + step * at) / unit % period for step, first in lines for at in range(int(period / abs(step / unit)))
+    }
 
 
 def residue(node: Node) -> Node | None:
@@ -358,7 +410,7 @@ def with_dummy_of(ref: Named, ans: Reading, letters: frozenset[str]) -> Reading:
     match ref.value, ans:
         case Value(mine), Value(theirs):
             wanted, found = symbols(mine), symbols(theirs)
-            dummies = _CONSTANTS if isinstance(mine, Symbol) and isinstance(theirs, Symbol) else _COUNTING
+            dummies = _CONSTANTS if isinstance(mine, Symbol) and isinstance(theirs, Symbol) else COUNTING
             counts = len(wanted) == len(found) == 1 and wanted | found <= dummies and wanted != found
             if counts and not (wanted | found) & (letters | symbols(ref.name)):
                 return Value(renamed(theirs, next(iter(found)), next(iter(wanted))))
@@ -374,13 +426,7 @@ def with_letter_of(ref: Reading, ans: Reading, letters: frozenset[str]) -> Readi
     # `(a, 2a)` for `(a, b) = (t, 2t)` uses a name of the tuple itself
     own = _names(ref)
     known = wanted | (found - own)
-    if (
-        len(wanted) != 1
-        or len(found) != 1
-        or wanted == found
-        or not known <= _COUNTING | _PARAMETERS
-        or known & letters
-    ):
+    if len(wanted) != 1 or len(found) != 1 or wanted == found or not known <= COUNTING | _PARAMETERS or known & letters:
         return ans
     (old,), (new,) = found, wanted
     return Listing(
@@ -519,8 +565,30 @@ def resolve(node: Node) -> Reading:
         case Relation():
             return _relation(node)
         case Array():
-            return Grid(tuple(tuple(map(resolve, row)) for row in node.rows), node)
+            return _grid(node)
     return _value(node)
+
+
+def _grid(node: Array) -> Reading:
+    rows = node.rows
+    if any(row[1:] == (_OTHERWISE,) for row in rows):
+        said = Connective("or", tuple(row[-1] for row in rows if row[-1] != _OTHERWISE))
+        rest = SetOperation("difference", (Symbol(REALS), said))
+        node = Array(node.kind, tuple((row[0], rest if row[-1] == _OTHERWISE else row[-1]) for row in rows))
+    return Grid(tuple(tuple(map(resolve, row)) for row in node.rows), node)
+
+
+# The name of a point
+_POINT = re.compile(r"[A-Z](?:_\d)?'*")
+_OTHERWISE = Symbol("\\otherwise")
+
+
+def _through_integers(node: Node) -> Node | None:
+    r"""`3 + 7\mathbb{Z}` as `3 + 7k, k \in \mathbb{Z}`; None for any other formula."""
+    whole = Symbol(INTEGERS)
+    if [n for n in walk(node) if isinstance(n, Symbol) and n != PI] != [whole]:
+        return None
+    return Collection("list", (renamed(node, INTEGERS, "k"), Relation((Symbol("k"), whole), ("in",))))
 
 
 def _is_set(node: Node) -> bool:
@@ -529,6 +597,15 @@ def _is_set(node: Node) -> bool:
 
 
 def _value(node: Node) -> Reading:
+    match node:
+        case Product((Symbol(name), Collection("tuple", (_, _, *_)) as point)) if _POINT.fullmatch(name):
+            return Named(node.args[0], resolve(point), node)
+        case UndefinedCall(name, (_, _, *_) as args) if _POINT.fullmatch(name) and not symbols(node):
+            return Named(Symbol(name), resolve(Collection("tuple", args)), node)
+        case Power(Array("matrix", rows), Symbol("T" | "\\top")):
+            return resolve(Array("matrix", tuple(zip(*rows, strict=True))))
+        case Sum() | Product() if (through := _through_integers(node)) is not None:
+            return resolve(through)
     if isinstance(node, Negation) and isinstance(node.inside, MARKS):
         # Give the sign to the number inside the quantity
         node = with_args(node.inside, (Negation(node.inside.inside),))
@@ -552,40 +629,76 @@ def _tuple(node: Collection) -> Reading:
 
 
 def _set(node: Collection) -> Reading:
+    node = Collection("set", _without_ellipsis(node.args))
     match node.args:
         case (SetBuilder() as builder,):
             if (built := _built(builder)) is not None:
                 return built
             return _family(node) or (Region(node) if is_solved_region(node) else _condition(builder, node))
-    return Listing("set", _flat(map(resolve, node.args)))
+    items = _flat(map(resolve, node.args))
+    names = {label(i.name) for i in items if isinstance(i, Named)}
+    # `{x = 3, y = 4}` is a solution, whose values have names
+    return (len(names) == len(items) > 1 and named_together(items)) or Listing("set", items)
 
 
 def _built(builder: SetBuilder) -> Reading | None:
     r"""The elements or the family of a builder that names them: `\{x : x = 2k, k = 1, 2, 3\}`; None for any other."""
     match builder:
         case SetBuilder(Symbol() as own, Collection("list", (Relation((name, body), ("!=",)), second))) if name == own:
-            return (
-                Listing("tuple", (Wording("all but"), resolve(Collection("list", (body, second)))))
-                if is_range(second)
-                else None
-            )
-        case SetBuilder(Symbol() as own, Collection("list", (Relation((name, body), ("=",)), second, *rest))):
-            if name != own or own.name in symbols(body):
+            if not is_range(second):
                 return None
-            if not rest and is_range(second):
-                return resolve(Collection("list", (body, second)))
-            match second:
-                case Relation((Symbol(letter), Number() as first), ("=",)) if {letter} == symbols(body):
-                    if all(isinstance(one, Number) for one in rest):
-                        return Listing("set", tuple(resolve(_with(body, letter, one)) for one in (first, *rest)))
+            return Listing("tuple", (Wording("all but"), resolve(Collection("list", (body, second)))))
+        case SetBuilder(Symbol() as own, Collection("list", (Relation((name, body), ("=",)), *rest))) if name == own:
+            if own.name in symbols(body) or not rest:
+                return None
+            builder = SetBuilder(body, Collection("list", tuple(rest)))
+            if len(rest) == 1 and is_range(rest[0]):
+                return resolve(Collection("list", (body, rest[0])))
+    values = _listed_values(builder)
+    return None if values is None else Listing("set", tuple(map(resolve, values)))
+
+
+def _listed_values(builder: SetBuilder) -> list[Node] | None:
+    r"""The elements of a formula in a letter with a few whole values: `2k` for `k \in \mathbb{Z}, 1 \le k \le 4`."""
+    body, parts = builder.element, list(_without_ellipsis(conditions_of(builder)))
+    if len(names := symbols(body)) != 1 or is_bare(body):
+        return None
+    (letter,) = names
+    match parts[0], *parts[1:]:
+        case Relation((Symbol(name), Number() as first), ("=",)), *rest if name == letter:
+            values = [one.value for one in (first, *rest) if isinstance(one, Number)]
+            return [substituted(body, letter, number(v)) for v in values] if len(values) == len(parts) else None
+        case Relation((Symbol(name), Collection("set", args)), ("in",)), *rest if name == letter and not rest:
+            return [substituted(body, letter, one) for one in _without_ellipsis(args)]
+    bounds = [part for part in parts if not (is_range(part) and part.args[1] in _WHOLE)]
+    match bounds:
+        case [Relation((Number(low), Symbol(name), Number(high)), (("<" | "<=") as opens, ("<" | "<=") as shuts))]:
+            below, above = (
+                ceil(low) + (opens == "<" and low == ceil(low)),
+                floor(high) - (shuts == "<" and high == floor(high)),
+            )
+            if name == letter and len(parts) == 2 and above - below < _MOST_LISTED:
+                return [substituted(body, letter, number(at)) for at in range(below, above + 1)]
     return None
 
 
-def _with(node: Node, name: str, value: Node) -> Node:
-    if isinstance(node, Symbol):
-        return value if node.name == name else node
-    args = tuple(_with(a, name, value) for a in node.args)
-    return with_args(node, args) if args else node
+def _without_ellipsis(args: tuple[Node, ...]) -> tuple[Node, ...]:
+    r"""The members with those that dots leave out, at equal distances: `1, 3, \ldots, 9`."""
+    if args.count(ELLIPSIS) != 1 or (at := args.index(ELLIPSIS)) in (0, len(args) - 1):
+        return args
+    values = [literal(a.args[1] if is_equation(a) else a) for a in (*args[:at], args[at + 1])]
+    known = [v for v in takewhile(lambda v: v is not None, values[::-1]) if v is not None][::-1]
+    steps = {b - a for a, b in pairwise(known[:-1])} or {Fraction(1)}
+    if len(known) < len("ab") or len(steps) != 1 or not (step := steps.pop()) or any(v.denominator > 1 for v in known):
+        return args
+    count = (known[-1] - known[-2]) / step
+    if count.denominator != 1 or not 0 < count <= _MOST_LISTED:
+        return args
+    return (*args[:at], *(number(known[-2] + step * n) for n in range(1, int(count))), *args[at + 1 :])
+
+
+_WHOLE = (Symbol(INTEGERS), Symbol("\\mathbb{N}"))
+_MOST_LISTED = 100
 
 
 def _condition(builder: SetBuilder, node: Node) -> Reading:
@@ -610,7 +723,7 @@ def _family(node: Node) -> Reading | None:
 
 
 def _list(node: Collection) -> Reading:
-    node = Collection("list", tuple(one for a in node.args for one in _single(a)))
+    node = Collection("list", _without_ellipsis(tuple(one for a in node.args for one in _single(a))))
     found = _family(node)
     if found is not None:
         return found

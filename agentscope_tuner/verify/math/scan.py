@@ -37,15 +37,18 @@ _ROWS: tuple[tuple[Role, int, str], ...] = (
     ("function", 1, """
         sin cos tan cot sec csc arcsin arccos arctan arccot arcsec arccsc sinh cosh tanh coth sech csch arcsinh arccosh
         arctanh asin:=arcsin acos:=arccos atan:=arctan asinh:=arcsinh acosh:=arccosh atanh:=arctanh ln log lg:=log exp
-        abs det floor ceil sgn sign:=sgn Re Im re:=Re im:=Im arg conj conjugate:=conj erf"""),
-    ("function", MANY, "gcd lcm min max"),
+        cis tg:=tan ctg:=cot cotg:=cot arctg:=arctan arcctg:=arccot cosec:=csc sh:=sinh ch:=cosh th:=tanh ld:=log
+        deg dim rank rk:=rank rang:=rank rg:=rank ord card tr abs det
+        floor ceil sgn sign:=sgn Re Im re:=Re im:=Im arg conj conjugate:=conj erf"""),
+    ("function", MANY, "gcd lcm min max diag"),
     ("fraction", 2, "frac"),
     ("binomial", 2, "binom"),
     ("root", 1, "sqrt cbrt root"),
     ("constant", 0, "pi infty"),
     ("symbol", 0, r"""
         alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi rho sigma tau upsilon phi chi psi omega
-        Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega emptyset ell hbar aleph nabla partial ldots mathbb{R}
+        Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega top otherwise emptyset
+        ell hbar aleph nabla partial ldots mathbb{R}
         mathbb{Z} mathbb{N} mathbb{Q} mathbb{C} square checkmark"""),
     # A line over capital letters marks a segment, over any other formula a conjugate
     ("bar", 1, "overline bar"),
@@ -57,7 +60,7 @@ _ROWS: tuple[tuple[Role, int, str], ...] = (
     ("currency", 1, r"$:=$ euro:=euro pounds:=gbp yen:=yen rupee:=rupee"),
     ("relation", 2, r"""
         in:=in approx:=~ sim:=sim equiv:== cong:=cong iff:=iff subset:=subset subseteq:=subset notin:=notin perp:=perp
-        parallel:=parallel propto:=propto mapsto:=-> Leftrightarrow:=iff nmid:=nmid pmod:=pmod leftrightarrow:=iff
+        parallel:=parallel propto:=propto mapsto:=mapsto Leftrightarrow:=iff nmid:=nmid pmod:=pmod leftrightarrow:=iff
         triangleq:== coloneqq:=="""),
     ("same", 0, r"""
         dfrac:=\frac tfrac:=\frac cfrac:=\frac dbinom:=\binom tbinom:=\binom cdot:=* times:=* ast:=* star:=* bullet:=*
@@ -67,7 +70,8 @@ _ROWS: tuple[tuple[Role, int, str], ...] = (
         vee:=or prime:=' colon:=: degree:=\circ varnothing:=\emptyset bigcup:=\cup bigcap:=\cap smallsetminus:=\setminus
         backslash:=\setminus varepsilon:=\epsilon varphi:=\phi vartheta:=\theta lnot:=not neg:=not approxeq:=\approx
         simeq:=\approx dots:=\ldots cdots:=\ldots dotsc:=\ldots dotsb:=\ldots hdots:=\ldots overrightarrow:=\vec
-        textdollar:=\$ EUR:=\euro pound:=\pounds texteuro:=\euro textsterling:=\pounds textyen:=\yen infin:=\infty
+        surd:=\sqrt wideparen:=\widehat overarc:=\widehat textdollar:=\$ EUR:=\euro
+        pound:=\pounds texteuro:=\euro textsterling:=\pounds textyen:=\yen infin:=\infty
         plusmn:=\pm R:=\mathbb{R} reals:=\mathbb{R} Reals:=\mathbb{R} Z:=\mathbb{Z} N:=\mathbb{N} Q:=\mathbb{Q}
         C:=\mathbb{C}"""),
     ("look", 0, """
@@ -104,8 +108,11 @@ def _pairs(text: str) -> dict[str, str]:
     return {name: value for name, _, value in (entry.partition(":=") for entry in text.split())}
 
 
-# Commands that plain text may write without a backslash
-FUNCTIONS = frozenset(with_role("function", "fraction", "binomial", "root"))
+# Commands that `\operatorname` may name, and those that plain text may write without a backslash
+OPERATORS = frozenset(with_role("function", "fraction", "binomial", "root"))
+# What an object has, with no value of its own: `\dim V = 3` gives 3 a name
+PROPERTIES = _names("deg dim rank ord card tr")
+FUNCTIONS = OPERATORS - PROPERTIES - _names("tg ctg sh ch th ld rk rg")
 LOOKS = frozenset(with_role("look"))
 SAME = {name: command.canonical for name, command in with_role("same").items()}
 # Symbols that plain text may write without a backslash
@@ -135,7 +142,9 @@ UNICODE = str.maketrans(
             r"""√:=\sqrt ∛:=\cbrt ∞:=\infty ≈:=\approx ±:=\pm ∓:=\mp ∪:=\cup ∩:=\cap ∅:=\emptyset ∈:=\in
             °:=^\circ º:=^\circ
             ∖:=\setminus ¬:=\lnot ∧:=\land ∨:=\lor …:=\ldots ⋯:=\ldots ≡:=\equiv ⟨:=\langle ⟩:=\rangle ⌊:=\lfloor
-            ⌋:=\rfloor ⌈:=\lceil ⌉:=\rceil ∑:=\sum ∏:=\prod ∫:=\int ¢:=\cents Δ:=\Delta Γ:=\Gamma Θ:=\Theta Λ:=\Lambda
+            △:=\triangle ∠:=\angle ∥:=\parallel ⊥:=\perp ∣:=\mid ∼:=\sim ≅:=\cong ⊂:=\subset ⊆:=\subseteq
+            ∂:=\partial ∇:=\nabla ℓ:=\ell ↦:=\mapsto ⌋:=\rfloor ⌈:=\lceil ⌉:=\rceil ∑:=\sum ∏:=\prod ∫:=\int ¢:=\cents
+            Δ:=\Delta Γ:=\Gamma Θ:=\Theta Λ:=\Lambda
             Σ:=\Sigma Φ:=\Phi Ψ:=\Psi Ω:=\Omega €:=\euro £:=\pounds ¥:=\yen ￥:=\yen ₹:=\rupee"""
         ).items()
     }
@@ -406,7 +415,9 @@ def _emit(match: re.Match[str], kind: str, spaced: bool, in_text: bool, out: lis
             name = match["upright"]
             if len(name) == 1:
                 out.append(Token("sym", name, spaced, upright="rm" in found))
-            elif "operatorname" in found and name not in FUNCTIONS:
+            elif name in OPERATORS if "operatorname" in found else name in PROPERTIES - {"deg"} or name == "rk":
+                out.append(Token("cmd", "\\" + name, spaced))
+            elif "operatorname" in found:
                 out.append(Token("name", name, spaced))
             else:
                 _emit_letters(name, spaced, "rm" in found, out)
@@ -534,11 +545,14 @@ def with_modulus(tokens: list[Token]) -> list[Token]:
     # a list of residues is a list of congruences: `x \\equiv 1, 3 or 5 \\pmod 8`
     sign = texts.index("\\equiv")
     cuts = [i for i in range(sign + 1, start) if texts[i].lower() in (",", "and", "or")]
-    if not cuts or any(t.kind == "open" for t in tokens[sign:start]):
+    residues = [tokens[low + 1 : high] for low, high in zip([sign, *cuts], [*cuts, start], strict=True)]
+    if not cuts and tokens[sign + 1].text == "\\pm":
+        residues = [residues[0][1:], [Token("op", "-"), *residues[0][1:]]]
+    if len(residues) == 1 or any(t.kind == "open" for t in tokens[sign:start]):
         return [*tokens[:start], Token("cmd", "\\pmod"), *rest]
     found: list[Token] = []
-    for low, high in zip([sign, *cuts], [*cuts, start], strict=True):
-        if residue := tokens[low + 1 : high]:
+    for residue in residues:
+        if residue:
             found += [
                 *([Token("op", ",")] if found else []),
                 *tokens[: sign + 1],
@@ -608,11 +622,34 @@ _BASE_WORD = "|".join(sorted(_BASES, key=len, reverse=True))
 _OR_WORDS = "ou|oder|или|veya|ya da|hoặc|atau|lub|of|eller|または|又は|또는|或|或者|或是|أو|या|หรือ|अथवा|או|ή"
 _AND_WORDS = "et|und|и|ve|và|dan|och|および|かつ|그리고|且|和|与|以及|و|और|และ|ו|και"
 
+_CHOSEN = r"\s*\{?\s*(\d+|[a-z])\s*\}?"
+_CHOOSES = r"(?<![a-zA-Z\\])(?:C|\\(?:mathrm|text|operatorname|rm)\s*\{\s*C\s*\})"
+_DIGITS = r"[-+]?\d+(?:\.\d+)?(?:/\d+)?"
+_PREFIX = re.compile(r"(?<=kilo|mega|giga|nano|pico)\s|(?<=milli|micro|centi)\s")
+_FIELD = r"\\mathbb\s*\{?[RQ]\}?\s*"
+
 _Rule = tuple[str, re.Pattern[str], str | Callable[[re.Match[str]], str]]
 # A text that every match contains (a cheap test before the pattern), the pattern, and the new spelling of the match
 _RULES: tuple[_Rule, ...] = (
     # `0.(3)`: the digits in the brackets repeat
     ("(", re.compile(r"(?<![\w.)])(\d+\.)\((\d{1,30})\)(?![\w(^])"), r"\1\\overline{\2}"),
+    ("(", re.compile(r"^(\d+\.\d+)\((\d{1,30})\)$"), r"\1\\overline{\2}"),
+    ("0b", re.compile(r"^0b([01]{1,60})$"), r"\1_2"),
+    # what stands before a symbol: `{}^{14}C`
+    ("{}", re.compile(r"\{\}(?=\s*[\^_])"), ""),
+    # a number of choices by its letter, as in `C_{10}^{3}`, `C(n,k)`, `_nC_k`
+    ("C", re.compile(rf"{_CHOOSES}_{_CHOSEN}\s*\^{_CHOSEN}"), r"\\binom{\1}{\2}"),
+    ("C", re.compile(rf"{_CHOOSES}\s*\(\s*(\d+|[nmN])\s*,\s*(\d+|[kmrj])\s*\)"), r"\\binom{\1}{\2}"),
+    ("C", re.compile(rf"[_^]{_CHOSEN}\s*{_CHOOSES}_{_CHOSEN}"), r"\\binom{\1}{\2}"),
+    ("C", re.compile(r"^(\d+|n)C(\d+|[kr])(?=$|=|\s)"), r"\\binom{\1}{\2}"),
+    ("angle", re.compile(r"(?<=[\d}])\s*\\angle\s*(?=-?[\d(])"), r"\\operatorname{cis}"),
+    ("angle", re.compile(r"(?<![a-zA-Z\\])m\s*(?=\\angle)"), ""),
+    ("frown", re.compile(r"\\overset\s*\{\s*\\(?:small)?frown\s*\}"), r"\\widehat"),
+    # parallel lines, and a divisor
+    ("|", re.compile(r"^([^|]*[A-Z}])\s*\\\|\s*([A-Z\\][^|]*)$"), r"\1\\parallel \2"),
+    ("|", re.compile(r"^([^|()\\{}]+)\|([^|()\\{}]+)$"), r"\1\\mid \2"),
+    # a point with a bar between its coordinates: `P(3|4)`
+    ("(", re.compile(rf"(?<=\()\s*({_DIGITS})\s*(?:\||\\mid)\s*({_DIGITS})\s*(?=\)$)"), r"\1,\2"),
     ("_", re.compile(r"^\(([0-9A-Z]+)\)\s*(?=_)"), r"\1"),
     (
         "_",
@@ -635,8 +672,49 @@ _RULES: tuple[_Rule, ...] = (
     ("neg", re.compile(r"\\(?:Rightarrow|implies|Longrightarrow)(?![a-zA-Z])"), r"\\to"),
     # the solution set, as it is named in German
     ("mathbb", re.compile(r"^\s*\\mathbb\s*\{?L\}?\s*=\s*"), ""),
-    ("mathbb", re.compile(r"\\mathbb\s*\{?([RQ])\}?\s*(?:\^\s*\{?\s*\+\s*\}?|_\{?\+\}?|_\{>0\})"), r"(0,\\infty)"),
+    (
+        "\\in",
+        re.compile(
+            r"(?<=\\in)\s*\{?\s*(?:\\(?:mathrm|mathbf|text|bf)\s*\{)?([ZNRQ])\}*(?=\s*(?:$|[,;)\]^_]|\\[)\]}]))"
+        ),
+        r" \\mathbb{\1}",
+    ),
+    (
+        "mathbb",
+        re.compile(rf"{_FIELD}(?:_\{{\\g(?:e|eq|eqslant)\s*0\}}|\^\{{?\+\}}?_\{{?0\}}?|_\{{?0\}}?\^\{{?\+\}}?)"),
+        r"[0,\\infty)",
+    ),
+    (
+        "mathbb",
+        re.compile(rf"{_FIELD}(?:_\{{?-\}}?\^\{{?\*\}}?|\^\{{?\*\}}?_\{{?-\}}?|\^\{{?-\}}?|_\{{?-\}}?|_\{{<\s*0\}})"),
+        r"(-\\infty,0)",
+    ),
+    (
+        "mathbb",
+        re.compile(
+            rf"{_FIELD}(?:_\{{?\+\}}?\^\{{?\*\}}?|\^\{{?\*\}}?_\{{?\+\}}?|\^\{{?\+\}}?|⁺|_\{{?\+\}}?|_\{{>\s*0\}})"
+        ),
+        r"(0,\\infty)",
+    ),
+    (
+        "mathbb",
+        re.compile(r"\\mathbb\s*\{?([RCQZ])\}?\s*\^\s*(?:\{\s*)?(?:\*|\\ast|\\star|\\times)\s*\}?"),
+        r"\\mathbb{\1}\\setminus\\{0\\}",
+    ),
+    (
+        "mathbb",
+        re.compile(r"\\mathbb\s*\{?N\}?\s*(?:\^\s*(?:\{\s*)?(?:\*|\\ast|\\star|\+)\s*\}?|_\{?\+\}?)"),
+        r"\\mathbb{N}",
+    ),
     ("mathbb", re.compile(r"\\mathbb\s*\{?Z\}?\s*(?:\^\s*\{?\s*\+\s*\}?|_\{?\+\}?|_\{>0\})"), r"\\mathbb{N}"),
+    ("[", re.compile(r"\\[,;:!]\s*(?=[;,\[\]])"), ""),
+    # quantities by the commands of siunitx: `\SI{5}{\kilo\metre\per\second}`
+    (
+        "{\\",
+        re.compile(r"\\(?:SI|qty)\{(-?[\d.]+)\}\{((?:\\[a-z]+)+)\}"),
+        lambda m: f"{m[1]}\\text{{ {_PREFIX.sub('', ' '.join(m[2].split(chr(92))).strip())}}}",
+    ),
+    ("text{", re.compile(r"^\\text\s*\{\s*(USD|EUR|GBP|CNY|RMB)\s*\}\s*([\d.,]+)$"), r"\2\\text{ \1}"),
     # intervals as some countries write them: `]-\\infty;2[`
     (
         "[",
@@ -646,6 +724,14 @@ _RULES: tuple[_Rule, ...] = (
             if (m["open"], m["close"]) == ("[", "]")
             else f"{'(' if m['open'] == ']' else '['}{m['low']},{m['high']}{')' if m['close'] == '[' else ']'}"
         ),
+    ),
+    # a condition in brackets: `n = 2^k (k \\ge 1)`
+    (
+        "(",
+        re.compile(
+            r"^([^()]*=[^()]*?)(?:\\[ ,;]|\\q?quad|~|\s)+\(\s*([a-z]\s*(?:\\[gl]eq?(?:slant)?(?![a-z])|[<>])[^()]*)\)$"
+        ),
+        r"\1,\2",
     ),
     # degrees, minutes and seconds
     ("circ", re.compile(r"\^\s*\{?\s*\\prime\s*\}?"), "'"),
@@ -676,13 +762,20 @@ _RULES: tuple[_Rule, ...] = (
     ("t{", re.compile(rf"\\text\{{(?:\s*(?:{_OR_WORDS})|\s+[oó])\s*\}}"), r"\\text{ or }"),
     ("t{", re.compile(rf"\\text\{{(?:\s*(?:{_AND_WORDS})|\s+[ye])\s*\}}"), r"\\text{ and }"),
     # `(1,2)^T`: a column, written as a transposed row
-    ("^", re.compile(r"^\(([^()]*,[^()]*)\)\^\{?(?:T|\\top|\\intercal|\\(?:mathsf|mathrm|text)\{T\})\}?$"), r"(\1)"),
+    (
+        "^",
+        re.compile(r"^[(\[]([^()\[\]]*,[^()\[\]]*)[)\]]\^\{?(?:T|\\top|\\intercal|\\(?:mathsf|mathrm|text)\{T\})\}?$"),
+        r"(\1)",
+    ),
     # feet and inches
     ("'", re.compile(rf"^(\d+)\s*'{_GAP}(\d+(?:\.\d+)?)\s*(?:''|\"|$)$"), r"\1\\text{ ft }\2\\text{ in}"),
     ("'", re.compile(r"^(\d+(?:\.\d+)?)\s*''$"), r"\1\\text{ inches}"),
     ('"', re.compile(r"^(\d+(?:\.\d+)?)\s*\"$"), r"\1\\text{ inches}"),
 )
-_PLAIN_DECIMAL = str.maketrans({"″": "''", "”": '"', "’": "'", "′": "'"})
+_PLAIN_DECIMAL = str.maketrans(
+    {"″": "''", "”": '"', "’": "'", "′": "'"}
+    | {field: f"\\mathbb{{{letter}}}" for field, letter in zip("ℝℤℕℚℂ", "RZNQC", strict=True)}
+)
 # The rules respell single values, which are short
 _LONGEST = 400
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import cmp_to_key
+from itertools import product
 from typing import NamedTuple
 
 from agentscope_tuner.verify.math.node import (
@@ -27,6 +28,7 @@ from agentscope_tuner.verify.math.node import (
     Relation,
     SetBuilder,
     SetOperation,
+    Sum,
     Symbol,
     Text,
     UndefinedCall,
@@ -34,13 +36,16 @@ from agentscope_tuner.verify.math.node import (
     is_collection,
     is_equation,
     is_joined,
+    is_relation,
     literal,
     symbols,
     walk,
-    with_args,
 )
+from agentscope_tuner.verify.math.scan import PROPERTIES
 
-FIELDS = frozenset({"\\mathbb{R}", "\\mathbb{Z}", "\\mathbb{N}", "\\mathbb{Q}", "\\mathbb{C}"})
+# What a name may have, with no value of its own
+_NAMING = PROPERTIES | {"gcd", "lcm", "det", "arg", "Re", "Im"}
+FIELDS = frozenset({"\\mathbb{N}_0", "\\mathbb{R}", "\\mathbb{Z}", "\\mathbb{N}", "\\mathbb{Q}", "\\mathbb{C}"})
 
 _SWAPPED = {"<": ">", ">": "<"}
 
@@ -127,14 +132,6 @@ def _bound(node: Node) -> tuple[str, Fraction]:
     return ("", Fraction(0)) if value is None else (side, value)
 
 
-def renamed(node: Node, old: str, new: str) -> Node:
-    """The node with the symbol `old` replaced by `new`."""
-    if isinstance(node, Symbol):
-        return Symbol(new) if node.name == old else node
-    args = tuple(renamed(a, old, new) for a in node.args)
-    return with_args(node, args) if args != node.args else node
-
-
 _BOUNDS = frozenset({"<", "<=", ">", ">=", "!="})
 
 
@@ -142,8 +139,12 @@ def is_name(node: Node) -> bool:
     """Whether the node can be a name: a symbol, call, word, tuple of names, segment like `AB`, integral or limit."""
     if isinstance(node, Symbol):
         return node.name not in CONSTANTS and not node.name.startswith("\\mathbb")
-    if isinstance(node, (UndefinedCall, Text)) or is_unevaluated(node):
+    if isinstance(node, (UndefinedCall, Text)) or is_unevaluated(node) or is_differential(node):
         return True
+    if isinstance(node, Apply) and isinstance(node.args[0], Text):
+        return True
+    if isinstance(node, Apply) and node.function in _NAMING:
+        return bool(symbols(node)) or node.function in PROPERTIES
     if isinstance(node, SetOperation) or is_joined(node, "and", "or"):
         return all(isinstance(a, Symbol) and a.name.isupper() for a in node.args)
     if isinstance(node, Collection):
@@ -155,7 +156,18 @@ def is_name(node: Node) -> bool:
                 return value == 1 and letter.isupper()
             case Symbol(letter), Symbol("T"):
                 return letter.isupper()
+            case Symbol("\\sigma"), Number(value):
+                # The variance
+                return value == 2
     return is_segment(node)
+
+
+def is_differential(node: Node) -> bool:
+    r"""Whether the node is a derivative that is not worked out, or a gradient: `\frac{d}{dx} x^3`, `\nabla f`."""
+    match node:
+        case Product((Symbol(sign), _)):
+            return sign.startswith(("d d ", "d ^ 2 d ", "\\partial \\partial ", "\\nabla"))
+    return False
 
 
 def is_unevaluated(node: Node) -> bool:
@@ -177,8 +189,10 @@ def label(name: Node) -> tuple[str, ...]:
             return tuple(part for one in args for part in label(one))
         case Text(words):
             return (words.lower(),)
-        case SetOperation(operator) | Connective(operator):
+        case SetOperation(operator) | Connective(operator) | Apply(operator):
             return (operator, *sorted(symbols(name)))
+        case Power(base, exponent):
+            return (*label(base), repr(exponent))
     return tuple(sorted(symbols(name)))
 
 
@@ -187,6 +201,9 @@ def assignment(node: Node) -> tuple[Node, Node] | None:
 
     The name must not occur in the value. For a longer chain, the value is the chain after the name.
     """
+    if is_relation(node, "sim") and isinstance(node.args[0], Symbol):
+        # The distribution of a random variable
+        return node.args[0], node.args[1]
     if not isinstance(node, Relation) or set(node.operators) - {"=", "in", "~"}:
         return None
     if len(node.args) > 2:
@@ -202,7 +219,12 @@ def assignment(node: Node) -> tuple[Node, Node] | None:
     else:
         return None
     own = frozenset((name.function,)) if isinstance(name, UndefinedCall) else symbols(name)
-    if symbols(value) & own and not is_segment(name) and not isinstance(name, BigOperator):
+    if (
+        symbols(value) & own
+        and not is_segment(name)
+        and not isinstance(name, BigOperator)
+        and not is_differential(name)
+    ):
         # Only an indefinite integral shares its variable with its value
         return None
     return name, value
@@ -220,7 +242,7 @@ def is_segment(node: Node) -> bool:
 
 def _named_chain(node: Relation) -> tuple[Node, Node] | None:
     name = node.args[0]
-    if not is_name(name) or node.operators[0] != "=" or "in" in node.operators or is_equal_names(node):
+    if not (is_name(name) or name == E) or node.operators[0] != "=" or "in" in node.operators or is_equal_names(node):
         return None
     rest = Relation(node.args[1:], node.operators[1:])
     return None if symbols(rest) & symbols(name) and not is_segment(name) else (name, rest)
@@ -364,6 +386,69 @@ def _unknown(node: Node) -> Node | None:
         case Product((factor, last)) if literal(factor):
             node = last
     return node if isinstance(node, (Symbol, UndefinedCall)) and is_name(node) else None
+
+
+_MOST_SETS = 5
+
+
+def same_sets(ref: Node, ans: Node) -> bool:
+    r"""Whether two formulas in the names of sets are the same set, as `A \setminus B` is `A \cap B^c`.
+
+    Every combination of memberships is tried. A formula with more letters than the reference's is a step to it.
+    """
+    if not any(isinstance(n, SetOperation) for side in (ref, ans) for n in walk(side)):
+        return False
+    letters = [_set_names(side) for side in (ref, ans)]
+    names = sorted({*letters[0], *letters[1]})
+    if (
+        len(letters[1]) > len(letters[0])
+        or len(names) > _MOST_SETS
+        or not all(len(n) == 1 and n.isupper() for n in names)
+    ):
+        return False
+    for held in product((False, True), repeat=len(names)):
+        inside = dict(zip(names, held, strict=True))
+        mine, theirs = _is_member(ref, inside), _is_member(ans, inside)
+        if mine is None or mine is not theirs:
+            return False
+    return True
+
+
+def _set_names(node: Node) -> list[str]:
+    match node:
+        case Symbol(name):
+            return [name.rstrip("'")]
+        case Power(base, Symbol(sign)) if sign in _COMPLEMENTS:
+            return _set_names(base)
+    return [name for a in node.args for name in _set_names(a)]
+
+
+_COMPLEMENTS = frozenset({"c", "C", "\\complement"})
+
+
+def _is_member(node: Node, inside: dict[str, bool]) -> bool | None:
+    """Whether an element that is in these sets is in that of the formula; None for no such formula."""
+    match node:
+        case Symbol(name):
+            found = inside.get(name.rstrip("'"))
+            return found if found is None else found ^ (name.count("'") % 2 == 1)
+        case Power(base, Symbol(sign)) if sign in _COMPLEMENTS:
+            held = [_is_member(base, inside)]
+            return None if None in held else not held[0]
+        case Apply("conj", (base,)) | Connective("not", (base,)):
+            held = [_is_member(base, inside)]
+            return None if None in held else not held[0]
+        case SetOperation(operator, args):
+            held = [_is_member(a, inside) for a in args]
+        case Sum((first, Negation(second))):
+            operator, held = "difference", [_is_member(first, inside), _is_member(second, inside)]
+        case _:
+            return None
+    if None in held:
+        return None
+    return (
+        any(held) if operator == "union" else all(held) if operator == "intersection" else bool(held[0] and not held[1])
+    )
 
 
 _MAX_PIECES = 40

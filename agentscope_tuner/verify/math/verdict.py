@@ -11,6 +11,7 @@ import re
 from collections.abc import Awaitable, Callable, Generator
 from fractions import Fraction
 from functools import partial
+from itertools import accumulate
 from typing import Any, Literal, NamedTuple, Protocol
 
 from agentscope_tuner.verify.asked_clause import JOINING_NAMES, says_another
@@ -53,8 +54,8 @@ from agentscope_tuner.verify.math.prose import (
 )
 from agentscope_tuner.verify.math.question import NO_QUESTION, Question, about
 from agentscope_tuner.verify.math.read import Pair, bare, read_reference, reference, said_by, short
-from agentscope_tuner.verify.math.scan import TooComplex, Unreadable, on_own_stack, respelled
-from agentscope_tuner.verify.math.sets import is_work
+from agentscope_tuner.verify.math.scan import TooComplex, Unreadable, fold, on_own_stack, respelled
+from agentscope_tuner.verify.math.sets import is_work, same_sets
 from agentscope_tuner.verify.math.units import NUMBER_WORDS, is_physical, singular
 from agentscope_tuner.verify.words import DENIES
 
@@ -91,6 +92,7 @@ def wordings(pair: Pair) -> Outcome:
         _days,
         _digits,
         _permutations,
+        _chemistry,
         _symbols,
         _turned_round,
         _typeset,
@@ -209,9 +211,14 @@ _CIRCLED = re.compile(r"[\u2460-\u2473](?:[,，、和\s]*[\u2460-\u2473])*")
 _SET_TYPE = re.compile(r"\\(?:text|mathrm|textrm|mbox|ce|operatorname)(?![a-zA-Z])|[{}$~\s]|\\[ ,;:!]")
 
 
+_OF_CYCLES = re.compile("cycle|permutation|zykl|cicl|цикл|подстанов|перестанов|轮换|置换|循環|순환", re.IGNORECASE)
+
+
 def _permutations(pair: Pair) -> Outcome:
     """Compare permutations in cycle notation, and choices in circles: `②③`."""
-    mine, theirs = cycles(pair.ref.text), cycles(pair.answer)
+    speaks = pair.question is not None and _OF_CYCLES.search(pair.question.text) is not None
+    mine = cycles(pair.ref.text, in_short=speaks)
+    theirs = None if mine is None else cycles(pair.answer, in_short=speaks)
     if mine is not None:
         return EQUAL if mine == theirs else DIFFERENT
     if _CIRCLED.fullmatch(pair.ref.text) and (said := "".join(_WRITING.sub(" ", pair.answer).split())):
@@ -220,9 +227,59 @@ def _permutations(pair: Pair) -> Outcome:
     return UNKNOWN
 
 
+_ELEMENTS = frozenset(
+    """H He Li Be B C N O F Ne Na Mg Al Si P S Cl Ar K Ca Sc Ti V Cr Mn Fe Co Ni Cu Zn Ga Ge As Se Br Kr Rb Sr Y Zr Nb
+    Mo Tc Ru Rh Pd Ag Cd In Sn Sb Te I Xe Cs Ba La Ce Nd Sm Eu Gd W Os Ir Pt Au Hg Tl Pb Bi Po At Rn Fr Ra Ac Th Pa U
+    Np Pu Am""".split()  # noqa: SIM905
+)
+_ARROW = re.compile(r"->|\\(?:long)?rightarrow|\\to(?![a-z])|⟶|\\rightleftharpoons|⇌|<=>|=")
+_STATE = re.compile(r"_?\((?:s|l|g|aq)\)|\\(?:up|down)arrow|[↑↓]")
+_SCRIPT = re.compile(r"([_^])(?:\{([^{}]*)\}|((?<=\^)\d?[+-]|\w))")
+_SPECIES = re.compile(
+    r"\d*(?:_\w+;)?(?:\^[\d+-]+;)?(?:(?:[A-Z][a-z]?|[()\[\]]|e(?=\^))(?:_?\d*;?)(?:\^[\d+-]+;)?|\*\d*)+"
+)
+
+
+def _chemistry(pair: Pair) -> Outcome:
+    r"""Compare formulas of chemistry: `\ce{2H2 + O2 -> 2H2O}`. States count where the reference has them."""
+    if not _CHEMICAL.search(pair.ref.text) or len(pair.answer) > _LONGEST_OPTION * 4:
+        return UNKNOWN
+    mine = _species(pair.ref.text, keep=True)
+    if mine is None:
+        return UNKNOWN
+    return (
+        EQUAL if _species(pair.answer, keep=bool(_STATE.search(_SET_TYPE.sub("", pair.ref.text)))) == mine else UNKNOWN
+    )
+
+
+_CHEMICAL = re.compile(r"[A-Z][a-z]?\}?\s*(?:_|\^)|\\(?:mathrm|text|ce)\{[\d\s]*[A-Z]|^\{?\}?[_^]")
+
+
+def _species(text: str, *, keep: bool) -> list[list[str]] | None:
+    """The sorted substances on each side of the arrow; None for a text that is no formula of chemistry."""
+    text = fold(text).replace("\\cdot", "*").replace("·", "*").replace("{}", "")
+    text = re.sub(
+        r"\\(?:ce|mathrm|text|mathsf|operatorname|textrm)(?![a-zA-Z])|[$~\s]|\\[ ,;:!]", "", _ARROW.sub("→", text)
+    )
+    text = text if keep else _STATE.sub("", text)
+    text = (
+        _SCRIPT.sub(lambda m: f"{m[1]}{m[2] or m[3] or ''};", text.replace("{+}", "+"))
+        .replace("{", "")
+        .replace("}", "")
+    )
+    text = re.sub(r"(?<![A-Za-z)\]\d])(\^\w+;)(_\w+;)", r"\2\1", text)
+    # an index is a number behind its element
+    text = re.sub(r"(?<=[A-Za-z)\]])(\^[\d+-]+;)(_\w+;)", r"\2\1", text)
+    text = re.sub(r"(?<=[A-Za-z)\]])_(\w+);", r"\1", text)
+    sides = [sorted(re.split(r"\+(?!;)", side)) for side in text.split("→")]
+    names = re.findall(r"[A-Z][a-z]?", text)
+    known = names and all(name in _ELEMENTS for name in names)
+    return sides if known and all(_SPECIES.fullmatch(_STATE.sub("", one)) for side in sides for one in side) else None
+
+
 def _symbols(pair: Pair) -> Outcome:
     r"""Accept the same characters set upright or not: `\mathrm{SO}_4^{2-}` for `\mathrm{SO_4^{2-}}`."""
-    if "_" not in pair.ref.text and "^" not in pair.ref.text:
+    if "\\" not in pair.answer or not any(sign in pair.ref.text for sign in "_^("):
         return UNKNOWN
     if "_" in pair.ref.text and "_" not in pair.answer and "\\ce" not in pair.answer:
         return UNKNOWN
@@ -232,13 +289,61 @@ def _symbols(pair: Pair) -> Outcome:
     return EQUAL if mine == theirs and mine[:1].isupper() else UNKNOWN
 
 
-_SYMMETRIC = re.compile(r"(\\(?:parallel|perp|cong|sim)(?![a-zA-Z])|[∥⊥≅])")
+# Signs between what may stand in any order, the loosest first, and the others of logic
+_ORDERED = ("iff", "->", "\\oplus", "or", "and", "\\parallel", "\\perp", "\\cong", "\\sim")
+_ALIKE = {
+    "=>": "->",
+    "\\Leftrightarrow": "iff",
+    "\\leftrightarrow": "iff",
+    "xor": "\\oplus",
+    "XOR": "\\oplus",
+    "\\neg": "not",
+}
+_OF_LOGIC = frozenset({*_ORDERED[:5], "not", "(", ")", "\\forall", "\\exists"})
+_REORDERED = frozenset({*_ORDERED, *_ALIKE, *_OF_LOGIC}) - {"(", ")"}
+_DENIED_LETTER = re.compile(r"\\(?:overline|bar) (?:\{ )?([a-zA-Z])(?: \})?|([a-zA-Z]) '")
+_SUCH_THAT = re.compile(r" (?:such that|: ?|, ?|\\mid|\||\\text ?)(?= )")
 
 
 def _turned_round(pair: Pair) -> Outcome:
-    r"""Accept a relation of named objects from its other side: `CD\parallel AB`."""
-    mine, theirs = ([_SET_TYPE.sub("", part) for part in _SYMMETRIC.split(text)] for text in (pair.truth, pair.answer))
-    return EQUAL if len(mine) == len("a|b") and mine == theirs[::-1] else UNKNOWN
+    r"""Accept a formula of logic, or a relation of named objects, in another order: `CD\parallel AB`, `q \land p`."""
+    if _REORDERED.isdisjoint(pair.ref.tokens):
+        return UNKNOWN
+    mine, theirs = (" ".join(_ALIKE.get(t, t) for t in side.tokens) for side in (pair.ref, pair.ans))
+    if "\\forall" in mine or "\\exists" in mine:
+        mine, theirs = (" ".join(_SUCH_THAT.sub("", f" {side} ").split()) for side in (mine, theirs))
+        return EQUAL if mine == theirs else UNKNOWN
+    mine, theirs = (_DENIED_LETTER.sub(r"not \1\2", side) for side in (mine, theirs))
+    is_logic = all(t in _OF_LOGIC or t in "pqrsABC" for t in mine.split())
+    signs = _ORDERED if is_logic else _ORDERED[5:]
+    if len(mine) + len(theirs) > _LONGEST_OPTION * 4 or not any(sign in mine.split() for sign in signs):
+        return UNKNOWN
+    return EQUAL if _in_order(mine.split(), signs) == _in_order(theirs.split(), signs) else UNKNOWN
+
+
+def _in_order(tokens: list[str], signs: tuple[str, ...]) -> str:
+    """The tokens as a text, the parts around each sign sorted."""
+    while (
+        tokens[:1] == ["("] and tokens[-1:] == [")"] and _depths(tokens[:-1])[-1] > 0 and min(_depths(tokens)[:-1]) > 0
+    ):
+        tokens = tokens[1:-1]
+    depths = _depths(tokens)
+    for sign in signs:
+        cuts = [at for at, token in enumerate(tokens) if token == sign and depths[at] == 0]
+        if cuts:
+            parts = [
+                _in_order(tokens[low + 1 : high], signs)
+                for low, high in zip([-1, *cuts], [*cuts, len(tokens)], strict=True)
+            ]
+            return f"({f' {sign} '.join(parts if sign == '->' else sorted(parts))})"
+    if tokens[:1] == ["not"] and len(tokens) > 2 and signs[0] == _ORDERED[0]:
+        return f"not {_in_order(tokens[1:], signs)}"
+    return " ".join(tokens)
+
+
+def _depths(tokens: list[str]) -> list[int]:
+    """How many brackets are open behind each token."""
+    return list(accumulate((t == "(") - (t == ")") for t in tokens)) or [0]
 
 
 def _typeset(pair: Pair) -> Outcome:
@@ -347,7 +452,7 @@ _COPULA = re.compile("^(?:である|です|だ|이다|입니다)[。.]?$|^。$")
 def _same_case(pair: Pair) -> bool:
     """Whether short names agree in their capitals: `Co` is not `CO`."""
     mine, theirs = ("".join(_WRITING.sub("", side).split()) for side in (pair.ref.text, pair.answer))
-    return (
+    return mine not in _ELEMENTS and (
         len(mine) > _SHORT_NAME or mine[1:] == theirs[1:] or mine.lower() != theirs.lower() or mine.isupper() is False
     )
 
@@ -619,6 +724,30 @@ def _pointed(truth: str, text: str, question: str | None) -> str:
     return f"{match[1]}.{match[2]}{truth[match.end() :]}" if written is not None else truth
 
 
+_WRITES_COMMAS = re.compile(
+    r"[à-öø-žа-я]|\b(?:der|das|ist|wie|la|les|est|une?|quelle?s?|el|los|qual|che|wat|een|jaki|ile|berapa)\b"
+)
+_RUPEES = re.compile(r"rupee|lakh|crore|₹|\brs\b|india")
+_GROUPED = re.compile(r"(?P<points>\d{1,3}(?:\.\d{3})+)(?P<unit>\D*)|\d{1,2}(?:,\d{2})+,\d{3}")
+
+
+def _ungrouped(text: str, truth: str, question: str | None) -> str:
+    r"""The answer in the reference's way of writing numbers: `12,50` as 12.50, `1.250.000` and `12,50,000` as 1250000.
+
+    Only where the question's language writes them so, and where the reference is the number with these digits.
+    """
+    if question is None or not text[:1].isdigit() or ("," not in text + truth and "." not in text):
+        return text
+    commas = _COMMA.match(text)
+    if commas is not None and truth == f"{commas[1]}.{commas[2]}" and _WRITES_COMMAS.search(question.lower()):
+        return truth + text[commas.end() :]
+    match = _GROUPED.match(text)
+    if match is None or not truth.isdigit() or re.sub("[.,]", "", match[0]) != truth + (match["unit"] or ""):
+        return text
+    allowed_by = _WRITES_COMMAS if match["points"] else _RUPEES
+    return truth + (match["unit"] or "") + text[match.end() :] if allowed_by.search(question.lower()) else text
+
+
 _THOUSANDS = 3
 _UNIT_BEHIND = re.compile(r"\s*(?:\\,|\\;|\\ )?\s*(?:\\?%|\\(?:text|mathrm)|[€$£°]|[a-zA-Z])")
 
@@ -636,6 +765,7 @@ def _stages(answer: str, ground_truth: str, question: str | None, copied: Copied
     """
     text = bare(answer)
     truth = _pointed(reference(ground_truth), text, question)
+    text = _ungrouped(text, truth, question)
     known = _numbers_first(text, truth, None if copied == "accept" else question)
     if known is not None:
         return known
@@ -758,6 +888,9 @@ def _numeric(pair: Pair) -> tuple[Outcome, str]:
     return _structure(pair)
 
 
+_OF_SETS = frozenset({"\\cup", "\\cap", "\\setminus"})
+
+
 def _structure(pair: Pair) -> tuple[Outcome, str]:
     ref, ans = pair.ref, pair.ans
     if ref.reading is None or ans.reading is None or ref.node is None or ans.node is None:
@@ -765,6 +898,8 @@ def _structure(pair: Pair) -> tuple[Outcome, str]:
     stated = ans.node.args[-1] if isinstance(ans.node, Relation) else ans.node
     if is_work(stated) and not is_work(ref.node):
         return DIFFERENT, "left unevaluated"
+    if not _OF_SETS.isdisjoint(ref.tokens + ans.tokens) and same_sets(ref.node, ans.node):
+        return EQUAL, ""
     return CheapComparer(pair.seed, pair.question).compare(ref.reading, ans.reading), ""
 
 
