@@ -1,18 +1,16 @@
-r"""Reads the words around an answer: the sentence that it stands in must be understood.
+r"""Reads the words around an answer for what takes it back, doubts it, supposes it or changes it.
 
-Before an answer, its clause says what the answer is: `so the area of the square is`. Words between a subject and its
-verb may be any, as they name what the question asks for. But none may operate on the answer, deny or suppose it, or
-change it, and a word that nobody knows may not stand right before the answer, nor describe `answer` itself. What stands
-before the clause is a step or a reason, where a mark or a word such as `so` parts them.
+A solution may lead to its answer in any words of any language, so words that are unknown say nothing. What turns an
+answer is of few kinds, each a closed class of words: denials, suppositions, words that call an answer wrong or doubt
+it, and operations and bounds that stand right beside a value. Words inside a box are another matter: there each must be
+understood (`math.read`).
 
-Behind an answer its sentence may name what is counted, and go on with a reason or a place. No later sentence may take
-the answer back.
+Only the sentence of the answer is read, and the sentences behind it: before it, the clause that the answer stands in.
 """
 
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
@@ -22,44 +20,39 @@ def _set(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-# --- the one table: words that change no answer, language by language
+# --- the one table: words that turn an answer, and what they lean on, language by language
 
-# Words for what a question asks for, and what is said of it
-_ANSWERS = _set(
-    """answer answers final result value values number numbers total sum solution solutions correct right required
-    desired needed actual corrected unique only just exactly exact altogether overall remaining left different
-    distinct possible minimum maximum option choice letter over form conclusion score analysis best guess certain
-    problem question step part method even odd product produkt produit producto produto prodotto произведение сума
-    antwort ergebnis wert lösung summe anzahl gesamt insgesamt richtig korrekt exakt genau endgültige gesuchte
-    réponse résultat valeur somme nombre bonne correcte finale exactement respuesta resultado valor suma total
-    correcta exactamente resposta soma número exatamente risposta risultato valore somma numero corretta esattamente
-    ответ результат значение сумма число верный правильный ровно окончательный всего итого cevap cevabı cevaptır
-    sonuç sonucu toplam toplamı değeri doğru đáp án kết quả giá trị tổng cộng jawaban jawabannya hasilnya nilai
-    odpowiedź wynik wartość antwoord uitkomst totaal svaret svar summan värdet الجواب الإجابة النتيجة قيمة الصحيح
-    النهائية उत्तर मान सही अंतिम कुल 정답은 답은 정답 답 총 값은 최종 odpověď výsledek hodnota počet відповідь
-    значення кількість απάντηση σύνολο پاسخ جواب răspunsul valoarea válasz összege értéke vastaus arvo summa
-    отговорът broj odgovor vrijednost התשובה הוא উত্তর jibu sagot"""
+SUPPOSES = _set(
+    """if whether suppose supposing assume assuming unless pretend imagine otherwise though although wenn ob
+    angenommen si suponiendo supposons se sia supondo если ли eğer nếu giả jika kalau jeśli als indien ifall إذا
+    لو अगर यदि क्या 만약 만일 acaba liệu هل"""
 )
-# Articles, pronouns, auxiliaries, adverbs of order; the verbs by which a result is got
-_JOINING = _set(
-    """the a an this that these those it its he him his she her they them their we us our you your i my me there here
-    who whom whose what all both any each every no-one everyone more times is are was were be been being am do does
-    did have has had having can could will would should must may shall let let's lets now still also finally indeed
-    already again ones other others okay ok das der die den dem des ein eine eines einen im zu ist sind war es wir
-    man nun la le les l un une au du en ce cette est sont vaut il elle y nous on obtient obtenons trouve égal égale à
-    el los las es son se hay tiene tenemos obtiene obtenemos igual al o os as um uma é são há tem temos ao na no lo
-    gli una è si ha abbiamo otteniamo uguale vale и на у в е есть это равен равна равно равны составляет имеет
-    получаем получим таким образом olur olarak bulunur eder göre buna bu là bằng có tất cả cuối cùng adalah yaitu
-    dengan demikian jest to wynosi równa się is er zijn bedraagt gelijk aan het är blir lika med det هو هي يساوي
-    تساوي فإن है हैं होगा होगी होता होते आता 이다 입니다 이에요 된다 모두 결국 je jsou činí má máme rovná є дорівнює
-    маємо η είναι το ο οι τα ισούται برابر با است este sunt az on ovat je lig היא הוא হলো ni ang ay"""
+DENIES = _set(
+    """není nejsou nije δεν ei pole nu not no never non none nor neither cannot nothing nobody without nicht kein
+    keine keinen nie niemals pas point jamais ne ningún ninguno nunca jamás não nem mai нет не ни никогда değil asla
+    không chưa chẳng bukan tidak nie niet geen inte aldrig ikke לא ليس لا नहीं 아니라 아니 아닌 ไม่ except but
+    besides sem nem არ չէ չի نیست కాదు نہیں নয় அல்ல இல்ல није nisu אינה אינו אין mustahil keinesfalls
+    keineswegs aucunement ουδέποτε όχι"""
 )
-# Verbs by which a result is got, and what goes with them
-_GETS = _set(
-    """get gets got give gives gave given yield yields obtain obtains obtained find finds found make makes made take
-    takes took need needs come comes came become becomes equal equals know see conclude means leaving leaves follows
-    end ends up out arrive arrives corresponds matches agrees brings shown based above back donne gibt erhalten
-    erhält lautet beträgt ergibt gleich"""
+
+
+# Reflexive pronouns of some languages, and conjunctions of others: they suppose only where a clause begins
+_SUPPOSES_FIRST = frozenset({"si", "se"})
+
+
+# Denials of what stands next to them alone: `everything except`
+_EXCEPTS = frozenset({"but", "except", "besides", "point"})
+
+
+def denies(word: str) -> bool:
+    """Whether a word denies what follows it."""
+    return word in DENIES or word.endswith(("n't", "n’t")) or word.startswith(("아니", "않"))
+
+
+# Words that turn against what was said before
+_ADVERSE = _set(
+    """however but yet though unfortunately allerdings jedoch aber leider cependant toutefois mais embargo pero porém
+    mas contudo però tuttavia ma однако но увы jednak ale niestety maar echter ancak fakat"""
 )
 # Words that say that an answer follows
 SO = _set(
@@ -82,50 +75,29 @@ REASONS = _set(
     """como puesto because due since weil da denn car puisque porque pues perché poiché pois потому çünkü vì karena
     bo gdyż omdat"""
 )
-# How a step begins: what it works with need not be understood
-_STEPS = _set("by from via after with since because through durch nach mit en por con par avec après com per по po")
-SUPPOSES = _set(
-    """if whether suppose supposing assume assuming unless pretend imagine otherwise though although wenn ob
-    angenommen si suponiendo supposons se sia supondo если ли eğer nếu giả jika kalau jeśli als indien om ifall إذا
-    لو अगर यदि क्या 만약 만일 acaba liệu هل"""
-)
-DENIES = _set(
-    """není nejsou nije δεν ei pole nu not no never non none nor neither cannot nothing nobody without nicht kein
-    keine keinen nie niemals pas point jamais ne ningún ninguno nunca jamás não nem mai нет не ни никогда değil asla
-    không chưa chẳng bukan tidak nie niet geen inte aldrig ikke לא ليس لا नहीं 아니라 아니 아닌 ไม่ except but
-    besides"""
-)
-
-
-def denies(word: str) -> bool:
-    """Whether a word denies what follows it."""
-    return word in DENIES or word.endswith(("n't", "n’t"))
-
-
-# Words that turn against what was said before
-_ADVERSE = _set(
-    """however but yet though unfortunately allerdings jedoch aber leider cependant toutefois mais embargo pero porém
-    mas contudo però tuttavia ma однако но увы jednak ale niestety maar echter ancak fakat"""
-)
-NUMBERS = _set("one two three four five six seven eight nine ten eleven twelve both")
-# Determiners before a number word: `the two points`, not `two more than`
-_DETERMINERS = _set(
-    """the these those all both his her its our their my your of in for with among from at on between first last next
-    other only any each every and who which than"""
-)
-# Words that may not stand right before a value, wherever they are from: they bound it or shift it
+# Words that may not stand right before a value: they bound it or shift it. From what a value is, another differs
 SHIFTS = _set(
-    """over from than before after between among within until without during across throughout while if when though
-    up less more under above below beyond past or given assuming oder ou или plus più más mehr menos moins weniger
-    больше меньше fewer minus near about"""
+    """instead short shy different far close over from than before after between within until without during
+    throughout while if when though under above below beyond past given assuming upwards north south oder ou più plus
+    más mehr menos moins weniger больше меньше fewer minus near about almost nearly roughly approximately barely hardly
+    knapp etwa ungefähr rund unter über fast fere environ presque jusqu'à quasiment casi mejor quase circa cerca
+    около почти порядка примерно yaklaşık περίπου σχεδόν kira-kira sekitar hampir omtrent ongeveer bijna około prawie
+    blisko omkring nästan bortåt khoảng gần xỉ від od от från dari عن حوالي تقريبا लगभग 약 거의 대략 ประมาณ"""
 )
-# Prepositions right before a value that say nothing: the word before them must be understood
+# Prepositions right before a value that say nothing: the word before them may bound it
 _HANGS = _set("of to by at de von di del da do van i từ in on for as per a")
+# What may come to a sum: `adds up to`
+_RISES = _set("add adds added sum sums come comes out end ends make makes work works turns found round rounds")
 VERBS = _set(
     """is are was were equals equal costs cost gives gets makes became becomes comes reads ist sind war waren hat
     haben beträgt ergibt kostet est sont était a ont vaut possède coûte es son era tiene tienen hay cuesta vale é são
     tem há custa è ha hanno costa равен равна равно равны составляет имеет bằng là adalah jest ma wynosi är har heeft
     है हैं olur has have had"""
+)
+
+# The words for what is sought: a denial reaches over them to the value
+_SOUGHT = re.compile(
+    r"^(?:it|this|that|mine|my)$|answer|resul|résult|risult|ergebnis|respuesta|réponse|antwort|ответ|cevap|resposta|svar"
 )
 
 # --- signs and sentences
@@ -145,15 +117,6 @@ _TURNS_UNSPACED = re.compile(
     "不(?!等式|[变同妨难断])|未(?!知)|无(?![理穷限])|误(?!差)|[没非若假错疑舍]|ต่าง|如果|是否|难道|誤|もし|ない|만약|아니|않"
 )
 _CHANGES_UNSPACED = re.compile(f"{_TURNS_UNSPACED.pattern}|[倍半多万亿千百弃]")
-# What such a run is made of beside the question's signs, and how one ends, or a Korean word
-_UNSPACED = re.compile(
-    r"因此|所以|从而|于是|那么|最终|最后|正确|答案|结果|应该|应当|得到|可得|可知|解得|我们|一共|总共|共有|现在|需要|等于|就是|也就是|此时"
-    r"|したがって|よって|ゆえに|求める|正しい|答え|正解|合計|全部で|結果|である|です|なります|なる"
-    r"|ดังนั้น|คำตอบ|เท่ากับ|คือ|จึง|ได้|มี|ทั้งหมด|ผลลัพธ์|รวม|เป็น|[应即故则得解共有是为的值了个数和差积商还就答はがのをにでと個]"
-)
-_ENDS_UNSPACED = re.compile(
-    r"(?:[是为有得即于共值答到出解はがでと]|需要|答案|结果|答え|คือ|เท่ากับ|เป็น|ได้|มี|[은는이가답값총즉]|모두|따라서)\Z"
-)
 CALLS_WRONG = re.compile(
     r"\b(?:wrong|incorrect|mistakes?|mistaken|false|lie|falsch|faux|erreur|erro|incorrecto|equivocado|erróneo|errado|incorreto|sbagliato|errato"
     r"|(?:\w+n['’]t|not|cannot)\s(?:be\s)?(?:right|correct)|made an? (?:\w+ )?error"
@@ -161,25 +124,26 @@ CALLS_WRONG = re.compile(
     r"|틀린|잘못|خطأ|خاطئ|गलत|ผิด|λάθος",
     re.IGNORECASE,
 )
-# A word for what is sought, in any language: an unknown word beside it may deny it
-_OF_ANSWER = re.compile(
-    r"^(?:it|this|that|these|those|mine|my|i|above|case|number|n[uú]m[eé]ro|zahl|число|sum|summe|suma|soma|somm[ae]|сумма)$|answer|resul|résult|risult|ergebnis|value|solution|guess|respuesta|réponse|antwort|ответ|cevap|答"
-)
 # A step that is none, and doubts
-_FLAWED = re.compile(
-    r"^(?:wrong|incorrect|mistake|error|false|faulty|flawed|naive|careless|accident|habit|guess|pretend|imagin|suppos|ignor|forget|mis|oversight|deny|denie|impossib|oppos|scratch|disregard|strike|discard|falsch"
-    r"|fehler|faux|erreur|error|fals|errad|errone|sbagliat|неверн|ошиб)"
-)
 _DOUBTS = re.compile(
-    r"^(?:doubl(?!e-)|tripl|halv|quadrupl|add|subtract|miss|exclud|ignor|omit|multipl|divid|squar|unlikel|doubt|improbab|perhaps|maybe"
-    r"|possibl|probabl|guess|suppos)"
+    r"^(?:wrong|incorrect|mistake|false|faulty|flawed|careless|pretend|imagin|suppos|deny|denie|impossib|scratch"
+    r"|(?:withdr|retract|reject|ignor|discard|disregard|exclud)(?!.*ing$)|unlikel|doubt|improbab|perhaps|maybe|possibl|probabl|fail(?!ure)|falsch|fehler|faux|erreur|errad"
+    r"|errone|sbagliat|неверн|ошиб|vielleicht|peut-être|quizás|forse|talvez|возможно|mustahil)"
+)
+# What may still be done to an answer that is given: `to be doubled`
+_DONE_LATER = _set(
+    """doubled tripled halved quadrupled added subtracted excluded omitted multiplied divided squared cubed minus plus
+    menos moins meno минус"""
+)
+# The scale of a value
+_SCALES = re.compile(
+    r"^(?:thousand|million|billion|hundred|tausend|milliard|millier|migliai|тысяч|миллион|modulo$|octal|binary"
+    r"|hexadecimal|dozens?$|tens$|mil$|mille$|lakh|crore|triệu$|nghìn$)"
 )
 # Marks of a value. Text may rightly call a letter, a yes or a name wrong, as in `the wrong step is \boxed{B}`, so only
 # values are checked for such text
 IS_VALUE = re.compile(r"\d|\\(?:pi|infty|frac|sqrt)")
 _FORMS = re.compile(r"[^\W_]+")
-_CAPITAL = re.compile(r"(?<![.?!:]\s)(?<=\s)[A-Z][a-z]+")
-_SHORT, _STORY = 4, 60
 
 
 class Asked(NamedTuple):
@@ -187,33 +151,15 @@ class Asked(NamedTuple):
 
     Attributes:
         text: the question, in lower case; empty where there is none.
-        names: the names in it, in lower case.
         allows: whether a word is the question's.
         counts: whether a word is a unit, or a noun that is counted.
         changes: whether a word is a number or changes one: `ten`, `doubled`.
     """
 
     text: str
-    names: frozenset[str]
     allows: Callable[[str], bool]
     counts: Callable[[str], bool]
     changes: Callable[[str], bool]
-
-    @classmethod
-    def of(
-        cls,
-        question: str,
-        allows: Callable[[str], bool],
-        counts: Callable[[str], bool],
-        changes: Callable[[str], bool],
-    ) -> Asked:
-        """The words of a question, as it was asked."""
-        return cls(question.lower(), _names(question), allows, counts, changes)
-
-    @property
-    def tells(self) -> bool:
-        """Whether the question tells of things, of which an answer may speak in words of its own."""
-        return len(self.text) >= (_STORY if IS_UNSPACED.search(self.text) is None else _STORY // 3)
 
     def has(self, word: str) -> bool:
         """Whether the question has this very word."""
@@ -224,15 +170,11 @@ class Asked(NamedTuple):
         if (len(word) == 1 and word.isascii()) or self.allows(word):
             return True
         if IS_UNSPACED.search(word) is not None:
-            return all(sign in self.text for sign in _UNSPACED.sub("", word))
+            return word in self.text
         word = word.removesuffix("'s").removesuffix("’s")
         # inflected words share their beginnings; short ones must be there as they stand
         stem = f" {word[: max(len(word) - 3, 4)]}" if len(word) >= _SHORT else f" {word} "
         return stem in _spaced(self.text)
-
-    def understands(self, word: str) -> bool:
-        """Whether a word is understood before an answer: it is listed, or said by the question."""
-        return word in _NEUTRAL or self.says(word)
 
 
 @lru_cache(maxsize=256)
@@ -240,14 +182,7 @@ def _spaced(text: str) -> str:
     return f" {' '.join(_FORMS.findall(text))} "
 
 
-@lru_cache(maxsize=256)
-def _names(question: str) -> frozenset[str]:
-    return frozenset(name.lower() for name in _CAPITAL.findall(question))
-
-
-# What may come to a sum
-_RISES = _set("add adds sum sums come comes out end ends make makes work works turns found round rounds")
-_NEUTRAL = _ANSWERS | _JOINING | _GETS | _RISES | SO | OPENS
+_SHORT = 4
 
 # --- before an answer
 
@@ -256,9 +191,9 @@ _EXCEPTING = re.compile(r"(?:except|other\s+than|anything\s+but|rather\s+than|di
 _NO_OTHER = re.compile(r"\b(?:no|none|nothing|nobody|cannot|not|never)\b|n['’]t\b|没有|无|不", re.IGNORECASE)
 # An operation on the answer, in lower case: with no digit between it and the answer, and as the last words before it
 _OPERATES_SOON = re.compile(
-    r"(?:\b(?:(?:a|one|two) (?:third|quarter|fifth|tenth)s? of|half(?!-)|twice|double|triple|thrice|tenfold|le tiers"
-    r"|le quart|drittel|viertel|hälfte|doppelte?|dreifache|(?:tercera|cuarta) parte|moitié|doble|mitad|un terzo"
-    r"|un quarto|metà|doppio|terça parte|triplo|metade|dobro|треть|четверть|половин\w*|удвоенн\w*|вдвое"
+    r"(?:\b(?:(?:a|one|two) (?:third|quarter|fifth|tenth)s? of|(?:half|double|triple)(?!-)|twice|thrice|tenfold"
+    r"|le tiers|le quart|drittel|viertel|hälfte|doppelte?|dreifache|(?:tercera|cuarta) parte|moitié|doble|mitad"
+    r"|un terzo|un quarto|metà|doppio|terça parte|triplo|metade|dobro|треть|четверть|половин\w*|удвоенн\w*|вдвое"
     r"|в \w+ раза? (?:больше|меньше)|üçte|yarısı|iki katı|phần ba|sepertiga)\b|(?:[2-9两二三]\s?倍|半分|一半|之半"
     r"|절반|[두세] ?배|نصف|ضعف|आधा|दोगुना))(?=\D*$)"
 )
@@ -293,34 +228,23 @@ _CONTRASTS = re.compile(
     r"\b(?:but|wait|sino|sondern|mais|mas|bensì|ma|а|maar|ale|lecz|utan|mà là|mà)\W*$"
     r"|\bnothing but\W*$|(?:而是|아니라|ではなく)\W*$|\bin fact\b|\bnot \$?\d[\d.]*\$?:\W*$",
 )
+# Where the clause of an answer begins, beside a comma
 _CUT = re.compile(
-    r"\b(?:(?:so|hence|thus|then|and) (?:we|i)|we|therefore|thus|hence|then|so|and"
-    r"|(?:see|follows|conclude|deduce|find|know|means|implies|shows?) that)\b",
-    re.IGNORECASE,
-)
-# What begins a clause that follows from what stands before it
-_FOLLOWS = re.compile(rf"\W*(?:{'|'.join(SO)}|which|leaving|giving|making|and so|that is)(?!\w)")
-# The words of a label: `Bonus:`
-_LABELLED = re.compile(r"^[^.!?,;\n\d]{1,40}[:：]\W*$")
-# Set phrases that only say that the answer follows
-_SAID_OF_ALL = re.compile(
-    r"\b(?:(?:it is|it's) (?:easy|clear|obvious|well known)|(?:it is not|it isn't|not) (?:hard|difficult))"
-    r"(?: to (?:see|check|show|verify))?(?: that)?\b|\bnothing (?:other than|but)\b"
-    r"|^\W*(?:so )?(?:i|we) (?:think|believe|guess)\b(?: that)?|\bno,? wait\b|\bat last\b|\bread off\b"
-    r"|\b(?:this|which|the) one\b"
-    r"|\bno (?:doubt|wonder)\b|\bwithout (?:any )?(?:a )?doubt\b|不难看出"
+    r"\b(?:so|therefore|thus|hence|then|but(?= (?:it|this|the|we|i)\b)"
+    r"|(?:see|follows|conclude|deduce|find|know|means|implies|shows?) that)\b"
 )
 _BARE_VERBS = frozenset({"is", "are", "equals", "was", "="})
 _NEGATED = re.compile(
     r"(?:\\(?:neq?|lnot|neg|not\s*=)(?![a-zA-Z])|[≠¬]|(?<![\w)}])!=|不是|不为|不等于|并非|绝非)[\s$\\,;!({]*\Z"
 )
-# Words that join a clause to what stands before it
-_JOINS = _set("and but yet mais aber pero ma mas но а y et und e и")
-_MOST_WORDS, _WINDOW, _LAST_WORDS, _A_NOUN, _FEW = 5, 200, 60, 3, 3
+# A sentence that is quoted with its answer: an example, or somebody else's
+_QUOTED = re.compile(r"(?:^|[\s(])[“\"«„「『][^\"“”«»„「」『』\n]*\w\w[^\"“”«»„「」『』\n]*\Z")
+_QUOTE_ENDS = re.compile(r"[^\"“”«»„「」『』\n]{0,60}[”\"»“」』]")
+_MOST_WORDS, _WINDOW, _LAST_WORDS = 5, 200, 60
 
 
 def strange_before(text: str, before: str, asked: Asked, is_value: bool) -> str:
-    """What is said before an answer other than that it is the answer; empty where all is understood.
+    """What is said before an answer that turns it; empty where nothing does.
 
     Args:
         text: the answer.
@@ -337,20 +261,20 @@ def strange_before(text: str, before: str, asked: Asked, is_value: bool) -> str:
         return part[0]
     if not _words(lead):
         above = _above(before)
-        if is_value and not any(map(str.isdigit, above)) and CALLS_WRONG.search(above) is not None:
-            return above.strip()
-        lead = above if asked.text and above[-1:] in "?？؟" else lead
-    strange = _strange_lead(lead, asked, is_value)
-    said_again = lead.rstrip(" $*\\,(").removesuffix(" or").rstrip(" $*\\").endswith(text)
-    if not strange or said_again or _is_confirmed(lead):
+        is_wrong = is_value and not any(map(str.isdigit, above)) and CALLS_WRONG.search(above) is not None
+        return above.strip() if is_wrong else ""
+    clause = _clause(lead)
+    if _is_confirmed(lead):
         return ""
-    # set phrases are looked for only where a word is not understood
-    return _strange_lead(_SAID_OF_ALL.sub(" ", lead), asked, is_value)
-
-
-def _strange_lead(lead: str, asked: Asked, is_value: bool) -> str:
-    front, clause = _clauses(lead)
-    return _strange_clause(clause, asked, is_value) or _strange_front(front, clause, asked)
+    if is_value and (shift := shifts(clause)):
+        return shift
+    if is_value and (scale := next((one for one in _words(lead) if _SCALES.search(one) and not asked.says(one)), "")):
+        return scale
+    # what is denied is stated: `91 is not prime: no`
+    states = not is_value and clause.rstrip(" $*\\\n")[-1:] in ":："
+    turn = "" if states else _turn(_words(clause), asked, is_value)
+    said_again = lead.rstrip(" $*\\,(").removesuffix(" or").rstrip(" $*\\").endswith(text)
+    return "" if said_again else turn
 
 
 def _lead(before: str) -> str:
@@ -387,24 +311,19 @@ def _is_confirmed(lead: str) -> bool:
     return excepts or _CONTRASTS.search(lead) is not None
 
 
-def _clauses(lead: str) -> tuple[str, str]:
-    """What a sentence says before the clause of its answer, and that clause.
+def _clause(lead: str) -> str:
+    """The clause of an answer in the sentence that leads to it.
 
-    The clause begins behind the last comma, or at the writer's last `we` or `so`; a bare verb has its subject before
-    it, and a mark right before the answer belongs to the words before it.
+    It begins behind the last comma, or at the writer's last `so`; a bare verb has its subject before it, and a mark
+    right before the answer belongs to the words before it.
     """
     plain = FORMULA.sub(lambda math: "0" * len(math[0]), lead).rstrip(" $*\\:：,，")
     cuts = [0, *(cut.end() for cut in _CLAUSE_END.finditer(plain))]
     at = cuts[-1]
-    said = _words(lead[at:])
-    if len(cuts) > 1 and (
-        # a label before a formula
-        (not said and len(_words(lead[cuts[-2] : at])) < _MOST_WORDS) or lead[at:].strip(" $*\\") in _BARE_VERBS
-    ):
+    if len(cuts) > 1 and (not _words(lead[at:]) or lead[at:].strip(" $*\\") in _BARE_VERBS):
         at = cuts[-2]
-    begun = [cut.start() for cut in _CUT.finditer(plain, at)]
-    at = begun[-1] if begun else at
-    return lead[:at], lead[at:]
+    begun = [cut.end() for cut in _CUT.finditer(plain, at)]
+    return lead[begun[-1] if begun else at :]
 
 
 def _words(said: str) -> list[str]:
@@ -413,44 +332,31 @@ def _words(said: str) -> list[str]:
     return WORDS.findall(said if opened is None else said[: opened.start()])
 
 
-def _strange_clause(clause: str, asked: Asked, is_value: bool) -> str:
-    """The word of an answer's clause that is not understood, or that stands so that it changes the answer."""
-    words = _words(clause)
-    if not words:
-        return ""
-    if is_value and (shift := shifts(clause)):
-        return shift
-    strange = [at for at, word in enumerate(words) if not _fits(words, at, asked)]
-    if not is_value and clause.rstrip(" $*\\\n")[-1:] in ":：":
-        # what is denied is stated: `91 is not prime: no`
-        strange = [at for at in strange if words[at] not in DENIES]
-    if not strange:
-        return ""
-    return "" if _is_subject(words, strange, asked, is_value, clause.rstrip()[-1:] == "=") else words[strange[0]]
+def _turn(words: Sequence[str], asked: Asked, is_value: bool) -> str:
+    """The word of an answer's clause before it that denies, supposes or doubts the answer."""
+    for at, word in enumerate(words):
+        if word in SUPPOSES and (at == 0 or word not in _SUPPOSES_FIRST):
+            return word
+        if asked.has(word):
+            continue
+        if denies(word):
+            if not _is_spent(words[at + 1 :]) and (word not in _EXCEPTS or at + 1 == len(words)):
+                return word
+        elif is_value and _turns(word):
+            return word
+    return ""
 
 
-def _fits(words: list[str], at: int, asked: Asked) -> bool:
-    """Whether a word is understood where it stands."""
-    word = words[at]
-    if word in SUPPOSES:
-        return False
-    if word in DENIES and (at or word not in _JOINS):
-        # `the students not in the band`: of what the question speaks of, and before the verb
-        return asked.has(word) and at > 0 and at + 2 < len(words) and asked.says(words[at + 1])
-    if word in NUMBERS:
-        behind = words[at + 1 : at + 3]
-        counts = at == 0 and any(map(_is_plural, behind)) and not any(map(asked.changes, behind))
-        led = at > 0 and words[at - 1] in _DETERMINERS
-        return (
-            asked.has(word)
-            or (bool(behind) and (word == "both" or counts or led))
-            or (word == "one" and at > 1 and words[at - 2] in ("a", "the"))
-        )
-    return asked.understands(word) or word in VERBS or (at == 0 and (word in _JOINS or _is_step(word)))
+def _turns(word: str) -> bool:
+    if IS_UNSPACED.search(word) is not None:
+        return _TURNS_UNSPACED.search(word) is not None
+    return CALLS_WRONG.search(word) is not None or _DOUBTS.search(word) is not None
 
 
-def _is_plural(word: str) -> bool:
-    return len(word) >= _A_NOUN and word.endswith("s")
+def _is_spent(behind: Sequence[str]) -> bool:
+    """Whether a denial is about something before the verb of the clause: `the students not in the band are`."""
+    verb = next((at for at, word in enumerate(behind) if word in VERBS), 0)
+    return verb > 0 and not any(map(_SOUGHT.search, behind[:verb]))
 
 
 def shifts(clause: str) -> str:
@@ -465,96 +371,41 @@ def shifts(clause: str) -> str:
     return words[-1] if words and words[-1] in SHIFTS else ""
 
 
-def _is_told(words: list[str], strange: list[int], asked: Asked) -> bool:
-    """Whether the only unknown word is what a person or a thing of the question does: `Mike collects`."""
-    at, verb = strange[0], words[strange[0]]
-    named = any(word.removesuffix("'s") in asked.names or word in ("he", "she", "they", "it") for word in words[:at])
-    of_it = any(len(word) >= _A_NOUN and asked.has(word) for word in words[:at]) and not any(
-        map(_OF_ANSWER.search, words)
-    )
-    told = verb.endswith(("s", "ed")) or (asked.tells and not verb.endswith("ly"))
-    return len(strange) == 1 and (named or of_it) and told and not asked.changes(verb)
-
-
-def _is_subject(words: list[str], strange: list[int], asked: Asked, is_value: bool, chained: bool) -> bool:
-    """Whether the unknown words may be the subject of a known verb, and say nothing of the answer by its name.
-
-    Args:
-        chained: whether a formula goes on into the answer, so that the words name what it begins with.
-    """
-    unknown = [words[at] for at in strange]
-    if any(word in SUPPOSES or denies(word) or word.startswith("fail") or asked.changes(word) for word in unknown):
-        return False
-    if IS_UNSPACED.search(words[-1]) is not None or IS_HANGUL.search(words[-1]) is not None:
-        turns = (is_value and any(map(_TURNS_UNSPACED.search, words))) or any("答" in word for word in unknown)
-        named = _ENDS_UNSPACED.search(words[-1]) is not None or len(words[-1]) > _MOST_WORDS or chained
-        return (named or asked.tells) and not turns
-    if asked.text and _is_told(words, strange, asked):
-        return True
-    if any(CALLS_WRONG.search(word) or _FLAWED.search(word) or _DOUBTS.search(word) for word in unknown):
-        return False
-    verbs = [at for at, word in enumerate(words) if word in VERBS]
-    before_verb = bool(verbs) and (strange[-1] < verbs[-1] or words[0] in _STEPS or (verbs[0] == 1 and words[0] in SO))
-    if not is_value or chained or _is_step(words[0]):
-        return True
-    sought = [at for at, word in enumerate(words) if _OF_ANSWER.search(word) and word not in ("that", "these", "those")]
-    if sought:
-        # `the value of the expression is`: of what it is the value
-        return before_verb and sought[0] < strange[0]
-    led = before_verb or strange[-1] < len(words) - 1 or not _DETERMINERS.isdisjoint(words[-2:-1])
-    return led and (asked.tells or not asked.text or len(words) > _FEW)
-
-
-def _strange_front(front: str, clause: str, asked: Asked) -> str:
-    """The word that is not understood in what goes on into an answer's clause."""
-    begun = [cut.end() for cut in _STRONG.finditer(FORMULA.sub(lambda math: "0" * len(math[0]), front))]
-    words = _words(front[begun[-1] if begun else 0 :])
-    label = _LABELLED.search(front)
-    if not words and label is not None and asked.text:
-        return next(
-            (one for one in _words(label[0]) if not asked.understands(one) and not one.lower().endswith("ing")), ""
-        )
-    if not words:
-        return ""
-    supposed = words[0] in SUPPOSES
-    if supposed and not {"were", "had"}.isdisjoint(words):
-        return words[0]
-    if IS_UNSPACED.search("".join(words)) is not None or (not asked.text and not supposed):
-        return ""
-    follows = _FOLLOWS.match(clause) is not None or not _JOINS.isdisjoint(_words(clause)[:1])
-    if words[0] in REASONS or words[-1].endswith("므로") or (follows and not supposed):
-        return ""
-    for at, word in enumerate(words):
-        if word in _STEPS or word.endswith("ing"):
-            # what a step works with need not be understood
-            rest = (word for word in words[at:] if word in SUPPOSES or word in DENIES or _FLAWED.search(word))
-            return next(rest, "")
-        if not _fits(words, at, asked) and (at or not supposed):
-            return word
-    return ""
-
-
 # --- behind an answer
 
-_WORDS_AND_NUMBERS = re.compile(rf"\d[\d.,:]*|{WORDS.pattern}")
 _OWN_FORMULA = re.compile(r"(?:[^$\n]|\n(?!\n)){0,120}?(?P<close>\$\$?|\\[)\]])")
 # `, not 400`
 _DENIES_ANOTHER = re.compile(r"[,，;；(（]\s*(?:and |und |y |et |而)?(?:不是|ではなく|(?P<word>[^\W\d]+))\s*\$?[-−]?\d")
-_COMPLEMENTED = frozenset({"than", "not", "st", "nd", "rd", "th", "square", "cubic"})
 # A suffix that a number takes: `8'dir`
 _SUFFIX = re.compile(r"\A['’]\w{1,5}")
+# What is done to a value by the words right behind it
+_OPERATES_BEHIND = re.compile(
+    r"[\s(]*(?:and a (?:half|third|quarter)|over \d|(?:st|nd|rd|th)\b|[-−+*/^×]\s*\$?\d|give or take|(?:more|less) than"
+    r"|to the power|or so\b|too\b|off\b)"
+)
+_COPULAS = _set("is are was were would could ist sind war wäre est sont était serait es son era sería è sono é são")
+_DEFINITE = _set(
+    """the our my your its his her their what as how correct right indeed exactly then therefore thus also left needed
+    required possible die das der unser unsere meine richtig also la el le les il lo a o los las gli i notre ma mi
+    nuestra correcto correcta bonne nostra giusto certa correta donc por bien"""
+)
+# A sign that calls an answer wrong
+_CROSSES = re.compile("[✗✘❌✖⛔🚫👎🤔❓🤷❎🙅]")
 _MOST_REMARKED, _AFTER = 12, 400
 _SET_BEHIND = re.compile(r"\s*\\text[a-z]*\s*\{([^{}]*)\}")
 CLOSING = re.compile(r"(?:[\s$*_`)\]}”\"]|\\[)\],;:! ])*")
 CONFIRMED = re.compile(r"[?？\s$*)]*(?:yes|yep|correct|right|indeed|是的|对|没错|正确)", re.IGNORECASE)
 _NOTHING = re.compile(r"\b(?:no|none|nothing|nobody)\b|没有|无", re.IGNORECASE)
 _MOST_SENTENCES = 6
+_TAKES_BACK = re.compile(
+    r"\b(?:(?:ignore|retract|withdraw|scratch|strike|disregard) (?:that|this|it)|just kidding|never ?mind"
+    r"|take (?:that|it|this) back|on second thoughts?|(?:that|this|it) fails"
+    r"|(?:not?|isn['’]t|non|nicht|pas|no es|não|не) (?:the |my |die |la |a )?(?:final |right )?(?:answer|antwort"
+    r"|réponse|respuesta|resposta|risposta|ответ))\b"
+)
 # A choice is right because the others are wrong
 _REASONED = re.compile(r"\b(?:because|since|as|denn|weil|car|puisque|porque|perché)\b", re.IGNORECASE)
 _TURNED = re.compile(r"\b(?:is off|fails|no more|not|scheidet)\b|不适|不適|不对")
-# How a Korean sentence ends, written together with what is counted
-_COPULA = re.compile("(?:입니다|이다|이에요|예요)$")
-_COUNTED_UNSPACED = re.compile(r"[个只条本支名人张件辆头台元米次岁棵朵块间位份杯瓶把家][^不没非半倍多万亿千百]{0,4}")
 
 
 def strange_behind(text: str, behind: str, asked: Asked, is_value: bool) -> str:
@@ -567,6 +418,8 @@ def strange_behind(text: str, behind: str, asked: Asked, is_value: bool) -> str:
         behind = f" {set_behind[1]} {behind[set_behind.end() :].lstrip(' $')}"
     own = _OWN_FORMULA.match(behind)
     behind = behind[:_AFTER] if own is None else behind[own.start("close") : _AFTER]
+    if (cross := _CROSSES.search(behind)) is not None:
+        return cross[0]
     closing = CLOSING.match(behind)
     gap = closing[0] if closing is not None else ""
     words = behind[len(gap) :]
@@ -593,28 +446,23 @@ def strange_behind(text: str, behind: str, asked: Asked, is_value: bool) -> str:
 
 
 def _taken_back_later(rest: str, asked: Asked) -> str:
-    """What a later sentence says of the answer that is not understood."""
+    """What a later sentence says that takes the answer back."""
     for sentence in [one for one in SENTENCE_END.split(rest) if one.strip()][:_MOST_SENTENCES]:
         words: list[str] = [word.lower() for word in WORDS.findall(FORMULA.sub(" ", sentence))]
-        if words[:1] == ["i"] and not DENIES.isdisjoint(words):
-            # whoever says that they have no answer
-            return " ".join(words)
-        has_digit = any(map(str.isdigit, sentence))
-        if not asked.text or not _ADVERSE.isdisjoint(words[:3]):
-            adverse = next((word for word in words[:3] if word in _ADVERSE), "")
-            if adverse and len(words) > _MOST_WORDS and not has_digit:
-                return adverse
+        if len(words) > _MOST_REMARKED or not words:
+            continue
         at_once = CALLS_WRONG.match(sentence.lstrip())
         if at_once is not None and at_once[0].lower() not in asked.text:
             return at_once[0]
-        if has_digit or len(words) > _MOST_REMARKED:
+        if (words[0] == "i" and any(map(denies, words))) or (len(words) < _MOST_WORDS and denies(words[-1])):
+            # whoever says that they have no answer, and `Actually, no`
+            return " ".join(words)
+        if any(map(str.isdigit, sentence)):
             continue
         if wrong := _called_wrong(sentence, words, asked):
             return wrong
-        is_short = len(words) < _MOST_WORDS and _NO_OTHER.search(sentence) is None
-        is_read = is_short or (asked.text and any(map(_OF_ANSWER.search, words)))
-        if is_read and (adverse := _adverse(words, asked, known=is_short and asked.text != "")):
-            return adverse
+        if (idiom := _TAKES_BACK.search(sentence.lower())) is not None:
+            return idiom[0]
     return ""
 
 
@@ -628,116 +476,41 @@ def _called_wrong(sentence: str, words: Sequence[str], asked: Asked) -> str:
 
 
 def _strange(sentence: str, asked: Asked) -> str:
-    """The first word of an answer's sentence behind it that is not understood; empty where all are."""
+    """The first word of an answer's sentence behind it that turns the answer; empty where none does."""
     another = _DENIES_ANOTHER.match(sentence)
     if another is not None and (another["word"] is None or another["word"] in DENIES):
         return ""
-    sentence = FORMULA.sub(" ", _SUFFIX.sub("", sentence).replace("i.e.", "ie").replace("e.g.", "eg"))
-    sentence = sentence.replace("years old", "years")
-    said = list(_WORDS_AND_NUMBERS.finditer(sentence))
-    words = [found[0].lower() for found in said]
+    sentence = FORMULA.sub(" ", _SUFFIX.sub("", sentence))
+    words = [word.lower() for word in WORDS.findall(sentence)]
     if len(words) == 1 and denies(words[0]):
-        return words[0]
+        return str(words[0])
     if wrong := _called_wrong(sentence, words, asked):
         return wrong
-    for place, (found, word) in enumerate(zip(said, words, strict=True)):
-        rest = words[place + 1 :]
-        if word[0].isdigit():
-            # a number of the question's, in its own words: `years old 10 years from now`
-            if place == 0 or not re.search(rf"(?<![\d.,]){re.escape(word.strip('.,:'))}(?![\d.]\d)", asked.text):
-                return sentence[found.start() :] if place else ""
-        elif word in _COMPLEMENTED:
-            # `more than James`, `not in the team`, `18th floor`: what they speak of must be the question's
-            return "" if _is_led(word, words[:place]) and _is_of_question(rest, asked) else found[0]
-        elif (word in OPENS or (_is_step(word) and sentence[: found.start()].rstrip()[-1:] == ",")) and not (
-            word == "over" and rest and rest[0][0].isdigit()
-        ):
-            is_free = word in REASONS or not (asked.text or word == "which")
-            return "" if is_free else _adverse(rest, asked)
-        elif not _is_counted(word, place, asked):
-            return "" if _tells_of_world(words, place, asked) else found[0]
-    return ""
+    operates = _OPERATES_BEHIND.match(sentence.lower())
+    if operates is not None and operates[0].strip() not in asked.text:
+        return operates[0].strip()
+    if words and _SCALES.search(words[0]) and not asked.has(words[0]):
+        return str(words[0])
+    if len(words) > 1 and words[0] in _COPULAS and not (words[1] in _DEFINITE or asked.says(words[1])):
+        # `is too small`, `is an upper bound`; what an answer is, is said of no other thing: `is the answer`
+        return str(words[1])
+    end = next((at for at, word in enumerate(words) if word in REASONS), len(words))
+    return _adverse(words[:end], asked)
 
 
-def _is_counted(word: str, place: int, asked: Asked) -> bool:
-    """Whether a word behind an answer is understood there: what is counted, a currency, a copula."""
-    return CALLS_WRONG.search(word) is None and (
-        word in _SAYS_SO
-        or _COPULA.sub("", word) in ("", *_SAYS_SO)
-        or unicodedata.category(word[0]) == "Sc"
-        or asked.says(word)
-        or asked.counts(word)
-        or (place == 0 and not asked.text and _is_noun(word))
-    )
-
-
-_SAYS_SO = (
-    _ANSWERS
-    | _JOINING
-    | _set(
-        """respectively attained done works fits hope help helps thank thanks yes check checks checked verified
-        confirmed q e d war zeigen zu км ч м кг руб см unique 個 個です 通り 通りである 通りです 本 人 枚 つ 匹 円 度
-        点 個になります 個である 組 種類 개 명 가지 마리 권 원 번 个 只 条 种 名 元 米 次 岁 である です だ
-        であります となる になる が答えです が答え 이 가 답이다 답입니다 就是答案 即为所求 为所求 是答案 即答案
-        为答案 为正确答案 ครับ ค่ะ"""
-    )
-)
-
-
-def _is_led(word: str, said: Sequence[str]) -> bool:
-    """Whether the words before `than`, `not` or an ending of a number let it stand there."""
-    if word == "than":
-        return any(one in ("more", "less") or one.endswith("er") for one in said)
-    return bool(said) and VERBS.isdisjoint(said) if word == "not" else not said
-
-
-def _is_of_question(words: Sequence[str], asked: Asked) -> bool:
-    """Whether words speak of what the question speaks of, and of no answer."""
-    return any(asked.says(word) or asked.counts(word) for word in words) and not any(
-        _OF_ANSWER.search(word) or word in ("correct", "right", "true", "wrong") or word.endswith("ly")
-        for word in words
-    )
-
-
-def _is_step(word: str) -> bool:
-    """Whether a word begins what is done beside the answer, and not to it: `using`, but not `doubling`."""
-    return word.endswith("ing") and _DOUBTS.search(word) is None
-
-
-def _tells_of_world(words: Sequence[str], place: int, asked: Asked) -> bool:
-    """Whether an unknown word speaks of the world: the question tells of one, or a noun is counted before it."""
-    end = next((at for at, one in enumerate(words[place + 1 :], place + 1) if one in OPENS), len(words))
-    tells = asked.tells or (place > 0 and (asked.counts(words[0]) or _is_noun(words[0])))
-    return tells and words[0] not in VERBS and words[0] not in SHIFTS and _is_of_the_world(words[:end], asked)
-
-
-def _is_of_the_world(words: Sequence[str], asked: Asked) -> bool:
-    """Whether words behind an answer say where or of what something is, and nothing of the answer."""
-    return not any(_OF_ANSWER.search(word) or word[0].isdigit() for word in words) and not _adverse(words, asked)
-
-
-def _adverse(words: Sequence[str], asked: Asked, *, known: bool = False) -> str:
-    """The word of a remark that may deny an answer, doubt it or change it; where it must be `known`, any other one."""
-    for at, word in enumerate(words):
-        if asked.has(word) or word in _NEUTRAL or (word in NUMBERS and not _DETERMINERS.isdisjoint(words[at - 1 : at])):
+def _adverse(words: Sequence[str], asked: Asked) -> str:
+    """The word of a remark behind an answer that denies it, doubts it or changes it."""
+    for word in words:
+        if asked.has(word):
             continue
-        if denies(word) or word in SUPPOSES or word in _ADVERSE or asked.changes(word):
+        if denies(word) or word in SUPPOSES or word in _ADVERSE or word in _DONE_LATER:
             return word
-        if IS_UNSPACED.search(word) is not None and _CHANGES_UNSPACED.search(word) is not None:
-            return word
-        if known and not (word in _SAYS_SO or asked.says(word) or asked.counts(word)):
-            return word
-        if CALLS_WRONG.search(word) or _DOUBTS.search(word) or _FLAWED.search(word):
+        if IS_UNSPACED.search(word) is not None:
+            if _CHANGES_UNSPACED.search(word) is not None:
+                return word
+        elif CALLS_WRONG.search(word) or (_DOUBTS.search(word) and not word.startswith("fail")):
             return word
     return ""
-
-
-def _is_noun(word: str) -> bool:
-    """Whether a single word may be the noun that a value counts, where no question tells: a plural, not a scale."""
-    if _COUNTED_UNSPACED.fullmatch(word) is not None:
-        return True
-    is_plural = word.isascii() and word.endswith("s") and word not in _NEUTRAL
-    return is_plural and not word.endswith(("ions", "ands", "eds", "ens", "ails"))
 
 
 def turned(text: str, before: str, behind: str, asked: Asked) -> str:
@@ -753,4 +526,6 @@ def turned(text: str, before: str, behind: str, asked: Asked) -> str:
     if _EXCEPTING.search(before[-_LAST_WORDS:].strip(" $x=")) is not None and _NO_OTHER.search(behind[:_LAST_WORDS]):
         # all others are excluded: `except 7 there is none`
         return ""
+    if _QUOTED.search(before[-_LAST_WORDS:]) is not None and _QUOTE_ENDS.match(behind[:_LAST_WORDS]) is not None:
+        return "a quotation"
     return strange_before(text, before, asked, is_value) or strange_behind(text, behind, asked, is_value)

@@ -190,8 +190,8 @@ def _beside(text: str, before: str, behind: str, question: str | None) -> str:
 
 def _asked(question: Question) -> Asked:
     """What the question lets stand beside its answer, and in a sentence that states it."""
-    return Asked.of(
-        question.text,
+    return Asked(
+        question.text.lower(),
         lambda word: allowed(word, question.words, question.text),
         lambda word: known(singular(word.rstrip("²³"))),
         operates,
