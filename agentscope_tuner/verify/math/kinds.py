@@ -315,13 +315,8 @@ def _parameters(call: UndefinedCall) -> tuple[str, ...] | None:
 
 
 def regions(comparer: Comparing, ref: Reading, ans: Reading) -> Outcome:
-    if (
-        isinstance(ans, Region)
-        and has_factor(ans.node)
-        and comparer.question is not None
-        and comparer.question.has_inequality
-    ):
-        # The answer `2x > 4` for `x > 2` is a step from the question's inequality, not its solution
+    if isinstance(ans, Region) and comparer.question is not None and has_factor(ans.node):
+        # The answer `2x > 4` for `x > 2` is a step of work, not the solution
         return DIFFERENT
     if isinstance(ref, Listing) and ref.kind == "set" and isinstance(ans, Region) and is_condition(ans.node):
         # A condition does not answer a question whose reference lists the elements

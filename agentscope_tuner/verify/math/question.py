@@ -270,12 +270,6 @@ class Question:
     )
     #: whether the question speaks of rounding, so that an answer may say that it is about a value
     speaks_of_rounding = _Says(rf"\bround|\bapprox|\bdecimals?\b|\bto the nearest\b|{_ROUNDS}")
-    #: whether the question asks for an exact value
-    asks_exact = _Says(
-        r"\bin terms of \$?\\?pi\b|\bradical form|\bexact"
-        r"|\bexakt|\besatt|\bexat|точное зн|точный отв|в точном|精确值|准确值|精確|正確な値|厳密"
-        r"|정확한|chính xác"
-    )
     #: whether the question has words of order
     _says_order = _Says(
         r"\bsort(?:ed)?\b|\barrange\b|\brank\b|\bin order\b|\brespectively\b|从[小大]到[大小]|依次|分别"
@@ -326,6 +320,14 @@ class Question:
                     said_of = self.text[max(match.start() - 24, 0) : match.start()]
                     found.append((_undecorated([t.text for t in tokenize(said)]), match.start(), said_of))
         return tuple(found)
+
+    def hands_formula(self, answer: str, reference: str) -> bool:
+        """Whether the question is one formula, which the reference writes with other signs, and the answer is that."""
+        if len(self._alone) != 1 or len(self.text) > _LONGEST_SENTENCE:
+            return False
+        given = sorted(self._alone[0][0])
+        mine, theirs = (sorted(_undecorated([t.text for t in tokenize(side)])) for side in (reference, answer))
+        return len(given) > 1 and theirs == given != mine
 
     @Kept
     def asked_for(self) -> frozenset[tuple[str, ...]]:
