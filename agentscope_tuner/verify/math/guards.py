@@ -96,7 +96,9 @@ def unearned(question: Question, answer: Node, reference: Node, text: str, truth
         return copied
     known = settled(answer, reference)
     sides = (answer,) if known is answer else (answer, known)
-    if question.hands_formula(text, truth) or any(restates(question, n, reference) for n in sides) or hands_back(question, answer, text, truth):
+    if question.hands_formula(text, truth) or hands_back(question, answer, text, truth):
+        return copied
+    if any(restates(question, n, reference) for n in sides):
         return copied
     values = CheapComparer(f"{text}|{truth}", question)
 
@@ -804,7 +806,10 @@ def _is_unreduced(question: Question, answer: Node, reference: Node) -> bool:
 
 
 def _content(node: Node) -> Fraction | None:
-    """The common factor of a ratio's parts or of the terms of an equation in one unknown, 0 where they are not whole; else None."""
+    """The common factor of a ratio's parts or of the terms of an equation in one unknown; else None.
+
+    It is 0 where they are not whole.
+    """
     match node:
         case Relation(parts, operators) if set(operators) == {":"} and not symbols(node):
             found = [_exact(part) for part in parts]
@@ -908,6 +913,7 @@ def _is_other_form(question: Question, answer: Node, reference: Node, same: Same
 _ALGEBRAIC = re.compile(
     r"[ax]\s*\+\s*(?:[by]\s*i|i\s*[by])(?![a-z])|\bstandard form|\brectangular|\bcartesian", re.IGNORECASE
 )
+
 
 def _is_polar(node: Node) -> bool:
     """Whether a complex number is written with a power of e, an angle or a power of its own."""

@@ -355,6 +355,8 @@ class Question:
         own = _undecorated(name)
         if not own or not self.asked_for or any(own == tokens for tokens, _, _ in self._alone):
             return False
+        if name[0] == "\\angle" and len(own) == 1 and own[0].isupper():
+            return any(len(one) == 1 and one[0].isupper() for one in self.asked_for - {own})
         if own[0] in _SUMS or _unwrapped(own) in map(_unwrapped, self.asked_for):
             return False
         letters = _letters(own)
@@ -442,7 +444,13 @@ class Question:
 
     def orders(self, count: int) -> bool:
         """Whether so many answers stand in an order: one that is said, or that of what is asked for one by one."""
-        return self.asks_order or bool(self.parts(count))
+        return self.asks_order or self._numbered == count or bool(self.parts(count))
+
+    @Kept
+    def _numbered(self) -> int:
+        """How many parts the question numbers: 3 for `(i) … (ii) … (iii) …`; 0 where their labels are in no order."""
+        found = [match[0].strip("()（） .").lower() for match in _PART_LABELS.finditer(self.text[:_MAX_CHARS])]
+        return len(found) if any(found == row[: len(found)] for row in LABEL_ROWS) and len(found) > 1 else 0
 
     def parts(self, count: int) -> tuple[str, ...]:
         """What the question asks for one by one, in lower case, where so many are; else empty."""
@@ -482,6 +490,13 @@ class Question:
         decimal = _DECIMAL_LOG.search(self.text) is not None
         both = _NATURAL_LOG.search(self.text) is not None and _BARE_LOG.search(self.text) is not None
         return 10 if decimal or both else None
+
+
+#: the labels of parts, in their order
+LABEL_ROWS = (list("12345678"), list("abcdefgh"), "i ii iii iv v vi vii viii".split(), list("①②③④⑤⑥⑦⑧"))  # noqa: SIM905
+_PART_LABELS = re.compile(
+    r"(?:(?<![\w$^({=+\-])[(（]?(?:\d|[a-h]|[ivx]{1,4})[)）]|(?:^|(?<=[\s:：]))\d\.)(?=\s|[^\x00-\x7f]|\$)|[\u2460-\u2467]"
+)
 
 
 class GivenNumber(NamedTuple):
@@ -526,7 +541,7 @@ _PART_OF = re.compile(
 )
 
 
-_DECORATIONS = frozenset({"\\vec", "\\mathbf", "\\boldsymbol", "\\overrightarrow", "\\hat", "{", "}"})
+_DECORATIONS = frozenset({"\\angle", "\\vec", "\\mathbf", "\\boldsymbol", "\\overrightarrow", "\\hat", "{", "}"})
 
 
 def _undecorated(tokens: Sequence[str]) -> tuple[str, ...]:
