@@ -23,6 +23,7 @@ from agentscope_tuner.verify.math.node import (
     CONSTANTS,
     EQUAL,
     MARKS,
+    PI,
     RATIONAL_OPERATIONS,
     Apply,
     Array,
@@ -95,7 +96,9 @@ def unearned(question: Question, answer: Node, reference: Node, text: str, truth
         return copied
     known = settled(answer, reference)
     sides = (answer,) if known is answer else (answer, known)
-    if any(restates(question, n, reference) for n in sides) or hands_back(question, answer, text, truth):
+    if question.hands_formula(text, truth) or hands_back(question, answer, text, truth):
+        return copied
+    if any(restates(question, n, reference) for n in sides):
         return copied
     values = CheapComparer(f"{text}|{truth}", question)
 
@@ -146,8 +149,11 @@ def _hands_on(question: Question, answer: Node, reference: Node) -> bool:
     if wanted == found == given.notation == "decimal" and exact[1] == given.value != exact[0]:
         # it is to be rounded
         return True
-    handed_on = found in (given.notation, UNREDUCED, "a power of ten")
-    return wanted != "" and exact[1] == given.value and found != wanted != given.notation and handed_on
+    if wanted in ("", given.notation) or exact[1] != given.value or found in ("", wanted):
+        return False
+    # a third notation is none that is asked for; but a mixed number is a fraction, and a fraction may be only reduced
+    close = {wanted, found} == {"fraction", "mixed"} or (given.notation, wanted) == (UNREDUCED, "fraction")
+    return found == given.notation or not (close or (wanted, found) == ("Percent", "decimal"))
 
 
 def settled(answer: Node, reference: Node) -> Node:
@@ -491,12 +497,14 @@ def _whole_factor(node: Node) -> int:
 
 def _of_power(base: Node, exponent: Node) -> Iterator[str]:
     power = literal(exponent)
-    if power is None:
-        return
     while isinstance(base, Negation):
         base = base.inside
     if isinstance(base, Array):
-        yield MATRIX
+        # the transpose of a row is a column
+        if power is not None or len(base.rows) > 1:
+            yield MATRIX
+    elif power is None:
+        return
     elif base == _I and power.denominator == 1:
         yield COMPLEX
     elif power.denominator == 1:
@@ -565,13 +573,29 @@ def is_unworked(question: Question, answer: Node, reference: Node, same: Same) -
         amount = rounded.inside if isinstance(rounded, Quantity | Percent) else rounded
         if literal(amount) != literal(reference) and scientific(amount) is None:
             return True
-    if question.asks_exact and is_decimal(answer) and literal(reference) is None and not symbols(reference):
+    if _is_unreduced(question, answer, reference):
+        return True
+    if any(map(is_decimal, walk(answer))) and _is_irrational(reference) and not _is_irrational(answer):
+        # digits of a root or of pi are no exact value
         return True
     if question.says("polar") and any(is_applied(n, "cos") for n in walk(answer)) and _I in walk(answer):
         # `2(\\cos t + i \\sin t)` is the polar form, not a sum to be worked out
         return False
     wanted = _stated(reference, reference)[-1]
     return all(_is_left(question, part, wanted, same) for part in _stated(answer, wanted))
+
+
+def _is_irrational(node: Node) -> bool:
+    """Whether a root of a number, pi, e, an angle's function or a logarithm stands in it."""
+    return any(
+        n in _IRRATIONAL
+        or (isinstance(n, Apply) and _FAMILY.get(n.function) in _FAMILIES[:3])
+        or (isinstance(n, Power) and not symbols(n) and (literal(n.exponent) or Fraction(1)).denominator > 1)
+        for n in walk(node)
+    )
+
+
+_IRRATIONAL = (PI, Symbol("e"))
 
 
 def _moves_about(question: Question, answer: Node, reference: Node, same: Same) -> bool:
@@ -634,8 +658,6 @@ def _is_left(question: Question, answer: Node, reference: Node, same: Same) -> b
         return True
     if question.says("scientific notation") and _is_unscientific(answer, reference):
         return True
-    if question.asks_to_simplify and _is_unreduced_ratio(answer):
-        return True
     left = operations(answer)
     if not left or operations(reference):
         return False
@@ -693,7 +715,8 @@ def _is_calculation(answer: Node, reference: Node, left: frozenset[str]) -> bool
     if literal(reference) is None:
         return False
     roots = [n for n in walk(answer) if isinstance(n, Power) and (literal(n.exponent) or Fraction(1)).denominator > 1]
-    plain = all(isinstance(n, (Number, *RATIONAL_OPERATIONS, *MARKS)) for n in walk(answer))
+    powers = isinstance(answer, Product) and sum(map(_is_whole_power, answer.args)) > 1
+    plain = powers or all(isinstance(n, (Number, *RATIONAL_OPERATIONS, *MARKS)) for n in walk(answer))
     return bool(roots) or (plain and bool(left & {"sum", "product", "division"}))
 
 
@@ -767,9 +790,47 @@ def _is_unscientific(node: Node, reference: Node) -> bool:
     return found is None or not 1 <= abs(found[0].value) < 10
 
 
-def _is_unreduced_ratio(node: Node) -> bool:
-    parts = [literal(a) for a in node.args] if isinstance(node, Relation) and set(node.operators) == {":"} else []
-    return bool(parts) and all(p is not None and p.denominator == 1 for p in parts) and gcd(*map(int, parts)) > 1  # type: ignore[arg-type]
+def _is_unreduced(question: Question, answer: Node, reference: Node) -> bool:
+    """Whether a ratio or an equation has a factor that the reference has not, or no whole coefficients.
+
+    A ratio of whole numbers may have one, unless the question gives two numbers that have this ratio.
+    """
+    found = _content(answer)
+    if found in (None, 1) or _content(reference) != 1:
+        return False
+    if found == 0 or "=" in reference.operators or question.asks_to_simplify:  # type: ignore[attr-defined]
+        return found != 0 or "=" not in reference.operators  # type: ignore[attr-defined]
+    first, second, *_ = (_exact(part) for part in reference.args)
+    given = question.numbers - {first, second}
+    return any(one * second == other * first for one in given for other in given if one != other)  # type: ignore[operator]
+
+
+def _content(node: Node) -> Fraction | None:
+    """The common factor of a ratio's parts or of the terms of an equation in one unknown; else None.
+
+    It is 0 where they are not whole.
+    """
+    match node:
+        case Relation(parts, operators) if set(operators) == {":"} and not symbols(node):
+            found = [_exact(part) for part in parts]
+        case Relation((Sum() as left, right), ("=",)) if len(symbols(left)) == 1 and not symbols(right):
+            found = [_coefficient(term) for term in (*left.args, right)]
+        case _:
+            return None
+    if None in found:
+        return None
+    whole = [int(one) for one in found if one is not None and one.denominator == 1]
+    return Fraction(gcd(*whole)) if len(whole) == len(found) else Fraction(0)
+
+
+def _coefficient(term: Node) -> Fraction | None:
+    """The number before a term's letters, or the term's value."""
+    if not symbols(term):
+        return _exact(term)
+    if isinstance(term, Negation):
+        return _coefficient(term.inside)
+    number_ = next(iter(term.args), term) if isinstance(term, Product) else term
+    return literal(number_) if literal(number_) is not None else Fraction(1)
 
 
 def _is_only_said(question: Question, answer: Node, reference: Node) -> bool:
@@ -816,7 +877,10 @@ def _is_other_form(question: Question, answer: Node, reference: Node, same: Same
     if _ALGEBRAIC.search(question.text) and _is_polar(answer) and not _is_polar(reference):
         return True
     if not symbols(reference):
-        if _is_number_power(reference) and literal(answer) is not None and _OF_POWERS.search(question.text):
+        if operations(reference) and operations(reference) <= _ARITHMETIC and _exact(reference) in question.numbers:
+            # the question's number is to be written as this sum, product or power
+            return _members(answer) != _members(reference) or _is_of_primes(reference) > _is_of_primes(answer)
+        if _is_number_power(reference) and not operations(answer) and gives(lambda f: bool(operations(f))):
             return True
         if _has_root_below(answer) and not _has_root_below(reference):
             return gives(_has_root_below)
@@ -826,8 +890,8 @@ def _is_other_form(question: Question, answer: Node, reference: Node, same: Same
             return any(isinstance(f, Sum) and _calls(f) for f in question.formulas.values())
         if not operations(reference) or not _is_of_primes(reference) or _is_of_primes(answer):
             return False
-        return _exact(reference) in question.numbers or (bool(operations(answer)) and gives(lambda _: True))
-    if _divides(answer) and not _divides(reference) and gives(_divides):
+        return bool(operations(answer)) and gives(lambda _: True)
+    if any(has(answer) and not has(reference) and gives(has) for has in (_divides, _has_negative_power)):
         return True
     wanted, is_sum = _sums(reference), isinstance(reference, Sum)
     if is_sum and _divides(reference) and len(terms(answer)) < len(terms(reference)):
@@ -845,15 +909,9 @@ def _is_other_form(question: Question, answer: Node, reference: Node, same: Same
     return gives(lambda f: isinstance(f, Sum))
 
 
-# `a+bi`, and the words for a power
+# `a+bi`
 _ALGEBRAIC = re.compile(
     r"[ax]\s*\+\s*(?:[by]\s*i|i\s*[by])(?![a-z])|\bstandard form|\brectangular|\bcartesian", re.IGNORECASE
-)
-_OF_POWERS = re.compile(
-    r"\b(?:a|one|single|eine[rn]?|une|una|uma|seule|sola|única|одной) (?:\w+ )?"
-    r"(?:power|potenz|puissance|potencia|potenza|potência)"
-    r"|степен|乘方|幂|累乗|거듭제곱",
-    re.IGNORECASE,
 )
 
 
@@ -869,6 +927,15 @@ def _is_angle(node: Node) -> bool:
 
 def _is_number_power(node: Node) -> bool:
     return isinstance(node, Power) and literal(node.base) is not None and (literal(node.exponent) or 0) > 1
+
+
+def _members(node: Node) -> Counter[object]:
+    """The values of a sum's terms, or the factors of any other number."""
+    return Counter(map(_exact, node.args)) if isinstance(node, Sum) else Counter(factors(node))
+
+
+def _has_negative_power(node: Node) -> bool:
+    return any(isinstance(n, Power) and (literal(n.exponent) or 0) < 0 for n in walk(node))
 
 
 def _calls(node: Node) -> int:
