@@ -14,6 +14,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
 
+from agentscope_tuner.verify.again import stated_again
 from agentscope_tuner.verify.labels import (
     CONTRADICTION,
     DENIAL,
@@ -23,7 +24,6 @@ from agentscope_tuner.verify.labels import (
     labelled,
     same_text,
     sole_answer,
-    stated_again,
     statement_at,
 )
 
@@ -188,7 +188,7 @@ class PlacedAnswer(NamedTuple):
     before: the text just before the answer's box, tag, mark or value.
     behind: the text just behind it.
     others: answers side by side with this one; who compares values compares them, too.
-    again: a value that the text behind the answer states.
+    again: the values that the text behind the answer states, each in its possible spellings.
     boxed: whether the text around it may be the formula that its box is a part of.
     """
 
@@ -198,7 +198,7 @@ class PlacedAnswer(NamedTuple):
     before: str = ""
     behind: str = ""
     others: tuple[str, ...] = ()
-    again: str = ""
+    again: tuple[tuple[str, ...], ...] = ()
     boxed: bool = True
 
     def is_plain(self) -> bool:
@@ -451,7 +451,7 @@ def _in_box(text: str) -> Found | None:
     beside = [*_alternatives(text, last), *boxes[:-1]]
     others = tuple(dict.fromkeys(one for box in beside if same_text(one := _signed(text, box)) != said))
     before = text[max(boxes[0].start - _NEAR, 0) : boxes[0].start]
-    again = stated_again(text, last.start, rest, content) if rest else ""
+    again = stated_again(text, last.start, rest, content) if rest.strip(_ENDING) else ()
     return Found(content.strip(), "", content, before, rest[:_NEAR], others, again)
 
 

@@ -24,7 +24,7 @@ class Found(NamedTuple):
         before: the text just before a box.
         behind: the text just behind a box.
         others: other answers side by side with it.
-        again: a value that the text behind it states again.
+        again: the values that the text behind it states, each in its possible spellings.
         start: where a labelled answer begins in the text; -1 for others.
         end: where it ends.
     """
@@ -35,7 +35,7 @@ class Found(NamedTuple):
     before: str = ""
     behind: str = ""
     others: tuple[str, ...] = ()
-    again: str = ""
+    again: tuple[tuple[str, ...], ...] = ()
     start: int = -1
     end: int = -1
 
@@ -300,77 +300,3 @@ def _emphasised(text: str) -> Found | None:
     stated = re.search(r"(?:^|\b(?:is|are|equals?|be)|[:：=]|是|为|等于)[\s$]*$", sentence, re.IGNORECASE)
     ended = re.match(r"[\s.!。！$]*$", paragraph[spans[-1].end() :])
     return Found(spans[-1][2].strip().rstrip(".")) if stated and ended else None
-
-
-# `the answer` in the languages of the models' solutions: behind a box it announces another answer
-_ANSWER_WORDS = (
-    "answer|result|solution|total|value|correction|antwort|ergebnis|lösung|réponse|résultat|respuesta|resultado|resposta"
-    "|risposta|risultato|ответ|решение|результат|odpowiedź|wynik|cevap|sonuç|đáp án|kết quả|jawaban"
-    "|答案|结果|答え|解答|정답|답|الإجابة|الجواب|الناتج|उत्तर|คำตอบ"
-)
-_NUMBER = r"[-−]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:[.,]\d+)?(?:/\d+)?"
-_ANNOUNCED = re.compile(
-    rf"(?:(?<![a-z])(?:{_ANSWER_WORDS})s?(?![a-z])[^。\n\d]{{0,40}}?|(?:\A|\n)####[ ](?=[^\n]{{1,20}}\Z))"
-    rf"({_NUMBER})(?![\d/])(?!\s*(?:[-+/^=]|\*(?!\*)))",
-    re.IGNORECASE,
-)
-_STATED_NUMBER = re.compile(
-    rf"(?<![\w.^_/{{+=#≈-])(?<!approx )(?<!approx)(?<!#### ){_NUMBER}(?![\w/]|\.\d|\s*[-+/^=×·\\]|\s*\*(?!\*))"
-)
-_OWN_FORMULA = re.compile(r"\A(?:[^$\n\\]|\\[a-zA-Z])*?(?:\$\$?|\\[)\]])")
-_EQUATION = re.compile(r"\$[^$\n]*=[^$\n]*\$|\\[(\[][^\n]*?=[^\n]*?\\[)\]]|[\d)][\d\s+*/^().×·÷-]*=\s*[\d.,]+")
-# What says why, or what the value counts: numbers in it are no other answer
-_EXPLAINS = re.compile(
-    r"[(（][^()（）\n]{1,120}[)）]|(?:\bi\.e\.|\b(?:since|because|namely|nämlich|weil|denn|porque|parce que|car|puisque"
-    r"|perché|поскольку|потому что)\b)[^.!?。\n]*|(?:分别是|分别为|因为|即|なぜなら)[^。\n]*"
-    rf"|[:：][ $]*{_NUMBER}\$?(?:(?:,| and| und| y| et| e| и| 和|，|、)+ ?\$?{_NUMBER}\$?)+",
-    re.IGNORECASE,
-)
-# A reason or a bracket that states an answer itself
-_STATES = re.compile(
-    rf"(?<![a-z])(?:or|actually|wrong|incorrect|correct|instead|rather|should|(?:{_ANSWER_WORDS})s?)(?![a-z])"
-    r"|\A(?:i\.e\.|namely|nämlich|即|[(（])\W*[\d.,]+\W*\Z",
-    re.IGNORECASE,
-)
-_READ_BEHIND = 2_000
-
-
-def _unless_it_states(reason: re.Match[str]) -> str:
-    behind = reason.string[: reason.start()]
-    labels = reason[0][0] in ":：" and _STATES.search(behind[behind.rfind("\n") + 1 :]) is not None
-    return reason[0] if labels or _STATES.search(reason[0]) is not None else " "
-
-
-def stated_again(text: str, start: int, rest: str, content: str) -> str:
-    """Another value that the text behind a box states; empty where there is none.
-
-    A value behind a label (`the final answer is 36`) is one, and so is a number that is news: neither the box nor the
-    text before it has it, whatever language says it.
-
-    Args:
-        text: the whole output.
-        start: the position of the box's start.
-        rest: the text behind the box.
-        content: the text in the box.
-    """
-    if not any(map(str.isdigit, rest[:_READ_BEHIND])):
-        return ""
-    # the rest of the box's own formula is read with the box, and an equation is a step or a check
-    rest = _EQUATION.sub(" ", _OWN_FORMULA.sub(" ", rest[:_READ_BEHIND]))
-    rest = _EXPLAINS.sub(_unless_it_states, rest)
-    if not any(map(str.isdigit, rest)) or not any(map(str.isdigit, content)):
-        return ""
-    said, listed = same_text(content), set(re.findall(_NUMBER, content))
-    if len(listed) > 1 and listed <= set(re.findall(_NUMBER, rest)):
-        # all values of the box are said again
-        return ""
-    announced = [found[1] for found in _ANNOUNCED.finditer(rest)]
-    if announced and same_text(announced[-1]) != said:
-        return announced[-1]
-    for sentence in reversed(re.split(r"[.!?]\s|[。！？\n]", rest)):
-        for found in reversed(list(_STATED_NUMBER.finditer(sentence))):
-            if same_text(found[0]) == said:
-                return ""
-            if found[0] not in text[:start] and not is_denied(sentence) and found[0] not in content:
-                return found[0]
-    return ""

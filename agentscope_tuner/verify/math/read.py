@@ -33,6 +33,7 @@ from agentscope_tuner.verify.math.node import (
     Relation,
     Symbol,
     Text,
+    UndefinedCall,
     difference,
     is_decimal,
     needs_sympy,
@@ -96,6 +97,7 @@ from agentscope_tuner.verify.words import (
     VERBS,
     WORDS,
     Asked,
+    denies,
     operated,
     shifts,
     turned,
@@ -809,7 +811,9 @@ _ROUGH = re.compile(r"\s*(?:~+(?=\s*\\?[-+$\d])|\\(?:approx|sim|simeq)(?![a-zA-Z
 _FOOTNOTE = re.compile(r"[\d)}\]]\s*\^\s*\{?\s*(?:\*|\\(?:ast|star|dagger|ddagger)\b|[†‡])\s*\}?\s*$|[†‡*]\s*$")
 _WORD = re.compile(r"[^\W\d_]+")
 # An index that is a word, as in `x_{false}`
-_INDEX_WORD = re.compile(r"_.*?(?<![\\a-zA-Z])([a-z]{2,})")
+_INDEX_WORD = re.compile(r"(?<![\\\w])[^\W\d_]{2,}|[^\x00-\u036f]+")
+_SHORTEST_INDEX = 3
+_POINT_NAMES = frozenset("ABCDEFGHPQRS")
 _LISTS = re.compile("[=,;<>]")
 
 
@@ -1063,8 +1067,17 @@ def _strange_words(node: Node, allows: Allows, question: Question, ref: Side) ->
             yield from (
                 a.words for a in n.args[names + 1 :] if isinstance(a, Text) and a.words.lower() not in WORD_SETS
             )
-        elif isinstance(n, Symbol) and (index := _INDEX_WORD.search(n.name)) is not None and index[1] not in ref.text:
-            yield from () if index[1] in question.text else (index[1],)
+        elif isinstance(n, (Symbol, UndefinedCall)) and "_" in (name := n.name if isinstance(n, Symbol) else n.function):
+            index = _INDEX_WORD.findall(name.partition("_")[2])
+            yield from (w for w in index if w not in ref.text and not _may_be_index(w, allows, question))
+
+
+def _may_be_index(word: str, allows: Allows, question: Question) -> bool:
+    """Whether a word may be a name's index: it names points, is allowed, or begins a word of the question."""
+    if word.isupper() and word.isascii():
+        return set(word) <= _POINT_NAMES or (bool(question.text) and set(word).issubset(question.text))
+    begins = len(word) >= _SHORTEST_INDEX and re.search(rf"(?<!\w){re.escape(word.lower())}", question.text.lower())
+    return allows(word) or (bool(begins) and not operates(word) and not denies(word.lower()))
 
 
 @lru_cache(maxsize=1024)

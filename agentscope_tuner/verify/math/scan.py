@@ -298,7 +298,7 @@ _INVISIBLE = r"\s*(?i:white|transparent|none|\#?f{3}(?:f{3})?)\s*\}"
 _TOKEN = re.compile(
     rf"""(?P<space>(?:{_SPACE})+)
     |(?P<skip>\$|\\[()\[\]]|\\(?:label|[hv]?phantom)\s*\{{[^{{}}]*\}}|\\(?:text)?color\s*\{{(?!{_INVISIBLE})[^{{}}]*\}}
-        |\\tag\*?\{{[^{{}}]*\}})
+        |\\tag\*?\{{\s*\(?(?:\d{{1,3}}|[a-zA-Z*])(?:\.\d{{1,3}})?'?\)?\s*\}})
     |(?P<text>\\(?:text|textbf|textit|textrm|textsf|texttt|textup|textnormal|textsc|mbox)\s*\{{(?P<inner>[^{{}}]*)\}})
     |(?P<roman>\\(?:mathrm|operatorname\*?|mathsf)\s*\{{(?P<mixed>[^{{}}a-zA-Z]*[a-zA-Z]+[^{{}}a-zA-Z][^{{}}]*)\}})
     |(?P<rm>\\(?:mathrm|operatorname\*?|mathop|mathsf|mathbf|mathit|rm)\s*\{{(?:{_SPACE})*(?P<upright>[a-zA-Z.]+)(?:{_SPACE})*\}})

@@ -667,8 +667,13 @@ def _of_place(found: PlacedAnswer, ground_truth: str, question: str | None) -> A
     if problem:
         return MathVerdict("different", "place", problem)
     first: MathVerdict = yield text
-    if first.outcome == "equal" and found.again and (yield found.again).outcome != "equal":
-        return MathVerdict("different", "place", f"another value behind {found.where}: {short(found.again)}")
+    if first.outcome == "equal":
+        for spellings in found.again:
+            said = False
+            for one in spellings:
+                said = said or _has_value((yield one))
+            if not said:
+                return MathVerdict("different", "place", f"another value behind {found.where}: {short(spellings[-1])}")
     if not found.others or first.outcome == "undecided":
         return first
     if first.outcome == "equal":
@@ -681,6 +686,11 @@ def _of_place(found: PlacedAnswer, ground_truth: str, question: str | None) -> A
     if together.outcome == "equal":
         return together
     return MathVerdict("different", "place", f"{CONTRADICTION} in {found.where}")
+
+
+def _has_value(verdict: MathVerdict) -> bool:
+    """Whether a text has the reference's value, even if its work is left undone there."""
+    return verdict.outcome == "equal" or verdict.reason.startswith(("copied:", "unworked:"))
 
 
 def judge_place(

@@ -13,5 +13,6 @@ def stated(text: str, question: str | None = None) -> str | None:
     said, problem = said_by(found, question)
     if found.text is None or problem:
         return None
-    others = [*found.others, found.again] if found.again else found.others
-    return None if any(compare(other, said).outcome != "equal" for other in others) else said
+    groups = [*((other,) for other in found.others), *found.again]
+    same = all(any(compare(one, said).outcome == "equal" for one in spellings) for spellings in groups)
+    return said if same else None

@@ -1,0 +1,160 @@
+r"""What the text behind an answer states again: another answer, or the same one in another spelling.
+
+A statement is a value behind a label (`Answer: 36`, `答えはCです`), in a tag, behind `####`, or where the text goes on
+from the answer (`, i.e. $3\pi$`, `No, it is 36`). Who compares values compares them. A plain number may be another
+answer without any label.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from agentscope_tuner.verify.labels import is_denied, is_prose, same_text, statement_at
+
+# `the answer` in the languages of the models' solutions: behind a box it announces another answer
+ANSWER_WORDS = (
+    "answer|result|solution|total|value|correction|antwort|ergebnis|lösung|réponse|résultat|respuesta|resultado|resposta"
+    "|risposta|risultato|ответ|решение|результат|odpowiedź|wynik|cevap|sonuç|đáp án|kết quả|jawaban"
+    "|答案|结果|答え|解答|정답|답|الإجابة|الجواب|الناتج|उत्तर|คำตอบ"
+)
+_NUMBER = r"[-−]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:[.,]\d+)?(?:/\d+)?"
+_ANNOUNCED = re.compile(
+    rf"(?:(?<![a-z])(?:{ANSWER_WORDS})s?(?![a-z])[^。\n\d]{{0,40}}?|(?:\A|\n)####[ ](?=[^\n]{{1,20}}\Z))"
+    rf"({_NUMBER})(?![\d/])(?!\s*(?:[-+/^=]|\*(?!\*)))",
+    re.IGNORECASE,
+)
+_STATED_NUMBER = re.compile(
+    rf"(?<![\w.^_/{{+=#≈-])(?<!approx )(?<!approx)(?<!#### ){_NUMBER}(?![\w/]|\.\d|\s*[-+/^=×·\\]|\s*\*(?!\*))"
+)
+_OWN_FORMULA = re.compile(r"\A(?:[^$\n\\]|\\[a-zA-Z])*?(?:\$\$?|\\[)\]])")
+_EQUATION = re.compile(r"\$[^$\n]*=[^$\n]*\$|\\[(\[][^\n]*?=[^\n]*?\\[)\]]|[\d)][\d\s+*/^().×·÷-]*=\s*[\d.,]+")
+# What says why, or what the value counts: numbers in it are no other answer
+_EXPLAINS = re.compile(
+    r"[(（][^()（）\n]{1,120}[)）]|(?:\bi\.e\.|\b(?:since|because|namely|nämlich|weil|denn|porque|parce que|car|puisque"
+    r"|perché|поскольку|потому что)\b)[^.!?。\n]*|(?:分别是|分别为|因为|即|なぜなら)[^。\n]*"
+    rf"|[:：][ $]*{_NUMBER}\$?(?:(?:,| and| und| y| et| e| и| 和|，|、)+ ?\$?{_NUMBER}\$?)+",
+    re.IGNORECASE,
+)
+# A reason or a bracket that states an answer itself
+_STATES = re.compile(
+    rf"(?<![a-z])(?:or|actually|wrong|incorrect|correct|instead|rather|should|(?:{ANSWER_WORDS})s?)(?![a-z])"
+    r"|\A(?:i\.e\.|namely|nämlich|即|[(（])\W*[\d.,]+\W*\Z",
+    re.IGNORECASE,
+)
+_MOST_STATED = 8
+# A label and what joins it to its value; without the words that also name other quantities
+_NAMES_ANSWER = ANSWER_WORDS.replace("|total|value", "")
+_LABEL = re.compile(
+    rf"(?<![a-z])(?:{_NAMES_ANSWER})(?![a-z])[^。.\n\d:：=$\\()（）]{{0,30}}?\s*"
+    r"(?:(?P<marked>[*_]{0,2}[:：=][*_]{0,2})|(?<![^\W_])(?:is|are|was|equals?|should be|must be|ist|lautet|est|es|é|è|là|adalah"
+    r"|jest|to|هو|هي)(?![^\W_])|是|为|為|は|[은는])",
+    re.IGNORECASE,
+)
+# Signs that mark an answer by themselves
+_MARKED = re.compile(r"<(?:answer|final|result)\w*>(?P<tagged>.{1,300}?)</|(?:\A|\n)####[^\S\n](?P<hashed>[^\n]{1,200})", re.DOTALL)
+# How a text goes on from an answer to the same one or another
+_GOES_ON = re.compile(
+    r"[\s$*_.,;)\]\\}]*?(?:\b(?:or|oder|ou|o|или|veya|hoặc|i\.e\.|that is,?|namely)(?=[\s,$\\])|=|或者?|または|또는|أو|\\lor(?![a-z])|∨)[\s,]*",
+    re.IGNORECASE,
+)
+_CORRECTS = re.compile(
+    r"(?:\A|(?<=[.!?\n。]))[\s$*_]*(?:(?:no|wait|sorry|oops|actually|rather|so|correction|i meant?)\b[\s,:]*){1,3}"
+    r"(?:(?:it|that|this)\s+(?:is|was|equals|should be|must be)\s+)?",
+    re.IGNORECASE,
+)
+_COPULA = re.compile(r"(?:です|である|だ|입니다|이다|이에요|है|olur|instead|statt dessen)\W*\Z")
+_LEADING_FORMULA = re.compile(
+    rf"\$\$?[^$]{{1,200}}\$|\\\(.{{1,200}}?\\\)|\\text\s*\{{[^{{}}]*\}}|{_NUMBER}(?![\w.]|\s*[-+/^=×·\\])"
+)
+_CAPITALS = re.compile(r"(?<![^\W_])[A-Z]{2,6}(?![^\W_])|\\(?:mathrm|operatorname|mathbf|ce)\s*\{[^{}]*\}|[①-⑳]")
+
+
+def statements(rest: str) -> Iterator[tuple[tuple[str, ...], int, int]]:
+    """Each value that the text behind an answer states as an answer, in its possible spellings, with its place."""
+    leads = [*_LABEL.finditer(rest), *_CORRECTS.finditer(rest)]
+    if (goes_on := _GOES_ON.match(rest)) is not None:
+        leads.append(goes_on)
+    for lead in leads[:_MOST_STATED]:
+        said, end = statement_at(rest, lead.end())
+        spellings = _spellings(said, worded=lead.re is _LABEL and lead["marked"] is not None)
+        if spellings and not (lead is goes_on and len(spellings) > 1):
+            yield spellings, lead.start(), end
+    for mark in list(_MARKED.finditer(rest))[:_MOST_STATED]:
+        if spellings := _spellings(mark["tagged"] or mark["hashed"], worded=True):
+            yield spellings, mark.start(), mark.end()
+
+
+def _spellings(said: str, *, worded: bool) -> tuple[str, ...]:
+    """A statement, and the formula that it begins with; empty where it states no value.
+
+    Args:
+        worded: whether one or two words may be the value.
+    """
+    said = _COPULA.sub("", said).strip(' \n"')
+    if said.endswith("}") and said.count("{") < said.count("}"):
+        said = said[:-1].rstrip(' "')
+    if said.count("$") == 1:
+        said = said.replace("$", "").strip()
+    if not said:
+        return ()
+    if not is_prose(_CAPITALS.sub(" ", said)):
+        return (said,)
+    leading = _LEADING_FORMULA.match(said)
+    if leading is not None:
+        return said, leading[0]
+    return (said,) if worded and len(said.split()) <= 2 else ()
+
+
+_READ_BEHIND = 2_000
+
+
+def _unless_it_states(reason: re.Match[str]) -> str:
+    behind = reason.string[: reason.start()]
+    labels = reason[0][0] in ":：" and _STATES.search(behind[behind.rfind("\n") + 1 :]) is not None
+    return reason[0] if labels or _STATES.search(reason[0]) is not None else " "
+
+
+def stated_again(text: str, start: int, rest: str, content: str) -> tuple[tuple[str, ...], ...]:
+    """The values that the text behind a box states again, each in its possible spellings.
+
+    A value that is stated as an answer is one, and so is a number that is news: neither the box nor the text before it
+    has it, whatever language says it.
+
+    Args:
+        text: the whole output.
+        start: the position of the box's start.
+        rest: the text behind the box.
+        content: the text in the box.
+    """
+    rest = rest[:_READ_BEHIND]
+    stated = list(statements(rest))
+    said = same_text(content)
+    found = [one for one, _, _ in stated if said not in map(same_text, one)]
+    for _, begins, ends in stated:
+        rest = f"{rest[:begins]}{' ' * (ends - begins)}{rest[ends:]}"
+    number = _news(text[:start], rest, content) if any(map(str.isdigit, rest)) else ""
+    return (*found, (number,)) if number else tuple(found)
+
+
+def _news(before: str, rest: str, content: str) -> str:
+    """A number behind a box that is another value, because a label or no text before has it; empty for none."""
+    # the rest of the box's own formula is read with the box, and an equation is a step or a check
+    rest = _EQUATION.sub(" ", _OWN_FORMULA.sub(" ", rest))
+    rest = _EXPLAINS.sub(_unless_it_states, rest)
+    if not any(map(str.isdigit, rest)) or not any(map(str.isdigit, content)):
+        return ""
+    said, listed = same_text(content), set(re.findall(_NUMBER, content))
+    if len(listed) > 1 and listed <= set(re.findall(_NUMBER, rest)):
+        # all values of the box are said again
+        return ""
+    announced = [found[1] for found in _ANNOUNCED.finditer(rest)]
+    if announced and same_text(announced[-1]) != said:
+        return announced[-1]
+    for sentence in reversed(re.split(r"[.!?]\s|[。！？\n]", rest)):
+        for found in reversed(list(_STATED_NUMBER.finditer(sentence))):
+            if same_text(found[0]) == said:
+                return ""
+            if found[0] not in before and not is_denied(sentence) and found[0] not in content:
+                return found[0]
+    return ""
