@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
 
 from agentscope_tuner.verify.labels import (
+    ANSWER,
     CONTRADICTION,
     DENIAL,
     Found,
@@ -464,9 +465,9 @@ _PLAIN_LEADS = frozenset(
 
 # Headings of answers side by side, whose first values a last one does not correct: `Method 1`, `Option B`
 _ALTERNATIVE = re.compile(
-    r"^[^\S\n]{0,8}[#*_>-]{0,8}[^\S\n]{0,8}[*_]{0,3}(?P<word>method|approach|option|answer|solution|way|possibility|candidate|guess|version|alternative|choice"
-    r"|variant|methode|lösungsweg|lösung|antwort|möglichkeit|variante|méthode|réponse|método|opción|respuesta|solución"
-    r"|metodo|opzione|risposta|soluzione|способ|вариант|ответ|решение|方法|解法|方案|答案)"
+    rf"^[^\S\n]{{0,8}}[#*_>-]{{0,8}}[^\S\n]{{0,8}}[*_]{{0,3}}(?P<word>{ANSWER}|method|approach|option|solution|way|possibility"
+    r"|candidate|guess|version|alternative|choice|variant|methode|lösungsweg|lösung|möglichkeit|variante|méthode|método"
+    r"|opción|solución|metodo|opzione|soluzione|способ|вариант|решение|方法|解法|方案)"
     r"[ #]{0,3}(?:\d{1,2}|[a-dA-D]|one|two|three|[一二三四])[^\S\n]{0,3}(?:[:：.)）*]|$)",
     re.IGNORECASE | re.MULTILINE,
 )

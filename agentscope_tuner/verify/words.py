@@ -34,7 +34,7 @@ _ANSWERS = _set(
     réponse résultat valeur somme nombre bonne correcte finale exactement respuesta resultado valor suma total
     correcta exactamente resposta soma número exatamente risposta risultato valore somma numero corretta esattamente
     ответ результат значение сумма число верный правильный ровно окончательный всего итого cevap cevabı cevaptır
-    sonuç sonucu toplam toplamı değeri doğru đáp án kết quả giá trị tổng cộng jawaban jawabannya hasilnya nilai
+    sonuç sonucu toplam toplamı değeri doğru đáp án số kết quả giá trị tổng cộng jawaban jawabannya hasilnya nilai
     odpowiedź wynik wartość antwoord uitkomst totaal svaret svar summan värdet الجواب الإجابة النتيجة قيمة الصحيح
     النهائية उत्तर मान सही अंतिम कुल 정답은 답은 정답 답 총 값은 최종 odpověď výsledek hodnota počet відповідь
     значення кількість απάντηση σύνολο پاسخ جواب răspunsul valoarea válasz összege értéke vastaus arvo summa
