@@ -17,6 +17,8 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from agentscope_tuner.verify.number_words import number_in_words
+
 
 def _set(words: str) -> frozenset[str]:
     return frozenset(words.split())
@@ -108,6 +110,7 @@ _ADVERSE = _set(
     mas contudo però tuttavia ma однако но увы jednak ale niestety maar echter ancak fakat"""
 )
 NUMBERS = _set("one two three four five six seven eight nine ten eleven twelve both")
+_NUMBER_WORDS = {word: at for at, word in enumerate("zero one two three four five six seven eight nine ten".split())}
 # Determiners before a number word: `the two points`, not `two more than`
 _DETERMINERS = _set(
     """the these those all both his her its our their my your of in for with among from at on between first last next
@@ -124,7 +127,7 @@ _HANGS = _set("of to by at de von di del da do van i từ in on for as per a")
 VERBS = _set(
     """is are was were equals equal costs cost gives gets makes became becomes comes reads ist sind war waren hat
     haben beträgt ergibt kostet est sont était a ont vaut possède coûte es son era tiene tienen hay cuesta vale é são
-    tem há custa è ha hanno costa равен равна равно равны составляет имеет bằng là adalah jest ma wynosi är har heeft
+    tem há custa è ha hanno costa стоит стоят стоил стоила равен равна равно равны составляет имеет bằng là adalah jest ma wynosi är har heeft
     है हैं olur has have had"""
 )
 
@@ -144,6 +147,12 @@ IS_HANGUL = re.compile(r"[\uac00-\ud7a3]")
 _TURNS_UNSPACED = re.compile(
     "不(?!等式|[变同妨难断])|未(?!知)|无(?![理穷限])|误(?!差)|[没非若假错疑舍]|ต่าง|如果|是否|难道|誤|もし|ない|만약|아니|않"
 )
+# Another time, and a scale of the number
+_ELSEWHERE_UNSPACED = re.compile(
+    "[之以]前|昨|曾经?|原[来本先]|起初|最初|不久|即将|将来|明[天年]|去年|上次|[万亿億](?![一能])|[千百](?![克米瓦分])|以上|以下|以内"
+)
+# How an adverb ends that stands before a value or its verb, and makes the value uncertain
+_UNSURE_UNSPACED = re.compile("(?:[约約能乎许概似估近]|そらく|およそ|たぶん|多分|ほぼ|약|거의|대략|아마)(?:[有是为]|等于)?\\Z")
 _CHANGES_UNSPACED = re.compile(f"{_TURNS_UNSPACED.pattern}|[倍半多万亿千百弃]")
 # What such a run is made of beside the question's signs, and how one ends, or a Korean word
 _UNSPACED = re.compile(
@@ -232,7 +241,7 @@ class Asked(NamedTuple):
 
     def understands(self, word: str) -> bool:
         """Whether a word is understood before an answer: it is listed, or said by the question."""
-        return word in _NEUTRAL or self.says(word)
+        return word in UNDERSTOOD or self.says(word)
 
 
 @lru_cache(maxsize=256)
@@ -247,7 +256,7 @@ def _names(question: str) -> frozenset[str]:
 
 # What may come to a sum
 _RISES = _set("add adds sum sums come comes out end ends make makes work works turns found round rounds")
-_NEUTRAL = _ANSWERS | _JOINING | _GETS | _RISES | SO | OPENS
+UNDERSTOOD = _ANSWERS | _JOINING | _GETS | _RISES | SO | OPENS
 
 # --- before an answer
 
@@ -310,6 +319,8 @@ _SAID_OF_ALL = re.compile(
     r"|\b(?:this|which|the) one\b"
     r"|\bno (?:doubt|wonder)\b|\bwithout (?:any )?(?:a )?doubt\b|不难看出"
 )
+# How a participle ends, which stands behind an auxiliary verb: `has spent`, `a dépensé`
+_PARTICIPLE = re.compile(r"(?:[aiu][dt][oaei]|é(?:e?s?)|ed|en|nt|ado|л[аои]?)$|^(?:\w{0,4}ge)\w+t$")
 _BARE_VERBS = frozenset({"is", "are", "equals", "was", "="})
 _NEGATED = re.compile(
     r"(?:\\(?:neq?|lnot|neg|not\s*=)(?![a-zA-Z])|[≠¬]|(?<![\w)}])!=|不是|不为|不等于|并非|绝非)[\s$\\,;!({]*\Z"
@@ -437,6 +448,8 @@ def _fits(words: list[str], at: int, asked: Asked) -> bool:
     if word in DENIES and (at or word not in _JOINS):
         # `the students not in the band`: of what the question speaks of, and before the verb
         return asked.has(word) and at > 0 and at + 2 < len(words) and asked.says(words[at + 1])
+    if _counts_others(words, at, asked):
+        return False
     if word in NUMBERS:
         behind = words[at + 1 : at + 3]
         counts = at == 0 and any(map(_is_plural, behind)) and not any(map(asked.changes, behind))
@@ -447,6 +460,15 @@ def _fits(words: list[str], at: int, asked: Asked) -> bool:
             or (word == "one" and at > 1 and words[at - 2] in ("a", "the"))
         )
     return asked.understands(word) or word in VERBS or (at == 0 and (word in _JOINS or _is_step(word)))
+
+
+def _counts_others(words: Sequence[str], at: int, asked: Asked) -> bool:
+    """Whether a number of the question's things begins a clause, of which the question has no such number: two pencils."""
+    if at or not asked.text or len(words) < 2 or not asked.says(words[1]):
+        return False
+    found = number_in_words([words[0]])
+    value = _NUMBER_WORDS.get(words[0]) if found is None else found[0]
+    return value is not None and value > 1 and not asked.has(words[0]) and not asked.has(str(value))
 
 
 def _is_plural(word: str) -> bool:
@@ -483,12 +505,16 @@ def _is_subject(words: list[str], strange: list[int], asked: Asked, is_value: bo
         chained: whether a formula goes on into the answer, so that the words name what it begins with.
     """
     unknown = [words[at] for at in strange]
-    if any(word in SUPPOSES or denies(word) or word.startswith("fail") or asked.changes(word) for word in unknown):
+    if _counts_others(words, 0, asked) or any(word in SUPPOSES or denies(word) or word.startswith("fail") or asked.changes(word) for word in unknown):
         return False
     if IS_UNSPACED.search(words[-1]) is not None or IS_HANGUL.search(words[-1]) is not None:
-        turns = (is_value and any(map(_TURNS_UNSPACED.search, words))) or any("答" in word for word in unknown)
+        turns = (is_value and _turns_unspaced(words, asked)) or any("答" in word for word in unknown)
         named = _ENDS_UNSPACED.search(words[-1]) is not None or len(words[-1]) > _MOST_WORDS or chained
         return (named or asked.tells) and not turns
+    if is_value and asked.text and any(_follows_verb(words, at) for at in strange):
+        return False
+    if any(word.endswith("ly") and at and word.isascii() for at, word in zip(strange, unknown, strict=True)) and is_value:
+        return False
     if asked.text and _is_told(words, strange, asked):
         return True
     if any(CALLS_WRONG.search(word) or _FLAWED.search(word) or _DOUBTS.search(word) for word in unknown):
@@ -503,6 +529,30 @@ def _is_subject(words: list[str], strange: list[int], asked: Asked, is_value: bo
         return before_verb and sought[0] < strange[0]
     led = before_verb or strange[-1] < len(words) - 1 or not _DETERMINERS.isdisjoint(words[-2:-1])
     return led and (asked.tells or not asked.text or len(words) > _FEW)
+
+
+def _turns_unspaced(words: Sequence[str], asked: Asked) -> bool:
+    """Whether words without spaces deny a value, scale it, doubt it or speak of another time than the question does."""
+    elsewhere = [found[0] for word in words for found in _ELSEWHERE_UNSPACED.finditer(word)]
+    return (
+        any(map(_TURNS_UNSPACED.search, words))
+        or any(one not in asked.text for one in elsewhere)
+        or _UNSURE_UNSPACED.search(words[-1]) is not None
+    )
+
+
+def _follows_verb(words: Sequence[str], at: int) -> bool:
+    """Whether an unknown word stands between the verb of a clause and its value: `costs nearly`, `is upwards of`."""
+    behind = words[at + 1 :]
+    hangs = bool(behind) and all(word in _HANGS for word in behind) and words[at - 1] not in _JOINING
+    is_next = not behind or hangs
+    return is_next and _PARTICIPLE.search(words[at]) is None and any(map(_is_verb, words[:at]))
+
+
+@lru_cache(maxsize=1024)
+def _is_verb(word: str) -> bool:
+    """Whether a word is a known verb, or a longer form of one."""
+    return word in VERBS or (len(word) > _SHORT and any(one[:_SHORT] == word[:_SHORT] for one in VERBS if len(one) > _SHORT))
 
 
 def _strange_front(front: str, clause: str, asked: Asked) -> str:
@@ -553,7 +603,7 @@ _MOST_SENTENCES = 6
 _REASONED = re.compile(r"\b(?:because|since|as|denn|weil|car|puisque|porque|perché)\b", re.IGNORECASE)
 _TURNED = re.compile(r"\b(?:is off|fails|no more|not|scheidet)\b|不适|不適|不对")
 # How a Korean sentence ends, written together with what is counted
-_COPULA = re.compile("(?:입니다|이다|이에요|예요)$")
+COPULA = re.compile("(?:입니다|이다|이에요|예요)$")
 _COUNTED_UNSPACED = re.compile(r"[个只条本支名人张件辆头台元米次岁棵朵块间位份杯瓶把家][^不没非半倍多万亿千百]{0,4}")
 
 
@@ -663,7 +713,7 @@ def _is_counted(word: str, place: int, asked: Asked) -> bool:
     """Whether a word behind an answer is understood there: what is counted, a currency, a copula."""
     return CALLS_WRONG.search(word) is None and (
         word in _SAYS_SO
-        or _COPULA.sub("", word) in ("", *_SAYS_SO)
+        or COPULA.sub("", word) in ("", *_SAYS_SO)
         or unicodedata.category(word[0]) == "Sc"
         or asked.says(word)
         or asked.counts(word)
@@ -719,7 +769,7 @@ def _is_of_the_world(words: Sequence[str], asked: Asked) -> bool:
 def _adverse(words: Sequence[str], asked: Asked, *, known: bool = False) -> str:
     """The word of a remark that may deny an answer, doubt it or change it; where it must be `known`, any other one."""
     for at, word in enumerate(words):
-        if asked.has(word) or word in _NEUTRAL or (word in NUMBERS and not _DETERMINERS.isdisjoint(words[at - 1 : at])):
+        if asked.has(word) or word in UNDERSTOOD or (word in NUMBERS and not _DETERMINERS.isdisjoint(words[at - 1 : at])):
             continue
         if denies(word) or word in SUPPOSES or word in _ADVERSE or asked.changes(word):
             return word
@@ -736,7 +786,7 @@ def _is_noun(word: str) -> bool:
     """Whether a single word may be the noun that a value counts, where no question tells: a plural, not a scale."""
     if _COUNTED_UNSPACED.fullmatch(word) is not None:
         return True
-    is_plural = word.isascii() and word.endswith("s") and word not in _NEUTRAL
+    is_plural = word.isascii() and word.endswith("s") and word not in UNDERSTOOD
     return is_plural and not word.endswith(("ions", "ands", "eds", "ens", "ails"))
 
 
