@@ -27,6 +27,7 @@ from agentscope_tuner.verify.labels import (
     stated_again,
     statement_at,
 )
+from agentscope_tuner.verify.words import SENTENCE_END, condition_of
 
 _MACRO = "\\boxed"
 # An escaped character is skipped as a whole: so `\{` opens nothing, and `\\}` (a line break, then a brace) closes.
@@ -56,6 +57,7 @@ _PARTS_BOXES = re.compile(
     r"|所以|因此|故|则|即|从而|よって|ゆえに|따라서"
 )
 _MOST_BETWEEN = 60
+_CONDITION_END = re.compile(rf"{SENTENCE_END.pattern}|[;；]")
 
 
 def last_boxed(text: str) -> str | None:
@@ -98,10 +100,26 @@ def boxes_beside(text: str) -> list[Box]:
     beside = boxes[-1:]
     for box in reversed(boxes[:-1]):
         between = text[box.end : beside[-1].start]
-        if len(between) > _MOST_BETWEEN or not (_BESIDE.fullmatch(between) or not _PARTS_BOXES.search(between)):
+        is_beside = len(between) <= _MOST_BETWEEN and (
+            _BESIDE.fullmatch(between) is not None or _PARTS_BOXES.search(between) is None
+        )
+        if not is_beside and not _under_conditions(text, box, beside[-1]):
             break
         beside.append(box)
     return beside[::-1]
+
+
+def _under_conditions(text: str, box: Box, following: Box) -> bool:
+    """Whether two boxes are the answers under two conditions, the first of which the text does not rule out."""
+    between = text[box.end : following.start]
+    if len(between) > _NEAR:
+        return False
+    ends = [end.end() for end in _CONDITION_END.finditer(between)]
+    if not ends or is_denied(between[: ends[-1]]):
+        return False
+    near = text[max(box.start - _NEAR, 0) : box.start]
+    condition = condition_of(near[max((end.end() for end in _CONDITION_END.finditer(near)), default=0) :])
+    return condition != "" and condition_of(between[ends[-1] :]) == condition
 
 
 class Box(NamedTuple):

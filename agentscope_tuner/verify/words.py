@@ -34,11 +34,11 @@ _ANSWERS = _set(
     problem question step part method even odd product produkt produit producto produto prodotto произведение сума
     antwort ergebnis wert lösung summe anzahl gesamt insgesamt richtig korrekt exakt genau endgültige gesuchte
     réponse résultat valeur somme nombre bonne correcte finale exactement respuesta resultado valor suma total
-    correcta exactamente resposta soma número exatamente risposta risultato valore somma numero corretta esattamente
+    correcta exactamente resposta soma número exatamente risposta risultato valore somma totale tutto numero corretta esattamente
     ответ результат значение сумма число верный правильный ровно окончательный всего итого cevap cevabı cevaptır
     sonuç sonucu toplam toplamı değeri doğru đáp án số kết quả giá trị tổng cộng jawaban jawabannya hasilnya nilai
     odpowiedź wynik wartość antwoord uitkomst totaal svaret svar summan värdet الجواب الإجابة النتيجة قيمة الصحيح
-    النهائية उत्तर मान सही अंतिम कुल 정답은 답은 정답 답 총 값은 최종 odpověď výsledek hodnota počet відповідь
+    النهائية النهائي उत्तर मान सही अंतिम कुल 정답은 답은 정답 답 총 값은 최종 odpověď výsledek hodnota počet відповідь
     значення кількість απάντηση σύνολο پاسخ جواب răspunsul valoarea válasz összege értéke vastaus arvo summa
     отговорът broj odgovor vrijednost התשובה הוא উত্তর jibu sagot"""
 )
@@ -61,13 +61,15 @@ _GETS = _set(
     """get gets got give gives gave given yield yields obtain obtains obtained find finds found make makes made take
     takes took need needs come comes came become becomes equal equals know see conclude means leaving leaves follows
     end ends up out arrive arrives corresponds matches agrees brings shown based above back donne gibt erhalten
-    erhält lautet beträgt ergibt gleich"""
+    erhält lautet beträgt ergibt gleich liegt liegen beläuft benötigt braucht brauchen faut nécessaires necesitan
+    necesita necesarios necesarias necessários necessárias servono occorrono нужно понадобится потребуется требуется
+    potrzeba nodig gerekir cần 필요한"""
 )
 # Words that say that an answer follows
 SO = _set(
     """so therefore thus hence consequently whence daher damit somit also folglich donc ainsi d'où finalement luego
     entonces por tanto así assim portanto logo quindi dunque perciò следовательно следователно поэтому значит итак
-    sonuçta nedenle vậy do đó jadi maka zatem więc dus daarom derfor alltså därför إذن لذلك अतः इसलिए 따라서 그러므로
+    sonuçta nedenle vậy do đó kết luận jadi maka zatem więc ostatecznie dus daarom derfor alltså därför إذن لذلك अतः इसलिए 따라서 그러므로
     즉 тому отже tedy proto takže άρα επομένως بنابراین پس prin urmare deci tehát így siis joten altså dakle stoga
     לכן সুতরাং kwa hiyo samakatuwid"""
 )
@@ -91,6 +93,7 @@ SUPPOSES = _set(
     angenommen si suponiendo supposons se sia supondo если ли eğer nếu giả jika kalau jeśli als indien om ifall إذا
     لو अगर यदि क्या 만약 만일 acaba liệu هل"""
 )
+_WHEN = _set("when quand lorsque cuando quando когда falls gdy khi wanneer")
 DENIES = _set(
     """není nejsou nije δεν ei pole nu not no never non none nor neither cannot nothing nobody without nicht kein
     keine keinen nie niemals pas point jamais ne ningún ninguno nunca jamás não nem mai нет не ни никогда değil asla
@@ -364,6 +367,32 @@ def _strange_lead(lead: str, asked: Asked, is_value: bool) -> str:
     return _strange_clause(clause, asked, is_value) or _strange_front(front, clause, asked)
 
 
+# `Ist 4 die Hypotenuse, so`; `腰为3时,`
+_INVERTED = re.compile(r"\W*(\w+)\s[^,]{1,60},\s*(?:so|dann)\s")
+_CONDITION_UNSPACED = re.compile(r"[^,，、:：]{1,40}?(时|時|的话|場合|とき|면)(?:は|には)?[,，、]")
+
+
+def condition_of(lead: str) -> str:
+    """The word by which a sentence supposes something, in lower case; empty where it supposes nothing."""
+    lead = lead.lower()
+    first = WORDS.search(FORMULA.sub(" ", lead))
+    if first is not None and (first[0] in SUPPOSES or first[0] in _WHEN):
+        return first[0]
+    if (unspaced := _CONDITION_UNSPACED.match(lead) or re.match(r"\W*(如果|若|当|假如|もし)", lead)) is not None:
+        return unspaced[1]
+    inverted = _INVERTED.match(lead)
+    return "" if inverted is None else inverted[1]
+
+
+def _supposes_else(before: str, behind: str) -> str:
+    """The word by which the sentence behind an answer supposes otherwise than its own: `If …, 8. If …, one less`."""
+    if not (condition := condition_of(_lead(before))):
+        return ""
+    rest = SENTENCE_END.split(behind.replace(";", ". ").replace("；", "。"))[1:3]
+    other = next((one for one in rest if condition_of(one) == condition), "")
+    return condition if other and DENIES.isdisjoint(WORDS.findall(other.lower())) else ""
+
+
 def _lead(before: str) -> str:
     """The sentence that leads to an answer, or the heading above it; empty where a sentence has just ended."""
     text = _OPENERS.sub("", before[-_WINDOW:])
@@ -444,7 +473,8 @@ def _fits(words: list[str], at: int, asked: Asked) -> bool:
     """Whether a word is understood where it stands."""
     word = words[at]
     if word in SUPPOSES:
-        return False
+        # `se` supposes in Portuguese and Italian, and is a pronoun in Spanish
+        return word == "se" and "¿" in asked.text
     if word in DENIES and (at or word not in _JOINS):
         # `the students not in the band`: of what the question speaks of, and before the verb
         return asked.has(word) and at > 0 and at + 2 < len(words) and asked.says(words[at + 1])
@@ -599,12 +629,22 @@ CLOSING = re.compile(r"(?:[\s$*_`)\]}”\"]|\\[)\],;:! ])*")
 CONFIRMED = re.compile(r"[?？\s$*)]*(?:yes|yep|correct|right|indeed|是的|对|没错|正确)", re.IGNORECASE)
 _NOTHING = re.compile(r"\b(?:no|none|nothing|nobody)\b|没有|无", re.IGNORECASE)
 _MOST_SENTENCES = 6
+_SIGNS = frozenset({"So", "Sk", "Cn"})
 # A choice is right because the others are wrong
 _REASONED = re.compile(r"\b(?:because|since|as|denn|weil|car|puisque|porque|perché)\b", re.IGNORECASE)
 _TURNED = re.compile(r"\b(?:is off|fails|no more|not|scheidet)\b|不适|不適|不对")
 # How a Korean sentence ends, written together with what is counted
-COPULA = re.compile("(?:입니다|이다|이에요|예요)$")
+COPULA = re.compile("(?:입니다|이다|이에요|예요|이|가|임)$")
 _COUNTED_UNSPACED = re.compile(r"[个只条本支名人张件辆头台元米次岁棵朵块间位份杯瓶把家][^不没非半倍多万亿千百]{0,4}")
+
+
+# A sign that is no letter and no number says nothing, but for those that call an answer wrong
+_CROSSES = re.compile("[✗✘❌✖⛔🚫👎🤔❓🤷❎]")
+_QED = re.compile(
+    r"\b(?:q\.?e\.?d\b\.?|quod erat demonstrandum|что и требовалось \w+|c\.?q\.?f\.?d\b\.?|ce qu'il fallait \w+"
+    r"|come volevasi dimostrare|(?:lo que|como) (?:se )?(?:quer\w+|quería) \w+)|证毕|得证|証明終",
+    re.IGNORECASE,
+)
 
 
 def strange_behind(text: str, behind: str, asked: Asked, is_value: bool) -> str:
@@ -617,6 +657,9 @@ def strange_behind(text: str, behind: str, asked: Asked, is_value: bool) -> str:
         behind = f" {set_behind[1]} {behind[set_behind.end() :].lstrip(' $')}"
     own = _OWN_FORMULA.match(behind)
     behind = behind[:_AFTER] if own is None else behind[own.start("close") : _AFTER]
+    if (cross := _CROSSES.search(behind)) is not None:
+        return cross[0]
+    behind = "".join(" " if unicodedata.category(sign) in _SIGNS else sign for sign in _QED.sub(" ", behind))
     closing = CLOSING.match(behind)
     gap = closing[0] if closing is not None else ""
     words = behind[len(gap) :]
@@ -716,7 +759,7 @@ def _is_counted(word: str, place: int, asked: Asked) -> bool:
         or COPULA.sub("", word) in ("", *_SAYS_SO)
         or unicodedata.category(word[0]) == "Sc"
         or asked.says(word)
-        or asked.counts(word)
+        or asked.counts(COPULA.sub("", word))
         or (place == 0 and not asked.text and _is_noun(word))
     )
 
@@ -727,7 +770,7 @@ _SAYS_SO = (
     | _set(
         """respectively attained done works fits hope help helps thank thanks yes check checks checked verified
         confirmed q e d war zeigen zu км ч м кг руб см unique 個 個です 通り 通りである 通りです 本 人 枚 つ 匹 円 度
-        点 個になります 個である 組 種類 개 명 가지 마리 권 원 번 个 只 条 种 名 元 米 次 岁 である です だ
+        됩니다 vor auf heraus übrig statt 点 個になります 個である 組 種類 개 명 가지 마리 권 원 번 个 只 条 种 名 元 米 次 岁 である です だ
         であります となる になる が答えです が答え 이 가 답이다 답입니다 就是答案 即为所求 为所求 是答案 即答案
         为答案 为正确答案 ครับ ค่ะ"""
     )
@@ -803,4 +846,8 @@ def turned(text: str, before: str, behind: str, asked: Asked) -> str:
     if _EXCEPTING.search(before[-_LAST_WORDS:].strip(" $x=")) is not None and _NO_OTHER.search(behind[:_LAST_WORDS]):
         # all others are excluded: `except 7 there is none`
         return ""
-    return strange_before(text, before, asked, is_value) or strange_behind(text, behind, asked, is_value)
+    return (
+        strange_before(text, before, asked, is_value)
+        or strange_behind(text, behind, asked, is_value)
+        or _supposes_else(before, behind)
+    )
