@@ -32,10 +32,10 @@ _ANSWERS = _set(
     desired needed actual corrected unique only just exactly exact altogether overall remaining left different
     distinct possible minimum maximum option choice letter over form conclusion score analysis best guess certain
     problem question step part method even odd product produkt produit producto produto prodotto произведение сума
-    antwort ergebnis wert lösung summe anzahl gesamt insgesamt richtig korrekt exakt genau endgültige gesuchte
+    antwort ergebnis endergebnis wert lösung summe anzahl gesamt insgesamt richtig korrekt exakt genau endgültige gesuchte
     réponse résultat valeur somme nombre bonne correcte finale exactement respuesta resultado valor suma total
     correcta exactamente resposta soma número exatamente risposta risultato valore somma totale tutto numero corretta esattamente
-    ответ результат значение сумма число верный правильный ровно окончательный всего итого cevap cevabı cevaptır
+    ответ итоговый результат значение сумма число верный правильный ровно окончательный всего итого cevap cevabı cevaptır
     sonuç sonucu toplam toplamı değeri doğru đáp án số kết quả giá trị tổng cộng jawaban jawabannya hasilnya nilai
     odpowiedź wynik wartość antwoord uitkomst totaal svaret svar summan värdet الجواب الإجابة النتيجة قيمة الصحيح
     النهائية النهائي उत्तर मान सही अंतिम कुल 정답은 답은 정답 답 총 값은 최종 odpověď výsledek hodnota počet відповідь
@@ -130,7 +130,7 @@ _HANGS = _set("of to by at de von di del da do van i từ in on for as per a")
 VERBS = _set(
     """is are was were equals equal costs cost gives gets makes became becomes comes reads ist sind war waren hat
     haben beträgt ergibt kostet est sont était a ont vaut possède coûte es son era tiene tienen hay cuesta vale é são
-    tem há custa è ha hanno costa стоит стоят стоил стоила равен равна равно равны составляет имеет bằng là adalah jest ma wynosi är har heeft
+    tem há custa è ha hanno costa staan zijn có стоит стоят стоил стоила равен равна равно равны составляет имеет bằng là adalah jest ma wynosi är har heeft
     है हैं olur has have had"""
 )
 
@@ -466,6 +466,9 @@ def _strange_clause(clause: str, asked: Asked, is_value: bool) -> str:
         strange = [at for at in strange if words[at] not in DENIES]
     if not strange:
         return ""
+    is_label = clause.rstrip(" $*\\\n")[-1:] in ":：" and IS_UNSPACED.search(words[-1]) is None and not _is_step(words[0]) and not any(map(_is_verb, words))
+    if is_value and is_label and asked.text:
+        return words[strange[0]]
     return "" if _is_subject(words, strange, asked, is_value, clause.rstrip()[-1:] == "=") else words[strange[0]]
 
 
@@ -543,7 +546,7 @@ def _is_subject(words: list[str], strange: list[int], asked: Asked, is_value: bo
         return (named or asked.tells) and not turns
     if is_value and asked.text and any(_follows_verb(words, at) for at in strange):
         return False
-    if any(word.endswith("ly") and at and word.isascii() for at, word in zip(strange, unknown, strict=True)) and is_value:
+    if is_value and any(words[at].endswith("ly") and any(map(_is_verb, words[at + 1 : at + 2])) for at in strange):
         return False
     if asked.text and _is_told(words, strange, asked):
         return True
@@ -629,7 +632,6 @@ CLOSING = re.compile(r"(?:[\s$*_`)\]}”\"]|\\[)\],;:! ])*")
 CONFIRMED = re.compile(r"[?？\s$*)]*(?:yes|yep|correct|right|indeed|是的|对|没错|正确)", re.IGNORECASE)
 _NOTHING = re.compile(r"\b(?:no|none|nothing|nobody)\b|没有|无", re.IGNORECASE)
 _MOST_SENTENCES = 6
-_SIGNS = frozenset({"So", "Sk", "Cn"})
 # A choice is right because the others are wrong
 _REASONED = re.compile(r"\b(?:because|since|as|denn|weil|car|puisque|porque|perché)\b", re.IGNORECASE)
 _TURNED = re.compile(r"\b(?:is off|fails|no more|not|scheidet)\b|不适|不適|不对")
@@ -638,8 +640,8 @@ COPULA = re.compile("(?:입니다|이다|이에요|예요|이|가|임)$")
 _COUNTED_UNSPACED = re.compile(r"[个只条本支名人张件辆头台元米次岁棵朵块间位份杯瓶把家][^不没非半倍多万亿千百]{0,4}")
 
 
-# A sign that is no letter and no number says nothing, but for those that call an answer wrong
-_CROSSES = re.compile("[✗✘❌✖⛔🚫👎🤔❓🤷❎]")
+# Signs of the end, and of joy
+_ENDS = str.maketrans(dict.fromkeys("∎■□▢◻◼◽◾▪▫⬛⬜▮✅✔☑🎉🎊🎯🏆👍👏🙌😊🙂😀😃😄🚀⭐🌟✨💡💯🥳📌", " "))
 _QED = re.compile(
     r"\b(?:q\.?e\.?d\b\.?|quod erat demonstrandum|что и требовалось \w+|c\.?q\.?f\.?d\b\.?|ce qu'il fallait \w+"
     r"|come volevasi dimostrare|(?:lo que|como) (?:se )?(?:quer\w+|quería) \w+)|证毕|得证|証明終",
@@ -657,9 +659,7 @@ def strange_behind(text: str, behind: str, asked: Asked, is_value: bool) -> str:
         behind = f" {set_behind[1]} {behind[set_behind.end() :].lstrip(' $')}"
     own = _OWN_FORMULA.match(behind)
     behind = behind[:_AFTER] if own is None else behind[own.start("close") : _AFTER]
-    if (cross := _CROSSES.search(behind)) is not None:
-        return cross[0]
-    behind = "".join(" " if unicodedata.category(sign) in _SIGNS else sign for sign in _QED.sub(" ", behind))
+    behind = _QED.sub(" ", behind).translate(_ENDS)
     closing = CLOSING.match(behind)
     gap = closing[0] if closing is not None else ""
     words = behind[len(gap) :]
@@ -747,19 +747,24 @@ def _strange(sentence: str, asked: Asked) -> str:
         ):
             is_free = word in REASONS or not (asked.text or word == "which")
             return "" if is_free else _adverse(rest, asked)
-        elif not _is_counted(word, place, asked):
+        elif not _is_counted(found[0], place, asked):
             return "" if _tells_of_world(words, place, asked) else found[0]
     return ""
 
 
-def _is_counted(word: str, place: int, asked: Asked) -> bool:
-    """Whether a word behind an answer is understood there: what is counted, a currency, a copula."""
+def _is_counted(said: str, place: int, asked: Asked) -> bool:
+    """Whether a word behind an answer is understood there: what is counted, a currency, a copula.
+
+    Args:
+        said: the word as it was written, for case counts in units.
+    """
+    word = said.lower()
     return CALLS_WRONG.search(word) is None and (
         word in _SAYS_SO
         or COPULA.sub("", word) in ("", *_SAYS_SO)
         or unicodedata.category(word[0]) == "Sc"
         or asked.says(word)
-        or asked.counts(COPULA.sub("", word))
+        or asked.counts(COPULA.sub("", said))
         or (place == 0 and not asked.text and _is_noun(word))
     )
 

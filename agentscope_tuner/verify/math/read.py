@@ -20,6 +20,7 @@ from itertools import islice, takewhile
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.verify.asked_clause import JOINING, without_own_words
 from agentscope_tuner.verify.find import PlacedAnswer, last_boxes
+from agentscope_tuner.verify.math.beside import with_unit
 from agentscope_tuner.verify.math.canonical import key
 from agentscope_tuner.verify.math.exact import exact_value
 from agentscope_tuner.verify.math.node import (
@@ -87,13 +88,11 @@ from agentscope_tuner.verify.math.units import (
 )
 from agentscope_tuner.verify.number_words import in_chinese_figures, is_number_word, number_in_words, numbers_said
 from agentscope_tuner.verify.words import (
-    COPULA,
     DENIES,
     IS_HANGUL,
     IS_UNSPACED,
     REASONS,
     SUPPOSES,
-    UNDERSTOOD,
     VERBS,
     WORDS,
     Asked,
@@ -152,43 +151,9 @@ def said_by(found: PlacedAnswer, question: str | None) -> tuple[str, str]:
         said, problem = text, ""
     else:
         said, problem = _in_formula(text, *_formula(before, behind))
-    if not problem and _NUMERIC.fullmatch(said) and (unit := _unit_beside(before, behind)):
-        said = f"{said}\\text{{ {unit}}}"
+    if not problem:
+        said = with_unit(said, before, behind)
     return said, problem or _equated(before, behind, question) or _beside(text, before, behind, question)
-
-
-# A number, behind which a unit may stand outside of the box
-_NUMERIC = re.compile(r"(?:[-+\d.,{}/\s]|\\(?:[dt]?frac|sqrt|pi)(?![a-zA-Z])|π)+")
-_UNIT_BEHIND = re.compile(
-    r"\$?(?:[\s~$*]|\\[ ,;:)\]])*(?:\\(?:text|mathrm)\s*\{\s*)?(?:(?P<power>square|cubic|квадрат\w*|кубич\w*)\s)?"
-    r"(?P<unit>[^\W\d_]{1,20})(?P<raised>[²³]|\s?\^\s?\{?[23]\}?)?(?P<rest>[^.!?。\n]{0,40})"
-)
-# A unit in the words before: `in metres`, `(单位:米)`
-_UNIT_BEFORE = re.compile(
-    r"(?:[(（]\s*|\b(?:in|en|em|w|в)\s+|单位[:：是为]\s*|[以用])+(?:(?P<power>square|cubic)\s)?(?P<unit>[^\W\d_]{1,20}?)"
-    r"(?P<raised>[²³])?(?=[\s)）:：,，$]|为单位|表示)"
-)
-# What makes another unit of a unit before it
-_GOES_ON = re.compile(r"\s*(?:[/·⋅*^\d-]|\}?\s*[\^/]|(?:per|pro|par|por|each|an?|and|und|et|y|e|и|в|each)\s)|[^.!?。]*\d")
-
-
-def _unit_beside(before: str, behind: str) -> str:
-    """The unit that the words around a number say that it has; empty where they say none, or more."""
-    found = _UNIT_BEHIND.match(behind)
-    if found is not None and (unit := _unit_of(found)) is not None:
-        return "" if _GOES_ON.match(found["rest"]) else unit
-    lead = re.split(r"[.!?。？！\n,，;；]", before[-_NEAR_WORDS:])[-1]
-    units = [unit for one in _UNIT_BEFORE.finditer(lead) if (unit := _unit_of(one)) is not None]
-    return units[-1] if len(units) == 1 else ""
-
-
-def _unit_of(found: re.Match[str]) -> str | None:
-    word = COPULA.sub("", found["unit"])
-    if word.lower() in UNDERSTOOD or word.lower() in VERBS or (name := unit_named(word)) is None:
-        return None
-    raised, power = (found["raised"] or "").strip("^ {}"), (found["power"] or "").lower()
-    is_square, is_cubic = raised in ("²", "2") or power[:2] in ("sq", "кв"), raised in ("³", "3") or power[:2] in ("cu", "ку")
-    return f"{'square ' * is_square}{'cubic ' * is_cubic}{name}"
 
 
 def _equated(before: str, behind: str, question: str | None) -> str:
