@@ -52,7 +52,9 @@ _LABEL = re.compile(
     re.IGNORECASE,
 )
 # Signs that mark an answer by themselves
-_MARKED = re.compile(r"<(?:answer|final|result)\w*>(?P<tagged>.{1,300}?)</|(?:\A|\n)####[^\S\n](?P<hashed>[^\n]{1,200})", re.DOTALL)
+_MARKED = re.compile(
+    r"<(?:answer|final|result)\w*>(?P<tagged>.{1,300}?)</|(?:\A|\n)####[^\S\n](?P<hashed>[^\n]{1,200})", re.DOTALL
+)
 # How a text goes on from an answer to the same one or another
 _GOES_ON = re.compile(
     r"[\s$*_.,;)\]\\}]*?(?:\b(?:or|oder|ou|o|или|veya|hoặc|i\.e\.|that is,?|namely)(?=[\s,$\\])|=|或者?|または|또는|أو|\\lor(?![a-z])|∨)[\s,]*",

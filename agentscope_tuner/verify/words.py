@@ -40,6 +40,7 @@ DENIES = _set(
 _SUPPOSES_FIRST = frozenset({"si", "se"})
 
 
+_WHEN = _set("when quand lorsque cuando quando когда falls gdy khi wanneer")
 # Denials of what stands next to them alone: `everything except`
 _EXCEPTS = frozenset({"but", "except", "besides", "point"})
 
@@ -277,6 +278,32 @@ def strange_before(text: str, before: str, asked: Asked, is_value: bool) -> str:
     return "" if said_again else turn
 
 
+# `Ist 4 die Hypotenuse, so`; `腰为3时,`
+_INVERTED = re.compile(r"\W*(\w+)\s[^,]{1,60},\s*(?:so|dann)\s")
+_CONDITION_UNSPACED = re.compile(r"[^,，、:：]{1,40}?(时|時|的话|場合|とき|면)(?:は|には)?[,，、]")
+
+
+def condition_of(lead: str) -> str:
+    """The word by which a sentence supposes something, in lower case; empty where it supposes nothing."""
+    lead = lead.lower()
+    first = WORDS.search(FORMULA.sub(" ", lead))
+    if first is not None and (first[0] in SUPPOSES or first[0] in _WHEN):
+        return first[0]
+    if (unspaced := _CONDITION_UNSPACED.match(lead) or re.match(r"\W*(如果|若|当|假如|もし)", lead)) is not None:
+        return unspaced[1]
+    inverted = _INVERTED.match(lead)
+    return "" if inverted is None else inverted[1]
+
+
+def _supposes_else(before: str, behind: str) -> str:
+    """The word by which the sentence behind an answer supposes otherwise than its own: `If …, 8. If …, one less`."""
+    if not (condition := condition_of(_lead(before))):
+        return ""
+    rest = SENTENCE_END.split(behind.replace(";", ". ").replace("；", "。"))[1:3]
+    other = next((one for one in rest if condition_of(one) == condition), "")
+    return condition if other and DENIES.isdisjoint(WORDS.findall(other.lower())) else ""
+
+
 def _lead(before: str) -> str:
     """The sentence that leads to an answer, or the heading above it; empty where a sentence has just ended."""
     text = _OPENERS.sub("", before[-_WINDOW:])
@@ -372,6 +399,9 @@ def shifts(clause: str) -> str:
 
 
 # --- behind an answer
+
+# How a Korean sentence ends, written together with what is counted
+COPULA = re.compile("(?:입니다|이다|이에요|예요|이|가|임)$")
 
 _OWN_FORMULA = re.compile(r"(?:[^$\n]|\n(?!\n)){0,120}?(?P<close>\$\$?|\\[)\]])")
 # `, not 400`
@@ -528,4 +558,8 @@ def turned(text: str, before: str, behind: str, asked: Asked) -> str:
         return ""
     if _QUOTED.search(before[-_LAST_WORDS:]) is not None and _QUOTE_ENDS.match(behind[:_LAST_WORDS]) is not None:
         return "a quotation"
-    return strange_before(text, before, asked, is_value) or strange_behind(text, behind, asked, is_value)
+    return (
+        strange_before(text, before, asked, is_value)
+        or strange_behind(text, behind, asked, is_value)
+        or _supposes_else(before, behind)
+    )

@@ -20,6 +20,7 @@ from itertools import islice, takewhile
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.verify.asked_clause import JOINING, without_own_words
 from agentscope_tuner.verify.find import PlacedAnswer, last_boxes
+from agentscope_tuner.verify.math.beside import with_unit
 from agentscope_tuner.verify.math.canonical import key
 from agentscope_tuner.verify.math.exact import exact_value
 from agentscope_tuner.verify.math.node import (
@@ -85,6 +86,7 @@ from agentscope_tuner.verify.math.units import (
     known,
     operates,
     singular,
+    unit_named,
     unknown_words,
 )
 from agentscope_tuner.verify.number_words import in_chinese_figures, is_number_word, number_in_words, numbers_said
@@ -153,6 +155,8 @@ def said_by(found: PlacedAnswer, question: str | None) -> tuple[str, str]:
         said, problem = text, ""
     else:
         said, problem = _in_formula(text, *_formula(before, behind))
+    if not problem:
+        said = with_unit(said, before, behind)
     return said, problem or _equated(before, behind, question) or _beside(text, before, behind, question)
 
 
@@ -197,7 +201,7 @@ def _asked(question: Question) -> Asked:
     return Asked(
         question.text.lower(),
         lambda word: allowed(word, question.words, question.text),
-        lambda word: known(singular(word.rstrip("²³"))),
+        lambda word: known(singular(word := word.rstrip("²³"))) or unit_named(word) is not None,
         operates,
     )
 
@@ -1067,7 +1071,9 @@ def _strange_words(node: Node, allows: Allows, question: Question, ref: Side) ->
             yield from (
                 a.words for a in n.args[names + 1 :] if isinstance(a, Text) and a.words.lower() not in WORD_SETS
             )
-        elif isinstance(n, (Symbol, UndefinedCall)) and "_" in (name := n.name if isinstance(n, Symbol) else n.function):
+        elif isinstance(n, (Symbol, UndefinedCall)) and "_" in (
+            name := n.name if isinstance(n, Symbol) else n.function
+        ):
             index = _INDEX_WORD.findall(name.partition("_")[2])
             yield from (w for w in index if w not in ref.text and not _may_be_index(w, allows, question))
 

@@ -17,6 +17,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 from agentscope_tuner.verify.asked_clause import JOINING_NAMES, says_another
 from agentscope_tuner.verify.find import PlacedAnswer
 from agentscope_tuner.verify.labels import CONTRADICTION
+from agentscope_tuner.verify.math.beside import without_said_again
 from agentscope_tuner.verify.math.compare import CheapComparer, is_rational
 from agentscope_tuner.verify.math.exact import exact_value
 from agentscope_tuner.verify.math.guards import unearned
@@ -663,6 +664,7 @@ def _of_place(found: PlacedAnswer, ground_truth: str, question: str | None) -> A
         each text that is to be compared with the reference; it is sent the text's verdict.
     """
     reference(ground_truth)
+    found = without_said_again(found)
     text, problem = said_by(found, question)
     if problem:
         return MathVerdict("different", "place", problem)
