@@ -249,6 +249,13 @@ def _names(question: str) -> frozenset[str]:
 _RISES = _set("add adds sum sums come comes out end ends make makes work works turns found round rounds")
 _NEUTRAL = _ANSWERS | _JOINING | _GETS | _RISES | SO | OPENS
 
+
+
+def is_neutral(word: str) -> bool:
+    """Whether a word is no answer by itself, as in `see above`."""
+    return word in _NEUTRAL and word not in _ANSWERS and not denies(word)
+
+
 # --- before an answer
 
 # `no number except \boxed{7}` and `没有别的，除了` confirm the box, because they exclude all other values
@@ -581,20 +588,59 @@ def strange_behind(text: str, behind: str, asked: Asked, is_value: bool) -> str:
     first, rest = words[:end], words[end:]
     if first and first[-1] in "?？؟" and CONFIRMED.match(rest) is None:
         return "?"
-    if text in words:
+    if re.search(rf"(?<!\w){re.escape(text)}(?![\w'’])", words) is not None:
         # said again, it is confirmed
         return ""
+    if not is_value and _is_denial(text):
+        return ""
+    later = [one for one in SENTENCE_END.split(rest) if one.strip()][:_MOST_SENTENCES]
+    if (denied := next(filter(None, (_denied_whole(one, asked) for one in (first, *later))), "")) != "":
+        return denied
     if not is_value:
         # what is wrong may be the answer
         first = _REASONED.split(first)[0]
         turned_round = CALLS_WRONG.search(first) or _TURNED.search(first)
         return turned_round[0] if turned_round and asked.text and turned_round[0].lower() not in asked.text else ""
-    return _strange(first, asked) or _taken_back_later(rest, asked)
+    return _strange(first, asked) or _taken_back_later(later, asked)
 
 
-def _taken_back_later(rest: str, asked: Asked) -> str:
+def _is_denial(text: str) -> bool:
+    """Whether an answer itself denies, as `no` and `false`: who denies more confirms it."""
+    return CALLS_WRONG.search(text) is not None or _DENIES_UNSPACED.search(text) is not None or any(
+        map(denies, WORDS.findall(text.lower()))
+    )
+
+
+def _denied_whole(sentence: str, asked: Asked) -> str:
+    """A sentence that says nothing but that the answer is none or wrong: `Actually, no.`, `This is not the answer.`"""
+    if any(map(str.isdigit, sentence)) or _NAMES_ITS_OWN.search(sentence) is not None:
+        return ""
+    words = WORDS.findall(sentence.lower())
+    if not 0 < len(words) <= _MOST_REMARKED:
+        return ""
+    found = CALLS_WRONG.search(sentence) or _WITHDRAWS.search(sentence)
+    wrong = found[0].lower() if found is not None and found[0].lower() not in asked.text else ""
+    if IS_UNSPACED.search(sentence) is not None:
+        # what is said of the answer is short where words are not parted
+        denied = wrong or next(iter(_DENIES_UNSPACED.findall(sentence)), "")
+        return denied if denied and len("".join(words)) <= _LONGEST_DENIAL else ""
+    wrong = wrong or next(filter(denies, words), "")
+    ours = all(one in _OF_DENIALS or denies(one) or CALLS_WRONG.search(one) or _WITHDRAWS.search(one) for one in words)
+    return wrong if wrong and ours and _MORE.isdisjoint(words) else ""
+
+
+# A sentence about something else than the answer: a formula, an option's letter
+_NAMES_ITS_OWN = re.compile(r"[$\\=]|(?<![^\W_])(?!I\b)[A-Z](?![\w'’])|其[他余它]|ほか|他の|나머지")
+_WITHDRAWS = re.compile(r"\b(?:fail(?:s|ed)?|t(?:ake|ook)\b.{1,12}\bback|scratch|withdraw\w*|retract\w*|disregard)\b", re.IGNORECASE)
+_DENIES_UNSPACED = re.compile("ではない|じゃない|ではありません|不是|并非|不对|不成立|아니다|아닙니다")
+_LONGEST_DENIAL = 10
+# Who says that there are no others confirms the answer
+_MORE = _set("other others else more further better than doubt only less")
+
+
+def _taken_back_later(sentences: Sequence[str], asked: Asked) -> str:
     """What a later sentence says of the answer that is not understood."""
-    for sentence in [one for one in SENTENCE_END.split(rest) if one.strip()][:_MOST_SENTENCES]:
+    for sentence in sentences:
         words: list[str] = [word.lower() for word in WORDS.findall(FORMULA.sub(" ", sentence))]
         if words[:1] == ["i"] and not DENIES.isdisjoint(words):
             # whoever says that they have no answer
@@ -680,6 +726,19 @@ _SAYS_SO = (
         点 個になります 個である 組 種類 개 명 가지 마리 권 원 번 个 只 条 种 名 元 米 次 岁 である です だ
         であります となる になる が答えです が答え 이 가 답이다 답입니다 就是答案 即为所求 为所求 是答案 即答案
         为答案 为正确答案 ครับ ค่ะ"""
+    )
+)
+
+
+# What a sentence that only denies its answer is made of
+_OF_DENIALS = (
+    _SAYS_SO
+    | _GETS
+    | SO
+    | _ADVERSE
+    | _set(
+        """actually well wait sorry oops hmm rather eso esto isso isto questo quello ciò c'est ça cela dies este этот
+        هذا هذه यह वह bu şu điều này ini itu dit dat det está check given above true valid هو"""
     )
 )
 
