@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 
 from agentscope_tuner.verify.labels import is_denied, is_prose, same_text, statement_at
+from agentscope_tuner.verify.words import is_neutral
 
 # `the answer` in the languages of the models' solutions: behind a box it announces another answer
 ANSWER_WORDS = (
@@ -20,8 +21,8 @@ ANSWER_WORDS = (
 )
 _NUMBER = r"[-−]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:[.,]\d+)?(?:/\d+)?"
 _ANNOUNCED = re.compile(
-    rf"(?:(?<![a-z])(?:{ANSWER_WORDS})s?(?![a-z])[^。\n\d]{{0,40}}?|(?:\A|\n)####[ ](?=[^\n]{{1,20}}\Z))"
-    rf"({_NUMBER})(?![\d/])(?!\s*(?:[-+/^=]|\*(?!\*)))",
+    rf"(?:(?<![a-z])(?:{ANSWER_WORDS})s?(?![a-z])(?:(?!\([a-h]\)|\bpart\b)[^。\n\d]){{0,40}}?|(?:\A|\n)####[ ](?=[^\n]{{1,20}}\Z))"
+    rf"({_NUMBER})(?![\d/])(?!\s*(?:[-+/^=\\]|\*(?!\*)))",
     re.IGNORECASE,
 )
 _STATED_NUMBER = re.compile(
@@ -57,7 +58,7 @@ _MARKED = re.compile(
 )
 # How a text goes on from an answer to the same one or another
 _GOES_ON = re.compile(
-    r"[\s$*_.,;)\]\\}]*?(?:\b(?:or|oder|ou|o|или|veya|hoặc|i\.e\.|that is,?|namely)(?=[\s,$\\])|=|或者?|または|또는|أو|\\lor(?![a-z])|∨)[\s,]*",
+    r"[\s$*_.,;。)\]\\}]*?(?:\b(?:or|oder|ou|o|или|veya|hoặc|i\.e\.|that is,?|namely)(?=[\s,$\\])|(?<=[\n$])=|(?<=\$ )=|或者?|または|또는|أو|\\lor(?![a-z])|∨)[\s,]*",
     re.IGNORECASE,
 )
 _CORRECTS = re.compile(
@@ -69,10 +70,11 @@ _COPULA = re.compile(r"(?:です|である|だ|입니다|이다|이에요|है
 _LEADING_FORMULA = re.compile(
     rf"\$\$?[^$]{{1,200}}\$|\\\(.{{1,200}}?\\\)|\\text\s*\{{[^{{}}]*\}}|{_NUMBER}(?![\w.]|\s*[-+/^=×·\\])"
 )
+_LETTER = re.compile(r"\(?([A-H])[).:]\s*\S")
 _CAPITALS = re.compile(r"(?<![^\W_])[A-Z]{2,6}(?![^\W_])|\\(?:mathrm|operatorname|mathbf|ce)\s*\{[^{}]*\}|[①-⑳]")
 
 
-def statements(rest: str) -> Iterator[tuple[tuple[str, ...], int, int]]:
+def statements(rest: str, content: str) -> Iterator[tuple[tuple[str, ...], int, int]]:
     """Each value that the text behind an answer states as an answer, in its possible spellings, with its place."""
     leads = [*_LABEL.finditer(rest), *_CORRECTS.finditer(rest)]
     if (goes_on := _GOES_ON.match(rest)) is not None:
@@ -80,11 +82,19 @@ def statements(rest: str) -> Iterator[tuple[tuple[str, ...], int, int]]:
     for lead in leads[:_MOST_STATED]:
         said, end = statement_at(rest, lead.end())
         spellings = _spellings(said, worded=lead.re is _LABEL and lead["marked"] is not None)
+        if not spellings and lead.re is _LABEL and not is_denied(said) and _has(said, content):
+            spellings = (content,)
         if spellings and not (lead is goes_on and len(spellings) > 1):
             yield spellings, lead.start(), end
     for mark in list(_MARKED.finditer(rest))[:_MOST_STATED]:
-        if spellings := _spellings(mark["tagged"] or mark["hashed"], worded=True):
+        ends = mark["tagged"] is not None or not rest[mark.end() :].strip()
+        if spellings := _spellings(mark["tagged"] or mark["hashed"], worded=ends):
             yield spellings, mark.start(), mark.end()
+
+
+def _has(said: str, content: str) -> bool:
+    """Whether a statement holds the answer's text."""
+    return re.search(rf"(?<![\w.]){re.escape(content.strip())}(?!\w|\.\d)", said) is not None
 
 
 def _spellings(said: str, *, worded: bool) -> tuple[str, ...]:
@@ -101,13 +111,21 @@ def _spellings(said: str, *, worded: bool) -> tuple[str, ...]:
     if not said:
         return ()
     if not is_prose(_CAPITALS.sub(" ", said)):
-        return (said,)
+        letter = _LETTER.match(said)
+        return (said,) if letter is None else (said, letter[1])
     leading = _LEADING_FORMULA.match(said)
     if leading is not None:
         return said, leading[0]
-    return (said,) if worded and len(said.split()) <= 2 else ()
+    words = said.lower().split()
+    return (said,) if worded and len(words) <= 2 and not all(map(is_neutral, words)) else ()
 
 
+# What is said of another quantity: `the other root is 3`, `(b) 7`
+_OF_ANOTHER = re.compile(
+    r"\b(?:the|die|der|das|la|le|el|il|o|a) (?:other|second|andere|zweite|otra?|autre|altr[ao]|outr[ao])\b|l['’]autre\b"
+    r"|\bдруг\w+|另一|他の|다른|\bpart \(?(?:[b-h]\)?)? ?[:：]|\A\W*\([b-h]\)",
+    re.IGNORECASE,
+)
 _READ_BEHIND = 2_000
 
 
@@ -130,7 +148,7 @@ def stated_again(text: str, start: int, rest: str, content: str) -> tuple[tuple[
         content: the text in the box.
     """
     rest = rest[:_READ_BEHIND]
-    stated = list(statements(rest))
+    stated = list(statements(rest, content))
     said = same_text(content)
     found = [one for one, _, _ in stated if said not in map(same_text, one)]
     for _, begins, ends in stated:
@@ -157,6 +175,6 @@ def _news(before: str, rest: str, content: str) -> str:
         for found in reversed(list(_STATED_NUMBER.finditer(sentence))):
             if same_text(found[0]) == said:
                 return ""
-            if found[0] not in before and not is_denied(sentence) and found[0] not in content:
+            if not (found[0] in before or is_denied(sentence) or found[0] in content or _OF_ANOTHER.search(sentence)):
                 return found[0]
     return ""

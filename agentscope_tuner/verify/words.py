@@ -427,11 +427,29 @@ CLOSING = re.compile(r"(?:[\s$*_`)\]}”\"]|\\[)\],;:! ])*")
 CONFIRMED = re.compile(r"[?？\s$*)]*(?:yes|yep|correct|right|indeed|是的|对|没错|正确)", re.IGNORECASE)
 _NOTHING = re.compile(r"\b(?:no|none|nothing|nobody)\b|没有|无", re.IGNORECASE)
 _MOST_SENTENCES = 6
-_TAKES_BACK = re.compile(
-    r"\b(?:(?:ignore|retract|withdraw|scratch|strike|disregard) (?:that|this|it)|just kidding|never ?mind"
-    r"|take (?:that|it|this) back|on second thoughts?|(?:that|this|it) fails"
-    r"|(?:not?|isn['’]t|non|nicht|pas|no es|não|не) (?:the |my |die |la |a )?(?:final |right )?(?:answer|antwort"
-    r"|réponse|respuesta|resposta|risposta|ответ))\b"
+# A sentence about something else than the answer: a formula, an option's letter, a number
+_NAMES_ITS_OWN = re.compile(r"[$\\=\d]|(?<![^\W_])(?!I\b)[A-Z](?![\w'’])|其[他余它]|ほか|他の|나머지")
+_WITHDRAWS = re.compile(
+    r"\b(?:fail(?:s|ed)?|t(?:ake|ook)\b.{1,12}\bback|scratch|withdraw\w*|retract\w*|disregard|ignore|kidding)\b",
+    re.IGNORECASE,
+)
+_DENIES_UNSPACED = re.compile("ではない|じゃない|ではありません|不是|并非|不对|不成立|아니다|아닙니다")
+_LONGEST_DENIAL = 10
+# Who says that there are no others confirms the answer
+_MORE = _set("other others else more further better than doubt only less")
+# What a sentence that only denies its answer is made of
+_OF_DENIALS = (
+    _COPULAS
+    | _DEFINITE
+    | SO
+    | _ADVERSE
+    | _set(
+        """i we it this that these those there a an am be been do does did have has can could be given valid actually
+        well wait sorry oops hmm just rather answer answers result value solution number check above it's that's c'est
+        antwort ergebnis réponse résultat respuesta resultado resposta risposta ответ cevap jawaban svaret antwoord
+        odpowiedź đáp án eso esto isso isto questo quello ciò ça cela dies das este этот هذا هذه यह वह bu şu điều này
+        ini itu dit dat det está e y и là to"""
+    )
 )
 # A choice is right because the others are wrong
 _REASONED = re.compile(r"\b(?:because|since|as|denn|weil|car|puisque|porque|perché)\b", re.IGNORECASE)
@@ -478,22 +496,38 @@ def strange_behind(text: str, behind: str, asked: Asked, is_value: bool) -> str:
 def _taken_back_later(rest: str, asked: Asked) -> str:
     """What a later sentence says that takes the answer back."""
     for sentence in [one for one in SENTENCE_END.split(rest) if one.strip()][:_MOST_SENTENCES]:
-        words: list[str] = [word.lower() for word in WORDS.findall(FORMULA.sub(" ", sentence))]
-        if len(words) > _MOST_REMARKED or not words:
-            continue
+        words = WORDS.findall(FORMULA.sub(" ", sentence).lower())
+        if words[:1] == ["i"] and len(words) <= _MOST_REMARKED and any(map(denies, words)):
+            # whoever says that they have no answer
+            return " ".join(words)
         at_once = CALLS_WRONG.match(sentence.lstrip())
         if at_once is not None and at_once[0].lower() not in asked.text:
             return at_once[0]
-        if (words[0] == "i" and any(map(denies, words))) or (len(words) < _MOST_WORDS and denies(words[-1])):
-            # whoever says that they have no answer, and `Actually, no`
-            return " ".join(words)
-        if any(map(str.isdigit, sentence)):
-            continue
-        if wrong := _called_wrong(sentence, words, asked):
-            return wrong
-        if (idiom := _TAKES_BACK.search(sentence.lower())) is not None:
-            return idiom[0]
+        if found := _called_wrong(sentence, words, asked) or _denied_whole(sentence, asked.text):
+            return found
     return ""
+
+
+def _denied_whole(sentence: str, context: str) -> str:
+    """What denies in a sentence that says nothing but that an answer is none or wrong: `This is not the answer.`
+
+    Args:
+        context: the question; what is called wrong there may be the answer.
+    """
+    words = WORDS.findall(sentence.lower())
+    if _NAMES_ITS_OWN.search(sentence) is not None or not 0 < len(words) <= _MOST_REMARKED:
+        return ""
+    found = CALLS_WRONG.search(sentence) or _WITHDRAWS.search(sentence)
+    if found is not None and (found[0].lower() in context or _NOTHING.search(sentence, 0, found.start()) is not None):
+        return ""
+    wrong = found[0] if found is not None else ""
+    if IS_UNSPACED.search(sentence) is not None or IS_HANGUL.search(sentence) is not None:
+        # what is said of the answer is short where words are not parted
+        denied = wrong or next(iter(_DENIES_UNSPACED.findall(sentence)), "")
+        return denied if denied and len("".join(words)) <= _LONGEST_DENIAL else ""
+    wrong = wrong or next(filter(denies, words), "")
+    ours = all(one in _OF_DENIALS or denies(one) or CALLS_WRONG.search(one) or _WITHDRAWS.search(one) for one in words)
+    return wrong if ours and _MORE.isdisjoint(words) else ""
 
 
 def _called_wrong(sentence: str, words: Sequence[str], asked: Asked) -> str:

@@ -124,7 +124,7 @@ _ALONE_BEFORE = re.compile(
 )
 _ALONE_BEHIND = re.compile(
     r"\s*[.,;:。，]?\s*(?:(?:\$\$?|\\[)\]])(?:[^\d^_!]|$)"
-    r"|[.,;:!。，*_`]*(?:\s+[a-zA-Z(*\n]|<|\s*$|[^\x00-\x7f]))"
+    r"|[.,;:!。，*_`]*(?:\s+[a-zA-Z(*\n]|<|\s*$|[^\x00-\x7f]|\s*\n\s*[^\W\d_π]))"
 )
 _NEAR_BOX, _NEAR_WORDS = 40, 80
 # A command that only sets the box's type

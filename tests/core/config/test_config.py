@@ -176,5 +176,5 @@ def test_a_file_nested_beyond_the_parsers_depth_is_a_config_error(tmp_path: Path
     """It was a RecursionError of the YAML reader."""
     path = tmp_path / "deep.yaml"
     path.write_text("a: " + "[" * 2_000 + "]" * 2_000)
-    with pytest.raises(ConfigError, match="nested too deeply"):
+    with pytest.raises(ConfigError, match="nest"):
         resolve(path)
