@@ -530,6 +530,11 @@ def _denied_whole(sentence: str, context: str) -> str:
     return wrong if ours and _MORE.isdisjoint(words) else ""
 
 
+def is_neutral(word: str) -> bool:
+    """Whether a word is no answer by itself, as in `see above`."""
+    return (word in _OF_DENIALS or word in ("see", "above", "below", "here")) and not denies(word)
+
+
 def _called_wrong(sentence: str, words: Sequence[str], asked: Asked) -> str:
     """The words of a short sentence that call an answer wrong, and not `nothing is wrong here`."""
     is_read = len(words) <= _MOST_WORDS + 1 and not any(map(str.isdigit, sentence))

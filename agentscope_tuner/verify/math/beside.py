@@ -79,7 +79,7 @@ def without_said_again(found: PlacedAnswer) -> PlacedAnswer:
     mine = _QUANTITY.fullmatch(with_unit(found.text or "", found.before, again["front"]))
     if mine is None or _sizes(mine["number"], mine["unit"]).isdisjoint(_sizes(again["number"], unit)):
         return found
-    kept = found.again if found.again not in again["number"] else ""
+    kept = tuple(one for one in found.again if not any(spelling in again["number"] for spelling in one))
     return found._replace(behind=again["front"] + behind[again.end() :], again=kept)
 
 
