@@ -357,6 +357,11 @@ def _unless_it_states(reason: re.Match[str]) -> str:
     return reason[0] if labels or _STATES.search(reason[0]) is not None else " "
 
 
+def announces(text: str) -> bool:
+    """Whether a text announces a number as an answer."""
+    return _ANNOUNCED.search(text) is not None
+
+
 def stated_again(text: str, start: int, rest: str, content: str) -> str:
     """Another value that the text behind a box states; empty where there is none.
 

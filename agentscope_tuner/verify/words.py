@@ -38,6 +38,8 @@ _ANSWERS = _set(
     ответ итоговый результат значение сумма число верный правильный ровно окончательный всего итого cevap cevabı cevaptır
     sonuç sonucu toplam toplamı değeri doğru đáp án số kết quả giá trị tổng cộng jawaban jawabannya hasilnya nilai
     odpowiedź wynik wartość antwoord uitkomst totaal svaret svar summan värdet الجواب الإجابة النتيجة قيمة الصحيح
+    soluzione soluzioni solución soluciones solução soluções lösungen решение решения корень корни nghiệm çözümü oplossing
+    lösning rozwiązanie penyelesaian unique única único unica unico einzige einziger единственный единственное duy nhất
     النهائية النهائي उत्तर मान सही अंतिम कुल 정답은 답은 정답 답 총 값은 최종 odpověď výsledek hodnota počet відповідь
     значення кількість απάντηση σύνολο پاسخ جواب răspunsul valoarea válasz összege értéke vastaus arvo summa
     отговорът broj odgovor vrijednost התשובה הוא উত্তর jibu sagot"""
@@ -50,7 +52,7 @@ _JOINING = _set(
     already again ones other others okay ok das der die den dem des ein eine eines einen im zu ist sind war es wir
     man nun la le les l un une au du en ce cette est sont vaut il elle y nous on obtient obtenons trouve égal égale à
     el los las es son se hay tiene tenemos obtiene obtenemos igual al o os as um uma é são há tem temos ao na no lo
-    gli una è si ha abbiamo otteniamo uguale vale и на у в е есть это равен равна равно равны составляет имеет
+    gli una è sono si ha abbiamo otteniamo uguale vale и на у в е есть это равен равна равно равны составляет имеет
     получаем получим таким образом olur olarak bulunur eder göre buna bu là bằng có tất cả cuối cùng adalah yaitu
     dengan demikian jest to wynosi równa się is er zijn bedraagt gelijk aan het är blir lika med det هو هي يساوي
     تساوي فإن है हैं होगा होगी होता होते आता 이다 입니다 이에요 된다 모두 결국 je jsou činí má máme rovná є дорівнює
@@ -65,11 +67,17 @@ _GETS = _set(
     necesita necesarios necesarias necessários necessárias servono occorrono нужно понадобится потребуется требуется
     potrzeba nodig gerekir cần 필요한"""
 )
+# The verbs by which a step gets its result: what stands before them is a step
+_RESULTS = _set(
+    """get gives give obtain yields yield find have arrive ottiene otteniamo obtiene obtenemos obtemos obtém obtient
+    obtenons trouve trouvons erhalten erhält ergibt bekommen получаем получим находим bulunur buluruz ederiz được
+    otrzymujemy mamy krijgen får diperoleh"""
+)
 # Words that say that an answer follows
 SO = _set(
     """so therefore thus hence consequently whence daher damit somit also folglich donc ainsi d'où finalement luego
     entonces por tanto así assim portanto logo quindi dunque perciò следовательно следователно поэтому значит итак
-    sonuçta nedenle vậy do đó kết luận jadi maka zatem więc ostatecznie dus daarom derfor alltså därför إذن لذلك अतः इसलिए 따라서 그러므로
+    sonuçta nedenle vậy do đó kết luận jadi maka pertanto dolayısıyla böylece consiguiente modo segue conséquent stąd hieruit zatem więc ostatecznie dus daarom derfor alltså därför إذن لذلك अतः इसलिए 따라서 그러므로
     즉 тому отже tedy proto takže άρα επομένως بنابراین پس prin urmare deci tehát így siis joten altså dakle stoga
     לכן সুতরাং kwa hiyo samakatuwid"""
 )
@@ -77,10 +85,10 @@ SO = _set(
 OPENS = _set(
     """because since as which where so when if thus therefore hence and giving making after before by with in on at
     for from of to or per ie eg using due given while during among between within across throughout until who whose
-    into than including over oder weil da denn wobei und für von mit nach durch ou car puisque donc où pour comme
+    into than including over oder weil da denn wobei und für von mit bei nach durch ou car puisque donc où pour comme
     dont de et par avec après porque pues ya donde para con y o perché poiché dove pois com onde per e так где для по
     после çünkü için vì nên để karena untuk bo gdyż want omdat namely nämlich savoir saber incluindo como wie как
-    分别是 分别为 即"""
+    qui che 分别是 分别为 即"""
 )
 REASONS = _set(
     """como puesto because due since weil da denn car puisque porque pues perché poiché pois потому çünkü vì karena
@@ -110,7 +118,7 @@ def denies(word: str) -> bool:
 # Words that turn against what was said before
 _ADVERSE = _set(
     """however but yet though unfortunately allerdings jedoch aber leider cependant toutefois mais embargo pero porém
-    mas contudo però tuttavia ma однако но увы jednak ale niestety maar echter ancak fakat"""
+    mas contudo però tuttavia ma однако но увы jednak ale niestety maar echter ancak fakat 그러나 하지만"""
 )
 NUMBERS = _set("one two three four five six seven eight nine ten eleven twelve both")
 _NUMBER_WORDS = {word: at for at, word in enumerate("zero one two three four five six seven eight nine ten".split())}
@@ -128,9 +136,9 @@ SHIFTS = _set(
 # Prepositions right before a value that say nothing: the word before them must be understood
 _HANGS = _set("of to by at de von di del da do van i từ in on for as per a")
 VERBS = _set(
-    """is are was were equals equal costs cost gives gets makes became becomes comes reads ist sind war waren hat
+    """is are was were equals equal costs cost является gives gets makes became becomes comes reads ist sind war waren hat
     haben beträgt ergibt kostet est sont était a ont vaut possède coûte es son era tiene tienen hay cuesta vale é são
-    tem há custa è ha hanno costa staan zijn có стоит стоят стоил стоила равен равна равно равны составляет имеет bằng là adalah jest ma wynosi är har heeft
+    tem há custa è ha hanno costa misura mesure mide mede misst staan zijn có стоит стоят стоил стоила равен равна равно равны составляет имеет bằng là adalah jest ma wynosi är har heeft
     है हैं olur has have had"""
 )
 
@@ -159,7 +167,7 @@ _UNSURE_UNSPACED = re.compile("(?:[约約能乎许概似估近]|そらく|およ
 _CHANGES_UNSPACED = re.compile(f"{_TURNS_UNSPACED.pattern}|[倍半多万亿千百弃]")
 # What such a run is made of beside the question's signs, and how one ends, or a Korean word
 _UNSPACED = re.compile(
-    r"因此|所以|从而|于是|那么|最终|最后|正确|答案|结果|应该|应当|得到|可得|可知|解得|我们|一共|总共|共有|现在|需要|等于|就是|也就是|此时"
+    r"因此|所以|从而|于是|那么|最终|最后|正确|答案|结果|应该|应当|得到|可得|可知|解得|我们|一共|总共|共有|现在|需要|等于|就是|也就是|此时|经?检验|符合题意|成立|满足|希望|帮助|对[你您]"
     r"|したがって|よって|ゆえに|求める|正しい|答え|正解|合計|全部で|結果|である|です|なります|なる"
     r"|ดังนั้น|คำตอบ|เท่ากับ|คือ|จึง|ได้|มี|ทั้งหมด|ผลลัพธ์|รวม|เป็น|[应即故则得解共有是为的值了个数和差积商还就答はがのをにでと個]"
 )
@@ -191,7 +199,10 @@ _DOUBTS = re.compile(
 IS_VALUE = re.compile(r"\d|\\(?:pi|infty|frac|sqrt)")
 _FORMS = re.compile(r"[^\W_]+")
 _CAPITAL = re.compile(r"(?<![.?!:]\s)(?<=\s)[A-Z][a-z]+")
-_SHORT, _STORY = 4, 60
+_SHORT, _LONG, _STORY = 4, 5, 60
+
+
+_ELIDED = re.compile(r"^(?:[ldscjnm]|qu|un|(?:d|n|s|qu)ell|all|dall|sull)['’](?=\w)")
 
 
 class Asked(NamedTuple):
@@ -237,14 +248,14 @@ class Asked(NamedTuple):
             return True
         if IS_UNSPACED.search(word) is not None:
             return all(sign in self.text for sign in _UNSPACED.sub("", word))
-        word = word.removesuffix("'s").removesuffix("’s")
+        word = _ELIDED.sub("", word).removesuffix("'s").removesuffix("’s")
         # inflected words share their beginnings; short ones must be there as they stand
         stem = f" {word[: max(len(word) - 3, 4)]}" if len(word) >= _SHORT else f" {word} "
         return stem in _spaced(self.text)
 
     def understands(self, word: str) -> bool:
         """Whether a word is understood before an answer: it is listed, or said by the question."""
-        return word in UNDERSTOOD or self.says(word)
+        return word in UNDERSTOOD or self.says(word) or _is_form(word) or _ELIDED.sub("", word) in UNDERSTOOD
 
 
 @lru_cache(maxsize=256)
@@ -257,9 +268,17 @@ def _names(question: str) -> frozenset[str]:
     return frozenset(name.lower() for name in _CAPITAL.findall(question))
 
 
+@lru_cache(maxsize=1024)
+def _is_form(word: str) -> bool:
+    """Whether a word is another form of one for an answer: `решением`."""
+    if len(word) <= _LONG:
+        return False
+    return any(len(one) > _LONG and abs(len(one) - len(word)) < _SHORT and one[:-2] == word[: len(one) - 2] for one in _ANSWERS)
+
+
 # What may come to a sum
 _RISES = _set("add adds sum sums come comes out end ends make makes work works turns found round rounds")
-UNDERSTOOD = _ANSWERS | _JOINING | _GETS | _RISES | SO | OPENS
+UNDERSTOOD = _RESULTS | _ANSWERS | _JOINING | _GETS | _RISES | SO | OPENS
 
 # --- before an answer
 
@@ -476,8 +495,9 @@ def _fits(words: list[str], at: int, asked: Asked) -> bool:
     """Whether a word is understood where it stands."""
     word = words[at]
     if word in SUPPOSES:
-        # `se` supposes in Portuguese and Italian, and is a pronoun in Spanish
-        return word == "se" and "¿" in asked.text
+        # `se` supposes in Portuguese and Italian, `als` in Dutch
+        is_pronoun = word == "se" and ("¿" in asked.text or words[at + 1 : at + 2] == ["obtiene"])
+        return is_pronoun or (word == "als" and words[at + 1 : at + 2] in (["lösung"], ["ergebnis"], ["antwort"]))
     if word in DENIES and (at or word not in _JOINS):
         # `the students not in the band`: of what the question speaks of, and before the verb
         return asked.has(word) and at > 0 and at + 2 < len(words) and asked.says(words[at + 1])
@@ -552,7 +572,7 @@ def _is_subject(words: list[str], strange: list[int], asked: Asked, is_value: bo
         return True
     if any(CALLS_WRONG.search(word) or _FLAWED.search(word) or _DOUBTS.search(word) for word in unknown):
         return False
-    verbs = [at for at, word in enumerate(words) if word in VERBS]
+    verbs = [at for at, word in enumerate(words) if word in VERBS or word in _RESULTS - _GETS]
     before_verb = bool(verbs) and (strange[-1] < verbs[-1] or words[0] in _STEPS or (verbs[0] == 1 and words[0] in SO))
     if not is_value or chained or _is_step(words[0]):
         return True
@@ -605,10 +625,11 @@ def _strange_front(front: str, clause: str, asked: Asked) -> str:
     if IS_UNSPACED.search("".join(words)) is not None or (not asked.text and not supposed):
         return ""
     follows = _FOLLOWS.match(clause) is not None or not _JOINS.isdisjoint(_words(clause)[:1])
+    gets = not supposed and not _RESULTS.isdisjoint(_words(clause))
     if words[0] in REASONS or words[-1].endswith("므로") or (follows and not supposed):
         return ""
     for at, word in enumerate(words):
-        if word in _STEPS or word.endswith("ing"):
+        if gets or word in _STEPS or word.endswith("ing"):
             # what a step works with need not be understood
             rest = (word for word in words[at:] if word in SUPPOSES or word in DENIES or _FLAWED.search(word))
             return next(rest, "")
@@ -693,8 +714,8 @@ def _taken_back_later(rest: str, asked: Asked) -> str:
             # whoever says that they have no answer
             return " ".join(words)
         has_digit = any(map(str.isdigit, sentence))
-        if not asked.text or not _ADVERSE.isdisjoint(words[:3]):
-            adverse = next((word for word in words[:3] if word in _ADVERSE), "")
+        if not asked.text or not _ADVERSE.isdisjoint(words[:_MOST_WORDS + 1]):
+            adverse = next((word for word in words[: _MOST_WORDS + 1] if word in _ADVERSE), "")
             if adverse and len(words) > _MOST_WORDS and not has_digit:
                 return adverse
         at_once = CALLS_WRONG.match(sentence.lstrip())
@@ -773,7 +794,8 @@ _SAYS_SO = (
     _ANSWERS
     | _JOINING
     | _set(
-        """respectively attained done works fits hope help helps thank thanks yes check checks checked verified
+        """respectively attained done works fits hope help helps thank thanks yes check checks checked verified espero ter ajudado ayude ajude hoffe hilft helfen j'espère aide aidé надеюсь помогло umarım
+        elde ederiz buluruz を得る が得られる と求まる を 을 를 얻는다 얻습니다 구한다 도움이 되었기를 바랍니다
         confirmed q e d war zeigen zu км ч м кг руб см unique 個 個です 通り 通りである 通りです 本 人 枚 つ 匹 円 度
         됩니다 vor auf heraus übrig statt 点 個になります 個である 組 種類 개 명 가지 마리 권 원 번 个 只 条 种 名 元 米 次 岁 である です だ
         であります となる になる が答えです が答え 이 가 답이다 답입니다 就是答案 即为所求 为所求 是答案 即答案
