@@ -92,6 +92,11 @@ def statements(rest: str, content: str) -> Iterator[tuple[tuple[str, ...], int, 
             yield spellings, mark.start(), mark.end()
 
 
+def announces(text: str) -> bool:
+    """Whether a text announces a number as an answer."""
+    return _ANNOUNCED.search(text) is not None
+
+
 def _has(said: str, content: str) -> bool:
     """Whether a statement holds the answer's text."""
     return re.search(rf"(?<![\w.]){re.escape(content.strip())}(?!\w|\.\d)", said) is not None

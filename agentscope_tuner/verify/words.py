@@ -383,7 +383,7 @@ def _turns(word: str) -> bool:
 def _is_spent(behind: Sequence[str]) -> bool:
     """Whether a denial is about something before the verb of the clause: `the students not in the band are`."""
     verb = next((at for at, word in enumerate(behind) if word in VERBS), 0)
-    return verb > 0 and not any(map(_SOUGHT.search, behind[:verb]))
+    return verb > 1 and not any(map(_SOUGHT.search, behind[:verb]))
 
 
 def shifts(clause: str) -> str:
@@ -485,6 +485,10 @@ def strange_behind(text: str, behind: str, asked: Asked, is_value: bool) -> str:
     if text in words:
         # said again, it is confirmed
         return ""
+    if not is_value and not _turns(text.lower()) and not any(map(denies, WORDS.findall(text.lower()))):
+        for sentence in [one for one in SENTENCE_END.split(rest) if one.strip()][:_MOST_SENTENCES]:
+            if denied := _denied_whole(sentence, asked.text):
+                return denied
     if not is_value:
         # what is wrong may be the answer
         first = _REASONED.split(first)[0]
@@ -526,6 +530,8 @@ def _denied_whole(sentence: str, context: str) -> str:
         denied = wrong or next(iter(_DENIES_UNSPACED.findall(sentence)), "")
         return denied if denied and len("".join(words)) <= _LONGEST_DENIAL else ""
     wrong = wrong or next(filter(denies, words), "")
+    if found is not None and found.re is _WITHDRAWS and len(words) <= _MOST_WORDS:
+        return wrong
     ours = all(one in _OF_DENIALS or denies(one) or CALLS_WRONG.search(one) or _WITHDRAWS.search(one) for one in words)
     return wrong if ours and _MORE.isdisjoint(words) else ""
 
@@ -577,7 +583,7 @@ def _adverse(words: Sequence[str], asked: Asked) -> str:
         if IS_UNSPACED.search(word) is not None:
             if _CHANGES_UNSPACED.search(word) is not None:
                 return word
-        elif CALLS_WRONG.search(word) or (_DOUBTS.search(word) and not word.startswith("fail")):
+        if CALLS_WRONG.search(word) or word == "guess" or (_DOUBTS.search(word) and not word.startswith("fail")):
             return word
     return ""
 

@@ -82,6 +82,7 @@ from agentscope_tuner.verify.math.scan import (
 from agentscope_tuner.verify.math.units import (
     COUNTERS,
     EXPONENTS,
+    TEMPERATURES,
     is_physical,
     known,
     operates,
@@ -201,7 +202,11 @@ def _asked(question: Question) -> Asked:
     return Asked(
         question.text.lower(),
         lambda word: allowed(word, question.words, question.text),
-        lambda word: known(singular(word := word.rstrip("²³"))) or unit_named(word) is not None,
+        lambda word: (
+            known(singular(word := word.strip("²³°")))
+            or unit_named(word) is not None
+            or word in (*TEMPERATURES, "sq", "cu")
+        ),
         operates,
     )
 

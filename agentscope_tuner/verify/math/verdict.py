@@ -14,6 +14,7 @@ from functools import partial
 from itertools import accumulate
 from typing import Any, Literal, NamedTuple, Protocol
 
+from agentscope_tuner.verify.again import announces
 from agentscope_tuner.verify.asked_clause import JOINING_NAMES, says_another
 from agentscope_tuner.verify.find import PlacedAnswer
 from agentscope_tuner.verify.labels import CONTRADICTION
@@ -59,7 +60,7 @@ from agentscope_tuner.verify.math.read import Pair, bare, read_reference, refere
 from agentscope_tuner.verify.math.scan import TooComplex, Unreadable, fold, on_own_stack, respelled
 from agentscope_tuner.verify.math.sets import is_work, same_sets
 from agentscope_tuner.verify.math.units import NUMBER_WORDS, is_physical, singular
-from agentscope_tuner.verify.words import DENIES
+from agentscope_tuner.verify.words import DENIES, SENTENCE_END
 
 _WRITING = re.compile(r"\\(?:text|textbf|mathrm|textrm|mbox)|[{}$]|\\[ ,;:!~]")
 _YES_NO = re.compile(
@@ -657,6 +658,13 @@ async def _awaited(asking: Asking, reply: Callable[[Any], Awaitable[Any]]) -> Ma
         return verdict
 
 
+def _is_given(again: str, behind: str, question: str) -> bool:
+    """Whether a number behind an answer, in its own sentence, is the question's: `12 weeks in 84 days`."""
+    sentence = SENTENCE_END.split(behind, maxsplit=1)[0]
+    number = re.compile(rf"(?<![\d.,]){re.escape(again)}(?![\d.,]*\d)")
+    return not announces(behind) and number.search(sentence) is not None and number.search(question) is not None
+
+
 def _of_place(found: PlacedAnswer, ground_truth: str, question: str | None) -> Asking:
     """The verdict on an answer as it was found: with what stands around it, and with the answers beside it.
 
@@ -665,6 +673,8 @@ def _of_place(found: PlacedAnswer, ground_truth: str, question: str | None) -> A
     """
     reference(ground_truth)
     found = without_said_again(found)
+    news = (said for said in found.again if not any(_is_given(one, found.behind, question or "") for one in said))
+    found = found._replace(again=tuple(news)) if found.again else found
     text, problem = said_by(found, question)
     if problem:
         return MathVerdict("different", "place", problem)
