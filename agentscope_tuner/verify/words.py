@@ -90,7 +90,7 @@ SUPPOSES = _set(
     لو अगर यदि क्या 만약 만일 acaba liệu هل"""
 )
 DENIES = _set(
-    """není nejsou nije δεν ei pole nu not no never non none nor neither cannot nothing nobody without nicht kein
+    """není nejsou nije δεν ei pole nu not no never non none nor neither cannot nothing nobody without nicht nein kein
     keine keinen nie niemals pas point jamais ne ningún ninguno nunca jamás não nem mai нет не ни никогда değil asla
     không chưa chẳng bukan tidak nie niet geen inte aldrig ikke לא ليس لا नहीं 아니라 아니 아닌 ไม่ except but
     besides"""
@@ -157,7 +157,7 @@ _ENDS_UNSPACED = re.compile(
 CALLS_WRONG = re.compile(
     r"\b(?:wrong|incorrect|mistakes?|mistaken|false|lie|falsch|faux|erreur|erro|incorrecto|equivocado|erróneo|errado|incorreto|sbagliato|errato"
     r"|(?:\w+n['’]t|not|cannot)\s(?:be\s)?(?:right|correct)|made an? (?:\w+ )?error"
-    r"|неверн\w+|неправильн\w+|ошибка|błędne|yanlış\w*|hatalı|salah|keliru|fout|onjuist)\b|\bsai\b|不正确|错|误|不对|间違|誤|오답|틀렸"
+    r"|неверн\w+|неправильн\w+|ошибка|błędne|yanlış\w*|hatalı|salah|keliru|fout|onjuist)\b|\bsai\b|不正确|错|误|不对|間違|誤|오답|틀렸"
     r"|틀린|잘못|خطأ|خاطئ|गलत|ผิด|λάθος",
     re.IGNORECASE,
 )
@@ -564,11 +564,12 @@ _COPULA = re.compile("(?:입니다|이다|이에요|예요)$")
 _COUNTED_UNSPACED = re.compile(r"[个只条本支名人张件辆头台元米次岁棵朵块间位份杯瓶把家][^不没非半倍多万亿千百]{0,4}")
 
 
-def strange_behind(text: str, behind: str, asked: Asked, is_value: bool) -> str:
+def strange_behind(text: str, behind: str, asked: Asked, is_value: bool, before: str = "") -> str:
     """What is said behind an answer other than that it is the answer; empty where all is understood.
 
     Args:
         text: the answer.
+        before: the text before it.
     """
     if (set_behind := _SET_BEHIND.match(behind)) is not None:
         behind = f" {set_behind[1]} {behind[set_behind.end() :].lstrip(' $')}"
@@ -594,7 +595,8 @@ def strange_behind(text: str, behind: str, asked: Asked, is_value: bool) -> str:
     if not is_value and _is_denial(text):
         return ""
     later = [one for one in SENTENCE_END.split(rest) if one.strip()][:_MOST_SENTENCES]
-    if (denied := next(filter(None, (_denied_whole(one, asked) for one in (first, *later))), "")) != "":
+    context = f"{asked.text} {before[-_WINDOW:].lower()}"
+    if (denied := next(filter(None, (_denied_whole(one, context) for one in (first, *later))), "")) != "":
         return denied
     if not is_value:
         # what is wrong may be the answer
@@ -611,18 +613,24 @@ def _is_denial(text: str) -> bool:
     )
 
 
-def _denied_whole(sentence: str, asked: Asked) -> str:
-    """A sentence that says nothing but that the answer is none or wrong: `Actually, no.`, `This is not the answer.`"""
+def _denied_whole(sentence: str, context: str) -> str:
+    """A sentence that says nothing but that the answer is none or wrong: `Actually, no.`, `This is not the answer.`
+
+    Args:
+        context: the question and the text before the answer; what is called wrong there may be the answer.
+    """
     if any(map(str.isdigit, sentence)) or _NAMES_ITS_OWN.search(sentence) is not None:
         return ""
     words = WORDS.findall(sentence.lower())
     if not 0 < len(words) <= _MOST_REMARKED:
         return ""
     found = CALLS_WRONG.search(sentence) or _WITHDRAWS.search(sentence)
-    wrong = found[0].lower() if found is not None and found[0].lower() not in asked.text else ""
-    if IS_UNSPACED.search(sentence) is not None:
+    wrong = found[0].lower() if found is not None else ""
+    if found is not None and (wrong in context or _NOTHING.search(sentence, 0, found.start()) is not None):
+        return ""
+    if IS_UNSPACED.search(sentence) is not None or IS_HANGUL.search(sentence) is not None:
         # what is said of the answer is short where words are not parted
-        denied = wrong or next(iter(_DENIES_UNSPACED.findall(sentence)), "")
+        denied = "" if _NONE_UNSPACED.search(sentence) else wrong or next(iter(_DENIES_UNSPACED.findall(sentence)), "")
         return denied if denied and len("".join(words)) <= _LONGEST_DENIAL else ""
     wrong = wrong or next(filter(denies, words), "")
     ours = all(one in _OF_DENIALS or denies(one) or CALLS_WRONG.search(one) or _WITHDRAWS.search(one) for one in words)
@@ -630,12 +638,13 @@ def _denied_whole(sentence: str, asked: Asked) -> str:
 
 
 # A sentence about something else than the answer: a formula, an option's letter
-_NAMES_ITS_OWN = re.compile(r"[$\\=]|(?<![^\W_])(?!I\b)[A-Z](?![\w'’])|其[他余它]|ほか|他の|나머지")
+_NAMES_ITS_OWN = re.compile(r"[$\\=]|(?<![^\W_])(?!I\b)[A-Z](?![\w'’])|其[他余它]|ほか|[他別][のに]|나머지|다른")
 _WITHDRAWS = re.compile(r"\b(?:fail(?:s|ed)?|t(?:ake|ook)\b.{1,12}\bback|scratch|withdraw\w*|retract\w*|disregard)\b", re.IGNORECASE)
 _DENIES_UNSPACED = re.compile("ではない|じゃない|ではありません|不是|并非|不对|不成立|아니다|아닙니다")
+_NONE_UNSPACED = re.compile("没有|无|없|(?<!では)(?<!じゃ)ない")
 _LONGEST_DENIAL = 10
 # Who says that there are no others confirms the answer
-_MORE = _set("other others else more further better than doubt only less")
+_MORE = _set("other others else more further better than doubt only less nothing none nobody even odd left")
 
 
 def _taken_back_later(sentences: Sequence[str], asked: Asked) -> str:
@@ -682,7 +691,7 @@ def _strange(sentence: str, asked: Asked) -> str:
     sentence = sentence.replace("years old", "years")
     said = list(_WORDS_AND_NUMBERS.finditer(sentence))
     words = [found[0].lower() for found in said]
-    if len(words) == 1 and denies(words[0]):
+    if len(words) == 1 and (denies(words[0]) or words[0] == "guess"):
         return words[0]
     if wrong := _called_wrong(sentence, words, asked):
         return wrong
@@ -698,6 +707,8 @@ def _strange(sentence: str, asked: Asked) -> str:
         elif (word in OPENS or (_is_step(word) and sentence[: found.start()].rstrip()[-1:] == ",")) and not (
             word == "over" and rest and rest[0][0].isdigit()
         ):
+            if rest == ["more"]:
+                return rest[0]
             is_free = word in REASONS or not (asked.text or word == "which")
             return "" if is_free else _adverse(rest, asked)
         elif not _is_counted(word, place, asked):
@@ -738,7 +749,7 @@ _OF_DENIALS = (
     | _ADVERSE
     | _set(
         """actually well wait sorry oops hmm rather eso esto isso isto questo quello ciò c'est ça cela dies este этот
-        هذا هذه यह वह bu şu điều này ini itu dit dat det está check given above true valid هو"""
+        n'est đây phải quite him her هذا هذه यह वह bu şu điều này ini itu dit dat det está check given above true valid هو"""
     )
 )
 
@@ -812,4 +823,4 @@ def turned(text: str, before: str, behind: str, asked: Asked) -> str:
     if _EXCEPTING.search(before[-_LAST_WORDS:].strip(" $x=")) is not None and _NO_OTHER.search(behind[:_LAST_WORDS]):
         # all others are excluded: `except 7 there is none`
         return ""
-    return strange_before(text, before, asked, is_value) or strange_behind(text, behind, asked, is_value)
+    return strange_before(text, before, asked, is_value) or strange_behind(text, behind, asked, is_value, before)
