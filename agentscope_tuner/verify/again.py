@@ -127,7 +127,7 @@ def _spellings(said: str, *, worded: bool) -> tuple[str, ...]:
 
 # What is said of another quantity: `the other root is 3`, `(b) 7`
 _OF_ANOTHER = re.compile(
-    r"\b(?:the|die|der|das|la|le|el|il|o|a) (?:other|second|andere|zweite|otra?|autre|altr[ao]|outr[ao])\b|l['’]autre\b"
+    r"\b(?:the|die|der|das|la|le|el|il|o|a) (?:other|andere|otr[ao]|autre|altr[ao]|outr[ao])\b|l['’]autre\b"
     r"|\bдруг\w+|另一|他の|다른|\bpart \(?(?:[b-h]\)?)? ?[:：]|\A\W*\([b-h]\)",
     re.IGNORECASE,
 )

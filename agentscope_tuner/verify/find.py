@@ -311,7 +311,7 @@ def after_thinking(text: str, think: Sequence[Sequence[str]] = ()) -> str:
 
 # Text that is not shown, or not said: comments, code, definitions, footnotes
 _UNSAID = re.compile(
-    r"(?:(?<=\n)|\A)[^\S\n]*\[\^[^\]\n]{1,40}\]:[^\n]*|(?<=[.!?])[^\S\n]+%[^\S\n][^\n]*|"
+    r"(?:(?<=\n)|\A)[^\S\n]*\[(?:\^[^\]\n]{1,40}\]:|[^\]\n]{1,40}\]:[^\S\n]*[#<])[^\n]*|(?<=[.!?])[^\S\n]+%[^\S\n][^\n]*|"
     r"<!--.*?(?:-->|\Z)|\\verb\*?(?P<bar>[^\sa-zA-Z]).*?(?P=bar)|\\begin\s*\{(?P<env>comment|verbatim|lstlisting)\}.*?(?:\\end\s*\{(?P=env)\}|\Z)"
     r"|\\iffalse\b.*?(?:\\fi\b|\Z)|(?:(?<=\n)|\A)[^\S\n]*%[^\n]*|(?<!`)`[^`\n]+`(?!`)"
     r"|\\(?:(?:re)?newcommand\*?|providecommand|def|DeclareMathOperator)\b[^\n]*",
@@ -432,7 +432,7 @@ def _is_unsaid(text: str, start: int) -> bool:
             return True
         if "verb" in line or "command" in line or "\\def" in line or "iffalse" in line:
             return True
-    if line.lstrip()[:2] == "[^":
+    if line.lstrip()[:1] == "[" and _UNSAID.match(line.lstrip()) is not None:
         return True
     if "<" in text and "<!--" in text:
         return True

@@ -29,6 +29,7 @@ from agentscope_tuner.verify.math.node import (
     Collection,
     Negation,
     Node,
+    Product,
     Quantity,
     Quotient,
     Relation,
@@ -125,8 +126,9 @@ _ALONE_BEFORE = re.compile(
 )
 _ALONE_BEHIND = re.compile(
     r"\s*[.,;:。，]?\s*(?:(?:\$\$?|\\[)\]])(?:[^\d^_!]|$)"
-    r"|[.,;:!。，*_`]*(?:\s+[a-zA-Z(*\n]|<|\s*$|[^\x00-\x7f]|\s*\n\s*[^\W\d_π]))"
+    r"|[.,;:!。，*_`]*(?:\s+(?:[a-zA-Z(*\n](?!\s*\$))|<|\s*$|[^\x00-\x7f]|\s*\n\s*[^\W\d_π]))"
 )
+_OF_COEFFICIENTS = re.compile("coe[fi]|koeff|współcz|коэфф|系数|係数|계수|factor|slope", re.IGNORECASE)
 _NEAR_BOX, _NEAR_WORDS = 40, 80
 # A command that only sets the box's type
 _WRAPPED = re.compile(r"\\(?:text|math)[a-z]*\s*\{\s*$|\\(?:text)?color\s*\{[a-z]+\}\s*\{\s*$|\\ensuremath\s*\{\s*$")
@@ -155,7 +157,9 @@ def said_by(found: PlacedAnswer, question: str | None) -> tuple[str, str]:
     if _ALONE_BEFORE.search(before[-_NEAR_BOX:]) and _ALONE_BEHIND.match(behind):
         said, problem = text, ""
     else:
-        said, problem = _in_formula(text, *_formula(before, behind))
+        said, problem = _in_formula(
+            text, *_formula(before, behind), has_gaps=_OF_COEFFICIENTS.search(question or "") is not None
+        )
     if not problem:
         said = with_unit(said, before, behind)
     return said, problem or _equated(before, behind, question) or _beside(text, before, behind, question)
@@ -228,7 +232,12 @@ def _formula(before: str, behind: str) -> tuple[str, str]:
     return front, back[0] if back is not None else ""
 
 
-def _in_formula(text: str, front: str, back: str) -> tuple[str, str]:
+def _multiplies(member: Node) -> bool:
+    """Whether a box is the factor of an unknown: `\\boxed{5}x`, and no amount such as `\\boxed{5}m`."""
+    return isinstance(member, Product) and not symbols(member).isdisjoint("xyz") and _THE_BOX in member.args
+
+
+def _in_formula(text: str, front: str, back: str, *, has_gaps: bool = False) -> tuple[str, str]:
     if not front.strip(" $\\") and not back.strip(" .,;:$\\"):
         return text, ""
     try:
@@ -253,7 +262,7 @@ def _in_formula(text: str, front: str, back: str) -> tuple[str, str]:
         text = f"-{text}" if re.fullmatch(r"\d[\d.,/]*", text) else f"-\\left({text}\\right)"
     if core != _THE_BOX:
         if symbols(member) - {_THE_BOX.name} and not any(n == Symbol("i") for n in walk(member)):
-            return text, ""
+            return text, "" if has_gaps or not _multiplies(member) else "the box is a part of a formula"
         return text, "" if _fills_gap(member, text, left, right) else "the box is a part of a formula"
     if operator in _ORDERS or next_operator in _ORDERS:
         return f"{front}{text}{back}".strip(" $."), ""
