@@ -32,17 +32,18 @@ _ANSWERS = _set(
     desired needed actual corrected unique only just exactly exact altogether overall remaining left different
     distinct possible minimum maximum option choice letter over form conclusion score analysis best guess certain
     problem question step part method even odd product produkt produit producto produto prodotto произведение сума
-    antwort ergebnis endergebnis wert lösung summe anzahl gesamt insgesamt richtig korrekt exakt genau endgültige gesuchte
-    réponse résultat valeur somme nombre bonne correcte finale exactement respuesta resultado valor suma total
-    correcta exactamente resposta soma número exatamente risposta risultato valore somma totale tutto numero corretta esattamente
-    ответ итоговый результат значение сумма число верный правильный ровно окончательный всего итого cevap cevabı cevaptır
-    sonuç sonucu toplam toplamı değeri doğru đáp án số kết quả giá trị tổng cộng jawaban jawabannya hasilnya nilai
-    odpowiedź wynik wartość antwoord uitkomst totaal svaret svar summan värdet الجواب الإجابة النتيجة قيمة الصحيح
-    soluzione soluzioni solución soluciones solução soluções lösungen решение решения корень корни nghiệm çözümü oplossing
-    lösning rozwiązanie penyelesaian unique única único unica unico einzige einziger единственный единственное duy nhất
-    النهائية النهائي उत्तर मान सही अंतिम कुल 정답은 답은 정답 답 총 값은 최종 odpověď výsledek hodnota počet відповідь
-    значення кількість απάντηση σύνολο پاسخ جواب răspunsul valoarea válasz összege értéke vastaus arvo summa
-    отговорът broj odgovor vrijednost התשובה הוא উত্তর jibu sagot"""
+    antwort ergebnis endergebnis wert lösung summe anzahl gesamt insgesamt richtig korrekt exakt genau endgültige
+    gesuchte réponse résultat valeur somme nombre bonne correcte finale exactement respuesta resultado valor suma
+    correcta exactamente resposta soma número exatamente risposta risultato valore somma totale tutto numero corretta
+    esattamente ответ итоговый результат значение сумма число верный правильный ровно окончательный всего итого cevap
+    cevabı cevaptır sonuç sonucu toplam toplamı değeri doğru đáp án số kết quả giá trị tổng cộng jawaban jawabannya
+    hasilnya nilai odpowiedź wynik wartość antwoord uitkomst totaal svaret svar summan värdet الجواب الإجابة النتيجة
+    قيمة الصحيح soluzione soluzioni solución soluciones solução soluções lösungen решение решения корень корни nghiệm
+    çözümü oplossing lösning rozwiązanie penyelesaian única único unica unico einzige einziger единственный
+    единственное duy nhất النهائية النهائي उत्तर मान सही अंतिम कुल 정답은 답은 정답 답 총 값은 최종 odpověď
+    výsledek hodnota počet
+    відповідь значення кількість απάντηση σύνολο پاسخ جواب răspunsul valoarea válasz összege értéke vastaus arvo
+    summa отговорът broj odgovor vrijednost התשובה הוא উত্তর jibu sagot"""
 )
 # Articles, pronouns, auxiliaries, adverbs of order; the verbs by which a result is got
 _JOINING = _set(
@@ -77,9 +78,11 @@ _RESULTS = _set(
 SO = _set(
     """so therefore thus hence consequently whence daher damit somit also folglich donc ainsi d'où finalement luego
     entonces por tanto así assim portanto logo quindi dunque perciò следовательно следователно поэтому значит итак
-    sonuçta nedenle vậy do đó kết luận jadi maka pertanto dolayısıyla böylece consiguiente modo segue conséquent stąd hieruit zatem więc ostatecznie dus daarom derfor alltså därför إذن لذلك अतः इसलिए 따라서 그러므로
-    즉 тому отже tedy proto takže άρα επομένως بنابراین پس prin urmare deci tehát így siis joten altså dakle stoga
-    לכן সুতরাং kwa hiyo samakatuwid"""
+    sonuçta nedenle vậy do đó kết luận jadi maka pertanto dolayısıyla böylece consiguiente modo segue conséquent stąd
+    hieruit zatem więc ostatecznie dus daarom derfor alltså därför إذن لذلك अतः इसलिए 따라서 그러므로 즉 тому
+    отже tedy proto
+    takže άρα επομένως بنابراین پس prin urmare deci tehát így siis joten altså dakle stoga לכן সুতরাং kwa hiyo
+    samakatuwid"""
 )
 # Words that begin a part of a sentence which says why, where or when
 OPENS = _set(
@@ -121,7 +124,10 @@ _ADVERSE = _set(
     mas contudo però tuttavia ma однако но увы jednak ale niestety maar echter ancak fakat 그러나 하지만"""
 )
 NUMBERS = _set("one two three four five six seven eight nine ten eleven twelve both")
-_NUMBER_WORDS = {word: at for at, word in enumerate("zero one two three four five six seven eight nine ten".split())}
+_NUMBER_WORDS = {
+    word: at
+    for at, word in enumerate(["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"])
+}
 # Determiners before a number word: `the two points`, not `two more than`
 _DETERMINERS = _set(
     """the these those all both his her its our their my your of in for with among from at on between first last next
@@ -136,10 +142,10 @@ SHIFTS = _set(
 # Prepositions right before a value that say nothing: the word before them must be understood
 _HANGS = _set("of to by at de von di del da do van i từ in on for as per a")
 VERBS = _set(
-    """is are was were equals equal costs cost является gives gets makes became becomes comes reads ist sind war waren hat
-    haben beträgt ergibt kostet est sont était a ont vaut possède coûte es son era tiene tienen hay cuesta vale é são
-    tem há custa è ha hanno costa misura mesure mide mede misst staan zijn có стоит стоят стоил стоила равен равна равно равны составляет имеет bằng là adalah jest ma wynosi är har heeft
-    है हैं olur has have had"""
+    """is are was were equals equal costs cost является gives gets makes became becomes comes reads ist sind war waren
+    hat haben beträgt ergibt kostet est sont était a ont vaut possède coûte es son era tiene tienen hay cuesta vale é
+    são tem há custa è ha hanno costa misura mesure mide mede misst staan zijn có стоит стоят стоил стоила равен
+    равна равно равны составляет имеет bằng là adalah jest ma wynosi är har heeft है हैं olur has have had"""
 )
 
 # --- signs and sentences
@@ -163,7 +169,9 @@ _ELSEWHERE_UNSPACED = re.compile(
     "[之以]前|昨|曾经?|原[来本先]|起初|最初|不久|即将|将来|明[天年]|去年|上次|[万亿億](?![一能])|[千百](?![克米瓦分])|以上|以下|以内"
 )
 # How an adverb ends that stands before a value or its verb, and makes the value uncertain
-_UNSURE_UNSPACED = re.compile("(?:[约約能乎许概似估近]|そらく|およそ|たぶん|多分|ほぼ|약|거의|대략|아마)(?:[有是为]|等于)?\\Z")
+_UNSURE_UNSPACED = re.compile(
+    "(?:[约約能乎许概似估近]|そらく|およそ|たぶん|多分|ほぼ|약|거의|대략|아마)(?:[有是为]|等于)?\\Z"
+)
 _CHANGES_UNSPACED = re.compile(f"{_TURNS_UNSPACED.pattern}|[倍半多万亿千百弃]")
 # What such a run is made of beside the question's signs, and how one ends, or a Korean word
 _UNSPACED = re.compile(
@@ -273,7 +281,9 @@ def _is_form(word: str) -> bool:
     """Whether a word is another form of one for an answer: `решением`."""
     if len(word) <= _LONG:
         return False
-    return any(len(one) > _LONG and abs(len(one) - len(word)) < _SHORT and one[:-2] == word[: len(one) - 2] for one in _ANSWERS)
+    return any(
+        len(one) > _LONG and abs(len(one) - len(word)) < _SHORT and one[:-2] == word[: len(one) - 2] for one in _ANSWERS
+    )
 
 
 # What may come to a sum
@@ -485,7 +495,12 @@ def _strange_clause(clause: str, asked: Asked, is_value: bool) -> str:
         strange = [at for at in strange if words[at] not in DENIES]
     if not strange:
         return ""
-    is_label = clause.rstrip(" $*\\\n")[-1:] in ":：" and IS_UNSPACED.search(words[-1]) is None and not _is_step(words[0]) and not any(map(_is_verb, words))
+    is_label = (
+        clause.rstrip(" $*\\\n")[-1:] in ":："
+        and IS_UNSPACED.search(words[-1]) is None
+        and not _is_step(words[0])
+        and not any(map(_is_verb, words))
+    )
     if is_value and is_label and asked.text:
         return words[strange[0]]
     return "" if _is_subject(words, strange, asked, is_value, clause.rstrip()[-1:] == "=") else words[strange[0]]
@@ -516,7 +531,7 @@ def _fits(words: list[str], at: int, asked: Asked) -> bool:
 
 
 def _counts_others(words: Sequence[str], at: int, asked: Asked) -> bool:
-    """Whether a number of the question's things begins a clause, of which the question has no such number: two pencils."""
+    """Whether a clause begins with another number of the question's things than the question has: two pencils."""
     if at or not asked.text or len(words) < 2 or not asked.says(words[1]):
         return False
     found = number_in_words([words[0]])
@@ -558,7 +573,9 @@ def _is_subject(words: list[str], strange: list[int], asked: Asked, is_value: bo
         chained: whether a formula goes on into the answer, so that the words name what it begins with.
     """
     unknown = [words[at] for at in strange]
-    if _counts_others(words, 0, asked) or any(word in SUPPOSES or denies(word) or word.startswith("fail") or asked.changes(word) for word in unknown):
+    if _counts_others(words, 0, asked) or any(
+        word in SUPPOSES or denies(word) or word.startswith("fail") or asked.changes(word) for word in unknown
+    ):
         return False
     if IS_UNSPACED.search(words[-1]) is not None or IS_HANGUL.search(words[-1]) is not None:
         turns = (is_value and _turns_unspaced(words, asked)) or any("答" in word for word in unknown)
@@ -605,7 +622,9 @@ def _follows_verb(words: Sequence[str], at: int) -> bool:
 @lru_cache(maxsize=1024)
 def _is_verb(word: str) -> bool:
     """Whether a word is a known verb, or a longer form of one."""
-    return word in VERBS or (len(word) > _SHORT and any(one[:_SHORT] == word[:_SHORT] for one in VERBS if len(one) > _SHORT))
+    return word in VERBS or (
+        len(word) > _SHORT and any(one[:_SHORT] == word[:_SHORT] for one in VERBS if len(one) > _SHORT)
+    )
 
 
 def _strange_front(front: str, clause: str, asked: Asked) -> str:
@@ -714,7 +733,7 @@ def _taken_back_later(rest: str, asked: Asked) -> str:
             # whoever says that they have no answer
             return " ".join(words)
         has_digit = any(map(str.isdigit, sentence))
-        if not asked.text or not _ADVERSE.isdisjoint(words[:_MOST_WORDS + 1]):
+        if not asked.text or not _ADVERSE.isdisjoint(words[: _MOST_WORDS + 1]):
             adverse = next((word for word in words[: _MOST_WORDS + 1] if word in _ADVERSE), "")
             if adverse and len(words) > _MOST_WORDS and not has_digit:
                 return adverse
@@ -794,12 +813,14 @@ _SAYS_SO = (
     _ANSWERS
     | _JOINING
     | _set(
-        """respectively attained done works fits hope help helps thank thanks yes check checks checked verified espero ter ajudado ayude ajude hoffe hilft helfen j'espère aide aidé надеюсь помогло umarım
-        elde ederiz buluruz を得る が得られる と求まる を 을 를 얻는다 얻습니다 구한다 도움이 되었기를 바랍니다
-        confirmed q e d war zeigen zu км ч м кг руб см unique 個 個です 通り 通りである 通りです 本 人 枚 つ 匹 円 度
-        됩니다 vor auf heraus übrig statt 点 個になります 個である 組 種類 개 명 가지 마리 권 원 번 个 只 条 种 名 元 米 次 岁 である です だ
-        であります となる になる が答えです が答え 이 가 답이다 답입니다 就是答案 即为所求 为所求 是答案 即答案
-        为答案 为正确答案 ครับ ค่ะ"""
+        """respectively attained done works fits hope help helps thank thanks yes check checks checked verified espero
+        ter ajudado ayude ajude hoffe hilft helfen j'espère aide aidé надеюсь помогло umarım elde ederiz buluruz を得る
+        が得られる と求まる を 을 를 얻는다 얻습니다 구한다 도움이 되었기를 바랍니다 confirmed q e d war zeigen
+        zu км ч м кг руб см unique 個 個です 通り
+        通りである 通りです 本 人 枚 つ 匹 円 度 됩니다 vor auf heraus übrig statt 点 個になります 個である 組
+        種類 개 명 가지 마리 권 원 번 个 只 条 种 名 元 米 次 岁
+        である です だ であります となる になる が答えです が答え 이 가 답이다 답입니다 就是答案 即为所求 为所求
+        是答案 即答案 为答案 为正确答案 ครับ ค่ะ"""
     )
 )
 
@@ -839,7 +860,11 @@ def _is_of_the_world(words: Sequence[str], asked: Asked) -> bool:
 def _adverse(words: Sequence[str], asked: Asked, *, known: bool = False) -> str:
     """The word of a remark that may deny an answer, doubt it or change it; where it must be `known`, any other one."""
     for at, word in enumerate(words):
-        if asked.has(word) or word in UNDERSTOOD or (word in NUMBERS and not _DETERMINERS.isdisjoint(words[at - 1 : at])):
+        if (
+            asked.has(word)
+            or word in UNDERSTOOD
+            or (word in NUMBERS and not _DETERMINERS.isdisjoint(words[at - 1 : at]))
+        ):
             continue
         if denies(word) or word in SUPPOSES or word in _ADVERSE or asked.changes(word):
             return word

@@ -35,7 +35,9 @@ _SAID_AGAIN = re.compile(
     r"(?P<front>[^.!?。\n]{0,60}?)(?:[,;，]|\s?[(（=≈])\s?(?P<words>[^\d.!?。\n]{0,30}?)(?P<number>\d[\d.,{}]{0,20})"
     rf"\$?(?:[\s~]|\\[ ,;:])*{_POWER}(?P<unit>[^\W\d_]{{1,20}})(?P<raised>[²³])?\s?[)）]?"
 )
-_QUANTITY = re.compile(r"(?P<number>\d[\d.,{}]{0,20})(?:\s|~|\\[ ,;:])*\\(?:text|mathrm)\s*\{\s*(?P<unit>[^{}]{1,30})\}")
+_QUANTITY = re.compile(
+    r"(?P<number>\d[\d.,{}]{0,20})(?:\s|~|\\[ ,;:])*\\(?:text|mathrm)\s*\{\s*(?P<unit>[^{}]{1,30})\}"
+)
 _NEAR = 80
 
 

@@ -198,7 +198,11 @@ def _asked(question: Question) -> Asked:
     return Asked.of(
         question.text,
         lambda word: allowed(word, question.words, question.text),
-        lambda word: known(singular(word := word.strip("²³°"))) or unit_named(word) is not None or word in (*TEMPERATURES, "sq", "cu"),
+        lambda word: (
+            known(singular(word := word.strip("²³°")))
+            or unit_named(word) is not None
+            or word in (*TEMPERATURES, "sq", "cu")
+        ),
         operates,
     )
 

@@ -16,8 +16,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 from agentscope_tuner.verify.asked_clause import JOINING_NAMES, says_another
 from agentscope_tuner.verify.find import PlacedAnswer
-from agentscope_tuner.verify.labels import CONTRADICTION
-from agentscope_tuner.verify.labels import announces
+from agentscope_tuner.verify.labels import CONTRADICTION, announces
 from agentscope_tuner.verify.math.beside import without_said_again
 from agentscope_tuner.verify.math.compare import CheapComparer, is_rational
 from agentscope_tuner.verify.math.exact import exact_value
@@ -59,8 +58,7 @@ from agentscope_tuner.verify.math.read import Pair, bare, read_reference, refere
 from agentscope_tuner.verify.math.scan import TooComplex, Unreadable, fold, on_own_stack, respelled
 from agentscope_tuner.verify.math.sets import is_work, same_sets
 from agentscope_tuner.verify.math.units import NUMBER_WORDS, is_physical, singular
-from agentscope_tuner.verify.words import SENTENCE_END
-from agentscope_tuner.verify.words import DENIES
+from agentscope_tuner.verify.words import DENIES, SENTENCE_END
 
 _WRITING = re.compile(r"\\(?:text|textbf|mathrm|textrm|mbox)|[{}$]|\\[ ,;:!~]")
 _YES_NO = re.compile(
