@@ -13,15 +13,19 @@ from agentscope_tuner.verify.math.scan import Unreadable
 # Each dimension, as powers of base dimensions, and its units: the names of a unit, then its size in base units. A unit
 # without a size is a dimension of its own. The case of an abbreviation counts: `mg` and `Mg` are different masses
 DIMENSIONS = {
-    "length": """m meter metre 米 м 1|cm centimeter centimetre 厘米 см 1/100|mm millimeter millimetre 毫米 мм 1/1000
-        |dm decimeter decimetre 分米 дм 1/10|km kilometer kilometre 千米 公里 км 1000|nm nanometer nanometre 1/1000000000
+    "length": """m meter metre 米 м 1|cm centimeter centimetre 厘米 см 1/100
+        |mm millimeter millimetre 毫米 мм 1/1000
+        |dm decimeter decimetre 分米 дм 1/10|km kilometer kilometre 千米 公里 км 1000
+        |nm nanometer nanometre 1/1000000000
         |Mm megameter megametre 1000000|μm micrometer micrometre 1/1000000
         |inch in 254/10000|ft foot feet 3048/10000|yd yard 9144/10000|mi mile 1609344/1000""",
     "length^2": "hectare ha 公顷 10000|acre 40468564224/10000000",
-    "length^3": """l L liter litre 升 л 1/1000|ml mL milliliter millilitre cc 毫升 мл 1/1000000|ML megaliter megalitre 1000
+    "length^3": """l L liter litre 升 л 1/1000
+        |ml mL milliliter millilitre cc 毫升 мл 1/1000000|ML megaliter megalitre 1000
         |cl cL centiliter centilitre 1/100000|dl dL deciliter decilitre 1/10000
         |gallon gal 3785411784/1000000000000|quart qt 946352946/1000000000000|pint pt 473176473/1000000000000""",
-    "mass": """g gram gramme 克 г 1|kg kilogram kilogramme 千克 公斤 кг 1000|mg milligram 毫克 мг 1/1000|吨 tonne Mg 1000000
+    "mass": """g gram gramme 克 г 1|kg kilogram kilogramme 千克 公斤 кг 1000|mg milligram 毫克 мг 1/1000
+        |吨 tonne Mg 1000000
         |lb pound 45359237/100000|oz ounce 45359237/1600000|μg microgram 1/1000000""",
     "time": """s sec second 秒 сек 1|min minute 分钟 мин 60|h hr hour 小时 时 ч 3600|day 天 86400|week 周 604800
         |ms millisecond 1/1000|μs microsecond 1/1000000

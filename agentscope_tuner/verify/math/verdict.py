@@ -17,7 +17,11 @@ from typing import Any, Literal, NamedTuple, Protocol
 from agentscope_tuner.verify.again import announces
 from agentscope_tuner.verify.asked_clause import JOINING_NAMES, says_another
 from agentscope_tuner.verify.find import PlacedAnswer
+<<<<<<< HEAD
 from agentscope_tuner.verify.labels import CONTRADICTION
+=======
+from agentscope_tuner.verify.labels import CONTRADICTION, announces
+>>>>>>> t/m12words
 from agentscope_tuner.verify.math.beside import without_said_again
 from agentscope_tuner.verify.math.compare import CheapComparer, is_rational
 from agentscope_tuner.verify.math.exact import exact_value
