@@ -485,8 +485,8 @@ def _same_words(pair: Pair) -> Outcome:
     ]
     own = [w for w in truth if w in options or w not in words]
     # the kind of thing that the question speaks of may be left out: `odd` for `odd function`
-    kind = [own] if own and own == truth[: len(own)] else []
-    return EQUAL if left in (truth, [w for w in truth if w not in NEUTRAL], *kind) else UNKNOWN
+    short_of = [own] if own and own == truth[: len(own)] else []
+    return EQUAL if left in (truth, [w for w in truth if w not in NEUTRAL], *short_of) else UNKNOWN
 
 
 _TURNED = re.compile("[不非未无没]")
