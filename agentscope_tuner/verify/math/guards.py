@@ -86,9 +86,10 @@ def unearned(question: Question, answer: Node, reference: Node, text: str, truth
     ):
         # Nothing is left to work out in a plain number. It can only stand in the question that asks for another form,
         # or lack a rounding: it is no formula, no equation and no quantity to convert
-        if (question.asks_to_rewrite and restates(question, answer, reference)) or _hands_on(
-            question, answer, reference
-        ):
+        handed = _hands_on(question, answer, reference) or (
+            literal(reference) != _HALF and question.hands_formula(text, truth)
+        )
+        if handed or (question.asks_to_rewrite and restates(question, answer, reference)):
             return copied
         return unworked if question.asks_to_round and literal(answer) != literal(reference) else None
     answer = residue(answer) or answer
@@ -352,7 +353,7 @@ _MOST_ROOTS = 6
 def is_plain(node: Node) -> bool:
     """Whether nothing is left to compute: a literal, a symbol, a fraction in lowest terms, a mixed number."""
     if isinstance(node, (Negation, *MARKS)):
-        return is_plain(node.inside)
+        return is_plain(node.inside) and not isinstance(node.inside, Negation)
     match node:
         case Number(_, text):
             return bool(text)
@@ -379,6 +380,8 @@ def _of(node: Node) -> Iterator[str]:
     match node:
         case Apply(function):
             yield function
+        case Negation(Negation(inside)) if literal(inside) is not None:
+            yield "sum"
         case BigOperator(sign):
             # The name `sum` alone means an addition
             yield f"big {sign}"
@@ -575,6 +578,8 @@ def is_unworked(question: Question, answer: Node, reference: Node, same: Same) -
             return True
     if _is_unreduced(question, answer, reference):
         return True
+    if isinstance(reference, Percent) and not isinstance(answer, Percent) and operations(answer):
+        return True
     if any(map(is_decimal, walk(answer))) and _is_irrational(reference) and not _is_irrational(answer):
         # digits of a root or of pi are no exact value
         return True
@@ -646,13 +651,19 @@ def _is_left(question: Question, answer: Node, reference: Node, same: Same) -> b
         return True
     if _leaves_choice(answer, reference) or _is_whole_quotient(question, answer, reference):
         return True
-    if isinstance(answer, Collection) and answer.args:
-        wanted = reference.args if isinstance(reference, Collection) else (reference,)
+    if isinstance(answer, (Collection, Array)) and answer.args:
+        wanted = reference.args if isinstance(reference, (Collection, Array)) else (reference,)
+        pairs = zip(answer.args, wanted, strict=True) if len(wanted) == len(answer.args) else ()
+        if any(_is_whole_quotient(question, *pair) for pair in pairs):
+            return True
         return all(literal(one) is not None for one in wanted) and any(
-            _is_only_said(question, a, a) or (not symbols(a) and _is_calculation(a, wanted[0], operations(a)))
-            for a in answer.args
+            _is_only_said(question, a, a) or (not symbols(a) and operations(a) - {UNREDUCED}) for a in answer.args
         )
-    if any(map(_joins_sets, walk(answer))) and not any(map(_joins_sets, walk(reference))):
+    if any(map(_is_compound, walk(answer))) and not any(map(_is_compound, walk(reference))):
+        return True
+    if not any(isinstance(n, SetOperation) for n in walk(reference)) and any(
+        _joins_sets(n, reference) for n in walk(answer)
+    ):
         return True
     if _is_other_form(question, answer, reference, same):
         return True
@@ -731,7 +742,7 @@ def _joins_numbers(node: Node) -> bool:
     A power of ten with its factor counts as one number.
     """
     if isinstance(node, Sum) and not is_plain(node):
-        return sum(literal(a.base if _is_whole_power(a) else a) is not None for a in node.args) > 1
+        return sum(all(map(_is_arithmetic, walk(a))) for a in node.args) > 1
     if not isinstance(node, Product):
         return False
     # `\frac43\cdot 3^3` and `1000(1.05)^2` are data put into a formula; `3\cdot 2^{10}` is the form of a count
@@ -739,6 +750,10 @@ def _joins_numbers(node: Node) -> bool:
     bases = [literal(a.base) for a in node.args if _is_whole_power(a)]
     powers = any(base is not None and base != 10 and (data or base.denominator > 1) for base in bases)
     return powers or sum(literal(a) is not None for a in node.args) > 1
+
+
+def _is_arithmetic(node: Node) -> bool:
+    return isinstance(node, (Number, *RATIONAL_OPERATIONS, *MARKS)) or _is_whole_power(node)
 
 
 def _is_whole_power(node: Node) -> TypeGuard[Power]:
@@ -750,9 +765,24 @@ def _has_two_signs(node: Node) -> bool:
     return any(isinstance(n, PlusMinus) for n in walk(node))
 
 
-def _joins_sets(node: Node) -> bool:
-    r"""Whether the node is an operation on sets with listed members: `\{1,2,3\}\cap\{2,3,4\}`."""
-    return isinstance(node, SetOperation) and all(is_collection(a, "set") for a in node.args)
+def _joins_sets(node: Node, reference: Node) -> bool:
+    r"""Whether the node is an operation on listed sets or intervals: `\{1,2,3\}\cap\{2,3,4\}`, `[1,3]\cap[2,5]`.
+
+    A union of intervals may be an answer, unless the reference is one interval.
+    """
+    if not isinstance(node, SetOperation):
+        return False
+    if all(is_collection(a, "set") for a in node.args):
+        return True
+    of_intervals = all(isinstance(a, Interval) or is_collection(a, "tuple") for a in node.args)
+    return of_intervals and (node.operator == "intersection" or isinstance(reference, Interval))
+
+
+def _is_compound(node: Node) -> bool:
+    r"""Whether a fraction is a factor below a fraction: `\frac{A}{\frac12 g}`."""
+    below = node.below if isinstance(node, Quotient) else node
+    parts = below.args if isinstance(below, Product) else (below,)
+    return below is not node and any(isinstance(part, Quotient) for part in parts)
 
 
 def _is_signed_root(node: Node) -> bool:
@@ -874,6 +904,8 @@ def _is_other_form(question: Question, answer: Node, reference: Node, same: Same
         formulas = islice(question.formulas.values(), _MOST_FORMULAS)
         return any(symbols(f) == symbols(reference) and is_other(f) and same(reference, f) for f in formulas)
 
+    if literal(answer) is None and UNREDUCED in operations(answer) - operations(reference) and gives(lambda _: True):
+        return True
     if _ALGEBRAIC.search(question.text) and _is_polar(answer) and not _is_polar(reference):
         return True
     if not symbols(reference):
@@ -884,8 +916,6 @@ def _is_other_form(question: Question, answer: Node, reference: Node, same: Same
             return True
         if _has_root_below(answer) and not _has_root_below(reference):
             return gives(_has_root_below)
-        if literal(answer) is None and UNREDUCED in operations(answer) - operations(reference):
-            return gives(lambda _: True)
         if isinstance(answer, Sum) and _calls(answer) > _calls(reference) > 0:
             return any(isinstance(f, Sum) and _calls(f) for f in question.formulas.values())
         if not operations(reference) or not _is_of_primes(reference) or _is_of_primes(answer):

@@ -174,7 +174,8 @@ def _is_cases(node: Node) -> bool:
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _SOLVED_FOR = re.compile(
     r"\bsolve\b[^.?]{0,60}?\bfor \$?([a-zA-Z])\$?(?![a-zA-Z])"
-    r"|\b(?:express|write|find) \$?([a-zA-Z])\$? (?:in terms|as a function) of|slope-intercept",
+    r"|\b(?:express|write|find) \$?([a-zA-Z])\$? (?:in terms|as a function) of|slope-intercept"
+    r"|(?<![a-zA-Z])([a-z])\s*=\s*[a-z]\s?[a-z]\s*\+\s*[a-z](?![a-zA-Z(])",
     re.IGNORECASE,
 )
 _HOW_MANY = re.compile(r"\bhow many((?:\s+[a-zA-Z-]+){1,4})", re.IGNORECASE)
@@ -482,7 +483,8 @@ class Question:
     @Kept
     def numbers(self) -> frozenset[Fraction]:
         """The numbers in the question, in digits or in words."""
-        return frozenset(numbers_said(self.text))
+        with_points = re.sub(r"(?<=\d)\{?,\}?(?=\d)", ".", self.text) if "," in self.text else ""
+        return frozenset((*numbers_said(self.text), *numbers_said(with_points)))
 
     @Kept
     def log_base(self) -> int | None:

@@ -419,12 +419,16 @@ def uncalled(text: str, question: Question) -> str:
     return text[match.end() :] if known_ else text
 
 
-def in_figures(text: str) -> str:
-    r"""A number in words as digits: 42 for `\text{forty-two}`, with the words after it; any other text as it is."""
+def in_figures(text: str, asked: str = "") -> str:
+    r"""A number in words as digits: 42 for `\text{forty-two}`, with the words after it; any other text as it is.
+
+    Args:
+        asked: the question's text, whose Roman numbers are not read.
+    """
     if _HAN.search(text):
         return in_chinese_figures("".join(_WRITING.sub(" ", text).split())) or text
     roman = _ROMAN.fullmatch("".join(_WRITING.sub(" ", text).split()))
-    if roman is not None and "{" in text:
+    if roman is not None and "{" in text and roman[2] not in asked:
         digits = [_ROMAN_DIGITS[one] for one in roman[2]]
         signed = (-one if one < after else one for one, after in zip(digits, [*digits[1:], 0], strict=True))
         return f"{roman[1]}{sum(signed)}"
@@ -1028,7 +1032,7 @@ def _without_introduction(text: str, ref: Side, question: Question) -> str:
         text = by_sides(with_names(by_letters(text, ref.text), question), question)
         text = unlabelled(components(text), ref.node)
     if text[-1:].isalpha() or text.endswith("}"):
-        text = in_figures(text) if any(map(str.isdigit, ref.text)) else text
+        text = in_figures(text, question.text) if any(map(str.isdigit, ref.text)) else text
     if isinstance(ref.node, Relation) and (
         match := _BOUND_IN_WORDS.fullmatch(" ".join(_WRITING.sub(" ", text).split()))
     ):

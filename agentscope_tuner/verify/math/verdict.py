@@ -17,11 +17,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 from agentscope_tuner.verify.again import announces
 from agentscope_tuner.verify.asked_clause import JOINING_NAMES, says_another
 from agentscope_tuner.verify.find import PlacedAnswer
-<<<<<<< HEAD
 from agentscope_tuner.verify.labels import CONTRADICTION
-=======
-from agentscope_tuner.verify.labels import CONTRADICTION, announces
->>>>>>> t/m12words
 from agentscope_tuner.verify.math.beside import without_said_again
 from agentscope_tuner.verify.math.compare import CheapComparer, is_rational
 from agentscope_tuner.verify.math.exact import exact_value
@@ -491,8 +487,8 @@ def _same_words(pair: Pair) -> Outcome:
     ]
     own = [w for w in truth if w in options or w not in words]
     # the kind of thing that the question speaks of may be left out: `odd` for `odd function`
-    kinds = [own] if own and own == truth[: len(own)] else []
-    return EQUAL if left in (truth, [w for w in truth if w not in NEUTRAL], *kinds) else UNKNOWN
+    short_of = [own] if own and own == truth[: len(own)] else []
+    return EQUAL if left in (truth, [w for w in truth if w not in NEUTRAL], *short_of) else UNKNOWN
 
 
 _TURNED = re.compile("[不非未无没]")
