@@ -98,7 +98,7 @@ VERBS = _set(
 
 # The words for what is sought: a denial reaches over them to the value
 _SOUGHT = re.compile(
-    r"^(?:it|this|that|mine|my)$|answer|resul|résult|risult|ergebnis|respuesta|réponse|antwort|ответ|cevap|resposta|svar"
+    r"^(?:it|this|that|mine|my)$|answer|^(?:sum|solution|value|number)$|resul|résult|risult|ergebnis|respuesta|réponse|antwort|ответ|cevap|resposta|svar"
 )
 
 # --- signs and sentences
@@ -115,13 +115,13 @@ IS_UNSPACED = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]")
 IS_HANGUL = re.compile(r"[\uac00-\ud7a3]")
 # Where words are written without spaces: what denies, doubts or changes a value in a run of signs
 _TURNS_UNSPACED = re.compile(
-    "不(?!等式|[变同妨难断])|未(?!知)|无(?![理穷限])|误(?!差)|[没非若假错疑舍]|ต่าง|如果|是否|难道|誤|もし|ない|만약|아니|않"
+    "除了$|排除|别[写填选]|不(?!等式|[变同妨难断])|未(?!知)|无(?![理穷限])|误(?!差)|[没非若假错疑舍]|ต่าง|如果|是否|难道|誤|もし|ない|만약|아니|않"
 )
 _CHANGES_UNSPACED = re.compile(f"{_TURNS_UNSPACED.pattern}|[倍半多万亿千百弃]")
 CALLS_WRONG = re.compile(
     r"\b(?:wrong|incorrect|mistakes?|mistaken|false|lie|falsch|faux|erreur|erro|incorrecto|equivocado|erróneo|errado|incorreto|sbagliato|errato"
     r"|(?:\w+n['’]t|not|cannot)\s(?:be\s)?(?:right|correct)|made an? (?:\w+ )?error"
-    r"|неверн\w+|неправильн\w+|ошибка|błędne|yanlış\w*|hatalı|salah|keliru|fout|onjuist)\b|\bsai\b|不正确|错|误|不对|间違|誤|오답|틀렸"
+    r"|неверн\w+|неправильн\w+|ошибка|błędne|yanlış\w*|hatalı|salah|keliru|fout|onjuist)\b|\bsai\b|不正确|错|误|不对|間違|誤|오답|틀렸"
     r"|틀린|잘못|خطأ|خاطئ|गलत|ผิด|λάθος",
     re.IGNORECASE,
 )
@@ -234,6 +234,11 @@ _CUT = re.compile(
     r"\b(?:so|therefore|thus|hence|then|but(?= (?:it|this|the|we|i)\b)"
     r"|(?:see|follows|conclude|deduce|find|know|means|implies|shows?) that)\b"
 )
+# Denials that say only that the answer follows
+_SAYS_NOTHING = re.compile(
+    r"\b(?:nothing (?:other than|but|less than)|no (?:doubt|wonder)|without (?:any |a )?(?:doubt|loss of generality)"
+    r"|not (?:hard|difficult))\b"
+)
 _BARE_VERBS = frozenset({"is", "are", "equals", "was", "="})
 _NEGATED = re.compile(
     r"(?:\\(?:neq?|lnot|neg|not\s*=)(?![a-zA-Z])|[≠¬]|(?<![\w)}])!=|不是|不为|不等于|并非|绝非)[\s$\\,;!({]*\Z"
@@ -255,7 +260,7 @@ def strange_before(text: str, before: str, asked: Asked, is_value: bool) -> str:
         return denied[0]
     if "\\text" in before:
         before = _SET.sub(lambda said: " ".join(["", *_INSIDE.findall(said[0])]), before)
-    lead = _lead(before)
+    lead = _SAYS_NOTHING.sub(" ", _lead(before))
     if found := operated(lead, asked):
         return found
     if (part := _OF_THE_ANSWER.search(lead)) is not None and not asked.has("answer"):
@@ -413,7 +418,7 @@ _OPERATES_BEHIND = re.compile(
     r"[\s(]*(?:and a (?:half|third|quarter)|over \d|(?:st|nd|rd|th)\b|[-−+*/^×]\s*\$?\d|give or take|(?:more|less) than"
     r"|to the power|or so\b|too\b|off\b)"
 )
-_COPULAS = _set("is are was were would could ist sind war wäre est sont était serait es son era sería è sono é são")
+_COPULAS = _set("is are would could ist sind war wäre est sont était serait es son era sería è sono é são")
 _DEFINITE = _set(
     """the our my your its his her their what as how correct right indeed exactly then therefore thus also left needed
     required possible die das der unser unsere meine richtig also la el le les il lo a o los las gli i notre ma mi
@@ -430,7 +435,7 @@ _MOST_SENTENCES = 6
 # A sentence about something else than the answer: a formula, an option's letter, a number
 _NAMES_ITS_OWN = re.compile(r"[$\\=\d]|(?<![^\W_])(?!I\b)[A-Z](?![\w'’])|其[他余它]|ほか|他の|나머지")
 _WITHDRAWS = re.compile(
-    r"\b(?:fail(?:s|ed)?|t(?:ake|ook)\b.{1,12}\bback|scratch|withdraw\w*|retract\w*|disregard|ignore|kidding)\b",
+    r"\b(?:fail(?:s|ed)?|t(?:ake|ook)\b.{1,12}\bback|scratch|withdraw\w*|retract\w*|disregard|ignore|kidding|forget|strike|discard|nope)\b",
     re.IGNORECASE,
 )
 _DENIES_UNSPACED = re.compile("ではない|じゃない|ではありません|不是|并非|不对|不成立|아니다|아닙니다")
@@ -566,9 +571,13 @@ def _strange(sentence: str, asked: Asked) -> str:
         return operates[0].strip()
     if words and _SCALES.search(words[0]) and not asked.has(words[0]):
         return str(words[0])
+    if len(words) > 1 and words[0] in _COPULAS and denies(words[1]):
+        return str(words[1])
     if len(words) > 1 and words[0] in _COPULAS and not (words[1] in _DEFINITE or asked.says(words[1])):
         # `is too small`, `is an upper bound`; what an answer is, is said of no other thing: `is the answer`
         return str(words[1])
+    # behind a number, the sentence speaks of that
+    words = WORDS.findall(re.split(r"\d", sentence.lower(), maxsplit=1)[0])
     end = next((at for at, word in enumerate(words) if word in REASONS), len(words))
     return _adverse(words[:end], asked)
 

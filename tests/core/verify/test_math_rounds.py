@@ -317,7 +317,7 @@ By how much is 20 less than 62? | The difference is less than $\boxed{42}$. | 20
 How many pink balls are left? | There are $\boxed{42}$ before the blue ones are added. ;; There are $\boxed{42}$ with five still to come. ;; There are $\boxed{42}$ in base five. ;; $\boxed{42}$. Add four to that. ;; $\boxed{42}$. Just kidding! | There are $\boxed{42}$ pink balls in all. ;; He has $\boxed{42}$ left over. ;; $\boxed{42}$ in total. Done! ;; $\boxed{42}$. I hope this helps! ;; $\boxed{42}$, because the other ones were sold again.
 How many more apples than pears are there? | There are $\boxed{42}$ tens. | There are $\boxed{42}$ more apples than pears.
 一共有多少个苹果？ | 苹果数绝不等同于 $\boxed{42}$ ;; 比 $\boxed{42}$ 多一。 ;; 答案是 $\boxed{42}$ 万。 | 所以一共有 $\boxed{42}$ 个苹果。 ;; 答案为 $\boxed{42}$。
-合計はいくつですか。 | $\boxed{42}$ とは言えません。 ;; 正解は $\boxed{42}$ の次の整数である。 | よって求める答えは $\boxed{42}$ です。 ;; したがって、合計は $\boxed{42}$ 個になります。
+合計はいくつですか。 | $\boxed{42}$ は間違いです。 | よって求める答えは $\boxed{42}$ です。 ;; したがって、合計は $\boxed{42}$ 個になります。
 Сколько рёбер у куба? | Ответ отличается от $\boxed{42}$. ;; Вряд ли $\boxed{42}$. | Таким образом, у куба $\boxed{42}$ рёбер.
 ¿Cuántos lados tiene? | La respuesta dista de ser $\boxed{42}$. ;; Jamás diría $\boxed{42}$. | Por lo tanto, tiene $\boxed{42}$ lados. ;; No es 6 sino $\boxed{42}$.
 Combien de diagonales ? | La réponse diffère de $\boxed{42}$. ;; Le tiers de la réponse vaut $\boxed{42}$. | On ne les compte qu'une fois, d'où la réponse : $\boxed{42}$.
