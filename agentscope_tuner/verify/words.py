@@ -35,7 +35,7 @@ _ANSWERS = _set(
     antwort ergebnis endergebnis wert lösung summe anzahl gesamt insgesamt richtig korrekt exakt genau endgültige
     gesuchte réponse résultat valeur somme nombre bonne correcte finale exactement respuesta resultado valor suma
     correcta exactamente resposta soma número exatamente risposta risultato valore somma totale tutto numero corretta
-    esattamente ответ итоговый результат значение сумма число верный правильный ровно окончательный всего итого cevap
+    esattamente ответ итоговый количество результат значение сумма число верный правильный ровно окончательный всего итого cevap
     cevabı cevaptır sonuç sonucu toplam toplamı değeri doğru đáp án số kết quả giá trị tổng cộng jawaban jawabannya
     hasilnya nilai odpowiedź wynik wartość antwoord uitkomst totaal svaret svar summan värdet الجواب الإجابة النتيجة
     قيمة الصحيح soluzione soluzioni solución soluciones solução soluções lösungen решение решения корень корни nghiệm
@@ -78,7 +78,7 @@ _RESULTS = _set(
 SO = _set(
     """so therefore thus hence consequently whence daher damit somit also folglich donc ainsi d'où finalement luego
     entonces por tanto así assim portanto logo quindi dunque perciò следовательно следователно поэтому значит итак
-    sonuçta nedenle vậy do đó kết luận jadi maka pertanto dolayısıyla böylece consiguiente modo segue conséquent stąd
+    sonuçta nedenle vậy do đó kết luận jadi maka pertanto dolayısıyla böylece consiguiente modo segue conséquent ne stąd
     hieruit zatem więc ostatecznie dus daarom derfor alltså därför إذن لذلك अतः इसलिए 따라서 그러므로 즉 тому
     отже tedy proto
     takže άρα επομένως بنابراین پس prin urmare deci tehát így siis joten altså dakle stoga לכן সুতরাং kwa hiyo

@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 from agentscope_tuner.verify.asked_clause import JOINING_NAMES, says_another
 from agentscope_tuner.verify.find import PlacedAnswer
 from agentscope_tuner.verify.labels import CONTRADICTION, announces
-from agentscope_tuner.verify.math.beside import without_said_again
+from agentscope_tuner.verify.math.beside import with_unit, without_said_again
 from agentscope_tuner.verify.math.compare import CheapComparer, is_rational
 from agentscope_tuner.verify.math.exact import exact_value
 from agentscope_tuner.verify.math.guards import unearned
@@ -616,7 +616,9 @@ def _is_given(again: str, behind: str, question: str) -> bool:
     """Whether a number behind an answer, in its own sentence, is the question's: `12 weeks in 84 days`."""
     sentence = SENTENCE_END.split(behind, maxsplit=1)[0]
     number = re.compile(rf"(?<![\d.,]){re.escape(again)}(?![\d.,]*\d)")
-    return not announces(behind) and number.search(sentence) is not None and number.search(question) is not None
+    found = number.search(sentence)
+    led = found is not None and any(map(str.isalpha, sentence[: found.start()]))
+    return led and not announces(behind) and number.search(question) is not None
 
 
 def _of_place(found: PlacedAnswer, ground_truth: str, question: str | None) -> Asking:
@@ -632,6 +634,9 @@ def _of_place(found: PlacedAnswer, ground_truth: str, question: str | None) -> A
     text, problem = said_by(found, question)
     if problem:
         return MathVerdict("different", "place", problem)
+    if found.boxed:
+        asked = about(question)
+        text = with_unit(text, found, asked.asked_units if asked is not None else frozenset(), ground_truth)
     first: MathVerdict = yield text
     if first.outcome == "equal" and found.again and (yield found.again).outcome != "equal":
         return MathVerdict("different", "place", f"another value behind {found.where}: {short(found.again)}")
