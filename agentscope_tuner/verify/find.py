@@ -16,6 +16,7 @@ from typing import Literal, NamedTuple
 
 from agentscope_tuner.verify.again import stated_again
 from agentscope_tuner.verify.labels import (
+    ANSWER,
     CONTRADICTION,
     DENIAL,
     Found,
@@ -26,6 +27,7 @@ from agentscope_tuner.verify.labels import (
     sole_answer,
     statement_at,
 )
+from agentscope_tuner.verify.words import SENTENCE_END, condition_of
 
 _MACRO = "\\boxed"
 # An escaped character is skipped as a whole: so `\{` opens nothing, and `\\}` (a line break, then a brace) closes.
@@ -55,6 +57,7 @@ _PARTS_BOXES = re.compile(
     r"|所以|因此|故|则|即|从而|よって|ゆえに|따라서"
 )
 _MOST_BETWEEN = 60
+_CONDITION_END = re.compile(rf"{SENTENCE_END.pattern}|[;；]")
 
 
 def last_boxed(text: str) -> str | None:
@@ -97,10 +100,26 @@ def boxes_beside(text: str) -> list[Box]:
     beside = boxes[-1:]
     for box in reversed(boxes[:-1]):
         between = text[box.end : beside[-1].start]
-        if len(between) > _MOST_BETWEEN or not (_BESIDE.fullmatch(between) or not _PARTS_BOXES.search(between)):
+        is_beside = len(between) <= _MOST_BETWEEN and (
+            _BESIDE.fullmatch(between) is not None or _PARTS_BOXES.search(between) is None
+        )
+        if not is_beside and not _under_conditions(text, box, beside[-1]):
             break
         beside.append(box)
     return beside[::-1]
+
+
+def _under_conditions(text: str, box: Box, following: Box) -> bool:
+    """Whether two boxes are the answers under two conditions, the first of which the text does not rule out."""
+    between = text[box.end : following.start]
+    if len(between) > _NEAR:
+        return False
+    ends = [end.end() for end in _CONDITION_END.finditer(between)]
+    if not ends or is_denied(between[: ends[-1]]):
+        return False
+    near = text[max(box.start - _NEAR, 0) : box.start]
+    condition = condition_of(near[max((end.end() for end in _CONDITION_END.finditer(near)), default=0) :])
+    return condition != "" and condition_of(between[ends[-1] :]) == condition
 
 
 class Box(NamedTuple):
@@ -464,9 +483,9 @@ _PLAIN_LEADS = frozenset(
 
 # Headings of answers side by side, whose first values a last one does not correct: `Method 1`, `Option B`
 _ALTERNATIVE = re.compile(
-    r"^[^\S\n]{0,8}[#*_>-]{0,8}[^\S\n]{0,8}[*_]{0,3}(?P<word>method|approach|option|answer|solution|way|possibility|candidate|guess|version|alternative|choice"
-    r"|variant|methode|lösungsweg|lösung|antwort|möglichkeit|variante|méthode|réponse|método|opción|respuesta|solución"
-    r"|metodo|opzione|risposta|soluzione|способ|вариант|ответ|решение|方法|解法|方案|答案)"
+    rf"^[^\S\n]{{0,8}}[#*_>-]{{0,8}}[^\S\n]{{0,8}}[*_]{{0,3}}(?P<word>{ANSWER}|method|approach|option|solution|way|possibility"
+    r"|candidate|guess|version|alternative|choice|variant|methode|lösungsweg|lösung|möglichkeit|variante|méthode|método"
+    r"|opción|solución|metodo|opzione|soluzione|способ|вариант|решение|方法|解法|方案)"
     r"[ #]{0,3}(?:\d{1,2}|[a-dA-D]|one|two|three|[一二三四])[^\S\n]{0,3}(?:[:：.)）*]|$)",
     re.IGNORECASE | re.MULTILINE,
 )

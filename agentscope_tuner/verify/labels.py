@@ -135,6 +135,8 @@ _TAKEN_BACK = re.compile(
 _FILLER = re.compile(
     r"^(?:(?:simply|just|exactly|clearly|then|thus|therefore|indeed|also|option|choice|选项)\s*:?\s*)+", re.IGNORECASE
 )
+# A verb that is written behind the value
+_COPULA = re.compile(r"\s?(?:です|である|だ|となる|になります|입니다|이다|이에요|예요)$")
 _AROUND = '*_` \t\n"“”✓✔✅☑\ufe0f'
 _DELIMITER = re.compile(r"\$\$?|\\[()\[\]]")
 
@@ -148,7 +150,7 @@ def clean(text: str) -> str:
     remark = _REMARK.search(_FORMULA.sub(lambda math: "0" * len(math[0]), text), 1)
     if remark is not None and not _TAKEN_BACK.match(remark[0]):
         text = text[: remark.start()]
-    text = text.strip(_AROUND).rstrip(".,;:，。；").rstrip()
+    text = _COPULA.sub("", text.strip(_AROUND).rstrip(".,;:，。；").rstrip())
     if text.endswith("$") and text.count("$") % 2:
         # The `$` that opens this formula stands before the label
         text = text[:-1].rstrip()
@@ -158,6 +160,11 @@ def clean(text: str) -> str:
     return text
 
 
+# The word for an answer, language by language
+ANSWER = (
+    r"answers?|antwort|réponse|respuesta|resposta|risposta|ответ|odpowiedź|cevap|đáp\s(?:án|số)|jawaban|antwoord|svar"
+    r"|odpověď|відповідь|απάντηση|răspuns|válasz|vastaus|답안?|정답|答案|答え|解答|الإجابة|الجواب|उत्तर|คำตอบ|پاسخ|תשובה"
+)
 # Answers come last, so only this many characters at the end are searched
 _TAIL = 20_000
 _MOST_LABELS = 24
@@ -186,7 +193,17 @@ _CHINESE = r"""
     )
   | (?:^|(?<=[，。,;；：:\s故应此以]))(?:选择?[:：]?(?=\s{0,3}[*$（(]{0,3}[A-H](?![a-z]))|答[:：])
 """
-_LABEL = re.compile(f"{_ENGLISH}|{_CHINESE}", re.VERBOSE | re.IGNORECASE | re.MULTILINE)
+# In other languages a mark or a verb stands behind the word, perhaps behind an adjective: `Réponse finale :`
+_ABROAD = rf"""
+    (?<![^\W_])(?:{ANSWER}|ergebnis|résultat|resultado|risultato)(?:은|는|は)?[*_`]{{0,4}}
+    (?:\s(?:final|finale|correcta|correta|corretta|cuối\scùng|akhir|końcowa))?
+    (?:
+        [\s*_`]{{0,8}}(?:[:：]|[—–](?=\s))
+      | (?<=[は은는])
+      | \s(?:ist|lautet|est|es|é|è|adalah|là|is|är|to)\b
+    )
+"""
+_LABEL = re.compile(f"{_ENGLISH}|{_CHINESE}|{_ABROAD}", re.VERBOSE | re.IGNORECASE | re.MULTILINE)
 # The text before a label in a heading: only markup and a few adjectives, because a heading holds nothing but the label
 _HEADING = re.compile(
     r"[\s#>*_\-0-9.)]*(?:(?:the|my|our|final|correct)\s+)*$|[\s#>*_\-0-9.)【]*(?:最终|正确)?$", re.IGNORECASE

@@ -17,6 +17,8 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from agentscope_tuner.verify.number_words import number_in_words
+
 
 def _set(words: str) -> frozenset[str]:
     return frozenset(words.split())
@@ -30,15 +32,18 @@ _ANSWERS = _set(
     desired needed actual corrected unique only just exactly exact altogether overall remaining left different
     distinct possible minimum maximum option choice letter over form conclusion score analysis best guess certain
     problem question step part method even odd product produkt produit producto produto prodotto произведение сума
-    antwort ergebnis wert lösung summe anzahl gesamt insgesamt richtig korrekt exakt genau endgültige gesuchte
-    réponse résultat valeur somme nombre bonne correcte finale exactement respuesta resultado valor suma total
-    correcta exactamente resposta soma número exatamente risposta risultato valore somma numero corretta esattamente
-    ответ результат значение сумма число верный правильный ровно окончательный всего итого cevap cevabı cevaptır
-    sonuç sonucu toplam toplamı değeri doğru đáp án kết quả giá trị tổng cộng jawaban jawabannya hasilnya nilai
-    odpowiedź wynik wartość antwoord uitkomst totaal svaret svar summan värdet الجواب الإجابة النتيجة قيمة الصحيح
-    النهائية उत्तर मान सही अंतिम कुल 정답은 답은 정답 답 총 값은 최종 odpověď výsledek hodnota počet відповідь
-    значення кількість απάντηση σύνολο پاسخ جواب răspunsul valoarea válasz összege értéke vastaus arvo summa
-    отговорът broj odgovor vrijednost התשובה הוא উত্তর jibu sagot"""
+    antwort ergebnis endergebnis wert lösung summe anzahl gesamt insgesamt richtig korrekt exakt genau endgültige
+    gesuchte réponse résultat valeur somme nombre bonne correcte finale exactement respuesta resultado valor suma
+    correcta exactamente resposta soma número exatamente risposta risultato valore somma totale tutto numero corretta
+    esattamente ответ итоговый количество результат значение сумма число верный правильный ровно окончательный всего итого cevap
+    cevabı cevaptır sonuç sonucu toplam toplamı değeri doğru đáp án số kết quả giá trị tổng cộng jawaban jawabannya
+    hasilnya nilai odpowiedź wynik wartość antwoord uitkomst totaal svaret svar summan värdet الجواب الإجابة النتيجة
+    قيمة الصحيح soluzione soluzioni solución soluciones solução soluções lösungen решение решения корень корни nghiệm
+    çözümü oplossing lösning rozwiązanie penyelesaian única único unica unico einzige einziger единственный
+    единственное duy nhất النهائية النهائي उत्तर मान सही अंतिम कुल 정답은 답은 정답 답 총 값은 최종 odpověď
+    výsledek hodnota počet
+    відповідь значення кількість απάντηση σύνολο پاسخ جواب răspunsul valoarea válasz összege értéke vastaus arvo
+    summa отговорът broj odgovor vrijednost התשובה הוא উত্তর jibu sagot"""
 )
 # Articles, pronouns, auxiliaries, adverbs of order; the verbs by which a result is got
 _JOINING = _set(
@@ -48,7 +53,7 @@ _JOINING = _set(
     already again ones other others okay ok das der die den dem des ein eine eines einen im zu ist sind war es wir
     man nun la le les l un une au du en ce cette est sont vaut il elle y nous on obtient obtenons trouve égal égale à
     el los las es son se hay tiene tenemos obtiene obtenemos igual al o os as um uma é são há tem temos ao na no lo
-    gli una è si ha abbiamo otteniamo uguale vale и на у в е есть это равен равна равно равны составляет имеет
+    gli una è sono si ha abbiamo otteniamo uguale vale и на у в е есть это равен равна равно равны составляет имеет
     получаем получим таким образом olur olarak bulunur eder göre buna bu là bằng có tất cả cuối cùng adalah yaitu
     dengan demikian jest to wynosi równa się is er zijn bedraagt gelijk aan het är blir lika med det هو هي يساوي
     تساوي فإن है हैं होगा होगी होता होते आता 이다 입니다 이에요 된다 모두 결국 je jsou činí má máme rovná є дорівнює
@@ -59,24 +64,34 @@ _GETS = _set(
     """get gets got give gives gave given yield yields obtain obtains obtained find finds found make makes made take
     takes took need needs come comes came become becomes equal equals know see conclude means leaving leaves follows
     end ends up out arrive arrives corresponds matches agrees brings shown based above back donne gibt erhalten
-    erhält lautet beträgt ergibt gleich"""
+    erhält lautet beträgt ergibt gleich liegt liegen beläuft benötigt braucht brauchen faut nécessaires necesitan
+    necesita necesarios necesarias necessários necessárias servono occorrono нужно понадобится потребуется требуется
+    potrzeba nodig gerekir cần 필요한"""
+)
+# The verbs by which a step gets its result: what stands before them is a step
+_RESULTS = _set(
+    """get gives give obtain yields yield find have arrive ottiene otteniamo obtiene obtenemos obtemos obtém obtient
+    obtenons trouve trouvons erhalten erhält ergibt bekommen получаем получим находим bulunur buluruz ederiz được
+    otrzymujemy mamy krijgen får diperoleh"""
 )
 # Words that say that an answer follows
 SO = _set(
     """so therefore thus hence consequently whence daher damit somit also folglich donc ainsi d'où finalement luego
     entonces por tanto así assim portanto logo quindi dunque perciò следовательно следователно поэтому значит итак
-    sonuçta nedenle vậy do đó jadi maka zatem więc dus daarom derfor alltså därför إذن لذلك अतः इसलिए 따라서 그러므로
-    즉 тому отже tedy proto takže άρα επομένως بنابراین پس prin urmare deci tehát így siis joten altså dakle stoga
-    לכן সুতরাং kwa hiyo samakatuwid"""
+    sonuçta nedenle vậy do đó kết luận jadi maka pertanto dolayısıyla böylece consiguiente modo segue conséquent ne stąd
+    hieruit zatem więc ostatecznie dus daarom derfor alltså därför إذن لذلك अतः इसलिए 따라서 그러므로 즉 тому
+    отже tedy proto
+    takže άρα επομένως بنابراین پس prin urmare deci tehát így siis joten altså dakle stoga לכן সুতরাং kwa hiyo
+    samakatuwid"""
 )
 # Words that begin a part of a sentence which says why, where or when
 OPENS = _set(
     """because since as which where so when if thus therefore hence and giving making after before by with in on at
     for from of to or per ie eg using due given while during among between within across throughout until who whose
-    into than including over oder weil da denn wobei und für von mit nach durch ou car puisque donc où pour comme
+    into than including over oder weil da denn wobei und für von mit bei nach durch ou car puisque donc où pour comme
     dont de et par avec après porque pues ya donde para con y o perché poiché dove pois com onde per e так где для по
     после çünkü için vì nên để karena untuk bo gdyż want omdat namely nämlich savoir saber incluindo como wie как
-    分别是 分别为 即"""
+    qui che 分别是 分别为 即"""
 )
 REASONS = _set(
     """como puesto because due since weil da denn car puisque porque pues perché poiché pois потому çünkü vì karena
@@ -89,6 +104,7 @@ SUPPOSES = _set(
     angenommen si suponiendo supposons se sia supondo если ли eğer nếu giả jika kalau jeśli als indien om ifall إذا
     لو अगर यदि क्या 만약 만일 acaba liệu هل"""
 )
+_WHEN = _set("when quand lorsque cuando quando когда falls gdy khi wanneer")
 DENIES = _set(
     """není nejsou nije δεν ei pole nu not no never non none nor neither cannot nothing nobody without nicht nein kein
     keine keinen nie niemals pas point jamais ne ningún ninguno nunca jamás não nem mai нет не ни никогда değil asla
@@ -105,9 +121,13 @@ def denies(word: str) -> bool:
 # Words that turn against what was said before
 _ADVERSE = _set(
     """however but yet though unfortunately allerdings jedoch aber leider cependant toutefois mais embargo pero porém
-    mas contudo però tuttavia ma однако но увы jednak ale niestety maar echter ancak fakat"""
+    mas contudo però tuttavia ma однако но увы jednak ale niestety maar echter ancak fakat 그러나 하지만"""
 )
 NUMBERS = _set("one two three four five six seven eight nine ten eleven twelve both")
+_NUMBER_WORDS = {
+    word: at
+    for at, word in enumerate(["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"])
+}
 # Determiners before a number word: `the two points`, not `two more than`
 _DETERMINERS = _set(
     """the these those all both his her its our their my your of in for with among from at on between first last next
@@ -122,10 +142,10 @@ SHIFTS = _set(
 # Prepositions right before a value that say nothing: the word before them must be understood
 _HANGS = _set("of to by at de von di del da do van i từ in on for as per a")
 VERBS = _set(
-    """is are was were equals equal costs cost gives gets makes became becomes comes reads ist sind war waren hat
-    haben beträgt ergibt kostet est sont était a ont vaut possède coûte es son era tiene tienen hay cuesta vale é são
-    tem há custa è ha hanno costa равен равна равно равны составляет имеет bằng là adalah jest ma wynosi är har heeft
-    है हैं olur has have had"""
+    """is are was were equals equal costs cost является gives gets makes became becomes comes reads ist sind war waren
+    hat haben beträgt ergibt kostet est sont était a ont vaut possède coûte es son era tiene tienen hay cuesta vale é
+    são tem há custa è ha hanno costa misura mesure mide mede misst staan zijn có стоит стоят стоил стоила равен
+    равна равно равны составляет имеет bằng là adalah jest ma wynosi är har heeft है हैं olur has have had"""
 )
 
 # --- signs and sentences
@@ -144,10 +164,18 @@ IS_HANGUL = re.compile(r"[\uac00-\ud7a3]")
 _TURNS_UNSPACED = re.compile(
     "不(?!等式|[变同妨难断])|未(?!知)|无(?![理穷限])|误(?!差)|[没非若假错疑舍]|ต่าง|如果|是否|难道|誤|もし|ない|만약|아니|않"
 )
+# Another time, and a scale of the number
+_ELSEWHERE_UNSPACED = re.compile(
+    "[之以]前|昨|曾经?|原[来本先]|起初|最初|不久|即将|将来|明[天年]|去年|上次|[万亿億](?![一能])|[千百](?![克米瓦分])|以上|以下|以内"
+)
+# How an adverb ends that stands before a value or its verb, and makes the value uncertain
+_UNSURE_UNSPACED = re.compile(
+    "(?:[约約能乎许概似估近]|そらく|およそ|たぶん|多分|ほぼ|약|거의|대략|아마)(?:[有是为]|等于)?\\Z"
+)
 _CHANGES_UNSPACED = re.compile(f"{_TURNS_UNSPACED.pattern}|[倍半多万亿千百弃]")
 # What such a run is made of beside the question's signs, and how one ends, or a Korean word
 _UNSPACED = re.compile(
-    r"因此|所以|从而|于是|那么|最终|最后|正确|答案|结果|应该|应当|得到|可得|可知|解得|我们|一共|总共|共有|现在|需要|等于|就是|也就是|此时"
+    r"因此|所以|从而|于是|那么|最终|最后|正确|答案|结果|应该|应当|得到|可得|可知|解得|我们|一共|总共|共有|现在|需要|等于|就是|也就是|此时|经?检验|符合题意|成立|满足|希望|帮助|对[你您]"
     r"|したがって|よって|ゆえに|求める|正しい|答え|正解|合計|全部で|結果|である|です|なります|なる"
     r"|ดังนั้น|คำตอบ|เท่ากับ|คือ|จึง|ได้|มี|ทั้งหมด|ผลลัพธ์|รวม|เป็น|[应即故则得解共有是为的值了个数和差积商还就答はがのをにでと個]"
 )
@@ -179,7 +207,10 @@ _DOUBTS = re.compile(
 IS_VALUE = re.compile(r"\d|\\(?:pi|infty|frac|sqrt)")
 _FORMS = re.compile(r"[^\W_]+")
 _CAPITAL = re.compile(r"(?<![.?!:]\s)(?<=\s)[A-Z][a-z]+")
-_SHORT, _STORY = 4, 60
+_SHORT, _LONG, _STORY = 4, 5, 60
+
+
+_ELIDED = re.compile(r"^(?:[ldscjnm]|qu|un|(?:d|n|s|qu)ell|all|dall|sull)['’](?=\w)")
 
 
 class Asked(NamedTuple):
@@ -225,14 +256,14 @@ class Asked(NamedTuple):
             return True
         if IS_UNSPACED.search(word) is not None:
             return all(sign in self.text for sign in _UNSPACED.sub("", word))
-        word = word.removesuffix("'s").removesuffix("’s")
+        word = _ELIDED.sub("", word).removesuffix("'s").removesuffix("’s")
         # inflected words share their beginnings; short ones must be there as they stand
         stem = f" {word[: max(len(word) - 3, 4)]}" if len(word) >= _SHORT else f" {word} "
         return stem in _spaced(self.text)
 
     def understands(self, word: str) -> bool:
         """Whether a word is understood before an answer: it is listed, or said by the question."""
-        return word in _NEUTRAL or self.says(word)
+        return word in UNDERSTOOD or self.says(word) or _is_form(word) or _ELIDED.sub("", word) in UNDERSTOOD
 
 
 @lru_cache(maxsize=256)
@@ -245,15 +276,24 @@ def _names(question: str) -> frozenset[str]:
     return frozenset(name.lower() for name in _CAPITAL.findall(question))
 
 
+@lru_cache(maxsize=1024)
+def _is_form(word: str) -> bool:
+    """Whether a word is another form of one for an answer: `решением`."""
+    if len(word) <= _LONG:
+        return False
+    return any(
+        len(one) > _LONG and abs(len(one) - len(word)) < _SHORT and one[:-2] == word[: len(one) - 2] for one in _ANSWERS
+    )
+
+
 # What may come to a sum
 _RISES = _set("add adds sum sums come comes out end ends make makes work works turns found round rounds")
-_NEUTRAL = _ANSWERS | _JOINING | _GETS | _RISES | SO | OPENS
-
+UNDERSTOOD = _RESULTS | _ANSWERS | _JOINING | _GETS | _RISES | SO | OPENS
 
 
 def is_neutral(word: str) -> bool:
     """Whether a word is no answer by itself, as in `see above`."""
-    return word in _NEUTRAL and word not in _ANSWERS and not denies(word)
+    return word in UNDERSTOOD and word not in _ANSWERS and not denies(word)
 
 
 # --- before an answer
@@ -317,6 +357,8 @@ _SAID_OF_ALL = re.compile(
     r"|\b(?:this|which|the) one\b"
     r"|\bno (?:doubt|wonder)\b|\bwithout (?:any )?(?:a )?doubt\b|不难看出"
 )
+# How a participle ends, which stands behind an auxiliary verb: `has spent`, `a dépensé`
+_PARTICIPLE = re.compile(r"(?:[aiu][dt][oaei]|é(?:e?s?)|ed|en|nt|ado|л[аои]?)$|^(?:\w{0,4}ge)\w+t$")
 _BARE_VERBS = frozenset({"is", "are", "equals", "was", "="})
 _NEGATED = re.compile(
     r"(?:\\(?:neq?|lnot|neg|not\s*=)(?![a-zA-Z])|[≠¬]|(?<![\w)}])!=|不是|不为|不等于|并非|绝非)[\s$\\,;!({]*\Z"
@@ -358,6 +400,32 @@ def strange_before(text: str, before: str, asked: Asked, is_value: bool) -> str:
 def _strange_lead(lead: str, asked: Asked, is_value: bool) -> str:
     front, clause = _clauses(lead)
     return _strange_clause(clause, asked, is_value) or _strange_front(front, clause, asked)
+
+
+# `Ist 4 die Hypotenuse, so`; `腰为3时,`
+_INVERTED = re.compile(r"\W*(\w+)\s[^,]{1,60},\s*(?:so|dann)\s")
+_CONDITION_UNSPACED = re.compile(r"[^,，、:：]{1,40}?(时|時|的话|場合|とき|면)(?:は|には)?[,，、]")
+
+
+def condition_of(lead: str) -> str:
+    """The word by which a sentence supposes something, in lower case; empty where it supposes nothing."""
+    lead = lead.lower()
+    first = WORDS.search(FORMULA.sub(" ", lead))
+    if first is not None and (first[0] in SUPPOSES or first[0] in _WHEN):
+        return first[0]
+    if (unspaced := _CONDITION_UNSPACED.match(lead) or re.match(r"\W*(如果|若|当|假如|もし)", lead)) is not None:
+        return unspaced[1]
+    inverted = _INVERTED.match(lead)
+    return "" if inverted is None else inverted[1]
+
+
+def _supposes_else(before: str, behind: str) -> str:
+    """The word by which the sentence behind an answer supposes otherwise than its own: `If …, 8. If …, one less`."""
+    if not (condition := condition_of(_lead(before))):
+        return ""
+    rest = SENTENCE_END.split(behind.replace(";", ". ").replace("；", "。"))[1:3]
+    other = next((one for one in rest if condition_of(one) == condition), "")
+    return condition if other and DENIES.isdisjoint(WORDS.findall(other.lower())) else ""
 
 
 def _lead(before: str) -> str:
@@ -433,6 +501,14 @@ def _strange_clause(clause: str, asked: Asked, is_value: bool) -> str:
         strange = [at for at in strange if words[at] not in DENIES]
     if not strange:
         return ""
+    is_label = (
+        clause.rstrip(" $*\\\n")[-1:] in ":："
+        and IS_UNSPACED.search(words[-1]) is None
+        and not _is_step(words[0])
+        and not any(map(_is_verb, words))
+    )
+    if is_value and is_label and asked.text:
+        return words[strange[0]]
     return "" if _is_subject(words, strange, asked, is_value, clause.rstrip()[-1:] == "=") else words[strange[0]]
 
 
@@ -440,10 +516,14 @@ def _fits(words: list[str], at: int, asked: Asked) -> bool:
     """Whether a word is understood where it stands."""
     word = words[at]
     if word in SUPPOSES:
-        return False
+        # `se` supposes in Portuguese and Italian, `als` in Dutch
+        is_pronoun = word == "se" and ("¿" in asked.text or words[at + 1 : at + 2] == ["obtiene"])
+        return is_pronoun or (word == "als" and words[at + 1 : at + 2] in (["lösung"], ["ergebnis"], ["antwort"]))
     if word in DENIES and (at or word not in _JOINS):
         # `the students not in the band`: of what the question speaks of, and before the verb
         return asked.has(word) and at > 0 and at + 2 < len(words) and asked.says(words[at + 1])
+    if _counts_others(words, at, asked):
+        return False
     if word in NUMBERS:
         behind = words[at + 1 : at + 3]
         counts = at == 0 and any(map(_is_plural, behind)) and not any(map(asked.changes, behind))
@@ -454,6 +534,15 @@ def _fits(words: list[str], at: int, asked: Asked) -> bool:
             or (word == "one" and at > 1 and words[at - 2] in ("a", "the"))
         )
     return asked.understands(word) or word in VERBS or (at == 0 and (word in _JOINS or _is_step(word)))
+
+
+def _counts_others(words: Sequence[str], at: int, asked: Asked) -> bool:
+    """Whether a clause begins with another number of the question's things than the question has: two pencils."""
+    if at or not asked.text or len(words) < 2 or not asked.says(words[1]):
+        return False
+    found = number_in_words([words[0]])
+    value = _NUMBER_WORDS.get(words[0]) if found is None else found[0]
+    return value is not None and value > 1 and not asked.has(words[0]) and not asked.has(str(value))
 
 
 def _is_plural(word: str) -> bool:
@@ -490,17 +579,23 @@ def _is_subject(words: list[str], strange: list[int], asked: Asked, is_value: bo
         chained: whether a formula goes on into the answer, so that the words name what it begins with.
     """
     unknown = [words[at] for at in strange]
-    if any(word in SUPPOSES or denies(word) or word.startswith("fail") or asked.changes(word) for word in unknown):
+    if _counts_others(words, 0, asked) or any(
+        word in SUPPOSES or denies(word) or word.startswith("fail") or asked.changes(word) for word in unknown
+    ):
         return False
     if IS_UNSPACED.search(words[-1]) is not None or IS_HANGUL.search(words[-1]) is not None:
-        turns = (is_value and any(map(_TURNS_UNSPACED.search, words))) or any("答" in word for word in unknown)
+        turns = (is_value and _turns_unspaced(words, asked)) or any("答" in word for word in unknown)
         named = _ENDS_UNSPACED.search(words[-1]) is not None or len(words[-1]) > _MOST_WORDS or chained
         return (named or asked.tells) and not turns
+    if is_value and asked.text and any(_follows_verb(words, at) for at in strange):
+        return False
+    if is_value and any(words[at].endswith("ly") and any(map(_is_verb, words[at + 1 : at + 2])) for at in strange):
+        return False
     if asked.text and _is_told(words, strange, asked):
         return True
     if any(CALLS_WRONG.search(word) or _FLAWED.search(word) or _DOUBTS.search(word) for word in unknown):
         return False
-    verbs = [at for at, word in enumerate(words) if word in VERBS]
+    verbs = [at for at, word in enumerate(words) if word in VERBS or word in _RESULTS - _GETS]
     before_verb = bool(verbs) and (strange[-1] < verbs[-1] or words[0] in _STEPS or (verbs[0] == 1 and words[0] in SO))
     if not is_value or chained or _is_step(words[0]):
         return True
@@ -510,6 +605,32 @@ def _is_subject(words: list[str], strange: list[int], asked: Asked, is_value: bo
         return before_verb and sought[0] < strange[0]
     led = before_verb or strange[-1] < len(words) - 1 or not _DETERMINERS.isdisjoint(words[-2:-1])
     return led and (asked.tells or not asked.text or len(words) > _FEW)
+
+
+def _turns_unspaced(words: Sequence[str], asked: Asked) -> bool:
+    """Whether words without spaces deny a value, scale it, doubt it or speak of another time than the question does."""
+    elsewhere = [found[0] for word in words for found in _ELSEWHERE_UNSPACED.finditer(word)]
+    return (
+        any(map(_TURNS_UNSPACED.search, words))
+        or any(one not in asked.text for one in elsewhere)
+        or _UNSURE_UNSPACED.search(words[-1]) is not None
+    )
+
+
+def _follows_verb(words: Sequence[str], at: int) -> bool:
+    """Whether an unknown word stands between the verb of a clause and its value: `costs nearly`, `is upwards of`."""
+    behind = words[at + 1 :]
+    hangs = bool(behind) and all(word in _HANGS for word in behind) and words[at - 1] not in _JOINING
+    is_next = not behind or hangs
+    return is_next and _PARTICIPLE.search(words[at]) is None and any(map(_is_verb, words[:at]))
+
+
+@lru_cache(maxsize=1024)
+def _is_verb(word: str) -> bool:
+    """Whether a word is a known verb, or a longer form of one."""
+    return word in VERBS or (
+        len(word) > _SHORT and any(one[:_SHORT] == word[:_SHORT] for one in VERBS if len(one) > _SHORT)
+    )
 
 
 def _strange_front(front: str, clause: str, asked: Asked) -> str:
@@ -529,10 +650,11 @@ def _strange_front(front: str, clause: str, asked: Asked) -> str:
     if IS_UNSPACED.search("".join(words)) is not None or (not asked.text and not supposed):
         return ""
     follows = _FOLLOWS.match(clause) is not None or not _JOINS.isdisjoint(_words(clause)[:1])
+    gets = not supposed and not _RESULTS.isdisjoint(_words(clause))
     if words[0] in REASONS or words[-1].endswith("므로") or (follows and not supposed):
         return ""
     for at, word in enumerate(words):
-        if word in _STEPS or word.endswith("ing"):
+        if gets or word in _STEPS or word.endswith("ing"):
             # what a step works with need not be understood
             rest = (word for word in words[at:] if word in SUPPOSES or word in DENIES or _FLAWED.search(word))
             return next(rest, "")
@@ -560,8 +682,17 @@ _MOST_SENTENCES = 6
 _REASONED = re.compile(r"\b(?:because|since|as|denn|weil|car|puisque|porque|perché)\b", re.IGNORECASE)
 _TURNED = re.compile(r"\b(?:is off|fails|no more|not|scheidet)\b|不适|不適|不对")
 # How a Korean sentence ends, written together with what is counted
-_COPULA = re.compile("(?:입니다|이다|이에요|예요)$")
+COPULA = re.compile("(?:입니다|이다|이에요|예요|이|가|임)$")
 _COUNTED_UNSPACED = re.compile(r"[个只条本支名人张件辆头台元米次岁棵朵块间位份杯瓶把家][^不没非半倍多万亿千百]{0,4}")
+
+
+# Signs of the end, and of joy
+_ENDS = str.maketrans(dict.fromkeys("∎■□▢◻◼◽◾▪▫⬛⬜▮✅✔☑🎉🎊🎯🏆👍👏🙌😊🙂😀😃😄🚀⭐🌟✨💡💯🥳📌", " "))
+_QED = re.compile(
+    r"\b(?:q\.?e\.?d\b\.?|quod erat demonstrandum|что и требовалось \w+|c\.?q\.?f\.?d\b\.?|ce qu'il fallait \w+"
+    r"|come volevasi dimostrare|(?:lo que|como) (?:se )?(?:quer\w+|quería) \w+)|证毕|得证|証明終",
+    re.IGNORECASE,
+)
 
 
 def strange_behind(text: str, behind: str, asked: Asked, is_value: bool, before: str = "") -> str:
@@ -575,6 +706,7 @@ def strange_behind(text: str, behind: str, asked: Asked, is_value: bool, before:
         behind = f" {set_behind[1]} {behind[set_behind.end() :].lstrip(' $')}"
     own = _OWN_FORMULA.match(behind)
     behind = behind[:_AFTER] if own is None else behind[own.start("close") : _AFTER]
+    behind = _QED.sub(" ", behind).translate(_ENDS)
     closing = CLOSING.match(behind)
     gap = closing[0] if closing is not None else ""
     words = behind[len(gap) :]
@@ -608,8 +740,10 @@ def strange_behind(text: str, behind: str, asked: Asked, is_value: bool, before:
 
 def _is_denial(text: str) -> bool:
     """Whether an answer itself denies, as `no` and `false`: who denies more confirms it."""
-    return CALLS_WRONG.search(text) is not None or _DENIES_UNSPACED.search(text) is not None or any(
-        map(denies, WORDS.findall(text.lower()))
+    return (
+        CALLS_WRONG.search(text) is not None
+        or _DENIES_UNSPACED.search(text) is not None
+        or any(map(denies, WORDS.findall(text.lower())))
     )
 
 
@@ -639,7 +773,9 @@ def _denied_whole(sentence: str, context: str) -> str:
 
 # A sentence about something else than the answer: a formula, an option's letter
 _NAMES_ITS_OWN = re.compile(r"[$\\=]|(?<![^\W_])(?!I\b)[A-Z](?![\w'’])|其[他余它]|ほか|[他別][のに]|나머지|다른")
-_WITHDRAWS = re.compile(r"\b(?:fail(?:s|ed)?|t(?:ake|ook)\b.{1,12}\bback|scratch|withdraw\w*|retract\w*|disregard)\b", re.IGNORECASE)
+_WITHDRAWS = re.compile(
+    r"\b(?:fail(?:s|ed)?|t(?:ake|ook)\b.{1,12}\bback|scratch|withdraw\w*|retract\w*|disregard)\b", re.IGNORECASE
+)
 _DENIES_UNSPACED = re.compile("ではない|じゃない|ではありません|不是|并非|不对|不成立|아니다|아닙니다")
 _NONE_UNSPACED = re.compile("没有|无|없|(?<!では)(?<!じゃ)ない")
 _LONGEST_DENIAL = 10
@@ -655,8 +791,8 @@ def _taken_back_later(sentences: Sequence[str], asked: Asked) -> str:
             # whoever says that they have no answer
             return " ".join(words)
         has_digit = any(map(str.isdigit, sentence))
-        if not asked.text or not _ADVERSE.isdisjoint(words[:3]):
-            adverse = next((word for word in words[:3] if word in _ADVERSE), "")
+        if not asked.text or not _ADVERSE.isdisjoint(words[: _MOST_WORDS + 1]):
+            adverse = next((word for word in words[: _MOST_WORDS + 1] if word in _ADVERSE), "")
             if adverse and len(words) > _MOST_WORDS and not has_digit:
                 return adverse
         at_once = CALLS_WRONG.match(sentence.lstrip())
@@ -711,19 +847,24 @@ def _strange(sentence: str, asked: Asked) -> str:
                 return rest[0]
             is_free = word in REASONS or not (asked.text or word == "which")
             return "" if is_free else _adverse(rest, asked)
-        elif not _is_counted(word, place, asked):
+        elif not _is_counted(found[0], place, asked):
             return "" if _tells_of_world(words, place, asked) else found[0]
     return ""
 
 
-def _is_counted(word: str, place: int, asked: Asked) -> bool:
-    """Whether a word behind an answer is understood there: what is counted, a currency, a copula."""
+def _is_counted(said: str, place: int, asked: Asked) -> bool:
+    """Whether a word behind an answer is understood there: what is counted, a currency, a copula.
+
+    Args:
+        said: the word as it was written, for case counts in units.
+    """
+    word = said.lower()
     return CALLS_WRONG.search(word) is None and (
         word in _SAYS_SO
-        or _COPULA.sub("", word) in ("", *_SAYS_SO)
+        or COPULA.sub("", word) in ("", *_SAYS_SO)
         or unicodedata.category(word[0]) == "Sc"
         or asked.says(word)
-        or asked.counts(word)
+        or asked.counts(COPULA.sub("", said))
         or (place == 0 and not asked.text and _is_noun(word))
     )
 
@@ -732,11 +873,14 @@ _SAYS_SO = (
     _ANSWERS
     | _JOINING
     | _set(
-        """respectively attained done works fits hope help helps thank thanks yes check checks checked verified
-        confirmed q e d war zeigen zu км ч м кг руб см unique 個 個です 通り 通りである 通りです 本 人 枚 つ 匹 円 度
-        点 個になります 個である 組 種類 개 명 가지 마리 권 원 번 个 只 条 种 名 元 米 次 岁 である です だ
-        であります となる になる が答えです が答え 이 가 답이다 답입니다 就是答案 即为所求 为所求 是答案 即答案
-        为答案 为正确答案 ครับ ค่ะ"""
+        """respectively attained done works fits hope help helps thank thanks yes check checks checked verified espero
+        ter ajudado ayude ajude hoffe hilft helfen j'espère aide aidé надеюсь помогло umarım elde ederiz buluruz を得る
+        が得られる と求まる を 을 를 얻는다 얻습니다 구한다 도움이 되었기를 바랍니다 confirmed q e d war zeigen
+        zu км ч м кг руб см unique 個 個です 通り
+        通りである 通りです 本 人 枚 つ 匹 円 度 됩니다 vor auf heraus übrig statt 点 個になります 個である 組
+        種類 개 명 가지 마리 권 원 번 个 只 条 种 名 元 米 次 岁
+        である です だ であります となる になる が答えです が答え 이 가 답이다 답입니다 就是答案 即为所求 为所求
+        是答案 即答案 为答案 为正确答案 ครับ ค่ะ"""
     )
 )
 
@@ -789,7 +933,11 @@ def _is_of_the_world(words: Sequence[str], asked: Asked) -> bool:
 def _adverse(words: Sequence[str], asked: Asked, *, known: bool = False) -> str:
     """The word of a remark that may deny an answer, doubt it or change it; where it must be `known`, any other one."""
     for at, word in enumerate(words):
-        if asked.has(word) or word in _NEUTRAL or (word in NUMBERS and not _DETERMINERS.isdisjoint(words[at - 1 : at])):
+        if (
+            asked.has(word)
+            or word in UNDERSTOOD
+            or (word in NUMBERS and not _DETERMINERS.isdisjoint(words[at - 1 : at]))
+        ):
             continue
         if denies(word) or word in SUPPOSES or word in _ADVERSE or asked.changes(word):
             return word
@@ -806,7 +954,7 @@ def _is_noun(word: str) -> bool:
     """Whether a single word may be the noun that a value counts, where no question tells: a plural, not a scale."""
     if _COUNTED_UNSPACED.fullmatch(word) is not None:
         return True
-    is_plural = word.isascii() and word.endswith("s") and word not in _NEUTRAL
+    is_plural = word.isascii() and word.endswith("s") and word not in UNDERSTOOD
     return is_plural and not word.endswith(("ions", "ands", "eds", "ens", "ails"))
 
 
@@ -823,4 +971,8 @@ def turned(text: str, before: str, behind: str, asked: Asked) -> str:
     if _EXCEPTING.search(before[-_LAST_WORDS:].strip(" $x=")) is not None and _NO_OTHER.search(behind[:_LAST_WORDS]):
         # all others are excluded: `except 7 there is none`
         return ""
-    return strange_before(text, before, asked, is_value) or strange_behind(text, behind, asked, is_value, before)
+    return (
+        strange_before(text, before, asked, is_value)
+        or strange_behind(text, behind, asked, is_value, before)
+        or _supposes_else(before, behind)
+    )

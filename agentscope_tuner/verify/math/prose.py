@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
+from agentscope_tuner.verify.labels import ANSWER
 from agentscope_tuner.verify.math.scan import FUNCTIONS, MAX_CHARS, SPELLED, Token
 from agentscope_tuner.verify.math.units import added_up, known, operates, singular
 
@@ -63,8 +64,8 @@ _CHOICE = re.compile(
     r"(?:\\[ ,;:!~]|\\quad|\\qquad|~|\s)*(?=\S)"
 )
 _LETTER = re.compile(
-    rf"(?:{_TEXT}\s*\{{)*\s*(?:(?:option|choice|answer|opción|opção|opzione|antwort|réponse|choix|вариант|ответ|seçenek|opsi"
-    rf"|pilihan|đáp án|phương án|故?选择?项?|答案[是为]?|選択肢|答え|보기|선택지|الخيار|विकल्प|ข้อ)\s*:?\s*)?"
+    rf"(?:{_TEXT}\s*\{{)*\s*(?:(?:{ANSWER}|option|choice|opción|opção|opzione|choix|вариант|seçenek|opsi|pilihan"
+    rf"|phương án|故?选择?项?|答案[是为]|選択肢|보기|선택지|الخيار|विकल्प|ข้อ)\s*:?\s*)?"
     rf"\(?\s*([A-Ja-j])\s*\)?\.?\s*\}}*",
     re.IGNORECASE,
 )

@@ -80,10 +80,12 @@ from agentscope_tuner.verify.math.scan import (
 from agentscope_tuner.verify.math.units import (
     COUNTERS,
     EXPONENTS,
+    TEMPERATURES,
     is_physical,
     known,
     operates,
     singular,
+    unit_named,
     unknown_words,
 )
 from agentscope_tuner.verify.number_words import in_chinese_figures, is_number_word, number_in_words, numbers_said
@@ -199,7 +201,11 @@ def _asked(question: Question) -> Asked:
     return Asked.of(
         question.text,
         lambda word: allowed(word, question.words, question.text),
-        lambda word: known(singular(word.rstrip("²³"))),
+        lambda word: (
+            known(singular(word := word.strip("²³°")))
+            or unit_named(word) is not None
+            or word in (*TEMPERATURES, "sq", "cu")
+        ),
         operates,
     )
 
@@ -1060,7 +1066,9 @@ def _strange_words(node: Node, allows: Allows, question: Question, ref: Side) ->
             yield from (
                 a.words for a in n.args[names + 1 :] if isinstance(a, Text) and a.words.lower() not in WORD_SETS
             )
-        elif isinstance(n, (Symbol, UndefinedCall)) and "_" in (name := n.name if isinstance(n, Symbol) else n.function):
+        elif isinstance(n, (Symbol, UndefinedCall)) and "_" in (
+            name := n.name if isinstance(n, Symbol) else n.function
+        ):
             index = _INDEX_WORD.findall(name.partition("_")[2])
             yield from (w for w in index if w not in ref.text and not _may_be_index(w, allows, question))
 

@@ -13,17 +13,21 @@ from agentscope_tuner.verify.math.scan import Unreadable
 # Each dimension, as powers of base dimensions, and its units: the names of a unit, then its size in base units. A unit
 # without a size is a dimension of its own. The case of an abbreviation counts: `mg` and `Mg` are different masses
 DIMENSIONS = {
-    "length": """m meter metre 米 1|cm centimeter centimetre 厘米 1/100|mm millimeter millimetre 毫米 1/1000
-        |dm decimeter decimetre 分米 1/10|km kilometer kilometre 千米 公里 1000|nm nanometer nanometre 1/1000000000
+    "length": """m meter metre 米 м 1|cm centimeter centimetre 厘米 см 1/100
+        |mm millimeter millimetre 毫米 мм 1/1000
+        |dm decimeter decimetre 分米 дм 1/10|km kilometer kilometre 千米 公里 км 1000
+        |nm nanometer nanometre 1/1000000000
         |Mm megameter megametre 1000000|μm micrometer micrometre 1/1000000
         |inch in 254/10000|ft foot feet 3048/10000|yd yard 9144/10000|mi mile 1609344/1000""",
     "length^2": "hectare ha 公顷 10000|acre 40468564224/10000000",
-    "length^3": """l L liter litre 升 1/1000|ml mL milliliter millilitre cc 毫升 1/1000000|ML megaliter megalitre 1000
+    "length^3": """l L liter litre 升 л 1/1000
+        |ml mL milliliter millilitre cc 毫升 мл 1/1000000|ML megaliter megalitre 1000
         |cl cL centiliter centilitre 1/100000|dl dL deciliter decilitre 1/10000
         |gallon gal 3785411784/1000000000000|quart qt 946352946/1000000000000|pint pt 473176473/1000000000000""",
-    "mass": """g gram gramme 克 1|kg kilogram kilogramme 千克 公斤 1000|mg milligram 毫克 1/1000|吨 tonne Mg 1000000
+    "mass": """g gram gramme 克 г 1|kg kilogram kilogramme 千克 公斤 кг 1000|mg milligram 毫克 мг 1/1000
+        |吨 tonne Mg 1000000
         |lb pound 45359237/100000|oz ounce 45359237/1600000|μg microgram 1/1000000""",
-    "time": """s sec second 秒 1|min minute 分钟 60|h hr hour 小时 时 3600|day 天 86400|week 周 604800
+    "time": """s sec second 秒 сек 1|min minute 分钟 мин 60|h hr hour 小时 时 ч 3600|day 天 86400|week 周 604800
         |ms millisecond 1/1000|μs microsecond 1/1000000
         |month 月|year yr 年|decade|century""",
     "money_in_dollars": "$ dollar usd USD 美元 1|cent ¢ 1/100",
@@ -32,16 +36,17 @@ DIMENSIONS = {
     "money_in_yuan": "yuan rmb RMB cny CNY renminbi 元 人民币 1",
     "money_in_pounds": "gbp GBP sterling 英镑 1|pence 1/100",
     "money_in_rupees": "rupee inr INR 1",
+    "money_in_roubles": "rouble ruble rub RUB руб рубль рубля рублей 1|копейка копейки копеек 1/100",
     "angle": "rad radian 1",
-    "mass length^2 time^-2": "J joule 1000|kJ kilojoule 1000000|MJ megajoule 1000000000|cal calorie 4184"
+    "mass length^2 time^-2": "J joule Дж 1000|kJ kilojoule кДж 1000000|MJ megajoule 1000000000|cal calorie 4184"
     "|kcal 4184000|eV|keV|MeV",
-    "mass length^2 time^-3": "W watt 1000|kW kilowatt 1000000|MW megawatt 1000000000|mW milliwatt 1",
-    "mass length time^-2": "N newton 1000|kN kilonewton 1000000",
-    "mass length^-1 time^-2": "Pa pascal 1000|kPa kilopascal 1000000|MPa megapascal 1000000000|atm",
-    "time^-1": "Hz hertz 1|kHz kilohertz 1000|MHz megahertz 1000000|GHz gigahertz 1000000000|rpm",
+    "mass length^2 time^-3": "W watt Вт 1000|kW kilowatt кВт 1000000|MW megawatt 1000000000|mW milliwatt 1",
+    "mass length time^-2": "N newton Н 1000|kN kilonewton кН 1000000",
+    "mass length^-1 time^-2": "Pa pascal Па 1000|kPa kilopascal кПа 1000000|MPa megapascal 1000000000|atm",
+    "time^-1": "Hz hertz Гц 1|kHz kilohertz 1000|MHz megahertz 1000000|GHz gigahertz 1000000000|rpm",
     "voltage": "V volt 1|mV millivolt 1/1000|kV kilovolt 1000",
     "current": "A ampere amp 1|mA milliampere milliamp 1/1000",
-    "resistance": "ohm \\Omega 1|kiloohm 1000",
+    "resistance": "ohm \\Omega Ом 1|kiloohm 1000",
     "temperature": "K kelvin",
     "celsius": "celsius",
     "fahrenheit": "fahrenheit",
@@ -192,6 +197,49 @@ def known(word: str) -> bool:
     return word in _UNITS or word in COUNTERS or word in COUNTED or (word[:2] in _CHINESE_POWERS and word[2:] in _UNITS)
 
 
+# Units in other languages: a power and a prefix, both perhaps left out, then the stem of a unit with its ending
+_POWERS_ABROAD = {"square ": "quadrat|제곱|平方", "cubic ": "kubik|세제곱|立方"}
+_PREFIXES = {
+    "kilo": "[kc]hilo|kil[oó]|quil[oóô]|кило|キロ|킬로",
+    "centi": "cent[ií]|zenti|санти|センチ|센티",
+    "deci": "d[eé]c[ií]|dezi|деци|デシ|데시",
+    "milli": "mil+[ií]|милли|ミリ|밀리",
+}
+_STEMS = {
+    "meter": "m[eè]tr|meter|метр|メートル|미터",
+    "gram": "gr[aá]m+|грам+|グラム|그램",
+    "liter": "lit[er]r?|литр|リットル|리터",
+    "joule": "joule|джоул",
+    "newton": "newton|ньютон",
+    "pascal": "pascal|паскал",
+    "watt": "watt|vatio|ватт",
+    "hour": "stunde|heure|hora|час|시간|時間",
+    "minute": "minut|минут|분",
+    "second": "sekund|secondes|secondi|segundos|секунд|초",
+    "day": "tage|jour|d[ií]as|giorni|день|дня|дней",
+}
+_UNIT_ABROAD = re.compile(
+    "".join(
+        f"(?:{'|'.join(f'(?P<{name.strip()}>{stems})' for name, stems in table.items())}){often}"
+        for table, often in ((_POWERS_ABROAD, "?"), (_PREFIXES, "?"), (_STEMS, ""))
+    )
+    + "(?:e?s|e?n|e|ach|a|ami|ów|u|os?|i|y|и|а|у|е|ы|ов|ах|ам|ами|ей|я|ях|ь)?"
+)
+
+
+def unit_named(word: str) -> str | None:
+    """The English name of a unit of measurement that a word of any language names; None for another word."""
+    for name in (word, singular(word)):
+        if name in _UNITS or (name[:2] in _CHINESE_POWERS and name[2:] in _UNITS):
+            return name
+    found = _UNIT_ABROAD.fullmatch(word.lower())
+    if found is None:
+        return None
+    parts = [name for table in (_PREFIXES, _STEMS) for name in table if found[name]]
+    power = next((name for name in _POWERS_ABROAD if found[name.strip()]), "")
+    return f"{power}{''.join(parts)}" if "".join(parts) in _UNITS else None
+
+
 def is_physical(unit: Unit) -> bool:
     """Whether the unit has only units of measurement, no counted nouns."""
     return all(name in _UNITS for name, _ in unit)
@@ -213,10 +261,17 @@ def unknown_words(unit: Unit) -> list[str]:
     return [name for name, _ in unit if not known(name)]
 
 
+# Thousands and more, in any language
+_SCALE_ABROAD = re.compile(
+    r"(?:tausend|millier|migliai|milhar|millar|tysi[ąę]c|duizend|тысяч|bilion|mil+iard|миллиард|mil+i[oó]n|миллион|milhões|milyon)\w{0,4}"
+    "|mil|mila|mille|milhão|nghìn|triệu|tỷ|ribu|juta|[백천만억]+"
+)
+
+
 def operates(word: str) -> bool:
     """Whether a word changes or denies the number beside it: halves, tens, doubled, not."""
     word = word.lower()
-    return word in _CHANGING or _ORDINAL.fullmatch(word) is not None
+    return word in _CHANGING or (_ORDINAL.fullmatch(word) or _SCALE_ABROAD.fullmatch(word)) is not None
 
 
 def singular(word: str) -> str:
@@ -306,7 +361,7 @@ def added_up(text: str) -> str | None:
 
 
 _ASKED = re.compile(
-    r"\b(?:how many|in|into|to|wie ?viele|combien de|cuánt[oa]s|quant[oaie]s?|сколько"
+    r"\b(?:how many|in|into|to|en|em|в|wie ?viele|combien de|cuánt[oa]s|quant[oaie]s?|сколько"
     r"|hoeveel|ile)\s+(?:units of\s+)?(?:the nearest\s+)?(?:°|\\circ|\^\\circ|degrees?\s+)?"
     r"(?P<words>(?:[^\W\d_]|°)+(?:(?:\s*/\s*|\s+)[^\W\d_]+){0,4})"
     r"|(?:每(?P<span>小时|分钟|秒|天)[^，。？每]{0,6})?多少(?:个)?(?P<chinese>[米克元升秒分天周年厘毫千公平方立斤里钟小时]{1,4})",
@@ -384,7 +439,7 @@ def _leading_unit(match: re.Match[str]) -> list[tuple[str, int]]:
     waiting: list[tuple[str, int]] = []
     sign = 1
     for word in match["words"].replace("/", " per ").split():
-        word = _ABROAD.get(singular(word), word)
+        word = unit_named(word) or word
         if word == "per":
             sign = -1
         elif word in TEMPERATURES and not parts and match.group().rstrip().endswith(word):
@@ -397,17 +452,6 @@ def _leading_unit(match: re.Match[str]) -> list[tuple[str, int]]:
         else:
             break
     return parts
-
-
-# Units in other languages, where their English names differ by more than an ending
-_ABROAD = {
-    "metro": "meter", "mètre": "meter", "метр": "meter", "centímetro": "centimeter", "kilómetro": "kilometer",
-    "quilómetro": "kilometer", "quilômetro": "kilometer", "chilometro": "kilometer", "kilomètre": "kilometer",
-    "centimètre": "centimeter", "litro": "liter", "gramo": "gram", "gramm": "gram", "kilo": "kilogram",
-    "stunde": "hour", "stunden": "hour", "heure": "hour", "hora": "hour", "час": "hour", "minuten": "minute",
-    "minuto": "minute", "минут": "minute", "sekunden": "second", "seconde": "second", "segundo": "second",
-    "tage": "day", "jour": "day", "día": "day", "dia": "day",
-}  # fmt: skip
 
 
 def _is_unit(word: str) -> bool:

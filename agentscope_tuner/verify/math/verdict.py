@@ -14,9 +14,11 @@ from functools import partial
 from itertools import accumulate
 from typing import Any, Literal, NamedTuple, Protocol
 
+from agentscope_tuner.verify.again import announces
 from agentscope_tuner.verify.asked_clause import JOINING_NAMES, says_another
 from agentscope_tuner.verify.find import PlacedAnswer
 from agentscope_tuner.verify.labels import CONTRADICTION
+from agentscope_tuner.verify.math.beside import with_unit, without_said_again
 from agentscope_tuner.verify.math.compare import CheapComparer, is_rational
 from agentscope_tuner.verify.math.exact import exact_value
 from agentscope_tuner.verify.math.guards import unearned
@@ -57,7 +59,7 @@ from agentscope_tuner.verify.math.read import Pair, bare, read_reference, refere
 from agentscope_tuner.verify.math.scan import TooComplex, Unreadable, fold, on_own_stack, respelled
 from agentscope_tuner.verify.math.sets import is_work, same_sets
 from agentscope_tuner.verify.math.units import NUMBER_WORDS, is_physical, singular
-from agentscope_tuner.verify.words import DENIES
+from agentscope_tuner.verify.words import DENIES, SENTENCE_END
 
 _WRITING = re.compile(r"\\(?:text|textbf|mathrm|textrm|mbox)|[{}$]|\\[ ,;:!~]")
 _YES_NO = re.compile(
@@ -611,6 +613,15 @@ async def _awaited(asking: Asking, reply: Callable[[Any], Awaitable[Any]]) -> Ma
         return verdict
 
 
+def _is_given(again: str, behind: str, question: str) -> bool:
+    """Whether a number behind an answer, in its own sentence, is the question's: `12 weeks in 84 days`."""
+    sentence = SENTENCE_END.split(behind, maxsplit=1)[0]
+    number = re.compile(rf"(?<![\d.,]){re.escape(again)}(?![\d.,]*\d)")
+    found = number.search(sentence)
+    led = found is not None and any(map(str.isalpha, sentence[: found.start()]))
+    return led and not announces(behind) and number.search(question) is not None
+
+
 def _of_place(found: PlacedAnswer, ground_truth: str, question: str | None) -> Asking:
     """The verdict on an answer as it was found: with what stands around it, and with the answers beside it.
 
@@ -618,9 +629,15 @@ def _of_place(found: PlacedAnswer, ground_truth: str, question: str | None) -> A
         each text that is to be compared with the reference; it is sent the text's verdict.
     """
     reference(ground_truth)
+    found = without_said_again(found)
+    if found.again and _is_given(found.again, found.behind, question or ""):
+        found = found._replace(again="")
     text, problem = said_by(found, question)
     if problem:
         return MathVerdict("different", "place", problem)
+    if found.boxed:
+        asked = about(question)
+        text = with_unit(text, found, asked.asked_units if asked is not None else frozenset(), ground_truth)
     first: MathVerdict = yield text
     if first.outcome == "equal":
         for spellings in found.again:

@@ -437,7 +437,8 @@ def test_elements_and_comments_without_end_are_read_in_bounded_time(size: int) -
 # Real solutions end in such sentences: the words behind the answer are the question's
 TEAMS = (
     "Ann's team of 3 dozen players has played in a league for 12 years. 6 girls are not in the team's band. How many "
-    "dozens of games more than Bob's team did her team win, on which floor is it, and what is the volume in inches?"
+    "dozens of games more than Bob's team did her team win, on which floor is it, and what is the volume in cubic "
+    "inches?"
 )
 BEHIND = [
     (r"Ann's team won $\boxed{42}$ more games than Bob's team.", True),
