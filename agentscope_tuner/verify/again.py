@@ -125,11 +125,8 @@ _OF_ANOTHER = re.compile(
     r"|\bдруг\w+|另一|他の|다른|\bpart \(?(?:[b-h]\)?)? ?[:：]|\A\W*\([b-h]\)",
     re.IGNORECASE,
 )
-# A number of a part of the solution: `step 3`
-_OF_PLACE = re.compile(
-    r"\b(?:steps?|parts?|lines?|equations?|schritt|teil|étape|paso|passo|шаг\w*|этап\w*|adım|bước)[ (]{0,2}\Z|(?:步骤?|第|ステップ|단계)\s?\Z",
-    re.IGNORECASE,
-)
+# Where a sentence ends with a step of the solution: `if you have questions about step 3`
+_OF_STEP = re.compile(r"(?:\b(?:step|schritt|étape|paso|passo|шаг\w*|adım|bước)\s|步骤?|ステップ|단계\s?)[\d.]+\W*\Z", re.IGNORECASE)
 _READ_BEHIND = 2_000
 
 
@@ -181,9 +178,8 @@ def _news(before: str, rest: str, content: str) -> str:
     if announced and same_text(announced[-1]) != said:
         return announced[-1]
     for sentence in reversed(re.split(r"[.!?]\s|[。！？\n]", rest)):
+        sentence = _OF_STEP.sub(" ", sentence)
         for found in reversed(list(_STATED_NUMBER.finditer(sentence))):
-            if _OF_PLACE.search(sentence, 0, found.start()) is not None:
-                continue
             if same_text(found[0]) == said:
                 return ""
             if not (found[0] in before or is_denied(sentence) or found[0] in content or _OF_ANOTHER.search(sentence)):

@@ -630,8 +630,7 @@ def _of_place(found: PlacedAnswer, ground_truth: str, question: str | None) -> A
     """
     reference(ground_truth)
     found = without_said_again(found)
-    if found.again and _is_given(found.again, found.behind, question or ""):
-        found = found._replace(again="")
+    again = [one for one in found.again if not _is_given(one[-1], found.behind, question or "")]
     text, problem = said_by(found, question)
     if problem:
         return MathVerdict("different", "place", problem)
@@ -640,7 +639,7 @@ def _of_place(found: PlacedAnswer, ground_truth: str, question: str | None) -> A
         text = with_unit(text, found, asked.asked_units if asked is not None else frozenset(), ground_truth)
     first: MathVerdict = yield text
     if first.outcome == "equal":
-        for spellings in found.again:
+        for spellings in again:
             said = False
             for one in spellings:
                 said = said or _has_value((yield one))
