@@ -10,18 +10,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from agentscope_tuner.verify.labels import is_denied, is_prose, same_text, statement_at
+from agentscope_tuner.verify.labels import ANSWER, is_denied, is_prose, same_text, statement_at
 from agentscope_tuner.verify.words import is_neutral
 
 # `the answer` in the languages of the models' solutions: behind a box it announces another answer
-ANSWER_WORDS = (
-    "answer|result|solution|total|value|correction|antwort|ergebnis|lösung|réponse|résultat|respuesta|resultado|resposta"
-    "|risposta|risultato|ответ|решение|результат|odpowiedź|wynik|cevap|sonuç|đáp án|kết quả|jawaban"
-    "|答案|结果|答え|解答|정답|답|الإجابة|الجواب|الناتج|उत्तर|คำตอบ"
+_ANSWER_WORDS = (
+    rf"{ANSWER}|result|solution|total|value|correction|ergebnis|lösung|résultat|resultado|risultato|решение|результат"
+    "|wynik|sonuç|kết quả|结果|الناتج"
 )
 _NUMBER = r"[-−]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:[.,]\d+)?(?:/\d+)?"
 _ANNOUNCED = re.compile(
-    rf"(?:(?<![a-z])(?:{ANSWER_WORDS})s?(?![a-z])(?:(?!\([a-h]\)|\bpart\b)[^。\n\d]){{0,40}}?|(?:\A|\n)####[ ](?=[^\n]{{1,20}}\Z))"
+    rf"(?:(?<![a-z])(?:{_ANSWER_WORDS})s?(?![a-z])(?:(?!\([a-h]\)|\bpart\b)[^。\n\d]){{0,40}}?|(?:\A|\n)####[ ](?=[^\n]{{1,20}}\Z))"
     rf"({_NUMBER})(?![\d/])(?!\s*(?:[-+/^=\\]|\*(?!\*)))",
     re.IGNORECASE,
 )
@@ -39,13 +38,13 @@ _EXPLAINS = re.compile(
 )
 # A reason or a bracket that states an answer itself
 _STATES = re.compile(
-    rf"(?<![a-z])(?:or|actually|wrong|incorrect|correct|instead|rather|should|(?:{ANSWER_WORDS})s?)(?![a-z])"
+    rf"(?<![a-z])(?:or|actually|wrong|incorrect|correct|instead|rather|should|(?:{_ANSWER_WORDS})s?)(?![a-z])"
     r"|\A(?:i\.e\.|namely|nämlich|即|[(（])\W*[\d.,]+\W*\Z",
     re.IGNORECASE,
 )
 _MOST_STATED = 8
 # A label and what joins it to its value; without the words that also name other quantities
-_NAMES_ANSWER = ANSWER_WORDS.replace("|total|value", "")
+_NAMES_ANSWER = _ANSWER_WORDS.replace("|total|value", "")
 _LABEL = re.compile(
     rf"(?<![a-z])(?:{_NAMES_ANSWER})(?![a-z])[^。.\n\d:：=$\\()（）]{{0,30}}?\s*"
     r"(?:(?P<marked>[*_]{0,2}[:：=][*_]{0,2})|(?<![^\W_])(?:is|are|was|equals?|should be|must be|ist|lautet|est|es|é|è|là|adalah"
@@ -131,6 +130,8 @@ _OF_ANOTHER = re.compile(
     r"|\bдруг\w+|另一|他の|다른|\bpart \(?(?:[b-h]\)?)? ?[:：]|\A\W*\([b-h]\)",
     re.IGNORECASE,
 )
+# Where a sentence ends with a step of the solution: `if you have questions about step 3`
+_OF_STEP = re.compile(r"(?:\b(?:step|schritt|étape|paso|passo|шаг\w*|adım|bước)\s|步骤?|ステップ|단계\s?)[\d.]+\W*\Z", re.IGNORECASE)
 _READ_BEHIND = 2_000
 
 
@@ -138,6 +139,11 @@ def _unless_it_states(reason: re.Match[str]) -> str:
     behind = reason.string[: reason.start()]
     labels = reason[0][0] in ":：" and _STATES.search(behind[behind.rfind("\n") + 1 :]) is not None
     return reason[0] if labels or _STATES.search(reason[0]) is not None else " "
+
+
+def announces(text: str) -> bool:
+    """Whether a text announces a number as an answer."""
+    return _ANNOUNCED.search(text) is not None
 
 
 def stated_again(text: str, start: int, rest: str, content: str) -> tuple[tuple[str, ...], ...]:
@@ -177,6 +183,7 @@ def _news(before: str, rest: str, content: str) -> str:
     if announced and same_text(announced[-1]) != said:
         return announced[-1]
     for sentence in reversed(re.split(r"[.!?]\s|[。！？\n]", rest)):
+        sentence = _OF_STEP.sub(" ", sentence)
         for found in reversed(list(_STATED_NUMBER.finditer(sentence))):
             if same_text(found[0]) == said:
                 return ""

@@ -559,7 +559,9 @@ def _placed(found: Found, text: str, start: int, end: int) -> Found:
     """`found` with what stands around it in the text."""
     if found.problem:
         return found
-    return found._replace(before=text[max(start - _NEAR, 0) : start], behind=text[end : end + _NEAR])
+    rest = text[end:]
+    again = stated_again(text, start, rest, found.text) if rest.strip(_ENDING) else ()
+    return found._replace(before=text[max(start - _NEAR, 0) : start], behind=rest[:_NEAR], again=again)
 
 
 def _behind_label(text: str) -> Found | None:

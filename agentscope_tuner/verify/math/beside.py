@@ -41,15 +41,29 @@ _QUANTITY = re.compile(
 _NEAR = 80
 
 
-def with_unit(text: str, before: str, behind: str) -> str:
-    """The answer with the unit that the words around it give its number; another answer as it is."""
-    if _NUMERIC.fullmatch(text) is None or not (unit := _unit_beside(before, behind)):
+def with_unit(text: str, found: PlacedAnswer, asked: frozenset[PhysicalUnit], reference: str) -> str:
+    """The answer with the unit that the words around it give its number, where that is not the unit that is asked for.
+
+    Args:
+        asked: the units that the question asks for.
+        reference: where it has words, they may be a unit, too.
+    """
+    if (not asked and "\\" not in reference) or not (unit := _unit_beside(text, found.before, found.behind)):
         return text
-    return f"{text}\\text{{ {unit}}}"
+    with suppress(Unreadable):
+        if _measured(unit) not in asked:
+            return f"{text}\\text{{ {unit}}}"
+    return text
 
 
-def _unit_beside(before: str, behind: str) -> str:
+def _measured(unit: str) -> PhysicalUnit:
+    return measure(canonical([(unit_named(word) or word, 1) for word in unit.split()]))
+
+
+def _unit_beside(text: str, before: str, behind: str) -> str:
     """The unit that the words around a number say that it has; empty where they say none, or several."""
+    if _NUMERIC.fullmatch(text) is None:
+        return ""
     found = _UNIT_BEHIND.match(behind)
     if found is not None and (unit := _unit_of(found)) is not None:
         return "" if _GOES_ON.match(found["rest"]) else unit
@@ -76,19 +90,25 @@ def without_said_again(found: PlacedAnswer) -> PlacedAnswer:
     words = [word.lower() for word in WORDS.findall(again["words"])]
     if not DENIES.isdisjoint(words) or not SUPPOSES.isdisjoint(words) or CALLS_WRONG.search(again["words"]):
         return found
-    mine = _QUANTITY.fullmatch(with_unit(found.text or "", found.before, again["front"]))
+    text = found.text or ""
+    mine = _QUANTITY.fullmatch(f"{text}\\text{{ {_unit_beside(text, found.before, again['front'])}}}")
+    mine = _QUANTITY.fullmatch(text) or mine
     if mine is None or _sizes(mine["number"], mine["unit"]).isdisjoint(_sizes(again["number"], unit)):
         return found
+<<<<<<< HEAD
     kept = tuple(one for one in found.again if not any(spelling in again["number"] for spelling in one))
+=======
+    kept = tuple(spellings for spellings in found.again if spellings[-1] not in again["number"])
+>>>>>>> t/law
     return found._replace(behind=again["front"] + behind[again.end() :], again=kept)
 
 
 def _sizes(number: str, unit: str) -> frozenset[tuple[tuple[tuple[str, int], ...], Fraction]]:
     """How large a quantity may be, with its dimension: a comma may be a decimal one."""
-    named: PhysicalUnit | None = None
     with suppress(Unreadable):
-        named = measure(canonical([(unit_named(word) or word, 1) for word in unit.split()]))
-    return frozenset(() if named is None else ((named.dimension, value * named.size) for value in _values(number)))
+        named = _measured(unit)
+        return frozenset((named.dimension, value * named.size) for value in _values(number))
+    return frozenset()
 
 
 def _values(number: str) -> Iterator[Fraction]:

@@ -20,7 +20,6 @@ from itertools import islice, takewhile
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.verify.asked_clause import JOINING, without_own_words
 from agentscope_tuner.verify.find import PlacedAnswer, last_boxes
-from agentscope_tuner.verify.math.beside import with_unit
 from agentscope_tuner.verify.math.canonical import key
 from agentscope_tuner.verify.math.exact import exact_value
 from agentscope_tuner.verify.math.node import (
@@ -160,8 +159,11 @@ def said_by(found: PlacedAnswer, question: str | None) -> tuple[str, str]:
         said, problem = _in_formula(
             text, *_formula(before, behind), has_gaps=_OF_COEFFICIENTS.search(question or "") is not None
         )
+<<<<<<< HEAD
     if not problem:
         said = with_unit(said, before, behind)
+=======
+>>>>>>> t/law
     return said, problem or _equated(before, behind, question) or _beside(text, before, behind, question)
 
 

@@ -18,7 +18,11 @@ from agentscope_tuner.verify.again import announces
 from agentscope_tuner.verify.asked_clause import JOINING_NAMES, says_another
 from agentscope_tuner.verify.find import PlacedAnswer
 from agentscope_tuner.verify.labels import CONTRADICTION
+<<<<<<< HEAD
 from agentscope_tuner.verify.math.beside import without_said_again
+=======
+from agentscope_tuner.verify.math.beside import with_unit, without_said_again
+>>>>>>> t/law
 from agentscope_tuner.verify.math.compare import CheapComparer, is_rational
 from agentscope_tuner.verify.math.exact import exact_value
 from agentscope_tuner.verify.math.guards import unearned
@@ -662,7 +666,9 @@ def _is_given(again: str, behind: str, question: str) -> bool:
     """Whether a number behind an answer, in its own sentence, is the question's: `12 weeks in 84 days`."""
     sentence = SENTENCE_END.split(behind, maxsplit=1)[0]
     number = re.compile(rf"(?<![\d.,]){re.escape(again)}(?![\d.,]*\d)")
-    return not announces(behind) and number.search(sentence) is not None and number.search(question) is not None
+    found = number.search(sentence)
+    led = found is not None and any(map(str.isalpha, sentence[: found.start()]))
+    return led and not announces(behind) and number.search(question) is not None
 
 
 def _of_place(found: PlacedAnswer, ground_truth: str, question: str | None) -> Asking:
@@ -673,14 +679,21 @@ def _of_place(found: PlacedAnswer, ground_truth: str, question: str | None) -> A
     """
     reference(ground_truth)
     found = without_said_again(found)
+<<<<<<< HEAD
     news = (said for said in found.again if not any(_is_given(one, found.behind, question or "") for one in said))
     found = found._replace(again=tuple(news)) if found.again else found
+=======
+    again = [one for one in found.again if not _is_given(one[-1], found.behind, question or "")]
+>>>>>>> t/law
     text, problem = said_by(found, question)
     if problem:
         return MathVerdict("different", "place", problem)
+    if found.boxed:
+        asked = about(question)
+        text = with_unit(text, found, asked.asked_units if asked is not None else frozenset(), ground_truth)
     first: MathVerdict = yield text
     if first.outcome == "equal":
-        for spellings in found.again:
+        for spellings in again:
             said = False
             for one in spellings:
                 said = said or _has_value((yield one))

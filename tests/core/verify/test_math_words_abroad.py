@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 
 from agentscope_tuner.verify.find import find_answer
-from agentscope_tuner.verify.math.verdict import compare_placed
+from agentscope_tuner.verify.math.verdict import compare, judge_place
 
 CASES = (Path(__file__).parents[2] / "cases" / "sentences.jsonl").read_text(encoding="utf-8").splitlines()
 
 
-@pytest.mark.parametrize("case", map(json.loads, CASES), ids=lambda case: case["output"][:60])
+@pytest.mark.parametrize("case", [json.loads(case) for case in CASES], ids=lambda case: case["output"][:60])
 def test_the_words_around_an_answer_are_read(case: dict[str, Any]) -> None:
     found = find_answer(case["output"], [case.get("place", "boxed")], by_value=True)
-    verdict = compare_placed(found, case["reference"], question=case["question"])
+    asked, wanted = case["question"], case["reference"]
+    verdict = judge_place(found, wanted, asked, lambda text: compare(text, wanted, question=asked))
     assert (verdict.outcome == "equal") is case["equal"], verdict.reason
