@@ -35,7 +35,8 @@ _ANSWERS = _set(
     antwort ergebnis endergebnis wert lösung summe anzahl gesamt insgesamt richtig korrekt exakt genau endgültige
     gesuchte réponse résultat valeur somme nombre bonne correcte finale exactement respuesta resultado valor suma
     correcta exactamente resposta soma número exatamente risposta risultato valore somma totale tutto numero corretta
-    esattamente ответ итоговый количество результат значение сумма число верный правильный ровно окончательный всего итого cevap
+    esattamente ответ итоговый количество результат значение сумма число верный правильный ровно окончательный
+    всего итого cevap
     cevabı cevaptır sonuç sonucu toplam toplamı değeri doğru đáp án số kết quả giá trị tổng cộng jawaban jawabannya
     hasilnya nilai odpowiedź wynik wartość antwoord uitkomst totaal svaret svar summan värdet الجواب الإجابة النتيجة
     قيمة الصحيح soluzione soluzioni solución soluciones solução soluções lösungen решение решения корень корни nghiệm
@@ -47,7 +48,11 @@ _ANSWERS = _set(
 )
 # Articles, pronouns, auxiliaries, adverbs of order; the verbs by which a result is got
 _JOINING = _set(
-    """the a an this that these those it its he him his she her they them their we us our you your i my me there here
+    """always clearly obviously evidently surely certainly naturally klar offensichtlich sicher chaque chacun
+    chacune cada
+    ogni ciascuno ciascuna jeder jede jedes каждый каждая каждого каждому mỗi setiap każdy elke ieder varje cela fait
+    aura sera será sarà wird werden будет будут 각자 the a an this that these those it its he him his she her
+    they them their we us our you your i my me there here
     who whom whose what all both any each every no-one everyone more times is are was were be been being am do does
     did have has had having can could will would should must may shall let let's lets now still also finally indeed
     already again ones other others okay ok das der die den dem des ein eine eines einen im zu ist sind war es wir
@@ -78,7 +83,8 @@ _RESULTS = _set(
 SO = _set(
     """so therefore thus hence consequently whence daher damit somit also folglich donc ainsi d'où finalement luego
     entonces por tanto así assim portanto logo quindi dunque perciò следовательно следователно поэтому значит итак
-    sonuçta nedenle vậy do đó kết luận jadi maka pertanto dolayısıyla böylece consiguiente modo segue conséquent ne stąd
+    sonuçta nedenle vậy do đó kết luận jadi maka pertanto dolayısıyla böylece consiguiente modo segue conséquent
+    ne stąd
     hieruit zatem więc ostatecznie dus daarom derfor alltså därför إذن لذلك अतः इसलिए 따라서 그러므로 즉 тому
     отже tedy proto
     takže άρα επομένως بنابراین پس prin urmare deci tehát így siis joten altså dakle stoga לכן সুতরাং kwa hiyo
@@ -256,6 +262,9 @@ class Asked(NamedTuple):
             return True
         if IS_UNSPACED.search(word) is not None:
             return all(sign in self.text for sign in _UNSPACED.sub("", word))
+        if word[-1:] == "다" and _TURNS_UNSPACED.search(word) is None:
+            # a Korean verb in another form
+            return f" {word[: max(len(word) - 3, 1)]}" in _spaced(self.text)
         word = _ELIDED.sub("", word).removesuffix("'s").removesuffix("’s")
         # inflected words share their beginnings; short ones must be there as they stand
         stem = f" {word[: max(len(word) - 3, 4)]}" if len(word) >= _SHORT else f" {word} "
@@ -401,6 +410,14 @@ _INVERTED = re.compile(r"\W*(\w+)\s[^,]{1,60},\s*(?:so|dann)\s")
 _CONDITION_UNSPACED = re.compile(r"[^,，、:：]{1,40}?(时|時|的话|場合|とき|면)(?:は|には)?[,，、]")
 
 
+# `If you have any questions, let me know!`
+_COURTESY = re.compile(
+    r"question|let me|feel free|\b(?:ask|help)|frage|pregunta|dúvida|domand|вопрос|soru|câu hỏi|pytan|vrag"
+    r"|问题|疑问|質問|질문|궁금",
+    re.IGNORECASE,
+)
+
+
 def condition_of(lead: str) -> str:
     """The word by which a sentence supposes something, in lower case; empty where it supposes nothing."""
     lead = lead.lower()
@@ -419,7 +436,11 @@ def _supposes_else(before: str, behind: str) -> str:
         return ""
     rest = SENTENCE_END.split(behind.replace(";", ". ").replace("；", "。"))[1:3]
     other = next((one for one in rest if condition_of(one) == condition), "")
-    return condition if other and DENIES.isdisjoint(WORDS.findall(other.lower())) else ""
+    return (
+        condition
+        if other and _COURTESY.search(other) is None and DENIES.isdisjoint(WORDS.findall(other.lower()))
+        else ""
+    )
 
 
 def _lead(before: str) -> str:
@@ -602,7 +623,8 @@ def _is_subject(words: list[str], strange: list[int], asked: Asked, is_value: bo
 
 
 def _turns_unspaced(words: Sequence[str], asked: Asked) -> bool:
-    """Whether words without spaces deny a value, scale it, doubt it or speak of another time than the question does."""
+    """Whether words without spaces deny a value, scale it, doubt it or speak of another time than the question
+    does."""
     elsewhere = [found[0] for word in words for found in _ELSEWHERE_UNSPACED.finditer(word)]
     return (
         any(map(_TURNS_UNSPACED.search, words))
@@ -622,7 +644,7 @@ def _follows_verb(words: Sequence[str], at: int) -> bool:
 @lru_cache(maxsize=1024)
 def _is_verb(word: str) -> bool:
     """Whether a word is a known verb, or a longer form of one."""
-    return word in VERBS or (
+    return (word in VERBS and word != "a") or (
         len(word) > _SHORT and any(one[:_SHORT] == word[:_SHORT] for one in VERBS if len(one) > _SHORT)
     )
 
