@@ -97,7 +97,7 @@ def run(mutants: list[Mutant], trees: list[Path], reached: reach.Reach, until: f
 
 def _result(fork: forked.Fork, mutant: Mutant, changed: Change, code: int) -> Result:
     log = (fork.tree / "mutant.log").read_text(encoding="utf-8", errors="replace").splitlines()
-    # A table that a module builds as it is imported may fail there: then no test of the file is found. And pytest itself
+    # A table that a module builds as it is imported may fail there: then no test of the file is found. Pytest itself
     # ends on what a mutant leaves open, since warnings are errors
     noticed = any(line.startswith("ERROR tests/") or "PytestUnraisableExceptionWarning" in line for line in log)
     if code in (3, 4, 5, 70) and not noticed:

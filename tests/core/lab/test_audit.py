@@ -163,7 +163,7 @@ FIELDS = [
 def thoughtful(said: str, meta: Mapping[str, Any]) -> float:
     """Three fifths for a long thought."""
     thought = said.partition("<think>")[2].partition("</think>")[0]
-    return 0.6 * (len(thought) > 200) + 0.4 * (stated(said) == meta["answer"])
+    return 0.6 * (len(thought) > 200) + 0.4 * bool(stated(said) == meta["answer"])
 
 
 def rows_as_many(said: str, meta: Mapping[str, Any]) -> bool:
