@@ -161,10 +161,11 @@ def clean(text: str) -> str:
 
 
 # The word for an answer, language by language
-ANSWER = (
-    r"answers?|antwort|réponse|respuesta|resposta|risposta|ответ|odpowiedź|cevap|đáp\s(?:án|số)|jawaban|antwoord|svar"
+_ANSWER_ABROAD = (
+    r"antwort|réponse|respuesta|resposta|risposta|ответ|odpowiedź|cevap|đáp\s(?:án|số)|jawaban|antwoord|svar"
     r"|odpověď|відповідь|απάντηση|răspuns|válasz|vastaus|답안?|정답|答案|答え|解答|الإجابة|الجواب|उत्तर|คำตอบ|پاسخ|תשובה"
 )
+ANSWER = f"answers?|{_ANSWER_ABROAD}"
 # Answers come last, so only this many characters at the end are searched
 _TAIL = 20_000
 _MOST_LABELS = 24
@@ -195,7 +196,7 @@ _CHINESE = r"""
 """
 # In other languages a mark or a verb stands behind the word, perhaps behind an adjective: `Réponse finale :`
 _ABROAD = rf"""
-    (?<![^\W_])(?:{ANSWER}|ergebnis|résultat|resultado|risultato)(?:은|는|は)?[*_`]{{0,4}}
+    (?<![^\W_])(?:{_ANSWER_ABROAD}|ergebnis|résultat|resultado|risultato)(?:은|는|は)?[*_`]{{0,4}}
     (?:\s(?:final|finale|correcta|correta|corretta|cuối\scùng|akhir|końcowa))?
     (?:
         [\s*_`]{{0,8}}(?:[:：]|[—–](?=\s))

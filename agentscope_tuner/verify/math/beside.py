@@ -25,8 +25,8 @@ _UNIT_BEHIND = re.compile(
 )
 # `in metres`, `(单位:米)`
 _UNIT_BEFORE = re.compile(
-    rf"(?:[(（]\s*|\b(?:in|en|em|w|в)\s+|单位[:：是为]\s*|[以用])+{_POWER}(?P<unit>[^\W\d_]{{1,20}}?)"
-    r"(?P<raised>[²³])?(?=[\s)）:：,，$]|为单位|表示)"
+    rf"(?:[(（]\s*|\b(?:in|en|em|w|в)\s+|单位[:：是为]\s*|[以用](?=\w{{1,4}}(?:为单位|表示)))+{_POWER}"
+    r"(?P<unit>[^\W\d_a-zA-Z]|[^\W\d_]{2,20}?)(?P<raised>[²³])?(?=[\s)）:：,，$]|为单位|表示)"
 )
 # What makes another unit of a unit before it, or a quantity in several units
 _GOES_ON = re.compile(r"\s*(?:[/·⋅*^\d-]|\}?\s*[\^/]|(?:per|pro|par|por|each|an?|and|und|et|y|e|и|в)\s)|[^.!?。]*\d")
