@@ -589,9 +589,8 @@ def _adverse(words: Sequence[str], asked: Asked) -> str:
             continue
         if denies(word) or word in SUPPOSES or word in _ADVERSE or word in _DONE_LATER:
             return word
-        if IS_UNSPACED.search(word) is not None:
-            if _CHANGES_UNSPACED.search(word) is not None:
-                return word
+        if IS_UNSPACED.search(word) is not None and _CHANGES_UNSPACED.search(word) is not None:
+            return word
         if CALLS_WRONG.search(word) or word == "guess" or (_DOUBTS.search(word) and not word.startswith("fail")):
             return word
     return ""

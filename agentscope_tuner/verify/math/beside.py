@@ -95,11 +95,7 @@ def without_said_again(found: PlacedAnswer) -> PlacedAnswer:
     mine = _QUANTITY.fullmatch(text) or mine
     if mine is None or _sizes(mine["number"], mine["unit"]).isdisjoint(_sizes(again["number"], unit)):
         return found
-<<<<<<< HEAD
-    kept = tuple(one for one in found.again if not any(spelling in again["number"] for spelling in one))
-=======
     kept = tuple(spellings for spellings in found.again if spellings[-1] not in again["number"])
->>>>>>> t/law
     return found._replace(behind=again["front"] + behind[again.end() :], again=kept)
 
 

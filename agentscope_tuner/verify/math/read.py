@@ -159,11 +159,6 @@ def said_by(found: PlacedAnswer, question: str | None) -> tuple[str, str]:
         said, problem = _in_formula(
             text, *_formula(before, behind), has_gaps=_OF_COEFFICIENTS.search(question or "") is not None
         )
-<<<<<<< HEAD
-    if not problem:
-        said = with_unit(said, before, behind)
-=======
->>>>>>> t/law
     return said, problem or _equated(before, behind, question) or _beside(text, before, behind, question)
 
 

@@ -18,11 +18,7 @@ from agentscope_tuner.verify.again import announces
 from agentscope_tuner.verify.asked_clause import JOINING_NAMES, says_another
 from agentscope_tuner.verify.find import PlacedAnswer
 from agentscope_tuner.verify.labels import CONTRADICTION
-<<<<<<< HEAD
-from agentscope_tuner.verify.math.beside import without_said_again
-=======
 from agentscope_tuner.verify.math.beside import with_unit, without_said_again
->>>>>>> t/law
 from agentscope_tuner.verify.math.compare import CheapComparer, is_rational
 from agentscope_tuner.verify.math.exact import exact_value
 from agentscope_tuner.verify.math.guards import unearned
@@ -679,12 +675,7 @@ def _of_place(found: PlacedAnswer, ground_truth: str, question: str | None) -> A
     """
     reference(ground_truth)
     found = without_said_again(found)
-<<<<<<< HEAD
-    news = (said for said in found.again if not any(_is_given(one, found.behind, question or "") for one in said))
-    found = found._replace(again=tuple(news)) if found.again else found
-=======
     again = [one for one in found.again if not _is_given(one[-1], found.behind, question or "")]
->>>>>>> t/law
     text, problem = said_by(found, question)
     if problem:
         return MathVerdict("different", "place", problem)
