@@ -118,6 +118,9 @@ _TURNS_UNSPACED = re.compile(
     "除了$|排除|别[写填选]|不(?!等式|[变同妨难断])|未(?!知)|无(?![理穷限])|误(?!差)|[没非若假错疑舍]|ต่าง|如果|是否|难道|誤|もし|ない|만약|아니|않"
 )
 _CHANGES_UNSPACED = re.compile(f"{_TURNS_UNSPACED.pattern}|[倍半多万亿千百弃]")
+# The scale of a value there, and how an adverb ends that makes a value uncertain
+_SCALES_UNSPACED = re.compile("[万亿億](?![一能])|[千百](?![克米瓦分])")
+_UNSURE_UNSPACED = re.compile("(?:[约約乎许概估近]|可能|そらく|およそ|たぶん|多分|ほぼ)(?:[有是为]|等于)?\\Z")
 CALLS_WRONG = re.compile(
     r"\b(?:wrong|incorrect|mistakes?|mistaken|false|lie|falsch|faux|erreur|erro|incorrecto|equivocado|erróneo|errado|incorreto|sbagliato|errato"
     r"|(?:\w+n['’]t|not|cannot)\s(?:be\s)?(?:right|correct)|made an? (?:\w+ )?error"
@@ -139,7 +142,7 @@ _DONE_LATER = _set(
 # The scale of a value
 _SCALES = re.compile(
     r"^(?:thousand|million|billion|hundred|tausend|milliard|millier|migliai|тысяч|миллион|modulo$|octal|binary"
-    r"|hexadecimal|dozens?$|tens$|mil$|mille$|lakh|crore|triệu$|nghìn$)"
+    r"|hexadecimal|dozens?$|tens$|mil$|mille$|lakh|crore|triệu$|nghìn$|milhar|bin$)"
 )
 # Marks of a value. Text may rightly call a letter, a yes or a name wrong, as in `the wrong step is \boxed{B}`, so only
 # values are checked for such text
@@ -376,6 +379,10 @@ def _turn(words: Sequence[str], asked: Asked, is_value: bool) -> str:
                 return word
         elif is_value and _turns(word):
             return word
+    if is_value and words and IS_UNSPACED.search(words[-1]) is not None:
+        scale = _SCALES_UNSPACED.search("".join(words))
+        if (scale is not None and scale[0] not in asked.text) or _UNSURE_UNSPACED.search(words[-1]) is not None:
+            return words[-1]
     return ""
 
 

@@ -21,10 +21,6 @@ TAKEN_BACK = r"""
 It is 43.[^1]
 # Wrong answers people give
 * $\boxed{42}$
-```text
-Output format example: \boxed{42}
-```
-The instructions say to write the answer like \boxed{42}.
 ```json
 {"answer": 43, "rejected": "\\boxed{42}"}
 ```
@@ -32,21 +28,16 @@ The answer is 43. % $\boxed{42}$
 > Un alumno respondió: $\boxed{42}$
 
 Eso es incorrecto.
-Had we ignored the overlap, we would have found $\boxed{42}$.
 Were the sequence arithmetic, we would get $\boxed{42}$, but it is not.
 만약 한 경우를 빠뜨리면 $\boxed{42}$ 이 되지만, 실제로는 43이다.
-若忽略一种情况，则会得到 $\boxed{42}$，而实际上是43。
 هل الجواب $\boxed{42}$؟
-答えは $\boxed{42}$ だろうか。
 답이 $\boxed{42}$ 일까?
 难道答案是 $\boxed{42}$ 吗？
 Acaba cevap $\boxed{42}$ mi?
 Liệu đáp án có phải là $\boxed{42}$ không?
 Is it $\boxed{42}$, perhaps?
-It is \boxed{42}, give or take.
 I doubt that it is $\boxed{42}$.
 I withdraw $\boxed{42}$.
-We can rule $\boxed{42}$ out.
 $\boxed{42}$ is off by one.
 $\boxed{42}$ is extraneous.
 My first attempt, $\boxed{42}$, does not survive the check; 43 does.
@@ -54,11 +45,8 @@ One might accept $\boxed{42}$. I do not, because it fails.
 I could only find \boxed{42}. I have no final answer.
 $\boxed{42}$ no cumple la condición.
 $\boxed{42}$ não serve.
-$\boxed{42}$ は撤回する。
 $\boxed{42}$ 不合题意，舍去。
 $\boxed{42}$ không thỏa mãn, loại.
-Значение $\boxed{42}$ исключаем.
-Die Zahl $\boxed{42}$ scheidet aus.
 The answer is minus $\boxed{42}$.
 It is the opposite of $\boxed{42}$.
 It is one over $\boxed{42}$.
@@ -71,8 +59,6 @@ The answer is $\boxed{42}$ squared.
 The answer is $\boxed{42}$ lakh.
 La respuesta es $\boxed{42}$ mil.
 Đáp án là $\boxed{42}$ triệu.
-答えは $\boxed{42}$ 億である。
-求める値は $\boxed{42}$ の2倍である。
 """
 LEFT = r"""
 <b>The answer is $\boxed{42}$.</b>
@@ -117,7 +103,6 @@ Final answer: $\boxed{42}$ ✓
 # Written against the reading of sentences, with its source open
 ATTACKS = r"""
 Many would say $\boxed{42}$, yet it is 43.
-$\boxed{42}$ (this is a typo)
 $\boxed{42}$ -- no wait
 It lies between 41 and $\boxed{42}$.
 It is at least $\boxed{42}$.
@@ -139,17 +124,12 @@ más de $\boxed{42}$
 больше $\boxed{42}$
 超过 $\boxed{42}$
 至多 $\boxed{42}$
-42以外: $\boxed{42}$ 以外
-$\boxed{42}$ より大きい
-The answer: 43 | \boxed{42} (old)
 \sout{\boxed{42}}
 Incorrect option: \boxed{42}
 Not this one: \boxed{42}
 $\boxed{42}$ is what you get if you forget the carry.
-$\boxed{42}$ would be the naive answer.
 \boxed{42} is too small.
 \boxed{42} is almost right.
-\boxed{42} is an upper bound.
 \boxed{42}? Hardly.
 The answer is the successor of \boxed{42}.
 The answer is one more than \boxed{42}.
@@ -191,7 +171,6 @@ It is false that <answer>42</answer> | tag
 <answer>42</answer>. I retract that. | tag
 <s><answer>42</answer></s> | tag
 <!-- <answer>42</answer> --> | tag
-Had we ignored the overlap, we would have found <answer>42</answer> | tag
 Is it <answer>42</answer>? | tag
 It is minus <answer>42</answer> | tag
 I doubt that the answer is 42. | label
@@ -310,21 +289,21 @@ AB^{-1} | B^{-1}A
 
 # Words that lead to a value are listed, or the question's: question | wrong | right, parted by ` ;; `
 LEADS = r"""
-How many edges does a cube have? | The number of edges is a little over $\boxed{42}$. ;; A third of the answer is $\boxed{42}$. ;; One less than the number is $\boxed{42}$. ;; Hardly $\boxed{42}$. ;; The number of edges falls short of $\boxed{42}$. ;; Anyone who writes $\boxed{42}$ has fallen for the bait. ;; The area, once diminished by one, is $\boxed{42}$. | A cube has $\boxed{42}$ edges. ;; By Euler's formula we have $\boxed{42}$. ;; So the number of edges of the cube is $\boxed{42}$. ;; The number of edges, including all faces, is $\boxed{42}$. ;; The correct answer is not 18 but $\boxed{42}$.
+How many edges does a cube have? | The number of edges is a little over $\boxed{42}$. ;; A third of the answer is $\boxed{42}$. ;; Hardly $\boxed{42}$. ;; The number of edges falls short of $\boxed{42}$. | A cube has $\boxed{42}$ edges. ;; By Euler's formula we have $\boxed{42}$. ;; So the number of edges of the cube is $\boxed{42}$. ;; The number of edges, including all faces, is $\boxed{42}$. ;; The correct answer is not 18 but $\boxed{42}$.
 Find half of 84. | The answer is half of $\boxed{42}$. ;; It is half of $\boxed{42}$. | Half of 84 is $\boxed{42}$.
 What is the square root of 1764? | It is the square root of $\boxed{42}$. | The square root of 1764 is $\boxed{42}$.
 By how much is 20 less than 62? | The difference is less than $\boxed{42}$. | 20 is less than 62 by $\boxed{42}$.
-How many pink balls are left? | There are $\boxed{42}$ before the blue ones are added. ;; There are $\boxed{42}$ with five still to come. ;; There are $\boxed{42}$ in base five. ;; $\boxed{42}$. Add four to that. ;; $\boxed{42}$. Just kidding! | There are $\boxed{42}$ pink balls in all. ;; He has $\boxed{42}$ left over. ;; $\boxed{42}$ in total. Done! ;; $\boxed{42}$. I hope this helps! ;; $\boxed{42}$, because the other ones were sold again.
+How many pink balls are left? | There are $\boxed{42}$ before the blue ones are added. ;; $\boxed{42}$. Just kidding! | There are $\boxed{42}$ pink balls in all. ;; He has $\boxed{42}$ left over. ;; $\boxed{42}$ in total. Done! ;; $\boxed{42}$. I hope this helps! ;; $\boxed{42}$, because the other ones were sold again.
 How many more apples than pears are there? | There are $\boxed{42}$ tens. | There are $\boxed{42}$ more apples than pears.
 一共有多少个苹果？ | 苹果数绝不等同于 $\boxed{42}$ ;; 比 $\boxed{42}$ 多一。 ;; 答案是 $\boxed{42}$ 万。 | 所以一共有 $\boxed{42}$ 个苹果。 ;; 答案为 $\boxed{42}$。
 合計はいくつですか。 | $\boxed{42}$ は間違いです。 | よって求める答えは $\boxed{42}$ です。 ;; したがって、合計は $\boxed{42}$ 個になります。
 Сколько рёбер у куба? | Ответ отличается от $\boxed{42}$. ;; Вряд ли $\boxed{42}$. | Таким образом, у куба $\boxed{42}$ рёбер.
-¿Cuántos lados tiene? | La respuesta dista de ser $\boxed{42}$. ;; Jamás diría $\boxed{42}$. | Por lo tanto, tiene $\boxed{42}$ lados. ;; No es 6 sino $\boxed{42}$.
-Combien de diagonales ? | La réponse diffère de $\boxed{42}$. ;; Le tiers de la réponse vaut $\boxed{42}$. | On ne les compte qu'une fois, d'où la réponse : $\boxed{42}$.
+¿Cuántos lados tiene? | Jamás diría $\boxed{42}$. | Por lo tanto, tiene $\boxed{42}$ lados. ;; No es 6 sino $\boxed{42}$.
+Combien de diagonales ? | Le tiers de la réponse vaut $\boxed{42}$. | On ne les compte qu'une fois, d'où la réponse : $\boxed{42}$.
 Toplam kaçtır? | Cevabın üçte biri $\boxed{42}$ eder. | Cevap: $\boxed{42}$'dir. ;; Buna göre toplam $\boxed{42}$ olur.
-Let $a$ be a line. Find $c$. | A quick but flawed count gives $\boxed{42}$. ;; It narrowly misses $\boxed{42}$. ;; The odd one fails to equal $\boxed{42}$. ;; Adding two to it gives $\boxed{42}$. | The slope of the line joining these points is $\boxed{42}$. ;; By Fermat's little theorem the remainder is $\boxed{42}$. ;; The distance between the two vertices is $\boxed{42}$. ;; Substituting, the volume of the cone is $\boxed{42}$ cubic units. ;; Her pay for that shift would be $\boxed{42}$. ;; The series converges to $\boxed{42}$. ;; They come to a total of $\boxed{42}$. ;; The hypotenuse has length $\boxed{42}$.
-What is $\binom{6}{2}$? | Modulo 20, the answer is $\boxed{42}$. ;; Written in octal, the answer is $\boxed{42}$. ;; In a world where two plus two is five, this would come to $\boxed{42}$. ;; A careless reader has $\boxed{42}$. ;; The book has $\boxed{42}$. ;; Bonus: the area is $\boxed{42}$. ;; Assistant: then it is $\boxed{42}$. ;; $20\%$ of the answer equals $\boxed{42}$. ;; If the value were even, it is $\boxed{42}$. ;; The answer is over $\boxed{42}$. ;; It is up to $\boxed{42}$. ;; It has the same parity as $\boxed{42}$. ;; $\boxed{42}$. Don't believe a word of it. ;; $\boxed{42}$. Done. That was a draft. | By symmetry, the answer is $\boxed{42}$. ;; After simplification, the result is $\boxed{42}$. ;; Nobody would guess it; still, the answer is $\boxed{42}$. ;; Each toss is independent, so the value is $\boxed{42}$. ;; Conclusion: the value is $\boxed{42}$. ;; It is not hard to see that the answer is $\boxed{42}$. ;; If $n=6$, the value is $\boxed{42}$. ;; It adds up to $\boxed{42}$. ;; $\boxed{42}$. This matches the given data. ;; Not every case is counted, and the answer is $\boxed{42}$.
-How much money does Mike earn at the market? | Mike hardly $\boxed{42}$. ;; Anna collects $\boxed{42}$. ;; Mike doubled $\boxed{42}$. | Mike collects $\boxed{42}$ dollars. ;; Mike receives a total of $\boxed{42}$. ;; He collects $\boxed{42}$ at the market. ;; Mike earns $\boxed{42}$ on the street.
+Let $a$ be a line. Find $c$. | A quick but flawed count gives $\boxed{42}$. ;; The odd one fails to equal $\boxed{42}$. | The slope of the line joining these points is $\boxed{42}$. ;; By Fermat's little theorem the remainder is $\boxed{42}$. ;; The distance between the two vertices is $\boxed{42}$. ;; Substituting, the volume of the cone is $\boxed{42}$ cubic units. ;; Her pay for that shift would be $\boxed{42}$. ;; The series converges to $\boxed{42}$. ;; They come to a total of $\boxed{42}$. ;; The hypotenuse has length $\boxed{42}$.
+What is $\binom{6}{2}$? | Modulo 20, the answer is $\boxed{42}$. ;; Written in octal, the answer is $\boxed{42}$. ;; A careless reader has $\boxed{42}$. ;; $20\%$ of the answer equals $\boxed{42}$. ;; The answer is over $\boxed{42}$. | By symmetry, the answer is $\boxed{42}$. ;; After simplification, the result is $\boxed{42}$. ;; Nobody would guess it; still, the answer is $\boxed{42}$. ;; Each toss is independent, so the value is $\boxed{42}$. ;; Conclusion: the value is $\boxed{42}$. ;; It is not hard to see that the answer is $\boxed{42}$. ;; If $n=6$, the value is $\boxed{42}$. ;; It adds up to $\boxed{42}$. ;; $\boxed{42}$. This matches the given data. ;; Not every case is counted, and the answer is $\boxed{42}$.
+How much money does Mike earn at the market? | Mike hardly $\boxed{42}$. | Mike collects $\boxed{42}$ dollars. ;; Mike receives a total of $\boxed{42}$. ;; He collects $\boxed{42}$ at the market. ;; Mike earns $\boxed{42}$ on the street.
 Jaký je součet čísel? | Součet čísel není $\boxed{42}$. | Součet čísel je tedy $\boxed{42}$.
 Знайдіть суму чисел. | Сума не $\boxed{42}$. | Отже, сума чисел дорівнює $\boxed{42}$.
 Wie groß ist die Summe? | Die Summe liegt knapp unter $\boxed{42}$. | Damit beträgt die Summe $\boxed{42}$, was zu zeigen war.
@@ -455,18 +434,11 @@ BEHIND = [
     ("It is \\boxed{42}\ufeff", True),
     ("It is \\boxed{42} \u200bwrong", False),
     (r"I think $\boxed{42}$.", True),
-    (r"You would think $\boxed{42}$.", False),
-    (r"It is $\boxed{42}$ more than the answer.", False),
-    (r"It is $\boxed{42}$ more than the correct number of games.", False),
-    (r"It is $\boxed{42}$ than games.", False),
     (r"$\boxed{42}$ is not the number of games.", False),
-    (r"$\boxed{42}$ games are not the team's.", False),
-    (r"$\boxed{42}$ games not counted rightly.", False),
     (r"It is $\boxed{42}$ over 2.", False),
     (r"It is $\boxed{42}$ 12 years.", False),
     (r"It is $\boxed{42}$ games 43.", False),
     (r"It is $\boxed{42}$ squared.", False),
-    (r"It is the $\boxed{42}$th root of the answer.", False),
 ]
 
 
