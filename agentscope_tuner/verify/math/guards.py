@@ -23,6 +23,7 @@ from agentscope_tuner.verify.math.node import (
     CONSTANTS,
     EQUAL,
     MARKS,
+    PI,
     RATIONAL_OPERATIONS,
     Apply,
     Array,
@@ -85,9 +86,10 @@ def unearned(question: Question, answer: Node, reference: Node, text: str, truth
     ):
         # Nothing is left to work out in a plain number. It can only stand in the question that asks for another form,
         # or lack a rounding: it is no formula, no equation and no quantity to convert
-        if (question.asks_to_rewrite and restates(question, answer, reference)) or _hands_on(
-            question, answer, reference
-        ):
+        handed = _hands_on(question, answer, reference) or (
+            literal(reference) != _HALF and question.hands_formula(text, truth)
+        )
+        if handed or (question.asks_to_rewrite and restates(question, answer, reference)):
             return copied
         return unworked if question.asks_to_round and literal(answer) != literal(reference) else None
     answer = residue(answer) or answer
@@ -95,7 +97,9 @@ def unearned(question: Question, answer: Node, reference: Node, text: str, truth
         return copied
     known = settled(answer, reference)
     sides = (answer,) if known is answer else (answer, known)
-    if any(restates(question, n, reference) for n in sides) or hands_back(question, answer, text, truth):
+    if question.hands_formula(text, truth) or hands_back(question, answer, text, truth):
+        return copied
+    if any(restates(question, n, reference) for n in sides):
         return copied
     values = CheapComparer(f"{text}|{truth}", question)
 
@@ -138,16 +142,24 @@ def _hands_on(question: Question, answer: Node, reference: Node) -> bool:
     wanted, found = notation(reference), notation(answer)
     if "Degrees" in (given.notation, wanted):
         return given.notation == found != wanted
-    values = [literal(side.inside) if isinstance(side, Percent) else literal(side) for side in (reference, answer)]
-    if (power := scientific(answer)) is not None and power[1].denominator == 1 and abs(power[1]) < _LONGEST_SQUARE:
-        values[1] = power[0].value * Fraction(10) ** int(power[1])
-    of_hundred = [isinstance(side, Percent) for side in (reference, answer)]
-    exact = [v if v is None or not mark else v / 100 for v, mark in zip(values, of_hundred, strict=True)]
+    exact = [_number(side) for side in (reference, answer)]
     if wanted == found == given.notation == "decimal" and exact[1] == given.value != exact[0]:
         # it is to be rounded
         return True
-    handed_on = found in (given.notation, UNREDUCED, "a power of ten")
-    return wanted != "" and exact[1] == given.value and found != wanted != given.notation and handed_on
+    if wanted in ("", given.notation) or exact[1] != given.value or found in ("", wanted):
+        return False
+    # a third notation is none that is asked for; but a mixed number is a fraction, and a fraction may be only reduced
+    close = {wanted, found} == {"fraction", "mixed"} or (given.notation, wanted) == (UNREDUCED, "fraction")
+    third = exact[0] == exact[1] and not (close or (wanted, found) == ("Percent", "decimal"))
+    return found == given.notation or third
+
+
+def _number(node: Node) -> Fraction | None:
+    """The number that is written as a plain value, a percentage, or with a power of ten."""
+    if (power := scientific(node)) is not None and power[1].denominator == 1 and abs(power[1]) < _LONGEST_SQUARE:
+        return power[0].value * Fraction(10) ** int(power[1])
+    value = literal(node.inside) if isinstance(node, Percent) else literal(node)
+    return value / 100 if value is not None and isinstance(node, Percent) else value
 
 
 def settled(answer: Node, reference: Node) -> Node:
@@ -346,7 +358,7 @@ _MOST_ROOTS = 6
 def is_plain(node: Node) -> bool:
     """Whether nothing is left to compute: a literal, a symbol, a fraction in lowest terms, a mixed number."""
     if isinstance(node, (Negation, *MARKS)):
-        return is_plain(node.inside)
+        return is_plain(node.inside) and not isinstance(node.inside, Negation)
     match node:
         case Number(_, text):
             return bool(text)
@@ -373,6 +385,8 @@ def _of(node: Node) -> Iterator[str]:
     match node:
         case Apply(function):
             yield function
+        case Negation(Negation(inside)) if literal(inside) is not None:
+            yield "sum"
         case BigOperator(sign):
             # The name `sum` alone means an addition
             yield f"big {sign}"
@@ -491,12 +505,14 @@ def _whole_factor(node: Node) -> int:
 
 def _of_power(base: Node, exponent: Node) -> Iterator[str]:
     power = literal(exponent)
-    if power is None:
-        return
     while isinstance(base, Negation):
         base = base.inside
     if isinstance(base, Array):
-        yield MATRIX
+        # the transpose of a row is a column
+        if power is not None or len(base.rows) > 1:
+            yield MATRIX
+    elif power is None:
+        return
     elif base == _I and power.denominator == 1:
         yield COMPLEX
     elif power.denominator == 1:
@@ -565,13 +581,31 @@ def is_unworked(question: Question, answer: Node, reference: Node, same: Same) -
         amount = rounded.inside if isinstance(rounded, Quantity | Percent) else rounded
         if literal(amount) != literal(reference) and scientific(amount) is None:
             return True
-    if question.asks_exact and is_decimal(answer) and literal(reference) is None and not symbols(reference):
+    if _is_unreduced(question, answer, reference):
+        return True
+    if isinstance(reference, Percent) and not isinstance(answer, Percent) and operations(answer):
+        return True
+    if any(map(is_decimal, walk(answer))) and _is_irrational(reference) and not _is_irrational(answer):
+        # digits of a root or of pi are no exact value
         return True
     if question.says("polar") and any(is_applied(n, "cos") for n in walk(answer)) and _I in walk(answer):
         # `2(\\cos t + i \\sin t)` is the polar form, not a sum to be worked out
         return False
     wanted = _stated(reference, reference)[-1]
     return all(_is_left(question, part, wanted, same) for part in _stated(answer, wanted))
+
+
+def _is_irrational(node: Node) -> bool:
+    """Whether a root of a number, pi, e, an angle's function or a logarithm stands in it."""
+    return any(
+        n in _IRRATIONAL
+        or (isinstance(n, Apply) and _FAMILY.get(n.function) in _FAMILIES[:3])
+        or (isinstance(n, Power) and not symbols(n) and (literal(n.exponent) or Fraction(1)).denominator > 1)
+        for n in walk(node)
+    )
+
+
+_IRRATIONAL = (PI, Symbol("e"))
 
 
 def _moves_about(question: Question, answer: Node, reference: Node, same: Same) -> bool:
@@ -622,19 +656,23 @@ def _is_left(question: Question, answer: Node, reference: Node, same: Same) -> b
         return True
     if _leaves_choice(answer, reference) or _is_whole_quotient(question, answer, reference):
         return True
-    if isinstance(answer, Collection) and answer.args:
-        wanted = reference.args if isinstance(reference, Collection) else (reference,)
+    if isinstance(answer, (Collection, Array)) and answer.args:
+        wanted = reference.args if isinstance(reference, (Collection, Array)) else (reference,)
+        pairs = zip(answer.args, wanted, strict=True) if len(wanted) == len(answer.args) else ()
+        if any(_is_whole_quotient(question, *pair) for pair in pairs):
+            return True
         return all(literal(one) is not None for one in wanted) and any(
-            _is_only_said(question, a, a) or (not symbols(a) and _is_calculation(a, wanted[0], operations(a)))
-            for a in answer.args
+            _is_only_said(question, a, a) or (not symbols(a) and operations(a) - {UNREDUCED}) for a in answer.args
         )
-    if any(map(_joins_sets, walk(answer))) and not any(map(_joins_sets, walk(reference))):
+    if any(map(_is_compound, walk(answer))) and not any(map(_is_compound, walk(reference))):
+        return True
+    if not any(isinstance(n, SetOperation) for n in walk(reference)) and any(
+        _joins_sets(n, reference) for n in walk(answer)
+    ):
         return True
     if _is_other_form(question, answer, reference, same):
         return True
     if question.says("scientific notation") and _is_unscientific(answer, reference):
-        return True
-    if question.asks_to_simplify and _is_unreduced_ratio(answer):
         return True
     left = operations(answer)
     if not left or operations(reference):
@@ -693,7 +731,10 @@ def _is_calculation(answer: Node, reference: Node, left: frozenset[str]) -> bool
     if literal(reference) is None:
         return False
     roots = [n for n in walk(answer) if isinstance(n, Power) and (literal(n.exponent) or Fraction(1)).denominator > 1]
+    # `26^4\cdot 10^2` is a count, `2^2\cdot 3^2` a divisor or a multiple that is not multiplied out
+    powers = isinstance(answer, Product) and sum(map(_is_whole_power, answer.args)) > 1
     plain = all(isinstance(n, (Number, *RATIONAL_OPERATIONS, *MARKS)) for n in walk(answer))
+    plain |= powers and _is_of_primes(answer)
     return bool(roots) or (plain and bool(left & {"sum", "product", "division"}))
 
 
@@ -708,7 +749,7 @@ def _joins_numbers(node: Node) -> bool:
     A power of ten with its factor counts as one number.
     """
     if isinstance(node, Sum) and not is_plain(node):
-        return sum(literal(a.base if _is_whole_power(a) else a) is not None for a in node.args) > 1
+        return sum(all(map(_is_arithmetic, walk(a))) for a in node.args) > 1
     if not isinstance(node, Product):
         return False
     # `\frac43\cdot 3^3` and `1000(1.05)^2` are data put into a formula; `3\cdot 2^{10}` is the form of a count
@@ -716,6 +757,10 @@ def _joins_numbers(node: Node) -> bool:
     bases = [literal(a.base) for a in node.args if _is_whole_power(a)]
     powers = any(base is not None and base != 10 and (data or base.denominator > 1) for base in bases)
     return powers or sum(literal(a) is not None for a in node.args) > 1
+
+
+def _is_arithmetic(node: Node) -> bool:
+    return isinstance(node, (Number, *RATIONAL_OPERATIONS, *MARKS)) or _is_whole_power(node)
 
 
 def _is_whole_power(node: Node) -> TypeGuard[Power]:
@@ -727,9 +772,24 @@ def _has_two_signs(node: Node) -> bool:
     return any(isinstance(n, PlusMinus) for n in walk(node))
 
 
-def _joins_sets(node: Node) -> bool:
-    r"""Whether the node is an operation on sets with listed members: `\{1,2,3\}\cap\{2,3,4\}`."""
-    return isinstance(node, SetOperation) and all(is_collection(a, "set") for a in node.args)
+def _joins_sets(node: Node, reference: Node) -> bool:
+    r"""Whether the node is an operation on listed sets or intervals: `\{1,2,3\}\cap\{2,3,4\}`, `[1,3]\cap[2,5]`.
+
+    A union of intervals may be an answer, unless the reference is one interval.
+    """
+    if not isinstance(node, SetOperation):
+        return False
+    if all(is_collection(a, "set") for a in node.args):
+        return True
+    of_intervals = all(isinstance(a, Interval) or is_collection(a, "tuple") for a in node.args)
+    return of_intervals and (node.operator == "intersection" or isinstance(reference, Interval))
+
+
+def _is_compound(node: Node) -> bool:
+    r"""Whether a fraction is a factor below a fraction: `\frac{A}{\frac12 g}`."""
+    below = node.below if isinstance(node, Quotient) else node
+    parts = below.args if isinstance(below, Product) else (below,)
+    return below is not node and any(isinstance(part, Quotient) for part in parts)
 
 
 def _is_signed_root(node: Node) -> bool:
@@ -767,9 +827,47 @@ def _is_unscientific(node: Node, reference: Node) -> bool:
     return found is None or not 1 <= abs(found[0].value) < 10
 
 
-def _is_unreduced_ratio(node: Node) -> bool:
-    parts = [literal(a) for a in node.args] if isinstance(node, Relation) and set(node.operators) == {":"} else []
-    return bool(parts) and all(p is not None and p.denominator == 1 for p in parts) and gcd(*map(int, parts)) > 1  # type: ignore[arg-type]
+def _is_unreduced(question: Question, answer: Node, reference: Node) -> bool:
+    """Whether a ratio or an equation has a factor that the reference has not, or no whole coefficients.
+
+    A ratio of whole numbers may have one, unless the question gives two numbers that have this ratio.
+    """
+    found = _content(answer)
+    if found in (None, 1) or _content(reference) != 1:
+        return False
+    if found == 0 or "=" in reference.operators or question.asks_to_simplify:  # type: ignore[attr-defined]
+        return found != 0 or "=" not in reference.operators  # type: ignore[attr-defined]
+    first, second, *_ = (_exact(part) for part in reference.args)
+    given = question.numbers - {first, second}
+    return any(one * second == other * first for one in given for other in given if one != other)  # type: ignore[operator]
+
+
+def _content(node: Node) -> Fraction | None:
+    """The common factor of a ratio's parts or of the terms of an equation in one unknown; else None.
+
+    It is 0 where they are not whole.
+    """
+    match node:
+        case Relation(parts, operators) if set(operators) == {":"} and not symbols(node):
+            found = [_exact(part) for part in parts]
+        case Relation((Sum() as left, right), ("=",)) if len(symbols(left)) == 1 and not symbols(right):
+            found = [_coefficient(term) for term in (*left.args, right)]
+        case _:
+            return None
+    if None in found:
+        return None
+    whole = [int(one) for one in found if one is not None and one.denominator == 1]
+    return Fraction(gcd(*whole)) if len(whole) == len(found) else Fraction(0)
+
+
+def _coefficient(term: Node) -> Fraction | None:
+    """The number before a term's letters, or the term's value."""
+    if not symbols(term):
+        return _exact(term)
+    if isinstance(term, Negation):
+        return _coefficient(term.inside)
+    number_ = next(iter(term.args), term) if isinstance(term, Product) else term
+    return literal(number_) if literal(number_) is not None else Fraction(1)
 
 
 def _is_only_said(question: Question, answer: Node, reference: Node) -> bool:
@@ -813,21 +911,24 @@ def _is_other_form(question: Question, answer: Node, reference: Node, same: Same
         formulas = islice(question.formulas.values(), _MOST_FORMULAS)
         return any(symbols(f) == symbols(reference) and is_other(f) and same(reference, f) for f in formulas)
 
+    if literal(answer) is None and UNREDUCED in operations(answer) - operations(reference) and gives(lambda _: True):
+        return True
     if _ALGEBRAIC.search(question.text) and _is_polar(answer) and not _is_polar(reference):
         return True
     if not symbols(reference):
-        if _is_number_power(reference) and literal(answer) is not None and _OF_POWERS.search(question.text):
+        if operations(reference) and operations(reference) <= _ARITHMETIC and _exact(reference) in question.numbers:
+            # the question's number is to be written as this sum, product or power
+            return _members(answer) != _members(reference) or _is_of_primes(reference) > _is_of_primes(answer)
+        if _is_number_power(reference) and not operations(answer) and gives(lambda f: bool(operations(f))):
             return True
         if _has_root_below(answer) and not _has_root_below(reference):
             return gives(_has_root_below)
-        if literal(answer) is None and UNREDUCED in operations(answer) - operations(reference):
-            return gives(lambda _: True)
         if isinstance(answer, Sum) and _calls(answer) > _calls(reference) > 0:
             return any(isinstance(f, Sum) and _calls(f) for f in question.formulas.values())
         if not operations(reference) or not _is_of_primes(reference) or _is_of_primes(answer):
             return False
-        return _exact(reference) in question.numbers or (bool(operations(answer)) and gives(lambda _: True))
-    if _divides(answer) and not _divides(reference) and gives(_divides):
+        return bool(operations(answer)) and gives(lambda _: True)
+    if any(has(answer) and not has(reference) and gives(has) for has in (_divides, _has_negative_power)):
         return True
     wanted, is_sum = _sums(reference), isinstance(reference, Sum)
     if is_sum and _divides(reference) and len(terms(answer)) < len(terms(reference)):
@@ -845,15 +946,9 @@ def _is_other_form(question: Question, answer: Node, reference: Node, same: Same
     return gives(lambda f: isinstance(f, Sum))
 
 
-# `a+bi`, and the words for a power
+# `a+bi`
 _ALGEBRAIC = re.compile(
     r"[ax]\s*\+\s*(?:[by]\s*i|i\s*[by])(?![a-z])|\bstandard form|\brectangular|\bcartesian", re.IGNORECASE
-)
-_OF_POWERS = re.compile(
-    r"\b(?:a|one|single|eine[rn]?|une|una|uma|seule|sola|única|одной) (?:\w+ )?"
-    r"(?:power|potenz|puissance|potencia|potenza|potência)"
-    r"|степен|乘方|幂|累乗|거듭제곱",
-    re.IGNORECASE,
 )
 
 
@@ -869,6 +964,15 @@ def _is_angle(node: Node) -> bool:
 
 def _is_number_power(node: Node) -> bool:
     return isinstance(node, Power) and literal(node.base) is not None and (literal(node.exponent) or 0) > 1
+
+
+def _members(node: Node) -> Counter[object]:
+    """The values of a sum's terms, or the factors of any other number."""
+    return Counter(map(_exact, node.args)) if isinstance(node, Sum) else Counter(factors(node))
+
+
+def _has_negative_power(node: Node) -> bool:
+    return any(isinstance(n, Power) and (literal(n.exponent) or 0) < 0 for n in walk(node))
 
 
 def _calls(node: Node) -> int:

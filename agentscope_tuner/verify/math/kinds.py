@@ -56,6 +56,7 @@ from agentscope_tuner.verify.math.resolve import (
     Region,
     Statement,
     Value,
+    Wording,
     resolve,
 )
 from agentscope_tuner.verify.math.scan import INTEGERS
@@ -103,12 +104,22 @@ def listings(comparer: Comparing, ref: Reading, ans: Reading) -> Outcome:
         return _same_set(comparer, ref.items, ans.items)
     if len(ref.items) != len(ans.items):
         return DIFFERENT
-    ordered = comparer.question is not None and comparer.question.orders(len(ref.items))
+    ordered = (comparer.question is not None and comparer.question.orders(len(ref.items))) or _repeats_letter(ref)
     if "tuple" in kinds:
         return pairwise(comparer, ref.items, ans.items)
     if ordered:
         return pairwise(comparer, ref.items, _as_asked(comparer, ans))
     return unordered(comparer, ref.items, ans.items)
+
+
+def _repeats_letter(listing: Listing) -> bool:
+    """Whether a letter or a word occurs twice: `T, F, F` answers one thing after the other."""
+    found = [i for i in listing.items if isinstance(i, Wording) or (isinstance(i, Value) and _is_word(i.node))]
+    return len(found) == len(listing.items) > len(set(found))
+
+
+def _is_word(node: Node) -> bool:
+    return isinstance(node, (Symbol, Text))
 
 
 def _by_names(comparer: Comparing, ref: Listing, ans: Listing) -> Outcome:
@@ -315,13 +326,8 @@ def _parameters(call: UndefinedCall) -> tuple[str, ...] | None:
 
 
 def regions(comparer: Comparing, ref: Reading, ans: Reading) -> Outcome:
-    if (
-        isinstance(ans, Region)
-        and has_factor(ans.node)
-        and comparer.question is not None
-        and comparer.question.has_inequality
-    ):
-        # The answer `2x > 4` for `x > 2` is a step from the question's inequality, not its solution
+    if isinstance(ans, Region) and comparer.question is not None and has_factor(ans.node):
+        # The answer `2x > 4` for `x > 2` is a step of work, not the solution
         return DIFFERENT
     if isinstance(ref, Listing) and ref.kind == "set" and isinstance(ans, Region) and is_condition(ans.node):
         # A condition does not answer a question whose reference lists the elements

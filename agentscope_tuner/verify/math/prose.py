@@ -236,6 +236,26 @@ def cycles(text: str, *, in_short: bool = False) -> object | None:
     return frozenset(turned) if len(set(moved)) == len(moved) else tuple(turned)
 
 
+# Signs that fill a gap or mark a statement, each with its other spellings
+_LONE_SIGNS = {
+    spelled: row.split()[0]
+    for row in (
+        "< \\lt", "> \\gt", "=", "≤ \\le \\leq", "≥ \\ge \\geq", "≠ \\ne \\neq", "+", "- −", "÷ \\div",
+        "× \\times ✗ ✘ ✕", "√ \\checkmark \\surd ✓ ✔", "∈ \\in", "∉ \\notin", "⊂ \\subset", "⊃ \\supset",
+    )
+    for spelled in row.split()
+}  # fmt: skip
+_BETWEEN_SIGNS = re.compile(
+    r"[,;，；、\s{}$~]|\\[ ,;:!]|\\q?quad(?![a-z])|[(（]\d[)）]|[\u2460-\u2473]|\\text(?![a-z])"
+)
+
+
+def signs(text: str) -> tuple[str, ...] | None:
+    """The signs of `>,<,=` or `(1)×;(2)√`, where the text has nothing but signs; None for any other text."""
+    found = [_LONE_SIGNS.get(one) for one in _BETWEEN_SIGNS.sub(" ", text[: _LONGEST + 1]).split()]
+    return None if None in found or not found else tuple(one for one in found if one is not None)
+
+
 _CLOCK_WRITING = re.compile(r"\\(?:text|mathrm|textrm|mbox)|\\[ ,;:!~]|[{}\s~.$]")
 _TIME = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2}))?(am|pm)?(?:o'clock)?", re.IGNORECASE)
 _NOON = 12

@@ -174,7 +174,8 @@ def _is_cases(node: Node) -> bool:
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _SOLVED_FOR = re.compile(
     r"\bsolve\b[^.?]{0,60}?\bfor \$?([a-zA-Z])\$?(?![a-zA-Z])"
-    r"|\b(?:express|write|find) \$?([a-zA-Z])\$? (?:in terms|as a function) of|slope-intercept",
+    r"|\b(?:express|write|find) \$?([a-zA-Z])\$? (?:in terms|as a function) of|slope-intercept"
+    r"|(?<![a-zA-Z])([a-z])\s*=\s*[a-z]\s?[a-z]\s*\+\s*[a-z](?![a-zA-Z(])",
     re.IGNORECASE,
 )
 _HOW_MANY = re.compile(r"\bhow many((?:\s+[a-zA-Z-]+){1,4})", re.IGNORECASE)
@@ -270,12 +271,6 @@ class Question:
     )
     #: whether the question speaks of rounding, so that an answer may say that it is about a value
     speaks_of_rounding = _Says(rf"\bround|\bapprox|\bdecimals?\b|\bto the nearest\b|{_ROUNDS}")
-    #: whether the question asks for an exact value
-    asks_exact = _Says(
-        r"\bin terms of \$?\\?pi\b|\bradical form|\bexact"
-        r"|\bexakt|\besatt|\bexat|точное зн|точный отв|в точном|精确值|准确值|精確|正確な値|厳密"
-        r"|정확한|chính xác"
-    )
     #: whether the question has words of order
     _says_order = _Says(
         r"\bsort(?:ed)?\b|\barrange\b|\brank\b|\bin order\b|\brespectively\b|从[小大]到[大小]|依次|分别"
@@ -327,6 +322,14 @@ class Question:
                     found.append((_undecorated([t.text for t in tokenize(said)]), match.start(), said_of))
         return tuple(found)
 
+    def hands_formula(self, answer: str, reference: str) -> bool:
+        """Whether the question is one formula, which the reference writes with other signs, and the answer is that."""
+        if len(self._alone) != 1 or len(self.text) > _LONGEST_SENTENCE:
+            return False
+        given = sorted(self._alone[0][0])
+        mine, theirs = (sorted(_undecorated([t.text for t in tokenize(side)])) for side in (reference, answer))
+        return len(given) > 1 and theirs == given != mine
+
     @Kept
     def asked_for(self) -> frozenset[tuple[str, ...]]:
         """The names and formulas that the last sentence with any asks for, by their tokens: the `f(2)` of `find f(2)`.
@@ -353,6 +356,8 @@ class Question:
         own = _undecorated(name)
         if not own or not self.asked_for or any(own == tokens for tokens, _, _ in self._alone):
             return False
+        if name[0] == "\\angle" and len(own) == 1 and own[0].isupper():
+            return any(len(one) == 1 and one[0].isupper() for one in self.asked_for - {own})
         if own[0] in _SUMS or _unwrapped(own) in map(_unwrapped, self.asked_for):
             return False
         letters = _letters(own)
@@ -440,7 +445,23 @@ class Question:
 
     def orders(self, count: int) -> bool:
         """Whether so many answers stand in an order: one that is said, or that of what is asked for one by one."""
-        return self.asks_order or bool(self.parts(count))
+        return self.asks_order or self._numbered == count or bool(self.parts(count))
+
+    @Kept
+    def _numbered(self) -> int:
+        """How many parts the question numbers: 3 for `(i) … (ii) … (iii) …`.
+
+        0 where the labels are in no order, name equations, or where a sentence follows the last part.
+        """
+        found = list(_PART_LABELS.finditer(self.text[:_MAX_CHARS]))
+        said = [match[0].strip("()（） .").lower() for match in found]
+        if len(said) < 2 or not any(said == row[: len(said)] for row in LABEL_ROWS):
+            return 0
+        ends = [*(match.start() for match in found[1:]), len(self.text)]
+        parts = [self.text[match.end() : end] for match, end in zip(found, ends, strict=True)]
+        follows = _SENTENCES.search(parts[-1].rstrip())
+        is_more = follows is not None and parts[-1][follows.end() :].strip() != ""
+        return 0 if is_more or all("=" in part for part in parts) else len(said)
 
     def parts(self, count: int) -> tuple[str, ...]:
         """What the question asks for one by one, in lower case, where so many are; else empty."""
@@ -472,7 +493,8 @@ class Question:
     @Kept
     def numbers(self) -> frozenset[Fraction]:
         """The numbers in the question, in digits or in words."""
-        return frozenset(numbers_said(self.text))
+        with_points = re.sub(r"(?<=\d)\{?,\}?(?=\d)", ".", self.text) if "," in self.text else ""
+        return frozenset((*numbers_said(self.text), *numbers_said(with_points)))
 
     @Kept
     def log_base(self) -> int | None:
@@ -480,6 +502,13 @@ class Question:
         decimal = _DECIMAL_LOG.search(self.text) is not None
         both = _NATURAL_LOG.search(self.text) is not None and _BARE_LOG.search(self.text) is not None
         return 10 if decimal or both else None
+
+
+#: the labels of parts, in their order
+LABEL_ROWS = (list("12345678"), list("abcdefgh"), "i ii iii iv v vi vii viii".split(), list("①②③④⑤⑥⑦⑧"))  # noqa: SIM905
+_PART_LABELS = re.compile(
+    r"(?:(?<![\w$^({=+\-])[(（]?(?:\d|[a-h]|[ivx]{1,4})[)）]|(?:^|(?<=[\s:：]))\d\.)(?=\s|[^\x00-\x7f]|\$)|[\u2460-\u2467]"
+)
 
 
 class GivenNumber(NamedTuple):
@@ -524,7 +553,7 @@ _PART_OF = re.compile(
 )
 
 
-_DECORATIONS = frozenset({"\\vec", "\\mathbf", "\\boldsymbol", "\\overrightarrow", "\\hat", "{", "}"})
+_DECORATIONS = frozenset({"\\angle", "\\vec", "\\mathbf", "\\boldsymbol", "\\overrightarrow", "\\hat", "{", "}"})
 
 
 def _undecorated(tokens: Sequence[str]) -> tuple[str, ...]:

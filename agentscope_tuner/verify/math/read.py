@@ -54,11 +54,13 @@ from agentscope_tuner.verify.math.prose import (
     choice,
     cycles,
     is_sentence,
+    signs,
     time_of_day,
     undressed,
     without_qualifier,
 )
 from agentscope_tuner.verify.math.question import (
+    LABEL_ROWS,
     NO_QUESTION,
     Question,
     about,
@@ -362,6 +364,7 @@ _NAMED_CALL = re.compile(
 )
 _MOST_COUNTED = 3
 _POINT = re.compile(r"[A-Z](?:'|_\d)?\s*(?:\\left)?(?=\([^()]*[,;|][^()]*\)$)")
+_POINT_LISTED = re.compile(r"(?<![\w\\])[A-Z](?:'|_\d)?\s*(?:\\left)?(?=\([^()]*[,;|][^()]*\))")
 _SCALED = re.compile(rf"({_NUMBER})\s+(dozens?|hundreds?|thousands?|millions?|billions?)", re.IGNORECASE)
 _OUT_OF = re.compile(r"(\d{1,30}) (?:out of|in) (\d{1,30})")
 _LEADING = re.compile(r"\\text\s*\{\s*([a-zA-Z ]{2,60}?)\s*\}(?:\\[ ,;:!]|~|\s)*(?=\\left|[(\[\\])")
@@ -409,13 +412,23 @@ def uncalled(text: str, question: Question) -> str:
         given = re.findall(r"\d+|[a-zA-Z]", named["of"] or "")
         return text[named.end() :] if all(one in question.text for one in given) else text
     words = _TOLD_WORD.findall(_WRITING.sub(" ", match["said"] or ""))
-    return text[match.end() :] if all(allowed(word, question.words, "") for word in words) else text
+    known_ = all(word.isupper() or allowed(word, question.words, "") for word in words)
+    return text[match.end() :] if known_ else text
 
 
-def in_figures(text: str) -> str:
-    r"""A number in words as digits: 42 for `\text{forty-two}`, with the words after it; any other text as it is."""
+def in_figures(text: str, asked: str = "") -> str:
+    r"""A number in words as digits: 42 for `\text{forty-two}`, with the words after it; any other text as it is.
+
+    Args:
+        asked: the question's text, whose Roman numbers are not read.
+    """
     if _HAN.search(text):
         return in_chinese_figures("".join(_WRITING.sub(" ", text).split())) or text
+    roman = _ROMAN.fullmatch("".join(_WRITING.sub(" ", text).split()))
+    if roman is not None and "{" in text and roman[2] not in asked:
+        digits = [_ROMAN_DIGITS[one] for one in roman[2]]
+        signed = (-one if one < after else one for one, after in zip(digits, [*digits[1:], 0], strict=True))
+        return f"{roman[1]}{sum(signed)}"
     words = _WRITING.sub(" ", text).split()
     words = [{"halves": "half", "fourth": "quarter", "fourths": "quarter"}.get(word, word) for word in words]
     size = sum(1 for _ in takewhile(lambda word: is_number_word(word) or word.lower() == "and", words))
@@ -430,6 +443,9 @@ def in_figures(text: str) -> str:
     return f"{found[0]}\\text{{ {' '.join(words[size:])}}}" if words[size:] else str(found[0])
 
 
+# A Roman number, as of an oxidation state: `+\mathrm{VII}`
+_ROMAN = re.compile(r"([-+]?)(?=[IVX])(X{0,3}(?:IX|IV|V?I{0,3}))")
+_ROMAN_DIGITS = {"I": 1, "V": 5, "X": 10}
 _PARTS_OF_ONE = [[word] for word in "half third quarter fifth sixth seventh eighth ninth tenth".split()]  # noqa: SIM905
 
 
@@ -469,8 +485,10 @@ def least(text: str, question: Question) -> str:
     return match[1] if asked and int(match[1]) < int(match[2]) else text
 
 
-def unlabelled(text: str) -> str:
-    """`V(1, 4)` as `(1, 4)`, without the point's name; any other text as it is."""
+def unlabelled(text: str, ref: Node) -> str:
+    """`V(1, 4)` as `(1, 4)`, without the point's name, also in a list of which a point is one; else the text."""
+    if isinstance(ref, Collection) and any(isinstance(one, Collection) for one in ref.args):
+        return _POINT_LISTED.sub("", text)
     match = _POINT.match(text)
     return text[match.end() :] if match is not None else text
 
@@ -683,7 +701,7 @@ _PARTED = re.compile(
 )
 _LETTERED = re.compile(
     rf"(?:^|(?<=[\s,;~}}])"
-    rf"|(?<=quad))(?:{_TEXT}\s*\{{\s*)?\(\s*(?:{_TEXT}\s*\{{\s*)?([a-h1-8])\s*\}}?\s*\)\s*\}}?[:.]?{_GAP}"
+    rf"|(?<=quad))(?:{_TEXT}\s*\{{\s*)?\(\s*(?:{_TEXT}\s*\{{\s*)?([a-h1-8]|[iv]{{1,4}})\s*\}}?\s*\)\s*\}}?[:.]?{_GAP}"
 )
 # An object as JSON or as Python writes it, or a list of texts, that a data set holds as a text
 _RECORD = re.compile(r"""\{\s*(["'])[^"']*\1\s*:|\[\s*(["'])""")
@@ -720,12 +738,8 @@ def _is_in_question(name: str, question: Question) -> bool:
 def by_letters(text: str, reference: str) -> str:
     r"""The lettered parts in order: `(a) 5, (b) 2` as `(5, 2)`. Where the reference has letters too, they are kept."""
     marks = list(_LETTERED.finditer(text)) if len(text) <= _LONGEST else []
-    said = "".join(m[1] for m in marks)
-    if (
-        len(marks) < _FEWEST
-        or text[: marks[0].start()].strip()
-        or said not in ("abcdefgh"[: len(said)], "12345678"[: len(said)])
-    ):
+    said = [m[1] for m in marks]
+    if len(marks) < _FEWEST or text[: marks[0].start()].strip() or said not in [row[: len(said)] for row in LABEL_ROWS]:
         return text
     ends = [*(m.start() for m in marks[1:]), len(text)]
     values = [_BETWEEN.sub("", text[m.end() : end]).strip() for m, end in zip(marks, ends, strict=True)]
@@ -1002,6 +1016,8 @@ def _without_introduction(text: str, ref: Side, question: Question) -> str:
     """The answer without the words and labels around its value; a text over `_LONGEST` as it is."""
     if len(text) > _LONGEST:
         return text
+    if (dollar := _DOLLAR.match(text)) is not None and dollar["country"] in question.text:
+        text = text[dollar.end("country") :]
     if "=" not in ref.text:
         text = uncalled(text, question)
     if question.text and any(map(str.isdigit, ref.text)) and "=" not in ref.text:
@@ -1011,9 +1027,9 @@ def _without_introduction(text: str, ref: Side, question: Question) -> str:
         text = _SORTED.sub(", ", text)
     if isinstance(ref.node, (Array, Collection)):
         text = by_sides(with_names(by_letters(text, ref.text), question), question)
-        text = unlabelled(components(text))
+        text = unlabelled(components(text), ref.node)
     if text[-1:].isalpha() or text.endswith("}"):
-        text = in_figures(text) if any(map(str.isdigit, ref.text)) else text
+        text = in_figures(text, question.text) if any(map(str.isdigit, ref.text)) else text
     if isinstance(ref.node, Relation) and (
         match := _BOUND_IN_WORDS.fullmatch(" ".join(_WRITING.sub(" ", text).split()))
     ):
@@ -1021,6 +1037,10 @@ def _without_introduction(text: str, ref: Side, question: Question) -> str:
         return f"{next(iter(sorted(symbols(ref.node))), 'x')}{sign}{'=' if match['equal'] else ''}{match['end']}"
     text = chance(counted(text if "=" in ref.text else extreme(text, question), question), question)
     return told(least(without_exclusion(text, question), question), question)
+
+
+# The dollar of a country: `R\$ 68`
+_DOLLAR = re.compile(r"(?P<country>[A-Z]{1,2})\\?\$")
 
 
 def _measures(word: str) -> bool:
@@ -1127,7 +1147,7 @@ def _is_wording(side: Side) -> bool:
     """Whether a reference that is not mathematics can be compared word by word, like a date or a name."""
     brackets = [side.tokens.count(opener) - side.tokens.count(closer) for opener, closer in ("()", "[]", "{}")]
     named = any(t[:1].isalpha() or t[:1] >= "\u2460" for t in side.tokens)
-    return (named and not any(brackets)) or cycles(side.text) is not None
+    return (named and not any(brackets)) or cycles(side.text) is not None or signs(side.text) is not None
 
 
 @dataclass(frozen=True)

@@ -773,7 +773,7 @@ _RULES: tuple[_Rule, ...] = (
     ('"', re.compile(r"^(\d+(?:\.\d+)?)\s*\"$"), r"\1\\text{ inches}"),
 )
 _PLAIN_DECIMAL = str.maketrans(
-    {"″": "''", "”": '"', "’": "'", "′": "'"}
+    {"٫": ".", "٬": "", "″": "''", "”": '"', "’": "'", "′": "'"}
     | {field: f"\\mathbb{{{letter}}}" for field, letter in zip("ℝℤℕℚℂ", "RZNQC", strict=True)}
 )
 # The rules respell single values, which are short

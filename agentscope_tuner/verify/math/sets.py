@@ -375,7 +375,9 @@ def has_factor(node: Node) -> bool:
     """Whether a number or a sign stands before the unknown of a bound, as in `-2x > 4`."""
     if isinstance(node, Relation):
         return _solved_bounds(node) not in (None, *node.args)
-    return (isinstance(node, Connective) or is_collection(node, "list")) and any(map(has_factor, node.args))
+    if isinstance(node, SetBuilder):
+        return has_factor(node.condition)
+    return (isinstance(node, Connective) or is_collection(node, "list", "set")) and any(map(has_factor, node.args))
 
 
 def _unknown(node: Node) -> Node | None:

@@ -52,6 +52,7 @@ from agentscope_tuner.verify.math.prose import (
     letter,
     phrase,
     plain,
+    signs,
     time_of_day,
 )
 from agentscope_tuner.verify.math.question import NO_QUESTION, Question, about
@@ -90,6 +91,8 @@ def wordings(pair: Pair) -> Outcome:
     """The outcome of the first rule that can decide the pair; UNKNOWN if no rule can."""
     rules = (
         _choices,
+        _lone_signs,
+        _bearings,
         _times,
         _days,
         _digits,
@@ -100,6 +103,7 @@ def wordings(pair: Pair) -> Outcome:
         _typeset,
         _phrases,
         _yes_no,
+        _initials,
         _same_words,
         _amounts,
         _sentences,
@@ -133,6 +137,28 @@ def _choices(pair: Pair) -> Outcome:
     if chosen is None or chosen[0] != truth or not _is_offered(pair.question, *chosen):
         return UNKNOWN
     return EQUAL
+
+
+def _lone_signs(pair: Pair) -> Outcome:
+    """Compare signs that fill gaps or mark statements: `>,<,=`."""
+    mine = signs(pair.ref.text)
+    if mine is None:
+        return UNKNOWN
+    return EQUAL if signs(pair.answer) == mine else DIFFERENT
+
+
+_BEARING = re.compile(r"([NSEW])(\d+(?:\.\d+)?)([NSEW])")
+
+
+def _bearings(pair: Pair) -> Outcome:
+    r"""Compare bearings, whose letters have a place: `E30^\circ N` is not `N30^\circ E`."""
+    mine, theirs = (
+        _BEARING.fullmatch(re.sub(r"\^?\\circ|\\degree|[°^]", "", _SET_TYPE.sub("", side)))
+        for side in (pair.ref.text, pair.answer)
+    )
+    if mine is None or theirs is None:
+        return UNKNOWN
+    return EQUAL if mine.groups() == theirs.groups() else DIFFERENT
 
 
 def _is_offered(question: Question | None, letter_: str, value: str) -> bool:
@@ -417,6 +443,16 @@ def _is_true(text: str) -> bool:
     return is_equation(node) and not symbols(node) and exact_value(difference(*node.args)) == 0
 
 
+def _initials(pair: Pair) -> Outcome:
+    """Accept an option for its first letter, and the letter for the option: `T, F` for `True, False`."""
+    options = pair.question.options if pair.question is not None else frozenset()
+    first = {word[0]: word for word in options}
+    if len(first) != len(options) or len(pair.answer) > _LONGEST_OPTION:
+        return UNKNOWN
+    sides = [[first.get(w, w) for w in plain(t).replace(",", " ").split()] for t in (pair.ref.text, pair.answer)]
+    return EQUAL if sides[0] == sides[1] and sides[0] and set(sides[0]) <= options else UNKNOWN
+
+
 def _same_words(pair: Pair) -> Outcome:
     """Compare words: an answer may have neutral words, and words of the question that are none of its options.
 
@@ -430,8 +466,14 @@ def _same_words(pair: Pair) -> Outcome:
         return EQUAL if _same_case(pair) else DIFFERENT
     question = pair.question
     asked, options = (question.text, question.options) if question is not None else ("", frozenset())
+    if said[:-1] == truth and any(f"{one} {said[-1]}" in asked.lower() for one in options):
+        # `sometimes true`, where the question has `always, sometimes or never true`
+        return EQUAL
     if len(truth) == len(said) == 1 and not truth[0].isascii():
         before, _, behind = said[0].partition(truth[0])
+        kind = truth[0].removeprefix(said[0])
+        if kind != truth[0] and len(said[0]) > 1 and re.search(f"(?:什么|何种|哪种|哪类){re.escape(kind)}", asked):
+            return EQUAL
         subject = _SUBJECT.sub("", before)
         around = {_COPULA.sub("", behind), subject} if subject[1:] or not subject else {"?"}
         framed = truth[0] in said[0] and all(rest in asked for rest in around)
@@ -443,7 +485,10 @@ def _same_words(pair: Pair) -> Outcome:
         for w in said
         if w in truth or w in options or w.isdigit() or not (w in JOINING_NAMES or allowed(w, words, asked))
     ]
-    return EQUAL if left in (truth, [w for w in truth if w not in NEUTRAL]) else UNKNOWN
+    own = [w for w in truth if w in options or w not in words]
+    # the kind of thing that the question speaks of may be left out: `odd` for `odd function`
+    short_of = [own] if own and own == truth[: len(own)] else []
+    return EQUAL if left in (truth, [w for w in truth if w not in NEUTRAL], *short_of) else UNKNOWN
 
 
 _TURNED = re.compile("[不非未无没]")
@@ -753,14 +798,19 @@ def _pointed(truth: str, text: str, question: str | None) -> str:
 _WRITES_COMMAS = re.compile(
     r"[à-öø-žа-я]|\b(?:der|das|ist|wie|la|les|est|une?|quelle?s?|el|los|qual|che|wat|een|jaki|ile|berapa)\b"
 )
-_RUPEES = re.compile(r"rupee|lakh|crore|₹|\brs\b|india")
-_GROUPED = re.compile(r"(?P<points>\d{1,3}(?:\.\d{3})+)(?P<unit>\D*)|\d{1,2}(?:,\d{2})+,\d{3}")
+# A question about money of India, in a script of India, or with a number that is grouped so
+_OF_INDIA = re.compile(r"rupee|lakh|crore|₹|\brs\b|india|[\u0900-\u0dff]|\d,\d{2},\d{3}(?!\d)")
+_GROUPED = re.compile(
+    r"(?P<whole>\d{1,2}(?:,\d{2})+,\d{3}|\d{1,3}(?:(?P<point>\.|\\[,;:]|~| )\d{3})+)"
+    r"(?:\{?,\}?(?P<decimals>\d+))?(?!\d)"
+)
 
 
 def _ungrouped(text: str, truth: str, question: str | None) -> str:
     r"""The answer in the reference's way of writing numbers: `12,50` as 12.50, `1.250.000` and `12,50,000` as 1250000.
 
-    Only where the question's language writes them so, and where the reference is the number with these digits.
+    Only where the reference is the number with these digits, and, unless decimals follow the groups, where the
+    question's language writes numbers so.
     """
     if question is None or not text[:1].isdigit() or ("," not in text + truth and "." not in text):
         return text
@@ -768,10 +818,14 @@ def _ungrouped(text: str, truth: str, question: str | None) -> str:
     if commas is not None and truth == f"{commas[1]}.{commas[2]}" and _WRITES_COMMAS.search(question.lower()):
         return truth + text[commas.end() :]
     match = _GROUPED.match(text)
-    if match is None or not truth.isdigit() or re.sub("[.,]", "", match[0]) != truth + (match["unit"] or ""):
+    if match is None:
         return text
-    allowed_by = _WRITES_COMMAS if match["points"] else _RUPEES
-    return truth + (match["unit"] or "") + text[match.end() :] if allowed_by.search(question.lower()) else text
+    number = re.sub(r"\D", "", match["whole"]) + (f".{match['decimals']}" if match["decimals"] else "")
+    writes = _WRITES_COMMAS if match["point"] else _OF_INDIA
+    is_sure = match["point"] and match["decimals"]
+    if number != truth.replace("{,}", ".") or not (is_sure or writes.search(question.lower())):
+        return text
+    return truth + text[match.end() :]
 
 
 _THOUSANDS = 3
