@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from agentscope_tuner._jail.inside import MODULES
+from agentscope_tuner._jail.inside import MODULES, STDIN
 from agentscope_tuner._jail.seccomp import filter_program
 from agentscope_tuner._run.child import ChildProgram
 
@@ -98,6 +98,7 @@ ENVIRONMENT = {
     "PYTHONUTF8": "1",
     "OPENBLAS_NUM_THREADS": "1",
 }
+_DEVICES = ("null", "zero", "full", "random", "urandom")
 _NAMESPACES = [
     *("--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"),
     *("--hostname", "jail", "--die-with-parent", "--new-session", "--clearenv"),
@@ -123,7 +124,8 @@ def _view() -> list[str]:
         view += ["--ro-bind", path, path]
     for file in ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime"):
         view += ["--ro-bind-try", file, file]
-    return [*view, "--dev", "/dev", "--dir", "/dev/shm"]
+    view += ["--perms", "0755", "--tmpfs", "/dev", "--dir", "/dev/shm", "--symlink", STDIN, "/dev/stdin"]
+    return view + [word for name in _DEVICES for word in ("--dev-bind", f"/dev/{name}", f"/dev/{name}")]
 
 
 def interpreter() -> str:

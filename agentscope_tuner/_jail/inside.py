@@ -34,6 +34,8 @@ RESULT, LINE = 3, 4
 #: its result.
 FILES = ("payload", "folder", "stdin", "stdout", "stderr", "result")
 HOME = "/tmp/home"
+#: Where `/dev/stdin` leads, which is a link into `/proc` elsewhere, and there is none.
+STDIN = "/tmp/.stdin"
 #: Where the jail shows this package's modules; programs cannot open the folder.
 MODULES = "/astuner"
 _LENGTH = struct.Struct("<Q")
@@ -273,6 +275,8 @@ def _become_program(
             begin()
         for name, content in json.loads(folder).items():
             _write(name, base64.b64decode(content))
+        if "bare" not in settings and 0 < (size := os.fstat(0).st_size) <= asked["limits"]["scratch"] // 4:
+            _write(STDIN, os.pread(0, size, 0))
         # what it is given may be larger than what it may write
         _set_limits(asked["limits"])
         if "argv" in asked:

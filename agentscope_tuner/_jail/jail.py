@@ -504,7 +504,7 @@ class _Slots:
             self._waiting.append(turn)
         try:
             turn.acquire()
-        except BaseException:
+        except BaseException:  # an interrupted wait must not keep the place that it may have been given
             with self._lock:
                 is_waiting = turn in self._waiting
                 if is_waiting:

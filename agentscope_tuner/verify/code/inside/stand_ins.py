@@ -151,9 +151,6 @@ class StandInClass(type):
         type.__setattr__(made, "_number", program.derive(made, told))
         return made
 
-    def __init__(cls, name: str, bases: tuple[type, ...], space: dict[str, Any]) -> None:
-        super().__init__(name, bases, space)
-
     def __call__(cls, *arguments: object, **named: object) -> Any:
         return cls._program.make(cls, cls._number, arguments, named)
 
@@ -186,13 +183,10 @@ class StandInClass(type):
         return int(cls._program.ask({"do": "op", "op": "len", "h": cls._number, "args": []}))
 
 
+# What a class statement itself puts into a class
 _OF_CLASS = {
-    "__module__",
-    "__qualname__",
-    "__classcell__",
-    "__firstlineno__",
-    "__static_attributes__",
-    "__annotations__",
+    *("__module__", "__qualname__", "__classcell__", "__annotations__"),
+    *("__firstlineno__", "__static_attributes__"),
 }
 _own_super = super
 
@@ -206,6 +200,8 @@ def _super(*given: Any) -> Any:
 
 
 class _Above:
+    """What `super()` gives a method of a class of the tests that is built on one of the program's."""
+
     def __init__(self, kind: StandInClass, one: Any) -> None:
         self.kind, self.one = kind, one
 
