@@ -142,11 +142,7 @@ def _hands_on(question: Question, answer: Node, reference: Node) -> bool:
     wanted, found = notation(reference), notation(answer)
     if "Degrees" in (given.notation, wanted):
         return given.notation == found != wanted
-    values = [literal(side.inside) if isinstance(side, Percent) else literal(side) for side in (reference, answer)]
-    if (power := scientific(answer)) is not None and power[1].denominator == 1 and abs(power[1]) < _LONGEST_SQUARE:
-        values[1] = power[0].value * Fraction(10) ** int(power[1])
-    of_hundred = [isinstance(side, Percent) for side in (reference, answer)]
-    exact = [v if v is None or not mark else v / 100 for v, mark in zip(values, of_hundred, strict=True)]
+    exact = [_number(side) for side in (reference, answer)]
     if wanted == found == given.notation == "decimal" and exact[1] == given.value != exact[0]:
         # it is to be rounded
         return True
@@ -154,7 +150,16 @@ def _hands_on(question: Question, answer: Node, reference: Node) -> bool:
         return False
     # a third notation is none that is asked for; but a mixed number is a fraction, and a fraction may be only reduced
     close = {wanted, found} == {"fraction", "mixed"} or (given.notation, wanted) == (UNREDUCED, "fraction")
-    return found == given.notation or not (close or (wanted, found) == ("Percent", "decimal"))
+    third = exact[0] == exact[1] and not (close or (wanted, found) == ("Percent", "decimal"))
+    return found == given.notation or third
+
+
+def _number(node: Node) -> Fraction | None:
+    """The number that is written as a plain value, a percentage, or with a power of ten."""
+    if (power := scientific(node)) is not None and power[1].denominator == 1 and abs(power[1]) < _LONGEST_SQUARE:
+        return power[0].value * Fraction(10) ** int(power[1])
+    value = literal(node.inside) if isinstance(node, Percent) else literal(node)
+    return value / 100 if value is not None and isinstance(node, Percent) else value
 
 
 def settled(answer: Node, reference: Node) -> Node:
@@ -726,8 +731,10 @@ def _is_calculation(answer: Node, reference: Node, left: frozenset[str]) -> bool
     if literal(reference) is None:
         return False
     roots = [n for n in walk(answer) if isinstance(n, Power) and (literal(n.exponent) or Fraction(1)).denominator > 1]
+    # `26^4\cdot 10^2` is a count, `2^2\cdot 3^2` a divisor or a multiple that is not multiplied out
     powers = isinstance(answer, Product) and sum(map(_is_whole_power, answer.args)) > 1
-    plain = powers or all(isinstance(n, (Number, *RATIONAL_OPERATIONS, *MARKS)) for n in walk(answer))
+    plain = all(isinstance(n, (Number, *RATIONAL_OPERATIONS, *MARKS)) for n in walk(answer))
+    plain |= powers and _is_of_primes(answer)
     return bool(roots) or (plain and bool(left & {"sum", "product", "division"}))
 
 

@@ -449,9 +449,19 @@ class Question:
 
     @Kept
     def _numbered(self) -> int:
-        """How many parts the question numbers: 3 for `(i) … (ii) … (iii) …`; 0 where their labels are in no order."""
-        found = [match[0].strip("()（） .").lower() for match in _PART_LABELS.finditer(self.text[:_MAX_CHARS])]
-        return len(found) if any(found == row[: len(found)] for row in LABEL_ROWS) and len(found) > 1 else 0
+        """How many parts the question numbers: 3 for `(i) … (ii) … (iii) …`.
+
+        0 where the labels are in no order, name equations, or where a sentence follows the last part.
+        """
+        found = list(_PART_LABELS.finditer(self.text[:_MAX_CHARS]))
+        said = [match[0].strip("()（） .").lower() for match in found]
+        if len(said) < 2 or not any(said == row[: len(said)] for row in LABEL_ROWS):
+            return 0
+        ends = [*(match.start() for match in found[1:]), len(self.text)]
+        parts = [self.text[match.end() : end] for match, end in zip(found, ends, strict=True)]
+        follows = _SENTENCES.search(parts[-1].rstrip())
+        is_more = follows is not None and parts[-1][follows.end() :].strip() != ""
+        return 0 if is_more or all("=" in part for part in parts) else len(said)
 
     def parts(self, count: int) -> tuple[str, ...]:
         """What the question asks for one by one, in lower case, where so many are; else empty."""
