@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from agentscope_tuner.verify.number_words import number_in_words
+from agentscope_tuner.verify.number_words import is_number_word, number_in_words, numbers_said
 
 
 def _set(words: str) -> frozenset[str]:
@@ -130,10 +130,6 @@ _ADVERSE = _set(
     mas contudo però tuttavia ma однако но увы jednak ale niestety maar echter ancak fakat 그러나 하지만"""
 )
 NUMBERS = _set("one two three four five six seven eight nine ten eleven twelve both")
-_NUMBER_WORDS = {
-    word: at
-    for at, word in enumerate(["zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"])
-}
 # Determiners before a number word: `the two points`, not `two more than`
 _DETERMINERS = _set(
     """the these those all both his her its our their my your of in for with among from at on between first last next
@@ -555,9 +551,9 @@ def _counts_others(words: Sequence[str], at: int, asked: Asked) -> bool:
     """Whether a clause begins with another number of the question's things than the question has: two pencils."""
     if at or not asked.text or len(words) < 2 or not asked.says(words[1]):
         return False
-    found = number_in_words([words[0]])
-    value = _NUMBER_WORDS.get(words[0]) if found is None else found[0]
-    return value is not None and value > 1 and not asked.has(words[0]) and not asked.has(str(value))
+    found = number_in_words(words[:1])
+    value = found[0] if found is not None else next(numbers_said(words[0]), 0) if is_number_word(words[0]) else 0
+    return value > 1 and not asked.has(words[0]) and not asked.has(str(value))
 
 
 def _is_plural(word: str) -> bool:
