@@ -327,8 +327,10 @@ class Question:
         if len(self._alone) != 1 or len(self.text) > _LONGEST_SENTENCE:
             return False
         given = sorted(self._alone[0][0])
-        mine, theirs = (sorted(_undecorated([t.text for t in tokenize(side)])) for side in (reference, answer))
-        return len(given) > 1 and theirs == given != mine
+        with suppress(Unreadable, TooComplex):
+            mine, theirs = (sorted(_undecorated([t.text for t in tokenize(side)])) for side in (reference, answer))
+            return len(given) > 1 and theirs == given != mine
+        return False
 
     @Kept
     def asked_for(self) -> frozenset[tuple[str, ...]]:
