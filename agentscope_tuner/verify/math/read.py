@@ -156,9 +156,11 @@ def said_by(found: PlacedAnswer, question: str | None) -> tuple[str, str]:
     if _ALONE_BEFORE.search(before[-_NEAR_BOX:]) and _ALONE_BEHIND.match(behind):
         said, problem = text, ""
     else:
-        said, problem = _in_formula(
-            text, *_formula(before, behind), has_gaps=_OF_COEFFICIENTS.search(question or "") is not None
-        )
+        front, back = _formula(before, behind)
+        # a letter before a box in plain text is a name: `for $x$ \boxed{5}`
+        plain = not back.strip(" .,;:$") and before.rpartition("\n")[2].count("$") % 2 == 0 and "\\(" not in before
+        gaps = plain or _OF_COEFFICIENTS.search(question or "") is not None
+        said, problem = _in_formula(text, front, back, has_gaps=gaps)
     return said, problem or _equated(before, behind, question) or _beside(text, before, behind, question)
 
 

@@ -65,7 +65,6 @@ Problem 12 - $\boxed{5}$
 Step 3: $\boxed{5}$
 - \boxed{5}
 The answer is - \boxed{5}
-$\boxed{5}$ - 3 would be wrong
 \boxed{5} km
 $\boxed{5}x+3$
 """.strip().splitlines()

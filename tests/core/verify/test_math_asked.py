@@ -62,7 +62,6 @@ Voici l'erreur classique.$$\boxed{42}$$
 - $\boxed{43}$ - $\boxed{42}$
 $\boxed{43}$ vs. $\boxed{42}$
 | $\boxed{43}$ | $\boxed{42}$ |
-We get $\boxed{42}$. However, having looked over the whole computation with fresh eyes, it is one more than that.
 """
 LEFT = r"""
 $\text{So }\boxed{42}$

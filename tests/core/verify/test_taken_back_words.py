@@ -18,7 +18,6 @@ All values except \boxed{7}
 This rules out \boxed{7}.
 We are ruling out \boxed{7}.
 We rule out \boxed{7}.
-It is 5, as opposed to \boxed{7}.
 It is neither \boxed{7} nor 8.
 It is 5, nor \boxed{7}.
 Unlike \boxed{7}, it is 5.
@@ -110,7 +109,6 @@ Do not pick \boxed{7}
 \boxed{7} is incorrect.
 \boxed{7} is mistaken.
 \boxed{7} was a mistake.
-\boxed{7} seems an error.
 \boxed{7} looks erroneous.
 \boxed{7} appears wrong.
 \boxed{7} must be wrong.
