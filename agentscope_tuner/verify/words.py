@@ -195,7 +195,7 @@ _OF_ANSWER = re.compile(
 )
 # A step that is none, and doubts
 _FLAWED = re.compile(
-    r"^(?:wrong|incorrect|mistake|error|false|faulty|flawed|naive|careless|accident|habit|guess|pretend|imagin|suppos|ignor|forget|mis|oversight|deny|denie|impossib|oppos|scratch|disregard|strike|discard|falsch"
+    r"^(?:format|templat|placehold|wrong|incorrect|mistake|error|false|faulty|flawed|naive|careless|accident|habit|guess|pretend|imagin|suppos|ignor|forget|mis|oversight|deny|denie|impossib|oppos|scratch|disregard|strike|discard|falsch"
     r"|fehler|faux|erreur|error|fals|errad|errone|sbagliat|неверн|ошиб)"
 )
 _DOUBTS = re.compile(
@@ -724,11 +724,10 @@ def strange_behind(text: str, behind: str, asked: Asked, is_value: bool, before:
     if re.search(rf"(?<!\w){re.escape(text)}(?![\w'’])", words) is not None:
         # said again, it is confirmed
         return ""
-    if not is_value and _is_denial(text):
-        return ""
     later = [one for one in SENTENCE_END.split(rest) if one.strip()][:_MOST_SENTENCES]
     context = f"{asked.text} {before[-_WINDOW:].lower()}"
-    if (denied := next(filter(None, (_denied_whole(one, context) for one in (first, *later))), "")) != "":
+    said = (first,) if not is_value and _may_be_denied(text, asked) else (first, *later)
+    if (denied := next(filter(None, (_denied_whole(one, context) for one in said)), "")) != "":
         return denied
     if not is_value:
         # what is wrong may be the answer
@@ -738,13 +737,16 @@ def strange_behind(text: str, behind: str, asked: Asked, is_value: bool, before:
     return _strange(first, asked) or _taken_back_later(later, asked)
 
 
-def _is_denial(text: str) -> bool:
-    """Whether an answer itself denies, as `no` and `false`: who denies more confirms it."""
-    return (
-        CALLS_WRONG.search(text) is not None
-        or _DENIES_UNSPACED.search(text) is not None
-        or any(map(denies, WORDS.findall(text.lower())))
-    )
+def _may_be_denied(text: str, asked: Asked) -> bool:
+    """Whether an answer is a no to what may be right or wrong: who denies more confirms it."""
+    denial = any(map(denies, WORDS.findall(text.lower()))) or CALLS_WRONG.search(text) or _NONE_UNSPACED.search(text)
+    return bool(denial) and (not asked.text or _OF_TRUTH.search(asked.text) is not None)
+
+
+_OF_TRUTH = re.compile(
+    r"\b(?:right|correct|true|false|possible|exists?|richtig|falsch|wahr|vrai|faux|possible|correct[ao]|verdader[ao]|falso"
+    r"|ver[ao]|верно|правда)\b|对|错|正确|能|正し|맞|옳"
+)
 
 
 def _denied_whole(sentence: str, context: str) -> str:
