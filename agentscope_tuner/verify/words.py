@@ -29,21 +29,20 @@ def _set(words: str) -> frozenset[str]:
 # Words for what a question asks for, and what is said of it
 _ANSWERS = _set(
     """answer answers final result value values number numbers total sum solution solutions correct right required
-    desired needed actual corrected unique only just exactly exact altogether overall remaining left different
-    distinct possible minimum maximum option choice letter over form conclusion score analysis best guess certain
-    problem question step part method even odd product produkt produit producto produto prodotto произведение сума
-    antwort ergebnis endergebnis wert lösung summe anzahl gesamt insgesamt richtig korrekt exakt genau endgültige
-    gesuchte réponse résultat valeur somme nombre bonne correcte finale exactement respuesta resultado valor suma
-    correcta exactamente resposta soma número exatamente risposta risultato valore somma totale tutto numero corretta
-    esattamente ответ итоговый количество результат значение сумма число верный правильный ровно окончательный всего итого cevap
-    cevabı cevaptır sonuç sonucu toplam toplamı değeri doğru đáp án số kết quả giá trị tổng cộng jawaban jawabannya
-    hasilnya nilai odpowiedź wynik wartość antwoord uitkomst totaal svaret svar summan värdet الجواب الإجابة النتيجة
-    قيمة الصحيح soluzione soluzioni solución soluciones solução soluções lösungen решение решения корень корни nghiệm
-    çözümü oplossing lösning rozwiązanie penyelesaian única único unica unico einzige einziger единственный
-    единственное duy nhất النهائية النهائي उत्तर मान सही अंतिम कुल 정답은 답은 정답 답 총 값은 최종 odpověď
-    výsledek hodnota počet
-    відповідь значення кількість απάντηση σύνολο پاسخ جواب răspunsul valoarea válasz összege értéke vastaus arvo
-    summa отговорът broj odgovor vrijednost התשובה הוא উত্তর jibu sagot"""
+    desired needed actual corrected unique only just exactly exact altogether overall remaining left different distinct
+    possible minimum maximum option choice letter over form conclusion score analysis best guess certain problem
+    question step part method even odd product produkt produit producto produto prodotto произведение сума antwort
+    ergebnis endergebnis wert lösung summe anzahl gesamt insgesamt richtig korrekt exakt genau endgültige gesuchte
+    réponse résultat valeur somme nombre bonne correcte finale exactement respuesta resultado valor suma correcta
+    exactamente resposta soma número exatamente risposta risultato valore somma totale tutto numero corretta
+    esattamente ответ итоговый количество результат значение сумма число верный правильный ровно окончательный всего
+    итого cevap cevabı cevaptır sonuç sonucu toplam toplamı değeri doğru đáp án số kết quả giá trị tổng cộng jawaban
+    jawabannya hasilnya nilai odpowiedź wynik wartość antwoord uitkomst totaal svaret svar summan värdet الجواب الإجابة
+    النتيجة قيمة الصحيح soluzione soluzioni solución soluciones solução soluções lösungen решение решения корень корни
+    nghiệm çözümü oplossing lösning rozwiązanie penyelesaian única único unica unico einzige einziger единственный
+    единственное duy nhất النهائية النهائي उत्तर मान सही अंतिम कुल 정답은 답은 정답 답 총 값은 최종 odpověď výsledek hodnota počet
+    відповідь значення кількість απάντηση σύνολο پاسخ جواب răspunsul valoarea válasz összege értéke vastaus arvo summa
+    отговорът broj odgovor vrijednost התשובה הוא উত্তর jibu sagot"""
 )
 # Articles, pronouns, auxiliaries, adverbs of order; the verbs by which a result is got
 _JOINING = _set(
@@ -895,7 +894,8 @@ _OF_DENIALS = (
     | _ADVERSE
     | _set(
         """actually well wait sorry oops hmm rather eso esto isso isto questo quello ciò c'est ça cela dies este этот
-        n'est đây phải quite him her هذا هذه यह वह bu şu điều này ini itu dit dat det está check given above true valid هو"""
+        n'est đây phải quite him her هذا هذه هو यह वह bu şu điều này ini itu dit dat det está check given above true
+        valid"""
     )
 )
 
