@@ -41,8 +41,8 @@ _ANSWERS = _set(
     النتيجة قيمة الصحيح soluzione soluzioni solución soluciones solução soluções lösungen решение решения корень корни
     nghiệm çözümü oplossing lösning rozwiązanie penyelesaian única único unica unico einzige einziger единственный
     единственное duy nhất النهائية النهائي उत्तर मान सही अंतिम कुल 정답은 답은 정답 답 총 값은 최종 odpověď výsledek
-    hodnota počet відповідь значення кількість απάντηση σύνολο پاسخ جواب răspunsul valoarea válasz összege értéke vastaus
-    arvo summa отговорът broj odgovor vrijednost התשובה הוא উত্তর jibu sagot"""
+    hodnota počet відповідь значення кількість απάντηση σύνολο پاسخ جواب răspunsul valoarea válasz összege értéke
+    vastaus arvo summa отговорът broj odgovor vrijednost התשובה הוא উত্তর jibu sagot"""
 )
 # Articles, pronouns, auxiliaries, adverbs of order; the verbs by which a result is got
 _JOINING = _set(
