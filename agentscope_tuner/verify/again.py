@@ -48,8 +48,8 @@ _MOST_STATED = 8
 _NAMES_ANSWER = _ANSWER_WORDS.replace("|total|value", "")
 _LABEL = re.compile(
     rf"(?<![a-z])(?:{_NAMES_ANSWER})(?![a-z])[^。.\n\d:：=$\\()（）]{{0,30}}?\s*"
-    r"(?:(?P<marked>[*_]{0,2}[:：=][*_]{0,2})|(?<![^\W_])(?:is|are|was|equals?|should be|must be|ist|lautet"
-    r"|est|es|é|è|là|adalah|jest|to|هو|هي)(?![^\W_])|是|为|為|は|[은는])",
+    r"(?:(?P<marked>[*_]{0,2}[:：=][*_]{0,2})|(?<![^\W_])(?:is|are|was|equals?|should be|must be"
+    r"|ist|lautet|est|es|é|è|là|adalah|jest|to|هو|هي)(?![^\W_])|是|为|為|は|[은는])",
     re.IGNORECASE,
 )
 # Signs that mark an answer by themselves
@@ -58,8 +58,8 @@ _MARKED = re.compile(
 )
 # How a text goes on from an answer to the same one or another
 _GOES_ON = re.compile(
-    r"[\s$*_.,;。)\]\\}]*?(?:\b(?:or|oder|ou|o|или|veya|hoặc|i\.e\.|that is,?|namely)(?=[\s,$\\])"
-    r"|(?<=[\n$])=|(?<=\$ )=|或者?|または|또는|أو|\\lor(?![a-z])|∨)[\s,]*",
+    r"[\s$*_.,;。)\]\\}]*?(?:\b(?:or|oder|ou|o|или|veya|hoặc|i\.e\.|that is,?|namely)"
+    r"(?=[\s,$\\])|(?<=[\n$])=|(?<=\$ )=|或者?|または|또는|أو|\\lor(?![a-z])|∨)[\s,]*",
     re.IGNORECASE,
 )
 _CORRECTS = re.compile(
@@ -129,7 +129,8 @@ _OF_ANOTHER = re.compile(
 )
 # Where a sentence ends with a step of the solution: `if you have questions about step 3`
 _OF_STEP = re.compile(
-    r"(?:\b(?:step|schritt|étape|paso|passo|шаг\w*|adım|bước)\s|步骤?|ステップ|단계\s?)[\d.]+\W*\Z", re.IGNORECASE
+    r"(?:\b(?:step|schritt|étape|paso|passo|шаг\w*|adım|bước)\s|步骤?|ステップ|단계\s?)[\d.]+\W*\Z",
+    re.IGNORECASE,
 )
 _READ_BEHIND = 2_000
 

@@ -125,7 +125,7 @@ _ALONE_BEFORE = re.compile(
 )
 _ALONE_BEHIND = re.compile(
     r"\s*[.,;:。，]?\s*(?:(?:\$\$?|\\[)\]])(?:[^\d^_!]|$)"
-    r"|[.,;:!。，*_`]*(?:\s+(?:[a-zA-Z(*\n](?!\s*\$))|<|\s*$|[^\x00-\x7f]|\s*\n\s*[^\W\d_π]))"
+    r"|[.,;:!。，*_`]*(?:\s+(?:[a-zA-Z(*\n](?!\s*\$))|<|\s*$|[^\x00-\x7f]|\s*\n\s*[^\W\d_π])|\*\*\s*[^\s\d(\\$*])"
 )
 _OF_COEFFICIENTS = re.compile("coe[fi]|koeff|współcz|коэфф|系数|係数|계수|factor|slope", re.IGNORECASE)
 _NEAR_BOX, _NEAR_WORDS = 40, 80

@@ -1,0 +1,138 @@
+r"""What the text behind an answer states again, and sentences that only deny it, each with honest twins.
+
+A line is `reference | output | question`; `\n` in it is a new line, and the question may be left out.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+from agentscope_tuner import Task, WorkflowOutput, WorkflowTask, load_config
+from agentscope_tuner.task_judge.math_answer_as_judge import MathAnswerAsJudge
+
+PAID = r"""
+42 | \boxed{42}\n\nAnswer: see above.
+42 | \boxed{42}\n\nAnswer: 42 square units.
+42 | $\boxed{42}$. The answer is reasonable, since $40<42$.
+odd | $\boxed{\text{odd}}$\n\nAnswer: odd | Is f odd or even?
+odd | $\boxed{\text{odd}}$. It is not even. | Is f odd or even?
+B | \boxed{B}\n\nAnswer: (B) 5
+B | \boxed{B}\n\n所以答案是B。
+x^2+1 | \boxed{x^2+1}\n\nAnswer: $1+x^2$
+2 | \boxed{2}\n\nThe other root is 3, which is too large.
+\sqrt2 | \boxed{\sqrt{2}}\n\nAnswer: $\sqrt2\approx 1.414$
+12\pi | \boxed{12\pi}\n\nRéponse : l'aire est $12\pi$ cm². | Quelle est l'aire du disque ?
+12\pi | \boxed{12\pi}\n\nAntwort: Der Flächeninhalt beträgt $12\pi$. | Wie groß ist der Flächeninhalt?
+(1,2) | \boxed{(1,2)}\n\nОтвет: (1; 2).
+12 | \boxed{12}\n答：一共有12个苹果。 | 一共有多少个苹果？
+12 | \boxed{12}\n\nAnswer: Tom has 12 apples, which is 3 more than Ann. | Tom has how many apples? Ann has 3 fewer.
+7 | \boxed{7}\n\n**Final Answer**\n\n$7$
+5\text{ cm} | \boxed{5\text{ cm}}\n\nCevap: 5 cm
+5\text{ cm} | \boxed{5\text{ cm}}\n\nĐáp án: $5$ cm.
+5 | \boxed{5}\n\nउत्तर: $5$
+5 | \boxed{5}\n정답은 5입니다.
+5 | \boxed{5}\nالجواب: $5$
+\frac34 | \boxed{\frac{3}{4}}\n\n#### 0.75
+\frac34 | \boxed{\frac{3}{4}}\n\n#### Remarks\n\nThe answer is in lowest terms.
+1,2 | \boxed{1,2}\n\nAnswer: $x=1$ or $x=2$
+5 | \boxed{5}\n\nAnswer to part (b): $7$
+5 | \boxed{5}\n<answer>The answer is 5.</answer>
+x>6 | \boxed{x>6}\n答案：$6<x$
+42 | \boxed{42}. No other number fits.
+42 | \boxed{42}. There are no others.
+42 | \boxed{42}. Nothing was left out.
+42 | \boxed{42}. That is not a coincidence.
+42 | \boxed{42}. Let me know if you have questions about step 3.
+42 | $\boxed{42}$。没有别的解。
+42 | $\boxed{42}$. Es gibt keine weiteren Lösungen.
+42 | $\boxed{42}$. Il n'y en a pas d'autres.
+42 | $\boxed{42}$. No hay más soluciones.
+A | \boxed{A}. The other options are wrong.
+A | \boxed{A}。其他选项都错误。
+D | \boxed{D}\n这是错误的。 | 下列说法错误的是
+False | \boxed{\text{False}}. This is wrong. | True or false?
+Ben | \boxed{\text{Ben}}. Anna was not the first. | Who was the first: Anna, Ben or Carla?
+5 | \boxed{5}\n이것이 답이다.
+35 | \boxed{n_{\text{max}}=35} | What is the maximum of n?
+35 | \boxed{E_{\text{kin}}=35} | Find the kinetic energy.
+6 | \boxed{S_{ABC}=6} | Найдите площадь треугольника $ABC$.
+6 | \boxed{S_{\text{阴影}}=6} | 求阴影部分的面积
+-5 | $\boxed{-5}x$ | What is the coefficient of $x$?
+"""
+UNPAID = r"""
+odd | \boxed{\text{odd}}\n\nAnswer: even | Is f odd or even?
+B | \boxed{B}\n\nThe correct answer is (C).
+B | \boxed{B}\n\n所以答案是C。
+B | \boxed{B}\n\nRéponse : C
+\frac12 | \boxed{\frac12}\n\nThe answer is $\frac13$.
+x+1 | \boxed{x+1}\n\nLa respuesta es $x-1$.
+x+1 | \boxed{x+1}\n\nSorry, $x-1$.
+x+1 | \boxed{x+1}, or $x-1$
+\sqrt2 | \boxed{\sqrt2}\n<answer>$\sqrt3$</answer>
+\sqrt2 | \boxed{\sqrt2}\n#### $\sqrt3$
+\sqrt2 | \boxed{\sqrt2}\n정답은 $\sqrt3$입니다.
+AC | \boxed{AC}\n答えはCBです。
+②④ | \boxed{②④}\nAnswer: ②③
+42 | \boxed{42}. Well, no.
+42 | \boxed{42}. This isn't it.
+A | \boxed{A}. Nein.
+A | \boxed{A}. Ce n'est pas la réponse.
+A | \boxed{A}. No es la respuesta.
+A | \boxed{A}. Это не ответ.
+A | \boxed{A}。这不是答案。
+A | \boxed{A}。これは答えではない。
+A | \boxed{A}. 이것은 답이 아니다.
+A | \boxed{A}. Bu cevap değil.
+A | \boxed{A}. Đây không phải là đáp án.
+A | \boxed{A}. यह उत्तर नहीं है।
+A | \boxed{A}. هذا ليس الجواب.
+x+1 | \boxed{x+1}. I take that back.
+No | \boxed{\text{No}}\nBut this is incorrect. | Is 91 prime?
+5 | \boxed{x_{\text{不是}}=5}
+5 | \boxed{f_{\text{오답}}(x)=5}
+5 | \boxed{5\tag{at least}}
+5 | [//]: # (\boxed{5})
+5 | $\boxed{5}x$
+5 | $\boxed{5} i$
+"""
+# Where answers are read from tags, marks and labels
+PAID_ANYWHERE = r"""
+42 | <answer>42</answer>\n\nAnswer: 42
+\frac12 | <answer>\frac12</answer>\nThat is, $0.5$.
+42 | Answer: 42\n\nLet me know if you have questions about step 3.
+5 | 答案：5\n验证：2+3=5。
+8 | Step 1: 3\nStep 2: 5\nThe answer is 8.
+"""
+UNPAID_ANYWHERE = r"""
+B | <answer>B</answer>\nThat is wrong.
+B | <answer>B</answer>\nAnswer: C
+42 | <answer>42</answer>\nNo, it is 43.
+42 | #### 42\nThis is not the answer.
+x+1 | The answer is $x+1$. Actually, no.
+B | 答案：B\n这个不对。
+5 | <answer>5</answer> değil.
+"""
+ANYWHERE = "boxed", "tag", "hash", "label"
+
+
+def rows(table: str, paid: bool, *places: str) -> list[tuple[str, bool, tuple[str, ...]]]:
+    return [(line, paid, places) for line in table.strip().splitlines()]
+
+
+@pytest.mark.parametrize(
+    ("line", "paid", "places"),
+    [
+        *rows(PAID, True, "boxed"),
+        *rows(UNPAID, False, "boxed"),
+        *rows(PAID_ANYWHERE, True, *ANYWHERE),
+        *rows(UNPAID_ANYWHERE, False, *ANYWHERE),
+    ],
+)
+def test_what_is_said_behind_an_answer_is_read_as_a_value_or_a_denial(
+    line: str, paid: bool, places: tuple[str, ...]
+) -> None:
+    reference, output, *question = line.replace("\\n", "\n").split(" | ")
+    judge = MathAnswerAsJudge(load_config({"astuner": {"task_judge": {"math": {"answer_in": list(places)}}}}))
+    task = Task(main_query="".join(question), metadata={"answer": reference})
+    reward = judge.compute_reward(WorkflowTask(task=task), WorkflowOutput(metadata={"final_answer": output}))
+    assert reward[1] is paid, reward.reason
