@@ -916,7 +916,8 @@ def _is_other_form(question: Question, answer: Node, reference: Node, same: Same
     if _ALGEBRAIC.search(question.text) and _is_polar(answer) and not _is_polar(reference):
         return True
     if not symbols(reference):
-        if operations(reference) and operations(reference) <= _ARITHMETIC and _exact(reference) in question.numbers:
+        made = operations(reference) - {UNREDUCED}
+        if made and made <= _ARITHMETIC and _exact(reference) in question.numbers:
             # the question's number is to be written as this sum, product or power
             return _members(answer) != _members(reference) or _is_of_primes(reference) > _is_of_primes(answer)
         if _is_number_power(reference) and not operations(answer) and gives(lambda f: bool(operations(f))):
