@@ -28,7 +28,7 @@ SUPPOSES = _set(
     لو अगर यदि क्या 만약 만일 acaba liệu هل"""
 )
 DENIES = _set(
-    """není nejsou nije δεν ei pole nu not no never non none nor neither cannot nothing nobody without nicht kein
+    """není nejsou nije δεν ei pole nu not no never nein nope non none nor neither cannot nothing nobody without nicht kein
     keine keinen nie niemals pas point jamais ne ningún ninguno nunca jamás não nem mai нет не ни никогда değil asla
     không chưa chẳng bukan tidak nie niet geen inte aldrig ikke לא ليس لا नहीं 아니라 아니 아닌 ไม่ except but
     besides sem nem არ չէ չի نیست కాదు نہیں নয় அல்ல இல்ல није nisu אינה אינו אין mustahil keinesfalls
@@ -460,7 +460,8 @@ _OF_DENIALS = (
         well wait sorry oops hmm just rather answer answers result value solution number check above it's that's c'est
         antwort ergebnis réponse résultat respuesta resultado resposta risposta ответ cevap jawaban svaret antwoord
         odpowiedź đáp án eso esto isso isto questo quello ciò ça cela dies das este этот هذا هذه यह वह bu şu điều này
-        ini itu dit dat det está e y и là to"""
+        ini itu dit dat det está e y и là to ce n'est la le das der die je è этот это phải đây यह उत्तर है هذا الجواب o a el
+        não"""
     )
 )
 # A choice is right because the others are wrong
@@ -497,9 +498,12 @@ def strange_behind(text: str, behind: str, asked: Asked, is_value: bool) -> str:
     if text in words:
         # said again, it is confirmed
         return ""
-    if not is_value and not _turns(text.lower()) and not any(map(denies, WORDS.findall(text.lower()))):
-        for sentence in [one for one in SENTENCE_END.split(rest) if one.strip()][:_MOST_SENTENCES]:
-            if denied := _denied_whole(sentence, asked.text):
+    if not is_value:
+        # whoever denies more confirms an answer that itself denies
+        itself = any(map(denies, WORDS.findall(text.lower())))
+        for sentence in [first, *(one for one in SENTENCE_END.split(rest) if one.strip())][:_MOST_SENTENCES]:
+            denied = _denied_whole(sentence, asked.text)
+            if denied and not (itself and denies(denied)) and CALLS_WRONG.search(text) is None:
                 return denied
     if not is_value:
         # what is wrong may be the answer
