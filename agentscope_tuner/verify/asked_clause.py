@@ -6,7 +6,7 @@ the rest of the question has must be led by a preposition or an article, `12\tex
 denies, an answer may not state; the operation that is asked for, as in `the square of`, is not stated of its own
 result; and the other one of two options makes two answers.
 
-Only texts are read, so no value is known here. Languages without spaces are left to `words_before`.
+Only texts are read, so no value is known here. Languages without spaces are left to `words`.
 """
 
 from __future__ import annotations

@@ -28,8 +28,8 @@ SUPPOSES = _set(
     لو अगर यदि क्या 만약 만일 acaba liệu هل"""
 )
 DENIES = _set(
-    """není nejsou nije δεν ei pole nu not no never nein nope non none nor neither cannot nothing nobody without nicht kein
-    keine keinen nie niemals pas point jamais ne ningún ninguno nunca jamás não nem mai нет не ни никогда değil asla
+    """není nejsou nije δεν ei pole nu not no never nein nope non none nor neither cannot nothing nobody without nicht
+    kein keine keinen nie niemals pas point jamais ne ningún ninguno nunca jamás não nem mai нет не ни никогда değil asla
     không chưa chẳng bukan tidak nie niet geen inte aldrig ikke לא ليس لا नहीं 아니라 아니 아닌 ไม่ except but
     besides sem nem არ չէ չի نیست కాదు نہیں নয় அல்ல இல்ல није nisu אינה אינו אין mustahil keinesfalls
     keineswegs aucunement ουδέποτε όχι"""
@@ -372,12 +372,13 @@ def _turn(words: Sequence[str], asked: Asked, is_value: bool) -> str:
     for at, word in enumerate(words):
         if word in SUPPOSES and (at == 0 or word not in _SUPPOSES_FIRST):
             return word
-        if asked.has(word):
-            continue
         if denies(word):
+            # `the students not in the band`: of what the question speaks of
+            if asked.has(word) and at + 1 < len(words) and asked.says(words[at + 1]):
+                continue
             if not _is_spent(words[at + 1 :]) and (word not in _EXCEPTS or at + 1 == len(words)):
                 return word
-        elif is_value and _turns(word):
+        elif is_value and not asked.has(word) and _turns(word):
             return word
     if is_value and words and IS_UNSPACED.search(words[-1]) is not None:
         scale = _SCALES_UNSPACED.search("".join(words))
@@ -460,8 +461,8 @@ _OF_DENIALS = (
         well wait sorry oops hmm just rather answer answers result value solution number check above it's that's c'est
         antwort ergebnis réponse résultat respuesta resultado resposta risposta ответ cevap jawaban svaret antwoord
         odpowiedź đáp án eso esto isso isto questo quello ciò ça cela dies das este этот هذا هذه यह वह bu şu điều này
-        ini itu dit dat det está e y и là to ce n'est la le das der die je è этот это phải đây यह उत्तर है هذا الجواب o a el
-        não"""
+        ini itu dit dat det está e y и là to ce n'est la le das der die je è этот это phải đây यह उत्तर है هذا الجواب o a
+        el não"""
     )
 )
 # A choice is right because the others are wrong
@@ -469,7 +470,7 @@ _REASONED = re.compile(r"\b(?:because|since|as|denn|weil|car|puisque|porque|perc
 _TURNED = re.compile(r"\b(?:is off|fails|no more|not|scheidet)\b|不适|不適|不对")
 
 
-def strange_behind(text: str, behind: str, asked: Asked, is_value: bool) -> str:
+def strange_behind(text: str, before: str, behind: str, asked: Asked, is_value: bool) -> str:
     """What is said behind an answer other than that it is the answer; empty where all is understood.
 
     Args:
@@ -502,7 +503,7 @@ def strange_behind(text: str, behind: str, asked: Asked, is_value: bool) -> str:
         # whoever denies more confirms an answer that itself denies
         itself = any(map(denies, WORDS.findall(text.lower())))
         for sentence in [first, *(one for one in SENTENCE_END.split(rest) if one.strip())][:_MOST_SENTENCES]:
-            denied = _denied_whole(sentence, asked.text)
+            denied = _denied_whole(sentence, f"{asked.text} {before[-_WINDOW:].lower()}")
             if denied and not (itself and denies(denied)) and CALLS_WRONG.search(text) is None:
                 return denied
     if not is_value:
@@ -624,6 +625,6 @@ def turned(text: str, before: str, behind: str, asked: Asked) -> str:
         return "a quotation"
     return (
         strange_before(text, before, asked, is_value)
-        or strange_behind(text, behind, asked, is_value)
+        or strange_behind(text, before, behind, asked, is_value)
         or _supposes_else(before, behind)
     )
