@@ -109,7 +109,6 @@ FORMULA = re.compile(r"\$\$[^$]+\$\$|\$[^$]+\$|\\\(.*?\\\)|\\[a-zA-Z]+\*?(?:\{[^
 # A full stop behind a digit ends a sentence, too, but not the number of an item
 SENTENCE_END = re.compile(r"[.!?؟।۔](?=[\s*_)\]\"'”’}$]|$)|[。！？]|\n")
 _CLAUSE_END = re.compile(r"[,;，；、،—–](?=\D|$)|[:：](?=\s|$)|므로(?=\s)")
-_STRONG = re.compile(r"[;；—–]|[:：](?=\s|$)|(?<=\s)-(?=\s)")
 _OPENERS = re.compile(r"[\s$*_`>#({\[\\|-]*$")
 _OPENED = re.compile(r"(?<!\\)\$|\\[(\[]|<")
 IS_UNSPACED = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]")
@@ -158,13 +157,11 @@ class Asked(NamedTuple):
         text: the question, in lower case; empty where there is none.
         allows: whether a word is the question's.
         counts: whether a word is a unit, or a noun that is counted.
-        changes: whether a word is a number or changes one: `ten`, `doubled`.
     """
 
     text: str
     allows: Callable[[str], bool]
     counts: Callable[[str], bool]
-    changes: Callable[[str], bool]
 
     def has(self, word: str) -> bool:
         """Whether the question has this very word."""
@@ -615,7 +612,7 @@ def turned(text: str, before: str, behind: str, asked: Asked) -> str:
     Args:
         text: the answer.
         before: the text before the answer.
-        behind: the text behind it; its words must be understood.
+        behind: the text behind it.
         asked: what the question lets stand beside it.
     """
     is_value = IS_VALUE.search(text) is not None

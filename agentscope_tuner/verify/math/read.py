@@ -210,7 +210,6 @@ def _asked(question: Question) -> Asked:
             or unit_named(word) is not None
             or word in (*TEMPERATURES, "sq", "cu")
         ),
-        operates,
     )
 
 
