@@ -12,10 +12,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 from fractions import Fraction
-from itertools import permutations
 from typing import NamedTuple
 
-from agentscope_tuner.verify.math.canonical import key
 from agentscope_tuner.verify.math.exact import ClosedForms, Exact, ExactBudget, Unknown, exact_value, in_base
 from agentscope_tuner.verify.math.kinds import (
     as_set,
@@ -27,17 +25,23 @@ from agentscope_tuner.verify.math.kinds import (
     points,
     ratio_named,
     regions,
-    renamed_to,
     same_bounds,
     same_family,
-    same_parameter,
     same_quantity,
     same_ratio,
     unordered,
     without_letter,
 )
+from agentscope_tuner.verify.math.letters import (
+    same_parameter,
+    same_progression,
+    with_dummy_of,
+    with_letter_of,
+    with_names_of,
+)
 from agentscope_tuner.verify.math.node import (
     CONSTANTS,
+    COUNTING,
     DIFFERENT,
     EQUAL,
     PI,
@@ -87,12 +91,9 @@ from agentscope_tuner.verify.math.resolve import (
     Statement,
     Value,
     Wording,
-    is_same_formula,
     resolve,
-    same_progression,
-    with_dummy_of,
-    with_letter_of,
 )
+from agentscope_tuner.verify.math.rewrite import ELLIPSIS
 from agentscope_tuner.verify.math.sets import (
     NotSolved,
     is_equal_names,
@@ -101,58 +102,10 @@ from agentscope_tuner.verify.math.sets import (
     named_value,
 )
 
-_COUNTING = frozenset({"n", "k", "m", "l", "j"})
-_CONSTANTS = frozenset({"A", "C", "c", "K", "k", "C_1", "c_1", "C_{1}", "c_{1}", "\\lambda"})
-# The constants of a solution that has two
-_SEVERAL = frozenset({"A", "B", "C", "D", "C_1", "C_2", "c_1", "c_2", "a", "b", "c", "d", "K_1", "K_2", "k_1", "k_2"})
-
-
-def with_names_of(ref: Node, ans: Node, question: Question | None) -> Node:
-    """The answer with its dummy name replaced by the reference's, or with its two constants of integration."""
-    mine, theirs = symbols(ref) - symbols(ans), symbols(ans) - symbols(ref)
-    if len(mine) != len(theirs) or not 1 <= len(mine) <= 2 or (question and (mine | theirs) & question.letters):
-        return ans
-    if len(mine) == 2:
-        if not mine | theirs <= _SEVERAL or not _occur_once(ref, mine) or not _occur_once(ans, theirs):
-            return ans
-        both = [renamed_to(ans, tuple(sorted(mine)), names) for names in permutations(sorted(theirs))]
-        return next((one for one in both if key(one) == key(ref) or is_same_formula(one, ref)), ans)
-    (wanted,), (found,) = mine, theirs
-    if wanted.lower() == found.lower() and {wanted, found} <= _CONSTANTS:
-        return renamed(ans, found, wanted)
-    periodic = {wanted, found} <= _COUNTING and _is_periodic(ref, wanted) and _is_periodic(ans, found)
-    if periodic or (mine | theirs <= _CONSTANTS and _are_free(ref, mine) and _are_free(ans, theirs)):
-        return renamed(ans, found, wanted)
-    return ans
-
 
 def _amount(node: Node) -> Node:
     """The number of a quantity; any other node as it is."""
     return node.inside if isinstance(node, Quantity) else node
-
-
-def _is_periodic(node: Node, name: str) -> bool:
-    """Whether the name is a factor beside pi, as in `2k\\pi`."""
-    return any(isinstance(n, (Product, Quotient)) and PI in walk(n) and Symbol(name) in walk(n) for n in walk(node))
-
-
-def _occur_once(node: Node, names: frozenset[str]) -> bool:
-    """Whether each name occurs once, as a factor of a term that holds another letter."""
-    every = list(walk(node))
-    factors = [one for n in every if isinstance(n, (Sum, Product)) for one in n.args]
-    return all(every.count(Symbol(n)) == factors.count(Symbol(n)) == 1 for n in names) and bool(symbols(node) - names)
-
-
-def _are_free(node: Node, names: frozenset[str]) -> bool:
-    """Whether each name occurs once, as a whole term or a factor of one, in a sum or product that holds more."""
-    terms = node.args if isinstance(node, Sum) else (node,)
-    alone = [one for term in terms for one in (term.args if isinstance(term, Product) else (term,))]
-    every = list(walk(node))
-    return (
-        len(every) > len(names) + 1
-        and all(alone.count(Symbol(n)) == every.count(Symbol(n)) == 1 for n in names)
-        and (len(names) == 1 or bool(symbols(node) - names))
-    )
 
 
 Pair = tuple[Node, Node]
@@ -260,7 +213,6 @@ def _is_rational(node: Node) -> bool:
 
 MAX_ELEMENTS = 100
 _MOST_REPEATED = 12
-ELLIPSIS = Symbol("\\ldots")
 
 
 class _Facts(NamedTuple):
@@ -590,7 +542,7 @@ def _counted_as(ref: Named, ans: Named) -> Named:
     match ref.name, ans.name, ans.value:
         case Symbol(mine), Symbol(theirs), Value(node):
             (base, _, wanted), (other, _, found) = mine.partition("_"), theirs.partition("_")
-            if base == other and {wanted, found} <= _COUNTING and wanted not in symbols(node):
+            if base == other and {wanted, found} <= COUNTING and wanted not in symbols(node):
                 return Named(ref.name, Value(renamed(node, found, wanted)), ans.node)
     return ans
 

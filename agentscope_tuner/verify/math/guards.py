@@ -8,13 +8,9 @@ unknown, so arithmetic is just evaluated: `2+2` is 4.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from fractions import Fraction
-from itertools import islice
-from math import gcd, isqrt
-from typing import TypeGuard
 
 from agentscope_tuner.verify.math.canonical import NEG, PRODUCT, SUM, Key, factors, key, terms
 from agentscope_tuner.verify.math.compare import CheapComparer
@@ -23,49 +19,42 @@ from agentscope_tuner.verify.math.node import (
     CONSTANTS,
     EQUAL,
     MARKS,
-    PI,
     RATIONAL_OPERATIONS,
     Apply,
-    Array,
-    BigOperator,
     Collection,
     Degrees,
-    Interval,
     Negation,
     Node,
     Number,
     Percent,
-    PlusMinus,
     Power,
-    Product,
     Quantity,
     Quotient,
     Relation,
-    SetOperation,
     Sum,
     Symbol,
     Text,
     UndefinedCall,
-    is_applied,
     is_collection,
     is_decimal,
     literal,
     number,
     scientific,
-    substituted,
     symbols,
     walk,
     with_args,
 )
 from agentscope_tuner.verify.math.question import Question, numbers_said
 from agentscope_tuner.verify.math.read import short
-from agentscope_tuner.verify.math.resolve import residue
+from agentscope_tuner.verify.math.rewrite import residue
 from agentscope_tuner.verify.math.sets import is_range
 from agentscope_tuner.verify.math.units import added_up
+from agentscope_tuner.verify.math.work import UNREDUCED, is_plain, is_unworked, valued
 
 # An answer with more nodes is not searched: it is too large for a copy
 _MAX_NODES = 300
 _MAX_INSIDE = 5
+_LARGEST_POWER = 400
 _FORMULA = Symbol("formula of the question")
 _WRAPPERS = frozenset({"abs", "norm", "floor", "ceil", "Re", "conj", "max", "min", "gcd", "lcm"})
 
@@ -156,7 +145,7 @@ def _hands_on(question: Question, answer: Node, reference: Node) -> bool:
 
 def _number(node: Node) -> Fraction | None:
     """The number that is written as a plain value, a percentage, or with a power of ten."""
-    if (power := scientific(node)) is not None and power[1].denominator == 1 and abs(power[1]) < _LONGEST_SQUARE:
+    if (power := scientific(node)) is not None and power[1].denominator == 1 and abs(power[1]) < _LARGEST_POWER:
         return power[0].value * Fraction(10) ** int(power[1])
     value = literal(node.inside) if isinstance(node, Percent) else literal(node)
     return value / 100 if value is not None and isinstance(node, Percent) else value
@@ -177,7 +166,7 @@ def settled(answer: Node, reference: Node) -> Node:
     free = sorted(symbols(answer) - symbols(reference))[: len(_FREE_VALUES)]
     sides = [_worked_out(answer, dict(zip(free, map(number, values), strict=False))) for values in _FREE_VALUES]
     # A value that depends on its letters is no constant
-    return sides[0] if free and _exact(sides[0]) is not None and _exact(sides[0]) == _exact(sides[1]) else answer
+    return sides[0] if free and valued(sides[0]) is not None and valued(sides[0]) == valued(sides[1]) else answer
 
 
 _FREE_VALUES = ((7, 11, 13), (5, 17, 19))
@@ -268,12 +257,12 @@ def _holds_formula(node: Node, formulas: dict[Key, Node]) -> bool:
     inside = {k: part for part in parts if (k := key(part)) in unfinished}
     if any(_is_wrapped(node, k) for k in list(inside)[:_MAX_INSIDE]):
         return True
-    value = _exact(node)
+    value = valued(node)
     if value is None:
         return any(isinstance(n, MARKS) and key(n.inside) in unfinished for n in parts)
-    if any(_exact(part) == value for part in inside.values()):
+    if any(valued(part) == value for part in inside.values()):
         return True
-    return any(_exact(formula) == value for formula in _contained(parts, unfinished))
+    return any(valued(formula) == value for formula in _contained(parts, unfinished))
 
 
 def _is_wrapped(node: Node, formula: Key) -> bool:
@@ -331,679 +320,3 @@ def _kind(known: Key) -> object:
 
 def _within(part: Counter[Key], whole: Counter[Key]) -> bool:
     return all(whole[one] >= count for one, count in part.items())
-
-
-def _exact(node: Node) -> Fraction | None:
-    try:
-        return Exact("copied").value(node)
-    except Unknown:
-        return None
-
-
-# A fraction that is not in lowest terms has the right value, so reducing it counts only if the question asks for it
-UNREDUCED = "unreduced"
-# A calculation with matrices
-MATRIX = "matrix"
-# The root of a whole power, like 49
-WHOLE_ROOT = "whole-root"
-# A product, quotient or power of complex numbers
-COMPLEX = "complex"
-_BOUNDS = frozenset({"<", "<=", ">", ">="})
-_I = Symbol("i")
-_LARGEST_ROOT = 10**12
-_LONGEST_SQUARE = 400
-_MOST_ROOTS = 6
-
-
-def is_plain(node: Node) -> bool:
-    """Whether nothing is left to compute: a literal, a symbol, a fraction in lowest terms, a mixed number."""
-    if isinstance(node, (Negation, *MARKS)):
-        return is_plain(node.inside) and not isinstance(node.inside, Negation)
-    match node:
-        case Number(_, text):
-            return bool(text)
-        case Sum((Number(), Quotient(Number(top), Number(bottom)))):
-            # a mixed number
-            return 0 < top < bottom and top.denominator == bottom.denominator == gcd(int(top), int(bottom)) == 1
-        case Quotient(Number(top), Number(bottom)):
-            whole = top.denominator == bottom.denominator == 1
-            return whole and bottom > 1 and gcd(int(top), int(bottom)) == 1
-        case Interval(low, high):
-            return is_plain(low) and is_plain(high)
-        case Relation(args, operators) if set(operators) <= _BOUNDS and len(args) <= 3:
-            # a solved inequality
-            return all(map(is_plain, args)) and sum(isinstance(a, Symbol) for a in args) == 1
-    return isinstance(node, (Symbol, Text))
-
-
-def operations(node: Node) -> frozenset[str]:
-    """The names of the operations that are still to do; empty for a finished value or formula."""
-    return frozenset(name for part in walk(node) for name in _of(part))
-
-
-def _of(node: Node) -> Iterator[str]:
-    match node:
-        case Apply(function):
-            yield function
-        case Negation(Negation(inside)) if literal(inside) is not None:
-            yield "sum"
-        case BigOperator(sign):
-            # The name `sum` alone means an addition
-            yield f"big {sign}"
-        case Sum(terms) if any(isinstance(a, Array) for a in terms):
-            yield MATRIX
-        case Sum(terms):
-            if not is_plain(node) and _is_repeated(map(_unit_of_term, terms)):
-                yield "sum"
-        case Product() if sum(isinstance(a, Array) for a in node.args) > 1:
-            yield MATRIX
-        case Product() if sum(_I in walk(a) for a in node.args) > 1:
-            yield COMPLEX
-        case Product():
-            if not _is_scientific(node) and _is_repeated(map(_kind_of_factor, node.args)):
-                yield "product"
-        case Quotient():
-            yield from _of_quotient(node)
-        case Power(base, exponent):
-            yield from _of_power(base, exponent)
-
-
-_FAMILIES = (
-    "sin cos tan cot sec csc arcsin arccos arctan arccot arcsec arccsc",
-    "sinh cosh tanh coth sech csch",
-    "ln log exp",
-    "factorial doublefact binom",
-    "gcd lcm",
-    "floor ceil",
-    "min max",
-    "root whole-root",
-)
-_FAMILY = {name: row for row in _FAMILIES for name in row.split()}
-# Plain arithmetic may be a step to any value, so it does not show which operation a question asks for
-_ARITHMETIC = frozenset({"sum", "product", "division", "power", UNREDUCED})
-
-
-def families(left: frozenset[str]) -> frozenset[str]:
-    """The operations without arithmetic. Operations defined by each other, like sine and cosine, are one family."""
-    return frozenset(_FAMILY.get(name, name) for name in left - _ARITHMETIC)
-
-
-def _is_repeated(kinds: Iterator[Key | None]) -> bool:
-    counted = Counter(kind for kind in kinds if kind is not None)
-    return any(count > 1 for count in counted.values())
-
-
-def _unit_of_term(term: Node) -> Key:
-    """A key that is equal for terms that can be added: the key of `3x` and `-x` holds x, that of a number is empty."""
-    while isinstance(term, Negation):
-        term = term.inside
-    counted = factors(term)
-    counted.pop(("minus",), 0)
-    return tuple(sorted((repr(one), times) for one, times in counted.items() if not _is_number_key(one)))
-
-
-def _is_number_key(one: Key) -> bool:
-    inside = one[1] if one[0] == "inverse" else one
-    return isinstance(inside, tuple) and inside[0] == "number"
-
-
-def _kind_of_factor(factor: Node) -> Key | None:
-    """A key that is equal for factors that can be combined: numbers, roots of numbers, powers of one base."""
-    while isinstance(factor, Negation):
-        factor = factor.inside
-    if isinstance(factor, Percent) or literal(factor) is not None:
-        return ("number",)
-    match factor:
-        case Power(base, exponent) if literal(base) is not None and literal(exponent) is not None:
-            return ("power of a number",)
-        case Power(_, exponent) if (literal(exponent) or Fraction(1)).denominator > 1:
-            # `x\\sqrt x` is a finished form
-            return ("root", key(factor))
-        case Power(base):
-            return key(base)
-        case Sum():
-            # A factored formula may repeat a factor: `(x+1)(x+1)`
-            return None
-    return key(factor)
-
-
-def _is_scientific(node: Product) -> bool:
-    match node.args:
-        case (Number(), Power(Number(base), exponent)):
-            return base == 10 and literal(exponent) is not None
-    return False
-
-
-def _of_quotient(node: Quotient) -> Iterator[str]:
-    above, below = node.above, node.below
-    if _I in walk(below):
-        yield COMPLEX
-        return
-    while isinstance(above, Negation):
-        above = above.inside
-    match above, below:
-        case Number(top), Number(bottom):
-            if not bottom or not top.denominator == bottom.denominator == 1:
-                yield "division"
-            elif bottom == 1 or gcd(int(top), int(bottom)) > 1:
-                yield UNREDUCED
-            return
-    if literal(above) is not None and literal(below) is not None:
-        yield "division"
-    elif any(one[0] != "number" for one in factors(above) & factors(below)):
-        # A factor can be cancelled
-        yield "division"
-    elif gcd(_whole_factor(above), _whole_factor(below)) > 1:
-        yield UNREDUCED
-
-
-def _whole_factor(node: Node) -> int:
-    r"""The 6 of `6\sqrt3`; 1 if no factor is a whole number."""
-    parts = node.args if isinstance(node, Product) else (node,)
-    return next((int(p.value) for p in parts if isinstance(p, Number) and p.value.denominator == 1), 1)
-
-
-def _of_power(base: Node, exponent: Node) -> Iterator[str]:
-    power = literal(exponent)
-    while isinstance(base, Negation):
-        base = base.inside
-    if isinstance(base, Array):
-        # the transpose of a row is a column
-        if power is not None or len(base.rows) > 1:
-            yield MATRIX
-    elif power is None:
-        return
-    elif base == _I and power.denominator == 1:
-        yield COMPLEX
-    elif power.denominator == 1:
-        if (
-            (isinstance(base, Number) and base.value != 10)
-            or (isinstance(base, Quotient) and not symbols(base))
-            or (isinstance(base, Power) and (not symbols(base) or literal(base.exponent) is not None))
-        ):
-            yield "power"
-    elif isinstance(base, Number) and base.value.denominator == 1:
-        yield from _of_root(int(base.value), power.denominator)
-
-
-def _of_root(inside: int, degree: int) -> Iterator[str]:
-    if inside < 2 or _is_power(inside, degree):
-        yield WHOLE_ROOT
-    elif _holds_power(inside, degree):
-        yield "root"
-
-
-def _is_power(inside: int, degree: int) -> bool:
-    if degree == 2:
-        return inside.bit_length() <= _LONGEST_SQUARE and isqrt(inside) ** 2 == inside
-    return inside <= _LARGEST_ROOT and degree <= _MOST_ROOTS and round(inside ** (1 / degree)) ** degree == inside
-
-
-def _holds_power(inside: int, degree: int) -> bool:
-    """Whether the number has a factor that is a power of this degree, so that its root can be simplified."""
-    if inside > _LARGEST_ROOT or degree > _MOST_ROOTS:
-        return False
-    root = 2
-    while root**degree <= inside and root < 1_000:
-        if inside % root**degree == 0:
-            return True
-        root += 1
-    return False
-
-
-Same = Callable[[Node, Node], bool]
-_MOST_FORMULAS = 40
-_LARGEST_DIVISOR = 1_000
-# Functions that often stand in the final form of a count
-_COUNTING = frozenset({"factorial", "doublefact", "binom"})
-_FREE = frozenset({Fraction(0), Fraction(1)})
-_SAID_EXPONENTS = (Fraction(2), Fraction(3))
-
-
-def is_unworked(question: Question, answer: Node, reference: Node, same: Same) -> bool:
-    """Whether the answer leaves work undone that the question asks for.
-
-    Args:
-        same: tells whether two formulas have the same value, by the cheap stages.
-    """
-    if _is_unfinished_equation(answer, reference):
-        return True
-    if (
-        question.solved_for
-        and _is_solved(reference, question.solved_for)
-        and not _is_solved(answer, question.solved_for)
-    ):
-        return True
-    if _moves_about(question, answer, reference, same):
-        return True
-    if question.asks_to_round and literal(reference) is not None:
-        rounded = answer.args[-1] if isinstance(answer, Relation) and set(answer.operators) <= {"=", "~"} else answer
-        amount = rounded.inside if isinstance(rounded, Quantity | Percent) else rounded
-        if literal(amount) != literal(reference) and scientific(amount) is None:
-            return True
-    if _is_unreduced(question, answer, reference):
-        return True
-    if isinstance(reference, Percent) and not isinstance(answer, Percent) and operations(answer):
-        return True
-    if any(map(is_decimal, walk(answer))) and _is_irrational(reference) and not _is_irrational(answer):
-        # digits of a root or of pi are no exact value
-        return True
-    if question.says("polar") and any(is_applied(n, "cos") for n in walk(answer)) and _I in walk(answer):
-        # `2(\\cos t + i \\sin t)` is the polar form, not a sum to be worked out
-        return False
-    wanted = _stated(reference, reference)[-1]
-    return all(_is_left(question, part, wanted, same) for part in _stated(answer, wanted))
-
-
-def _is_irrational(node: Node) -> bool:
-    """Whether a root of a number, pi, e, an angle's function or a logarithm stands in it."""
-    return any(
-        n in _IRRATIONAL
-        or (isinstance(n, Apply) and _FAMILY.get(n.function) in _FAMILIES[:3])
-        or (isinstance(n, Power) and not symbols(n) and (literal(n.exponent) or Fraction(1)).denominator > 1)
-        for n in walk(node)
-    )
-
-
-_IRRATIONAL = (PI, Symbol("e"))
-
-
-def _moves_about(question: Question, answer: Node, reference: Node, same: Same) -> bool:
-    """Whether the reference solves an equation of the question, and the answer is one that is not solved."""
-    match reference:
-        case Relation((Symbol(name) as unknown, value), ("=",)) if symbols(value) and name not in symbols(value):
-            if _is_solved(answer, name):
-                return False
-            for formula in islice(question.formulas.values(), _MOST_FORMULAS):
-                match formula:
-                    case Relation((left, right), ("=",)) if symbols(formula) == symbols(reference):
-                        if same(substituted(left, unknown, value), substituted(right, unknown, value)):
-                            return True
-    return False
-
-
-def _is_solved(node: Node, name: str) -> bool:
-    """Whether the name or a call stands alone on one side, or the node is no relation."""
-    match node:
-        case Relation((first, *_, last)):
-            return Symbol(name) in (first, last) or isinstance(first, UndefinedCall)
-    return True
-
-
-def _is_unfinished_equation(answer: Node, reference: Node) -> bool:
-    r"""Whether only the answer is an equation with a sum of numbers in it, as in `y-2=\frac{8-2}{3-1}(x-1)`."""
-    match answer:
-        case Relation((first, last), ("=",)) if symbols(first) and symbols(last) and not isinstance(first, Symbol):
-            return any(map(_adds_numbers, walk(answer))) and not any(map(_adds_numbers, walk(reference)))
-    return False
-
-
-def _stated(node: Node, reference: Node) -> tuple[Node, ...]:
-    """The values of a chain: its members without names. If the reference is exact, roundings are left out, too."""
-    match node:
-        case Relation((first, *rest), operators) if set(operators) <= {"=", "~"}:
-            rough = is_decimal(reference)
-            members = [first, *(a for a, sign in zip(rest, operators, strict=True) if rough or sign == "=")]
-            valued = tuple(
-                m for m in members if not (isinstance(m, UndefinedCall) or (isinstance(m, Symbol) and symbols(m)))
-            )
-            return valued or tuple(members)
-    return (node.inside,) if isinstance(node, MARKS) else (node,)
-
-
-def _is_left(question: Question, answer: Node, reference: Node, same: Same) -> bool:
-    if not operations(reference) and any(map(_joins_numbers, walk(answer))):
-        return True
-    if _leaves_choice(answer, reference) or _is_whole_quotient(question, answer, reference):
-        return True
-    if isinstance(answer, (Collection, Array)) and answer.args:
-        wanted = reference.args if isinstance(reference, (Collection, Array)) else (reference,)
-        pairs = zip(answer.args, wanted, strict=True) if len(wanted) == len(answer.args) else ()
-        if any(_is_whole_quotient(question, *pair) for pair in pairs):
-            return True
-        return all(literal(one) is not None for one in wanted) and any(
-            _is_only_said(question, a, a) or (not symbols(a) and operations(a) - {UNREDUCED}) for a in answer.args
-        )
-    if any(map(_is_compound, walk(answer))) and not any(map(_is_compound, walk(reference))):
-        return True
-    if not any(isinstance(n, SetOperation) for n in walk(reference)) and any(
-        _joins_sets(n, reference) for n in walk(answer)
-    ):
-        return True
-    if _is_other_form(question, answer, reference, same):
-        return True
-    if question.says("scientific notation") and _is_unscientific(answer, reference):
-        return True
-    left = operations(answer)
-    if not left or operations(reference):
-        return False
-    if _is_calculation(answer, reference, left):
-        return True
-    if literal(reference) is not None and _is_only_said(question, answer, reference):
-        return True
-    if question.asks_to_simplify:
-        return True
-    left -= {UNREDUCED}
-    formulas = list(islice(question.formulas.values(), _MOST_FORMULAS))
-    if not symbols(answer) and families(left) & families(frozenset().union(*map(operations, formulas))):
-        # The answer still holds the function that the question asks to compute
-        return True
-    return any(_is_task(formula, reference, left, same) for formula in formulas)
-
-
-def _leaves_choice(answer: Node, reference: Node) -> bool:
-    """Whether only the answer has an open sum, or a greatest value that it has not found: `max(16, 17)`."""
-    return any(map(_is_open, walk(answer))) and not any(map(_is_open, walk(reference)))
-
-
-def _is_open(node: Node) -> bool:
-    return isinstance(node, BigOperator) or is_applied(node, "max") or is_applied(node, "min")
-
-
-def _is_whole_quotient(question: Question, answer: Node, reference: Node) -> bool:
-    r"""Whether the answer leaves a division that the reference gives as a whole number: `\frac{48}{3}` for a mean.
-
-    An equation's solution may be left so, `\frac{8}{2}`, and so may fractions of the question's own parts: `\frac44`.
-    """
-    match answer, reference:
-        case Quotient(Number(top), Number(bottom)), Number(whole, text) if text.isdigit() and bottom > 1:
-            solves = any(isinstance(f, Relation) and symbols(f) for f in question.formulas.values())
-            known = solves or bottom in question.numbers
-            return not known and top == whole * bottom and top.denominator == bottom.denominator == 1
-    return False
-
-
-def _is_calculation(answer: Node, reference: Node, left: frozenset[str]) -> bool:
-    r"""Whether the answer is unfinished for every question: `3\cdot 60`, `\sqrt{49}`, a sum over k, a matrix product.
-
-    Powers, factorials and binomials are common final forms of counts, so `2^{10}` is an answer.
-    """
-    if symbols(reference):
-        return bool(left & {"sum", "product"} - operations(reference))
-    if any(name.startswith("big ") for name in left) or MATRIX in left:
-        return True
-    if symbols(answer):
-        return bool(left & {"sum", "product", "division"})
-    if COMPLEX in left or (WHOLE_ROOT in left and (_is_signed_root(answer) or not _has_two_signs(answer))):
-        return True
-    if any(isinstance(n, Apply) and n.function not in _COUNTING for n in walk(answer)):
-        return True
-    if literal(reference) is None:
-        return False
-    roots = [n for n in walk(answer) if isinstance(n, Power) and (literal(n.exponent) or Fraction(1)).denominator > 1]
-    # `26^4\cdot 10^2` is a count, `2^2\cdot 3^2` a divisor or a multiple that is not multiplied out
-    powers = isinstance(answer, Product) and sum(map(_is_whole_power, answer.args)) > 1
-    plain = all(isinstance(n, (Number, *RATIONAL_OPERATIONS, *MARKS)) for n in walk(answer))
-    plain |= powers and _is_of_primes(answer)
-    return bool(roots) or (plain and bool(left & {"sum", "product", "division"}))
-
-
-def _adds_numbers(node: Node) -> bool:
-    r"""Whether the node is a sum of numbers, like the `8-2` of `\frac{8-2}{3-1}x`, and not a mixed number."""
-    return isinstance(node, Sum) and not is_plain(node) and all(literal(a) is not None for a in node.args)
-
-
-def _joins_numbers(node: Node) -> bool:
-    r"""Whether numbers are left to combine: `16-4` or `4\cdot 3` under a root, the `1+2` of `1+2+\sqrt3`.
-
-    A power of ten with its factor counts as one number.
-    """
-    if isinstance(node, Sum) and not is_plain(node):
-        return sum(all(map(_is_arithmetic, walk(a))) for a in node.args) > 1
-    if not isinstance(node, Product):
-        return False
-    # `\frac43\cdot 3^3` and `1000(1.05)^2` are data put into a formula; `3\cdot 2^{10}` is the form of a count
-    data = any(literal(a) is not None and literal(a).denominator > 1 for a in node.args)  # type: ignore[union-attr]
-    bases = [literal(a.base) for a in node.args if _is_whole_power(a)]
-    powers = any(base is not None and base != 10 and (data or base.denominator > 1) for base in bases)
-    return powers or sum(literal(a) is not None for a in node.args) > 1
-
-
-def _is_arithmetic(node: Node) -> bool:
-    return isinstance(node, (Number, *RATIONAL_OPERATIONS, *MARKS)) or _is_whole_power(node)
-
-
-def _is_whole_power(node: Node) -> TypeGuard[Power]:
-    exponent = literal(node.exponent) if isinstance(node, Power) else None
-    return exponent is not None and exponent.denominator == 1
-
-
-def _has_two_signs(node: Node) -> bool:
-    return any(isinstance(n, PlusMinus) for n in walk(node))
-
-
-def _joins_sets(node: Node, reference: Node) -> bool:
-    r"""Whether the node is an operation on listed sets or intervals: `\{1,2,3\}\cap\{2,3,4\}`, `[1,3]\cap[2,5]`.
-
-    A union of intervals may be an answer, unless the reference is one interval.
-    """
-    if not isinstance(node, SetOperation):
-        return False
-    if all(is_collection(a, "set") for a in node.args):
-        return True
-    of_intervals = all(isinstance(a, Interval) or is_collection(a, "tuple") for a in node.args)
-    return of_intervals and (node.operator == "intersection" or isinstance(reference, Interval))
-
-
-def _is_compound(node: Node) -> bool:
-    r"""Whether a fraction is a factor below a fraction: `\frac{A}{\frac12 g}`."""
-    below = node.below if isinstance(node, Quotient) else node
-    parts = below.args if isinstance(below, Product) else (below,)
-    return below is not node and any(isinstance(part, Quotient) for part in parts)
-
-
-def _is_signed_root(node: Node) -> bool:
-    r"""Whether the node is a root with at most a sign, like `\pm\sqrt{49}`.
-
-    A root inside `\frac{2\pm\sqrt{16}}{2}` comes from the quadratic formula, and does not count.
-    """
-    while isinstance(node, Negation) or (isinstance(node, PlusMinus) and len(node.args) == 1):
-        node = node.args[0]
-    return isinstance(node, Power)
-
-
-def _holds_square(node: Node) -> bool:
-    return any(isinstance(n, Power) and isinstance(n.base, Sum) for n in walk(node))
-
-
-def _is_of_primes(node: Node) -> bool:
-    """Whether each factor is a prime or a power of a prime. Divisors over a bound are not tried."""
-    for part in node.args if isinstance(node, Product) else (node,):
-        base = part.base if isinstance(part, Power) and literal(part.exponent) is not None else part
-        if not isinstance(base, Number) or base.value.denominator != 1 or base.value < 2:
-            return False
-        if any(
-            int(base.value) % divisor == 0 for divisor in range(2, min(isqrt(int(base.value)), _LARGEST_DIVISOR) + 1)
-        ):
-            return False
-    return True
-
-
-def _is_unscientific(node: Node, reference: Node) -> bool:
-    r"""Whether only the reference is in scientific notation: `45\cdot 10^{-5}` or 0.00045, for `4.5\cdot 10^{-4}`."""
-    wanted, found = (scientific(side) for side in (reference, node))
-    if wanted is None or (isinstance(node, Number) and "e" in node.text.lower()):
-        return False
-    return found is None or not 1 <= abs(found[0].value) < 10
-
-
-def _is_unreduced(question: Question, answer: Node, reference: Node) -> bool:
-    """Whether a ratio or an equation has a factor that the reference has not, or no whole coefficients.
-
-    A ratio of whole numbers may have one, unless the question gives two numbers that have this ratio.
-    """
-    found = _content(answer)
-    if found in (None, 1) or _content(reference) != 1:
-        return False
-    if found == 0 or "=" in reference.operators or question.asks_to_simplify:  # type: ignore[attr-defined]
-        return found != 0 or "=" not in reference.operators  # type: ignore[attr-defined]
-    first, second, *_ = (_exact(part) for part in reference.args)
-    given = question.numbers - {first, second}
-    return any(one * second == other * first for one in given for other in given if one != other)  # type: ignore[operator]
-
-
-def _content(node: Node) -> Fraction | None:
-    """The common factor of a ratio's parts or of the terms of an equation in one unknown; else None.
-
-    It is 0 where they are not whole.
-    """
-    match node:
-        case Relation(parts, operators) if set(operators) == {":"} and not symbols(node):
-            found = [_exact(part) for part in parts]
-        case Relation((Sum() as left, right), ("=",)) if len(symbols(left)) == 1 and not symbols(right):
-            found = [_coefficient(term) for term in (*left.args, right)]
-        case _:
-            return None
-    if None in found:
-        return None
-    whole = [int(one) for one in found if one is not None and one.denominator == 1]
-    return Fraction(gcd(*whole)) if len(whole) == len(found) else Fraction(0)
-
-
-def _coefficient(term: Node) -> Fraction | None:
-    """The number before a term's letters, or the term's value."""
-    if not symbols(term):
-        return _exact(term)
-    if isinstance(term, Negation):
-        return _coefficient(term.inside)
-    number_ = next(iter(term.args), term) if isinstance(term, Product) else term
-    return literal(number_) if literal(number_) is not None else Fraction(1)
-
-
-def _is_only_said(question: Question, answer: Node, reference: Node) -> bool:
-    """Whether the answer only combines numbers of the question: `60 \\cdot 4` for 4 hours at 60 miles an hour."""
-    if not (operations(answer) - {UNREDUCED} or _is_division(answer, reference)) or symbols(answer):
-        return False
-    # The question may not write the exponent of a square or a cube
-    exponents = [n.exponent for n in walk(answer) if isinstance(n, Power) and literal(n.exponent) in _SAID_EXPONENTS]
-    found = [n for n in walk(answer) if isinstance(n, Number) and n.text and not any(n is e for e in exponents)]
-    numbers = {n.value for n in found} - _FREE
-    return bool(numbers) and numbers <= question.numbers
-
-
-def _is_division(answer: Node, reference: Node) -> bool:
-    r"""Whether the answer is a fraction that is left to divide: `\frac{12}{4}`, or `\frac{2}{4}` for 0.5.
-
-    `\frac44` does not count: it is the sum of `\frac14` and `\frac34`.
-    """
-    match answer:
-        case Quotient(Number(top), Number(bottom)) if bottom not in (0, top):
-            return (top / bottom).denominator == 1 or (is_decimal(reference) and gcd(int(top), int(bottom)) > 1)
-    return False
-
-
-def _is_task(formula: Node, reference: Node, left: frozenset[str], same: Same) -> bool:
-    """Whether the task is to compute this formula: it has the reference's value, and operations to do."""
-    asked = operations(formula)
-    if not asked or not (left or UNREDUCED in asked):
-        return False
-    return same(reference, formula)
-
-
-def _is_other_form(question: Question, answer: Node, reference: Node, same: Same) -> bool:
-    """Whether the question has this value in another form than the reference, and the answer is not in that, either.
-
-    The reference may be factored, expanded, a completed square, partial fractions or a product of primes: it shows what
-    is asked for in any language.
-    """
-
-    def gives(is_other: Callable[[Node], bool]) -> bool:
-        formulas = islice(question.formulas.values(), _MOST_FORMULAS)
-        return any(symbols(f) == symbols(reference) and is_other(f) and same(reference, f) for f in formulas)
-
-    if literal(answer) is None and UNREDUCED in operations(answer) - operations(reference) and gives(lambda _: True):
-        return True
-    if _ALGEBRAIC.search(question.text) and _is_polar(answer) and not _is_polar(reference):
-        return True
-    if not symbols(reference):
-        made = operations(reference) - {UNREDUCED}
-        if made and made <= _ARITHMETIC and _exact(reference) in question.numbers:
-            # the question's number is to be written as this sum, product or power
-            return _members(answer) != _members(reference) or _is_of_primes(reference) > _is_of_primes(answer)
-        if _is_number_power(reference) and not operations(answer) and gives(lambda f: bool(operations(f))):
-            return True
-        if _has_root_below(answer) and not _has_root_below(reference):
-            return gives(_has_root_below)
-        if isinstance(answer, Sum) and _calls(answer) > _calls(reference) > 0:
-            return any(isinstance(f, Sum) and _calls(f) for f in question.formulas.values())
-        if not operations(reference) or not _is_of_primes(reference) or _is_of_primes(answer):
-            return False
-        return bool(operations(answer)) and gives(lambda _: True)
-    if any(has(answer) and not has(reference) and gives(has) for has in (_divides, _has_negative_power)):
-        return True
-    wanted, is_sum = _sums(reference), isinstance(reference, Sum)
-    if is_sum and _divides(reference) and len(terms(answer)) < len(terms(reference)):
-        return gives(lambda f: isinstance(f, Quotient))
-    if is_sum and _holds_square(reference):
-        return not _holds_square(answer) and gives(lambda f: not _holds_square(f))
-    if not _holds_product_of_sums(reference) and _holds_product_of_sums(answer):
-        return gives(lambda f: _holds_product_of_sums(f) and not _divides(f))
-    if is_sum or not sum(wanted):
-        return False
-    unfinished = bool(operations(answer) - {UNREDUCED}) or (_divides(answer) and not _divides(reference))
-    apart = key(answer)[0] != SUM and sum(_sums(answer)) >= sum(wanted) and not unfinished
-    if apart and _whole_factor(reference) in (1, abs(_whole_factor(answer))):
-        return False
-    return gives(lambda f: isinstance(f, Sum))
-
-
-# `a+bi`
-_ALGEBRAIC = re.compile(
-    r"[ax]\s*\+\s*(?:[by]\s*i|i\s*[by])(?![a-z])|\bstandard form|\brectangular|\bcartesian", re.IGNORECASE
-)
-
-
-def _is_polar(node: Node) -> bool:
-    """Whether a complex number is written with a power of e, an angle or a power of its own."""
-    held = [n for n in walk(node) if _I in walk(n) and (isinstance(n, Power) or any(_is_angle(a) for a in n.args))]
-    return bool(held)
-
-
-def _is_angle(node: Node) -> bool:
-    return is_applied(node, "sin", "cos")
-
-
-def _is_number_power(node: Node) -> bool:
-    return isinstance(node, Power) and literal(node.base) is not None and (literal(node.exponent) or 0) > 1
-
-
-def _members(node: Node) -> Counter[object]:
-    """The values of a sum's terms, or the factors of any other number."""
-    return Counter(map(_exact, node.args)) if isinstance(node, Sum) else Counter(factors(node))
-
-
-def _has_negative_power(node: Node) -> bool:
-    return any(isinstance(n, Power) and (literal(n.exponent) or 0) < 0 for n in walk(node))
-
-
-def _calls(node: Node) -> int:
-    """How many functions are applied in it, such as logarithms."""
-    return sum(isinstance(n, Apply) for n in walk(node))
-
-
-def _has_root_below(node: Node) -> bool:
-    """Whether a root stands in a denominator."""
-    below = (n for part in walk(node) if isinstance(part, Quotient) for n in walk(part.below))
-    return any(isinstance(n, Power) and (literal(n.exponent) or 1).denominator > 1 for n in below)
-
-
-def _sums(node: Node) -> list[int]:
-    """The multiplicities of the factors that have symbols."""
-    return [times for one, times in factors(node).items() if _is_symbolic(one)]
-
-
-def _divides(node: Node) -> bool:
-    """Whether a denominator has a symbol."""
-    return any(isinstance(part, Quotient) and symbols(part.below) for part in walk(node))
-
-
-def _is_symbolic(one: Key) -> bool:
-    return "'Symbol'" in repr(one)
-
-
-def _holds_product_of_sums(node: Node) -> bool:
-    for part in walk(node):
-        parts = part.args if isinstance(part, Product) else (part.base,) if isinstance(part, Power) else ()
-        if any(isinstance(p, Sum) and symbols(p) for p in parts):
-            return True
-    return False

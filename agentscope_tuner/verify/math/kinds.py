@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Protocol, TypeGuard
 
 from agentscope_tuner.verify.math.canonical import key
+from agentscope_tuner.verify.math.letters import LETTERS, renamed_to
 from agentscope_tuner.verify.math.node import (
     DIFFERENT,
     EQUAL,
@@ -46,7 +47,6 @@ from agentscope_tuner.verify.math.node import (
 )
 from agentscope_tuner.verify.math.question import Question
 from agentscope_tuner.verify.math.resolve import (
-    COUNTING,
     Family,
     Grid,
     Listing,
@@ -287,42 +287,9 @@ def same_family(comparer: Comparing, ref: Reading, ans: Reading) -> Outcome:
     if theirs.parameter != mine.parameter and mine.parameter in symbols(theirs.body):
         return UNKNOWN
     body = renamed(theirs.body, theirs.parameter, mine.parameter)
-    if (symbols(body) - symbols(mine.body)) & COUNTING:
+    if (symbols(body) - symbols(mine.body)) & LETTERS:
         return DIFFERENT
     return comparer.compare(ref.body, resolve(body))
-
-
-def renamed_to(node: Node, names: tuple[str, ...], others: tuple[str, ...]) -> Node:
-    """The node with `others[i]` replaced by `names[i]` for every i, all at once: `x, y` may become `y, x`."""
-    between = tuple(f"parameter {at}" for at in range(len(names)))
-    for old, new in (*zip(others, between, strict=True), *zip(between, names, strict=True)):
-        node = renamed(node, old, new)
-    return node
-
-
-def same_parameter(ref: Named, ans: Named) -> Reading | None:
-    """The answer's value with the reference's parameter names: for a reference `f(n) = n`, `f(x) = x` gives `n`.
-
-    None where a renamed parameter would meet a symbol of the same name.
-    """
-    mine, theirs = ref.name, ans.name
-    if not isinstance(mine, UndefinedCall) or not isinstance(theirs, UndefinedCall) or mine.args == theirs.args:
-        return ans.value
-    ours, others = _parameters(mine), _parameters(theirs)
-    values = ans.value.items if isinstance(ans.value, Listing) else (ans.value,)
-    nodes = [value.node for value in values if isinstance(value, Value)]
-    if ours is None or others is None or len(ours) != len(others) or len(nodes) != len(values):
-        return ans.value
-    if any(name in symbols(node) for name in ours if name not in others for node in nodes):
-        return None
-    renamed = tuple(resolve(renamed_to(node, ours, others)) for node in nodes)
-    return Listing(ans.value.kind, renamed) if isinstance(ans.value, Listing) else renamed[0]
-
-
-def _parameters(call: UndefinedCall) -> tuple[str, ...] | None:
-    """The names of a function's parameters; None if an argument is not a name: `f(2)`."""
-    names = [a.name for a in call.args if isinstance(a, Symbol)]
-    return tuple(names) if len(names) == len(call.args) else None
 
 
 def regions(comparer: Comparing, ref: Reading, ans: Reading) -> Outcome:

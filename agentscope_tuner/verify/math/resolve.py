@@ -3,13 +3,6 @@
 A `Value` is a single value. `Solutions` are solved values: named, listed, an interval or a family. A `Statement` is not
 solved yet. A `Wording` is not mathematics. A statement must not be taken for its solution by accident. So `compare` has
 an explicit rule for each pair of kinds that may be equal.
-
-The last term gives the general term, if two or more first terms agree with it. Sums of plain numbers are arithmetic:
-their terms stand at equal distances. If three first terms are written, the sum may be geometric, with equal ratios. Any
-other meaning of dots would be a guess, so such dots are left as they are.
-
-Two progressions are equal if their steps are equal up to the sign, and their members at 0 differ by a whole number of
-steps.
 """
 
 from __future__ import annotations
@@ -19,30 +12,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise, takewhile
-from math import ceil, floor, lcm
-from typing import Literal, NamedTuple
+from math import ceil, floor
+from typing import Literal
 
 from agentscope_tuner.verify.math.canonical import key
-from agentscope_tuner.verify.math.exact import Exact, Unknown, exact_value
 from agentscope_tuner.verify.math.node import (
-    DIFFERENT,
-    EQUAL,
     MARKS,
     PI,
-    Apply,
     Array,
-    BigOperator,
     Collection,
     Connective,
     Interval,
     Negation,
     Node,
     Number,
-    Outcome,
-    PlusMinus,
     Power,
     Product,
-    Quotient,
     Relation,
     SetBuilder,
     SetOperation,
@@ -50,22 +35,21 @@ from agentscope_tuner.verify.math.node import (
     Symbol,
     Text,
     UndefinedCall,
-    difference,
     equation,
     is_collection,
     is_equation,
     is_joined,
-    is_matrix,
     is_relation,
     literal,
     number,
-    product_of,
     renamed,
     substituted,
     symbols,
     walk,
     with_args,
 )
+from agentscope_tuner.verify.math.prose import Fields
+from agentscope_tuner.verify.math.rewrite import ELLIPSIS, both_signs, choose, is_signed, negated, residue
 from agentscope_tuner.verify.math.scan import EMPTY_SET, INTEGERS, REALS, WORD_SETS
 from agentscope_tuner.verify.math.sets import (
     ParameterRange,
@@ -81,386 +65,6 @@ from agentscope_tuner.verify.math.sets import (
     label,
     region_name,
 )
-
-
-def is_signed(node: Node) -> bool:
-    return any(isinstance(n, PlusMinus) for n in walk(node))
-
-
-def choose(node: Node, sign: int) -> Node:
-    """The node with every plus-minus read as plus (`sign` 1) or minus (-1), every minus-plus as the opposite."""
-    args = tuple(choose(a, sign) for a in node.args)
-    if isinstance(node, PlusMinus):
-        positive = (sign > 0) == node.plus_first
-        last = args[-1] if positive else Negation(args[-1])
-        return last if len(args) == 1 else Sum((args[0], last))
-    return with_args(node, args) if args != node.args else node
-
-
-def both_signs(node: Node) -> Node:
-    """A statement with a plus-minus as the two statements that it stands for."""
-    if isinstance(node, Relation) and is_signed(node):
-        return Connective("or", (choose(node, 1), choose(node, -1)))
-    return node
-
-
-def negated(node: Node) -> Node:
-    """`-(2, 3)` as `(-2, -3)`."""
-    if isinstance(node, Negation) and is_collection(node.inside, "tuple"):
-        return Collection("tuple", tuple(map(Negation, node.inside.args)))
-    return with_args(node, tuple(map(negated, node.args))) if isinstance(node, Collection) else node
-
-
-def componentwise(node: Node) -> Node:
-    """The node with each sum or multiple of tuples computed into one tuple, where a symbol occurs in it.
-
-    A number times a tuple is computed, too. Left as it is: tuples of different lengths, and sums without a symbol.
-    """
-    args = node.args
-    scaled = isinstance(node, Product) and len(args) == 2 and literal(args[0]) is not None
-    if isinstance(node, (Sum, Product)) and any(map(_holds_tuple, args)) and (symbols(node) or scaled):
-        found = _tuple_of(node)
-        return node if found is None else Collection("tuple", found)
-    if isinstance(node, (Sum, Product)) or not args or not any(map(_holds_tuple, args)):
-        return node
-    return with_args(node, tuple(map(componentwise, args)))
-
-
-def _holds_tuple(node: Node) -> bool:
-    return _members(node) is not None or (
-        isinstance(node, (Sum, Product, Negation)) and any(map(_holds_tuple, node.args))
-    )
-
-
-def _members(node: Node) -> tuple[Node, ...] | None:
-    """The components of a tuple or of a column; None for any other node."""
-    if is_collection(node, "tuple") and len(node.args) > 1:
-        return node.args
-    if isinstance(node, Array) and is_matrix(node) and len(node.rows) > 1 and all(len(row) == 1 for row in node.rows):
-        return node.args
-    return None
-
-
-def _tuple_of(node: Node) -> tuple[Node, ...] | None:
-    if (members := _members(node)) is not None:
-        return members
-    match node:
-        case Negation(inside):
-            found = _tuple_of(inside)
-            return None if found is None else tuple(map(Negation, found))
-        case Product(args):
-            vectors = [a for a in args if _holds_tuple(a)]
-            scalars = tuple(a for a in args if not _holds_tuple(a))
-            found = _tuple_of(vectors[0]) if len(vectors) == 1 and scalars else None
-            return None if found is None else tuple(product_of((*scalars, one)) for one in found)
-        case Sum(args):
-            parts = [_tuple_of(a) for a in args]
-            known = [p for p in parts if p is not None]
-            if len(known) < len(parts) or len(set(map(len, known))) != 1:
-                return None
-            return tuple(Sum(column) for column in zip(*known, strict=True))
-    return None
-
-
-ELLIPSIS = Symbol("\\ldots")
-_INDEX = "index of a sum"
-_STARTS = (1, 0, 2, 3)
-_MOST_TERMS = 10_000
-
-
-def written_out(node: Node) -> Node:
-    """The tree with each sum or product that has dots rewritten without them."""
-    if ELLIPSIS not in walk(node):
-        return node
-    args = tuple(map(written_out, node.args))
-    node = with_args(node, args) if args else node
-    if isinstance(node, (Sum, Product)) and node.args.count(ELLIPSIS) == 1 and node.args[-2:-1] == (ELLIPSIS,):
-        found = _without_dots(node.args[:-2], node.args[-1], isinstance(node, Sum))
-        return node if found is None else found
-    return node
-
-
-def _without_dots(first: tuple[Node, ...], last: Node, is_sum: bool) -> Node | None:
-    if len(first) < 2:
-        return None
-    if not symbols(last):
-        return _of_numbers(first, last) if is_sum else None
-    inside = frozenset().union(*map(symbols, first))
-    for name in sorted(symbols(last) - inside):
-        for start in _STARTS:
-            if all(is_same_formula(substituted(last, name, number(start + at)), term) for at, term in enumerate(first)):
-                body = renamed(last, name, _INDEX)
-                return BigOperator(
-                    "sum" if is_sum else "prod", body, (equation(Symbol(_INDEX), number(start)), Symbol(name))
-                )
-    return None
-
-
-def is_same_formula(left: Node, right: Node) -> bool:
-    """Whether two formulas agree at two random points, computed exactly."""
-    try:
-        return all(Exact(seed).value(difference(_plain(left), right)) == 0 for seed in ("term", "another term"))
-    except Unknown:
-        return False
-
-
-def _plain(node: Node) -> Node:
-    """The node without exponents 1 and 0: `x^1` becomes x, `x^0` becomes 1."""
-    args = tuple(map(_plain, node.args))
-    node = with_args(node, args) if args else node
-    if isinstance(node, Power) and exact_value(node.exponent) in (0, 1):
-        return node.base if exact_value(node.exponent) else number(1)
-    return node
-
-
-def _of_numbers(first: tuple[Node, ...], last_node: Node) -> Node | None:
-    values = [exact_value(term) for term in (*first, last_node)]
-    if None in values:
-        return None
-    *terms, last = [value for value in values if value is not None]
-    steps = {b - a for a, b in pairwise(terms)}
-    if len(steps) == 1 and (step := steps.pop()):
-        count = (last - terms[0]) / step + 1
-        mean = Quotient(Sum((first[0], last_node)), number(2))
-        return Product((number(count), mean)) if count.denominator == 1 and count > len(terms) else None
-    ratios = {b / a for a, b in pairwise(terms) if a}
-    if len(terms) < 3 or len(ratios) != 1:
-        return None
-    return _geometric(terms, last, ratios.pop())
-
-
-def _geometric(terms: list[Fraction], last: Fraction, ratio: Fraction) -> Node | None:
-    total, term, count = Fraction(0), terms[0], 0
-    while (
-        count < _MOST_TERMS
-        and abs(term) != abs(last)
-        and term.numerator.bit_length() < last.numerator.bit_length() + 64
-    ):
-        total, term, count = total + term, term * ratio, count + 1
-    return number(total + term) if term == last and count >= len(terms) else None
-
-
-_STEP = Symbol("step of a progression")
-COUNTING = frozenset({"n", "k", "m", "l", "j", "t", "q"})
-_PARAMETERS = frozenset({"s", "r", "u", "\\lambda", "\\mu"})
-_CONSTANTS = frozenset({"C", "c", "K"})
-_SEEDS = ("progression", "another progression")
-_LARGEST_EXPONENT = 10**18
-
-
-class Progression(NamedTuple):
-    """The values of the bodies for all whole numbers in the place of `parameter`.
-
-    Attributes:
-        name: the unknown, if the text names it.
-        is_said: whether the text states that the parameter is a whole number.
-    """
-
-    name: str | None
-    bodies: tuple[Node, ...]
-    parameter: str
-    is_said: bool
-
-
-def same_progression(ref: Reading, ans: Reading) -> Outcome | None:
-    """Whether both are the same numbers, in one progression or in several.
-
-    None if a side is not made of progressions, or if neither side states that its parameter is a whole number.
-    """
-    turns = _alternates(ref) or _alternates(ans)
-    if not (turns or _may_be_said(ref) or _may_be_said(ans)):
-        return None
-    mine, theirs = progression(ref), progression(ans)
-    if mine is None or theirs is None or not (turns or mine.is_said or theirs.is_said):
-        return None
-    if mine.name != theirs.name and None not in (mine.name, theirs.name):
-        return DIFFERENT
-    for seed in _SEEDS:
-        left, right = _lines(mine, seed), _lines(theirs, seed)
-        if left is None or right is None:
-            return None
-        unit = left[0][0]
-        period = _period([step / unit for step, _ in (*left, *right)])
-        if period is None or _residues(left, unit, period) != _residues(right, unit, period):
-            return DIFFERENT
-    return EQUAL
-
-
-def _may_be_said(reading: Reading) -> bool:
-    """Whether a reading may state that a parameter is a whole number: a test before the trees are walked."""
-    return isinstance(reading.value if isinstance(reading, Named) else reading, (Family, Statement))
-
-
-def _alternates(reading: Reading) -> bool:
-    """Whether a power of -1 shows that the parameter is a whole number: `(-1)^n a+\\pi n`."""
-    value = reading.value if isinstance(reading, Named) else reading
-    if not isinstance(value, Value) or not isinstance(value.node, Sum):
-        return False
-    powers = (n for n in walk(value.node) if isinstance(n, Power))
-    return any(literal(p.base) == -1 and frozenset() < symbols(p.exponent) <= COUNTING for p in powers)
-
-
-def progression(reading: Reading) -> Progression | None:
-    """The progressions that the reading may state; None if it has no such form. The distances are not checked."""
-    match reading:
-        case Statement(Relation((Symbol(name), rest, modulus), ("=", "pmod"))):
-            return Progression(name, (Sum((rest, Product((modulus, _STEP)))),), _STEP.name, True)
-        case Statement(Relation((Apply("mod", (Symbol(name), modulus)), rest), ("=",))):
-            return Progression(name, (Sum((rest, Product((modulus, _STEP)))),), _STEP.name, True)
-    unknown: str | None = None
-    parameter: str | None = None
-    while True:
-        match reading:
-            case Named(Symbol(found), inside) if unknown is None:
-                unknown, reading = found, inside
-            case Family(inside, values) if values.field == INTEGERS and parameter is None:
-                parameter, reading = values.parameter, inside
-            case _:
-                break
-    bodies = _bodies(reading)
-    every = frozenset().union(*map(symbols, bodies))
-    if parameter is None and (len(every) != 1 or not every <= COUNTING - {unknown}):
-        return None
-    return Progression(unknown, bodies, parameter or next(iter(every)), parameter is not None) if bodies else None
-
-
-def _bodies(reading: Reading) -> tuple[Node, ...]:
-    """The expressions that a reading lists; none if it holds anything else."""
-    items = reading.items if isinstance(reading, Listing) and reading.kind in ("list", "set") else (reading,)
-    found = tuple(i.node for i in items if isinstance(i, Value))
-    return found if len(found) == len(items) <= _MOST_LINES else ()
-
-
-_MOST_LINES = 12
-# Members that are computed to see that they stand at equal distances, and the longest period in steps
-_MEMBERS, _LONGEST_PERIOD = 6, 60
-Line = tuple[Fraction, Fraction]
-
-
-def _lines(found: Progression, seed: str) -> list[Line] | None:
-    """The step and the first member of each progression; None if members are not at equal distances.
-
-    Every second member of a body with a sign, as in `(-1)^k a + k \\pi`, makes a progression of its own.
-    """
-    lines: list[Line] = []
-    for body in found.bodies:
-        try:
-            values = [Exact(seed).value(substituted(body, found.parameter, number(at))) for at in range(_MEMBERS)]
-        except Unknown:
-            return None
-        parts = [values] if len({b - a for a, b in pairwise(values)}) == 1 else [values[::2], values[1::2]]
-        for part in parts:
-            steps = {b - a for a, b in pairwise(part)}
-            if len(steps) != 1 or not (step := steps.pop()):
-                return None
-            lines.append((step, part[0]))
-    return lines
-
-
-def _period(steps: Sequence[Fraction]) -> Fraction | None:
-    """The least common multiple of the steps; None if they have none that is short."""
-    below = lcm(*(step.denominator for step in steps)) if all(s.denominator <= _LONGEST_PERIOD for s in steps) else 0
-    if not below or any(abs(step) > _LONGEST_PERIOD for step in steps):
-        return None
-    period = Fraction(lcm(*(abs(int(step * below)) for step in steps)), below)
-    return period if all(period / abs(step) <= _LONGEST_PERIOD for step in steps) else None
-
-
-def _residues(lines: Sequence[Line], unit: Fraction, period: Fraction) -> set[Fraction]:
-    """The members of the progressions within one period, both counted in units."""
-    return {
-        (first + step * at) / unit % period for step, first in lines for at in range(int(period / abs(step / unit)))
-    }
-
-
-def residue(node: Node) -> Node | None:
-    r"""The 2 of `17 \equiv 2 \pmod 5`: of two congruent numbers the one that is the remainder.
-
-    None for any other node, and where both numbers or none is the remainder.
-    """
-    if not is_relation(node, "=", "pmod") or symbols(node):
-        return None
-    *members, modulus_node = node.args
-    modulus = exact_value(modulus_node)
-    if modulus is None or modulus.denominator != 1 or modulus < 2:
-        return None
-    found = [_remainder(member, int(modulus)) for member in members]
-    if found[0] is None or found[0] != found[1]:
-        return None
-    least = [m for m in members if exact_value(m) == found[0]]
-    return least[0] if len(least) == 1 else None
-
-
-def _remainder(node: Node, modulus: int) -> int | None:
-    """The remainder of a whole number, which may be a very large power; None for any other value."""
-    match node:
-        case Number(value):
-            return int(value) % modulus if value.denominator == 1 else None
-        case Negation(inside):
-            found = _remainder(inside, modulus)
-            return None if found is None else -found % modulus
-        case Sum(args) | Product(args):
-            total = int(isinstance(node, Product))
-            for part in (_remainder(a, modulus) for a in args):
-                if part is None:
-                    return None
-                total = total * part if isinstance(node, Product) else total + part
-            return total % modulus
-        case Power(base, exponent):
-            below, times = _remainder(base, modulus), exact_value(exponent)
-            if below is None or times is None or times.denominator != 1 or not 0 <= times <= _LARGEST_EXPONENT:
-                return None
-            return pow(below, int(times), modulus)
-    known = exact_value(node)
-    return int(known) % modulus if known is not None and known.denominator == 1 else None
-
-
-def with_dummy_of(ref: Named, ans: Reading, letters: frozenset[str]) -> Reading:
-    """The answer's value with its counting letter replaced by the reference's: the m of `n = 2^m` for `n = 2^k`."""
-    match ref.value, ans:
-        case Value(mine), Value(theirs):
-            wanted, found = symbols(mine), symbols(theirs)
-            dummies = _CONSTANTS if isinstance(mine, Symbol) and isinstance(theirs, Symbol) else COUNTING
-            counts = len(wanted) == len(found) == 1 and wanted | found <= dummies and wanted != found
-            if counts and not (wanted | found) & (letters | symbols(ref.name)):
-                return Value(renamed(theirs, next(iter(found)), next(iter(wanted))))
-    return ans
-
-
-def with_letter_of(ref: Reading, ans: Reading, letters: frozenset[str]) -> Reading:
-    """A listing with its counting letter replaced by the reference's: `(k, k+1)` for `(n, n+1)`."""
-    mine, theirs = _values(ref), _values(ans)
-    if mine is None or theirs is None or not isinstance(ans, Listing):
-        return ans
-    wanted, found = (frozenset().union(*map(symbols, side)) for side in (mine, theirs))
-    # `(a, 2a)` for `(a, b) = (t, 2t)` uses a name of the tuple itself
-    own = _names(ref)
-    known = wanted | (found - own)
-    if len(wanted) != 1 or len(found) != 1 or wanted == found or not known <= COUNTING | _PARAMETERS or known & letters:
-        return ans
-    (old,), (new,) = found, wanted
-    return Listing(
-        ans.kind, tuple(_with_value(i, renamed(v, old, new)) for i, v in zip(ans.items, theirs, strict=True))
-    )
-
-
-def _names(reading: Reading) -> frozenset[str]:
-    """The symbols in the names of a listing's members."""
-    items = reading.items if isinstance(reading, Listing) else ()
-    return frozenset(n for item in items if isinstance(item, Named) for n in symbols(item.name))
-
-
-def _with_value(item: Reading, value: Node) -> Reading:
-    return Named(item.name, Value(value), item.node) if isinstance(item, Named) else Value(value)
-
-
-def _values(reading: Reading) -> list[Node] | None:
-    """The values of a listing's members, named or not; None for any other reading."""
-    if not isinstance(reading, Listing):
-        return None
-    values = [i.value if isinstance(i, Named) else i for i in reading.items]
-    nodes = [value.node for value in values if isinstance(value, Value)]
-    return nodes if len(nodes) == len(values) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -904,3 +508,26 @@ def _chain(node: Relation) -> Reading:
 
 def _is_letter(node: Node) -> bool:
     return isinstance(node, Symbol) and node.name.isalpha() and node.name not in "ie"
+
+
+@dataclass(frozen=True)
+class Side:
+    """A text with its tokens and its meaning. A text that is not mathematics has no reading, and equals only itself."""
+
+    text: str
+    tokens: tuple[str, ...]
+    node: Node | None
+    reading: Reading | None
+    problem: str = ""
+    # the domain of a free name, if the text states it
+    fields: Fields | None = None
+    # the letter of a choice before the value
+    letter: str | None = None
+    # the sentence that states the value, if the reference was a sentence
+    sentence: str = ""
+
+    def wording(self) -> str:
+        """The text in the form in which words are compared."""
+        said = [t for t in self.tokens if t not in (".", ",")]
+        # Spaces keep two neighbouring numbers from becoming one longer number
+        return "".join(f" {t} " if t[:1].isdigit() else t for t in said).lower()

@@ -48,7 +48,7 @@ from agentscope_tuner.verify.math.points import (
 )
 from agentscope_tuner.verify.math.question import Question
 from agentscope_tuner.verify.math.read import Pair
-from agentscope_tuner.verify.math.resolve import both_signs
+from agentscope_tuner.verify.math.rewrite import both_signs
 from agentscope_tuner.verify.math.scan import TooComplex
 from agentscope_tuner.verify.math.sets import NotSolved
 from agentscope_tuner.verify.math.verdict import Verdict

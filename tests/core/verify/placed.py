@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentscope_tuner.verify.find import find_answer
-from agentscope_tuner.verify.math.read import said_by
+from agentscope_tuner.verify.math.around import said_by
 from agentscope_tuner.verify.math.verdict import compare
 
 

@@ -1,0 +1,302 @@
+"""Letters that stand for any number: progressions, counting letters, constants of integration.
+
+Two progressions are equal if their steps are equal up to the sign, and their members at 0 differ by a whole number of
+steps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import pairwise, permutations
+from math import lcm
+from typing import NamedTuple
+
+from agentscope_tuner.verify.math.canonical import key
+from agentscope_tuner.verify.math.exact import Exact, Unknown
+from agentscope_tuner.verify.math.node import (
+    COUNTING,
+    DIFFERENT,
+    EQUAL,
+    PI,
+    Apply,
+    Node,
+    Outcome,
+    Power,
+    Product,
+    Quotient,
+    Relation,
+    Sum,
+    Symbol,
+    UndefinedCall,
+    literal,
+    number,
+    renamed,
+    substituted,
+    symbols,
+    walk,
+)
+from agentscope_tuner.verify.math.question import Question
+from agentscope_tuner.verify.math.resolve import Family, Listing, Named, Reading, Statement, Value, resolve
+from agentscope_tuner.verify.math.rewrite import is_same_formula
+from agentscope_tuner.verify.math.scan import INTEGERS
+
+_STEP = Symbol("step of a progression")
+LETTERS = frozenset({"n", "k", "m", "l", "j", "t", "q"})
+_PARAMETERS = frozenset({"s", "r", "u", "\\lambda", "\\mu"})
+_CONSTANTS = frozenset({"C", "c", "K"})
+_SEEDS = ("progression", "another progression")
+
+
+class Progression(NamedTuple):
+    """The values of the bodies for all whole numbers in the place of `parameter`.
+
+    Attributes:
+        name: the unknown, if the text names it.
+        is_said: whether the text states that the parameter is a whole number.
+    """
+
+    name: str | None
+    bodies: tuple[Node, ...]
+    parameter: str
+    is_said: bool
+
+
+def same_progression(ref: Reading, ans: Reading) -> Outcome | None:
+    """Whether both are the same numbers, in one progression or in several.
+
+    None if a side is not made of progressions, or if neither side states that its parameter is a whole number.
+    """
+    turns = _alternates(ref) or _alternates(ans)
+    if not (turns or _may_be_said(ref) or _may_be_said(ans)):
+        return None
+    mine, theirs = progression(ref), progression(ans)
+    if mine is None or theirs is None or not (turns or mine.is_said or theirs.is_said):
+        return None
+    if mine.name != theirs.name and None not in (mine.name, theirs.name):
+        return DIFFERENT
+    for seed in _SEEDS:
+        left, right = _lines(mine, seed), _lines(theirs, seed)
+        if left is None or right is None:
+            return None
+        unit = left[0][0]
+        period = _period([step / unit for step, _ in (*left, *right)])
+        if period is None or _residues(left, unit, period) != _residues(right, unit, period):
+            return DIFFERENT
+    return EQUAL
+
+
+def _may_be_said(reading: Reading) -> bool:
+    """Whether a reading may state that a parameter is a whole number: a test before the trees are walked."""
+    return isinstance(reading.value if isinstance(reading, Named) else reading, (Family, Statement))
+
+
+def _alternates(reading: Reading) -> bool:
+    """Whether a power of -1 shows that the parameter is a whole number: `(-1)^n a+\\pi n`."""
+    value = reading.value if isinstance(reading, Named) else reading
+    if not isinstance(value, Value) or not isinstance(value.node, Sum):
+        return False
+    powers = (n for n in walk(value.node) if isinstance(n, Power))
+    return any(literal(p.base) == -1 and frozenset() < symbols(p.exponent) <= LETTERS for p in powers)
+
+
+def progression(reading: Reading) -> Progression | None:
+    """The progressions that the reading may state; None if it has no such form. The distances are not checked."""
+    match reading:
+        case Statement(Relation((Symbol(name), rest, modulus), ("=", "pmod"))):
+            return Progression(name, (Sum((rest, Product((modulus, _STEP)))),), _STEP.name, True)
+        case Statement(Relation((Apply("mod", (Symbol(name), modulus)), rest), ("=",))):
+            return Progression(name, (Sum((rest, Product((modulus, _STEP)))),), _STEP.name, True)
+    unknown: str | None = None
+    parameter: str | None = None
+    while True:
+        match reading:
+            case Named(Symbol(found), inside) if unknown is None:
+                unknown, reading = found, inside
+            case Family(inside, values) if values.field == INTEGERS and parameter is None:
+                parameter, reading = values.parameter, inside
+            case _:
+                break
+    bodies = _bodies(reading)
+    every = frozenset().union(*map(symbols, bodies))
+    if parameter is None and (len(every) != 1 or not every <= LETTERS - {unknown}):
+        return None
+    return Progression(unknown, bodies, parameter or next(iter(every)), parameter is not None) if bodies else None
+
+
+def _bodies(reading: Reading) -> tuple[Node, ...]:
+    """The expressions that a reading lists; none if it holds anything else."""
+    items = reading.items if isinstance(reading, Listing) and reading.kind in ("list", "set") else (reading,)
+    found = tuple(i.node for i in items if isinstance(i, Value))
+    return found if len(found) == len(items) <= _MOST_LINES else ()
+
+
+_MOST_LINES = 12
+# Members that are computed to see that they stand at equal distances, and the longest period in steps
+_MEMBERS, _LONGEST_PERIOD = 6, 60
+Line = tuple[Fraction, Fraction]
+
+
+def _lines(found: Progression, seed: str) -> list[Line] | None:
+    """The step and the first member of each progression; None if members are not at equal distances.
+
+    Every second member of a body with a sign, as in `(-1)^k a + k \\pi`, makes a progression of its own.
+    """
+    lines: list[Line] = []
+    for body in found.bodies:
+        try:
+            values = [Exact(seed).value(substituted(body, found.parameter, number(at))) for at in range(_MEMBERS)]
+        except Unknown:
+            return None
+        parts = [values] if len({b - a for a, b in pairwise(values)}) == 1 else [values[::2], values[1::2]]
+        for part in parts:
+            steps = {b - a for a, b in pairwise(part)}
+            if len(steps) != 1 or not (step := steps.pop()):
+                return None
+            lines.append((step, part[0]))
+    return lines
+
+
+def _period(steps: Sequence[Fraction]) -> Fraction | None:
+    """The least common multiple of the steps; None if they have none that is short."""
+    below = lcm(*(step.denominator for step in steps)) if all(s.denominator <= _LONGEST_PERIOD for s in steps) else 0
+    if not below or any(abs(step) > _LONGEST_PERIOD for step in steps):
+        return None
+    period = Fraction(lcm(*(abs(int(step * below)) for step in steps)), below)
+    return period if all(period / abs(step) <= _LONGEST_PERIOD for step in steps) else None
+
+
+def _residues(lines: Sequence[Line], unit: Fraction, period: Fraction) -> set[Fraction]:
+    """The members of the progressions within one period, both counted in units."""
+    return {
+        (first + step * at) / unit % period for step, first in lines for at in range(int(period / abs(step / unit)))
+    }
+
+
+def with_dummy_of(ref: Named, ans: Reading, letters: frozenset[str]) -> Reading:
+    """The answer's value with its counting letter replaced by the reference's: the m of `n = 2^m` for `n = 2^k`."""
+    match ref.value, ans:
+        case Value(mine), Value(theirs):
+            wanted, found = symbols(mine), symbols(theirs)
+            dummies = _CONSTANTS if isinstance(mine, Symbol) and isinstance(theirs, Symbol) else LETTERS
+            counts = len(wanted) == len(found) == 1 and wanted | found <= dummies and wanted != found
+            if counts and not (wanted | found) & (letters | symbols(ref.name)):
+                return Value(renamed(theirs, next(iter(found)), next(iter(wanted))))
+    return ans
+
+
+def with_letter_of(ref: Reading, ans: Reading, letters: frozenset[str]) -> Reading:
+    """A listing with its counting letter replaced by the reference's: `(k, k+1)` for `(n, n+1)`."""
+    mine, theirs = _values(ref), _values(ans)
+    if mine is None or theirs is None or not isinstance(ans, Listing):
+        return ans
+    wanted, found = (frozenset().union(*map(symbols, side)) for side in (mine, theirs))
+    # `(a, 2a)` for `(a, b) = (t, 2t)` uses a name of the tuple itself
+    own = _names(ref)
+    known = wanted | (found - own)
+    if len(wanted) != 1 or len(found) != 1 or wanted == found or not known <= LETTERS | _PARAMETERS or known & letters:
+        return ans
+    (old,), (new,) = found, wanted
+    return Listing(
+        ans.kind, tuple(_with_value(i, renamed(v, old, new)) for i, v in zip(ans.items, theirs, strict=True))
+    )
+
+
+def _names(reading: Reading) -> frozenset[str]:
+    """The symbols in the names of a listing's members."""
+    items = reading.items if isinstance(reading, Listing) else ()
+    return frozenset(n for item in items if isinstance(item, Named) for n in symbols(item.name))
+
+
+def _with_value(item: Reading, value: Node) -> Reading:
+    return Named(item.name, Value(value), item.node) if isinstance(item, Named) else Value(value)
+
+
+def _values(reading: Reading) -> list[Node] | None:
+    """The values of a listing's members, named or not; None for any other reading."""
+    if not isinstance(reading, Listing):
+        return None
+    values = [i.value if isinstance(i, Named) else i for i in reading.items]
+    nodes = [value.node for value in values if isinstance(value, Value)]
+    return nodes if len(nodes) == len(values) else None
+
+
+_OF_INTEGRATION = frozenset({"A", "C", "c", "K", "k", "C_1", "c_1", "C_{1}", "c_{1}", "\\lambda"})
+# The constants of a solution that has two
+_SEVERAL = frozenset({"A", "B", "C", "D", "C_1", "C_2", "c_1", "c_2", "a", "b", "c", "d", "K_1", "K_2", "k_1", "k_2"})
+
+
+def with_names_of(ref: Node, ans: Node, question: Question | None) -> Node:
+    """The answer with its dummy name replaced by the reference's, or with its two constants of integration."""
+    mine, theirs = symbols(ref) - symbols(ans), symbols(ans) - symbols(ref)
+    if len(mine) != len(theirs) or not 1 <= len(mine) <= 2 or (question and (mine | theirs) & question.letters):
+        return ans
+    if len(mine) == 2:
+        if not mine | theirs <= _SEVERAL or not _occur_once(ref, mine) or not _occur_once(ans, theirs):
+            return ans
+        both = [renamed_to(ans, tuple(sorted(mine)), names) for names in permutations(sorted(theirs))]
+        return next((one for one in both if key(one) == key(ref) or is_same_formula(one, ref)), ans)
+    (wanted,), (found,) = mine, theirs
+    if wanted.lower() == found.lower() and {wanted, found} <= _OF_INTEGRATION:
+        return renamed(ans, found, wanted)
+    periodic = {wanted, found} <= COUNTING and _is_periodic(ref, wanted) and _is_periodic(ans, found)
+    if periodic or (mine | theirs <= _OF_INTEGRATION and _are_free(ref, mine) and _are_free(ans, theirs)):
+        return renamed(ans, found, wanted)
+    return ans
+
+
+def _is_periodic(node: Node, name: str) -> bool:
+    """Whether the name is a factor beside pi, as in `2k\\pi`."""
+    return any(isinstance(n, (Product, Quotient)) and PI in walk(n) and Symbol(name) in walk(n) for n in walk(node))
+
+
+def _occur_once(node: Node, names: frozenset[str]) -> bool:
+    """Whether each name occurs once, as a factor of a term that holds another letter."""
+    every = list(walk(node))
+    factors = [one for n in every if isinstance(n, (Sum, Product)) for one in n.args]
+    return all(every.count(Symbol(n)) == factors.count(Symbol(n)) == 1 for n in names) and bool(symbols(node) - names)
+
+
+def _are_free(node: Node, names: frozenset[str]) -> bool:
+    """Whether each name occurs once, as a whole term or a factor of one, in a sum or product that holds more."""
+    terms = node.args if isinstance(node, Sum) else (node,)
+    alone = [one for term in terms for one in (term.args if isinstance(term, Product) else (term,))]
+    every = list(walk(node))
+    return (
+        len(every) > len(names) + 1
+        and all(alone.count(Symbol(n)) == every.count(Symbol(n)) == 1 for n in names)
+        and (len(names) == 1 or bool(symbols(node) - names))
+    )
+
+
+def renamed_to(node: Node, names: tuple[str, ...], others: tuple[str, ...]) -> Node:
+    """The node with `others[i]` replaced by `names[i]` for every i, all at once: `x, y` may become `y, x`."""
+    between = tuple(f"parameter {at}" for at in range(len(names)))
+    for old, new in (*zip(others, between, strict=True), *zip(between, names, strict=True)):
+        node = renamed(node, old, new)
+    return node
+
+
+def same_parameter(ref: Named, ans: Named) -> Reading | None:
+    """The answer's value with the reference's parameter names: for a reference `f(n) = n`, `f(x) = x` gives `n`.
+
+    None where a renamed parameter would meet a symbol of the same name.
+    """
+    mine, theirs = ref.name, ans.name
+    if not isinstance(mine, UndefinedCall) or not isinstance(theirs, UndefinedCall) or mine.args == theirs.args:
+        return ans.value
+    ours, others = _parameters(mine), _parameters(theirs)
+    values = ans.value.items if isinstance(ans.value, Listing) else (ans.value,)
+    nodes = [value.node for value in values if isinstance(value, Value)]
+    if ours is None or others is None or len(ours) != len(others) or len(nodes) != len(values):
+        return ans.value
+    if any(name in symbols(node) for name in ours if name not in others for node in nodes):
+        return None
+    renamed = tuple(resolve(renamed_to(node, ours, others)) for node in nodes)
+    return Listing(ans.value.kind, renamed) if isinstance(ans.value, Listing) else renamed[0]
+
+
+def _parameters(call: UndefinedCall) -> tuple[str, ...] | None:
+    """The names of a function's parameters; None if an argument is not a name: `f(2)`."""
+    names = [a.name for a in call.args if isinstance(a, Symbol)]
+    return tuple(names) if len(names) == len(call.args) else None

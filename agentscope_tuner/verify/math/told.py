@@ -1,0 +1,555 @@
+"""Values that words tell: sentences, labelled values, numbers in words, conditions behind a value."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from itertools import islice, takewhile
+
+from agentscope_tuner.verify.asked_clause import JOINING, without_own_words
+from agentscope_tuner.verify.math.around import asked_of, read_tokens
+from agentscope_tuner.verify.math.canonical import key
+from agentscope_tuner.verify.math.exact import exact_value
+from agentscope_tuner.verify.math.node import Array, Collection, Node, Quotient, Relation, substituted, symbols, walk
+from agentscope_tuner.verify.math.parse import parse_tokens
+from agentscope_tuner.verify.math.prose import NEUTRAL, allowed
+from agentscope_tuner.verify.math.question import LABEL_ROWS, Question
+from agentscope_tuner.verify.math.resolve import Side
+from agentscope_tuner.verify.math.scan import TooComplex, Unreadable, tokenize
+from agentscope_tuner.verify.math.units import COUNTERS, EXPONENTS, is_physical, known, operates, singular
+from agentscope_tuner.verify.number_words import in_chinese_figures, is_number_word, number_in_words, numbers_said
+from agentscope_tuner.verify.words import (
+    DENIES,
+    IS_HANGUL,
+    IS_UNSPACED,
+    REASONS,
+    SUPPOSES,
+    VERBS,
+    WORDS,
+    Asked,
+    operated,
+    shifts,
+)
+
+_LONGEST = 300
+_WRITING = re.compile(r"\\(?:text|textbf|mathrm|textrm|mbox)(?![a-zA-Z])|[{}]|\\[ ,;:!]|~")
+_NUMBER = r"[-+]?(?:\\?\$|[￥¥])?\d[\d,]*(?:\.\d+)?(?:/\d+)?(?:\\?%)?"
+HAN = re.compile(r"[\u4e00-\u9fff]")
+_IN_CHINESE = re.compile(rf"(?P<before>[^\\$^_=<>]*?)(?P<value>{_NUMBER})\s*[（(]?(?P<after>[\u4e00-\u9fff/]*)[）)]?")
+_HARMLESS = tuple(
+    sorted(
+        """答案 答 一共 总共 总计 合计 共有 共计 共 有 是 为 需要 需 要 可以 能 可 还剩 剩下 剩 还 得到 得 等于 应该
+        应 用 花费 花了 花 卖了 卖 买了 买 付 现价 所以 因此 故 则 即 他们 她们 它们 她 他 它 每天 的 了 最后 最终
+        结果 现在 ， , ： : 。""".split(),  # noqa: SIM905
+        key=len,
+        reverse=True,
+    )
+)
+# Words that change the number before them: 五个半 is five and a half, 四十多 more than forty
+_CHANGES = re.compile("[半多余倍成折几约分左右]")
+# Words that deny or change the number after them (is not 8, half is 8), even if the question has them too
+_TAKES_BACK = re.compile(
+    r"(?:不是|不为|不等于|并非|不到|不足|不止|不超过|没有|未到|多于|少于|大于|小于|超过|低于|高于|不|没|未|非"
+    r"|半数?[是为有]?|倍[是为于]?|除了|除去|减去|加上|乘以|负|大?约|接近|将近|几乎|错[的误]?[是为]?|的)$"
+)
+_FEWEST_SHARED = 2
+_CALLED = re.compile(
+    r"(?:(?:\\mathbb\s*\{?[EP]\}?|\\Pr|\\(?:text|mathrm|operatorname)\{(?:Var|Pr|P|E)\}|[PECA]|Var|Pr|\\(?:var)?phi"
+    r")\s*(?:\\left)?[(\[]"
+    r"(?P<said>[^()\[\]]{2,60}?|[A-Z\d])(?:\\right)?[)\]]|(?:\\left)?\[[^=\[\]]{1,60}\]_\S{1,12}?\^\S{1,12}?"
+    r"|(?:\\left)?\|(?:\\overline\{?)?[A-Z]{1,3}\}?(?:\\right)?\||\\(?:bar|overline|hat|tilde)\s*\{?[a-zA-Z]\}?"
+    r"|\(?[a-zA-Z]\s*\\circ\s*[a-zA-Z]\)?\s*\([a-z\d]+\)|\\#\s*[A-Z]|A_\{?\d+\}?\^\{?\d+\}?|\\\|[^|=]{1,30}\\\|"
+    r"|\|\s*\\(?:vec|mathbf|boldsymbol|overrightarrow)\s*\{?[a-zA-Z]{1,2}\}?\s*\|)\s*=\s*(?=\S)"
+)
+# A name with what it is applied to: `\operatorname{kgV}(6,8) =`
+_NAMED_CALL = re.compile(
+    r"\\(?:operatorname|text|mathrm)\s*\{(?P<name>[^\W\d_]{2,20})\}\s*(?P<of>\([^()=]{1,40}\)|[A-Z])?\s*=\s*(?=\S)"
+)
+_MOST_COUNTED = 3
+_POINT = re.compile(r"[A-Z](?:'|_\d)?\s*(?:\\left)?(?=\([^()]*[,;|][^()]*\)$)")
+_POINT_LISTED = re.compile(r"(?<![\w\\])[A-Z](?:'|_\d)?\s*(?:\\left)?(?=\([^()]*[,;|][^()]*\))")
+_SCALED = re.compile(rf"({_NUMBER})\s+(dozens?|hundreds?|thousands?|millions?|billions?)", re.IGNORECASE)
+_OUT_OF = re.compile(r"(\d{1,30}) (?:out of|in) (\d{1,30})")
+_LEADING = re.compile(r"\\text\s*\{\s*([a-zA-Z ]{2,60}?)\s*\}(?:\\[ ,;:!]|~|\s)*(?=\\left|[(\[\\])")
+_PART = re.compile(r"\\text\s*\{\s*of (?:the |a |an |all |his |her |their )?([a-z ]{2,40}?)\s*\}$")
+# An extreme value by its name, and the place where it is attained
+_EXTREME = re.compile(
+    r"(?:\\text\s*\{\s*)?(?:the\s+)?(?:[a-zA-Z]\s*_\s*\{?\s*)?(?:\\(?:text|mathrm)\s*\{\s*)?\\?(?P<name>max"
+    r"|min)(?:imum|imal)?"
+    r"(?:\s+value)?(?:\s+(?:is|of))?\s*:?\s*\}*(?:\s*[a-zA-Z](?:\([a-z]\))?)?\s*(?:=|(?<=[\s}]))\s*(?=[-\d\\(.])"
+)
+_ATTAINED = re.compile(
+    r"(?:,|\\[ ,;:]|~|\s)*(?:\\text\s*\{[\s,(]*(?:(?:attained|reached|achieved|occurring|obtained"
+    r"|which is attained)\s+)?"
+    r"(?:at|when|for|if|where|bei|für|wenn|pour|lorsque|en|cuando|per|quando|при|когда|当|时|で)\s*\$?\}(?:\\[ ,;:]|~"
+    r"|\s)*|\((?=[a-z]\s*=))"
+    r"(?P<place>[a-zA-Z]\s*=\s*[^=,;]{1,60}|\([^()]{1,40}\)(?:\s*=\s*\([^()]{1,40}\))?)\s*\)?$"
+)
+_BOUND_IN_WORDS = re.compile(
+    r"(?:all )?(?:the )?(?:real )?(?:numbers?|values|reals|x) (?:that are )?(?P<more>greater|larger|more"
+    r"|bigger|less|smaller|fewer)"
+    r" than (?P<equal>or equal to )?(?P<end>-?\d+(?:\.\d+)?(?:/\d+)?)"
+)
+_PLACES = frozenset({"on", "over", "in", "at", "for", "when", "from", "interval", "point"})
+_CHANCES = frozenset({"probability", "chance", "chances", "likelihood", "likely", "fraction", "proportion"})
+_TOLD_WORD = re.compile(r"[a-zA-Z]{2,}")
+_MODULO = re.compile(
+    r"(\d{1,30})\s*(?:\\pmod|\\bmod|\\mod|\(?\s*(?:\\text\{\s*)?mod\s*\}?)\s*\{?\s*(\d{1,30})\s*\}?\)?"
+)
+_ASKED_MODULUS = re.compile(r"(?:modulo|mod|divided by)\W{0,8}(\d+)", re.IGNORECASE)
+_REMAINDERS = frozenset({"mod", "modulo", "remainder", "remainders", "congruent", "residue"})
+_UNIT_VECTOR = re.compile(
+    r"(?:\\(?:mathbf|hat|vec|boldsymbol|overrightarrow)\s*\{?\s*(?:\\(?:mathbf|hat|vec|boldsymbol)\s*\{?\s*)?"
+    r"\\?([ijk])(?:math)?\s*\}?\s*\}?)"
+)
+_VECTOR_NAME = re.compile(r"\\(?:vec|mathbf|boldsymbol|overrightarrow)\s*(?:[a-zA-Z]|\{\s*[a-zA-Z]{1,2}\s*\})")
+
+
+def uncalled(text: str, question: Question) -> str:
+    r"""The value after a call with an equals sign, as after `P(\text{sum}=7) =`, `C(9,4) =` or `[-\cos x]_0^\pi =`."""
+    match = _CALLED.match(text) if "=" in text else None
+    if match is None:
+        named = _NAMED_CALL.match(text) if "=" in text else None
+        if named is None or named["name"].lower() not in question.words:
+            return text
+        given = re.findall(r"\d+|[a-zA-Z]", named["of"] or "")
+        return text[named.end() :] if all(one in question.text for one in given) else text
+    words = _TOLD_WORD.findall(_WRITING.sub(" ", match["said"] or ""))
+    known_ = all(word.isupper() or allowed(word, question.words, "") for word in words)
+    return text[match.end() :] if known_ else text
+
+
+def in_figures(text: str, asked: str = "") -> str:
+    r"""A number in words as digits: 42 for `\text{forty-two}`, with the words after it; any other text as it is.
+
+    Args:
+        asked: the question's text, whose Roman numbers are not read.
+    """
+    if HAN.search(text):
+        return in_chinese_figures("".join(_WRITING.sub(" ", text).split())) or text
+    roman = _ROMAN.fullmatch("".join(_WRITING.sub(" ", text).split()))
+    if roman is not None and "{" in text and roman[2] not in asked:
+        digits = [_ROMAN_DIGITS[one] for one in roman[2]]
+        signed = (-one if one < after else one for one, after in zip(digits, [*digits[1:], 0], strict=True))
+        return f"{roman[1]}{sum(signed)}"
+    words = _WRITING.sub(" ", text).split()
+    words = [{"halves": "half", "fourth": "quarter", "fourths": "quarter"}.get(word, word) for word in words]
+    size = sum(1 for _ in takewhile(lambda word: is_number_word(word) or word.lower() == "and", words))
+    found = list(numbers_said(" ".join(words[:size])))
+    if len(found) == 1 and [word.rstrip("s") for word in words[size:]] in _PARTS_OF_ONE:
+        return f"\\frac{{{found[0]}}}{{{_PARTS_OF_ONE.index([words[size].rstrip('s')]) + 2}}}"
+    if not found and (foreign := number_in_words(words)) is not None:
+        size = foreign[1]
+        found = [Fraction(foreign[0])]
+    if len(found) != 1 or len(words) - size > _MOST_COUNTED or not all(w.isalpha() for w in words[size:]):
+        return text
+    return f"{found[0]}\\text{{ {' '.join(words[size:])}}}" if words[size:] else str(found[0])
+
+
+# A Roman number, as of an oxidation state: `+\mathrm{VII}`
+_ROMAN = re.compile(r"([-+]?)(?=[IVX])(X{0,3}(?:IX|IV|V?I{0,3}))")
+_ROMAN_DIGITS = {"I": 1, "V": 5, "X": 10}
+_PARTS_OF_ONE = [[word] for word in "half third quarter fifth sixth seventh eighth ninth tenth".split()]  # noqa: SIM905
+
+
+def counted(text: str, question: Question) -> str:
+    """The 3 of `3 dozen`, if the question asks how many dozen; any other text as it is."""
+    match = _SCALED.fullmatch(_WRITING.sub(" ", text).strip()) if question.counted else None
+    return match[1] if match is not None and {match[2].lower(), singular(match[2])} & question.counted else text
+
+
+def chance(text: str, question: Question) -> str:
+    r"""`3 \text{ out of } 8` as a fraction, if the question is about a probability or a fraction; else the text."""
+    match = _OUT_OF.fullmatch(" ".join(_WRITING.sub(" ", text).split())) if _CHANCES & question.words else None
+    return text if match is None else f"\\frac{{{match[1]}}}{{{match[2]}}}"
+
+
+def extreme(text: str, question: Question) -> str:
+    r"""The 3 of `y_{\min}=3` or of `3\text{ at }x=2`, if the question asks for that extreme value; else the text."""
+    if not any(sign in text for sign in ("min", "max", "=")):
+        return text
+    match = _EXTREME.match(text)
+    if match is not None and question.asks_extreme(match["name"]):
+        text = text[match.end() :].strip()
+        text = text[:-1] if text.endswith("}") and text.count("}") > text.count("{") else text
+    if question.asks_extreme("min") or question.asks_extreme("max"):
+        attained = _ATTAINED.search(text)
+        text = text[: attained.start()] if attained is not None and attained.start() > 0 else text
+    return text
+
+
+def least(text: str, question: Question) -> str:
+    r"""The 9 of `9 \pmod{10}`, if the question is about remainders; any other text as it is."""
+    match = _MODULO.fullmatch(text) if "mod" in text else None
+    if match is None or not (_REMAINDERS & question.words or "\\pmod" in question.text):
+        return text
+    moduli = _ASKED_MODULUS.findall(question.text)
+    asked = not moduli or match[2] in moduli
+    return match[1] if asked and int(match[1]) < int(match[2]) else text
+
+
+def unlabelled(text: str, ref: Node) -> str:
+    """`V(1, 4)` as `(1, 4)`, without the point's name, also in a list of which a point is one; else the text."""
+    if isinstance(ref, Collection) and any(isinstance(one, Collection) for one in ref.args):
+        return _POINT_LISTED.sub("", text)
+    match = _POINT.match(text)
+    return text[match.end() :] if match is not None else text
+
+
+def components(text: str) -> str:
+    r"""`5\mathbf{i}+2\mathbf{j}-\mathbf{k}` as the tuple `(5, 2, -1)`; any other text as it is."""
+    name, equals, vector = text.rpartition("=")
+    if equals and len(text) <= _LONGEST and _VECTOR_NAME.fullmatch(name.strip()):
+        return vector.strip() if (found := components(vector)) == vector else found
+    parts = _UNIT_VECTOR.split(text) if len(text) <= _LONGEST else []
+    # The coefficient before each unit vector, the vector's letter, and the text after the last vector
+    before, letters, rest = parts[:-1:2], parts[1::2], parts[-1] if parts else ""
+    known = {letter: _coefficient(one) for letter, one in zip(letters, before, strict=True)}
+    if letters == ["k"] and known == {"k": "1"} and not rest.strip():
+        return "(0, 0, 1)"
+    if rest.strip() or len(letters) < 2 or letters != sorted(set(letters)) or None in known.values():
+        return text
+    size = "ijk" if "k" in letters else "ij"
+    return f"({', '.join(known.get(letter) or '0' for letter in size)})"
+
+
+def _coefficient(text: str) -> str | None:
+    text = re.sub(r"\\[,;:! ]", "", text).strip().removeprefix("+").strip()
+    return None if "(" in text or "," in text else {"": "1", "-": "-1"}.get(text, text)
+
+
+# A value among words: a formula with a digit
+_IN_WORDS = re.compile(
+    r"(?:\\[a-zA-Z]+|\\[%$]|[\d+\-−*/^_=<>()\[\]|$%!°{}]|[.,:](?=\d)"
+    r"|(?<![^\W\d_'’])[a-zA-Z](?=\s?[=^_(]|\d)| (?=[-+*/=<>\d]))+"
+)
+_WORDED = re.compile(r"(?<![\\a-zA-Z])[^\W\d_]{2}")
+_AT = frozenset("at on in by from for with to".split())  # noqa: SIM905
+_SUPERLATIVES = frozenset("only smallest largest greatest".split())  # noqa: SIM905
+_NOT_BEHIND = (VERBS - JOINING) | {"and"}
+_NO_FORMULA = frozenset("=<>:{}^_\\()/")
+_NAMED_SO = re.compile(r"^\s*[a-zA-Z]\s?=(?!=)")
+_RELATED = re.compile(r"[=<>:]|\\(?:[gl]eq?|neq?|[gl]t|in|equiv|approx|sim)(?![a-z])")
+_SET_WORDS = re.compile(r"\\(?:text[a-z]*|mathrm|mathbf|mbox)\s*\{([^{}]*)\}|(?:\\[ ,;:!]|\\q?quad(?![a-z])|~)+")
+
+
+def told(text: str, question: Question) -> str:
+    r"""The value of a sentence whose words are understood, with its unit: 8 for `\text{Es gibt 8 Teiler}`."""
+    if not any(map(str.isdigit, text)):
+        return text
+    if HAN.search(text):
+        return _in_chinese(" ".join(_WRITING.sub(" ", text).split()).rstrip(" .。"), question) or text
+    found = _sentence(text, question) if _WORDED.search(text) is not None else None
+    if found is None:
+        return _without_lead(text, question)
+    _, value, behind = found
+    words = behind.split()
+    units = list(takewhile(lambda word: word != "in" and (known(singular(word)) or word in EXPONENTS), words))
+    if any(is_physical(((singular(word), 1),)) and word != "in" for word in words[len(units) :]):
+        return text
+    return f"{value}\\text{{ {' '.join(units)}}}" if units else value
+
+
+def _sentence(text: str, question: Question) -> tuple[str, str, str] | None:
+    """The value of a sentence, and the words before and behind it; None where one of them is not understood.
+
+    Its other numbers are the question's. A value that stands where the question has another one is not the answer.
+    """
+    plain = _without_condition(
+        " ".join(_SET_WORDS.sub(lambda said: f" {said[1] or ''} ", text).split()).rstrip(" ."), question.text
+    )
+    asked = asked_of(question)
+    values = [one for one in _IN_WORDS.finditer(plain) if any(map(str.isdigit, one[0]))]
+    own = [one for one in values if not asked.has(one[0].strip())] if len(values) > 1 else values
+    if len(own) != 1 or _RELATED.search(_NAMED_SO.sub("", own[0][0])) is not None:
+        return None
+    before, value, behind = plain[: own[0].start()], own[0][0].strip(), plain[own[0].end() :].rstrip(" .。")
+    led, followed = ([word.lower() for word in WORDS.findall(said)] for said in (before, behind))
+    if (
+        not (led or followed)
+        or not _NO_FORMULA.isdisjoint(before.rstrip(" :") + behind)
+        or (len(values) > 1 and {"and", "or"}.issuperset(WORDS.findall(plain[values[0].end() : values[-1].start()])))
+        or not all(_may_be_said(word, question, asked) for word in (*_without_deed(led, asked), *followed))
+        or any(asked.counts(word) and not asked.says(word) and word not in JOINING for word in led)
+        or _is_changed(before, behind, followed, asked)
+    ):
+        return None
+    return before, value, behind
+
+
+def _without_deed(led: list[str], asked: Asked) -> list[str]:
+    """The words before a value without what somebody does to it: `she takes`."""
+    who = len(led) == 2 and (led[0] in ("he", "she", "it") or asked.has(led[0]))
+    deed = who and led[1].endswith("s") and not operates(led[1])
+    return led[:1] if deed else led
+
+
+def _is_changed(before: str, behind: str, followed: list[str], asked: Asked) -> bool:
+    """Whether understood words stand so that they change a value, or where the words of a language are not parted."""
+    if IS_HANGUL.search(before + behind) is not None or IS_UNSPACED.search(before + behind) is not None:
+        return True
+    if behind[:1] not in ("", " ", ",") or any(len(word) == 1 and word.isascii() for word in followed):
+        return True
+    if not _NOT_BEHIND.isdisjoint(followed) or _stands_for_another(before, behind, asked.text):
+        return True
+    alone = not before.strip() and len(followed) == 1 and (operates(followed[0]) or followed[0] in _AT)
+    return alone or operated(before.lower(), asked) != "" or shifts(before.lower()) != ""
+
+
+def _stands_for_another(before: str, behind: str, asked: str) -> bool:
+    """Whether a value stands where another one stands: `eats 5` where she `eats 3`, `at 5`, `5 of the girls`."""
+    led = WORDS.findall(before.lower())
+    if _first(behind) == "of" or (led and led != ["in"] and (led[-1] in _AT or led[-1].endswith("'s"))):
+        return True
+    given = re.search(rf"(?<!\w){re.escape(' '.join(led[-2:]))} \W{{0,2}}[\d.,]+\W*(\w*)", asked) if led else None
+    names = JOINING.isdisjoint(led) and VERBS.isdisjoint(led)
+    return given is not None and (names or given[1] == _first(behind))
+
+
+def _first(text: str) -> str:
+    return next(iter(WORDS.findall(text.lower())), "")
+
+
+def _without_condition(plain: str, asked: str) -> str:
+    """The text without the question's last words: `8 primes less than 20` becomes `8 primes`."""
+    asked = " ".join(asked.replace("$", "").split()).rstrip(" ?.").lower()
+    words = plain.split()
+    for at in range(2, len(words) - 1):
+        if words[at - 1].isalpha() and asked.endswith(" " + " ".join(words[at:]).lower()):
+            return " ".join(words[:at])
+    return plain
+
+
+def _may_be_said(word: str, question: Question, asked: Asked) -> bool:
+    """Whether a word of a sentence in a box changes nothing: it only joins others, or the question has it."""
+    if word in SUPPOSES or word in DENIES or word in REASONS:
+        return False
+    if word in JOINING or word in NEUTRAL or word in VERBS or {word, singular(word)} & question.counted:
+        return True
+    if not question.text and word in _SUPERLATIVES:
+        return True
+    return not (operates(word) or operates(singular(word))) and (asked.says(word) or asked.counts(word))
+
+
+def _without_lead(text: str, question: Question) -> str:
+    r"""The value without a lead or a noun.
+
+    `\text{increasing on }(2,\infty)` becomes `(2, \infty)`, and `\frac58\text{ of the pizza}` becomes `\frac58`.
+    """
+    match = _LEADING.match(text)
+    if match is not None and question.text and all(_may_lead(word, question) for word in match[1].split()):
+        text = text[match.end() :]
+    match = _PART.search(text)
+    if match is not None and _CHANCES & question.words and all(w.lower() in question.words for w in match[1].split()):
+        text = text[: match.start()]
+    return text
+
+
+def _may_lead(word: str, question: Question) -> bool:
+    """Whether a word may stand before an interval or a point: a preposition, or a word of the question."""
+    word = word.lower()
+    return word in _PLACES or (word in question.words and word not in ("not", "no", "never", "except", "or"))
+
+
+def _in_chinese(plain: str, question: Question) -> str | None:
+    match = _IN_CHINESE.fullmatch(plain.replace(" ", ""))
+    asked = question.text.replace(" ", "")
+    if match is None:
+        return None
+    before, after = match["before"], match["after"]
+    if _TAKES_BACK.search(before) or not _is_harmless(before, asked) or _is_given(before, asked):
+        return None
+    if not after or known(after) or all(map(known, after.split("/"))):
+        return f"{match['value']}\\text{{{after}}}" if after else match["value"]
+    counted = after[1:] if after[0] in COUNTERS else after
+    if _CHANGES.search(after) or not counted or counted not in asked:
+        return None
+    return match["value"]
+
+
+def _is_given(before: str, asked: str) -> bool:
+    """Whether the question gives the number of one thing and asks for another's: `甲每分钟走80米，乙每分钟走多少`."""
+    behind = [asked[at.end() : at.end() + 1] for at in re.finditer(re.escape(before), asked)] if before else []
+    if not behind or not all(map(str.isdigit, behind)):
+        return False
+    said = (before[at:] for at in range(1, len(before) - 1))
+    return any(f"{words}多少" in asked or f"{words}几" in asked for words in said)
+
+
+def _is_harmless(before: str, asked: str) -> bool:
+    """Whether the text can be cut into harmless words and pieces of the question."""
+    at = 0
+    while at < len(before):
+        size = next((len(word) for word in _HARMLESS if before.startswith(word, at)), 0)
+        end = at + max(size, 1)
+        while end < len(before) and before[at : end + 1] in asked:
+            end += 1
+        if not size and (end - at < _FEWEST_SHARED or before[at:end] not in asked):
+            return False
+        at = end if before[at:end] in asked else at + size
+    return True
+
+
+_TEXT = r"\\(?:text|textbf|mathrm|textrm|mbox)"
+_GAP = r"(?:\\[ ,;:!~]|\\q?quad|~|\s)*"
+_NAME = re.compile(
+    rf"{_GAP}(?:{_TEXT}\s*\{{\s*(?:the\s+)?(?P<inside>[a-zA-Z][a-zA-Z ]{{0,30}}?"
+    rf"|[\u4e00-\u9fff]{{1,8}}?)\s*[:=：是为]?\s*"
+    rf"(?:\bis\s*)?\}}{_GAP}[:=：]?"
+    rf"|(?P<bare>[a-zA-Z]{{2,20}}(?: [a-zA-Z]{{2,20}})?)\s*[:=])"
+    rf"{_GAP}(?P<value>\S(?:.*\S)?){_GAP}"
+)
+_PARTED = re.compile(
+    rf"[,;，；](?!\d{{3}}(?!\d))|\\q?quad|{_TEXT}\s*\{{\s*(?:,\s*)?and\s+\}}|\\\\|\band\b(?![^{{}}]*\}})"
+)
+_LETTERED = re.compile(
+    rf"(?:^|(?<=[\s,;~}}])"
+    rf"|(?<=quad))(?:{_TEXT}\s*\{{\s*)?\(\s*(?:{_TEXT}\s*\{{\s*)?([a-h1-8]|[iv]{{1,4}})\s*\}}?\s*\)\s*\}}?[:.]?{_GAP}"
+)
+_BETWEEN = re.compile(r"(?:\\[ ,;:!~]|\\q?quad|[~\s,;.])*+\Z")
+_DIMENSIONS = frozenset({"dimension", "dimensions", "length", "width", "size", "rectangle", "sides"})
+_BY = re.compile(rf"(\d[\d.]*){_GAP}(?:{_TEXT}\s*\{{\s*by\s*\}}|by){_GAP}(\d[\d.]*)")
+_FEWEST = 2
+_LABELS = re.compile(rf"{_TEXT}\s*\{{|[a-z]\s*[:=]")
+
+
+def with_names(text: str, question: Question) -> str:
+    """Each labelled value as an equation `name=value`; any other text as it is. The question must hold every name."""
+    if not question.text or len(text) > _LONGEST or not _LABELS.search(text):
+        return text
+    found = [_NAME.fullmatch(part) for part in _PARTED.split(text) if part.strip(" ~\\,;:!")]
+    if len(found) < _FEWEST or None in found:
+        return text
+    named = [(" ".join((m["inside"] or m["bare"]).lower().split()), m["value"]) for m in found if m is not None]
+    if any(not _is_in_question(name, question) for name, _ in named) or len({name for name, _ in named}) < len(named):
+        return text
+    return ",\\ ".join(f"\\text{{{name}}}={value}" for name, value in named)
+
+
+def _is_in_question(name: str, question: Question) -> bool:
+    if not name.isascii():
+        return name in question.text
+    return all(
+        word in question.words and allowed(word, question.words, "") and not known(singular(word)) and word != "or"
+        for word in name.split()
+    )
+
+
+def by_letters(text: str, reference: str) -> str:
+    r"""The lettered parts in order: `(a) 5, (b) 2` as `(5, 2)`. Where the reference has letters too, they are kept."""
+    marks = list(_LETTERED.finditer(text)) if len(text) <= _LONGEST else []
+    said = [m[1] for m in marks]
+    if len(marks) < _FEWEST or text[: marks[0].start()].strip() or said not in [row[: len(said)] for row in LABEL_ROWS]:
+        return text
+    ends = [*(m.start() for m in marks[1:]), len(text)]
+    values = [_BETWEEN.sub("", text[m.end() : end]).strip() for m, end in zip(marks, ends, strict=True)]
+    if not all(values):
+        return text
+    if "(a)" in reference:
+        return ", ".join(f"({m[1]}) {value}" for m, value in zip(marks, values, strict=True))
+    return text if any("," in value for value in values) else f"({', '.join(values)})"
+
+
+_TWO_COMPARED = re.compile(r"(?P<first>[^<>]+?)\s*(?:(?P<more>>|\\gt(?![a-z]))|<|\\lt(?![a-z]))\s*(?P<second>[^<>]+)")
+_WHICH_OF_TWO = re.compile(
+    r"\b(?:which|welche\w*|quel\w*|cuál|quale|как\w+)\b[^?]{0,60}?\b(?:(?P<more>greater|larger|bigger|größer"
+    r"|plus grande?|mayor"
+    r"|maggiore|maior|больше)|less|smaller|kleiner|plus petite?|menor|minore|меньше)\b",
+    re.IGNORECASE,
+)
+
+
+def chosen_of(text: str, question: Question) -> str:
+    """The greater one of `3^{20}>2^{30}` where the question offers both and asks for the greater; else the text."""
+    asked = _WHICH_OF_TWO.search(question.text)
+    match = _TWO_COMPARED.fullmatch(text) if asked is not None else None
+    if match is None or asked is None:
+        return text
+    try:
+        offered = all(key(parse_tokens(tokenize(match[name]))) in question.formulas for name in ("first", "second"))
+    except (Unreadable, TooComplex):
+        return text
+    if not offered:
+        return text
+    return match["first" if (match["more"] is None) == (asked["more"] is None) else "second"]
+
+
+_IN_BASE = re.compile(r"\(?(?P<digits>\d{1,60})\)?_\{?(?P<base>\d{1,2})\}?")
+
+
+def without_asked_base(text: str, question: Question) -> str:
+    """The digits of `110_2` where the question asks for base 2; any other text as it is."""
+    match = _IN_BASE.fullmatch(text)
+    asked = match is not None and re.search(rf"\b(?:in|to) base \$?{match['base']}(?!\d)", question.text, re.IGNORECASE)
+    return match["digits"] if match is not None and asked else text
+
+
+def by_sides(text: str, question: Question) -> str:
+    r"""`8 \text{ by } 5` as `8, 5`, where the question asks for dimensions; any other text as it is."""
+    match = _BY.fullmatch(text.strip()) if _DIMENSIONS & question.words else None
+    return text if match is None else f"{match[1]}, {match[2]}"
+
+
+_VALUE = r"-?\d+(?:\.\d+)?(?:/\d+)?|-?\\[dt]?frac\{?\d+\}?\{?\d+\}?"
+_EXCLUSION = re.compile(
+    rf"(?:\\[ ,;:!]|\\q?quad|[\s,;({{~]|\\text\s*\{{[\s,(]*(?:for|where|if|when|with|provided|,)?\s*\}})+"
+    rf"(?P<name>[a-zA-Z])\s*(?:\\neq?(?![a-zA-Z])|≠|!="
+    rf"|\\not\s*=)\s*(?P<values>(?:{_VALUE})(?:\s*,\s*(?:{_VALUE}))*)\s*[)}}]*$"
+)
+_MOST_FORMULAS = 40
+# The signs of a chain that puts its members in order
+_SORTED = re.compile(r"\\[lg]t(?![a-zA-Z])|[<>]")
+
+
+def without_exclusion(text: str, question: Question) -> str:
+    """The text without its exclusion, if each excluded value is a zero of a denominator in the question's formulas.
+
+    Any other text as it is.
+    """
+    match = _EXCLUSION.search(text) if any(sign in text for sign in ("\\ne", "≠", "!=", "\\not")) else None
+    if match is None or not text[: match.start()].strip():
+        return text
+    below = [
+        part.below
+        for formula in islice(question.formulas.values(), _MOST_FORMULAS)
+        for part in walk(formula)
+        if isinstance(part, Quotient) and symbols(part.below) == {match["name"]}
+    ]
+    values = [read_tokens(tokenize(value)) for value in match["values"].split(",")]
+    held = all(v is not None and any(exact_value(substituted(b, match["name"], v)) == 0 for b in below) for v in values)
+    return text[: match.start()] if held else text
+
+
+def without_introduction(text: str, ref: Side, question: Question) -> str:
+    """The answer without the words and labels around its value; a text over `_LONGEST` as it is."""
+    if len(text) > _LONGEST:
+        return text
+    if (dollar := _DOLLAR.match(text)) is not None and dollar["country"] in question.text:
+        text = text[dollar.end("country") :]
+    if "=" not in ref.text:
+        text = uncalled(text, question)
+    if question.text and any(map(str.isdigit, ref.text)) and "=" not in ref.text:
+        text = chosen_of(without_own_words(text, question.text, _measures), question)
+        text = without_asked_base(text, question) if ref.text.isdigit() else text
+    if isinstance(ref.node, Collection) and question.asks_order and _SORTED.search(text):
+        text = _SORTED.sub(", ", text)
+    if isinstance(ref.node, (Array, Collection)):
+        text = by_sides(with_names(by_letters(text, ref.text), question), question)
+        text = unlabelled(components(text), ref.node)
+    if text[-1:].isalpha() or text.endswith("}"):
+        text = in_figures(text, question.text) if any(map(str.isdigit, ref.text)) else text
+    if isinstance(ref.node, Relation) and (
+        match := _BOUND_IN_WORDS.fullmatch(" ".join(_WRITING.sub(" ", text).split()))
+    ):
+        sign = ">" if match["more"] in ("greater", "larger", "more", "bigger") else "<"
+        return f"{next(iter(sorted(symbols(ref.node))), 'x')}{sign}{'=' if match['equal'] else ''}{match['end']}"
+    text = chance(counted(text if "=" in ref.text else extreme(text, question), question), question)
+    return told(least(without_exclusion(text, question), question), question)
+
+
+# The dollar of a country: `R\$ 68`
+_DOLLAR = re.compile(r"(?P<country>[A-Z]{1,2})\\?\$")
+
+
+def _measures(word: str) -> bool:
+    return operates(word) or is_physical(((singular(word), 1),))

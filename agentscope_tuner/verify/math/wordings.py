@@ -1,0 +1,510 @@
+"""Pairs that are decided by their words: choices, dates, permutations, chemistry, logic, yes and no."""
+
+from __future__ import annotations
+
+import re
+from itertools import accumulate
+
+from agentscope_tuner.verify.asked_clause import JOINING_NAMES
+from agentscope_tuner.verify.math.exact import exact_value
+from agentscope_tuner.verify.math.node import DIFFERENT, EQUAL, UNKNOWN, Outcome, difference, is_equation, symbols
+from agentscope_tuner.verify.math.parse import parse
+from agentscope_tuner.verify.math.prose import (
+    NEUTRAL,
+    allowed,
+    choice,
+    cycles,
+    day,
+    is_many,
+    is_sentence,
+    letter,
+    phrase,
+    plain,
+    signs,
+    time_of_day,
+)
+from agentscope_tuner.verify.math.question import Question
+from agentscope_tuner.verify.math.read import Pair
+from agentscope_tuner.verify.math.scan import TooComplex, Unreadable, fold, respelled
+from agentscope_tuner.verify.words import DENIES
+
+_WRITING = re.compile(r"\\(?:text|textbf|mathrm|textrm|mbox)|[{}$]|\\[ ,;:!~]")
+_YES_NO = re.compile(
+    r"(yes|no|true|false|ja|nein|oui|non|sí|sim|não|sì|да|нет)\b(?:\s*[,.;:–-]\s*(.*))?", re.IGNORECASE | re.DOTALL
+)
+# A reason for a yes or a no, which must not say the contrary
+_REASON = re.compile(r"\b(?:since|because|as)\b", re.IGNORECASE)
+_TURNS_ROUND = re.compile(r"\b(?:false|wrong|incorrect)\b", re.IGNORECASE)
+_DENIED = re.compile(r"\b(?:not|never|isn['’]t|aren['’]t)\s+(?:an?\s+|the\s+)?(\w+)", re.IGNORECASE)
+_CAPITAL = re.compile("[A-J]")
+_LONGEST_LETTER = 40
+_LONGEST_OPTION = 100
+_WORDS_ALONE = re.compile(r"[a-z][a-z' -]*[a-z]|[\u4e00-\u9fff]{2,}")
+_OPTION = re.compile(
+    r"(?<![a-zA-Z])\(?([A-J])[).:．、]\}*\s*([^\n]{1,100}?)(?=\s*(?:$|[\n;,]|\\\\|\\q?quad|\(?[A-J][).:．、]))",
+    re.MULTILINE,
+)
+_BASED = re.compile(r"(?P<hex>0x)?(?P<digits>[0-9A-Za-z]{1,200})(?:_\{?(?P<base>\d{1,2})\}?)?")
+_HALF_DAY = 12 * 60 * 60
+_TIME = re.compile(r"\d{1,2}:\d{2}\s*[ap]\.?\s?m\b", re.IGNORECASE)
+_HALF = re.compile(r"\b[ap]\.?\s?m\b|\bo'clock\b|\b(?:morning|afternoon|evening|noon)\b", re.IGNORECASE)
+_SHORT_NAME = 3
+_NAME_ALONE = re.compile(r"(?![a-z]$)[^\W\d_]+(?:['’ -]+[^\W\d_]+)*")
+_NO_WORDS = frozenset({"not", "no", "does", "do", "exist", "exists", "cannot", "never", "such"})
+
+
+def wordings(pair: Pair) -> Outcome:
+    """The outcome of the first rule that can decide the pair; UNKNOWN if no rule can."""
+    rules = (
+        _choices,
+        _lone_signs,
+        _bearings,
+        _times,
+        _days,
+        _digits,
+        _permutations,
+        _chemistry,
+        _symbols,
+        _turned_round,
+        _typeset,
+        _phrases,
+        _yes_no,
+        _initials,
+        _same_words,
+        _amounts,
+        _sentences,
+    )
+    for rule in rules:
+        found = rule(pair)
+        if found is not UNKNOWN:
+            return found
+    return UNKNOWN
+
+
+# What may stand between the letters of several choices, and such letters: `A,B,D`
+_SEPARATED = re.compile(r"\\text\s*\{|[\s,;、，；{}]")
+_SEVERAL_LETTERS = re.compile(r"[A-H]{2,8}")
+
+
+def _choices(pair: Pair) -> Outcome:
+    mine, theirs = (_SEPARATED.sub("", side) for side in (pair.truth, pair.answer))
+    if mine == theirs and _SEVERAL_LETTERS.fullmatch(mine) and sorted(set(mine)) == list(mine):
+        return EQUAL
+    truth = letter(pair.ref.text) if _CAPITAL.search(pair.ref.text) else None
+    stated = letter(pair.answer) if len(pair.answer) < _LONGEST_LETTER else None
+    if truth is None:
+        # The reference may give a letter and a value: an answer may be that letter alone
+        return EQUAL if stated is not None and stated == pair.ref.letter else UNKNOWN
+    if stated is not None:
+        return EQUAL if stated == truth else DIFFERENT
+    if _is_named_option(pair.question, truth, plain(pair.answer)):
+        return EQUAL
+    chosen = choice(pair.answer)
+    if chosen is None or chosen[0] != truth or not _is_offered(pair.question, *chosen):
+        return UNKNOWN
+    return EQUAL
+
+
+def _lone_signs(pair: Pair) -> Outcome:
+    """Compare signs that fill gaps or mark statements: `>,<,=`."""
+    mine = signs(pair.ref.text)
+    if mine is None:
+        return UNKNOWN
+    return EQUAL if signs(pair.answer) == mine else DIFFERENT
+
+
+_BEARING = re.compile(r"([NSEW])(\d+(?:\.\d+)?)([NSEW])")
+
+
+def _bearings(pair: Pair) -> Outcome:
+    r"""Compare bearings, whose letters have a place: `E30^\circ N` is not `N30^\circ E`."""
+    mine, theirs = (
+        _BEARING.fullmatch(re.sub(r"\^?\\circ|\\degree|[°^]", "", _SET_TYPE.sub("", side)))
+        for side in (pair.ref.text, pair.answer)
+    )
+    if mine is None or theirs is None:
+        return UNKNOWN
+    return EQUAL if mine.groups() == theirs.groups() else DIFFERENT
+
+
+def _is_offered(question: Question | None, letter_: str, value: str) -> bool:
+    """Whether the question offers this value under this letter."""
+    if question is None:
+        return False
+    plain = "".join(_WRITING.sub("", question.text).split())
+    return any(f"{letter_}{mark}{''.join(_WRITING.sub('', value).split())}" in plain for mark in (")", ".", ":"))
+
+
+def _is_named_option(question: Question | None, letter_: str, said: str) -> bool:
+    """Whether an answer in words is the text of this letter's option only: `All of the above`."""
+    if question is None or len(said) > _LONGEST_OPTION or not _WORDS_ALONE.fullmatch(said):
+        return False
+    offered = _OPTION.findall(question.text)
+    return [mark for mark, text in offered if plain(text) == said] == [letter_]
+
+
+def _times(pair: Pair) -> Outcome:
+    if ":" not in pair.ref.text or ":" not in pair.answer:
+        return UNKNOWN
+    truth, stated = time_of_day(pair.ref.text), time_of_day(pair.answer)
+    if truth is None or stated is None:
+        return UNKNOWN
+    if not (truth[1] or stated[1]):
+        return EQUAL if truth == stated and pair.ref.text.count(":") == pair.answer.count(":") else UNKNOWN
+    if truth[0] % _HALF_DAY == stated[0] % _HALF_DAY and not truth[1] and _says_half(pair.question):
+        # A question with a.m. or p.m. counts twelve hours, so its reference may leave the half of the day out
+        if pair.question is not None and not _fits(pair.question, stated[0]):
+            return DIFFERENT
+        return EQUAL if truth[0] <= _HALF_DAY else UNKNOWN
+    return EQUAL if truth[0] == stated[0] else DIFFERENT
+
+
+def _fits(question: Question, stated: int) -> bool:
+    """Whether the stated half of the day fits the question's times.
+
+    It fits if the question names a time in that half, or if the stated hour comes after the question's last time.
+    """
+    times = [found for found in map(time_of_day, _TIME.findall(question.text)) if found is not None and found[1]]
+    if not times or any((known >= _HALF_DAY) == (stated >= _HALF_DAY) for known, _ in times):
+        return True
+    return stated % _HALF_DAY < times[-1][0] % _HALF_DAY
+
+
+def _says_half(question: Question | None) -> bool:
+    return question is not None and _HALF.search(question.text) is not None
+
+
+def _days(pair: Pair) -> Outcome:
+    """Compare dates. If only one side has a year, it must be in the question."""
+    truth = day(pair.ref.text) if pair.ref.text[-1:].isalnum() else None
+    stated = None if truth is None else day(pair.answer)
+    if truth is None or stated is None:
+        return UNKNOWN
+    if truth[:2] != stated[:2]:
+        return DIFFERENT
+    years = {truth.year, stated.year} - {None}
+    left_out = None in (truth.year, stated.year)
+    if len(years) > 1 or (years and left_out and not (pair.question and str(years.pop()) in pair.question.text)):
+        return DIFFERENT
+    return EQUAL
+
+
+def _digits(pair: Pair) -> Outcome:
+    r"""Compare numbers that have letters as digits: `FF_{16}`, `\text{ff}`, `0xFF`."""
+    truth = _BASED.fullmatch(pair.ref.text) if "_" in pair.ref.text else None
+    if truth is None or truth["digits"].isdigit():
+        return UNKNOWN
+    stated = _BASED.fullmatch("".join(_WRITING.sub("", respelled(pair.answer)).split()))
+    if stated is None:
+        return UNKNOWN
+    base = "16" if stated["hex"] else stated["base"]
+    return EQUAL if stated["digits"].upper() == truth["digits"] and base in (None, truth["base"]) else DIFFERENT
+
+
+_CIRCLED = re.compile(r"[\u2460-\u2473](?:[,，、和\s]*[\u2460-\u2473])*")
+_SET_TYPE = re.compile(r"\\(?:text|mathrm|textrm|mbox|ce|operatorname)(?![a-zA-Z])|[{}$~\s]|\\[ ,;:!]")
+_OF_CYCLES = re.compile("cycle|permutation|zykl|cicl|цикл|подстанов|перестанов|轮换|置换|循環|순환", re.IGNORECASE)
+
+
+def _permutations(pair: Pair) -> Outcome:
+    """Compare permutations in cycle notation, and choices in circles: `②③`."""
+    speaks = pair.question is not None and _OF_CYCLES.search(pair.question.text) is not None
+    mine = cycles(pair.ref.text, in_short=speaks)
+    theirs = None if mine is None else cycles(pair.answer, in_short=speaks)
+    if mine is not None:
+        return EQUAL if mine == theirs else DIFFERENT
+    if _CIRCLED.fullmatch(pair.ref.text) and (said := "".join(_WRITING.sub(" ", pair.answer).split())):
+        same = set(re.findall(r"[\u2460-\u2473]", pair.ref.text)) == set(re.findall(r"[\u2460-\u2473]", said))
+        return EQUAL if same and _CIRCLED.fullmatch(said) else DIFFERENT
+    return UNKNOWN
+
+
+_ELEMENTS = frozenset(
+    """H He Li Be B C N O F Ne Na Mg Al Si P S Cl Ar K Ca Sc Ti V Cr Mn Fe Co Ni Cu Zn Ga Ge As Se Br Kr Rb Sr Y Zr Nb
+    Mo Tc Ru Rh Pd Ag Cd In Sn Sb Te I Xe Cs Ba La Ce Nd Sm Eu Gd W Os Ir Pt Au Hg Tl Pb Bi Po At Rn Fr Ra Ac Th Pa U
+    Np Pu Am""".split()  # noqa: SIM905
+)
+_ARROW = re.compile(r"->|\\(?:long)?rightarrow|\\to(?![a-z])|⟶|\\rightleftharpoons|⇌|<=>|=")
+_STATE = re.compile(r"_?\((?:s|l|g|aq)\)|\\(?:up|down)arrow|[↑↓]")
+_SCRIPT = re.compile(r"([_^])(?:\{([^{}]*)\}|((?<=\^)\d?[+-]|\w))")
+_SPECIES = re.compile(
+    r"\d*(?:_\w+;)?(?:\^[\d+-]+;)?(?:(?:[A-Z][a-z]?|[()\[\]]|e(?=\^))(?:_?\d*;?)(?:\^[\d+-]+;)?|\*\d*)+"
+)
+
+
+def _chemistry(pair: Pair) -> Outcome:
+    r"""Compare formulas of chemistry: `\ce{2H2 + O2 -> 2H2O}`. States count where the reference has them."""
+    if not _CHEMICAL.search(pair.ref.text) or len(pair.answer) > _LONGEST_OPTION * 4:
+        return UNKNOWN
+    mine = _species(pair.ref.text, keep=True)
+    if mine is None:
+        return UNKNOWN
+    return (
+        EQUAL if _species(pair.answer, keep=bool(_STATE.search(_SET_TYPE.sub("", pair.ref.text)))) == mine else UNKNOWN
+    )
+
+
+_CHEMICAL = re.compile(r"[A-Z][a-z]?\}?\s*(?:_|\^)|\\(?:mathrm|text|ce)\{[\d\s]*[A-Z]|^\{?\}?[_^]")
+
+
+def _species(text: str, *, keep: bool) -> list[list[str]] | None:
+    """The sorted substances on each side of the arrow; None for a text that is no formula of chemistry."""
+    text = fold(text).replace("\\cdot", "*").replace("·", "*").replace("{}", "")
+    text = re.sub(
+        r"\\(?:ce|mathrm|text|mathsf|operatorname|textrm)(?![a-zA-Z])|[$~\s]|\\[ ,;:!]", "", _ARROW.sub("→", text)
+    )
+    text = text if keep else _STATE.sub("", text)
+    text = (
+        _SCRIPT.sub(lambda m: f"{m[1]}{m[2] or m[3] or ''};", text.replace("{+}", "+"))
+        .replace("{", "")
+        .replace("}", "")
+    )
+    text = re.sub(r"(?<![A-Za-z)\]\d])(\^\w+;)(_\w+;)", r"\2\1", text)
+    # an index is a number behind its element
+    text = re.sub(r"(?<=[A-Za-z)\]])(\^[\d+-]+;)(_\w+;)", r"\2\1", text)
+    text = re.sub(r"(?<=[A-Za-z)\]])_(\w+);", r"\1", text)
+    sides = [sorted(re.split(r"\+(?!;)", side)) for side in text.split("→")]
+    names = re.findall(r"[A-Z][a-z]?", text)
+    known = names and all(name in _ELEMENTS for name in names)
+    return sides if known and all(_SPECIES.fullmatch(_STATE.sub("", one)) for side in sides for one in side) else None
+
+
+def _symbols(pair: Pair) -> Outcome:
+    r"""Accept the same characters set upright or not: `\mathrm{SO}_4^{2-}` for `\mathrm{SO_4^{2-}}`."""
+    if "\\" not in pair.answer or not any(sign in pair.ref.text for sign in "_^("):
+        return UNKNOWN
+    if "_" in pair.ref.text and "_" not in pair.answer and "\\ce" not in pair.answer:
+        return UNKNOWN
+    mine, theirs = (_SET_TYPE.sub("", side) for side in (pair.ref.text, pair.answer))
+    if "\\ce" in pair.answer:
+        mine, theirs = mine.replace("_", ""), theirs.replace("_", "")
+    return EQUAL if mine == theirs and mine[:1].isupper() else UNKNOWN
+
+
+# Signs between what may stand in any order, the loosest first, and the others of logic
+_ORDERED = ("iff", "->", "\\oplus", "or", "and", "\\parallel", "\\perp", "\\cong", "\\sim")
+_ALIKE = {
+    "=>": "->",
+    "\\Leftrightarrow": "iff",
+    "\\leftrightarrow": "iff",
+    "xor": "\\oplus",
+    "XOR": "\\oplus",
+    "\\neg": "not",
+}
+_OF_LOGIC = frozenset({*_ORDERED[:5], "not", "(", ")", "\\forall", "\\exists"})
+_REORDERED = frozenset({*_ORDERED, *_ALIKE, *_OF_LOGIC}) - {"(", ")"}
+_DENIED_LETTER = re.compile(r"\\(?:overline|bar) (?:\{ )?([a-zA-Z])(?: \})?|([a-zA-Z]) '")
+_SUCH_THAT = re.compile(r" (?:such that|: ?|, ?|\\mid|\||\\text ?)(?= )")
+
+
+def _turned_round(pair: Pair) -> Outcome:
+    r"""Accept a formula of logic, or a relation of named objects, in another order: `CD\parallel AB`, `q \land p`."""
+    if _REORDERED.isdisjoint(pair.ref.tokens):
+        return UNKNOWN
+    mine, theirs = (" ".join(_ALIKE.get(t, t) for t in side.tokens) for side in (pair.ref, pair.ans))
+    if "\\forall" in mine or "\\exists" in mine:
+        mine, theirs = (" ".join(_SUCH_THAT.sub("", f" {side} ").split()) for side in (mine, theirs))
+        return EQUAL if mine == theirs else UNKNOWN
+    mine, theirs = (_DENIED_LETTER.sub(r"not \1\2", side) for side in (mine, theirs))
+    is_logic = all(t in _OF_LOGIC or t in "pqrsABC" for t in mine.split())
+    signs = _ORDERED if is_logic else _ORDERED[5:]
+    if len(mine) + len(theirs) > _LONGEST_OPTION * 4 or not any(sign in mine.split() for sign in signs):
+        return UNKNOWN
+    return EQUAL if _in_order(mine.split(), signs) == _in_order(theirs.split(), signs) else UNKNOWN
+
+
+def _in_order(tokens: list[str], signs: tuple[str, ...]) -> str:
+    """The tokens as a text, the parts around each sign sorted."""
+    while (
+        tokens[:1] == ["("] and tokens[-1:] == [")"] and _depths(tokens[:-1])[-1] > 0 and min(_depths(tokens)[:-1]) > 0
+    ):
+        tokens = tokens[1:-1]
+    depths = _depths(tokens)
+    for sign in signs:
+        cuts = [at for at, token in enumerate(tokens) if token == sign and depths[at] == 0]
+        if cuts:
+            parts = [
+                _in_order(tokens[low + 1 : high], signs)
+                for low, high in zip([-1, *cuts], [*cuts, len(tokens)], strict=True)
+            ]
+            return f"({f' {sign} '.join(parts if sign == '->' else sorted(parts))})"
+    if tokens[:1] == ["not"] and len(tokens) > 2 and signs[0] == _ORDERED[0]:
+        return f"not {_in_order(tokens[1:], signs)}"
+    return " ".join(tokens)
+
+
+def _depths(tokens: list[str]) -> list[int]:
+    """How many brackets are open behind each token."""
+    return list(accumulate((t == "(") - (t == ")") for t in tokens)) or [0]
+
+
+def _typeset(pair: Pair) -> Outcome:
+    r"""Accept the same words set otherwise, where they are no formula, and a comma in braces: `3{,}5`."""
+    if pair.answer.replace("{,}", ",") == pair.truth:
+        return EQUAL
+    if pair.truth.isascii() or "\\text" not in pair.answer + pair.truth:
+        return UNKNOWN
+    mine, theirs = ("".join(_WRITING.sub("", side).split()) for side in (pair.truth, pair.answer))
+    return EQUAL if mine == theirs else UNKNOWN
+
+
+def _phrases(pair: Pair) -> Outcome:
+    truth = phrase(pair.ref.text)
+    if is_many(pair.ref.text, pair.answer, pair.question.text if pair.question is not None else ""):
+        return EQUAL
+    stated = None if truth is None else phrase(pair.answer)
+    if truth is None or stated is None:
+        return UNKNOWN
+    return EQUAL if truth == stated else DIFFERENT
+
+
+def _yes_no(pair: Pair) -> Outcome:
+    truth = _said(pair.ref.text, pair.question) if _YES_NO.search(pair.ref.text) else None
+    stated = None if truth is None else _said(pair.answer, pair.question)
+    if truth is None or stated is None:
+        return UNKNOWN
+    return EQUAL if truth == stated else DIFFERENT
+
+
+def _said(text: str, question: Question | None) -> str | None:
+    match = _YES_NO.fullmatch(_WRITING.sub(" ", text).strip())
+    if match is None:
+        return None
+    rest, *reasons = _REASON.split(match[2] or "", maxsplit=1)
+    if match[1].lower() in ("yes", "true") and any(_is_contrary(reason, question) for reason in reasons):
+        return None
+    words, denying = rest.lower().split(), match[1].lower() in ("no", "false")
+    asked = question.words if question is not None else frozenset()
+    if all(allowed(w, asked, "") or (denying and w.strip(".") in _NO_WORDS) for w in words) or _is_true(text):
+        return match[1].lower()
+    affirms = match[1].lower() in _AFFIRMS and all(_repeats_asked(w.strip(".,!"), question) for w in words)
+    return match[1].lower() if affirms else None
+
+
+_AFFIRMS = frozenset({"yes", "true", "ja", "oui", "sí", "sim", "sì", "да"})
+_IS_TRUE = frozenset("true correct right stimmt richtig wahr vrai correcto cierto verdad verdade vero верно".split())  # noqa: SIM905
+
+
+def _repeats_asked(word: str, question: Question | None) -> bool:
+    """Whether a word behind a yes only says it again: `Yes, 7 is prime`."""
+    if word in _IS_TRUE or word in NEUTRAL:
+        return True
+    return question is not None and word not in DENIES and word in re.findall(r"\w+", question.text.lower())
+
+
+def _is_contrary(reason: str, question: Question | None) -> bool:
+    """Whether the reason of a yes denies what is asked: `yes, because 7 is not prime`."""
+    asked = question.words if question is not None else frozenset()
+    return _TURNS_ROUND.search(reason) is not None or any(word.lower() in asked for word in _DENIED.findall(reason))
+
+
+def _is_true(text: str) -> bool:
+    """Whether all that follows the first word is an equation of numbers that holds: `No, 91=7\\cdot 13`."""
+    try:
+        node = parse(re.split(r"[,.;:]\s*\}?", text, maxsplit=1)[-1])
+    except (Unreadable, TooComplex):
+        return False
+    return is_equation(node) and not symbols(node) and exact_value(difference(*node.args)) == 0
+
+
+def _initials(pair: Pair) -> Outcome:
+    """Accept an option for its first letter, and the letter for the option: `T, F` for `True, False`."""
+    options = pair.question.options if pair.question is not None else frozenset()
+    first = {word[0]: word for word in options}
+    if len(first) != len(options) or len(pair.answer) > _LONGEST_OPTION:
+        return UNKNOWN
+    sides = [[first.get(w, w) for w in plain(t).replace(",", " ").split()] for t in (pair.ref.text, pair.answer)]
+    return EQUAL if sides[0] == sides[1] and sides[0] and set(sides[0]) <= options else UNKNOWN
+
+
+def _same_words(pair: Pair) -> Outcome:
+    """Compare words: an answer may have neutral words, and words of the question that are none of its options.
+
+    `It is Thursday` is Thursday, `odd function` is odd where the question is about a function.
+    """
+    truth = plain(pair.ref.text).split()
+    if not truth or not _NAME_ALONE.fullmatch(" ".join(truth)) or len(pair.answer) > _LONGEST_OPTION:
+        return UNKNOWN
+    said = plain(pair.answer).replace(",", " ").split()
+    if said == truth:
+        return EQUAL if _same_case(pair) else DIFFERENT
+    question = pair.question
+    asked, options = (question.text, question.options) if question is not None else ("", frozenset())
+    if said[:-1] == truth and any(f"{one} {said[-1]}" in asked.lower() for one in options):
+        # `sometimes true`, where the question has `always, sometimes or never true`
+        return EQUAL
+    if len(truth) == len(said) == 1 and not truth[0].isascii():
+        before, _, behind = said[0].partition(truth[0])
+        kind = truth[0].removeprefix(said[0])
+        if kind != truth[0] and len(said[0]) > 1 and re.search(f"(?:什么|何种|哪种|哪类){re.escape(kind)}", asked):
+            return EQUAL
+        subject = _SUBJECT.sub("", before)
+        around = {_COPULA.sub("", behind), subject} if subject[1:] or not subject else {"?"}
+        framed = truth[0] in said[0] and all(rest in asked for rest in around)
+        return EQUAL if framed and not _TURNED.search(before + behind) else UNKNOWN
+    words = question.words if question is not None else frozenset()
+    said = said[said[:1] == ["one"] :]
+    left = [
+        w
+        for w in said
+        if w in truth or w in options or w.isdigit() or not (w in JOINING_NAMES or allowed(w, words, asked))
+    ]
+    own = [w for w in truth if w in options or w not in words]
+    # the kind of thing that the question speaks of may be left out: `odd` for `odd function`
+    short_of = [own] if own and own == truth[: len(own)] else []
+    return EQUAL if left in (truth, [w for w in truth if w not in NEUTRAL], *short_of) else UNKNOWN
+
+
+_TURNED = re.compile("[不非未无没]")
+_SUBJECT = re.compile("^(?:该|这个|此|它|其|この|その|これ|それ)|(?:是|为|は|が|은|는|이|가)$")
+_COPULA = re.compile("^(?:である|です|だ|이다|입니다)[。.]?$|^。$")
+
+
+def _same_case(pair: Pair) -> bool:
+    """Whether short names agree in their capitals: `Co` is not `CO`."""
+    mine, theirs = ("".join(_WRITING.sub("", side).split()) for side in (pair.ref.text, pair.answer))
+    return mine not in _ELEMENTS and (
+        len(mine) > _SHORT_NAME or mine[1:] == theirs[1:] or mine.lower() != theirs.lower() or mine.isupper() is False
+    )
+
+
+_FILLING = frozenset("a all an in is it its of the unit units".split())  # noqa: SIM905
+_ORDERING = frozenset("after before but by from less minus more no not or over than then to".split())  # noqa: SIM905
+
+
+def _amounts(pair: Pair) -> Outcome:
+    """Compare a number with the words that belong to it, wherever it stands: `a profit of 20`, `20 profit`."""
+    sides = pair.ref.text, pair.answer
+    if len(pair.answer) > _LONGEST_OPTION or not all(map(_WORDED.search, sides)):
+        return UNKNOWN
+    if any(sign in pair.ref.text + pair.answer for sign in "=<>^_+*/"):
+        return UNKNOWN
+    mine, theirs = (_WORD_OR_NUMBER.findall(plain(side).replace("to the ", "")) for side in sides)
+    mine, theirs = ([w for w in side if w not in _FILLING] for side in (mine, theirs))
+    if mine == theirs:
+        return EQUAL
+    words = [[w for w in side if w[0].isalpha()] for side in (mine, theirs)]
+    # the number may stand before or behind its words, and a letter before or behind its one word
+    letter_first = len(mine) == 2 and min(map(len, mine)) == 1 and mine == theirs[::-1]
+    if (
+        sorted(mine) != sorted(theirs)
+        or sum(w[0].isdigit() for w in mine) > 1
+        or not (letter_first or words[0] == words[1])
+    ):
+        return UNKNOWN
+    return EQUAL if _ORDERING.isdisjoint(mine) else UNKNOWN
+
+
+_WORDED = re.compile(r"\\text\s*\{[^{}]*[a-z]{3}")
+_WORD_OR_NUMBER = re.compile(r"\\?[^\W\d_]+|\d+(?:\.\d+)?|[^\s\w]")
+
+
+def _sentences(pair: Pair) -> Outcome:
+    """Compare the words of a reference that is a sentence without a value; their typesetting does not count."""
+    if pair.ref.reading is not None or not is_sentence(pair.ref.text):
+        return UNKNOWN
+    return EQUAL if _plain_words(pair.ref.text) == _plain_words(pair.answer) else UNKNOWN
+
+
+def _plain_words(text: str) -> str:
+    return "".join(_WRITING.sub(" ", text).lower().replace("\\(", "").replace("\\)", "").split()).rstrip(".")
