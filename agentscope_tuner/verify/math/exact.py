@@ -1,34 +1,25 @@
-r"""Exact values in the caller's process: rational arithmetic at random points, powers, constants in closed form.
+r"""Exact values in the caller's process: rational arithmetic at random points, constants in closed form.
 
 Each free symbol, and each function of known arguments, is replaced by a large pseudo-random integer. Then the formula
 is evaluated exactly. Two rational functions that agree at such a point are equal, with a probability of error below
 2^-50 (Schwartz 1980, Zippel 1979). The integers depend on the two compared texts, so nobody can write an answer that
 fits known points. Two formulas that disagree are different, if only symbols and pi were replaced.
 
-The functions $x$ and $e^{ix}$ are algebraically independent. So a symbol's angle may have a value that does not depend
-on the symbol's own value: a rational point of the unit circle. Two expressions that differ at these points are
-different. Two that agree there are equal, apart from the small chance of error of every random point.
-
-A product of powers of rational numbers has only one form as a product of powers of primes. So equal exponents prove
-that two products are equal, and different exponents prove that they differ.
-
-Such a constant is a sum of rational multiples of $\sqrt d\,\pi^k$ and $\sqrt d\,\ln p$ (d without square factors, p
-prime). The roots are linearly independent over the rationals (Besicovitch 1940). Over the algebraic numbers, the powers
-of pi are independent (Lindemann 1882), and so are 1, pi and the logarithms of primes (Baker 1966). So two sums are
-equal exactly if their terms are equal. A sum of logarithms and other powers of pi is not covered, and stays undecided.
+A constant in closed form is a sum of rational multiples of $\sqrt d\,\pi^k$ and $\sqrt d\,\ln p$ (d without square
+factors, p prime). The roots are linearly independent over the rationals (Besicovitch 1940). Over the algebraic numbers,
+the powers of pi are independent (Lindemann 1882), and so are 1, pi and the logarithms of primes (Baker 1966). So two
+sums are equal exactly if their terms are equal. A sum of logarithms and other powers of pi is not covered, and stays
+undecided.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
 from fractions import Fraction
 from math import comb, factorial, gcd, isqrt, prod
 from typing import NamedTuple
 
-from agentscope_tuner.verify.math.canonical import key
 from agentscope_tuner.verify.math.node import (
-    CONSTANTS,
     DIFFERENT,
     EQUAL,
     UNKNOWN,
@@ -47,72 +38,8 @@ from agentscope_tuner.verify.math.node import (
     Symbol,
     UndefinedCall,
     decimals,
-    is_decimal,
     literal,
-    walk,
-    with_args,
 )
-
-Angle = dict[str, int]
-_PI = "\\pi"
-_MOST_HALVES, _MOST_SYMBOLS = 24, 4
-FUNCTIONS = frozenset({"sin", "cos", "tan", "cot", "sec", "csc"})
-
-
-def angle(node: Node) -> Angle | None:
-    """The argument in halves: for each symbol and pi, how many halves of it. None for a constant or another form."""
-    found: dict[str, Fraction] = {}
-    if not _collect(node, Fraction(2), found):
-        return None
-    halves = {name: times for name, times in found.items() if times}
-    if any(times.denominator != 1 or abs(times) > _MOST_HALVES for times in halves.values()):
-        return None
-    is_constant = not halves.keys() - {_PI}
-    if is_constant or len(halves) > _MOST_SYMBOLS:
-        return None
-    return {name: int(times) for name, times in halves.items()}
-
-
-def _collect(node: Node, times: Fraction, found: dict[str, Fraction]) -> bool:
-    match node:
-        case Symbol(name) if name == _PI or (name not in CONSTANTS and name != "\\ldots" and "\\mathbb" not in name):
-            found[name] = found.get(name, Fraction(0)) + times
-            return True
-        case Negation(inside):
-            return _collect(inside, -times, found)
-        case Sum(terms):
-            return all(_collect(term, times, found) for term in terms)
-        case Quotient(above, below):
-            divisor = literal(below)
-            return divisor is not None and divisor != 0 and _collect(above, times / divisor, found)
-        case Product(factors):
-            known = [(factor, literal(factor)) for factor in factors]
-            rest = [factor for factor, value in known if value is None]
-            times *= prod(value for _, value in known if value is not None)
-            return len(rest) == 1 and _collect(rest[0], times, found)
-    return False
-
-
-def on_circle(halves: Angle, tangent: Callable[[str], int]) -> tuple[Fraction, Fraction]:
-    """The cosine and the sine of an angle.
-
-    Args:
-        tangent: gives for a symbol's name the tangent of a quarter of its angle.
-    """
-    real, imaginary, size = 1, 0, 1
-    for name, times in halves.items():
-        if name == _PI:
-            for _ in range(times % 4):
-                real, imaginary = -imaginary, real
-            continue
-        t = tangent(name)
-        # (1 + ti)^2, divided by its absolute value, is the point at half of the symbol's angle
-        a, b = 1 - t * t, 2 * t if times > 0 else -2 * t
-        for _ in range(abs(times)):
-            real, imaginary = real * a - imaginary * b, real * b + imaginary * a
-        size *= (1 + t * t) ** abs(times)
-    return Fraction(real, size), Fraction(imaginary, size)
-
 
 MAX_BITS = 20_000
 # The budget of one comparison: about 0.1 s of arithmetic with large numbers
@@ -293,8 +220,6 @@ class Exact:
         return abs(inside) if constant else self.apply("abs", abs(inside))
 
     def function(self, name: str, operands: tuple[Node, ...]) -> Fraction:
-        if name in FUNCTIONS and (halves := angle(operands[0])) is not None:
-            return self.of_angle(name, halves)
         args = tuple(map(self.value, operands))
         if name == "factorial" and args[0].denominator == 1 and 0 <= args[0] <= _MAX_FACTORIAL:
             return Fraction(factorial(int(args[0])))
@@ -314,23 +239,6 @@ class Exact:
         if name == "log" and len(args) == 2:
             return self.apply("ln", args[0]) / self.apply("ln", args[1])
         return self.apply(name, *args)
-
-    def of_angle(self, name: str, halves: Angle) -> Fraction:
-        cosine, sine = on_circle(halves, lambda symbol: int(self.atom("angle " + symbol)))
-        self.work.spend(cosine)
-        if name == "sin":
-            return sine
-        if name == "cos":
-            return cosine
-        above, below = {
-            "tan": (sine, cosine),
-            "cot": (cosine, sine),
-            "sec": (Fraction(1), cosine),
-            "csc": (Fraction(1), sine),
-        }[name]
-        if below == 0:
-            raise Undefined("a division by zero")
-        return above / below
 
     def remainder(self, left: Fraction, right: Fraction) -> Fraction:
         if left.denominator != 1 or right.denominator != 1 or right <= 0:
@@ -373,7 +281,6 @@ def in_base(node: Digits) -> Fraction:
     return Fraction(value)
 
 
-_MAX_NODES = 60
 _LARGEST_PRIME = 10_000
 _MAX_BITS = 400
 
@@ -383,84 +290,6 @@ Exponents = dict[int, Fraction]
 
 class NotFactored(Exception):
     """The expression is not a product of powers of rational numbers, or a number in it is too large to factor."""
-
-
-def same_powers(ref: Node, ans: Node) -> Outcome:
-    """Compare two constants by their primes, or two expressions with the constants in them replaced by their primes."""
-    if sum(1 for side in (ref, ans) for _ in walk(side)) > _MAX_NODES:
-        return UNKNOWN
-    mine, theirs = _powers(ref), _powers(ans)
-    if mine is not None and theirs is not None:
-        if mine == theirs:
-            return EQUAL
-        # A decimal may be the other side, rounded
-        return UNKNOWN if any(is_decimal(n) for side in (ref, ans) for n in walk(side)) else DIFFERENT
-    return EQUAL if key(_named(ref)) == key(_named(ans)) else UNKNOWN
-
-
-def _named(node: Node) -> Node:
-    found = _powers(node) if isinstance(node, (Power, Product, Quotient)) else None
-    if found is not None:
-        return Symbol(repr(found))
-    return with_args(node, tuple(map(_named, node.args)))
-
-
-def _powers(node: Node) -> tuple[int, tuple[tuple[int, Fraction], ...]] | None:
-    """The sign of a constant and the exponents of its primes; None for any other node."""
-    try:
-        sign, primes = _factored(node)
-    except NotFactored:
-        return None
-    return sign, tuple(sorted((p, e) for p, e in primes.items() if e))
-
-
-def _factored(node: Node) -> tuple[int, Exponents]:
-    match node:
-        case Number(value):
-            return _rational(value)
-        case Negation(inside):
-            sign, primes = _factored(inside)
-            return -sign, primes
-        case Product(args) | Quotient(args=args):
-            sign, found = 1, Exponents()
-            for at, arg in enumerate(args):
-                one, primes = _factored(arg)
-                sign *= one
-                divides = at > 0 and isinstance(node, Quotient)
-                for prime, times in primes.items():
-                    found[prime] = found.get(prime, Fraction(0)) + (-times if divides else times)
-            return sign, found
-        case Power(base, exponent):
-            sign, primes = _factored(base)
-            times = _exponent(exponent)
-            if sign < 0 and times.denominator != 1:
-                raise NotFactored
-            return (-1 if sign < 0 and times.numerator % 2 else 1), {p: e * times for p, e in primes.items()}
-    raise NotFactored
-
-
-def _exponent(node: Node) -> Fraction:
-    found = literal(node)
-    if isinstance(node, Power):
-        base, times = literal(node.base), literal(node.exponent)
-        if base is not None and times is not None and times.denominator == 1 and 0 <= times <= _MAX_BITS:
-            found = base ** int(times)
-    if isinstance(node, Product):
-        found = Fraction(1)
-        for arg in node.args:
-            found *= _exponent(arg)
-    if found is None or found.numerator.bit_length() > 10 * _MAX_BITS:
-        raise NotFactored
-    return found
-
-
-def _rational(value: Fraction) -> tuple[int, Exponents]:
-    if value == 0:
-        raise NotFactored
-    found = primes_of(abs(value.numerator))
-    for prime, times in primes_of(value.denominator).items():
-        found[prime] = found.get(prime, Fraction(0)) - times
-    return (1 if value > 0 else -1), found
 
 
 def primes_of(number: int) -> Exponents:

@@ -22,14 +22,12 @@ from agentscope_tuner.verify.math.node import (
     Apply,
     Node,
     Outcome,
-    Power,
     Product,
     Quotient,
     Relation,
     Sum,
     Symbol,
     UndefinedCall,
-    literal,
     number,
     renamed,
     substituted,
@@ -67,11 +65,10 @@ def same_progression(ref: Reading, ans: Reading) -> Outcome | None:
 
     None if a side is not made of progressions, or if neither side states that its parameter is a whole number.
     """
-    turns = _alternates(ref) or _alternates(ans)
-    if not (turns or _may_be_said(ref) or _may_be_said(ans)):
+    if not (_may_be_said(ref) or _may_be_said(ans)):
         return None
     mine, theirs = progression(ref), progression(ans)
-    if mine is None or theirs is None or not (turns or mine.is_said or theirs.is_said):
+    if mine is None or theirs is None or not (mine.is_said or theirs.is_said):
         return None
     if mine.name != theirs.name and None not in (mine.name, theirs.name):
         return DIFFERENT
@@ -89,15 +86,6 @@ def same_progression(ref: Reading, ans: Reading) -> Outcome | None:
 def _may_be_said(reading: Reading) -> bool:
     """Whether a reading may state that a parameter is a whole number: a test before the trees are walked."""
     return isinstance(reading.value if isinstance(reading, Named) else reading, (Family, Statement))
-
-
-def _alternates(reading: Reading) -> bool:
-    """Whether a power of -1 shows that the parameter is a whole number: `(-1)^n a+\\pi n`."""
-    value = reading.value if isinstance(reading, Named) else reading
-    if not isinstance(value, Value) or not isinstance(value.node, Sum):
-        return False
-    powers = (n for n in walk(value.node) if isinstance(n, Power))
-    return any(literal(p.base) == -1 and frozenset() < symbols(p.exponent) <= LETTERS for p in powers)
 
 
 def progression(reading: Reading) -> Progression | None:

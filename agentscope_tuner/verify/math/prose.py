@@ -44,13 +44,6 @@ _LABEL = re.compile(
     r"(?P<close>\}?)\s*(?:[:：=]|(?<=is)|(?<=是)|(?<=ratio))\s*\}?(?:\\[ ,;:!~]|~|\s)*",
     re.IGNORECASE,
 )
-# Words before a value that name it: `Total:`, `\text{The only solution is }`
-_NAMING = re.compile(
-    rf"(?:{_TEXT}\s*\{{\s*(?P<inside>[a-zA-Z][a-zA-Z' -]{{1,80}}?)\s*"
-    r"(?:(?P<mark>:|\b(?:is|are|equals|be)\b)\s*\}|\}(?:\\[ ,;:!~]|~|\s)*:)"
-    r"|(?P<bare>[a-zA-Z][a-zA-Z' -]{2,60}?)\s*(?::(?=\s)|\b(?:is|are|equals)\b\s*:?))(?:\\[ ,;:!~]|~|\s)*"
-)
-_SECOND_NAME = re.compile(rf"\s*(?:{_TEXT}\s*\{{)?\s*[^\W\d_]{{2,20}}\s*\}}?\s*=")
 # `all integers n >= 3`, whose domain may as well stand behind it
 _ALL_OF = re.compile(
     rf"^{_TEXT}\s*\{{\s*(?:for )?(?:all|every|any) (?P<field>integer|real|natural)s?(?: numbers?| values?)?\s*\}}\s*"
@@ -87,10 +80,6 @@ NEUTRAL = frozenset(
     exist exists percentage probability expected ways""".split()  # noqa: SIM905
 )
 _MEASURES = frozenset("area length width height weight volume perimeter".split())  # noqa: SIM905
-# Words that may stand before a value only
-_LEADING_WORDS = frozenset(
-    {"only", "approximately", "about", "around", "roughly", "option", "choice", "even", "odd", "prime"}
-)
 # Words that turn an answer round, in the languages of the models' solutions: not even a question's own are dropped
 _TURNING = frozenset(
     """not no non nicht kein keine pas nunca jamais nie nem не нет ни değil không ไม่ नहीं ikke inte niet except false
@@ -114,7 +103,7 @@ def undressed(text: str, allows: Allows) -> str:
         return f"{ratio[1]}:{ratio[2]}"
     if _ALL_REALS.fullmatch(text) is not None:
         return "\\mathbb{R}"
-    text = _without_naming(_without_label(_without_marks(text)), allows)
+    text = _without_label(_without_marks(text))
     if (quantity := added_up(text)) is not None:
         return quantity
     if match := _ORDINAL.fullmatch(text):
@@ -151,21 +140,6 @@ def _without_label(text: str) -> str:
             rest = text[match.end() :].strip()
             text = rest[:-1] if opened and rest.endswith("}") else rest
     return text
-
-
-def _without_naming(text: str, allows: Allows) -> str:
-    match = _NAMING.match(text)
-    if match is None or not text[match.end() :].strip(" }$.,"):
-        return text
-    words = match["inside"] or match["bare"]
-    # Capital letters beside a colon are the sides of a ratio, `AB:BC`, and so are two names: `boys : girls = 3:2`
-    if (
-        words.isupper()
-        or _SECOND_NAME.match(text, match.end())
-        or not all(word.lower() in _LEADING_WORDS or allows(word) for word in words.split())
-    ):
-        return text
-    return text[match.end() :].strip()
 
 
 def allowed(word: str, said: frozenset[str], asked: str) -> bool:

@@ -34,7 +34,7 @@ from agentscope_tuner.verify.math.node import (
     walk,
 )
 from agentscope_tuner.verify.math.parse import parse_tokens
-from agentscope_tuner.verify.math.scan import Kept, Token, TooComplex, Unreadable, tokenize
+from agentscope_tuner.verify.math.scan import Kept, TooComplex, Unreadable, tokenize
 from agentscope_tuner.verify.math.units import AskedAmount, PhysicalUnit, asked_amount_of, asked_units, singular
 from agentscope_tuner.verify.number_words import numbers_said as numbers_said
 
@@ -128,36 +128,11 @@ def _segments(text: str) -> Iterator[str]:
 
 
 def _read(text: str) -> Iterator[Node]:
-    """The formula of one segment; where that is unreadable, the readable pieces between its words and commas."""
+    """The formula of one segment; none where it is unreadable."""
     try:
-        tokens = tokenize(text.strip().rstrip(".?,:;"))
-        yield parse_tokens(tokens)
-        return
-    except (Unreadable, TooComplex):
-        pass
-    try:
-        tokens = tokenize(text)
+        yield parse_tokens(tokenize(text.strip().rstrip(".?,:;")))
     except (Unreadable, TooComplex):
         return
-    for piece in _pieces(tokens):
-        try:
-            yield parse_tokens(piece)
-        except (Unreadable, TooComplex):
-            continue
-
-
-def _pieces(tokens: list[Token]) -> Iterator[list[Token]]:
-    piece: list[Token] = []
-    for token in [*tokens, Token("word", "")]:
-        if token.kind == "word" or token.text in (",", ";", "&", "\\\\", ".", "?", ":", "\\begin", "\\end"):
-            if piece:
-                yield piece
-                # The first letter may be an article: `a` before a formula in plain text
-                if piece[0].kind == "sym" and len(piece) > 1:
-                    yield piece[1:]
-            piece = []
-        else:
-            piece.append(token)
 
 
 def _parts(node: Node) -> Iterator[Node]:

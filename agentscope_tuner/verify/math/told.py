@@ -69,9 +69,9 @@ _MOST_COUNTED = 3
 _POINT = re.compile(r"[A-Z](?:'|_\d)?\s*(?:\\left)?(?=\([^()]*[,;|][^()]*\)$)")
 _POINT_LISTED = re.compile(r"(?<![\w\\])[A-Z](?:'|_\d)?\s*(?:\\left)?(?=\([^()]*[,;|][^()]*\))")
 _SCALED = re.compile(rf"({_NUMBER})\s+(dozens?|hundreds?|thousands?|millions?|billions?)", re.IGNORECASE)
-_OUT_OF = re.compile(r"(\d{1,30}) (?:out of|in) (\d{1,30})")
 _LEADING = re.compile(r"\\text\s*\{\s*([a-zA-Z ]{2,60}?)\s*\}(?:\\[ ,;:!]|~|\s)*(?=\\left|[(\[\\])")
 _PART = re.compile(r"\\text\s*\{\s*of (?:the |a |an |all |his |her |their )?([a-z ]{2,40}?)\s*\}$")
+_OUT_OF = re.compile(r"(\d{1,30}) (?:out of|in) (\d{1,30})")
 # An extreme value by its name, and the place where it is attained
 _EXTREME = re.compile(
     r"(?:\\text\s*\{\s*)?(?:the\s+)?(?:[a-zA-Z]\s*_\s*\{?\s*)?(?:\\(?:text|mathrm)\s*\{\s*)?\\?(?P<name>max"

@@ -64,7 +64,6 @@ def wordings(pair: Pair) -> Outcome:
         _digits,
         _permutations,
         _chemistry,
-        _symbols,
         _turned_round,
         _typeset,
         _phrases,
@@ -269,18 +268,6 @@ def _species(text: str, *, keep: bool) -> list[list[str]] | None:
     return sides if known and all(_SPECIES.fullmatch(_STATE.sub("", one)) for side in sides for one in side) else None
 
 
-def _symbols(pair: Pair) -> Outcome:
-    r"""Accept the same characters set upright or not: `\mathrm{SO}_4^{2-}` for `\mathrm{SO_4^{2-}}`."""
-    if "\\" not in pair.answer or not any(sign in pair.ref.text for sign in "_^("):
-        return UNKNOWN
-    if "_" in pair.ref.text and "_" not in pair.answer and "\\ce" not in pair.answer:
-        return UNKNOWN
-    mine, theirs = (_SET_TYPE.sub("", side) for side in (pair.ref.text, pair.answer))
-    if "\\ce" in pair.answer:
-        mine, theirs = mine.replace("_", ""), theirs.replace("_", "")
-    return EQUAL if mine == theirs and mine[:1].isupper() else UNKNOWN
-
-
 # Signs between what may stand in any order, the loosest first, and the others of logic
 _ORDERED = ("iff", "->", "\\oplus", "or", "and", "\\parallel", "\\perp", "\\cong", "\\sim")
 _ALIKE = {
@@ -339,13 +326,12 @@ def _depths(tokens: list[str]) -> list[int]:
 
 
 def _typeset(pair: Pair) -> Outcome:
-    r"""Accept the same words set otherwise, where they are no formula, and a comma in braces: `3{,}5`."""
+    r"""Accept the same words or names set otherwise, `\mathrm{SO}_4^{2-}`, and a comma in braces: `3{,}5`."""
     if pair.answer.replace("{,}", ",") == pair.truth:
         return EQUAL
-    if pair.truth.isascii() or "\\text" not in pair.answer + pair.truth:
-        return UNKNOWN
-    mine, theirs = ("".join(_WRITING.sub("", side).split()) for side in (pair.truth, pair.answer))
-    return EQUAL if mine == theirs else UNKNOWN
+    mine, theirs = (_SET_TYPE.sub("", side) for side in (pair.truth, pair.answer))
+    is_worded = not pair.truth.isascii() and "\\text" in pair.answer + pair.truth
+    return EQUAL if mine == theirs and (is_worded or mine[:1].isupper()) else UNKNOWN
 
 
 def _phrases(pair: Pair) -> Outcome:
