@@ -1,4 +1,4 @@
-"""What stands around a box: it is the answer where it is a whole side of a formula.
+"""What stands around a box: it is the answer where it is a whole side of a formula, or fills a gap in one.
 
 The grammar of answers reads the formula, with a symbol in the place of the box.
 """
@@ -6,9 +6,11 @@ The grammar of answers reads the formula, with a symbol in the place of the box.
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 
 from agentscope_tuner.verify.find import PlacedAnswer
-from agentscope_tuner.verify.math.node import MARKS, Negation, Node, Product, Symbol, symbols, walk
+from agentscope_tuner.verify.math.exact import exact_value
+from agentscope_tuner.verify.math.node import MARKS, Negation, Node, Product, Symbol, difference, symbols, walk
 from agentscope_tuner.verify.math.parse import parse_tokens
 from agentscope_tuner.verify.math.prose import allowed
 from agentscope_tuner.verify.math.question import NO_QUESTION, Question, about
@@ -171,10 +173,10 @@ def _in_formula(text: str, front: str, back: str, *, has_gaps: bool = False) -> 
     if core != _THE_BOX:
         if symbols(member) - {_THE_BOX.name} and not any(n == Symbol("i") for n in walk(member)):
             return text, "" if has_gaps or not _multiplies(member) else "the box is a part of a formula"
-        return text, "the box is a part of a formula"
+        return text, "" if _fills_gap(member, text, left, right) else "the box is a part of a formula"
     if operator in _ORDERS or next_operator in _ORDERS:
         return f"{front}{text}{back}".strip(" $."), ""
-    return text, ""
+    return text, _contradicted(text, left, operator) or _contradicted(text, right, next_operator, behind=True)
 
 
 def _side(tokens: list[Token], direction: int) -> tuple[list[Token], str]:
@@ -197,3 +199,43 @@ def read_tokens(tokens: list[Token]) -> Node | None:
         return parse_tokens(tokens)
     except (Unreadable, TooComplex, RecursionError):
         return None
+
+
+def _value(tokens: list[Token]) -> Fraction | None:
+    node = read_tokens(tokens) if tokens else None
+    return None if node is None or symbols(node) else exact_value(node)
+
+
+def _fills_gap(member: Node, text: str, left: list[Token], right: list[Token]) -> bool:
+    """Whether the formula is an equation that the box makes true: `3+\\boxed{4}=7`."""
+    try:
+        inside = tokenize(text)
+    except (Unreadable, TooComplex):
+        return False
+    whole = read_tokens([*left, Token("open", "("), *inside, Token("close", ")"), *right])
+    members = whole.args if whole is not None and getattr(whole, "operators", None) == ("=",) else ()
+    if len(members) < 2 or symbols(whole or member):
+        return False
+    return exact_value(difference(*members)) == 0
+
+
+def _contradicted(text: str, tokens: list[Token], operator: str, *, behind: bool = False) -> str:
+    """Why a number beside the box's relation makes the equation false: `43=\\boxed{42}`."""
+    if operator not in ("=", "->"):
+        return ""
+    at = next(i for i in (range(len(tokens)) if behind else reversed(range(len(tokens)))) if tokens[i].text == operator)
+    rest = tokens[at + 1 :] if behind else tokens[:at]
+    other, _ = _side(rest, 1 if behind else -1)
+    while other and other[0].kind == "word":
+        other = other[1:]
+    try:
+        mine, theirs = _value(tokenize(text)), _value(other)
+    except (Unreadable, TooComplex):
+        return ""
+    if (
+        mine is None
+        or theirs is None
+        or (abs(mine - theirs) * 50 <= abs(theirs) and (mine.denominator, theirs.denominator) != (1, 1))
+    ):
+        return ""
+    return "" if mine == theirs else "the box is equated with another value"

@@ -5,6 +5,10 @@ is evaluated exactly. Two rational functions that agree at such a point are equa
 2^-50 (Schwartz 1980, Zippel 1979). The integers depend on the two compared texts, so nobody can write an answer that
 fits known points. Two formulas that disagree are different, if only symbols and pi were replaced.
 
+The functions $x$ and $e^{ix}$ are algebraically independent. So a symbol's angle may have a value that does not depend
+on the symbol's own value: a rational point of the unit circle. Two expressions that differ at these points are
+different. Two that agree there are equal, apart from the small chance of error of every random point.
+
 A constant in closed form is a sum of rational multiples of $\sqrt d\,\pi^k$ and $\sqrt d\,\ln p$ (d without square
 factors, p prime). The roots are linearly independent over the rationals (Besicovitch 1940). Over the algebraic numbers,
 the powers of pi are independent (Lindemann 1882), and so are 1, pi and the logarithms of primes (Baker 1966). So two
@@ -15,11 +19,13 @@ undecided.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from fractions import Fraction
 from math import comb, factorial, gcd, isqrt, prod
 from typing import NamedTuple
 
 from agentscope_tuner.verify.math.node import (
+    CONSTANTS,
     DIFFERENT,
     EQUAL,
     UNKNOWN,
@@ -40,6 +46,67 @@ from agentscope_tuner.verify.math.node import (
     decimals,
     literal,
 )
+
+Angle = dict[str, int]
+_PI = "\\pi"
+_MOST_HALVES, _MOST_SYMBOLS = 24, 4
+FUNCTIONS = frozenset({"sin", "cos", "tan", "cot", "sec", "csc"})
+
+
+def angle(node: Node) -> Angle | None:
+    """The argument in halves: for each symbol and pi, how many halves of it. None for a constant or another form."""
+    found: dict[str, Fraction] = {}
+    if not _collect(node, Fraction(2), found):
+        return None
+    halves = {name: times for name, times in found.items() if times}
+    if any(times.denominator != 1 or abs(times) > _MOST_HALVES for times in halves.values()):
+        return None
+    is_constant = not halves.keys() - {_PI}
+    if is_constant or len(halves) > _MOST_SYMBOLS:
+        return None
+    return {name: int(times) for name, times in halves.items()}
+
+
+def _collect(node: Node, times: Fraction, found: dict[str, Fraction]) -> bool:
+    match node:
+        case Symbol(name) if name == _PI or (name not in CONSTANTS and name != "\\ldots" and "\\mathbb" not in name):
+            found[name] = found.get(name, Fraction(0)) + times
+            return True
+        case Negation(inside):
+            return _collect(inside, -times, found)
+        case Sum(terms):
+            return all(_collect(term, times, found) for term in terms)
+        case Quotient(above, below):
+            divisor = literal(below)
+            return divisor is not None and divisor != 0 and _collect(above, times / divisor, found)
+        case Product(factors):
+            known = [(factor, literal(factor)) for factor in factors]
+            rest = [factor for factor, value in known if value is None]
+            times *= prod(value for _, value in known if value is not None)
+            return len(rest) == 1 and _collect(rest[0], times, found)
+    return False
+
+
+def on_circle(halves: Angle, tangent: Callable[[str], int]) -> tuple[Fraction, Fraction]:
+    """The cosine and the sine of an angle.
+
+    Args:
+        tangent: gives for a symbol's name the tangent of a quarter of its angle.
+    """
+    real, imaginary, size = 1, 0, 1
+    for name, times in halves.items():
+        if name == _PI:
+            for _ in range(times % 4):
+                real, imaginary = -imaginary, real
+            continue
+        t = tangent(name)
+        # (1 + ti)^2, divided by its absolute value, is the point at half of the symbol's angle
+        a, b = 1 - t * t, 2 * t if times > 0 else -2 * t
+        for _ in range(abs(times)):
+            real, imaginary = real * a - imaginary * b, real * b + imaginary * a
+        size *= (1 + t * t) ** abs(times)
+    return Fraction(real, size), Fraction(imaginary, size)
+
 
 MAX_BITS = 20_000
 # The budget of one comparison: about 0.1 s of arithmetic with large numbers
@@ -220,6 +287,8 @@ class Exact:
         return abs(inside) if constant else self.apply("abs", abs(inside))
 
     def function(self, name: str, operands: tuple[Node, ...]) -> Fraction:
+        if name in FUNCTIONS and (halves := angle(operands[0])) is not None:
+            return self.of_angle(name, halves)
         args = tuple(map(self.value, operands))
         if name == "factorial" and args[0].denominator == 1 and 0 <= args[0] <= _MAX_FACTORIAL:
             return Fraction(factorial(int(args[0])))
@@ -239,6 +308,23 @@ class Exact:
         if name == "log" and len(args) == 2:
             return self.apply("ln", args[0]) / self.apply("ln", args[1])
         return self.apply(name, *args)
+
+    def of_angle(self, name: str, halves: Angle) -> Fraction:
+        cosine, sine = on_circle(halves, lambda symbol: int(self.atom("angle " + symbol)))
+        self.work.spend(cosine)
+        if name == "sin":
+            return sine
+        if name == "cos":
+            return cosine
+        above, below = {
+            "tan": (sine, cosine),
+            "cot": (cosine, sine),
+            "sec": (Fraction(1), cosine),
+            "csc": (Fraction(1), sine),
+        }[name]
+        if below == 0:
+            raise Undefined("a division by zero")
+        return above / below
 
     def remainder(self, left: Fraction, right: Fraction) -> Fraction:
         if left.denominator != 1 or right.denominator != 1 or right <= 0:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise, takewhile
+from math import ceil, floor
 from typing import Literal
 
 from agentscope_tuner.verify.math.canonical import key
@@ -24,6 +25,7 @@ from agentscope_tuner.verify.math.node import (
     Interval,
     Negation,
     Node,
+    Number,
     Power,
     Product,
     Relation,
@@ -41,6 +43,7 @@ from agentscope_tuner.verify.math.node import (
     literal,
     number,
     renamed,
+    substituted,
     symbols,
     walk,
     with_args,
@@ -52,7 +55,9 @@ from agentscope_tuner.verify.math.sets import (
     ParameterRange,
     assignment,
     conditions,
+    conditions_of,
     family,
+    is_bare,
     is_equal_names,
     is_name,
     is_range,
@@ -263,6 +268,31 @@ def _built(builder: SetBuilder) -> Reading | None:
             builder = SetBuilder(body, Collection("list", tuple(rest)))
             if len(rest) == 1 and is_range(rest[0]):
                 return resolve(Collection("list", (body, rest[0])))
+    values = _listed_values(builder)
+    return None if values is None else Listing("set", tuple(map(resolve, values)))
+
+
+def _listed_values(builder: SetBuilder) -> list[Node] | None:
+    r"""The elements of a formula in a letter with a few whole values: `2k` for `k \in \mathbb{Z}, 1 \le k \le 4`."""
+    body, parts = builder.element, list(_without_ellipsis(conditions_of(builder)))
+    if len(names := symbols(body)) != 1 or is_bare(body):
+        return None
+    (letter,) = names
+    match parts[0], *parts[1:]:
+        case Relation((Symbol(name), Number() as first), ("=",)), *rest if name == letter:
+            values = [one.value for one in (first, *rest) if isinstance(one, Number)]
+            return [substituted(body, letter, number(v)) for v in values] if len(values) == len(parts) else None
+        case Relation((Symbol(name), Collection("set", args)), ("in",)), *rest if name == letter and not rest:
+            return [substituted(body, letter, one) for one in _without_ellipsis(args)]
+    bounds = [part for part in parts if not (is_range(part) and part.args[1] in _WHOLE)]
+    match bounds:
+        case [Relation((Number(low), Symbol(name), Number(high)), (("<" | "<=") as opens, ("<" | "<=") as shuts))]:
+            below, above = (
+                ceil(low) + (opens == "<" and low == ceil(low)),
+                floor(high) - (shuts == "<" and high == floor(high)),
+            )
+            if name == letter and len(parts) == 2 and above - below < _MOST_LISTED:
+                return [substituted(body, letter, number(at)) for at in range(below, above + 1)]
     return None
 
 
@@ -281,6 +311,7 @@ def _without_ellipsis(args: tuple[Node, ...]) -> tuple[Node, ...]:
     return (*args[:at], *(number(known[-2] + step * n) for n in range(1, int(count))), *args[at + 1 :])
 
 
+_WHOLE = (Symbol(INTEGERS), Symbol("\\mathbb{N}"))
 _MOST_LISTED = 100
 
 

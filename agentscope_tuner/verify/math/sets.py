@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import cmp_to_key
+from itertools import product
 from typing import NamedTuple
 
 from agentscope_tuner.verify.math.node import (
@@ -27,6 +28,7 @@ from agentscope_tuner.verify.math.node import (
     Relation,
     SetBuilder,
     SetOperation,
+    Sum,
     Symbol,
     Text,
     UndefinedCall,
@@ -386,6 +388,69 @@ def _unknown(node: Node) -> Node | None:
         case Product((factor, last)) if literal(factor):
             node = last
     return node if isinstance(node, (Symbol, UndefinedCall)) and is_name(node) else None
+
+
+_MOST_SETS = 5
+
+
+def same_sets(ref: Node, ans: Node) -> bool:
+    r"""Whether two formulas in the names of sets are the same set, as `A \setminus B` is `A \cap B^c`.
+
+    Every combination of memberships is tried. A formula with more letters than the reference's is a step to it.
+    """
+    if not any(isinstance(n, SetOperation) for side in (ref, ans) for n in walk(side)):
+        return False
+    letters = [_set_names(side) for side in (ref, ans)]
+    names = sorted({*letters[0], *letters[1]})
+    if (
+        len(letters[1]) > len(letters[0])
+        or len(names) > _MOST_SETS
+        or not all(len(n) == 1 and n.isupper() for n in names)
+    ):
+        return False
+    for held in product((False, True), repeat=len(names)):
+        inside = dict(zip(names, held, strict=True))
+        mine, theirs = _is_member(ref, inside), _is_member(ans, inside)
+        if mine is None or mine is not theirs:
+            return False
+    return True
+
+
+def _set_names(node: Node) -> list[str]:
+    match node:
+        case Symbol(name):
+            return [name.rstrip("'")]
+        case Power(base, Symbol(sign)) if sign in _COMPLEMENTS:
+            return _set_names(base)
+    return [name for a in node.args for name in _set_names(a)]
+
+
+_COMPLEMENTS = frozenset({"c", "C", "\\complement"})
+
+
+def _is_member(node: Node, inside: dict[str, bool]) -> bool | None:
+    """Whether an element that is in these sets is in that of the formula; None for no such formula."""
+    match node:
+        case Symbol(name):
+            found = inside.get(name.rstrip("'"))
+            return found if found is None else found ^ (name.count("'") % 2 == 1)
+        case Power(base, Symbol(sign)) if sign in _COMPLEMENTS:
+            held = [_is_member(base, inside)]
+            return None if None in held else not held[0]
+        case Apply("conj", (base,)) | Connective("not", (base,)):
+            held = [_is_member(base, inside)]
+            return None if None in held else not held[0]
+        case SetOperation(operator, args):
+            held = [_is_member(a, inside) for a in args]
+        case Sum((first, Negation(second))):
+            operator, held = "difference", [_is_member(first, inside), _is_member(second, inside)]
+        case _:
+            return None
+    if None in held:
+        return None
+    return (
+        any(held) if operator == "union" else all(held) if operator == "intersection" else bool(held[0] and not held[1])
+    )
 
 
 _MAX_PIECES = 40

@@ -19,7 +19,6 @@ from agentscope_tuner.verify.find import PlacedAnswer
 from agentscope_tuner.verify.labels import CONTRADICTION
 from agentscope_tuner.verify.math.around import said_by
 from agentscope_tuner.verify.math.beside import with_unit, without_said_again
-from agentscope_tuner.verify.math.canonical import key
 from agentscope_tuner.verify.math.compare import CheapComparer, is_rational
 from agentscope_tuner.verify.math.guards import unearned
 from agentscope_tuner.verify.math.node import (
@@ -43,7 +42,7 @@ from agentscope_tuner.verify.math.prose import (
 from agentscope_tuner.verify.math.question import NO_QUESTION, Question, about
 from agentscope_tuner.verify.math.read import Pair, bare, read_reference, reference, short
 from agentscope_tuner.verify.math.scan import TooComplex, on_own_stack
-from agentscope_tuner.verify.math.sets import is_work
+from agentscope_tuner.verify.math.sets import is_work, same_sets
 from agentscope_tuner.verify.math.units import NUMBER_WORDS, is_physical, singular
 from agentscope_tuner.verify.math.wordings import wordings
 from agentscope_tuner.verify.words import SENTENCE_END
@@ -470,7 +469,7 @@ def _numeric(pair: Pair) -> tuple[Outcome, str]:
     return _structure(pair)
 
 
-_OF_SETS = frozenset({"\\cup", "\\cap"})
+_OF_SETS = frozenset({"\\cup", "\\cap", "\\setminus"})
 
 
 def _structure(pair: Pair) -> tuple[Outcome, str]:
@@ -480,7 +479,7 @@ def _structure(pair: Pair) -> tuple[Outcome, str]:
     stated = ans.node.args[-1] if isinstance(ans.node, Relation) else ans.node
     if is_work(stated) and not is_work(ref.node):
         return DIFFERENT, "left unevaluated"
-    if not _OF_SETS.isdisjoint(ref.tokens + ans.tokens) and key(ref.node) == key(ans.node):
+    if not _OF_SETS.isdisjoint(ref.tokens + ans.tokens) and same_sets(ref.node, ans.node):
         return EQUAL, ""
     return CheapComparer(pair.seed, pair.question).compare(ref.reading, ans.reading), ""
 
