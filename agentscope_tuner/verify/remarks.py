@@ -69,12 +69,12 @@ _DONE_LATER = word_set(
 )
 # A sign that calls an answer wrong
 _CROSSES = re.compile("[✗✘❌✖⛔🚫👎🤔❓🤷❎🙅]")
-_MOST_REMARKED, _AFTER = 12, 400
+_MOST_REMARKED, _AFTER = 12, 1_200
 _SET_BEHIND = re.compile(r"\s*\\text[a-z]*\s*\{([^{}]*)\}")
 CLOSING = re.compile(r"(?:[\s$*_`)\]}”\"]|\\[)\],;:! ])*")
 CONFIRMED = re.compile(r"[?？\s$*)]*(?:yes|yep|correct|right|indeed|是的|对|没错|正确)", re.IGNORECASE)
 _NOTHING = re.compile(r"\b(?:no|none|nothing|nobody)\b|没有|无", re.IGNORECASE)
-_MOST_SENTENCES = 6
+_MOST_SENTENCES = 16
 # A sentence about something else than the answer: a formula, an option's letter, a number
 _NAMES_ITS_OWN = re.compile(r"[$\\=\d]|(?<![^\W_])(?!I\b)[A-Z](?![\w'’])|其[他余它]|ほか|他の|나머지")
 _WITHDRAWS = re.compile(
@@ -195,19 +195,22 @@ def strange_behind(text: str, before: str, behind: str, asked: Asked, is_value: 
     sentences = _SENTENCES.findall(rest)
     confirms = [at for at, one in enumerate(sentences) if text in one and _STATES.search(one) is not None]
     rest = "".join(sentences[confirms[-1] + 1 if confirms else 0 :]).replace(text, "")
-    if not is_value:
+    if is_value:
+        return _strange(first, asked) or _taken_back_later(rest, asked)
+    return _turned_round(text, first, rest, before, asked)
+
+
+def _turned_round(text: str, first: str, rest: str, before: str, asked: Asked) -> str:
+    """What is said behind an answer without a value, which may itself deny, or name what is wrong."""
+    itself = any(map(denies, WORDS.findall(text.lower())))
+    for sentence in [first, *(one for one in SENTENCE_END.split(rest) if one.strip())][:_MOST_SENTENCES]:
+        denied = _denied_whole(sentence, f"{asked.text} {before[-WINDOW:].lower()}")
         # whoever denies more confirms an answer that itself denies
-        itself = any(map(denies, WORDS.findall(text.lower())))
-        for sentence in [first, *(one for one in SENTENCE_END.split(rest) if one.strip())][:_MOST_SENTENCES]:
-            denied = _denied_whole(sentence, f"{asked.text} {before[-WINDOW:].lower()}")
-            if denied and not (itself and denies(denied)) and CALLS_WRONG.search(text) is None:
-                return denied
-    if not is_value:
-        # what is wrong may be the answer
-        first = _REASONED.split(first)[0]
-        turned_round = CALLS_WRONG.search(first) or _TURNED.search(first)
-        return turned_round[0] if turned_round and asked.text and turned_round[0].lower() not in asked.text else ""
-    return _strange(first, asked) or _taken_back_later(rest, asked)
+        if denied and not (itself and denies(denied)) and CALLS_WRONG.search(text) is None:
+            return denied
+    first = _REASONED.split(first)[0]
+    found = CALLS_WRONG.search(first) or _TURNED.search(first)
+    return found[0] if found and asked.text and found[0].lower() not in asked.text else ""
 
 
 def _taken_back_later(rest: str, asked: Asked) -> str:
