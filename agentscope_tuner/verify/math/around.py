@@ -16,7 +16,8 @@ from agentscope_tuner.verify.math.prose import allowed
 from agentscope_tuner.verify.math.question import NO_QUESTION, Question, about
 from agentscope_tuner.verify.math.scan import Token, TooComplex, Unreadable, tokenize
 from agentscope_tuner.verify.math.units import TEMPERATURES, known, singular, unit_named
-from agentscope_tuner.verify.words import Asked, turned
+from agentscope_tuner.verify.remarks import turned
+from agentscope_tuner.verify.words import Asked
 
 _THE_BOX = Symbol("the box")
 _PLACEHOLDER = Token("sym", "the box")
