@@ -1,8 +1,8 @@
 """The first process inside a jail: it starts programs, each in a tree of its own, and runs none of their code.
 
 Inside the jail only the standard library and the folders that the jail names can be imported. For each request it
-mounts a new `/tmp` and forks the program as process 1 of a new process tree, which gives up every right. When the program
-ends, the kernel ends whatever else runs in that tree.
+mounts a new `/tmp` and forks the program as process 1 of a new process tree, which gives up every right. When the
+program ends, the kernel ends whatever else runs in that tree.
 """
 
 from __future__ import annotations

@@ -307,7 +307,7 @@ class _TestedProgram:
         self._ready(inner, outer)
         name = test.modules[0] if test.modules else "main"
         served = json.dumps({"program": self._program, "name": name.rpartition(".")[2]}).encode()
-        asked = asdict(test)
+        asked = asdict(test) | {"shares_files": not self._bounds.bare}
         mine, theirs = socket.socketpair()
         with mine, theirs:
             program = inner.begin(

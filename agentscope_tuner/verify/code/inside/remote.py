@@ -20,6 +20,7 @@ from typing import Any
 
 from agentscope_tuner.verify.code.inside.code_values import pack, unpack
 from agentscope_tuner.verify.code.inside.line import JailLine, LineEndedError, change
+from agentscope_tuner.verify.code.inside.shared_files import ROOT, FilesError, SharedFiles
 from agentscope_tuner.verify.code.inside.stand_ins import (
     CannotTravelError,
     Difference,
@@ -97,6 +98,8 @@ class Program:
         self._shared: dict[int, tuple[Any, object]] = {}
         self._replaced: dict[str, object] = {}
         self._environment = dict(os.environ)
+        self._arguments, self._folder = [*sys.argv], ""
+        self._files: SharedFiles | None = None
 
     def broke(self, error: BaseException | None) -> bool:
         """Whether it may be the program's doing that its tests ended with `error`, outside of any test."""
@@ -160,6 +163,7 @@ class Program:
             request = {**request, "patched": patched}
         if variables := self._variables():
             request = {**request, "variables": variables}
+        request |= self._surroundings()
         try:
             self._line.send(request)
             while "back" in (reply := self._line.receive()):
@@ -202,6 +206,33 @@ class Program:
         changed = {name for name in {*before, *now} if before.get(name) != now.get(name)}
         return {name: now.get(name) for name in changed}
 
+    def provide(self, *, files: bool, logs: bool) -> None:
+        """Have the program see the files of the tests, and these its own; and have its log here, too."""
+        if files:
+            self.ask({"do": "share files"})
+            self._files = SharedFiles()
+            os.chdir(ROOT)
+        if logs:
+            self.ask({"do": "tell logs"})
+
+    def _surroundings(self) -> dict[str, object]:
+        """Files, the working folder and the arguments, where the tests have changed them since the last question."""
+        told: dict[str, object] = {}
+        if sys.argv != self._arguments:
+            told["argv"] = self._arguments = [str(part) for part in sys.argv]
+        if self._files is None:
+            return told
+        try:
+            changed, folder = self._files.changes(), os.getcwd()
+        except FilesError as exc:
+            if self._files.has_taken:
+                raise self._no_answer(str(exc)) from exc
+            self.cannot_travel = str(exc)
+            raise CannotTravelError(self.cannot_travel) from exc
+        if folder != self._folder and f"{folder}/".startswith(f"{ROOT}/"):
+            told["folder"] = self._folder = folder
+        return told | ({"files": changed} if changed else {})
+
     def _share(self, number: int, new: object) -> Any:
         own = self.unpack(new)
         if number in self._shared:
@@ -237,6 +268,10 @@ class Program:
             kind = getattr(builtins, str(name), None)
             is_warning = isinstance(kind, type) and issubclass(kind, Warning)
             warnings.warn(str(message), kind if is_warning else UserWarning, stacklevel=2)
+        for name, level, message, own in reply.get("logged", []):
+            _log(str(name), int(level), str(message), int(own))
+        if self._files is not None and "files" in reply:
+            self._files.take(reply["files"])
         if "missing" in reply:
             return None, MissingError("the program does not define a name that its tests ask for")
         if "raise" in reply:
@@ -461,6 +496,15 @@ class Program:
         """Call an object of the program."""
         told = {name: self.pack(part) for name, part in named.items()}
         return self.ask({"do": "call", "h": number, "named": told, "args": []}, arguments)
+
+
+def _log(name: str, level: int, message: str, own: int) -> None:
+    """Log what the program has logged, where a logger of the tests, or else the program's own level, lets it pass."""
+    import logging
+
+    logger = logging.getLogger(None if name == "root" else name)
+    if level >= (logger.level or own or logger.getEffectiveLevel()):
+        logger.handle(logger.makeRecord(name, level, "main.py", 0, message, (), None))
 
 
 def _is_mock(one: Any) -> bool:

@@ -11,6 +11,8 @@ import pytest
 from _pytest.config import default_plugins
 from _pytest.fixtures import FixtureLookupError
 
+from agentscope_tuner.verify.code.inside.stand_ins import PYTEST_FILE
+
 _MOST_WORDS = 300
 for _name in default_plugins:
     with contextlib.suppress(ImportError):
@@ -19,13 +21,15 @@ for _name in default_plugins:
 
 def outcomes(source: str) -> Listener:
     """What pytest says of the tests in `source`."""
-    with open("test_program.py", "w", encoding="utf-8") as file:
+    # where nothing of the program's is, which may share the working folder
+    home = os.environ["HOME"]
+    with open(place := os.path.join(home, PYTEST_FILE), "w", encoding="utf-8") as file:
         file.write(source)
     listener = Listener()
     # astuner's own plugin is no part of a jail, and cannot be imported there
     flags = ["-q", "-p", "no:cacheprovider", "-p", "no:astuner", "--assert=plain", "--tb=line", "-c", os.devnull]
-    flags += ["--rootdir", "."]
-    code = pytest.main([*flags, "test_program.py"], plugins=[listener])
+    flags += ["--rootdir", home]
+    code = pytest.main([*flags, place], plugins=[listener])
     if code in (pytest.ExitCode.INTERRUPTED, pytest.ExitCode.INTERNAL_ERROR):
         listener.broken = listener.broken or "pytest ended before the tests did"
     return listener
