@@ -373,8 +373,8 @@ class Program:
             return ProgramError(told["type"], *arguments)
         try:
             error: BaseException = kind(*arguments)
-        except Exception:  # noqa: BLE001 - a class that takes other arguments than its `args`
-            return ProgramError(told["type"], *arguments)
+        except Exception:  # noqa: BLE001 - a class that takes other arguments than its `args`, such as JSON's
+            error = kind.__new__(kind, *arguments)
         if "words" in told and hasattr(kind, "_words"):
             error._words = str(told["words"])  # type: ignore[attr-defined]
         for name, value in told.get("attributes", {}).items():
