@@ -229,7 +229,9 @@ def test_a_checker_of_the_data_set_decides(checker: str, program: str, reward: f
 _PICKLED = _unittest("self.assertEqual(pickle.loads(pickle.dumps(P(1))).x, 1)", "P", "pickle")
 _POINT = "class P:\n  def __init__(self, x): self.x = x"
 _UNDERCLASS = _unittest("self.assertEqual(type('B', (A,), {'g': lambda self: 5})().f(), 5)", "A", "pickle")
-_RUN = "import runpy\ndef test_it(tmp_path):\n  f(tmp_path / 'a')\n  assert runpy.run_path(str(tmp_path / 'a'))['x'] == 2"
+_RUN = (
+    "import runpy\ndef test_it(tmp_path):\n  f(tmp_path / 'a')\n  assert runpy.run_path(str(tmp_path / 'a'))['x'] == 2"
+)
 _RUNS_A_FILE = {"framework": "pytest", "module": "solution", "test": f"from solution import f\n{_RUN}"}
 _PATCHED = _unittest(
     "\n    with mock.patch('time.ctime', lambda: 7): self.assertEqual(f(), 7)", "f", "unittest.mock as mock"
