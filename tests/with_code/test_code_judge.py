@@ -383,6 +383,15 @@ def test_a_reason_names_the_test_and_not_what_it_expects() -> None:
             },
             "Assertion",
         ),
+        (
+            {
+                "framework": "pytest",
+                "module": "m",
+                "test": "import pytest\nfrom m import f\n@pytest.mark.parametrize('n', [4711])\n"
+                "def test_a(n):\n  assert f(2) == n",
+            },
+            "Assertion",
+        ),
     ],
 )
 def test_the_words_of_a_hidden_test_are_not_told(tests: object, kind: str) -> None:

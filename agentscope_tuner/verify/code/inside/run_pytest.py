@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import os
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -44,6 +45,11 @@ class Listener:
         self.is_known = False
         self.error: BaseException | None = None
         self.errors: dict[str, BaseException] = {}
+
+    @pytest.fixture
+    def tmp_path(self, tmp_path_factory: pytest.TempPathFactory) -> Path:
+        """As pytest's own, whose name holds that of the test, with the values that it expects."""
+        return tmp_path_factory.mktemp("test")
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         name = report.nodeid.partition("::")[2]
