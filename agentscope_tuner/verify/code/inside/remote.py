@@ -82,7 +82,7 @@ class Program:
         self._stand_ins: dict[int, Any] = {}
         self._classes: dict[int, type] = {}
         self._lent: dict[int, object] = {}
-        self._lent_numbers: dict[int, int] = {}
+        self._lent_numbers: dict[tuple[int, str], int] = {}
         self.is_to_blame = False
         self.has_given = False
         self.cannot_travel = ""
@@ -314,7 +314,7 @@ class Program:
             self._hands_assertions |= value is AssertionError
             if home in sys.stdlib_module_names and getattr(sys.modules.get(home), name, None) is value:
                 return {"ty": [home, name]}
-        number = self._lent_numbers.setdefault(id(value), len(self._lent_numbers) + 1)
+        number = self._lent_numbers.setdefault(_identity(value), len(self._lent_numbers) + 1)
         self._lent[number] = value
         if isinstance(value, type) and issubclass(value, Exception):
             return {"ec": {"id": number, "name": value.__name__, "base": built_in(value)}}
@@ -514,6 +514,13 @@ def _is_mock(one: Any) -> bool:
     effect = one.side_effect
     raises = isinstance(effect, BaseException) or (isinstance(effect, type) and issubclass(effect, BaseException))
     return effect is None or raises or getattr(effect, "__module__", "") == "unittest.mock"
+
+
+def _identity(value: object) -> tuple[int, str]:
+    """What makes it the same thing lent again: a bound method is a new object each time that it is read."""
+    if isinstance(value, types.MethodType | types.BuiltinMethodType):
+        return id(value.__self__), value.__name__
+    return id(value), ""
 
 
 def _read_lent(one: Any, name: str) -> Any:

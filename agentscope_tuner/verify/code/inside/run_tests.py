@@ -299,35 +299,14 @@ _FOLDER = {"os.chdir", "monkeypatch.chdir"}
 _LOGS = {"caplog", "self.assertLogs", "self.assertNoLogs"}
 # Modules that read files as data, and do nothing else with them
 _READING = {
-    *("__future__", "abc", "base64", "collections", "configparser", "contextlib", "copy", "csv", "dataclasses"),
-    *(
-        "collections.abc",
-        "datetime",
-        "decimal",
-        "difflib",
-        "enum",
-        "errno",
-        "filecmp",
-        "fnmatch",
-        "fractions",
-        "functools",
-    ),
-    *("glob", "gzip", "hashlib", "io", "itertools", "json", "logging", "math", "operator", "os", "os.path"),
-    *(
-        "pathlib",
-        "pytest",
-        "random",
-        "re",
-        "shutil",
-        "sqlite3",
-        "stat",
-        "statistics",
-        "string",
-        "struct",
-        "sys",
-        "tempfile",
-    ),
-    *("textwrap", "time", "typing", "unittest", "unittest.mock", "uuid", "warnings"),
+    *("__future__", "abc", "base64", "binascii", "bisect", "bz2", "calendar", "collections", "collections.abc"),
+    *("configparser", "contextlib", "copy", "csv", "dataclasses", "datetime", "decimal", "difflib", "enum"),
+    *("errno", "filecmp", "fnmatch", "fractions", "functools", "glob", "gzip", "hashlib", "heapq", "html"),
+    *("inspect", "io", "itertools", "json", "logging", "lzma", "math", "numbers", "operator", "os", "os.path"),
+    *("pathlib", "pprint", "pytest", "queue", "random", "re", "secrets", "shutil", "sqlite3", "stat", "statistics"),
+    *("string", "struct", "sys", "tempfile", "textwrap", "threading", "time", "traceback", "types", "typing"),
+    *("unittest", "unittest.mock", "urllib.parse", "uuid", "warnings", "xml.etree.ElementTree", "zipfile"),
+    *("zlib"),
 }
 # and of those that do more, what does not
 _READING_OF = {
