@@ -6,6 +6,7 @@ Only calls and plain data travel; what is neither is stood for, see `stand_ins`.
 from __future__ import annotations
 
 import builtins
+import contextlib
 import dataclasses
 import operator
 import os
@@ -223,14 +224,16 @@ class Program:
         if self._files is None:
             return told
         try:
-            changed, folder = self._files.changes(), os.getcwd()
+            changed = self._files.changes()
         except FilesError as exc:
             if self._files.has_taken:
                 raise self._no_answer(str(exc)) from exc
             self.cannot_travel = str(exc)
             raise CannotTravelError(self.cannot_travel) from exc
-        if folder != self._folder and f"{folder}/".startswith(f"{ROOT}/"):
-            told["folder"] = self._folder = folder
+        with contextlib.suppress(FileNotFoundError):
+            folder = os.getcwd()
+            if folder != self._folder and f"{folder}/".startswith(f"{ROOT}/"):
+                told["folder"] = self._folder = folder
         return told | ({"files": changed} if changed else {})
 
     def _share(self, number: int, new: object) -> Any:

@@ -44,7 +44,8 @@ def run(payload: bytes) -> int:
     report: dict[str, Any]
     try:
         _compiled(asked["source"])
-        needs = _needs(ast.parse(asked["source"]), asked["modules"], shares=asked.get("shares_files", False))
+        setup = asked["setup"] if asked.get("shares_files") else None
+        needs = _needs(ast.parse(asked["source"]), asked["modules"], setup)
         if not is_inside and needs.interpreter:
             program.cannot_travel = needs.interpreter
             raise BrokenTestsError(needs.interpreter)
@@ -292,8 +293,7 @@ def _file(asked: dict[str, Any], program: Program) -> list[tuple[str, str | None
 
 
 # What has to do with files, which tests and a program share where nothing of the tests runs what a file holds
-_FIXTURES = {"tmp_path", "tmpdir", "tmp_path_factory"}
-_OF_FILES = {"open", "tempfile", *_FIXTURES}
+_OF_FILES = {"open", "tempfile", "tmp_path", "tmpdir", "tmp_path_factory"}
 _NEAR_FILES = {"pathlib", "shutil", "glob"}
 _FOLDER = {"os.chdir", "monkeypatch.chdir"}
 _LOGS = {"caplog", "self.assertLogs", "self.assertNoLogs"}
@@ -318,14 +318,7 @@ _READING_OF = {
     "sys": {"argv", "byteorder", "exit", "maxsize", "platform", "stderr", "stdin", "stdout", "version_info"},
     "shutil": {"copy", "copy2", "copyfile", "copytree", "disk_usage", "move", "rmtree", "which"},
     "unittest": {
-        "IsolatedAsyncioTestCase",
-        "TestCase",
-        "expectedFailure",
-        "main",
-        "mock",
-        "skip",
-        "skipIf",
-        "skipUnless",
+        *("IsolatedAsyncioTestCase", "TestCase", "expectedFailure", "main", "mock", "skip", "skipIf", "skipUnless")
     },
     "logging": {
         *("CRITICAL", "DEBUG", "ERROR", "FileHandler", "Formatter", "INFO", "Logger", "StreamHandler", "WARNING"),
@@ -361,7 +354,8 @@ class _Needs(NamedTuple):
     logs: bool
 
 
-def _needs(tree: ast.Module, modules: Sequence[str], *, shares: bool) -> _Needs:
+def _needs(tree: ast.Module, modules: Sequence[str], setup: str | None) -> _Needs:
+    """What tests need; without their set-up, no files are shared."""
     nodes = [node for part in tree.body if not _is_script(part) for node in ast.walk(part)]
     names = {node.arg for node in nodes if isinstance(node, ast.arg)} | _imported(nodes)
     names |= {node.func.id for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
@@ -369,7 +363,7 @@ def _needs(tree: ast.Module, modules: Sequence[str], *, shares: bool) -> _Needs:
     paths = {ast.unparse(node) for node in attributes}
     near = {path for path in paths if path.startswith("os.") and path.split(".")[1] in _READING_OF["os"] - {"environ"}}
     wants = names & _OF_FILES | paths & _FOLDER
-    is_read = shares and _only_reads(nodes, names, attributes, modules)
+    is_read = setup is not None and _only_reads(nodes, setup, modules)
     found = set() if is_read else wants
     found |= names & _OF_STATE | paths & _OF_WORLD | {node.attr for node in attributes} & _OF_CODE
     looks = {node.attr for node in attributes if ast.unparse(node.value) == "inspect"} | _named_of(nodes, "inspect")
@@ -381,7 +375,7 @@ def _needs(tree: ast.Module, modules: Sequence[str], *, shares: bool) -> _Needs:
 
 def _is_script(part: ast.stmt) -> bool:
     """Whether it is what a file of tests does as a script, and only then."""
-    return isinstance(part, ast.If) and "__name__" in ast.unparse(part.test)
+    return isinstance(part, ast.If) and ast.unparse(part.test) == "__name__ == '__main__'"
 
 
 def _named_of(nodes: Sequence[ast.AST], module: str) -> set[str]:
@@ -389,16 +383,21 @@ def _named_of(nodes: Sequence[ast.AST], module: str) -> set[str]:
     return {alias.name for node in imports for alias in node.names}
 
 
-def _only_reads(
-    nodes: Sequence[ast.AST], names: set[str], attributes: Sequence[ast.Attribute], modules: Sequence[str]
-) -> bool:
+def _only_reads(nodes: Sequence[ast.AST], setup: str, modules: Sequence[str]) -> bool:
     """Whether nothing of the tests runs what a file holds: the program may have written it."""
+    try:
+        nodes = [*nodes, *ast.walk(ast.parse(setup))]
+    except (SyntaxError, ValueError):
+        return False
+    names = {node.id for node in nodes if isinstance(node, ast.Name)}
+    names |= {node.arg for node in nodes if isinstance(node, ast.arg)}
     if not _imported(nodes) <= {*_READING, *modules} or names & _RUNNING:
         return False
     aliases = {
         alias.asname or alias.name: alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names
     }
-    used = {(aliases.get(home := ast.unparse(node.value), home), node.attr) for node in attributes}
+    attributes = [(ast.unparse(node.value), node.attr) for node in nodes if isinstance(node, ast.Attribute)]
+    used = {(aliases.get(home, home), name) for home, name in attributes}
     used |= {(module, name) for module in _READING_OF for name in _named_of(nodes, module)}
     return all(name in _READING_OF.get(home, {name}) for home, name in used)
 
