@@ -18,6 +18,7 @@ from agentscope_tuner._jail.inside import HOME
 ROOT = os.path.join(os.path.dirname(HOME), "files")
 _MOST_FILES = 500
 _MOST_BYTES = 4 * 2**20
+_MOST_DEPTH = 32
 
 
 class FilesError(Exception):
@@ -111,7 +112,7 @@ def _content(path: str, mode: int) -> bytes:
 def _placed(name: str) -> str:
     """The place of a name; every folder on the way to it is one, and no link."""
     parts = name.split("/")
-    if "\0" in name or not all(part and part not in (".", "..") for part in parts):
+    if "\0" in name or len(parts) > _MOST_DEPTH or not all(part and part not in (".", "..") for part in parts):
         raise ValueError(f"no name of a file: {name!r:.60}")
     for end in range(1, len(parts)):
         os.makedirs(above := os.path.join(ROOT, *parts[:end]), exist_ok=True)
