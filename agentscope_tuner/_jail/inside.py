@@ -141,7 +141,7 @@ def _run(asked: dict[str, Any], settings: dict[str, Any], files: list[int], life
             asked["limits"]["processes"] = asked["limits"]["processes"] if owner != os.geteuid() else -1
         else:
             _mount(asked["limits"], owner)
-            after.callback(_libc.umount2, b"/tmp", _DETACH)
+            after.callback(lambda: _check(_libc.umount2(b"/tmp", _DETACH), "umount"))
             _check(_libc.unshare(_NEW_PID), "no new process tree")
             after.callback(_come_back, settings["self"])
         failed, fail = os.pipe()
