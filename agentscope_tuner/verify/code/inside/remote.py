@@ -209,12 +209,11 @@ class Program:
 
     def provide(self, *, files: bool, logs: bool) -> None:
         """Have the program see the files of the tests, and these its own; and have its log here, too."""
+        if files or logs:
+            self.ask({"do": "provide", "files": files, "logs": logs})
         if files:
-            self.ask({"do": "share files"})
             self._files = SharedFiles()
             os.chdir(ROOT)
-        if logs:
-            self.ask({"do": "tell logs"})
 
     def _surroundings(self) -> dict[str, object]:
         """Files, the working folder and the arguments, where the tests have changed them since the last question."""

@@ -285,11 +285,8 @@ class _Server:
             return {"ok": self._pack(run_program.find(self._module, request["name"]))}
         if do in ("patch", "unpatch"):
             return self._change(do == "patch", self._module, request)
-        if do == "share files":
-            self._files = SharedFiles()
-            return {"ok": None}
-        if do == "tell logs":
-            _tell_logs(self._logged)
+        if do == "provide":
+            self._provide(files=request["files"], logs=request["logs"])
             return {"ok": None}
         if do == "seed":
             return {"ok": random.seed(*map(self._unpack, request["args"]))}
@@ -313,6 +310,12 @@ class _Server:
             if request.get("makes") and self._is_own(answer):
                 self._own[id(answer)] = answer
         return self._with_changes(answer, arguments, before)
+
+    def _provide(self, *, files: bool, logs: bool) -> None:
+        if files:
+            self._files = SharedFiles()
+        if logs:
+            _tell_logs(self._logged)
 
     def _change(self, sets: bool, one: Any, request: dict[str, Any]) -> dict[str, Any]:
         """Set an attribute, or delete it; what a test has set in a class or the module is a patch, which so ends."""
