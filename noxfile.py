@@ -399,7 +399,7 @@ BENCHMARKS = (
          "benchmarks.llm.bench",
          options={"--stub": "STUB"}),
     task("bench-code", "code",
-         "the red team: 240 programs against all forms of tests, and honest work beside it; HumanEval's solutions, and "
+         "the red team against all forms of tests, and honest work beside it; HumanEval's solutions, and "
          "changes of them, beside plain Python; a sandbox that fails; answers a second beside verl; some minutes",
          "benchmarks.code.redteam", "benchmarks.code.corpora", "benchmarks.code.faults", "benchmarks.code.speed"),
     task("bench-tokens", "tokenizers", "the token estimate of --dry-run beside real tokenizers, in English and Chinese",

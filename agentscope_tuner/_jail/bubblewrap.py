@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from agentscope_tuner._jail.inside import MODULES, STDIN
+from agentscope_tuner._jail.inside import MODULES, SHARED, STDIN
 from agentscope_tuner._jail.seccomp import filter_program
 from agentscope_tuner._run.child import ChildProgram
 
@@ -124,7 +124,7 @@ def _view() -> list[str]:
         view += ["--ro-bind", path, path]
     for file in ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime"):
         view += ["--ro-bind-try", file, file]
-    view += ["--perms", "0755", "--tmpfs", "/dev", "--dir", "/dev/shm", "--symlink", STDIN, "/dev/stdin"]
+    view += ["--perms", "0755", "--tmpfs", "/dev", "--symlink", SHARED, "/dev/shm", "--symlink", STDIN, "/dev/stdin"]
     return view + [word for name in _DEVICES for word in ("--dev-bind", f"/dev/{name}", f"/dev/{name}")]
 
 

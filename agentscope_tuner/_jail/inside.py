@@ -1,8 +1,8 @@
-"""The first process inside a jail: it starts programs, each in namespaces of its own, and runs none of their code.
+"""The first process inside a jail: it starts programs, each in a tree of its own, and runs none of their code.
 
 Inside the jail only the standard library and the folders that the jail names can be imported. For each request it
-clones a keeper, process 1 of a new process tree with a new `/tmp`; the keeper forks the program, gives up every
-right in it, waits for it, and ends, with which the kernel ends whatever else runs in that tree.
+mounts a new `/tmp` and forks the program as process 1 of a new process tree, which gives up every right. When the
+program ends, the kernel ends whatever else runs in that tree.
 """
 
 from __future__ import annotations
@@ -18,15 +18,12 @@ import json
 import os
 import resource
 import select
-import shutil
 import signal
 import socket
 import struct
 import sys
 import threading
 from typing import Any, NoReturn
-
-from agentscope_tuner._jail import tree
 
 #: Descriptors of a program beside 0, 1 and 2: where it leaves its result, and its line to the outside, if it has one.
 RESULT, LINE = 3, 4
@@ -36,12 +33,13 @@ FILES = ("payload", "folder", "stdin", "stdout", "stderr", "result")
 HOME = "/tmp/home"
 #: Where `/dev/stdin` leads, which is a link into `/proc` elsewhere, and there is none.
 STDIN = "/tmp/.stdin"
+#: Where `/dev/shm` leads.
+SHARED = "/tmp/.shm"
 #: Where the jail shows this package's modules; programs cannot open the folder.
 MODULES = "/astuner"
 _LENGTH = struct.Struct("<Q")
-_CLONE = {"x86_64": 56, "aarch64": 220}
-_NEW_TREE = 0x20000000 | 0x00020000 | signal.SIGCHLD  # CLONE_NEWPID, CLONE_NEWNS
-_NOSUID, _NODEV, _RECURSIVE, _PRIVATE = 2, 4, 0x4000, 1 << 18
+_NEW_PID = 0x20000000
+_NOSUID, _NODEV, _DETACH = 2, 4, 2
 _SECCOMP, _MODE_FILTER, _CAPBSET_DROP, _NO_NEW_PRIVS, _AMBIENT, _CLEAR_ALL = 22, 2, 24, 38, 47, 4
 _LAST_CAPABILITY = 63
 _CHILD_SUBREAPER, _DUMPABLE = 36, 4
@@ -74,6 +72,8 @@ def _serve(settings: dict[str, Any]) -> None:
     for name in settings["preload"]:
         importlib.import_module(name)
     settings["filter"] = bytes.fromhex(settings["filter"])
+    settings["self"] = os.pidfd_open(os.getpid())
+    _bound_rights()
     gc.collect()
     gc.freeze()
     _send(channel, b"ready")
@@ -119,103 +119,87 @@ def _until_readable(descriptor: int, lifeline: int) -> None:
     poll.register(lifeline, select.POLLIN)
     if any(ready == lifeline for ready, _ in poll.poll()):
         # with this process the whole jail ends; without a jail, what runs below it
+        from agentscope_tuner._jail import tree
+
         tree.end_below(os.getpid())
         os._exit(0)
 
 
 def _run(asked: dict[str, Any], settings: dict[str, Any], files: list[int], lifeline: int) -> dict[str, Any]:
-    """Run one program; how it ended."""
-    told, tell = os.pipe()
-    try:
-        bare = "bare" in settings
-        keeper = os.fork() if bare else _libc.syscall(_CLONE[os.uname().machine], _NEW_TREE, 0, 0, 0, 0)
-        if keeper < 0:
-            raise OSError(ctypes.get_errno(), f"no new process tree: {os.strerror(ctypes.get_errno())}")
-        if keeper == 0:
-            _keep(asked, settings, files, tell)
-        os.close(tell)
-        tell = -1
-        ending = b""
-        while True:
-            _until_readable(told, lifeline)
-            piece = os.read(told, 4096)
-            if not piece:
-                break
-            ending += piece
-        _, _, used = os.wait4(keeper, 0)
+    """Run one program in a new process tree, with a new `/tmp`; how it ended."""
+    bare = "bare" in settings
+    owner = asked["uid"] if os.geteuid() == 0 else os.geteuid()
+    with contextlib.ExitStack() as after:
+        home, above = HOME, ""
         if bare:
-            _clear(os.path.join(settings["bare"], str(keeper)))
-        # without a jail the program may be its keeper's user, and must not take its verdict away
-        killed = {"status": -signal.SIGKILL} if bare else {"broken": "the keeper of the program was killed"}
-        outcome: dict[str, Any] = json.loads(ending) if ending else killed
-        outcome["cpu"] = used.ru_utime + used.ru_stime
-        return outcome
-    finally:
-        for descriptor in (told, tell):
-            if descriptor >= 0:
-                os.close(descriptor)
-
-
-def _keep(asked: dict[str, Any], settings: dict[str, Any], files: list[int], tell: int) -> NoReturn:
-    """Process 1 of the program's tree: prepare the world, fork the program, tell how it ended."""
-    ending: dict[str, Any]
-    try:
-        # a handler would let the program interrupt this process
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-        limits = asked["limits"]
-        owner = asked["uid"] if os.geteuid() == 0 else os.geteuid()
-        home = HOME
-        if "bare" in settings:
-            home = os.path.join(_own_folder(settings["bare"], owner), "home")
-            # it counts all processes of a user, and only one that nobody else has is the program alone
-            limits["processes"] = limits["processes"] if owner != os.geteuid() else -1
+            above = os.path.join(settings["bare"], os.urandom(8).hex())
+            os.mkdir(above, 0o700)
+            after.callback(_clear, above)
+            os.chown(above, owner, -1)
+            home = os.path.join(above, "home")
+            # the limit counts all processes of a user, and only one that nobody else has is the program alone
+            asked["limits"]["processes"] = asked["limits"]["processes"] if owner != os.geteuid() else -1
         else:
-            _mount(limits, owner)
+            _mount(asked["limits"], owner)
+            after.callback(lambda: _check(_libc.umount2(b"/tmp", _DETACH), "umount"))
+            _check(_libc.unshare(_NEW_PID), "no new process tree")
+            after.callback(_come_back, settings["self"])
         failed, fail = os.pipe()
-        child = os.fork()
-        if child == 0:
-            _become_program(asked, settings, files, owner, fail, home)
-        os.close(fail)
-        # ends as soon as the program's own code begins, which cannot write to it any more
+        after.callback(os.close, failed)
+        try:
+            program = _fork(bare)
+            if program == 0:
+                _become_program(asked, settings, files, owner, fail, home)
+        finally:
+            os.close(fail)
+        after.callback(os.close, its_end := os.pidfd_open(program))
+        _until_readable(its_end, lifeline)
+        # the kernel ends what else is in the tree before its first process
+        _, status, used = os.wait4(program, 0)
+        # the program cannot write to it: it closes before the program's own code begins
         why = os.read(failed, 1000)
-        status = _wait_for(child)
-        ending = {"broken": why.decode(errors="replace")} if why else {"status": status}
-    # the outside decides: a world that could not be prepared is no wrong answer
-    except BaseException as exc:  # noqa: BLE001
-        ending = {"broken": f"{type(exc).__name__}: {exc}"}
-    with contextlib.suppress(OSError):
-        os.write(tell, json.dumps(ending).encode())
-    os._exit(0)
+    if why:
+        return {"broken": why.decode(errors="replace")}
+    return {"status": os.waitstatus_to_exitcode(status), "cpu": used.ru_utime + used.ru_stime}
 
 
 def _mount(limits: dict[str, int], owner: int) -> None:
-    _check(_libc.mount(None, b"/", None, _RECURSIVE | _PRIVATE, None), "mount")
-    for place, size in ((b"/tmp", limits["scratch"]), (b"/dev/shm", limits["shm"])):
-        options = f"size={size},nr_inodes={limits['inodes']},mode=0700,uid={owner},gid={owner}".encode()
-        _check(_libc.mount(b"tmpfs", place, b"tmpfs", _NOSUID | _NODEV, options), "mount")
+    options = f"size={limits['scratch']},nr_inodes={limits['inodes']},mode=0700,uid={owner},gid={owner}".encode()
+    _check(_libc.mount(b"tmpfs", b"/tmp", b"tmpfs", _NOSUID | _NODEV, options), "mount")
 
 
-def _own_folder(above: str, owner: int) -> str:
-    folder = os.path.join(above, str(os.getpid()))
-    os.mkdir(folder, 0o700)
-    os.chown(folder, owner, -1)
-    return folder
+def _come_back(own: int) -> None:
+    """Have the next process be of this tree again, without which no further tree can be made."""
+    _check(_libc.setns(own, _NEW_PID), "setns")
+
+
+def _fork(bare: bool) -> int:
+    """A new process for the program. Without a jail there is another one between: a program that kills its parent ends
+    itself, and takes no verdict away.
+    """
+    between = os.fork()
+    if between == 0 and bare and (program := os.fork()):
+        status = os.waitstatus_to_exitcode(os.waitpid(program, 0)[1])
+        if status < 0:
+            with contextlib.suppress(OSError):
+                signal.signal(-status, signal.SIG_DFL)
+            os.kill(os.getpid(), -status)
+        os._exit(status)
+    return between
 
 
 def _clear(folder: str) -> None:
     """End what a program without a jail has left running, and remove what it wrote."""
+    # each module makes the fork of every program dearer
+    import shutil
+
+    from agentscope_tuner._jail import tree
+
     tree.end_below(os.getpid())
     with contextlib.suppress(ChildProcessError):
         while True:
             os.wait()
     shutil.rmtree(folder, ignore_errors=True)
-
-
-def _wait_for(child: int) -> int:
-    while True:
-        pid, status = os.wait()
-        if pid == child:
-            return os.waitstatus_to_exitcode(status)
 
 
 _failing = -1
@@ -269,6 +253,8 @@ def _become_program(
         _give_up_rights(owner, settings["filter"])
         os.mkdir(home)
         os.chdir(home)
+        if "bare" not in settings:
+            os.mkdir(SHARED, 0o700)
         os.environ["HOME"] = home
         if len(folder) > asked["limits"]["scratch"] // 2:
             # a program that is too large for its folder has itself to blame
@@ -337,11 +323,16 @@ def _set_limits(limits: dict[str, int]) -> None:
             resource.setrlimit(name, (most, most))
 
 
-def _give_up_rights(owner: int, program: bytes) -> None:
+def _bound_rights() -> None:
+    """Have no program that is started from here gain a right."""
     for capability in range(_LAST_CAPABILITY + 1):
         if _libc.prctl(_CAPBSET_DROP, capability, 0, 0, 0) != 0:
             break
     _check(_libc.prctl(_AMBIENT, _CLEAR_ALL, 0, 0, 0), "prctl")
+    _check(_libc.prctl(_NO_NEW_PRIVS, 1, 0, 0, 0), "prctl")
+
+
+def _give_up_rights(owner: int, program: bytes) -> None:
     if os.geteuid() == 0:
         os.setgroups([])
         os.setresgid(owner, owner, owner)
@@ -349,7 +340,6 @@ def _give_up_rights(owner: int, program: bytes) -> None:
     # version 3 of the call: two groups of effective, permitted and inheritable
     header, nothing = struct.pack("=Ii", 0x20080522, 0), bytes(24)
     _check(_libc.capset(header, nothing), "capset")
-    _check(_libc.prctl(_NO_NEW_PRIVS, 1, 0, 0, 0), "prctl")
     lines = ctypes.create_string_buffer(program, len(program))
     described = ctypes.create_string_buffer(struct.pack("@HP", len(program) // 8, ctypes.addressof(lines)))
     _check(_libc.prctl(_SECCOMP, _MODE_FILTER, ctypes.c_void_p(ctypes.addressof(described)), 0, 0), "seccomp")

@@ -33,8 +33,8 @@ _ADD_SEALS = 1033
 _START_SECONDS = 30.0
 # Looks at the tree's use: often at first, since most programs end at once
 _FIRST_LOOK, _LAST_LOOK = 0.01, 0.05
-# bubblewrap's two processes, the first one inside, and the keeper
-_OWN_PROCESSES = 4
+# The first one inside, and without a jail one between
+_OWN_PROCESSES = 2
 # How many times its wall time a run may take that waits for a core
 _MOST_PATIENCE = 10
 _INODES = 4096
@@ -89,7 +89,6 @@ class RunLimits:
             "output": max(self.output_kb * 1024, _LEAST_FILE),
             "stack": 64 * _MIB,
             "scratch": self.scratch,
-            "shm": self.scratch // 4,
             "inodes": _INODES,
         }
 
@@ -212,6 +211,10 @@ class Jail:
 
     One thread at a time may use it.
 
+    Attributes:
+        first: its first process, below which programs run, once it is ready.
+        kills: how many processes the kernel had killed for want of memory before it.
+
     Args:
         folders, visible, preload, search: see JailProgram.
         bare: without isolation.
@@ -256,7 +259,9 @@ class Jail:
             self._lines.close()
             raise JailBroken(f"bubblewrap could not be started: {exc}") from exc
         self.alive = True
+        self.first = self._child.pid
         self._is_ready = False
+        self.kills = tree.out_of_memory_kills()
         self._started = time.monotonic()
 
     def until_ready(self) -> None:
@@ -273,6 +278,7 @@ class Jail:
             messages, ended = self._child.receive()
             if messages == [b"ready"]:
                 self._is_ready = True
+                self.first = tree.descendants(self._child.pid)[-1]
                 return
             if messages or ended:
                 words = self._words()
@@ -365,8 +371,7 @@ class Run:
         self._left = left
         self.ending: Ending | None = None
         self._jail, self._limits = jail, limits
-        self._base = tree.usage(child.pid)
-        self._kills = tree.out_of_memory_kills()
+        self._base = tree.usage(jail.first)
         self._begun = time.monotonic()
         self._look_after, self._looked = _FIRST_LOOK, self._begun
         self._peak, self._waited = 0, 0.0
@@ -405,14 +410,14 @@ class Run:
             self._over("exit", tree.TreeUsage())
 
     def _look(self, now: float) -> None:
-        used, limits = tree.usage(self.child.pid), self._limits
+        used, limits = tree.usage(self._jail.first), self._limits
         own, wall = max(0, used.resident - self._base.resident), now - self._begun
         self._peak = max(self._peak, own)
         self._waited = max(self._waited, used.waited_since(self._base))
         cpu = used.cpu_seconds - self._base.cpu_seconds
         self.busy_seconds = cpu + self._waited
-        room = limits.memory_mb * _MIB - limits.scratch - limits.scratch // 4
-        if own > room and tree.shared_once(self.child.pid) - self._base.resident > room:
+        room = limits.memory_mb * _MIB - limits.scratch
+        if own > room and tree.shared_once(self._jail.first) - self._base.resident > room:
             self._over("memory", used)
         elif used.processes > limits.processes + _OWN_PROCESSES:
             self._over("processes", used)
@@ -439,7 +444,7 @@ class Run:
         kind: Kind = "exit"
         if outcome["cpu"] > self._limits.seconds:
             kind = "cpu"
-        elif outcome["status"] == -signal.SIGKILL and tree.out_of_memory_kills() > self._kills:
+        elif outcome["status"] == -signal.SIGKILL and tree.out_of_memory_kills() > self._jail.kills:
             kind = "killed"
         self.ending = Ending(
             kind,

@@ -138,7 +138,7 @@ def filter_program(machine: str) -> bytes:
         _line(_RETURN, _ERRNO | errno.ENOSYS),
         *_when(clone, [_line(_LOAD, _ARGUMENT), _line(_TEST, _NEW_NAMESPACES, 0, 1), *_refusal(errno.EPERM)]),
         *_when(socketpair, [_line(_LOAD, _ARGUMENT), _line(_EQUAL, _AF_UNIX, 1, 0), *_refusal(errno.EAFNOSUPPORT)]),
-        # its own limits alone: without root the keeper is the same user, and could be starved into "no verdict"
+        # its own limits alone: its parent may be the same user's, and could be starved into "no verdict"
         *_when(prlimit, [_line(_LOAD, _ARGUMENT), _line(_EQUAL, 0, 1, 0), *_refusal(errno.EPERM)]),
     ]
     for number in refused:

@@ -58,18 +58,17 @@ def end_below(pid: int) -> None:
 
 def usage(pid: int) -> TreeUsage:
     """What `pid` and its descendants use now."""
-    total = TreeUsage()
-    for one in descendants(pid):
-        # behind the program's name, which may hold spaces and brackets
-        fields = _text(f"/proc/{one}/stat").rpartition(")")[2].split()
-        if not fields:
-            continue
-        total.processes += 1
-        total.cpu_seconds += sum(map(int, fields[11:15])) / _TICKS
-        total.resident += int(fields[21]) * _PAGE
+    total, found = TreeUsage(), [pid]
+    for one in found:
         for thread in _threads(one):
+            found += map(int, _text(f"/proc/{one}/task/{thread}/children").split())
             ran, waited = (*map(int, _text(f"/proc/{one}/task/{thread}/schedstat").split()[:2]), 0, 0)[:2]
             total.lives[int(thread)] = (ran + waited) / 1e9
+        # behind the program's name, which may hold spaces and brackets
+        if fields := _text(f"/proc/{one}/stat").rpartition(")")[2].split():
+            total.processes += 1
+            total.cpu_seconds += sum(map(int, fields[11:15])) / _TICKS
+            total.resident += int(fields[21]) * _PAGE
     return total
 
 

@@ -21,7 +21,7 @@ from agentscope_tuner.task_judge.sandbox_breaker import SandboxBreaker, require_
 from agentscope_tuner.task_judge.text_judge import KWARGS
 from agentscope_tuner.verify.code.inside.code_values import NotPlainError, load
 from agentscope_tuner.verify.code.program import find_program
-from agentscope_tuner.verify.sql.compare_rows import is_ordered, same_rows
+from agentscope_tuner.verify.sql.compare_rows import Row, is_ordered, same_rows, without_ties
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
 _VERIFY = Path(__file__).parents[1] / "verify"
@@ -126,12 +126,22 @@ class SqlJudge(BaseJudge):
                 got, ending = self._rows(file, query)
                 spent += ending.cpu_seconds
                 rows = 0 if isinstance(got, str) else len(got)
-                why = got if isinstance(got, str) else same_rows(got, expected, ordered=ordered)
+                why = got if isinstance(got, str) else self._difference(got, expected, ordered, file, reference)
                 metrics = {"rows": float(rows), "cpu_seconds": round(spent, 4)}
                 if why is not None:
                     where = f"on {file.name}: " if len(files) > 1 else ""
                     return Reward(0.0, False, reason=f"{where}{why}", metrics=metrics)
         return Reward(1.0, True, reason=f"the reference's {rows} rows", metrics=metrics)
+
+    def _difference(
+        self, got: Sequence[Row], expected: Sequence[Row], ordered: bool, file: Path, reference: str
+    ) -> str | None:
+        def both_ways() -> tuple[Sequence[Row], Sequence[Row]] | None:
+            queries = [without_ties(reference, len(expected[0]), way) for way in ("ASC", "DESC")]
+            one, other = (self._rows(file, query)[0] for query in queries)
+            return None if isinstance(one, str) or isinstance(other, str) else (one, other)
+
+        return same_rows(got, expected, ordered=ordered, both_ways=both_ways)
 
     def _rows(self, file: Path, query: str) -> tuple[list[tuple[object, ...]] | str, Ending]:
         """The rows of a query, or why there are none.

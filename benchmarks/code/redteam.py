@@ -132,6 +132,8 @@ def main() -> None:
     left = {*os.listdir("/tmp"), *os.listdir("/dev/shm")} - before
     bound = SETTINGS["total_seconds"]
     late = [one for one in outcomes if one.seconds > bound + 1]
+    # while others have the cores a program is given longer: what counts is how long it takes alone
+    late = [again for one in late if (again := attack(judge, one.form, one.cheat)).seconds > bound + 1]
     for title, found in (
         ("PAID", paid),
         ("NO VERDICT", failed),

@@ -1,7 +1,8 @@
 """Answers a second on this machine's cores, for ten tests that compute 10 ms each, beside verl's `prime_code`.
 
-Both judge the same answers in turns, so that a busy machine slows both: the ratio is what counts. verl's function is
-taken from its package where that is installed (`pip install --no-deps verl`; it needs numpy and nothing else of verl).
+Both judge the same answers in turns, so that a busy machine slows both: the ratio is what counts. The tests alone take
+100 ms of CPU an answer, which bounds every grader; the CPU of each says how near it is. verl's function is taken from
+its package where that is installed (`pip install --no-deps verl`; it needs numpy and nothing else of verl).
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from agentscope_tuner import load_judge
+from agentscope_tuner._jail.tree import usage
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 from benchmarks.bars import at_least
 
@@ -95,11 +97,17 @@ def main() -> None:
             for pool, judge in ways.values():
                 _seconds(pool, judge, form, 2 * cores)
             took: dict[str, list[float]] = {name: [] for name in ways}
+            cpu = dict.fromkeys(ways, 0.0)
             for _ in range(asked.turns):
                 for name, (pool, judge) in ways.items():
+                    # until idle jails have ended, whose CPU would be taken from the next one's
+                    time.sleep(2)
+                    before = usage(os.getpid()).cpu_seconds
                     took[name].append(_seconds(pool, judge, form, asked.answers))
+                    cpu[name] += usage(os.getpid()).cpu_seconds - before
         for name, seconds in took.items():
-            print(f"{form}: {name} {asked.answers / statistics.median(seconds):.1f} answers a second at {cores} cores")
+            rate, each = asked.answers / statistics.median(seconds), 1000 * cpu[name] / asked.turns / asked.answers
+            print(f"{form}: {name} {rate:.1f} answers a second at {cores} cores, {each:.0f} ms of CPU an answer")
         if "verl" in took:
             ratios = [theirs / own for own, theirs in zip(took["astuner"], took["verl"], strict=True)]
             at_least(f"code: answers a second beside verl, {form}", statistics.median(ratios), 2.0)

@@ -229,8 +229,10 @@ def test_a_checker_of_the_data_set_decides(checker: str, program: str, reward: f
 _PICKLED = _unittest("self.assertEqual(pickle.loads(pickle.dumps(P(1))).x, 1)", "P", "pickle")
 _POINT = "class P:\n  def __init__(self, x): self.x = x"
 _UNDERCLASS = _unittest("self.assertEqual(type('B', (A,), {'g': lambda self: 5})().f(), 5)", "A", "pickle")
-_READ = "def test_it(tmp_path):\n  (tmp_path / 'a').write_text('hi')\n  assert f(tmp_path / 'a') == 'hi'"
-_OF_FILES = {"framework": "pytest", "module": "solution", "test": f"from solution import f\n{_READ}"}
+_RUN = (
+    "import runpy\ndef test_it(tmp_path):\n  f(tmp_path / 'a')\n  assert runpy.run_path(str(tmp_path / 'a'))['x'] == 2"
+)
+_RUNS_A_FILE = {"framework": "pytest", "module": "solution", "test": f"from solution import f\n{_RUN}"}
 _PATCHED = _unittest(
     "\n    with mock.patch('time.ctime', lambda: 7): self.assertEqual(f(), 7)", "f", "unittest.mock as mock"
 )
@@ -245,9 +247,9 @@ _DISARMED = "import unittest\nunittest.TestCase.run = lambda *a: None\n"
         (_PICKLED, _POINT, ['import os\nos.write(3, b\'{"tests": [["a", null]]}\')\nos._exit(0)', "raise KeyError"]),
         (_UNDERCLASS, "class A:\n  def f(self): return self.g()", ["class A:\n  def f(self): return 4"]),
         (
-            _OF_FILES,
-            "def f(path): return open(path).read()",
-            ["def f(path): return 'ho'", "import pytest\npytest.skip()"],
+            _RUNS_A_FILE,
+            "def f(path): open(path, 'w').write('x = 2')",
+            ["def f(path): open(path, 'w').write('x = 3')", "import pytest\npytest.skip()"],
         ),
         (_PATCHED, "import time\ndef f(): return time.ctime()", ["def f(): return 8"]),
     ],
@@ -313,7 +315,7 @@ def f(lent):
         ("n = int(input()); print(4 // (3 - n))", 2, "error"),
         ("while True: pass", 1, "timeout"),
         ("n = int(input()); x = bytearray(10**9); print(2 * n)", 1, "memory"),
-        ("import os; os.kill(os.getpid(), 9)", 1, "crash"),
+        ("import os; os.abort()", 1, "crash"),
         ("n = int(input()); print(2 * n)", 0, None),
     ],
 )
@@ -378,6 +380,15 @@ def test_a_reason_names_the_test_and_not_what_it_expects() -> None:
                 "framework": "pytest",
                 "module": "m",
                 "test": "from m import f\ndef test_a():\n  assert f(2) == 1, 'a\\nb\\n4711'",
+            },
+            "Assertion",
+        ),
+        (
+            {
+                "framework": "pytest",
+                "module": "m",
+                "test": "import pytest\nfrom m import f\n@pytest.mark.parametrize('n', [4711])\n"
+                "def test_a(n):\n  assert f(2) == n",
             },
             "Assertion",
         ),

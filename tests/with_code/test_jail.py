@@ -64,7 +64,7 @@ def test_it_is_nobody_here(jail: Jail) -> None:
     [
         ("while :; do :; done", "cpu"),
         ("sleep 100", "wall"),
-        ("kill -STOP $$", "wall"),
+        ("sh -c 'kill -STOP $$'", "wall"),
         ("setsid sleep 100 & setsid sleep 100 & wait", "wall"),
         ("trap '' 1 2 3 13 14 15; while :; do :; done", "cpu"),
     ],

@@ -68,6 +68,13 @@ def _judged(folder: Path, query: str, gold: str = _GOLD, **settings: Any) -> Any
         ("SELECT a FROM t ORDER BY a DESC", "SELECT a FROM t -- ORDER BY a", 1.0),
         ("SELECT a FROM t ORDER BY a DESC", "SELECT a, row_number() OVER (ORDER BY a) FROM t", 0.0),
         ("SELECT a FROM t ORDER BY 1 DESC", "SELECT a FROM t WHERE b IS NOT 'ORDER BY' OR 1", 1.0),
+        # of rows that the reference orders alike, any may come first
+        ("SELECT b, c FROM t ORDER BY a = 3, c DESC", "SELECT b, c FROM t ORDER BY a = 3", 1.0),
+        ("SELECT b, c FROM t ORDER BY c DESC", "SELECT b, c FROM t ORDER BY a = 3", 0.0),
+        ("SELECT a, c FROM t ORDER BY a DESC LIMIT 4", "SELECT a, c FROM t ORDER BY a > 0 -- so\nLIMIT 4", 1.0),
+        ("SELECT a, c FROM t ORDER BY a DESC LIMIT 2", "SELECT a, c FROM t ORDER BY a > 0 LIMIT 2", 0.0),
+        ("SELECT a, c FROM t ORDER BY a > 0, a DESC", "SELECT a, c FROM t ORDER BY a > 0", 1.0),
+        ("SELECT a, c FROM t ORDER BY a DESC", "SELECT a, c FROM t ORDER BY a, c", 0.0),
         # comments and further statements
         ("-- all\nSELECT a, b FROM t -- done", _GOLD, 1.0),
         ("SELECT a, b FROM t; SELECT 1", _GOLD, 0.0),

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 _PIECE = re.compile(
-    r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|`[^`]*`|\[[^\]]*\]|--[^\n]*|/\*.*?\*/|[()]|\border\s+by\b",
+    r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|`[^`]*`|\[[^\]]*\]|--[^\n]*|/\*.*?\*/|[()]|\border\s+by\b|\blimit\b",
     re.IGNORECASE | re.DOTALL,
 )
 _DIGITS = 12
@@ -27,11 +27,34 @@ def is_ordered(query: str) -> bool:
     return False
 
 
-def same_rows(got: Sequence[Row], expected: Sequence[Row], *, ordered: bool) -> str | None:
+def without_ties(query: str, columns: int, way: str) -> str:
+    """`query`, which is ordered, with rows that it orders alike in the order of their columns: `ASC` or `DESC`."""
+    depth, end = 0, len(query)
+    for piece in _PIECE.finditer(query):
+        if piece[0] in "()":
+            depth += 1 if piece[0] == "(" else -1
+        elif depth == 0 and piece[0].lower() == "limit":
+            end = piece.start()
+    terms = "".join(f", {number} {way}" for number in range(1, columns + 1))
+    # on a line of its own, since a comment may stand before it
+    return f"{query[:end]}\n{terms} {query[end:]}"
+
+
+def same_rows(
+    got: Sequence[Row],
+    expected: Sequence[Row],
+    *,
+    ordered: bool,
+    both_ways: Callable[[], tuple[Sequence[Row], Sequence[Row]] | None] = lambda: None,
+) -> str | None:
     """None where the rows are the same, else the first difference in words, without the expected rows.
 
     Columns count by their place, not by their names. A number is a number, whether SQLite keeps it as an integer or
     not; floats are the same to twelve digits. NULL is NULL, and no text is a number.
+
+    Args:
+        ordered: whether their order counts.
+        both_ways: gives the expected rows with ties put in one order, and in the opposite one; None where it cannot.
     """
     if len(got) != len(expected):
         return f"{len(got)} rows, {len(expected)} expected"
@@ -41,10 +64,30 @@ def same_rows(got: Sequence[Row], expected: Sequence[Row], *, ordered: bool) -> 
     if ordered:
         at = next((at for at, pair in enumerate(zip(here, there, strict=True), 1) if pair[0] != pair[1]), None)
         if at is not None and Counter(here) == Counter(there):
+            if (ways := both_ways()) is not None and _same_but_for_ties(here, *(map(_comparable, way) for way in ways)):
+                return None
             return f"the right rows in another order, from row {at}"
         return None if at is None else f"row {at} is another"
     more = Counter(here) - Counter(there)
     return f"{sum(more.values())} of {len(got)} rows are others" if more else None
+
+
+def _same_but_for_ties(got: Sequence[Row], one_way: Iterable[Row], other_way: Iterable[Row]) -> bool:
+    """Whether `got` differs from the expected rows only within pieces that hold the same rows both ways."""
+    expected, turned = [*one_way], [*other_way]
+    if not Counter(expected) == Counter(turned) == Counter(got):
+        return False
+    begun, unmatched = 0, Counter[Row]()
+    for at, (one, other) in enumerate(zip(expected, turned, strict=True), 1):
+        for row, by in ((one, 1), (other, -1)):
+            unmatched[row] += by
+            if not unmatched[row]:
+                del unmatched[row]
+        if not unmatched:
+            if Counter(got[begun:at]) != Counter(expected[begun:at]):
+                return False
+            begun = at
+    return True
 
 
 def _comparable(row: Row) -> tuple[object, ...]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import datetime
 import json
 import math
+import os
 import sys
 from collections import Counter, OrderedDict, defaultdict, deque
 from collections.abc import Callable
@@ -82,6 +83,8 @@ def pack(
         items = pack(value.tolist(), handle, depth - 1)
         numbers = str(value.dtype.str)
         return {"np": [numbers, items]} if isinstance(items, list) and numbers[1:] in _ARRAYS else items
+    if own.__module__.partition(".")[0] == "pathlib" and hasattr(own, "__fspath__"):
+        return {"p": os.fspath(value)}
     if value is Ellipsis or value is NotImplemented:
         return {"o": repr(value)}
     if handle is not None:
@@ -219,6 +222,13 @@ def _mapping_of_kind(value: Any, inner: _Pack) -> dict[object, object]:
     return made
 
 
+def _path(value: object, _: _Pack) -> object:
+    # slow to import, and few values are paths
+    import pathlib
+
+    return pathlib.Path(_text(value))
+
+
 def _array(value: Any, inner: _Pack) -> object:
     kind, items = value
     if _text(kind)[1:] not in _ARRAYS:
@@ -259,6 +269,7 @@ _UNPACKERS: dict[str, Callable[[Any, _Pack], object]] = {
     "F": _listed(_fraction),
     "r": _listed(lambda parts: range(*parts)),
     "dt": _moment,
+    "p": _path,
     "np": _array,
     "dl": _listed(lambda parts: datetime.timedelta(*parts)),
 }

@@ -6,6 +6,7 @@ Only calls and plain data travel; what is neither is stood for, see `stand_ins`.
 from __future__ import annotations
 
 import builtins
+import contextlib
 import dataclasses
 import operator
 import os
@@ -20,6 +21,7 @@ from typing import Any
 
 from agentscope_tuner.verify.code.inside.code_values import pack, unpack
 from agentscope_tuner.verify.code.inside.line import JailLine, LineEndedError, change
+from agentscope_tuner.verify.code.inside.shared_files import ROOT, FilesError, SharedFiles
 from agentscope_tuner.verify.code.inside.stand_ins import (
     CannotTravelError,
     Difference,
@@ -81,7 +83,7 @@ class Program:
         self._stand_ins: dict[int, Any] = {}
         self._classes: dict[int, type] = {}
         self._lent: dict[int, object] = {}
-        self._lent_numbers: dict[int, int] = {}
+        self._lent_numbers: dict[tuple[int, str], int] = {}
         self.is_to_blame = False
         self.has_given = False
         self.cannot_travel = ""
@@ -97,6 +99,8 @@ class Program:
         self._shared: dict[int, tuple[Any, object]] = {}
         self._replaced: dict[str, object] = {}
         self._environment = dict(os.environ)
+        self._arguments, self._folder = [*sys.argv], ""
+        self._files: SharedFiles | None = None
 
     def broke(self, error: BaseException | None) -> bool:
         """Whether it may be the program's doing that its tests ended with `error`, outside of any test."""
@@ -160,6 +164,7 @@ class Program:
             request = {**request, "patched": patched}
         if variables := self._variables():
             request = {**request, "variables": variables}
+        request |= self._surroundings()
         try:
             self._line.send(request)
             while "back" in (reply := self._line.receive()):
@@ -202,6 +207,34 @@ class Program:
         changed = {name for name in {*before, *now} if before.get(name) != now.get(name)}
         return {name: now.get(name) for name in changed}
 
+    def provide(self, *, files: bool, logs: bool) -> None:
+        """Have the program see the files of the tests, and these its own; and have its log here, too."""
+        if files or logs:
+            self.ask({"do": "provide", "files": files, "logs": logs})
+        if files:
+            self._files = SharedFiles()
+            os.chdir(ROOT)
+
+    def _surroundings(self) -> dict[str, object]:
+        """Files, the working folder and the arguments, where the tests have changed them since the last question."""
+        told: dict[str, object] = {}
+        if sys.argv != self._arguments:
+            told["argv"] = self._arguments = [str(part) for part in sys.argv]
+        if self._files is None:
+            return told
+        try:
+            changed = self._files.changes()
+        except FilesError as exc:
+            if self._files.has_taken:
+                raise self._no_answer(str(exc)) from exc
+            self.cannot_travel = str(exc)
+            raise CannotTravelError(self.cannot_travel) from exc
+        with contextlib.suppress(FileNotFoundError):
+            folder = os.getcwd()
+            if folder != self._folder and f"{folder}/".startswith(f"{ROOT}/"):
+                told["folder"] = self._folder = folder
+        return told | ({"files": changed} if changed else {})
+
     def _share(self, number: int, new: object) -> Any:
         own = self.unpack(new)
         if number in self._shared:
@@ -237,6 +270,10 @@ class Program:
             kind = getattr(builtins, str(name), None)
             is_warning = isinstance(kind, type) and issubclass(kind, Warning)
             warnings.warn(str(message), kind if is_warning else UserWarning, stacklevel=2)
+        for name, level, message, own in reply.get("logged", []):
+            _log(str(name), int(level), str(message), int(own))
+        if self._files is not None and "files" in reply:
+            self._files.take(reply["files"])
         if "missing" in reply:
             return None, MissingError("the program does not define a name that its tests ask for")
         if "raise" in reply:
@@ -279,7 +316,7 @@ class Program:
             self._hands_assertions |= value is AssertionError
             if home in sys.stdlib_module_names and getattr(sys.modules.get(home), name, None) is value:
                 return {"ty": [home, name]}
-        number = self._lent_numbers.setdefault(id(value), len(self._lent_numbers) + 1)
+        number = self._lent_numbers.setdefault(_identity(value), len(self._lent_numbers) + 1)
         self._lent[number] = value
         if isinstance(value, type) and issubclass(value, Exception):
             return {"ec": {"id": number, "name": value.__name__, "base": built_in(value)}}
@@ -338,8 +375,8 @@ class Program:
             return ProgramError(told["type"], *arguments)
         try:
             error: BaseException = kind(*arguments)
-        except Exception:  # noqa: BLE001 - a class that takes other arguments than its `args`
-            return ProgramError(told["type"], *arguments)
+        except Exception:  # noqa: BLE001 - a class that takes other arguments than its `args`, such as JSON's
+            error = kind.__new__(kind, *arguments)
         if "words" in told and hasattr(kind, "_words"):
             error._words = str(told["words"])  # type: ignore[attr-defined]
         for name, value in told.get("attributes", {}).items():
@@ -463,6 +500,15 @@ class Program:
         return self.ask({"do": "call", "h": number, "named": told, "args": []}, arguments)
 
 
+def _log(name: str, level: int, message: str, own: int) -> None:
+    """Log what the program has logged, where a logger of the tests, or else the program's own level, lets it pass."""
+    import logging
+
+    logger = logging.getLogger(None if name == "root" else name)
+    if level >= (logger.level or own or logger.getEffectiveLevel()):
+        logger.handle(logger.makeRecord(name, level, "main.py", 0, message, (), None))
+
+
 def _is_mock(one: Any) -> bool:
     """Whether it is a mock with nothing real behind it."""
     if type(one).__module__ != "unittest.mock" or one._mock_wraps is not None:
@@ -470,6 +516,13 @@ def _is_mock(one: Any) -> bool:
     effect = one.side_effect
     raises = isinstance(effect, BaseException) or (isinstance(effect, type) and issubclass(effect, BaseException))
     return effect is None or raises or getattr(effect, "__module__", "") == "unittest.mock"
+
+
+def _identity(value: object) -> tuple[int, str]:
+    """What makes it the same thing lent again: a bound method is a new object each time that it is read."""
+    if isinstance(value, types.MethodType | types.BuiltinMethodType):
+        return id(value.__self__), value.__name__
+    return id(value), ""
 
 
 def _read_lent(one: Any, name: str) -> Any:

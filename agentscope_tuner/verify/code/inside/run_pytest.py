@@ -5,11 +5,14 @@ from __future__ import annotations
 import contextlib
 import importlib
 import os
+from pathlib import Path
 from typing import Any
 
 import pytest
 from _pytest.config import default_plugins
 from _pytest.fixtures import FixtureLookupError
+
+from agentscope_tuner.verify.code.inside.stand_ins import PYTEST_FILE
 
 _MOST_WORDS = 300
 for _name in default_plugins:
@@ -19,13 +22,15 @@ for _name in default_plugins:
 
 def outcomes(source: str) -> Listener:
     """What pytest says of the tests in `source`."""
-    with open("test_program.py", "w", encoding="utf-8") as file:
+    # where nothing of the program's is, which may share the working folder
+    home = os.environ["HOME"]
+    with open(place := os.path.join(home, PYTEST_FILE), "w", encoding="utf-8") as file:
         file.write(source)
     listener = Listener()
     # astuner's own plugin is no part of a jail, and cannot be imported there
     flags = ["-q", "-p", "no:cacheprovider", "-p", "no:astuner", "--assert=plain", "--tb=line", "-c", os.devnull]
-    flags += ["--rootdir", "."]
-    code = pytest.main([*flags, "test_program.py"], plugins=[listener])
+    flags += ["--rootdir", home]
+    code = pytest.main([*flags, place], plugins=[listener])
     if code in (pytest.ExitCode.INTERRUPTED, pytest.ExitCode.INTERNAL_ERROR):
         listener.broken = listener.broken or "pytest ended before the tests did"
     return listener
@@ -40,6 +45,11 @@ class Listener:
         self.is_known = False
         self.error: BaseException | None = None
         self.errors: dict[str, BaseException] = {}
+
+    @pytest.fixture
+    def tmp_path(self, tmp_path_factory: pytest.TempPathFactory) -> Path:
+        """As pytest's own, whose name holds that of the test, with the values that it expects."""
+        return tmp_path_factory.mktemp("test")
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         name = report.nodeid.partition("::")[2]

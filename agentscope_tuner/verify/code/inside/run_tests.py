@@ -18,8 +18,8 @@ import sys
 import traceback
 import types
 import unittest
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
 
 from agentscope_tuner._jail.inside import LINE, begin, leave
 from agentscope_tuner.verify.code.inside import run_program
@@ -44,10 +44,14 @@ def run(payload: bytes) -> int:
     report: dict[str, Any]
     try:
         _compiled(asked["source"])
-        if not is_inside and (why := _shared(ast.parse(asked["source"]), asked["modules"])):
-            program.cannot_travel = why
-            raise BrokenTestsError(why)
+        setup = asked["setup"] if asked.get("shares_files") else None
+        needs = _needs(ast.parse(asked["source"]), asked["modules"], setup)
+        if not is_inside and needs.interpreter:
+            program.cannot_travel = needs.interpreter
+            raise BrokenTestsError(needs.interpreter)
         program.wait_until_loaded()
+        if not is_inside:
+            program.provide(files=needs.files, logs=needs.logs)
         outcomes = _RUNNERS[asked["kind"]](asked, program)
         if not outcomes:
             raise BrokenTestsError("no test was found")
@@ -270,7 +274,7 @@ def _file(asked: dict[str, Any], program: Program) -> list[tuple[str, str | None
     if not isinstance(program, _OwnProgram):
         sys.meta_path.insert(0, _Finder(modules, program, named))
     tree = ast.parse(source)
-    imported = _imported(tree)
+    imported = _imported(ast.walk(tree))
     if "pytest" in imported or (asked["framework"] == "pytest" and _needs_pytest(tree)):
         if imported.isdisjoint(modules) and named and "__future__" not in imported:
             source = f"from {modules[0]} import {', '.join(named)}\n{source}"
@@ -288,36 +292,117 @@ def _file(asked: dict[str, Any], program: Program) -> list[tuple[str, str | None
     return _with_unittest(module)
 
 
-# What reaches into the world around a program, which is another one in its own jail
-_OF_FILES = {"open", "tmp_path", "tmpdir", "tmp_path_factory", "tempfile"}
-_OF_STATE = {"pickle", "gc", "freezegun", "time_machine", "caplog", "recwarn", "capfd"}
-_OF_WORLD = {
-    *("np.random.seed", "numpy.random.seed", "os.chdir", "os.putenv", "self.assertLogs"),
-    *("monkeypatch.chdir", "monkeypatch.syspath_prepend"),
+# What has to do with files, which tests and a program share where nothing of the tests runs what a file holds
+_OF_FILES = {"open", "tempfile", "tmp_path", "tmpdir", "tmp_path_factory"}
+_NEAR_FILES = {"pathlib", "shutil", "glob"}
+_FOLDER = {"os.chdir", "monkeypatch.chdir"}
+_LOGS = {"caplog", "self.assertLogs", "self.assertNoLogs"}
+# Modules that read files as data, and do nothing else with them
+_READING = {
+    *("__future__", "abc", "base64", "binascii", "bisect", "bz2", "calendar", "collections", "collections.abc"),
+    *("configparser", "contextlib", "copy", "csv", "dataclasses", "datetime", "decimal", "difflib", "enum"),
+    *("errno", "filecmp", "fnmatch", "fractions", "functools", "glob", "gzip", "hashlib", "heapq", "html"),
+    *("inspect", "io", "itertools", "json", "logging", "lzma", "math", "numbers", "operator", "os", "os.path"),
+    *("pathlib", "pprint", "pytest", "queue", "random", "re", "secrets", "shutil", "sqlite3", "stat", "statistics"),
+    *("string", "struct", "sys", "tempfile", "textwrap", "threading", "time", "traceback", "types", "typing"),
+    *("unittest", "unittest.mock", "urllib.parse", "uuid", "warnings", "xml.etree.ElementTree", "zipfile"),
+    *("zlib"),
 }
+# and of those that do more, what does not
+_READING_OF = {
+    "os": {
+        *("R_OK", "W_OK", "X_OK", "F_OK", "access", "chdir", "chmod", "close", "environ", "fspath", "getcwd", "getenv"),
+        *("linesep", "listdir", "makedirs", "mkdir", "name", "path", "remove", "removedirs", "rename", "replace"),
+        *("rmdir", "scandir", "sep", "stat", "unlink", "utime", "walk", "PathLike"),
+    },
+    "sys": {"argv", "byteorder", "exit", "maxsize", "platform", "stderr", "stdin", "stdout", "version_info"},
+    "shutil": {"copy", "copy2", "copyfile", "copytree", "disk_usage", "move", "rmtree", "which"},
+    "unittest": {
+        *("IsolatedAsyncioTestCase", "TestCase", "expectedFailure", "main", "mock", "skip", "skipIf", "skipUnless")
+    },
+    "logging": {
+        *("CRITICAL", "DEBUG", "ERROR", "FileHandler", "Formatter", "INFO", "Logger", "StreamHandler", "WARNING"),
+        *("disable", "getLogger"),
+    },
+    "pytest": {"approx", "fail", "fixture", "importorskip", "mark", "param", "raises", "skip", "warns"},
+}
+_RUNNING = {"eval", "exec", "compile", "__import__", "globals", "vars", "pytester", "testdir"}
+# What reaches into the program's interpreter
+_OF_STATE = {"pickle", "gc", "freezegun", "time_machine", "recwarn", "capfd"}
+_OF_WORLD = {"np.random.seed", "numpy.random.seed", "os.putenv", "monkeypatch.syspath_prepend"}
 # Looks at values, which a stand-in has as well
-_INSPECTED = {"isgenerator", "isclass", "isawaitable", "iscoroutine", "iscoroutinefunction"}
-_OF_CODE = {"__code__", "__closure__", "__annotations__"}
+_INSPECTED = {
+    *("isgenerator", "isclass", "isawaitable", "iscoroutine", "iscoroutinefunction"),
+    *("signature", "Parameter", "Signature", "getdoc", "cleandoc"),
+}
+_OF_CODE = {"__code__", "__closure__"}
 _PATCHES = {"patch", "object", "dict", "multiple", "setattr", "delattr", "setitem", "delitem"}
 # What a program in another jail does ask its tests for
-_SERVED = {"builtins.input", "sys.stdin", "sys.stdout", "sys.stderr", "os.environ", *PATCHABLE}
+_SERVED = {"builtins.input", "sys.argv", "sys.stdin", "sys.stdout", "sys.stderr", "os.environ", *PATCHABLE}
 
 
-def _shared(tree: ast.Module, modules: Sequence[str]) -> str | None:
-    """What the tests share with the program's interpreter; None where calls and data are enough."""
-    nodes = list(ast.walk(tree))
-    names = {node.arg for node in nodes if isinstance(node, ast.arg)} | _imported(tree)
+class _Needs(NamedTuple):
+    """What tests need beside calls and data.
+
+    Attributes:
+        interpreter: what they share with the program's interpreter; None where they need not.
+        files, logs: whether they need the program's.
+    """
+
+    interpreter: str | None
+    files: bool
+    logs: bool
+
+
+def _needs(tree: ast.Module, modules: Sequence[str], setup: str | None) -> _Needs:
+    """What tests need; without their set-up, no files are shared."""
+    nodes = [node for part in tree.body if not _is_script(part) for node in ast.walk(part)]
+    names = {node.arg for node in nodes if isinstance(node, ast.arg)} | _imported(nodes)
     names |= {node.func.id for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
-    found = names & (_OF_FILES | _OF_STATE)
     attributes = [node for node in nodes if isinstance(node, ast.Attribute)]
-    looks = {node.attr for node in attributes if ast.unparse(node.value) == "inspect"}
+    paths = {ast.unparse(node) for node in attributes}
+    near = {path for path in paths if path.startswith("os.") and path.split(".")[1] in _READING_OF["os"] - {"environ"}}
+    wants = names & _OF_FILES | paths & _FOLDER
+    is_read = setup is not None and _only_reads(nodes, setup, modules)
+    found = set() if is_read else wants
+    found |= names & _OF_STATE | paths & _OF_WORLD | {node.attr for node in attributes} & _OF_CODE
+    looks = {node.attr for node in attributes if ast.unparse(node.value) == "inspect"} | _named_of(nodes, "inspect")
     found |= {"inspect"} if "inspect" in names and not (looks and looks <= _INSPECTED) else set()
-    found |= {node.attr for node in attributes} & _OF_CODE | {ast.unparse(node) for node in attributes} & _OF_WORLD
-    found |= {what for node in nodes if isinstance(node, ast.Call) and (what := _patched(node, tree, modules))}
-    return f"they use {min(found)!r}" if found else None
+    found |= {what for node in nodes if isinstance(node, ast.Call) and (what := _patched(node, nodes, modules))}
+    files = is_read and bool(wants or near or names & _NEAR_FILES)
+    return _Needs(f"they use {min(found)!r}" if found else None, files, bool(names & _LOGS or paths & _LOGS))
 
 
-def _patched(call: ast.Call, tree: ast.Module, modules: Sequence[str]) -> str | None:
+def _is_script(part: ast.stmt) -> bool:
+    """Whether it is what a file of tests does as a script, and only then."""
+    return isinstance(part, ast.If) and ast.unparse(part.test) == "__name__ == '__main__'"
+
+
+def _named_of(nodes: Sequence[ast.AST], module: str) -> set[str]:
+    imports = [node for node in nodes if isinstance(node, ast.ImportFrom) and node.module == module]
+    return {alias.name for node in imports for alias in node.names}
+
+
+def _only_reads(nodes: Sequence[ast.AST], setup: str, modules: Sequence[str]) -> bool:
+    """Whether nothing of the tests runs what a file holds: the program may have written it."""
+    try:
+        nodes = [*nodes, *ast.walk(ast.parse(setup))]
+    except (SyntaxError, ValueError):
+        return False
+    names = {node.id for node in nodes if isinstance(node, ast.Name)}
+    names |= {node.arg for node in nodes if isinstance(node, ast.arg)}
+    if not _imported(nodes) <= {*_READING, *modules} or names & _RUNNING:
+        return False
+    aliases = {
+        alias.asname or alias.name: alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names
+    }
+    attributes = [(ast.unparse(node.value), node.attr) for node in nodes if isinstance(node, ast.Attribute)]
+    used = {(aliases.get(home, home), name) for home, name in attributes}
+    used |= {(module, name) for module in _READING_OF for name in _named_of(nodes, module)}
+    return all(name in _READING_OF.get(home, {name}) for home, name in used)
+
+
+def _patched(call: ast.Call, nodes: Sequence[ast.AST], modules: Sequence[str]) -> str | None:
     """What outside of the program a call puts something else in the place of."""
     path = ast.unparse(call.func).split(".")
     if not call.args or path[-1] not in _PATCHES or not {"patch", "monkeypatch", "mock", "mocker"} & set(path):
@@ -332,7 +417,7 @@ def _patched(call: ast.Call, tree: ast.Module, modules: Sequence[str]) -> str | 
         target = full if full in _SERVED else target
     foreign = {
         alias.asname or alias.name.partition(".")[0]
-        for node in ast.walk(tree)
+        for node in nodes
         if isinstance(node, ast.Import | ast.ImportFrom) and not {*_modules_of(node)} & {*modules}
         for alias in node.names
     }
@@ -351,8 +436,8 @@ def _needs_pytest(tree: ast.Module) -> bool:
     return False
 
 
-def _imported(tree: ast.Module) -> set[str]:
-    imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+def _imported(nodes: Iterable[ast.AST]) -> set[str]:
+    imports = [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
     return {name for node in imports for name in _modules_of(node)}
 
 

@@ -28,6 +28,7 @@ from agentscope_tuner._jail.inside import LINE
 from agentscope_tuner.verify.code.inside import run_program
 from agentscope_tuner.verify.code.inside.code_values import pack, unpack
 from agentscope_tuner.verify.code.inside.line import JailLine, LineEndedError, change
+from agentscope_tuner.verify.code.inside.shared_files import SharedFiles
 
 _ARITHMETIC = (
     *("add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "pow"),
@@ -55,6 +56,8 @@ _OPERATORS: dict[str, Callable[..., Any]] = {
     "copy": copy.copy,
     "deepcopy": copy.deepcopy,
     "vars": vars,
+    "signature": lambda one: _signature(one),
+    "annotations": lambda one: _annotations(one),
     "dir": dir,
     "send": lambda one, value: one.send(value),
     "throw": lambda one, *raised: one.throw(_error(*raised)[1]),
@@ -98,6 +101,45 @@ def _loop() -> Any:
     return loop
 
 
+def _signature(one: Any) -> list[object]:
+    """The parameters of a function or a class, and the annotation of its result; each part as a list or a text."""
+    # slow to import, and few tests ask
+    import inspect
+
+    own = inspect.signature(one)
+    parameters = [
+        [part.name, int(part.kind), [] if part.default is part.empty else [part.default], _hint(part.annotation)]
+        for part in own.parameters.values()
+    ]
+    return [*parameters, _hint(own.return_annotation)]
+
+
+def _hint(annotation: object) -> list[str]:
+    if isinstance(annotation, str) or annotation is None:
+        return [repr(annotation)]
+    if getattr(annotation, "__module__", "") == "inspect":
+        return []
+    is_class = isinstance(annotation, type) and not hasattr(annotation, "__origin__")
+    return [annotation.__name__ if is_class else repr(annotation)]  # type: ignore[attr-defined]
+
+
+def _annotations(one: Any) -> dict[str, list[str]]:
+    return {name: _hint(part) for name, part in one.__annotations__.items()}
+
+
+def _tell_logs(logged: list[list[object]]) -> None:
+    """Note all that is logged from now on: what of it counts, the tests' own loggers say."""
+    import logging
+
+    class Teller(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            own = logging.getLogger(record.name).level if record.name != "root" else 0
+            logged.append([record.name, record.levelno, record.getMessage(), own])
+
+    logging.getLogger().addHandler(Teller())
+    logging.getLogger().setLevel(1)
+
+
 def _finished(awaitable: Any) -> Any:
     """What comes of it, in one event loop for all."""
 
@@ -132,6 +174,8 @@ class _Server:
         self._before: dict[tuple[int, str], object] = {}
         self._real: dict[str, object] = {}
         self._warned: list[list[object]] = []
+        self._logged: list[list[object]] = []
+        self._files: SharedFiles | None = None
         self._module = module
 
     def run(self, source: str) -> None:
@@ -158,6 +202,7 @@ class _Server:
         try:
             self._take_changes(request.get("shared", {}))
             self._patch(request.get("patched", {}), request.get("variables", {}))
+            self._enter(request)
             reply = self._do(request)
         except LineEndedError:
             raise
@@ -168,8 +213,12 @@ class _Server:
         for stream, kept in (("out", printed), ("err", wrong)):
             if text := kept.getvalue():
                 reply[stream] = text
-        if self._warned:
-            reply["warned"], self._warned = self._warned, []
+        for name, told in (("warned", self._warned), ("logged", self._logged)):
+            if told:
+                reply[name] = [*told]
+                told.clear()
+        if self._files is not None and (files := self._files.changes()):
+            reply["files"] = files
         if shared := self._changes():
             reply["shared"] = shared
         return reply
@@ -208,6 +257,15 @@ class _Server:
             self._real.setdefault(path, getattr(module, name))
             setattr(module, name, self._real[path] if value is None else self._unpack(value))
 
+    def _enter(self, request: dict[str, Any]) -> None:
+        """Have the files, the folder and the arguments that the tests have."""
+        if "files" in request and self._files is not None:
+            self._files.take(request["files"])
+        if "folder" in request:
+            os.chdir(request["folder"])
+        if "argv" in request:
+            sys.argv[:] = request["argv"]
+
     def _changes(self) -> dict[str, object]:
         now = {number: self._pack(self._kept[number]) for number in self._shared}
         changed = {str(number): packed for number, packed in now.items() if packed != self._shared[number]}
@@ -227,6 +285,9 @@ class _Server:
             return {"ok": self._pack(run_program.find(self._module, request["name"]))}
         if do in ("patch", "unpatch"):
             return self._change(do == "patch", self._module, request)
+        if do == "provide":
+            self._provide(files=request["files"], logs=request["logs"])
+            return {"ok": None}
         if do == "seed":
             return {"ok": random.seed(*map(self._unpack, request["args"]))}
         if do == "class":
@@ -249,6 +310,12 @@ class _Server:
             if request.get("makes") and self._is_own(answer):
                 self._own[id(answer)] = answer
         return self._with_changes(answer, arguments, before)
+
+    def _provide(self, *, files: bool, logs: bool) -> None:
+        if files:
+            self._files = SharedFiles()
+        if logs:
+            _tell_logs(self._logged)
 
     def _change(self, sets: bool, one: Any, request: dict[str, Any]) -> dict[str, Any]:
         """Set an attribute, or delete it; what a test has set in a class or the module is a patch, which so ends."""

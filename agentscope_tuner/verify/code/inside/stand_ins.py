@@ -7,13 +7,17 @@ Such operators are for objects that the test has made itself, by calling a class
 
 from __future__ import annotations
 
+import ast
 import builtins
+import collections.abc
 import dis
+import inspect
 import math
 import operator
 import random
 import sys
 import types
+import typing
 import unittest
 from collections.abc import Callable, Iterator
 from decimal import Decimal
@@ -21,6 +25,7 @@ from typing import Any
 
 PYTEST_FILE = "test_program.py"
 _MOST_LIKELY = 64
+_MOST_HINT = 1000
 # no test can seed it
 _dice = random.SystemRandom()
 
@@ -116,8 +121,75 @@ def number_of(one: Any) -> int:
     return number
 
 
+def _signature_of(one: Any) -> inspect.Signature:
+    """What the program says of the parameters of a function or a class."""
+    *parameters, result = one._program.ask({"do": "op", "op": "signature", "h": one._number, "args": []})
+    nothing = inspect.Parameter.empty
+    return inspect.Signature(
+        [
+            inspect.Parameter(
+                name, inspect._ParameterKind(kind), default=default[0] if default else nothing, annotation=_hint(hint)
+            )
+            for name, kind, default, hint in parameters
+        ],
+        return_annotation=_hint(result),
+    )
+
+
+def _annotations_of(one: Any) -> dict[str, object]:
+    told = one._program.ask({"do": "op", "op": "annotations", "h": one._number, "args": []})
+    return {str(name): _hint(hint) for name, hint in told.items()}
+
+
+class _Hint:
+    """An annotation that is text. It is no `str`: `typing.get_type_hints` would run the program's text here."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def __eq__(self, other: object) -> bool:
+        return self._text == (other._text if isinstance(other, _Hint) else other)
+
+    def __hash__(self) -> int:
+        return hash(self._text)
+
+    def __repr__(self) -> str:
+        return repr(self._text)
+
+
+def _hint(told: list[str]) -> object:
+    """An annotation, from its source; what names more than types is text."""
+    if not told:
+        return inspect.Parameter.empty
+    source = str(told[0])[:_MOST_HINT]
+    try:
+        node = ast.parse(source, mode="eval").body
+        return _Hint(node.value) if isinstance(node, ast.Constant) and type(node.value) is str else _typed(node)
+    except Exception:  # noqa: BLE001 - the program's text
+        return _Hint(source)
+
+
+def _typed(node: ast.expr) -> Any:
+    if isinstance(node, ast.Constant) and node.value in (None, Ellipsis):
+        return node.value
+    if isinstance(node, ast.List | ast.Tuple):
+        return [*map(_typed, node.elts)] if isinstance(node, ast.List) else tuple(map(_typed, node.elts))
+    if isinstance(node, ast.Subscript):
+        return _typed(node.value)[_typed(node.slice)]
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
+        return _typed(node.left) | _typed(node.right)
+    home, _, name = ast.unparse(node).rpartition(".")
+    found = getattr({"": builtins, "typing": typing, "collections.abc": collections.abc}[home], name)
+    if not (isinstance(found, type) or home == "typing"):
+        raise TypeError(name)
+    return found
+
+
 class StandInFunction:
     """A function of the program."""
+
+    __signature__ = property(_signature_of)
+    __annotations__ = property(_annotations_of)
 
     def __init__(self, program: Any, number: int, name: str, doc: str | None) -> None:
         self._program, self._number, self.__name__, self.__doc__ = program, number, name, doc
@@ -136,6 +208,7 @@ class StandInClass(type):
 
     _number: int
     _program: Any
+    __signature__ = property(_signature_of)
 
     def __new__(cls, name: str, bases: tuple[type, ...], space: dict[str, Any]) -> Any:
         if "_program" in space:

@@ -8,6 +8,7 @@ import enum
 import json
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
@@ -35,6 +36,7 @@ from agentscope_tuner.verify.code.inside.code_values import NotPlainError, dump,
         Decimal("1.10"),
         Fraction(1, 3),
         range(1, 9, 2),
+        Path("a/b.txt"),
         slice(1, None, 2),
         collections.Counter("aab"),
         collections.OrderedDict(b=1, a=2),
