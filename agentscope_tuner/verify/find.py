@@ -375,7 +375,6 @@ _SHOWING = frozenset(
     smash""".split()  # noqa: SIM905
 )
 _OPENS_GROUP = re.compile(r"\\([a-zA-Z]+)\*?\s*(?:\[[^\[\]]{0,60}\]|<[^<>]{0,40}>|\{[^{}]{0,60}\}|-?[\d.]+)*\s*\Z")
-_BRACES = re.compile(r"\\.|[{}]", re.DOTALL)
 _CONDITIONAL = re.compile(r"\\(if[a-zA-Z]*|fi)(?![a-zA-Z])")
 _PALE = re.compile(
     r"(?:color\s*\{?\s*(?:white|#f{3}(?:f{3})?)\s*\}?\s*\{?|~~)\s*\$?\s*\Z|(?<!~)~~(?!~)[^~\n]{1,200}\Z", re.IGNORECASE
@@ -394,16 +393,18 @@ def _is_unshown(text: str, start: int) -> bool:
         return True
     if "\\if" in near and [found[1] for found in _CONDITIONAL.finditer(near)][-1:] not in ([], ["fi"], ["iff"]):
         return True
-    if "{" not in near:
-        return False
-    depth = 0
-    for brace in reversed([found for found in _BRACES.finditer(near) if len(found[0]) == 1]):
-        depth += 1 if brace[0] == "}" else -1
-        if depth < 0:
-            depth = 0
-            command = _OPENS_GROUP.search(near, max(brace.start() - _NEAR, 0), brace.start())
-            if command is not None and command[1] not in _SHOWING:
-                return True
+    # Of escaped braces none is left, and every other one stays at its place
+    braces = near.replace("\\\\", "  ").replace("\\{", "  ").replace("\\}", "  ") if "\\" in near else near
+    closed, at = 0, len(near)
+    while (opened := braces.rfind("{", 0, at)) >= 0:
+        closed += braces.count("}", opened, at)
+        at = opened
+        if closed:
+            closed -= 1
+            continue
+        command = _OPENS_GROUP.search(near, max(opened - _NEAR, 0), opened)
+        if command is not None and command[1] not in _SHOWING:
+            return True
     return False
 
 
