@@ -396,15 +396,14 @@ def _is_unshown(text: str, start: int) -> bool:
     # Of escaped braces none is left, and every other one stays at its place
     braces = near.replace("\\\\", "  ").replace("\\{", "  ").replace("\\}", "  ") if "\\" in near else near
     closed, at = 0, len(near)
-    while (opened := braces.rfind("{", 0, at)) >= 0:
-        closed += braces.count("}", opened, at)
-        at = opened
-        if closed:
-            closed -= 1
-            continue
-        command = _OPENS_GROUP.search(near, max(opened - _NEAR, 0), opened)
-        if command is not None and command[1] not in _SHOWING:
-            return True
+    for behind in reversed(braces.split("{")[1:]):
+        at -= len(behind) + 1
+        closed += behind.count("}") - 1
+        if closed < 0:
+            closed = 0
+            command = _OPENS_GROUP.search(near, max(at - _NEAR, 0), at)
+            if command is not None and command[1] not in _SHOWING:
+                return True
     return False
 
 
@@ -428,11 +427,13 @@ def _says_more(attributes: str) -> bool:
 def _is_unsaid(text: str, start: int) -> bool:
     """Whether the box at `start` may stand in a comment, in code or in a definition. Long texts are searched once."""
     line = text[text.rfind("\n", 0, start) + 1 : start]
-    if "%" in line or "`" in line or "\\" in line:
-        if line.lstrip()[:1] == "%" or line.count("`") % 2 == 1 or ". %" in line:
-            return True
-        if "verb" in line or "command" in line or "\\def" in line or "iffalse" in line:
-            return True
+    percent, tick = "%" in line, "`" in line
+    if (percent and (line.lstrip()[:1] == "%" or ". %" in line)) or (tick and line.count("`") % 2 == 1):
+        return True
+    if (percent or tick or "\\" in line) and (
+        "verb" in line or "command" in line or "\\def" in line or "iffalse" in line
+    ):
+        return True
     if line.lstrip()[:1] == "[" and _UNSAID.match(line.lstrip()) is not None:
         return True
     if "<" in text and "<!--" in text:
