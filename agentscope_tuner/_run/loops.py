@@ -7,7 +7,6 @@ loop for good.
 Judges that this package did not write run on a second loop. Such a judge may block its loop, for example by a sleep or
 a download that is not awaited. Deadlines still pass then, because they run on the first loop, and a new loop replaces
 the blocked loop. A third loop feeds the child processes of every pool: what blocks the other two does not delay them.
-A fourth has the verdicts that compute for long.
 
 Foreign code that may never return runs in threads of its own, by `start_thread`. A thread cannot be ended from
 outside. The interpreter waits at its end for every thread of `asyncio.to_thread` and of a ThreadPoolExecutor, and a
@@ -74,7 +73,6 @@ class _Background:
 _ours = _Background("astuner-loop")
 _judges = _Background("astuner-judges")
 _workers = _Background("astuner-workers")
-_long = _Background("astuner-long")
 
 
 def get_loop() -> asyncio.AbstractEventLoop:
@@ -100,16 +98,6 @@ def on_workers_loop() -> bool:
 def replace_judges_loop(blocked: asyncio.AbstractEventLoop) -> None:
     """Replace a loop that a judge blocks by a new loop."""
     _judges.replace(blocked)
-
-
-async def apart(coroutine: Coroutine[Any, Any, T]) -> T:
-    """Await `coroutine` on a loop that only such work blocks: what computes for long must not delay the caller's loop.
-
-    Another thread has the processor after five milliseconds at the latest (`sys.getswitchinterval`).
-    """
-    if _long.is_here():
-        return await coroutine
-    return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(coroutine, _long.get()))
 
 
 def run(coroutine: Coroutine[Any, Any, T]) -> T:

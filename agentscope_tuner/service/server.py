@@ -41,7 +41,7 @@ _LOOK_SECONDS = 1.0
 _QUIET_SECONDS = 60.0
 # The share of the allowed file descriptors that counts as nearly all
 _NEARLY = 0.95
-# A thread that compares a long formula gives way to the loop after so many seconds; Python's own are ten times as many
+# A judge in a thread gives way to the loop after so many seconds; Python's own are ten times as many
 _SWITCH_SECONDS = 0.0005
 # Seconds after the drain: for answers still being sent, and then for the end of the process
 _SEND_SECONDS, _EXIT_SECONDS = 2, 3.0
