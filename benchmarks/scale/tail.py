@@ -6,7 +6,9 @@ second and the processor time of a row, over all processes of the service.
 
 Then cheap requests, a row each over 8 connections, beside clients that send nothing but rows no worker decides (8, 80
 and 300 of them, each row another one), beside 80 whose rows take long to read, and beside 330 that send half a body:
-their p99 beside that of the same service before such clients came, and how many of them are refused. Five minutes.
+their p99 beside that of the same service before such clients came, and how many of them are refused. The same ratio in
+CPU time of the service's process, between a request and its answer, says what the service lets go first, also where
+other programs take the machine. Five minutes.
 """
 
 from __future__ import annotations
@@ -90,9 +92,10 @@ CROWDS = (
 )
 
 
-async def beside(port: int, crowd: Crowd, seconds: float) -> tuple[Tally, Tally]:
+async def beside(served: Served, crowd: Crowd, seconds: float) -> tuple[Tally, Tally]:
     """Cheap requests over 8 connections, before the crowd comes and beside it."""
-    cheap = Load(port, shots(cheap_rows(), 1), 8)
+    port = served.port
+    cheap = Load(port, shots(cheap_rows(), 1), 8, served.own_cpu_clock)
     before = await cheap.flat_out(seconds / 2)
     # as many requests as they can send in this time, each with another answer
     requests = shots([crowd.row(number) for number in range(20 * crowd.clients)], 1)
@@ -111,7 +114,7 @@ def starved(seconds: float) -> None:
     """Prints what slow clients and half-sent bodies cost cheap requests."""
     for crowd in CROWDS:
         with Served(MATH_JUDGE, "--drain-seconds", "0") as served:
-            tallies = asyncio.run(beside(served.port, crowd, seconds))
+            tallies = asyncio.run(beside(served, crowd, seconds))
         (_, alone), (p50, p99) = (tally.percentiles() for tally in tallies)
         name = f"cheap requests beside {crowd.name}"
         print(
@@ -120,6 +123,9 @@ def starved(seconds: float) -> None:
             flush=True,
         )
         at_most(f"service, {name}, p99 beside that before them", p99 / alone, STARVED_BAR)
+        own = [tally.clocked_percentiles()[1] for tally in tallies]
+        print(f"    p99 in CPU time of the service: {1e3 * own[1]:.1f} ms, before them {1e3 * own[0]:.1f} ms")
+        at_most(f"service, {name}, the same in its CPU time", own[1] / own[0], STARVED_BAR)
         at_most(f"service, {name}, refused or wrong", sum(tally.errors for tally in tallies), 0, "")
 
 
