@@ -638,7 +638,7 @@ async def acompare(
     def reply(request: tuple[Pair, str]) -> Awaitable[Any]:
         pair, stage = request
         if stage == READING:
-            return reading(pair.answer, pair.truth, question=pair.question and pair.question.text, copied=copied)
+            return reading(pair.answer, pair.truth, question=question, copied=copied)
         return cast("Awaitable[Any]", _ask(symbolic, request))
 
     return await _awaited(asking, reply)
