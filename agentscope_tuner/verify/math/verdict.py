@@ -1,8 +1,8 @@
 """Whether two mathematical answers are the same, decided by stages, the cheapest first.
 
 exact ▸ normalised ▸ numeric ▸ structure ▸ symbolic ▸ sympy. The first four run in the caller's process, in time linear
-in the text. The last two run in `sandbox`. docs/math_equivalence.md has the policy for rounding, percents, units, order
-and hedges.
+in the text; of long pairs, for callers on an event loop, in `sandbox`. The last two always run there.
+docs/math_equivalence.md has the policy for rounding, percents, units, order and hedges.
 """
 
 from __future__ import annotations
