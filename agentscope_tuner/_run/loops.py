@@ -23,6 +23,7 @@ import itertools
 import os
 import threading
 import weakref
+from collections import deque
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
 from functools import partial
@@ -155,6 +156,33 @@ def threads_at_once() -> int:
 
 _most_threads: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, int] = weakref.WeakKeyDictionary()
 _slots: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = weakref.WeakKeyDictionary()
+
+
+def turn() -> asyncio.Future[None]:
+    """To be awaited by work before it keeps the running loop busy for milliseconds. Such works go on one by one, each
+    in a round of its own, so that whatever is quick waits for one of them at most, and not for all.
+    """
+    loop = asyncio.get_running_loop()
+    waiting = _turns.setdefault(loop, deque())
+    if not waiting:
+        loop.call_soon(_next_turn, waiting)
+    waiting.append(loop.create_future())
+    return waiting[-1]
+
+
+def _next_turn(waiting: deque[asyncio.Future[None]]) -> None:
+    # Whoever was cancelled needs no turn
+    while waiting and waiting[0].done():
+        waiting.popleft()
+    if waiting:
+        first = waiting.popleft()
+        first.set_result(None)
+        if waiting:
+            first.get_loop().call_soon(_next_turn, waiting)
+
+
+# By loop: those who wait for a turn, the first one next
+_turns: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, deque[asyncio.Future[None]]] = weakref.WeakKeyDictionary()
 
 
 def _call_soon(loop: asyncio.AbstractEventLoop, function: Callable[[], None]) -> None:
