@@ -71,6 +71,7 @@ _DONE_LATER = word_set(
 _CROSSES = re.compile("[✗✘❌✖⛔🚫👎🤔❓🤷❎🙅]")
 _MOST_REMARKED, _AFTER = 12, 1_200
 _SET_BEHIND = re.compile(r"\s*\\text[a-z]*\s*\{([^{}]*)\}")
+_TURN_ENDS = re.compile(r"<\|\w{1,20}\|>|</s>")
 CLOSING = re.compile(r"(?:[\s$*_`)\]}”\"]|\\[)\],;:! ])*")
 CONFIRMED = re.compile(r"[?？\s$*)]*(?:yes|yep|correct|right|indeed|是的|对|没错|正确)", re.IGNORECASE)
 _NOTHING = re.compile(r"\b(?:no|none|nothing|nobody)\b|没有|无", re.IGNORECASE)
@@ -170,6 +171,8 @@ def strange_behind(text: str, before: str, behind: str, asked: Asked, is_value: 
     """
     if (set_behind := _SET_BEHIND.match(behind)) is not None:
         behind = f" {set_behind[1]} {behind[set_behind.end() :].lstrip(' $')}"
+    # a token that ends the model's turn ends its answer
+    behind = _TURN_ENDS.split(behind, maxsplit=1)[0]
     own = _OWN_FORMULA.match(behind)
     behind = behind[:_AFTER] if own is None else behind[own.start("close") : _AFTER]
     if (cross := _CROSSES.search(behind)) is not None:

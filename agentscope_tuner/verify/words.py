@@ -164,7 +164,7 @@ CALLS_WRONG = re.compile(
 # A step that is none, and doubts
 DOUBTS = re.compile(
     r"^(?:wrong|incorrect|mistake|false|faulty|flawed|careless|pretend|imagin|suppos|deny|denie|impossib|scratch"
-    r"|(?:withdr|retract|reject|ignor|discard|disregard|exclud)(?!.*ing$)|unlikel|doubt|improbab|perhaps|maybe|possibl|probabl|fail(?!ure)|falsch|fehler|faux|erreur|errad"
+    r"|(?:withdr|retract|reject|ignor|discard|disregard|exclud)(?!.*ing$)|unlikel|doubt|improbab|perhaps|maybe|possibly|probabl|fail(?!ure)|falsch|fehler|faux|erreur|errad"
     r"|errone|sbagliat|неверн|ошиб|vielleicht|peut-être|quizás|forse|talvez|возможно|mustahil)"
 )
 # The scale of a value
@@ -308,7 +308,9 @@ def strange_before(text: str, before: str, asked: Asked, is_value: bool) -> str:
     # what is denied is stated: `91 is not prime: no`
     states = not is_value and clause.rstrip(" $*\\\n")[-1:] in ":："
     words = _words(clause)
-    turn = "" if states else _turn(words, asked, is_value) or (_said_of_sought(words, asked) if is_value else "")
+    turn = (
+        "" if states else _turn(words, asked, is_value) or (_said_of_sought(clause, words, asked) if is_value else "")
+    )
     said_again = lead.rstrip(" $*\\,(").removesuffix(" or").rstrip(" $*\\").endswith(text)
     return "" if said_again else turn
 
@@ -346,7 +348,8 @@ def lead_of(before: str) -> str:
     if not ends and len(before) > WINDOW:
         # the window begins within a word
         return text.partition(" ")[2].lower()
-    return text[ends[-1] if ends else 0 :].lower()
+    # a full stop inside a formula ends that, too
+    return text[ends[-1] if ends else 0 :].removeprefix("$").lower()
 
 
 def _above(before: str) -> str:
@@ -414,9 +417,10 @@ def _turn(words: Sequence[str], asked: Asked, is_value: bool) -> str:
     return ""
 
 
-def _said_of_sought(words: Sequence[str], asked: Asked) -> str:
+def _said_of_sought(clause: str, words: Sequence[str], asked: Asked) -> str:
     """The verb that says of what is sought something else than that it is the answer: `the sum exceeds`."""
-    if not words or IS_UNSPACED.search(words[-1]) is not None or IS_HANGUL.search(words[-1]) is not None:
+    said = clause.rstrip(" $*_`({[\\:：\n")
+    if not words or not said.endswith(words[-1]) or IS_UNSPACED.search(said) or IS_HANGUL.search(said):
         return ""
     end = len(words)
     while end > 1 and words[end - 1] in _LEADS_BACK:
