@@ -27,6 +27,8 @@ from importlib import import_module
 from types import FrameType
 from typing import Any
 
+from agentscope_tuner._run.interrupts import ENDING
+
 _LENGTH = struct.Struct("<Q")
 
 
@@ -218,7 +220,7 @@ def main(settings: dict[str, Any]) -> None:
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     # A batch system signals every process of a job: what a child has begun is its parent's to end, or to wait for. A
     # handler and not SIG_IGN, which the programs that a judge starts would inherit
-    for number in (signal.SIGTERM, signal.SIGHUP):
+    for number in set(ENDING) - {signal.SIGINT, signal.SIGXCPU}:
         signal.signal(number, _leave_it_to_the_parent)
     module = import_module(settings["module"])
     # the parent may close the channel at any time

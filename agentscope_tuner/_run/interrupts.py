@@ -10,6 +10,7 @@ Where nobody holds interrupts, as in a program of the user that runs an engine, 
 
 from __future__ import annotations
 
+import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -18,6 +19,17 @@ from typing import Generic, TypeVar
 T = TypeVar("T")
 
 _LOOK_SECONDS = 1.0
+
+#: The signals that tell a process to end and leave it time to: Ctrl-C, a scheduler that preempts a job (SIGUSR1 and
+#: SIGUSR2 by Slurm's --signal and Grid Engine's -notify), a lost terminal, a limit of CPU time.
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2, signal.SIGXCPU)
+
+
+def ending_signals() -> list[signal.Signals]:
+    """Those of them that this process is to hear: one that is ignored, as nohup does, stays so, and one that a library
+    written in C handles stays its own.
+    """
+    return [number for number in ENDING if signal.getsignal(number) not in (signal.SIG_IGN, None)]
 
 
 class _Interrupts:

@@ -7,7 +7,6 @@ loop for good.
 Judges that this package did not write run on a second loop. Such a judge may block its loop, for example by a sleep or
 a download that is not awaited. Deadlines still pass then, because they run on the first loop, and a new loop replaces
 the blocked loop. A third loop feeds the child processes of every pool: what blocks the other two does not delay them.
-A fourth has the verdicts that compute for long.
 
 Foreign code that may never return runs in threads of its own, by `start_thread`. A thread cannot be ended from
 outside. The interpreter waits at its end for every thread of `asyncio.to_thread` and of a ThreadPoolExecutor, and a
@@ -24,6 +23,7 @@ import itertools
 import os
 import threading
 import weakref
+from collections import deque
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future
 from functools import partial
@@ -74,7 +74,6 @@ class _Background:
 _ours = _Background("astuner-loop")
 _judges = _Background("astuner-judges")
 _workers = _Background("astuner-workers")
-_long = _Background("astuner-long")
 
 
 def get_loop() -> asyncio.AbstractEventLoop:
@@ -100,16 +99,6 @@ def on_workers_loop() -> bool:
 def replace_judges_loop(blocked: asyncio.AbstractEventLoop) -> None:
     """Replace a loop that a judge blocks by a new loop."""
     _judges.replace(blocked)
-
-
-async def apart(coroutine: Coroutine[Any, Any, T]) -> T:
-    """Await `coroutine` on a loop that only such work blocks: what computes for long must not delay the caller's loop.
-
-    Another thread has the processor after five milliseconds at the latest (`sys.getswitchinterval`).
-    """
-    if _long.is_here():
-        return await coroutine
-    return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(coroutine, _long.get()))
 
 
 def run(coroutine: Coroutine[Any, Any, T]) -> T:
@@ -167,6 +156,33 @@ def threads_at_once() -> int:
 
 _most_threads: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, int] = weakref.WeakKeyDictionary()
 _slots: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, asyncio.Semaphore] = weakref.WeakKeyDictionary()
+
+
+def turn() -> asyncio.Future[None]:
+    """To be awaited by work before it keeps the running loop busy for milliseconds. Such works go on one by one, each
+    in a round of its own, so that whatever is quick waits for one of them at most, and not for all.
+    """
+    loop = asyncio.get_running_loop()
+    waiting = _turns.setdefault(loop, deque())
+    if not waiting:
+        loop.call_soon(_next_turn, waiting)
+    waiting.append(loop.create_future())
+    return waiting[-1]
+
+
+def _next_turn(waiting: deque[asyncio.Future[None]]) -> None:
+    # Whoever was cancelled needs no turn
+    while waiting and waiting[0].done():
+        waiting.popleft()
+    if waiting:
+        first = waiting.popleft()
+        first.set_result(None)
+        if waiting:
+            first.get_loop().call_soon(_next_turn, waiting)
+
+
+# By loop: those who wait for a turn, the first one next
+_turns: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, deque[asyncio.Future[None]]] = weakref.WeakKeyDictionary()
 
 
 def _call_soon(loop: asyncio.AbstractEventLoop, function: Callable[[], None]) -> None:

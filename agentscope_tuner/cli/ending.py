@@ -1,8 +1,8 @@
 """How a command ends when it is told to: by Ctrl-C, or by the signal of a batch system, a pod or a lost terminal.
 
-SIGTERM and SIGHUP are Ctrl-C to every command: what is paid for is finished, or given up when the grace is over, and it
-is written. A second signal gives it up at once, a third one ends the process. The exit code is 128 and the signal's
-number.
+All signals of `interrupts.ENDING` are Ctrl-C to every command: what is paid for is finished, or given up when the grace
+is over, and it is written. A second signal gives it up at once, a third one ends the process. The exit code is 128 and
+the signal's number.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from agentscope_tuner.cli.console import Exit
 
 #: Seconds that a command may take to finish what is under way. Kubernetes kills after 30, Slurm by default after 30.
 GRACE_SECONDS = 25.0
-_TOLD_BY = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _UNCAUGHT = 1
 
 
@@ -71,12 +70,9 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
 def signals_interrupt() -> Iterator[None]:
     """Have these signals raise KeyboardInterrupt in the block, which runs a command; its exit code is the signal's.
 
-    Where interrupts are held, it is raised later. A signal that is ignored, as nohup does, stays so.
+    Where interrupts are held, it is raised later.
     """
-    before = {number: signal.getsignal(number) for number in _TOLD_BY}
-    for number, handler in before.items():
-        if handler is not signal.SIG_IGN:
-            signal.signal(number, _interrupt)
+    before = {number: signal.signal(number, _interrupt) for number in interrupts.ending_signals()}
     try:
         yield
     except SystemExit as exc:

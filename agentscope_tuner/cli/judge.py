@@ -355,7 +355,7 @@ _OUTPUT = (
     "The file of scored rollouts, by path or URL: .jsonl, .csv, .tsv, each also as .gz, .parquet or .arrow. "
     "[required, but for --dry-run]"
 )
-_GRACE = "Seconds to finish what is under way, after SIGTERM, SIGHUP or Ctrl-C; a second signal ends it."
+_GRACE = "Seconds to finish what is under way, after Ctrl-C or a signal that ends; a second signal ends it."
 _DRY_RUN = (
     "Say how many calls and tokens judging would take, and what they would cost; send nothing, write nothing. With "
     "--resume, of the rows that --output lacks."

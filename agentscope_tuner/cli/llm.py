@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from agentscope_tuner._run.interrupts import ENDING
 from agentscope_tuner.cli.console import fail, out
 from agentscope_tuner.errors import install
 
@@ -47,10 +48,10 @@ def serve(
     params.n_parallel, params.n_ctx = 1, context
     params.verbosity = 1
     # Before the server starts: threads inherit the mask, so the signal waits for sigwait below
-    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGINT, signal.SIGTERM])
+    signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
     server = xllamacpp.Server(params)
     out.print(f"{weights.name} at {server.listening_address}/v1", markup=False, soft_wrap=True)
-    signal.sigwait([signal.SIGINT, signal.SIGTERM])
+    signal.sigwait(ENDING)
 
 
 def _packaged_weights() -> Path | None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
+from agentscope_tuner._run import interrupts
 from agentscope_tuner.cli.console import config_errors, err, fail
 from agentscope_tuner.cli.listen import address, is_loopback, listen
 from agentscope_tuner.cli.options import Host, Overrides, Port
@@ -127,9 +128,7 @@ def _by_ray(
     stopped = threading.Event()
     with config_errors(), deployed(configs, settings, RayPlace(host, port, replicas, cluster, drain)) as url:
         # Only now: Ray has set signal handlers of its own, which end the process at once
-        # Under nohup SIGHUP is ignored, and stays so
-        numbers = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-        for number in (each for each in numbers if signal.getsignal(each) is not signal.SIG_IGN):
+        for number in interrupts.ending_signals():
             signal.signal(number, lambda *_: stopped.set())
         print(f"serving {', '.join(f'/{name}' for name in configs)} by Ray Serve on {url}", flush=True)
         while not stopped.wait(0.5):

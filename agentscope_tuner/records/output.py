@@ -20,6 +20,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, NamedTuple
 
+import msgspec
+
 from agentscope_tuner._run import interrupts
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.records.columnar import write_columnar, write_table
@@ -38,6 +40,8 @@ from agentscope_tuner.storage import (
 )
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 
+_ENCODER = msgspec.json.Encoder()
+
 
 def scored_line(row: Row, judgement: Judgement, config_digest: str = "") -> bytes:
     """The row's own keys, unchanged, and `judgement`; one line of JSON, in UTF-8.
@@ -55,13 +59,22 @@ def judged_end(judgement: Judgement, seconds: float, config_digest: str = "") ->
 
     `seconds` replace the judgement's own.
     """
+    verdict = _verdict(judgement, seconds, config_digest)
+    try:
+        # a third of what the standard encoder takes; whatever an endpoint sent may hold more than it can write
+        end = _ENCODER.encode(verdict) if not judgement.calls else encoded(verdict)
+    except (UnicodeEncodeError, OverflowError, TypeError):
+        end = encoded(verdict)
     # Insert the judgement into the bytes: parsing and printing the row would change its numbers and escapes
-    return b', "judgement": ' + encoded(_verdict(judgement, seconds, config_digest)) + b"}\n"
+    return b', "judgement": ' + end + b"}\n"
 
 
 def _verdict(judgement: Judgement, seconds: float, config_digest: str) -> dict[str, Any]:
-    verdict = {**judgement.to_dict(), "seconds": round(seconds, 6)}
-    return {**verdict, "config": config_digest} if config_digest else verdict
+    verdict = judgement.to_dict()
+    verdict["seconds"] = round(seconds, 6)
+    if config_digest:
+        verdict["config"] = config_digest
+    return verdict
 
 
 def _without_judgement(raw: bytes) -> bytes | None:

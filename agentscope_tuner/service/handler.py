@@ -10,13 +10,16 @@ import re
 import time
 import traceback
 from collections.abc import Callable, Coroutine, Mapping
+from contextlib import suppress
 from typing import Any, NoReturn
 
+import msgspec
 from pydantic_core import from_json
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from agentscope_tuner._run import loops
 from agentscope_tuner.records.reader import is_deeper
 from agentscope_tuner.service.admission import Gate, Refusal, refused_at_end
 from agentscope_tuner.service.wires import Served, Wire
@@ -31,12 +34,15 @@ _MOST_SEND_SECONDS = 1.0
 _CLIENT_GONE = 499
 # How slowly a body may come: this many seconds, and one more for each so many bytes that have come
 _BODY_SECONDS, _BODY_BYTES_A_SECOND = 10.0, 512 * 2**10
+# Reading a longer body, and the answers in it, takes milliseconds
+_LARGE_BYTES = 32 * 2**10
 # Limits on reading the rest of a refused body
 _LINGER_BYTES, _LINGER_SECONDS = 64 * 2**20, 5.0
 _HALF_PAIR = re.compile(rb"\\u[dD][89a-fA-F]")
 # The depth at which pydantic's parser stops
 _DEPTH = 200
 # ASCII escapes: answers come back in reasons, and may hold half surrogate pairs, which no UTF-8 can carry
+_verdicts = msgspec.json.Encoder()
 _encoder = json.JSONEncoder(ensure_ascii=True, allow_nan=False, separators=(",", ":"))
 
 
@@ -196,8 +202,14 @@ class Exchange:
 
     async def _in_turn(self, body: bytes, ends_at: float) -> bytes:
         async with self._lane.slot():
+            if len(body) > _LARGE_BYTES:
+                await loops.turn()
             reply = await self._wire(self._served, parse(body), ends_at)
         try:
+            if self._name == "native":
+                # verdicts alone, whose numbers are finite; not a pair of surrogates that an answer cut in half
+                with suppress(UnicodeEncodeError, OverflowError, TypeError):
+                    return _verdicts.encode(reply)
             return _encoder.encode(reply).encode()
         except ValueError as exc:
             # NeMo-Gym's wire sends the request back

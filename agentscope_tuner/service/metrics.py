@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter as Counts
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import get_args
@@ -76,8 +77,9 @@ class JudgeMetrics:
     def verdicts(self, judgements: Sequence[Judgement]) -> None:
         """Count the verdicts on these rows."""
         spent: dict[str, float] = {}
+        for status, count in Counts(judgement.status for judgement in judgements).items():
+            self._verdicts[status].inc(count)
         for judgement in judgements:
-            self._verdicts[judgement.status].inc()
             if judgement.cause is not None:
                 self._failures[judgement.cause].inc()
             self._verdict_seconds.observe(judgement.seconds)

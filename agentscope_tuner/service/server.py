@@ -13,7 +13,6 @@ import gc
 import logging
 import os
 import resource
-import signal
 import socket
 import sys
 import threading
@@ -26,7 +25,7 @@ import uvicorn
 from starlette.applications import Starlette
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from agentscope_tuner._run import loops
+from agentscope_tuner._run import interrupts, loops
 from agentscope_tuner.service.admission import Gate
 from agentscope_tuner.verify.sandbox import close_all
 
@@ -34,14 +33,12 @@ _log = logging.getLogger(__name__)
 
 _HEAD_BYTES = 64 * 2**10
 _TOO_LARGE = "The request's head is longer than 64 KiB."
-# What tells the service to end; those of them that are ignored, as nohup does, stay so
-_TOLD_BY = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 _LOOK_SECONDS = 1.0
 # Seconds between two log lines about the same shortage
 _QUIET_SECONDS = 60.0
 # The share of the allowed file descriptors that counts as nearly all
 _NEARLY = 0.95
-# A thread that compares a long formula gives way to the loop after so many seconds; Python's own are ten times as many
+# A judge in a thread gives way to the loop after so many seconds; Python's own are ten times as many
 _SWITCH_SECONDS = 0.0005
 # Seconds after the drain: for answers still being sent, and then for the end of the process
 _SEND_SECONDS, _EXIT_SECONDS = 2, 3.0
@@ -173,7 +170,7 @@ class DrainingServer(uvicorn.Server):  # type: ignore[misc]
     def capture_signals(self) -> Iterator[None]:
         """Replaces uvicorn's method, which ends the process by the caught signal, not with exit code 0."""
         loop = asyncio.get_running_loop()
-        heard = [number for number in _TOLD_BY if signal.getsignal(number) is not signal.SIG_IGN]
+        heard = interrupts.ending_signals()
         for number in heard:
             loop.add_signal_handler(number, self._told_to_end)
         try:

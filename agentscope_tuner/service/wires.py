@@ -54,7 +54,11 @@ def read_row(data: Any, settings: ServiceSettings) -> Pair:
     except ValidationError as exc:
         raise Refusal(422, first_problem(exc)) from exc
     check_answer(row.output, settings)
-    return WorkflowTask(task=row.task, task_env_uuid=row.task_env_uuid), row.output
+    task = row.task
+    # Its own defaults, which WorkflowTask would fill in more slowly
+    return WorkflowTask(
+        task=task, task_id=task.task_id, env_type=task.env_type, task_env_uuid=row.task_env_uuid
+    ), row.output
 
 
 def check_answer(output: WorkflowOutput, settings: ServiceSettings) -> None:

@@ -31,7 +31,7 @@ Pair = tuple[WorkflowTask, WorkflowOutput]
 # The verdicts of which a run's log is told once what is wrong with the configuration
 _FIRST = 64
 
-# Seconds that a batch may judge before other work of its event loop has a turn
+# Seconds that a batch may judge before it waits for its next turn on its event loop
 _TURN_SECONDS = 0.005
 
 
@@ -258,7 +258,7 @@ class ConfiguredJudge:
                 if time.monotonic() > turn:
                     # A long run of cheap rows must not block the rest of the event loop
                     waiting.cancel()
-                    await asyncio.sleep(0)
+                    await loops.turn()
                     waiting = loop.call_soon(help_out)
                     turn = time.monotonic() + _TURN_SECONDS
 

@@ -11,7 +11,6 @@ from functools import partial
 from numbers import Rational, Real
 from typing import Any
 
-from agentscope_tuner._run import loops
 from agentscope_tuner.config import SECTION, task_judge_section
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward, final_answer
@@ -32,10 +31,6 @@ from agentscope_tuner.verify.sandbox import Sandbox, shared
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
 _log = logging.getLogger(__name__)
-
-# Reading and comparing takes about 25 us a character before any worker is asked: longer pairs would stop the loop of a
-# service, and of a trainer, for more than a few milliseconds
-_LONG_CHARS = 256
 
 #: Before the place in the name of a metric: the answer stands there, and is not read there.
 ELSEWHERE = "elsewhere/"
@@ -98,12 +93,14 @@ class MathAnswerAsJudge(BaseJudge):
             return self._without_answer(workflow_output, found, truth)
         question = asked(task)
         compared = partial(
-            acompare, ground_truth=truth, symbolic=self._sandbox.acompare, question=question, copied=settings.copied
+            acompare,
+            ground_truth=truth,
+            symbolic=self._sandbox.acompare,
+            reading=self._sandbox.aread,
+            question=question,
+            copied=settings.copied,
         )
-        judged = ajudge_place(found, truth, question, compared)
-        if len(found.text) + len(truth) > _LONG_CHARS:
-            judged = loops.apart(judged)
-        return self._reward(await judged, found)
+        return self._reward(await ajudge_place(found, truth, question, compared), found)
 
     def _without_answer(self, output: WorkflowOutput, found: PlacedAnswer, truth: str) -> Reward:
         """The verdict on an output that states no answer where it is read: wrong, whatever the reference is.

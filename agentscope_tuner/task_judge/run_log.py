@@ -63,8 +63,8 @@ def rows_of(
     return [
         LoggedRow(
             f"{token}-{number}",
-            task.task.__dict__
-            if task.task_id == task.task.task_id and not task.task.__pydantic_extra__
+            own.__dict__
+            if (own := task.task).task_id == task.task_id and not own.__pydantic_extra__
             else _with_extras(task),
             LoggedOutput(output.metadata),
             judgement,

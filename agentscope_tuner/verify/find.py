@@ -375,7 +375,6 @@ _SHOWING = frozenset(
     smash""".split()  # noqa: SIM905
 )
 _OPENS_GROUP = re.compile(r"\\([a-zA-Z]+)\*?\s*(?:\[[^\[\]]{0,60}\]|<[^<>]{0,40}>|\{[^{}]{0,60}\}|-?[\d.]+)*\s*\Z")
-_BRACES = re.compile(r"\\.|[{}]", re.DOTALL)
 _CONDITIONAL = re.compile(r"\\(if[a-zA-Z]*|fi)(?![a-zA-Z])")
 _PALE = re.compile(
     r"(?:color\s*\{?\s*(?:white|#f{3}(?:f{3})?)\s*\}?\s*\{?|~~)\s*\$?\s*\Z|(?<!~)~~(?!~)[^~\n]{1,200}\Z", re.IGNORECASE
@@ -394,14 +393,15 @@ def _is_unshown(text: str, start: int) -> bool:
         return True
     if "\\if" in near and [found[1] for found in _CONDITIONAL.finditer(near)][-1:] not in ([], ["fi"], ["iff"]):
         return True
-    if "{" not in near:
-        return False
-    depth = 0
-    for brace in reversed([found for found in _BRACES.finditer(near) if len(found[0]) == 1]):
-        depth += 1 if brace[0] == "}" else -1
-        if depth < 0:
-            depth = 0
-            command = _OPENS_GROUP.search(near, max(brace.start() - _NEAR, 0), brace.start())
+    # Of escaped braces none is left, and every other one stays at its place
+    braces = near.replace("\\\\", "  ").replace("\\{", "  ").replace("\\}", "  ") if "\\" in near else near
+    closed, at = 0, len(near)
+    for behind in reversed(braces.split("{")[1:]):
+        at -= len(behind) + 1
+        closed += behind.count("}") - 1
+        if closed < 0:
+            closed = 0
+            command = _OPENS_GROUP.search(near, max(at - _NEAR, 0), at)
             if command is not None and command[1] not in _SHOWING:
                 return True
     return False
@@ -427,11 +427,13 @@ def _says_more(attributes: str) -> bool:
 def _is_unsaid(text: str, start: int) -> bool:
     """Whether the box at `start` may stand in a comment, in code or in a definition. Long texts are searched once."""
     line = text[text.rfind("\n", 0, start) + 1 : start]
-    if "%" in line or "`" in line or "\\" in line:
-        if line.lstrip()[:1] == "%" or line.count("`") % 2 == 1 or ". %" in line:
-            return True
-        if "verb" in line or "command" in line or "\\def" in line or "iffalse" in line:
-            return True
+    percent, tick = "%" in line, "`" in line
+    if (percent and (line.lstrip()[:1] == "%" or ". %" in line)) or (tick and line.count("`") % 2 == 1):
+        return True
+    if (percent or tick or "\\" in line) and (
+        "verb" in line or "command" in line or "\\def" in line or "iffalse" in line
+    ):
+        return True
     if line.lstrip()[:1] == "[" and _UNSAID.match(line.lstrip()) is not None:
         return True
     if "<" in text and "<!--" in text:

@@ -32,7 +32,7 @@ from agentscope_tuner._run.pool import (
     close_all,
 )
 from agentscope_tuner.errors import Cause, JudgeError
-from agentscope_tuner.verify.math.verdict import Verdict
+from agentscope_tuner.verify.math.verdict import CHEAP_STAGES, READING, Copied, MathVerdict, ReadPair, Verdict
 
 __all__ = ["DEADLINE", "Sandbox", "close_all", "shared"]
 
@@ -58,8 +58,8 @@ class QueuedPair(PoolQuestion):
 
     Attributes:
         shown: the start of the answer, for error messages.
-        kind: the stage, `symbolic` or `sympy`, and the size of the texts; comparisons of one kind are expected to take
-            equally long.
+        kind: the stage, `reading`, `symbolic` or `sympy`, and the size of the texts; comparisons of one kind are
+            expected to take equally long.
     """
 
     shown: str = ""
@@ -117,7 +117,7 @@ class Sandbox(QuestionPool[SandboxProcess, QueuedPair]):
         Raises:
             JudgeError: no worker could be started, or too many workers died on this pair.
         """
-        verdict = self._begun(answer, ground_truth, question, stage)
+        verdict: Future[ReasonedVerdict] = self._begun(answer, ground_truth, question, stage)
         try:
             return verdict.result()
         except BaseException:
@@ -131,13 +131,21 @@ class Sandbox(QuestionPool[SandboxProcess, QueuedPair]):
         """`compare` for callers inside an event loop; it blocks no thread."""
         return await asyncio.wrap_future(self._begun(answer, ground_truth, question, stage))
 
-    def _begun(self, answer: str, truth: str, question: str | None, stage: str) -> Future[ReasonedVerdict]:
+    async def aread(self, answer: str, ground_truth: str, *, question: str | None, copied: Copied) -> ReadPair:
+        """The cheap stages of a pair so long that they would stop the caller's event loop.
+
+        Raises:
+            JudgeError: as `compare`; or the reference cannot be read.
+        """
+        return await asyncio.wrap_future(self._begun(answer, ground_truth, question, READING, copied=copied))
+
+    def _begun(self, answer: str, truth: str, question: str | None, stage: str, **more: str) -> Future[Any]:
         message = {"answer": answer, "truth": truth, "question": question, "stage": stage, "seconds": self.deadline}
-        asked = json.dumps(message).encode()
+        asked = json.dumps({**message, **more}).encode()
         until, reason = self._undecided.get(_digest(asked), (0.0, "")) if self._undecided else (0.0, "")
         if until > time.monotonic():
-            known: Future[ReasonedVerdict] = Future()
-            known.set_result(("undecided", reason))
+            known: Future[Any] = Future()
+            known.set_result(_result_of({"outcome": "undecided", "reason": reason}, stage))
             return known
         kind = (stage, (len(answer) + len(truth)).bit_length())
         seconds = self._usual.get(kind) or _first_guess(*kind)
@@ -229,7 +237,7 @@ class Sandbox(QuestionPool[SandboxProcess, QueuedPair]):
         if reply.get("outcome") == "undecided":
             self._remember(comparison, str(reply.get("reason", "")))
         try:
-            comparison.answer.set_result(_verdict_of(reply))
+            comparison.answer.set_result(_result_of(reply, comparison.kind[0]))
         except JudgeError as exc:
             comparison.answer.set_exception(exc)
 
@@ -249,18 +257,23 @@ def _first_guess(stage: str, size: int) -> float:
     return 2.0**size * (1e-3 if stage == "sympy" else 1e-4)
 
 
-def _verdict_of(reply: dict[str, Any]) -> ReasonedVerdict:
-    """The verdict and its reason from a worker's reply.
+def _result_of(reply: dict[str, Any], stage: str) -> ReasonedVerdict | ReadPair:
+    """The verdict and its reason from a worker's reply, or the `ReadPair`.
 
     Raises:
         JudgeError: the reply holds an error, or no known verdict.
     """
     if "judge_error" in reply:
         raise JudgeError(str(reply["judge_error"]), cause=Cause(reply.get("cause", Cause.BUG)))
+    if stage == READING and "for_sympy" in reply:
+        return None, bool(reply["for_sympy"])
     outcome = reply.get("outcome")
     if outcome not in ("equal", "different", "undecided"):
         raise JudgeError(f"the symbolic worker answered {reply!r}", cause=Cause.BUG)
-    return cast("Verdict", outcome), str(reply.get("reason", ""))
+    known, reason = cast("Verdict", outcome), str(reply.get("reason", ""))
+    if stage == READING:
+        return MathVerdict(known, reply.get("stage", CHEAP_STAGES[-1]), reason), False
+    return known, reason
 
 
 _shared: dict[tuple[int, float], Sandbox] = {}

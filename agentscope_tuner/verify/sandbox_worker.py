@@ -24,7 +24,8 @@ def main(channel: ParentChannel, memory_bytes: int) -> None:
 
     Args:
         channel: brings questions `{"answer", "truth", "question", "stage", "seconds"}`, where `seconds` is the parent's
-            deadline in CPU time. It takes replies `{"outcome", "reason"}` or `{"judge_error"}`, each with this
+            deadline in CPU time, and `copied` where the cheap stages are asked for. It takes replies `{"outcome",
+            "reason"}`, `{"for_sympy"}` where the cheap stages reach none, or `{"judge_error"}`, each with this
             process's CPU clock as `cpu`. Around the import of sympy, which is no part of a comparison's time, it takes
             `{"loading"}` and `{"loaded"}`.
         memory_bytes: the limit on this process's address space.
@@ -91,9 +92,14 @@ def _answer(request: dict[str, Any]) -> dict[str, Any]:
     from agentscope_tuner.errors import JudgeError
     from agentscope_tuner.verify.math.read import Pair
     from agentscope_tuner.verify.math.symbolic import decide
+    from agentscope_tuner.verify.math.verdict import read_pair
 
     _allow_cpu(request["seconds"])
     try:
+        if "copied" in request:
+            pair = Pair.of(request["answer"], request["truth"], request["question"])
+            verdict, for_sympy = read_pair(pair, request["copied"])
+            return verdict._asdict() if verdict is not None else {"for_sympy": for_sympy}
         outcome, reason = decide(
             Pair.of(request["answer"], request["truth"], request["question"]), _comparer_for(request["stage"])
         )

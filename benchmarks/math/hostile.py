@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import sys
 from dataclasses import asdict, dataclass
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
 
@@ -114,13 +115,18 @@ class Result:
     slowest_cpu_seconds: float
 
 
-def judge_all(where: str) -> Result:
-    """Judge every hostile output here and now, an ordinary one after each."""
+def judge_all(where: str, rounds: int = 1) -> Result:
+    """Judge every hostile output here and now, an ordinary one after each; in each further round against another
+    reference, which none of them states either.
+    """
     judge = MathAnswerAsJudge(load_config())
     wrong: list[str] = []
     late: list[str] = []
     slowest = 0.0
-    for hostile in outputs():
+    again = (Hostile(output, str(10**6 + number)) for number in range(1, rounds) for output, _ in outputs())
+    judged = 0
+    for hostile in chain(outputs(), again):
+        judged += 1
         started = _cpu()
         reward = _judged(judge, hostile.output, hostile.reference)
         took = _cpu() - started
@@ -134,7 +140,7 @@ def judge_all(where: str) -> Result:
             wrong.append(f"an ordinary answer after {shown} was misjudged")
     if Path(SENTINEL).exists():
         wrong.append("code ran")
-    return Result(where, len(outputs()), wrong, late, round(slowest, 3))
+    return Result(where, judged, wrong, late, round(slowest, 3))
 
 
 def _cpu() -> float:

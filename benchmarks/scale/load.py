@@ -14,7 +14,7 @@ import statistics
 import time
 from array import array
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection as Pipe
 
@@ -100,6 +100,13 @@ class _Line(asyncio.Protocol):
             self.transport = None
 
 
+def _percentiles(seconds: Sequence[float]) -> tuple[float, float]:
+    if len(seconds) < 2:
+        return float("nan"), float("nan")
+    cuts = statistics.quantiles(seconds, n=100)
+    return cuts[49], cuts[98]
+
+
 @dataclass
 class Tally:
     """What came of a load.
@@ -108,6 +115,7 @@ class Tally:
         seconds: how long the load lasted, until the last answer.
         sending: seconds until the last request was sent.
         latencies: seconds of each request, from the moment it was due.
+        clocked: what the load's own clock, where it has one, showed between each request and its answer.
         rows: rows that got the verdict they must get.
         lost: rows without a verdict, by what happened to them.
         wrong: rows with another verdict than they must get.
@@ -117,6 +125,7 @@ class Tally:
     seconds: float = 0.0
     sending: float = 0.0
     latencies: array[float] = field(default_factory=lambda: array("d"))
+    clocked: array[float] = field(default_factory=lambda: array("d"))
     rows: int = 0
     lost: Counter[str] = field(default_factory=Counter)
     wrong: int = 0
@@ -140,10 +149,11 @@ class Tally:
 
     def percentiles(self) -> tuple[float, float]:
         """p50 and p99, in seconds."""
-        if len(self.latencies) < 2:
-            return float("nan"), float("nan")
-        cuts = statistics.quantiles(self.latencies, n=100)
-        return cuts[49], cuts[98]
+        return _percentiles(self.latencies)
+
+    def clocked_percentiles(self) -> tuple[float, float]:
+        """p50 and p99 by the load's own clock."""
+        return _percentiles(self.clocked)
 
     def lose(self, rows: int, what: str) -> None:
         self.lost[what[:60]] += rows
@@ -180,10 +190,14 @@ class Load:
         port: on 127.0.0.1.
         requests: sent one after another, again from the first when all were.
         connections: as many requests are under way at once at most.
+        clock: a further clock, such as the service's CPU time, which no other program on the machine moves.
     """
 
-    def __init__(self, port: int, requests: Sequence[Shot], connections: int) -> None:
+    def __init__(
+        self, port: int, requests: Sequence[Shot], connections: int, clock: Callable[[], float] = lambda: 0.0
+    ) -> None:
         self.port = port
+        self._clock = clock
         self.connections = connections
         self._requests: Iterator[Shot] = itertools.cycle(requests)
         self._last_sent = 0.0
@@ -227,6 +241,7 @@ class Load:
 
     async def _send(self, line: _Line | None, shot: Shot, tally: Tally, since: float) -> _Line | None:
         """One request; the connection as it is afterwards, None when it broke."""
+        clocked = self._clock()
         try:
             if line is None or line.transport is None:
                 _, line = await asyncio.get_running_loop().create_connection(_Line, "127.0.0.1", self.port)
@@ -237,6 +252,7 @@ class Load:
                 line.hang_up()
             return None
         tally.latencies.append(time.perf_counter() - since)
+        tally.clocked.append(self._clock() - clocked)
         tally.settle(shot, status, body)
         return line
 

@@ -66,6 +66,11 @@ class Served:
         """CPU time that those which run now have used."""
         return sum(_cpu_seconds(pid) for pid in self.pids())
 
+    def own_cpu_clock(self) -> float:
+        """CPU seconds of the service's own process so far; costs no look into /proc."""
+        # Linux's clock of another process: its id, inverted, and the kind of clock
+        return time.clock_gettime(~self.process.pid << 3 | 2)
+
     def __enter__(self) -> Self:
         return self
 

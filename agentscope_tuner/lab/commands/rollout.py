@@ -16,6 +16,7 @@ from typing import Annotated
 import typer
 from rich.progress import MofNCompleteColumn
 
+from agentscope_tuner._run import interrupts
 from agentscope_tuner.cli.console import Exit, config_errors, err, progress, say
 from agentscope_tuner.cli.ending import ending
 from agentscope_tuner.cli.options import Conf, Json, Overrides
@@ -59,8 +60,8 @@ def rollout(
 ) -> None:
     """Run the workflow on each task several times, and judge every rollout.
 
-    Exit code 3 when any rollout has no reward: its row is kept, says why, and is run again by --resume. Ctrl-C,
-    SIGTERM and SIGHUP keep what is done.
+    Exit code 3 when any rollout has no reward: its row is kept, says why, and is run again by --resume. Ctrl-C
+    and the signals of schedulers keep what is done.
     """
     with config_errors():
         whole = resolve(conf, overrides or ())
@@ -185,11 +186,8 @@ def _interrupting(runner: Runner) -> Iterator[Callable[[], bool]]:
     if threading.current_thread() is not threading.main_thread():
         yield stopped.is_set
         return
-    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
-    # One that is ignored, as nohup does, stays so
-    heard = [number for number, handler in before.items() if handler is not signal.SIG_IGN]
-    for number in heard:
-        signal.signal(number, handle)
+    heard = interrupts.ending_signals()
+    before = {number: signal.signal(number, handle) for number in heard}
     try:
         yield stopped.is_set
     finally:

@@ -1,8 +1,8 @@
 """Whether two mathematical answers are the same, decided by stages, the cheapest first.
 
 exact ▸ normalised ▸ numeric ▸ structure ▸ symbolic ▸ sympy. The first four run in the caller's process, in time linear
-in the text. The last two run in `sandbox`. docs/math_equivalence.md has the policy for rounding, percents, units, order
-and hedges.
+in the text; of long pairs, for callers on an event loop, in `sandbox`. The last two always run there.
+docs/math_equivalence.md has the policy for rounding, percents, units, order and hedges.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from collections.abc import Awaitable, Callable, Generator
 from fractions import Fraction
 from functools import partial
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol, cast
 
 from agentscope_tuner.verify.again import announces
 from agentscope_tuner.verify.asked_clause import says_another
@@ -116,17 +116,33 @@ def compare(
     return _answered(asking, partial(_ask, symbolic))
 
 
+class AwaitedReading(Protocol):
+    """A function that runs `read_pair` elsewhere: `sandbox.Sandbox.aread`."""
+
+    def __call__(
+        self, answer: str, ground_truth: str, *, question: str | None, copied: Copied
+    ) -> Awaitable[ReadPair]: ...
+
+
 async def acompare(
     answer: str,
     ground_truth: str,
     *,
     symbolic: AwaitedSymbolic,
+    reading: AwaitedReading,
     question: str | None = None,
     copied: Copied = "refuse",
 ) -> MathVerdict:
-    """As `compare`; the cheap stages run at once, and the worker's stages are awaited."""
-    asking = _stages(answer, ground_truth, question, copied, has_worker=True)
-    return await _awaited(asking, partial(_ask, symbolic))
+    """As `compare`; the worker's stages are awaited, and of long pairs the cheap ones, too, in `reading`."""
+    asking = _stages(answer, ground_truth, question, copied, has_worker=True, reads_long=False)
+
+    def reply(request: tuple[Pair, str]) -> Awaitable[Any]:
+        pair, stage = request
+        if stage == READING:
+            return reading(pair.answer, pair.truth, question=question, copied=copied)
+        return cast("Awaitable[Any]", _ask(symbolic, request))
+
+    return await _awaited(asking, reply)
 
 
 def _ask(symbolic: Callable[..., Any] | None, request: tuple[Pair, str]) -> Any:
@@ -338,11 +354,31 @@ CHEAP_STAGES = STAGES[:4]
 WORKER_STAGES = STAGES[4:]
 
 
-def _stages(answer: str, ground_truth: str, question: str | None, copied: Copied, *, has_worker: bool) -> Asking:
+# The cheap stages take about 25 us a character, and whoever runs an event loop must not stop it for milliseconds
+_LONG_CHARS = 256
+#: In place of a stage: the cheap stages of a long pair.
+READING = "reading"
+#: A verdict, or None where the cheap stages leave the pair open; then whether it is for sympy.
+ReadPair = tuple[MathVerdict | None, bool]
+
+
+def _stages(
+    answer: str,
+    ground_truth: str,
+    question: str | None,
+    copied: Copied,
+    *,
+    has_worker: bool,
+    reads_long: bool = True,
+) -> Asking:
     """The verdict of the first stage that reaches one.
 
+    Args:
+        reads_long: whether the cheap stages of a long pair run here.
+
     Yields:
-        the pair and the stage that a worker is to run; it is sent the worker's outcome and reason.
+        the pair and the stage that a worker is to run; it is sent the worker's outcome and reason. Or the pair and
+        READING; it is sent the `ReadPair`.
     """
     text = bare(answer)
     truth = _pointed(reference(ground_truth), text, question)
@@ -351,7 +387,23 @@ def _stages(answer: str, ground_truth: str, question: str | None, copied: Copied
     if known is not None:
         return known
     pair = Pair.of(text, truth, question)
-    # The exact stage is done: the texts differ
+    if reads_long or len(text) + len(truth) <= _LONG_CHARS:
+        known, for_sympy = _cheap_verdict(pair, copied), None
+    else:
+        known, for_sympy = yield pair, READING
+    if known is not None:
+        return known
+    if not has_worker:
+        unknown = f"undecided without a symbolic stage: {_shown(UNKNOWN, text, truth)}"
+        return MathVerdict("undecided", "structure", unknown)
+    verdict = _of_worker(WORKER_STAGES[0], pair, (yield pair, WORKER_STAGES[0]))
+    if verdict.outcome == "undecided" and (pair.is_for_sympy() if for_sympy is None else for_sympy):
+        return _of_worker(WORKER_STAGES[1], pair, (yield pair, WORKER_STAGES[1]))
+    return verdict
+
+
+def _cheap_verdict(pair: Pair, copied: Copied) -> MathVerdict | None:
+    """The verdict of the cheap stages behind the exact one, whose texts differ."""
     for stage in CHEAP_STAGES[1:]:
         verdict = run_stage(stage, pair, copied=copied)
         if verdict is not None:
@@ -359,13 +411,17 @@ def _stages(answer: str, ground_truth: str, question: str | None, copied: Copied
     if copied == "refuse" and (problem := on_own_stack(_unearned, pair)) is not None:
         # A copied or unworked answer is different even if its value is right, so no worker is needed
         return MathVerdict("different", CHEAP_STAGES[-1], problem)
-    if not has_worker:
-        unknown = f"undecided without a symbolic stage: {_shown(UNKNOWN, text, truth)}"
-        return MathVerdict("undecided", "structure", unknown)
-    verdict = _of_worker(WORKER_STAGES[0], pair, (yield pair, WORKER_STAGES[0]))
-    if verdict.outcome == "undecided" and pair.is_for_sympy():
-        return _of_worker(WORKER_STAGES[1], pair, (yield pair, WORKER_STAGES[1]))
-    return verdict
+    return None
+
+
+def read_pair(pair: Pair, copied: Copied) -> ReadPair:
+    """The cheap stages of a long pair, for a worker.
+
+    Raises:
+        JudgeError: the reference cannot be read.
+    """
+    verdict = _cheap_verdict(pair, copied)
+    return verdict, verdict is None and pair.is_for_sympy()
 
 
 def _of_worker(stage: str, pair: Pair, found: tuple[Verdict, str]) -> MathVerdict:

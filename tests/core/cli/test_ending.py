@@ -73,7 +73,7 @@ def ids(path: Path) -> Iterator[str]:
         yield row["id"]
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
+@pytest.mark.parametrize("number", interrupts.ENDING)
 def test_a_signal_before_the_command_begins_has_its_exit_code_and_no_traceback(number: signal.Signals) -> None:
     """SIGTERM 0.3 s after the start, while modules were imported, ended the process as Ctrl-C does."""
     script = (
@@ -186,6 +186,8 @@ def test_no_verdict_that_was_paid_for_is_lost_wherever_the_signal_comes(
         (signal.SIGTERM, "scored.jsonl.gz"),
         (signal.SIGTERM, "scored.parquet"),
         (signal.SIGHUP, "scored.jsonl"),
+        (signal.SIGUSR1, "scored.jsonl"),
+        (signal.SIGXCPU, "scored.jsonl"),
         (signal.SIGINT, "scored.jsonl"),
     ],
 )

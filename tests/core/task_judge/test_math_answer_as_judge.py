@@ -18,6 +18,7 @@ import pytest
 from agentscope_tuner import ConfigError, JudgeError, Task, WorkflowOutput, WorkflowTask, load_config, load_judge
 from agentscope_tuner.errors import Cause
 from agentscope_tuner.task_judge.math_answer_as_judge import MathAnswerAsJudge, asked
+from agentscope_tuner.verify.math.verdict import MathVerdict, ReadPair, acompare
 
 
 def judge(output: object, answer: object, *, task: Task | None = None, **math: object) -> Any:
@@ -188,6 +189,57 @@ def test_the_awaited_verdict_is_the_same() -> None:
         awaited = asyncio.run(MathAnswerAsJudge(config).acompute_reward(task, output))
         assert awaited[0] == reward
         assert awaited.reason == MathAnswerAsJudge(config).compute_reward(task, output).reason
+
+
+LETTERS = "+".join(f"a_{{{number}}}" for number in range(60))
+
+
+@pytest.mark.parametrize("question", ["", f"What is {LETTERS}?"])
+@pytest.mark.parametrize(
+    ("answer", "reference"),
+    [
+        (LETTERS, "+".join(reversed(LETTERS.split("+")))),
+        (LETTERS, f"{LETTERS}+1"),
+        (rf"{LETTERS}+\sqrt{{x^4+2x^2+1}}", f"{LETTERS}+x^2+1"),
+        (", ".join(map(str, range(100))), ", ".join(map(str, range(99, -1, -1)))),
+        ("(" * 300 + "x" + ")" * 300, "x"),
+        ("+".join([r"\sin(x)^2+\cos(x)^2"] * 20), "20"),
+        (r"\int_0^1 x^2dx+" * 20 + "1", r"\frac{23}{3}"),
+        ("word " * 80, "5"),
+        ("5", "word " * 80),
+        (LETTERS, LETTERS + r"+\frac{1}{"),
+    ],
+)
+def test_a_long_pair_is_read_in_the_sandbox_with_the_same_verdict(answer: str, reference: str, question: str) -> None:
+    """A thread that read it held up the loop of a service: fifty long rows delayed the cheap requests beside them."""
+    judged = load_judge({"astuner": {"task_judge": {"judge": "math"}}})
+    task = WorkflowTask(task=Task(main_query=question, metadata={"answer": reference}))
+    output = WorkflowOutput(metadata={"final_answer": rf"so \boxed{{{answer}}}"})
+    here, there = judged.judge(task, output), asyncio.run(judged.ajudge(task, output))
+    assert (there.status, there.reward, there.reason, there.metrics) == (
+        here.status,
+        here.reward,
+        here.reason,
+        here.metrics,
+    )
+    assert there.cause == here.cause
+
+
+def test_a_long_pair_is_not_read_on_the_callers_loop() -> None:
+    asked_of: list[str] = []
+
+    async def reading(answer: str, ground_truth: str, *, question: str | None, copied: str) -> ReadPair:
+        asked_of.append(answer)
+        return MathVerdict("equal", "structure", "as the sandbox said"), False
+
+    async def symbolic(answer: str, ground_truth: str, *, question: str | None = None, stage: str = "symbolic") -> Any:
+        raise AssertionError(answer)
+
+    for answer, elsewhere in ((LETTERS, True), ("x+1", False)):
+        verdict = asyncio.run(acompare(answer, f"1+{answer}-1", symbolic=symbolic, reading=reading))
+        assert verdict.outcome == "equal"
+        assert (verdict.reason == "as the sandbox said") is elsewhere
+    assert asked_of == [LETTERS]
 
 
 @pytest.mark.parametrize(

@@ -83,13 +83,14 @@ def test_a_drain_has_an_end(tmp_path: Path, judge: str) -> None:
 
 
 def test_a_second_signal_cuts_the_drain_short(tmp_path: Path) -> None:
+    # not Ctrl-C, which a shell's background job ignores
     waiting = Waiting(tmp_path, "Waits")
     with waiting.service as service, ThreadPoolExecutor(1) as pool:
         pool.submit(waiting.ask, "a")
         assert until(lambda: waiting.told("begun-a"))
-        service.process.send_signal(signal.SIGINT)
+        service.process.send_signal(signal.SIGTERM)
         assert until(lambda: service.client.get("/readyz").status_code == 503)
-        service.process.send_signal(signal.SIGINT)
+        service.process.send_signal(signal.SIGTERM)
         assert service.process.wait(60) == 0
 
 
