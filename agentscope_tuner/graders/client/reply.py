@@ -13,7 +13,6 @@ import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import Any
 
 from agentscope_tuner.errors import Cause, GraderError, GraderTimeout
@@ -22,47 +21,64 @@ from agentscope_tuner.graders.schema import check_permutation
 
 # A key, a colon or an equals sign, and a value. Each may stand in up to six quotes and backslashes
 _QUOTE = r"[\\\"'“”‘’„«»`´]{0,6}"
+_KEY = re.compile(r"[^\W\d][\w \-\\]{0,30}?")
+_MOST_VALUE = 40
 _PAIR = re.compile(
-    rf"({_QUOTE})([^\W\d][\w \-\\]{{0,30}}?){_QUOTE}\s{{0,8}}(?:[:=∶]|=>)\s{{0,8}}"
-    rf"(?:\[([^\[\]{{}}]{{0,200}})\]|({_QUOTE})(.{{0,40}}?)(?=[\"'“”‘’`\\,;<>(){{}}\[\]\n]|$))",
+    rf"({_QUOTE})({_KEY.pattern}){_QUOTE}\s{{0,8}}(?:[:=∶]|=>)\s{{0,8}}"
+    rf"(?:\[([^\[\]{{}}]{{0,200}})\]|({_QUOTE})(.{{0,{_MOST_VALUE}}}?)(?=[\"'“”‘’`\\,;<>(){{}}\[\]\n]|$))",
     re.DOTALL,
 )
 _UNICODE_ESCAPE = re.compile(r"\\+u([0-9a-fA-F]{4})|\\+x([0-9a-fA-F]{2})")
 _WORDS = {"true": True, "yes": True, "false": False, "no": False, "null": None, "none": None}
 
 _AROUND_VALUES = " \t\r\n\"'“”‘’`\\*_"
-_MOST_PAIRS = 20_000
+_NO_QUOTES = dict.fromkeys(map(ord, "\"'“”‘’`\\"))
 
 Pair = tuple[str, object]
 
 
 class Quotable:
-    """The key-value pairs in the judged texts; the texts are searched when the pairs are first needed."""
+    """What the judged texts hold of verdicts; the texts are searched when this is first needed."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         self._texts = texts
         self._pairs: set[Pair] | None = None
         self._letters: list[str] = []
+        self._unquoted: list[str] = []
 
-    def repeats(self, verdict: dict[str, Any]) -> bool:
-        """Whether the judged texts hold every key of `verdict` with its value, in any spelling."""
+    def repeats(self, verdict: dict[str, Any], written: str) -> bool:
+        """Whether the judged texts hold `verdict` as it is `written`, or each key with its value, in any spelling."""
         leaves = list(_leaves("", verdict))
         if not self._letters:
             self._texts = [_one_spelling(as_written(text)) for text in self._texts]
             self._letters = [lower_letters(text) for text in self._texts]
-        if not leaves or not all(any(key in letters for letters in self._letters) for key, _ in leaves):
+            self._unquoted = list(map(_unquoted, self._texts))
+        if not leaves or not all(any(lower_letters(key) in text for text in self._letters) for key, _ in leaves):
             return False  # true of most verdicts, and much cheaper than a search for pairs
+        wanted = _unquoted(_one_spelling(as_written(written)))
+        if any(wanted in text for text in self._unquoted):
+            return True
         if self._pairs is None:
-            self._pairs = {pair for text in self._texts for pair in islice(_pairs_in(text), _MOST_PAIRS)}
-        return all(self._holds((key, _leaf_meaning(value))) for key, value in leaves)
+            self._pairs = {pair for text in self._texts for pair in _pairs_in(text)}
+        return all(self._holds(key, value) for key, value in leaves)
 
-    def _holds(self, pair: Pair) -> bool:
+    def _holds(self, key: str, value: Any) -> bool:
         assert self._pairs is not None
-        if pair in self._pairs:
+        meaning = _leaf_meaning(value)
+        if (lower_letters(key), meaning) in self._pairs:
             return True
         # The search for pairs ends a value at a quote or a comma, but a text may hold both: look for the whole text
-        value = pair[1]
-        return isinstance(value, str) and len(value) > 1 and any(value in letters for letters in self._letters)
+        if isinstance(meaning, str) and len(meaning) > 1 and any(meaning in letters for letters in self._letters):
+            return True
+        # It finds no odd or long keys, and no long values: a text must not make a verdict its judge's own by adding one
+        told = json.dumps(value, ensure_ascii=False)
+        found = _KEY.fullmatch(key) and len(told) <= _MOST_VALUE and not isinstance(value, list)
+        return not found and any(lower_letters(key + told) in letters for letters in self._letters)
+
+
+def _unquoted(text: str) -> str:
+    """`text` without white space, and without quotes and backslashes, which a reply may double."""
+    return "".join(text.translate(_NO_QUOTES).split())
 
 
 def _leaves(key: str, value: Any) -> Iterator[tuple[str, Any]]:
@@ -70,12 +86,12 @@ def _leaves(key: str, value: Any) -> Iterator[tuple[str, Any]]:
         for name, inner in value.items():
             yield from _leaves(str(name), inner)
     elif isinstance(value, list) and value and not any(isinstance(item, dict | list) for item in value):
-        yield lower_letters(key), value
+        yield key, value
     elif isinstance(value, list):
         for inner in value:
             yield from _leaves(key, inner)
     else:
-        yield lower_letters(key), value
+        yield key, value
 
 
 def _leaf_meaning(value: Any) -> object:
@@ -256,18 +272,18 @@ def final_json(
     objects = _spoken_objects(text)
     if objects and not _COULD_BE_JSON.isdisjoint("".join(echoes)):
         judged = [Quotable([text]) for text in echoes] if each_alone else [Quotable(echoes)]
-        own = [value for value in objects if not any(author.repeats(value) for author in judged)]
-        if any(key in value for value in objects) and not any(key in value for value in own):
-            quoted = [value for value in objects if key in value][-1]
+        own = [(value, raw) for value, raw in objects if not any(author.repeats(value, raw) for author in judged)]
+        if any(key in value for value, _ in objects) and not any(key in value for value, _ in own):
+            quoted, written = [(value, raw) for value, raw in objects if key in value][-1]
             raise Quotation(
                 f"the verdict stands in the judged text, and is none of the judge's own: {_excerpt(text)}",
                 quoted,
-                frozenset(index for index, author in enumerate(judged) if author.repeats(quoted)),
+                frozenset(index for index, author in enumerate(judged) if author.repeats(quoted, written)),
             )
         objects = own
     if not objects:
         raise ReplyError(f"the reply holds no JSON verdict of the judge's own: {_excerpt(text)}")
-    return objects[-1]
+    return objects[-1][0]
 
 
 def final_match(reply: Reply, pattern: re.Pattern[str], echoes: Sequence[str] = ()) -> dict[str, str]:
@@ -438,8 +454,8 @@ def without_thinking(text: str) -> str:
     return "" if _THINK_OPEN.match(text.lstrip()) else text
 
 
-def _spoken_objects(text: str) -> list[dict[str, Any]]:
-    """The outermost JSON objects in `text` that the model did not only think.
+def _spoken_objects(text: str) -> list[tuple[dict[str, Any], str]]:
+    """The outermost JSON objects in `text` that the model did not only think, and how each is written.
 
     A tag of thinking may also stand in a verdict's own reason: then an object spans it.
     """
@@ -450,7 +466,7 @@ def _spoken_objects(text: str) -> list[dict[str, Any]]:
             if _THINK_OPEN.search(text, behind, begin):
                 break
             if not ends or end > ends[-1]:
-                found.append(value)
+                found.append((value, text[begin:end]))
             behind = end
         if found:
             return found

@@ -124,7 +124,7 @@ def test_a_text_that_always_breaks_the_judge_is_blamed_at_an_endpoint_that_fails
 
 def test_an_answer_is_asked_about_again_before_two_bad_harmless_questions_leave_it_without_a_verdict() -> None:
     """Four unreadable replies of a bad line, and then two to harmless questions: one row in 500 had no verdict."""
-    tries = iter("0000" "00" "1")
+    tries = iter("0000001")
 
     def lame(body: Body, n: int) -> Canned:
         return Canned(verdict(4)) if next(tries, "1") == "1" else Canned("prose")
