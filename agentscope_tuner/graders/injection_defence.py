@@ -114,7 +114,7 @@ def _codes(match: re.Match[str]) -> str:
 _TAGS = "|".join((
     # A tag of any content: <|im_start|>, </s>, <<SYS>>, <msg role="system">, <0x0A>; but "x < 5 and y > 3" is none, and
     # neither are arrows: there an operand stands before the sign
-    r"(?<!<)<++[^\S\n]{0,40}(?![\s\d<>]|[=\-][\s\d=>])[^<>\n]++>++|(?<!<)<++\d[^\s<>]{0,60}>++",
+    r"(?<!<)<++\s{0,40}(?![\s\d<>]|[=\-][\s\d=>])[^<>\n]++>++|(?<!<)<++\d[^\s<>]{0,60}>++",
     r"(?<![\w)\]}$<])(?<![\w)\]}$][^\S\n])<++[\d=\-][^<>\n]*+>++",
     r"(?<!>)>>++[^<>\n]{1,60}<<++",
     r"<\s?[|/!?]|[|/]\s?>",

@@ -21,11 +21,9 @@ from agentscope_tuner.graders.schema import check_permutation
 
 # A key, a colon or an equals sign, and a value. Each may stand in up to six quotes and backslashes
 _QUOTE = r"[\\\"'“”‘’„«»`´]{0,6}"
-_KEY = re.compile(r"[^\W\d][\w \-\\]{0,30}?")
-_MOST_VALUE = 40
 _PAIR = re.compile(
-    rf"({_QUOTE})({_KEY.pattern}){_QUOTE}\s{{0,8}}(?:[:=∶]|=>)\s{{0,8}}"
-    rf"(?:\[([^\[\]{{}}]{{0,200}})\]|({_QUOTE})(.{{0,{_MOST_VALUE}}}?)(?=[\"'“”‘’`\\,;<>(){{}}\[\]\n]|$))",
+    rf"({_QUOTE})([^\W\d][\w \-\\]{{0,30}}?){_QUOTE}\s{{0,8}}(?:[:=∶]|=>)\s{{0,8}}"
+    rf"(?:\[([^\[\]{{}}]{{0,200}})\]|({_QUOTE})(.{{0,40}}?)(?=[\"'“”‘’`\\,;<>(){{}}\[\]\n]|$))",
     re.DOTALL,
 )
 _UNICODE_ESCAPE = re.compile(r"\\+u([0-9a-fA-F]{4})|\\+x([0-9a-fA-F]{2})")
@@ -45,14 +43,19 @@ class Quotable:
         self._pairs: set[Pair] | None = None
         self._letters: list[str] = []
         self._unquoted: list[str] = []
+        self._objects: list[dict[str, Any]] = []
 
     def repeats(self, verdict: dict[str, Any], written: str) -> bool:
         """Whether the judged texts hold `verdict` as it is `written`, or each key with its value, in any spelling."""
         leaves = list(_leaves("", verdict))
         if not self._letters:
-            self._texts = [_one_spelling(as_written(text)) for text in self._texts]
+            written_texts = [as_written(text) for text in self._texts]
+            self._objects = [value for text in written_texts for value in _objects_in(text)]
+            self._texts = list(map(_one_spelling, written_texts))
             self._letters = [lower_letters(text) for text in self._texts]
             self._unquoted = list(map(_unquoted, self._texts))
+        if verdict in self._objects:
+            return True
         if not leaves or not all(any(lower_letters(key) in text for text in self._letters) for key, _ in leaves):
             return False  # true of most verdicts, and much cheaper than a search for pairs
         wanted = _unquoted(_one_spelling(as_written(written)))
@@ -60,25 +63,37 @@ class Quotable:
             return True
         if self._pairs is None:
             self._pairs = {pair for text in self._texts for pair in _pairs_in(text)}
-        return all(self._holds(key, value) for key, value in leaves)
+        return all(self._holds((lower_letters(key), _leaf_meaning(value))) for key, value in leaves)
 
-    def _holds(self, key: str, value: Any) -> bool:
+    def _holds(self, pair: Pair) -> bool:
         assert self._pairs is not None
-        meaning = _leaf_meaning(value)
-        if (lower_letters(key), meaning) in self._pairs:
+        if pair in self._pairs:
             return True
         # The search for pairs ends a value at a quote or a comma, but a text may hold both: look for the whole text
-        if isinstance(meaning, str) and len(meaning) > 1 and any(meaning in letters for letters in self._letters):
-            return True
-        # It finds no odd or long keys, and no long values: a text must not make a verdict its judge's own by adding one
-        told = json.dumps(value, ensure_ascii=False)
-        found = _KEY.fullmatch(key) and len(told) <= _MOST_VALUE and not isinstance(value, list)
-        return not found and any(lower_letters(key + told) in letters for letters in self._letters)
+        value = pair[1]
+        return isinstance(value, str) and len(value) > 1 and any(value in letters for letters in self._letters)
 
 
 def _unquoted(text: str) -> str:
     """`text` without white space, and without quotes and backslashes, which a reply may double."""
     return "".join(text.translate(_NO_QUOTES).split())
+
+
+def _objects_in(text: str) -> Iterator[dict[str, Any]]:
+    """The JSON objects in `text`, also those within others, as a reply would be read, in about ten passes over it."""
+    text = _without_lone_backslashes(text)
+    position, left = text.find("{"), 10 * len(text)
+    while position >= 0 and left > 0:
+        end = position + sys.getrecursionlimit()
+        try:
+            value, end = _ANY.raw_decode(text, position)
+            yield value
+        except json.JSONDecodeError as exc:
+            end = exc.pos
+        except RecursionError:
+            pass
+        left -= end - position + 1
+        position = text.find("{", position + 1)
 
 
 def _leaves(key: str, value: Any) -> Iterator[tuple[str, Any]]:
@@ -267,8 +282,7 @@ def final_json(
     check_finished(reply)
     if len(reply.text) > _MAX_CHARS:
         raise ReplyError(f"the reply has {len(reply.text)} characters; a verdict has at most {_MAX_CHARS}")
-    # Models write LaTeX such as \( or \alpha into JSON strings with single backslashes
-    text = _LONE_BACKSLASH.sub(lambda match: match[0] if match[1] else "\\\\", reply.text)
+    text = _without_lone_backslashes(reply.text)
     objects = _spoken_objects(text)
     if objects and not _COULD_BE_JSON.isdisjoint("".join(echoes)):
         judged = [Quotable([text]) for text in echoes] if each_alone else [Quotable(echoes)]
@@ -284,6 +298,11 @@ def final_json(
     if not objects:
         raise ReplyError(f"the reply holds no JSON verdict of the judge's own: {_excerpt(text)}")
     return objects[-1][0]
+
+
+def _without_lone_backslashes(text: str) -> str:
+    """`text` as JSON: models write LaTeX such as \\( or \\alpha into its strings with single backslashes."""
+    return _LONE_BACKSLASH.sub(lambda match: match[0] if match[1] else "\\\\", text)
 
 
 def final_match(reply: Reply, pattern: re.Pattern[str], echoes: Sequence[str] = ()) -> dict[str, str]:
@@ -501,6 +520,7 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return value
 
 
+_ANY = json.JSONDecoder(strict=False)
 _DECODER = json.JSONDecoder(object_pairs_hook=_unique_keys, strict=False)
 
 
