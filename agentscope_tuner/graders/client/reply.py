@@ -82,18 +82,19 @@ def _unquoted(text: str) -> str:
 def _objects_in(text: str) -> Iterator[dict[str, Any]]:
     """The JSON objects in `text`, also those within others, as a reply would be read, in about ten passes over it."""
     text = _without_lone_backslashes(text)
-    position, left = text.find("{"), 10 * len(text)
-    while position >= 0 and left > 0:
-        end = position + sys.getrecursionlimit()
+    left = 10 * len(text)
+    for brace in _OBJECT_OPEN.finditer(text):
+        start, end = brace.start(), brace.start() + sys.getrecursionlimit()
         try:
-            value, end = _ANY.raw_decode(text, position)
+            value, end = _ANY.raw_decode(text, start)
             yield value
         except json.JSONDecodeError as exc:
             end = exc.pos
-        except RecursionError:
-            pass
-        left -= end - position + 1
-        position = text.find("{", position + 1)
+        except (ValueError, RecursionError):
+            pass  # too many digits, or too deep
+        left -= end - start + _A_TRY
+        if left < 0:
+            return
 
 
 def _leaves(key: str, value: Any) -> Iterator[tuple[str, Any]]:
@@ -521,6 +522,9 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 _ANY = json.JSONDecoder(strict=False)
+_OBJECT_OPEN = re.compile(r"\{\s{0,20}\"")
+# What a try costs, in characters
+_A_TRY = 100
 _DECODER = json.JSONDecoder(object_pairs_hook=_unique_keys, strict=False)
 
 
