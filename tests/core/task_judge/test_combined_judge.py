@@ -638,14 +638,14 @@ def llm_part(url: str, **more: Any) -> dict[str, Any]:
     ("parts", "status", "calls"),
     [
         # the part that was paid for has no verdict; two harmless answers were asked about, too
-        ({"llm": {}}, "failed", 3.0),
+        ({"llm": {}}, "failed", 4.0),
         ({"a": A, "llm": {}}, "failed", 5.0),
         ({"a": A, "llm": {"optional": True}}, "judged", 5.0),
         ({"a": A, "llm": {"weight": 0.0}}, "judged", 5.0),
         ({"a": A, "llm": {"on_error": "zero"}}, "judged", 5.0),
         # another part has none
         ({"a": A, "b": says("b"), "llm": {"optional": True}}, "failed", 2.0),
-        ({"later": says_later("b"), "llm": {"optional": True}}, "failed", 3.0),
+        ({"later": says_later("b"), "llm": {"optional": True}}, "failed", 4.0),
         ({"llm": {}, "later": says_later("a")}, "failed", 5.0),
     ],
 )
