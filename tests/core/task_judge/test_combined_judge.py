@@ -637,7 +637,7 @@ def llm_part(url: str, **more: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("parts", "status", "calls"),
     [
-        # the part that was paid for has no verdict; two harmless answers were asked about, too, and the answer a last time
+        # the part that was paid for has no verdict; two harmless answers were asked about, and this one again
         ({"llm": {}}, "failed", 4.0),
         ({"a": A, "llm": {}}, "failed", 6.0),
         ({"a": A, "llm": {"optional": True}}, "judged", 6.0),
