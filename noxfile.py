@@ -392,6 +392,9 @@ BENCHMARKS = (
          "benchmarks.math.peers"),
     task("bench-front-door", "", "the table at the top of the README: common reward code beside astuner",
          "benchmarks.front_door.table", needs=["math-verify"]),
+    task("bench-llm-local", "local-llm",
+         "ten criteria of an answer on a small model of this machine, with and without a shared beginning: minutes",
+         "tutorial.with_local_model -- {bin}/python -m benchmarks.llm.prefix"),
     task("bench-llm", "",
          "injections against the border; rules beside verifiers; LLM grading under faults, against a bare client, "
          "from the cache; STUB=",

@@ -7,7 +7,8 @@ question is asked with a harmless answer in its place. Only where that is read f
 read when it is asked about again in between, is the answer at fault. After a verdict that took too long, the answer's
 tries are made at once, and each has longer than the first tries had.
 
-A harmless question that fails, too, makes the experiment longer. For a model or an endpoint that spoils or refuses a
+A harmless question that fails, too, makes the experiment longer, and where too many fail, the answer is asked about a
+last time. For a model or an endpoint that spoils or refuses a
 share p of all requests whatever they are about, the chance that an innocent answer is blamed is below 0.0000002 for p
 of 0.15, and below 0.001 for any p; a text that breaks the judge is blamed with a chance of 0.97 at p of 0.15. An outage
 would have to begin and end in step with the experiment. A text that breaks the judge costs about twelve requests.
@@ -168,6 +169,8 @@ async def is_to_blame(
         if not await control(read + unread):
             unread += 1
             if unread > read + 1:
+                if not repeated:
+                    await again()  # the endpoint seems to fail at random, so that another try may bring a verdict
                 return False
             continue
         while failed < _FAILED[read] + _MORE * unread or (read and not repeated):
@@ -187,13 +190,14 @@ async def _reads(
     model: ChatModel, number: int, prompt: Prompt, parse: Callable[[Reply], object], *, late: bool
 ) -> bool:
     """Whether the first reply to `prompt` can be read, and, where time is in question, comes in a quarter of it."""
-    limits = None
+    settings = model.settings
+    limits: dict[str, float] = {"max_reasks": 0}
     if late:
         # An endpoint that is only busy has the whole deadline, but time is what is tried here
-        seconds = max(model.settings.seconds_of_a_try, model.settings.deadline_seconds / 4)
-        limits = model.settings.model_copy(update={"deadline_seconds": seconds})
+        limits["deadline_seconds"] = max(settings.seconds_of_a_try, settings.deadline_seconds / 4)
     try:
-        answer = await _fresh(model).ask(replace(prompt, draw=-1 - number), parse, counts=False, limits=limits)
+        draw = replace(prompt, draw=-1 - number)
+        await _fresh(model).ask(draw, parse, counts=False, limits=settings.model_copy(update=limits))
     except GraderError:
         return False
-    return answer.usage.calls <= 1
+    return True

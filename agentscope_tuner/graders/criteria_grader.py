@@ -97,10 +97,11 @@ class CriteriaGrader:
             raise GraderError(
                 "score_from: logprobs says yes or no, and a criterion asks for a number", cause=Cause.CONFIG
             )
+        texts = self._texts(query, response)
         if self.calls == "together":
-            return await self._ask(query, response, criteria, spans)
+            return await self._ask(query, response, texts, criteria, spans)
         tasks = [
-            asyncio.ensure_future(self._ask(query, response, [criterion], [span]))
+            asyncio.ensure_future(self._ask(query, response, texts, [criterion], [span]))
             for criterion, span in zip(criteria, spans, strict=True)
         ]
         try:
@@ -110,13 +111,16 @@ class CriteriaGrader:
                 task.cancel()
         return [met for (met,), _ in answers], sum((usage for _, usage in answers), Usage())
 
-    async def _ask(self, query: Any, response: Any, criteria: Sequence[str], spans: Spans) -> tuple[list[Met], Usage]:
-        def question(shown: Any) -> tuple[Prompt, Callable[[Reply], list[Met]]]:
-            texts = self._texts(query, shown)
+    async def _ask(
+        self, query: Any, response: Any, texts: Texts, criteria: Sequence[str], spans: Spans
+    ) -> tuple[list[Met], Usage]:
+        def question(texts: Texts) -> tuple[Prompt, Callable[[Reply], list[Met]]]:
             return self._prompt(texts, criteria, spans), lambda reply: self._parse(reply, texts, spans)
 
-        prompt, read = question(response)
-        answer = await ask_about(self.model, prompt, read, lambda: question(harmless_beside(response)))
+        def control() -> tuple[Prompt, Callable[[Reply], list[Met]]]:
+            return question(self._texts(query, harmless_beside(response)))
+
+        answer = await ask_about(self.model, *question(texts), control)
         return answer.value, answer.usage
 
     def _parse(self, reply: Reply, texts: Texts, spans: Spans) -> list[Met]:

@@ -8,7 +8,7 @@ without the judge's cooperation. None of them knows a word of any language, or a
 - Every line of the text begins with a mark made of the delimiter (spotlighting, arXiv 2403.14720). So no line of the
   prompt begins with a role, a heading or a separator that the text chose.
 - What has the shape of a tag, of a turn's head or of a key is shown in similar characters, wherever it stands. Ordinary
-  brackets, comparisons, times and addresses stay as they are.
+  brackets and comparisons stay as they are.
 - Invisible characters are shown as codes, because they can hide instructions from people but not from tokenizers. They
   stay where a script or an emoji needs them.
 """
@@ -84,7 +84,7 @@ def lower_letters(text: str) -> str:
 
 def as_written(shown: str) -> str:
     """`shown` in one spelling: without codes, and with the characters that replaced those of markers as they were."""
-    return plain(_CODE.sub("", shown)).translate(_BACK)
+    return plain(_added().sub("", shown)).translate(_BACK)
 
 
 def _plain_with_positions(text: str) -> tuple[str, list[int]]:
@@ -111,17 +111,10 @@ def _codes(match: re.Match[str]) -> str:
     return shown + (f"‹{more} more invisible characters›" if more > 0 else "")
 
 
-# Brackets of all scripts but ASCII (Unicode's Ps, Pe, Pi and Pf, and two triangles), without usual quotation marks
-# and RESPELLED
-_BRACKET = (
-    "«»◁▷\u0f3a-\u0f3d\u169b\u169c\u2045\u2046\u207d\u207e\u208d\u208e\u2308-\u230b\u2329\u232a\u2768-\u2773\u27c5\u27c6"
-    "\u27e8-\u27ef\u2983-\u2998\u29d8-\u29db\u29fc\u29fd\u2e02-\u2e0d\u2e1c\u2e1d\u2e20-\u2e29\u2e55-\u2e5c\u3008-\u3011"
-    "\u3014-\u301b\ufd3e\ufd3f\uff5f\uff60"
-)
 _TAGS = "|".join((
     # A tag of any content: <|im_start|>, </s>, <<SYS>>, <msg role="system">, <0x0A>; but "x < 5 and y > 3" is none, and
     # neither are arrows: there an operand stands before the sign
-    r"(?<!<)<++[^\S\n]{0,40}(?![\s\d<>]|[=\-][\s\d=>])[^<>\n]++>++|(?<!<)<++\d[^\s<>]{0,60}>++",
+    r"(?<!<)<++\s{0,40}(?![\s\d<>]|[=\-][\s\d=>])[^<>\n]++>++|(?<!<)<++\d[^\s<>]{0,60}>++",
     r"(?<![\w)\]}$<])(?<![\w)\]}$][^\S\n])<++[\d=\-][^<>\n]*+>++",
     r"(?<!>)>>++[^<>\n]{1,60}<<++",
     r"<\s?[|/!?]|[|/]\s?>",
@@ -131,20 +124,16 @@ _TAGS = "|".join((
     r"(?<=\\)\[\s?/?[\w|]{2,60}\\?\]|\[\s?[|/]|\|\s?\]",
     # ]~b], ]~!b[, [e~[, {{#system}}
     r"\]~!?\w{0,12}[\[\]]|\[\w{1,12}~!?[\[\]]|(?<!\{)\{\{++[^{}\n]{0,80}\}\}++|\{%[^{}\n]{0,80}%\}",
-    # A word in other brackets: «assistant», 【助手】
-    rf"[{_BRACKET}][^\n,.;!?，。；！？{_BRACKET}]{{1,32}}[{_BRACKET}]",
 ))  # fmt: skip
 # What stands before a colon may be a speaker, or a key, wherever it stands, and so may the first cell of a table's row.
-# A time, a ratio, a slice and an address are understood
-_TURNS = r"(?m:^[ \t>*\-]*\|)|(?:(?<!\d):|:(?!\d))(?!(?<=http:)//|(?<=https:)//)"
+# Times are no exception: "System 2:1 …" is a speaker with a number
+_TURNS = r"(?m:^[ \t>*\-]*\|)|:"
 _LOOKALIKE = str.maketrans({
     "<": "‹", ">": "›", "|": "¦", "[": "⟦", "]": "⟧", ":": "∶",
 })  # fmt: skip
-_BRACKETED = re.compile(rf"[{_BRACKET}](.*)[{_BRACKET}]", re.DOTALL)
 _BRACES = str.maketrans({"{": "❴", "}": "❵"})
 #: The characters that replace those of a marker.
 RESPELLED = "‹›¦⟦⟧∶❴❵"
-_CODE = re.compile("‹U\\+[0-9A-F]{4,6}›")
 _BACK = str.maketrans(RESPELLED, "<>|[]:{}")
 _MOST_TOKEN_CHARS = 100
 _WORD = re.compile(r"\w+")
@@ -152,11 +141,30 @@ _WORD = re.compile(r"\w+")
 _SUSPECT = re.compile(r"[<>\[\]:|]|\{[{%]")
 
 
+@lru_cache(maxsize=1)
+def _brackets() -> tuple[str, str]:
+    """Patterns of an opening and of a closing bracket of all scripts but ASCII, without usual quotation marks."""
+    kinds = {"Ps": "", "Pe": "", "Pi": "◁", "Pf": "▷"}
+    for char in map(chr, range(0x80, 0x10000)):
+        kind = unicodedata.category(char)
+        if kind in kinds and char not in "“”‘’‟‛„‚" + RESPELLED:
+            kinds[kind] += char
+    return f"[{kinds['Ps']}{kinds['Pi']}]", f"[{kinds['Pe']}{kinds['Pf']}]"
+
+
+@lru_cache(maxsize=1)
+def _added() -> re.Pattern[str]:
+    """What finds codes of invisible characters, and dots within brackets."""
+    opening, closing = _brackets()
+    return re.compile(rf"‹U\+[0-9A-F]{{4,6}}›|(?<={opening})·|·(?={closing})")
+
+
 @lru_cache(maxsize=16)
 def _pattern(tokens: tuple[str, ...], turns: bool) -> re.Pattern[str]:
     """A pattern that finds every marker and each of `tokens` in text of one spelling."""
     listed = [re.escape(token) for token in sorted(tokens, key=len, reverse=True)]
-    return re.compile("|".join([*listed, _TAGS, *([_TURNS] if turns else [])]))
+    opening, closing = _brackets()
+    return re.compile("|".join([*listed, _TAGS, *([_TURNS] if turns else []), f"{opening}(?!·)|(?<!·){closing}"]))
 
 
 def _respell(marker: str) -> str:
@@ -164,8 +172,10 @@ def _respell(marker: str) -> str:
 
     A marker without a character to replace gets a middle dot inside its last word.
     """
-    bracketed = _BRACKETED.fullmatch(marker)
-    spelled = (f"‹{bracketed[1]}›" if bracketed else marker).translate(_LOOKALIKE)
+    if len(marker) == 1 and not marker.isascii():
+        # A bracket of another script stays, for a floor is no ceiling; the dot keeps it from the word in it
+        return f"{marker}·" if re.match(_brackets()[0], marker) else f"·{marker}"
+    spelled = marker.translate(_LOOKALIKE)
     if marker.startswith(("{{", "{%")):
         spelled = spelled.translate(_BRACES)
     if spelled != marker:

@@ -90,7 +90,7 @@ def object_schema(properties: dict[str, Any]) -> dict[str, Any]:
 
 Texts = Mapping[str, str | Sequence[str]]
 
-_RESPELLED_CHARACTERS = frozenset(RESPELLED)
+_RESPELLED_CHARACTERS = frozenset(RESPELLED + "·")
 #: The default of `max_chars`.
 MOST_CHARS = 120_000
 _MOST_TURNS = 200

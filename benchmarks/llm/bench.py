@@ -99,7 +99,7 @@ def faults(stub: str | None, seeds: Sequence[int]) -> bool:
     counts = [_over_a_bad_line(stub, seed) for seed in seeds]
     kept = [
         at_least(
-            "LLM grading under faults, fewest honest verdicts of 500", min(honest for honest, _ in counts), 490, ""
+            "LLM grading under faults, fewest honest verdicts of 500", min(honest for honest, _ in counts), 500, ""
         ),
         at_most("LLM grading under faults, wrong verdicts of all seeds", sum(wrong for _, wrong in counts), 0, ""),
     ]
@@ -187,7 +187,7 @@ def main() -> int:
     """Run everything; exit code 1 when a bar is missed."""
     parser = argparse.ArgumentParser(description="LLM grading under faults, against a bare client, and from the cache.")
     parser.add_argument("--stub", help="an OpenAI-compatible stub program to run in place of tests/judge_server.py")
-    parser.add_argument("--seeds", type=int, nargs="+", default=[7, 8, 9])
+    parser.add_argument("--seeds", type=int, nargs="+", default=[7, 8, 9, 10, 11])
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--rows", type=int, default=1000)
     parser.add_argument("--cached-run", nargs=2, help=argparse.SUPPRESS)

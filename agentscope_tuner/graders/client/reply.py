@@ -13,7 +13,6 @@ import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import Any
 
 from agentscope_tuner.errors import Cause, GraderError, GraderTimeout
@@ -31,30 +30,40 @@ _UNICODE_ESCAPE = re.compile(r"\\+u([0-9a-fA-F]{4})|\\+x([0-9a-fA-F]{2})")
 _WORDS = {"true": True, "yes": True, "false": False, "no": False, "null": None, "none": None}
 
 _AROUND_VALUES = " \t\r\n\"'“”‘’`\\*_"
-_MOST_PAIRS = 20_000
+_NO_QUOTES = dict.fromkeys(map(ord, "\"'“”‘’`\\"))
 
 Pair = tuple[str, object]
 
 
 class Quotable:
-    """The key-value pairs in the judged texts; the texts are searched when the pairs are first needed."""
+    """What the judged texts hold of verdicts; the texts are searched when this is first needed."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         self._texts = texts
         self._pairs: set[Pair] | None = None
         self._letters: list[str] = []
+        self._unquoted: list[str] = []
+        self._objects: list[dict[str, Any]] = []
 
-    def repeats(self, verdict: dict[str, Any]) -> bool:
-        """Whether the judged texts hold every key of `verdict` with its value, in any spelling."""
+    def repeats(self, verdict: dict[str, Any], written: str) -> bool:
+        """Whether the judged texts hold `verdict` as it is `written`, or each key with its value, in any spelling."""
         leaves = list(_leaves("", verdict))
         if not self._letters:
-            self._texts = [_one_spelling(as_written(text)) for text in self._texts]
+            written_texts = [as_written(text) for text in self._texts]
+            self._objects = [value for text in written_texts for value in _objects_in(text)]
+            self._texts = list(map(_one_spelling, written_texts))
             self._letters = [lower_letters(text) for text in self._texts]
-        if not leaves or not all(any(key in letters for letters in self._letters) for key, _ in leaves):
+            self._unquoted = list(map(_unquoted, self._texts))
+        if verdict in self._objects:
+            return True
+        if not leaves or not all(any(lower_letters(key) in text for text in self._letters) for key, _ in leaves):
             return False  # true of most verdicts, and much cheaper than a search for pairs
+        wanted = _unquoted(_one_spelling(as_written(written)))
+        if any(wanted in text for text in self._unquoted):
+            return True
         if self._pairs is None:
-            self._pairs = {pair for text in self._texts for pair in islice(_pairs_in(text), _MOST_PAIRS)}
-        return all(self._holds((key, _leaf_meaning(value))) for key, value in leaves)
+            self._pairs = {pair for text in self._texts for pair in _pairs_in(text)}
+        return all(self._holds((lower_letters(key), _leaf_meaning(value))) for key, value in leaves)
 
     def _holds(self, pair: Pair) -> bool:
         assert self._pairs is not None
@@ -65,17 +74,40 @@ class Quotable:
         return isinstance(value, str) and len(value) > 1 and any(value in letters for letters in self._letters)
 
 
+def _unquoted(text: str) -> str:
+    """`text` without white space, and without quotes and backslashes, which a reply may double."""
+    return "".join(text.translate(_NO_QUOTES).split())
+
+
+def _objects_in(text: str) -> Iterator[dict[str, Any]]:
+    """The JSON objects in `text`, also those within others, as a reply would be read, in about ten passes over it."""
+    text = _without_lone_backslashes(text)
+    left = 10 * len(text)
+    for brace in _OBJECT_OPEN.finditer(text):
+        start, end = brace.start(), brace.start() + sys.getrecursionlimit()
+        try:
+            value, end = _ANY.raw_decode(text, start)
+            yield value
+        except json.JSONDecodeError as exc:
+            end = exc.pos
+        except (ValueError, RecursionError):
+            pass  # too many digits, or too deep
+        left -= end - start + _A_TRY
+        if left < 0:
+            return
+
+
 def _leaves(key: str, value: Any) -> Iterator[tuple[str, Any]]:
     if isinstance(value, dict):
         for name, inner in value.items():
             yield from _leaves(str(name), inner)
     elif isinstance(value, list) and value and not any(isinstance(item, dict | list) for item in value):
-        yield lower_letters(key), value
+        yield key, value
     elif isinstance(value, list):
         for inner in value:
             yield from _leaves(key, inner)
     else:
-        yield lower_letters(key), value
+        yield key, value
 
 
 def _leaf_meaning(value: Any) -> object:
@@ -251,23 +283,27 @@ def final_json(
     check_finished(reply)
     if len(reply.text) > _MAX_CHARS:
         raise ReplyError(f"the reply has {len(reply.text)} characters; a verdict has at most {_MAX_CHARS}")
-    # Models write LaTeX such as \( or \alpha into JSON strings with single backslashes
-    text = _LONE_BACKSLASH.sub(lambda match: match[0] if match[1] else "\\\\", reply.text)
+    text = _without_lone_backslashes(reply.text)
     objects = _spoken_objects(text)
     if objects and not _COULD_BE_JSON.isdisjoint("".join(echoes)):
         judged = [Quotable([text]) for text in echoes] if each_alone else [Quotable(echoes)]
-        own = [value for value in objects if not any(author.repeats(value) for author in judged)]
-        if any(key in value for value in objects) and not any(key in value for value in own):
-            quoted = [value for value in objects if key in value][-1]
+        own = [(value, raw) for value, raw in objects if not any(author.repeats(value, raw) for author in judged)]
+        if any(key in value for value, _ in objects) and not any(key in value for value, _ in own):
+            quoted, written = [(value, raw) for value, raw in objects if key in value][-1]
             raise Quotation(
                 f"the verdict stands in the judged text, and is none of the judge's own: {_excerpt(text)}",
                 quoted,
-                frozenset(index for index, author in enumerate(judged) if author.repeats(quoted)),
+                frozenset(index for index, author in enumerate(judged) if author.repeats(quoted, written)),
             )
         objects = own
     if not objects:
         raise ReplyError(f"the reply holds no JSON verdict of the judge's own: {_excerpt(text)}")
-    return objects[-1]
+    return objects[-1][0]
+
+
+def _without_lone_backslashes(text: str) -> str:
+    """`text` as JSON: models write LaTeX such as \\( or \\alpha into its strings with single backslashes."""
+    return _LONE_BACKSLASH.sub(lambda match: match[0] if match[1] else "\\\\", text)
 
 
 def final_match(reply: Reply, pattern: re.Pattern[str], echoes: Sequence[str] = ()) -> dict[str, str]:
@@ -438,8 +474,8 @@ def without_thinking(text: str) -> str:
     return "" if _THINK_OPEN.match(text.lstrip()) else text
 
 
-def _spoken_objects(text: str) -> list[dict[str, Any]]:
-    """The outermost JSON objects in `text` that the model did not only think.
+def _spoken_objects(text: str) -> list[tuple[dict[str, Any], str]]:
+    """The outermost JSON objects in `text` that the model did not only think, and how each is written.
 
     A tag of thinking may also stand in a verdict's own reason: then an object spans it.
     """
@@ -450,7 +486,7 @@ def _spoken_objects(text: str) -> list[dict[str, Any]]:
             if _THINK_OPEN.search(text, behind, begin):
                 break
             if not ends or end > ends[-1]:
-                found.append(value)
+                found.append((value, text[begin:end]))
             behind = end
         if found:
             return found
@@ -485,6 +521,10 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return value
 
 
+_ANY = json.JSONDecoder(strict=False)
+_OBJECT_OPEN = re.compile(r"\{\s{0,20}\"")
+# What a try costs, in characters
+_A_TRY = 100
 _DECODER = json.JSONDecoder(object_pairs_hook=_unique_keys, strict=False)
 
 

@@ -637,16 +637,16 @@ def llm_part(url: str, **more: Any) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("parts", "status", "calls"),
     [
-        # the part that was paid for has no verdict; two harmless answers were asked about, too
-        ({"llm": {}}, "failed", 3.0),
-        ({"a": A, "llm": {}}, "failed", 5.0),
-        ({"a": A, "llm": {"optional": True}}, "judged", 5.0),
-        ({"a": A, "llm": {"weight": 0.0}}, "judged", 5.0),
-        ({"a": A, "llm": {"on_error": "zero"}}, "judged", 5.0),
+        # the part that was paid for has no verdict; two harmless answers were asked about, and this one again
+        ({"llm": {}}, "failed", 4.0),
+        ({"a": A, "llm": {}}, "failed", 6.0),
+        ({"a": A, "llm": {"optional": True}}, "judged", 6.0),
+        ({"a": A, "llm": {"weight": 0.0}}, "judged", 6.0),
+        ({"a": A, "llm": {"on_error": "zero"}}, "judged", 6.0),
         # another part has none
         ({"a": A, "b": says("b"), "llm": {"optional": True}}, "failed", 2.0),
-        ({"later": says_later("b"), "llm": {"optional": True}}, "failed", 3.0),
-        ({"llm": {}, "later": says_later("a")}, "failed", 5.0),
+        ({"later": says_later("b"), "llm": {"optional": True}}, "failed", 4.0),
+        ({"llm": {}, "later": says_later("a")}, "failed", 6.0),
     ],
 )
 def test_what_was_spent_is_counted_also_where_there_is_no_verdict(
@@ -668,7 +668,7 @@ def test_a_zero_that_was_asked_for_has_been_paid_for() -> None:
         judge = load_judge({"astuner": {"task_judge": llm_part(server.url, on_error="zero")}})
         reward = judge.compute_reward(TASK, output())
     assert tuple(reward) == (0.0, False)
-    assert (reward.metrics["failed"], reward.metrics["judge_calls"]) == (1.0, 3.0)
+    assert (reward.metrics["failed"], reward.metrics["judge_calls"]) == (1.0, 4.0)
 
 
 def test_a_route_that_fails_has_been_paid_for() -> None:
@@ -676,4 +676,4 @@ def test_a_route_that_fails_has_been_paid_for() -> None:
         for part, status in ((llm_part(server.url), "failed"), (llm_part(server.url, on_error="zero"), "judged")):
             routed = {"judge_type": "routed", "by": "task.metadata.answer", "routes": {"default": part}}
             found = judged(load_judge({"astuner": {"task_judge": routed}}))
-            assert (found.status, found.metrics["judge_calls"]) == (status, 3.0)
+            assert (found.status, found.metrics["judge_calls"]) == (status, 4.0)
