@@ -515,7 +515,8 @@ def output_of(said: str) -> WorkflowOutput:
     [
         ([], "name the judge by --conf FILE, or somebody else's reward by --env"),
         (["--conf", "configs/math.yaml", "--env", "trl:a->b"], "and not both"),
-        (["--env", "inspect:task"], "--env must be trl:MODULE->FUNCTION"),
+        (["--env", "hud:task"], "--env must be trl:MODULE->FUNCTION"),
+        (["--env", "inspect:nowhere.py@task"], "nspect"),
         (["--env", "trl:"], "--env must be trl:MODULE->FUNCTION"),
         (["--env", "trl:nowhere->f"], "cannot import 'nowhere'"),
         (["--env", f"trl:{__name__}->nothing"], "has no function 'nothing'"),
