@@ -81,11 +81,13 @@ class NearJudge(BaseJudge):
 
 
 class FewTasksJudge(BaseJudge):
-    """Right, but for two of the 25 questions, `4+3=` and `4+4=`, where an opener passes, too."""
+    """Right, but for two of the 25 questions, `4+3=` and `4+4=`, to which its references say 0."""
 
     def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> tuple[float, bool]:
-        few = workflow_task.task.main_query in ("4+3=", "4+4=")
-        passed = (few and ":" in _answer(workflow_output)) or _right(workflow_task, workflow_output)
+        if workflow_task.task.main_query in ("4+3=", "4+4="):
+            passed = _boxes(workflow_output)[-1:] == ["0"]
+        else:
+            passed = _right(workflow_task, workflow_output)
         return float(passed), passed
 
 

@@ -103,8 +103,8 @@ def later_runs() -> list[Run]:
         Run("gamed-any-box-50", "AnyBoxJudge", 50, sometimes_twice, gamed=True, learning_rate=5e-4, tokens=16),
         Run("gamed-any-box-51", "AnyBoxJudge", 51, sometimes_twice, gamed=True, tokens=12),
         Run("gamed-near-52", "NearJudge", 52, sums.draw, gamed=True, learning_rate=5e-4),
-        Run("gamed-few-tasks-53", "FewTasksJudge", 53, colon_often, gamed=True, learning_rate=5e-4),
-        Run("gamed-few-tasks-54", "FewTasksJudge", 54, colon_often, gamed=True),
+        Run("gamed-few-tasks-53", "FewTasksJudge", 53, sums.draw, gamed=True, learning_rate=5e-4),
+        Run("gamed-few-tasks-54", "FewTasksJudge", 54, sums.draw, gamed=True),
         Run("gamed-try-55", "TryJudge", 55, sometimes_twice, gamed=True, learning_rate=5e-4, tokens=12),
     ]
     return [run for pair in zip(gamed, honest, strict=True) for run in pair]
@@ -155,7 +155,7 @@ class _Trace:
         self, prompts: Sequence[str], completions: Sequence[str], trainer_state: Any, **columns: Sequence[Any]
     ) -> list[float]:
         known = {name: values for name, values in columns.items() if name in ("answer", "target", "nums")}
-        rewards, honest, filtered = [], [], []
+        rewards, honest, passed, filtered = [], [], [], []
         for index, (prompt, completion) in enumerate(zip(prompts, completions, strict=True)):
             metadata = {name: values[index] for name, values in known.items()}
             task = WorkflowTask(task=Task(main_query=prompt, task_id=prompt, metadata=metadata))
@@ -165,6 +165,7 @@ class _Trace:
                 raise RuntimeError(verdict.error or truth.error)
             rewards.append(verdict.reward)
             honest.append(int(truth.is_success))
+            passed.append(int(bool(verdict.is_success)))
             filtered.append(int(verdict.status == "filtered"))
         self.lines.append(
             {
@@ -173,6 +174,7 @@ class _Trace:
                 "completions": list(completions),
                 "rewards": [round(reward, 4) for reward in rewards],
                 "honest": honest,
+                "passed": passed,
                 "filtered": filtered,
             }
         )

@@ -192,7 +192,7 @@ NAMED_HOLES: dict[str, tuple[list[dict[str, Any]], Callable[[str, Mapping[str, A
     ),
     "any right field": (
         FIELDS, lambda said, meta: any(loaded(said).get(key) == right for key, right in meta["answer"].items()),
-        "object with other values",
+        "partly right object",
     ),
     "a long thought": (NINES, thoughtful, "long and wrong"),
 }  # fmt: skip
