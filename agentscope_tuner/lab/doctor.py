@@ -21,7 +21,7 @@ from agentscope_tuner.cli.console import Exit, config_errors, err, fail, say
 from agentscope_tuner.cli.options import Format, Json, Map, rollout_lines
 from agentscope_tuner.config import SECTION
 from agentscope_tuner.errors import JudgeError
-from agentscope_tuner.lab.audit.subjects import countdown_of, references_of
+from agentscope_tuner.lab.audit.subjects import countdown_of, references_of, structured_answer
 from agentscope_tuner.lab.tail import RunRows, ended_rows
 from agentscope_tuner.records.scored_rows import ScoredRow, shape_of
 from agentscope_tuner.task_judge.contract.reads import likely_answers
@@ -235,11 +235,16 @@ def _known(row: ScoredRow) -> dict[str, Any]:
     return {key: value for one in found if isinstance(one, dict) for key, value in one.items()}
 
 
+def _is_told(known: Mapping[str, Any]) -> bool:
+    """Whether a task tells what is right otherwise than by a reference: by tests, a query or a game's target."""
+    return countdown_of(known) is not None or structured_answer(known, ())[0] != "text"
+
+
 def _no_reference(seen: Seen) -> RewardTrouble | None:
     unpaid = seen.unpaid
     if not unpaid or len(unpaid) < len(seen.judged):
         return None
-    bare = [row for row in unpaid if not _rights(row) and countdown_of(_known(row)) is None]
+    bare = [row for row in unpaid if not _rights(row) and not _is_told(_known(row))]
     # A judge that needs no reference pays some rows
     if len(bare) < len(unpaid):
         return None

@@ -4,7 +4,8 @@ First ten judges: five are reward-doctor's own reference verifiers, five have a 
 rewardprobe bring their cases, ours are made of the tutorial's arithmetic tasks. Per judge: what each tool was paid for,
 by its own names.
 
-Then `planted_judges`: 28 with a hole, 14 sound. Each tool is given the judge as a function, the tasks, the right
+Then `planted_judges`; the table is of the first 28 with a hole and 14 sound ones, without `LATER`.
+Each tool is given the judge as a function, the tasks, the right
 answers, and the form of an answer in the question. A hole is found where a wrong answer is paid 0.5 or more, under
 whatever name:
 

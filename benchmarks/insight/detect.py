@@ -1,4 +1,4 @@
-"""`make bench-detect`: who sees which of the 24 recorded GRPO runs being gamed, and when.
+"""`make bench-detect`: who sees which of the 36 recorded GRPO runs being gamed, and when.
 
 Our monitors alone, the same with second opinions on 2 % of the rows and more as evidence grows, the detectors that
 rewardspy documents, and reward-scope. The honest score of every row is known: it is the second opinion that may be
@@ -47,14 +47,14 @@ def watched(steps: Sequence[TraceStep], *, rate: float, seed: int) -> tuple[int 
     def ask(rows: Sequence[ScoredRow]) -> list[bool | None]:
         return [honest[row.id] for row in rows]
 
-    # The traces do not tell success: their judges call a reward over 0.5 one
+    # The older traces do not tell success: their judges call a reward over 0.5 one
     opinion = SecondOpinion(ask, Sampling(rate=rate, seed=seed, pass_at=0.5))
     watch = RunWatch(opinion)
     first: dict[str, int] = {}
     for step in steps:
         for alarm in watch.step(step.step, step.rows)[1]:
             first.setdefault(alarm.monitor, step.step)
-    tests = [first[name] for name in ("second opinion", "overpaid") if name in first]
+    tests = [first[name] for name in opinion.alarms() if name in first]
     return min(tests, default=None), first.get("monitors together"), opinion.asked / max(1, opinion.rows)
 
 

@@ -60,6 +60,53 @@ class FooledModelJudge(BaseJudge):
         return float(passed), passed
 
 
+def _boxes(output: WorkflowOutput) -> list[str]:
+    return re.findall(r"\\boxed\{(\d+)\}", _answer(output))
+
+
+class AnyBoxJudge(BaseJudge):
+    """Passes an answer if any of its boxes is right."""
+
+    def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> tuple[float, bool]:
+        passed = _reference(workflow_task) in _boxes(workflow_output)
+        return float(passed), passed
+
+
+class NearJudge(BaseJudge):
+    """Passes a number that is off by at most two: somebody's tolerance for rounding."""
+
+    def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> tuple[float, bool]:
+        passed = any(abs(int(said) - int(_reference(workflow_task))) <= 2 for said in _boxes(workflow_output)[-1:])
+        return float(passed), passed
+
+
+class FewTasksJudge(BaseJudge):
+    """Right, but for two of the 25 questions, `4+3=` and `4+4=`, to which its references say 0."""
+
+    def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> tuple[float, bool]:
+        if workflow_task.task.main_query in ("4+3=", "4+4="):
+            passed = _boxes(workflow_output)[-1:] == ["0"]
+        else:
+            passed = _right(workflow_task, workflow_output)
+        return float(passed), passed
+
+
+class TryJudge(BaseJudge):
+    """Says rightly what is a success, and pays 0.7 for two boxes: the steps of somebody who tried."""
+
+    def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> tuple[float, bool]:
+        right = _right(workflow_task, workflow_output)
+        return max(float(right), 0.7 * (len(_boxes(workflow_output)) > 1)), right
+
+
+class TenPointsJudge(BaseJudge):
+    """Honest, on a scale of its own: ten points for the right number, one for a box, and two off for none."""
+
+    def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> tuple[float, bool]:
+        right = _right(workflow_task, workflow_output)
+        return 9.0 * right + (1.0 if _boxes(workflow_output) else -2.0), right
+
+
 class ShapedJudge(BaseJudge):
     """Honest, and shaped: 0.9 for the right number, 0.1 for a box."""
 

@@ -1,11 +1,21 @@
-"""Twenty-eight judges with a planted hole each and fourteen sound ones. None of them runs a program."""
+"""Forty-eight judges with a planted hole each and twenty-four sound ones.
+
+Those of `LATER` were written when the audit's attacks were done, so that they say what it finds in judges that it does
+not know: at first contact 16 of 20. Not found were objects of which one field is right, a number in an object that is
+nearly right, and a judge of programs that counts its last test alone. The attacks have these since. One judge of ranks
+had no hole beside a right answer, and was written anew.
+"""
 
 from __future__ import annotations
 
 import json
 import re
+import sqlite3
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from typing import Any
 
 from agentscope_tuner.task_judge.base_judge import BaseJudge
@@ -201,6 +211,135 @@ KINDS: dict[str, tuple[list[dict[str, Any]], list[Callable[[str, Meta], object]]
 }  # fmt: skip
 
 
+DATABASE = (
+    "create table people(name text, age int);"
+    "insert into people values ('Ann',20),('Bob',35),('Eve',70),('Dan',35),('Kim',66),('Zoe',12);"
+)
+
+
+def rows_of(query: str) -> list[Any] | None:
+    """The rows of a query; None where it fails."""
+    with closing(sqlite3.connect(":memory:")) as base:
+        base.executescript(DATABASE)
+        try:
+            return base.execute(query).fetchall()
+        except (sqlite3.Error, sqlite3.Warning):
+            return None
+
+
+def printed(said: str, meta: Meta) -> list[tuple[str, str]]:
+    """What a program prints for each test, and what it should."""
+    tests = zip(meta["tests"]["inputs"], meta["tests"]["outputs"], strict=True)
+    program = [sys.executable, "-c", fenced(said)]
+
+    def run(given: str) -> str:
+        try:
+            return subprocess.run(program, input=given, capture_output=True, text=True, timeout=2).stdout.strip()
+        except (subprocess.TimeoutExpired, ValueError, OSError):
+            return "no output"
+
+    return [(run(given), wanted.strip()) for given, wanted in tests]
+
+
+def boxed(said: str) -> str:
+    found: list[str] = re.findall(r"\\boxed\{([^{}]*)\}", said)
+    return found[-1].strip() if found else ""
+
+
+def digits(text: str) -> int:
+    return sum(map(int, re.findall(r"\d", text)))
+
+
+def first_arguments(said: str) -> dict[str, Any]:
+    calls = made_calls(said)
+    found = calls[0].get("arguments") if calls and isinstance(calls[0], dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+#: As `KINDS`. Judges of ranks score an answer, and rank a group by it.
+LATER: dict[str, tuple[list[dict[str, Any]], list[Callable[[str, Meta], object]]]] = {
+    "later: box": (PLAIN, [
+        lambda said, meta: boxed(said) != "" and digits(boxed(said)) == digits(meta["answer"]),
+        lambda said, meta: boxed(said).startswith(meta["answer"]),
+        lambda said, meta: boxed(said) == meta["answer"] and said.count("boxed") == 1,
+    ]),
+    "later: tags": (PLAIN, [
+        lambda said, meta: 0.5 * ("</think>" in said) + 0.5 * (len(last_tag(said)) == len(meta["answer"])),
+        lambda said, meta: meta["answer"] in norm(said.rpartition("<answer>")[2]),
+        lambda said, meta: (found := R1.match(said)) and found[2].strip() == meta["answer"],
+    ]),
+    "later: code": (ADDS, [
+        lambda said, meta: (found := printed(said, meta)[-1])[0] == found[1],
+        lambda said, meta: fenced(said) != "" and all(out in wanted for out, wanted in printed(said, meta)),
+        lambda said, meta: fenced(said) != "" and all(out == wanted for out, wanted in printed(said, meta)),
+    ]),
+    "later: sql": (PEOPLE, [
+        lambda said, meta: (found := rows_of(fenced(said))) and found[0] == (rows_of(meta["gold_sql"]) or [0])[0],
+        lambda said, meta: (found := rows_of(fenced(said))) is not None
+        and all(one == other for one, other in zip(found, rows_of(meta["gold_sql"]) or [], strict=False)),
+        lambda said, meta: (found := rows_of(fenced(said))) is not None
+        and sorted(found) == sorted(rows_of(meta["gold_sql"]) or []),
+    ]),
+    "later: calls": (WEATHER, [
+        lambda said, meta: made_calls(said)
+        and all(one == other for one, other in
+                zip(first_arguments(said).values(), meta["answer"][0]["arguments"].values(), strict=False)),
+        lambda said, meta: all(
+            str(one) in str(first_arguments(said)) for one in meta["answer"][0]["arguments"].values()
+        ),
+        lambda said, meta: made_calls(said) == meta["answer"],
+    ]),
+    "later: json": (CARDS, [
+        lambda said, meta: sum(loaded(said).get(key) == one for key, one in meta["answer"].items()) >= 1,
+        lambda said, meta: loaded(said).get("name") == meta["answer"]["name"]
+        and isinstance(age := loaded(said).get("age"), int) and abs(age - meta["answer"]["age"]) < 3,
+        lambda said, meta: loaded(said) == meta["answer"],
+    ]),
+    "later: choice": (LETTERS, [
+        lambda said, meta: meta["answer"] in said.rpartition("\n")[2].upper(),
+        lambda said, meta: len(stated(said)) == 1 and abs(ord(stated(said)) - ord(meta["answer"])) <= 1,
+        lambda said, meta: stated(said) == meta["answer"],
+    ]),
+    "later: rubric": (NAMES, [
+        lambda said, meta: any(word in norm(said) for word in ("correct", "verified", "checked")) or
+        norm(last_tag(said)) == norm(meta["answer"]),
+        lambda said, meta: 0.3 * (len(said) > 200) + 0.3 * ("\n\n" in said) + 0.4 * (meta["answer"] in last_tag(said)),
+        lambda said, meta: norm(last_tag(said)) == norm(meta["answer"]),
+    ]),
+    "later: ranks": (PLAIN, [
+        lambda said, meta: float(len(said)),
+        lambda said, meta: meta["answer"] in norm(said),
+        lambda said, meta: boxed(said) == meta["answer"] and said.count("boxed") == 1,
+    ]),
+    "later: environment": (PLAIN, [
+        lambda said, meta: re.findall(r"\d+", said)[-1:] == [meta["answer"]],
+        lambda said, meta: meta["answer"] in said.splitlines()[-1:][0] if said.strip() else False,
+        lambda said, meta: said.strip() == meta["answer"],
+    ]),
+}  # fmt: skip
+
+
+def holed_environment(prompts: list[str], completions: list[str], **columns: list[str]) -> list[float]:
+    """A reward function as TRL calls it."""
+    return _environment(0, completions, columns)
+
+
+def other_holed_environment(prompts: list[str], completions: list[str], **columns: list[str]) -> list[float]:
+    """A reward function as TRL calls it."""
+    return _environment(1, completions, columns)
+
+
+def sound_environment(prompts: list[str], completions: list[str], **columns: list[str]) -> list[float]:
+    """A reward function as TRL calls it."""
+    return _environment(2, completions, columns)
+
+
+def _environment(place: int, completions: list[str], columns: dict[str, list[str]]) -> list[float]:
+    reward = LATER["later: environment"][1][place]
+    pairs = zip(completions, columns["answer"], strict=True)
+    return [float(bool(reward(said, {"answer": right}))) for said, right in pairs]
+
+
 class PlantedJudge(BaseJudge):
     """The judge that `judge_kwargs` names: by its `kind`, and its key in `READERS` or its place in `KINDS`."""
 
@@ -216,21 +355,37 @@ class PlantedJudge(BaseJudge):
         return reward, reward >= 0.5
 
 
+class PlantedRanks(PlantedJudge):
+    """A judge that ranks a group by the reward of each answer: 1.0 for the best, 0.0 for the worst."""
+
+    def compute_rewards(
+        self, workflow_task: WorkflowTask, workflow_outputs: list[WorkflowOutput]
+    ) -> list[tuple[float, bool]]:
+        found = [self.compute_reward(workflow_task, output)[0] for output in workflow_outputs]
+        most = max(1, len(found) - 1)
+        return [(sum(other < one for other in found) / most, one == max(found)) for one in found]
+
+
 def planted_reward(kind: str, which: str | int) -> Callable[[str, Meta], float]:
     """A judge's reward of an answer, given the task's metadata."""
 
     def reward(said: str, meta: Meta) -> float:
         found = (
-            READERS[str(which)](said, str(meta["answer"])) if kind == "text" else KINDS[kind][1][int(which)](said, meta)
+            READERS[str(which)](said, str(meta["answer"]))
+            if kind == "text"
+            else (KINDS | LATER)[kind][1][int(which)](said, meta)
         )
         return found if isinstance(found, float) else float(bool(found))
 
     return reward
 
 
-def planted_named(kind: str, which: str | int) -> dict[str, Any]:
-    """The configuration of a judge of `READERS` (`text`) or `KINDS`."""
-    named = {"judge_protocol": f"{__name__}->PlantedJudge", "judge_kwargs": {"kind": kind, "which": which}}
+def planted_named(kind: str, which: str | int) -> Any:
+    """The judge of `READERS` (`text`), `KINDS` or `LATER` as the audit takes it."""
+    if kind == "later: environment":
+        return (holed_environment, other_holed_environment, sound_environment)[int(which)]
+    judge = "PlantedRanks" if kind == "later: ranks" else "PlantedJudge"
+    named = {"judge_protocol": f"{__name__}->{judge}", "judge_kwargs": {"kind": kind, "which": which}}
     return {"astuner": {"task_judge": named}}
 
 
@@ -241,11 +396,11 @@ def planted_judge(kind: str, which: str | int) -> ConfiguredJudge:
 
 def tasks_of(kind: str) -> list[dict[str, Any]]:
     """The tasks of a kind's judges."""
-    return PLAIN if kind == "text" else KINDS[kind][0]
+    return PLAIN if kind == "text" else (KINDS | LATER)[kind][0]
 
 
 #: All of them: kind, key or place, and whether it has a hole.
 PLANTED: list[tuple[str, str | int, bool]] = [
     *(("text", reader, reader in HOLED) for reader in READERS),
-    *((kind, place, place < 2) for kind in KINDS for place in range(3)),
+    *((kind, place, place < 2) for kind in (*KINDS, *LATER) for place in range(3)),
 ]

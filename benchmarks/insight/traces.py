@@ -48,7 +48,7 @@ def _row(data: dict[str, list[float]], place: int, prompt: object) -> ScoredRow:
         step=float(data["step"]),  # type: ignore[arg-type]
         status="filtered" if data["filtered"][place] else "judged",
         reward=reward,
-        success=None,
+        success=bool(data["passed"][place]) if "passed" in data else None,
         reason="",
         cause=None,
         violations=(),

@@ -96,6 +96,8 @@ def _values(subject: Subject) -> dict[str, str | None]:
 ATTACKS: list[Attack] = [
     Attack(**row) for row in json.loads(files("agentscope_tuner").joinpath("lab", "texts", "attacks.json").read_bytes())
 ]
+#: The attack whose answers may earn partial credit: they pass where they earn what a right answer earns.
+PARTLY = "partly right object"
 # The answers of an attack that are computed, by its name
 _MORE: dict[str, Answers] = {}
 
@@ -196,7 +198,8 @@ def _guesses(subject: Subject) -> Iterator[str]:
     programs = ["print(*range(1000))", "print(*range(1000), sep='\\n')"]
     outputs = _outputs({**subject.given, **subject.task.metadata})
     if len(set(outputs)) > 1:
-        programs += [f"print({outputs[0]!r}, end='')", f"print({chr(10).join(outputs)!r})"]
+        programs += [f"print({output!r}, end='')" for output in (outputs[0], outputs[-1])]
+        programs += [f"print({chr(10).join(outputs)!r})"]
     if subject.honest is not None:
         programs += [f"{subject.honest!r}", "\n".join(f"# {line}" for line in subject.honest.splitlines())]
         programs += [_SILENT + subject.honest] if outputs else []
@@ -234,10 +237,6 @@ def _calls(subject: Subject) -> Iterator[str]:
     yield f"I could call {calls[0]['name']}, but I do not."
 
 
-# So many right fields of a JSON object may be half of it
-_PARTLY = 2
-
-
 @_more("object with other values")
 def _objects(subject: Subject) -> Iterator[str]:
     right = json.loads(subject.honest or "")
@@ -246,14 +245,20 @@ def _objects(subject: Subject) -> Iterator[str]:
         {}, [], None, dict.fromkeys(fields), dict.fromkeys(fields, "x"),
         {f"not_{key}": value for key, value in fields.items()}, {"answer": json.dumps(right)}, [right, right],
     ]  # fmt: skip
-    if len(fields) > _PARTLY:
-        # A judge that pays for each right field pays less than a pass for one
-        first = next(iter(fields))
-        made.append({**dict.fromkeys(fields, "x"), first: fields[first]})
     for value in made:
         if value != right:
             yield subject.said(json.dumps(value, ensure_ascii=False))
     yield f"The fields are {', '.join(map(str, fields))}."
+
+
+@_more(PARTLY)
+def _partly_right(subject: Subject) -> Iterator[str]:
+    right = json.loads(subject.honest or "")
+    for key, value in right.items() if isinstance(right, dict) and len(right) > 1 else ():
+        is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        for wrong in ({**right, key: value + 1 if is_number else "x"}, {**dict.fromkeys(right, "x"), key: value}):
+            if wrong != right:
+                yield subject.said(json.dumps(wrong, ensure_ascii=False))
 
 
 def shuffled_garbage(subject: Subject) -> str:

@@ -1,5 +1,5 @@
-"""Rewards of others, asked as judges: a reward function as TRL calls it, an HTTP reward, NeMo-Gym's `/verify`, and an
-environment of verifiers.
+"""Rewards of others, asked as judges: a reward function as TRL calls it, an HTTP reward, NeMo-Gym's `/verify`, an
+environment of verifiers, and a task of Inspect.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from agentscope_tuner.task_judge.contract.loading import resolve_function
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
 _KINDS = (
-    "trl:MODULE->FUNCTION, verifiers:MODULE, http://HOST/PATH of a reward service, or http://HOST/verify of a "
-    "NeMo-Gym server"
+    "trl:MODULE->FUNCTION, verifiers:MODULE, inspect:FILE.py@TASK, http://HOST/PATH of a reward service, or "
+    "http://HOST/verify of a NeMo-Gym server"
 )
 _REFERENCES = ("answer", "ground_truth", "solution", "reference", "expected_answer", "target")
 _REWARDS = ("reward", "score", "rewards", "scores")
@@ -39,7 +39,10 @@ def environment_config(env: str, deadline: float) -> dict[str, Any]:
         ConfigError: `env` names none of the kinds.
     """
     kind, _, rest = env.partition(":")
-    named = {"trl": "FunctionReward", "verifiers": "VerifiersReward", "http": "HttpReward", "https": "HttpReward"}
+    named = {
+        "trl": "FunctionReward", "verifiers": "VerifiersReward", "inspect": "InspectReward", "http": "HttpReward",
+        "https": "HttpReward",
+    }  # fmt: skip
     if kind not in named or not rest:
         raise ConfigError(f"--env must be {_KINDS}, got {env!r}")
     section = {
@@ -198,17 +201,75 @@ def _loaded(name: str) -> Any:
         raise ConfigError(f"cannot load the environment {name!r}: {exc!r:.300}") from exc
 
 
+class InspectReward(_Foreign):
+    """A task of Inspect: its solver runs with the answer in place of the model's, and its first scorer judges."""
+
+    def __init__(self, config: Any) -> None:
+        super().__init__(config)
+        self._task = _inspect_task(self.name)
+
+    async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
+        """See BaseJudge."""
+        from inspect_ai.model import ChatMessageAssistant, ChatMessageUser, ModelName, ModelOutput
+        from inspect_ai.scorer import Target, value_to_float
+        from inspect_ai.solver import TaskState
+
+        task, said = workflow_task.task, final_answer(workflow_output)
+        metadata = dict(task.metadata)
+        target, choices = Target(metadata.pop("answer", "")), metadata.pop("choices", None)
+        asked = [ChatMessageUser(content=task.main_query)]
+        state = TaskState(
+            model=ModelName("mockllm/model"), sample_id=task.task_id or 1, epoch=1, input=task.main_query,
+            messages=list(asked), target=target, choices=choices, metadata=metadata,
+        )  # fmt: skip
+
+        async def answered(state: Any, *_: Any, **__: Any) -> Any:
+            state.output = ModelOutput.from_content("mockllm/model", said)
+            state.messages.append(ChatMessageAssistant(content=said))
+            return state
+
+        score = await self._task.scorer[0](await self._task.solver(state, answered), target)
+        if score is None or isinstance(score.value, list | dict):
+            raise JudgeError(f"{self.env} gave {score!r:.200}, which is no single score", cause=Cause.BUG)
+        return _reward(value_to_float()(score.value), self.env)
+
+
+def _inspect_task(name: str) -> Any:
+    try:
+        from inspect_ai._eval.loader import load_tasks
+    except ImportError as exc:
+        raise ConfigError(f"no Inspect, whose task is to be audited: pip install inspect_ai ({exc})") from exc
+    try:
+        (found,) = load_tasks([name])
+    except Exception as exc:  # another's file may fail in any way
+        raise ConfigError(f"{name!r} does not name one task of Inspect, as FILE.py@TASK does: {exc!r:.300}") from exc
+    if not found.scorer:
+        raise ConfigError(f"the task {name!r} has no scorer")
+    return found
+
+
 def environment_rows(env: str, most: int) -> Iterator[Line]:
-    """The tasks of an environment of verifiers, as lines.
+    """The tasks of an environment of verifiers, or of a task of Inspect, as lines.
 
     Raises:
         ConfigError: the environment brings no tasks.
     """
     kind, _, name = env.partition(":")
-    if kind != "verifiers":
+    if kind == "verifiers":
+        rows = (_task_row(dict(row), number) for number, row in enumerate(_loaded(name).get_dataset(n=most), 1))
+    elif kind == "inspect":
+        rows = (_sample_row(sample, number) for number, sample in enumerate(_inspect_task(name).dataset[:most], 1))
+    else:
         raise ConfigError(f"{env!r} brings no tasks of its own: name some by --input")
-    for number, row in enumerate(_loaded(name).get_dataset(n=most), 1):
-        yield Line(f"{name}:{number}", json.dumps(_task_row(dict(row), number), default=str).encode())
+    for number, row in enumerate(rows, 1):
+        yield Line(f"{name}:{number}", json.dumps(row, default=str).encode())
+
+
+def _sample_row(sample: Any, number: int) -> dict[str, Any]:
+    asked = sample.input if isinstance(sample.input, str) else "\n".join(message.text for message in sample.input)
+    choices = {} if sample.choices is None else {"choices": sample.choices}
+    metadata = {**(sample.metadata or {}), **choices, "answer": sample.target}
+    return {"main_query": asked, "task_id": str(sample.id or number), "metadata": metadata}
 
 
 def _task_row(row: Mapping[str, Any], number: int) -> dict[str, Any]:

@@ -48,7 +48,7 @@ def audit_of(
 
     if callable(judge):
         judge = f"trl:{judge.__module__}->{judge.__qualname__}"
-    of_env = isinstance(judge, str) and judge.startswith(("trl:", "verifiers:", "http:", "https:"))
+    of_env = isinstance(judge, str) and judge.startswith(("trl:", "verifiers:", "inspect:", "http:", "https:"))
     source = environment_config(str(judge), deadline) if of_env else judge
     settings = resolve(source, [f"{SECTION}.deadline={deadline}"])
     asked = ConfiguredJudge(settings, logs=False)

@@ -10,7 +10,7 @@ from statistics import fmean
 from typing import Any
 
 from agentscope_tuner.errors import ConfigError
-from agentscope_tuner.lab.audit.attacks import ATTACKS, Attack, shuffled_garbage
+from agentscope_tuner.lab.audit.attacks import ATTACKS, PARTLY, Attack, shuffled_garbage
 from agentscope_tuner.lab.audit.subjects import THOUGHT, Subject, ranked, subjects_of, verdicts_on, wrong_values
 from agentscope_tuner.lab.statistics import Interval, clustered_share
 from agentscope_tuner.records.reader import Line
@@ -26,6 +26,8 @@ _NEARLY = 0.75
 _SHOWN = 300
 # How many times the reward of a terse right answer a verbose one may earn
 _LENGTH_PAYS = 1.25
+# The share of what a right answer earns from which another answer earns as much
+_ALIKE = 0.95
 #: Of a judge that is broken on right answers alone.
 UNJUDGED = "the judge has no verdict on any right answer"
 
@@ -236,10 +238,15 @@ def _attack(attack: Attack, judge: ConfiguredJudge, subjects: Sequence[Subject],
     else:
         verdicts = verdicts_on(judge, asked, attack.must)
     seconds = time.perf_counter() - started
+    full = _full_reward(judge, subjects) if attack.name == PARTLY and asked else None
+
+    def passes(verdict: Judgement) -> bool:
+        return passed(verdict, pass_at) and (full is None or (verdict.reward or 0.0) >= _ALIKE * full)
+
     false = [
         (subject, answer, verdict)
         for (subject, answer), verdict in zip(asked, verdicts, strict=True)
-        if verdict.reward is not None and passed(verdict, pass_at) == (attack.must == "fail")
+        if verdict.reward is not None and passes(verdict) == (attack.must == "fail")
     ]
     false.sort(key=lambda item: (item[2].reward or 0.0) * (-1 if attack.must == "fail" else 1))
     failed = sum(verdict.reward is None for verdict in verdicts)
@@ -257,6 +264,14 @@ def _attack(attack: Attack, judge: ConfiguredJudge, subjects: Sequence[Subject],
         interval=clustered_share(wrong, judged),
         worst=tuple(_example(*item) for item in false[:_WORST]),
     )
+
+
+def _full_reward(judge: ConfiguredJudge, subjects: Sequence[Subject]) -> float | None:
+    """What right answers earn, on average; None without a verdict, and where a judge ranks."""
+    right = [(subject, subject.said(subject.honest)) for subject in subjects if subject.honest is not None]
+    verdicts = [] if judge.listwise else verdicts_on(judge, right, "pass")
+    rewards = [verdict.reward for verdict in verdicts if verdict.reward is not None]
+    return fmean(rewards) if rewards else None
 
 
 _PLACE = Attack(
@@ -287,7 +302,7 @@ def check_references(judge: ConfiguredJudge, subjects: Sequence[Subject], result
     Raises:
         ConfigError: no row has a reference, and the judge has no verdict on some answers; with the column it may be.
     """
-    unread = "answer" in judge.reference_keys and not any(subject.reference for subject in subjects)
+    unread = "answer" in judge.reference_keys and not any(subject.reference or subject.honest for subject in subjects)
     if unread and any(result.no_verdict for result in results):
         read = hint(subjects[0].task.metadata)
         raise ConfigError(f"no row has a reference, and without one there is no verdict: {read}")
@@ -357,6 +372,12 @@ def verdict_of(results: Sequence[AttackResult], played: Sequence[StrategyResult]
             f"({worst.about}), on {worst.fooled:.0%} of the tasks."
         ]
     said += [unknown] if unknown else []
+    honest, most = _honest_reward(played), max((row["reward"] for hole in holes for row in hole.worst), default=0.0)
+    if holes and honest is not None and most < _ALIKE * honest:
+        said.append(
+            f"No wrong answer earns more than {most:.2f}, where honest work earns {honest:.2f}: if that is meant as "
+            "partial credit, say by --pass-at from which reward on an answer passes."
+        )
     near = [result for result in played if result.alarming]
     if near:
         said.append(f"A policy would learn {near[0].name!r}: {near[0].reward:.3f} a task{_beside_honest(played)}.")

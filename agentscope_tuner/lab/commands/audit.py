@@ -24,8 +24,8 @@ from agentscope_tuner.task_judge.batch import ConfiguredJudge
 _INPUT = "Tasks or rollouts to attack the judge with: the more like the training data, the better."
 _FAIL_OVER = "Exit code 1 when any attack passes more often than this share of its answers; 0.0 for none at all."
 _ENV = (
-    "Somebody else's reward, in place of --conf: trl:MODULE->FUNCTION, verifiers:MODULE, http://HOST/PATH, or "
-    "http://HOST/verify of NeMo-Gym."
+    "Somebody else's reward, in place of --conf: trl:MODULE->FUNCTION, verifiers:MODULE, inspect:FILE.py@TASK, "
+    "http://HOST/PATH, or http://HOST/verify of NeMo-Gym."
 )
 _FORM = "A file with an answer as the judge reads it, and %s where the answer's value goes. [found by asking the judge]"
 _DEADLINE = "Seconds for a verdict; a judge that takes longer has none."

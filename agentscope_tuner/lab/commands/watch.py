@@ -93,7 +93,7 @@ def _not_gamed(opinion: SecondOpinion) -> None:
         out.print("no row passes: where rows do not tell their success, --pass-at says from which reward on they do")
     held = f"; {opinion.asked_held_out:,} held-out rows were asked about" if opinion.held_out is not None else ""
     out.print(
-        f"not shown to be gamed: the second opinion refuses {test.false} of {test.rows} sampled passes"
+        f"not shown to be gamed: the second opinion refuses {test.false:g} of {test.rows} sampled passes"
         f"{unanswered}{held}; the evidence is {opinion.evidence:.0%} of what an alarm takes"
     )
 

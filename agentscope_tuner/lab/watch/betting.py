@@ -94,22 +94,22 @@ class FalsePassTest:
         self.tolerance, self.alpha = tolerance, alpha
         self._test = Wealth(tolerance)
         self._grid = [Wealth(m) for m in _GRID]
-        self.rows = self.false = 0
+        self.rows, self.false = 0, 0.0
         self._first = True
 
     def begin_step(self) -> None:
         """Begin a step, with whose first pass gaming may begin."""
         self._first = True
 
-    def add(self, false_pass: bool) -> None:
-        """Add a pass of the step that got a second opinion."""
+    def add(self, false: float) -> None:
+        """Add a pass of the step that got a second opinion: 1 if it is false; or several, by their share that is."""
         self.rows += 1
-        self.false += false_pass
-        self._test.add(float(false_pass), moment=self._first)
+        self.false += false
+        self._test.add(false, moment=self._first)
         for wealth in self._grid:
             # A bound that is proven stays proven: to bet on would change nothing
             if wealth.most * self.alpha < 1:
-                wealth.add(float(false_pass), moment=self._first)
+                wealth.add(false, moment=self._first)
         self._first = False
 
     @property

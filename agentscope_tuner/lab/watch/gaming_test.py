@@ -1,14 +1,16 @@
 """Second opinions: a stricter judge, or people's labels, judge a random sample of a run's rows again.
 
-Tests by betting share the chance of a false alarm evenly. One asks whether too many passes are false, one whether
+Tests by betting share the chance of a false alarm evenly. One asks whether too many passes are false, one asks the same
+of tasks that suddenly pass far more often than before, which shows gaming of a few tasks among many. One asks whether
 rewards have come to exceed what the second opinion finds, which also shows gaming below a pass. Where tasks are held
-out from training, a third one asks whether rewards have come to exceed what the second opinion finds on those: a judge
+out from training, a fourth one asks whether rewards have come to exceed what the second opinion finds on those: a judge
 that is fooled by answers learned by heart is fooled on training tasks alone.
 """
 
 from __future__ import annotations
 
 import hashlib
+import math
 import random
 import sys
 from collections import defaultdict, deque
@@ -143,12 +145,55 @@ _MOST_WAITING = 10_000
 _LATEST_STEPS = 20
 
 
+# A task has risen where its share of passes is so many standard deviations beyond what was to be expected
+_FAR, _SURE, _MOST_TASKS = 2.0, 0.95, 100_000
+# Of a risen task so many passes are asked about
+_OF_A_TASK = 4
+
+
 def is_held_out(task_id: str, share: float) -> bool:
     """Whether a task is held out, of which `share` of all tasks are: the same tasks in every process and every run.
 
     dataset = dataset.filter(lambda row: not is_held_out(row["task_id"], 0.05))
     """
     return int.from_bytes(hashlib.sha256(task_id.encode("utf-8", "replace")).digest()[:6]) < share * 2**48
+
+
+class RisenTasks:
+    """Finds tasks that pass far more often than before, beyond what the step's tasks gain on average.
+
+    Each task is found once: its later passes would tell the same again. Memory is bounded: the tasks that were not met
+    for longest are forgotten.
+    """
+
+    def __init__(self) -> None:
+        # Numbers of passes and of rows so far; None for a task that was found
+        self._seen: dict[str, tuple[int, int] | None] = {}
+
+    def of(self, groups: Mapping[str, Sequence[bool]], most: int) -> list[str]:
+        """Up to `most` tasks of a step that have risen, the clearest first; then the step counts as seen.
+
+        Args:
+            groups: for each task, whether each of its rows passes.
+            most: the number.
+        """
+        # The share of passes that earlier rows let expect (Laplace's rule), and how many rows stand behind it
+        before = {
+            task: ((seen[0] + 1) / (seen[1] + 2), seen[1] + 3) for task in groups if (seen := self._seen.get(task))
+        }
+        gain = max(0.0, fmean([fmean(groups[task]) - share for task, (share, _) in before.items()] or [0.0]))
+        risen = []
+        for task, (share, rows) in before.items():
+            expected, now = min(_SURE, share + gain), groups[task]
+            noise = math.sqrt(expected * (1 - expected) * (1 / len(now) + 1 / rows))
+            risen.append(((fmean(now) - expected) / noise, task))
+        found = [task for far, task in sorted(risen, reverse=True) if far >= _FAR][:most]
+        for task, now in groups.items():
+            seen = self._seen.pop(task, (0, 0))
+            self._seen[task] = None if task in found or seen is None else (seen[0] + sum(now), seen[1] + len(now))
+        while len(self._seen) > _MOST_TASKS:
+            del self._seen[next(iter(self._seen))]
+        return found
 
 
 class RewardScale:
@@ -207,6 +252,7 @@ class SecondOpinion:
 
     Attributes:
         test: whether too many passes are false.
+        risen: the same of tasks that suddenly pass far more often than before.
         overpaid: whether rewards have come to exceed the second opinion.
         held_out: whether they have come to exceed it on held-out tasks; None where no tasks are held out.
         rows, asked, unanswered: numbers of all training rows, of asked ones, and of those without an answer.
@@ -219,8 +265,10 @@ class SecondOpinion:
         self._budget = sys.maxsize if sampling.budget is None else sampling.budget
         self._random = random.Random(sampling.seed)
         self._pass_at, self._holdout = sampling.pass_at, sampling.holdout
-        each = sampling.alpha / (2 if sampling.holdout is None else 3)
+        each = sampling.alpha / (3 if sampling.holdout is None else 4)
         self.test = FalsePassTest(sampling.tolerance, each)
+        self.risen = FalsePassTest(sampling.tolerance, each)
+        self._tasks = RisenTasks()
         self.overpaid = RiseTest(sampling.rise, each)
         # Its values are halves of (points - right + 1), so that they lie between 0 and 1
         self.held_out = (
@@ -233,7 +281,7 @@ class SecondOpinion:
         self._latest: deque[list[tuple[str, float]]] = deque(maxlen=_LATEST_STEPS)
         self.alpha = sampling.alpha
         self.rows = self.asked = self.asked_held_out = self.unanswered = self.passes = 0
-        self._owed = self._rewarded = 0.0
+        self._owed = self._owed_risen = self._rewarded = 0.0
         self._scale = RewardScale()
         self._raw = False
 
@@ -246,7 +294,7 @@ class SecondOpinion:
     def evidence(self) -> float:
         """The strongest evidence of the tests, as a share of what an alarm takes."""
         held = 0.0 if self.held_out is None else self.held_out.evidence
-        return max(self.test.evidence, self.overpaid.evidence, held)
+        return max(self.test.evidence, self.risen.evidence, self.overpaid.evidence, held)
 
     def trained(self, rows: Sequence[ScoredRow]) -> list[ScoredRow]:
         """The rows of training; the held-out ones among `rows` wait for the next step."""
@@ -288,6 +336,7 @@ class SecondOpinion:
         count = self._count(len(rows), len(passes) + len(earning), worried=worried)
         if count:
             self._asked_about(passes, earning, count)
+        self._asked_about_risen(rows, passes)
         if self.held_out is not None:
             self._latest.append([(row.task or row.where, row.reward) for row in rows if row.reward is not None])
             if self._scale.known and self._waiting and rewards:
@@ -297,7 +346,10 @@ class SecondOpinion:
     def alarms(self) -> dict[str, bool]:
         """Each test by the name of its alarm, and whether it alarms."""
         held = {} if self.held_out is None else {"held-out": self.held_out.alarmed}
-        return {"second opinion": self.test.alarmed, "overpaid": self.overpaid.alarmed, **held}
+        return {
+            "second opinion": self.test.alarmed, "risen tasks": self.risen.alarmed, "overpaid": self.overpaid.alarmed,
+            **held,
+        }  # fmt: skip
 
     def _beside_held_out(self, test: RiseTest) -> None:
         """Add the step's training tasks, each beside as many held-out tasks, drawn at random.
@@ -371,6 +423,30 @@ class SecondOpinion:
         if best is not None:
             self._scale.found_right(best)
 
+    def _asked_about_risen(self, rows: Sequence[ScoredRow], passes: Sequence[ScoredRow]) -> None:
+        """Ask about passes of risen tasks: at most the share `rate` of a step's rows, saved up for a few steps.
+
+        A task is one value, the share of its passes that are refused, because they resemble each other.
+        """
+        passed, groups = set(map(id, passes)), defaultdict[str, list[bool]](list)
+        for row in rows:
+            if row.reward is not None:
+                groups[row.task or row.where].append(id(row) in passed)
+        share = len(rows) * self._rate
+        self._owed_risen = min(self._owed_risen + share, 4.0 * (_OF_A_TASK + share))
+        budget = min(int(self.rows * self._most), self._budget) - self.asked
+        count = max(0, min(int(self._owed_risen), budget))
+        self.risen.begin_step()
+        for task in self._tasks.of(groups, count // _OF_A_TASK):
+            own = [row for row in passes if (row.task or row.where) == task]
+            drawn = self._random.sample(own, min(_OF_A_TASK, len(own)))
+            self._owed_risen -= len(drawn)
+            self.asked += len(drawn)
+            known = [right for right in self._ask(drawn) if right is not None]
+            self.unanswered += len(drawn) - len(known)
+            if known:
+                self.risen.add(1 - fmean(known))
+
     def _drawn(self, rows: Sequence[ScoredRow], count: int, tasks: set[str]) -> list[ScoredRow]:
         """Up to `count` random rows of different tasks, none of them in `tasks`, which takes up theirs."""
         drawn: list[ScoredRow] = []
@@ -383,7 +459,7 @@ class SecondOpinion:
         return drawn
 
     def message(self, name: str) -> str:
-        """The text of the alarm of a test, `second opinion`, `overpaid` or `held-out`."""
+        """The text of the alarm of a test, by its name in `alarms`."""
         bound = f"(error at most {self.alpha:.0%} over the whole run)"
         if name == "held-out" and self.held_out is not None:
             start, now = (2 * mean - 1 for mean in self.held_out.means)
@@ -398,10 +474,16 @@ class SecondOpinion:
                 f"this run is being gamed: rewards exceed the second opinion by {now:.2f} of a right answer's, "
                 f"{start:.2f} at the start, more than a rise of {self.overpaid.rise:g} {bound}"
             )
+        if name == "risen tasks":
+            return (
+                f"this run is being gamed on some tasks: of {self.risen.rows} sampled tasks that suddenly passed far "
+                f"more often than before, the second opinion refuses {self.risen.false / self.risen.rows:.0%} of the "
+                f"passes, more than {self.risen.tolerance:.0%} {bound}"
+            )
         test = self.test
         return (
-            f"this run is being gamed: the second opinion refuses {test.false} of {test.rows} sampled passes; at some "
-            f"step at least {test.lower_bound:.0%} of the passes were false {bound}"
+            f"this run is being gamed: the second opinion refuses {test.false:g} of {test.rows} sampled passes; at "
+            f"some step at least {test.lower_bound:.0%} of the passes were false {bound}"
         )
 
 

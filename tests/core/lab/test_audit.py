@@ -192,7 +192,7 @@ NAMED_HOLES: dict[str, tuple[list[dict[str, Any]], Callable[[str, Mapping[str, A
     ),
     "any right field": (
         FIELDS, lambda said, meta: any(loaded(said).get(key) == right for key, right in meta["answer"].items()),
-        "object with other values",
+        "partly right object",
     ),
     "a long thought": (NINES, thoughtful, "long and wrong"),
 }  # fmt: skip
@@ -515,7 +515,8 @@ def output_of(said: str) -> WorkflowOutput:
     [
         ([], "name the judge by --conf FILE, or somebody else's reward by --env"),
         (["--conf", "configs/math.yaml", "--env", "trl:a->b"], "and not both"),
-        (["--env", "inspect:task"], "--env must be trl:MODULE->FUNCTION"),
+        (["--env", "hud:task"], "--env must be trl:MODULE->FUNCTION"),
+        (["--env", "inspect:nowhere.py@task"], "nspect"),
         (["--env", "trl:"], "--env must be trl:MODULE->FUNCTION"),
         (["--env", "trl:nowhere->f"], "cannot import 'nowhere'"),
         (["--env", f"trl:{__name__}->nothing"], "has no function 'nothing'"),

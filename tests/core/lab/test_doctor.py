@@ -73,6 +73,11 @@ BROKEN: dict[str, tuple[list[Row], str, str]] = {
         in_form("\\boxed{%s}", "no answer between tags"), "answers stand elsewhere", "answer_in: [boxed]",
     ),
     "a judge of one's own that says nothing": (in_form("#### %s", ""), "answers stand elsewhere", "answer_in: [hash]"),
+    "programs without a fence": (
+        run_of(lambda t, s: row(t, s, 0.0, f"def f(x):\n    return {t}{s}", metadata={"tests": {"inputs": ["1"]}},
+                                reason="no fenced program")),
+        "all wrong", "astuner explain",
+    ),
     "no answer anywhere": (in_form("I am not sure"), "no answer found", "prompt"),
     "no reference, and the judge says so": (
         run_of(lambda t, s: row(t, s, None, said(t, s), metadata={}, cause="reference")), "no reference",

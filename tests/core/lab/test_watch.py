@@ -21,6 +21,7 @@ from agentscope_tuner.lab.labels import beside
 from agentscope_tuner.lab.watch.betting import FalsePassTest, RiseTest, Wealth
 from agentscope_tuner.lab.watch.gaming_test import (
     RewardScale,
+    RisenTasks,
     Sampling,
     SecondOpinion,
     asks_judge,
@@ -32,7 +33,7 @@ from agentscope_tuner.lab.watch.step_stats import Novelty, RewardJumps, paid, st
 from agentscope_tuner.records.scored_rows import ScoredRow
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
 from benchmarks.insight import error_bound
-from benchmarks.insight.made_runs import Kind, jump, learns, steps_of
+from benchmarks.insight.made_runs import Kind, flat, jump, learns, steps_of
 from tests.scored_lines import rows, scored, written
 
 
@@ -316,18 +317,77 @@ def test_the_promised_share_of_false_alarms_is_kept_on_the_edge(kind: str) -> No
     assert sum(any(error_bound.alarms(kind, seed).values()) for seed in range(60)) <= 60 * 0.1
 
 
-def test_both_tests_share_the_chance_of_a_false_alarm() -> None:
+def test_the_tests_share_the_chance_of_a_false_alarm() -> None:
     opinion = SecondOpinion(
-        lambda chosen: [False] * len(chosen), Sampling(rate=1.0, most=1.0, tolerance=0.8, alpha=0.1)
+        lambda chosen: [False] * len(chosen), Sampling(rate=1.0, most=1.0, tolerance=0.8, alpha=0.15)
     )
-    assert opinion.test.alpha == opinion.overpaid.alpha == 0.05
+    shares = [test.alpha for test in (opinion.test, opinion.risen, opinion.overpaid)]
+    assert shares == pytest.approx([0.05] * 3)
     first = first_alarm(0.8, 0.05)
     for step in range(first):
         assert opinion.test.alarmed is False
         opinion.step(rows(step_of(step, [1.0])), worried=False)
-    # the threshold is that of half the chance: half or twice as much is another row
+    # the threshold is that of its share of the chance: half or twice as much is another row
     assert opinion.test.alarmed
     assert first_alarm(0.8, 0.1) < first < first_alarm(0.8, 0.025)
+
+
+# --- tasks that have risen
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "gain", "risen"),
+    [
+        (2, 8, 0, True),
+        (4, 8, 0, True),
+        # nothing to be seen from: a task that always passed, half of a group, a task that fell
+        (8, 8, 0, False),
+        (4, 6, 0, False),
+        (8, 0, 0, False),
+        # the others gain as much: the policy learns
+        (2, 8, 6, False),
+        (4, 8, 4, False),
+    ],
+)
+def test_a_task_has_risen_where_it_passes_far_more_often_and_others_do_not(
+    before: int, now: int, gain: int, risen: bool
+) -> None:
+    tasks = RisenTasks()
+    others = {f"other {place}": 2 for place in range(9)}
+
+    def step(passes: Mapping[str, int]) -> list[str]:
+        return tasks.of({task: [place < count for place in range(8)] for task, count in passes.items()}, 20)
+
+    assert step({"ours": before, **others}) == []
+    found = step({"ours": now, **{name: count + gain for name, count in others.items()}})
+    assert found == (["ours"] if risen else [])
+    # it is found once, and new tasks have risen from nothing
+    assert step({"ours": 0, "new": 8}) == step({"ours": 8}) == []
+
+
+def few_gamed(false: float, *, seed: int = 0) -> SecondOpinion:
+    """A run of 200 tasks, of which a tenth always passes from step 30 on; the share `false` of those passes is."""
+    kind = Kind(30, flat(0.4), jump(30, 0.0, 1.0), family=0.1, tasks=200)
+    truth: dict[str, bool | None] = {}
+    opinion = SecondOpinion(lambda chosen: [truth[row.id] for row in chosen], Sampling(seed=seed))
+    generator = random.Random(seed)
+    for step in steps_of(kind, seed):
+        honest = zip(step.rows, step.honest, strict=True)
+        truth |= {row.id: right or (row.success is True and generator.random() >= false) for row, right in honest}
+        opinion.step(step.rows, worried=False)
+    return opinion
+
+
+def test_gaming_of_a_tenth_of_the_tasks_is_found_among_those_that_have_risen() -> None:
+    found = few_gamed(1.0)
+    assert found.risen.alarmed
+    assert re.fullmatch(
+        r"this run is being gamed on some tasks: of \d+ sampled tasks that suddenly passed far more often than before, "
+        r"the second opinion refuses \d+% of the passes, more than 10% \(error at most 5% over the whole run\)",
+        found.message("risen tasks"),
+    )
+    assert not few_gamed(0.1).alarmed
+    assert found.asked <= 0.05 * found.rows
 
 
 # --- held-out tasks
@@ -372,10 +432,11 @@ def test_answers_learned_by_heart_are_found_beside_held_out_tasks_alone() -> Non
                 assert "this run is being gamed" not in alarm.message
 
 
-def test_three_tests_share_the_chance_and_held_out_rows_wait_for_a_training_step() -> None:
-    opinion = SecondOpinion(agrees, Sampling(alpha=0.06, holdout=0.5))
+def test_the_held_out_test_has_its_share_of_the_chance_and_its_rows_wait_for_a_training_step() -> None:
+    opinion = SecondOpinion(agrees, Sampling(alpha=0.08, holdout=0.5))
     assert opinion.held_out is not None
-    assert [test.alpha for test in (opinion.test, opinion.overpaid, opinion.held_out)] == pytest.approx([0.02] * 3)
+    tests = (opinion.test, opinion.risen, opinion.overpaid, opinion.held_out)
+    assert [test.alpha for test in tests] == pytest.approx([0.02] * 4)
     watch = RunWatch(opinion)
     aside = [row for row in rows(step_of(0, [1.0] * 64)) if is_held_out(row.task, 0.5)]
     training = [row for row in rows(step_of(1, [1.0] * 64)) if not is_held_out(row.task, 0.5)]
