@@ -342,8 +342,10 @@ class ChoiceJudge(TextJudge[ChoiceConfig]):
 
 def _number(value: object) -> int | None:
     """A whole number, also as text; a column of numbers with missing cells holds floats."""
-    if isinstance(value, Real) and not isinstance(value, bool) and value == value // 1:
-        return int(value)
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, Real):
+        return int(float(value)) if float(value).is_integer() else None
     return int(value) if isinstance(value, str) and _DIGITS.fullmatch(value) else None
 
 
