@@ -706,6 +706,8 @@ def yaml_hint(exc: yaml.YAMLError, path: Path) -> str:
     line = lines[mark.line]
     if re.match(r" *\t", line):
         return f"line {mark.line + 1} is indented with a tab: YAML takes spaces. "
+    if (gap := re.search(r"\{\{ ?\w+ ?\}\}", line)) is not None:
+        return f"it is a template, with a gap {gap[0]} in line {mark.line + 1}: fill its gaps first. "
     if (variable := re.search(r"\$\{[\w.:]+\}", line)) is not None:
         return f'write it in quotes, "{variable[0]}": a brace begins a mapping. '
     if begun is not None and "block mapping" in str(getattr(exc, "context", "")):
