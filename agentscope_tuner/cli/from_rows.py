@@ -246,9 +246,14 @@ def _choice(row: _Row) -> Told | None:
     if name is None and numbered is not None:
         return Told(f"{numbered} is the number of one of the {options}", {"answer": numbered})
     asked = any(_LISTED.search(plain_text(row[name])) for name in (*QUESTIONS, "messages") if row.get(name))
-    if name is None or not (options or asked):
-        return None
-    return Told(f"{name} holds a letter, and {options or 'the question'} lists the options", {"answer": name})
+    if name is not None and (options or asked):
+        return Told(f"{name} holds a letter, and {options or 'the question'} lists the options", {"answer": name})
+    listed = row[options] if options else ()
+    texts = {str(text) for text in (listed.values() if isinstance(listed, Mapping) else listed)}
+    said = {name: str(at_path(row, name)) for name in _LETTERS}
+    # a number is the math judge's
+    worded = next((name for name, text in said.items() if text in texts and not _is_formula(text)), None)
+    return None if worded is None else Told(f"{worded} is the text of one of the {options}", {"answer": worded})
 
 
 def _options(row: _Row) -> str | None:
@@ -314,7 +319,11 @@ def _llm(row: _Row) -> Told:
         "well does the answer agree with the reference",
         "ground_truth: task.metadata.answer, ",
     )
-    return Told(f"{name} holds a text, and no rule compares texts", {"answer": name}, f"    llm:\n{_MODEL}{prompt}")
+    return Told(
+        f"{name} holds a text, which a model compares best; judge: text_match compares words alone",
+        {"answer": name},
+        f"    llm:\n{_MODEL}{prompt}",
+    )
 
 
 #: By the judge's short name, what tells that a row is one of its own; the first that most rows are counts.
