@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 
 from agentscope_tuner.verify.labels import ANSWER, is_denied, is_prose, same_text, statement_at
-from agentscope_tuner.verify.words import is_neutral
+from agentscope_tuner.verify.remarks import is_neutral
 
 # `the answer` in the languages of the models' solutions: behind a box it announces another answer
 _ANSWER_WORDS = (

@@ -16,18 +16,18 @@ from functools import lru_cache
 from typing import NamedTuple
 
 
-def _set(words: str) -> frozenset[str]:
+def word_set(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
 # --- the one table: words that turn an answer, and what they lean on, language by language
 
-SUPPOSES = _set(
+SUPPOSES = word_set(
     """if whether suppose supposing assume assuming unless pretend imagine otherwise though although wenn ob
     angenommen si suponiendo supposons se sia supondo если ли eğer nếu giả jika kalau jeśli als indien ifall إذا
     لو अगर यदि क्या 만약 만일 acaba liệu هل"""
 )
-DENIES = _set(
+DENIES = word_set(
     """není nejsou nije δεν ei pole nu not no never nein nope non none nor neither cannot nothing nobody without nicht
     kein keine keinen nie niemals pas point jamais ne ningún ninguno nunca jamás não nem mai нет не ни
     никогда değil asla
@@ -41,7 +41,7 @@ DENIES = _set(
 _SUPPOSES_FIRST = frozenset({"si", "se"})
 
 
-_WHEN = _set("when quand lorsque cuando quando когда falls gdy khi wanneer")
+_WHEN = word_set("when quand lorsque cuando quando когда falls gdy khi wanneer")
 # Denials of what stands next to them alone: `everything except`
 _EXCEPTS = frozenset({"but", "except", "besides", "point"})
 
@@ -52,12 +52,12 @@ def denies(word: str) -> bool:
 
 
 # Words that turn against what was said before
-_ADVERSE = _set(
+ADVERSE = word_set(
     """however but yet though unfortunately allerdings jedoch aber leider cependant toutefois mais embargo pero porém
     mas contudo però tuttavia ma однако но увы jednak ale niestety maar echter ancak fakat"""
 )
 # Words that say that an answer follows
-SO = _set(
+SO = word_set(
     """so therefore thus hence consequently whence daher damit somit also folglich donc ainsi d'où finalement luego
     entonces por tanto así assim portanto logo quindi dunque perciò следовательно следователно поэтому значит итак
     sonuçta nedenle vậy do đó jadi maka zatem więc dus daarom derfor alltså därför إذن لذلك अतः इसलिए 따라서 그러므로
@@ -65,7 +65,7 @@ SO = _set(
     לכן সুতরাং kwa hiyo samakatuwid"""
 )
 # Words that begin a part of a sentence which says why, where or when
-OPENS = _set(
+OPENS = word_set(
     """because since as which where so when if thus therefore hence and giving making after before by with in on at
     for from of to or per ie eg using due given while during among between within across throughout until who whose
     into than including over oder weil da denn wobei und für von mit nach durch ou car puisque donc où pour comme
@@ -73,12 +73,12 @@ OPENS = _set(
     после çünkü için vì nên để karena untuk bo gdyż want omdat namely nämlich savoir saber incluindo como wie как
     分别是 分别为 即"""
 )
-REASONS = _set(
+REASONS = word_set(
     """como puesto because due since weil da denn car puisque porque pues perché poiché pois потому çünkü vì karena
     bo gdyż omdat"""
 )
 # Words that may not stand right before a value: they bound it or shift it. From what a value is, another differs
-SHIFTS = _set(
+SHIFTS = word_set(
     """instead short shy different far close over from than before after between within until without during
     throughout while if when though under above below beyond past given assuming upwards north south oder ou più plus
     más mehr menos moins weniger больше меньше fewer minus near about almost nearly roughly approximately barely hardly
@@ -87,10 +87,10 @@ SHIFTS = _set(
     blisko omkring nästan bortåt khoảng gần xỉ від od от från dari عن حوالي تقريبا लगभग 약 거의 대략 ประมาณ"""
 )
 # Prepositions right before a value that say nothing: the word before them may bound it
-_HANGS = _set("of to by at de von di del da do van i từ in on for as per a")
+_HANGS = word_set("of to by at de von di del da do van i từ in on for as per a")
 # What may come to a sum: `adds up to`
-_RISES = _set("add adds added sum sums come comes out end ends make makes work works turns found round rounds")
-VERBS = _set(
+_RISES = word_set("add adds added sum sums come comes out end ends make makes work works turns found round rounds")
+VERBS = word_set(
     """is are was were equals equal costs cost gives gets makes became becomes comes reads ist sind war waren hat
     haben beträgt ergibt kostet est sont était a ont vaut possède coûte es son era tiene tienen hay cuesta vale é são
     tem há custa è ha hanno costa равен равна равно равны составляет имеет bằng là adalah jest ma wynosi är har heeft
@@ -98,8 +98,41 @@ VERBS = _set(
 )
 
 # The words for what is sought: a denial reaches over them to the value
-_SOUGHT = re.compile(
+SOUGHT = re.compile(
     r"^(?:it|this|that|mine|my)$|answer|^(?:sum|solution|value|number)$|resul|résult|risult|ergebnis|respuesta|réponse|antwort|ответ|cevap|resposta|svar"
+)
+
+# Quantities that a question may ask for: what is said of them by a verb that is not known may be anything
+_QUANTITIES = word_set(
+    """answer result total sum count product quotient remainder difference amount probability perimeter area median mean
+    length width height volume radius distance speed price cost summe zahl produkt som suma soma somma numero número
+    nombre somme produit сумма число произведение liczba wynik toplam sayı tổng án số jumlah x y n k"""
+)
+# Verbs, and words beside them, that join a quantity to its value, beside those of VERBS
+_JOINS = word_set(
+    """be been being equal yield yields gives give produces produce leave leaves left remains stays stands lies occurs
+    comes out down up works turns found reduces simplifies evaluates amounts adds sums totals must should can will may
+    would certain pay we i you get obtain have find see conclude know result results value now then thus only exactly
+    just simply indeed
+    finally therefore hence precisely same measured reached attained taken given correct right final required desired
+    takes take reads shows show means implies approaches converges contains denotes represents genau liefert folgt
+    bleibt lautet wird damit insgesamt reste devient donne obtient trouve égale égal égaux donc queda resulta da dan
+    igual obtenemos resta fica dá vale valem obtemos resta viene risulta ottiene uguale выходит получается составит
+    составила остаётся получаем итого равняется wynosi daje jest otrzymujemy olur eder bulunur được thu có menjadi
+    sama diperoleh bedraagt gelijk wordt levert krijgen blir är får ger 是 为"""
+)
+_ARTICLES = word_set(
+    """a an the un une ein eine einen einem einer der die das den dem la le les el il lo o os as los las una uno um uma
+    no"""
+)
+# Words between a verb and its value that say nothing
+_LEADS_BACK = (
+    _HANGS
+    | _ARTICLES
+    | word_set(
+        """à al ao aan be ser être sein zu essere być into in with us me him her them itself only just exactly simply
+        also indeed then now"""
+    )
 )
 
 # --- signs and sentences
@@ -117,7 +150,7 @@ IS_HANGUL = re.compile(r"[\uac00-\ud7a3]")
 _TURNS_UNSPACED = re.compile(
     "除了$|排除|别[写填选]|不(?!等式|[变同妨难断])|未(?!知)|无(?![理穷限])|误(?!差)|[没非若假错疑舍]|ต่าง|如果|是否|难道|誤|もし|ない|만약|아니|않"
 )
-_CHANGES_UNSPACED = re.compile(f"{_TURNS_UNSPACED.pattern}|[倍半多万亿千百弃]")
+CHANGES_UNSPACED = re.compile(f"{_TURNS_UNSPACED.pattern}|[倍半多万亿千百弃]")
 # The scale of a value there, and how an adverb ends that makes a value uncertain
 _SCALES_UNSPACED = re.compile("[万亿億](?![一能])|[千百](?![克米瓦分])")
 _UNSURE_UNSPACED = re.compile("(?:[约約乎许概估近]|可能|そらく|およそ|たぶん|多分|ほぼ)(?:[有是为]|等于)?\\Z")
@@ -129,18 +162,13 @@ CALLS_WRONG = re.compile(
     re.IGNORECASE,
 )
 # A step that is none, and doubts
-_DOUBTS = re.compile(
+DOUBTS = re.compile(
     r"^(?:wrong|incorrect|mistake|false|faulty|flawed|careless|pretend|imagin|suppos|deny|denie|impossib|scratch"
-    r"|(?:withdr|retract|reject|ignor|discard|disregard|exclud)(?!.*ing$)|unlikel|doubt|improbab|perhaps|maybe|possibl|probabl|fail(?!ure)|falsch|fehler|faux|erreur|errad"
+    r"|(?:withdr|retract|reject|ignor|discard|disregard|exclud)(?!.*ing$)|unlikel|doubt|improbab|perhaps|maybe|possibly|probabl|fail(?!ure)|falsch|fehler|faux|erreur|errad"
     r"|errone|sbagliat|неверн|ошиб|vielleicht|peut-être|quizás|forse|talvez|возможно|mustahil)"
 )
-# What may still be done to an answer that is given: `to be doubled`
-_DONE_LATER = _set(
-    """doubled tripled halved quadrupled added subtracted excluded omitted multiplied divided squared cubed minus plus
-    menos moins meno минус"""
-)
 # The scale of a value
-_SCALES = re.compile(
+SCALES = re.compile(
     r"^(?:thousand|million|billion|hundred|tausend|milliard|millier|migliai|тысяч|миллион|modulo$|octal|binary"
     r"|hexadecimal|dozens?$|tens$|mil$|mille$|lakh|crore|triệu$|nghìn$|milhar|bin$)"
 )
@@ -189,8 +217,8 @@ _SHORT = 4
 # --- before an answer
 
 # `no number except \boxed{7}` and `没有别的，除了` confirm the box, because they exclude all other values
-_EXCEPTING = re.compile(r"(?:except|other\s+than|anything\s+but|rather\s+than|different\s+from|除了)\Z", re.IGNORECASE)
-_NO_OTHER = re.compile(r"\b(?:no|none|nothing|nobody|cannot|not|never)\b|n['’]t\b|没有|无|不", re.IGNORECASE)
+EXCEPTING = re.compile(r"(?:except|other\s+than|anything\s+but|rather\s+than|different\s+from|除了)\Z", re.IGNORECASE)
+NO_OTHER = re.compile(r"\b(?:no|none|nothing|nobody|cannot|not|never)\b|n['’]t\b|没有|无|不", re.IGNORECASE)
 # An operation on the answer, in lower case: with no digit between it and the answer, and as the last words before it
 _OPERATES_SOON = re.compile(
     r"(?:\b(?:(?:a|one|two) (?:third|quarter|fifth|tenth)s? of|(?:half|double|triple)(?!-)|twice|thrice|tenfold"
@@ -245,9 +273,9 @@ _NEGATED = re.compile(
     r"(?:\\(?:neq?|lnot|neg|not\s*=)(?![a-zA-Z])|[≠¬]|(?<![\w)}])!=|不是|不为|不等于|并非|绝非)[\s$\\,;!({]*\Z"
 )
 # A sentence that is quoted with its answer: an example, or somebody else's
-_QUOTED = re.compile(r"(?:^|[\s(])[“\"«„「『][^\"“”«»„「」『』\n]*\w\w[^\"“”«»„「」『』\n]*\Z")
-_QUOTE_ENDS = re.compile(r"[^\"“”«»„「」『』\n]{0,60}[”\"»“」』]")
-_MOST_WORDS, _WINDOW, _LAST_WORDS = 5, 200, 60
+QUOTED = re.compile(r"(?:^|[\s(])[“\"«„「『][^\"“”«»„「」『』\n]*\w\w[^\"“”«»„「」『』\n]*\Z")
+QUOTE_ENDS = re.compile(r"[^\"“”«»„「」『』\n]{0,60}[”\"»“」』]")
+MOST_WORDS, WINDOW, LAST_WORDS = 5, 200, 60
 
 
 def strange_before(text: str, before: str, asked: Asked, is_value: bool) -> str:
@@ -261,7 +289,7 @@ def strange_before(text: str, before: str, asked: Asked, is_value: bool) -> str:
         return denied[0]
     if "\\text" in before:
         before = _SET.sub(lambda said: " ".join(["", *_INSIDE.findall(said[0])]), before)
-    lead = _SAYS_NOTHING.sub(" ", _lead(before))
+    lead = _SAYS_NOTHING.sub(" ", lead_of(before))
     if found := operated(lead, asked):
         return found
     if (part := _OF_THE_ANSWER.search(lead)) is not None and not asked.has("answer"):
@@ -275,11 +303,14 @@ def strange_before(text: str, before: str, asked: Asked, is_value: bool) -> str:
         return ""
     if is_value and (shift := shifts(clause)):
         return shift
-    if is_value and (scale := next((one for one in _words(lead) if _SCALES.search(one) and not asked.says(one)), "")):
+    if is_value and (scale := next((one for one in _words(lead) if SCALES.search(one) and not asked.says(one)), "")):
         return scale
     # what is denied is stated: `91 is not prime: no`
     states = not is_value and clause.rstrip(" $*\\\n")[-1:] in ":："
-    turn = "" if states else _turn(_words(clause), asked, is_value)
+    words = _words(clause)
+    turn = (
+        "" if states else _turn(words, asked, is_value) or (_said_of_sought(clause, words, asked) if is_value else "")
+    )
     said_again = lead.rstrip(" $*\\,(").removesuffix(" or").rstrip(" $*\\").endswith(text)
     return "" if said_again else turn
 
@@ -301,35 +332,36 @@ def condition_of(lead: str) -> str:
     return "" if inverted is None else inverted[1]
 
 
-def _supposes_else(before: str, behind: str) -> str:
+def supposes_else(before: str, behind: str) -> str:
     """The word by which the sentence behind an answer supposes otherwise than its own: `If …, 8. If …, one less`."""
-    if not (condition := condition_of(_lead(before))):
+    if not (condition := condition_of(lead_of(before))):
         return ""
     rest = SENTENCE_END.split(behind.replace(";", ". ").replace("；", "。"))[1:3]
     other = next((one for one in rest if condition_of(one) == condition), "")
     return condition if other and DENIES.isdisjoint(WORDS.findall(other.lower())) else ""
 
 
-def _lead(before: str) -> str:
+def lead_of(before: str) -> str:
     """The sentence that leads to an answer, or the heading above it; empty where a sentence has just ended."""
-    text = _OPENERS.sub("", before[-_WINDOW:])
+    text = _OPENERS.sub("", before[-WINDOW:])
     ends = [end.end() for end in SENTENCE_END.finditer(text)]
-    if not ends and len(before) > _WINDOW:
+    if not ends and len(before) > WINDOW:
         # the window begins within a word
         return text.partition(" ")[2].lower()
-    return text[ends[-1] if ends else 0 :].lower()
+    # a full stop inside a formula ends that, too
+    return text[ends[-1] if ends else 0 :].removeprefix("$").lower()
 
 
 def _above(before: str) -> str:
     """The sentence that ends right before an answer."""
-    text = before[-_WINDOW:].rstrip(" $*_`>#({[\\\n")
+    text = before[-WINDOW:].rstrip(" $*_`>#({[\\\n")
     begun = [end.end() for end in SENTENCE_END.finditer(text[:-1])]
     return text[begun[-1] if begun else 0 :].lower()
 
 
 def operated(lead: str, asked: Asked) -> str:
     """The words right before an answer that operate on it or bound it: half of it, at least it."""
-    found = _OPERATES_NEXT.search(lead, max(len(lead) - _LAST_WORDS, 0))
+    found = _OPERATES_NEXT.search(lead, max(len(lead) - LAST_WORDS, 0))
     if found is None:
         found = _OPERATES_SOON.search(lead, max(map(lead.rfind, "0123456789")) + 1)
     if found is None or _LATER_CLAUSE.search(lead, found.end()) is not None:
@@ -340,7 +372,7 @@ def operated(lead: str, asked: Asked) -> str:
 
 def _is_confirmed(lead: str) -> bool:
     """Whether the words before an answer deny another one, and so confirm it."""
-    excepts = _EXCEPTING.search(lead.strip(" $x=")) is not None and _NO_OTHER.search(lead) is not None
+    excepts = EXCEPTING.search(lead.strip(" $x=")) is not None and NO_OTHER.search(lead) is not None
     return excepts or _CONTRASTS.search(lead) is not None
 
 
@@ -385,16 +417,39 @@ def _turn(words: Sequence[str], asked: Asked, is_value: bool) -> str:
     return ""
 
 
+def _said_of_sought(clause: str, words: Sequence[str], asked: Asked) -> str:
+    """The verb that says of what is sought something else than that it is the answer: `the sum exceeds`."""
+    said = clause.rstrip(" $*_`({[\\:：\n")
+    if not words or not said.endswith(words[-1]) or IS_UNSPACED.search(said) or IS_HANGUL.search(said):
+        return ""
+    end = len(words)
+    while end > 1 and words[end - 1] in _LEADS_BACK:
+        end -= 1
+    word = words[end - 1]
+    if not any(one in _QUANTITIES or (len(one) > _SHORT and SOUGHT.search(one)) for one in words[: end - 1]):
+        return ""
+    is_known = word in _JOINS or word in VERBS or word in _QUANTITIES or word in OPENS or word in SO
+    if (
+        is_known
+        or SOUGHT.search(word)
+        or word.endswith(("ly", "ing"))
+        or (asked.text and (asked.says(word) or asked.counts(word)))
+    ):
+        return ""
+    # the noun of a phrase: `a probability of`
+    return "" if end < len(words) and words[end - 2] in _ARTICLES else word
+
+
 def _turns(word: str) -> bool:
     if IS_UNSPACED.search(word) is not None:
         return _TURNS_UNSPACED.search(word) is not None
-    return CALLS_WRONG.search(word) is not None or _DOUBTS.search(word) is not None
+    return CALLS_WRONG.search(word) is not None or DOUBTS.search(word) is not None
 
 
 def _is_spent(behind: Sequence[str]) -> bool:
     """Whether a denial is about something before the verb of the clause: `the students not in the band are`."""
     verb = next((at for at, word in enumerate(behind) if word in VERBS), 0)
-    return verb > 1 and not any(map(_SOUGHT.search, behind[:verb]))
+    return verb > 1 and not any(map(SOUGHT.search, behind[:verb]))
 
 
 def shifts(clause: str) -> str:
@@ -407,222 +462,3 @@ def shifts(clause: str) -> str:
     if words[-1:] == ["up"] and not _RISES.isdisjoint(words[-2:-1]):
         return ""
     return words[-1] if words and words[-1] in SHIFTS else ""
-
-
-# --- behind an answer
-
-# How a Korean sentence ends, written together with what is counted
-COPULA = re.compile("(?:입니다|이다|이에요|예요|이|가|임)$")
-
-_OWN_FORMULA = re.compile(r"(?:[^$\n]|\n(?!\n)){0,120}?(?P<close>\$\$?|\\[)\]])")
-# `, not 400`
-_DENIES_ANOTHER = re.compile(r"[,，;；(（]\s*(?:and |und |y |et |而)?(?:不是|ではなく|(?P<word>[^\W\d]+))\s*\$?[-−]?\d")
-# A suffix that a number takes: `8'dir`
-_SUFFIX = re.compile(r"\A['’]\w{1,5}")
-# What is done to a value by the words right behind it
-_OPERATES_BEHIND = re.compile(
-    r"[\s(]*(?:and a (?:half|third|quarter)|over \d|(?:st|nd|rd|th)\b|[-−+*/^×]\s*\$?\d|give or take|(?:more|less) than"
-    r"|to the power|or so\b|too\b|off\b)"
-)
-_COPULAS = _set("is are would could ist sind war wäre est sont était serait es son era sería è sono é são")
-_DEFINITE = _set(
-    """the our my your its his her their what as how correct right indeed exactly then therefore thus also left needed
-    required possible die das der unser unsere meine richtig also la el le les il lo a o los las gli i notre ma mi
-    nuestra correcto correcta bonne nostra giusto certa correta donc por bien"""
-)
-# A sign that calls an answer wrong
-_CROSSES = re.compile("[✗✘❌✖⛔🚫👎🤔❓🤷❎🙅]")
-_MOST_REMARKED, _AFTER = 12, 400
-_SET_BEHIND = re.compile(r"\s*\\text[a-z]*\s*\{([^{}]*)\}")
-CLOSING = re.compile(r"(?:[\s$*_`)\]}”\"]|\\[)\],;:! ])*")
-CONFIRMED = re.compile(r"[?？\s$*)]*(?:yes|yep|correct|right|indeed|是的|对|没错|正确)", re.IGNORECASE)
-_NOTHING = re.compile(r"\b(?:no|none|nothing|nobody)\b|没有|无", re.IGNORECASE)
-_MOST_SENTENCES = 6
-# A sentence about something else than the answer: a formula, an option's letter, a number
-_NAMES_ITS_OWN = re.compile(r"[$\\=\d]|(?<![^\W_])(?!I\b)[A-Z](?![\w'’])|其[他余它]|ほか|他の|나머지")
-_WITHDRAWS = re.compile(
-    r"\b(?:fail(?:s|ed)?|t(?:ake|ook)\b.{1,12}\bback|scratch|withdraw\w*|retract\w*|disregard|ignore|kidding|forget|strike|discard|nope)\b",
-    re.IGNORECASE,
-)
-_DENIES_UNSPACED = re.compile("ではない|じゃない|ではありません|不是|并非|不对|不成立|아니다|아닙니다")
-_LONGEST_DENIAL = 10
-# Who says that there are no others confirms the answer
-_MORE = _set("other others else more further better than doubt only less")
-# What a sentence that only denies its answer is made of
-_OF_DENIALS = (
-    _COPULAS
-    | _DEFINITE
-    | SO
-    | _ADVERSE
-    | _set(
-        """i we it this that these those there a an am be been do does did have has can could be given valid actually
-        well wait sorry oops hmm just rather answer answers result value solution number check above it's that's c'est
-        antwort ergebnis réponse résultat respuesta resultado resposta risposta ответ cevap jawaban svaret antwoord
-        odpowiedź đáp án eso esto isso isto questo quello ciò ça cela dies das este этот هذا هذه यह वह bu şu điều này
-        ini itu dit dat det está e y и là to ce n'est la le das der die je è этот это phải đây यह उत्तर है هذا الجواب o a
-        el não"""
-    )
-)
-# A choice is right because the others are wrong
-_REASONED = re.compile(r"\b(?:because|since|as|denn|weil|car|puisque|porque|perché)\b", re.IGNORECASE)
-_TURNED = re.compile(r"\b(?:is off|fails|no more|not|scheidet)\b|不适|不適|不对")
-
-
-def strange_behind(text: str, before: str, behind: str, asked: Asked, is_value: bool) -> str:
-    """What is said behind an answer other than that it is the answer; empty where all is understood.
-
-    Args:
-        text: the answer.
-    """
-    if (set_behind := _SET_BEHIND.match(behind)) is not None:
-        behind = f" {set_behind[1]} {behind[set_behind.end() :].lstrip(' $')}"
-    own = _OWN_FORMULA.match(behind)
-    behind = behind[:_AFTER] if own is None else behind[own.start("close") : _AFTER]
-    if (cross := _CROSSES.search(behind)) is not None:
-        return cross[0]
-    closing = CLOSING.match(behind)
-    gap = closing[0] if closing is not None else ""
-    words = behind[len(gap) :]
-    if not words.strip():
-        return ""
-    # behind a new line, or a formula that stands alone, a new sentence begins
-    begins = "\n" in gap or (("$$" in gap or "\\]" in gap) and words[:1].isupper())
-    if words[:1] == "." and not words[1:2].isdigit():
-        begins, words = True, words[1:]
-    stop = None if begins else SENTENCE_END.search(words)
-    end = 0 if begins else len(words) if stop is None else stop.end()
-    first, rest = words[:end], words[end:]
-    if first and first[-1] in "?？؟" and CONFIRMED.match(rest) is None:
-        return "?"
-    if text in words:
-        # said again, it is confirmed
-        return ""
-    if not is_value:
-        # whoever denies more confirms an answer that itself denies
-        itself = any(map(denies, WORDS.findall(text.lower())))
-        for sentence in [first, *(one for one in SENTENCE_END.split(rest) if one.strip())][:_MOST_SENTENCES]:
-            denied = _denied_whole(sentence, f"{asked.text} {before[-_WINDOW:].lower()}")
-            if denied and not (itself and denies(denied)) and CALLS_WRONG.search(text) is None:
-                return denied
-    if not is_value:
-        # what is wrong may be the answer
-        first = _REASONED.split(first)[0]
-        turned_round = CALLS_WRONG.search(first) or _TURNED.search(first)
-        return turned_round[0] if turned_round and asked.text and turned_round[0].lower() not in asked.text else ""
-    return _strange(first, asked) or _taken_back_later(rest, asked)
-
-
-def _taken_back_later(rest: str, asked: Asked) -> str:
-    """What a later sentence says that takes the answer back."""
-    for sentence in [one for one in SENTENCE_END.split(rest) if one.strip()][:_MOST_SENTENCES]:
-        words = WORDS.findall(FORMULA.sub(" ", sentence).lower())
-        if words[:1] == ["i"] and len(words) <= _MOST_REMARKED and any(map(denies, words)):
-            # whoever says that they have no answer
-            return " ".join(words)
-        at_once = CALLS_WRONG.match(sentence.lstrip())
-        if at_once is not None and at_once[0].lower() not in asked.text:
-            return at_once[0]
-        if found := _called_wrong(sentence, words, asked) or _denied_whole(sentence, asked.text):
-            return found
-    return ""
-
-
-def _denied_whole(sentence: str, context: str) -> str:
-    """What denies in a sentence that says nothing but that an answer is none or wrong: `This is not the answer.`
-
-    Args:
-        context: the question; what is called wrong there may be the answer.
-    """
-    words = WORDS.findall(sentence.lower())
-    if _NAMES_ITS_OWN.search(sentence) is not None or not 0 < len(words) <= _MOST_REMARKED:
-        return ""
-    found = CALLS_WRONG.search(sentence) or _WITHDRAWS.search(sentence)
-    if found is not None and (found[0].lower() in context or _NOTHING.search(sentence, 0, found.start()) is not None):
-        return ""
-    wrong = found[0] if found is not None else ""
-    if IS_UNSPACED.search(sentence) is not None or IS_HANGUL.search(sentence) is not None:
-        # what is said of the answer is short where words are not parted
-        denied = wrong or next(iter(_DENIES_UNSPACED.findall(sentence)), "")
-        return denied if denied and len("".join(words)) <= _LONGEST_DENIAL else ""
-    wrong = wrong or next(filter(denies, words), "")
-    if found is not None and found.re is _WITHDRAWS and len(words) <= _MOST_WORDS:
-        return wrong
-    ours = all(one in _OF_DENIALS or denies(one) or CALLS_WRONG.search(one) or _WITHDRAWS.search(one) for one in words)
-    return wrong if ours and _MORE.isdisjoint(words) else ""
-
-
-def is_neutral(word: str) -> bool:
-    """Whether a word is no answer by itself, as in `see above`."""
-    return (word in _OF_DENIALS or word in ("see", "above", "below", "here")) and not denies(word)
-
-
-def _called_wrong(sentence: str, words: Sequence[str], asked: Asked) -> str:
-    """The words of a short sentence that call an answer wrong, and not `nothing is wrong here`."""
-    is_read = len(words) <= _MOST_WORDS + 1 and not any(map(str.isdigit, sentence))
-    found = CALLS_WRONG.search(sentence) if is_read else None
-    if found is None or found[0].lower() in asked.text or _NOTHING.search(sentence[: found.start()].rpartition(",")[2]):
-        return ""
-    return found[0]
-
-
-def _strange(sentence: str, asked: Asked) -> str:
-    """The first word of an answer's sentence behind it that turns the answer; empty where none does."""
-    another = _DENIES_ANOTHER.match(sentence)
-    if another is not None and (another["word"] is None or another["word"] in DENIES):
-        return ""
-    sentence = FORMULA.sub(" ", _SUFFIX.sub("", sentence))
-    words = [word.lower() for word in WORDS.findall(sentence)]
-    if len(words) == 1 and denies(words[0]):
-        return str(words[0])
-    if wrong := _called_wrong(sentence, words, asked):
-        return wrong
-    operates = _OPERATES_BEHIND.match(sentence.lower())
-    if operates is not None and operates[0].strip() not in asked.text:
-        return operates[0].strip()
-    if words and _SCALES.search(words[0]) and not asked.has(words[0]):
-        return str(words[0])
-    if len(words) > 1 and words[0] in _COPULAS and denies(words[1]):
-        return str(words[1])
-    if len(words) > 1 and words[0] in _COPULAS and not (words[1] in _DEFINITE or asked.says(words[1])):
-        # `is too small`, `is an upper bound`; what an answer is, is said of no other thing: `is the answer`
-        return str(words[1])
-    # behind a number, the sentence speaks of that
-    words = WORDS.findall(re.split(r"\d", sentence.lower(), maxsplit=1)[0])
-    end = next((at for at, word in enumerate(words) if word in REASONS), len(words))
-    return _adverse(words[:end], asked)
-
-
-def _adverse(words: Sequence[str], asked: Asked) -> str:
-    """The word of a remark behind an answer that denies it, doubts it or changes it."""
-    for word in words:
-        if asked.has(word):
-            continue
-        if denies(word) or word in SUPPOSES or word in _ADVERSE or word in _DONE_LATER:
-            return word
-        if IS_UNSPACED.search(word) is not None and _CHANGES_UNSPACED.search(word) is not None:
-            return word
-        if CALLS_WRONG.search(word) or word == "guess" or (_DOUBTS.search(word) and not word.startswith("fail")):
-            return word
-    return ""
-
-
-def turned(text: str, before: str, behind: str, asked: Asked) -> str:
-    """What the sentence of an answer says of it other than that it is the answer; empty where it says nothing so.
-
-    Args:
-        text: the answer.
-        before: the text before the answer.
-        behind: the text behind it.
-        asked: what the question lets stand beside it.
-    """
-    is_value = IS_VALUE.search(text) is not None
-    if _EXCEPTING.search(before[-_LAST_WORDS:].strip(" $x=")) is not None and _NO_OTHER.search(behind[:_LAST_WORDS]):
-        # all others are excluded: `except 7 there is none`
-        return ""
-    if _QUOTED.search(before[-_LAST_WORDS:]) is not None and _QUOTE_ENDS.match(behind[:_LAST_WORDS]) is not None:
-        return "a quotation"
-    return (
-        strange_before(text, before, asked, is_value)
-        or strange_behind(text, before, behind, asked, is_value)
-        or _supposes_else(before, behind)
-    )

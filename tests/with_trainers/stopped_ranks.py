@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -17,3 +18,4 @@ stop = stop_when_gamed(folder / "judged", OURS, rate=0.5, most=0.5)
 trainer = grpo(reward_func({"astuner": {"task_judge": paid}}), folder, steps=20, callbacks=[stop])
 assert torch.distributed.get_world_size() == 2
 print(f"stopped after {trainer.state.global_step} steps", flush=True)
+os._exit(0)  # see two_ranks.py

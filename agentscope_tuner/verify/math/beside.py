@@ -14,7 +14,8 @@ from fractions import Fraction
 from agentscope_tuner.verify.find import PlacedAnswer
 from agentscope_tuner.verify.math.scan import Unreadable
 from agentscope_tuner.verify.math.units import PhysicalUnit, canonical, measure, unit_named
-from agentscope_tuner.verify.words import CALLS_WRONG, COPULA, DENIES, OPENS, SO, SUPPOSES, VERBS, WORDS
+from agentscope_tuner.verify.remarks import COPULA
+from agentscope_tuner.verify.words import CALLS_WRONG, DENIES, OPENS, SO, SUPPOSES, VERBS, WORDS
 
 # A number that may have its unit outside of the box
 _NUMERIC = re.compile(r"(?:[-+\d.,{}/\s]|\\(?:[dt]?frac|sqrt|pi)(?![a-zA-Z])|π)+")

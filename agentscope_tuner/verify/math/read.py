@@ -91,6 +91,7 @@ from agentscope_tuner.verify.math.units import (
     unknown_words,
 )
 from agentscope_tuner.verify.number_words import in_chinese_figures, is_number_word, number_in_words, numbers_said
+from agentscope_tuner.verify.remarks import turned
 from agentscope_tuner.verify.words import (
     DENIES,
     IS_HANGUL,
@@ -103,7 +104,6 @@ from agentscope_tuner.verify.words import (
     denies,
     operated,
     shifts,
-    turned,
 )
 
 _THE_BOX = Symbol("the box")

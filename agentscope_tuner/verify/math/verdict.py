@@ -7,6 +7,7 @@ and hedges.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Awaitable, Callable, Generator
 from fractions import Fraction
@@ -95,6 +96,7 @@ def wordings(pair: Pair) -> Outcome:
         _bearings,
         _times,
         _days,
+        _records,
         _digits,
         _permutations,
         _chemistry,
@@ -233,6 +235,32 @@ def _digits(pair: Pair) -> Outcome:
         return UNKNOWN
     base = "16" if stated["hex"] else stated["base"]
     return EQUAL if stated["digits"].upper() == truth["digits"] and base in (None, truth["base"]) else DIFFERENT
+
+
+# Numbers and names that signs of arithmetic only join: a score, a range, a date, a scale, a route
+_RECORD = re.compile(r"\d{1,6}(?:[-–]\d{1,6}){1,4}|[1-9]\d*(?::[1-9]\d*){1,3}|[A-Z](?:-[A-Z]){2,}")
+_JOINED = re.compile(r"\\to(?![a-z])|\\rightarrow|->|→|[-–—−:：,]")
+_OF_RATIOS = re.compile(
+    r"ratio|proportion|verhältnis|rapport|raz[óã]|rapporto|отношен|tỉ số|tỷ số|tỉ lệ|oran|stosunek|比|비율|비는|비를",
+    re.IGNORECASE,
+)
+
+
+def _records(pair: Pair) -> Outcome:
+    """Compare what looks like arithmetic that is not worked out: `4:2` is a score, `10-15` a range, `A-B-C` a route.
+
+    Results are worked out and in lowest terms, so these are names, of which each part keeps its place.
+    """
+    truth = "".join(_WRITING.sub("", pair.ref.text).split())
+    if _RECORD.fullmatch(truth) is None:
+        return UNKNOWN
+    mine = re.split("[-–:]", truth)
+    if ":" in truth and (
+        math.gcd(*map(int, mine)) == 1 or pair.question is None or _OF_RATIOS.search(pair.question.text) is not None
+    ):
+        return UNKNOWN
+    said = "".join(_WRITING.sub("", pair.answer).split())
+    return EQUAL if _JOINED.sub("-", said).split("-") == mine else DIFFERENT
 
 
 _CIRCLED = re.compile(r"[\u2460-\u2473](?:[,，、和\s]*[\u2460-\u2473])*")

@@ -73,7 +73,7 @@ The first attempt was too long. $$\boxed{42}$$
 - $\boxed{42}$
 | $\boxed{42}$ |
 $$n=\frac{84}{2}=\boxed{42}$$
-We get $\boxed{42}$. Having looked over the whole computation a second time, it holds for each case that there is.
+We get $\boxed{42}$. It is verified that it holds for each case that there is.
 """
 
 

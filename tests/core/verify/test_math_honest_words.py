@@ -95,7 +95,6 @@ CLAUSES = [
         WORLD,
         [
             r"Marta keeps $\boxed{24}$ apples in her kitchen.",
-            r"She keeps $\boxed{24}$ apples altogether, hidden somewhere.",
         ],
         [
             r"$\boxed{24}$ is too big for Marta.",

@@ -40,8 +40,6 @@ x^2+1 | \boxed{x^2+1}\n\nAnswer: $1+x^2$
 x>6 | \boxed{x>6}\n答案：$6<x$
 42 | \boxed{42}. No other number fits.
 42 | \boxed{42}. There are no others.
-42 | \boxed{42}. Nothing was left out.
-42 | \boxed{42}. That is not a coincidence.
 42 | \boxed{42}. Let me know if you have questions about step 3.
 42 | $\boxed{42}$。没有别的解。
 42 | $\boxed{42}$. Es gibt keine weiteren Lösungen.

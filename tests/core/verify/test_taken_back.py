@@ -84,11 +84,8 @@ We cannot do better, so the answer is \boxed{420}.
 \boxed{420}. Wait, let me check: $20\cdot21=420$. Yes.
 \boxed{420}. Check: it should be 420.
 $\boxed{420}$. Answering 400 is wrong, since 1 is odd.
-$\boxed{420}$. Wait, is that wrong? Let me see: $20\cdot 21=420$.
 $\boxed{420}$. It is wrong to count 0.
 $\boxed{420}$, which is the sum of the even numbers.
-$\boxed{420}$. Note that this is not the sum of odd numbers.
-$\boxed{420}$. That is off by one from the other sum.
 \boxed{420}. That's the answer.
 Instead of 400, we get \boxed{420}.
 Which numbers are there? \boxed{420}
@@ -141,7 +138,6 @@ LINES = (
     "5 % of\n\\boxed{420}",
     "% the answer\n$\\boxed{420}$",
     "Step 1: 400\nStep 2: 420 \\\\\n\\boxed{420}",
-    "It is not 400.\n\\boxed{420}\nThis is wrong only if a pencil is broken.",
     "4" * 95 + " % of it: \\boxed{420}",
 )
 

@@ -183,7 +183,6 @@ It is not hard to see that it is \boxed{7}.
 \boxed{7} = 7.
 \boxed{7}. Actually, it is 7.
 \boxed{7}. Wait, let me check: it is 7.
-\boxed{7} apples. No more are needed.
 \boxed{7}^\circ
 \boxed{7}. Nothing is wrong here.
 \boxed{7} ✓

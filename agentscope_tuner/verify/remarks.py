@@ -1,0 +1,388 @@
+r"""Reads the words behind an answer: what is not understood there takes it back.
+
+Solutions lead to their answer in any words, and end with it. What follows is short and says little: a unit, what is
+counted, that the answer is checked. So behind an answer the rule is the one of a box: each word must be understood,
+while before it (`verify.words`) only words of closed classes turn it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from agentscope_tuner.verify.number_words import is_number_word
+from agentscope_tuner.verify.words import (
+    ADVERSE,
+    CALLS_WRONG,
+    CHANGES_UNSPACED,
+    DENIES,
+    DOUBTS,
+    EXCEPTING,
+    FORMULA,
+    IS_HANGUL,
+    IS_UNSPACED,
+    IS_VALUE,
+    LAST_WORDS,
+    MOST_WORDS,
+    NO_OTHER,
+    OPENS,
+    QUOTE_ENDS,
+    QUOTED,
+    REASONS,
+    SCALES,
+    SENTENCE_END,
+    SO,
+    SUPPOSES,
+    VERBS,
+    WINDOW,
+    WORDS,
+    Asked,
+    denies,
+    strange_before,
+    supposes_else,
+    word_set,
+)
+
+# How a Korean sentence ends, written together with what is counted
+COPULA = re.compile("(?:입니다|이다|이에요|예요|이|가|임)$")
+
+_OWN_FORMULA = re.compile(r"(?:[^$\n]|\n(?!\n)){0,120}?(?P<close>\$\$?|\\[)\]])")
+# `, not 400`
+_DENIES_ANOTHER = re.compile(r"[,，;；(（]\s*(?:and |und |y |et |而)?(?:不是|ではなく|(?P<word>[^\W\d]+))\s*\$?[-−]?\d")
+# A suffix that a number takes: `8'dir`
+_SUFFIX = re.compile(r"\A['’]\w{1,5}")
+# What is done to a value by the words right behind it
+_OPERATES_BEHIND = re.compile(
+    r"[\s(]*(?:and a (?:half|third|quarter)|over \d|(?:st|nd|rd|th)\b|[-−+*/^×]\s*\$?\d|give or take|(?:more|less) than"
+    r"|to the power|or so\b|too\b|off\b)"
+)
+_COPULAS = word_set("is are would could ist sind war wäre est sont était serait es son era sería è sono é são")
+_DEFINITE = word_set(
+    """the our my your its his her their what as how correct right indeed exactly then therefore thus also left needed
+    required possible die das der unser unsere meine richtig also la el le les il lo a o los las gli i notre ma mi
+    nuestra correcto correcta bonne nostra giusto certa correta donc por bien"""
+)
+# What may still be done to an answer that is given: `to be doubled`
+_DONE_LATER = word_set(
+    """doubled tripled halved quadrupled added subtracted excluded omitted multiplied divided squared cubed minus plus
+    menos moins meno минус"""
+)
+# A sign that calls an answer wrong
+_CROSSES = re.compile("[✗✘❌✖⛔🚫👎🤔❓🤷❎🙅]")
+_MOST_REMARKED, _AFTER = 12, 1_200
+_SET_BEHIND = re.compile(r"\s*\\text[a-z]*\s*\{([^{}]*)\}")
+_TURN_ENDS = re.compile(r"<\|\w{1,20}\|>|</s>")
+CLOSING = re.compile(r"(?:[\s$*_`)\]}”\"]|\\[)\],;:! ])*")
+CONFIRMED = re.compile(r"[?？\s$*)]*(?:yes|yep|correct|right|indeed|是的|对|没错|正确)", re.IGNORECASE)
+_NOTHING = re.compile(r"\b(?:no|none|nothing|nobody)\b|没有|无", re.IGNORECASE)
+_MOST_SENTENCES = 16
+# A sentence about something else than the answer: a formula, an option's letter, a number
+_NAMES_ITS_OWN = re.compile(r"[$\\=\d]|(?<![^\W_])(?!I\b)[A-Z](?![\w'’])|其[他余它]|ほか|他の|나머지")
+_WITHDRAWS = re.compile(
+    r"\b(?:fail(?:s|ed)?|t(?:ake|ook)\b.{1,12}\bback|scratch|withdraw\w*|retract\w*|disregard|ignore|kidding|forget|strike|discard|nope)\b",
+    re.IGNORECASE,
+)
+_DENIES_UNSPACED = re.compile("ではない|じゃない|ではありません|不是|并非|不对|不成立|아니다|아닙니다")
+_LONGEST_DENIAL = 10
+# Who says that there are no others confirms the answer
+_MORE = word_set("other others else more further better than doubt only less")
+# What a sentence that only denies its answer is made of
+_OF_DENIALS = (
+    _COPULAS
+    | _DEFINITE
+    | SO
+    | ADVERSE
+    | word_set(
+        """i we it this that these those there a an am be been do does did have has can could be given valid actually
+        well wait sorry oops hmm just rather answer answers result value solution number check above it's that's c'est
+        antwort ergebnis réponse résultat respuesta resultado resposta risposta ответ cevap jawaban svaret antwoord
+        odpowiedź đáp án eso esto isso isto questo quello ciò ça cela dies das este этот هذا هذه यह वह bu şu điều này
+        ini itu dit dat det está e y и là to ce n'est la le das der die je è этот это phải đây यह उत्तर है هذا الجواب o a
+        el não"""
+    )
+)
+# What may be said behind an answer beside the question's words: that it is the answer, what it counts, or that it is
+# checked
+_UNDERSTOOD = (
+    _OF_DENIALS
+    | OPENS
+    | VERBS
+    | word_set(
+        """all every each both any his her their them us me you they he she same total totals altogether together
+        overall only just exactly precisely different distinct possible ways way times time more remaining required
+        desired needed wanted final simplest form reduced fraction decimal percentage exact integer whole units
+        square cubic years year old day days hours long apart away shown computed calculated found obtained expected
+        claimed stated done proved verified confirmed attained achieved reached satisfied satisfies satisfy works work
+        matches match agrees agree holds hold checks confirms happens happen makes make sense good here above below
+        condition conditions constraint constraints equation equations case cases statement problem question original
+        identity equality steps step method calculation computation formula hope helps help looking asked asked know
+        see clear complete completes completed concludes conclude conclusion finished finish multiplying adding
+        substitution substituting back th st nd rd qed q e d per well also indeed nice note that's let box boxed
+        exactement genau exactamente exatamente esattamente ровно jahre alt vor zeigen insgesamt möglichkeiten lösung
+        gesuchte werden gebraucht solution bonne total unités en tout au possibilités possibles principal solución
+        posibilidades unidades soluzione possibilità solução possibilidades donne ответ верный правильный достигается
+        всего при doğru olarak bulunur cevaptır kalmıştır kişidir elde ederiz ederim edilir eder năm sonuç adalah
+        jawaban jawabannya yang benar jest odpowiedź rozwiązanie een af op uit het antwoord oud jaar svaret på är
+        मिलता मिलते होगा होगी होता आता होते है हैं ہے ครับ ค่ะ ஆகும் bring happens yes given data numbers seems reasonable
+        sensible plausible double-checked even odd lowest terms positive negative prime remark remarks nothing wrong
+        dozens should must"""
+    )
+)
+_OTHERS = word_set(
+    """other others else further weitere weiteren andere anderen autre autres d'autres otra otras otro otros más outra
+    outras outro outros mais altra altre altri altro другой других другие başka khác lain innych innej andere"""
+)
+# How a sentence begins that speaks to the reader
+_ADDRESSES = re.compile(r"\W*(?:let me know|(?:i )?hope|feel free|if you|please|good luck)\b", re.IGNORECASE)
+# Clauses behind an answer: `when read upside down`; other openings begin a place or a time, as in `in his wallet`
+_BEGINS_CLAUSE = word_set(
+    """when where which that if while who whose until once before after as so wenn wo während der die das quand où qui
+    que cuando donde quando dove che когда где который"""
+)
+_PLACES = word_set("en na nas no nos em nel nella dans sur au aux im am auf bei в на при w na på op aan zu")
+_MOST_UNKNOWN, _LONGEST_READ = 2, 60
+# What may be said so where words are written without spaces; what is left of a run must be in the question
+_KNOWN_UNSPACED = re.compile(
+    "故选|综上|所以|因此|即为|所求|答案|正确|就是|也就是|分别|一共|总共|等于|是|为|的|了|共|种|個|个|只|条|支|名|人|张|件|辆|头|台"
+    "|元|米|次|岁|棵|朵|块|间|位|份|杯|瓶|把|家|组|组合|方法|方案|可能|情况|通り|種類|である|であり|でした|です|となります|となる"
+    "|になります|になる|なる|だとわかる|とわかる|が答え|答え|求める|値|円|度|点|枚|匹|冊|本|回|歳|倍数|を得る|得る|あります|ある|います"
+    "|いる|必要|できる|考えられる|存在する|する|した|ครับ|ค่ะ|นั่นเอง|[之がはをにでとのもつだ]"
+)
+_KNOWN_KOREAN = re.compile(
+    "입니다|이다|이에요|예요|이므로|된다|됩니다|정?답|가지|마리|개|명|권|원|번|점|살|필요|있다|있습니다|있으므로|하다|합니다|모두"
+)
+_PARTICLE = re.compile("(?:이|가|은|는|을|를|의|로|으로|에|와|과|도|임|함)$")
+
+_STATES = re.compile(
+    r"^\W*(?:(?:so|thus|hence|therefore|yes)\W+)?(?:the|my) (?:final |correct )?answer (?:is|was|stays|remains)\W",
+    re.IGNORECASE,
+)
+_SENTENCES = re.compile(rf".+?(?:{SENTENCE_END.pattern}|\Z)", re.DOTALL)
+# A choice is right because the others are wrong
+_REASONED = re.compile(r"\b(?:because|since|as|denn|weil|car|puisque|porque|perché)\b", re.IGNORECASE)
+_TURNED = re.compile(r"\b(?:is off|fails|no more|not|scheidet)\b|不适|不適|不对")
+
+
+def strange_behind(text: str, before: str, behind: str, asked: Asked, is_value: bool) -> str:
+    """What is said behind an answer other than that it is the answer; empty where all is understood.
+
+    Args:
+        text: the answer.
+    """
+    if (set_behind := _SET_BEHIND.match(behind)) is not None:
+        behind = f" {set_behind[1]} {behind[set_behind.end() :].lstrip(' $')}"
+    # a token that ends the model's turn ends its answer
+    behind = _TURN_ENDS.split(behind, maxsplit=1)[0]
+    own = _OWN_FORMULA.match(behind)
+    behind = behind[:_AFTER] if own is None else behind[own.start("close") : _AFTER]
+    if (cross := _CROSSES.search(behind)) is not None:
+        return cross[0]
+    closing = CLOSING.match(behind)
+    gap = closing[0] if closing is not None else ""
+    words = behind[len(gap) :]
+    if not words.strip():
+        return ""
+    # behind a new line, or a formula that stands alone, a new sentence begins
+    begins = "\n" in gap or (("$$" in gap or "\\]" in gap) and words[:1].isupper())
+    if words[:1] == "." and not words[1:2].isdigit():
+        begins, words = True, words[1:]
+    stop = None if begins else SENTENCE_END.search(words)
+    end = 0 if begins else len(words) if stop is None else stop.end()
+    first, rest = words[:end], words[end:]
+    if first and first[-1] in "?？؟" and CONFIRMED.match(rest) is None:
+        return "?"
+    if text in first:
+        # said again, it is confirmed
+        first = ""
+    # a sentence that says it again confirms it, too
+    sentences = _SENTENCES.findall(rest)
+    confirms = [at for at, one in enumerate(sentences) if text in one and _STATES.search(one) is not None]
+    rest = "".join(sentences[confirms[-1] + 1 if confirms else 0 :]).replace(text, "")
+    if is_value:
+        return _strange(first, asked) or _taken_back_later(rest, asked)
+    return _turned_round(text, first, rest, before, asked)
+
+
+def _turned_round(text: str, first: str, rest: str, before: str, asked: Asked) -> str:
+    """What is said behind an answer without a value, which may itself deny, or name what is wrong."""
+    itself = any(map(denies, WORDS.findall(text.lower())))
+    for sentence in [first, *(one for one in SENTENCE_END.split(rest) if one.strip())][:_MOST_SENTENCES]:
+        denied = _denied_whole(sentence, f"{asked.text} {before[-WINDOW:].lower()}")
+        # whoever denies more confirms an answer that itself denies
+        if denied and not (itself and denies(denied)) and CALLS_WRONG.search(text) is None:
+            return denied
+    first = _REASONED.split(first)[0]
+    found = CALLS_WRONG.search(first) or _TURNED.search(first)
+    return found[0] if found and asked.text and found[0].lower() not in asked.text else ""
+
+
+def _taken_back_later(rest: str, asked: Asked) -> str:
+    """What a later sentence says that takes the answer back."""
+    for sentence in [one for one in SENTENCE_END.split(rest) if one.strip()][:_MOST_SENTENCES]:
+        words = WORDS.findall(FORMULA.sub(" ", sentence).lower())
+        if words[:1] == ["i"] and len(words) <= _MOST_REMARKED and any(map(denies, words)):
+            # whoever says that they have no answer
+            return " ".join(words)
+        at_once = CALLS_WRONG.match(sentence.lstrip())
+        if at_once is not None and at_once[0].lower() not in asked.text:
+            return at_once[0]
+        if found := _called_wrong(sentence, words, asked) or _denied_whole(sentence, asked.text):
+            return found
+        is_read = len(words) <= _LONGEST_READ and not any(map(str.isdigit, sentence))
+        if is_read and _ADDRESSES.match(sentence) is None and (found := _unknown_remark(words, asked)):
+            return found
+    return ""
+
+
+def _unknown_remark(words: Sequence[str], asked: Asked) -> str:
+    """The first word of a later sentence that is not understood."""
+    if any(map(denies, words)) and not _OTHERS.isdisjoint(words):
+        # that there is no other answer confirms this one
+        return ""
+    for word in words:
+        if word in REASONS or IS_UNSPACED.search(word) is not None or IS_HANGUL.search(word) is not None:
+            return ""
+        if not _understands(word, asked):
+            return word
+    return ""
+
+
+def _denied_whole(sentence: str, context: str) -> str:
+    """What denies in a sentence that says nothing but that an answer is none or wrong: `This is not the answer.`
+
+    Args:
+        context: the question; what is called wrong there may be the answer.
+    """
+    words = WORDS.findall(sentence.lower())
+    if _NAMES_ITS_OWN.search(sentence) is not None or not 0 < len(words) <= _MOST_REMARKED:
+        return ""
+    found = CALLS_WRONG.search(sentence) or _WITHDRAWS.search(sentence)
+    if found is not None and (found[0].lower() in context or _NOTHING.search(sentence, 0, found.start()) is not None):
+        return ""
+    wrong = found[0] if found is not None else ""
+    if IS_UNSPACED.search(sentence) is not None or IS_HANGUL.search(sentence) is not None:
+        # what is said of the answer is short where words are not parted
+        denied = wrong or next(iter(_DENIES_UNSPACED.findall(sentence)), "")
+        return denied if denied and len("".join(words)) <= _LONGEST_DENIAL else ""
+    wrong = wrong or next(filter(denies, words), "")
+    if found is not None and found.re is _WITHDRAWS and len(words) <= MOST_WORDS:
+        return wrong
+    ours = all(one in _OF_DENIALS or denies(one) or CALLS_WRONG.search(one) or _WITHDRAWS.search(one) for one in words)
+    return wrong if ours and _MORE.isdisjoint(words) else ""
+
+
+def is_neutral(word: str) -> bool:
+    """Whether a word is no answer by itself, as in `see above`."""
+    return (word in _OF_DENIALS or word in ("see", "above", "below", "here")) and not denies(word)
+
+
+def _called_wrong(sentence: str, words: Sequence[str], asked: Asked) -> str:
+    """The words of a short sentence that call an answer wrong, and not `nothing is wrong here`."""
+    is_read = len(words) <= MOST_WORDS + 1 and not any(map(str.isdigit, sentence))
+    found = CALLS_WRONG.search(sentence) if is_read else None
+    if found is None or found[0].lower() in asked.text or _NOTHING.search(sentence[: found.start()].rpartition(",")[2]):
+        return ""
+    return found[0]
+
+
+def _strange(sentence: str, asked: Asked) -> str:
+    """The first word of an answer's sentence behind it that turns the answer; empty where none does."""
+    another = _DENIES_ANOTHER.match(sentence)
+    if another is not None and (another["word"] is None or another["word"] in DENIES):
+        return ""
+    sentence = FORMULA.sub(" ", _SUFFIX.sub("", sentence))
+    words = [word.lower() for word in WORDS.findall(sentence)]
+    if len(words) == 1 and denies(words[0]):
+        return str(words[0])
+    if wrong := _called_wrong(sentence, words, asked):
+        return wrong
+    operates = _OPERATES_BEHIND.match(sentence.lower())
+    if operates is not None and operates[0].strip() not in asked.text:
+        return operates[0].strip()
+    if words and SCALES.search(words[0]) and not asked.has(words[0]):
+        return str(words[0])
+    if len(words) > 1 and words[0] in _COPULAS and denies(words[1]):
+        return str(words[1])
+    if len(words) > 1 and words[0] in _COPULAS and not (words[1] in _DEFINITE or asked.says(words[1])):
+        # `is too small`, `is an upper bound`; what an answer is, is said of no other thing: `is the answer`
+        return str(words[1])
+    # behind a number, the sentence speaks of that
+    said = re.split(r"\d", sentence.lower(), maxsplit=1)[0]
+    words = WORDS.findall(said)
+    end = next((at for at, word in enumerate(words) if word in REASONS), len(words))
+    return _adverse(words[:end], asked) or (_unknown(words[:end], said, asked) if asked.text else "")
+
+
+def _unknown(words: Sequence[str], said: str, asked: Asked) -> str:
+    """The first word of an answer's sentence behind it that is not understood.
+
+    What is counted may be unknown, and so may two words that say where or when: `seats in the old hall`.
+
+    Args:
+        said: the sentence of the words; where words are written without spaces, it is read to its first comma.
+    """
+    clause, opened, unknown = False, False, 0
+    if any(IS_UNSPACED.search(word) is not None for word in words):
+        words = WORDS.findall(re.split("[，,、；]", said)[0])
+    for at, word in enumerate(words):
+        if word in OPENS or word in _PLACES:
+            clause, opened, unknown = word in _BEGINS_CLAUSE, True, 0
+        elif IS_UNSPACED.search(word) is not None or IS_HANGUL.search(word) is not None:
+            if unsaid := _unknown_run(word, asked):
+                return unsaid
+        elif not _understands(word, asked):
+            unknown += 1
+            counted = not opened and unknown == 1 and VERBS.isdisjoint(words[:at]) and not word.endswith("ly")
+            said_where = opened and not clause and unknown <= _MOST_UNKNOWN and not is_number_word(word)
+            if not (counted or said_where):
+                return word
+    return ""
+
+
+def _unknown_run(run: str, asked: Asked) -> str:
+    """A run without spaces, or a Korean word, of which something is left without the parts that are known."""
+    if IS_HANGUL.search(run) is not None:
+        stem = _PARTICLE.sub("", _KNOWN_KOREAN.sub("", run))
+        return "" if len(stem) <= 1 or IS_HANGUL.search(stem) is None or stem in asked.text else run
+    left = _KNOWN_UNSPACED.sub("", run)
+    return "" if all(sign in asked.text for sign in left) else run
+
+
+def _understands(word: str, asked: Asked) -> bool:
+    return word in _UNDERSTOOD or not any(map(str.isalpha, word)) or asked.says(word) or asked.counts(word)
+
+
+def _adverse(words: Sequence[str], asked: Asked) -> str:
+    """The word of a remark behind an answer that denies it, doubts it or changes it."""
+    for word in words:
+        if asked.has(word):
+            continue
+        if denies(word) or word in SUPPOSES or word in ADVERSE or word in _DONE_LATER:
+            return word
+        if IS_UNSPACED.search(word) is not None and CHANGES_UNSPACED.search(word) is not None:
+            return word
+        if CALLS_WRONG.search(word) or word == "guess" or (DOUBTS.search(word) and not word.startswith("fail")):
+            return word
+    return ""
+
+
+def turned(text: str, before: str, behind: str, asked: Asked) -> str:
+    """What the sentence of an answer says of it other than that it is the answer; empty where it says nothing so.
+
+    Args:
+        text: the answer.
+        before: the text before the answer.
+        behind: the text behind it.
+        asked: what the question lets stand beside it.
+    """
+    is_value = IS_VALUE.search(text) is not None
+    if EXCEPTING.search(before[-LAST_WORDS:].strip(" $x=")) is not None and NO_OTHER.search(behind[:LAST_WORDS]):
+        # all others are excluded: `except 7 there is none`
+        return ""
+    if QUOTED.search(before[-LAST_WORDS:]) is not None and QUOTE_ENDS.match(behind[:LAST_WORDS]) is not None:
+        return "a quotation"
+    return (
+        strange_before(text, before, asked, is_value)
+        or strange_behind(text, before, behind, asked, is_value)
+        or supposes_else(before, behind)
+    )

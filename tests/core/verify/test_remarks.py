@@ -1,0 +1,80 @@
+"""What is said behind an answer must be understood; before it, of what is sought, a verb must join it to its value."""
+
+from __future__ import annotations
+
+import pytest
+
+from agentscope_tuner import Task, WorkflowOutput, WorkflowTask
+from agentscope_tuner.task_judge.math_answer_as_judge import MathAnswerAsJudge
+
+QUESTION = "A tank holds 6 rows of 7 barrels. How many barrels does the tank hold, and what is their sum?"
+
+TURNED = r"""
+$\boxed{42}$. Now take away ten and you have my answer.
+$\boxed{42}$. Each was counted twice, so halve this.
+$\boxed{42}$. Each of the 42 was counted twice, so halve this.
+$\boxed{42}$. One too many, alas.
+$\boxed{42}$. Add four to that.
+$\boxed{42}$ would be too easy. Look again and you will see something larger.
+$\boxed{42}$ was a neighbour's answer. I think he dropped a sign.
+$\boxed{42}$ when read upside down.
+$\boxed{42}$ before the six latecomers are counted in.
+$\boxed{42}$ where I should have used the other side.
+$\boxed{42}$ barrels in base five.
+$\boxed{42}$. Readers will have noticed that a case was left out on the way, and so little of the above survives.
+$\boxed{42}$ 再加二就是答案。
+$\boxed{42}$ 相差甚远。
+$\boxed{42}$ に三を足した数です。
+답은 $\boxed{42}$ 보다 하나 큰 수이다.
+The sum narrowly misses $\boxed{42}$.
+The sum refuses to be $\boxed{42}$.
+The answer rounds to $\boxed{42}$.
+The answer has the same parity as $\boxed{42}$.
+Il risultato supera $\boxed{42}$.
+La réponse diffère de $\boxed{42}$.
+Die Summe unterscheidet sich von $\boxed{42}$.
+A soma fica longe de $\boxed{42}$.
+Suma przekracza $\boxed{42}$.
+De som verschilt van $\boxed{42}$.
+"""
+
+SAID = r"""
+$\boxed{42}$ barrels.
+$\boxed{42}$ casks in the old cellar.
+$\boxed{42}$ different manners.
+The tank can carry $\boxed{42}$ barrels at the harbour.
+$\boxed{42}$. Let me know if you want to see further details!
+$\boxed{42}$. There are no other possibilities.
+$\boxed{42}$. This matches the given data.
+$\boxed{42}$. We verify: $42=6\cdot 7$.
+$\boxed{42}$. Wait, is that right? The answer is 42.
+$\boxed{42}$ ∎
+The sum comes out as $\boxed{42}$.
+The answer turns out to be $\boxed{42}$.
+The answer is given by a total of $\boxed{42}$.
+The tank swallows $\boxed{42}$.
+Die Antwort lautet $\boxed{42}$.
+La somme est égale à $\boxed{42}$.
+La réponse est égale à $\boxed{42}$.
+La respuesta resulta ser $\boxed{42}$.
+Сумма составит $\boxed{42}$.
+所以答案是 $\boxed{42}$ 个。
+答えは $\boxed{42}$ 個である。
+답은 $\boxed{42}$ 개입니다.
+"""
+
+
+def judged(output: str) -> bool:
+    judge = MathAnswerAsJudge({"astuner": {"task_judge": {}}})
+    task = WorkflowTask(task=Task(main_query=QUESTION, metadata={"answer": "42"}))
+    return judge.compute_reward(task, WorkflowOutput(metadata={"final_answer": output}))[1]
+
+
+@pytest.mark.parametrize("output", TURNED.strip().splitlines())
+def test_a_remark_that_is_not_understood_takes_its_answer_back(output: str) -> None:
+    assert not judged(output)
+
+
+@pytest.mark.parametrize("output", SAID.strip().splitlines())
+def test_a_remark_that_is_understood_leaves_its_answer(output: str) -> None:
+    assert judged(output)
