@@ -108,7 +108,8 @@ def _problem(model: type[BaseModel], loc: tuple[int | str, ...], kind: str, mess
         if kind in _MAPPING and loc[:1] in (("parts",), ("routes",)):
             example = {"a_name": {"judge": "math"}} if len(loc) == 1 else {"judge": value}
             words, behind = "must be a mapping", f": write {path}: {json.dumps(example)}"
-        if kind.startswith(("float_", "int_")) and (number := re.match(r"\d+(\.\d+)?", str(value))):
+        number = re.match(r"\d+(\.\d+)?", value) if isinstance(value, str) else None
+        if number is not None and kind.startswith(("float_", "int_")):
             behind = f": write {number[0]}, without a unit"
         return f"{path}: {words[0].lower()}{words[1:]}, got {_short(value)}{behind}"
     if told := UPSTREAM_KEYS.get(str(loc[-1])) or _ELSEWHERE.get(str(loc[-1])):

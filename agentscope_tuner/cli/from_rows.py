@@ -19,6 +19,7 @@ from agentscope_tuner.graders.rubrics.criteria import read_rubrics
 from agentscope_tuner.records.formats import AUTO, Conversion
 from agentscope_tuner.records.formats.plain import CHATS, chat_of, is_own, plain_text
 from agentscope_tuner.records.reader import Line
+from agentscope_tuner.task_judge.choice_judge import options_of
 from agentscope_tuner.task_judge.contract.reads import (
     ANSWERS,
     QUESTIONS,
@@ -248,8 +249,7 @@ def _choice(row: _Row) -> Told | None:
     asked = any(_LISTED.search(plain_text(row[name])) for name in (*QUESTIONS, "messages") if row.get(name))
     if name is not None and (options or asked):
         return Told(f"{name} holds a letter, and {options or 'the question'} lists the options", {"answer": name})
-    listed = row[options] if options else ()
-    texts = {str(text) for text in (listed.values() if isinstance(listed, Mapping) else listed)}
+    texts = _option_texts(row)
     said = {name: str(at_path(row, name)) for name in _LETTERS}
     # a number is the math judge's
     worded = next((name for name, text in said.items() if text in texts and not _is_formula(text)), None)
@@ -260,11 +260,19 @@ def _options(row: _Row) -> str | None:
     return next((name for name in ("options", "choices", "endings") if isinstance(row.get(name), list | Mapping)), None)
 
 
+def _option_texts(row: _Row) -> list[str]:
+    name = _options(row)
+    try:
+        return list(options_of(row[name], name).values()) if name else []
+    except JudgeError:
+        return []
+
+
 def _numbered(found: Looked, rows: Sequence[_Row]) -> None:
     """Name the options' column and, where references are numbers, the number of the first option."""
     options = next((name for row in rows if (name := _options(row))), "options")
     kwargs = [f"options: {options}"] if options != "options" else []
-    cells = [(str(at_path(row, found.reads["answer"])), len(row.get(options) or ())) for row in rows]
+    cells = [(str(at_path(row, found.reads["answer"])), len(_option_texts(row))) for row in rows]
     numbers = [(int(float(cell)), count) for cell, count in cells if _NUMBER.fullmatch(cell)]
     signs = {
         "0, since a row has the number 0": any(number == 0 for number, _ in numbers),

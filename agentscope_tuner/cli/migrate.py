@@ -98,7 +98,8 @@ def migrated(text: str) -> tuple[str, list[str]]:
     if not isinstance(judge, Mapping | None):
         raise ValueError(f"{name}.task_judge must be a mapping, got {judge!r:.200}")
     named = "judge_protocol" in (judge or {})
-    others = [each for each in whole.get("defaults") or () if isinstance(each, str) and each.startswith(_TRAINERS)]
+    listed = whole.get("defaults") if isinstance(whole.get("defaults"), list) else []
+    others = [each for each in listed if isinstance(each, str) and each.startswith(_TRAINERS)]
     if not named and others and not _DEFAULTS & {*others}:
         raise ValueError(f"it names no judge: copy {name}.task_judge from {others[-1]!r}, which its `defaults` name")
     found = _translated(judge, named=named)

@@ -318,7 +318,7 @@ class ChoiceJudge(TextJudge[ChoiceConfig]):
 
     def reference(self, task: Task) -> tuple[str, dict[str, str], str]:
         """See TextJudge: the letters of the options, the options' texts, and the right letters."""
-        options = _options(task.metadata.get(self.settings.options), self.settings.options)
+        options = options_of(task.metadata.get(self.settings.options), self.settings.options)
         letters = "".join(options) or self.settings.letters
         value = task.metadata.get("answer")
         items = as_list(value)
@@ -385,7 +385,15 @@ def _right(value: object, letters: str, options: Mapping[str, str]) -> str:
     return "".join(sorted(set(found)))
 
 
-def _options(value: object, key: str) -> dict[str, str]:
+def options_of(value: object, key: str) -> dict[str, str]:
+    """The texts of a task's options by letter, in order.
+
+    Args:
+        key: where they stand, for messages.
+
+    Raises:
+        JudgeError: they cannot be read.
+    """
     if value is None:
         return {}
     if isinstance(value, Mapping) and {"label", "text"} <= set(value):

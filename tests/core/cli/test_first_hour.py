@@ -365,6 +365,7 @@ KINDS: Sequence[tuple[str, Mapping[str, Any], str]] = (
     ("choice", {"prompt": "What is wet?\nA. fire\nB. water", "answer": "(B)", "response": "B"}, "answer: answer"),
     ("choice", {"question": "q", "choices": ["fire", "water", "air"], "answer": 1}, "count from 0 or from 1: write"),
     ("choice", {"question": "q", "choices": ["fire", "water"], "answer": 0}, "{options: choices, count_from: 0}"),
+    ("choice", {"question": "q", "choices": {**CHOICES, "text": ["a", "b"]}, "answer": 2}, "count_from: 1}"),
     ("choice", {"question": "q", "options": ["fire", "water"], "gold": 2}, "judge_kwargs: {count_from: 1}"),
     ("choice", {"ctx": "q", "endings": ["fire", "water"], "label": "0"}, "{options: endings, count_from: 0}"),
     ("choice", {"question": "q", "options": {"A": "gold", "B": "tin"}, "answer": "tin", "answer_idx": "B"}, "choice"),

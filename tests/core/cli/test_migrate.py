@@ -122,6 +122,7 @@ def test_learned_rubrics_keep_what_is_known_and_name_the_rest() -> None:
     [
         ("verl: {}\n", "no section ajet"),
         ("[1, 2]\n", "no section ajet"),
+        ("defaults: 3\najet: {x: 1}\n", "in braces"),
         ("ajet: 3\n", "ajet must be a mapping, got 3"),
         ("ajet:\n  task_judge: none\n", "ajet.task_judge must be a mapping, got 'none'"),
         ("ajet: {model: {path: x}}\n", "in braces"),
