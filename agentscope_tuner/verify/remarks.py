@@ -123,8 +123,10 @@ _UNDERSTOOD = (
         posibilidades unidades soluzione possibilità solução possibilidades donne ответ верный правильный достигается
         всего при doğru olarak bulunur cevaptır kalmıştır kişidir elde ederiz ederim edilir eder năm sonuç adalah
         jawaban jawabannya yang benar jest odpowiedź rozwiązanie een af op uit het antwoord oud jaar svaret på är
-        मिलता मिलते होगा होगी होता आता होते है हैं ہے ครับ ค่ะ ஆகும் bring happens yes given data numbers seems reasonable
-        sensible plausible double-checked even odd lowest terms positive negative prime remark remarks nothing wrong
+        मिलता मिलते होगा होगी होता आता होते है हैं ہے ครับ ค่ะ ஆகும்
+        bring happens yes given data numbers seems reasonable
+        sensible plausible double-checked even odd multiplication shows
+        lowest terms positive negative prime remark remarks nothing wrong
         dozens should must"""
     )
 )
@@ -151,6 +153,7 @@ _KNOWN_UNSPACED = re.compile(
 _KNOWN_KOREAN = re.compile(
     "입니다|이다|이에요|예요|이므로|된다|됩니다|정?답|가지|마리|개|명|권|원|번|점|살|필요|있다|있습니다|있으므로|하다|합니다|모두"
 )
+_KOREAN_ENDING = re.compile("(?:습니다|았습니다|었습니다|는다|았다|었다)$")
 _PARTICLE = re.compile("(?:이|가|은|는|을|를|의|로|으로|에|와|과|도|임|함)$")
 
 _STATES = re.compile(
@@ -343,6 +346,7 @@ def _unknown_run(run: str, asked: Asked) -> str:
     """A run without spaces, or a Korean word, of which something is left without the parts that are known."""
     if IS_HANGUL.search(run) is not None:
         stem = _PARTICLE.sub("", _KNOWN_KOREAN.sub("", run))
+        stem = _KOREAN_ENDING.sub("", stem)
         return "" if len(stem) <= 1 or IS_HANGUL.search(stem) is None or stem in asked.text else run
     left = _KNOWN_UNSPACED.sub("", run)
     return "" if all(sign in asked.text for sign in left) else run

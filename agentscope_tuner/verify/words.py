@@ -108,6 +108,9 @@ _QUANTITIES = word_set(
     length width height volume radius distance speed price cost summe zahl produkt som suma soma somma numero número
     nombre somme produit сумма число произведение liczba wynik toplam sayı tổng án số jumlah x y n k"""
 )
+# `Let n = 6; then`: what is set is no answer
+_LETS = word_set("let sei seien soit soient sea sean seja sia siano пусть 设 設")
+_MOST_LET = 3
 # Verbs, and words beside them, that join a quantity to its value, beside those of VERBS
 _JOINS = word_set(
     """be been being equal yield yields gives give produces produce leave leaves left remains stays stands lies occurs
@@ -301,8 +304,10 @@ def strange_before(text: str, before: str, asked: Asked, is_value: bool) -> str:
     clause = _clause(lead)
     if _is_confirmed(lead):
         return ""
-    if is_value and (shift := shifts(clause)):
+    if is_value and (shift := shifts(clause)) and not (shift in _LATER and _ASKS_WHEN.search(asked.text)):
         return shift
+    if is_value and (pole := _other_pole(clause, asked.text)):
+        return pole
     if is_value and (scale := next((one for one in _words(lead) if SCALES.search(one) and not asked.says(one)), "")):
         return scale
     # what is denied is stated: `91 is not prime: no`
@@ -315,6 +320,35 @@ def strange_before(text: str, before: str, asked: Asked, is_value: bool) -> str:
     return "" if said_again else turn
 
 
+# Words of the two ends of an order, in which a question asks for one
+_LEAST = re.compile(
+    r"(?<!at )\b(?:smallest|smaller|least|minimum|minimal|lowest(?! terms)|shortest|shorter|fewest|kleinst\w+|kleiner\w+|"
+    r"kürzest\w+|niedrigst\w+|geringst\w+|plus petite?s?|menor(?:es)?|mínim[oa]s?|minim[oaie]|minor[ei]|"
+    r"più piccol[oaie]|наименьш\w+|меньш[аеийо]\w+|минимальн\w+|nhỏ nhất|terkecil|en küçük|najmniejsz\w+)\b|"
+    r"[最较較][小短少低]|가장 작은|최소|最も小さ"
+)
+_GREATEST = re.compile(
+    r"(?<!at )\b(?:largest|larger|greatest|greater|maximum|maximal|highest|longest|longer|biggest|größ(?:t|"
+    r"er)\w+|höchst\w+|längst\w+|plus grande?s?|mayor(?:es)?|máxim[oa]s?|massim[oaie]|maior(?:es)?|maggior[ei]|"
+    r"più grand[ei]|наибольш\w+|больш[аеийо]\w+|максимальн\w+|lớn nhất|terbesar|en büyük|największ\w+|"
+    r"grootste)\b|[最较較][大长長多高]|가장 큰|최대|最も大き"
+)
+
+
+def _other_pole(clause: str, asked: str) -> str:
+    """The word of an answer's clause that names the other end of the order than the one asked for."""
+    for one, other in ((_LEAST, _GREATEST), (_GREATEST, _LEAST)):
+        said = other.search(clause)
+        if said is not None and one.search(asked) and not other.search(asked) and not one.search(clause):
+            return said[0]
+    return ""
+
+
+# A time that has passed may be an answer: `the stone lands after`
+_LATER = frozenset({"after", "nach", "après", "dopo", "depois", "через", "past"})
+_ASKS_WHEN = re.compile(
+    r"\b(?:how long|when|wie lange|wann|combien de temps|quand|quanto tempo|когда|сколько времени|через)\b"
+)
 # `Ist 4 die Hypotenuse, so`; `腰为3时,`
 _INVERTED = re.compile(r"\W*(\w+)\s[^,]{1,60},\s*(?:so|dann)\s")
 _CONDITION_UNSPACED = re.compile(r"[^,，、:：]{1,40}?(时|時|的话|場合|とき|면)(?:は|には)?[,，、]")
@@ -402,7 +436,9 @@ def _turn(words: Sequence[str], asked: Asked, is_value: bool) -> str:
     for at, word in enumerate(words):
         if word in SUPPOSES and (at == 0 or word not in _SUPPOSES_FIRST):
             return word
-        if denies(word):
+        if word in _LETS and words[at + 1 : at + 2] not in (["us"], ["me"]) and len(words) - at <= _MOST_LET:
+            return word
+        if denies(word) and not (word == "nu" and at + 1 == len(words)):
             # `the students not in the band`: of what the question speaks of
             if asked.has(word) and at + 1 < len(words) and asked.says(words[at + 1]):
                 continue

@@ -64,9 +64,29 @@ La respuesta resulta ser $\boxed{42}$.
 """
 
 
-def judged(output: str) -> bool:
+ANOTHER = r"""
+What is the shortest side? | The longest side of the triangle has length $\boxed{42}$.
+最小值是多少? | 由此可得函数的最大值为 $\boxed{42}$。
+Wie groß ist der kleinste Wert? | Der größte Wert beträgt also $\boxed{42}$.
+Give the larger root. | The smaller root is $\boxed{42}$.
+Find $n$. | Let $n=\boxed{42}$, which contradicts the parity.
+求整数 $n$。 | 设 $n=\boxed{42}$,则矛盾。
+What is the final score? (4:2 or 2:1) | The final score is $\boxed{84:2}$.
+"""
+
+ASKED = r"""
+What is the shortest side? | The shortest side, and not the longest, has length $\boxed{42}$.
+Give the larger root. | In lowest terms, the larger root is $\boxed{42}$.
+How long does it fly? | The stone lands after $\boxed{42}$ seconds.
+Find $n$. | Let us add them: $n=\boxed{42}$.
+Hoeveel heeft hij nu? | Jan heeft nu $\boxed{42}$ knikkers.
+한 명은 몇 개를 받습니까? | 한 명은 $\boxed{42}$개를 받습니다.
+"""
+
+
+def judged(output: str, question: str = QUESTION) -> bool:
     judge = MathAnswerAsJudge({"astuner": {"task_judge": {}}})
-    task = WorkflowTask(task=Task(main_query=QUESTION, metadata={"answer": "42"}))
+    task = WorkflowTask(task=Task(main_query=question, metadata={"answer": "42"}))
     return judge.compute_reward(task, WorkflowOutput(metadata={"final_answer": output}))[1]
 
 
@@ -78,3 +98,15 @@ def test_a_remark_that_is_not_understood_takes_its_answer_back(output: str) -> N
 @pytest.mark.parametrize("output", SAID.strip().splitlines())
 def test_a_remark_that_is_understood_leaves_its_answer(output: str) -> None:
     assert judged(output)
+
+
+@pytest.mark.parametrize("row", ANOTHER.strip().splitlines())
+def test_what_another_question_would_ask_for_is_no_answer(row: str) -> None:
+    question, output = row.split(" | ")
+    assert not judged(output, question)
+
+
+@pytest.mark.parametrize("row", ASKED.strip().splitlines())
+def test_what_the_question_asks_for_may_be_said_in_its_words(row: str) -> None:
+    question, output = row.split(" | ")
+    assert judged(output, question)
