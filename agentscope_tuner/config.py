@@ -108,6 +108,9 @@ def _problem(model: type[BaseModel], loc: tuple[int | str, ...], kind: str, mess
         if kind in _MAPPING and loc[:1] in (("parts",), ("routes",)):
             example = {"a_name": {"judge": "math"}} if len(loc) == 1 else {"judge": value}
             words, behind = "must be a mapping", f": write {path}: {json.dumps(example)}"
+        number = re.match(r"\d+(\.\d+)?", value) if isinstance(value, str) else None
+        if number is not None and kind.startswith(("float_", "int_")):
+            behind = f": write {number[0]}, without a unit"
         return f"{path}: {words[0].lower()}{words[1:]}, got {_short(value)}{behind}"
     if told := UPSTREAM_KEYS.get(str(loc[-1])) or _ELSEWHERE.get(str(loc[-1])):
         return f"{path}: unknown key; {told}"
@@ -118,16 +121,18 @@ def _problem(model: type[BaseModel], loc: tuple[int | str, ...], kind: str, mess
     nearest = [name for name in allowed if name == f"{key}_name"] or difflib.get_close_matches(key, allowed, n=1)
     nearest += [f"{name}.{key}" for name in allowed if key in _model_at(model, (*loc[:-1], name)).model_fields]
     hint = f"did you mean {nearest[0]!r}? " if nearest else ""
-    if "judge_kwargs" in allowed and not nearest:
+    if "parts" in allowed and isinstance(value, Mapping) and {"judge", "judge_protocol", "weight"} & value.keys():
+        hint = f"of several judges each stands under parts: write parts: {{{key}: …}}; "
+    elif "judge_kwargs" in allowed and not nearest:
         hint = "most judges have their settings in judge_kwargs; "
     return f"{path}: unknown key; {hint}allowed keys are {', '.join(allowed)}"
 
 
 def _choices(model: type[BaseModel], name: str) -> str:
-    """What a key may hold, where it has few values."""
+    """What a key may hold, where it has few values; else what it means, where that is told."""
     field = model.model_fields.get(name)
     if field is None or get_origin(field.annotation) is not Literal:
-        return ""
+        return f": {field.description}" if field is not None and field.description else ""
     return f": one of {', '.join(map(repr, get_args(field.annotation)))}"
 
 
@@ -697,6 +702,11 @@ def yaml_hint(exc: yaml.YAMLError, path: Path) -> str:
         return "a line `---` parts it in two: remove it. "
     mark, begun = getattr(exc, "problem_mark", None), getattr(exc, "context_mark", None)
     lines = path.read_text(encoding="utf-8").splitlines()
+    if twice := re.fullmatch(r"found duplicate key (.+)", str(getattr(exc, "problem", ""))):
+        return f"{twice[1]!r} stands twice in one mapping: join the two, or remove one. "
+    wide = next((number for number, line in enumerate(lines[: mark.line + 1] if mark else (), 1) if "：" in line), None)
+    if wide is not None and "mapping values" in str(getattr(exc, "problem", "")):
+        return f"line {wide} has a full-width colon, ：: YAML takes a plain one. "
     if mark is not None and "escape character" in str(getattr(exc, "problem", "")):
         return f"a backslash in double quotes begins an escape in line {mark.line + 1}: use single quotes. "
     if begun is not None and "quoted scalar" in str(getattr(exc, "context", "")):
@@ -706,6 +716,8 @@ def yaml_hint(exc: yaml.YAMLError, path: Path) -> str:
     line = lines[mark.line]
     if re.match(r" *\t", line):
         return f"line {mark.line + 1} is indented with a tab: YAML takes spaces. "
+    if (gap := re.search(r"\{\{ ?\w+ ?\}\}", line)) is not None:
+        return f"it is a template, with a gap {gap[0]} in line {mark.line + 1}: fill its gaps first. "
     if (variable := re.search(r"\$\{[\w.:]+\}", line)) is not None:
         return f'write it in quotes, "{variable[0]}": a brace begins a mapping. '
     if begun is not None and "block mapping" in str(getattr(exc, "context", "")):

@@ -286,7 +286,7 @@ def pyarrow_for(name: str) -> Any:
     try:
         import pyarrow
     except ImportError:
-        kind = "Parquet" if name.lower().endswith(PARQUET) else "Arrow"
+        kind = "Parquet" if name.lower().endswith(PARQUET) else "Arrow" if is_columnar(name) else "packed by zstd"
         raise ConfigError(f"{name!r} is {kind}, which needs pyarrow: {install('parquet')}") from None
     # pyarrow's own memory pool keeps what long files have used. Where another part of the program uses pyarrow, or the
     # user has chosen a pool, leave it

@@ -50,7 +50,7 @@ def dry_run(judge: ConfiguredJudge, trainer: str, row: Row) -> RowSeen:
         task, _ = TRAINERS[trainer](row, "")
         seen = judge.read(task.task)
     except JudgeError as error:
-        return RowSeen("", None, {"any": error.message}, True)
+        return RowSeen("", None, {"any": f"{error.message}; {trainer} needs it, too"}, True)
     reference = seen.metadata.get("answer")
     said = {"boxed": f"\\boxed{{{reference}}}", "alone": f"{reference}", "empty": ""}
     pairs = [TRAINERS[trainer](row, text) for text in said.values()]

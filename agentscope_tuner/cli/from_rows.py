@@ -19,6 +19,7 @@ from agentscope_tuner.graders.rubrics.criteria import read_rubrics
 from agentscope_tuner.records.formats import AUTO, Conversion
 from agentscope_tuner.records.formats.plain import CHATS, chat_of, is_own, plain_text
 from agentscope_tuner.records.reader import Line
+from agentscope_tuner.task_judge.choice_judge import options_of
 from agentscope_tuner.task_judge.contract.reads import (
     ANSWERS,
     QUESTIONS,
@@ -131,6 +132,8 @@ def look(lines: Iterable[Line], kind: str = "math", named: Mapping[str, str] = M
     found.reads |= told.reads
     found.settings = told.settings
     found.whys += told.more
+    if found.kind == "choice":
+        _numbered(found, metadata)
     if found.kind == "math":
         # by the rows' own names, which are the same in every trainer
         _reference(found, rows if not is_own(rows[0]) and any(map(answer_columns, rows)) else metadata)
@@ -169,7 +172,9 @@ _Row = Mapping[str, Any]
 # Where trainers' rows keep what belongs to a reference
 _WITHIN = ("", "ground_truth.", "reward_model.ground_truth.")
 _LETTER = re.compile(r"\(?[A-J]\)?\.?")
+_NUMBER = re.compile(r"\d{1,2}(?:\.0)?")
 _LETTERS = (*ANSWERS, "answerKey", "correct_answer", "correct_option", "gold")
+_NUMBERED = (*_LETTERS, "label", "answer_index", "answer_idx", "gold_index")
 # A single letter is a variable
 _FORMULA = re.compile(r"[\d\\+*^=<>π∞%$]|(?<!\w)-\w|\b\w/\w\b|^\s*\w\s*$")
 _LISTED = re.compile(r"(?:^|\s)\(?A[.):、]\s?\S[\s\S]*\s\(?B[.):、]")
@@ -236,17 +241,52 @@ def _task_rubrics(row: _Row) -> Told | None:
 
 def _choice(row: _Row) -> Told | None:
     """A letter, beside options or a question that lists them."""
-    options = next((name for name in ("options", "choices") if isinstance(row.get(name), list | Mapping)), None)
+    options = _options(row)
     name = next((name for name in _LETTERS if _LETTER.fullmatch(str(at_path(row, name)).strip())), None)
-    numbered = next((name for name in _LETTERS if options and isinstance(at_path(row, name), int)), None)
+    numbered = next((name for name in _NUMBERED if options and _NUMBER.fullmatch(str(at_path(row, name)))), None)
     if name is None and numbered is not None:
-        left = f"{numbered}: a number does not say whether it counts from 0 or from 1: write letters there"
-        return Told(f"{numbered} names one of the {options}", {"answer": numbered}, more=(left,))
+        return Told(f"{numbered} is the number of one of the {options}", {"answer": numbered})
     asked = any(_LISTED.search(plain_text(row[name])) for name in (*QUESTIONS, "messages") if row.get(name))
-    if name is None or not (options or asked):
-        return None
-    settings = "    judge_kwargs: {options: choices}\n" if options == "choices" else ""
-    return Told(f"{name} holds a letter, and {options or 'the question'} lists the options", {"answer": name}, settings)
+    if name is not None and (options or asked):
+        return Told(f"{name} holds a letter, and {options or 'the question'} lists the options", {"answer": name})
+    texts = _option_texts(row)
+    said = {name: str(at_path(row, name)) for name in _LETTERS}
+    # a number is the math judge's
+    worded = next((name for name, text in said.items() if text in texts and not _is_formula(text)), None)
+    return None if worded is None else Told(f"{worded} is the text of one of the {options}", {"answer": worded})
+
+
+def _options(row: _Row) -> str | None:
+    return next((name for name in ("options", "choices", "endings") if isinstance(row.get(name), list | Mapping)), None)
+
+
+def _option_texts(row: _Row) -> list[str]:
+    name = _options(row)
+    try:
+        return list(options_of(row[name], name).values()) if name else []
+    except JudgeError:
+        return []
+
+
+def _numbered(found: Looked, rows: Sequence[_Row]) -> None:
+    """Name the options' column and, where references are numbers, the number of the first option."""
+    options = next((name for row in rows if (name := _options(row))), "options")
+    kwargs = [f"options: {options}"] if options != "options" else []
+    cells = [(str(at_path(row, found.reads["answer"])), len(_option_texts(row))) for row in rows]
+    numbers = [(int(float(cell)), count) for cell, count in cells if _NUMBER.fullmatch(cell)]
+    signs = {
+        "0, since a row has the number 0": any(number == 0 for number, _ in numbers),
+        "1, since a row has as many options as its number": any(number == count for number, count in numbers),
+    }
+    told = [sign for sign, holds in signs.items() if holds]
+    if len(told) == 1:
+        kwargs.append(f"count_from: {told[0][0]}")
+        found.whys.append(f"count_from: {told[0]}")
+    elif numbers:
+        found.whys.append(
+            "count_from: no row tells whether numbers count from 0 or from 1: write judge_kwargs.count_from"
+        )
+    found.settings = f"    judge_kwargs: {{{', '.join(kwargs)}}}\n" if kwargs else ""
 
 
 def _math(row: _Row) -> Told | None:
@@ -287,7 +327,11 @@ def _llm(row: _Row) -> Told:
         "well does the answer agree with the reference",
         "ground_truth: task.metadata.answer, ",
     )
-    return Told(f"{name} holds a text, and no rule compares texts", {"answer": name}, f"    llm:\n{_MODEL}{prompt}")
+    return Told(
+        f"{name} holds a text, which a model compares best; judge: text_match compares words alone",
+        {"answer": name},
+        f"    llm:\n{_MODEL}{prompt}",
+    )
 
 
 #: By the judge's short name, what tells that a row is one of its own; the first that most rows are counts.

@@ -20,8 +20,9 @@ from agentscope_tuner.config import UPSTREAM_KEYS, TaskJudgeConfig, yaml_hint
 _HOME = "agentscope_tuner.task_judge"
 # AgentJet's section, under its name of today and the two before
 _TRAINERS = ("ajet", "astuner", "astune")
-# The judge of AgentJet's own defaults
+# The judge of AgentJet's own defaults, which stand in a file of one of these names
 _DEFAULT = "ajet.task_judge.env_service_as_judge->EnvServiceJudge"
+_DEFAULTS = frozenset(f"{name}_default" for name in _TRAINERS)
 _ADAPTER = "agentscope_tuner.adapters.agentjet->AstunerJudge"
 _OWN_JUDGE = "agentscope_tuner.adapters.agentjet->AgentJetJudge"
 # AgentJet's judges that are ours, too: the module's last name, and the class
@@ -96,10 +97,18 @@ def migrated(text: str) -> tuple[str, list[str]]:
     judge = whole[name].get("task_judge")
     if not isinstance(judge, Mapping | None):
         raise ValueError(f"{name}.task_judge must be a mapping, got {judge!r:.200}")
-    found = _translated(judge, named="judge_protocol" in (judge or {}))
+    named = "judge_protocol" in (judge or {})
+    listed = whole.get("defaults") if isinstance(whole.get("defaults"), list) else []
+    others = [each for each in listed if isinstance(each, str) and each.startswith(_TRAINERS)]
+    if not named and others and not _DEFAULTS & {*others}:
+        raise ValueError(f"it names no judge: copy {name}.task_judge from {others[-1]!r}, which its `defaults` name")
+    found = _translated(judge, named=named)
     if name == "astuner" and _is_ours(judge or {}):
         raise ValueError(f"astuner.task_judge names a judge of astuner's: it is migrated, {_CHECK}")
     section = _value(root, name)
+    keys = [key.value for key, _ in section.value]
+    if twice := next((key for key in keys if keys.count(key) > 1), None):
+        raise ValueError(f"{name}.{twice} stands there twice, and only the last would count: join the two")
     if name == "astuner":
         # The trainer and astuner read one section: it is written anew
         made = _with_judge(text, section, found.section)

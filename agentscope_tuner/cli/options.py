@@ -62,7 +62,8 @@ def show(conf: Conf, overrides: Overrides = None, as_json: Json = False) -> None
 # What is not read, and what reads it
 _OTHERS = {
     (".xlsx", ".xls"): "save the sheet as CSV",
-    (".zst", ".zip", ".bz2", ".xz"): "unpack it first, or pack it as .jsonl.gz",
+    (".zip", ".bz2", ".xz"): "unpack it first, or pack it as .jsonl.gz",
+    (".csv.zst", ".tsv.zst", ".json.zst"): "of these .jsonl.zst is: unpack it, or pack JSON lines",
 }
 # The name of a data set on the hub has an owner and no ending
 _HUB_NAME = re.compile(r"[\w-]+/[\w-]+")

@@ -139,7 +139,10 @@ def check_template(template: PromptTemplate, language: LanguageEnum, name: str) 
     """
     used = template.variables(language)
     if "response" not in used:
-        raise ValueError(f"the template of {name!r} has no {{response}}, only {sorted(used)!r}: it would judge nothing")
+        raise ValueError(
+            f"the template of {name!r} has no {{response}}, only {sorted(used)!r}: "
+            "write {response} where the text to judge stands"
+        )
 
 
 def given_or_spanned(

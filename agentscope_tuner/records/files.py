@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import logging
 import os
@@ -32,13 +33,14 @@ from agentscope_tuner.storage import (
     is_url,
     matching,
     plain,
+    pyarrow_for,
     told,
 )
 
 _log = logging.getLogger(__name__)
 
 _TEXT = (".jsonl", ".json")
-_PACKED = (".jsonl.gz", ".pt", *TABLES, *PARQUET, *ARROW)
+_PACKED = (".jsonl.gz", ".jsonl.zst", ".pt", *TABLES, *PARQUET, *ARROW)
 _SUFFIXES = _TEXT + _PACKED
 # The files that `datasets.save_to_disk` writes into a folder: for one split, and for several splits
 _SAVED, _SAVED_SPLITS = "state.json", "dataset_dict.json"
@@ -209,9 +211,15 @@ def _to_the_break(lines: Iterator[Line], name: str) -> Iterator[Line]:
 
 
 def _text_lines(file: StoredFile, name: str) -> Iterator[Line]:
-    with file.open() as stored, gzip.open(stored) if file.name.endswith(".gz") else stored as stream:
+    with file.open() as stored, _unpacked(stored, file.name) as stream:
         lines = read_lines(cast("BinaryIO", stream), name)
         yield from lines if _LOGGED.fullmatch(file.name) is None else _whole(lines, stored)
+
+
+def _unpacked(stored: BinaryIO, name: str) -> Any:
+    if name.endswith(".zst"):
+        return io.BufferedReader(pyarrow_for(name).CompressedInputStream(stored, "zstd"))
+    return gzip.open(stored) if name.endswith(".gz") else stored
 
 
 # Words of a row's problem, and the way out

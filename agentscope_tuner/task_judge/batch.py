@@ -208,7 +208,7 @@ class ConfiguredJudge:
         """
         if not turns and (self.gives_turns or judgement.turns):
             raise JudgeError(
-                f"{self.name} gives a reward for each turn (turns: true), and this trainer takes one for a whole "
+                "it gives a reward for each turn (turns: true), and this trainer takes one for a whole "
                 "rollout, which would drop them: leave turns out; docs/trainers.md lists the trainers that take them",
                 judge=self.name,
                 cause=Cause.CONFIG,

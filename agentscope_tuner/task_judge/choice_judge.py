@@ -11,14 +11,15 @@ import re
 import string
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from numbers import Real
+from typing import Literal, NamedTuple
 
 from pydantic import Field
 
 from agentscope_tuner.config import StrictSection
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.task_judge.base_judge import Reward, final_answer
-from agentscope_tuner.task_judge.text_judge import TextJudge, as_list
+from agentscope_tuner.task_judge.text_judge import KWARGS, TextJudge, as_list
 from agentscope_tuner.verify.find import after_thinking, find_answer, last_boxes
 from agentscope_tuner.verify.labels import CONTRADICTION, DENIAL, is_denied
 from agentscope_tuner.verify.text import OPEN, LetterReader, Letters
@@ -277,19 +278,22 @@ class ChoiceConfig(StrictSection):
     #: the key of the task's metadata that lists the options, where there is such a key: texts in order, a mapping of
     #: letters to texts, or `{label: [...], text: [...]}` as ARC has them
     options: str = "options"
+    #: the number of the first option, 0 or 1, where references are numbers
+    count_from: Literal[0, 1] | None = None
 
 
 class ChoiceJudge(TextJudge[ChoiceConfig]):
     r"""Gives 1.0 and success for exactly the letters of `task.metadata["answer"]`, else 0.0.
 
-    The reference is a letter, several (`"AC"`, `"A, C"`, `["A", "C"]`), or the text of an option that the task lists.
+    The reference is a letter, several (`"AC"`, `"A, C"`, `["A", "C"]`), or the text of an option that the task lists;
+    with `count_from` also the number of an option.
     The letter is found in many forms: `(B)`, `B.`, `Answer: b`, `option B`, `选B`, `\boxed{B}`, `B. Paris`, or the
     option's text alone. Two letters, `A or B`, and a letter with the text of another option are 0.0; see
     `read_choice`.
 
     Raises:
-        JudgeError: of a verdict: the reference or the options cannot be read. A number is no reference, because it may
-            count from 0 or from 1.
+        JudgeError: of a verdict: the reference or the options cannot be read. Without `count_from` a number is no
+            reference, because it may count from 0 or from 1.
     """
 
     settings_class = ChoiceConfig
@@ -308,25 +312,56 @@ class ChoiceJudge(TextJudge[ChoiceConfig]):
         value = task.metadata.get("answer")
         if value is None or (isinstance(value, str) and not value.strip()):
             return "missing"
-        return "unreadable" if isinstance(value, str) or as_list(value) is not None else "wrong type"
+        counted = self.settings.count_from is not None and _number(value) is not None
+        readable = counted or isinstance(value, str) or as_list(value) is not None
+        return "unreadable" if readable else "wrong type"
 
     def reference(self, task: Task) -> tuple[str, dict[str, str], str]:
         """See TextJudge: the letters of the options, the options' texts, and the right letters."""
-        options = _options(task.metadata.get(self.settings.options), self.settings.options)
+        options = options_of(task.metadata.get(self.settings.options), self.settings.options)
         letters = "".join(options) or self.settings.letters
-        return letters, options, _right(task.metadata, letters, options)
+        value = task.metadata.get("answer")
+        items = as_list(value)
+        if self.settings.count_from is not None:
+            items = [self._counted(item, letters) for item in ([value] if items is None else items)]
+        return letters, options, _right(value if items is None else items, letters, options)
+
+    def _counted(self, item: object, letters: str) -> object:
+        """The letter of a number; anything else as it is."""
+        number, first = _number(item), self.settings.count_from
+        if number is None or first is None:
+            return item
+        if not first <= number < first + len(letters):
+            raise JudgeError(
+                f"the reference answer {item!r} is none of {len(letters)} options counted from {first}: see count_from "
+                f"under {KWARGS}",
+                cause=Cause.REFERENCE,
+            )
+        return letters[number - first]
 
 
-def _right(metadata: Mapping[str, Any], letters: str, options: Mapping[str, str]) -> str:
+def _number(value: object) -> int | None:
+    """A whole number, also as text; a column of numbers with missing cells holds floats."""
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, Real):
+        return int(float(value)) if float(value).is_integer() else None
+    return int(value) if isinstance(value, str) and _DIGITS.fullmatch(value) else None
+
+
+_DIGITS = re.compile(r"\s*[0-9]{1,2}\s*")
+
+
+def _right(value: object, letters: str, options: Mapping[str, str]) -> str:
     """The letters of the reference, in order."""
-    value = metadata.get("answer")
     listed = as_list(value)
     found = ""
     for item in [value] if listed is None else listed:
         if not isinstance(item, str) or not item.strip():
+            number = _number(item) is not None
+            told = "a number may count from 0 or from 1: write count_from: 0 or count_from: 1 under " + KWARGS
             raise JudgeError(
-                f"the reference answer must be a letter, or several, as text, got {value!r:.100}; a number does not "
-                "say whether it counts from 0 or from 1",
+                told if number else f"the reference answer must be a letter, or several, as text, got {value!r:.100}",
                 cause=Cause.REFERENCE,
             )
         text = item.strip().upper()
@@ -339,9 +374,10 @@ def _right(metadata: Mapping[str, Any], letters: str, options: Mapping[str, str]
         elif len(named) == 1:
             found += named[0]
         else:
+            counts = "; for the number of an option, set count_from" if _number(item) is not None else ""
             raise JudgeError(
-                f"the reference answer {item!r:.100} is none of {letters!r}: this judge is for letters of choices; "
-                "`math` is for numbers and formulas, `text_match` for words",
+                f"the reference answer {item!r:.100} is none of {letters!r}{counts}: this judge is for letters of "
+                "choices; `math` is for numbers and formulas, `text_match` for words",
                 cause=Cause.REFERENCE,
             )
     if not found:
@@ -349,7 +385,15 @@ def _right(metadata: Mapping[str, Any], letters: str, options: Mapping[str, str]
     return "".join(sorted(set(found)))
 
 
-def _options(value: object, key: str) -> dict[str, str]:
+def options_of(value: object, key: str) -> dict[str, str]:
+    """The texts of a task's options by letter, in order.
+
+    Args:
+        key: where they stand, for messages.
+
+    Raises:
+        JudgeError: they cannot be read.
+    """
     if value is None:
         return {}
     if isinstance(value, Mapping) and {"label", "text"} <= set(value):

@@ -58,7 +58,10 @@ class CountdownAnswerAsJudge(BaseJudge):
         given = task.metadata if output is None else {**output.metadata, **task.metadata}
         for key in self.reference_keys:
             if given.get(key) is None:
-                return f"missing: the task's metadata has no {key!r}, only {sorted(task.metadata)!r}"
+                keys = sorted(task.metadata)
+                return (
+                    f"missing: the task's metadata has no {key!r}, only {keys!r}; countdown reads `target` and `nums`"
+                )
         try:
             target, numbers = _number(given["target"], "target"), _numbers(given["nums"], "nums")
         except JudgeError as error:

@@ -35,7 +35,7 @@ class SqlConfig(StrictSection):
     """SqlJudge's `astuner.task_judge.judge_kwargs`."""
 
     #: a folder of databases: `<db_id>/<db_id>.sqlite` or `<db_id>.sqlite`
-    databases: str
+    databases: str = Field(description="the folder of the databases, <db_id>/<db_id>.sqlite")
     #: folders of more databases of the same schemas, on which the queries must agree, too
     variants: list[str] = Field(default_factory=list)
     #: where the query stands: the last fenced block, that in <answer>, or the whole output if it has no block

@@ -52,7 +52,7 @@ def combined(parts: Sequence[Part], weights: Sequence[float] | None = None, *, n
             name, whose logs could not be told apart.
     """
     if isinstance(parts, str | Path):
-        raise ConfigError(f"combined takes a list of parts, [{str(parts)!r}, …]; one judge alone is reward_func's")
+        raise ConfigError(f"combined takes a list of parts, [{str(parts)!r}, …]; for one judge alone, call reward_func")
     return Combined(parts, weights, name=name)
 
 

@@ -365,7 +365,7 @@ def packed_rows(row: Mapping[str, Any]) -> str | None:
 
 def doubt(name: str) -> int:
     """How seldom a column of this name holds the answer, among those with common names: 0, 1 or 2."""
-    column = name.partition(".")[0]
+    column = name.partition(".")[0].lower()
     return 2 if column in ("label", "target") else 1 if column == "solution" else 0
 
 
@@ -380,8 +380,8 @@ def sole_other(row: Mapping[str, Any], known: Sequence[str]) -> str | None:
 _WORDS = tuple(
     (role, re.compile(words, re.IGNORECASE))
     for role, words in (
-        ("answer", r"gold|truth|expected|reference|correct|target|label|(?<![a-z])gt(?![a-z])|标准|参考|正确"),
-        ("response", "response|completion|output|generation|predict|reply|model.?(answer|text)|student|模型|"
+        ("answer", r"gold|truth|expected|reference|correct|target|label|(?<![a-z])(gt|ans)(?![a-z])|标准|参考|正确"),
+        ("response", "response|completion|output|generat(ion|ed)|predict|reply|model.?(answer|text)|student|模型|"
          "回答|回复|输出|生成|预测"),
         ("answer", "answer|solution|答案|解答"),
         ("question", "question|problem|prompt|query|instruction|input|message|问题|题目|题干|提问"),

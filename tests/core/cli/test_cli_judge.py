@@ -302,7 +302,7 @@ def test_the_input_and_what_no_run_has_scored_are_not_written_over(conf: Path) -
 
 @pytest.mark.parametrize(
     ("name", "way_out"),
-    [("rows.xlsx", "save the sheet as CSV"), ("rows.jsonl.zst", "unpack it"), ("rows.csv.zip", "unpack it")],
+    [("rows.xlsx", "save the sheet as CSV"), ("rows.csv.zst", "of these .jsonl.zst is"), ("rows.csv.zip", "unpack it")],
 )
 def test_a_file_that_is_not_read_is_refused_with_the_way_out(conf: Path, name: str, way_out: str) -> None:
     conf.with_name(name).write_bytes(b"PK")

@@ -288,7 +288,10 @@ def test_a_column_that_init_cannot_find_is_named_on_its_command_line(tmp_path: P
             {"question": "q", "gold": "72", "answer": "\\boxed{73}"},
             "it stands in answer, in its last \\boxed{}, not in gold",
         ),
-        ({"question": "q", "choices": ["a", "b"], "answer": 1}, "names one of the choices, which init choice is for"),
+        (
+            {"question": "q", "choices": ["a", "b"], "answer": 1},
+            "is the number of one of the choices, which init choice is for",
+        ),
         ({"query": "q", "response": "so\n#### 72"}, "--map response=answer"),
     ],
 )
@@ -360,7 +363,14 @@ KINDS: Sequence[tuple[str, Mapping[str, Any], str]] = (
     ("choice", {"question": "q", "choices": CHOICES, "answerKey": "B"}, "judge_kwargs: {options: choices}"),
     ("choice", {"question": "q", "options": ["fire", "water"], "answer": "B", "answer_index": 1}, "answer: answer"),
     ("choice", {"prompt": "What is wet?\nA. fire\nB. water", "answer": "(B)", "response": "B"}, "answer: answer"),
-    ("choice", {"question": "q", "choices": ["fire", "water"], "answer": 1}, "counts from 0 or from 1"),
+    ("choice", {"question": "q", "choices": ["fire", "water", "air"], "answer": 1}, "count from 0 or from 1: write"),
+    ("choice", {"question": "q", "choices": ["fire", "water"], "answer": 0}, "{options: choices, count_from: 0}"),
+    ("choice", {"question": "q", "choices": {**CHOICES, "text": ["a", "b"]}, "answer": 2}, "count_from: 1}"),
+    ("choice", {"question": "q", "options": ["fire", "water"], "gold": 2}, "judge_kwargs: {count_from: 1}"),
+    ("choice", {"ctx": "q", "endings": ["fire", "water"], "label": "0"}, "{options: endings, count_from: 0}"),
+    ("choice", {"question": "q", "options": {"A": "gold", "B": "tin"}, "answer": "tin", "answer_idx": "B"}, "choice"),
+    ("math", {"question": "q", "options": ["4", "5"], "final_ans": "4"}, "[final_ans, answer]"),
+    ("math", {"ID": "I-1", "Problem": "q", "Solution": "809", "Answer": 809}, "[Answer, answer]"),
     ("sql", {"question": "q", "db_id": "shop", "query": "select 1"}, "judge_kwargs: {databases: databases}"),
     (
         "task_rubrics",

@@ -122,9 +122,14 @@ def test_learned_rubrics_keep_what_is_known_and_name_the_rest() -> None:
     [
         ("verl: {}\n", "no section ajet"),
         ("[1, 2]\n", "no section ajet"),
+        ("defaults: 3\najet: {x: 1}\n", "in braces"),
         ("ajet: 3\n", "ajet must be a mapping, got 3"),
         ("ajet:\n  task_judge: none\n", "ajet.task_judge must be a mapping, got 'none'"),
         ("ajet: {model: {path: x}}\n", "in braces"),
+        # what AgentJet's own files hold: a section twice, a judge in another file, and gaps to fill
+        ("ajet:\n  rollout: {a: 1}\n  x: 1\n  rollout: {b: 1}\n", "ajet.rollout stands there twice"),
+        ("defaults: [ajet_ts_default]\najet:\n  x: 1\n", "copy ajet.task_judge from 'ajet_ts_default'"),
+        ("ajet:\n  model: {path: x}\n  steps: {{NUM_STEPS}}\n", "with a gap {{NUM_STEPS}} in line 3: fill its gaps"),
         ("ajet:\n  x: 1\nastuner:\n  task_judge: {}\n", "it is migrated"),
         ("astuner:\n  task_judge: {judge_type: llm}\n", "it is migrated"),
         ("astuner:\n  task_judge: {judge: math}\n", "it is migrated"),

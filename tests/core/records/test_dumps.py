@@ -95,10 +95,14 @@ def test_a_folder_is_read_in_the_order_of_its_steps_and_every_row_has_a_name(tmp
     for step in (10, 9, 1):
         (tmp_path / f"{step}.jsonl").write_text(json.dumps({**VERL, "step": step}) + "\n")
     (tmp_path / "11.jsonl.gz").write_bytes(gzip.compress(json.dumps({**VERL, "step": 11}).encode()))
+    # in two frames, as a file that was appended to
+    parts = json.dumps({**VERL, "step": 12}).encode().partition(b",")
+    frames = [pyarrow.compress(part, "zstd", asbytes=True) for part in parts]
+    (tmp_path / "12.jsonl.zst").write_bytes(b"".join(frames))
     (tmp_path / "notes.txt").write_text("not a row")
     rows = [json.loads(made.raw) for made in as_rollouts(dump_lines(str(tmp_path)), "auto")]
-    assert [row["task"]["metadata"]["step"] for row in rows] == [1, 9, 10, 11]
-    assert [row["id"] for row in rows] == ["1.jsonl/1", "9.jsonl/1", "10.jsonl/1", "11.jsonl.gz/1"]
+    assert [row["task"]["metadata"]["step"] for row in rows] == [1, 9, 10, 11, 12]
+    assert [row["id"] for row in rows] == ["1.jsonl/1", "9.jsonl/1", "10.jsonl/1", "11.jsonl.gz/1", "12.jsonl.zst/1"]
 
 
 def test_a_folder_without_rows_and_a_broken_file_are_named(tmp_path: Path) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
+import numpy as np
 import pytest
 
 from agentscope_tuner import ConfigError, Task
@@ -314,6 +316,50 @@ def test_a_reference_that_is_none_is_no_verdict(answer: Any, metadata: dict[str,
 
 
 @pytest.mark.parametrize(
+    ("first", "answer", "letters"),
+    [
+        (0, 0, "A"),
+        (0, 3, "D"),
+        (1, 1, "A"),
+        (1, 4, "D"),
+        (0, "2", "C"),
+        (0, 2.0, "C"),
+        (0, np.int64(2), "C"),
+        (1, [1, 3], "AC"),
+        # letters stay what they are
+        (0, "B", "B"),
+        (1, "Rome", "C"),
+    ],
+)
+def test_a_number_is_the_options_place_where_the_first_number_is_told(first: int, answer: Any, letters: str) -> None:
+    judge = built("choice", count_from=first)
+    for text in (letters, " and ".join(letters)):
+        assert ask(judge, text, answer, options=list(CITIES.values())).reward == 1.0
+    assert ask(judge, "B" if letters != "B" else "C", answer, options=list(CITIES.values())).reward == 0.0
+
+
+@pytest.mark.parametrize(
+    ("first", "answer", "words"),
+    [
+        (None, 2, "write count_from: 0 or count_from: 1"),
+        (None, "2", "for the number of an option, set count_from"),
+        (0, 4, "none of 4 options counted from 0"),
+        (1, 0, "none of 4 options counted from 1"),
+        (1, -1, "none of 4 options counted from 1"),
+        (0, 1.5, "must be a letter"),
+        (0, True, "must be a letter"),
+        (0, math.nan, "must be a letter"),
+        (0, math.inf, "must be a letter"),
+    ],
+)
+def test_a_number_that_is_no_options_place_is_no_verdict(first: int | None, answer: Any, words: str) -> None:
+    judge = built("choice", **({} if first is None else {"count_from": first}))
+    failed = ask(judge, "C", answer, options=list(CITIES.values()))
+    assert (failed.status, failed.cause) == ("failed", "reference")
+    assert words in str(failed.error)
+
+
+@pytest.mark.parametrize(
     "text",
     [
         "B " * 500_000,
@@ -336,7 +382,15 @@ def test_a_hostile_megabyte_is_read_in_time(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "kwargs", [{"letters": "abcd"}, {"letters": "A"}, {"letters": 4}, {"options": 1}, {"option": "x"}]
+    "kwargs",
+    [
+        {"letters": "abcd"},
+        {"letters": "A"},
+        {"letters": 4},
+        {"options": 1},
+        {"option": "x"},
+        {"count_from": 2},
+    ],
 )
 def test_impossible_settings_are_refused_at_load(kwargs: dict[str, Any]) -> None:
     with pytest.raises(ConfigError, match="judge_kwargs"):

@@ -121,12 +121,12 @@ VERDICTS: list[tuple[str, dict[str, Any], dict[str, Any], str, float, bool, str]
 ]
 # each row: a judge and its settings, a task's metadata, and how the problem begins that the judge has with the task
 TASKS: list[tuple[str, dict[str, Any], dict[str, Any], str | None]] = [
-    ("choice", {}, {}, "missing: the reference answer must be a letter, or several, as text, got None; a number"),
+    ("choice", {}, {}, "missing: the reference answer must be a letter, or several, as text, got None"),
     (
         "choice",
         {},
         {"answer": None},
-        "missing: the reference answer must be a letter, or several, as text, got None; a number",
+        "missing: the reference answer must be a letter, or several, as text, got None",
     ),
     ("choice", {}, {"answer": "Z"}, "unreadable: the reference answer 'Z' is none of 'ABCDEFGH'"),
     ("choice", {}, {"answer": "B"}, None),

@@ -29,7 +29,7 @@ MODELS: dict[str, Any] = {
 }  # fmt: skip
 # each row: a section, what it must be given, and what the rest is then
 DEFAULTS: list[tuple[type[StrictSection], dict[str, Any], dict[str, Any]]] = [
-    (ChoiceConfig, {}, {"letters": "ABCDEFGH", "options": "options"}),
+    (ChoiceConfig, {}, {"letters": "ABCDEFGH", "options": "options", "count_from": None}),
     (EnvServiceJudgeConfig, {}, {"evaluate_params": {}, "messages": {}, "turns": False}),
     (
         FormatConfig,
