@@ -12,9 +12,8 @@ from agentscope_tuner.graders.client.reply import Reply, ReplyError, final_json
 from agentscope_tuner.graders.injection_defence import neutralise
 from agentscope_tuner.graders.listwise import rank_all
 from agentscope_tuner.graders.prompt import MOST_CHARS, ReplyForm, as_texts, build_prompt, echoes, object_schema
-from agentscope_tuner.graders.rubrics import prompts
 from agentscope_tuner.graders.rubrics.samples import Sample
-from agentscope_tuner.graders.rubrics.saved import Rubric, make_grader
+from agentscope_tuner.graders.rubrics.saved import PROPOSE, REVISE, SORT, WORDS, Rubric, make_grader
 from agentscope_tuner.graders.rubrics.select import Candidate
 from agentscope_tuner.graders.rubrics.settings import AutoGraderConfig
 from agentscope_tuner.graders.schema import GraderMode, GraderScore, grader_error
@@ -58,7 +57,7 @@ class Proposer:
     async def attempt(self, sample: Sample) -> SampleOutcome:
         """Propose rubrics, judge by them, revise them at most `max_epochs` times, and judge the last revision."""
         try:
-            rubrics = await self._ask(prompts.PROPOSE, sample, {})
+            rubrics = await self._ask(PROPOSE, sample, {})
             for revision in range(self._config.max_epochs + 1):
                 places, reason = await judge_sample(self._config, self._model, sample, numbered(rubrics))
                 if reproduces(self._config, sample, places):
@@ -66,7 +65,7 @@ class Proposer:
                     return SampleOutcome(sample, found, revision)
                 if revision < self._config.max_epochs:
                     feedback = {"rubrics": numbered(rubrics), "got": _numbers_text(places), "reason": reason}
-                    rubrics = await self._ask(prompts.REVISE, sample, feedback)
+                    rubrics = await self._ask(REVISE, sample, feedback)
         except GraderError as exc:
             return SampleOutcome(sample, error=str(exc))
         return SampleOutcome(sample, revisions=self._config.max_epochs)
@@ -75,15 +74,15 @@ class Proposer:
         config, language = self._config, self._language
         scale = {"label": _numbers_text(sample.labels), "low": f"{config.min_score:g}", "high": f"{config.max_score:g}"}
         own = {
-            "labelled": fill(prompts.WORDS[f"labelled_{config.mode}"][language], scale),
-            "verdict": prompts.WORDS[f"verdict_{config.mode}"][language],
+            "labelled": fill(WORDS[f"labelled_{config.mode}"][language], scale),
+            "verdict": WORDS[f"verdict_{config.mode}"][language],
             "count": str(self._count),
             "got": feedback.get("got", ""),
         }
         data: dict[str, Any] = {"query": sample.query, "response": _answers(sample)}
         data |= {name: feedback[name] for name in ("rubrics", "reason") if name in feedback}
         texts = as_texts(data, self._language, MOST_CHARS)
-        words = fill(prompts.WORDS["rubrics_form"][language], {"count": str(self._count)})
+        words = fill(WORDS["rubrics_form"][language], {"count": str(self._count)})
         items = {"type": "array", "items": {"type": "string"}, "minItems": self._count, "maxItems": self._count}
         form = ReplyForm(words, object_schema({"rubrics": items}))
         prompt = build_prompt(template, self._language, own, texts, form)
@@ -158,14 +157,12 @@ async def sort_into_themes(config: AutoGraderConfig, model: ChatModel, rubrics: 
     texts = as_texts({"rubrics": numbered([rubric.text for rubric in rubrics])}, language, 200_000)
     own = {"count": str(config.categories_number)}
     theme = object_schema({"name": {"type": "string"}, "rubrics": {"type": "array", "items": {"type": "integer"}}})
-    form = ReplyForm(
-        prompts.WORDS["themes_form"][language], object_schema({"themes": {"type": "array", "items": theme}})
-    )
+    form = ReplyForm(WORDS["themes_form"][language], object_schema({"themes": {"type": "array", "items": theme}}))
 
     def parse(reply: Reply) -> list[tuple[str, list[int]]]:
         return _themes(final_json(reply).get("themes"), len(rubrics), config.categories_number)
 
-    prompt = build_prompt(prompts.SORT, language, own, texts, form)
+    prompt = build_prompt(SORT, language, own, texts, form)
     themes = (await model.ask(prompt, parse)).value
     return [rubrics[number - 1].model_copy(update={"theme": name}) for name, numbers in themes for number in numbers]
 
