@@ -254,10 +254,7 @@ class LLMJudge(ModelJudge):
         return None
 
     def _values(self, task: WorkflowTask, output: WorkflowOutput) -> dict[str, Any]:
-        values: dict[str, Any] = {}
-        for name, path in self.paths.items():
-            values[name] = self._value(name, path, task, output)
-        return values
+        return {name: self._value(name, path, task, output) for name, path in self.paths.items()}
 
     def _value(self, name: str, path: str, task: WorkflowTask, output: WorkflowOutput) -> Any:
         """The value at `path`; None where nobody named the path, and the prompt can do without the value."""
