@@ -106,7 +106,7 @@ COMMANDS = tuple(
          "Rubrics learned from labelled samples.", "rubrics learn --conf train.yaml"),
         ("llm", "cli.llm:app", _BESIDE,
          "A small model on this machine, for trying graders without a key.", "llm serve"),
-        ("cache", "cli.llm:cache", _BESIDE,
+        ("cache", "cli.cache:app", _BESIDE,
          "Replies of judge models, kept on disk and shared by processes.", "cache stats"),
     )
 )  # fmt: skip

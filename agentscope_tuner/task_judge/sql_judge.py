@@ -20,7 +20,7 @@ from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward, final_answ
 from agentscope_tuner.task_judge.text_judge import KWARGS
 from agentscope_tuner.verify.code.inside.code_values import NotPlainError, load
 from agentscope_tuner.verify.code.program import find_program
-from agentscope_tuner.verify.sql import is_ordered, same_rows
+from agentscope_tuner.verify.sql.compare_rows import is_ordered, same_rows
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
 _VERIFY = Path(__file__).parents[1] / "verify"

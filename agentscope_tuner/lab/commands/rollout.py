@@ -16,7 +16,8 @@ from typing import Annotated
 import typer
 from rich.progress import MofNCompleteColumn
 
-from agentscope_tuner.cli.console import Exit, config_errors, ending, err, progress, say
+from agentscope_tuner.cli.console import Exit, config_errors, err, progress, say
+from agentscope_tuner.cli.ending import ending
 from agentscope_tuner.cli.options import Conf, Json, Overrides
 from agentscope_tuner.cli.rendering import print_summary
 from agentscope_tuner.config import Source, resolve

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from agentscope_tuner.cli import cache as cache_cli
 from agentscope_tuner.cli import rubrics as rubrics_cli
-from agentscope_tuner.cli.llm import cache as cache_app
 from agentscope_tuner.config import load_config
 from agentscope_tuner.errors import ConfigError, GraderError
 from agentscope_tuner.graders.rubrics.learn import journal_path, learn_and_save, learn_once, plan
@@ -406,7 +406,7 @@ def test_the_cache_command_counts_and_clears(tmp_path: Path) -> None:
     from agentscope_tuner.graders.client.verdict_cache import VerdictCache
 
     def cache(*arguments: str) -> Any:
-        return CliRunner().invoke(cache_app, [*arguments, "--dir", str(tmp_path)], env={"COLUMNS": "200"})
+        return CliRunner().invoke(cache_cli.app, [*arguments, "--dir", str(tmp_path)], env={"COLUMNS": "200"})
 
     assert cache("stats").exit_code == 2
     VerdictCache(tmp_path).put("key", Reply("text"), Usage())

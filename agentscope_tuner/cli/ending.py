@@ -1,0 +1,90 @@
+"""How a command ends when it is told to: by Ctrl-C, or by the signal of a batch system, a pod or a lost terminal.
+
+SIGTERM and SIGHUP are Ctrl-C to every command: what is paid for is finished, or given up when the grace is over, and it
+is written. A second signal gives it up at once, a third one ends the process. The exit code is 128 and the signal's
+number.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+
+from agentscope_tuner._run import interrupts
+from agentscope_tuner.cli.console import Exit
+
+#: Seconds that a command may take to finish what is under way. Kubernetes kills after 30, Slurm by default after 30.
+GRACE_SECONDS = 25.0
+_TOLD_BY = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+_UNCAUGHT = 1
+
+
+class ToldToEnd:
+    """What this process was told.
+
+    Attributes:
+        grace: seconds from the first signal to the end of waiting.
+        number: the first signal's number; None before it.
+    """
+
+    def __init__(self) -> None:
+        self.grace = GRACE_SECONDS
+        self.number: int | None = None
+        self._times = 0
+
+    def told(self, number: int) -> None:
+        """Note a signal; the third one ends the process."""
+        self._times += 1
+        if self._times > 2:
+            os._exit(128 + number)
+        if self.number is None:
+            self.number = number
+            timer = threading.Timer(self.grace, self._give_up)
+            timer.daemon = True
+            timer.start()
+
+    def _give_up(self) -> None:
+        if self._times < 2:
+            # As if it came again: a signal, unlike a flag, ends the main thread's wait for a lock
+            signal.pthread_kill(threading.main_thread().ident or 0, self.number or signal.SIGINT)
+
+    def code(self, code: object) -> object:
+        """The exit code in place of `code`, where a signal is why the command ended."""
+        if self.number is not None and code in (Exit.INTERRUPTED, _UNCAUGHT):
+            return 128 + self.number
+        return code
+
+
+ending = ToldToEnd()
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    ending.told(number)
+    interrupts.come()
+
+
+@contextmanager
+def signals_interrupt() -> Iterator[None]:
+    """Have these signals raise KeyboardInterrupt in the block, which runs a command; its exit code is the signal's.
+
+    Where interrupts are held, it is raised later. A signal that is ignored, as nohup does, stays so.
+    """
+    before = {number: signal.getsignal(number) for number in _TOLD_BY}
+    for number, handler in before.items():
+        if handler is not signal.SIG_IGN:
+            signal.signal(number, _interrupt)
+    try:
+        yield
+    except SystemExit as exc:
+        exc.code = ending.code(exc.code)  # type: ignore[assignment]
+        raise
+    except KeyboardInterrupt:
+        # It came before the command began, or after it ended
+        raise SystemExit(ending.code(Exit.INTERRUPTED)) from None
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
