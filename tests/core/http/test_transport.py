@@ -163,3 +163,31 @@ def test_an_error_of_a_connection_has_its_name_in_httpx(theirs: Exception, ours:
     assert type(caught.value) is ours
     # a chain that leads back to its own beginning would never end
     assert caught.value.__cause__ is (None if caught.value is theirs else theirs)
+
+
+@pytest.mark.parametrize("apart", [False, True])
+@pytest.mark.parametrize("most", [1, 2])
+def test_no_more_connections_are_open_than_it_may_have(most: int, apart: bool) -> None:
+    now = peak = 0
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal now, peak
+        now += 1
+        peak = max(peak, now)
+        await reader.readuntil(b"\r\n\r\n")
+        # so that requests that may be under way at once are
+        for _ in range(50):
+            await asyncio.sleep(0)
+        now -= 1
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+        writer.close()
+
+    async def asked() -> None:
+        server = await asyncio.start_server(answer, "127.0.0.1", 0)
+        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
+        async with httpx.AsyncClient(transport=Connections(most=most, most_bytes=None), timeout=60) as client:
+            await asyncio.gather(*(client.get(url, extensions={"apart": apart}) for _ in range(6)))
+        server.close()
+
+    asyncio.run(asked())
+    assert peak <= most
