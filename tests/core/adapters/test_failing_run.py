@@ -7,13 +7,13 @@ import inspect
 import logging
 import pickle
 import socket
+import time
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from agentscope_tuner import JudgeError
-from agentscope_tuner._http.limiter import without_waits
 from agentscope_tuner.adapters._failing import MOST_BATCHES, FailingRun
 from agentscope_tuner.adapters.rollout import as_rollout
 from agentscope_tuner.adapters.trl import async_reward_func, combined, reward_func
@@ -209,12 +209,11 @@ def test_where_nobody_listens_a_run_stops_in_seconds() -> None:
         url = f"http://127.0.0.1:{server.getsockname()[1]}/v1"
     model = {"model_name": "m", "base_url": url, "api_key": "k", "client": {"cache": False}}
     function = reward_func({"astuner": {"task_judge": {"judge_type": "llm", "llm": {"grader": "relevance", **model}}}})
-    # it once waited out the deadline, 120 s; five are spent on asking again, and not waited for here
-    with (
-        without_waits(tries=1_000),
-        pytest.raises(JudgeError, match=r"the judge is asked no more.*nobody listens there"),
-    ):
+    began = time.monotonic()
+    with pytest.raises(JudgeError, match=r"the judge is asked no more.*nobody listens there"):
         asked(function, ["a", "b"])
+    # it once waited out the deadline, 120 s; five are spent on asking again
+    assert time.monotonic() - began < 60
 
 
 def test_verdicts_that_hang_stop_it_once_no_more_are_asked_for() -> None:
