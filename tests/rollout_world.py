@@ -193,10 +193,11 @@ def runner_of(
     timeout: float = FOR_EVER,
     place: EnvPlace | None = None,
     workflow: type[Workflow] = Act,
+    grace: float = 0.05,
     **options: Any,
 ) -> RolloutRunner:
     script = Script(workflow, FakeLender, timeout, place)
-    return RolloutRunner(script, TaskJudge(judge or LengthJudge(), compile_rules([])), grace=0.05, **options)
+    return RolloutRunner(script, TaskJudge(judge or LengthJudge(), compile_rules([])), grace=grace, **options)
 
 
 def run_all(runner: RolloutRunner, tasks: Sequence[Task]) -> Mapping[str, RolloutRow]:

@@ -13,11 +13,10 @@ import os
 import ssl
 import sys
 import weakref
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncGenerator, AsyncIterator
 from functools import cache
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NoReturn
 from urllib.request import getproxies
 
 import aiohttp
@@ -78,7 +77,7 @@ class Connections(httpx.AsyncBaseTransport):
 
     async def _send(self, session: aiohttp.ClientSession, request: httpx.Request) -> httpx.Response:
         limits = request.extensions.get("timeout", {})
-        with _errors_of_httpx():
+        try:
             response = await session.request(
                 request.method,
                 str(request.url),
@@ -90,6 +89,8 @@ class Connections(httpx.AsyncBaseTransport):
                 ssl=(self._tls or usual_certificates()) if request.url.scheme == "https" else True,
                 trace_request_ctx=request.extensions,
             )
+        except _OF_CONNECTIONS as exc:
+            _raise_as_httpx(exc)
         body = _Body(response, self._most_bytes)
         return httpx.Response(response.status, headers=list(response.raw_headers), stream=body, request=request)
 
@@ -216,34 +217,37 @@ class _Body(httpx.AsyncByteStream):
     async def __aiter__(self) -> AsyncIterator[bytes]:
         size, first = 0, b""
         announced = self._response.content_length or 0
-        with _errors_of_httpx():
+        try:
             async for chunk in self._response.content.iter_any():
                 first, size = first or chunk, size + len(chunk)
                 if max(size, announced) > self._most:
                     raise AnswerTooLong(f"the answer is longer than {self._most} bytes: {first[:200]!r}")
                 yield chunk
+        except _OF_CONNECTIONS as exc:
+            _raise_as_httpx(exc)
 
     async def aclose(self) -> None:
         """Free the connection for the next request, or close it where the body was not read to its end."""
         self._response.close()
 
 
-@contextmanager
-def _errors_of_httpx() -> Iterator[None]:
-    """Raise what httpx's own transport would raise."""
-    try:
-        yield
-    except aiohttp.ConnectionTimeoutError as exc:
-        raise httpx.ConnectTimeout(str(exc)) from exc
-    except aiohttp.SocketTimeoutError as exc:
-        raise httpx.ReadTimeout(str(exc)) from exc
-    except aiohttp.ClientConnectorError as exc:
-        raise httpx.ConnectError(str(exc)) from exc
-    except (aiohttp.ServerDisconnectedError, aiohttp.ClientPayloadError, aiohttp.ClientResponseError) as exc:
-        raise httpx.RemoteProtocolError(str(exc)) from exc
-    except aiohttp.ClientConnectionResetError as exc:
-        raise httpx.WriteError(str(exc)) from exc
-    except (aiohttp.ClientError, OSError) as exc:
-        if isinstance(exc, TimeoutError):
-            raise
-        raise httpx.ReadError(str(exc)) from exc
+# The first that fits is what httpx's own transport would raise
+_AS_HTTPX: tuple[tuple[type[Exception], type[httpx.TransportError]], ...] = (
+    (aiohttp.ConnectionTimeoutError, httpx.ConnectTimeout),
+    (aiohttp.SocketTimeoutError, httpx.ReadTimeout),
+    (aiohttp.ClientConnectorError, httpx.ConnectError),
+    (aiohttp.ServerDisconnectedError, httpx.RemoteProtocolError),
+    (aiohttp.ClientPayloadError, httpx.RemoteProtocolError),
+    (aiohttp.ClientResponseError, httpx.RemoteProtocolError),
+    (aiohttp.ClientConnectionResetError, httpx.WriteError),
+    (Exception, httpx.ReadError),
+)
+# A TimeoutError of the caller's own limit is among these, and passes
+_OF_CONNECTIONS = (aiohttp.ClientError, OSError)
+
+
+def _raise_as_httpx(exc: Exception) -> NoReturn:
+    kind = next(ours for theirs, ours in _AS_HTTPX if isinstance(exc, theirs))
+    if kind is httpx.ReadError and isinstance(exc, TimeoutError):
+        raise exc
+    raise kind(str(exc)) from exc

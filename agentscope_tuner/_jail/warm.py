@@ -1,7 +1,8 @@
 """Jails that wait a moment for their next program, since a new one costs more than most programs do.
 
 A program leaves nothing in its jail: its process tree, its files and its memory end with it, and what it was given and
-what it left never enter the jail's first process.
+what it left never enter the jail's first process. Where one jail after another fails, the machine is broken, and
+each try costs seconds: `SandboxBreaker` stops the asking.
 """
 
 from __future__ import annotations
@@ -9,9 +10,12 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
-from agentscope_tuner._jail.jail import Ending, Jail, JailBroken, JailWork, RunLimits
+from agentscope_tuner._jail.bubblewrap import NoIsolationError
+from agentscope_tuner._jail.jail import Ending, Jail, JailBroken, JailWork, RunLimits, check_isolation
+from agentscope_tuner.errors import Cause, ConfigError, JudgeError
 
 # Seconds until an idle jail is ended, and how many may be idle of a kind
 IDLE_SECONDS = 0.5
@@ -101,3 +105,52 @@ class WarmJails:
 
 #: Of this process.
 warm_jails = WarmJails()
+
+
+class SandboxBreaker:
+    """Opens after `most` failures in a row; then one try in every `rest_seconds` is let through, until one succeeds."""
+
+    def __init__(self, most: int = 10, rest_seconds: float = 30.0) -> None:
+        self._most, self._rest_seconds = most, rest_seconds
+        self._failures = 0
+        self._next_try = 0.0
+        self._last = ""
+
+    @contextmanager
+    def trying(self) -> Iterator[None]:
+        """What is run in it needs jails.
+
+        Raises:
+            JudgeError: a jail failed, or may not be tried now.
+        """
+        left = self._next_try - time.monotonic()
+        if self._failures >= self._most and left > 0:
+            raise JudgeError(
+                f"{self._failures} sandboxes failed in a row, the last: {self._last}; the next try is in {left:.0f} s",
+                cause=Cause.BREAKER,
+            )
+        self._next_try = time.monotonic() + self._rest_seconds
+        try:
+            yield
+        except JailBroken as exc:
+            self._failures += 1
+            self._last = str(exc)
+            self._next_try = time.monotonic() + self._rest_seconds
+            raise JudgeError(f"the sandbox failed: {exc}", cause=Cause.SANDBOX) from exc
+        self._failures = 0
+
+
+def require_isolation(where: str, *, bare: bool = False) -> None:
+    """Return if jails can be made on this machine.
+
+    Args:
+        where: the key of the settings that need them.
+        bare: whether programs may run without jails.
+
+    Raises:
+        ConfigError: they cannot.
+    """
+    try:
+        check_isolation(bare=bare)
+    except NoIsolationError as exc:
+        raise ConfigError(f"{where}: {exc}") from exc

@@ -17,8 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from agentscope_tuner._run import loops
-from agentscope_tuner.adapters._groups import places_by
-from agentscope_tuner.adapters.rollout import as_rollout, current_step, policys_turns, reference_of, rows_of
+from agentscope_tuner.adapters.rollout import as_rollout, current_step, places_by, policys_turns, reference_of, rows_of
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, judge_for, located
 from agentscope_tuner.task_judge.contract.judgement import Judgement

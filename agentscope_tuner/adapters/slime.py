@@ -23,8 +23,7 @@ from statistics import fmean, stdev
 from typing import Any, Literal
 
 from agentscope_tuner.adapters._failing import failing_run
-from agentscope_tuner.adapters._groups import places_by, why_useless
-from agentscope_tuner.adapters.rollout import LAST_TURN
+from agentscope_tuner.adapters.rollout import LAST_TURN, places_by, why_useless
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
 from agentscope_tuner.records.formats.trainers import as_pair
 from agentscope_tuner.records.formats.trainers import decode_slime_request as decode_request

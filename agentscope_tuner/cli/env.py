@@ -8,8 +8,7 @@ from typing import Annotated
 import typer
 
 from agentscope_tuner.cli.console import config_errors, err, fail
-from agentscope_tuner.cli.listen import address, is_loopback, listen
-from agentscope_tuner.cli.options import Host, Port
+from agentscope_tuner.cli.options import Host, Port, address, is_loopback, listen
 from agentscope_tuner.env_service.environment import BUILT_IN, TOKEN_VARIABLE
 from agentscope_tuner.errors import install
 

@@ -13,8 +13,7 @@ import typer
 
 from agentscope_tuner._run import interrupts
 from agentscope_tuner.cli.console import config_errors, err, fail
-from agentscope_tuner.cli.listen import address, is_loopback, listen
-from agentscope_tuner.cli.options import Host, Overrides, Port
+from agentscope_tuner.cli.options import Host, Overrides, Port, address, is_loopback, listen
 from agentscope_tuner.config import Settings, resolve
 from agentscope_tuner.errors import ConfigError, install
 from agentscope_tuner.service.admission import ServiceSettings

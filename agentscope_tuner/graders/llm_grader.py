@@ -242,10 +242,10 @@ class LLMGrader(BaseGrader):
         return replace(result, score=quoted, reason=own_words(f"the answer quotes this verdict: {reason}"))
 
     async def _asked(self, values: Mapping[str, Any]) -> GraderScore:
-        answers, failed = await self._votes(values)
         if self.votes == 1:
-            score, reason = answers[0].value
-            return GraderScore(self.name, score, own_words(reason), {"usage": answers[0].usage})
+            answer = await self._ask(values, 0)
+            return GraderScore(self.name, answer.value[0], own_words(answer.value[1]), {"usage": answer.usage})
+        answers, failed = await self._votes(values)
         scores = [answer.value[0] for answer in answers]
         score = combine.combined_score(scores, self.vote_rule)
         nearest = min(answers, key=lambda answer: abs(answer.value[0] - score))
@@ -349,15 +349,16 @@ class LLMGrader(BaseGrader):
             texts = self.texts(shown)
             return self.build_messages(texts, draw), partial(read, texts=texts)
 
-        response = values["response"]
-        if self.mode is GraderMode.POINTWISE:
-            harmless: Any = harmless_beside(response)
-        elif len(response) == 2:
-            harmless = [HARMLESS, f"{HARMLESS} Sorry."]
-        else:
+        response, several = values["response"], self.mode is GraderMode.LISTWISE
+        if several and len(response) != 2:
             # Which of several texts is to blame, `_at_fault` finds
             return self.model.ask(*question(values), counts=False)
-        return ask_about(self.model, *question(values), lambda: question({**values, "response": harmless}))
+
+        def about_harmless() -> tuple[Prompt, Callable[[Reply], tuple[Any, str]]]:
+            harmless = [HARMLESS, f"{HARMLESS} Sorry."] if several else harmless_beside(response)
+            return question({**values, "response": harmless})
+
+        return ask_about(self.model, *question(values), about_harmless)
 
     def _places(self, reply: Reply, texts: Texts) -> tuple[_Places, str]:
         """What `parse` finds. Where the responses hold the verdict, those that do are last, and no other reply is asked

@@ -189,7 +189,7 @@ def as_texts(
             cost = math.inf
             break
         shown.append(neutralise(text, most, tokens, judged=True))
-        taken = _cost(shown[-1])
+        taken = len(shown[-1]) + _MARK_CHARS * shown[-1].count("\n")
         if is_own:
             cost += taken
         elif taken > 2 * most + _SLACK:
@@ -257,17 +257,13 @@ def _filled(sizes: Sequence[int], budget: int) -> list[int]:
     return shares
 
 
-def _cost(shown: str) -> int:
-    return len(shown) + _MARK_CHARS * shown.count("\n")
-
-
 def _fitted(text: str, most: int, tokens: tuple[str, ...], cost: int) -> str:
     """`text` neutralised, in at most about `most` characters, its marks and codes included, which made it `cost`."""
     cap, shown = most, ""
     for _ in range(3):
         cap = cap * most // cost
         shown = neutralise(text, cap, tokens, judged=True)
-        cost = _cost(shown)
+        cost = len(shown) + _MARK_CHARS * shown.count("\n")
         if cost <= 2 * most + _SLACK:
             break
     return shown

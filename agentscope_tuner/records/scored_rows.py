@@ -13,7 +13,7 @@ from typing import Any, TypeGuard, get_args
 import pydantic_core
 
 from agentscope_tuner.errors import ConfigError
-from agentscope_tuner.records.reader import Line
+from agentscope_tuner.records.reader import Line, is_deeper
 from agentscope_tuner.task_judge.contract.judgement import Status
 
 STEP_KEYS = ("step", "global_step", "training_step")
@@ -22,6 +22,9 @@ LARGEST = 1e100
 _STATUSES = frozenset(get_args(Status))
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`")
 _SHAPE_CHARS, _SHAPE_WORDS = 200, 8
+# A recursive function takes two frames for each level of a row, and Python allows a thousand
+_MOST_LEVELS = 400
+_TOO_DEEP = f"it is nested deeper than {_MOST_LEVELS} levels"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,12 +100,14 @@ def scored_row(line: Line, seen: Counter[str], counted: Container[str] | None = 
         UnjudgedRow: the row has no judgement.
         ValueError: the line cannot be read as a row, or its verdict is none; the message says why.
     """
-    row = _object(line)
+    if line.problem is not None:
+        raise ValueError(line.problem)
+    row = parsed(line.raw)
     verdict = row.get("judgement")
-    if not isinstance(verdict, dict) or not _is_status(verdict.get("status")):
+    if not isinstance(verdict, dict) or not is_status(verdict.get("status")):
         raise UnjudgedRow("the row has no judgement: judge the file first, or name its --format")
-    task, output = _mapping(row.get("task")), _mapping(row.get("output"))
-    given, said = _mapping(task.get("metadata")), _mapping(output.get("metadata"))
+    task, output = mapping_in(row.get("task")), mapping_in(row.get("output"))
+    given, said = mapping_in(task.get("metadata")), mapping_in(output.get("metadata"))
     status: Status = verdict["status"]
     reward = None if status == "failed" else _finite(verdict.get("reward"))
     name = str(row["id"]) if row.get("id") is not None else line.where
@@ -123,8 +128,8 @@ def scored_row(line: Line, seen: Counter[str], counted: Container[str] | None = 
         reason=str(verdict.get("reason") or ""),
         cause=cause if isinstance(cause := verdict.get("cause"), str) else None,
         violations=_names(verdict.get("violations")),
-        metrics={name: value for name, value in _mapping(verdict.get("metrics")).items() if _is_number(value)},
-        seconds=verdict["seconds"] if _is_number(verdict.get("seconds")) else 0.0,
+        metrics={name: value for name, value in mapping_in(verdict.get("metrics")).items() if is_number(value)},
+        seconds=verdict["seconds"] if is_number(verdict.get("seconds")) else 0.0,
         answer=answer if isinstance(answer, str) else "",
         row=row,
     )
@@ -144,7 +149,7 @@ def step_of(*places: Mapping[str, Any]) -> float | None:
         for key in STEP_KEYS:
             if key not in place:
                 continue
-            if _is_number(value := place[key]):
+            if is_number(value := place[key]):
                 return float(value)
     return None
 
@@ -178,35 +183,43 @@ def shape_of(reason: str) -> str:
     return " ".join(shape)
 
 
-def _object(line: Line) -> dict[str, Any]:
-    if line.problem is not None:
-        raise ValueError(line.problem)
+def parsed(raw: bytes) -> dict[str, Any]:
+    """The object that a line holds.
+
+    Raises:
+        ValueError: the line holds no object; the message says why.
+    """
     try:
-        row = pydantic_core.from_json(line.raw)
+        value = pydantic_core.from_json(raw)
     except ValueError:
-        # half a surrogate pair: the fast parser refuses it, the standard one reads it
+        # The fast parser refuses half a surrogate pair, which the standard parser reads
         try:
-            row = json.loads(line.raw)
+            value = json.loads(raw)
         except RecursionError as exc:
-            raise ValueError("it is nested too deeply") from exc
-    if not isinstance(row, dict):
-        raise ValueError(f"a row must be an object, got {type(row).__name__}")
-    return row
+            raise ValueError(_TOO_DEEP) from exc
+        if is_deeper(value, _MOST_LEVELS):
+            raise ValueError(_TOO_DEEP) from None
+    if not isinstance(value, dict):
+        raise ValueError(f"a row must be an object, got {type(value).__name__}")
+    return value
 
 
 def _names(value: object) -> tuple[str, ...]:
     return tuple(map(str, value)) if isinstance(value, list) else ()
 
 
-def _is_status(value: object) -> TypeGuard[Status]:
+def is_status(value: object) -> TypeGuard[Status]:
+    """Whether a value of JSON is the status of a verdict."""
     return isinstance(value, str) and value in _STATUSES
 
 
-def _is_number(value: object) -> TypeGuard[float]:
+def is_number(value: object) -> TypeGuard[float]:
+    """Whether a value of JSON is a number with which sums can be made."""
     # Compared, not converted: JSON has integers beyond the range of floats
     return isinstance(value, int | float) and value is not True and value is not False and abs(value) <= LARGEST
 
 
-def _mapping(value: object) -> Mapping[str, Any]:
+def mapping_in(value: object) -> Mapping[str, Any]:
+    """A value of JSON, if it is an object; else an empty one."""
     # Parsed JSON has plain dictionaries, and comparing the class takes a tenth of an isinstance check on Mapping
     return value if type(value) is dict else {}

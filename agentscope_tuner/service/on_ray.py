@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from agentscope_tuner.config import Source
-from agentscope_tuner.engines.ray.session import portable, ray_module, session
+from agentscope_tuner.engines.ray import portable, ray_module, session
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.service.admission import ServiceSettings
 

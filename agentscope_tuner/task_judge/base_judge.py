@@ -94,7 +94,7 @@ class BaseJudge:
         component_names: the parts that its reward is made of, each with its own reward under `part/<name>` in the
             metrics of a verdict.
         gives_turns: whether its rewards have `turns`, which a trainer that takes one float for a rollout refuses.
-        asks: the judges that it asks, each a `TaskJudge`, by name; see `combined.asks_judges`.
+        asks: the judges that it asks, each a `TaskJudge`, by name; see `combined.settings`.
     """
 
     judge_kind: ClassVar[Literal["cpu", "io"]] = "io"

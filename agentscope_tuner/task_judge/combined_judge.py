@@ -14,16 +14,17 @@ from agentscope_tuner._run import loops
 from agentscope_tuner.errors import Cause, ConfigError, DeadlineError, JudgeError
 from agentscope_tuner.graders.cost import Estimate, Reckoner
 from agentscope_tuner.task_judge.base_judge import Reward
-from agentscope_tuner.task_judge.combined.asks_judges import AsksJudges, same_for
 from agentscope_tuner.task_judge.combined.settings import (
     COMBINATIONS,
     Account,
+    AsksJudges,
     Part,
     PartVerdicts,
     check_together,
     function_of,
     in_stages,
     load_parts,
+    same_for,
     written,
 )
 from agentscope_tuner.task_judge.contract.judgement import RULES_REWARD, Judgement

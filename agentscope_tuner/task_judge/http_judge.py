@@ -31,8 +31,7 @@ from agentscope_tuner.config import SECTION, StrictSection, task_judge_section, 
 from agentscope_tuner.errors import Cause, ConfigError, DeadlineError, JudgeError, judge_error
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward
 from agentscope_tuner.task_judge.contract.judgement import cause_of
-from agentscope_tuner.task_judge.http.gathered import Gathered
-from agentscope_tuner.task_judge.http.wire import LateError, WireVerdict, wire_row
+from agentscope_tuner.task_judge.http_rows import Gathered, LateError, WireVerdict, wire_row
 from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
 
 _log = logging.getLogger(__name__)

@@ -19,8 +19,7 @@ from agentscope_tuner.graders.schema import GraderMode
 from agentscope_tuner.task_judge.base_judge import Reward
 from agentscope_tuner.task_judge.contract.loading import resolve_protocol
 from agentscope_tuner.task_judge.llm.jury import LLMPanel, PanelRanking
-from agentscope_tuner.task_judge.llm.model_judge import ModelJudge
-from agentscope_tuner.task_judge.llm.probes import Probes
+from agentscope_tuner.task_judge.llm.probes import ModelJudge, Probes
 from agentscope_tuner.task_judge.llm.rollout_fields import USUAL_PATHS, Reader, check_path, read_path
 from agentscope_tuner.task_judge.llm.settings import (
     READY_PATHS,
@@ -255,10 +254,7 @@ class LLMJudge(ModelJudge):
         return None
 
     def _values(self, task: WorkflowTask, output: WorkflowOutput) -> dict[str, Any]:
-        values: dict[str, Any] = {}
-        for name, path in self.paths.items():
-            values[name] = self._value(name, path, task, output)
-        return values
+        return {name: self._value(name, path, task, output) for name, path in self.paths.items()}
 
     def _value(self, name: str, path: str, task: WorkflowTask, output: WorkflowOutput) -> Any:
         """The value at `path`; None where nobody named the path, and the prompt can do without the value."""

@@ -19,11 +19,10 @@ from agentscope_tuner.graders.client.reply import is_about_prompt
 from agentscope_tuner.graders.llm_grader import NO_CONTENT
 from agentscope_tuner.graders.prompt import Trajectory, is_empty
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward
-from agentscope_tuner.task_judge.http.gathered import Gathered
+from agentscope_tuner.task_judge.http_rows import Gathered
 from agentscope_tuner.task_judge.llm.probes import Once
 from agentscope_tuner.task_judge.llm.rollout_fields import USUAL_PATHS, Reader, check_path
-from agentscope_tuner.task_judge.reward_model.chat import ChatFormat
-from agentscope_tuner.task_judge.reward_model.wire import WIRES, Chat, NoScore, WireName, encoded, scores
+from agentscope_tuner.task_judge.reward_model_wire import WIRES, Chat, ChatFormat, NoScore, WireName, encoded, scores
 from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
 
 WHERE = f"{SECTION}.reward_model"

@@ -19,7 +19,7 @@ from agentscope_tuner.graders.rubrics.saved import check_proven, in_prompt, load
 from agentscope_tuner.graders.rubrics.settings import WHERE, AutoGraderConfig, auto_grader_config
 from agentscope_tuner.task_judge.base_judge import Reward
 from agentscope_tuner.task_judge.llm.jury import PanelRanking
-from agentscope_tuner.task_judge.llm.model_judge import ModelJudge
+from agentscope_tuner.task_judge.llm.probes import ModelJudge
 from agentscope_tuner.task_judge.llm.rollout_fields import as_shown
 from agentscope_tuner.task_judge.llm.settings import LLMJudgeConfig, Panels, within
 from agentscope_tuner.task_judge.llm_judge import LLMJudge

@@ -9,7 +9,7 @@ from agentscope_tuner.config import SECTION, route_name
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
 from agentscope_tuner.graders.cost import Estimate, Reckoner
 from agentscope_tuner.task_judge.base_judge import Reward
-from agentscope_tuner.task_judge.combined.asks_judges import AsksJudges, same_for
+from agentscope_tuner.task_judge.combined.settings import AsksJudges, same_for
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 from agentscope_tuner.task_judge.contract.task_judge import estimate_of
 from agentscope_tuner.task_judge.llm.rollout_fields import check_path, read_path

@@ -25,7 +25,7 @@ import pydantic_core
 
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.task_judge.contract.judgement import Judgement
-from agentscope_tuner.task_judge.http.wire import of_numpy
+from agentscope_tuner.task_judge.http_rows import of_numpy
 from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
 
 Verdict = tuple[tuple[WorkflowTask, WorkflowOutput], Judgement]

@@ -21,8 +21,7 @@ from agentscope_tuner.graders.prompt import MOST_CHARS, Trajectory, is_empty
 from agentscope_tuner.graders.rubrics.criteria import Aggregation, Rubrics, aggregated, read_rubrics
 from agentscope_tuner.task_judge.base_judge import Counts, Reward
 from agentscope_tuner.task_judge.llm.jury import CriteriaPanel
-from agentscope_tuner.task_judge.llm.model_judge import ModelJudge
-from agentscope_tuner.task_judge.llm.probes import Probes
+from agentscope_tuner.task_judge.llm.probes import ModelJudge, Probes
 from agentscope_tuner.task_judge.llm.rollout_fields import USUAL_PATHS, Reader, check_path, read_path
 from agentscope_tuner.task_judge.llm.settings import ModelsSection, build_panels
 from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask

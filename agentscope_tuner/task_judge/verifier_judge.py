@@ -1,9 +1,15 @@
-"""VerifierJudge: the math judge's rules first, and a model that verifies answers for what they leave open."""
+"""VerifierJudge: the math judge's rules first, and a model that verifies answers for what they leave open.
+
+Published models only say whether an answer matches a reference; their prompts and replies are in verifiers.toml.
+"""
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import Field
@@ -12,20 +18,68 @@ from agentscope_tuner.config import SECTION, task_judge_section, validate_sectio
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.graders.blame import HARMLESS, ask_about
 from agentscope_tuner.graders.client.chat_model import Prompt
-from agentscope_tuner.graders.client.reply import AnswerAtFault, Reply
+from agentscope_tuner.graders.client.reply import AnswerAtFault, Reply, ReplyError, check_finished, without_thinking
 from agentscope_tuner.graders.client.settings import EndpointSection
 from agentscope_tuner.graders.client.usage import Usage, metered
 from agentscope_tuner.graders.cost import Estimate, Reckoner
 from agentscope_tuner.graders.injection_defence import neutralise, plain
-from agentscope_tuner.graders.template import ChatMessage, fill, headings
+from agentscope_tuner.graders.template import ChatMessage, fill, headings, read_words
 from agentscope_tuner.task_judge.base_judge import Reward, final_answer
-from agentscope_tuner.task_judge.llm.model_judge import ModelJudge
-from agentscope_tuner.task_judge.llm.probes import Probes
+from agentscope_tuner.task_judge.llm.probes import ModelJudge, Probes
 from agentscope_tuner.task_judge.llm.rollout_fields import USUAL_PATHS
 from agentscope_tuner.task_judge.llm.settings import ModelsSection, build_panels
-from agentscope_tuner.task_judge.llm.verifiers import PRESETS, matches
 from agentscope_tuner.task_judge.math_answer_as_judge import MathAnswerAsJudge, asked
 from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
+
+
+@dataclass(frozen=True, slots=True)
+class Preset:
+    """A verifier's prompt, and how its reply is read.
+
+    Attributes:
+        prompt: one user message with {query}, {ground_truth} and {response}.
+        verdict: finds the verdict in a reply, as its first group; the last one counts, and no word may follow.
+        right: the verdicts that say that the answer matches.
+    """
+
+    prompt: str
+    verdict: re.Pattern[str]
+    right: frozenset[str]
+
+
+PRESETS: dict[str, Preset] = {
+    name: Preset(
+        told["prompt"],
+        re.compile(told["verdict"], re.IGNORECASE if told["ignores_case"] else 0),
+        frozenset(told["right"]),
+    )
+    for name, told in read_words(Path(__file__).with_name("verifiers.toml")).items()
+}
+# Only this preset's form puts a justification behind its verdict
+_EXPLAINS = frozenset({"omni_judge"})
+# These leave no room for thinking aloud, in which a verdict could be taken back
+_ONE_VERDICT = frozenset({"omni_judge", "xverify", "tinyv"})
+
+
+def matches(preset: str, reply: Reply) -> bool:
+    """Whether the verifier says that the answer matches.
+
+    Raises:
+        ReplyError: the reply is a refusal, cut off, empty, or does not end with a verdict; or it holds two that differ.
+    """
+    check_finished(reply)
+    text, form = without_thinking(reply.text).strip(), PRESETS[preset]
+    found = list(form.verdict.finditer(text))
+    if not found:
+        raise ReplyError(f"the reply holds no verdict of {preset}: {text[:160]!r}")
+    last = found[-1]
+    if preset not in _EXPLAINS and re.search(r"\w", text[last.end() :]):
+        raise ReplyError(f"the reply goes on behind its verdict: {text[-160:]!r}")
+    said = {match[1].lower() in form.right for match in found}
+    if preset in _ONE_VERDICT and len(said) > 1:
+        raise ReplyError(f"the reply holds two verdicts that differ: {text[:160]!r}")
+    return last[1].lower() in form.right
+
 
 WHERE = f"{SECTION}.verifier"
 #: Why the rules' verdict may be taken to the model.

@@ -27,8 +27,8 @@ from typing import Any
 
 from agentscope_tuner.engines.judging import LineJudge
 from agentscope_tuner.engines.local import score
+from agentscope_tuner.engines.ray import ray_module, session
 from agentscope_tuner.engines.ray.files import score_files
-from agentscope_tuner.engines.ray.session import ray_module, session
 from agentscope_tuner.records import Line, Summary
 from agentscope_tuner.records.blocks import LineBlock, read_blocks
 from benchmarks.bars import at_least

@@ -19,8 +19,16 @@ from typing import Any, Protocol, TypeVar
 
 from agentscope_tuner._run import loops
 from agentscope_tuner.adapters._failing import FailingRun
-from agentscope_tuner.adapters._groups import group_metrics, places_by
-from agentscope_tuner.adapters.rollout import Prompt, as_rollout, batch_metrics, current_step, reference_of, rows_of
+from agentscope_tuner.adapters.rollout import (
+    Prompt,
+    as_rollout,
+    batch_metrics,
+    current_step,
+    group_metrics,
+    places_by,
+    reference_of,
+    rows_of,
+)
 from agentscope_tuner.config import Source
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, located

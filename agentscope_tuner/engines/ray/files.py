@@ -31,6 +31,7 @@ from agentscope_tuner._run.pool import POLICY
 from agentscope_tuner.config import Source, resolve
 from agentscope_tuner.engines.crew import SLICE_SECONDS
 from agentscope_tuner.engines.judging import JudgedBlock, LineJudge, RolloutJudge
+from agentscope_tuner.engines.ray import enter, own_error, portable, ray_module, session
 from agentscope_tuner.engines.ray.partitions import (
     Partition,
     PartitionedOutput,
@@ -41,7 +42,6 @@ from agentscope_tuner.engines.ray.partitions import (
     partition_lines,
     plan,
 )
-from agentscope_tuner.engines.ray.session import enter, own_error, portable, ray_module, session
 from agentscope_tuner.engines.scored import JudgedBefore, ScoredBlock, judged_before
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.records import EarlierRow, Line, Summary, earlier_rows

@@ -15,7 +15,7 @@ from typing import Any, Generic, TypeVar
 
 from agentscope_tuner._run.pool import POLICY
 from agentscope_tuner.config import Source, resolve
-from agentscope_tuner.engines.ray.session import enter, own_error, portable, ray_module
+from agentscope_tuner.engines.ray import enter, own_error, portable, ray_module
 from agentscope_tuner.errors import AstunerError, Cause, ConfigError, JudgeError
 from agentscope_tuner.task_judge.base_judge import Reward
 from agentscope_tuner.task_judge.contract.judgement import Judgement

@@ -109,11 +109,14 @@ class Usage(NamedTuple):
     @classmethod
     def metric_names(cls) -> tuple[str, ...]:
         """The names in `metrics()`."""
-        return tuple(f"judge_{name}" for name in cls._fields)
+        return _METRICS
 
     def metrics(self) -> dict[str, float]:
         """The usage as metrics of a Judgement, each named `judge_<name>`."""
-        return dict(zip(self.metric_names(), map(float, self), strict=True))
+        return dict(zip(_METRICS, map(float, self), strict=True))
+
+
+_METRICS = tuple(f"judge_{name}" for name in Usage._fields)
 
 
 class Meter:

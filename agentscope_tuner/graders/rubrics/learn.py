@@ -16,10 +16,20 @@ from agentscope_tuner.graders.client.chat_model import ChatModel
 from agentscope_tuner.graders.client.usage import text_tokens
 from agentscope_tuner.graders.prompt import closing
 from agentscope_tuner.graders.rubrics.evaluate import evaluate
-from agentscope_tuner.graders.rubrics.prompts import PROPOSE
-from agentscope_tuner.graders.rubrics.propose import Proposer, SampleOutcome, sort_into_themes
+from agentscope_tuner.graders.rubrics.propose import (
+    Candidate,
+    Proposer,
+    SampleOutcome,
+    Vector,
+    choose,
+    merged,
+    sort_into_themes,
+    tfidf,
+    unit,
+)
 from agentscope_tuner.graders.rubrics.samples import Sample, digest, read_samples, split
 from agentscope_tuner.graders.rubrics.saved import (
+    PROPOSE,
     Journal,
     Rubric,
     SavedGrader,
@@ -29,7 +39,6 @@ from agentscope_tuner.graders.rubrics.saved import (
     save,
     verdict_on,
 )
-from agentscope_tuner.graders.rubrics.select import Candidate, Vector, choose, merged, tfidf, unit
 from agentscope_tuner.graders.rubrics.settings import AutoGraderConfig
 from agentscope_tuner.graders.template import LanguageEnum
 

@@ -1,9 +1,15 @@
-"""Makes rubrics from one sample: the model proposes and revises them until judging by them gives the label."""
+"""Makes rubrics from one sample: the model proposes and revises them until judging by them gives the label.
+
+Of all that were proposed, `choose` and `merged` keep a small set of different ones: by embeddings and the coding rate.
+"""
 
 from __future__ import annotations
 
+import math
+import re
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from agentscope_tuner.errors import GraderError
@@ -12,10 +18,8 @@ from agentscope_tuner.graders.client.reply import Reply, ReplyError, final_json
 from agentscope_tuner.graders.injection_defence import neutralise
 from agentscope_tuner.graders.listwise import rank_all
 from agentscope_tuner.graders.prompt import MOST_CHARS, ReplyForm, as_texts, build_prompt, echoes, object_schema
-from agentscope_tuner.graders.rubrics import prompts
 from agentscope_tuner.graders.rubrics.samples import Sample
-from agentscope_tuner.graders.rubrics.saved import Rubric, make_grader
-from agentscope_tuner.graders.rubrics.select import Candidate
+from agentscope_tuner.graders.rubrics.saved import PROPOSE, REVISE, SORT, WORDS, Rubric, make_grader
 from agentscope_tuner.graders.rubrics.settings import AutoGraderConfig
 from agentscope_tuner.graders.schema import GraderMode, GraderScore, grader_error
 from agentscope_tuner.graders.template import LanguageEnum, PromptTemplate, fill
@@ -58,7 +62,7 @@ class Proposer:
     async def attempt(self, sample: Sample) -> SampleOutcome:
         """Propose rubrics, judge by them, revise them at most `max_epochs` times, and judge the last revision."""
         try:
-            rubrics = await self._ask(prompts.PROPOSE, sample, {})
+            rubrics = await self._ask(PROPOSE, sample, {})
             for revision in range(self._config.max_epochs + 1):
                 places, reason = await judge_sample(self._config, self._model, sample, numbered(rubrics))
                 if reproduces(self._config, sample, places):
@@ -66,7 +70,7 @@ class Proposer:
                     return SampleOutcome(sample, found, revision)
                 if revision < self._config.max_epochs:
                     feedback = {"rubrics": numbered(rubrics), "got": _numbers_text(places), "reason": reason}
-                    rubrics = await self._ask(prompts.REVISE, sample, feedback)
+                    rubrics = await self._ask(REVISE, sample, feedback)
         except GraderError as exc:
             return SampleOutcome(sample, error=str(exc))
         return SampleOutcome(sample, revisions=self._config.max_epochs)
@@ -75,15 +79,15 @@ class Proposer:
         config, language = self._config, self._language
         scale = {"label": _numbers_text(sample.labels), "low": f"{config.min_score:g}", "high": f"{config.max_score:g}"}
         own = {
-            "labelled": fill(prompts.WORDS[f"labelled_{config.mode}"][language], scale),
-            "verdict": prompts.WORDS[f"verdict_{config.mode}"][language],
+            "labelled": fill(WORDS[f"labelled_{config.mode}"][language], scale),
+            "verdict": WORDS[f"verdict_{config.mode}"][language],
             "count": str(self._count),
             "got": feedback.get("got", ""),
         }
         data: dict[str, Any] = {"query": sample.query, "response": _answers(sample)}
         data |= {name: feedback[name] for name in ("rubrics", "reason") if name in feedback}
         texts = as_texts(data, self._language, MOST_CHARS)
-        words = fill(prompts.WORDS["rubrics_form"][language], {"count": str(self._count)})
+        words = fill(WORDS["rubrics_form"][language], {"count": str(self._count)})
         items = {"type": "array", "items": {"type": "string"}, "minItems": self._count, "maxItems": self._count}
         form = ReplyForm(words, object_schema({"rubrics": items}))
         prompt = build_prompt(template, self._language, own, texts, form)
@@ -158,14 +162,12 @@ async def sort_into_themes(config: AutoGraderConfig, model: ChatModel, rubrics: 
     texts = as_texts({"rubrics": numbered([rubric.text for rubric in rubrics])}, language, 200_000)
     own = {"count": str(config.categories_number)}
     theme = object_schema({"name": {"type": "string"}, "rubrics": {"type": "array", "items": {"type": "integer"}}})
-    form = ReplyForm(
-        prompts.WORDS["themes_form"][language], object_schema({"themes": {"type": "array", "items": theme}})
-    )
+    form = ReplyForm(WORDS["themes_form"][language], object_schema({"themes": {"type": "array", "items": theme}}))
 
     def parse(reply: Reply) -> list[tuple[str, list[int]]]:
         return _themes(final_json(reply).get("themes"), len(rubrics), config.categories_number)
 
-    prompt = build_prompt(prompts.SORT, language, own, texts, form)
+    prompt = build_prompt(SORT, language, own, texts, form)
     themes = (await model.ask(prompt, parse)).value
     return [rubrics[number - 1].model_copy(update={"theme": name}) for name, numbers in themes for number in numbers]
 
@@ -182,3 +184,129 @@ def _themes(found: object, size: int, most: int) -> list[tuple[str, list[int]]]:
     if len(themes) > most or not all(name for name, _ in themes):
         raise ReplyError(f"at most {most} themes with names were asked for, got {[name for name, _ in themes]!r:.200}")
     return themes
+
+
+# Letters and digits form words; scripts that often set no spaces are read as pairs of characters
+_CJK = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
+_WORD = re.compile(rf"[{_CJK}]+|[^\W_{_CJK}]+", re.UNICODE)
+_SAME = 0.9
+# The squared distortion ε² of the coding rate: 0.5 squared, as in the paper's experiments
+_EPSILON_SQUARED = 0.25
+
+Vector = dict[int, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A rubric that reproduced its samples' labels; `gain` is the coding rate it added when it was chosen."""
+
+    text: str
+    samples: tuple[int, ...]
+    gain: float = 0.0
+
+
+def tfidf(texts: Sequence[str]) -> list[Vector]:
+    """Unit vectors of term frequency times the smoothed inverse document frequency `log((1 + n) / (1 + df)) + 1`."""
+    counts = [Counter(_terms(text)) for text in texts]
+    frequency = Counter(term for count in counts for term in count)
+    index = {term: number for number, term in enumerate(sorted(frequency))}
+    weight = {term: math.log((1 + len(texts)) / (1 + seen)) + 1 for term, seen in frequency.items()}
+    return [unit({index[term]: times * weight[term] for term, times in count.items()}) for count in counts]
+
+
+def unit(vector: Vector) -> Vector:
+    """`vector` scaled to length 1; an empty vector stays empty."""
+    norm = math.sqrt(sum(value * value for value in vector.values()))
+    return {key: value / norm for key, value in vector.items()} if norm else vector
+
+
+def dot(one: Vector, other: Vector) -> float:
+    """The inner product; for unit vectors it is their cosine."""
+    small, large = (one, other) if len(one) <= len(other) else (other, one)
+    return sum(value * large[key] for key, value in small.items() if key in large)
+
+
+def merged(candidates: Sequence[Candidate], vectors: Sequence[Vector]) -> tuple[list[Candidate], list[Vector]]:
+    """The candidates without near-duplicates (cosine of 0.9 or more); the first keeps the samples of its duplicates."""
+    kept: list[Candidate] = []
+    kept_vectors: list[Vector] = []
+    for candidate, vector in zip(candidates, vectors, strict=True):
+        same = next((index for index, earlier in enumerate(kept_vectors) if dot(earlier, vector) >= _SAME), None)
+        if same is None:
+            kept.append(candidate)
+            kept_vectors.append(vector)
+        else:
+            kept[same] = replace(kept[same], samples=tuple(sorted({*kept[same].samples, *candidate.samples})))
+    return kept, kept_vectors
+
+
+def choose(
+    vectors: Sequence[Vector], chosen: Sequence[int], dimension: int, most: int, least_gain: float
+) -> list[tuple[int, float]]:
+    """The vectors to add to the `chosen` ones, found greedily, each with the coding rate that it adds.
+
+    The coding rate of n vectors of dimension d is `1/2 logdet(I + d / (n ε²) Z Zᵀ)` (Yu et al., arXiv 2006.08558, eq.
+    5). A vector that differs from all others adds more to the rate than a similar one.
+
+    Args:
+        vectors: unit vectors of all candidates.
+        chosen: indices already in the set.
+        dimension: the dimension d of the vectors.
+        most: the largest number of vectors to add.
+        least_gain: a vector that adds less is not added.
+    """
+    inside = list(chosen)
+    rate = coding_rate([vectors[index] for index in inside], dimension)
+    added: list[tuple[int, float]] = []
+    while len(added) < most:
+        alpha = dimension / ((len(inside) + 1) * _EPSILON_SQUARED)
+        factor = _cholesky([vectors[index] for index in inside], alpha)
+        known = sum(math.log(row[-1]) for row in factor)
+        held = [vectors[index] for index in inside]
+        gains = [
+            (known + math.log(_next_row(factor, held, vectors[index], alpha)[-1]) - rate, -index)
+            for index in range(len(vectors))
+            if index not in inside
+        ]
+        if not gains or max(gains)[0] < least_gain:
+            break
+        gain, negative = max(gains)
+        inside.append(-negative)
+        added.append((-negative, gain))
+        rate += gain
+    return added
+
+
+def coding_rate(vectors: Sequence[Vector], dimension: int) -> float:
+    """The coding rate of `vectors` in nats; see `choose`."""
+    if not vectors:
+        return 0.0
+    alpha = dimension / (len(vectors) * _EPSILON_SQUARED)
+    return sum(math.log(row[-1]) for row in _cholesky(vectors, alpha))
+
+
+def _cholesky(vectors: Sequence[Vector], alpha: float) -> list[list[float]]:
+    """The rows of the Cholesky factor of I + alpha ZᵀZ, which has the same determinant as I + alpha Z Zᵀ."""
+    rows: list[list[float]] = []
+    for index, vector in enumerate(vectors):
+        rows.append(_next_row(rows, vectors[:index], vector, alpha))
+    return rows
+
+
+def _next_row(rows: Sequence[Sequence[float]], before: Sequence[Vector], vector: Vector, alpha: float) -> list[float]:
+    row: list[float] = []
+    for above, other in zip(rows, before, strict=True):
+        known = sum(mine * theirs for mine, theirs in zip(row, above, strict=False))
+        row.append((alpha * dot(vector, other) - known) / above[-1])
+    row.append(math.sqrt(1.0 + alpha * dot(vector, vector) - sum(value * value for value in row)))
+    return row
+
+
+def _terms(text: str) -> list[str]:
+    terms: list[str] = []
+    for word in _WORD.findall(text.lower()):
+        if re.match(rf"[{_CJK}]", word):
+            terms += [word[i : i + 2] for i in range(max(1, len(word) - 1))]
+        else:
+            terms.append(word)
+    return terms

@@ -2,6 +2,8 @@
 
 Beside it lie the journal of learning, by which a run that was killed continues where it stopped, and a lock: one
 process at a time learns a grader, and the others can name that process.
+
+The prompts that propose, revise and sort rubrics, and that judge by them, are in prompts.toml.
 """
 
 from __future__ import annotations
@@ -28,10 +30,19 @@ from agentscope_tuner.graders.client.reply import Reply
 from agentscope_tuner.graders.client.usage import Usage
 from agentscope_tuner.graders.client.verdict_cache import decode_reply, encode_reply
 from agentscope_tuner.graders.llm_grader import LLMGrader
-from agentscope_tuner.graders.rubrics import prompts
 from agentscope_tuner.graders.rubrics.settings import WHERE, AutoGraderConfig
-from agentscope_tuner.graders.template import ChatMessage, LanguageEnum, PromptTemplate
+from agentscope_tuner.graders.schema import GraderMode
+from agentscope_tuner.graders.template import ChatMessage, LanguageEnum, PromptTemplate, read_words, template_of
 from agentscope_tuner.storage import put_in_place
+
+#: Words that are filled into prompts, by their names and languages.
+WORDS = read_words(Path(__file__).with_name("prompts.toml"))
+PROPOSE, REVISE, SORT = (template_of(WORDS[name]) for name in ("propose", "revise", "sort"))
+EVALUATION = {
+    GraderMode.POINTWISE: template_of(WORDS["score"]),
+    GraderMode.LISTWISE: template_of(WORDS["rank"]),
+}
+
 
 #: The fewest held-out queries on which a measurement means something.
 LEAST_HELD_OUT = 10
@@ -207,7 +218,7 @@ def make_grader(config: AutoGraderConfig, rubrics: str, model: ChatModel | None 
             "auto_grader",
             config.mode,
             evaluation_template(config),
-            rubrics=rubrics or prompts.WORDS["no_rubrics"][language],
+            rubrics=rubrics or WORDS["no_rubrics"][language],
             **config.model_dump(include=_GRADERS_OWN),
             optional=(*OPTIONAL, "ground_truth") if config.ground_truth_field is None else OPTIONAL,
         )
@@ -222,7 +233,7 @@ def evaluation_template(config: AutoGraderConfig) -> PromptTemplate:
         ConfigError: the custom prompt lacks a variable or uses an unknown one.
     """
     if config.custom_evaluation_prompt is None:
-        return prompts.EVALUATION[config.mode]
+        return EVALUATION[config.mode]
     language = LanguageEnum(config.language)
     template = PromptTemplate(messages={language: [ChatMessage(content=config.custom_evaluation_prompt)]})
     known = {"query", "response", "rubrics", "ground_truth", "min_score", "max_score"}

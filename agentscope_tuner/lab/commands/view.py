@@ -13,8 +13,7 @@ from pydantic import ValidationError
 from rich.console import Console
 
 from agentscope_tuner.cli.console import config_errors, fail, say
-from agentscope_tuner.cli.listen import listen
-from agentscope_tuner.cli.options import Format, Json, Map, Port, rollout_lines, source_lines
+from agentscope_tuner.cli.options import Format, Json, Map, Port, listen, rollout_lines, source_lines
 from agentscope_tuner.cli.rendering import row_tree
 from agentscope_tuner.config import resolve
 from agentscope_tuner.errors import install

@@ -24,10 +24,9 @@ import pydantic_core
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.lab.tail import FileReplaced, TailedFile, TailLine, chosen, files_of
 from agentscope_tuner.records.files import dump_lines, is_dump
-from agentscope_tuner.records.reader import Line, is_deeper
-from agentscope_tuner.records.scored_rows import LARGEST, shape_of, step_of
+from agentscope_tuner.records.reader import Line
+from agentscope_tuner.records.scored_rows import LARGEST, is_number, is_status, mapping_in, parsed, shape_of, step_of
 
-_STATUSES = frozenset(("judged", "filtered", "failed"))
 _REFERENCE_KEYS = ("answer", "ground_truth", "reference", "target")
 _PREVIEW = 200
 # An answer states its result at its end
@@ -39,9 +38,6 @@ _STAGE = re.compile(r"[^\d:]{1,40}")
 _PART = "part/"
 _KNOWN_KEYS = frozenset(("id", "task", "output", "judgement"))
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
-# A recursive function takes two frames for each level of a row, and Python allows a thousand
-_MOST_LEVELS = 400
-_TOO_DEEP = f"it is nested deeper than {_MOST_LEVELS} levels"
 
 
 class RowFields(NamedTuple):
@@ -81,27 +77,6 @@ class RowFields(NamedTuple):
     violations: tuple[str, ...] = ()
     parts: Mapping[str, float] = _NOTHING
     text: str = ""
-
-
-def parsed(raw: bytes) -> dict[str, Any]:
-    """The object that a line holds.
-
-    Raises:
-        ValueError: the line holds no object; the message says why.
-    """
-    try:
-        value = pydantic_core.from_json(raw)
-    except ValueError:
-        # The fast parser refuses half a surrogate pair, which the standard parser reads
-        try:
-            value = json.loads(raw)
-        except RecursionError as exc:
-            raise ValueError(_TOO_DEEP) from exc
-        if is_deeper(value, _MOST_LEVELS):
-            raise ValueError(_TOO_DEEP) from None
-    if not isinstance(value, dict):
-        raise ValueError(f"a row must be an object, got {type(value).__name__}")
-    return value
 
 
 def fields_of(raw: bytes) -> RowFields:
@@ -150,7 +125,7 @@ def fields_of(raw: bytes) -> RowFields:
 def _status(verdict: Mapping[str, Any], reward: float | None) -> tuple[str, str | None]:
     """The verdict's status and None, or `unreadable` and the reason."""
     status = verdict.get("status")
-    if not isinstance(status, str) or status not in _STATUSES:
+    if not is_status(status):
         return "unreadable", "the row has no judgement: judge the file first"
     if reward is None and status != "failed":
         return "unreadable", f"the reward is {verdict.get('reward')!r:.60}, which is no finite number up to {LARGEST:g}"
@@ -194,15 +169,11 @@ def as_text(value: object) -> str:
 
 
 def _mapping(row: Mapping[str, Any], key: str) -> Mapping[str, Any]:
-    value = row.get(key)
-    return value if type(value) is dict else _NOTHING
+    return mapping_in(row.get(key))
 
 
 def _number(value: object) -> float | None:
-    # Compared, not converted: JSON has integers beyond the range of floats
-    if not isinstance(value, int | float) or isinstance(value, bool) or not abs(value) <= LARGEST:
-        return None
-    return float(value)
+    return float(value) if is_number(value) else None
 
 
 def _stage(status: str, reason: str) -> str:

@@ -17,7 +17,8 @@ from typing import Any
 
 from agentscope_tuner.lab.labels import LabelsFile
 from agentscope_tuner.lab.tail import read_line
-from agentscope_tuner.lab.view.index import RowIndex, as_text, parsed
+from agentscope_tuner.lab.view.index import RowIndex, as_text
+from agentscope_tuner.records.scored_rows import parsed
 from agentscope_tuner.verify.find import last_boxed
 
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"

@@ -71,6 +71,9 @@ async def poll(asked: Mapping[str, Awaitable[T]], failed_jurors: Literal["skip",
         JudgeError: the only juror failed; one of several failed and `failed_jurors` is `error`; half of the jurors or
             more failed; or the run's budget is spent, which is no juror's failure.
     """
+    if len(asked) == 1:
+        [(name, only)] = asked.items()
+        return Ballot({name: await only}, {})
     results = await asyncio.gather(*asked.values(), return_exceptions=True)
     votes: dict[str, T] = {}
     failures: dict[str, JudgeError] = {}
@@ -82,9 +85,8 @@ async def poll(asked: Mapping[str, Awaitable[T]], failed_jurors: Literal["skip",
         else:
             votes[name] = result
     spent = [error for error in failures.values() if error.cause is Cause.INTERRUPTED]
-    if spent or len(results) == 1:
-        for error in spent or failures.values():
-            raise error
+    if spent:
+        raise spent[0]
     if failures and (failed_jurors == "error" or 2 * len(failures) >= len(results)):
         for error in failures.values():
             if isinstance(error, AnswerAtFault):

@@ -3,6 +3,8 @@
 A lone ":" or an opener such as "Thought process:" talked judge models into a pass (arXiv 2507.08794, "One Token to Fool
 LLM-as-a-Judge"). No list of such texts is complete, and some of them are right answers, so none is filtered. What can
 be known is the model: one that pays a handful of them in its own prompt pays others, too.
+
+`ModelJudge` is the base of the judges that ask judge models.
 """
 
 from __future__ import annotations
@@ -17,7 +19,10 @@ from typing import Any, Generic, Literal, TypeVar
 from agentscope_tuner._run import loops
 from agentscope_tuner._run.forks import unforked
 from agentscope_tuner.errors import Cause, JudgeError
+from agentscope_tuner.graders.client.chat_model import ChatModel
 from agentscope_tuner.graders.client.reply import AnswerAtFault
+from agentscope_tuner.graders.client.settings import probe
+from agentscope_tuner.task_judge.base_judge import BaseJudge
 
 _log = logging.getLogger(__name__)
 
@@ -110,3 +115,22 @@ class Probes:
         )
         _log.warning("%s", told)
         return told
+
+
+class ModelJudge(BaseJudge):
+    """A judge that asks judge models; `astuner judge-eval` measures it.
+
+    Attributes:
+        judge_models: all models that may be asked.
+        response_path: where the answer is read, such as `output.metadata.final_answer`.
+        top_score: the highest score of its range.
+    """
+
+    judge_models: list[ChatModel]
+    response_path: str
+    top_score: float
+
+    async def aready(self) -> None:
+        """Asks the judge models' endpoints whether they answer."""
+        for endpoint in dict.fromkeys(model.endpoint for model in self.judge_models):
+            await probe(endpoint)

@@ -13,7 +13,7 @@ import pytest
 
 from agentscope_tuner import ConfigError, JudgeError
 from agentscope_tuner.adapters import slime
-from agentscope_tuner.adapters._groups import group_metrics, why_useless
+from agentscope_tuner.adapters.rollout import group_metrics, why_useless
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 from tests.core.adapters.test_adapters_more import LONGEST
 from tests.core.adapters.test_adapters_verl import settings

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agentscope_tuner.engines.ray.session import own_modules, portable
+from agentscope_tuner.engines.ray import own_modules, portable
 from agentscope_tuner.errors import ConfigError
 
 

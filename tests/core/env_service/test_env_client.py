@@ -15,7 +15,7 @@ from typing import Any
 import httpx
 import pytest
 
-from agentscope_tuner.cli.listen import is_loopback
+from agentscope_tuner.cli.options import is_loopback
 from agentscope_tuner.env_service import (
     AsyncEnvServiceClient,
     ClientOptions,

@@ -554,6 +554,7 @@ def test_a_proxy_of_the_environment_is_used(variable: str, monkeypatch: pytest.M
         ("gpt-4", None, None, {"OPENAI_API_KEY": "o", "OPENAI_BASE_URL": "http://h/v1"}, ("http://h/v1", "o")),
         ("claude-3-sonnet", None, None, {"ANTHROPIC_API_KEY": "a"}, ("https://api.anthropic.com/v1/", "a")),
         ("qwen3", None, None, {"OPENAI_BASE_URL": "http://h/v1"}, ("http://h/v1", "none")),
+        ("qwen3", None, None, {"OPENAI_BASE_URL": "http://h/v1", "OPENAI_API_KEY": "o"}, ("http://h/v1", "o")),
         ("qwen-plus", None, "k", {}, (f"{DASHSCOPE}/compatible-mode/v1", "k")),
         ("any", "http://127.0.0.1:8000/v1", None, {}, ("http://127.0.0.1:8000/v1", "none")),
         ("any", "http://h/v1", "k", {"OPENAI_API_KEY": "o"}, ("http://h/v1", "k")),

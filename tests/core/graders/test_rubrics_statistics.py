@@ -7,7 +7,7 @@ import math
 import pytest
 
 from agentscope_tuner.graders.rubrics import evaluate
-from agentscope_tuner.graders.rubrics.select import Candidate, choose, coding_rate, dot, merged, tfidf
+from agentscope_tuner.graders.rubrics.propose import Candidate, choose, coding_rate, dot, merged, tfidf
 
 PAIRS = [(1.0, 2.0), (2.0, 1.0), (3.0, 3.0), (4.0, 5.0), (5.0, 4.0)]
 

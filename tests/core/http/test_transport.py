@@ -7,11 +7,13 @@ import gc
 import socket
 import threading
 import weakref
+from collections.abc import Awaitable, Callable
 
+import aiohttp
 import httpx
 import pytest
 
-from agentscope_tuner._http.transport import Connections
+from agentscope_tuner._http.transport import Connections, _raise_as_httpx
 
 
 def open_connections() -> Connections:
@@ -93,3 +95,99 @@ def test_connections_are_closed_with_the_event_loop_that_asyncio_run_makes() -> 
         serving.join(5.0)
     # the service sees the end of the connection, and needs no time limit of its own
     assert ends == [b""]
+
+
+async def hang(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    await reader.read()
+    writer.close()
+
+
+async def hang_up(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    await reader.readuntil(b"\r\n\r\n")
+    writer.close()
+
+
+async def break_off(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    await reader.readuntil(b"\r\n\r\n")
+    writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nhalf")
+    writer.close()
+
+
+async def speak_otherwise(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    await reader.readuntil(b"\r\n\r\n")
+    writer.write(b"220 mail.example ESMTP\r\n")
+    writer.close()
+
+
+Served = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+
+
+@pytest.mark.parametrize(
+    ("served", "raised"),
+    [
+        (hang, httpx.ReadTimeout),
+        (hang_up, httpx.RemoteProtocolError),
+        (break_off, httpx.RemoteProtocolError),
+        (speak_otherwise, httpx.RemoteProtocolError),
+    ],
+)
+def test_a_connection_fails_as_it_would_over_httpx_own_transport(served: Served, raised: type[Exception]) -> None:
+    async def asked() -> None:
+        server = await asyncio.start_server(served, "127.0.0.1", 0)
+        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
+        # a generous limit but where its end is asked for
+        limits = httpx.Timeout(None, read=0.05 if served is hang else 60)
+        async with httpx.AsyncClient(transport=open_connections(), timeout=limits) as client:
+            with pytest.raises(raised) as caught:
+                await client.get(url)
+        server.close()
+        assert type(caught.value) is raised
+
+    asyncio.run(asked())
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours"),
+    [
+        (aiohttp.ConnectionTimeoutError("slow"), httpx.ConnectTimeout),
+        (aiohttp.ClientConnectionResetError("gone"), httpx.WriteError),
+        (aiohttp.ClientConnectionError("odd"), httpx.ReadError),
+        (OSError("network is down"), httpx.ReadError),
+        # the caller's own limit around the request
+        (TimeoutError(), TimeoutError),
+    ],
+)
+def test_an_error_of_a_connection_has_its_name_in_httpx(theirs: Exception, ours: type[Exception]) -> None:
+    with pytest.raises(ours) as caught:
+        _raise_as_httpx(theirs)
+    assert type(caught.value) is ours
+    # a chain that leads back to its own beginning would never end
+    assert caught.value.__cause__ is (None if caught.value is theirs else theirs)
+
+
+@pytest.mark.parametrize("apart", [False, True])
+@pytest.mark.parametrize("most", [1, 2])
+def test_no_more_connections_are_open_than_it_may_have(most: int, apart: bool) -> None:
+    now = peak = 0
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        nonlocal now, peak
+        now += 1
+        peak = max(peak, now)
+        await reader.readuntil(b"\r\n\r\n")
+        # so that requests that may be under way at once are
+        for _ in range(50):
+            await asyncio.sleep(0)
+        now -= 1
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+        writer.close()
+
+    async def asked() -> None:
+        server = await asyncio.start_server(answer, "127.0.0.1", 0)
+        url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
+        async with httpx.AsyncClient(transport=Connections(most=most, most_bytes=None), timeout=60) as client:
+            await asyncio.gather(*(client.get(url, extensions={"apart": apart}) for _ in range(6)))
+        server.close()
+
+    asyncio.run(asked())
+    assert peak <= most

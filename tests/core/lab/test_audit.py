@@ -576,6 +576,8 @@ def test_a_judge_that_passes_no_right_answer_is_not_called_sound(tmp_path: Path)
         assert result.exit_code == 2
         assert said.startswith("None of 4 right answers passes")
         assert "pays nearly as well" not in said
+        # in the table of the worst rows
+        assert "is refused" in said
     form.write_text("<<%s>>\n")
     result = CliRunner().invoke(app, [*command, "--form", str(form), "--fail-over", "0.0"])
     assert result.exit_code == 0, result.output

@@ -72,11 +72,15 @@ def test_a_workflow_that_fails_is_a_row_with_its_traceback_and_no_reward(query: 
 
 @pytest.mark.parametrize("query", ["hang", "polite", "stubborn", "block", "block-thread"])
 def test_a_workflow_without_an_end_times_out_and_says_where_it_stood(query: str) -> None:
-    rows = run_all(runner_of(timeout=0.5), tasks_of(query))
-    late = rows["t0-0"]
-    assert (late.played.status, late.judgement.status, late.played.output) == ("timed_out", "failed", None)
+    # what heeds its cancellation is waited for, however busy the machine is
+    grace = FOR_EVER if query in ("hang", "polite") else 0.05
+    for timeout in (0.5, 5.0, 50.0):
+        late = run_all(runner_of(timeout=timeout, grace=grace), tasks_of(query))["t0-0"]
+        assert (late.played.status, late.judgement.status, late.played.output) == ("timed_out", "failed", None)
+        if late.played.trajectory:
+            break  # else a busy machine had not begun it when its time was over
     assert late.played.error is not None
-    assert "no end within 0.5 s" in late.played.error
+    assert f"no end within {timeout:g} s" in late.played.error
     if query in ("hang", "block"):
         assert "rollout_world.py" in late.played.error
     assert len(late.played.trajectory) == 1

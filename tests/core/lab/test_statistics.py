@@ -185,6 +185,21 @@ def test_the_jackknifes_intervals_cover_measures_of_rows_of_tasks(tasks: int, ru
     assert all(0.92 <= count / runs <= 0.985 for count in covered.values()), covered
 
 
+@pytest.mark.parametrize(
+    ("rows", "clusters", "asked"), [(50, 50, 51), (5_000, 5_000, 201), (5_001, 5_001, 41), (5_001, 20, 21)]
+)
+def test_many_rows_are_left_out_in_few_groups(rows: int, clusters: int, asked: int) -> None:
+    found: list[int] = []
+
+    def counted(left: Any) -> dict[str, float]:
+        found.append(len(left))
+        return {}
+
+    jackknife(counted, [row % clusters for row in range(rows)])
+    assert (len(found), found[0]) == (asked, rows)
+    assert sum(found[1:]) == rows * (asked - 2)
+
+
 def test_large_sets_are_left_out_in_groups_and_copies_widen_the_interval() -> None:
     values = np.random.default_rng(2).normal(size=20_000)
     (low, high) = jackknife(lambda rows: {"mean": float(values[rows].mean())}, range(20_000))["mean"]

@@ -133,6 +133,20 @@ def test_the_stage_is_how_the_reason_begins(reason: str, stage: str) -> None:
     assert fields_of(json.dumps(row(reason=reason)).encode()).stage == stage
 
 
+@pytest.mark.parametrize(
+    ("status", "told", "cause"),
+    [
+        ("failed", "endpoint", "endpoint"),
+        ("failed", None, "unknown"),
+        ("judged", None, None),
+        ("filtered", "bug", None),
+    ],
+)
+def test_a_row_has_a_cause_where_it_failed(status: str, told: str | None, cause: str | None) -> None:
+    one = row(reward=None if status == "failed" else 0.0, status=status, cause=told)
+    assert fields_of(json.dumps(one).encode()).cause == cause
+
+
 def test_numbers_are_ids_too_and_rows_of_one_id_are_told_apart(file: Path, look: Any) -> None:
     file.write_bytes(lines(row(7), row("7"), row(8)))
     assert [(found["id"], found["nth"]) for found in look(file).page()] == [("7", 0), ("7", 1), ("8", 0)]

@@ -451,7 +451,7 @@ def test_past_its_deadline_there_is_a_deadline_error(options: dict[str, Any], ca
 
 def test_a_long_pause_of_the_endpoint_holds_up_no_queue() -> None:
     """Each verdict that waited for its turn once waited for a pause of its own: 45 s, with a deadline of 0.3 s."""
-    with JudgeServer(lambda body, attempt: Canned(status=429, headers={"retry-after": "30"})) as server:
+    with JudgeServer(lambda body, attempt: Canned(status=429, headers={"retry-after": "60"})) as server:
         config = section(server.url, prompt=PROMPT, votes=3, client={"cache": False, "temperature": 0.7})
         # time enough for a busy machine to send the first request
         config["astuner"]["task_judge"]["deadline"] = 2.0
@@ -461,7 +461,8 @@ def test_a_long_pause_of_the_endpoint_holds_up_no_queue() -> None:
     # on a busy machine each request may have asked, and been told, before the first pause was known
     errors = " ".join(str(judgement.error) for judgement in failed)
     assert re.search("the endpoint asks (all requests )?to wait", errors)
-    assert time.monotonic() - started < 25
+    # a verdict that waited for the pause would take a minute
+    assert time.monotonic() - started < 60
 
 
 def test_a_grader_of_ones_own_has_the_same_deadline() -> None:

@@ -11,7 +11,7 @@ from agentscope_tuner.graders.client.reply import Reply, ReplyError
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 from agentscope_tuner.task_judge.contract.loading import load_judge
 from agentscope_tuner.task_judge.llm.probes import EMPTY_ANSWERS
-from agentscope_tuner.task_judge.llm.verifiers import PRESETS, matches
+from agentscope_tuner.task_judge.verifier_judge import PRESETS, matches
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 from tests.judge_server import Body, Canned, JudgeServer, prompt_of
 
