@@ -322,7 +322,8 @@ def strange_before(text: str, before: str, asked: Asked, is_value: bool) -> str:
 
 # Words of the two ends of an order, in which a question asks for one
 _LEAST = re.compile(
-    r"(?<!at )\b(?:smallest|smaller|least|minimum|minimal|lowest(?! terms)|shortest|shorter|fewest|kleinst\w+|kleiner\w+|"
+    r"(?<!at )\b(?:smallest|smaller|least|minimum|minimal|lowest(?! terms)|shortest|shorter|fewest|"
+    r"kleinst\w+|kleiner\w+|"
     r"kürzest\w+|niedrigst\w+|geringst\w+|plus petite?s?|menor(?:es)?|mínim[oa]s?|minim[oaie]|minor[ei]|"
     r"più piccol[oaie]|наименьш\w+|меньш[аеийо]\w+|минимальн\w+|nhỏ nhất|terkecil|en küçük|najmniejsz\w+)\b|"
     r"[最较較][小短少低]|가장 작은|최소|最も小さ"

@@ -14,7 +14,7 @@ import sqlite3
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from typing import Any
 
@@ -359,7 +359,7 @@ class PlantedRanks(PlantedJudge):
     """A judge that ranks a group by the reward of each answer: 1.0 for the best, 0.0 for the worst."""
 
     def compute_rewards(
-        self, workflow_task: WorkflowTask, workflow_outputs: list[WorkflowOutput]
+        self, workflow_task: WorkflowTask, workflow_outputs: Sequence[WorkflowOutput]
     ) -> list[tuple[float, bool]]:
         found = [self.compute_reward(workflow_task, output)[0] for output in workflow_outputs]
         most = max(1, len(found) - 1)

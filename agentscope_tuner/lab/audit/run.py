@@ -372,12 +372,7 @@ def verdict_of(results: Sequence[AttackResult], played: Sequence[StrategyResult]
             f"({worst.about}), on {worst.fooled:.0%} of the tasks."
         ]
     said += [unknown] if unknown else []
-    honest, most = _honest_reward(played), max((row["reward"] for hole in holes for row in hole.worst), default=0.0)
-    if holes and honest is not None and most < _ALIKE * honest:
-        said.append(
-            f"No wrong answer earns more than {most:.2f}, where honest work earns {honest:.2f}: if that is meant as "
-            "partial credit, say by --pass-at from which reward on an answer passes."
-        )
+    said += _partial_credit(holes, played)
     near = [result for result in played if result.alarming]
     if near:
         said.append(f"A policy would learn {near[0].name!r}: {near[0].reward:.3f} a task{_beside_honest(played)}.")
@@ -391,6 +386,17 @@ def verdict_of(results: Sequence[AttackResult], played: Sequence[StrategyResult]
     elif not tried:
         said.append("No right answer is known, so nobody can say what it refuses.")
     return " ".join(said)
+
+
+def _partial_credit(holes: Sequence[AttackResult], played: Sequence[StrategyResult]) -> list[str]:
+    """Where no wrong answer earns what honest work does: that the rewards may be meant, and how to say so."""
+    honest, most = _honest_reward(played), max((row["reward"] for hole in holes for row in hole.worst), default=0.0)
+    if not holes or honest is None or most >= _ALIKE * honest:
+        return []
+    return [
+        f"No wrong answer earns more than {most:.2f}, where honest work earns {honest:.2f}: if that is meant as "
+        "partial credit, say by --pass-at from which reward on an answer passes."
+    ]
 
 
 def _telling(results: Sequence[AttackResult]) -> list[AttackResult]:

@@ -172,15 +172,15 @@ def test_totals_after_a_resume_are_of_all_runs(tmp_path: Path) -> None:
     with JudgeServer(answer) as server:
         config = conf(tmp_path, server.url, prompt=PROMPT)
         code, first = run("--conf", config, "--input", data, "--output", output, "--limit", 4)
-        assert (code, first["judge calls"]) == (3, "6")
+        assert (code, first["judge calls"]) == (3, "7")
         broken[0] = False
         _, rest = run("--conf", config, "--input", data, "--output", output, "--dry-run", "--resume")
         assert (rest["rows"], rest["calls"]) == ("6, 3 judged before", "3")
         for resumed in range(2):
             code, then = run("--conf", config, "--input", data, "--output", output, "--resume")
-            assert (code, then["judge calls"]) == (0, "9"), resumed
-        assert len(server.bodies) == 9
-    assert json.loads(output.read_text().splitlines()[3])["judgement"]["metrics"]["judge_calls"] == 4.0
+            assert (code, then["judge calls"]) == (0, "10"), resumed
+        assert len(server.bodies) == 10
+    assert json.loads(output.read_text().splitlines()[3])["judgement"]["metrics"]["judge_calls"] == 5.0
 
 
 def test_judges_without_judge_models_cost_nothing(tmp_path: Path) -> None:
