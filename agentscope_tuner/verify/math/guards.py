@@ -8,20 +8,26 @@ unknown, so arithmetic is just evaluated: `2+2` is 4.
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator
 from fractions import Fraction
 
-from agentscope_tuner.verify.math.canonical import Key, key
+from agentscope_tuner.verify.math.canonical import NEG, PRODUCT, SUM, Key, factors, key, terms
 from agentscope_tuner.verify.math.compare import CheapComparer
-from agentscope_tuner.verify.math.exact import exact_value
+from agentscope_tuner.verify.math.exact import Exact, Unknown, exact_value
 from agentscope_tuner.verify.math.node import (
     CONSTANTS,
     EQUAL,
+    MARKS,
+    RATIONAL_OPERATIONS,
+    Apply,
     Collection,
     Degrees,
     Negation,
     Node,
     Number,
     Percent,
+    Power,
     Quantity,
     Quotient,
     Relation,
@@ -35,6 +41,7 @@ from agentscope_tuner.verify.math.node import (
     number,
     scientific,
     symbols,
+    walk,
     with_args,
 )
 from agentscope_tuner.verify.math.question import Question, numbers_said
@@ -44,7 +51,12 @@ from agentscope_tuner.verify.math.sets import is_range
 from agentscope_tuner.verify.math.units import added_up
 from agentscope_tuner.verify.math.work import UNREDUCED, is_plain, is_unworked, valued
 
+# An answer with more nodes is not searched: it is too large for a copy
+_MAX_NODES = 300
+_MAX_INSIDE = 5
 _LARGEST_POWER = 400
+_FORMULA = Symbol("formula of the question")
+_WRAPPERS = frozenset({"abs", "norm", "floor", "ceil", "Re", "conj", "max", "min", "gcd", "lcm"})
 
 
 def unearned(question: Question, answer: Node, reference: Node, text: str, truth: str) -> str | None:
@@ -222,7 +234,7 @@ def _is_copy(node: Node, formulas: dict[Key, Node], plain_too: bool) -> bool:
             and not _is_unknown(node)
             and not _is_whole(node)
         )
-    return key(node) in formulas
+    return key(node) in formulas or _holds_formula(node, formulas)
 
 
 def _is_unknown(node: Node) -> bool:
@@ -231,3 +243,80 @@ def _is_unknown(node: Node) -> bool:
 
 def _is_whole(node: Node) -> bool:
     return isinstance(node, Number) and node.value.denominator == 1 and not is_decimal(node)
+
+
+def _holds_formula(node: Node, formulas: dict[Key, Node]) -> bool:
+    r"""Whether a part of the answer is a formula of the question that has the value of the whole answer.
+
+    Only formulas that still need computing count.
+    """
+    parts = list(walk(node))
+    if len(parts) > _MAX_NODES:
+        return False
+    unfinished = {k: f for k, f in formulas.items() if not is_plain(f) and not isinstance(f, Collection)}
+    inside = {k: part for part in parts if (k := key(part)) in unfinished}
+    if any(_is_wrapped(node, k) for k in list(inside)[:_MAX_INSIDE]):
+        return True
+    value = valued(node)
+    if value is None:
+        return any(isinstance(n, MARKS) and key(n.inside) in unfinished for n in parts)
+    if any(valued(part) == value for part in inside.values()):
+        return True
+    return any(valued(formula) == value for formula in _contained(parts, unfinished))
+
+
+def _is_wrapped(node: Node, formula: Key) -> bool:
+    r"""Whether the answer has the same value as the formula inside it: `|\sqrt{12}|`, `1\cdot\sqrt{12}+0`."""
+    bare = _unwrapped(_in_place(node, formula))
+    for seed in ("wrapped", "wrapped again"):
+        point = Exact(seed)
+        try:
+            if point.value(bare) != point.value(_FORMULA):
+                return False
+        except Unknown:
+            return False
+    return True
+
+
+def _in_place(node: Node, formula: Key) -> Node:
+    """The answer with the formula replaced by a symbol."""
+    if not node.args or key(node) == formula:
+        return _FORMULA if key(node) == formula else node
+    return with_args(node, tuple(_in_place(a, formula) for a in node.args))
+
+
+def _unwrapped(node: Node) -> Node:
+    """The node without operations that do not change a positive whole value.
+
+    These are functions like an absolute value or a floor, a maximum of equal values, and the root of a power.
+    """
+    args = tuple(map(_unwrapped, node.args))
+    node = with_args(node, args) if args else node
+    match node:
+        case Apply(function, (inside,)) if function in _WRAPPERS and _FORMULA in walk(inside):
+            return inside
+        case Apply("max" | "min", (first, *others)) if all(other == first for other in others):
+            return first
+        case Power(Power(base, inner), outer):
+            exponents = literal(inner), literal(outer)
+            if None not in exponents and exponents[0] * exponents[1] == 1:  # type: ignore[operator]
+                return base
+    return node
+
+
+def _contained(parts: list[Node], formulas: dict[Key, Node]) -> Iterator[Node]:
+    """The question's sums and products whose terms or factors all occur in a single sum or product of the answer."""
+    for read, kind in ((terms, SUM), (factors, PRODUCT)):
+        inside = [read(part) for part in parts if isinstance(part, RATIONAL_OPERATIONS)]
+        for known, formula in formulas.items():
+            if _kind(known) == kind and any(_within(read(formula), whole) for whole in inside):
+                yield formula
+
+
+def _kind(known: Key) -> object:
+    inside = known[1] if known[0] == NEG else known
+    return inside[0] if isinstance(inside, tuple) else None
+
+
+def _within(part: Counter[Key], whole: Counter[Key]) -> bool:
+    return all(whole[one] >= count for one, count in part.items())

@@ -406,6 +406,8 @@ def _same_far_away(ref: Node, ans: Node, ref_line: RealLine, ans_line: RealLine)
 
 Point = dict[str, Value]
 Domain = Literal["positive", "real", "complex", "beside"]
+# Orders of magnitude: the lowest exponent of ten, and the number of orders without and with factorials
+_LOWEST, _SIZES, _GAMMA_SIZES = -3, 7, 4
 _MAX_PIECES, _MAX_UNKNOWNS, _MAX_BETWEEN = 16, 4, 80
 _MAX_COMPARED, _ROUGH_DIGITS = 5, 25
 _INVERSES = frozenset({"arcsin", "arccos", "arctan", "arccot", "arcsec", "arccsc", "arg"})
@@ -456,6 +458,27 @@ def point_in(
             value *= mp.mpc(1, "0.1")
         point[name] = value
     return point
+
+
+def wide(names: list[str], seed: str, nodes: tuple[Node, Node]) -> Iterator[Point]:
+    """Points of both signs at every order of magnitude; each symbol goes through the orders in its own sequence.
+
+    Factorials of numbers that are not whole take long, so formulas with factorials are tried only up to ten.
+    """
+    sizes = _GAMMA_SIZES if has_gamma(nodes) else _SIZES
+    for at in range(2 * sizes):
+        point: Point = {}
+        for place, name in enumerate(names):
+            shift = int(_between_0_and_1(seed, name, "shift") * sizes) if place else 0
+            size = mp.mpf(10) ** (_LOWEST + (at // 2 + shift) % sizes + _between_0_and_1(seed, name, str(at), "size"))
+            negative = at % 2 if place == 0 else _between_0_and_1(seed, name, str(at), "side") > 0.5
+            point[name] = -size if negative else size
+        yield point
+
+
+def has_gamma(nodes: tuple[Node, Node]) -> bool:
+    """Whether one of the formulas has a factorial or a binomial."""
+    return any(is_applied(n, "factorial", "binom") for node in nodes for n in walk(node))
 
 
 def between_pieces(nodes: tuple[Node, Node], others: Point, budget: Budget) -> Iterator[Point]:

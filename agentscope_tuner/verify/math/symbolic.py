@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterator
 
 from mpmath import mp
 
-from agentscope_tuner.verify.math.canonical import cleared, equations_as_product, key
+from agentscope_tuner.verify.math.canonical import cleared, equations_as_product
 from agentscope_tuner.verify.math.compare import CheapComparer, based, log_bases, meant, oriented
+from agentscope_tuner.verify.math.exact import same_powers
 from agentscope_tuner.verify.math.node import (
     DIFFERENT,
     EQUAL,
@@ -43,6 +44,7 @@ from agentscope_tuner.verify.math.points import (
     point_in,
     relations,
     same_region,
+    wide,
 )
 from agentscope_tuner.verify.math.question import Question
 from agentscope_tuner.verify.math.read import Pair
@@ -80,8 +82,10 @@ class SymbolicComparer(CheapComparer):
         if pair is None:
             return DIFFERENT
         ref, ans = pair
-        if self._numbers(ref, ans) is EQUAL or key(ref) == key(ans):
+        if self._numbers(ref, ans) is EQUAL:
             return EQUAL
+        if (powers := same_powers(ref, ans)) is not UNKNOWN:
+            return powers
         bases = log_bases(ref, ans, self.question)
         if not bases:
             return DIFFERENT
@@ -184,9 +188,12 @@ class SymbolicComparer(CheapComparer):
         if not free or (is_analytic(ref) and is_analytic(ans)):
             return
         with mp.workdps(DIGITS):
+            beside = self._point(names, "real", 0)
+            far = [{**beside, **point} for point in wide(free, self.seed, (ref, ans))]
             starts = [self._point(names, "real", at) for at in ((0,) if len(free) == 1 else (0, 1))]
             near = [point for start in starts for point in between_pieces((ref, ans), start, self.budget)]
         yield from near
+        yield from far
 
     def _constants(self, ref: Node, ans: Node, log_base: int | None) -> bool:
         try:

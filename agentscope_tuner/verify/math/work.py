@@ -281,6 +281,8 @@ def is_unworked(question: Question, answer: Node, reference: Node, same: Same) -
     Args:
         same: tells whether two formulas have the same value, by the cheap stages.
     """
+    if _is_unfinished_equation(answer, reference):
+        return True
     if (
         question.solved_for
         and _is_solved(reference, question.solved_for)
@@ -341,6 +343,14 @@ def _is_solved(node: Node, name: str) -> bool:
         case Relation((first, *_, last)):
             return Symbol(name) in (first, last) or isinstance(first, UndefinedCall)
     return True
+
+
+def _is_unfinished_equation(answer: Node, reference: Node) -> bool:
+    r"""Whether only the answer is an equation with a sum of numbers in it, as in `y-2=\frac{8-2}{3-1}(x-1)`."""
+    match answer:
+        case Relation((first, last), ("=",)) if symbols(first) and symbols(last) and not isinstance(first, Symbol):
+            return any(map(_adds_numbers, walk(answer))) and not any(map(_adds_numbers, walk(reference)))
+    return False
 
 
 def _stated(node: Node, reference: Node) -> tuple[Node, ...]:
@@ -441,6 +451,11 @@ def _is_calculation(answer: Node, reference: Node, left: frozenset[str]) -> bool
     plain = all(isinstance(n, (Number, *RATIONAL_OPERATIONS, *MARKS)) for n in walk(answer))
     plain |= powers and _is_of_primes(answer)
     return bool(roots) or (plain and bool(left & {"sum", "product", "division"}))
+
+
+def _adds_numbers(node: Node) -> bool:
+    r"""Whether the node is a sum of numbers, like the `8-2` of `\frac{8-2}{3-1}x`, and not a mixed number."""
+    return isinstance(node, Sum) and not is_plain(node) and all(literal(a) is not None for a in node.args)
 
 
 def _joins_numbers(node: Node) -> bool:

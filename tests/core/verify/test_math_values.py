@@ -9,7 +9,7 @@ from itertools import pairwise
 import pytest
 from mpmath import mp
 
-from agentscope_tuner.verify.math.exact import NotFactored, primes_of
+from agentscope_tuner.verify.math.exact import NotFactored, primes_of, same_powers
 from agentscope_tuner.verify.math.node import DIFFERENT, EQUAL, UNKNOWN, Outcome
 from agentscope_tuner.verify.math.numeric import Budget, NotANumber, Numeric, OutOfRange, Value, pseudo_random
 from agentscope_tuner.verify.math.parse import parse
@@ -19,12 +19,14 @@ from agentscope_tuner.verify.math.points import (
     between_pieces,
     bounding,
     bounds,
+    has_gamma,
     is_analytic,
     own_steps,
     plain_unknown,
     point_in,
     relations,
     whole_number,
+    wide,
 )
 from agentscope_tuner.verify.math.read import Pair
 from agentscope_tuner.verify.math.scan import TooComplex
@@ -302,6 +304,14 @@ def test_functions_of_several_pieces(text: str) -> None:
     assert not is_analytic(parse(text))
 
 
+@pytest.mark.parametrize(
+    ("left", "right", "expected"),
+    [("x!", "x", True), ("x", r"\binom{n}{2}", True), ("x", r"\sin x", False), ("5!!", "x", False)],
+)
+def test_factorials_and_binomials_are_looked_at_in_smaller_places(left: str, right: str, expected: bool) -> None:
+    assert has_gamma((parse(left), parse(right))) is expected
+
+
 def test_points_keep_to_their_domain() -> None:
     names = frozenset({"x", "y", "n"})
     for at in range(6):
@@ -315,6 +325,15 @@ def test_points_keep_to_their_domain() -> None:
     assert all(value < 0 for value in real[0].values())
     assert all(value > 0 for value in real[1].values())
     assert {bool(value > 0) for point in real[2:] for value in point.values()} == {True, False}
+
+
+def test_wide_points_have_both_signs_at_every_order_of_magnitude() -> None:
+    plain, gamma = (list(wide(["x", "y"], "seed", (parse(text), parse("x")))) for text in ("x", "x!"))
+    assert (len(plain), len(gamma)) == (14, 8)
+    sizes = {(math.floor(mp.log10(abs(point["x"]))), bool(point["x"] < 0)) for point in plain}
+    assert sizes == {(order, sign) for order in range(-3, 4) for sign in (True, False)}
+    assert {math.floor(mp.log10(abs(point["y"]))) for point in plain} == set(range(-3, 4))
+    assert max(abs(point["x"]) for point in gamma) < 10
 
 
 @pytest.mark.parametrize(
@@ -402,6 +421,13 @@ POWERS: list[tuple[str, str, Outcome]] = [
     ("0^{5}", "0", UNKNOWN), ("2^{900}x", "4^{450}x", EQUAL), ("2^{900}x", "4^{451}x", UNKNOWN), ("x", "y", UNKNOWN),
     (r"(-8)^{\frac{1}{3}}", "-2", UNKNOWN), ("12^{5}", "2^{10}3^{5}", EQUAL), ("2^{1.5}", "3", UNKNOWN),
 ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("reference", "answer", "outcome"), POWERS)
+def test_powers_too_large_to_compute_are_compared_by_their_primes(
+    reference: str, answer: str, outcome: Outcome
+) -> None:
+    assert same_powers(parse(reference), parse(answer)) is outcome
 
 
 def test_primes_and_their_exponents() -> None:
