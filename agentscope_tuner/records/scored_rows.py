@@ -23,8 +23,6 @@ _STATUSES = frozenset(get_args(Status))
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"|`[^`]*`")
 _SHAPE_CHARS, _SHAPE_WORDS = 200, 8
 # A recursive function takes two frames for each level of a row, and Python allows a thousand
-_MOST_LEVELS = 400
-_TOO_DEEP = f"it is nested deeper than {_MOST_LEVELS} levels"
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,8 +181,11 @@ def shape_of(reason: str) -> str:
     return " ".join(shape)
 
 
-def parsed(raw: bytes) -> dict[str, Any]:
+def parsed(raw: bytes, most_levels: int | None = None) -> dict[str, Any]:
     """The object that a line holds.
+
+    Args:
+        most_levels: how deep a row may be nested; None for as deep as the parsers read.
 
     Raises:
         ValueError: the line holds no object; the message says why.
@@ -192,13 +193,13 @@ def parsed(raw: bytes) -> dict[str, Any]:
     try:
         value = pydantic_core.from_json(raw)
     except ValueError:
-        # The fast parser refuses half a surrogate pair, which the standard parser reads
+        # The fast parser refuses half a surrogate pair, which the standard parser reads, and what is deep
         try:
             value = json.loads(raw)
         except RecursionError as exc:
-            raise ValueError(_TOO_DEEP) from exc
-        if is_deeper(value, _MOST_LEVELS):
-            raise ValueError(_TOO_DEEP) from None
+            raise ValueError("it is nested too deep") from exc
+        if most_levels is not None and is_deeper(value, most_levels):
+            raise ValueError(f"it is nested deeper than {most_levels} levels") from None
     if not isinstance(value, dict):
         raise ValueError(f"a row must be an object, got {type(value).__name__}")
     return value
