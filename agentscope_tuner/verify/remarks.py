@@ -126,7 +126,8 @@ _UNDERSTOOD = (
         मिलता मिलते होगा होगी होता आता होते है हैं ہے ครับ ค่ะ ஆகும்
         bring happens yes given data numbers seems reasonable
         sensible plausible double-checked even odd multiplication shows
-        lowest terms positive negative prime remark remarks nothing wrong
+        lowest terms positive negative prime remark remarks eliminated options option point curve
+        achève calcul termine cqfd listo queda demostrado что и требовалось найти доказать получить nothing wrong
         dozens should must"""
     )
 )
@@ -161,6 +162,8 @@ _STATES = re.compile(
     re.IGNORECASE,
 )
 _SENTENCES = re.compile(rf".+?(?:{SENTENCE_END.pattern}|\Z)", re.DOTALL)
+# How a later sentence begins that turns against the one before it, in languages whose words are not read one by one
+_BUT_UNSPACED = re.compile(r"\W*(但是?|不过|然而|可是|可惜|しかし|だが|けれど|ただし|그러나|하지만|다만)")
 # A choice is right because the others are wrong
 _REASONED = re.compile(r"\b(?:because|since|as|denn|weil|car|puisque|porque|perché)\b", re.IGNORECASE)
 _TURNED = re.compile(r"\b(?:is off|fails|no more|not|scheidet)\b|不适|不適|不对")
@@ -226,6 +229,8 @@ def _taken_back_later(rest: str, asked: Asked) -> str:
         if words[:1] == ["i"] and len(words) <= _MOST_REMARKED and any(map(denies, words)):
             # whoever says that they have no answer
             return " ".join(words)
+        if (but := _BUT_UNSPACED.match(sentence)) is not None:
+            return but[1]
         at_once = CALLS_WRONG.match(sentence.lstrip())
         if at_once is not None and at_once[0].lower() not in asked.text:
             return at_once[0]

@@ -151,7 +151,7 @@ IS_UNSPACED = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]")
 IS_HANGUL = re.compile(r"[\uac00-\ud7a3]")
 # Where words are written without spaces: what denies, doubts or changes a value in a run of signs
 _TURNS_UNSPACED = re.compile(
-    "除了$|排除|别[写填选]|不(?!等式|[变同妨难断])|未(?!知)|无(?![理穷限])|误(?!差)|[没非若假错疑舍]|ต่าง|如果|是否|难道|誤|もし|ない|만약|아니|않"
+    "除了$|随便|乱[写填选猜]|[猜蒙]的?$|瞎[写填选猜]|排除|别[写填选]|不(?!等式|[变同妨难断])|未(?!知)|无(?![理穷限])|误(?!差)|[没非若假错疑舍]|ต่าง|如果|是否|难道|誤|もし|ない|만약|아니|않"
 )
 CHANGES_UNSPACED = re.compile(f"{_TURNS_UNSPACED.pattern}|[倍半多万亿千百弃]")
 # The scale of a value there, and how an adverb ends that makes a value uncertain
@@ -167,7 +167,7 @@ CALLS_WRONG = re.compile(
 # A step that is none, and doubts
 DOUBTS = re.compile(
     r"^(?:wrong|incorrect|mistake|false|faulty|flawed|careless|pretend|imagin|suppos|deny|denie|impossib|scratch"
-    r"|(?:withdr|retract|reject|ignor|discard|disregard|exclud)(?!.*ing$)|unlikel|doubt|improbab|perhaps|maybe|possibly|probabl|fail(?!ure)|falsch|fehler|faux|erreur|errad"
+    r"|(?:withdr|retract|reject|ignor|discard|disregard|exclud)(?!.*ing$)|unlikel|doubt|improbab|perhaps|maybe|possibly|probabl|geraten|hasard|наугад|chutei|fail(?!ure)|falsch|fehler|faux|erreur|errad"
     r"|errone|sbagliat|неверн|ошиб|vielleicht|peut-être|quizás|forse|talvez|возможно|mustahil)"
 )
 # The scale of a value
@@ -233,7 +233,8 @@ _OPERATES_SOON = re.compile(
 _OPERATES_NEXT = re.compile(
     r"(?:\b(?:(?:at|the) (?:least|most)|(?:more|less|greater|fewer|larger|smaller|bigger|higher|lower) than"
     r"|(?:strictly )?(?:above|below|exceeds?|exceeding|beyond)|between \S{1,12} and|unequal to|rul(?:e|es|ed|ing) out"
-    r"|not this (?:one)?|not the case that we (?:get|have)|minus|negative|(?:one|1) over|(?:successor|predecessor"
+    r"|not this (?:one)?|majoré par|minoré par|cota (?:inferior|superior)|"
+    r"not the case that we (?:get|have)|minus|negative|(?:one|1) over|(?:successor|predecessor"
     r"|multiple|divisor|factor|root|square|cube|power|factorial|opposite|negation|reciprocal|inverse|logarithm|log"
     r"|sine|cosine|tangent|complement) of(?: the)?|ungleich|mindestens|höchstens|(?:mehr|weniger|größer|kleiner) als"
     r"|negativ|(?:quadrat)?wurzel (?:aus|von)|kehrwert von|tout sauf|(?:au )?(?:plus|moins)(?: de| que)?"
