@@ -83,7 +83,7 @@ def check(
         print(json.dumps({"input": input_, **report.to_dict()}))
     else:
         _show(report, name, judge.reference_keys)
-        if words:
+        if words and not report.counts:
             out.print(Text(f"note: {words}", style="yellow"), soft_wrap=True)
     if report.counts:
         raise typer.Exit(Exit.ROWS_FAILED)

@@ -213,7 +213,7 @@ def _on_earlier(output: str, kept: int, *, replaced: bool) -> Iterator[str]:
     if replaced:
         yield f"{output} was there and is replaced; --resume keeps what is judged"
     if kept:
-        yield f"{kept} of the rows were judged before: {output} keeps their verdicts, and no other rows"
+        yield f"rows judged before: {kept}; {output} keeps their verdicts, and no other rows"
 
 
 def _notes(summary: Summary) -> Iterator[str]:
