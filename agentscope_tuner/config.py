@@ -102,7 +102,7 @@ def _problem(model: type[BaseModel], loc: tuple[int | str, ...], kind: str, mess
             named = "" if inner is _model_at(model, loc[:-1]) else f", of {', '.join(inner.model_fields)}"
             words = f"must be a mapping of keys to values{named}"
         elif kind == "list_type":
-            words = "must be a list, in YAML a line `- …` for each entry"
+            words = _a_list(path, value)
         glued = re.fullmatch(r"(\w+)(:|：\s*)(\S.*)", value) if isinstance(value, str) and kind in _MAPPING else None
         behind = f": write '{glued[1]}: {glued[3]}', with a space and a plain colon" if glued else ""
         if kind in _MAPPING and loc[:1] in (("parts",), ("routes",)):
@@ -126,6 +126,14 @@ def _problem(model: type[BaseModel], loc: tuple[int | str, ...], kind: str, mess
     elif "judge_kwargs" in allowed and not nearest:
         hint = "most judges have their settings in judge_kwargs; "
     return f"{path}: unknown key; {hint}allowed keys are {', '.join(allowed)}"
+
+
+def _a_list(path: str, value: object) -> str:
+    """What to write for a list; of a mapping from names to entries, as the list it means."""
+    if path != "rules" or not isinstance(value, Mapping) or not all(isinstance(one, Mapping) for one in value.values()):
+        return "must be a list, in YAML a line `- …` for each entry"
+    entries = [{"id": name, **entry} for name, entry in value.items()]
+    return f"must be a list: write {path}: {json.dumps(entries, ensure_ascii=False, default=str)}"
 
 
 def _choices(model: type[BaseModel], name: str) -> str:
@@ -690,7 +698,7 @@ def _unresolved(exc: OmegaConfBaseException) -> str:
     """Why an interpolation has no value, and the way out."""
     why = str(exc.msg or exc).partition("\n")[0].removeprefix("KeyError raised while resolving interpolation: ")
     if "Environment variable" in why:
-        return f"{why.strip(chr(34))}: export it, or give what holds without it, ${{oc.env:NAME,default}}"
+        return f"{why.strip(chr(34))}: export it, or write a default, ${{oc.env:NAME,default}}"
     return f"{why}: an environment variable is read by ${{oc.env:NAME}}"
 
 

@@ -73,8 +73,8 @@ def _column(name: str, column: Any, count: int) -> list[Any]:
     values = list(column)
     if len(values) != count:
         raise JudgeError(
-            f"the column {name!r} has {len(values)} values for {count} completions: give one a completion, "
-            "in their order",
+            f"the column {name!r} has {len(values)} value{'' if len(values) == 1 else 's'} for {count} completions: "
+            "give one value per completion, in the same order",
             cause=Cause.INPUT,
         )
     return values

@@ -175,9 +175,9 @@ def answer_of(info: Mapping[str, Any], solution: str) -> str:
         return last_turn(named)
     if several_turns(info):
         raise JudgeError(
-            f"verl hands over {int(info['num_turns'])} turns as one text, and what tools and users said in it is "
-            "not the policy's answer: let the agent loop leave the last turn in extra_info['astuner_last_turn'], as "
-            "agentscope_tuner.adapters.verl_agent.LastTurnToolAgentLoop does (agent_loop_config_path)",
+            f"verl hands over {int(info['num_turns'])} turns as one text, with what tools and users said. The "
+            "judge needs the last turn alone, in extra_info['astuner_last_turn']. LastTurnToolAgentLoop of "
+            "agentscope_tuner.adapters.verl_agent puts it there: name it in the file of agent_loop_config_path",
             cause=Cause.CONFIG,
         )
     return last_turn(solution)

@@ -127,6 +127,10 @@ _UsageError: type[Exception] = typer.BadParameter.__mro__[2]
 _BY_NAME = {command.name: command for command in COMMANDS}
 
 
+# Arguments that take a scored file
+_SCORED = ("run", "scored")
+
+
 class _Root(TyperGroup):
     """Knows the commands by their names and summaries, and imports the one that is run."""
 
@@ -158,6 +162,8 @@ class _Root(TyperGroup):
         name = getattr(getattr(exc, "param", None), "opts", [""])[0]
         if name in given[:-1]:
             said += f", got {given[given.index(name) + 1]!r}"
+        elif name in _SCORED and said.startswith("Missing argument"):
+            said += f": the file that `astuner judge --output` wrote, as in `astuner {given[0]} scored.jsonl`"
         elif lone := _lone_file(given):
             option = "--conf" if lone.endswith((".yaml", ".yml")) else "--input"
             # of a command that takes files as arguments, something else is missing

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from itertools import islice
 from typing import Annotated, Any
@@ -23,11 +24,14 @@ from agentscope_tuner.records.reader import Line, way_out
 from agentscope_tuner.records.task_check import ChecksTasks, TaskReport, check_tasks
 from agentscope_tuner.task_judge.contract.loading import load_judge
 from agentscope_tuner.task_judge.contract.task_judge import TaskJudge
+from agentscope_tuner.task_judge.math_answer_as_judge import MathAnswerAsJudge
 from agentscope_tuner.task_judge.rm_auto_grader_judge import RubricTasks
 
 _SHOWN_CHARS = 80
 # Sections for one kind of judge; a configuration may hold them beside another judge
 _READ_BY = {"math": ("MathAnswerAsJudge", "VerifierJudge"), "code": ("CodeJudge",)}
+# `Paris`, `New York`; not `x`, `ab` or `abc`
+_WORDS = re.compile(r"[^\W\d_]{4,}(?:[ '-]+[^\W\d_]+)*")
 # Rows that --trainer shows
 _ROWS = 8
 _TRAINER = "Put eight rows of --dataset through this trainer's adapter, with completions made of their references."
@@ -72,12 +76,15 @@ def check(
         with source_lines(input_) as (lines, name):
             rows = conversion(settings, format_, map_, responses=False).all(lines)
             report = check_tasks(rows, judge, judge.read if isinstance(judge, TaskJudge) else lambda task: task)
+            words = _words(judge, report)
         if not report.rows:
             raise ConfigError(f"{input_!r} holds no row")
     if as_json:
         print(json.dumps({"input": input_, **report.to_dict()}))
     else:
         _show(report, name, judge.reference_keys)
+        if words and not report.counts:
+            out.print(Text(f"note: {words}", style="yellow"), soft_wrap=True)
     if report.counts:
         raise typer.Exit(Exit.ROWS_FAILED)
 
@@ -138,6 +145,20 @@ def _judge(settings: Settings, *, rows_only: bool) -> tuple[ChecksTasks, str]:
             )
     first = f"ok: {type(judge.inner).__name__}, {counted(len(section.rules), 'rule')}, on_error: {section.on_error}"
     return judge, "\n".join([first, *notes, *map(printable, judge_tree(section)[1:])])
+
+
+def _words(judge: ChecksTasks, report: TaskReport) -> str:
+    """A note where the references of all rows that are shown are words, under a judge of mathematics."""
+    if not isinstance(judge, TaskJudge) or not isinstance(judge.inner, MathAnswerAsJudge):
+        return ""
+    held = [task.metadata.get("answer") for _, task, _ in report.shown]
+    texts = [text for text in held if isinstance(text, str)]
+    if not texts or not all(_WORDS.fullmatch(text.strip()) for text in texts):
+        return ""
+    return (
+        f"the first references are words, not mathematics ({printable(texts[0].strip()[:_SHOWN_CHARS])!r}): "
+        "for words write `judge: text_match`, for multiple choice `judge: choice`"
+    )
 
 
 def _show(report: TaskReport, name: str, keys: Sequence[str]) -> None:

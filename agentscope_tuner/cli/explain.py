@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Sequence
 from typing import Annotated
 
 import typer
 
-from agentscope_tuner.cli.console import Exit, config_errors, fail, out
+from agentscope_tuner.cli.console import Exit, config_errors, fail, out, say
 from agentscope_tuner.cli.options import Format, Json, Map, Overrides, conversion, mapped, source_lines
 from agentscope_tuner.cli.rendering import readings, row_tree, stages_table, verdict_on
 from agentscope_tuner.errors import ConfigError, JudgeError
@@ -19,6 +20,8 @@ from agentscope_tuner.verify.math.read import Pair, bare, reference
 from agentscope_tuner.verify.sandbox import DEADLINE, shared
 from agentscope_tuner.workflow import Rollout, WorkflowTask
 
+# A command of TeX whose backslash a shell took away
+_NO_BACKSLASH = re.compile(r"(?<![\\A-Za-z])(?:[dt]?frac|sqrt|boxed|text)(?=\{)")
 # Where no row has the id that was asked for
 _IDS_NAMED = 3
 
@@ -131,3 +134,7 @@ def _compare(reference_text: str, answer: str, deadline: float, question: str | 
         raise fail(str(exc)) from exc
     out.print(*shown, sep="\n", soft_wrap=True)
     out.print(f"{verdict.outcome}: {verdict.reason}", markup=False, soft_wrap=True)
+    for option, given in (("--reference", reference_text), ("--answer", answer)):
+        if bare_command := _NO_BACKSLASH.search(given):
+            command = bare_command.group()
+            say(f"note: {option} has {command} without a backslash, as a shell removes it: quote it, '\\{command}…'")

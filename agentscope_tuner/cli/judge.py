@@ -179,6 +179,7 @@ def judge_file(
         digest = settings.task_judge.digest()
         # Load the judge first: a wrong configuration must leave an earlier output as it is
         judge = LineJudge(settings, digest, strict)
+        replaced = not resume and not is_url(output) and os.path.isfile(plain(output))
         try:
             with (
                 opened_source(asked.input_, watched=partial(_watched, summary)) as source,
@@ -202,8 +203,17 @@ def judge_file(
         except (JudgeError, KeyboardInterrupt) as exc:
             raise _stopped(exc, f"{summary.rows} rows") from exc
     title, notes = f"{source.name} ▸ {output}", [*_notes(summary), *judge.run_notes()]
+    notes += _on_earlier(output, kept, replaced=replaced)
     print_summary(summary, time.perf_counter() - started, title=title, kept=kept, notes=notes, as_json=as_json)
     return summary
+
+
+def _on_earlier(output: str, kept: int, *, replaced: bool) -> Iterator[str]:
+    """What became of the output that was there."""
+    if replaced:
+        yield f"{output} was there and is replaced; --resume keeps what is judged"
+    if kept:
+        yield f"rows judged before: {kept}; {output} keeps their verdicts, and no other rows"
 
 
 def _notes(summary: Summary) -> Iterator[str]:

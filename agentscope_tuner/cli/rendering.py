@@ -28,7 +28,7 @@ from agentscope_tuner.task_judge.contract.task_judge import TaskJudge
 from agentscope_tuner.task_judge.math_answer_as_judge import ELSEWHERE, MathAnswerAsJudge
 from agentscope_tuner.task_judge.routed_judge import RoutedJudge
 from agentscope_tuner.verify.find import PlacedAnswer, find_answer
-from agentscope_tuner.verify.math.node import Number, Symbol
+from agentscope_tuner.verify.math.node import Number, Quotient, Symbol
 from agentscope_tuner.verify.math.read import Pair
 from agentscope_tuner.verify.math.resolve import Side, Value
 from agentscope_tuner.verify.math.scan import TooComplex
@@ -174,6 +174,8 @@ def outline(value: object) -> str:
         return str(value.value)
     if isinstance(value, tuple | list | frozenset):
         return f"[{', '.join(map(outline, value))}]"
+    if isinstance(value, Quotient) and isinstance(value.above, Number) and isinstance(value.below, Number):
+        return f"{outline(value.above)}/{outline(value.below)}"
     if not dataclasses.is_dataclass(value):
         return str(value)
     held = [(each.name, getattr(value, each.name)) for each in dataclasses.fields(value)]

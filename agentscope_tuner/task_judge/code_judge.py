@@ -14,7 +14,7 @@ from agentscope_tuner.config import SECTION, task_judge_section
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward, final_answer
 from agentscope_tuner.task_judge.code_sandbox import SandboxService, cannot_run
-from agentscope_tuner.verify.code.formats import BadTestsError, read_tests
+from agentscope_tuner.verify.code.formats import BadTestsError, UnknownFormError, read_tests
 from agentscope_tuner.verify.code.grade import Bounds, BrokenTests, Failure, StarvedError, TestResult, grade
 from agentscope_tuner.verify.code.program import LANGUAGES, completed, find_program
 from agentscope_tuner.verify.code.tests import TestSet
@@ -229,8 +229,15 @@ def _tests(task: Task) -> TestSet:
     try:
         return read_tests(task.metadata if tests is None else tests)
     except BadTestsError as exc:
+        told = f"{exc}; metadata['tests'] holds them as the data set has them"
+        if isinstance(exc, UnknownFormError) and tests is None:
+            told = (
+                f"the row has no `tests`, only {sorted(map(str, task.metadata))!r:.200}: write for example "
+                """`"tests": {"inputs": ["1\\n"], "outputs": ["2\\n"]}`, or name their column, """
+                "`reads: {tests: COLUMN}` under astuner.task_judge"
+            )
         raise JudgeError(
-            f"the task's tests cannot be read: {exc}; metadata['tests'] holds them as the data set has them",
+            f"the task's tests cannot be read: {told}",
             cause=Cause.REFERENCE,
         ) from exc
 

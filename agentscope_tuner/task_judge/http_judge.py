@@ -53,7 +53,7 @@ class HttpJudgeConfig(StrictSection):
 
     #: the URL of the judge's native wire: `http://host:8000/reward`, or `http://host:8000/math/reward`; or a list of
     #: URLs: when one does not answer, the next is asked
-    url: str | list[str]
+    url: str | list[str] = Field(description="the service that scores, such as `url: http://127.0.0.1:8000/reward`")
     #: a file that holds the service's bearer token; read again when the service refuses what was in it
     token_file: str | None = None
     #: sent with each request

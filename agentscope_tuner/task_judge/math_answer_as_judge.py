@@ -238,7 +238,7 @@ def _way_out(value: object) -> str:
     keys = range(len(value)) if isinstance(value, list | tuple) else value if isinstance(value, dict) else ()
     for inside in keys:
         return f"name what holds it inside, `reads: {{answer: answer.{inside}}}` under {SECTION}"
-    return "a missing cell of a data set becomes None or NaN, drop such rows"
+    return "a missing cell of a data set becomes None or NaN: drop such rows; if all have it, name the right column"
 
 
 def _kind(value: object, error: JudgeError) -> str:

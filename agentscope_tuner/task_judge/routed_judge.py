@@ -36,7 +36,10 @@ class RoutedJudge(AsksJudges):
         super().__init__(config)
         by = self.section.by
         if by is None:
-            raise ConfigError(f"{SECTION}.by is missing: say where a row names its route: task.metadata.data_source")
+            raise ConfigError(
+                f"{SECTION}.by is missing: the field that names a row's route, for instance "
+                "`by: task.metadata.data_source`; its values are the keys under routes"
+            )
         check_path(by, f"{SECTION}.by")
         if not self.asks:
             raise ConfigError(f"{SECTION}.routes is missing: name the judge of each value of {by}")

@@ -56,6 +56,8 @@ def view(
     """
     others, overrides = _runs(more or [], conf)
     _check(scored, compare, *others, may_come=True)
+    if not (format_ or map_):
+        _check_rows(scored)
     try:
         import uvicorn  # noqa: F401 - the server imports it when it starts, which is too late to say so
 
@@ -149,6 +151,14 @@ def report(
         return
     of = "" if written["shown"] == written["rows"] else f" of {written['rows']}"
     say(f"{written['shown']} rows{of}, {written['bytes'] / 1e6:.1f} MB: {output}")
+
+
+def _check_rows(scored: Path) -> None:
+    if scored.is_file():
+        with scored.open("rb") as file:
+            start = file.read(1_000).removeprefix(b"\xef\xbb\xbf").lstrip()
+        if start and not start.startswith(b"{"):
+            raise fail(f"{str(scored)!r} holds no JSON lines: name what `astuner judge --output` wrote as .jsonl")
 
 
 def _check(scored: Path, *beside_it: Path | None, may_come: bool) -> None:

@@ -151,7 +151,10 @@ def load_parts(judges: Mapping[str, TaskJudge], section: TaskJudgeConfig, *, wei
         ConfigError: there are no parts, or a name or a condition cannot be used.
     """
     if not judges:
-        raise ConfigError(f"{WHERE} is missing: name at least one part, each with a task_judge section of its own")
+        raise ConfigError(
+            f"{WHERE} is missing: write for instance "
+            "`parts: {a: {judge: math}, b: {judge: choice}}`; each part takes the keys of task_judge"
+        )
     parts = [Part(name, judge, section, weighs=weighs) for name, judge in judges.items()]
     needed = frozenset[str]().union(*(part.needs for part in parts))
     for part in parts:

@@ -240,7 +240,7 @@ def _check_class(judge_class: type, protocol: str) -> None:
                     f"{protocol!r}: {name} must take (self, workflow_task, {outputs}), got {signature}"
                 ) from exc
     if not defined:
-        raise ConfigError(f"{protocol!r} must define compute_reward(workflow_task, workflow_output)")
+        raise ConfigError(f"{protocol!r} must define compute_reward(self, workflow_task, workflow_output)")
 
 
 def load_inner(config: Any, section: TaskJudgeConfig, key: str, name: str, inner: TaskJudgeConfig) -> TaskJudge:
@@ -300,7 +300,11 @@ def resolve_protocol(protocol: str) -> type:
         near = difflib.get_close_matches(class_name, classes, n=1)
         told = f"did you mean {near[0]!r}?" if near else f"its classes are {', '.join(classes) or '(none)'}"
         if callable(found):
-            told = f"{class_name} is a function: put it into a class, as its method compute_reward; {told}"
+            told = (
+                f"{class_name} is a function, and a judge is a class: write `class J(BaseJudge):` with "
+                "`def compute_reward(self, workflow_task, workflow_output): return reward, success`, and "
+                f"`judge: {module_name}->J`"
+            )
         raise ConfigError(f"module {module_name!r} has no class {class_name!r}; {told}")
     return found
 

@@ -374,7 +374,8 @@ def _check_kinds(task: object, output: object) -> None:
     """A first mistake of the caller's, which would look like a bug of the judge."""
     if isinstance(task, _NO_TASK) or isinstance(output, _NO_OUTPUT):
         raise TypeError(
-            "a judge is asked about WorkflowTask(task=Task(...)) and WorkflowOutput(metadata={'final_answer': ...}), "
+            "write compute_reward(WorkflowTask(task=Task(task_id='1', metadata={'answer': REFERENCE})), "
+            "WorkflowOutput(metadata={'final_answer': ANSWER})), all imported from agentscope_tuner; "
             f"got {type(task).__name__} and {type(output).__name__}"
         )
 

@@ -82,7 +82,7 @@ class ModelsSection(EndpointSection):
     @model_validator(mode="after")
     def _one_way(self) -> ModelsSection:
         if (self.model_name is None) is (self.models is None):
-            raise ValueError("give model_name, or models for a jury: one of both")
+            raise ValueError("give model_name, or models for a jury: one of the two, not both")
         return self
 
     @property

@@ -35,6 +35,10 @@ class BadTestsError(ValueError):
     """The tests cannot be read; the message names the part and the reason."""
 
 
+class UnknownFormError(BadTestsError):
+    """A mapping has the keys of no known form."""
+
+
 def read_tests(value: object) -> TestSet:
     """The tests of a task.
 
@@ -61,7 +65,7 @@ def _read(value: Any, depth: int) -> TestSet:
         for keys, reader in _MAPPINGS:
             if all(value.get(key) is not None for key in keys):
                 return _with_row(reader(value, depth), value)
-        raise BadTestsError(f"no known form of tests has the keys {sorted(map(str, value))[:12]}")
+        raise UnknownFormError(f"no known form of tests has the keys {sorted(map(str, value))[:12]}")
     if isinstance(value, list):
         if value and all(isinstance(item, str) for item in value):
             return TestSet([_assert(item) for item in value])

@@ -55,12 +55,12 @@ class Labelled:
         # a longer column gave each completion the value at its place, whosever it was
         ("answer", ["42", "42", "43"], "'answer' has 3 values for 2 completions"),
         ("answer", ["42"] * 4, "'answer' has 4 values for 2 completions"),
-        ("answer", ["42"], "'answer' has 1 values for 2 completions"),
+        ("answer", ["42"], "'answer' has 1 value for 2 completions"),
         ("answer", [], "'answer' has 0 values for 2 completions"),
         ("answer", (), "'answer' has 0 values for 2 completions"),
         ("answer", numpy.array([42, 42, 42]), "'answer' has 3 values for 2 completions"),
         ("level", [1, 2, 3], "'level' has 3 values for 2 completions"),
-        ("task_id", ["a"], "'task_id' has 1 values for 2 completions"),
+        ("task_id", ["a"], "'task_id' has 1 value for 2 completions"),
         # a text of two letters gave each completion a letter
         ("answer", "42", "'answer' must be a list .* got '42'"),
         ("answer", b"42", "'answer' must be a list .* got b'42'"),
@@ -69,10 +69,10 @@ class Labelled:
         ("answer", 42, "'answer' must be a list .* got 42"),
         ("answer", None, "'answer' must be a list .* got None"),
         ("answer", iter(["42", "42"]), "'answer' must be a list"),
-        ("prompts", ["6*7?"], "'prompts' has 1 values for 2 completions"),
+        ("prompts", ["6*7?"], "'prompts' has 1 value for 2 completions"),
         ("prompts", ["6*7?"] * 3, "'prompts' has 3 values for 2 completions"),
         ("prompts", "6*", "'prompts' must be a list"),
-        ("environments", [None], "'environments' has 1 values for 2 completions"),
+        ("environments", [None], "'environments' has 1 value for 2 completions"),
         ("environments", [], "'environments' has 0 values for 2 completions"),
     ],
 )
@@ -115,7 +115,7 @@ def test_ms_swift_columns_of_another_length_are_refused_not_dropped(build: Any) 
     state = SimpleNamespace(global_step=3)
     assert ask(solution=["42", "42"], trainer_state=state, trajectory_inputs={"r1": []}) == [1.0, 1.0]
     for values in (["42"], ["42"] * 3, []):
-        with pytest.raises(JudgeError, match=f"'solution' has {len(values)} values for 2 completions"):
+        with pytest.raises(JudgeError, match=f"'solution' has {len(values)} values? for 2 completions"):
             ask(solution=values, trainer_state=state)
 
 

@@ -43,7 +43,7 @@ def test_stages_are_listed_up_to_the_one_that_decides() -> None:
 @pytest.mark.parametrize(
     ("reference", "answer", "lines"),
     [
-        ("\\frac{1}{2}", "0.5", ["reference \\frac{1}{2} is read as Quotient(1, 2)", "answer 0.5 is read as 1/2"]),
+        ("\\frac{1}{2}", "0.5", ["reference \\frac{1}{2} is read as 1/2", "answer 0.5 is read as 1/2"]),
         (
             "(1,2]",
             "x^2",

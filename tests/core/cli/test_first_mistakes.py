@@ -80,7 +80,10 @@ def said(command: str) -> str:
         (section("judge: llm\nllm: {model: m}"), "llm.model: unknown key; did you mean 'model_name'?"),
         (section("judge: llm\nprompt: Score it"), "such as astuner.task_judge.llm.prompt"),
         (section("judge: combined\ncombined: {a: math}"), "stand under astuner.task_judge.parts"),
-        (section("judge: math\nrules: {a: {kind: non_empty}}"), "must be a list, in YAML a line `- …` for each entry"),
+        (
+            section("judge: math\nrules: {a: {kind: non_empty}}"),
+            'must be a list: write rules: [{"id": "a", "kind": "non_empty"}]',
+        ),
         (
             section("judge: llm\nllm: {model_name: m, prompt: a, scale: 1-5}"),
             "a mapping of keys to values, of min, max",

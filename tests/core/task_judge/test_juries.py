@@ -337,7 +337,7 @@ def test_a_jury_crosses_processes() -> None:
     ("options", "message"),
     [
         ({}, "give model_name, or models"),
-        ({"model_name": "a", "models": ["b"]}, "one of both"),
+        ({"model_name": "a", "models": ["b"]}, "one of the two"),
         ({"models": []}, "models"),
         ({"models": ["a", "a"]}, "two models are called 'a'"),
         ({"models": ["a", 3]}, "models"),

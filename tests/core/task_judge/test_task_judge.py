@@ -360,7 +360,7 @@ class TakesNoConfig(BaseJudge):
 def test_a_caller_is_told_what_a_judge_is_asked_about(task: Any, output: Any, got: str) -> None:
     judge = load_judge({"astuner": {"task_judge": {"judge": "math"}}})
     for ask in (judge.judge, judge.compute_reward, lambda *pair: asyncio.run(judge.ajudge(*pair))):
-        with pytest.raises(TypeError, match=rf"asked about WorkflowTask\(task=Task.*{got}"):
+        with pytest.raises(TypeError, match=rf"write compute_reward\(WorkflowTask\(task=Task.*{got}"):
             ask(task, output)
 
 
