@@ -57,9 +57,7 @@ def check(
     """
     if trainer is not None or dataset is not None:
         if input_ is not None or format_ or map_:
-            raise fail(
-                "--trainer reads the rows of --dataset in its own columns: leave out --input, --format and --map"
-            )
+            raise fail("--trainer reads the rows of --dataset: leave out --input, --format and --map")
         _through_trainer(conf, overrides, trainer, dataset, as_json=as_json)
         return
     if input_ is None and (format_ or map_):
@@ -76,14 +74,13 @@ def check(
         with source_lines(input_) as (lines, name):
             rows = conversion(settings, format_, map_, responses=False).all(lines)
             report = check_tasks(rows, judge, judge.read if isinstance(judge, TaskJudge) else lambda task: task)
-            words = _words(judge, report)
         if not report.rows:
             raise ConfigError(f"{input_!r} holds no row")
     if as_json:
         print(json.dumps({"input": input_, **report.to_dict()}))
     else:
         _show(report, name, judge.reference_keys)
-        if words and not report.counts:
+        if not report.counts and (words := _words(judge, report)):
             out.print(Text(f"note: {words}", style="yellow"), soft_wrap=True)
     if report.counts:
         raise typer.Exit(Exit.ROWS_FAILED)
