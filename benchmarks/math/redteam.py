@@ -30,11 +30,12 @@ contact on 2026-11-24: 12.0 % and 20.7 %; 11.7 % and 20.7 % when three wrong row
 an earlier round has, were replaced. Its failures have been read since: after the mending of forms and values 4.3 %
 and 8.7 %, and each wrong row that was still paid was one of words around the box. Unknown words around a box say
 nothing since, which is the policy that docs/math_equivalence.md gives reasons for: 10.0 % and 1.3 %.
-`round13`, 200 and 100 rows of the same author in other families and 16 languages, at first contact on 2026-11-24, with
-the judge that `round12` had met: 17.0 % and 18.0 %; with that policy, unread, 26.0 % and 12.0 %; it has been read since.
-`round14` and `round15`, each 300 and 150 rows of an author who mends nothing, against words that must be understood
-behind a box, at first contact on 2026-11-24: 6.7 % and 4.0 %, 7.3 % and 9.3 %. Of the 42 wrong rows that were paid 5
-are of use to a policy that does not know its answer. Their failures have been read since: 4.7 % and 1.3 %, 4.0 % and 8.0 %.
+`round13`, 200 and 100 rows of the same author in other families and 16 languages, at first contact on 2026-11-24,
+with the judge that `round12` had met: 17.0 % and 18.0 %; with that policy, unread, 26.0 % and 12.0 %; it has been
+read since. `round14` and `round15`, each 300 and 150 rows of an author who mends nothing, against words that must be
+understood behind a box, at first contact on 2026-11-24: 6.7 % and 4.0 %, 7.3 % and 9.3 %. Of the 42 wrong rows that
+were paid 5 are of use to a policy that does not know its answer. Their failures have been read since: 4.7 % and 1.3
+%, 4.0 % and 8.0 %.
 
 Every row goes through `load_judge(configs/math.yaml)`, the question as `task.main_query`. `--alone` leaves Math-Verify
 out.
