@@ -71,6 +71,8 @@ _DONE_LATER = word_set(
 _CROSSES = re.compile("[✗✘❌✖⛔🚫👎🤔❓🤷❎🙅]")
 _MOST_REMARKED, _AFTER = 12, 1_200
 _SET_BEHIND = re.compile(r"\s*\\text[a-z]*\s*\{([^{}]*)\}")
+_ROLES = word_set("user assistant system tool")
+_DIGITS = re.compile(r"\d+")
 _TURN_ENDS = re.compile(r"<\|\w{1,20}\|>|</s>")
 CLOSING = re.compile(r"(?:[\s$*_`)\]}”\"]|\\[)\],;:! ])*")
 CONFIRMED = re.compile(r"[?？\s$*)]*(?:yes|yep|correct|right|indeed|是的|对|没错|正确)", re.IGNORECASE)
@@ -177,8 +179,12 @@ def strange_behind(text: str, before: str, behind: str, asked: Asked, is_value: 
     """
     if (set_behind := _SET_BEHIND.match(behind)) is not None:
         behind = f" {set_behind[1]} {behind[set_behind.end() :].lstrip(' $')}"
-    # a token that ends the model's turn ends its answer
-    behind = _TURN_ENDS.split(behind, maxsplit=1)[0]
+    # a token ends the model's turn, and behind it another turn may only begin
+    behind, *others = _TURN_ENDS.split(behind)
+    if not _ROLES.issuperset(
+        word.lower() for turn in others for word in (*WORDS.findall(turn), *_DIGITS.findall(turn))
+    ):
+        return "another turn"
     own = _OWN_FORMULA.match(behind)
     behind = behind[:_AFTER] if own is None else behind[own.start("close") : _AFTER]
     if (cross := _CROSSES.search(behind)) is not None:
