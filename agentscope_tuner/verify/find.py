@@ -336,6 +336,8 @@ _ATTRIBUTES = frozenset(
 )
 _MOST_ELEMENTS, _MOST_REMOVED, _WITHIN = 64, 16, 20_000
 _NEAR, _LINE, _GROUPED = 240, 100, 600
+# Longer than `remarks` reads: whoever goes on for so long takes the answer back
+_BEHIND = 1_400
 _ENDING = " \t\r\n$*_`)]}.\\"
 
 
@@ -473,7 +475,7 @@ def _in_box(text: str) -> Found | None:
     others = tuple(dict.fromkeys(one for box in beside if same_text(one := _signed(text, box)) != said))
     before = text[max(boxes[0].start - _NEAR, 0) : boxes[0].start]
     again = stated_again(text, last.start, rest, content) if rest.strip(_ENDING) else ()
-    return Found(content.strip(), "", content, before, rest[:_NEAR], others, again)
+    return Found(content.strip(), "", content, before, rest[:_BEHIND], others, again)
 
 
 # Words that say nothing but that the answer follows, wherever they stand
@@ -563,7 +565,7 @@ def _placed(found: Found, text: str, start: int, end: int) -> Found:
         return found
     rest = text[end:]
     again = stated_again(text, start, rest, found.text) if rest.strip(_ENDING) else ()
-    return found._replace(before=text[max(start - _NEAR, 0) : start], behind=rest[:_NEAR], again=again)
+    return found._replace(before=text[max(start - _NEAR, 0) : start], behind=rest[:_BEHIND], again=again)
 
 
 def _behind_label(text: str) -> Found | None:

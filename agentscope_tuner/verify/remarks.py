@@ -114,47 +114,51 @@ _UNDERSTOOD = (
         overall only just exactly precisely different distinct possible ways way times time more remaining required
         desired needed wanted final simplest form reduced fraction decimal percentage exact integer whole units
         square cubic years year old day days hours long apart away shown computed calculated found obtained expected
-        claimed stated done proved verified confirmed attained achieved reached satisfied satisfies satisfy works work
-        matches match agrees agree holds hold checks confirms happens happen makes make sense good here above below
-        condition conditions constraint constraints equation equations case cases statement problem question original
-        identity equality steps step method calculation computation formula hope helps help looking asked asked know
-        see clear complete completes completed concludes conclude conclusion finished finish multiplying adding
+        claimed stated done proved verified confirmed attained achieved reached satisfied satisfies satisfy works
+        work matches match agrees agree holds hold checks confirms happens happen makes make sense good here above
+        below condition conditions constraint constraints equation equations case cases statement problem question
+        original identity equality steps step method calculation computation formula hope helps help looking asked
+        know see clear complete completes completed concludes conclude conclusion finished finish multiplying adding
         substitution substituting back th st nd rd qed q e d per well also indeed nice note that's let box boxed
-        exactement genau exactamente exatamente esattamente ровно jahre alt vor zeigen insgesamt möglichkeiten lösung
-        gesuchte werden gebraucht solution bonne total unités en tout au possibilités possibles principal solución
-        posibilidades unidades soluzione possibilità solução possibilidades donne ответ верный правильный достигается
-        всего при doğru olarak bulunur cevaptır kalmıştır kişidir elde ederiz ederim edilir eder năm sonuç adalah
-        jawaban jawabannya yang benar jest odpowiedź rozwiązanie een af op uit het antwoord oud jaar svaret på är
-        मिलता मिलते होगा होगी होता आता होते है हैं ہے ครับ ค่ะ ஆகும்
-        bring happens yes given data numbers seems reasonable
-        sensible plausible double-checked even odd multiplication shows
-        lowest terms positive negative prime remark remarks eliminated options option point curve
-        achève calcul termine cqfd listo queda demostrado что и требовалось найти доказать получить nothing wrong
-        dozens should must"""
+        exactement genau exactamente exatamente esattamente ровно jahre alt vor zeigen insgesamt möglichkeiten
+        lösung gesuchte werden gebraucht solution bonne unités en tout au possibilités possibles principal solución
+        posibilidades unidades soluzione possibilità solução possibilidades donne ответ верный правильный
+        достигается всего при doğru olarak bulunur cevaptır kalmıştır kişidir elde ederiz ederim edilir eder năm
+        sonuç adalah jawaban jawabannya yang benar jest odpowiedź rozwiązanie een af op uit het antwoord oud jaar
+        svaret på är मिलता मिलते होगा होगी होता आता होते है हैं ہے ครับ ค่ะ ஆகும் bring yes given data numbers seems
+        reasonable sensible plausible double-checked even odd multiplication shows lowest terms positive negative
+        prime remark remarks eliminated options option point curve achève calcul termine cqfd listo queda demostrado
+        что и требовалось найти доказать получить nothing wrong dozens should must"""
     )
 )
 _OTHERS = word_set(
     """other others else further weitere weiteren andere anderen autre autres d'autres otra otras otro otros más outra
     outras outro outros mais altra altre altri altro другой других другие başka khác lain innych innej andere"""
 )
-# How a sentence begins that speaks to the reader
-_ADDRESSES = re.compile(r"\W*(?:let me know|(?:i )?hope|feel free|if you|please|good luck)\b", re.IGNORECASE)
+# Sentences that speak to the reader, and say nothing of the answer
+_ADDRESSES = re.compile(
+    r"\W*(?:(?:please )?(?:let me know|feel free|ask)\b(?:\s(?!add|subtract|take|halve|double)[\w'’]+){0,14}"
+    r"|(?:i )?hope (?:this|that|it)(?: explanation| solution| answer)? (?:helps?|makes sense"
+    r"|clears (?:it|things|everything) up|is (?:correct|right|clear))|good luck"
+    r"|if you (?:have|want|need|would like)\b(?:\s(?!add|subtract|take|halve|double)[\w'’]+){0,14})\W*",
+    re.IGNORECASE,
+)
 # Clauses behind an answer: `when read upside down`; other openings begin a place or a time, as in `in his wallet`
 _BEGINS_CLAUSE = word_set(
     """when where which that if while who whose until once before after as so wenn wo während der die das quand où qui
     que cuando donde quando dove che когда где который"""
 )
 _PLACES = word_set("en na nas no nos em nel nella dans sur au aux im am auf bei в на при w na på op aan zu")
-_MOST_UNKNOWN, _LONGEST_READ = 2, 60
+_MOST_UNKNOWN = 2
 # What may be said so where words are written without spaces; what is left of a run must be in the question
 _KNOWN_UNSPACED = re.compile(
-    "故选|综上|所以|因此|即为|所求|答案|正确|就是|也就是|分别|一共|总共|等于|是|为|的|了|共|种|個|个|只|条|支|名|人|张|件|辆|头|台"
-    "|元|米|次|岁|棵|朵|块|间|位|份|杯|瓶|把|家|组|组合|方法|方案|可能|情况|通り|種類|である|であり|でした|です|となります|となる"
+    "没有(?:其他|其它|别的|另外|错误)|检验|验证|验算|完毕|经|成立|满足|条件|符合|题意|此题|本题|[对答解]|検算|これ|以上|故选|综上|所以|因此|即为|所求|答案|正确|就是|也就是|分别|一共|总共|等于|是|为|的|了|共|种|個|个|只|条|支|名|人|张|件|辆|头|台"
+    "|元|米|次|岁|棵|朵|块|间|位|份|杯|瓶|把|家|组合|组|方法|方案|可能|情况|通り|種類|である|であり|でした|です|となります|となる"
     "|になります|になる|なる|だとわかる|とわかる|が答え|答え|求める|値|円|度|点|枚|匹|冊|本|回|歳|倍数|を得る|得る|あります|ある|います"
     "|いる|必要|できる|考えられる|存在する|する|した|ครับ|ค่ะ|นั่นเอง|[之がはをにでとのもつだ]"
 )
 _KNOWN_KOREAN = re.compile(
-    "입니다|이다|이에요|예요|이므로|된다|됩니다|정?답|가지|마리|개|명|권|원|번|점|살|필요|있다|있습니다|있으므로|하다|합니다|모두"
+    "이것|그것|따라서|그러므로|검산|성립|만족|조건|입니다|이다|이에요|예요|이므로|된다|됩니다|정?답|가지|마리|개|명|권|원|번|점|살|필요|있다|있습니다|있으므로|하다|합니다|모두"
 )
 _KOREAN_ENDING = re.compile("(?:습니다|았습니다|었습니다|는다|았다|었다)$")
 _PARTICLE = re.compile("(?:이|가|은|는|을|를|의|로|으로|에|와|과|도|임|함)$")
@@ -185,6 +189,8 @@ def strange_behind(text: str, before: str, behind: str, asked: Asked, is_value: 
         word.lower() for turn in others for word in (*WORDS.findall(turn), *_DIGITS.findall(turn))
     ):
         return "another turn"
+    if is_value and WORDS.search(behind, _AFTER) is not None:
+        return "a long text"
     own = _OWN_FORMULA.match(behind)
     behind = behind[:_AFTER] if own is None else behind[own.start("close") : _AFTER]
     if (cross := _CROSSES.search(behind)) is not None:
@@ -230,7 +236,11 @@ def _turned_round(text: str, first: str, rest: str, before: str, asked: Asked) -
 
 def _taken_back_later(rest: str, asked: Asked) -> str:
     """What a later sentence says that takes the answer back."""
-    for sentence in [one for one in SENTENCE_END.split(rest) if one.strip()][:_MOST_SENTENCES]:
+    sentences = [one for one in SENTENCE_END.split(rest) if one.strip()]
+    if len(sentences) > _MOST_SENTENCES:
+        # nobody goes on for so long behind an answer
+        return sentences[_MOST_SENTENCES].strip()[:LAST_WORDS]
+    for sentence in sentences:
         words = WORDS.findall(FORMULA.sub(" ", sentence).lower())
         if words[:1] == ["i"] and len(words) <= _MOST_REMARKED and any(map(denies, words)):
             # whoever says that they have no answer
@@ -242,23 +252,32 @@ def _taken_back_later(rest: str, asked: Asked) -> str:
             return at_once[0]
         if found := _called_wrong(sentence, words, asked) or _denied_whole(sentence, asked.text):
             return found
-        is_read = len(words) <= _LONGEST_READ and not any(map(str.isdigit, sentence))
-        if is_read and _ADDRESSES.match(sentence) is None and (found := _unknown_remark(words, asked)):
+        is_read = not any(map(str.isdigit, sentence)) and _ADDRESSES.fullmatch(sentence) is None
+        if is_read and (found := _unknown_remark(sentence, words, asked)):
             return found
     return ""
 
 
-def _unknown_remark(words: Sequence[str], asked: Asked) -> str:
-    """The first word of a later sentence that is not understood."""
-    if any(map(denies, words)) and not _OTHERS.isdisjoint(words):
-        # that there is no other answer confirms this one
+def _unknown_remark(sentence: str, words: Sequence[str], asked: Asked) -> str:
+    """The first word of a later sentence that is not understood, before it gives a reason."""
+    if _excludes_others(sentence):
         return ""
-    for word in words:
-        if word in REASONS or IS_UNSPACED.search(word) is not None or IS_HANGUL.search(word) is not None:
+    for at, word in enumerate(words):
+        if word in REASONS and at:
             return ""
-        if not _understands(word, asked):
+        if IS_UNSPACED.search(word) is not None or IS_HANGUL.search(word) is not None:
+            if unsaid := _unknown_run(word, asked):
+                return unsaid
+        elif not _understands(word, asked):
             return word
     return ""
+
+
+def _excludes_others(sentence: str) -> bool:
+    """Whether a sentence says that there is no other answer, and so confirms this one: `No other number fits.`"""
+    words = WORDS.findall(re.split("[,;，；]", sentence.lower())[0])
+    denied = next((at for at, word in enumerate(words) if denies(word)), len(words))
+    return not _OTHERS.isdisjoint(words[denied + 1 : denied + 3]) and len(words) <= _MOST_REMARKED
 
 
 def _denied_whole(sentence: str, context: str) -> str:

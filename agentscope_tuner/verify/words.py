@@ -114,15 +114,14 @@ _MOST_LET = 3
 # Verbs, and words beside them, that join a quantity to its value, beside those of VERBS
 _JOINS = word_set(
     """be been being equal yield yields gives give produces produce leave leaves left remains stays stands lies occurs
-    comes out down up works turns found reduces simplifies evaluates amounts adds sums totals must should can will may
-    would certain pay we i you get obtain have find see conclude know result results value now then thus only exactly
-    just simply indeed
-    finally therefore hence precisely same measured reached attained taken given correct right final required desired
-    takes take reads shows show means implies approaches converges contains denotes represents genau liefert folgt
-    bleibt lautet wird damit insgesamt reste devient donne obtient trouve égale égal égaux donc queda resulta da dan
-    igual obtenemos resta fica dá vale valem obtemos resta viene risulta ottiene uguale выходит получается составит
-    составила остаётся получаем итого равняется wynosi daje jest otrzymujemy olur eder bulunur được thu có menjadi
-    sama diperoleh bedraagt gelijk wordt levert krijgen blir är får ger 是 为"""
+    comes out down up works turns found reduces simplifies evaluates amounts adds sums totals must should can will
+    may would certain pay we i you get obtain have find see conclude know result results value now then thus only
+    exactly just simply indeed finally therefore hence precisely same measured reached attained taken given correct
+    right final required desired takes take reads shows show means implies approaches converges contains denotes
+    represents genau liefert folgt bleibt lautet wird damit insgesamt reste devient donne obtient trouve égale égal
+    égaux donc queda resulta da dan igual obtenemos resta fica dá vale valem obtemos viene risulta ottiene uguale
+    выходит получается составит составила остаётся получаем итого равняется wynosi daje jest otrzymujemy olur eder
+    bulunur được thu có menjadi sama diperoleh bedraagt gelijk wordt levert krijgen blir är får ger"""
 )
 _ARTICLES = word_set(
     """a an the un une ein eine einen einem einer der die das den dem la le les el il lo o os as los las una uno um uma

@@ -28,6 +28,14 @@ $\boxed{42}$ 再加二就是答案。
 $\boxed{42}$ 相差甚远。
 $\boxed{42}$ に三を足した数です。
 답은 $\boxed{42}$ 보다 하나 큰 수이다.
+$\boxed{42}$. No, some other number is right.
+$\boxed{42}$. Please subtract ten.
+$\boxed{42}$. If you subtract ten you get mine.
+$\boxed{42}$. Because I miscounted, halve it.
+$\boxed{42}$. I hope you see that ten must be taken away.
+$\boxed{42}$。这里重复计算了，实际更少。
+$\boxed{42}$。要减去十才对。
+$\boxed{42}$です。十を引いてください。
 The sum narrowly misses $\boxed{42}$.
 The sum refuses to be $\boxed{42}$.
 The answer rounds to $\boxed{42}$.
@@ -51,6 +59,11 @@ $\boxed{42}$. This matches the given data.
 $\boxed{42}$. We verify: $42=6\cdot 7$.
 $\boxed{42}$. Wait, is that right? The answer is 42.
 $\boxed{42}$ ∎
+$\boxed{42}$. I hope this explanation clears everything up.
+$\boxed{42}$. If you have further questions, feel free to ask.
+$\boxed{42}$。检验：正确。
+$\boxed{42}$。没有别的解。
+$\boxed{42}$ 이다. 이것이 답이다.
 $\boxed{42}$<|im_end|><|im_start|>user
 The sum comes out as $\boxed{42}$.
 The answer turns out to be $\boxed{42}$.
@@ -101,6 +114,13 @@ def test_a_remark_that_is_not_understood_takes_its_answer_back(output: str) -> N
 @pytest.mark.parametrize("output", SAID.strip().splitlines())
 def test_a_remark_that_is_understood_leaves_its_answer(output: str) -> None:
     assert judged(output)
+
+
+@pytest.mark.parametrize(
+    "filling", ["It is so. " * 20, "the barrels " * 40, "It holds the barrels of the tank and it is so. " * 40]
+)
+def test_no_filling_keeps_a_later_word_from_being_read(filling: str) -> None:
+    assert not judged(f"$\\boxed{{42}}$. {filling}Halve it.")
 
 
 @pytest.mark.parametrize("row", ANOTHER.strip().splitlines())
