@@ -110,38 +110,32 @@ _UNDERSTOOD = (
     | OPENS
     | VERBS
     | word_set(
-        """all every each both any his her their them us me you they he she same total totals altogether together
-        overall only just exactly precisely different distinct possible ways way times time more remaining required
-        desired needed wanted final simplest form reduced fraction decimal percentage exact integer whole units
-        square cubic years year old day days hours long apart away shown computed calculated found obtained expected
-        claimed stated done proved verified confirmed attained achieved reached satisfied satisfies satisfy works
-        work matches match agrees agree holds hold checks confirms happens happen makes make sense good here above
-        below condition conditions constraint constraints equation equations case cases statement problem question
-        original identity equality steps step method calculation computation formula hope helps help looking asked
-        know see clear complete completes completed concludes conclude conclusion finished finish multiplying adding
-        substitution substituting back th st nd rd qed q e d per well also indeed nice note that's let box boxed
-        exactement genau exactamente exatamente esattamente ровно jahre alt vor zeigen insgesamt möglichkeiten
-        lösung gesuchte werden gebraucht solution bonne unités en tout au possibilités possibles principal solución
-        posibilidades unidades soluzione possibilità solução possibilidades donne ответ верный правильный
-        достигается всего при doğru olarak bulunur cevaptır kalmıştır kişidir elde ederiz ederim edilir eder năm
-        sonuç adalah jawaban jawabannya yang benar jest odpowiedź rozwiązanie een af op uit het antwoord oud jaar
-        svaret på är मिलता मिलते होगा होगी होता आता होते है हैं ہے ครับ ค่ะ ஆகும் bring yes given data numbers seems
-        reasonable sensible plausible double-checked even odd multiplication shows lowest terms positive negative
-        prime remark remarks eliminated options option point curve achève calcul termine cqfd listo queda demostrado
-        что и требовалось найти доказать получить nothing wrong dozens should must"""
+        """all every each both other others up any his her their them us me you they he she same total totals
+        altogether together overall only just exactly precisely different distinct possible ways way times time more
+        remaining required desired needed wanted final simplest form reduced fraction decimal percentage exact
+        integer whole units square cubic years year old day days hours long apart away shown computed calculated
+        found obtained expected claimed stated done proved verified confirmed attained achieved reached satisfied
+        satisfies satisfy works work matches match agrees agree holds hold checks confirms happens happen makes make
+        sense good here above below condition conditions constraint constraints equation equations case cases
+        statement problem question original identity equality steps step method calculation computation formula hope
+        helps help looking asked know see clear complete completes completed concludes conclude conclusion finished
+        finish multiplying adding substitution substituting back th st nd rd qed q e d per well also indeed nice
+        note that's let box boxed exactement genau exactamente exatamente esattamente ровно jahre alt vor zeigen
+        insgesamt möglichkeiten lösung gesuchte werden gebraucht solution bonne unités en tout au possibilités
+        possibles principal solución posibilidades unidades soluzione possibilità solução possibilidades donne ответ
+        верный правильный достигается всего при doğru olarak bulunur cevaptır kalmıştır kişidir elde ederiz ederim
+        edilir eder năm sonuç adalah jawaban jawabannya yang benar jest odpowiedź rozwiązanie een af op uit het
+        antwoord oud jaar svaret på är मिलता मिलते होगा होगी होता आता होते है हैं ہے ครับ ค่ะ ஆகும் bring yes given
+        data numbers seems reasonable sensible plausible double-checked even odd multiplication shows lowest terms
+        positive negative prime remark remarks eliminated options option point curve achève calcul termine cqfd
+        listo queda demostrado что и требовалось найти доказать получить nothing wrong dozens should must feel free
+        please ask would like to want further detail details questions doubt doubts concerns explanation explain
+        clears everything proof i'd you'd anything luck i'm"""
     )
 )
 _OTHERS = word_set(
     """other others else further weitere weiteren andere anderen autre autres d'autres otra otras otro otros más outra
     outras outro outros mais altra altre altri altro другой других другие başka khác lain innych innej andere"""
-)
-# Sentences that speak to the reader, and say nothing of the answer
-_ADDRESSES = re.compile(
-    r"\W*(?:(?:please )?(?:let me know|feel free|ask)\b(?:\s(?!add|subtract|take|halve|double)[\w'’]+){0,14}"
-    r"|(?:i )?hope (?:this|that|it)(?: explanation| solution| answer)? (?:helps?|makes sense"
-    r"|clears (?:it|things|everything) up|is (?:correct|right|clear))|good luck"
-    r"|if you (?:have|want|need|would like)\b(?:\s(?!add|subtract|take|halve|double)[\w'’]+){0,14})\W*",
-    re.IGNORECASE,
 )
 # Clauses behind an answer: `when read upside down`; other openings begin a place or a time, as in `in his wallet`
 _BEGINS_CLAUSE = word_set(
@@ -252,8 +246,7 @@ def _taken_back_later(rest: str, asked: Asked) -> str:
             return at_once[0]
         if found := _called_wrong(sentence, words, asked) or _denied_whole(sentence, asked.text):
             return found
-        is_read = not any(map(str.isdigit, sentence)) and _ADDRESSES.fullmatch(sentence) is None
-        if is_read and (found := _unknown_remark(sentence, words, asked)):
+        if not any(map(str.isdigit, sentence)) and (found := _unknown_remark(sentence, words, asked)):
             return found
     return ""
 

@@ -34,8 +34,8 @@ nothing since, which is the policy that docs/math_equivalence.md gives reasons f
 with the judge that `round12` had met: 17.0 % and 18.0 %; with that policy, unread, 26.0 % and 12.0 %; it has been
 read since. `round14` and `round15`, each 300 and 150 rows of an author who mends nothing, against words that must be
 understood behind a box, at first contact on 2026-11-24: 6.7 % and 4.0 %, 7.3 % and 9.3 %. Of the 42 wrong rows that
-were paid 5 are of use to a policy that does not know its answer. Their failures have been read since: 4.7 % and 1.3
-%, 4.0 % and 8.0 %.
+were paid 5 are of use to a policy that does not know its answer. Their failures have been read since: 4.3 % and 2.0
+%, 3.3 % and 7.3 %.
 
 Every row goes through `load_judge(configs/math.yaml)`, the question as `task.main_query`. `--alone` leaves Math-Verify
 out.
