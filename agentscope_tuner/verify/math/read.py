@@ -62,7 +62,7 @@ from agentscope_tuner.verify.math.scan import (
     tokenize,
     with_modulus,
 )
-from agentscope_tuner.verify.math.told import (
+from agentscope_tuner.verify.math.sentences import (
     HAN,
     by_letters,
     components,
