@@ -40,6 +40,7 @@ from agentscope_tuner.verify.words import (
     denies,
     strange_before,
     supposes_else,
+    turns_nothing,
     word_set,
 )
 
@@ -393,6 +394,24 @@ def _adverse(words: Sequence[str], asked: Asked) -> str:
     return ""
 
 
+# The rest of a sentence in Latin letters that ends the text
+_PLAIN_BEHIND = re.compile(r"(?:\$\$?|\\[)\]])?(?:\*\*)?(?P<words>(?: [a-zA-Z]++(?:'s?(?![a-zA-Z]))?+,?)*+)[.*\s]*+\Z")
+_LATIN = re.compile("[a-z]+")
+_OPERATE_BEHIND = frozenset(re.findall("[a-z]{2,}", _OPERATES_BEHIND.pattern)) - {"and", "the", "to"} | _DONE_LATER
+
+
+def _goes_on_plainly(behind: str, asked: Asked) -> bool:
+    """Whether each word behind a value is understood and can turn nothing, so that no pattern need be tried."""
+    rest = _PLAIN_BEHIND.match(behind[:_AFTER])
+    if rest is None or len(behind) > _AFTER:
+        return False
+    words = _LATIN.findall(rest["words"].lower())
+    return _COPULAS.isdisjoint(words[:1]) and all(
+        turns_nothing(word) and word not in _OPERATE_BEHIND and (not asked.text or _understands(word, asked))
+        for word in words
+    )
+
+
 def turned(text: str, before: str, behind: str, asked: Asked) -> str:
     """What the sentence of an answer says of it other than that it is the answer; empty where it says nothing so.
 
@@ -403,6 +422,8 @@ def turned(text: str, before: str, behind: str, asked: Asked) -> str:
         asked: what the question lets stand beside it.
     """
     is_value = IS_VALUE.search(text) is not None
+    if is_value and _goes_on_plainly(behind, asked):
+        return strange_before(text, before, asked, is_value)
     if EXCEPTING.search(before[-LAST_WORDS:].strip(" $x=")) is not None and NO_OTHER.search(behind[:LAST_WORDS]):
         # all others are excluded: `except 7 there is none`
         return ""

@@ -144,7 +144,8 @@ FORMULA = re.compile(r"\$\$[^$]+\$\$|\$[^$]+\$|\\\(.*?\\\)|\\[a-zA-Z]+\*?(?:\{[^
 # A full stop behind a digit ends a sentence, too, but not the number of an item
 SENTENCE_END = re.compile(r"[.!?؟।۔](?=[\s*_)\]\"'”’}$]|$)|[。！？]|\n")
 _CLAUSE_END = re.compile(r"[,;，；、،—–](?=\D|$)|[:：](?=\s|$)|므로(?=\s)")
-_OPENERS = re.compile(r"[\s$*_`>#({\[\\|-]*$")
+# What opens a box or sets its type
+_OPENERS = "".join(filter(str.isspace, map(chr, range(0x3001)))) + "$*_`>#({[\\|-"
 _OPENED = re.compile(r"(?<!\\)\$|\\[(\[]|<")
 IS_UNSPACED = re.compile(r"[\u0e00-\u0eff\u3040-\u30ff\u3400-\u9fff]")
 IS_HANGUL = re.compile(r"[\uac00-\ud7a3]")
@@ -199,17 +200,17 @@ class Asked(NamedTuple):
 
     def says(self, word: str) -> bool:
         """Whether a word is a name of one letter, or a form of one of the question's words."""
-        if (len(word) == 1 and word.isascii()) or self.allows(word):
+        if len(word) == 1 and word.isascii():
             return True
         if IS_UNSPACED.search(word) is not None:
-            return word in self.text
-        word = word.removesuffix("'s").removesuffix("’s")
+            return word in self.text or self.allows(word)
+        own = word.removesuffix("'s").removesuffix("’s")
         # inflected words share their beginnings; short ones must be there as they stand
-        stem = f" {word[: max(len(word) - 3, 4)]}" if len(word) >= _SHORT else f" {word} "
-        return stem in _spaced(self.text)
+        stem = f" {own[: max(len(own) - 3, 4)]}" if len(own) >= _SHORT else f" {own} "
+        return stem in _spaced(self.text) or self.allows(word)
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=1_024)
 def _spaced(text: str) -> str:
     return f" {' '.join(_FORMS.findall(text))} "
 
@@ -231,7 +232,8 @@ _OPERATES_SOON = re.compile(
 )
 _OPERATES_NEXT = re.compile(
     r"(?:\b(?:(?:at|the) (?:least|most)|(?:more|less|greater|fewer|larger|smaller|bigger|higher|lower) than"
-    r"|(?:strictly )?(?:above|below|exceeds?|exceeding|beyond)|between \S{1,12} and|unequal to|rul(?:e|es|ed|ing) out"
+    r"|(?:strictly )?(?:above|below|exceeds?|exceeding|beyond)|between \S{1,12} and|unequal to"
+    r"|(?:rule|rules|ruled|ruling) out"
     r"|not this (?:one)?|majoré par|minoré par|cota (?:inferior|superior)|"
     r"not the case that we (?:get|have)|minus|negative|(?:one|1) over|(?:successor|predecessor"
     r"|multiple|divisor|factor|root|square|cube|power|factorial|opposite|negation|reciprocal|inverse|logarithm|log"
@@ -288,11 +290,17 @@ def strange_before(text: str, before: str, asked: Asked, is_value: bool) -> str:
         text: the answer.
         is_value: whether it has a value; what is wrong may be a letter, as the answer to a question.
     """
-    if (denied := _NEGATED.search(before)) is not None:
-        return denied[0]
     if "\\text" in before:
         before = _SET.sub(lambda said: " ".join(["", *_INSIDE.findall(said[0])]), before)
-    lead = _SAYS_NOTHING.sub(" ", lead_of(before))
+    lead = lead_of(before)
+    return "" if is_value and leads_plainly(lead, asked) else strange_lead(text, before, lead, asked, is_value)
+
+
+def strange_lead(text: str, before: str, lead: str, asked: Asked, is_value: bool) -> str:
+    """As `strange_before`, of the sentence before an answer, each pattern tried."""
+    if (denied := _NEGATED.search(before)) is not None:
+        return denied[0]
+    lead = _SAYS_NOTHING.sub(" ", lead)
     if found := operated(lead, asked):
         return found
     if (part := _OF_THE_ANSWER.search(lead)) is not None and not asked.has("answer"):
@@ -336,6 +344,61 @@ _GREATEST = re.compile(
 )
 
 
+# Patterns of several words, and the words in them that turn nothing without the others
+_PHRASES = (_OPERATES_SOON, _OPERATES_NEXT, _CONTRASTS)
+# Tried in twos and threes by a test
+LINKS = (
+    word_set(
+        """the of is that this it we get have and a an case in be my our final correct answer result one not de by
+    at am from al do la le un una del den to two out"""
+    )
+    - DENIES
+)
+_OF_PHRASES = frozenset(
+    word
+    for one in _PHRASES
+    for word in re.findall(r"[^\W\d_]{2,}", re.sub(r"\\[a-zA-Z]", " ", one.pattern))
+    if word.isascii() and word not in LINKS
+)
+_TURNING = SUPPOSES | DENIES | _WHEN | ADVERSE | _LETS
+_PLAIN_LEAD = re.compile(r"[a-z0-9 ,:%*-]*+")
+_LATIN = re.compile("[a-z]+")
+_KNOWN_VERBS = (VERBS | SO | _JOINS) - _LEADS_BACK
+_LONGEST_WORD = 24
+
+
+@lru_cache(maxsize=8_192)
+def turns_nothing(word: str) -> bool:
+    """Whether a word of small Latin letters can neither turn an answer nor be a part of a phrase that does."""
+    return not (
+        word in _TURNING
+        or denies(word)
+        or len(word) > _LONGEST_WORD
+        # the last letter of a word may be optional in a pattern
+        or any(one[:-1] == word or one == word for one in _OF_PHRASES)
+        or any(one.search(word) is not None for one in (CALLS_WRONG, DOUBTS, SCALES, _LEAST, _GREATEST))
+    )
+
+
+def leads_plainly(lead: str, asked: Asked) -> bool:
+    """Whether no word of the sentence before a value can turn it, so that no pattern of several words need be tried.
+
+    Most solutions lead to their answers so: `Janet makes`.
+    """
+    if "$" in lead:
+        lead = FORMULA.sub(" ", lead)
+    if "'" in lead:
+        lead = lead.replace("'s ", " ")
+    if _PLAIN_LEAD.fullmatch(lead) is None:
+        return False
+    words = _LATIN.findall(lead)
+    if not words or not all(map(turns_nothing, words)) or not SHIFTS.isdisjoint(words[-3:]):
+        return False
+    if _OF_THE_ANSWER.search(lead) is not None:
+        return False
+    return words[-1] in _KNOWN_VERBS or not _said_of_sought(lead, words, asked)
+
+
 def _other_pole(clause: str, asked: str) -> str:
     """The word of an answer's clause that names the other end of the order than the one asked for."""
     for one, other in ((_LEAST, _GREATEST), (_GREATEST, _LEAST)):
@@ -369,22 +432,23 @@ def condition_of(lead: str) -> str:
 
 def supposes_else(before: str, behind: str) -> str:
     """The word by which the sentence behind an answer supposes otherwise than its own: `If …, 8. If …, one less`."""
-    if not (condition := condition_of(lead_of(before))):
-        return ""
     rest = SENTENCE_END.split(behind.replace(";", ". ").replace("；", "。"))[1:3]
+    if not any(map(str.strip, rest)) or not (condition := condition_of(lead_of(before))):
+        return ""
     other = next((one for one in rest if condition_of(one) == condition), "")
     return condition if other and DENIES.isdisjoint(WORDS.findall(other.lower())) else ""
 
 
 def lead_of(before: str) -> str:
     """The sentence that leads to an answer, or the heading above it; empty where a sentence has just ended."""
-    text = _OPENERS.sub("", before[-WINDOW:])
-    ends = [end.end() for end in SENTENCE_END.finditer(text)]
-    if not ends and len(before) > WINDOW:
+    text = before[-WINDOW:].rstrip(_OPENERS)
+    line = text[text.rfind("\n") + 1 :]
+    ends = [end.end() for end in SENTENCE_END.finditer(line)]
+    if not ends and len(line) == len(text) and len(before) > WINDOW:
         # the window begins within a word
         return text.partition(" ")[2].lower()
     # a full stop inside a formula ends that, too
-    return text[ends[-1] if ends else 0 :].removeprefix("$").lower()
+    return line[ends[-1] if ends else 0 :].removeprefix("$").lower()
 
 
 def _above(before: str) -> str:

@@ -54,6 +54,7 @@ _OPEN, _SHUT = (
     frozenset({")", "]", "}", "\\}", "\\rfloor", "\\rceil", "\\rangle"}),
 )
 _OTHER_BEFORE = re.compile(r"([-−]?\d[\d,]*)[\s$]*(?:\bor|或者?是?)\s*\$?$", re.IGNORECASE)
+_OR = ("or", "或", "者", "是")
 _OTHER_BEHIND = re.compile(r"\s*\$?\s*(?:\bor\b|或者?)\s*\$?([-−]?\d[\d,]*)(?![\d.]*[\d/%^])", re.IGNORECASE)
 
 
@@ -106,7 +107,7 @@ def _beside(text: str, before: str, behind: str, question: str | None) -> str:
         return ""
     before = before[-_NEAR_WORDS:]
     others = (
-        _OTHER_BEFORE.search(before) if "or" in before.lower() or "或" in before else None,
+        _OTHER_BEFORE.search(before) if before.rstrip(" $\n\t")[-2:].lower().endswith(_OR) else None,
         _OTHER_BEHIND.match(behind),
     )
     different = any(other is not None and _digits(other[1]) != _digits(text) for other in others)

@@ -12,6 +12,7 @@ from contextlib import suppress
 from fractions import Fraction
 
 from agentscope_tuner.verify.find import PlacedAnswer
+from agentscope_tuner.verify.math.question import Question
 from agentscope_tuner.verify.math.scan import Unreadable
 from agentscope_tuner.verify.math.units import PhysicalUnit, canonical, measure, unit_named
 from agentscope_tuner.verify.remarks import COPULA
@@ -42,17 +43,17 @@ _QUANTITY = re.compile(
 _NEAR = 80
 
 
-def with_unit(text: str, found: PlacedAnswer, asked: frozenset[PhysicalUnit], reference: str) -> str:
+def with_unit(text: str, found: PlacedAnswer, question: Question | None, reference: str) -> str:
     """The answer with the unit that the words around it give its number, where that is not the unit that is asked for.
 
     Args:
-        asked: the units that the question asks for.
         reference: where it has words, they may be a unit, too.
     """
-    if (not asked and "\\" not in reference) or not (unit := _unit_beside(text, found.before, found.behind)):
+    if (question is None and "\\" not in reference) or not (unit := _unit_beside(text, found.before, found.behind)):
         return text
+    asked = question.asked_units if question is not None else frozenset()
     with suppress(Unreadable):
-        if _measured(unit) not in asked:
+        if (asked or "\\" in reference) and _measured(unit) not in asked:
             return f"{text}\\text{{ {unit}}}"
     return text
 

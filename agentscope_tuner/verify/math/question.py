@@ -565,9 +565,11 @@ _HEADS = frozenset({"\\frac", "\\sqrt", "\\lim", "\\int", "\\sum", "("})
 NO_QUESTION = Question("")
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=1_024)
 def about(text: str | None) -> Question | None:
-    """The facts about a question; None without a question. Cached, because an advantage group shares its question."""
+    """The facts about a question; None without a question. Cached, because an advantage group shares its question, and
+    a batch has hundreds of them.
+    """
     return Question(text) if text and text.strip() else None
 
 

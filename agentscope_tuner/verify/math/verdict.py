@@ -197,8 +197,7 @@ def _of_place(found: PlacedAnswer, ground_truth: str, question: str | None) -> A
     if problem:
         return MathVerdict("different", "place", problem)
     if found.boxed:
-        asked = about(question)
-        text = with_unit(text, found, asked.asked_units if asked is not None else frozenset(), ground_truth)
+        text = with_unit(text, found, about(question), ground_truth)
     first: MathVerdict = yield text
     if first.outcome == "equal":
         for spellings in again:
