@@ -2,7 +2,7 @@
 
 exact ▸ normalised ▸ numeric ▸ structure ▸ symbolic ▸ sympy. The first four run in the caller's process, in time linear
 in the text; of long pairs, for callers on an event loop, in `sandbox`. The last two always run there.
-docs/math_equivalence.md has the policy for rounding, percents, units, order and hedges.
+docs/math_equivalence.md has the conventions on rounding, percents, units, order and hedges.
 """
 
 from __future__ import annotations
