@@ -50,6 +50,8 @@ Add 4 ft 9 in and 3 ft 8 in. | 8\text{ ft }5\text{ in} | 7\text{ ft }17\text{ in
 DONE = r"""
 Express $\cos 4x$ in terms of $\cos 2x$. | 2\cos^2 2x-1 | -1+2\cos^2 2x
 Find the area of a circle with radius 6. | 36\pi | 36\cdot\pi
+Find the slope in terms of $x$. | -\tan x | -\frac{\sin x}{\cos x}
+Найдите скорость через $t$ секунд. | -\tan t | -\frac{\sin t}{\cos t}
 Rationalize the denominator of $\frac{10}{\sqrt{5}}$. | 2\sqrt{5} | \sqrt{20}
 Write $\frac{1}{n}+\frac{1}{n+2}$ as one fraction. | \frac{2n+2}{n(n+2)} | \frac{2n+2}{n^2+2n}
 Add 4 ft 9 in and 3 ft 8 in. | 8\text{ ft }5\text{ in} | 101\text{ in}
