@@ -205,7 +205,7 @@ def _of_place(found: PlacedAnswer, ground_truth: str, question: str | None) -> A
             for one in spellings:
                 said = said or _has_value((yield one))
             if not said:
-                return MathVerdict("different", "place", f"another value behind {found.where}: {short(spellings[-1])}")
+                return MathVerdict("different", "place", f"another value after {found.where}: {short(spellings[-1])}")
     if not found.others or first.outcome == "undecided":
         return first
     if first.outcome == "equal":
