@@ -10,8 +10,8 @@ from functools import cache
 from agentscope_tuner.config import SECTION
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair
+from agentscope_tuner.task_judge.contract.columns import likely_answers
 from agentscope_tuner.task_judge.contract.judgement import Judgement
-from agentscope_tuner.task_judge.contract.reads import likely_answers
 
 _log = logging.getLogger(__name__)
 

@@ -20,7 +20,7 @@ from agentscope_tuner.service.admission import Gate, Probe, ServiceSettings
 from agentscope_tuner.service.handler import Exchange
 from agentscope_tuner.service.metrics import JudgeMetrics, ServiceMetrics
 from agentscope_tuner.service.token import OPEN_PATH, BearerGuard, TokenFile
-from agentscope_tuner.service.wires import WIRES, Served
+from agentscope_tuner.service.wire_formats import WIRES, Served
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
 
 _METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8"

@@ -7,17 +7,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, get_args
 
+from agentscope_tuner._jail.idle_jails import SandboxBreaker, require_isolation
 from agentscope_tuner._jail.jail import RunLimits
-from agentscope_tuner._jail.warm import SandboxBreaker, require_isolation
 from agentscope_tuner._run import loops
 from agentscope_tuner.config import SECTION, task_judge_section
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward, final_answer
 from agentscope_tuner.task_judge.code_sandbox import SandboxService, cannot_run
+from agentscope_tuner.verify.code.cases import TestSet
 from agentscope_tuner.verify.code.formats import BadTestsError, UnknownFormError, read_tests
 from agentscope_tuner.verify.code.grade import Bounds, BrokenTests, Failure, StarvedError, TestResult, grade
 from agentscope_tuner.verify.code.program import LANGUAGES, completed, find_program
-from agentscope_tuner.verify.code.tests import TestSet
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
 if TYPE_CHECKING:

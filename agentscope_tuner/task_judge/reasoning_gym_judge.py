@@ -12,8 +12,8 @@ from typing import Any, Literal
 from pydantic import Field
 
 from agentscope_tuner._jail.bubblewrap import SHOWN
+from agentscope_tuner._jail.idle_jails import SandboxBreaker, WarmJails, require_isolation
 from agentscope_tuner._jail.jail import Ending, Jail, JailWork, RunLimits, slot
-from agentscope_tuner._jail.warm import SandboxBreaker, WarmJails, require_isolation
 from agentscope_tuner._run import loops
 from agentscope_tuner.config import StrictSection, task_judge_section, validate_section
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError, install

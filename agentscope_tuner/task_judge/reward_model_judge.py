@@ -14,10 +14,10 @@ from agentscope_tuner._http.answer import BadAnswer, HttpAnswer, HttpCall, HttpL
 from agentscope_tuner._http.client import HttpExchange
 from agentscope_tuner.config import SECTION, StrictSection, task_judge_section, validate_section
 from agentscope_tuner.errors import Cause, DeadlineError, JudgeError
-from agentscope_tuner.graders.blame import HARMLESS, is_to_blame
 from agentscope_tuner.graders.client.reply import is_about_prompt
 from agentscope_tuner.graders.llm_grader import NO_CONTENT
 from agentscope_tuner.graders.prompt import Trajectory, is_empty
+from agentscope_tuner.graders.whose_fault import HARMLESS, is_to_blame
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward
 from agentscope_tuner.task_judge.http_rows import Gathered
 from agentscope_tuner.task_judge.llm.probes import Once
@@ -162,7 +162,7 @@ class RewardModelJudge(BaseJudge):
         return Reward(reward, reward >= mine.success_threshold, reason=told, metrics={"score": score})
 
     async def _scored(self, chat: Chat, harmless: Chat) -> tuple[float | JudgeError, bool]:
-        """The score of `chat`, or why there is none, and whether that is the fault of its own text: see blame.py."""
+        """The score of `chat`, or why there is none, and whether its own text is at fault (whose_fault.py)."""
         score, failed = await self._ask_patiently(chat)
         if not _may_be_its_fault(score):
             return score, False

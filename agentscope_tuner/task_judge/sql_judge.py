@@ -11,8 +11,8 @@ from typing import Any, Literal
 from pydantic import Field
 
 from agentscope_tuner._jail.bubblewrap import SHOWN
+from agentscope_tuner._jail.idle_jails import SandboxBreaker, require_isolation, warm_jails
 from agentscope_tuner._jail.jail import Ending, Jail, JailBroken, JailWork, RunLimits, slot
-from agentscope_tuner._jail.warm import SandboxBreaker, require_isolation, warm_jails
 from agentscope_tuner._run import loops
 from agentscope_tuner.config import StrictSection, task_judge_section, validate_section
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
