@@ -13,6 +13,8 @@ from types import ModuleType
 MOVED = {
     "agentscope_tuner.insight": "agentscope_tuner.lab",
     "agentscope_tuner.on_ray": "agentscope_tuner.engines.ray",
+    "agentscope_tuner.env_service.environments": "agentscope_tuner.env_service",
+    "agentscope_tuner.graders.function_grader": "agentscope_tuner.graders.base_grader",
     "agentscope_tuner.lab.watch.gaming_test": "agentscope_tuner.lab.watch.gaming_alarm",
 }
 

@@ -17,7 +17,7 @@ from typing import Any, TypeVar, cast
 
 import httpx
 
-from agentscope_tuner._http.answer import BadAnswer, HttpAnswer, HttpCall, HttpLimits, Peer
+from agentscope_tuner._http import BadAnswer, HttpAnswer, HttpCall, HttpLimits, Peer
 from agentscope_tuner._http.limiter import Limiter, pace_of
 from agentscope_tuner._http.retries import PASSING_STATUS, Retries, is_busy, is_refused, may_repeat, retry_after
 from agentscope_tuner._version import __version__

@@ -7,7 +7,7 @@ import asyncio
 import httpx
 import pytest
 
-from agentscope_tuner._http.answer import BadAnswer, HttpAnswer, HttpCall, HttpLimits, Peer
+from agentscope_tuner._http import BadAnswer, HttpAnswer, HttpCall, HttpLimits, Peer
 from agentscope_tuner._http.client import HttpExchange
 from agentscope_tuner._http.retries import without_waits
 from agentscope_tuner.errors import JudgeError
