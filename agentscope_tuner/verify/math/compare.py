@@ -14,6 +14,7 @@ from collections import Counter
 from fractions import Fraction
 from typing import NamedTuple
 
+from agentscope_tuner.verify.math.canonical import ELLIPSIS
 from agentscope_tuner.verify.math.exact import ClosedForms, Exact, ExactBudget, Unknown, exact_value, in_base
 from agentscope_tuner.verify.math.kinds import (
     as_set,
@@ -93,7 +94,6 @@ from agentscope_tuner.verify.math.resolve import (
     Wording,
     resolve,
 )
-from agentscope_tuner.verify.math.rewrite import ELLIPSIS
 from agentscope_tuner.verify.math.sets import (
     NotSolved,
     is_equal_names,

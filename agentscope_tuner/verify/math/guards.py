@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
 
-from agentscope_tuner.verify.math.canonical import NEG, PRODUCT, SUM, Key, factors, key, terms
+from agentscope_tuner.verify.math.canonical import NEG, PRODUCT, SUM, Key, factors, key, residue, terms
 from agentscope_tuner.verify.math.compare import CheapComparer
 from agentscope_tuner.verify.math.exact import Exact, Unknown, exact_value
 from agentscope_tuner.verify.math.node import (
@@ -46,7 +46,6 @@ from agentscope_tuner.verify.math.node import (
 )
 from agentscope_tuner.verify.math.question import Question, numbers_said
 from agentscope_tuner.verify.math.read import short
-from agentscope_tuner.verify.math.rewrite import residue
 from agentscope_tuner.verify.math.sets import is_range
 from agentscope_tuner.verify.math.units import added_up
 from agentscope_tuner.verify.math.work import UNREDUCED, is_plain, is_unworked, valued

@@ -12,7 +12,7 @@ from itertools import pairwise, permutations
 from math import lcm
 from typing import NamedTuple
 
-from agentscope_tuner.verify.math.canonical import key
+from agentscope_tuner.verify.math.canonical import is_same_formula, key
 from agentscope_tuner.verify.math.exact import Exact, Unknown
 from agentscope_tuner.verify.math.node import (
     COUNTING,
@@ -36,7 +36,6 @@ from agentscope_tuner.verify.math.node import (
 )
 from agentscope_tuner.verify.math.question import Question
 from agentscope_tuner.verify.math.resolve import Family, Listing, Named, Reading, Statement, Value, resolve
-from agentscope_tuner.verify.math.rewrite import is_same_formula
 from agentscope_tuner.verify.math.scan import INTEGERS
 
 _STEP = Symbol("step of a progression")

@@ -15,7 +15,7 @@ from itertools import pairwise, takewhile
 from math import ceil, floor
 from typing import Literal
 
-from agentscope_tuner.verify.math.canonical import key
+from agentscope_tuner.verify.math.canonical import ELLIPSIS, both_signs, choose, is_signed, key, negated, residue
 from agentscope_tuner.verify.math.node import (
     MARKS,
     PI,
@@ -49,7 +49,6 @@ from agentscope_tuner.verify.math.node import (
     with_args,
 )
 from agentscope_tuner.verify.math.prose import Fields
-from agentscope_tuner.verify.math.rewrite import ELLIPSIS, both_signs, choose, is_signed, negated, residue
 from agentscope_tuner.verify.math.scan import EMPTY_SET, INTEGERS, REALS, WORD_SETS
 from agentscope_tuner.verify.math.sets import (
     ParameterRange,
