@@ -14,10 +14,9 @@ from agentscope_tuner.config import SECTION, task_judge_section
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward, final_answer
 from agentscope_tuner.task_judge.code_sandbox import SandboxService, cannot_run
-from agentscope_tuner.verify.code.formats import BadTestsError, UnknownFormError, read_tests
+from agentscope_tuner.verify.code.formats import BadTestsError, TestSet, UnknownFormError, read_tests
 from agentscope_tuner.verify.code.grade import Bounds, BrokenTests, Failure, StarvedError, TestResult, grade
 from agentscope_tuner.verify.code.program import LANGUAGES, completed, find_program
-from agentscope_tuner.verify.code.tests import TestSet
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
 if TYPE_CHECKING:

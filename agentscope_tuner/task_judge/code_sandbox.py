@@ -26,8 +26,8 @@ from agentscope_tuner._http.client import HttpExchange
 from agentscope_tuner._jail.jail import Ending
 from agentscope_tuner.config import SECTION, SandboxConfig
 from agentscope_tuner.errors import Cause, ConfigError, DeadlineError, JudgeError
+from agentscope_tuner.verify.code.formats import CallTest, CodeTest, StdinTest, Test, TestSet
 from agentscope_tuner.verify.code.grade import Bounds, TestResult, in_order, tested
-from agentscope_tuner.verify.code.tests import CallTest, CodeTest, StdinTest, Test, TestSet
 
 # What a service needs beside the program's own time: the queue, the start of a container
 _SERVICE_SECONDS = 30.0

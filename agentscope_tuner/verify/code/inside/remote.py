@@ -19,8 +19,7 @@ import warnings
 from collections.abc import Callable, Generator
 from typing import Any
 
-from agentscope_tuner.verify.code.inside.code_values import pack, unpack
-from agentscope_tuner.verify.code.inside.line import JailLine, LineEndedError, change
+from agentscope_tuner.verify.code.inside.code_values import JailLine, LineEndedError, change, pack, unpack
 from agentscope_tuner.verify.code.inside.shared_files import ROOT, FilesError, SharedFiles
 from agentscope_tuner.verify.code.inside.stand_ins import (
     CannotTravelError,
