@@ -13,9 +13,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import pairwise, product
 
-from agentscope_tuner.verify.math.exact import Exact, Unknown, exact_value
+from agentscope_tuner.verify.math.exact import exact_value, value_at
 from agentscope_tuner.verify.math.node import (
     PI,
+    TRIGONOMETRIC,
+    TURNED,
     Apply,
     Array,
     BigOperator,
@@ -39,6 +41,7 @@ from agentscope_tuner.verify.math.node import (
     Symbol,
     Text,
     UndefinedCall,
+    all_known,
     difference,
     equation,
     is_applied,
@@ -47,13 +50,13 @@ from agentscope_tuner.verify.math.node import (
     is_matrix,
     is_relation,
     literal,
+    mapped,
     number,
     product_of,
     renamed,
     substituted,
     symbols,
     walk,
-    with_args,
 )
 from agentscope_tuner.verify.math.scan import TooComplex
 
@@ -61,12 +64,10 @@ Key = tuple[object, ...]
 _ZERO: Key = ("number", 0)
 _ONE: Key = ("number", 1)
 SUM, PRODUCT, NEG = "sum", "product", "neg"
-# Functions whose arguments may stand in any order, and functions of angles
+# Functions whose arguments may stand in any order
 _UNORDERED = frozenset({"gcd", "lcm", "max", "min"})
-_OF_ANGLES = frozenset({"sin", "cos", "tan", "cot", "sec", "csc"})
 _MULTIPLES = (Product, Quotient, Negation)
 _MOST_REPEATS = 12
-_SWAPPED = {">": "<", ">=": "<="}
 
 
 def key(node: Node) -> Key:
@@ -91,7 +92,7 @@ def key(node: Node) -> Key:
             return ("Apply", function, *_ordered(_members(function, members)))
         case Apply("abs", (inside,)):
             return ("Apply", "abs", _without_sign(_inside(inside)))
-        case Apply(function, (inside,)) if function in _OF_ANGLES:
+        case Apply(function, (inside,)) if function in TRIGONOMETRIC:
             return ("Apply", function, _angle(inside) or _inside(inside))
         case Apply():
             return (*_own(node), *map(_inside, node.args))
@@ -99,8 +100,8 @@ def key(node: Node) -> Key:
             return _big(node)
         case Relation((first, last), (operator,)):
             left, right = key(first), key(last)
-            if operator in _SWAPPED:
-                return ("relation", _SWAPPED[operator], right, left)
+            if operator in (">", ">="):
+                return ("relation", TURNED[operator], right, left)
             return ("relation", operator, *(_ordered([left, right]) if operator in ("=", "!=") else (left, right)))
         case Collection("set") | Connective("and" | "or") | SetOperation("union" | "intersection"):
             return (*_own(node), *_ordered(map(key, node.args)))
@@ -174,31 +175,16 @@ def _differential(body: Node) -> Symbol | None:
 
 def _own(node: Node) -> Key:
     """The kind of a node and its fields that are not operands."""
-    said: Key = ()
-    match node:
-        case Symbol(name) | Text(name):
-            said = (name,)
-        case Digits(text, base):
-            said = (text, base)
-        case Apply(function) | UndefinedCall(function):
-            said = (function,)
-        case PlusMinus():
-            said = (node.plus_first,)
-        case BigOperator(sign):
-            said = (sign,)
-        case Relation():
-            said = node.operators
-        case Connective(operator) | SetOperation(operator):
-            said = (operator,)
-        case Collection(kind):
-            said = (kind,)
-        case Interval():
-            said = (node.low_in, node.high_in)
-        case Quantity():
-            said = (node.unit,)
-        case Array(kind, rows):
-            said = (kind, *map(len, rows))
-    return (type(node).__name__, *said)
+    if isinstance(node, Array):
+        return ("Array", node.kind, *map(len, node.rows))
+    return (type(node).__name__, *(getattr(node, name) for name in _FIELDS.get(type(node), ())))
+
+
+_FIELDS: dict[type[Node], tuple[str, ...]] = {
+    Symbol: ("name",), Text: ("words",), Digits: ("text", "base"), Apply: ("function",), UndefinedCall: ("function",),
+    PlusMinus: ("plus_first",), BigOperator: ("sign",), Relation: ("operators",), Connective: ("operator",),
+    SetOperation: ("operator",), Collection: ("kind",), Interval: ("low_in", "high_in"), Quantity: ("unit",),
+}  # fmt: skip
 
 
 def _ordered(keys: Iterable[Key]) -> list[Key]:
@@ -383,10 +369,9 @@ def without_absolutes(node: Node, name: str) -> Iterator[Node]:
 
 
 def _opened(node: Node, signs: dict[Node, int]) -> Node:
-    args = tuple(_opened(a, signs) for a in node.args)
     if node in signs:
-        return Product((number(signs[node]), args[0]))
-    return with_args(node, args)
+        return Product((number(signs[node]), _opened(node.args[0], signs)))
+    return mapped(node, lambda one: _opened(one, signs))
 
 
 def is_signed(node: Node) -> bool:
@@ -395,12 +380,12 @@ def is_signed(node: Node) -> bool:
 
 def choose(node: Node, sign: int) -> Node:
     """The node with every plus-minus read as plus (`sign` 1) or minus (-1), every minus-plus as the opposite."""
-    args = tuple(choose(a, sign) for a in node.args)
     if isinstance(node, PlusMinus):
+        args = tuple(choose(a, sign) for a in node.args)
         positive = (sign > 0) == node.plus_first
         last = args[-1] if positive else Negation(args[-1])
         return last if len(args) == 1 else Sum((args[0], last))
-    return with_args(node, args) if args != node.args else node
+    return mapped(node, lambda one: choose(one, sign))
 
 
 def both_signs(node: Node) -> Node:
@@ -414,7 +399,7 @@ def negated(node: Node) -> Node:
     """`-(2, 3)` as `(-2, -3)`."""
     if isinstance(node, Negation) and is_collection(node.inside, "tuple"):
         return Collection("tuple", tuple(map(Negation, node.inside.args)))
-    return with_args(node, tuple(map(negated, node.args))) if isinstance(node, Collection) else node
+    return mapped(node, negated) if isinstance(node, Collection) else node
 
 
 def componentwise(node: Node) -> Node:
@@ -429,7 +414,7 @@ def componentwise(node: Node) -> Node:
         return node if found is None else Collection("tuple", found)
     if isinstance(node, (Sum, Product)) or not args or not any(map(_holds_tuple, args)):
         return node
-    return with_args(node, tuple(map(componentwise, args)))
+    return mapped(node, componentwise)
 
 
 def _holds_tuple(node: Node) -> bool:
@@ -460,11 +445,10 @@ def _tuple_of(node: Node) -> tuple[Node, ...] | None:
             found = _tuple_of(vectors[0]) if len(vectors) == 1 and scalars else None
             return None if found is None else tuple(product_of((*scalars, one)) for one in found)
         case Sum(args):
-            parts = [_tuple_of(a) for a in args]
-            known = [p for p in parts if p is not None]
-            if len(known) < len(parts) or len(set(map(len, known))) != 1:
+            parts = all_known(map(_tuple_of, args))
+            if parts is None or len(set(map(len, parts))) != 1:
                 return None
-            return tuple(Sum(column) for column in zip(*known, strict=True))
+            return tuple(Sum(column) for column in zip(*parts, strict=True))
     return None
 
 
@@ -478,8 +462,7 @@ def written_out(node: Node) -> Node:
     """The tree with each sum or product that has dots rewritten without them."""
     if ELLIPSIS not in walk(node):
         return node
-    args = tuple(map(written_out, node.args))
-    node = with_args(node, args) if args else node
+    node = mapped(node, written_out)
     if isinstance(node, (Sum, Product)) and node.args.count(ELLIPSIS) == 1 and node.args[-2:-1] == (ELLIPSIS,):
         found = _without_dots(node.args[:-2], node.args[-1], isinstance(node, Sum))
         return node if found is None else found
@@ -504,26 +487,23 @@ def _without_dots(first: tuple[Node, ...], last: Node, is_sum: bool) -> Node | N
 
 def is_same_formula(left: Node, right: Node) -> bool:
     """Whether two formulas agree at two random points, computed exactly."""
-    try:
-        return all(Exact(seed).value(difference(_plain(left), right)) == 0 for seed in ("term", "another term"))
-    except Unknown:
-        return False
+    apart = difference(_plain(left), right)
+    return all(value_at(seed, apart) == 0 for seed in ("term", "another term"))
 
 
 def _plain(node: Node) -> Node:
     """The node without exponents 1 and 0: `x^1` becomes x, `x^0` becomes 1."""
-    args = tuple(map(_plain, node.args))
-    node = with_args(node, args) if args else node
+    node = mapped(node, _plain)
     if isinstance(node, Power) and exact_value(node.exponent) in (0, 1):
         return node.base if exact_value(node.exponent) else number(1)
     return node
 
 
 def _of_numbers(first: tuple[Node, ...], last_node: Node) -> Node | None:
-    values = [exact_value(term) for term in (*first, last_node)]
-    if None in values:
+    values = all_known(map(exact_value, (*first, last_node)))
+    if values is None:
         return None
-    *terms, last = [value for value in values if value is not None]
+    *terms, last = values
     steps = {b - a for a, b in pairwise(terms)}
     if len(steps) == 1 and (step := steps.pop()):
         count = (last - terms[0]) / step + 1

@@ -47,6 +47,7 @@ from agentscope_tuner.verify.math.node import (
     EQUAL,
     PI,
     RATIONAL_OPERATIONS,
+    TURNED,
     UNKNOWN,
     Apply,
     Collection,
@@ -701,7 +702,6 @@ def _is_collection(reading: Reading) -> bool:
 
 _ARITHMETIC = (Number, *RATIONAL_OPERATIONS, Power, Percent)
 _WHOLE_FUNCTIONS = frozenset({"factorial", "doublefact", "binom", "mod"})
-_SWAPPED = {">": "<", ">=": "<="}
 
 
 def oriented(node: Node) -> tuple[str, Node] | None:
@@ -711,7 +711,7 @@ def oriented(node: Node) -> tuple[str, Node] | None:
     """
     match node:
         case Relation((left, right), (">" | ">=" as name,)):
-            return _SWAPPED[name], difference(right, left)
+            return TURNED[name], difference(right, left)
         case Relation((left, right), ("=" | "!=" | "<" | "<=" as name,)):
             return name, difference(left, right)
     return None

@@ -28,6 +28,7 @@ from agentscope_tuner.verify.math.node import (
     CONSTANTS,
     DIFFERENT,
     EQUAL,
+    TRIGONOMETRIC,
     UNKNOWN,
     Apply,
     Degrees,
@@ -50,7 +51,6 @@ from agentscope_tuner.verify.math.node import (
 Angle = dict[str, int]
 _PI = "\\pi"
 _MOST_HALVES, _MOST_SYMBOLS = 24, 4
-FUNCTIONS = frozenset({"sin", "cos", "tan", "cot", "sec", "csc"})
 
 
 def angle(node: Node) -> Angle | None:
@@ -287,7 +287,7 @@ class Exact:
         return abs(inside) if constant else self.apply("abs", abs(inside))
 
     def function(self, name: str, operands: tuple[Node, ...]) -> Fraction:
-        if name in FUNCTIONS and (halves := angle(operands[0])) is not None:
+        if name in TRIGONOMETRIC and (halves := angle(operands[0])) is not None:
             return self.of_angle(name, halves)
         args = tuple(map(self.value, operands))
         if name == "factorial" and args[0].denominator == 1 and 0 <= args[0] <= _MAX_FACTORIAL:
@@ -312,19 +312,13 @@ class Exact:
     def of_angle(self, name: str, halves: Angle) -> Fraction:
         cosine, sine = on_circle(halves, lambda symbol: int(self.atom("angle " + symbol)))
         self.work.spend(cosine)
-        if name == "sin":
-            return sine
-        if name == "cos":
-            return cosine
-        above, below = {
-            "tan": (sine, cosine),
-            "cot": (cosine, sine),
-            "sec": (Fraction(1), cosine),
-            "csc": (Fraction(1), sine),
-        }[name]
-        if below == 0:
+        known = {"sin": sine, "cos": cosine}
+        if name in known:
+            return known[name]
+        above, below = _RATIO[name] if name in _RATIO else ("", _RECIPROCAL[name])
+        if known[below] == 0:
             raise Undefined("a division by zero")
-        return above / below
+        return known.get(above, Fraction(1)) / known[below]
 
     def remainder(self, left: Fraction, right: Fraction) -> Fraction:
         if left.denominator != 1 or right.denominator != 1 or right <= 0:
@@ -339,6 +333,14 @@ class Exact:
 
 def _has_symbol(node: Node) -> bool:
     return isinstance(node, (Symbol, UndefinedCall)) or any(map(_has_symbol, node.args))
+
+
+def value_at(seed: str, node: Node) -> Fraction | None:
+    """The node's value at the point that `seed` chooses; None where it has none."""
+    try:
+        return Exact(seed).value(node)
+    except Unknown:
+        return None
 
 
 def exact_value(node: Node) -> Fraction | None:

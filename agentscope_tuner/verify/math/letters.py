@@ -13,7 +13,7 @@ from math import lcm
 from typing import NamedTuple
 
 from agentscope_tuner.verify.math.canonical import is_same_formula, key
-from agentscope_tuner.verify.math.exact import Exact, Unknown
+from agentscope_tuner.verify.math.exact import value_at
 from agentscope_tuner.verify.math.node import (
     COUNTING,
     DIFFERENT,
@@ -28,6 +28,7 @@ from agentscope_tuner.verify.math.node import (
     Sum,
     Symbol,
     UndefinedCall,
+    all_known,
     number,
     renamed,
     substituted,
@@ -131,9 +132,8 @@ def _lines(found: Progression, seed: str) -> list[Line] | None:
     """
     lines: list[Line] = []
     for body in found.bodies:
-        try:
-            values = [Exact(seed).value(substituted(body, found.parameter, number(at))) for at in range(_MEMBERS)]
-        except Unknown:
+        values = all_known(value_at(seed, substituted(body, found.parameter, number(at))) for at in range(_MEMBERS))
+        if values is None:
             return None
         parts = [values] if len({b - a for a, b in pairwise(values)}) == 1 else [values[::2], values[1::2]]
         for part in parts:

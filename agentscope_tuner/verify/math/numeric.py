@@ -8,12 +8,14 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from math import gcd, lcm
 from typing import Any
 
 from mpmath import mp
 
 from agentscope_tuner.verify.math.exact import Unknown, in_base
 from agentscope_tuner.verify.math.node import (
+    TRIGONOMETRIC,
     Apply,
     Array,
     BigOperator,
@@ -92,7 +94,7 @@ def check_range(name: str, args: Sequence[Value]) -> None:
         TooComplex: an argument is out of range.
     """
     size = max((abs(a) for a in args), default=0)
-    if name in ("sin", "cos", "tan", "cot", "sec", "csc") and size > MAX_ANGLE:
+    if name in TRIGONOMETRIC and size > MAX_ANGLE:
         raise OutOfRange(f"{name} out of range")
     if name in ("sinh", "cosh", "tanh", "coth", "sech", "csch", "erf") and size > SATURATED:
         raise OutOfRange(f"{name} out of range")
@@ -112,23 +114,11 @@ def _real(args: Sequence[Value]) -> list[Value]:
     return [mp.re(a) for a in args]
 
 
-def _gcd(args: Sequence[Value]) -> Value:
-    from math import gcd
-
-    return mp.mpf(gcd(*_whole(args)))
-
-
-def _lcm(args: Sequence[Value]) -> Value:
-    from math import lcm
-
-    return mp.mpf(lcm(*_whole(args)))
-
-
 SEVERAL: dict[str, Callable[[Sequence[Value]], Value]] = {
     "max": lambda args: max(_real(args)),
     "min": lambda args: min(_real(args)),
-    "gcd": _gcd,
-    "lcm": _lcm,
+    "gcd": lambda args: mp.mpf(gcd(*_whole(args))),
+    "lcm": lambda args: mp.mpf(lcm(*_whole(args))),
     "binom": lambda args: mp.binomial(*args),
     "floor": lambda args: mp.floor(*_real(args)),
     "ceil": lambda args: mp.ceil(*_real(args)),

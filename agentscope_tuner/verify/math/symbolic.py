@@ -16,7 +16,7 @@ from fractions import Fraction
 from mpmath import mp
 
 from agentscope_tuner.verify.math.canonical import both_signs, cleared, equations_as_product, key
-from agentscope_tuner.verify.math.compare import CheapComparer, based, log_bases, meant, oriented
+from agentscope_tuner.verify.math.compare import CheapComparer, based, log_bases, meant, near, oriented
 from agentscope_tuner.verify.math.exact import Exponents, NotFactored, primes_of
 from agentscope_tuner.verify.math.node import (
     DIFFERENT,
@@ -38,9 +38,9 @@ from agentscope_tuner.verify.math.node import (
     is_decimal,
     is_over_integers,
     literal,
+    mapped,
     symbols,
     walk,
-    with_args,
 )
 from agentscope_tuner.verify.math.numeric import Budget, NotANumber, Numeric, NumericPair, OutOfRange, Value
 from agentscope_tuner.verify.math.points import (
@@ -241,7 +241,7 @@ class SymbolicComparer(CheapComparer):
         if pair.fractions is None:
             return DIFFERENT
         left, right = pair.fractions
-        return EQUAL if abs(left - right) * 50 <= abs(left) else DIFFERENT
+        return EQUAL if near(left, right) else DIFFERENT
 
     def statement(self, ref: Node, ans: Node) -> Outcome:
         ref, ans = equations_as_product(both_signs(ref)), equations_as_product(both_signs(ans))
@@ -333,9 +333,7 @@ def same_powers(ref: Node, ans: Node) -> Outcome:
 
 def _named(node: Node) -> Node:
     found = _powers(node) if isinstance(node, (Power, Product, Quotient)) else None
-    if found is not None:
-        return Symbol(repr(found))
-    return with_args(node, tuple(map(_named, node.args)))
+    return mapped(node, _named) if found is None else Symbol(repr(found))
 
 
 def _powers(node: Node) -> tuple[int, tuple[tuple[int, Fraction], ...]] | None:
