@@ -18,6 +18,7 @@ from mpmath import mp
 from agentscope_tuner.verify.math.canonical import both_signs, cleared, equations_as_product, key
 from agentscope_tuner.verify.math.compare import CheapComparer, based, log_bases, meant, near, oriented
 from agentscope_tuner.verify.math.exact import Exponents, NotFactored, primes_of
+from agentscope_tuner.verify.math.kinds import unordered
 from agentscope_tuner.verify.math.node import (
     DIFFERENT,
     EQUAL,
@@ -248,7 +249,7 @@ class SymbolicComparer(CheapComparer):
         if super().statement(ref, ans) is EQUAL:
             return EQUAL
         ref_parts, ans_parts = relations(ref), relations(ans)
-        if ref_parts and ans_parts and len(ref_parts) == len(ans_parts) and self._same_parts(ref_parts, ans_parts):
+        if ref_parts and len(ref_parts) == len(ans_parts) and unordered(self._relations, ref_parts, ans_parts) is EQUAL:
             return UNKNOWN if own_steps(ref, ans) else EQUAL
         names = symbols(ref)
         if len(names) != 1 or names != symbols(ans):
@@ -259,20 +260,11 @@ class SymbolicComparer(CheapComparer):
             return DIFFERENT if self._line_agrees(ref, ans, line, line) is False else UNKNOWN
         return EQUAL if self._line_agrees(ref, ans, line, line) else DIFFERENT
 
-    def _same_parts(self, ref: list[Relation], ans: list[Relation]) -> bool:
-        left = list(ans)
-        for relation in ref:
-            match = next((other for other in left if self._same_relation(relation, other)), None)
-            if match is None:
-                return False
-            left.remove(match)
-        return True
-
-    def _same_relation(self, ref: Node, ans: Node) -> bool:
+    def _relations(self, ref: Relation, ans: Relation) -> Outcome:
         """Whether one relation is a constant multiple of the other; the constant is positive for an inequality."""
         ref_side, ans_side = oriented(ref), oriented(ans)
         if ref_side is None or ans_side is None or ref_side[0] != ans_side[0]:
-            return False
+            return DIFFERENT
         if ref_side[0] in ("=", "!="):
             ref_side, ans_side = (("=", cleared(side[1])) for side in (ref_side, ans_side))
         first: Value = None
@@ -283,11 +275,12 @@ class SymbolicComparer(CheapComparer):
             except NotANumber:
                 continue
             if ratio == 0 or (first is not None and abs(ratio - first) > abs(first) * mp.mpf(10) ** -20):
-                return False
+                return DIFFERENT
             first, found = ratio, found + 1
         if found < 3:
-            return False
-        return ref_side[0] in ("=", "!=") or (abs(mp.im(first)) < abs(first) * mp.mpf(10) ** -20 and mp.re(first) > 0)
+            return DIFFERENT
+        positive = abs(mp.im(first)) < abs(first) * mp.mpf(10) ** -20 and mp.re(first) > 0
+        return EQUAL if positive or ref_side[0] in ("=", "!=") else DIFFERENT
 
     def _ratio(self, ref: Node, ans: Node, at: int) -> Value:
         with mp.workdps(DIGITS):
