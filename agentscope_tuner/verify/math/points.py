@@ -136,7 +136,7 @@ class RealLine:
         numeric = Numeric({**self.point, self.name: x}, self.budget)
         found = numeric.value(node)
         tolerance = max(numeric.scale, mp.mpf(1)) * mp.mpf(10) ** (-mp.dps // 2)
-        if isinstance(found, list) or abs(mp.im(found)) > tolerance:
+        if isinstance(found, mp.matrix) or abs(mp.im(found)) > tolerance:
             raise NotANumber("not real")
         return mp.re(found), tolerance
 

@@ -287,7 +287,7 @@ class SymbolicComparer(CheapComparer):
             point = self._point(symbols(ref) | symbols(ans), "positive" if at % 2 else "real", at)
             sides = [Numeric(point, self.budget) for _ in range(2)]
             below, above = (side.value(node) for side, node in zip(sides, (ref, ans), strict=True))
-            if isinstance(below, list) or isinstance(above, list):
+            if isinstance(below, mp.matrix) or isinstance(above, mp.matrix):
                 raise NotANumber("matrices have no ratio")
             if abs(below) <= sides[0].scale * mp.mpf(10) ** -30 or abs(above) <= sides[1].scale * mp.mpf(10) ** -30:
                 raise NotANumber("zero here")
