@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from operator import is_not
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeGuard, TypeVar
 
 from agentscope_tuner.verify.math.scan import Unreadable
 
@@ -522,7 +522,7 @@ def close(ref: Node, ref_value: Fraction, ans: Node, ans_value: Fraction) -> boo
     )
 
 
-def is_root(node: Node) -> bool:
+def is_root(node: Node) -> TypeGuard[Power]:
     """Whether the node is a power whose exponent is a fraction."""
     return isinstance(node, Power) and (literal(node.exponent) or Fraction(1)).denominator > 1
 
