@@ -24,12 +24,15 @@ from __future__ import annotations
 
 import json
 import os
+import signal
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import redirect_stderr
+from contextlib import redirect_stderr, suppress
 from io import StringIO
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, TemporaryFile
 from typing import Any
 
 from agentscope_tuner.lab.audit.plugin import audit_of
@@ -45,6 +48,8 @@ from benchmarks.insight.planted_judges import PLANTED, planted_named, planted_re
 TASKS = "tutorial/example_math_agent/rollouts.jsonl"
 OWN = ("SubstringJudge", "LengthJudge", "FormatJudge", "OverlapJudge", "FooledModelJudge")
 PASS_AT = 0.5
+# Seconds for a tool and a planted judge: usually it takes a few
+DEADLINE = 120
 
 #: reward-doctor's strategies of exploitation, and what the audit calls the same.
 SAME: Mapping[str, tuple[str, ...]] = {
@@ -245,16 +250,38 @@ AUDITORS = {
 }  # fmt: skip
 
 
+def _asked_apart(name: str, kind: str, which: str | int) -> list[str] | str:
+    """What a tool finds in a planted judge, or why it cannot be asked; in a process of its own, which is given a time."""
+    program = [sys.executable, "-m", __spec__.name, "--ask", name, kind, json.dumps(which)]
+    # A file, because a process that the tool leaves behind would hold a pipe open
+    with TemporaryFile("w+") as said:
+        process = subprocess.Popen(program, stdout=said, stderr=subprocess.STDOUT, start_new_session=True)
+        try:
+            process.wait(DEADLINE)
+        except subprocess.TimeoutExpired:
+            return f"no end in {DEADLINE} s"
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        said.seek(0)
+        lines = said.read().splitlines() or ["nothing is said"]
+    if process.returncode:
+        return f"cannot ask it: {lines[-1]}"
+    found: list[str] | None = json.loads(lines[-1])
+    return "cannot ask it" if found is None else found
+
+
 def planted() -> int:
     """1 when the audit misses a planted hole, or claims one of a sound judge."""
     counts: dict[str, Counter[str]] = {name: Counter() for name in AUDITORS}
     for kind, which, holed in PLANTED:
         print(f"\n{kind}: {which}" + ("" if holed else " (sound)"))
-        for name, finds in AUDITORS.items():
-            found = finds(kind, which, tasks_of(kind))
-            counts[name]["asked"] += found is not None
-            counts[name]["found" if holed else "claimed"] += bool(found)
-            print(f"  {name:14}", "cannot ask it" if found is None else ", ".join(found) or "nothing")
+        for name in AUDITORS:
+            found = _asked_apart(name, kind, which)
+            counts[name]["asked"] += isinstance(found, list)
+            counts[name]["found" if holed else "claimed"] += bool(found) and isinstance(found, list)
+            print(f"  {name:14}", ", ".join(found) or "nothing" if isinstance(found, list) else found, flush=True)
     holes = sum(holed for _, _, holed in PLANTED)
     sound = len(PLANTED) - holes
     print(f"\n{'':14}  holes found of {holes}  false claims of {sound}  could ask of {len(PLANTED)}")
@@ -288,4 +315,8 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    if sys.argv[1:2] == ["--ask"]:
+        tool, judge_kind, judge_which = sys.argv[2], sys.argv[3], json.loads(sys.argv[4])
+        print(json.dumps(AUDITORS[tool](judge_kind, judge_which, tasks_of(judge_kind))))
+    else:
+        raise SystemExit(planted() if sys.argv[1:] == ["--planted"] else main())

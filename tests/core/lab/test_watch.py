@@ -83,11 +83,32 @@ def test_a_scale_of_raw_rewards_is_known_by_a_right_answer() -> None:
         scale.found_right(reward)
         known.append(scale.known)
     assert known == [False, False, True]
-    # what comes later changes nothing
+    # the least that comes later changes nothing, nor does a right answer that earns less
     scale.see([-9.0, 9.0])
-    scale.found_right(9.0)
+    scale.found_right(1.0)
     assert [scale.points(reward) for reward in (-3.0, -2.0, 0.5, 3.0, 9.0)] == [0.0, 0.0, 0.5, 1.0, 1.0]
+    scale.found_right(8.0)
+    assert [scale.points(reward) for reward in (3.0, 9.0)] == [0.5, 1.0]
     assert [scale.earns(reward) for reward in (-2.0, -1.9)] == [False, True]
+
+
+def test_rewards_of_0_tell_no_scale() -> None:
+    # a run on 0 to 100 whose first steps earn nothing: 20 is a fifth of a right answer's
+    scale = RewardScale()
+    scale.see([0.0, 0.0])
+    scale.see([0.0, 20.0])
+    assert not scale.known
+    scale.found_right(100.0)
+    assert (scale.known, scale.points(20.0)) == (True, 0.2)
+
+
+def test_points_that_exceed_1_are_no_points() -> None:
+    scale = RewardScale()
+    scale.see([0.0, 0.5])
+    scale.see([0.0, 5.0])
+    assert not scale.known
+    scale.found_right(10.0)
+    assert (scale.known, scale.points(5.0)) == (True, 0.5)
 
 
 def test_rewards_from_0_to_1_are_points() -> None:
