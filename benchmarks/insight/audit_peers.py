@@ -251,7 +251,7 @@ AUDITORS = {
 
 
 def _asked_apart(name: str, kind: str, which: str | int) -> list[str] | str:
-    """What a tool finds in a planted judge, or why it cannot be asked; in a process of its own, which is given a time."""
+    """What a tool finds in a planted judge, or why it cannot be asked; in a process of its own, within DEADLINE."""
     program = [sys.executable, "-m", __spec__.name, "--ask", name, kind, json.dumps(which)]
     # A file, because a process that the tool leaves behind would hold a pipe open
     with TemporaryFile("w+") as said:

@@ -137,6 +137,8 @@ _SURELY = 1e-9
 _FEW = 0.4
 
 
+# Of fewer asked rows it is not said that they stay without a second opinion
+_MANY_ASKED = 20
 # Values of the held-out test: so many of them are its start
 _HELD_START = 32
 # Held-out rows that wait for a step of training, at the most
@@ -276,6 +278,8 @@ class SecondOpinion:
         self._budget = sys.maxsize if sampling.budget is None else sampling.budget
         self._random = random.Random(sampling.seed)
         self._pass_at, self._holdout = sampling.pass_at, sampling.holdout
+        # People label a part of the rows, whatever these say
+        self._labels = isinstance(sampling, SecondOpinionConfig) and sampling.labels is not None
         each = sampling.alpha / (3 if sampling.holdout is None else 4)
         self.test = FalsePassTest(sampling.tolerance, each)
         self.risen = FalsePassTest(sampling.tolerance, each)
@@ -300,6 +304,12 @@ class SecondOpinion:
     def alarmed(self) -> bool:
         """Whether one of the tests alarms; without gaming this happens in at most `alpha` of all runs."""
         return any(self.alarms().values())
+
+    @property
+    def blinded(self) -> bool:
+        """Whether the second judge fails on more of the asked rows than passes may be false: these may be the false."""
+        asked = self.asked + self.asked_held_out
+        return not self._labels and asked >= _MANY_ASKED and self.unanswered > self.test.tolerance * asked
 
     @property
     def evidence(self) -> float:
