@@ -4,19 +4,20 @@ First ten judges: five are reward-doctor's own reference verifiers, five have a 
 rewardprobe bring their cases, ours are made of the tutorial's arithmetic tasks. Per judge: what each tool was paid for,
 by its own names.
 
-Then `planted_judges`; the table is of the first 28 with a hole and 14 sound ones, without `LATER`.
+Then `planted_judges`, or with `--planted` these alone.
 Each tool is given the judge as a function, the tasks, the right
 answers, and the form of an answer in the question. A hole is found where a wrong answer is paid 0.5 or more, under
-whatever name:
+whatever name. Each tool is asked about each judge in a process of its own, and given a time, here 120 s on a busy machine:
 
-                holes found of 28  false claims of 14  could ask of 42
-astuner                        28                   0               42
-reward-doctor                   8                   0               30
-rewardprobe                     6                   0               42
-falsepass                      23                   0               35
+                holes found of 48  false claims of 24  could ask of 72
+astuner                        47                   0               72
+reward-doctor                  16                   0               48
+rewardprobe                    17                   1               71
+falsepass                      39                   1               63
 
-The audit's attacks were written with these judges at hand, the peers' were not. falsepass finds a hole in 23 of the 24
-holed ones that it can ask; the other four read JSON or calls of tools around the answer, for which it wants an adapter.
+The audit's attacks were written with most of these judges at hand, the peers' were not. falsepass cannot ask judges that read JSON or calls of
+tools around the answer, for which it wants an adapter. Judges that run programs gave a program 2 s then: the audit's hole was missed, and three
+of the peers did not end, where these were too few.
 reward-doctor has cases of mathematics alone. Runs in an environment of its own, which has all four.
 """
 
@@ -49,7 +50,7 @@ TASKS = "tutorial/example_math_agent/rollouts.jsonl"
 OWN = ("SubstringJudge", "LengthJudge", "FormatJudge", "OverlapJudge", "FooledModelJudge")
 PASS_AT = 0.5
 # Seconds for a tool and a planted judge: usually it takes a few
-DEADLINE = 120
+DEADLINE = 300
 
 #: reward-doctor's strategies of exploitation, and what the audit calls the same.
 SAME: Mapping[str, tuple[str, ...]] = {
