@@ -15,9 +15,9 @@ reward-doctor                  16                   0               48
 rewardprobe                    17                   1               71
 falsepass                      39                   1               63
 
-The audit's attacks were written with most of these judges at hand, the peers' were not. falsepass cannot ask judges that read JSON or calls of
-tools around the answer, for which it wants an adapter. Judges that run programs gave a program 2 s then: the audit's hole was missed, and three
-of the peers did not end, where these were too few.
+The audit's attacks were written with most of these judges at hand, the peers' were not. falsepass cannot ask judges that
+read JSON or calls of tools around the answer, for which it wants an adapter. Judges that run programs gave a program 2 s
+then: there the audit's hole was missed, and three of the peers did not end.
 reward-doctor has cases of mathematics alone. Runs in an environment of its own, which has all four.
 """
 
