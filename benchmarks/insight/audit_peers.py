@@ -4,10 +4,9 @@ First ten judges: five are reward-doctor's own reference verifiers, five have a 
 rewardprobe bring their cases, ours are made of the tutorial's arithmetic tasks. Per judge: what each tool was paid for,
 by its own names.
 
-Then `planted_judges`, or with `--planted` these alone.
-Each tool is given the judge as a function, the tasks, the right
+Then `planted_judges`, or with `--planted` these alone. Each tool is given the judge as a function, the tasks, the right
 answers, and the form of an answer in the question. A hole is found where a wrong answer is paid 0.5 or more, under
-whatever name. Each tool is asked about each judge in a process of its own, and given a time, here 120 s on a busy machine:
+whatever name. Each tool is asked about each judge in a process of its own, and given a time, here 120 s:
 
                 holes found of 48  false claims of 24  could ask of 72
 astuner                        47                   0               72
@@ -15,9 +14,9 @@ reward-doctor                  16                   0               48
 rewardprobe                    17                   1               71
 falsepass                      39                   1               63
 
-The audit's attacks were written with most of these judges at hand, the peers' were not. falsepass cannot ask judges that
-read JSON or calls of tools around the answer, for which it wants an adapter. Judges that run programs gave a program 2 s
-then: there the audit's hole was missed, and three of the peers did not end.
+The audit's attacks were written with most of these judges at hand, the peers' were not. falsepass cannot ask judges
+that read JSON or calls of tools around the answer, for which it wants an adapter. Judges that run programs gave a
+program 2 s then, too few on that busy machine: there the audit missed its hole, and three of the peers did not end.
 reward-doctor has cases of mathematics alone. Runs in an environment of its own, which has all four.
 """
 
