@@ -16,7 +16,7 @@ from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.task_judge.base_judge import Reward, final_answer
 from agentscope_tuner.task_judge.text_judge import TextJudge, as_list
 from agentscope_tuner.verify.find import after_thinking, find_answer
-from agentscope_tuner.verify.math.scan import is_missing
+from agentscope_tuner.verify.math.tokens import is_missing
 from agentscope_tuner.verify.text import UNSPACED, visible
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 

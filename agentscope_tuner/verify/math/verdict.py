@@ -20,6 +20,7 @@ from agentscope_tuner.verify.labels import CONTRADICTION
 from agentscope_tuner.verify.math.around import said_by
 from agentscope_tuner.verify.math.beside import with_unit, without_said_again
 from agentscope_tuner.verify.math.compare import CheapComparer, is_rational
+from agentscope_tuner.verify.math.compare_words import wordings
 from agentscope_tuner.verify.math.guards import unearned
 from agentscope_tuner.verify.math.node import (
     DIFFERENT,
@@ -40,11 +41,10 @@ from agentscope_tuner.verify.math.prose import (
     NARROWED,
 )
 from agentscope_tuner.verify.math.question import NO_QUESTION, Question, about
-from agentscope_tuner.verify.math.read import Pair, bare, read_reference, reference, short
-from agentscope_tuner.verify.math.scan import TooComplex, on_own_stack
 from agentscope_tuner.verify.math.sets import is_work, same_sets
+from agentscope_tuner.verify.math.tokens import TooComplex, on_own_stack
 from agentscope_tuner.verify.math.units import NUMBER_WORDS, is_physical, singular
-from agentscope_tuner.verify.math.wordings import wordings
+from agentscope_tuner.verify.math.unwrap import Pair, bare, read_reference, reference, short
 from agentscope_tuner.verify.words import SENTENCE_END
 
 Verdict = Literal["equal", "different", "undecided"]
