@@ -621,19 +621,7 @@ def _is_other_form(question: Question, answer: Node, reference: Node, same: Same
     if _ALGEBRAIC.search(question.text) and _is_polar(answer) and not _is_polar(reference):
         return True
     if not symbols(reference):
-        made = operations(reference) - {UNREDUCED}
-        if made and made <= _ARITHMETIC and valued(reference) in question.numbers:
-            # the question's number is to be written as this sum, product or power
-            return _members(answer) != _members(reference) or _is_of_primes(reference) > _is_of_primes(answer)
-        if _is_number_power(reference) and not operations(answer) and gives(lambda f: bool(operations(f))):
-            return True
-        if _has_open_root(answer) and not _has_open_root(reference):
-            return gives(lambda f: any(map(is_root, walk(f))))
-        if isinstance(answer, Sum) and _calls(answer) > _calls(reference) > 0:
-            return any(isinstance(f, Sum) and _calls(f) for f in question.formulas.values())
-        if not operations(reference) or not _is_of_primes(reference) or _is_of_primes(answer):
-            return False
-        return bool(operations(answer)) and gives(lambda _: True)
+        return _is_other_number(question, answer, reference, gives)
     if any(has(answer) and not has(reference) and gives(has) for has in (_divides, _has_negative_power)):
         return True
     if _IN_TERMS_OF.search(question.text) and not _applied(answer) <= _applied(reference):
@@ -653,6 +641,29 @@ def _is_other_form(question: Question, answer: Node, reference: Node, same: Same
         return False
     # the fractions that make one are no sum to be factored
     return gives(lambda f: isinstance(f, Sum) and (isinstance(answer, Sum) or not _divides(f)))
+
+
+def _is_other_number(
+    question: Question, answer: Node, reference: Node, gives: Callable[[Callable[[Node], bool]], bool]
+) -> bool:
+    """As `_is_other_form`, for a reference without letters.
+
+    Args:
+        gives: whether the question has this value in such a form.
+    """
+    made = operations(reference) - {UNREDUCED}
+    if made and made <= _ARITHMETIC and valued(reference) in question.numbers:
+        # the question's number is to be written as this sum, product or power
+        return _members(answer) != _members(reference) or _is_of_primes(reference) > _is_of_primes(answer)
+    if _is_number_power(reference) and not operations(answer) and gives(lambda f: bool(operations(f))):
+        return True
+    if _has_open_root(answer) and not _has_open_root(reference):
+        return gives(lambda f: any(map(is_root, walk(f))))
+    if isinstance(answer, Sum) and _calls(answer) > _calls(reference) > 0:
+        return any(isinstance(f, Sum) and _calls(f) for f in question.formulas.values())
+    if not operations(reference) or not _is_of_primes(reference) or _is_of_primes(answer):
+        return False
+    return bool(operations(answer)) and gives(lambda _: True)
 
 
 # Where a function is named so, an answer may have those of the reference alone
