@@ -355,7 +355,6 @@ def _stated(node: Node, reference: Node) -> tuple[Node, ...]:
 def _is_left(question: Question, answer: Node, reference: Node, same: Same) -> bool:
     if not operations(reference) and any(map(_joins_numbers, walk(answer))):
         return True
-    # an open sum, or a greatest value that is not found: `max(16, 17)`
     if _only(answer, reference, _is_open) or _is_whole_quotient(question, answer, reference):
         return True
     if isinstance(answer, (Collection, Array)) and answer.args:
@@ -408,6 +407,7 @@ def _only(answer: Node, reference: Node, is_left: Callable[[Node], bool]) -> boo
 
 
 def _is_open(node: Node) -> bool:
+    """Whether the node is an open sum, or a greatest value that is not found: `max(16, 17)`."""
     return isinstance(node, BigOperator) or is_applied(node, "max", "min")
 
 
