@@ -378,13 +378,11 @@ def _is_left(question: Question, answer: Node, reference: Node, same: Same) -> b
     left = operations(answer)
     if not left or operations(reference):
         return False
-    if _is_calculation(answer, reference, left):
+    if question.asks_to_simplify or _is_calculation(answer, reference, left):
         return True
     if literal(reference) is not None and _is_only_said(question, answer, reference):
         return True
     if not symbols(answer) and _is_irrational(reference) and any(_is_given_power(question, n) for n in walk(answer)):
-        return True
-    if question.asks_to_simplify:
         return True
     left -= {UNREDUCED}
     formulas = list(islice(question.formulas.values(), _MOST_FORMULAS))
