@@ -15,8 +15,8 @@ from agentscope_tuner.config import SECTION, task_judge_section
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward, final_answer
 from agentscope_tuner.verify.find import Place, PlacedAnswer, find_answer, last_boxed, stated_elsewhere
-from agentscope_tuner.verify.math.read import Pair, bare, reference
-from agentscope_tuner.verify.math.scan import TooComplex, is_missing, lost_backslash
+from agentscope_tuner.verify.math.tokens import TooComplex, is_missing, lost_backslash
+from agentscope_tuner.verify.math.unwrap import Pair, bare, reference
 from agentscope_tuner.verify.math.verdict import (
     MathVerdict,
     Verdict,

@@ -48,8 +48,15 @@ from agentscope_tuner.verify.math.question import (
     Question,
     about,
 )
-from agentscope_tuner.verify.math.resolve import Family, Side, resolve
-from agentscope_tuner.verify.math.scan import (
+from agentscope_tuner.verify.math.readings import Family, Side, resolve
+from agentscope_tuner.verify.math.sentences import (
+    HAN,
+    by_letters,
+    components,
+    with_names,
+    without_introduction,
+)
+from agentscope_tuner.verify.math.tokens import (
     WORD_SETS,
     Kept,
     Token,
@@ -61,13 +68,6 @@ from agentscope_tuner.verify.math.scan import (
     respelled,
     tokenize,
     with_modulus,
-)
-from agentscope_tuner.verify.math.sentences import (
-    HAN,
-    by_letters,
-    components,
-    with_names,
-    without_introduction,
 )
 from agentscope_tuner.verify.math.units import (
     operates,
