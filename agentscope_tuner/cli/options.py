@@ -142,7 +142,8 @@ def _nearest(path: str) -> str:
     if not near:
         if folder.is_dir():
             return f", and no file of rows in {str(folder)!r}"
-        hub = f"; of the Hugging Face hub: 'hf://datasets/{path}/**/*.parquet'" if _HUB_NAME.fullmatch(path) else ""
+        hub = f"; to read it from the Hugging Face hub, write 'hf://datasets/{path}/**/*.parquet'"
+        hub = hub if _HUB_NAME.fullmatch(path) else ""
         return f", and no folder {str(folder)!r}{hub}"
     return f": did you mean {' or '.join(repr(str(folder / name)) for name in near)}?"
 
