@@ -377,7 +377,13 @@ def _unknown_run(run: str, asked: Asked) -> str:
 
 
 def _understands(word: str, asked: Asked) -> bool:
-    return word in _UNDERSTOOD or not any(map(str.isalpha, word)) or asked.says(word) or asked.counts(word)
+    return (
+        word in _UNDERSTOOD
+        or word.removesuffix("s") in _UNDERSTOOD
+        or not any(map(str.isalpha, word))
+        or asked.says(word)
+        or asked.counts(word)
+    )
 
 
 def _adverse(words: Sequence[str], asked: Asked) -> str:
