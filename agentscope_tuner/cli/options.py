@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import errno
 import io
 import ipaddress
 import json
@@ -221,7 +222,8 @@ def listen(host: str, port: int) -> socket.socket:
         listener.listen(2048)
     except OSError as exc:
         listener.close()
-        raise fail(f"cannot listen on {host}:{port}: {exc}") from exc
+        taken = ": another program listens there; name another --port" if exc.errno == errno.EADDRINUSE else f": {exc}"
+        raise fail(f"cannot listen on {host}:{port}{taken}") from exc
     return listener
 
 
