@@ -16,8 +16,8 @@ from agentscope_tuner.adapters.trl.functions import pairs_of
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.records.formats.sample import Prompt, first, is_chat, required
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair
+from agentscope_tuner.task_judge.contract.columns import QUESTIONS
 from agentscope_tuner.task_judge.contract.judgement import Judgement
-from agentscope_tuner.task_judge.contract.reads import QUESTIONS
 
 Row = Mapping[str, Any]
 
