@@ -2,8 +2,8 @@
 
 python -m benchmarks.llm.stalled, in an environment with verl
 
-verl's `RewardLoopWorker._post_request` is called as it is, on an object that knows the server's address alone. It has no
-time limit, so the watch of this script ends it.
+verl's `RewardLoopWorker._post_request` is called as it is, on an object that knows the server's address alone. It has
+no time limit, so the watch of this script ends it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,11 @@ async def verls(address: str) -> str:
 
 async def ours(address: str) -> str:
     """What our judge has at its deadline."""
-    section = {"judge": "reward_model", "deadline": DEADLINE, "reward_model": {"url": f"http://{address}", "wire": "slime"}}
+    section = {
+        "judge": "reward_model",
+        "deadline": DEADLINE,
+        "reward_model": {"url": f"http://{address}", "wire": "slime"},
+    }
     judge = RewardModelJudge({"astuner": {"task_judge": section}})
     task = WorkflowTask(task=Task(task_id="t", main_query="q"))
     try:
@@ -45,12 +49,14 @@ async def ours(address: str) -> str:
 
 async def main() -> int:
     """Prints what each client has, and after how many seconds."""
+    # the first import takes long on a busy machine
+    import verl.experimental.reward_loop.reward_loop  # noqa: F401
 
     async def stall(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.read()
 
     server = await asyncio.start_server(stall, "127.0.0.1", 0)
-    address = "127.0.0.1:{}".format(server.sockets[0].getsockname()[1])
+    address = f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
     for name, client in (("verl", verls), ("astuner", ours)):
         started = time.monotonic()
         said = await client(address)
