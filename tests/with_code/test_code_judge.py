@@ -51,6 +51,8 @@ class ClockTest(unittest.TestCase):
         clock = Clock(1, 2)
         clock.zone = 'UTC'
         self.assertEqual((clock.hour, clock.zone), (1, 'UTC'))
+        del clock.zone
+        self.assertFalse(hasattr(clock, 'zone'))
         self.assertIsInstance(clock, Clock)
 """
 _PYTEST = """
@@ -89,6 +91,17 @@ _FUNCTION = "def double(n):\n    return 2 * n"
             "from solution import double\ndef test_it():\n    assert double(2) == 4",
             _FUNCTION,
             "def double(n): return n",
+        ),
+        # a fixture, and no import of pytest
+        (
+            "from solution import double\ndef test_it(tmp_path):\n    assert tmp_path.exists() and double(2) == 4",
+            _FUNCTION,
+            "def double(n): return n",
+        ),
+        (
+            ["import inspect\nassert list(inspect.signature(double).parameters) == ['n']"],
+            _FUNCTION,
+            "def double(m): return 2 * m",
         ),
     ],
 )
@@ -132,6 +145,8 @@ class Equal:
         "import unittest\ndef double(n): raise unittest.SkipTest",
         "import sys\nsys.exit(0)",
         "import builtins\nbuiltins.abs = lambda n: 0\ndef double(n): return n",
+        # half a surrogate pair, which no file holds: a verdict, and not a fault of the sandbox
+        "def double(n): return 2 * n  # \ud800",
     ],
 )
 @pytest.mark.parametrize("tests", [_HUMAN_EVAL, ["assert abs(double(2) - 4) < 1"]])
