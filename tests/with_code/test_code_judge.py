@@ -210,6 +210,29 @@ def test_a_program_cannot_end_the_loop_that_its_test_calls_it_in(raised: str) ->
     assert judgement.reward == 0.0, judgement
 
 
+_SAVES = "from solution import save\ndef test_it(tmp_path):\n  save(str(tmp_path / 'a'))\n"
+_SAVES += "  assert (tmp_path / 'a').read_text() == 'x'"
+_NAPS = "self.assertEqual(nap(), 7)"
+_NAPS = f"\n    with mock.patch('time.sleep', lambda seconds: 7): {_NAPS}\n    self.assertEqual(nap(), None)"
+
+
+@pytest.mark.parametrize(
+    ("tests", "right", "wrong"),
+    [
+        (_SAVES, "def save(path): open(path, 'w').write('x')", "def save(path): open(path, 'w').write('y')"),
+        (
+            _unittest(_NAPS, "nap", "unittest.mock as mock"),
+            "import time\ndef nap(): return time.sleep(0)",
+            "def nap(): return 7",
+        ),
+    ],
+)
+def test_tests_share_files_and_patches_with_the_program(tests: object, right: str, wrong: str) -> None:
+    judge = code_judge()
+    good, bad = judge.judge(asked(tests), wrote(right)), judge.judge(asked(tests), wrote(wrong))
+    assert (good.reward, bad.reward) == (1.0, 0.0), (good, bad)
+
+
 _CHECKER = """
 import sys
 given, correct, printed = (open(name).read().split() for name in sys.argv[1:])

@@ -48,6 +48,7 @@ n=2^k, k\ge 0 | n=2^m, m\ge 0; n=2^k \text{ with } k\ge 0; 2^k, k\ge 0 | n=2^k, 
 \min(a,b) | \min\{a,b\}; \min(b,a) | \max\{a,b\}
 f(x)=x\text{ and }f(x)=2-x | f(t)=t\text{ and }f(t)=2-t | f(x)=x
 |x|=|y| | x=\pm y; x=y\text{ or }x=-y | x=y
+x=y\text{ or }x=2y | x=2y\text{ or }x=y | x\le y\text{ or }x\ge 2y
 2:3 | x/y=2/3; x:y=2:3 | x/y=3/2
 1.5\% | 0.015; 1.5\% | 0.0151; 0.0154; 0.02
 \mathbb{R} | (-\infty,\infty) | \mathbb{R}\cup\{i\}
