@@ -107,20 +107,23 @@ class Reach:
     def of(self, path: str, lines: range) -> list[str]:
         """The tests that a change of these lines could fail: the wing's first, and of those of the quickest cases."""
         wing, here = wing_of(path), self.by_line.get(path, {})
-        reached = {test for line in lines for test in here.get(line, ())}
-        if unseen := not reached:
+        seen = {test for line in lines for test in here.get(line, ())}
+        near = {test for tests in here.values() for test in tests}
+        # A table is built by the first test that needs it, and serves all others of the module
+        reached = seen | {test for test in near if test.startswith(wing)}
+        if unseen := not seen:
             # Run by another thread or process, which has no test of its own: whatever reaches the module, or its
             # wing, may have asked it to
-            reached = {test for tests in here.values() for test in tests}
-            reached |= {test for test in self.cases if test.startswith(wing)}
+            reached = near | {test for test in self.cases if test.startswith(wing)}
         asked = next((folder for folder in IN_CHILDREN if path.startswith(folder)), None)
         if asked and (unseen or wing != wing_of(asked) or "/math/" in path):
             reached |= self._through_the_pool()
         reached -= self.failed
-        return sorted(reached, key=partial(self._turn, wing))
+        return sorted(reached, key=partial(self._turn, wing, seen))
 
-    def _turn(self, wing: tuple[str, ...], test: str) -> tuple[bool, float, str]:
-        return not test.startswith(wing), self.seconds.get(test, 0.0) / max(1, self.cases[test]), test
+    def _turn(self, wing: tuple[str, ...], seen: set[str], test: str) -> tuple[bool, bool, float, str]:
+        seconds = self.seconds.get(test, 0.0) / max(1, self.cases[test])
+        return test not in seen, not test.startswith(wing), seconds, test
 
     def _through_the_pool(self) -> set[str]:
         lines = Path(POOL).read_text(encoding="utf-8").splitlines()

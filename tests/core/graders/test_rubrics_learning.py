@@ -393,6 +393,7 @@ def test_a_grader_learned_for_something_else_is_refused(tmp_path: Path) -> None:
         ({"min_score": 10}, "must be below"),
         ({"grader_mode": "pairwise"}, "grader_mode"),
         ({"max_epochs": -1}, "max_epochs"),
+        ({"holdout": 1.0}, "holdout"),
     ],
 )
 def test_the_section_is_strict(tmp_path: Path, options: dict[str, Any], message: str) -> None:
