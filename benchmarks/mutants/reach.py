@@ -25,9 +25,10 @@ NOT_RUN = ("tests/core/house", "tests/core/docs", "tests/with_code/test_red_team
 # The wing of a module is the folder of tests/core that is named as the module's own; these have others, too
 WINGS = {
     "verify/text": ("tests/core/verify", "tests/core/task_judge"),
-    "verify/code": ("tests/core/verify/code", "tests/with_code"),
-    "verify/sql": ("tests/with_code",),
-    "_jail": ("tests/with_code",),
+    "verify/code": ("tests/core/verify/code", "tests/with_code/test_code_judge.py"),
+    "verify/sql": ("tests/with_code/test_sql_judge.py",),
+    "verify/puzzles": ("tests/with_code/test_reasoning_gym_judge.py",),
+    "_jail": ("tests/with_code/test_jail.py", "tests/with_code/test_code_judge.py"),
     "storage": ("tests/core/records",),
     "env_service": ("tests/core/env_service", "tests/with_servers/env"),
     "service": ("tests/core/service", "tests/with_servers/serve"),
