@@ -185,6 +185,14 @@ def test_labelled_rows_of_any_form_are_read(options: list[str], exit_code: int, 
     assert (said.exit_code, words in " ".join(said.output.split())) == (exit_code, True), said.output
 
 
+def test_the_first_rank_is_the_best_label(tmp_path: Path) -> None:
+    candidates = [{"answer": "a", "rank": 1}, {"answer": "b", "rank": 2}]
+    path, at = tmp_path / "l.jsonl", "output.metadata.final_answer"
+    path.write_text(json.dumps({"main_query": "q", "metadata": {"candidates": candidates}}))
+    found = {response_of(one.output, at): one.label for one in read_labelled(lines_of(path), path.name, at)}
+    assert found["a"] > found["b"]
+
+
 @pytest.mark.parametrize("score", [float("nan"), float("inf")])
 def test_a_score_that_is_no_number_is_refused(score: float, tmp_path: Path) -> None:
     samples = [{"main_query": "q", "metadata": {"answer": "a", "score": given}} for given in (0.5, score)]

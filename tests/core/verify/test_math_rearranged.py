@@ -51,6 +51,7 @@ f(x)=x\text{ and }f(x)=2-x | f(t)=t\text{ and }f(t)=2-t | f(x)=x
 |x|=|y| | x=\pm y; x=y\text{ or }x=-y | x=y
 x=y\text{ or }x=2y | x=2y\text{ or }x=y | x\le y\text{ or }x\ge 2y
 2:3 | x/y=2/3; x:y=2:3 | x/y=3/2
+\frac{1}{\sqrt2} | 50\%\cdot\sqrt2 | 51\%\cdot\sqrt2
 1.5\% | 0.015; 1.5\% | 0.0151; 0.0154; 0.02
 \mathbb{R} | (-\infty,\infty) | \mathbb{R}\cup\{i\}
 x | x | x+\frac{3-\sqrt{x^2-14x+49}+\sqrt{3^2-6\sqrt{x^2-14x+49}+x^2-14x+49}}{2}; x+(x-x)^{x^2}
