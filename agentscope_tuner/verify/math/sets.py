@@ -435,11 +435,9 @@ def _is_member(node: Node, inside: dict[str, bool]) -> bool | None:
             found = inside.get(name.rstrip("'"))
             return found if found is None else found ^ (name.count("'") % 2 == 1)
         case Power(base, Symbol(sign)) if sign in _COMPLEMENTS:
-            held = [_is_member(base, inside)]
-            return None if None in held else not held[0]
+            operator, held = "difference", [True, _is_member(base, inside)]
         case Apply("conj", (base,)) | Connective("not", (base,)):
-            held = [_is_member(base, inside)]
-            return None if None in held else not held[0]
+            operator, held = "difference", [True, _is_member(base, inside)]
         case SetOperation(operator, args):
             held = [_is_member(a, inside) for a in args]
         case Sum((first, Negation(second))):
