@@ -41,7 +41,7 @@ class Summary:
     of the rewards of each part of a combined judge and of each route: the metrics `part/<name>` and `route/<name>`.
     `marks` counts the rows of each of `MARKS`.
     `examples` holds the first row of each status, reward and kind of reason (the words before its colon), at most
-    `most_examples`. `causes` counts failed rows by what has to be mended, `failures` counts them by reason.
+    `most_examples`. `causes` counts failed rows by what has to be fixed, `failures` counts them by reason.
     """
 
     rows: int = 0

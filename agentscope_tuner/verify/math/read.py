@@ -270,7 +270,7 @@ def _doubt(text: str) -> str | None:
     r"""The mark that weakens an answer's value: `~42`, `42^{*}`; None without one. It is named for the reason."""
     if _ROUGH.match(text):
         return "a sign before the value that says about"
-    return "a footnote's mark behind the value" if _FOOTNOTE.search(text[-_SHOWN:]) else None
+    return "a footnote's mark after the value" if _FOOTNOTE.search(text[-_SHOWN:]) else None
 
 
 def _strange_words(node: Node, allows: Allows, question: Question, ref: Side) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 exact ▸ normalised ▸ numeric ▸ structure ▸ symbolic ▸ sympy. The first four run in the caller's process, in time linear
 in the text; of long pairs, for callers on an event loop, in `sandbox`. The last two always run there.
-docs/math_equivalence.md has the policy for rounding, percents, units, order and hedges.
+docs/math_equivalence.md has the conventions on rounding, percents, units, order and hedges.
 """
 
 from __future__ import annotations
@@ -212,7 +212,7 @@ def _of_place(found: PlacedAnswer, ground_truth: str, question: str | None) -> A
             for one in spellings:
                 said = said or _has_value((yield f"{text}{one}" if one.startswith(ROUGHLY) else one))
             if not said:
-                return MathVerdict("different", "place", f"another value behind {found.where}: {short(spellings[-1])}")
+                return MathVerdict("different", "place", f"another value after {found.where}: {short(spellings[-1])}")
     if not found.others or first.outcome == "undecided":
         return first
     if first.outcome == "equal":
