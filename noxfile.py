@@ -61,7 +61,7 @@ ENVIRONMENTS: dict[str, tuple[str, ...]] = {
     "release": ("pip install build twine nox",),
     "measuring": ("pip install -e .[test,coverage]",),
     "mutmut": (
-        "pip install -e .[test,serve,gymnasium,agentscope,reasoning-gym] schemathesis>=4.20,<5",
+        "pip install -e .[test,serve,gymnasium,agentscope,reasoning-gym,code] schemathesis>=4.20,<5",
         "pip install mutmut>=3.8,<4 coverage>=7.10",
     ),
     # uv picks the lowest versions that setup.cfg allows; its own version decides nothing

@@ -460,7 +460,7 @@ def check_override(key: str, sections: Container[str]) -> None:
     if first == "task_judge" or (first in _OWN_KEYS and not others) or unread:
         place = "astuner" if first == "task_judge" else "astuner.task_judge"
         raise ConfigError(f"override {key!r}: nobody reads {first!r} at the top: write {place}.{key}")
-    misspelt = first != "astuner" and difflib.get_close_matches(first, ["astuner"], cutoff=0.8)
+    misspelt = first != "astuner" and difflib.get_close_matches(first, ["astuner"])
     if misspelt and rest.startswith("task_judge"):
         raise ConfigError(f"override {key!r}: did you mean 'astuner.{rest}'?")
 

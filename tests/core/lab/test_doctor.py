@@ -326,6 +326,7 @@ def test_a_broken_run_is_named_by_its_cause_first_with_the_line_to_write(name: s
     first, *_ = diagnose(rows(lines))
     assert first.name == cause
     assert remedy in first.remedy
+    assert first.message
     assert 0 < first.rows <= first.of
     assert first.examples
 
