@@ -32,7 +32,7 @@ from agentscope_tuner.adapters.rollout import (
     last_turn,
     the_failing_run,
 )
-from agentscope_tuner.errors import Cause, ConfigError, JudgeError
+from agentscope_tuner.errors import ConfigError, config_fault
 from agentscope_tuner.records.formats.sample import is_chat
 from agentscope_tuner.records.scored_rows import MARKS
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, judge_for
@@ -174,11 +174,10 @@ def answer_of(info: Mapping[str, Any], solution: str) -> str:
     if isinstance(named := info.get(LAST_TURN), str):
         return last_turn(named)
     if several_turns(info):
-        raise JudgeError(
+        raise config_fault(
             f"verl hands over {int(info['num_turns'])} turns as one text, with what tools and users said. The "
             "judge needs the last turn alone, in extra_info['astuner_last_turn']. LastTurnToolAgentLoop of "
-            "agentscope_tuner.adapters.verl_agent puts it there: name it in the file of agent_loop_config_path",
-            cause=Cause.CONFIG,
+            "agentscope_tuner.adapters.verl_agent puts it there: name it in the file of agent_loop_config_path"
         )
     return last_turn(solution)
 
