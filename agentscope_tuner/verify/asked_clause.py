@@ -13,10 +13,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import NamedTuple
 
-from agentscope_tuner.verify.words import DENIES, IS_UNSPACED
+from agentscope_tuner.verify.number_words import is_number_word
+from agentscope_tuner.verify.words import DENIES, IS_HANGUL, IS_UNSPACED
 
 _TYPE = r"\\(?:text[a-z]*|mathrm|mathbf|mbox|operatorname)\s*\{"
 _PIECES = re.compile(
@@ -29,6 +30,7 @@ _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _ELIDED = re.compile(r"\b[ldnjmtsc]['’](?=\w)|\bqu['’](?=\w)", re.IGNORECASE)
 _COUNTS = re.compile(
     r"\bhow many\b|\bcombien\b|\bcuánt[oa]s\b|\bwie ?viele\b|\bquant[oiae]s?\b|\bсколько\b|\bhoeveel\b|\bile\b|\bkaç\b"
+    r"|\bbao nhiêu\b|\bberapa\b"
     r"|\b(?:number of|nombre d[e'’]|anzahl (?:der|von|an)|número de|numero di|число|количество)\b",
     re.IGNORECASE,
 )
@@ -125,13 +127,26 @@ def says_another(answer: str, reference: str, question: str, is_unit: Callable[[
     known = _words(reference)
     if not any(map(str.isdigit, reference)):
         return _other_option(answer, known, question)
-    if IS_UNSPACED.search(answer) is not None:
-        return ""
+    if IS_UNSPACED.search(answer) is not None or IS_HANGUL.search(answer) is not None:
+        return _other_measure(answer, reference, question)
     said = list(_said(answer))
     words = [one.text for one in said if one.is_word]
     if not words or len(words) == len(said):
         return ""
     return _operates(said, known, reference, question) or _other_group(said, known, question, is_unit)
+
+
+# Measure words for several things at once, which a question for single ones does not ask for: pairs, dozens, sets
+_COLLECTIVE = re.compile(r"\d[\s~}]*(?:\\text[a-z]*\s*\{\s*)?(?P<measure>[双雙对對打副套足膳]|켤레|쌍|다스)")
+_ASKED_MEASURE = re.compile(r"(?:多少|几|幾|何|몇\s?|いく)(?P<measure>[双雙对對打副套足膳]|켤레|쌍|다스)")
+
+
+def _other_measure(answer: str, reference: str, question: str) -> str:
+    said = _COLLECTIVE.search(answer)
+    if said is None or said["measure"] in reference or said["measure"] not in question:
+        return ""
+    asked = {found["measure"] for found in _ASKED_MEASURE.finditer(question)}
+    return "" if said["measure"] in asked else said["measure"]
 
 
 def without_own_words(answer: str, question: str, is_unit: Callable[[str], bool]) -> str:
@@ -414,6 +429,8 @@ def _other_group(said: Sequence[_Said], known: Sequence[str], question: str, is_
     for at, word in enumerate(said):
         if not word.is_word or word.text in _FILLS or word.text in _BEFORE_NOUNS or len(word.text) < _SHORT:
             continue
+        if asked.counts and word.text in tail[:1] and _is_given(word.text, known, asked.words, question):
+            return word.text
         if any(_same(word.text, one) for one in (*known, *asked.words)) or is_unit(word.text):
             continue
         inside = [one.text for one in said[max(at - 2, 0) : at]]
@@ -430,6 +447,21 @@ def _other_group(said: Sequence[_Said], known: Sequence[str], question: str, is_
         if states and not any(_same(one, mine) for one in head if one not in _BEFORE_NOUNS for mine in own):
             return word.text
     return ""
+
+
+def _is_given(word: str, known: Sequence[str], asked: Sequence[str], question: str) -> bool:
+    """Whether the asked clause counts another noun, and has this one only behind a number: eggs `in 3 dozen`."""
+    own = [one for one in asked if one not in _FILLS and one not in _BEFORE_NOUNS and not is_number_word(one)]
+    if not own or _same(word, own[0]) or any(_same(word, one) for one in known):
+        return False
+    places = [found.start() for found in _WORD.finditer(question.lower()) if _same(word, found[0])]
+    return bool(places) and any(_same(word, one) for one in own) and all(map(partial(_is_numbered, question), places))
+
+
+def _is_numbered(question: str, at: int) -> bool:
+    """Whether a number stands right before a place of the question."""
+    before = question[:at].rstrip(" $").lower()
+    return before[-1:].isdigit() or is_number_word(before.rpartition(" ")[2])
 
 
 def _counts_another(tail: Sequence[str], word: str, asked: Sequence[str], is_unit: Callable[[str], bool]) -> bool:

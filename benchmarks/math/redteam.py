@@ -36,6 +36,10 @@ read since. `round14` and `round15`, each 300 and 150 rows of an author who mend
 understood behind a box, at first contact on 2026-11-24: 6.7 % and 4.0 %, 7.3 % and 9.3 %. Of the 42 wrong rows that
 were paid 5 are of use to a policy that does not know its answer. Their failures have been read since: 4.3 % and 2.0
 %, 3.3 % and 7.3 %.
+`round16`, 300 and 150 rows of one more author in 18 languages, 155 of the wrong ones in the box and 145 whole texts
+that hand in a second answer before the last box, at first contact on 2026-11-24: 40.0 % and 4.7 %. In the box 16.8 %
+were paid, as whole texts 64.8 %: the last box is the one that counts, so a second answer before it earns nothing. Its
+failures in the box have been read since: 33.0 % and 3.3 %.
 
 Every row goes through `load_judge(configs/math.yaml)`, the question as `task.main_query`. `--alone` leaves Math-Verify
 out.
@@ -57,7 +61,7 @@ from benchmarks.math.bench import RIVAL, ROOT, rival_pairs
 ROWS = Path(__file__).with_name("redteam")
 HALVES = ("dev", "unseen")
 # Rows of one author, scored at first contact before a mender reads them: --half names one
-ROUNDS = tuple(f"round{n}" for n in range(1, 16))
+ROUNDS = tuple(f"round{n}" for n in range(1, 17))
 WRONG_PAID_BAR, RIGHT_REFUSED_BAR = 1.0, 5.0
 
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 from fractions import Fraction
+from functools import lru_cache
 
 from agentscope_tuner.verify.find import PlacedAnswer
 from agentscope_tuner.verify.math.question import Question
@@ -58,6 +59,7 @@ def with_unit(text: str, found: PlacedAnswer, question: Question | None, referen
     return text
 
 
+@lru_cache(maxsize=512)
 def _measured(unit: str) -> PhysicalUnit:
     return measure(canonical([(unit_named(word) or word, 1) for word in unit.split()]))
 

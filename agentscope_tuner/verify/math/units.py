@@ -354,6 +354,9 @@ def added_up(text: str) -> str | None:
     sizes = [unit.size for unit in found]
     if len({unit.dimension for unit in found}) != 1 or sizes != sorted(set(sizes), reverse=True):
         return None
+    if any(amount * size >= larger for (amount, _), size, larger in zip(parts[1:], sizes[1:], sizes, strict=False)):
+        # not carried: `5 ft 17 in`
+        return None
     total = Fraction(sum(amount * size for (amount, _), size in zip(parts, sizes, strict=True))) / sizes[-1]
     unit = "min" if times and units[-1] == "m" else units[-1]
     written = f"\\frac{{{total.numerator}}}{{{total.denominator}}}" if total.denominator > 1 else str(total)

@@ -396,6 +396,8 @@ def _is_left(question: Question, answer: Node, reference: Node, same: Same) -> b
         return True
     if literal(reference) is not None and _is_only_said(question, answer, reference):
         return True
+    if not symbols(answer) and _is_irrational(reference) and any(_is_given_power(question, n) for n in walk(answer)):
+        return True
     if question.asks_to_simplify:
         return True
     left -= {UNREDUCED}
@@ -404,6 +406,13 @@ def _is_left(question: Question, answer: Node, reference: Node, same: Same) -> b
         # The answer still holds the function that the question asks to compute
         return True
     return any(_is_task(formula, reference, left, same) for formula in formulas)
+
+
+def _is_given_power(question: Question, node: Node) -> bool:
+    r"""Whether a number of the question, or a part of it, is left to be raised to a power: `\pi\cdot 3^2`."""
+    if not _is_whole_power(node):
+        return False
+    return isinstance(node.base, Quotient) or literal(node.base) in question.numbers - _FREE
 
 
 def _leaves_choice(answer: Node, reference: Node) -> bool:
@@ -637,14 +646,16 @@ def _is_other_form(question: Question, answer: Node, reference: Node, same: Same
             return _members(answer) != _members(reference) or _is_of_primes(reference) > _is_of_primes(answer)
         if _is_number_power(reference) and not operations(answer) and gives(lambda f: bool(operations(f))):
             return True
-        if _has_root_below(answer) and not _has_root_below(reference):
-            return gives(_has_root_below)
+        if _has_open_root(answer) and not _has_open_root(reference):
+            return gives(lambda f: any(map(_is_root, walk(f))))
         if isinstance(answer, Sum) and _calls(answer) > _calls(reference) > 0:
             return any(isinstance(f, Sum) and _calls(f) for f in question.formulas.values())
         if not operations(reference) or not _is_of_primes(reference) or _is_of_primes(answer):
             return False
         return bool(operations(answer)) and gives(lambda _: True)
     if any(has(answer) and not has(reference) and gives(has) for has in (_divides, _has_negative_power)):
+        return True
+    if _IN_TERMS_OF.search(question.text) and not _applied(answer) <= _applied(reference):
         return True
     wanted, is_sum = _sums(reference), isinstance(reference, Sum)
     if is_sum and _divides(reference) and len(terms(answer)) < len(terms(reference)):
@@ -659,13 +670,27 @@ def _is_other_form(question: Question, answer: Node, reference: Node, same: Same
     apart = key(answer)[0] != SUM and sum(_sums(answer)) >= sum(wanted) and not unfinished
     if apart and _whole_factor(reference) in (1, abs(_whole_factor(answer))):
         return False
-    return gives(lambda f: isinstance(f, Sum))
+    # the fractions that make one are no sum to be factored
+    return gives(lambda f: isinstance(f, Sum) and (isinstance(answer, Sum) or not _divides(f)))
 
 
+# Where a function is named so, an answer may have those of the reference alone
+_IN_TERMS_OF = re.compile(
+    r"(?:\b(?:in terms of|using|with|durch|en función del?|en fonction de|en termes de|in funzione di"
+    r"|em função de|через)|用|以)\s*(?:only\s|just\s|solo\s|nur\s|仅|只)?\s*(?:\$|\\\()?\s*"
+    r"\\?(?:sin|cos|tan|cot|sec|csc|log|ln|exp)"
+    r"|(?:sin|cos|tan|cot|sec|csc|log|ln|exp)[^$。]{0,12}\$?\s*(?:だけ|のみ|を用いて|で表)",
+    re.IGNORECASE,
+)
 # `a+bi`
 _ALGEBRAIC = re.compile(
     r"[ax]\s*\+\s*(?:[by]\s*i|i\s*[by])(?![a-z])|\bstandard form|\brectangular|\bcartesian", re.IGNORECASE
 )
+
+
+def _applied(node: Node) -> frozenset[Key]:
+    """The functions of a formula, each with what it is applied to."""
+    return frozenset(key(n) for n in walk(node) if isinstance(n, Apply))
 
 
 def _is_polar(node: Node) -> bool:
@@ -696,10 +721,17 @@ def _calls(node: Node) -> int:
     return sum(isinstance(n, Apply) for n in walk(node))
 
 
-def _has_root_below(node: Node) -> bool:
-    """Whether a root stands in a denominator."""
-    below = (n for part in walk(node) if isinstance(part, Quotient) for n in walk(part.below))
-    return any(isinstance(n, Power) and (literal(n.exponent) or 1).denominator > 1 for n in below)
+def _is_root(node: Node) -> TypeGuard[Power]:
+    return isinstance(node, Power) and (literal(node.exponent) or Fraction(1)).denominator > 1
+
+
+def _has_open_root(node: Node) -> bool:
+    r"""Whether a root is not in its simplest form: below a fraction, of a fraction, or with a power: `2^{3/2}`."""
+    below = {id(n) for part in walk(node) if isinstance(part, Quotient) for n in walk(part.below)}
+    return any(
+        id(n) in below or isinstance(n.base, Quotient) or (literal(n.exponent) or 0) > 1
+        for n in filter(_is_root, walk(node))
+    )
 
 
 def _sums(node: Node) -> list[int]:

@@ -36,6 +36,12 @@ Find the number of factors of 36. | 9 | \text{the number of factors is }9 ;; \te
 Find the product of the digits of 234. | 24 | \text{the product of the digits is }24 ;; \text{product of the digits}=24 | \text{the product of the digits of }24 ;; \text{product of the digits of }24 ;; \text{The product of the digits of } 24
 What is the successor of 99? | 100 | \text{the successor is }100 ;; \text{successor}=100 | \text{the successor of }100 ;; \text{successor of }100 ;; \text{The successor of } 100
 What is the double of 21? | 42 | \text{the double is }42 ;; \text{double}=42 | \text{the double of }42 ;; \text{double of }42 ;; \text{The double of } 42
+Wie viele einzelne Socken sind 7 Paar Socken? | 14 | 14\text{ Socken} ;; 14\text{ einzelne Socken} | 14\text{ Paar} ;; 14\text{ Paare}
+Combien d'œufs y a-t-il dans 5 boîtes ? | 30 | 30\text{ œufs} | 30\text{ boîtes}
+How many legs do 6 dogs have? | 24 | 24\text{ legs} | 24\text{ dogs}
+How many of the 9 apples are left? | 4 | 4\text{ apples} ;; 4\text{ apples left} | 4\text{ of the 9 apples, or 5}
+5双筷子一共有多少根筷子？ | 10 | 10\text{根} ;; 10根 ;; 10 | 10\text{双} ;; 10双
+12根筷子是几双筷子？ | 6 | 6\text{双} ;; 6双 ;; 6 | 7\text{双}
 How many more apples than pears does Mia have? | 7 | 7\text{ more apples} ;; 7\text{ more} ;; 7\text{ apples} ;; 7\text{ more apples than pears} | \text{more than }7 ;; \text{at least }7
 Combien d'élèves ne mangent pas à la cantine ? | 9 | 9\text{ élèves} ;; 9\text{ élèves ne mangent pas à la cantine} | 9\text{ élèves mangent à la cantine} ;; 9\text{ mangent}
 ¿Cuántos alumnos suspendieron, si 18 aprobaron? | 6 | 6\text{ alumnos suspendieron} ;; 6\text{ alumnos} ;; 6\text{ suspendieron} | 6\text{ alumnos aprobaron} ;; 6\text{ aprobaron}
