@@ -91,6 +91,11 @@ class AutoGraderJudge(LLMJudge):
         if self.ranks_groups():
             self.metric_names = ("place", "judge_disagreements", "group_size", *Usage.metric_names())
 
+    # Said again, because it overrides `compute_rewards`: see BaseJudge.__init_subclass__
+    def ranks_groups(self) -> bool:
+        """True with `grader_mode: listwise`."""
+        return super().ranks_groups()
+
     def ranks_alone(self, workflow_task: WorkflowTask) -> bool:
         """See BaseJudge: among the task's `metadata["candidates"]`; a task without them is refused by their reader."""
         return True
