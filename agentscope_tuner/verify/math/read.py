@@ -15,6 +15,7 @@ from itertools import takewhile
 
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.verify.find import last_boxes
+from agentscope_tuner.verify.math.canonical import componentwise, written_out
 from agentscope_tuner.verify.math.node import (
     Node,
     Quantity,
@@ -48,7 +49,6 @@ from agentscope_tuner.verify.math.question import (
     about,
 )
 from agentscope_tuner.verify.math.resolve import Family, Side, resolve
-from agentscope_tuner.verify.math.rewrite import componentwise, written_out
 from agentscope_tuner.verify.math.scan import (
     WORD_SETS,
     Kept,
