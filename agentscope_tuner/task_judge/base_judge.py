@@ -6,19 +6,16 @@ import reprlib
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
 
 from agentscope_tuner._run import loops
+from agentscope_tuner.config import SECTION, StrictSection, task_judge_section, validate_section
 from agentscope_tuner.errors import JudgeError, input_error
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
 if TYPE_CHECKING:
     from agentscope_tuner.graders.cost import Estimate, Reckoner
 
-
-from typing import Generic, TypeVar
-
-from agentscope_tuner.config import SECTION, StrictSection, task_judge_section, validate_section
 
 #: Numbers by name, which add up over processes.
 Counts = Mapping[str, Sequence[int]]
