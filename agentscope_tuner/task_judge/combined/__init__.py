@@ -172,7 +172,8 @@ class _Reader:
             raise self._error(f"a value is missing before {token!r}" if token else "it ends too early")
         if token not in self._known:
             hint = did_you_mean(token, self._known)
-            raise self._error(f"unknown name {token!r}; {hint}known are {', '.join(sorted(self._known)) or 'none'}")
+            known = ", ".join(sorted(self._known)) or "none"
+            raise self._error(f"unknown name {token!r} ({hint}known are {known})")
         if self._known[token] is bool:
             raise self._error(f"{token!r} is true or false: it stands alone, or after not")
         self.names.add(token)

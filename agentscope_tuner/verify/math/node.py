@@ -14,7 +14,7 @@ from fractions import Fraction
 from operator import is_not
 from typing import TYPE_CHECKING, Literal, TypeGuard, TypeVar
 
-from agentscope_tuner.verify.math.scan import Unreadable
+from agentscope_tuner.verify.math.tokens import Unreadable
 
 T = TypeVar("T")
 
@@ -505,7 +505,7 @@ def literal(node: Node) -> Fraction | None:
 
 
 def close(ref: Node, ref_value: Fraction, ans: Node, ans_value: Fraction) -> bool:
-    """Whether the two numbers are equal under the rounding policy of docs/math_equivalence.md."""
+    """Whether the two numbers are equal by the conventions on rounding in docs/math_equivalence.md."""
     if ref_value == ans_value:
         return True
     if isinstance(ref, Number) and ref.text[-1:] == ")":

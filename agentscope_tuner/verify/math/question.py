@@ -34,7 +34,7 @@ from agentscope_tuner.verify.math.node import (
     walk,
 )
 from agentscope_tuner.verify.math.parse import parse_tokens
-from agentscope_tuner.verify.math.scan import Kept, TooComplex, Unreadable, tokenize
+from agentscope_tuner.verify.math.tokens import Kept, TooComplex, Unreadable, tokenize
 from agentscope_tuner.verify.math.units import AskedAmount, PhysicalUnit, asked_amount_of, asked_units, singular
 from agentscope_tuner.verify.number_words import numbers_said as numbers_said
 

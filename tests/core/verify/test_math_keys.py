@@ -10,7 +10,7 @@ from agentscope_tuner.verify.math.canonical import key
 from agentscope_tuner.verify.math.exact import Exact, ExactBudget, Undefined, Unknown, exact_value
 from agentscope_tuner.verify.math.node import literal
 from agentscope_tuner.verify.math.parse import parse
-from agentscope_tuner.verify.math.scan import Unreadable
+from agentscope_tuner.verify.math.tokens import Unreadable
 from agentscope_tuner.verify.math.units import (
     canonical,
     is_money,
