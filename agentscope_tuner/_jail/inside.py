@@ -33,6 +33,11 @@ FILES = ("payload", "folder", "stdin", "stdout", "stderr", "result")
 HOME = "/tmp/home"
 #: Where `/dev/stdin` leads, which is a link into `/proc` elsewhere, and there is none.
 STDIN = "/tmp/.stdin"
+#: Where `/dev/stderr` leads: nobody reads what a program writes there by name.
+STDERR = "/tmp/.stderr"
+#: Where `/dev/zero` leads, a file of nothing: the device's memory can be shared, and no process's size shows it.
+ZERO = "/tmp/.zero"
+_ZEROS = 2**40
 #: Where `/dev/shm` leads.
 SHARED = "/tmp/.shm"
 #: Where the jail shows this package's modules; programs cannot open the folder.
@@ -250,11 +255,14 @@ def _become_program(
         os.setsid()
         # its own entries in /proc are its own again
         _libc.prctl(_DUMPABLE, 1, 0, 0, 0)
+        # whoever started the trainer may ignore it, and a program cannot change it
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         _give_up_rights(owner, settings["filter"])
         os.mkdir(home)
         os.chdir(home)
         if "bare" not in settings:
             os.mkdir(SHARED, 0o700)
+            os.truncate(os.open(ZERO, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC), _ZEROS)
         os.environ["HOME"] = home
         if len(folder) > asked["limits"]["scratch"] // 2:
             # a program that is too large for its folder has itself to blame
@@ -268,6 +276,9 @@ def _become_program(
         if "argv" in asked:
             signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
             signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+            if not os.path.isabs(asked["argv"][0]):
+                # its own file: what was compiled of it may be nothing that the kernel can start
+                begin()
             os.execv(asked["argv"][0], asked["argv"])
         signal.signal(signal.SIGINT, signal.default_int_handler)
         module, _, function = asked["entry"].partition(":")
@@ -308,7 +319,8 @@ def _set_limits(limits: dict[str, int]) -> None:
         (resource.RLIMIT_NOFILE, limits["open_files"]),
         (resource.RLIMIT_FSIZE, limits["output"]),
         (resource.RLIMIT_STACK, limits["stack"]),
-        (resource.RLIMIT_CORE, 0),
+        # where dumps go to a program, 0 does not stop them, but 1 does
+        (resource.RLIMIT_CORE, 1),
         (resource.RLIMIT_MEMLOCK, 0),
         (resource.RLIMIT_MSGQUEUE, 0),
     ):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, get_args
 
-from agentscope_tuner._jail.jail import RunLimits
+from agentscope_tuner._jail.jail import RunLimits, try_out
 from agentscope_tuner._jail.warm import SandboxBreaker, require_isolation
 from agentscope_tuner._run import loops
 from agentscope_tuner.config import SECTION, task_judge_section
@@ -16,7 +16,7 @@ from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward, final_answ
 from agentscope_tuner.task_judge.code_sandbox import SandboxService, cannot_run
 from agentscope_tuner.verify.code.formats import BadTestsError, UnknownFormError, read_tests
 from agentscope_tuner.verify.code.grade import Bounds, BrokenTests, Failure, StarvedError, TestResult, grade
-from agentscope_tuner.verify.code.program import LANGUAGES, completed, find_program
+from agentscope_tuner.verify.code.program import LANGUAGES, completed, find_program, language_of
 from agentscope_tuner.verify.code.tests import TestSet
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
@@ -60,7 +60,8 @@ class CodeJudge(BaseJudge):
         super().__init__(config)
         section = task_judge_section(config)
         self._settings = settings = section.code
-        self._breaker = SandboxBreaker()
+        is_bare = settings.isolation == "none"
+        self._breaker = SandboxBreaker(why_broken=lambda: try_out(bare=is_bare))
         if settings.language not in LANGUAGES:
             raise ConfigError(f"{_WHERE}.language must be one of {', '.join(LANGUAGES)}, got {settings.language!r}")
         self._bounds = Bounds(
@@ -77,7 +78,7 @@ class CodeJudge(BaseJudge):
             tolerance=settings.tolerance,
             shared_interpreter=settings.shared_interpreter,
             packages=settings.packages,
-            bare=settings.isolation == "none",
+            bare=is_bare,
         )
         if settings.shared_interpreter:
             _log.warning(
@@ -159,8 +160,8 @@ class CodeJudge(BaseJudge):
 
     def _language(self, tests: TestSet) -> str:
         """The language of a row, else of the settings."""
-        named = next((own for own, names in LANGUAGES.items() if tests.language in names), None)
-        if tests.language and named is None:
+        named = language_of(tests.language)
+        if tests.language and named not in LANGUAGES:
             raise JudgeError(
                 f"the row's language is {tests.language!r}, and this machine runs {', '.join(LANGUAGES)}",
                 cause=Cause.REFERENCE,

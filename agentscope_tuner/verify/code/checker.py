@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 
 from agentscope_tuner._jail.jail import Ending, Jail, JailWork, RunLimits
 from agentscope_tuner.verify.code.tests import StdinTest
@@ -16,22 +17,23 @@ class CheckerError(Exception):
     """The checker does not even accept the data set's own output; the message says what it does."""
 
 
-def accepts(jail: Jail, checker: str, test: StdinTest, printed: bytes, seconds: float) -> bool:
+def accepts(jail: Callable[[], Jail], checker: str, test: StdinTest, printed: bytes, seconds: float) -> bool:
     """Whether the checker gives `printed` the full score. It runs in a jail without the program.
 
     A checker that refuses `printed`, or fails on it, must accept the data set's own output.
 
     Args:
+        jail: gives one for each question: `printed` can send the checker over its bounds, with which its jail ends.
         seconds: that it may take over `printed`, which can make it loop.
 
     Raises:
         CheckerError: it accepts neither.
         JailBroken: the jail failed.
     """
-    score, _ = _asked(jail, checker, test, printed, min(_SECONDS, seconds))
+    score, _ = _asked(jail(), checker, test, printed, min(_SECONDS, seconds))
     if score == 1:
         return True
-    own, how = _asked(jail, checker, test, test.expected.encode(errors="replace"), _SECONDS)
+    own, how = _asked(jail(), checker, test, test.expected.encode(errors="replace"), _SECONDS)
     if own != 1:
         raise CheckerError(f"the checker of the row does not accept its own output: {how}")
     return False
