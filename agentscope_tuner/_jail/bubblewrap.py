@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from agentscope_tuner._jail.inside import MODULES, SHARED, STDERR, STDIN, ZERO
+from agentscope_tuner._jail.inside import MODULES, SHARED, STDERR, STDIN, STDOUT, ZERO
 from agentscope_tuner._jail.seccomp import filter_program
 from agentscope_tuner._run.child import ChildProgram
 
@@ -99,7 +99,7 @@ ENVIRONMENT = {
     "OPENBLAS_NUM_THREADS": "1",
 }
 _DEVICES = ("null", "full", "random", "urandom")
-_LINKS = {"shm": SHARED, "stdin": STDIN, "stderr": STDERR, "zero": ZERO}
+_LINKS = {"shm": SHARED, "stdin": STDIN, "stdout": STDOUT, "stderr": STDERR, "zero": ZERO}
 _NAMESPACES = [
     *("--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"),
     *("--hostname", "jail", "--die-with-parent", "--new-session", "--clearenv"),

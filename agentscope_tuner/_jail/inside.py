@@ -33,8 +33,9 @@ FILES = ("payload", "folder", "stdin", "stdout", "stderr", "result")
 HOME = "/tmp/home"
 #: Where `/dev/stdin` leads, which is a link into `/proc` elsewhere, and there is none.
 STDIN = "/tmp/.stdin"
-#: Where `/dev/stderr` leads: nobody reads what a program writes there by name.
-STDERR = "/tmp/.stderr"
+#: Where `/dev/stdout` and `/dev/stderr` lead. What a program writes to the first comes behind what it prints; nobody reads
+#: the second.
+STDOUT, STDERR = "/tmp/.stdout", "/tmp/.stderr"
 #: Where `/dev/zero` leads, a file of nothing: the device's memory can be shared, and no process's size shows it.
 ZERO = "/tmp/.zero"
 _ZEROS = 2**40
@@ -161,6 +162,8 @@ def _run(asked: dict[str, Any], settings: dict[str, Any], files: list[int], life
         _until_readable(its_end, lifeline)
         # the kernel ends what else is in the tree before its first process
         _, status, used = os.wait4(program, 0)
+        if not bare:
+            _add_named_output(files[FILES.index("stdout")], asked["limits"]["output"])
         # the program cannot write to it: it closes before the program's own code begins
         why = os.read(failed, 1000)
     if why:
@@ -168,8 +171,20 @@ def _run(asked: dict[str, Any], settings: dict[str, Any], files: list[int], life
     return {"status": os.waitstatus_to_exitcode(status), "cpu": used.ru_utime + used.ru_stime}
 
 
+def _add_named_output(stdout: int, most: int) -> None:
+    """Add what the program wrote to `/dev/stdout`, without reading it into this process."""
+    with contextlib.suppress(OSError):
+        # it may have made anything of the name
+        named = os.open(STDOUT, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            os.lseek(stdout, 0, os.SEEK_END)
+            os.sendfile(stdout, named, 0, most)
+        finally:
+            os.close(named)
+
+
 def _mount(limits: dict[str, int], owner: int) -> None:
-    options = f"size={limits['scratch']},nr_inodes={limits['inodes']},mode=0700,uid={owner},gid={owner}".encode()
+    options = f"size={limits['scratch']},nr_inodes={limits['inodes']},mode=0711,uid={owner},gid={owner}".encode()
     _check(_libc.mount(b"tmpfs", b"/tmp", b"tmpfs", _NOSUID | _NODEV, options), "mount")
 
 
@@ -262,7 +277,8 @@ def _become_program(
         os.chdir(home)
         if "bare" not in settings:
             os.mkdir(SHARED, 0o700)
-            os.truncate(os.open(ZERO, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC), _ZEROS)
+            _write(ZERO, b"")
+            os.truncate(ZERO, _ZEROS)
         os.environ["HOME"] = home
         if len(folder) > asked["limits"]["scratch"] // 2:
             # a program that is too large for its folder has itself to blame
