@@ -7,6 +7,7 @@ import re
 from collections.abc import Sequence
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
+from typing import Any
 
 _REAL = re.compile(r"[-+]?(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))(?:[eE][-+]?[0-9]{1,4})?\Z")
 _NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]{1,4})?\Z")
@@ -79,8 +80,7 @@ def same_value(got: object, expected: Sequence[object], *, tolerance: float, uno
 
 
 def _same(got: object, expected: object, tolerance: float, unordered: bool) -> bool:
-    if type(got).__module__ == "numpy":
-        got = got.tolist()  # type: ignore[attr-defined]
+    got = _listed(got)
     if isinstance(expected, bool) or expected is None or isinstance(got, bool):
         return type(got) is type(expected) and got == expected
     if isinstance(expected, int | float):
@@ -101,6 +101,11 @@ def _same(got: object, expected: object, tolerance: float, unordered: bool) -> b
             key in named and _same(named[key], value, tolerance, False) for key, value in expected.items()
         )
     return False
+
+
+def _listed(value: Any) -> Any:
+    """An array as a list: arrays are read as arrays where this process has loaded their package."""
+    return value.tolist() if type(value).__module__ == "numpy" else value
 
 
 def _key(key: object) -> object:
@@ -148,6 +153,7 @@ def _by_text(items: Sequence[object]) -> dict[str, list[object]]:
 
 def _text(item: object) -> str:
     """One text for values that are the same, but for floats that differ by little."""
+    item = _listed(item)
     if type(item) is int or (isinstance(item, float) and item.is_integer()):
         # `repr` refuses a long number
         return hex(int(item))
