@@ -33,8 +33,8 @@ FILES = ("payload", "folder", "stdin", "stdout", "stderr", "result")
 HOME = "/tmp/home"
 #: Where `/dev/stdin` leads, which is a link into `/proc` elsewhere, and there is none.
 STDIN = "/tmp/.stdin"
-#: Where `/dev/stdout` and `/dev/stderr` lead. What a program writes to the first comes behind what it prints; nobody reads
-#: the second.
+#: Where `/dev/stdout` and `/dev/stderr` lead. What a program writes to the first comes behind what it prints; nobody
+#: reads the second.
 STDOUT, STDERR = "/tmp/.stdout", "/tmp/.stderr"
 #: Where `/dev/zero` leads, a file of nothing: the device's memory can be shared, and no process's size shows it.
 ZERO = "/tmp/.zero"

@@ -156,6 +156,9 @@ while True:
 """
 _NO_WAIT = "a = (ctypes.c_ulong * 19)(*[0] * 19); a[{word}] = {flags}; libc.sigaction(17, a, None)"
 
+_BY_NUMBER = "a = (ctypes.c_ulong * 4)({handler}, {flags}, 0, 0)\n"
+_BY_NUMBER += "libc.syscall(13 if os.uname().machine == 'x86_64' else 134, 17, a, None, 8)"
+
 
 @pytest.mark.parametrize(
     "ignore",
@@ -168,8 +171,8 @@ _NO_WAIT = "a = (ctypes.c_ulong * 19)(*[0] * 19); a[{word}] = {flags}; libc.siga
         # behind the handler and the mask of 1,024 signals stand the flags, of which 2 is SA_NOCLDWAIT
         _NO_WAIT.format(word=17, flags=2),
         _NO_WAIT.format(word=17, flags=3),
-        "a = (ctypes.c_ulong * 4)(1, 0x4000000, 0, 0); libc.syscall({'x86_64': 13}.get(os.uname().machine, 134), 17, a, None, 8)",
-        "a = (ctypes.c_ulong * 4)(0, 0x4000002, 0, 0); libc.syscall({'x86_64': 13}.get(os.uname().machine, 134), 17, a, None, 8)",
+        _BY_NUMBER.format(handler=1, flags=0x4000000),
+        _BY_NUMBER.format(handler=0, flags=0x4000002),
     ],
 )
 def test_what_children_compute_counts_though_nobody_waits_for_them(jail: Jail, ignore: str) -> None:

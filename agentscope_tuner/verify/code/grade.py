@@ -262,7 +262,8 @@ class _TestedProgram:
     def _compile(self, limits: RunLimits) -> str:
         """Why the program cannot be compiled; empty where it was."""
         # few programs need the newer standard, and it takes away what older ones use
-        command = "for year in 17 20; do g++ -O2 -std=c++$year -pipe -o program main.cpp && exec cat program >&3; done; exit 1"
+        compile_it = "g++ -O2 -std=c++$year -pipe -o program main.cpp && exec cat program >&3"
+        command = f"for year in 17 20; do {compile_it}; done; exit 1"
         work = JailWork(argv=("/bin/sh", "-c", command), files={"main.cpp": self._source})
         # compilers take longer than programs, but no longer than is left for the answer
         seconds = min(max(_COMPILE_SECONDS, limits.seconds), self._until - time.monotonic())

@@ -45,8 +45,13 @@ def test_after_its_rest_one_try_is_let_through_and_a_success_closes_it() -> None
 
 def test_programs_that_fail_where_one_of_our_own_does_not_open_nothing() -> None:
     """A policy found a program that no kernel starts, and took all verdicts away with ten of them."""
-    asked = []
-    breaker = SandboxBreaker(most=3, rest_seconds=3600.0, why_broken=lambda: asked.append("") or "")
+    asked: list[str] = []
+
+    def why_broken() -> str:
+        asked.append("")
+        return ""
+
+    breaker = SandboxBreaker(most=3, rest_seconds=3600.0, why_broken=why_broken)
     assert [cause_of_a_try(breaker, broken=True) for _ in range(12)] == [Cause.SANDBOX] * 12
     assert len(asked) == 4
     assert cause_of_a_try(breaker, broken=False) is None
