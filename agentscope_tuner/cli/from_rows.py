@@ -20,7 +20,7 @@ from agentscope_tuner.records.formats import AUTO, Conversion
 from agentscope_tuner.records.formats.plain import CHATS, chat_of, is_own, plain_text
 from agentscope_tuner.records.reader import Line
 from agentscope_tuner.task_judge.choice_judge import options_of
-from agentscope_tuner.task_judge.contract.reads import (
+from agentscope_tuner.task_judge.contract.columns import (
     ANSWERS,
     QUESTIONS,
     RESPONSES,

@@ -10,7 +10,7 @@ from typing import get_args
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 
 from agentscope_tuner.errors import Cause
-from agentscope_tuner.records.summary import MARKS
+from agentscope_tuner.records.scored_rows import MARKS
 from agentscope_tuner.service.admission import Gate
 from agentscope_tuner.task_judge.contract.judgement import Judgement, Status
 

@@ -11,13 +11,12 @@ from typing import Any, Literal
 from pydantic import Field
 
 from agentscope_tuner._jail.bubblewrap import SHOWN
+from agentscope_tuner._jail.idle_jails import SandboxBreaker, require_isolation, warm_jails
 from agentscope_tuner._jail.jail import Ending, Jail, JailBroken, JailWork, RunLimits, slot
-from agentscope_tuner._jail.warm import SandboxBreaker, require_isolation, warm_jails
 from agentscope_tuner._run import loops
 from agentscope_tuner.config import StrictSection, task_judge_section, validate_section
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
-from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward, final_answer
-from agentscope_tuner.task_judge.text_judge import KWARGS
+from agentscope_tuner.task_judge.base_judge import KWARGS, BaseJudge, Reward, final_answer
 from agentscope_tuner.verify.code.inside.code_values import NotPlainError, load
 from agentscope_tuner.verify.code.program import find_program
 from agentscope_tuner.verify.sql.compare_rows import Row, is_ordered, same_rows, without_ties

@@ -203,7 +203,7 @@ _ABOUT_THE_ENDPOINT = frozenset({401, 402, 404, 405, 407})
 
 
 def is_about_prompt(status: int) -> bool:
-    """Whether a refusal may be about one prompt, which is too long, or which a gateway forbids: see blame.py."""
+    """Whether a refusal may be about one prompt, which is too long, or which a gateway forbids: see whose_fault.py."""
     return 400 <= status < 500 and status not in _ABOUT_THE_ENDPOINT
 
 
@@ -211,7 +211,7 @@ class UnreadableReplies(GraderError):
     """The endpoint was reached, and still there is no verdict: no reply could be read or came in time, or the endpoint
     refuses this very prompt, or breaks over it.
 
-    The judged text may be the cause; see blame.py.
+    The judged text may be the cause; see whose_fault.py.
 
     Attributes:
         tries: how many requests failed so.

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable
 
 from agentscope_tuner._jail.jail import Ending, Jail, JailWork, RunLimits
-from agentscope_tuner.verify.code.tests import StdinTest
+from agentscope_tuner.verify.code.cases import StdinTest
 
 _FILES = ("input.txt", "correct_output.txt", "solution_output.txt")
 # of a checker, which may compare long outputs

@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
-from agentscope_tuner.verify.code.tests import CallTest, CodeTest, StdinTest, Test, TestSet
+from agentscope_tuner.verify.code.cases import CallTest, CodeTest, StdinTest, Test, TestSet
 
 # Bytes of one row's tests, unpacked
 _MOST_BYTES = 256 * 2**20

@@ -674,10 +674,12 @@ def _is_other_form(question: Question, answer: Node, reference: Node, same: Same
     return gives(lambda f: isinstance(f, Sum) and (isinstance(answer, Sum) or not _divides(f)))
 
 
-# The functions that an answer may have are those of the reference
+# Where a function is named so, an answer may have those of the reference alone
 _IN_TERMS_OF = re.compile(
-    r"\bin terms of\b|\b(?:using|with) only\b|\bonly in\b|\bdurch\b.*\baus\b|\ben (?:función|fonction|termes?) d"
-    r"|\bin funzione d|\bem função d|через|用[^，。？]*表示|だけで|のみで",
+    r"(?:\b(?:in terms of|using|with|durch|en función del?|en fonction de|en termes de|in funzione di"
+    r"|em função de|через)|用|以)\s*(?:only\s|just\s|solo\s|nur\s|仅|只)?\s*(?:\$|\\\()?\s*"
+    r"\\?(?:sin|cos|tan|cot|sec|csc|log|ln|exp)"
+    r"|(?:sin|cos|tan|cot|sec|csc|log|ln|exp)[^$。]{0,12}\$?\s*(?:だけ|のみ|を用いて|で表)",
     re.IGNORECASE,
 )
 # `a+bi`

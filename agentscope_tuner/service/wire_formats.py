@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from agentscope_tuner.adapters import nemo_gym, openrlhf, slime
-from agentscope_tuner.adapters._failing import the_failing_run
+from agentscope_tuner.adapters.rollout import the_failing_run
 from agentscope_tuner.errors import Cause, DeadlineError, JudgeError
 from agentscope_tuner.service.admission import Refusal, ServiceSettings
 from agentscope_tuner.service.metrics import WIRE_NAMES, JudgeMetrics
