@@ -423,10 +423,11 @@ def test_a_checker_that_loops_over_an_output_is_bounded_by_the_time_of_the_answe
         "import sys\nprint(1) if open(sys.argv[3]).read() == open(sys.argv[2]).read() else [0 for _ in iter(int, 1)]"
     )
     row = {"verification_info": {**_CHECKED, "checker": loops}}
-    judgement = code_judge(seconds=0.5, total_seconds=2.0).judge(asked(row), wrote("print(7)"))
+    judgement = code_judge(seconds=0.5, total_seconds=1.0).judge(asked(row), wrote("print(7)"))
     assert judgement.reward == 0.0
-    # by the clock of a busy machine
-    assert judgement.seconds < 25
+    # side by side, since a busy machine makes both of them slower: as long as the answer's time and as long again
+    spinning = code_judge(seconds=2.0).judge(asked(DOUBLES), wrote("while True: pass"))
+    assert judgement.seconds < 3 * spinning.seconds
 
 
 def test_partial_rewards_and_their_weights() -> None:
