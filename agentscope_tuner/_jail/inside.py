@@ -273,13 +273,7 @@ def _become_program(
         # whoever started the trainer may ignore it, and a program cannot change it
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         _give_up_rights(owner, settings["filter"])
-        os.mkdir(home)
-        os.chdir(home)
-        if "bare" not in settings:
-            os.mkdir(SHARED, 0o700)
-            _write(ZERO, b"")
-            os.truncate(ZERO, _ZEROS)
-        os.environ["HOME"] = home
+        _make_places(home, bare="bare" in settings)
         if len(folder) > asked["limits"]["scratch"] // 2:
             # a program that is too large for its folder has itself to blame
             begin()
@@ -290,12 +284,7 @@ def _become_program(
         # what it is given may be larger than what it may write
         _set_limits(asked["limits"])
         if "argv" in asked:
-            signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
-            signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-            if not os.path.isabs(asked["argv"][0]):
-                # its own file: what was compiled of it may be nothing that the kernel can start
-                begin()
-            os.execv(asked["argv"][0], asked["argv"])
+            _replace_by(asked["argv"])
         signal.signal(signal.SIGINT, signal.default_int_handler)
         module, _, function = asked["entry"].partition(":")
         entry = getattr(importlib.import_module(module), function)
@@ -306,6 +295,25 @@ def _become_program(
             # a world that could not be prepared is no wrong answer
             os.write(_failing if _failing >= 0 else 2, f"{type(exc).__name__}: {exc}\n".encode(errors="replace")[:1000])
     finish(code)
+
+
+def _make_places(home: str, *, bare: bool) -> None:
+    os.mkdir(home)
+    os.chdir(home)
+    os.environ["HOME"] = home
+    if not bare:
+        os.mkdir(SHARED, 0o700)
+        _write(ZERO, b"")
+        os.truncate(ZERO, _ZEROS)
+
+
+def _replace_by(argv: list[str]) -> NoReturn:
+    signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    if not os.path.isabs(argv[0]):
+        # its own file: what was compiled of it may be nothing that the kernel can start
+        begin()
+    os.execv(argv[0], argv)
 
 
 def finish(code: int) -> NoReturn:

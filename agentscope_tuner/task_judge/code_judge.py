@@ -287,8 +287,7 @@ class CodeJudge(BaseJudge):
         super().__init__(config)
         section = task_judge_section(config)
         self._settings = settings = section.code
-        is_bare = settings.isolation == "none"
-        self._breaker = SandboxBreaker(why_broken=lambda: try_out(bare=is_bare))
+        self._breaker = SandboxBreaker(why_broken=lambda: try_out(bare=self._bounds.bare))
         if settings.language not in LANGUAGES:
             raise ConfigError(f"{_WHERE}.language must be one of {', '.join(LANGUAGES)}, got {settings.language!r}")
         self._bounds = Bounds(
@@ -305,7 +304,7 @@ class CodeJudge(BaseJudge):
             tolerance=settings.tolerance,
             shared_interpreter=settings.shared_interpreter,
             packages=settings.packages,
-            bare=is_bare,
+            bare=settings.isolation == "none",
         )
         if settings.shared_interpreter:
             _log.warning(
