@@ -16,6 +16,7 @@ from agentscope_tuner.adapters.trl.functions import pairs_of
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.records.formats.sample import Prompt, first, is_chat, required
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair
+from agentscope_tuner.task_judge.contract.columns import QUESTIONS
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 
 Row = Mapping[str, Any]
@@ -50,7 +51,7 @@ def dry_run(judge: ConfiguredJudge, trainer: str, row: Row) -> RowSeen:
         task, _ = TRAINERS[trainer](row, "")
         seen = judge.read(task.task)
     except JudgeError as error:
-        return RowSeen("", None, {"any": f"{error.message}; {trainer} needs it, too"}, True)
+        return RowSeen("", None, {"any": f"{error.message}{_renamed(row, error, trainer)}"}, True)
     reference = seen.metadata.get("answer")
     said = {"boxed": f"\\boxed{{{reference}}}", "alone": f"{reference}", "empty": ""}
     pairs = [TRAINERS[trainer](row, text) for text in said.values()]
@@ -60,6 +61,14 @@ def dry_run(judge: ConfiguredJudge, trainer: str, row: Row) -> RowSeen:
         found = [judge.judge(*pair) for pair in pairs]
     gets = {name: _gets(judge, judgement) for name, judgement in zip(said, found, strict=True)}
     return RowSeen(seen.main_query, reference, gets, any(isinstance(got, str) for got in gets.values()))
+
+
+def _renamed(row: Row, error: JudgeError, trainer: str) -> str:
+    """How to give the row the column `prompt`, which the trainer asks for by that name."""
+    held = next((name for name in QUESTIONS if row.get(name) is not None), None)
+    if held is None or "no prompt" not in error.message:
+        return f"; {trainer} needs it, too"
+    return f", which {trainer} asks for by this name: rename the column, `dataset.rename_column({held!r}, 'prompt')`"
 
 
 def _gets(judge: ConfiguredJudge, judgement: Judgement) -> float | str:

@@ -265,9 +265,10 @@ class FailingRun:
             (pairs, judgements), self._waiting = self._waiting, ([], [])
         # The rules decided the group of a rollout that they left alone: nothing is broken
         failed = [each for each in judgements if each.status == "failed" and each.cause is not Cause.ALONE]
+        self._causes.update(str(judgement.cause) for judgement in failed)
         if not trains:
             if failed:
-                self._count(failed, len(judgements))
+                self._tell(failed, len(judgements))
             return
         if any(judgement.status == "judged" for judgement in judgements):
             self._reached, self._empty_batches, self._empty_rows = True, 0, 0
@@ -283,7 +284,6 @@ class FailingRun:
             self._empty_causes |= {judgement.cause for judgement in failed}
         if not failed:
             return
-        self._count(failed, len(judgements))
         problem = self._problem(failed) if self._empty_batches else None
         if problem is not None and self._stops:
             raise JudgeError(
@@ -292,6 +292,7 @@ class FailingRun:
                 judge=self._name,
                 cause=failed[0].cause,
             )
+        self._tell(failed, len(judgements))
 
     def _problem(self, failed: Sequence[Judgement]) -> str | None:
         causes, tasks, rows = self._empty_causes, len(self._empty_tasks), self._empty_rows
@@ -304,8 +305,7 @@ class FailingRun:
             return f"no verdict in {self._empty_batches} batches in a row"
         return None
 
-    def _count(self, failed: Sequence[Judgement], rows: int) -> None:
-        self._causes.update(str(judgement.cause) for judgement in failed)
+    def _tell(self, failed: Sequence[Judgement], rows: int) -> None:
         total = sum(self._causes.values())
         # At first, and whenever their number has doubled: one line a step would be read by nobody
         if total >= 2 * self._told:

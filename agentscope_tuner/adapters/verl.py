@@ -175,9 +175,10 @@ def answer_of(info: Mapping[str, Any], solution: str) -> str:
         return last_turn(named)
     if several_turns(info):
         raise JudgeError(
-            f"verl hands over {int(info['num_turns'])} turns as one text, with what tools and users said. The "
-            "judge needs the last turn alone, in extra_info['astuner_last_turn']. LastTurnToolAgentLoop of "
-            "agentscope_tuner.adapters.verl_agent puts it there: name it in the file of agent_loop_config_path",
+            f"verl hands over {int(info['num_turns'])} turns as one text, with what tools and users said, and the "
+            "judge needs the last turn alone. Write a file loop.yaml with the line `- {name: tool_agent, _target_: "
+            "agentscope_tuner.adapters.verl_agent.LastTurnToolAgentLoop}`, and start verl with "
+            "actor_rollout_ref.rollout.agent.agent_loop_config_path=loop.yaml",
             cause=Cause.CONFIG,
         )
     return last_turn(solution)

@@ -263,7 +263,7 @@ def _summary(report: dict[str, Any]) -> Table:
         summary.add_row("mean reward", f"{mean['first']:.4f} to {mean['second']:.4f}")
     summary.add_row("McNemar's test", f"p = {report['mcnemar']['p_value']:.3g}")
     if report["labelled"]:
-        summary.add_row("labels", f"{report['labelled']:,}: B mends {report['improvements']:,}")
+        summary.add_row("labels", f"{report['labelled']:,}: B corrects {report['improvements']:,}")
     summary.add_row("regressions", f"{report['regressions']:,}")
     found = report["advantages"]
     summary.add_row("advantage groups", f"{found['groups']:,}")

@@ -41,7 +41,7 @@ class Summary:
     of the rewards of each part of a combined judge and of each route: the metrics `part/<name>` and `route/<name>`.
     `marks` counts the rows of each of `MARKS`.
     `examples` holds the first row of each status, reward and kind of reason (the words before its colon), at most
-    `most_examples`. `causes` counts failed rows by what has to be mended, `failures` counts them by reason.
+    `most_examples`. `causes` counts failed rows by what has to be fixed, `failures` counts them by reason.
     """
 
     rows: int = 0
@@ -263,11 +263,11 @@ def scored_row(line: Line, seen: Counter[str], counted: Container[str] | None = 
         where=line.where,
         id=name,
         nth=nth,
-        task=str(task.get("task_id") or ""),
+        task=str(named) if (named := task.get("task_id")) is not None else "",
         step=step_of(row, said, given),
         status=status,
         reward=reward,
-        success=success if isinstance(success, bool) else None,
+        success=success if isinstance(success, bool) and status != "failed" else None,
         reason=str(verdict.get("reason") or ""),
         cause=cause if isinstance(cause := verdict.get("cause"), str) else None,
         violations=_names(verdict.get("violations")),

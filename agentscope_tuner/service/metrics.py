@@ -34,7 +34,7 @@ class ServiceMetrics:
         took = "From a request's first byte to its answer."
         self.request_seconds = histogram("astuner_request_seconds", took, ("judge", "wire"))
         self.verdicts = counter("astuner_verdicts", "Rows by status: judged, filtered or failed.", ("judge", "status"))
-        self.failures = counter("astuner_failures", "Failed rows by what has to be mended.", ("judge", "cause"))
+        self.failures = counter("astuner_failures", "Failed rows by what has to be fixed.", ("judge", "cause"))
         marked = "Rows of 0.0 whose answer was not found wrong, but unread or undecided."
         self.marks = counter("astuner_marked", marked, ("judge", "mark"))
         self.verdict_seconds = histogram("astuner_verdict_seconds", "What a verdict took.", ("judge",))

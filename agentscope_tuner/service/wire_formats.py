@@ -23,7 +23,7 @@ from agentscope_tuner.workflow import Identifier, Task, WorkflowOutput, Workflow
 
 _log = logging.getLogger(__name__)
 _RETRY_SECONDS = 1
-# The row or the configuration has to be mended
+# The row or the configuration has to be fixed
 _STANDING = frozenset({Cause.REFERENCE, Cause.INPUT, Cause.CONFIG})
 # The most characters of a logged answer
 _LOGGED_CHARS = 2000

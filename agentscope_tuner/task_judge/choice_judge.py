@@ -273,7 +273,9 @@ class ChoiceConfig(StrictSection):
     """ChoiceJudge's `astuner.task_judge.judge_kwargs`."""
 
     #: the letters of the options, where a task does not list its options
-    letters: str = Field(default="ABCDEFGH", pattern=r"^[A-Z]{2,26}$")
+    letters: str = Field(
+        default="ABCDEFGH", pattern=r"^[A-Z]{2,26}$", description="2 to 26 capital letters, such as ABCD"
+    )
     #: the key of the task's metadata that lists the options, where there is such a key: texts in order, a mapping of
     #: letters to texts, or `{label: [...], text: [...]}` as ARC has them
     options: str = "options"

@@ -2,34 +2,14 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, get_args
-
-from agentscope_tuner._jail.idle_jails import SandboxBreaker, require_isolation
-from agentscope_tuner._jail.jail import RunLimits, try_out
-from agentscope_tuner._run import loops
-from agentscope_tuner.config import SECTION, task_judge_section
-from agentscope_tuner.errors import Cause, ConfigError, JudgeError
-from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward, final_answer
-from agentscope_tuner.verify.code.cases import TestSet
-from agentscope_tuner.verify.code.formats import BadTestsError, UnknownFormError, read_tests
-from agentscope_tuner.verify.code.grade import Bounds, BrokenTests, Failure, StarvedError, TestResult, grade
-from agentscope_tuner.verify.code.program import LANGUAGES, completed, find_program, language_of
-from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
-
-if TYPE_CHECKING:
-    import httpx
-
-    from agentscope_tuner.graders.cost import Estimate, Reckoner
-
-
 import asyncio
 import json
+import logging
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args
 
 import httpx
 
@@ -44,11 +24,37 @@ from agentscope_tuner._http import (
     malformed,
 )
 from agentscope_tuner._http.client import HttpExchange
-from agentscope_tuner._jail.jail import Ending
-from agentscope_tuner.config import SandboxConfig
-from agentscope_tuner.errors import DeadlineError
-from agentscope_tuner.verify.code.cases import CallTest, CodeTest, StdinTest, Test
-from agentscope_tuner.verify.code.grade import in_order, tested
+from agentscope_tuner._jail.idle_jails import SandboxBreaker, require_isolation
+from agentscope_tuner._jail.jail import Ending, RunLimits, try_out
+from agentscope_tuner._run import loops
+from agentscope_tuner.config import SECTION, SandboxConfig, task_judge_section
+from agentscope_tuner.errors import Cause, ConfigError, DeadlineError, JudgeError
+from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward, final_answer
+from agentscope_tuner.verify.code.formats import (
+    BadTestsError,
+    CallTest,
+    CodeTest,
+    StdinTest,
+    Test,
+    TestSet,
+    UnknownFormError,
+    read_tests,
+)
+from agentscope_tuner.verify.code.grade import (
+    Bounds,
+    BrokenTests,
+    Failure,
+    StarvedError,
+    TestResult,
+    grade,
+    in_order,
+    tested,
+)
+from agentscope_tuner.verify.code.program import LANGUAGES, completed, find_program, language_of
+from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
+
+if TYPE_CHECKING:
+    from agentscope_tuner.graders.cost import Estimate, Reckoner
 
 # What a service needs beside the program's own time: the queue, the start of a container
 _SERVICE_SECONDS = 30.0

@@ -60,7 +60,8 @@ class CountdownAnswerAsJudge(BaseJudge):
             if given.get(key) is None:
                 keys = sorted(task.metadata)
                 return (
-                    f"missing: the task's metadata has no {key!r}, only {keys!r}; countdown reads `target` and `nums`"
+                    f"missing: the task's metadata has no {key!r}, only {keys!r}; countdown reads the number `target` "
+                    "and the list `nums`: give the rows both columns"
                 )
         try:
             target, numbers = _number(given["target"], "target"), _numbers(given["nums"], "nums")

@@ -15,8 +15,8 @@ from agentscope_tuner.config import SECTION, task_judge_section
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward, final_answer
 from agentscope_tuner.verify.find import Place, PlacedAnswer, find_answer, last_boxed, stated_elsewhere
-from agentscope_tuner.verify.math.read import Pair, bare, reference
-from agentscope_tuner.verify.math.scan import TooComplex, is_missing, lost_backslash
+from agentscope_tuner.verify.math.tokens import TooComplex, is_missing, lost_backslash
+from agentscope_tuner.verify.math.unwrap import Pair, bare, reference
 from agentscope_tuner.verify.math.verdict import (
     MathVerdict,
     Verdict,
@@ -36,9 +36,9 @@ _log = logging.getLogger(__name__)
 ELSEWHERE = "elsewhere/"
 _PLACES: Mapping[Place, str] = {
     "boxed": r"in \boxed{}",
-    "hash": "behind ####",
+    "hash": "after ####",
     "tag": "in <answer>",
-    "label": "behind a label such as `Answer:`",
+    "label": "after a label such as `Answer:`",
 }
 # A float of this size has no fractional digits
 # What a box becomes in a string that is not raw, and in JSON that was written by hand
@@ -110,10 +110,12 @@ class MathAnswerAsJudge(BaseJudge):
         """
         reference(truth)
         text = final_answer(output)
+        if _LOST_BOX in text:
+            damaged = f"{found.where}; the answer is damaged: it holds {lost_backslash(_LOST_BOX)}"
+            return Reward(0.0, False, reason=damaged)
         place = stated_elsewhere(text, self._settings.answer_in, self._settings.think)
         if place is None:
-            damaged = f"; the answer is damaged: it holds {lost_backslash(_LOST_BOX)}" if _LOST_BOX in text else ""
-            return Reward(0.0, False, reason=found.where + damaged)
+            return Reward(0.0, False, reason=found.where)
         reason = f"{found.where}, which states one {_PLACES[place]}: {self._setting(place)} would read it"
         return Reward(0.0, False, reason=reason, metrics={f"{ELSEWHERE}{place}": 1.0})
 
@@ -238,7 +240,8 @@ def _way_out(value: object) -> str:
     keys = range(len(value)) if isinstance(value, list | tuple) else value if isinstance(value, dict) else ()
     for inside in keys:
         return f"name what holds it inside, `reads: {{answer: answer.{inside}}}` under {SECTION}"
-    return "a missing cell of a data set becomes None or NaN: drop such rows; if all have it, name the right column"
+    told = f"`reads: {{answer: COLUMN}}` under {SECTION}, or the trainer's own option, such as OpenRLHF's label_key"
+    return f"a missing cell becomes None or NaN. If all rows lack it, name their column by {told}; else drop such rows"
 
 
 def _kind(value: object, error: JudgeError) -> str:

@@ -25,9 +25,8 @@ from agentscope_tuner.verify.strict_json import NotStrictJsonError, float_real, 
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
 _log = logging.getLogger(__name__)
-_VERIFY = Path(__file__).parents[1] / "verify"
-_FOLDERS = (str(_VERIFY / "code" / "inside"), str(_VERIFY / "puzzles" / "inside"))
-_ENTRY = "agentscope_tuner.verify.puzzles.inside.score"
+_FOLDERS = (str(Path(__file__).parents[1] / "verify" / "code" / "inside"),)
+_ENTRY = "agentscope_tuner.verify.code.inside.score_puzzle"
 
 
 # They have the package loaded, which takes seconds

@@ -19,12 +19,11 @@ from agentscope_tuner.errors import Cause, ConfigError, JudgeError
 from agentscope_tuner.task_judge.base_judge import KWARGS, BaseJudge, Reward, final_answer
 from agentscope_tuner.verify.code.inside.code_values import NotPlainError, load
 from agentscope_tuner.verify.code.program import find_program
-from agentscope_tuner.verify.sql.compare_rows import Row, is_ordered, same_rows, without_ties
+from agentscope_tuner.verify.sql_rows import Row, is_ordered, same_rows, without_ties
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
-_VERIFY = Path(__file__).parents[1] / "verify"
-_FOLDERS = (str(_VERIFY / "code" / "inside"), str(_VERIFY / "sql" / "inside"))
-_ENTRY = "agentscope_tuner.verify.sql.inside.run_query"
+_FOLDERS = (str(Path(__file__).parents[1] / "verify" / "code" / "inside"),)
+_ENTRY = "agentscope_tuner.verify.code.inside.run_query"
 _NAME = re.compile(r"[\w. -]{1,200}\Z")
 _REFERENCES = ("gold_sql", "SQL", "query", "sql")
 

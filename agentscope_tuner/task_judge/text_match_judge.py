@@ -15,7 +15,7 @@ from agentscope_tuner.config import StrictSection
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.task_judge.base_judge import Reward, TextJudge, as_list, final_answer
 from agentscope_tuner.verify.find import after_thinking, find_answer
-from agentscope_tuner.verify.math.scan import is_missing
+from agentscope_tuner.verify.math.tokens import is_missing
 from agentscope_tuner.verify.text import UNSPACED, visible
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 

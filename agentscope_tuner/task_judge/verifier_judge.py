@@ -74,7 +74,7 @@ def matches(preset: str, reply: Reply) -> bool:
         raise ReplyError(f"the reply holds no verdict of {preset}: {text[:160]!r}")
     last = found[-1]
     if preset not in _EXPLAINS and re.search(r"\w", text[last.end() :]):
-        raise ReplyError(f"the reply goes on behind its verdict: {text[-160:]!r}")
+        raise ReplyError(f"the reply goes on after its verdict: {text[-160:]!r}")
     said = {match[1].lower() in form.right for match in found}
     if preset in _ONE_VERDICT and len(said) > 1:
         raise ReplyError(f"the reply holds two verdicts that differ: {text[:160]!r}")

@@ -56,7 +56,6 @@ _WHAT_TO_MEND = {
     400: "check the model's parameters (temperature, max_tokens, extra_body) and the prompt's length",
     401: "the key was refused: set api_key or the provider's environment variable",
     403: "the key may not use this model",
-    404: "check model_name and base_url, which most servers want to end in /v1",
 }
 
 
@@ -436,6 +435,8 @@ def _failure(exc: Exception, try_seconds: float) -> _FailedRequest:
             return _FailedRequest(words, "the account has no quota left", is_key_spent=True)
         if status in _RETRIED or status >= 500:
             return _FailedRequest(words, asked=asked)
+        if status == 404:
+            return _FailedRequest(words, _not_found(exc))
         return _FailedRequest(words, _WHAT_TO_MEND.get(status, "the endpoint refuses such requests"))
     if isinstance(exc, TimeoutError):
         return _FailedRequest(f"no answer within {try_seconds:g} s")
@@ -444,6 +445,15 @@ def _failure(exc: Exception, try_seconds: float) -> _FailedRequest:
     if isinstance(exc, openai.APIError | ValueError):
         return _FailedRequest(f"the endpoint's answer could not be read: {exc}")
     raise exc
+
+
+def _not_found(exc: openai.APIStatusError) -> str:
+    base = str(exc.request.url.copy_with(query=None)).removesuffix("/chat/completions")
+    if "model" in exc.message.lower():
+        return f"check model_name: {base}/models lists the models that are served"
+    if base.endswith("/v1"):
+        return "check model_name and base_url"
+    return f"most servers want base_url to end in /v1: write base_url: {base}/v1"
 
 
 def _connection_failure(exc: Exception) -> str:

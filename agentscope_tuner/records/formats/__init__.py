@@ -241,8 +241,8 @@ class Conversion:
         try:
             row = json.loads(line.raw)
         except (ValueError, RecursionError) as exc:
-            cut = "the line is cut short, complete or remove it" if "Unterminated" in str(exc) else exc
-            return line._replace(problem=f"the row is no JSON: {cut}{way_out(line.raw)}")
+            told = "" if "Unterminated" in str(exc) else f": {exc}"
+            return line._replace(problem=f"the row is no JSON{told}{way_out(line.raw)}")
         if not isinstance(row, dict):
             return line._replace(problem=f"a row must be an object, got {type(row).__name__}")
         own = self.name == PLAIN and is_own(row)

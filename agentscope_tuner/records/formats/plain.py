@@ -26,6 +26,9 @@ from agentscope_tuner.task_judge.contract.columns import (
     sole_other,
 )
 
+# stands for a column that nothing lets us guess
+_COLUMN = "<column>"
+
 _OF_TASKS = frozenset({"main_query", "init_messages", "env_type"})
 # beside a task's id, where nothing of these says that it is a task: a data set may have a column of this name
 _IN_OWN_ROWS = frozenset({"task_id", "metadata", "id", "output", "label", "step", "judgement"})
@@ -66,16 +69,22 @@ def read_plain(row: Mapping[str, Any], reads: Reads, *, given: frozenset[str] = 
             raise JudgeError(f"the row is no row: {packed}", cause=Cause.INPUT)
         empty = next((name for name in RESPONSES if name in row), None)
         lacks = f"only {sorted(map(str, row))!r}" if empty is None else f"its {empty!r} is null"
-        way_out, reads_ = _guessed(row)
-        if any(str(key).isdecimal() for key in row):
-            way_out = f"a table's first line holds the names of its columns: is it a row here? Else {way_out}"
-        column = reads_.partition(",")[0]
-        raise JudgeError(
-            f"the row has no response, {lacks}: {way_out}, `reads: {{response: {reads_}}}` under "
-            f"{WHERE.rpartition('.')[0]}, or --map {column}=response; `astuner check` takes rows without responses",
-            cause=Cause.INPUT,
-        )
+        raise JudgeError(f"the row has no response, {lacks}: {_way_out(row)}", cause=Cause.INPUT)
     return as_rollout(found.question(), response, {key: value for key, value in row.items() if key not in found.used})
+
+
+def _way_out(row: Mapping[str, Any]) -> str:
+    """What to write for a row whose response is not found."""
+    way_out, reads_ = _guessed(row)
+    asked = next((row[name] for name in QUESTIONS if isinstance(row.get(name), str)), "")
+    if asked and isinstance(text := row.get(reads_), str) and text.startswith(asked):
+        return f"{reads_!r} begins with the question: write the rest, the policy's part, into a column `response`"
+    if any(str(key).isdecimal() for key in row):
+        way_out = f"a table's first line holds the names of its columns: is it a row here? Else {way_out}"
+    column = reads_.partition(",")[0]
+    alone = "; `astuner check` takes rows without responses" if column == _COLUMN else ""
+    where = f"under {WHERE.rpartition('.')[0]}, or --map {column}=response"
+    return f"{way_out}, `reads: {{response: {reads_}}}` {where}{alone}"
 
 
 def _guessed(row: Mapping[str, Any]) -> tuple[str, str]:
@@ -93,7 +102,7 @@ def _guessed(row: Mapping[str, Any]) -> tuple[str, str]:
     if guess is None and (name := next(several, None)) is not None:
         return f"{name!r} holds {len(row[name])} values: write one row for each, or name one", f"{name}.0"
     guess = guess or other
-    return (f"is it {guess!r}? Then name it", guess) if guess else ("name its column", "<column>")
+    return (f"is it {guess!r}? Then name it", guess) if guess else ("name its column", _COLUMN)
 
 
 class PlainRow:

@@ -174,7 +174,8 @@ class _Reader:
         if token not in self._known:
             nearest = difflib.get_close_matches(token, self._known, n=1)
             hint = f"did you mean {nearest[0]!r}? " if nearest else ""
-            raise self._error(f"unknown name {token!r}; {hint}known are {', '.join(sorted(self._known)) or 'none'}")
+            known = ", ".join(sorted(self._known)) or "none"
+            raise self._error(f"unknown name {token!r} ({hint}known are {known})")
         if self._known[token] is bool:
             raise self._error(f"{token!r} is true or false: it stands alone, or after not")
         self.names.add(token)

@@ -260,6 +260,8 @@ def value_of(row: Mapping[str, Any], role: str, column: ReadColumn) -> Any:
         empty = next((name for name in column.names if name in row), None)
         named = " or ".join(map(repr, column.names))
         told = f"the row has no {named}, only {_keys(row)}: name one of these"
+        if role in row:
+            told += f", or remove `reads: {{{role}: …}}` to read {role!r}"
         if empty is not None:
             told = f"the row's {empty!r} is empty, {row[empty]!r}: fill its cell, or drop the row"
         raise JudgeError(f"{WHERE}.{role}: {told}", cause=Cause.REFERENCE)

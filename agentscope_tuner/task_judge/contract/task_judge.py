@@ -237,9 +237,9 @@ class TaskJudge:
         """
         if not self.inner.ranks_alone(task):
             raise JudgeError(
-                f"{self._traits.name} ranks whole advantage groups, and one rollout alone has no rank: ask judge_group "
-                "or compute_rewards about the group, or take a trainer that hands over groups. A judge that overrides "
-                "compute_rewards and yet judges single rollouts lets ranks_groups return False",
+                "this judge ranks whole advantage groups, and one rollout alone has no rank: ask judge_group or "
+                "compute_rewards about the group, or take a trainer that hands over groups. If it judges single "
+                "rollouts, too, write in its class `def ranks_groups(self): return False`",
                 cause=Cause.CONFIG,
             )
 

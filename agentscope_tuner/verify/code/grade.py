@@ -23,9 +23,8 @@ from typing import Any, Literal
 from agentscope_tuner._jail.bubblewrap import SHOWN
 from agentscope_tuner._jail.idle_jails import warm_jails
 from agentscope_tuner._jail.jail import Ending, Jail, JailBroken, JailWork, Run, RunLimits, slot, wait
-from agentscope_tuner.verify.code.cases import CallTest, CodeTest, StdinTest, Test, TestSet
-from agentscope_tuner.verify.code.checker import CheckerError, accepts
-from agentscope_tuner.verify.code.compare_output import same_output, same_value
+from agentscope_tuner.verify.code.compare_output import CheckerError, accepts, same_output, same_value
+from agentscope_tuner.verify.code.formats import CallTest, CodeTest, StdinTest, Test, TestSet
 from agentscope_tuner.verify.code.inside.code_values import NotPlainError, load, pack
 
 _INSIDE = Path(__file__).parent / "inside"

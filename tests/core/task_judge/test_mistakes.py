@@ -70,6 +70,11 @@ class ReadsMore(Base):
         super().__init__(config)
         self.threshold = config.astuner.task_judge.judge_kwargs.threshold
 
+class ReadsSection(Base):
+    def __init__(self, config):
+        super().__init__(config)
+        self.own = config.judge_kwargs
+
 class Breaks(Base):
     def __init__(self, config):
         super().__init__(config)
@@ -167,6 +172,7 @@ def test_overrides_of_other_programs_sections_pass() -> None:
     ("judge", "words"),
     [
         ("ReadsMore", "it reads astuner.task_judge.judge_kwargs.threshold, which the configuration does not set"),
+        ("ReadsSection", "a judge gets the whole file, so write config.astuner.task_judge.judge_kwargs"),
         ("Breaks", "ZeroDivisionError: division by zero ("),
     ],
 )

@@ -26,8 +26,7 @@ from typing import Any
 
 from agentscope_tuner._jail.inside import LINE
 from agentscope_tuner.verify.code.inside import run_program
-from agentscope_tuner.verify.code.inside.code_values import pack, unpack
-from agentscope_tuner.verify.code.inside.line import JailLine, LineEndedError, change
+from agentscope_tuner.verify.code.inside.code_values import JailLine, LineEndedError, change, pack, unpack
 from agentscope_tuner.verify.code.inside.shared_files import SharedFiles
 
 _ARITHMETIC = (

@@ -12,8 +12,7 @@ from typing import Any
 
 import pytest
 
-from agentscope_tuner.verify.code.cases import CallTest, CodeTest, StdinTest
-from agentscope_tuner.verify.code.formats import BadTestsError, read_tests
+from agentscope_tuner.verify.code.formats import BadTestsError, CallTest, CodeTest, StdinTest, read_tests
 from agentscope_tuner.verify.code.grade import _packages_of
 
 _SAMPLES = [{"input": "1\n", "output": "2\n", "testtype": "stdin"}]
