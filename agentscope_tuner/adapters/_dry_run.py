@@ -13,7 +13,7 @@ from typing import Any
 
 from agentscope_tuner.adapters import agentscope, areal, ms_swift, openrlhf, slime, verl
 from agentscope_tuner.adapters.trl.functions import pairs_of
-from agentscope_tuner.errors import Cause, JudgeError
+from agentscope_tuner.errors import JudgeError, input_error, reference_error
 from agentscope_tuner.records.formats.sample import Prompt, first, is_chat, required
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair
 from agentscope_tuner.task_judge.contract.columns import QUESTIONS
@@ -81,7 +81,7 @@ def _gets(judge: ConfiguredJudge, judgement: Judgement) -> float | str:
 def _asked(row: Row, *names: str) -> Prompt:
     name, value = first(row, *names)
     if not isinstance(value, str) and not is_chat(value):
-        raise JudgeError(f"{name} must be a text or chat messages, got {value!r:.100}", cause=Cause.INPUT)
+        raise input_error(f"{name} must be a text or chat messages, got {value!r:.100}")
     return value  # type: ignore[no-any-return]
 
 
@@ -95,10 +95,10 @@ def _trl(row: Row, said: str) -> Pair:
 def _verl(row: Row, said: str) -> Pair:
     model = required(row, "reward_model")
     if not isinstance(model, Mapping) or "ground_truth" not in model:
-        raise JudgeError(f"verl reads reward_model.ground_truth, got {model!r:.100}", cause=Cause.REFERENCE)
+        raise reference_error(f"verl reads reward_model.ground_truth, got {model!r:.100}")
     extra = row.get("extra_info") or {}
     if not isinstance(extra, Mapping):
-        raise JudgeError(f"extra_info must be a mapping, got {extra!r:.100}", cause=Cause.INPUT)
+        raise input_error(f"extra_info must be a mapping, got {extra!r:.100}")
     info = {**extra, "raw_prompt": required(row, "prompt"), "num_turns": 2}
     return verl.pair_of(str(required(row, "data_source")), said, model["ground_truth"], info)
 
@@ -118,7 +118,7 @@ def _slime(row: Row, said: str) -> Pair:
 def _ms_swift(row: Row, said: str) -> Pair:
     messages = _asked(row, "messages")
     if isinstance(messages, str):
-        raise JudgeError(f"messages must be chat messages, got {messages!r:.100}", cause=Cause.INPUT)
+        raise input_error(f"messages must be chat messages, got {messages!r:.100}")
     return ms_swift.pair_of(said, {**row, "messages": [*messages, {"role": "assistant", "content": said}]})
 
 

@@ -16,7 +16,7 @@ from functools import cache
 from typing import Any
 
 from agentscope_tuner.config import SECTION
-from agentscope_tuner.errors import Cause, JudgeError
+from agentscope_tuner.errors import Cause, JudgeError, input_error
 from agentscope_tuner.records.formats.sample import (
     Prompt,
     as_rollout,
@@ -72,17 +72,15 @@ def rows_of(columns: Mapping[str, Any], count: int) -> list[dict[str, Any]]:
 def _column(name: str, column: Any, count: int) -> list[Any]:
     # A text has a length and places, too: `answer="42"` would give the first completion the reference "4"
     if isinstance(column, str | bytes | Mapping | Set) or not hasattr(column, "__len__"):
-        raise JudgeError(
-            f"the column {name!r} must be a list with a value for each of {count} completions, got {column!r:.100}",
-            cause=Cause.INPUT,
+        raise input_error(
+            f"the column {name!r} must be a list with a value for each of {count} completions, got {column!r:.100}"
         )
     # not by place: a pandas series is asked by its labels
     values = list(column)
     if len(values) != count:
-        raise JudgeError(
+        raise input_error(
             f"the column {name!r} has {len(values)} value{'' if len(values) == 1 else 's'} for {count} completions: "
-            "give one value per completion, in the same order",
-            cause=Cause.INPUT,
+            "give one value per completion, in the same order"
         )
     return values
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import math
-import reprlib
 from collections.abc import Mapping
 from decimal import Decimal
 from functools import partial
@@ -12,8 +11,8 @@ from numbers import Rational, Real
 from typing import Any
 
 from agentscope_tuner.config import SECTION, task_judge_section
-from agentscope_tuner.errors import Cause, JudgeError
-from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward, final_answer
+from agentscope_tuner.errors import Cause, JudgeError, reference_error
+from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward, final_answer, shown
 from agentscope_tuner.verify.find import Place, PlacedAnswer, find_answer, last_boxed, stated_elsewhere
 from agentscope_tuner.verify.math.tokens import TooComplex, is_missing, lost_backslash
 from agentscope_tuner.verify.math.unwrap import Pair, bare, reference
@@ -220,18 +219,14 @@ def _reference(task: Task) -> str:
         JudgeError: there is none, or it is neither text nor a finite number.
     """
     if "answer" not in task.metadata:
-        raise JudgeError(
-            f"the task's metadata has no 'answer', only {sorted(task.metadata)!r}",
-            cause=Cause.REFERENCE,
-        )
+        raise reference_error(f"the task's metadata has no 'answer', only {sorted(task.metadata)!r}")
     value = task.metadata["answer"]
     if isinstance(value, str):
         return value
     text = None if isinstance(value, bool) else _number_as_text(value)
     if text is None:
-        raise JudgeError(
-            f"the reference answer must be a str or a finite number, got {_shown(value)}: {_way_out(value)}",
-            cause=Cause.REFERENCE,
+        raise reference_error(
+            f"the reference answer must be a str or a finite number, got {shown(value)}: {_way_out(value)}"
         )
     return text
 
@@ -273,10 +268,3 @@ def _number_as_text(value: object) -> str | None:
     except ValueError:  # more digits than Python prints
         return None
     return None
-
-
-def _shown(value: object) -> str:
-    try:
-        return reprlib.repr(value)
-    except ValueError:  # an int of more digits than Python prints
-        return f"a {type(value).__name__} too long to print"

@@ -71,7 +71,9 @@ class SharedState:
         self.format = ReplyFormat()
         self.flights: dict[tuple[str, int], Any] = {}
         self.usage = Usage()
-        self.spending = _spending_of(settings, budget_name) if budget_name else Spending(settings.budget)
+        spending = Spending(settings.budget)
+        #: models of one budget name spend one budget
+        self.spending = _spending.setdefault((os.getpid(), budget_name), spending) if budget_name else spending
         self.breaker = Breaker(settings.most_failures_in_a_row, settings.deadline_seconds)
         directory = Path(settings.cache_dir) if settings.cache_dir else default_cache_dir()
         self.cache = VerdictCache(directory) if settings.cache else None
@@ -94,7 +96,7 @@ class SharedState:
 
 # Each key holds the process id: a forked child must neither use its parent's sockets nor close them by dropping them
 _states: dict[tuple[int, Endpoint, str, str], SharedState] = {}
-_shared_spending: dict[tuple[int, str], Spending] = {}
+_spending: dict[tuple[int, str], Spending] = {}
 _clients: dict[tuple[int, Endpoint], openai.AsyncOpenAI] = {}
 
 
@@ -108,10 +110,6 @@ def shared_state(settings: ChatSettings, endpoint: Endpoint, budget_name: str = 
         # Two threads may get here at once: `setdefault` gives both the same state
         return _states.setdefault(key, SharedState(settings, endpoint, budget_name))
     return _states[key]
-
-
-def _spending_of(settings: ChatSettings, budget_name: str) -> Spending:
-    return _shared_spending.setdefault((os.getpid(), budget_name), Spending(settings.budget))
 
 
 def _client(endpoint: Endpoint) -> openai.AsyncOpenAI:
