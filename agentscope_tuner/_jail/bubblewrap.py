@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from agentscope_tuner._jail.inside import MODULES, SHARED, STDIN
+from agentscope_tuner._jail.inside import MODULES, SHARED, STDERR, STDIN, STDOUT, ZERO
 from agentscope_tuner._jail.seccomp import filter_program
 from agentscope_tuner._run.child import ChildProgram
 
@@ -98,7 +98,8 @@ ENVIRONMENT = {
     "PYTHONUTF8": "1",
     "OPENBLAS_NUM_THREADS": "1",
 }
-_DEVICES = ("null", "zero", "full", "random", "urandom")
+_DEVICES = ("null", "full", "random", "urandom")
+_LINKS = {"shm": SHARED, "stdin": STDIN, "stdout": STDOUT, "stderr": STDERR, "zero": ZERO}
 _NAMESPACES = [
     *("--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"),
     *("--hostname", "jail", "--die-with-parent", "--new-session", "--clearenv"),
@@ -124,7 +125,8 @@ def _view() -> list[str]:
         view += ["--ro-bind", path, path]
     for file in ("/etc/ld.so.cache", "/etc/alternatives", "/etc/localtime"):
         view += ["--ro-bind-try", file, file]
-    view += ["--perms", "0755", "--tmpfs", "/dev", "--symlink", SHARED, "/dev/shm", "--symlink", STDIN, "/dev/stdin"]
+    view += ["--perms", "0755", "--tmpfs", "/dev"]
+    view += [word for name, place in _LINKS.items() for word in ("--symlink", place, f"/dev/{name}")]
     return view + [word for name in _DEVICES for word in ("--dev-bind", f"/dev/{name}", f"/dev/{name}")]
 
 

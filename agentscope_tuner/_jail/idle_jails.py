@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from agentscope_tuner._jail.bubblewrap import NoIsolationError
-from agentscope_tuner._jail.jail import Ending, Jail, JailBroken, JailWork, RunLimits, check_isolation
+from agentscope_tuner._jail.jail import Ending, Jail, JailBroken, JailWork, RunLimits, check_isolation, try_out
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
 
 # Seconds until an idle jail is ended, and how many may be idle of a kind
@@ -108,10 +108,17 @@ warm_jails = WarmJails()
 
 
 class SandboxBreaker:
-    """Opens after `most` failures in a row; then one try in every `rest_seconds` is let through, until one succeeds."""
+    """Opens after `most` failures in a row; then one try in every `rest_seconds` is let through, until one succeeds.
 
-    def __init__(self, most: int = 10, rest_seconds: float = 30.0) -> None:
-        self._most, self._rest_seconds = most, rest_seconds
+    Args:
+        why_broken: says why a program of our own fails, too; empty where it does not. Then the failures may have been
+            the programs' own doing, and the breaker stays closed.
+    """
+
+    def __init__(
+        self, most: int = 10, rest_seconds: float = 30.0, why_broken: Callable[[], str] = lambda: try_out(bare=False)
+    ) -> None:
+        self._most, self._rest_seconds, self._why_broken = most, rest_seconds, why_broken
         self._failures = 0
         self._next_try = 0.0
         self._last = ""
@@ -135,6 +142,8 @@ class SandboxBreaker:
         except JailBroken as exc:
             self._failures += 1
             self._last = str(exc)
+            if self._failures >= self._most and not self._why_broken():
+                self._failures = 0
             self._next_try = time.monotonic() + self._rest_seconds
             raise JudgeError(f"the sandbox failed: {exc}", cause=Cause.SANDBOX) from exc
         self._failures = 0

@@ -33,6 +33,12 @@ FILES = ("payload", "folder", "stdin", "stdout", "stderr", "result")
 HOME = "/tmp/home"
 #: Where `/dev/stdin` leads, which is a link into `/proc` elsewhere, and there is none.
 STDIN = "/tmp/.stdin"
+#: Where `/dev/stdout` and `/dev/stderr` lead. What a program writes to the first comes behind what it prints; nobody
+#: reads the second.
+STDOUT, STDERR = "/tmp/.stdout", "/tmp/.stderr"
+#: Where `/dev/zero` leads, a file of nothing: the device's memory can be shared, and no process's size shows it.
+ZERO = "/tmp/.zero"
+_ZEROS = 2**40
 #: Where `/dev/shm` leads.
 SHARED = "/tmp/.shm"
 #: Where the jail shows this package's modules; programs cannot open the folder.
@@ -156,6 +162,8 @@ def _run(asked: dict[str, Any], settings: dict[str, Any], files: list[int], life
         _until_readable(its_end, lifeline)
         # the kernel ends what else is in the tree before its first process
         _, status, used = os.wait4(program, 0)
+        if not bare:
+            _add_named_output(files[FILES.index("stdout")], asked["limits"]["output"])
         # the program cannot write to it: it closes before the program's own code begins
         why = os.read(failed, 1000)
     if why:
@@ -163,8 +171,20 @@ def _run(asked: dict[str, Any], settings: dict[str, Any], files: list[int], life
     return {"status": os.waitstatus_to_exitcode(status), "cpu": used.ru_utime + used.ru_stime}
 
 
+def _add_named_output(stdout: int, most: int) -> None:
+    """Add what the program wrote to `/dev/stdout`, without reading it into this process."""
+    with contextlib.suppress(OSError):
+        # it may have made anything of the name
+        named = os.open(STDOUT, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            os.lseek(stdout, 0, os.SEEK_END)
+            os.sendfile(stdout, named, 0, most)
+        finally:
+            os.close(named)
+
+
 def _mount(limits: dict[str, int], owner: int) -> None:
-    options = f"size={limits['scratch']},nr_inodes={limits['inodes']},mode=0700,uid={owner},gid={owner}".encode()
+    options = f"size={limits['scratch']},nr_inodes={limits['inodes']},mode=0711,uid={owner},gid={owner}".encode()
     _check(_libc.mount(b"tmpfs", b"/tmp", b"tmpfs", _NOSUID | _NODEV, options), "mount")
 
 
@@ -250,12 +270,10 @@ def _become_program(
         os.setsid()
         # its own entries in /proc are its own again
         _libc.prctl(_DUMPABLE, 1, 0, 0, 0)
+        # whoever started the trainer may ignore it, and a program cannot change it
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         _give_up_rights(owner, settings["filter"])
-        os.mkdir(home)
-        os.chdir(home)
-        if "bare" not in settings:
-            os.mkdir(SHARED, 0o700)
-        os.environ["HOME"] = home
+        _make_places(home, bare="bare" in settings)
         if len(folder) > asked["limits"]["scratch"] // 2:
             # a program that is too large for its folder has itself to blame
             begin()
@@ -266,9 +284,7 @@ def _become_program(
         # what it is given may be larger than what it may write
         _set_limits(asked["limits"])
         if "argv" in asked:
-            signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
-            signal.signal(signal.SIGPIPE, signal.SIG_DFL)
-            os.execv(asked["argv"][0], asked["argv"])
+            _replace_by(asked["argv"])
         signal.signal(signal.SIGINT, signal.default_int_handler)
         module, _, function = asked["entry"].partition(":")
         entry = getattr(importlib.import_module(module), function)
@@ -279,6 +295,25 @@ def _become_program(
             # a world that could not be prepared is no wrong answer
             os.write(_failing if _failing >= 0 else 2, f"{type(exc).__name__}: {exc}\n".encode(errors="replace")[:1000])
     finish(code)
+
+
+def _make_places(home: str, *, bare: bool) -> None:
+    os.mkdir(home)
+    os.chdir(home)
+    os.environ["HOME"] = home
+    if not bare:
+        os.mkdir(SHARED, 0o700)
+        _write(ZERO, b"")
+        os.truncate(ZERO, _ZEROS)
+
+
+def _replace_by(argv: list[str]) -> NoReturn:
+    signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+    if not os.path.isabs(argv[0]):
+        # its own file: what was compiled of it may be nothing that the kernel can start
+        begin()
+    os.execv(argv[0], argv)
 
 
 def finish(code: int) -> NoReturn:
@@ -308,7 +343,8 @@ def _set_limits(limits: dict[str, int]) -> None:
         (resource.RLIMIT_NOFILE, limits["open_files"]),
         (resource.RLIMIT_FSIZE, limits["output"]),
         (resource.RLIMIT_STACK, limits["stack"]),
-        (resource.RLIMIT_CORE, 0),
+        # where dumps go to a program, 0 does not stop them, but 1 does
+        (resource.RLIMIT_CORE, 1),
         (resource.RLIMIT_MEMLOCK, 0),
         (resource.RLIMIT_MSGQUEUE, 0),
     ):

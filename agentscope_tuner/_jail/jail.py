@@ -17,7 +17,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from queue import SimpleQueue
 from typing import Literal
 
@@ -404,6 +404,11 @@ class Run:
             self._looked, self._look_after = now, min(2 * self._look_after, _LAST_LOOK)
         return self._look_after
 
+    def end_within(self, seconds: float) -> None:
+        """Let it go on for at most so long, whatever its limits are: what it waits for is gone."""
+        wall_seconds = time.monotonic() - self._begun - self._waited + seconds
+        self._limits = replace(self._limits, wall_seconds=min(self._limits.wall_seconds, wall_seconds))
+
     def stop(self) -> None:
         """End a run whose outcome nobody needs any more, and its jail."""
         if self.ending is None:
@@ -544,8 +549,7 @@ def _start_anew() -> None:
 os.register_at_fork(after_in_child=_start_anew)
 
 
-@functools.cache
-def _tried(bare: bool) -> str:
+def try_out(bare: bool) -> str:
     """Why no program can be run; empty where one can."""
     try:
         with Jail(bare=bare) as jail:
@@ -553,6 +557,9 @@ def _tried(bare: bool) -> str:
         return "" if ending.status == 0 and ending.stdout else f"a first program ended with {ending}"
     except (JailBroken, NoIsolationError, ValueError, OSError) as exc:
         return str(exc)
+
+
+_tried = functools.cache(try_out)
 
 
 def check_isolation(*, bare: bool = False) -> None:

@@ -103,16 +103,21 @@ _REFUSED: dict[str, tuple[int | None, int | None]] = {
     "mbind": (237, 235),
     "set_mempolicy": (238, 237),
 }
-# (column, AUDIT_ARCH, clone, clone3, socketpair, prlimit64)
-_MACHINES = {"x86_64": (0, 0xC000003E, 56, 435, 53, 302), "aarch64": (1, 0xC00000B7, 220, 435, 199, 261)}
+# (column, AUDIT_ARCH, clone, clone3, socketpair, prlimit64, mmap, rt_sigaction)
+_MACHINES = {
+    "x86_64": (0, 0xC000003E, 56, 435, 53, 302, 9, 13),
+    "aarch64": (1, 0xC00000B7, 220, 435, 199, 261, 222, 134),
+}
 # set_mempolicy_home_node of Linux 5.17
 _NEWEST = 450
 # CLONE_NEWTIME, NEWNS, NEWCGROUP, NEWUTS, NEWIPC, NEWUSER, NEWPID, NEWNET
 _NEW_NAMESPACES = 0x80 | 0x20000 | 0x2000000 | 0x4000000 | 0x8000000 | 0x10000000 | 0x20000000 | 0x40000000
 _AF_UNIX = 1
+_MAP_SHARED, _MAP_ANONYMOUS = 0x01, 0x20
+_SIGCHLD = 17
 
 _LOAD, _EQUAL, _ABOVE, _TEST, _RETURN = 0x20, 0x15, 0x25, 0x45, 0x06
-_NUMBER, _ARCH, _ARGUMENT = 0, 4, 16
+_NUMBER, _ARCH, _ARGUMENT, _FOURTH = 0, 4, 16, 40
 _ALLOW, _KILL, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
 
 
@@ -124,7 +129,7 @@ def filter_program(machine: str) -> bytes:
     """
     if machine not in _MACHINES:
         raise ValueError(f"no seccomp filter for {machine!r}, only for {', '.join(_MACHINES)}")
-    column, arch, clone, clone3, socketpair, prlimit = _MACHINES[machine]
+    column, arch, clone, clone3, socketpair, prlimit, mmap, sigaction = _MACHINES[machine]
     refused = sorted(number for row in _REFUSED.values() if (number := row[column]) is not None)
     lines = [
         _line(_LOAD, _ARCH),
@@ -141,6 +146,12 @@ def filter_program(machine: str) -> bytes:
         # its own limits alone: its parent may be the same user's, and could be starved into "no verdict"
         *_when(prlimit, [_line(_LOAD, _ARGUMENT), _line(_EQUAL, 0, 1, 0), *_refusal(errno.EPERM)]),
     ]
+    # memory that its processes can drop from their sizes and keep, as MAP_SHARED_VALIDATE, too
+    is_shared = [_line(_TEST, _MAP_ANONYMOUS, 0, 3), _line(_TEST, _MAP_SHARED, 0, 2), *_refusal(errno.EPERM)]
+    lines += _when(mmap, [_line(_LOAD, _FOURTH), *is_shared, _line(_RETURN, _ALLOW)])
+    # the kernel adds a child's time to its parent's only where the parent waits for it, and not where SIGCHLD is
+    # ignored: the program is told that it is, since few programs need it to be
+    lines += _when(sigaction, [_line(_LOAD, _ARGUMENT), _line(_EQUAL, _SIGCHLD, 0, 1), *_refusal(0)])
     for number in refused:
         lines += _when(number, [_line(_RETURN, _ERRNO | errno.EPERM)])
     lines.append(_line(_RETURN, _ALLOW))

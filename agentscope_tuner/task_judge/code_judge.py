@@ -25,7 +25,7 @@ from agentscope_tuner._http import (
 )
 from agentscope_tuner._http.client import HttpExchange
 from agentscope_tuner._jail.idle_jails import SandboxBreaker, require_isolation
-from agentscope_tuner._jail.jail import Ending, RunLimits
+from agentscope_tuner._jail.jail import Ending, RunLimits, try_out
 from agentscope_tuner._run import loops
 from agentscope_tuner.config import SECTION, SandboxConfig, task_judge_section
 from agentscope_tuner.errors import Cause, ConfigError, DeadlineError, JudgeError, config_fault, reference_error
@@ -50,7 +50,7 @@ from agentscope_tuner.verify.code.grade import (
     in_order,
     tested,
 )
-from agentscope_tuner.verify.code.program import LANGUAGES, completed, find_program
+from agentscope_tuner.verify.code.program import LANGUAGES, completed, find_program, language_of
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
 if TYPE_CHECKING:
@@ -293,7 +293,7 @@ class CodeJudge(BaseJudge):
         super().__init__(config)
         section = task_judge_section(config)
         self._settings = settings = section.code
-        self._breaker = SandboxBreaker()
+        self._breaker = SandboxBreaker(why_broken=lambda: try_out(bare=self._bounds.bare))
         if settings.language not in LANGUAGES:
             raise ConfigError(f"{_WHERE}.language must be one of {', '.join(LANGUAGES)}, got {settings.language!r}")
         self._bounds = Bounds(
@@ -390,8 +390,8 @@ class CodeJudge(BaseJudge):
 
     def _language(self, tests: TestSet) -> str:
         """The language of a row, else of the settings."""
-        named = next((own for own, names in LANGUAGES.items() if tests.language in names), None)
-        if tests.language and named is None:
+        named = language_of(tests.language)
+        if tests.language and named not in LANGUAGES:
             raise reference_error(
                 f"the row's language is {tests.language!r}, and this machine runs {', '.join(LANGUAGES)}"
             )

@@ -255,6 +255,8 @@ _REACHES = {
     ): "import os\n_found = False\nif os.fork() == 0:\n  os.setsid()\n  if os.fork() == 0:\n    import time\n    time.sleep(30)\n  os._exit(0)\ntry:\n  os.kill(4, 0); _found = os.getpid() < 4\nexcept OSError: pass",
 }
 
+# Processes that follow one another, each of which computes for a moment
+_CHAIN = "import os, time\nfor _ in range(20):\n  if os.fork(): continue\n  while True:\n    t = time.process_time()\n    while time.process_time() - t < 0.01: pass\n    try:\n      if os.fork(): os._exit(0)\n    except OSError: pass"
 _BOMBS = {
     "loop": "while True: pass",
     "loop that swallows alarms": "import signal\nsignal.signal(signal.SIGALRM, signal.SIG_IGN)\nwhile True:\n  try:\n    while True: pass\n  except BaseException: pass",
@@ -266,6 +268,18 @@ _BOMBS = {
     "memory": "x = []\nwhile True: x.append(bytearray(b'1') * 10_000_000)",
     "memory in children": "import os, time\nfor _ in range(4): os.fork()\nx = bytearray(b'1') * 100_000_000\ntime.sleep(100)",
     "shared memory": "import mmap\nx = []\nwhile True:\n  m = mmap.mmap(-1, 50_000_000); m.write(b'1' * 50_000_000); x.append(m)",
+    "shared memory that leaves its size": "import ctypes, mmap\nm = mmap.mmap(-1, 600_000_000)\nfor i in range(0, 600_000_000, 4096):\n  m[i] = 1\n  m.madvise(mmap.MADV_DONTNEED, i, 4096)\nwhile True: pass",
+    "shared memory of a device": "import mmap\nf = open('/dev/zero', 'r+b')\nm = mmap.mmap(f.fileno(), 600_000_000)\nfor i in range(0, 600_000_000, 4096): m[i] = 1\nwhile True: pass",
+    "read memory of a device": "import mmap\nf = open('/dev/zero', 'rb')\nm = mmap.mmap(f.fileno(), 600_000_000, access=mmap.ACCESS_READ)\nfor i in range(0, 600_000_000, 4096): m[i]\nwhile True: pass",
+    "shared memory by one page": "import ctypes\nc = ctypes.CDLL(None)\nc.mmap.restype = ctypes.c_void_p\np = c.mmap(None, ctypes.c_size_t(600_000_000), 3, 33, -1, ctypes.c_long(0))\nctypes.memset(p, 1, 600_000_000)\nc.munmap(ctypes.c_void_p(p + 4096), ctypes.c_size_t(599_990_272))\nwhile True: pass",
+    "children that nobody counts": f"import signal\nsignal.signal(signal.SIGCHLD, signal.SIG_IGN)\n{_CHAIN}\nwhile True: pass",
+    "children that nobody waits for": f"import ctypes\na = (ctypes.c_ulong * 19)(*[0] * 17, 2, 0)\nctypes.CDLL(None).sigaction(17, a, None)\n{_CHAIN}\nwhile True: pass",
+    "children of children that nobody counts": f"import os, signal\nfor _ in range(2):\n  signal.signal(signal.SIGCHLD, signal.SIG_IGN)\n  os.fork()\n{_CHAIN}\nwhile True: pass",
+    "children beside a sleeper": f"import signal, time\nsignal.signal(signal.SIGCHLD, signal.SIG_IGN)\n{_CHAIN}\ntime.sleep(1000)",
+    "children by a shell": "import os\nos.system(\"trap '' CHLD; while :; do (i=0; while [ $i -lt 9999 ]; do i=$((i+1)); done) & done\")",
+    "output by its name": "f = open('/dev/stdout', 'w')\nwhile True: f.write('4' * 100_000)",
+    "output by a name of much": "import os\nos.symlink('/tmp/.zero', '/tmp/.stdout') if os.path.exists('/tmp/.zero') else None\nprint('')",
+    "output by a pipe": "import os\nos.mkfifo('/tmp/.stdout')\nif os.fork():\n  open('/tmp/.stdout', 'w').write('4')",
     "disk": "i = 0\nwhile True:\n  i += 1\n  open(f'f{i}', 'wb').write(b'x' * 1_000_000)",
     "disk in shm": "i = 0\nwhile True:\n  i += 1\n  open(f'/dev/shm/f{i}', 'wb').write(b'x' * 1_000_000)",
     "inodes": "i = 0\nwhile True:\n  i += 1\n  open(f'f{i}', 'w')",

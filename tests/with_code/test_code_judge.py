@@ -6,6 +6,8 @@ import asyncio
 import os
 import subprocess
 import sys
+import time
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -118,10 +120,13 @@ def test_a_right_program_is_paid_and_a_wrong_one_is_not(tests: object, right: st
         ("cpp", "#include <iostream>\nint main(){int n;std::cin>>n;std::cout<<2*n;}"),
         ("javascript", "console.log(2 * parseInt(require('fs').readFileSync(0)))"),
         ("bash", "read n; echo $((2 * n))"),
+        ("c++20", "#include <iostream>\n#include <numbers>\nint main(){int n;std::cin>>n;std::cout<<2*n;}"),
+        # what is no C++ of the newer standard
+        ("c++17", "#include <iostream>\nint main(){int n, concept=0;std::cin>>n;std::cout<<2*n+concept;}"),
     ],
 )
 def test_other_languages(language: str, program: str) -> None:
-    judge = code_judge(language=language)
+    judge = code_judge(language="cpp" if "c++" in language else language)
     assert judge.judge(asked(DOUBLES), wrote(program, language)).reward == 1.0
     assert judge.judge(asked(DOUBLES), wrote(program.replace("2", "3"), language)).reward == 0.0
     assert judge.judge(asked(DOUBLES), wrote("}{", language)).reward == 0.0
@@ -153,6 +158,37 @@ class Equal:
 def test_a_program_cannot_answer_for_its_tests(cheat: str, tests: object) -> None:
     judgement = code_judge().judge(asked(tests), wrote(cheat))
     assert judgement.reward == 0.0, judgement
+
+
+def _named(test: str) -> dict[str, str]:
+    """A file of tests whose names hold what they expect."""
+    return {"framework": test.partition("|")[0], "module": "m", "test": test.partition("|")[2]}
+
+
+_IN_CLASS = "import unittest\nfrom m import f\nclass {of}(unittest.TestCase):\n"
+_IN_CLASS += "  def test_{named}(self): self.assertEqual(f(2), 4711)\n"
+_SET = "import unittest\nfrom m import f\nclass T(unittest.TestCase): pass\nfor n, want in [(2, 4711), (3, 4712)]:\n"
+_SET += "  setattr(T, {name}, lambda self, n=n, want=want: self.assertEqual(f(n), want))\n"
+_FREE = "from m import f\n{above}def test_{named}({given}): assert f(2) == 4711, 'AssertionError'\n"
+_NAMES = [
+    "unittest|" + _IN_CLASS.format(of="T", named="is_4711"),
+    "unittest|" + _IN_CLASS.format(of="T4711", named="it"),
+    "unittest|" + _IN_CLASS.format(of="T4711", named="4711") * 2,
+    "unittest|" + _IN_CLASS.format(of="T", named="a") + "  def test_4711(self): self.assertEqual(f(3), 1)\n",
+    "unittest|" + _SET.format(name="f'test_{n}_is_{want}'"),
+    "unittest|" + _SET.format(name="f'test {want}'"),
+    "unittest|" + _SET.format(name="f'test_a[{want}'[::-1][::-1]"),
+    "pytest|" + _FREE.format(above="", named="is_4711", given=""),
+    "pytest|" + _FREE.format(above="import pytest\n@pytest.mark.parametrize('n', ['4711'])\n", named="a", given="n"),
+    "pytest|"
+    + _FREE.format(
+        above="import pytest\n@pytest.mark.parametrize('n', [1, 2], ids=['4711', '4712'])\n", named="a", given="n"
+    ),
+    "pytest|"
+    + _FREE.format(above="import pytest\n@pytest.mark.parametrize('n', [4711, 2])\n", named="of_4711", given="n"),
+    "pytest|" + _IN_CLASS.format(of="Test4711", named="it"),
+    "pytest|from m import f\nclass Test4711:\n  def test_4711(self): assert f(2) == 4711, 'AssertionError'\n",
+]
 
 
 def _unittest(body: str, names: str, imports: str) -> dict[str, str]:
@@ -239,6 +275,24 @@ given, correct, printed = (open(name).read().split() for name in sys.argv[1:])
 first, second = map(int, printed)
 print(1 if first + second == int(given[0]) else 0)
 """
+_STUMBLES = {
+    "memory": "x = []\n    while True: x.append(bytearray(b'1' * 10**7))",
+    "memory of children": "for _ in range(3): os.fork()\n    x = bytearray(b'1' * 10**9)\n    time.sleep(99)",
+    "processes": "while True: os.fork()",
+    "threads": "while True: threading.Thread(target=time.sleep, args=(99,)).start()",
+    "a kill": "os.kill(-1, 9)",
+    "an exit": "os._exit(0)",
+    "a crash": "os.abort()",
+    "a number": "print(9 ** 99999)",
+    "a recursion": "f = lambda: f()\n    f()",
+    "an output": "print('1' * 10**7)",
+    "no output": "pass",
+    "its files": "os.rename('input.txt', 'solution_output.txt')\n    os.chmod('.', 0)",
+}
+_STUMBLING = "import os, sys, threading, time\nprinted = open('solution_output.txt').read().strip()\n" + "".join(
+    f"if printed == {how!r}:\n    {does}\n" for how, does in _STUMBLES.items()
+)
+_STUMBLING += "if printed == '3 4': print(1)\n"
 _CHECKED = {"test_cases": [{"input": "7\n", "output": "3 4\n"}], "language": "python"}
 
 
@@ -251,6 +305,9 @@ _CHECKED = {"test_cases": [{"input": "7\n", "output": "3 4\n"}], "language": "py
         (_CHECKER, "print('1')", 0.0),
         (_CHECKER, "print('x' * 10**7)", 0.0),
         (_CHECKER, "print(3, 4); raise SystemExit(1)", 0.0),
+        # the output has the checker end over a bound, and its jail with it
+        (_STUMBLING, "print('3 4')", 1.0),
+        *((_STUMBLING, f"print({how!r})", 0.0) for how in _STUMBLES),
         (_CHECKER, "open('correct_output.txt', 'w').write('1'); open('checker.py', 'w').write('print(1)')", 0.0),
         ("print(1 / 0)", "print(3, 4)", None),
         ("print('fine')", "print(3, 4)", None),
@@ -313,10 +370,12 @@ def test_tests_that_pass_with_the_functions_emptied_pay_nothing() -> None:
     assert "emptied" in judgement.reason
 
 
-def test_installed_packages_are_there_where_a_key_says_so() -> None:
-    program = "import pytest\nprint(2 * int(input()))"
+@pytest.mark.parametrize("package", ["pytest", "typing_extensions"])
+def test_installed_packages_are_there_where_a_key_says_so(package: str) -> None:
+    """The second is a file, and no folder."""
+    program = f"import {package}\nprint(2 * int(input()))"
     told = code_judge().judge(asked(DOUBLES), wrote(program))
-    assert (told.reward, "No module named 'pytest'" in told.reason) == (0.0, True), told
+    assert (told.reward, f"No module named '{package}'" in told.reason) == (0.0, True), told
     assert code_judge(packages=True).judge(asked(DOUBLES), wrote(program)).reward == 1.0
 
 
@@ -364,16 +423,49 @@ def test_metrics_say_which_test_failed_and_how(program: str, test: int, kind: st
     assert failed == ({f"failed_{kind}"} if kind else set())
 
 
+_TWO_LOCKS = "lock = threading.Lock(); lock.acquire(); lock.acquire()"
+_ENDS_ITSELF = "import os, threading\ndef f(lent):\n  threading.Timer(0.3, {end}).start()\n  lent()"
+
+
+@cache
+def _seconds_of_a_sleeper() -> float:
+    begun = time.monotonic()
+    told = code_judge().judge(asked(DOUBLES), wrote("import time; time.sleep(99)"))
+    assert told.reward == 0.0
+    return time.monotonic() - begun
+
+
+@pytest.mark.parametrize(
+    ("program", "lent"),
+    [
+        ("def f(lent): lent()", "queue.Queue().get()"),
+        ("import threading\ndef f(lent):\n  threading.Thread(target=lent).start()\n  lent()", _TWO_LOCKS),
+        (_ENDS_ITSELF.format(end="os._exit, [0]"), "threading.Event().wait()"),
+        (_ENDS_ITSELF.format(end="os.abort"), "time.sleep(99)"),
+    ],
+)
+def test_tests_that_wait_for_ever_end_with_their_program(program: str, lent: str) -> None:
+    """They waited for four times as long as a program may."""
+    # side by side, since a busy machine makes both of them slower
+    seconds, begun = _seconds_of_a_sleeper(), time.monotonic()
+    told = code_judge().judge(
+        asked([f"import queue, threading, time\ndef lent(): {lent}\nassert f(lent) == 4"]), wrote(program)
+    )
+    assert told.reward == 0.0, told
+    assert time.monotonic() - begun < 3 * seconds, told
+
+
 def test_a_checker_that_loops_over_an_output_is_bounded_by_the_time_of_the_answer() -> None:
     """A program that found such an output held the judge up for half a minute with each."""
     loops = (
         "import sys\nprint(1) if open(sys.argv[3]).read() == open(sys.argv[2]).read() else [0 for _ in iter(int, 1)]"
     )
     row = {"verification_info": {**_CHECKED, "checker": loops}}
-    judgement = code_judge(seconds=0.5, total_seconds=2.0).judge(asked(row), wrote("print(7)"))
+    judgement = code_judge(seconds=0.5, total_seconds=1.0).judge(asked(row), wrote("print(7)"))
     assert judgement.reward == 0.0
-    # by the clock of a busy machine
-    assert judgement.seconds < 25
+    # side by side, since a busy machine makes both of them slower: as long as the answer's time and as long again
+    spinning = code_judge(seconds=2.0).judge(asked(DOUBLES), wrote("while True: pass"))
+    assert judgement.seconds < 3 * spinning.seconds
 
 
 def test_partial_rewards_and_their_weights() -> None:
@@ -401,6 +493,7 @@ def test_a_reason_names_the_test_and_not_what_it_expects() -> None:
         (_unittest("self.assertEqual(f(2), 4711)", "f", "sys"), "AssertionError"),
         (_unittest("self.assertEqual(f(2), [4711] * 9)", "f", "sys"), "AssertionError"),
         (_unittest("self.fail('not 4711')", "f", "sys"), "AssertionError"),
+        *((_named(named), "AssertionError") for named in _NAMES),
         (
             {"framework": "pytest", "module": "m", "test": "from m import f\ndef test_a(): assert f(2) == 4711"},
             "Assertion",
@@ -504,8 +597,8 @@ judge = code_judge()
 for number in range(12):
     judgement = judge.judge(asked(DOUBLES), wrote("import time; time.sleep(5)"))
     assert judgement.reward is None, judgement
-    # ten in a row open the breaker
-    assert judgement.cause == ("sandbox" if number < 10 else "breaker"), judgement
+    # ten in a row open the breaker, where a program of our own fails, too
+    assert judgement.cause == ("breaker" if number >= 10 and jail.try_out(bare=False) else "sandbox"), judgement
 """
 
 

@@ -36,7 +36,9 @@ def test_a_program_reads_its_input_and_leaves_its_output(jail: Jail) -> None:
 
 def test_nothing_that_a_run_writes_is_seen_by_the_next(jail: Jail) -> None:
     for _ in range(2):
-        ending = jail.run(_shell("find /tmp /dev/shm -type f; touch /tmp/a /tmp/home/b /dev/shm/c"), _SHORT)
+        ending = jail.run(
+            _shell("find /tmp /dev/shm -type f ! -name .zero; touch /tmp/a /tmp/home/b /dev/shm/c"), _SHORT
+        )
         assert (ending.status, ending.stdout) == (0, b"")
 
 
@@ -139,6 +141,120 @@ def test_a_jail_that_has_served_others_sees_its_programs_wait(jail: Jail) -> Non
         assert ending.wall_seconds - ending.cpu_seconds - ending.waited_seconds < 0.5, ending
 
 
+_UNCOUNTED = """
+import ctypes, os, signal, time
+libc = ctypes.CDLL(None)
+{ignore}
+if os.fork():
+    time.sleep(1000)
+while True:
+    until = time.process_time() + 0.02
+    while time.process_time() < until: pass
+    try:
+        if os.fork(): os._exit(0)
+    except OSError: pass
+"""
+_NO_WAIT = "a = (ctypes.c_ulong * 19)(*[0] * 19); a[{word}] = {flags}; libc.sigaction(17, a, None)"
+
+_BY_NUMBER = "a = (ctypes.c_ulong * 4)({handler}, {flags}, 0, 0)\n"
+_BY_NUMBER += "libc.syscall(13 if os.uname().machine == 'x86_64' else 134, 17, a, None, 8)"
+
+
+@pytest.mark.parametrize(
+    "ignore",
+    [
+        "",
+        "signal.signal(signal.SIGCHLD, signal.SIG_IGN)",
+        "libc.signal(17, 1)",
+        "libc.bsd_signal(17, 1) if hasattr(libc, 'bsd_signal') else libc.sysv_signal(17, 1)",
+        "a = (ctypes.c_ulong * 19)(1); libc.sigaction(17, a, None)",
+        # behind the handler and the mask of 1,024 signals stand the flags, of which 2 is SA_NOCLDWAIT
+        _NO_WAIT.format(word=17, flags=2),
+        _NO_WAIT.format(word=17, flags=3),
+        _BY_NUMBER.format(handler=1, flags=0x4000000),
+        _BY_NUMBER.format(handler=0, flags=0x4000002),
+    ],
+)
+def test_what_children_compute_counts_though_nobody_waits_for_them(jail: Jail, ignore: str) -> None:
+    """A program whose children took all cores, and left no trace, seemed to be starved by the machine."""
+    work = JailWork(argv=(interpreter(), "-S", "-c", _UNCOUNTED.format(ignore=ignore)))
+    assert jail.run(work, replace(_SHORT, wall_seconds=60.0)).kind == "cpu"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "/bin/true & /bin/true & wait $!; echo $(echo fine)",
+        "coproc cat; echo fine >&${COPROC[1]}; read -r line <&${COPROC[0]}; echo $line",
+        "sleep 0.1 & wait -n; for i in 1 2 3; do (exit $i) & done; wait; echo fine",
+        "printf 'fine' | tr -d x | sort",
+        "trap 'n=1' CHLD; (exit 3); test $? = 3 && echo fine",
+    ],
+)
+def test_children_are_waited_for_as_ever(jail: Jail, command: str) -> None:
+    ending = jail.run(JailWork(argv=("/bin/bash", "-c", command)), replace(_SHORT, wall_seconds=60.0))
+    assert (ending.kind, ending.stdout) == ("exit", b"fine\n")
+
+
+_MAPPED = """
+import ctypes, sys
+libc = ctypes.CDLL(None, use_errno=True)
+libc.mmap.restype = ctypes.c_void_p
+place = libc.mmap(None, ctypes.c_size_t({size}), 3, {flags}, {file}, ctypes.c_long(0))
+sys.exit(ctypes.get_errno() if place == 2**64 - 1 else 0)
+"""
+_PRIVATE, _SHARED, _VALIDATED, _ANONYMOUS, _RESERVED, _FILLED = 2, 1, 3, 0x20, 0x4000, 0x8000
+
+
+@pytest.mark.parametrize("more", [0, _RESERVED, _FILLED, _RESERVED | _FILLED, 0x20000])
+@pytest.mark.parametrize("size", [4096, 2**20])
+@pytest.mark.parametrize(("kind", "refused"), [(_SHARED, True), (_VALIDATED, True), (_PRIVATE, False)])
+def test_memory_that_processes_share_is_a_file_of_their_own(
+    jail: Jail, kind: int, refused: bool, size: int, more: int
+) -> None:
+    """Its pages can be dropped from a process's size, and stay."""
+    mapped = _MAPPED.format(size=size, flags=kind | _ANONYMOUS | more, file=-1)
+    assert (jail.run(JailWork(argv=(interpreter(), "-S", "-c", mapped)), _SHORT).status != 0) == refused
+
+
+def test_memory_of_files_is_shared_and_bounded_as_files_are(jail: Jail) -> None:
+    mapped = _MAPPED.format(size=4096, flags=_SHARED, file="os.open('/tmp/a', os.O_RDWR)")
+    made = f"import os; open('/tmp/a', 'wb').write(bytes(4096))\n{mapped}"
+    assert jail.run(JailWork(argv=(interpreter(), "-S", "-c", made)), _SHORT).status == 0
+    fill = "import mmap\nfile = open('/dev/zero', 'r+b')\nmemory = mmap.mmap(file.fileno(), 2**25)\n"
+    fill += "for at in range(0, 2**25, 4096): memory[at] = 1"
+    ending = jail.run(JailWork(argv=(interpreter(), "-S", "-c", fill)), _SHORT)
+    assert (ending.kind, ending.status) == ("exit", -signal.SIGBUS)
+
+
+@pytest.mark.parametrize(
+    ("command", "printed"),
+    [
+        ("head -c 3 /dev/zero | tr '\\0' x", b"xxx"),
+        ("echo a; echo b > /dev/stdout", b"a\nb\n"),
+        ("echo a > /dev/stdout; echo b >> /dev/stdout", b"a\nb\n"),
+        ("echo a > /dev/stderr; echo b >> /dev/stderr; echo c", b"c\n"),
+        ("echo a | tee /dev/stderr", b"a\n"),
+        ("cat /dev/stdin", b"given"),
+        # what a program makes of the name is no output
+        ("mkfifo /tmp/.stdout; echo a", b"a\n"),
+        ("mkdir /tmp/.stdout; echo a", b"a\n"),
+        ("ln -s /tmp/.zero /tmp/.stdout; echo a", b"a\n"),
+        ("ln -s /etc/passwd /tmp/.stdout; echo a", b"a\n"),
+        ("echo b > /tmp/.stdout; chmod 000 /tmp/.stdout; echo a", b"a\n"),
+    ],
+)
+def test_the_streams_have_names(jail: Jail, command: str, printed: bytes) -> None:
+    assert jail.run(_shell(command, b"given"), _SHORT).stdout == printed
+
+
+@pytest.mark.parametrize("fill", ["yes > /dev/stdout", "truncate -s 1T /tmp/.stdout", "ln /tmp/.zero /tmp/.stdout"])
+def test_what_is_written_by_name_is_bounded_too(jail: Jail, fill: str) -> None:
+    ending = jail.run(_shell(fill), replace(_SHORT, output_kb=64))
+    assert len(ending.stdout) <= 64 * 1024
+    assert jail.run(_shell("echo again"), _SHORT).stdout == b"again\n"
+
+
 @pytest.mark.parametrize("step_back", ["nice(19)", "sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))"])
 def test_no_program_steps_behind_others_to_be_starved(jail: Jail, step_back: str) -> None:
     work = JailWork(argv=(interpreter(), "-S", "-c", f"import os; os.{step_back}"))
@@ -158,6 +274,24 @@ def test_a_world_that_cannot_be_made_is_no_ending(jail: Jail, limits: dict[str, 
 def test_what_the_program_itself_fills_is_its_ending(jail: Jail) -> None:
     ending = jail.run(JailWork(argv=("/bin/true",), files={"a": bytes(2**23)}), replace(_SHORT, memory_mb=64))
     assert (ending.kind, ending.status) == ("exit", 125)
+
+
+@pytest.mark.parametrize(
+    "own",
+    [
+        *(b"", b"\0", b"text", b"#!", b"#!/no/such\n", b"#!/" + b"a" * 5000, b"#!/tmp/home/own\n", b"#!/tmp\n"),
+        *(b"\x7fELF", b"\x7fELF" + bytes(60), b"\x7fELF" + b"\xff" * 5000, b"MZ" + bytes(500), bytes(10**6)),
+    ],
+)
+def test_a_program_that_the_kernel_cannot_start_is_its_ending(jail: Jail, own: bytes) -> None:
+    ending = jail.run(JailWork(argv=("./own",), files={"own": own}), _SHORT)
+    assert ending.kind == "exit"
+    assert ending.status != 0
+
+
+def test_an_interpreter_that_cannot_be_started_is_no_ending(jail: Jail) -> None:
+    with pytest.raises(JailBroken, match="No such file"):
+        jail.run(JailWork(argv=("/usr/bin/no-such-node", "main.js"), files={"main.js": b""}), _SHORT)
 
 
 @pytest.mark.parametrize("of_tree", [0, 1, 2])

@@ -8,9 +8,10 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
+from typing import Any
 
 from agentscope_tuner._jail.jail import Ending, Jail, JailWork, RunLimits
 from agentscope_tuner.verify.code.formats import StdinTest
@@ -78,10 +79,15 @@ def same_value(got: object, expected: Sequence[object], *, tolerance: float, uno
             rounding errors, and by less than a half.
         unordered: whether the items of a list may come in any order.
     """
-    return any(_same(got, one, tolerance, unordered) for one in expected)
+    try:
+        return any(_same(got, one, tolerance, unordered) for one in expected)
+    # an int too long to print, which no JSON holds
+    except ValueError:
+        return False
 
 
 def _same(got: object, expected: object, tolerance: float, unordered: bool) -> bool:
+    got = _listed(got)
     if isinstance(expected, bool) or expected is None or isinstance(got, bool):
         return type(got) is type(expected) and got == expected
     if isinstance(expected, int | float):
@@ -104,12 +110,13 @@ def _same(got: object, expected: object, tolerance: float, unordered: bool) -> b
     return False
 
 
+def _listed(value: Any) -> Any:
+    """An array as a list: arrays are read as arrays where this process has loaded their package."""
+    return value.tolist() if type(value).__module__ == "numpy" else value
+
+
 def _key(key: object) -> object:
-    try:
-        return str(key) if type(key) in (int, float) else key
-    # an int too large to print
-    except ValueError:
-        return key
+    return str(key) if type(key) in (int, float) else key
 
 
 def _same_number(got: int | float, expected: int | float, tolerance: float) -> bool:
@@ -153,6 +160,7 @@ def _by_text(items: Sequence[object]) -> dict[str, list[object]]:
 
 def _text(item: object) -> str:
     """One text for values that are the same, but for floats that differ by little."""
+    item = _listed(item)
     if type(item) is int or (isinstance(item, float) and item.is_integer()):
         # `repr` refuses a long number
         return hex(int(item))
@@ -176,22 +184,23 @@ class CheckerError(Exception):
     """The checker does not even accept the data set's own output; the message says what it does."""
 
 
-def accepts(jail: Jail, checker: str, test: StdinTest, printed: bytes, seconds: float) -> bool:
+def accepts(jail: Callable[[], Jail], checker: str, test: StdinTest, printed: bytes, seconds: float) -> bool:
     """Whether the checker gives `printed` the full score. It runs in a jail without the program.
 
     A checker that refuses `printed`, or fails on it, must accept the data set's own output.
 
     Args:
+        jail: gives one for each question: `printed` can send the checker over its bounds, with which its jail ends.
         seconds: that it may take over `printed`, which can make it loop.
 
     Raises:
         CheckerError: it accepts neither.
         JailBroken: the jail failed.
     """
-    score, _ = _asked(jail, checker, test, printed, min(_SECONDS, seconds))
+    score, _ = _asked(jail(), checker, test, printed, min(_SECONDS, seconds))
     if score == 1:
         return True
-    own, how = _asked(jail, checker, test, test.expected.encode(errors="replace"), _SECONDS)
+    own, how = _asked(jail(), checker, test, test.expected.encode(errors="replace"), _SECONDS)
     if own != 1:
         raise CheckerError(f"the checker of the row does not accept its own output: {how}")
     return False

@@ -31,6 +31,8 @@ _INSIDE = Path(__file__).parent / "inside"
 _MODULES = "agentscope_tuner.verify.code.inside"
 _MOST_SHOWN = 80
 _MOST_IMPORTS = 100
+# Where no test of its own failed; see run_tests
+_OWN_NAMES = ("the tests", "the tests' imports")
 # Behind it stands what a hidden test may expect; see run_tests
 _HIDDEN = "\x1f"
 # Seconds that a program has to end once its tests have
@@ -199,12 +201,11 @@ class _TestedProgram:
         if why is None and ending.cut:
             why = f"it prints more than {bounds.limits.output_kb:,} KB"
         if why is None:
-            jail = self._jail("tests")
-            self._ready(jail)
+            self._ready(self._jail("tests"))
             begun = time.monotonic()
             left = max(0.0, self._until - begun) + self._spare
             try:
-                is_right = accepts(jail, self._checker, test, ending.stdout, left)
+                is_right = accepts(lambda: self._jail("tests"), self._checker, test, ending.stdout, left)
             except CheckerError as exc:
                 raise BrokenTests(str(exc)) from exc
             self._excuse(time.monotonic() - begun)
@@ -259,7 +260,9 @@ class _TestedProgram:
 
     def _compile(self, limits: RunLimits) -> str:
         """Why the program cannot be compiled; empty where it was."""
-        command = "g++ -O2 -std=c++17 -pipe -o program main.cpp && cat program >&3"
+        # few programs need the newer standard, and it takes away what older ones use
+        compile_it = "g++ -O2 -std=c++$year -pipe -o program main.cpp && exec cat program >&3"
+        command = f"for year in 17 20; do {compile_it}; done; exit 1"
         work = JailWork(argv=("/bin/sh", "-c", command), files={"main.cpp": self._source})
         # compilers take longer than programs, but no longer than is left for the answer
         seconds = min(max(_COMPILE_SECONDS, limits.seconds), self._until - time.monotonic())
@@ -323,14 +326,17 @@ class _TestedProgram:
             # both requests must be out before this end of the line is closed
             program.step()
             tests.step()
-        _until_told(tests, program)
+        _until_told(tests, program, limits.wall_seconds)
         assert tests.ending is not None
         assert program.ending is not None
         # what one waited while the other computed is no fault of the machine's
         self._until += max(0.0, program.ending.waited_seconds - tests.ending.cpu_seconds)
         self._until += max(0.0, tests.ending.waited_seconds - program.ending.cpu_seconds)
         self._excuse(tests.ending.cpu_seconds)
-        if self._is_doubtful(program.ending, last) or self._is_doubtful(tests.ending, last):
+        # what ends the program decides, and after it the tests may wait for what never comes
+        if not program.ending.over(limits) and (
+            self._is_doubtful(program.ending, last) or self._is_doubtful(tests.ending, last)
+        ):
             return None
         return self._reported(test, program.ending, tests.ending, limits)
 
@@ -351,25 +357,23 @@ class _TestedProgram:
         return self._told(test, report, program)
 
     def _told(self, test: CodeTest, report: dict[str, Any], program: Ending) -> TestResult:
-        outcomes = [(str(name), why) for name, why in report["tests"]]
-        failed = [(name, why) for name, why in outcomes if why is not None]
+        outcomes = [(number, str(name), why) for number, (name, why) in enumerate(report["tests"], 1)]
+        failed = [one for one in outcomes if one[2] is not None]
         share = 1 - len(failed) / len(outcomes)
         why: str | None = None
         kind: Failure | None = None
         if failed:
-            name, words = failed[0]
+            number, name, words = failed[0]
             shown, _, hidden = str(words).partition(_HIDDEN)
             kind = next((kind for said, kind in _ENDS.items() if said in shown), "error")
             shows_all = self._bounds.show_expected or test.public
             words = shown + hidden if shows_all else shown
-            # pytest names a test by its parameters, which may be what it expects
-            name = name if shows_all else name.partition("[")[0]
-            why = (
-                f"{len(failed)} of {len(outcomes)} fail, first {name}: {words}"
-                if len(outcomes) > 1
-                else f"{name}: {words}"
-            )
-            why = why.removeprefix(f"test {test.number}: ")
+            if not shows_all and name not in (*_OWN_NAMES, f"test {test.number}"):
+                # a name that the tests give may say what they expect
+                name = f"number {number}"
+            why = words if name == f"test {test.number}" else f"{name}: {words}"
+            if len(outcomes) > 1:
+                why = f"{len(failed)} of {len(outcomes)} fail, first {name}: {words}"
         return _result(test, why, program, share, kind)
 
     def _shared(self, test: CodeTest, limits: RunLimits, last: bool) -> TestResult | None:
@@ -461,11 +465,16 @@ def _difference(test: StdinTest | CallTest, ending: Ending, bounds: Bounds) -> s
     return f"for input {_short(repr(test.given))} it prints {_short(repr(printed))}: {difference}{wanted}"
 
 
-def _until_told(tests: Run, program: Run) -> None:
-    """Wait for the end of the tests, and give the program a moment to end by itself."""
-    runs = [tests, program]
-    while tests.ending is None:
-        wait([run for run in runs if run.ending is None], any_of=True)
+def _until_told(tests: Run, program: Run, wall_seconds: float) -> None:
+    """Wait for the end of the tests, and give the program a moment to end by itself.
+
+    The tests may be waiting for the program, such as by a queue that they lent it: once it has ended they may go on for
+    as long as it might have, and but for a moment where it went over a bound, which is the verdict.
+    """
+    wait([tests, program], any_of=True)
+    if tests.ending is None and program.ending is not None:
+        tests.end_within(_GRACE_SECONDS if program.ending.kind != "exit" else wall_seconds)
+        wait([tests])
     until = time.monotonic() + _GRACE_SECONDS
     while program.ending is None and time.monotonic() < until:
         wait([program], at_most=until - time.monotonic())
@@ -551,5 +560,6 @@ def _packages_of(source: str, but: Sequence[str] = ()) -> tuple[str, ...]:
         except ValueError:
             continue
         if spec is not None and spec.origin is not None and "site-packages" in spec.origin:
-            return (os.path.realpath(Path(spec.origin).parents[1]),)
+            # a package is a folder, other modules are a file
+            return (os.path.realpath(Path(spec.origin).parents[spec.submodule_search_locations is not None]),)
     return ()

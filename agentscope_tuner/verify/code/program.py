@@ -9,19 +9,22 @@ from agentscope_tuner.verify.code.formats import TestSet
 from agentscope_tuner.verify.find import after_thinking
 
 ProgramPlace = Literal["fence", "tag", "whole"]
-_FENCE = re.compile(r"^([ \t]*)(`{3,}+|~{3,}+)[ \t]*([^\s`{]*)[^\n`]*$", re.MULTILINE)
+# A part that matched is never tried shorter: a long line that ends in a backtick would take quadratic time
+_FENCE = re.compile(r"^([ \t]*+)(`{3,}+|~{3,}+)[ \t]*+([^\s`{]*+)[^\n`]*+$", re.MULTILINE)
+# Behind the language may stand its version, the name of a file and options
+_LANGUAGE = re.compile(r"([a-z+_]++)-?[0-9]*+(?:\.[0-9]+)*+(?:[:;,=(].*)?", re.DOTALL)
 # Deeper than its opening fence by more, a fence is part of the block: of a docstring in it
 _MOST_DEEPER = 3
 _TAG = re.compile(r"<(/?)answer\b[^<>]{0,100}>", re.IGNORECASE)
-#: The languages that programs are judged in, and the names that fences give them.
+#: The languages that programs are judged in, and their names without a version.
 LANGUAGES = {
-    "python": {"python", "py", "python3", "python2", "pypy", "pypy3"},
-    "cpp": {"cpp", "c++", "cc", "cxx", "c++17", "c++20", "cplusplus"},
+    "python": {"python", "py", "pypy", "cpython"},
+    "cpp": {"cpp", "c++", "cc", "cxx", "cplusplus", "gnu++", "g++"},
     "javascript": {"javascript", "js", "node", "nodejs"},
     "bash": {"bash", "sh", "shell"},
 }
 # What other judges look for by the same rules
-_OTHERS = {"sql": {"sql", "sqlite", "sqlite3"}}
+_OTHERS = {"sql": {"sql", "sqlite"}}
 _MOST_CHARS = 1_000_000
 
 
@@ -34,6 +37,12 @@ class FoundProgram(NamedTuple):
 
     source: str | None
     why: str = ""
+
+
+def language_of(named: str) -> str | None:
+    """The language that a fence or a row names, such as `c++20`, `python3.11` or `python:solution.py`."""
+    found = _LANGUAGE.fullmatch(named.lower())
+    return next((own for own, names in (LANGUAGES | _OTHERS).items() if found and found[1] in names), None)
 
 
 def find_program(output: str, place: ProgramPlace, language: str) -> FoundProgram:
@@ -51,13 +60,13 @@ def find_program(output: str, place: ProgramPlace, language: str) -> FoundProgra
         if opened is None or closed is None:
             return FoundProgram(None, "no <answer> with a program")
         said = said[opened.end() : closed.start()]
-    found = _last_block(said, (LANGUAGES | _OTHERS)[language])
+    found = _last_block(said, language)
     if place != "fence" and found.source is None and not found.why:
         return FoundProgram(said) if said.strip() else FoundProgram(None, "the output is empty")
     return found if found.source is not None or found.why else FoundProgram(None, "no fenced block with a program")
 
 
-def _last_block(text: str, names: set[str]) -> FoundProgram:
+def _last_block(text: str, language: str) -> FoundProgram:
     # examples of what a program prints often stand behind it, in blocks that name no language
     last: dict[bool, str] = {}
     opened: re.Match[str] | None = None
@@ -65,10 +74,10 @@ def _last_block(text: str, names: set[str]) -> FoundProgram:
         if opened is None:
             opened = fence
         elif fence[2].startswith(opened[2]) and not fence[3] and len(fence[1]) <= len(opened[1]) + _MOST_DEEPER:
-            if not opened[3] or opened[3].lower() in names:
+            if not opened[3] or language_of(opened[3]) == language:
                 last[bool(opened[3])] = _unindented(text[opened.end() + 1 : fence.start()], len(opened[1]))
             opened = None
-    if opened is not None and (not opened[3] or opened[3].lower() in names):
+    if opened is not None and (not opened[3] or language_of(opened[3]) == language):
         return FoundProgram(None, "the last block of code is never closed")
     found = last.get(True, last.get(False))
     if found is not None and not found.strip():

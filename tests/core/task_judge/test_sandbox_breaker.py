@@ -9,6 +9,10 @@ from agentscope_tuner._jail.jail import JailBroken
 from agentscope_tuner.errors import Cause, JudgeError
 
 
+def _broken() -> str:
+    return "no namespaces"
+
+
 def cause_of_a_try(breaker: SandboxBreaker, *, broken: bool) -> Cause | None:
     """The cause of the JudgeError that a try raises; None where it succeeds."""
     try:
@@ -21,26 +25,40 @@ def cause_of_a_try(breaker: SandboxBreaker, *, broken: bool) -> Cause | None:
 
 
 def test_it_opens_at_the_last_of_so_many_failures_in_a_row() -> None:
-    breaker = SandboxBreaker(most=3, rest_seconds=3600.0)
+    breaker = SandboxBreaker(most=3, rest_seconds=3600.0, why_broken=_broken)
     assert [cause_of_a_try(breaker, broken=True) for _ in range(5)] == [Cause.SANDBOX] * 3 + [Cause.BREAKER] * 2
     # nor is what would succeed let through
     assert cause_of_a_try(breaker, broken=False) is Cause.BREAKER
 
 
 def test_a_success_between_two_failures_counts_from_zero_again() -> None:
-    breaker = SandboxBreaker(most=2, rest_seconds=3600.0)
+    breaker = SandboxBreaker(most=2, rest_seconds=3600.0, why_broken=_broken)
     tried = [cause_of_a_try(breaker, broken=broken) for broken in (True, False, True, False, True, True, True)]
     assert tried == [Cause.SANDBOX, None, Cause.SANDBOX, None, Cause.SANDBOX, Cause.SANDBOX, Cause.BREAKER]
 
 
 def test_after_its_rest_one_try_is_let_through_and_a_success_closes_it() -> None:
-    breaker = SandboxBreaker(most=1, rest_seconds=0.0)
+    breaker = SandboxBreaker(most=1, rest_seconds=0.0, why_broken=_broken)
     tried = [cause_of_a_try(breaker, broken=broken) for broken in (True, True, False, False)]
     assert tried == [Cause.SANDBOX, Cause.SANDBOX, None, None]
 
 
+def test_programs_that_fail_where_one_of_our_own_does_not_open_nothing() -> None:
+    """A policy found a program that no kernel starts, and took all verdicts away with ten of them."""
+    asked: list[str] = []
+
+    def why_broken() -> str:
+        asked.append("")
+        return ""
+
+    breaker = SandboxBreaker(most=3, rest_seconds=3600.0, why_broken=why_broken)
+    assert [cause_of_a_try(breaker, broken=True) for _ in range(12)] == [Cause.SANDBOX] * 12
+    assert len(asked) == 4
+    assert cause_of_a_try(breaker, broken=False) is None
+
+
 def test_it_says_how_many_failed_and_why() -> None:
-    breaker = SandboxBreaker(most=1, rest_seconds=3600.0)
+    breaker = SandboxBreaker(most=1, rest_seconds=3600.0, why_broken=_broken)
     cause_of_a_try(breaker, broken=True)
     with pytest.raises(
         JudgeError, match=r"1 sandboxes failed in a row, the last: no namespaces; the next try is in \d+ s"

@@ -104,9 +104,9 @@ def prepare(source: str, name: str) -> types.ModuleType:
 
 def execute(source: str, module: types.ModuleType) -> None:
     """Run the program in its module."""
+    begin()
     code = compile(source, module.__dict__["__file__"], "exec", dont_inherit=True)
     _give_usual_names(code, module.__dict__)
-    begin()
     exec(code, module.__dict__)  # noqa: S102 - that is what this process is for
 
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections import Counter, OrderedDict, deque
+from decimal import Decimal
+from fractions import Fraction
 
 import pytest
 
@@ -106,6 +109,47 @@ def test_items_in_any_order_where_the_row_says_so() -> None:
 def test_a_number_too_long_to_print_is_another() -> None:
     for got, expected in (([10**5000, 2], [1, 2]), ({10**5000: 2}, {"a": 2}), (10**5000, 1.5)):
         assert not same_value(got, [expected], tolerance=1e-6, unordered=True)
+
+
+_LONG = 10**5000
+
+
+@pytest.mark.parametrize(
+    "item",
+    [
+        *(_LONG, -_LONG, {_LONG}, frozenset([_LONG]), deque([_LONG]), range(_LONG), slice(_LONG), Fraction(1, _LONG)),
+        *({_LONG: 1}, {(_LONG,): 1}, {frozenset([_LONG]): 1}, {1: {_LONG: {_LONG}}}, OrderedDict([(_LONG, 1)])),
+        *((_LONG, [_LONG]), [[{_LONG}]], Counter({_LONG: 1}), {range(_LONG): 1}, ({(1, (_LONG,)): {}},)),
+        *(Decimal("sNaN"), Decimal("1e9999"), float("inf"), complex("inf"), b"\xff", bytearray(b"\xff"), Ellipsis),
+    ],
+    ids=lambda item: type(item).__name__,
+)
+def test_a_value_that_no_json_holds_is_another_wherever_it_stands(item: object) -> None:
+    for got in (item, [item, 2], [2, item], [[2], [item]], {"a": item}, [{"a": [item]}, 2]):
+        for expected in (2, 2.5, "a", [1, 2], [2.5, 2], [[1], [2]], {"a": 2}, [{"a": [1]}, 2]):
+            for unordered in (True, False):
+                assert not same_value(got, [expected], tolerance=1e-6, unordered=unordered)
+
+
+def test_an_array_is_a_list_though_the_grader_has_loaded_its_package() -> None:
+    class Array:
+        __module__ = "numpy"
+
+        def __init__(self, items: object) -> None:
+            self._items = items
+
+        def tolist(self) -> object:
+            return self._items
+
+    def same(got: object, expected: object, *, unordered: bool = False) -> bool:
+        return same_value(got, [expected], tolerance=1e-6, unordered=unordered)
+
+    assert same(Array([1, 2]), [1, 2])
+    assert same({"a": [Array([[1.0], [2.0]])]}, {"a": [[[1], [2]]]})
+    assert same([Array([2]), Array([1])], [[1], [2]], unordered=True)
+    assert same(Array([2, 1]), [1, 2], unordered=True)
+    assert not same(Array([2, 1]), [1, 2])
+    assert not same(Array([1]), [1, 2])
 
 
 def test_many_items_in_any_order_are_compared_at_once() -> None:

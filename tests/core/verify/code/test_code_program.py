@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from agentscope_tuner.verify.code.formats import read_tests
-from agentscope_tuner.verify.code.program import ProgramPlace, completed, find_program
+from agentscope_tuner.verify.code.program import ProgramPlace, completed, find_program, language_of
 
 _HUMAN_EVAL = {"prompt": "import math\ndef f(x):\n    '''doc'''\n", "test": "def check(c): pass", "entry_point": "f"}
 _WITH_FENCES = 'def f():\n    """\n    ```\n    f()\n    ```\n    """\n'
@@ -27,6 +27,19 @@ _WITH_FENCES = 'def f():\n    """\n    ```\n    f()\n    ```\n    """\n'
         ("~~~python\nx = '```'\n~~~", "x = '```'\n"),
         ("<think>```python\nold\n```</think>```python\nnew\n```", "new\n"),
         ("<think>```python\nold\n```", None),
+        ("```python3.11\nx = 1\n```", "x = 1\n"),
+        ("```Python-3\nx = 1\n```", "x = 1\n"),
+        ("```py3\nx = 1\n```", "x = 1\n"),
+        ("```python:solution.py\nx = 1\n```", "x = 1\n"),
+        ("```python3.12:src/a b.py\nx = 1\n```", "x = 1\n"),
+        ("```python,linenos\nx = 1\n```", "x = 1\n"),
+        ('```python title="a.py"\nx = 1\n```', "x = 1\n"),
+        ("```python{1,3}\nx = 1\n```", "x = 1\n"),
+        ("```pythonic\nx = 1\n```", None),
+        ("```pytb\nx = 1\n```", None),
+        ("```3.11\nx = 1\n```", None),
+        ("```:solution.py\nx = 1\n```", None),
+        ("```python.console\nx = 1\n```", None),
         ("```python\nx = 1\n```\n```python\ncut off", None),
         ("```python\n\n```", None),
         ("x = 1", None),
@@ -35,6 +48,21 @@ _WITH_FENCES = 'def f():\n    """\n    ```\n    f()\n    ```\n    """\n'
 )
 def test_the_last_fenced_block(output: str, source: str | None) -> None:
     assert find_program(output, "fence", "python").source == source
+
+
+@pytest.mark.parametrize(
+    ("named", "language"),
+    [
+        *((name, "cpp") for name in ("cpp", "C++", "c++20", "C++17", "cpp:main.cpp", "g++", "gnu++20", "cc", "cpp-23")),
+        *((name, "python") for name in ("python", "py", "Python3", "pypy3", "python2.7", "python:a:b.py", "pypy3.10")),
+        *((name, "javascript") for name in ("js", "node", "node20", "javascript:main.js", "nodejs")),
+        *((name, "bash") for name in ("bash", "sh", "bash:run.sh", "shell")),
+        *((name, None) for name in ("", "c", "c#", "rust", "pythonx", "3", "c+", "py thon", "java", "+", "cpp17x")),
+        ("sqlite3", "sql"),
+    ],
+)
+def test_the_language_that_a_fence_names(named: str, language: str | None) -> None:
+    assert language_of(named) == language
 
 
 def test_other_places() -> None:
@@ -53,8 +81,23 @@ def test_a_continuation_stands_under_its_prompt_and_a_whole_function_under_its_i
     assert completed("def f(x):\n    return x\n", tests) == "import math\n\ndef f(x):\n    return x\n"
 
 
+_MANY = 300_000
+
+
 @pytest.mark.parametrize(
-    "text", ["```" * 50_000, "```python\n" * 50_000, "<answer>" * 50_000, "`" * 500_000, "x" * 2_000_000]
+    "text",
+    [
+        *("```" * 50_000, "```python\n" * 50_000, "<answer>" * 50_000, "`" * 500_000, "x" * 2_000_000),
+        # a line that is no fence, found at its end alone: with a second try for each of its letters, ten minutes each
+        *(
+            f"```{part * (_MANY // len(part))}`"
+            for part in ("a", " ", "\t", "a ", " a", "~", "{", "a{", "é", "\r", "3.", "=:")
+        ),
+        *(f"~~~{part * (_MANY // len(part))}`" for part in ("a", " ", "~ ", "a{")),
+        *(f"{part * (_MANY // len(part))}`" for part in (" ", "\t", " \t")),
+        *(f"{' ' * _MANY}```{'a' * _MANY}`", f"{'`' * _MANY}{'a' * _MANY}`", f"```{'a' * 3000}`\n" * 100),
+        *(f"```{part * (_MANY // len(part))}\nx\n```" for part in ("a", "3", "3.", "+", "_", "a:", "-3")),
+    ],
 )
 def test_hostile_outputs_end_soon(text: str) -> None:
     places: list[ProgramPlace] = ["fence", "tag", "whole"]
