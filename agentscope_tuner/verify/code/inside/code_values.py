@@ -19,6 +19,8 @@ from enum import Enum
 from fractions import Fraction
 from typing import Any
 
+#: Containers that can be changed.
+MUTABLE = (list, dict, set, deque, bytearray)
 #: Deeper values are no plain data.
 MOST_DEPTH = 200
 # Python refuses to read an int of more than 4,300 digits
@@ -64,9 +66,19 @@ def _refuse(name: str) -> object:
 
 
 def pack(
-    value: Any, handle: Callable[[object], object] | None = None, depth: int = MOST_DEPTH, *, is_plain: bool = False
+    value: Any,
+    handle: Callable[[object], object] | None = None,
+    depth: int = MOST_DEPTH,
+    *,
+    is_plain: bool = False,
+    share: Callable[[object], object] | None = None,
 ) -> object:
-    """`value` as `json.dumps` takes it; with `is_plain` as the built-in type that its class is built on."""
+    """`value` as `json.dumps` takes it.
+
+    Args:
+        is_plain: as the built-in type that its class is built on.
+        share: makes JSON of the containers that can be changed.
+    """
     if value is None or value is True or value is False:
         return value
     if depth == 0:
@@ -76,9 +88,11 @@ def pack(
     is_named = issubclass(own, Enum) or (issubclass(own, tuple) and hasattr(own, "_fields"))
     if handle is not None and is_named and not is_plain:
         return handle(value)
+    if share is not None and issubclass(own, MUTABLE):
+        return share(value)
     for kind, how in _PACKERS:
         if issubclass(own, kind):
-            return how(value, lambda part: pack(part, handle, depth - 1))
+            return how(value, lambda part: pack(part, handle, depth - 1, share=share))
     if type(value).__module__ == "numpy" and callable(getattr(value, "tolist", None)):
         items = pack(value.tolist(), handle, depth - 1)
         numbers = str(value.dtype.str)
@@ -90,6 +104,11 @@ def pack(
     if handle is not None:
         return handle(value)
     raise NotPlainError(f"an object of type {type(value).__name__}")
+
+
+def contents(value: object, inner: Callable[[Any], object]) -> object:
+    """A built-in container as JSON, of what `inner` makes of its parts."""
+    return next(how for kind, how in _PACKERS if isinstance(value, kind))(value, inner)
 
 
 # numpy's numbers, as `dtype.str` writes them

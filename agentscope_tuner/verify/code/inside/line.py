@@ -69,16 +69,3 @@ class JailLine:
                 raise LineEndedError("the program ended before its tests did")
             data += piece
         return bytes(data)
-
-
-def change(old: object, new: object) -> None:
-    """Make a container what the other side has made of it, in place."""
-    if isinstance(old, list) and isinstance(new, list):
-        for at, (before, after) in enumerate(zip(old, new, strict=False)):
-            if isinstance(before, list | dict | set) and type(before) is type(after):
-                change(before, after)
-                new[at] = before
-        old[:] = new
-    elif (isinstance(old, dict) and isinstance(new, dict)) or (isinstance(old, set) and isinstance(new, set)):
-        old.clear()
-        old.update(new)

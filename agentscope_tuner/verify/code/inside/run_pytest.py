@@ -60,8 +60,8 @@ class Listener:
 
     def pytest_exception_interact(self, node: Any, call: Any) -> None:
         self.error = self.errors[node.nodeid.partition("::")[2]] = call.excinfo.value
-        # which the program cannot raise: its classes are made here
-        if isinstance(self.error, FixtureLookupError):
+        # where no code of the tests asks for it, the program has no say in it
+        if isinstance(self.error, FixtureLookupError) and PYTEST_FILE not in {part.path.name for part in call.excinfo.traceback if isinstance(part.path, Path)}:
             self.broken, self.is_known = f"there is no fixture {self.error.argname!r}"[:_MOST_WORDS], True
 
     def pytest_collectreport(self, report: Any) -> None:

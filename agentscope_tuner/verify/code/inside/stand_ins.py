@@ -24,14 +24,12 @@ from decimal import Decimal
 from typing import Any
 
 PYTEST_FILE = "test_program.py"
-_MOST_LIKELY = 64
 _MOST_HINT = 1000
 # no test can seed it
 _dice = random.SystemRandom()
 
-_PLAIN_METHODS = {
-    name for kind in (str, bytes, list, tuple, dict, set, int, float) for name in dir(kind) if name[0] != "_"
-}
+_DATA = (str, bytes, list, tuple, dict, set, frozenset, int, float)
+_PLAIN_METHODS = {name for kind in _DATA for name in dir(kind) if name[0] != "_"} | {"equals"}
 
 
 class NotComparableError(BaseException):
@@ -215,7 +213,7 @@ class StandInClass(type):
             return super().__new__(cls, name, bases, space)
         program = bases[0]._program  # type: ignore[attr-defined]
         told = {key: value for key, value in space.items() if key not in _OF_CLASS}
-        if not all(isinstance(value, types.FunctionType | int | float | str | list | dict) for value in told.values()):
+        if any(hasattr(type(value), "__get__") and not isinstance(value, _IN_CLASS) for value in told.values()):
             program.cannot_travel = f"its class {name} is built on a class of the program"
             raise CannotTravelError(program.cannot_travel)
         builtins.super = _super  # type: ignore[assignment, misc]
@@ -256,6 +254,8 @@ class StandInClass(type):
         return int(cls._program.ask({"do": "op", "op": "len", "h": cls._number, "args": []}))
 
 
+# What binds itself to an object, and can be remade there: a property, say
+_IN_CLASS = (types.FunctionType, StandInFunction, property, classmethod, staticmethod)
 # What a class statement itself puts into a class
 _OF_CLASS = {
     *("__module__", "__qualname__", "__classcell__", "__annotations__"),
@@ -291,6 +291,8 @@ class StandIn:
     _made: bool
     # the built-in type that the program's class is built on
     _plain: type | None = None
+    # the data that it holds, once that is known
+    _held: Any = None
     # whether it is a difference to plain data
     _met = False
 
@@ -381,13 +383,26 @@ class StandIn:
             return False
 
     def _knows(self, other: object) -> bool:
-        """Whether its class says that it equals `other`, and none of the values that are as likely to be expected."""
-        equal = [one for one in _likely(other) if self._operate("eq", one) is True]
-        return len(equal) == 1 and equal[0] == other
+        """Whether it is `other` by its own word, which it gives before it is told anything.
+
+        The program names what data it may be, and its class then says which of these it is: so it has one guess, as if
+        it had returned that.
+        """
+        kinds = (int, float, complex, Decimal) if isinstance(other, int | float | complex | Decimal) else (type(other),)
+        views = self._program.ask({"do": "op", "op": "views", "h": self._number, "args": []})
+        told = [view for view in views if type(view) in kinds and type(view).__eq__(view, view) is True]
+        if other is None or isinstance(other, StandIn | StandInFunction) or other not in told:
+            return other is None and None in views and self._operate("eq", None) is True
+        told = [view for at, view in enumerate(told) if view not in told[:at]]
+        _dice.shuffle(told)
+        return [view for view in told if self._operate("eq", view) is True] == [other]
 
     def _may_meet(self, other: object) -> bool:
-        """Whether the program's own class may say how this object compares: with one that the test has made."""
-        return isinstance(other, StandIn) and (self._made or other._made)
+        """Whether the program's own class may say how this object compares: with one that the test has made, or with
+        another of its class, both of which the program has chosen.
+        """
+        is_own = type(self) is type(other) and isinstance(type(self), StandInClass)
+        return isinstance(other, StandIn) and (self._made or other._made or is_own)
 
     def _is_data(self, other: object) -> bool:
         """Whether what it holds is compared: with data, or with another that is built on data."""
@@ -396,8 +411,13 @@ class StandIn:
         return other._plain is not None and not self._may_meet(other)
 
     def _data(self) -> Any:
-        """What it holds, of the built-in type: its own methods have no say in it."""
-        return self._program.ask({"do": "plain", "h": self._number})
+        """What it holds, of the built-in type: its own methods have no say in it. It is asked once."""
+        if self._held is None:
+            data = self._program.ask({"do": "plain", "h": self._number})
+            if not issubclass(type(data), self._plain or ()):
+                raise NotComparableError(f"the program answered with an object of its class {type(self).__name__}")
+            object.__setattr__(self, "_held", data)
+        return self._held
 
     def _meet(self, name: str, other: object) -> Any:
         if self._is_data(other) and (name in _COMPARING or not self._made):
@@ -420,22 +440,6 @@ class StandIn:
         if isinstance(answer, StandIn) and type(answer) is type(self) and self._made:
             object.__setattr__(answer, "_made", True)
         return answer
-
-
-def _likely(value: Any) -> list[Any]:
-    """Numbers, or lists of them, among which nobody can tell the expected one; nothing for other data."""
-    if type(value) in (list, tuple) and value:
-        at = _dice.randrange(len(value))
-        return [type(value)([*value[:at], one, *value[at + 1 :]]) for one in _likely(value[at])]
-    if type(value) not in (int, float) or not math.isfinite(value):
-        return []
-    # as round as the expected one, which stands anywhere among them
-    before = _dice.randrange(_MOST_LIKELY)
-    if isinstance(value, int):
-        zeros = len(str(value)) - len(str(value).rstrip("0"))
-        return [value + (at - before) * 10**zeros for at in range(_MOST_LIKELY)]
-    step = Decimal(1).scaleb(int(Decimal(repr(value)).normalize().as_tuple().exponent))
-    return [float(Decimal(repr(value)) + (at - before) * step) for at in range(_MOST_LIKELY)]
 
 
 class Difference:
@@ -516,8 +520,15 @@ def _of_data(method: StandInFunction, name: str) -> Callable[..., Any]:
     """A method that plain data has, of an object that the test has not made: it must not answer for the test."""
 
     def call(*arguments: object, **named: object) -> Any:
+        given = [*arguments, *named.values()]
+        method._program.is_told |= bool(given)
         answer = method(*arguments, **named)
-        if isinstance(answer, bool) and arguments:
+        # one that says what the test may want to hear: yes or no, nothing, or what it is given, and be it as a default
+        kind = type(answer)
+        echoed = given[1:] if kind in (int, float) else given
+        is_said = kind is bool or (kind in _DATA and not answer and kind not in (int, float))
+        is_said |= any(answer is one or (kind is type(one) and kind in _DATA and answer == one) for one in echoed)
+        if given and is_said and not (name == "equals" and all(isinstance(one, StandIn) for one in given)):
             raise NotComparableError(f"the program answered with an object of its own that has a method {name!r}")
         return answer
 
