@@ -21,6 +21,11 @@ from typing import Any
 
 #: Containers that can be changed.
 MUTABLE = (list, dict, set, deque, bytearray)
+#: Kinds of plain data that a class may be built on, a subclass before its base.
+PLAIN_KINDS = (
+    *(int, float, complex, str, bytes, bytearray, list, dict, set, frozenset, tuple, deque),
+    *(Decimal, Fraction, datetime.datetime, datetime.date, datetime.time, datetime.timedelta),
+)
 #: Deeper values are no plain data.
 MOST_DEPTH = 200
 # Python refuses to read an int of more than 4,300 digits

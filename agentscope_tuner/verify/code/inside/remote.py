@@ -19,7 +19,8 @@ import warnings
 from collections.abc import Callable, Generator
 from typing import Any
 
-from agentscope_tuner.verify.code.inside.code_values import pack, unpack
+from agentscope_tuner.verify.code.inside import standard_values
+from agentscope_tuner.verify.code.inside.code_values import PLAIN_KINDS, pack, unpack
 from agentscope_tuner.verify.code.inside.line import JailLine, LineEndedError
 from agentscope_tuner.verify.code.inside.shared_containers import SharedContainers
 from agentscope_tuner.verify.code.inside.shared_files import ROOT, FilesError, SharedFiles
@@ -28,8 +29,10 @@ from agentscope_tuner.verify.code.inside.stand_ins import (
     Difference,
     StandIn,
     StandInClass,
+    StandInErrorClass,
     StandInFunction,
     StandInIterator,
+    StandInMethod,
     StandInTuple,
     built_in,
     is_raised,
@@ -38,10 +41,10 @@ from agentscope_tuner.verify.code.inside.stand_ins import (
     told_of,
 )
 
-_PLAIN = {kind.__name__: kind for kind in (int, float, str, bytes, list, dict, set, frozenset, tuple)}
+_PLAIN = {kind.__name__: kind for kind in PLAIN_KINDS}
 _NOT_RAISED = (KeyboardInterrupt, GeneratorExit, BaseException)
 # Standard modules whose exceptions end or skip a test
-_NOT_FROM = {"unittest", "bdb", "concurrent", "asyncio"}
+_NOT_FROM = {"unittest", "bdb", "concurrent"}
 _BINDING = (property, classmethod, staticmethod)
 # What a test lends to be called alone
 _CALLED = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, type)
@@ -245,7 +248,7 @@ class Program:
         if error is not None:
             if not self.is_told and not any(error is one for one in self._errors):
                 # its words are the program's own, and no secret of the tests
-                error.is_of_program = True  # type: ignore[attr-defined]
+                error.__dict__["is_of_program"] = True
             if isinstance(error, StopIteration | StopAsyncIteration) and not iterates:
                 # as a generator's own would: a call must not end the loop, or the `zip`, that it stands in
                 raise RuntimeError(f"the program raised {type(error).__name__}") from error
@@ -256,10 +259,14 @@ class Program:
         for name, stream in (("out", sys.stdout), ("err", sys.stderr)):
             if text := reply.get(name):
                 stream.write(str(text))
-        for name, message in reply.get("warned", []):
-            kind = getattr(builtins, str(name), None)
-            is_warning = isinstance(kind, type) and issubclass(kind, Warning)
-            warnings.warn(str(message), kind if is_warning else UserWarning, stacklevel=2)
+        try:
+            for told, message in reply.get("warned", []):
+                kind = self._class(told)
+                is_warning = isinstance(kind, type) and issubclass(kind, Warning)
+                warnings.warn(str(message), kind if is_warning else UserWarning, stacklevel=2)
+        except Warning as exc:
+            # the test wants it raised
+            return None, exc
         for name, level, message, own in reply.get("logged", []):
             _log(str(name), int(level), str(message), int(own))
         if self._files is not None and "files" in reply:
@@ -297,6 +304,10 @@ class Program:
         if issubclass(own, tuple):
             items = [self.pack(item) for item in value]  # type: ignore[attr-defined]
             return {"n": {"names": [own.__name__, *own._fields], "items": items}}
+        if (standard := standard_values.packed(value)) is not None:
+            return standard
+        if issubclass(own, Exception):
+            return {"h": number_of(value)} if "_number" in vars(value) else {"e": self._told(value)}  # type: ignore[arg-type]
         if own in _BINDING:
             parts = [value.fget, value.fset] if own is property else [value.__func__]  # type: ignore[attr-defined]
             return {"in": [own.__name__, *map(self.pack, parts)]}
@@ -344,20 +355,29 @@ class Program:
             return {"raise": self._told(exc)}
 
     def _told(self, exc: Exception) -> dict[str, object]:
-        self._errors.append(exc)
+        if not any(exc is one for one in self._errors):
+            self._errors.append(exc)
+        at = next(at for at, one in enumerate(self._errors) if one is exc)
         _, arguments = told_of(exc)
         if isinstance(exc, AssertionError) and self._hands_assertions and is_raised(exc):
             arguments = [str(part) for part in exc.args]
-        told = {"error": len(self._errors) - 1, "class": self._lend(type(exc)), "args": arguments}
+        told = {"error": at, "class": self._lend(type(exc)), "args": arguments}
         return told | {"type": built_in(type(exc))}
 
     def _exception(self, told: dict[str, Any]) -> BaseException:
         if "back" in told:
             return self._errors[int(told["back"])]
-        error = self._made(told)
-        if "cause" in told:
-            error.__cause__ = self._exception(told["cause"])
-        return error
+        number = int(told["id"])
+        if number not in self._stand_ins:
+            error = self._made(told)
+            error.__dict__.update(_program=self, _number=number)
+            for note in told["notes"]:
+                error.add_note(str(note))
+            if "cause" in told:
+                error.__cause__ = self._exception(told["cause"])
+            self._stand_ins[number] = error
+        found: BaseException = self._stand_ins[number]
+        return found
 
     def _made(self, told: dict[str, Any]) -> BaseException:
         arguments = self.unpack(told["args"])
@@ -365,7 +385,8 @@ class Program:
         if not (isinstance(kind, type) and issubclass(kind, BaseException)):
             return ProgramError(told["type"], *arguments)
         try:
-            error: BaseException = kind(*arguments)
+            # made here, where a test's call of the class is a question
+            error: BaseException = type.__call__(kind, *arguments)
         except Exception:  # noqa: BLE001 - a class that takes other arguments than its `args`, such as JSON's
             error = kind.__new__(kind, *arguments)
         if "words" in told and hasattr(kind, "_words"):
@@ -399,7 +420,8 @@ class Program:
             is_error = any(issubclass(base, BaseException) for base in bases)
             space = {"_program": self, "_number": told["id"], "__module__": home, "__doc__": told.get("doc")}
             if is_error:
-                kind: type = type(name, tuple(bases), {**space, "_words": None, "__str__": _words_of})
+                own_words = {"_words": None, "__str__": _words_of, "__getattr__": _of_error}
+                kind: type = StandInErrorClass(name, tuple(bases), space | own_words)
             else:
                 own = StandInTuple if told["fields"] else StandIn
                 fields: dict[str, Any] = {"_fields": tuple(map(str, told["fields"]))} if told["fields"] else {}
@@ -408,6 +430,8 @@ class Program:
                     {"do": "attr", "h": told["id"], "name": "__init__"}
                 )(*given, **more)
                 fields |= {"__next__": StandInIterator.__next__} if told["next"] else {}
+                fields |= {"__await__": StandInIterator.__await__} if told["awaits"] else {}
+                fields |= _as_standard(home, name)
                 plain = next((_PLAIN[one] for one in told["builtin"] if one in _PLAIN), None)
                 kind = StandInClass(name, tuple(bases) or (own,), space | fields | _as_data(told["data"], plain))
             self._classes[told["id"]] = kind
@@ -420,6 +444,10 @@ class Program:
     def _stand_in(self, value: Any) -> Any:
         if "g" in value:
             return self._lent[value["g"]]
+        if "st" in value:
+            return standard_values.unpacked(value)
+        if "e" in value:
+            return self._exception(value["e"])
         if "m" in value:
             return self._shared[int(value["m"])]
         if "n" in value:
@@ -438,7 +466,8 @@ class Program:
             if told["kind"] == "class":
                 one: Any = kind
             elif told["kind"] == "function":
-                one = StandInFunction(self, number, str(told.get("name", "")), told.get("doc"))
+                kind = StandInMethod if told["binds"] else StandInFunction
+                one = kind(self, number, str(told.get("name", "")), told.get("doc"))
             else:
                 plain = not isinstance(kind, StandInClass)
                 one = object.__new__(kind if not plain else StandInIterator if told["class"].get("next") else StandIn)
@@ -589,6 +618,20 @@ def _as_data(names: list[str], plain: type | None) -> dict[str, Any]:
     if plain is not None:
         data |= {"_plain": plain, "__class__": property(lambda self: plain)}
     return data
+
+
+def _as_standard(home: str, name: str) -> dict[str, Any]:
+    """What lets an object of the standard library's be known as one, where the tests know its class."""
+    found = getattr(sys.modules.get(home), name, None) if home in sys.stdlib_module_names else None
+    is_class = isinstance(found, type) and home != "builtins"
+    return {"__class__": property(lambda self: found)} if is_class else {}
+
+
+def _of_error(self: Any, name: str) -> Any:
+    """What an exception has besides its own variables: constants, properties and methods of its class."""
+    if name.startswith("__") or "_number" not in vars(self):
+        raise AttributeError(name)
+    return self._program.ask({"do": "attr", "h": self._number, "name": name})
 
 
 def _words_of(self: BaseException) -> str:

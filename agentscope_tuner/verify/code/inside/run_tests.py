@@ -138,7 +138,7 @@ def _words(exc: BaseException) -> str:
     """Where and how a test ended; behind `HIDDEN` stands what may be a value that the test expects."""
     lines = traceback.format_exception_only(type(exc), exc)
     words = re.sub(rf"^{re.escape(__package__)}\.\w+\.", "", lines[-1].strip())
-    if not (hasattr(exc, "is_of_program") or type(exc).__module__.startswith(f"{__package__}.")):
+    if not ("is_of_program" in vars(exc) or type(exc).__module__.startswith(f"{__package__}.")):
         # a message of several lines ends anywhere
         kind = type(exc).__name__
         words = f"{kind}{HIDDEN}{words.removeprefix(kind)}"
@@ -247,8 +247,8 @@ def _given(source: str, program: Program) -> dict[str, Callable[[], Any]]:
             held.setdefault(node.value.id, set()).add(node.attr)
     standard = {name: home for name in named if (home := _standard(name, held.get(name, set())))}
     if len(standard) == len(named):
-        # `gcd` alone is a program's, `math.gcd` is not
-        standard = {name: home for name, home in standard.items() if home == (name,) or name in _SHORT}
+        # `gcd` alone is the program's, `math.gcd` is not
+        standard.pop(tested if (tested := _tested(ast.parse(source))) in named else next(iter(named), ""), None)
     return {
         name: partial(_imported_name, *standard[name]) if name in standard else partial(program.get, name)
         for name in named

@@ -26,8 +26,8 @@ from collections.abc import Callable
 from typing import Any
 
 from agentscope_tuner._jail.inside import LINE
-from agentscope_tuner.verify.code.inside import run_program
-from agentscope_tuner.verify.code.inside.code_values import MUTABLE, pack, unpack
+from agentscope_tuner.verify.code.inside import run_program, standard_values
+from agentscope_tuner.verify.code.inside.code_values import MUTABLE, PLAIN_KINDS, pack, unpack
 from agentscope_tuner.verify.code.inside.line import JailLine, LineEndedError
 from agentscope_tuner.verify.code.inside.shared_containers import SharedContainers
 from agentscope_tuner.verify.code.inside.shared_files import SharedFiles
@@ -45,7 +45,7 @@ _FUNCTIONS = (
 )
 _OPERATORS: dict[str, Callable[..., Any]] = {
     **{name: getattr(operator, name) for name in (*_ARITHMETIC, *_OTHERS, *_KEYED)},
-    **{name: getattr(builtins, name) for name in _FUNCTIONS},
+    **{name: getattr(builtins, name) for name in (*_FUNCTIONS, "pow")},
     **{name: getattr(math, name) for name in _ROUNDING},
     **{f"i{name}": getattr(operator, f"i{name.rstrip('_')}") for name in _ARITHMETIC},
     "enter": lambda one: type(one).__enter__(one),
@@ -59,6 +59,7 @@ _OPERATORS: dict[str, Callable[..., Any]] = {
     "deepcopy": copy.deepcopy,
     "vars": vars,
     "views": lambda one: _views(one),
+    "items": lambda one: _items(one),
     "signature": lambda one: _signature(one),
     "annotations": lambda one: _annotations(one),
     "dir": dir,
@@ -130,14 +131,22 @@ def _views(one: Any) -> list[object]:
             views.append(how(one))
     if hasattr(kind, "__iter__") and not hasattr(kind, "__next__"):
         views.append(dict(one) if hasattr(kind, "keys") else [*itertools.islice(one, _MOST_VIEWED)])
-    return [unpack(packed) for view in views if (packed := _as_plain(view)) is not None]
+    return [part for view in views for part in _as_plain(view)]
 
 
-def _as_plain(value: object) -> object:
+def _as_plain(value: object) -> Any:
+    """A copy of plain data, alone in a list; an empty one of anything else."""
     try:
-        return pack([value])[0]  # type: ignore[index]
+        return unpack(pack([value]))
     except Exception:  # noqa: BLE001 - no data, or the program's own doing
-        return None
+        return []
+
+
+def _items(one: Any) -> list[object] | None:
+    """All items of an object that has a length, and no keys."""
+    kind = type(one)
+    is_sized = hasattr(kind, "__len__") and hasattr(kind, "__iter__") and not hasattr(kind, "keys")
+    return [*one] if is_sized else None
 
 
 def _annotations(one: Any) -> dict[str, list[str]]:
@@ -226,7 +235,7 @@ class _Server:
         return message
 
     def _answer(self, request: dict[str, Any]) -> dict[str, Any]:
-        printed, wrong, real = io.StringIO(), io.StringIO(), (sys.stdout, sys.stderr)
+        printed, wrong, real = _Printed(), _Printed(), (sys.stdout, sys.stderr)
         sys.stdout, sys.stderr = printed, wrong
         try:
             self._patch(request.get("patched", {}), request.get("variables", {}))
@@ -239,7 +248,7 @@ class _Server:
         finally:
             sys.stdout, sys.stderr = real
         for stream, kept in (("out", printed), ("err", wrong)):
-            if text := kept.getvalue():
+            if text := kept.text():
                 reply[stream] = text
         for name, told in (("warned", self._warned), ("logged", self._logged)):
             if told:
@@ -250,7 +259,7 @@ class _Server:
         return reply
 
     def _show_warning(self, message: Warning | str, category: type[Warning], *where: object, **more: object) -> None:
-        self._warned.append([category.__name__, str(message)])
+        self._warned.append([self._class(category), str(message)])
 
     def _patch(self, patched: dict[str, object], variables: dict[str, str | None]) -> None:
         """Put what the tests have in the place of standard functions, or those again; and set the environment."""
@@ -343,12 +352,13 @@ class _Server:
         if id(exc) in self._errors:
             return {"raise": {"back": self._errors[id(exc)][1]}}
         try:
-            arguments = pack(list(exc.args))
+            arguments = pack(list(exc.args), self._handle)
         except Exception:  # noqa: BLE001 - arguments that cannot travel are shown
             arguments = pack([str(part)[:1000] for part in exc.args])
         kind = type(exc)
         home = getattr(kind, "__module__", "")
-        told = {"type": kind.__name__, "home": home, "class": self._class(kind), "args": arguments}
+        told = {"id": self._keep(exc), "type": kind.__name__, "home": home}
+        told |= {"class": self._class(kind), "args": arguments, "notes": [*map(str, getattr(exc, "__notes__", ()))]}
         if isinstance(kind.__str__, types.FunctionType):
             told["words"] = str(exc)
         if exc.__cause__ is not None and depth:
@@ -362,11 +372,15 @@ class _Server:
         return self._handle(value) if id(value) in self._own else self._shared.share(value)
 
     def _is_own(self, value: object) -> bool:
-        return type(value).__module__ == self._module.__name__ and isinstance(value, _PLAIN)
+        return type(value).__module__ == self._module.__name__ and isinstance(value, PLAIN_KINDS)
 
     def _handle(self, value: object) -> object:
         if isinstance(value, _Lent):
             return {"g": value._number}
+        if isinstance(value, BaseException):
+            return {"e": self._raised(value)["raise"]}
+        if (standard := standard_values.packed(value)) is not None:
+            return standard
         if isinstance(value, tuple) and hasattr(type(value), "_fields"):
             items = [self._pack(item) for item in tuple.__iter__(value)]
             return {"n": {"id": self._keep(value), "class": self._class(type(value)), "items": items}}
@@ -380,19 +394,21 @@ class _Server:
             told["class"] = self._class(type(value))
             if kind == "function":
                 told["name"], told["doc"] = str(getattr(value, "__name__", "")), value.__doc__
+                told["binds"] = isinstance(value, types.FunctionType)
         return {"h": told}
 
     def _class(self, kind: type) -> dict[str, object]:
         if kind in self._lent_classes:
             return {"own": self._lent_classes[kind]}
         bases = [self._class(base) for base in kind.__bases__ if base.__module__ == self._module.__name__]
-        builtin = [base.__name__ for base in kind.__mro__ if base.__module__ == "builtins"]
+        builtin = [base.__name__ for base in kind.__mro__ if base.__module__ == "builtins" or base in PLAIN_KINDS]
         fields = getattr(kind, "_fields", ()) if issubclass(kind, tuple) else ()
         return {
             "id": self._keep(kind),
             "fields": [str(name) for name in fields],
             "data": [str(name) for name in getattr(kind, "__dataclass_fields__", ())],
             "next": issubclass(kind, collections.abc.Iterator),
+            "awaits": hasattr(kind, "__await__"),
             "name": kind.__name__,
             "bases": bases,
             "builtin": builtin,
@@ -411,12 +427,18 @@ class _Server:
     def _taken(self, value: Any) -> object:
         if "h" in value:
             return self._kept[value["h"]]
+        if "m" in value:
+            return self._shared[value["m"]]
         if "n" in value:
             name, *fields = value["n"]["names"]
             return _named(name, *fields)(*map(self._unpack, value["n"]["items"]))
         if "ty" in value:
             home, name = value["ty"]
             return getattr(importlib.import_module(home), name)
+        if "st" in value:
+            return standard_values.unpacked(value)
+        if "e" in value:
+            return self._of_tests(value["e"])
         if "in" in value:
             name, *parts = value["in"]
             return getattr(builtins, name)(*(_method(self._unpack(part)) for part in parts))
@@ -464,11 +486,29 @@ class _Server:
         return str(self.back(0, "input", (str(prompt),)))
 
 
+class _Printed(io.TextIOWrapper):
+    """What the program prints while it answers, as text or as bytes."""
+
+    def __init__(self) -> None:
+        super().__init__(io.BytesIO(), "utf-8", "surrogatepass", newline="", write_through=True)
+
+    def text(self) -> str:
+        self.flush()
+        return self.buffer.getvalue().decode(errors="surrogatepass")  # type: ignore[attr-defined, no-any-return]
+
+
 class _TestsInput(io.TextIOBase):
     """The standard input: that of the tests, which may have replaced it."""
 
     def __init__(self, server: _Server) -> None:
         self._server = server
+        self._rest = io.BytesIO()
+
+    @property
+    def buffer(self) -> io.BytesIO:
+        if self._rest.tell() == len(self._rest.getbuffer()):
+            self._rest = io.BytesIO(self.read().encode())
+        return self._rest
 
     def readable(self) -> bool:
         return True
@@ -533,5 +573,4 @@ def _asking(name: str) -> Callable[..., Any]:
     return wait if name == "await" else ask
 
 
-_PLAIN = (int, float, str, bytes, list, dict, set, frozenset, tuple)
-_CALLABLES = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, functools.partial)
+_CALLABLES = (types.FunctionType, types.BuiltinFunctionType, types.MethodType)

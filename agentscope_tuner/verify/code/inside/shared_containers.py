@@ -138,7 +138,7 @@ class SharedContainers:
         else:
             new = self._unpack(content["most"][1] if isinstance(content, dict) and "most" in content else content)
         kind = next((kind for kind in MUTABLE if isinstance(old, kind)), None)
-        if kind is None or not isinstance(new, list if kind is deque else kind):
+        if kind is None or not isinstance(new, (list, deque) if kind is deque else kind):
             raise NotPlainError("a container of another kind")
         if isinstance(old, list | bytearray):
             old[:] = new

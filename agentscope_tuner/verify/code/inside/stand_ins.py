@@ -12,7 +12,6 @@ import builtins
 import collections.abc
 import dis
 import inspect
-import math
 import operator
 import random
 import sys
@@ -193,12 +192,38 @@ class StandInFunction:
         self._program, self._number, self.__name__, self.__doc__ = program, number, name, doc
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
+        if name.startswith("__") and name not in _OF_FUNCTION:
             raise AttributeError(name)
         return self._program.ask({"do": "attr", "h": self._number, "name": name})
 
     def __call__(self, *arguments: object, **named: object) -> Any:
         return self._program.call(self._number, arguments, named)
+
+
+class StandInMethod(StandInFunction):
+    """A function of the program that a class of the tests may hold as a method."""
+
+    def __get__(self, one: object, kind: type | None = None) -> Any:
+        return self if one is None else types.MethodType(self, one)
+
+
+# What a test may read of a function or a class, and no framework follows
+_OF_FUNCTION = {"__wrapped__", "__defaults__", "__kwdefaults__"}
+_OF_KIND = {"__members__", "__slots__", "__abstractmethods__", "__match_args__"}
+
+
+class StandInErrorClass(type):
+    """The class of exceptions of the program."""
+
+    def __call__(cls, *arguments: object, **named: object) -> Any:
+        if "_number" not in vars(cls):
+            return super().__call__(*arguments, **named)
+        return cls._program.call(cls._number, arguments, named)  # type: ignore[attr-defined]
+
+    def __getattr__(cls, name: str) -> Any:
+        if name.startswith("__") or "_program" not in vars(cls):
+            raise AttributeError(name)
+        return cls._program.ask({"do": "attr", "h": cls._number, "name": name})
 
 
 class StandInClass(type):
@@ -226,7 +251,7 @@ class StandInClass(type):
         return cls._program.make(cls, cls._number, arguments, named)
 
     def __getattr__(cls, name: str) -> Any:
-        if name.startswith("__") and name != "__members__":
+        if name.startswith("__") and name not in _OF_KIND:
             raise AttributeError(name)
         found = named(cls._program.ask({"do": "attr", "h": cls._number, "name": name}), name)
         own: object = type(found)
@@ -298,8 +323,19 @@ class StandIn:
 
     @property
     def __dict__(self) -> dict[str, Any]:  # type: ignore[override]
-        found: dict[str, Any] = self._operate("vars")
+        try:
+            found: dict[str, Any] = self._operate("vars")
+        except TypeError:
+            raise AttributeError("__dict__") from None
         return found
+
+    def __dir__(self) -> list[str]:
+        return [*map(str, self._operate("dir"))]
+
+    def __pow__(self, other: object, modulus: object = None) -> Any:
+        if modulus is not None and self._made:
+            return self._operate("pow", other, modulus)
+        return self._meet("pow", other)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") and name.endswith("__"):
@@ -391,8 +427,8 @@ class StandIn:
         kinds = (int, float, complex, Decimal) if isinstance(other, int | float | complex | Decimal) else (type(other),)
         views = self._program.ask({"do": "op", "op": "views", "h": self._number, "args": []})
         told = [view for view in views if type(view) in kinds and type(view).__eq__(view, view) is True]
-        if other is None or isinstance(other, StandIn | StandInFunction) or other not in told:
-            return other is None and None in views and self._operate("eq", None) is True
+        if isinstance(other, StandIn | StandInFunction) or other not in told:
+            return False
         told = [view for at, view in enumerate(told) if view not in told[:at]]
         _dice.shuffle(told)
         return [view for view in told if self._operate("eq", view) is True] == [other]
@@ -515,6 +551,10 @@ class StandInIterator(StandIn):
     def __next__(self) -> Any:
         return self._operate("next")
 
+    def __await__(self) -> Iterator[Any]:
+        yield from ()
+        return self._operate("await")
+
 
 def _of_data(method: StandInFunction, name: str) -> Callable[..., Any]:
     """A method that plain data has, of an object that the test has not made: it must not answer for the test."""
@@ -568,7 +608,8 @@ for _name in _COMPARING:
     setattr(StandIn, f"__{_name}__", _operator(_name))
 for _name in _BINARY:
     _remote = f"{_name}_" if _name in ("and", "or") else _name
-    setattr(StandIn, f"__{_name}__", _operator(_remote))
+    if _name != "pow":
+        setattr(StandIn, f"__{_name}__", _operator(_remote))
     setattr(StandIn, f"__r{_name}__", _operator(_remote, swapped=True))
     if _name != "divmod":
         setattr(StandIn, f"__i{_name}__", _operator(f"i{_remote}"))
