@@ -80,6 +80,7 @@ class Program:
     Attributes:
         has_answered: whether it answered anything, raised as it was loaded, or ended: from then on there are only
             verdicts, since whatever a test ends with may be the program's doing.
+        questions: how many it was asked.
         is_used: whether it was asked for more than what a name stands for.
         cannot_travel: what the tests do that needs the program in their own interpreter.
     """
@@ -96,7 +97,7 @@ class Program:
         # what it says from then on may be what a test expects
         self.is_told = False
         self._returns = False
-        self._questions = 0
+        self.questions = 0
         # failed assertions of what the tests lend, by its number; None is for those that nothing can take back
         self._failed: dict[int | None, AssertionError] = {}
         self._errors: list[Exception] = []
@@ -171,7 +172,7 @@ class Program:
         return message
 
     def _asked(self, request: dict[str, Any]) -> Any:
-        self._questions += 1
+        self.questions += 1
         if patched := self._patches():
             request = {**request, "patched": patched}
         if variables := self._variables():
@@ -338,7 +339,7 @@ class Program:
         # what is no question is the program's doing, and no fault of the tests
         except Exception as exc:  # noqa: BLE001
             raise self._no_answer(f"the program asks what is no question: {exc}") from None
-        asked_before = self._questions
+        asked_before = self.questions
         try:
             answer = {"re": self.pack(operation(one, *arguments, **named))}
             # one that fails on purpose, until it succeeds: it is told nothing, so it cannot be guessed at
@@ -348,7 +349,7 @@ class Program:
             return {"stop": True}
         except Exception as exc:  # noqa: BLE001 - what a test's own function raises goes to its caller
             # by the program, whose answer may be why it failed
-            is_told = bool(arguments or named) or not is_raised(exc) or self._questions > asked_before
+            is_told = bool(arguments or named) or not is_raised(exc) or self.questions > asked_before
             if isinstance(exc, AssertionError) and (is_told or not self._hands_assertions):
                 # it says what the test expects, and is not the program's to handle
                 self._failed.setdefault(None if is_told else number, exc)

@@ -74,7 +74,7 @@ def run(payload: bytes) -> int:
 
 
 def _refuse_broken(asked: dict[str, Any], tree: ast.Module) -> None:
-    """Raise for tests that no program could pass. Once the program has answered, whatever goes wrong may be its doing."""
+    """Raise for tests that no program could pass: once it has answered, whatever goes wrong may be its doing."""
     own = {name.partition(".")[0] for name in asked["modules"]}
     tried = {id(inner) for node in ast.walk(tree) if isinstance(node, ast.Try) for inner in ast.walk(node)}
     imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
@@ -322,6 +322,10 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         pass
 
 
+# What a test may read of a module, and no importer does
+_OF_MODULE = {"__version__", "__author__", "__license__"}
+
+
 class _ProgramModule(types.ModuleType):
     def __init__(self, name: str, program: Program, named: Sequence[str]) -> None:
         super().__init__(name)
@@ -331,7 +335,7 @@ class _ProgramModule(types.ModuleType):
         if name == "__all__":
             # nothing in the place of what the tests have from elsewhere, such as `abs` or `pytest`
             return [one for one in self._program.names() if one in self._named]
-        if name.startswith("__"):
+        if name.startswith("__") and name not in _OF_MODULE:
             raise AttributeError(name)
         return self._program.get(name)
 
@@ -593,7 +597,8 @@ def _with_pytest(source: str, program: Program, given: dict[str, Any]) -> list[t
     if listener.broken and (listener.is_known or not program.has_answered):
         raise BrokenTestsError(f"the tests cannot be imported: {listener.broken}")
     if listener.broken:
-        return [("the tests' imports", _words(listener.error) if listener.error else "pytest ended before the tests did")]
+        why = _words(listener.error) if listener.error else "pytest ended before the tests did"
+        return [("the tests' imports", why)]
     errors = listener.errors
     return [(name, _words(errors[name]) if why and name in errors else why) for name, why in listener.outcomes.items()]
 

@@ -1,7 +1,8 @@
 """Lists, dicts and other containers that both the tests and the program hold.
 
-Each has one number on both sides. A message names it by its number, and tells its contents where they are new or changed
-since the last message: so two names for one list are two names on the other side as well, within a value and between values.
+Each has one number on both sides. A message names it by its number, and tells its contents where they are new or have
+changed since the last message. So two names for one list are two names for one list on the other side as well, within a
+value and between values.
 """
 
 from __future__ import annotations

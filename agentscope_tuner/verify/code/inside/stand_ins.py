@@ -318,6 +318,8 @@ class StandIn:
     _plain: type | None = None
     # the data that it holds, once that is known
     _held: Any = None
+    # its items, and how many questions had been asked then
+    _seen: tuple[int, list[Any] | None] = (-1, None)
     # whether it is a difference to plain data
     _met = False
 
@@ -365,7 +367,32 @@ class StandIn:
             return bool(self._operate("contains", item))
         return any(item is one or item == one for one in self)
 
+    def _items(self) -> list[Any] | None:
+        """Its items, if it is a sequence that a function returned: asked once for all looks at it, which then agree."""
+        if self._made or self._plain is not None:
+            return None
+        if self._seen[0] != self._program.questions:
+            items = self._operate("items")
+            object.__setattr__(self, "_seen", (self._program.questions, items if type(items) is list else None))
+        found: list[Any] | None = self._seen[1]
+        return found
+
+    def __len__(self) -> int:
+        items = self._items()
+        return int(self._operate("len")) if items is None else len(items)
+
+    def __getitem__(self, key: object) -> Any:
+        items = self._items() if type(key) is int else None
+        is_inside = items is not None and -len(items) <= key < len(items)  # type: ignore[operator]
+        return items[key] if is_inside else self._operate("getitem", key)  # type: ignore[index, call-overload]
+
+    def __reversed__(self) -> Any:
+        items = self._items()
+        return self._operate("reversed") if items is None else reversed(items)
+
     def __iter__(self) -> Iterator[Any]:
+        if (items := self._items()) is not None:
+            return iter([*items])
         found = self._operate("iter")
         # one that is its own iterator must not be asked for it again
         return found if hasattr(type(found), "__next__") else iter(found)
@@ -602,8 +629,8 @@ _BINARY = (
     *("lshift", "rshift", "and", "or", "xor"),
 )
 _ROUNDING = ("abs", "round", "float", "complex", "floor", "ceil", "trunc")
-_UNARY = ("neg", "pos", "invert", *_ROUNDING, "int", "index", "str", "repr", "bytes", "len", "reversed")
-_KEYED = ("getitem", "setitem", "delitem", "format")
+_UNARY = ("neg", "pos", "invert", *_ROUNDING, "int", "index", "str", "repr", "bytes")
+_KEYED = ("setitem", "delitem", "format")
 for _name in _COMPARING:
     setattr(StandIn, f"__{_name}__", _operator(_name))
 for _name in _BINARY:
