@@ -20,7 +20,7 @@ import sys
 import traceback
 import types
 import unittest
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -58,6 +58,8 @@ def run(payload: bytes) -> int:
         if not is_inside:
             program.provide(files=needs.files, logs=needs.logs)
         outcomes = _RUNNERS[asked["kind"]](asked, program)
+        if not outcomes and not program.is_used:
+            raise BrokenTestsError("no test was found")
         passes = not any(why for _, why in outcomes)
         is_asked = program.is_used if asked["kind"] == "check" and passes else program.has_answered
         if program.cannot_travel or not is_asked:
@@ -79,7 +81,7 @@ def _refuse_broken(asked: dict[str, Any], tree: ast.Module) -> None:
     tried = {id(inner) for node in ast.walk(tree) if isinstance(node, ast.Try) for inner in ast.walk(node)}
     imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
     for node in imports:
-        if id(node) in tried or getattr(node, "level", 0):
+        if id(node) in tried or (isinstance(node, ast.ImportFrom) and node.level):
             continue
         for home in {name.partition(".")[0] for name in _modules_of(node)} - own - sys.stdlib_module_names:
             if importlib.util.find_spec(home) is None:
@@ -231,13 +233,14 @@ _COMPARED_WITH = (
     *("math", "collections", "fractions", "decimal", "datetime", "functools", "itertools", "heapq", "bisect", "typing"),
     *("copy", "pytest"),
 )
+_COMPARING = {"approx", "raises", "isclose", "inf", "nan", "pi"}
 _SHORT = {"np": "numpy", "pd": "pandas", "plt": "matplotlib.pyplot"}
 
 
-def _given(source: str, program: Program) -> dict[str, Callable[[], Any]]:
+def _given(source: str, program: Program) -> dict[str, partial[Any]]:
     """How to get what tests name without defining it: of the program, but for standard names, by which tests compare.
 
-    A name that nothing else stands beside is what is tested.
+    A name whose results the tests look at is the program's, whatever else is called so.
     """
     named = _free_names(source)
     attributes = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Attribute)]
@@ -246,13 +249,46 @@ def _given(source: str, program: Program) -> dict[str, Callable[[], Any]]:
         if isinstance(node.value, ast.Name):
             held.setdefault(node.value.id, set()).add(node.attr)
     standard = {name: home for name in named if (home := _standard(name, held.get(name, set())))}
-    if len(standard) == len(named):
+    tree = ast.parse(source)
+    has_star = any(
+        alias.name == "*" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names
+    )
+    for name in _tested_names(tree, set(named) - standard.keys()) & standard.keys():
         # `gcd` alone is the program's, `math.gcd` is not
-        standard.pop(tested if (tested := _tested(ast.parse(source))) in named else next(iter(named), ""), None)
+        if len(standard[name]) == 2:
+            del standard[name]
+    if len(standard) == len(named):
+        standard = {name: home for name, home in standard.items() if len(home) == 1}
+    if has_star:
+        # a program may define and test functions of those names
+        standard = {name: home for name, home in standard.items() if name in _COMPARING or not _is_function(home)}
     return {
         name: partial(_imported_name, *standard[name]) if name in standard else partial(program.get, name)
         for name in named
     }
+
+
+def _tested_names(tree: ast.Module, own: set[str]) -> set[str]:
+    """The functions whose results the tests look at: what an assertion calls first, or what that is given of `own`."""
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assert):
+            looked: Sequence[ast.expr] = [node.test.left if isinstance(node.test, ast.Compare) else node.test]
+        elif (
+            isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr.startswith("assert")
+        ):
+            looked = [part for part in node.args if isinstance(part, ast.Call)][:1]
+        else:
+            continue
+        for part in looked:
+            called = {inner.id for inner in ast.walk(part) if isinstance(inner, ast.Name)} & own
+            is_call = isinstance(part, ast.Call) and isinstance(part.func, ast.Name)
+            found |= called or ({part.func.id} if is_call else set())  # type: ignore[attr-defined]
+    return found
+
+
+def _is_function(home: tuple[str, ...]) -> bool:
+    return len(home) == 2 and not isinstance(_imported_name(*home), type)
 
 
 def _standard(name: str, parts: set[str]) -> tuple[str, ...]:
@@ -274,7 +310,9 @@ def _public(home: str) -> set[str]:
     if home == "pytest":
         return {"approx", "raises"}
     module = importlib.import_module(home)
-    return set(getattr(module, "__all__", None) or [name for name in vars(module) if name[0] != "_"])
+    names = getattr(module, "__all__", None) or [name for name in vars(module) if name[0] != "_"]
+    # a variable may be called `e`
+    return {name for name in names if len(name) > 1}
 
 
 def _imported_name(home: str, name: str = "") -> Any:

@@ -18,7 +18,7 @@ import sys
 import types
 import typing
 import unittest
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from decimal import Decimal
 from typing import Any
 
@@ -215,10 +215,13 @@ _OF_KIND = {"__members__", "__slots__", "__abstractmethods__", "__match_args__"}
 class StandInErrorClass(type):
     """The class of exceptions of the program."""
 
+    _number: int
+    _program: Any
+
     def __call__(cls, *arguments: object, **named: object) -> Any:
         if "_number" not in vars(cls):
             return super().__call__(*arguments, **named)
-        return cls._program.call(cls._number, arguments, named)  # type: ignore[attr-defined]
+        return cls._program.call(cls._number, arguments, named)
 
     def __getattr__(cls, name: str) -> Any:
         if name.startswith("__") or "_program" not in vars(cls):
@@ -453,12 +456,18 @@ class StandIn:
         """
         kinds = (int, float, complex, Decimal) if isinstance(other, int | float | complex | Decimal) else (type(other),)
         views = self._program.ask({"do": "op", "op": "views", "h": self._number, "args": []})
-        told = [view for view in views if type(view) in kinds and type(view).__eq__(view, view) is True]
+        if isinstance(other, list | tuple):
+            told = [type(other)(view) for view in views if type(view) in (list, tuple)]
+        else:
+            told = [view for view in views if type(view) in kinds]
         if isinstance(other, StandIn | StandInFunction) or other not in told:
             return False
         told = [view for at, view in enumerate(told) if view not in told[:at]]
         _dice.shuffle(told)
-        return [view for view in told if self._operate("eq", view) is True] == [other]
+        if [view for view in told if self._operate("eq", view) is True] != [other]:
+            return False
+        # it has answered: only now may it see what is expected
+        return not self._equals_anything() and self._operate("eq", _more_than(other)) is not True
 
     def _may_meet(self, other: object) -> bool:
         """Whether the program's own class may say how this object compares: with one that the test has made, or with
@@ -503,6 +512,16 @@ class StandIn:
         if isinstance(answer, StandIn) and type(answer) is type(self) and self._made:
             object.__setattr__(answer, "_made", True)
         return answer
+
+
+def _more_than(data: Any) -> object:
+    """Data of the same kind that is not the same."""
+    if isinstance(data, list | tuple | str | bytes):
+        more: Any = {list: [None], tuple: (None,), str: "~", bytes: b"~"}
+        return data + next(more[kind] for kind in more if isinstance(data, kind))
+    if isinstance(data, int | float | complex | Decimal):
+        return data + 1 if data + 1 != data else -data
+    return [data]
 
 
 class Difference:
@@ -578,9 +597,10 @@ class StandInIterator(StandIn):
     def __next__(self) -> Any:
         return self._operate("next")
 
-    def __await__(self) -> Iterator[Any]:
+    def __await__(self) -> Generator[Any, None, Any]:
         yield from ()
-        return self._operate("await")
+        answer: Any = self._operate("await")
+        return answer
 
 
 def _of_data(method: StandInFunction, name: str) -> Callable[..., Any]:
