@@ -195,7 +195,10 @@ def test_a_program_cannot_end_the_loop_that_its_test_calls_it_in(raised: str) ->
     assert judgement.reward == 0.0, judgement
 
 
-_STAR = "import unittest\nfrom solution import *\nclass T(unittest.TestCase):\n  def test_a(self): self.assertEqual(double(2), 4)"
+_STAR = (
+    "import unittest\nfrom solution import *\nclass T(unittest.TestCase):\n"
+    "  def test_a(self): self.assertEqual(double(2), 4)"
+)
 _CONSTANT = "def PORT(): return 1"
 
 
@@ -252,18 +255,21 @@ _HISTORY = (
         ("a = []\na.append(a)\nassert f(a) == 1", "def f(a): return len(a[0][0])", "def f(a): return 0"),
         (
             "assert M.of(5) == M.of('5')",
-            "class M:\n  of = staticmethod(lambda v: M(v))\n  def __init__(self, v): self.v = int(v)\n  def __eq__(self, o): return self.v == o.v",
+            "class M:\n  of = staticmethod(lambda v: M(v))\n  def __init__(self, v): self.v = int(v)\n"
+            "  def __eq__(self, o): return self.v == o.v",
             "class M:\n  of = staticmethod(lambda v: M())\n  def __eq__(self, o): return True",
         ),
         (
             "assert V(1, 2) == '1.2' and V(1, 2) != '1.3'",
-            "class V:\n  def __init__(self, *p): self.p = '.'.join(map(str, p))\n  def __eq__(self, o): return self.p == str(o)",
+            "class V:\n  def __init__(self, *p): self.p = '.'.join(map(str, p))\n"
+            "  def __eq__(self, o): return self.p == str(o)",
             "class V:\n  def __init__(self, *p): pass\n  def __eq__(self, o): return True",
         ),
         (
             "assert Order([2, 1]) == [1, 2]",
             "def Order(x): return sorted(x)",
-            "class Order:\n  def __init__(self, x): self.x = x\n  def __eq__(self, o): return sorted(map(repr, o)) == sorted(map(repr, self.x))",
+            "class Order:\n  def __init__(self, x): self.x = x\n"
+            "  def __eq__(self, o): return sorted(map(repr, o)) == sorted(map(repr, self.x))",
         ),
         (
             "assert f([1]).difference({1}) == set()",
@@ -273,7 +279,8 @@ _HISTORY = (
         (
             "r = f([2, 1])\nassert r[0] <= r[1] and sorted(r) == [1, 2]",
             "def f(x): return sorted(x)",
-            "class S:\n  def __init__(self, x): self.x = x\n  def __len__(self): return 2\n  def __iter__(self): return iter(self.x)\n  def __getitem__(self, i): return i\ndef f(x): return S(x)",
+            "class S:\n  def __init__(self, x): self.x = x\n  def __len__(self): return 2\n"
+            "  def __iter__(self): return iter(self.x)\n  def __getitem__(self, i): return i\ndef f(x): return S(x)",
         ),
         ("assert isclose(f(2), 4.0)", "def f(n): return 2.0 * n", "def isclose(*a): return True\ndef f(n): return 0.0"),
         (

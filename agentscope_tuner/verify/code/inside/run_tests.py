@@ -58,21 +58,26 @@ def run(payload: bytes) -> int:
         if not is_inside:
             program.provide(files=needs.files, logs=needs.logs)
         outcomes = _RUNNERS[asked["kind"]](asked, program)
-        if not outcomes and not program.is_used:
-            raise BrokenTestsError("no test was found")
-        passes = not any(why for _, why in outcomes)
-        is_asked = program.is_used if asked["kind"] == "check" and passes else program.has_answered
-        if program.cannot_travel or not is_asked:
-            raise BrokenTestsError("the tests ask nothing of the program")
-        known = {getattr(node, "name", "") for node in ast.walk(tree)}
-        told = [[_shown(name, at, known), why] for at, (name, why) in enumerate(outcomes, 1)]
-        report = {"tests": told or [["the tests", "no test was run"]]}
+        report = {"tests": _report(asked["kind"], program, tree, outcomes)}
     except BrokenTestsError as exc:
         report = {"broken": (program.cannot_travel or str(exc))[:_MOST_WORDS], "shared": bool(program.cannot_travel)}
     except BaseException as exc:  # noqa: BLE001 - every way to end without a report is a report
         report = {"tests": [["the tests", _words(exc)]]} if program.has_answered else {"broken": _words(exc)}
     leave(json.dumps(report | {"nonce": asked.get("nonce")}).encode())
     return 0
+
+
+def _report(kind: str, program: Program, tree: ast.Module, outcomes: list[tuple[str, str | None]]) -> list[list[Any]]:
+    """Each test by name, and why it failed; raises where no program could have failed them."""
+    if not outcomes and not program.is_used:
+        raise BrokenTestsError("no test was found")
+    passes = not any(why for _, why in outcomes)
+    is_asked = program.is_used if kind == "check" and passes else program.has_answered
+    if program.cannot_travel or not is_asked:
+        raise BrokenTestsError("the tests ask nothing of the program")
+    known = {getattr(node, "name", "") for node in ast.walk(tree)}
+    told = [[_shown(name, at, known), why] for at, (name, why) in enumerate(outcomes, 1)]
+    return told or [["the tests", "no test was run"]]
 
 
 def _refuse_broken(asked: dict[str, Any], tree: ast.Module) -> None:

@@ -59,7 +59,7 @@ class SharedContainers:
         told: dict[int, object] = {}
         try:
             self._tell(told)
-        except BaseException:
+        except BaseException:  # whatever cannot travel
             # nothing is sent: those of this message do not exist, and the rest is told by the next
             self._known.update(dict.fromkeys(told, ""))
             for number in self._held.keys() - self._known.keys():
