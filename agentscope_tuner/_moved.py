@@ -9,10 +9,13 @@ from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
-#: By old package: the new one. Everything below a package moves with it.
+#: By old package or module: the new one. Everything below a package moves with it.
 MOVED = {
     "agentscope_tuner.insight": "agentscope_tuner.lab",
     "agentscope_tuner.on_ray": "agentscope_tuner.engines.ray",
+    "agentscope_tuner.env_service.environments": "agentscope_tuner.env_service",
+    "agentscope_tuner.graders.function_grader": "agentscope_tuner.graders.base_grader",
+    "agentscope_tuner.lab.watch.gaming_test": "agentscope_tuner.lab.watch.gaming_alarm",
 }
 
 

@@ -79,7 +79,7 @@ class JudgeError(AstunerError):
         message: what went wrong and the way out, in words.
         task_id: the task being judged; filled in by TaskJudge when the judge did not name it.
         judge: the judge's class name; filled in likewise.
-        cause: what has to be mended; by default the cause of the error's class.
+        cause: what has to be fixed; by default the cause of the error's class.
 
     Attributes:
         place: `file:line in function`, where foreign code raised; filled in by TaskJudge.

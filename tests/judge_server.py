@@ -205,7 +205,7 @@ def _payload(canned: Canned, body: Body) -> dict[str, Any]:
 
 def by_label(prompt: str) -> float:
     """The score that benchmark prompts name as `label=<score>`: an honest judge knows the label. An answer without one,
-    such as the harmless one of `graders.blame`, is worth nothing.
+    such as the harmless one of `graders.whose_fault`, is worth nothing.
     """
     return float((re.findall(r"label=(\d+)", prompt) or ["0"])[-1])
 

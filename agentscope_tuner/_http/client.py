@@ -17,18 +17,15 @@ from typing import Any, TypeVar, cast
 
 import httpx
 
-from agentscope_tuner._http.answer import BadAnswer, HttpAnswer, HttpCall, HttpLimits, Peer
-from agentscope_tuner._http.limiter import Limiter, Retries, is_busy, is_refused, pace_of, retry_after
+from agentscope_tuner._http import BadAnswer, HttpAnswer, HttpCall, HttpLimits, Peer
+from agentscope_tuner._http.limiter import Limiter, pace_of
+from agentscope_tuner._http.retries import PASSING_STATUS, Retries, is_busy, is_refused, may_repeat, retry_after
 from agentscope_tuner._version import __version__
 from agentscope_tuner.errors import ConfigError, JudgeError
 
 T = TypeVar("T")
 logger = logging.getLogger(__name__)
 
-# Answers of the service, or of a proxy before it, after which a later try may succeed
-_PASSING_STATUS = frozenset({429, 502, 503, 504})
-# Errors before any byte of the request was sent
-_NOT_SENT = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
 _TIMED_OUT = (TimeoutError, httpx.TimeoutException)
 # Seconds. If less of the call's time is left after a try, the call's end stopped the try, not the try's own limit
 _NOTHING_LEFT = 0.001
@@ -133,7 +130,7 @@ class HttpExchange:
             token, asked = self._token, 0.0
             try:
                 answer = await self._send(call, end, place)
-                asked = answer.retry_after if answer.status in _PASSING_STATUS else 0.0
+                asked = answer.retry_after if answer.status in PASSING_STATUS else 0.0
                 result = call.parse(answer)
             except BadAnswer as exc:
                 failure = self._refusal(exc, call, token)
@@ -263,7 +260,7 @@ class HttpExchange:
 
     def _refusal(self, exc: BadAnswer, call: HttpCall[Any], token: str | None) -> _FailedTry:
         """The failure of a try that was answered."""
-        passing = call.repeatable and exc.status in _PASSING_STATUS
+        passing = may_repeat(exc.status, repeatable=call.repeatable)
         # 401: refused before anything was done
         passing = passing or (exc.status == 401 and self._has_other_token(token))
         detail = exc.detail if token is None else exc.detail.replace(token, "***")
@@ -278,7 +275,7 @@ class HttpExchange:
         self, exc: Exception, call: HttpCall[Any], where: str, earlier: _FailedTry | None, *, cut: bool
     ) -> _FailedTry:
         """The failure of a try without an answer. `cut`: the call's whole time is over."""
-        passing = call.repeatable or isinstance(exc, _NOT_SENT)
+        passing = may_repeat(exc, repeatable=call.repeatable)
         words = f"{where}: {type(exc).__name__} {exc}".rstrip()
         if not isinstance(exc, _TIMED_OUT):
             return _FailedTry(self._peer.unreachable(words), exc, passing)

@@ -119,9 +119,9 @@ def _until_readable(descriptor: int, lifeline: int) -> None:
     poll.register(lifeline, select.POLLIN)
     if any(ready == lifeline for ready, _ in poll.poll()):
         # with this process the whole jail ends; without a jail, what runs below it
-        from agentscope_tuner._jail import tree
+        from agentscope_tuner._jail import process_tree
 
-        tree.end_below(os.getpid())
+        process_tree.end_below(os.getpid())
         os._exit(0)
 
 
@@ -193,9 +193,9 @@ def _clear(folder: str) -> None:
     # each module makes the fork of every program dearer
     import shutil
 
-    from agentscope_tuner._jail import tree
+    from agentscope_tuner._jail import process_tree
 
-    tree.end_below(os.getpid())
+    process_tree.end_below(os.getpid())
     with contextlib.suppress(ChildProcessError):
         while True:
             os.wait()

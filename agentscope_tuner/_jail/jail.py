@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 from queue import SimpleQueue
 from typing import Literal
 
-from agentscope_tuner._jail import bubblewrap, tree
+from agentscope_tuner._jail import bubblewrap, process_tree
 from agentscope_tuner._jail.bubblewrap import FIRST_USER, USERS, JailProgram, NoIsolationError
 from agentscope_tuner._jail.inside import FILES
 from agentscope_tuner._run.channel import FrameTooLongError
@@ -261,7 +261,7 @@ class Jail:
         self.alive = True
         self.first = self._child.pid
         self._is_ready = False
-        self.kills = tree.out_of_memory_kills()
+        self.kills = process_tree.out_of_memory_kills()
         self._started = time.monotonic()
 
     def until_ready(self) -> None:
@@ -278,7 +278,7 @@ class Jail:
             messages, ended = self._child.receive()
             if messages == [b"ready"]:
                 self._is_ready = True
-                self.first = tree.descendants(self._child.pid)[-1]
+                self.first = process_tree.descendants(self._child.pid)[-1]
                 return
             if messages or ended:
                 words = self._words()
@@ -331,10 +331,10 @@ class Jail:
         if self._child.is_dead():
             pass
         elif self._folder is not None:
-            tree.end_below(self._child.pid)
+            process_tree.end_below(self._child.pid)
         else:
             # the first process of the jail's tree, with which the kernel ends all others at once
-            for pid in tree.descendants(self._child.pid)[1:2]:
+            for pid in process_tree.descendants(self._child.pid)[1:2]:
                 with contextlib.suppress(OSError):
                     os.kill(pid, signal.SIGKILL)
         self._child.kill()
@@ -371,7 +371,7 @@ class Run:
         self._left = left
         self.ending: Ending | None = None
         self._jail, self._limits = jail, limits
-        self._base = tree.usage(jail.first)
+        self._base = process_tree.usage(jail.first)
         self._begun = time.monotonic()
         self._look_after, self._looked = _FIRST_LOOK, self._begun
         self._peak, self._waited = 0, 0.0
@@ -407,17 +407,17 @@ class Run:
     def stop(self) -> None:
         """End a run whose outcome nobody needs any more, and its jail."""
         if self.ending is None:
-            self._over("exit", tree.TreeUsage())
+            self._over("exit", process_tree.TreeUsage())
 
     def _look(self, now: float) -> None:
-        used, limits = tree.usage(self._jail.first), self._limits
+        used, limits = process_tree.usage(self._jail.first), self._limits
         own, wall = max(0, used.resident - self._base.resident), now - self._begun
         self._peak = max(self._peak, own)
         self._waited = max(self._waited, used.waited_since(self._base))
         cpu = used.cpu_seconds - self._base.cpu_seconds
         self.busy_seconds = cpu + self._waited
         room = limits.memory_mb * _MIB - limits.scratch
-        if own > room and tree.shared_once(self._jail.first) - self._base.resident > room:
+        if own > room and process_tree.shared_once(self._jail.first) - self._base.resident > room:
             self._over("memory", used)
         elif used.processes > limits.processes + _OWN_PROCESSES:
             self._over("processes", used)
@@ -429,7 +429,7 @@ class Run:
             self._over("starved", used)
 
     def _over(
-        self, kind: Literal["exit", "cpu", "wall", "memory", "processes", "starved"], used: tree.TreeUsage
+        self, kind: Literal["exit", "cpu", "wall", "memory", "processes", "starved"], used: process_tree.TreeUsage
     ) -> None:
         self._jail.kill()
         cpu = max(0.0, used.cpu_seconds - self._base.cpu_seconds)
@@ -444,7 +444,7 @@ class Run:
         kind: Kind = "exit"
         if outcome["cpu"] > self._limits.seconds:
             kind = "cpu"
-        elif outcome["status"] == -signal.SIGKILL and tree.out_of_memory_kills() > self._jail.kills:
+        elif outcome["status"] == -signal.SIGKILL and process_tree.out_of_memory_kills() > self._jail.kills:
             kind = "killed"
         self.ending = Ending(
             kind,

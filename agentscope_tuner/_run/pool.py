@@ -1,8 +1,8 @@
 """The pool of child processes: one way to start, feed, limit, replace and end them, whatever they run.
 
 A program subclasses `Pool` and says what its workers are given: the sandbox's comparisons, an engine's batches of rows,
-rollouts. `QuestionPool` is for programs that answer questions one by one. A loaded or stopped machine must not cost a
-verdict, so there is one `Policy` for all of them: what is lost, what is tried again, and what is given up.
+rollouts. `QuestionPool` is for programs that answer questions one by one. What a death costs is decided in
+`worker_deaths`, for all of them.
 
 All pools of a process live on one event loop, on a daemon thread. Nothing here holds a lock, so a fork copies none.
 """
@@ -33,6 +33,7 @@ from typing import Any, Generic, TypeVar
 from agentscope_tuner._run import loops
 from agentscope_tuner._run.channel import FrameTooLongError
 from agentscope_tuner._run.child import ChildProcess, ChildProgram
+from agentscope_tuner._run.worker_deaths import POLICY, CpuTimeUp, Toll, WallTimeUp, WorkerClosed, WorkerLost
 from agentscope_tuner.errors import Cause, JudgeError
 
 T = TypeVar("T")
@@ -153,26 +154,6 @@ class FairQueue(Generic[T]):
             heapq.heappush(self._places, (turn, next(self._order), share.version, share))
 
 
-@dataclass(frozen=True, slots=True)
-class Policy:
-    """When work is given up, the same for every program.
-
-    Attributes:
-        deaths: workers that die of one piece of work, before it gets no verdict. The first may have died of damage that
-            an earlier piece left behind.
-        losses: workers that are lost in a row for a reason that says nothing about the work: they end while they
-            start, or are given no CPU.
-        loads: what a worker loads when it starts, for messages.
-        start_seconds: a worker that has not started by then counts as lost.
-    """
-
-    deaths: int = 2
-    losses: int = 3
-    start_seconds: float = 120.0
-
-
-POLICY = Policy()
-
 # A dead child is noticed at once by its closed channel, unless a process that it started holds the channel open
 _LOOK_SECONDS = 1.0
 # Seconds for a worker that has closed its channel to end, and for the kernel to end one that was killed
@@ -180,48 +161,6 @@ _END_SECONDS = 1.0
 _END_LOOK_SECONDS = 0.005
 # A worker that sends without being asked is not read beyond this many messages
 _MOST_UNREAD = 64
-
-
-@dataclass(slots=True)
-class Toll:
-    """The workers that one piece of work has cost."""
-
-    deaths: int = 0
-    losses: int = 0
-
-    def add(self, *, guilty: bool) -> bool:
-        """Count a worker, which died of this work or was lost beside it; return whether the work is given up now."""
-        if guilty:
-            self.deaths += 1
-        else:
-            self.losses += 1
-        return self.deaths >= POLICY.deaths or self.losses >= POLICY.losses
-
-
-class WorkerLost(Exception):
-    """A worker can give no more answers: it ended, its messages cannot be read, or it was killed.
-
-    Attributes:
-        begun: whether it had the whole of its oldest work. Otherwise its end says nothing about that work.
-        how: how it ended, in words.
-    """
-
-    def __init__(self, *, begun: bool = False) -> None:
-        super().__init__(begun)
-        self.begun = begun
-        self.how = ""
-
-
-class WallTimeUp(WorkerLost):
-    """The worker took longer over its oldest work than it may, and was killed."""
-
-
-class CpuTimeUp(WorkerLost):
-    """The worker used up the CPU time that its oldest work may cost, and was killed."""
-
-
-class WorkerClosed(WorkerLost):
-    """The pool was closed, and the worker ended with it."""
 
 
 class Worker(Generic[T]):
@@ -672,9 +611,8 @@ class QuestionPool(Pool[W], Generic[W, Q]):
         """See Pool."""
         for question in worker.jobs:
             # A question behind the oldest was not begun
-            oldest = question is worker.jobs[0] and not isinstance(loss, WorkerClosed)
-            late = isinstance(loss, WallTimeUp) and loss.begun
-            if not self._repeats or (oldest and (late or question.toll.add(guilty=loss.begun))):
+            oldest = question is worker.jobs[0]
+            if not self._repeats or (oldest and question.toll.gives_up(loss)):
                 question.answer.set_exception(self.given_up(question, loss))
             else:
                 self.charge(question, -question.seconds)

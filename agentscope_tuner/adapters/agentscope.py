@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from agentscope_tuner.adapters.rollout import as_rollout, final_text, message_text, named_metrics, truth_of
 from agentscope_tuner.errors import JudgeError
 from agentscope_tuner.task_judge.batch import Pair, judge_for, located
-from agentscope_tuner.task_judge.contract.reads import QUESTIONS
+from agentscope_tuner.task_judge.contract.columns import QUESTIONS
 
 if TYPE_CHECKING:
     from agentscope.tuner import JudgeOutput

@@ -19,8 +19,8 @@ from typing import Any
 from agentscope_tuner.adapters.rollout import as_rollout, named_metrics, reference_of
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, judge_for, located
+from agentscope_tuner.task_judge.contract.columns import QUESTIONS
 from agentscope_tuner.task_judge.contract.judgement import Judgement
-from agentscope_tuner.task_judge.contract.reads import QUESTIONS
 
 # Modules that hold rLLM's types, newest first
 _EVAL_TYPES = ("rllm.eval.types", "rllm.experimental.eval.types")

@@ -22,8 +22,7 @@ from pathlib import Path
 from statistics import fmean, stdev
 from typing import Any, Literal
 
-from agentscope_tuner.adapters._failing import failing_run
-from agentscope_tuner.adapters.rollout import LAST_TURN, places_by, why_useless
+from agentscope_tuner.adapters.rollout import LAST_TURN, failing_run, places_by, why_useless
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
 from agentscope_tuner.records.formats.trainers import as_pair
 from agentscope_tuner.records.formats.trainers import decode_slime_request as decode_request
@@ -56,7 +55,7 @@ def custom_rm(
         config: the judge's YAML.
         on_failed: what a failed verdict does: `raise`, or `leave` the reward None, for `drop_unjudged` or
             `mask_unjudged`.
-        stop_when_failing: whether a run without verdicts is stopped; see `adapters._failing`.
+        stop_when_failing: whether a run without verdicts is stopped; see `FailingRun`.
 
     Raises:
         ConfigError: the judge cannot be loaded, or another `on_failed`.

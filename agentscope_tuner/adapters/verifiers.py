@@ -17,8 +17,7 @@ from typing import Any
 
 import verifiers as vf
 
-from agentscope_tuner.adapters._failing import failing_run
-from agentscope_tuner.adapters.rollout import as_rollout, ground_truth_metadata, named_metrics
+from agentscope_tuner.adapters.rollout import as_rollout, failing_run, ground_truth_metadata, named_metrics
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, judge_for, located
 from agentscope_tuner.task_judge.contract.judgement import Judgement
@@ -31,7 +30,7 @@ def judge_rubric(config: str | Path, weight: float = 1.0, *, stop_when_failing: 
         config: the judge's YAML.
         weight: the weight of the judge's reward. Functions added with `add_reward_func` or `add_metric` are scored
             beside it.
-        stop_when_failing: whether a run without verdicts is stopped; see `adapters._failing`.
+        stop_when_failing: whether a run without verdicts is stopped; see `FailingRun`.
 
     Raises:
         ConfigError: the judge cannot be loaded.

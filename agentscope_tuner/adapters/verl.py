@@ -23,7 +23,6 @@ from functools import cache
 from typing import Any
 
 from agentscope_tuner._run import loops
-from agentscope_tuner.adapters._failing import the_failing_run
 from agentscope_tuner.adapters.rollout import (
     LAST_TURN,
     Prompt,
@@ -31,10 +30,11 @@ from agentscope_tuner.adapters.rollout import (
     constant_metrics,
     ground_truth_metadata,
     last_turn,
+    the_failing_run,
 )
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
 from agentscope_tuner.records.formats.sample import is_chat
-from agentscope_tuner.records.summary import MARKS
+from agentscope_tuner.records.scored_rows import MARKS
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, judge_for
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 

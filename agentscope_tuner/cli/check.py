@@ -13,7 +13,8 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from agentscope_tuner.cli.console import Exit, cell, config_errors, counted, fail, out, printable, table
+from agentscope_tuner.cli.console import cell, config_errors, counted, fail, out, printable, table
+from agentscope_tuner.cli.exit_codes import Exit
 from agentscope_tuner.cli.options import Conf, Format, Json, Map, Overrides, conversion, mapped, source_lines
 from agentscope_tuner.cli.rendering import judge_tree
 from agentscope_tuner.config import SECTION, Settings, resolve

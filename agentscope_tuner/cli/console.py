@@ -1,11 +1,10 @@
-"""The terminal: where commands print, how their tables and progress look, and how they end."""
+"""The terminal: where commands print, and how their tables, progress and errors look."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -14,6 +13,7 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
+from agentscope_tuner.cli.exit_codes import Exit
 from agentscope_tuner.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -24,21 +24,6 @@ _CELL_CHARS = 300
 # no emoji codes: a quoted answer such as `:100:` is shown as it is
 out = Console(emoji=False)
 err = Console(stderr=True, emoji=False)
-
-
-class Exit(IntEnum):
-    """The exit codes of every command; 0 is the end of a command that did its work and found nothing to report."""
-
-    #: What `--fail-on` or `--fail-over` asked about was found; `watch`: the run is being gamed; `doctor`: a cause.
-    FOUND = 1
-    #: Wrong options, configuration or input: nothing was done. `audit`: no right answer passes.
-    BAD_USAGE = 2
-    #: Some rows have no reward, or could not be checked; they are kept. `rubrics`, `judge-eval`: too few verdicts.
-    ROWS_FAILED = 3
-    #: `rubrics learn`: the rubrics are not proven on held-out samples.
-    NOT_PROVEN = 4
-    #: Ctrl-C; what was done is kept. After another signal it is 128 and the signal's number: see `cli.ending`.
-    INTERRUPTED = 130
 
 
 class _Errors:

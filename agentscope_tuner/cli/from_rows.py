@@ -20,7 +20,7 @@ from agentscope_tuner.records.formats import AUTO, Conversion
 from agentscope_tuner.records.formats.plain import CHATS, chat_of, is_own, plain_text
 from agentscope_tuner.records.reader import Line
 from agentscope_tuner.task_judge.choice_judge import options_of
-from agentscope_tuner.task_judge.contract.reads import (
+from agentscope_tuner.task_judge.contract.columns import (
     ANSWERS,
     QUESTIONS,
     RESPONSES,
@@ -47,9 +47,9 @@ _WHOLE_CHARS = 60
 _ASKED: Mapping[Place, str] = {"hash": "####", "tag": "<answer>"}
 _NAMES: Mapping[Place, str] = {
     "boxed": r"in \boxed{}",
-    "hash": "behind ####",
+    "hash": "after ####",
     "tag": "in <answer>",
-    "label": "behind a label",
+    "label": "after a label",
 }
 
 
@@ -450,7 +450,7 @@ def _reference(found: Looked, rows: Sequence[_Row]) -> None:
     others += [name for name in likely_answers(rows[0]) if name not in (*names, *first) and _differs(rows, best, name)]
     beside = f", not in {' or '.join(others)}: change it if that is wrong" if others else ""
     text = str(at_path(next(row for row in rows if _is_reference(at_path(row, best))), best))
-    form = ", behind its ####" if "####" in text else r", in its last \boxed{}" if "\\boxed" in text else ""
+    form = ", after its ####" if "####" in text else r", in its last \boxed{}" if "\\boxed" in text else ""
     values = len({str(at_path(row, best)) for row in rows})
     doubted = f"; columns named {best} often hold something else, look: {values} different values in {len(rows)} rows"
     sure = doubted if best in UNSURE and not named else ""

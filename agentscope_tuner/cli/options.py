@@ -29,7 +29,7 @@ from agentscope_tuner.records.formats import AUTO, FORMATS, Conversion, as_rollo
 from agentscope_tuner.records.formats.sample import ColumnMap
 from agentscope_tuner.records.reader import SIGNATURE_BYTES, Line, what_else
 from agentscope_tuner.storage import is_pattern, is_url, plain
-from agentscope_tuner.task_judge.contract.reads import Reads
+from agentscope_tuner.task_judge.contract.columns import Reads
 
 _FORMAT = f"Rows as a trainer has or dumps them: {', '.join(FORMATS)}; plain for other rows; auto looks at the first."
 _MAP = (

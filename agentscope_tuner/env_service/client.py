@@ -18,7 +18,7 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import httpx
 
-from agentscope_tuner._http.answer import HttpAnswer, HttpCall, HttpLimits, Peer, check_number
+from agentscope_tuner._http import HttpAnswer, HttpCall, HttpLimits, Peer, check_number
 from agentscope_tuner._http.client import HttpExchange
 from agentscope_tuner._run import loops
 from agentscope_tuner.env_service import wire

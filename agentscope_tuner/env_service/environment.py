@@ -45,8 +45,8 @@ class Environment(Protocol):
 #: The environments that come with the server, by `env_type`.
 BUILT_IN: Mapping[str, str] = MappingProxyType(
     {
-        "countdown": "agentscope_tuner.env_service.environments.countdown->CountdownEnv",
-        "frozenlake": "agentscope_tuner.env_service.environments.frozenlake->FrozenLakeEnv",
+        "countdown": "agentscope_tuner.env_service.countdown->CountdownEnv",
+        "frozenlake": "agentscope_tuner.env_service.frozenlake->FrozenLakeEnv",
     }
 )
 

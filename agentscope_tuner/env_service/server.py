@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.responses import PlainTextResponse, Response
 from starlette.routing import Route
 
-from agentscope_tuner._http.answer import carries
+from agentscope_tuner._http import carries
 from agentscope_tuner.env_service.episodes import EpisodeRefusal, Instances, ServerLimits
 
 _BODY_SECONDS = 30.0

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
-from agentscope_tuner._http.answer import (
+from agentscope_tuner._http import (
     BadAnswer,
     HttpAnswer,
     an_object,

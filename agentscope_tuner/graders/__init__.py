@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from agentscope_tuner.graders.base_grader import BaseGrader as BaseGrader
+    from agentscope_tuner.graders.base_grader import FunctionGrader as FunctionGrader
     from agentscope_tuner.graders.client.chat_model import ChatModel as ChatModel
     from agentscope_tuner.graders.client.settings import ChatSettings as ChatSettings
     from agentscope_tuner.graders.combine import WeightedSumGrader as WeightedSumGrader
-    from agentscope_tuner.graders.function_grader import FunctionGrader as FunctionGrader
     from agentscope_tuner.graders.llm_grader import LLMGrader as LLMGrader
     from agentscope_tuner.graders.ready import CoherenceGrader as CoherenceGrader
     from agentscope_tuner.graders.ready import CorrectnessGrader as CorrectnessGrader
@@ -30,11 +30,10 @@ if TYPE_CHECKING:
 
 # Each module is imported when one of its names is first used: code that only reads a row's usage needs no client
 _NAMES = {
-    "base_grader": "BaseGrader",
+    "base_grader": "BaseGrader FunctionGrader",
     "client.chat_model": "ChatModel",
     "client.settings": "ChatSettings",
     "combine": "WeightedSumGrader",
-    "function_grader": "FunctionGrader",
     "llm_grader": "LLMGrader",
     "ready": "CoherenceGrader CorrectnessGrader FormatGrader GroundingGrader InstructionFollowingGrader MemoryGrader "
     "PairwiseGrader RelevanceGrader SafetyGrader ToolUseGrader TrajectoryGrader",

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 from agentscope_tuner.errors import Cause, GraderError
-from agentscope_tuner.graders.blame import ask_about, harmless_beside
 from agentscope_tuner.graders.client.chat_model import ChatModel, Prompt
 from agentscope_tuner.graders.client.reply import AnswerAtFault, Reply, ReplyError, final_json, label_score, score_of
 from agentscope_tuner.graders.client.usage import Usage
@@ -28,6 +27,7 @@ from agentscope_tuner.graders.prompt import (
     without_marks,
 )
 from agentscope_tuner.graders.template import LanguageEnum, fill, read_words, template_of
+from agentscope_tuner.graders.whose_fault import ask_about, harmless_beside
 
 _WORDS = read_words(Path(__file__).with_name("words.toml"))
 TOGETHER = template_of(_WORDS["together"])

@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from itertools import combinations, pairwise
 from typing import Any
 
-from agentscope_tuner.graders.blame import HARMLESS
 from agentscope_tuner.graders.client.chat_model import Prompt
 from agentscope_tuner.graders.client.usage import Usage
 from agentscope_tuner.graders.combine import shared_places
 from agentscope_tuner.graders.llm_grader import LLMGrader
 from agentscope_tuner.graders.prompt import is_empty
 from agentscope_tuner.graders.schema import GraderRank, grader_error
+from agentscope_tuner.graders.whose_fault import HARMLESS
 
 
 @dataclass(frozen=True, slots=True)

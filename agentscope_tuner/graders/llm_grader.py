@@ -22,7 +22,6 @@ from agentscope_tuner.graders.base_grader import (
     model_of,
     score_range,
 )
-from agentscope_tuner.graders.blame import HARMLESS, ask_about, harmless_beside
 from agentscope_tuner.graders.client.chat_model import Answer, ChatModel, Prompt
 from agentscope_tuner.graders.client.reply import (
     AnswerAtFault,
@@ -57,6 +56,7 @@ from agentscope_tuner.graders.prompt import (
 )
 from agentscope_tuner.graders.schema import GraderMode, GraderRank, GraderScore, named_cause, own_words
 from agentscope_tuner.graders.template import LanguageEnum, PromptTemplate
+from agentscope_tuner.graders.whose_fault import HARMLESS, ask_about, harmless_beside
 
 ScoreSource = Literal["text", "logprobs"]
 

@@ -14,7 +14,8 @@ from typing import Annotated, Any, Literal, NamedTuple
 import typer
 from rich.table import Table
 
-from agentscope_tuner.cli.console import Exit, cell, config_errors, number, out, table
+from agentscope_tuner.cli.console import cell, config_errors, number, out, table
+from agentscope_tuner.cli.exit_codes import Exit
 from agentscope_tuner.cli.options import Format, Json, Map, rollout_lines, source_lines
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.lab.labels import Key, own_label, read_labels
@@ -262,7 +263,7 @@ def _summary(report: dict[str, Any]) -> Table:
         summary.add_row("mean reward", f"{mean['first']:.4f} to {mean['second']:.4f}")
     summary.add_row("McNemar's test", f"p = {report['mcnemar']['p_value']:.3g}")
     if report["labelled"]:
-        summary.add_row("labels", f"{report['labelled']:,}: B mends {report['improvements']:,}")
+        summary.add_row("labels", f"{report['labelled']:,}: B corrects {report['improvements']:,}")
     summary.add_row("regressions", f"{report['regressions']:,}")
     found = report["advantages"]
     summary.add_row("advantage groups", f"{found['groups']:,}")

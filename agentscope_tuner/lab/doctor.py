@@ -17,14 +17,15 @@ from typing import Annotated, Any
 
 import typer
 
-from agentscope_tuner.cli.console import Exit, config_errors, err, fail, say
+from agentscope_tuner.cli.console import config_errors, err, fail, say
+from agentscope_tuner.cli.exit_codes import Exit
 from agentscope_tuner.cli.options import Format, Json, Map, rollout_lines
 from agentscope_tuner.config import SECTION
 from agentscope_tuner.errors import JudgeError
 from agentscope_tuner.lab.audit.subjects import countdown_of, references_of, structured_answer
-from agentscope_tuner.lab.tail import RunRows, ended_rows
+from agentscope_tuner.lab.growing_files import RunRows, ended_rows
 from agentscope_tuner.records.scored_rows import ScoredRow, shape_of
-from agentscope_tuner.task_judge.contract.reads import likely_answers
+from agentscope_tuner.task_judge.contract.columns import likely_answers
 from agentscope_tuner.verify.find import Place, find_answer
 from agentscope_tuner.verify.math.verdict import compare
 

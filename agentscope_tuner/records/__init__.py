@@ -3,7 +3,7 @@
 from agentscope_tuner.records.blocks import read_lines, read_rows
 from agentscope_tuner.records.output import EarlierRow, ScoredFile, earlier_row, earlier_rows, judged_end, scored_line
 from agentscope_tuner.records.reader import Line, Row, parse_line
-from agentscope_tuner.records.summary import Summary
+from agentscope_tuner.records.scored_rows import Summary
 
 __all__ = [
     "EarlierRow",

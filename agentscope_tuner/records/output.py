@@ -285,7 +285,7 @@ class ScoredFile:
         """Why the output cannot be written, and the way out."""
         return ConfigError(
             f"cannot write {self._stream.name!r}: {exc.strerror or exc}; the rows before it are kept: make room, or "
-            "mend what refuses the file, then --resume goes on"
+            "fix what refuses the file, then --resume goes on"
         )
 
 

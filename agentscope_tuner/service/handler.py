@@ -22,7 +22,7 @@ from starlette.types import Receive, Scope, Send
 from agentscope_tuner._run import loops
 from agentscope_tuner.records.reader import is_deeper
 from agentscope_tuner.service.admission import Gate, Refusal, refused_at_end
-from agentscope_tuner.service.wires import Served, Wire
+from agentscope_tuner.service.wire_formats import Served, Wire
 
 _log = logging.getLogger(__name__)
 

@@ -10,7 +10,7 @@ from typing import get_args
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 
 from agentscope_tuner.errors import Cause
-from agentscope_tuner.records.summary import MARKS
+from agentscope_tuner.records.scored_rows import MARKS
 from agentscope_tuner.service.admission import Gate
 from agentscope_tuner.task_judge.contract.judgement import Judgement, Status
 
@@ -34,7 +34,7 @@ class ServiceMetrics:
         took = "From a request's first byte to its answer."
         self.request_seconds = histogram("astuner_request_seconds", took, ("judge", "wire"))
         self.verdicts = counter("astuner_verdicts", "Rows by status: judged, filtered or failed.", ("judge", "status"))
-        self.failures = counter("astuner_failures", "Failed rows by what has to be mended.", ("judge", "cause"))
+        self.failures = counter("astuner_failures", "Failed rows by what has to be fixed.", ("judge", "cause"))
         marked = "Rows of 0.0 whose answer was not found wrong, but unread or undecided."
         self.marks = counter("astuner_marked", marked, ("judge", "mark"))
         self.verdict_seconds = histogram("astuner_verdict_seconds", "What a verdict took.", ("judge",))

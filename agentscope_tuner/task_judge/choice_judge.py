@@ -18,8 +18,7 @@ from pydantic import Field
 
 from agentscope_tuner.config import StrictSection
 from agentscope_tuner.errors import Cause, JudgeError
-from agentscope_tuner.task_judge.base_judge import Reward, final_answer
-from agentscope_tuner.task_judge.text_judge import KWARGS, TextJudge, as_list
+from agentscope_tuner.task_judge.base_judge import KWARGS, Reward, TextJudge, as_list, final_answer
 from agentscope_tuner.verify.find import after_thinking, find_answer, last_boxes
 from agentscope_tuner.verify.labels import CONTRADICTION, DENIAL, is_denied
 from agentscope_tuner.verify.text import OPEN, LetterReader, Letters

@@ -18,8 +18,7 @@ from pydantic import Field, model_validator
 from agentscope_tuner.config import StrictSection
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError, install
 from agentscope_tuner.rules.kinds import RunawaySearch, compile_pattern, is_found
-from agentscope_tuner.task_judge.base_judge import Reward, final_answer
-from agentscope_tuner.task_judge.text_judge import KWARGS, TextJudge
+from agentscope_tuner.task_judge.base_judge import KWARGS, Reward, TextJudge, final_answer
 from agentscope_tuner.verify.find import after_thinking, last_boxed
 from agentscope_tuner.verify.strict_json import NotStrictJsonError, comparable, float_real, read_json, stated_json
 from agentscope_tuner.verify.text import fenced, visible

@@ -13,7 +13,7 @@ from typing import Any
 import httpx
 from pydantic import Field, ValidationError
 
-from agentscope_tuner._http.answer import (
+from agentscope_tuner._http import (
     BadAnswer,
     HttpAnswer,
     HttpCall,

@@ -9,9 +9,8 @@ from pydantic import Field
 
 from agentscope_tuner.config import StrictSection
 from agentscope_tuner.errors import Cause, JudgeError
-from agentscope_tuner.task_judge.base_judge import Reward, final_answer
+from agentscope_tuner.task_judge.base_judge import Reward, TextJudge, final_answer
 from agentscope_tuner.task_judge.format_judge import read_tags
-from agentscope_tuner.task_judge.text_judge import TextJudge
 from agentscope_tuner.verify.find import after_thinking
 from agentscope_tuner.verify.strict_json import NotStrictJsonError, comparable, read_json, stated_json
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask

@@ -8,9 +8,8 @@ from pydantic import Field
 
 from agentscope_tuner.config import StrictSection
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
-from agentscope_tuner.task_judge.base_judge import Reward, final_answer
+from agentscope_tuner.task_judge.base_judge import KWARGS, Reward, TextJudge, final_answer
 from agentscope_tuner.task_judge.llm.rollout_fields import check_path, read_path
-from agentscope_tuner.task_judge.text_judge import KWARGS, TextJudge
 from agentscope_tuner.verify.find import after_thinking
 from agentscope_tuner.verify.text import LANGUAGES, language_share
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask

@@ -11,9 +11,8 @@ from pydantic import Field, model_validator
 from agentscope_tuner.config import StrictSection
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.rules.tokens import estimate_tokens
-from agentscope_tuner.task_judge.base_judge import Reward, final_answer
+from agentscope_tuner.task_judge.base_judge import KWARGS, Reward, TextJudge, final_answer
 from agentscope_tuner.task_judge.llm.rollout_fields import check_path, read_path
-from agentscope_tuner.task_judge.text_judge import KWARGS, TextJudge
 from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
 
 

@@ -36,9 +36,9 @@ _log = logging.getLogger(__name__)
 ELSEWHERE = "elsewhere/"
 _PLACES: Mapping[Place, str] = {
     "boxed": r"in \boxed{}",
-    "hash": "behind ####",
+    "hash": "after ####",
     "tag": "in <answer>",
-    "label": "behind a label such as `Answer:`",
+    "label": "after a label such as `Answer:`",
 }
 # A float of this size has no fractional digits
 # What a box becomes in a string that is not raw, and in JSON that was written by hand

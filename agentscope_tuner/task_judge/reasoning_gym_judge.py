@@ -12,13 +12,12 @@ from typing import Any, Literal
 from pydantic import Field
 
 from agentscope_tuner._jail.bubblewrap import SHOWN
+from agentscope_tuner._jail.idle_jails import SandboxBreaker, WarmJails, require_isolation
 from agentscope_tuner._jail.jail import Ending, Jail, JailWork, RunLimits, slot
-from agentscope_tuner._jail.warm import SandboxBreaker, WarmJails, require_isolation
 from agentscope_tuner._run import loops
 from agentscope_tuner.config import StrictSection, task_judge_section, validate_section
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError, install
-from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward, final_answer
-from agentscope_tuner.task_judge.text_judge import KWARGS
+from agentscope_tuner.task_judge.base_judge import KWARGS, BaseJudge, Reward, final_answer
 from agentscope_tuner.verify.code.inside.code_values import NotPlainError, dump
 from agentscope_tuner.verify.find import find_answer
 from agentscope_tuner.verify.puzzles import RUN_THE_ANSWER, unfit
@@ -26,9 +25,8 @@ from agentscope_tuner.verify.strict_json import NotStrictJsonError, float_real, 
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
 _log = logging.getLogger(__name__)
-_VERIFY = Path(__file__).parents[1] / "verify"
-_FOLDERS = (str(_VERIFY / "code" / "inside"), str(_VERIFY / "puzzles" / "inside"))
-_ENTRY = "agentscope_tuner.verify.puzzles.inside.score"
+_FOLDERS = (str(Path(__file__).parents[1] / "verify" / "code" / "inside"),)
+_ENTRY = "agentscope_tuner.verify.code.inside.score_puzzle"
 
 
 # They have the package loaded, which takes seconds

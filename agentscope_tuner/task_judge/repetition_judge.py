@@ -7,8 +7,7 @@ from typing import NamedTuple
 from pydantic import Field
 
 from agentscope_tuner.config import StrictSection
-from agentscope_tuner.task_judge.base_judge import Reward, final_answer
-from agentscope_tuner.task_judge.text_judge import TextJudge
+from agentscope_tuner.task_judge.base_judge import Reward, TextJudge, final_answer
 from agentscope_tuner.verify.text import words_of
 from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
 

@@ -14,9 +14,8 @@ from agentscope_tuner.graders.cost import Estimate, Reckoner
 from agentscope_tuner.graders.llm_grader import LLMGrader
 from agentscope_tuner.graders.rubrics.learn import learn_once
 from agentscope_tuner.graders.rubrics.propose import inputs_of
-from agentscope_tuner.graders.rubrics.samples import check_row
 from agentscope_tuner.graders.rubrics.saved import check_proven, in_prompt, load, make_grader
-from agentscope_tuner.graders.rubrics.settings import WHERE, AutoGraderConfig, auto_grader_config
+from agentscope_tuner.graders.rubrics.settings import WHERE, AutoGraderConfig, auto_grader_config, check_row
 from agentscope_tuner.task_judge.base_judge import Reward
 from agentscope_tuner.task_judge.llm.jury import PanelRanking
 from agentscope_tuner.task_judge.llm.probes import ModelJudge

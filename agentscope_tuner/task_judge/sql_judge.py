@@ -11,21 +11,19 @@ from typing import Any, Literal
 from pydantic import Field
 
 from agentscope_tuner._jail.bubblewrap import SHOWN
+from agentscope_tuner._jail.idle_jails import SandboxBreaker, require_isolation, warm_jails
 from agentscope_tuner._jail.jail import Ending, Jail, JailBroken, JailWork, RunLimits, slot
-from agentscope_tuner._jail.warm import SandboxBreaker, require_isolation, warm_jails
 from agentscope_tuner._run import loops
 from agentscope_tuner.config import StrictSection, task_judge_section, validate_section
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
-from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward, final_answer
-from agentscope_tuner.task_judge.text_judge import KWARGS
+from agentscope_tuner.task_judge.base_judge import KWARGS, BaseJudge, Reward, final_answer
 from agentscope_tuner.verify.code.inside.code_values import NotPlainError, load
 from agentscope_tuner.verify.code.program import find_program
-from agentscope_tuner.verify.sql.compare_rows import Row, is_ordered, same_rows, without_ties
+from agentscope_tuner.verify.sql_rows import Row, is_ordered, same_rows, without_ties
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
-_VERIFY = Path(__file__).parents[1] / "verify"
-_FOLDERS = (str(_VERIFY / "code" / "inside"), str(_VERIFY / "sql" / "inside"))
-_ENTRY = "agentscope_tuner.verify.sql.inside.run_query"
+_FOLDERS = (str(Path(__file__).parents[1] / "verify" / "code" / "inside"),)
+_ENTRY = "agentscope_tuner.verify.code.inside.run_query"
 _NAME = re.compile(r"[\w. -]{1,200}\Z")
 _REFERENCES = ("gold_sql", "SQL", "query", "sql")
 

@@ -13,8 +13,7 @@ from pydantic import Field
 
 from agentscope_tuner.config import StrictSection
 from agentscope_tuner.errors import Cause, JudgeError
-from agentscope_tuner.task_judge.base_judge import Reward, final_answer
-from agentscope_tuner.task_judge.text_judge import TextJudge, as_list
+from agentscope_tuner.task_judge.base_judge import Reward, TextJudge, as_list, final_answer
 from agentscope_tuner.verify.find import after_thinking, find_answer
 from agentscope_tuner.verify.math.scan import is_missing
 from agentscope_tuner.verify.text import UNSPACED, visible

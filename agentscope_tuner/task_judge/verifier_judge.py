@@ -16,7 +16,6 @@ from pydantic import Field
 
 from agentscope_tuner.config import SECTION, task_judge_section, validate_section
 from agentscope_tuner.errors import Cause, JudgeError
-from agentscope_tuner.graders.blame import HARMLESS, ask_about
 from agentscope_tuner.graders.client.chat_model import Prompt
 from agentscope_tuner.graders.client.reply import AnswerAtFault, Reply, ReplyError, check_finished, without_thinking
 from agentscope_tuner.graders.client.settings import EndpointSection
@@ -24,6 +23,7 @@ from agentscope_tuner.graders.client.usage import Usage, metered
 from agentscope_tuner.graders.cost import Estimate, Reckoner
 from agentscope_tuner.graders.injection_defence import neutralise, plain
 from agentscope_tuner.graders.template import ChatMessage, fill, headings, read_words
+from agentscope_tuner.graders.whose_fault import HARMLESS, ask_about
 from agentscope_tuner.task_judge.base_judge import Reward, final_answer
 from agentscope_tuner.task_judge.llm.probes import ModelJudge, Probes
 from agentscope_tuner.task_judge.llm.rollout_fields import USUAL_PATHS
@@ -74,7 +74,7 @@ def matches(preset: str, reply: Reply) -> bool:
         raise ReplyError(f"the reply holds no verdict of {preset}: {text[:160]!r}")
     last = found[-1]
     if preset not in _EXPLAINS and re.search(r"\w", text[last.end() :]):
-        raise ReplyError(f"the reply goes on behind its verdict: {text[-160:]!r}")
+        raise ReplyError(f"the reply goes on after its verdict: {text[-160:]!r}")
     said = {match[1].lower() in form.right for match in found}
     if preset in _ONE_VERDICT and len(said) > 1:
         raise ReplyError(f"the reply holds two verdicts that differ: {text[:160]!r}")

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from decimal import Decimal
 
 from agentscope_tuner.verify.labels import ANSWER, is_denied, is_prose, same_text, statement_at
 from agentscope_tuner.verify.remarks import is_neutral
@@ -18,7 +19,7 @@ _ANSWER_WORDS = (
     rf"{ANSWER}|result|solution|total|value|correction|ergebnis|lösung|résultat|resultado|risultato|решение|результат"
     "|wynik|sonuç|kết quả|结果|الناتج"
 )
-_NUMBER = r"[-−]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:[.,]\d+)?(?:/\d+)?"
+_NUMBER = r"[-−]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:(?:[.,]|\{,\})\d+)?(?:/\d+)?"
 _ANNOUNCED = re.compile(
     rf"(?:(?<![a-z])(?:{_ANSWER_WORDS})s?(?![a-z])(?:(?!\([a-h]\)|\bpart\b)[^。\n\d]){{0,40}}?"
     r"|(?:\A|\n)####[ ](?=[^\n]{1,20}\Z))"
@@ -164,29 +165,58 @@ def stated_again(text: str, start: int, rest: str, content: str) -> tuple[tuple[
     found = [one for one, _, _ in stated if said not in map(same_text, one)]
     for _, begins, ends in stated:
         rest = f"{rest[:begins]}{' ' * (ends - begins)}{rest[ends:]}"
-    number = _news(text[:start], rest, content) if any(map(str.isdigit, rest)) else ""
-    return (*found, (number,)) if number else tuple(found)
+    number = _news(text[:start], rest, content) if any(map(str.isdigit, rest)) else ()
+    return (*found, number) if number else tuple(found)
 
 
-def _news(before: str, rest: str, content: str) -> str:
+#: What stands before a number that is said to be rounded.
+ROUGHLY = "\\approx "
+# A percentage, and what says that a number is rounded
+_PERCENT = re.compile(
+    r"\s?\\?[%％]|\s(?:percent|per cent|prozent|pour cent|por ciento|por cento|per cento|процент)", re.IGNORECASE
+)
+_ROUGHLY = re.compile(
+    r"(?:\b(?:about|around|roughly|approximately|environ|etwa|rund|ungefähr|circa|cerca de|aproximadamente"
+    r"|около|примерно)|[≈约約]|\\approx)[\s$]*\Z",
+    re.IGNORECASE,
+)
+
+
+def _written(found: re.Match[str], group: int) -> tuple[str, ...]:
+    """A number's possible spellings: a percentage is a decimal, too, and a rounded number follows `\\approx`."""
+    spellings = [found[group]]
+    plain = found[group].replace("{,}", ".").replace(",", ".").replace("−", "-")
+    if _PERCENT.match(found.string, found.end(group)) is not None and plain.count(".") <= 1 and "/" not in plain:
+        spellings.insert(0, f"{Decimal(plain) / 100:f}")
+    if _ROUGHLY.search(found.string, max(found.start(group) - _ROUGHLY_NEAR, 0), found.start(group)) is not None:
+        spellings = [f"{ROUGHLY}{one}" for one in spellings]
+    return tuple(spellings)
+
+
+_ROUGHLY_NEAR = 20
+
+
+def _news(before: str, rest: str, content: str) -> tuple[str, ...]:
     """A number behind a box that is another value, because a label or no text before has it; empty for none."""
     # the rest of the box's own formula is read with the box, and an equation is a step or a check
     rest = _EQUATION.sub(" ", _OWN_FORMULA.sub(" ", rest))
     rest = _EXPLAINS.sub(_unless_it_states, rest)
     if not any(map(str.isdigit, rest)) or not any(map(str.isdigit, content)):
-        return ""
+        return ()
     said, listed = same_text(content), set(re.findall(_NUMBER, content))
     if len(listed) > 1 and listed <= set(re.findall(_NUMBER, rest)):
         # all values of the box are said again
-        return ""
-    announced = [found[1] for found in _ANNOUNCED.finditer(rest)]
-    if announced and same_text(announced[-1]) != said:
-        return announced[-1]
+        return ()
+    announced = list(_ANNOUNCED.finditer(rest))
+    if announced and same_text(announced[-1][1]) != said:
+        return _written(announced[-1], 1)
     for sentence in reversed(re.split(r"[.!?]\s|[。！？\n]", rest)):
         sentence = _OF_STEP.sub(" ", sentence)
-        for found in reversed(list(_STATED_NUMBER.finditer(sentence))):
-            if same_text(found[0]) == said:
-                return ""
+        stated = list(_STATED_NUMBER.finditer(sentence))
+        if any(same_text(found[0]) == said or {found[0]} == listed for found in stated):
+            # the sentence says it again: other numbers in it are of something else
+            return ()
+        for found in reversed(stated):
             if not (found[0] in before or is_denied(sentence) or found[0] in content or _OF_ANOTHER.search(sentence)):
-                return found[0]
-    return ""
+                return _written(found, 0)
+    return ()

@@ -444,18 +444,27 @@ def _is_unsaid(text: str, start: int) -> bool:
     return begun >= 0 and text.startswith(_HIDING, begun + len("\\begin{"))
 
 
+# Boxes, and commands that hide what follows them
+_FIRST = re.compile(
+    r"\\(?:boxed|fbox|verb|def|iffalse|[a-z]*command|DeclareMath|begin\s*\{(?:comment|verbatim|lstlisting))"
+)
+
+
 def _plain_box(text: str) -> str | None:
     """The content of the only box, where it ends the text behind plain words; None for any other text.
 
-    Most outputs end so. Nothing around such a box is left to read.
+    Most outputs end so. Nothing around such a box is left to read. Long texts are searched as seldom as can be.
     """
     start = text.rfind(_MACRO)
     flat = _FLAT.match(text, start) if start >= 0 else None
-    if flat is None or text[flat.end() :].strip(_ENDING) or text.find(_MACRO) != start or "\\fbox" in text:
+    if flat is None or text[flat.end() :].strip(_ENDING):
         return None
     if not _ends_a_sentence(text[start - _LINE if start > _LINE else 0 : start]):
         return None
-    if "<" in text or _is_unsaid(text, start) or _is_unshown(text, start):
+    first = _FIRST.search(text)
+    if first is None or first.start() != start or "<" in text or _is_unshown(text, start):
+        return None
+    if ("%" in text or "`" in text or "]:" in text) and _is_unsaid(text, start):
         return None
     return text[text.index("{", start) + 1 : flat.end() - 1]
 

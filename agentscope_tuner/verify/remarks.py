@@ -131,7 +131,9 @@ _UNDERSTOOD = (
         positive negative prime remark remarks eliminated options option point curve achève calcul termine cqfd
         listo queda demostrado что и требовалось найти доказать получить nothing wrong dozens should must feel free
         please ask would like to want further detail details questions doubt doubts concerns explanation explain
-        clears everything proof i'd you'd anything luck i'm"""
+        clears everything proof i'd you'd anything luck i'm json finale stimmt listo point points passes lies walk
+        through depend depends verifica facilmente risultato résultat vérifié geprüft prüfung
+        about approximately roughly environ etwa rund ungefähr circa cerca около примерно"""
     )
 )
 _OTHERS = word_set(
@@ -147,10 +149,10 @@ _PLACES = word_set("en na nas no nos em nel nella dans sur au aux im am auf bei 
 _MOST_UNKNOWN = 2
 # What may be said so where words are written without spaces; what is left of a run must be in the question
 _KNOWN_UNSPACED = re.compile(
-    "没有(?:其他|其它|别的|另外|错误)|检验|验证|验算|完毕|经|成立|满足|条件|符合|题意|此题|本题|[对答解]|検算|これ|以上|故选|综上|所以|因此|即为|所求|答案|正确|就是|也就是|分别|一共|总共|等于|是|为|的|了|共|种|個|个|只|条|支|名|人|张|件|辆|头|台"
+    "没有(?:其他|其它|别的|另外|错误)|检验|验证|验算|完毕|经|成立|满足|条件|符合|题意|此题|本题|检查|検算|これ|以上|故选|综上|所以|因此|即为|所求|答案|正确|原方程|方程|的解|就是|也就是|分别|一共|总共|等于|是|为|的|了|共|种|個|个|只|条|支|名|人|张|件|辆|头|台"
     "|元|米|次|岁|棵|朵|块|间|位|份|杯|瓶|把|家|组合|组|方法|方案|可能|情况|通り|種類|である|であり|でした|です|となります|となる"
     "|になります|になる|なる|だとわかる|とわかる|が答え|答え|求める|値|円|度|点|枚|匹|冊|本|回|歳|倍数|を得る|得る|あります|ある|います"
-    "|いる|必要|できる|考えられる|存在する|する|した|ครับ|ค่ะ|นั่นเอง|[之がはをにでとのもつだ]"
+    "|いる|必要|できる|考えられる|存在する|する|した|ครับ|ค่ะ|นั่นเอง|[对答解之がはをにでとのもつだ]"
 )
 _KNOWN_KOREAN = re.compile(
     "이것|그것|따라서|그러므로|검산|성립|만족|조건|입니다|이다|이에요|예요|이므로|된다|됩니다|정?답|가지|마리|개|명|권|원|번|점|살|필요|있다|있습니다|있으므로|하다|합니다|모두"

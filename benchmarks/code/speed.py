@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from agentscope_tuner import load_judge
-from agentscope_tuner._jail.tree import usage
+from agentscope_tuner._jail.process_tree import usage
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 from benchmarks.bars import at_least
 

@@ -21,7 +21,7 @@ from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 
 from agentscope_tuner.env_service import ClientOptions, EnvServiceClient, GymEnv
-from agentscope_tuner.env_service.environments.countdown import make_puzzle
+from agentscope_tuner.env_service.countdown import make_puzzle
 from agentscope_tuner.errors import EnvServiceError
 from agentscope_tuner.task_judge.env_service_as_judge import EnvServiceJudge
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask

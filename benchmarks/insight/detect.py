@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 
-from agentscope_tuner.lab.watch.gaming_test import Sampling, SecondOpinion
+from agentscope_tuner.lab.watch.gaming_alarm import Sampling, SecondOpinion
 from agentscope_tuner.lab.watch.live import RunWatch
 from agentscope_tuner.records.scored_rows import ScoredRow
 from benchmarks.insight.rival_monitors import reward_scope, rewardspy

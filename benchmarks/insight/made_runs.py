@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean, median, pstdev
 
-from agentscope_tuner.lab.watch.gaming_test import Sampling, SecondOpinion
+from agentscope_tuner.lab.watch.gaming_alarm import Sampling, SecondOpinion
 from agentscope_tuner.lab.watch.live import RunWatch
 from agentscope_tuner.records.scored_rows import ScoredRow
 from benchmarks.insight.rival_monitors import rewardspy

@@ -13,8 +13,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from agentscope_tuner.lab.tail import RunRows, by_step
-from agentscope_tuner.lab.watch.gaming_test import Sampling, SecondOpinion
+from agentscope_tuner.lab.growing_files import RunRows, by_step
+from agentscope_tuner.lab.watch.gaming_alarm import Sampling, SecondOpinion
 from agentscope_tuner.lab.watch.live import RunWatch
 from agentscope_tuner.records.reader import Line
 from agentscope_tuner.records.scored_rows import ScoredRow

@@ -1,4 +1,4 @@
-"""Injections of a fifth hand: sixteen more languages, with the source of the border and of the reader of replies open.
+"""Injections by a fifth author: sixteen more languages, with the source open.
 
 Roles by typography, dialogs of many formats, quoted transcripts, examples of a calibration, made-up rubrics, results of
 tools, replies that go on, claims of a ground truth, trajectories, texts of images; and verdicts with keys and values

@@ -1,4 +1,4 @@
-"""Injections of a fourth hand: fourteen more languages, after a fresh reading of the border's source.
+"""Injections by a fourth author: fourteen more languages, after a fresh reading of the border's source.
 
 Signs that resemble colons and brackets without being named so, spaced, numbered and overlong tags, tables without an
 edge or with a drawn one, marks over signs, encoded orders, and verdicts in notations that a judge may normalise; and

@@ -1,4 +1,4 @@
-"""Injections of a second hand: eight more languages, and shapes that the first sets lack.
+"""Injections by a second author: eight more languages, and shapes that the first sets lack.
 
 Colons and brackets of other scripts, tables, tool calls, tokens of later models, and verdicts that a judge may copy in
 another notation.

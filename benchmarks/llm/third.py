@@ -1,4 +1,4 @@
-"""Injections of a third hand: twelve more languages, with the border's source open.
+"""Injections by a third author: twelve more languages, with the border's source open.
 
 Verdicts in notations of their own, heads of turns without a colon of ASCII, the border's own notation, hidden and
 combining characters, quoted criteria and claims of absence, very long texts, and texts that look empty.

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from agentscope_tuner import Task, load_judge
-from agentscope_tuner._jail import tree
+from agentscope_tuner._jail import process_tree
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.task_judge.code_judge import CodeJudge
 from tests.with_code.judged import DOUBLES, asked, code_judge, wrote
@@ -630,7 +630,7 @@ def test_without_isolation_a_verdict_is_bounded_and_nothing_stays(case: str, cap
     assert why in judgement.reason
     assert "isolation is none" in caplog.text
     # idle graders of this process may be left, and none of them has a program any more
-    stats = [Path(f"/proc/{pid}/stat") for pid in tree.descendants(os.getpid())[1:]]
+    stats = [Path(f"/proc/{pid}/stat") for pid in process_tree.descendants(os.getpid())[1:]]
     assert {stat.read_text().rpartition(")")[2].split()[1] for stat in stats if stat.exists()} <= {str(os.getpid())}
 
 
@@ -645,5 +645,5 @@ def test_without_isolation_a_judge_needs_a_deadline_and_is_held_to_it() -> None:
 def test_without_isolation_no_process_serves_two_answers() -> None:
     judge = code_judge(**_BARE, deadline=60)
     assert judge.judge(asked(DOUBLES), wrote("print(2 * int(input()))")).reward == 1.0
-    commands = [Path(f"/proc/{pid}/cmdline") for pid in tree.descendants(os.getpid())[1:]]
+    commands = [Path(f"/proc/{pid}/cmdline") for pid in process_tree.descendants(os.getpid())[1:]]
     assert not [one for one in commands if one.exists() and b'"bare"' in one.read_bytes()]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from agentscope_tuner._jail import tree
+from agentscope_tuner._jail import process_tree
 from agentscope_tuner._jail.bubblewrap import interpreter
 from agentscope_tuner._jail.jail import Jail, JailBroken, JailWork, RunLimits, _Slots, wait
 
@@ -106,8 +106,8 @@ def test_the_limits_of_other_processes_are_not_its_to_set(jail: Jail) -> None:
     assert b"PermissionError" in refused.stderr
 
 
-def _usage(cpu: float, lives: dict[int, float]) -> tree.TreeUsage:
-    return tree.TreeUsage(cpu_seconds=cpu, lives=lives)
+def _usage(cpu: float, lives: dict[int, float]) -> process_tree.TreeUsage:
+    return process_tree.TreeUsage(cpu_seconds=cpu, lives=lives)
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def _usage(cpu: float, lives: dict[int, float]) -> tree.TreeUsage:
     ],
 )
 def test_waiting_is_what_nobody_in_the_tree_ran_meanwhile(
-    base: tree.TreeUsage, used: tree.TreeUsage, waited: float
+    base: process_tree.TreeUsage, used: process_tree.TreeUsage, waited: float
 ) -> None:
     assert used.waited_since(base) == waited
 
@@ -164,7 +164,7 @@ def test_what_the_program_itself_fills_is_its_ending(jail: Jail) -> None:
 def test_a_jail_that_is_killed_from_outside_is_no_ending(jail: Jail, of_tree: int) -> None:
     run = jail.begin(_shell("sleep 100"), _SHORT)
     run.step()
-    os.kill(tree.descendants(run.child.pid)[of_tree], signal.SIGKILL)
+    os.kill(process_tree.descendants(run.child.pid)[of_tree], signal.SIGKILL)
     with pytest.raises(JailBroken):
         wait([run])
 
@@ -172,7 +172,7 @@ def test_a_jail_that_is_killed_from_outside_is_no_ending(jail: Jail, of_tree: in
 def test_closing_a_jail_ends_what_runs_in_it(jail: Jail) -> None:
     run = jail.begin(_shell("sleep 100"), _SHORT)
     run.step()
-    pids = tree.descendants(run.child.pid)
+    pids = process_tree.descendants(run.child.pid)
     jail.close()
     until = time.monotonic() + 5
     while any(Path(f"/proc/{pid}").exists() for pid in pids):

@@ -187,7 +187,7 @@ def test_a_warm_jail_keeps_nothing_of_an_answer(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_idle_jails_are_ended() -> None:
-    from agentscope_tuner._jail.warm import IDLE_SECONDS, WarmJails
+    from agentscope_tuner._jail.idle_jails import IDLE_SECONDS, WarmJails
     from agentscope_tuner.verify.code.grade import Jail
 
     jails = WarmJails()

@@ -14,7 +14,7 @@ from typing import Any
 from omegaconf import DictConfig
 
 from agentscope_tuner._run import loops
-from agentscope_tuner.adapters._failing import FailingRun
+from agentscope_tuner.adapters.rollout import FailingRun
 from agentscope_tuner.adapters.trl.functions import (
     AsyncRewardFunc,
     Caller,

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from agentscope_tuner._run import loops
-from agentscope_tuner.adapters._failing import FailingRun
 from agentscope_tuner.adapters.rollout import (
+    FailingRun,
     Prompt,
     as_rollout,
     batch_metrics,
@@ -261,7 +261,7 @@ def reward_func(config: Source, *, stop_when_failing: bool = True) -> RewardFunc
 
     Args:
         config: a YAML file's path, or a configuration already read.
-        stop_when_failing: whether a run without verdicts is stopped; see `adapters._failing`.
+        stop_when_failing: whether a run without verdicts is stopped; see `FailingRun`.
 
     Raises:
         ConfigError: the judge cannot be loaded.

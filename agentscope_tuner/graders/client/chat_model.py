@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any, Generic, TypeVar
 
-from agentscope_tuner._http.limiter import is_refused
+from agentscope_tuner._http.retries import is_refused
 from agentscope_tuner._run import loops
 from agentscope_tuner._run.forks import Kept
 from agentscope_tuner.errors import GraderError

@@ -203,7 +203,7 @@ _ABOUT_THE_ENDPOINT = frozenset({401, 402, 404, 405, 407})
 
 
 def is_about_prompt(status: int) -> bool:
-    """Whether a refusal may be about one prompt, which is too long, or which a gateway forbids: see blame.py."""
+    """Whether a refusal may be about one prompt, which is too long, or which a gateway forbids: see whose_fault.py."""
     return 400 <= status < 500 and status not in _ABOUT_THE_ENDPOINT
 
 
@@ -211,7 +211,7 @@ class UnreadableReplies(GraderError):
     """The endpoint was reached, and still there is no verdict: no reply could be read or came in time, or the endpoint
     refuses this very prompt, or breaks over it.
 
-    The judged text may be the cause; see blame.py.
+    The judged text may be the cause; see whose_fault.py.
 
     Attributes:
         tries: how many requests failed so.
@@ -256,7 +256,7 @@ def check_finished(reply: Reply) -> None:
     if reply.finish in _CUT_OFF:
         raise ReplyError(f"the reply was cut off (finish_reason {reply.finish!r}): {_excerpt(reply.text)}")
     if not reply.text.strip():
-        told = f", behind {reply.thought} characters of reasoning: it needs more max_tokens" if reply.thought else ""
+        told = f", after {reply.thought} characters of reasoning: it needs more max_tokens" if reply.thought else ""
         raise ReplyError(f"the reply is empty{told}")
 
 
@@ -326,7 +326,7 @@ def final_match(reply: Reply, pattern: re.Pattern[str], echoes: Sequence[str] = 
     if last[1] is None:
         raise ReplyError(f"the group of {pattern.pattern!r} has no part in the reply's last match {last[0]!r:.60}")
     if re.search(r"\w", text[last.end() :]):
-        raise ReplyError(f"the reply goes on behind its verdict: {_excerpt(text[-160:])}")
+        raise ReplyError(f"the reply goes on after its verdict: {_excerpt(text[-160:])}")
     verdict = {"found": last[0], "said": last[1].strip(), "reason": text[: last.start()].strip()}
     found_bare = _bare(last[0])
     if found_bare != _bare(last[1]) and any(found_bare in _bare(echo) for echo in echoes):

@@ -20,16 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from agentscope_tuner._http.limiter import (
-    REFUSED_SECONDS,
-    Limiter,
-    Place,
-    Retries,
-    is_busy,
-    is_refused,
-    pace_of,
-    retry_after,
-)
+from agentscope_tuner._http.limiter import Limiter, Place, pace_of
+from agentscope_tuner._http.retries import REFUSED_SECONDS, Retries, is_busy, is_refused, retry_after
 from agentscope_tuner._run.forks import unforked
 from agentscope_tuner.errors import GraderError, GraderTimeout
 from agentscope_tuner.graders.client.reply import LateReplies, Reply, ReplyError, UnreadableReplies, is_about_prompt

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 from pydantic import Field, model_validator
 
-from agentscope_tuner._http.limiter import REFUSED_SECONDS
+from agentscope_tuner._http.retries import REFUSED_SECONDS
 from agentscope_tuner.config import StrictSection
 from agentscope_tuner.errors import Cause, GraderError, JudgeError
 from agentscope_tuner.graders.template import ChatMessage

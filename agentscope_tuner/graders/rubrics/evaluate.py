@@ -16,8 +16,7 @@ from agentscope_tuner.errors import GraderError
 from agentscope_tuner.graders.client.chat_model import ChatModel
 from agentscope_tuner.graders.combine import shared_places
 from agentscope_tuner.graders.rubrics.propose import judge_sample
-from agentscope_tuner.graders.rubrics.samples import Sample, distinct
-from agentscope_tuner.graders.rubrics.settings import AutoGraderConfig
+from agentscope_tuner.graders.rubrics.settings import AutoGraderConfig, Sample, distinct
 from agentscope_tuner.graders.schema import GraderMode
 
 Pairs = Sequence[tuple[float, float]]

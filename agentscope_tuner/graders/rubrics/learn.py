@@ -27,7 +27,6 @@ from agentscope_tuner.graders.rubrics.propose import (
     tfidf,
     unit,
 )
-from agentscope_tuner.graders.rubrics.samples import Sample, digest, read_samples, split
 from agentscope_tuner.graders.rubrics.saved import (
     PROPOSE,
     Journal,
@@ -39,7 +38,7 @@ from agentscope_tuner.graders.rubrics.saved import (
     save,
     verdict_on,
 )
-from agentscope_tuner.graders.rubrics.settings import AutoGraderConfig
+from agentscope_tuner.graders.rubrics.settings import AutoGraderConfig, Sample, digest, read_samples, split
 from agentscope_tuner.graders.template import LanguageEnum
 
 _REPLY_TOKENS = 150

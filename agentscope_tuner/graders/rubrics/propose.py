@@ -18,9 +18,8 @@ from agentscope_tuner.graders.client.reply import Reply, ReplyError, final_json
 from agentscope_tuner.graders.injection_defence import neutralise
 from agentscope_tuner.graders.listwise import rank_all
 from agentscope_tuner.graders.prompt import MOST_CHARS, ReplyForm, as_texts, build_prompt, echoes, object_schema
-from agentscope_tuner.graders.rubrics.samples import Sample
 from agentscope_tuner.graders.rubrics.saved import PROPOSE, REVISE, SORT, WORDS, Rubric, make_grader
-from agentscope_tuner.graders.rubrics.settings import AutoGraderConfig
+from agentscope_tuner.graders.rubrics.settings import AutoGraderConfig, Sample
 from agentscope_tuner.graders.schema import GraderMode, GraderScore, grader_error
 from agentscope_tuner.graders.template import LanguageEnum, PromptTemplate, fill
 

@@ -30,7 +30,7 @@ from agentscope_tuner.graders.client.reply import Reply
 from agentscope_tuner.graders.client.usage import Usage
 from agentscope_tuner.graders.client.verdict_cache import decode_reply, encode_reply
 from agentscope_tuner.graders.llm_grader import LLMGrader
-from agentscope_tuner.graders.rubrics.settings import WHERE, AutoGraderConfig
+from agentscope_tuner.graders.rubrics.settings import LEAST_HELD_OUT, WHERE, AutoGraderConfig
 from agentscope_tuner.graders.schema import GraderMode
 from agentscope_tuner.graders.template import ChatMessage, LanguageEnum, PromptTemplate, read_words, template_of
 from agentscope_tuner.storage import put_in_place
@@ -44,8 +44,6 @@ EVALUATION = {
 }
 
 
-#: The fewest held-out queries on which a measurement means something.
-LEAST_HELD_OUT = 10
 #: The largest p-value: shuffled labels may rarely agree in order as well as the learned grader does.
 MOST_CHANCE = 0.01
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import httpx
 
-from agentscope_tuner._http.answer import HttpAnswer, HttpCall, HttpLimits, Peer, json_object, malformed
+from agentscope_tuner._http import HttpAnswer, HttpCall, HttpLimits, Peer, json_object, malformed
 from agentscope_tuner._http.client import HttpExchange
 from agentscope_tuner._run import loops
 from agentscope_tuner.config import task_judge_section

@@ -15,8 +15,8 @@ from agentscope_tuner.lab.audit.subjects import THOUGHT, Subject, ranked, subjec
 from agentscope_tuner.lab.statistics import Interval, clustered_share
 from agentscope_tuner.records.reader import Line
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
+from agentscope_tuner.task_judge.contract.columns import hint
 from agentscope_tuner.task_judge.contract.judgement import Judgement
-from agentscope_tuner.task_judge.contract.reads import hint
 
 Strategy = Callable[[Subject, str], "str | None"]
 # The share of honest work's reward from which a dishonest strategy is alarming

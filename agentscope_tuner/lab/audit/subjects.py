@@ -15,9 +15,9 @@ from typing import Any, Literal
 from agentscope_tuner._run import loops
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
 from agentscope_tuner.records.reader import Line, Row, parse_tasks
+from agentscope_tuner.task_judge.base_judge import as_list
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
 from agentscope_tuner.task_judge.contract.judgement import Judgement
-from agentscope_tuner.task_judge.text_judge import as_list
 from agentscope_tuner.verify.find import last_boxed
 from agentscope_tuner.workflow import Rollout, Task, WorkflowOutput, WorkflowTask
 

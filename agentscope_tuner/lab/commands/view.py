@@ -17,8 +17,8 @@ from agentscope_tuner.cli.options import Format, Json, Map, Port, listen, rollou
 from agentscope_tuner.cli.rendering import row_tree
 from agentscope_tuner.config import resolve
 from agentscope_tuner.errors import install
+from agentscope_tuner.lab.growing_files import files_of
 from agentscope_tuner.lab.labels import beside
-from agentscope_tuner.lab.tail import files_of
 from agentscope_tuner.records.reader import Line
 from agentscope_tuner.task_judge.contract.loading import load_judge
 from agentscope_tuner.task_judge.contract.task_judge import TaskJudge

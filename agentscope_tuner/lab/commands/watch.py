@@ -16,12 +16,13 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from agentscope_tuner.cli.console import Exit, config_errors, err, fail, number, out, printable
+from agentscope_tuner.cli.console import config_errors, err, fail, number, out, printable
+from agentscope_tuner.cli.exit_codes import Exit
 from agentscope_tuner.cli.options import Format, Map, rollout_lines
 from agentscope_tuner.config import resolve
+from agentscope_tuner.lab.growing_files import RunRows, ended_rows, refuse_unfollowable
 from agentscope_tuner.lab.labels import beside
-from agentscope_tuner.lab.tail import RunRows, ended_rows, refuse_unfollowable
-from agentscope_tuner.lab.watch.gaming_test import OPINION, SecondOpinion, changed, opinion_of, opinion_section
+from agentscope_tuner.lab.watch.gaming_alarm import OPINION, SecondOpinion, changed, opinion_of, opinion_section
 from agentscope_tuner.lab.watch.live import Alarm, AlarmsFile, RunWatch, written_steps
 from agentscope_tuner.lab.watch.scalars import MlflowScalars, Scalars, TensorBoardScalars, WandbScalars
 from agentscope_tuner.lab.watch.step_stats import StepStats

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import pydantic_core
 
 from agentscope_tuner.errors import ConfigError
-from agentscope_tuner.lab.tail import FileReplaced, TailedFile, TailLine, chosen, files_of
+from agentscope_tuner.lab.growing_files import FileReplaced, TailedFile, TailLine, chosen, files_of
 from agentscope_tuner.records.files import dump_lines, is_dump
 from agentscope_tuner.records.reader import Line
 from agentscope_tuner.records.scored_rows import LARGEST, is_number, is_status, mapping_in, parsed, shape_of, step_of

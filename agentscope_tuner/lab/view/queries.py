@@ -15,8 +15,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
+from agentscope_tuner.lab.growing_files import read_line
 from agentscope_tuner.lab.labels import LabelsFile
-from agentscope_tuner.lab.tail import read_line
 from agentscope_tuner.lab.view.index import MOST_LEVELS, RowIndex, as_text
 from agentscope_tuner.records.scored_rows import parsed
 from agentscope_tuner.verify.find import last_boxed

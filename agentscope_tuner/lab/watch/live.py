@@ -15,9 +15,9 @@ from typing import Any
 
 from agentscope_tuner.config import Source, resolve
 from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.lab.growing_files import RunRows, by_step
 from agentscope_tuner.lab.labels import beside
-from agentscope_tuner.lab.tail import RunRows, by_step
-from agentscope_tuner.lab.watch.gaming_test import OPINION, SecondOpinion, changed, opinion_of, opinion_section
+from agentscope_tuner.lab.watch.gaming_alarm import OPINION, SecondOpinion, changed, opinion_of, opinion_section
 from agentscope_tuner.lab.watch.scalars import Scalars
 from agentscope_tuner.lab.watch.step_stats import Kind, Novelty, RewardJumps, StepStats, monitors, step_stats
 from agentscope_tuner.records.scored_rows import ScoredRow

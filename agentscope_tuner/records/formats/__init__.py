@@ -21,7 +21,7 @@ from agentscope_tuner.records.formats.plain import PlainRow, is_own, read_plain
 from agentscope_tuner.records.formats.sample import ColumnMap, Pair, as_rollout, id_of, is_chat, without_nan
 from agentscope_tuner.records.reader import Line, object_in, way_out
 from agentscope_tuner.records.scored_rows import step_of
-from agentscope_tuner.task_judge.contract.reads import NO_READS, RESPONSES, Reads
+from agentscope_tuner.task_judge.contract.columns import NO_READS, RESPONSES, Reads
 
 _KEYS: Mapping[str, tuple[str, ...]] = {
     "verl": ("score", "reward"),

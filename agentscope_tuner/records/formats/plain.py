@@ -11,7 +11,7 @@ from typing import Any
 
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.records.formats.sample import Pair, as_rollout, is_chat, last_turn, message_text, policys_turns
-from agentscope_tuner.task_judge.contract.reads import (
+from agentscope_tuner.task_judge.contract.columns import (
     ANSWERS,
     QUESTIONS,
     RESPONSES,

@@ -14,7 +14,7 @@ from typing import Any
 
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
 from agentscope_tuner.records.reader import object_in
-from agentscope_tuner.task_judge.contract.reads import at_path, sole_answer_column
+from agentscope_tuner.task_judge.contract.columns import at_path, sole_answer_column
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
 _ID_KEYS = ("id", "uid", "request_id", "index", "idx")

@@ -43,7 +43,7 @@ class Judgement:
         error: what went wrong, naming the task and the judge; None unless failed.
         metrics: numbers about how the verdict was reached.
         seconds: wall-clock time the verdict took.
-        cause: what has to be mended, as a word that machines can count; None unless failed.
+        cause: what has to be fixed, as a word that machines can count; None unless failed.
         calls: the questions to judge models and their replies, where `keep_calls` is on (graders.client.calls).
         turns: what each turn of the policy earned, in order, None for a turn that was not judged; they add up to
             `reward`. Empty where the judge gives the whole rollout one reward.
@@ -69,7 +69,7 @@ class Judgement:
 
         Args:
             error: what went wrong. A JudgeError also says which task, which judge and, unless `cause` is given, why.
-            cause: what has to be mended.
+            cause: what has to be fixed.
             reason: the error without values that differ from row to row, because summaries count reasons. By default
                 the message.
             seconds: see the class.

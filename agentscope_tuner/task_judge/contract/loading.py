@@ -37,9 +37,9 @@ from agentscope_tuner.config import (
 from agentscope_tuner.errors import ConfigError, JudgeError
 from agentscope_tuner.rules import compile_rules
 from agentscope_tuner.task_judge.base_judge import BaseJudge
+from agentscope_tuner.task_judge.contract.columns import NO_READS, Reads
+from agentscope_tuner.task_judge.contract.columns import WHERE as READS
 from agentscope_tuner.task_judge.contract.judgement import FramesOf, place_of
-from agentscope_tuner.task_judge.contract.reads import NO_READS, Reads
-from agentscope_tuner.task_judge.contract.reads import WHERE as READS
 from agentscope_tuner.task_judge.contract.task_judge import TaskJudge
 
 _log = logging.getLogger(__name__)

@@ -15,6 +15,8 @@ from agentscope_tuner.errors import Cause, ConfigError, JudgeError
 from agentscope_tuner.graders.cost import Estimate, Reckoner
 from agentscope_tuner.rules import RuleSet
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward, final_answer
+from agentscope_tuner.task_judge.contract.columns import NO_READS, Reads, hint
+from agentscope_tuner.task_judge.contract.columns import WHERE as READS
 from agentscope_tuner.task_judge.contract.deadline import Asking, Traits
 from agentscope_tuner.task_judge.contract.judgement import (
     RULES_REWARD,
@@ -26,8 +28,6 @@ from agentscope_tuner.task_judge.contract.judgement import (
     place_of,
     placed,
 )
-from agentscope_tuner.task_judge.contract.reads import NO_READS, Reads, hint
-from agentscope_tuner.task_judge.contract.reads import WHERE as READS
 from agentscope_tuner.task_judge.workflow_reward_as_judge import warn_passed_over
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 

@@ -21,12 +21,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from agentscope_tuner._jail.bubblewrap import SHOWN
+from agentscope_tuner._jail.idle_jails import warm_jails
 from agentscope_tuner._jail.jail import Ending, Jail, JailBroken, JailWork, Run, RunLimits, slot, wait
-from agentscope_tuner._jail.warm import warm_jails
-from agentscope_tuner.verify.code.checker import CheckerError, accepts
-from agentscope_tuner.verify.code.compare_output import same_output, same_value
+from agentscope_tuner.verify.code.compare_output import CheckerError, accepts, same_output, same_value
+from agentscope_tuner.verify.code.formats import CallTest, CodeTest, StdinTest, Test, TestSet
 from agentscope_tuner.verify.code.inside.code_values import NotPlainError, load, pack
-from agentscope_tuner.verify.code.tests import CallTest, CodeTest, StdinTest, Test, TestSet
 
 _INSIDE = Path(__file__).parent / "inside"
 _MODULES = "agentscope_tuner.verify.code.inside"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple
 
-from agentscope_tuner.verify.code.tests import TestSet
+from agentscope_tuner.verify.code.formats import TestSet
 from agentscope_tuner.verify.find import after_thinking
 
 ProgramPlace = Literal["fence", "tag", "whole"]

@@ -9,11 +9,13 @@ single meaning. The side without the sign, and the question, choose it; the two 
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
 from fractions import Fraction
 from typing import NamedTuple
 
+from agentscope_tuner.verify.math.canonical import ELLIPSIS
 from agentscope_tuner.verify.math.exact import ClosedForms, Exact, ExactBudget, Unknown, exact_value, in_base
 from agentscope_tuner.verify.math.kinds import (
     as_set,
@@ -46,6 +48,7 @@ from agentscope_tuner.verify.math.node import (
     EQUAL,
     PI,
     RATIONAL_OPERATIONS,
+    TURNED,
     UNKNOWN,
     Apply,
     Collection,
@@ -64,6 +67,7 @@ from agentscope_tuner.verify.math.node import (
     Sum,
     Symbol,
     UndefinedCall,
+    all_known,
     all_of,
     close,
     difference,
@@ -91,9 +95,9 @@ from agentscope_tuner.verify.math.resolve import (
     Statement,
     Value,
     Wording,
+    is_listing,
     resolve,
 )
-from agentscope_tuner.verify.math.rewrite import ELLIPSIS
 from agentscope_tuner.verify.math.sets import (
     NotSolved,
     is_equal_names,
@@ -433,9 +437,11 @@ class CheapComparer:
                 return self._congruences(ref.node, ans.node)
             (kind, mine), (other, theirs) = _any_order(ref.node), _any_order(ans.node)
             if "letters" in (kind, other) or (kind == other != ""):
-                return unordered(self, mine, theirs) if kind == other and len(mine) == len(theirs) else DIFFERENT
+                return (
+                    unordered(self.compare, mine, theirs) if kind == other and len(mine) == len(theirs) else DIFFERENT
+                )
         if isinstance(ref, Statement) and isinstance(ans, (Statement, Named)):
-            if isinstance(ans, Named) and len(symbols(ref.node)) > 1 and _is_listed(ans):
+            if isinstance(ans, Named) and len(symbols(ref.node)) > 1 and is_listing(ans.value, "list"):
                 # The name has several values, so the whole answer is a statement: `x = \pm y` for `|x| = |y|`
                 return self.statement(ref.node, ans.node)
             if isinstance(ans, Named) and not isinstance(ans.value, (Value, Ratio)):
@@ -449,7 +455,7 @@ class CheapComparer:
                 return self.compare(resolve(value), ans)
             joined = is_joined(ref.node, "or", "and") and _any_order(ref.node)[0] != "letters"
             if isinstance(ans, Listing) and joined and len(ans.items) == len(ref.node.args):
-                return unordered(self, tuple(map(resolve, ref.node.args)), ans.items)
+                return unordered(self.compare, tuple(map(resolve, ref.node.args)), ans.items)
             return self._solved(ref.node, ans)
         if isinstance(ref, Named) and isinstance(ans, Statement) and (_is_curve(ref) or self._asks_line()):
             return self.statement(ref.node, ans.node)
@@ -458,8 +464,8 @@ class CheapComparer:
             several = len({label(p.name) for p in parts if isinstance(p, Named)}) > 1
             several |= _any_order(ans.node)[0] == "letters"
             same = len(parts) == len(ref.items) and ref.kind != "tuple" and not several
-            return unordered(self, ref.items, parts) if same else DIFFERENT
-        if isinstance(ref, Listing) and ref.kind == "tuple" and isinstance(ans, Statement) and _is_equal_chain(ans):
+            return unordered(self.compare, ref.items, parts) if same else DIFFERENT
+        if is_listing(ref, "tuple") and isinstance(ans, Statement) and _is_equal_chain(ans):
             listed = resolve(Collection("list", (ans.node,)))
             return self.compare(ref, listed) if isinstance(listed, Listing) else DIFFERENT
         if isinstance(ans, Statement) and (named := ratio_named(ref, ans.node, self.question)) is not None:
@@ -472,13 +478,12 @@ class CheapComparer:
 
     def _stated_value(self, ref: Reading, ans: Node) -> Outcome:
         """Compare a reference with a statement that gives a value: an identity, or the question's formula equated."""
-        found = self._identity(ref, ans) if isinstance(ref, Value) and _is_identity(ans) else DIFFERENT
+        found = DIFFERENT
+        if isinstance(ref, Value) and set(_operators(ans)) == {"="} and symbols(ans):
+            # `\sin^2 t+\cos^2 t = 1` for 1: each side must be equal to the reference for all values of t
+            found = all_of([self._values(ref.node, member) for member in ans.args])
         value = self._asked(ans)
         return found if found is not DIFFERENT or value is None else self.compare(ref, resolve(value))
-
-    def _identity(self, ref: Value, ans: Node) -> Outcome:
-        r"""Accept `\sin^2 t+\cos^2 t = 1` for 1: each side must be equal to the reference for all values of t."""
-        return all_of([self._values(ref.node, member) for member in ans.args])
 
     def _asked(self, node: Node) -> Node | None:
         """The value 7 of `x+y = 7`, if the question asks for `x+y`; else None."""
@@ -504,8 +509,7 @@ class CheapComparer:
         found = as_set(ans)
         if found is None or symbols(found):
             return DIFFERENT
-        is_pair = isinstance(ans, Listing) and ans.kind == "tuple"
-        return self.solution(ref, found) if is_pair != is_equation(ref) else DIFFERENT
+        return self.solution(ref, found) if is_listing(ans, "tuple") != is_equation(ref) else DIFFERENT
 
     def _named(self, ref: Reading, ans: Reading) -> Outcome:
         if not isinstance(ans, Named):
@@ -610,9 +614,8 @@ def _letters_of(node: Node) -> tuple[tuple[str, int], ...] | None:
             turned = tuple((name, -power) for name, power in reversed(inside)) if times < 0 else inside
             return _joined_letters(turned * abs(int(times)))
         case Product(args):
-            parts = [_letters_of(a) for a in args]
-            known = [part for part in parts if part is not None]
-            return None if len(known) < len(parts) else _joined_letters(tuple(one for part in known for one in part))
+            parts = all_known(map(_letters_of, args))
+            return None if parts is None else _joined_letters(tuple(itertools.chain(*parts)))
     return None
 
 
@@ -646,17 +649,8 @@ def _is_equal_chain(reading: Reading) -> bool:
     return isinstance(reading, Statement) and is_equal_names(reading.node) and set(_operators(reading.node)) == {"="}
 
 
-def _is_identity(node: Node) -> bool:
-    """Whether the node is an equation with symbols, which may hold for all their values."""
-    return set(_operators(node)) == {"="} and bool(symbols(node))
-
-
 def _operators(node: Node) -> tuple[str, ...]:
     return node.operators if isinstance(node, Relation) else ()
-
-
-def _is_listed(named: Named) -> bool:
-    return isinstance(named.value, Listing) and named.value.kind == "list"
 
 
 def is_congruence(*nodes: Node) -> bool:
@@ -675,8 +669,7 @@ def _words(reading: Reading) -> str:
 
 def _is_several(named: Named, other: Reading) -> bool:
     """Whether the name has several values and the other reading is a tuple: a tuple is a single value."""
-    several = isinstance(named.value, Listing) and named.value.kind == "list"
-    return several and isinstance(other, Listing) and other.kind == "tuple"
+    return is_listing(named.value, "list") and is_listing(other, "tuple")
 
 
 def _is_curve(named: Named) -> bool:
@@ -688,20 +681,19 @@ def _is_curve(named: Named) -> bool:
 
 def _only_element(ref: Reading, ans: Reading) -> tuple[Reading, Reading] | None:
     """The two sides with a set of one element replaced by the element, if the other side is not a set; else None."""
-    if isinstance(ref, Listing) and ref.kind == "set" and len(ref.items) == 1 and not _is_collection(ans):
+    if is_listing(ref, "set") and len(ref.items) == 1 and not _is_collection(ans):
         return ref.items[0], ans
-    if isinstance(ans, Listing) and ans.kind == "set" and len(ans.items) == 1 and not _is_collection(ref):
+    if is_listing(ans, "set") and len(ans.items) == 1 and not _is_collection(ref):
         return ref, ans.items[0]
     return None
 
 
 def _is_collection(reading: Reading) -> bool:
-    return isinstance(reading, Region) or (isinstance(reading, Listing) and reading.kind in ("set", "list"))
+    return isinstance(reading, Region) or is_listing(reading, "set", "list")
 
 
 _ARITHMETIC = (Number, *RATIONAL_OPERATIONS, Power, Percent)
 _WHOLE_FUNCTIONS = frozenset({"factorial", "doublefact", "binom", "mod"})
-_SWAPPED = {">": "<", ">=": "<="}
 
 
 def oriented(node: Node) -> tuple[str, Node] | None:
@@ -711,7 +703,7 @@ def oriented(node: Node) -> tuple[str, Node] | None:
     """
     match node:
         case Relation((left, right), (">" | ">=" as name,)):
-            return _SWAPPED[name], difference(right, left)
+            return TURNED[name], difference(right, left)
         case Relation((left, right), ("=" | "!=" | "<" | "<=" as name,)):
             return name, difference(left, right)
     return None

@@ -1,4 +1,4 @@
-r"""Exact values in the caller's process: rational arithmetic at random points, powers, constants in closed form.
+r"""Exact values in the caller's process: rational arithmetic at random points, and constants in closed form.
 
 Each free symbol, and each function of known arguments, is replaced by a large pseudo-random integer. Then the formula
 is evaluated exactly. Two rational functions that agree at such a point are equal, with a probability of error below
@@ -9,13 +9,11 @@ The functions $x$ and $e^{ix}$ are algebraically independent. So a symbol's angl
 on the symbol's own value: a rational point of the unit circle. Two expressions that differ at these points are
 different. Two that agree there are equal, apart from the small chance of error of every random point.
 
-A product of powers of rational numbers has only one form as a product of powers of primes. So equal exponents prove
-that two products are equal, and different exponents prove that they differ.
-
-Such a constant is a sum of rational multiples of $\sqrt d\,\pi^k$ and $\sqrt d\,\ln p$ (d without square factors, p
-prime). The roots are linearly independent over the rationals (Besicovitch 1940). Over the algebraic numbers, the powers
-of pi are independent (Lindemann 1882), and so are 1, pi and the logarithms of primes (Baker 1966). So two sums are
-equal exactly if their terms are equal. A sum of logarithms and other powers of pi is not covered, and stays undecided.
+A constant in closed form is a sum of rational multiples of $\sqrt d\,\pi^k$ and $\sqrt d\,\ln p$ (d without square
+factors, p prime). The roots are linearly independent over the rationals (Besicovitch 1940). Over the algebraic numbers,
+the powers of pi are independent (Lindemann 1882), and so are 1, pi and the logarithms of primes (Baker 1966). So two
+sums are equal exactly if their terms are equal. A sum of logarithms and other powers of pi is not covered, and stays
+undecided.
 """
 
 from __future__ import annotations
@@ -26,11 +24,11 @@ from fractions import Fraction
 from math import comb, factorial, gcd, isqrt, prod
 from typing import NamedTuple
 
-from agentscope_tuner.verify.math.canonical import key
 from agentscope_tuner.verify.math.node import (
     CONSTANTS,
     DIFFERENT,
     EQUAL,
+    TRIGONOMETRIC,
     UNKNOWN,
     Apply,
     Degrees,
@@ -47,16 +45,12 @@ from agentscope_tuner.verify.math.node import (
     Symbol,
     UndefinedCall,
     decimals,
-    is_decimal,
     literal,
-    walk,
-    with_args,
 )
 
 Angle = dict[str, int]
 _PI = "\\pi"
 _MOST_HALVES, _MOST_SYMBOLS = 24, 4
-FUNCTIONS = frozenset({"sin", "cos", "tan", "cot", "sec", "csc"})
 
 
 def angle(node: Node) -> Angle | None:
@@ -293,7 +287,7 @@ class Exact:
         return abs(inside) if constant else self.apply("abs", abs(inside))
 
     def function(self, name: str, operands: tuple[Node, ...]) -> Fraction:
-        if name in FUNCTIONS and (halves := angle(operands[0])) is not None:
+        if name in TRIGONOMETRIC and (halves := angle(operands[0])) is not None:
             return self.of_angle(name, halves)
         args = tuple(map(self.value, operands))
         if name == "factorial" and args[0].denominator == 1 and 0 <= args[0] <= _MAX_FACTORIAL:
@@ -318,19 +312,13 @@ class Exact:
     def of_angle(self, name: str, halves: Angle) -> Fraction:
         cosine, sine = on_circle(halves, lambda symbol: int(self.atom("angle " + symbol)))
         self.work.spend(cosine)
-        if name == "sin":
-            return sine
-        if name == "cos":
-            return cosine
-        above, below = {
-            "tan": (sine, cosine),
-            "cot": (cosine, sine),
-            "sec": (Fraction(1), cosine),
-            "csc": (Fraction(1), sine),
-        }[name]
-        if below == 0:
+        known = {"sin": sine, "cos": cosine}
+        if name in known:
+            return known[name]
+        above, below = _RATIO[name] if name in _RATIO else ("", _RECIPROCAL[name])
+        if known[below] == 0:
             raise Undefined("a division by zero")
-        return above / below
+        return known.get(above, Fraction(1)) / known[below]
 
     def remainder(self, left: Fraction, right: Fraction) -> Fraction:
         if left.denominator != 1 or right.denominator != 1 or right <= 0:
@@ -345,6 +333,14 @@ class Exact:
 
 def _has_symbol(node: Node) -> bool:
     return isinstance(node, (Symbol, UndefinedCall)) or any(map(_has_symbol, node.args))
+
+
+def value_at(seed: str, node: Node) -> Fraction | None:
+    """The node's value at the point that `seed` chooses; None where it has none."""
+    try:
+        return Exact(seed).value(node)
+    except Unknown:
+        return None
 
 
 def exact_value(node: Node) -> Fraction | None:
@@ -373,9 +369,8 @@ def in_base(node: Digits) -> Fraction:
     return Fraction(value)
 
 
-_MAX_NODES = 60
 _LARGEST_PRIME = 10_000
-_MAX_BITS = 400
+_MOST_PRIME_BITS = 400
 
 
 Exponents = dict[int, Fraction]
@@ -385,91 +380,13 @@ class NotFactored(Exception):
     """The expression is not a product of powers of rational numbers, or a number in it is too large to factor."""
 
 
-def same_powers(ref: Node, ans: Node) -> Outcome:
-    """Compare two constants by their primes, or two expressions with the constants in them replaced by their primes."""
-    if sum(1 for side in (ref, ans) for _ in walk(side)) > _MAX_NODES:
-        return UNKNOWN
-    mine, theirs = _powers(ref), _powers(ans)
-    if mine is not None and theirs is not None:
-        if mine == theirs:
-            return EQUAL
-        # A decimal may be the other side, rounded
-        return UNKNOWN if any(is_decimal(n) for side in (ref, ans) for n in walk(side)) else DIFFERENT
-    return EQUAL if key(_named(ref)) == key(_named(ans)) else UNKNOWN
-
-
-def _named(node: Node) -> Node:
-    found = _powers(node) if isinstance(node, (Power, Product, Quotient)) else None
-    if found is not None:
-        return Symbol(repr(found))
-    return with_args(node, tuple(map(_named, node.args)))
-
-
-def _powers(node: Node) -> tuple[int, tuple[tuple[int, Fraction], ...]] | None:
-    """The sign of a constant and the exponents of its primes; None for any other node."""
-    try:
-        sign, primes = _factored(node)
-    except NotFactored:
-        return None
-    return sign, tuple(sorted((p, e) for p, e in primes.items() if e))
-
-
-def _factored(node: Node) -> tuple[int, Exponents]:
-    match node:
-        case Number(value):
-            return _rational(value)
-        case Negation(inside):
-            sign, primes = _factored(inside)
-            return -sign, primes
-        case Product(args) | Quotient(args=args):
-            sign, found = 1, Exponents()
-            for at, arg in enumerate(args):
-                one, primes = _factored(arg)
-                sign *= one
-                divides = at > 0 and isinstance(node, Quotient)
-                for prime, times in primes.items():
-                    found[prime] = found.get(prime, Fraction(0)) + (-times if divides else times)
-            return sign, found
-        case Power(base, exponent):
-            sign, primes = _factored(base)
-            times = _exponent(exponent)
-            if sign < 0 and times.denominator != 1:
-                raise NotFactored
-            return (-1 if sign < 0 and times.numerator % 2 else 1), {p: e * times for p, e in primes.items()}
-    raise NotFactored
-
-
-def _exponent(node: Node) -> Fraction:
-    found = literal(node)
-    if isinstance(node, Power):
-        base, times = literal(node.base), literal(node.exponent)
-        if base is not None and times is not None and times.denominator == 1 and 0 <= times <= _MAX_BITS:
-            found = base ** int(times)
-    if isinstance(node, Product):
-        found = Fraction(1)
-        for arg in node.args:
-            found *= _exponent(arg)
-    if found is None or found.numerator.bit_length() > 10 * _MAX_BITS:
-        raise NotFactored
-    return found
-
-
-def _rational(value: Fraction) -> tuple[int, Exponents]:
-    if value == 0:
-        raise NotFactored
-    found = primes_of(abs(value.numerator))
-    for prime, times in primes_of(value.denominator).items():
-        found[prime] = found.get(prime, Fraction(0)) - times
-    return (1 if value > 0 else -1), found
-
-
 def primes_of(number: int) -> Exponents:
     """The primes of a positive number and their exponents.
 
     Raises:
         NotFactored: the number is too large.
     """
-    if number.bit_length() > _MAX_BITS:
+    if number.bit_length() > _MOST_PRIME_BITS:
         raise NotFactored
     found = Exponents()
     divisor = 2

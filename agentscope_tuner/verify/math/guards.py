@@ -8,13 +8,12 @@ unknown, so arithmetic is just evaluated: `2+2` is 4.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
 from fractions import Fraction
 
-from agentscope_tuner.verify.math.canonical import NEG, PRODUCT, SUM, Key, factors, key, terms
+from agentscope_tuner.verify.math.canonical import NEG, PRODUCT, SUM, Key, factors, key, residue, terms
 from agentscope_tuner.verify.math.compare import CheapComparer
-from agentscope_tuner.verify.math.exact import Exact, Unknown, exact_value
+from agentscope_tuner.verify.math.exact import exact_value, value_at
 from agentscope_tuner.verify.math.node import (
     CONSTANTS,
     EQUAL,
@@ -23,7 +22,6 @@ from agentscope_tuner.verify.math.node import (
     Apply,
     Collection,
     Degrees,
-    Negation,
     Node,
     Number,
     Percent,
@@ -38,15 +36,15 @@ from agentscope_tuner.verify.math.node import (
     is_collection,
     is_decimal,
     literal,
+    mapped,
     number,
     scientific,
     symbols,
+    unsigned,
     walk,
-    with_args,
 )
 from agentscope_tuner.verify.math.question import Question, numbers_said
 from agentscope_tuner.verify.math.read import short
-from agentscope_tuner.verify.math.rewrite import residue
 from agentscope_tuner.verify.math.sets import is_range
 from agentscope_tuner.verify.math.units import added_up
 from agentscope_tuner.verify.math.work import UNREDUCED, is_plain, is_unworked, valued
@@ -100,8 +98,7 @@ def unearned(question: Question, answer: Node, reference: Node, text: str, truth
 
 def notation(node: Node) -> str:
     """How a number is written, as a decimal or a fraction in lowest terms; empty for what is no number."""
-    while isinstance(node, Negation):
-        node = node.inside
+    node = unsigned(node)
     if (power := scientific(node)) is not None:
         return "scientific" if 1 <= abs(power[0].value) < _TEN else "a power of ten"
     match node:
@@ -177,7 +174,7 @@ def _worked_out(node: Node, values: dict[str, Number]) -> Node:
         return values.get(node.name, node)
     if not node.args or values.keys().isdisjoint(symbols(node)):
         return node
-    whole = with_args(node, tuple(_worked_out(a, values) for a in node.args))
+    whole = mapped(node, lambda one: _worked_out(one, values))
     only = all(not symbols(a) <= values.keys() or literal(_worked_out(a, values)) is not None for a in node.args)
     value = exact_value(whole) if only and all(literal(a) is not None for a in whole.args) else None
     return whole if value is None else Number(value, str(value))
@@ -227,22 +224,10 @@ def _is_copy(node: Node, formulas: dict[Key, Node], plain_too: bool) -> bool:
         # Writing a number with a power of ten is work
         return False
     if is_plain(node):
-        return (
-            plain_too
-            and key(node) in formulas
-            and not isinstance(node, Text)
-            and not _is_unknown(node)
-            and not _is_whole(node)
-        )
+        unknown = isinstance(node, Symbol) and node.name not in CONSTANTS
+        whole = isinstance(node, Number) and node.value.denominator == 1 and not is_decimal(node)
+        return plain_too and key(node) in formulas and not (isinstance(node, Text) or unknown or whole)
     return key(node) in formulas or _holds_formula(node, formulas)
-
-
-def _is_unknown(node: Node) -> bool:
-    return isinstance(node, Symbol) and node.name not in CONSTANTS
-
-
-def _is_whole(node: Node) -> bool:
-    return isinstance(node, Number) and node.value.denominator == 1 and not is_decimal(node)
 
 
 def _holds_formula(node: Node, formulas: dict[Key, Node]) -> bool:
@@ -268,21 +253,12 @@ def _holds_formula(node: Node, formulas: dict[Key, Node]) -> bool:
 def _is_wrapped(node: Node, formula: Key) -> bool:
     r"""Whether the answer has the same value as the formula inside it: `|\sqrt{12}|`, `1\cdot\sqrt{12}+0`."""
     bare = _unwrapped(_in_place(node, formula))
-    for seed in ("wrapped", "wrapped again"):
-        point = Exact(seed)
-        try:
-            if point.value(bare) != point.value(_FORMULA):
-                return False
-        except Unknown:
-            return False
-    return True
+    return all(value_at(seed, bare) == value_at(seed, _FORMULA) for seed in ("wrapped", "wrapped again"))
 
 
 def _in_place(node: Node, formula: Key) -> Node:
     """The answer with the formula replaced by a symbol."""
-    if not node.args or key(node) == formula:
-        return _FORMULA if key(node) == formula else node
-    return with_args(node, tuple(_in_place(a, formula) for a in node.args))
+    return _FORMULA if key(node) == formula else mapped(node, lambda one: _in_place(one, formula))
 
 
 def _unwrapped(node: Node) -> Node:
@@ -290,8 +266,7 @@ def _unwrapped(node: Node) -> Node:
 
     These are functions like an absolute value or a floor, a maximum of equal values, and the root of a power.
     """
-    args = tuple(map(_unwrapped, node.args))
-    node = with_args(node, args) if args else node
+    node = mapped(node, _unwrapped)
     match node:
         case Apply(function, (inside,)) if function in _WRAPPERS and _FORMULA in walk(inside):
             return inside
@@ -309,14 +284,10 @@ def _contained(parts: list[Node], formulas: dict[Key, Node]) -> Iterator[Node]:
     for read, kind in ((terms, SUM), (factors, PRODUCT)):
         inside = [read(part) for part in parts if isinstance(part, RATIONAL_OPERATIONS)]
         for known, formula in formulas.items():
-            if _kind(known) == kind and any(_within(read(formula), whole) for whole in inside):
+            if _kind(known) == kind and any(read(formula) <= whole for whole in inside):
                 yield formula
 
 
 def _kind(known: Key) -> object:
     inside = known[1] if known[0] == NEG else known
     return inside[0] if isinstance(inside, tuple) else None
-
-
-def _within(part: Counter[Key], whole: Counter[Key]) -> bool:
-    return all(whole[one] >= count for one, count in part.items())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol, TypeGuard
 
 from agentscope_tuner.verify.math.canonical import key
@@ -33,6 +33,7 @@ from agentscope_tuner.verify.math.node import (
     SetBuilder,
     SetOperation,
     Symbol,
+    T,
     Text,
     UndefinedCall,
     Unit,
@@ -57,6 +58,7 @@ from agentscope_tuner.verify.math.resolve import (
     Statement,
     Value,
     Wording,
+    is_listing,
     resolve,
 )
 from agentscope_tuner.verify.math.scan import INTEGERS
@@ -109,17 +111,17 @@ def listings(comparer: Comparing, ref: Reading, ans: Reading) -> Outcome:
         return pairwise(comparer, ref.items, ans.items)
     if ordered:
         return pairwise(comparer, ref.items, _as_asked(comparer, ans))
-    return unordered(comparer, ref.items, ans.items)
+    return unordered(comparer.compare, ref.items, ans.items)
 
 
 def _repeats_letter(listing: Listing) -> bool:
     """Whether a letter or a word occurs twice: `T, F, F` answers one thing after the other."""
-    found = [i for i in listing.items if isinstance(i, Wording) or (isinstance(i, Value) and _is_word(i.node))]
+    found = [
+        i
+        for i in listing.items
+        if isinstance(i, Wording) or (isinstance(i, Value) and isinstance(i.node, Symbol | Text))
+    ]
     return len(found) == len(listing.items) > len(set(found))
-
-
-def _is_word(node: Node) -> bool:
-    return isinstance(node, (Symbol, Text))
 
 
 def _by_names(comparer: Comparing, ref: Listing, ans: Listing) -> Outcome:
@@ -128,9 +130,9 @@ def _by_names(comparer: Comparing, ref: Listing, ans: Listing) -> Outcome:
     if len(ref.items) != len(ans.items) or "set" in (ref.kind, ans.kind):
         return DIFFERENT
     if ref.kind == ans.kind:
-        return unordered(comparer, ref.items, ans.items)
+        return unordered(comparer.compare, ref.items, ans.items)
     if ref.kind == "list" and (values := _numbered(ans)) is not None:
-        return unordered(comparer, ref.items, values)
+        return unordered(comparer.compare, ref.items, values)
     mine: Sequence[Reading] = ref.items
     theirs: Sequence[Reading] = ans.items
     if "tuple" in (ref.kind, ans.kind):
@@ -199,7 +201,7 @@ def grids(comparer: Comparing, ref: Reading, ans: Reading) -> Outcome:
             return DIFFERENT
         if ref.node.kind == "cases":
             # A definition may list its cases in any order
-            return unordered(comparer, *([Listing("tuple", row) for row in side.rows] for side in (ref, ans)))
+            return unordered(comparer.compare, *([Listing("tuple", row) for row in side.rows] for side in (ref, ans)))
         pairs = [(r, a) for rr, ar in zip(ref.rows, ans.rows, strict=True) for r, a in zip(rr, ar, strict=True)]
         return all_of([comparer.compare(r, a) for r, a in pairs])
     grid, other = (ref, ans) if isinstance(ref, Grid) else (ans, ref)
@@ -211,11 +213,7 @@ def grids(comparer: Comparing, ref: Reading, ans: Reading) -> Outcome:
         return comparer.leaf(grid.node, other.node) if grid is ref else comparer.leaf(other.node, grid.node)
     # the entries of a matrix with a single row or column
     column = grid.rows[0] if len(grid.rows) == 1 else tuple(itertools.chain(*grid.rows))
-    if (
-        not {1} & {len(grid.rows), *map(len, grid.rows)}
-        or not isinstance(other, Listing)
-        or other.kind not in ("tuple", "list")
-    ):
+    if not {1} & {len(grid.rows), *map(len, grid.rows)} or not is_listing(other, "tuple", "list"):
         return DIFFERENT
     return pairwise(comparer, column, other.items) if grid is ref else pairwise(comparer, other.items, column)
 
@@ -234,12 +232,12 @@ def pairwise(comparer: Comparing, ref: Sequence[Reading], ans: Sequence[Reading]
     return all_of([comparer.compare(r, a) for r, a in zip(ref, ans, strict=True)])
 
 
-def unordered(comparer: Comparing, ref: Sequence[Reading], ans: Sequence[Reading]) -> Outcome:
+def unordered(compare: Callable[[T, T], Outcome], ref: Sequence[T], ans: Sequence[T]) -> Outcome:
     """Match each element of the reference with a different element of the answer that is equal to it."""
     left = list(ans)
     unknown = False
     for element in ref:
-        outcomes = [comparer.compare(element, other) for other in left]
+        outcomes = [compare(element, other) for other in left]
         if EQUAL in outcomes:
             del left[outcomes.index(EQUAL)]
         elif UNKNOWN in outcomes:
@@ -254,17 +252,18 @@ def _same_set(comparer: Comparing, ref: Sequence[Reading], ans: Sequence[Reading
     # a set is no element of a set of numbers: only as a whole answer may `\\{1\\}` be 1
     if not ref or not ans:
         return EQUAL if not ref and not ans else DIFFERENT
-    return _matched([[comparer.compare(r, a) if _is_set(r) == _is_set(a) else DIFFERENT for a in ans] for r in ref])
+    return _matched(
+        [
+            [comparer.compare(r, a) if is_listing(r, "set") == is_listing(a, "set") else DIFFERENT for a in ans]
+            for r in ref
+        ]
+    )
 
 
 def _matched(grid: Sequence[Sequence[Outcome]]) -> Outcome:
     """Whether every row and every column of comparisons holds one of equal elements."""
     rows = [*grid, *zip(*grid, strict=True)]
     return all_of([EQUAL if EQUAL in row else UNKNOWN if UNKNOWN in row else DIFFERENT for row in rows])
-
-
-def _is_set(reading: Reading) -> bool:
-    return isinstance(reading, Listing) and reading.kind == "set"
 
 
 def same_family(comparer: Comparing, ref: Reading, ans: Reading) -> Outcome:
@@ -274,7 +273,7 @@ def same_family(comparer: Comparing, ref: Reading, ans: Reading) -> Outcome:
         assert isinstance(found, Family)
         values = found.range
         apart = isinstance(other, Region) and values.parameter not in symbols(other.node)
-        if values.parameter is None or apart or _is_set(other):
+        if values.parameter is None or apart or is_listing(other, "set"):
             return UNKNOWN
         if values.field != INTEGERS and values.parameter not in symbols(values.body):
             return DIFFERENT
@@ -296,7 +295,7 @@ def regions(comparer: Comparing, ref: Reading, ans: Reading) -> Outcome:
     if isinstance(ans, Region) and comparer.question is not None and has_factor(ans.node):
         # The answer `2x > 4` for `x > 2` is a step of work, not the solution
         return DIFFERENT
-    if isinstance(ref, Listing) and ref.kind == "set" and isinstance(ans, Region) and is_condition(ans.node):
+    if is_listing(ref, "set") and isinstance(ans, Region) and is_condition(ans.node):
         # A condition does not answer a question whose reference lists the elements
         return DIFFERENT
     left, right = _as_region(ref), _as_region(ans)
@@ -312,7 +311,7 @@ def regions(comparer: Comparing, ref: Reading, ans: Reading) -> Outcome:
     pieces = Pieces(comparer.order)
     try:
         mine, theirs = pieces.of(left.node), pieces.of(right.node)
-        if any(_is_pair(side) and not found for side, found in ((ref, mine), (ans, theirs))):
+        if any(is_listing(side, "tuple") and not found for side, found in ((ref, mine), (ans, theirs))):
             # `(4, -2)` is a pair, not an empty interval
             return DIFFERENT
         same = len(mine) == len(theirs) and all(
@@ -400,10 +399,6 @@ def _is_same_shape(left: Node, right: Node) -> bool:
     return False
 
 
-def _is_pair(reading: Reading) -> bool:
-    return isinstance(reading, Listing) and reading.kind == "tuple"
-
-
 def as_set(reading: Reading) -> Node | None:
     """A value or a listing as a set, and a pair as an open interval; None for any other reading."""
     if isinstance(reading, Value):
@@ -419,7 +414,7 @@ def as_set(reading: Reading) -> Node | None:
 def _as_region(reading: Reading) -> Region | None:
     if isinstance(reading, Region):
         return reading
-    found = as_set(reading) if isinstance(reading, Listing) and reading.kind in ("tuple", "set") else None
+    found = as_set(reading) if is_listing(reading, "tuple", "set") else None
     return None if found is None else Region(found)
 
 

@@ -12,8 +12,8 @@ from itertools import pairwise, permutations
 from math import lcm
 from typing import NamedTuple
 
-from agentscope_tuner.verify.math.canonical import key
-from agentscope_tuner.verify.math.exact import Exact, Unknown
+from agentscope_tuner.verify.math.canonical import is_same_formula, key
+from agentscope_tuner.verify.math.exact import value_at
 from agentscope_tuner.verify.math.node import (
     COUNTING,
     DIFFERENT,
@@ -28,6 +28,7 @@ from agentscope_tuner.verify.math.node import (
     Sum,
     Symbol,
     UndefinedCall,
+    all_known,
     number,
     renamed,
     substituted,
@@ -35,8 +36,7 @@ from agentscope_tuner.verify.math.node import (
     walk,
 )
 from agentscope_tuner.verify.math.question import Question
-from agentscope_tuner.verify.math.resolve import Family, Listing, Named, Reading, Statement, Value, resolve
-from agentscope_tuner.verify.math.rewrite import is_same_formula
+from agentscope_tuner.verify.math.resolve import Family, Listing, Named, Reading, Statement, Value, is_listing, resolve
 from agentscope_tuner.verify.math.scan import INTEGERS
 
 _STEP = Symbol("step of a progression")
@@ -114,7 +114,7 @@ def progression(reading: Reading) -> Progression | None:
 
 def _bodies(reading: Reading) -> tuple[Node, ...]:
     """The expressions that a reading lists; none if it holds anything else."""
-    items = reading.items if isinstance(reading, Listing) and reading.kind in ("list", "set") else (reading,)
+    items = reading.items if is_listing(reading, "list", "set") else (reading,)
     found = tuple(i.node for i in items if isinstance(i, Value))
     return found if len(found) == len(items) <= _MOST_LINES else ()
 
@@ -132,9 +132,8 @@ def _lines(found: Progression, seed: str) -> list[Line] | None:
     """
     lines: list[Line] = []
     for body in found.bodies:
-        try:
-            values = [Exact(seed).value(substituted(body, found.parameter, number(at))) for at in range(_MEMBERS)]
-        except Unknown:
+        values = all_known(value_at(seed, substituted(body, found.parameter, number(at))) for at in range(_MEMBERS))
+        if values is None:
             return None
         parts = [values] if len({b - a for a, b in pairwise(values)}) == 1 else [values[::2], values[1::2]]
         for part in parts:
@@ -185,8 +184,10 @@ def with_letter_of(ref: Reading, ans: Reading, letters: frozenset[str]) -> Readi
     if len(wanted) != 1 or len(found) != 1 or wanted == found or not known <= LETTERS | _PARAMETERS or known & letters:
         return ans
     (old,), (new,) = found, wanted
+    values = [Value(renamed(value, old, new)) for value in theirs]
     return Listing(
-        ans.kind, tuple(_with_value(i, renamed(v, old, new)) for i, v in zip(ans.items, theirs, strict=True))
+        ans.kind,
+        tuple(Named(i.name, v, i.node) if isinstance(i, Named) else v for i, v in zip(ans.items, values, strict=True)),
     )
 
 
@@ -196,17 +197,12 @@ def _names(reading: Reading) -> frozenset[str]:
     return frozenset(n for item in items if isinstance(item, Named) for n in symbols(item.name))
 
 
-def _with_value(item: Reading, value: Node) -> Reading:
-    return Named(item.name, Value(value), item.node) if isinstance(item, Named) else Value(value)
-
-
 def _values(reading: Reading) -> list[Node] | None:
     """The values of a listing's members, named or not; None for any other reading."""
     if not isinstance(reading, Listing):
         return None
-    values = [i.value if isinstance(i, Named) else i for i in reading.items]
-    nodes = [value.node for value in values if isinstance(value, Value)]
-    return nodes if len(nodes) == len(values) else None
+    values = (i.value if isinstance(i, Named) else i for i in reading.items)
+    return all_known(value.node if isinstance(value, Value) else None for value in values)
 
 
 _OF_INTEGRATION = frozenset({"A", "C", "c", "K", "k", "C_1", "c_1", "C_{1}", "c_{1}", "\\lambda"})
@@ -275,8 +271,8 @@ def same_parameter(ref: Named, ans: Named) -> Reading | None:
         return ans.value
     ours, others = _parameters(mine), _parameters(theirs)
     values = ans.value.items if isinstance(ans.value, Listing) else (ans.value,)
-    nodes = [value.node for value in values if isinstance(value, Value)]
-    if ours is None or others is None or len(ours) != len(others) or len(nodes) != len(values):
+    nodes = all_known(value.node if isinstance(value, Value) else None for value in values)
+    if ours is None or others is None or len(ours) != len(others) or nodes is None:
         return ans.value
     if any(name in symbols(node) for name in ours if name not in others for node in nodes):
         return None
@@ -286,5 +282,5 @@ def same_parameter(ref: Named, ans: Named) -> Reading | None:
 
 def _parameters(call: UndefinedCall) -> tuple[str, ...] | None:
     """The names of a function's parameters; None if an argument is not a name: `f(2)`."""
-    names = [a.name for a in call.args if isinstance(a, Symbol)]
-    return tuple(names) if len(names) == len(call.args) else None
+    names = all_known(a.name if isinstance(a, Symbol) else None for a in call.args)
+    return None if names is None else tuple(names)

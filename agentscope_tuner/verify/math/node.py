@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import enum
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Literal
+from operator import is_not
+from typing import TYPE_CHECKING, Literal, TypeGuard, TypeVar
 
 from agentscope_tuner.verify.math.scan import Unreadable
+
+T = TypeVar("T")
 
 
 class Node:
@@ -329,6 +332,10 @@ def value_of(node: Node) -> Fraction | None:
     return node.value if isinstance(node, Number) else None
 
 
+# The signs of inequalities, read from the right
+TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+
+
 def with_args(node: Node, args: tuple[Node, ...]) -> Node:
     """The same operation on other operands; their number must be the same as before."""
     match node:
@@ -336,12 +343,8 @@ def with_args(node: Node, args: tuple[Node, ...]) -> Node:
             return replace(node, args=args)
         case Relation() | Connective() | Collection() | SetOperation():
             return replace(node, args=args)
-        case Quotient():
-            return Quotient(*args)
-        case Power():
-            return Power(*args)
-        case SetBuilder():
-            return SetBuilder(*args)
+        case Quotient() | Power() | SetBuilder():
+            return type(node)(*args)
         case Negation() | Percent() | Degrees() | Quantity():
             return replace(node, inside=args[0])
         case BigOperator():
@@ -352,6 +355,29 @@ def with_args(node: Node, args: tuple[Node, ...]) -> Node:
             cells = iter(args)
             return replace(node, rows=tuple(tuple(next(cells) for _ in row) for row in node.rows))
     return node
+
+
+def mapped(node: Node, change: Callable[[Node], Node]) -> Node:
+    """The node with each operand changed."""
+    args = tuple(map(change, node.args))
+    return with_args(node, args) if any(map(is_not, args, node.args)) else node
+
+
+def unsigned(node: Node) -> Node:
+    """The node without the minus signs before it."""
+    while isinstance(node, Negation):
+        node = node.inside
+    return node
+
+
+def all_known(found: Iterable[T | None]) -> list[T] | None:
+    """The values, up to the first that is None; then None."""
+    known: list[T] = []
+    for one in found:
+        if one is None:
+            return None
+        known.append(one)
+    return known
 
 
 def walk(node: Node) -> Iterator[Node]:
@@ -377,8 +403,7 @@ def substituted(node: Node, old: Node | str, new: Node) -> Node:
     old = Symbol(old) if isinstance(old, str) else old
     if node == old:
         return new
-    args = tuple(substituted(a, old, new) for a in node.args)
-    return with_args(node, args) if args != node.args else node
+    return mapped(node, lambda one: substituted(one, old, new))
 
 
 def renamed(node: Node, old: str, new: str) -> Node:
@@ -474,14 +499,13 @@ def literal(node: Node) -> Fraction | None:
             top, bottom = literal(above), literal(below)
             return None if top is None or not bottom else top / bottom
         case Sum(terms):
-            parts = [literal(term) for term in terms]
-            known = [part for part in parts if part is not None]
-            return sum(known, Fraction(0)) if len(known) == len(parts) else None
+            parts = all_known(map(literal, terms))
+            return None if parts is None else sum(parts, Fraction(0))
     return None
 
 
 def close(ref: Node, ref_value: Fraction, ans: Node, ans_value: Fraction) -> bool:
-    """Whether the two numbers are equal under the rounding policy of docs/math_equivalence.md."""
+    """Whether the two numbers are equal by the conventions on rounding in docs/math_equivalence.md."""
     if ref_value == ans_value:
         return True
     if isinstance(ref, Number) and ref.text[-1:] == ")":
@@ -496,6 +520,11 @@ def close(ref: Node, ref_value: Fraction, ans: Node, ans_value: Fraction) -> boo
     return _rounded(ref_value, ans_places, ans_value) or (
         ref_places is not None and _rounded(ans_value, ref_places, ref_value)
     )
+
+
+def is_root(node: Node) -> TypeGuard[Power]:
+    """Whether the node is a power whose exponent is a fraction."""
+    return isinstance(node, Power) and (literal(node.exponent) or Fraction(1)).denominator > 1
 
 
 def scientific(node: Node) -> tuple[Number, Fraction] | None:
@@ -572,7 +601,7 @@ def recurring(text: str, digits: str) -> Fraction:
 
 # Letters that conventionally stand for whole numbers
 COUNTING = frozenset({"n", "k", "m", "j", "l"})
-_PERIODIC = frozenset({"sin", "cos", "tan", "cot", "sec", "csc"})
+TRIGONOMETRIC = frozenset({"sin", "cos", "tan", "cot", "sec", "csc"})
 
 
 def needs_sympy(ref: Node, ans: Node) -> bool:
@@ -590,7 +619,7 @@ def _is_alternating(node: Node) -> bool:
     match node:
         case Power(Negation(), exponent):
             return bool(symbols(exponent))
-        case Apply(function) if function in _PERIODIC and symbols(node):
+        case Apply(function) if function in TRIGONOMETRIC and symbols(node):
             return PI in walk(node)
     return False
 

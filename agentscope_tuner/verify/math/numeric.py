@@ -8,12 +8,16 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import reduce
+from math import gcd, lcm
+from operator import add, mul
 from typing import Any
 
 from mpmath import mp
 
 from agentscope_tuner.verify.math.exact import Unknown, in_base
 from agentscope_tuner.verify.math.node import (
+    TRIGONOMETRIC,
     Apply,
     Array,
     BigOperator,
@@ -35,7 +39,7 @@ from agentscope_tuner.verify.math.node import (
 )
 from agentscope_tuner.verify.math.scan import TooComplex
 
-# mpmath's numbers are untyped: a Value is an mpf, an mpc, or a matrix as rows of them
+# mpmath's numbers are untyped: a Value is an mpf, an mpc, or a matrix of them
 Value = Any
 
 
@@ -45,39 +49,6 @@ class OutOfRange(TooComplex):
 
 class NotANumber(Exception):
     """The expression has no value at this point: it is undefined or infinite, or its kind of node has no value."""
-
-
-def matrix_sum(terms: Sequence[Value]) -> Value:
-    """The sum of matrices.
-
-    Raises:
-        NotANumber: their sizes differ, or a term is not a matrix.
-    """
-    if not all(isinstance(t, list) for t in terms) or len({(len(t), len(t[0])) for t in terms}) != 1:
-        raise NotANumber("a sum of matrices of different sizes")
-    return [[mp.fsum(cells) for cells in zip(*rows, strict=True)] for rows in zip(*terms, strict=True)]
-
-
-def product(left: Value, right: Value) -> Value:
-    """The product of two values, of which either may be a matrix.
-
-    Raises:
-        NotANumber: two matrices whose sizes do not allow a product.
-    """
-    if isinstance(left, list) and isinstance(right, list):
-        return _matrix_product(left, right)
-    if isinstance(left, list):
-        left, right = right, left
-    return [[left * cell for cell in row] for row in right] if isinstance(right, list) else left * right
-
-
-def _matrix_product(left: list[list[Value]], right: list[list[Value]]) -> Value:
-    if len(left[0]) != len(right):
-        raise NotANumber("a product of matrices that do not fit")
-    return [
-        [mp.fsum(a * b for a, b in zip(row, column, strict=True)) for column in zip(*right, strict=True)]
-        for row in left
-    ]
 
 
 MAX_GAMMA = 5_000
@@ -92,7 +63,7 @@ def check_range(name: str, args: Sequence[Value]) -> None:
         TooComplex: an argument is out of range.
     """
     size = max((abs(a) for a in args), default=0)
-    if name in ("sin", "cos", "tan", "cot", "sec", "csc") and size > MAX_ANGLE:
+    if name in TRIGONOMETRIC and size > MAX_ANGLE:
         raise OutOfRange(f"{name} out of range")
     if name in ("sinh", "cosh", "tanh", "coth", "sech", "csch", "erf") and size > SATURATED:
         raise OutOfRange(f"{name} out of range")
@@ -112,23 +83,11 @@ def _real(args: Sequence[Value]) -> list[Value]:
     return [mp.re(a) for a in args]
 
 
-def _gcd(args: Sequence[Value]) -> Value:
-    from math import gcd
-
-    return mp.mpf(gcd(*_whole(args)))
-
-
-def _lcm(args: Sequence[Value]) -> Value:
-    from math import lcm
-
-    return mp.mpf(lcm(*_whole(args)))
-
-
 SEVERAL: dict[str, Callable[[Sequence[Value]], Value]] = {
     "max": lambda args: max(_real(args)),
     "min": lambda args: min(_real(args)),
-    "gcd": _gcd,
-    "lcm": _lcm,
+    "gcd": lambda args: mp.mpf(gcd(*_whole(args))),
+    "lcm": lambda args: mp.mpf(lcm(*_whole(args))),
     "binom": lambda args: mp.binomial(*args),
     "floor": lambda args: mp.floor(*_real(args)),
     "ceil": lambda args: mp.ceil(*_real(args)),
@@ -195,7 +154,7 @@ class Numeric:
             found = self._calculated(node)
         except (ZeroDivisionError, ValueError, OverflowError, TypeError, mp.NoConvergence) as exc:
             raise NotANumber(str(exc)) from exc
-        return found if isinstance(found, list) else self.checked(found)
+        return found if isinstance(found, mp.matrix) else self.checked(found)
 
     def _calculated(self, node: Node) -> Value:
         match node:
@@ -212,7 +171,7 @@ class Numeric:
             case Power(base, exponent):
                 return self.power(base, exponent)
             case Negation(inside):
-                return _negative(self.value(inside))
+                return -self.value(inside)
             case Apply(function, args):
                 return self.function(function, args)
             case Percent(inside):
@@ -226,7 +185,7 @@ class Numeric:
             case Digits():
                 return _digits(node)
             case Array("matrix", rows):
-                return [[self.value(cell) for cell in row] for row in rows]
+                return mp.matrix([[self.value(cell) for cell in row] for row in rows])
         raise NotANumber(f"a {type(node).__name__} has no value")
 
     def checked(self, found: Value) -> Value:
@@ -238,8 +197,10 @@ class Numeric:
 
     def sum(self, nodes: tuple[Node, ...]) -> Value:
         terms = [self.value(a) for a in nodes]
-        if any(isinstance(t, list) for t in terms):
-            return matrix_sum(terms)
+        if any(isinstance(t, mp.matrix) for t in terms):
+            if not all(isinstance(t, mp.matrix) for t in terms):
+                raise NotANumber("a sum of a matrix and a number")
+            return reduce(add, terms)
         sizes = [abs(t) for t in terms]
         largest = max(sizes)
         self.scale = max(self.scale, largest)
@@ -251,20 +212,17 @@ class Numeric:
         self.hidden += [int(mp.mag(size)) for size in sizes]
 
     def product(self, factors: tuple[Node, ...]) -> Value:
-        found = self.value(factors[0])
-        for factor in factors[1:]:
-            found = product(found, self.value(factor))
-        return found
+        return reduce(mul, map(self.value, factors))
 
     def quotient(self, top: Node, bottom: Node) -> Value:
         above, below = self.value(top), self.value(bottom)
-        if isinstance(below, list):
+        if isinstance(below, mp.matrix):
             raise NotANumber("a division by a matrix")
-        return [[cell / below for cell in row] for row in above] if isinstance(above, list) else above / below
+        return above / below
 
     def power(self, base_node: Node, exponent_node: Node) -> Value:
         base = self.value(base_node)
-        if isinstance(base, list):
+        if isinstance(base, mp.matrix):
             return self.matrix_power(base, exponent_node)
         exponent = self.value(exponent_node)
         if base == 0:
@@ -281,13 +239,13 @@ class Numeric:
             self._note_hidden(weight)
         return mp.power(base, exponent)
 
-    def matrix_power(self, base: list[list[Value]], exponent: Node) -> Value:
+    def matrix_power(self, base: Value, exponent: Node) -> Value:
         if is_symbol(exponent, "T", "\\top"):
-            return [list(column) for column in zip(*base, strict=True)]
+            return base.T
         times = self.value(exponent)
-        if len(base) != len(base[0]) or not mp.isint(times) or abs(times) > 50:
+        if base.rows != base.cols or not mp.isint(times) or abs(times) > 50:
             raise NotANumber("a power of a matrix")
-        return (mp.matrix(base) ** int(times)).tolist()
+        return base ** int(times)
 
     def symbol(self, name: str) -> Value:
         # Look here first: an index of a sum may be called i, which is also a constant
@@ -300,10 +258,10 @@ class Numeric:
     def function(self, name: str, nodes: tuple[Node, ...]) -> Value:
         args = [self.value(a) for a in nodes]
         if name == "det":
-            return mp.det(mp.matrix(args[0]))
+            return mp.det(args[0])
         if name == "transpose":
-            return [list(column) for column in zip(*args[0], strict=True)]
-        if any(isinstance(a, list) for a in args):
+            return args[0].T
+        if any(isinstance(a, mp.matrix) for a in args):
             raise NotANumber("a function of a matrix")
         if name == "abs":
             return abs(args[0])
@@ -331,6 +289,8 @@ class Numeric:
     def unknown_function(self, name: str, nodes: tuple[Node, ...]) -> Value:
         """The value of a smooth function that the name determines: it stands for an undefined function."""
         args = [self.value(a) for a in nodes]
+        if any(isinstance(a, mp.matrix) for a in args):
+            raise NotANumber("a function of a matrix")
         found, angle = pseudo_random(name, "constant"), mp.mpf(0)
         for at, arg in enumerate(args):
             found += pseudo_random(name, f"linear {at}") * arg + pseudo_random(name, f"square {at}") * arg * arg
@@ -354,7 +314,7 @@ class Numeric:
         for at in range(int(mp.re(ends[0])), int(mp.re(ends[1])) + 1):
             inside.point[index.name] = mp.mpf(at)
             term = inside.value(node.body)
-            if isinstance(term, list):
+            if isinstance(term, mp.matrix):
                 raise NotANumber("a sum of matrices")
             found = found * term if node.sign == "prod" else found + term
         self.scale = max(self.scale, inside.scale, abs(found))
@@ -390,10 +350,6 @@ def _digits(node: Digits) -> Value:
         raise NotANumber(str(exc)) from exc
 
 
-def _negative(found: Value) -> Value:
-    return [[-cell for cell in row] for row in found] if isinstance(found, list) else -found
-
-
 class NumericPair:
     """Two values at one point, compared at mpmath's current precision.
 
@@ -411,12 +367,10 @@ class NumericPair:
         self.real, self.one_real = True, False
         self.fractions: tuple[Fraction, Fraction] | None = None
         self.refuted, self.sure, self.vanished = True, True, False
-        if [isinstance(v, list) for v in values] in ([True, False], [False, True]):
+        sizes = [(v.rows, v.cols) if isinstance(v, mp.matrix) else () for v in values]
+        if sizes[0] != sizes[1]:
             return
-        cells = [_cells(v) for v in values]
-        if cells[0][0] != cells[1][0]:
-            return
-        left, right = cells[0][1], cells[1][1]
+        left, right = ([*v] if sizes[0] else [v] for v in values)
         size = max(abs(v) for v in (*left, *right))
         tolerance = max(scale, size) * mp.mpf(10) ** (15 - mp.dps)
         reals = [all(abs(mp.im(v)) <= tolerance for v in side) for side in (left, right)]
@@ -439,12 +393,6 @@ class NumericPair:
         if not self.sure and not self.vanished:
             raise OutOfRange("terms too large to tell with 1,000 digits")
         return True
-
-
-def _cells(value: Value) -> tuple[tuple[int, int], list[Value]]:
-    if not isinstance(value, list):
-        return (0, 0), [value]
-    return (len(value), len(value[0])), [cell for row in value for cell in row]
 
 
 def _fraction(value: Value) -> Fraction:

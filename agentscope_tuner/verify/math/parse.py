@@ -1,11 +1,16 @@
-"""Tokens to nodes: the grammar with a reader for each command, such as fractions, roots and matrices."""
+"""Tokens to nodes: a precedence parser by recursive descent, with a reader for each command, such as `\\frac`.
+
+From loose to tight: lists, or, and, relations, set operations, sums, products (written or implied),
+signs, powers, postfixes.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from fractions import Fraction
+from typing import Literal
 
-from agentscope_tuner.verify.math.grammar import MAX_CHAIN, Parser, matrix
 from agentscope_tuner.verify.math.node import (
     EMPTY_SET,
     INFINITY,
@@ -14,33 +19,71 @@ from agentscope_tuner.verify.math.node import (
     BigOperator,
     BigSign,
     Collection,
+    Connective,
+    Degrees,
+    Digits,
     E,
+    Interval,
     Negation,
     Node,
     Number,
+    Percent,
+    PlusMinus,
     Power,
     Product,
+    Quantity,
     Quotient,
     Relation,
+    SetBuilder,
+    SetOperation,
+    Sum,
     Symbol,
     Text,
+    UndefinedCall,
+    continued,
+    difference,
     equation,
     is_collection,
+    is_matrix,
     is_symbol,
     literal,
     number,
+    product_of,
+    recurring,
+    symbols,
+    with_args,
 )
 from agentscope_tuner.verify.math.scan import (
+    ARGUMENT_STOPS,
     BY_TOKEN,
+    CLOSERS,
+    CURRENCIES,
     INVERSE,
     MANY,
+    OPERANDS,
     PROPERTIES,
+    RELATIONS,
     Command,
     Role,
     Token,
+    TooComplex,
     Unreadable,
     tokenize,
 )
+from agentscope_tuner.verify.math.units import TEMPERATURES, measured
+
+MAX_DEPTH = 120
+MAX_CHAIN = 12
+MAX_DIGITS = 1_000
+# Letters that name functions if a bracket follows; any other letter before a bracket is a factor
+_FUNCTION_LETTERS = frozenset({"f", "g", "h", "F", "G", "H"})
+# A cent sign stands only after its amount
+_CURRENCIES = {**CURRENCIES, "\\cents": "cent"}
+_SETS: dict[str, Literal["union", "intersection", "difference"]] = {
+    "\\cup": "union",
+    "\\cap": "intersection",
+    "\\setminus": "difference",
+}
 
 
 def parse(text: str) -> Node:
@@ -55,11 +98,602 @@ def parse(text: str) -> Node:
 
 def parse_tokens(tokens: list[Token]) -> Node:
     """As `parse`, for a text already scanned."""
-    parser = Parser(tokens, read_command)
+    parser = Parser(tokens)
     node = parser.items(top=True)
     if parser.at < len(parser.tokens):
         raise Unreadable(f"{parser.tokens[parser.at].text!r} where an operator was expected")
     return node
+
+
+class Parser:
+    """Recursive descent, one method a level."""
+
+    def __init__(self, tokens: list[Token]) -> None:
+        self.tokens = tokens
+        # the position of the next token
+        self.at = 0
+        # levels of nesting that are open now
+        self.depth = 0
+        # operations that nested to the left so far
+        self.chain = 0
+        # absolute values that are open: their bar closes before another opens
+        self.bars = 0
+        # whether a set builder is being read, whose element ends at a bar or a colon
+        self.until_bar = False
+        # whether an interval like `]a, b[` is being read, which ends at `[`
+        self.outward = False
+        # integrals whose differential was not read yet
+        self.integrals = 0
+        # whether the sides of an inequality are being read: they are not sets
+        self.compared = False
+
+    @contextmanager
+    def deeper(self) -> Iterator[None]:
+        """Count one level of nesting.
+
+        Raises:
+            TooComplex: deeper nesting could overflow the interpreter's stack.
+        """
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise TooComplex(f"nested more than {MAX_DEPTH // 3} levels deep")
+        yield
+        self.depth -= 1
+
+    def bound_chain(self, deepens: bool) -> None:
+        """Count an operation that makes the tree deeper without a bracket, as in `a \\pm b \\pm c`.
+
+        Raises:
+            TooComplex: more such operations than the bound.
+        """
+        self.chain += deepens
+        if self.chain > MAX_CHAIN:
+            raise TooComplex(f"more than {MAX_CHAIN} postfixes or signs in a row")
+
+    def peek(self, ahead: int = 0) -> str:
+        """The text of a token that is not a word or a symbol, else the empty string."""
+        at = self.at + ahead
+        if at >= len(self.tokens) or self.tokens[at].kind in ("word", "sym", "num", "name"):
+            return ""
+        return self.tokens[at].text
+
+    def peek_word(self) -> str:
+        token = self.tokens[self.at] if self.at < len(self.tokens) else None
+        return token.text.lower() if token is not None and token.kind == "word" else ""
+
+    def starts_operand(self) -> bool:
+        if self.at >= len(self.tokens):
+            return False
+        token = self.tokens[self.at]
+        if (token.text == "[" and self.outward) or self._is_minutes(token):
+            return False
+        if token.kind in ("sym", "num", "open"):
+            return not (token.upright and self._unit_ahead())
+        if token.text == "|":
+            return self.bars == 0 and not self.until_bar
+        if token.kind == "cmd":
+            return token.text in OPERANDS
+        return token.kind == "name"
+
+    def _is_minutes(self, token: Token) -> bool:
+        return token.text == "\\min" and self.peek(1) not in ("(", "{", "_")
+
+    def _unit_ahead(self) -> bool:
+        """Whether the next letter is a unit, if it is upright: it follows a number or a bracket (`5\\,\\mathrm{m}`)."""
+        token, before = self.tokens[self.at], self.tokens[max(0, self.at - 1)]
+        return token.text in "mgshLlJNWVAKC" and self.at > 0 and before.kind in ("num", "close")
+
+    def at_differential(self) -> bool:
+        """Whether the `dx` of an integral follows."""
+        texts = self.tokens[self.at : self.at + 2]
+        return self.integrals > 0 and len(texts) == 2 and texts[0].text == "d" and texts[1].kind == "sym"
+
+    def expect(self, *texts: str) -> str:
+        found = self.peek()
+        if found not in texts:
+            raise Unreadable(f"{texts[0]!r} is missing")
+        self.at += 1
+        return found
+
+    def circle_group(self) -> bool:
+        r"""Move past `{\circ}` if it follows, and return whether it did."""
+        if [t.text for t in self.tokens[self.at : self.at + 3]] in (["{", "\\circ", "}"], ["{", "*", "}"]):
+            self.at += 3
+            return True
+        return False
+
+    def items(self, top: bool = False) -> Node:
+        """A list separated by commas or semicolons, or its only item. Trailing punctuation is not an item."""
+        with self.deeper():
+            found = [self.disjunction()]
+            # The reader of brackets needs the comma of `(0,)`: it makes a tuple of one, not a number in brackets
+            while (self.peek() in (",", ";") and self.peek(1) != ")") or (self.peek() == "\\\\" and top):
+                self.at += 1
+                if self.at == len(self.tokens) and top:
+                    break
+                if self.peek_word() in ("and", "or"):
+                    self.at += 1
+                found.append(self.disjunction())
+            if top and self.peek() == "." and self.at == len(self.tokens) - 1:
+                self.at += 1
+            return found[0] if len(found) == 1 else Collection("list", tuple(found))
+
+    def disjunction(self) -> Node:
+        return self._words("or", "\\cup", self.conjunction)
+
+    def conjunction(self) -> Node:
+        return self._words("and", "\\cap", self.relation)
+
+    def _words(self, word: Literal["and", "or"], sign: str, read: Callable[[], Node]) -> Node:
+        found = [read()]
+        while self.peek_word() == word or self.peek() == sign:
+            self.at += 1
+            found.append(read())
+        return found[0] if len(found) == 1 else Connective(word, tuple(found))
+
+    def relation(self) -> Node:
+        """A relation, or a chain of relations: `a < b < c` is one node with three members."""
+        if self.peek_word() == "not":
+            self.at += 1
+            return Connective("not", (self.relation(),))
+        members, operators = [self.measured()], []
+        if self.peek() == "\\mid" and not self.until_bar:
+            # `3 \mid n`: n has no remainder
+            self.at += 1
+            return Relation((self.measured(), number(0), members[0]), ("=", "pmod"))
+        while (found := self.peek()) in RELATIONS:
+            if found == ":" and self.until_bar:
+                break
+            operators.append(RELATIONS[found])
+            self.at += 1
+            self.compared = operators[-1] in ("<", "<=", ">", ">=", "!=")
+            members.append(self.measured())
+        self.compared = False
+        if operators and "mapsto" in (operators[-1], operators[0]):
+            return _mapping(members, operators)
+        if operators[:1] == [":"] and "=" in operators[1:] and _is_title(*members[:2]):
+            # The name of a curve before its equation: `\ell: y = 2x`
+            members, operators = members[1:], operators[1:]
+        return Relation(tuple(members), tuple(operators)) if operators else members[0]
+
+    def measured(self) -> Node:
+        """A sum or a set expression with the words after it: a unit or `percent`."""
+        return self.with_unit(self.set_operations())
+
+    def set_operations(self) -> Node:
+        left = self.sum()
+        # `x < 1 \cup x > 3` joins two inequalities, not two sets
+        while not self.compared and (operator := _SETS.get(self.peek())) is not None:
+            self.at += 1
+            right = self.sum()
+            # A long union is one flat node, so that only brackets make the tree deeper
+            flat = isinstance(left, SetOperation) and left.operator == operator != "difference"
+            left = SetOperation(operator, (*left.args, right) if flat else (left, right))
+            self.bound_chain(operator == "difference")
+        return left
+
+    def sum(self) -> Node:
+        with self.deeper():
+            terms = [self.term()]
+            while (sign := self.peek()) in ("+", "-", "\\pm", "\\mp"):
+                self.at += 1
+                right = self.term()
+                if sign in ("\\pm", "\\mp"):
+                    self.bound_chain(True)
+                    terms = [PlusMinus((_sum_of(terms), right), sign == "\\pm")]
+                else:
+                    terms.append(Negation(right) if sign == "-" else right)
+            return _sum_of(terms)
+
+    def term(self) -> Node:
+        """A product as one flat node. `/` divides by the next factor only, so `1/2x` is x/2."""
+        above = [self.signed()]
+        below: list[Node] = []
+        while True:
+            found = self.peek()
+            if found in ("\\bmod", "\\mod") or self.peek_word() == "mod":
+                self.at += 1
+                left = product_of(tuple(above))
+                left = Quotient(left, Product(tuple(below))) if below else left
+                above, below = [Apply("mod", (left, self.signed()))], []
+            elif found in ("*", "/"):
+                self.at += 1
+                (above if found == "*" else below).append(self.signed())
+            elif self.starts_operand():
+                self._beside(above, below)
+            else:
+                top = product_of(tuple(above))
+                return Quotient(top, product_of(tuple(below))) if below else top
+
+    def _beside(self, above: list[Node], below: list[Node]) -> None:
+        """Read an operand without an operator before it: it forms a mixed number or a product with the last factor."""
+        at, token, left = self.at, self.tokens[self.at], above[-1]
+        if token.kind == "num" and isinstance(left.inside if isinstance(left, Negation) else left, Number):
+            if below or not token.spaced or not self._plain_fraction(at):
+                raise Unreadable("two numbers side by side")
+            self.at += 3
+            top, bottom = number(Fraction(token.text)), number(Fraction(self.tokens[at + 2].text))
+            above[-1:] = _mixed(left, Quotient(top, bottom))
+            return
+        right = self.power()
+        part = right.inside if isinstance(right, (Percent, Degrees)) else right
+        after_number = token.text == "\\frac" and self.tokens[at - 1].kind == "num" and not below
+        if after_number and isinstance(part, Quotient):
+            mixed = _mixed(left, part)
+            above[-1:] = mixed if part is right or len(mixed) > 1 else (with_args(right, mixed),)
+        else:
+            above.append(right)
+
+    def _plain_fraction(self, at: int) -> bool:
+        return [t.kind for t in self.tokens[at : at + 3]] == ["num", "op", "num"] and self.tokens[at + 1].text == "/"
+
+    def signed(self) -> Node:
+        with self.deeper():
+            found = self.peek()
+            if found == "-":
+                self.at += 1
+                return Negation(self.signed())
+            if found == "+":
+                self.at += 1
+                return self.signed()
+            if found in ("\\pm", "\\mp"):
+                self.at += 1
+                return PlusMinus((self.signed(),), found == "\\pm")
+            return self.power()
+
+    def power(self) -> Node:
+        """An operand with its postfixes and its exponent; powers group from the right: `2^3^4` is `2^{(3^4)}`."""
+        base = self.postfixes(self.operand())
+        if self.peek() != "^":
+            return base
+        self.at += 1
+        if self.peek() == "\\circ" or self.circle_group():
+            return self.postfixes(Degrees(base))
+        if self.peek() in ("'", "\\star"):
+            raise Unreadable("a decoration as an exponent")
+        exponent = self.exponent()
+        return self.postfixes(Power(base, exponent))
+
+    def exponent(self) -> Node:
+        with self.deeper():
+            return self.signed()
+
+    def argument(self) -> Node:
+        r"""The argument of a function without brackets: `\sin 2\pi x` takes all factors up to a sign or a function."""
+        with self.deeper():
+            left = self.signed()
+            while self.starts_operand() and self.peek() not in ARGUMENT_STOPS and not self.at_differential():
+                token = self.tokens[self.at]
+                if token.kind == "num" or (token.text == "e" and self.peek(1) == "^"):
+                    break
+                if token.text == "(" and isinstance(left, (Symbol, Power)):
+                    # `\\ln x (x+1)` is a product
+                    break
+                left = Product((left, self.power()))
+            while (
+                self.peek() == "/" and self.tokens[self.at + 1 : self.at + 2] and self.tokens[self.at + 1].kind == "num"
+            ):
+                self.at += 1
+                left = Quotient(left, self.power())
+            return left
+
+    def operand(self) -> Node:
+        """One operand, without its postfixes."""
+        with self.deeper():
+            return self._operand()
+
+    def _operand(self) -> Node:
+        if self.at >= len(self.tokens):
+            raise Unreadable("an operand is missing")
+        token = self.tokens[self.at]
+        self.at += 1
+        if token.kind == "num":
+            return self._number(token)
+        if token.kind in ("sym", "name"):
+            return self.symbol(token.text)
+        if token.kind == "word":
+            return self._words_as_text(token)
+        if token.kind == "open":
+            return self._bracket(token.text)
+        if token.text in ("|", "\\left"):
+            return self._absolute(token.text)
+        if token.text == "]":
+            return self._outward()
+        if token.text in CURRENCIES:
+            return Quantity(self.power(), ((CURRENCIES[token.text], 1),))
+        return read_command(self, token.text)
+
+    def _number(self, token: Token) -> Node:
+        if len(token.text) > MAX_DIGITS:
+            raise TooComplex(f"a number of {len(token.text)} characters")
+        exponent = token.text.lower().partition("e")[2]
+        if exponent and abs(int(exponent)) > MAX_DIGITS:
+            raise TooComplex(f"an exponent of {exponent}")
+        value = Fraction(token.text)
+        if self.peek() in ("\\overline", "\\dot", "\\bar") and "." in token.text:
+            return self._repeating(token.text)
+        if self.peek() == "\\ldots" and "." in token.text and self.peek(1) not in (",", "+", "*", "-", "\\ldots"):
+            self.at += 1
+            return number(continued(token.text))
+        if self.peek() == "_":
+            self.at += 1
+            base = self.exponent()
+            if not isinstance(base, Number) or not token.text.isdigit():
+                raise Unreadable("a subscript under a number")
+            return Digits(token.text, base.value)
+        return Number(value, token.text)
+
+    def _repeating(self, text: str) -> Node:
+        start = self.at + 1
+        end = start + (3 if self.peek(1) == "{" else 1)
+        digits = next((t.text for t in self.tokens[start:end] if t.kind == "num"), "")
+        if not digits.isdigit():
+            raise Unreadable("a bar over something that is no digit")
+        dotted = self.peek() == "\\dot"
+        self.at = end
+        if dotted:
+            digits += self._until_dot()
+        # the brackets in its text say that its digits go on, so that no cut decimal is equal to it
+        return Number(recurring(text, digits), f"{text}({digits})")
+
+    def _until_dot(self) -> str:
+        r"""The digits after the first dotted digit of `0.\dot{1}42\dot{7}`; empty if only one digit is dotted."""
+        texts = [t.text for t in self.tokens[self.at : self.at + 5] if t.text not in ("{", "}")]
+        between, rest = (texts[0], texts[1:]) if texts and texts[0].isdigit() else ("", texts)
+        if rest[:1] != ["\\dot"] or len(rest) < 2 or not rest[1].isdigit():
+            return ""
+        self.at += bool(between) + (4 if self.peek(1 + bool(between)) == "{" else 2)
+        return between + rest[1]
+
+    def symbol(self, name: str) -> Node:
+        while self.peek() == "'":
+            self.at += 1
+            name += "'"
+        if self.peek() == "_":
+            self.at += 1
+            start = self.at
+            self.single()
+            name += "_" + " ".join(t.text for t in self.tokens[start : self.at] if t.text not in ("{", "}"))
+        if name in _FUNCTION_LETTERS and [t.text for t in self.tokens[self.at : self.at + 6]] == list("^{-1}("):
+            self.at += 5
+            name += "^{-1}"
+        if name == "\\Gamma" and self.peek() == "(":
+            self.at += 1
+            return Apply("factorial", (difference(self.arguments(")")[0], number(1)),))
+        if self.peek() == "(" and (name[0] in _FUNCTION_LETTERS or name[-1] == "'" or self._is_defined()):
+            self.at += 1
+            return UndefinedCall(name, self.arguments(")"))
+        return Symbol(name)
+
+    def _is_defined(self) -> bool:
+        """Whether `(x) =` follows: then the letter before it is the name of a function."""
+        after = self.tokens[self.at : self.at + 4]
+        return [t.text for t in after[:1] + after[2:]] == ["(", ")", "="] and after[1].kind in ("sym", "cmd")
+
+    def arguments(self, closer: str) -> tuple[Node, ...]:
+        bars, self.bars = self.bars, 0
+        inside = self.items()
+        self.expect(closer)
+        self.bars = bars
+        return inside.args if is_collection(inside, "list") else (inside,)
+
+    def _words_as_text(self, token: Token) -> Node:
+        words = [token.text]
+        while (
+            self.at < len(self.tokens) and self.tokens[self.at].kind == "word" and self.peek_word() not in ("and", "or")
+        ):
+            words.append(self.tokens[self.at].text)
+            self.at += 1
+        return Text(" ".join(words))
+
+    def _bracket(self, opener: str) -> Node:
+        bars, self.bars, until_bar, self.until_bar = self.bars, 0, self.until_bar, False
+        if opener in ("\\{", "{", "(") and self.peek() == CLOSERS[opener][0]:
+            self.at += 1
+            self.bars, self.until_bar = bars, until_bar
+            if opener == "{":
+                raise Unreadable("an empty group")
+            return Collection("set" if opener == "\\{" else "tuple", ())
+        self.until_bar = opener == "\\{" and is_builder(self.tokens[self.at :])
+        nested = opener == self.peek() == "["
+        inside = self.items()
+        if opener == "(" and self.peek() == "," and self.peek(1) == ")":
+            self.at += 1
+            inside = Collection("list", (inside,))
+        if opener == "{" and self.peek() in ("\\choose", "\\over"):
+            inside = infix(self.expect("\\choose", "\\over"), inside, self.items())
+        if self.until_bar and self.peek() in ("|", "\\mid", ":"):
+            self.at += 1
+            inside = SetBuilder(inside, self.items())
+        closer = self.expect(*CLOSERS[opener])
+        self.bars, self.until_bar = bars, until_bar
+        if nested and opener + closer == "[]" and is_collection(inside, "list"):
+            return matrix([row.args for row in inside.args], "matrix")
+        return bracketed(opener, closer, inside)
+
+    def _absolute(self, opener: str) -> Node:
+        if opener == "\\left":
+            self.expect("|")
+        bars, until_bar = self.bars, self.until_bar
+        self.bars, self.until_bar = (0 if opener == "\\left" else bars + 1), False
+        inside = self.items()
+        if opener == "\\left":
+            self.expect("\\right")
+        self.expect("|")
+        self.bars, self.until_bar = bars, until_bar
+        return Apply("det" if is_matrix(inside) else "abs", (inside,))
+
+    def _outward(self) -> Node:
+        """The interval of `]a, b[`, which is how some countries write `(a, b)`."""
+        self.outward = True
+        inside = self.items()
+        self.outward = False
+        closer = self.expect("[", "]")
+        if not is_collection(inside, "list") or len(inside.args) != 2:
+            raise Unreadable("a closing bracket where an operand was expected")
+        return Interval(*inside.args, low_in=False, high_in=closer == "]")
+
+    def single(self) -> Node:
+        r"""One TeX argument: a group, or a single digit, letter or command."""
+        token = self.tokens[self.at] if self.at < len(self.tokens) else None
+        if token is not None and token.kind == "num" and len(token.text) > 1 and token.text.isdigit():
+            self.tokens = [
+                *self.tokens[: self.at],
+                token._replace(text=token.text[0]),
+                Token("num", token.text[1:]),
+                *self.tokens[self.at + 1 :],
+            ]
+        with self.deeper():
+            return self.operand()
+
+    def postfixes(self, node: Node) -> Node:
+        while True:
+            found = self.peek()
+            if found == "!":
+                node = self._factorial(node)
+            elif found == "%":
+                node = Percent(node)
+            elif found == "'" and (is_matrix(node) or isinstance(node, SetOperation)):
+                node = Apply("transpose" if is_matrix(node) else "conj", (node,))
+            elif found == "\\circ":
+                node = node if isinstance(node, Degrees) else Degrees(node)
+            elif isinstance(node, Degrees) and (scale := self._scale()) is not None:
+                node = Quantity(node.inside, ((scale, 1),))
+            elif found in _CURRENCIES:
+                node = Quantity(node, ((_CURRENCIES[found], 1),))
+            else:
+                return node
+            self.bound_chain(isinstance(node.args[0], (Apply, Percent, Degrees)))
+            self.at += 1
+
+    def _scale(self) -> str | None:
+        """The scale of a temperature, named after a degree sign: the C of `20^\\circ C`."""
+        text = self.tokens[self.at].text if self.at < len(self.tokens) else ""
+        return TEMPERATURES.get(text)
+
+    def _factorial(self, node: Node) -> Node:
+        """`n!`, or the double factorial `n!!`. The caller moves past the last sign."""
+        if self.peek(1) != "!":
+            return Apply("factorial", (node,))
+        if self.peek(2) == "!":
+            raise Unreadable("three factorial signs in a row")
+        self.at += 1
+        return Apply("doublefact", (node,))
+
+    def with_unit(self, node: Node) -> Node:
+        """The number with the unit that the words after it name."""
+        parts: list[tuple[str, int]] = []
+        sign = 1
+        while self.at < len(self.tokens):
+            token = self.tokens[self.at]
+            if token.text == "." and parts and self.at + 1 < len(self.tokens):
+                # The full stop of an abbreviation
+                self.at += 1
+                continue
+            if token.text in ("(", ")") and sign < 0:
+                # `J/(g K)`
+                self.at += 1
+                continue
+            if token.text in ("/", "per") and (parts or (token.text == "per" and self.at + 1 < len(self.tokens))):
+                sign = -1
+            elif self._is_minutes(token):
+                parts.append(("min", sign))
+            elif (token.text != "*" and token.kind not in ("word", "sym")) or token.text.lower() in ("and", "or"):
+                break
+            elif token.text not in ("of", "Of", "a", "*"):
+                # Keep the case: `A` is an ampere
+                parts.append((token.text, sign))
+            elif not parts:
+                break
+            self.at += 1
+            if self.peek() == "^" and parts:
+                parts[-1] = (parts[-1][0], sign * self._unit_exponent())
+        return measured(node, parts)
+
+    def _unit_exponent(self) -> int:
+        braced, at = self.peek(1) == "{", self.at + 1
+        at += braced
+        sign = -1 if self.tokens[at : at + 1] and self.tokens[at].text == "-" else 1
+        at += sign < 0
+        digits = self.tokens[at].text if at < len(self.tokens) else ""
+        if not digits.isdigit() or len(digits) > 1 or (sign > 0 and digits not in "23"):
+            raise Unreadable("a unit's exponent")
+        self.at = at + 1 + braced
+        return sign * int(digits)
+
+
+def _mapping(members: list[Node], operators: list[str]) -> Node:
+    r"""`f: x \mapsto x^2` as `f(x) = x^2`; without a name the function is f."""
+    name = members[0] if operators == [":", "mapsto"] else Symbol("f")
+    if len(members) - len(operators) != 1 or len(members) > 3 or not isinstance(name, Symbol):
+        raise Unreadable("a mapping of several parts")
+    given = members[-2].args if is_collection(members[-2], "tuple") else (members[-2],)
+    return equation(UndefinedCall(name.name, given), members[-1])
+
+
+_TITLES = frozenset({*"lCEGLPSdgm", "\\ell", "\\pi", "\\alpha", "\\beta", "\\Gamma"})
+
+
+def _is_title(name: Node, side: Node) -> bool:
+    return isinstance(name, Symbol) and name.name in _TITLES and not symbols(side).isdisjoint("xyzr")
+
+
+def bracketed(opener: str, closer: str, inside: Node) -> Node:
+    """A group, tuple, set, interval, floor or ceiling.
+
+    Raises:
+        Unreadable: the brackets do not match.
+    """
+    several = is_collection(inside, "list")
+    items = inside.args if several else (inside,)
+    if opener == "\\lfloor" or opener == "\\lceil":
+        return Apply("floor" if opener == "\\lfloor" else "ceil", (inside,))
+    if opener == "\\{" or (opener == "{" and several):
+        return Collection("set", items)
+    if opener + closer in ("[)", "(]") and len(items) != 2:
+        raise Unreadable("brackets that do not match")
+    if opener + closer in ("[)", "(]", "[]") and len(items) == 2:
+        return Interval(*items, low_in=opener == "[", high_in=closer == "]")
+    return Collection("tuple", items) if several or opener == "\\langle" else inside
+
+
+def infix(name: str, above: Node, below: Node) -> Node:
+    r"""The fraction or binomial that TeX's `{a \over b}` and `{a \choose b}` stand for."""
+    return Quotient(above, below) if name == "\\over" else Apply("binom", (above, below))
+
+
+def is_builder(tokens: Sequence[Token]) -> bool:
+    """Whether these tokens, which follow an opening brace, hold a condition, as in `x | x > 0`."""
+    depth = bars = 0
+    for token in tokens:
+        depth += (token.kind == "open") - (token.kind == "close")
+        if depth < 0:
+            break
+        if depth == 0 and token.text in ("\\mid", ":"):
+            return True
+        bars += depth == 0 and token.text == "|"
+    return bars % 2 == 1
+
+
+def _sum_of(terms: list[Node]) -> Node:
+    return terms[0] if len(terms) == 1 else Sum(tuple(terms))
+
+
+def _mixed(left: Node, right: Quotient) -> tuple[Node, ...]:
+    """`2\\frac{1}{3}` as a sum if it is a mixed number, else as two factors."""
+    whole = left.inside if isinstance(left, Negation) else left
+    match whole, right:
+        case Number(value), Quotient(Number(top), Number(bottom)) if value.denominator == 1 and 0 < top < bottom:
+            mixed = Sum((whole, right))
+            return (Negation(mixed) if isinstance(left, Negation) else mixed,)
+    return left, right
+
+
+def matrix(rows: list[tuple[Node, ...]], name: str) -> Node:
+    if not rows or len(set(map(len, rows))) != 1:
+        raise Unreadable("a matrix with rows of different lengths")
+    matrix = Array("matrix", tuple(rows))
+    return Apply("det", (matrix,)) if name == "vmatrix" else matrix
 
 
 _SIGNS: dict[str, BigSign] = {"sum": "sum", "prod": "prod", "int": "int", "lim": "lim"}

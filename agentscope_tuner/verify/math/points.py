@@ -23,7 +23,7 @@ from typing import Literal
 from mpmath import mp
 
 from agentscope_tuner.verify.math.canonical import key, without_absolutes
-from agentscope_tuner.verify.math.exact import Exact, Unknown
+from agentscope_tuner.verify.math.exact import value_at
 from agentscope_tuner.verify.math.node import (
     EMPTY_SET,
     INFINITY,
@@ -52,11 +52,11 @@ from agentscope_tuner.verify.math.node import (
     is_applied,
     is_joined,
     is_matrix,
+    mapped,
     number,
     symbols,
     value_of,
     walk,
-    with_args,
 )
 from agentscope_tuner.verify.math.numeric import Budget, NotANumber, Numeric, OutOfRange, Value, pseudo_random
 from agentscope_tuner.verify.math.scan import TooComplex
@@ -136,7 +136,7 @@ class RealLine:
         numeric = Numeric({**self.point, self.name: x}, self.budget)
         found = numeric.value(node)
         tolerance = max(numeric.scale, mp.mpf(1)) * mp.mpf(10) ** (-mp.dps // 2)
-        if isinstance(found, list) or abs(mp.im(found)) > tolerance:
+        if isinstance(found, mp.matrix) or abs(mp.im(found)) > tolerance:
             raise NotANumber("not real")
         return mp.re(found), tolerance
 
@@ -351,8 +351,7 @@ def plain_unknown(node: Node) -> Node:
     """The node with each call replaced by a symbol: `0 < f(x) < 1` as a statement about the quantity f(x)."""
     if isinstance(node, UndefinedCall):
         return Symbol(f"{node.function}(…)")
-    args = tuple(map(plain_unknown, node.args))
-    return with_args(node, args) if args != node.args else node
+    return mapped(node, plain_unknown)
 
 
 _MAX_POINTS = 200
@@ -651,11 +650,8 @@ def _same_jump(node: Apply, other: Apply) -> bool:
         return False
     (mine,), (theirs,) = node.args, other.args
     inside = difference(mine, theirs) if node.function == other.function else Sum((mine, theirs))
-    try:
-        found = {Exact(seed).value(inside) for seed in ("step", "other step")}
-    except Unknown:
-        return False
-    return len(found) == 1 and found.pop().denominator == 1
+    found, again = (value_at(seed, inside) for seed in ("step", "other step"))
+    return found is not None and found == again and found.denominator == 1
 
 
 def _is_empty_power(node: Node) -> bool:
@@ -667,11 +663,9 @@ def _is_empty_power(node: Node) -> bool:
 
 
 def _is_zero(node: Node) -> bool:
-    try:
-        return Exact("zero").value(node) == 0
-    except Unknown:
-        # A constant without an exact value may be zero
-        return not symbols(node)
+    found = value_at("zero", node)
+    # A constant without an exact value may be zero
+    return found == 0 if found is not None else not symbols(node)
 
 
 def _has_own_product(ref: Node, ans: Node) -> bool:

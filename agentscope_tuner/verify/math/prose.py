@@ -19,6 +19,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from agentscope_tuner.verify.labels import ANSWER
+from agentscope_tuner.verify.math.node import all_known
 from agentscope_tuner.verify.math.scan import FUNCTIONS, MAX_CHARS, SPELLED, Token
 from agentscope_tuner.verify.math.units import added_up, known, operates, singular
 
@@ -49,7 +50,6 @@ _ALL_OF = re.compile(
     rf"^{_TEXT}\s*\{{\s*(?:for )?(?:all|every|any) (?P<field>integer|real|natural)s?(?: numbers?| values?)?\s*\}}\s*"
     r"(?P<rest>(?P<name>[a-zA-Z])\s*(?:\\[gl]e|\\[gl]t|\\ne|[<>≤≥]).*)$"
 )
-_RATIO_IN_WORDS = re.compile(rf"{_TEXT}\s*\{{\s*(\d+) to (\d+)\s*\}}")
 _ALL_REALS = re.compile(rf"(?P<reals>{_TEXT}\s*\{{\s*all real(?: numbers)?)\s*\}}\s*[a-z]")
 _RATIO = re.compile(rf"{_TEXT}\s*\{{\s*(?:the\s+)?ratio\s*(?:of|is)?\s*\}}\s*", re.IGNORECASE)
 _CHOICE = re.compile(
@@ -70,7 +70,10 @@ _ONLY = re.compile(rf"(?:{_TEXT}\s*\{{\s*(?:only|exactly)\s*\.?\s*\}}|(?<=\s)(?:
 # Words that make a final `only` a part of the answer: `for x > 0 only` restricts, `x = 2 only` does not
 _RESTRICTS = re.compile(r"\b(?:for|when|if|where|on)\b")
 _ORDINAL = re.compile(rf"(\d+)\s*(?:\^\s*)?(?:\{{\s*)?(?:{_TEXT}\s*\{{\s*)?(st|nd|rd|th)\s*\}}?\s*\}}?")
-_TO = re.compile(rf"(\d+(?:\.\d+)?)\s*(?:{_TEXT}\s*\{{\s*to\s*\}}|\bto\b)\s*(\d+(?:\.\d+)?)", re.IGNORECASE)
+_TO = re.compile(
+    rf"(?:{_TEXT}\s*\{{\s*)?(\d+(?:\.\d+)?)\s*(?:{_TEXT}\s*\{{\s*to\s*\}}|\bto\b)\s*(\d+(?:\.\d+)?)\s*\}}?",
+    re.IGNORECASE,
+)
 # The words that may stand around any answer: none of them changes a value. Every other word must be in the question or
 # in the reference; an answer with another word is not read
 NEUTRAL = frozenset(
@@ -99,8 +102,6 @@ def undressed(text: str, allows: Allows) -> str:
         return text
     # Patterns can match a long run of spaces in very many ways, which takes long, so each run becomes one space
     text = _ALL_OF.sub(r"\g<rest>\\text{ for \g<field> }\g<name>", _SPACES.sub(" ", text))
-    if (ratio := _RATIO_IN_WORDS.fullmatch(text)) is not None:
-        return f"{ratio[1]}:{ratio[2]}"
     if _ALL_REALS.fullmatch(text) is not None:
         return "\\mathbb{R}"
     text = _without_label(_without_marks(text))
@@ -226,8 +227,8 @@ _BETWEEN_SIGNS = re.compile(
 
 def signs(text: str) -> tuple[str, ...] | None:
     """The signs of `>,<,=` or `(1)×;(2)√`, where the text has nothing but signs; None for any other text."""
-    found = [_LONE_SIGNS.get(one) for one in _BETWEEN_SIGNS.sub(" ", text[: _LONGEST + 1]).split()]
-    return None if None in found or not found else tuple(one for one in found if one is not None)
+    found = all_known(map(_LONE_SIGNS.get, _BETWEEN_SIGNS.sub(" ", text[: _LONGEST + 1]).split()))
+    return tuple(found) if found else None
 
 
 _CLOCK_WRITING = re.compile(r"\\(?:text|mathrm|textrm|mbox)|\\[ ,;:!~]|[{}\s~.$]")
@@ -569,7 +570,7 @@ def without_qualifier(tokens: list[Token]) -> tuple[list[Token], Fields | None]:
         if len(tokens) - at > _MOST:
             continue
         said = tokens[at + 1 :]
-        if token.text == "(" and _ends_in_bracket(said):
+        if token.text == "(" and said and said[-1].text == ")":
             said = said[:-1]
             if any(t.text in ("(", ")") for t in said) or not _says_membership(said):
                 continue
@@ -590,25 +591,12 @@ def without_qualifier(tokens: list[Token]) -> tuple[list[Token], Fields | None]:
     return tokens, None
 
 
-def _ends_in_bracket(tokens: list[Token]) -> bool:
-    return bool(tokens) and tokens[-1].text == ")"
-
-
 def _says_membership(tokens: list[Token]) -> bool:
     r"""Whether bracketed tokens give a domain, like `k \in \mathbb{Z}` and `C constant`: then they are not a factor."""
-    said = (
-        "\\in",
-        "\\forall",
-        "constant",
-        "constants",
-        "integer",
-        "real",
-        "为任意常数",
-        "为常数",
-        "是任意常数",
-        "是常数",
-    )
-    return any(t.text in said or t.text.lower() in said for t in tokens)
+    return any(t.text.lower() in _MEMBERSHIP for t in tokens)
+
+
+_MEMBERSHIP = frozenset(r"\in \forall constant constants integer real 为任意常数 为常数 是任意常数 是常数".split())  # noqa: SIM905
 
 
 def _names_several(tokens: list[Token]) -> bool:

@@ -322,6 +322,13 @@ class Question:
         )
         return frozenset(tokens for tokens, at, behind in self._alone if at >= begun and not _PART_OF.search(behind))
 
+    def asks_for(self, formula: str) -> bool:
+        r"""Whether the question asks for the value of this formula, which is more than a name: `3\star 2`."""
+        with suppress(Unreadable, TooComplex):
+            own = _undecorated([token.text for token in tokenize(formula)])
+            return len(own) > 1 and own in self.asked_for
+        return False
+
     def asks_another(self, name: Sequence[str]) -> bool:
         """Whether the question asks for another name or formula than the one that an answer's equation begins with.
 

@@ -15,6 +15,7 @@ from itertools import takewhile
 
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.verify.find import last_boxes
+from agentscope_tuner.verify.math.canonical import componentwise, written_out
 from agentscope_tuner.verify.math.node import (
     Node,
     Quantity,
@@ -48,7 +49,6 @@ from agentscope_tuner.verify.math.question import (
     about,
 )
 from agentscope_tuner.verify.math.resolve import Family, Side, resolve
-from agentscope_tuner.verify.math.rewrite import componentwise, written_out
 from agentscope_tuner.verify.math.scan import (
     WORD_SETS,
     Kept,
@@ -270,7 +270,7 @@ def _doubt(text: str) -> str | None:
     r"""The mark that weakens an answer's value: `~42`, `42^{*}`; None without one. It is named for the reason."""
     if _ROUGH.match(text):
         return "a sign before the value that says about"
-    return "a footnote's mark behind the value" if _FOOTNOTE.search(text[-_SHOWN:]) else None
+    return "a footnote's mark after the value" if _FOOTNOTE.search(text[-_SHOWN:]) else None
 
 
 def _strange_words(node: Node, allows: Allows, question: Question, ref: Side) -> Iterator[str]:

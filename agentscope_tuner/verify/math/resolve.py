@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise, takewhile
 from math import ceil, floor
-from typing import Literal
+from typing import Literal, TypeGuard
 
-from agentscope_tuner.verify.math.canonical import key
+from agentscope_tuner.verify.math.canonical import ELLIPSIS, both_signs, choose, is_signed, key, negated, residue
 from agentscope_tuner.verify.math.node import (
     MARKS,
     PI,
@@ -49,7 +49,6 @@ from agentscope_tuner.verify.math.node import (
     with_args,
 )
 from agentscope_tuner.verify.math.prose import Fields
-from agentscope_tuner.verify.math.rewrite import ELLIPSIS, both_signs, choose, is_signed, negated, residue
 from agentscope_tuner.verify.math.scan import EMPTY_SET, INTEGERS, REALS, WORD_SETS
 from agentscope_tuner.verify.math.sets import (
     ParameterRange,
@@ -115,6 +114,11 @@ class Listing:
 
     kind: Literal["list", "set", "tuple", "named"]
     items: tuple[Reading, ...]
+
+
+def is_listing(reading: Reading | None, *kinds: Literal["list", "set", "tuple", "named"]) -> TypeGuard[Listing]:
+    """Whether the reading is a listing of one of these kinds."""
+    return isinstance(reading, Listing) and reading.kind in kinds
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,7 +331,7 @@ def _condition(builder: SetBuilder, node: Node) -> Reading:
 def _flat(items: Sequence[Reading] | map[Reading]) -> tuple[Reading, ...]:
     found: list[Reading] = []
     for item in items:
-        found.extend(item.items if isinstance(item, Listing) and item.kind == "list" else (item,))
+        found.extend(item.items if is_listing(item, "list") else (item,))
     return tuple(found)
 
 
@@ -416,7 +420,7 @@ def _joined(node: Connective) -> Reading:
     items = tuple(map(resolve, node.args))
     if not any(isinstance(i, (Statement, Region)) for i in items):
         together = named_together(items, node)
-        if isinstance(together, Listing) and together.kind == "named" and node.operator == "or":
+        if is_listing(together, "named") and node.operator == "or":
             # `a = 0 or b = 0` does not give both unknowns a value
             return Statement(node)
         return together or _united(items)
@@ -456,7 +460,7 @@ def _relation(node: Relation) -> Reading:
 
 def _as_set(reading: Reading) -> Reading:
     """The set after `\\in`: a pair in round brackets means an interval there."""
-    if isinstance(reading, Listing) and reading.kind == "tuple" and len(reading.items) == 2:
+    if is_listing(reading, "tuple") and len(reading.items) == 2:
         low, high = reading.items
         if isinstance(low, Value) and isinstance(high, Value):
             return Region(Interval(low.node, high.node, False, False))
@@ -501,13 +505,11 @@ def _chain(node: Relation) -> Reading:
     if len(set(map(key, exact))) < len(exact):
         # `1 = 1` states no value
         return Statement(node)
-    if len(node.args) == 2 and any(_is_letter(n) for n in walk(node)):
+    if len(node.args) == 2 and any(
+        isinstance(n, Symbol) and n.name.isalpha() and n.name not in "ie" for n in walk(node)
+    ):
         return Statement(node)
     return Chain(tuple(map(resolve, exact)), tuple(rough))
-
-
-def _is_letter(node: Node) -> bool:
-    return isinstance(node, Symbol) and node.name.isalpha() and node.name not in "ie"
 
 
 @dataclass(frozen=True)

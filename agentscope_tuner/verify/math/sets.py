@@ -12,6 +12,7 @@ from agentscope_tuner.verify.math.node import (
     CONSTANTS,
     INFINITY,
     RATIONAL_OPERATIONS,
+    TURNED,
     Apply,
     BigOperator,
     Collection,
@@ -32,6 +33,7 @@ from agentscope_tuner.verify.math.node import (
     Symbol,
     Text,
     UndefinedCall,
+    all_known,
     is_applied,
     is_collection,
     is_equation,
@@ -46,8 +48,6 @@ from agentscope_tuner.verify.math.scan import PROPERTIES
 # What a name may have, with no value of its own
 _NAMING = PROPERTIES | {"gcd", "lcm", "det", "arg", "Re", "Im"}
 FIELDS = frozenset({"\\mathbb{N}_0", "\\mathbb{R}", "\\mathbb{Z}", "\\mathbb{N}", "\\mathbb{Q}", "\\mathbb{C}"})
-
-_SWAPPED = {"<": ">", ">": "<"}
 
 
 def is_range(node: Node) -> bool:
@@ -126,7 +126,7 @@ def _bound(node: Node) -> tuple[str, Fraction]:
         case Relation((Symbol(), right), ("<" | "<=" | ">" | ">=" as name,)):
             side, value = name[0], literal(right)
         case Relation((left, Symbol()), ("<" | "<=" | ">" | ">=" as name,)):
-            side, value = _SWAPPED[name[0]], literal(left)
+            side, value = TURNED[name[0]], literal(left)
         case _:
             return "", Fraction(0)
     return ("", Fraction(0)) if value is None else (side, value)
@@ -426,31 +426,33 @@ def _set_names(node: Node) -> list[str]:
 
 
 _COMPLEMENTS = frozenset({"c", "C", "\\complement"})
+_HOLDS: dict[str, Callable[[list[bool]], bool]] = {
+    "union": any,
+    "intersection": all,
+    "difference": lambda held: held[0] and not held[1],
+    "complement": lambda held: not held[0],
+}
 
 
 def _is_member(node: Node, inside: dict[str, bool]) -> bool | None:
     """Whether an element that is in these sets is in that of the formula; None for no such formula."""
+    args: tuple[Node, ...]
     match node:
         case Symbol(name):
             found = inside.get(name.rstrip("'"))
             return found if found is None else found ^ (name.count("'") % 2 == 1)
         case Power(base, Symbol(sign)) if sign in _COMPLEMENTS:
-            held = [_is_member(base, inside)]
-            return None if None in held else not held[0]
+            operator, args = "complement", (base,)
         case Apply("conj", (base,)) | Connective("not", (base,)):
-            held = [_is_member(base, inside)]
-            return None if None in held else not held[0]
+            operator, args = "complement", (base,)
         case SetOperation(operator, args):
-            held = [_is_member(a, inside) for a in args]
+            pass
         case Sum((first, Negation(second))):
-            operator, held = "difference", [_is_member(first, inside), _is_member(second, inside)]
+            operator, args = "difference", (first, second)
         case _:
             return None
-    if None in held:
-        return None
-    return (
-        any(held) if operator == "union" else all(held) if operator == "intersection" else bool(held[0] and not held[1])
-    )
+    held = all_known(_is_member(a, inside) for a in args)
+    return None if held is None else _HOLDS[operator](held)
 
 
 _MAX_PIECES = 40
@@ -472,7 +474,6 @@ class Piece(NamedTuple):
     high_in: bool
 
 
-_TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 _LINE = Piece(_MINUS_INFINITY, False, INFINITY, False)
 
 
@@ -550,7 +551,7 @@ class Pieces:
         """The part of the line on which one relation between the unknown and an end holds."""
         if _has_unknown(right):
             left, right = right, left
-            name = _TURNED.get(name, name)
+            name = TURNED.get(name, name)
         while isinstance(left, (Negation, Product)):
             left, right, name = self._divided(left, right, name)
         end = self._end(right)
@@ -568,13 +569,13 @@ class Pieces:
     def _divided(self, left: Negation | Product, right: Node, name: str) -> tuple[Node, Node, str]:
         """The sides and the sign of `-2x > 4`, divided by the sign or number before the unknown: `x < 4/-2`."""
         if isinstance(left, Negation):
-            return left.inside, _negated(right), _TURNED.get(name, name)
+            return left.inside, _negated(right), TURNED.get(name, name)
         times, unknown = left.args
         value = literal(times)
         if not value:
             raise NotSolved
         if value < 0:
-            return unknown, _negated(right) if _infinite(right) else Quotient(right, times), _TURNED.get(name, name)
+            return unknown, _negated(right) if _infinite(right) else Quotient(right, times), TURNED.get(name, name)
         return unknown, right if _infinite(right) else Quotient(right, times), name
 
     def _outside(self, pieces: Sequence[Piece]) -> list[Piece]:

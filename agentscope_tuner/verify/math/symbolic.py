@@ -3,30 +3,43 @@
 Formulas are evaluated to 50 digits. The two texts determine the points, so nobody can write a formula that agrees only
 there. Constants that agree are evaluated again to 1,000 digits. Formulas must agree at positive points, and at points
 of any sign where both sides are real. A formula that cannot be evaluated never passes.
+
+A product of powers of rational numbers has only one form as a product of powers of primes. So equal exponents prove
+that two products are equal, and different exponents prove that they differ.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from fractions import Fraction
 
 from mpmath import mp
 
-from agentscope_tuner.verify.math.canonical import cleared, equations_as_product
-from agentscope_tuner.verify.math.compare import CheapComparer, based, log_bases, meant, oriented
-from agentscope_tuner.verify.math.exact import same_powers
+from agentscope_tuner.verify.math.canonical import both_signs, cleared, equations_as_product, key
+from agentscope_tuner.verify.math.compare import CheapComparer, based, log_bases, meant, near, oriented
+from agentscope_tuner.verify.math.exact import Exponents, NotFactored, primes_of
+from agentscope_tuner.verify.math.kinds import unordered
 from agentscope_tuner.verify.math.node import (
     DIFFERENT,
     EQUAL,
     UNKNOWN,
     Digits,
+    Negation,
     Node,
+    Number,
     Outcome,
+    Power,
+    Product,
+    Quotient,
     Relation,
+    Symbol,
     UndefinedCall,
     close,
     is_applied,
+    is_decimal,
     is_over_integers,
     literal,
+    mapped,
     symbols,
     walk,
 )
@@ -48,13 +61,14 @@ from agentscope_tuner.verify.math.points import (
 )
 from agentscope_tuner.verify.math.question import Question
 from agentscope_tuner.verify.math.read import Pair
-from agentscope_tuner.verify.math.rewrite import both_signs
 from agentscope_tuner.verify.math.scan import TooComplex
 from agentscope_tuner.verify.math.sets import NotSolved
 from agentscope_tuner.verify.math.verdict import Verdict
 
 DIGITS, MANY_DIGITS = 50, 1_000
 _POINTS = 4
+# The nodes of a pair, and the bits of an exponent, up to which products are compared by their primes
+_MOST_NODES, _MOST_BITS = 60, 400
 _COMPLEX_PARTS = frozenset({"Re", "Im", "conj", "arg"})
 
 
@@ -228,14 +242,14 @@ class SymbolicComparer(CheapComparer):
         if pair.fractions is None:
             return DIFFERENT
         left, right = pair.fractions
-        return EQUAL if abs(left - right) * 50 <= abs(left) else DIFFERENT
+        return EQUAL if near(left, right) else DIFFERENT
 
     def statement(self, ref: Node, ans: Node) -> Outcome:
         ref, ans = equations_as_product(both_signs(ref)), equations_as_product(both_signs(ans))
         if super().statement(ref, ans) is EQUAL:
             return EQUAL
         ref_parts, ans_parts = relations(ref), relations(ans)
-        if ref_parts and ans_parts and len(ref_parts) == len(ans_parts) and self._same_parts(ref_parts, ans_parts):
+        if ref_parts and len(ref_parts) == len(ans_parts) and unordered(self._relations, ref_parts, ans_parts) is EQUAL:
             return UNKNOWN if own_steps(ref, ans) else EQUAL
         names = symbols(ref)
         if len(names) != 1 or names != symbols(ans):
@@ -246,20 +260,11 @@ class SymbolicComparer(CheapComparer):
             return DIFFERENT if self._line_agrees(ref, ans, line, line) is False else UNKNOWN
         return EQUAL if self._line_agrees(ref, ans, line, line) else DIFFERENT
 
-    def _same_parts(self, ref: list[Relation], ans: list[Relation]) -> bool:
-        left = list(ans)
-        for relation in ref:
-            match = next((other for other in left if self._same_relation(relation, other)), None)
-            if match is None:
-                return False
-            left.remove(match)
-        return True
-
-    def _same_relation(self, ref: Node, ans: Node) -> bool:
+    def _relations(self, ref: Relation, ans: Relation) -> Outcome:
         """Whether one relation is a constant multiple of the other; the constant is positive for an inequality."""
         ref_side, ans_side = oriented(ref), oriented(ans)
         if ref_side is None or ans_side is None or ref_side[0] != ans_side[0]:
-            return False
+            return DIFFERENT
         if ref_side[0] in ("=", "!="):
             ref_side, ans_side = (("=", cleared(side[1])) for side in (ref_side, ans_side))
         first: Value = None
@@ -270,18 +275,19 @@ class SymbolicComparer(CheapComparer):
             except NotANumber:
                 continue
             if ratio == 0 or (first is not None and abs(ratio - first) > abs(first) * mp.mpf(10) ** -20):
-                return False
+                return DIFFERENT
             first, found = ratio, found + 1
         if found < 3:
-            return False
-        return ref_side[0] in ("=", "!=") or (abs(mp.im(first)) < abs(first) * mp.mpf(10) ** -20 and mp.re(first) > 0)
+            return DIFFERENT
+        positive = abs(mp.im(first)) < abs(first) * mp.mpf(10) ** -20 and mp.re(first) > 0
+        return EQUAL if positive or ref_side[0] in ("=", "!=") else DIFFERENT
 
     def _ratio(self, ref: Node, ans: Node, at: int) -> Value:
         with mp.workdps(DIGITS):
             point = self._point(symbols(ref) | symbols(ans), "positive" if at % 2 else "real", at)
             sides = [Numeric(point, self.budget) for _ in range(2)]
             below, above = (side.value(node) for side, node in zip(sides, (ref, ans), strict=True))
-            if isinstance(below, list) or isinstance(above, list):
+            if isinstance(below, mp.matrix) or isinstance(above, mp.matrix):
                 raise NotANumber("matrices have no ratio")
             if abs(below) <= sides[0].scale * mp.mpf(10) ** -30 or abs(above) <= sides[1].scale * mp.mpf(10) ** -30:
                 raise NotANumber("zero here")
@@ -303,6 +309,82 @@ class SymbolicComparer(CheapComparer):
     def _line_agrees(self, ref: Node, ans: Node, ref_line: RealLine, ans_line: RealLine) -> bool | None:
         with mp.workdps(DIGITS):
             return same_region(ref, ans, ref_line, ans_line)
+
+
+def same_powers(ref: Node, ans: Node) -> Outcome:
+    """Compare two constants by their primes, or two expressions with the constants in them replaced by their primes."""
+    if sum(1 for side in (ref, ans) for _ in walk(side)) > _MOST_NODES:
+        return UNKNOWN
+    mine, theirs = _powers(ref), _powers(ans)
+    if mine is not None and theirs is not None:
+        if mine == theirs:
+            return EQUAL
+        # A decimal may be the other side, rounded
+        return UNKNOWN if any(is_decimal(n) for side in (ref, ans) for n in walk(side)) else DIFFERENT
+    return EQUAL if key(_named(ref)) == key(_named(ans)) else UNKNOWN
+
+
+def _named(node: Node) -> Node:
+    found = _powers(node) if isinstance(node, (Power, Product, Quotient)) else None
+    return mapped(node, _named) if found is None else Symbol(repr(found))
+
+
+def _powers(node: Node) -> tuple[int, tuple[tuple[int, Fraction], ...]] | None:
+    """The sign of a constant and the exponents of its primes; None for any other node."""
+    try:
+        sign, primes = _factored(node)
+    except NotFactored:
+        return None
+    return sign, tuple(sorted((p, e) for p, e in primes.items() if e))
+
+
+def _factored(node: Node) -> tuple[int, Exponents]:
+    match node:
+        case Number(value):
+            return _rational(value)
+        case Negation(inside):
+            sign, primes = _factored(inside)
+            return -sign, primes
+        case Product(args) | Quotient(args=args):
+            sign, found = 1, Exponents()
+            for at, arg in enumerate(args):
+                one, primes = _factored(arg)
+                sign *= one
+                divides = at > 0 and isinstance(node, Quotient)
+                for prime, times in primes.items():
+                    found[prime] = found.get(prime, Fraction(0)) + (-times if divides else times)
+            return sign, found
+        case Power(base, exponent):
+            sign, primes = _factored(base)
+            times = _exponent(exponent)
+            if sign < 0 and times.denominator != 1:
+                raise NotFactored
+            return (-1 if sign < 0 and times.numerator % 2 else 1), {p: e * times for p, e in primes.items()}
+    raise NotFactored
+
+
+def _exponent(node: Node) -> Fraction:
+    found = literal(node)
+    if isinstance(node, Power):
+        base, times = literal(node.base), literal(node.exponent)
+        if base is not None and times is not None and times.denominator == 1 and 0 <= times <= _MOST_BITS:
+            found = base ** int(times)
+    if isinstance(node, Product):
+        found = Fraction(1)
+        for arg in node.args:
+            found *= _exponent(arg)
+    if found is None or found.numerator.bit_length() > 10 * _MOST_BITS:
+        raise NotFactored
+    return found
+
+
+def _rational(value: Fraction) -> tuple[int, Exponents]:
+    if value == 0:
+        raise NotFactored
+    found = primes_of(abs(value.numerator))
+    for prime, times in primes_of(value.denominator).items():
+        found[prime] = found.get(prime, Fraction(0)) - times
+    return (1 if value > 0 else -1), found
 
 
 _VERDICTS: dict[Outcome, Verdict] = {EQUAL: "equal", DIFFERENT: "different", UNKNOWN: "undecided"}

@@ -2,24 +2,26 @@
 
 exact ▸ normalised ▸ numeric ▸ structure ▸ symbolic ▸ sympy. The first four run in the caller's process, in time linear
 in the text; of long pairs, for callers on an event loop, in `sandbox`. The last two always run there.
-docs/math_equivalence.md has the policy for rounding, percents, units, order and hedges.
+docs/math_equivalence.md has the conventions on rounding, percents, units, order and hedges.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Generator
+from contextlib import suppress
 from fractions import Fraction
 from functools import partial
 from typing import Any, Literal, NamedTuple, Protocol, cast
 
-from agentscope_tuner.verify.again import announces
+from agentscope_tuner.verify.again import ROUGHLY, announces
 from agentscope_tuner.verify.asked_clause import says_another
 from agentscope_tuner.verify.find import PlacedAnswer
 from agentscope_tuner.verify.labels import CONTRADICTION
 from agentscope_tuner.verify.math.around import said_by
 from agentscope_tuner.verify.math.beside import with_unit, without_said_again
 from agentscope_tuner.verify.math.compare import CheapComparer, is_rational
+from agentscope_tuner.verify.math.exact import exact_value
 from agentscope_tuner.verify.math.guards import unearned
 from agentscope_tuner.verify.math.node import (
     DIFFERENT,
@@ -31,17 +33,22 @@ from agentscope_tuner.verify.math.node import (
     Outcome,
     Quotient,
     Relation,
+    Symbol,
     close,
     literal,
+    number,
     plain_key,
+    substituted,
     symbols,
+    walk,
 )
+from agentscope_tuner.verify.math.parse import parse_tokens
 from agentscope_tuner.verify.math.prose import (
     NARROWED,
 )
 from agentscope_tuner.verify.math.question import NO_QUESTION, Question, about
 from agentscope_tuner.verify.math.read import Pair, bare, read_reference, reference, short
-from agentscope_tuner.verify.math.scan import TooComplex, on_own_stack
+from agentscope_tuner.verify.math.scan import TooComplex, Unreadable, on_own_stack, tokenize
 from agentscope_tuner.verify.math.sets import is_work, same_sets
 from agentscope_tuner.verify.math.units import NUMBER_WORDS, is_physical, singular
 from agentscope_tuner.verify.math.wordings import wordings
@@ -203,9 +210,9 @@ def _of_place(found: PlacedAnswer, ground_truth: str, question: str | None) -> A
         for spellings in again:
             said = False
             for one in spellings:
-                said = said or _has_value((yield one))
+                said = said or _has_value((yield f"{text}{one}" if one.startswith(ROUGHLY) else one))
             if not said:
-                return MathVerdict("different", "place", f"another value behind {found.where}: {short(spellings[-1])}")
+                return MathVerdict("different", "place", f"another value after {found.where}: {short(spellings[-1])}")
     if not found.others or first.outcome == "undecided":
         return first
     if first.outcome == "equal":
@@ -289,6 +296,44 @@ def _numbers_first(text: str, truth: str, question: str | None) -> MathVerdict |
     if asked is not None and (problem := on_own_stack(unearned, asked, ans, ref, text, truth)):
         return MathVerdict("different", "numeric", problem)
     return _verdict("numeric", EQUAL, text, truth)
+
+
+_EQUALS = re.compile(r"(?<![<>!:\\=])=(?!=)")
+
+
+def _of_asked(text: str, question: str | None) -> str:
+    r"""The value of the formula that the question asks for: the 7 of `3\star 2=7`; any other text as it is.
+
+    Steps may stand between, but no other value.
+    """
+    asked = about(question) if "=" in text else None
+    first, *steps = _EQUALS.split(text)
+    if asked is None or not steps or not asked.asks_for(first.strip(" $")):
+        return text
+    value = steps.pop().strip()
+    is_whole = value.count("{") == value.count("}") and first.count("{") == first.count("}")
+    return value if value and is_whole and not any(_plain_number(one.strip()) for one in steps) else text
+
+
+_EXCLUDES = re.compile(
+    r"(?P<value>.+?)\s*[,;](?:\s|\\q?quad|\\[ ,;:]|~)*(?P<name>[a-zA-Z])\s*(?:\\neq?|≠)\s*"
+    r"(?P<points>-?\d{1,6}(?:\s*,\s*-?\d{1,6}){0,3})"
+)
+
+
+def _without_exclusions(text: str, question: str | None) -> str:
+    r"""The formula without the points where it has no value: the `\frac{1}{x-2}` of `\frac{1}{x-2}, x\ne 2`."""
+    match = _EXCLUDES.fullmatch(text) if len(text) <= _LONG_CHARS else None
+    if match is None:
+        return text
+    formulas = list((about(question) or NO_QUESTION).formulas.values())
+    with suppress(Unreadable, TooComplex):
+        formulas.append(parse_tokens(tokenize(match["value"])))
+    below = [n.below for one in formulas for n in walk(one) if isinstance(n, Quotient)]
+    name = Symbol(match["name"])
+    points = [number(int(point)) for point in match["points"].split(",")]
+    undefined = all(any(exact_value(substituted(one, name, point)) == 0 for one in below) for point in points)
+    return match["value"] if undefined else text
 
 
 _COMMA = re.compile(r"(-?\d+),(\d+)(?=$|[\s€%°]|\\(?!\{))(?!.*(?:(?<!\\),|[(\[]))")
@@ -381,6 +426,10 @@ def _stages(
     """
     text = bare(answer)
     truth = _pointed(reference(ground_truth), text, question)
+    if "=" not in truth:
+        text = _of_asked(text, question)
+    if ("\\ne" in text and "\\ne" not in truth) or ("≠" in text and "≠" not in truth):
+        text = on_own_stack(_without_exclusions, text, question)
     text = _ungrouped(text, truth, question)
     known = _numbers_first(text, truth, None if copied == "accept" else question)
     if known is not None:

@@ -11,7 +11,7 @@ from math import gcd, isqrt
 from typing import TypeGuard
 
 from agentscope_tuner.verify.math.canonical import SUM, Key, factors, key, terms
-from agentscope_tuner.verify.math.exact import Exact, Unknown
+from agentscope_tuner.verify.math.exact import value_at
 from agentscope_tuner.verify.math.node import (
     MARKS,
     PI,
@@ -39,20 +39,20 @@ from agentscope_tuner.verify.math.node import (
     is_applied,
     is_collection,
     is_decimal,
+    is_root,
     literal,
     scientific,
     substituted,
     symbols,
+    unsigned,
     walk,
 )
 from agentscope_tuner.verify.math.question import Question
 
 
 def valued(node: Node) -> Fraction | None:
-    try:
-        return Exact("copied").value(node)
-    except Unknown:
-        return None
+    """The node's value at a random point; None where it has none."""
+    return value_at("copied", node)
 
 
 # A fraction that is not in lowest terms has the right value, so reducing it counts only if the question asks for it
@@ -115,7 +115,7 @@ def _of(node: Node) -> Iterator[str]:
         case Product() if sum(_I in walk(a) for a in node.args) > 1:
             yield COMPLEX
         case Product():
-            if not _is_scientific(node) and _is_repeated(map(_kind_of_factor, node.args)):
+            if scientific(node) is None and _is_repeated(map(_kind_of_factor, node.args)):
                 yield "product"
         case Quotient():
             yield from _of_quotient(node)
@@ -150,9 +150,7 @@ def _is_repeated(kinds: Iterator[Key | None]) -> bool:
 
 def _unit_of_term(term: Node) -> Key:
     """A key that is equal for terms that can be added: the key of `3x` and `-x` holds x, that of a number is empty."""
-    while isinstance(term, Negation):
-        term = term.inside
-    counted = factors(term)
+    counted = factors(unsigned(term))
     counted.pop(("minus",), 0)
     return tuple(sorted((repr(one), times) for one, times in counted.items() if not _is_number_key(one)))
 
@@ -164,14 +162,13 @@ def _is_number_key(one: Key) -> bool:
 
 def _kind_of_factor(factor: Node) -> Key | None:
     """A key that is equal for factors that can be combined: numbers, roots of numbers, powers of one base."""
-    while isinstance(factor, Negation):
-        factor = factor.inside
+    factor = unsigned(factor)
     if isinstance(factor, Percent) or literal(factor) is not None:
         return ("number",)
     match factor:
         case Power(base, exponent) if literal(base) is not None and literal(exponent) is not None:
             return ("power of a number",)
-        case Power(_, exponent) if (literal(exponent) or Fraction(1)).denominator > 1:
+        case Power() if is_root(factor):
             # `x\\sqrt x` is a finished form
             return ("root", key(factor))
         case Power(base):
@@ -182,20 +179,11 @@ def _kind_of_factor(factor: Node) -> Key | None:
     return key(factor)
 
 
-def _is_scientific(node: Product) -> bool:
-    match node.args:
-        case (Number(), Power(Number(base), exponent)):
-            return base == 10 and literal(exponent) is not None
-    return False
-
-
 def _of_quotient(node: Quotient) -> Iterator[str]:
-    above, below = node.above, node.below
+    above, below = unsigned(node.above), node.below
     if _I in walk(below):
         yield COMPLEX
         return
-    while isinstance(above, Negation):
-        above = above.inside
     match above, below:
         case Number(top), Number(bottom):
             if not bottom or not top.denominator == bottom.denominator == 1:
@@ -219,9 +207,7 @@ def _whole_factor(node: Node) -> int:
 
 
 def _of_power(base: Node, exponent: Node) -> Iterator[str]:
-    power = literal(exponent)
-    while isinstance(base, Negation):
-        base = base.inside
+    power, base = literal(exponent), unsigned(base)
     if isinstance(base, Array):
         # the transpose of a row is a column
         if power is not None or len(base.rows) > 1:
@@ -315,7 +301,7 @@ def _is_irrational(node: Node) -> bool:
     return any(
         n in _IRRATIONAL
         or (isinstance(n, Apply) and _FAMILY.get(n.function) in _FAMILIES[:3])
-        or (isinstance(n, Power) and not symbols(n) and (literal(n.exponent) or Fraction(1)).denominator > 1)
+        or (is_root(n) and not symbols(n))
         for n in walk(node)
     )
 
@@ -349,7 +335,7 @@ def _is_unfinished_equation(answer: Node, reference: Node) -> bool:
     r"""Whether only the answer is an equation with a sum of numbers in it, as in `y-2=\frac{8-2}{3-1}(x-1)`."""
     match answer:
         case Relation((first, last), ("=",)) if symbols(first) and symbols(last) and not isinstance(first, Symbol):
-            return any(map(_adds_numbers, walk(answer))) and not any(map(_adds_numbers, walk(reference)))
+            return _only(answer, reference, _adds_numbers)
     return False
 
 
@@ -369,7 +355,8 @@ def _stated(node: Node, reference: Node) -> tuple[Node, ...]:
 def _is_left(question: Question, answer: Node, reference: Node, same: Same) -> bool:
     if not operations(reference) and any(map(_joins_numbers, walk(answer))):
         return True
-    if _leaves_choice(answer, reference) or _is_whole_quotient(question, answer, reference):
+    # an open sum, or a greatest value that is not found: `max(16, 17)`
+    if _only(answer, reference, _is_open) or _is_whole_quotient(question, answer, reference):
         return True
     if isinstance(answer, (Collection, Array)) and answer.args:
         wanted = reference.args if isinstance(reference, (Collection, Array)) else (reference,)
@@ -379,7 +366,7 @@ def _is_left(question: Question, answer: Node, reference: Node, same: Same) -> b
         return all(literal(one) is not None for one in wanted) and any(
             _is_only_said(question, a, a) or (not symbols(a) and operations(a) - {UNREDUCED}) for a in answer.args
         )
-    if any(map(_is_compound, walk(answer))) and not any(map(_is_compound, walk(reference))):
+    if _only(answer, reference, _is_compound):
         return True
     if not any(isinstance(n, SetOperation) for n in walk(reference)) and any(
         _joins_sets(n, reference) for n in walk(answer)
@@ -392,13 +379,11 @@ def _is_left(question: Question, answer: Node, reference: Node, same: Same) -> b
     left = operations(answer)
     if not left or operations(reference):
         return False
-    if _is_calculation(answer, reference, left):
+    if question.asks_to_simplify or _is_calculation(answer, reference, left):
         return True
     if literal(reference) is not None and _is_only_said(question, answer, reference):
         return True
     if not symbols(answer) and _is_irrational(reference) and any(_is_given_power(question, n) for n in walk(answer)):
-        return True
-    if question.asks_to_simplify:
         return True
     left -= {UNREDUCED}
     formulas = list(islice(question.formulas.values(), _MOST_FORMULAS))
@@ -415,13 +400,13 @@ def _is_given_power(question: Question, node: Node) -> bool:
     return isinstance(node.base, Quotient) or literal(node.base) in question.numbers - _FREE
 
 
-def _leaves_choice(answer: Node, reference: Node) -> bool:
-    """Whether only the answer has an open sum, or a greatest value that it has not found: `max(16, 17)`."""
-    return any(map(_is_open, walk(answer))) and not any(map(_is_open, walk(reference)))
+def _only(answer: Node, reference: Node, is_left: Callable[[Node], bool]) -> bool:
+    """Whether a part of the answer is left to do, and no part of the reference is."""
+    return any(map(is_left, walk(answer))) and not any(map(is_left, walk(reference)))
 
 
 def _is_open(node: Node) -> bool:
-    return isinstance(node, BigOperator) or is_applied(node, "max") or is_applied(node, "min")
+    return isinstance(node, BigOperator) or is_applied(node, "max", "min")
 
 
 def _is_whole_quotient(question: Question, answer: Node, reference: Node) -> bool:
@@ -448,18 +433,19 @@ def _is_calculation(answer: Node, reference: Node, left: frozenset[str]) -> bool
         return True
     if symbols(answer):
         return bool(left & {"sum", "product", "division"})
-    if COMPLEX in left or (WHOLE_ROOT in left and (_is_signed_root(answer) or not _has_two_signs(answer))):
+    if COMPLEX in left or (
+        WHOLE_ROOT in left and (_is_signed_root(answer) or not any(isinstance(n, PlusMinus) for n in walk(answer)))
+    ):
         return True
     if any(isinstance(n, Apply) and n.function not in _COUNTING for n in walk(answer)):
         return True
     if literal(reference) is None:
         return False
-    roots = [n for n in walk(answer) if isinstance(n, Power) and (literal(n.exponent) or Fraction(1)).denominator > 1]
     # `26^4\cdot 10^2` is a count, `2^2\cdot 3^2` a divisor or a multiple that is not multiplied out
     powers = isinstance(answer, Product) and sum(map(_is_whole_power, answer.args)) > 1
     plain = all(isinstance(n, (Number, *RATIONAL_OPERATIONS, *MARKS)) for n in walk(answer))
     plain |= powers and _is_of_primes(answer)
-    return bool(roots) or (plain and bool(left & {"sum", "product", "division"}))
+    return any(map(is_root, walk(answer))) or (plain and bool(left & {"sum", "product", "division"}))
 
 
 def _adds_numbers(node: Node) -> bool:
@@ -473,7 +459,8 @@ def _joins_numbers(node: Node) -> bool:
     A power of ten with its factor counts as one number.
     """
     if isinstance(node, Sum) and not is_plain(node):
-        return sum(all(map(_is_arithmetic, walk(a))) for a in node.args) > 1
+        numbers = (Number, *RATIONAL_OPERATIONS, *MARKS)
+        return sum(all(isinstance(n, numbers) or _is_whole_power(n) for n in walk(a)) for a in node.args) > 1
     if not isinstance(node, Product):
         return False
     # `\frac43\cdot 3^3` and `1000(1.05)^2` are data put into a formula; `3\cdot 2^{10}` is the form of a count
@@ -483,17 +470,9 @@ def _joins_numbers(node: Node) -> bool:
     return powers or sum(literal(a) is not None for a in node.args) > 1
 
 
-def _is_arithmetic(node: Node) -> bool:
-    return isinstance(node, (Number, *RATIONAL_OPERATIONS, *MARKS)) or _is_whole_power(node)
-
-
 def _is_whole_power(node: Node) -> TypeGuard[Power]:
     exponent = literal(node.exponent) if isinstance(node, Power) else None
     return exponent is not None and exponent.denominator == 1
-
-
-def _has_two_signs(node: Node) -> bool:
-    return any(isinstance(n, PlusMinus) for n in walk(node))
 
 
 def _joins_sets(node: Node, reference: Node) -> bool:
@@ -640,19 +619,7 @@ def _is_other_form(question: Question, answer: Node, reference: Node, same: Same
     if _ALGEBRAIC.search(question.text) and _is_polar(answer) and not _is_polar(reference):
         return True
     if not symbols(reference):
-        made = operations(reference) - {UNREDUCED}
-        if made and made <= _ARITHMETIC and valued(reference) in question.numbers:
-            # the question's number is to be written as this sum, product or power
-            return _members(answer) != _members(reference) or _is_of_primes(reference) > _is_of_primes(answer)
-        if _is_number_power(reference) and not operations(answer) and gives(lambda f: bool(operations(f))):
-            return True
-        if _has_open_root(answer) and not _has_open_root(reference):
-            return gives(lambda f: any(map(_is_root, walk(f))))
-        if isinstance(answer, Sum) and _calls(answer) > _calls(reference) > 0:
-            return any(isinstance(f, Sum) and _calls(f) for f in question.formulas.values())
-        if not operations(reference) or not _is_of_primes(reference) or _is_of_primes(answer):
-            return False
-        return bool(operations(answer)) and gives(lambda _: True)
+        return _is_other_number(question, answer, reference, gives)
     if any(has(answer) and not has(reference) and gives(has) for has in (_divides, _has_negative_power)):
         return True
     if _IN_TERMS_OF.search(question.text) and not _applied(answer) <= _applied(reference):
@@ -674,10 +641,35 @@ def _is_other_form(question: Question, answer: Node, reference: Node, same: Same
     return gives(lambda f: isinstance(f, Sum) and (isinstance(answer, Sum) or not _divides(f)))
 
 
-# The functions that an answer may have are those of the reference
+def _is_other_number(
+    question: Question, answer: Node, reference: Node, gives: Callable[[Callable[[Node], bool]], bool]
+) -> bool:
+    """As `_is_other_form`, of a number.
+
+    Args:
+        gives: whether the question has this value in a form of which something holds.
+    """
+    made = operations(reference) - {UNREDUCED}
+    if made and made <= _ARITHMETIC and valued(reference) in question.numbers:
+        # the question's number is to be written as this sum, product or power
+        return _members(answer) != _members(reference) or _is_of_primes(reference) > _is_of_primes(answer)
+    if _is_number_power(reference) and not operations(answer) and gives(lambda f: bool(operations(f))):
+        return True
+    if _has_open_root(answer) and not _has_open_root(reference):
+        return gives(lambda f: any(map(is_root, walk(f))))
+    if isinstance(answer, Sum) and _calls(answer) > _calls(reference) > 0:
+        return any(isinstance(f, Sum) and _calls(f) for f in question.formulas.values())
+    if not operations(reference) or not _is_of_primes(reference) or _is_of_primes(answer):
+        return False
+    return bool(operations(answer)) and gives(lambda _: True)
+
+
+# Where a function is named so, an answer may have those of the reference alone
 _IN_TERMS_OF = re.compile(
-    r"\bin terms of\b|\b(?:using|with) only\b|\bonly in\b|\bdurch\b.*\baus\b|\ben (?:función|fonction|termes?) d"
-    r"|\bin funzione d|\bem função d|через|用[^，。？]*表示|だけで|のみで",
+    r"(?:\b(?:in terms of|using|with|durch|en función del?|en fonction de|en termes de|in funzione di"
+    r"|em função de|через)|用|以)\s*(?:only\s|just\s|solo\s|nur\s|仅|只)?\s*(?:\$|\\\()?\s*"
+    r"\\?(?:sin|cos|tan|cot|sec|csc|log|ln|exp)"
+    r"|(?:sin|cos|tan|cot|sec|csc|log|ln|exp)[^$。]{0,12}\$?\s*(?:だけ|のみ|を用いて|で表)",
     re.IGNORECASE,
 )
 # `a+bi`
@@ -693,12 +685,12 @@ def _applied(node: Node) -> frozenset[Key]:
 
 def _is_polar(node: Node) -> bool:
     """Whether a complex number is written with a power of e, an angle or a power of its own."""
-    held = [n for n in walk(node) if _I in walk(n) and (isinstance(n, Power) or any(_is_angle(a) for a in n.args))]
+    held = [
+        n
+        for n in walk(node)
+        if _I in walk(n) and (isinstance(n, Power) or any(is_applied(a, "sin", "cos") for a in n.args))
+    ]
     return bool(held)
-
-
-def _is_angle(node: Node) -> bool:
-    return is_applied(node, "sin", "cos")
 
 
 def _is_number_power(node: Node) -> bool:
@@ -719,31 +711,23 @@ def _calls(node: Node) -> int:
     return sum(isinstance(n, Apply) for n in walk(node))
 
 
-def _is_root(node: Node) -> TypeGuard[Power]:
-    return isinstance(node, Power) and (literal(node.exponent) or Fraction(1)).denominator > 1
-
-
 def _has_open_root(node: Node) -> bool:
     r"""Whether a root is not in its simplest form: below a fraction, of a fraction, or with a power: `2^{3/2}`."""
     below = {id(n) for part in walk(node) if isinstance(part, Quotient) for n in walk(part.below)}
     return any(
         id(n) in below or isinstance(n.base, Quotient) or (literal(n.exponent) or 0) > 1
-        for n in filter(_is_root, walk(node))
+        for n in filter(is_root, walk(node))
     )
 
 
 def _sums(node: Node) -> list[int]:
     """The multiplicities of the factors that have symbols."""
-    return [times for one, times in factors(node).items() if _is_symbolic(one)]
+    return [times for one, times in factors(node).items() if "'Symbol'" in repr(one)]
 
 
 def _divides(node: Node) -> bool:
     """Whether a denominator has a symbol."""
     return any(isinstance(part, Quotient) and symbols(part.below) for part in walk(node))
-
-
-def _is_symbolic(one: Key) -> bool:
-    return "'Symbol'" in repr(one)
 
 
 def _holds_product_of_sums(node: Node) -> bool:

@@ -14,8 +14,7 @@ from typing import Any
 import pytest
 
 from agentscope_tuner import JudgeError
-from agentscope_tuner.adapters._failing import MOST_BATCHES, FailingRun
-from agentscope_tuner.adapters.rollout import as_rollout
+from agentscope_tuner.adapters.rollout import MOST_BATCHES, FailingRun, as_rollout
 from agentscope_tuner.adapters.trl import async_reward_func, combined, reward_func
 from agentscope_tuner.errors import Cause
 from agentscope_tuner.task_judge.batch import Pair

@@ -309,9 +309,9 @@ def test_answers_that_stand_elsewhere_are_counted_with_what_to_set(tmp_path: Pat
     conf = tmp_path / "judge.yaml"
     conf.write_text("astuner:\n  task_judge:\n    judge: math\n", encoding="utf-8")
     checked = run("check", "--conf", conf, "--input", source)
-    assert "3 of 3 rows: the answer stands behind ####: set math.answer_in: [boxed, hash]" in checked
+    assert "3 of 3 rows: the answer stands after ####: set math.answer_in: [boxed, hash]" in checked
     judged = run("judge", "--conf", conf, "--input", source, "--output", tmp_path / "o.jsonl", "--jobs", 1)
-    assert "3 of 3 answers stand behind ####, where they are not read: add hash to astuner.task_judge" in judged
+    assert "3 of 3 answers stand after ####, where they are not read: add hash to astuner.task_judge" in judged
 
 
 def test_map_takes_the_place_of_reads(tmp_path: Path) -> None:

@@ -12,9 +12,9 @@ import yaml
 
 from agentscope_tuner import load_judge
 from agentscope_tuner.config import StrictSection
+from agentscope_tuner.task_judge.base_judge import TextJudge
 from agentscope_tuner.task_judge.choice_judge import read_choice
 from agentscope_tuner.task_judge.contract.loading import JUDGES, resolve_protocol
-from agentscope_tuner.task_judge.text_judge import TextJudge
 
 ROOT = Path(__file__).parents[3]
 GUIDES = ["docs/shaping.md", "docs/shaping.zh.md"]

@@ -19,8 +19,7 @@ from omegaconf import OmegaConf
 from agentscope_tuner import Judgement, Task, TaskJudge, WorkflowOutput, WorkflowTask, load_config, load_judge
 from agentscope_tuner.config import StrictSection, TaskJudgeConfig
 from agentscope_tuner.graders.rubrics.learn import learn_and_save
-from agentscope_tuner.graders.rubrics.samples import read_samples
-from agentscope_tuner.graders.rubrics.settings import auto_grader_config
+from agentscope_tuner.graders.rubrics.settings import auto_grader_config, read_samples
 from agentscope_tuner.verify import countdown
 from agentscope_tuner.verify.countdown import NotArithmeticError, read_chain
 from tests.judge_server import JudgeServer

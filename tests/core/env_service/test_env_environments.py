@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from agentscope_tuner._run.child import ChildProcess, ChildProgram
+from agentscope_tuner.env_service.countdown import MAX_TURNS, CountdownEnv, make_puzzle
 from agentscope_tuner.env_service.environment import check_task_id, query_list
-from agentscope_tuner.env_service.environments.countdown import MAX_TURNS, CountdownEnv, make_puzzle
 from agentscope_tuner.env_service.episode_worker import load_environment
 from agentscope_tuner.errors import ConfigError
 
-COUNTDOWN = "agentscope_tuner.env_service.environments.countdown->CountdownEnv"
+COUNTDOWN = "agentscope_tuner.env_service.countdown->CountdownEnv"
 
 
 def say(text: object) -> dict[str, Any]:

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from agentscope_tuner.graders import ChatMessage, LanguageEnum, LLMGrader, PromptTemplate
-from agentscope_tuner.graders.blame import HARMLESS, is_to_blame
 from agentscope_tuner.graders.schema import GraderScore
+from agentscope_tuner.graders.whose_fault import HARMLESS, is_to_blame
 from tests.judge_server import Body, Canned, JudgeServer, prompt_of, verdict
 
 TEMPLATE = PromptTemplate(messages={LanguageEnum.EN: [ChatMessage(content="Score: {response}")]})

@@ -19,7 +19,8 @@ from typing import Any
 
 import pytest
 
-from agentscope_tuner._http.limiter import REFUSED_SECONDS, Limiter, Pace, PerMinute
+from agentscope_tuner._http.limiter import Limiter, Pace, PerMinute
+from agentscope_tuner._http.retries import REFUSED_SECONDS
 from agentscope_tuner._run import loops
 from agentscope_tuner.errors import Cause, ConfigError, GraderError, GraderTimeout
 from agentscope_tuner.graders import ChatMessage, ChatModel, ChatSettings, LLMGrader, PromptTemplate

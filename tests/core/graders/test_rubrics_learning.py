@@ -19,9 +19,8 @@ from agentscope_tuner.cli import rubrics as rubrics_cli
 from agentscope_tuner.config import load_config
 from agentscope_tuner.errors import ConfigError, GraderError
 from agentscope_tuner.graders.rubrics.learn import journal_path, learn_and_save, learn_once, plan
-from agentscope_tuner.graders.rubrics.samples import read_samples, split
 from agentscope_tuner.graders.rubrics.saved import SavedGrader, Verdict, in_prompt, load, locked
-from agentscope_tuner.graders.rubrics.settings import auto_grader_config
+from agentscope_tuner.graders.rubrics.settings import auto_grader_config, read_samples, split
 from tests.judge_server import Body, Canned, JudgeServer, prompt_of
 from tests.rubric_world import GOOD_RUBRIC, configuration, world, write_samples
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import agentscope_tuner
+from agentscope_tuner import _moved
 
 PUBLIC = [
     "AstunerError",
@@ -105,3 +106,8 @@ def test_a_path_that_moved_gives_the_module_itself_and_no_second_copy() -> None:
     old = importlib.import_module("agentscope_tuner.insight.watch.live")
     assert old is importlib.import_module("agentscope_tuner.lab.watch.live")
     assert old.LiveWatch.__module__ == "agentscope_tuner.lab.watch.live"
+
+
+@pytest.mark.parametrize(("old", "new"), _moved.MOVED.items())
+def test_each_moved_path_is_importable(old: str, new: str) -> None:
+    assert importlib.import_module(old) is importlib.import_module(new)

@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[3]
 def test_it_prints_the_rooms_and_a_key_reaches_its_judge_in_few_calls() -> None:
     command = [sys.executable, "-m", "benchmarks.tour", "key", "number", "advantage"]
     told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    assert re.search(r"^ +1  task_judge/text_judge\.py +The base of the judges", told, re.MULTILINE)
+    assert re.search(r"^ +3  task_judge/base_judge\.py +The base classes of judges", told, re.MULTILINE)
     rows = re.findall(r"^\| (.+) \| (\d+) \| (\d+) \| (\d+) \|$", told, re.MULTILINE)
     calls = {trip: int(count) for trip, count, _, _ in rows}
     assert len(calls) == 3

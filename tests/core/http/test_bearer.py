@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentscope_tuner._http.answer import carries
+from agentscope_tuner._http import carries
 
 
 @pytest.mark.parametrize(

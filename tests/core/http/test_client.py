@@ -7,9 +7,9 @@ import asyncio
 import httpx
 import pytest
 
-from agentscope_tuner._http.answer import BadAnswer, HttpAnswer, HttpCall, HttpLimits, Peer
+from agentscope_tuner._http import BadAnswer, HttpAnswer, HttpCall, HttpLimits, Peer
 from agentscope_tuner._http.client import HttpExchange
-from agentscope_tuner._http.limiter import without_waits
+from agentscope_tuner._http.retries import without_waits
 from agentscope_tuner.errors import JudgeError
 
 PEER = Peer("service", JudgeError, JudgeError, lambda status, detail, where: JudgeError(f"{where}: {status}"))

@@ -8,7 +8,8 @@ import time
 
 import pytest
 
-from agentscope_tuner._http.limiter import Pace, Retries, backoff, is_busy, retry_after, without_waits
+from agentscope_tuner._http.limiter import Pace
+from agentscope_tuner._http.retries import Retries, backoff, is_busy, retry_after, without_waits
 
 DAY = 86_400.0
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from agentscope_tuner.lab.growing_files import TailedFile, TailLine
 from agentscope_tuner.lab.labels import LabelsFile, beside
-from agentscope_tuner.lab.tail import TailedFile, TailLine
 from agentscope_tuner.lab.view.index import RowIndex, fields_of
 from agentscope_tuner.lab.view.overview import overview
 from agentscope_tuner.lab.view.queries import (

@@ -19,7 +19,7 @@ from agentscope_tuner.cli.app import app
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.lab.labels import beside
 from agentscope_tuner.lab.watch.betting import FalsePassTest, RiseTest, Wealth
-from agentscope_tuner.lab.watch.gaming_test import (
+from agentscope_tuner.lab.watch.gaming_alarm import (
     RewardScale,
     RisenTasks,
     Sampling,

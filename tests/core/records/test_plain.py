@@ -16,7 +16,7 @@ from agentscope_tuner.records.files import dump_lines, is_dump
 from agentscope_tuner.records.formats import Conversion
 from agentscope_tuner.records.formats.plain import is_own
 from agentscope_tuner.records.reader import Line
-from agentscope_tuner.task_judge.contract.reads import NO_READS, Reads
+from agentscope_tuner.task_judge.contract.columns import NO_READS, Reads
 
 
 def made(*rows: dict[str, Any], reads: Reads = NO_READS, responses: bool = True) -> list[Line]:

@@ -108,7 +108,10 @@ def test_the_judges_settings_are_all_told_with_their_defaults(guide: str) -> Non
     rows = dict(re.findall(r"^\| `(\w+)` \| ([^|]*?) ?\|", text(guide), re.MULTILINE))
     for name, field in HttpJudgeConfig.model_fields.items():
         told = rows[name].strip()
-        if field.is_required() or field.default is None:
+        if name == "deadline":
+            # it is cut to the deadline of every verdict, so the guide gives that one
+            assert re.fullmatch(r"`astuner\.task_judge\.deadline`[ （(]+300[)）]", told)
+        elif field.is_required() or field.default is None:
             assert told in ("", "none", "无")
         else:
             assert yaml.safe_load(told) == field.default, name

@@ -215,7 +215,7 @@ def test_settings_make_a_judge_rank_and_a_subclass_that_ranks_always_does() -> N
 @pytest.mark.parametrize(
     ("answers", "rules", "told"),
     [
-        (["#### 42"] * 64, [], "64 answers stand behind ####, where they are not read: add hash to"),
+        (["#### 42"] * 64, [], "64 answers stand after ####, where they are not read: add hash to"),
         (["<answer>42</answer>"] * 40 + [r"\boxed{42}"] * 24, [], "40 answers stand in <answer>"),
         (["#### 42"] * 20 + [r"\boxed{42}"] * 44, [], None),
         (["#### 42"] * 63, [], None),

@@ -16,8 +16,7 @@ import pytest
 
 from agentscope_tuner.errors import ConfigError, JudgeError
 from agentscope_tuner.task_judge.base_judge import Reward
-from agentscope_tuner.task_judge.reward_model_judge import RewardModelJudge
-from agentscope_tuner.task_judge.reward_model_wire import ChatFormat
+from agentscope_tuner.task_judge.reward_model_judge import ChatFormat, RewardModelJudge
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
 TASK = WorkflowTask(task=Task(main_query="What is 2 + 2?", task_id="t", metadata={"answer": "4"}))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from agentscope_tuner._jail.idle_jails import SandboxBreaker
 from agentscope_tuner._jail.jail import JailBroken
-from agentscope_tuner._jail.warm import SandboxBreaker
 from agentscope_tuner.errors import Cause, JudgeError
 
 

@@ -9,8 +9,7 @@ import pytest
 
 from agentscope_tuner.config import load_config
 from agentscope_tuner.graders.rubrics.learn import learn_and_save, plan
-from agentscope_tuner.graders.rubrics.samples import read_samples
-from agentscope_tuner.graders.rubrics.settings import auto_grader_config
+from agentscope_tuner.graders.rubrics.settings import auto_grader_config, read_samples
 from tests.judge_server import Body, Canned, JudgeServer
 
 ROOT = Path(__file__).parents[3]

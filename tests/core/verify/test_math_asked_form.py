@@ -44,12 +44,23 @@ Wie lang ist die Diagonale eines Würfels mit Kante 5? | 5\sqrt{3} | \sqrt{3\cdo
 Simplify $\sqrt{72}$ fully. | 6\sqrt{2} | 12\sqrt{\frac12}
 Simplify $\sqrt{12}$. | 2\sqrt{3} | \frac{6}{\sqrt{3}}
 Add 4 ft 9 in and 3 ft 8 in. | 8\text{ ft }5\text{ in} | 7\text{ ft }17\text{ in}
+Define $a\diamond b=ab+a$. Find $4\diamond 5$. | 24 | 4\diamond 5=20=24
+Define $a\diamond b=ab+a$. Find $4\diamond 5$. | 24 | 5\diamond 4=24
+Simplify $\frac{x^2-4}{x-2}$. | x+2 | x+2,\ x\neq 3
+Compute $12\cdot 12$. | 144 | 12\cdot 12=12^2
 """
 
 # question | reference | the same, worked out in another way
 DONE = r"""
 Express $\cos 4x$ in terms of $\cos 2x$. | 2\cos^2 2x-1 | -1+2\cos^2 2x
 Find the area of a circle with radius 6. | 36\pi | 36\cdot\pi
+Define $a\diamond b=ab+a$. Find $4\diamond 5$. | 24 | 4\diamond 5=24
+Compute $i^7\cdot i$. | 1 | i^7\cdot i=i^8=1
+If $\ln 2=p$ and $\ln 5=q$, express $\ln 20$ by them. | 2p+q | \ln 20=2p+q
+Simplify $\frac{x^2-4}{x-2}$. | x+2 | x+2,\ x\neq 2
+Find the inverse of $f(x)=\frac{x+1}{x-5}$. | f^{-1}(x)=\frac{5x+1}{x-1} | f^{-1}(x)=\frac{5x+1}{x-1},\quad x\ne 1
+Find the slope in terms of $x$. | -\tan x | -\frac{\sin x}{\cos x}
+Найдите скорость через $t$ секунд. | -\tan t | -\frac{\sin t}{\cos t}
 Rationalize the denominator of $\frac{10}{\sqrt{5}}$. | 2\sqrt{5} | \sqrt{20}
 Write $\frac{1}{n}+\frac{1}{n+2}$ as one fraction. | \frac{2n+2}{n(n+2)} | \frac{2n+2}{n^2+2n}
 Add 4 ft 9 in and 3 ft 8 in. | 8\text{ ft }5\text{ in} | 101\text{ in}

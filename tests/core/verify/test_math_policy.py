@@ -1,4 +1,4 @@
-"""The policy table of docs/math_equivalence.md: every example in it is judged."""
+"""The conventions of docs/math_equivalence.md: every example in their tables is judged."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ EXAMPLE = re.compile(r"`([^`]*)` for `([^`]*)`(?: to `([^`]*)`)?")
 Example = tuple[str, str, str | None, bool]
 
 
-def table(path: Path = PAGE, heading: str = "The policy") -> list[list[str]]:
-    """The cells of each row below the heading."""
+def table(path: Path = PAGE, heading: str = "The conventions") -> list[list[str]]:
+    """The cells of each row of the tables below the heading."""
     page = path.read_text(encoding="utf-8")
     section = page.split(f"## {heading}\n")[1].split("\n## ")[0]
-    lines = [line for line in section.splitlines() if line.startswith("|")]
-    return [[cell.strip() for cell in line.strip("|").split("|")] for line in lines[2:]]
+    tables = [[line for line in part.splitlines() if line.startswith("|")] for part in section.split("\n### ")]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for lines in tables for line in lines[2:]]
 
 
 def examples() -> list[Example]:

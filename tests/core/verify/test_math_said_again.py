@@ -12,6 +12,13 @@ from agentscope_tuner.task_judge.math_answer_as_judge import MathAnswerAsJudge
 
 PAID = r"""
 42 | \boxed{42}\n\nAnswer: see above.
+\frac14 | \boxed{\frac14}\n\nLa probabilité cherchée est donc de 25 %. | Quelle est la probabilité ?
+\frac16 | $\boxed{\dfrac{1}{6}}$, or about 16.7%. | What is the probability of a 6?
+4\pi | $\boxed{4\pi}$, soit environ $12{,}57$. | Calculer l'aire d'un disque de rayon 2.
+64 | \boxed{64\text{ dollars}}\n\nTherefore Kylar needs to pay \$64 for the 16 glasses. | How much do 16 glasses cost?
+3 | 所以 $x=\boxed{3}$。\n\n答案：$3$ | 求 $x$ 的值。
+7 | $x=\boxed{7}$\n\nRéponse finale : $x = 7$ | Calculer $x$.
+3 | $x=\boxed{3}$。经检验,$x=3$ 是原方程的解。 | 解方程 $2x+1=7$。
 42 | \boxed{42}\n\nAnswer: 42 square units.
 42 | $\boxed{42}$. The answer is reasonable, since $40<42$.
 odd | $\boxed{\text{odd}}$\n\nAnswer: odd | Is f odd or even?
@@ -58,6 +65,11 @@ Ben | \boxed{\text{Ben}}. Anna was not the first. | Who was the first: Anna, Ben
 -5 | $\boxed{-5}x$ | What is the coefficient of $x$?
 """
 UNPAID = r"""
+\frac14 | \boxed{\frac14}\n\nLa probabilité cherchée est donc de 20 %. | Quelle est la probabilité ?
+\frac16 | $\boxed{\dfrac{1}{6}}$, or about 26.7%. | What is the probability of a 6?
+4\pi | $\boxed{4\pi}$, soit environ $15{,}57$. | Calculer l'aire d'un disque de rayon 2.
+64 | \boxed{64\text{ dollars}}\n\nTherefore Kylar needs to pay \$46 for the 16 glasses. | How much do 16 glasses cost?
+3 | 所以 $x=\boxed{3}$。\n\n答案：$4$ | 求 $x$ 的值。
 odd | \boxed{\text{odd}}\n\nAnswer: even | Is f odd or even?
 B | \boxed{B}\n\nThe correct answer is (C).
 B | \boxed{B}\n\n所以答案是C。

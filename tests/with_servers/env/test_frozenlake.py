@@ -8,7 +8,7 @@ from typing import Any
 import numpy
 import pytest
 
-from agentscope_tuner.env_service.environments.frozenlake import FrozenLakeEnv
+from agentscope_tuner.env_service.frozenlake import FrozenLakeEnv
 from agentscope_tuner.env_service.wire import finite_score
 from agentscope_tuner.errors import BadScore
 from tutorial.example_frozenlake.scripted_policy import shortest_way

@@ -28,7 +28,7 @@ from schemathesis.specs.openapi.checks import (
 from agentscope_tuner import Judgement, Task, WorkflowOutput, service
 from agentscope_tuner.errors import Cause
 from agentscope_tuner.service.app import PATHS, described
-from agentscope_tuner.service.wires import RewardRow, written_late
+from agentscope_tuner.service.wire_formats import RewardRow, written_late
 from agentscope_tuner.task_judge.http_judge import DEADLINE_HEADER
 from tests.with_servers.serve.running_service import JUDGES, RunningService, config_file
 

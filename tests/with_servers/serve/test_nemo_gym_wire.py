@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from agentscope_tuner.service.admission import Refusal, ServiceSettings
-from agentscope_tuner.service.wires import to_nemo_gym
+from agentscope_tuner.service.wire_formats import to_nemo_gym
 from agentscope_tuner.task_judge.batch import Pair, judge_for
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 from tests.core.adapters.test_adapters_nemo_gym import request, said

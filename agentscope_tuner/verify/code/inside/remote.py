@@ -20,8 +20,7 @@ from collections.abc import Callable, Generator
 from typing import Any
 
 from agentscope_tuner.verify.code.inside import standard_values
-from agentscope_tuner.verify.code.inside.code_values import PLAIN_KINDS, pack, unpack
-from agentscope_tuner.verify.code.inside.line import JailLine, LineEndedError
+from agentscope_tuner.verify.code.inside.code_values import PLAIN_KINDS, JailLine, LineEndedError, pack, unpack
 from agentscope_tuner.verify.code.inside.shared_containers import SharedContainers
 from agentscope_tuner.verify.code.inside.shared_files import ROOT, FilesError, SharedFiles
 from agentscope_tuner.verify.code.inside.stand_ins import (
@@ -485,19 +484,23 @@ class Program:
         how, given = "send", (None,)  # type: tuple[str, tuple[object, ...]]
         while True:
             try:
-                value = self.ask({"do": "op", "op": how, "h": number, "args": []}, given)
+                value = self.operate(how, number, *given)
             except StopIteration as end:
                 return end.value
             try:
                 how, given = "send", ((yield value),)
             except GeneratorExit:
-                self.ask({"do": "op", "op": "close", "h": number, "args": []})
+                self.operate("close", number)
                 raise
             except Exception as exc:  # noqa: BLE001 - the test throws it into the generator
                 how, given = "throw", told_of(exc)
 
     async def _awaited(self, number: int) -> Any:
-        return self.ask({"do": "op", "op": "await", "h": number, "args": []})
+        return self.operate("await", number)
+
+    def operate(self, how: str, number: int, *others: object) -> Any:
+        """What an operator makes of an object of the program and others."""
+        return self.ask({"do": "op", "op": how, "h": number, "args": []}, others)
 
     def make(self, kind: type, number: int, arguments: tuple[object, ...], named: dict[str, object]) -> Any:
         """An object of a class of the program's, made by the test."""

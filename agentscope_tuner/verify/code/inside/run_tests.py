@@ -26,7 +26,7 @@ from typing import Any, NamedTuple
 
 from agentscope_tuner._jail.inside import LINE, begin, leave
 from agentscope_tuner.verify.code.inside import run_program
-from agentscope_tuner.verify.code.inside.line import JailLine
+from agentscope_tuner.verify.code.inside.code_values import JailLine
 from agentscope_tuner.verify.code.inside.remote import PATCHABLE, Program
 from agentscope_tuner.verify.code.inside.stand_ins import PYTEST_FILE
 

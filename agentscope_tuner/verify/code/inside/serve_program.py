@@ -27,8 +27,7 @@ from typing import Any
 
 from agentscope_tuner._jail.inside import LINE
 from agentscope_tuner.verify.code.inside import run_program, standard_values
-from agentscope_tuner.verify.code.inside.code_values import MUTABLE, PLAIN_KINDS, pack, unpack
-from agentscope_tuner.verify.code.inside.line import JailLine, LineEndedError
+from agentscope_tuner.verify.code.inside.code_values import MUTABLE, PLAIN_KINDS, JailLine, LineEndedError, pack, unpack
 from agentscope_tuner.verify.code.inside.shared_containers import SharedContainers
 from agentscope_tuner.verify.code.inside.shared_files import SharedFiles
 

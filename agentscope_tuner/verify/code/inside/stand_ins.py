@@ -120,7 +120,7 @@ def number_of(one: Any) -> int:
 
 def _signature_of(one: Any) -> inspect.Signature:
     """What the program says of the parameters of a function or a class."""
-    *parameters, result = one._program.ask({"do": "op", "op": "signature", "h": one._number, "args": []})
+    *parameters, result = one._program.operate("signature", one._number)
     nothing = inspect.Parameter.empty
     return inspect.Signature(
         [
@@ -134,7 +134,7 @@ def _signature_of(one: Any) -> inspect.Signature:
 
 
 def _annotations_of(one: Any) -> dict[str, object]:
-    told = one._program.ask({"do": "op", "op": "annotations", "h": one._number, "args": []})
+    told = one._program.operate("annotations", one._number)
     return {str(name): _hint(hint) for name, hint in told.items()}
 
 
@@ -270,16 +270,16 @@ class StandInClass(type):
         cls._program.ask({"do": "delete", "h": cls._number, "name": name})
 
     def __dir__(cls) -> list[str]:
-        return sorted(cls._program.ask({"do": "op", "op": "dir", "h": cls._number, "args": []}))
+        return sorted(cls._program.operate("dir", cls._number))
 
     def __iter__(cls) -> Iterator[Any]:
-        return iter(cls._program.ask({"do": "op", "op": "iter", "h": cls._number, "args": []}))
+        return iter(cls._program.operate("iter", cls._number))
 
     def __getitem__(cls, key: object) -> Any:
-        return cls._program.ask({"do": "op", "op": "getitem", "h": cls._number, "args": []}, (key,))
+        return cls._program.operate("getitem", cls._number, key)
 
     def __len__(cls) -> int:
-        return int(cls._program.ask({"do": "op", "op": "len", "h": cls._number, "args": []}))
+        return int(cls._program.operate("len", cls._number))
 
 
 # What binds itself to an object, and can be remade there: a property, say
@@ -508,7 +508,7 @@ class StandIn:
         return answer
 
     def _operate(self, name: str, *others: object) -> Any:
-        answer = self._program.ask({"do": "op", "op": name, "h": self._number, "args": []}, others)
+        answer = self._program.operate(name, self._number, *others)
         if isinstance(answer, StandIn) and type(answer) is type(self) and self._made:
             object.__setattr__(answer, "_made", True)
         return answer
@@ -585,7 +585,7 @@ class StandInTuple(tuple[Any, ...]):
         return found
 
     def __repr__(self) -> str:
-        return str(self._program.ask({"do": "op", "op": "repr", "h": self._number, "args": []}))
+        return str(self._program.operate("repr", self._number))
 
 
 class StandInIterator(StandIn):
@@ -628,7 +628,7 @@ def _operator(name: str, *, swapped: bool = False) -> Callable[[StandIn, object]
             return self._meet(name, other)
         if not self._made:
             raise NotComparableError(f"the program answered with an object of its class {type(self).__name__}")
-        answer = self._program.ask({"do": "op", "op": f"r{name}", "h": self._number, "args": []}, (other,))
+        answer = self._program.operate(f"r{name}", self._number, other)
         return self._less(f"r{name}", other, answer)
 
     return operate

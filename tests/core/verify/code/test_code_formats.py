@@ -12,9 +12,8 @@ from typing import Any
 
 import pytest
 
-from agentscope_tuner.verify.code.formats import BadTestsError, read_tests
+from agentscope_tuner.verify.code.formats import BadTestsError, CallTest, CodeTest, StdinTest, read_tests
 from agentscope_tuner.verify.code.grade import _packages_of
-from agentscope_tuner.verify.code.tests import CallTest, CodeTest, StdinTest
 
 _SAMPLES = [{"input": "1\n", "output": "2\n", "testtype": "stdin"}]
 _CALLS = [{"input": "[1, 2]\n3", "output": "true", "testtype": "functional"}]

@@ -1,5 +1,6 @@
-"""How a command ends when it is told to: by Ctrl-C, or by the signal of a batch system, a pod or a lost terminal.
+"""The exit codes of commands, and how a command ends when a signal tells it to.
 
+The signal may be Ctrl-C, or that of a batch system, a pod or a lost terminal.
 All signals of `interrupts.ENDING` are Ctrl-C to every command: what is paid for is finished, or given up when the grace
 is over, and it is written. A second signal gives it up at once, a third one ends the process. The exit code is 128 and
 the signal's number.
@@ -12,14 +13,29 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from enum import IntEnum
 from types import FrameType
 
 from agentscope_tuner._run import interrupts
-from agentscope_tuner.cli.console import Exit
 
 #: Seconds that a command may take to finish what is under way. Kubernetes kills after 30, Slurm by default after 30.
 GRACE_SECONDS = 25.0
 _UNCAUGHT = 1
+
+
+class Exit(IntEnum):
+    """The exit codes of every command; 0 is the end of a command that did its work and found nothing to report."""
+
+    #: What `--fail-on` or `--fail-over` asked about was found; `watch`: the run is being gamed; `doctor`: a cause.
+    FOUND = 1
+    #: Wrong options, configuration or input: nothing was done. `audit`: no right answer passes.
+    BAD_USAGE = 2
+    #: Some rows have no reward, or could not be checked; they are kept. `rubrics`, `judge-eval`: too few verdicts.
+    ROWS_FAILED = 3
+    #: `rubrics learn`: the rubrics are not proven on held-out samples.
+    NOT_PROVEN = 4
+    #: Ctrl-C; what was done is kept. After another signal it is 128 and the signal's number: see `ToldToEnd`.
+    INTERRUPTED = 130
 
 
 class ToldToEnd:

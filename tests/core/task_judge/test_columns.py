@@ -25,7 +25,7 @@ from agentscope_tuner.adapters.rollout import as_rollout
 from agentscope_tuner.adapters.trl import reward_func
 from agentscope_tuner.adapters.trl.functions import pairs_of
 from agentscope_tuner.records.formats.trainers import as_pair, decode_openrlhf_request, decode_slime_request, read_trl
-from agentscope_tuner.task_judge.contract.reads import Reads
+from agentscope_tuner.task_judge.contract.columns import Reads
 
 MATH = "agentscope_tuner.task_judge.math_answer_as_judge->MathAnswerAsJudge"
 

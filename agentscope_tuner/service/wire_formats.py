@@ -13,7 +13,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from agentscope_tuner.adapters import nemo_gym, openrlhf, slime
-from agentscope_tuner.adapters._failing import the_failing_run
+from agentscope_tuner.adapters.rollout import the_failing_run
 from agentscope_tuner.errors import Cause, DeadlineError, JudgeError
 from agentscope_tuner.service.admission import Refusal, ServiceSettings
 from agentscope_tuner.service.metrics import WIRE_NAMES, JudgeMetrics
@@ -23,7 +23,7 @@ from agentscope_tuner.workflow import Identifier, Task, WorkflowOutput, Workflow
 
 _log = logging.getLogger(__name__)
 _RETRY_SECONDS = 1
-# The row or the configuration has to be mended
+# The row or the configuration has to be fixed
 _STANDING = frozenset({Cause.REFERENCE, Cause.INPUT, Cause.CONFIG})
 # The most characters of a logged answer
 _LOGGED_CHARS = 2000
