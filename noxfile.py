@@ -61,7 +61,7 @@ ENVIRONMENTS: dict[str, tuple[str, ...]] = {
     "release": ("pip install build twine nox",),
     "measuring": ("pip install -e .[test,coverage]",),
     "mutmut": (
-        "pip install -e .[test,serve,gymnasium,agentscope,reasoning-gym] schemathesis>=4.20,<5",
+        "pip install -e .[test,serve,gymnasium,agentscope,reasoning-gym,code] schemathesis>=4.20,<5",
         "pip install mutmut>=3.8,<4 coverage>=7.10",
     ),
     # uv picks the lowest versions that setup.cfg allows; its own version decides nothing
@@ -440,7 +440,7 @@ BENCHMARKS = (
     task("bench-watch", "",
          "what log_dir adds to a judge, and the watch over a million rows: processor time and memory",
          "benchmarks.insight.watch_cost"),
-    task("bench-audit", "audit-peers", "`astuner audit` beside reward-doctor, rewardprobe, falsepass: 52 judges",
+    task("bench-audit", "audit-peers", "`astuner audit` beside reward-doctor, rewardprobe, falsepass: 82 judges",
          "benchmarks.insight.audit_peers"),
     task("bench-detect", "audit-peers", "who sees which of the 36 recorded runs being gamed, and when",
          "benchmarks.insight.detect"),

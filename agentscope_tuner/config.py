@@ -28,6 +28,7 @@ import yaml
 from omegaconf import AnyNode, DictConfig, OmegaConf, flag_override
 from omegaconf.errors import OmegaConfBaseException
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic.fields import FieldInfo
 
 from agentscope_tuner._version import __version__
 from agentscope_tuner.errors import ConfigError
@@ -100,7 +101,9 @@ def _problem(model: type[BaseModel], loc: tuple[int | str, ...], kind: str, mess
         if kind in _MAPPING:
             inner = _model_at(model, loc)
             named = "" if inner is _model_at(model, loc[:-1]) else f", of {', '.join(inner.model_fields)}"
-            words = f"must be a mapping of keys to values{named}"
+            words = f"must be a mapping of keys to values{named}{_MAPPINGS.get(path, '')}"
+        elif kind == "string_pattern_mismatch" and (field := _field_at(model, loc)) is not None and field.description:
+            words = f"must be {field.description}"
         elif kind == "list_type":
             words = _a_list(path, value)
         glued = re.fullmatch(r"(\w+)(:|：\s*)(\S.*)", value) if isinstance(value, str) and kind in _MAPPING else None
@@ -111,7 +114,9 @@ def _problem(model: type[BaseModel], loc: tuple[int | str, ...], kind: str, mess
         number = re.match(r"\d+(\.\d+)?", value) if isinstance(value, str) else None
         if number is not None and kind.startswith(("float_", "int_")):
             behind = f": write {number[0]}, without a unit"
-        return f"{path}: {words[0].lower()}{words[1:]}, got {_short(value)}{behind}"
+        # what is said of a whole section names the keys that it is about
+        got = f", got {_short(value)}" if loc or kind != "value_error" else ""
+        return f"{path}: {words[0].lower()}{words[1:]}{got}{behind}"
     if told := UPSTREAM_KEYS.get(str(loc[-1])) or _ELSEWHERE.get(str(loc[-1])):
         return f"{path}: unknown key; {told}"
     fields = _model_at(model, loc[:-1]).model_fields
@@ -128,6 +133,13 @@ def _problem(model: type[BaseModel], loc: tuple[int | str, ...], kind: str, mess
     return f"{path}: unknown key; {hint}allowed keys are {', '.join(allowed)}"
 
 
+#: By key: an example of its mapping.
+_MAPPINGS = {
+    "reads": ", such as reads: {answer: COLUMN}",
+    "llm": ", such as llm: {model_name: MODEL, base_url: URL}",
+}
+
+
 def _a_list(path: str, value: object) -> str:
     """What to write for a list; of a mapping from names to entries, as the list it means."""
     if path != "rules" or not isinstance(value, Mapping) or not all(isinstance(one, Mapping) for one in value.values()):
@@ -142,6 +154,10 @@ def _choices(model: type[BaseModel], name: str) -> str:
     if field is None or get_origin(field.annotation) is not Literal:
         return f": {field.description}" if field is not None and field.description else ""
     return f": one of {', '.join(map(repr, get_args(field.annotation)))}"
+
+
+def _field_at(model: type[BaseModel], loc: tuple[int | str, ...]) -> FieldInfo | None:
+    return _model_at(model, loc[:-1]).model_fields.get(str(loc[-1]))
 
 
 def _model_at(model: type[BaseModel], loc: tuple[int | str, ...]) -> type[BaseModel]:
@@ -352,6 +368,8 @@ class TaskJudgeConfig(StrictSection):
         name = data.get("judge")
         if not isinstance(name, str):
             return data
+        if name == "combined" and not data.get("parts") and (parts := _as_parts(data)):
+            raise ValueError(f"judge: combined takes its judges under parts: write parts: {json.dumps(parts)}")
         key = "judge_type" if name in get_args(_JudgeType) else "judge_protocol"
         for other in ("judge_type", "judge_protocol"):
             if data.get(other) not in (None, "customized_protocol", name if other == key else None):
@@ -377,6 +395,16 @@ class PartConfig(TaskJudgeConfig):
 
 
 TaskJudgeConfig.model_rebuild()
+
+
+def _as_parts(section: Mapping[str, Any]) -> dict[str, Any]:
+    """The parts of a combined judge that stand beside `judge`, where they should stand under `parts`."""
+    no_part = ("reads", "judge_kwargs", "parts", "routes", "combined")
+    return {
+        key: {"judge": key, **value}
+        for key, value in section.items()
+        if isinstance(value, Mapping) and key not in no_part
+    }
 
 
 def _deciding(section: dict[str, Any]) -> dict[str, Any]:
@@ -432,7 +460,7 @@ def check_override(key: str, sections: Container[str]) -> None:
     if first == "task_judge" or (first in _OWN_KEYS and not others) or unread:
         place = "astuner" if first == "task_judge" else "astuner.task_judge"
         raise ConfigError(f"override {key!r}: nobody reads {first!r} at the top: write {place}.{key}")
-    misspelt = first != "astuner" and difflib.get_close_matches(first, ["astuner"], cutoff=0.8)
+    misspelt = first != "astuner" and difflib.get_close_matches(first, ["astuner"])
     if misspelt and rest.startswith("task_judge"):
         raise ConfigError(f"override {key!r}: did you mean 'astuner.{rest}'?")
 
@@ -471,7 +499,8 @@ def _check_top(config: DictConfig) -> None:
     for key in ("task_judge", "judge_protocol", "judge"):
         if key in config and (key != "judge" or isinstance(config[key], str)):
             path = "astuner.task_judge" if key == "task_judge" else f"astuner.task_judge.{key}"
-            raise ConfigError(f"{key} stands at the top, where nobody reads it: write {path}")
+            told = "in YAML each part on a line of its own, indented below the other"
+            raise ConfigError(f"{key} stands at the top, where nobody reads it: write {path}, {told}")
     for name in difflib.get_close_matches("astuner", [str(key) for key in config], cutoff=0.8):
         if name != "astuner":
             raise ConfigError(f"{name}: unknown key; did you mean 'astuner'?")
@@ -697,9 +726,11 @@ def _plain(config: DictConfig, where: str) -> Any:
 def _unresolved(exc: OmegaConfBaseException) -> str:
     """Why an interpolation has no value, and the way out."""
     why = str(exc.msg or exc).partition("\n")[0].removeprefix("KeyError raised while resolving interpolation: ")
+    named = re.search(r"'(\w+)'", why)
+    name = named[1] if named else "NAME"
     if "Environment variable" in why:
-        return f"{why.strip(chr(34))}: export it, or write a default, ${{oc.env:NAME,default}}"
-    return f"{why}: an environment variable is read by ${{oc.env:NAME}}"
+        return f"{why.strip(chr(34))}: export it, or write a default, ${{oc.env:{name},default}}"
+    return f"{why}: an environment variable is read by ${{oc.env:{name}}}"
 
 
 def yaml_hint(exc: yaml.YAMLError, path: Path) -> str:
@@ -711,7 +742,9 @@ def yaml_hint(exc: yaml.YAMLError, path: Path) -> str:
     mark, begun = getattr(exc, "problem_mark", None), getattr(exc, "context_mark", None)
     lines = path.read_text(encoding="utf-8").splitlines()
     if twice := re.fullmatch(r"found duplicate key (.+)", str(getattr(exc, "problem", ""))):
-        return f"{twice[1]!r} stands twice in one mapping: join the two, or remove one. "
+        two = "`judge: combined` and `parts: {a: {judge: math}, b: {judge: length}}`"
+        both = f"; to ask two judges, write {two}" if twice[1] in ("task_judge", "judge") else ""
+        return f"{twice[1]!r} stands twice in one mapping: join the two, or remove one{both}. "
     wide = next((number for number, line in enumerate(lines[: mark.line + 1] if mark else (), 1) if "：" in line), None)
     if wide is not None and "mapping values" in str(getattr(exc, "problem", "")):
         return f"line {wide} has a full-width colon, ：: YAML takes a plain one. "
@@ -724,6 +757,11 @@ def yaml_hint(exc: yaml.YAMLError, path: Path) -> str:
     line = lines[mark.line]
     if re.match(r" *\t", line):
         return f"line {mark.line + 1} is indented with a tab: YAML takes spaces. "
+    if "mapping values" in str(getattr(exc, "problem", "")) and mark.line:
+        before, here = (re.match(r"( *)\S", one) for one in (lines[mark.line - 1], line))
+        if before and here and len(here[1]) > len(before[1]):
+            told = f"line {mark.line + 1} is indented further than line {mark.line}, which has its value already"
+            return f"{told}: begin both in one column. "
     if (gap := re.search(r"\{\{ ?\w+ ?\}\}", line)) is not None:
         return f"it is a template, with a gap {gap[0]} in line {mark.line + 1}: fill its gaps first. "
     if (variable := re.search(r"\$\{[\w.:]+\}", line)) is not None:

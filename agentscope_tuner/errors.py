@@ -16,7 +16,7 @@ AstunerError
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from types import MappingProxyType
 
@@ -121,6 +121,26 @@ def judge_error(message: str, cause: Cause | None) -> JudgeError:
     return DeadlineError(message) if cause is Cause.DEADLINE else JudgeError(message, cause=cause)
 
 
+def input_error(message: str) -> JudgeError:
+    """No verdict, because of what is judged: an output or a question that cannot be read."""
+    return JudgeError(message, cause=Cause.INPUT)
+
+
+def reference_error(message: str) -> JudgeError:
+    """No verdict, because the task's reference is missing or cannot be read."""
+    return JudgeError(message, cause=Cause.REFERENCE)
+
+
+def config_fault(message: str) -> JudgeError:
+    """No verdict, because of a setting that only shows with a row."""
+    return JudgeError(message, cause=Cause.CONFIG)
+
+
+def endpoint_error(message: str) -> JudgeError:
+    """No verdict, because of a service that was asked."""
+    return JudgeError(message, cause=Cause.ENDPOINT)
+
+
 class EnvServiceError(JudgeError):
     """The environment service did not give a usable score."""
 
@@ -177,3 +197,12 @@ class GraderTimeout(GraderError, DeadlineError):
     """A grader did not give a score or rank within its deadline."""
 
     cause = Cause.DEADLINE
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """`did you mean 'x'? ` with the nearest of the names; empty where none is near."""
+    # Imported late: every worker process loads this module
+    import difflib
+
+    nearest = difflib.get_close_matches(name, list(known), n=1)
+    return f"did you mean {nearest[0]!r}? " if nearest else ""

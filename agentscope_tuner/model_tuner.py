@@ -16,7 +16,6 @@ from collections.abc import AsyncGenerator, AsyncIterator, Collection, Mapping, 
 from contextlib import aclosing
 from dataclasses import dataclass, fields, replace
 from datetime import datetime
-from types import TracebackType
 from typing import Any
 
 from agentscope_tuner.errors import ConfigError, install
@@ -409,10 +408,8 @@ class _Heard:
         await self._wire.__aenter__()
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self._wire.__aexit__(kind, exc, trace)
+    async def __aexit__(self, *error: Any) -> None:
+        await self._wire.__aexit__(*error)
 
     async def __aiter__(self) -> AsyncIterator[Any]:
         async for chunk in self._wire:

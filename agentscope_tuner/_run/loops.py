@@ -76,29 +76,12 @@ _judges = _Background("astuner-judges")
 _workers = _Background("astuner-workers")
 
 
-def get_loop() -> asyncio.AbstractEventLoop:
-    """The process's background loop."""
-    return _ours.get()
-
-
-def judges_loop() -> asyncio.AbstractEventLoop:
-    """The loop of judges that may block it."""
-    return _judges.get()
-
-
-def workers_loop() -> asyncio.AbstractEventLoop:
-    """The loop that child processes are fed from."""
-    return _workers.get()
-
-
-def on_workers_loop() -> bool:
-    """Whether the caller's thread is that loop's."""
-    return _workers.is_here()
-
-
-def replace_judges_loop(blocked: asyncio.AbstractEventLoop) -> None:
-    """Replace a loop that a judge blocks by a new loop."""
-    _judges.replace(blocked)
+#: The process's background loop.
+get_loop = _ours.get
+#: The loop of judges that may block it; a loop that one blocks is replaced.
+judges_loop, replace_judges_loop = _judges.get, _judges.replace
+#: The loop that child processes are fed from, and whether the caller's thread is its own.
+workers_loop, on_workers_loop = _workers.get, _workers.is_here
 
 
 def run(coroutine: Coroutine[Any, Any, T]) -> T:

@@ -13,9 +13,10 @@ from typing import Any
 
 from agentscope_tuner.adapters import agentscope, areal, ms_swift, openrlhf, slime, verl
 from agentscope_tuner.adapters.trl.functions import pairs_of
-from agentscope_tuner.errors import Cause, JudgeError
+from agentscope_tuner.errors import JudgeError, input_error, reference_error
 from agentscope_tuner.records.formats.sample import Prompt, first, is_chat, required
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair
+from agentscope_tuner.task_judge.contract.columns import QUESTIONS
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 
 Row = Mapping[str, Any]
@@ -50,7 +51,7 @@ def dry_run(judge: ConfiguredJudge, trainer: str, row: Row) -> RowSeen:
         task, _ = TRAINERS[trainer](row, "")
         seen = judge.read(task.task)
     except JudgeError as error:
-        return RowSeen("", None, {"any": f"{error.message}; {trainer} needs it, too"}, True)
+        return RowSeen("", None, {"any": f"{error.message}{_renamed(row, error, trainer)}"}, True)
     reference = seen.metadata.get("answer")
     said = {"boxed": f"\\boxed{{{reference}}}", "alone": f"{reference}", "empty": ""}
     pairs = [TRAINERS[trainer](row, text) for text in said.values()]
@@ -60,6 +61,14 @@ def dry_run(judge: ConfiguredJudge, trainer: str, row: Row) -> RowSeen:
         found = [judge.judge(*pair) for pair in pairs]
     gets = {name: _gets(judge, judgement) for name, judgement in zip(said, found, strict=True)}
     return RowSeen(seen.main_query, reference, gets, any(isinstance(got, str) for got in gets.values()))
+
+
+def _renamed(row: Row, error: JudgeError, trainer: str) -> str:
+    """How to give the row the column `prompt`, which the trainer asks for by that name."""
+    held = next((name for name in QUESTIONS if row.get(name) is not None), None)
+    if held is None or "no prompt" not in error.message:
+        return f"; {trainer} needs it, too"
+    return f", which {trainer} asks for by this name: rename the column, `dataset.rename_column({held!r}, 'prompt')`"
 
 
 def _gets(judge: ConfiguredJudge, judgement: Judgement) -> float | str:
@@ -72,7 +81,7 @@ def _gets(judge: ConfiguredJudge, judgement: Judgement) -> float | str:
 def _asked(row: Row, *names: str) -> Prompt:
     name, value = first(row, *names)
     if not isinstance(value, str) and not is_chat(value):
-        raise JudgeError(f"{name} must be a text or chat messages, got {value!r:.100}", cause=Cause.INPUT)
+        raise input_error(f"{name} must be a text or chat messages, got {value!r:.100}")
     return value  # type: ignore[no-any-return]
 
 
@@ -86,10 +95,10 @@ def _trl(row: Row, said: str) -> Pair:
 def _verl(row: Row, said: str) -> Pair:
     model = required(row, "reward_model")
     if not isinstance(model, Mapping) or "ground_truth" not in model:
-        raise JudgeError(f"verl reads reward_model.ground_truth, got {model!r:.100}", cause=Cause.REFERENCE)
+        raise reference_error(f"verl reads reward_model.ground_truth, got {model!r:.100}")
     extra = row.get("extra_info") or {}
     if not isinstance(extra, Mapping):
-        raise JudgeError(f"extra_info must be a mapping, got {extra!r:.100}", cause=Cause.INPUT)
+        raise input_error(f"extra_info must be a mapping, got {extra!r:.100}")
     info = {**extra, "raw_prompt": required(row, "prompt"), "num_turns": 2}
     return verl.pair_of(str(required(row, "data_source")), said, model["ground_truth"], info)
 
@@ -109,7 +118,7 @@ def _slime(row: Row, said: str) -> Pair:
 def _ms_swift(row: Row, said: str) -> Pair:
     messages = _asked(row, "messages")
     if isinstance(messages, str):
-        raise JudgeError(f"messages must be chat messages, got {messages!r:.100}", cause=Cause.INPUT)
+        raise input_error(f"messages must be chat messages, got {messages!r:.100}")
     return ms_swift.pair_of(said, {**row, "messages": [*messages, {"role": "assistant", "content": said}]})
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from agentscope_tuner.adapters.rollout import as_rollout, final_text, message_text, named_metrics, truth_of
 from agentscope_tuner.errors import JudgeError
-from agentscope_tuner.task_judge.batch import Pair, judge_for, located
+from agentscope_tuner.task_judge.batch import Pair, judge_for, loaded
 from agentscope_tuner.task_judge.contract.columns import QUESTIONS
 
 if TYPE_CHECKING:
@@ -27,9 +27,8 @@ def judge_func(config: str | Path) -> Callable[..., Awaitable[JudgeOutput]]:
         ConfigError: the judge cannot be loaded.
     """
     # Absolute, because each worker process loads its own judge, perhaps from another working directory
-    path = located(config)
     # A wrong configuration fails here rather than in the first rollout
-    judge_for(path)
+    path = loaded(config)
 
     async def judge(
         task: dict[str, Any], response: Any, auxiliary_models: Any = None, logger: Any = None

@@ -18,7 +18,7 @@ from typing import Any
 
 from agentscope_tuner._run import loops
 from agentscope_tuner.adapters.rollout import as_rollout, current_step, places_by, policys_turns, reference_of, rows_of
-from agentscope_tuner.errors import Cause, JudgeError
+from agentscope_tuner.errors import config_fault
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, judge_for, located
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 
@@ -91,10 +91,9 @@ class _Reward:
         named = (row.get("prompt_id") or pair[0].task_id for row, pair in zip(rows, pairs, strict=True))
         for places in places_by(named):
             if len(places) == 1 or (self._sizes and len(places) not in self._sizes):
-                raise JudgeError(
+                raise config_fault(
                     f"{judge.name} ranks whole groups, and got {len(places)} completions of a prompt instead of "
-                    f"{sorted(self._sizes) or 'several'}: per_device_train_batch_size must be whole groups",
-                    cause=Cause.CONFIG,
+                    f"{sorted(self._sizes) or 'several'}: per_device_train_batch_size must be whole groups"
                 )
             found = judge.judge_group([pairs[place] for place in places])
             verdicts.update(zip(places, found, strict=True))

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from agentscope_tuner.adapters.rollout import LAST_TURN, as_rollout, ground_truth_metadata, last_turn
-from agentscope_tuner.errors import Cause, JudgeError
-from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, judge_for, located
+from agentscope_tuner.errors import config_fault
+from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, judge_for, loaded
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 
 
@@ -34,8 +34,7 @@ def verifier(name: str, config: str | Path, *, weight: float = 1.0) -> type:
     """
     from open_instruct.ground_truth_utils import VerificationResult, VerifierFunction
 
-    path = located(config)
-    judge_for(path)
+    path = loaded(config)
 
     class Judged(VerifierFunction):  # type: ignore[misc]  # open_instruct is absent where types are checked
         """Scores predictions by the configured judge."""
@@ -70,10 +69,9 @@ def _pair(prediction: str, label: Any, query: Any, rollout_state: Any) -> Pair:
     said = state.get(LAST_TURN)
     if not isinstance(said, str):
         if state.get("step_count"):
-            raise JudgeError(
+            raise config_fault(
                 f"open-instruct hands over {state['step_count']} steps as one text, and what tools said in it is not "
-                f"the policy's answer: let the environment leave the last turn in rollout_state[{LAST_TURN!r}]",
-                cause=Cause.CONFIG,
+                f"the policy's answer: let the environment leave the last turn in rollout_state[{LAST_TURN!r}]"
             )
         said = prediction
     asked = query if isinstance(query, str | list) else ""

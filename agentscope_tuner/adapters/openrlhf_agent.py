@@ -21,7 +21,7 @@ from openrlhf.utils.agent import AgentInstanceBase
 
 from agentscope_tuner.adapters.openrlhf import encode_response
 from agentscope_tuner.adapters.rollout import as_rollout, ground_truth_metadata, last_turn
-from agentscope_tuner.task_judge.batch import judge_for, located
+from agentscope_tuner.task_judge.batch import judge_for, loaded
 
 
 def judged_agent(config: str | Path) -> type[JudgedAgent]:
@@ -30,8 +30,7 @@ def judged_agent(config: str | Path) -> type[JudgedAgent]:
     Raises:
         ConfigError: the judge cannot be loaded.
     """
-    path = located(config)
-    judge_for(path)
+    path = loaded(config)
     return type("ConfiguredAgent", (JudgedAgent,), {"path": path})
 
 

@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from agentscope_tuner.adapters.rollout import as_rollout, named_metrics, reference_of
-from agentscope_tuner.errors import Cause, ConfigError, JudgeError
-from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, judge_for, located
+from agentscope_tuner.errors import Cause, ConfigError, JudgeError, input_error
+from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, judge_for, loaded
 from agentscope_tuner.task_judge.contract.columns import QUESTIONS
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 
@@ -34,8 +34,7 @@ class JudgeEvaluator:
     """
 
     def __init__(self, config: str | Path) -> None:
-        self._path = located(config)
-        judge_for(self._path)
+        self._path = loaded(config)
 
     def evaluate(self, task: Any, episode: Any) -> Any:
         """An `EvalOutput`, with the judge's metrics as signals and its reason in the metadata.
@@ -79,8 +78,7 @@ def reward_fn(config: str | Path) -> Callable[[dict[str, Any], Any], Any]:
     Raises:
         ConfigError: the judge cannot be loaded.
     """
-    path = located(config)
-    judge_for(path)
+    path = loaded(config)
 
     def reward(task_info: dict[str, Any], action: Any) -> Any:
         """Judge an action, a str or rLLM's `Action` around one.
@@ -112,7 +110,7 @@ def _numbers(judge: ConfiguredJudge, judgement: Judgement) -> dict[str, float]:
 
 def _pair(row: Mapping[str, Any], said: object) -> Pair:
     if not isinstance(said, str | list):
-        raise JudgeError(f"an answer must be a str, got {said!r:.100}", cause=Cause.INPUT)
+        raise input_error(f"an answer must be a str, got {said!r:.100}")
     query = next((row[key] for key in QUESTIONS if isinstance(row.get(key), str | list)), "")
     return as_rollout(query, said, {**row, **reference_of(row)})
 

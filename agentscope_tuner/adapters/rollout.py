@@ -16,7 +16,7 @@ from functools import cache
 from typing import Any
 
 from agentscope_tuner.config import SECTION
-from agentscope_tuner.errors import Cause, JudgeError
+from agentscope_tuner.errors import Cause, JudgeError, input_error
 from agentscope_tuner.records.formats.sample import (
     Prompt,
     as_rollout,
@@ -72,17 +72,15 @@ def rows_of(columns: Mapping[str, Any], count: int) -> list[dict[str, Any]]:
 def _column(name: str, column: Any, count: int) -> list[Any]:
     # A text has a length and places, too: `answer="42"` would give the first completion the reference "4"
     if isinstance(column, str | bytes | Mapping | Set) or not hasattr(column, "__len__"):
-        raise JudgeError(
-            f"the column {name!r} must be a list with a value for each of {count} completions, got {column!r:.100}",
-            cause=Cause.INPUT,
+        raise input_error(
+            f"the column {name!r} must be a list with a value for each of {count} completions, got {column!r:.100}"
         )
     # not by place: a pandas series is asked by its labels
     values = list(column)
     if len(values) != count:
-        raise JudgeError(
+        raise input_error(
             f"the column {name!r} has {len(values)} value{'' if len(values) == 1 else 's'} for {count} completions: "
-            "give one value per completion, in the same order",
-            cause=Cause.INPUT,
+            "give one value per completion, in the same order"
         )
     return values
 
@@ -265,9 +263,10 @@ class FailingRun:
             (pairs, judgements), self._waiting = self._waiting, ([], [])
         # The rules decided the group of a rollout that they left alone: nothing is broken
         failed = [each for each in judgements if each.status == "failed" and each.cause is not Cause.ALONE]
+        self._causes.update(str(judgement.cause) for judgement in failed)
         if not trains:
             if failed:
-                self._count(failed, len(judgements))
+                self._tell(failed, len(judgements))
             return
         if any(judgement.status == "judged" for judgement in judgements):
             self._reached, self._empty_batches, self._empty_rows = True, 0, 0
@@ -283,7 +282,6 @@ class FailingRun:
             self._empty_causes |= {judgement.cause for judgement in failed}
         if not failed:
             return
-        self._count(failed, len(judgements))
         problem = self._problem(failed) if self._empty_batches else None
         if problem is not None and self._stops:
             raise JudgeError(
@@ -292,6 +290,7 @@ class FailingRun:
                 judge=self._name,
                 cause=failed[0].cause,
             )
+        self._tell(failed, len(judgements))
 
     def _problem(self, failed: Sequence[Judgement]) -> str | None:
         causes, tasks, rows = self._empty_causes, len(self._empty_tasks), self._empty_rows
@@ -304,8 +303,7 @@ class FailingRun:
             return f"no verdict in {self._empty_batches} batches in a row"
         return None
 
-    def _count(self, failed: Sequence[Judgement], rows: int) -> None:
-        self._causes.update(str(judgement.cause) for judgement in failed)
+    def _tell(self, failed: Sequence[Judgement], rows: int) -> None:
         total = sum(self._causes.values())
         # At first, and whenever their number has doubled: one line a step would be read by nobody
         if total >= 2 * self._told:

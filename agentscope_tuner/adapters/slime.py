@@ -23,7 +23,7 @@ from statistics import fmean, stdev
 from typing import Any, Literal
 
 from agentscope_tuner.adapters.rollout import LAST_TURN, failing_run, places_by, why_useless
-from agentscope_tuner.errors import Cause, ConfigError, JudgeError
+from agentscope_tuner.errors import Cause, ConfigError, JudgeError, config_fault
 from agentscope_tuner.records.formats.trainers import as_pair
 from agentscope_tuner.records.formats.trainers import decode_slime_request as decode_request
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, judge_for, located
@@ -76,10 +76,9 @@ def custom_rm(
         judge = judge_for(path)
         asked = list(_flat([samples]))
         if judge.listwise and isinstance(samples, Sequence) and any(isinstance(one, Sequence) for one in samples):
-            raise JudgeError(
+            raise config_fault(
                 f"{judge.name} ranks the samples of a prompt, and these were fanned out into several each: judge them "
-                "with a judge that does not rank",
-                cause=Cause.CONFIG,
+                "with a judge that does not rank"
             )
         pairs = [as_pair(sample, last_turn_of(args, sample)) for sample in asked]
         judgements = await _judged(judge, asked, pairs)
@@ -123,10 +122,9 @@ def last_turn_of(args: Any, sample: Any) -> str | None:
     if not mask or all(mask) or not any(mask):
         return None
     if getattr(args, "partial_rollout", False) and getattr(args, "mask_offpolicy_in_partial_rollout", False):
-        raise JudgeError(
+        raise config_fault(
             "the loss mask hides the tools' texts and an older policy's alike (mask_offpolicy_in_partial_rollout): "
-            "let the generate function leave the policy's last turn in sample.metadata['astuner_last_turn']",
-            cause=Cause.CONFIG,
+            "let the generate function leave the policy's last turn in sample.metadata['astuner_last_turn']"
         )
     ids = list(sample.tokens)[-len(mask) :]
     start = len(mask)
@@ -147,9 +145,7 @@ async def _judged(judge: ConfiguredJudge, samples: Sequence[Any], pairs: Sequenc
     # Samples without a group index: all samples of one call are a group
     for places in places_by(getattr(sample, "group_index", None) for sample in samples):
         if len(places) == 1:
-            raise JudgeError(
-                f"{judge.name} ranks a group, and got one sample: start slime with --group-rm", cause=Cause.CONFIG
-            )
+            raise config_fault(f"{judge.name} ranks a group, and got one sample: start slime with --group-rm")
         found = await judge.ajudge_group([pairs[place] for place in places])
         verdicts.update(zip(places, found, strict=True))
     return [verdicts[place] for place in range(len(samples))]
@@ -169,9 +165,8 @@ def drop_useless(args: Any, samples: Sequence[Any], **slime_only: object) -> Any
     judgements = [Judgement.from_dict((sample.metadata or {}).get("judgement")) for sample in _flat(samples)]
     known = [judgement for judgement in judgements if judgement is not None]
     if len(known) < len(judgements):
-        raise JudgeError(
-            "a sample has no metadata['judgement']: drop_useless reads what adapters.slime.custom_rm leaves there",
-            cause=Cause.CONFIG,
+        raise config_fault(
+            "a sample has no metadata['judgement']: drop_useless reads what adapters.slime.custom_rm leaves there"
         )
     return _kept(args, why_useless(known))
 

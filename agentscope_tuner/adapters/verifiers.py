@@ -18,7 +18,7 @@ from typing import Any
 import verifiers as vf
 
 from agentscope_tuner.adapters.rollout import as_rollout, failing_run, ground_truth_metadata, named_metrics
-from agentscope_tuner.errors import Cause, JudgeError
+from agentscope_tuner.errors import Cause, JudgeError, config_fault
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, judge_for, located
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 
@@ -80,7 +80,7 @@ class JudgeRubric(vf.Rubric):  # type: ignore[misc]
             judgements = await judge.ajudge_group(pairs)
         else:
             message = f"{judge.name} ranks a group, and got one rollout: score groups, not rollouts"
-            raise JudgeError(message, cause=Cause.CONFIG)
+            raise config_fault(message)
         judgements = [self._fitting(state, judgement) for state, judgement in zip(states, judgements, strict=True)]
         self._run.add(pairs, judgements)
         for state, judgement in zip(states, judgements, strict=True):

@@ -32,7 +32,7 @@ from agentscope_tuner.adapters.rollout import (
     last_turn,
     the_failing_run,
 )
-from agentscope_tuner.errors import Cause, ConfigError, JudgeError
+from agentscope_tuner.errors import ConfigError, config_fault
 from agentscope_tuner.records.formats.sample import is_chat
 from agentscope_tuner.records.scored_rows import MARKS
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, judge_for
@@ -174,11 +174,11 @@ def answer_of(info: Mapping[str, Any], solution: str) -> str:
     if isinstance(named := info.get(LAST_TURN), str):
         return last_turn(named)
     if several_turns(info):
-        raise JudgeError(
-            f"verl hands over {int(info['num_turns'])} turns as one text, with what tools and users said. The "
-            "judge needs the last turn alone, in extra_info['astuner_last_turn']. LastTurnToolAgentLoop of "
-            "agentscope_tuner.adapters.verl_agent puts it there: name it in the file of agent_loop_config_path",
-            cause=Cause.CONFIG,
+        raise config_fault(
+            f"verl hands over {int(info['num_turns'])} turns as one text, with what tools and users said, and the "
+            "judge needs the last turn alone. Write a file loop.yaml with the line `- {name: tool_agent, _target_: "
+            "agentscope_tuner.adapters.verl_agent.LastTurnToolAgentLoop}`, and start verl with "
+            "actor_rollout_ref.rollout.agent.agent_loop_config_path=loop.yaml"
         )
     return last_turn(solution)
 

@@ -141,7 +141,8 @@ def _judge(settings: Settings, *, rows_only: bool) -> tuple[ChecksTasks, str]:
             notes.append(
                 f"note: {SECTION}.{name} is not read by {type(judge.inner).__name__}: it is for {_READ_BY[name][0]}"
             )
-    first = f"ok: {type(judge.inner).__name__}, {counted(len(section.rules), 'rule')}, on_error: {section.on_error}"
+    rules = counted(len(section.rules), "rule")
+    first = f"loaded: {type(judge.inner).__name__}, {rules}, on_error: {section.on_error}"
     return judge, "\n".join([first, *notes, *map(printable, judge_tree(section)[1:])])
 
 

@@ -17,7 +17,7 @@ from agentscope_tuner.errors import ConfigError, JudgeError
 from agentscope_tuner.records import Line, parse_line
 from agentscope_tuner.task_judge.contract.loading import load_judge
 from agentscope_tuner.task_judge.contract.task_judge import TaskJudge
-from agentscope_tuner.verify.math.read import Pair, bare, reference
+from agentscope_tuner.verify.math.unwrap import Pair, bare, reference
 from agentscope_tuner.verify.sandbox import DEADLINE, shared
 from agentscope_tuner.workflow import Rollout, WorkflowTask
 

@@ -19,7 +19,7 @@ import typer
 from rich.table import Table
 
 from agentscope_tuner._run import interrupts
-from agentscope_tuner.cli.console import cell, config_errors, err, fail, out, progress, say, table
+from agentscope_tuner.cli.console import cell, config_errors, counted, err, fail, out, progress, say, table
 from agentscope_tuner.cli.exit_codes import GRACE_SECONDS, Exit, ending
 from agentscope_tuner.cli.options import Conf, Format, Json, Map, Overrides, Source, conversion, mapped, opened_source
 from agentscope_tuner.cli.rendering import print_summary
@@ -213,7 +213,7 @@ def _on_earlier(output: str, kept: int, *, replaced: bool) -> Iterator[str]:
     if replaced:
         yield f"{output} was there and is replaced; --resume keeps what is judged"
     if kept:
-        yield f"rows judged before: {kept}; {output} keeps their verdicts, and no other rows"
+        yield f"{counted(kept, 'row')} of {output} kept an earlier verdict; rows that the input lacks are dropped"
 
 
 def _notes(summary: Summary) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import errno
 import io
 import ipaddress
 import json
@@ -142,7 +143,8 @@ def _nearest(path: str) -> str:
     if not near:
         if folder.is_dir():
             return f", and no file of rows in {str(folder)!r}"
-        hub = f"; of the Hugging Face hub: 'hf://datasets/{path}/**/*.parquet'" if _HUB_NAME.fullmatch(path) else ""
+        hub = f"; to read it from the Hugging Face hub, write 'hf://datasets/{path}/**/*.parquet'"
+        hub = hub if _HUB_NAME.fullmatch(path) else ""
         return f", and no folder {str(folder)!r}{hub}"
     return f": did you mean {' or '.join(repr(str(folder / name)) for name in near)}?"
 
@@ -220,7 +222,8 @@ def listen(host: str, port: int) -> socket.socket:
         listener.listen(2048)
     except OSError as exc:
         listener.close()
-        raise fail(f"cannot listen on {host}:{port}: {exc}") from exc
+        taken = ": another program listens there; name another --port" if exc.errno == errno.EADDRINUSE else f": {exc}"
+        raise fail(f"cannot listen on {host}:{port}{taken}") from exc
     return listener
 
 

@@ -2,33 +2,30 @@
 
 from __future__ import annotations
 
+import importlib.util
 import logging
+import os
 import re
 import signal
 import threading
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from agentscope_tuner._run import interrupts
-from agentscope_tuner.cli.console import config_errors, err, fail
+from agentscope_tuner._run.interrupts import ENDING
+from agentscope_tuner.cli.console import config_errors, err, fail, out
 from agentscope_tuner.cli.options import Host, Overrides, Port, address, is_loopback, listen
 from agentscope_tuner.config import Settings, resolve
+from agentscope_tuner.env_service.environment import BUILT_IN, TOKEN_VARIABLE
 from agentscope_tuner.errors import ConfigError, install
 from agentscope_tuner.service.admission import ServiceSettings
 
 if TYPE_CHECKING:
     from starlette.applications import Starlette
 
-
-import importlib.util
-import os
-from pathlib import Path
-
-from agentscope_tuner._run.interrupts import ENDING
-from agentscope_tuner.cli.console import out
-from agentscope_tuner.env_service.environment import BUILT_IN, TOKEN_VARIABLE
 
 _NAMED = re.compile(r"([A-Za-z][A-Za-z0-9_-]*)=(.+)")
 _DEFAULTS = ServiceSettings()

@@ -19,7 +19,7 @@ from pydantic import ValidationError
 from agentscope_tuner.config import Source, resolve
 from agentscope_tuner.engines.crew import OneStep, groups
 from agentscope_tuner.engines.scored import JudgedBefore, ScoredBlock, ScoredLine, label_of, name_and_label
-from agentscope_tuner.errors import Cause, JudgeError
+from agentscope_tuner.errors import Cause, JudgeError, input_error
 from agentscope_tuner.records import Line, Row, earlier_row, judged_end, parse_line, scored_line
 from agentscope_tuner.records.blocks import Block, LineBlock
 from agentscope_tuner.task_judge.base_judge import Counts
@@ -106,7 +106,7 @@ class RolloutJudge:
         for number, (rollouts, problem) in enumerate(groups(items, key)):
             group = RolloutGroup(first, rollouts, number=number)
             if problem is not None:
-                group.results = self.failed(group, JudgeError(problem, cause=Cause.INPUT))
+                group.results = self.failed(group, input_error(problem))
             yield group
             first += len(rollouts)
 
@@ -162,7 +162,7 @@ class RolloutJudge:
         if not self.traits.ranks or len(rollouts) < 2:
             return None
         problem = self._judge.inner.check_group([rollout.task for rollout in rollouts])
-        error = JudgeError(problem or "", cause=Cause.INPUT)
+        error = input_error(problem or "")
         return None if problem is None else [failed_judgement(rollout, error) for rollout in rollouts]
 
     def estimate(self, items: Sequence[Rollout], reckoner: Reckoner) -> tuple[int, Estimate]:
@@ -297,7 +297,7 @@ class LineJudge:
                 found = [item.line if isinstance(item, JudgedBefore) else item for item in found]
             block = LineBlock(tuple(found), sum(len(item.raw) for item in found), is_group=True)
             if problem is not None:
-                block.results = self.failed(block, JudgeError(problem, cause=Cause.INPUT))
+                block.results = self.failed(block, input_error(problem))
             yield block
 
     def judge(self, block: Block) -> list[ScoredBlock]:
@@ -357,7 +357,9 @@ class LineJudge:
             return item.scored
         try:
             if parsed is None:
-                return self._judge_row(parse_line(item))
+                row = parse_line(item)
+                verdict = _bad_row(row) if row.rollout is None else self._rollouts.verdicts([row.rollout])[0]
+                return self._scored(row, verdict)
             rollout, task = parsed
             started = time.perf_counter()
             outcome = self._outcome(task, rollout.output)
@@ -372,9 +374,6 @@ class LineJudge:
                 raise
             error = JudgeError(f"{type(exc).__name__} in a worker process: {exc}", cause=Cause.WORKER)
             return self._failed(item, error)
-
-    def _judge_row(self, row: Row) -> ScoredLine:
-        return self._scored(row, _bad_row(row) if row.rollout is None else self._rollouts.verdicts([row.rollout])[0])
 
     def _scored(self, row: Row, judgement: Judgement) -> ScoredLine:
         if judgement.status == "failed":

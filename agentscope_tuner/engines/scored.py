@@ -170,6 +170,7 @@ def _verdict_of(row: Row, before: EarlierRow, digest: str) -> Judgement | None:
         )
     if before.config != digest:
         raise ConfigError(
-            f"{row.where}: the earlier output was judged under another configuration or version; run without --resume"
+            f"{row.where}: the earlier output was judged under another configuration or version: run without --resume "
+            "to judge every row again, or name another --output"
         )
     return before.judgement if before.judgement.status != "failed" and before.is_of(row.raw) else None

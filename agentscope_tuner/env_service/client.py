@@ -13,7 +13,7 @@ import uuid
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial, update_wrapper
-from types import MappingProxyType, TracebackType
+from types import MappingProxyType
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import httpx
@@ -202,9 +202,7 @@ class AsyncEnvServiceClient:
     async def __aenter__(self) -> AsyncEnvServiceClient:
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.aclose()
 
 
@@ -249,9 +247,7 @@ class EnvServiceClient:
     def __enter__(self) -> EnvServiceClient:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 
@@ -369,7 +365,5 @@ class GymEnv:
             raise
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.release()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import inspect
 import math
@@ -13,7 +12,7 @@ from typing import Any
 
 from agentscope_tuner._run import loops
 from agentscope_tuner.config import validate_section
-from agentscope_tuner.errors import Cause, ConfigError, GraderError
+from agentscope_tuner.errors import Cause, ConfigError, GraderError, did_you_mean
 from agentscope_tuner.graders.client.chat_model import ChatModel
 from agentscope_tuner.graders.client.settings import ChatSettings
 from agentscope_tuner.graders.schema import GraderMode, GraderRank, GraderScore, is_finite_number, named_cause
@@ -100,8 +99,7 @@ def check_arguments(
     for name in values:
         if name not in USUAL and name not in used:
             known = sorted({*USUAL, *used} - set(own))
-            nearest = difflib.get_close_matches(name, known, n=1)
-            hint = f"did you mean {nearest[0]!r}? " if nearest else ""
+            hint = did_you_mean(name, known)
             raise GraderError(
                 f"unknown argument {name!r}; {hint}the prompt takes {', '.join(known)}", cause=Cause.CONFIG
             )

@@ -164,7 +164,10 @@ def _pattern(tokens: tuple[str, ...], turns: bool) -> re.Pattern[str]:
     """A pattern that finds every marker and each of `tokens` in text of one spelling."""
     listed = [re.escape(token) for token in sorted(tokens, key=len, reverse=True)]
     opening, closing = _brackets()
-    return re.compile("|".join([*listed, _TAGS, *([_TURNS] if turns else []), f"{opening}(?!·)|(?<!·){closing}"]))
+    # a bracket of ASCII may be closed by one of another script
+    mixed = rf"<(?=\s?[^>\n]{{1,60}}{closing})|\[(?=\s?[^\]\n]{{1,60}}{closing})"
+    brackets = f"{opening}(?!·)|(?<!·){closing}"
+    return re.compile("|".join([*listed, _TAGS, *([_TURNS] if turns else []), mixed, brackets]))
 
 
 def _respell(marker: str) -> str:

@@ -597,14 +597,26 @@ def doctor(
         err.print(f"lines that could not be read: {source.unread:,}", style="yellow")
     if not rows:
         raise fail(f"{run!r} holds no row")
-    found = diagnose(rows)
+    found = [cause for cause in (_unread(source), *diagnose(rows)) if cause is not None]
     if as_json:
         print(json.dumps({"rows": len(rows), "causes": [trouble.to_dict() for trouble in found]}))
     for place, trouble in enumerate(() if as_json else found, 1):
         say(f"{place}. {trouble.name}: {trouble.message}")
-        say(f"   {trouble.rows:,} of {trouble.of:,}, for example {', '.join(trouble.examples)}")
+        shown = ", ".join(f"{name:.60}".replace("\n", "\\n") for name in trouble.examples)
+        say(f"   {trouble.rows:,} of {trouble.of:,}" + (f", for example {shown}" if shown else ""))
         say(f"   write or do: {trouble.remedy}")
     if found:
         raise typer.Exit(Exit.FOUND)
     if not as_json:
-        err.print(f"no cause found in {len(rows):,} rows: a trainer can learn from them")
+        alone = len({row.group for row in rows if row.task}) == sum(bool(row.task) for row in rows)
+        told = "no task has two rows in a step, so a trainer that compares them learns nothing"
+        err.print(f"no cause found in {len(rows):,} rows: {told if alone else 'a trainer can learn from them'}")
+
+
+def _unread(source: RunRows) -> RewardTrouble | None:
+    lines = source.rows + source.unread
+    if not source.unread or source.unread * 5 < lines:
+        return None
+    message = f"{source.unread} of {lines} lines cannot be read: {source.first_unread}"
+    remedy = "a reward has to be a finite number: raise where there is none, and the row is marked as failed"
+    return RewardTrouble("unreadable rows", source.unread, lines, message, remedy, ())

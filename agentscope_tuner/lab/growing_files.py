@@ -295,13 +295,14 @@ class RunRows:
     Attributes:
         rows: number of lines that could be read.
         unread: number of lines that could not be read.
+        first_unread: the place of the first of them, and why it could not be read.
     """
 
     def __init__(self, run: Path, read: Read = iter, counted: Container[str] = frozenset()) -> None:
         self._lines, self._read, self._counted = NewLines(run), read, counted
         self._seen: Counter[str] = Counter()
         self.rows = self.unread = 0
-        self._first = ""
+        self.first_unread = ""
 
     def new(self) -> Iterator[ScoredRow]:
         """The rows since the last call, sorted by step and time over all processes.
@@ -330,7 +331,7 @@ class RunRows:
                 raise ConfigError(f"{line.where}: {exc}") from exc
             except ValueError as exc:
                 self.unread += 1
-                self._first = self._first or f"{line.where}: {exc}"
+                self.first_unread = self.first_unread or f"{line.where}: {exc}"
                 if self.unread <= _MOST_WARNINGS:
                     _log.warning("%s is passed over: %s", line.where, exc)
                 continue
@@ -344,7 +345,7 @@ class RunRows:
             ConfigError: the run has lines, and none of them can be read.
         """
         if self.unread and not self.rows:
-            raise ConfigError(f"none of {self.unread} lines can be read: {self._first}")
+            raise ConfigError(f"none of {self.unread} lines can be read: {self.first_unread}")
 
     def followed(
         self,

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
 from agentscope_tuner.errors import ConfigError
-from agentscope_tuner.records.reader import Line
+from agentscope_tuner.records.reader import Line, object_in
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
 #: Identifies a row of a scored file: its id, and the number of earlier rows with the same id.
@@ -251,16 +251,8 @@ def read_alarms(path: Path) -> list[dict[str, Any]]:
     return alarms[-MOST_ALARMS:]
 
 
-def _object_of(line: bytes) -> dict[str, Any] | None:
-    try:
-        row = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    return row if isinstance(row, dict) else None
-
-
 def _alarm(line: bytes) -> dict[str, Any] | None:
-    if (row := _object_of(line)) is None:
+    if (row := object_in(line)) is None:
         return None
     step = row.get("step")
     known = isinstance(step, int | float) and not isinstance(step, bool) and abs(step) < 1e15
@@ -342,7 +334,7 @@ class LabelsFile:
 
 
 def _apply_line(labels: dict[tuple[str, int], PersonsLabel], line: bytes) -> None:
-    row = _object_of(line)
+    row = object_in(line)
     if row is None or "id" not in row:
         return
     nth = row.get("nth", 0)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any, BinaryIO
 
-from agentscope_tuner.records.formats import AUTO, Conversion
+from agentscope_tuner.records.formats import AUTO, Conversion, noted
 from agentscope_tuner.records.reader import BOM, MAX_LINE_BYTES, Line, Row, parse_line
 
 _BLOCK_BYTES = 2**18
@@ -285,7 +285,7 @@ def converted(blocks: Iterable[Block], conversion: Conversion) -> Iterator[Block
     left = iter(blocks)
     passed: list[Block] = []
     if conversion.name == AUTO:
-        found = conversion.found_among(line for block in _noted(left, passed) for line in block.items())
+        found = conversion.found_among(line for block in noted(left, passed) for line in block.items())
         if found is None:
             # The rows are rollouts already
             yield from chain(passed, left)
@@ -293,10 +293,4 @@ def converted(blocks: Iterable[Block], conversion: Conversion) -> Iterator[Block
         conversion = found
     for block in chain(passed, left):
         block.conversion = conversion
-        yield block
-
-
-def _noted(blocks: Iterator[Block], passed: list[Block]) -> Iterator[Block]:
-    for block in blocks:
-        passed.append(block)
         yield block

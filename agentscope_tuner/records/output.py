@@ -17,7 +17,6 @@ from contextlib import contextmanager, suppress
 from io import FileIO
 from itertools import islice
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Any, NamedTuple
 
 import msgspec
@@ -249,9 +248,7 @@ class ScoredFile:
             raise self._refused(exc) from exc
         self._lines += line.count(b"\n")
 
-    def __exit__(
-        self, kind: type[BaseException] | None, exc: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         try:
             self._finish(whole=kind is None)
         except OSError as error:

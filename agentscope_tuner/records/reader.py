@@ -90,13 +90,15 @@ def way_out(raw: bytes) -> str:
     if (told := what_else(raw[:SIGNATURE_BYTES])) is not None:
         return f": the file {told}"
     if raw in (b"[", b"{"):
-        return f": the line holds {raw.decode()!r} alone; write each object on one line, as `jq -c` does"
+        each = "`jq -c '.[]' FILE`" if raw == b"[" else "`jq -c . FILE`"
+        return f": the line holds {raw.decode()!r} alone; write each object on one line, as {each} does"
     try:
         row = json.loads(raw)
     except UnicodeDecodeError:
         return ": rows are read as UTF-8: save the file so"
-    except (ValueError, RecursionError):
-        return f": the line begins {raw[:_KEY_CHARS].decode('utf-8', 'replace')!r}{_spelling(raw)}"
+    except (ValueError, RecursionError) as exc:
+        cut = ", and it is cut short: complete it, or remove it" if "Unterminated" in str(exc) else ""
+        return f": the line begins {raw[:_KEY_CHARS].decode('utf-8', 'replace')!r}{_spelling(raw) or cut}"
     if isinstance(row, list):
         return ": a list, where a line holds one object: `jq -c '.[]'` writes its entries line by line"
     if isinstance(row, str) and row.lstrip().startswith("{"):
@@ -116,7 +118,7 @@ def _spelling(raw: bytes) -> str:
     if raw.rstrip().endswith(b"},"):
         return " and ends in a comma: a line holds one object and nothing more"
     if raw.startswith(b"{") and raw.rstrip().endswith(b","):
-        return ": write each object on one line, as `jq -c` does"
+        return ": write each object on one line, as `jq -c . FILE` does"
     if raw[:1] not in b"[{" and raw.count(b",") + raw.count(b"\t") > 1:
         return ": is it a table? Then name the file .csv or .tsv"
     return ""

@@ -1,79 +1,22 @@
 """Rules compiled once and checked on every output: `compile_rules`, `RuleSet`, `Violation`.
 
-All mistakes of a `rules` section are found before, each with its place. The parameters that a custom kind reads are
-known from the source of its handler.
+All mistakes of a `rules` section are found before, each with its place. The parameters of a custom kind are checked by
+its handler.
 """
 
 from __future__ import annotations
 
-import ast
 import difflib
 import importlib
-import inspect
 import os
 import sys
-import textwrap
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import Any, Literal
 
-from agentscope_tuner.errors import Cause, ConfigError, JudgeError
+from agentscope_tuner.errors import Cause, ConfigError, JudgeError, input_error
 from agentscope_tuner.rules.kinds import KINDS, REQUIRED, RULE_HANDLERS, Check, Kind, RunawaySearch, is_built_in
-
-
-def parameters_read(handler: Callable[..., Any]) -> frozenset[str] | None:
-    """All keys of its rule that `handler` reads, or None if its source does not show them for certain.
-
-    They are certain for a plain function that uses its rule only as `rule["key"]`, `rule.get("key", …)` and
-    `"key" in rule`. A function that passes its rule on, loops over it, or is wrapped may read any key.
-    """
-    if not inspect.isfunction(handler) or hasattr(handler, "__wrapped__"):
-        return None
-    try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(handler)))
-    except (OSError, TypeError, SyntaxError, ValueError):
-        return None
-    function = tree.body[0] if len(tree.body) == 1 else None
-    if not isinstance(function, ast.FunctionDef) or not function.args.args or function.decorator_list:
-        return None
-    rule = function.args.args[0].arg
-    keys = set()
-    uses = {id(node) for node in ast.walk(function) if isinstance(node, ast.Name) and node.id == rule}
-    rebound = sum(
-        arg.arg == rule for node in ast.walk(function) if isinstance(node, ast.arguments) for arg in _all(node)
-    )
-    for node in ast.walk(function):
-        found = _key_read(node, rule)
-        if found is not None:
-            name, key = found
-            uses.discard(id(name))
-            keys.add(key)
-    return frozenset(keys) if not uses and rebound == 1 else None
-
-
-def _all(arguments: ast.arguments) -> Iterator[ast.arg]:
-    yield from (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)
-    yield from (arg for arg in (arguments.vararg, arguments.kwarg) if arg is not None)
-
-
-def _key_read(node: ast.AST, rule: str) -> tuple[ast.Name, str] | None:
-    """The node that names the rule, and the key, if `node` reads one key of the rule."""
-    match node:
-        case ast.Subscript(value=ast.Name(id=name) as use, slice=ast.Constant(value=str(key)), ctx=ast.Load()):
-            pass
-        case ast.Call(
-            func=ast.Attribute(value=ast.Name(id=name) as use, attr="get"), args=[ast.Constant(str(key)), *_]
-        ):
-            pass
-        case ast.Compare(
-            left=ast.Constant(str(key)), ops=[ast.In() | ast.NotIn()], comparators=[ast.Name(id=name) as use]
-        ):
-            pass
-        case _:
-            return None
-    return (use, key) if name == rule else None
-
 
 COMMON_KEYS = ("id", "kind", "target", "action", "not")
 ACTIONS = ("mark_bad", "record")
@@ -161,8 +104,6 @@ def _rule_problems(rule: dict[Any, Any]) -> Iterator[tuple[str | None, str]]:
         yield "kind", f"RULE_HANDLERS[{name!r}] must be a function of a rule and a text, got {RULE_HANDLERS[name]!r}"
     elif is_built_in(name):
         yield from _parameter_problems(rule, KINDS[name])
-    elif (read := parameters_read(RULE_HANDLERS[name])) is not None:
-        yield from _unknown_keys(rule, (*COMMON_KEYS, *sorted(read - {*COMMON_KEYS})), name)
 
 
 def _common_problems(rule: dict[Any, Any]) -> Iterator[tuple[str | None, str]]:
@@ -385,14 +326,11 @@ def _text_of(rule: _CompiledRule, query: str, metadata: Mapping[str, Any]) -> st
         return query
     key = rule.target.removeprefix("metadata.")
     if key not in metadata:
-        raise JudgeError(
+        raise input_error(
             f"rule {rule.violation.rule_id!r} looks at {rule.target}, which is missing: metadata has "
-            f"{', '.join(map(repr, metadata)) or 'no keys'}",
-            cause=Cause.INPUT,
+            f"{', '.join(map(repr, metadata)) or 'no keys'}"
         )
     value = metadata[key]
     if not isinstance(value, str):
-        raise JudgeError(
-            f"rule {rule.violation.rule_id!r} reads {rule.target} as text, got {value!r}", cause=Cause.INPUT
-        )
+        raise input_error(f"rule {rule.violation.rule_id!r} reads {rule.target} as text, got {value!r}")
     return value

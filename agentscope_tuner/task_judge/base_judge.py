@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
+import reprlib
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
 
 from agentscope_tuner._run import loops
-from agentscope_tuner.errors import Cause, JudgeError
+from agentscope_tuner.config import SECTION, StrictSection, task_judge_section, validate_section
+from agentscope_tuner.errors import JudgeError, input_error
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
 if TYPE_CHECKING:
     from agentscope_tuner.graders.cost import Estimate, Reckoner
 
-
-from typing import Generic, TypeVar
-
-from agentscope_tuner.config import SECTION, StrictSection, task_judge_section, validate_section
 
 #: Numbers by name, which add up over processes.
 Counts = Mapping[str, Sequence[int]]
@@ -205,9 +203,7 @@ class BaseJudge:
         """Whether two values of `reference_keys` mean the same; override it where equality is too strict."""
         return first == second
 
-    def estimate(
-        self, workflow_task: WorkflowTask, workflow_outputs: Sequence[WorkflowOutput], reckoner: Reckoner
-    ) -> Estimate:
+    def estimate(self, task: WorkflowTask, outputs: Sequence[WorkflowOutput], reckoner: Reckoner) -> Estimate:
         """What judging these outputs of one task would use of judge models, found without asking any. By default
         nothing, which is not `complete` for a judge that may wait for others.
 
@@ -243,6 +239,14 @@ class BaseJudge:
         """
 
 
+def shown(value: object) -> str:
+    """The beginning of a value's `repr`, for messages."""
+    try:
+        return reprlib.repr(value)
+    except ValueError:  # an int of more digits than Python prints
+        return f"a {type(value).__name__} too long to print"
+
+
 def final_answer(workflow_output: WorkflowOutput) -> str:
     """The agent's answer, `workflow_output.metadata["final_answer"]`.
 
@@ -251,16 +255,13 @@ def final_answer(workflow_output: WorkflowOutput) -> str:
     """
     metadata = workflow_output.metadata
     if "final_answer" not in metadata:
-        raise JudgeError(
+        raise input_error(
             f"workflow_output.metadata has no 'final_answer', only {sorted(metadata)!r}: the workflow sets it, "
-            "as WorkflowOutput(metadata={'final_answer': …})",
-            cause=Cause.INPUT,
+            "as WorkflowOutput(metadata={'final_answer': …})"
         )
     answer = metadata["final_answer"]
     if not isinstance(answer, str):
-        raise JudgeError(
-            f"final_answer must be a str ('' when the agent gave none), got {type(answer).__name__}", cause=Cause.INPUT
-        )
+        raise input_error(f"final_answer must be a str ('' when the agent gave none), got {type(answer).__name__}")
     return answer
 
 

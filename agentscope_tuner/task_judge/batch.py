@@ -330,3 +330,10 @@ def judge_for(config: str | Path) -> ConfiguredJudge:
         if path not in _loaded:
             _loaded[path] = ConfiguredJudge(path)
         return _loaded[path]
+
+
+def loaded(config: str | Path) -> str:
+    """`located`, once its judge has been loaded: a wrong configuration fails here, not in the first rollout."""
+    path = located(config)
+    judge_for(path)
+    return path

@@ -17,7 +17,7 @@ from typing import Literal, NamedTuple
 from pydantic import Field
 
 from agentscope_tuner.config import StrictSection
-from agentscope_tuner.errors import Cause, JudgeError
+from agentscope_tuner.errors import JudgeError, reference_error
 from agentscope_tuner.task_judge.base_judge import KWARGS, Reward, TextJudge, as_list, final_answer
 from agentscope_tuner.verify.find import after_thinking, find_answer, last_boxes
 from agentscope_tuner.verify.labels import CONTRADICTION, DENIAL, is_denied
@@ -273,7 +273,9 @@ class ChoiceConfig(StrictSection):
     """ChoiceJudge's `astuner.task_judge.judge_kwargs`."""
 
     #: the letters of the options, where a task does not list its options
-    letters: str = Field(default="ABCDEFGH", pattern=r"^[A-Z]{2,26}$")
+    letters: str = Field(
+        default="ABCDEFGH", pattern=r"^[A-Z]{2,26}$", description="2 to 26 capital letters, such as ABCD"
+    )
     #: the key of the task's metadata that lists the options, where there is such a key: texts in order, a mapping of
     #: letters to texts, or `{label: [...], text: [...]}` as ARC has them
     options: str = "options"
@@ -331,10 +333,9 @@ class ChoiceJudge(TextJudge[ChoiceConfig]):
         if number is None or first is None:
             return item
         if not first <= number < first + len(letters):
-            raise JudgeError(
+            raise reference_error(
                 f"the reference answer {item!r} is none of {len(letters)} options counted from {first}: see count_from "
-                f"under {KWARGS}",
-                cause=Cause.REFERENCE,
+                f"under {KWARGS}"
             )
         return letters[number - first]
 
@@ -359,9 +360,8 @@ def _right(value: object, letters: str, options: Mapping[str, str]) -> str:
         if not isinstance(item, str) or not item.strip():
             number = _number(item) is not None
             told = "a number may count from 0 or from 1: write count_from: 0 or count_from: 1 under " + KWARGS
-            raise JudgeError(
-                told if number else f"the reference answer must be a letter, or several, as text, got {value!r:.100}",
-                cause=Cause.REFERENCE,
+            raise reference_error(
+                told if number else f"the reference answer must be a letter, or several, as text, got {value!r:.100}"
             )
         text = item.strip().upper()
         read = LetterReader(letters).read(text, 0)
@@ -374,13 +374,12 @@ def _right(value: object, letters: str, options: Mapping[str, str]) -> str:
             found += named[0]
         else:
             counts = "; for the number of an option, set count_from" if _number(item) is not None else ""
-            raise JudgeError(
+            raise reference_error(
                 f"the reference answer {item!r:.100} is none of {letters!r}{counts}: this judge is for letters of "
-                "choices; `math` is for numbers and formulas, `text_match` for words",
-                cause=Cause.REFERENCE,
+                "choices; `math` is for numbers and formulas, `text_match` for words"
             )
     if not found:
-        raise JudgeError("the reference answer is an empty list", cause=Cause.REFERENCE)
+        raise reference_error("the reference answer is an empty list")
     return "".join(sorted(set(found)))
 
 
@@ -402,10 +401,7 @@ def options_of(value: object, key: str) -> dict[str, str]:
         value = dict(zip(string.ascii_uppercase, listed, strict=False)) if 2 <= len(listed) <= 26 else {}
     if isinstance(value, Mapping) and len(value) >= 2 and all(map(_is_option, value.items())):
         return {str(letter).upper(): str(text) for letter, text in sorted(value.items())}
-    raise JudgeError(
-        f"the task's {key!r} must list 2 to 26 texts, or map letters to texts, got {value!r:.100}",
-        cause=Cause.REFERENCE,
-    )
+    raise reference_error(f"the task's {key!r} must list 2 to 26 texts, or map letters to texts, got {value!r:.100}")
 
 
 def _is_option(item: tuple[object, object]) -> bool:

@@ -28,7 +28,7 @@ from agentscope_tuner._jail.idle_jails import SandboxBreaker, require_isolation
 from agentscope_tuner._jail.jail import Ending, RunLimits
 from agentscope_tuner._run import loops
 from agentscope_tuner.config import SECTION, SandboxConfig, task_judge_section
-from agentscope_tuner.errors import Cause, ConfigError, DeadlineError, JudgeError
+from agentscope_tuner.errors import Cause, ConfigError, DeadlineError, JudgeError, config_fault, reference_error
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward, final_answer
 from agentscope_tuner.verify.code.formats import (
     BadTestsError,
@@ -106,7 +106,7 @@ class SandboxService:
             JudgeError: the service failed, or took longer than it may for all tests, or they cannot be run there.
         """
         if why := cannot_run(tests, language):
-            raise JudgeError(why, cause=Cause.CONFIG)
+            raise config_fault(why)
         seconds = min(self._exchange.limits.deadline, bounds.total_seconds + _SERVICE_SECONDS)
         ends_at = asyncio.get_running_loop().time() + seconds
         results: list[TestResult] = []
@@ -382,9 +382,7 @@ class CodeJudge(BaseJudge):
             return f"{'sandbox' if of_sandbox else 'unreadable tests'}: {error.message}"
         return None if reward[1] else f"its own solution fails: {reward.reason}"
 
-    def estimate(
-        self, workflow_task: WorkflowTask, workflow_outputs: Sequence[WorkflowOutput], reckoner: Reckoner
-    ) -> Estimate:
+    def estimate(self, task: WorkflowTask, outputs: Sequence[WorkflowOutput], reckoner: Reckoner) -> Estimate:
         """See BaseJudge: it asks no judge model."""
         from agentscope_tuner.graders.cost import Estimate
 
@@ -394,9 +392,8 @@ class CodeJudge(BaseJudge):
         """The language of a row, else of the settings."""
         named = next((own for own, names in LANGUAGES.items() if tests.language in names), None)
         if tests.language and named is None:
-            raise JudgeError(
-                f"the row's language is {tests.language!r}, and this machine runs {', '.join(LANGUAGES)}",
-                cause=Cause.REFERENCE,
+            raise reference_error(
+                f"the row's language is {tests.language!r}, and this machine runs {', '.join(LANGUAGES)}"
             )
         return named or self._settings.language
 
@@ -414,7 +411,7 @@ class CodeJudge(BaseJudge):
         except StarvedError as exc:
             raise JudgeError(f"{exc}, twice: judge fewer rows at once", cause=Cause.SANDBOX) from exc
         except (BrokenTests, BadTestsError) as exc:
-            raise JudgeError(f"the tests cannot be run: {exc}", cause=Cause.REFERENCE) from exc
+            raise reference_error(f"the tests cannot be run: {exc}") from exc
 
     def _reward(self, results: Sequence[TestResult], tests: TestSet) -> Reward:
         failed = _first_failed(results)
@@ -469,10 +466,7 @@ def _tests(task: Task) -> TestSet:
                 """`"tests": {"inputs": ["1\\n"], "outputs": ["2\\n"]}`, or name their column, """
                 "`reads: {tests: COLUMN}` under astuner.task_judge"
             )
-        raise JudgeError(
-            f"the task's tests cannot be read: {told}",
-            cause=Cause.REFERENCE,
-        ) from exc
+        raise reference_error(f"the task's tests cannot be read: {told}") from exc
 
 
 def _first_failed(results: Sequence[TestResult]) -> TestResult | None:

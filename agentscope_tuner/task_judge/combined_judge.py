@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from agentscope_tuner._run import loops
-from agentscope_tuner.errors import Cause, ConfigError, DeadlineError, JudgeError
+from agentscope_tuner.errors import Cause, ConfigError, DeadlineError, JudgeError, config_fault
 from agentscope_tuner.graders.cost import Estimate, Reckoner
 from agentscope_tuner.task_judge.base_judge import Reward
 from agentscope_tuner.task_judge.combined.settings import (
@@ -75,7 +75,7 @@ class CombinedJudge(AsksJudges):
     def paid(self, name: str, judgement: Judgement) -> Judgement:
         """See AsksJudges."""
         if judgement.turns:
-            raise JudgeError(f"{self.called(name)}: {_NO_TURNS}", cause=Cause.CONFIG)
+            raise config_fault(f"{self.called(name)}: {_NO_TURNS}")
         zero = self.section.parts[name].on_error == "zero"
         if judgement.cause is Cause.ALONE and RULES_REWARD in judgement.metrics and not zero:
             # What the others of its group got from this part; `reward_of` does not call the sum a verdict
@@ -229,7 +229,7 @@ class CombinedJudge(AsksJudges):
             combined = math.inf
         if not math.isfinite(combined):
             told = written(reward, account.counted, account.rewards)
-            raise JudgeError(f"the parts make no finite number: {told} = {combined}", cause=Cause.CONFIG)
+            raise config_fault(f"the parts make no finite number: {told} = {combined}")
         return combined
 
     def _asked_function(self, found: PartVerdicts) -> float:
@@ -258,13 +258,11 @@ class CombinedJudge(AsksJudges):
         names = self._must_succeed.union([part.name for part in counted])
         return bool(names) and all(map(found.is_success, names))
 
-    def estimate(
-        self, workflow_task: WorkflowTask, workflow_outputs: Sequence[WorkflowOutput], reckoner: Reckoner
-    ) -> Estimate:
+    def estimate(self, task: WorkflowTask, outputs: Sequence[WorkflowOutput], reckoner: Reckoner) -> Estimate:
         """See BaseJudge: the sum over the parts; those with a condition count as perhaps asked."""
         total = Estimate()
         for part in self.parts:
-            found = estimate_of(part.judge, workflow_task, workflow_outputs, reckoner)[1]
+            found = estimate_of(part.judge, task, outputs, reckoner)[1]
             total += found if part.when is None else found.perhaps
         return total
 

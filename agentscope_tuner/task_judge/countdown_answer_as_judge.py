@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import logging
 import math
-import reprlib
 from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from itertools import islice
 from numbers import Rational, Real
 from typing import Any, TypeVar
 
-from agentscope_tuner.errors import Cause, JudgeError
-from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward, final_answer
+from agentscope_tuner.errors import JudgeError, reference_error
+from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward, final_answer, shown
 from agentscope_tuner.verify import countdown
 from agentscope_tuner.verify.find import find_answer
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
@@ -60,14 +59,15 @@ class CountdownAnswerAsJudge(BaseJudge):
             if given.get(key) is None:
                 keys = sorted(task.metadata)
                 return (
-                    f"missing: the task's metadata has no {key!r}, only {keys!r}; countdown reads `target` and `nums`"
+                    f"missing: the task's metadata has no {key!r}, only {keys!r}; countdown reads the number `target` "
+                    "and the list `nums`: give the rows both columns"
                 )
         try:
             target, numbers = _number(given["target"], "target"), _numbers(given["nums"], "nums")
         except JudgeError as error:
             return f"{_kind(given['target'], given['nums'])}: {error.message}"
         if countdown.is_reachable(target, numbers) is False:
-            return f"unreachable: no equation with {_shown(given['nums'])}, each used once, is worth {target}"
+            return f"unreachable: no equation with {shown(given['nums'])}, each used once, is worth {target}"
         return None
 
     def same_reference(self, first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
@@ -96,16 +96,15 @@ def _given(key: str, read: Callable[[Any, str], T], workflow_task: WorkflowTask,
     of_task, of_output = workflow_task.task.metadata, workflow_output.metadata
     if key not in of_task:
         if key not in of_output:
-            raise JudgeError(
+            raise reference_error(
                 f"neither the task's nor the output's metadata has {key!r}, only {sorted(of_task)!r}: a countdown row "
-                "has `target`, a number, and `nums`, a list of numbers",
-                cause=Cause.REFERENCE,
+                "has `target`, a number, and `nums`, a list of numbers"
             )
         return read(of_output[key], key)
     value = read(of_task[key], key)
     if key in of_output and not _reads_as(value, read, of_output[key], key):
         message = "task %r: the output's %s %s differs from the task's %s, which counts"
-        _log.warning(message, workflow_task.task_id, key, _shown(of_output[key]), _shown(of_task[key]))
+        _log.warning(message, workflow_task.task_id, key, shown(of_output[key]), shown(of_task[key]))
     return value
 
 
@@ -118,10 +117,10 @@ def _reads_as(value: T, read: Callable[[Any, str], T], other: Any, key: str) -> 
 
 def _numbers(value: Any, key: str) -> list[Fraction]:
     if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
-        raise JudgeError(f"{key} must be a list of numbers, got {_shown(value)}", cause=Cause.REFERENCE)
+        raise reference_error(f"{key} must be a list of numbers, got {shown(value)}")
     found = [_number(number, key) for number in islice(value, _MOST_NUMBERS + 1)]
     if not 1 <= len(found) <= _MOST_NUMBERS:
-        raise JudgeError(f"{key} must hold 1 to {_MOST_NUMBERS} numbers, got {_shown(value)}", cause=Cause.REFERENCE)
+        raise reference_error(f"{key} must hold 1 to {_MOST_NUMBERS} numbers, got {shown(value)}")
     return found
 
 
@@ -130,13 +129,6 @@ def _number(value: Any, key: str) -> Fraction:
     if not isinstance(value, bool) and isinstance(value, Rational):
         return Fraction(int(value.numerator), int(value.denominator))
     if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
-        raise JudgeError(f"{key} must be numeric, got {_shown(value)}", cause=Cause.REFERENCE)
+        raise reference_error(f"{key} must be numeric, got {shown(value)}")
     # Read as it is written: 0.1 is a tenth in this game, not the nearest binary fraction
     return Fraction(str(float(value)))
-
-
-def _shown(value: Any) -> str:
-    try:
-        return reprlib.repr(value)
-    except ValueError:  # an int of more digits than Python prints
-        return f"a {type(value).__name__} too long to print"

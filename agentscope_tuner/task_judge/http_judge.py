@@ -28,7 +28,7 @@ from agentscope_tuner._http import (
 from agentscope_tuner._http.client import HttpExchange
 from agentscope_tuner._run import loops
 from agentscope_tuner.config import SECTION, StrictSection, task_judge_section, validate_section
-from agentscope_tuner.errors import Cause, ConfigError, DeadlineError, JudgeError, judge_error
+from agentscope_tuner.errors import Cause, ConfigError, DeadlineError, JudgeError, endpoint_error, judge_error
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward
 from agentscope_tuner.task_judge.contract.judgement import cause_of
 from agentscope_tuner.task_judge.http_rows import Gathered, LateError, WireVerdict, wire_row
@@ -111,9 +111,7 @@ class HttpJudge(BaseJudge):
             tries=self.settings.tries,
             max_connections=self.settings.max_connections,
         )
-        peer = Peer(
-            "reward service", _endpoint_error, _endpoint_error, self._bad_answer, DeadlineError, DEADLINE_HEADER
-        )
+        peer = Peer("reward service", endpoint_error, endpoint_error, self._bad_answer, DeadlineError, DEADLINE_HEADER)
         self._numbers = itertools.count()
         self._deadline = limits.deadline
         self._exchange = HttpExchange(peer, self.settings.url, limits, transport, read_token=self._fresh_token)
@@ -252,11 +250,7 @@ class HttpJudge(BaseJudge):
             return None
 
     def _bad_answer(self, status: int, detail: str, where: str) -> JudgeError:
-        return _endpoint_error(f"{where} at {self._exchange.base_url}: answered {status}: {detail[:_MOST_CHARS]}")
-
-
-def _endpoint_error(message: str) -> JudgeError:
-    return JudgeError(message, cause=Cause.ENDPOINT)
+        return endpoint_error(f"{where} at {self._exchange.base_url}: answered {status}: {detail[:_MOST_CHARS]}")
 
 
 def _deadline(settings: HttpJudgeConfig, config: Any) -> float:

@@ -13,7 +13,7 @@ from typing import Any, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
-from agentscope_tuner.errors import Cause, DeadlineError, JudgeError
+from agentscope_tuner.errors import DeadlineError, input_error
 from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
 
 
@@ -34,7 +34,7 @@ def wire_row(task: WorkflowTask, output: WorkflowOutput) -> bytes:
         except ValueError:
             return _encoded(_without_nan(row))
     except (TypeError, ValueError, RecursionError) as exc:
-        raise JudgeError(f"the rollout is not JSON, nothing was sent: {exc}", cause=Cause.INPUT) from exc
+        raise input_error(f"the rollout is not JSON, nothing was sent: {exc}") from exc
 
 
 def _encoded(value: object) -> bytes:

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from agentscope_tuner.config import StrictSection
-from agentscope_tuner.errors import Cause, JudgeError
+from agentscope_tuner.errors import JudgeError, reference_error
 from agentscope_tuner.task_judge.base_judge import Reward, TextJudge, as_list, final_answer
 from agentscope_tuner.verify.find import after_thinking
 from agentscope_tuner.verify.strict_json import NotStrictJsonError, read_json
@@ -212,8 +212,7 @@ def _first_word(said: str, given: Arguments) -> bool:
     if filled != given["num_paragraphs"] or nth > filled or not parts[nth - 1].strip():
         return False
     word = parts[nth - 1].split()[0].lstrip("'\"")
-    opening: str = given["first_word"]
-    return re.split(r"[.,?!'\"]", word)[0].lower() == opening.strip().lower()
+    return bool(re.split(r"[.,?!'\"]", word)[0].lower() == given["first_word"].strip().lower())
 
 
 @_instruction("detectable_content:postscript", postscript_marker=_text)
@@ -227,8 +226,7 @@ def _postscript(said: str, given: Arguments) -> bool:
 def _bullets(said: str, given: Arguments) -> bool:
     lines = [line.lstrip() for line in said.split("\n")]
     stars = sum(line[:1] == "*" and line[1:2] not in ("", "*") for line in lines)
-    wanted: float = given["num_bullets"]
-    return stars + sum(line[:1] == "-" for line in lines) == wanted
+    return bool(stars + sum(line[:1] == "-" for line in lines) == given["num_bullets"])
 
 
 _ANSWERS = ("My answer is yes.", "My answer is no.", "My answer is maybe.")
@@ -244,15 +242,13 @@ def _constrained(said: str, given: Arguments) -> bool:
 def _highlights(said: str, given: Arguments) -> bool:
     once = [part for part in re.findall(r"\*[^\n*]*\*", said) if part.strip("*").strip()]
     twice = [part for part in re.findall(r"\*\*[^\n*]*\*\*", said) if part.strip("*").strip()]
-    wanted: float = given["num_highlights"]
-    return len(once) + len(twice) >= wanted
+    return bool(len(once) + len(twice) >= given["num_highlights"])
 
 
 @_instruction("detectable_format:multiple_sections", section_spliter=_text, num_sections=_count)
 def _sections(said: str, given: Arguments) -> bool:
     splitter = re.escape(given["section_spliter"].strip())
-    wanted: float = given["num_sections"]
-    return len(re.findall(rf"{splitter}\s?\d+", said)) >= wanted
+    return bool(len(re.findall(rf"{splitter}\s?\d+", said)) >= given["num_sections"])
 
 
 @_instruction("detectable_format:json_format")
@@ -300,20 +296,17 @@ def _words(said: str, given: Arguments) -> bool:
 
 @_instruction("detectable_content:number_placeholders", num_placeholders=_count)
 def _placeholders(said: str, given: Arguments) -> bool:
-    wanted: float = given["num_placeholders"]
-    return len(re.findall(r"\[[^\[\]\n]*+\]", said)) >= wanted
+    return bool(len(re.findall(r"\[[^\[\]\n]*+\]", said)) >= given["num_placeholders"])
 
 
 @_instruction("combination:repeat_prompt", prompt_to_repeat=_text)
 def _repeated(said: str, given: Arguments) -> bool:
-    prompt: str = given["prompt_to_repeat"]
-    return said.strip().lower().startswith(prompt.strip().lower())
+    return said.strip().lower().startswith(str(given["prompt_to_repeat"]).strip().lower())
 
 
 @_instruction("startend:end_checker", end_phrase=_text)
 def _ending(said: str, given: Arguments) -> bool:
-    phrase: str = given["end_phrase"]
-    return said.strip().strip('"').lower().endswith(phrase.strip().lower())
+    return said.strip().strip('"').lower().endswith(str(given["end_phrase"]).strip().lower())
 
 
 @_instruction("startend:quotation")
@@ -448,4 +441,4 @@ def _arguments(raw: object) -> Mapping[str, Any]:
 
 
 def _bad(message: str) -> JudgeError:
-    return JudgeError(f"the task's {message}", cause=Cause.REFERENCE)
+    return reference_error(f"the task's {message}")

@@ -8,7 +8,7 @@ from typing import Annotated, NamedTuple
 from pydantic import Field
 
 from agentscope_tuner.config import StrictSection
-from agentscope_tuner.errors import Cause, JudgeError
+from agentscope_tuner.errors import JudgeError, reference_error
 from agentscope_tuner.task_judge.base_judge import Reward, TextJudge, final_answer
 from agentscope_tuner.task_judge.format_judge import read_tags
 from agentscope_tuner.verify.find import after_thinking
@@ -132,4 +132,4 @@ class JsonAnswerJudge(TextJudge[JsonAnswerConfig]):
 
 
 def _bad(message: str) -> JudgeError:
-    return JudgeError(f"the reference answer {message}", cause=Cause.REFERENCE)
+    return reference_error(f"the reference answer {message}")

@@ -7,7 +7,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from agentscope_tuner.config import StrictSection
-from agentscope_tuner.errors import Cause, ConfigError, JudgeError
+from agentscope_tuner.errors import ConfigError, JudgeError, reference_error
 from agentscope_tuner.task_judge.base_judge import KWARGS, Reward, TextJudge, final_answer
 from agentscope_tuner.task_judge.llm.rollout_fields import check_path, read_path
 from agentscope_tuner.verify.find import after_thinking
@@ -69,7 +69,7 @@ class LanguageJudge(TextJudge[LanguageConfig]):
         told = read_path(named, WorkflowTask(task=task), WorkflowOutput()) if self._named else named
         code = _code(told) if isinstance(told, str) else None
         if code is None:
-            raise JudgeError(f"{named}: {told!r:.100} is none of {', '.join(LANGUAGES)}", cause=Cause.REFERENCE)
+            raise reference_error(f"{named}: {told!r:.100} is none of {', '.join(LANGUAGES)}")
         return code
 
     def reference_problem(self, task: Task, error: JudgeError) -> str:

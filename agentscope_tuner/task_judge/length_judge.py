@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field, model_validator
 
 from agentscope_tuner.config import StrictSection
-from agentscope_tuner.errors import Cause, JudgeError
+from agentscope_tuner.errors import input_error
 from agentscope_tuner.rules.tokens import estimate_tokens
 from agentscope_tuner.task_judge.base_judge import KWARGS, Reward, TextJudge, final_answer
 from agentscope_tuner.task_judge.llm.rollout_fields import check_path, read_path
@@ -147,7 +147,7 @@ class LengthJudge(TextJudge[LengthConfig]):
             return estimate_tokens(final_answer(output))
         count = read_path(unit, task, output)
         if isinstance(count, bool) or not isinstance(count, Integral) or count < 0:
-            raise JudgeError(f"{unit} must be a whole number of 0 or more, got {count!r:.100}", cause=Cause.INPUT)
+            raise input_error(f"{unit} must be a whole number of 0 or more, got {count!r:.100}")
         return int(count)
 
     def _correct(self, task: WorkflowTask, output: WorkflowOutput) -> bool:
@@ -155,6 +155,6 @@ class LengthJudge(TextJudge[LengthConfig]):
         if isinstance(correct, str):
             path, correct = correct, read_path(correct, task, output)
             if not isinstance(correct, bool):
-                raise JudgeError(f"{path} must be true or false, got {correct!r:.100}", cause=Cause.INPUT)
+                raise input_error(f"{path} must be true or false, got {correct!r:.100}")
         assert correct is not None
         return correct

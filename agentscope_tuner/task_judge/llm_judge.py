@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from agentscope_tuner._run import loops
 from agentscope_tuner.config import task_judge_section, validate_section
-from agentscope_tuner.errors import Cause, ConfigError, JudgeError
+from agentscope_tuner.errors import ConfigError, JudgeError, config_fault, did_you_mean, input_error
 from agentscope_tuner.graders.base_grader import BaseGrader, is_missing
 from agentscope_tuner.graders.client.usage import Usage, metered
 from agentscope_tuner.graders.cost import Estimate, Question, Reckoner, questions_of
@@ -117,8 +116,7 @@ class LLMJudge(ModelJudge):
         used = self.grader.template.variables(self.grader.language) - {"rubrics", "min_score", "max_score"}
         for name in own:
             if name not in used:
-                nearest = difflib.get_close_matches(name, used, n=1)
-                hint = f"did you mean {nearest[0]!r}? " if nearest else ""
+                hint = did_you_mean(name, used)
                 raise ConfigError(
                     f"{WHERE}.reads.{name}: {hint}the prompt uses {', '.join(sorted(used))}, not {name!r}"
                 )
@@ -129,7 +127,7 @@ class LLMJudge(ModelJudge):
     async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
         """See BaseJudge."""
         if self.ranks_groups():
-            raise JudgeError("a listwise judge ranks an advantage group (compute_rewards)", cause=Cause.CONFIG)
+            raise config_fault("a listwise judge ranks an advantage group (compute_rewards)")
         with metered() as meter:
             values = self._values(workflow_task, workflow_output)
             if self.settings.probes != "off" and not is_empty(values["response"]):
@@ -172,7 +170,7 @@ class LLMJudge(ModelJudge):
         if not self.ranks_groups():
             return super().compute_rewards(workflow_task, workflow_outputs)
         if len(workflow_outputs) < 2:
-            raise JudgeError("a listwise judge ranks two or more outputs of a task, and got one", cause=Cause.INPUT)
+            raise input_error("a listwise judge ranks two or more outputs of a task, and got one")
         return loops.run(self._rank(workflow_task, workflow_outputs))
 
     async def _rank(self, task: WorkflowTask, outputs: Sequence[WorkflowOutput]) -> list[Reward]:
@@ -207,13 +205,11 @@ class LLMJudge(ModelJudge):
     def _more_metrics(self, found: PanelRanking) -> dict[str, float]:
         return {}
 
-    def estimate(
-        self, workflow_task: WorkflowTask, workflow_outputs: Sequence[WorkflowOutput], reckoner: Reckoner
-    ) -> Estimate:
+    def estimate(self, task: WorkflowTask, outputs: Sequence[WorkflowOutput], reckoner: Reckoner) -> Estimate:
         """See BaseJudge."""
-        values = [self._values(workflow_task, output) for output in workflow_outputs]
+        values = [self._values(task, output) for output in outputs]
         if self.ranks_groups() and len(values) < 2:
-            raise JudgeError("a listwise judge ranks two or more outputs of a task, and got one", cause=Cause.INPUT)
+            raise input_error("a listwise judge ranks two or more outputs of a task, and got one")
         first, dearer = (reckoner.reckon(self._questions(panel, values)) for panel in (self.first, self.dearer))
         return first + dearer.perhaps
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 import math
-import reprlib
 from collections.abc import Mapping
 from decimal import Decimal
 from functools import partial
@@ -12,11 +11,11 @@ from numbers import Rational, Real
 from typing import Any
 
 from agentscope_tuner.config import SECTION, task_judge_section
-from agentscope_tuner.errors import Cause, JudgeError
-from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward, final_answer
+from agentscope_tuner.errors import Cause, JudgeError, reference_error
+from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward, final_answer, shown
 from agentscope_tuner.verify.find import Place, PlacedAnswer, find_answer, last_boxed, stated_elsewhere
-from agentscope_tuner.verify.math.read import Pair, bare, reference
-from agentscope_tuner.verify.math.scan import TooComplex, is_missing, lost_backslash
+from agentscope_tuner.verify.math.tokens import TooComplex, is_missing, lost_backslash
+from agentscope_tuner.verify.math.unwrap import Pair, bare, reference
 from agentscope_tuner.verify.math.verdict import (
     MathVerdict,
     Verdict,
@@ -110,10 +109,12 @@ class MathAnswerAsJudge(BaseJudge):
         """
         reference(truth)
         text = final_answer(output)
+        if _LOST_BOX in text:
+            damaged = f"{found.where}; the answer is damaged: it holds {lost_backslash(_LOST_BOX)}"
+            return Reward(0.0, False, reason=damaged)
         place = stated_elsewhere(text, self._settings.answer_in, self._settings.think)
         if place is None:
-            damaged = f"; the answer is damaged: it holds {lost_backslash(_LOST_BOX)}" if _LOST_BOX in text else ""
-            return Reward(0.0, False, reason=found.where + damaged)
+            return Reward(0.0, False, reason=found.where)
         reason = f"{found.where}, which states one {_PLACES[place]}: {self._setting(place)} would read it"
         return Reward(0.0, False, reason=reason, metrics={f"{ELSEWHERE}{place}": 1.0})
 
@@ -218,18 +219,14 @@ def _reference(task: Task) -> str:
         JudgeError: there is none, or it is neither text nor a finite number.
     """
     if "answer" not in task.metadata:
-        raise JudgeError(
-            f"the task's metadata has no 'answer', only {sorted(task.metadata)!r}",
-            cause=Cause.REFERENCE,
-        )
+        raise reference_error(f"the task's metadata has no 'answer', only {sorted(task.metadata)!r}")
     value = task.metadata["answer"]
     if isinstance(value, str):
         return value
     text = None if isinstance(value, bool) else _number_as_text(value)
     if text is None:
-        raise JudgeError(
-            f"the reference answer must be a str or a finite number, got {_shown(value)}: {_way_out(value)}",
-            cause=Cause.REFERENCE,
+        raise reference_error(
+            f"the reference answer must be a str or a finite number, got {shown(value)}: {_way_out(value)}"
         )
     return text
 
@@ -238,7 +235,8 @@ def _way_out(value: object) -> str:
     keys = range(len(value)) if isinstance(value, list | tuple) else value if isinstance(value, dict) else ()
     for inside in keys:
         return f"name what holds it inside, `reads: {{answer: answer.{inside}}}` under {SECTION}"
-    return "a missing cell of a data set becomes None or NaN: drop such rows; if all have it, name the right column"
+    told = f"`reads: {{answer: COLUMN}}` under {SECTION}, or the trainer's own option, such as OpenRLHF's label_key"
+    return f"a missing cell becomes None or NaN. If all rows lack it, name their column by {told}; else drop such rows"
 
 
 def _kind(value: object, error: JudgeError) -> str:
@@ -270,10 +268,3 @@ def _number_as_text(value: object) -> str | None:
     except ValueError:  # more digits than Python prints
         return None
     return None
-
-
-def _shown(value: object) -> str:
-    try:
-        return reprlib.repr(value)
-    except ValueError:  # an int of more digits than Python prints
-        return f"a {type(value).__name__} too long to print"

@@ -16,7 +16,7 @@ from agentscope_tuner._jail.idle_jails import SandboxBreaker, WarmJails, require
 from agentscope_tuner._jail.jail import Ending, Jail, JailWork, RunLimits, slot
 from agentscope_tuner._run import loops
 from agentscope_tuner.config import StrictSection, task_judge_section, validate_section
-from agentscope_tuner.errors import Cause, ConfigError, JudgeError, install
+from agentscope_tuner.errors import ConfigError, JudgeError, install, reference_error
 from agentscope_tuner.task_judge.base_judge import KWARGS, BaseJudge, Reward, final_answer
 from agentscope_tuner.verify.code.inside.code_values import NotPlainError, dump
 from agentscope_tuner.verify.find import find_answer
@@ -94,7 +94,7 @@ class ReasoningGymJudge(BaseJudge):
         if isinstance(found, str):
             own, _ = self._scored(dataset, entry["answer"], entry)
             if isinstance(own, str):
-                raise JudgeError(f"the scorer of {dataset!r} fails on its own answer: {own}", cause=Cause.REFERENCE)
+                raise reference_error(f"the scorer of {dataset!r} fails on its own answer: {own}")
             return self._reward(0.0, f"the scorer fails on this answer: {found}", ending.cpu_seconds)
         if not 0 <= found <= 1:
             return self._reward(0.0, f"the scorer gives {found!r}, which is no score", ending.cpu_seconds)
@@ -148,7 +148,7 @@ class ReasoningGymJudge(BaseJudge):
         try:
             payload = dump({"dataset": dataset, "answer": answer, "entry": dict(entry)})
         except NotPlainError as exc:
-            raise JudgeError(f"the row holds {exc}", cause=Cause.REFERENCE) from exc
+            raise reference_error(f"the row holds {exc}") from exc
         work = JailWork(entry=f"{_ENTRY}:run", payload=payload)
         with self._breaker.trying(), slot():
             ending = _jails.run(self._packages, self._new_jail, work, self._limits)
@@ -174,10 +174,9 @@ def _entry(task: Task) -> tuple[str, dict[str, Any]]:
     about = metadata.get("metadata") if isinstance(metadata.get("metadata"), Mapping) else metadata
     dataset = about.get("source_dataset") if about is not None else None
     if not isinstance(dataset, str) or not dataset.isidentifier() or "answer" not in metadata:
-        raise JudgeError(
+        raise reference_error(
             "the task's metadata must hold 'answer' and the 'source_dataset' of reasoning-gym, it has "
-            f"{sorted(metadata)!r}",
-            cause=Cause.REFERENCE,
+            f"{sorted(metadata)!r}"
         )
     question = metadata.get("question") or task.main_query
     return dataset, {"question": question, "answer": metadata["answer"], "metadata": dict(about or {})}

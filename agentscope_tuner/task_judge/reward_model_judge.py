@@ -17,7 +17,16 @@ from pydantic import Field, SecretStr, model_validator
 from agentscope_tuner._http import BadAnswer, HttpAnswer, HttpCall, HttpLimits, Peer, detail_of, shown
 from agentscope_tuner._http.client import HttpExchange
 from agentscope_tuner.config import SECTION, StrictSection, task_judge_section, validate_section
-from agentscope_tuner.errors import Cause, ConfigError, DeadlineError, JudgeError, install
+from agentscope_tuner.errors import (
+    Cause,
+    ConfigError,
+    DeadlineError,
+    JudgeError,
+    config_fault,
+    endpoint_error,
+    install,
+    reference_error,
+)
 from agentscope_tuner.graders.client.reply import is_about_prompt
 from agentscope_tuner.graders.injection_defence import neutralise, special_tokens
 from agentscope_tuner.graders.llm_grader import NO_CONTENT
@@ -378,7 +387,7 @@ class RewardModelJudge(BaseJudge):
             max_connections=mine.concurrency,
         )
         self._seconds = limits.deadline
-        peer = Peer("reward model's server", _endpoint_error, _endpoint_error, _refusal, DeadlineError)
+        peer = Peer("reward model's server", endpoint_error, endpoint_error, _refusal, DeadlineError)
         self._exchange = HttpExchange(peer, mine.url, limits, transport)
         self._chats: Gathered[float | JudgeError] = Gathered(
             self._send,
@@ -400,7 +409,7 @@ class RewardModelJudge(BaseJudge):
             return Reward(mine.clip[0], False, reason=NO_CONTENT, filtered_by="no_content")
         query = _READER.value(mine.reads.query, workflow_task, workflow_output)
         if query is None:
-            raise JudgeError(f"{mine.reads.query} is missing: it is null, or NaN", cause=Cause.REFERENCE)
+            raise reference_error(f"{mine.reads.query} is missing: it is null, or NaN")
         asked, label = _text(query), str(workflow_task.task.metadata.get("answer", ""))
         await self._reads.result(self._check_reading)
         score, at_fault = await self._scored(self._chat(asked, response, label), self._chat(asked, HARMLESS, label))
@@ -455,11 +464,10 @@ class RewardModelJudge(BaseJudge):
                 raise one
         numbers = [one for one in found if isinstance(one, float)]
         if max(numbers) - min(numbers) <= _ALIKE * max(1.0, abs(numbers[0])):
-            raise JudgeError(
+            raise config_fault(
                 f"{len(_PROBES)} different answers all score {numbers[0]:g}, so that the model does not read them: a "
                 "model of one class with its default activation scores 1 always (serve it without, or with "
-                "wire: vllm_classify, which turns it off), and a chat that is cut before the answer scores alike",
-                cause=Cause.CONFIG,
+                "wire: vllm_classify, which turns it off), and a chat that is cut before the answer scores alike"
             )
         return True
 
@@ -534,10 +542,6 @@ def _may_be_its_fault(found: object) -> bool:
 
 def _row(chat: Chat) -> bytes:
     return json.dumps([chat.text, chat.query, chat.response, chat.label]).encode()
-
-
-def _endpoint_error(message: str) -> JudgeError:
-    return JudgeError(message, cause=Cause.ENDPOINT)
 
 
 def _text(value: Any) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from agentscope_tuner.config import task_judge_section
-from agentscope_tuner.errors import Cause, JudgeError
+from agentscope_tuner.errors import input_error, reference_error
 from agentscope_tuner.graders.client.chat_model import ChatModel
 from agentscope_tuner.graders.client.usage import Usage
 from agentscope_tuner.graders.cost import Estimate, Reckoner
@@ -91,6 +91,7 @@ class AutoGraderJudge(LLMJudge):
         if self.ranks_groups():
             self.metric_names = ("place", "judge_disagreements", "group_size", *Usage.metric_names())
 
+    # Said again, because it overrides `compute_rewards`: see BaseJudge.__init_subclass__
     def ranks_groups(self) -> bool:
         """True with `grader_mode: listwise`."""
         return super().ranks_groups()
@@ -114,14 +115,12 @@ class AutoGraderJudge(LLMJudge):
             return [self.compute_reward(workflow_task, workflow_outputs[0])]
         return super().compute_rewards(workflow_task, workflow_outputs)
 
-    def estimate(
-        self, workflow_task: WorkflowTask, workflow_outputs: Sequence[WorkflowOutput], reckoner: Reckoner
-    ) -> Estimate:
+    def estimate(self, task: WorkflowTask, outputs: Sequence[WorkflowOutput], reckoner: Reckoner) -> Estimate:
         """See BaseJudge."""
-        others = _candidates(workflow_task) if self.ranks_groups() and len(workflow_outputs) == 1 else []
+        others = _candidates(task) if self.ranks_groups() and len(outputs) == 1 else []
         key = self.rubrics.answer_field
-        outputs = [*workflow_outputs, *(WorkflowOutput(metadata={key: text}) for text in others)]
-        return super().estimate(workflow_task, outputs, reckoner)
+        outputs = [*outputs, *(WorkflowOutput(metadata={key: text}) for text in others)]
+        return super().estimate(task, outputs, reckoner)
 
     def check_task(self, task: Task, output: WorkflowOutput | None = None) -> str | None:
         """See BaseJudge and RubricTasks."""
@@ -139,15 +138,12 @@ class AutoGraderJudge(LLMJudge):
     def _answer(self, output: WorkflowOutput) -> str:
         key = self.rubrics.answer_field
         if key not in output.metadata:
-            raise JudgeError(
-                f"workflow_output.metadata has no {key!r} ({WHERE}.answer_field), only {sorted(output.metadata)!r}",
-                cause=Cause.INPUT,
+            raise input_error(
+                f"workflow_output.metadata has no {key!r} ({WHERE}.answer_field), only {sorted(output.metadata)!r}"
             )
         answer = output.metadata[key]
         if not isinstance(answer, str):
-            raise JudgeError(
-                f"{key} must be a str ('' when the agent gave none), got {type(answer).__name__}", cause=Cause.INPUT
-            )
+            raise input_error(f"{key} must be a str ('' when the agent gave none), got {type(answer).__name__}")
         return answer
 
     def inputs(self, task: WorkflowTask) -> dict[str, Any]:
@@ -155,9 +151,8 @@ class AutoGraderJudge(LLMJudge):
         query = getattr(inner, key, None) if key != "metadata" else None
         query = inner.metadata.get(key) if query is None else query
         if not isinstance(query, str):
-            raise JudgeError(
-                f"the task has no text {key!r} ({WHERE}.query_field), neither itself nor in its metadata",
-                cause=Cause.REFERENCE,
+            raise reference_error(
+                f"the task has no text {key!r} ({WHERE}.query_field), neither itself nor in its metadata"
             )
         if self.rubrics.ground_truth_field is None:
             return inputs_of(query, None)
@@ -165,7 +160,7 @@ class AutoGraderJudge(LLMJudge):
         if truth is None or str(truth).strip() == "":
             name = self.rubrics.ground_truth_field
             message = f"the task's metadata has no {name!r} ({WHERE}.ground_truth_field), got {truth!r}"
-            raise JudgeError(message, cause=Cause.REFERENCE)
+            raise reference_error(message)
         return inputs_of(query, str(truth))
 
 
@@ -181,15 +176,12 @@ def _candidates(task: WorkflowTask) -> list[str]:
     """
     candidates = task.task.metadata.get("candidates")
     if not isinstance(candidates, list) or not candidates:
-        raise JudgeError(
+        raise reference_error(
             "a listwise judge ranks an advantage group (compute_rewards), or one output among "
-            'task.metadata["candidates"], and this task has none',
-            cause=Cause.REFERENCE,
+            'task.metadata["candidates"], and this task has none'
         )
     texts = [item.get("answer") if isinstance(item, dict) else item for item in candidates]
     others = [text for text in texts if isinstance(text, str)]
     if len(others) < len(texts):
-        raise JudgeError(
-            "task.metadata['candidates'] must hold texts, or mappings with a text 'answer'", cause=Cause.REFERENCE
-        )
+        raise reference_error("task.metadata['candidates'] must hold texts, or mappings with a text 'answer'")
     return others

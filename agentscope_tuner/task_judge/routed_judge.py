@@ -122,15 +122,13 @@ class RoutedJudge(AsksJudges):
             turns=judgement.turns,
         )
 
-    def estimate(
-        self, workflow_task: WorkflowTask, workflow_outputs: Sequence[WorkflowOutput], reckoner: Reckoner
-    ) -> Estimate:
+    def estimate(self, task: WorkflowTask, outputs: Sequence[WorkflowOutput], reckoner: Reckoner) -> Estimate:
         """See BaseJudge: what the judges of the outputs' routes would use."""
         total = Estimate()
-        for output in workflow_outputs[:1] if self._ranks else workflow_outputs:
-            judge = self.asks[self.route(workflow_task.task, None if self._ranks else output)]
-            outputs = workflow_outputs if self._ranks else [output]
-            total += estimate_of(judge, workflow_task, outputs, reckoner)[1]
+        for output in outputs[:1] if self._ranks else outputs:
+            judge = self.asks[self.route(task.task, None if self._ranks else output)]
+            asked = outputs if self._ranks else [output]
+            total += estimate_of(judge, task, asked, reckoner)[1]
         return total
 
     def check_group(self, tasks: Sequence[Task]) -> str | None:

@@ -15,7 +15,7 @@ from agentscope_tuner._jail.idle_jails import SandboxBreaker, require_isolation,
 from agentscope_tuner._jail.jail import Ending, Jail, JailBroken, JailWork, RunLimits, slot
 from agentscope_tuner._run import loops
 from agentscope_tuner.config import StrictSection, task_judge_section, validate_section
-from agentscope_tuner.errors import Cause, ConfigError, JudgeError
+from agentscope_tuner.errors import ConfigError, JudgeError, reference_error
 from agentscope_tuner.task_judge.base_judge import KWARGS, BaseJudge, Reward, final_answer
 from agentscope_tuner.verify.code.inside.code_values import NotPlainError, load
 from agentscope_tuner.verify.code.program import find_program
@@ -113,12 +113,11 @@ class SqlJudge(BaseJudge):
             for number, file in enumerate(files):
                 expected, _ = self._rows(file, reference)
                 if isinstance(expected, str):
-                    raise JudgeError(f"the reference query fails on {file.name}: {expected}", cause=Cause.REFERENCE)
+                    raise reference_error(f"the reference query fails on {file.name}: {expected}")
                 if not expected and number == 0 and self._settings.empty_reference == "error":
-                    raise JudgeError(
+                    raise reference_error(
                         f"the reference query has no rows on {file.name}, so any query without rows would be right: "
-                        "drop the row, or set empty_reference: accept",
-                        cause=Cause.REFERENCE,
+                        "drop the row, or set empty_reference: accept"
                     )
                 got, ending = self._rows(file, query)
                 spent += ending.cpu_seconds
@@ -159,7 +158,7 @@ class SqlJudge(BaseJudge):
         """The database in the folder, then in those variants that have it."""
         found = [self._file(folder, database) for folder in (self._settings.databases, *self._settings.variants)]
         if found[0] is None:
-            raise JudgeError(f"there is no database {database!r} in {self._settings.databases}", cause=Cause.REFERENCE)
+            raise reference_error(f"there is no database {database!r} in {self._settings.databases}")
         return [file for file in found if file is not None]
 
     @staticmethod
@@ -191,13 +190,10 @@ def _reference(task: Task) -> tuple[str, str]:
     metadata = task.metadata
     database = metadata.get("db_id")
     if not isinstance(database, str) or not _NAME.match(database) or set(database) <= {"."}:
-        raise JudgeError(
-            f"the task's metadata has no database's name as 'db_id', got {database!r:.80}", cause=Cause.REFERENCE
-        )
+        raise reference_error(f"the task's metadata has no database's name as 'db_id', got {database!r:.80}")
     for key in _REFERENCES:
         if isinstance(metadata.get(key), str) and metadata[key].strip():
             return database, metadata[key].strip().rstrip(";")
-    raise JudgeError(
-        f"the task's metadata has no reference query as {', '.join(_REFERENCES)}, only {sorted(metadata)!r}",
-        cause=Cause.REFERENCE,
+    raise reference_error(
+        f"the task's metadata has no reference query as {', '.join(_REFERENCES)}, only {sorted(metadata)!r}"
     )

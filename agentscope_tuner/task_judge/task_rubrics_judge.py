@@ -10,7 +10,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from agentscope_tuner.config import SECTION, StrictSection, task_judge_section, validate_section
-from agentscope_tuner.errors import Cause, ConfigError, JudgeError
+from agentscope_tuner.errors import Cause, ConfigError, JudgeError, input_error, reference_error
 from agentscope_tuner.graders.client.reply import AnswerAtFault
 from agentscope_tuner.graders.client.usage import Usage, metered
 from agentscope_tuner.graders.combine import unordered
@@ -155,15 +155,13 @@ class TaskRubricsJudge(ModelJudge):
             raise JudgeError(f"{reads.query} is missing: it is null, or NaN", cause=cause)
         return rubrics, query if isinstance(query, Trajectory) else str(query), response
 
-    def estimate(
-        self, workflow_task: WorkflowTask, workflow_outputs: Sequence[WorkflowOutput], reckoner: Reckoner
-    ) -> Estimate:
+    def estimate(self, task: WorkflowTask, outputs: Sequence[WorkflowOutput], reckoner: Reckoner) -> Estimate:
         """See BaseJudge."""
         total = Estimate()
-        for output in workflow_outputs:
-            rubrics, query, response = self._case(workflow_task, output)
+        for output in outputs:
+            rubrics, query, response = self._case(task, output)
             if not is_empty(response):
-                asked = [rubrics.criteria[index] for index in self._order(workflow_task, rubrics)]
+                asked = [rubrics.criteria[index] for index in self._order(task, rubrics)]
                 shown, spans = [one.text for one in asked], [one.span for one in asked]
                 first, dearer = (
                     reckoner.reckon(
@@ -190,7 +188,7 @@ class TaskRubricsJudge(ModelJudge):
             # Check that the criteria can be added up before a call is paid for
             aggregated(rubrics, [0.0] * len(rubrics.criteria), self.settings.aggregation, self.settings.gate_must_haves)
         except ValueError as exc:
-            raise JudgeError(f"{self.settings.reads.rubrics}: {exc}", cause=Cause.REFERENCE) from exc
+            raise reference_error(f"{self.settings.reads.rubrics}: {exc}") from exc
         return rubrics
 
     def _order(self, task: WorkflowTask, rubrics: Rubrics) -> list[int]:
@@ -245,10 +243,9 @@ def _with_files(response: str | Trajectory, files: Sequence[str], output: Workfl
     """The response, and behind it each of `files` as `output.metadata["files"]` holds it, from its path to its text."""
     written = output.metadata.get("files")
     if not isinstance(written, Mapping) or not all(isinstance(text, str) for text in written.values()):
-        raise JudgeError(
+        raise input_error(
             f"the rubrics judge the files {list(files)!r:.200}: output.metadata.files must hold them, from path to text"
-            f", got {written!r:.100}",
-            cause=Cause.INPUT,
+            f", got {written!r:.100}"
         )
     before = response if isinstance(response, Trajectory) else Trajectory([response])
     texts = [f"({path})\n{written.get(path, '(no such file)')}" for path in files]

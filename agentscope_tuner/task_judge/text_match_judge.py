@@ -12,10 +12,10 @@ from typing import Literal, NamedTuple
 from pydantic import Field
 
 from agentscope_tuner.config import StrictSection
-from agentscope_tuner.errors import Cause, JudgeError
+from agentscope_tuner.errors import JudgeError, reference_error
 from agentscope_tuner.task_judge.base_judge import Reward, TextJudge, as_list, final_answer
 from agentscope_tuner.verify.find import after_thinking, find_answer
-from agentscope_tuner.verify.math.scan import is_missing
+from agentscope_tuner.verify.math.tokens import is_missing
 from agentscope_tuner.verify.text import UNSPACED, visible
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
@@ -140,12 +140,11 @@ def _references(task: Task) -> list[str]:
     listed = as_list(value)
     for item in [value] if listed is None else listed:
         if not isinstance(item, str) or not visible(item).strip() or is_missing(item):
-            raise JudgeError(
+            raise reference_error(
                 f"the reference answer must be text, or a list of texts, got {item!r:.100}: a missing cell of a data "
-                "set becomes None or NaN, drop such rows; write a number as the text that is expected",
-                cause=Cause.REFERENCE,
+                "set becomes None or NaN, drop such rows; write a number as the text that is expected"
             )
         found.append(item)
     if not found:
-        raise JudgeError("the reference answer is an empty list", cause=Cause.REFERENCE)
+        raise reference_error("the reference answer is an empty list")
     return found

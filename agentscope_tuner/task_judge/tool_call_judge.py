@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from agentscope_tuner.config import StrictSection
-from agentscope_tuner.errors import Cause, JudgeError
+from agentscope_tuner.errors import input_error, reference_error
 from agentscope_tuner.task_judge.base_judge import Reward, TextJudge, as_list, final_answer
 from agentscope_tuner.verify.find import after_thinking
 from agentscope_tuner.verify.strict_json import NotStrictJsonError, comparable, read_json, stated_json
@@ -202,18 +202,16 @@ def _expected(task: Task) -> list[ToolCall]:
             raise ValueError(f"{len(calls)} calls, at most {MOST_CALLS} are compared")
         return [read_call(raw) for raw in calls]
     except (ValueError, RecursionError) as exc:
-        raise JudgeError(f"the reference answer {value!r:.100}: {exc}", cause=Cause.REFERENCE) from exc
+        raise reference_error(f"the reference answer {value!r:.100}: {exc}") from exc
 
 
 def _made(output: WorkflowOutput) -> list[object]:
     messages = output.metadata.get("messages")
     if messages is not None:
         if not isinstance(messages, list) or not all(isinstance(message, Mapping) for message in messages):
-            raise JudgeError(
-                f"output.metadata['messages'] must be chat messages, got {messages!r:.100}", cause=Cause.INPUT
-            )
+            raise input_error(f"output.metadata['messages'] must be chat messages, got {messages!r:.100}")
         if not all(isinstance(message.get("tool_calls") or [], list) for message in messages):
-            raise JudgeError("a message's tool_calls must be a list", cause=Cause.INPUT)
+            raise input_error("a message's tool_calls must be a list")
         if calls := calls_in_messages(messages):
             return calls
         if "final_answer" not in output.metadata:

@@ -220,10 +220,8 @@ class VerifierJudge(ModelJudge):
         }
         return Reward(float(right), right, reason=" ".join(reason.split()), metrics=metrics)
 
-    def estimate(
-        self, workflow_task: WorkflowTask, workflow_outputs: Sequence[WorkflowOutput], reckoner: Reckoner
-    ) -> Estimate:
+    def estimate(self, task: WorkflowTask, outputs: Sequence[WorkflowOutput], reckoner: Reckoner) -> Estimate:
         """See BaseJudge: at most one question an output; how many the rules leave open is not known before."""
-        query, truth = asked(workflow_task.task) or "", str(workflow_task.task.metadata.get("answer", ""))
-        shown = [text for output in workflow_outputs if (text := self._shown(output)) is not None]
+        query, truth = asked(task.task) or "", str(task.task.metadata.get("answer", ""))
+        shown = [text for output in outputs if (text := self._shown(output)) is not None]
         return reckoner.reckon((self.model, self._prompt(query, truth, text)) for text in shown).perhaps

@@ -10,7 +10,7 @@ from typing import Any
 from omegaconf import DictConfig
 
 from agentscope_tuner.config import SECTION, StrictSection, task_judge_section, validate_section
-from agentscope_tuner.errors import Cause, JudgeError
+from agentscope_tuner.errors import input_error
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward
 from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
 
@@ -49,25 +49,22 @@ class WorkflowRewardJudge(BaseJudge):
     def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
         reward, is_success = workflow_output.reward, workflow_output.is_success
         if reward is None:
-            raise JudgeError(
+            raise input_error(
                 "workflow_output.reward is None: this judge passes on the reward that the workflow sets; name another "
-                "judge where the workflow sets none",
-                cause=Cause.INPUT,
+                "judge where the workflow sets none"
             )
         if not math.isfinite(reward):
-            raise JudgeError(f"workflow_output.reward must be a finite number, got {reward!r}", cause=Cause.INPUT)
+            raise input_error(f"workflow_output.reward must be a finite number, got {reward!r}")
         if not isinstance(is_success, bool):
-            raise JudgeError(
-                f"workflow_output.is_success must be True or False beside the reward {reward!r}, got {is_success!r}",
-                cause=Cause.INPUT,
+            raise input_error(
+                f"workflow_output.is_success must be True or False beside the reward {reward!r}, got {is_success!r}"
             )
         turns: Any = workflow_output.metadata.get("turn_rewards") if self.gives_turns else ()
         turns = turns.tolist() if hasattr(turns, "tolist") else turns
         if self.gives_turns and not turns:
-            raise JudgeError(
+            raise input_error(
                 f"turns: true reads workflow_output.metadata['turn_rewards'], a number or None for each turn, "
-                f"got {turns!r}",
-                cause=Cause.INPUT,
+                f"got {turns!r}"
             )
         return Reward(reward, is_success, reason="the workflow's own reward", turns=turns or ())
 

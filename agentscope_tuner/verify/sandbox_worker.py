@@ -90,8 +90,8 @@ def _message(reply: dict[str, Any]) -> bytes:
 
 def _answer(request: dict[str, Any]) -> dict[str, Any]:
     from agentscope_tuner.errors import JudgeError
-    from agentscope_tuner.verify.math.read import Pair
     from agentscope_tuner.verify.math.symbolic import decide
+    from agentscope_tuner.verify.math.unwrap import Pair
     from agentscope_tuner.verify.math.verdict import read_pair
 
     _allow_cpu(request["seconds"])

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 _PIECE = re.compile(
     r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|`[^`]*`|\[[^\]]*\]|--[^\n]*|/\*.*?\*/|[()]|\border\s+by\b|\blimit\b",
@@ -18,23 +18,23 @@ Row = Sequence[object]
 
 def is_ordered(query: str) -> bool:
     """Whether the whole result of `query` is ordered: `ORDER BY` outside of brackets, text and comments."""
+    return any(piece[0][0] in "oO" for piece in _outside(query))
+
+
+def _outside(query: str) -> Iterator[re.Match[str]]:
+    """The pieces of `query` outside of brackets."""
     depth = 0
     for piece in _PIECE.finditer(query):
         if piece[0] in "()":
             depth += 1 if piece[0] == "(" else -1
-        elif depth == 0 and piece[0][0] in "oO":
-            return True
-    return False
+        elif depth == 0:
+            yield piece
 
 
 def without_ties(query: str, columns: int, way: str) -> str:
     """`query`, which is ordered, with rows that it orders alike in the order of their columns: `ASC` or `DESC`."""
-    depth, end = 0, len(query)
-    for piece in _PIECE.finditer(query):
-        if piece[0] in "()":
-            depth += 1 if piece[0] == "(" else -1
-        elif depth == 0 and piece[0].lower() == "limit":
-            end = piece.start()
+    limits = [piece.start() for piece in _outside(query) if piece[0].lower() == "limit"]
+    end = limits[-1] if limits else len(query)
     terms = "".join(f", {number} {way}" for number in range(1, columns + 1))
     # on a line of its own, since a comment may stand before it
     return f"{query[:end]}\n{terms} {query[end:]}"

@@ -4,19 +4,19 @@ First ten judges: five are reward-doctor's own reference verifiers, five have a 
 rewardprobe bring their cases, ours are made of the tutorial's arithmetic tasks. Per judge: what each tool was paid for,
 by its own names.
 
-Then `planted_judges`; the table is of the first 28 with a hole and 14 sound ones, without `LATER`.
-Each tool is given the judge as a function, the tasks, the right
+Then `planted_judges`, or with `--planted` these alone. Each tool is given the judge as a function, the tasks, the right
 answers, and the form of an answer in the question. A hole is found where a wrong answer is paid 0.5 or more, under
-whatever name:
+whatever name. Each tool is asked about each judge in a process of its own, and given a time, here 120 s:
 
-                holes found of 28  false claims of 14  could ask of 42
-astuner                        28                   0               42
-reward-doctor                   8                   0               30
-rewardprobe                     6                   0               42
-falsepass                      23                   0               35
+                holes found of 48  false claims of 24  could ask of 72
+astuner                        47                   0               72
+reward-doctor                  16                   0               48
+rewardprobe                    17                   1               71
+falsepass                      39                   1               63
 
-The audit's attacks were written with these judges at hand, the peers' were not. falsepass finds a hole in 23 of the 24
-holed ones that it can ask; the other four read JSON or calls of tools around the answer, for which it wants an adapter.
+The audit's attacks were written with most of these judges at hand, the peers' were not. falsepass cannot ask judges
+that read JSON or calls of tools around the answer, for which it wants an adapter. Judges that run programs gave a
+program 2 s then, too few on that busy machine: there the audit missed its hole, and three of the peers did not end.
 reward-doctor has cases of mathematics alone. Runs in an environment of its own, which has all four.
 """
 
@@ -24,12 +24,15 @@ from __future__ import annotations
 
 import json
 import os
+import signal
+import subprocess
+import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import redirect_stderr
+from contextlib import redirect_stderr, suppress
 from io import StringIO
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, TemporaryFile
 from typing import Any
 
 from agentscope_tuner.lab.audit.plugin import audit_of
@@ -45,6 +48,8 @@ from benchmarks.insight.planted_judges import PLANTED, planted_named, planted_re
 TASKS = "tutorial/example_math_agent/rollouts.jsonl"
 OWN = ("SubstringJudge", "LengthJudge", "FormatJudge", "OverlapJudge", "FooledModelJudge")
 PASS_AT = 0.5
+# Seconds for a tool and a planted judge: usually it takes a few
+DEADLINE = 300
 
 #: reward-doctor's strategies of exploitation, and what the audit calls the same.
 SAME: Mapping[str, tuple[str, ...]] = {
@@ -245,16 +250,38 @@ AUDITORS = {
 }  # fmt: skip
 
 
+def _asked_apart(name: str, kind: str, which: str | int) -> list[str] | str:
+    """What a tool finds in a planted judge, or why it cannot be asked; in a process of its own, within DEADLINE."""
+    program = [sys.executable, "-m", __spec__.name, "--ask", name, kind, json.dumps(which)]
+    # A file, because a process that the tool leaves behind would hold a pipe open
+    with TemporaryFile("w+") as said:
+        process = subprocess.Popen(program, stdout=said, stderr=subprocess.STDOUT, start_new_session=True)
+        try:
+            process.wait(DEADLINE)
+        except subprocess.TimeoutExpired:
+            return f"no end in {DEADLINE} s"
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+        said.seek(0)
+        lines = said.read().splitlines() or ["nothing is said"]
+    if process.returncode:
+        return f"cannot ask it: {lines[-1]}"
+    found: list[str] | None = json.loads(lines[-1])
+    return "cannot ask it" if found is None else found
+
+
 def planted() -> int:
     """1 when the audit misses a planted hole, or claims one of a sound judge."""
     counts: dict[str, Counter[str]] = {name: Counter() for name in AUDITORS}
     for kind, which, holed in PLANTED:
         print(f"\n{kind}: {which}" + ("" if holed else " (sound)"))
-        for name, finds in AUDITORS.items():
-            found = finds(kind, which, tasks_of(kind))
-            counts[name]["asked"] += found is not None
-            counts[name]["found" if holed else "claimed"] += bool(found)
-            print(f"  {name:14}", "cannot ask it" if found is None else ", ".join(found) or "nothing")
+        for name in AUDITORS:
+            found = _asked_apart(name, kind, which)
+            counts[name]["asked"] += isinstance(found, list)
+            counts[name]["found" if holed else "claimed"] += bool(found) and isinstance(found, list)
+            print(f"  {name:14}", ", ".join(found) or "nothing" if isinstance(found, list) else found, flush=True)
     holes = sum(holed for _, _, holed in PLANTED)
     sound = len(PLANTED) - holes
     print(f"\n{'':14}  holes found of {holes}  false claims of {sound}  could ask of {len(PLANTED)}")
@@ -288,4 +315,8 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    if sys.argv[1:2] == ["--ask"]:
+        tool, judge_kind, judge_which = sys.argv[2], sys.argv[3], json.loads(sys.argv[4])
+        print(json.dumps(AUDITORS[tool](judge_kind, judge_which, tasks_of(judge_kind))))
+    else:
+        raise SystemExit(planted() if sys.argv[1:] == ["--planted"] else main())

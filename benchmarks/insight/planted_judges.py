@@ -234,7 +234,7 @@ def printed(said: str, meta: Meta) -> list[tuple[str, str]]:
 
     def run(given: str) -> str:
         try:
-            return subprocess.run(program, input=given, capture_output=True, text=True, timeout=2).stdout.strip()
+            return subprocess.run(program, input=given, capture_output=True, text=True, timeout=4).stdout.strip()
         except (subprocess.TimeoutExpired, ValueError, OSError):
             return "no output"
 

@@ -32,6 +32,7 @@ from benchmarks.bars import at_least, at_most
 from benchmarks.llm.fifth import ODD, fifth, sixth
 from benchmarks.llm.fourth import QUOTING, fourth
 from benchmarks.llm.later import later
+from benchmarks.llm.seventh import seventh
 from benchmarks.llm.texts import BREAKERS, FRESH, HONEST, injections
 from benchmarks.llm.third import NOTHING, third
 from tests.judge_server import Body, Canned, JudgeServer, prompt_of
@@ -247,7 +248,9 @@ def main() -> int:
     fifth_share = inflated(grader, "by a fifth author", fresh_hand)
     after = sixth()
     sixth_share = inflated(grader, "written after it", after)
-    claiming = [*second, *last, *newest, *fresh_hand, *after]
+    another = seventh()
+    seventh_share = inflated(grader, "of a sixth hand", another)
+    claiming = [*second, *last, *newest, *fresh_hand, *after, *another]
     open_fences = sum(closed(grader, text) for _, text in [*texts, *FRESH, *claiming])
     met = [text for _, text in claiming if proven(text)]
     print(f"criteria met by claims: {len(met)} of {len(claiming)} {[str(text)[:80] for text in met[:5]]}")
@@ -264,6 +267,7 @@ def main() -> int:
         at_most("inflated of the set by a fourth author", fourth_share, 3, "%"),
         at_most("inflated of the set by a fifth author", fifth_share, 3, "%"),
         at_most("inflated of the set written after it", sixth_share, 3, "%"),
+        at_most("inflated of the set of a sixth hand", seventh_share, 3, "%"),
         at_most("criteria met by what an answer claims", len(met), 0, ""),
         at_most("texts without a visible character that the model is asked about", len(blanks), 0, ""),
         at_most("fences closed", open_fences, 0, ""),

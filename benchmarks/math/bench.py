@@ -18,8 +18,8 @@ from typing import Any
 from agentscope_tuner import JudgeError, Task, WorkflowOutput, WorkflowTask, load_config
 from agentscope_tuner.task_judge.math_answer_as_judge import MathAnswerAsJudge
 from agentscope_tuner.verify.math.parse import parse
-from agentscope_tuner.verify.math.read import bare
-from agentscope_tuner.verify.math.scan import Unreadable
+from agentscope_tuner.verify.math.tokens import Unreadable
+from agentscope_tuner.verify.math.unwrap import bare
 from agentscope_tuner.verify.math.verdict import WORKER_STAGES
 from benchmarks.bars import at_least
 from benchmarks.math import hostile

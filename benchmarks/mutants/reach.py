@@ -17,14 +17,18 @@ from pathlib import Path
 
 from coverage import CoverageData
 
-# The core's tests, and those that need a socket or agentscope and no other environment
-TESTS = ("tests/core", "tests/with_servers/env", "tests/with_servers/serve", "tests/with_agentscope")
+# The core's tests, and those that need a socket, a jail or agentscope and no other environment
+TESTS = ("tests/core", "tests/with_code", "tests/with_servers/env", "tests/with_servers/serve", "tests/with_agentscope")
 CASES = "tests/cases"
-# Tests of the repository's own texts would notice a change for its letters
-OF_TEXTS = ("tests/core/house", "tests/core/docs")
+# Tests of the repository's own texts would notice a change for its letters; a thousand attacks take too long
+NOT_RUN = ("tests/core/house", "tests/core/docs", "tests/with_code/test_red_team.py")
 # The wing of a module is the folder of tests/core that is named as the module's own; these have others, too
 WINGS = {
     "verify/text": ("tests/core/verify", "tests/core/task_judge"),
+    "verify/code": ("tests/core/verify/code", "tests/with_code/test_code_judge.py"),
+    "verify/sql": ("tests/with_code/test_sql_judge.py",),
+    "verify/puzzles": ("tests/with_code/test_reasoning_gym_judge.py",),
+    "_jail": ("tests/with_code/test_jail.py", "tests/with_code/test_code_judge.py"),
     "storage": ("tests/core/records",),
     "env_service": ("tests/core/env_service", "tests/with_servers/env"),
     "service": ("tests/core/service", "tests/with_servers/serve"),
@@ -72,9 +76,9 @@ def measure(tree: Path, out: Path, *, anew: bool) -> None:
 
 
 def _test_files(tree: Path) -> list[Path]:
-    texts = [tree / place for place in OF_TEXTS]
+    left_out = [tree / place for place in NOT_RUN]
     files = [file for tests in TESTS for file in (tree / tests).rglob("test_*.py")]
-    return sorted(file for file in files if not any(map(file.is_relative_to, texts)))
+    return sorted(file for file in files if not any(map(file.is_relative_to, left_out)))
 
 
 def _digest(path: Path, cases: bytes) -> str:
@@ -104,20 +108,23 @@ class Reach:
     def of(self, path: str, lines: range) -> list[str]:
         """The tests that a change of these lines could fail: the wing's first, and of those of the quickest cases."""
         wing, here = wing_of(path), self.by_line.get(path, {})
-        reached = {test for line in lines for test in here.get(line, ())}
-        if unseen := not reached:
+        seen = {test for line in lines for test in here.get(line, ())}
+        near = {test for tests in here.values() for test in tests}
+        # A table is built by the first test that needs it, and serves all others of the module
+        reached = seen | {test for test in near if test.startswith(wing)}
+        if unseen := not seen:
             # Run by another thread or process, which has no test of its own: whatever reaches the module, or its
             # wing, may have asked it to
-            reached = {test for tests in here.values() for test in tests}
-            reached |= {test for test in self.cases if test.startswith(wing)}
+            reached = near | {test for test in self.cases if test.startswith(wing)}
         asked = next((folder for folder in IN_CHILDREN if path.startswith(folder)), None)
         if asked and (unseen or wing != wing_of(asked) or "/math/" in path):
             reached |= self._through_the_pool()
         reached -= self.failed
-        return sorted(reached, key=partial(self._turn, wing))
+        return sorted(reached, key=partial(self._turn, wing, seen))
 
-    def _turn(self, wing: tuple[str, ...], test: str) -> tuple[bool, float, str]:
-        return not test.startswith(wing), self.seconds.get(test, 0.0) / max(1, self.cases[test]), test
+    def _turn(self, wing: tuple[str, ...], seen: set[str], test: str) -> tuple[bool, bool, float, str]:
+        seconds = self.seconds.get(test, 0.0) / max(1, self.cases[test])
+        return test not in seen, not test.startswith(wing), seconds, test
 
     def _through_the_pool(self) -> set[str]:
         lines = Path(POOL).read_text(encoding="utf-8").splitlines()

@@ -28,7 +28,7 @@ from agentscope_tuner.env_service import EnvServiceClient
 from agentscope_tuner.records import Line, parse_line
 from agentscope_tuner.rules import compile_rules
 from agentscope_tuner.verify.math import symbolic as decide
-from agentscope_tuner.verify.math.read import Pair, bare, reference
+from agentscope_tuner.verify.math.unwrap import Pair, bare, reference
 from benchmarks.judge import COUNTDOWN, EIGHT_RULES, MATH, PROSE
 from benchmarks.llm.bench import CONCURRENCY, answer, server
 from benchmarks.scale.capacity import KEPT

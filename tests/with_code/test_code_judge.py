@@ -51,6 +51,8 @@ class ClockTest(unittest.TestCase):
         clock = Clock(1, 2)
         clock.zone = 'UTC'
         self.assertEqual((clock.hour, clock.zone), (1, 'UTC'))
+        del clock.zone
+        self.assertFalse(hasattr(clock, 'zone'))
         self.assertIsInstance(clock, Clock)
 """
 _PYTEST = """
@@ -89,6 +91,17 @@ _FUNCTION = "def double(n):\n    return 2 * n"
             "from solution import double\ndef test_it():\n    assert double(2) == 4",
             _FUNCTION,
             "def double(n): return n",
+        ),
+        # a fixture, and no import of pytest
+        (
+            "from solution import double\ndef test_it(tmp_path):\n    assert tmp_path.exists() and double(2) == 4",
+            _FUNCTION,
+            "def double(n): return n",
+        ),
+        (
+            ["import inspect\nassert list(inspect.signature(double).parameters) == ['n']"],
+            _FUNCTION,
+            "def double(m): return 2 * m",
         ),
     ],
 )
@@ -132,6 +145,8 @@ class Equal:
         "import unittest\ndef double(n): raise unittest.SkipTest",
         "import sys\nsys.exit(0)",
         "import builtins\nbuiltins.abs = lambda n: 0\ndef double(n): return n",
+        # half a surrogate pair, which no file holds: a verdict, and not a fault of the sandbox
+        "def double(n): return 2 * n  # \ud800",
     ],
 )
 @pytest.mark.parametrize("tests", [_HUMAN_EVAL, ["assert abs(double(2) - 4) < 1"]])
@@ -193,6 +208,29 @@ def test_a_program_cannot_end_the_loop_that_its_test_calls_it_in(raised: str) ->
     assert code_judge().judge(asked(tests), wrote(_FUNCTION)).reward == 1.0
     judgement = code_judge().judge(asked(tests), wrote(f"def double(n): raise {raised}"))
     assert judgement.reward == 0.0, judgement
+
+
+_SAVES = "from solution import save\ndef test_it(tmp_path):\n  save(str(tmp_path / 'a'))\n"
+_SAVES += "  assert (tmp_path / 'a').read_text() == 'x'"
+_NAPS = "self.assertEqual(nap(), 7)"
+_NAPS = f"\n    with mock.patch('time.sleep', lambda seconds: 7): {_NAPS}\n    self.assertEqual(nap(), None)"
+
+
+@pytest.mark.parametrize(
+    ("tests", "right", "wrong"),
+    [
+        (_SAVES, "def save(path): open(path, 'w').write('x')", "def save(path): open(path, 'w').write('y')"),
+        (
+            _unittest(_NAPS, "nap", "unittest.mock as mock"),
+            "import time\ndef nap(): return time.sleep(0)",
+            "def nap(): return 7",
+        ),
+    ],
+)
+def test_tests_share_files_and_patches_with_the_program(tests: object, right: str, wrong: str) -> None:
+    judge = code_judge()
+    good, bad = judge.judge(asked(tests), wrote(right)), judge.judge(asked(tests), wrote(wrong))
+    assert (good.reward, bad.reward) == (1.0, 0.0), (good, bad)
 
 
 _STAR = (

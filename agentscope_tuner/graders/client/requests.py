@@ -56,7 +56,6 @@ _WHAT_TO_MEND = {
     400: "check the model's parameters (temperature, max_tokens, extra_body) and the prompt's length",
     401: "the key was refused: set api_key or the provider's environment variable",
     403: "the key may not use this model",
-    404: "check model_name and base_url, which most servers want to end in /v1",
 }
 
 
@@ -72,7 +71,9 @@ class SharedState:
         self.format = ReplyFormat()
         self.flights: dict[tuple[str, int], Any] = {}
         self.usage = Usage()
-        self.spending = _spending_of(settings, budget_name) if budget_name else Spending(settings.budget)
+        spending = Spending(settings.budget)
+        #: models of one budget name spend one budget
+        self.spending = _spending.setdefault((os.getpid(), budget_name), spending) if budget_name else spending
         self.breaker = Breaker(settings.most_failures_in_a_row, settings.deadline_seconds)
         directory = Path(settings.cache_dir) if settings.cache_dir else default_cache_dir()
         self.cache = VerdictCache(directory) if settings.cache else None
@@ -95,7 +96,7 @@ class SharedState:
 
 # Each key holds the process id: a forked child must neither use its parent's sockets nor close them by dropping them
 _states: dict[tuple[int, Endpoint, str, str], SharedState] = {}
-_shared_spending: dict[tuple[int, str], Spending] = {}
+_spending: dict[tuple[int, str], Spending] = {}
 _clients: dict[tuple[int, Endpoint], openai.AsyncOpenAI] = {}
 
 
@@ -109,10 +110,6 @@ def shared_state(settings: ChatSettings, endpoint: Endpoint, budget_name: str = 
         # Two threads may get here at once: `setdefault` gives both the same state
         return _states.setdefault(key, SharedState(settings, endpoint, budget_name))
     return _states[key]
-
-
-def _spending_of(settings: ChatSettings, budget_name: str) -> Spending:
-    return _shared_spending.setdefault((os.getpid(), budget_name), Spending(settings.budget))
 
 
 def _client(endpoint: Endpoint) -> openai.AsyncOpenAI:
@@ -436,6 +433,8 @@ def _failure(exc: Exception, try_seconds: float) -> _FailedRequest:
             return _FailedRequest(words, "the account has no quota left", is_key_spent=True)
         if status in _RETRIED or status >= 500:
             return _FailedRequest(words, asked=asked)
+        if status == 404:
+            return _FailedRequest(words, _not_found(exc))
         return _FailedRequest(words, _WHAT_TO_MEND.get(status, "the endpoint refuses such requests"))
     if isinstance(exc, TimeoutError):
         return _FailedRequest(f"no answer within {try_seconds:g} s")
@@ -444,6 +443,15 @@ def _failure(exc: Exception, try_seconds: float) -> _FailedRequest:
     if isinstance(exc, openai.APIError | ValueError):
         return _FailedRequest(f"the endpoint's answer could not be read: {exc}")
     raise exc
+
+
+def _not_found(exc: openai.APIStatusError) -> str:
+    base = str(exc.request.url.copy_with(query=None)).removesuffix("/chat/completions")
+    if "model" in exc.message.lower():
+        return f"check model_name: {base}/models lists the models that are served"
+    if base.endswith("/v1"):
+        return "check model_name and base_url"
+    return f"most servers want base_url to end in /v1: write base_url: {base}/v1"
 
 
 def _connection_failure(exc: Exception) -> str:

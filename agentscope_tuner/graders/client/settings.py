@@ -84,7 +84,7 @@ class ChatSettings(StrictSection):
     def keys(self) -> tuple[str, ...]:
         """The configured keys; none where the environment has it."""
         keys = self.api_key if isinstance(self.api_key, list) else [self.api_key] if self.api_key else []
-        return tuple(key.get_secret_value() for key in keys)
+        return tuple(key.get_secret_value().strip() for key in keys)
 
     @property
     def seconds_of_a_try(self) -> float:
@@ -113,6 +113,12 @@ class Endpoint:
     headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     query: tuple[tuple[str, str], ...] = ()
     more_keys: tuple[str, ...] = field(default=(), repr=False)
+
+    def __post_init__(self) -> None:
+        # a key that is read from a file often ends in a line break
+        object.__setattr__(self, "api_key", self.api_key.strip())
+        if not all(key.isascii() and key.isprintable() for key in self.keys):
+            raise ConfigError("an API key holds a line break or a sign that no HTTP header may hold: copy it anew")
 
     @property
     def keys(self) -> tuple[str, ...]:

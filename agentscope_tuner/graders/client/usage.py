@@ -122,8 +122,7 @@ _METRICS = tuple(f"judge_{name}" for name in Usage._fields)
 class Meter:
     """Adds up the usage of one verdict over all graders and tasks that work on it."""
 
-    def __init__(self) -> None:
-        self.usage = Usage()
+    usage = Usage()
 
 
 _METER: ContextVar[Meter | None] = ContextVar("meter", default=None)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 from agentscope_tuner.graders.base_grader import OPTIONAL
 from agentscope_tuner.graders.client.chat_model import ChatModel
@@ -17,7 +17,8 @@ from agentscope_tuner.graders.llm_grader import LLMGrader
 from agentscope_tuner.graders.schema import GraderMode
 from agentscope_tuner.graders.template import LanguageEnum, PromptTemplate, read_words, template_of
 
-Kind = TypeVar("Kind", bound="ReadyGrader")
+#: The graders below, by their names, by which `astuner.task_judge.llm.grader` names them.
+READY: dict[str, type[ReadyGrader]] = {}
 
 
 class ReadyGrader(LLMGrader):
@@ -30,7 +31,8 @@ class ReadyGrader(LLMGrader):
         votes: see LLMGrader.
         swap: see LLMGrader; None takes the class's own choice.
 
-    A subclass gives its own `default_…` values; without a `score_range` the range is read from its prompt.
+    A subclass gives its own `default_…` values; without a `score_range` the range is read from its prompt. Those below
+    have theirs from `<file>.toml`.
     """
 
     default_name: ClassVar[str]
@@ -40,6 +42,20 @@ class ReadyGrader(LLMGrader):
     default_optional: ClassVar[tuple[str, ...]] = OPTIONAL
     score_range: ClassVar[tuple[float, float] | None] = None
     default_swap: ClassVar[bool] = False
+
+    def __init_subclass__(cls, file: str = "", **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        if not file:
+            return
+        READY[file] = cls
+        told = read_words(Path(__file__).with_name(f"{file}.toml"))
+        cls.default_name, cls.default_mode = file, GraderMode(told.get("mode", GraderMode.POINTWISE))
+        cls.default_description, cls.default_swap = told["description"], told.get("swap", False)
+        cls.default_template = template_of(told)
+        cls.default_optional = tuple(told.get("optional", OPTIONAL))
+        if "score_range" in told:
+            low, high = told["score_range"]
+            cls.score_range = (low, high)
 
     def __init__(
         self,
@@ -66,26 +82,7 @@ class ReadyGrader(LLMGrader):
         )
 
 
-#: The graders below, by their names.
-READY: dict[str, type[ReadyGrader]] = {}
-
-
-def _from_file(kind: type[Kind]) -> type[Kind]:
-    """`kind` with what `<default_name>.toml` says; it can then be named in `astuner.task_judge.llm.grader`."""
-    READY[kind.default_name] = kind
-    told = read_words(Path(__file__).with_name(f"{kind.default_name}.toml"))
-    kind.default_mode = GraderMode(told.get("mode", GraderMode.POINTWISE))
-    kind.default_description, kind.default_swap = told["description"], told.get("swap", False)
-    kind.default_template = template_of(told)
-    kind.default_optional = tuple(told.get("optional", OPTIONAL))
-    if "score_range" in told:
-        low, high = told["score_range"]
-        kind.score_range = (low, high)
-    return kind
-
-
-@_from_file
-class CorrectnessGrader(ReadyGrader):
+class CorrectnessGrader(ReadyGrader, file="correctness"):
     """Scores 1 where `response` says the same as `ground_truth`, else 0.
 
     Example:
@@ -93,11 +90,8 @@ class CorrectnessGrader(ReadyGrader):
         >>> result = await grader.aevaluate(query="2 + 2?", response="It is four.", ground_truth="4")
     """
 
-    default_name = "correctness"
 
-
-@_from_file
-class FormatGrader(ReadyGrader):
+class FormatGrader(ReadyGrader, file="format"):
     """Scores 1 where `response` has the form that `context` or `query` demands, else 0.
 
     Example:
@@ -106,11 +100,8 @@ class FormatGrader(ReadyGrader):
         response='["red"]')
     """
 
-    default_name = "format"
 
-
-@_from_file
-class InstructionFollowingGrader(ReadyGrader):
+class InstructionFollowingGrader(ReadyGrader, file="instruction_following"):
     """Scores from 1, instructions ignored, to 5, every instruction followed.
 
     Example:
@@ -118,11 +109,8 @@ class InstructionFollowingGrader(ReadyGrader):
         >>> result = await grader.aevaluate(query="In one word: the capital of France?", response="Paris")
     """
 
-    default_name = "instruction_following"
 
-
-@_from_file
-class RelevanceGrader(ReadyGrader):
+class RelevanceGrader(ReadyGrader, file="relevance"):
     """Scores from 1, nothing addresses the query, to 5, everything addresses it.
 
     Example:
@@ -130,11 +118,8 @@ class RelevanceGrader(ReadyGrader):
         >>> result = await grader.aevaluate(query="为什么天是蓝的？", response="因为瑞利散射。")
     """
 
-    default_name = "relevance"
 
-
-@_from_file
-class PairwiseGrader(ReadyGrader):
+class PairwiseGrader(ReadyGrader, file="pairwise"):
     """Ranks the two texts in `response`, and asks in both orders unless `swap` is False.
 
     A judge whose choice depends on the order has no preference. The result is then a tie, `metadata["places"] == [1.5,
@@ -147,11 +132,8 @@ class PairwiseGrader(ReadyGrader):
         [2, 1]
     """
 
-    default_name = "pairwise"
 
-
-@_from_file
-class TrajectoryGrader(ReadyGrader):
+class TrajectoryGrader(ReadyGrader, file="trajectory"):
     """Scores from 1, no progress, to 5, the task is done without a detour: a whole run, with its tools' results.
 
     Example:
@@ -160,11 +142,8 @@ class TrajectoryGrader(ReadyGrader):
         >>> result = await grader.aevaluate(query="When was the Eiffel Tower opened?", response=turns)
     """
 
-    default_name = "trajectory"
 
-
-@_from_file
-class ToolUseGrader(ReadyGrader):
+class ToolUseGrader(ReadyGrader, file="tool_use"):
     """Scores from 1, wrong or invented calls, to 5, every call is needed, right and used.
 
     Example:
@@ -172,11 +151,8 @@ class ToolUseGrader(ReadyGrader):
         >>> result = await grader.aevaluate(query="Is it raining in Oslo?", response=turns, tool_definitions=tools)
     """
 
-    default_name = "tool_use"
 
-
-@_from_file
-class MemoryGrader(ReadyGrader):
+class MemoryGrader(ReadyGrader, file="memory"):
     """Scores from 1, what was said is forgotten, to 5, all that matters later is remembered.
 
     Example:
@@ -184,11 +160,8 @@ class MemoryGrader(ReadyGrader):
         >>> result = await grader.aevaluate(query="Plan a dinner.", response=turns, context="She eats no nuts.")
     """
 
-    default_name = "memory"
 
-
-@_from_file
-class CoherenceGrader(ReadyGrader):
+class CoherenceGrader(ReadyGrader, file="coherence"):
     """Scores from 1, the turns do not belong together, to 5, one conversation without a contradiction.
 
     Example:
@@ -196,11 +169,8 @@ class CoherenceGrader(ReadyGrader):
         >>> result = await grader.aevaluate(query="Help me choose a bike.", response=turns)
     """
 
-    default_name = "coherence"
 
-
-@_from_file
-class GroundingGrader(ReadyGrader):
+class GroundingGrader(ReadyGrader, file="grounding"):
     """Scores from 1, the sources do not support it, to 5, each claim stands in the source in `context` that is cited.
 
     Example:
@@ -208,16 +178,11 @@ class GroundingGrader(ReadyGrader):
         >>> result = await grader.aevaluate(query="How high?", response="330 m [1].", context="[1] It is 330 m high.")
     """
 
-    default_name = "grounding"
 
-
-@_from_file
-class SafetyGrader(ReadyGrader):
+class SafetyGrader(ReadyGrader, file="safety"):
     """Scores 1 where `response` refuses what it must and helps with the rest, else 0; `context` may hold a policy.
 
     Example:
         >>> grader = SafetyGrader({"model_name": "qwen-plus"})
         >>> result = await grader.aevaluate(query="How do I kill a Python process?", response="With `kill PID`.")
     """
-
-    default_name = "safety"

@@ -23,7 +23,7 @@ from agentscope_tuner.config import resolve
 from agentscope_tuner.lab.growing_files import RunRows, ended_rows, refuse_unfollowable
 from agentscope_tuner.lab.labels import beside
 from agentscope_tuner.lab.watch.gaming_alarm import OPINION, SecondOpinion, changed, opinion_of, opinion_section
-from agentscope_tuner.lab.watch.live import Alarm, AlarmsFile, RunWatch, written_steps
+from agentscope_tuner.lab.watch.live import Alarm, AlarmsFile, RunWatch, unseen, written_steps
 from agentscope_tuner.lab.watch.scalars import MlflowScalars, Scalars, TensorBoardScalars, WandbScalars
 from agentscope_tuner.lab.watch.step_stats import StepStats
 from agentscope_tuner.records.scored_rows import ScoredRow
@@ -86,6 +86,8 @@ def _not_gamed(opinion: SecondOpinion) -> None:
     if opinion.unanswered and opinion.unanswered == opinion.asked:
         out.print(f"not known: none of {opinion.unanswered} sampled rows got a second opinion")
         return
+    if opinion.blinded:
+        out.print(f"not known: {unseen(opinion)}")
     if opinion.held_out is not None and not opinion.asked_held_out:
         out.print(
             "no row is held out: --holdout names tasks of which the run has no rows, or none beside a training step"

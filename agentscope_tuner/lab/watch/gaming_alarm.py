@@ -137,6 +137,8 @@ _SURELY = 1e-9
 _FEW = 0.4
 
 
+# Of fewer asked rows it is not said that they stay without a second opinion
+_MANY_ASKED = 20
 # Values of the held-out test: so many of them are its start
 _HELD_START = 32
 # Held-out rows that wait for a step of training, at the most
@@ -147,6 +149,8 @@ _LATEST_STEPS = 20
 
 # A task has risen where its share of passes is so many standard deviations beyond what was to be expected
 _FAR, _SURE, _MOST_TASKS = 2.0, 0.95, 100_000
+# What all tasks' earlier share of passes says of one, as so many rows of its own
+_OF_ALL = 16
 # Of a risen task so many passes are asked about
 _OF_A_TASK = 4
 
@@ -162,6 +166,9 @@ def is_held_out(task_id: str, share: float) -> bool:
 class RisenTasks:
     """Finds tasks that pass far more often than before, beyond what the step's tasks gain on average.
 
+    Of a task with few earlier rows, chance may have shown too little: it has to rise beyond what is expected of all
+    tasks, too. A task that its judge pays by chance, more often than others, must still rise beyond its own share.
+
     Each task is found once: its later passes would tell the same again. Memory is bounded: the tasks that were not met
     for longest are forgotten.
     """
@@ -169,6 +176,7 @@ class RisenTasks:
     def __init__(self) -> None:
         # Numbers of passes and of rows so far; None for a task that was found
         self._seen: dict[str, tuple[int, int] | None] = {}
+        self._passed = self._rows = 0
 
     def of(self, groups: Mapping[str, Sequence[bool]], most: int) -> list[str]:
         """Up to `most` tasks of a step that have risen, the clearest first; then the step counts as seen.
@@ -177,18 +185,20 @@ class RisenTasks:
             groups: for each task, whether each of its rows passes.
             most: the number.
         """
-        # The share of passes that earlier rows let expect (Laplace's rule), and how many rows stand behind it
-        before = {
-            task: ((seen[0] + 1) / (seen[1] + 2), seen[1] + 3) for task in groups if (seen := self._seen.get(task))
-        }
-        gain = max(0.0, fmean([fmean(groups[task]) - share for task, (share, _) in before.items()] or [0.0]))
+        before = {task: seen for task in groups if (seen := self._seen.get(task))}
+        # What a task's own earlier rows let expect (Laplace's rule)
+        own = {task: (passed + 1) / (rows + 2) for task, (passed, rows) in before.items()}
+        gain = max(0.0, fmean([fmean(groups[task]) - share for task, share in own.items()] or [0.0]))
+        of_all = _OF_ALL * (self._passed + 1) / (self._rows + 2)
         risen = []
-        for task, (share, rows) in before.items():
-            expected, now = min(_SURE, share + gain), groups[task]
+        for task, (passed, earlier) in before.items():
+            share = max(own[task], (passed + of_all) / (earlier + _OF_ALL))
+            expected, now, rows = min(_SURE, share + gain), groups[task], earlier + 3
             noise = math.sqrt(expected * (1 - expected) * (1 / len(now) + 1 / rows))
             risen.append(((fmean(now) - expected) / noise, task))
         found = [task for far, task in sorted(risen, reverse=True) if far >= _FAR][:most]
         for task, now in groups.items():
+            self._passed, self._rows = self._passed + sum(now), self._rows + len(now)
             seen = self._seen.pop(task, (0, 0))
             self._seen[task] = None if task in found or seen is None else (seen[0] + sum(now), seen[1] + len(now))
         while len(self._seen) > _MOST_TASKS:
@@ -199,35 +209,38 @@ class RisenTasks:
 class RewardScale:
     """Rewards as points: 0 for the least, 1 for what a right answer earns.
 
-    Rewards from 0 to 1 are points. Where the first rewards lie elsewhere, the scale is known once a second opinion has
-    called an answer right; rewards beyond it count as its ends.
+    Rewards from 0 to 1 are points. Where the first that are not 0 lie elsewhere, or later ones exceed 1, the scale is
+    known once a second opinion has called an answer right; rewards beyond it count as its ends. It grows with what
+    right answers earn, and never shrinks, because old rewards on a smaller scale would make new ones look overpaid.
     """
 
     def __init__(self) -> None:
-        self._known = False
         self._low, self._high = 0.0, 1.0
-        self._seen = False
+        self._seen = self._are_points = self._right = False
 
     def see(self, rewards: Sequence[float]) -> None:
         """Take note of a step's rewards."""
-        if self._known or not rewards:
+        if self._right or not any(rewards):
             return
         low, high = min(rewards), max(rewards)
-        if not self._seen and low >= 0 and high <= 1:
-            self._known = True
-            return
-        self._low = low if not self._seen else min(self._low, low)
-        self._seen = True
+        if not self._seen:
+            self._seen, self._are_points = True, low >= 0 and high <= 1
+            self._low = 0.0 if self._are_points else low
+            self._high = 1.0 if self._are_points else low
+        elif self._are_points:
+            self._are_points = high <= 1
+        else:
+            self._low = min(self._low, low)
 
     @property
     def known(self) -> bool:
         """Whether the scale is known."""
-        return self._known
+        return self._right or self._are_points
 
     def found_right(self, reward: float) -> None:
         """Take note of the highest reward of the answers of a step that the second opinion calls right."""
-        if not self._known and reward > self._low:
-            self._high, self._known = reward, True
+        if reward > self._low:
+            self._high, self._right = max(self._high, reward), True
 
     def points(self, reward: float) -> float:
         """A reward on the scale, 0 to 1."""
@@ -265,6 +278,8 @@ class SecondOpinion:
         self._budget = sys.maxsize if sampling.budget is None else sampling.budget
         self._random = random.Random(sampling.seed)
         self._pass_at, self._holdout = sampling.pass_at, sampling.holdout
+        # People label a part of the rows, whatever these say
+        self._labels = isinstance(sampling, SecondOpinionConfig) and sampling.labels is not None
         each = sampling.alpha / (3 if sampling.holdout is None else 4)
         self.test = FalsePassTest(sampling.tolerance, each)
         self.risen = FalsePassTest(sampling.tolerance, each)
@@ -289,6 +304,12 @@ class SecondOpinion:
     def alarmed(self) -> bool:
         """Whether one of the tests alarms; without gaming this happens in at most `alpha` of all runs."""
         return any(self.alarms().values())
+
+    @property
+    def blinded(self) -> bool:
+        """Whether the second judge fails on more of the asked rows than passes may be false: these may be the false."""
+        asked = self.asked + self.asked_held_out
+        return not self._labels and asked >= _MANY_ASKED and self.unanswered > self.test.tolerance * asked
 
     @property
     def evidence(self) -> float:

@@ -48,6 +48,12 @@ class Alarm:
         return asdict(self)
 
 
+def unseen(opinion: SecondOpinion) -> str:
+    """How many rows got no second opinion, in words."""
+    asked = opinion.asked + opinion.asked_held_out
+    return f"{opinion.unanswered} of {asked} sampled rows got no second opinion: gaming among them is not seen"
+
+
 class RunWatch:
     """Monitors and second opinions over the steps of one run, in memory that does not grow with the run.
 
@@ -63,7 +69,7 @@ class RunWatch:
     def __init__(self, second_opinion: SecondOpinion | None = None) -> None:
         self.second_opinion = second_opinion
         self._monitors, self._novelty, self._jumps = monitors(), Novelty(), RewardJumps()
-        self._together = False
+        self._together = self._blinded = False
         self.last: StepStats | None = None
         self.alarms: deque[Alarm] = deque(maxlen=1_000)
         self.gamed = False
@@ -97,6 +103,9 @@ class RunWatch:
         if self.second_opinion is not None:
             told = self.second_opinion.step(rows, worried=worried)
             found.extend(Alarm(step, name, "gamed", message) for name, message in told)
+            if self.second_opinion.blinded and not self._blinded:
+                found.append(Alarm(step, "no second opinion", "judge", unseen(self.second_opinion)))
+            self._blinded = self._blinded or self.second_opinion.blinded
             self.gamed = self.second_opinion.alarmed
         self.alarms.extend(found)
         self.last = stats

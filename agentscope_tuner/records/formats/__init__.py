@@ -11,7 +11,7 @@ import json
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, islice
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
@@ -23,6 +23,7 @@ from agentscope_tuner.records.reader import Line, object_in, way_out
 from agentscope_tuner.records.scored_rows import step_of
 from agentscope_tuner.task_judge.contract.columns import NO_READS, RESPONSES, Reads
 
+T = TypeVar("T")
 _KEYS: Mapping[str, tuple[str, ...]] = {
     "verl": ("score", "reward"),
     "openrlhf": ("reward", "rewards", "score"),
@@ -205,7 +206,7 @@ class Conversion:
     def _detected(self, lines: Iterable[Line]) -> Iterator[Line]:
         held: list[Line] = []
         left = iter(lines)
-        found = self.found_among(_noted(left, held))
+        found = self.found_among(noted(left, held))
         lines = chain(held, left)
         yield from lines if found is None else map(found, lines)
 
@@ -241,8 +242,8 @@ class Conversion:
         try:
             row = json.loads(line.raw)
         except (ValueError, RecursionError) as exc:
-            cut = "the line is cut short, complete or remove it" if "Unterminated" in str(exc) else exc
-            return line._replace(problem=f"the row is no JSON: {cut}{way_out(line.raw)}")
+            told = "" if "Unterminated" in str(exc) else f": {exc}"
+            return line._replace(problem=f"the row is no JSON{told}{way_out(line.raw)}")
         if not isinstance(row, dict):
             return line._replace(problem=f"a row must be an object, got {type(row).__name__}")
         own = self.name == PLAIN and is_own(row)
@@ -320,10 +321,11 @@ def _until_row(lines: Iterator[Line]) -> Iterator[Line]:
             return
 
 
-def _noted(lines: Iterator[Line], held: list[Line]) -> Iterator[Line]:
-    for line in lines:
-        held.append(line)
-        yield line
+def noted(items: Iterator[T], held: list[T]) -> Iterator[T]:
+    """The items, each of which is put into `held` as it passes."""
+    for item in items:
+        held.append(item)
+        yield item
 
 
 def _told(row: Mapping[str, Any]) -> str | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from agentscope_tuner.errors import Cause, JudgeError
+from agentscope_tuner.errors import input_error
 from agentscope_tuner.records.formats.sample import Pair, as_rollout, is_chat, last_turn, message_text, policys_turns
 from agentscope_tuner.task_judge.contract.columns import (
     ANSWERS,
@@ -25,6 +25,9 @@ from agentscope_tuner.task_judge.contract.columns import (
     record_of,
     sole_other,
 )
+
+# stands for a column that nothing lets us guess
+_COLUMN = "<column>"
 
 _OF_TASKS = frozenset({"main_query", "init_messages", "env_type"})
 # beside a task's id, where nothing of these says that it is a task: a data set may have a column of this name
@@ -63,19 +66,25 @@ def read_plain(row: Mapping[str, Any], reads: Reads, *, given: frozenset[str] = 
     response = "" if "response" in given else found.response()
     if response is None:
         if (packed := packed_rows(row)) is not None:
-            raise JudgeError(f"the row is no row: {packed}", cause=Cause.INPUT)
+            raise input_error(f"the row is no row: {packed}")
         empty = next((name for name in RESPONSES if name in row), None)
         lacks = f"only {sorted(map(str, row))!r}" if empty is None else f"its {empty!r} is null"
-        way_out, reads_ = _guessed(row)
-        if any(str(key).isdecimal() for key in row):
-            way_out = f"a table's first line holds the names of its columns: is it a row here? Else {way_out}"
-        column = reads_.partition(",")[0]
-        raise JudgeError(
-            f"the row has no response, {lacks}: {way_out}, `reads: {{response: {reads_}}}` under "
-            f"{WHERE.rpartition('.')[0]}, or --map {column}=response; `astuner check` takes rows without responses",
-            cause=Cause.INPUT,
-        )
+        raise input_error(f"the row has no response, {lacks}: {_way_out(row)}")
     return as_rollout(found.question(), response, {key: value for key, value in row.items() if key not in found.used})
+
+
+def _way_out(row: Mapping[str, Any]) -> str:
+    """What to write for a row whose response is not found."""
+    way_out, reads_ = _guessed(row)
+    asked = next((row[name] for name in QUESTIONS if isinstance(row.get(name), str)), "")
+    if asked and isinstance(text := row.get(reads_), str) and text.startswith(asked):
+        return f"{reads_!r} begins with the question: write the rest, the policy's part, into a column `response`"
+    if any(str(key).isdecimal() for key in row):
+        way_out = f"a table's first line holds the names of its columns: is it a row here? Else {way_out}"
+    column = reads_.partition(",")[0]
+    alone = "; `astuner check` takes rows without responses" if column == _COLUMN else ""
+    where = f"under {WHERE.rpartition('.')[0]}, or --map {column}=response"
+    return f"{way_out}, `reads: {{response: {reads_}}}` {where}{alone}"
 
 
 def _guessed(row: Mapping[str, Any]) -> tuple[str, str]:
@@ -93,7 +102,7 @@ def _guessed(row: Mapping[str, Any]) -> tuple[str, str]:
     if guess is None and (name := next(several, None)) is not None:
         return f"{name!r} holds {len(row[name])} values: write one row for each, or name one", f"{name}.0"
     guess = guess or other
-    return (f"is it {guess!r}? Then name it", guess) if guess else ("name its column", "<column>")
+    return (f"is it {guess!r}? Then name it", guess) if guess else ("name its column", _COLUMN)
 
 
 class PlainRow:
@@ -141,10 +150,9 @@ class PlainRow:
             longest = max(
                 leaves(value, name), key=lambda path: len(_text(at_path(self._row, path))), default=f"{name}.0"
             )
-            raise JudgeError(
+            raise input_error(
                 f"{name} holds {held}, and no text or chat messages: name one of them, "
-                f"`reads: {{response: {longest}}}` under {WHERE.rpartition('.')[0]}, or write one row for each",
-                cause=Cause.INPUT,
+                f"`reads: {{response: {longest}}}` under {WHERE.rpartition('.')[0]}, or write one row for each"
             )
         return turns or ("" if value == [] else last_turn(_text(value)))
 
@@ -153,9 +161,8 @@ class PlainRow:
         if named is not None:
             found = next((name for name in named.names if at_path(self._row, name) is not None), None)
             if found is None and role == "question":
-                raise JudgeError(
-                    f"{WHERE}.{role}: the row has no {' or '.join(named.names)}, only {sorted(map(str, self._row))!r}",
-                    cause=Cause.INPUT,
+                raise input_error(
+                    f"{WHERE}.{role}: the row has no {' or '.join(named.names)}, only {sorted(map(str, self._row))!r}"
                 )
             return found
         present = [name for name in names if at_path(self._row, name) is not None]
@@ -172,10 +179,9 @@ class PlainRow:
         texts = [plain_text(at_path(self._row, name)) for name in present]
         longest = max(texts, key=len, default="")
         if any(text.strip() not in longest for text in texts):
-            raise JudgeError(
+            raise input_error(
                 f"{' and '.join(present)} differ, and each could be the {role}: name one, "
-                f"`reads: {{{role}: {present[0]}}}` under {WHERE.rpartition('.')[0]}",
-                cause=Cause.INPUT,
+                f"`reads: {{{role}: {present[0]}}}` under {WHERE.rpartition('.')[0]}"
             )
 
 

@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from agentscope_tuner.errors import Cause, ConfigError, JudgeError
+from agentscope_tuner.errors import ConfigError, input_error
 from agentscope_tuner.records.reader import object_in
 from agentscope_tuner.task_judge.contract.columns import at_path, sole_answer_column
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
@@ -42,9 +42,9 @@ def first(row: Mapping[str, Any], *names: str) -> tuple[str, Any]:
     """
     found = next((name for name in names if row.get(name) is not None), None)
     if found is None and (null := next((name for name in names if name in row), None)):
-        raise JudgeError(f"the row's {null!r} is null", cause=Cause.INPUT)
+        raise input_error(f"the row's {null!r} is null")
     if found is None:
-        raise JudgeError(f"the row has no {' or '.join(names)}, only {sorted(row)!r}", cause=Cause.INPUT)
+        raise input_error(f"the row has no {' or '.join(names)}, only {sorted(row)!r}")
     return found, row[found]
 
 
@@ -64,7 +64,7 @@ def text_of(value: object, name: str) -> str:
         JudgeError: the value is no text.
     """
     if not isinstance(value, str):
-        raise JudgeError(f"{name} must be a text, got {value!r:.100}", cause=Cause.INPUT)
+        raise input_error(f"{name} must be a text, got {value!r:.100}")
     return value
 
 
@@ -172,7 +172,7 @@ def _number(text: str) -> float:
         return _WORDS[text.strip().lower()] if text.strip().lower() in _WORDS else float(text)
     except ValueError:
         told = f"label.score takes a number or one of {', '.join(_WORDS)}, got {text!r:.60}"
-        raise JudgeError(told, cause=Cause.INPUT) from None
+        raise input_error(told) from None
 
 
 def _found(row: Mapping[str, Any], column: str) -> Any:
@@ -182,9 +182,9 @@ def _found(row: Mapping[str, Any], column: str) -> Any:
     for part in column.split("."):
         value = value.get(part) if isinstance(value, Mapping) else None
     if value is None and column in row:
-        raise JudgeError(f"the row's {column!r} is null", cause=Cause.INPUT)
+        raise input_error(f"the row's {column!r} is null")
     if value is None:
-        raise JudgeError(f"the row has no {column!r}, only {sorted(row)!r}", cause=Cause.INPUT)
+        raise input_error(f"the row has no {column!r}, only {sorted(row)!r}")
     return value
 
 
@@ -260,7 +260,7 @@ def as_rollout(
     """
     for name, value in (("prompt", prompt), ("completion", completion)):
         if not hasattr(value, "__iter__") or isinstance(value, Mapping):
-            raise JudgeError(f"a {name} is a text or a list of chat messages, got {value!r:.100}", cause=Cause.INPUT)
+            raise input_error(f"a {name} is a text or a list of chat messages, got {value!r:.100}")
     messages = [] if isinstance(prompt, str) else [dict(message) for message in prompt]
     asked = [message_text(message.get("content")) for message in messages if message.get("role") == "user"]
     query = prompt if isinstance(prompt, str) else (asked[-1] if asked else "")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from agentscope_tuner.errors import Cause, JudgeError
+from agentscope_tuner.errors import JudgeError, input_error
 from agentscope_tuner.records.formats.sample import (
     Pair,
     as_rollout,
@@ -42,10 +42,10 @@ def read_trl(row: Mapping[str, Any]) -> Pair:
     else:
         prompt, completion = first(row, "prompt", "question")[1], required(row, "completion")
     if completion == []:
-        raise JudgeError("the row has no completion: its messages end with a user's turn", cause=Cause.INPUT)
+        raise input_error("the row has no completion: its messages end with a user's turn")
     for name, value in (("prompt", prompt), ("completion", completion)):
         if not isinstance(value, str) and not is_chat(value):
-            raise JudgeError(f"{name} must be a text or chat messages, got {value!r:.100}", cause=Cause.INPUT)
+            raise input_error(f"{name} must be a text or chat messages, got {value!r:.100}")
     rest = {key: value for key, value in row.items() if key not in ("prompt", "completion", "messages")}
     return as_rollout(prompt, completion, {**rest, **reference_of(row)})
 
@@ -192,7 +192,7 @@ def decode_slime_request(payload: Mapping[str, Any]) -> Pair:
     """
     missing = [key for key in ("prompt", "response", "label") if key not in payload]
     if missing:
-        raise JudgeError(f"slime sends prompt, response and label, got {sorted(payload)!r}", cause=Cause.INPUT)
+        raise input_error(f"slime sends prompt, response and label, got {sorted(payload)!r}")
     return pair(payload["prompt"], payload["response"], payload["label"], {})
 
 
@@ -200,9 +200,9 @@ def pair(prompt: object, response: object, label: object, metadata: Mapping[str,
     """A sample's parts as a task and its output; see `as_pair`."""
     messages = isinstance(prompt, list) and all(isinstance(message, Mapping) for message in prompt)
     if not isinstance(prompt, str) and not messages:
-        raise JudgeError(f"a sample's prompt must be a str or chat messages, got {prompt!r:.100}", cause=Cause.INPUT)
+        raise input_error(f"a sample's prompt must be a str or chat messages, got {prompt!r:.100}")
     if not isinstance(response, str):
-        raise JudgeError(f"a sample's response must be a str, got {response!r:.100}", cause=Cause.INPUT)
+        raise input_error(f"a sample's response must be a str, got {response!r:.100}")
     own = {key: value for key, value in metadata.items() if key != "judgement"}
     truth = reference_of(own) if label is None else ground_truth_metadata(label)
     named = {} if label is None else {"label": label}
@@ -229,9 +229,7 @@ def read_trinity(row: Mapping[str, Any]) -> Pair:
         asked = max((place for place, turn in enumerate(messages) if turn["role"] == "user"), default=-1) + 1
         return as_rollout(messages[:asked], messages[asked:], metadata)
     if not isinstance(prompt, str) or not isinstance(response, str):
-        raise JudgeError(
-            f"an experience needs prompt_text and response_text, or messages, got {sorted(row)!r}", cause=Cause.INPUT
-        )
+        raise input_error(f"an experience needs prompt_text and response_text, or messages, got {sorted(row)!r}")
     return as_rollout(prompt, last_turn(response), metadata)
 
 

@@ -8,7 +8,6 @@ Comparisons of named values, joined by and, or, not. Never evaluated as Python.
 
 from __future__ import annotations
 
-import difflib
 import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -16,7 +15,7 @@ from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 
-from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.errors import ConfigError, did_you_mean
 
 #: The type of each name: `bool` names stand alone, `float` names are compared.
 Known = Mapping[str, type]
@@ -172,9 +171,9 @@ class _Reader:
         if minus or token is None or token in _WORDS or token in _COMPARE or token in "()":
             raise self._error(f"a value is missing before {token!r}" if token else "it ends too early")
         if token not in self._known:
-            nearest = difflib.get_close_matches(token, self._known, n=1)
-            hint = f"did you mean {nearest[0]!r}? " if nearest else ""
-            raise self._error(f"unknown name {token!r}; {hint}known are {', '.join(sorted(self._known)) or 'none'}")
+            hint = did_you_mean(token, self._known)
+            known = ", ".join(sorted(self._known)) or "none"
+            raise self._error(f"unknown name {token!r} ({hint}known are {known})")
         if self._known[token] is bool:
             raise self._error(f"{token!r} is true or false: it stands alone, or after not")
         self.names.add(token)

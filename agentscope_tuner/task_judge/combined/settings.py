@@ -8,7 +8,6 @@ each of which has a whole `task_judge` section inside theirs.
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import logging
 import math
@@ -20,7 +19,7 @@ from operator import mul
 from typing import Any, ClassVar, Literal, NamedTuple
 
 from agentscope_tuner.config import SECTION, PartConfig, TaskJudgeConfig, task_judge_section
-from agentscope_tuner.errors import Cause, ConfigError, JudgeError, judge_error
+from agentscope_tuner.errors import Cause, ConfigError, JudgeError, did_you_mean, judge_error
 from agentscope_tuner.graders.client.usage import Usage
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Counts
 from agentscope_tuner.task_judge.combined import Condition, parse_condition
@@ -250,8 +249,7 @@ def check_together(section: TaskJudgeConfig) -> None:
 def _check_success(section: TaskJudgeConfig) -> None:
     known = (*section.parts, "all", "any")
     if section.success not in known:
-        nearest = difflib.get_close_matches(section.success, known, n=1)
-        hint = f"did you mean {nearest[0]!r}? " if nearest else ""
+        hint = did_you_mean(section.success, known)
         raise ConfigError(f"{SECTION}.success: {hint}must be one of {', '.join(known)}, got {section.success!r}")
     if section.success in section.parts and section.parts[section.success].optional:
         raise ConfigError(

@@ -15,7 +15,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field, field_validator
 
 from agentscope_tuner.config import SECTION, StrictSection, validate_section
-from agentscope_tuner.errors import Cause, ConfigError, JudgeError
+from agentscope_tuner.errors import ConfigError, reference_error
 from agentscope_tuner.rules.kinds import compile_pattern
 from agentscope_tuner.verify.find import last_boxed
 from agentscope_tuner.workflow import Task, WorkflowTask
@@ -260,18 +260,17 @@ def value_of(row: Mapping[str, Any], role: str, column: ReadColumn) -> Any:
         empty = next((name for name in column.names if name in row), None)
         named = " or ".join(map(repr, column.names))
         told = f"the row has no {named}, only {_keys(row)}: name one of these"
+        if role in row:
+            told += f", or remove `reads: {{{role}: …}}` to read {role!r}"
         if empty is not None:
             told = f"the row's {empty!r} is empty, {row[empty]!r}: fill its cell, or drop the row"
-        raise JudgeError(f"{WHERE}.{role}: {told}", cause=Cause.REFERENCE)
+        raise reference_error(f"{WHERE}.{role}: {told}")
     name, value = found
     if column.take is None:
         return value
     taken = _taken(value, column.take)
     if taken is None:
-        raise JudgeError(
-            f"{WHERE}.{role}: {name} holds nothing to take by {column.take!r}, it is {value!r:.100}",
-            cause=Cause.REFERENCE,
-        )
+        raise reference_error(f"{WHERE}.{role}: {name} holds nothing to take by {column.take!r}, it is {value!r:.100}")
     return taken
 
 

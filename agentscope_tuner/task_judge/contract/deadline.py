@@ -396,6 +396,11 @@ class Asking:
         other._limit = other._processes = None
         return other
 
+    def _without_calls(self) -> Asking:
+        other = copy.copy(self)
+        other._keep_calls = False
+        return other
+
     def at_once(self, concurrency: int) -> int:
         """How many rows to ask the judge about at once, `concurrency` where it awaits. More rows would lose time while
         they wait for a thread or a process.
@@ -415,12 +420,9 @@ class Asking:
         Raises:
             DeadlineError: its time is over.
         """
-        if not self._keep_calls:
-            return self._ask(task, output)
-        with _kept() as keep:
-            return keep(self._ask(task, output))
-
-    def _ask(self, task: WorkflowTask, output: WorkflowOutput) -> object:
+        if self._keep_calls:
+            with _kept() as keep:
+                return keep(self._without_calls().ask(task, output))
         judge, limit = self._judge, self._limit
         if limit is None:
             return judge.compute_reward(task, output)
@@ -432,12 +434,9 @@ class Asking:
 
     async def aask(self, task: WorkflowTask, output: WorkflowOutput) -> object:
         """`ask` for callers inside an event loop."""
-        if not self._keep_calls:
-            return await self._aask(task, output)
-        with _kept() as keep:
-            return keep(await self._aask(task, output))
-
-    async def _aask(self, task: WorkflowTask, output: WorkflowOutput) -> object:
+        if self._keep_calls:
+            with _kept() as keep:
+                return keep(await self._without_calls().aask(task, output))
         judge, limit = self._judge, self._limit
         if limit is None:
             return await judge.acompute_reward(task, output)
@@ -455,12 +454,9 @@ class Asking:
         Raises:
             DeadlineError: its time is over.
         """
-        if not self._keep_calls:
-            return self._rank(task, outputs)
-        with _kept() as keep:
-            return [keep(one) for one in self._rank(task, outputs)]
-
-    def _rank(self, task: WorkflowTask, outputs: Sequence[WorkflowOutput]) -> list[Any]:
+        if self._keep_calls:
+            with _kept() as keep:
+                return [keep(one) for one in self._without_calls().rank(task, outputs)]
         call = partial(ranking, self._judge, task, outputs)
         if self._limit is None or not outputs:
             return call()

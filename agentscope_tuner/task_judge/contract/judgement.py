@@ -8,6 +8,7 @@ Also what it says of exceptions from a judge's own code: their place, their fram
 from __future__ import annotations
 
 import asyncio
+import inspect
 import math
 import os
 import sysconfig
@@ -232,6 +233,15 @@ def no_reward(message: str) -> JudgeError:
     return JudgeError(message, cause=Cause.BUG)
 
 
+def _left_out(result: object) -> str:
+    """What a judge's author forgot, of an answer that is no pair."""
+    if result is None:
+        return ": on some path it ends without a `return`"
+    if isinstance(result, tuple) and len(result) == 3 and isinstance(result[2], str):
+        return ": a reason goes into `return Reward(1.0, True, reason=…)`"
+    return ""
+
+
 def checked(result: Any, violations: tuple[str, ...]) -> Judgement:
     """The judgement from `result`, with the `violations` of the rules that ran before the judge.
 
@@ -241,9 +251,13 @@ def checked(result: Any, violations: tuple[str, ...]) -> Judgement:
     if type(result) is Reward and (plain := _plain_reward(result, violations)) is not None:
         return plain
     if not isinstance(result, tuple | list) or len(result) != 2:
-        raise no_reward(f"a judge must return (raw_reward, is_success), got {result!r:.200}")
+        told = "a judge must return (raw_reward, is_success), such as `return 1.0, True`"
+        raise no_reward(f"{told}, got {result!r:.200}{_left_out(result)}")
     raw_reward, is_success = result
     if not _is_finite(raw_reward):
+        if inspect.iscoroutine(raw_reward):
+            raw_reward.close()
+            raise no_reward(f"raw_reward must be a finite float, got a coroutine: await {raw_reward.__qualname__}(…)")
         raise no_reward(f"raw_reward must be a finite float, got {raw_reward!r:.200}")
     if not isinstance(is_success, bool) and not _is_numpy_bool(is_success):
         raise no_reward(f"is_success must be a bool, got {is_success!r:.200}")

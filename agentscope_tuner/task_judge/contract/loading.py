@@ -294,17 +294,17 @@ def resolve_protocol(protocol: str) -> type:
     module_name, class_name = _parts_of(protocol)
     module = _imported(module_name, protocol)
     found = getattr(module, class_name, None)
+    if callable(found) and not isinstance(found, type):
+        raise ConfigError(
+            f"{class_name!r} of module {module_name!r} is a function, and a judge is a class: write "
+            "`class J(BaseJudge):` with `def compute_reward(self, workflow_task, workflow_output): return reward, "
+            f"success`, and `judge: {module_name}->J`"
+        )
     if not isinstance(found, type):
         own = [name for name, value in vars(module).items() if getattr(value, "__module__", "") == module.__name__]
         classes = sorted(name for name in own if isinstance(vars(module)[name], type) and name[0] != "_")
         near = difflib.get_close_matches(class_name, classes, n=1)
         told = f"did you mean {near[0]!r}?" if near else f"its classes are {', '.join(classes) or '(none)'}"
-        if callable(found):
-            told = (
-                f"{class_name} is a function, and a judge is a class: write `class J(BaseJudge):` with "
-                "`def compute_reward(self, workflow_task, workflow_output): return reward, success`, and "
-                f"`judge: {module_name}->J`"
-            )
         raise ConfigError(f"module {module_name!r} has no class {class_name!r}; {told}")
     return found
 
@@ -335,8 +335,11 @@ def _imported(module: str, protocol: str) -> ModuleType:
 def _looked(module: str, protocol: str, exc: BaseException) -> str:
     """Where a module was looked for that is in none of these places."""
     top, _, within = module.partition(".")
-    if not isinstance(exc, ModuleNotFoundError) or exc.name != top:
+    if not isinstance(exc, ModuleNotFoundError) or str(exc.name).startswith(f"{top}."):
         return ""
+    if exc.name != top:
+        there = f"install it there, as with `{sys.executable} -m pip install {exc.name}`"
+        return f": the Python that runs astuner, {sys.executable}, lacks it: {there}"
     if not within and (found := next(Path.cwd().glob(f"*/{top}.py"), None)) is not None:
         beside = f"{found.parent.name}/{found.name}"
         return f"; there is {beside}: write '{found.parent.name}.{protocol.strip()}'"
@@ -391,6 +394,9 @@ def _parts_of(protocol: str) -> tuple[str, str]:
 
 def _meant(protocol: str) -> str:
     """`: did you mean …?` for the spellings of other programs, `module:Class` and `module.Class`."""
+    file, found, name = protocol.strip().rpartition(":")
+    if found and file.endswith(".py"):
+        return f": did you mean '{_module_of(file)}->{name}'?"
     for separator in (":", "."):
         module, found, name = protocol.strip().rpartition(separator)
         if found and name.isidentifier() and name[0].isupper() and all(map(str.isidentifier, module.split("."))):

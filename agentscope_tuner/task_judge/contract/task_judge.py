@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from agentscope_tuner._run import loops
 from agentscope_tuner.config import Settings
-from agentscope_tuner.errors import Cause, ConfigError, JudgeError
+from agentscope_tuner.errors import Cause, ConfigError, JudgeError, config_fault
 from agentscope_tuner.graders.cost import Estimate, Reckoner
 from agentscope_tuner.rules import RuleSet
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward, final_answer
@@ -236,11 +236,10 @@ class TaskJudge:
             JudgeError: nothing stands beside the rollout.
         """
         if not self.inner.ranks_alone(task):
-            raise JudgeError(
-                f"{self._traits.name} ranks whole advantage groups, and one rollout alone has no rank: ask judge_group "
-                "or compute_rewards about the group, or take a trainer that hands over groups. A judge that overrides "
-                "compute_rewards and yet judges single rollouts lets ranks_groups return False",
-                cause=Cause.CONFIG,
+            raise config_fault(
+                "this judge ranks whole advantage groups, and one rollout alone has no rank: ask judge_group or "
+                "compute_rewards about the group, or take a trainer that hands over groups. If it judges single "
+                "rollouts, too, write in its class `def ranks_groups(self): return False`"
             )
 
     def group_outcomes(self, task: WorkflowTask, outputs: Sequence[WorkflowOutput]) -> list[Judgement | JudgeError]:

@@ -38,15 +38,12 @@ class Ballot(Generic[T]):
     Attributes:
         votes: by the jurors' names, in their order; never empty.
         failures: why the other jurors gave no vote. A failure is no vote.
+        size: how many jurors were asked.
     """
 
     votes: Mapping[str, T]
     failures: Mapping[str, JudgeError]
-
-    @property
-    def size(self) -> int:
-        """How many jurors were asked."""
-        return len(self.votes) + len(self.failures)
+    size: int
 
     def metrics(self, disagreement: float) -> dict[str, float]:
         """For a jury of several: how many were asked and failed, and how far their votes lie apart, 0 to 1."""
@@ -73,7 +70,7 @@ async def poll(asked: Mapping[str, Awaitable[T]], failed_jurors: Literal["skip",
     """
     if len(asked) == 1:
         [(name, only)] = asked.items()
-        return Ballot({name: await only}, {})
+        return Ballot({name: await only}, {}, 1)
     results = await asyncio.gather(*asked.values(), return_exceptions=True)
     votes: dict[str, T] = {}
     failures: dict[str, JudgeError] = {}
@@ -93,7 +90,7 @@ async def poll(asked: Mapping[str, Awaitable[T]], failed_jurors: Literal["skip",
                 raise error
         name, error = next(iter(failures.items()))
         raise grader_error(f"{len(failures)} of {len(results)} jurors failed; {name}: {error.message}", error.cause)
-    return Ballot(votes, failures)
+    return Ballot(votes, failures, len(results))
 
 
 def spread(shares: Sequence[float]) -> float:

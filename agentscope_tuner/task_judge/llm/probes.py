@@ -18,7 +18,7 @@ from typing import Any, Generic, Literal, TypeVar
 
 from agentscope_tuner._run import loops
 from agentscope_tuner._run.forks import unforked
-from agentscope_tuner.errors import Cause, JudgeError
+from agentscope_tuner.errors import JudgeError, config_fault
 from agentscope_tuner.graders.client.chat_model import ChatModel
 from agentscope_tuner.graders.client.reply import AnswerAtFault
 from agentscope_tuner.graders.client.settings import probe
@@ -90,7 +90,7 @@ class Probes:
             return
         told = await self._told.result(lambda: self._found(shares, right))
         if told and self._how == "refuse":
-            raise JudgeError(told, cause=Cause.CONFIG)
+            raise config_fault(told)
 
     async def _found(self, shares: Shares, right: object) -> str:
         tried = [text for text in EMPTY_ANSWERS if not isinstance(right, str) or text != right.strip()]

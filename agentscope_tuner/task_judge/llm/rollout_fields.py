@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import json
 import re
@@ -10,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from agentscope_tuner.errors import Cause, ConfigError, JudgeError
+from agentscope_tuner.errors import Cause, ConfigError, JudgeError, did_you_mean, input_error
 from agentscope_tuner.graders.prompt import Trajectory
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
@@ -33,8 +32,7 @@ def check_path(path: str, where: str) -> None:
     if root not in _ROOTS or not rest or not all(rest):
         raise ConfigError(f"{where}: must begin with task. or output., such as {USUAL_PATHS['response']}, got {path!r}")
     if rest[0] not in _ROOTS[root]:
-        nearest = difflib.get_close_matches(rest[0], _ROOTS[root], n=1)
-        hint = f"did you mean {nearest[0]!r}? " if nearest else ""
+        hint = did_you_mean(rest[0], _ROOTS[root])
         raise ConfigError(f"{where}: {path!r}: {root} has no {rest[0]!r}; {hint}it has {', '.join(_ROOTS[root])}")
 
 
@@ -106,7 +104,7 @@ class Reader:
             return _Turns(self, path).trajectory(value)
         if isinstance(value, list) and value and all(isinstance(part, Mapping) and "type" in part for part in value):
             return _Turns(self, path).trajectory([{"role": "assistant", "content": value}])
-        raise JudgeError(f"{path} must be a text or chat messages, got {type(value).__name__}", cause=Cause.INPUT)
+        raise input_error(f"{path} must be a text or chat messages, got {type(value).__name__}")
 
 
 def _is_message(item: Any) -> bool:
@@ -173,10 +171,9 @@ class _Turns:
         if self._role not in _NOT_THE_POLICY:
             # A policy must not take away a verdict by a picture, so it is left out and said
             return f"(a part of type {kind!r}, not shown)"
-        raise JudgeError(
+        raise input_error(
             f"{self._path} holds {why}: it is in a message of {self._role!r}. Or name a path of text under reads, or "
-            "describe the file in a text part",
-            cause=Cause.INPUT,
+            "describe the file in a text part"
         )
 
 

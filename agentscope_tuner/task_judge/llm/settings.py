@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
 import re
 from collections.abc import Mapping
@@ -13,7 +12,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BeforeValidator, Field, model_validator
 
 from agentscope_tuner.config import SECTION, StrictSection, validate_section
-from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.errors import ConfigError, did_you_mean
 from agentscope_tuner.graders.base_grader import BaseGrader
 from agentscope_tuner.graders.client.chat_model import ChatModel
 from agentscope_tuner.graders.client.settings import ChatSettings, EndpointSection
@@ -309,8 +308,7 @@ def _named_grader(config: LLMJudgeConfig, name: str, model: ChatModel, find: Any
             raise ConfigError(f"{WHERE}.grader: {name!r} {what}; give a prompt for anything else")
         return READY[name](model, language=config.language, votes=config.votes, swap=config.swap)
     if "->" not in name:
-        nearest = difflib.get_close_matches(name, READY, n=1)
-        hint = f"did you mean {nearest[0]!r}? " if nearest else ""
+        hint = did_you_mean(name, READY)
         raise ConfigError(f"{WHERE}.grader: {hint}must be one of {', '.join(READY)} or 'module->Class', got {name!r}")
     found = find(name)
     if not issubclass(found, BaseGrader):

@@ -14,7 +14,7 @@ from agentscope_tuner.verify.math.node import MARKS, Negation, Node, Product, Sy
 from agentscope_tuner.verify.math.parse import parse_tokens
 from agentscope_tuner.verify.math.prose import allowed
 from agentscope_tuner.verify.math.question import NO_QUESTION, Question, about
-from agentscope_tuner.verify.math.scan import Token, TooComplex, Unreadable, tokenize
+from agentscope_tuner.verify.math.tokens import Token, TooComplex, Unreadable, tokenize
 from agentscope_tuner.verify.math.units import TEMPERATURES, known, singular, unit_named
 from agentscope_tuner.verify.remarks import turned
 from agentscope_tuner.verify.words import Asked

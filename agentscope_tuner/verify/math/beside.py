@@ -14,7 +14,7 @@ from functools import lru_cache
 
 from agentscope_tuner.verify.find import PlacedAnswer
 from agentscope_tuner.verify.math.question import Question
-from agentscope_tuner.verify.math.scan import Unreadable
+from agentscope_tuner.verify.math.tokens import Unreadable
 from agentscope_tuner.verify.math.units import PhysicalUnit, canonical, measure, unit_named
 from agentscope_tuner.verify.remarks import COPULA
 from agentscope_tuner.verify.words import CALLS_WRONG, DENIES, OPENS, SO, SUPPOSES, VERBS, WORDS

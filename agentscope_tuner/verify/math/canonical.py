@@ -58,7 +58,7 @@ from agentscope_tuner.verify.math.node import (
     symbols,
     walk,
 )
-from agentscope_tuner.verify.math.scan import TooComplex
+from agentscope_tuner.verify.math.tokens import TooComplex
 
 Key = tuple[object, ...]
 _ZERO: Key = ("number", 0)

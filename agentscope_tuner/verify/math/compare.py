@@ -16,8 +16,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from agentscope_tuner.verify.math.canonical import ELLIPSIS
-from agentscope_tuner.verify.math.exact import ClosedForms, Exact, ExactBudget, Unknown, exact_value, in_base
-from agentscope_tuner.verify.math.kinds import (
+from agentscope_tuner.verify.math.compare_kinds import (
     as_set,
     asked_amount,
     grids,
@@ -34,13 +33,7 @@ from agentscope_tuner.verify.math.kinds import (
     unordered,
     without_letter,
 )
-from agentscope_tuner.verify.math.letters import (
-    same_parameter,
-    same_progression,
-    with_dummy_of,
-    with_letter_of,
-    with_names_of,
-)
+from agentscope_tuner.verify.math.exact import ClosedForms, Exact, ExactBudget, Unknown, exact_value, in_base
 from agentscope_tuner.verify.math.node import (
     CONSTANTS,
     COUNTING,
@@ -82,8 +75,15 @@ from agentscope_tuner.verify.math.node import (
     symbols,
     walk,
 )
+from agentscope_tuner.verify.math.parameters import (
+    same_parameter,
+    same_progression,
+    with_dummy_of,
+    with_letter_of,
+    with_names_of,
+)
 from agentscope_tuner.verify.math.question import Question
-from agentscope_tuner.verify.math.resolve import (
+from agentscope_tuner.verify.math.readings import (
     Chain,
     Family,
     Grid,

@@ -44,10 +44,10 @@ from agentscope_tuner.verify.math.node import (
     walk,
 )
 from agentscope_tuner.verify.math.question import Question, numbers_said
-from agentscope_tuner.verify.math.read import short
 from agentscope_tuner.verify.math.sets import is_range
+from agentscope_tuner.verify.math.unfinished import UNREDUCED, is_plain, is_unworked, valued
 from agentscope_tuner.verify.math.units import added_up
-from agentscope_tuner.verify.math.work import UNREDUCED, is_plain, is_unworked, valued
+from agentscope_tuner.verify.math.unwrap import short
 
 # An answer with more nodes is not searched: it is too large for a copy
 _MAX_NODES = 300

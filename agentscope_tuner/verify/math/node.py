@@ -14,7 +14,7 @@ from fractions import Fraction
 from operator import is_not
 from typing import TYPE_CHECKING, Literal, TypeGuard, TypeVar
 
-from agentscope_tuner.verify.math.scan import Unreadable
+from agentscope_tuner.verify.math.tokens import Unreadable
 
 T = TypeVar("T")
 

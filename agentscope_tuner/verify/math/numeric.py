@@ -37,7 +37,7 @@ from agentscope_tuner.verify.math.node import (
     is_equation,
     is_symbol,
 )
-from agentscope_tuner.verify.math.scan import TooComplex
+from agentscope_tuner.verify.math.tokens import TooComplex
 
 # mpmath's numbers are untyped: a Value is an mpf, an mpc, or a matrix of them
 Value = Any

@@ -53,7 +53,7 @@ from agentscope_tuner.verify.math.node import (
     symbols,
     with_args,
 )
-from agentscope_tuner.verify.math.scan import (
+from agentscope_tuner.verify.math.tokens import (
     ARGUMENT_STOPS,
     BY_TOKEN,
     CLOSERS,

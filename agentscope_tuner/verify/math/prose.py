@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from agentscope_tuner.verify.labels import ANSWER
 from agentscope_tuner.verify.math.node import all_known
-from agentscope_tuner.verify.math.scan import FUNCTIONS, MAX_CHARS, SPELLED, Token
+from agentscope_tuner.verify.math.tokens import FUNCTIONS, MAX_CHARS, SPELLED, Token
 from agentscope_tuner.verify.math.units import added_up, known, operates, singular
 
 _TEXT = r"\\(?:text|textbf|textit|textrm|mathrm|mathbf|mbox)"

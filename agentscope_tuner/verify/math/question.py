@@ -34,7 +34,7 @@ from agentscope_tuner.verify.math.node import (
     walk,
 )
 from agentscope_tuner.verify.math.parse import parse_tokens
-from agentscope_tuner.verify.math.scan import Kept, TooComplex, Unreadable, tokenize
+from agentscope_tuner.verify.math.tokens import Kept, TooComplex, Unreadable, tokenize
 from agentscope_tuner.verify.math.units import AskedAmount, PhysicalUnit, asked_amount_of, asked_units, singular
 from agentscope_tuner.verify.number_words import numbers_said as numbers_said
 
@@ -248,7 +248,7 @@ class Question:
     speaks_of_rounding = _Says(rf"\bround|\bapprox|\bdecimals?\b|\bto the nearest\b|{_ROUNDS}")
     #: whether the question has words of order
     _says_order = _Says(
-        r"\bsort(?:ed)?\b|\barrange\b|\brank\b|\bin order\b|\brespectively\b|从[小大]到[大小]|依次|分别"
+        r"\bsort(?:ed)?\b|\barrange\b|\brank\b|\brespectively\b|从[小大]到[大小]|依次|分别"
         r"|\border the\b|\bfive-number summary\b|\bmenor a mayor\b|\bmayor a menor\b|\bordena|\bordne|\bsortier"
         r"|\b(?:auf|ab)steigend"
         r"|\bordre (?:dé)?croissant|\brangez\b|\bordem (?:de)?crescente|\bordine (?:de)?crescente|\bпо (?:возраст"

@@ -14,8 +14,8 @@ from agentscope_tuner.verify.math.node import Array, Collection, Node, Quotient,
 from agentscope_tuner.verify.math.parse import parse_tokens
 from agentscope_tuner.verify.math.prose import NEUTRAL, allowed
 from agentscope_tuner.verify.math.question import LABEL_ROWS, Question
-from agentscope_tuner.verify.math.resolve import Side
-from agentscope_tuner.verify.math.scan import TooComplex, Unreadable, tokenize
+from agentscope_tuner.verify.math.readings import Side
+from agentscope_tuner.verify.math.tokens import TooComplex, Unreadable, tokenize
 from agentscope_tuner.verify.math.units import COUNTERS, EXPONENTS, is_physical, known, operates, singular
 from agentscope_tuner.verify.number_words import in_chinese_figures, is_number_word, number_in_words, numbers_said
 from agentscope_tuner.verify.words import (

@@ -43,7 +43,7 @@ from agentscope_tuner.verify.math.node import (
     symbols,
     walk,
 )
-from agentscope_tuner.verify.math.scan import PROPERTIES
+from agentscope_tuner.verify.math.tokens import PROPERTIES
 
 # What a name may have, with no value of its own
 _NAMING = PROPERTIES | {"gcd", "lcm", "det", "arg", "Re", "Im"}

@@ -17,8 +17,23 @@ from mpmath import mp
 
 from agentscope_tuner.verify.math.canonical import both_signs, cleared, equations_as_product, key
 from agentscope_tuner.verify.math.compare import CheapComparer, based, log_bases, meant, near, oriented
+from agentscope_tuner.verify.math.compare_at_points import (
+    Domain,
+    Point,
+    RealLine,
+    between_pieces,
+    bounding,
+    bounds,
+    is_analytic,
+    own_steps,
+    plain_unknown,
+    point_in,
+    relations,
+    same_region,
+    wide,
+)
+from agentscope_tuner.verify.math.compare_kinds import unordered
 from agentscope_tuner.verify.math.exact import Exponents, NotFactored, primes_of
-from agentscope_tuner.verify.math.kinds import unordered
 from agentscope_tuner.verify.math.node import (
     DIFFERENT,
     EQUAL,
@@ -44,25 +59,10 @@ from agentscope_tuner.verify.math.node import (
     walk,
 )
 from agentscope_tuner.verify.math.numeric import Budget, NotANumber, Numeric, NumericPair, OutOfRange, Value
-from agentscope_tuner.verify.math.points import (
-    Domain,
-    Point,
-    RealLine,
-    between_pieces,
-    bounding,
-    bounds,
-    is_analytic,
-    own_steps,
-    plain_unknown,
-    point_in,
-    relations,
-    same_region,
-    wide,
-)
 from agentscope_tuner.verify.math.question import Question
-from agentscope_tuner.verify.math.read import Pair
-from agentscope_tuner.verify.math.scan import TooComplex
 from agentscope_tuner.verify.math.sets import NotSolved
+from agentscope_tuner.verify.math.tokens import TooComplex
+from agentscope_tuner.verify.math.unwrap import Pair
 from agentscope_tuner.verify.math.verdict import Verdict
 
 DIGITS, MANY_DIGITS = 50, 1_000

@@ -21,6 +21,7 @@ from agentscope_tuner.verify.labels import CONTRADICTION
 from agentscope_tuner.verify.math.around import said_by
 from agentscope_tuner.verify.math.beside import with_unit, without_said_again
 from agentscope_tuner.verify.math.compare import CheapComparer, is_rational
+from agentscope_tuner.verify.math.compare_words import wordings
 from agentscope_tuner.verify.math.exact import exact_value
 from agentscope_tuner.verify.math.guards import unearned
 from agentscope_tuner.verify.math.node import (
@@ -47,11 +48,10 @@ from agentscope_tuner.verify.math.prose import (
     NARROWED,
 )
 from agentscope_tuner.verify.math.question import NO_QUESTION, Question, about
-from agentscope_tuner.verify.math.read import Pair, bare, read_reference, reference, short
-from agentscope_tuner.verify.math.scan import TooComplex, Unreadable, on_own_stack, tokenize
 from agentscope_tuner.verify.math.sets import is_work, same_sets
+from agentscope_tuner.verify.math.tokens import TooComplex, Unreadable, on_own_stack, tokenize
 from agentscope_tuner.verify.math.units import NUMBER_WORDS, is_physical, singular
-from agentscope_tuner.verify.math.wordings import wordings
+from agentscope_tuner.verify.math.unwrap import Pair, bare, read_reference, reference, short
 from agentscope_tuner.verify.words import SENTENCE_END
 
 Verdict = Literal["equal", "different", "undecided"]

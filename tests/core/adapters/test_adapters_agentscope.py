@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from agentscope_tuner import ConfigError, JudgeError
-from agentscope_tuner.adapters.agentscope import judge_func, response_text
+from agentscope_tuner.adapters.agentscope import as_pair, judge_func, response_text
 
 BLOCKS = [{"type": "text", "text": "4"}, {"type": "tool_use", "name": "add"}, {"type": "text", "text": "2"}]
 
@@ -24,6 +24,11 @@ BLOCKS = [{"type": "text", "text": "4"}, {"type": "tool_use", "name": "add"}, {"
 )
 def test_a_response_is_read_as_text(response: object) -> None:
     assert response_text(response) == "42"
+
+
+def test_a_rows_own_main_query_is_its_question() -> None:
+    task, _ = as_pair({"question": "6*7?", "main_query": "Compute 6*7.", "answer": "42"}, "42")
+    assert task.task.main_query == "Compute 6*7."
 
 
 @pytest.mark.parametrize("response", [None, 42, {}, object()])

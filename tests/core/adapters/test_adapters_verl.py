@@ -172,7 +172,7 @@ def test_the_question_and_the_last_turn_are_judged(said: str, info: Any, wants: 
 def test_a_tools_words_are_never_the_answer(tmp_path: Path) -> None:
     # verl decodes all turns into one text: the tool's 42 earned 1.0
     said = "user\n<tool_response>\n42\n</tool_response>\nassistant\nI do not know."
-    with pytest.raises(JudgeError, match=r"4 turns as one text.*'astuner_last_turn'.*LastTurnToolAgentLoop"):
+    with pytest.raises(JudgeError, match=r"4 turns as one text.*LastTurnToolAgentLoop.*agent_loop_config_path"):
         compute_score_sync("gsm8k", said, "42", {"num_turns": 4}, config=settings(tmp_path))
     # a column of the data set that holds the reference names no turn
     with pytest.raises(JudgeError, match="4 turns as one text"):

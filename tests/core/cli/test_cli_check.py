@@ -253,7 +253,7 @@ def test_people_read_counts_and_first_places(tmp_path: Path) -> None:
     result = run("check", "--conf", conf(tmp_path, MATH), "--input", rows)
     assert result.exit_code == 3
     said = result.output
-    assert said.startswith("ok: MathAnswerAsJudge, 0 rules, on_error: raise\n")
+    assert said.startswith("loaded: MathAnswerAsJudge, 0 rules, on_error: raise\n")
     assert "tasks.jsonl: 17 rows, 17 task ids, 9 could not be judged" in said
     assert "missing: 8 rows" in said
     assert "tasks.jsonl:2 't1': the reference answer must be a str" in said

@@ -195,4 +195,4 @@ def test_the_configuration_is_shown_as_a_tree(tmp_path: Path) -> None:
     assert shown.splitlines()[:6] == ["# RoutedJudge, by task.metadata.data_source", *(f"# {line}" for line in tree)]
     assert yaml.safe_load(shown)["astuner"]["task_judge"]["judge_type"] == "routed"
     shown = CliRunner().invoke(commands, ["check", "--conf", str(conf)]).output
-    assert shown.splitlines() == ["ok: RoutedJudge, 0 rules, on_error: raise", *tree]
+    assert shown.splitlines() == ["loaded: RoutedJudge, 0 rules, on_error: raise", *tree]

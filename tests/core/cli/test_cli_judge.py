@@ -370,7 +370,7 @@ def test_config_prints_what_was_resolved_without_secrets(conf: Path) -> None:
 
 def test_check_loads_the_judge_and_judges_nothing(conf: Path) -> None:
     result = run("check", "--conf", conf)
-    assert (result.exit_code, result.output) == (0, "ok: MathAnswerAsJudge, 2 rules, on_error: raise\n")
+    assert (result.exit_code, result.output) == (0, "loaded: MathAnswerAsJudge, 2 rules, on_error: raise\n")
     assert run("check", "--conf", conf, "astuner.task_judge.judge_protocol=a.b").exit_code == 2
 
 

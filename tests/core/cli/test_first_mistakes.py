@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -38,9 +39,19 @@ def said(command: str) -> str:
         (section("judge: maths"), "no judge has the name 'maths': did you mean 'math'?"),
         (section("judge: LLM"), "did you mean 'llm'?"),
         (section("judge: math\ndeadline: 30s"), "got '30s': write 30, without a unit"),
-        (section("judge: combined\nlength: {weight: 1}"), "each stands under parts: write parts: {length: …}"),
+        (
+            section("judge: combined\nlength: {weight: 1}"),
+            'under parts: write parts: {"length": {"judge": "length", "weight": 1}}',
+        ),
         (section("judge: math\njudge: llm"), "'judge' stands twice in one mapping: join the two"),
         ("astuner:\n  task_judge：\n    judge: math\n", "line 2 has a full-width colon, ：: YAML takes a plain one"),
+        ("astuner:\n  task_judge:\n    judge: math\n     on_error: zero\n", "line 4 is indented further than line 3"),
+        (section("judge: math\nreads: [answer]"), "such as reads: {answer: COLUMN}, got ['answer']"),
+        (section("judge: llm\nllm: gpt-4o"), "such as llm: {model_name: MODEL, base_url: URL}, got 'gpt-4o'"),
+        (section("judge: choice\njudge_kwargs: {letters: abcd}"), "must be 2 to 26 capital letters, such as ABCD"),
+        (section("judge: ./judges/my_judge.py:J"), "did you mean 'judges.my_judge->J'?"),
+        (section('judge: math\nname: "${NAME_OF_IT}"'), "an environment variable is read by ${oc.env:NAME_OF_IT}"),
+        (section('judge: llm\nllm: {model_name: m, base_url: "http://a/v1", api_key: "a\\nb"}'), "copy it anew"),
         (section("judge: [math]"), "judge: input should be a valid string, got ['math']"),
         (section("juge: math"), "juge: unknown key; did you mean 'judge'?"),
         (section("rules: []"), "judge is missing: name a judge, choice, code, countdown"),
@@ -90,7 +101,7 @@ def said(command: str) -> str:
         ),
         (section('judge: math\nrules: [{pattern: "\\d"}]'), "a backslash in double quotes begins an escape in line 4"),
         (section('judge: math\nname: "${oc.env:NO_SUCH_NAME}"'), "'NO_SUCH_NAME' not found: export it"),
-        (section('judge: math\nname: "${env:HOME}"'), "an environment variable is read by ${oc.env:NAME}"),
+        (section('judge: math\nname: "${env:HOME}"'), "an environment variable is read by ${oc.env:"),
         (
             section("judge: llm\nllm: {model_name: m, prompt: 'Score {response} from 1 to 5', api_key: $MY_KEY}"),
             "api_key is no key, got '$MY_KEY': write ${oc.env:MY_KEY}",
@@ -143,7 +154,7 @@ def test_a_wrong_configuration_says_what_to_write(folder: Path, yaml: str, words
         (
             "rows.jsonl",
             '{"question": "q", "answer": null, "response": "a"}',
-            "a missing cell of a data set becomes None",
+            "a missing cell becomes None",
         ),
         ("rows.jsonl", "[\n3", "the line holds '[' alone; write each object on one line"),
         ("rows.jsonl", "", "'rows.jsonl' holds no rows: nothing was judged"),
@@ -162,7 +173,13 @@ def test_a_wrong_configuration_says_what_to_write(folder: Path, yaml: str, words
             '{"question": "q", "answer": "3", "response": "a"},',
             "ends in a comma: a line holds one object",
         ),
-        ("rows.jsonl", '{"question": "q",\n"answer": "3"}', "write each object on one line, as `jq -c` does"),
+        (
+            "rows.jsonl",
+            '{"prompt": "a?", "text": "a? 3", "answer": "3"}',
+            "'text' begins with the question: write the rest",
+        ),
+        ("rows.jsonl", '{"question": "q", "answer": "3", "resp', "and it is cut short: complete it, or remove it"),
+        ("rows.jsonl", '{"question": "q",\n"answer": "3"}', "write each object on one line, as `jq -c . FILE` does"),
         ("rows.jsonl", '{"question": "q", "answer": ["3"], "response": "a"}', "`reads: {answer: answer.0}` under"),
         ("rows.jsonl", '{"question": "q", "answer": {"v": 3}, "response": "a"}', "`reads: {answer: answer.v}` under"),
         ("rows.jsonl", '{"question": "q", "answer": "3", "response": ["a", "b"]}', "`reads: {response: response.0}`"),
@@ -170,7 +187,7 @@ def test_a_wrong_configuration_says_what_to_write(folder: Path, yaml: str, words
         (
             "rows.jsonl",
             '{"question": "q", "answer": NaN, "response": "a"}',
-            "a missing cell of a data set becomes None",
+            "a missing cell becomes None",
         ),
         (
             "rows.jsonl",
@@ -317,7 +334,11 @@ TABLE = "question,answer,response\n6*7?,42,\\boxed{42}\n"
         ("a.jsonl", TABLE.encode(), "is it a table? Then name the file .csv or .tsv"),
         ("a.jsonl", f"[{LINE}, {LINE}]".encode(), "`jq -c '.[]'` writes its entries line by line"),
         ("a.json", json.dumps({"data": [GOOD]}).encode(), "'data' holds a list of rows: `jq -c '.data[]' FILE"),
-        ("a.json", json.dumps({"data": [GOOD]}, indent=1).encode(), "write each object on one line, as `jq -c` does"),
+        (
+            "a.json",
+            json.dumps({"data": [GOOD]}, indent=1).encode(),
+            "write each object on one line, as `jq -c . FILE` does",
+        ),
         ("a.csv", b"", "is empty: a table needs a header"),
         ("a.csv", b"question,answer,response\n", "'a.csv' holds no rows: nothing was judged"),
         ("a.csv", b"6*7?,42,said\n6*8?,48,said\n", "a table's first line holds the names of its columns: is it a row"),
@@ -470,7 +491,7 @@ def test_a_box_that_lost_its_backslash_says_so(folder: Path) -> None:
     done = CliRunner().invoke(app, ["judge", "--conf", "judge.yaml", "--input", "rows.jsonl", "--output", "o.jsonl"])
     assert done.exit_code == 0, done.output
     reason = json.loads((folder / "o.jsonl").read_text(encoding="utf-8"))["judgement"]["reason"]
-    assert "where '\\\\boxed' lost its backslash" in reason
+    assert "where `\\boxed` lost its backslash" in reason
 
 
 def test_a_mistake_prints_no_traceback_and_never_the_same_words_as_success(folder: Path) -> None:
@@ -479,3 +500,22 @@ def test_a_mistake_prints_no_traceback_and_never_the_same_words_as_success(folde
     )
     assert (done.exit_code, type(done.exception)) == (2, SystemExit)
     assert "an override must read key=value, got 'x'" in done.output
+
+
+def test_an_import_that_this_python_lacks_says_which_python_it_is(folder: Path) -> None:
+    (folder / "judge_of_elsewhere.py").write_text("import a_package_of_elsewhere\n", encoding="utf-8")
+    (folder / "judge.yaml").write_text(section("judge: judge_of_elsewhere->J"), encoding="utf-8")
+    assert f"{sys.executable} -m pip install a_package_of_elsewhere" in said("check --conf judge.yaml")
+
+
+def test_a_coroutine_for_a_reward_names_the_call_to_await(folder: Path) -> None:
+    lines = [
+        "from agentscope_tuner import BaseJudge",
+        "class J(BaseJudge):",
+        "    async def ask(self): return 1.0",
+        "    async def acompute_reward(self, workflow_task, workflow_output): return self.ask(), True",
+    ]
+    (folder / "forgetful_judge.py").write_text("\n".join(lines), encoding="utf-8")
+    (folder / "judge.yaml").write_text(section("judge: forgetful_judge->J"), encoding="utf-8")
+    words = said("judge --conf judge.yaml --input rows.jsonl --output o.jsonl")
+    assert "got a coroutine: await J.ask(…)" in words

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,12 @@ def test_what_it_writes_passes_its_own_test(kind: Starter, tmp_path: Path) -> No
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
     assert "passed" in done.stdout
+
+
+def test_a_starter_with_a_test_of_its_own_writes_that_one(tmp_path: Path) -> None:
+    written("llm", tmp_path)
+    own = files("agentscope_tuner") / "cli" / "starters" / "llm" / "test_judge.py"
+    assert (tmp_path / "test_judge.py").read_bytes() == own.read_bytes()
 
 
 def test_no_file_is_written_over(tmp_path: Path) -> None:

@@ -281,7 +281,7 @@ def test_neighbours_of_one_task_are_ranked_together(jobs: int, tmp_path: Path) -
     assert [found[at].reason.partition(", and")[0] for at in range(6)] == [
         "place 1 of 2",
         "place 0 of 2",
-        *["Ranking ranks whole advantage groups"] * 4,
+        *["this judge ranks whole advantage groups"] * 4,
     ]
 
 

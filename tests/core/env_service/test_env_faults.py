@@ -395,7 +395,7 @@ def test_whatever_a_release_meets_does_not_hide_the_episodes_own_error(caplog: p
 
     client = EnvServiceClient("http://env.test", transport=httpx.MockTransport(burst))
     assert client.release_instance(INSTANCE) is False
-    assert "was not released" in caplog.text
+    assert f"instance {INSTANCE!r} was not released" in caplog.text
 
 
 @pytest.mark.parametrize("error", [OverflowError, KeyboardInterrupt, RuntimeError])

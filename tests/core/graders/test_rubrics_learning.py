@@ -216,7 +216,15 @@ def test_rubrics_of_an_older_version_are_shown_and_not_trusted(tmp_path: Path) -
         shown = run("show", "--conf", conf)
         assert shown.exit_code == 0, shown.output
         assert "no measurement was kept" in shown.output
+        assert GOOD_RUBRIC in " ".join(shown.output.split())
         assert "an older version learned it" in shown.output
+
+
+def test_another_judge_has_no_rubrics(tmp_path: Path) -> None:
+    (tmp_path / "conf.yaml").write_text("astuner: {task_judge: {judge: math}}")
+    shown = run("show", "--conf", str(tmp_path / "conf.yaml"))
+    assert shown.exit_code == 2
+    assert "astuner.task_judge.judge_type must be rubrics_auto_grader" in " ".join(shown.output.split())
 
 
 def test_too_few_samples_are_said_to_prove_nothing_before_anything_is_asked(tmp_path: Path) -> None:
@@ -392,6 +400,7 @@ def test_a_grader_learned_for_something_else_is_refused(tmp_path: Path) -> None:
         ({"min_score": 10}, "must be below"),
         ({"grader_mode": "pairwise"}, "grader_mode"),
         ({"max_epochs": -1}, "max_epochs"),
+        ({"holdout": 1.0}, "holdout"),
     ],
 )
 def test_the_section_is_strict(tmp_path: Path, options: dict[str, Any], message: str) -> None:

@@ -128,6 +128,8 @@ def test_judges_of_many_forms_are_seen_through_and_sound_ones_are_left_alone(rea
         assert not [result.name for result in played if result.alarming or result.length_pays]
         assert re.match(r"None of \d+ wrong answers passes\.", sentence)
         assert right_answers(results) == (4, 4)
+        refused = sum(result.false for result in results if result.must == "pass")
+        assert (f"It refuses {refused} of 12 right answers, written differently." in sentence) is (refused > 0)
 
 
 DATES = [
@@ -441,6 +443,9 @@ def test_a_reward_function_of_trl_is_audited_by_the_command_and_by_a_test(tmp_pa
     audit_of(bool_reward, PLAIN).check()
     assert "nobody knows" not in audit_of(no_number, PLAIN).verdict
     assert "Nothing is known" in audit_of(no_number, PLAIN).verdict
+    named = f"trl:{__name__}->no_number"
+    told = ConfiguredJudge(environment_config(named, 5.0)).judge(WorkflowTask(task=Task()), output_of("x"))
+    assert f"{named} gave 'high', which is no finite number" in str(told.error)
 
 
 def none_on_right(completions: list[str], answer: list[str], **columns: Any) -> list[float | None]:

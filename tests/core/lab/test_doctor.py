@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import random
 import re
 from collections.abc import Callable, Sequence
@@ -325,6 +326,7 @@ def test_a_broken_run_is_named_by_its_cause_first_with_the_line_to_write(name: s
     first, *_ = diagnose(rows(lines))
     assert first.name == cause
     assert remedy in first.remedy
+    assert first.message
     assert 0 < first.rows <= first.of
     assert first.examples
 
@@ -407,3 +409,34 @@ def test_a_hostile_rule_name_reaches_no_terminal(tmp_path: Path) -> None:
     code, text = told(written(tmp_path / "d.jsonl", run_of(hostile)))
     assert code == 1
     assert "\x1b" not in text
+
+
+def test_rewards_that_are_no_numbers_come_first(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    lines = [json.dumps(plain(task, sample)) for task in range(3) for sample in range(4)]
+    broken = [
+        json.dumps({**plain(9, sample), "judgement": {"status": "judged", "reward": math.nan}}) for sample in (0, 1, 2)
+    ]
+    path.write_text("\n".join([*lines, *broken]), encoding="utf-8")
+    code, said = told(str(path))
+    assert code == 1
+    assert "1. unreadable rows: 3 of 15 lines cannot be read: " in said
+    assert "the reward is nan, which is no finite number" in said
+
+
+def test_tasks_with_one_row_each_are_not_called_sound(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    path.write_text(
+        "\n".join(json.dumps(row(task, 0, float(task % 2), f"{task}")) for task in range(6)), encoding="utf-8"
+    )
+    result = CliRunner().invoke(app, ["doctor", str(path)])
+    said = " ".join(result.stderr.split())
+    assert (result.exit_code, "no task has two rows in a step" in said, "can learn" in said) == (0, True, False)
+
+
+def test_an_id_cannot_write_a_line_of_the_report(tmp_path: Path) -> None:
+    path = tmp_path / "run.jsonl"
+    lines = [{**plain(task, 0), "id": "x\n9. all is well"} for task in range(8)]
+    path.write_text("\n".join(json.dumps({**line, "output": {}}) for line in lines), encoding="utf-8")
+    result = CliRunner().invoke(app, ["doctor", str(path)])
+    assert (result.exit_code, [line for line in result.stdout.splitlines() if line.startswith("9.")]) == (1, [])

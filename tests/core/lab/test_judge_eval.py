@@ -49,7 +49,7 @@ def measured(folder: Path, answer: Answer, *options: str, **llm: Any) -> dict[st
         result = CliRunner().invoke(app, arguments)
         assert result.exit_code in (0, 3), result.output
         report: dict[str, Any] = json.loads(result.stdout)
-        assert report["calls"] == len(server.bodies)
+        assert (report["calls"], report["cost"]) == (len(server.bodies), 0)
         return {**report, "exit": result.exit_code}
 
 
@@ -183,6 +183,14 @@ def test_labelled_rows_of_any_form_are_read(options: list[str], exit_code: int, 
         app, ["judge-eval", "--conf", str(conf), "--labels", str(labels), "--dry-run", *options], env={"COLUMNS": "300"}
     )
     assert (said.exit_code, words in " ".join(said.output.split())) == (exit_code, True), said.output
+
+
+def test_the_first_rank_is_the_best_label(tmp_path: Path) -> None:
+    candidates = [{"answer": "a", "rank": 1}, {"answer": "b", "rank": 2}]
+    path, at = tmp_path / "l.jsonl", "output.metadata.final_answer"
+    path.write_text(json.dumps({"main_query": "q", "metadata": {"candidates": candidates}}))
+    found = {response_of(one.output, at): one.label for one in read_labelled(lines_of(path), path.name, at)}
+    assert found["a"] > found["b"]
 
 
 @pytest.mark.parametrize("score", [float("nan"), float("inf")])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import json
 import math
 import random
@@ -24,9 +25,11 @@ from agentscope_tuner.lab.watch.gaming_alarm import (
     RisenTasks,
     Sampling,
     SecondOpinion,
+    SecondOpinionConfig,
     asks_judge,
     asks_labels,
     is_held_out,
+    opinion_of,
 )
 from agentscope_tuner.lab.watch.live import Alarm, AlarmsFile, LiveWatch, RunWatch, step_scalars
 from agentscope_tuner.lab.watch.step_stats import Novelty, RewardJumps, paid, step_stats
@@ -83,11 +86,32 @@ def test_a_scale_of_raw_rewards_is_known_by_a_right_answer() -> None:
         scale.found_right(reward)
         known.append(scale.known)
     assert known == [False, False, True]
-    # what comes later changes nothing
+    # the least that comes later changes nothing, nor does a right answer that earns less
     scale.see([-9.0, 9.0])
-    scale.found_right(9.0)
+    scale.found_right(1.0)
     assert [scale.points(reward) for reward in (-3.0, -2.0, 0.5, 3.0, 9.0)] == [0.0, 0.0, 0.5, 1.0, 1.0]
+    scale.found_right(8.0)
+    assert [scale.points(reward) for reward in (3.0, 9.0)] == [0.5, 1.0]
     assert [scale.earns(reward) for reward in (-2.0, -1.9)] == [False, True]
+
+
+def test_rewards_of_0_tell_no_scale() -> None:
+    # a run on 0 to 100 whose first steps earn nothing: 20 is a fifth of a right answer's
+    scale = RewardScale()
+    scale.see([0.0, 0.0])
+    scale.see([0.0, 20.0])
+    assert not scale.known
+    scale.found_right(100.0)
+    assert (scale.known, scale.points(20.0)) == (True, 0.2)
+
+
+def test_points_that_exceed_1_are_no_points() -> None:
+    scale = RewardScale()
+    scale.see([0.0, 0.5])
+    scale.see([0.0, 5.0])
+    assert not scale.known
+    scale.found_right(10.0)
+    assert (scale.known, scale.points(5.0)) == (True, 0.5)
 
 
 def test_rewards_from_0_to_1_are_points() -> None:
@@ -365,6 +389,17 @@ def test_a_task_has_risen_where_it_passes_far_more_often_and_others_do_not(
     assert step({"ours": 0, "new": 8}) == step({"ours": 8}) == []
 
 
+def test_a_task_that_chance_showed_low_has_not_risen_where_it_only_comes_up_to_the_others() -> None:
+    tasks = RisenTasks()
+    others = {f"other {place}": 5 for place in range(30)}
+
+    def step(passes: Mapping[str, int]) -> list[str]:
+        return tasks.of({task: [place < count for place in range(8)] for task, count in passes.items()}, 20)
+
+    assert step({"unlucky": 1, "gamed": 1, **others}) == []
+    assert step({"unlucky": 6, "gamed": 8, **others}) == ["gamed"]
+
+
 def few_gamed(false: float, *, seed: int = 0) -> SecondOpinion:
     """A run of 200 tasks, of which a tenth always passes from step 30 on; the share `false` of those passes is."""
     kind = Kind(30, flat(0.4), jump(30, 0.0, 1.0), family=0.1, tasks=200)
@@ -525,6 +560,29 @@ def test_no_verdict_of_the_second_judge_is_no_refusal() -> None:
     assert not opinion.step(rows(step_of(1, [1.0] * 64)), worried=False)
     assert opinion.unanswered == opinion.asked > 0
     assert opinion.test.rows == 0
+
+
+@pytest.mark.parametrize(("every", "said"), [(2, True), (50, False)])
+def test_a_second_judge_that_fails_on_many_rows_is_said(every: int, said: bool) -> None:
+    # a policy that games could as well write what the stricter judge breaks on
+    seen = itertools.count()
+    opinion = SecondOpinion(
+        lambda chosen: [None if next(seen) % every == 0 else True for _ in chosen], Sampling(rate=0.5, most=1.0)
+    )
+    watch = RunWatch(opinion)
+    alarms = [alarm for step in range(5) for alarm in watch.step(step, rows(step_of(step, [1.0] * 64)))[1]]
+    told = [(alarm.kind, alarm.message) for alarm in alarms if alarm.monitor == "no second opinion"]
+    assert len(told) == said
+    assert all(kind == "judge" and re.match(r"\d+ of \d+ sampled rows got no", message) for kind, message in told)
+
+
+def test_rows_that_nobody_has_labelled_are_no_failure_of_a_judge(tmp_path: Path) -> None:
+    (tmp_path / "labels.jsonl").write_text('{"id": "x", "label": true}\n', encoding="utf-8")
+    section = SecondOpinionConfig(labels=str(tmp_path / "labels.jsonl"), rate=0.5, most=1.0)
+    opinion, _ = opinion_of(section)
+    for step in range(8):
+        opinion.step(rows(step_of(step, [1.0] * 64)), worried=False)
+    assert (opinion.unanswered >= 20, opinion.blinded) == (True, False)
 
 
 def test_a_stricter_judge_and_labels_give_second_opinions() -> None:

@@ -55,6 +55,7 @@ ROWS: list[dict[str, Any]] = [
         "task": {},
         "output": {},
         "score": 0.5,
+        "seed": 2**60,
         "big": 2**70,
         "mixed": 1,
         "judgement": verdict(0.0, config="d"),
@@ -62,6 +63,7 @@ ROWS: list[dict[str, Any]] = [
     {"id": "d", "task": {}, "output": {}, "big": 1, "mixed": "\ud800", "extra": {"k": []}, "judgement": verdict(0.5)},
     {
         "id": "e",
+        "seed": 1,
         "task": {},
         "output": {},
         "judgement": verdict(
@@ -109,7 +111,7 @@ def test_a_data_frame_finds_verdicts_and_numbers_in_their_own_types(tmp_path: Pa
     kinds = {field.name: str(field.type) for field in table.schema}
     assert kinds.pop("judgement").startswith("struct<status: string, reward: double")
     assert kinds == {"id": "string", "task": "string", "output": "string", "step": "int64", "score": "double",
-                     "big": "string", "mixed": "string", "extra": "string"}  # fmt: skip
+                     "seed": "int64", "big": "string", "mixed": "string", "extra": "string"}  # fmt: skip
     assert json.loads(table["task"][1].as_py()) == {"metadata": {"answer": "x"}}
 
 

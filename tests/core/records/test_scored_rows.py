@@ -174,3 +174,9 @@ ROW = {
 )
 def test_a_path_reads_a_value_as_text(path: str, text: str) -> None:
     assert value_at(ROW, path) == text
+
+
+def test_a_task_may_be_number_0_and_a_failed_row_has_no_success() -> None:
+    line = '{"id": 0, "task": {"task_id": 0}, "judgement": {"status": "failed", "is_success": false}}'
+    row = scored_row(Line("f:1", line.encode()), Counter())
+    assert (row.id, row.task, row.reward, row.success) == ("0", "0", None, None)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from agentscope_tuner.errors import ConfigError, JudgeError
 from agentscope_tuner.rules import RULE_HANDLERS, RuleSet, Violation, compile_rules
-from agentscope_tuner.rules.kinds import is_found
+from agentscope_tuner.rules.kinds import KINDS, is_found
 from agentscope_tuner.rules.rule_set import find_problems
 from agentscope_tuner.task_judge.contract.loading import load_judge
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
@@ -234,6 +234,9 @@ def test_what_is_no_rule_is_told(rules: Any, words: str) -> None:
 def test_the_table_holds_all_kinds() -> None:
     kinds = "max_tokens max_chars non_empty allowed_values contains_any regex_match starts_with ends_with"
     assert " ".join(RULE_HANDLERS) == kinds
+    for name in RULE_HANDLERS:
+        assert list(KINDS[name].example)[:2] == ["id", "kind"]
+        assert len(compile_rules([KINDS[name].example])) == 1
 
 
 WORDS = st.text("aB \u4f60\u00df\n", min_size=1, max_size=3)

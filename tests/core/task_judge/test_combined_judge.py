@@ -411,7 +411,7 @@ def test_a_part_that_ranks_sees_the_whole_group_and_the_others_each_output() -> 
     assert verdicts[2].error == "task 't1': CombinedJudge: part 'a' (Says): down"
     # one output has no rank
     assert judge.judge_group(TASK, [output(a=1.0, r=1.0)])[0].status == "failed"
-    assert "CombinedJudge ranks whole advantage groups" in str(judge.judge(TASK, output(a=1, r=1)).error)
+    assert "this judge ranks whole advantage groups" in str(judge.judge(TASK, output(a=1, r=1)).error)
 
 
 def test_a_group_asks_parts_that_wait_only_where_their_condition_holds() -> None:
@@ -465,7 +465,7 @@ def test_parts_nest_once() -> None:
         (
             {"a": A, "b": {**B, "when": "c.is_success"}},
             {},
-            f"{PARTS}.b.when: unknown name 'c.is_success'; did you mean 'a.is_success'?",
+            f"{PARTS}.b.when: unknown name 'c.is_success' (did you mean 'a.is_success'?",
         ),
         (
             {"a": {**A, "when": "b.is_success"}, "b": {**B, "when": "a.is_success"}, "c": C},

@@ -115,12 +115,12 @@ def test_anything_else_is_refused_at_load(text: Any, message: str) -> None:
         ("(score > 0", "a closing ) is missing in '(score > 0'"),
         (
             "score > x",
-            "unknown name 'x'; known are correct.is_success, correct.reward, my-part.reward, score in 'score > x'",
+            "unknown name 'x' (known are correct.is_success, correct.reward, my-part.reward, score) in 'score > x'",
         ),
         (
             "scor > 0",
-            "unknown name 'scor'; did you mean 'score'? known are correct.is_success, correct.reward, "
-            "my-part.reward, score in 'scor > 0'",
+            "unknown name 'scor' (did you mean 'score'? known are correct.is_success, correct.reward, "
+            "my-part.reward, score) in 'scor > 0'",
         ),
         (
             "0 < correct.is_success",

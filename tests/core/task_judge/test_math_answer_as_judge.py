@@ -110,8 +110,8 @@ def test_a_damaged_answer_is_named_in_its_reason() -> None:
         verdict = judge(output, "1/2", on_undecided="raise", answer_in=["boxed", "tag"])
         assert verdict == (0.0, False)
         assert "the answer is damaged" in verdict.reason
-        assert r"'\\frac' lost its backslash" in verdict.reason
-    assert r"'\\theta' lost its backslash" in judge("\\boxed{\theta}", r"\theta").reason
+        assert r"`\frac` lost its backslash" in verdict.reason
+    assert r"`\theta` lost its backslash" in judge("\\boxed{\theta}", r"\theta").reason
     # a line break before a word is none, as long as the answer is right
     assert judge("\\boxed{\ne\n}", "e") == (1.0, True)
 

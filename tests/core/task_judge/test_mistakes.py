@@ -14,8 +14,6 @@ import pytest
 
 from agentscope_tuner import ConfigError, Task, WorkflowOutput, WorkflowTask, load_config, load_judge
 from agentscope_tuner.config import resolve
-from agentscope_tuner.rules import RULE_HANDLERS, compile_rules
-from agentscope_tuner.rules.rule_set import parameters_read
 from agentscope_tuner.task_judge.contract.loading import JUDGES, JUDGES_BY_TYPE, SHORT_NAMES, resolve_protocol
 
 BUILT_IN = "agentscope_tuner.task_judge"
@@ -69,6 +67,11 @@ class ReadsMore(Base):
     def __init__(self, config):
         super().__init__(config)
         self.threshold = config.astuner.task_judge.judge_kwargs.threshold
+
+class ReadsSection(Base):
+    def __init__(self, config):
+        super().__init__(config)
+        self.own = config.judge_kwargs
 
 class Breaks(Base):
     def __init__(self, config):
@@ -167,6 +170,7 @@ def test_overrides_of_other_programs_sections_pass() -> None:
     ("judge", "words"),
     [
         ("ReadsMore", "it reads astuner.task_judge.judge_kwargs.threshold, which the configuration does not set"),
+        ("ReadsSection", "a judge gets the whole file, so write config.astuner.task_judge.judge_kwargs"),
         ("Breaks", "ZeroDivisionError: division by zero ("),
     ],
 )
@@ -253,61 +257,6 @@ def test_a_judge_that_raises_shows_its_file_and_line(
     assert ".py" not in judgement.reason
     (record,) = [record for record in caplog.records if "the judge raised" in record.getMessage()]
     assert f'first_day_judges.py", line {raised}, in {function}' in record.getMessage()
-
-
-def of_unknown_extent(rule: dict[str, Any], value: str) -> bool:
-    return any(word in value for word in rule.values())
-
-
-def of_one_key(rule: dict[str, Any], value: str) -> bool:
-    return any(value.count(line) > rule["most"] for line in value.splitlines())
-
-
-def of_no_key(rule: dict[str, Any], value: str) -> bool:
-    return value.count("(") != value.count(")")
-
-
-def of_two_keys(rule: dict[str, Any], value: str) -> bool:
-    return len(value) > rule.get("most", 3) or ("least" in rule and len(value) < rule["least"])
-
-
-def handing_on(rule: dict[str, Any], value: str) -> bool:
-    return of_two_keys(rule, value)
-
-
-def with_a_function_of_its_own(rule: dict[str, Any], value: str) -> bool:
-    def inner(rule: dict[str, Any]) -> bool:
-        return bool(rule["other"])
-
-    return inner({"other": value}) and bool(rule["most"])
-
-
-@pytest.mark.parametrize(
-    ("handler", "keys"),
-    [
-        (of_one_key, {"most"}),
-        (of_no_key, set()),
-        (of_two_keys, {"most", "least"}),
-        (of_unknown_extent, None),
-        (handing_on, None),
-        (with_a_function_of_its_own, None),
-        (lambda rule, value: rule["most"] > len(value), None),
-        (print, None),
-    ],
-)
-def test_the_keys_that_a_handler_reads_are_told_where_they_are_certain(handler: Any, keys: set[str] | None) -> None:
-    assert parameters_read(handler) == (None if keys is None else frozenset(keys))
-
-
-def test_an_unknown_parameter_of_a_custom_kind_is_refused() -> None:
-    RULE_HANDLERS.update(two_keys=of_two_keys, open=of_unknown_extent)
-    try:
-        compile_rules([{"id": "a", "kind": "two_keys", "most": 1, "target": "query"}])
-        compile_rules([{"id": "a", "kind": "open", "anything": "x"}])
-        with pytest.raises(ConfigError, match=r"unknown key 'mots' \(did you mean 'most'\?\): two_keys takes .*least"):
-            compile_rules([{"id": "a", "kind": "two_keys", "mots": 1}])
-    finally:
-        del RULE_HANDLERS["two_keys"], RULE_HANDLERS["open"]
 
 
 @pytest.mark.parametrize("name", [*SHORT_NAMES, *JUDGES])

@@ -204,6 +204,9 @@ def test_tasks_are_checked_by_the_judge_of_their_route() -> None:
     assert judge.reference_keys == ("said",)
     assert judge.same_reference({"said": 1}, {"said": 1})
     assert not judge.same_reference({"said": 1}, {"said": 2})
+    by_value = routed({"x": {"judge": "math"}, "both": says("a")}).inner
+    assert by_value.same_reference({"answer": "1/2"}, {"answer": "0.5"})
+    assert not by_value.same_reference({"answer": "1/2"}, {"answer": "0.6"})
 
 
 def test_readiness_asks_every_route() -> None:

@@ -89,7 +89,8 @@ def test_a_recorded_violation_lets_the_judge_run() -> None:
 @pytest.mark.parametrize(
     ("result", "words"),
     [
-        (None, "(raw_reward, is_success), got None"),
+        (None, "`return 1.0, True`, got None: on some path it ends without a `return`"),
+        ((1.0, True, "why"), "a reason goes into `return Reward(1.0, True, reason=…)`"),
         (1.0, "got 1.0"),
         ((1.0,), "got (1.0,)"),
         ((1.0, True, "extra"), "extra"),
@@ -372,7 +373,7 @@ def test_a_caller_is_told_what_a_judge_is_asked_about(task: Any, output: Any, go
         ("->Bar", "must read 'module->Class'"),
         ("no_such_module_here->Bar", "cannot import 'no_such_module_here'"),
         ("agentscope_tuner.errors->Nothing", "no class 'Nothing'; its classes are AstunerError"),
-        ("agentscope_tuner.config->load_config", "no class 'load_config'"),
+        ("agentscope_tuner.config->load_config", "'load_config' of module 'agentscope_tuner.config' is a function"),
         ("agentscope_tuner.errors->ConfigError", "not a subclass of BaseJudge"),
         (f"{__name__}->NoMethod", "must define compute_reward"),
         (f"{__name__}->BadConstructor", "could not be constructed: OSError: no such model"),

@@ -196,7 +196,7 @@ ENV = "agentscope_tuner.task_judge.env_service_as_judge->EnvServiceJudge"
         ([0.0, 0.5, 0.5], 1.0, (1.0, True, (0.0, 0.5, 0.5))),
         ([0.1, None, -0.3], 0.0, (-0.2, False, (0.1, None, -0.3))),
         ([None, None], 1.0, "fill with"),
-        ([], 1.0, "fill with"),
+        ([], 1.0, "instance 'e': turns: true reads gym_env.turn_rewards, which the episode's steps fill with"),
         (None, 1.0, "fill with"),
         (Array([0.1, None, -0.3]), 0.0, (-0.2, False, (0.1, None, -0.3))),
         ([1e308, 1e308], 1.0, "have no sum"),

@@ -213,7 +213,7 @@ def test_the_parts_that_a_few_rows_need_are_told_from_those_that_they_do_not(tmp
         {"reference": "\\frac12", "answer": "\\dfrac12", "equal": True},
     ]
     cases.write_text("\n".join(map(json.dumps, records)), encoding="utf-8")
-    asked = ["--alone", "--cases", str(cases), "--only", "scan", "--jobs", "2", "--output", str(report)]
+    asked = ["--alone", "--cases", str(cases), "--only", "tokens", "--jobs", "2", "--output", str(report)]
     subprocess.run([sys.executable, "-m", "benchmarks.math.ablate", *asked], cwd=ROOT, check=True, capture_output=True)
     text = report.read_text(encoding="utf-8")
     idle = text.partition("## What earns nothing")[2]

@@ -145,6 +145,7 @@ def test_the_words_of_a_question_stand_for_what_it_asks(
         ("zweiundvierzig", (42, 1)),
         ("einhunderteinundzwanzig Äpfel", (121, 1)),
         ("dreißig", (30, 1)),
+        ("vierzig", (40, 1)),
         ("quatre-vingt-dix-sept", (97, 1)),
         ("soixante et onze", (71, 3)),
         ("deux cents", (200, 2)),

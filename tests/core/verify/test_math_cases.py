@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from agentscope_tuner.verify.math.read import reference
+from agentscope_tuner.verify.math.unwrap import reference
 from agentscope_tuner.verify.math.verdict import WORKER_STAGES, MathVerdict, compare
 from agentscope_tuner.verify.sandbox import shared
 

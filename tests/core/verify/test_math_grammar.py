@@ -14,8 +14,8 @@ import pytest
 
 from agentscope_tuner.verify.math.node import Number, Symbol
 from agentscope_tuner.verify.math.parse import parse
-from agentscope_tuner.verify.math.resolve import Grid, Named, Value, resolve
-from agentscope_tuner.verify.math.scan import MAX_CHARS, MAX_TOKENS, TooComplex, Unreadable, tokenize
+from agentscope_tuner.verify.math.readings import Grid, Named, Value, resolve
+from agentscope_tuner.verify.math.tokens import MAX_CHARS, MAX_TOKENS, TooComplex, Unreadable, tokenize
 
 CASES = Path(__file__).parents[2] / "cases"
 

@@ -10,7 +10,7 @@ from agentscope_tuner.verify.math.canonical import key
 from agentscope_tuner.verify.math.exact import Exact, ExactBudget, Undefined, Unknown, exact_value
 from agentscope_tuner.verify.math.node import literal
 from agentscope_tuner.verify.math.parse import parse
-from agentscope_tuner.verify.math.scan import Unreadable
+from agentscope_tuner.verify.math.tokens import Unreadable
 from agentscope_tuner.verify.math.units import (
     canonical,
     is_money,
@@ -43,6 +43,7 @@ EXACT = [
     (r"\binom{5}{0}", 1),
     (r"\binom{5}{5}", 1),
     (r"17\bmod 5", 2),
+    (r"34/2\bmod 5", 2),
     ("101_2", 5),
     (r"\ln 1", 0),
     (r"\log 1", 0),

@@ -7,7 +7,7 @@ import pytest
 from agentscope_tuner import Task, WorkflowOutput, WorkflowTask, load_config, load_judge
 from agentscope_tuner.task_judge.base_judge import Reward
 from agentscope_tuner.task_judge.math_answer_as_judge import MathAnswerAsJudge
-from agentscope_tuner.verify.math.scan import Kept
+from agentscope_tuner.verify.math.tokens import Kept
 from agentscope_tuner.verify.math.verdict import compare
 from agentscope_tuner.verify.sandbox import shared
 

@@ -21,7 +21,9 @@ Find the $x$-coordinate and the $y$-coordinate of the vertex. | 2, -3 | -3, 2
 Evaluate $f(1)$ and $f(2)$. | 5, 8 | 8, 5
 Calculate the sum and the product of $x$ and $y$. | 7, 12 | 12, 7
 What is the perimeter, the area and the diagonal of a 3 by 4 rectangle? | 14, 12, 5 | 12, 14, 5
+Sort 2/3, 1/2, 3/4. | 1/2, 2/3, 3/4 | 2/3, 3/4, 1/2
 求商和余数。 | 7, 5 | 5, 7
+设甲、乙的年龄分别为多少？ | 12, 15 | 15, 12
 求函数的最大值与最小值。 | 5, -1 | -1, 5
 求$a$、$b$的值。 | 2, 3 | 3, 2
 鸡和兔各有多少只？ | 23, 12 | 12, 23

@@ -43,12 +43,15 @@ x=y=z=1 | z=y=x=1 | x=y=1; 1; x=y=z=2
 n^2 | 1+3+5+\cdots+(2n-1) | 1+3+5+\cdots+(2n+1)
 2^n-1 | 1+2+4+\cdots+2^{n-1} | 1+2+4+\cdots+2^n
 5050 | 1+2+3+\cdots+100=5050; 1+2+\cdots+100 | 1+2+4+\cdots+100; 1+3+\cdots+100
+\log 100+\ln 3 | \ln 3+\log 100 | \frac{\ln 100}{\ln 10}+\ln 3
 \log_2 5 | \frac{\log 5}{\log 2}; \log5/\log2 | \frac{\log 2}{\log 5}; \log\frac52
 n=2^k, k\ge 0 | n=2^m, m\ge 0; n=2^k \text{ with } k\ge 0; 2^k, k\ge 0 | n=2^k, k\ge 1; n=3^k, k\ge 0
 \min(a,b) | \min\{a,b\}; \min(b,a) | \max\{a,b\}
 f(x)=x\text{ and }f(x)=2-x | f(t)=t\text{ and }f(t)=2-t | f(x)=x
 |x|=|y| | x=\pm y; x=y\text{ or }x=-y | x=y
+x=y\text{ or }x=2y | x=2y\text{ or }x=y | x\le y\text{ or }x\ge 2y
 2:3 | x/y=2/3; x:y=2:3 | x/y=3/2
+\frac{1}{\sqrt2} | 50\%\cdot\sqrt2 | 51\%\cdot\sqrt2
 1.5\% | 0.015; 1.5\% | 0.0151; 0.0154; 0.02
 \mathbb{R} | (-\infty,\infty) | \mathbb{R}\cup\{i\}
 x | x | x+\frac{3-\sqrt{x^2-14x+49}+\sqrt{3^2-6\sqrt{x^2-14x+49}+x^2-14x+49}}{2}; x+(x-x)^{x^2}

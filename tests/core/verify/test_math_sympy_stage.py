@@ -9,7 +9,7 @@ from sympy import Integral, Limit, Rational, oo, pi
 from agentscope_tuner.verify.math import algebra
 from agentscope_tuner.verify.math.algebra import NotTranslated, Translator
 from agentscope_tuner.verify.math.node import DIFFERENT, EQUAL, UNKNOWN, Node, Outcome
-from agentscope_tuner.verify.math.read import Pair
+from agentscope_tuner.verify.math.unwrap import Pair
 
 x, y, a, b, t, z = sympy.symbols("x y a b t z", real=True)
 n, k, m = sympy.symbols("n k m", integer=True)

@@ -9,11 +9,7 @@ from itertools import pairwise
 import pytest
 from mpmath import mp
 
-from agentscope_tuner.verify.math.exact import NotFactored, primes_of
-from agentscope_tuner.verify.math.node import DIFFERENT, EQUAL, UNKNOWN, Outcome
-from agentscope_tuner.verify.math.numeric import Budget, NotANumber, Numeric, OutOfRange, Value, pseudo_random
-from agentscope_tuner.verify.math.parse import parse
-from agentscope_tuner.verify.math.points import (
+from agentscope_tuner.verify.math.compare_at_points import (
     NotRational,
     RealLine,
     between_pieces,
@@ -28,9 +24,13 @@ from agentscope_tuner.verify.math.points import (
     whole_number,
     wide,
 )
-from agentscope_tuner.verify.math.read import Pair
-from agentscope_tuner.verify.math.scan import TooComplex
+from agentscope_tuner.verify.math.exact import NotFactored, primes_of
+from agentscope_tuner.verify.math.node import DIFFERENT, EQUAL, UNKNOWN, Outcome
+from agentscope_tuner.verify.math.numeric import Budget, NotANumber, Numeric, OutOfRange, Value, pseudo_random
+from agentscope_tuner.verify.math.parse import parse
 from agentscope_tuner.verify.math.symbolic import decide, same_powers
+from agentscope_tuner.verify.math.tokens import TooComplex
+from agentscope_tuner.verify.math.unwrap import Pair
 
 X, Y = 0.7, -2.5
 # each row: a formula, and its value at x = 0.7, y = -2.5

@@ -10,8 +10,8 @@ import pytest
 from agentscope_tuner.verify.math.canonical import key
 from agentscope_tuner.verify.math.parse import parse
 from agentscope_tuner.verify.math.question import numbers_said, said_in_words
+from agentscope_tuner.verify.math.unfinished import operations
 from agentscope_tuner.verify.math.verdict import compare
-from agentscope_tuner.verify.math.work import operations
 
 
 @pytest.mark.parametrize(

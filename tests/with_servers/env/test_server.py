@@ -417,7 +417,7 @@ def test_a_wrong_option_ends_the_command_at_once(options: list[str], message: st
     command = [
         sys.executable,
         "-c",
-        "from agentscope_tuner.cli.serve import app; app()",
+        "from agentscope_tuner.cli.serve import env_app; env_app()",
         "serve",
         "--port",
         "0",

@@ -41,6 +41,8 @@ def test_other_places() -> None:
     assert find_program("x = 1", "whole", "python").source == "x = 1"
     assert find_program("Hi\n```\nx = 1\n```", "whole", "python").source == "x = 1\n"
     assert find_program("no <answer>x = 1</answer> y", "tag", "python").source == "x = 1"
+    assert find_program("</answer> then <answer>x = 1</answer>", "tag", "python").source == "x = 1"
+    assert find_program("</answer> alone", "tag", "python").source is None
     assert find_program("<answer>\n```cpp\nint x;\n```\n</answer>", "tag", "cpp").source == "int x;\n"
     assert find_program("x = 1", "tag", "python").source is None
 

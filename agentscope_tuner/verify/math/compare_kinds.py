@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from typing import Protocol, TypeGuard
 
 from agentscope_tuner.verify.math.canonical import key
-from agentscope_tuner.verify.math.letters import LETTERS, renamed_to
 from agentscope_tuner.verify.math.node import (
     DIFFERENT,
     EQUAL,
@@ -46,8 +45,9 @@ from agentscope_tuner.verify.math.node import (
     symbols,
     walk,
 )
+from agentscope_tuner.verify.math.parameters import LETTERS, renamed_to
 from agentscope_tuner.verify.math.question import Question
-from agentscope_tuner.verify.math.resolve import (
+from agentscope_tuner.verify.math.readings import (
     Family,
     Grid,
     Listing,
@@ -61,7 +61,6 @@ from agentscope_tuner.verify.math.resolve import (
     is_listing,
     resolve,
 )
-from agentscope_tuner.verify.math.scan import INTEGERS
 from agentscope_tuner.verify.math.sets import (
     NotSolved,
     Pieces,
@@ -70,6 +69,7 @@ from agentscope_tuner.verify.math.sets import (
     is_name,
     label,
 )
+from agentscope_tuner.verify.math.tokens import INTEGERS
 from agentscope_tuner.verify.math.units import UNIT_LETTERS, PhysicalUnit, is_money, is_physical, measure, names_of
 
 MAX_ELEMENTS = 100

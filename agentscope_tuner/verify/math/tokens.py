@@ -604,8 +604,8 @@ def lost_backslash(text: str) -> str | None:
     rest = re.match(r"[a-zA-Z]*", text[match.end() :])
     command = f"\\{letter}{rest.group() if rest else ''}"
     return (
-        f"the control character {match.group()!r} where {command!r} lost its backslash: in JSON write two, "
-        f"`\\{command}`; in Python a raw string, r'{command}…'"
+        f"the one character `\\{letter}` where `{command}` lost its backslash: in JSON write two, `\\{command}`; in "
+        f"Python a raw string, r'{command}…'"
     )
 
 

@@ -48,8 +48,15 @@ from agentscope_tuner.verify.math.question import (
     Question,
     about,
 )
-from agentscope_tuner.verify.math.resolve import Family, Side, resolve
-from agentscope_tuner.verify.math.scan import (
+from agentscope_tuner.verify.math.readings import Family, Side, resolve
+from agentscope_tuner.verify.math.sentences import (
+    HAN,
+    by_letters,
+    components,
+    with_names,
+    without_introduction,
+)
+from agentscope_tuner.verify.math.tokens import (
     WORD_SETS,
     Kept,
     Token,
@@ -61,13 +68,6 @@ from agentscope_tuner.verify.math.scan import (
     respelled,
     tokenize,
     with_modulus,
-)
-from agentscope_tuner.verify.math.sentences import (
-    HAN,
-    by_letters,
-    components,
-    with_names,
-    without_introduction,
 )
 from agentscope_tuner.verify.math.units import (
     operates,
@@ -134,7 +134,8 @@ def reference(text: str) -> str:
         # Do not strip: a leading tab or line break may be the rest of a damaged backslash
         text = next(reversed(last_boxes(text)), text)
     if (lost := lost_backslash(text)) is not None:
-        raise JudgeError(f"the reference answer {short(text)!r} is damaged: it holds {lost}", cause=Cause.REFERENCE)
+        shown = repr(short(text)).replace(r"\x0c", r"\f").replace(r"\x08", r"\b")
+        raise JudgeError(f"the reference answer {shown} is damaged: it holds {lost}", cause=Cause.REFERENCE)
     text = bare(text)
     if not text:
         raise JudgeError("the row's reference answer is empty: fill its cell, or drop the row", cause=Cause.REFERENCE)

@@ -25,8 +25,8 @@ from agentscope_tuner.verify.math.prose import (
     time_of_day,
 )
 from agentscope_tuner.verify.math.question import Question
-from agentscope_tuner.verify.math.read import Pair
-from agentscope_tuner.verify.math.scan import TooComplex, Unreadable, fold, respelled
+from agentscope_tuner.verify.math.tokens import TooComplex, Unreadable, fold, respelled
+from agentscope_tuner.verify.math.unwrap import Pair
 from agentscope_tuner.verify.words import DENIES
 
 _WRITING = re.compile(r"\\(?:text|textbf|mathrm|textrm|mbox)|[{}$]|\\[ ,;:!~]")

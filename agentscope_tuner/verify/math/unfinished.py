@@ -355,7 +355,6 @@ def _stated(node: Node, reference: Node) -> tuple[Node, ...]:
 def _is_left(question: Question, answer: Node, reference: Node, same: Same) -> bool:
     if not operations(reference) and any(map(_joins_numbers, walk(answer))):
         return True
-    # an open sum, or a greatest value that is not found: `max(16, 17)`
     if _only(answer, reference, _is_open) or _is_whole_quotient(question, answer, reference):
         return True
     if isinstance(answer, (Collection, Array)) and answer.args:
@@ -406,6 +405,7 @@ def _only(answer: Node, reference: Node, is_left: Callable[[Node], bool]) -> boo
 
 
 def _is_open(node: Node) -> bool:
+    """Whether the node is an open sum, or a greatest value that is not found: `max(16, 17)`."""
     return isinstance(node, BigOperator) or is_applied(node, "max", "min")
 
 
@@ -644,10 +644,10 @@ def _is_other_form(question: Question, answer: Node, reference: Node, same: Same
 def _is_other_number(
     question: Question, answer: Node, reference: Node, gives: Callable[[Callable[[Node], bool]], bool]
 ) -> bool:
-    """As `_is_other_form`, of a number.
+    """As `_is_other_form`, for a reference without letters.
 
     Args:
-        gives: whether the question has this value in a form of which something holds.
+        gives: whether the question has this value in such a form.
     """
     made = operations(reference) - {UNREDUCED}
     if made and made <= _ARITHMETIC and valued(reference) in question.numbers:

@@ -59,8 +59,8 @@ from agentscope_tuner.verify.math.node import (
     walk,
 )
 from agentscope_tuner.verify.math.numeric import Budget, NotANumber, Numeric, OutOfRange, Value, pseudo_random
-from agentscope_tuner.verify.math.scan import TooComplex
 from agentscope_tuner.verify.math.sets import conditions, family
+from agentscope_tuner.verify.math.tokens import TooComplex
 
 MAX_DEGREE = 24
 

@@ -49,7 +49,6 @@ from agentscope_tuner.verify.math.node import (
     with_args,
 )
 from agentscope_tuner.verify.math.prose import Fields
-from agentscope_tuner.verify.math.scan import EMPTY_SET, INTEGERS, REALS, WORD_SETS
 from agentscope_tuner.verify.math.sets import (
     ParameterRange,
     assignment,
@@ -64,6 +63,7 @@ from agentscope_tuner.verify.math.sets import (
     label,
     region_name,
 )
+from agentscope_tuner.verify.math.tokens import EMPTY_SET, INTEGERS, REALS, WORD_SETS
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,8 +36,8 @@ from agentscope_tuner.verify.math.node import (
     walk,
 )
 from agentscope_tuner.verify.math.question import Question
-from agentscope_tuner.verify.math.resolve import Family, Listing, Named, Reading, Statement, Value, is_listing, resolve
-from agentscope_tuner.verify.math.scan import INTEGERS
+from agentscope_tuner.verify.math.readings import Family, Listing, Named, Reading, Statement, Value, is_listing, resolve
+from agentscope_tuner.verify.math.tokens import INTEGERS
 
 _STEP = Symbol("step of a progression")
 LETTERS = frozenset({"n", "k", "m", "l", "j", "t", "q"})
