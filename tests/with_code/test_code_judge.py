@@ -269,6 +269,111 @@ def test_tests_share_files_and_patches_with_the_program(tests: object, right: st
     assert (good.reward, bad.reward) == (1.0, 0.0), (good, bad)
 
 
+_STAR = (
+    "import unittest\nfrom solution import *\nclass T(unittest.TestCase):\n"
+    "  def test_a(self): self.assertEqual(double(2), 4)"
+)
+_CONSTANT = "def PORT(): return 1"
+
+
+@pytest.mark.parametrize(
+    ("tests", "right", "wrong"),
+    [
+        ({"framework": "unittest", "module": "solution", "test": _STAR}, _FUNCTION, "def doubled(n): return 2 * n"),
+        (["assert {80: 'web', 22: 'ssh'}[PORT] == 'web'"], "PORT = 80", _CONSTANT),
+        (["assert [22, 80].index(PORT) == 1"], "PORT = 80", _CONSTANT),
+        (["assert next(n for n in (22, 80) if n == PORT) == 80"], "PORT = 80", "class PORT: pass"),
+        (
+            ["class B(A):\n  n = N\nassert B().f() == 4"],
+            "N = 4\nclass A:\n  def f(self): return self.n",
+            "N = None\nclass A: pass",
+        ),
+        (
+            ["c = copy_of(m)\nc[0][0] = 9\nassert m == [[1]]"],
+            "def copy_of(m): return [[*r] for r in m]",
+            "def copy_of(m): return m[:]",
+        ),
+    ],
+)
+def test_once_a_program_has_answered_there_are_only_verdicts(tests: list[str], right: str, wrong: str) -> None:
+    if isinstance(tests, list) and "copy_of" in tests[0]:
+        tests = [f"m = [[1]]\n{tests[0]}"]
+    judged = [code_judge().judge(asked(tests), wrote(program)).reward for program in (right, wrong)]
+    assert judged == [1.0, 0.0]
+
+
+_ROWS = "def grid(r, c): return [[0] * c for _ in range(r)]"
+_HISTORY = (
+    "class H:\n  def __init__(self): self.i = []\n  def add(self, x): self.i.append(x)\n  def items(self): return "
+)
+
+
+@pytest.mark.parametrize(
+    ("test", "right", "wrong"),
+    [
+        ("g = grid(2, 2)\ng[0][0] = 1\nassert g == [[1, 0], [0, 0]]", _ROWS, "def grid(r, c): return [[0] * c] * r"),
+        (
+            "h = H()\nh.add(1)\nh.items().append(2)\nassert h.items() == [1]",
+            f"{_HISTORY}[*self.i]",
+            f"{_HISTORY}self.i",
+        ),
+        (
+            "a = [2, 1]\nassert up(x=a) == [1, 2] and a == [2, 1]",
+            "def up(x): return sorted(x)",
+            "def up(x): x.sort(); return x",
+        ),
+        ("a = [2, 1]\nup(x=a)\nassert a == [1, 2]", "def up(x): x.sort()", "def up(x): x = sorted(x)"),
+        ("b = bytearray(b'ab')\nf(b)\nassert b == b'ba'", "def f(b): b.reverse()", "def f(b): return b[::-1]"),
+        ("p = ([2, 1], 0)\nf(p)\nassert p == ([1, 2], 0)", "def f(p): p[0].sort()", "def f(p): sorted(p[0])"),
+        ("assert one() is one()", "_D = {}\ndef one(): return _D", "def one(): return {}"),
+        ("a = []\na.append(a)\nassert f(a) == 1", "def f(a): return len(a[0][0])", "def f(a): return 0"),
+        (
+            "assert M.of(5) == M.of('5')",
+            "class M:\n  of = staticmethod(lambda v: M(v))\n  def __init__(self, v): self.v = int(v)\n"
+            "  def __eq__(self, o): return self.v == o.v",
+            "class M:\n  of = staticmethod(lambda v: M())\n  def __eq__(self, o): return True",
+        ),
+        (
+            "assert V(1, 2) == '1.2' and V(1, 2) != '1.3'",
+            "class V:\n  def __init__(self, *p): self.p = '.'.join(map(str, p))\n"
+            "  def __eq__(self, o): return self.p == str(o)",
+            "class V:\n  def __init__(self, *p): pass\n  def __eq__(self, o): return True",
+        ),
+        (
+            "assert Order([2, 1]) == [1, 2]",
+            "def Order(x): return sorted(x)",
+            "class Order:\n  def __init__(self, x): self.x = x\n"
+            "  def __eq__(self, o): return sorted(map(repr, o)) == sorted(map(repr, self.x))",
+        ),
+        (
+            "assert f([1]).difference({1}) == set()",
+            "def f(x): return set(x)",
+            "class S:\n  def difference(self, o): return set()\ndef f(x): return S()",
+        ),
+        (
+            "r = f([2, 1])\nassert r[0] <= r[1] and sorted(r) == [1, 2]",
+            "def f(x): return sorted(x)",
+            "class S:\n  def __init__(self, x): self.x = x\n  def __len__(self): return 2\n"
+            "  def __iter__(self): return iter(self.x)\n  def __getitem__(self, i): return i\ndef f(x): return S(x)",
+        ),
+        ("assert isclose(f(2), 4.0)", "def f(n): return 2.0 * n", "def isclose(*a): return True\ndef f(n): return 0.0"),
+        (
+            "try: f()\nexcept E as e: assert e.status == 404 and e.told() == 1",
+            "class E(Exception):\n  status = 404\n  def told(self): return 1\ndef f(): raise E",
+            "class E(Exception): status = 500\ndef f(): raise E",
+        ),
+        (
+            "import uuid\nassert f() == uuid.UUID(int=5)",
+            "import uuid\ndef f(): return uuid.UUID(int=5)",
+            "import uuid\ndef f(): return uuid.UUID(int=6)",
+        ),
+    ],
+)
+def test_values_on_both_sides_are_what_they_are_in_one_interpreter(test: str, right: str, wrong: str) -> None:
+    judged = [code_judge().judge(asked([test]), wrote(program)).reward for program in (right, wrong)]
+    assert judged == [1.0, 0.0]
+
+
 _CHECKER = """
 import sys
 given, correct, printed = (open(name).read().split() for name in sys.argv[1:])

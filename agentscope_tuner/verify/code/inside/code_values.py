@@ -20,6 +20,13 @@ from enum import Enum
 from fractions import Fraction
 from typing import Any
 
+#: Containers that can be changed.
+MUTABLE = (list, dict, set, deque, bytearray)
+#: Kinds of plain data that a class may be built on, a subclass before its base.
+PLAIN_KINDS = (
+    *(int, float, complex, str, bytes, bytearray, list, dict, set, frozenset, tuple, deque),
+    *(Decimal, Fraction, datetime.datetime, datetime.date, datetime.time, datetime.timedelta),
+)
 #: Deeper values are no plain data.
 MOST_DEPTH = 200
 # Python refuses to read an int of more than 4,300 digits
@@ -65,9 +72,19 @@ def _refuse(name: str) -> object:
 
 
 def pack(
-    value: Any, handle: Callable[[object], object] | None = None, depth: int = MOST_DEPTH, *, is_plain: bool = False
+    value: Any,
+    handle: Callable[[object], object] | None = None,
+    depth: int = MOST_DEPTH,
+    *,
+    is_plain: bool = False,
+    share: Callable[[object], object] | None = None,
 ) -> object:
-    """`value` as `json.dumps` takes it; with `is_plain` as the built-in type that its class is built on."""
+    """`value` as `json.dumps` takes it.
+
+    Args:
+        is_plain: as the built-in type that its class is built on.
+        share: makes JSON of the containers that can be changed.
+    """
     if value is None or value is True or value is False:
         return value
     if depth == 0:
@@ -77,9 +94,11 @@ def pack(
     is_named = issubclass(own, Enum) or (issubclass(own, tuple) and hasattr(own, "_fields"))
     if handle is not None and is_named and not is_plain:
         return handle(value)
+    if share is not None and issubclass(own, MUTABLE):
+        return share(value)
     for kind, how in _PACKERS:
         if issubclass(own, kind):
-            return how(value, lambda part: pack(part, handle, depth - 1))
+            return how(value, lambda part: pack(part, handle, depth - 1, share=share))
     if type(value).__module__ == "numpy" and callable(getattr(value, "tolist", None)):
         items = pack(value.tolist(), handle, depth - 1)
         numbers = str(value.dtype.str)
@@ -91,6 +110,11 @@ def pack(
     if handle is not None:
         return handle(value)
     raise NotPlainError(f"an object of type {type(value).__name__}")
+
+
+def contents(value: object, inner: Callable[[Any], object]) -> object:
+    """A built-in container as JSON, of what `inner` makes of its parts."""
+    return next(how for kind, how in _PACKERS if isinstance(value, kind))(value, inner)
 
 
 # numpy's numbers, as `dtype.str` writes them
@@ -338,16 +362,3 @@ class JailLine:
                 raise LineEndedError("the program ended before its tests did")
             data += piece
         return bytes(data)
-
-
-def change(old: object, new: object) -> None:
-    """Make a container what the other side has made of it, in place."""
-    if isinstance(old, list) and isinstance(new, list):
-        for at, (before, after) in enumerate(zip(old, new, strict=False)):
-            if isinstance(before, list | dict | set) and type(before) is type(after):
-                change(before, after)
-                new[at] = before
-        old[:] = new
-    elif (isinstance(old, dict) and isinstance(new, dict)) or (isinstance(old, set) and isinstance(new, set)):
-        old.clear()
-        old.update(new)

@@ -19,15 +19,19 @@ import warnings
 from collections.abc import Callable, Generator
 from typing import Any
 
-from agentscope_tuner.verify.code.inside.code_values import JailLine, LineEndedError, change, pack, unpack
+from agentscope_tuner.verify.code.inside import standard_values
+from agentscope_tuner.verify.code.inside.code_values import PLAIN_KINDS, JailLine, LineEndedError, pack, unpack
+from agentscope_tuner.verify.code.inside.shared_containers import SharedContainers
 from agentscope_tuner.verify.code.inside.shared_files import ROOT, FilesError, SharedFiles
 from agentscope_tuner.verify.code.inside.stand_ins import (
     CannotTravelError,
     Difference,
     StandIn,
     StandInClass,
+    StandInErrorClass,
     StandInFunction,
     StandInIterator,
+    StandInMethod,
     StandInTuple,
     built_in,
     is_raised,
@@ -36,10 +40,11 @@ from agentscope_tuner.verify.code.inside.stand_ins import (
     told_of,
 )
 
-_PLAIN = {kind.__name__: kind for kind in (int, float, str, bytes, list, dict, set, frozenset, tuple)}
+_PLAIN = {kind.__name__: kind for kind in PLAIN_KINDS}
 _NOT_RAISED = (KeyboardInterrupt, GeneratorExit, BaseException)
 # Standard modules whose exceptions end or skip a test
-_NOT_FROM = {"unittest", "bdb", "concurrent", "asyncio"}
+_NOT_FROM = {"unittest", "bdb", "concurrent"}
+_BINDING = (property, classmethod, staticmethod)
 # What a test lends to be called alone
 _CALLED = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, type)
 
@@ -72,8 +77,10 @@ class Program:
         line: the line to it.
 
     Attributes:
-        is_to_blame: whether it raised, lacked a name, ended, or gave any answer that a test may have stumbled over.
-        has_given: whether a test has a function or a class of it, perhaps in the place of something else.
+        has_answered: whether it answered anything, raised as it was loaded, or ended: from then on there are only
+            verdicts, since whatever a test ends with may be the program's doing.
+        questions: how many it was asked.
+        is_used: whether it was asked for more than what a name stands for.
         cannot_travel: what the tests do that needs the program in their own interpreter.
     """
 
@@ -83,11 +90,13 @@ class Program:
         self._classes: dict[int, type] = {}
         self._lent: dict[int, object] = {}
         self._lent_numbers: dict[tuple[int, str], int] = {}
-        self.is_to_blame = False
-        self.has_given = False
+        self.has_answered = False
+        self.is_used = False
         self.cannot_travel = ""
+        # what it says from then on may be what a test expects
+        self.is_told = False
         self._returns = False
-        self._questions = 0
+        self.questions = 0
         # failed assertions of what the tests lend, by its number; None is for those that nothing can take back
         self._failed: dict[int | None, AssertionError] = {}
         self._errors: list[Exception] = []
@@ -95,24 +104,18 @@ class Program:
         self._hands_assertions = False
         # a test may ask from several threads
         self._turn = threading.RLock()
-        self._shared: dict[int, tuple[Any, object]] = {}
+        self._shared = SharedContainers(self.pack, self._unpacked, 1)
         self._replaced: dict[str, object] = {}
         self._environment = dict(os.environ)
         self._arguments, self._folder = [*sys.argv], ""
         self._files: SharedFiles | None = None
 
-    def broke(self, error: BaseException | None) -> bool:
-        """Whether it may be the program's doing that its tests ended with `error`, outside of any test."""
-        # what a test gets to see that takes a function for a class, or a class for a number
-        return self.is_to_blame or (self.has_given and isinstance(error, TypeError | AttributeError))
-
     def wait_until_loaded(self) -> None:
         """Raise what the program raised while it was loaded."""
-        try:
-            self._read(self._line.receive())
-        except LineEndedError:
-            self.is_to_blame = True
-            raise
+        # a program that cannot be loaded has itself to blame
+        self.has_answered = True
+        self._read(self._receive())
+        self.has_answered = False
         # a test that sets it wants the program's numbers to repeat
         own_seed = random.seed
         random.seed = lambda *given: (own_seed(*given), self.ask({"do": "seed"}, given))[0]
@@ -130,63 +133,65 @@ class Program:
         Raises:
             MissingError: nothing.
         """
-        found = self.ask({"do": "module", "name": name})
-        self._note(found)
-        self.has_given = True
-        return named(found, name)
+        return named(self._note(self.ask({"do": "module", "name": name})), name)
 
     def method(self, name: str) -> Any:
         """The function `name`, or the method of the program's class `Solution`."""
-        found = self.ask({"do": "method", "name": name})
-        self._note(found)
+        return self._note(self.ask({"do": "method", "name": name}))
+
+    def _note(self, found: Any) -> Any:
+        """What a name stands for. What is neither a function nor a class is used without a further question."""
+        is_own_class = isinstance(found, type) and found in self._classes.values()
+        self.is_used |= not (isinstance(found, StandInFunction) or is_own_class)
         return found
 
-    def _note(self, found: object) -> None:
-        """A test may stumble over what is neither a function nor a class of the program."""
-        is_own_class = isinstance(found, type) and found in self._classes.values()
-        self.is_to_blame |= not (isinstance(found, StandInFunction) or is_own_class)
-
-    def ask(self, request: dict[str, Any], arguments: tuple[object, ...] = ()) -> Any:
+    def ask(
+        self, request: dict[str, Any], arguments: tuple[object, ...] = (), named: dict[str, object] | None = None
+    ) -> Any:
         """One question, and its answer as a value of this side."""
-        if "h" in request:
-            self.is_to_blame = True
-        if "args" in request or arguments:
-            request = {**request, "args": [self.pack(part) for part in arguments]}
+        # pytest itself asks each function for its own marks
+        self.is_used |= "h" in request and not str(request.get("name", "")).startswith("_")
+        self.is_told |= request["do"] == "op" and bool(arguments)
         with self._turn:
-            return self._asked(request, arguments)
+            if "args" in request or arguments:
+                request = {**request, "args": [self.pack(part) for part in arguments]}
+            if named is not None:
+                request = {**request, "named": {name: self.pack(part) for name, part in named.items()}}
+            return self._asked(request)
 
-    def _asked(self, request: dict[str, Any], arguments: tuple[object, ...]) -> Any:
-        self._questions += 1
-        if changed := self._changes():
-            request = {**request, "shared": changed}
+    def _send(self, message: dict[str, Any]) -> None:
+        self._line.send(message | self._shared.outgoing())
+
+    def _receive(self) -> dict[str, Any]:
+        message = self._line.receive()
+        try:
+            self._shared.incoming(message)
+        except Exception as exc:  # noqa: BLE001 - hostile data
+            raise self._no_answer(f"the program answered with what is no data: {exc}") from None
+        return message
+
+    def _asked(self, request: dict[str, Any]) -> Any:
+        self.questions += 1
         if patched := self._patches():
             request = {**request, "patched": patched}
         if variables := self._variables():
             request = {**request, "variables": variables}
         request |= self._surroundings()
         try:
-            self._line.send(request)
-            while "back" in (reply := self._line.receive()):
+            self._send(request)
+            while "back" in (reply := self._receive()):
                 self._returns = True
-                self._line.send(self._serve(reply["back"]))
+                self._send(self._serve(reply["back"]))
+            self.has_answered |= request["do"] != "provide"
             # what a call returns is not the test's own, even if the test has made it
             if self._failed:
                 failed, self._failed = next(iter(self._failed.values())), {}
                 raise failed
             self._returns = request["do"] in ("call", "attr") and not request.get("makes")
-            return self._read(reply, arguments, iterates=request.get("op") in ("next", "anext", "send", "throw"))
+            return self._read(reply, iterates=request.get("op") in ("next", "anext", "send", "throw"))
         except LineEndedError:
-            self.is_to_blame = True
+            self.has_answered = True
             raise
-
-    def _changes(self) -> dict[str, object]:
-        """What the test has made of the containers that it got of the program's objects."""
-        changed = {}
-        for number, (own, before) in self._shared.items():
-            if (now := self.pack(own)) != before:
-                changed[str(number)] = now
-                self._shared[number] = (own, now)
-        return changed
 
     def _patches(self) -> dict[str, object]:
         """What the test has put in the place of a standard function since the last question, or back in it."""
@@ -224,7 +229,7 @@ class Program:
         try:
             changed = self._files.changes()
         except FilesError as exc:
-            if self._files.has_taken:
+            if self.has_answered:
                 raise self._no_answer(str(exc)) from exc
             self.cannot_travel = str(exc)
             raise CannotTravelError(self.cannot_travel) from exc
@@ -234,41 +239,34 @@ class Program:
                 told["folder"] = self._folder = folder
         return told | ({"files": changed} if changed else {})
 
-    def _share(self, number: int, new: object) -> Any:
-        own = self.unpack(new)
-        if number in self._shared:
-            change(self._shared[number][0], own)
-            own = self._shared[number][0]
-        self._shared[number] = (own, self.pack(own))
-        return own
-
-    def _read(self, reply: dict[str, Any], arguments: tuple[object, ...] = (), *, iterates: bool = False) -> Any:
+    def _read(self, reply: dict[str, Any], *, iterates: bool = False) -> Any:
         try:
-            answer, error = self._outcome(reply, arguments)
+            answer, error = self._outcome(reply)
         # what the program's side sends is the program's doing, whatever it does to this side
         except Exception as exc:  # noqa: BLE001
             raise self._no_answer(f"the program answered with what is no data: {exc}") from None
         if error is not None:
-            self.is_to_blame = True
-            if not any(error is one for one in self._errors):
+            if not self.is_told and not any(error is one for one in self._errors):
                 # its words are the program's own, and no secret of the tests
-                error.is_of_program = True  # type: ignore[attr-defined]
+                error.__dict__["is_of_program"] = True
             if isinstance(error, StopIteration | StopAsyncIteration) and not iterates:
                 # as a generator's own would: a call must not end the loop, or the `zip`, that it stands in
                 raise RuntimeError(f"the program raised {type(error).__name__}") from error
             raise error
         return answer
 
-    def _outcome(self, reply: dict[str, Any], arguments: tuple[object, ...]) -> tuple[Any, BaseException | None]:
+    def _outcome(self, reply: dict[str, Any]) -> tuple[Any, BaseException | None]:
         for name, stream in (("out", sys.stdout), ("err", sys.stderr)):
             if text := reply.get(name):
                 stream.write(str(text))
-        for number, new in reply.get("shared", {}).items():
-            self._share(int(number), new)
-        for name, message in reply.get("warned", []):
-            kind = getattr(builtins, str(name), None)
-            is_warning = isinstance(kind, type) and issubclass(kind, Warning)
-            warnings.warn(str(message), kind if is_warning else UserWarning, stacklevel=2)
+        try:
+            for told, message in reply.get("warned", []):
+                kind = self._class(told)
+                is_warning = isinstance(kind, type) and issubclass(kind, Warning)
+                warnings.warn(str(message), kind if is_warning else UserWarning, stacklevel=2)
+        except Warning as exc:
+            # the test wants it raised
+            return None, exc
         for name, level, message, own in reply.get("logged", []):
             _log(str(name), int(level), str(message), int(own))
         if self._files is not None and "files" in reply:
@@ -277,25 +275,23 @@ class Program:
             return None, MissingError("the program does not define a name that its tests ask for")
         if "raise" in reply:
             return None, self._exception(reply["raise"])
-        for at, new in reply.get("changed", {}).items():
-            change(arguments[int(at)], self.unpack(new))
-        for at, number in reply.get("keeps", {}).items():
-            # the program has put it somewhere: what it does with it later is seen here, too
-            self._shared[int(number)] = (arguments[int(at)], self.pack(arguments[int(at)]))
-        return (arguments[int(reply["same"])] if "same" in reply else self.unpack(reply["ok"])), None
+        return self.unpack(reply["ok"]), None
 
     def _no_answer(self, why: str) -> LineEndedError:
-        self.is_to_blame = True
+        self.has_answered = True
         return LineEndedError(why[:300])
 
     def pack(self, value: object) -> object:
         """A value of the tests for the program; what is no plain data is lent."""
-        return pack(value, self._lend)
+        return pack(value, self._lend, share=self._shared.share)
+
+    def _unpacked(self, value: object) -> Any:
+        return unpack(value, self._stand_in)
 
     def unpack(self, value: object) -> Any:
         """A value of the program; what is no plain data becomes a stand-in."""
         try:
-            return unpack(value, self._stand_in)
+            return self._unpacked(value)
         except Exception as exc:  # noqa: BLE001 - hostile data
             raise self._no_answer(f"the program answered with what is no data: {exc}") from None
 
@@ -308,6 +304,13 @@ class Program:
         if issubclass(own, tuple):
             items = [self.pack(item) for item in value]  # type: ignore[attr-defined]
             return {"n": {"names": [own.__name__, *own._fields], "items": items}}
+        if (standard := standard_values.packed(value)) is not None:
+            return standard
+        if issubclass(own, Exception):
+            return {"h": number_of(value)} if "_number" in vars(value) else {"e": self._told(value)}  # type: ignore[arg-type]
+        if own in _BINDING:
+            parts = [value.fget, value.fset] if own is property else [value.__func__]  # type: ignore[attr-defined]
+            return {"in": [own.__name__, *map(self.pack, parts)]}
         if isinstance(value, type):
             if getattr(value, "_program", None) is self:
                 return {"h": value._number}  # type: ignore[attr-defined]
@@ -335,7 +338,7 @@ class Program:
         # what is no question is the program's doing, and no fault of the tests
         except Exception as exc:  # noqa: BLE001
             raise self._no_answer(f"the program asks what is no question: {exc}") from None
-        asked_before = self._questions
+        asked_before = self.questions
         try:
             answer = {"re": self.pack(operation(one, *arguments, **named))}
             # one that fails on purpose, until it succeeds: it is told nothing, so it cannot be guessed at
@@ -345,27 +348,36 @@ class Program:
             return {"stop": True}
         except Exception as exc:  # noqa: BLE001 - what a test's own function raises goes to its caller
             # by the program, whose answer may be why it failed
-            is_told = bool(arguments or named) or not is_raised(exc) or self._questions > asked_before
+            is_told = bool(arguments or named) or not is_raised(exc) or self.questions > asked_before
             if isinstance(exc, AssertionError) and (is_told or not self._hands_assertions):
                 # it says what the test expects, and is not the program's to handle
                 self._failed.setdefault(None if is_told else number, exc)
             return {"raise": self._told(exc)}
 
     def _told(self, exc: Exception) -> dict[str, object]:
-        self._errors.append(exc)
+        if not any(exc is one for one in self._errors):
+            self._errors.append(exc)
+        at = next(at for at, one in enumerate(self._errors) if one is exc)
         _, arguments = told_of(exc)
         if isinstance(exc, AssertionError) and self._hands_assertions and is_raised(exc):
             arguments = [str(part) for part in exc.args]
-        told = {"error": len(self._errors) - 1, "class": self._lend(type(exc)), "args": arguments}
+        told = {"error": at, "class": self._lend(type(exc)), "args": arguments}
         return told | {"type": built_in(type(exc))}
 
     def _exception(self, told: dict[str, Any]) -> BaseException:
         if "back" in told:
             return self._errors[int(told["back"])]
-        error = self._made(told)
-        if "cause" in told:
-            error.__cause__ = self._exception(told["cause"])
-        return error
+        number = int(told["id"])
+        if number not in self._stand_ins:
+            error = self._made(told)
+            error.__dict__.update(_program=self, _number=number)
+            for note in told["notes"]:
+                error.add_note(str(note))
+            if "cause" in told:
+                error.__cause__ = self._exception(told["cause"])
+            self._stand_ins[number] = error
+        found: BaseException = self._stand_ins[number]
+        return found
 
     def _made(self, told: dict[str, Any]) -> BaseException:
         arguments = self.unpack(told["args"])
@@ -373,7 +385,8 @@ class Program:
         if not (isinstance(kind, type) and issubclass(kind, BaseException)):
             return ProgramError(told["type"], *arguments)
         try:
-            error: BaseException = kind(*arguments)
+            # made here, where a test's call of the class is a question
+            error: BaseException = type.__call__(kind, *arguments)
         except Exception:  # noqa: BLE001 - a class that takes other arguments than its `args`, such as JSON's
             error = kind.__new__(kind, *arguments)
         if "words" in told and hasattr(kind, "_words"):
@@ -407,7 +420,8 @@ class Program:
             is_error = any(issubclass(base, BaseException) for base in bases)
             space = {"_program": self, "_number": told["id"], "__module__": home, "__doc__": told.get("doc")}
             if is_error:
-                kind: type = type(name, tuple(bases), {**space, "_words": None, "__str__": _words_of})
+                own_words = {"_words": None, "__str__": _words_of, "__getattr__": _of_error}
+                kind: type = StandInErrorClass(name, tuple(bases), space | own_words)
             else:
                 own = StandInTuple if told["fields"] else StandIn
                 fields: dict[str, Any] = {"_fields": tuple(map(str, told["fields"]))} if told["fields"] else {}
@@ -416,6 +430,8 @@ class Program:
                     {"do": "attr", "h": told["id"], "name": "__init__"}
                 )(*given, **more)
                 fields |= {"__next__": StandInIterator.__next__} if told["next"] else {}
+                fields |= {"__await__": StandInIterator.__await__} if told["awaits"] else {}
+                fields |= _as_standard(home, name)
                 plain = next((_PLAIN[one] for one in told["builtin"] if one in _PLAIN), None)
                 kind = StandInClass(name, tuple(bases) or (own,), space | fields | _as_data(told["data"], plain))
             self._classes[told["id"]] = kind
@@ -428,8 +444,12 @@ class Program:
     def _stand_in(self, value: Any) -> Any:
         if "g" in value:
             return self._lent[value["g"]]
+        if "st" in value:
+            return standard_values.unpacked(value)
+        if "e" in value:
+            return self._exception(value["e"])
         if "m" in value:
-            return self._share(value["m"]["id"], value["m"]["value"])
+            return self._shared[int(value["m"])]
         if "n" in value:
             told = value["n"]
             items = tuple.__new__(self._class(told["class"]), [self.unpack(item) for item in told["items"]])
@@ -446,7 +466,8 @@ class Program:
             if told["kind"] == "class":
                 one: Any = kind
             elif told["kind"] == "function":
-                one = StandInFunction(self, number, str(told.get("name", "")), told.get("doc"))
+                kind = StandInMethod if told["binds"] else StandInFunction
+                one = kind(self, number, str(told.get("name", "")), told.get("doc"))
             else:
                 plain = not isinstance(kind, StandInClass)
                 one = object.__new__(kind if not plain else StandInIterator if told["class"].get("next") else StandIn)
@@ -483,8 +504,7 @@ class Program:
 
     def make(self, kind: type, number: int, arguments: tuple[object, ...], named: dict[str, object]) -> Any:
         """An object of a class of the program's, made by the test."""
-        told = {name: self.pack(part) for name, part in named.items()}
-        one = self.ask({"do": "call", "h": number, "named": told, "args": [], "makes": True}, arguments)
+        one = self.ask({"do": "call", "h": number, "args": [], "makes": True}, arguments, named)
         if isinstance(one, StandIn) and type(one) is kind:
             object.__setattr__(one, "_made", vars(kind).get("_is_class", False))
         return one
@@ -499,8 +519,7 @@ class Program:
 
     def call(self, number: int, arguments: tuple[object, ...], named: dict[str, object]) -> Any:
         """Call an object of the program."""
-        told = {name: self.pack(part) for name, part in named.items()}
-        return self.ask({"do": "call", "h": number, "named": told, "args": []}, arguments)
+        return self.ask({"do": "call", "h": number, "args": []}, arguments, named)
 
 
 def _log(name: str, level: int, message: str, own: int) -> None:
@@ -530,7 +549,7 @@ def _identity(value: object) -> tuple[int, str]:
 
 def _read_lent(one: Any, name: str) -> Any:
     """An attribute of what a test lends. None leads to the test's own variables, or answers for the test."""
-    home = type(one).__module__.partition(".")[0]
+    home = "" if isinstance(one, types.SimpleNamespace) else type(one).__module__.partition(".")[0]
     # of a mock, only what stands for the real thing
     of_mock = home == "unittest" and hasattr(type(one), name)
     if isinstance(one, _CALLED) or name.startswith("_") or home in ("builtins", "types") or of_mock:
@@ -539,7 +558,7 @@ def _read_lent(one: Any, name: str) -> Any:
 
 
 def _set_lent(one: Any, name: str, value: object) -> None:
-    is_standard = type(one).__module__.partition(".")[0] in sys.stdlib_module_names
+    is_standard = type(one).__module__.partition(".")[0] in sys.stdlib_module_names - {"types"}
     # a method that the test calls is its own
     if isinstance(one, _CALLED) or name.startswith("_") or is_standard or callable(getattr(type(one), name, None)):
         raise AttributeError(name)
@@ -603,6 +622,20 @@ def _as_data(names: list[str], plain: type | None) -> dict[str, Any]:
     if plain is not None:
         data |= {"_plain": plain, "__class__": property(lambda self: plain)}
     return data
+
+
+def _as_standard(home: str, name: str) -> dict[str, Any]:
+    """What lets an object of the standard library's be known as one, where the tests know its class."""
+    found = getattr(sys.modules.get(home), name, None) if home in sys.stdlib_module_names else None
+    is_class = isinstance(found, type) and home != "builtins"
+    return {"__class__": property(lambda self: found)} if is_class else {}
+
+
+def _of_error(self: Any, name: str) -> Any:
+    """What an exception has besides its own variables: constants, properties and methods of its class."""
+    if name.startswith("__") or "_number" not in vars(self):
+        raise AttributeError(name)
+    return self._program.ask({"do": "attr", "h": self._number, "name": name})
 
 
 def _words_of(self: BaseException) -> str:

@@ -60,8 +60,9 @@ class Listener:
 
     def pytest_exception_interact(self, node: Any, call: Any) -> None:
         self.error = self.errors[node.nodeid.partition("::")[2]] = call.excinfo.value
-        # which the program cannot raise: its classes are made here
-        if isinstance(self.error, FixtureLookupError):
+        # where no code of the tests asks for it, the program has no say in it
+        files = {Path(part.path).name for part in call.excinfo.traceback}
+        if isinstance(self.error, FixtureLookupError) and PYTEST_FILE not in files:
             self.broken, self.is_known = f"there is no fixture {self.error.argname!r}"[:_MOST_WORDS], True
 
     def pytest_collectreport(self, report: Any) -> None:

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import ast
 import builtins
+import functools
 import importlib
 import importlib.abc
 import importlib.machinery
+import importlib.util
 import inspect
 import json
 import re
@@ -19,6 +21,7 @@ import traceback
 import types
 import unittest
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from agentscope_tuner._jail.inside import LINE, begin, leave
@@ -45,7 +48,9 @@ def run(payload: bytes) -> int:
     try:
         _compiled(asked["source"])
         setup = asked["setup"] if asked.get("shares_files") else None
-        needs = _needs(ast.parse(asked["source"]), asked["modules"], setup)
+        tree = ast.parse(asked["source"])
+        _refuse_broken(asked, tree)
+        needs = _needs(tree, asked["modules"], setup)
         if not is_inside and needs.interpreter:
             program.cannot_travel = needs.interpreter
             raise BrokenTestsError(needs.interpreter)
@@ -53,17 +58,50 @@ def run(payload: bytes) -> int:
         if not is_inside:
             program.provide(files=needs.files, logs=needs.logs)
         outcomes = _RUNNERS[asked["kind"]](asked, program)
-        if not outcomes:
-            raise BrokenTestsError("no test was found")
-        if program.cannot_travel or not (program.is_to_blame or (program.has_given and asked["kind"] != "check")):
-            raise BrokenTestsError("the tests ask nothing of the program")
-        report = {"tests": [[name, why] for name, why in outcomes]}
+        report = {"tests": _report(asked["kind"], program, tree, outcomes)}
     except BrokenTestsError as exc:
         report = {"broken": (program.cannot_travel or str(exc))[:_MOST_WORDS], "shared": bool(program.cannot_travel)}
     except BaseException as exc:  # noqa: BLE001 - every way to end without a report is a report
-        report = {"tests": [["the tests", _words(exc)]]} if program.broke(exc) else {"broken": _words(exc)}
+        report = {"tests": [["the tests", _words(exc)]]} if program.has_answered else {"broken": _words(exc)}
     leave(json.dumps(report | {"nonce": asked.get("nonce")}).encode())
     return 0
+
+
+def _report(kind: str, program: Program, tree: ast.Module, outcomes: list[tuple[str, str | None]]) -> list[list[Any]]:
+    """Each test by name, and why it failed; raises where no program could have failed them."""
+    if not outcomes and not program.is_used:
+        raise BrokenTestsError("no test was found")
+    passes = not any(why for _, why in outcomes)
+    is_asked = program.is_used if kind == "check" and passes else program.has_answered
+    if program.cannot_travel or not is_asked:
+        raise BrokenTestsError("the tests ask nothing of the program")
+    known = {getattr(node, "name", "") for node in ast.walk(tree)}
+    told = [[_shown(name, at, known), why] for at, (name, why) in enumerate(outcomes, 1)]
+    return told or [["the tests", "no test was run"]]
+
+
+def _refuse_broken(asked: dict[str, Any], tree: ast.Module) -> None:
+    """Raise for tests that no program could pass: once it has answered, whatever goes wrong may be its doing."""
+    own = {name.partition(".")[0] for name in asked["modules"]}
+    tried = {id(inner) for node in ast.walk(tree) if isinstance(node, ast.Try) for inner in ast.walk(node)}
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
+    for node in imports:
+        if id(node) in tried or (isinstance(node, ast.ImportFrom) and node.level):
+            continue
+        for home in {name.partition(".")[0] for name in _modules_of(node)} - own - sys.stdlib_module_names:
+            if importlib.util.find_spec(home) is None:
+                raise BrokenTestsError(f"there is no module {home!r}")
+    if asked["kind"] == "file":
+        nodes = [*ast.walk(tree)]
+        named = {str(getattr(node, key, "")) for node in nodes for key in ("name", "id", "value")} - {"TestCase"}
+        if not any(name.lower().startswith("test") for name in named):
+            raise BrokenTestsError("no test was found")
+
+
+def _shown(name: str, at: int, known: set[str]) -> str:
+    """The name of a test; one that the tests have put together may hold what it expects."""
+    own = re.split(r"::|\.", name.partition("[")[0])[-1]
+    return name if own in known or not own.isidentifier() else f"test {at}"
 
 
 class _OwnProgram(Program):
@@ -73,7 +111,7 @@ class _OwnProgram(Program):
         self._source = _emptied(asked["program"]) if asked["emptied"] else asked["program"]
         self._names = asked["modules"] or ["main"]
         # whatever goes wrong beside it may be its doing
-        self.is_to_blame = self.has_given = True
+        self.has_answered = self.is_used = True
         self.cannot_travel = ""
 
     def wait_until_loaded(self) -> None:
@@ -107,7 +145,7 @@ def _words(exc: BaseException) -> str:
     """Where and how a test ended; behind `HIDDEN` stands what may be a value that the test expects."""
     lines = traceback.format_exception_only(type(exc), exc)
     words = re.sub(rf"^{re.escape(__package__)}\.\w+\.", "", lines[-1].strip())
-    if not (hasattr(exc, "is_of_program") or type(exc).__module__.startswith(f"{__package__}.")):
+    if not ("is_of_program" in vars(exc) or type(exc).__module__.startswith(f"{__package__}.")):
         # a message of several lines ends anywhere
         kind = type(exc).__name__
         words = f"{kind}{HIDDEN}{words.removeprefix(kind)}"
@@ -179,37 +217,120 @@ def _world(setup: str, source: str, program: Program) -> dict[str, Any]:
     """The variables of a test: what its set-up defines, and what of the program it names."""
     names: dict[str, Any] = {"__name__": "tests", "__builtins__": builtins}
     setup_code = _compiled(setup, "<tests' set-up>")
-    _compiled(source)
-    names |= _given(f"{setup}\n{source}", program)
+    given = _given(f"{setup}\n{source}", program)
+    # a set-up that asks nothing of the program fails by itself
+    used = {node.id for node in ast.walk(ast.parse(setup)) if isinstance(node, ast.Name)}
+    names |= {name: get() for name, get in given.items() if name in used}
     if (raised := _raised(setup_code, names)) is not None:
-        if program.broke(raised):
+        if program.has_answered:
             raise raised
         raise BrokenTestsError(f"the set-up of the tests fails: {_words(raised)}")
-    return names
+    return names | {name: get() for name, get in given.items() if name not in used}
 
 
-# Modules that data sets' tests use without importing them
+# Modules that data sets' tests use without importing them, and those whose functions and classes they compare with
 _STANDARD = {
     *("bisect", "cmath", "collections", "copy", "datetime", "decimal", "fractions", "functools", "heapq"),
     *("itertools", "json", "math", "operator", "os", "pytest", "random", "re", "statistics", "string", "sys"),
+    "typing",
 }
+_COMPARED_WITH = (
+    *("math", "collections", "fractions", "decimal", "datetime", "functools", "itertools", "heapq", "bisect", "typing"),
+    *("copy", "pytest"),
+)
+_COMPARING = {"approx", "raises", "isclose", "inf", "nan", "pi"}
+_SHORT = {"np": "numpy", "pd": "pandas", "plt": "matplotlib.pyplot"}
 
 
-def _given(source: str, program: Program) -> dict[str, Any]:
-    """What tests name without defining it: of the program, but for standard modules, by which tests compare."""
+def _given(source: str, program: Program) -> dict[str, partial[Any]]:
+    """How to get what tests name without defining it: of the program, but for standard names, by which tests compare.
+
+    A name whose results the tests look at is the program's, whatever else is called so.
+    """
     named = _free_names(source)
-    attributes = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Attribute))
-    holders = {node.value.id for node in attributes if isinstance(node.value, ast.Name)}
-    standard = _STANDARD & holders
-    return {name: importlib.import_module(name) if name in standard else program.get(name) for name in named}
+    attributes = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Attribute)]
+    held: dict[str, set[str]] = {}
+    for node in attributes:
+        if isinstance(node.value, ast.Name):
+            held.setdefault(node.value.id, set()).add(node.attr)
+    standard = {name: home for name in named if (home := _standard(name, held.get(name, set())))}
+    tree = ast.parse(source)
+    has_star = any(
+        alias.name == "*" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names
+    )
+    for name in _tested_names(tree, set(named) - standard.keys()) & standard.keys():
+        # `gcd` alone is the program's, `math.gcd` is not
+        if len(standard[name]) == 2:
+            del standard[name]
+    if len(standard) == len(named):
+        standard = {name: home for name, home in standard.items() if len(home) == 1}
+    if has_star:
+        # a program may define and test functions of those names
+        standard = {name: home for name, home in standard.items() if name in _COMPARING or not _is_function(home)}
+    return {
+        name: partial(_imported_name, *standard[name]) if name in standard else partial(program.get, name)
+        for name in named
+    }
+
+
+def _tested_names(tree: ast.Module, own: set[str]) -> set[str]:
+    """The functions whose results the tests look at: what an assertion calls first, or what that is given of `own`."""
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assert):
+            looked: Sequence[ast.expr] = [node.test.left if isinstance(node.test, ast.Compare) else node.test]
+        elif (
+            isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr.startswith("assert")
+        ):
+            looked = [part for part in node.args if isinstance(part, ast.Call)][:1]
+        else:
+            continue
+        for part in looked:
+            called = {inner.id for inner in ast.walk(part) if isinstance(inner, ast.Name)} & own
+            is_call = isinstance(part, ast.Call) and isinstance(part.func, ast.Name)
+            found |= called or ({part.func.id} if is_call else set())  # type: ignore[attr-defined]
+    return found
+
+
+def _is_function(home: tuple[str, ...]) -> bool:
+    return len(home) == 2 and not isinstance(_imported_name(*home), type)
+
+
+def _standard(name: str, parts: set[str]) -> tuple[str, ...]:
+    """Where a name is defined that a test takes for granted: a module, or a module and a name; nothing if nowhere.
+
+    Args:
+        parts: the attributes of it that the test uses.
+    """
+    if name in _SHORT and parts:
+        return (_SHORT[name],)
+    if name in _STANDARD and parts and all(hasattr(importlib.import_module(name), part) for part in parts):
+        return (name,)
+    found = (home for home in _COMPARED_WITH if name in _public(home))
+    return next(((home, name) for home in found), ())
+
+
+@functools.cache
+def _public(home: str) -> set[str]:
+    if home == "pytest":
+        return {"approx", "raises"}
+    module = importlib.import_module(home)
+    names = getattr(module, "__all__", None) or [name for name in vars(module) if name[0] != "_"]
+    # a variable may be called `e`
+    return {name for name in names if len(name) > 1}
+
+
+def _imported_name(home: str, name: str = "") -> Any:
+    try:
+        module = importlib.import_module(home)
+    except ImportError:
+        raise BrokenTestsError(f"there is no module {home!r}") from None
+    return getattr(module, name) if name else module
 
 
 def _asserts(asked: dict[str, Any], program: Program) -> list[tuple[str, str | None]]:
     source = asked["source"]
-    names = _world(asked["setup"], source, program)
-    raised = _raised(_compiled(source), names)
-    if raised is not None and not isinstance(raised, AssertionError) and not program.broke(raised):
-        raise BrokenTestsError(f"the tests fail without the program: {_words(raised)}")
+    raised = _raised(_compiled(source), _world(asked["setup"], source, program))
     return [(f"test {asked['number']}", None if raised is None else _words(raised))]
 
 
@@ -221,6 +342,8 @@ def _check(asked: dict[str, Any], program: Program) -> list[tuple[str, str | Non
             raise BrokenTestsError(f"the tests cannot be defined: {why}")
     if not callable(names.get("check")):
         raise BrokenTestsError("the tests define no `check`")
+    given = _given(f"{asked['setup']}\n{asked['source']}", program)
+    names |= {name: get() for name, get in given.items() if get.func is _imported_name}
     candidate = program.method(asked["entry"])
     names["_candidate"] = names[asked["entry"]] = candidate
     return [("check", _outcome(_compiled("check(_candidate)"), names))]
@@ -242,6 +365,10 @@ class _Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         pass
 
 
+# What a test may read of a module, and no importer does
+_OF_MODULE = {"__version__", "__author__", "__license__"}
+
+
 class _ProgramModule(types.ModuleType):
     def __init__(self, name: str, program: Program, named: Sequence[str]) -> None:
         super().__init__(name)
@@ -251,7 +378,7 @@ class _ProgramModule(types.ModuleType):
         if name == "__all__":
             # nothing in the place of what the tests have from elsewhere, such as `abs` or `pytest`
             return [one for one in self._program.names() if one in self._named]
-        if name.startswith("__"):
+        if name.startswith("__") and name not in _OF_MODULE:
             raise AttributeError(name)
         return self._program.get(name)
 
@@ -270,7 +397,8 @@ def _file(asked: dict[str, Any], program: Program) -> list[tuple[str, str | None
     """A file of tests, in the manner of pytest or unittest."""
     source, modules = asked["source"], asked["modules"]
     code = _compiled(source)
-    named = _free_names(source)
+    given = _given(source, program)
+    named = [name for name, get in given.items() if get.func is not _imported_name]
     if not isinstance(program, _OwnProgram):
         sys.meta_path.insert(0, _Finder(modules, program, named))
     tree = ast.parse(source)
@@ -278,15 +406,15 @@ def _file(asked: dict[str, Any], program: Program) -> list[tuple[str, str | None
     if "pytest" in imported or (asked["framework"] == "pytest" and _needs_pytest(tree)):
         if imported.isdisjoint(modules) and named and "__future__" not in imported:
             source = f"from {modules[0]} import {', '.join(named)}\n{source}"
-        return _with_pytest(source, program)
+        return _with_pytest(source, program, {name: given[name]() for name in given.keys() - set(named)})
     module = types.ModuleType("tests")
     sys.modules["tests"] = module
-    if imported.isdisjoint(modules):
-        module.__dict__.update(_given(source, program))
+    is_free = imported.isdisjoint(modules)
+    module.__dict__.update({name: get() for name, get in given.items() if is_free or name not in named})
     try:
         exec(code, module.__dict__)  # noqa: S102 - the data set's tests
     except BaseException as exc:  # noqa: BLE001 - whose fault it is, the caller decides
-        if program.broke(exc):
+        if program.has_answered:
             return [("the tests' imports", _words(exc))]
         raise BrokenTestsError(f"the tests cannot be imported: {_words(exc)}") from None
     return _with_unittest(module)
@@ -501,16 +629,19 @@ class _PlainTest(unittest.FunctionTestCase):
         return str(super().id()).rpartition(".")[2]
 
 
-def _with_pytest(source: str, program: Program) -> list[tuple[str, str | None]]:
+def _with_pytest(source: str, program: Program, given: dict[str, Any]) -> list[tuple[str, str | None]]:
     try:
         from agentscope_tuner.verify.code.inside import run_pytest
     except ImportError:
         raise BrokenTestsError("the tests need pytest, which is not installed: it is in the extra `code`") from None
+    # pytest itself imports the file
+    vars(builtins).update(given)
     listener = run_pytest.outcomes(source)
-    if listener.broken and (listener.is_known or not program.broke(listener.error)):
+    if listener.broken and (listener.is_known or not program.has_answered):
         raise BrokenTestsError(f"the tests cannot be imported: {listener.broken}")
     if listener.broken:
-        return [("the tests' imports", listener.broken)]
+        why = _words(listener.error) if listener.error else "pytest ended before the tests did"
+        return [("the tests' imports", why)]
     errors = listener.errors
     return [(name, _words(errors[name]) if why and name in errors else why) for name, why in listener.outcomes.items()]
 

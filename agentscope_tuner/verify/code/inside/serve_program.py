@@ -13,6 +13,7 @@ import copy
 import functools
 import importlib
 import io
+import itertools
 import json
 import math
 import operator
@@ -25,8 +26,9 @@ from collections.abc import Callable
 from typing import Any
 
 from agentscope_tuner._jail.inside import LINE
-from agentscope_tuner.verify.code.inside import run_program
-from agentscope_tuner.verify.code.inside.code_values import JailLine, LineEndedError, change, pack, unpack
+from agentscope_tuner.verify.code.inside import run_program, standard_values
+from agentscope_tuner.verify.code.inside.code_values import MUTABLE, PLAIN_KINDS, JailLine, LineEndedError, pack, unpack
+from agentscope_tuner.verify.code.inside.shared_containers import SharedContainers
 from agentscope_tuner.verify.code.inside.shared_files import SharedFiles
 
 _ARITHMETIC = (
@@ -42,7 +44,7 @@ _FUNCTIONS = (
 )
 _OPERATORS: dict[str, Callable[..., Any]] = {
     **{name: getattr(operator, name) for name in (*_ARITHMETIC, *_OTHERS, *_KEYED)},
-    **{name: getattr(builtins, name) for name in _FUNCTIONS},
+    **{name: getattr(builtins, name) for name in (*_FUNCTIONS, "pow")},
     **{name: getattr(math, name) for name in _ROUNDING},
     **{f"i{name}": getattr(operator, f"i{name.rstrip('_')}") for name in _ARITHMETIC},
     "enter": lambda one: type(one).__enter__(one),
@@ -55,6 +57,8 @@ _OPERATORS: dict[str, Callable[..., Any]] = {
     "copy": copy.copy,
     "deepcopy": copy.deepcopy,
     "vars": vars,
+    "views": lambda one: _views(one),
+    "items": lambda one: _items(one),
     "signature": lambda one: _signature(one),
     "annotations": lambda one: _annotations(one),
     "dir": dir,
@@ -68,14 +72,8 @@ _OPERATORS |= {
 }
 
 
-# Containers that the tests may change through an object's attribute, and the most text of one
-_MOST_SHARED = 16
-_MOST_SHARED_BYTES = 20_000
-# What a program keeps of what it is given is watched if it is as small as a test's log
-_MOST_KEPT_BYTES = 4_000
-# of the list of arguments, and of the question
-_REFERENCES = 2
 _MOST_CAUSES = 3
+_MOST_VIEWED = 10_000
 
 
 def _error(name: str = "", arguments: list[object] | None = None) -> tuple[Any, Any, None]:
@@ -122,6 +120,34 @@ def _hint(annotation: object) -> list[str]:
     return [annotation.__name__ if is_class else repr(annotation)]  # type: ignore[attr-defined]
 
 
+def _views(one: Any) -> list[object]:
+    """The plain data that an object says it is, before it is told what it is compared with."""
+    kind = type(one)
+    slots = [name for base in kind.__mro__ for name in vars(base).get("__slots__", ()) if hasattr(one, name)]
+    views = [*getattr(one, "__dict__", {}).values(), *(getattr(one, name) for name in slots)]
+    for name, how in (("__str__", str), ("__int__", int), ("__float__", float)):
+        if getattr(kind, name, None) not in (None, getattr(object, name, None)):
+            views.append(how(one))
+    if hasattr(kind, "__iter__") and not hasattr(kind, "__next__"):
+        views.append(dict(one) if hasattr(kind, "keys") else [*itertools.islice(one, _MOST_VIEWED)])
+    return [part for view in views for part in _as_plain(view)]
+
+
+def _as_plain(value: object) -> Any:
+    """A copy of plain data, alone in a list; an empty one of anything else."""
+    try:
+        return unpack(pack([value]))
+    except Exception:  # noqa: BLE001 - no data, or the program's own doing
+        return []
+
+
+def _items(one: Any) -> list[object] | None:
+    """All items of an object that has a length, and no keys."""
+    kind = type(one)
+    is_sized = hasattr(kind, "__len__") and hasattr(kind, "__iter__") and not hasattr(kind, "keys")
+    return [*one] if is_sized else None
+
+
 def _annotations(one: Any) -> dict[str, list[str]]:
     return {name: _hint(part) for name, part in one.__annotations__.items()}
 
@@ -162,7 +188,7 @@ class _Server:
         self._kept: dict[int, object] = {}
         self._numbers: dict[int, int] = {}
         self._lent: dict[int, _Lent] = {}
-        self._shared: dict[int, object] = {}
+        self._shared = SharedContainers(self._pack, self._unpack, 2)
         # exceptions of the tests on their way through the program
         self._errors: dict[int, tuple[BaseException, int]] = {}
         # and their classes
@@ -181,25 +207,36 @@ class _Server:
         try:
             run_program.execute(source, self._module)
         except BaseException as exc:  # the tests are told why there is no program
-            self._line.send(self._raised(exc))
+            self._send(self._raised(exc))
             raise
-        self._line.send({"ok": None})
+        self._send({"ok": None})
         builtins.input = self._input
         sys.stdin = _TestsInput(self)
         warnings.simplefilter("always")
         warnings.showwarning = self._show_warning
         while True:
             try:
-                request = self._line.receive()
+                request = self._receive()
             except LineEndedError:
                 return
-            self._line.send(self._answer(request))
+            self._send(self._answer(request))
+
+    def _send(self, message: dict[str, Any]) -> None:
+        try:
+            held = self._shared.outgoing()
+        except Exception as exc:  # noqa: BLE001 - what cannot travel is told
+            message, held = self._raised(exc), {}
+        self._line.send(message | held)
+
+    def _receive(self) -> dict[str, Any]:
+        message = self._line.receive()
+        self._shared.incoming(message)
+        return message
 
     def _answer(self, request: dict[str, Any]) -> dict[str, Any]:
-        printed, wrong, real = io.StringIO(), io.StringIO(), (sys.stdout, sys.stderr)
+        printed, wrong, real = _Printed(), _Printed(), (sys.stdout, sys.stderr)
         sys.stdout, sys.stderr = printed, wrong
         try:
-            self._take_changes(request.get("shared", {}))
             self._patch(request.get("patched", {}), request.get("variables", {}))
             self._enter(request)
             reply = self._do(request)
@@ -210,7 +247,7 @@ class _Server:
         finally:
             sys.stdout, sys.stderr = real
         for stream, kept in (("out", printed), ("err", wrong)):
-            if text := kept.getvalue():
+            if text := kept.text():
                 reply[stream] = text
         for name, told in (("warned", self._warned), ("logged", self._logged)):
             if told:
@@ -218,32 +255,10 @@ class _Server:
                 told.clear()
         if self._files is not None and (files := self._files.changes()):
             reply["files"] = files
-        if shared := self._changes():
-            reply["shared"] = shared
         return reply
 
     def _show_warning(self, message: Warning | str, category: type[Warning], *where: object, **more: object) -> None:
-        self._warned.append([category.__name__, str(message)])
-
-    def _share(self, value: object) -> object:
-        """The value; a container of the program's stays in step with the one that the tests get."""
-        packed = self._pack(value)
-        if not isinstance(value, list | dict | set) or len(json.dumps(packed)) > _MOST_SHARED_BYTES:
-            return packed
-        return {"m": {"id": self._watch(value, packed), "value": packed}}
-
-    def _watch(self, value: object, packed: object) -> int:
-        number = self._keep(value)
-        self._shared.pop(number, None)
-        self._shared[number] = packed
-        if len(self._shared) > _MOST_SHARED:
-            del self._shared[next(iter(self._shared))]
-        return number
-
-    def _take_changes(self, changes: dict[str, object]) -> None:
-        for number, new in changes.items():
-            change(self._kept[int(number)], self._unpack(new))
-            self._shared[int(number)] = self._pack(self._kept[int(number)])
+        self._warned.append([self._class(category), str(message)])
 
     def _patch(self, patched: dict[str, object], variables: dict[str, str | None]) -> None:
         """Put what the tests have in the place of standard functions, or those again; and set the environment."""
@@ -265,12 +280,6 @@ class _Server:
         if "argv" in request:
             sys.argv[:] = request["argv"]
 
-    def _changes(self) -> dict[str, object]:
-        now = {number: self._pack(self._kept[number]) for number in self._shared}
-        changed = {str(number): packed for number, packed in now.items() if packed != self._shared[number]}
-        self._shared = now
-        return changed
-
     def _do(self, request: dict[str, Any]) -> dict[str, Any]:
         do = request["do"]
         if do == "names":
@@ -279,7 +288,7 @@ class _Server:
         if do == "module":
             if not hasattr(self._module, request["name"]):
                 return {"missing": True}
-            return {"ok": self._share(getattr(self._module, request["name"]))}
+            return {"ok": self._pack(getattr(self._module, request["name"]))}
         if do == "method":
             return {"ok": self._pack(run_program.find(self._module, request["name"]))}
         if do in ("patch", "unpatch"):
@@ -295,20 +304,20 @@ class _Server:
         if do == "above":
             return {"ok": self._pack(getattr(super(self._kept[request["class"]], one), request["name"]))}
         if do == "attr":
-            return {"ok": self._share(getattr(one, request["name"]))}
+            return {"ok": self._pack(getattr(one, request["name"]))}
         if do in ("set", "delete"):
             return self._change(do == "set", one, request)
         if do == "plain":
-            return {"ok": pack(one, self._handle, is_plain=True)}
-        before = request["args"]
-        arguments = [self._unpack(part) for part in before]
+            is_held = isinstance(one, MUTABLE)
+            return {"ok": self._shared.share(one) if is_held else pack(one, self._handle, is_plain=True)}
+        arguments = [self._unpack(part) for part in request["args"]]
         if do == "op":
             answer = _OPERATORS[request["op"]](one, *arguments)
         else:
             answer = one(*arguments, **{name: self._unpack(part) for name, part in request["named"].items()})
             if request.get("makes") and self._is_own(answer):
                 self._own[id(answer)] = answer
-        return self._with_changes(answer, arguments, before)
+        return {"ok": self._pack(answer)}
 
     def _provide(self, *, files: bool, logs: bool) -> None:
         if files:
@@ -338,33 +347,17 @@ class _Server:
             request["name"], tuple(map(self._unpack, request["bases"])), {}, lambda own: own.update(space)
         )
 
-    def _with_changes(self, answer: object, arguments: list[object], before: list[object]) -> dict[str, Any]:
-        """The answer, and what the program made of the lists it was given."""
-        after = [self._pack(one) if isinstance(one, list | dict | set) else None for one in arguments]
-        changed = {str(at): new for at, new in enumerate(after) if new is not None and new != before[at]}
-        reply: dict[str, Any] = {"changed": changed} if changed else {}
-        for at, new in enumerate(after):
-            if new is not None and answer is arguments[at]:
-                return {**reply, "same": at}
-        keeps = {
-            str(at): self._watch(arguments[at], new)
-            for at, new in enumerate(after)
-            if new is not None and sys.getrefcount(arguments[at]) > _REFERENCES
-            if len(json.dumps(new)) <= _MOST_KEPT_BYTES
-        }
-        reply |= {"keeps": keeps} if keeps else {}
-        return {**reply, "ok": self._pack(answer)}
-
     def _raised(self, exc: BaseException, depth: int = _MOST_CAUSES) -> dict[str, Any]:
         if id(exc) in self._errors:
             return {"raise": {"back": self._errors[id(exc)][1]}}
         try:
-            arguments = pack(list(exc.args))
+            arguments = pack(list(exc.args), self._handle)
         except Exception:  # noqa: BLE001 - arguments that cannot travel are shown
             arguments = pack([str(part)[:1000] for part in exc.args])
         kind = type(exc)
         home = getattr(kind, "__module__", "")
-        told = {"type": kind.__name__, "home": home, "class": self._class(kind), "args": arguments}
+        told = {"id": self._keep(exc), "type": kind.__name__, "home": home}
+        told |= {"class": self._class(kind), "args": arguments, "notes": [*map(str, getattr(exc, "__notes__", ()))]}
         if isinstance(kind.__str__, types.FunctionType):
             told["words"] = str(exc)
         if exc.__cause__ is not None and depth:
@@ -372,14 +365,21 @@ class _Server:
         return {"raise": {**told, "attributes": {name: self._pack(one) for name, one in vars(exc).items()}}}
 
     def _pack(self, value: object) -> object:
-        return self._handle(value) if id(value) in self._own else pack(value, self._handle)
+        return self._handle(value) if id(value) in self._own else pack(value, self._handle, share=self._share)
+
+    def _share(self, value: object) -> object:
+        return self._handle(value) if id(value) in self._own else self._shared.share(value)
 
     def _is_own(self, value: object) -> bool:
-        return type(value).__module__ == self._module.__name__ and isinstance(value, _PLAIN)
+        return type(value).__module__ == self._module.__name__ and isinstance(value, PLAIN_KINDS)
 
     def _handle(self, value: object) -> object:
         if isinstance(value, _Lent):
             return {"g": value._number}
+        if isinstance(value, BaseException):
+            return {"e": self._raised(value)["raise"]}
+        if (standard := standard_values.packed(value)) is not None:
+            return standard
         if isinstance(value, tuple) and hasattr(type(value), "_fields"):
             items = [self._pack(item) for item in tuple.__iter__(value)]
             return {"n": {"id": self._keep(value), "class": self._class(type(value)), "items": items}}
@@ -393,19 +393,21 @@ class _Server:
             told["class"] = self._class(type(value))
             if kind == "function":
                 told["name"], told["doc"] = str(getattr(value, "__name__", "")), value.__doc__
+                told["binds"] = isinstance(value, types.FunctionType)
         return {"h": told}
 
     def _class(self, kind: type) -> dict[str, object]:
         if kind in self._lent_classes:
             return {"own": self._lent_classes[kind]}
         bases = [self._class(base) for base in kind.__bases__ if base.__module__ == self._module.__name__]
-        builtin = [base.__name__ for base in kind.__mro__ if base.__module__ == "builtins"]
+        builtin = [base.__name__ for base in kind.__mro__ if base.__module__ == "builtins" or base in PLAIN_KINDS]
         fields = getattr(kind, "_fields", ()) if issubclass(kind, tuple) else ()
         return {
             "id": self._keep(kind),
             "fields": [str(name) for name in fields],
             "data": [str(name) for name in getattr(kind, "__dataclass_fields__", ())],
             "next": issubclass(kind, collections.abc.Iterator),
+            "awaits": hasattr(kind, "__await__"),
             "name": kind.__name__,
             "bases": bases,
             "builtin": builtin,
@@ -424,12 +426,21 @@ class _Server:
     def _taken(self, value: Any) -> object:
         if "h" in value:
             return self._kept[value["h"]]
+        if "m" in value:
+            return self._shared[value["m"]]
         if "n" in value:
             name, *fields = value["n"]["names"]
             return _named(name, *fields)(*map(self._unpack, value["n"]["items"]))
         if "ty" in value:
             home, name = value["ty"]
             return getattr(importlib.import_module(home), name)
+        if "st" in value:
+            return standard_values.unpacked(value)
+        if "e" in value:
+            return self._of_tests(value["e"])
+        if "in" in value:
+            name, *parts = value["in"]
+            return getattr(builtins, name)(*(_method(self._unpack(part)) for part in parts))
         if "ec" in value:
             told = value["ec"]
             made = type(told["name"], (getattr(builtins, told["base"]),), {})
@@ -451,10 +462,10 @@ class _Server:
         """Ask the tests' side of an object of theirs."""
         packed = [self._pack(part) for part in arguments]
         told = {name: self._pack(part) for name, part in (named or {}).items()}
-        self._line.send({"back": {"g": number, "what": what, "args": packed, "named": told}})
+        self._send({"back": {"g": number, "what": what, "args": packed, "named": told}})
         # until it answers, the tests may ask more
-        while "do" in (reply := self._line.receive()):
-            self._line.send(self._answer(reply))
+        while "do" in (reply := self._receive()):
+            self._send(self._answer(reply))
         if "stop" in reply:
             raise StopIteration
         if "raise" in reply:
@@ -474,11 +485,29 @@ class _Server:
         return str(self.back(0, "input", (str(prompt),)))
 
 
+class _Printed(io.TextIOWrapper):
+    """What the program prints while it answers, as text or as bytes."""
+
+    def __init__(self) -> None:
+        super().__init__(io.BytesIO(), "utf-8", "surrogatepass", newline="", write_through=True)
+
+    def text(self) -> str:
+        self.flush()
+        return self.buffer.getvalue().decode(errors="surrogatepass")  # type: ignore[attr-defined, no-any-return]
+
+
 class _TestsInput(io.TextIOBase):
     """The standard input: that of the tests, which may have replaced it."""
 
     def __init__(self, server: _Server) -> None:
         self._server = server
+        self._rest = io.BytesIO()
+
+    @property
+    def buffer(self) -> io.BytesIO:
+        if self._rest.tell() == len(self._rest.getbuffer()):
+            self._rest = io.BytesIO(self.read().encode())
+        return self._rest
 
     def readable(self) -> bool:
         return True
@@ -543,5 +572,4 @@ def _asking(name: str) -> Callable[..., Any]:
     return wait if name == "await" else ask
 
 
-_PLAIN = (int, float, str, bytes, list, dict, set, frozenset, tuple)
-_CALLABLES = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, functools.partial)
+_CALLABLES = (types.FunctionType, types.BuiltinFunctionType, types.MethodType)

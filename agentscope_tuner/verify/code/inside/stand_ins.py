@@ -12,26 +12,23 @@ import builtins
 import collections.abc
 import dis
 import inspect
-import math
 import operator
 import random
 import sys
 import types
 import typing
 import unittest
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from decimal import Decimal
 from typing import Any
 
 PYTEST_FILE = "test_program.py"
-_MOST_LIKELY = 64
 _MOST_HINT = 1000
 # no test can seed it
 _dice = random.SystemRandom()
 
-_PLAIN_METHODS = {
-    name for kind in (str, bytes, list, tuple, dict, set, int, float) for name in dir(kind) if name[0] != "_"
-}
+_DATA = (str, bytes, list, tuple, dict, set, frozenset, int, float)
+_PLAIN_METHODS = {name for kind in _DATA for name in dir(kind) if name[0] != "_"} | {"equals"}
 
 
 class NotComparableError(BaseException):
@@ -195,12 +192,41 @@ class StandInFunction:
         self._program, self._number, self.__name__, self.__doc__ = program, number, name, doc
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
+        if name.startswith("__") and name not in _OF_FUNCTION:
             raise AttributeError(name)
         return self._program.ask({"do": "attr", "h": self._number, "name": name})
 
     def __call__(self, *arguments: object, **named: object) -> Any:
         return self._program.call(self._number, arguments, named)
+
+
+class StandInMethod(StandInFunction):
+    """A function of the program that a class of the tests may hold as a method."""
+
+    def __get__(self, one: object, kind: type | None = None) -> Any:
+        return self if one is None else types.MethodType(self, one)
+
+
+# What a test may read of a function or a class, and no framework follows
+_OF_FUNCTION = {"__wrapped__", "__defaults__", "__kwdefaults__"}
+_OF_KIND = {"__members__", "__slots__", "__abstractmethods__", "__match_args__"}
+
+
+class StandInErrorClass(type):
+    """The class of exceptions of the program."""
+
+    _number: int
+    _program: Any
+
+    def __call__(cls, *arguments: object, **named: object) -> Any:
+        if "_number" not in vars(cls):
+            return super().__call__(*arguments, **named)
+        return cls._program.call(cls._number, arguments, named)
+
+    def __getattr__(cls, name: str) -> Any:
+        if name.startswith("__") or "_program" not in vars(cls):
+            raise AttributeError(name)
+        return cls._program.ask({"do": "attr", "h": cls._number, "name": name})
 
 
 class StandInClass(type):
@@ -215,7 +241,7 @@ class StandInClass(type):
             return super().__new__(cls, name, bases, space)
         program = bases[0]._program  # type: ignore[attr-defined]
         told = {key: value for key, value in space.items() if key not in _OF_CLASS}
-        if not all(isinstance(value, types.FunctionType | int | float | str | list | dict) for value in told.values()):
+        if any(hasattr(type(value), "__get__") and not isinstance(value, _IN_CLASS) for value in told.values()):
             program.cannot_travel = f"its class {name} is built on a class of the program"
             raise CannotTravelError(program.cannot_travel)
         builtins.super = _super  # type: ignore[assignment, misc]
@@ -228,7 +254,7 @@ class StandInClass(type):
         return cls._program.make(cls, cls._number, arguments, named)
 
     def __getattr__(cls, name: str) -> Any:
-        if name.startswith("__") and name != "__members__":
+        if name.startswith("__") and name not in _OF_KIND:
             raise AttributeError(name)
         found = named(cls._program.ask({"do": "attr", "h": cls._number, "name": name}), name)
         own: object = type(found)
@@ -256,6 +282,8 @@ class StandInClass(type):
         return int(cls._program.operate("len", cls._number))
 
 
+# What binds itself to an object, and can be remade there: a property, say
+_IN_CLASS = (types.FunctionType, StandInFunction, property, classmethod, staticmethod)
 # What a class statement itself puts into a class
 _OF_CLASS = {
     *("__module__", "__qualname__", "__classcell__", "__annotations__"),
@@ -291,13 +319,28 @@ class StandIn:
     _made: bool
     # the built-in type that the program's class is built on
     _plain: type | None = None
+    # the data that it holds, once that is known
+    _held: Any = None
+    # its items, and how many questions had been asked then
+    _seen: tuple[int, list[Any] | None] = (-1, None)
     # whether it is a difference to plain data
     _met = False
 
     @property
     def __dict__(self) -> dict[str, Any]:  # type: ignore[override]
-        found: dict[str, Any] = self._operate("vars")
+        try:
+            found: dict[str, Any] = self._operate("vars")
+        except TypeError:
+            raise AttributeError("__dict__") from None
         return found
+
+    def __dir__(self) -> list[str]:
+        return [*map(str, self._operate("dir"))]
+
+    def __pow__(self, other: object, modulus: object = None) -> Any:
+        if modulus is not None and self._made:
+            return self._operate("pow", other, modulus)
+        return self._meet("pow", other)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") and name.endswith("__"):
@@ -327,7 +370,32 @@ class StandIn:
             return bool(self._operate("contains", item))
         return any(item is one or item == one for one in self)
 
+    def _items(self) -> list[Any] | None:
+        """Its items, if it is a sequence that a function returned: asked once for all looks at it, which then agree."""
+        if self._made or self._plain is not None:
+            return None
+        if self._seen[0] != self._program.questions:
+            items = self._operate("items")
+            object.__setattr__(self, "_seen", (self._program.questions, items if type(items) is list else None))
+        found: list[Any] | None = self._seen[1]
+        return found
+
+    def __len__(self) -> int:
+        items = self._items()
+        return int(self._operate("len")) if items is None else len(items)
+
+    def __getitem__(self, key: object) -> Any:
+        items = self._items() if type(key) is int else None
+        is_inside = items is not None and -len(items) <= key < len(items)  # type: ignore[operator]
+        return items[key] if is_inside else self._operate("getitem", key)  # type: ignore[index, call-overload]
+
+    def __reversed__(self) -> Any:
+        items = self._items()
+        return self._operate("reversed") if items is None else reversed(items)
+
     def __iter__(self) -> Iterator[Any]:
+        if (items := self._items()) is not None:
+            return iter([*items])
         found = self._operate("iter")
         # one that is its own iterator must not be asked for it again
         return found if hasattr(type(found), "__next__") else iter(found)
@@ -381,13 +449,32 @@ class StandIn:
             return False
 
     def _knows(self, other: object) -> bool:
-        """Whether its class says that it equals `other`, and none of the values that are as likely to be expected."""
-        equal = [one for one in _likely(other) if self._operate("eq", one) is True]
-        return len(equal) == 1 and equal[0] == other
+        """Whether it is `other` by its own word, which it gives before it is told anything.
+
+        The program names what data it may be, and its class then says which of these it is: so it has one guess, as if
+        it had returned that.
+        """
+        kinds = (int, float, complex, Decimal) if isinstance(other, int | float | complex | Decimal) else (type(other),)
+        views = self._program.ask({"do": "op", "op": "views", "h": self._number, "args": []})
+        if isinstance(other, list | tuple):
+            told = [type(other)(view) for view in views if type(view) in (list, tuple)]
+        else:
+            told = [view for view in views if type(view) in kinds]
+        if isinstance(other, StandIn | StandInFunction) or other not in told:
+            return False
+        told = [view for at, view in enumerate(told) if view not in told[:at]]
+        _dice.shuffle(told)
+        if [view for view in told if self._operate("eq", view) is True] != [other]:
+            return False
+        # it has answered: only now may it see what is expected
+        return not self._equals_anything() and self._operate("eq", _more_than(other)) is not True
 
     def _may_meet(self, other: object) -> bool:
-        """Whether the program's own class may say how this object compares: with one that the test has made."""
-        return isinstance(other, StandIn) and (self._made or other._made)
+        """Whether the program's own class may say how this object compares: with one that the test has made, or with
+        another of its class, both of which the program has chosen.
+        """
+        is_own = type(self) is type(other) and isinstance(type(self), StandInClass)
+        return isinstance(other, StandIn) and (self._made or other._made or is_own)
 
     def _is_data(self, other: object) -> bool:
         """Whether what it holds is compared: with data, or with another that is built on data."""
@@ -396,8 +483,13 @@ class StandIn:
         return other._plain is not None and not self._may_meet(other)
 
     def _data(self) -> Any:
-        """What it holds, of the built-in type: its own methods have no say in it."""
-        return self._program.ask({"do": "plain", "h": self._number})
+        """What it holds, of the built-in type: its own methods have no say in it. It is asked once."""
+        if self._held is None:
+            data = self._program.ask({"do": "plain", "h": self._number})
+            if not issubclass(type(data), self._plain or ()):
+                raise NotComparableError(f"the program answered with an object of its class {type(self).__name__}")
+            object.__setattr__(self, "_held", data)
+        return self._held
 
     def _meet(self, name: str, other: object) -> Any:
         if self._is_data(other) and (name in _COMPARING or not self._made):
@@ -422,20 +514,14 @@ class StandIn:
         return answer
 
 
-def _likely(value: Any) -> list[Any]:
-    """Numbers, or lists of them, among which nobody can tell the expected one; nothing for other data."""
-    if type(value) in (list, tuple) and value:
-        at = _dice.randrange(len(value))
-        return [type(value)([*value[:at], one, *value[at + 1 :]]) for one in _likely(value[at])]
-    if type(value) not in (int, float) or not math.isfinite(value):
-        return []
-    # as round as the expected one, which stands anywhere among them
-    before = _dice.randrange(_MOST_LIKELY)
-    if isinstance(value, int):
-        zeros = len(str(value)) - len(str(value).rstrip("0"))
-        return [value + (at - before) * 10**zeros for at in range(_MOST_LIKELY)]
-    step = Decimal(1).scaleb(int(Decimal(repr(value)).normalize().as_tuple().exponent))
-    return [float(Decimal(repr(value)) + (at - before) * step) for at in range(_MOST_LIKELY)]
+def _more_than(data: Any) -> object:
+    """Data of the same kind that is not the same."""
+    if isinstance(data, list | tuple | str | bytes):
+        more: Any = {list: [None], tuple: (None,), str: "~", bytes: b"~"}
+        return data + next(more[kind] for kind in more if isinstance(data, kind))
+    if isinstance(data, int | float | complex | Decimal):
+        return data + 1 if data + 1 != data else -data
+    return [data]
 
 
 class Difference:
@@ -511,13 +597,25 @@ class StandInIterator(StandIn):
     def __next__(self) -> Any:
         return self._operate("next")
 
+    def __await__(self) -> Generator[Any, None, Any]:
+        yield from ()
+        answer: Any = self._operate("await")
+        return answer
+
 
 def _of_data(method: StandInFunction, name: str) -> Callable[..., Any]:
     """A method that plain data has, of an object that the test has not made: it must not answer for the test."""
 
     def call(*arguments: object, **named: object) -> Any:
+        given = [*arguments, *named.values()]
+        method._program.is_told |= bool(given)
         answer = method(*arguments, **named)
-        if isinstance(answer, bool) and arguments:
+        # one that says what the test may want to hear: yes or no, nothing, or what it is given, and be it as a default
+        kind = type(answer)
+        echoed = given[1:] if kind in (int, float) else given
+        is_said = kind is bool or (kind in _DATA and not answer and kind not in (int, float))
+        is_said |= any(answer is one or (kind is type(one) and kind in _DATA and answer == one) for one in echoed)
+        if given and is_said and not (name == "equals" and all(isinstance(one, StandIn) for one in given)):
             raise NotComparableError(f"the program answered with an object of its own that has a method {name!r}")
         return answer
 
@@ -551,13 +649,14 @@ _BINARY = (
     *("lshift", "rshift", "and", "or", "xor"),
 )
 _ROUNDING = ("abs", "round", "float", "complex", "floor", "ceil", "trunc")
-_UNARY = ("neg", "pos", "invert", *_ROUNDING, "int", "index", "str", "repr", "bytes", "len", "reversed")
-_KEYED = ("getitem", "setitem", "delitem", "format")
+_UNARY = ("neg", "pos", "invert", *_ROUNDING, "int", "index", "str", "repr", "bytes")
+_KEYED = ("setitem", "delitem", "format")
 for _name in _COMPARING:
     setattr(StandIn, f"__{_name}__", _operator(_name))
 for _name in _BINARY:
     _remote = f"{_name}_" if _name in ("and", "or") else _name
-    setattr(StandIn, f"__{_name}__", _operator(_remote))
+    if _name != "pow":
+        setattr(StandIn, f"__{_name}__", _operator(_remote))
     setattr(StandIn, f"__r{_name}__", _operator(_remote, swapped=True))
     if _name != "divmod":
         setattr(StandIn, f"__i{_name}__", _operator(f"i{_remote}"))
