@@ -549,7 +549,7 @@ def test_a_formula_is_paid_for_its_value_with_its_numbers_and_for_nothing_else(f
         ({"target": 24.0, "nums": (4, 6.0)}, None),
         (
             {"nums": [4, 6]},
-            "missing: the task's metadata has no 'target', only ['nums']; countdown reads `target` and `nums`",
+            "missing: the task's metadata has no 'target', only ['nums']; countdown reads the number `target` ",
         ),
         ({"target": 24, "nums": None}, "missing: the task's metadata has no 'nums', only ['nums', 'target']"),
         ({"target": "24", "nums": [4, 6]}, "wrong type: target must be numeric, got '24'"),
