@@ -124,7 +124,8 @@ def _common_problems(rule: dict[Any, Any]) -> Iterator[tuple[str | None, str]]:
 
 def _as_column(target: Any) -> str:
     """How to write the name of a column as a target."""
-    return f": for the column {target!r} write metadata.{target}" if str(target).isidentifier() else ""
+    named = isinstance(target, str) and target.isidentifier()
+    return f": for the column {target!r} write metadata.{target}" if named else ""
 
 
 def _id_problem(value: Any) -> str | None:
