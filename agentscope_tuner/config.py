@@ -499,6 +499,9 @@ def _check_top(config: DictConfig) -> None:
     for key in ("task_judge", "judge_protocol", "judge"):
         if key in config and (key != "judge" or isinstance(config[key], str)):
             path = "astuner.task_judge" if key == "task_judge" else f"astuner.task_judge.{key}"
+            if key == "task_judge" and "astuner" in config and not config["astuner"]:
+                told = "indent task_judge and all below it by two spaces more, so that it stands under astuner"
+                raise ConfigError(f"task_judge stands beside astuner, where nobody reads it: {told}")
             told = "in YAML each part on a line of its own, indented below the other"
             raise ConfigError(f"{key} stands at the top, where nobody reads it: write {path}, {told}")
     for name in difflib.get_close_matches("astuner", [str(key) for key in config], cutoff=0.8):

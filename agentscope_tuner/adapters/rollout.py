@@ -285,7 +285,7 @@ class FailingRun:
         problem = self._problem(failed) if self._empty_batches else None
         if problem is not None and self._stops:
             raise JudgeError(
-                f"{problem}: {self._shown()}. {self._columns(pairs, failed[0])}The first: {failed[0].error}. "
+                f"{problem}: {self._shown(told=True)}. {self._columns(pairs, failed[0])}The first: {failed[0].error}. "
                 "A run without verdicts trains on nothing, so it is stopped; stop_when_failing=False lets it go on",
                 judge=self._name,
                 cause=failed[0].cause,
@@ -313,8 +313,9 @@ class FailingRun:
                 self._name, len(failed), rows, self._shown(), failed[0].error,
             )  # fmt: skip
 
-    def _shown(self) -> str:
-        return ", ".join(f"{count} {cause}" for cause, count in self._causes.most_common())
+    def _shown(self, *, told: bool = False) -> str:
+        words = (" row with cause", " rows with cause") if told else ("", "")
+        return ", ".join(f"{count}{words[count != 1]} {cause}" for cause, count in self._causes.most_common())
 
     def _columns(self, pairs: Sequence[Pair], first: Judgement) -> str:
         """The columns of the rows, and the one that looks like what is missing."""

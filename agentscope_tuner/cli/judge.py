@@ -186,10 +186,9 @@ def judge_file(
                 interrupts.held(),
                 scored_output(output, resume=resume) as scored,
             ):
-                blocks = asked.blocks(source, settings)
+                blocks, earlier = asked.blocks(source, settings), scored.earlier()
                 if resume:
-                    blocks = resumed(blocks, scored.earlier(), digest)
-
+                    blocks = resumed(blocks, earlier, digest)
                 with closing(score(judge, interrupts.Interruptible(blocks), jobs=jobs)) as results:
                     for block in results:
                         scored.write(block.data)
@@ -197,23 +196,25 @@ def judge_file(
                         kept += block.kept
                         if strict and block.error is not None:
                             raise JudgeError(block.error)
+                beyond = sum(1 for _ in earlier)
                 if not summary.rows:
                     # an earlier output stays as it is
                     raise ConfigError(f"{asked.input_!r} holds no rows: nothing was judged")
         except (JudgeError, KeyboardInterrupt) as exc:
             raise _stopped(exc, f"{summary.rows} rows") from exc
     title, notes = f"{source.name} ▸ {output}", [*_notes(summary), *judge.run_notes()]
-    notes += _on_earlier(output, kept, replaced=replaced)
+    notes += _on_earlier(output, kept, summary.rows - kept, beyond, replaced=replaced)
     print_summary(summary, time.perf_counter() - started, title=title, kept=kept, notes=notes, as_json=as_json)
     return summary
 
 
-def _on_earlier(output: str, kept: int, *, replaced: bool) -> Iterator[str]:
+def _on_earlier(output: str, kept: int, judged: int, beyond: int, *, replaced: bool) -> Iterator[str]:
     """What became of the output that was there."""
     if replaced:
         yield f"{output} was there and is replaced; --resume keeps what is judged"
-    if kept:
-        yield f"{counted(kept, 'row')} of {output} kept an earlier verdict; rows that the input lacks are dropped"
+    if kept or beyond:
+        dropped = f"; {counted(beyond, 'row')} behind the last of this input dropped" if beyond else ""
+        yield f"--resume kept the verdicts of {counted(kept, 'row')} of {output} and judged {judged:,} now{dropped}"
 
 
 def _notes(summary: Summary) -> Iterator[str]:

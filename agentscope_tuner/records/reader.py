@@ -90,8 +90,11 @@ def way_out(raw: bytes) -> str:
     if (told := what_else(raw[:SIGNATURE_BYTES])) is not None:
         return f": the file {told}"
     if raw in (b"[", b"{"):
-        each = "`jq -c '.[]' FILE`" if raw == b"[" else "`jq -c . FILE`"
-        return f": the line holds {raw.decode()!r} alone; write each object on one line, as {each} does"
+        array = raw == b"["
+        each = "`jq -c '.[]' FILE`" if array else "`jq -c . FILE`"
+        told = f"the line holds {raw.decode()!r} alone{', as a JSON array begins' if array else ''}"
+        whole = "; it refuses an array that is cut short, without its `]`: complete that first" if array else ""
+        return f": {told}; write each object on one line, as {each} does{whole}"
     try:
         row = json.loads(raw)
     except UnicodeDecodeError:

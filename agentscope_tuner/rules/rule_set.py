@@ -113,13 +113,19 @@ def _common_problems(rule: dict[Any, Any]) -> Iterator[tuple[str | None, str]]:
         yield "id", f"id {problem}"
     target = rule.get("target", "output")
     if not is_target(target):
-        hint = _nearest(target, ("output", "query"))
-        yield "target", f"target must be output, query or metadata.<key>, got {target!r}{hint}"
+        hint = _nearest(target, ("output", "query")) or _as_column(target)
+        yield "target", f"target must be output (the final answer), query or metadata.<key>, got {target!r}{hint}"
     action = rule.get("action", "mark_bad")
     if action not in ACTIONS:
         yield "action", f"action must be one of {_listed(ACTIONS)}, got {action!r}{_nearest(action, ACTIONS)}"
     if not isinstance(rule.get("not", False), bool):
         yield "not", f"not must be true or false, got {rule['not']!r}"
+
+
+def _as_column(target: Any) -> str:
+    """How to write the name of a column as a target."""
+    named = isinstance(target, str) and target.isidentifier()
+    return f": for the column {target!r} write metadata.{target}" if named else ""
 
 
 def _id_problem(value: Any) -> str | None:

@@ -352,17 +352,22 @@ def _number(value: object) -> int | None:
 _DIGITS = re.compile(r"\s*[0-9]{1,2}\s*")
 
 
+def _uncounted(number: int, letters: str) -> str:
+    """That of a number nobody knows which option it is."""
+    from_0, from_1 = (repr(letters[at]) if 0 <= at < len(letters) else "none" for at in (number, number - 1))
+    told = f"which may count the options from 0 ({from_0}) or from 1 ({from_1})"
+    return f"the reference answer is the number {number}, {told}: write count_from: 0 or count_from: 1 under {KWARGS}"
+
+
 def _right(value: object, letters: str, options: Mapping[str, str]) -> str:
     """The letters of the reference, in order."""
     listed = as_list(value)
     found = ""
     for item in [value] if listed is None else listed:
         if not isinstance(item, str) or not item.strip():
-            number = _number(item) is not None
-            told = "a number may count from 0 or from 1: write count_from: 0 or count_from: 1 under " + KWARGS
-            raise reference_error(
-                told if number else f"the reference answer must be a letter, or several, as text, got {value!r:.100}"
-            )
+            number = _number(item)
+            text = f"the reference answer must be a letter, or several, as text, got {value!r:.100}"
+            raise reference_error(text if number is None else _uncounted(number, letters))
         text = item.strip().upper()
         read = LetterReader(letters).read(text, 0)
         named = [letter for letter, option in options.items() if plain(option) == plain(item)]

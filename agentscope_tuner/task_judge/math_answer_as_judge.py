@@ -225,18 +225,23 @@ def _reference(task: Task) -> str:
         return value
     text = None if isinstance(value, bool) else _number_as_text(value)
     if text is None:
-        raise reference_error(
-            f"the reference answer must be a str or a finite number, got {shown(value)}: {_way_out(value)}"
-        )
+        raise reference_error(f"the reference answer {_way_out(value)}")
     return text
 
 
 def _way_out(value: object) -> str:
+    """What the reference is instead of a text or a number, and what to write."""
     keys = range(len(value)) if isinstance(value, list | tuple) else value if isinstance(value, dict) else ()
     for inside in keys:
-        return f"name what holds it inside, `reads: {{answer: answer.{inside}}}` under {SECTION}"
-    told = f"`reads: {{answer: COLUMN}}` under {SECTION}, or the trainer's own option, such as OpenRLHF's label_key"
-    return f"a missing cell becomes None or NaN. If all rows lack it, name their column by {told}; else drop such rows"
+        held, part = ("mapping", repr(inside)) if isinstance(value, dict) else ("list", "the first")
+        several = "" if isinstance(value, dict) else "; for words, `text_match` takes a list, each of which is right"
+        told = f"is a {held}, {shown(value)}, and must be a str or a finite number: to judge by {part} alone"
+        return f"{told}, write `reads: {{answer: answer.{inside}}}` under {SECTION}{several}"
+    told = f"under OpenRLHF by --data.label_key COLUMN, else by `reads: {{answer: COLUMN}}` under {SECTION}"
+    return (
+        f"must be a str or a finite number, got {shown(value)}: a missing cell becomes None or NaN. If every row's is "
+        f"missing, name the column that holds it, {told}; if only some are, drop these rows"
+    )
 
 
 def _kind(value: object, error: JudgeError) -> str:

@@ -32,7 +32,10 @@ class SqlConfig(StrictSection):
     """SqlJudge's `astuner.task_judge.judge_kwargs`."""
 
     #: a folder of databases: `<db_id>/<db_id>.sqlite` or `<db_id>.sqlite`
-    databases: str = Field(description="the folder of the databases, <db_id>/<db_id>.sqlite")
+    databases: str = Field(
+        description="write judge_kwargs: {databases: FOLDER}, where FOLDER/<db_id>/<db_id>.sqlite is the database of a "
+        "row with that db_id"
+    )
     #: folders of more databases of the same schemas, on which the queries must agree, too
     variants: list[str] = Field(default_factory=list)
     #: where the query stands: the last fenced block, that in <answer>, or the whole output if it has no block

@@ -136,12 +136,12 @@ class TestVerifiers01:
         from agentscope_tuner.adapters.verifiers import judge_rubric
 
         states = [{**state, "answer": None, "info": {"solved": "42"}} for state in self.states([RIGHT] * 64)]
-        with pytest.raises(JudgeError, match="no verdict on any row so far: 64 reference"):
+        with pytest.raises(JudgeError, match="no verdict on any row so far: 64 rows with cause reference"):
             asyncio.run(judge_rubric(math_judge).score_group(states))
         rubric = judge_rubric(failing)
         for _ in range(2):
             asyncio.run(rubric.score_group(self.states([NONE] * 64)))
-        with pytest.raises(JudgeError, match="no verdict in 3 batches in a row: 192 judge"):
+        with pytest.raises(JudgeError, match="no verdict in 3 batches in a row: 192 rows with cause judge"):
             asyncio.run(rubric.score_group(self.states([NONE] * 64)))
 
     def test_its_environments_are_audited(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -346,8 +346,8 @@ def hint(row: Mapping[str, Any]) -> str:
         told = f"{' and '.join(names[:3])} differ: name one"
         return f"{told}, `reads: {{answer: {min(names, key=doubt)}}}` under {SECTION}"
     if names:
-        told = f"does {names[0]!r} hold it? Columns of this name often hold something else"
-        return f"{told}: if it does, write `reads: {{answer: {names[0]}}}` under {SECTION}"
+        told = f"if {names[0]!r} holds the reference answer, write `reads: {{answer: {names[0]}}}` under {SECTION}"
+        return f"{told}; if not, add a column `answer`"
     guess = next(likely_answers(row), None) or sole_other(row, QUESTIONS + RESPONSES)
     if guess is None:
         return f"name the reference's column, `reads: {{answer: <column>}}` under {SECTION}"

@@ -238,7 +238,7 @@ def _left_out(result: object) -> str:
     if result is None:
         return ": on some path it ends without a `return`"
     if isinstance(result, tuple) and len(result) == 3 and isinstance(result[2], str):
-        return ": a reason goes into `return Reward(1.0, True, reason=…)`"
+        return ": for a reason write `from agentscope_tuner import Reward` and `return Reward(1.0, True, reason='…')`"
     return ""
 
 

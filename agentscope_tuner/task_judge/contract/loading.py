@@ -94,6 +94,9 @@ _VERDICTS = {
     "acompute_reward": "acompute_reward must be `async def`; compute_reward is the one that is not",
     "compute_rewards": "it must answer, not be awaited: await inside of acompute_reward",
 }
+_READ_FROM = (
+    "the completion is {}.metadata['final_answer'], a column such as answer is workflow_task.task.metadata['answer']"
+)
 
 
 def load_judge(config: Source) -> TaskJudge:
@@ -236,8 +239,9 @@ def _check_class(judge_class: type, protocol: str) -> None:
                 signature.bind(object(), object(), object())
             except TypeError as exc:
                 outputs = "workflow_outputs" if name == "compute_rewards" else "workflow_output"
+                read = _READ_FROM.format("workflow_outputs[0]" if name == "compute_rewards" else outputs)
                 raise ConfigError(
-                    f"{protocol!r}: {name} must take (self, workflow_task, {outputs}), got {signature}"
+                    f"{protocol!r}: {name} must take (self, workflow_task, {outputs}), got {signature}: {read}"
                 ) from exc
     if not defined:
         raise ConfigError(f"{protocol!r} must define compute_reward(self, workflow_task, workflow_output)")
@@ -297,8 +301,9 @@ def resolve_protocol(protocol: str) -> type:
     if callable(found) and not isinstance(found, type):
         raise ConfigError(
             f"{class_name!r} of module {module_name!r} is a function, and a judge is a class: write "
-            "`class J(BaseJudge):` with `def compute_reward(self, workflow_task, workflow_output): return reward, "
-            f"success`, and `judge: {module_name}->J`"
+            "`from agentscope_tuner import BaseJudge`, `class J(BaseJudge):` and in it `def compute_reward(self, "
+            f"workflow_task, workflow_output): return reward, success`, and `judge: {module_name}->J`; "
+            f"{_READ_FROM.format('workflow_output')}"
         )
     if not isinstance(found, type):
         own = [name for name, value in vars(module).items() if getattr(value, "__module__", "") == module.__name__]

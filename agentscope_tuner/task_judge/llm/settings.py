@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
@@ -78,10 +78,16 @@ class ModelsSection(EndpointSection):
     #: whether each model is first tried with answers that say nothing, and what becomes of one that pays them
     probes: Literal["refuse", "warn", "off"] = "off"
 
+    #: such a section, for the message that it lacks a model
+    _example: ClassVar[str] = "model_name: MODEL and base_url: URL"
+
     @model_validator(mode="after")
     def _one_way(self) -> ModelsSection:
-        if (self.model_name is None) is (self.models is None):
-            raise ValueError("give model_name, or models for a jury: one of the two, not both")
+        if self.model_name is not None and self.models is not None:
+            raise ValueError("model_name and models stand there: leave one of the two, models for a jury")
+        if self.model_name is None and self.models is None:
+            told = f"write {self._example}; for a jury write models in place of model_name"
+            raise ValueError(f"model_name is missing: {told}")
         return self
 
     @property
@@ -199,6 +205,8 @@ class Scale(StrictSection):
 
 class LLMJudgeConfig(ModelsSection):
     """How to ask one or several judge models about a rollout, and how their score becomes a reward."""
+
+    _example: ClassVar[str] = "llm: {model_name: MODEL, base_url: URL, grader: relevance}"
 
     language: Literal["en", "zh"] = "en"
 

@@ -134,7 +134,7 @@ def test_dropping_group_after_group_ends(tmp_path: Path) -> None:
     reward = slime.custom_rm(settings(tmp_path), on_failed="leave")
     for _ in range(3 * 64 - 1):
         assert asyncio.run(reward(SimpleNamespace(), Sample("boom"))) is None
-    with pytest.raises(JudgeError, match="no verdict in 3 batches in a row: 192 judge"):
+    with pytest.raises(JudgeError, match="no verdict in 3 batches in a row: 192 rows with cause judge"):
         asyncio.run(reward(SimpleNamespace(), Sample("boom")))
 
 

@@ -67,7 +67,9 @@ def test_trls_own_names_of_the_reference_are_read(build: str, column: str) -> No
 )
 def test_a_data_set_without_a_reference_ends_in_its_first_batch(build: str, columns: dict[str, Any], told: str) -> None:
     function = BUILDS[build](MATH)
-    with pytest.raises(JudgeError, match=f"no verdict on any row so far: 4 reference.*{told}") as caught:
+    with pytest.raises(
+        JudgeError, match=f"no verdict on any row so far: 4 rows with cause reference.*{told}"
+    ) as caught:
         asked(
             function, [r"\boxed{42}", "42", "no", r"\boxed{4}"], **{name: [cell] * 4 for name, cell in columns.items()}
         )
@@ -92,7 +94,7 @@ def test_a_judge_that_only_fails_is_stopped_after_some_batches(build: str) -> No
     function = BUILDS[build](config())
     for _ in range(MOST_BATCHES - 1):
         assert asked(function, ["boom"] * 8, answer=["42"] * 8) == [None] * 8
-    with pytest.raises(JudgeError, match=f"no verdict in {MOST_BATCHES} batches in a row: 24 judge"):
+    with pytest.raises(JudgeError, match=f"no verdict in {MOST_BATCHES} batches in a row: 24 rows with cause judge"):
         asked(function, ["boom"] * 8, answer=["42"] * 8)
 
 
@@ -163,7 +165,7 @@ def test_one_prompt_a_batch_is_stopped_all_the_same() -> None:
     run = FailingRun("Echo")
     for _ in range(7):
         run.add(*of_tasks(1, [failed(Cause.REFERENCE)] * 8))
-    with pytest.raises(JudgeError, match="no verdict on any row so far: 64 reference"):
+    with pytest.raises(JudgeError, match="no verdict on any row so far: 64 rows with cause reference"):
         run.add(*of_tasks(1, [failed(Cause.REFERENCE)] * 8))
 
 
@@ -258,7 +260,7 @@ def test_parts_that_leave_no_row_a_sum_stop_the_run(parts: list[Any]) -> None:
     function = combined(parts)
     for _ in range(MOST_BATCHES - 1):
         assert asked(function, [r"\boxed{42}"] * 8, answer=["42"] * 8) == [None] * 8
-    with pytest.raises(JudgeError, match="combined: no verdict in 3 batches in a row: 24 judge"):
+    with pytest.raises(JudgeError, match="combined: no verdict in 3 batches in a row: 24 rows with cause judge"):
         asked(function, [r"\boxed{42}"] * 8, answer=["42"] * 8)
 
 

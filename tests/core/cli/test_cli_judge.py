@@ -113,7 +113,16 @@ def test_a_finished_run_that_is_resumed_says_that_nothing_was_judged(conf: Path)
     judge(conf, ROWS[:2])
     result, _ = judge(conf, ROWS[:2], "--resume")
     assert "2: 2 kept, 0 judged" in result.output
+    assert "--resume kept the verdicts of 2 rows of" in result.output
+    assert "dropped" not in result.output
     assert "rows per second" not in result.output
+
+
+def test_a_resumed_run_over_fewer_rows_tells_how_many_it_drops(conf: Path) -> None:
+    judge(conf, ROWS[:3])
+    result, scored = judge(conf, ROWS[:1], "--resume")
+    assert "and judged 0 now; 2 rows behind the last of this input dropped" in " ".join(result.output.split())
+    assert len(scored) == 1
 
 
 def test_resume_judges_a_row_again_whose_answer_has_changed(conf: Path) -> None:
@@ -263,7 +272,7 @@ def test_bad_usage_exits_with_2_and_says_why(conf: Path, options: list[str], wor
     ("written", "words"),
     [
         ('[{"id": "a"}]', "a list, where a line holds one object: `jq -c '.[]'`"),
-        ("[\n  1\n]", "the line holds '[' alone; write each object on one line"),
+        ("[\n  1\n]", "the line holds '[' alone, as a JSON array begins; write each object on one line"),
         ('{"prompt": "1+1", "answer": "2"}', "the row has no response, only ['answer', 'prompt']: name its column"),
         ("{}", "the row has no response, only []"),
     ],

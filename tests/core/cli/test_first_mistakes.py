@@ -77,6 +77,10 @@ def said(command: str) -> str:
             "task_judge:\n  judge: math\n",
             "task_judge stands at the top, where nobody reads it: write astuner.task_judge",
         ),
+        (
+            "astuner:\ntask_judge:\n  judge: math\n",
+            "task_judge stands beside astuner, where nobody reads it: indent task_judge and all below it by two spaces",
+        ),
         ("astunner:\n  task_judge:\n    judge: math\n", "did you mean 'astuner'?"),
         (section("judge: verifier"), "task_judge.verifier.preset is missing: one of 'general_verifier', 'xverify'"),
         (section("judge: reward_model"), "task_judge.reward_model.url is missing"),
@@ -86,7 +90,7 @@ def said(command: str) -> str:
         ),
         (section("judge: math\nstop_when_failing: true"), "it is an argument of the trainer's adapter"),
         (section("judge: math\ngrace: 5"), "it is an option of `astuner judge`: write --grace"),
-        (section("judge: sql"), "judge_kwargs.databases is missing: the folder of the databases"),
+        (section("judge: sql"), "judge_kwargs.databases is missing: write judge_kwargs: {databases: FOLDER}"),
         (section("judge: math\nanswer_in: hash"), "answer_in: unknown key; did you mean 'math.answer_in'?"),
         (section("judge: llm\nllm: {model: m}"), "llm.model: unknown key; did you mean 'model_name'?"),
         (section("judge: llm\nprompt: Score it"), "such as astuner.task_judge.llm.prompt"),
@@ -134,7 +138,8 @@ def said(command: str) -> str:
         ),
         (
             section("judge: math\nrules: [{id: a, kind: non_empty, target: answer, action: mark_bad}]"),
-            "target must be output, query or metadata.<key>, got 'answer'",
+            "target must be output (the final answer), query or metadata.<key>, got 'answer': for the column 'answer' "
+            "write metadata.answer",
         ),
         (section("judge: gsm8k"), "got 'gsm8k'; the short names are choice, code"),
     ],
@@ -156,7 +161,7 @@ def test_a_wrong_configuration_says_what_to_write(folder: Path, yaml: str, words
             '{"question": "q", "answer": null, "response": "a"}',
             "a missing cell becomes None",
         ),
-        ("rows.jsonl", "[\n3", "the line holds '[' alone; write each object on one line"),
+        ("rows.jsonl", "[\n3", "the line holds '[' alone, as a JSON array begins; write each object on one line"),
         ("rows.jsonl", "", "'rows.jsonl' holds no rows: nothing was judged"),
         (
             "rows.csv",

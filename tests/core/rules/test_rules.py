@@ -206,7 +206,8 @@ def test_every_problem_is_reported_at_once() -> None:
         "[1] ('a'): unknown key 'ignorecase'",
         "[2] ('a'): id 'a' is already the id of rule [1]",
         "[2] ('a'): keywords must be a list of at least one string, got []",
-        "[3] ('r'): target must be output, query or metadata.<key>, got 'outptu' (did you mean 'output'?)",
+        "[3] ('r'): target must be output (the final answer), query or metadata.<key>, got 'outptu' "
+        "(did you mean 'output'?)",
         "[3] ('r'): action must be one of mark_bad, record, got 'markbad' (did you mean 'mark_bad'?)",
         "[3] ('r'): pattern does not compile: missing ) at position 1: '('",
         "[4]: id is missing",
@@ -293,9 +294,12 @@ def test_kinds_hold_to_their_definitions_and_not_turns_each_round(text: str, wor
         ({"kind": "non_empty", "not": "yes"}, "not must be true or false, got 'yes'"),
         (
             {"kind": "non_empty", "target": "metadata."},
-            "target must be output, query or metadata.<key>, got 'metadata.'",
+            "target must be output (the final answer), query or metadata.<key>, got 'metadata.'",
         ),
-        ({"kind": "non_empty", "target": 3}, "target must be output, query or metadata.<key>, got 3"),
+        (
+            {"kind": "non_empty", "target": 3},
+            "target must be output (the final answer), query or metadata.<key>, got 3",
+        ),
         (
             {"kind": "non_empty", "action": "drop"},
             "action must be one of mark_bad, record, got 'drop'",

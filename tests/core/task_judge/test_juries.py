@@ -336,8 +336,8 @@ def test_a_jury_crosses_processes() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({}, "give model_name, or models"),
-        ({"model_name": "a", "models": ["b"]}, "one of the two"),
+        ({}, "model_name is missing: write llm: {model_name: MODEL, base_url: URL, grader: relevance}; for a jury"),
+        ({"model_name": "a", "models": ["b"]}, "leave one of the two"),
         ({"models": []}, "models"),
         ({"models": ["a", "a"]}, "two models are called 'a'"),
         ({"models": ["a", 3]}, "models"),

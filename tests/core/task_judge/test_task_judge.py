@@ -90,7 +90,7 @@ def test_a_recorded_violation_lets_the_judge_run() -> None:
     ("result", "words"),
     [
         (None, "`return 1.0, True`, got None: on some path it ends without a `return`"),
-        ((1.0, True, "why"), "a reason goes into `return Reward(1.0, True, reason=…)`"),
+        ((1.0, True, "why"), "from agentscope_tuner import Reward` and `return Reward(1.0, True, reason='…')`"),
         (1.0, "got 1.0"),
         ((1.0,), "got (1.0,)"),
         ((1.0, True, "extra"), "extra"),
