@@ -120,7 +120,9 @@ class TestVerifiers01:
         rubric = judge_rubric(written(tmp_path, {"astuner": {"task_judge": turns}}))
         for _ in range(2):
             asyncio.run(rubric.score_group(self.states([RIGHT] * 64)))
-        with pytest.raises(JudgeError, match=r"no verdict in 3 batches in a row: 192 rows with cause rollout.*3 turns a reward"):
+        with pytest.raises(
+            JudgeError, match=r"no verdict in 3 batches in a row: 192 rows with cause rollout.*3 turns a reward"
+        ):
             asyncio.run(rubric.score_group(self.states([RIGHT] * 64)))
 
     def test_a_judge_that_hangs_is_an_error_in_time(self, hangs: str) -> None:
