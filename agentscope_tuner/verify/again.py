@@ -212,11 +212,9 @@ def _news(before: str, rest: str, content: str) -> tuple[str, ...]:
         return _written(announced[-1], 1)
     for sentence in reversed(re.split(r"[.!?]\s|[。！？\n]", rest)):
         sentence = _OF_STEP.sub(" ", sentence)
-        stated = list(_STATED_NUMBER.finditer(sentence))
-        if any(same_text(found[0]) == said or {found[0]} == listed for found in stated):
-            # the sentence says it again: other numbers in it are of something else
-            return ()
-        for found in reversed(stated):
+        for found in reversed(list(_STATED_NUMBER.finditer(sentence))):
+            if same_text(found[0]) == said:
+                return ()
             if not (found[0] in before or is_denied(sentence) or found[0] in content or _OF_ANOTHER.search(sentence)):
                 return _written(found, 0)
     return ()

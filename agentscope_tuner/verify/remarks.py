@@ -146,7 +146,7 @@ _BEGINS_CLAUSE = word_set(
     que cuando donde quando dove che когда где который"""
 )
 _PLACES = word_set("en na nas no nos em nel nella dans sur au aux im am auf bei в на при w na på op aan zu")
-_MOST_UNKNOWN = 2
+_MOST_UNKNOWN, _SHORT = 2, 4
 # What may be said so where words are written without spaces; what is left of a run must be in the question
 _KNOWN_UNSPACED = re.compile(
     "没有(?:其他|其它|别的|另外|错误)|检验|验证|验算|完毕|经|成立|满足|条件|符合|题意|此题|本题|检查|検算|これ|以上|故选|综上|所以|因此|即为|所求|答案|正确|原方程|方程|的解|就是|也就是|分别|一共|总共|等于|是|为|的|了|共|种|個|个|只|条|支|名|人|张|件|辆|头|台"
@@ -379,13 +379,9 @@ def _unknown_run(run: str, asked: Asked) -> str:
 
 
 def _understands(word: str, asked: Asked) -> bool:
-    return (
-        word in _UNDERSTOOD
-        or word.removesuffix("s") in _UNDERSTOOD
-        or not any(map(str.isalpha, word))
-        or asked.says(word)
-        or asked.counts(word)
-    )
+    one = word[:-1] if len(word) > _SHORT and word.endswith("s") and not word.endswith("ss") else word
+    known = word in _UNDERSTOOD or one in _UNDERSTOOD
+    return known or not any(map(str.isalpha, word)) or asked.says(word) or asked.counts(word)
 
 
 def _adverse(words: Sequence[str], asked: Asked) -> str:

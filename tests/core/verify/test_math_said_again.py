@@ -15,7 +15,6 @@ PAID = r"""
 \frac14 | \boxed{\frac14}\n\nLa probabilité cherchée est donc de 25 %. | Quelle est la probabilité ?
 \frac16 | $\boxed{\dfrac{1}{6}}$, or about 16.7%. | What is the probability of a 6?
 4\pi | $\boxed{4\pi}$, soit environ $12{,}57$. | Calculer l'aire d'un disque de rayon 2.
-64 | \boxed{64\text{ dollars}}\n\nTherefore Kylar needs to pay \$64 for the 16 glasses. | How much do 16 glasses cost?
 3 | 所以 $x=\boxed{3}$。\n\n答案：$3$ | 求 $x$ 的值。
 7 | $x=\boxed{7}$\n\nRéponse finale : $x = 7$ | Calculer $x$.
 3 | $x=\boxed{3}$。经检验,$x=3$ 是原方程的解。 | 解方程 $2x+1=7$。
@@ -65,6 +64,9 @@ Ben | \boxed{\text{Ben}}. Anna was not the first. | Who was the first: Anna, Ben
 -5 | $\boxed{-5}x$ | What is the coefficient of $x$?
 """
 UNPAID = r"""
+64 | $\boxed{64}$. Replace 64 by 15. | How many pens are there?
+64 | $\boxed{64}$. From 64 we come to 15. | How many pens are there?
+64 | $\boxed{64}$. Change the 64 to 15. | How many pens are there?
 \frac14 | \boxed{\frac14}\n\nLa probabilité cherchée est donc de 20 %. | Quelle est la probabilité ?
 \frac16 | $\boxed{\dfrac{1}{6}}$, or about 26.7%. | What is the probability of a 6?
 4\pi | $\boxed{4\pi}$, soit environ $15{,}57$. | Calculer l'aire d'un disque de rayon 2.

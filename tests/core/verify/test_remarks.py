@@ -10,6 +10,7 @@ from agentscope_tuner.task_judge.math_answer_as_judge import MathAnswerAsJudge
 QUESTION = "A tank holds 6 rows of 7 barrels. How many barrels does the tank hold, and what is their sum?"
 
 TURNED = r"""
+$\boxed{42}$ barrels less the two.
 $\boxed{42}$. Now take away ten and you have my answer.
 $\boxed{42}$. Each was counted twice, so halve this.
 $\boxed{42}$. Each of the 42 was counted twice, so halve this.
