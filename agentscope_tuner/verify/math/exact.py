@@ -475,6 +475,8 @@ class ClosedForms:
                 return {Term(pi=1): Fraction(1)}
             case Negation(inside):
                 return _scaled(self._form(inside), Fraction(-1))
+            case Percent(inside):
+                return _scaled(self._form(inside), Fraction(1, 100))
             case Sum(terms):
                 return self._sum(terms)
             case Product(factors):
