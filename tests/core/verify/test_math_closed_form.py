@@ -28,6 +28,8 @@ EQUAL = [
     (r"4\cos^3 x-3\cos x", r"\cos 3x"),
 ]
 DIFFERENT = [
+    (r"50\sqrt2\%", r"50\sqrt2"),
+    (r"50\sqrt2\%", r"\frac{\sqrt3}{2}"),
     (r"2\sqrt{11}", r"3\sqrt{11}"),
     (r"\sqrt{5}", r"\sqrt{2}+\sqrt{3}"),
     (r"\frac{\pi}{7}", r"\frac{\pi}{6}"),
