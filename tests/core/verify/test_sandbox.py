@@ -159,12 +159,11 @@ def test_a_killed_worker_costs_no_verdict() -> None:
 
     with ThreadPoolExecutor(8) as threads:
         verdicts = [threads.submit(ask, at) for at in range(1_000)]
-        for number in range(100, 600, 100):
+        for number in range(100, 1_000, 100):
             wait(verdicts[:number])
             under_way = [verdict for verdict in verdicts if verdict.running()]
-            for pid in sandbox.pids():
-                os.kill(pid, signal.SIGKILL)
-            # Two workers that died of one comparison would be no verdict: no comparison is killed twice
+            # Two workers that died of one comparison would be no verdict: the one that takes it over is let live
+            os.kill(sandbox.pids()[-1], signal.SIGKILL)
             wait(under_way)
         assert all(verdict.result() for verdict in verdicts)
     sandbox.close()
