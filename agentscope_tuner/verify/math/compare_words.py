@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from itertools import accumulate
 
 from agentscope_tuner.verify.asked_clause import JOINING_NAMES
@@ -22,6 +23,7 @@ from agentscope_tuner.verify.math.prose import (
     phrase,
     plain,
     signs,
+    speaks_of_another,
     time_of_day,
 )
 from agentscope_tuner.verify.math.question import Question
@@ -369,6 +371,9 @@ def _phrases(pair: Pair) -> Outcome:
     stated = None if truth is None else phrase(pair.answer)
     if truth is None or stated is None:
         return UNKNOWN
+    asked = f"{pair.question.text} {pair.ref.text}" if pair.question is not None else ""
+    if truth == stated and asked and speaks_of_another(pair.answer, asked):
+        return DIFFERENT
     return EQUAL if truth == stated else DIFFERENT
 
 
@@ -457,6 +462,8 @@ def _same_words(pair: Pair) -> Outcome:
         framed = truth[0] in said[0] and all(rest in asked for rest in around)
         return EQUAL if framed and not _TURNED.search(before + behind) else UNKNOWN
     words = question.words if question is not None else frozenset()
+    if any(_is_member(part, truth) for part in _PARTED.split(plain(pair.answer))):
+        return UNKNOWN
     said = said[said[:1] == ["one"] :]
     left = [
         w
@@ -467,6 +474,16 @@ def _same_words(pair: Pair) -> Outcome:
     # the kind of thing that the question speaks of may be left out: `odd` for `odd function`
     short_of = [own] if own and own == truth[: len(own)] else []
     return EQUAL if left in (truth, [w for w in truth if w not in NEUTRAL], *short_of) else UNKNOWN
+
+
+# What parts the members of a list; an article or a verb makes an apposition of a part: `Clara, the tallest`
+_PARTED = re.compile(r",|;|/|&|\b(?:and|or|und|oder|et|ou|y|e|ed|o|и|или|en|of|i|og|och|ve)\b")
+
+
+def _is_member(part: str, truth: Sequence[str]) -> bool:
+    """Whether a part of an answer is one more thing than the reference names: `Anna` in `Anna, Clara`."""
+    words = part.split()
+    return bool(words) and set(words).isdisjoint(truth) and (NEUTRAL | JOINING_NAMES | _IS_TRUE).isdisjoint(words)
 
 
 _TURNED = re.compile("[不非未无没]")
