@@ -520,6 +520,8 @@ def _normalised(pair: Pair) -> tuple[Outcome, str]:
         return DIFFERENT, "the box is empty"
     if (other := _other_words(pair)) != "":
         return DIFFERENT, f"{UNREAD}: the word {other!r}"
+    if _is_interval_for_pair(pair):
+        return DIFFERENT, "an interval for a pair"
     ref_key = plain_key(pair.truth)
     if ref_key is not None and ref_key == plain_key(pair.answer):
         return EQUAL, ""
@@ -542,6 +544,25 @@ def _normalised(pair: Pair) -> tuple[Outcome, str]:
             return EQUAL, ""
         return DIFFERENT, f"{UNREAD}: {ans.problem}" if ans.problem else "compared word by word"
     return UNKNOWN, ""
+
+
+_ASKS_PAIR = re.compile(
+    r"\(\s*[a-zA-Z]\s*,\s*[a-zA-Z]\s*\)|\bpairs?\b|\bcouple|paar\b|\bpar(?:es)?\b|\bcoppi|\bпар[уы]\b|数对|vector",
+    re.IGNORECASE,
+)
+_ASKS_INTERVAL = re.compile(r"[<>]|\\[lg]e|interval|domain|range|intervall|区间|промежут", re.IGNORECASE)
+_IN_PARENTHESES = re.compile(r"\([^()<>,]*,[^()<>,]*\)")
+
+
+def _is_interval_for_pair(pair: Pair) -> bool:
+    """Whether an answer reads the pair that a question asks for as an open interval, `1<x<2` for `(1,2)`."""
+    if _IN_PARENTHESES.fullmatch(pair.truth) is None or not (pair.answer[:1] == "]" or "<" in pair.answer):
+        return False
+    asked = pair.question.text if pair.question is not None else ""
+    return _ASKS_PAIR.search(asked) is not None and _ASKS_INTERVAL.search(_IN_ORDER.sub("", asked)) is None
+
+
+_IN_ORDER = re.compile(r"\b[a-z]\s*<\s*[a-z]\b")
 
 
 def _other_words(pair: Pair) -> str:
