@@ -133,7 +133,56 @@ def says_another(answer: str, reference: str, question: str, is_unit: Callable[[
     words = [one.text for one in said if one.is_word]
     if not words or len(words) == len(said):
         return ""
-    return _operates(said, known, reference, question) or _other_group(said, known, question, is_unit)
+    return (
+        _operates(said, known, reference, question)
+        or _other_group(said, known, question, is_unit)
+        or _other_subject(answer, known, question, is_unit)
+    )
+
+
+_CAPITALISED = re.compile(r"(?<![^\W\d_])[^\W\d_a-z][^\W\d_]*")
+_LAST_ENDED = re.compile(r"[?？؟]\s*\Z")
+_CONTENT = 4
+
+
+def _other_subject(answer: str, known: Sequence[str], question: str, is_unit: Callable[[str], bool]) -> str:
+    """A person or a thing of the question that an answer gives its value to, where the last sentence asks for another.
+
+    No language's words are known here. What is asked for stands in the last sentence and in one before it; who is told
+    of only before it is somebody else, if the answer does not say who is asked for.
+    """
+    sentences = [one for one in _SENTENCE.findall(question) if one.strip(" \n.")]
+    at = max((at for at, one in enumerate(sentences) if _LAST_ENDED.search(one)), default=len(sentences) - 1)
+    if at < 1:
+        return ""
+    told, asked = " ".join(sentences[:at]), sentences[at]
+    words = [word for word in _words(answer) if not any(_same(word, one) for one in known)]
+    others = {word for word in words if word in _words(told) and not any(_same(word, one) for one in _words(asked))}
+    rivals = {word for word in _words(asked) if word in _words(told) and not any(_same(word, one) for one in words)}
+    names = [found[0].lower() for found in _CAPITALISED.finditer(answer)]
+    asked_names = {found[0].lower() for found in _CAPITALISED.finditer(asked.strip(), 1)}
+    mine = [name for name in names if name in others and name not in _FILLS]
+    if mine and rivals & asked_names and _is_named(mine[0], told):
+        return mine[0]
+    clause = _asked(question)
+    if clause is not None and clause.counts:
+        return ""
+    rivals = {one for one in rivals - asked_names if _is_content(one) and not is_unit(one)}
+    value = re.search(r"\d", answer)
+    behind = _words(answer[value.start() :])[:1] if value is not None else []
+    spoken = [word for word in words if word not in _FILLS and word not in _BEFORE_NOUNS][:1]
+    found = [one for one in (*behind, *spoken) if one in others and _is_content(one) and not is_unit(one)]
+    return found[0] if found and rivals else ""
+
+
+def _is_named(name: str, text: str) -> bool:
+    """Whether a text writes a word with a capital wherever it has it."""
+    said = [word for word in _WORD.findall(text) if word.lower() == name]
+    return bool(said) and not any(map(str.islower, said))
+
+
+def _is_content(word: str) -> bool:
+    return len(word) >= _CONTENT and word not in _FILLS and word not in _BEFORE_NOUNS and not is_number_word(word)
 
 
 # Measure words for several things at once, which a question for single ones does not ask for: pairs, dozens, sets
