@@ -140,9 +140,8 @@ def says_another(answer: str, reference: str, question: str, is_unit: Callable[[
     )
 
 
-_CAPITALISED = re.compile(r"(?<![^\W\d_])[^\W\d_a-z][^\W\d_]*")
 _LAST_ENDED = re.compile(r"[?？؟]\s*\Z")
-_CONTENT = 4
+_CONTENT = 3
 
 
 def _other_subject(answer: str, known: Sequence[str], question: str, is_unit: Callable[[str], bool]) -> str:
@@ -159,8 +158,8 @@ def _other_subject(answer: str, known: Sequence[str], question: str, is_unit: Ca
     words = [word for word in _words(answer) if not any(_same(word, one) for one in known)]
     others = {word for word in words if word in _words(told) and not any(_same(word, one) for one in _words(asked))}
     rivals = {word for word in _words(asked) if word in _words(told) and not any(_same(word, one) for one in words)}
-    names = [found[0].lower() for found in _CAPITALISED.finditer(answer)]
-    asked_names = {found[0].lower() for found in _CAPITALISED.finditer(asked.strip(), 1)}
+    names = [word.lower() for word in _WORD.findall(answer) if word[0].isupper()]
+    asked_names = {word.lower() for word in _WORD.findall(asked)[1:] if word[0].isupper()}
     mine = [name for name in names if name in others and name not in _FILLS]
     if mine and rivals & asked_names and _is_named(mine[0], told):
         return mine[0]
