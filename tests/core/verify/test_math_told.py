@@ -27,6 +27,10 @@ RIGHT = [
     ("What is the price of one muffin?", "2.5", r"\text{Each muffin costs \$2.50}"),
     ("How many ways are there?", "20", r"20\text{ ways are possible}"),
     ("りんごはいくつありますか。", "8", r"8\text{個}"),
+    ("いくらですか。", "400", r"400\text{円です}"),
+    ("Wie viele Teiler hat 12?", "6", r"\text{Die Zahl 12 besitzt genau 6 Teiler}"),
+    ("Combien de diviseurs possède 18 ?", "6", r"\text{Le nombre 18 admet 6 diviseurs}"),
+    ("Quanti spigoli ha un cubo?", "12", r"\text{Un cubo possiede 12 spigoli}"),
 ]
 WRONG = [
     ("Wie viele Seiten hat das Heft?", "48", r"\text{Das Heft hat mehr als 48 Seiten.}"),
@@ -50,6 +54,9 @@ WRONG = [
     ("How many days are there from March 3 to April 17?", "45", "March 45"),
     ("By what percentage did the price rise?", r"25\%", r"\text{to }25\%"),
     ("", "5", r"5\text{ as a guess}"),
+    ("Wie viele Teiler hat 12?", "6", r"\text{Die Zahl 18 besitzt genau 6 Teiler}"),
+    ("Wie viele Teiler hat 12?", "6", r"\text{Die Zahl 12 besitzt mehr als 6 Teiler}"),
+    ("Quanti spigoli ha un cubo?", "12", r"\text{Un cubo possiede 12 facce}"),
     ("", "5", r"5\text{ at least}"),
     ("", "5", r"\text{Maria wrote }5\text{ by chance}"),
 ]
