@@ -64,7 +64,7 @@ JOINING |= frozenset(
 #: articles, pronouns and verbs that join a name to a sentence of several languages, and say nothing of it
 JOINING_NAMES = _ARTICLES - {"a"} | frozenset(
     """la les il lo gli el los las der die das the it is es ist sind elle est ce c'est sont son è sono são é ela ele
-    esta esta este ella это will wird sein sera será sarà будет""".split()  # noqa: SIM905
+    esta esta este ella это o os as will wird sein sera será sarà будет""".split()  # noqa: SIM905
 )
 _GENERIC = frozenset("things items objects people persons ways pieces units times points solutions cases".split())  # noqa: SIM905
 _PRONOUNS = frozenset("his her its their he she it they them".split())  # noqa: SIM905

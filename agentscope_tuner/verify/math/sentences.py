@@ -17,7 +17,13 @@ from agentscope_tuner.verify.math.question import LABEL_ROWS, Question
 from agentscope_tuner.verify.math.readings import Side
 from agentscope_tuner.verify.math.tokens import TooComplex, Unreadable, tokenize
 from agentscope_tuner.verify.math.units import COUNTERS, EXPONENTS, is_physical, known, operates, singular
-from agentscope_tuner.verify.number_words import in_chinese_figures, is_number_word, number_in_words, numbers_said
+from agentscope_tuner.verify.number_words import (
+    in_chinese_figures,
+    is_number_word,
+    number_in_words,
+    numbers_said,
+    with_figures,
+)
 from agentscope_tuner.verify.words import (
     DENIES,
     IS_HANGUL,
@@ -235,8 +241,10 @@ _SET_WORDS = re.compile(r"\\(?:text[a-z]*|mathrm|mathbf|mbox)\s*\{([^{}]*)\}|(?:
 
 def told(text: str, question: Question) -> str:
     r"""The value of a sentence whose words are understood, with its unit: 8 for `\text{Es gibt 8 Teiler}`."""
-    if not any(map(str.isdigit, text)):
-        return text
+    if not any(map(str.isdigit, text)) and not HAN.search(text):
+        words = " ".join(_WRITING.sub(" ", text).split()).rstrip(" .").split()
+        figured = with_figures(words) if len(words) > _MOST_COUNTED else words
+        return text if figured == words or (said := told(" ".join(figured), question)) == " ".join(figured) else said
     if HAN.search(text):
         return _in_chinese(" ".join(_WRITING.sub(" ", text).split()).rstrip(" .。"), question) or text
     found = _sentence(text, question) if _WORDED.search(text) is not None else None
@@ -259,6 +267,8 @@ def _sentence(text: str, question: Question) -> tuple[str, str, str] | None:
         " ".join(_SET_WORDS.sub(lambda said: f" {said[1] or ''} ", text).split()).rstrip(" ."), question.text
     )
     asked = asked_of(question)
+    if asked.text:
+        plain = " ".join(with_figures(plain.split()))
     values = [one for one in _IN_WORDS.finditer(plain) if any(map(str.isdigit, one[0]))]
     own = [one for one in values if not asked.has(one[0].strip())] if len(values) > 1 else values
     if len(own) != 1 or _RELATED.search(_NAMED_SO.sub("", own[0][0])) is not None:
@@ -312,12 +322,19 @@ def _first(text: str) -> str:
 
 def _without_condition(plain: str, asked: str) -> str:
     """The text without the question's last words: `8 primes less than 20` becomes `8 primes`."""
-    asked = " ".join(asked.replace("$", "").split()).rstrip(" ?.").lower()
-    words = plain.split()
+    asked = _BOUND.sub(_bound, " ".join(asked.replace("$", "").split()).rstrip(" ?.").lower())
+    words = _BOUND.sub(_bound, plain).split()
     for at in range(2, len(words) - 1):
         if words[at - 1].isalpha() and asked.endswith(" " + " ".join(words[at:]).lower()):
             return " ".join(words[:at])
     return plain
+
+
+_BOUND = re.compile(r"\b(?:(?P<below>below|under|less than|smaller than)|above|(?:greater|more|larger) than)(?= \d)")
+
+
+def _bound(found: re.Match[str]) -> str:
+    return "below" if found["below"] else "above"
 
 
 def _may_be_said(word: str, question: Question, asked: Asked) -> bool:
