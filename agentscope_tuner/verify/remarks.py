@@ -49,7 +49,9 @@ COPULA = re.compile("(?:입니다|이다|이에요|예요|이|가|임)$")
 
 _OWN_FORMULA = re.compile(r"(?:[^$\n]|\n(?!\n)){0,120}?(?P<close>\$\$?|\\[)\]])")
 # `, not 400`
-_DENIES_ANOTHER = re.compile(r"[,，;；(（]\s*(?:and |und |y |et |而)?(?:不是|ではなく|(?P<word>[^\W\d]+))\s*\$?[-−]?\d")
+_DENIES_ANOTHER = re.compile(
+    r"\s?[,，;；(（—–]\s*(?:and |und |y |et |而)?(?:不是|ではなく|(?P<word>[^\W\d]+))\s*\$?[-−]?\d"
+)
 # A suffix that a number takes: `8'dir`
 _SUFFIX = re.compile(r"\A['’]\w{1,5}")
 # What is done to a value by the words right behind it
@@ -145,7 +147,7 @@ _CLOSES = re.compile(
     r"|muestr|visas\Z|termin|ach[eè]v|complet|complèt|vollständig|abgeschloss|beendet|заверш|законч|полност|kończ"
     r"|zakończ|afgerond|klaar\Z|färdig|conclu|encerr|finaliz|bit(?:ir|ti)|tamamla|resuel|resolv|résol|résou|risol|gelöst"
     r"|opgelost|реш[её]н|rozwiąza|çözül|esercizi|ejercici|exerc[ií]|aufgabe|opgave|uppgift|zadani|задач|soru\Z|problem"
-    r"|problèm|quest[ãi]|cuestión|hesaplan|berechnet|calcul|вычисл|получен|oblicz|berekend|beräkn|volev|erklär|spiega"
+    r"|problèm|quest[ãi]|cuestión|hesaplan|berechnet|calcul|вычисл|получен|oblicz|berekend|beräkn|erklär|spiega"
     r"|объясн|wyjaśni|uitleg|förklar|açıkla)"
 )
 # What was foreseen is understood only behind such a word: `an estimate` says that the answer is none
@@ -223,6 +225,9 @@ def strange_behind(text: str, before: str, behind: str, asked: Asked, is_value: 
     first, rest = words[:end], words[end:]
     if first and first[-1] in "?？؟" and CONFIRMED.match(rest) is None:
         return "?"
+    if _DENIES_ANOTHER.match(first) is not None and text in re.split("[,;]", first[1:])[0]:
+        # `— neither 22 nor 23`
+        return first.strip()[:LAST_WORDS]
     if text in first:
         # said again, it is confirmed
         first = ""

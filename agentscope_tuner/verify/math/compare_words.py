@@ -33,7 +33,8 @@ from agentscope_tuner.verify.words import DENIES
 
 _WRITING = re.compile(r"\\(?:text|textbf|mathrm|textrm|mbox)|[{}$]|\\[ ,;:!~]")
 _YES_NO = re.compile(
-    r"(yes|no|true|false|ja|nein|oui|non|sí|sim|não|sì|да|нет)\b(?:\s*[,.;:–-]\s*(.*))?", re.IGNORECASE | re.DOTALL
+    r"(yes|no|true|false|ja|nein|oui|non|sí|sim|não|sì|да|нет|はい|いいえ|네|예|아니[오요])\b(?:\s*[,.;:、，。–-]\s*(.*))?",
+    re.IGNORECASE | re.DOTALL,
 )
 # A reason for a yes or a no, which must not say the contrary
 _REASON = re.compile(
@@ -42,6 +43,11 @@ _REASON = re.compile(
 )
 _TURNS_ROUND = re.compile(r"\b(?:false|wrong|incorrect)\b", re.IGNORECASE)
 _DENIED = re.compile(r"\b(?:not|never|isn['’]t|aren['’]t)\s+(?:an?\s+|the\s+)?(\w+)", re.IGNORECASE)
+# How a sentence of a no ends: `素数ではない`
+_DENIED_BEHIND = re.compile(
+    r"(?:では(?:ない|ありません)|じゃない|[이가] 아니(?:다|에요))(?:です)?[。.]?\Z|[이가] 아닙니다[。.]?\Z"
+)
+_COPULA_BEHIND = re.compile("(?:です|である|だ|입니다|이다)[。.]?\\Z")
 _CAPITAL = re.compile("[A-J]")
 _LONGEST_LETTER = 40
 _LONGEST_OPTION = 100
@@ -397,6 +403,11 @@ def _said(text: str, question: Question | None) -> str | None:
         return None
     if any(_holds(reason) is False for reason in reasons):
         return None
+    if match[1][0] in "いは아네예" and rest and question is not None:
+        # of a sentence without spaces, a no denies what the question has, and a yes says it again
+        denied = _DENIED_BEHIND.search(rest)
+        left = _COPULA_BEHIND.sub("", rest[: denied.start()] if denied is not None else rest)
+        return match[1] if left in question.text and (denied is not None) == (match[1][0] in "い아") else None
     words, denying = rest.lower().split(), match[1].lower() in ("no", "false")
     asked = question.words if question is not None else frozenset()
     if all(allowed(w, asked, "") or (denying and w.strip(".") in _NO_WORDS) for w in words) or _is_true(text):

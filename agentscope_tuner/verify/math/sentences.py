@@ -634,6 +634,8 @@ def without_introduction(text: str, ref: Side, question: Question) -> str:
     if question.text and any(map(str.isdigit, ref.text)) and "=" not in ref.text:
         text = chosen_of(without_own_words(text, question.text, _measures), question)
         text = without_asked_base(text, question) if ref.text.isdigit() else text
+    if isinstance(ref.node, Collection) and ref.text[:1] != "(" and _ALTERNATIVES.search(text):
+        text = _without_indices(text, question)
     if isinstance(ref.node, Collection) and question.asks_order and _SORTED.search(text):
         text = _SORTED.sub(", ", text)
     if isinstance(ref.node, (Array, Collection)):
@@ -650,6 +652,17 @@ def without_introduction(text: str, ref: Side, question: Question) -> str:
     return told(least(without_exclusion(text, question), question), question)
 
 
+_ALTERNATIVES = re.compile(r"\\(?:lor|vee)(?![a-z])|∨|\\text\s*\{\s*or\s*\}")
+_INDEXED = re.compile(r"([a-z])_\{?\d\}?(?=\s*=)")
+
+
+def _without_indices(text: str, question: Question) -> str:
+    r"""`x_1=1 \\lor x_2=4` as `x=1 \\lor x=4`, where the question's one unknown has no index."""
+    letters = set(_INDEXED.findall(text))
+    return text if len(letters) != 1 or _INDEX.search(question.text) else _INDEXED.sub(r"\1", text)
+
+
+_INDEX = re.compile(r"[a-z]_\{?\d")
 # The dollar of a country: `R\$ 68`
 _DOLLAR = re.compile(r"(?P<country>[A-Z]{1,2})\\?\$")
 

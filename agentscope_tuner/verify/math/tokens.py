@@ -763,6 +763,7 @@ _RULES: tuple[_Rule, ...] = (
     ("const", re.compile(r"(?<=\+)\s*\\(?:text|mathrm)\s*\{\s*const(?:\.|ant)?\s*\}\s*$"), "C"),
     ("'a", re.compile(r"unités? d'(?:aire|area)"), "square units"),
     ("で", re.compile(r"(?<=[^\s{])(?:です|である)。?(?=\s*\}\s*$)"), ""),
+    ("元钱", re.compile(r"元钱(?=\s*\}\s*$)"), "元"),
     ("{:}", re.compile(r"(?<=\d)\{:\}(?=\d\d)"), ":"),
     # `and` and `or` in the languages of the models' solutions
     ("t{", re.compile(rf"\\text\{{(?:\s*(?:{_OR_WORDS})|\s+[oó])\s*\}}"), r"\\text{ or }"),

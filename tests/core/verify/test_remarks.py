@@ -50,6 +50,7 @@ $\boxed{42}$, womit die Aufgabe verfehlt ist.
 $\boxed{42}$. Queda por resolver el ejercicio.
 $\boxed{42}$. Задача решена ошибочно.
 $\boxed{42}$。希望如此。
+$\boxed{42}$ — neither 41 nor 42 works.
 The sum narrowly misses $\boxed{42}$.
 The sum refuses to be $\boxed{42}$.
 The answer rounds to $\boxed{42}$.
@@ -87,6 +88,7 @@ $\boxed{42}$, co kończy rozwiązanie.
 $\boxed{42}$。希望这个讲解对你有帮助！
 $\boxed{42}$です。検算もできました。
 $\boxed{42}$입니다. 풀이를 마칩니다.
+$\boxed{42}$ — neither 41 nor 43 works.
 The sum comes out as $\boxed{42}$.
 The answer turns out to be $\boxed{42}$.
 The answer is given by a total of $\boxed{42}$.
