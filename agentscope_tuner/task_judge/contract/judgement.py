@@ -279,7 +279,7 @@ def checked(result: Any, violations: tuple[str, ...]) -> Judgement:
 
 
 def _plain_reward(result: Reward, violations: tuple[str, ...]) -> Judgement | None:
-    """`checked` for a reward with only a reason, as most rewards are, in half of the time."""
+    """`checked` for a reward with only a reason and metrics, as most rewards are, in half of the time."""
     raw_reward, is_success = result
     if (
         type(raw_reward) is not float
@@ -288,13 +288,13 @@ def _plain_reward(result: Reward, violations: tuple[str, ...]) -> Judgement | No
         or type(result.reason) is not str
         or type(result.filtered_by) is not str
         or result.filtered_by
-        or result.metrics
         or result.violations
         or result.calls
         or result.turns
     ):
         return None
-    return Judgement("judged", raw_reward, is_success, result.reason[:_MOST_CHARS], violations)
+    metrics = _checked_metrics(result.metrics) if result.metrics else {}
+    return Judgement("judged", raw_reward, is_success, result.reason[:_MOST_CHARS], violations, None, metrics)
 
 
 def _checked_violations(result: Any) -> tuple[str, ...]:
