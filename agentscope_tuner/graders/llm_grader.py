@@ -129,11 +129,9 @@ class LLMGrader(BaseGrader):
         check_template(template, self.language, name)
         self._used = tuple(sorted(template.variables(self.language)))
         self.rubrics, self.optional, self.score_from = rubrics, tuple(optional), score_from
-        states_scores = self.mode is GraderMode.LISTWISE or score_from == "logprobs" or labels
-        if states_scores and min_score is None and max_score is None:
+        if min_score is max_score is None and (self.mode is GraderMode.LISTWISE or score_from == "logprobs" or labels):
             # No range has to be given here: places need none, yes and no score 1 and 0, and labels state their scores
-            worth = (labels or {"yes": 1.0, "no": 0.0}).values()
-            min_score, max_score = min(worth), max(worth)
+            min_score, max_score = (pick((labels or {"yes": 1.0, "no": 0.0}).values()) for pick in (min, max))
         self.min_score, self.max_score = score_range(template, self.language, name, min_score, max_score)
         self.labels = {label.strip().lower(): float(value) for label, value in (labels or {}).items()}
         if not self.labels and score_from == "logprobs":
