@@ -14,8 +14,8 @@ from statistics import fmean
 from typing import TYPE_CHECKING, cast
 
 from agentscope_tuner._run import loops
+from agentscope_tuner._run.fair_queue import one_request
 from agentscope_tuner._run.forks import own_lock
-from agentscope_tuner._run.pool import one_request
 from agentscope_tuner.config import Source, resolve
 from agentscope_tuner.errors import Cause, JudgeError, judge_error
 from agentscope_tuner.task_judge.contract.deadline import TimeLimit
