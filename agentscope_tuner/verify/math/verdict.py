@@ -580,22 +580,22 @@ def _is_unit(word: str) -> bool:
 
 _SMALLER = frozenset({"positive", "nonnegative", "natural", "integer", "rational"})
 _LETTER = re.compile(r"(?<![a-zA-Z\\])[a-zA-Z](?![a-zA-Z])")
-_COUNTING = frozenset("nkmlj")
+_COUNTING, _ARGUMENTS = frozenset("nkmlj"), frozenset("xyzt")
 _CONFINES = re.compile(r"\\text\s*\{[\s,]*(?:for|where|with|when|avec|où|mit|wobei|con|com|где)\b|其中|,(?=[^,]*\Z)")
 
 
 def _confines_constant(pair: Pair) -> bool:
     """Whether the words behind a formula confine a constant that the reference leaves free: `y=Ce^x` where C>0."""
     assert pair.ans.fields is not None
-    if _SMALLER.isdisjoint(pair.ans.fields) and not _bounds(pair.ans.fields):
+    fields = pair.ans.fields - {NARROWED}
+    if _SMALLER.isdisjoint(fields) and not any(field[0] in "<>" for field in fields):
         return False
     opened = _CONFINES.search(pair.answer)
-    letters = {*_LETTER.findall(pair.answer, 0 if opened is None else opened.end())}
+    letters = {*_LETTER.findall(pair.answer, max(pair.answer.rfind("("), 0) if opened is None else opened.end())}
     asked = pair.question.text if pair.question is not None else ""
-    if not pair.ans.fields & {"integer", "natural"} or "integer" in asked:
-        # the arguments' own bounds may be those of the domain
-        letters -= {*_LETTER.findall(asked)}
-    return not letters.isdisjoint(pair.ref.tokens) and letters.isdisjoint(_COUNTING)
+    # the bounds of arguments may be those of the domain
+    letters -= {*_LETTER.findall(asked), *_ARGUMENTS, *_COUNTING}
+    return not letters.isdisjoint(pair.ref.tokens)
 
 
 def _bounds(fields: frozenset[str]) -> bool:
