@@ -113,7 +113,8 @@ _UNDERSTOOD = (
     | OPENS
     | VERBS
     | word_set(
-        """all every each both other others such soit up any his her their them us me you they he she same total totals
+        """all every each both other others such soit currently now up any his
+        her their them us me you they he she same total totals
         altogether together overall only just exactly precisely different distinct possible ways way times time more
         remaining required desired needed wanted final simplest form reduced fraction decimal percentage exact
         integer whole units square cubic years year old day days hours long apart away shown computed calculated
@@ -438,6 +439,22 @@ def _goes_on_plainly(behind: str, asked: Asked) -> bool:
     )
 
 
+# Verbs of many languages behind which a value stands at once, or an adverb that bounds or shares it
+_IS = word_set(
+    """is are was were equals ist sind est sont son è sono é são jest je är er este yra ir nėra είναι становить
+    дорівнює là adalah bằng az"""
+)
+_BEHIND_IS = re.compile(r"(?P<verb>[^\W\d_]+)\s+(?P<adverb>[^\W\d_]+)[\s:$(]*\Z")
+
+
+def _qualified(before: str, asked: Asked) -> str:
+    """A word between `is` and a value that is not understood: `je alespoň`, at least."""
+    found = _BEHIND_IS.search(before[-LAST_WORDS:].lower())
+    if found is None or found["verb"] not in _IS or found["adverb"] in _IS:
+        return ""
+    return "" if _understands(found["adverb"], asked) else found["adverb"]
+
+
 def turned(text: str, before: str, behind: str, asked: Asked) -> str:
     """What the sentence of an answer says of it other than that it is the answer; empty where it says nothing so.
 
@@ -448,6 +465,8 @@ def turned(text: str, before: str, behind: str, asked: Asked) -> str:
         asked: what the question lets stand beside it.
     """
     is_value = IS_VALUE.search(text) is not None
+    if is_value and (word := _qualified(before, asked)):
+        return word
     if is_value and _goes_on_plainly(behind, asked):
         return strange_before(text, before, asked, is_value)
     if EXCEPTING.search(before[-LAST_WORDS:].strip(" $x=")) is not None and NO_OTHER.search(behind[:LAST_WORDS]):

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from itertools import accumulate
 
-from agentscope_tuner.verify.asked_clause import JOINING_NAMES
+from agentscope_tuner.verify.asked_clause import JOINING_NAMES, same_word
 from agentscope_tuner.verify.math.exact import exact_value
 from agentscope_tuner.verify.math.node import DIFFERENT, EQUAL, UNKNOWN, Outcome, difference, is_equation, symbols
 from agentscope_tuner.verify.math.parse import parse
@@ -409,11 +409,16 @@ def _said(text: str, question: Question | None) -> str | None:
         left = _COPULA_BEHIND.sub("", rest[: denied.start()] if denied is not None else rest)
         return match[1] if left in question.text and (denied is not None) == (match[1][0] in "い아") else None
     words, denying = rest.lower().split(), match[1].lower() in ("no", "false")
+    if denying and question is not None and _affirms(match[2] or "", question.text) and not _is_true(text):
+        return None
     asked = question.words if question is not None else frozenset()
     if all(allowed(w, asked, "") or (denying and w.strip(".") in _NO_WORDS) for w in words) or _is_true(text):
         return match[1].lower()
-    affirms = match[1].lower() in _AFFIRMS and all(_repeats_asked(w.strip(".,!"), question) for w in words)
-    return match[1].lower() if affirms else None
+    words = [word.strip(".,!") for word in words]
+    # a yes says it again, and a no denies it again
+    own = match[1].lower() in _AFFIRMS or not {*_NO_WORDS}.isdisjoint(words)
+    again = all((denying and word in _NO_WORDS) or _repeats_asked(word, question) for word in words)
+    return match[1].lower() if own and again else None
 
 
 _AFFIRMS = frozenset({"yes", "true", "ja", "oui", "sí", "sim", "sì", "да"})
@@ -431,6 +436,17 @@ def _is_contrary(reason: str, question: Question | None) -> bool:
     """Whether the reason of a yes denies what is asked: `yes, because 7 is not prime`."""
     asked = question.words if question is not None else frozenset()
     return _TURNS_ROUND.search(reason) is not None or any(word.lower() in asked for word in _DENIED.findall(reason))
+
+
+def _affirms(reason: str, asked: str) -> bool:
+    """Whether the reason of a no states what is asked, and denies nothing: `no, because 9 is prime`."""
+    said = re.findall(r"[^\W\d_]+(?:['’]t)?", reason.lower())
+    if any(word in DENIES or word in _NO_WORDS or (word.endswith("t") and word[-2] in "'’") for word in said):
+        return False
+    contents = [
+        word for word in said if len(word) > 2 and word not in NEUTRAL and word not in ("because", "since", "has")
+    ]
+    return bool(contents) and any(same_word(contents[-1], one) for one in re.findall(r"[^\W\d_]+", asked.lower()))
 
 
 def _is_true(text: str) -> bool:

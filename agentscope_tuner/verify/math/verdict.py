@@ -538,6 +538,8 @@ def _normalised(pair: Pair) -> tuple[Outcome, str]:
         return DIFFERENT, "said of a part of the arguments"
     if ans.fields and NARROWED in ans.fields and not ref.fields and not _speaks_of_bounds(pair.question):
         return DIFFERENT, "said of a part of the arguments"
+    if not ref.fields and ans.fields and _confines_constant(pair):
+        return DIFFERENT, "said of a part of the constants"
     if ref.reading is None or ans.reading is None:
         same = bool(ans.tokens) and ans.wording() == ref.wording()
         if same:
@@ -574,6 +576,26 @@ def _other_words(pair: Pair) -> str:
 
 def _is_unit(word: str) -> bool:
     return is_physical(((singular(word), 1),)) or word in NUMBER_WORDS
+
+
+_SMALLER = frozenset({"positive", "nonnegative", "natural", "integer", "rational"})
+_LETTER = re.compile(r"(?<![a-zA-Z\\])[a-zA-Z](?![a-zA-Z])")
+_COUNTING, _ARGUMENTS = frozenset("nkmlj"), frozenset("xyzt")
+_CONFINES = re.compile(r"\\text\s*\{[\s,]*(?:for|where|with|when|avec|où|mit|wobei|con|com|где)\b|其中|,(?=[^,]*\Z)")
+
+
+def _confines_constant(pair: Pair) -> bool:
+    """Whether the words behind a formula confine a constant that the reference leaves free: `y=Ce^x` where C>0."""
+    assert pair.ans.fields is not None
+    fields = pair.ans.fields - {NARROWED}
+    if _SMALLER.isdisjoint(fields) and not any(field[0] in "<>" for field in fields):
+        return False
+    opened = _CONFINES.search(pair.answer)
+    letters = {*_LETTER.findall(pair.answer, max(pair.answer.rfind("("), 0) if opened is None else opened.end())}
+    asked = pair.question.text if pair.question is not None else ""
+    # the bounds of arguments may be those of the domain
+    letters -= {*_LETTER.findall(asked), *_ARGUMENTS, *_COUNTING}
+    return not letters.isdisjoint(pair.ref.tokens)
 
 
 def _bounds(fields: frozenset[str]) -> bool:

@@ -26,6 +26,8 @@ $\boxed{42}$ factorial.
 $\boxed{42}$ negated.
 $\boxed{42}$ quadriert.
 Cavab $\boxed{42}$ deyil.
+Výsledek je alespoň $\boxed{42}$.
+The sum is scarcely $\boxed{42}$.
 $\boxed{42}$ before the six latecomers are counted in.
 $\boxed{42}$ where I should have used the other side.
 $\boxed{42}$ barrels in base five.
@@ -90,6 +92,8 @@ $\boxed{42}$です。検算もできました。
 $\boxed{42}$입니다. 풀이를 마칩니다.
 $\boxed{42}$ — neither 41 nor 43 works.
 The sum comes out as $\boxed{42}$.
+The sum is exactly $\boxed{42}$.
+Ethan is currently $\boxed{42}$ years old.
 The answer turns out to be $\boxed{42}$.
 The answer is given by a total of $\boxed{42}$.
 The tank swallows $\boxed{42}$.
