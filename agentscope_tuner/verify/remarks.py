@@ -226,7 +226,8 @@ def strange_behind(text: str, before: str, behind: str, asked: Asked, is_value: 
     first, rest = words[:end], words[end:]
     if first and first[-1] in "?？؟" and CONFIRMED.match(rest) is None:
         return "?"
-    if _DENIES_ANOTHER.match(first) is not None and text in re.split("[,;]", first[1:])[0]:
+    another = _DENIES_ANOTHER.match(first)
+    if another is not None and another["word"] in DENIES and text in re.split("[,;]", first[1:])[0]:
         # `— neither 22 nor 23`
         return first.strip()[:LAST_WORDS]
     if text in first:

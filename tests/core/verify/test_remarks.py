@@ -91,6 +91,7 @@ $\boxed{42}$。希望这个讲解对你有帮助！
 $\boxed{42}$です。検算もできました。
 $\boxed{42}$입니다. 풀이를 마칩니다.
 $\boxed{42}$ — neither 41 nor 43 works.
+$\boxed{42}$ (because 142 is more than a hundred).
 The sum comes out as $\boxed{42}$.
 The sum is exactly $\boxed{42}$.
 Ethan is currently $\boxed{42}$ years old.
