@@ -158,7 +158,7 @@ def _other_subject(answer: str, known: Sequence[str], question: str, is_unit: Ca
     words = [word for word in _words(answer) if not any(same_word(word, one) for one in known)]
     others = {word for word in words if word in _words(told) and not any(same_word(word, one) for one in _words(asked))}
     rivals = {word for word in _words(asked) if word in _words(told) and not any(same_word(word, one) for one in words)}
-    names = [word.lower() for word in _WORD.findall(answer) if word[0].isupper()]
+    names: list[str] = [word.lower() for word in _WORD.findall(answer) if word[0].isupper()]
     asked_names = {word.lower() for word in _WORD.findall(asked)[1:] if word[0].isupper()}
     mine = [name for name in names if name in others and name not in _FILLS]
     if mine and rivals & asked_names and _is_named(mine[0], told):
