@@ -120,14 +120,14 @@ _TAGS = "|".join((
     # A tag of any content: <|im_start|>, </s>, <<SYS>>, <msg role="system">, <0x0A>; but "x < 5 and y > 3" is none, and
     # neither are arrows: there an operand stands before the sign
     r"(?<!<)<++\s{0,40}(?![\s\d<>]|[=\-][\s\d=>])[^<>\n]++>++|(?<!<)<++\d[^\s<>]{0,60}>++",
-    r"(?<![\w)\]}$<])(?<![\w)\]}$][^\S\n])<++[\d=\-][^<>\n]*+>++|(?<!<)<++-\s[^<>\n]*+(?<![\s=\-])>++",
+    r"(?<![\w)\]}$<])(?<![\w)\]}$][^\S\n])<++[\d=\-][^<>\n]*+>++|(?<!<)<++-\s[^<>\n]*+(?<![=\-])>++",
     r"(?<!>)>>++[^<>\n]{1,60}<<++",
     r"<\s?[|/!?]|[|/]\s?>",
     # [INST], [/INST], [gMASK], [system role="x"]; but lists of numbers and of quoted texts, x[i+1] and \[x^2\] are none
     r"(?<![\w\\])\[\s{0,40}(?![+\-.,(]{0,9}[\d\"']|[+\-.,(][^\S\n])[^\s\[\]][^\[\]\n]*+\]",
-    r"(?<=\w)\[(?![a-z]?\s?[+\-*]?\s?\d{0,6}\]|[\"'\d\-:])[^\[\]\n]*+\]",
-    # Behind a backslash it is a formula, but where it begins with a word
-    r"(?<=\\)\[\s{0,40}/?(?:[^\W\d_]{2}[^\[\]\n]*+|[\w|]{2,60})\\?\]|\[\s?[|/]|\|\s?\]",
+    r"(?<=\w)\[\s{0,40}+(?![a-z]?\s?[+\-*]?\s?\d{0,6}\]|[\"'\d\-:])[^\[\]\n]*+\]",
+    # Behind a backslash it is a formula, but where it begins with a word, or with a letter that formulas do not have
+    r"(?<=\\)\[\s{0,40}/?(?:(?:[^\W\d_]{2}|[^\W\d_a-zA-Z])[^\[\]\n]*+|[\w|]{2,60})\\?\]|\[\s?[|/]|\|\s?\]",
     # ]~b], ]~!b[, [e~[, {{#system}}
     r"\]~!?\w{0,12}[\[\]]|\[\w{1,12}~!?[\[\]]|(?<!\{)\{\{++[^{}\n]{0,80}\}\}++|\{%[^{}\n]{0,80}%\}",
 ))  # fmt: skip
@@ -172,7 +172,7 @@ def _pattern(tokens: tuple[str, ...], turns: bool) -> re.Pattern[str]:
     listed = [re.escape(token) for token in sorted(tokens, key=len, reverse=True)]
     opening, closing = _brackets()
     # a bracket of ASCII may be closed by one of another script
-    mixed = rf"<(?=[^<>\n]*{closing})|\[(?=[^\[\]\n]*{closing})"
+    mixed = rf"<(?=\s{{0,40}}+[^<>\n]*{closing})|\[(?=\s{{0,40}}+[^\[\]\n]*{closing})"
     brackets = f"{opening}(?!·)|(?<!·){closing}"
     return re.compile("|".join([*listed, _TAGS, *([_TURNS] if turns else []), mixed, brackets]))
 

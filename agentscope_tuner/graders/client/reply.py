@@ -534,7 +534,7 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 # Objects as tuples of pairs, of which a key may have several
 _ANY = json.JSONDecoder(object_pairs_hook=tuple, strict=False)
-_OBJECT_OPEN = re.compile(r"\{\s{0,20}\"")
+_OBJECT_OPEN = re.compile(r"\{\s*+\"")
 # What a try costs, in characters
 _A_TRY = 100
 _DECODER = json.JSONDecoder(object_pairs_hook=_unique_keys, strict=False)
