@@ -31,7 +31,7 @@ from agentscope_tuner.errors import ConfigError
 # are none here, and blanks that are letters or symbols by their category
 _HIDDEN = (
     "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f"
-    "\u2028-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0e\ue000-\uf8ff\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff\U0001bca0-\U0001bca3"
+    "\u2028-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0e\ue000-\uf8ff\ufeff\uffa0\ufff0-\ufffc\ufffe\uffff\U0001bca0-\U0001bca3"
     "\U00013430-\U0001345f\U0001d159\U0001d173-\U0001d17a\U000e0000-\U0010ffff"
 )
 _JOINERS = "\u200c\u200d\ufe0f"

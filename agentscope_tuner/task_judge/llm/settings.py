@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, FiniteFloat, model_validator
 
 from agentscope_tuner.config import SECTION, WITH_OFF, StrictSection, validate_section
 from agentscope_tuner.errors import ConfigError, did_you_mean
@@ -199,8 +199,14 @@ _GRADERS_OWN = {"mode", "language", "score_from", "score_pattern", "votes", "vot
 class Scale(StrictSection):
     """The range of scores, both ends included."""
 
-    min: float
-    max: float
+    min: FiniteFloat
+    max: FiniteFloat
+
+    @model_validator(mode="after")
+    def _a_range(self) -> Scale:
+        if self.min >= self.max:
+            raise ValueError("min must be below max")
+        return self
 
 
 class LLMJudgeConfig(ModelsSection):

@@ -159,7 +159,9 @@ def test_markers_without_a_family_are_known_by_shape(marker: str, safe: str) -> 
     assert neutralise(marker, judged=True) == safe
 
 
-@pytest.mark.parametrize("text", ["", " ", "\n\t", "\u200b", "\u3164", "\u2800 \u2060", "\U000e0041", "\ufe0f"])
+@pytest.mark.parametrize(
+    "text", ["", " ", "\n\t", "\u200b", "\u3164", "\u2800 \u2060", "\U000e0041", "\ufe0f", "\ufffc"]
+)
 def test_a_text_without_a_visible_character_is_blank(text: str) -> None:
     assert is_blank(text)
 
