@@ -43,6 +43,10 @@ def _one_or_more(value: object) -> object:
     return [value] if isinstance(value, str) else value
 
 
+#: For choices with "off", which YAML reads as false where it stands without quotes.
+WITH_OFF = BeforeValidator(lambda value: "off" if value is False else value)
+
+
 def _text_keys(value: Any) -> Any:
     """Turn keys into text: YAML reads the route `1:` as a number and `true:` as a boolean; rows hold any of these."""
     if not isinstance(value, dict):
@@ -126,7 +130,7 @@ class CodeConfig(StrictSection):
     # a row may name another in its tests; with a remote sandbox any that it knows
     language: str = Field(default="python", pattern=r"^[a-z0-9+#_.-]{1,32}$")
     # the reward where some tests fail: none, their share, or their share by the numbers of `weights` in the row
-    partial: Literal["off", "share", "weighted"] = "off"
+    partial: Annotated[Literal["off", "share", "weighted"], WITH_OFF] = "off"
     # null: yes where partial is off
     stop_at_first_failure: bool | None = None
     # floats may differ by this much, absolutely or relatively
