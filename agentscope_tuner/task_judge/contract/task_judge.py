@@ -349,9 +349,12 @@ class TaskJudge:
             return f"{problem}; {hint(task.metadata)}"
         return problem
 
-    def note_on(self, output: WorkflowOutput) -> str | None:
-        """See BaseJudge."""
-        return self.inner.note_on(output)
+    def row_notes(self, task: Task, output: WorkflowOutput | None = None) -> list[str]:
+        """See BaseJudge; none for a row that cannot be judged."""
+        try:
+            return self.inner.row_notes(self.read(task), output)
+        except JudgeError:
+            return []
 
     def same_reference(self, first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
         """See BaseJudge."""
