@@ -617,7 +617,8 @@ def resolve(source: Source | None = None, overrides: Sequence[str] = ()) -> Sett
     given = _read(source)
     for override in overrides:
         if not re.match(r"[^=\s]+=", override):
-            spread = ": the shell has replaced a pattern, so put it in quotes" if os.path.isfile(override) else ""
+            files = ": the shell has replaced a pattern, or these are two files: give one pattern, in quotes"
+            spread = files if os.path.isfile(override) else ""
             raise ConfigError(f"an override must read key=value, got {override!r}{spread}")
         check_override(override.partition("=")[0], given)
     try:

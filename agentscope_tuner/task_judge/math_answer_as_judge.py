@@ -265,6 +265,8 @@ def _way_out(value: object) -> str:
         several = "" if isinstance(value, dict) else "; for words, `text_match` takes a list, each of which is right"
         told = f"is a {held}, {shown(value)}, and must be a str or a finite number: to judge by {part} alone"
         return f"{told}, write `reads: {{answer: answer.{inside}}}` under {SECTION}{several}"
+    if isinstance(value, bool):
+        return f"must be a str or a finite number, got {value}: write the text {str(value)!r}"
     told = f"under OpenRLHF by --data.label_key COLUMN, else by `reads: {{answer: COLUMN}}` under {SECTION}"
     return (
         f"must be a str or a finite number, got {shown(value)}: a missing cell becomes None or NaN. If every row's is "

@@ -236,10 +236,17 @@ class TaskJudge:
             JudgeError: nothing stands beside the rollout.
         """
         if not self.inner.ranks_alone(task):
+            kind = type(self.inner)
+            if kind.compute_reward is BaseJudge.compute_reward:
+                own = ". To judge single rollouts, define compute_reward(self, workflow_task, workflow_output)"
+            elif kind.__module__.startswith("agentscope_tuner."):
+                own = ""
+            else:
+                own = ". If it judges single rollouts, too, write in its class `def ranks_groups(self): return False`"
             raise config_fault(
-                "this judge ranks whole advantage groups, and one rollout alone has no rank: ask judge_group or "
-                "compute_rewards about the group, or take a trainer that hands over groups. If it judges single "
-                "rollouts, too, write in its class `def ranks_groups(self): return False`"
+                "this judge ranks whole advantage groups, and one rollout alone has no rank: give it several rollouts "
+                "of one task, one after the other in a file, or in Python judge_group or compute_rewards; or take a "
+                f"trainer that hands over groups{own}"
             )
 
     def group_outcomes(self, task: WorkflowTask, outputs: Sequence[WorkflowOutput]) -> list[Judgement | JudgeError]:
