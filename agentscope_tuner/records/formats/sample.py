@@ -133,9 +133,9 @@ class ColumnMap:
             path = ROLES.get(path, path)
             if path not in _PLACES and not any(path.startswith(place) and path != place for place in _METADATA):
                 places = ", ".join([*ROLES, *_PLACES, *(place + "<key>" for place in _METADATA)])
-                turned = f": did you mean '{path}={column}'?" if column in (*ROLES, *_PLACES) else ""
+                turned = f"did you mean '{path}={column}'? The place " if column in (*ROLES, *_PLACES) else "the place "
                 raise ConfigError(
-                    f"--map {pair!r} names the place {path!r} for your column {column!r}{turned}; a rollout has no "
+                    f"--map {pair!r}: {turned}of your column {column!r} stands behind the =, and a rollout has no "
                     f"{path!r}; its places are {places}"
                 )
             self._pairs.append((column, path))

@@ -236,17 +236,17 @@ class TaskJudge:
             JudgeError: nothing stands beside the rollout.
         """
         if not self.inner.ranks_alone(task):
-            kind = type(self.inner)
-            if kind.compute_reward is BaseJudge.compute_reward:
-                own = ". To judge single rollouts, define compute_reward(self, workflow_task, workflow_output)"
-            elif kind.__module__.startswith("agentscope_tuner."):
-                own = ""
-            else:
-                own = ". If it judges single rollouts, too, write in its class `def ranks_groups(self): return False`"
+            kind, alone = type(self.inner), "one rollout alone has no rank"
+            is_ours = kind.__module__.startswith("agentscope_tuner.")
+            if kind.compute_reward is BaseJudge.compute_reward and not is_ours:
+                raise config_fault(
+                    "this judge ranks whole advantage groups, because its class has compute_rewards and no "
+                    f"compute_reward(self, workflow_task, workflow_output); {alone}"
+                )
+            own = "" if is_ours else ". If it judges one, write in its class `def ranks_groups(self): return False`"
             raise config_fault(
-                "this judge ranks whole advantage groups, and one rollout alone has no rank: give it several rollouts "
-                "of one task, one after the other in a file, or in Python judge_group or compute_rewards; or take a "
-                f"trainer that hands over groups{own}"
+                f"this judge ranks whole advantage groups, and {alone}: give it several rollouts of a task, one after "
+                f"the other in a file, or take a trainer that hands over groups{own}"
             )
 
     def group_outcomes(self, task: WorkflowTask, outputs: Sequence[WorkflowOutput]) -> list[Judgement | JudgeError]:

@@ -146,7 +146,8 @@ def said(command: str) -> str:
         ),
         (
             section(
-                "judge: llm\nllm: {model_name: m, api_key: k, prompt: '{response}', scale: {min: 1, max: 5}, reads: {a: q}}"
+                "judge: llm\nllm: {model_name: m, api_key: k, prompt: '{response}', "
+                "scale: {min: 1, max: 5}, reads: {a: q}}"
             ),
             "a column of a row is task.metadata.COLUMN",
         ),
@@ -347,11 +348,11 @@ class Mine(BaseJudge):
             None,
         ),
         # a judge of ours has no class to write in; one that ranks by mistake is told of the other method
-        (PAIRWISE, {"response": "a"}, "give it several rollouts of one task, one after the other", "in its class"),
+        (PAIRWISE, {"response": "a"}, "give it several rollouts of a task, one after the other", "in its class"),
         (
             "judge: my_ranks->Mine",
             {"response": "a"},
-            "To judge single rollouts, define compute_reward(",
+            "its class has compute_rewards and no compute_reward(",
             "in its class",
         ),
         (
