@@ -21,7 +21,7 @@ import yaml
 
 from agentscope_tuner import AstunerError, load_judge
 from agentscope_tuner.cli.migrate import migrated
-from agentscope_tuner.config import yaml_hint
+from agentscope_tuner.config.yaml_files import yaml_hint
 
 _OURS = re.compile(r"^(?:ajet|astuner?):", re.MULTILINE)
 

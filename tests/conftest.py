@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import os
 
@@ -14,7 +15,12 @@ for name in ("FORCE_COLOR", "NO_COLOR", "TTY_COMPATIBLE", "TTY_INTERACTIVE"):
 
 # Commands are imported when they are run, and with the first of them the terminal is made: after a test had set a width
 # of its own for one command, all later tests had that width.
+import typer.testing  # noqa: E402
+
 import agentscope_tuner.cli.console  # noqa: E402, F401
+
+# typer makes the whole command line anew for each call in a test, of which there are hundreds in a process
+typer.testing._get_command = functools.cache(typer.testing._get_command)  # type: ignore[attr-defined]
 
 # Thousands of collected tests stay to the end: the garbage collector went through all of them again with each test.
 gc.disable()

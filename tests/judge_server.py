@@ -90,6 +90,9 @@ class _Connection(asyncio.StreamReaderProtocol):
         super().connection_made(transport)
 
 
+_PORTS: set[int] = set()
+
+
 class JudgeServer:
     """Serves `/v1/chat/completions` and `/v1/embeddings`; `answer(body, attempt)` is asked with how often this prompt,
     apart from delimiters, was seen before.
@@ -108,7 +111,7 @@ class JudgeServer:
 
     def __enter__(self) -> JudgeServer:
         self._thread.start()
-        self.port = asyncio.run_coroutine_threadsafe(self.listen(0), self._loop).result(5)
+        self.port = asyncio.run_coroutine_threadsafe(self._listen_anew(), self._loop).result(5)
         self.url = f"http://127.0.0.1:{self.port}/v1"
         return self
 
@@ -127,6 +130,15 @@ class JudgeServer:
         )
         bound: int = self._server.sockets[0].getsockname()[1]
         return bound
+
+    async def _listen_anew(self) -> int:
+        """Start serving on a port that no earlier server of this process had: what a model has learnt of an endpoint,
+        such as the reply formats that it takes, is kept by its address.
+        """
+        while (port := await self.listen(0)) in _PORTS:
+            self._server.close()
+        _PORTS.add(port)
+        return port
 
     async def _close(self) -> None:
         # Accept no more, and close later: a connection that was accepted a moment ago is made some turns of the loop

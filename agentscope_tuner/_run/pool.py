@@ -13,8 +13,6 @@ import asyncio
 import atexit
 import contextlib
 import errno
-import heapq
-import itertools
 import math
 import os
 import socket
@@ -22,10 +20,8 @@ import time
 import weakref
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Future
-from contextlib import contextmanager
-from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Generic, TypeVar
@@ -33,125 +29,11 @@ from typing import Any, Generic, TypeVar
 from agentscope_tuner._run import loops
 from agentscope_tuner._run.channel import FrameTooLongError
 from agentscope_tuner._run.child import ChildProcess, ChildProgram
+from agentscope_tuner._run.fair_queue import FairQueue, Request, current_request
 from agentscope_tuner._run.worker_deaths import POLICY, CpuTimeUp, Toll, WallTimeUp, WorkerClosed, WorkerLost
 from agentscope_tuner.errors import Cause, JudgeError
 
 T = TypeVar("T")
-
-
-class Request:
-    """Work that one caller waits for together, such as the rows of a batch; it shares one place in the queue."""
-
-
-_request: ContextVar[Request | None] = ContextVar("astuner_request", default=None)
-
-
-@contextmanager
-def one_request() -> Iterator[None]:
-    """Make all work that is queued inside this block one request, also from tasks that the block starts.
-
-    A block inside another block joins the outer block's request.
-    """
-    token = _request.set(_request.get() or Request())
-    try:
-        yield
-    finally:
-        _request.reset(token)
-
-
-def current_request() -> Request:
-    """The request of the caller's `one_request` block; outside of any block a new request."""
-    return _request.get() or Request()
-
-
-@dataclass(order=True, slots=True)
-class _Waiting(Generic[T]):
-    turn: float
-    order: int
-    item: T = field(compare=False)
-    seconds: float = field(compare=False)
-
-
-@dataclass(eq=False, slots=True)
-class _RequestShare(Generic[T]):
-    """One request in the queue.
-
-    Attributes:
-        used: virtual seconds; only the difference from other requests' seconds has a meaning.
-        waiting: a heap of the request's items.
-        version: of the request's latest entry in the heap of requests; entries with an older version are void.
-    """
-
-    used: float = 0.0
-    waiting: list[_Waiting[T]] = field(default_factory=list)
-    version: int = 0
-
-
-class FairQueue(Generic[T]):
-    """The items that wait, of any number of requests, which take turns by the seconds that they have used. Each of them
-    begins with its shortest work.
-
-    This is fair queueing by virtual time (Demers, Keshav and Shenker 1989; Goyal, Vin and Cheng 1996): the request that
-    has used the fewest seconds is next. A new request starts with as many used seconds as the request whose turn it is.
-    So it neither waits for the whole queue before it, nor overtakes all requests that wait. Work that took longer than
-    expected is charged to its own request.
-    """
-
-    def __init__(self) -> None:
-        self._now = 0.0
-        self._order = itertools.count()
-        self._shares: weakref.WeakKeyDictionary[Request, _RequestShare[T]] = weakref.WeakKeyDictionary()
-        self._places: list[tuple[float, int, int, _RequestShare[T]]] = []
-        self._count = 0
-
-    def __len__(self) -> int:
-        return self._count
-
-    def add(self, item: T, request: Request, seconds: float) -> None:
-        """Put an item into the queue.
-
-        Args:
-            item: the item that `take` hands out later.
-            request: the request that the item is part of; the item, or the caller, keeps it alive.
-            seconds: the seconds that the item is expected to take, above 0.
-        """
-        share = self._shares.get(request)
-        if share is None:
-            share = self._shares[request] = _RequestShare()
-        if not share.waiting:
-            share.used = max(share.used, self._now)
-        # A stream of short items must not overtake a long item for ever. So the seconds that the request had used when
-        # the item arrived count in its turn, too
-        heapq.heappush(share.waiting, _Waiting(share.used + seconds, next(self._order), item, seconds))
-        self._count += 1
-        self._place(share)
-
-    def take(self) -> T | None:
-        """The next item, whose expected seconds are charged to its request; None when the queue is empty."""
-        while self._places:
-            _, _, version, share = heapq.heappop(self._places)
-            if version != share.version:
-                continue
-            work = heapq.heappop(share.waiting)
-            self._count -= 1
-            self._now = max(self._now, share.used)
-            share.used += work.seconds
-            self._place(share)
-            return work.item
-        return None
-
-    def charge(self, request: Request, seconds: float) -> None:
-        """Correct a request's used seconds by the difference between an item's actual and expected seconds."""
-        share = self._shares.get(request)
-        if share is not None:
-            share.used += seconds
-            self._place(share)
-
-    def _place(self, share: _RequestShare[T]) -> None:
-        share.version += 1
-        if share.waiting:
-            turn = share.used + share.waiting[0].seconds
-            heapq.heappush(self._places, (turn, next(self._order), share.version, share))
 
 
 # A dead child is noticed at once by its closed channel, unless a process that it started holds the channel open

@@ -128,10 +128,6 @@ def _areal(row: Row, said: str) -> Pair:
     return areal.pair_of(str(prompt), said, dict(row))
 
 
-def _agentscope(row: Row, said: str) -> Pair:
-    return agentscope.as_pair(row, said)
-
-
 #: By trainer: a row of its data set and a completion, as its adapter hands them to the judge.
 TRAINERS: Mapping[str, Callable[[Row, str], Pair]] = {
     "trl": _trl,
@@ -140,7 +136,7 @@ TRAINERS: Mapping[str, Callable[[Row, str], Pair]] = {
     "slime": _slime,
     "ms-swift": _ms_swift,
     "areal": _areal,
-    "agentscope": _agentscope,
+    "agentscope": agentscope.as_pair,
 }
 # Those that hand over whole groups; in verl the reward manager does
 _GROUPS = frozenset({"trl", "verl", "slime", "ms-swift"})

@@ -8,6 +8,7 @@ import os
 import shutil
 import sys
 from collections.abc import Sequence
+from functools import cache
 from importlib import import_module
 from itertools import pairwise
 from typing import Annotated, Any, Literal, NamedTuple
@@ -206,6 +207,7 @@ def _lone_file(given: Sequence[str]) -> str:
     return next((word for before, word in pairwise(given) if not before.startswith("-") and os.path.isfile(word)), "")
 
 
+@cache
 def _loaded(command: ListedCommand) -> Any:
     found = command.load()
     if not gc.isenabled():

@@ -202,7 +202,7 @@ def judge_file(
                     raise ConfigError(f"{asked.input_!r} holds no rows: nothing was judged")
         except (JudgeError, KeyboardInterrupt) as exc:
             raise _stopped(exc, f"{summary.rows} rows") from exc
-    title, notes = f"{source.name} ▸ {output}", [*_notes(summary, output), *judge.run_notes()]
+    title, notes = f"{source.name} ▸ {output}", [*_notes(summary, output), *judge.inner.run_notes()]
     notes += _on_earlier(output, kept, summary.rows - kept, beyond, replaced=replaced)
     print_summary(summary, time.perf_counter() - started, title=title, kept=kept, notes=notes, as_json=as_json)
     return summary

@@ -15,7 +15,9 @@ import yaml
 from agentscope_tuner.cli.console import err as stderr
 from agentscope_tuner.cli.console import fail, say
 from agentscope_tuner.cli.options import Json
-from agentscope_tuner.config import UPSTREAM_KEYS, TaskJudgeConfig, yaml_hint
+from agentscope_tuner.config import TaskJudgeConfig
+from agentscope_tuner.config.sections import UPSTREAM_KEYS
+from agentscope_tuner.config.yaml_files import yaml_hint
 
 _HOME = "agentscope_tuner.task_judge"
 # AgentJet's section, under its name of today and the two before

@@ -26,7 +26,7 @@ from agentscope_tuner.config import SECTION, Settings, masked, resolve
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.records.blocks import Block, gathered, read_blocks, read_lines
 from agentscope_tuner.records.files import dump_lines, is_dump, is_row_file
-from agentscope_tuner.records.formats import AUTO, FORMATS, Conversion, as_rollouts, references_of
+from agentscope_tuner.records.formats import AUTO, FORMATS, Conversion, references_of
 from agentscope_tuner.records.formats.sample import ColumnMap
 from agentscope_tuner.records.reader import SIGNATURE_BYTES, Line, what_else
 from agentscope_tuner.storage import is_pattern, is_url, plain
@@ -164,9 +164,9 @@ def rollout_lines(lines: Iterator[Line], format_: str | None, pairs: Sequence[st
     """`lines` with a rollout in each, by `--format` and `--map`, for commands without a configuration.
 
     Raises:
-        ConfigError: as `as_rollouts`.
+        ConfigError: as `Conversion`.
     """
-    return as_rollouts(lines, format_, pairs or ()) if format_ or pairs else lines
+    return Conversion(format_, pairs or ()).all(lines) if format_ or pairs else lines
 
 
 def mapped(conf: str, overrides: Sequence[str] | None, pairs: Sequence[str] | None) -> Settings:

@@ -22,7 +22,6 @@ from agentscope_tuner.engines.scored import JudgedBefore, ScoredBlock, ScoredLin
 from agentscope_tuner.errors import Cause, JudgeError, input_error
 from agentscope_tuner.records import Line, Row, earlier_row, judged_end, parse_line, scored_line
 from agentscope_tuner.records.blocks import Block, LineBlock
-from agentscope_tuner.task_judge.base_judge import Counts
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 from agentscope_tuner.task_judge.contract.loading import load_judge
 from agentscope_tuner.workflow import Rollout, WorkflowOutput, WorkflowTask
@@ -73,6 +72,7 @@ class RolloutJudge:
     """Judges rollouts, by units.
 
     Attributes:
+        inner: the judge itself.
         traits: how the judge must be called. Where it ranks, neighbours with one task id are a unit.
         concurrency: rows judged at once in a process, where the judge awaits.
         deadline: of a unit, in seconds.
@@ -86,18 +86,11 @@ class RolloutJudge:
         settings = resolve(config)
         judge = load_judge(settings)
         self._judge = judge.without_deadline() if in_worker else judge
+        self.inner = judge.inner
         self.recipe: tuple[object, ...] = (_in_worker, RolloutJudge, settings)
         self.traits = self._judge.traits
         self.concurrency = settings.task_judge.concurrency
         self.deadline = settings.task_judge.deadline
-
-    def run_notes(self) -> list[str]:
-        """The judge's notes on the run; see `BaseJudge.run_notes`."""
-        return self._judge.inner.run_notes()
-
-    def take_counts(self) -> Counts:
-        """The judge's counts; see `BaseJudge.take_counts`."""
-        return self._judge.inner.take_counts()
 
     def blocks(self, items: Iterable[Rollout]) -> Iterator[RolloutGroup]:
         """See Work: a block for each rollout, or each run of neighbours with one task id where the judge ranks."""
@@ -222,6 +215,9 @@ class LineJudge:
         in_worker: whether this is a worker process: its parent keeps the deadline, and an interrupt comes from the
             judge itself, because Ctrl-C goes to another process.
 
+    Attributes:
+        inner: the judge itself; its counts and notes are of this process alone.
+
     Raises:
         ConfigError: the judge cannot be loaded.
     """
@@ -235,22 +231,12 @@ class LineJudge:
         self.stop_at_failure = stop_at_failure
         self.in_worker = in_worker
         self.recipe: tuple[object, ...] = (_in_worker, LineJudge, settings, digest, stop_at_failure)
-        self.traits = self._rollouts.traits
+        self.inner, self.traits = self._rollouts.inner, self._rollouts.traits
         self.concurrency = self._rollouts.concurrency
         self.deadline = self._rollouts.deadline
         self._outcome = self._rollouts.outcome
         # A judge that waits, ranks neighbours or lives in this process takes rows one by one
         self.takes_blocks = self.traits.kind == "cpu" and not self.traits.ranks and not self.traits.in_main
-
-    def run_notes(self) -> list[str]:
-        """The judge's notes on the run: see `BaseJudge.run_notes`. Notes of judges in other processes are not among
-        them.
-        """
-        return self._rollouts.run_notes()
-
-    def take_counts(self) -> Counts:
-        """The judge's counts in this process; see `BaseJudge.take_counts`."""
-        return self._rollouts.take_counts()
 
     def estimate(self, items: Sequence[Line], reckoner: Reckoner) -> tuple[int, Estimate]:
         """See RolloutJudge; lines that cannot be read are left out, since the judge is not asked about them.

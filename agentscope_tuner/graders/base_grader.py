@@ -147,13 +147,6 @@ def check_template(template: PromptTemplate, language: LanguageEnum, name: str) 
         )
 
 
-def given_or_spanned(
-    low: float | None, high: float | None, worth: Collection[float]
-) -> tuple[float | None, float | None]:
-    """`low` and `high` where at least one of them is given, else the smallest and the largest value in `worth`."""
-    return (min(worth), max(worth)) if low is None and high is None else (low, high)
-
-
 def score_range(
     template: PromptTemplate, language: LanguageEnum, name: str, low: float | None, high: float | None
 ) -> tuple[float, float]:

@@ -66,7 +66,7 @@ async def rank_all(grader: LLMGrader, responses: Sequence[str], max_chars: int, 
         here = dict(zip(shown, result.metadata["places"], strict=True))
         conflicts += sum(here[one] > here[other] for one, other in pairwise(anchors))
         positions |= {text: _position(here[text], anchors, here, positions) for text in new}
-        positions = _respread(positions)
+        positions = dict(zip(positions, shared_places(list(positions.values())), strict=True))
     usage = sum((result.metadata["usage"] for result in results), Usage())
     conflicts += sum(result.metadata.get("disagreements", 0) for result in results)
     return Ranking(
@@ -207,7 +207,3 @@ def _position(
         return above + small
     # This chunk may have put the anchors in another order, so that `above` stands below: take the middle of the two
     return above + (below - above) * small if above < below else (above + below) / 2.0
-
-
-def _respread(positions: Mapping[str, float]) -> dict[str, float]:
-    return dict(zip(positions, shared_places(list(positions.values())), strict=True))

@@ -18,7 +18,6 @@ from agentscope_tuner.graders.base_grader import (
     BaseGrader,
     check_arguments,
     check_template,
-    given_or_spanned,
     model_of,
     score_range,
 )
@@ -130,9 +129,9 @@ class LLMGrader(BaseGrader):
         check_template(template, self.language, name)
         self._used = tuple(sorted(template.variables(self.language)))
         self.rubrics, self.optional, self.score_from = rubrics, tuple(optional), score_from
-        if self.mode is GraderMode.LISTWISE or score_from == "logprobs" or labels:
+        if min_score is max_score is None and (self.mode is GraderMode.LISTWISE or score_from == "logprobs" or labels):
             # No range has to be given here: places need none, yes and no score 1 and 0, and labels state their scores
-            min_score, max_score = given_or_spanned(min_score, max_score, (labels or {"yes": 1.0, "no": 0.0}).values())
+            min_score, max_score = (pick((labels or {"yes": 1.0, "no": 0.0}).values()) for pick in (min, max))
         self.min_score, self.max_score = score_range(template, self.language, name, min_score, max_score)
         self.labels = {label.strip().lower(): float(value) for label, value in (labels or {}).items()}
         if not self.labels and score_from == "logprobs":

@@ -174,7 +174,7 @@ def as_texts(
     own: list[bool] = []
     room = max_chars
     for name, value in values.items():
-        raw[name] = one = _as_text(value, language)
+        raw[name] = one = value if isinstance(value, str) else _as_text(value, language)
         turns = [one] if isinstance(one, str) else one
         texts += turns
         if name == "response" and isinstance(one, Trajectory):
@@ -221,8 +221,9 @@ _SIGNS = re.compile(r"\W+")
 
 
 def _as_text(value: Any, language: LanguageEnum) -> str | Sequence[str]:
-    if value is None or isinstance(value, str):
-        return _WORDS["nothing"][language] if value is None else value
+    if value is None:
+        nothing: str = _WORDS["nothing"][language]
+        return nothing
     if isinstance(value, Trajectory):
         return value.bounded()
     if isinstance(value, list | tuple) and all(isinstance(item, str) for item in value):

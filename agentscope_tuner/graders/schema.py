@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from numbers import Real
-from typing import Any
+from typing import Any, TypeGuard
 
 from agentscope_tuner.errors import Cause, GraderError, GraderTimeout, JudgeError
 
@@ -112,11 +112,15 @@ def grader_error(message: str, cause: Cause | None) -> GraderError:
     return GraderTimeout(message) if cause is Cause.DEADLINE else GraderError(message, cause=cause)
 
 
-def is_finite_number(value: object) -> bool:
-    """Whether `value` can be a score: a finite number, also of numpy's types, but no bool."""
+def is_finite_number(value: object) -> TypeGuard[float]:
+    """Whether `value` can be a score or a reward: a finite number, also of numpy's types, but no bool."""
     if type(value) is float:
         return math.isfinite(value)
-    return type(value) is not bool and isinstance(value, Real) and math.isfinite(value)
+    try:
+        return type(value) is not bool and isinstance(value, Real) and math.isfinite(value)
+    # An integer beyond every float
+    except OverflowError:
+        return False
 
 
 def check_permutation(rank: object, size: int | None = None) -> list[int]:

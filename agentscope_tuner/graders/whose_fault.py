@@ -91,11 +91,11 @@ async def ask_about(
         failure = exc
     found: list[Answer[T]] = []
     late = isinstance(failure, LateReplies)
-    tried = _once_more if late else _asked_again
 
     async def again() -> int:
         try:
-            found.append(await tried(model, prompt, parse, failure.tries))
+            asked = _once_more(model, prompt, parse, failure.tries) if late else model.ask(prompt, parse, counts=False)
+            found.append(await asked)
         except UnreadableReplies as exc:
             return exc.tries
         return 0
@@ -115,10 +115,6 @@ async def ask_about(
         return found[0]
     model.count_failure(failure)
     raise failure
-
-
-async def _asked_again(model: ChatModel, prompt: Prompt, parse: Callable[[Reply], T], _: int) -> Answer[T]:
-    return await model.ask(prompt, parse, counts=False)
 
 
 async def _once_more(model: ChatModel, prompt: Prompt, parse: Callable[[Reply], T], tries: int) -> Answer[T]:

@@ -279,7 +279,7 @@ def _skip_rest(read: Any, length: int) -> tuple[int, bytes]:
 
 
 def converted(blocks: Iterable[Block], conversion: Conversion) -> Iterator[Block]:
-    """`as_rollouts` for blocks of lines.
+    """`Conversion.all` for blocks of lines.
 
     Raises:
         ConfigError: while iterating: the first row is in no known format.

@@ -215,7 +215,7 @@ class ScoredRow:
 
 
 def scored_rows(lines: Iterable[Line]) -> Iterator[ScoredRow]:
-    """The rows of a scored file or of a trainer's dump that `as_rollouts` has read.
+    """The rows of a scored file or of a trainer's dump that a `Conversion` has read.
 
     Raises:
         ConfigError: a line holds no verdict.

@@ -282,7 +282,7 @@ def _flows_of(columns: Sequence[str], output_column: str, rules: RuleSet) -> tup
         )
     looked_at = [flow.output for flow in flows]
     for target in sorted(rules.targets - {"output"}):
-        names = _names_of(target)
+        names = (target,) if target == "query" else (target, target.removeprefix("metadata."))
         present = [name for name in names if name in columns]
         if not present:
             raise ConfigError(
@@ -293,7 +293,3 @@ def _flows_of(columns: Sequence[str], output_column: str, rules: RuleSet) -> tup
         if list(columns).count(column) > 1:
             raise ConfigError(f"column {column!r} stands in the header more than once")
     return flows
-
-
-def _names_of(target: str) -> tuple[str, ...]:
-    return (target,) if target == "query" else (target, target.removeprefix("metadata."))

@@ -115,7 +115,8 @@ class BearerGuard:
         self._token = token
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "lifespan" or own_path(scope) == OPEN_PATH or self._admitted(scope):
+        given = [value for name, value in scope.get("headers", ()) if name == b"authorization"]
+        if scope["type"] == "lifespan" or own_path(scope) == OPEN_PATH or self._token.admits(given):
             await self._app(scope, receive, send)
         elif scope["type"] == "http":
             refusal = Refusal(401, "the Authorization header must carry the service's token as 'Bearer …'")
@@ -123,9 +124,6 @@ class BearerGuard:
             await problem(refusal)(scope, receive, send)
         else:
             await send({"type": "websocket.close", "code": 1008})
-
-    def _admitted(self, scope: Scope) -> bool:
-        return self._token.admits([value for name, value in scope["headers"] if name == b"authorization"])
 
 
 def own_path(scope: Scope) -> str:

@@ -14,8 +14,8 @@ from statistics import fmean
 from typing import TYPE_CHECKING, cast
 
 from agentscope_tuner._run import loops
+from agentscope_tuner._run.fair_queue import one_request
 from agentscope_tuner._run.forks import own_lock
-from agentscope_tuner._run.pool import one_request
 from agentscope_tuner.config import Source, resolve
 from agentscope_tuner.errors import Cause, JudgeError, judge_error
 from agentscope_tuner.task_judge.contract.deadline import TimeLimit
@@ -144,7 +144,9 @@ class ConfiguredJudge:
 
     def judge_batch(self, pairs: Sequence[Pair]) -> list[Judgement]:
         """A verdict for each pair, in order. Neighbours with one task id are a group, whole for listwise judges."""
-        return self._judge_groups(pairs) if self.listwise else loops.run(self.ajudge_batch(pairs))
+        if self.listwise:
+            return [judgement for group in groups(pairs) for judgement in self.judge_group(group)]
+        return loops.run(self.ajudge_batch(pairs))
 
     async def ajudge_batch(self, pairs: Sequence[Pair]) -> list[Judgement]:
         """`judge_batch` for callers inside an event loop."""
@@ -288,9 +290,6 @@ class ConfiguredJudge:
                 helper.cancel()
             known = [(pair, found) for pair, found in zip(pairs, judgements, strict=True) if found is not None]
             self._logged([pair for pair, _ in known], [found for _, found in known])
-
-    def _judge_groups(self, pairs: Sequence[Pair]) -> list[Judgement]:
-        return [judgement for group in groups(pairs) for judgement in self.judge_group(group)]
 
 
 def groups(pairs: Iterable[Pair]) -> list[list[Pair]]:

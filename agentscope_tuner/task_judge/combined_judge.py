@@ -6,13 +6,13 @@ import asyncio
 import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from numbers import Real
 from types import MappingProxyType
 from typing import Any
 
 from agentscope_tuner._run import loops
 from agentscope_tuner.errors import Cause, ConfigError, DeadlineError, JudgeError, config_fault
 from agentscope_tuner.graders.cost import Estimate, Reckoner
+from agentscope_tuner.graders.schema import is_finite_number
 from agentscope_tuner.task_judge.base_judge import Reward
 from agentscope_tuner.task_judge.combined.settings import (
     COMBINATIONS,
@@ -238,12 +238,11 @@ class CombinedJudge(AsksJudges):
         verdicts = MappingProxyType({part.name: found.verdict(part) for part in self.parts})
         try:
             answer = self._function(verdicts)
-            # Real: numpy's scalars are numbers too
-            if type(answer) is not bool and isinstance(answer, Real) and math.isfinite(answer):
+            if is_finite_number(answer):
                 return float(answer)
         except JudgeError:
             raise
-        # boundary: a user's function may fail in any way; an int beyond the range of floats raises OverflowError
+        # boundary: a user's function may fail in any way
         except Exception as exc:
             raise JudgeError(f"{name} raised {type(exc).__name__}: {exc}", cause=Cause.BUG) from exc
         raise JudgeError(f"{name} must return a finite number, got {answer!r:.200}", cause=Cause.BUG)

@@ -404,28 +404,24 @@ class InstructionJudge(TextJudge[InstructionConfig]):
 
     def reference(self, task: Task) -> list[tuple[str, Mapping[str, Any]]]:
         """See TextJudge: the task's instructions, each with its arguments."""
-        return _instructions(task)
+        ids, arguments = as_list(task.metadata.get("instruction_id_list")), as_list(task.metadata.get("kwargs"))
+        if ids is None or not 1 <= len(ids) <= MOST_INSTRUCTIONS:
+            raise _bad(f"instruction_id_list must list 1 to {MOST_INSTRUCTIONS} instructions, got {ids!r:.100}")
+        if arguments is None or len(arguments) != len(ids):
+            raise _bad(f"kwargs must list one mapping for each of {len(ids)} instructions, got {arguments!r:.100}")
+        found = []
+        for name, raw in zip(ids, arguments, strict=True):
+            given = _arguments(raw)
+            problem = instruction_problem(name, given) if isinstance(name, str) else f"no instruction: {name!r:.80}"
+            if problem:
+                raise _bad(problem)
+            found.append((name, given))
+        return found
 
     def reference_problem(self, task: Task, error: JudgeError) -> str:
         """See TextJudge."""
         listed = task.metadata.get("instruction_id_list")
         return "missing" if listed is None or as_list(listed) == [] else "unreadable"
-
-
-def _instructions(task: Task) -> list[tuple[str, Mapping[str, Any]]]:
-    ids, arguments = as_list(task.metadata.get("instruction_id_list")), as_list(task.metadata.get("kwargs"))
-    if ids is None or not 1 <= len(ids) <= MOST_INSTRUCTIONS:
-        raise _bad(f"instruction_id_list must list 1 to {MOST_INSTRUCTIONS} instructions, got {ids!r:.100}")
-    if arguments is None or len(arguments) != len(ids):
-        raise _bad(f"kwargs must list one mapping for each of {len(ids)} instructions, got {arguments!r:.100}")
-    found = []
-    for name, raw in zip(ids, arguments, strict=True):
-        given = _arguments(raw)
-        problem = instruction_problem(name, given) if isinstance(name, str) else f"no instruction: {name!r:.80}"
-        if problem:
-            raise _bad(problem)
-        found.append((name, given))
-    return found
 
 
 def _arguments(raw: object) -> Mapping[str, Any]:

@@ -126,25 +126,21 @@ class TextMatchJudge(TextJudge[TextMatchConfig]):
 
     def reference(self, task: Task) -> list[str]:
         """See TextJudge: the aliases of the right answer."""
-        return _references(task)
+        value = task.metadata.get("answer")
+        found: list[str] = []
+        listed = as_list(value)
+        for item in [value] if listed is None else listed:
+            if not isinstance(item, str) or not visible(item).strip() or is_missing(item):
+                raise reference_error(
+                    f"the reference answer must be text, or a list of texts, got {item!r:.100}: a missing cell of a "
+                    "data set becomes None or NaN, drop such rows; write a number as the text that is expected"
+                )
+            found.append(item)
+        if not found:
+            raise reference_error("the reference answer is an empty list")
+        return found
 
     def reference_problem(self, task: Task, error: JudgeError) -> str:
         """See TextJudge: `wrong type` where it is no text."""
         value = task.metadata.get("answer")
         return "missing" if value is None or isinstance(value, str) or as_list(value) == [] else "wrong type"
-
-
-def _references(task: Task) -> list[str]:
-    value = task.metadata.get("answer")
-    found: list[str] = []
-    listed = as_list(value)
-    for item in [value] if listed is None else listed:
-        if not isinstance(item, str) or not visible(item).strip() or is_missing(item):
-            raise reference_error(
-                f"the reference answer must be text, or a list of texts, got {item!r:.100}: a missing cell of a data "
-                "set becomes None or NaN, drop such rows; write a number as the text that is expected"
-            )
-        found.append(item)
-    if not found:
-        raise reference_error("the reference answer is an empty list")
-    return found

@@ -187,22 +187,18 @@ class ToolCallJudge(TextJudge[ToolCallConfig]):
 
     def reference(self, task: Task) -> list[ToolCall]:
         """See TextJudge: the expected calls."""
-        return _expected(task)
-
-
-def _expected(task: Task) -> list[ToolCall]:
-    value = task.metadata.get("answer")
-    try:
-        if isinstance(value, str):
-            value = json.loads(value)
-        calls = [value] if isinstance(value, Mapping) else as_list(value)
-        if calls is None:
-            raise ValueError("a list of calls is needed, [] where none is expected")
-        if len(calls) > MOST_CALLS:
-            raise ValueError(f"{len(calls)} calls, at most {MOST_CALLS} are compared")
-        return [read_call(raw) for raw in calls]
-    except (ValueError, RecursionError) as exc:
-        raise reference_error(f"the reference answer {value!r:.100}: {exc}") from exc
+        value = task.metadata.get("answer")
+        try:
+            if isinstance(value, str):
+                value = json.loads(value)
+            calls = [value] if isinstance(value, Mapping) else as_list(value)
+            if calls is None:
+                raise ValueError("a list of calls is needed, [] where none is expected")
+            if len(calls) > MOST_CALLS:
+                raise ValueError(f"{len(calls)} calls, at most {MOST_CALLS} are compared")
+            return [read_call(raw) for raw in calls]
+        except (ValueError, RecursionError) as exc:
+            raise reference_error(f"the reference answer {value!r:.100}: {exc}") from exc
 
 
 def _made(output: WorkflowOutput) -> list[object]:

@@ -133,7 +133,55 @@ def says_another(answer: str, reference: str, question: str, is_unit: Callable[[
     words = [one.text for one in said if one.is_word]
     if not words or len(words) == len(said):
         return ""
-    return _operates(said, known, reference, question) or _other_group(said, known, question, is_unit)
+    return (
+        _operates(said, known, reference, question)
+        or _other_group(said, known, question, is_unit)
+        or _other_subject(answer, known, question, is_unit)
+    )
+
+
+_LAST_ENDED = re.compile(r"[?？؟]\s*\Z")
+_CONTENT = 3
+
+
+def _other_subject(answer: str, known: Sequence[str], question: str, is_unit: Callable[[str], bool]) -> str:
+    """A person or a thing of the question that an answer gives its value to, where the last sentence asks for another.
+
+    No language's words are known here. What is asked for stands in the last sentence and in one before it; who is told
+    of only before it is somebody else, if the answer does not say who is asked for.
+    """
+    sentences = [one for one in _SENTENCE.findall(question) if one.strip(" \n.")]
+    at = max((at for at, one in enumerate(sentences) if _LAST_ENDED.search(one)), default=len(sentences) - 1)
+    if at < 1:
+        return ""
+    told, asked = " ".join(sentences[:at]), sentences[at]
+    words = [word for word in _words(answer) if not any(same_word(word, one) for one in known)]
+    others = {word for word in words if word in _words(told) and not any(same_word(word, one) for one in _words(asked))}
+    rivals = {word for word in _words(asked) if word in _words(told) and not any(same_word(word, one) for one in words)}
+    names = [word.lower() for word in _WORD.findall(answer) if word[0].isupper()]
+    asked_names = {word.lower() for word in _WORD.findall(asked)[1:] if word[0].isupper()}
+    mine = [name for name in names if name in others and name not in _FILLS]
+    if mine and rivals & asked_names and _is_named(mine[0], told):
+        return mine[0]
+    clause = _asked(question)
+    if clause is not None and clause.counts:
+        return ""
+    rivals = {one for one in rivals - asked_names if _is_content(one) and not is_unit(one)}
+    value = re.search(r"\d", answer)
+    behind = _words(answer[value.start() :])[:1] if value is not None else []
+    spoken = [word for word in words if word not in _FILLS and word not in _BEFORE_NOUNS][:1]
+    found = [one for one in (*behind, *spoken) if one in others and _is_content(one) and not is_unit(one)]
+    return found[0] if found and rivals else ""
+
+
+def _is_named(name: str, text: str) -> bool:
+    """Whether a text writes a word with a capital wherever it has it."""
+    said = [word for word in _WORD.findall(text) if word.lower() == name]
+    return bool(said) and not any(map(str.islower, said))
+
+
+def _is_content(word: str) -> bool:
+    return len(word) >= _CONTENT and word not in _FILLS and word not in _BEFORE_NOUNS and not is_number_word(word)
 
 
 # Measure words for several things at once, which a question for single ones does not ask for: pairs, dozens, sets
@@ -179,13 +227,13 @@ def without_own_words(answer: str, question: str, is_unit: Callable[[str], bool]
 def _same_noun(head: Sequence[str], asked: Sequence[str]) -> bool:
     """Whether a name begins as the asked clause does: `the sum`, and not `the digits`, of `the sum of the digits`."""
     own = next((word for word in asked if word not in _BEFORE_NOUNS and word not in _FILLS), "")
-    return _same(head[0], own)
+    return same_word(head[0], own)
 
 
 def _repeats(words: Sequence[str], asked: Sequence[str], question: str, is_unit: Callable[[str], bool]) -> bool:
     at = 0
     for place, word in enumerate(words):
-        found = next((i for i in range(at, len(asked)) if _same(word, asked[i])), -1)
+        found = next((i for i in range(at, len(asked)) if same_word(word, asked[i])), -1)
         if found >= 0:
             if place and not _NOT.isdisjoint(asked[at:found]):
                 return False
@@ -202,7 +250,7 @@ def _leaves_denial(words: Sequence[str], asked: Sequence[str]) -> bool:
     denied = [at for at, word in enumerate(asked) if word in _NOT]
     if not denied or not _NOT.isdisjoint(words):
         return False
-    return any(_same(word, one) for word in words for one in asked[denied[0] + 1 :])
+    return any(same_word(word, one) for word in words for one in asked[denied[0] + 1 :])
 
 
 class _Clause(NamedTuple):
@@ -244,7 +292,7 @@ def _said(answer: str) -> Iterator[_Said]:
         yield _Said(formula, is_word=False)
 
 
-def _same(one: str, other: str) -> bool:
+def same_word(one: str, other: str) -> bool:
     """Whether two words may be forms of one: they share all but their endings."""
     if one == other:
         return True
@@ -254,7 +302,7 @@ def _same(one: str, other: str) -> bool:
 
 
 def _has(question: str, word: str) -> bool:
-    return any(_same(word, one) for one in _words(question))
+    return any(same_word(word, one) for one in _words(question))
 
 
 def _other_option(answer: str, known: Sequence[str], question: str) -> str:
@@ -267,11 +315,11 @@ def _other_option(answer: str, known: Sequence[str], question: str) -> str:
     options = options_of(question)
     if not options or any(word in ("neither", "both", "none", "yes", "no") for word in known):
         return ""
-    if not any(_same(word, one) for word in known for one in options):
+    if not any(same_word(word, one) for word in known for one in options):
         return ""
     words = _words(answer)
     for at, word in enumerate(words):
-        is_other = any(_same(word, one) for one in options) and not any(_same(word, one) for one in known)
+        is_other = any(same_word(word, one) for one in options) and not any(same_word(word, one) for one in known)
         if is_other and (at == 0 or words[at - 1] not in _THAN):
             return word
     return ""
@@ -431,7 +479,7 @@ def _other_group(said: Sequence[_Said], known: Sequence[str], question: str, is_
             continue
         if asked.counts and word.text in tail[:1] and _is_given(word.text, known, asked.words, question):
             return word.text
-        if any(_same(word.text, one) for one in (*known, *asked.words)) or is_unit(word.text):
+        if any(same_word(word.text, one) for one in (*known, *asked.words)) or is_unit(word.text):
             continue
         inside = [one.text for one in said[max(at - 2, 0) : at]]
         in_question = _has(question, word.text)
@@ -444,7 +492,7 @@ def _other_group(said: Sequence[_Said], known: Sequence[str], question: str, is_
             if not in_question and _counts_another(tail, word.text, asked.words, is_unit):
                 return word.text
         states = not asked.counts and in_question and word.text in head and _PRONOUNS.isdisjoint(asked.words)
-        if states and not any(_same(one, mine) for one in head if one not in _BEFORE_NOUNS for mine in own):
+        if states and not any(same_word(one, mine) for one in head if one not in _BEFORE_NOUNS for mine in own):
             return word.text
     return ""
 
@@ -452,10 +500,12 @@ def _other_group(said: Sequence[_Said], known: Sequence[str], question: str, is_
 def _is_given(word: str, known: Sequence[str], asked: Sequence[str], question: str) -> bool:
     """Whether the asked clause counts another noun, and has this one only behind a number: eggs `in 3 dozen`."""
     own = [one for one in asked if one not in _FILLS and one not in _BEFORE_NOUNS and not is_number_word(one)]
-    if not own or _same(word, own[0]) or any(_same(word, one) for one in known):
+    if not own or same_word(word, own[0]) or any(same_word(word, one) for one in known):
         return False
-    places = [found.start() for found in _WORD.finditer(question.lower()) if _same(word, found[0])]
-    return bool(places) and any(_same(word, one) for one in own) and all(map(partial(_is_numbered, question), places))
+    places = [found.start() for found in _WORD.finditer(question.lower()) if same_word(word, found[0])]
+    return (
+        bool(places) and any(same_word(word, one) for one in own) and all(map(partial(_is_numbered, question), places))
+    )
 
 
 def _is_numbered(question: str, at: int) -> bool:
@@ -468,7 +518,7 @@ def _counts_another(tail: Sequence[str], word: str, asked: Sequence[str], is_uni
     """Whether a noun behind a value is none that the asked clause counts: elephants, where boys are."""
     if tail[:1] != [word] or word in _GENERIC or not _GENERIC.isdisjoint(asked):
         return False
-    return not any(is_unit(other) or any(_same(other, one) for one in asked) for other in tail[1:])
+    return not any(is_unit(other) or any(same_word(other, one) for one in asked) for other in tail[1:])
 
 
 def _replaces(led: Sequence[str], asked: Sequence[str]) -> bool:

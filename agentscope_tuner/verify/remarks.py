@@ -111,7 +111,7 @@ _UNDERSTOOD = (
     | OPENS
     | VERBS
     | word_set(
-        """all every each both other others up any his her their them us me you they he she same total totals
+        """all every each both other others such soit up any his her their them us me you they he she same total totals
         altogether together overall only just exactly precisely different distinct possible ways way times time more
         remaining required desired needed wanted final simplest form reduced fraction decimal percentage exact
         integer whole units square cubic years year old day days hours long apart away shown computed calculated
@@ -345,7 +345,8 @@ def _strange(sentence: str, asked: Asked) -> str:
 def _unknown(words: Sequence[str], said: str, asked: Asked) -> str:
     """The first word of an answer's sentence behind it that is not understood.
 
-    What is counted may be unknown, and so may two words that say where or when: `seats in the old hall`.
+    Only two words that say where or when may be unknown: `in the old hall`. A noun that is counted is the question's,
+    or a word like it would operate: `factorial`, `squared`.
 
     Args:
         said: the sentence of the words; where words are written without spaces, it is read to its first comma.
@@ -353,7 +354,7 @@ def _unknown(words: Sequence[str], said: str, asked: Asked) -> str:
     clause, opened, unknown = False, False, 0
     if any(IS_UNSPACED.search(word) is not None for word in words):
         words = WORDS.findall(re.split("[，,、；]", said)[0])
-    for at, word in enumerate(words):
+    for word in words:
         if word in OPENS or word in _PLACES:
             clause, opened, unknown = word in _BEGINS_CLAUSE, True, 0
         elif IS_UNSPACED.search(word) is not None or IS_HANGUL.search(word) is not None:
@@ -361,9 +362,7 @@ def _unknown(words: Sequence[str], said: str, asked: Asked) -> str:
                 return unsaid
         elif not _understands(word, asked):
             unknown += 1
-            counted = not opened and unknown == 1 and VERBS.isdisjoint(words[:at]) and not word.endswith("ly")
-            said_where = opened and not clause and unknown <= _MOST_UNKNOWN and not is_number_word(word)
-            if not (counted or said_where):
+            if not opened or clause or unknown > _MOST_UNKNOWN or is_number_word(word):
                 return word
     return ""
 

@@ -24,7 +24,7 @@ from agentscope_tuner import ConfigError, JudgeError, Rollout, WorkflowTask
 from agentscope_tuner.adapters.trl import RewardFunc, async_reward_func, combined, reward_func, stop_when_gamed
 from agentscope_tuner.lab.watch.scalars import TensorBoardScalars
 from agentscope_tuner.records.files import dump_lines
-from agentscope_tuner.records.formats import as_rollouts
+from agentscope_tuner.records.formats import Conversion
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
 from tests.mixed_rows import CONFIG as MIXED
 from tests.mixed_rows import DIGEST, columns_of, digest, mixed_rows
@@ -330,7 +330,7 @@ def test_the_completions_that_trl_dumps_are_judged_again_to_equal_rewards(tmp_pa
     astuner = str(Path(sys.executable).with_name("astuner"))
     command = [astuner, "judge", "--conf", OURS, "--input", str(tmp_path / "completions"), "--output", str(scored)]
     subprocess.run([*command, "--format", "auto", "--tasks", str(tasks)], check=True)
-    dumped = [json.loads(line.raw)["judgement"] for line in as_rollouts(dump_lines(command[5]), "trl")]
+    dumped = [json.loads(line.raw)["judgement"] for line in Conversion("trl").all(dump_lines(command[5]))]
     again = [json.loads(line)["judgement"] for line in scored.read_text().splitlines()]
     assert len(again) == 3 * 16
     assert [verdict["reward"] for verdict in again] == [verdict["reward"] for verdict in dumped]
@@ -347,7 +347,7 @@ def test_the_samples_that_slime_saves_by_torch_are_read_and_judged_again(tmp_pat
         for place, (response, reward) in enumerate(answers)
     ]  # fmt: skip
     torch.save({"rollout_id": 7, "samples": samples}, tmp_path / "7.pt")
-    found = [json.loads(line.raw) for line in as_rollouts(dump_lines(str(tmp_path)), "auto")]
+    found = [json.loads(line.raw) for line in Conversion("auto").all(dump_lines(str(tmp_path)))]
     assert [(row["id"], row["task"]["task_id"], row["step"]) for row in found] == [
         ("0", "group/0", 7), ("1", "group/0", 7), ("2", "group/1", 7),
     ]  # fmt: skip

@@ -33,7 +33,7 @@ from agentscope_tuner.adapters.verl import compute_score_sync
 from agentscope_tuner.adapters.verl_agent import LastTurnToolAgentLoop, last_turn_ids
 from agentscope_tuner.records import parse_line
 from agentscope_tuner.records.files import dump_lines
-from agentscope_tuner.records.formats import as_rollouts
+from agentscope_tuner.records.formats import Conversion
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
 from tests.with_trainers.judges import HOSTILE, config
 from tests.with_trainers.matrix import parts
@@ -177,7 +177,7 @@ def test_what_verl_dumps_is_judged_again_to_equal_rewards(tmp_path: Path) -> Non
     RayPPOTrainer._write_generations(
         ["6*7?"] * 4, answers, ["42"] * 4, scores, {"acc": [score > 0 for score in scores]}, str(tmp_path), 7
     )
-    rows = [parse_line(line) for line in as_rollouts(dump_lines(str(tmp_path)), "auto")]
+    rows = [parse_line(line) for line in Conversion("auto").all(dump_lines(str(tmp_path)))]
     rollouts = [row.rollout for row in rows if row.rollout is not None]
     assert [rollout.model_extra["judgement"]["reward"] for rollout in rollouts] == scores
     tasks = [(WorkflowTask(task=rollout.task), rollout.output) for rollout in rollouts]

@@ -111,7 +111,7 @@ class PartitionWorker:
                 if lost or time.monotonic() - flushed > _FLUSH_SECONDS:
                     stream.flush()
                     flushed = time.monotonic()
-        record = tally.record(partition, source.hexdigest(), self._job.digest, self._judge.take_counts())
+        record = tally.record(partition, source.hexdigest(), self._job.digest, self._judge.inner.take_counts())
         self._output.finish(partial, record)
         return record
 

@@ -20,6 +20,7 @@ import re
 import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,7 @@ _LEAST_BYTES, _MOST_BYTES = 64 * 2**10, 8 * 2**20
 # Partitions of a run: enough to share them evenly among workers, few enough for one directory
 _AIMED_AT, _MOST_PARTITIONS = 64, 8192
 _BUFFER_BYTES = 2**20
+_HASHED_AT_ONCE = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,10 +317,15 @@ def source_checksum(lines: Iterable[Line]) -> str:
 
 
 def checksummed(lines: Iterable[Line], checksum: hashlib._Hash) -> Iterator[Line]:
-    """`lines`, each of which is added to `checksum` as it passes."""
-    for line in lines:
-        checksum.update(line.raw + b"\n" if line.problem is None else f"{line.where} {line.problem}\n".encode())
-        yield line
+    """`lines`, each of which is added to `checksum` before it is handed on."""
+    lines = iter(lines)
+    while some := list(islice(lines, _HASHED_AT_ONCE)):
+        checksum.update(b"".join([_hashed(line) for line in some]))
+        yield from some
+
+
+def _hashed(line: Line) -> bytes:
+    return line.raw + b"\n" if line.problem is None else f"{line.where} {line.problem}\n".encode()
 
 
 def has_source(partition: Partition, record: PartitionRecord) -> bool:

@@ -91,7 +91,15 @@ class SharedState:
     @property
     def client(self) -> openai.AsyncOpenAI:
         """The client. Importing openai takes a while, so it waits for a request that the cache cannot answer."""
-        return _clients.get((os.getpid(), self.endpoint)) or _client(self.endpoint)
+        key = (os.getpid(), self.endpoint)
+        if key not in _clients:
+            # openai makes its parts in cached properties when they are first used, and so is the platform's name
+            with unforked():
+                client = _new_client(self.endpoint)
+                platform.platform()
+                _ = client.embeddings.create
+            return _clients.setdefault(key, client)
+        return _clients[key]
 
 
 # Each key holds the process id: a forked child must neither use its parent's sockets nor close them by dropping them
@@ -110,18 +118,6 @@ def shared_state(settings: ChatSettings, endpoint: Endpoint, budget_name: str = 
         # Two threads may get here at once: `setdefault` gives both the same state
         return _states.setdefault(key, SharedState(settings, endpoint, budget_name))
     return _states[key]
-
-
-def _client(endpoint: Endpoint) -> openai.AsyncOpenAI:
-    key = (os.getpid(), endpoint)
-    if key not in _clients:
-        # openai makes its parts in cached properties when they are first used, and so is the platform's name
-        with unforked():
-            client = _new_client(endpoint)
-            platform.platform()
-            _ = client.embeddings.create
-        return _clients.setdefault(key, client)
-    return _clients[key]
 
 
 def _new_client(endpoint: Endpoint) -> openai.AsyncOpenAI:

@@ -144,34 +144,17 @@ _TELLING: tuple[tuple[str, frozenset[str]], ...] = (
 )
 
 
-def as_rollouts(
-    lines: Iterable[Line],
-    name: str | None,
-    pairs: Sequence[str] = (),
-    references: Mapping[str, Mapping[str, Any]] | None = None,
-) -> Iterator[Line]:
-    """The lines, each row in the format `name` turned into a rollout, with the columns that `--map` names.
+class Conversion:
+    """Turns a line with a trainer's row into a line with a rollout; in any process, each line by itself.
 
-    Cells that hold NaN are missing; integer ids become texts; a row without an id is named by its line. A reward
-    that the trainer dumped becomes the row's `judgement`.
+    Cells that hold NaN are missing; integer ids become texts; a row without an id is named by its line. A reward that
+    the trainer dumped becomes the row's `judgement`.
 
     Args:
         name: the format's name; `auto` looks at the first row, and leaves rollouts in this package's own form
             unchanged.
+        pairs: the columns that `--map` names.
         references: metadata of tasks by their query, for dumps that do not hold the data set's columns.
-
-    Raises:
-        ConfigError: an unknown format, or a pair that cannot be read; raised before the first line is read. With
-            `auto`, a first row in no known format.
-    """
-    return Conversion(name, pairs, references).all(lines)
-
-
-class Conversion:
-    """Turns a line with a trainer's row into a line with a rollout; in any process, each line by itself. See
-    `as_rollouts`.
-
-    Args:
         reads: the mapping of the configuration; with it, rows of no trainer's form are read as `formats.plain` reads
             them.
         responses: whether a row must have a response; a row of a data set before training becomes a task without.

@@ -355,12 +355,9 @@ def ground_truth_metadata(ground_truth: object) -> dict[str, Any]:
     single column. A record's own `answer` is the answer; otherwise the ground truth stays there as it came.
     """
     plain = _plain(ground_truth)
-    record = _json_object(plain) if isinstance(plain, str) else plain
+    packed = isinstance(plain, str) and plain.lstrip().startswith("{") and len(plain) <= _JSON_CHARS
+    record = object_in(plain) if packed else plain
     return {"answer": plain, **record} if isinstance(record, dict) else {"answer": plain}
-
-
-def _json_object(text: str) -> object:
-    return object_in(text) if text.lstrip().startswith("{") and len(text) <= _JSON_CHARS else None
 
 
 def _plain(value: object) -> Any:

@@ -16,12 +16,12 @@ import threading
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from numbers import Real
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, get_args
 
 from agentscope_tuner.errors import Cause, JudgeError
+from agentscope_tuner.graders.schema import is_finite_number
 from agentscope_tuner.task_judge.base_judge import Reward
 
 Status = Literal["judged", "filtered", "failed"]
@@ -133,18 +133,18 @@ def _is_whole(data: Mapping[str, Any]) -> bool:
     if data["status"] == "failed":
         given = reward is None and success is None
     else:
-        given = _is_finite(reward) and isinstance(success, bool)
+        given = is_finite_number(reward) and isinstance(success, bool)
     violations, metrics = data.get("violations"), data.get("metrics", {})
     return (
         given
         and isinstance(data.get("reason", ""), str)
         and isinstance(data.get("error"), str | None)
-        and _is_finite(data.get("seconds", 0.0))
+        and is_finite_number(data.get("seconds", 0.0))
         and isinstance(violations, list | tuple)
         and all(isinstance(rule, str) for rule in violations)
         and isinstance(metrics, Mapping)
-        and all(map(_is_finite, metrics.values()))
-        and all(turn is None or _is_finite(turn) for turn in data.get("turns") or ())
+        and all(map(is_finite_number, metrics.values()))
+        and all(turn is None or is_finite_number(turn) for turn in data.get("turns") or ())
     )
 
 
@@ -254,7 +254,7 @@ def checked(result: Any, violations: tuple[str, ...]) -> Judgement:
         told = "a judge must return (raw_reward, is_success), such as `return 1.0, True`"
         raise no_reward(f"{told}, got {result!r:.200}{_left_out(result)}")
     raw_reward, is_success = result
-    if not _is_finite(raw_reward):
+    if not is_finite_number(raw_reward):
         if inspect.iscoroutine(raw_reward):
             raw_reward.close()
             raise no_reward(f"raw_reward must be a finite float, got a coroutine: await {raw_reward.__qualname__}(…)")
@@ -279,7 +279,7 @@ def checked(result: Any, violations: tuple[str, ...]) -> Judgement:
 
 
 def _plain_reward(result: Reward, violations: tuple[str, ...]) -> Judgement | None:
-    """`checked` for a reward with only a reason, as most rewards are, in half of the time."""
+    """`checked` for a reward with only a reason and metrics, as most rewards are, in half of the time."""
     raw_reward, is_success = result
     if (
         type(raw_reward) is not float
@@ -288,13 +288,13 @@ def _plain_reward(result: Reward, violations: tuple[str, ...]) -> Judgement | No
         or type(result.reason) is not str
         or type(result.filtered_by) is not str
         or result.filtered_by
-        or result.metrics
         or result.violations
         or result.calls
         or result.turns
     ):
         return None
-    return Judgement("judged", raw_reward, is_success, result.reason[:_MOST_CHARS], violations)
+    metrics = _checked_metrics(result.metrics) if result.metrics else {}
+    return Judgement("judged", raw_reward, is_success, result.reason[:_MOST_CHARS], violations, None, metrics)
 
 
 def _checked_violations(result: Any) -> tuple[str, ...]:
@@ -308,7 +308,7 @@ def _checked_violations(result: Any) -> tuple[str, ...]:
 
 def _checked_turns(turns: Any, reward: float | None) -> tuple[float | None, ...]:
     """The rewards of the turns, whose sum is the rollout's: a trainer that takes one float would pay something else."""
-    if not isinstance(turns, Sequence) or not all(turn is None or _is_finite(turn) for turn in turns):
+    if not isinstance(turns, Sequence) or not all(turn is None or is_finite_number(turn) for turn in turns):
         raise no_reward(f"a reward's turns must be finite numbers or None, got {turns!r:.200}")
     known = [float(turn) for turn in turns if turn is not None]
     try:
@@ -325,7 +325,8 @@ def _checked_metrics(metrics: Any) -> dict[str, float]:
         return {}
     if type(metrics) is dict and _are_plain(metrics):
         return metrics.copy()
-    if not isinstance(metrics, Mapping) or not all(isinstance(n, str) and _is_finite(v) for n, v in metrics.items()):
+    named = isinstance(metrics, Mapping) and all(isinstance(name, str) for name in metrics)
+    if not named or not all(map(is_finite_number, metrics.values())):
         raise no_reward(f"a reward's metrics must map names to finite numbers, got {metrics!r:.200}")
     # str(): another process may not know the judge's own subclass of str
     return {str(name): float(value) for name, value in metrics.items()}
@@ -337,17 +338,6 @@ def _are_plain(metrics: dict[Any, Any]) -> bool:
         if type(name) is not str or type(value) is not float or not math.isfinite(value):
             return False
     return True
-
-
-def _is_finite(value: object) -> bool:
-    if type(value) is float:
-        return math.isfinite(value)
-    # Real, not float: judges compute with numpy, whose scalars are numbers, too
-    try:
-        return not isinstance(value, bool) and isinstance(value, Real) and math.isfinite(value)
-    # an integer beyond every float
-    except OverflowError:
-        return False
 
 
 def _is_numpy_bool(value: object) -> bool:

@@ -81,8 +81,9 @@ class Reader:
 
     def counted(self, *values: Any) -> dict[str, float]:
         """The metric `judge_images` of a verdict on `values`; none where the model is sent no images."""
-        sent = sum(len(value.images) for value in values if isinstance(value, Trajectory))
-        return {"judge_images": float(sent)} if self.images else {}
+        if not self.images:
+            return {}
+        return {"judge_images": float(sum(len(one.images) for one in values if isinstance(one, Trajectory)))}
 
     def value(self, path: str, task: WorkflowTask, output: WorkflowOutput) -> Any:
         """The value at `path`: a number `as_shown`, chat messages as a `Trajectory`.

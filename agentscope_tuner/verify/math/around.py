@@ -6,6 +6,7 @@ The grammar of answers reads the formula, with a symbol in the place of the box.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from fractions import Fraction
 
 from agentscope_tuner.verify.find import PlacedAnswer
@@ -15,7 +16,7 @@ from agentscope_tuner.verify.math.parse import parse_tokens
 from agentscope_tuner.verify.math.prose import allowed
 from agentscope_tuner.verify.math.question import NO_QUESTION, Question, about
 from agentscope_tuner.verify.math.tokens import Token, TooComplex, Unreadable, tokenize
-from agentscope_tuner.verify.math.units import TEMPERATURES, known, singular, unit_named
+from agentscope_tuner.verify.math.units import IN_LOWER_CASE, TEMPERATURES, known, singular, unit_named
 from agentscope_tuner.verify.remarks import turned
 from agentscope_tuner.verify.words import Asked
 
@@ -101,7 +102,7 @@ def _equated(before: str, behind: str, question: str | None) -> str:
 
 def _beside(text: str, before: str, behind: str, question: str | None) -> str:
     """Why the words beside a box make no answer of it, or another one: half of it, a doubt, another candidate."""
-    if (word := turned(text, before, behind, asked_of(about(question) or NO_QUESTION))) != "":
+    if (word := turned(text, before, behind, asked_of(about(question) or NO_QUESTION, _is_counted_beside))) != "":
         return f"unread: {word!r} beside the answer"
     if not any(map(str.isdigit, text)):
         return ""
@@ -114,17 +115,25 @@ def _beside(text: str, before: str, behind: str, question: str | None) -> str:
     return "another value beside the box" if different else ""
 
 
-def asked_of(question: Question) -> Asked:
-    """What the question lets stand beside its answer, and in a sentence that states it."""
+def asked_of(question: Question, counts: Callable[[str], bool] | None = None) -> Asked:
+    """What the question lets stand beside its answer, and in a sentence that states it.
+
+    Args:
+        counts: see `Asked`; by default the case of a unit's symbol counts: `mW` is not `MW`.
+    """
     return Asked(
-        question.text.lower(),
-        lambda word: allowed(word, question.words, question.text),
-        lambda word: (
-            known(singular(word := word.strip("²³°")))
-            or unit_named(word) is not None
-            or word in (*TEMPERATURES, "sq", "cu")
-        ),
+        question.text.lower(), lambda word: allowed(word, question.words, question.text), counts or _is_counted
     )
+
+
+def _is_counted(word: str) -> bool:
+    word = word.strip("²³°")
+    return known(singular(word)) or unit_named(word) is not None or word in (*TEMPERATURES, "sq", "cu")
+
+
+def _is_counted_beside(word: str) -> bool:
+    """Words beside an answer are compared in lower case; their unit is read elsewhere."""
+    return _is_counted(word) or word in IN_LOWER_CASE
 
 
 def _digits(text: str) -> str:

@@ -101,17 +101,23 @@ def listings(comparer: Comparing, ref: Reading, ans: Reading) -> Outcome:
         return DIFFERENT
     if "named" in kinds:
         return _by_names(comparer, ref, ans)
-    if kinds == {"set"} or (kinds == {"list"} and len(ans.items) > len(ref.items)):
+    ordered = (comparer.question is not None and comparer.question.orders(len(ref.items))) or _repeats_letter(ref)
+    repeats = kinds == {"list"} and len(ans.items) > len(ref.items)
+    if kinds == {"set"} or (repeats and not ordered and not _repeats(comparer, ref)):
         # Repeating an element does not change a set
         return _same_set(comparer, ref.items, ans.items)
     if len(ref.items) != len(ans.items):
         return DIFFERENT
-    ordered = (comparer.question is not None and comparer.question.orders(len(ref.items))) or _repeats_letter(ref)
     if "tuple" in kinds:
         return pairwise(comparer, ref.items, ans.items)
     if ordered:
         return pairwise(comparer, ref.items, _as_asked(comparer, ans))
     return unordered(comparer.compare, ref.items, ans.items)
+
+
+def _repeats(comparer: Comparing, listing: Listing) -> bool:
+    """Whether an element stands there twice, as roots by their multiplicity do: then each counts."""
+    return any(comparer.compare(*two) is EQUAL for two in itertools.combinations(listing.items, 2))
 
 
 def _repeats_letter(listing: Listing) -> bool:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from itertools import accumulate
 
-from agentscope_tuner.verify.asked_clause import JOINING_NAMES
+from agentscope_tuner.verify.asked_clause import JOINING_NAMES, same_word
 from agentscope_tuner.verify.math.exact import exact_value
 from agentscope_tuner.verify.math.node import DIFFERENT, EQUAL, UNKNOWN, Outcome, difference, is_equation, symbols
 from agentscope_tuner.verify.math.parse import parse
@@ -22,6 +23,7 @@ from agentscope_tuner.verify.math.prose import (
     phrase,
     plain,
     signs,
+    speaks_of_another,
     time_of_day,
 )
 from agentscope_tuner.verify.math.question import Question
@@ -369,6 +371,9 @@ def _phrases(pair: Pair) -> Outcome:
     stated = None if truth is None else phrase(pair.answer)
     if truth is None or stated is None:
         return UNKNOWN
+    asked = f"{pair.question.text} {pair.ref.text}" if pair.question is not None else ""
+    if truth == stated and asked and speaks_of_another(pair.answer, asked):
+        return DIFFERENT
     return EQUAL if truth == stated else DIFFERENT
 
 
@@ -388,11 +393,16 @@ def _said(text: str, question: Question | None) -> str | None:
     if match[1].lower() in ("yes", "true") and any(_is_contrary(reason, question) for reason in reasons):
         return None
     words, denying = rest.lower().split(), match[1].lower() in ("no", "false")
+    if denying and question is not None and _affirms(match[2] or "", question.text) and not _is_true(text):
+        return None
     asked = question.words if question is not None else frozenset()
     if all(allowed(w, asked, "") or (denying and w.strip(".") in _NO_WORDS) for w in words) or _is_true(text):
         return match[1].lower()
-    affirms = match[1].lower() in _AFFIRMS and all(_repeats_asked(w.strip(".,!"), question) for w in words)
-    return match[1].lower() if affirms else None
+    words = [word.strip(".,!") for word in words]
+    # a yes says it again, and a no denies it again
+    own = match[1].lower() in _AFFIRMS or not {*_NO_WORDS}.isdisjoint(words)
+    again = all((denying and word in _NO_WORDS) or _repeats_asked(word, question) for word in words)
+    return match[1].lower() if own and again else None
 
 
 _AFFIRMS = frozenset({"yes", "true", "ja", "oui", "sí", "sim", "sì", "да"})
@@ -410,6 +420,17 @@ def _is_contrary(reason: str, question: Question | None) -> bool:
     """Whether the reason of a yes denies what is asked: `yes, because 7 is not prime`."""
     asked = question.words if question is not None else frozenset()
     return _TURNS_ROUND.search(reason) is not None or any(word.lower() in asked for word in _DENIED.findall(reason))
+
+
+def _affirms(reason: str, asked: str) -> bool:
+    """Whether the reason of a no states what is asked, and denies nothing: `no, because 9 is prime`."""
+    said = re.findall(r"[^\W\d_]+(?:['’]t)?", reason.lower())
+    if any(word in DENIES or word in _NO_WORDS or (word.endswith("t") and word[-2] in "'’") for word in said):
+        return False
+    contents = [
+        word for word in said if len(word) > 2 and word not in NEUTRAL and word not in ("because", "since", "has")
+    ]
+    return bool(contents) and any(same_word(contents[-1], one) for one in re.findall(r"[^\W\d_]+", asked.lower()))
 
 
 def _is_true(text: str) -> bool:
@@ -457,6 +478,8 @@ def _same_words(pair: Pair) -> Outcome:
         framed = truth[0] in said[0] and all(rest in asked for rest in around)
         return EQUAL if framed and not _TURNED.search(before + behind) else UNKNOWN
     words = question.words if question is not None else frozenset()
+    if any(_is_member(part, truth) for part in _PARTED.split(plain(pair.answer))):
+        return UNKNOWN
     said = said[said[:1] == ["one"] :]
     left = [
         w
@@ -467,6 +490,16 @@ def _same_words(pair: Pair) -> Outcome:
     # the kind of thing that the question speaks of may be left out: `odd` for `odd function`
     short_of = [own] if own and own == truth[: len(own)] else []
     return EQUAL if left in (truth, [w for w in truth if w not in NEUTRAL], *short_of) else UNKNOWN
+
+
+# What parts the members of a list; an article or a verb makes an apposition of a part: `Clara, the tallest`
+_PARTED = re.compile(r",|;|/|&|\b(?:and|or|und|oder|et|ou|y|e|ed|o|и|или|en|of|i|og|och|ve)\b")
+
+
+def _is_member(part: str, truth: Sequence[str]) -> bool:
+    """Whether a part of an answer is one more thing than the reference names: `Anna` in `Anna, Clara`."""
+    words = part.split()
+    return bool(words) and set(words).isdisjoint(truth) and (NEUTRAL | JOINING_NAMES | _IS_TRUE).isdisjoint(words)
 
 
 _TURNED = re.compile("[不非未无没]")

@@ -317,6 +317,38 @@ def phrase(text: str) -> str | None:
     return next((name for name, pattern in _PATTERNS if pattern.fullmatch(said)), None)
 
 
+_SAID_OF = re.compile(
+    r"\b(?:limit|series|sequence|integral|sum|product|derivative|inequality|inverse|function|slope|roots?|ways|points?"
+    r"|pairs?|triples?)\b"
+)
+# The same in a question's formulas
+_SIGNS_OF = {
+    "limi": r"\\lim",
+    "seri": r"\\sum",
+    "sequ": "_n|_{n",
+    "inte": r"\\i*nt",
+    "sum": r"\\sum|\+",
+    "prod": r"\\prod|\\cdot",
+    "deri": "'|prime",
+    "func": r"[a-z]\(",
+    "inve": r"\^{-1}|\^-1",
+    "ineq": "[<>]|\\\\[lg]e",
+    "pair": r"\([a-z], ?[a-z]\)",
+}
+_OTHER_NUMBERS = re.compile(
+    r"integer|natural|rational|whole|complex|prime|ganz|entier|enter|inter[io]|цел|натур|整数|自然数", re.IGNORECASE
+)
+
+
+def speaks_of_another(text: str, question: str) -> bool:
+    """Whether a phrase is said of an object that the question has not: `the series diverges`, of a sequence."""
+    said, asked = plain(text), question.lower()
+    if "real" in said.split() and "real" not in asked and _OTHER_NUMBERS.search(question) is not None:
+        return True
+    heads = [noun[:4].rstrip("s") for noun in _SAID_OF.findall(said)]
+    return any(head not in asked and not re.search(_SIGNS_OF.get(head, r"(?!)"), question) for head in heads)
+
+
 def is_many(text: str, other: str, question: str) -> bool:
     """Whether one text is `\\infty`, the other says infinitely many, and the question asks how many."""
     pair = {plain(text), plain(other)}

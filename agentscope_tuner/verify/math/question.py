@@ -155,7 +155,9 @@ _SOLVED_FOR = re.compile(
 )
 _HOW_MANY = re.compile(r"\bhow many((?:\s+[a-zA-Z-]+){1,4})", re.IGNORECASE)
 _DECIMAL_LOG = re.compile(
-    r"\\log_(?:\{10\}|10)|\\lg\b|\blog10\b|common log|base[- ]?(?:10|ten)|decibel|\bpH\b|richter", re.IGNORECASE
+    r"\\log_(?:\{10\}|10)|\\lg\b|\blog10\b|common log|base[- ]?(?:10|ten|dix|diez|dez|dieci)"
+    r"|logar?i\w+ d[eé]cima|dekadisch|decibel|\bpH\b|richter",
+    re.IGNORECASE,
 )
 _RATIO = re.compile(r"\b[a-zA-Z]{1,2}\s*:\s*[a-zA-Z]{1,2}\b|\b[a-z]+ (?:to|versus|vs\.?) [a-z]+\s*[?.]")
 _CLOCK = re.compile(

@@ -127,6 +127,8 @@ def _table() -> Iterator[tuple[str, PhysicalUnit]]:
 
 
 _UNITS = dict(_table())
+#: The names and the symbols of units in lower case, as the words of a sentence are compared.
+IN_LOWER_CASE = frozenset(map(str.lower, _UNITS))
 SCALES = {"dozen": 12, "hundred": 10**2, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
 SCALES |= {"万": 10**4, "亿": 10**8}
 PERCENT = frozenset({"percent", "pct", "percentage", "percents"})

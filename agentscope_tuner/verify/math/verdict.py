@@ -531,6 +531,8 @@ def _normalised(pair: Pair) -> tuple[Outcome, str]:
         return DIFFERENT, "the box is empty"
     if (other := _other_words(pair)) != "":
         return DIFFERENT, f"{UNREAD}: the word {other!r}"
+    if _is_interval_for_pair(pair):
+        return DIFFERENT, "an interval for a pair"
     ref_key = plain_key(pair.truth)
     if ref_key is not None and ref_key == plain_key(pair.answer):
         return EQUAL, ""
@@ -547,12 +549,33 @@ def _normalised(pair: Pair) -> tuple[Outcome, str]:
         return DIFFERENT, "said of a part of the arguments"
     if ans.fields and NARROWED in ans.fields and not ref.fields and not _speaks_of_bounds(pair.question):
         return DIFFERENT, "said of a part of the arguments"
+    if not ref.fields and ans.fields and _confines_constant(pair):
+        return DIFFERENT, "said of a part of the constants"
     if ref.reading is None or ans.reading is None:
         same = bool(ans.tokens) and ans.wording() == ref.wording()
         if same:
             return EQUAL, ""
         return DIFFERENT, f"{UNREAD}: {ans.problem}" if ans.problem else "compared word by word"
     return UNKNOWN, ""
+
+
+_ASKS_PAIR = re.compile(
+    r"\(\s*[a-zA-Z]\s*,\s*[a-zA-Z]\s*\)|\bpairs?\b|\bcouple|paar\b|\bpar(?:es)?\b|\bcoppi|\bпар[уы]\b|数对|vector",
+    re.IGNORECASE,
+)
+_ASKS_INTERVAL = re.compile(r"[<>]|\\[lg]e|interval|domain|range|intervall|区间|промежут", re.IGNORECASE)
+_IN_PARENTHESES = re.compile(r"\([^()<>,]*,[^()<>,]*\)")
+
+
+def _is_interval_for_pair(pair: Pair) -> bool:
+    """Whether an answer reads the pair that a question asks for as an open interval, `1<x<2` for `(1,2)`."""
+    if _IN_PARENTHESES.fullmatch(pair.truth) is None or not (pair.answer[:1] == "]" or "<" in pair.answer):
+        return False
+    asked = pair.question.text if pair.question is not None else ""
+    return _ASKS_PAIR.search(asked) is not None and _ASKS_INTERVAL.search(_IN_ORDER.sub("", asked)) is None
+
+
+_IN_ORDER = re.compile(r"\b[a-z]\s*<\s*[a-z]\b")
 
 
 def _other_words(pair: Pair) -> str:
@@ -564,6 +587,26 @@ def _other_words(pair: Pair) -> str:
 
 def _is_unit(word: str) -> bool:
     return is_physical(((singular(word), 1),)) or word in NUMBER_WORDS
+
+
+_SMALLER = frozenset({"positive", "nonnegative", "natural", "integer", "rational"})
+_LETTER = re.compile(r"(?<![a-zA-Z\\])[a-zA-Z](?![a-zA-Z])")
+_COUNTING, _ARGUMENTS = frozenset("nkmlj"), frozenset("xyzt")
+_CONFINES = re.compile(r"\\text\s*\{[\s,]*(?:for|where|with|when|avec|où|mit|wobei|con|com|где)\b|其中|,(?=[^,]*\Z)")
+
+
+def _confines_constant(pair: Pair) -> bool:
+    """Whether the words behind a formula confine a constant that the reference leaves free: `y=Ce^x` where C>0."""
+    assert pair.ans.fields is not None
+    fields = pair.ans.fields - {NARROWED}
+    if _SMALLER.isdisjoint(fields) and not any(field[0] in "<>" for field in fields):
+        return False
+    opened = _CONFINES.search(pair.answer)
+    letters = {*_LETTER.findall(pair.answer, max(pair.answer.rfind("("), 0) if opened is None else opened.end())}
+    asked = pair.question.text if pair.question is not None else ""
+    # the bounds of arguments may be those of the domain
+    letters -= {*_LETTER.findall(asked), *_ARGUMENTS, *_COUNTING}
+    return not letters.isdisjoint(pair.ref.tokens)
 
 
 def _bounds(fields: frozenset[str]) -> bool:

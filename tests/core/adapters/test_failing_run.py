@@ -7,13 +7,13 @@ import inspect
 import logging
 import pickle
 import socket
-import time
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from agentscope_tuner import JudgeError
+from agentscope_tuner._http.retries import without_waits
 from agentscope_tuner.adapters.rollout import MOST_BATCHES, FailingRun, as_rollout
 from agentscope_tuner.adapters.trl import async_reward_func, combined, reward_func
 from agentscope_tuner.errors import Cause
@@ -205,22 +205,20 @@ def test_the_switch_travels_with_the_function() -> None:
     assert asked(function, ["42"] * 2) == [None, None]
 
 
-def test_where_nobody_listens_a_run_stops_in_seconds() -> None:
+def test_where_nobody_listens_a_run_stops() -> None:
+    """It once waited out the deadline of every row; how long an address is asked again is the chat model's test."""
     with socket.create_server(("127.0.0.1", 0)) as server:
         url = f"http://127.0.0.1:{server.getsockname()[1]}/v1"
     model = {"model_name": "m", "base_url": url, "api_key": "k", "client": {"cache": False}}
     function = reward_func({"astuner": {"task_judge": {"judge_type": "llm", "llm": {"grader": "relevance", **model}}}})
-    began = time.monotonic()
 
     def ask_on() -> None:
         # on a busy machine both rows of the first batch may be asked before either has failed
         for _ in range(2):
             asked(function, ["a", "b"])
 
-    with pytest.raises(JudgeError, match=r"the judge is asked no more.*nobody listens there"):
+    with without_waits(tries=3), pytest.raises(JudgeError, match=r"the judge is asked no more.*nobody listens there"):
         ask_on()
-    # it once waited out the deadline, 120 s; five are spent on asking again
-    assert time.monotonic() - began < 60
 
 
 def test_verdicts_that_hang_stop_it_once_no_more_are_asked_for() -> None:

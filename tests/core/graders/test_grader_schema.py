@@ -9,7 +9,7 @@ import pytest
 from agentscope_tuner.graders import GraderMode, GraderRank, GraderScore
 
 
-@pytest.mark.parametrize("score", [True, None, "7", float("nan"), float("inf"), float("-inf"), [1]])
+@pytest.mark.parametrize("score", [True, None, "7", float("nan"), float("inf"), float("-inf"), 10**400, [1]])
 def test_a_score_is_a_finite_number(score: Any) -> None:
     with pytest.raises(ValueError, match="finite number"):
         GraderScore("g", score)

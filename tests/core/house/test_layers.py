@@ -44,6 +44,12 @@ FLOORS = {
 HEAVY = ("sympy", "openai", "agentscope", "ray", "torch", "httpx", "typer", "rich", "tiktoken")
 
 
+@functools.cache
+def nodes(tree: ast.AST) -> list[ast.AST]:
+    """All that stands in `tree`; several tests go through all modules."""
+    return list(ast.walk(tree))
+
+
 def executed(tree: ast.AST) -> Iterator[ast.AST]:
     """Every statement but those under `if TYPE_CHECKING:`, which name types and import nothing when the module runs."""
     for node in ast.iter_child_nodes(tree):
@@ -161,7 +167,7 @@ MOST_FUNCTION_LINES = 40
 def test_no_class_has_the_name_of_another() -> None:
     found = defaultdict(list)
     for name, tree in trees().items():
-        for node in ast.walk(tree):
+        for node in nodes(tree):
             if isinstance(node, ast.ClassDef):
                 found[node.name].append(f"{name}:{node.lineno}")
     assert {name: places for name, places in found.items() if len(places) > 1} == {}
@@ -169,7 +175,7 @@ def test_no_class_has_the_name_of_another() -> None:
 
 def functions(tree: ast.AST) -> Iterator[tuple[str, int]]:
     """Every function with its number of lines; its docstring is not counted, for it is read by itself."""
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             assert node.end_lineno is not None
             text = ast.get_docstring(node, clean=False) or ""
@@ -195,7 +201,7 @@ def imports(sources: Mapping[str, ast.AST]) -> dict[str, set[str]]:
         own = module_of(name)
         package = own if name.endswith("__init__.py") else own.rpartition(".")[0]
         names: set[str] = set()
-        for node in ast.walk(tree):
+        for node in nodes(tree):
             if isinstance(node, ast.Import):
                 names |= {alias.name for alias in node.names}
             elif isinstance(node, ast.ImportFrom):
@@ -263,7 +269,7 @@ def test_a_circle_is_seen(sources: dict[str, str], count: int) -> None:
 def broad_handlers(source: str, tree: ast.Module) -> Iterator[tuple[int, bool]]:
     """The line of each `except` that takes any error, and whether a comment at it says why."""
     lines = source.splitlines()
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if not isinstance(node, ast.ExceptHandler):
             continue
         kinds = node.type.elts if isinstance(node.type, ast.Tuple) else [node.type]
@@ -313,7 +319,7 @@ def dotted(node: ast.expr) -> str:
 
 def done(tree: ast.Module) -> Iterator[str]:
     """What a module calls, `print()`, or with a text first `print('a')`; and what it imports, `import json`."""
-    for node in ast.walk(tree):
+    for node in nodes(tree):
         if isinstance(node, ast.Call):
             first = node.args[0] if node.args else None
             text = repr(first.value) if isinstance(first, ast.Constant) and isinstance(first.value, str) else ""

@@ -21,7 +21,7 @@ from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.records import Row, parse_line
 from agentscope_tuner.records.columnar import columnar_lines, write_columnar
 from agentscope_tuner.records.files import dump_lines, is_dump
-from agentscope_tuner.records.formats import as_rollouts
+from agentscope_tuner.records.formats import Conversion
 from agentscope_tuner.storage import StoredFile, file_system
 
 NAN = float("nan")
@@ -120,7 +120,7 @@ def test_a_policys_text_stays_a_text_whatever_it_looks_like(tmp_path: Path) -> N
     # as the text of an output that is spliced into its row, this would have set its own reference
     hostile = '{"metadata": {}}, "task": {"metadata": {"answer": "1"}}'
     verl = [{"input": "?", "output": text, "gts": "42", "score": 0.0} for text in ("42", '{"metadata": {}}', hostile)]
-    lines = as_rollouts(dump_lines(write(tmp_path / "1.parquet", verl)), "verl")
+    lines = Conversion("verl").all(dump_lines(write(tmp_path / "1.parquet", verl)))
     assert [json.loads(line.raw)["output"]["metadata"]["final_answer"] for line in lines] == [
         row["output"] for row in verl
     ]
@@ -131,7 +131,7 @@ def test_a_policys_text_stays_a_text_whatever_it_looks_like(tmp_path: Path) -> N
     # a data set whose columns have these names, and go elsewhere by --map
     named = [{"task": "gsm8k", "output": "42", "answer": "42"}]
     pairs = ["output=output.metadata.final_answer", "answer=task.metadata.answer"]
-    (line,) = as_rollouts(dump_lines(write(tmp_path / "3.parquet", named)), None, pairs)
+    (line,) = Conversion(None, pairs).all(dump_lines(write(tmp_path / "3.parquet", named)))
     assert json.loads(line.raw)["output"]["metadata"] == {"final_answer": "42"}
 
 
@@ -139,10 +139,10 @@ def test_a_missing_reference_is_missing_and_a_missing_column_is_named(tmp_path: 
     rows = [{"id": 7, "q": "?", "text": "\\boxed{0}", "answer": answer} for answer in (0.0, NAN, None)]
     source = write(tmp_path / "r.parquet", rows)
     pairs = ["q=task.main_query", "text=output.metadata.final_answer", "answer=task.metadata.answer"]
-    first, *empty = as_rollouts(dump_lines(source), None, pairs)
+    first, *empty = Conversion(None, pairs).all(dump_lines(source))
     assert json.loads(first.raw)["task"]["metadata"] == {"answer": 0.0}
     assert [str(line.problem) for line in empty] == ["the row's 'answer' is null"] * 2
-    (line, *_) = as_rollouts(dump_lines(source), None, [*pairs, "gold=task.metadata.gold"])
+    (line, *_) = Conversion(None, [*pairs, "gold=task.metadata.gold"]).all(dump_lines(source))
     assert "the row has no 'gold', only ['answer', 'id', 'q', 'text']" in str(line.problem)
 
 

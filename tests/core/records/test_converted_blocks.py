@@ -13,7 +13,7 @@ import pytest
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.records import Line, read_lines
 from agentscope_tuner.records.blocks import Block, TextBlock, converted, read_blocks
-from agentscope_tuner.records.formats import Conversion, as_rollouts
+from agentscope_tuner.records.formats import Conversion
 
 VERL: dict[str, Any] = {"input": "6*7?", "output": "\\boxed{42}", "gts": "42", "score": 1.0, "step": 1}
 OWN = {"id": "1", "task": {"main_query": "q"}, "output": {"metadata": {"final_answer": "x"}}}
@@ -48,7 +48,7 @@ def single(text: bytes) -> Iterator[Block]:
     ],
 )
 def test_rows_are_made_the_same_rollouts_as_line_by_line(text: bytes, name: str | None, pairs: list[str]) -> None:
-    expected = list(as_rollouts(read_lines(io.BytesIO(text), "f"), name, pairs))
+    expected = list(Conversion(name, pairs).all(read_lines(io.BytesIO(text), "f")))
     for blocks in (list(read_blocks(io.BytesIO(text), "f")), list(single(text))):
         assert lines_of(converted(blocks, Conversion(name, pairs))) == expected
 

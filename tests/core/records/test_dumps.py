@@ -16,7 +16,7 @@ from agentscope_tuner.cli.app import app
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.records import Line
 from agentscope_tuner.records.files import dump_lines
-from agentscope_tuner.records.formats import as_rollouts, format_of, references_of
+from agentscope_tuner.records.formats import Conversion, format_of, references_of
 
 VERL: dict[str, Any] = {"input": "6*7?", "output": "\\boxed{42}", "gts": "42", "score": 1.0, "step": 1}
 TRL = {
@@ -37,7 +37,7 @@ def line(row: object) -> Line:
 
 
 def judgement(row: dict[str, Any], name: str = "auto") -> Any:
-    (made,) = as_rollouts([line(row)], name)
+    (made,) = Conversion(name).all([line(row)])
     assert made.problem is None
     return json.loads(made.raw).get("judgement")
 
@@ -86,9 +86,9 @@ def test_a_row_of_a_data_set_has_no_verdict() -> None:
 
 def test_auto_leaves_rollouts_of_ours_alone_and_names_what_it_does_not_know() -> None:
     own = {"id": "1", "task": {"main_query": "q"}, "output": {"metadata": {"final_answer": "x"}}}
-    assert list(as_rollouts([line(own)], "auto")) == [line(own)]
+    assert list(Conversion("auto").all([line(own)])) == [line(own)]
     with pytest.raises(ConfigError, match=r"1.jsonl:1: no trainer's format has the columns \['a', 'b'\]"):
-        list(as_rollouts([line({"a": 1, "b": 2})], "auto"))
+        list(Conversion("auto").all([line({"a": 1, "b": 2})]))
 
 
 def test_a_folder_is_read_in_the_order_of_its_steps_and_every_row_has_a_name(tmp_path: Path) -> None:
@@ -100,7 +100,7 @@ def test_a_folder_is_read_in_the_order_of_its_steps_and_every_row_has_a_name(tmp
     frames = [pyarrow.compress(part, "zstd", asbytes=True) for part in parts]
     (tmp_path / "12.jsonl.zst").write_bytes(b"".join(frames))
     (tmp_path / "notes.txt").write_text("not a row")
-    rows = [json.loads(made.raw) for made in as_rollouts(dump_lines(str(tmp_path)), "auto")]
+    rows = [json.loads(made.raw) for made in Conversion("auto").all(dump_lines(str(tmp_path)))]
     assert [row["task"]["metadata"]["step"] for row in rows] == [1, 9, 10, 11, 12]
     assert [row["id"] for row in rows] == ["1.jsonl/1", "9.jsonl/1", "10.jsonl/1", "11.jsonl.gz/1", "12.jsonl.zst/1"]
 
@@ -144,7 +144,7 @@ def test_references_are_tasks_rollouts_or_rows_of_a_data_set() -> None:
 
 def test_a_dumped_reward_of_nan_is_a_failed_verdict_and_the_step_is_the_rows_own() -> None:
     # json.dumps writes NaN; the row had no verdict at all, which ended `astuner watch`
-    [made] = as_rollouts([line({**VERL, "score": float("nan"), "step": 3})], "auto")
+    [made] = Conversion("auto").all([line({**VERL, "score": float("nan"), "step": 3})])
     row = json.loads(made.raw)
     assert (row["judgement"]["status"], row["judgement"]["reward"], row["step"]) == ("failed", None, 3)
 
@@ -152,9 +152,9 @@ def test_a_dumped_reward_of_nan_is_a_failed_verdict_and_the_step_is_the_rows_own
 def test_a_reward_beside_other_numbers_is_named() -> None:
     # without a name TRL's columns of numbers are summed: its rewards, and whatever a reward function logs
     trl = {"step": 1, "prompt": "q", "completion": "a", "acc": 1.0, "tokens": 512, "advantage": 0.0}
-    [summed] = as_rollouts([line(trl)], "auto")
-    [named] = as_rollouts([line(trl)], "trl", ["acc=judgement.reward"])
-    [wrong] = as_rollouts([line({**trl, "acc": "high"})], "trl", ["acc=judgement.reward"])
+    [summed] = Conversion("auto").all([line(trl)])
+    [named] = Conversion("trl", ["acc=judgement.reward"]).all([line(trl)])
+    [wrong] = Conversion("trl", ["acc=judgement.reward"]).all([line({**trl, "acc": "high"})])
     verdicts = [json.loads(made.raw)["judgement"] for made in (summed, named, wrong)]
     assert [verdict["reward"] for verdict in verdicts] == [513.0, 1.0, None]
     assert [verdict["status"] for verdict in verdicts] == ["judged", "judged", "failed"]

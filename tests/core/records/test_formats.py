@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from agentscope_tuner.cli.app import app
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.records import Line, Row, parse_line
-from agentscope_tuner.records.formats import FORMATS, as_rollouts
+from agentscope_tuner.records.formats import FORMATS, Conversion
 
 CHAT = [{"role": "system", "content": "Box it."}, {"role": "user", "content": "6*7?"}]
 SAID = [{"role": "assistant", "content": "42"}]
@@ -39,7 +39,7 @@ EID = {"batch": 4, "task": 2, "run": 0, "step": 0, "suffix": "a"}
 
 def read(row: object, name: str | None, *maps: str) -> Row:
     raw = row if isinstance(row, bytes) else json.dumps(row).encode()
-    return parse_line(next(iter(as_rollouts([Line("rows.jsonl:3", raw)], name, maps))))
+    return parse_line(next(iter(Conversion(name, maps).all([Line("rows.jsonl:3", raw)]))))
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_a_trainers_row_is_a_rollout(name: str, row: dict[str, Any]) -> None:
 def test_every_format_is_shown() -> None:
     assert list(FORMATS) == ["trl", "verl", "openrlhf", "nemo-gym", "slime", "trinity"]
     with pytest.raises(ConfigError, match=r"--format must be one of auto, plain, trl, verl, .*, trinity, got 'csv'"):
-        as_rollouts([], "csv")
+        Conversion("csv").all([])
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ def test_a_map_goes_over_a_format() -> None:
 )
 def test_a_wrong_map_stops_before_the_first_row(pair: str, why: str) -> None:
     with pytest.raises(ConfigError, match=why):
-        as_rollouts([], None, [pair])
+        Conversion(None, [pair]).all([])
 
 
 def test_a_missing_mapped_column_is_the_rows_problem() -> None:

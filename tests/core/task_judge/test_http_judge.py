@@ -148,8 +148,9 @@ def test_the_service_names_each_row_in_its_verdict() -> None:
     assert [judgement.reward for judgement in judge.judge_group(TASK, OUTPUTS)] == [1.0] * 3
 
 
-@pytest.mark.parametrize("where", ["kwargs", "section"])
-@pytest.mark.parametrize("fault", ["hang", "503", "nobody listens"])
+@pytest.mark.parametrize(
+    ("fault", "where"), [("hang", "kwargs"), ("hang", "section"), ("503", "kwargs"), ("nobody listens", "kwargs")]
+)
 def test_a_dead_service_is_a_deadline_error_in_time(fault: str, where: str) -> None:
     # A refusal comes at once, but on a busy machine not within a quarter of a second
     limit = {"deadline": 1.0 if fault == "nobody listens" else 0.25}

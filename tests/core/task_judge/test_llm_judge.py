@@ -444,7 +444,9 @@ def test_past_its_deadline_there_is_a_deadline_error(options: dict[str, Any], ca
         config = section(server.url, **options, client={"cache": False, "temperature": 0.7})
         # time enough for a busy machine to send the first request
         config["astuner"]["task_judge"]["deadline"] = 1.0
-        judgement = load_judge(config).judge_group(TASK, [output("a a"), output("b b")])[0]
+        # one alone has no rank
+        outputs = [output("a a"), output("b b")] if "mode" in options else [output("a a")]
+        judgement = load_judge(config).judge_group(TASK, outputs)[0]
     assert (judgement.reward, judgement.cause) == (None, Cause.DEADLINE)
     assert "no verdict within 1 s" in str(judgement.error)
 
@@ -452,11 +454,12 @@ def test_past_its_deadline_there_is_a_deadline_error(options: dict[str, Any], ca
 def test_a_long_pause_of_the_endpoint_holds_up_no_queue() -> None:
     """Each verdict that waited for its turn once waited for a pause of its own: 45 s, with a deadline of 0.3 s."""
     with JudgeServer(lambda body, attempt: Canned(status=429, headers={"retry-after": "60"})) as server:
-        config = section(server.url, prompt=PROMPT, votes=3, client={"cache": False, "temperature": 0.7})
+        # one request at once: the second and the third wait for their turns when the first is told to wait
+        config = section(server.url, prompt=PROMPT, client={"cache": False, "concurrency": 1})
         # time enough for a busy machine to send the first request
-        config["astuner"]["task_judge"]["deadline"] = 2.0
+        config["astuner"]["task_judge"]["deadline"] = 1.0
         started = time.monotonic()
-        failed = load_judge(config).judge_group(TASK, [output(text) for text in "abcd"])
+        failed = load_judge(config).judge_group(TASK, [output(text) for text in "abc"])
     assert {judgement.cause for judgement in failed} == {Cause.DEADLINE}
     # on a busy machine each request may have asked, and been told, before the first pause was known
     errors = " ".join(str(judgement.error) for judgement in failed)

@@ -38,6 +38,24 @@ What is the successor of 99? | 100 | \text{the successor is }100 ;; \text{succes
 What is the double of 21? | 42 | \text{the double is }42 ;; \text{double}=42 | \text{the double of }42 ;; \text{double of }42 ;; \text{The double of } 42
 Wie viele einzelne Socken sind 7 Paar Socken? | 14 | 14\text{ Socken} ;; 14\text{ einzelne Socken} | 14\text{ Paar} ;; 14\text{ Paare}
 Combien d'œufs y a-t-il dans 5 boîtes ? | 30 | 30\text{ œufs} | 30\text{ boîtes}
+Anna is 150 cm tall, Ben is 162 cm and Clara is 171 cm. Who is the tallest? | \text{Clara} | \text{Clara} ;; \text{Clara is the tallest} ;; \text{It is Clara} ;; \text{Clara, the tallest} | \text{Anna, Ben, Clara} ;; \text{Anna and Clara} ;; \text{Clara and Ben} ;; \text{Clara/Anna} ;; \text{Clara; Ben}
+Ein Quadrat, ein Rechteck und ein Trapez sind gezeichnet. Welches Viereck hat vier Symmetrieachsen? | \text{Quadrat} | \text{Quadrat} ;; \text{das Quadrat} ;; \text{Das Quadrat ist es} | \text{Quadrat, Rechteck} ;; \text{Rechteck und Quadrat}
+Sort the numbers 7, 5, 9 in descending order. | 9, 7, 5 | 9, 7, 5 ;; 9>7>5 | 5, 7, 9 ;; 5, 7, 9, 9 ;; 9, 7, 5, 5
+Solve $x^2-3x+2=0$. | 1, 2 | 2, 1 ;; 1, 2, 2 ;; x=1, x=2 | 1, 1 ;; 1, 2, 3
+List the prime factors of 12 with repetition. | 2, 2, 3 | 3, 2, 2 ;; 2, 3, 2 | 2, 3 ;; 2, 3, 3, 2 ;; 2, 2, 2, 3
+Find the ordered pair $(x,y)$ with $x+y=3$ and $y-x=1$. | (1,2) | (1,2) ;; x=1, y=2 | 1<x<2 ;; ]1,2[ ;; \{x : 1<x<2\}
+On which interval is $(x-1)(x-2)$ negative? | (1,2) | 1<x<2 ;; ]1,2[ ;; (1,2) | 1<x<3 ;; 1\le x\le 2
+Tom has twice as many marbles as Anna, and together they have 12. How many marbles does Tom have? | 8 | \text{Tom has }8\text{ marbles} ;; 8\text{ marbles} ;; \text{He has }8\text{ marbles} | \text{Anna has }8\text{ marbles} ;; \text{Anna has }8
+Erik har 3 hundar och fem fler katter än hundar. Hur många katter har han? | 8 | 8\text{ katter} ;; \text{Erik har }8\text{ katter} | 8\text{ hundar}
+Bahçede elma ve armut ağaçları toplam 15, elma iki katı. Elma sayısı nedir? | 10 | 10\text{ elma} | 10\text{ armut}
+A bat and a ball cost 110 cents; the bat costs 100 cents more than the ball. What does the bat cost? | 105 | \text{The bat costs }105 ;; 105\text{ cents} | \text{The ball costs }105
+Maria bought 20 apples and ate 8. How many does she have left? | 12 | 12\text{ apples} ;; \text{Maria has }12\text{ apples} ;; \text{She has }12\text{ apples left} | 20\text{ apples}
+Find all integer solutions of $x^2=2$. | \text{no solution} | \text{no solutions} ;; \text{no integer solutions} ;; \text{The equation has no solution} | \text{no real solutions}
+Solve $x^2+1=0$. | \text{no solution} | \text{no real solutions} ;; \text{no solution} | \text{the series diverges}
+Find $\lim_{x\to0}\sin\frac1x$. | \text{does not exist} | \text{the limit does not exist} ;; \text{DNE} | \text{the sequence does not exist} ;; \text{the inverse does not exist}
+Is 9 a prime number? | \text{No} | \text{No} ;; \text{No, it is not prime} ;; \text{No, } 9=3\cdot 3 ;; \text{No, because it is divisible by 3} | \text{No, because 9 is prime} ;; \text{No, it is a prime} ;; \text{Yes}
+Solve $y'=y$. | y=Ce^{x} | y=Ce^{x}, C\in\mathbb{R} ;; y=Ce^{x}\text{ where } C \text{ is a constant} ;; y=Ce^{x}\text{ for any real } C | y=Ce^{x} \text{ where } C>0 ;; y=Ce^{x} \text{ where } C \text{ is positive} ;; y=Ce^{x}\text{ for integer } C
+Le logarithme décimal est noté log. Écrire $\log 2+\log 5$ comme un seul logarithme. | \log 10 | \log(10) | \ln 10
 How many legs do 6 dogs have? | 24 | 24\text{ legs} | 24\text{ dogs}
 How many of the 9 apples are left? | 4 | 4\text{ apples} ;; 4\text{ apples left} | 4\text{ of the 9 apples, or 5}
 5双筷子一共有多少根筷子？ | 10 | 10\text{根} ;; 10根 ;; 10 | 10\text{双} ;; 10双

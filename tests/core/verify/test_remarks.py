@@ -21,6 +21,11 @@ $\boxed{42}$. Add four to that.
 $\boxed{42}$ would be too easy. Look again and you will see something larger.
 $\boxed{42}$ was a neighbour's answer. I think he dropped a sign.
 $\boxed{42}$ when read upside down.
+$\boxed{42}$ casks.
+$\boxed{42}$ factorial.
+$\boxed{42}$ negated.
+$\boxed{42}$ quadriert.
+Cavab $\boxed{42}$ deyil.
 $\boxed{42}$ before the six latecomers are counted in.
 $\boxed{42}$ where I should have used the other side.
 $\boxed{42}$ barrels in base five.
@@ -51,8 +56,8 @@ De som verschilt van $\boxed{42}$.
 
 SAID = r"""
 $\boxed{42}$ barrels.
-$\boxed{42}$ casks in the old cellar.
-$\boxed{42}$ different manners.
+$\boxed{42}$ barrels in the old cellar.
+$\boxed{42}$ different ways.
 The tank can carry $\boxed{42}$ barrels at the harbour.
 $\boxed{42}$. Let me know if you want to see further details!
 $\boxed{42}$. There are no other possibilities.
@@ -96,7 +101,7 @@ What is the shortest side? | The shortest side, and not the longest, has length 
 Give the larger root. | In lowest terms, the larger root is $\boxed{42}$.
 How long does it fly? | The stone lands after $\boxed{42}$ seconds.
 Find $n$. | Let us add them: $n=\boxed{42}$.
-Hoeveel heeft hij nu? | Jan heeft nu $\boxed{42}$ knikkers.
+Jan heeft 12 knikkers. Hoeveel heeft hij nu? | Jan heeft nu $\boxed{42}$ knikkers.
 한 명은 몇 개를 받습니까? | 한 명은 $\boxed{42}$개를 받습니다.
 """
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from agentscope_tuner import JudgeError, Task, WorkflowOutput, WorkflowTask, load_config
-from agentscope_tuner._run.pool import one_request
+from agentscope_tuner._run.fair_queue import one_request
 from agentscope_tuner.task_judge.math_answer_as_judge import MathAnswerAsJudge
 from agentscope_tuner.verify.math.verdict import compare
 from agentscope_tuner.verify.sandbox import _MOST_UNDECIDED, QueuedPair, Sandbox, shared

@@ -21,167 +21,22 @@ from dataclasses import dataclass, replace
 from functools import cache
 from numbers import Real
 from pathlib import Path
-from types import MappingProxyType
-from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin
+from typing import Annotated, Any, Literal, get_args
 
 import yaml
 from omegaconf import AnyNode, DictConfig, OmegaConf, flag_override
 from omegaconf.errors import OmegaConfBaseException
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
-from pydantic.fields import FieldInfo
+from pydantic import BeforeValidator, Field, model_validator
 
 from agentscope_tuner._version import __version__
 from agentscope_tuner.errors import ConfigError
 
-#: By key: its effect here, and the key to write instead.
-UPSTREAM_KEYS: Mapping[str, str] = MappingProxyType(
-    {
-        "alien_llm_model": "upstream it names the model that a judge of your own may ask; write "
-        "rubrics_auto_grader.model_name for AutoGraderJudge, or judge_kwargs.model_name and read it in your judge",
-        "alien_llm_response_length": "upstream it limits that model's reply in tokens; write "
-        "rubrics_auto_grader.client.max_tokens, or a key of your own under judge_kwargs",
-        "sampling_mode": "upstream it says which samples rubrics are learned from; here all that are not held out are "
-        "tried, `batch_size` at a time, until `patience` ends it: remove it",
-        "generate_number": "upstream it is how many rubrics are proposed for a sample; write "
-        "query_specific_generate_number",
-        "max_retries": "upstream it is how often a call is tried again; write client.max_retries, or leave it out: "
-        "calls are tried again until client.deadline_seconds",
-        "aggregation_mode": "upstream it says what becomes of the proposals; write enable_categorization: true to "
-        "merge them into categories, false to keep all",
-    }
-)
-# Settings of ours that stand in another place, by their names
-_ELSEWHERE = {
-    "second_opinion": "it stands beside task_judge: write astuner.second_opinion",
-    "stop_when_failing": "it is an argument of the trainer's adapter, as in reward_func(CONF, stop_when_failing=False)",
-    "grace": "it is an option of `astuner judge`: write --grace",
-    "combined": "the judges that a combined judge asks stand under astuner.task_judge.parts, each by a name of yours",
-    "routed": "the judges that a routed judge asks stand under astuner.task_judge.routes, beside `by`",
-    **{
-        key: f"a judge model's settings stand in the judge's section, such as astuner.task_judge.llm.{key}"
-        for key in ("model_name", "base_url", "api_key", "prompt")
-    },
-}
-
-
-class StrictSection(BaseModel):
-    """Base of typed configuration sections: no unknown keys, no silent conversion of types, no change after load."""
-
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
-
-
-_MAPPING = ("model_type", "dict_type")
-
-SectionT = TypeVar("SectionT", bound=StrictSection)
-
-
-def validate_section(model: type[SectionT], data: Any, where: str) -> SectionT:
-    """Read `data` as `model`; every problem is reported at once, by its full key under `where`.
-
-    Raises:
-        ConfigError: naming each key, its value, and the allowed keys or values.
-    """
-    try:
-        return model.model_validate(data)
-    except ValidationError as exc:
-        problems = [
-            _problem(model, error["loc"], error["type"], error["msg"], error["input"]) for error in exc.errors()
-        ]
-        lines = [f"{where}.{problem}" if problem[0] != ":" else f"{where}{problem}" for problem in problems]
-        raise ConfigError("\n".join(lines)) from exc
-
-
-def _problem(model: type[BaseModel], loc: tuple[int | str, ...], kind: str, message: str, value: object) -> str:
-    path = ".".join(str(part) for part in loc)
-    if kind == "missing":
-        return f"{path} is missing{_choices(_model_at(model, loc[:-1]), str(loc[-1]))}"
-    if kind != "extra_forbidden":
-        # pydantic's own messages for these errors name a Python class, or pydantic
-        words = message.removeprefix("Value error, ")
-        if kind in _MAPPING:
-            inner = _model_at(model, loc)
-            named = "" if inner is _model_at(model, loc[:-1]) else f", of {', '.join(inner.model_fields)}"
-            words = f"must be a mapping of keys to values{named}{_MAPPINGS.get(path, '')}"
-        elif kind == "string_pattern_mismatch" and (field := _field_at(model, loc)) is not None and field.description:
-            words = f"must be {field.description}"
-        elif kind == "list_type":
-            words = _a_list(path, value)
-        glued = re.fullmatch(r"(\w+)(:|：\s*)(\S.*)", value) if isinstance(value, str) and kind in _MAPPING else None
-        behind = f": write '{glued[1]}: {glued[3]}', with a space and a plain colon" if glued else ""
-        if kind in _MAPPING and loc[:1] in (("parts",), ("routes",)):
-            example = {"a_name": {"judge": "math"}} if len(loc) == 1 else {"judge": value}
-            words, behind = "must be a mapping", f": write {path}: {json.dumps(example)}"
-        number = re.match(r"\d+(\.\d+)?", value) if isinstance(value, str) else None
-        if number is not None and kind.startswith(("float_", "int_")):
-            behind = f": write {number[0]}, without a unit"
-        # what is said of a whole section names the keys that it is about
-        got = f", got {_short(value)}" if loc or kind != "value_error" else ""
-        return f"{path}: {words[0].lower()}{words[1:]}{got}{behind}"
-    if told := UPSTREAM_KEYS.get(str(loc[-1])) or _ELSEWHERE.get(str(loc[-1])):
-        return f"{path}: unknown key; {told}"
-    fields = _model_at(model, loc[:-1]).model_fields
-    allowed = [field.alias or name for name, field in fields.items()]
-    key = str(loc[-1])
-    # `model` is `model_name`, not `models`
-    nearest = [name for name in allowed if name == f"{key}_name"] or difflib.get_close_matches(key, allowed, n=1)
-    nearest += [f"{name}.{key}" for name in allowed if key in _model_at(model, (*loc[:-1], name)).model_fields]
-    hint = f"did you mean {nearest[0]!r}? " if nearest else ""
-    if "parts" in allowed and isinstance(value, Mapping) and {"judge", "judge_protocol", "weight"} & value.keys():
-        hint = f"of several judges each stands under parts: write parts: {{{key}: …}}; "
-    elif "judge_kwargs" in allowed and not nearest:
-        hint = "most judges have their settings in judge_kwargs; "
-    return f"{path}: unknown key; {hint}allowed keys are {', '.join(allowed)}"
-
-
-#: By key: an example of its mapping.
-_MAPPINGS = {
-    "reads": ", such as reads: {answer: COLUMN}",
-    "llm": ", such as llm: {model_name: MODEL, base_url: URL}",
-}
-
-
-def _a_list(path: str, value: object) -> str:
-    """What to write for a list; of a mapping from names to entries, as the list it means."""
-    if path != "rules" or not isinstance(value, Mapping) or not all(isinstance(one, Mapping) for one in value.values()):
-        return "must be a list, in YAML a line `- …` for each entry"
-    entries = [{"id": name, **entry} for name, entry in value.items()]
-    return f"must be a list: write {path}: {json.dumps(entries, ensure_ascii=False, default=str)}"
-
-
-def _choices(model: type[BaseModel], name: str) -> str:
-    """What a key may hold, where it has few values; else what it means, where that is told."""
-    field = model.model_fields.get(name)
-    if field is None or get_origin(field.annotation) is not Literal:
-        return f": {field.description}" if field is not None and field.description else ""
-    return f": one of {', '.join(map(repr, get_args(field.annotation)))}"
-
-
-def _field_at(model: type[BaseModel], loc: tuple[int | str, ...]) -> FieldInfo | None:
-    return _model_at(model, loc[:-1]).model_fields.get(str(loc[-1]))
-
-
-def _model_at(model: type[BaseModel], loc: tuple[int | str, ...]) -> type[BaseModel]:
-    names_entry = False
-    for part in loc:
-        field = None if names_entry else model.model_fields.get(str(part))
-        names_entry = False
-        if field is None:
-            continue  # An index, the name of an entry, or a union's branch leads to no other model
-        names_entry = get_origin(field.annotation) is dict
-        for candidate in (field.annotation, *get_args(field.annotation)):
-            if isinstance(candidate, type) and issubclass(candidate, BaseModel):
-                model = candidate
-    return model
-
-
-def _short(value: object, limit: int = 200) -> str:
-    text = repr(value)
-    return text if len(text) <= limit else f"{text[:limit]}… ({len(text)} characters)"
-
+from .sections import SectionT
+from .sections import StrictSection as StrictSection
+from .sections import validate_section as validate_section
+from .yaml_files import read_source
 
 SECTION = "astuner.task_judge"
-# The depth to which combined and routed judges may be nested
-_MOST_NESTED = 2
 
 
 def _one_or_more(value: object) -> object:
@@ -614,7 +469,7 @@ def resolve(source: Source | None = None, overrides: Sequence[str] = ()) -> Sett
         if not overrides:
             return source
         source, read = source.whole, source.environment
-    given = _read(source)
+    given = read_source(source)
     for override in overrides:
         if not re.match(r"[^=\s]+=", override):
             files = ": the shell has replaced a pattern, or these are two files: give one pattern, in quotes"
@@ -739,86 +594,3 @@ def _unresolved(exc: OmegaConfBaseException) -> str:
     if "Environment variable" in why:
         return f"{why.strip(chr(34))}: export it, or write a default, ${{oc.env:{name},default}}"
     return f"{why}: an environment variable is read by ${{oc.env:{name}}}"
-
-
-def yaml_hint(exc: yaml.YAMLError, path: Path) -> str:
-    """The way out of the commonest mistakes, whose own messages speak of a token or of the start of a document."""
-    if path.suffix in (".jsonl", ".csv", ".tsv"):
-        return "it looks like a file of rows, which --input takes; --conf takes the YAML. "
-    if "expected a single document" in str(getattr(exc, "context", "")):
-        return "a line `---` parts it in two: remove it. "
-    mark, begun = getattr(exc, "problem_mark", None), getattr(exc, "context_mark", None)
-    lines = path.read_text(encoding="utf-8").splitlines()
-    if twice := re.fullmatch(r"found duplicate key (.+)", str(getattr(exc, "problem", ""))):
-        two = "`judge: combined` and `parts: {a: {judge: math}, b: {judge: length}}`"
-        both = f"; to ask two judges, write {two}" if twice[1] in ("task_judge", "judge") else ""
-        return f"{twice[1]!r} stands twice in one mapping: join the two, or remove one{both}. "
-    wide = next((number for number, line in enumerate(lines[: mark.line + 1] if mark else (), 1) if "：" in line), None)
-    if wide is not None and "mapping values" in str(getattr(exc, "problem", "")):
-        return f"line {wide} has a full-width colon, ：: YAML takes a plain one. "
-    if mark is not None and "escape character" in str(getattr(exc, "problem", "")):
-        return f"a backslash in double quotes begins an escape in line {mark.line + 1}: use single quotes. "
-    if begun is not None and "quoted scalar" in str(getattr(exc, "context", "")):
-        return f"the quote in line {begun.line + 1} is not closed. "
-    if mark is None or mark.line >= len(lines):
-        return ""
-    line = lines[mark.line]
-    if re.match(r" *\t", line):
-        return f"line {mark.line + 1} is indented with a tab: YAML takes spaces. "
-    if "mapping values" in str(getattr(exc, "problem", "")) and mark.line:
-        before, here = (re.match(r"( *)\S", one) for one in (lines[mark.line - 1], line))
-        if before and here and len(here[1]) > len(before[1]):
-            told = f"line {mark.line + 1} is indented further than line {mark.line}, which has its value already"
-            return f"{told}: begin both in one column. "
-    if (gap := re.search(r"\{\{ ?\w+ ?\}\}", line)) is not None:
-        return f"it is a template, with a gap {gap[0]} in line {mark.line + 1}: fill its gaps first. "
-    if (variable := re.search(r"\$\{[\w.:]+\}", line)) is not None:
-        return f'write it in quotes, "{variable[0]}": a brace begins a mapping. '
-    if begun is not None and "block mapping" in str(getattr(exc, "context", "")):
-        told = f"line {mark.line + 1} begins in column {mark.column + 1}, and no key above it does"
-        return f"{told}: keys of one mapping begin in one column. "
-    return ""
-
-
-def _nearest(path: Path) -> str:
-    """What could be meant by the name of a configuration that is not there."""
-    if path.is_symlink():
-        return f": it is a link to {os.readlink(path)!r}, which is not there"
-    if path.suffix == "" and path.name.isidentifier():
-        example = {"astuner": {"task_judge": {"judge": path.name}}}
-        return f": name a YAML file; in Python a mapping is taken, too, such as {example}"
-    there = [each.name for each in path.parent.glob("*.y*ml")]
-    if near := difflib.get_close_matches(path.name, there, n=1, cutoff=0.7):
-        return f": did you mean {str(path.parent / near[0])!r}?"
-    return ": `astuner init math FOLDER` writes one"
-
-
-def _read(source: str | Path | Mapping[str, Any] | DictConfig | None) -> DictConfig:
-    if source is None:
-        return OmegaConf.create({})
-    if isinstance(source, DictConfig):
-        return source
-    if isinstance(source, Mapping):
-        return OmegaConf.create(dict(source))
-    if not isinstance(source, str | Path):
-        raise ConfigError(f"a configuration is a YAML file's path or a mapping, got {type(source).__name__}")
-    try:
-        loaded = OmegaConf.load(source)
-    except FileNotFoundError as exc:
-        raise ConfigError(f"no configuration file {str(source)!r}{_nearest(Path(source))}") from exc
-    except IsADirectoryError as exc:
-        there = sorted(path.name for path in Path(source).glob("*.y*ml"))
-        named = f": name one of its files, {', '.join(there[:3])}" if there else ", and holds no .yaml"
-        raise ConfigError(f"{str(source)!r} is a folder{named}") from exc
-    except UnicodeDecodeError as exc:
-        told = f"cannot read the configuration file {str(source)!r}: it is not in UTF-8"
-        raise ConfigError(f"{told}, so save it as UTF-8 ({exc})") from exc
-    except OSError as exc:
-        raise ConfigError(f"cannot read the configuration file {str(source)!r}: {exc}") from exc
-    except RecursionError as exc:
-        raise ConfigError(f"the configuration file {str(source)!r} is nested too deeply") from exc
-    except yaml.YAMLError as exc:
-        raise ConfigError(f"{str(source)!r} is not valid YAML: {yaml_hint(exc, Path(source))}{exc}") from exc
-    if not isinstance(loaded, DictConfig):
-        raise ConfigError(f"{str(source)!r} must hold a mapping at its top, such as `astuner:`, got a list")
-    return loaded
