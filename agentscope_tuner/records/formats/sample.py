@@ -133,7 +133,11 @@ class ColumnMap:
             path = ROLES.get(path, path)
             if path not in _PLACES and not any(path.startswith(place) and path != place for place in _METADATA):
                 places = ", ".join([*ROLES, *_PLACES, *(place + "<key>" for place in _METADATA)])
-                raise ConfigError(f"--map {pair!r}: a rollout has no {path!r}; its places are {places}")
+                turned = f"did you mean '{path}={column}'? The place " if column in (*ROLES, *_PLACES) else "the place "
+                raise ConfigError(
+                    f"--map {pair!r}: {turned}of your column {column!r} stands behind the =, and a rollout has no "
+                    f"{path!r}; its places are {places}"
+                )
             self._pairs.append((column, path))
         #: Which of `ROLES` the pairs name.
         self.roles = frozenset(role for role, place in ROLES.items() if any(path == place for _, path in self._pairs))
