@@ -9,7 +9,6 @@ import re
 import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -170,15 +169,12 @@ class Hostile(RewardFunc):
     def __init__(self, judge: Any, at: int) -> None:
         super().__init__(judge)
         self.at = at
-        self.seconds: list[float] = []
 
     def __call__(self, prompts: Any, completions: Any, *rest: Any, **named: Any) -> list[float | None]:
         if named["trainer_state"].global_step == self.at:
             attacks = HOSTILE[: len(completions)]
             completions = [*attacks, *completions[len(attacks) :]]
-        began = time.perf_counter()
         rewards = super().__call__(prompts, completions, *rest, **named)
-        self.seconds.append(time.perf_counter() - began)
         if named["trainer_state"].global_step == self.at:
             assert rewards[: len(HOSTILE)] == [0.0] * len(HOSTILE)
         return rewards
@@ -194,14 +190,10 @@ def without_rules() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("judge", [OURS, without_rules()], ids=["with its rules", "without rules"])
-def test_a_hostile_batch_in_the_middle_costs_less_than_five_seconds(judge: Any, tmp_path: Path) -> None:
+def test_a_hostile_batch_in_the_middle_is_judged(judge: Any, tmp_path: Path) -> None:
     function = Hostile(judge, at=2)
     steps = steps_of(grpo(function, tmp_path))
     assert len(steps) == STEPS
-    usual = sorted(function.seconds)[len(function.seconds) // 2]
-    extra = max(function.seconds) - usual
-    print(f"hostile batch: {max(function.seconds):.3f} s against {usual:.3f} s")
-    assert extra < 5.0
 
 
 def on_two_ranks(script: Path, folder: Path) -> subprocess.CompletedProcess[str]:
