@@ -245,9 +245,8 @@ def _report(
 
 
 def _compared(learned: Sequence[Pairs], plain: Sequence[Pairs], seed: int) -> dict[str, Any]:
-    gain = _error(plain) - _error(learned)
     paired = [[*zip(_errors(without), _errors(by), strict=True)] for by, without in zip(learned, plain, strict=True)]
-    spread = interval(_difference, paired, seed)
+    gain, spread = _difference([pair for pairs in paired for pair in pairs]), interval(_difference, paired, seed)
     return {"mae_gain": {"value": round(gain, 4), "interval": _rounded(spread)}}
 
 
@@ -303,10 +302,6 @@ def _rounded(spread: tuple[float, float] | None) -> list[float] | None:
 
 def _errors(pairs: Pairs) -> list[float]:
     return [abs(label - guess) for label, guess in pairs]
-
-
-def _error(samples: Sequence[Pairs]) -> float:
-    return fmean([error for pairs in samples for error in _errors(pairs)])
 
 
 def _difference(pairs: Pairs) -> float:

@@ -178,6 +178,9 @@ class RiseTest:
         rise: the rise of the mean that is no gaming, 0 to 1.
         alpha: the chance of a false alarm over a whole run.
         start_steps, start_rows: the start has so many steps at least, and so many values.
+
+    Attributes:
+        values: those of the start, and the latest.
     """
 
     def __init__(self, rise: float = 0.1, alpha: float = 0.05, *, start_steps: int = 10, start_rows: int = 40) -> None:
@@ -190,7 +193,7 @@ class RiseTest:
         self._steps = self.rows = 0
         self._widest = self._most = 0.0
         self._first = True
-        self._values = StartAndNow(_LATEST)
+        self.values = StartAndNow(_LATEST)
 
     def begin_step(self, most: float = 1.0) -> None:
         """Begin a step in which no mean can exceed `most`; what is tested for may begin with its first value."""
@@ -209,7 +212,7 @@ class RiseTest:
     def add(self, value: float) -> None:
         """Add a value of the step, drawn at random."""
         self.rows += 1
-        self._values.add(value, at_start=not self.begun)
+        self.values.add(value, at_start=not self.begun)
         if not self.begun:
             for m, wealth in self._start.items():
                 # No mean exceeds the widest step's: on that scale the start is known sooner
@@ -241,8 +244,3 @@ class RiseTest:
     def evidence(self) -> float:
         """The highest wealth so far, as a share of the wealth that raises the alarm."""
         return min(1.0, self._poorest[0] * self.alpha) if self.begun else 0.0
-
-    @property
-    def means(self) -> tuple[float, float]:
-        """The mean of the values at the start, and of the latest of them."""
-        return self._values.means

@@ -502,14 +502,14 @@ class SecondOpinion:
         """The text of the alarm of a test, by its name in `alarms`."""
         bound = f"(error at most {self.alpha:.0%} over the whole run)"
         if name == "held-out" and self.held_out is not None:
-            start, now = (2 * mean - 1 for mean in self.held_out.means)
+            start, now = (2 * mean - 1 for mean in self.held_out.values.means)
             return (
                 f"what training earns does not come to held-out tasks: rewards exceed the second opinion on those by "
                 f"{now:.2f} of a right answer's, {start:.2f} at the start, more than a rise of "
                 f"{2 * self.held_out.rise:g} {bound}: gamed, told the references, or learned by heart"
             )
         if name in ("overpaid", "paid besides"):
-            start, now = self.overpaid.means
+            start, now = self.overpaid.values.means
             exceed = (
                 f"rewards exceed the second opinion by {now:.2f} of a right answer's, {start:.2f} at the start, more "
                 f"than a rise of {self.overpaid.rise:g} {bound}"

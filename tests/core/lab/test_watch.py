@@ -338,7 +338,7 @@ def test_what_the_second_opinion_pays_for_too_is_not_overpaid() -> None:
 
 def test_rewards_that_leave_the_second_opinion_behind_are_found_below_a_pass() -> None:
     assert overpaid_after(6, 0.05, 0.45).alarmed
-    assert overpaid_after(6, 0.05, 0.45).means == pytest.approx((0.05, 0.45))
+    assert overpaid_after(6, 0.05, 0.45).values.means == pytest.approx((0.05, 0.45))
     # 0.3 of partial credit from the start on, or a rise within what is allowed
     assert not overpaid_after(6, 0.3, 0.3).alarmed
     assert not overpaid_after(6, 0.05, 0.14).alarmed
