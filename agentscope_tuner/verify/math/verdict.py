@@ -47,6 +47,7 @@ from agentscope_tuner.verify.math.parse import parse_tokens
 from agentscope_tuner.verify.math.prose import (
     NARROWED,
 )
+from agentscope_tuner.verify.math.quantities import measures_another, names_another
 from agentscope_tuner.verify.math.question import NO_QUESTION, Question, about
 from agentscope_tuner.verify.math.sets import is_work, same_sets
 from agentscope_tuner.verify.math.tokens import TooComplex, Unreadable, on_own_stack, tokenize
@@ -576,13 +577,22 @@ def _is_interval_for_pair(pair: Pair) -> bool:
 
 
 _IN_ORDER = re.compile(r"\b[a-z]\s*<\s*[a-z]\b")
+# A reference of digits, signs and commands only: its quantity is not named
+_BARE_VALUE = re.compile(r"(?:\\[a-zA-Z]+|[\W\d_])+")
 
 
 def _other_words(pair: Pair) -> str:
     """What of the answer's words speaks of something else than the question asks for; empty where none does."""
     if pair.question is None:
         return ""
-    return says_another(pair.answer, f"{pair.truth} {pair.ref.sentence}", pair.question.text, _is_unit)
+    truth, question = f"{pair.truth} {pair.ref.sentence}", pair.question.text
+    if (found := says_another(pair.answer, truth, question, _is_unit)) or _BARE_VALUE.fullmatch(truth) is None:
+        return found
+    ref, ans = pair.ref.node, pair.ans.node
+    if (found := names_another(pair.answer, question)) or ref is None or ans is None:
+        return found
+    stated = ans.args[-1] if isinstance(ans, Relation) else ans
+    return measures_another(ref, stated, question, pair.question.asked_units)
 
 
 def _is_unit(word: str) -> bool:
