@@ -57,10 +57,14 @@ _FILLS = frozenset(
 # Words that join others, and say nothing of a value
 JOINING = (_BEFORE_NOUNS | _FILLS) - frozenset("per times time more into from with or and".split())  # noqa: SIM905
 JOINING |= frozenset("you can would could must should will make thus needed required used sold possible".split())  # noqa: SIM905
+JOINING |= frozenset(
+    """zahl nombre número numero число liczba getal genau exactement exactamente esattamente exatamente ровно precies
+    insgesamt всего у""".split()  # noqa: SIM905
+)
 #: articles, pronouns and verbs that join a name to a sentence of several languages, and say nothing of it
 JOINING_NAMES = _ARTICLES - {"a"} | frozenset(
     """la les il lo gli el los las der die das the it is es ist sind elle est ce c'est sont son è sono são é ela ele
-    esta este ella это""".split()  # noqa: SIM905
+    esta esta este ella это o os as will wird sein sera será sarà будет""".split()  # noqa: SIM905
 )
 _GENERIC = frozenset("things items objects people persons ways pieces units times points solutions cases".split())  # noqa: SIM905
 _PRONOUNS = frozenset("his her its their he she it they them".split())  # noqa: SIM905

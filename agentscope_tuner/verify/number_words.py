@@ -177,6 +177,19 @@ def number_in_words(words: Sequence[str]) -> tuple[int, int] | None:
     return None
 
 
+def with_figures(words: Sequence[str]) -> list[str]:
+    """The words with each number that they spell in digits; one is no number here, since it is an article, too."""
+    found: list[str] = []
+    at = 0
+    while at < len(words):
+        size = next((n for n, word in enumerate(words[at:]) if not is_number_word(word)), len(words) - at)
+        said = list(numbers_said(" ".join(words[at : at + size])))
+        value, size = (said[0], size) if len(said) == 1 else number_in_words(words[at:]) or (Fraction(), max(size, 1))
+        found += [str(value)] if value > 1 else words[at : at + size]
+        at += size
+    return found
+
+
 def _plain(word: str) -> str:
     spelled = unicodedata.normalize("NFD", word.lower().replace("ß", "ss"))
     return "".join(sign for sign in spelled if sign.isalpha())

@@ -49,7 +49,9 @@ COPULA = re.compile("(?:입니다|이다|이에요|예요|이|가|임)$")
 
 _OWN_FORMULA = re.compile(r"(?:[^$\n]|\n(?!\n)){0,120}?(?P<close>\$\$?|\\[)\]])")
 # `, not 400`
-_DENIES_ANOTHER = re.compile(r"[,，;；(（]\s*(?:and |und |y |et |而)?(?:不是|ではなく|(?P<word>[^\W\d]+))\s*\$?[-−]?\d")
+_DENIES_ANOTHER = re.compile(
+    r"\s?[,，;；(（—–]\s*(?:and |und |y |et |而)?(?:不是|ではなく|(?P<word>[^\W\d]+))\s*\$?[-−]?\d"
+)
 # A suffix that a number takes: `8'dir`
 _SUFFIX = re.compile(r"\A['’]\w{1,5}")
 # What is done to a value by the words right behind it
@@ -134,8 +136,25 @@ _UNDERSTOOD = (
         please ask would like to want further detail details questions doubt doubts concerns explanation explain
         clears everything proof i'd you'd anything luck i'm json finale stimmt listo point points passes lies walk
         through depend depends verifica facilmente risultato résultat vérifié geprüft prüfung
-        about approximately roughly environ etwa rund ungefähr circa cerca около примерно"""
+        ce qui que che womit co czym waarmee wat vilket skulle ki oldu đúng như dự đoán ban đầu bài toán xong measured
+        expressed about approximately roughly environ etwa rund ungefähr circa cerca около примерно"""
     )
+)
+# How words begin that say, in many languages, that a thing is done, shown or checked, and what it is that is done; an
+# infinitive may say that it is still to be done: `queda por resolver`
+_CLOSES = re.compile(
+    r"(?!\w*(?:[aei]re?|[аеи]ть|ować)\Z)(?:[ld]['’])?(?:confirm|conferm|bestätig|подтвер|potwierdz|bevestig|bekräft|onayl|verif|vérif|überprüf|provad|comprob|провер"
+    r"|sprawdz|gecontrol|kontroll|demonstr|démontr|dimostr|demostr|bewies|доказ|udowod|bewezen|bevis|zeigt|montr|mostr"
+    r"|muestr|visas\Z|termin|ach[eè]v|complet|complèt|vollständig|abgeschloss|beendet|заверш|законч|полност|kończ"
+    r"|zakończ|afgerond|klaar\Z|färdig|conclu|encerr|finaliz|bit(?:ir|ti)|tamamla|resuel|resolv|résol|résou|risol|gelöst"
+    r"|opgelost|реш[её]н|rozwiąza|çözül|esercizi|ejercici|exerc[ií]|aufgabe|opgave|uppgift|zadani|задач|soru\Z|problem"
+    r"|problèm|quest[ãi]|cuestión|hesaplan|berechnet|calcul|вычисл|получен|oblicz|berekend|beräkn|erklär|spiega"
+    r"|объясн|wyjaśni|uitleg|förklar|açıkla)"
+)
+# What was foreseen is understood only behind such a word: `an estimate` says that the answer is none
+_FORESEEN = re.compile(
+    r"(?:l['’])?(?:estim|stima|schätzung|erwartung|attente|previs|prévis|expectati|prediction|aspettativ|оценк|ожидани"
+    r"|oczekiwa|szacun|verwachting|schatting|förvänt|uppskatt|départ|initial|inizial|inicial|anfänglich|начальн)"
 )
 _OTHERS = word_set(
     """other others else further weitere weiteren andere anderen autre autres d'autres otra otras otro otros más outra
@@ -150,13 +169,13 @@ _PLACES = word_set("en na nas no nos em nel nella dans sur au aux im am auf bei 
 _MOST_UNKNOWN, _SHORT = 2, 4
 # What may be said so where words are written without spaces; what is left of a run must be in the question
 _KNOWN_UNSPACED = re.compile(
-    "没有(?:其他|其它|别的|另外|错误)|检验|验证|验算|完毕|经|成立|满足|条件|符合|题意|此题|本题|检查|検算|これ|以上|故选|综上|所以|因此|即为|所求|答案|正确|原方程|方程|的解|就是|也就是|分别|一共|总共|等于|是|为|的|了|共|种|個|个|只|条|支|名|人|张|件|辆|头|台"
+    "(?:这个|上面的?)?(?:讲解|解答|解释|过程)|希望|对[你您]|有所?帮助|证毕|解毕|できました|終わり|以上|説明|問題|も|没有(?:其他|其它|别的|另外|错误)|检验|验证|验算|完毕|经|成立|满足|条件|符合|题意|此题|本题|检查|検算|これ|以上|故选|综上|所以|因此|即为|所求|答案|正确|原方程|方程|的解|就是|也就是|分别|一共|总共|等于|是|为|的|了|共|种|個|个|只|条|支|名|人|张|件|辆|头|台"
     "|元|米|次|岁|棵|朵|块|间|位|份|杯|瓶|把|家|组合|组|方法|方案|可能|情况|通り|種類|である|であり|でした|です|となります|となる"
     "|になります|になる|なる|だとわかる|とわかる|が答え|答え|求める|値|円|度|点|枚|匹|冊|本|回|歳|倍数|を得る|得る|あります|ある|います"
     "|いる|必要|できる|考えられる|存在する|する|した|ครับ|ค่ะ|นั่นเอง|[对答解之がはをにでとのもつだ]"
 )
 _KNOWN_KOREAN = re.compile(
-    "이것|그것|따라서|그러므로|검산|성립|만족|조건|입니다|이다|이에요|예요|이므로|된다|됩니다|정?답|가지|마리|개|명|권|원|번|점|살|필요|있다|있습니다|있으므로|하다|합니다|모두"
+    "이것|그것|따라서|그러므로|검산|성립|만족|조건|입니다|이다|이에요|예요|이므로|된다|됩니다|정?답|가지|마리|개|명|권|원|번|점|살|필요|있다|있습니다|있으므로|하다|합니다|모두|풀이|마칩니다|마치겠습니다|끝|도움"
 )
 _KOREAN_ENDING = re.compile("(?:습니다|았습니다|었습니다|는다|았다|었다)$")
 _PARTICLE = re.compile("(?:이|가|은|는|을|를|의|로|으로|에|와|과|도|임|함)$")
@@ -207,6 +226,9 @@ def strange_behind(text: str, before: str, behind: str, asked: Asked, is_value: 
     first, rest = words[:end], words[end:]
     if first and first[-1] in "?？؟" and CONFIRMED.match(rest) is None:
         return "?"
+    if _DENIES_ANOTHER.match(first) is not None and text in re.split("[,;]", first[1:])[0]:
+        # `— neither 22 nor 23`
+        return first.strip()[:LAST_WORDS]
     if text in first:
         # said again, it is confirmed
         first = ""
@@ -352,16 +374,17 @@ def _unknown(words: Sequence[str], said: str, asked: Asked) -> str:
     Args:
         said: the sentence of the words; where words are written without spaces, it is read to its first comma.
     """
-    clause, opened, unknown = False, False, 0
+    clause, opened, closes, unknown = False, False, False, 0
     if any(IS_UNSPACED.search(word) is not None for word in words):
         words = WORDS.findall(re.split("[，,、；]", said)[0])
     for word in words:
+        closes = closes or _CLOSES.match(word) is not None
         if word in OPENS or word in _PLACES:
             clause, opened, unknown = word in _BEGINS_CLAUSE, True, 0
         elif IS_UNSPACED.search(word) is not None or IS_HANGUL.search(word) is not None:
             if unsaid := _unknown_run(word, asked):
                 return unsaid
-        elif not _understands(word, asked):
+        elif not _understands(word, asked) and not (closes and _FORESEEN.match(word)):
             unknown += 1
             if not opened or clause or unknown > _MOST_UNKNOWN or is_number_word(word):
                 return word
@@ -380,7 +403,7 @@ def _unknown_run(run: str, asked: Asked) -> str:
 
 def _understands(word: str, asked: Asked) -> bool:
     one = word[:-1] if len(word) > _SHORT and word.endswith("s") and not word.endswith("ss") else word
-    known = word in _UNDERSTOOD or one in _UNDERSTOOD
+    known = word in _UNDERSTOOD or one in _UNDERSTOOD or _CLOSES.match(word) is not None
     return known or not any(map(str.isalpha, word)) or asked.says(word) or asked.counts(word)
 
 

@@ -94,7 +94,8 @@ VERBS = word_set(
     """is are was were equals equal costs cost gives gets makes became becomes comes reads ist sind war waren hat
     haben beträgt ergibt kostet est sont était a ont vaut possède coûte es son era tiene tienen hay cuesta vale é são
     tem há custa è ha hanno costa равен равна равно равны составляет имеет bằng là adalah jest ma wynosi är har heeft
-    है हैं olur has have had"""
+    है हैं olur has have had besitzt besitzen possèdent admet admettent posee poseen possiede possiedono possui possuem
+    bezit bezitten telt posiada"""
 )
 
 # The words for what is sought: a denial reaches over them to the value

@@ -33,12 +33,21 @@ from agentscope_tuner.verify.words import DENIES
 
 _WRITING = re.compile(r"\\(?:text|textbf|mathrm|textrm|mbox)|[{}$]|\\[ ,;:!~]")
 _YES_NO = re.compile(
-    r"(yes|no|true|false|ja|nein|oui|non|sí|sim|não|sì|да|нет)\b(?:\s*[,.;:–-]\s*(.*))?", re.IGNORECASE | re.DOTALL
+    r"(yes|no|true|false|ja|nein|oui|non|sí|sim|não|sì|да|нет|はい|いいえ|네|예|아니[오요])\b(?:\s*[,.;:、，。–-]\s*(.*))?",
+    re.IGNORECASE | re.DOTALL,
 )
 # A reason for a yes or a no, which must not say the contrary
-_REASON = re.compile(r"\b(?:since|because|as)\b", re.IGNORECASE)
+_REASON = re.compile(
+    r"\b(?:since|because|as|denn|weil|da|car|puisque|porque|pues|perché|poiché|pois|так как|потому что|поскольку)\b",
+    re.IGNORECASE,
+)
 _TURNS_ROUND = re.compile(r"\b(?:false|wrong|incorrect)\b", re.IGNORECASE)
 _DENIED = re.compile(r"\b(?:not|never|isn['’]t|aren['’]t)\s+(?:an?\s+|the\s+)?(\w+)", re.IGNORECASE)
+# How a sentence of a no ends: `素数ではない`
+_DENIED_BEHIND = re.compile(
+    r"(?:では(?:ない|ありません)|じゃない|[이가] 아니(?:다|에요))(?:です)?[。.]?\Z|[이가] 아닙니다[。.]?\Z"
+)
+_COPULA_BEHIND = re.compile("(?:です|である|だ|입니다|이다)[。.]?\\Z")
 _CAPITAL = re.compile("[A-J]")
 _LONGEST_LETTER = 40
 _LONGEST_OPTION = 100
@@ -392,6 +401,13 @@ def _said(text: str, question: Question | None) -> str | None:
     rest, *reasons = _REASON.split(match[2] or "", maxsplit=1)
     if match[1].lower() in ("yes", "true") and any(_is_contrary(reason, question) for reason in reasons):
         return None
+    if any(_holds(reason) is False for reason in reasons):
+        return None
+    if match[1][0] in "いは아네예" and rest and question is not None:
+        # of a sentence without spaces, a no denies what the question has, and a yes says it again
+        denied = _DENIED_BEHIND.search(rest)
+        left = _COPULA_BEHIND.sub("", rest[: denied.start()] if denied is not None else rest)
+        return match[1] if left in question.text and (denied is not None) == (match[1][0] in "い아") else None
     words, denying = rest.lower().split(), match[1].lower() in ("no", "false")
     if denying and question is not None and _affirms(match[2] or "", question.text) and not _is_true(text):
         return None
@@ -435,11 +451,16 @@ def _affirms(reason: str, asked: str) -> bool:
 
 def _is_true(text: str) -> bool:
     """Whether all that follows the first word is an equation of numbers that holds: `No, 91=7\\cdot 13`."""
+    return _holds(_WRITING.sub(" ", re.split(r"[,.;:]", text, maxsplit=1)[-1])) is True
+
+
+def _holds(reason: str) -> bool | None:
+    """Whether an equation of numbers holds; None for any other text."""
     try:
-        node = parse(re.split(r"[,.;:]\s*\}?", text, maxsplit=1)[-1])
+        node = parse(_REASON.sub("", reason, count=1))
     except (Unreadable, TooComplex):
-        return False
-    return is_equation(node) and not symbols(node) and exact_value(difference(*node.args)) == 0
+        return None
+    return exact_value(difference(*node.args)) == 0 if is_equation(node) and not symbols(node) else None
 
 
 def _initials(pair: Pair) -> Outcome:
@@ -481,6 +502,9 @@ def _same_words(pair: Pair) -> Outcome:
     if any(_is_member(part, truth) for part in _PARTED.split(plain(pair.answer))):
         return UNKNOWN
     said = said[said[:1] == ["one"] :]
+    said = [word for at, word in enumerate(said) if not _is_named(said[max(at - 1, 0) : at + 1], asked)]
+    if truth[-1] in options and _STRICTLY.isdisjoint((*words, *truth)):
+        said = [word for word in said if word not in _STRICTLY]
     left = [
         w
         for w in said
@@ -490,6 +514,15 @@ def _same_words(pair: Pair) -> Outcome:
     # the kind of thing that the question speaks of may be left out: `odd` for `odd function`
     short_of = [own] if own and own == truth[: len(own)] else []
     return EQUAL if left in (truth, [w for w in truth if w not in NEUTRAL], *short_of) else UNKNOWN
+
+
+# What may be said more of a function's growth
+_STRICTLY = frozenset("strictly streng strictement estrictamente strettamente strikt строго ściśle".split())  # noqa: SIM905
+
+
+def _is_named(words: Sequence[str], asked: str) -> bool:
+    """Whether a number is the question's own, with the word before it: `the number 8`."""
+    return len(words) == 2 and words[1].isdigit() and f" {' '.join(words)} " in f" {asked.lower()} "
 
 
 # What parts the members of a list; an article or a verb makes an apposition of a part: `Clara, the tallest`

@@ -17,7 +17,13 @@ from agentscope_tuner.verify.math.question import LABEL_ROWS, Question
 from agentscope_tuner.verify.math.readings import Side
 from agentscope_tuner.verify.math.tokens import TooComplex, Unreadable, tokenize
 from agentscope_tuner.verify.math.units import COUNTERS, EXPONENTS, is_physical, known, operates, singular, unit_named
-from agentscope_tuner.verify.number_words import in_chinese_figures, is_number_word, number_in_words, numbers_said
+from agentscope_tuner.verify.number_words import (
+    in_chinese_figures,
+    is_number_word,
+    number_in_words,
+    numbers_said,
+    with_figures,
+)
 from agentscope_tuner.verify.words import (
     DENIES,
     IS_HANGUL,
@@ -238,8 +244,10 @@ _ABBREVIATION = 3
 
 def told(text: str, question: Question) -> str:
     r"""The value of a sentence whose words are understood, with its unit: 8 for `\text{Es gibt 8 Teiler}`."""
-    if not any(map(str.isdigit, text)):
-        return text
+    if not any(map(str.isdigit, text)) and not HAN.search(text):
+        words = " ".join(_WRITING.sub(" ", text).split()).rstrip(" .").split()
+        figured = with_figures(words) if len(words) > _MOST_COUNTED else words
+        return text if figured == words or (said := told(" ".join(figured), question)) == " ".join(figured) else said
     if HAN.search(text):
         return _in_chinese(" ".join(_WRITING.sub(" ", text).split()).rstrip(" .。"), question) or text
     found = _sentence(text, question) if _WORDED.search(text) is not None else None
@@ -270,6 +278,8 @@ def _sentence(text: str, question: Question) -> tuple[str, str, str] | None:
         " ".join(_SET_WORDS.sub(lambda said: f" {said[1] or ''} ", text).split()).rstrip(" ."), question.text
     )
     asked = asked_of(question)
+    if asked.text:
+        plain = " ".join(with_figures(plain.split()))
     values = [one for one in _IN_WORDS.finditer(plain) if any(map(str.isdigit, one[0]))]
     own = [one for one in values if not asked.has(one[0].strip())] if len(values) > 1 else values
     if len(own) != 1 or _RELATED.search(_NAMED_SO.sub("", own[0][0])) is not None:
@@ -323,12 +333,19 @@ def _first(text: str) -> str:
 
 def _without_condition(plain: str, asked: str) -> str:
     """The text without the question's last words: `8 primes less than 20` becomes `8 primes`."""
-    asked = " ".join(asked.replace("$", "").split()).rstrip(" ?.").lower()
-    words = plain.split()
+    asked = _BOUND.sub(_bound, " ".join(asked.replace("$", "").split()).rstrip(" ?.").lower())
+    words = _BOUND.sub(_bound, plain).split()
     for at in range(2, len(words) - 1):
         if words[at - 1].isalpha() and asked.endswith(" " + " ".join(words[at:]).lower()):
             return " ".join(words[:at])
     return plain
+
+
+_BOUND = re.compile(r"\b(?:(?P<below>below|under|less than|smaller than)|above|(?:greater|more|larger) than)(?= \d)")
+
+
+def _bound(found: re.Match[str]) -> str:
+    return "below" if found["below"] else "above"
 
 
 def _may_be_said(word: str, question: Question, asked: Asked) -> bool:
@@ -411,7 +428,7 @@ _NAME = re.compile(
     rf"{_GAP}(?P<value>\S(?:.*\S)?){_GAP}"
 )
 _PARTED = re.compile(
-    rf"[,;，；](?!\d{{3}}(?!\d))|\\q?quad|{_TEXT}\s*\{{\s*(?:,\s*)?and\s+\}}|\\\\|\band\b(?![^{{}}]*\}})"
+    rf"[,;，；](?!\d{{3}}(?!\d))(?![^()]*\))|\\q?quad|{_TEXT}\s*\{{\s*(?:,\s*)?and\s+\}}|\\\\|\band\b(?![^{{}}]*\}})"
 )
 _LETTERED = re.compile(
     rf"(?:^|(?<=[\s,;~}}])"
@@ -426,7 +443,11 @@ _LABELS = re.compile(rf"{_TEXT}\s*\{{|[a-z]\s*[:=]")
 
 def with_names(text: str, question: Question) -> str:
     """Each labelled value as an equation `name=value`; any other text as it is. The question must hold every name."""
-    if not question.text or len(text) > _LONGEST or not _LABELS.search(text):
+    if not question.text or len(text) > _LONGEST:
+        return text
+    if HAN.search(text) or _FUNCTIONS.search(text):
+        text = _in_asked_order(text, question) or text
+    if not _LABELS.search(text):
         return text
     found = [_NAME.fullmatch(part) for part in _PARTED.split(text) if part.strip(" ~\\,;:!")]
     if len(found) < _FEWEST or None in found:
@@ -435,6 +456,30 @@ def with_names(text: str, question: Question) -> str:
     if any(not _is_in_question(name, question) for name, _ in named) or len({name for name, _ in named}) < len(named):
         return text
     return ",\\ ".join(f"\\text{{{name}}}={value}" for name, value in named)
+
+
+# A function with what it is taken of, `\gcd(6,8)=2`, and in Chinese a name with what is counted
+_FUNCTIONS = re.compile(r"(?<![a-zA-Z])(?:gcd|lcm|max|min)(?![a-zA-Z])")
+_COUNTED = re.compile(
+    rf"(?:\\operatorname)?\\?(?P<name>gcd|lcm|max|min)(?:\((?P<of>[\d,]+)\))?=(?P<is>-?[^=,]+)"
+    rf"|(?P<counted>[\u4e00-\u9fff]{{1,6}}?)[有是为:：=]?(?P<many>{_NUMBER})[{''.join(COUNTERS)}]?"
+)
+
+
+def _in_asked_order(text: str, question: Question) -> str | None:
+    """The values in the order in which the question names them; None unless each is named by one thing it asks for."""
+    plain = "".join(_WRITING.sub("", text).split())
+    found = [_COUNTED.fullmatch(part) for part in re.split(r"[,，、；;](?![^()]*\))", plain)]
+    asked = re.split("[,，。；;]", question.text.rstrip("?？。"))[-1]
+    places: dict[int, str] = {}
+    for one in found:
+        if one is None or not set(re.findall(r"\d+", one["of"] or "")) <= set(re.findall(r"\d+", question.text)):
+            return None
+        named = re.search({"max": r"\bmax", "min": r"\bmin"}.get(one["name"], one["name"] or one["counted"]), asked)
+        if named is None:
+            return None
+        places[named.start()] = one["is"] or one["many"]
+    return ", ".join(places[at] for at in sorted(places)) if len(places) == len(found) >= _FEWEST else None
 
 
 def _is_in_question(name: str, question: Question) -> bool:
@@ -531,17 +576,77 @@ def without_exclusion(text: str, question: Question) -> str:
     return text[: match.start()] if held else text
 
 
+# A value with what is said of another in brackets: `x=2 (x=-1 is extraneous)`
+_BRACKETED = re.compile(r"(?P<kept>[^()（）]*\S)\s*[(（](?P<said>[^()（）]{2,60})[)）]\s*\.?")
+_REJECTS = re.compile(
+    r"(?:extraneous|reject|discard|inadmissib|entfällt|verworfen|verwerf|scheinlösung|rejet|écart|descart|extrañ|scart"
+    r"|estrane|rejeit|отбрасыва|посторонн|odrzuc|afgewezen|verworpen|förkast|舍去|舍|不合题意|增根)"
+)
+_CANDIDATES = frozenset(
+    """other root candidate andere lösung nullstelle autre racine otra raíz solución altra radice soluzione outra raiz
+    solução корень другой решение se""".split()  # noqa: SIM905
+)
+_REASONED = REASONS | {"as"}
+
+
+def without_rejected(text: str, question: Question) -> str:
+    """The value without a bracket that rejects another one, or gives a bound that it keeps as its reason.
+
+    `x=2\\ (x=-1\\text{ is extraneous})` is `x=2`. Any other text is left as it is.
+    """
+    plain = " ".join(_SET_WORDS.sub(lambda said: f" {said[1] or ''} ", text).split())
+    match = _BRACKETED.fullmatch(plain) if plain[-1:] in ")）" else None
+    formulas = [one[0].strip() for one in _IN_WORDS.finditer(match["said"])] if match is not None else []
+    if match is None or len(formulas) != 1 or _WORDED.search(_NAMED_SO.sub("", match["kept"])) is not None:
+        return text
+    words = [word.lower() for word in WORDS.findall(match["said"].replace(formulas[0], " "))]
+    kept, other = _named_value(match["kept"]), _named_value(formulas[0])
+    if kept is None or not words:
+        return text
+    reason, _, bound = match["said"].strip().partition(" ")
+    if reason.lower() in _REASONED:
+        return match["kept"] if _keeps(bound.strip(), *kept) else text
+    asked = asked_of(question)
+    said = all(_REJECTS.match(word) or word in _CANDIDATES or _may_be_said(word, question, asked) for word in words)
+    rejects = said and any(map(_REJECTS.match, words)) and other is not None and other[1] != kept[1]
+    return match["kept"] if rejects and other is not None and (other[0] in ("", kept[0]) or not kept[0]) else text
+
+
+def _named_value(text: str) -> tuple[str, Fraction] | None:
+    """The name, empty for none, and the value of `x=2`; None for any other text."""
+    name, _, said = text.strip().rpartition("=")
+    try:
+        node = parse_tokens(tokenize(said))
+    except (Unreadable, TooComplex):
+        return None
+    value = exact_value(node) if not symbols(node) else None
+    return None if value is None or not (name.strip().isalpha() or not name) else (name.strip(), value)
+
+
+def _keeps(bound: str, name: str, value: Fraction) -> bool:
+    """Whether a value keeps a bound like `x>0`, of its own name if it has one."""
+    match = re.fullmatch(r"([a-zA-Z])\s*(<|>|\\[gl]eq?|≤|≥)\s*(\S+)", bound)
+    end = _named_value(match[3]) if match is not None else None
+    if match is None or end is None or name not in ("", match[1]):
+        return False
+    greater = match[2] in (">", "≥", "\\ge", "\\geq")
+    return (value > end[1] if greater else value < end[1]) or (value == end[1] and match[2] not in "<>")
+
+
 def without_introduction(text: str, ref: Side, question: Question) -> str:
     """The answer without the words and labels around its value; a text over `_LONGEST` as it is."""
     if len(text) > _LONGEST:
         return text
     if (dollar := _DOLLAR.match(text)) is not None and dollar["country"] in question.text:
         text = text[dollar.end("country") :]
+    text = without_rejected(text, question) if text[-1:] in ")）}" else text
     if "=" not in ref.text:
         text = uncalled(text, question)
     if question.text and any(map(str.isdigit, ref.text)) and "=" not in ref.text:
         text = chosen_of(without_own_words(text, question.text, _measures), question)
         text = without_asked_base(text, question) if ref.text.isdigit() else text
+    if isinstance(ref.node, Collection) and ref.text[:1] != "(" and _ALTERNATIVES.search(text):
+        text = _without_indices(text, question)
     if isinstance(ref.node, Collection) and question.asks_order and _SORTED.search(text):
         text = _SORTED.sub(", ", text)
     if isinstance(ref.node, (Array, Collection)):
@@ -558,6 +663,17 @@ def without_introduction(text: str, ref: Side, question: Question) -> str:
     return told(least(without_exclusion(text, question), question), question)
 
 
+_ALTERNATIVES = re.compile(r"\\(?:lor|vee)(?![a-z])|∨|\\text\s*\{\s*or\s*\}")
+_INDEXED = re.compile(r"([a-z])_\{?\d\}?(?=\s*=)")
+
+
+def _without_indices(text: str, question: Question) -> str:
+    r"""`x_1=1 \\lor x_2=4` as `x=1 \\lor x=4`, where the question's one unknown has no index."""
+    letters = set(_INDEXED.findall(text))
+    return text if len(letters) != 1 or _INDEX.search(question.text) else _INDEXED.sub(r"\1", text)
+
+
+_INDEX = re.compile(r"[a-z]_\{?\d")
 # The dollar of a country: `R\$ 68`
 _DOLLAR = re.compile(r"(?P<country>[A-Z]{1,2})\\?\$")
 

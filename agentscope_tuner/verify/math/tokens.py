@@ -620,8 +620,8 @@ _BASES = {
 } | {"binary": 2, "octal": 8, "decimal": 10, "hex": 16, "hexadecimal": 16, "bin": 2, "oct": 8, "dec": 10}
 _BASE_WORD = "|".join(sorted(_BASES, key=len, reverse=True))
 
-_OR_WORDS = "ou|oder|или|veya|ya da|hoặc|atau|lub|of|eller|または|又は|또는|或|或者|或是|أو|या|หรือ|अथवा|או|ή"
-_AND_WORDS = "et|und|и|ve|và|dan|och|および|かつ|그리고|且|和|与|以及|و|और|และ|ו|και"
+_OR_WORDS = "or else|ou|oder|или|veya|ya da|hoặc|atau|lub|of|eller|または|又は|또는|或|或者|或是|أو|या|หรือ|अथवा|או|ή"
+_AND_WORDS = "oraz|et|und|и|ve|và|dan|och|および|かつ|그리고|且|和|与|以及|و|और|และ|ו|και"
 
 _CHOSEN = r"\s*\{?\s*(\d+|[a-z])\s*\}?"
 _CHOOSES = r"(?<![a-zA-Z\\])(?:C|\\(?:mathrm|text|operatorname|rm)\s*\{\s*C\s*\})"
@@ -759,6 +759,12 @@ _RULES: tuple[_Rule, ...] = (
         ),
         r"\\begin{cases}\g<rows>\\end{cases}",
     ),
+    # a constant of integration in words, square units in French, and the end of a Japanese sentence
+    ("const", re.compile(r"(?<=\+)\s*\\(?:text|mathrm)\s*\{\s*const(?:\.|ant)?\s*\}\s*$"), "C"),
+    ("'a", re.compile(r"unités? d'(?:aire|area)"), "square units"),
+    ("で", re.compile(r"(?<=[^\s{])(?:です|である)。?(?=\s*\}\s*$)"), ""),
+    ("元钱", re.compile(r"元钱(?=\s*\}\s*$)"), "元"),
+    ("{:}", re.compile(r"(?<=\d)\{:\}(?=\d\d)"), ":"),
     # `and` and `or` in the languages of the models' solutions
     ("t{", re.compile(rf"\\text\{{(?:\s*(?:{_OR_WORDS})|\s+[oó])\s*\}}"), r"\\text{ or }"),
     ("t{", re.compile(rf"\\text\{{(?:\s*(?:{_AND_WORDS})|\s+[ye])\s*\}}"), r"\\text{ and }"),

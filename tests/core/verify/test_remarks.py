@@ -44,6 +44,15 @@ $\boxed{42}$. I hope you see that ten must be taken away.
 $\boxed{42}$。这里重复计算了，实际更少。
 $\boxed{42}$。要减去十才对。
 $\boxed{42}$です。十を引いてください。
+$\boxed{42}$, ce qui contredit l'énoncé.
+$\boxed{42}$, une estimation.
+$\boxed{42}$, which is an initial value.
+$\boxed{42}$, ce que le calcul ne confirme pas.
+$\boxed{42}$, womit die Aufgabe verfehlt ist.
+$\boxed{42}$. Queda por resolver el ejercicio.
+$\boxed{42}$. Задача решена ошибочно.
+$\boxed{42}$。希望如此。
+$\boxed{42}$ — neither 41 nor 42 works.
 The sum narrowly misses $\boxed{42}$.
 The sum refuses to be $\boxed{42}$.
 The answer rounds to $\boxed{42}$.
@@ -73,6 +82,15 @@ $\boxed{42}$。检验：正确。
 $\boxed{42}$。没有别的解。
 $\boxed{42}$ 이다. 이것이 답이다.
 $\boxed{42}$<|im_end|><|im_start|>user
+$\boxed{42}$, ce qui confirme l'estimation de départ.
+$\boxed{42}$, womit die Aufgabe vollständig gelöst ist.
+$\boxed{42}$, lo que termina el ejercicio.
+$\boxed{42}$. Задача решена полностью.
+$\boxed{42}$, co kończy rozwiązanie.
+$\boxed{42}$。希望这个讲解对你有帮助！
+$\boxed{42}$です。検算もできました。
+$\boxed{42}$입니다. 풀이를 마칩니다.
+$\boxed{42}$ — neither 41 nor 43 works.
 The sum comes out as $\boxed{42}$.
 The sum is exactly $\boxed{42}$.
 Ethan is currently $\boxed{42}$ years old.
