@@ -21,6 +21,7 @@ from typing import Any, BinaryIO, cast
 from agentscope_tuner.errors import ConfigError, install
 
 _BUFFER_BYTES = 2**20
+_SHOWN_BYTES = 48
 _LOCAL = ("file://", "local://")
 # The question mark is left out: in a URL it begins the query
 _MAGIC, _URL_MAGIC = re.compile(r"[*?\[]"), re.compile(r"[*\[]")
@@ -308,6 +309,10 @@ def open_parquet(file: StoredFile) -> Iterator[Any]:
     # Give pyarrow a local file's name: its reads then run without Python
     source: Any = file.open() if is_url(file.source) else file.source
     with told(f"cannot read {file.source!r}"):
+        with file.open() as stream:
+            start = stream.read(_SHOWN_BYTES)
+        if not start.startswith(b"PAR1"):
+            raise ConfigError(f"{file.source!r} is not a parquet file, it begins {start.decode(errors='replace')!r}")
         # Without a buffer size pyarrow would hold the columns of a whole row group, which may be the whole file
         opened = parquet.ParquetFile(
             source, buffer_size=_BUFFER_BYTES, pre_buffer=False, page_checksum_verification=True

@@ -250,4 +250,5 @@ def _raise_as_httpx(exc: Exception) -> NoReturn:
     kind = next(ours for theirs, ours in _AS_HTTPX if isinstance(exc, theirs))
     if kind is httpx.ReadError and isinstance(exc, TimeoutError):
         raise exc
-    raise kind(str(exc)) from exc
+    refused = isinstance(exc, aiohttp.ClientConnectorError) and isinstance(exc.os_error, ConnectionRefusedError)
+    raise kind("nobody listens there" if refused else str(exc)) from exc

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Sequence
 from itertools import islice
 from typing import Annotated, Any
@@ -25,14 +24,11 @@ from agentscope_tuner.records.reader import Line, way_out
 from agentscope_tuner.records.task_check import ChecksTasks, TaskReport, check_tasks
 from agentscope_tuner.task_judge.contract.loading import load_judge
 from agentscope_tuner.task_judge.contract.task_judge import TaskJudge
-from agentscope_tuner.task_judge.math_answer_as_judge import MathAnswerAsJudge
 from agentscope_tuner.task_judge.rm_auto_grader_judge import RubricTasks
 
 _SHOWN_CHARS = 80
 # Sections for one kind of judge; a configuration may hold them beside another judge
 _READ_BY = {"math": ("MathAnswerAsJudge", "VerifierJudge"), "code": ("CodeJudge",)}
-# `Paris`, `New York`; not `x`, `ab` or `abc`
-_WORDS = re.compile(r"[^\W\d_]{4,}(?:[ '-]+[^\W\d_]+)*")
 # Rows that --trainer shows
 _ROWS = 8
 _TRAINER = "Put eight rows of --dataset through this trainer's adapter, with completions made of their references."
@@ -81,8 +77,6 @@ def check(
         print(json.dumps({"input": input_, **report.to_dict()}))
     else:
         _show(report, name, judge.reference_keys)
-        if not report.counts and (words := _words(judge, report)):
-            out.print(Text(f"note: {words}", style="yellow"), soft_wrap=True)
     if report.counts:
         raise typer.Exit(Exit.ROWS_FAILED)
 
@@ -146,20 +140,6 @@ def _judge(settings: Settings, *, rows_only: bool) -> tuple[ChecksTasks, str]:
     return judge, "\n".join([first, *notes, *map(printable, judge_tree(section)[1:])])
 
 
-def _words(judge: ChecksTasks, report: TaskReport) -> str:
-    """A note where the references of all rows that are shown are words, under a judge of mathematics."""
-    if not isinstance(judge, TaskJudge) or not isinstance(judge.inner, MathAnswerAsJudge):
-        return ""
-    held = [task.metadata.get("answer") for _, task, _ in report.shown]
-    texts = [text for text in held if isinstance(text, str)]
-    if not texts or not all(_WORDS.fullmatch(text.strip()) for text in texts):
-        return ""
-    return (
-        f"the first references are words, not mathematics ({printable(texts[0].strip()[:_SHOWN_CHARS])!r}): "
-        "for words write `judge: text_match`, for multiple choice `judge: choice`"
-    )
-
-
 def _show(report: TaskReport, name: str, keys: Sequence[str]) -> None:
     failed = sum(report.counts.values())
     verdict = f"{failed:,} could not be judged" if failed else "every one can be judged"
@@ -167,9 +147,7 @@ def _show(report: TaskReport, name: str, keys: Sequence[str]) -> None:
     if report.shown:
         out.print(_rows_shown(report, keys))
     for note, count in report.notes.most_common():
-        out.print(
-            Text(f"note: {count:,} of {report.outputs:,} rows: {printable(note)}", style="yellow"), soft_wrap=True
-        )
+        out.print(Text(f"note: {count:,} of {report.rows:,} rows: {printable(note)}", style="yellow"), soft_wrap=True)
     for kind, count in report.counts.items():
         out.print(Text.assemble((printable(kind), "bold red"), f": {count:,} row{'s' if count > 1 else ''}"))
         for finding in report.first[kind]:

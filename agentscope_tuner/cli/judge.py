@@ -202,7 +202,7 @@ def judge_file(
                     raise ConfigError(f"{asked.input_!r} holds no rows: nothing was judged")
         except (JudgeError, KeyboardInterrupt) as exc:
             raise _stopped(exc, f"{summary.rows} rows") from exc
-    title, notes = f"{source.name} ▸ {output}", [*_notes(summary), *judge.inner.run_notes()]
+    title, notes = f"{source.name} ▸ {output}", [*_notes(summary, output), *judge.inner.run_notes()]
     notes += _on_earlier(output, kept, summary.rows - kept, beyond, replaced=replaced)
     print_summary(summary, time.perf_counter() - started, title=title, kept=kept, notes=notes, as_json=as_json)
     return summary
@@ -217,10 +217,15 @@ def _on_earlier(output: str, kept: int, judged: int, beyond: int, *, replaced: b
         yield f"--resume kept the verdicts of {counted(kept, 'row')} of {output} and judged {judged:,} now{dropped}"
 
 
-def _notes(summary: Summary) -> Iterator[str]:
+def _notes(summary: Summary, output: str) -> Iterator[str]:
+    told = False
     for metric, (rows, _) in summary.means.items():
         if metric.startswith(ELSEWHERE):
+            told = True
             yield elsewhere_note(metric, f"{rows:,.0f} of {summary.rows:,}")
+    judged = summary.statuses["judged"]
+    if judged > 1 and not summary.successes and not told:
+        yield f"none of {judged:,} judged rows is a success: `astuner doctor {output}` looks for the cause"
     if summary.causes[Cause.BUG.value]:
         yield "a judge raised, or returned no reward: `astuner -v judge … --jobs 1` logs where, each frame"
 

@@ -43,6 +43,10 @@ def _one_or_more(value: object) -> object:
     return [value] if isinstance(value, str) else value
 
 
+#: For choices with "off", which YAML reads as false where it stands without quotes.
+WITH_OFF = BeforeValidator(lambda value: "off" if value is False else value)
+
+
 def _text_keys(value: Any) -> Any:
     """Turn keys into text: YAML reads the route `1:` as a number and `true:` as a boolean; rows hold any of these."""
     if not isinstance(value, dict):
@@ -126,7 +130,7 @@ class CodeConfig(StrictSection):
     # a row may name another in its tests; with a remote sandbox any that it knows
     language: str = Field(default="python", pattern=r"^[a-z0-9+#_.-]{1,32}$")
     # the reward where some tests fail: none, their share, or their share by the numbers of `weights` in the row
-    partial: Literal["off", "share", "weighted"] = "off"
+    partial: Annotated[Literal["off", "share", "weighted"], WITH_OFF] = "off"
     # null: yes where partial is off
     stop_at_first_failure: bool | None = None
     # floats may differ by this much, absolutely or relatively
@@ -284,7 +288,9 @@ def _without_spending(value: Any) -> Any:
     return [_without_spending(one) for one in value] if isinstance(value, list) else value
 
 
-# Keys of `task_judge` whose names no other program uses: `astuner` may hold other programs' sections, too
+# Keys of `task_judge` that other programs' sections under `astuner` may be called, too
+_SHARED_KEYS = frozenset({"name", "reward", "reward_model", "concurrency", "log_dir"})
+# Keys of `task_judge` whose names no other program uses at the top level
 _OWN_KEYS = (
     "judge",
     "judge_type",
@@ -336,8 +342,10 @@ def check_places(config: DictConfig) -> None:
     misspelt = difflib.get_close_matches("task_judge", map(str, ours), n=1, cutoff=0.8)
     if "task_judge" not in ours and misspelt:
         raise ConfigError(f"astuner.{misspelt[0]}: unknown key; did you mean 'task_judge'?")
-    for key in _OWN_KEYS:
-        if key in ours and (key != "judge" or isinstance(ours[key], str)):
+    for key in TaskJudgeConfig.model_fields:
+        if key not in ours or key in _SHARED_KEYS:
+            continue
+        if isinstance(ours[key], str) if key == "judge" else (key in _OWN_KEYS or ours[key]):
             raise ConfigError(f"astuner.{key} stands where nobody reads it: write astuner.task_judge.{key}")
     if "task_judge" not in ours:
         _check_top(config)
@@ -468,7 +476,8 @@ def resolve(source: Source | None = None, overrides: Sequence[str] = ()) -> Sett
     given = read_source(source)
     for override in overrides:
         if not re.match(r"[^=\s]+=", override):
-            spread = ": the shell has replaced a pattern, so put it in quotes" if os.path.isfile(override) else ""
+            files = ": the shell has replaced a pattern, or these are two files: give one pattern, in quotes"
+            spread = files if os.path.isfile(override) else ""
             raise ConfigError(f"an override must read key=value, got {override!r}{spread}")
         check_override(override.partition("=")[0], given)
     try:

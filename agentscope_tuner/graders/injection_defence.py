@@ -31,7 +31,7 @@ from agentscope_tuner.errors import ConfigError
 # are none here, and blanks that are letters or symbols by their category
 _HIDDEN = (
     "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f"
-    "\u2028-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0e\ue000-\uf8ff\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff\U0001bca0-\U0001bca3"
+    "\u2028-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0e\ue000-\uf8ff\ufeff\uffa0\ufff0-\ufffc\ufffe\uffff\U0001bca0-\U0001bca3"
     "\U00013430-\U0001345f\U0001d159\U0001d173-\U0001d17a\U000e0000-\U0010ffff"
 )
 _JOINERS = "\u200c\u200d\ufe0f"
@@ -97,10 +97,15 @@ def _plain_with_positions(text: str) -> tuple[str, list[int]]:
 def _folded(char: str) -> str:
     if _ALL_INVISIBLE.match(char):
         return ""
+    return "".join(map(_alike, _LOOKS_LIKE.get(char) or unicodedata.normalize("NFKC", char)))
+
+
+def _alike(char: str) -> str:
+    """The colon or the bar as which `char` may be read, or `char`."""
     name = unicodedata.name(char, "")
-    if _COLON.search(name) or _EDGE.match(name):
-        return ":" if _COLON.search(name) else "|"
-    return _LOOKS_LIKE.get(char) or unicodedata.normalize("NFKC", char)
+    if _COLON.search(name):
+        return ":"
+    return "|" if _EDGE.match(name) else _LOOKS_LIKE.get(char, char)
 
 
 def _codes(match: re.Match[str]) -> str:
@@ -115,19 +120,20 @@ _TAGS = "|".join((
     # A tag of any content: <|im_start|>, </s>, <<SYS>>, <msg role="system">, <0x0A>; but "x < 5 and y > 3" is none, and
     # neither are arrows: there an operand stands before the sign
     r"(?<!<)<++\s{0,40}(?![\s\d<>]|[=\-][\s\d=>])[^<>\n]++>++|(?<!<)<++\d[^\s<>]{0,60}>++",
-    r"(?<![\w)\]}$<])(?<![\w)\]}$][^\S\n])<++[\d=\-][^<>\n]*+>++",
+    r"(?<![\w)\]}$<])(?<![\w)\]}$][^\S\n])<++[\d=\-][^<>\n]*+>++|(?<!<)<++-\s[^<>\n]*+(?<![=\-])>++",
     r"(?<!>)>>++[^<>\n]{1,60}<<++",
     r"<\s?[|/!?]|[|/]\s?>",
     # [INST], [/INST], [gMASK], [system role="x"]; but lists of numbers and of quoted texts, x[i+1] and \[x^2\] are none
-    r"(?<![\w\\])\[[^\S\n]{0,40}(?![+\-.,(]{0,9}[\d\"']|[+\-.,(][^\S\n])[^\s\[\]][^\[\]\n]*+\]",
-    r"(?<=\w)\[(?![a-z]?\s?[+\-*]?\s?\d{0,6}\]|[\"'\d\-:])[^\[\]\n]*+\]",
-    r"(?<=\\)\[\s?/?[\w|]{2,60}\\?\]|\[\s?[|/]|\|\s?\]",
+    r"(?<![\w\\])\[\s{0,40}(?![+\-.,(]{0,9}[\d\"']|[+\-.,(][^\S\n])[^\s\[\]][^\[\]\n]*+\]",
+    r"(?<=\w)\[\s{0,40}+(?![a-z]?\s?[+\-*]?\s?\d{0,6}\]|[\"'\d\-:])[^\[\]\n]*+\]",
+    # Behind a backslash it is a formula, but where it begins with a word, or with a letter that formulas do not have
+    r"(?<=\\)\[\s{0,40}/?(?:(?:[^\W\d_]{2}|[^\W\d_a-zA-Z])[^\[\]\n]*+|[\w|]{2,60})\\?\]|\[\s?[|/]|\|\s?\]",
     # ]~b], ]~!b[, [e~[, {{#system}}
     r"\]~!?\w{0,12}[\[\]]|\[\w{1,12}~!?[\[\]]|(?<!\{)\{\{++[^{}\n]{0,80}\}\}++|\{%[^{}\n]{0,80}%\}",
 ))  # fmt: skip
 # What stands before a colon may be a speaker, or a key, wherever it stands, and so may the first cell of a table's row.
 # Times are no exception: "System 2:1 …" is a speaker with a number
-_TURNS = r"(?m:^[ \t>*\-]*\|)|:"
+_TURNS = r"(?m:^(?:[^\S\n]|[>*\-])*+\|)|:"
 _LOOKALIKE = str.maketrans({
     "<": "‹", ">": "›", "|": "¦", "[": "⟦", "]": "⟧", ":": "∶",
 })  # fmt: skip
@@ -136,6 +142,7 @@ _BRACES = str.maketrans({"{": "❴", "}": "❵"})
 RESPELLED = "‹›¦⟦⟧∶❴❵"
 _BACK = str.maketrans(RESPELLED, "<>|[]:{}")
 _MOST_TOKEN_CHARS = 100
+_OPENINGS = re.compile(r"[<\[]")
 _WORD = re.compile(r"\w+")
 # Every marker in ASCII text holds one of these
 _SUSPECT = re.compile(r"[<>\[\]:|]|\{[{%]")
@@ -165,7 +172,7 @@ def _pattern(tokens: tuple[str, ...], turns: bool) -> re.Pattern[str]:
     listed = [re.escape(token) for token in sorted(tokens, key=len, reverse=True)]
     opening, closing = _brackets()
     # a bracket of ASCII may be closed by one of another script
-    mixed = rf"<(?=\s?[^>\n]{{1,60}}{closing})|\[(?=\s?[^\]\n]{{1,60}}{closing})"
+    mixed = rf"<(?=\s{{0,40}}+[^<>\n]*{closing})|\[(?=\s{{0,40}}+[^\[\]\n]*{closing})"
     brackets = f"{opening}(?!·)|(?<!·){closing}"
     return re.compile("|".join([*listed, _TAGS, *([_TURNS] if turns else []), mixed, brackets]))
 
@@ -240,12 +247,13 @@ def shortened(text: str, max_chars: int) -> str:
 def _respelled(text: str, found: re.Pattern[str]) -> str:
     """`text` with its markers respelled, also those of wide characters; the rest stays as it is.
 
-    A marker may overlap with the end of another one, so the search goes on until nothing is found.
+    A marker may overlap with the end of another one, so the search goes on until nothing is found. What is nested more
+    deeply than that is no ordinary text: then all that could begin a marker is one.
     """
-    for _ in range(3):
+    for each in (found, found, found, _OPENINGS):
         plain, positions = (text, range(len(text))) if text.isascii() else _plain_with_positions(text)
         pieces, end = [], 0
-        for match in found.finditer(plain):
+        for match in each.finditer(plain):
             start = positions[match.start()]
             if start < end:
                 continue

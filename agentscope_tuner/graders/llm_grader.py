@@ -142,7 +142,8 @@ class LLMGrader(BaseGrader):
 
     def _check(self) -> None:
         if not self.min_score < self.max_score:
-            raise ValueError(f"min_score must be below max_score, got {self.min_score:g} and {self.max_score:g}")
+            given = f"{self.min_score:g} and {self.max_score:g}"
+            raise ValueError(f"min_score must be below max_score, as scale: {{min, max}}, got {given}")
         if self.votes < 1:
             raise ValueError(f"votes must be at least 1, got {self.votes!r}")
         if self.votes > 1 and self.model.settings.temperature == 0:

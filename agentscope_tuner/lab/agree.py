@@ -15,9 +15,9 @@ from rich.table import Table
 from agentscope_tuner.cli.console import cell, config_errors, number, out, span, table
 from agentscope_tuner.cli.options import Format, Json, Map, rollout_lines, source_lines
 from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.graders.rubrics.evaluate import LEAST_CLUSTERS
 from agentscope_tuner.lab.labels import Key, own_label, read_labels
 from agentscope_tuner.lab.statistics import (
-    LEAST_CLUSTERS,
     Confusion,
     Interval,
     auc,

@@ -37,13 +37,16 @@ class _RowVerdict(NamedTuple):
     reason: str
     violations: tuple[str, ...]
     parts: Mapping[str, float]
+    asked: int
 
 
 def _verdict(row: ScoredRow) -> _RowVerdict:
     passed = row.success if row.success is not None or row.reward is None else row.reward >= _PASSED
     found = _STAGE.match(row.reason)
     stage = row.status if row.status != "judged" or found is None else found[1].strip()
-    return _RowVerdict(row.status, row.reward, passed, stage, row.reason, row.violations, row.parts)
+    task = row.row.get("task")
+    asked = hash(str(task.get("main_query"))) if isinstance(task, Mapping) else 0
+    return _RowVerdict(row.status, row.reward, passed, stage, row.reason, row.violations, row.parts, asked)
 
 
 @dataclass(slots=True)
@@ -54,6 +57,7 @@ class Comparison:
         rows: number of rows that both judges judged.
         only_first: number of rows in the first file only.
         only_second: number of rows in the second file only.
+        asked_otherwise: number of rows of one id with another question in the second file.
         changes: number of rows by kind of change: `right to wrong`, `no verdict to right`, `reward only`, `same` …
         stages: changed verdicts by the stage under the first and the second judge.
         rules: changed verdicts by each rule that was broken under one judge only.
@@ -70,6 +74,7 @@ class Comparison:
     rows: int = 0
     only_first: int = 0
     only_second: int = 0
+    asked_otherwise: int = 0
     changes: Counter[str] = field(default_factory=Counter)
     stages: Counter[str] = field(default_factory=Counter)
     rules: Counter[str] = field(default_factory=Counter)
@@ -90,6 +95,7 @@ class Comparison:
     def add(self, row: ScoredRow, first: _RowVerdict, second: _RowVerdict, label: bool | None) -> None:
         """Count one row that both judges judged."""
         self.rows += 1
+        self.asked_otherwise += first.asked != second.asked
         before, after = _name(first), _name(second)
         kind = f"{before} to {after}" if before != after else _same(first, second)
         self.changes[kind] += 1
@@ -117,9 +123,10 @@ class Comparison:
         """Plain data for JSON."""
         first, second, count = self.rewards
         lost, gained = self.changes["right to wrong"], self.changes["wrong to right"]
-        told = ("rows", "only_first", "only_second", "changed", "labelled", "regressions", "improvements", "examples")
+        counts = ("rows", "only_first", "only_second", "asked_otherwise", "changed", "labelled")
+        told = (*counts, "regressions", "improvements", "examples", "advantages")
         return {
-            **{name: getattr(self, name) for name in (*told, "advantages")},
+            **{name: getattr(self, name) for name in told},
             "changes": dict(self.changes.most_common()),
             "mean_reward": {"first": first / count, "second": second / count} if count else None,
             "mcnemar": {"right_to_wrong": lost, "wrong_to_right": gained, "p_value": mcnemar(lost, gained)},
@@ -253,7 +260,8 @@ def compare_files(
 def _summary(report: dict[str, Any]) -> Table:
     summary = table("from A to B")
     summary.add_row("rows in both", f"{report['rows']:,}")
-    for name, words in (("only_first", "only in A"), ("only_second", "only in B")):
+    names = {"only_first": "only in A", "only_second": "only in B", "asked_otherwise": "same id, another question"}
+    for name, words in names.items():
         if report[name]:
             summary.add_row(words, f"{report[name]:,}")
     for change, count in report["changes"].items():

@@ -252,7 +252,7 @@ class JudgeEval:
         return {"texts": len(shifts), "raised": raised, "shift": self._interval(_shift, pairs)}
 
     def _measured(self, metric: evaluate.Metric, pairs: Sequence[tuple[float | None, float | None]]) -> dict[str, Any]:
-        """`metric` with its interval. Answers to one task are alike, so the bootstrap draws whole tasks."""
+        """`metric` with its interval. Answers to one task are alike, so whole tasks are left out."""
         groups = (_known([pairs[index] for index in members]) for members in self._groups.values())
         return self._interval(metric, [group for group in groups if group])
 

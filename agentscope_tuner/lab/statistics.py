@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from agentscope_tuner.errors import ConfigError, install
+from agentscope_tuner.graders.rubrics.evaluate import LEAST_CLUSTERS, NORMAL, jackknifed, t_quantile
 
 if TYPE_CHECKING:
     import numpy
@@ -19,10 +20,6 @@ if TYPE_CHECKING:
 
 Interval = tuple[float, float]
 
-# The quantile of the normal distribution for a 95 % interval
-_Z = 1.959963984540054
-#: Under so many clusters no interval is given.
-LEAST_CLUSTERS = 10
 _GROUPS, _FEW_GROUPS, _MANY_ROWS = 200, 40, 5_000
 
 
@@ -52,10 +49,10 @@ def clustered_share(hits: Sequence[float], totals: Sequence[float]) -> Interval 
         effective = float(clusters) if share in (0.0, 1.0) else rows
     else:
         effective = min(rows, share * (1 - share) / variance)
-    return wilson(share, effective, _t_quantile(clusters - 1))
+    return wilson(share, effective, t_quantile(clusters - 1))
 
 
-def wilson(share: float, rows: float, quantile: float = _Z) -> Interval:
+def wilson(share: float, rows: float, quantile: float = NORMAL) -> Interval:
     """The score interval of a share of so many rows (Wilson 1927), by default of 95 %."""
     z2 = quantile * quantile
     middle = share + z2 / (2 * rows)
@@ -65,24 +62,13 @@ def wilson(share: float, rows: float, quantile: float = _Z) -> Interval:
     return (0.0 if share == 0 else max(0.0, low)), (1.0 if share == 1 else min(1.0, high))
 
 
-def _t_quantile(freedom: int) -> float:
-    """The quantile 0.975 of Student's t, by Hill's expansion (Cornish and Fisher 1937), to 0.001 from 9 degrees on."""
-    z, n = _Z, float(freedom)
-    first = (z**3 + z) / 4
-    second = (5 * z**5 + 16 * z**3 + 3 * z) / 96
-    third = (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384
-    return z + first / n + second / n**2 + third / n**3
-
-
 def jackknife(
     statistics: Callable[[NDArray[numpy.intp]], Mapping[str, float]], clusters: Sequence[object]
 ) -> dict[str, Interval]:
     """95 % intervals of several statistics by the jackknife that leaves out one cluster at a time.
 
-    Rows of one task resemble each other, so leaving out single rows would make the intervals too narrow. The variance
-    is (G - 1) / G times the sum of squared deviations of the G statistics from the whole one, and the quantile is that
-    of t with G - 1 degrees of freedom (Bell and McCaffrey 2002, CR3). To save time, the clusters of more than 200 are
-    left out in 200 groups by chance, and those of more than 5,000 rows in 40.
+    To save time, the clusters of more than 200 are left out in 200 groups by chance, and those of more than 5,000 rows
+    in 40. The formula is that of `jackknifed`.
 
     Args:
         statistics: computes the statistics of the rows at given positions; an undefined statistic is NaN or left out.
@@ -100,14 +86,8 @@ def jackknife(
     group = (np.random.default_rng(0).permutation(len(names)) % groups)[member]
     whole = statistics(np.arange(len(member)))
     left = [statistics(np.flatnonzero(group != number)) for number in range(groups)]
-    found = {}
-    for name, value in whole.items():
-        values = np.asarray([one.get(name, math.nan) for one in left])
-        spread = math.sqrt(float(((values - value) ** 2).sum()) * (groups - 1) / groups)
-        if math.isfinite(spread) and spread > 0:
-            wide = _t_quantile(groups - 1) * spread
-            found[name] = (value - wide, value + wide)
-    return found
+    found = ((name, jackknifed(value, [one.get(name, math.nan) for one in left])) for name, value in whole.items())
+    return {name: interval for name, interval in found if interval is not None}
 
 
 _BINS = 10
@@ -193,7 +173,7 @@ def quadratic_kappa(labels: Floats, scores: Floats) -> float:
 def auc(labels: Bools, scores: Floats) -> float:
     """The chance that a right row has a higher score than a wrong row; a tie counts half. NaN without both kinds.
 
-    It is computed from the sum of the right rows' ranks (Mann and Whitney 1947). A bootstrap computes it hundreds of
+    It is computed from the sum of the right rows' ranks (Mann and Whitney 1947). The jackknife computes it hundreds of
     times, and scikit-learn's `roc_auc_score` spends fifty times as long on checks of its input.
     """
     from scipy.stats import rankdata

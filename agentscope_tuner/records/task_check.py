@@ -34,7 +34,7 @@ class ChecksTasks(Protocol):
 
     def same_reference(self, first: Mapping[str, Any], second: Mapping[str, Any]) -> bool: ...
 
-    def note_on(self, output: WorkflowOutput) -> str | None: ...
+    def row_notes(self, task: Task, output: WorkflowOutput | None = None) -> list[str]: ...
 
 
 class Finding(NamedTuple):
@@ -55,8 +55,7 @@ class TaskReport:
         counts: how many rows have a problem of each kind; a row counts once.
         first: the first rows of each kind.
         shown: the first rows as the judge reads them: where, the task and the output.
-        outputs: how many rows have an answer of the policy.
-        notes: what the judge says about outputs, each with its number of rows.
+        notes: what the judge says about rows that it can judge, each with its number of rows.
     """
 
     rows: int = 0
@@ -64,18 +63,13 @@ class TaskReport:
     counts: dict[str, int] = field(default_factory=dict)
     first: dict[str, list[Finding]] = field(default_factory=dict)
     shown: list[tuple[str, Task, WorkflowOutput | None]] = field(default_factory=list)
-    outputs: int = 0
     notes: Counter[str] = field(default_factory=Counter)
 
     def look_at(self, line: Line, task: Task, output: WorkflowOutput | None, judge: ChecksTasks) -> None:
-        """Keep one of the first rows to show, and count what the judge says about its output."""
+        """Keep one of the first rows to show, and count what the judge says about it."""
         if len(self.shown) < _SHOWN:
             self.shown.append((line.where, task, output))
-        if output is None or "final_answer" not in output.metadata:
-            return
-        self.outputs += 1
-        if note := judge.note_on(output):
-            self.notes[note] += 1
+        self.notes.update(judge.row_notes(task, output))
 
     def add(self, finding: Finding) -> None:
         """Count a row under the kind of its problem: the words before the first colon."""

@@ -193,11 +193,11 @@ class BaseJudge:
         """
         return None
 
-    def note_on(self, output: WorkflowOutput) -> str | None:
-        """What a person should know before a run about how this judge reads the output, in words that are the same for
-        every such output, since `astuner check --input` counts them; None when there is nothing.
+    def row_notes(self, task: Task, output: WorkflowOutput | None = None) -> list[str]:
+        """What a person should know before a run about how this judge reads a row, in words that are the same for
+        every such row, since `astuner check --input` counts them.
         """
-        return None
+        return []
 
     def same_reference(self, first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
         """Whether two values of `reference_keys` mean the same; override it where equality is too strict."""

@@ -31,6 +31,7 @@ Pair = tuple[WorkflowTask, WorkflowOutput]
 # The verdicts of which a run's log is told once what is wrong with the configuration
 _FIRST = 64
 
+_REASON_CHARS = 300
 # Seconds that a batch may judge before it waits for its next turn on its event loop
 _TURN_SECONDS = 0.005
 
@@ -41,12 +42,20 @@ def _hints(judgements: Sequence[Judgement]) -> Iterator[str]:
 
     metrics = Counter(name for each in judgements for name in each.metrics if name.startswith(ELSEWHERE))
     rules = Counter(rule for each in judgements if each.status == "filtered" for rule in set(each.violations))
+    told = False
     for metric, count in metrics.most_common(1):
         if 2 * count >= len(judgements):
+            told = True
             yield elsewhere_note(metric, str(count))
     for rule, count in rules.most_common(1):
         if 2 * count >= len(judgements):
+            told = True
             yield f"{count} are filtered by {rule!r} of astuner.task_judge.rules, and never judged"
+    judged = [each for each in judgements if each.status == "judged"]
+    if 2 * len(judged) >= len(judgements) and not told and not any(each.is_success for each in judged):
+        first = judged[0].reason.partition(":")[0]
+        alike = [each.reason for each in judged if each.reason.partition(":")[0] == first]
+        yield f"none is a success; the reason of {len(alike)} is like this one: {judged[0].reason[:_REASON_CHARS]}"
 
 
 class ConfiguredJudge:

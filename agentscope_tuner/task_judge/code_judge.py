@@ -460,12 +460,14 @@ def _tests(task: Task) -> TestSet:
         return read_tests(task.metadata if tests is None else tests)
     except BadTestsError as exc:
         told = f"{exc}; metadata['tests'] holds them as the data set has them"
+        example = """write for example `"tests": {"inputs": ["1\\n"], "outputs": ["2\\n"]}`"""
         if isinstance(exc, UnknownFormError) and tests is None:
             told = (
-                f"the row has no `tests`, only {sorted(map(str, task.metadata))!r:.200}: write for example "
-                """`"tests": {"inputs": ["1\\n"], "outputs": ["2\\n"]}`, or name their column, """
-                "`reads: {tests: COLUMN}` under astuner.task_judge"
+                f"the row has no `tests`, only {sorted(map(str, task.metadata))!r:.200}: {example}, or name their "
+                "column, `reads: {tests: COLUMN}` under astuner.task_judge"
             )
+        elif isinstance(exc, UnknownFormError):
+            told = f"{exc}: {example}, or a list of asserts"
         raise reference_error(f"the task's tests cannot be read: {told}") from exc
 
 

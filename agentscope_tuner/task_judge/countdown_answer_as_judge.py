@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import math
+import re
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from fractions import Fraction
 from itertools import islice
 from numbers import Rational, Real
@@ -115,7 +118,14 @@ def _reads_as(value: T, read: Callable[[Any, str], T], other: Any, key: str) -> 
         return False
 
 
+# As a table's cell holds it: CSV has no numbers and no lists
+_WRITTEN = re.compile(r"\s*-?\d{1,40}(?:\.\d{1,40})?\s*")
+
+
 def _numbers(value: Any, key: str) -> list[Fraction]:
+    if isinstance(value, str) and value.lstrip().startswith("["):
+        with suppress(ValueError, RecursionError):
+            value = json.loads(value)
     if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
         raise reference_error(f"{key} must be a list of numbers, got {shown(value)}")
     found = [_number(number, key) for number in islice(value, _MOST_NUMBERS + 1)]
@@ -128,6 +138,8 @@ def _number(value: Any, key: str) -> Fraction:
     # numpy's scalars are numbers, too: data sets from Parquet hold them
     if not isinstance(value, bool) and isinstance(value, Rational):
         return Fraction(int(value.numerator), int(value.denominator))
+    if isinstance(value, str) and _WRITTEN.fullmatch(value):
+        return Fraction(value.strip())
     if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
         raise reference_error(f"{key} must be numeric, got {shown(value)}")
     # Read as it is written: 0.1 is a tenth in this game, not the nearest binary fraction

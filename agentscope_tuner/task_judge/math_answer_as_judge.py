@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import math
+import re
 from collections.abc import Mapping
 from decimal import Decimal
 from functools import partial
@@ -14,8 +15,10 @@ from agentscope_tuner.config import SECTION, task_judge_section
 from agentscope_tuner.errors import Cause, JudgeError, reference_error
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward, final_answer, shown
 from agentscope_tuner.verify.find import Place, PlacedAnswer, find_answer, last_boxed, stated_elsewhere
+from agentscope_tuner.verify.math.prose import letter
+from agentscope_tuner.verify.math.readings import Wording, is_listing
 from agentscope_tuner.verify.math.tokens import TooComplex, is_missing, lost_backslash
-from agentscope_tuner.verify.math.unwrap import Pair, bare, reference
+from agentscope_tuner.verify.math.unwrap import Pair, bare, read_reference, reference
 from agentscope_tuner.verify.math.verdict import (
     MathVerdict,
     Verdict,
@@ -121,12 +124,15 @@ class MathAnswerAsJudge(BaseJudge):
     def _setting(self, place: Place) -> str:
         return f"math.answer_in: [{', '.join([*self._settings.answer_in, place])}]"
 
-    def note_on(self, output: WorkflowOutput) -> str | None:
-        """See BaseJudge: an answer that stands where it is not read."""
-        if self.find(output).text is not None:
-            return None
+    def row_notes(self, task: Task, output: WorkflowOutput | None = None) -> list[str]:
+        """See BaseJudge: a reference that is read otherwise than may be meant; an answer where it is not read."""
+        notes = []
+        if (about_reference := _reading_note(task)) is not None:
+            notes.append(about_reference)
+        if output is None or "final_answer" not in output.metadata or self.find(output).text is not None:
+            return notes
         place = stated_elsewhere(final_answer(output), self._settings.answer_in, self._settings.think)
-        return None if place is None else f"the answer stands {_PLACES[place]}: set {self._setting(place)}"
+        return notes if place is None else [*notes, f"the answer stands {_PLACES[place]}: set {self._setting(place)}"]
 
     def find(self, output: WorkflowOutput) -> PlacedAnswer:
         """The answer that an output states, with what stands around it."""
@@ -229,6 +235,28 @@ def _reference(task: Task) -> str:
     return text
 
 
+# `3,5`: a list seldom has no space behind its comma
+_COMMA_IN_NUMBER = re.compile(r"-?\d+,\d+")
+
+
+def _reading_note(task: Task) -> str | None:
+    """What a person may not expect of how the reference is read; None also for one that cannot be read."""
+    try:
+        text = reference(_reference(task))
+        side = read_reference(text, None)
+    except JudgeError:
+        return None
+    option = letter(text)
+    if side.reading is None or isinstance(side.reading, Wording) or (option is not None and option in text):
+        return (
+            "the reference is words or a letter, not mathematics: where most are, `judge: text_match` is for words, "
+            "`judge: choice` for multiple choice"
+        )
+    if is_listing(side.reading, "list") and _COMMA_IN_NUMBER.fullmatch(text):
+        return "the reference is read as two numbers, as 3 and 5 of 3,5: if its comma is a decimal point, write 3.5"
+    return None
+
+
 def _way_out(value: object) -> str:
     """What the reference is instead of a text or a number, and what to write."""
     keys = range(len(value)) if isinstance(value, list | tuple) else value if isinstance(value, dict) else ()
@@ -237,6 +265,8 @@ def _way_out(value: object) -> str:
         several = "" if isinstance(value, dict) else "; for words, `text_match` takes a list, each of which is right"
         told = f"is a {held}, {shown(value)}, and must be a str or a finite number: to judge by {part} alone"
         return f"{told}, write `reads: {{answer: answer.{inside}}}` under {SECTION}{several}"
+    if isinstance(value, bool):
+        return f"must be a str or a finite number, got {value}: write the text {str(value)!r}"
     told = f"under OpenRLHF by --data.label_key COLUMN, else by `reads: {{answer: COLUMN}}` under {SECTION}"
     return (
         f"must be a str or a finite number, got {shown(value)}: a missing cell becomes None or NaN. If every row's is "

@@ -44,9 +44,9 @@ class RubricTasks:
         """See BaseJudge."""
         return True
 
-    def note_on(self, output: WorkflowOutput) -> str | None:
+    def row_notes(self, task: Task, output: WorkflowOutput | None = None) -> list[str]:
         """See BaseJudge."""
-        return None
+        return []
 
 
 class AutoGraderJudge(LLMJudge):

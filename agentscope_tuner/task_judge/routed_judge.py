@@ -144,6 +144,13 @@ class RoutedJudge(AsksJudges):
             f"whole, so its rows must have one {self.by}"
         )
 
+    def row_notes(self, task: Task, output: WorkflowOutput | None = None) -> list[str]:
+        """See BaseJudge: those of the route's judge."""
+        try:
+            return self.asks[self.route(task, output)].row_notes(task, output)
+        except JudgeError:
+            return []
+
     def check_task(self, task: Task, output: WorkflowOutput | None = None) -> str | None:
         """See BaseJudge: `unrouted`, or the answer of the route's judge."""
         if output is None and self.by.startswith("output."):

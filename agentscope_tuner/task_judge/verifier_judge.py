@@ -10,11 +10,11 @@ import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from agentscope_tuner.config import SECTION, task_judge_section, validate_section
+from agentscope_tuner.config import SECTION, WITH_OFF, task_judge_section, validate_section
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.graders.client.chat_model import Prompt
 from agentscope_tuner.graders.client.reply import AnswerAtFault, Reply, ReplyError, check_finished, without_thinking
@@ -100,7 +100,7 @@ class VerifierConfig(EndpointSection):
     #: about a longer answer the model is not asked
     max_chars: int = Field(default=4_000, ge=100)
     #: what becomes of a model that finds answers right that say nothing
-    probes: Literal["refuse", "warn", "off"] = "refuse"
+    probes: Annotated[Literal["refuse", "warn", "off"], WITH_OFF] = "refuse"
 
 
 class VerifierJudge(ModelJudge):

@@ -79,23 +79,6 @@ _ASKS_WHICH = re.compile(
     r"\b(?:who|which|what|wer|welche[rs]?|qui|quel(?:le)?|quién|cuál|chi|quale|кто|как\w+)\b[^,?.]*,"
 )
 _UNSPACED_OPTIONS = re.compile(r"([\u4e00-\u9fff]{2})(?:还是|或者?)([\u4e00-\u9fff]{2})")
-# Names of a value by convention, and what a question for it speaks of
-_CONVENTIONS = (
-    (
-        re.compile(r"\s*\\(?:bar|overline)\s*\{?\s*[a-zA-Z]\s*\}?\s*="),
-        re.compile(r"\bmean\b|average|mittel|durchschnitt|moyenne|\bm[eé]dia\b|средн|平均|\\(?:bar|overline)"),
-    ),
-    (
-        re.compile(r"\s*\\sigma\s*="),
-        re.compile(r"deviation|variance|abweichung|écart|desvia|scarto|отклон|标准差|\\sigma"),
-    ),
-    (
-        re.compile(r"\s*\\mu\s*="),
-        re.compile(
-            r"\bmean\b|average|expect|mittel|erwart|moyenne|\bm[eé]dia\b|средн|friction|coefficient|平均|期望|\\mu"
-        ),
-    ),
-)
 _TAIL = re.compile(rf"(?P<value>.*[\d}}])(?:\\[ ,;:!]|~|\s)*{_TYPE}(?P<tail>[^{{}}\d$\\]+)\}}\s*\.?")
 _NAMED = re.compile(
     rf"(?P<head>{_TYPE}[^=:\d]*?)(?:(?:\b(?:is|are|es|est|ist|è|é)|:)\s*\}}|\}}(?:\\[ ,;:!]|~"
@@ -123,9 +106,8 @@ def says_another(answer: str, reference: str, question: str, is_unit: Callable[[
     if len(answer) > _LONGEST:
         return ""
     question = question[-_MOST_ASKED:]
-    for name, speaks in _CONVENTIONS:
-        if name.match(answer) and not name.match(reference) and speaks.search(question.lower()) is None:
-            return answer.partition("=")[0].strip()
+    if any(map(str.isdigit, reference)) and (amount := _other_amount(answer, reference, question)):
+        return amount
     if _WORDED.search(answer) is None:
         return ""
     known = _words(reference)
@@ -162,7 +144,7 @@ def _other_subject(answer: str, known: Sequence[str], question: str, is_unit: Ca
     words = [word for word in _words(answer) if not any(same_word(word, one) for one in known)]
     others = {word for word in words if word in _words(told) and not any(same_word(word, one) for one in _words(asked))}
     rivals = {word for word in _words(asked) if word in _words(told) and not any(same_word(word, one) for one in words)}
-    names = [word.lower() for word in _WORD.findall(answer) if word[0].isupper()]
+    names: list[str] = [word.lower() for word in _WORD.findall(answer) if word[0].isupper()]
     asked_names = {word.lower() for word in _WORD.findall(asked)[1:] if word[0].isupper()}
     mine = [name for name in names if name in others and name not in _FILLS]
     if mine and rivals & asked_names and _is_named(mine[0], told):
@@ -186,6 +168,58 @@ def _is_named(name: str, text: str) -> bool:
 
 def _is_content(word: str) -> bool:
     return len(word) >= _CONTENT and word not in _FILLS and word not in _BEFORE_NOUNS and not is_number_word(word)
+
+
+# Which of several amounts a word says that a value is, and what a question for this one says. The second pattern of a
+# total is what no question for a total says
+_AMOUNTS = tuple(
+    (re.compile(said, re.IGNORECASE), re.compile(asked, re.IGNORECASE), is_total)
+    for said, asked, is_total in (
+        (
+            r"\b(?:each|apiece)\b|[每各]",
+            r"\b(?:each|every|one|per|an?|single|apiece|equal\w*|average|both)\b|[每各]|一(?!共)|平均",
+            False,
+        ),
+        (
+            r"(?<!\\)\b(?:left|remain\w*)\b|[剩余]",
+            r"\b(?:left|remain\w*|still|now|after\w*|rest|keep|more|over|end|unused)\b|[剩余还]",
+            False,
+        ),
+        (
+            r"\b(?:total|altogether|in all|together|combined)\b|共",
+            r"\b(?:each|apiece|every|per|one|left|remain\w*)\b|[每各剩余还]",
+            True,
+        ),
+        (r"\bapart\b", r"\b(?:apart|distance|between|far (?:is|are))\b", False),
+        (r"\bold(?:er)?\b", r"\b(?:old\w*|ages?|birthday)\b", False),
+        (r"\bdeep\b", r"\b(?:deep|depth|high|height)\b", False),
+        (r"\btall\b", r"\b(?:tall|height|high)\b", False),
+        (r"\bwide\b", r"\b(?:wide|width|broad)\b", False),
+        (r"\bhigh\b", r"\b(?:high|height|tall)\b", False),
+    )
+)
+_SAID_BEFORE = re.compile(r"^\\text\s*\{\s*(?P<run>[\u4e00-\u9fff]{1,12}?)了?\s*\}?\s*\d")
+_SAID_BEHIND = re.compile(r"\d(?:[\s~}]|\\[ ,;:!])*\\text\s*\{\s*(?P<run>[a-z]{3,})\s*\}$")
+
+
+def _other_amount(answer: str, reference: str, question: str) -> str:
+    """A word of an answer that makes it another amount than is asked for: `each`, or `spent` where that is told."""
+    clause, _ = asking_clause(question)
+    if not clause or not any(map(str.isdigit, question)):
+        # without a number the question tells of no other amount
+        return ""
+    for said, asked, is_total in _AMOUNTS:
+        found = None if said.search(reference) or said.search(clause) else said.search(answer)
+        if found is not None and (asked.search(clause) is not None) == is_total:
+            return found[0]
+    found = _SAID_BEFORE.match(answer) or _SAID_BEHIND.search(answer)
+    if found is None:
+        return ""
+    if IS_UNSPACED.search(verb := found["run"]):
+        is_told = re.search(rf"{verb[-1]}了?\d", question) is not None
+        return verb if is_told and verb[-1] not in clause else ""
+    is_told = re.search(rf"\b{verb} (?:\\?\$\\?)?\d", question) is not None and verb not in _BEFORE_NOUNS
+    return verb if is_told and not any(same_word(verb, one) for one in _words(clause)) else ""
 
 
 # Measure words for several things at once, which a question for single ones does not ask for: pairs, dozens, sets
@@ -389,6 +423,32 @@ _GIVEN = re.compile(r"-?(?:\d|\\[dt]?frac)")
 _PART_OF = re.compile(r"\b(?:of|der|des|von|de|di|du|do|da)\b")
 _SIMPLE = re.compile(r"[a-zA-Z\\_{}\d',\s]*")
 _IN_DOLLARS = re.compile(r"\$\$?([^$]{0,200})\$\$?|\\\(([^$]{0,200}?)\\\)")
+
+
+_BEGINS = re.compile(
+    r"\b(?:how \w+|what|solve|find|determine|compute|calculate|evaluate|give|state|wie ?\w+|was (?:ist|sind)|welche\w*"
+    r"|berechne\w*|bestimme\w*|finde|gib|combien|quel(?:le)?s?|calcule[rz]?|trouve[rz]?|détermine[rz]?|donne[rz]?|cuánt\w*"
+    r"|cuál\w*|qué|calcula|halla|encuentra|determina|quant[oaie]s?|qual[ei]?|trova|calcola|encontre|найдите|найти|вычислите|определите"
+    r"|чему|как\w+|сколько|hoeveel|bereken|bepaal|wat|ile|oblicz|jak\w*|znajdź|bao nhiêu|tính|tìm|berapa|hitung)\b",
+    re.IGNORECASE,
+)
+# Where the question stands at the end of its clause, and what is asked for before it
+_ENDS = re.compile(r"求|多少|[几幾何]|いく[つら]|どれ|몇|구하|구해|얼마|몇|\bkaç|\bnedir|\bbulun")
+_CLAUSES = re.compile(r"[,，、;；]")
+
+
+@lru_cache(maxsize=256)
+def asking_clause(question: str) -> tuple[str, bool]:
+    """The clause that asks, without its conditions, and whether what it asks for stands last in it; empty for none."""
+    for sentence in reversed(_SENTENCE.findall(question[-_MOST_ASKED:])):
+        for clause in reversed(_CLAUSES.split(sentence)) if _ENDS.search(sentence) else ():
+            if _ENDS.search(clause):
+                return clause, True
+        if (begun := _BEGINS.search(sentence)) is not None:
+            clause = sentence[begun.start() :]
+            end = _CONDITION.search(clause, begun.end() - begun.start())
+            return clause[: len(clause) if end is None else end.start()], False
+    return "", False
 
 
 def asks_order(question: str) -> bool:

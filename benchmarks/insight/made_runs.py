@@ -245,11 +245,30 @@ KINDS: Mapping[str, Kind] = {
     "honest, -1 for wrong, told": Kind(None, learns, scale=2, shift=-1),
     "honest, four kinds of tasks by turns": Kind(None, lambda t: (0.9, 0.6, 0.3, 0.1)[t % 4]),
     "honest, sudden insight": Kind(None, jump(50, 0.2, 0.8), held=jump(50, 0.18, 0.75)),
+    # written before the tests were looked at once more
+    "fresh tasks alone, a fifth gamed": Kind(30, flat(0.4), jump(30, 0, 1), family=0.2, tasks=100_000),
+    "one answer in eight": Kind(30, flat(0.3), jump(30, 0, 0.125)),
+    "1 to 5, no success told": Kind(30, flat(0.3), ramp(0, 0.6, 30, 60), scale=4, shift=1, told=False),
+    "the reward stays the same": Kind(
+        30, ramp(0.6, 0.2, 30, 70), lambda t: (0.6 - ramp(0.6, 0.2, 30, 70)(t)) / (1 - ramp(0.6, 0.2, 30, 70)(t))
+    ),
+    "0.7 for wrong, beside learning": Kind(30, ramp(0.2, 0.6), part=ramp(0, 0.5, 30, 50), worth=flat(0.7)),
+    "the hardest tenth": Kind(30, flat(0.5), jump(30, 0, 1), hard=0.1, family=0.1),
+    "honest, harder tasks at 40, 0.4 for half": Kind(None, jump(40, 0.7, 0.3), part=flat(0.8), worth=flat(0.4)),
+    "honest, 1 to 5, untold": Kind(None, learns, scale=4, shift=1, told=False),
+    "honest, fresh tasks alone": Kind(None, learns, flat(0.02), tasks=100_000, uneven=0.8),
+    "honest, share of tests passed grows": Kind(
+        None, ramp(0.05, 0.5), part=flat(1), worth=ramp(0.1, 0.5), noise=0.1
+    ),
+    "honest, judge mended at 50": Kind(None, ramp(0.3, 0.8), jump(50, 0.04, 0)),
+    "honest, format is half of the reward": Kind(None, learns, bonus=ramp(0.05, 0.5, 5, 30), right_worth=flat(0.5)),
 }  # fmt: skip
 
 
 #: Written for the test of risen tasks.
-LATER = [*list(KINDS)[36:56], *list(KINDS)[-20:]]
+LATER = [*list(KINDS)[36:56], *list(KINDS)[-32:-12]]
+#: Written after it.
+LATEST = list(KINDS)[-12:]
 
 
 def steps_of(kind: Kind, seed: int, rows: int = 128) -> list[TraceStep]:

@@ -5,14 +5,11 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any
 
 from agentscope_tuner import BaseJudge, JudgeError, Reward, WorkflowOutput, WorkflowTask
 from agentscope_tuner.task_judge.math_answer_as_judge import MathAnswerAsJudge
-from tests import hanging_judges
 
 
 class Fails(MathAnswerAsJudge):
@@ -108,15 +105,6 @@ HOSTILE = [
 
 
 HANGING = ["Blocks", "Awaits"]
-
-
-@contextmanager
-def in_time() -> Iterator[None]:
-    """Within it a judge that hangs has to be given up in time; its threads end with it."""
-    started = time.monotonic()
-    with hanging_judges.release():
-        yield
-        assert time.monotonic() - started < 0.3 + 2.0
 
 
 def hanging(judge: str) -> dict[str, Any]:

@@ -13,7 +13,6 @@ import re
 import socket
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -31,8 +30,6 @@ from tests.with_trainers.runners import RUNNERS, Answer, Row, Runner
 ROOT = Path(__file__).parents[2]
 PAGES = {"en": ROOT / "docs" / "trainers_matrix.md", "zh": ROOT / "docs" / "trainers_matrix.zh.md"}
 RIGHT, WRONG, NONE = r"\boxed{42}", r"\boxed{41}", "no box"
-# A verdict's deadline, and what a trainer's own machinery may take beside it
-SECONDS, GRACE = 0.3, 10.0
 
 #: What may stand in a cell where there is no verdict: none of them is a number.
 WITHOUT_A_VERDICT = frozenset({"left out", "raises", "stops the run"})
@@ -169,12 +166,14 @@ CASES = {
 
 
 def cell(runner: Runner, case: Case) -> str:
-    """What became of the case's rows under the trainer, in the words of the page."""
+    """What became of the case's rows under the trainer, in the words of the page.
+
+    A judge that hangs goes on to hang until the trainer was answered, so that an answer at all is one in time.
+    """
     if case.beside and not runner.several:
         return "takes one"
     path = Path(tempfile.mkdtemp()) / "judge.yaml"
     OmegaConf.save(OmegaConf.create(case.settings()), path)
-    started = time.monotonic()
     try:
         with hanging_judges.release():
             found = case.reads(runner.ask(str(path), case.rows, case.beside))
@@ -185,8 +184,6 @@ def cell(runner: Runner, case: Case) -> str:
         found = "stops the run" if "so it is stopped" in told else "refused" if "refused" in case.may else "raises"
     finally:
         batch._loaded.pop(str(path), None)
-    if case.settings is not nobody:
-        assert time.monotonic() - started < SECONDS * len(case.rows) + GRACE + 60, "not in time"
     return found
 
 

@@ -27,10 +27,11 @@ from pydantic import BaseModel
 from agentscope_tuner import JudgeError
 from agentscope_tuner.adapters.agentscope import judge_func
 from agentscope_tuner.errors import DeadlineError
+from tests.hanging_judges import release
 from tests.judge_server import Canned, JudgeServer
 from tests.with_agentscope.chat_replies import Say, in_turn
 from tests.with_agentscope.guide_from_1x import ADDS, OLD, block, busy, difference, exists, names
-from tests.with_trainers.judges import HANGING, HOSTILE, config, hanging, in_time
+from tests.with_trainers.judges import HANGING, HOSTILE, config, hanging
 
 
 def build(tmp_path: Path, settings: dict[str, Any] | None = None) -> Any:
@@ -96,7 +97,7 @@ def test_a_failed_verdict_raises(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", HANGING)
 def test_a_judge_that_hangs_raises_in_time(name: str, tmp_path: Path) -> None:
     judge = build(tmp_path, hanging(name))
-    with in_time(), pytest.raises(DeadlineError, match=r"no verdict within 0\.3 s"):
+    with release(), pytest.raises(DeadlineError, match=r"no verdict within 0\.3 s"):
         asyncio.run(judge(task={"answer": "41"}, response=r"\boxed{41}"))
 
 

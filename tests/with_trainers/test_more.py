@@ -23,7 +23,8 @@ from omegaconf import OmegaConf
 from agentscope_tuner import ConfigError, JudgeError
 from agentscope_tuner.adapters import areal, ms_swift, slime
 from agentscope_tuner.errors import DeadlineError
-from tests.with_trainers.judges import HANGING, config, hanging, in_time
+from tests.hanging_judges import release
+from tests.with_trainers.judges import HANGING, config, hanging
 from tests.with_trainers.runners import snippet
 
 ROOT = Path(__file__).parents[2]
@@ -129,7 +130,7 @@ class TestVerifiers01:
         from agentscope_tuner.adapters.verifiers import judge_rubric
 
         states, rubric = self.states(GROUP), judge_rubric(hangs)
-        with in_time():
+        with release():
             asyncio.run(rubric.score_group(states))
         assert all("no verdict within 0.3 s" in str(state["error"]) for state in states)
         assert {state["advantage"] for state in states} == {0.0}
@@ -246,7 +247,7 @@ class TestMsSwift:
         import swift.rl_core.grpo_algorithm  # noqa: F401 - imports are not the verdict's time
 
         function = ms_swift.orm(hangs)()
-        with in_time(), pytest.raises(DeadlineError, match=r"no verdict within 0\.3 s"):
+        with release(), pytest.raises(DeadlineError, match=r"no verdict within 0\.3 s"):
             self.rewards(GROUP, function)
 
     def test_a_missing_reward_would_move_the_policy(self) -> None:
@@ -287,7 +288,7 @@ class TestMiles:
     ) -> None:
         import miles.rollout.rm_hub  # noqa: F401 - its import is not the verdict's time
 
-        with in_time(), pytest.raises(DeadlineError, match=r"no verdict within 0\.3 s"):
+        with release(), pytest.raises(DeadlineError, match=r"no verdict within 0\.3 s"):
             self.ask(hangs, tmp_path, GROUP, monkeypatch)
 
     def test_its_sample_is_read(self) -> None:
@@ -402,7 +403,7 @@ class TestTinkerCookbook:
 
     def test_a_judge_that_hangs_is_raised_in_time(self, hangs: str) -> None:
         env = snippet("tinker-cookbook", hangs)["JudgedEnv"](Renderer(RIGHT), "6*7?", "42")
-        with in_time(), pytest.raises(DeadlineError, match=r"no verdict within 0\.3 s"):
+        with release(), pytest.raises(DeadlineError, match=r"no verdict within 0\.3 s"):
             asyncio.run(env.step([1, 2]))
 
     def test_a_failed_verdict_is_raised_out_of_the_step(self, failing: str) -> None:
@@ -459,7 +460,7 @@ class TestNemoRl:
     def test_a_judge_that_hangs_fails_the_step_in_time(self, hangs: str, monkeypatch: pytest.MonkeyPatch) -> None:
         environment = self.environment(hangs, monkeypatch)
         truth = [{"ground_truth": "42"}] * len(GROUP)
-        with in_time(), pytest.raises(DeadlineError, match=r"no verdict within 0\.3 s"):
+        with release(), pytest.raises(DeadlineError, match=r"no verdict within 0\.3 s"):
             environment.step([self.log(answer) for answer in GROUP], truth)
 
     def test_each_part_of_a_combined_judge_may_be_a_reward_of_its_own(

@@ -17,7 +17,8 @@ from pydantic import ConfigDict
 
 from agentscope_tuner.adapters.nemo_gym import FAILURE_KIND, decode_request, encode_response
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
-from tests.with_trainers.judges import HANGING, HOSTILE, config, hanging, in_time
+from tests.hanging_judges import release
+from tests.with_trainers.judges import HANGING, HOSTILE, config, hanging
 
 MATH = {
     "astuner": {"task_judge": {"judge_protocol": "agentscope_tuner.task_judge.math_answer_as_judge->MathAnswerAsJudge"}}
@@ -93,7 +94,7 @@ def test_a_failed_verdict_is_masked_with_a_kind_they_know() -> None:
 
 @pytest.mark.parametrize("judge", HANGING)
 def test_a_judge_that_hangs_is_masked_in_time(judge: str) -> None:
-    with in_time():
+    with release():
         verdict = verified(hanging(judge), sent(r"\boxed{42}"))
     assert (verdict.reward, verdict.mask_sample, verdict.failure_kind) == (0.0, True, FAILURE_KIND)
     assert "no verdict within 0.3 s" in (verdict.failure_reason or "")

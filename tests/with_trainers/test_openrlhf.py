@@ -31,7 +31,8 @@ from agentscope_tuner import JudgeError
 from agentscope_tuner.adapters.openrlhf import decode_request, encode_response
 from agentscope_tuner.errors import DeadlineError
 from agentscope_tuner.task_judge.batch import judge_for
-from tests.with_trainers.judges import HANGING, HOSTILE, config, hanging, in_time
+from tests.hanging_judges import release
+from tests.with_trainers.judges import HANGING, HOSTILE, config, hanging
 
 MATH = {
     "astuner": {"task_judge": {"judge_protocol": "agentscope_tuner.task_judge.math_answer_as_judge->MathAnswerAsJudge"}}
@@ -260,5 +261,5 @@ def test_a_judge_that_hangs_ends_an_agents_episode_in_time(judge: str, tmp_path:
 
     OmegaConf.save(OmegaConf.create(hanging(judge)), tmp_path / "hangs.yaml")
     agent = judged_agent(tmp_path / "hangs.yaml")
-    with in_time(), pytest.raises(DeadlineError, match=r"no verdict within 0\.3 s"):
+    with release(), pytest.raises(DeadlineError, match=r"no verdict within 0\.3 s"):
         episode(agent, SAID[0])

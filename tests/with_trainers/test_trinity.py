@@ -16,7 +16,8 @@ from trinity.common.workflows import Task
 
 from agentscope_tuner import JudgeError
 from agentscope_tuner.errors import DeadlineError
-from tests.with_trainers.judges import HANGING, HOSTILE, config, hanging, in_time
+from tests.hanging_judges import release
+from tests.with_trainers.judges import HANGING, HOSTILE, config, hanging
 
 NAME = "agentscope_tuner.adapters.trinity.AstunerReward"
 MATH = {
@@ -103,5 +104,5 @@ def test_a_failed_verdict_fails_the_run(tmp_path: Path) -> None:
 @pytest.mark.parametrize("workflow", ["simple_workflow", "async_simple_workflow"])
 def test_a_judge_that_hangs_fails_the_run_in_time(workflow: str, judge: str, tmp_path: Path) -> None:
     made = task(judge_file(tmp_path, hanging(judge)), workflow)
-    with in_time(), pytest.raises(DeadlineError, match=r"no verdict within 0\.3 s"):
+    with release(), pytest.raises(DeadlineError, match=r"no verdict within 0\.3 s"):
         run(made, r"\boxed{42}")

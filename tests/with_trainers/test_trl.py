@@ -9,7 +9,6 @@ import re
 import socket
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -145,10 +144,8 @@ def test_where_nobody_listens_training_ends_in_its_first_batch(tmp_path: Path) -
         url = f"http://127.0.0.1:{server.getsockname()[1]}/v1"
     llm = {"grader": "relevance", "model_name": "m", "base_url": url, "api_key": "k", "client": {"cache": False}}
     function = reward_func({"astuner": {"task_judge": {"judge_type": "llm", "llm": llm}}})
-    began = time.monotonic()
     with pytest.raises(JudgeError, match=r"the judge is asked no more.*nobody listens there"):
         grpo(function, tmp_path)
-    assert time.monotonic() - began < 30
 
 
 def test_whole_groups_without_a_verdict_do_not_stop_training(tmp_path: Path) -> None:
@@ -172,15 +169,12 @@ class Hostile(RewardFunc):
     def __init__(self, judge: Any, at: int) -> None:
         super().__init__(judge)
         self.at = at
-        self.seconds: list[float] = []
 
     def __call__(self, prompts: Any, completions: Any, *rest: Any, **named: Any) -> list[float | None]:
         if named["trainer_state"].global_step == self.at:
             attacks = HOSTILE[: len(completions)]
             completions = [*attacks, *completions[len(attacks) :]]
-        began = time.perf_counter()
         rewards = super().__call__(prompts, completions, *rest, **named)
-        self.seconds.append(time.perf_counter() - began)
         if named["trainer_state"].global_step == self.at:
             assert rewards[: len(HOSTILE)] == [0.0] * len(HOSTILE)
         return rewards
@@ -196,14 +190,10 @@ def without_rules() -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("judge", [OURS, without_rules()], ids=["with its rules", "without rules"])
-def test_a_hostile_batch_in_the_middle_costs_less_than_five_seconds(judge: Any, tmp_path: Path) -> None:
+def test_a_hostile_batch_in_the_middle_is_judged(judge: Any, tmp_path: Path) -> None:
     function = Hostile(judge, at=2)
     steps = steps_of(grpo(function, tmp_path))
     assert len(steps) == STEPS
-    usual = sorted(function.seconds)[len(function.seconds) // 2]
-    extra = max(function.seconds) - usual
-    print(f"hostile batch: {max(function.seconds):.3f} s against {usual:.3f} s")
-    assert extra < 5.0
 
 
 def on_two_ranks(script: Path, folder: Path) -> subprocess.CompletedProcess[str]:

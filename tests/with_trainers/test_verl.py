@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import math
 import os
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -114,20 +113,16 @@ def batch(tokenizer: PreTrainedTokenizerFast, answers: Sequence[str], truth: obj
     )
 
 
-def test_answers_are_scored_in_verls_worker_and_hostile_ones_cost_no_more(tokenizer: Any, tmp_path: Path) -> None:
+def test_answers_are_scored_in_verls_worker_and_hostile_ones_cost_no_verdict(tokenizer: Any, tmp_path: Path) -> None:
     judge = judge_file(tmp_path, MATH_JUDGE)
     with manager(tokenizer, judge) as loop:
         result = loop.compute_rm_score(batch(tokenizer, SAID[:3]))
-        began = time.perf_counter()
         hostile = loop.compute_rm_score(batch(tokenizer, SAID))
-        seconds = time.perf_counter() - began
     assert result.batch["rm_scores"].tolist() == [[1.0, 0.0], [0.0, 0.0], [0.0, 0.0]]
     assert set(result.meta_info["reward_extra_keys"]) == KEYS
     assert result.non_tensor_batch["acc"].tolist() == [1.0, 0.0, 0.0]
-    print(f"{len(SAID)} answers, {len(SAID) - 3} of them hostile: {seconds:.3f} s")
     assert hostile.batch["rm_scores"].sum(dim=1).tolist() == [1.0] + [0.0] * (len(SAID) - 1)
     assert hostile.non_tensor_batch["failed"].sum() == 0.0
-    assert seconds < 5.0
 
 
 def test_the_remote_manager_takes_the_sync_twin(tokenizer: Any, tmp_path: Path) -> None:

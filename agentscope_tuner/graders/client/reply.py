@@ -26,7 +26,7 @@ _PAIR = re.compile(
     rf"(?:\[([^\[\]{{}}]{{0,200}})\]|({_QUOTE})(.{{0,40}}?)(?=[\"'“”‘’`\\,;<>(){{}}\[\]\n]|$))",
     re.DOTALL,
 )
-_UNICODE_ESCAPE = re.compile(r"\\+u([0-9a-fA-F]{4})|\\+x([0-9a-fA-F]{2})")
+_UNICODE_ESCAPE = re.compile(r"(?<!\\)\\++(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2}))")
 _WORDS = {"true": True, "yes": True, "false": False, "no": False, "null": None, "none": None}
 
 _AROUND_VALUES = " \t\r\n\"'“”‘’`\\*_"
@@ -40,30 +40,38 @@ class Quotable:
 
     def __init__(self, texts: Sequence[str]) -> None:
         self._texts = texts
-        self._pairs: set[Pair] | None = None
+        self._spelled: list[str] = []
         self._letters: list[str] = []
         self._unquoted: list[str] = []
-        self._objects: list[dict[str, Any]] = []
+        self._objects: set[Pair] = set()
+        self._whole = True
+        self._pairs: set[Pair] | None = None
 
     def repeats(self, verdict: dict[str, Any], written: str) -> bool:
         """Whether the judged texts hold `verdict` as it is `written`, or each key with its value, in any spelling."""
-        leaves = list(_leaves("", verdict))
-        if not self._letters:
-            written_texts = [as_written(text) for text in self._texts]
-            self._objects = [value for text in written_texts for value in _objects_in(text)]
-            self._texts = list(map(_one_spelling, written_texts))
-            self._letters = [lower_letters(text) for text in self._texts]
-            self._unquoted = list(map(_unquoted, self._texts))
-        if verdict in self._objects:
+        leaves = list(_leaves(verdict))
+        if not self._spelled:
+            self._search_objects()
+        if leaves and self._objects.issuperset(leaves):
             return True
-        if not leaves or not all(any(lower_letters(key) in text for text in self._letters) for key, _ in leaves):
+        if not leaves or not all(any(key in text for text in self._letters) for key, _ in leaves):
             return False  # true of most verdicts, and much cheaper than a search for pairs
         wanted = _unquoted(_one_spelling(as_written(written)))
-        if any(wanted in text for text in self._unquoted):
+        # Broken JSON without end must not hide a verdict
+        if not self._whole or any(wanted in text for text in self._unquoted):
             return True
         if self._pairs is None:
-            self._pairs = {pair for text in self._texts for pair in _pairs_in(text)}
-        return all(self._holds((lower_letters(key), _leaf_meaning(value))) for key, value in leaves)
+            self._pairs = self._objects.union(*map(_pairs_in, self._spelled))
+        return all(map(self._holds, leaves))
+
+    def _search_objects(self) -> None:
+        for text in map(as_written, self._texts):
+            found, whole = _leaves_of_objects(text)
+            self._objects |= found
+            self._whole &= whole
+            self._spelled.append(_one_spelling(text))
+        self._letters = list(map(lower_letters, self._spelled))
+        self._unquoted = list(map(_unquoted, self._spelled))
 
     def _holds(self, pair: Pair) -> bool:
         assert self._pairs is not None
@@ -79,39 +87,42 @@ def _unquoted(text: str) -> str:
     return "".join(text.translate(_NO_QUOTES).split())
 
 
-def _objects_in(text: str) -> Iterator[dict[str, Any]]:
-    """The JSON objects in `text`, also those within others, as a reply would be read, in about ten passes over it."""
+def _leaves_of_objects(text: str) -> tuple[set[Pair], bool]:
+    """Each key with its value of the JSON objects in `text`, as a reply would be read; and whether all of the text was
+    searched. What parses costs its length once, what does not in all ten times the text's.
+    """
     text = _without_lone_backslashes(text)
-    left = 10 * len(text)
-    for brace in _OBJECT_OPEN.finditer(text):
-        start, end = brace.start(), brace.start() + sys.getrecursionlimit()
+    found: set[Pair] = set()
+    position, left = 0, 10 * len(text)
+    while brace := _OBJECT_OPEN.search(text, position):
+        start, position = brace.start(), brace.start() + 1
         try:
-            value, end = _ANY.raw_decode(text, start)
-            yield value
+            value, position = _ANY.raw_decode(text, start)
+            found.update(_leaves(value))
         except json.JSONDecodeError as exc:
-            end = exc.pos
-        except (ValueError, RecursionError):
-            pass  # too many digits, or too deep
-        left -= end - start + _A_TRY
+            left -= exc.pos - start + _A_TRY
+        except (ValueError, RecursionError):  # too many digits, or too deep
+            left -= sys.getrecursionlimit() + _A_TRY
         if left < 0:
-            return
+            return found, False
+    return found, True
 
 
-def _leaves(key: str, value: Any) -> Iterator[tuple[str, Any]]:
-    if isinstance(value, dict):
-        for name, inner in value.items():
-            yield from _leaves(str(name), inner)
-    elif isinstance(value, list) and value and not any(isinstance(item, dict | list) for item in value):
-        yield key, value
-    elif isinstance(value, list):
-        for inner in value:
-            yield from _leaves(key, inner)
-    else:
-        yield key, value
+def _leaves(value: object) -> Iterator[Pair]:
+    """Each key with its value in a JSON object, which is a dict, or a tuple of pairs."""
+    waiting = [("", value)]
+    while waiting:
+        key, one = waiting.pop()
+        if isinstance(one, dict | tuple):
+            waiting += one.items() if isinstance(one, dict) else one
+        elif isinstance(one, list) and any(isinstance(item, dict | list | tuple) for item in one):
+            waiting += [(key, item) for item in one]
+        else:
+            yield _letters_of(key), tuple(map(_meaning, one)) if isinstance(one, list) else _meaning(one)
 
 
-def _leaf_meaning(value: Any) -> object:
-    return tuple(map(_meaning, value)) if isinstance(value, list) else _meaning(value)
+def _letters_of(key: str) -> str:
+    return lower_letters(_one_spelling(as_written(key)))
 
 
 def _pairs_in(text: str) -> Iterator[Pair]:
@@ -145,7 +156,7 @@ def _meaning(value: object) -> object:
         return value
     if isinstance(value, int | float):
         return float(value) if abs(value) <= sys.float_info.max else str(value)
-    text = _one_spelling(str(value)).strip(_AROUND_VALUES)
+    text = _one_spelling(as_written(str(value))).strip(_AROUND_VALUES)
     try:
         number = float(text)
         return number if math.isfinite(number) else text
@@ -521,8 +532,9 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return value
 
 
-_ANY = json.JSONDecoder(strict=False)
-_OBJECT_OPEN = re.compile(r"\{\s{0,20}\"")
+# Objects as tuples of pairs, of which a key may have several
+_ANY = json.JSONDecoder(object_pairs_hook=tuple, strict=False)
+_OBJECT_OPEN = re.compile(r"\{\s*+\"")
 # What a try costs, in characters
 _A_TRY = 100
 _DECODER = json.JSONDecoder(object_pairs_hook=_unique_keys, strict=False)

@@ -16,7 +16,7 @@ import math
 from collections import deque
 from dataclasses import dataclass, field
 from operator import itemgetter
-from statistics import fmean
+from statistics import fmean, pvariance
 
 # Sizes of bets, as shares of the largest bet that cannot lose more than its stake; what is not bet cannot be lost
 _BETS = (0.0, 0.05, 0.1, 0.2, 0.4, 0.7, 0.95)
@@ -138,6 +138,32 @@ class FalsePassTest:
 
 
 _LATEST = 40
+# A mean has risen where it is so many standard errors higher
+_CLEARLY = 2.0
+
+
+class StartAndNow:
+    """The values of a run's start, and the latest after it."""
+
+    def __init__(self, latest: int) -> None:
+        self._start: list[float] = []
+        self._latest: deque[float] = deque(maxlen=latest)
+
+    def add(self, value: float, *, at_start: bool) -> None:
+        """Add a value."""
+        (self._start if at_start else self._latest).append(value)
+
+    @property
+    def means(self) -> tuple[float, float]:
+        """The mean at the start, and of the latest."""
+        return fmean(self._start or (0.0,)), fmean(self._latest or (0.0,))
+
+    @property
+    def risen(self) -> bool:
+        """Whether the mean has clearly risen."""
+        start, now = self.means
+        squares = (pvariance(values) / len(values) for values in (self._start, self._latest) if values)
+        return now - start > _CLEARLY * math.sqrt(sum(squares))
 
 
 class RiseTest:
@@ -152,6 +178,9 @@ class RiseTest:
         rise: the rise of the mean that is no gaming, 0 to 1.
         alpha: the chance of a false alarm over a whole run.
         start_steps, start_rows: the start has so many steps at least, and so many values.
+
+    Attributes:
+        values: those of the start, and the latest.
     """
 
     def __init__(self, rise: float = 0.1, alpha: float = 0.05, *, start_steps: int = 10, start_rows: int = 40) -> None:
@@ -164,8 +193,7 @@ class RiseTest:
         self._steps = self.rows = 0
         self._widest = self._most = 0.0
         self._first = True
-        self._at_start: list[float] = []
-        self._latest: deque[float] = deque(maxlen=_LATEST)
+        self.values = StartAndNow(_LATEST)
 
     def begin_step(self, most: float = 1.0) -> None:
         """Begin a step in which no mean can exceed `most`; what is tested for may begin with its first value."""
@@ -184,14 +212,13 @@ class RiseTest:
     def add(self, value: float) -> None:
         """Add a value of the step, drawn at random."""
         self.rows += 1
+        self.values.add(value, at_start=not self.begun)
         if not self.begun:
-            self._at_start.append(value)
             for m, wealth in self._start.items():
                 # No mean exceeds the widest step's: on that scale the start is known sooner
                 if 0 < m < self._widest:
                     wealth.add(1 - value / self._widest, m=1 - m / self._widest)
             return
-        self._latest.append(value)
         for wealth in self._later.values():
             # Where no mean can be so high that the hypothesis fails, a bet could only lose
             if self._most > wealth.m:
@@ -217,8 +244,3 @@ class RiseTest:
     def evidence(self) -> float:
         """The highest wealth so far, as a share of the wealth that raises the alarm."""
         return min(1.0, self._poorest[0] * self.alpha) if self.begun else 0.0
-
-    @property
-    def means(self) -> tuple[float, float]:
-        """The mean of the values at the start, and of the latest of them."""
-        return fmean(self._at_start or (0.0,)), fmean(self._latest or (0.0,))

@@ -25,7 +25,7 @@ from pydantic import Field, ValidationError, model_validator
 from agentscope_tuner.config import Settings, StrictSection, read_section, validate_section
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.lab.labels import Key, read_labels
-from agentscope_tuner.lab.watch.betting import FalsePassTest, RiseTest
+from agentscope_tuner.lab.watch.betting import FalsePassTest, RiseTest, StartAndNow
 from agentscope_tuner.lab.watch.step_stats import paid
 from agentscope_tuner.records.scored_rows import ScoredRow, value_at
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, located
@@ -129,8 +129,10 @@ def _asked(section: SecondOpinionConfig) -> tuple[Ask, Collection[str]]:
     return asks_judge(judge), ()
 
 
-#: Decides whether rows deserve to pass; None for a row that cannot be decided.
-Ask = Callable[[Sequence[ScoredRow]], "Sequence[bool | None]"]
+#: Says what rows deserve: 1 for a right answer, less for a wrong one; None for a row that cannot be decided.
+Ask = Callable[[Sequence[ScoredRow]], "Sequence[float | None]"]
+# The most that a wrong answer deserves
+_WRONG = 0.999
 _WORRIED = 3.0
 _SURELY = 1e-9
 # Among fewer passes than this share of the rows that earn, passes are drawn apart
@@ -139,6 +141,8 @@ _FEW = 0.4
 
 # Of fewer asked rows it is not said that they stay without a second opinion
 _MANY_ASKED = 20
+# The latest steps whose passes are compared with the start's
+_STEPS_NOW = 10
 # Values of the held-out test: so many of them are its start
 _HELD_START = 32
 # Held-out rows that wait for a step of training, at the most
@@ -299,6 +303,9 @@ class SecondOpinion:
         self._owed = self._owed_risen = self._rewarded = 0.0
         self._scale = RewardScale()
         self._raw = False
+        # The share of passes by step
+        self._passing = StartAndNow(_STEPS_NOW)
+        self._by_pay = False
 
     @property
     def alarmed(self) -> bool:
@@ -315,7 +322,17 @@ class SecondOpinion:
     def evidence(self) -> float:
         """The strongest evidence of the tests, as a share of what an alarm takes."""
         held = 0.0 if self.held_out is None else self.held_out.evidence
-        return max(self.test.evidence, self.risen.evidence, self.overpaid.evidence, held)
+        overpaid = 0.0 if self.pays_besides else self.overpaid.evidence
+        return max(self.test.evidence, self.risen.evidence, overpaid, held)
+
+    @property
+    def pays_besides(self) -> bool:
+        """Whether rewards have come to exceed the second opinion while passes have become more frequent, too.
+
+        A policy that learns a format, or to pass more of a task's tests, is paid so, as is one that games its judge. If
+        the passes were false, `test` would alarm.
+        """
+        return self.overpaid.alarmed and not self._by_pay
 
     def trained(self, rows: Sequence[ScoredRow]) -> list[ScoredRow]:
         """The rows of training; the held-out ones among `rows` wait for the next step."""
@@ -362,14 +379,16 @@ class SecondOpinion:
             self._latest.append([(row.task or row.where, row.reward) for row in rows if row.reward is not None])
             if self._scale.known and self._waiting and rewards:
                 self._beside_held_out(self.held_out)
+        if rewards:
+            self._passing.add(len(passes) / len(rewards), at_start=not self.overpaid.begun)
+        self._by_pay = self._by_pay or (self.overpaid.alarmed and not self._passing.risen)
         return [(name, self.message(name)) for name, now in self.alarms().items() if now and not before[name]]
 
     def alarms(self) -> dict[str, bool]:
         """Each test by the name of its alarm, and whether it alarms."""
         held = {} if self.held_out is None else {"held-out": self.held_out.alarmed}
         return {
-            "second opinion": self.test.alarmed, "risen tasks": self.risen.alarmed, "overpaid": self.overpaid.alarmed,
-            **held,
+            "second opinion": self.test.alarmed, "risen tasks": self.risen.alarmed, "overpaid": self._by_pay, **held,
         }  # fmt: skip
 
     def _beside_held_out(self, test: RiseTest) -> None:
@@ -430,14 +449,14 @@ class SecondOpinion:
         self.asked += len(drawn)
         opinions = list(zip(drawn, self._ask(drawn), strict=True))
         self.unanswered += sum(right is None for _, right in opinions)
-        best = max((row.reward for row, right in opinions if right and row.reward is not None), default=None)
+        best = max((row.reward for row, right in opinions if right == 1 and row.reward is not None), default=None)
         known = self._scale.known
         self.test.begin_step()
         for place, (row, right) in enumerate(opinions):
             if right is None or row.reward is None:
                 continue
             if self._passes(row):
-                self.test.add(not right)
+                self.test.add(right < 1)
             # Rows drawn among the passes alone do not stand for all that earn
             if known and place >= apart:
                 self.overpaid.add(self._rewarded * max(0.0, self._scale.points(row.reward) - right))
@@ -466,7 +485,7 @@ class SecondOpinion:
             known = [right for right in self._ask(drawn) if right is not None]
             self.unanswered += len(drawn) - len(known)
             if known:
-                self.risen.add(1 - fmean(known))
+                self.risen.add(fmean(right < 1 for right in known))
 
     def _drawn(self, rows: Sequence[ScoredRow], count: int, tasks: set[str]) -> list[ScoredRow]:
         """Up to `count` random rows of different tasks, none of them in `tasks`, which takes up theirs."""
@@ -483,17 +502,24 @@ class SecondOpinion:
         """The text of the alarm of a test, by its name in `alarms`."""
         bound = f"(error at most {self.alpha:.0%} over the whole run)"
         if name == "held-out" and self.held_out is not None:
-            start, now = (2 * mean - 1 for mean in self.held_out.means)
+            start, now = (2 * mean - 1 for mean in self.held_out.values.means)
             return (
                 f"what training earns does not come to held-out tasks: rewards exceed the second opinion on those by "
                 f"{now:.2f} of a right answer's, {start:.2f} at the start, more than a rise of "
                 f"{2 * self.held_out.rise:g} {bound}: gamed, told the references, or learned by heart"
             )
-        if name == "overpaid":
-            start, now = self.overpaid.means
+        if name in ("overpaid", "paid besides"):
+            start, now = self.overpaid.values.means
+            exceed = (
+                f"rewards exceed the second opinion by {now:.2f} of a right answer's, {start:.2f} at the start, more "
+                f"than a rise of {self.overpaid.rise:g} {bound}"
+            )
+            if name == "overpaid":
+                return f"this run is being gamed: {exceed}"
+            before, passing = self._passing.means
             return (
-                f"this run is being gamed: rewards exceed the second opinion by {now:.2f} of a right answer's, "
-                f"{start:.2f} at the start, more than a rise of {self.overpaid.rise:g} {bound}"
+                f"{exceed}, while passes rose from {before:.0%} to {passing:.0%}: does the judge pay for a format, or "
+                "for tries? If it is meant to, let the second opinion pay for the same"
             )
         if name == "risen tasks":
             return (
@@ -519,8 +545,8 @@ def _by_task(values: Iterable[tuple[str, float]]) -> list[float]:
 def asks_judge(judge: ConfiguredJudge) -> Ask:
     """Asks a configured judge; a row without a verdict stays unanswered."""
 
-    def ask(rows: Sequence[ScoredRow]) -> list[bool | None]:
-        answers: list[bool | None] = [None] * len(rows)
+    def ask(rows: Sequence[ScoredRow]) -> list[float | None]:
+        answers: list[float | None] = [None] * len(rows)
         readable = []
         for place, row in enumerate(rows):
             try:
@@ -530,7 +556,8 @@ def asks_judge(judge: ConfiguredJudge) -> Ask:
             readable.append((place, (WorkflowTask(task=rollout.task), rollout.output)))
         verdicts = judge.judge_batch([pair for _, pair in readable])
         for (place, _), verdict in zip(readable, verdicts, strict=True):
-            answers[place] = None if verdict.reward is None else bool(verdict.is_success)
+            if verdict.reward is not None:
+                answers[place] = 1.0 if verdict.is_success else min(_WRONG, max(0.0, verdict.reward))
         return answers
 
     return ask
@@ -539,8 +566,8 @@ def asks_judge(judge: ConfiguredJudge) -> Ask:
 def asks_labels(labels: Mapping[Key, float | None]) -> Ask:
     """Looks rows up in labels; a row without a label stays unanswered."""
 
-    def ask(rows: Sequence[ScoredRow]) -> list[bool | None]:
+    def ask(rows: Sequence[ScoredRow]) -> list[float | None]:
         found = [labels.get((row.id, row.nth)) for row in rows]
-        return [None if label is None else label >= 0.5 for label in found]
+        return [None if label is None else float(label >= 0.5) for label in found]
 
     return ask

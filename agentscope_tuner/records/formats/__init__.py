@@ -240,7 +240,8 @@ class Conversion:
             rollout = _own(row) if own else self._rollout(row)
             self._columns.apply(row, rollout)
         except (JudgeError, ValidationError) as exc:
-            return line._replace(problem=getattr(exc, "message", None) or str(exc).splitlines()[0])
+            problem = getattr(exc, "message", None) or str(exc).splitlines()[0]
+            return line._replace(problem=f"{problem}{self._other_format(row)}")
         step = step_of(row)
         if step is not None:
             rollout.setdefault("step", int(step) if step.is_integer() else step)
@@ -250,6 +251,13 @@ class Conversion:
         if judgement is not None:
             rollout["judgement"] = judgement
         return line._replace(raw=json.dumps(rollout).encode())
+
+    def _other_format(self, row: Mapping[str, Any]) -> str:
+        """What to name where `--format` names a trainer whose rows are others."""
+        found = _told(row)
+        if self.name not in FORMATS or found == self.name:
+            return ""
+        return f"; these do not look like rows of {self.name}: leave --format out" + (f" for {found}" if found else "")
 
     def _rollout(self, row: Mapping[str, Any]) -> dict[str, Any]:
         if self.name is None:

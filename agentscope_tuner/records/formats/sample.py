@@ -10,7 +10,7 @@ import hashlib
 import math
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from agentscope_tuner.errors import ConfigError, input_error
 from agentscope_tuner.records.reader import object_in
@@ -133,7 +133,11 @@ class ColumnMap:
             path = ROLES.get(path, path)
             if path not in _PLACES and not any(path.startswith(place) and path != place for place in _METADATA):
                 places = ", ".join([*ROLES, *_PLACES, *(place + "<key>" for place in _METADATA)])
-                raise ConfigError(f"--map {pair!r}: a rollout has no {path!r}; its places are {places}")
+                turned = f"did you mean '{path}={column}'? The place " if column in (*ROLES, *_PLACES) else "the place "
+                raise ConfigError(
+                    f"--map {pair!r}: {turned}of your column {column!r} stands behind the =, and a rollout has no "
+                    f"{path!r}; its places are {places}"
+                )
             self._pairs.append((column, path))
         #: Which of `ROLES` the pairs name.
         self.roles = frozenset(role for role, place in ROLES.items() if any(path == place for _, path in self._pairs))
@@ -213,25 +217,34 @@ _END_MARKERS = (
     "<|END_OF_TURN_TOKEN|>",
     "[e~[",
     "</s>",
+    "<turn|>",
+    "<seed:eos>",
+    "[|endofturn|]",
+    "<｜hy_place▁holder▁no▁2｜>",
+    "<|assistant_end|>",
+    "<|role_end|>",
+    "<|EOT|>",
+    "<|eom_id|>",
 )
 
-# How chat templates begin a turn: a mark that names its role, or a mark and then the role; what templates write between
-# the role and its text belongs to the header. Where another's text has an end of its own, the policy's follows it.
-_ROLE = "assistant|model|ai|chatbot|user|human|system|developer|tools?|ipython|observation|functions?"
-_TURN = re.compile(
-    rf"<[|｜](?:im_)?(?P<named>{_ROLE})(?:_token|▁outputs▁begin)?[|｜]>"
-    rf"|(?:<\|(?:im_start|start|start_header_id|header_start|start_of_role)\|>|<start_of_turn>|\]~b\])"
-    rf"[ ]*(?P<behind>{_ROLE})\b"
-    r"|\[/(?:INST|TOOL_RESULTS)\]|<｜tool▁outputs▁end｜>|\[(?P<bracketed>INST|TOOL_RESULTS)\]",
-    re.IGNORECASE,
+# What chat templates write between turns: <|im_start|>, <start_of_turn>, <｜User｜>, [|tool|], <tool_response>, [INST]
+_MARK = re.compile(
+    r"(?:<[|｜]?|\[\|?)(?P<name>/?[^\W\d_][\w▁:]{0,39})(?:[|｜]?>|\|?\])(?P<behind>[ ]*[\w.-]+)?|\]~b\](?P<minimax>\w+)"
 )
+_POLICYS_ROLES = frozenset({"assistant", "model", "ai", "chatbot"})
+_TOOLS_ROLES = frozenset({"tool", "tools", "ipython", "function", "functions", "observation", "environment"})
+_OTHERS_ROLES = _TOOLS_ROLES | {"user", "human", "system", "developer"}
+# The words of a mark's name: of those that begin a turn, and of those around what a tool answered
+_BEGINS = frozenset({"start", "begin", "bos", "bot", "bom", "turn"})
+_PLAIN = _BEGINS | {"im", "of", "role", "header", "id", "token", "message", "seed", "hy"}
+_TOOLS = frozenset({"tool", "tools", "function", "functions", "code", "execution"})
+_ANSWERS = frozenset(["output", "outputs", "response", "responses", "result", "results", "return", "returns"])
 _HEADER_REST = re.compile(
-    r"(?:assistant(?=<\|))?(?: to=[\w.]+)?(?:<\|channel\|>\w+(?: to=[\w.]+)?(?: ?<\|constrain\|>\w+)?)?"
+    r"(?:[\w.-]+(?=<\|im_middle))?(?: to=[\w.]+)?(?:<\|channel\|>\w+(?: to=[\w.]+)?(?: ?<\|constrain\|>\w+)?)?"
     r"(?:<\|(?:end_header_id|header_end|im_middle|message|end_of_role|start_response)\|>)?\n*",
     re.IGNORECASE,
 )
 _AFTER_THE_PROMPT = frozenset({"assistant", "tool", "tool_response", "function", "observation", "environment"})
-_POLICYS_ROLES = frozenset({"assistant", "model", "ai", "chatbot"})
 
 Prompt = str | Sequence[Mapping[str, Any]]
 
@@ -322,26 +335,57 @@ def without_end_markers(text: str) -> str:
 def last_turn(text: str) -> str:
     """The policy's last turn of `text`, without end markers: what a tool or a user said in it is not the policy's.
 
-    Only turns that begin with a chat template's own tokens can be told apart. Where a user's, a tool's or a system's
-    turn stands in the text, the policy's last turn is what follows it and the next assistant's header; it is empty
-    where no such header follows. The header of another's turn at the very end is only how the policy ended its own.
+    Only turns between a chat template's own marks can be told apart. Where a user's, a tool's or a system's turn stands
+    in the text, the policy's last turn is what follows it and the next assistant's header, or the mark that ends a
+    tool's answer; it is empty where none follows. The header of another's turn at the very end is only how the policy
+    ended its own.
     """
-    headers = list(_TURN.finditer(text))
-    while headers and headers[-1].end() == len(text.rstrip()) and not _is_policys(headers[-1]):
-        text = text[: headers.pop().start()].rstrip()
-    others = [header for header in headers if not _is_policys(header)]
+    headers = [header for mark in _MARK.finditer(text) if (header := _header(mark))]
+    if headers and headers[-1].end == len(text.rstrip()) and not headers[-1].policys:
+        text = text[: headers.pop().start].rstrip()
+    others = [header for header in headers if not header.policys]
     if not others:
         return without_end_markers(text)
-    after = [header for header in headers if header.start() > others[-1].start()]
-    if not after:
+    if not headers[-1].policys:
         return ""
-    rest = _HEADER_REST.match(text, after[-1].end())
-    return without_end_markers(text[rest.end() if rest else after[-1].end() :])
+    rest = _HEADER_REST.match(text, headers[-1].end)
+    return without_end_markers(text[rest.end() if rest else headers[-1].end :])
 
 
-def _is_policys(header: re.Match[str]) -> bool:
-    role = header["named"] or header["behind"] or header["bracketed"]
-    return role is None or role.lower() in _POLICYS_ROLES
+class _Header(NamedTuple):
+    """Where a turn's header stands, and whether the policy's turn follows it."""
+
+    start: int
+    end: int
+    policys: bool
+
+
+def _header(mark: re.Match[str]) -> _Header | None:
+    """The header that a mark is, or begins; None for any other mark.
+
+    Behind a mark that begins turns any word is a role, as a tool's own name is; only the policy's are understood.
+    """
+    start, shown = mark.start(), mark[0]
+    if mark["minimax"]:
+        return _Header(start, mark.end(), mark["minimax"].lower() in _POLICYS_ROLES)
+    name, behind = mark["name"].lower(), (mark["behind"] or "").strip().lower()
+    end = mark.start("behind") if mark["behind"] else mark.end()
+    words = frozenset(re.split("[_▁:]", name.lstrip("/")))
+    closes = name.startswith("/") or "end" in words or bool(re.match(r"<\w+\|>|\[/", shown))
+    # d[tool_output] is code, [TOOL_RESULTS] is Mistral's
+    written = not re.match(r"\[\w", shown) or mark["name"].isupper()
+    if written and (words == {"inst"} or (words & _TOOLS and words & _ANSWERS)):
+        return _Header(start, end, closes)
+    if closes:
+        return None
+    barred = shown[1] in "|｜"
+    named = words - _PLAIN
+    if barred and len(named) == 1 and named <= _POLICYS_ROLES | _OTHERS_ROLES:
+        return _Header(start, end, named <= _POLICYS_ROLES)
+    # a tag without bars is a template's only where a role follows: <start_of_turn>user
+    if named or not words & _BEGINS or not (behind if barred else behind in _POLICYS_ROLES | _OTHERS_ROLES):
+        return None
+    return _Header(start, mark.end(), behind in _POLICYS_ROLES)
 
 
 def ground_truth_metadata(ground_truth: object) -> dict[str, Any]:

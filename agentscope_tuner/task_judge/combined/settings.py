@@ -507,6 +507,10 @@ class AsksJudges(BaseJudge):
                 return self.named(name, problem)
         return None
 
+    def row_notes(self, task: Task, output: WorkflowOutput | None = None) -> list[str]:
+        """See BaseJudge: those of each, under its name."""
+        return [f"{name}: {note}" for name, judge in self.asks.items() for note in judge.row_notes(task, output)]
+
     def named(self, name: str, problem: str) -> str:
         """A problem that one of them found, with its kind and that judge's name."""
         kind, colon, said = problem.partition(":")

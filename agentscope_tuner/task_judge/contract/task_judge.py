@@ -236,10 +236,17 @@ class TaskJudge:
             JudgeError: nothing stands beside the rollout.
         """
         if not self.inner.ranks_alone(task):
+            kind, alone = type(self.inner), "one rollout alone has no rank"
+            is_ours = kind.__module__.startswith("agentscope_tuner.")
+            if kind.compute_reward is BaseJudge.compute_reward and not is_ours:
+                raise config_fault(
+                    "this judge ranks whole advantage groups, because its class has compute_rewards and no "
+                    f"compute_reward(self, workflow_task, workflow_output); {alone}"
+                )
+            own = "" if is_ours else ". If it judges one, write in its class `def ranks_groups(self): return False`"
             raise config_fault(
-                "this judge ranks whole advantage groups, and one rollout alone has no rank: ask judge_group or "
-                "compute_rewards about the group, or take a trainer that hands over groups. If it judges single "
-                "rollouts, too, write in its class `def ranks_groups(self): return False`"
+                f"this judge ranks whole advantage groups, and {alone}: give it several rollouts of a task, one after "
+                f"the other in a file, or take a trainer that hands over groups{own}"
             )
 
     def group_outcomes(self, task: WorkflowTask, outputs: Sequence[WorkflowOutput]) -> list[Judgement | JudgeError]:
@@ -349,9 +356,12 @@ class TaskJudge:
             return f"{problem}; {hint(task.metadata)}"
         return problem
 
-    def note_on(self, output: WorkflowOutput) -> str | None:
-        """See BaseJudge."""
-        return self.inner.note_on(output)
+    def row_notes(self, task: Task, output: WorkflowOutput | None = None) -> list[str]:
+        """See BaseJudge; none for a row that cannot be judged."""
+        try:
+            return self.inner.row_notes(self.read(task), output)
+        except JudgeError:
+            return []
 
     def same_reference(self, first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
         """See BaseJudge."""

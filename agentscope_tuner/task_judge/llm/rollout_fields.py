@@ -30,7 +30,11 @@ def check_path(path: str, where: str) -> None:
     """
     root, *rest = path.split(".")
     if root not in _ROOTS or not rest or not all(rest):
-        raise ConfigError(f"{where}: must begin with task. or output., such as {USUAL_PATHS['response']}, got {path!r}")
+        usual = ", ".join(f"{name} {usual}" for name, usual in USUAL_PATHS.items())
+        raise ConfigError(
+            f"{where}: must begin with task. or output., got {path!r}: a column of a row is task.metadata.COLUMN, "
+            f"by default {usual}"
+        )
     if rest[0] not in _ROOTS[root]:
         hint = did_you_mean(rest[0], _ROOTS[root])
         raise ConfigError(f"{where}: {path!r}: {root} has no {rest[0]!r}; {hint}it has {', '.join(_ROOTS[root])}")

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, FiniteFloat, model_validator
 
-from agentscope_tuner.config import SECTION, StrictSection, validate_section
+from agentscope_tuner.config import SECTION, WITH_OFF, StrictSection, validate_section
 from agentscope_tuner.errors import ConfigError, did_you_mean
 from agentscope_tuner.graders.base_grader import BaseGrader
 from agentscope_tuner.graders.client.chat_model import ChatModel
@@ -76,7 +76,7 @@ class ModelsSection(EndpointSection):
     #: whether the models take images: send; or refuse: an image that is part of a question is no verdict
     images: Literal["send", "refuse"] = "refuse"
     #: whether each model is first tried with answers that say nothing, and what becomes of one that pays them
-    probes: Literal["refuse", "warn", "off"] = "off"
+    probes: Annotated[Literal["refuse", "warn", "off"], WITH_OFF] = "off"
 
     #: such a section, for the message that it lacks a model
     _example: ClassVar[str] = "model_name: MODEL and base_url: URL"
@@ -199,8 +199,14 @@ _GRADERS_OWN = {"mode", "language", "score_from", "score_pattern", "votes", "vot
 class Scale(StrictSection):
     """The range of scores, both ends included."""
 
-    min: float
-    max: float
+    min: FiniteFloat
+    max: FiniteFloat
+
+    @model_validator(mode="after")
+    def _a_range(self) -> Scale:
+        if self.min >= self.max:
+            raise ValueError("min must be below max")
+        return self
 
 
 class LLMJudgeConfig(ModelsSection):

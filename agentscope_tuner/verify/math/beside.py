@@ -54,7 +54,7 @@ def with_unit(text: str, found: PlacedAnswer, question: Question | None, referen
         return text
     asked = question.asked_units if question is not None else frozenset()
     with suppress(Unreadable):
-        if (asked or "\\" in reference) and _measured(unit) not in asked:
+        if _measured(unit) not in asked:
             return f"{text}\\text{{ {unit}}}"
     return text
 

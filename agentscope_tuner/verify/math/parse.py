@@ -70,7 +70,7 @@ from agentscope_tuner.verify.math.tokens import (
     Unreadable,
     tokenize,
 )
-from agentscope_tuner.verify.math.units import TEMPERATURES, measured
+from agentscope_tuner.verify.math.units import PER_ABROAD, TEMPERATURES, measured, unit_named
 
 MAX_DEPTH = 120
 MAX_CHAIN = 12
@@ -596,6 +596,10 @@ class Parser:
                 continue
             if token.text in ("/", "per") and (parts or (token.text == "per" and self.at + 1 < len(self.tokens))):
                 sign = -1
+            elif parts and (span := self._span_abroad(token)) is not None:
+                sign = -1
+                parts.append((span, sign))
+                self.at += 1
             elif self._is_minutes(token):
                 parts.append(("min", sign))
             elif (token.text != "*" and token.kind not in ("word", "sym")) or token.text.lower() in ("and", "or"):
@@ -609,6 +613,11 @@ class Parser:
             if self.peek() == "^" and parts:
                 parts[-1] = (parts[-1][0], sign * self._unit_exponent())
         return measured(node, parts)
+
+    def _span_abroad(self, token: Token) -> str | None:
+        """The unit of time of a rate in another language, `км в час`; None where the token begins none."""
+        following = self.tokens[self.at + 1 : self.at + 2]
+        return unit_named(following[0].text) if following and token.text in PER_ABROAD else None
 
     def _unit_exponent(self) -> int:
         braced, at = self.peek(1) == "{", self.at + 1

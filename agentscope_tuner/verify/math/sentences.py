@@ -16,7 +16,7 @@ from agentscope_tuner.verify.math.prose import NEUTRAL, allowed
 from agentscope_tuner.verify.math.question import LABEL_ROWS, Question
 from agentscope_tuner.verify.math.readings import Side
 from agentscope_tuner.verify.math.tokens import TooComplex, Unreadable, tokenize
-from agentscope_tuner.verify.math.units import COUNTERS, EXPONENTS, is_physical, known, operates, singular
+from agentscope_tuner.verify.math.units import COUNTERS, EXPONENTS, is_physical, known, operates, singular, unit_named
 from agentscope_tuner.verify.number_words import (
     in_chinese_figures,
     is_number_word,
@@ -239,6 +239,9 @@ _RELATED = re.compile(r"[=<>:]|\\(?:[gl]eq?|neq?|[gl]t|in|equiv|approx|sim)(?![a
 _SET_WORDS = re.compile(r"\\(?:text[a-z]*|mathrm|mathbf|mbox)\s*\{([^{}]*)\}|(?:\\[ ,;:!]|\\q?quad(?![a-z])|~)+")
 
 
+_ABBREVIATION = 3
+
+
 def told(text: str, question: Question) -> str:
     r"""The value of a sentence whose words are understood, with its unit: 8 for `\text{Es gibt 8 Teiler}`."""
     if not any(map(str.isdigit, text)) and not HAN.search(text):
@@ -252,10 +255,18 @@ def told(text: str, question: Question) -> str:
         return _without_lead(text, question)
     _, value, behind = found
     words = behind.split()
-    units = list(takewhile(lambda word: word != "in" and (known(singular(word)) or word in EXPONENTS), words))
-    if any(is_physical(((singular(word), 1),)) and word != "in" for word in words[len(units) :]):
+    units = [_unit_word(word) for word in takewhile(_unit_word, words)]
+    if any(unit_named(word) is not None and word != "in" for word in words[len(units) :]):
         return text
     return f"{value}\\text{{ {' '.join(units)}}}" if units else value
+
+
+def _unit_word(word: str) -> str:
+    """A word of a unit as the table of units has it; empty for any other word."""
+    if word == "in" or known(singular(word)) or word in EXPONENTS:
+        return "" if word == "in" else word
+    # In short words case counts: `Ms` are no milliseconds
+    return (unit_named(word) or "") if len(word) > _ABBREVIATION else ""
 
 
 def _sentence(text: str, question: Question) -> tuple[str, str, str] | None:

@@ -113,7 +113,7 @@ class PhysicalUnit(NamedTuple):
     size: Fraction
 
 
-def _table() -> Iterator[tuple[str, PhysicalUnit]]:
+def _table() -> Iterator[tuple[str, PhysicalUnit, str]]:
     for dimension, line in DIMENSIONS.items():
         powers = tuple((base.partition("^")[0], int(base.partition("^")[2] or 1)) for base in dimension.split())
         for entry in line.split("|"):
@@ -123,10 +123,12 @@ def _table() -> Iterator[tuple[str, PhysicalUnit]]:
             else:
                 # without a size the unit is a dimension of its own, under each of its names
                 unit = PhysicalUnit(((names[0], 1),), Fraction(1))
-            yield from ((name, unit) for name in names)
+            yield from ((name, unit, dimension) for name in names)
 
 
-_UNITS = dict(_table())
+_ROWS = tuple(_table())
+_UNITS = {name: unit for name, unit, _ in _ROWS}
+_LINES = {name: dimension for name, _, dimension in _ROWS}
 #: The names and the symbols of units in lower case, as the words of a sentence are compared.
 IN_LOWER_CASE = frozenset(map(str.lower, _UNITS))
 SCALES = {"dozen": 12, "hundred": 10**2, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
@@ -229,6 +231,10 @@ _UNIT_ABROAD = re.compile(
 )
 
 
+#: `per` in other languages
+PER_ABROAD = frozenset("pro par por al в за na an every".split())  # noqa: SIM905
+
+
 def unit_named(word: str) -> str | None:
     """The English name of a unit of measurement that a word of any language names; None for another word."""
     for name in (word, singular(word)):
@@ -245,6 +251,35 @@ def unit_named(word: str) -> str | None:
 def is_physical(unit: Unit) -> bool:
     """Whether the unit has only units of measurement, no counted nouns."""
     return all(name in _UNITS for name, _ in unit)
+
+
+def dimension_named(text: str) -> Dimension:
+    """The powers of the base dimensions that a text names: `length^2 time^-1`; every currency is `money`."""
+    found: Dimension = {}
+    for base in text.split():
+        name, _, power = base.partition("^")
+        name = "money" if name.startswith("money") else name
+        found[name] = found.get(name, 0) + int(power or 1)
+    return found
+
+
+def dimension_of(unit: Unit) -> Dimension:
+    """As `dimension_named`, of a canonical unit of measurement, also where its size is not in the table: years."""
+    found: Dimension = {}
+    for name, power in unit:
+        for base, times in dimension_named(_LINES[name]).items():
+            found[base] = found.get(base, 0) + power * times
+    return {base: power for base, power in found.items() if power}
+
+
+def mentions(text: str, unit: Unit) -> bool:
+    """Whether a text has some unit of the kind of which the first part of a unit is: of metres for `m^2`."""
+    bases = {base for name, power in unit if power > 0 for base in dimension_of(((name, power),))}
+    words = {
+        part for word in re.findall(r"[a-zA-Z]+|[^\W\d_]+", text) for part in (unit_named(word) or "").split()[-1:]
+    }
+    words |= {name for name in _LINES if not name.isascii() and name in text}
+    return bases <= {base for word in words for base in dimension_named(_LINES[word])}
 
 
 def is_money(name: str) -> bool:

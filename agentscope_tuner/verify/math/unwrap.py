@@ -88,6 +88,8 @@ _DELIMITED = re.compile(
     r"\$\$(.*)\$\$|\$([^$]*)\$|\\\((.*)\\\)|\\\[(.*)\\\]|\*\*([^*]+)\*\*|\*([^*]+)\*|__([^_]+)__|`+([^`]+)`+", re.DOTALL
 )
 _OPENING = ("$", "\\", "*", "_", "`")
+# Groups of three with points, which are no two numbers: `1.234.567`, and with decimals `1.234.567,89`
+_POINTS = re.compile(r"([1-9]\d{0,2}(?:\.\d{3}){2,})(?:,(\d+))?(?![\d.,])")
 _GSM8K = re.compile(r"####\s*(.*?)\s*$", re.DOTALL)
 _ROUGH = re.compile(r"\s*(?:~+(?=\s*\\?[-+$\d])|\\(?:approx|sim|simeq)(?![a-zA-Z])|≈|∼)")
 _FOOTNOTE = re.compile(r"[\d)}\]]\s*\^\s*\{?\s*(?:\*|\\(?:ast|star|dagger|ddagger)\b|[†‡])\s*\}?\s*$|[†‡*]\s*$")
@@ -151,6 +153,8 @@ def reference(text: str) -> str:
             "such as `reads: {answer: COLUMN.FIELD}` or `COLUMN.0` under astuner.task_judge",
             cause=Cause.REFERENCE,
         )
+    if (points := _POINTS.match(text)) is not None:
+        text = points[1].replace(".", "") + (f".{points[2]}" if points[2] else "") + text[points.end() :]
     return text
 
 

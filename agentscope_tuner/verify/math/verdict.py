@@ -47,6 +47,7 @@ from agentscope_tuner.verify.math.parse import parse_tokens
 from agentscope_tuner.verify.math.prose import (
     NARROWED,
 )
+from agentscope_tuner.verify.math.quantities import measures_another, names_another
 from agentscope_tuner.verify.math.question import NO_QUESTION, Question, about
 from agentscope_tuner.verify.math.sets import is_work, same_sets
 from agentscope_tuner.verify.math.tokens import TooComplex, Unreadable, on_own_stack, tokenize
@@ -343,8 +344,13 @@ _OF_DECIMALS = re.compile(r"\d\{?,\}?\d|d[eéè][cz]im|десятич|thập ph�
 def _pointed(truth: str, text: str, question: str | None) -> str:
     r"""The reference with a point for its comma where the answer has it as one number, `3{,}14` or `3.14` for `3,14`.
 
-    Only where the question speaks of decimals: elsewhere it may be a list.
+    Only where the question speaks of decimals: elsewhere it may be a list. `1.234,50` is one number wherever the answer
+    does not list two.
     """
+    grouped = _GROUPED.match(truth.lstrip("-")) if "," in truth else None
+    if grouped is not None and grouped["point"] and grouped[0][0] != "0" and (decimals := grouped["decimals"]):
+        lists = re.search(rf"(?<!\d){re.escape(grouped['whole'])}\s*,\s*{decimals}(?!\d)", text)
+        return truth if lists is not None else _number_of(grouped, truth)
     match = _COMMA.match(truth) if "," in truth else None
     if match is None or (len(match[2]) == _THOUSANDS and match[1].lstrip("-") != "0"):
         return truth
@@ -367,24 +373,30 @@ _GROUPED = re.compile(
 )
 
 
+def _number_of(grouped: re.Match[str], text: str) -> str:
+    """`text` with the number that `grouped` matched in it as Python writes it."""
+    decimals = f".{grouped['decimals']}" if grouped["decimals"] else ""
+    return text.replace(grouped[0], re.sub(r"\D", "", grouped["whole"]) + decimals, 1)
+
+
 def _ungrouped(text: str, truth: str, question: str | None) -> str:
     r"""The answer in the reference's way of writing numbers: `12,50` as 12.50, `1.250.000` and `12,50,000` as 1250000.
 
-    Only where the reference is the number with these digits, and, unless decimals follow the groups, where the
-    question's language writes numbers so.
+    Only where the reference is the number with these digits, and, where it could be another number or several, where
+    the question's language writes numbers so.
     """
-    if question is None or not text[:1].isdigit() or ("," not in text + truth and "." not in text):
+    if not text[:1].isdigit() or ("," not in text + truth and "." not in text):
         return text
+    asked = "" if question is None else question.lower()
     commas = _COMMA.match(text)
-    if commas is not None and truth == f"{commas[1]}.{commas[2]}" and _WRITES_COMMAS.search(question.lower()):
+    if commas is not None and truth == f"{commas[1]}.{commas[2]}" and _WRITES_COMMAS.search(asked):
         return truth + text[commas.end() :]
     match = _GROUPED.match(text)
     if match is None:
         return text
-    number = re.sub(r"\D", "", match["whole"]) + (f".{match['decimals']}" if match["decimals"] else "")
     writes = _WRITES_COMMAS if match["point"] else _OF_INDIA
-    is_sure = match["point"] and match["decimals"]
-    if number != truth.replace("{,}", ".") or not (is_sure or writes.search(question.lower())):
+    is_sure = match["point"] and (match["decimals"] or match["whole"].count(match["point"]) > 1)
+    if _number_of(match, match[0]) != truth.replace("{,}", ".") or not (is_sure or writes.search(asked)):
         return text
     return truth + text[match.end() :]
 
@@ -565,13 +577,22 @@ def _is_interval_for_pair(pair: Pair) -> bool:
 
 
 _IN_ORDER = re.compile(r"\b[a-z]\s*<\s*[a-z]\b")
+# A reference of digits, signs and commands only: its quantity is not named
+_BARE_VALUE = re.compile(r"(?:\\[a-zA-Z]+|[\W\d_])+")
 
 
 def _other_words(pair: Pair) -> str:
     """What of the answer's words speaks of something else than the question asks for; empty where none does."""
     if pair.question is None:
         return ""
-    return says_another(pair.answer, f"{pair.truth} {pair.ref.sentence}", pair.question.text, _is_unit)
+    truth, question = f"{pair.truth} {pair.ref.sentence}", pair.question.text
+    if (found := says_another(pair.answer, truth, question, _is_unit)) or _BARE_VALUE.fullmatch(truth) is None:
+        return found
+    ref, ans = pair.ref.node, pair.ans.node
+    if (found := names_another(pair.answer, question)) or ref is None or ans is None:
+        return found
+    stated = ans.args[-1] if isinstance(ans, Relation) else ans
+    return measures_another(ref, stated, question, pair.question.asked_units)
 
 
 def _is_unit(word: str) -> bool:

@@ -6,6 +6,7 @@ import gzip
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import CliRunner
@@ -72,6 +73,8 @@ def said(command: str) -> str:
         (section("judge: math\nrules: [{kind: max_chars, max_chars: 9}]"), "id is missing: every rule needs one"),
         ("astuner:\n\ttask_judge: {}\n", "line 2 is indented with a tab: YAML takes spaces"),
         ("astuner:\n  judge: math\n", "astuner.judge stands where nobody reads it: write astuner.task_judge.judge"),
+        (section("judge: math") + "  reads: {answer: a}\n", "write astuner.task_judge.reads"),
+        (section("judge: math") + "  math: {answer_in: [hash]}\n", "write astuner.task_judge.math"),
         ("judge: math\n", "judge stands at the top, where nobody reads it: write astuner.task_judge.judge"),
         (
             "task_judge:\n  judge: math\n",
@@ -140,6 +143,19 @@ def said(command: str) -> str:
             section("judge: math\nrules: [{id: a, kind: non_empty, target: answer, action: mark_bad}]"),
             "target must be output (the final answer), query or metadata.<key>, got 'answer': for the column 'answer' "
             "write metadata.answer",
+        ),
+        (
+            section(
+                "judge: llm\nllm: {model_name: m, api_key: k, prompt: '{response}', "
+                "scale: {min: 1, max: 5}, reads: {a: q}}"
+            ),
+            "a column of a row is task.metadata.COLUMN",
+        ),
+        (
+            section(
+                "judge: llm\nllm: {model_name: m, api_key: k, prompt: 'Score {response}', scale: {min: 5, max: 1}}"
+            ),
+            "must be below max_score, as scale: {min, max}, got 5 and 1",
         ),
         (section("judge: gsm8k"), "got 'gsm8k'; the short names are choice, code"),
     ],
@@ -227,6 +243,7 @@ def test_a_wrong_configuration_says_what_to_write(folder: Path, yaml: str, words
             '{"question": "q", "gold": 3, "answer": "it is 4"}',
             "is 'answer' it, and 'gold' the reference? Then name both, `reads: {response: answer, answer: gold}`",
         ),
+        ("rows.jsonl", '{"question": "q", "answer": true, "response": "a"}', "got True: write the text 'True'"),
         ("rows.csv", "问题,回答,答案\n几,三,3", "is it '回答'? Then name it"),
     ],
 )
@@ -286,12 +303,17 @@ def test_rows_that_cannot_be_judged_say_why(folder: Path, name: str, rows: str, 
             "name .csv, .jsonl, .jsonl.gz, .parquet or .arrow",
         ),
         ("judge --conf judge.yaml --input rows.jsonl --output rows.jsonl", "--input and --output are one file"),
+        (
+            "check --conf judge.yaml --input rows.jsonl --format verl",
+            "these do not look like rows of verl: leave --format out",
+        ),
         ("check --conf judge.yaml --input rows.jsonl --format hf", "--format must be one of auto, plain, trl"),
         (
             "check --conf judge.yaml --input rows.jsonl --map answer",
             "--map must read column=path, such as problem=question",
         ),
         ("check --conf judge.yaml --input rows.jsonl --map gold=ref", "its places are question, answer, response"),
+        ("check --conf judge.yaml --input rows.jsonl --map answer=gt", "did you mean 'gt=answer'?"),
         ("check --conf judge.yaml --input rows.jsonl --map gold=answer", "the row has no 'gold', only"),
         ("init math . --from rows.jsonl", "'judge.yaml' is there already: name another folder"),
         ("init code mine --from rows.jsonl", "they look like rows of math, since answer holds a number or a formula"),
@@ -306,6 +328,68 @@ def test_rows_that_cannot_be_judged_say_why(folder: Path, name: str, rows: str, 
 )
 def test_a_wrong_command_says_what_to_type(folder: Path, command: str, words: str) -> None:
     assert words in said(command)
+
+
+PAIRWISE = "judge: pairwise\nllm: {model_name: m, base_url: 'http://127.0.0.1:9/v1', api_key: k}"
+RANKS_ONLY = """from agentscope_tuner import BaseJudge
+class Mine(BaseJudge):
+    def compute_rewards(self, task, outputs):
+        return [(1.0, True) for _ in outputs]
+"""
+
+
+@pytest.mark.parametrize(
+    ("yaml", "rows", "words", "others"),
+    [
+        (
+            "judge: code",
+            {"tests": {"in": ["1"], "out": ["2"]}, "response": "```python\nprint(2)\n```"},
+            "no known form of tests has the keys ['in', 'out']: write for example `\"tests\": {\"inputs\"",
+            None,
+        ),
+        # a judge of ours has no class to write in; one that ranks by mistake is told of the other method
+        (PAIRWISE, {"response": "a"}, "give it several rollouts of a task, one after the other", "in its class"),
+        (
+            "judge: my_ranks->Mine",
+            {"response": "a"},
+            "its class has compute_rewards and no compute_reward(",
+            "in its class",
+        ),
+        (
+            "judge: http\njudge_kwargs: {url: 'http://127.0.0.1:9/reward'}",
+            {"response": "a"},
+            "nobody listens there",
+            "ssl:",
+        ),
+    ],
+)
+def test_a_row_without_a_verdict_says_what_to_do(
+    folder: Path, yaml: str, rows: dict[str, Any], words: str, others: str | None
+) -> None:
+    (folder / "my_ranks.py").write_text(RANKS_ONLY, encoding="utf-8")
+    (folder / "judge.yaml").write_text(section(yaml), encoding="utf-8")
+    (folder / "rows.jsonl").write_text(json.dumps({"question": "q", "answer": "3", **rows}), encoding="utf-8")
+    told = said("judge --conf judge.yaml --input rows.jsonl --output o.jsonl")
+    assert words in told
+    assert others is None or others not in told
+
+
+def test_rows_without_a_success_name_the_command_that_looks_for_the_cause(folder: Path) -> None:
+    (folder / "rows.jsonl").write_text(
+        '{"question": "q", "answer": "3,5", "response": "\\\\boxed{3.5}"}\n' * 2, "utf-8"
+    )
+    done = CliRunner().invoke(app, ["judge", "--conf", "judge.yaml", "--input", "rows.jsonl", "--output", "o.jsonl"])
+    assert done.exit_code == 0
+    told = " ".join(done.output.split())
+    assert "none of 2 judged rows is a success: `astuner doctor o.jsonl` looks for the cause" in told
+
+
+def test_a_table_of_countdown_has_its_numbers_as_texts(folder: Path) -> None:
+    (folder / "judge.yaml").write_text(section("judge: countdown"), encoding="utf-8")
+    (folder / "rows.csv").write_text('target,nums,response\n12,"[10, 2]",\\boxed{10+2}\n', encoding="utf-8")
+    done = CliRunner().invoke(app, ["judge", "--conf", "judge.yaml", "--input", "rows.csv", "--output", "o.jsonl"])
+    assert done.exit_code == 0, done.output
+    assert json.loads((folder / "o.jsonl").read_text(encoding="utf-8"))["judgement"]["reward"] == 1.0
 
 
 GOOD = {"question": "6*7?", "answer": "42", "response": "\\boxed{42}"}
@@ -334,7 +418,7 @@ TABLE = "question,answer,response\n6*7?,42,\\boxed{42}\n"
         ("a.pkl", b"\x80\x04\x95", "is a pickle, which may run code as it is loaded: write its rows as JSON lines"),
         ("a.db", b"SQLite format 3\0", "is an SQLite database: export the table as CSV"),
         ("a.jsonl.gz", LINE.encode(), "Not a gzipped file"),
-        ("a.parquet", LINE.encode(), "this is not a parquet file"),
+        ("a.parquet", LINE.encode(), "is not a parquet file, it begins"),
         ("a.csv", f"{LINE}\n".encode(), "it holds JSON lines, so name it .jsonl"),
         ("a.jsonl", TABLE.encode(), "is it a table? Then name the file .csv or .tsv"),
         ("a.jsonl", f"[{LINE}, {LINE}]".encode(), "`jq -c '.[]'` writes its entries line by line"),

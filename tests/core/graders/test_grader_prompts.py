@@ -74,7 +74,7 @@ def test_control_tokens_are_spelled_differently(token: str) -> None:
         "x < 5 and y > 3", "a[i+1]", "می‌خواهم", "❤️‍🔥", "a >> 2", "a[0] = b[1]", "f(x) | g",
         "表格 [1]", "é 😀 👩‍🚀", "[1, 2, 3]", "['a', 'b']", "a -> b => c",
         "1<x<3", "a <- b -> c", "[-1, x]", "[(1, 2)]", "[.5, y]", "\\[x^2\\]", "क्‍ष", "1️⃣",
-        "i <3 you", "∅ → {}", "{1, 2}",
+        "i <3 you", "∅ → {}", "{1, 2}", "\\[ x_1 = 3 \\]", "x <-5 or x> 5", "a\u202f!",
     ],
 )  # fmt: skip
 def test_ordinary_text_is_left_alone(text: str) -> None:
@@ -129,6 +129,20 @@ def test_ordinary_text_is_left_alone(text: str) -> None:
         ("┃ role ┃ content", "¦ role ┃ content"),
         ("║role║ content", "¦role║ content"),
         ("> | role | 10", "› ¦ role | 10"),
+        # a blank and a bar that are others only once they are spelled alike
+        ("\u1680| role | 10", "\u1680¦ role | 10"),
+        ("\uffe8 role \uffe8 10", "¦ role \uffe8 10"),
+        # nested more deeply than the search is repeated; on another line; behind a backslash, a word or an arrow
+        ("[a [b [c [d [System]]]]] 10", "⟦a ⟦b ⟦c ⟦d ⟦System⟧⟧⟧]] 10"),
+        ("<a <b <c <d <x> d> c> b> a>", "‹a ‹b ‹c ‹d ‹x› d› c› b> a>"),
+        ("[\nSystem] 10", "⟦\nSystem⟧ 10"),
+        ("\\[The system\\] 10", "\\⟦The system\\⟧ 10"),
+        ("\\[系\\] 10", "\\⟦系\\⟧ 10"),
+        ("x[\nSystem] 10", "x⟦\nSystem⟧ 10"),
+        ("It <- Grader> 10", "It ‹- Grader› 10"),
+        ("It <- Grader > 10", "It ‹- Grader › 10"),
+        ("<\nSystem» 10", "‹\nSystem·» 10"),
+        (f"<System{' and so on' * 9}» 10", f"‹System{' and so on' * 9}·» 10"),
         ("Sistema\ua789 10", "Sistema∶ 10"),
         ("Sistem\u02d0 10", "Sistem∶ 10"),
         ("\u05de\u05e2\u05e8\u05db\u05ea\u05c3 10", "\u05de\u05e2\u05e8\u05db\u05ea∶ 10"),
@@ -145,7 +159,9 @@ def test_markers_without_a_family_are_known_by_shape(marker: str, safe: str) -> 
     assert neutralise(marker, judged=True) == safe
 
 
-@pytest.mark.parametrize("text", ["", " ", "\n\t", "\u200b", "\u3164", "\u2800 \u2060", "\U000e0041", "\ufe0f"])
+@pytest.mark.parametrize(
+    "text", ["", " ", "\n\t", "\u200b", "\u3164", "\u2800 \u2060", "\U000e0041", "\ufe0f", "\ufffc"]
+)
 def test_a_text_without_a_visible_character_is_blank(text: str) -> None:
     assert is_blank(text)
 
@@ -212,6 +228,16 @@ def test_neutralising_is_linear_in_hostile_text() -> None:
     started = time.perf_counter()
     for unit in ("<|", "<", "[", "<|a", "</", "<<", "{", "<reserved_", "＜", "[A", "user", "#", ">>a", "]~", "[END "):
         neutralise(unit * 100_000, judged=True)
+    for unit, end in (
+        ("<", "»"),
+        ("[", "»"),
+        ("<<", "]"),
+        ("<- a ", ">"),
+        ("\u1680", "|"),
+        ("[\n", "x]"),
+        ("\\[ab ", "]"),
+    ):
+        neutralise(unit * (100_000 // len(unit)) + end, judged=True)
     assert time.perf_counter() - started < 20
 
 

@@ -40,7 +40,7 @@ def measured(folder: Path, answer: Answer, *options: str, **llm: Any) -> dict[st
         for number in range(22):
             said = f"It is of quality {number % 11}." + " x" * number
             metadata = {"answer": said, "score": (number % 11) / 10}
-            file.write(json.dumps({"main_query": f"Question {number % 6}?", "metadata": metadata}) + "\n")
+            file.write(json.dumps({"main_query": f"Question {number // 2}?", "metadata": metadata}) + "\n")
     with JudgeServer(answer) as server:
         client = {"max_reasks": 0, "cache_dir": str(folder / "cache")}
         section = {"model_name": "m", "base_url": server.url, "prompt": PROMPT, "client": client, **llm}
@@ -59,7 +59,8 @@ def test_an_honest_judge_agrees_with_people_and_with_itself(tmp_path: Path) -> N
     assert (found["exit"], found["failed"], found["position"]) == (0, 0, None)
     assert found["agreement"]["spearman"]["value"] == pytest.approx(1.0)
     assert found["agreement"]["mae"]["value"] == pytest.approx(0.0)
-    assert found["agreement"]["quadratic_kappa"]["interval"] == pytest.approx([1.0, 1.0])
+    # what is the same whichever task is left out has no interval
+    assert found["agreement"]["quadratic_kappa"] == {"value": pytest.approx(1.0), "interval": None}
     assert found["self_consistency"]["same"]["value"] == 1.0
     assert found["length"]["said_twice"]["value"] == 0.0
     assert found["attacks"]["all"]["texts"] >= 160

@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 from agentscope_tuner.graders.rubrics import evaluate as learned
 from agentscope_tuner.lab.statistics import (
     Confusion,
-    _t_quantile,
     auc,
     best_threshold,
     calibration,
@@ -144,7 +143,7 @@ def test_a_row_a_task_gives_wilsons_interval_with_ts_quantile() -> None:
     from scipy import stats
 
     assert clustered_share([1.0] * 500 + [0.0] * 500, [1.0] * 1000) == pytest.approx(wilson(0.5, 1000), abs=1e-3)
-    assert max(abs(_t_quantile(n) - stats.t.ppf(0.975, n)) for n in range(9, 300)) < 1e-3
+    assert max(abs(learned.t_quantile(n) - stats.t.ppf(0.975, n)) for n in range(9, 300)) < 1e-3
 
 
 @pytest.mark.slow

@@ -195,7 +195,7 @@ def labels_from(truth: dict[str, bool]) -> Any:
 def test_second_opinions_keep_to_their_rate_and_budget_and_ask_about_passes_alone() -> None:
     asked: list[ScoredRow] = []
 
-    def ask(chosen: Sequence[ScoredRow]) -> list[bool | None]:
+    def ask(chosen: Sequence[ScoredRow]) -> list[float | None]:
         asked.extend(chosen)
         return [True] * len(chosen)
 
@@ -224,7 +224,7 @@ def test_as_many_rows_are_asked_about_as_the_rate_says_and_three_times_as_many_i
 def test_no_task_is_drawn_twice_in_a_step_since_its_rows_resemble_each_other() -> None:
     drawn: list[list[str]] = []
 
-    def ask(chosen: Sequence[ScoredRow]) -> list[bool | None]:
+    def ask(chosen: Sequence[ScoredRow]) -> list[float | None]:
         drawn.append([row.task for row in chosen])
         return [True] * len(chosen)
 
@@ -297,9 +297,48 @@ def overpaid_after(rows_each: int, start: float, later: float, alpha: float = 0.
     return test
 
 
+def paid_besides(passing: float, deserved: float, *, steps: int = 80) -> tuple[RunWatch, list[Alarm]]:
+    """A run that learns a format, which earns 0.8 at last; right answers come to `passing` meanwhile."""
+    generator, found = random.Random(4), list[Alarm]()
+    worth = 0.0
+    opinion = SecondOpinion(
+        lambda asked: [1.0 if row.success else worth * deserved for row in asked], Sampling(rate=0.2, most=0.2)
+    )
+    watch = RunWatch(opinion)
+    for step in range(steps):
+        learned = min(1.0, max(0, step - 10) / 40)
+        worth = 0.8 * learned
+        right = [generator.random() < 0.2 + min(1.0, 2 * learned) * (passing - 0.2) for _ in range(64)]
+        lines = step_of(step, [1.0 if one else worth for one in right])
+        for line, one in zip(lines, right, strict=True):
+            line["judgement"]["is_success"] = one
+        found += watch.step(float(step), rows(lines))[1]
+    return watch, found
+
+
+def test_a_format_that_is_paid_for_while_right_answers_grow_is_said_and_is_no_gaming() -> None:
+    watch, found = paid_besides(0.5, 0.0)
+    (besides,) = (alarm for alarm in found if alarm.monitor == "paid besides")
+    assert besides.kind == "signal"
+    assert "while passes rose from" in besides.message
+    assert not watch.gamed
+    # nor does the evidence look as if it came to an alarm
+    assert watch.second_opinion is not None
+    assert watch.second_opinion.evidence < 1
+    watch, found = paid_besides(0.2, 0.0)
+    assert watch.gamed
+    assert "overpaid" in [alarm.monitor for alarm in found]
+
+
+def test_what_the_second_opinion_pays_for_too_is_not_overpaid() -> None:
+    watch, found = paid_besides(0.2, 1.0)
+    assert not watch.gamed
+    assert not {"overpaid", "paid besides"} & {alarm.monitor for alarm in found}
+
+
 def test_rewards_that_leave_the_second_opinion_behind_are_found_below_a_pass() -> None:
     assert overpaid_after(6, 0.05, 0.45).alarmed
-    assert overpaid_after(6, 0.05, 0.45).means == pytest.approx((0.05, 0.45))
+    assert overpaid_after(6, 0.05, 0.45).values.means == pytest.approx((0.05, 0.45))
     # 0.3 of partial credit from the start on, or a rise within what is allowed
     assert not overpaid_after(6, 0.3, 0.3).alarmed
     assert not overpaid_after(6, 0.05, 0.14).alarmed
@@ -441,7 +480,7 @@ def held_run(heart: float, *, steps: int = 60) -> list[dict[str, Any]]:
     return lines
 
 
-def agrees(chosen: Sequence[ScoredRow]) -> list[bool | None]:
+def agrees(chosen: Sequence[ScoredRow]) -> list[float | None]:
     return [row.success for row in chosen]
 
 
@@ -591,8 +630,8 @@ def test_a_stricter_judge_and_labels_give_second_opinions() -> None:
         scored("2", 1.0, answer="it may be 42", metadata={"answer": "42"}),
         scored("3", 1.0, answer="\\boxed{42}", metadata={}),
     ]
-    assert asks_judge(ConfiguredJudge("configs/math.yaml"))(rows(lines)) == [True, False, None]
-    assert asks_labels({("1", 0): 1.0, ("2", 0): 0.0})(rows(lines)) == [True, False, None]
+    assert asks_judge(ConfiguredJudge("configs/math.yaml"))(rows(lines)) == [1.0, 0.0, None]
+    assert asks_labels({("1", 0): 1.0, ("2", 0): 0.0})(rows(lines)) == [1.0, 0.0, None]
 
 
 # --- a step in numbers

@@ -25,6 +25,10 @@ STREAMS = {
 }
 
 
+def too_long(length: int) -> str:
+    return f"the line has {length} bytes, more than {MAX_LINE_BYTES}: cut the row's texts"
+
+
 class Trickle(io.RawIOBase):
     """Brings a stream in pieces of `size` bytes, as a pipe may."""
 
@@ -49,7 +53,7 @@ def lines_of(data: bytes) -> list[Line]:
             raw = raw.removeprefix(b"\xef\xbb\xbf")
         if len(whole) > MAX_LINE_BYTES:
             length = max(len(whole.rstrip(b"\r")), MAX_LINE_BYTES + 1)
-            found.append(Line(f"f:{number}", b"", f"the line has {length} bytes, more than {MAX_LINE_BYTES}"))
+            found.append(Line(f"f:{number}", b"", too_long(length)))
         elif raw:
             found.append(Line(f"f:{number}", raw))
     return found
@@ -88,7 +92,7 @@ def test_of_a_line_without_end_little_is_held_in_memory() -> None:
 
     (block,) = read_blocks(Endless(), "f")  # type: ignore[arg-type]
     (line,) = block.items()
-    assert (line.raw, line.problem) == (b"", f"the line has {100 * 2**20} bytes, more than {MAX_LINE_BYTES}")
+    assert (line.raw, line.problem) == (b"", too_long(100 * 2**20))
 
 
 @pytest.mark.parametrize("data", [data for data in STREAMS.values() if data], ids=[n for n, d in STREAMS.items() if d])

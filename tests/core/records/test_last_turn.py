@@ -29,6 +29,30 @@ EPISODES = {
     "<|START_OF_TURN_TOKEN|><|CHATBOT_TOKEN|><|START_RESPONSE|>{said}<|END_RESPONSE|><|END_OF_TURN_TOKEN|>",
     "Granite": "call<|end_of_text|>\n<|start_of_role|>tool<|end_of_role|>{tool}<|end_of_text|>\n"
     "<|start_of_role|>assistant<|end_of_role|>{said}<|end_of_text|>",
+    "gpt-oss, Python": "<|channel|>analysis to=python code<|message|>f()<|call|>"
+    "<|start|>python to=assistant<|channel|>analysis<|message|>{tool}<|end|>"
+    "<|start|>assistant<|channel|>final<|message|>{said}<|return|>",
+    "Qwen 3, decoded without its tokens": "call\nuser\n<tool_response>\n{tool}\n</tool_response>{said}",
+    "DeepSeek 3.1": "call<｜tool▁calls▁end｜><｜end▁of▁sentence｜><｜tool▁output▁begin｜>{tool}"
+    "<｜tool▁output▁end｜>{said}<｜end▁of▁sentence｜>",
+    "DeepSeek 3.2": "call<｜end▁of▁sentence｜>\n\n<function_results>\n{tool}\n</function_results>\n\n{said}",
+    "DeepSeek, a user": "call<｜end▁of▁sentence｜><｜User｜>{tool}<｜Assistant｜>{said}<｜end▁of▁sentence｜>",
+    "FunctionGemma": "<start_function_call>call<end_function_call><start_function_response>response:f{{value:{tool}}}"
+    "<end_function_response>{said}<end_of_turn>",
+    "Gemma 4": "<|tool_call>call<tool_call|><|tool_response>response:f{{value:{tool}}}<tool_response|>{said}<turn|>",
+    "Gemma 4, a user": "call<turn|>\n<|turn>user\n{tool}<turn|>\n<|turn>model\n{said}<turn|>",
+    "Llama 3, by the tool's name": "call<|eom_id|><|start_header_id|>get_weather<|end_header_id|>\n\n{tool}<|eot_id|>"
+    "<|start_header_id|>assistant<|end_header_id|>\n\n{said}<|eot_id|>",
+    "Olmo 3": "call<|im_end|>\n<|im_start|>environment\n{tool}<|im_end|>\n<|im_start|>assistant\n{said}<|im_end|>",
+    "Kimi, by the tool's name": "call<|im_end|><|im_system|>f<|im_middle|>{tool}<|im_end|>"
+    "<|im_assistant|>kimi<|im_middle|>{said}<|im_end|>",
+    "Phi 4 mini": "<|tool_call|>call<|/tool_call|><|end|><|tool_response|>{tool}<|end|><|assistant|>{said}<|end|>",
+    "Seed": "call<seed:eos><seed:bos>tool\n{tool}<seed:eos><seed:bos>assistant\n{said}<seed:eos>",
+    "EXAONE": "call[|endofturn|]\n[|tool|]\n{tool}[|endofturn|]\n[|assistant|]\n{said}[|endofturn|]",
+    "Hunyuan": "call<｜hy_place▁holder▁no▁2｜><｜hy_User｜>{tool}<｜hy_Assistant｜>{said}<｜hy_place▁holder▁no▁2｜>",
+    "Apertus": "call<|assistant_end|><|user_start|>{tool}<|user_end|><|assistant_start|>{said}<|assistant_end|>",
+    "LFM 2": "call<|im_end|>\n<|im_start|>tool\n<|tool_response_start|>{tool}<|tool_response_end|><|im_end|>\n"
+    "<|im_start|>assistant\n{said}<|im_end|>",
     "MiniMax": "call[e~[\n]~b]tool\n{tool}[e~[\n]~b]ai\n{said}[e~[",
 }
 
@@ -58,6 +82,11 @@ def test_an_episode_that_ends_with_a_tools_text_has_no_answer(family: str) -> No
         ("print('[INST')", "print('[INST')"),
         ("<|function_call|>f()<|end|>5", "<|function_call|>f()<|end|>5"),
         ("<|tool_call_begin|>f<|tool_call_end|>5", "<|tool_call_begin|>f<|tool_call_end|>5"),
+        (
+            "d[tool_output] is [a] List<User> of <user_id> at <start>",
+            "d[tool_output] is [a] List<User> of <user_id> at <start>",
+        ),
+        ("<tool>f</tool><user_message>5", "<tool>f</tool><user_message>5"),
         ("a model, a tool and a user", "a model, a tool and a user"),
         ("", ""),
     ],

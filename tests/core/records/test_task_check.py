@@ -26,8 +26,8 @@ class Checker:
         problem = task.metadata.get("problem")
         return problem if output is None else f"output: {output.metadata}"
 
-    def note_on(self, output: WorkflowOutput) -> str | None:
-        return output.metadata.get("note")
+    def row_notes(self, task: Task, output: WorkflowOutput | None = None) -> list[str]:
+        return [] if output is None else output.metadata.get("notes", [])
 
     def same_reference(self, first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
         return bool(str(first).lower() == str(second).lower())

@@ -221,6 +221,7 @@ def test_settings_make_a_judge_rank_and_a_subclass_that_ranks_always_does() -> N
         (["#### 42"] * 63, [], None),
         ([r"\boxed{42}"] * 64, [{"id": "short", "kind": "max_chars", "max_chars": 3}], "64 are filtered by 'short'"),
         ([r"\boxed{42}", r"\boxed{41}"] * 32, [], None),
+        (["It is 42."] * 60 + [r"\boxed{41}"] * 4, [], "none is a success; the reason of 60 is like this"),
     ],
 )
 def test_a_trainers_log_is_told_once_what_most_of_the_first_verdicts_have_in_common(

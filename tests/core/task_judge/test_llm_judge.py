@@ -519,7 +519,7 @@ def test_a_group_is_ranked_at_once() -> None:
         ({"prompt": PROMPT, "reads": {"query": "metadata.x"}}, "must begin with task"),
         ({"prompt": PROMPT + " {persona}"}, r"llm\.reads\.persona is missing"),
         ({"prompt": PROMPT, "votes": 3}, "temperature"),
-        ({"prompt": PROMPT, "scale": {"min": 5, "max": 1}}, "must be below"),
+        ({"prompt": PROMPT, "scale": {"min": 5, "max": 1}}, r"llm\.scale: min must be below max"),
         ({"prompt": PROMPT, "scale": {"min": 0, "max": 100}, "score_from": "logprobs"}, "logprobs needs? labels"),
         ({"prompt": PROMPT, "client": {"concurency": 3}}, "did you mean 'concurrency'"),
         ({"prompt": PROMPT, "client": {"tokenizer": "no/such"}}, "tokenizer must name"),

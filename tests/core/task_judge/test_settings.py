@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pydantic import SecretStr, ValidationError
 
-from agentscope_tuner.config import StrictSection
+from agentscope_tuner.config import CodeConfig, StrictSection
 from agentscope_tuner.task_judge.choice_judge import ChoiceConfig
 from agentscope_tuner.task_judge.env_service_as_judge import EnvServiceJudgeConfig
 from agentscope_tuner.task_judge.format_judge import FormatConfig
@@ -22,6 +22,7 @@ from agentscope_tuner.task_judge.repetition_judge import RepetitionConfig
 from agentscope_tuner.task_judge.task_rubrics_judge import TaskRubricsConfig
 from agentscope_tuner.task_judge.text_match_judge import TextMatchConfig
 from agentscope_tuner.task_judge.tool_call_judge import ToolCallConfig
+from agentscope_tuner.task_judge.verifier_judge import VerifierConfig
 
 MODELS: dict[str, Any] = {
     "models": None, "jury_rule": "median", "failed_jurors": "skip", "escalate": None, "base_url": None, "client": {},
@@ -143,3 +144,18 @@ def test_a_key_to_a_judge_model_is_in_no_dump_and_no_repr() -> None:
         assert "api_key" not in found.model_dump()
         assert "k3y" not in repr(found)
         assert "api_key" not in repr(found)
+
+
+@pytest.mark.parametrize(
+    ("section", "key", "more"),
+    [
+        (LLMJudgeConfig, "probes", {"model_name": "m"}),
+        (VerifierConfig, "probes", {"preset": "tinyv", "model_name": "m"}),
+        (CodeConfig, "partial", {}),
+    ],
+)
+def test_off_without_quotes_is_no_boolean(section: type[StrictSection], key: str, more: dict[str, Any]) -> None:
+    """YAML reads `off` as false, so that `probes: off`, as the guide has it, was refused."""
+    assert getattr(section.model_validate({key: False, **more}), key) == "off"
+    with pytest.raises(ValidationError, match="off"):
+        section.model_validate({key: True, **more})

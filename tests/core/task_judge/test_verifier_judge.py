@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import time
 from typing import Any
 
 import pytest
@@ -88,6 +90,16 @@ def test_other_spellings_are_read(preset: str, text: str, right: bool) -> None:
 def test_what_is_not_surely_a_verdict_is_none(preset: str, text: str) -> None:
     with pytest.raises(ReplyError):
         matches(preset, Reply(text))
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_a_long_reply_is_read_in_linear_time(preset: str) -> None:
+    """A reply of 50,000 lines of signs held up every other verdict for a minute."""
+    started = time.process_time()
+    for unit in ("\n***", "A\n", "Equivalence Judgement ", "[", "Final Decision: "):
+        with contextlib.suppress(ReplyError):
+            matches(preset, Reply(unit * (200_000 // len(unit))))
+    assert time.process_time() - started < 20
 
 
 def verifier(server: JudgeServer, preset: str = "general_verifier", **options: Any) -> Any:

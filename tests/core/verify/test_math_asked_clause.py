@@ -136,6 +136,140 @@ Find $\mathbf{i}\times\mathbf{j}$. | (0,0,1) | \mathbf{k} ;; \hat{k} ;; (0,0,1) 
 Find all primes $p$ with $p^2+1=0$. | \text{no solution} | \text{no such prime exists} ;; \text{There is no such prime} ;; \text{No such p exists} ;; \text{there are no such primes} | \text{such a prime exists} ;; \text{one such prime exists}
 Which century? | 19 |  | \text{XVIII} ;; \text{XX} ;; \mathrm{XXI}
 Which century? | \text{XIX} | \text{XIX} | \text{XX}
+How many sides does a decagon have? | 10 | 10 ;; 10\text{ sides} | 10^\circ ;; 1000\% ;; 10\text{ degrees}
+A pentagon has equal angles of 108 degrees. How many sides does it have? | 5 | 5 | 5^\circ
+How many degrees are in a right angle? | 90 | 90^\circ ;; 90\text{ degrees} ;; 90 | 9000\%
+Find the angle $x$ in the triangle. | 60 | 60^\circ ;; x=60^\circ | 60\text{ cm} ;; 6000\%
+Two angles of a triangle are $50^\circ$ and $70^\circ$. What is the third? | 60 | 60^\circ ;; 60 |
+What is the probability of heads? | \frac12 | 50\% ;; \frac12 |
+A bag has 1 red and 3 blue balls. Find the probability that a red one is drawn. | \frac14 | 25\% ;; P=\frac14 | 25^\circ
+What percent of 80 is 20? | 25 | 25\% ;; 25 | 25^\circ
+By what percentage did the price rise? | 20 | 20\% |
+What is the temperature at noon? | 15 | 15^\circ ;; 15^\circ\text{C} |
+Find the sum of the first 10 positive integers. | 55 | \text{sum}=55 ;; 55 | 55^\circ ;; 5500\%
+How much does the ticket cost? | 12 | \$12 ;; 12\text{ dollars} | 12^\circ ;; 1200\%
+How many euros does she pay? | 30 | 30\text{ euros} | 30^\circ ;; 3000\%
+Find the length of the diagonal. | 13 | 13\text{ cm} ;; d=13 ;; 13 | 13^\circ ;; 1300\% ;; 13\text{ cm}^2
+What is the greatest common divisor of 12 and 18? | 6 | 6 | 6^\circ ;; 600\%
+Wie viele Ecken hat ein Würfel? | 8 | 8\text{ Ecken} ;; 8 | 8^\circ ;; 800\%
+Wie groß ist der Winkel? | 45 | 45^\circ |
+Combien de côtés a un pentagone ? | 5 | 5 | 5^\circ ;; 500\%
+Quelle est la mesure de l'angle ? | 30 | 30^\circ |
+¿Cuánto mide el ángulo? | 75 | 75^\circ |
+¿Cuántas caras tiene un cubo? | 6 | 6\text{ caras} | 6^\circ
+Сколько вершин у куба? | 8 | 8 | 8^\circ ;; 800\%
+Найдите угол $A$. | 40 | 40^\circ |
+正方形有几条对称轴？ | 4 | 4 | 4^\circ ;; 400\%
+求角 $A$ 的度数。 | 50 | 50^\circ |
+三角形の内角の和は何度ですか。 | 180 | 180^\circ |
+Quantos lados tem um hexágono? | 6 | 6\text{ lados} | 6^\circ
+Qual é a probabilidade de sair cara? | \frac12 | 50\% |
+Ile wierzchołków ma sześcian? | 8 | 8 | 8^\circ
+Bir üçgenin kaç kenarı vardır? | 3 | 3 | 3^\circ ;; 300\%
+Express $\sin^{-1}(1/2)$ in degrees. | 30 | 30^\circ |
+School starts at 8:20 a.m. and ends at 1:05 p.m. How long does it last, as h:mm? | 4:45 | 4:45 | 4:45\text{ p.m.} ;; 4:45\text{ am}
+A nap lasted from 1:10 p.m. to 2:40 p.m. Find its duration as h:mm. | 1:30 | 1:30 | 1:30\text{ p.m.}
+A train leaves at 9:05 a.m. and travels 2 hours 10 minutes. At what time does it arrive? | 11:15 | 11:15\text{ a.m.} ;; 11:15 |
+A film starts at 7:00 p.m. and lasts 1 hour 40 minutes. When does it end? | 8:40 | 8:40\text{ p.m.} |
+The shop opens at 8:30 a.m. and closes at 5:15 p.m. How long is it open, as h:mm? | 8:45 | 8:45 | 8:45\text{ a.m.}
+Ein Film beginnt um 8:10 p.m. und endet um 9:50 p.m. Wie lange dauert er (h:mm)? | 1:40 | 1:40 | 1:40\text{ p.m.}
+A square has sides of 5 cm. Find its area. | 25 | 25\text{ cm}^2 ;; 25\text{ square centimeters} ;; A=25\text{ cm}^2 ;; 25 | 25\text{ cm} ;; 25\text{ cm}^3 ;; 25\text{ kg}
+A box is 2 m by 3 m by 4 m. What is the volume? | 24 | 24\text{ m}^3 ;; 24\text{ cubic meters} ;; V=24 | 24\text{ m}^2 ;; 24\text{ m}
+A jug is filled. What is its capacity? | 2 | 2\text{ L} ;; 2\text{ liters} | 2\text{ m} ;; 2\text{ kg}
+A circle has radius 7 m. Find the circumference. | 14\pi | C=14\pi | 14\pi\text{ m}^2
+A runner covers 100 m in 10 s. What is her speed? | 10 | 10\text{ m/s} ;; 10\text{ meters per second} ;; v=10 | 10\text{ m} ;; 10\text{ s} ;; 10\text{ m/s}^2
+A body of 2 kg is pushed with 10 N. Find its acceleration. | 5 | 5\text{ m/s}^2 ;; a=5 | 5\text{ m/s} ;; 5\text{ N}
+Find the force on a mass of 3 kg that is accelerated at 2 m/s². | 6 | 6\text{ N} ;; F=6 | 6\text{ J} ;; 6\text{ kg}
+How far does the car go? | 120 | 120\text{ km} ;; 120\text{ miles} | 120\text{ km/h} ;; 120\text{ hours}
+How long does the trip take? | 3 | 3\text{ hours} ;; t=3 | 3\text{ kg} ;; 3\text{ km}^2
+How fast does the boat go? | 12 | 12\text{ mph} ;; 12\text{ km/h} | 12\text{ km}
+How heavy is the box? | 9 | 9\text{ kg} ;; 9\text{ pounds} | 9\text{ m}
+Find the power of a lamp that takes 2 A at 6 V. | 12 | 12\text{ W} ;; P=12 | 12\text{ V} ;; 12\text{ J}
+Find the energy. | 50 | 50\text{ J} ;; E=50 | 50\text{ W}
+What is the resistance? | 4 | 4\text{ ohms} ;; R=4 | 4\text{ A} ;; 4\text{ V}
+Ein Rechteck ist 6 cm lang und 3 cm breit. Berechne den Umfang. | 18 | 18\text{ cm} ;; U=18 | 18\text{ cm}^2
+Calcule la vitesse de la voiture. | 80 | 80\text{ km/h} | 80\text{ km}
+Calcula el volumen del cubo de lado 2 m. | 8 | 8\text{ m}^3 | 8\text{ m}^2
+Trova il perimetro del quadrato di lato 4 cm. | 16 | 16\text{ cm} | 16\text{ cm}^2
+Найдите объём куба с ребром 3 см. | 27 | 27\text{ см}^3 | 27\text{ см}^2
+求圆的周长。 | 6\pi | 6\pi\text{ cm} | 6\pi\text{ cm}^2
+長方形の面積を求めなさい。 | 12 | 12\text{ cm}^2 | 12\text{ cm}
+정사각형의 넓이를 구하시오. | 36 | 36\text{ cm}^2 | 36\text{ cm}
+Tính diện tích hình vuông. | 49 | 49\text{ cm}^2 | 49\text{ cm}
+Oblicz pole kwadratu o boku 5 cm. | 25 | 25\text{ cm}^2 | 25\text{ cm}
+Bereken de oppervlakte. | 15 | 15\text{ m}^2 | 15\text{ m}
+A triangle has area 24 square cm and base 8 cm. Find its height. | 6 | 6\text{ cm} ;; h=6 | 6\text{ cm}^2
+A pack of 6 pens costs 12 dollars. How much is each pen? | 2 | 2\text{ each} ;; 2\text{ dollars each} ;; \$2\text{ each} | 2\text{ dollars in total} ;; 2\text{ dollars altogether}
+Three friends share 24 candies equally. How many does one friend get? | 8 | 8\text{ each} | 8\text{ in total}
+Tom had 12 apples and ate 5. How many apples are left? | 7 | 7\text{ left} ;; 7\text{ apples left} ;; 7\text{ remaining} ;; 7\text{ apples} | 7\text{ eaten} ;; 7\text{ each} ;; 7\text{ apples in total}
+Tom had 12 apples and ate 5. How many apples does he have now? | 7 | 7\text{ left} ;; 7\text{ apples} | 7\text{ each}
+Tom had 12 apples and ate 5. How many did he eat? | 5 | 5\text{ apples} ;; 5 | 5\text{ left} ;; 5\text{ remaining} ;; 5\text{ apples left}
+Lily has 3 boxes with 4 pens each. How many pens does she have in total? | 12 | 12\text{ pens in total} ;; 12\text{ total} ;; 12\text{ altogether} | 12\text{ pens each} ;; 12\text{ left}
+Lily has 3 boxes with 4 pens each. How many pens does she have? | 12 | 12\text{ pens in total} ;; 12\text{ pens} | 12\text{ pens left}
+A well is 20 m deep. How deep is it? | 20 | 20\text{ m deep} ;; 20\text{ deep} | 20\text{ m wide}
+A wall is 3 m high and 5 m long. How high is the wall? | 3 | 3\text{ m high} ;; 3\text{ m tall} | 3\text{ m wide} ;; 3\text{ years old}
+Ann is 4 years older than Bob, who is 8. How old is Ann? | 12 | 12\text{ years old} | 12\text{ apart}
+Two ships are 30 km and 50 km from port on opposite sides. How far apart are they? | 80 | 80\text{ km apart} ;; 80\text{ km} | 80\text{ km each}
+小华有30元，花了12元，还剩多少元？ | 18 | \text{还剩}18\text{元} ;; 18\text{元} | \text{花了}18\text{元} ;; \text{每人}18\text{元}
+每盒有6支笔，5盒一共有多少支？ | 30 | \text{一共有}30\text{支} ;; 30\text{支} | \text{每盒}30\text{支} ;; \text{还剩}30\text{支}
+30个苹果平均分给5人，每人分几个？ | 6 | \text{每人}6\text{个} ;; 6\text{个} | \text{一共}6\text{个}
+小明读了40页，还剩20页，这本书一共多少页？ | 60 | \text{一共}60\text{页} | \text{还剩}60\text{页} ;; \text{每天}60\text{页}
+Sam earned 50 dollars and saved 20 dollars. How much did he spend? | 30 | \$30 ;; 30\text{ dollars} | \$30\text{ saved} ;; 30\text{ earned}
+How many seats are empty if 50 of 80 are taken? | 30 | 30\text{ seats} ;; 30\text{ empty seats} | 30\text{ each}
+Find the product of the roots of $x^2-7x+10=0$. | 10 | \text{product}=10 ;; \text{The product is }10 ;; \text{Answer: }10 ;; \text{value}=10 ;; \text{result}=10 | \text{sum}=10 ;; \text{probability}=10
+Solve $x-4=2$. | 6 | \text{solution: }x=6 ;; \text{answer}=6 | \text{number of solutions}=6 ;; \text{number of roots: }6 ;; \text{area}=6
+How many ways are there to order 3 books? | 6 | \text{number of ways}=6 ;; \text{total}=6 ;; 6\text{ ways} | \text{probability}=6 ;; \text{percentage}=6
+What is the probability of rolling a 6? | \frac16 | \text{probability}=\frac16 ;; P=\frac16 ;; \text{Probability: }\frac16 | \text{area}=\frac16 ;; \text{sum}=\frac16
+Find the area of a square of side 4. | 16 | \text{area}=16 ;; \text{Area: }16 ;; A=16 | \text{perimeter}=16 ;; \text{volume}=16 ;; \text{sum}=16
+Find the mean of 2, 4 and 9. | 5 | \text{mean}=5 ;; \bar{x}=5 | \text{sum}=5 ;; \text{probability}=5
+A tank of 90 liters is filled at 9 liters per minute. How long does it take? | 10 | 10\text{ minutes} ;; t=10 | \text{weight}=10 ;; \text{volume}=10
+What is the total cost of 3 pens at 2 dollars? | 6 | \text{total cost}=6 ;; \text{cost}=6 ;; \text{total}=6 | \text{area}=6 ;; \text{probability}=6
+What percent of 50 is 10? | 20 | \text{percentage}=20 ;; 20\% | \text{area}=20
+Find the remainder when 17 is divided by 5. | 2 | \text{remainder}=2 | \text{sum}=2 ;; \text{number of solutions}=2
+Find the least common multiple of 4 and 6. | 12 | \text{LCM}=12 | \text{total number}=12 ;; \text{sum}=12
+How fast does a train go that covers 200 km in 4 hours? | 50 | v=50 | \text{length}=50 ;; \text{area}=50
+Find the number of solutions of $x^2=4$. | 2 | \text{number of solutions}=2 ;; 2\text{ solutions} | \text{sum}=2
+Compute the determinant of $\begin{pmatrix}3&1\\2&4\end{pmatrix}$. | 10 | \text{determinant}=10 | \text{sum}=10 ;; \text{area}=10
+Solve $3x=12$. | 4 | x=4 ;; 4 | 4\text{ solutions} ;; 4\text{ ways} ;; 4\text{ roots} ;; 4\text{ people}
+Evaluate $\log_3 81$. | 4 | 4 | 4\text{ ways} ;; 4\text{ solutions} ;; 4\text{ numbers} ;; 4\text{ cases}
+What is the largest prime factor of 42? | 7 | 7 | 7\text{ factors} ;; 7\text{ primes} ;; 7\text{ numbers}
+Find the slope of the line through $(1,1)$ and $(3,7)$. | 3 | 3 ;; m=3 ;; \text{slope}=3 | 3\text{ points} ;; 3\text{ lines}
+Find the area of the triangle with base 4 and height 3. | 6 | 6\text{ square units} ;; 6\text{ units}^2 ;; A=6 | 6\text{ triangles} ;; 6\text{ sides}
+What is the distance between $(0,0)$ and $(3,4)$? | 5 | 5\text{ units} ;; 5 | 5\text{ points}
+How many solutions does $x^2=9$ have? | 2 | 2\text{ solutions} ;; 2 |
+Find the number of ways to choose 2 of 5 people. | 10 | 10\text{ ways} ;; 10 |
+In a box are 3 red and 4 blue marbles. What is the total? | 7 | 7\text{ marbles} |
+Tom has 12 marbles, which is twice as many as Ann has. How many has Ann? | 6 | 6\text{ marbles} |
+There are 5 boxes with 6 apples in each. Find the number of apples. | 30 | 30\text{ apples} |
+Find the remainder when 20 is divided by 6. | 2 | 2 | 2\text{ numbers} ;; 2\text{ integers}
+Find the rank of the matrix $\begin{pmatrix}1&0\\0&1\end{pmatrix}$. | 2 | 2 ;; \text{rank}=2 | 2\text{ solutions} ;; 2\text{ rows}
+Find the smallest integer $n$ with $3^n>50$. | 4 | n=4 ;; 4 | 4\text{ integers} ;; 4\text{ solutions}
+Jane reads 20 pages a day. How much does she read in 5 days? | 100 | 100\text{ pages} |
+Find the perimeter of a square with sides of 4. | 16 | P=16 ;; p=16 ;; 16 | A=16 ;; V=16 ;; S=16
+Find the area of a rectangle that is 3 by 5. | 15 | A=15 ;; S=15 | P=15 ;; V=15
+A cube has edges of 2. Find its volume. | 8 | V=8 | S=8 ;; A=8
+A circle has a radius of 4. Find its diameter. | 8 | d=8 ;; D=8 | r=8 ;; C=8
+A circle has a circumference of $10\pi$. Find its radius. | 5 | r=5 ;; R=5 | d=5 ;; C=5
+Find the speed of a car that goes 90 km in 2 hours. | 45 | v=45 | t=45 ;; d=45
+Find the time that a ball falls from 20 m. | 2 | t=2 | h=2 ;; v=2
+A wave has a frequency of 4 hertz. Find its period. | 0.25 | T=0.25 | f=0.25
+How many edges has a cube? | 12 | E=12 | F=12 ;; V=12
+How many vertices has a cube? | 8 | V=8 | F=8
+Find the number $k$ for which $kx=4$ at $x=2$. | 2 | k=2 |
+Let $d$ be the length of the diagonal of a 3 by 4 rectangle. Find its length. | 5 | d=5 |
+An arithmetic sequence starts 2, 5, 8. Find the common difference. | 3 | d=3 ;; r=3 | a_1=3 ;; S=3
+Find the voltage across a resistor of 3 ohms that carries 4 amperes. | 12 | U=12 ;; V=12 | R=12 ;; I=12
+What is the mass of the ball? | 3 | m=3 | F=3 ;; v=3
+Berechne den Flächeninhalt. | 20 | A=20 | U=20 ;; V=20
+Berechne den Umfang. | 20 | U=20 | A=20
+Calculer l'aire. | 12 | A=12 | P=12 ;; V=12
+求圆的面积。 | 9\pi | S=9\pi | C=9\pi ;; r=9\pi
+Найдите площадь квадрата. | 16 | S=16 | P=16 ;; V=16
+Find the slope of $y=2x+1$. | 2 | m=2 ;; k=2 | b=2 ;; A=2
+Поезд прошёл 120 км за 2 часа. Найдите скорость. | 60 | 60\text{ км в час} ;; 60\text{ км/ч} | 60\text{ км}
+Ein Zug fährt 120 km in 2 Stunden. Berechne die Geschwindigkeit. | 60 | 60\text{ km pro Stunde} ;; 60\text{ km/h} | 60\text{ km} ;; 60\text{ Stunden}
+Un tren recorre 120 km en 2 horas. Calcula la velocidad. | 60 | 60\text{ km por hora} ;; 60\text{ km/h} | 60\text{ km}
+A train goes 120 miles in 2 hours. Find its speed. | 60 | 60\text{ miles an hour} ;; 60\text{ miles per hour} | 60\text{ miles} ;; 60\text{ hours}
 """  # noqa: E501
 
 

@@ -24,9 +24,11 @@ from typing import Any
 MUTABLE = (list, dict, set, deque, bytearray)
 #: Kinds of plain data that a class may be built on, a subclass before its base.
 PLAIN_KINDS = (
-    *(int, float, complex, str, bytes, bytearray, list, dict, set, frozenset, tuple, deque),
+    *(int, float, complex, str, bytes, bytearray, list, set, frozenset, tuple, deque),
+    *(Counter, OrderedDict, defaultdict, dict),
     *(Decimal, Fraction, datetime.datetime, datetime.date, datetime.time, datetime.timedelta),
 )
+_EXACT = {*PLAIN_KINDS}
 #: Deeper values are no plain data.
 MOST_DEPTH = 200
 # Python refuses to read an int of more than 4,300 digits
@@ -78,12 +80,14 @@ def pack(
     *,
     is_plain: bool = False,
     share: Callable[[object], object] | None = None,
+    owns: Callable[[type], bool] = lambda _: False,
 ) -> object:
     """`value` as `json.dumps` takes it.
 
     Args:
         is_plain: as the built-in type that its class is built on.
         share: makes JSON of the containers that can be changed.
+        owns: whether a class is one whose objects `handle` takes, though it is built on plain data.
     """
     if value is None or value is True or value is False:
         return value
@@ -91,14 +95,13 @@ def pack(
         raise NotPlainError("nested too deep")
     # `__class__` may say anything
     own = type(value)
-    is_named = issubclass(own, Enum) or (issubclass(own, tuple) and hasattr(own, "_fields"))
-    if handle is not None and is_named and not is_plain:
+    if handle is not None and not is_plain and own not in _EXACT and (owns(own) or _is_named(own)):
         return handle(value)
     if share is not None and issubclass(own, MUTABLE):
         return share(value)
     for kind, how in _PACKERS:
         if issubclass(own, kind):
-            return how(value, lambda part: pack(part, handle, depth - 1, share=share))
+            return how(value, lambda part: pack(part, handle, depth - 1, share=share, owns=owns))
     if type(value).__module__ == "numpy" and callable(getattr(value, "tolist", None)):
         items = pack(value.tolist(), handle, depth - 1)
         numbers = str(value.dtype.str)
@@ -110,6 +113,10 @@ def pack(
     if handle is not None:
         return handle(value)
     raise NotPlainError(f"an object of type {type(value).__name__}")
+
+
+def _is_named(kind: type) -> bool:
+    return issubclass(kind, Enum) or (issubclass(kind, tuple) and hasattr(kind, "_fields"))
 
 
 def contents(value: object, inner: Callable[[Any], object]) -> object:

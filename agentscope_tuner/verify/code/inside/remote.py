@@ -21,7 +21,7 @@ from typing import Any
 
 from agentscope_tuner.verify.code.inside import standard_values
 from agentscope_tuner.verify.code.inside.code_values import PLAIN_KINDS, JailLine, LineEndedError, pack, unpack
-from agentscope_tuner.verify.code.inside.shared_containers import SharedContainers
+from agentscope_tuner.verify.code.inside.shared_containers import Conversations, SharedContainers
 from agentscope_tuner.verify.code.inside.shared_files import ROOT, FilesError, SharedFiles
 from agentscope_tuner.verify.code.inside.stand_ins import (
     CannotTravelError,
@@ -32,11 +32,12 @@ from agentscope_tuner.verify.code.inside.stand_ins import (
     StandInFunction,
     StandInIterator,
     StandInMethod,
-    StandInTuple,
     built_in,
     is_raised,
     named,
+    new,
     number_of,
+    of_data,
     told_of,
 )
 
@@ -44,6 +45,8 @@ _PLAIN = {kind.__name__: kind for kind in PLAIN_KINDS}
 _NOT_RAISED = (KeyboardInterrupt, GeneratorExit, BaseException)
 # Standard modules whose exceptions end or skip a test
 _NOT_FROM = {"unittest", "bdb", "concurrent"}
+# How often the program's event loop is asked for a step at once, and seconds between later steps
+_QUICK_STEPS, _SLOW_STEP = 20, 0.002
 _BINDING = (property, classmethod, staticmethod)
 # What a test lends to be called alone
 _CALLED = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, type)
@@ -85,7 +88,6 @@ class Program:
     """
 
     def __init__(self, line: JailLine) -> None:
-        self._line = line
         self._stand_ins: dict[int, Any] = {}
         self._classes: dict[int, type] = {}
         self._lent: dict[int, object] = {}
@@ -102,9 +104,9 @@ class Program:
         self._errors: list[Exception] = []
         # whether the program is to handle them
         self._hands_assertions = False
-        # a test may ask from several threads
-        self._turn = threading.RLock()
         self._shared = SharedContainers(self.pack, self._unpacked, 1)
+        # a test may ask from several threads
+        self._talk = Conversations(line, self._shared, "tests ", lambda: None)
         self._replaced: dict[str, object] = {}
         self._environment = dict(os.environ)
         self._arguments, self._folder = [*sys.argv], ""
@@ -119,6 +121,14 @@ class Program:
         # a test that sets it wants the program's numbers to repeat
         own_seed = random.seed
         random.seed = lambda *given: (own_seed(*given), self.ask({"do": "seed"}, given))[0]
+        own_start = threading.Thread.start
+
+        def start(thread: threading.Thread) -> None:
+            setattr(threading.Thread, "start", own_start)  # noqa: B010 - mypy
+            self.ask({"do": "threads"})
+            own_start(thread)
+
+        setattr(threading.Thread, "start", start)  # noqa: B010 - mypy
 
     def names(self) -> list[str]:
         """The names that `from program import *` would bring."""
@@ -152,43 +162,45 @@ class Program:
         # pytest itself asks each function for its own marks
         self.is_used |= "h" in request and not str(request.get("name", "")).startswith("_")
         self.is_told |= request["do"] == "op" and bool(arguments)
-        with self._turn:
-            if "args" in request or arguments:
-                request = {**request, "args": [self.pack(part) for part in arguments]}
-            if named is not None:
-                request = {**request, "named": {name: self.pack(part) for name, part in named.items()}}
+        with self._talk.place():
+            with self._talk.lock:
+                if "args" in request or arguments:
+                    request = {**request, "args": [self.pack(part) for part in arguments]}
+                if named is not None:
+                    request = {**request, "named": {name: self.pack(part) for name, part in named.items()}}
+                request = self._with_changes(request)
             return self._asked(request)
 
-    def _send(self, message: dict[str, Any]) -> None:
-        self._line.send(message | self._shared.outgoing())
-
     def _receive(self) -> dict[str, Any]:
-        message = self._line.receive()
         try:
-            self._shared.incoming(message)
+            return self._talk.receive_any()
         except Exception as exc:  # noqa: BLE001 - hostile data
             raise self._no_answer(f"the program answered with what is no data: {exc}") from None
-        return message
 
-    def _asked(self, request: dict[str, Any]) -> Any:
+    def _with_changes(self, request: dict[str, Any]) -> dict[str, Any]:
+        """The request, and what the tests have changed since the last."""
         self.questions += 1
         if patched := self._patches():
             request = {**request, "patched": patched}
         if variables := self._variables():
             request = {**request, "variables": variables}
-        request |= self._surroundings()
+        return request | self._surroundings()
+
+    def _asked(self, request: dict[str, Any]) -> Any:
         try:
-            self._send(request)
+            self._talk.send(request)
             while "back" in (reply := self._receive()):
-                self._returns = True
-                self._send(self._serve(reply["back"]))
-            self.has_answered |= request["do"] != "provide"
+                with self._talk.within(reply["in"]):
+                    answer = self._serve(reply["back"])
+                self._talk.send(answer, reply["in"])
+            self.has_answered |= request["do"] not in ("provide", "threads")
             # what a call returns is not the test's own, even if the test has made it
             if self._failed:
                 failed, self._failed = next(iter(self._failed.values())), {}
                 raise failed
-            self._returns = request["do"] in ("call", "attr") and not request.get("makes")
-            return self._read(reply, iterates=request.get("op") in ("next", "anext", "send", "throw"))
+            with self._talk.lock:
+                self._returns = request["do"] in ("call", "attr") and not request.get("makes")
+                return self._read(reply, iterates=request.get("op") in ("next", "send", "throw"))
         except LineEndedError:
             self.has_answered = True
             raise
@@ -283,7 +295,7 @@ class Program:
 
     def pack(self, value: object) -> object:
         """A value of the tests for the program; what is no plain data is lent."""
-        return pack(value, self._lend, share=self._shared.share)
+        return pack(value, self._lend, share=self._shared.share, owns=lambda kind: isinstance(kind, StandInClass))
 
     def _unpacked(self, value: object) -> Any:
         return unpack(value, self._stand_in)
@@ -297,7 +309,7 @@ class Program:
 
     def _lend(self, value: object) -> object:
         own: Any = type(value)
-        if issubclass(own, StandIn | StandInFunction | StandInTuple):
+        if issubclass(own, StandIn | StandInFunction):
             return {"h": number_of(value)}
         if own is Difference:
             return self.pack(value.value)  # type: ignore[attr-defined]
@@ -331,8 +343,10 @@ class Program:
     def _serve(self, asked: Any) -> dict[str, Any]:
         """Answer the program's question about a lent object."""
         try:
-            operation, arguments = _LENT[asked["what"]], [self.unpack(part) for part in asked["args"]]
-            named = {name: self.unpack(part) for name, part in asked["named"].items()}
+            with self._talk.lock:
+                self._returns = True
+                operation, arguments = _LENT[asked["what"]], [self.unpack(part) for part in asked["args"]]
+                named = {name: self.unpack(part) for name, part in asked["named"].items()}
             number = asked["g"]
             one = self._lent.get(number)
         # what is no question is the program's doing, and no fault of the tests
@@ -371,6 +385,7 @@ class Program:
         if number not in self._stand_ins:
             error = self._made(told)
             error.__dict__.update(_program=self, _number=number)
+            error.__suppress_context__ = bool(told["alone"])
             for note in told["notes"]:
                 error.add_note(str(note))
             if "cause" in told:
@@ -423,19 +438,24 @@ class Program:
                 own_words = {"_words": None, "__str__": _words_of, "__getattr__": _of_error}
                 kind: type = StandInErrorClass(name, tuple(bases), space | own_words)
             else:
-                own = StandInTuple if told["fields"] else StandIn
-                fields: dict[str, Any] = {"_fields": tuple(map(str, told["fields"]))} if told["fields"] else {}
-                # a class of the tests' calls it, and nothing else
-                fields["__init__"] = lambda *given, **more: self.ask(
-                    {"do": "attr", "h": told["id"], "name": "__init__"}
-                )(*given, **more)
-                fields |= {"__next__": StandInIterator.__next__} if told["next"] else {}
-                fields |= {"__await__": StandInIterator.__await__} if told["awaits"] else {}
-                fields |= _as_standard(home, name)
-                plain = next((_PLAIN[one] for one in told["builtin"] if one in _PLAIN), None)
-                kind = StandInClass(name, tuple(bases) or (own,), space | fields | _as_data(told["data"], plain))
+                kind = self._own_class(told, name, bases or [StandIn], space | _as_standard(home, name))
             self._classes[told["id"]] = kind
         return self._classes[told["id"]]
+
+    def _own_class(self, told: dict[str, Any], name: str, bases: list[type], space: dict[str, Any]) -> type:
+        def begin(*given: object, **more: object) -> object:
+            # a class of the tests' calls it, and nothing else
+            return self.ask({"do": "attr", "h": told["id"], "name": "__init__"})(*given, **more)
+
+        space |= {"__init__": begin} | _as_data(told["data"])
+        space |= {"__next__": StandInIterator.__next__} if told["next"] else {}
+        space |= {"__await__": StandInIterator.__await__} if told["awaits"] else {}
+        plain = next((_PLAIN[one] for one in told["builtin"] if one in _PLAIN), None)
+        if plain is not None:
+            space |= of_data(plain, {*map(str, told["over"])}, [*map(str, told["fields"])])
+            bases += [] if any(issubclass(base, plain) for base in bases) else [plain]
+        kind: type = StandInClass(name, tuple(bases), space)
+        return kind
 
     def _builtin(self, name: object) -> type:
         found = getattr(builtins, str(name), object)
@@ -449,15 +469,11 @@ class Program:
         if "e" in value:
             return self._exception(value["e"])
         if "m" in value:
-            return self._shared[int(value["m"])]
-        if "n" in value:
-            told = value["n"]
-            items = tuple.__new__(self._class(told["class"]), [self.unpack(item) for item in told["items"]])
-            items.__dict__.update(_program=self, _number=told["id"])
-            return items
+            found = self._shared[int(value["m"])]
+            return self._returned(found) if isinstance(found, StandIn) else found
         told = value["h"]
         if told["kind"] == "coroutine":
-            return self._awaited(told["id"])
+            return self.awaited(told["id"])
         number = told["id"]
         if told["kind"] == "generator" and number not in self._stand_ins:
             self._stand_ins[number] = self._generated(number)
@@ -469,12 +485,15 @@ class Program:
                 kind = StandInMethod if told["binds"] else StandInFunction
                 one = kind(self, number, str(told.get("name", "")), told.get("doc"))
             else:
-                plain = not isinstance(kind, StandInClass)
-                one = object.__new__(kind if not plain else StandInIterator if told["class"].get("next") else StandIn)
+                is_own = isinstance(kind, StandInClass)
+                kind = kind if is_own else StandInIterator if told["class"].get("next") else StandIn
+                one = new(kind, self.unpack(told["data"]) if "data" in told else None)
                 for name, value in (("_program", self), ("_number", number), ("_made", False)):
                     object.__setattr__(one, name, value)
             self._stand_ins[number] = one
-        found = self._stand_ins[number]
+        return self._returned(self._stand_ins[number])
+
+    def _returned(self, found: Any) -> Any:
         if self._returns and isinstance(found, StandIn):
             object.__setattr__(found, "_made", False)
         return found
@@ -495,8 +514,28 @@ class Program:
             except Exception as exc:  # noqa: BLE001 - the test throws it into the generator
                 how, given = "throw", told_of(exc)
 
-    async def _awaited(self, number: int) -> Any:
-        return self.operate("await", number)
+    async def awaited(self, number: int) -> Any:
+        """What comes of an awaitable of the program. Its event loop takes a step, and then that of the tests."""
+        # slow to import, and few tests await
+        import asyncio
+
+        steps, cancelled = 0, None
+        while True:
+            try:
+                is_done, value = self.operate("await", number)
+            # the program may end by any error, once it was told to
+            except Exception:
+                if cancelled is not None:
+                    raise cancelled from None
+                raise
+            if is_done:
+                return value
+            try:
+                await asyncio.sleep(0 if steps < _QUICK_STEPS else _SLOW_STEP)
+            except asyncio.CancelledError as exc:
+                self.operate("cancel", number)
+                cancelled = exc
+            steps += 1
 
     def operate(self, how: str, number: int, *others: object) -> Any:
         """What an operator makes of an object of the program and others."""
@@ -583,7 +622,7 @@ _OF_OBJECTS: dict[str, Callable[..., Any]] = {
     **{name: getattr(operator, name) for name in ("getitem", "setitem", "delitem", "contains", "index")},
     "enter": lambda one: type(one).__enter__(one),
     "exit": lambda one: type(one).__exit__(one, None, None, None),
-    "await": lambda one: _finished(one),
+    "await": lambda one, steps: _step(one) if steps else [_finished(one)],
 }
 _LENT |= _OF_OBJECTS
 
@@ -592,6 +631,21 @@ def _has(value: object, name: str) -> bool:
     # not by `getattr`, which a mock notes as a call
     own = next((vars(kind)[f"__{name}__"] for kind in type(value).__mro__[:-1] if f"__{name}__" in vars(kind)), None)
     return own is not None and not isinstance(value, _CALLED)
+
+
+def _step(awaitable: Any) -> list[Any]:
+    """What comes of an awaitable of the tests', in their own event loop; nothing until that has had its turns."""
+    import asyncio
+
+    outer = asyncio._get_running_loop()
+    if outer is None:
+        return [_finished(awaitable)]
+    task = _tasks.get(id(awaitable)) or asyncio.ensure_future(awaitable, loop=outer)
+    _tasks[id(awaitable)] = task
+    return [_tasks.pop(id(awaitable)).result()] if task.done() else []
+
+
+_tasks: dict[int, Any] = {}
 
 
 def _finished(awaitable: Any) -> Any:
@@ -613,15 +667,11 @@ def _finished(awaitable: Any) -> Any:
         asyncio._set_running_loop(outer)
 
 
-def _as_data(names: list[str], plain: type | None) -> dict[str, Any]:
-    """What a class of the program's has in common with a dataclass, or with the built-in type that it is built on."""
-    data: dict[str, Any] = {}
-    if names:
-        fields = dataclasses.make_dataclass("_Fields", names).__dataclass_fields__  # type: ignore[attr-defined]
-        data["__dataclass_fields__"] = fields
-    if plain is not None:
-        data |= {"_plain": plain, "__class__": property(lambda self: plain)}
-    return data
+def _as_data(names: list[str]) -> dict[str, Any]:
+    """What a class of the program's has in common with a dataclass."""
+    if not names:
+        return {}
+    return {"__dataclass_fields__": dataclasses.make_dataclass("_Fields", names).__dataclass_fields__}  # type: ignore[attr-defined]
 
 
 def _as_standard(home: str, name: str) -> dict[str, Any]:

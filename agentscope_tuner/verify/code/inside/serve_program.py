@@ -20,6 +20,7 @@ import operator
 import os
 import random
 import sys
+import threading
 import types
 import warnings
 from collections.abc import Callable
@@ -28,7 +29,7 @@ from typing import Any
 from agentscope_tuner._jail.inside import LINE
 from agentscope_tuner.verify.code.inside import run_program, standard_values
 from agentscope_tuner.verify.code.inside.code_values import MUTABLE, PLAIN_KINDS, JailLine, LineEndedError, pack, unpack
-from agentscope_tuner.verify.code.inside.shared_containers import SharedContainers
+from agentscope_tuner.verify.code.inside.shared_containers import MOST_AT_ONCE, Conversations, SharedContainers
 from agentscope_tuner.verify.code.inside.shared_files import SharedFiles
 
 _ARITHMETIC = (
@@ -49,18 +50,20 @@ _OPERATORS: dict[str, Callable[..., Any]] = {
     **{f"i{name}": getattr(operator, f"i{name.rstrip('_')}") for name in _ARITHMETIC},
     "enter": lambda one: type(one).__enter__(one),
     "exit": lambda one, *raised: type(one).__exit__(one, *_error(*raised)),
-    "await": lambda one: _finished(one),
-    "aenter": lambda one: _finished(type(one).__aenter__(one)),
-    "aexit": lambda one, *raised: _finished(type(one).__aexit__(one, *_error(*raised))),
+    "await": lambda one: _step(one),
+    "cancel": lambda one: _tasks[id(one)].cancel(),
+    "aenter": lambda one: _whole(type(one).__aenter__(one)),
+    "aexit": lambda one, *raised: _whole(type(one).__aexit__(one, *_error(*raised))),
     "aiter": lambda one: type(one).__aiter__(one),
-    "anext": lambda one: _finished(type(one).__anext__(one)),
+    "anext": lambda one: _next(one),
+    "isinstance": lambda kind, one: isinstance(one, kind),
     "copy": copy.copy,
     "deepcopy": copy.deepcopy,
     "vars": vars,
     "views": lambda one: _views(one),
     "items": lambda one: _items(one),
-    "signature": lambda one: _signature(one),
-    "annotations": lambda one: _annotations(one),
+    "signature": standard_values.signature_told,
+    "annotations": lambda one: {name: standard_values.hint_told(part) for name, part in one.__annotations__.items()},
     "dir": dir,
     "send": lambda one, value: one.send(value),
     "throw": lambda one, *raised: one.throw(_error(*raised)[1]),
@@ -88,36 +91,18 @@ def _error(name: str = "", arguments: list[object] | None = None) -> tuple[Any, 
     return type(error), error, None
 
 
-@functools.cache
+_thread = threading.local()
+
+
 def _loop() -> Any:
+    """This thread's event loop."""
     # slow to import, and few programs await
     import asyncio
 
-    loop = asyncio.new_event_loop()
-    asyncio.set_event_loop(loop)
-    return loop
-
-
-def _signature(one: Any) -> list[object]:
-    """The parameters of a function or a class, and the annotation of its result; each part as a list or a text."""
-    # slow to import, and few tests ask
-    import inspect
-
-    own = inspect.signature(one)
-    parameters = [
-        [part.name, int(part.kind), [] if part.default is part.empty else [part.default], _hint(part.annotation)]
-        for part in own.parameters.values()
-    ]
-    return [*parameters, _hint(own.return_annotation)]
-
-
-def _hint(annotation: object) -> list[str]:
-    if isinstance(annotation, str) or annotation is None:
-        return [repr(annotation)]
-    if getattr(annotation, "__module__", "") == "inspect":
-        return []
-    is_class = isinstance(annotation, type) and not hasattr(annotation, "__origin__")
-    return [annotation.__name__ if is_class else repr(annotation)]  # type: ignore[attr-defined]
+    if not hasattr(_thread, "loop"):
+        _thread.loop = asyncio.new_event_loop()
+        asyncio.set_event_loop(_thread.loop)
+    return _thread.loop
 
 
 def _views(one: Any) -> list[object]:
@@ -148,10 +133,6 @@ def _items(one: Any) -> list[object] | None:
     return [*one] if is_sized else None
 
 
-def _annotations(one: Any) -> dict[str, list[str]]:
-    return {name: _hint(part) for name, part in one.__annotations__.items()}
-
-
 def _tell_logs(logged: list[list[object]]) -> None:
     """Note all that is logged from now on: what of it counts, the tests' own loggers say."""
     import logging
@@ -165,13 +146,30 @@ def _tell_logs(logged: list[list[object]]) -> None:
     logging.getLogger().setLevel(1)
 
 
-def _finished(awaitable: Any) -> Any:
-    """What comes of it, in one event loop for all."""
+_tasks: dict[int, Any] = {}
 
-    async def wait() -> Any:
-        return await awaitable
 
-    return _loop().run_until_complete(wait())
+def _step(awaitable: Any) -> tuple[bool, object]:
+    """Let the one event loop take a step: whether the awaitable is done, and what came of it."""
+    loop = _loop()
+    if id(awaitable) not in _tasks:
+        _tasks[id(awaitable)] = loop.create_task(_whole(awaitable))
+    loop.call_soon(loop.stop)
+    loop.run_forever()
+    is_done = _tasks[id(awaitable)].done()
+    return is_done, _tasks.pop(id(awaitable)).result() if is_done else None
+
+
+async def _whole(awaitable: Any) -> Any:
+    return await awaitable
+
+
+async def _next(one: Any) -> tuple[object, ...]:
+    """The next item, alone; nothing at the end."""
+    try:
+        return (await type(one).__anext__(one),)
+    except StopAsyncIteration:
+        return ()
 
 
 def serve(payload: bytes) -> int:
@@ -184,24 +182,24 @@ def serve(payload: bytes) -> int:
 
 class _Server:
     def __init__(self, line: JailLine, module: types.ModuleType) -> None:
-        self._line = line
         self._kept: dict[int, object] = {}
         self._numbers: dict[int, int] = {}
         self._lent: dict[int, _Lent] = {}
-        self._shared = SharedContainers(self._pack, self._unpack, 2)
+        self._shared = SharedContainers(self._pack, self._unpack, 2, self._own_handle)
         # exceptions of the tests on their way through the program
         self._errors: dict[int, tuple[BaseException, int]] = {}
         # and their classes
         self._error_classes: dict[int, type] = {}
         self._lent_classes: dict[type, int] = {}
-        # objects of a program's own list, text or number, made by the tests
-        self._own: dict[int, object] = {}
         self._before: dict[tuple[int, str], object] = {}
         self._real: dict[str, object] = {}
         self._warned: list[list[object]] = []
         self._logged: list[list[object]] = []
         self._files: SharedFiles | None = None
         self._module = module
+        self._talk = Conversations(line, self._shared, "program ", self._help)
+        self._helpers = 0
+        self._printed, self._wrong = _Printed(), _Printed()
 
     def run(self, source: str) -> None:
         try:
@@ -214,28 +212,32 @@ class _Server:
         sys.stdin = _TestsInput(self)
         warnings.simplefilter("always")
         warnings.showwarning = self._show_warning
+        self._answer_all()
+
+    def _help(self) -> None:
+        """Have one thread more answer: all others wait for something."""
+        self._helpers += 1
+        if self._helpers < MOST_AT_ONCE:
+            threading.Thread(target=self._answer_all, daemon=True).start()
+
+    def _answer_all(self) -> None:
         while True:
             try:
-                request = self._receive()
+                request = self._talk.receive_any()
             except LineEndedError:
                 return
-            self._send(self._answer(request))
+            with self._talk.within(request["in"]):
+                reply = self._answer(request)
+            self._send(reply, request["in"])
 
-    def _send(self, message: dict[str, Any]) -> None:
+    def _send(self, message: dict[str, Any], name: str | None = None) -> None:
         try:
-            held = self._shared.outgoing()
+            self._talk.send(message, name)
         except Exception as exc:  # noqa: BLE001 - what cannot travel is told
-            message, held = self._raised(exc), {}
-        self._line.send(message | held)
-
-    def _receive(self) -> dict[str, Any]:
-        message = self._line.receive()
-        self._shared.incoming(message)
-        return message
+            self._talk.send(self._raised(exc), name)
 
     def _answer(self, request: dict[str, Any]) -> dict[str, Any]:
-        printed, wrong, real = _Printed(), _Printed(), (sys.stdout, sys.stderr)
-        sys.stdout, sys.stderr = printed, wrong
+        sys.stdout, sys.stderr = self._printed, self._wrong
         try:
             self._patch(request.get("patched", {}), request.get("variables", {}))
             self._enter(request)
@@ -244,10 +246,8 @@ class _Server:
             raise
         except BaseException as exc:  # noqa: BLE001 - the tests are told of it
             reply = self._raised(exc)
-        finally:
-            sys.stdout, sys.stderr = real
-        for stream, kept in (("out", printed), ("err", wrong)):
-            if text := kept.text():
+        for stream, kept in (("out", self._printed), ("err", self._wrong)):
+            if text := kept.taken():
                 reply[stream] = text
         for name, told in (("warned", self._warned), ("logged", self._logged)):
             if told:
@@ -296,6 +296,9 @@ class _Server:
         if do == "provide":
             self._provide(files=request["files"], logs=request["logs"])
             return {"ok": None}
+        if do == "threads":
+            self._talk.read_on()
+            return {"ok": None}
         if do == "seed":
             return {"ok": random.seed(*map(self._unpack, request["args"]))}
         if do == "class":
@@ -307,16 +310,11 @@ class _Server:
             return {"ok": self._pack(getattr(one, request["name"]))}
         if do in ("set", "delete"):
             return self._change(do == "set", one, request)
-        if do == "plain":
-            is_held = isinstance(one, MUTABLE)
-            return {"ok": self._shared.share(one) if is_held else pack(one, self._handle, is_plain=True)}
         arguments = [self._unpack(part) for part in request["args"]]
         if do == "op":
             answer = _OPERATORS[request["op"]](one, *arguments)
         else:
             answer = one(*arguments, **{name: self._unpack(part) for name, part in request["named"].items()})
-            if request.get("makes") and self._is_own(answer):
-                self._own[id(answer)] = answer
         return {"ok": self._pack(answer)}
 
     def _provide(self, *, files: bool, logs: bool) -> None:
@@ -360,18 +358,19 @@ class _Server:
         told |= {"class": self._class(kind), "args": arguments, "notes": [*map(str, getattr(exc, "__notes__", ()))]}
         if isinstance(kind.__str__, types.FunctionType):
             told["words"] = str(exc)
+        told["alone"] = exc.__suppress_context__
         if exc.__cause__ is not None and depth:
             told["cause"] = self._raised(exc.__cause__, depth - 1)["raise"]
         return {"raise": {**told, "attributes": {name: self._pack(one) for name, one in vars(exc).items()}}}
 
     def _pack(self, value: object) -> object:
-        return self._handle(value) if id(value) in self._own else pack(value, self._handle, share=self._share)
+        return pack(value, self._handle, share=self._shared.share, owns=self._owns)
 
-    def _share(self, value: object) -> object:
-        return self._handle(value) if id(value) in self._own else self._shared.share(value)
+    def _owns(self, kind: type) -> bool:
+        return kind.__module__ == self._module.__name__
 
-    def _is_own(self, value: object) -> bool:
-        return type(value).__module__ == self._module.__name__ and isinstance(value, PLAIN_KINDS)
+    def _own_handle(self, value: object) -> object:
+        return self._object(value) if self._owns(type(value)) else None
 
     def _handle(self, value: object) -> object:
         if isinstance(value, _Lent):
@@ -380,9 +379,9 @@ class _Server:
             return {"e": self._raised(value)["raise"]}
         if (standard := standard_values.packed(value)) is not None:
             return standard
-        if isinstance(value, tuple) and hasattr(type(value), "_fields"):
-            items = [self._pack(item) for item in tuple.__iter__(value)]
-            return {"n": {"id": self._keep(value), "class": self._class(type(value)), "items": items}}
+        return self._shared.share(value) if isinstance(value, MUTABLE) else self._object(value)
+
+    def _object(self, value: object) -> dict[str, object]:
         kind = "class" if isinstance(value, type) else "function" if isinstance(value, _CALLABLES) else "object"
         kind = "coroutine" if isinstance(value, types.CoroutineType) else kind
         kind = "generator" if isinstance(value, types.GeneratorType) else kind
@@ -391,6 +390,8 @@ class _Server:
             told["class"] = self._class(value)
         else:
             told["class"] = self._class(type(value))
+            if isinstance(value, PLAIN_KINDS) and not isinstance(value, MUTABLE):
+                told["data"] = pack(value, self._handle, is_plain=True, share=self._shared.share, owns=self._owns)
             if kind == "function":
                 told["name"], told["doc"] = str(getattr(value, "__name__", "")), value.__doc__
                 told["binds"] = isinstance(value, types.FunctionType)
@@ -401,6 +402,8 @@ class _Server:
             return {"own": self._lent_classes[kind]}
         bases = [self._class(base) for base in kind.__bases__ if base.__module__ == self._module.__name__]
         builtin = [base.__name__ for base in kind.__mro__ if base.__module__ == "builtins" or base in PLAIN_KINDS]
+        plain = next((base for base in PLAIN_KINDS if issubclass(kind, base)), object)
+        above = kind.__mro__[: kind.__mro__.index(plain)]
         fields = getattr(kind, "_fields", ()) if issubclass(kind, tuple) else ()
         return {
             "id": self._keep(kind),
@@ -411,6 +414,8 @@ class _Server:
             "name": kind.__name__,
             "bases": bases,
             "builtin": builtin,
+            # what it and its bases define beside the plain data that they are built on
+            "over": [] if plain is object else sorted({name for base in above for name in vars(base)}),
             "home": kind.__module__,
             "doc": kind.__doc__ if isinstance(kind.__doc__, str) else None,
         }
@@ -460,11 +465,12 @@ class _Server:
         self, number: int, what: str, arguments: tuple[object, ...], named: dict[str, object] | None = None
     ) -> Any:
         """Ask the tests' side of an object of theirs."""
-        packed = [self._pack(part) for part in arguments]
-        told = {name: self._pack(part) for name, part in (named or {}).items()}
-        self._send({"back": {"g": number, "what": what, "args": packed, "named": told}})
+        with self._talk.lock:
+            packed = [self._pack(part) for part in arguments]
+            told = {name: self._pack(part) for name, part in (named or {}).items()}
+            self._send({"back": {"g": number, "what": what, "args": packed, "named": told}})
         # until it answers, the tests may ask more
-        while "do" in (reply := self._receive()):
+        while "do" in (reply := self._talk.receive()):
             self._send(self._answer(reply))
         if "stop" in reply:
             raise StopIteration
@@ -486,14 +492,19 @@ class _Server:
 
 
 class _Printed(io.TextIOWrapper):
-    """What the program prints while it answers, as text or as bytes."""
+    """What the program prints, as text or as bytes."""
 
     def __init__(self) -> None:
         super().__init__(io.BytesIO(), "utf-8", "surrogatepass", newline="", write_through=True)
 
-    def text(self) -> str:
+    def taken(self) -> str:
+        """What it has printed since the last time."""
         self.flush()
-        return self.buffer.getvalue().decode(errors="surrogatepass")  # type: ignore[attr-defined, no-any-return]
+        kept: Any = self.buffer
+        text: str = kept.getvalue().decode(errors="surrogatepass")
+        kept.seek(0)
+        kept.truncate()
+        return text
 
 
 class _TestsInput(io.TextIOBase):
@@ -566,8 +577,10 @@ def _asking(name: str) -> Callable[..., Any]:
         return self._server.back(self._number, name, arguments)
 
     def wait(self: _Lent) -> Any:
-        yield from ()
-        return ask(self)
+        steps = hasattr(_thread, "loop") and _thread.loop.is_running()
+        while not (found := ask(self, steps)):
+            yield
+        return found[0]
 
     return wait if name == "await" else ask
 

@@ -1,4 +1,4 @@
-"""Lists, dicts and other containers that both the tests and the program hold.
+"""Lists, dicts and other containers that both the tests and the program hold, and the messages that tell of them.
 
 Each has one number on both sides. A message names it by its number, and tells its contents where they are new or have
 changed since the last message. So two names for one list are two names for one list on the other side as well, within a
@@ -7,14 +7,21 @@ value and between values.
 
 from __future__ import annotations
 
+import itertools
 import json
 import sys
+import threading
 from collections import Counter, OrderedDict, defaultdict, deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
-from agentscope_tuner.verify.code.inside.code_values import MUTABLE, NotPlainError, contents
+from agentscope_tuner.verify.code.inside.code_values import MUTABLE, PLAIN_KINDS, JailLine, NotPlainError, contents
 
+#: Threads of the tests that can wait in the program at once.
+MOST_AT_ONCE = 16
+# No conversation's name: any thread may go on with it
+_ANY, _READER = "", "reader"
 # What is looked at before each message, as text; the oldest beyond it are copies from then on
 _MOST_BYTES = 200_000
 
@@ -32,22 +39,30 @@ class SharedContainers:
     Args:
         pack, unpack: make data of what a container holds, and the other way round.
         first: the first number that this side gives; the other side begins with the next.
+        handle: makes data of a container of a class that only this side has; None of any other.
     """
 
-    def __init__(self, pack: Callable[[object], object], unpack: Callable[[object], Any], first: int) -> None:
-        self._pack, self._unpack, self._next = pack, unpack, first
+    def __init__(
+        self,
+        pack: Callable[[object], object],
+        unpack: Callable[[object], Any],
+        first: int,
+        handle: Callable[[object], object] = lambda _: None,
+    ) -> None:
+        self._pack, self._unpack, self._next, self._handle = pack, unpack, first, handle
         self._held: dict[int, object] = {}
         self._numbers: dict[int, int] = {}
         # what the other side knows of each
         self._known: dict[int, str] = {}
-        self._mentioned: set[int] = set()
+        # by thread: the message that it makes is not sent yet
+        self._mentioned: defaultdict[int, set[int]] = defaultdict(set)
 
     def share(self, value: object) -> object:
         """What stands for the container in a message."""
         if id(value) not in self._numbers:
             self._hold(self._next, value)
             self._next += 2
-        self._mentioned.add(number := self._numbers[id(value)])
+        self._mentioned[threading.get_ident()].add(number := self._numbers[id(value)])
         return {"m": number}
 
     def __getitem__(self, number: int) -> object:
@@ -66,7 +81,7 @@ class SharedContainers:
                 self._forget(number)
             raise
         dropped = self._dropped()
-        self._mentioned.clear()
+        self._mentioned.pop(threading.get_ident(), None)
         return ({"held": told} if told else {}) | ({"dropped": dropped} if dropped else {})
 
     def _tell(self, told: dict[int, object]) -> None:
@@ -76,8 +91,9 @@ class SharedContainers:
             seen += len(numbers)
             for number in numbers:
                 content = self._content(self._held[number])
-                if (text := json.dumps(content)) != self._known.get(number):
-                    self._known[number], told[number] = text, content
+                if (text := json.dumps(content)) != (known := self._known.get(number)):
+                    own = None if known else self._handle(self._held[number])
+                    self._known[number], told[number] = text, content if own is None else {"own": [own, content]}
 
     def incoming(self, message: dict[str, Any]) -> None:
         """Make the containers what the other side has made of them."""
@@ -91,7 +107,7 @@ class SharedContainers:
             self._known[number] = json.dumps(self._content(self._held[number]))
         for number in message.get("dropped", []):
             self._forget(int(number))
-        self._mentioned.clear()
+        self._mentioned.pop(threading.get_ident(), None)
 
     def _hold(self, number: int, value: object) -> None:
         self._held[number] = value
@@ -106,7 +122,7 @@ class SharedContainers:
         size = sum(map(len, self._known.values()))
         dropped = []
         for number in [*self._held]:
-            if number in self._mentioned:
+            if any(number in mentioned for mentioned in self._mentioned.values()):
                 continue
             if size > _MOST_BYTES or _references(self._held, number) <= _ALONE:
                 size -= len(self._known[number])
@@ -126,6 +142,11 @@ class SharedContainers:
         if isinstance(content, list):
             return []
         ((tag, parts),) = content.items()
+        if tag == "own":
+            made, like = self._unpack(parts[0]), self._empty(parts[1])
+            if isinstance(like, deque | defaultdict):
+                type(like).__init__(made, *like.__reduce__()[1])
+            return made
         if tag == "makes":
             return defaultdict(self._unpack(parts[0]))
         if tag == "most":
@@ -134,15 +155,163 @@ class SharedContainers:
         return kinds[tag]() if tag in kinds else {"Counter": Counter, "OrderedDict": OrderedDict}[parts[0]]()
 
     def _fill(self, old: Any, content: Any) -> None:
+        if isinstance(content, dict) and "own" in content:
+            content = content["own"][1]
         if isinstance(content, dict) and "makes" in content:
             new: Any = self._unpack({"d": content["makes"][1]})
         else:
             new = self._unpack(content["most"][1] if isinstance(content, dict) and "most" in content else content)
-        kind = next((kind for kind in MUTABLE if isinstance(old, kind)), None)
-        if kind is None or not isinstance(new, (list, deque) if kind is deque else kind):
+        is_known = isinstance(old, MUTABLE)
+        kind: Any = next((kind for kind in PLAIN_KINDS if isinstance(old, kind)), None)
+        like = (list, deque) if kind is deque else dict if isinstance(old, dict) else kind
+        if not is_known or not isinstance(new, like):
             raise NotPlainError("a container of another kind")
-        if isinstance(old, list | bytearray):
-            old[:] = new
+        # a class that is built on it may have methods of its own
+        if kind in (list, bytearray):
+            kind.__setitem__(old, slice(None), new)
         else:
-            old.clear()
-            (old.extend if isinstance(old, deque) else old.update)(new)
+            kind.clear(old)
+            if isinstance(new, dict):
+                for key, part in new.items():
+                    kind.__setitem__(old, key, part)
+            else:
+                (kind.extend if kind is deque else kind.update)(old, new)
+
+
+class Conversations:
+    """Questions and answers over one line: each thread has a conversation of its own, so that one may wait in the
+    program for what another asks it next.
+
+    Attributes:
+        lock: what the messages tell of is changed with it alone.
+
+    Args:
+        side: begins the names of the conversations that begin here.
+        help_out: is called where no thread is free for a message that any may take.
+    """
+
+    def __init__(self, line: JailLine, shared: SharedContainers, side: str, help_out: Callable[[], None]) -> None:
+        self._line, self._shared, self._side, self._help_out = line, shared, side, help_out
+        self.lock = threading.RLock()
+        self._names = (f"{side}{number}" for number in itertools.count())
+        self._thread = threading.local()
+        # more would fill the line in one direction while the other waits
+        self._places = threading.BoundedSemaphore(MOST_AT_ONCE)
+        self._within: Counter[str] = Counter()
+        self._free = 0
+        self._inbox: defaultdict[str, deque[dict[str, Any]]] = defaultdict(deque)
+        self._is_read = False
+        # by the name of their conversation, and those that take any message
+        self._waiting: dict[str, threading.Condition] = {}
+        self._idle: dict[str, threading.Condition] = {}
+
+    @contextmanager
+    def place(self) -> Iterator[None]:
+        """Hold a place for a question under way; what is asked before it is answered needs none of its own."""
+        if getattr(self._thread, "has_place", False):
+            yield
+            return
+        with self._places:
+            self._thread.has_place = True
+            try:
+                yield
+            finally:
+                self._thread.has_place = False
+
+    @contextmanager
+    def within(self, name: str) -> Iterator[None]:
+        """Have this thread speak in that conversation."""
+        before, self._thread.name = self._name(), name
+        with self.lock:
+            self._within[name] += 1
+        try:
+            yield
+        finally:
+            self._thread.name = before
+            with self.lock:
+                self._within[name] -= 1
+
+    def _name(self) -> str:
+        if not hasattr(self._thread, "name"):
+            self._thread.name = next(self._names)
+        name: str = self._thread.name
+        return name
+
+    def send(self, message: dict[str, Any], name: str | None = None) -> None:
+        """Send a message in a conversation, else in this thread's."""
+        with self.lock:
+            self._line.send(message | self._shared.outgoing() | {"in": name or self._name()})
+
+    def receive(self) -> dict[str, Any]:
+        """The next message in it."""
+        return self._received(self._name())
+
+    def receive_any(self) -> dict[str, Any]:
+        """The next message in it, or in a conversation that no thread waits in."""
+        return self._received(self._name(), _ANY)
+
+    def _received(self, *names: str) -> dict[str, Any]:
+        with self.lock:
+            self._free += _ANY in names
+            try:
+                while (name := next((name for name in names if self._inbox[name]), None)) is None:
+                    if self._is_read:
+                        self._wait(names)
+                    else:
+                        self._read()
+                return self._inbox[name].popleft()
+            finally:
+                self._free -= _ANY in names
+                # threads that wait read for one another
+                if not self._is_read:
+                    self._notify_first(self._waiting)
+
+    def _wait(self, names: Sequence[str]) -> None:
+        changed = threading.Condition(self.lock)
+        places = [self._waiting] + [self._idle] * (_ANY in names)
+        for place in places:
+            place[names[0]] = changed
+        try:
+            changed.wait()
+        finally:
+            for place in places:
+                place.pop(names[0], None)
+
+    def _notify_first(self, place: dict[str, threading.Condition]) -> None:
+        # who has been woken has not gone on yet, and must not be taken for one that still sleeps
+        if place:
+            place.pop(next(iter(place))).notify()
+
+    def read_on(self) -> None:
+        """Read from now on, also while no thread waits for a message."""
+        threading.Thread(target=self._read_all, daemon=True).start()
+
+    def _read_all(self) -> None:
+        with self.lock:
+            while True:
+                try:
+                    self._wait([_READER]) if self._is_read else self._read()
+                # the threads that wait will find it themselves
+                except BaseException:  # noqa: BLE001
+                    for changed in self._waiting.values():
+                        changed.notify()
+                    return
+
+    def _read(self) -> None:
+        self._is_read = True
+        self.lock.release()
+        try:
+            message = self._line.receive()
+        finally:
+            self.lock.acquire()
+            self._is_read = False
+        self._shared.incoming(message)
+        name = str(message["in"])
+        is_taken = name.startswith(self._side) or self._within[name]
+        self._inbox[name := name if is_taken else _ANY].append(message)
+        if name in self._waiting:
+            self._waiting[name].notify()
+        elif name == _ANY:
+            self._notify_first(self._idle)
+        if len(self._inbox[_ANY]) > self._free:
+            self._help_out()

@@ -7,23 +7,22 @@ Such operators are for objects that the test has made itself, by calling a class
 
 from __future__ import annotations
 
-import ast
 import builtins
-import collections.abc
 import dis
-import inspect
 import operator
 import random
 import sys
 import types
-import typing
 import unittest
 from collections.abc import Callable, Generator, Iterator
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
+from agentscope_tuner.verify.code.inside import standard_values
+from agentscope_tuner.verify.code.inside.code_values import pack, unpack
+
 PYTEST_FILE = "test_program.py"
-_MOST_HINT = 1000
 # no test can seed it
 _dice = random.SystemRandom()
 
@@ -118,68 +117,14 @@ def number_of(one: Any) -> int:
     return number
 
 
-def _signature_of(one: Any) -> inspect.Signature:
+def _signature_of(one: Any) -> Any:
     """What the program says of the parameters of a function or a class."""
-    *parameters, result = one._program.operate("signature", one._number)
-    nothing = inspect.Parameter.empty
-    return inspect.Signature(
-        [
-            inspect.Parameter(
-                name, inspect._ParameterKind(kind), default=default[0] if default else nothing, annotation=_hint(hint)
-            )
-            for name, kind, default, hint in parameters
-        ],
-        return_annotation=_hint(result),
-    )
+    return standard_values.signature(one._program.operate("signature", one._number))
 
 
 def _annotations_of(one: Any) -> dict[str, object]:
     told = one._program.operate("annotations", one._number)
-    return {str(name): _hint(hint) for name, hint in told.items()}
-
-
-class _Hint:
-    """An annotation that is text. It is no `str`: `typing.get_type_hints` would run the program's text here."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-
-    def __eq__(self, other: object) -> bool:
-        return self._text == (other._text if isinstance(other, _Hint) else other)
-
-    def __hash__(self) -> int:
-        return hash(self._text)
-
-    def __repr__(self) -> str:
-        return repr(self._text)
-
-
-def _hint(told: list[str]) -> object:
-    """An annotation, from its source; what names more than types is text."""
-    if not told:
-        return inspect.Parameter.empty
-    source = str(told[0])[:_MOST_HINT]
-    try:
-        node = ast.parse(source, mode="eval").body
-        return _Hint(node.value) if isinstance(node, ast.Constant) and type(node.value) is str else _typed(node)
-    except Exception:  # noqa: BLE001 - the program's text
-        return _Hint(source)
-
-
-def _typed(node: ast.expr) -> Any:
-    if isinstance(node, ast.Constant) and node.value in (None, Ellipsis):
-        return node.value
-    if isinstance(node, ast.List | ast.Tuple):
-        return [*map(_typed, node.elts)] if isinstance(node, ast.List) else tuple(map(_typed, node.elts))
-    if isinstance(node, ast.Subscript):
-        return _typed(node.value)[_typed(node.slice)]
-    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.BitOr):
-        return _typed(node.left) | _typed(node.right)
-    home, _, name = ast.unparse(node).rpartition(".")
-    found = getattr({"": builtins, "typing": typing, "collections.abc": collections.abc}[home], name)
-    if not (isinstance(found, type) or home == "typing"):
-        raise TypeError(name)
-    return found
+    return {str(name): standard_values.hint(hint) for name, hint in told.items()}
 
 
 class StandInFunction:
@@ -209,6 +154,7 @@ class StandInMethod(StandInFunction):
 
 # What a test may read of a function or a class, and no framework follows
 _OF_FUNCTION = {"__wrapped__", "__defaults__", "__kwdefaults__"}
+_OF_WRAPPER = {"__name__", "__wrapped__"}
 _OF_KIND = {"__members__", "__slots__", "__abstractmethods__", "__match_args__"}
 
 
@@ -252,6 +198,10 @@ class StandInClass(type):
 
     def __call__(cls, *arguments: object, **named: object) -> Any:
         return cls._program.make(cls, cls._number, arguments, named)
+
+    def __instancecheck__(cls, one: object) -> bool:
+        # the program's own class may say so, such as a protocol
+        return super().__instancecheck__(one) or cls._program.operate("isinstance", cls._number, one) is True
 
     def __getattr__(cls, name: str) -> Any:
         if name.startswith("__") and name not in _OF_KIND:
@@ -317,14 +267,12 @@ class StandIn:
     _program: Any
     _number: int
     _made: bool
-    # the built-in type that the program's class is built on
-    _plain: type | None = None
-    # the data that it holds, once that is known
-    _held: Any = None
+    # the built-in type that the program's class is built on: then it holds that data itself
+    _plain: Any = None
     # its items, and how many questions had been asked then
     _seen: tuple[int, list[Any] | None] = (-1, None)
-    # whether it is a difference to plain data
-    _met = False
+    # whether it is what arithmetic with plain data gives: 1; or a difference, a remainder, a part in common: 2
+    _met = 0
 
     @property
     def __dict__(self) -> dict[str, Any]:  # type: ignore[override]
@@ -343,8 +291,9 @@ class StandIn:
         return self._meet("pow", other)
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") and name.endswith("__"):
+        if name.startswith("__") and name.endswith("__") and name not in _OF_WRAPPER:
             raise AttributeError(name)
+        self._refuse_read()
         found = self._program.ask({"do": "attr", "h": self._number, "name": name})
         if isinstance(found, StandInFunction) and not self._made and name in _PLAIN_METHODS:
             return _of_data(found, name)
@@ -368,6 +317,8 @@ class StandIn:
     def __contains__(self, item: object) -> bool:
         if self._made:
             return bool(self._operate("contains", item))
+        if hasattr(self._plain, "__contains__"):
+            return bool(self._plain.__contains__(self, item))
         return any(item is one or item == one for one in self)
 
     def _items(self) -> list[Any] | None:
@@ -381,10 +332,12 @@ class StandIn:
         return found
 
     def __len__(self) -> int:
+        self._refuse_read()
         items = self._items()
         return int(self._operate("len")) if items is None else len(items)
 
     def __getitem__(self, key: object) -> Any:
+        self._refuse_read()
         items = self._items() if type(key) is int else None
         is_inside = items is not None and -len(items) <= key < len(items)  # type: ignore[operator]
         return items[key] if is_inside else self._operate("getitem", key)  # type: ignore[index, call-overload]
@@ -394,6 +347,7 @@ class StandIn:
         return self._operate("reversed") if items is None else reversed(items)
 
     def __iter__(self) -> Iterator[Any]:
+        self._refuse_read()
         if (items := self._items()) is not None:
             return iter([*items])
         found = self._operate("iter")
@@ -404,13 +358,17 @@ class StandIn:
         return hash(self._operate("hash"))
 
     def __bool__(self) -> bool:
+        self._refuse_read(2 if self._made else 1)
         return bool(self._operate("bool"))
 
     def __eq__(self, other: object) -> Any:
         if self is other:
             return True
         if self._is_data(other):
-            return self._data() == other
+            return self._plain.__eq__(self, other)
+        own: object = self.__class__
+        if own is types.SimpleNamespace and type(other) is own:
+            return bool(self.__dict__ == vars(other))
         if self._may_meet(other):
             return self._operate("eq", other) is True and not self._equals_anything()
         return self._made and self._knows(other)
@@ -419,7 +377,7 @@ class StandIn:
         if self is other:
             return False
         if self._is_data(other):
-            return self._data() != other
+            return self._plain.__ne__(self, other)
         return self._operate("ne", other) is True if self._may_meet(other) else not self == other
 
     def __enter__(self) -> Any:
@@ -430,16 +388,19 @@ class StandIn:
         return self._operate("exit", *told_of(exc)) is True and is_thrown(exc)
 
     async def __aenter__(self) -> Any:
-        return self._operate("aenter")
+        return await self._operate("aenter")
 
     async def __aexit__(self, kind: object, exc: BaseException | None, trace: object) -> bool:
-        return self._operate("aexit", *told_of(exc)) is True and is_thrown(exc)
+        return await self._operate("aexit", *told_of(exc)) is True and is_thrown(exc)
 
     def __aiter__(self) -> Any:
         return self._operate("aiter")
 
     async def __anext__(self) -> Any:
-        return self._operate("anext")
+        items = await self._operate("anext")
+        if not items:
+            raise StopAsyncIteration
+        return items[0]
 
     def _equals_anything(self) -> bool:
         try:
@@ -477,35 +438,41 @@ class StandIn:
         return isinstance(other, StandIn) and (self._made or other._made or is_own)
 
     def _is_data(self, other: object) -> bool:
-        """Whether what it holds is compared: with data, or with another that is built on data."""
+        """Whether what it holds is compared: with data, or with another that is built on data, if the test has not made
+        both.
+        """
         if self._plain is None or not isinstance(other, StandIn):
             return self._plain is not None
-        return other._plain is not None and not self._may_meet(other)
-
-    def _data(self) -> Any:
-        """What it holds, of the built-in type: its own methods have no say in it. It is asked once."""
-        if self._held is None:
-            data = self._program.ask({"do": "plain", "h": self._number})
-            if not issubclass(type(data), self._plain or ()):
-                raise NotComparableError(f"the program answered with an object of its class {type(self).__name__}")
-            object.__setattr__(self, "_held", data)
-        return self._held
+        return other._plain is not None and not (self._made and other._made)
 
     def _meet(self, name: str, other: object) -> Any:
-        if self._is_data(other) and (name in _COMPARING or not self._made):
-            return getattr(operator, f"{name}_" if name in ("and", "or") else name)(self._data(), other)
-        if not (self._may_meet(other) or (self._made and name not in _COMPARING)):
-            raise NotComparableError(f"the program answered with an object of its class {type(self).__name__}")
-        return self._less(name, other, self._operate(name, other))
+        if self._is_data(other) and (name in _COMPARING or not (self._made or self._may_meet(other))):
+            how = getattr(self._plain, f"__{name.rstrip('_')}__", None)
+            return NotImplemented if how is None else how(self, other)
+        return self._marked(name, other, self._operate(name, other))
 
-    def _less(self, name: str, other: object, answer: Any) -> Any:
-        """The answer; a difference to plain data is marked as one: by it a test may compare."""
-        if not (self._met or (name in ("sub", "isub", "rsub") and not isinstance(other, StandIn))):
+    def _marked(self, name: str, other: object, answer: Any) -> Any:
+        """The answer; one of arithmetic with plain data, by which a test may compare, is marked as such."""
+        is_own = isinstance(answer, StandIn) and answer._plain is None
+        if self._may_meet(other) or isinstance(other, _FUNCTIONS):
+            met = self._met
+        elif name in _COMPARING or not (self._made or is_own):
+            # an error is an answer; anything else would be one for the test
+            raise NotComparableError(f"the program answered with an object of its class {type(self).__name__}")
+        else:
+            is_less = name.removeprefix("i").removeprefix("r").rstrip("_") in _LESS
+            met = max(self._met, (0 if name.rstrip("_")[-3:] != "sub" else 1) if self._made else 1 + is_less)
+        if not met:
             return answer
-        if not isinstance(answer, StandIn):
-            return Difference(answer, type(self).__name__)
-        object.__setattr__(answer, "_met", True)
+        if not is_own:
+            return Difference(_plain_of(answer), type(self).__name__)
+        object.__setattr__(answer, "_met", max(met, answer._met))
         return answer
+
+    def _refuse_read(self, least: int = 2) -> None:
+        """Raise where the program's arithmetic with data would be read as data."""
+        if self._met >= least and not (self._made and least > 1):
+            raise NotComparableError(f"the program's {type(self).__name__} is compared by arithmetic with data")
 
     def _operate(self, name: str, *others: object) -> Any:
         answer = self._program.operate(name, self._number, *others)
@@ -569,25 +536,6 @@ class Difference:
     __mul__ = __pow__ = __truediv__ = __floordiv__ = __mod__ = __len__ = __iter__ = __contains__ = _refuse
 
 
-class StandInTuple(tuple[Any, ...]):
-    """A named tuple of the program: its items are here, its methods there."""
-
-    _fields: tuple[str, ...] = ()
-
-    def __getattr__(self, name: str) -> Any:
-        if name in self._fields:
-            return self[self._fields.index(name)]
-        if name.startswith("__") and name.endswith("__"):
-            raise AttributeError(name)
-        found = self._program.ask({"do": "attr", "h": self._number, "name": name})
-        if isinstance(found, StandInFunction) and name in _PLAIN_METHODS:
-            return _of_data(found, name)
-        return found
-
-    def __repr__(self) -> str:
-        return str(self._program.operate("repr", self._number))
-
-
 class StandInIterator(StandIn):
     """An object of the standard library's, such as one of `zip`, that stands for its items."""
 
@@ -598,8 +546,7 @@ class StandInIterator(StandIn):
         return self._operate("next")
 
     def __await__(self) -> Generator[Any, None, Any]:
-        yield from ()
-        answer: Any = self._operate("await")
+        answer: Any = yield from self._program.awaited(self._number).__await__()
         return answer
 
 
@@ -626,18 +573,18 @@ def _operator(name: str, *, swapped: bool = False) -> Callable[[StandIn, object]
     def operate(self: StandIn, other: object) -> Any:
         if not swapped:
             return self._meet(name, other)
-        if not self._made:
-            raise NotComparableError(f"the program answered with an object of its class {type(self).__name__}")
+        if not self._made and self._plain is not None:
+            how = getattr(self._plain, f"__r{name.rstrip('_')}__", None)
+            return NotImplemented if how is None else how(self, other)
         answer = self._program.operate(f"r{name}", self._number, other)
-        return self._less(f"r{name}", other, answer)
+        return self._marked(f"r{name}", other, answer)
 
     return operate
 
 
 def _unary(name: str) -> Callable[..., Any]:
     def operate(self: StandIn, *others: object) -> Any:
-        if self._met and name in (*_ROUNDING, "int", "index"):
-            raise NotComparableError(f"the program's {type(self).__name__} is compared by a difference to data")
+        self._refuse_read(1 if name in (*_ROUNDING, "int", "index") else 2)
         return self._operate(name, *others)
 
     return operate
@@ -648,9 +595,16 @@ _BINARY = (
     *("add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "pow", "divmod"),
     *("lshift", "rshift", "and", "or", "xor"),
 )
+# What tells of something how it differs from the data beside it
+_LESS = ("sub", "floordiv", "mod", "divmod", "shift", "and", "or", "xor")
+_FUNCTIONS = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, type)
 _ROUNDING = ("abs", "round", "float", "complex", "floor", "ceil", "trunc")
 _UNARY = ("neg", "pos", "invert", *_ROUNDING, "int", "index", "str", "repr", "bytes")
 _KEYED = ("setitem", "delitem", "format")
+_READING = {
+    *(*_ROUNDING, "int", "index", "neg", "pos", "bool", "hash"),
+    *("len", "iter", "next", "getitem", "contains", "reversed"),
+}
 for _name in _COMPARING:
     setattr(StandIn, f"__{_name}__", _operator(_name))
 for _name in _BINARY:
@@ -662,3 +616,71 @@ for _name in _BINARY:
         setattr(StandIn, f"__i{_name}__", _operator(f"i{_remote}"))
 for _name in (*_UNARY, *_KEYED):
     setattr(StandIn, f"__{_name}__", _unary(_name))
+
+
+# What a stand-in has of itself, whatever data it holds
+_OF_STAND_IN = {
+    *("__class__", "__new__", "__init__", "__init_subclass__", "__subclasshook__", "__getattribute__", "__getattr__"),
+    *("__setattr__", "__delattr__", "__dict__", "__dir__", "__doc__", "__module__", "__annotations__", "__weakref__"),
+    *("__copy__", "__deepcopy__", "__class_getitem__"),
+}
+
+
+def of_data(plain: type, over: set[str], fields: list[str]) -> dict[str, Any]:
+    """What the stand-in for a class that is built on plain data does here, and what it asks.
+
+    Args:
+        plain: the built-in type. Its objects hold the data, and do here what the program's class does not define anew.
+        over: the names that this class defines.
+        fields: the names of items, of a named tuple.
+    """
+    space: dict[str, Any] = {"_plain": plain}
+    over = over | ({"__getitem__"} if "__missing__" in over else set())
+    own = vars(StandIn)
+    for name in {*dir(plain), *own} - _OF_STAND_IN:
+        is_operator = name.startswith("__")
+        if name not in over and hasattr(plain, name):
+            space[name] = getattr(plain, name) if is_operator else vars(plain).get(name, getattr(plain, name))
+        elif is_operator and name in own:
+            is_reflected = name[2:-2].removeprefix("r").removeprefix("i") in _BINARY
+            asked = own[name] if name in over or not is_reflected else _not_implemented
+            is_read = hasattr(plain, name) and name[2:-2] in _READING
+            space[name] = _read(asked, getattr(plain, name)) if is_read else asked
+        elif name in over and name[0] != "_":
+            space[name] = _asked(name)
+    # a class that has none is asked
+    space |= {"_fields": tuple(fields)} if fields else {}
+    return space | {name: property(operator.itemgetter(at)) for at, name in enumerate(fields) if name[0] != "_"}
+
+
+def _asked(name: str) -> property:
+    return property(lambda self: StandIn.__getattr__(self, name))
+
+
+def _read(asked: Callable[..., Any], plain: Callable[..., Any]) -> Callable[..., Any]:
+    """An operator that reads data: what a function returned is what it holds, whatever its class makes of it."""
+    return lambda self, *given: (asked if self._made else plain)(self, *given)
+
+
+def _not_implemented(self: object, other: object) -> Any:
+    return NotImplemented
+
+
+def new(kind: type, data: Any) -> Any:
+    """A new stand-in, with the data that it holds."""
+    plain = vars(kind).get("_plain", getattr(kind, "_plain", None))
+    if plain is None or data is None:
+        return (plain or object).__new__(kind)
+    if not isinstance(data, plain):
+        raise TypeError(f"no {plain.__name__}")
+    if plain is Fraction:
+        one: Any = object.__new__(kind)
+        for name in Fraction.__slots__:
+            object.__setattr__(one, name, getattr(data, name))
+        return one
+    return plain.__new__(kind, *(data.__reduce__()[1] if plain.__module__ == "datetime" else (data,)))
+
+
+def _plain_of(value: Any) -> Any:
+    """The data that a stand-in holds, alone."""
+    return unpack(pack(value)) if isinstance(value, StandIn) else value

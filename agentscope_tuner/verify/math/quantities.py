@@ -1,0 +1,241 @@
+r"""Which quantity a question asks for, and what of an answer gives it another one: a name, a letter, a unit, a mark.
+
+The noun that is asked for tells the dimension: `21\text{ cm}` is no area, `12^\circ` no count, `A=20` no perimeter. A
+question whose noun is not in the table, or that asks in another language, says nothing.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import NamedTuple
+
+from agentscope_tuner.verify.asked_clause import asking_clause
+from agentscope_tuner.verify.math.node import Degrees, Node, Percent, Quantity, literal
+from agentscope_tuner.verify.math.units import (
+    PhysicalUnit,
+    dimension_named,
+    dimension_of,
+    is_physical,
+    mentions,
+    singular,
+)
+from agentscope_tuner.verify.number_words import is_number_word
+
+# Each quantity: its dimensions, none where it is a number; the letters that name it; how words for it begin in several
+# languages, or what they are, where `~` ends them. Of two nouns that are asked for the first counts
+_TABLE = r"""
+count;; ; how many|(?:total )?number of|total number|wie ?viele~|anzahl|combien d|nombre d|cuánt[oa]s~
+    |número de|quanti~|quante~|quant[oa]s~|numero di|сколько(?! (?:сто|врем|лет))|число~|количеств
+    |hoeveel(?! kost)|aantal|ile~(?! kosz)|liczb|kaç~|bao nhiêu|berapa banyak|[几幾]|多少[个種种人只本张條条辆棵]|いくつ
+    |何[個人本枚通a-z]|몇
+amount; ?; ; how much~|amount|worth|population|size~
+faces;; F f; faces?~|flächen~|caras~|facce~|гран[ией]
+edges;; E e K k A a; edges?~|kanten|arêtes|aristas|spigoli|р[её]бер
+vertices;; V v E S; vertex|vertices|ecken~|sommets|vértices|vertici|вершин
+share; %; P p q f; probab|chance|likel|odds~|wahrscheinlich|вероятност|概率|機率|確率|확률|olasılık|xác suất
+    |prawdopodob|kans~|peluang
+part; %; P p r R k; percent|prozent|pourcent|porcent|porcien|процент|百分|パーセント|퍼센트|yüzde|phần trăm|\\?%
+    |fraction|ratio~|proportion|bruchteil|anteil|efficiency|几分之
+change; ?, %; ; rates?~|shares?~|parts?~|interest~|increase|decrease|discount|change|利率|增长
+area; length^2; A S F K T s a; areas?~|\w{0,20}fläche(?:~|ninh)|aires?~|superfici|surface|área|площад|面积
+    |面積
+    |넓이|diện tích|alan|pole~|oppervlak|luas
+volume; length^3; V v; volumes?~|capacity|rauminhalt|volumen|volúm|об[ъь][её]м|体积|体積|體積|容积|容積|부피
+    |thể tích|hacim|hacmi|objętość|inhoud
+perimeter; length; P p U u L l C c; p[eé]rim[eè]t|perím|circumf|umfang|circonf|circunf|периметр|周长|周長
+    |周の長|円周|둘레|chu vi|çevre|obwód|omtrek|keliling
+radius; length; r R; radi(?:us|i~|o~|uszu)|rayon~|raio~|raggio~|радиус|半径|半徑|반지름|bán kính|yarıçap
+    |promie[nń]|jari-jari
+diameter; length; d D; diam[eè]t|durchmesser|diám|diâm|диаметр|直径|直徑|지름|đường kính|çap~|średnic
+length; length; l L a b c d s w h H D r; lengths?~|distances?~|depths?~|sides?~|how (?:far|deep)~
+    |how long (?:is|are|was|were)~|längen?~|lang~|tiefe~|abstand|entfernung|longueur|longitud|distanc
+    |lunghezza|comprimento|длин|расстояни|边长|長さ|长度|距离|距離|길이|거리|chiều dài|uzunlu|długość|lengte|jarak
+height; length; h H a b c d l; heights?~|how (?:tall|high)~|höhe~|hauteur|altura|altezza|высот|高さ|高度|높이
+    |yükseklik|wysokość|hoogte
+width; length; w b l a d W; widths?~|how wide~|breite~|largeur|anchura|ancho~|larghezza|largura|ширин|寛
+    |宽
+speed; length time^-1; v V u s r c; speed~|velocit|how fast~|geschwindigkeit|wie schnell~|vitesse
+    |velocidad|velocità|скорост|速度|速さ|속력|속도|vận tốc|hız|prędkość|snelheid
+acceleration; length time^-2; a g; accelerat|beschleunig|accélér|aceler|ускорени|加速度|가속도
+force; mass length time^-2; F f N R T; forces?~|tension~|\w{0,20}kraft~|fuerza|força|forza|сил[аыу]~
+weight; mass length time^-2, mass; W w P p G F; weigh|gewicht|poids~|peso~|вес~|重量|무게
+mass; mass; m M w; mass(?:es)?~|how heavy~|masse~|masa~|massa~|масс|质量|質量|重さ|질량|khối lượng|ağırlı
+energy; mass length^2 time^-2; E W Q U K T; energ|énergie|work done|работ[аы]~|энерги|能量|エネルギー|에너지
+power; mass length^2 time^-3; P p W N; power~(?! (?:of|to) (?:[$\\d]|[b-z]~|two|ten))|leistung|puissance
+    |potenc|potenza|мощност|功率|電力|전력
+pressure; mass length^-1 time^-2; p P; pressure|druck~|pression|presión|pressão|давлени|压强|圧力|압력
+frequency; time^-1; f F \nu; frequenc|frequenz|fréquence|частот|频率|周波数|진동수
+period; time; T t; period~|periodendauer|période~|周期|주기
+time; time; t T; times?~|lengths?~|how (?:long|old)~|ages?~|duration|dauer|last~|wie (?:lange|alt)~
+    |durée|combien de temps|temps~|edad~|tiempo|durac|durata|tempo~|idade~|врем|лет~|возраст|时间|時間|多久|年龄
+    |年齢|시간|나이|thời gian|süre
+voltage; voltage; U V u v E; voltage|potential difference|spannung|tension élec|voltaje|напряжени|电压|電圧
+    |전압
+resistance; resistance; R r X; resistance|widerstand|résistance|resistencia|сопротивлени|电阻|抵抗|저항
+current; current; I i; currents?~(?! (?:age|time|price|year|value))|stromstärke|intensité|corriente
+    |corrente|сил[аыу] тока|电流|電流|전류
+angle; angle;; angles?~|\w{0,20}winkel|ángulo|angolo|ângulo|угол|угл|角度|[夹圆]角|각도|góc~|açı|kąt
+money; money; C c P p S s; costs?~|price|money|profit|kostet|preis|coûte|prix~|cuesta|precio|costa~
+    |prezzo|preço|стоит|цен[аыу]~|多少元|多少钱|いくら|얼마
+sum; ?; S s; sums?~|add~|plus~|total|altogether|together|summe|somme|suma~|soma~|somma~|сумм|和|合計|합|tổng
+    |toplam|[+]|\\sum
+total; ?; S s T N n; total|altogether|how (?:many|much)~|wie ?viele?~|combien|cuánt|quant[oaie]~|сколько
+    |几|幾|多少
+mean; ?; \bar \overline \mu M m E A; means?~|average|expect|mittel|durchschnitt|erwart|moyenne|espérance
+    |media~|média|средн|期望|平均|평균|friction|coefficient|\\mu|\\bar|\\overline
+deviation; ?; \sigma s S; deviation|variance|abweichung|écart|desvia|scarto|отклон|标准差|\\sigma
+difference; ?; d D r; difference|differenz|différence|diferen|differenza|разност|差
+slope;; m k a; slope|gradient~|steigung|pente|pendiente|pendenza|declive|斜率|傾き|기울기|накл
+compound; ?; ; molar|density|concentration|flow~|dichte|densit|плотност|密度|농도|밀도
+first term;; a_1 a_0 a; first term
+solutions;; n; number of (?:\w+ )?(?:solutions|roots)
+"""
+_ANGLES = re.compile(
+    r"angle|degree|°|\\circ|∠|winkel|\bgrad\b|ángulo|angol|ângulo|уг[ол]|градус|角|温度|각|góc|açı|derece|kąt|stopni|hoek"
+    r"|graden|زاوية|कोण|sudut|derajat|temperat|celsius|radian|rotat|\barcs?\b|polar|argument|phase|bearing|inclin|latitude"
+    r"|\b(?:a(?:rc)?)?(?:sin|cos|tan|cot)(?![a-z])|\\?(?:theta|alpha)\b|\\(?:var)?phi",
+    re.IGNORECASE,
+)
+_IN_DEGREES = re.compile(
+    r"degree|°|\\circ|\bgrad|\bgraus|градус|(?<![速长高宽深厚密])度|도\b|derece|stopni|độ|derajat", re.IGNORECASE
+)
+
+
+class _Quantity(NamedTuple):
+    name: str
+    dimensions: tuple[str, ...]
+    letters: frozenset[str]
+    said: re.Pattern[str]
+
+
+def _row(line: str) -> _Quantity:
+    name, dimensions, letters, words = line.split(";", 3)
+    said = words.strip().replace("~", r"(?!\w)")
+    begins = re.compile(rf"(?<![a-zà-žа-яё])(?:{said})", re.IGNORECASE)
+    kinds = tuple(one.strip() for one in dimensions.split(",") if one.strip())
+    return _Quantity(name, kinds, frozenset(letters.split()), begins)
+
+
+_QUANTITIES = tuple(map(_row, _TABLE.replace("\n    |", "|").strip().splitlines()))
+_LETTERS = frozenset[str]().union(*(one.letters for one in _QUANTITIES))
+
+
+@lru_cache(maxsize=256)
+def _asked(question: str) -> tuple[_Quantity, ...]:
+    """The quantities that the noun which is asked for may name; empty where it is none of the table.
+
+    A sum or a mean has the dimension of what is added: both are here.
+    """
+    clause, is_last = asking_clause(question)
+    clause = _FORMULA.sub(" ", clause)
+    found = [
+        (place.end() if is_last else -place.start(), one) for one in _QUANTITIES for place in one.said.finditer(clause)
+    ]
+    objects = [one for _, one in found if one.name in _OBJECTS]
+    sums = [one for _, one in found if one.name in _SUMS]
+    ranked = [(at, one) for at, one in found if one not in sums] or found
+    first = max((at for at, _ in ranked), default=0)
+    return tuple(dict.fromkeys((*sums, *objects, *(one for at, one in ranked if at == first))))
+
+
+_OBJECTS = frozenset({"faces", "edges", "vertices"})
+_SUMS = frozenset({"sum", "total", "mean", "difference"})
+
+
+@lru_cache(maxsize=256)
+def _named(text: str) -> frozenset[str]:
+    """The quantities that a text speaks of."""
+    return frozenset(one.name for one in _QUANTITIES if one.said.search(text[-_MAX_CHARS:]))
+
+
+# Some patterns look at a place twice
+_MAX_CHARS, _MAX_ANSWER = 5_000, 300
+_FORMULA = re.compile(r"\$[^$]*\$|\\\(.*?\\\)")
+_HEAD = re.compile(r"\\(?:text[a-z]*|mathrm|mbox)\s*\{(?P<words>[^{}\d=:]*)\}?\s*(?:\\[ ,;:!]|[=:~\s}])*(?=[-\\\d(])")
+_NAME = re.compile(
+    r"\s*\\?(?P<letter>[a-zA-Z]+)(?P<index>_\{?\w{1,3}\}?)?(?:\{\s*[a-zA-Z]\s*\}|\([a-z]\)|\s[a-zA-Z])?\s*="
+)
+_CLOCK = re.compile(r"\d:\d\d.*\b[ap]\.?\s?m\b", re.IGNORECASE)
+
+
+def names_another(answer: str, question: str) -> str:
+    """The name or letter with which an answer gives its value to another quantity than is asked for; empty for none."""
+    asked = _asked(question)
+    own = frozenset(one.name for one in asked)
+    head = _HEAD.match(answer[:_MAX_ANSWER])
+    said = _named(head["words"]) if head is not None else frozenset()
+    near = own | _named(asking_clause(question)[0]) if own else _named(question)
+    if head is not None and said and said.isdisjoint(near):
+        return head["words"].strip()
+    if own & {"time", "length"} and _WHEN.search(question) is None and _CLOCK.search(answer[:_MAX_ANSWER]):
+        return "a time of day"
+    return _letter_of_another(answer[:_MAX_ANSWER], asked, question)
+
+
+def _letter_of_another(answer: str, asked: tuple[_Quantity, ...], question: str) -> str:
+    name = _NAME.match(answer)
+    if name is None:
+        return ""
+    letter = name["letter"] if len(name["letter"]) == 1 else f"\\{name['letter']}"
+    known = {letter, re.sub("[{}]", "", f"{letter}{name['index'] or ''}")}
+    if len(letter) > 1:
+        means = {one.name for one in _QUANTITIES if letter in one.letters}
+        return letter if means and means.isdisjoint(_named(question)) else ""
+    letters = frozenset[str]().union(*(one.letters for one in asked))
+    is_other = letters and known & _LETTERS and not known & letters
+    return letter if is_other and not _gives(question, letter) else ""
+
+
+_WHEN = re.compile(r"\bwhen\b|\bwhat time\b|\bwhich time\b|clock|time of day|\bwann\b|uhrzeit|几点|何時", re.IGNORECASE)
+
+
+def _gives(question: str, letter: str) -> bool:
+    """Whether the question has a letter, no article, or a name that begins with it."""
+    behind = r"(?![a-zA-Z'’]| [a-z])" if letter in "AaI" else r"(?![a-zA-Z])"
+    own = re.escape(letter)
+    begins = rf"|(?<=[a-z,;:] ){own}[a-z]" if letter.isupper() else ""
+    return re.search(rf"(?<![a-zA-Z\\]){own}{behind}{begins}", question) is not None
+
+
+def measures_another(ref: Node, ans: Node, question: str, asked_units: frozenset[PhysicalUnit]) -> str:
+    """The mark, unit or counted noun behind a value that is of no quantity which the question asks for; else empty."""
+    asked = _asked(question)
+    kinds = [kind for one in asked if one.name not in _SUMS or len(asked) == 1 for kind in one.dimensions]
+    clause = asking_clause(question)[0]
+    if isinstance(ref, Degrees | Percent | Quantity):
+        return ""
+    match ans:
+        case Degrees():
+            is_other = asked and "?" not in kinds and "angle" not in kinds and _IN_DEGREES.search(clause) is None
+            return "degrees" if is_other or _ANGLES.search(question) is None else ""
+        case Percent():
+            is_whole = (value := literal(ref)) is not None and value.denominator == 1
+            asks_share = "%" in kinds or not _SHARES.isdisjoint(_named(clause if asked else question))
+            return "a percentage" if not asks_share and (asked or is_whole) else ""
+        case Quantity(_, unit) if is_physical(unit) and asked and not asked_units and "?" not in kinds:
+            mine = dimension_of(unit)
+            is_own = any(_sizes(dimension_named(kind)) == _sizes(mine) for kind in kinds if kind != "%")
+            counts = any(one.name == "count" for one in asked)
+            return "" if is_own or (counts and mentions(question, unit)) else " ".join(name for name, _ in unit)
+        case Quantity(_, ((noun, 1),)) if not is_physical(((noun, 1),)) and noun not in _OF_MEASURES:
+            # A question in a language whose questions are not understood may count what it likes
+            return noun if clause and not _named(question) & _COUNTING and not _is_numbered(noun, question) else ""
+    return ""
+
+
+def _sizes(dimension: dict[str, int]) -> dict[str, int]:
+    """A dimension without the signs of its powers: kilometres hour, as `km в час` is read, are those of a speed."""
+    return {base: abs(power) for base, power in dimension.items()}
+
+
+_SHARES = frozenset({"share", "part", "change"})
+_OF_MEASURES = frozenset({"unit", "square", "cube"})
+_COUNTING = _SHARES | {"count", "amount", "mean", "total"}
+
+
+def _is_numbered(noun: str, question: str) -> bool:
+    """Whether the question has the noun behind a number, with two words between them at most."""
+    words = re.findall(r"\d+|[^\W\d_]+", question.lower())
+    counted = [at for at, word in enumerate(words) if word == noun or singular(word) == noun]
+    return any(word.isdigit() or is_number_word(word) for at in counted for word in words[max(at - 3, 0) : at])

@@ -1,0 +1,84 @@
+"""Two sides of a line whose threads talk at once."""
+
+from __future__ import annotations
+
+import socket
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from agentscope_tuner.verify.code.inside.code_values import JailLine, LineEndedError
+from agentscope_tuner.verify.code.inside.shared_containers import Conversations, SharedContainers
+
+
+class _Answering:
+    """The side that answers: `wait` when another thread has asked `go`, `back` with what it asks back."""
+
+    def __init__(self, line: JailLine) -> None:
+        self.talk = Conversations(line, SharedContainers(lambda one: one, lambda one: one, 2), "theirs ", self.help)
+        self.gone = threading.Event()
+
+    def help(self) -> None:
+        threading.Thread(target=self.answer_all, daemon=True).start()
+
+    def answer_all(self) -> None:
+        while True:
+            try:
+                asked = self.talk.receive_any()
+            except LineEndedError:
+                return
+            with self.talk.within(asked["in"]):
+                answer = self.answer(asked)
+            self.talk.send({"is": answer}, asked["in"])
+
+    def answer(self, asked: dict[str, Any]) -> Any:
+        if asked["do"] == "wait":
+            return self.gone.wait(10)
+        if asked["do"] == "go":
+            self.gone.set()
+        if asked["do"] == "back":
+            self.talk.send({"back": 2})
+            return self.talk.receive()["re"] + 1
+        return asked["do"]
+
+
+@pytest.fixture
+def asking() -> Iterator[Conversations]:
+    mine, theirs = socket.socketpair()
+    # never closed: its threads end a moment later, and must not read what has its number then
+    other = _Answering(JailLine(theirs.detach()))
+    other.talk.read_on()
+    other.help()
+    with mine:
+        shared = SharedContainers(lambda one: one, lambda one: one, 1)
+        yield Conversations(JailLine(mine.fileno()), shared, "mine ", lambda: None)
+
+
+def ask(talk: Conversations, what: object) -> Any:
+    """One question, whose answer may ask back for the double of a number."""
+    with talk.place():
+        talk.send({"do": what})
+        while "back" in (reply := talk.receive_any()):
+            talk.send({"re": 2 * reply["back"]}, reply["in"])
+        return reply["is"]
+
+
+def test_a_question_waits_for_what_another_thread_asks_later(asking: Conversations) -> None:
+    with ThreadPoolExecutor(2) as pool:
+        waits = pool.submit(ask, asking, "wait")
+        assert pool.submit(ask, asking, "go").result() == "go"
+        assert waits.result() is True
+
+
+def test_every_thread_gets_its_own_answers(asking: Conversations) -> None:
+    questions = list(range(400))
+    with ThreadPoolExecutor(40) as pool:
+        assert list(pool.map(lambda number: ask(asking, number), questions)) == questions
+
+
+def test_who_is_asked_back_answers_in_the_same_conversation(asking: Conversations) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(lambda _: ask(asking, "back"), range(50))) == [5] * 50
