@@ -94,7 +94,7 @@ $\boxed{42}$ — neither 41 nor 43 works.
 $\boxed{42}$ (because 142 is more than a hundred).
 The sum comes out as $\boxed{42}$.
 The sum is exactly $\boxed{42}$.
-Ethan is currently $\boxed{42}$ years old.
+The load is currently $\boxed{42}$.
 The answer turns out to be $\boxed{42}$.
 The answer is given by a total of $\boxed{42}$.
 The tank swallows $\boxed{42}$.
