@@ -155,7 +155,7 @@ def said(command: str) -> str:
             section(
                 "judge: llm\nllm: {model_name: m, api_key: k, prompt: 'Score {response}', scale: {min: 5, max: 1}}"
             ),
-            "must be below max_score, as scale: {min, max}, got 5 and 1",
+            "min must be below max, got",
         ),
         (section("judge: gsm8k"), "got 'gsm8k'; the short names are choice, code"),
     ],

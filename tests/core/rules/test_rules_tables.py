@@ -345,7 +345,7 @@ def test_a_rule_that_cannot_be_decided_is_a_reported_failure_of_that_row(check: 
         (b"output\n1\n", ".csv", {"encoding": "nonsense"}, "unknown encoding 'nonsense'"),
         (b"output\n1\n", ".csv", {"encoding": "utf-16"}, "does not go with encoding 'utf-16'"),
         (b"x" * (tables.MAX_CHARS + 1), ".jsonl", {}, "is longer than 16777216 characters"),
-        (b"not parquet", ".parquet", {}, "cannot read"),
+        (b"not parquet", ".parquet", {}, "is not a parquet file"),
     ],
 )
 def test_a_table_that_cannot_be_used_leaves_no_output(
