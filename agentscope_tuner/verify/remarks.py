@@ -212,18 +212,7 @@ def strange_behind(text: str, before: str, behind: str, asked: Asked, is_value: 
     behind = behind[:_AFTER] if own is None else behind[own.start("close") : _AFTER]
     if (cross := _CROSSES.search(behind)) is not None:
         return cross[0]
-    closing = CLOSING.match(behind)
-    gap = closing[0] if closing is not None else ""
-    words = behind[len(gap) :]
-    if not words.strip():
-        return ""
-    # behind a new line, or a formula that stands alone, a new sentence begins
-    begins = "\n" in gap or (("$$" in gap or "\\]" in gap) and words[:1].isupper())
-    if words[:1] == "." and not words[1:2].isdigit():
-        begins, words = True, words[1:]
-    stop = None if begins else SENTENCE_END.search(words)
-    end = 0 if begins else len(words) if stop is None else stop.end()
-    first, rest = words[:end], words[end:]
+    first, rest = _own_sentence(behind)
     if first and first[-1] in "?？؟" and CONFIRMED.match(rest) is None:
         return "?"
     another = _DENIES_ANOTHER.match(first)
@@ -240,6 +229,22 @@ def strange_behind(text: str, before: str, behind: str, asked: Asked, is_value: 
     if is_value:
         return _strange(first, asked) or _taken_back_later(rest, asked)
     return _turned_round(text, first, rest, before, asked)
+
+
+def _own_sentence(behind: str) -> tuple[str, str]:
+    """What an answer's own sentence says behind it, and the sentences behind that."""
+    closing = CLOSING.match(behind)
+    gap = closing[0] if closing is not None else ""
+    words = behind[len(gap) :]
+    if not words.strip():
+        return "", ""
+    # behind a new line, or a formula that stands alone, a new sentence begins
+    begins = "\n" in gap or (("$$" in gap or "\\]" in gap) and words[:1].isupper())
+    if words[:1] == "." and not words[1:2].isdigit():
+        begins, words = True, words[1:]
+    stop = None if begins else SENTENCE_END.search(words)
+    end = 0 if begins else len(words) if stop is None else stop.end()
+    return words[:end], words[end:]
 
 
 def _turned_round(text: str, first: str, rest: str, before: str, asked: Asked) -> str:
