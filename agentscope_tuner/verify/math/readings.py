@@ -449,7 +449,8 @@ def _relation(node: Relation) -> Reading:
     found = assignment(node)
     if found is not None:
         name, value = found
-        reading = resolve(value)
+        chained = isinstance(value, Relation) and set(value.operators) <= {"=", "~"}
+        reading = _chain(value, is_named=True) if chained and isinstance(value, Relation) else resolve(value)
         if is_relation(node, "in"):
             reading = _as_set(reading)
         return Statement(node) if isinstance(reading, Statement) else Named(name, reading, node)
@@ -495,8 +496,12 @@ def _by_name(node: Relation) -> Reading | None:
     return named_together(items) if all(isinstance(i, Named) for i in items) else None
 
 
-def _chain(node: Relation) -> Reading:
-    """`a = b = c` as a chain of equal values; a member after `~` may be rounded. Any other relation is a statement."""
+def _chain(node: Relation, *, is_named: bool = False) -> Reading:
+    """`a = b = c` as a chain of equal values; a member after `~` may be rounded. Any other relation is a statement.
+
+    Args:
+        is_named: whether it stands behind a name, `y = 2(x+1) = 2x+2`: then it is no equation in its letters.
+    """
     if set(node.operators) - {"=", "~"} or is_equal_names(node):
         return Statement(node)
     members = list(zip(node.operators, node.args[1:], strict=True))
@@ -505,7 +510,7 @@ def _chain(node: Relation) -> Reading:
     if len(set(map(key, exact))) < len(exact):
         # `1 = 1` states no value
         return Statement(node)
-    if len(node.args) == 2 and any(
+    if not is_named and len(node.args) == 2 and any(
         isinstance(n, Symbol) and n.name.isalpha() and n.name not in "ie" for n in walk(node)
     ):
         return Statement(node)

@@ -38,6 +38,8 @@ What is the successor of 99? | 100 | \text{the successor is }100 ;; \text{succes
 What is the double of 21? | 42 | \text{the double is }42 ;; \text{double}=42 | \text{the double of }42 ;; \text{double of }42 ;; \text{The double of } 42
 Wie viele einzelne Socken sind 7 Paar Socken? | 14 | 14\text{ Socken} ;; 14\text{ einzelne Socken} | 14\text{ Paar} ;; 14\text{ Paare}
 Combien d'œufs y a-t-il dans 5 boîtes ? | 30 | 30\text{ œufs} | 30\text{ boîtes}
+Find the nth term of 2, 5, 8. | 3n-1 | a_n=2+(n-1)\cdot 3=3n-1 ;; a_n=3n-1 ;; 2+3(n-1)=3n-1 | a_n=2+3(n-1)=3n+1 ;; a_n=3n-1=3n+2 ;; a_n=3n-1=0
+Write $2(x+1)$ without parentheses as a function $y$. | 2x+2 | y=2(x+1)=2x+2 ;; y=2x+2 | y=2(x+1)=2x+1 ;; y=2x=2x+2
 Anna is 150 cm tall, Ben is 162 cm and Clara is 171 cm. Who is the tallest? | \text{Clara} | \text{Clara} ;; \text{Clara is the tallest} ;; \text{It is Clara} ;; \text{Clara, the tallest} | \text{Anna, Ben, Clara} ;; \text{Anna and Clara} ;; \text{Clara and Ben} ;; \text{Clara/Anna} ;; \text{Clara; Ben}
 Ein Quadrat, ein Rechteck und ein Trapez sind gezeichnet. Welches Viereck hat vier Symmetrieachsen? | \text{Quadrat} | \text{Quadrat} ;; \text{das Quadrat} ;; \text{Das Quadrat ist es} | \text{Quadrat, Rechteck} ;; \text{Rechteck und Quadrat}
 Sort the numbers 7, 5, 9 in descending order. | 9, 7, 5 | 9, 7, 5 ;; 9>7>5 | 5, 7, 9 ;; 5, 7, 9, 9 ;; 9, 7, 5, 5
