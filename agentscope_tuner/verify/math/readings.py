@@ -449,8 +449,9 @@ def _relation(node: Relation) -> Reading:
     found = assignment(node)
     if found is not None:
         name, value = found
-        chained = isinstance(value, Relation) and set(value.operators) <= {"=", "~"}
-        reading = _chain(value, is_named=True) if chained and isinstance(value, Relation) else resolve(value)
+        reading = resolve(value)
+        if isinstance(reading, Statement) and isinstance(value, Relation):
+            reading = _chain(value, is_named=True)
         if is_relation(node, "in"):
             reading = _as_set(reading)
         return Statement(node) if isinstance(reading, Statement) else Named(name, reading, node)
