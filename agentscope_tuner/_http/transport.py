@@ -250,5 +250,6 @@ def _raise_as_httpx(exc: Exception) -> NoReturn:
     kind = next(ours for theirs, ours in _AS_HTTPX if isinstance(exc, theirs))
     if kind is httpx.ReadError and isinstance(exc, TimeoutError):
         raise exc
-    refused = isinstance(exc, aiohttp.ClientConnectorError) and isinstance(exc.os_error, ConnectionRefusedError)
+    # some versions of aiohttp have no `os_error` in their errors about certificates
+    refused = isinstance(exc, aiohttp.ClientConnectorError) and isinstance(exc.__cause__, ConnectionRefusedError)
     raise kind("nobody listens there" if refused else str(exc)) from exc
