@@ -450,15 +450,14 @@ _IS = word_set(
     """is are was were equals ist sind est sont son è sono é são jest je är er este yra ir nėra είναι становить
     дорівнює là adalah bằng az"""
 )
-_BEHIND_IS = re.compile(r"(?P<verb>[^\W\d_]+)\s+(?P<adverb>[^\W\d_]+)[\s:$(]*\Z")
 
 
 def _qualified(before: str, asked: Asked) -> str:
     """A word between `is` and a value that is not understood: `je alespoň`, at least."""
-    found = _BEHIND_IS.search(before[-LAST_WORDS:].lower())
-    if found is None or found["verb"] not in _IS or found["adverb"] in _IS:
+    *_, verb, word = ["", "", *before[-LAST_WORDS:].rstrip(" \t\n:$(").lower().rsplit(None, 2)]
+    if verb not in _IS or word in _IS or not word.isalpha():
         return ""
-    return "" if _understands(found["adverb"], asked) else found["adverb"]
+    return "" if _understands(word, asked) else word
 
 
 def turned(text: str, before: str, behind: str, asked: Asked) -> str:

@@ -13,6 +13,8 @@ from fractions import Fraction
 from functools import lru_cache
 
 from agentscope_tuner.verify.find import PlacedAnswer
+from agentscope_tuner.verify.math.node import Number, Quantity
+from agentscope_tuner.verify.math.quantities import measures_another
 from agentscope_tuner.verify.math.question import Question
 from agentscope_tuner.verify.math.tokens import Unreadable
 from agentscope_tuner.verify.math.units import PhysicalUnit, canonical, measure, unit_named
@@ -53,6 +55,8 @@ def with_unit(text: str, found: PlacedAnswer, question: Question | None, referen
     if (question is None and "\\" not in reference) or not (unit := _unit_beside(text, found.before, found.behind)):
         return text
     asked = question.asked_units if question is not None else frozenset()
+    if question is not None and not asked and "\\" not in reference and not _is_of_another(unit, question.text):
+        return text
     with suppress(Unreadable):
         if _measured(unit) not in asked:
             return f"{text}\\text{{ {unit}}}"
@@ -60,8 +64,21 @@ def with_unit(text: str, found: PlacedAnswer, question: Question | None, referen
 
 
 @lru_cache(maxsize=512)
+def _is_of_another(unit: str, question: str) -> bool:
+    """Whether a unit is none of the quantity that a question asks for."""
+    one = Number(Fraction(1))
+    with suppress(Unreadable):
+        return measures_another(one, Quantity(one, canonical(_named(unit))), question, frozenset()) != ""
+    return True
+
+
+@lru_cache(maxsize=512)
 def _measured(unit: str) -> PhysicalUnit:
-    return measure(canonical([(unit_named(word) or word, 1) for word in unit.split()]))
+    return measure(canonical(_named(unit)))
+
+
+def _named(unit: str) -> list[tuple[str, int]]:
+    return [(unit_named(word) or word, 1) for word in unit.split()]
 
 
 def _unit_beside(text: str, before: str, behind: str) -> str:

@@ -511,8 +511,10 @@ def _chain(node: Relation, *, is_named: bool = False) -> Reading:
     if len(set(map(key, exact))) < len(exact):
         # `1 = 1` states no value
         return Statement(node)
-    if not is_named and len(node.args) == 2 and any(
-        isinstance(n, Symbol) and n.name.isalpha() and n.name not in "ie" for n in walk(node)
+    if (
+        not is_named
+        and len(node.args) == 2
+        and any(isinstance(n, Symbol) and n.name.isalpha() and n.name not in "ie" for n in walk(node))
     ):
         return Statement(node)
     return Chain(tuple(map(resolve, exact)), tuple(rough))
