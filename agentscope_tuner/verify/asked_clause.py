@@ -177,7 +177,7 @@ _AMOUNTS = tuple(
     for said, asked, is_total in (
         (
             r"\b(?:each|apiece)\b|[每各]",
-            r"\b(?:each|every|one|per|an?|single|apiece|equal\w*|average|both)\b|[每各]|一(?!共)|平均",
+            r"\b(?:each|every\w*|one|per|an?|single|apiece|equal\w*|average|both)\b|[每各]|一(?!共)|平均",
             False,
         ),
         (
@@ -187,7 +187,7 @@ _AMOUNTS = tuple(
         ),
         (
             r"\b(?:total|altogether|in all|together|combined)\b|共",
-            r"\b(?:each|apiece|every|per|one|left|remain\w*)\b|[每各剩余还]",
+            r"\b(?:each|apiece|every\w*|per|one|left|remain\w*)\b|[每各剩余还]",
             True,
         ),
         (r"\bapart\b", r"\b(?:apart|distance|between|far (?:is|are))\b", False),
@@ -198,6 +198,7 @@ _AMOUNTS = tuple(
         (r"\bhigh\b", r"\b(?:high|height|tall)\b", False),
     )
 )
+_OWNS = re.compile(r"\b(?:have|has|(?:are|is) there)\b", re.IGNORECASE)
 _SAID_BEFORE = re.compile(r"^\\text\s*\{\s*(?P<run>[\u4e00-\u9fff]{1,12}?)了?\s*\}?\s*\d")
 _SAID_BEHIND = re.compile(r"\d(?:[\s~}]|\\[ ,;:!])*\\text\s*\{\s*(?P<run>[a-z]{3,})\s*\}$")
 
@@ -208,6 +209,10 @@ def _other_amount(answer: str, reference: str, question: str) -> str:
     if not clause or not any(map(str.isdigit, question)):
         # without a number the question tells of no other amount
         return ""
+    told = [one for one in _SENTENCE.findall(question) if any(map(str.isdigit, one))]
+    if len(told) >= _FEWEST and clause not in told[0] and _OWNS.search(clause) is not None:
+        # what there was and what became of it are told, so what there is now is asked for
+        clause += " now"
     for said, asked, is_total in _AMOUNTS:
         found = None if said.search(reference) or said.search(clause) else said.search(answer)
         if found is not None and (asked.search(clause) is not None) == is_total:
@@ -288,7 +293,10 @@ def _leaves_denial(words: Sequence[str], asked: Sequence[str]) -> bool:
     denied = [at for at, word in enumerate(asked) if word in _NOT]
     if not denied or not _NOT.isdisjoint(words):
         return False
-    return any(same_word(word, one) for word in words for one in asked[denied[0] + 1 :])
+    said, behind = asked[: denied[0]], asked[denied[0] + 1 :]
+    # who is asked for may be named in the denial, too: the girls who are not girl scouts
+    own = [word for word in words if word not in said]
+    return any(same_word(word, one) for word in own for one in behind)
 
 
 class _Clause(NamedTuple):

@@ -36,11 +36,11 @@ vertices;; V v E S; vertex|vertices|ecken~|sommets|vértices|vertici|верши�
 share; %; P p q f; probab|chance|likel|odds~|wahrscheinlich|вероятност|概率|機率|確率|확률|olasılık|xác suất
     |prawdopodob|kans~|peluang
 part; %; P p r R k; percent|prozent|pourcent|porcent|porcien|процент|百分|パーセント|퍼센트|yüzde|phần trăm|\\?%
-    |fraction|ratio~|proportion|bruchteil|anteil|efficiency|几分之
+    |(?<![速频斜曲功心周])率|fraction|ratio~|proportion|bruchteil|anteil|efficiency|几分之
 change; ?, %; ; rates?~|shares?~|parts?~|interest~|increase|decrease|discount|change|利率|增长
 area; length^2; A S F K T s a; areas?~|\w{0,20}fläche(?:~|ninh)|aires?~|superfici|surface|área|площад|面积
     |面積
-    |넓이|diện tích|alan|pole~|oppervlak|luas
+    |넓이|diện tích|alan[ıi]|pole \w{3,20}[auiy]~|oppervlak|luas
 volume; length^3; V v; volumes?~|capacity|rauminhalt|volumen|volúm|об[ъь][её]м|体积|体積|體積|容积|容積|부피
     |thể tích|hacim|hacmi|objętość|inhoud
 perimeter; length; P p U u L l C c; p[eé]rim[eè]t|perím|circumf|umfang|circonf|circunf|периметр|周长|周長
@@ -49,9 +49,9 @@ radius; length; r R; radi(?:us|i~|o~|uszu)|rayon~|raio~|raggio~|радиус|半
     |promie[nń]|jari-jari
 diameter; length; d D; diam[eè]t|durchmesser|diám|diâm|диаметр|直径|直徑|지름|đường kính|çap~|średnic
 length; length; l L a b c d s w h H D r; lengths?~|distances?~|depths?~|sides?~|how (?:far|deep)~
-    |how long (?:is|are|was|were)~|längen?~|lang~|tiefe~|abstand|entfernung|longueur|longitud|distanc
-    |lunghezza|comprimento|длин|расстояни|边长|長さ|长度|距离|距離|길이|거리|chiều dài|uzunlu|długość|lengte|jarak
-height; length; h H a b c d l; heights?~|how (?:tall|high)~|höhe~|hauteur|altura|altezza|высот|高さ|高度|높이
+    |how long (?:is|are|was|were|will [^?]{1,40} be)~|längen?~|(?:wie|hoe) lang~|tiefe~|abstand|entfernung
+    |longueur|longitud|distanc|lunghezza|comprimento|длин|расстояни|边长|長さ|长度|距离|距離|길이|거리|chiều dài|uzunlu|długość|lengte|jarak
+height; length; h H a b c d l s; heights?~|how (?:tall|high)~|höhe~|hauteur|altura|altezza|высот|高さ|高度|높이
     |yükseklik|wysokość|hoogte
 width; length; w b l a d W; widths?~|how wide~|breite~|largeur|anchura|ancho~|larghezza|largura|ширин|寛
     |宽
@@ -62,12 +62,12 @@ force; mass length time^-2; F f N R T; forces?~|tension~|\w{0,20}kraft~|fuerza|f
 weight; mass length time^-2, mass; W w P p G F; weigh|gewicht|poids~|peso~|вес~|重量|무게
 mass; mass; m M w; mass(?:es)?~|how heavy~|masse~|masa~|massa~|масс|质量|質量|重さ|질량|khối lượng|ağırlı
 energy; mass length^2 time^-2; E W Q U K T; energ|énergie|work done|работ[аы]~|энерги|能量|エネルギー|에너지
-power; mass length^2 time^-3; P p W N; power~(?! (?:of|to) (?:[$\\d]|[b-z]~|two|ten))|leistung|puissance
+power; mass length^2 time^-3; P p W N; power~(?! (?:of|to) (?:[\s$\\\d]|[b-z]~|two|ten))|leistung|puissance
     |potenc|potenza|мощност|功率|電力|전력
 pressure; mass length^-1 time^-2; p P; pressure|druck~|pression|presión|pressão|давлени|压强|圧力|압력
 frequency; time^-1; f F \nu; frequenc|frequenz|fréquence|частот|频率|周波数|진동수
 period; time; T t; period~|periodendauer|période~|周期|주기
-time; time; t T; times?~|lengths?~|how (?:long|old)~|ages?~|duration|dauer|last~|wie (?:lange|alt)~
+time; time; t T; times?~|lengths?~|how (?:long|old)~|ages?~|duration|dauer|wie (?:lange|alt)~
     |durée|combien de temps|temps~|edad~|tiempo|durac|durata|tempo~|idade~|врем|лет~|возраст|时间|時間|多久|年龄
     |年齢|시간|나이|thời gian|süre
 voltage; voltage; U V u v E; voltage|potential difference|spannung|tension élec|voltaje|напряжени|电压|電圧
@@ -94,6 +94,7 @@ solutions;; n; number of (?:\w+ )?(?:solutions|roots)
 _ANGLES = re.compile(
     r"angle|degree|°|\\circ|∠|winkel|\bgrad\b|ángulo|angol|ângulo|уг[ол]|градус|角|温度|각|góc|açı|derece|kąt|stopni|hoek"
     r"|graden|زاوية|कोण|sudut|derajat|temperat|celsius|radian|rotat|\barcs?\b|polar|argument|phase|bearing|inclin|latitude"
+    r"|\[asy\]|\b(?:figure|diagram|shown|parallel)\b|∥|\\parallel|[图圖]"
     r"|\b(?:a(?:rc)?)?(?:sin|cos|tan|cot)(?![a-z])|\\?(?:theta|alpha)\b|\\(?:var)?phi",
     re.IGNORECASE,
 )
@@ -141,6 +142,7 @@ def _asked(question: str) -> tuple[_Quantity, ...]:
 
 _OBJECTS = frozenset({"faces", "edges", "vertices"})
 _SUMS = frozenset({"sum", "total", "mean", "difference"})
+_OF_ANYTHING = frozenset({"sum", "total", "count", "amount"})
 
 
 @lru_cache(maxsize=256)
@@ -183,7 +185,14 @@ def _letter_of_another(answer: str, asked: tuple[_Quantity, ...], question: str)
         means = {one.name for one in _QUANTITIES if letter in one.letters}
         return letter if means and means.isdisjoint(_named(question)) else ""
     letters = frozenset[str]().union(*(one.letters for one in asked))
-    is_other = letters and known & _LETTERS and not known & letters
+    others = _LETTERS
+    if {one.name for one in asked} <= _OF_ANYTHING:
+        # of apples or of earnings: any letter may name them, but one of a quantity that the question tells of
+        if re.search(rf"\b{re.escape(name['letter'])}", asking_clause(question)[0], re.IGNORECASE) is not None:
+            return ""
+        told = _named(question)
+        others = frozenset[str]().union(*(one.letters for one in _QUANTITIES if one.name in told))
+    is_other = letters and known & others and not known & letters
     return letter if is_other and not _gives(question, letter) else ""
 
 
@@ -201,7 +210,8 @@ def _gives(question: str, letter: str) -> bool:
 def measures_another(ref: Node, ans: Node, question: str, asked_units: frozenset[PhysicalUnit]) -> str:
     """The mark, unit or counted noun behind a value that is of no quantity which the question asks for; else empty."""
     asked = _asked(question)
-    kinds = [kind for one in asked if one.name not in _SUMS or len(asked) == 1 for kind in one.dimensions]
+    # the dimension is that of what is added, where the table has its noun
+    kinds = [kind for one in [one for one in asked if one.name not in _SUMS] or asked for kind in one.dimensions]
     clause = asking_clause(question)[0]
     if isinstance(ref, Degrees | Percent | Quantity):
         return ""
@@ -212,7 +222,8 @@ def measures_another(ref: Node, ans: Node, question: str, asked_units: frozenset
         case Percent():
             is_whole = (value := literal(ref)) is not None and value.denominator == 1
             asks_share = "%" in kinds or not _SHARES.isdisjoint(_named(clause if asked else question))
-            return "a percentage" if not asks_share and (asked or is_whole) else ""
+            is_measure = bool(asked) and "?" not in kinds
+            return "a percentage" if not asks_share and (is_measure or is_whole) else ""
         case Quantity(_, unit) if is_physical(unit) and asked and not asked_units and "?" not in kinds:
             mine = dimension_of(unit)
             is_own = any(_sizes(dimension_named(kind)) == _sizes(mine) for kind in kinds if kind != "%")

@@ -89,7 +89,7 @@ _DELIMITED = re.compile(
 )
 _OPENING = ("$", "\\", "*", "_", "`")
 # Groups of three with points, which are no two numbers: `1.234.567`, and with decimals `1.234.567,89`
-_POINTS = re.compile(r"([1-9]\d{0,2}(?:\.\d{3}){2,})(?:,(\d+))?(?![\d.,])")
+_POINTS = re.compile(r"(-?[1-9]\d{0,2}(?:\.\d{3}){2,})(?:,(\d+))?(?![\d.,])")
 _GSM8K = re.compile(r"####\s*(.*?)\s*$", re.DOTALL)
 _ROUGH = re.compile(r"\s*(?:~+(?=\s*\\?[-+$\d])|\\(?:approx|sim|simeq)(?![a-zA-Z])|≈|∼)")
 _FOOTNOTE = re.compile(r"[\d)}\]]\s*\^\s*\{?\s*(?:\*|\\(?:ast|star|dagger|ddagger)\b|[†‡])\s*\}?\s*$|[†‡*]\s*$")

@@ -272,6 +272,27 @@ Find the slope of $y=2x+1$. | 2 | m=2 ;; k=2 | b=2 ;; A=2
 Ein Zug fährt 120 km in 2 Stunden. Berechne die Geschwindigkeit. | 60 | 60\text{ km pro Stunde} ;; 60\text{ km/h} | 60\text{ km} ;; 60\text{ Stunden}
 Un tren recorre 120 km en 2 horas. Calcula la velocidad. | 60 | 60\text{ km por hora} ;; 60\text{ km/h} | 60\text{ km}
 A train goes 120 miles in 2 hours. Find its speed. | 60 | 60\text{ miles an hour} ;; 60\text{ miles per hour} | 60\text{ miles} ;; 60\text{ hours}
+Tom sold 10 books at $5 and 4 at $2. What is the total revenue? | 58 | \$58 ;; 58\text{ dollars} ;; R=58 | 58^\circ ;; 5800\%
+What is the total salary of 3 workers who get 100 dollars each? | 300 | \$300 ;; 300\text{ dollars} | 300^\circ
+What is Alan's age if Tom is 10 and Alan is twice as old? | 20 | 20\text{ years} ;; 20\text{ years old} | 20\text{ kg}
+What is the height of the pole if it is twice as tall as 6 m? | 12 | 12\text{ m} | 12\text{ m}^2
+What is the last digit of $7^{10}$? | 9 | d=9 ;; 9 | 9^\circ
+What is the highest power of $2$ that divides 96? | 5 | n=5 ;; k=5 |
+How long will the trip be? | 50 | 50\text{ miles} ;; 50\text{ minutes} | 50\text{ kg}
+How many hours does it take? | 6 | t=6 ;; x=6 ;; 6\text{ hours} |
+How many boys are there in the class? | 6 | b=6 ;; n=6 ;; 6\text{ boys} | 6\text{ girls}
+A square has area 9. How many such squares fill an area of 54? | 6 | n=6 ;; s=6 | A=6
+How much of the pizza is left? | 0.25 | 25\% ;; \frac14 | 25
+What was his average if he hit 3 of 10? | 0.3 | 30\% | 30^\circ
+某商品进价80元,售价100元,利润率是多少? | 0.25 | 25\% ;; \frac14 | 25^\circ
+求圆的周率的平方根的整数部分。 | 1 | 1 | 100\%
+In the figure, find $x$. | 50 | 50^\circ ;; x=50^\circ | 5000\%
+如图,AB∥CD,求x的值。 | 50 | 50^\circ ;; x=50^\circ | 5000\%
+In the figure, find the area of the square. | 50 | 50 | 50^\circ
+Tom has 5 apples. He eats 2. How many apples does he have? | 3 | 3\text{ apples left} ;; 3\text{ apples} | 3\text{ apples each}
+Six friends split a 60 dollar bill. How much does everyone pay? | 10 | \$10\text{ each} ;; \$10 | \$10\text{ in total}
+How many girls of the 60 are not in the girl scout? | 40 | 40\text{ girls} ;; 40\text{ girls not in the girl scout} | 40\text{ scouts}
+Find the slant height of the cone. | 5 | s=5 ;; l=5 | V=5
 """  # noqa: E501
 
 
