@@ -134,10 +134,11 @@ _UNDERSTOOD = (
         positive negative prime remark remarks eliminated options option point curve achève calcul termine cqfd
         listo queda demostrado что и требовалось найти доказать получить nothing wrong dozens should must feel free
         please ask would like to want further detail details questions doubt doubts concerns explanation explain
-        clears everything proof i'd you'd anything luck i'm json finale stimmt listo point points passes lies walk
-        through depend depends verifica facilmente risultato résultat vérifié geprüft prüfung
-        ce qui que che womit co czym waarmee wat vilket skulle ki oldu đúng như dự đoán ban đầu bài toán xong measured
-        expressed about approximately roughly environ etwa rund ungefähr circa cerca около примерно"""
+        clears everything proof reasoning means occurs occur occurring i'd you'd anything luck i'm json finale stimmt
+        listo point points passes lies walk through depend depends verifica facilmente risultato résultat vérifié
+        geprüft prüfung ce qui que che womit co czym waarmee wat vilket skulle ki oldu đúng như dự đoán ban đầu bài
+        toán xong measured expressed about approximately roughly environ etwa rund ungefähr circa cerca около
+        примерно"""
     )
 )
 # How words begin that say, in many languages, that a thing is done, shown or checked, and what it is that is done; an
@@ -169,7 +170,8 @@ _PLACES = word_set("en na nas no nos em nel nella dans sur au aux im am auf bei 
 _MOST_UNKNOWN, _SHORT = 2, 4
 # What may be said so where words are written without spaces; what is left of a run must be in the question
 _KNOWN_UNSPACED = re.compile(
-    "(?:这个|上面的?)?(?:讲解|解答|解释|过程)|希望|对[你您]|有所?帮助|证毕|解毕|できました|終わり|以上|説明|問題|も|没有(?:其他|其它|别的|另外|错误)|检验|验证|验算|完毕|经|成立|满足|条件|符合|题意|此题|本题|检查|検算|これ|以上|故选|综上|所以|因此|即为|所求|答案|正确|原方程|方程|的解|就是|也就是|分别|一共|总共|等于|是|为|的|了|共|种|個|个|只|条|支|名|人|张|件|辆|头|台"
+    "如果?[你您]?还?有(?:任何|其[他它]|别的|更多|不(?:明白|清楚)的?)*(?:问题|疑问)|请?随时(?:告诉|问|提问|联系)我?|欢迎(?:随时|继续)?提问"
+    "|(?:这个|上面的?)?(?:讲解|解答|解释|过程)|希望|对[你您]|有所?帮助|证毕|解毕|できました|終わり|以上|説明|問題|も|没有(?:其他|其它|别的|另外|错误)|检验|验证|验算|完毕|经|成立|满足|条件|符合|题意|此题|本题|检查|検算|これ|以上|故选|综上|所以|因此|即为|所求|答案|正确|原方程|方程|的解|就是|也就是|分别|一共|总共|等于|是|为|的|了|共|种|個|个|只|条|支|名|人|张|件|辆|头|台"
     "|元|米|次|岁|棵|朵|块|间|位|份|杯|瓶|把|家|组合|组|方法|方案|可能|情况|通り|種類|である|であり|でした|です|となります|となる"
     "|になります|になる|なる|だとわかる|とわかる|が答え|答え|求める|値|円|度|点|枚|匹|冊|本|回|歳|倍数|を得る|得る|あります|ある|います"
     "|いる|必要|できる|考えられる|存在する|する|した|ครับ|ค่ะ|นั่นเอง|[对答解之がはをにでとのもつだ]"

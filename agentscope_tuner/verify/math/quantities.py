@@ -28,7 +28,7 @@ _TABLE = r"""
 count;; ; how many|(?:total )?number of|total number|wie ?viele~|anzahl|combien d|nombre d|cuánt[oa]s~
     |número de|quanti~|quante~|quant[oa]s~|numero di|сколько(?! (?:сто|врем|лет))|число~|количеств
     |hoeveel(?! kost)|aantal|ile~(?! kosz)|liczb|kaç~|bao nhiêu|berapa banyak|[几幾]|多少[个種种人只本张條条辆棵]|いくつ
-    |何[個人本枚通a-z]|몇
+    |何[個人本枚通a-z]|몇|[个個人]数|数量
 amount; ?; ; how much~|amount|worth|population|size~
 faces;; F f; faces?~|flächen~|caras~|facce~|гран[ией]
 edges;; E e K k A a; edges?~|kanten|arêtes|aristas|spigoli|р[её]бер
@@ -50,7 +50,8 @@ radius; length; r R; radi(?:us|i~|o~|uszu)|rayon~|raio~|raggio~|радиус|半
 diameter; length; d D; diam[eè]t|durchmesser|diám|diâm|диаметр|直径|直徑|지름|đường kính|çap~|średnic
 length; length; l L a b c d s w h H D r; lengths?~|distances?~|depths?~|sides?~|how (?:far|deep)~
     |how long (?:is|are|was|were|will [^?]{1,40} be)~|längen?~|(?:wie|hoe) lang~|tiefe~|abstand|entfernung
-    |longueur|longitud|distanc|lunghezza|comprimento|длин|расстояни|边长|長さ|长度|距离|距離|길이|거리|chiều dài|uzunlu|długość|lengte|jarak
+    |longueur|longitud|distanc|lunghezza|comprimento|длин|расстояни|边长|長さ|长度|距离|距離
+    |길이|거리|chiều dài|uzunlu|długość|lengte|jarak
 height; length; h H a b c d l s; heights?~|how (?:tall|high)~|höhe~|hauteur|altura|altezza|высот|高さ|高度|높이
     |yükseklik|wysokość|hoogte
 width; length; w b l a d W; widths?~|how wide~|breite~|largeur|anchura|ancho~|larghezza|largura|ширин|寛

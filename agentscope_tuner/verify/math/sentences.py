@@ -668,7 +668,7 @@ _INDEXED = re.compile(r"([a-z])_\{?\d\}?(?=\s*=)")
 
 
 def _without_indices(text: str, question: Question) -> str:
-    r"""`x_1=1 \\lor x_2=4` as `x=1 \\lor x=4`, where the question's one unknown has no index."""
+    r"""`x_1=1 \lor x_2=4` as `x=1 \lor x=4`, where the question's one unknown has no index."""
     letters = set(_INDEXED.findall(text))
     return text if len(letters) != 1 or _INDEX.search(question.text) else _INDEXED.sub(r"\1", text)
 

@@ -324,8 +324,10 @@ def _moves_about(question: Question, answer: Node, reference: Node, same: Same) 
 
 
 def _is_solved(node: Node, name: str) -> bool:
-    """Whether the name or a call stands alone on one side, or the node is no relation."""
+    """Whether the name, alone or in a tuple of names, or a call is one side of it, or the node is no relation."""
     match node:
+        case Relation((Collection("tuple", names), *_, last)) if not symbols(last):
+            return Symbol(name) in names
         case Relation((first, *_, last)):
             return Symbol(name) in (first, last) or isinstance(first, UndefinedCall)
     return True

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import takewhile
 
 from agentscope_tuner.errors import Cause, JudgeError
@@ -99,6 +99,11 @@ _INDEX_WORD = re.compile(r"(?<![\\\w])[^\W\d_]{2,}|[^\x00-\u036f]+")
 _SHORTEST_INDEX = 3
 _POINT_NAMES = frozenset("ABCDEFGHPQRS")
 _LISTS = re.compile("[=,;<>]")
+# A function with the extreme that is asked of it: `f(x)_{\min}=`
+_EXTREME = re.compile(
+    r"(?P<name>[a-zA-Z])(?P<of>\([a-zA-Z]\))?\s*_\s*\{?\s*\\?(?:(?:text|mathrm|rm)\s*\{)?(?P<is>min|max)\s*\}{0,2}"
+    r"(?P<behind>\([a-zA-Z]\))?(?=\s*=)"
+)
 
 
 def short(text: str) -> str:
@@ -202,6 +207,13 @@ def _key(tokens: list[Token]) -> tuple[str, ...]:
     return tuple(t.text.lower() if t.kind == "word" and len(t.text) > 3 else t.text for t in tokens)
 
 
+def _function_of(question: Question, found: re.Match[str]) -> str:
+    """The question's function alone, where its extreme is asked for; any other name as it is."""
+    called = re.search(rf"(?<![a-zA-Z]){found['name']}\([a-zA-Z]\)", question.text)
+    same = called is not None and (found["of"] or found["behind"] or called[0][1:]) == called[0][1:]
+    return called[0] if called is not None and same and question.asks_extreme(found["is"]) else found[0]
+
+
 def read_answer(text: str, ref: Side, question: Question | None) -> Side:
     """Read an answer; its reference and the question decide which words may be removed.
 
@@ -215,7 +227,7 @@ def read_answer(text: str, ref: Side, question: Question | None) -> Side:
     if asked.speaks_of_rounding and ref.node is not None and is_decimal(ref.node):
         # it says that it is rounded, as it is to be
         text = _ROUGH.sub("", text, count=1) if _ROUGH.match(text) else text.removeprefix("約").removeprefix("约")
-    text = _concluded(text)
+    text = _EXTREME.sub(partial(_function_of, asked), _concluded(text), count=1)
     doubtful = _doubt(respelled(text) if "mathbb" in text else text)
     if doubtful is not None:
         return Side(text, (), None, None, doubtful)

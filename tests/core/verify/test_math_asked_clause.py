@@ -289,9 +289,13 @@ What was his average if he hit 3 of 10? | 0.3 | 30\% | 30^\circ
 In the figure, find $x$. | 50 | 50^\circ ;; x=50^\circ | 5000\%
 如图,AB∥CD,求x的值。 | 50 | 50^\circ ;; x=50^\circ | 5000\%
 In the figure, find the area of the square. | 50 | 50 | 50^\circ
+如图,求三角形的个数。 | 12 | 12\text{个} | 12^\circ
 Tom has 5 apples. He eats 2. How many apples does he have? | 3 | 3\text{ apples left} ;; 3\text{ apples} | 3\text{ apples each}
 Six friends split a 60 dollar bill. How much does everyone pay? | 10 | \$10\text{ each} ;; \$10 | \$10\text{ in total}
 How many girls of the 60 are not in the girl scout? | 40 | 40\text{ girls} ;; 40\text{ girls not in the girl scout} | 40\text{ scouts}
+已知函数$f(x)=x^2-2x$,求$f(x)$的最小值。 | -1 | f(x)_{\min}=-1 ;; f_{\min}=-1 ;; f_{\text{min}}=-1 ;; f(x)=-1 | f(x)_{\max}=-1 ;; f=-1 ;; g(x)_{\min}=-1
+Find the minimum value of $f(x)=x^2-2x$. | -1 | f(x)_{\min}=-1 ;; f_{\min}(x)=-1 | f(x)_{\max}=-1 ;; f(y)_{\min}=-1
+Solve for $x$ and $y$: $x+y=3$, $x-y=1$. | (2,1) | (x,y)=(2,1) ;; (x, y) = (2, 1) | (y,x)=(2,1) ;; (x,y)=(1,2) ;; (a,b)=(2,1)
 Find the slant height of the cone. | 5 | s=5 ;; l=5 | V=5
 """  # noqa: E501
 

@@ -52,6 +52,11 @@ $\boxed{42}$, womit die Aufgabe verfehlt ist.
 $\boxed{42}$. Queda por resolver el ejercicio.
 $\boxed{42}$. Задача решена ошибочно.
 $\boxed{42}$。希望如此。
+$\boxed{42}$。这个答案有问题。
+$\boxed{42}$。如果答案不对，请随时告诉我。
+$\boxed{42}$。如果你还有其他答案，请随时告诉我。
+$\boxed{42}$. This means half of it.
+$\boxed{42}$, which means that it is wrong.
 $\boxed{42}$ — neither 41 nor 42 works.
 The sum narrowly misses $\boxed{42}$.
 The sum refuses to be $\boxed{42}$.
@@ -88,6 +93,10 @@ $\boxed{42}$, lo que termina el ejercicio.
 $\boxed{42}$. Задача решена полностью.
 $\boxed{42}$, co kończy rozwiązanie.
 $\boxed{42}$。希望这个讲解对你有帮助！
+$\boxed{42}$。如果你还有其他问题，请随时告诉我。
+$\boxed{42}$。如有疑问，欢迎继续提问！
+$\boxed{42}$, which occurs when $x=6$.
+$\boxed{42}$. The reasoning is complete.
 $\boxed{42}$です。検算もできました。
 $\boxed{42}$입니다. 풀이를 마칩니다.
 $\boxed{42}$ — neither 41 nor 43 works.
