@@ -497,7 +497,8 @@ def test_a_program_that_has_its_tests_compute_does_not_prolong_its_time() -> Non
     """Each test would be given as long again as its own side computes, which the program can choose."""
     storm = """
 import json, os, struct
-asked = json.dumps({"back": {"g": 1, "what": "call", "args": [list(range(100_000))], "named": {}}}).encode()
+back = {"g": 1, "what": "call", "args": [list(range(100_000))], "named": {}}
+asked = json.dumps({"back": back, "in": "tests 0"}).encode()
 def f(lent):
     while True:
         os.write(4, struct.pack("<I", len(asked)) + asked)
