@@ -147,7 +147,7 @@ def _other_subject(answer: str, known: Sequence[str], question: str, is_unit: Ca
     names: list[str] = [word.lower() for word in _WORD.findall(answer) if word[0].isupper()]
     asked_names = {word.lower() for word in _WORD.findall(asked)[1:] if word[0].isupper()}
     mine = [name for name in names if name in others and name not in _FILLS]
-    if mine and rivals & asked_names and _is_named(mine[0], told):
+    if mine and rivals & asked_names:
         return mine[0]
     clause = _asked(question)
     if clause is not None and clause.counts:
@@ -158,12 +158,6 @@ def _other_subject(answer: str, known: Sequence[str], question: str, is_unit: Ca
     spoken = [word for word in words if word not in _FILLS and word not in _BEFORE_NOUNS][:1]
     found = [one for one in (*behind, *spoken) if one in others and _is_content(one) and not is_unit(one)]
     return found[0] if found and rivals else ""
-
-
-def _is_named(name: str, text: str) -> bool:
-    """Whether a text writes a word with a capital wherever it has it."""
-    said = [word for word in _WORD.findall(text) if word.lower() == name]
-    return bool(said) and not any(map(str.islower, said))
 
 
 def _is_content(word: str) -> bool:

@@ -73,6 +73,7 @@ def wordings(pair: Pair) -> Outcome:
         _bearings,
         _times,
         _days,
+        _remainders,
         _records,
         _digits,
         _permutations,
@@ -220,6 +221,23 @@ _OF_RATIOS = re.compile(
     r"ratio|proportion|verhältnis|rapport|raz[óã]|rapporto|отношен|tỉ số|tỷ số|tỉ lệ|oran|stosunek|比|비율|비는|비를",
     re.IGNORECASE,
 )
+
+
+# A quotient and its remainder: `17 R 3`, `商17余3`, `17……3`
+_REMAINDER = re.compile(
+    r"(?:商|몫:?|quotient:?)?(\d+)[,，;]?(?:R|r|rem\.?|(?:and)?remainder:?|Rest|rest[eo]|остаток|ост\.|余|あまり|余り|나머지:?"
+    r"|\.{3,}|…{1,2}|(?:\\[cl]?dots){1,2})(\d+)"
+)
+
+
+def _remainders(pair: Pair) -> Outcome:
+    """Compare quotients that leave a remainder: each of the two numbers keeps its place."""
+    mine, theirs = (
+        _REMAINDER.fullmatch("".join(_WRITING.sub("", side).split())) for side in (pair.ref.text, pair.answer)
+    )
+    if mine is None or theirs is None:
+        return UNKNOWN
+    return EQUAL if mine.groups() == theirs.groups() else DIFFERENT
 
 
 def _records(pair: Pair) -> Outcome:

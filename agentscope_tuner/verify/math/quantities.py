@@ -204,7 +204,8 @@ def _gives(question: str, letter: str) -> bool:
     """Whether the question has a letter, no article, or a name that begins with it."""
     behind = r"(?![a-zA-Z'’]| [a-z])" if letter in "AaI" else r"(?![a-zA-Z])"
     own = re.escape(letter)
-    begins = rf"|(?<=[a-z,;:] ){own}[a-z]" if letter.isupper() else ""
+    # within a sentence no article has a capital
+    begins = rf"|(?<=[a-z,;:] ){own}(?![A-Z'’])" if letter.isupper() and letter != "I" else ""
     return re.search(rf"(?<![a-zA-Z\\]){own}{behind}{begins}", question) is not None
 
 

@@ -38,6 +38,9 @@ What is the successor of 99? | 100 | \text{the successor is }100 ;; \text{succes
 What is the double of 21? | 42 | \text{the double is }42 ;; \text{double}=42 | \text{the double of }42 ;; \text{double of }42 ;; \text{The double of } 42
 Wie viele einzelne Socken sind 7 Paar Socken? | 14 | 14\text{ Socken} ;; 14\text{ einzelne Socken} | 14\text{ Paar} ;; 14\text{ Paare}
 Combien d'œufs y a-t-il dans 5 boîtes ? | 30 | 30\text{ œufs} | 30\text{ boîtes}
+Divide 292 by 17 with remainder. | 17\text{ R }3 | 17\text{ R }3 ;; 17\text{ remainder }3 ;; 17\text{ Rest }3 ;; \text{商}17\text{余}3 ;; 17\ r\ 3 ;; 17\cdots\cdots 3 | 3\text{ R }17 ;; 17\text{ R }4 ;; 3\text{ remainder }17 ;; 3\cdots\cdots 17 ;; 51
+Find the perimeter A of the square with side 5. | 20 | A=20 ;; P=20 ;; 20 | \text{area}=20
+Find the perimeter of a square with side 5. | 20 | P=20 ;; 20 | A=20
 Find the nth term of 2, 5, 8. | 3n-1 | a_n=2+(n-1)\cdot 3=3n-1 ;; a_n=3n-1 ;; 2+3(n-1)=3n-1 | a_n=2+3(n-1)=3n+1 ;; a_n=3n-1=3n+2 ;; a_n=3n-1=0
 Write $2(x+1)$ without parentheses as a function $y$. | 2x+2 | y=2(x+1)=2x+2 ;; y=2x+2 | y=2(x+1)=2x+1 ;; y=2x=2x+2
 Anna is 150 cm tall, Ben is 162 cm and Clara is 171 cm. Who is the tallest? | \text{Clara} | \text{Clara} ;; \text{Clara is the tallest} ;; \text{It is Clara} ;; \text{Clara, the tallest} | \text{Anna, Ben, Clara} ;; \text{Anna and Clara} ;; \text{Clara and Ben} ;; \text{Clara/Anna} ;; \text{Clara; Ben}

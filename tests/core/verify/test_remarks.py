@@ -124,6 +124,8 @@ What is the shortest side? | The longest side of the triangle has length $\boxed
 Wie groß ist der kleinste Wert? | Der größte Wert beträgt also $\boxed{42}$.
 Give the larger root. | The smaller root is $\boxed{42}$.
 Find $n$. | Let $n=\boxed{42}$, which contradicts the parity.
+A room is 7 m long and 6 m wide. Find its area. | The area is $\boxed{42}$ m.
+A room is 7 m long and 6 m wide. Find its area. | The area is $\boxed{42}$ metres.
 求整数 $n$。 | 设 $n=\boxed{42}$,则矛盾。
 What is the final score? (4:2 or 2:1) | The final score is $\boxed{84:2}$.
 """
@@ -131,6 +133,8 @@ What is the final score? (4:2 or 2:1) | The final score is $\boxed{84:2}$.
 ASKED = r"""
 What is the shortest side? | The shortest side, and not the longest, has length $\boxed{42}$.
 Give the larger root. | In lowest terms, the larger root is $\boxed{42}$.
+A room is 7 m long and 6 m wide. Find its area. | The area is $\boxed{42}$ m².
+A room is 7 m long and 6 m wide. Find its area. | The area is $\boxed{42}$ square metres.
 How long does it fly? | The stone lands after $\boxed{42}$ seconds.
 Find $n$. | Let us add them: $n=\boxed{42}$.
 Jan heeft 12 knikkers. Hoeveel heeft hij nu? | Jan heeft nu $\boxed{42}$ knikkers.
