@@ -42,7 +42,9 @@ were paid, as whole texts 64.8 %: the last box is the one that counts, so a seco
 failures in the box have been read since: 31.0 % and 2.7 %.
 `round17`, 300 and 150 rows of one more author with the source open, 250 of the wrong ones in the box, at first contact
 on 2026-11-26: 90.7 % and 40.7 %. Most wrong rows give the right number a unit, a name or a word of another quantity.
-Its failures have been read since: 14.7 % and 12.7 %; in the box 9.2 % of the wrong ones.
+Its failures have been read since: 14.7 % and 12.0 %; in the box 9.2 % of the wrong ones.
+`round18`, 200 and 100 rows of one more author in 15 languages, most of the wrong ones other values, at first contact on
+2026-11-26: 0.5 % and 13.0 %. Since then remainders keep their places: 0.0 % and 10.0 %.
 
 Every row goes through `load_judge(configs/math.yaml)`, the question as `task.main_query`. `--alone` leaves Math-Verify
 out.
@@ -64,7 +66,7 @@ from benchmarks.math.bench import RIVAL, ROOT, rival_pairs
 ROWS = Path(__file__).with_name("redteam")
 HALVES = ("dev", "unseen")
 # Rows of one author, scored at first contact before a mender reads them: --half names one
-ROUNDS = tuple(f"round{n}" for n in range(1, 18))
+ROUNDS = tuple(f"round{n}" for n in range(1, 19))
 WRONG_PAID_BAR, RIGHT_REFUSED_BAR = 1.0, 5.0
 
 
