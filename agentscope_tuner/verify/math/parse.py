@@ -136,7 +136,7 @@ class Parser:
         """
         self.depth += 1
         if self.depth > MAX_DEPTH:
-            raise TooComplex(f"nested more than {MAX_DEPTH // 3} levels deep")
+            raise TooComplex(f"nested too deeply: about {MAX_DEPTH // 6} brackets in each other are read")
         yield
         self.depth -= 1
 
