@@ -267,10 +267,10 @@ def _way_out(value: object) -> str:
         return f"{told}, write `reads: {{answer: answer.{inside}}}` under {SECTION}{several}"
     if isinstance(value, bool):
         return f"must be a str or a finite number, got {value}: write the text {str(value)!r}"
-    told = f"under OpenRLHF by --data.label_key COLUMN, else by `reads: {{answer: COLUMN}}` under {SECTION}"
     return (
-        f"must be a str or a finite number, got {shown(value)}: a missing cell becomes None or NaN. If every row's is "
-        f"missing, name the column that holds it, {told}; if only some are, drop these rows"
+        f"must be a str or a finite number, got {shown(value)}: a missing cell becomes None or NaN. If every row "
+        f"lacks it, name its column: `reads: {{answer: COLUMN}}` under {SECTION} (OpenRLHF: --data.label_key COLUMN). "
+        f"If only some rows lack it, drop them"
     )
 
 
