@@ -133,8 +133,14 @@ def _in_digits(word: str) -> Iterator[Fraction]:
 
 # --- six more languages
 
+
+def _plain(word: str) -> str:
+    spelled = unicodedata.normalize("NFD", word.lower().replace("ß", "ss"))
+    return "".join(sign for sign in spelled if sign.isalpha())
+
+
 _ROOTS = {
-    language: roots.split()
+    language: [_plain(root) for root in roots.split()]
     for language, roots in {
         "german": """null ein zwei drei vier fünf sechs sieben acht neun zehn elf zwölf dreizehn vierzehn fünfzehn
             sechzehn siebzehn achtzehn neunzehn zwanzig dreißig vierzig fünfzig sechzig siebzig achtzig neunzig""",
@@ -190,14 +196,9 @@ def with_figures(words: Sequence[str]) -> list[str]:
     return found
 
 
-def _plain(word: str) -> str:
-    spelled = unicodedata.normalize("NFD", word.lower().replace("ß", "ss"))
-    return "".join(sign for sign in spelled if sign.isalpha())
-
-
 @cache
 def _table() -> dict[str, int]:
-    table = {_plain(word): n for language in _ROOTS for n in range(_BELOW) for word in _spellings(language, n)}
+    table = {word: n for language in _ROOTS for n in range(_BELOW) for word in _spellings(language, n)}
     return table | {_plain(word): n for word, n in _FORMS.items()}
 
 

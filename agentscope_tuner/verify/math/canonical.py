@@ -144,7 +144,7 @@ def _angle(node: Node) -> Key | None:
     if isinstance(node, Degrees):
         value = literal(inside)
         return None if value is None else ("angle", value / 180)
-    parts = list(walk(inside))
+    parts = walk(inside)
     if sum(n == PI for n in parts) != 1 or not all(n == PI or isinstance(n, (Number, *_MULTIPLES)) for n in parts):
         return None
     value, doubled = (literal(substituted(inside, PI, number(times))) for times in (1, 2))

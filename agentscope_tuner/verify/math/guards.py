@@ -235,7 +235,7 @@ def _holds_formula(node: Node, formulas: dict[Key, Node]) -> bool:
 
     Only formulas that still need computing count.
     """
-    parts = list(walk(node))
+    parts = walk(node)
     if len(parts) > _MAX_NODES:
         return False
     unfinished = {k: f for k, f in formulas.items() if not is_plain(f) and not isinstance(f, Collection)}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import enum
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from operator import is_not
@@ -35,10 +35,7 @@ class Leaf(Node):
     """A node without operands."""
 
     __slots__ = ()
-
-    @property
-    def args(self) -> tuple[Node, ...]:
-        return ()
+    args = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -380,13 +377,12 @@ def all_known(found: Iterable[T | None]) -> list[T] | None:
     return known
 
 
-def walk(node: Node) -> Iterator[Node]:
+def walk(node: Node) -> list[Node]:
     """Every node of the tree, parents first."""
-    waiting = [node]
-    while waiting:
-        node = waiting.pop()
-        yield node
-        waiting.extend(node.args)
+    found = [node]
+    for one in found:
+        found += one.args
+    return found
 
 
 def symbols(node: Node) -> frozenset[str]:

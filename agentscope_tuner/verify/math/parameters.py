@@ -236,7 +236,7 @@ def _is_periodic(node: Node, name: str) -> bool:
 
 def _occur_once(node: Node, names: frozenset[str]) -> bool:
     """Whether each name occurs once, as a factor of a term that holds another letter."""
-    every = list(walk(node))
+    every = walk(node)
     factors = [one for n in every if isinstance(n, (Sum, Product)) for one in n.args]
     return all(every.count(Symbol(n)) == factors.count(Symbol(n)) == 1 for n in names) and bool(symbols(node) - names)
 
@@ -245,7 +245,7 @@ def _are_free(node: Node, names: frozenset[str]) -> bool:
     """Whether each name occurs once, as a whole term or a factor of one, in a sum or product that holds more."""
     terms = node.args if isinstance(node, Sum) else (node,)
     alone = [one for term in terms for one in (term.args if isinstance(term, Product) else (term,))]
-    every = list(walk(node))
+    every = walk(node)
     return (
         len(every) > len(names) + 1
         and all(alone.count(Symbol(n)) == every.count(Symbol(n)) == 1 for n in names)

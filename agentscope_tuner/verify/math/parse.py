@@ -7,7 +7,6 @@ signs, powers, postfixes.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from fractions import Fraction
 from typing import Literal
 
@@ -105,6 +104,26 @@ def parse_tokens(tokens: list[Token]) -> Node:
     return node
 
 
+class _Depth:
+    """Counts the levels of nesting that are open now."""
+
+    def __init__(self) -> None:
+        self.open = 0
+
+    def __enter__(self) -> None:
+        """Open a level.
+
+        Raises:
+            TooComplex: deeper nesting could overflow the interpreter's stack.
+        """
+        self.open += 1
+        if self.open > MAX_DEPTH:
+            raise TooComplex(f"nested too deeply: about {MAX_DEPTH // 6} brackets in each other are read")
+
+    def __exit__(self, *_: object) -> None:
+        self.open -= 1
+
+
 class Parser:
     """Recursive descent, one method a level."""
 
@@ -112,8 +131,8 @@ class Parser:
         self.tokens = tokens
         # the position of the next token
         self.at = 0
-        # levels of nesting that are open now
-        self.depth = 0
+        # entered for each level of nesting
+        self.deeper = _Depth()
         # operations that nested to the left so far
         self.chain = 0
         # absolute values that are open: their bar closes before another opens
@@ -126,19 +145,6 @@ class Parser:
         self.integrals = 0
         # whether the sides of an inequality are being read: they are not sets
         self.compared = False
-
-    @contextmanager
-    def deeper(self) -> Iterator[None]:
-        """Count one level of nesting.
-
-        Raises:
-            TooComplex: deeper nesting could overflow the interpreter's stack.
-        """
-        self.depth += 1
-        if self.depth > MAX_DEPTH:
-            raise TooComplex(f"nested too deeply: about {MAX_DEPTH // 6} brackets in each other are read")
-        yield
-        self.depth -= 1
 
     def bound_chain(self, deepens: bool) -> None:
         """Count an operation that makes the tree deeper without a bracket, as in `a \\pm b \\pm c`.
@@ -204,7 +210,7 @@ class Parser:
 
     def items(self, top: bool = False) -> Node:
         """A list separated by commas or semicolons, or its only item. Trailing punctuation is not an item."""
-        with self.deeper():
+        with self.deeper:
             found = [self.disjunction()]
             # The reader of brackets needs the comma of `(0,)`: it makes a tuple of one, not a number in brackets
             while (self.peek() in (",", ";") and self.peek(1) != ")") or (self.peek() == "\\\\" and top):
@@ -273,7 +279,7 @@ class Parser:
         return left
 
     def sum(self) -> Node:
-        with self.deeper():
+        with self.deeper:
             terms = [self.term()]
             while (sign := self.peek()) in ("+", "-", "\\pm", "\\mp"):
                 self.at += 1
@@ -328,7 +334,7 @@ class Parser:
         return [t.kind for t in self.tokens[at : at + 3]] == ["num", "op", "num"] and self.tokens[at + 1].text == "/"
 
     def signed(self) -> Node:
-        with self.deeper():
+        with self.deeper:
             found = self.peek()
             if found == "-":
                 self.at += 1
@@ -355,12 +361,12 @@ class Parser:
         return self.postfixes(Power(base, exponent))
 
     def exponent(self) -> Node:
-        with self.deeper():
+        with self.deeper:
             return self.signed()
 
     def argument(self) -> Node:
         r"""The argument of a function without brackets: `\sin 2\pi x` takes all factors up to a sign or a function."""
-        with self.deeper():
+        with self.deeper:
             left = self.signed()
             while self.starts_operand() and self.peek() not in ARGUMENT_STOPS and not self.at_differential():
                 token = self.tokens[self.at]
@@ -379,7 +385,7 @@ class Parser:
 
     def operand(self) -> Node:
         """One operand, without its postfixes."""
-        with self.deeper():
+        with self.deeper:
             return self._operand()
 
     def _operand(self) -> Node:
@@ -543,7 +549,7 @@ class Parser:
                 Token("num", token.text[1:]),
                 *self.tokens[self.at + 1 :],
             ]
-        with self.deeper():
+        with self.deeper:
             return self.operand()
 
     def postfixes(self, node: Node) -> Node:

@@ -71,7 +71,7 @@ def test_text_is_read_as_the_trees_and_readings_of_the_table() -> None:
     [
         ("x" * (MAX_CHARS + 1), f"{MAX_CHARS + 1} characters"),
         ("+" * (MAX_TOKENS + 1), f"{MAX_TOKENS + 1} symbols"),
-        ("(" * 400, "levels deep"),
+        ("(" * 400, "nested too deeply"),
         ("5" + "%" * 400, "in a row"),
         ("9" * 2_000, "a number of 2000 characters"),
         ("1e99999", "an exponent of 99999"),
