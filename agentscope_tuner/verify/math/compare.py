@@ -76,6 +76,7 @@ from agentscope_tuner.verify.math.node import (
     walk,
 )
 from agentscope_tuner.verify.math.parameters import (
+    as_integrals,
     same_parameter,
     same_progression,
     with_dummy_of,
@@ -389,7 +390,7 @@ class CheapComparer:
         if any(ELLIPSIS in n.args for side in (ref, ans) for n in walk(side)):
             # The terms that the dots leave out are not known
             return EQUAL if self._same_beginning(ref, ans) else UNKNOWN
-        return self.leaf(ref, with_names_of(ref, ans, self.question))
+        return self.leaf(*as_integrals(ref, with_names_of(ref, ans, self.question), self.question))
 
     def _same_beginning(self, ref: Node, ans: Node) -> bool:
         r"""Whether two sums show the same terms before their last dots: `1 - x^2/2! + \\ldots`."""

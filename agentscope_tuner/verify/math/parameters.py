@@ -6,6 +6,7 @@ steps.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise, permutations
@@ -20,8 +21,10 @@ from agentscope_tuner.verify.math.node import (
     EQUAL,
     PI,
     Apply,
+    Negation,
     Node,
     Outcome,
+    Power,
     Product,
     Quotient,
     Relation,
@@ -29,10 +32,12 @@ from agentscope_tuner.verify.math.node import (
     Symbol,
     UndefinedCall,
     all_known,
+    is_applied,
     number,
     renamed,
     substituted,
     symbols,
+    unsigned,
     walk,
 )
 from agentscope_tuner.verify.math.question import Question
@@ -227,6 +232,43 @@ def with_names_of(ref: Node, ans: Node, question: Question | None) -> Node:
     if periodic or (mine | theirs <= _OF_INTEGRATION and _are_free(ref, mine) and _are_free(ans, theirs)):
         return renamed(ans, found, wanted)
     return ans
+
+
+# Where both sides of an antiderivative are put to zero
+_SOMEWHERE = Symbol("where an integral begins")
+
+
+def as_integrals(ref: Node, ans: Node, question: Question | None) -> tuple[Node, Node]:
+    r"""Two antiderivatives as integrals from one point on, since they may differ by a constant: `\ln|2x|+C`.
+
+    In place of its constant each side gets minus its value at that point. Any other two formulas are left as they are.
+    """
+    names = symbols(ref)
+    if question is None or names != symbols(ans):
+        return ref, ans
+    integrates = "\\int" in question.text
+    constants = [n for n in names & _OF_INTEGRATION if integrates or n not in question.letters]
+    variables = set(names.difference(constants))
+    if len(variables) > 1:
+        variables = {n for n in variables if re.search(rf"(?<![a-z])d{re.escape(n)}(?![a-z])", question.text)}
+    if len(constants) != 1 or len(variables) != 1:
+        return ref, ans
+    sides = _without_constant(ref, Symbol(constants[0])), _without_constant(ans, Symbol(constants[0]))
+    if sides[0] is None or sides[1] is None:
+        return ref, ans
+    # a positive point, or a logarithm could not be told from that of an absolute value
+    logs = any(is_applied(n, "ln", "log") for n in walk(ref))
+    start = Power(_SOMEWHERE, number(2)) if logs else _SOMEWHERE
+    first, second = (Sum((one, Negation(substituted(one, next(iter(variables)), start)))) for one in sides if one)
+    return first, second
+
+
+def _without_constant(node: Node, constant: Symbol) -> Node | None:
+    """A sum without the constant that is one of its terms; None where the constant is anything else."""
+    if not isinstance(node, Sum) or walk(node).count(constant) != 1:
+        return None
+    terms = tuple(one for one in node.args if unsigned(one) != constant)
+    return Sum(terms) if len(terms) < len(node.args) else None
 
 
 def _is_periodic(node: Node, name: str) -> bool:

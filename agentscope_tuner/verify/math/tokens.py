@@ -627,14 +627,15 @@ _CHOSEN = r"\s*\{?\s*(\d+|[a-z])\s*\}?"
 _CHOOSES = r"(?<![a-zA-Z\\])(?:C|\\(?:mathrm|text|operatorname|rm)\s*\{\s*C\s*\})"
 _DIGITS = r"[-+]?\d+(?:\.\d+)?(?:/\d+)?"
 _PREFIX = re.compile(r"(?<=kilo|mega|giga|nano|pico)\s|(?<=milli|micro|centi)\s")
+_SHORT_NUMBER = r"-?(?:\d{1,9}(?:[.,]\d{1,9})?|\\[dt]?frac\{-?\d{1,9}\}\{\d{1,9}\})"
 _FIELD = r"\\mathbb\s*\{?[RQ]\}?\s*"
 
 _Rule = tuple[str, re.Pattern[str], str | Callable[[re.Match[str]], str]]
 # A text that every match contains (a cheap test before the pattern), the pattern, and the new spelling of the match
 _RULES: tuple[_Rule, ...] = (
     # `0.(3)`: the digits in the brackets repeat
-    ("(", re.compile(r"(?<![\w.)])(\d+\.)\((\d{1,30})\)(?![\w(^])"), r"\1\\overline{\2}"),
-    ("(", re.compile(r"^(\d+\.\d+)\((\d{1,30})\)$"), r"\1\\overline{\2}"),
+    ("(", re.compile(r"(?<![\w.)])(\d+)[.,]\((\d{1,30})\)(?![\w(^])"), r"\1.\\overline{\2}"),
+    ("(", re.compile(r"^(\d+)[.,](\d+)\((\d{1,30})\)$"), r"\1.\2\\overline{\3}"),
     ("0b", re.compile(r"^0b([01]{1,60})$"), r"\1_2"),
     # what stands before a symbol: `{}^{14}C`
     ("{}", re.compile(r"\{\}(?=\s*[\^_])"), ""),
@@ -725,6 +726,12 @@ _RULES: tuple[_Rule, ...] = (
             if (m["open"], m["close"]) == ("[", "]")
             else f"{'(' if m['open'] == ']' else '['}{m['low']},{m['high']}{')' if m['close'] == '[' else ']'}"
         ),
+    ),
+    # a pair as some countries write it: `(0,5 \\mid 3)`
+    (
+        "(",
+        re.compile(rf"\(\s*({_SHORT_NUMBER})\s*(?:\\mid|\\vert|\|)\s*({_SHORT_NUMBER})\s*\)"),
+        lambda m: f"({m[1].replace(',', '.')},{m[2].replace(',', '.')})",
     ),
     # a condition in brackets: `n = 2^k (k \\ge 1)`
     (

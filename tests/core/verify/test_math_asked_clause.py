@@ -11,6 +11,15 @@ from agentscope_tuner.verify.sandbox import shared
 
 # question | reference | right answers | wrong answers, parted by two semicolons
 ASKED = r"""
+Löse das Gleichungssystem. | (4,3) | \mathbb{L}=\{(4\mid 3)\} ;; L=\{(4\vert 3)\} | (3\mid 4) ;; (4\mid -3) ;; 4\mid 3
+Bestimme den Scheitelpunkt. | (\frac12,-3) | S(0,5\mid -3) ;; (\frac{1}{2}\mid -3) | (-3\mid 0,5) ;; (5\mid -3)
+Запишите дробь десятичной. | 0.1\overline{6} | 0,1(6) ;; 0.1(6) ;; \frac16 | 0,16 ;; 0,(16) ;; 0,1\cdot 6
+Find $\int \sin x\cos x\,dx$. | \frac{1}{2}\sin^2 x+C | -\frac14\cos 2x+C ;; -\frac12\cos^2 x+c ;; C-\frac14\cos 2x ;; -\frac14(\cos 2x+1)+C | \frac14\cos 2x+C ;; \frac12\sin^2 x+x+C ;; \frac12\sin^2 x ;; \frac12\sin^2 x+C^2 ;; \frac12\sin^2 x+Cx ;; -\frac14\cos x+C
+Find $\int \frac{x\,dx}{x^2+1}$. | \frac12\ln(x^2+1)+C | \frac12\ln(2x^2+2)+C ;; \ln\sqrt{x^2+1}+C | \frac12\ln(x^2+2)+C ;; \frac14\ln(x^2+1)+C
+Find $\int \frac{dx}{x}$ for $x>0$. | \ln x+C | \ln(3x)+C ;; \ln\frac{x}{2}+c | 3\ln x+C ;; \ln(x+3)+C
+Find $\int \frac{dx}{a^2+x^2}$. | \frac1a\arctan\frac xa+C | \frac1a\left(\arctan\frac xa+\pi\right)+C | \frac1a\arctan\frac ax+C ;; \frac1x\arctan\frac xa+C
+Find every $f$ with $f'(x)=2x+2$. | f(x)=x^2+2x+C | f(x)=(x+1)^2+C ;; f(x)=C+x(x+2) | f(x)=(x+2)^2+C ;; f(x)=(x+1)^2
+A taxi costs $C$ dollars, and 2 dollars a mile. What does a ride of $x$ miles cost? | 2x+C |  | 2x+3+C ;; 2(x+1)+C
 Does the series $\sum 1/n$ converge or diverge? | \text{diverges} | \text{diverges} ;; \text{The series diverges} ;; \text{it diverges} ;; \text{The series }\text{diverges} | \text{diverges (converges)} ;; \text{diverges }(\text{converges}) ;; \text{converges diverges} ;; \text{diverges/converges} ;; \text{converges} (\text{diverges}) ;; \text{diverges, converges} ;; \text{diverge (converge)}
 Is the function $x^3$ odd, even or neither? | \text{odd} | \textbf{odd function} ;; \text{odd function} ;; \text{an odd function} ;; \text{The function is odd} ;; \text{It is odd} ;; \textbf{odd} ;; \text{it is an odd function} | \text{odd (even)} ;; \text{odd (neither)} ;; \text{even function} ;; \textbf{even} ;; \text{odd even} ;; \text{not odd} ;; \text{neither odd}
 Who is older, Ana or Ben? | \text{Ben} | \text{Ben is older} ;; \text{Ben} ;; \text{It is Ben} | \text{Ana is older} ;; \text{Ben (Ana)} ;; \text{Ben or Ana} ;; \text{Ana or Ben is older} ;; \text{Ben is older than Ana or Ana is older} ;; \text{Ben is not older} ;; \text{older than Ben} ;; \text{Ana is older than Ben} ;; \text{Ben/Ana}
