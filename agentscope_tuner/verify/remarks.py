@@ -37,6 +37,7 @@ from agentscope_tuner.verify.words import (
     WINDOW,
     WORDS,
     Asked,
+    asks_difference,
     denies,
     strange_before,
     supposes_else,
@@ -358,7 +359,9 @@ def _strange(sentence: str, asked: Asked) -> str:
         return wrong
     operates = _OPERATES_BEHIND.match(sentence.lower())
     if operates is not None and operates[0].strip() not in asked.text:
-        return operates[0].strip()
+        word, _, than = operates[0].strip().partition(" ")
+        if than != "than" or not asks_difference(word, asked.text):
+            return operates[0].strip()
     if words and SCALES.search(words[0]) and not asked.has(words[0]):
         return str(words[0])
     if len(words) > 1 and words[0] in _COPULAS and denies(words[1]):

@@ -211,6 +211,14 @@ class Asked(NamedTuple):
         return stem in _spaced(self.text) or self.allows(word)
 
 
+def asks_difference(word: str, question: str) -> bool:
+    """Whether a question asks for a difference by this word, which may then stand beside it: `How much more`."""
+    return word in COMPARED and re.search(rf"\bhow (?:much|many)(?: \w+)? {word}\b", question.lower()) is not None
+
+
+COMPARED = frozenset({"more", "less", "fewer"})
+
+
 @lru_cache(maxsize=1_024)
 def _spaced(text: str) -> str:
     return f" {' '.join(_FORMS.findall(text))} "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol, TypeGuard
 
 from agentscope_tuner.verify.math.canonical import key
@@ -474,9 +474,17 @@ def _is_unasked_rate(unit: Unit, question: Question) -> bool:
     """Whether the unit is a rate, like dollars an hour, and the question asks for an amount, like dollars."""
     below = {name for name, power in unit if power < 0}
     asked = question.asked_amount
-    if not below or asked.rate or below & asked.ones:
+    if not below or below & asked.ones:
         return False
+    if asked.rate:
+        # dollars a day, where dollars per week are asked for
+        mine, theirs = _spans(below), _spans(asked.ones)
+        return mine.isdisjoint(theirs) and any(a.dimension == b.dimension for a in mine for b in theirs)
     return asked.amount or any(power > 0 and (is_money(name) or not is_physical(((name, 1),))) for name, power in unit)
+
+
+def _spans(names: Iterable[str]) -> set[PhysicalUnit]:
+    return {measure(((one, 1),)) for one in names if is_physical(((one, 1),))}
 
 
 def _is_asked_amount(rate: Unit, unit: Unit, question: Question | None) -> bool:

@@ -69,7 +69,7 @@ from agentscope_tuner.verify.math.tokens import (
     Unreadable,
     tokenize,
 )
-from agentscope_tuner.verify.math.units import PER_ABROAD, TEMPERATURES, measured, unit_named
+from agentscope_tuner.verify.math.units import PER_ABROAD, RATES, TEMPERATURES, measured, unit_named
 
 MAX_DEPTH = 120
 MAX_CHAIN = 12
@@ -187,6 +187,9 @@ class Parser:
     def _unit_ahead(self) -> bool:
         """Whether the next letter is a unit, if it is upright: it follows a number or a bracket (`5\\,\\mathrm{m}`)."""
         token, before = self.tokens[self.at], self.tokens[max(0, self.at - 1)]
+        if token.text == "a":
+            # `$400 a week`
+            return self._span_of_rate(token) is not None
         return token.text in "mgshLlJNWVAKC" and self.at > 0 and before.kind in ("num", "close")
 
     def at_differential(self) -> bool:
@@ -602,7 +605,7 @@ class Parser:
                 continue
             if token.text in ("/", "per") and (parts or (token.text == "per" and self.at + 1 < len(self.tokens))):
                 sign = -1
-            elif parts and (span := self._span_abroad(token)) is not None:
+            elif (parts or token.text in RATES) and (span := self._span_of_rate(token)) is not None:
                 sign = -1
                 parts.append((span, sign))
                 self.at += 1
@@ -620,10 +623,10 @@ class Parser:
                 parts[-1] = (parts[-1][0], sign * self._unit_exponent())
         return measured(node, parts)
 
-    def _span_abroad(self, token: Token) -> str | None:
-        """The unit of time of a rate in another language, `км в час`; None where the token begins none."""
+    def _span_of_rate(self, token: Token) -> str | None:
+        """What a rate is for, in any language: `км в час`, `$5 a week`; None where the token begins none."""
         following = self.tokens[self.at + 1 : self.at + 2]
-        return unit_named(following[0].text) if following and token.text in PER_ABROAD else None
+        return unit_named(following[0].text) if following and token.text in RATES | PER_ABROAD else None
 
     def _unit_exponent(self) -> int:
         braced, at = self.peek(1) == "{", self.at + 1

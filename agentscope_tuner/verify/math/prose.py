@@ -22,6 +22,7 @@ from agentscope_tuner.verify.labels import ANSWER
 from agentscope_tuner.verify.math.node import all_known
 from agentscope_tuner.verify.math.tokens import FUNCTIONS, MAX_CHARS, SPELLED, Token
 from agentscope_tuner.verify.math.units import added_up, known, operates, singular
+from agentscope_tuner.verify.words import asks_difference
 
 _TEXT = r"\\(?:text|textbf|textit|textrm|mathrm|mathbf|mbox)"
 _SPACES = re.compile(r"\s+")
@@ -151,6 +152,8 @@ def allowed(word: str, said: frozenset[str], asked: str) -> bool:
     """
     low = word.lower().strip("'-.,:;!()")
     if low in NEUTRAL:
+        return True
+    if asks_difference(low, asked):
         return True
     if low in _TURNING or operates(low) or operates(singular(low)):
         return False

@@ -36,7 +36,7 @@ vertices;; V v E S; vertex|vertices|ecken~|sommets|vértices|vertici|верши�
 share; %; P p q f; probab|chance|likel|odds~|wahrscheinlich|вероятност|概率|機率|確率|확률|olasılık|xác suất
     |prawdopodob|kans~|peluang
 part; %; P p r R k; percent|prozent|pourcent|porcent|porcien|процент|百分|パーセント|퍼센트|yüzde|phần trăm|\\?%
-    |(?<![速频斜曲功心周])率|fraction|ratio~|proportion|bruchteil|anteil|efficiency|几分之
+    |(?<![速频斜曲功心周])率|fraction|ratio~|proportion|bruchteil|anteil|(?<!fuel )efficiency|几分之
 change; ?, %; ; rates?~|shares?~|parts?~|interest~|increase|decrease|discount|change|利率|增长
 area; length^2; A S F K T s a; areas?~|\w{0,20}fläche(?:~|ninh)|aires?~|superfici|surface|área|площад|面积
     |面積

@@ -16,7 +16,16 @@ from agentscope_tuner.verify.math.prose import NEUTRAL, allowed
 from agentscope_tuner.verify.math.question import LABEL_ROWS, Question
 from agentscope_tuner.verify.math.readings import Side
 from agentscope_tuner.verify.math.tokens import TooComplex, Unreadable, tokenize
-from agentscope_tuner.verify.math.units import COUNTERS, EXPONENTS, is_physical, known, operates, singular, unit_named
+from agentscope_tuner.verify.math.units import (
+    COUNTERS,
+    EXPONENTS,
+    RATES,
+    is_physical,
+    known,
+    operates,
+    singular,
+    unit_named,
+)
 from agentscope_tuner.verify.number_words import (
     in_chinese_figures,
     is_number_word,
@@ -336,7 +345,11 @@ def _without_condition(plain: str, asked: str) -> str:
     asked = _BOUND.sub(_bound, " ".join(asked.replace("$", "").split()).rstrip(" ?.").lower())
     words = _BOUND.sub(_bound, plain).split()
     for at in range(2, len(words) - 1):
-        if words[at - 1].isalpha() and asked.endswith(" " + " ".join(words[at:]).lower()):
+        if (
+            words[at - 1].isalpha()
+            and words[at].lower() not in RATES
+            and asked.endswith(" " + " ".join(words[at:]).lower())
+        ):
             return " ".join(words[:at])
     return plain
 

@@ -54,7 +54,12 @@ DIMENSIONS = {
     "data": "bit 1|byte 8",
 }
 # one word for a quotient of two units
-COMPOUND = {"mph": (("mile", 1), ("hour", -1)), "mps": (("m", 1), ("s", -1)), "fps": (("ft", 1), ("s", -1))}
+COMPOUND = {
+    "mph": (("mile", 1), ("hour", -1)),
+    "mpg": (("mile", 1), ("gallon", -1)),
+    "mps": (("m", 1), ("s", -1)),
+    "fps": (("ft", 1), ("s", -1)),
+}
 COMPOUND |= dict.fromkeys(("kph", "kmh", "kmph"), (("km", 1), ("hour", -1)))
 # nouns counted one by one: such a noun never changes the number before it
 COUNTED = frozenset(
@@ -231,8 +236,10 @@ _UNIT_ABROAD = re.compile(
 )
 
 
+#: What joins a rate to what it is for: `miles per gallon`, `dollars a week`.
+RATES = frozenset({"per", "a", "an", "each", "every"})
 #: `per` in other languages
-PER_ABROAD = frozenset("pro par por al в за na an every".split())  # noqa: SIM905
+PER_ABROAD = frozenset("pro par por al в за na".split())  # noqa: SIM905
 
 
 def unit_named(word: str) -> str | None:
@@ -426,7 +433,7 @@ _RATE = re.compile(
     re.IGNORECASE,
 )
 # `a pencil`: the question may ask for its price
-_ONE = re.compile(r"\b(?:an?|one|1)\s+((?:[a-z]+\s*){1,3})", re.IGNORECASE)
+_ONE = re.compile(r"\b(?:an?|one|1|per|each|every)\s+((?:[a-z]+\s*){1,3})", re.IGNORECASE)
 _AMOUNT = re.compile(
     r"\bhow (?:many|much|far|long|tall|high|deep|heavy)\b|\b(?:total|altogether|distance)\b|多少|一共|共", re.IGNORECASE
 )
@@ -456,7 +463,7 @@ class AskedAmount(NamedTuple):
     Attributes:
         rate: whether the question may ask for a rate. Words like `per` say so, unless they belong to a given rate.
         amount: whether the question asks for an amount.
-        ones: the words after `a`, `an` and `one`: a rate may be for one such thing.
+        ones: the words after `a`, `one`, `per` and `each`: a rate may be for one such thing.
     """
 
     rate: bool

@@ -70,11 +70,13 @@ from agentscope_tuner.verify.math.tokens import (
     with_modulus,
 )
 from agentscope_tuner.verify.math.units import (
+    measure,
     operates,
     singular,
     unknown_words,
 )
 from agentscope_tuner.verify.words import (
+    COMPARED,
     denies,
 )
 
@@ -240,14 +242,28 @@ def read_answer(text: str, ref: Side, question: Question | None) -> Side:
     words = {word.lower() for word in _WORD.findall(f"{ref.text} {ref.sentence}")}
     said = asked.words.union(words, map(singular, words))
 
+    # `4 times more` is no difference
+    is_ratio = "times" in text and "times" not in asked.text
+
     def allows(word: str) -> bool:
-        return allowed(word, said, asked.text)
+        return allowed(word, said, asked.text) and not (is_ratio and word.lower() in COMPARED)
 
     side = _read(without_introduction(text, ref, asked), allows)
     strange = None if side.node is None else next(_strange_words(side.node, allows, asked, ref), None)
     if strange is not None:
         return replace(side, node=None, problem=f"the word {strange!r}")
-    return _resolved(side)
+    return _resolved(_without_asked_span(side, ref, asked))
+
+
+def _without_asked_span(side: Side, ref: Side, question: Question) -> Side:
+    """The amount of a rate for the span that the question names, where the reference has no unit: `$400 a week`."""
+    if not isinstance(side.node, Quantity) or isinstance(ref.node, Quantity):
+        return side
+    if measure(side.node.unit) in question.asked_units:
+        return side
+    unit = tuple((name, power) for name, power in side.node.unit if power > 0 or name not in question.asked_amount.ones)
+    is_rate = any(power > 0 for _, power in unit)
+    return replace(side, node=replace(side.node, unit=unit)) if is_rate and unit != side.node.unit else side
 
 
 _PAIR = re.compile(r"\(\s*[^(),;<>=]+,\s*[^(),;<>=]+\)")

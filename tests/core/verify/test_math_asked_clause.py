@@ -11,6 +11,15 @@ from agentscope_tuner.verify.sandbox import shared
 
 # question | reference | right answers | wrong answers, parted by two semicolons
 ASKED = r"""
+Sam earns \$10 an hour for 40 hours a week. How much does he earn per week? | 400 | \$400\text{ per week} ;; \$400\text{ a week} ;; \$400\text{ each week} ;; 400\text{ dollars a week} ;; \$400 | 400\text{ dollars per day} ;; \$400\text{ a day} ;; 400\text{ weeks}
+How many hours does he work a week? | 40 | 40\text{ hours a week} ;; 40\text{ hours per week} ;; 40\text{ hours} | 40\text{ hours a day} ;; 40\text{ weeks}
+How many pages does she read every day? | 12 | 12\text{ pages a day} ;; 12\text{ pages every day} ;; 12\text{ pages per day} | 12\text{ pages a week} ;; 12\text{ pages an hour}
+How far does he run each day? | 3 | 3\text{ miles each day} ;; 3\text{ miles a day} | 3\text{ miles an hour} ;; 3\text{ days}
+How far does he run in all? | 3 | 3\text{ miles} | 3\text{ miles each day} ;; 3\text{ miles a day}
+A car uses 10 gallons on 300 miles. What is its fuel efficiency in miles per gallon? | 30 | 30\text{ mpg} ;; 30\text{ miles per gallon} ;; 30\text{ miles a gallon} | 30\text{ gallons per mile} ;; 30\text{ mph} ;; 30\text{ miles per hour}
+Tom earned \$120 and Ann \$80. How much more did Tom earn? | 40 | \$40\text{ more} ;; 40\text{ dollars more} | \$40\text{ less} ;; 40\text{ times more}
+Ann has 12 apples and Ben 7. How many fewer apples does Ben have? | 5 | 5\text{ fewer apples} ;; 5\text{ fewer} | 5\text{ more apples} ;; 5\text{ more}
+How many apples does Ben have? | 5 | 5\text{ apples} | 5\text{ more apples} ;; 5\text{ fewer}
 Löse das Gleichungssystem. | (4,3) | \mathbb{L}=\{(4\mid 3)\} ;; L=\{(4\vert 3)\} | (3\mid 4) ;; (4\mid -3) ;; 4\mid 3
 Bestimme den Scheitelpunkt. | (\frac12,-3) | S(0,5\mid -3) ;; (\frac{1}{2}\mid -3) | (-3\mid 0,5) ;; (5\mid -3)
 Запишите дробь десятичной. | 0.1\overline{6} | 0,1(6) ;; 0.1(6) ;; \frac16 | 0,16 ;; 0,(16) ;; 0,1\cdot 6
