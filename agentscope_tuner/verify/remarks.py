@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from agentscope_tuner.verify.number_words import is_number_word
+from agentscope_tuner.verify.number_words import is_number_word, with_figures
 from agentscope_tuner.verify.words import (
     ADVERSE,
     CALLS_WRONG,
@@ -25,6 +25,7 @@ from agentscope_tuner.verify.words import (
     LAST_WORDS,
     MOST_WORDS,
     NO_OTHER,
+    OFFERS,
     OPENS,
     QUOTE_ENDS,
     QUOTED,
@@ -75,6 +76,8 @@ _DONE_LATER = word_set(
 _CROSSES = re.compile("[✗✘❌✖⛔🚫👎🤔❓🤷❎🙅]")
 _MOST_REMARKED, _AFTER = 12, 1_200
 _SET_BEHIND = re.compile(r"\s*\\text[a-z]*\s*\{([^{}]*)\}")
+# The value in words: `(twelve)`
+_SPELLED = re.compile(r"[\s$]*[(（]([^\d()（）]{2,40})[)）]")
 _ROLES = word_set("user assistant system tool")
 _DIGITS = re.compile(r"\d+")
 _TURN_ENDS = re.compile(r"<\|\w{1,20}\|>|</s>")
@@ -128,8 +131,8 @@ _UNDERSTOOD = (
         note that's let box boxed exactement genau exactamente exatamente esattamente ровно jahre alt vor zeigen
         insgesamt möglichkeiten lösung gesuchte werden gebraucht solution bonne unités en tout au possibilités
         possibles principal solución posibilidades unidades soluzione possibilità solução possibilidades donne ответ
-        верный правильный достигается всего при doğru olarak bulunur cevaptır kalmıştır kişidir elde ederiz ederim
-        edilir eder năm sonuç adalah jawaban jawabannya yang benar jest odpowiedź rozwiązanie een af op uit het
+        верный правильный достигается всего при doğru olarak bulunur cevaptır kalmıştır kişidir vardır elde ederiz
+        ederim edilir eder năm sonuç adalah jawaban jawabannya yang benar jest odpowiedź rozwiązanie een af op uit het
         antwoord oud jaar svaret på är मिलता मिलते होगा होगी होता आता होते है हैं ہے ครับ ค่ะ ஆகும் bring yes given
         data numbers seems reasonable sensible plausible double-checked even odd multiplication shows lowest terms
         positive negative prime remark remarks eliminated options option point curve achève calcul termine cqfd
@@ -201,6 +204,8 @@ def strange_behind(text: str, before: str, behind: str, asked: Asked, is_value: 
     Args:
         text: the answer.
     """
+    if (spelled := _SPELLED.match(behind)) is not None and with_figures(WORDS.findall(spelled[1].lower())) == [text]:
+        behind = behind[spelled.end() :]
     if (set_behind := _SET_BEHIND.match(behind)) is not None:
         behind = f" {set_behind[1]} {behind[set_behind.end() :].lstrip(' $')}"
     # a token ends the model's turn, and behind it another turn may only begin
@@ -230,8 +235,21 @@ def strange_behind(text: str, before: str, behind: str, asked: Asked, is_value: 
     confirms = [at for at, one in enumerate(sentences) if text in one and _STATES.search(one) is not None]
     rest = "".join(sentences[confirms[-1] + 1 if confirms else 0 :]).replace(text, "")
     if is_value:
-        return _strange(first, asked) or _taken_back_later(rest, asked)
+        return _strange(_unexplained(first, text, asked), asked) or _taken_back_later(rest, asked)
     return _turned_round(text, first, rest, before, asked)
+
+
+def _unexplained(sentence: str, text: str, asked: Asked) -> str:
+    """An answer's sentence without the calculation that explains it: `7 are left: she had 12 and ate 5`."""
+    said, _, reason = sentence.partition(":")
+    numbers = _NUMBERS.findall(reason)
+    given = {text, *_NUMBERS.findall(asked.text)}
+    words = WORDS.findall(reason.lower())
+    explains = len(set(numbers)) > 1 and given.issuperset(numbers) and OFFERS.isdisjoint(words)
+    return said if explains and not _adverse(words, asked) else sentence
+
+
+_NUMBERS = re.compile(r"\d+(?:[.,]\d+)*")
 
 
 def _own_sentence(behind: str) -> tuple[str, str]:

@@ -122,7 +122,7 @@ _JOINS = word_set(
     represents genau liefert folgt bleibt lautet wird damit insgesamt reste devient donne obtient trouve égale égal
     égaux donc queda resulta da dan igual obtenemos resta fica dá vale valem obtemos viene risulta ottiene uguale
     выходит получается составит составила остаётся получаем итого равняется wynosi daje jest otrzymujemy olur eder
-    bulunur được thu có menjadi sama diperoleh bedraagt gelijk wordt levert krijgen blir är får ger"""
+    bulunur vardır được thu có menjadi sama diperoleh bedraagt gelijk wordt levert krijgen blir är får ger"""
 )
 _ARTICLES = word_set(
     """a an the un une ein eine einen einem einer der die das den dem la le les el il lo o os as los las una uno um uma
@@ -209,6 +209,10 @@ class Asked(NamedTuple):
         # inflected words share their beginnings; short ones must be there as they stand
         stem = f" {own[: max(len(own) - 3, 4)]}" if len(own) >= _SHORT else f" {own} "
         return stem in _spaced(self.text) or self.allows(word)
+
+
+#: Words that offer another value.
+OFFERS = word_set("or oder ou o или veya hoặc atau lub eller ή should 或 或者 または 또는")
 
 
 def asks_difference(word: str, question: str) -> bool:

@@ -105,8 +105,10 @@ def undressed(text: str, allows: Allows) -> str:
     if _ALL_REALS.fullmatch(text) is not None:
         return "\\mathbb{R}"
     text = _without_label(_without_marks(text))
-    if (quantity := added_up(text)) is not None:
-        return quantity
+    sides = text.split("=")
+    summed = [added_up(side) or side for side in sides]
+    if summed != sides:
+        return "=".join(summed)
     if match := _ORDINAL.fullmatch(text):
         return match[1]
     if match := _TO.fullmatch(text):
@@ -565,24 +567,30 @@ def _inside(match: re.Match[str]) -> str:
 
 
 _OPENERS = frozenset(
-    {"for", "where", "with", "when", "avec", "où", "mit", "wobei", "con", "com", "где", "其中", "\\forall"}
+    """for where with when avec où pour mit wobei für con para com per где для voor dla för với 其中 \\forall""".split()  # noqa: SIM905
 )
 _QUANTIFIERS = frozenset(
-    {"all", "every", "any", "each", "some", "a", "an", "arbitrary", "fixed", "constant", "constants", "is", "are",
-     "为任意常数", "为常数", "任意常数", "是任意常数", "是常数", "beliebig", "quelconque", "const"}
-)  # fmt: skip
+    """all every any each some a an arbitrary fixed constant constants is are 为任意常数 为常数 任意常数 是任意常数
+    是常数 beliebig quelconque const tout tous chaque alle jede jedes todo todos cada ogni tutti всех любого każdego
+    wszystkich elke varje mọi""".split()  # noqa: SIM905
+)
 _FIELDS = {
     "real": "real", "reals": "real", "\\mathbb{R}": "real",
     "integer": "integer", "integers": "integer", "whole": "integer", "\\mathbb{Z}": "integer",
     "rational": "rational", "rationals": "rational", "\\mathbb{Q}": "rational",
     "complex": "complex", "\\mathbb{C}": "complex",
     "natural": "natural", "naturals": "natural", "\\mathbb{N}": "natural",
+    "entier": "integer", "entiers": "integer", "naturel": "natural", "naturels": "natural", "réel": "real",
+    "ganzen": "integer", "natürlichen": "natural", "reellen": "real", "entero": "integer", "enteros": "integer",
+    "naturales": "natural", "reales": "real", "intero": "integer", "naturale": "natural", "натуральных": "natural",
+    "целых": "integer",
     "positive": "positive", "nonnegative": "nonnegative", "non-negative": "nonnegative",
     "nonzero": "nonzero", "non-zero": "nonzero", "non": "", "zero": "", "negative": "",
 }  # fmt: skip
 FIELD_NAMES = {name: field for name, field in _FIELDS.items() if name.startswith("\\")}
 _NOUNS = frozenset(
-    "number numbers value values parameter parameters the a an any every all some domain of and in".split()  # noqa: SIM905
+    """zahlen zahl nombre nombres número números numero numeri чисел number numbers value values parameter parameters
+    the a an any every all some domain of and in""".split()  # noqa: SIM905
 )
 _SIGNS = frozenset({"\\in", "\\forall", ",", "(", ")", ">=", ">", "!=", "-", "\\ne"})
 _MOST = 14

@@ -770,6 +770,7 @@ _RULES: tuple[_Rule, ...] = (
     ("const", re.compile(r"(?<=\+)\s*\\(?:text|mathrm)\s*\{\s*const(?:\.|ant)?\s*\}\s*$"), "C"),
     ("'a", re.compile(r"unités? d'(?:aire|area)"), "square units"),
     ("で", re.compile(r"(?<=[^\s{])(?:です|である)。?(?=\s*\}\s*$)"), ""),
+    ("单位", re.compile(r"(?:[平立]方|个)?单位"), "units"),
     ("元钱", re.compile(r"元钱(?=\s*\}\s*$)"), "元"),
     ("{:}", re.compile(r"(?<=\d)\{:\}(?=\d\d)"), ":"),
     # `and` and `or` in the languages of the models' solutions

@@ -408,10 +408,10 @@ def added_up(text: str) -> str | None:
 
 
 _ASKED = re.compile(
-    r"\b(?:how many|in|into|to|en|em|в|wie ?viele|combien de|cuánt[oa]s|quant[oaie]s?|сколько"
-    r"|hoeveel|ile)\s+(?:units of\s+)?(?:the nearest\s+)?(?:°|\\circ|\^\\circ|degrees?\s+)?"
+    r"\b(?:how many|in|into|to|en|em|в|wie ?viele?|combien de|cuánt[oa]s|quant[oaie]s?|сколько"
+    r"|hoeveel|ile|combien (?=d['’]))(?:\s+|d['’])(?:units of\s+)?(?:the nearest\s+)?(?:°|\\circ|\^\\circ|degrees?\s+)?"
     r"(?P<words>(?:[^\W\d_]|°)+(?:(?:\s*/\s*|\s+)[^\W\d_]+){0,4})"
-    r"|(?:每(?P<span>小时|分钟|秒|天)[^，。？每]{0,6})?多少(?:个)?(?P<chinese>[米克元升秒分天周年厘毫千公平方立斤里钟小时]{1,4})",
+    r"|(?:每(?P<span>小时|分钟|秒|天)[^，。？每]{0,6})?多少(?:个)?(?P<chinese>[米克元升秒分天周年厘毫千公平方立斤里钟小时顷亩]{1,4})",
     re.IGNORECASE,
 )
 _MONEY = re.compile(
@@ -493,6 +493,9 @@ def _leading_unit(match: re.Match[str]) -> list[tuple[str, int]]:
             parts.append((TEMPERATURES[word], 1))
         elif word.lower() in _POWERS:
             waiting.append((word, sign))
+        elif parts and sign > 0 and len(word) <= 2:
+            # a short word is a verb: `quanti euro ha speso`
+            break
         elif _is_unit(word):
             parts += [*waiting, (word, sign)]
             waiting = []

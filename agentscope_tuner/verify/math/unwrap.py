@@ -24,6 +24,7 @@ from agentscope_tuner.verify.math.node import (
     Text,
     UndefinedCall,
     is_decimal,
+    literal,
     needs_sympy,
     walk,
 )
@@ -252,7 +253,18 @@ def read_answer(text: str, ref: Side, question: Question | None) -> Side:
     strange = None if side.node is None else next(_strange_words(side.node, allows, asked, ref), None)
     if strange is not None:
         return replace(side, node=None, problem=f"the word {strange!r}")
-    return _resolved(_without_asked_span(side, ref, asked))
+    return _resolved(_without_asked_span(replace(side, node=_in_asked_unit(side.node, asked)), ref, asked))
+
+
+def _in_asked_unit(node: Node | None, question: Question) -> Node | None:
+    """The last member of a chain of equal quantities, or the one in the unit that is asked for: `1 h = 60 min`."""
+    if not isinstance(node, Relation) or set(node.operators) != {"="}:
+        return node
+    found = [(literal(one.inside), measure(one.unit), one) for one in node.args if isinstance(one, Quantity)]
+    sizes = {(value and value * unit.size, unit.dimension) for value, unit, _ in found}
+    if len(found) < len(node.args) or len(sizes) > 1 or None in (value for value, *_ in found):
+        return node
+    return next((one for _, unit, one in found if unit in question.asked_units), node.args[-1])
 
 
 def _without_asked_span(side: Side, ref: Side, question: Question) -> Side:

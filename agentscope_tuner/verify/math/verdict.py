@@ -53,7 +53,7 @@ from agentscope_tuner.verify.math.sets import is_work, same_sets
 from agentscope_tuner.verify.math.tokens import TooComplex, Unreadable, on_own_stack, tokenize
 from agentscope_tuner.verify.math.units import NUMBER_WORDS, is_physical, singular
 from agentscope_tuner.verify.math.unwrap import Pair, bare, read_reference, reference, short
-from agentscope_tuner.verify.words import SENTENCE_END
+from agentscope_tuner.verify.words import OFFERS, SENTENCE_END, WORDS
 
 Verdict = Literal["equal", "different", "undecided"]
 Copied = Literal["refuse", "accept"]
@@ -183,13 +183,24 @@ async def _awaited(asking: Asking, reply: Callable[[Any], Awaitable[Any]]) -> Ma
         return verdict
 
 
-def _is_given(again: str, behind: str, question: str) -> bool:
-    """Whether a number behind an answer, in its own sentence, is the question's: `12 weeks in 84 days`."""
-    sentence = SENTENCE_END.split(behind, maxsplit=1)[0]
+def _is_given(again: str, answer: str, behind: str, question: str) -> bool:
+    """Whether a number behind an answer is the question's, and only said again: `12 weeks in 84 days`.
+
+    In a later sentence it is so beside other numbers of the question: `She had 12, and ate 5.`
+    """
     number = re.compile(rf"(?<![\d.,]){re.escape(again)}(?![\d.,]*\d)")
-    found = number.search(sentence)
-    led = found is not None and any(map(str.isalpha, sentence[: found.start()]))
-    return led and not announces(behind) and number.search(question) is not None
+    sentences = SENTENCE_END.split(behind)
+    at = next((at for at, one in enumerate(sentences) if number.search(one)), len(sentences))
+    if at == len(sentences) or announces(behind) or number.search(question) is None:
+        return False
+    if at:
+        said, given = ({*_NUMBERS.findall(text)} for text in (sentences[at], f"{question} {answer}"))
+        return len(said) > 1 and said <= given and OFFERS.isdisjoint(WORDS.findall(sentences[at].lower()))
+    found = number.search(sentences[0])
+    return found is not None and any(map(str.isalpha, sentences[0][: found.start()]))
+
+
+_NUMBERS = re.compile(r"\d+(?:[.,]\d+)*")
 
 
 def _of_place(found: PlacedAnswer, ground_truth: str, question: str | None) -> Asking:
@@ -200,7 +211,7 @@ def _of_place(found: PlacedAnswer, ground_truth: str, question: str | None) -> A
     """
     reference(ground_truth)
     found = without_said_again(found)
-    again = [one for one in found.again if not _is_given(one[-1], found.behind, question or "")]
+    again = [one for one in found.again if not _is_given(one[-1], found.text or "", found.behind, question or "")]
     text, problem = said_by(found, question)
     if problem:
         return MathVerdict("different", "place", problem)

@@ -11,6 +11,14 @@ from agentscope_tuner.verify.sandbox import shared
 
 # question | reference | right answers | wrong answers, parted by two semicolons
 ASKED = r"""
+How many minutes does the trip take? | 150 | 2\text{ h }30\text{ min} = 150\text{ min} ;; 150\text{ min}=2\text{ h }30\text{ min} | 2\text{ h }30\text{ min} = 160\text{ min} ;; 2\text{ h }30\text{ min} = 150\text{ s}
+How tall is he in inches? | 63 | 5\text{ ft }3\text{ in}=63\text{ in} | 5\text{ ft }3\text{ in}=64\text{ in} ;; 5\text{ ft}=63\text{ in}
+长方形的长是5，宽是3，面积是多少？ | 15 | 15\text{平方单位} ;; 15\text{个单位} | 15\text{立方米}
+一块长方形土地的面积是多少公顷？ | 10 | 10\text{公顷} | 10\text{平方米}
+Quanti euro ha speso? | 25 | 25\text{ €} ;; 25\text{ euro} ;; €25 | 25\,\$ ;; 25\text{ ha}
+Wie viel Euro kostet es? | 25 | 25\,€ ;; 25\text{ Euro} | 25\,\$ ;; \$25
+Combien d'euros a-t-il dépensés ? | 25 | 25\text{ €} | 25\,\$
+La suite vérifie $u_0=1$ et $u_{n+1}=3u_n$. Déterminer $u_n$. | 3^n | u_n=3^n\text{ pour tout }n\in\mathbb{N} ;; u_n=3^n\text{ pour tout entier naturel }n | u_n=3^n\text{ pour tout }n\text{ pair} ;; u_n=3^n\text{ pour presque tout }n
 Sam earns \$10 an hour for 40 hours a week. How much does he earn per week? | 400 | \$400\text{ per week} ;; \$400\text{ a week} ;; \$400\text{ each week} ;; 400\text{ dollars a week} ;; \$400 | 400\text{ dollars per day} ;; \$400\text{ a day} ;; 400\text{ weeks}
 How many hours does he work a week? | 40 | 40\text{ hours a week} ;; 40\text{ hours per week} ;; 40\text{ hours} | 40\text{ hours a day} ;; 40\text{ weeks}
 How many pages does she read every day? | 12 | 12\text{ pages a day} ;; 12\text{ pages every day} ;; 12\text{ pages per day} | 12\text{ pages a week} ;; 12\text{ pages an hour}

@@ -119,6 +119,11 @@ La respuesta resulta ser $\boxed{42}$.
 
 
 ANOTHER = r"""
+Combien font 6 fois 7 ? | \boxed{42} (quarante-trois)
+Ann is 60 and Ben 18. How much older is Ann? | $\boxed{42}$ years: neither 60 nor 18 is right.
+Ann is 60 and Ben 18. How much older is Ann? | $\boxed{42}$ years. It should be 60 or 18.
+Ann is 60 and Ben 18. How much older is Ann? | $\boxed{42}$ years. The answer is 18.
+How many does Ben have? | Ben has $\boxed{42}$ more than Ann.
 What is the shortest side? | The longest side of the triangle has length $\boxed{42}$.
 最小值是多少? | 由此可得函数的最大值为 $\boxed{42}$。
 Wie groß ist der kleinste Wert? | Der größte Wert beträgt also $\boxed{42}$.
@@ -131,6 +136,13 @@ What is the final score? (4:2 or 2:1) | The final score is $\boxed{84:2}$.
 """
 
 ASKED = r"""
+Combien font 6 fois 7 ? | \boxed{42} (quarante-deux)
+How many ways are there? | There are $\boxed{42}$ (forty-two) ways.
+Ann is 60 and Ben 18. How much older is Ann? | $\boxed{42}$ years: Ann is 60, and Ben is 18.
+Ann is 60 and Ben 18. How much older is Ann? | $\boxed{42}$ years: $60-18=42$.
+Ann is 60 and Ben 18. How much older is Ann? | $\boxed{42}$ years. Ann turned 60, and Ben turned 18.
+Ann has 60 apples and Ben 18. How many more does Ann have? | Ann has $\boxed{42}$ more than Ben.
+Kaç öğrenci var? | Sınıfta $\boxed{42}$ öğrenci vardır.
 What is the shortest side? | The shortest side, and not the longest, has length $\boxed{42}$.
 Give the larger root. | In lowest terms, the larger root is $\boxed{42}$.
 A room is 7 m long and 6 m wide. Find its area. | The area is $\boxed{42}$ m².
