@@ -45,6 +45,9 @@ on 2026-11-26: 90.7 % and 40.7 %. Most wrong rows give the right number a unit, 
 Its failures have been read since: 14.7 % and 12.0 %; in the box 9.2 % of the wrong ones.
 `round18`, 200 and 100 rows of one more author in 15 languages, most of the wrong ones other values, at first contact on
 2026-11-26: 0.5 % and 13.0 %. Since then remainders keep their places: 0.0 % and 10.0 %.
+`round19`, 300 and 150 rows of one more author with the source open, in 26 languages, at first contact on 2026-11-26:
+40.3 % and 14.0 %. Most of its wrong rows have the right number with a sign, a unit or a letter that makes another value
+of it.
 
 Every row goes through `load_judge(configs/math.yaml)`, the question as `task.main_query`. `--alone` leaves Math-Verify
 out.
@@ -66,7 +69,7 @@ from benchmarks.math.bench import RIVAL, ROOT, rival_pairs
 ROWS = Path(__file__).with_name("redteam")
 HALVES = ("dev", "unseen")
 # Rows of one author, scored at first contact before a mender reads them: --half names one
-ROUNDS = tuple(f"round{n}" for n in range(1, 19))
+ROUNDS = tuple(f"round{n}" for n in range(1, 20))
 WRONG_PAID_BAR, RIGHT_REFUSED_BAR = 1.0, 5.0
 
 
