@@ -395,7 +395,9 @@ _ASKS = re.compile(
     r"|quién|qué|che|chi|cosa|что|кто|find|determine|compute|calculate|evaluate|give|state|write|express|name|list|report"
     r"|provide|combien|cuánt\w+|quant[oiae]s?|сколько|hoeveel|ile|kaç|trouve[rz]?|calcule[rz]?|donne[rz]?|détermine[rz]?"
     r"|bestimmen?|berechnen?|gib|nenne|halla|calcula|determina|encuentra|trova|calcola|encontre|calcule|найдите|вычислите"
-    r"|укажите|определите|berapa|tìm|tính|oblicz|podaj|znajdź|bepaal|bereken|geef)\b|求(?!め)|写出|计算",
+    r"|укажите|определите|berapa|tìm|tính|oblicz|podaj|znajdź|bepaal|bereken|geef"
+    r"|add meg|határozd meg|számítsd ki|aflați|calculați|determinați|знайдіть|обчисліть|визначте|určete|vypočítejte)\b"
+    r"|จงหา|求(?!め)|写出|计算",
     re.IGNORECASE,
 )
 # What begins a condition, or says where the things lie of which several are asked for
@@ -407,8 +409,8 @@ _CONDITION = re.compile(
 )
 _JOIN = re.compile(
     r"[,，]\s*(?:(?:and|und|et|en|og|och|ve|dan|và|oraz)\s)?"
-    r"|(?<=[^\s,]\s)(?:and|und|et|ve|dan|và|en|og|och|oraz|और|και|(?<!nd )(?<!et )(?<!\s[yeiи] )[yeiи])(?=\s)"
-    r"|[和与與及、]|以及|(?<=[\u3040-\u9fff$])と(?=\S)|(?<=[\uac00-\ud7a3])[와과]\s|(?<=\s)و(?=\S)",
+    r"|(?<=[^\s,]\s)(?:and|und|et|ve|dan|và|en|og|och|oraz|és|și|و|और|και|(?<!nd )(?<!et )(?<!\s[yeiиі] )[yeiиі])(?=\s)"
+    r"|[和与與及、]|以及|และ|(?<=[\u3040-\u9fff$])と(?=\S)|(?<=[\uac00-\ud7a3])[와과]\s|(?<=\s)و(?=\S)",
     re.IGNORECASE,
 )
 # Of these the order is free: all that there are of a kind
@@ -561,6 +563,12 @@ def _other_group(said: Sequence[_Said], known: Sequence[str], question: str, is_
         if states and not any(same_word(one, mine) for one in head if one not in _BEFORE_NOUNS for mine in own):
             return word.text
     return ""
+
+
+def is_only_given(noun: str, question: str) -> bool:
+    """Whether a question that counts another noun has this one, in lower case, only behind its numbers."""
+    asked = _asked(question[-_MOST_ASKED:])
+    return asked is not None and asked.counts and _is_given(noun, (), asked.words, question)
 
 
 def _is_given(word: str, known: Sequence[str], asked: Sequence[str], question: str) -> bool:

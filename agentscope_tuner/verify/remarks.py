@@ -22,6 +22,7 @@ from agentscope_tuner.verify.words import (
     IS_HANGUL,
     IS_UNSPACED,
     IS_VALUE,
+    JOINS,
     LAST_WORDS,
     MOST_WORDS,
     NO_OTHER,
@@ -131,7 +132,9 @@ _UNDERSTOOD = (
         note that's let box boxed exactement genau exactamente exatamente esattamente ровно jahre alt vor zeigen
         insgesamt möglichkeiten lösung gesuchte werden gebraucht solution bonne unités en tout au possibilités
         possibles principal solución posibilidades unidades soluzione possibilità solução possibilidades donne ответ
-        верный правильный достигается всего при doğru olarak bulunur cevaptır kalmıştır kişidir vardır elde ederiz
+        верный правильный достигается всего при
+        lang breit hoch tief schwer breed hoog hosszú széles magas lungo largo alto
+        doğru olarak bulunur cevaptır kalmıştır kişidir vardır elde ederiz
         ederim edilir eder năm sonuç adalah jawaban jawabannya yang benar jest odpowiedź rozwiązanie een af op uit het
         antwoord oud jaar svaret på är मिलता मिलते होगा होगी होता आता होते है हैं ہے ครับ ค่ะ ஆகும் bring yes given
         data numbers seems reasonable sensible plausible double-checked even odd multiplication shows lowest terms
@@ -480,7 +483,7 @@ def _qualified(before: str, asked: Asked) -> str:
     *_, verb, word = ["", "", *before[-LAST_WORDS:].rstrip(" \t\n:$(").lower().rsplit(None, 2)]
     if verb not in _IS or word in _IS or not word.isalpha():
         return ""
-    return "" if _understands(word, asked) else word
+    return "" if word in JOINS or _understands(word, asked) else word
 
 
 def turned(text: str, before: str, behind: str, asked: Asked) -> str:

@@ -113,14 +113,14 @@ _QUANTITIES = word_set(
 _LETS = word_set("let sei seien soit soient sea sean seja sia siano пусть 设 設")
 _MOST_LET = 3
 # Verbs, and words beside them, that join a quantity to its value, beside those of VERBS
-_JOINS = word_set(
+JOINS = word_set(
     """be been being equal yield yields gives give produces produce leave leaves left remains stays stands lies occurs
     comes out down up works turns found reduces simplifies evaluates amounts adds sums totals must should can will
     may would certain pay we i you get obtain have find see conclude know result results value now then thus only
     exactly just simply indeed finally therefore hence precisely same measured reached attained taken given correct
     right final required desired takes take reads shows show means implies approaches converges contains denotes
-    represents genau liefert folgt bleibt lautet wird damit insgesamt reste devient donne obtient trouve égale égal
-    égaux donc queda resulta da dan igual obtenemos resta fica dá vale valem obtemos viene risulta ottiene uguale
+    represents genau gleich liefert folgt bleibt lautet wird damit insgesamt reste devient donne obtient trouve égale
+    égal égaux donc queda resulta da dan igual obtenemos resta fica dá vale valem obtemos viene risulta ottiene uguale
     выходит получается составит составила остаётся получаем итого равняется wynosi daje jest otrzymujemy olur eder
     bulunur vardır được thu có menjadi sama diperoleh bedraagt gelijk wordt levert krijgen blir är får ger"""
 )
@@ -257,8 +257,10 @@ _OPERATES_NEXT = re.compile(
     r"|no máximo|(?:mais|maior) (?:de|que)|raiz(?: quadrada)? de|almeno|al massimo|(?:più|meno) di|meno"
     r"|radice(?: quadrata)? di|opposto di|(?:не )?(?:больше|меньше|более|менее)(?: чем)?|минус|отрицательное"
     r"|корень из|en (?:az|fazla)|eksi|tersi|ít nhất|nhiều nhất|âm|căn bậc hai của|paling (?:sedikit|banyak)"
-    r"|lebih dari|co (?:najmniej|najwyżej)|meer dan|minder dan|ten minste|hoogstens)|超过|大于|小于|至多|至少|不到"
-    r"|多于|少于|低于|高于|不足|最[多少](?:是|为)?|少なくとも|高々|적어도|많아야|कम से कम|负|負|マイナス|ルート"
+    r"|lebih dari|m[ií]nusz|mindre än|mer än|co (?:najmniej|najwyżej)|meer dan|minder dan|ten minste|hoogstens)"
+    r"|超过|大于|小于|至多|至少|不到"
+    r"|多于|少于|低于|高于|不足|最[多少](?:是|为)?|少なくとも|高々|적어도|많아야|कम से कम|负|負"
+    r"|零下|氷点下|영하|マイナス|ルート"
     r"|마이너스|음수|루트|根号|سالب|ऋण|ลบ)\W*$"
 )
 # Behind a step that is over: `since there is no half shelf, we need`
@@ -376,7 +378,7 @@ _OF_PHRASES = frozenset(
 _TURNING = SUPPOSES | DENIES | _WHEN | ADVERSE | _LETS
 _PLAIN_LEAD = re.compile(r"[a-z0-9 ,:%*-]*+")
 _LATIN = re.compile("[a-z]+")
-_KNOWN_VERBS = (VERBS | SO | _JOINS) - _LEADS_BACK
+_KNOWN_VERBS = (VERBS | SO | JOINS) - _LEADS_BACK
 _LONGEST_WORD = 24
 
 
@@ -542,7 +544,7 @@ def _said_of_sought(clause: str, words: Sequence[str], asked: Asked) -> str:
     word = words[end - 1]
     if not any(one in _QUANTITIES or (len(one) > _SHORT and SOUGHT.search(one)) for one in words[: end - 1]):
         return ""
-    is_known = word in _JOINS or word in VERBS or word in _QUANTITIES or word in OPENS or word in SO
+    is_known = word in JOINS or word in VERBS or word in _QUANTITIES or word in OPENS or word in SO
     if (
         is_known
         or SOUGHT.search(word)

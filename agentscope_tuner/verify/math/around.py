@@ -11,12 +11,24 @@ from fractions import Fraction
 
 from agentscope_tuner.verify.find import PlacedAnswer
 from agentscope_tuner.verify.math.exact import exact_value
-from agentscope_tuner.verify.math.node import MARKS, Negation, Node, Product, Symbol, difference, symbols, walk
+from agentscope_tuner.verify.math.node import (
+    MARKS,
+    Degrees,
+    Negation,
+    Node,
+    Percent,
+    Product,
+    Quotient,
+    Symbol,
+    difference,
+    symbols,
+    walk,
+)
 from agentscope_tuner.verify.math.parse import parse_tokens
 from agentscope_tuner.verify.math.prose import allowed
 from agentscope_tuner.verify.math.question import NO_QUESTION, Question, about
 from agentscope_tuner.verify.math.tokens import Token, TooComplex, Unreadable, tokenize
-from agentscope_tuner.verify.math.units import IN_LOWER_CASE, TEMPERATURES, known, singular, unit_named
+from agentscope_tuner.verify.math.units import IN_LOWER_CASE, TEMPERATURES, UNIT_LETTERS, known, singular, unit_named
 from agentscope_tuner.verify.remarks import turned
 from agentscope_tuner.verify.words import Asked
 
@@ -27,7 +39,7 @@ _CLOSED = re.compile(r"\$\$?|\\[)\]]|\n\s*\n")
 # A formula in plain text: signs, numbers, commands and single letters
 _SIGN = (
     r"(?:[.,](?=\d)|[-+−*/^_=<>≤≥≠()\[\]|!%×·÷→\s]|\d[\d.,]*+|\\(?!q?quad|text|boxed)[a-zA-Z]+|[{}]"
-    r"|(?<![\w'’])[b-hj-zB-HJ-Z](?![\w'’]))"
+    r"|\\%|(?<![\w'’])[b-hj-zB-HJ-Z](?![\w'’]))"
 )
 _PLAIN_BEFORE = re.compile(rf"(?:(?<=[\s:：，。,$*(])|^|(?<=[^\x00-\x7f])){_SIGN}*+\Z")
 _PLAIN_BEHIND = re.compile(rf"{_SIGN}*+")
@@ -75,7 +87,7 @@ def said_by(found: PlacedAnswer, question: str | None) -> tuple[str, str]:
         # a letter before a box in plain text is a name: `for $x$ \boxed{5}`
         plain = not back.strip(" .,;:$") and before.rpartition("\n")[2].count("$") % 2 == 0 and "\\(" not in before
         gaps = plain or _OF_COEFFICIENTS.search(question or "") is not None
-        said, problem = _in_formula(text, front, back, has_gaps=gaps)
+        said, problem = _in_formula(text, front, back, about(question) or NO_QUESTION, has_gaps=gaps)
     return said, problem or _equated(before, behind, question) or _beside(text, before, behind, question)
 
 
@@ -127,6 +139,8 @@ def asked_of(question: Question, counts: Callable[[str], bool] | None = None) ->
 
 
 def _is_counted(word: str) -> bool:
+    if word in ("°c", "°f"):
+        return True
     word = word.strip("²³°")
     return known(singular(word)) or unit_named(word) is not None or word in (*TEMPERATURES, "sq", "cu")
 
@@ -153,12 +167,18 @@ def _formula(before: str, behind: str) -> tuple[str, str]:
     return front, back[0] if back is not None else ""
 
 
-def _multiplies(member: Node) -> bool:
-    """Whether a box is the factor of an unknown: `\\boxed{5}x`, and no amount such as `\\boxed{5}m`."""
-    return isinstance(member, Product) and not symbols(member).isdisjoint("xyz") and _THE_BOX in member.args
+def _is_measured(member: Node, question: Question) -> bool:
+    """Whether a formula gives its box a unit, `\\boxed{5}m`, or leaves a gap for it between the question's letters.
+
+    A factor of a letter is no value, `\\boxed{5}x`, nor is a term beside a letter that the question lacks.
+    """
+    letters = {name for name in symbols(member) if not name.startswith(_THE_BOX.name)}
+    if isinstance(member, (Product, Quotient)) or (question.text and not letters <= question.letters):
+        return letters <= UNIT_LETTERS
+    return True
 
 
-def _in_formula(text: str, front: str, back: str, *, has_gaps: bool = False) -> tuple[str, str]:
+def _in_formula(text: str, front: str, back: str, question: Question, *, has_gaps: bool = False) -> tuple[str, str]:
     if not front.strip(" $\\") and not back.strip(" .,;:$\\"):
         return text, ""
     try:
@@ -175,15 +195,17 @@ def _in_formula(text: str, front: str, back: str, *, has_gaps: bool = False) -> 
             t.text in _SHUT or t.text == "^" for t in theirs
         )
         return (text, "") if not opened else (text, "unread: the formula around the box")
-    core, negative = member, False
+    core, negative, mark = member, False, ""
     while isinstance(core, (Negation, *MARKS)):
         negative ^= isinstance(core, Negation)
+        mark += "\\%" if isinstance(core, Percent) else "^\\circ" if isinstance(core, Degrees) else ""
         core = core.inside
     if negative:
         text = f"-{text}" if re.fullmatch(r"\d[\d.,/]*", text) else f"-\\left({text}\\right)"
+    text += mark
     if core != _THE_BOX:
         if symbols(member) - {_THE_BOX.name} and not any(n == Symbol("i") for n in walk(member)):
-            return text, "" if has_gaps or not _multiplies(member) else "the box is a part of a formula"
+            return text, "" if has_gaps or _is_measured(member, question) else "the box is a part of a formula"
         return text, "" if _fills_gap(member, text, left, right) else "the box is a part of a formula"
     if operator in _ORDERS or next_operator in _ORDERS:
         return f"{front}{text}{back}".strip(" $."), ""

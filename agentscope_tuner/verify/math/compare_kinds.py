@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol, TypeGuard
 
+from agentscope_tuner.verify.asked_clause import asking_clause
 from agentscope_tuner.verify.math.canonical import key
 from agentscope_tuner.verify.math.node import (
     DIFFERENT,
@@ -138,6 +139,8 @@ def _by_names(comparer: Comparing, ref: Listing, ans: Listing) -> Outcome:
     if ref.kind == ans.kind:
         return unordered(comparer.compare, ref.items, ans.items)
     if ref.kind == "list" and (values := _numbered(ans)) is not None:
+        if _are_unknowns(ans, comparer.question):
+            return pairwise(comparer, ref.items, values)
         return unordered(comparer.compare, ref.items, values)
     mine: Sequence[Reading] = ref.items
     theirs: Sequence[Reading] = ans.items
@@ -182,12 +185,21 @@ def _names_part(name: str, part: str) -> bool:
 
 
 def _numbered(listing: Listing) -> tuple[Reading, ...] | None:
-    """The values of `x_1 = 2, x_2 = 3`, which are values of one unknown, counted from 1; None for any other listing."""
-    named = [i for i in listing.items if isinstance(i, Named)]
-    labels = [label(i.name) for i in named]
-    letters = {name.partition("_")[0] for name, *_ in labels if name}
-    counted = [(f"{letter}_{at}",) for letter in letters for at in range(1, len(labels) + 1)]
-    return tuple(i.value for i in named) if len(letters) == 1 and labels == counted else None
+    """The values of `x_1 = 2, x_2 = 3` in the order of their numbers, which begin at 1; None for any other listing."""
+    named = {label(i.name): i.value for i in listing.items if isinstance(i, Named)}
+    letters = {name.partition("_")[0] for name, *_ in named if name}
+    counted = [(f"{letter}_{at}",) for letter in letters for at in range(1, len(listing.items) + 1)]
+    return tuple(named[one] for one in counted) if len(letters) == 1 and named.keys() == set(counted) else None
+
+
+def _are_unknowns(listing: Listing, question: Question | None) -> bool:
+    """Whether numbered names are unknowns of their own: the question has their letter, and never without a number.
+
+    Those of `x^2-5x+6=0` are roots of one unknown, which stand in no order.
+    """
+    letter = re.escape(next(iter(label(i.name) for i in listing.items if isinstance(i, Named)))[0].partition("_")[0])
+    found = re.findall(rf"(?<![a-zA-Z\\]){letter}(?![a-zA-Z])\s*(_?)", question.text) if question is not None else []
+    return bool(found) and all(found)
 
 
 def _in_order(comparer: Comparing, listing: Listing) -> list[Reading]:
@@ -467,7 +479,7 @@ def _is_asked(unit: Unit, question: Question | None) -> bool:
     if not asked or not is_physical(unit):
         return True
     found = measure(_YUAN if unit == _YEN and "元" in question.text else unit)  # type: ignore[union-attr]
-    return any(found == one or _is_rate(found, one) or _is_rate(one, found) for one in asked)
+    return any(found == one or _is_rate(found, one) for one in asked)
 
 
 def _is_unasked_rate(unit: Unit, question: Question) -> bool:
@@ -613,7 +625,9 @@ def in_asked_order(ans: Reading, ref: Reading, question: Question | None) -> boo
         case Named(SetOperation() | Connective() as name) if question is not None and question.formulas:
             return key(name) in question.formulas
         case Named(Apply(name) | Power(Symbol(name))) if question is not None and question.text and name in _NAMED_BY:
-            return re.search(_NAMED_BY[name], question.text, re.IGNORECASE) is not None
+            return (
+                re.search(_NAMED_BY[name], asking_clause(question.text)[0] or question.text, re.IGNORECASE) is not None
+            )
         case Named(Collection("ratio", names)) if question is not None and not isinstance(ref, Named):
             said = [n.words if isinstance(n, Text) else n.name if isinstance(n, Symbol) else "" for n in names]
             return question.says_in_order(said) if all(said) else True
@@ -624,8 +638,8 @@ def in_asked_order(ans: Reading, ref: Reading, question: Question | None) -> boo
 _NAMED_BY = (
     {
         "\\sigma": "varian|varianz|дисперс|方差|分散|분산|\\\\sigma",
-        "gcd": "common|gcd|ggT|pgcd|公约|公因",
-        "lcm": "common|lcm|公倍",
+        "gcd": "greatest|highest|largest|divisor|factor|gcd|ggT|teiler|diviseur|divisor|pgcd|делител|公约|公因",
+        "lcm": "least|lowest|smallest|multiple|lcm|kgV|vielfach|ppcm|múltiplo|кратн|公倍",
     }
     | {name: rf"(?<![a-z]){name}" for name in ("deg", "dim", "rank", "ord", "tr", "arg")}
     | {"card": "card|element|élément|\\|", "det": "det|行列式|определит"}

@@ -206,6 +206,9 @@ class _Says(Kept["Question", bool]):
         self._name = name
 
 
+_RADIANS = re.compile("radi[aá][nl]|bogenmaß|радиан|弧度|ラジアン|라디안|radyan")
+
+
 @dataclass(frozen=True)
 class Question:
     """One question; each fact about it is computed at its first use, and most are kept."""
@@ -388,7 +391,7 @@ class Question:
     def speaks_of_radians(self) -> bool:
         """Whether the question mentions radians, and no degrees."""
         text = self.text.lower()
-        return "radian" in text and "degree" not in text
+        return _RADIANS.search(text) is not None and "degree" not in text
 
     @property
     def speaks_of_degrees(self) -> bool:

@@ -621,7 +621,9 @@ _BASES = {
 _BASE_WORD = "|".join(sorted(_BASES, key=len, reverse=True))
 
 _OR_WORDS = "or else|ou|oder|или|veya|ya da|hoặc|atau|lub|of|eller|または|又は|또는|或|或者|或是|أو|या|หรือ|अथवा|או|ή"
-_AND_WORDS = "oraz|et|und|и|ve|và|dan|och|および|かつ|그리고|且|和|与|以及|و|और|และ|ו|και"
+_AND_WORDS = "oraz|és|și|şi|і|й|en|og|et|und|и|ve|và|dan|och|および|かつ|그리고|且|和|与|以及|و|और|และ|ו|και"
+
+_MINUS = "minus|negative|menos|moins|meno|минус|负|負|マイナス|마이너스"
 
 _CHOSEN = r"\s*\{?\s*(\d+|[a-z])\s*\}?"
 _CHOOSES = r"(?<![a-zA-Z\\])(?:C|\\(?:mathrm|text|operatorname|rm)\s*\{\s*C\s*\})"
@@ -775,7 +777,8 @@ _RULES: tuple[_Rule, ...] = (
     ("{:}", re.compile(r"(?<=\d)\{:\}(?=\d\d)"), ":"),
     # `and` and `or` in the languages of the models' solutions
     ("t{", re.compile(rf"\\text\{{(?:\s*(?:{_OR_WORDS})|\s+[oó])\s*\}}"), r"\\text{ or }"),
-    ("t{", re.compile(rf"\\text\{{(?:\s*(?:{_AND_WORDS})|\s+[ye])\s*\}}"), r"\\text{ and }"),
+    ("t{", re.compile(rf"\\text\{{(?:\s*(?:{_AND_WORDS})|\s+[yea])\s*\}}"), r"\\text{ and }"),
+    ("t{", re.compile(rf"^\\text\{{\s*(?:{_MINUS})\s*\}}\s*(?=\d|\\[dt]?frac)"), "-"),
     # `(1,2)^T`: a column, written as a transposed row
     (
         "^",

@@ -411,7 +411,7 @@ _ASKED = re.compile(
     r"\b(?:how many|in|into|to|en|em|в|wie ?viele?|combien de|cuánt[oa]s|quant[oaie]s?|сколько"
     r"|hoeveel|ile|combien (?=d['’]))(?:\s+|d['’])(?:units of\s+)?(?:the nearest\s+)?(?:°|\\circ|\^\\circ|degrees?\s+)?"
     r"(?P<words>(?:[^\W\d_]|°)+(?:(?:\s*/\s*|\s+)[^\W\d_]+){0,4})"
-    r"|(?:每(?P<span>小时|分钟|秒|天)[^，。？每]{0,6})?多少(?:个)?(?P<chinese>[米克元升秒分天周年厘毫千公平方立斤里钟小时顷亩]{1,4})",
+    r"|(?:每(?P<span>小时|分钟|秒|天)[^，。？每]{0,6})?多少(?:个)?(?P<chinese>[米克元升秒分天周年厘毫千公平方立斤里钟小时顷亩]{1,4}?)(?:[/每](?P<below>小时|时|分钟|分|秒|天)|(?![米克元升秒分天周年厘毫千公平方立斤里钟小时顷亩]))",
     re.IGNORECASE,
 )
 _MONEY = re.compile(
@@ -449,7 +449,9 @@ def asked_units(text: str) -> frozenset[PhysicalUnit]:
         found |= _measured([("dollar", 1)]) if not _OTHER_MONEY.search(money.string) else set()
     for match in _ASKED.finditer(text[:_MAX_CHARS]):
         if match["chinese"]:
-            found |= _measured([(match["chinese"], 1), *((span, -1) for span in [match["span"]] if span)])
+            found |= _measured(
+                [(match["chinese"], 1), *((span, -1) for span in (match["span"], match["below"]) if span)]
+            )
             continue
         # Dollars are rounded to the nearest cent, and stay dollars
         if "nearest cent" not in match.group().lower():
@@ -496,7 +498,7 @@ def _leading_unit(match: re.Match[str]) -> list[tuple[str, int]]:
         elif parts and sign > 0 and len(word) <= 2:
             # a short word is a verb: `quanti euro ha speso`
             break
-        elif _is_unit(word):
+        elif _is_unit(word) or (sign < 0 and known(word)):
             parts += [*waiting, (word, sign)]
             waiting = []
         else:

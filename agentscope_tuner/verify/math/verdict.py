@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any, Literal, NamedTuple, Protocol, cast
 
 from agentscope_tuner.verify.again import ROUGHLY, announces
-from agentscope_tuner.verify.asked_clause import says_another
+from agentscope_tuner.verify.asked_clause import is_only_given, says_another
 from agentscope_tuner.verify.find import PlacedAnswer
 from agentscope_tuner.verify.labels import CONTRADICTION
 from agentscope_tuner.verify.math.around import said_by
@@ -203,6 +203,16 @@ def _is_given(again: str, answer: str, behind: str, question: str) -> bool:
 _NUMBERS = re.compile(r"\d+(?:[.,]\d+)*")
 
 
+# A noun, but not the sign of a currency: `zł`
+_NOUN_BEHIND = re.compile(r"[\s$~]*(?:\\[)\]])?\s*([\u4e00-\u9fff]|[^\W\d_]{3,20})")
+
+
+def _given_noun(text: str, behind: str, question: str) -> str:
+    """The noun behind a box, if the question only gives a number of it: `24 pairs`, where socks are asked for."""
+    noun = _NOUN_BEHIND.match(behind) if text.isdigit() and question else None
+    return noun[1] if noun is not None and is_only_given(noun[1].lower(), question) else ""
+
+
 def _of_place(found: PlacedAnswer, ground_truth: str, question: str | None) -> Asking:
     """The verdict on an answer as it was found: with what stands around it, and with the answers beside it.
 
@@ -217,6 +227,8 @@ def _of_place(found: PlacedAnswer, ground_truth: str, question: str | None) -> A
         return MathVerdict("different", "place", problem)
     if found.boxed:
         text = with_unit(text, found, about(question), ground_truth)
+        if other := _given_noun(text, found.behind, question or ""):
+            return MathVerdict("different", "place", f"{UNREAD}: {other!r} beside the answer")
     first: MathVerdict = yield text
     if first.outcome == "equal":
         for spellings in again:
@@ -324,7 +336,12 @@ def _of_asked(text: str, question: str | None) -> str:
         return text
     value = steps.pop().strip()
     is_whole = value.count("{") == value.count("}") and first.count("{") == first.count("}")
-    return value if value and is_whole and not any(_plain_number(one.strip()) for one in steps) else text
+    lists = any(_LISTS_IN.search(re.sub(r"\([^()]*\)", "", one)) for one in steps)
+    return value if value and is_whole and not lists and not any(_plain_number(one.strip()) for one in steps) else text
+
+
+# Where a step of a chain goes on to another value
+_LISTS_IN = re.compile(r"[,;]|\\(?:text|q?quad|lor|land|vee|wedge)(?![a-z])")
 
 
 _EXCLUDES = re.compile(
@@ -352,6 +369,15 @@ _COMMA = re.compile(r"(-?\d+),(\d+)(?=$|[\s€%°]|\\(?!\{))(?!.*(?:(?<!\\),|[(\
 _OF_DECIMALS = re.compile(r"\d\{?,\}?\d|d[eéè][cz]im|десятич|thập phân|小数", re.IGNORECASE)
 
 
+# Where a question asks for several values, a comma parts them
+_OF_SEVERAL = re.compile(
+    r"(?<!\bto )(?<!auf )(?<!mit )(?<!\b[aàzw] )(?<!con )(?<!with )(?<!avec )(?<!com )(?<!до )(?<!\bс )(?<!na )"
+    r"(?<!\bop )(?<!met )(?<!till )(?<!med )\b(?:both|two|three|beide[ns]?|zwei|drei|deux|trois|dos|tres|ambos|due|tre"
+    r"|entrambi|dois|duas|два|две|оба|обе|twee|två|dwie|dwa)\b|[两兩二]个|和|十分位",
+    re.IGNORECASE,
+)
+
+
 def _pointed(truth: str, text: str, question: str | None) -> str:
     r"""The reference with a point for its comma where the answer has it as one number, `3{,}14` or `3.14` for `3,14`.
 
@@ -366,6 +392,8 @@ def _pointed(truth: str, text: str, question: str | None) -> str:
     if match is None or (len(match[2]) == _THOUSANDS and match[1].lstrip("-") != "0"):
         return truth
     asked = about(question) or NO_QUESTION
+    if _OF_SEVERAL.search(asked.text) is not None:
+        return truth
     is_amount = _UNIT_BEHIND.match(truth, match.end()) is not None
     if not (is_amount or asked.speaks_of_rounding or _OF_DECIMALS.search(asked.text)):
         return truth
@@ -373,9 +401,21 @@ def _pointed(truth: str, text: str, question: str | None) -> str:
     return f"{match[1]}.{match[2]}{truth[match.end() :]}" if written is not None else truth
 
 
-_WRITES_COMMAS = re.compile(
+_OF_COMMAS = re.compile(
     r"[à-öø-žа-я]|\b(?:der|das|ist|wie|la|les|est|une?|quelle?s?|el|los|qual|che|wat|een|jaki|ile|berapa)\b"
 )
+_ENGLISH = re.compile(r"\b(?:the|how|what|many|much|does|did|find|she|he|and|which|is)\b")
+_DECIMAL = re.compile(r"(?<![\d.,])(?:0([.,])\d+|\d+([.,])(?:\d{1,2}|\d{4,}))(?![\d.,]*\d)")
+
+
+def _writes_commas(asked: str) -> bool:
+    """Whether a question, in lower case, has decimal commas: by its own decimals, else by its language."""
+    signs = {first or second for first, second in _DECIMAL.findall(asked)}
+    if len(signs) == 1:
+        return signs == {","}
+    return _OF_COMMAS.search(asked) is not None and len(set(_ENGLISH.findall(asked))) < 2
+
+
 # A question about money of India, in a script of India, or with a number that is grouped so
 _OF_INDIA = re.compile(r"rupee|lakh|crore|₹|\brs\b|india|[\u0900-\u0dff]|\d,\d{2},\d{3}(?!\d)")
 _GROUPED = re.compile(
@@ -400,14 +440,14 @@ def _ungrouped(text: str, truth: str, question: str | None) -> str:
         return text
     asked = "" if question is None else question.lower()
     commas = _COMMA.match(text)
-    if commas is not None and truth == f"{commas[1]}.{commas[2]}" and _WRITES_COMMAS.search(asked):
+    if commas is not None and truth == f"{commas[1]}.{commas[2]}" and _writes_commas(asked):
         return truth + text[commas.end() :]
     match = _GROUPED.match(text)
     if match is None:
         return text
-    writes = _WRITES_COMMAS if match["point"] else _OF_INDIA
+    is_written = _writes_commas(asked) if match["point"] else _OF_INDIA.search(asked) is not None
     is_sure = match["point"] and (match["decimals"] or match["whole"].count(match["point"]) > 1)
-    if _number_of(match, match[0]) != truth.replace("{,}", ".") or not (is_sure or writes.search(asked)):
+    if _number_of(match, match[0]) != truth.replace("{,}", ".") or not (is_sure or is_written):
         return text
     return truth + text[match.end() :]
 

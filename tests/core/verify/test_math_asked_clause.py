@@ -11,6 +11,22 @@ from agentscope_tuner.verify.sandbox import shared
 
 # question | reference | right answers | wrong answers, parted by two semicolons
 ASKED = r"""
+Bestimme die Strecke in km. | 54 | 54\text{ km} ;; 54 | 54\text{ km/h}
+What is the speed in km/h? | 72 | 72\text{ km/h} ;; 72\ \mathrm{km\,h^{-1}} | 72\text{ m/s}
+甲的速度是多少千米/时？ | 60 | 60\text{千米/时} ;; 60\text{ km/h} | 60\text{米/秒}
+Solve the system $2x_1+x_2=7$, $x_1+x_2=5$. | 2, 3 | x_1=2, x_2=3 ;; x_2=3, x_1=2 | x_1=3, x_2=2 ;; x_2=2, x_1=3
+Solve $x^2-5x+6=0$. | 2, 3 | x_1=3, x_2=2 ;; x_1=2, x_2=3 | x_1=3, x_2=1
+Find the eigenvalues of the matrix. | 1, 3 | \lambda_1=3, \lambda_2=1 ;; \lambda_1=1, \lambda_2=3 | \lambda_1=3, \lambda_2=3
+Find their lcm. Two numbers have product 96 and gcd 4. | 24 | \operatorname{lcm}(a,b)=24 | \gcd(a,b)=24
+Let $F_1$ and $F_2$ be forces. Find $F_1$. | 7 | F_1=7 ;; F_1=3+4=7 | F_1=3, F_2=7 ;; F_1=3\text{ or }F_1=7
+José buys 2.375 kg of rice and 1.5 kg of beans. How many kilograms is that? | 3.875 | 3.875\text{ kg} | 3,875
+Zoë saves \$150 a month. How many dollars has she saved after 30 months? | 4500 | 4,500 | 4.500
+Runde 12,3456 auf zwei Stellen nach dem Komma. | 12.35 | 12,35 ;; 12{,}35 | 1,235
+Runde 2,6 und 6,9 auf ganze Zahlen. Nenne beide Ergebnisse. | 3,7 | 3, 7 ;; 3\text{ und }7 | 3.7
+Give the lengths of the two legs in cm. | 3,4 cm | 3, 4\text{ cm} | 3.4 cm
+Gib den Mittelpunktswinkel im Bogenmaß an. | 2 | 2 | 2^\circ
+Add meg a legnagyobb közös osztót és a legkisebb közös többszöröst. | 5, 30 | 5 \text{ és } 30 | 30, 5
+Berechne $-9\cdot 4$. | -36 | \text{minus }36 | \text{plus }36
 How many minutes does the trip take? | 150 | 2\text{ h }30\text{ min} = 150\text{ min} ;; 150\text{ min}=2\text{ h }30\text{ min} | 2\text{ h }30\text{ min} = 160\text{ min} ;; 2\text{ h }30\text{ min} = 150\text{ s}
 How tall is he in inches? | 63 | 5\text{ ft }3\text{ in}=63\text{ in} | 5\text{ ft }3\text{ in}=64\text{ in} ;; 5\text{ ft}=63\text{ in}
 长方形的长是5，宽是3，面积是多少？ | 15 | 15\text{平方单位} ;; 15\text{个单位} | 15\text{立方米}

@@ -119,6 +119,13 @@ La respuesta resulta ser $\boxed{42}$.
 
 
 ANOTHER = r"""
+Wie viele Socken sind 21 Paar? | Das sind $\boxed{42}$ Paar.
+How many eggs are in 3.5 dozen? | There are $\boxed{42}$ dozen.
+What is the probability? | It is $\boxed{42}\%$.
+Find the area. | The area is $A=\boxed{42}a^2$.
+Evaluate $\int_0^1 84x\,dx$. | The integral is $\boxed{42}+C$.
+How many are there? | There are $\boxed{42}n$ of them.
+気温は何度か。 | 気温は氷点下$\boxed{42}$度である。
 Combien font 6 fois 7 ? | \boxed{42} (quarante-trois)
 Ann is 60 and Ben 18. How much older is Ann? | $\boxed{42}$ years: neither 60 nor 18 is right.
 Ann is 60 and Ben 18. How much older is Ann? | $\boxed{42}$ years. It should be 60 or 18.
@@ -136,6 +143,12 @@ What is the final score? (4:2 or 2:1) | The final score is $\boxed{84:2}$.
 """
 
 ASKED = r"""
+Wie viele Socken sind 21 Paar? | Das sind $\boxed{42}$ Socken.
+Berechne das Integral. | Das Integral ist gleich $\boxed{42}$.
+Hoeveel meter is een stuk? | Een stuk is $\boxed{42}$ meter lang.
+Ile kosztuje 5 zeszytów po 8,40 zł? | Razem $\boxed{42}$ zł.
+What is the temperature in °C? | It is $\boxed{42}$ °C.
+What percentage is it? | It is $\boxed{42}\%$.
 Combien font 6 fois 7 ? | \boxed{42} (quarante-deux)
 How many ways are there? | There are $\boxed{42}$ (forty-two) ways.
 Ann is 60 and Ben 18. How much older is Ann? | $\boxed{42}$ years: Ann is 60, and Ben is 18.

@@ -156,7 +156,8 @@ def test_a_box_that_its_sentence_denies_is_no_answer(text: str) -> None:
 
 @pytest.mark.parametrize("text", [*HONEST, *LINES])
 def test_words_around_a_box_that_do_not_deny_it_are_harmless(text: str) -> None:
-    assert stated(text) == "420"
+    # a mark behind the box belongs to its value
+    assert stated(text) in ("420", "420\\%", "420^\\circ")
 
 
 @pytest.mark.parametrize("text", WORDS)
