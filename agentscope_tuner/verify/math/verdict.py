@@ -210,7 +210,9 @@ _NOUN_BEHIND = re.compile(r"[\s$~]*(?:\\[)\]])?\s*([\u4e00-\u9fff]|[^\W\d_]{3,20
 def _given_noun(text: str, behind: str, question: str) -> str:
     """The noun behind a box, if the question only gives a number of it: `24 pairs`, where socks are asked for."""
     noun = _NOUN_BEHIND.match(behind) if text.isdigit() and question else None
-    return noun[1] if noun is not None and is_only_given(noun[1].lower(), question) else ""
+    if noun is None or noun[1][:3].lower() not in question.lower():
+        return ""
+    return noun[1] if is_only_given(noun[1].lower(), question) else ""
 
 
 def _of_place(found: PlacedAnswer, ground_truth: str, question: str | None) -> Asking:
