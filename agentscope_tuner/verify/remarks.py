@@ -437,7 +437,8 @@ _PLAIN_BEHIND = re.compile(r"(?:\$\$?|\\[)\]])?(?:\*\*)?(?P<words>(?: [a-zA-Z]++
 _LATIN = re.compile("[a-z]+")
 _NO_DIGIT = re.compile(r"\D*+")
 _PLAIN_LEFT = re.compile(r"[a-zA-Z]{2} \$?\Z")
-_OPERATE_BEHIND = frozenset(re.findall("[a-z]{2,}", _OPERATES_BEHIND.pattern)) - {"and", "the", "to"} | _DONE_LATER
+# First words of what is done to a value right behind it
+_OPERATE_BEHIND = _COPULAS | (frozenset(re.findall("[a-z]{2,}", _OPERATES_BEHIND.pattern)) - {"the"})
 
 
 def plain_words(behind: str) -> list[str] | None:
@@ -449,7 +450,7 @@ def plain_words(behind: str) -> list[str] | None:
 @lru_cache(maxsize=8_192)
 def _goes_on(word: str, asked: Asked) -> bool:
     """Whether a word behind a value is understood and can turn nothing."""
-    return turns_nothing(word) and word not in _OPERATE_BEHIND and (not asked.text or _understands(word, asked))
+    return turns_nothing(word) and word not in _DONE_LATER and (not asked.text or _understands(word, asked))
 
 
 def stands_plainly(text: str, before: str, behind: str, asked: Asked) -> bool:
@@ -460,7 +461,7 @@ def stands_plainly(text: str, before: str, behind: str, asked: Asked) -> bool:
     alone = _PLAIN_LEFT.search(before, max(len(before) - _SHORT, 0))
     if alone is None or IS_VALUE.search(text) is None or (words := plain_words(behind)) is None:
         return False
-    if (alone[0][-1] == "$") != (behind[:1] == "$") or not _COPULAS.isdisjoint(words[:1]):
+    if (alone[0][-1] == "$") != (behind[:1] == "$") or not _OPERATE_BEHIND.isdisjoint(words[:1]):
         return False
     # a number before it may be another candidate
     lead = lead_of(before)
