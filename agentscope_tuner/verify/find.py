@@ -479,10 +479,10 @@ def _plain_box(text: str) -> Found | None:
 
 
 def _in_box(text: str) -> Found | None:
-    if "\\boxed" not in text and "\\fbox" not in text:
-        return None
     if (plain := _plain_box(text)) is not None:
         return plain
+    if "\\boxed" not in text and "\\fbox" not in text:
+        return None
     text = _said(text)
     boxes = boxes_beside(text)
     if not boxes:
