@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
 
 
 def word_set(words: str) -> frozenset[str]:
@@ -182,8 +182,9 @@ IS_VALUE = re.compile(r"\d|\\(?:pi|infty|frac|sqrt)")
 _FORMS = re.compile(r"[^\W_]+")
 
 
-class Asked(NamedTuple):
-    """What a question lets stand beside its answer.
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """What a question lets stand beside its answer. By identity, verdicts on its words are kept.
 
     Attributes:
         text: the question, in lower case; empty where there is none.
@@ -390,7 +391,7 @@ def turns_nothing(word: str) -> bool:
         or denies(word)
         or len(word) > _LONGEST_WORD
         # the last letter of a word may be optional in a pattern
-        or any(one[:-1] == word or one == word for one in _OF_PHRASES)
+        or (word not in LINKS and any(one[:-1] == word or one == word for one in _OF_PHRASES))
         or any(one.search(word) is not None for one in (CALLS_WRONG, DOUBTS, SCALES, _LEAST, _GREATEST))
     )
 

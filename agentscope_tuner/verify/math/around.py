@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from fractions import Fraction
+from functools import lru_cache
 
 from agentscope_tuner.verify.find import PlacedAnswer
 from agentscope_tuner.verify.math.exact import exact_value
@@ -29,7 +30,7 @@ from agentscope_tuner.verify.math.prose import allowed
 from agentscope_tuner.verify.math.question import NO_QUESTION, Question, about
 from agentscope_tuner.verify.math.tokens import Token, TooComplex, Unreadable, tokenize
 from agentscope_tuner.verify.math.units import IN_LOWER_CASE, TEMPERATURES, UNIT_LETTERS, known, singular, unit_named
-from agentscope_tuner.verify.remarks import turned
+from agentscope_tuner.verify.remarks import stands_plainly, turned
 from agentscope_tuner.verify.words import Asked
 
 _THE_BOX = Symbol("the box")
@@ -74,10 +75,11 @@ _OTHER_BEHIND = re.compile(r"\s*\$?\s*(?:\bor\b|或者?)\s*\$?([-−]?\d[\d,]*)(
 def said_by(found: PlacedAnswer, question: str | None) -> tuple[str, str]:
     """The answer that a place states with what stands around it, and the reason why it is none; empty for an answer."""
     text, before, behind = found.text or "", found.before, found.behind
-    if not before and not behind:
+    asked = asked_of(about(question) or NO_QUESTION, _is_counted_beside)
+    if (not before and not behind) or (found.boxed and stands_plainly(text, before, behind, asked)):
         return text, ""
     if not found.boxed:
-        return text, _beside(text, before, behind, question)
+        return text, _beside(text, before, behind, asked)
     while (wrapped := _WRAPPED.search(before)) is not None and behind.lstrip()[:1] == "}":
         before, behind = before[: wrapped.start()], behind.lstrip()[1:]
     if _ALONE_BEFORE.search(before[-_NEAR_BOX:]) and _ALONE_BEHIND.match(behind):
@@ -88,7 +90,7 @@ def said_by(found: PlacedAnswer, question: str | None) -> tuple[str, str]:
         plain = not back.strip(" .,;:$") and before.rpartition("\n")[2].count("$") % 2 == 0 and "\\(" not in before
         gaps = plain or _OF_COEFFICIENTS.search(question or "") is not None
         said, problem = _in_formula(text, front, back, about(question) or NO_QUESTION, has_gaps=gaps)
-    return said, problem or _equated(before, behind, question) or _beside(text, before, behind, question)
+    return said, problem or _equated(before, behind, question) or _beside(text, before, behind, asked)
 
 
 def _equated(before: str, behind: str, question: str | None) -> str:
@@ -112,9 +114,9 @@ def _equated(before: str, behind: str, question: str | None) -> str:
     return ""
 
 
-def _beside(text: str, before: str, behind: str, question: str | None) -> str:
+def _beside(text: str, before: str, behind: str, asked: Asked) -> str:
     """Why the words beside a box make no answer of it, or another one: half of it, a doubt, another candidate."""
-    if (word := turned(text, before, behind, asked_of(about(question) or NO_QUESTION, _is_counted_beside))) != "":
+    if (word := turned(text, before, behind, asked)) != "":
         return f"unread: {word!r} beside the answer"
     if not any(map(str.isdigit, text)):
         return ""
@@ -127,6 +129,7 @@ def _beside(text: str, before: str, behind: str, question: str | None) -> str:
     return "another value beside the box" if different else ""
 
 
+@lru_cache(maxsize=1_024)
 def asked_of(question: Question, counts: Callable[[str], bool] | None = None) -> Asked:
     """What the question lets stand beside its answer, and in a sentence that states it.
 

@@ -93,9 +93,14 @@ def _unit_beside(text: str, before: str, behind: str) -> str:
     return named[0] if len(named) == 1 else ""
 
 
+@lru_cache(maxsize=8_192)
+def _named_by(word: str) -> str | None:
+    word = COPULA.sub("", word)
+    return None if word.lower() in OPENS | SO | VERBS else unit_named(word)
+
+
 def _unit_of(found: re.Match[str]) -> str | None:
-    word = COPULA.sub("", found["unit"])
-    if word.lower() in OPENS | SO | VERBS or (name := unit_named(word)) is None:
+    if (name := _named_by(found["unit"])) is None:
         return None
     raised, power = (found["raised"] or "").strip("^ {}"), (found["power"] or "").lower()
     is_square, is_cubic = raised in ("²", "2") or power[:2] in ("sq", "кв"), raised in ("³", "3") or power[:1] in "cк"
