@@ -25,6 +25,7 @@ from agentscope_tuner.graders.injection_defence import (
     is_blank,
     mark_of,
     neutralise,
+    shortened,
 )
 from agentscope_tuner.graders.template import ChatMessage, LanguageEnum, PromptTemplate, fill, read_words
 
@@ -267,7 +268,7 @@ def _fitted(text: str, most: int, tokens: tuple[str, ...], cost: int) -> str:
         cost = len(shown) + _MARK_CHARS * shown.count("\n")
         if cost <= 2 * most + _SLACK:
             break
-    return shown
+    return shortened(shown, 2 * most + _SLACK)
 
 
 _MARK_CHARS = len(mark_of("0" * 16))
