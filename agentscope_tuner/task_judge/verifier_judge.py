@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -204,8 +204,8 @@ class VerifierJudge(ModelJudge):
         values = {"query": neutralise(query, self.settings.max_chars, markers), "ground_truth": truth, "response": safe}
         return Prompt([ChatMessage(content=fill(PRESETS[self.settings.preset].prompt, values))])
 
-    async def _shares(self, query: str, truth: str, text: str) -> dict[str, float]:
-        return {self.settings.model_name: float(await self._verified(query, truth, text))}
+    def _shares(self, query: str, truth: str, text: str) -> dict[str, Coroutine[Any, Any, float]]:
+        return {self.settings.model_name: self._verified(query, truth, text)}
 
     def _reward(
         self, rules: Reward | JudgeError, right: bool, reason: str, why: str, *, usage: Usage, asked: float = 0.0
