@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -199,8 +200,8 @@ Messages = Sequence[Mapping[str, str]]
 class ChatFormat:
     """Writes chats for one reward model.
 
-    Special tokens in a message's text, and the words around the fields of `text`, are respelled: otherwise an answer
-    could begin a turn of its own, in which somebody praises it.
+    Special tokens in a message's text, and the words that the template or `text` writes around it, are respelled:
+    otherwise an answer could begin a turn of its own, in which somebody praises it.
 
     Args:
         tokenizer: the folder of the model's tokenizer, as it is downloaded with the model; or None.
@@ -245,6 +246,11 @@ class ChatFormat:
         tokens = folder / "tokenizer.json"
         self._tokens = special_tokens(str(tokens)) if tokens.is_file() else ()
         self._template = _compiled(template, where)
+        # Of many templates a turn's head is no special token, as in "USER: … ASSISTANT: …"
+        pair = [{"role": "user", "content": "{query}"}, {"role": "assistant", "content": "{response}"}]
+        with contextlib.suppress(JudgeError):
+            heads = headings(self.write([*pair, *pair]))
+            self._tokens += tuple(head for head in heads if not head.isalpha())
 
     def write(self, messages: Messages) -> str:
         """The chat as text.
@@ -412,7 +418,14 @@ class RewardModelJudge(BaseJudge):
             raise reference_error(f"{mine.reads.query} is missing: it is null, or NaN")
         asked, label = _text(query), str(workflow_task.task.metadata.get("answer", ""))
         await self._reads.result(self._check_reading)
-        score, at_fault = await self._scored(self._chat(asked, response, label), self._chat(asked, HARMLESS, label))
+        score: float | JudgeError
+        try:
+            chat = self._chat(asked, response, label)
+        except JudgeError as exc:
+            self._chat(asked, _harmless(response), label)  # a template that refuses these turns, too, is broken
+            score, at_fault = exc, True
+        else:
+            score, at_fault = await self._scored(chat, self._chat(asked, HARMLESS, label))
         if isinstance(score, JudgeError) and at_fault:
             # The answer's own text is the cause, and must not take its verdict away
             told = f"unjudgeable: {score.message}, though others are scored"
@@ -522,6 +535,11 @@ class RewardModelJudge(BaseJudge):
         except (NoScore, _Refused, DeadlineError) as exc:
             return [exc] * len(chats)
         return found
+
+
+def _harmless(response: str | Trajectory) -> str | Trajectory:
+    """What stands in the place of `response`, in as many turns."""
+    return Trajectory([HARMLESS] * len(response), response.roles) if isinstance(response, Trajectory) else HARMLESS
 
 
 class _Refused(JudgeError):

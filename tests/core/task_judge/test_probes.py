@@ -198,7 +198,8 @@ def test_a_round_that_hangs_delays_no_verdict() -> None:
     checks(subject, EVERY - 1, m=model)
 
     async def hanging() -> float:
-        return await asyncio.get_running_loop().create_future()
+        await asyncio.get_running_loop().create_future()
+        return 0.0
 
     async def verdict_beside_it() -> None:
         await asyncio.wait_for(subject.check(lambda text: {"m": hanging()}), 5)
