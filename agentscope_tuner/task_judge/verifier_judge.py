@@ -17,11 +17,18 @@ from pydantic import Field
 from agentscope_tuner.config import SECTION, WITH_OFF, task_judge_section, validate_section
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.graders.client.chat_model import Prompt
-from agentscope_tuner.graders.client.reply import AnswerAtFault, Reply, ReplyError, check_finished, without_thinking
+from agentscope_tuner.graders.client.reply import (
+    AnswerAtFault,
+    Quotation,
+    Reply,
+    ReplyError,
+    check_finished,
+    without_thinking,
+)
 from agentscope_tuner.graders.client.settings import EndpointSection
 from agentscope_tuner.graders.client.usage import Usage, metered
 from agentscope_tuner.graders.cost import Estimate, Reckoner
-from agentscope_tuner.graders.injection_defence import neutralise, plain
+from agentscope_tuner.graders.injection_defence import as_written, lower_letters, neutralise, plain
 from agentscope_tuner.graders.template import ChatMessage, fill, headings, read_words
 from agentscope_tuner.graders.whose_fault import HARMLESS, ask_about
 from agentscope_tuner.task_judge.base_judge import Reward, final_answer
@@ -61,10 +68,11 @@ _EXPLAINS = frozenset({"omni_judge"})
 _ONE_VERDICT = frozenset({"omni_judge", "xverify", "tinyv"})
 
 
-def matches(preset: str, reply: Reply) -> bool:
-    """Whether the verifier says that the answer matches.
+def matches(preset: str, reply: Reply, shown: str = "") -> bool:
+    """Whether the verifier says that the answer, which it was `shown`, matches.
 
     Raises:
+        Quotation: the verdict holds words beside its yes, and stands in the answer.
         ReplyError: the reply is a refusal, cut off, empty, or does not end with a verdict; or it holds two that differ.
     """
     check_finished(reply)
@@ -78,7 +86,11 @@ def matches(preset: str, reply: Reply) -> bool:
     said = {match[1].lower() in form.right for match in found}
     if preset in _ONE_VERDICT and len(said) > 1:
         raise ReplyError(f"the reply holds two verdicts that differ: {text[:160]!r}")
-    return last[1].lower() in form.right
+    right = last[1].lower() in form.right
+    whole = lower_letters(last[0])
+    if right and whole != lower_letters(last[1]) and whole in lower_letters(as_written(shown)):
+        raise Quotation(f"the verdict {last[0]!r:.60} stands in the answer, too")
+    return right
 
 
 WHERE = f"{SECTION}.verifier"
@@ -192,7 +204,7 @@ class VerifierJudge(ModelJudge):
 
     async def _verified(self, query: str, truth: str, shown: str) -> bool:
         def question(text: str) -> tuple[Prompt, Callable[[Reply], bool]]:
-            return self._prompt(query, truth, text), lambda reply: matches(self.settings.preset, reply)
+            return self._prompt(query, truth, text), lambda reply: matches(self.settings.preset, reply, text)
 
         answer = await ask_about(self.model, *question(shown), lambda: question(HARMLESS))
         return answer.value
