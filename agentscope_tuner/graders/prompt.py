@@ -229,7 +229,29 @@ def _as_text(value: Any, language: LanguageEnum) -> str | Sequence[str]:
         return value.bounded()
     if isinstance(value, list | tuple) and all(isinstance(item, str) for item in value):
         return list(value)
-    return json.dumps(value, ensure_ascii=False, default=str)
+    return as_json(value)
+
+
+def as_json(value: Any) -> str:
+    """`value` as JSON; its keys and values alone where it is nested more deeply than JSON can be written."""
+    try:
+        return json.dumps(value, ensure_ascii=False, default=str)
+    except RecursionError:
+        return flat(value)
+
+
+def flat(value: Any) -> str:
+    """All keys and values in data of any depth: what a policy nests too deeply must not be hidden by that."""
+    shown, waiting = list[str](), [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, Mapping):
+            waiting += [part for pair in reversed(list(one.items())) for part in reversed(pair)]
+        elif isinstance(one, list | tuple):
+            waiting += reversed(one)
+        else:
+            shown.append(str(one))
+    return " ".join(shown)
 
 
 def overlong(values: Mapping[str, Any], max_chars: int) -> set[int]:
