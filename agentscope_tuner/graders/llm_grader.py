@@ -242,15 +242,12 @@ class LLMGrader(BaseGrader):
         return replace(answer, value=(quoted, f"the answer quotes this verdict: {reason}"))
 
     async def _asked(self, values: Mapping[str, Any]) -> GraderScore:
-        if self.votes == 1:
-            answer = await self._vote(values, 0)
-            return GraderScore(self.name, answer.value[0], own_words(answer.value[1]), {"usage": answer.usage})
         answers, failed = await self._votes(values)
         scores = [answer.value[0] for answer in answers]
         score = combine.combined_score(scores, self.vote_rule)
         nearest = min(answers, key=lambda answer: abs(answer.value[0] - score))
-        metadata = {"usage": _total(answers), "votes": scores, "votes_failed": failed}
-        return GraderScore(self.name, score, own_words(nearest.value[1]), metadata)
+        counted = {"votes": scores, "votes_failed": failed} if self.votes > 1 else {}
+        return GraderScore(self.name, score, own_words(nearest.value[1]), {"usage": _total(answers), **counted})
 
     async def _rank(self, values: Mapping[str, Any]) -> GraderRank:
         responses = values["response"]

@@ -17,18 +17,11 @@ from pydantic import Field
 from agentscope_tuner.config import SECTION, WITH_OFF, task_judge_section, validate_section
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.graders.client.chat_model import Prompt
-from agentscope_tuner.graders.client.reply import (
-    AnswerAtFault,
-    Quotation,
-    Reply,
-    ReplyError,
-    check_finished,
-    without_thinking,
-)
+from agentscope_tuner.graders.client.reply import AnswerAtFault, Reply, ReplyError, final_match, without_thinking
 from agentscope_tuner.graders.client.settings import EndpointSection
 from agentscope_tuner.graders.client.usage import Usage, metered
 from agentscope_tuner.graders.cost import Estimate, Reckoner
-from agentscope_tuner.graders.injection_defence import as_written, lower_letters, neutralise, plain
+from agentscope_tuner.graders.injection_defence import neutralise, plain
 from agentscope_tuner.graders.template import ChatMessage, fill, headings, read_words
 from agentscope_tuner.graders.whose_fault import HARMLESS, ask_about
 from agentscope_tuner.task_judge.base_judge import Reward, final_answer
@@ -64,6 +57,8 @@ PRESETS: dict[str, Preset] = {
 }
 # Only this preset's form puts a justification behind its verdict
 _EXPLAINS = frozenset({"omni_judge"})
+# A verdict with words beside its yes or no, which an answer may hold
+_WORDED = frozenset({"general_verifier", "omni_judge"})
 # These leave no room for thinking aloud, in which a verdict could be taken back
 _ONE_VERDICT = frozenset({"omni_judge", "xverify", "tinyv"})
 
@@ -72,25 +67,16 @@ def matches(preset: str, reply: Reply, shown: str = "") -> bool:
     """Whether the verifier says that the answer, which it was `shown`, matches.
 
     Raises:
-        Quotation: the verdict holds words beside its yes, and stands in the answer.
+        Quotation: the verdict stands in the answer.
         ReplyError: the reply is a refusal, cut off, empty, or does not end with a verdict; or it holds two that differ.
     """
-    check_finished(reply)
-    text, form = without_thinking(reply.text).strip(), PRESETS[preset]
-    found = list(form.verdict.finditer(text))
-    if not found:
-        raise ReplyError(f"the reply holds no verdict of {preset}: {text[:160]!r}")
-    last = found[-1]
-    if preset not in _EXPLAINS and re.search(r"\w", text[last.end() :]):
-        raise ReplyError(f"the reply goes on after its verdict: {text[-160:]!r}")
-    said = {match[1].lower() in form.right for match in found}
+    form = PRESETS[preset]
+    echoes = [shown] if preset in _WORDED else []
+    last = final_match(reply, form.verdict, echoes, ends=preset not in _EXPLAINS)["said"]
+    said = {match[1].lower() in form.right for match in form.verdict.finditer(without_thinking(reply.text).strip())}
     if preset in _ONE_VERDICT and len(said) > 1:
-        raise ReplyError(f"the reply holds two verdicts that differ: {text[:160]!r}")
-    right = last[1].lower() in form.right
-    whole = lower_letters(last[0])
-    if right and whole != lower_letters(last[1]) and whole in lower_letters(as_written(shown)):
-        raise Quotation(f"the verdict {last[0]!r:.60} stands in the answer, too")
-    return right
+        raise ReplyError(f"the reply holds two verdicts that differ: {reply.text[:160]!r}")
+    return last.lower() in form.right
 
 
 WHERE = f"{SECTION}.verifier"

@@ -317,11 +317,13 @@ def _without_lone_backslashes(text: str) -> str:
     return _LONE_BACKSLASH.sub(lambda match: match[0] if match[1] else "\\\\", text)
 
 
-def final_match(reply: Reply, pattern: re.Pattern[str], echoes: Sequence[str] = ()) -> dict[str, str]:
+def final_match(
+    reply: Reply, pattern: re.Pattern[str], echoes: Sequence[str] = (), *, ends: bool = True
+) -> dict[str, str]:
     """The judge's own verdict in a reply that is no JSON: what `pattern` `found` last, what its group `said`, and the
     text before as `reason`.
 
-    No word may stand behind it, or the reply ends with something else. What stands around the group, and in the judged
+    No word may stand behind it where it `ends` the reply. What stands around the group, and in the judged
     text, too, with the same verdict, may be a quotation.
 
     Raises:
@@ -329,14 +331,14 @@ def final_match(reply: Reply, pattern: re.Pattern[str], echoes: Sequence[str] = 
         ReplyError: the reply is a refusal, cut off, empty, or does not end with a verdict.
     """
     check_finished(reply)
-    text = without_thinking(reply.text)[-_MOST_SEARCHED:]
+    text = without_thinking(reply.text).strip()[-_MOST_SEARCHED:]
     found = list(pattern.finditer(text))
     if not found:
         raise ReplyError(f"the reply holds nothing like {pattern.pattern!r}: {_excerpt(text)}")
     last = found[-1]
     if last[1] is None:
         raise ReplyError(f"the group of {pattern.pattern!r} has no part in the reply's last match {last[0]!r:.60}")
-    if re.search(r"\w", text[last.end() :]):
+    if ends and re.search(r"\w", text[last.end() :]):
         raise ReplyError(f"the reply goes on after its verdict: {_excerpt(text[-160:])}")
     verdict = {"found": last[0], "said": last[1].strip(), "reason": text[: last.start()].strip()}
     found_bare = _bare(last[0])
