@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Coroutine, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 from agentscope_tuner._run import loops
 from agentscope_tuner.config import task_judge_section, validate_section
@@ -44,8 +44,6 @@ class LLMJudge(ModelJudge):
     """
 
     bounds_itself = True
-    #: what the section leaves out
-    defaults: ClassVar[Mapping[str, Any]] = {}
 
     def __init__(self, config: Any) -> None:
         super().__init__(config)
@@ -96,7 +94,7 @@ class LLMJudge(ModelJudge):
         )
 
     def _with_defaults(self, section: Mapping[str, Any]) -> dict[str, Any]:
-        return {**self.defaults, **section}
+        return dict(section)
 
     def ranks_groups(self) -> bool:
         """True with a listwise grader."""
@@ -278,10 +276,8 @@ class PairwiseJudge(LLMJudge):
         ConfigError: the section is wrong.
     """
 
-    defaults: ClassVar[Mapping[str, Any]] = {"mode": "listwise", "compare": "pairs", "swap": True}
-
     def _with_defaults(self, section: Mapping[str, Any]) -> dict[str, Any]:
-        found = super()._with_defaults(section)
+        found = {"mode": "listwise", "compare": "pairs", "swap": True, **section}
         own = ("prompt", "prompt_file", "template", "grader")
         return found if any(found.get(name) is not None for name in own) else {**found, "grader": "pairwise"}
 

@@ -16,7 +16,7 @@ import os
 from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import Future
 from contextvars import Context
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Literal
 
 from agentscope_tuner._run import loops
 from agentscope_tuner._run.forks import unforked
@@ -35,21 +35,20 @@ EVERY = 1000
 # The share of the range of scores from which such an answer counts as paid
 _PAID = 0.5
 
-T = TypeVar("T")
 Shares = Callable[[str], Mapping[str, Coroutine[Any, Any, float]]]
 
 
-class Once(Generic[T]):
-    """Work whose result holds for a process: the first caller starts it, callers meanwhile wait for it."""
+class Once:
+    """Work that is done once in a process: the first caller starts it, callers meanwhile wait for it."""
 
     def __init__(self) -> None:
-        self._begun: tuple[int, Future[T]] | None = None
+        self._begun: tuple[int, Future[None]] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         return {"_begun": None}
 
-    async def result(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """The result of `work`, which runs on the background loop. Where it raises a JudgeError, the next caller begins
+    async def done(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Returns when `work` is done, on the background loop. Where it raises a JudgeError, the next caller begins
         again.
         """
         loop = loops.get_loop()
@@ -59,7 +58,7 @@ class Once(Generic[T]):
                 self._begun = (os.getpid(), asyncio.run_coroutine_threadsafe(work(), loop))
             mine = self._begun
         try:
-            return await asyncio.shield(asyncio.wrap_future(mine[1]))
+            await asyncio.shield(asyncio.wrap_future(mine[1]))
         except JudgeError:
             with unforked():
                 if self._begun is mine:
@@ -78,7 +77,7 @@ class Probes:
 
     def __init__(self, how: Literal["refuse", "warn", "off"], where: str) -> None:
         self._how, self._where = how, where
-        self._first: Once[None] = Once()
+        self._first = Once()
         self._told = ""
         self._left, self._doubted = EVERY, False
 
@@ -95,7 +94,7 @@ class Probes:
         """
         if self._how == "off":
             return
-        await self._first.result(lambda: self._try(shares, right, first=True))
+        await self._first.done(lambda: self._try(shares, right, first=True))
         self._left -= 1
         if self._left <= 0:
             self._left = EVERY
