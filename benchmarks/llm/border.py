@@ -180,16 +180,17 @@ def inflated(grader: LLMGrader, name: str, texts: Sequence[tuple[str, Judged]]) 
     return 100 * len(raised) / max(1, len(texts))
 
 
-def vetoes() -> int:
-    """How many texts that break a judge take their verdict away."""
+def vetoes(copied: Sequence[Judged]) -> int:
+    """How many texts that break a judge take their verdict away; of `copied` the judge repeats all in its reply."""
 
     def answer(body: Body, attempt: int) -> Canned:
         prompt = prompt_of(body)
         broken = next((canned for mark, canned in BROKEN.items() if mark in prompt), None)
-        return broken or Canned(json.dumps({"reason": "fine", "score": LOW}))
+        repeated = "\n".join(block for _, _, block in _BLOCK.findall(prompt) if block.count("\n") < 40)
+        return broken or Canned(f"{repeated}\n{json.dumps({'reason': 'fine', 'score': LOW})}")
 
     async def grade(grader: LLMGrader) -> list[float | None]:
-        asked = [grader.aevaluate(query="Why?", response=text) for text in BREAKERS]
+        asked = [grader.aevaluate(query="Why?", response=text) for text in [*BREAKERS, *copied]]
         return [None if result.error else getattr(result, "score", None) for result in await asyncio.gather(*asked)]
 
     with JudgeServer(answer) as server:
@@ -285,7 +286,7 @@ def main() -> int:
         at_most("criteria met by what an answer claims", len(met), 0, ""),
         at_most("texts without a visible character that the model is asked about", len(blanks), 0, ""),
         at_most("fences closed", open_fences, 0, ""),
-        at_most("verdicts taken away by the answer's text", vetoes(), 0, ""),
+        at_most("verdicts taken away by the answer's text", vetoes([text for _, text in latest]), 0, ""),
         at_most("honest odd answers filtered or unreadable", len(odd), 0, ""),
         at_least("what ten questions about one answer share", shared(), 50, "%"),
     ]
