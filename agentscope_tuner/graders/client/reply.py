@@ -295,7 +295,13 @@ def final_json(
     if len(reply.text) > _MAX_CHARS:
         raise ReplyError(f"the reply has {len(reply.text)} characters; a verdict has at most {_MAX_CHARS}")
     text = _without_lone_backslashes(reply.text)
-    objects = _spoken_objects(text)
+    try:
+        objects = _spoken_objects(text)
+    except ReplyError:
+        # An answer that is JSON is shown with other colons, so that a copy of it does not parse
+        for echo in echoes:
+            text = text.replace(_without_lone_backslashes(echo), " ") if "{" in echo else text
+        objects = _spoken_objects(text)
     if objects and not _COULD_BE_JSON.isdisjoint("".join(echoes)):
         judged = [Quotable([text]) for text in echoes] if each_alone else [Quotable(echoes)]
         own = [(value, raw) for value, raw in objects if not any(author.repeats(value, raw) for author in judged)]
