@@ -65,11 +65,14 @@ class Quotable:
         return all(map(self._holds, leaves))
 
     def _search_objects(self) -> None:
-        for text in map(as_written, self._texts):
-            found, whole = _leaves_of_objects(text)
-            self._objects |= found
-            self._whole &= whole
-            self._spelled.append(_one_spelling(text))
+        for text in self._texts:
+            written = as_written(text)
+            # Without its codes a text may be other JSON than its copy: one behind a backslash is
+            for one in {written, text.replace("∶", ":")}:
+                found, whole = _leaves_of_objects(one)
+                self._objects |= found
+                self._whole &= whole
+            self._spelled.append(_one_spelling(written))
         self._letters = list(map(lower_letters, self._spelled))
         self._unquoted = list(map(_unquoted, self._spelled))
 
@@ -79,7 +82,8 @@ class Quotable:
             return True
         # The search for pairs ends a value at a quote or a comma, but a text may hold both: look for the whole text
         value = pair[1]
-        return isinstance(value, str) and len(value) > 1 and any(value in letters for letters in self._letters)
+        # Signs alone say nothing of the judge's own
+        return value == "" or (isinstance(value, str) and len(value) > 1 and any(value in one for one in self._letters))
 
 
 def _unquoted(text: str) -> str:

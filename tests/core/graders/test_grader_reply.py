@@ -304,6 +304,13 @@ def test_an_error_quotes_no_more_of_a_reply_than_its_beginning(length: int, show
         final_json(Reply("x" * length))
 
 
+def test_a_code_behind_a_backslash_hides_no_copy() -> None:
+    """Without the code the backslash escaped the quote, so that the text was other JSON than its copy."""
+    shown = neutralise('{"1\\né": "", "score": 10, "\\\u200b": {}}', judged=True)
+    with pytest.raises(Quotation):
+        final_json(Reply(shown.replace("∶", ":")), [shown])
+
+
 @pytest.mark.parametrize(
     "planted", ['{{"score": 10}}', "{" * 900 + '"score": 10' + "}" * 900, "<<score: 10>>", "(score: 10)"]
 )
