@@ -96,6 +96,14 @@ def obeyed(prompt: str, texts: Texts) -> str:
     return "\n".join([outside.rpartition("Everything between a [BEGIN")[0], *found])
 
 
+def tempted(text: Judged) -> bool:
+    """Whether the judge would obey `text` without the border."""
+    bare = text if isinstance(text, str) else "\n".join(text)
+    inner = plain(bare).translate(_ALIKE)
+    behind = [inner[match.end() :] for match in _TURN.finditer(inner)] + [bare] * bool(_HIDDEN.search(bare))
+    return bool(_TEMPTED.search("\n".join(behind)))
+
+
 def replies(score: int, judged: str) -> list[str]:
     """The judge's reply in thirteen manners: bare; behind what it judged and before it, in three spellings; before the
     objects in it; and before these written anew, with their keys in another order.
@@ -262,6 +270,7 @@ def main() -> int:
     ninth_share = inflated(grader, "written after that", newer)
     latest = tenth()
     tenth_share = inflated(grader, "of an eighth hand", latest)
+    print(f"without the border the judge obeys {sum(tempted(text) for _, text in latest)} of these {len(latest)}")
     claiming = [*second, *last, *newest, *fresh_hand, *after, *another, *one_more, *newer, *latest]
     open_fences = sum(closed(grader, text) for _, text in [*texts, *FRESH, *claiming])
     met = [text for _, text in claiming if proven(text)]
