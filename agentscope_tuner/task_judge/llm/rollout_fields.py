@@ -185,20 +185,8 @@ class _Turns:
 
 
 def _shown(value: Any) -> str:
-    try:
-        return as_json(_without_files(value))
-    except RecursionError:
-        return flat(value)
-
-
-def _without_files(value: Any) -> Any:
-    """`value` with notes in place of the files in it, of which a reader would see letters alone."""
-    if isinstance(value, Mapping):
-        return {name: _without_files(item) for name, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_without_files(item) for item in value]
-    is_file = isinstance(value, str) and _BASE64.fullmatch(value)
-    return f"(a file of {len(value)} characters, not shown)" if is_file else value
+    """`value` as JSON, with notes in place of the files in it, of which a reader would see letters alone."""
+    return _FILE.sub(lambda file: f'"(a file of {len(file[0]) - 2} characters, not shown)"', as_json(value))
 
 
 def _image_url(part: Any) -> str | None:
@@ -219,7 +207,7 @@ def _image_url(part: Any) -> str | None:
 
 
 # A data URL, or so many letters without a space as no word has
-_BASE64 = re.compile(r"(?:data:[\w/+.;=-]{3,100},)?[A-Za-z0-9+/_-]{400,}={0,2}")
+_FILE = re.compile(r'"(?:data:[\w/+.;=-]{3,100},)?[A-Za-z0-9+/_-]{400,}={0,2}"')
 _IS_FILE = re.compile(r"image|audio|video|file|document|media|data", re.IGNORECASE)
 _FILES = frozenset({"source", "image_url", "input_audio", "file", "file_data"})
 _NOT_THE_POLICY = frozenset({"system", "user", "developer"})

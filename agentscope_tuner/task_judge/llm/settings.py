@@ -53,7 +53,7 @@ Jurors = Annotated[list[JurorModel], BeforeValidator(_jurors), Field(min_length=
 class Escalation(StrictSection):
     """When to ask again for a verdict, and which models."""
 
-    #: such as 0.3 < score < 0.7, or disagreement > 0.5: see conditions.py
+    #: such as 0.3 < score < 0.7, or disagreement > 0.5: see task_judge/combined
     when: str
     to: Jurors
 
