@@ -13,19 +13,17 @@ from fractions import Fraction
 
 from agentscope_tuner.verify.math.canonical import NEG, PRODUCT, SUM, Key, factors, key, residue, terms
 from agentscope_tuner.verify.math.compare import CheapComparer
-from agentscope_tuner.verify.math.exact import exact_value, value_at
+from agentscope_tuner.verify.math.exact import exact_value
 from agentscope_tuner.verify.math.node import (
     CONSTANTS,
     EQUAL,
     MARKS,
     RATIONAL_OPERATIONS,
-    Apply,
     Collection,
     Degrees,
     Node,
     Number,
     Percent,
-    Power,
     Quantity,
     Quotient,
     Relation,
@@ -51,10 +49,7 @@ from agentscope_tuner.verify.math.unwrap import short
 
 # An answer with more nodes is not searched: it is too large for a copy
 _MAX_NODES = 300
-_MAX_INSIDE = 5
 _LARGEST_POWER = 400
-_FORMULA = Symbol("formula of the question")
-_WRAPPERS = frozenset({"abs", "norm", "floor", "ceil", "Re", "conj", "max", "min", "gcd", "lcm"})
 
 
 def unearned(question: Question, answer: Node, reference: Node, text: str, truth: str) -> str | None:
@@ -240,43 +235,12 @@ def _holds_formula(node: Node, formulas: dict[Key, Node]) -> bool:
         return False
     unfinished = {k: f for k, f in formulas.items() if not is_plain(f) and not isinstance(f, Collection)}
     inside = {k: part for part in parts if (k := key(part)) in unfinished}
-    if any(_is_wrapped(node, k) for k in list(inside)[:_MAX_INSIDE]):
-        return True
     value = valued(node)
     if value is None:
         return any(isinstance(n, MARKS) and key(n.inside) in unfinished for n in parts)
     if any(valued(part) == value for part in inside.values()):
         return True
     return any(valued(formula) == value for formula in _contained(parts, unfinished))
-
-
-def _is_wrapped(node: Node, formula: Key) -> bool:
-    r"""Whether the answer has the same value as the formula inside it: `|\sqrt{12}|`, `1\cdot\sqrt{12}+0`."""
-    bare = _unwrapped(_in_place(node, formula))
-    return all(value_at(seed, bare) == value_at(seed, _FORMULA) for seed in ("wrapped", "wrapped again"))
-
-
-def _in_place(node: Node, formula: Key) -> Node:
-    """The answer with the formula replaced by a symbol."""
-    return _FORMULA if key(node) == formula else mapped(node, lambda one: _in_place(one, formula))
-
-
-def _unwrapped(node: Node) -> Node:
-    """The node without operations that do not change a positive whole value.
-
-    These are functions like an absolute value or a floor, a maximum of equal values, and the root of a power.
-    """
-    node = mapped(node, _unwrapped)
-    match node:
-        case Apply(function, (inside,)) if function in _WRAPPERS and _FORMULA in walk(inside):
-            return inside
-        case Apply("max" | "min", (first, *others)) if all(other == first for other in others):
-            return first
-        case Power(Power(base, inner), outer):
-            exponents = literal(inner), literal(outer)
-            if None not in exponents and exponents[0] * exponents[1] == 1:  # type: ignore[operator]
-                return base
-    return node
 
 
 def _contained(parts: list[Node], formulas: dict[Key, Node]) -> Iterator[Node]:

@@ -367,8 +367,6 @@ def _is_left(question: Question, answer: Node, reference: Node, same: Same) -> b
         return all(literal(one) is not None for one in wanted) and any(
             _is_only_said(question, a, a) or (not symbols(a) and operations(a) - {UNREDUCED}) for a in answer.args
         )
-    if _only(answer, reference, _is_compound):
-        return True
     if not any(isinstance(n, SetOperation) for n in walk(reference)) and any(
         _joins_sets(n, reference) for n in walk(answer)
     ):
@@ -488,13 +486,6 @@ def _joins_sets(node: Node, reference: Node) -> bool:
         return True
     of_intervals = all(isinstance(a, Interval) or is_collection(a, "tuple") for a in node.args)
     return of_intervals and (node.operator == "intersection" or isinstance(reference, Interval))
-
-
-def _is_compound(node: Node) -> bool:
-    r"""Whether a fraction is a factor below a fraction: `\frac{A}{\frac12 g}`."""
-    below = node.below if isinstance(node, Quotient) else node
-    parts = below.args if isinstance(below, Product) else (below,)
-    return below is not node and any(isinstance(part, Quotient) for part in parts)
 
 
 def _is_signed_root(node: Node) -> bool:
