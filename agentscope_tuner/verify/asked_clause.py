@@ -565,6 +565,7 @@ def _other_group(said: Sequence[_Said], known: Sequence[str], question: str, is_
     return ""
 
 
+@lru_cache(maxsize=1_024)
 def is_only_given(noun: str, question: str) -> bool:
     """Whether a question that counts another noun has this one, in lower case, only behind its numbers."""
     asked = _asked(question[-_MOST_ASKED:])
@@ -574,12 +575,12 @@ def is_only_given(noun: str, question: str) -> bool:
 def _is_given(word: str, known: Sequence[str], asked: Sequence[str], question: str) -> bool:
     """Whether the asked clause counts another noun, and has this one only behind a number: eggs `in 3 dozen`."""
     own = [one for one in asked if one not in _FILLS and one not in _BEFORE_NOUNS and not is_number_word(one)]
-    if not own or same_word(word, own[0]) or any(same_word(word, one) for one in known):
+    if not own or same_word(word, own[0]) or not any(same_word(word, one) for one in own):
+        return False
+    if any(same_word(word, one) for one in known):
         return False
     places = [found.start() for found in _WORD.finditer(question.lower()) if same_word(word, found[0])]
-    return (
-        bool(places) and any(same_word(word, one) for one in own) and all(map(partial(_is_numbered, question), places))
-    )
+    return bool(places) and all(map(partial(_is_numbered, question), places))
 
 
 def _is_numbered(question: str, at: int) -> bool:
