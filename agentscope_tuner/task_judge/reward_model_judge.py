@@ -235,7 +235,7 @@ class ChatFormat:
         pair = [{"role": "user", "content": "{query}"}, {"role": "assistant", "content": "{response}"}]
         with contextlib.suppress(JudgeError):
             heads = headings(self.write([*pair, *pair]))
-            self._tokens += tuple(head for head in heads if not head.isalpha())
+            self._tokens += tuple(head for head in heads if not head.isalpha() and any(map(str.isalpha, head)))
 
     def write(self, messages: Messages) -> str:
         """The chat as text.

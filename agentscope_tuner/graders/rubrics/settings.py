@@ -212,7 +212,8 @@ def read_samples(path: Path, config: AutoGraderConfig) -> list[Sample]:
         ConfigError: the file cannot be read, a row is malformed (the message names its line), or rows are too few.
     """
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        # Not `splitlines`, which also ends lines at signs that JSON may hold within a text
+        lines = path.read_text(encoding="utf-8").split("\n")
     except (OSError, UnicodeDecodeError) as exc:
         raise ConfigError(f"cannot read the labelled samples {str(path)!r}: {exc}") from exc
     samples = []

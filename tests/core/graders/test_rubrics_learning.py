@@ -271,6 +271,16 @@ def test_a_row_that_is_not_as_documented_is_named(tmp_path: Path, row: Any, mess
         read_samples(path, config)
 
 
+def test_a_sample_may_hold_any_sign_that_json_leaves_as_it_is(tmp_path: Path) -> None:
+    """U+2028, U+0085 and others ended the line, so that its JSON was refused."""
+    path, answer = write_samples(tmp_path / "samples.jsonl", 5), "It is so.\u2028\u0085And so."
+    row = {"main_query": "q", "metadata": {"answer": answer, "score": 3}}
+    with path.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(row, ensure_ascii=False) + "\r\n")
+    config, _ = auto_grader_config(load_config(configuration("http://h/v1", tmp_path)))
+    assert read_samples(path, config)[-1].answers == (answer,)
+
+
 @pytest.mark.parametrize("ranks", [[1], [1, 1], [0, 1], [1.5, 2], None])
 def test_listwise_rows_are_checked(tmp_path: Path, ranks: Any) -> None:
     path = tmp_path / "samples.jsonl"

@@ -14,7 +14,7 @@ import pytest
 from agentscope_tuner import Rollout, WorkflowTask, load_config, load_judge
 
 HERE = Path(__file__).parent
-ROWS = [json.loads(line) for line in (HERE / "rows.jsonl").read_text(encoding="utf-8").splitlines()]
+ROWS = [json.loads(line) for line in (HERE / "rows.jsonl").read_text(encoding="utf-8").split("\n") if line]
 
 
 class Model(BaseHTTPRequestHandler):
