@@ -141,7 +141,7 @@ class LLMJudge(ModelJudge):
         metrics = {"score": found.score, **found.metrics, **sent, **meter.usage.metrics()}
         if self.panels.when is not None:
             metrics["escalated"] = float(found is not first)
-        if len(self.panels.every) > 1:
+        if len(self.judge_models) > 1:
             metrics |= {f"score_{name}": score for name, score in {**first.by_name, **found.by_name}.items()}
         return Reward(
             found.score if self.settings.reward_scale == "raw" else found.share,
@@ -153,12 +153,11 @@ class LLMJudge(ModelJudge):
 
     async def _shares(self, values: Mapping[str, Any], text: str) -> dict[str, float]:
         """Each model's score of the answer `text`, as a share of the range."""
-        graders = {**self.first.graders, **self.dearer.graders}
-        found = {}
-        for name, grader in graders.items():
-            alone = LLMPanel({name: grader}, self.settings, self.range)
-            found[name] = (await alone.score({**values, "response": text})).share
-        return found
+        asked = {**values, "response": text}
+        return {
+            name: (await LLMPanel({name: grader}, self.settings, self.range).score(asked)).share
+            for name, grader in {**self.first.graders, **self.dearer.graders}.items()
+        }
 
     def _escalates(self, values: Mapping[str, float]) -> bool:
         return self.panels.when is not None and self.panels.when.holds(values) is True
