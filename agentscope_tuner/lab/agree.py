@@ -178,7 +178,7 @@ def _measured(columns: _Columns, threshold: float) -> dict[str, Any]:
     best, fit = best_threshold(right, rewards), calibration(right, rewards)
     return {
         "measures": {
-            name: {"value": value, "interval": None if value is None else _within(name, intervals.get(name))}
+            name: {"value": value, "interval": None if value is None else intervals.get(name)}
             for name, value in values.items()
         },
         "confusion": Confusion.of(right, passed > 0).to_dict(),
@@ -202,12 +202,6 @@ def _shares(right: NDArray[numpy.bool_], passed: NDArray[numpy.bool_], tasks: Se
         "precision": interval(right, passed),
         "recall": interval(passed, right),
     }
-
-
-def _within(name: str, interval: Interval | None) -> Interval | None:
-    """An interval within the range of its measure: a symmetric one may reach beyond."""
-    low = 0.0 if name in ("accuracy", "precision", "recall", "f1", "auc") else -1.0
-    return None if interval is None else (max(low, interval[0]), min(1.0, interval[1]))
 
 
 def _slices(columns: _Columns, threshold: float) -> dict[str, Any]:

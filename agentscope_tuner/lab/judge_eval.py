@@ -54,6 +54,8 @@ Pairs = Sequence[tuple[float, float]]
 Rewards = list[float | None]
 
 _SAME = 1e-9
+# The range of a share
+_SHARE = (0.0, 1.0)
 _WORST = 10
 
 
@@ -177,11 +179,11 @@ class JudgeEval:
         metrics = evaluate.metrics(0.1)
         if not all(0.0 <= one.label <= 1.0 for one in self._answers):
             metrics = {name: metrics[name] for name in ("spearman", "kendall")}
-        return {name: self._measured(metric, pairs) for name, metric in metrics.items()}
+        return {name: self._measured(metric, pairs, evaluate.RANGES.get(name)) for name, metric in metrics.items()}
 
     def _consistency(self, first: Rewards, second: Rewards) -> dict[str, Any]:
         pairs = list(zip(first, second, strict=True))
-        same = self._measured(lambda both: _mean([abs(one - other) <= _SAME for one, other in both]), pairs)
+        same = self._measured(lambda both: _mean([abs(one - other) <= _SAME for one, other in both]), pairs, _SHARE)
         return {"same": same, "difference": self._measured(evaluate.mae, pairs)}
 
     def _length(self, first: Rewards, twice: Rewards) -> dict[str, Any]:
@@ -204,7 +206,7 @@ class JudgeEval:
                 pairs.append(known)
         ahead = [[(group[0][1], group[0][0])] for group in pairs]
         return {
-            "reordered": self._interval(_shift, [[(0.0, _reordered(group))] for group in pairs]),
+            "reordered": self._interval(_shift, [[(0.0, _reordered(group))] for group in pairs], _SHARE),
             # The first answer's reward, minus its reward when it stands last
             "first_place_earns": self._interval(_shift, ahead),
         }
@@ -248,17 +250,24 @@ class JudgeEval:
 
     def _effect(self, shifts: Sequence[float]) -> dict[str, Any]:
         pairs = [[(0.0, shift)] for shift in shifts]
-        raised = self._interval(lambda both: _mean([shift > _SAME for _, shift in both]), pairs)
+        raised = self._interval(lambda both: _mean([shift > _SAME for _, shift in both]), pairs, _SHARE)
         return {"texts": len(shifts), "raised": raised, "shift": self._interval(_shift, pairs)}
 
-    def _measured(self, metric: evaluate.Metric, pairs: Sequence[tuple[float | None, float | None]]) -> dict[str, Any]:
+    def _measured(
+        self,
+        metric: evaluate.Metric,
+        pairs: Sequence[tuple[float | None, float | None]],
+        within: tuple[float, float] | None = None,
+    ) -> dict[str, Any]:
         """`metric` with its interval. Answers to one task are alike, so whole tasks are left out."""
         groups = (_known([pairs[index] for index in members]) for members in self._groups.values())
-        return self._interval(metric, [group for group in groups if group])
+        return self._interval(metric, [group for group in groups if group], within)
 
-    def _interval(self, metric: evaluate.Metric, groups: Sequence[Pairs]) -> dict[str, Any]:
+    def _interval(
+        self, metric: evaluate.Metric, groups: Sequence[Pairs], within: tuple[float, float] | None = None
+    ) -> dict[str, Any]:
         value = metric([pair for group in groups for pair in group]) if groups else None
-        spread = evaluate.interval(metric, groups, seed=0) if groups else None
+        spread = evaluate.interval(metric, groups, 0, within) if groups else None
         return {"value": value, "interval": None if spread is None else list(spread)}
 
 

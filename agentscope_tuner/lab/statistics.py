@@ -20,6 +20,12 @@ if TYPE_CHECKING:
 
 Interval = tuple[float, float]
 
+#: The measures' ranges.
+RANGES = {
+    **dict.fromkeys(("accuracy", "precision", "recall", "f1", "auc"), (0.0, 1.0)),
+    **dict.fromkeys(("kappa", "spearman", "kendall", "quadratic_kappa"), (-1.0, 1.0)),
+}
+
 _GROUPS, _FEW_GROUPS, _MANY_ROWS = 200, 40, 5_000
 
 
@@ -86,7 +92,10 @@ def jackknife(
     group = (np.random.default_rng(0).permutation(len(names)) % groups)[member]
     whole = statistics(np.arange(len(member)))
     left = [statistics(np.flatnonzero(group != number)) for number in range(groups)]
-    found = ((name, jackknifed(value, [one.get(name, math.nan) for one in left])) for name, value in whole.items())
+    found = (
+        (name, jackknifed(value, [one.get(name, math.nan) for one in left], RANGES.get(name)))
+        for name, value in whole.items()
+    )
     return {name: interval for name, interval in found if interval is not None}
 
 

@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from decimal import Decimal
+from functools import lru_cache
 
 from agentscope_tuner.verify.labels import ANSWER, is_denied, is_prose, same_text, statement_at
-from agentscope_tuner.verify.remarks import is_neutral
+from agentscope_tuner.verify.remarks import is_neutral, plain_words
 
 # `the answer` in the languages of the models' solutions: behind a box it announces another answer
 _ANSWER_WORDS = (
@@ -140,6 +141,20 @@ def _unless_it_states(reason: re.Match[str]) -> str:
     behind = reason.string[: reason.start()]
     labels = reason[0][0] in ":：" and _STATES.search(behind[behind.rfind("\n") + 1 :]) is not None
     return reason[0] if labels or _STATES.search(reason[0]) is not None else " "
+
+
+_FIRST_WORDS = frozenset(re.findall("[a-z]+", _GOES_ON.pattern + _CORRECTS.pattern))
+
+
+@lru_cache(maxsize=8_192)
+def _labels(word: str) -> bool:
+    return re.search(_NAMES_ANSWER, word) is not None
+
+
+def states_nothing(rest: str) -> bool:
+    """Whether the text behind an answer is the plain end of its sentence, in which no word announces another value."""
+    words = plain_words(rest)
+    return words is not None and _FIRST_WORDS.isdisjoint(words[:1]) and not any(map(_labels, words))
 
 
 def announces(text: str) -> bool:

@@ -14,7 +14,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
 
-from agentscope_tuner.verify.again import stated_again
+from agentscope_tuner.verify.again import stated_again, states_nothing
 from agentscope_tuner.verify.labels import (
     ANSWER,
     CONTRADICTION,
@@ -238,8 +238,6 @@ def find_answer(
         by_value: the caller compares the values of several answers; else answers with different texts are none.
     """
     said = after_thinking(output, think)
-    if places[0] == "boxed" and (content := _plain_box(said)) is not None:
-        return PlacedAnswer(content.strip(), _NAMES["boxed"], content)
     for place in places:
         found = _READERS[place](said)
         if found is None:
@@ -288,7 +286,7 @@ def after_thinking(text: str, think: Sequence[Sequence[str]] = ()) -> str:
             text = text.replace(opener, "<think>").replace(closer, "</think>")
     tags = (
         list(_THINKING.finditer(text))
-        if "<" in text or "THINK]" in text or (not text.isascii() and "◁" in text)
+        if "<" in text or ("K" in text and "THINK]" in text) or (not text.isascii() and "◁" in text)
         else []
     )
     if not tags:
@@ -378,6 +376,7 @@ _SHOWING = frozenset(
     smash""".split()  # noqa: SIM905
 )
 _OPENS_GROUP = re.compile(r"\\([a-zA-Z]+)\*?\s*(?:\[[^\[\]]{0,60}\]|<[^<>]{0,40}>|\{[^{}]{0,60}\}|-?[\d.]+)*\s*\Z")
+_PAIR = re.compile(r"\{[^{}]*\}")
 _CONDITIONAL = re.compile(r"\\(if[a-zA-Z]*|fi)(?![a-zA-Z])")
 _PALE = re.compile(
     r"(?:color\s*\{?\s*(?:white|#f{3}(?:f{3})?)\s*\}?\s*\{?|~~)\s*\$?\s*\Z|(?<!~)~~(?!~)[^~\n]{1,200}\Z", re.IGNORECASE
@@ -397,7 +396,10 @@ def _is_unshown(text: str, start: int) -> bool:
     if "\\if" in near and [found[1] for found in _CONDITIONAL.finditer(near)][-1:] not in ([], ["fi"], ["iff"]):
         return True
     # Of escaped braces none is left, and every other one stays at its place
-    braces = near.replace("\\\\", "  ").replace("\\{", "  ").replace("\\}", "  ") if "\\" in near else near
+    escapes = "\\{" in near or "\\}" in near
+    braces = near.replace("\\\\", "  ").replace("\\{", "  ").replace("\\}", "  ") if escapes else near
+    if "{" not in _PAIR.sub("", braces):
+        return False
     closed, at = 0, len(near)
     for behind in reversed(braces.split("{")[1:]):
         at -= len(behind) + 1
@@ -451,26 +453,35 @@ _FIRST = re.compile(
 )
 
 
-def _plain_box(text: str) -> str | None:
-    """The content of the only box, where it ends the text behind plain words; None for any other text.
+def _plain_box(text: str) -> Found | None:
+    """The only box of a text, behind which at most the plain end of its sentence stands; None for any other text.
 
-    Most outputs end so. Nothing around such a box is left to read. Long texts are searched as seldom as can be.
+    Most outputs end so. Long texts are searched as seldom as can be.
     """
     start = text.rfind(_MACRO)
     flat = _FLAT.match(text, start) if start >= 0 else None
-    if flat is None or text[flat.end() :].strip(_ENDING):
+    if flat is None or "<" in text:
         return None
-    if not _ends_a_sentence(text[start - _LINE if start > _LINE else 0 : start]):
+    rest = text[flat.end() :]
+    is_last = not rest.strip(_ENDING)
+    if not (is_last or states_nothing(rest)):
         return None
     first = _FIRST.search(text)
-    if first is None or first.start() != start or "<" in text or _is_unshown(text, start):
+    if first is None or first.start() != start or _is_unshown(text, start):
         return None
-    if ("%" in text or "`" in text or "]:" in text) and _is_unsaid(text, start):
+    line = text[text.rfind("\n", 0, start) + 1 : start]
+    if ("%" in line or "`" in line or line.lstrip()[:1] == "[") and _is_unsaid(text, start):
         return None
-    return text[text.index("{", start) + 1 : flat.end() - 1]
+    content = text[text.index("{", start) + 1 : flat.end() - 1]
+    if is_last and _ends_a_sentence(text[max(start - _LINE, 0) : start]):
+        # nothing around it is left to read
+        return Found(content.strip(), "", content)
+    return Found(content.strip(), "", content, text[max(start - _NEAR, 0) : start], rest[:_BEHIND])
 
 
 def _in_box(text: str) -> Found | None:
+    if (plain := _plain_box(text)) is not None:
+        return plain
     if "\\boxed" not in text and "\\fbox" not in text:
         return None
     text = _said(text)

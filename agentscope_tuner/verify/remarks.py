@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from agentscope_tuner.verify.number_words import is_number_word, with_figures
 from agentscope_tuner.verify.words import (
@@ -41,9 +42,10 @@ from agentscope_tuner.verify.words import (
     Asked,
     asks_difference,
     denies,
+    lead_of,
+    leads_plainly,
     strange_before,
     supposes_else,
-    turns_nothing,
     word_set,
 )
 
@@ -444,31 +446,54 @@ def _adverse(words: Sequence[str], asked: Asked) -> str:
     for word in words:
         if asked.has(word):
             continue
-        if denies(word) or word in SUPPOSES or word in ADVERSE or word in _DONE_LATER:
-            return word
-        if IS_UNSPACED.search(word) is not None and CHANGES_UNSPACED.search(word) is not None:
-            return word
-        if CALLS_WRONG.search(word) or word == "guess" or (DOUBTS.search(word) and not word.startswith("fail")):
+        if _is_adverse(word):
             return word
     return ""
+
+
+def _is_adverse(word: str) -> bool:
+    if denies(word) or word in SUPPOSES or word in ADVERSE or word in _DONE_LATER or word == "guess":
+        return True
+    if IS_UNSPACED.search(word) is not None and CHANGES_UNSPACED.search(word) is not None:
+        return True
+    return CALLS_WRONG.search(word) is not None or (DOUBTS.search(word) is not None and not word.startswith("fail"))
 
 
 # The rest of a sentence in Latin letters that ends the text
 _PLAIN_BEHIND = re.compile(r"(?:\$\$?|\\[)\]])?(?:\*\*)?(?P<words>(?: [a-zA-Z]++(?:'s?(?![a-zA-Z]))?+,?)*+)[.*\s]*+\Z")
 _LATIN = re.compile("[a-z]+")
-_OPERATE_BEHIND = frozenset(re.findall("[a-z]{2,}", _OPERATES_BEHIND.pattern)) - {"and", "the", "to"} | _DONE_LATER
+_NO_DIGIT = re.compile(r"\D*+")
+_PLAIN_LEFT = re.compile(r"[a-zA-Z]{2} \$?\Z")
 
 
-def _goes_on_plainly(behind: str, asked: Asked) -> bool:
-    """Whether each word behind a value is understood and can turn nothing, so that no pattern need be tried."""
-    rest = _PLAIN_BEHIND.match(behind[:_AFTER])
-    if rest is None or len(behind) > _AFTER:
+def plain_words(behind: str) -> list[str] | None:
+    """The words of the rest of a sentence in Latin letters that ends the text, in lower case; None for another text."""
+    rest = _PLAIN_BEHIND.match(behind) if len(behind) <= _AFTER else None
+    return None if rest is None else _LATIN.findall(rest["words"].lower())
+
+
+@lru_cache(maxsize=8_192)
+def _goes_on(word: str, asked: Asked) -> bool:
+    """Whether a word behind a value is understood and can turn nothing."""
+    return not _is_adverse(word) and (not asked.text or _understands(word, asked))
+
+
+def stands_plainly(text: str, before: str, behind: str, asked: Asked) -> bool:
+    """Whether each word of a number's sentence is understood and can turn nothing, so that no pattern need be tried.
+
+    Most solutions end so: `Janet makes $\\boxed{18}$ dollars every day.`
+    """
+    alone = _PLAIN_LEFT.search(before, max(len(before) - _SHORT, 0))
+    if alone is None or IS_VALUE.search(text) is None or (words := plain_words(behind)) is None:
         return False
-    words = _LATIN.findall(rest["words"].lower())
-    return _COPULAS.isdisjoint(words[:1]) and all(
-        turns_nothing(word) and word not in _OPERATE_BEHIND and (not asked.text or _understands(word, asked))
-        for word in words
-    )
+    if (alone[0][-1] == "$") != (behind[:1] == "$"):
+        return False
+    if words and (words[0] in _COPULAS or SCALES.search(words[0]) or _OPERATES_BEHIND.match(" ".join(words[:3]))):
+        return False
+    # a number before it may be another candidate
+    lead = lead_of(before)
+    is_plain = all(_goes_on(word, asked) for word in words) and _NO_DIGIT.fullmatch(lead) is not None
+    return is_plain and leads_plainly(lead, asked) and not _qualified(before, asked)
 
 
 # Verbs of many languages behind which a value stands at once, or an adverb that bounds or shares it
@@ -498,8 +523,6 @@ def turned(text: str, before: str, behind: str, asked: Asked) -> str:
     is_value = IS_VALUE.search(text) is not None
     if is_value and (word := _qualified(before, asked)):
         return word
-    if is_value and _goes_on_plainly(behind, asked):
-        return strange_before(text, before, asked, is_value)
     if EXCEPTING.search(before[-LAST_WORDS:].strip(" $x=")) is not None and NO_OTHER.search(behind[:LAST_WORDS]):
         # all others are excluded: `except 7 there is none`
         return ""

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import NamedTuple
 
 
 def word_set(words: str) -> frozenset[str]:
@@ -182,8 +182,9 @@ IS_VALUE = re.compile(r"\d|\\(?:pi|infty|frac|sqrt)")
 _FORMS = re.compile(r"[^\W_]+")
 
 
-class Asked(NamedTuple):
-    """What a question lets stand beside its answer.
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """What a question lets stand beside its answer. By identity, verdicts on its words are kept.
 
     Attributes:
         text: the question, in lower case; empty where there is none.
@@ -370,10 +371,12 @@ LINKS = (
     - DENIES
 )
 _OF_PHRASES = frozenset(
-    word
+    form
     for one in _PHRASES
-    for word in re.findall(r"[^\W\d_]{2,}", re.sub(r"\\[a-zA-Z]", " ", one.pattern))
-    if word.isascii() and word not in LINKS
+    for word, last in re.findall(r"([^\W\d_]+)([^\W\d_]\??)", re.sub(r"\\[a-zA-Z]", " ", one.pattern))
+    # the last letter of a word may be optional in a pattern
+    for form in ({word, word + last[0]} if last[1:] else {word + last})
+    if form.isascii() and form not in LINKS
 )
 _TURNING = SUPPOSES | DENIES | _WHEN | ADVERSE | _LETS
 _PLAIN_LEAD = re.compile(r"[a-z0-9 ,:%*-]*+")
@@ -389,8 +392,7 @@ def turns_nothing(word: str) -> bool:
         word in _TURNING
         or denies(word)
         or len(word) > _LONGEST_WORD
-        # the last letter of a word may be optional in a pattern
-        or any(one[:-1] == word or one == word for one in _OF_PHRASES)
+        or word in _OF_PHRASES
         or any(one.search(word) is not None for one in (CALLS_WRONG, DOUBTS, SCALES, _LEAST, _GREATEST))
     )
 

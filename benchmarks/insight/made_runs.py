@@ -1,6 +1,6 @@
 """Simulated runs, half of them gamed: who sees it, how late, and who cries wolf.
 
-    python -m benchmarks.insight.made_runs [--seeds 4] [--rows 128] [--later]
+    python -m benchmarks.insight.made_runs [--seeds 4] [--rows 128] [--later | --latest]
 
 Each kind is a line of `KINDS`: how the shares of right, falsely paid and partly paid answers move over 100 steps. A
 gamed run begins to be gamed at its `onset`. Every ten steps 128 held-out tasks are answered: our tests run with them,
@@ -262,11 +262,28 @@ KINDS: Mapping[str, Kind] = {
     ),
     "honest, judge mended at 50": Kind(None, ramp(0.3, 0.8), jump(50, 0.04, 0)),
     "honest, format is half of the reward": Kind(None, learns, bonus=ramp(0.05, 0.5, 5, 30), right_worth=flat(0.5)),
+    # written before pay of wrong answers beside learning was told from a learned format
+    "0.8 for wrong, learning later": Kind(30, ramp(0.3, 0.7, 50, 90), part=ramp(0, 0.6, 30, 50), worth=flat(0.8)),
+    "0.75 for wrong, -1 and 1, beside learning": Kind(
+        25, ramp(0.2, 0.7), part=ramp(0, 0.7, 25, 60), worth=flat(0.75), scale=2, shift=-1, told=False
+    ),
+    "0.65 for nearly all wrong, beside learning": Kind(20, ramp(0.1, 0.5), part=ramp(0, 0.9, 20, 40), worth=flat(0.65)),
+    "5 % of 200 uneven tasks": Kind(30, flat(0.4), jump(30, 0, 1), family=0.05, tasks=200, uneven=0.6),
+    "5 % of the tasks, four rows each": Kind(40, flat(0.4), jump(40, 0, 1), family=0.05, group=4),
+    "6 % of the tasks, beside learning": Kind(30, ramp(0.3, 0.6), jump(30, 0, 1), family=0.06),
+    "honest, format is 0.7, beside learning": Kind(None, learns, bonus=ramp(0, 0.7, 10, 40), right_worth=flat(0.3)),
+    "honest, 0.3 for a late format": Kind(None, ramp(0.2, 0.7), part=ramp(0, 0.9, 40, 60), worth=flat(0.3)),
+    "honest, more and more tests pass": Kind(
+        None, ramp(0.1, 0.6), part=flat(0.8), worth=ramp(0.1, 0.45), noise=0.12
+    ),
+    "honest, half credit learned beside rightness": Kind(None, learns, part=ramp(0, 0.7, 20, 60)),
+    "honest, 5 % of 40 tasks by coin": Kind(None, ramp(0.3, 0.6), coin=0.05, tasks=40, uneven=0.5),
+    "honest, four uneven rows a task, learns": Kind(None, ramp(0.2, 0.7), flat(0.03), group=4, uneven=1.2),
 }  # fmt: skip
 
 
 #: Written for the test of risen tasks.
-LATER = [*list(KINDS)[36:56], *list(KINDS)[-32:-12]]
+LATER = [*list(KINDS)[36:56], *list(KINDS)[-44:-24]]
 #: Written after it.
 LATEST = list(KINDS)[-12:]
 
@@ -392,11 +409,12 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=128)
     parser.add_argument("--only", nargs="*", default=list(KINDS), choices=KINDS, metavar="KIND")
     parser.add_argument("--later", action="store_true", help="the kinds of LATER alone")
+    parser.add_argument("--latest", action="store_true", help="those of LATEST alone")
     asked = parser.parse_args()
     delays: dict[str, list[int]] = defaultdict(list)
     false: dict[str, int] = defaultdict(int)
     runs = [0, 0]
-    for name in LATER if asked.later else asked.only:
+    for name in LATER if asked.later else LATEST if asked.latest else asked.only:
         kind = KINDS[name]
         found: dict[str, list[int]] = defaultdict(list)
         for seed in range(asked.seeds):

@@ -39,7 +39,9 @@ _DRAWN = """(count) => new Promise((done) => {
 def main() -> None:
     """Print the figures."""
     with TemporaryDirectory() as folder, chromium() as browser:
-        _hundred_thousand(browser, write_rows(Path(folder) / "run.jsonl", 100_000))
+        scored = write_rows(Path(folder) / "run.jsonl", 100_000)
+        _two_runs(browser, scored, write_rows(Path(folder) / "other.jsonl", 100_000))
+        _hundred_thousand(browser, scored)
 
 
 def _hundred_thousand(browser: Browser, scored: Path) -> None:
@@ -63,7 +65,30 @@ def _hundred_thousand(browser: Browser, scored: Path) -> None:
                 taken.append(_timed(partial(_filter, page, filters, count)))
             _report(f"filter {name} ({count} rows)", 0.3, taken)
         _report("a row that is appended", 2, [_grown(page, scored, n) for n in range(_TIMES)])
+        page.goto(f"{address}#/row/1")
+        page.get_by_text("window.ran = 1").first.wait_for()
+        at_most("100,000 rows on the page, scripts of theirs that ran", page.evaluate("window.ran ?? 0"), 0, "scripts")
         page.close()
+
+
+def _two_runs(browser: Browser, first: Path, second: Path) -> None:
+    """The overview of two runs, from its address to both curves being drawn, once the server has read both files."""
+    with serving(first, second) as address:
+        page = browser.new_page(viewport={"width": 1280, "height": 860})
+        page.set_default_timeout(_WAIT)
+        _overlaid(page, address)
+        _report("two runs of as many, overlaid", 3, [_timed(lambda: _overlaid(page, address)) for _ in range(_TIMES)])
+        page.close()
+
+
+def _overlaid(page: Page, address: str) -> None:
+    page.goto("about:blank")
+    page.goto(f"{address}#/overview")
+    rows = page.locator(".card.wide table.small tbody tr")
+    rows.nth(1).wait_for()
+    while not all("100,000" in text for text in rows.all_inner_texts()):
+        # a file is still being read
+        page.wait_for_timeout(50)
 
 
 def _counts(page: Page) -> list[tuple[str, str, str]]:

@@ -1,4 +1,4 @@
-"""Scored rollouts of a made-up run, the same ones each time: groups of eight, a reward of two parts that rises."""
+"""Scored rollouts of a made-up run, the same ones each time: groups of eight, a reward that rises, hostile answers."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ _STAGES = ("exact", "normalised", "numeric", "structure", "symbolic")
 _CAUSES = ("endpoint", "deadline", "reference")
 _RULES = ("not_empty", "no_code", "max_length")
 _STEPS = 80
+#: In every answer: what a page that trusts its rows would run, and a sign that turns the text behind it round.
+HOSTILE = "<script>window.ran = 1</script><img src=x onerror='window.ran = 2'>\u202e\u202c "
 
 
 def write_rows(path: Path, count: int) -> Path:
-    """Write `count` rows, about 700 bytes each."""
+    """Write `count` rows, about 800 bytes each."""
     chance = random.Random(7)
     groups = max(1, count // 8)
     with open(path, "w", encoding="utf-8") as stream:
@@ -42,7 +44,7 @@ def _row(chance: random.Random, n: int, groups: int) -> dict[str, Any]:
             "task_id": f"task-{group:05d}",
             "metadata": {"answer": str(first * second)},
         },
-        "output": {"metadata": {"final_answer": f"{work}So the product is $\\boxed{{{stated}}}$."}},
+        "output": {"metadata": {"final_answer": f"{work}{HOSTILE}So the product is $\\boxed{{{stated}}}$."}},
         "step": step,
         "judgement": _judgement(chance, right, stated, first * second, step),
     }

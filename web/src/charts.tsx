@@ -195,6 +195,8 @@ function markAlarms(chart: uPlot, alarms: Alarm[]): void {
   ctx.save();
   ctx.strokeStyle = colour("--bad");
   ctx.lineWidth = 2;
+  // The series drawn last may leave its own pattern
+  ctx.setLineDash([6, 4]);
   for (const alarm of alarms) {
     if (alarm.step === null) continue;
     const x = chart.valToPos(alarm.step, "x", true);

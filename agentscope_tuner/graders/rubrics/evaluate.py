@@ -82,7 +82,9 @@ _MOST_LEFT_OUT = 200
 NORMAL = 1.959963984540054
 
 
-def interval(metric: Metric, samples: Sequence[Pairs], seed: int) -> tuple[float, float] | None:
+def interval(
+    metric: Metric, samples: Sequence[Pairs], seed: int, within: tuple[float, float] | None = None
+) -> tuple[float, float] | None:
     """The 95 % interval of `metric` by the jackknife that leaves out one sample at a time; see `jackknifed`.
 
     Of more than 200 samples as many groups by chance are left out, to save time. None under ten samples, because no
@@ -96,22 +98,36 @@ def interval(metric: Metric, samples: Sequence[Pairs], seed: int) -> tuple[float
         metric([pair for place, sample in enumerate(dealt) if place % groups != number for pair in sample])
         for number in range(groups)
     )
-    return jackknifed(metric([pair for sample in dealt for pair in sample]), list(left))
+    return jackknifed(metric([pair for sample in dealt for pair in sample]), list(left), within)
 
 
-def jackknifed(whole: float | None, left: Sequence[float | None]) -> tuple[float, float] | None:
+def jackknifed(
+    whole: float | None, left: Sequence[float | None], within: tuple[float, float] | None = None
+) -> tuple[float, float] | None:
     """The 95 % interval of a statistic, by its values with one group of clusters left out each.
 
     Rows of one task resemble each other, so leaving out single rows would make the intervals too narrow. The variance
     is (G - 1) / G times the sum of squared deviations of the G statistics from the whole one, and the quantile is that
     of t with G - 1 degrees of freedom (Bell and McCaffrey 2002, CR3). None where a value is undefined, or none varies.
+
+    Near an end of its range a statistic is skewed, and a symmetric interval of few clusters covers it too seldom. So
+    the interval of a statistic `within` a range is symmetric in the log odds of its place there, with the variance by
+    the delta method (Brown, Cai and DasGupta 2001); from -1 to 1 these are twice Fisher's z.
     """
     values = [value for value in left if value is not None]
     if whole is None or len(values) < len(left):
         return None
     spread = math.sqrt(sum((value - whole) ** 2 for value in values) * (len(left) - 1) / len(left))
     wide = t_quantile(len(left) - 1) * spread
-    return (whole - wide, whole + wide) if math.isfinite(wide) and wide > 0 else None
+    if not math.isfinite(wide) or wide <= 0:
+        return None
+    if within is None or not within[0] < whole < within[1]:
+        return whole - wide, whole + wide
+    least, length = within[0], within[1] - within[0]
+    place = (whole - least) / length
+    odds, reach = math.log(place / (1 - place)), wide / length / (place * (1 - place))
+    low, high = (least + length * (1 + math.tanh((odds + side) / 2)) / 2 for side in (-reach, reach))
+    return low, high
 
 
 def t_quantile(freedom: int) -> float:
@@ -153,6 +169,10 @@ def rank_p_value(samples: Sequence[Pairs], seed: int, draws: int = 4000) -> floa
             total += sum(x * y for x, y in zip(dealt, guesses[first:last], strict=True))
         hits += total >= observed
     return (1 + hits) / (1 + draws)
+
+
+#: The ranges of the metrics that have one.
+RANGES = {"agreement": (0.0, 1.0), **dict.fromkeys(("spearman", "kendall", "quadratic_kappa"), (-1.0, 1.0))}
 
 
 def metrics(tolerance: float) -> dict[str, Metric]:
@@ -285,7 +305,7 @@ def _measured(config: AutoGraderConfig, samples: Sequence[Pairs]) -> dict[str, A
     pooled = [pair for pairs in samples for pair in pairs]
     report = {}
     for name, metric in metrics(tolerance(config)).items():
-        value, spread = metric(pooled), interval(metric, samples, config.seed)
+        value, spread = metric(pooled), interval(metric, samples, config.seed, RANGES.get(name))
         report[name] = {
             "value": None if value is None else round(value, 4),
             "interval": _rounded(spread),

@@ -17,7 +17,7 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
-from statistics import fmean
+from statistics import fmean, median
 from typing import Annotated, Any
 
 from pydantic import Field, ValidationError, model_validator
@@ -141,8 +141,10 @@ _FEW = 0.4
 
 # Of fewer asked rows it is not said that they stay without a second opinion
 _MANY_ASKED = 20
-# The latest steps whose passes are compared with the start's
-_STEPS_NOW = 10
+# The latest steps whose passes are compared with the start's, and the latest asked rows of each kind
+_STEPS_NOW, _ROWS_NOW = 10, 40
+# A wrong answer that earns more than this share of a right one's reward is no longer paid for its format
+_NEARLY_RIGHT = 0.6
 # Values of the held-out test: so many of them are its start
 _HELD_START = 32
 # Held-out rows that wait for a step of training, at the most
@@ -305,6 +307,8 @@ class SecondOpinion:
         self._raw = False
         # The share of passes by step
         self._passing = StartAndNow(_STEPS_NOW)
+        # Points of right answers, and those that wrong ones have too many though they do not pass
+        self._right_pay, self._wrong_pay = StartAndNow(_ROWS_NOW), deque[float](maxlen=_ROWS_NOW)
         self._by_pay = False
 
     @property
@@ -330,9 +334,16 @@ class SecondOpinion:
         """Whether rewards have come to exceed the second opinion while passes have become more frequent, too.
 
         A policy that learns a format, or to pass more of a task's tests, is paid so, as is one that games its judge. If
-        the passes were false, `test` would alarm.
+        the passes were false, `test` would alarm; and if wrong answers earn nearly what right ones do, beyond what
+        those gained as well, it is no format.
         """
         return self.overpaid.alarmed and not self._by_pay
+
+    @property
+    def _gain(self) -> float:
+        """The points that right answers have gained since the start: a format is paid to right and wrong ones alike."""
+        start, now = self._right_pay.means
+        return now - start if self._right_pay.risen else 0.0
 
     def trained(self, rows: Sequence[ScoredRow]) -> list[ScoredRow]:
         """The rows of training; the held-out ones among `rows` wait for the next step."""
@@ -381,7 +392,8 @@ class SecondOpinion:
                 self._beside_held_out(self.held_out)
         if rewards:
             self._passing.add(len(passes) / len(rewards), at_start=not self.overpaid.begun)
-        self._by_pay = self._by_pay or (self.overpaid.alarmed and not self._passing.risen)
+        nearly_right = len(self._wrong_pay) == _ROWS_NOW and median(self._wrong_pay) - self._gain > _NEARLY_RIGHT
+        self._by_pay = self._by_pay or (self.overpaid.alarmed and (nearly_right or not self._passing.risen))
         return [(name, self.message(name)) for name, now in self.alarms().items() if now and not before[name]]
 
     def alarms(self) -> dict[str, bool]:
@@ -416,11 +428,13 @@ class SecondOpinion:
         pairs = min(len(points), len(right))
         if not pairs:
             return
+        # Taken off after the start alone, so that it can only lower the evidence
+        gain = self._gain if test.begun else 0.0
         test.begin_step()
         self._random.shuffle(points)
         self._random.shuffle(right)
         for place in range(pairs):
-            test.add((fmean(points[place::pairs]) - fmean(right[place::pairs]) + 1) / 2)
+            test.add(max(0.0, (fmean(points[place::pairs]) - gain - fmean(right[place::pairs]) + 1) / 2))
 
     def _passes(self, row: ScoredRow) -> bool:
         if row.success is None and row.reward is not None and self._pass_at is not None:
@@ -459,7 +473,12 @@ class SecondOpinion:
                 self.test.add(right < 1)
             # Rows drawn among the passes alone do not stand for all that earn
             if known and place >= apart:
-                self.overpaid.add(self._rewarded * max(0.0, self._scale.points(row.reward) - right))
+                points = self._scale.points(row.reward)
+                self.overpaid.add(self._rewarded * max(0.0, points - right))
+                if right == 1:
+                    self._right_pay.add(points, at_start=not self.overpaid.begun)
+                elif not self._passes(row):
+                    self._wrong_pay.append(points - right)
         if best is not None:
             self._scale.found_right(best)
 

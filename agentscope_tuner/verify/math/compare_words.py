@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import accumulate
 
 from agentscope_tuner.verify.asked_clause import JOINING_NAMES, same_word
@@ -19,6 +19,7 @@ from agentscope_tuner.verify.math.prose import (
     day,
     is_many,
     is_sentence,
+    is_wordless,
     letter,
     phrase,
     plain,
@@ -67,7 +68,7 @@ _NO_WORDS = frozenset({"not", "no", "does", "do", "exist", "exists", "cannot", "
 
 def wordings(pair: Pair) -> Outcome:
     """The outcome of the first rule that can decide the pair; UNKNOWN if no rule can."""
-    rules = (
+    rules: tuple[Callable[[Pair], Outcome], ...] = (
         _choices,
         _lone_signs,
         _bearings,
@@ -87,6 +88,8 @@ def wordings(pair: Pair) -> Outcome:
         _amounts,
         _sentences,
     )
+    if is_wordless(pair.answer) and is_wordless(pair.truth):
+        rules = (_records,)
     for rule in rules:
         found = rule(pair)
         if found is not UNKNOWN:

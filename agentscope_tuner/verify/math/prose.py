@@ -166,6 +166,16 @@ def allowed(word: str, said: frozenset[str], asked: str) -> bool:
     return low in said or singular(low) in said
 
 
+_WORDLESS = re.compile(
+    r"(?:[\d+\-*/^{}().= ]|\\(?:[dt]?frac|sqrt|cdot|times|pi|left|right)(?![a-zA-Z])|(?<![a-zA-Z])[a-z](?![a-zA-Z]))+"
+)
+
+
+def is_wordless(text: str) -> bool:
+    """Whether a text is a formula of numbers, signs and single letters only, of which no rule of wording decides."""
+    return _WORDLESS.fullmatch(text) is not None
+
+
 def choice(text: str) -> tuple[str, str] | None:
     r"""The letter and the value of `\textbf{(A) }5`; None if no letter of a choice stands before a value."""
     match = _CHOICE.match(text[:_HEAD]) if text[:1] in "\\(ABCDEFGHIJ" else None

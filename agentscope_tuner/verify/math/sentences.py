@@ -12,7 +12,7 @@ from agentscope_tuner.verify.math.canonical import key
 from agentscope_tuner.verify.math.exact import exact_value
 from agentscope_tuner.verify.math.node import Array, Collection, Node, Quotient, Relation, substituted, symbols, walk
 from agentscope_tuner.verify.math.parse import parse_tokens
-from agentscope_tuner.verify.math.prose import NEUTRAL, allowed
+from agentscope_tuner.verify.math.prose import NEUTRAL, allowed, is_wordless
 from agentscope_tuner.verify.math.question import LABEL_ROWS, Question
 from agentscope_tuner.verify.math.readings import Side
 from agentscope_tuner.verify.math.tokens import TooComplex, Unreadable, tokenize
@@ -648,7 +648,7 @@ def _keeps(bound: str, name: str, value: Fraction) -> bool:
 
 def without_introduction(text: str, ref: Side, question: Question) -> str:
     """The answer without the words and labels around its value; a text over `_LONGEST` as it is."""
-    if len(text) > _LONGEST:
+    if len(text) > _LONGEST or is_wordless(text):
         return text
     if (dollar := _DOLLAR.match(text)) is not None and dollar["country"] in question.text:
         text = text[dollar.end("country") :]

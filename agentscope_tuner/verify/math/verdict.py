@@ -18,8 +18,7 @@ from agentscope_tuner.verify.again import ROUGHLY, announces
 from agentscope_tuner.verify.asked_clause import is_only_given, says_another
 from agentscope_tuner.verify.find import PlacedAnswer
 from agentscope_tuner.verify.labels import CONTRADICTION
-from agentscope_tuner.verify.math.around import said_by
-from agentscope_tuner.verify.math.beside import with_unit, without_said_again
+from agentscope_tuner.verify.math.around import said_by, with_unit, without_said_again
 from agentscope_tuner.verify.math.compare import CheapComparer, is_rational
 from agentscope_tuner.verify.math.compare_words import wordings
 from agentscope_tuner.verify.math.exact import exact_value

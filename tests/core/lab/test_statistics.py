@@ -161,12 +161,14 @@ def test_the_interval_of_a_share_of_rows_of_tasks_covers_it(tasks: int, shape: t
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("tasks", "runs"), [(10, 1_000), (30, 500), (100, 300)])
-def test_the_jackknifes_intervals_cover_measures_of_rows_of_tasks(tasks: int, runs: int) -> None:
+@pytest.mark.parametrize("noise", [1.0, 0.4])
+def test_the_jackknifes_intervals_cover_measures_of_rows_of_tasks(tasks: int, runs: int, noise: float) -> None:
     generator = np.random.default_rng(2)
 
     def drawn(count: int) -> tuple[Any, Any]:
         right = generator.random(8 * count) < generator.beta(3, 3, count).repeat(8)
-        return right, right + 0.5 * generator.normal(size=count).repeat(8) + generator.normal(size=8 * count)
+        spread = 0.5 * generator.normal(size=count).repeat(8) + generator.normal(size=8 * count)
+        return right, right + noise * spread
 
     def measures(right: Any, scores: Any) -> dict[str, float]:
         return {"kappa": Confusion.of(right, scores > 0.5).measures()["kappa"], "auc": auc(right, scores)}
@@ -174,14 +176,15 @@ def test_the_jackknifes_intervals_cover_measures_of_rows_of_tasks(tasks: int, ru
     def at(right: Any, scores: Any, rows: Any) -> dict[str, float]:
         return measures(right[rows], scores[rows])
 
-    true, covered = measures(*drawn(50_000)), dict.fromkeys(("kappa", "auc"), 0)
+    true, covered = measures(*drawn(50_000)), {"kappa": list[bool](), "auc": list[bool]()}
     for _ in range(runs):
         right, scores = drawn(tasks)
         found = jackknife(partial(at, right, scores), np.arange(tasks).repeat(8).tolist())
         for name, (low, high) in found.items():
-            covered[name] += low <= true[name] <= high
-    # 95 % and what chance adds in so many runs
-    assert all(0.92 <= count / runs <= 0.985 for count in covered.values()), covered
+            covered[name].append(bool(low <= true[name] <= high))
+    # 95 % and what chance adds in so many runs; symmetric intervals of ten tasks of a good judge covered 83 %
+    shares = {name: sum(found) / len(found) for name, found in covered.items()}
+    assert all(0.92 <= share <= 0.985 for share in shares.values()), shares
 
 
 @pytest.mark.parametrize(

@@ -297,8 +297,10 @@ def overpaid_after(rows_each: int, start: float, later: float, alpha: float = 0.
     return test
 
 
-def paid_besides(passing: float, deserved: float, *, steps: int = 80) -> tuple[RunWatch, list[Alarm]]:
-    """A run that learns a format, which earns 0.8 at last; right answers come to `passing` meanwhile."""
+def paid_besides(
+    passing: float, deserved: float, *, to_right: float = 0.8, steps: int = 80
+) -> tuple[RunWatch, list[Alarm]]:
+    """A run that learns a format, which earns 0.8 at last, or `to_right`; right answers come to `passing` meanwhile."""
     generator, found = random.Random(4), list[Alarm]()
     worth = 0.0
     opinion = SecondOpinion(
@@ -309,7 +311,7 @@ def paid_besides(passing: float, deserved: float, *, steps: int = 80) -> tuple[R
         learned = min(1.0, max(0, step - 10) / 40)
         worth = 0.8 * learned
         right = [generator.random() < 0.2 + min(1.0, 2 * learned) * (passing - 0.2) for _ in range(64)]
-        lines = step_of(step, [1.0 if one else worth for one in right])
+        lines = step_of(step, [1 - to_right * (1 - learned) if one else worth for one in right])
         for line, one in zip(lines, right, strict=True):
             line["judgement"]["is_success"] = one
         found += watch.step(float(step), rows(lines))[1]
@@ -326,6 +328,12 @@ def test_a_format_that_is_paid_for_while_right_answers_grow_is_said_and_is_no_ga
     assert watch.second_opinion is not None
     assert watch.second_opinion.evidence < 1
     watch, found = paid_besides(0.2, 0.0)
+    assert watch.gamed
+    assert "overpaid" in [alarm.monitor for alarm in found]
+
+
+def test_wrong_answers_that_come_to_earn_nearly_what_right_ones_always_did_learned_no_format() -> None:
+    watch, found = paid_besides(0.5, 0.0, to_right=0.0)
     assert watch.gamed
     assert "overpaid" in [alarm.monitor for alarm in found]
 
