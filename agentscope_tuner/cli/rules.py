@@ -28,7 +28,7 @@ from agentscope_tuner.config import SECTION, resolve
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError, install
 from agentscope_tuner.rules import RULE_HANDLERS, RuleSet, compile_rules
 from agentscope_tuner.rules.kinds import KINDS, is_built_in
-from agentscope_tuner.rules.rule_set import Problem, find_problems, import_rule_modules
+from agentscope_tuner.rules.rule_set import Problem, all_of, find_problems, import_rule_modules
 from agentscope_tuner.rules.table_run import FlowTally, OnProblem, OnRow, RuleTally, check_table, count_table
 
 
@@ -61,9 +61,7 @@ class RuleSource:
         """The rules, compiled; none when the file has none. Raises ConfigError for anything wrong with them."""
         found = self.problems()
         if found:
-            count = "1 problem" if len(found) == 1 else f"{len(found)} problems"
-            lines = "".join(f"\n- line {line}: {problem.describe('rules')}" for line, problem in found)
-            raise ConfigError(f"{self.where} has {count}:{lines}")
+            raise all_of(self.where, [f"line {line}: {problem.describe('rules')}" for line, problem in found])
         modules = [] if self.rule_modules is None else self.rule_modules
         return compile_rules([] if self.rules is None else self.rules, rule_modules=modules, where=self.where)
 

@@ -136,7 +136,7 @@ class RolloutJudge:
     def verdicts(self, rollouts: Sequence[Rollout]) -> list[Judgement]:
         """A judgement for each rollout of a group."""
         task, outputs = _task_and_outputs(rollouts)
-        if (refused := self._refused(rollouts)) is not None:
+        if refused := self._judge.refused([rollout.task for rollout in rollouts]):
             return refused
         # A judge that ranks is given a group even where it has one member
         return self._judge.judge_group(task, outputs) if self.traits.ranks else [self._judge.judge(task, outputs[0])]
@@ -144,19 +144,11 @@ class RolloutJudge:
     async def averdicts(self, rollouts: Sequence[Rollout]) -> list[Judgement]:
         """The same on an event loop."""
         task, outputs = _task_and_outputs(rollouts)
-        if (refused := self._refused(rollouts)) is not None:
+        if refused := self._judge.refused([rollout.task for rollout in rollouts]):
             return refused
         if self.traits.ranks:
             return await self._judge.ajudge_group(task, outputs)
         return [await self._judge.ajudge(task, outputs[0])]
-
-    def _refused(self, rollouts: Sequence[Rollout]) -> list[Judgement] | None:
-        """Failed judgements where the rollouts must not be judged as one group; else None."""
-        if not self.traits.ranks or len(rollouts) < 2:
-            return None
-        problem = self._judge.inner.check_group([rollout.task for rollout in rollouts])
-        error = input_error(problem or "")
-        return None if problem is None else [failed_judgement(rollout, error) for rollout in rollouts]
 
     def estimate(self, items: Sequence[Rollout], reckoner: Reckoner) -> tuple[int, Estimate]:
         """How many rollouts of a unit the judge would be asked about, and what that would use: see BaseJudge.

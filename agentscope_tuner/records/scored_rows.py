@@ -28,8 +28,7 @@ MARKS = ("unread", "undecided")
 # Prefixes of the metrics of a combined judge's parts and a routed judge's routes
 _MEANS = ("part/", "route/", "elsewhere/")
 _MOST_MEANS = 100
-_NUMBERS = ("rows", "reward_sum", "successes", "labelled", "agreed")
-_COUNTERS = ("statuses", "violations", "causes", "marks")
+_SUMS = ("rows", "reward_sum", "successes", "labelled", "agreed", "statuses", "violations", "causes", "marks")
 
 
 @dataclass(slots=True)
@@ -106,10 +105,8 @@ class Summary:
 
     def merge(self, other: Summary) -> None:
         """Add the counts of other rows, judged elsewhere."""
-        for number in _NUMBERS:
-            setattr(self, number, getattr(self, number) + getattr(other, number))
-        for counter in _COUNTERS:
-            getattr(self, counter).update(getattr(other, counter))
+        for name in _SUMS:
+            setattr(self, name, getattr(self, name) + getattr(other, name))
         for reason, count in other.failures.items():
             self._add_failures(reason, count)
         for metric, total in other.usage.items():

@@ -285,12 +285,16 @@ def compile_rules(
     return _compile(plain(rules), plain(rule_modules), where)
 
 
+def all_of(where: str, told: Sequence[str]) -> ConfigError:
+    """The error that lists all problems of the section at `where`."""
+    count = "1 problem" if len(told) == 1 else f"{len(told)} problems"
+    return ConfigError("\n- ".join([f"{where} has {count}:", *told]))
+
+
 def _compile(rules: list[dict[str, Any]], rule_modules: list[str], where: str) -> RuleSet:
     problems = find_problems(rules, rule_modules)
     if problems:
-        count = "1 problem" if len(problems) == 1 else f"{len(problems)} problems"
-        lines = "".join(f"\n- {problem.describe(where)}" for problem in problems)
-        raise ConfigError(f"{where} has {count}:{lines}")
+        raise all_of(where, [problem.describe(where) for problem in problems])
     return RuleSet([_compile_rule(rule) for rule in rules], (rules, rule_modules, where))
 
 

@@ -169,26 +169,16 @@ class ConfiguredJudge:
 
     def judge_group(self, group: Sequence[Pair]) -> list[Judgement]:
         """A verdict for each output of an advantage group, in order. The first task is used for all of them."""
-        refused = self._refused(group)
+        refused = self._judge.refused([task.task for task, _ in group])
         judged = refused or self._judge.judge_group(group[0][0], [output for _, output in group])
         return self._logged(group, judged)
 
     async def ajudge_group(self, group: Sequence[Pair]) -> list[Judgement]:
         """`judge_group` for callers inside an event loop."""
-        refused = self._refused(group)
+        refused = self._judge.refused([task.task for task, _ in group])
         with one_request():
             judged = refused or await self._judge.ajudge_group(group[0][0], [output for _, output in group])
         return self._logged(group, judged)
-
-    def _refused(self, group: Sequence[Pair]) -> list[Judgement]:
-        """Failed judgements of a group that must not be judged as one; else none."""
-        if not self.listwise or len(group) < 2:
-            return []
-        problem = self._judge.inner.check_group([task.task for task, _ in group])
-        if problem is None:
-            return []
-        errors = [JudgeError(problem, task_id=task.task_id, judge=self.name, cause=Cause.INPUT) for task, _ in group]
-        return [Judgement.failed(error) for error in errors]
 
     def close_log(self) -> None:
         """Close the file in `log_dir`, where there is one; a later verdict opens another."""

@@ -143,7 +143,7 @@ class LLMJudge(ModelJudge):
         metrics = {"score": found.score, **found.metrics, **sent, **meter.usage.metrics()}
         if self.panels.when is not None:
             metrics["escalated"] = float(found is not first)
-        if len(self.panels.every) > 1:
+        if len(self.judge_models) > 1:
             metrics |= {f"score_{name}": score for name, score in {**first.by_name, **found.by_name}.items()}
         return Reward(
             found.score if self.settings.reward_scale == "raw" else found.share,

@@ -18,6 +18,7 @@ import io
 import json
 import re
 import uuid
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from itertools import islice
@@ -291,11 +292,10 @@ class PartitionedOutput:
             if _PART.fullmatch(path.name) and path.name not in names:
                 path.unlink()
                 (self._aside / f"{path.stem}.json").unlink(missing_ok=True)
-        statuses: dict[str, int] = {}
+        statuses = Counter[str]()
         for row in rows:
             del row["summary"], row["config"]
-            for status, count in row["statuses"].items():
-                statuses[status] = statuses.get(status, 0) + count
+            statuses.update(row["statuses"])
         manifest = {
             "version": __version__,
             "judge": judge,

@@ -103,6 +103,9 @@ class _Reader:
         return f"_{len(self.names) - 1}"
 
     def read(self) -> _Test:
+        # Python would pass over all behind the one, and has an error of its own for the other
+        if found := {"#", "\0"}.intersection(self._source):
+            raise self._error(f"cannot read {found.pop()!r}")
         try:
             return self._test(ast.parse(self._source, mode="eval").body)
         except SyntaxError as exc:

@@ -367,6 +367,15 @@ class TaskJudge:
         """See BaseJudge."""
         return self.inner.same_reference(first, second)
 
+    def refused(self, tasks: Sequence[Task]) -> list[Judgement]:
+        """Failed judgements of a group that must not be ranked as one; none where it may."""
+        if not self._traits.ranks or len(tasks) < 2 or (problem := self.inner.check_group(tasks)) is None:
+            return []
+        errors = (
+            JudgeError(problem, task_id=task.task_id, judge=self.traits.name, cause=Cause.INPUT) for task in tasks
+        )
+        return list(map(Judgement.failed, errors))
+
     def reward_of(self, outcome: Judgement | JudgeError) -> Reward:
         """The trainer's reward from an outcome; see `compute_reward`."""
         if isinstance(outcome, Judgement):

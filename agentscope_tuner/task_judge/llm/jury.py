@@ -160,7 +160,9 @@ class LLMPanel:
         votes = nearest.metadata.get("votes", ())
         apart = spread(votes if votes and ballot.size == 1 else list(scores.values())) / self._width
         told = ballot.told({name: f"{value:g}" for name, value in scores.items()}, rule)
-        metrics = {**ballot.metrics(apart), **_metrics_of_votes(votes)}
+        metrics = ballot.metrics(apart)
+        if len(votes) > 1:
+            metrics |= {"judge_votes": float(len(votes)), "judge_disagreement": spread(votes)}
         filtered = str(nearest.metadata.get("filtered_by", "")) if score == self._low else ""
         reason = nearest.reason if filtered else told + nearest.reason
         return PanelScore(score, (score - self._low) / self._width, apart, reason, metrics, scores, filtered)
@@ -206,13 +208,6 @@ class LLMPanel:
         if self._settings.compare == "pairs":
             return tournament(grader, texts, self._settings.most_pairs, inputs)
         return rank_all(grader, texts, self._settings.max_group_chars, inputs)
-
-
-def _metrics_of_votes(votes: Sequence[float]) -> dict[str, float]:
-    """For one juror's votes, where it gave several."""
-    if len(votes) < 2:
-        return {}
-    return {"judge_votes": float(len(votes)), "judge_disagreement": spread(votes)}
 
 
 def _apart(rankings: Sequence[Sequence[float]]) -> float:

@@ -90,6 +90,8 @@ def test_a_condition_names_what_it_looks_at() -> None:
         ("'a' < score", "unknown name 'a'"),
         ("1j < score", "cannot read '1j'"),
         ("__import__ (0)", "unknown name '__import__'"),
+        ("score > 0 # and score < 1", "cannot read '#'"),
+        ("score > 0\0", "cannot read .*x00"),
         ("score > 0.3; 1", "cannot read .*: invalid syntax"),
         ("score ** 2 > 1", r"cannot read 'score \*\* 2'"),
         ("lambda: 1", "unknown name 'lambda'"),
