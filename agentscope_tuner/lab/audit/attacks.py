@@ -186,8 +186,8 @@ def _parts_changed(subject: Subject) -> list[str]:
 def _parts_moved(subject: Subject) -> Iterator[str]:
     """The right answer's parts in an order that is wrong, or its number with a unit that is.
 
-    Whether the order of a list counts is not known, but for a date, a ratio or a pair, and for a question that gives the
-    same parts in another order: it asks for their order.
+    Whether the order of a list counts is not known, but for a date, a ratio or a pair, and for a question that gives
+    the same parts in another order: it asks for their order.
     """
     right = subject.honest or ""
     parts = _PART.findall(right)
