@@ -4,10 +4,9 @@
 it.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from agentscope_tuner._moved import keep_old_paths
+from agentscope_tuner._moved import keep_old_paths, on_first_use
 from agentscope_tuner._version import __version__
 
 if TYPE_CHECKING:
@@ -44,25 +43,19 @@ __all__ = [
 keep_old_paths()
 
 # Loaded on first use: the sandbox's workers import a verifier and nothing else, so they start faster
-_HOMES = {
-    "agentscope_tuner.config": ("load_config",),
-    "agentscope_tuner.errors": ("AstunerError", "ConfigError", "JudgeError"),
-    "agentscope_tuner.lab.view.report": ("show",),
+_NAMES = {
+    "config": "load_config",
+    "errors": "AstunerError ConfigError JudgeError",
+    "lab.view.report": "show",
     # not in __all__: `from agentscope_tuner import *` must not need the agentscope extra
-    "agentscope_tuner.model_tuner": ("ModelTuner",),
-    "agentscope_tuner.task_judge.base_judge": ("BaseJudge", "Reward"),
-    "agentscope_tuner.task_judge.contract.judgement": ("Judgement",),
-    "agentscope_tuner.task_judge.contract.loading": ("load_judge", "resolve_protocol"),
-    "agentscope_tuner.task_judge.contract.task_judge": ("TaskJudge",),
-    "agentscope_tuner.workflow": ("Rollout", "Task", "Workflow", "WorkflowOutput", "WorkflowTask"),
+    "model_tuner": "ModelTuner",
+    "task_judge.base_judge": "BaseJudge Reward",
+    "task_judge.contract.judgement": "Judgement",
+    "task_judge.contract.loading": "load_judge resolve_protocol",
+    "task_judge.contract.task_judge": "TaskJudge",
+    "workflow": "Rollout Task Workflow WorkflowOutput WorkflowTask",
 }
-
-
-def __getattr__(name: str) -> Any:
-    for home, names in _HOMES.items():
-        if name in names:
-            return getattr(import_module(home), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}; its public names are {', '.join(__all__)}")
+__getattr__ = on_first_use(__name__, _NAMES, __all__)
 
 
 def __dir__() -> list[str]:

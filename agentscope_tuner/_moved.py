@@ -1,13 +1,16 @@
-"""Documented import paths that have moved: importing the old path still gives the module, now at its new one."""
+"""Names that a package loads on first use, and documented import paths that have moved: the old path still gives the
+module, now at its new one.
+"""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
+from typing import Any
 
 #: By old package or module: the new one. Everything below a package moves with it.
 MOVED = {
@@ -41,3 +44,21 @@ def _new_path(name: str) -> str:
 def keep_old_paths() -> None:
     """Make the old paths importable. The finder must come first: the folders below a new path hold the same names."""
     sys.meta_path.insert(0, _Moved())
+
+
+def on_first_use(package: str, homes: Mapping[str, str], public: Sequence[str] = ()) -> Callable[[str], Any]:
+    """The `__getattr__` of `package` for names of its modules, each of which is imported when it is first needed.
+
+    Args:
+        homes: by module, below the package, its names, between blanks.
+        public: the package's public names, for the message; by default these.
+    """
+    home = {name: module for module, names in homes.items() for name in names.split()}
+
+    def get(name: str) -> Any:
+        if name in home:
+            return getattr(import_module(f"{package}.{home[name]}"), name)
+        told = ", ".join(public or sorted(home))
+        raise AttributeError(f"module {package!r} has no attribute {name!r}; its public names are {told}")
+
+    return get

@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from agentscope_tuner.errors import ConfigError, JudgeError
@@ -187,6 +188,18 @@ def checked_token(token: str) -> str:
     if not (token and all("!" <= char <= "~" for char in token)):
         raise ConfigError("token must be visible ASCII characters without white space; is a line break in it?")
     return token
+
+
+def token_in(file: str | None, where: str) -> str | None:
+    """The token in a file; None where there is no file.
+
+    Raises:
+        ConfigError: it cannot be read; names the key `where`.
+    """
+    try:
+        return None if file is None else checked_token(Path(file).read_text(encoding="utf-8").strip())
+    except (OSError, ValueError) as exc:
+        raise ConfigError(f"{where}: cannot read {file!r}: {exc}") from exc
 
 
 def _check_header(name: str, value: object) -> None:

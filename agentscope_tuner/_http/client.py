@@ -65,7 +65,8 @@ class HttpExchange:
         peer: the kind of service.
         base_urls: `http://host:port`, with a path when the service lives below one; or several of them.
         limits: patience and sizes, and the token.
-        read_token: called for the token after a 401: the service's owner may have changed the token.
+        read_token: called for the token where `limits` has none, and again after a 401: the service's owner may have
+            changed the token.
         transport: replaces the network in tests: httpx's own seam.
 
     Attributes:
@@ -102,7 +103,7 @@ class HttpExchange:
         self._current = 0
         self._answered = False
         self._homes: OrderedDict[str, int] = OrderedDict()
-        self._token = limits.token
+        self._token = limits.token or read_token()
         self._read_token = read_token
         self._headers = {
             "User-Agent": f"agentscope-tuner/{__version__}",
@@ -267,8 +268,11 @@ class HttpExchange:
         return _FailedTry(self._peer.bad_answer(exc.status, detail, exc.where), exc.__cause__, passing)
 
     def _has_other_token(self, token: str | None) -> bool:
-        if self._token == token and (fresh := self._read_token()) is not None:
-            self._token = fresh
+        if self._token == token:
+            try:
+                self._token = self._read_token() or token
+            except ConfigError as exc:
+                logger.warning("%s", exc)
         return self._token != token
 
     def _broken(

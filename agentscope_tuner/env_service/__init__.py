@@ -9,26 +9,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from agentscope_tuner._moved import on_first_use
+
 if TYPE_CHECKING:
     from agentscope_tuner.env_service.client import AsyncEnvServiceClient, ClientOptions, EnvServiceClient, GymEnv
     from agentscope_tuner.env_service.wire import Created, StepResult
 
 __all__ = ["AsyncEnvServiceClient", "ClientOptions", "Created", "EnvServiceClient", "GymEnv", "StepResult"]
 
-_HOME = {
-    "AsyncEnvServiceClient": "client",
-    "ClientOptions": "client",
-    "Created": "wire",
-    "EnvServiceClient": "client",
-    "GymEnv": "client",
-    "StepResult": "wire",
-}
-
-
-def __getattr__(name: str) -> object:
-    # Loaded on first use: the judge needs none of these, and a client imports httpx
-    if name not in _HOME:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+# The judge needs none of these, and a client imports httpx
+_NAMES = {"client": "AsyncEnvServiceClient ClientOptions EnvServiceClient GymEnv", "wire": "Created StepResult"}
+__getattr__ = on_first_use(__name__, _NAMES)

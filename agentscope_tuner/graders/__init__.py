@@ -1,7 +1,8 @@
 """Graders: text in, a score or a rank out. Asynchronous; they know nothing of tasks and workflows."""
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from agentscope_tuner._moved import on_first_use
 
 if TYPE_CHECKING:
     from agentscope_tuner.graders.base_grader import BaseGrader as BaseGrader
@@ -40,11 +41,5 @@ _NAMES = {
     "schema": "GraderMode GraderRank GraderScore",
     "template": "ChatMessage LanguageEnum PromptTemplate",
 }
-_HOMES = {name: module for module, names in _NAMES.items() for name in names.split()}
-__all__ = sorted(_HOMES)
-
-
-def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}; its public names are {', '.join(__all__)}")
+__all__ = sorted(" ".join(_NAMES.values()).split())
+__getattr__ = on_first_use(__name__, _NAMES)

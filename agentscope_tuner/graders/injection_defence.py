@@ -163,7 +163,7 @@ def _brackets() -> tuple[str, str]:
 def _added() -> re.Pattern[str]:
     """What finds codes of invisible characters, and dots within brackets."""
     opening, closing = _brackets()
-    return re.compile(rf"‹U\+[0-9A-F]{{4,6}}›|(?<={opening})·|·(?={closing})")
+    return re.compile(rf"‹(?:U\+[0-9A-F]{{4,6}}|\d+ more invisible characters)›|(?<={opening})·|·(?={closing})")
 
 
 @lru_cache(maxsize=16)
@@ -217,7 +217,7 @@ def neutralise(text: str, max_chars: int | None = None, tokens: tuple[str, ...] 
 
     Args:
         text: anything a policy can write; lone surrogates, which no request can carry, become question marks.
-        max_chars: a longer text loses its middle, and a note in its place says so.
+        max_chars: a longer text loses its middle, and a note in its place says so. Codes and dots come on top.
         tokens: special tokens of the judge's own tokenizer, where it is known; other markers are found by their shape.
         judged: whether a policy may have written it; then what may be the head of a turn is a marker, too.
     """
@@ -228,12 +228,9 @@ def neutralise(text: str, max_chars: int | None = None, tokens: tuple[str, ...] 
     if not (text.isascii() and text.isprintable()):
         text = _INVISIBLE.sub(_codes, text.replace("\r\n", "\n").replace("\r", "\n"))
     found = _pattern(tokens, judged)
-    if text.isascii():
-        if not tokens and not _SUSPECT.search(text):
-            return text  # true of most texts, and many times cheaper than the search for markers
-        return _respelled(text, found)
-    text = _respelled(text, found)
-    return text if max_chars is None else shortened(text, 2 * max_chars)
+    if text.isascii() and not tokens and not _SUSPECT.search(text):
+        return text  # true of most texts, and many times cheaper than the search for markers
+    return _respelled(text, found)
 
 
 def shortened(text: str, max_chars: int) -> str:

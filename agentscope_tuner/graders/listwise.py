@@ -14,7 +14,7 @@ from agentscope_tuner.graders.client.usage import Usage
 from agentscope_tuner.graders.combine import shared_places
 from agentscope_tuner.graders.llm_grader import LLMGrader
 from agentscope_tuner.graders.prompt import is_empty
-from agentscope_tuner.graders.schema import GraderRank, grader_error
+from agentscope_tuner.graders.schema import GraderRank, GraderScore, grader_error
 from agentscope_tuner.graders.whose_fault import HARMLESS
 
 
@@ -59,9 +59,7 @@ async def rank_all(grader: LLMGrader, responses: Sequence[str], max_chars: int, 
         anchors = _anchors(positions, grader.max_chars // 2 - len(distinct[0]))
         new, distinct = _first_chunk(distinct, max_chars - sum(map(len, anchors)), 1 if anchors else 2)
         shown = [*anchors, *new]
-        result = await grader.aevaluate(response=shown, **inputs)
-        if result.error is not None or not isinstance(result, GraderRank):
-            raise grader_error(f"{grader.name}: {result.error}", result.cause)
+        result = _checked(grader, await grader.aevaluate(response=shown, **inputs))
         results.append(result)
         here = dict(zip(shown, result.metadata["places"], strict=True))
         conflicts += sum(here[one] > here[other] for one, other in pairwise(anchors))
@@ -94,11 +92,7 @@ async def tournament(
     judged = [text for text in distinct if text not in last]
     pairs = _pairs(len(judged), most_pairs)
     asked = [grader.aevaluate(response=[judged[one], judged[other]], **inputs) for one, other in pairs]
-    results: list[GraderRank] = []
-    for result in await asyncio.gather(*asked):
-        if result.error is not None or not isinstance(result, GraderRank):
-            raise grader_error(f"{grader.name}: {result.error}", result.cause)
-        results.append(result)
+    results = [_checked(grader, result) for result in await asyncio.gather(*asked)]
     won, played = dict.fromkeys(judged, 0.0), dict.fromkeys(judged, 0)
     for pair, result in zip(pairs, results, strict=True):
         for index, place in zip(pair, result.metadata["places"], strict=True):
@@ -111,6 +105,12 @@ async def tournament(
     conflicts = sum(result.metadata.get("disagreements", 0) for result in results)
     told = f"{len(pairs)} pairs, the first: {results[0].reason}" if results else "no two answers can be compared"
     return Ranking(shared_places([lost[text] for text in responses]), told, usage, len(results), conflicts)
+
+
+def _checked(grader: LLMGrader, result: GraderScore | GraderRank) -> GraderRank:
+    if result.error is not None or not isinstance(result, GraderRank):
+        raise grader_error(f"{grader.name}: {result.error}", result.cause)
+    return result
 
 
 def _pairs(size: int, most: int) -> list[tuple[int, int]]:

@@ -212,20 +212,20 @@ class LLMGrader(BaseGrader):
             kept = {"usage": Usage(), "filtered_by": "no_content"}
             return GraderScore(self.name, self.min_score, NO_CONTENT, kept)
         try:
-            try:
-                return await self._asked(values)
-            except Quotation as quotation:
-                return await self._asked_without_claims(values, quotation)
+            return await self._asked(values)
         except AnswerAtFault as exc:
             # To leave out the verdict would let a policy choose when it is judged
             kept = {"usage": Usage(), "filtered_by": "unjudgeable"}
             return GraderScore(self.name, self.min_score, f"unjudgeable: {exc.message}", kept)
 
-    async def _asked_without_claims(self, values: Mapping[str, Any], quotation: Quotation) -> GraderScore:
-        """The lower one of the verdict that the response holds, and of that on the response without it.
-
-        So an honest answer that quotes a score keeps its own, and to plant one gains nothing, neither high nor low.
+    async def _vote(self, values: Mapping[str, Any], draw: int) -> Answer[Any]:
+        """One verdict. Of one that the response holds and of that on the response without it, it is the lower one: so
+        an honest answer that quotes a score keeps its own, and to plant one gains nothing, neither high nor low.
         """
+        try:
+            return await self._ask(values, draw)
+        except Quotation as exc:
+            quotation = exc
         response, said = values["response"], quotation.verdict["found"] if self._pattern else ""
         texts = [response] if isinstance(response, str) else response
         turns = [without_verdicts(text, said, self._key, "reason") for text in texts]
@@ -236,21 +236,18 @@ class LLMGrader(BaseGrader):
             raise quotation from None
         if shown == response:
             raise quotation
-        result = await self._asked({**values, "response": shown})
-        if result.score <= quoted:
-            return result
-        return replace(result, score=quoted, reason=own_words(f"the answer quotes this verdict: {reason}"))
+        answer = await self._ask({**values, "response": shown}, draw)
+        if answer.value[0] <= quoted:
+            return answer
+        return replace(answer, value=(quoted, f"the answer quotes this verdict: {reason}"))
 
     async def _asked(self, values: Mapping[str, Any]) -> GraderScore:
-        if self.votes == 1:
-            answer = await self._ask(values, 0)
-            return GraderScore(self.name, answer.value[0], own_words(answer.value[1]), {"usage": answer.usage})
         answers, failed = await self._votes(values)
         scores = [answer.value[0] for answer in answers]
         score = combine.combined_score(scores, self.vote_rule)
         nearest = min(answers, key=lambda answer: abs(answer.value[0] - score))
-        metadata = {"usage": _total(answers), "votes": scores, "votes_failed": failed}
-        return GraderScore(self.name, score, own_words(nearest.value[1]), metadata)
+        counted = {"votes": scores, "votes_failed": failed} if self.votes > 1 else {}
+        return GraderScore(self.name, score, own_words(nearest.value[1]), {"usage": _total(answers), **counted})
 
     async def _rank(self, values: Mapping[str, Any]) -> GraderRank:
         responses = values["response"]
@@ -338,8 +335,8 @@ class LLMGrader(BaseGrader):
 
     async def _votes(self, values: Mapping[str, Any]) -> tuple[list[Answer[Any]], int]:
         if self.votes == 1:
-            return [await self._ask(values, 0)], 0
-        draws = [self._ask(values, draw) for draw in range(self.votes)]
+            return [await self._vote(values, 0)], 0
+        draws = [self._vote(values, draw) for draw in range(self.votes)]
         return combine.quorum(await asyncio.gather(*draws, return_exceptions=True))
 
     def _ask(self, values: Mapping[str, Any], draw: int) -> Awaitable[Answer[Any]]:

@@ -25,6 +25,7 @@ from agentscope_tuner.graders.injection_defence import (
     is_blank,
     mark_of,
     neutralise,
+    shortened,
 )
 from agentscope_tuner.graders.template import ChatMessage, LanguageEnum, PromptTemplate, fill, read_words
 
@@ -228,7 +229,29 @@ def _as_text(value: Any, language: LanguageEnum) -> str | Sequence[str]:
         return value.bounded()
     if isinstance(value, list | tuple) and all(isinstance(item, str) for item in value):
         return list(value)
-    return json.dumps(value, ensure_ascii=False, default=str)
+    return as_json(value)
+
+
+def as_json(value: Any) -> str:
+    """`value` as JSON; its keys and values alone where it is nested more deeply than JSON can be written."""
+    try:
+        return json.dumps(value, ensure_ascii=False, default=str)
+    except RecursionError:
+        return flat(value)
+
+
+def flat(value: Any) -> str:
+    """All keys and values in data of any depth: what a policy nests too deeply must not be hidden by that."""
+    shown, waiting = list[str](), [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, Mapping):
+            waiting += [part for pair in reversed(list(one.items())) for part in reversed(pair)]
+        elif isinstance(one, list | tuple):
+            waiting += reversed(one)
+        else:
+            shown.append(str(one))
+    return " ".join(shown)
 
 
 def overlong(values: Mapping[str, Any], max_chars: int) -> set[int]:
@@ -267,7 +290,7 @@ def _fitted(text: str, most: int, tokens: tuple[str, ...], cost: int) -> str:
         cost = len(shown) + _MARK_CHARS * shown.count("\n")
         if cost <= 2 * most + _SLACK:
             break
-    return shown
+    return shortened(shown, 2 * most + _SLACK)
 
 
 _MARK_CHARS = len(mark_of("0" * 16))

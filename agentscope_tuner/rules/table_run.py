@@ -35,12 +35,8 @@ class FlowTally:
         if passed is None:
             self.unchecked += 1
             return
-        if passed:
-            self.passed += 1
-        else:
-            self.failed += 1
-        if not violations:
-            return
+        self.passed += passed
+        self.failed += not passed
         self.rules.update(violations)
         if 2 <= len(violations) <= _MOST_PAIRED:
             self.together.update(combinations(violations, 2))
@@ -82,9 +78,7 @@ class RuleTally:
 
     def add(self, flow: str, passed: bool | None, violations: Sequence[str]) -> None:
         """Count one output of `flow`."""
-        if flow not in self.flows:
-            self.flows[flow] = FlowTally()
-        self.flows[flow].add(passed, violations)
+        self.flows.setdefault(flow, FlowTally()).add(passed, violations)
 
     @property
     def overall(self) -> FlowTally:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -134,7 +135,7 @@ class Served:
 
 
 #: A wire: from a judge, a request's JSON and the time, by the loop's clock, when sending must begin, to the answer.
-Wire = Callable[[Served, dict[str, Any], float], Awaitable[dict[str, Any] | float]]
+Wire = Callable[[Served, dict[str, Any], float], Awaitable[Any]]
 
 
 async def native(served: Served, data: dict[str, Any], ends_at: float) -> dict[str, Any]:
@@ -165,56 +166,48 @@ def _read_or_failed(row: Any, settings: ServiceSettings) -> Pair | Judgement:
         return Judgement.failed(f"bad row: {exc.detail}", cause=Cause.INPUT)
 
 
-async def to_openrlhf(served: Served, data: dict[str, Any], ends_at: float) -> dict[str, Any]:
+async def to_openrlhf(served: Served, data: dict[str, Any], ends_at: float) -> Any:
     """OpenRLHF's wire, which cannot express a failed verdict: it becomes an error status."""
-    judgement = await served.one(_alone(lambda: _checked(openrlhf.decode_request(data), served.settings)))
-    try:
-        # JSON has no NaN
-        return openrlhf.encode_response(served.judge, judgement, unmeasured=0.0)
-    except JudgeError as exc:
-        raise _no_verdict(exc) from exc
+    # JSON has no NaN
+    encode = partial(openrlhf.encode_response, served.judge, unmeasured=0.0)
+    return await _of_trainer(served, lambda: openrlhf.decode_request(data), lambda _, found: encode(found))
 
 
-async def to_nemo_gym(served: Served, data: dict[str, Any], ends_at: float) -> dict[str, Any]:
+async def to_nemo_gym(served: Served, data: dict[str, Any], ends_at: float) -> Any:
     """NeMo-Gym's wire: a failed verdict is a masked sample; where all are, an error status stops the run."""
-    pair = _alone(lambda: _checked(nemo_gym.decode_request(data), served.settings))
-    judgement = await served.one(pair)
-    try:
+
+    def encode(pair: Pair, judgement: Judgement) -> dict[str, Any]:
         the_failing_run(served.judge).add([pair], [judgement])
         return nemo_gym.encode_response(data, served.judge, judgement)
-    except JudgeError as exc:
-        raise _no_verdict(exc) from exc
+
+    return await _of_trainer(served, lambda: nemo_gym.decode_request(data), encode)
 
 
-async def to_slime(served: Served, data: dict[str, Any], ends_at: float) -> float:
+async def to_slime(served: Served, data: dict[str, Any], ends_at: float) -> Any:
     """slime's wire: the answer is the reward itself, and a failed verdict an error status, which slime asks again."""
-    judgement = await served.one(_alone(lambda: _checked(slime.decode_request(data), served.settings)))
+    encode = partial(slime.encode_response, served.judge)
+    return await _of_trainer(served, lambda: slime.decode_request(data), lambda _, found: encode(found))
+
+
+async def _of_trainer(served: Served, decode: Callable[[], Pair], encode: Callable[[Pair, Judgement], Any]) -> Any:
+    """The answer to the one row of a request. A row that cannot be read refuses the request, and so does a verdict that
+    the trainer's wire cannot express.
+    """
     try:
-        return slime.encode_response(served.judge, judgement)
-    except JudgeError as exc:
-        raise _no_verdict(exc) from exc
-
-
-def _no_verdict(error: JudgeError) -> Refusal:
-    """The error status of a failed verdict: 422 where the same question cannot have a verdict later, either."""
-    if error.cause in _STANDING:
-        return Refusal(422, f"no verdict: {error}")
-    return Refusal(503, f"no verdict: {error}", retry_after=_RETRY_SECONDS)
-
-
-WIRES: Mapping[str, Wire] = dict(zip(WIRE_NAMES, (native, to_openrlhf, to_nemo_gym, to_slime), strict=True))
-
-
-def _checked(pair: Pair, settings: ServiceSettings) -> Pair:
-    check_answer(pair[1], settings)
-    return pair
-
-
-def _alone(read: Callable[[], Pair]) -> Pair:
-    """The result of `read`. A row that cannot be read refuses the request, which holds only this row."""
-    try:
-        return read()
+        pair = decode()
     except JudgeError as exc:
         raise Refusal(422, exc.message) from exc
     except ValidationError as exc:
         raise Refusal(422, first_problem(exc)) from exc
+    check_answer(pair[1], served.settings)
+    judgement = await served.one(pair)
+    try:
+        return encode(pair, judgement)
+    except JudgeError as exc:
+        # The same question cannot have a verdict later, either
+        if exc.cause in _STANDING:
+            raise Refusal(422, f"no verdict: {exc}") from exc
+        raise Refusal(503, f"no verdict: {exc}", retry_after=_RETRY_SECONDS) from exc
+
+
+WIRES: Mapping[str, Wire] = dict(zip(WIRE_NAMES, (native, to_openrlhf, to_nemo_gym, to_slime), strict=True))

@@ -8,7 +8,7 @@ import logging
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
+from functools import partial
 from typing import TYPE_CHECKING, Any, get_args
 
 import httpx
@@ -18,10 +18,10 @@ from agentscope_tuner._http import (
     HttpCall,
     HttpLimits,
     Peer,
-    checked_token,
     detail_of,
     json_object,
     malformed,
+    token_in,
 )
 from agentscope_tuner._http.client import HttpExchange
 from agentscope_tuner._jail.idle_jails import SandboxBreaker, require_isolation
@@ -87,7 +87,6 @@ class SandboxService:
         self, settings: SandboxConfig, deadline: float, transport: httpx.AsyncBaseTransport | None = None
     ) -> None:
         limits = HttpLimits(
-            token=_token(settings.token_file),
             headers=settings.headers,
             deadline=deadline,
             max_connections=settings.max_connections,
@@ -95,7 +94,11 @@ class SandboxService:
         )
         peer = Peer("sandbox", _error, _error, self._bad_answer, DeadlineError)
         self._exchange = HttpExchange(
-            peer, settings.urls, limits, transport, read_token=lambda: _token(settings.token_file)
+            peer,
+            settings.urls,
+            limits,
+            transport,
+            read_token=partial(token_in, settings.token_file, f"{_WHERE}.sandbox.token_file"),
         )
         self._kind = settings.kind
 
@@ -184,15 +187,6 @@ def cannot_run(tests: TestSet, language: str) -> str | None:
     if language != "python" and any(isinstance(test, CallTest) for test in tests.tests):
         return f"functions of {language} are not called in a sandbox service"
     return None
-
-
-def _token(file: str | None) -> str | None:
-    if file is None:
-        return None
-    try:
-        return checked_token(Path(file).read_text(encoding="utf-8").strip())
-    except (OSError, ValueError) as exc:
-        raise ConfigError(f"{SECTION}.code.sandbox.token_file cannot be read: {exc}") from exc
 
 
 def _error(message: str) -> JudgeError:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import itertools
-import logging
 import re
 import secrets
 from collections.abc import Sequence
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 import httpx
@@ -19,11 +18,11 @@ from agentscope_tuner._http import (
     HttpCall,
     HttpLimits,
     Peer,
-    checked_token,
     detail_of,
     json_object,
     malformed,
     shown,
+    token_in,
 )
 from agentscope_tuner._http.client import HttpExchange
 from agentscope_tuner._run import loops
@@ -34,7 +33,6 @@ from agentscope_tuner.task_judge.contract.judgement import cause_of
 from agentscope_tuner.task_judge.http_rows import Gathered, LateError, WireVerdict, wire_row
 from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
 
-_log = logging.getLogger(__name__)
 _WHERE = f"{SECTION}.judge_kwargs"
 #: The header with the seconds that the client will wait; the service then gives up the work.
 DEADLINE_HEADER = "X-Deadline-Seconds"
@@ -104,7 +102,6 @@ class HttpJudge(BaseJudge):
         super().__init__(config)
         self.settings = _settings(config)
         limits = HttpLimits(
-            token=_token(self.settings.token_file),
             headers=self.settings.headers or {},
             ca_file=self.settings.ca_file,
             deadline=_deadline(self.settings, config),
@@ -114,7 +111,13 @@ class HttpJudge(BaseJudge):
         peer = Peer("reward service", endpoint_error, endpoint_error, self._bad_answer, DeadlineError, DEADLINE_HEADER)
         self._numbers = itertools.count()
         self._deadline = limits.deadline
-        self._exchange = HttpExchange(peer, self.settings.url, limits, transport, read_token=self._fresh_token)
+        self._exchange = HttpExchange(
+            peer,
+            self.settings.url,
+            limits,
+            transport,
+            read_token=partial(token_in, self.settings.token_file, f"{_WHERE}.token_file"),
+        )
         self._gathered: Gathered[Reward | JudgeError] = Gathered(
             self._ask,
             most_rows=self.settings.max_batch,
@@ -242,13 +245,6 @@ class HttpJudge(BaseJudge):
             turns=tuple(verdict.turns),
         )
 
-    def _fresh_token(self) -> str | None:
-        try:
-            return _token(self.settings.token_file)
-        except ConfigError as exc:
-            _log.warning("%s", exc)
-            return None
-
     def _bad_answer(self, status: int, detail: str, where: str) -> JudgeError:
         return endpoint_error(f"{where} at {self._exchange.base_url}: answered {status}: {detail[:_MOST_CHARS]}")
 
@@ -260,15 +256,6 @@ def _deadline(settings: HttpJudgeConfig, config: Any) -> float:
 
 def _settings(config: Any) -> HttpJudgeConfig:
     return validate_section(HttpJudgeConfig, task_judge_section(config).judge_kwargs, _WHERE)
-
-
-def _token(path: str | None) -> str | None:
-    if path is None:
-        return None
-    try:
-        return checked_token(Path(path).read_text(encoding="utf-8").strip())
-    except (OSError, ValueError) as exc:
-        raise ConfigError(f"{_WHERE}.token_file: cannot read {path!r}: {exc}") from exc
 
 
 def _body(answer: HttpAnswer, where: str) -> dict[str, Any]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Coroutine, Mapping, Sequence
+from typing import Any
 
 from agentscope_tuner._run import loops
 from agentscope_tuner.config import task_judge_section, validate_section
@@ -44,8 +44,6 @@ class LLMJudge(ModelJudge):
     """
 
     bounds_itself = True
-    #: what the section leaves out
-    defaults: ClassVar[Mapping[str, Any]] = {}
 
     def __init__(self, config: Any) -> None:
         super().__init__(config)
@@ -75,6 +73,10 @@ class LLMJudge(ModelJudge):
             self.bounds_itself = False
         if mine.images == "send" and self.ranks_groups():
             raise ConfigError(f"{WHERE}.images: a judge that ranks is shown texts alone, got 'send'")
+        if mine.probes != "off" and self.ranks_groups():
+            raise ConfigError(
+                f"{WHERE}.probes: a judge that ranks pays no answer by itself: write off, got {mine.probes!r}"
+            )
         self.range = self._range()
         self.paths = self._paths()
         self.first, self.dearer = (LLMPanel(graders, mine, self.range) for graders in (first, dearer))
@@ -92,7 +94,7 @@ class LLMJudge(ModelJudge):
         )
 
     def _with_defaults(self, section: Mapping[str, Any]) -> dict[str, Any]:
-        return {**self.defaults, **section}
+        return dict(section)
 
     def ranks_groups(self) -> bool:
         """True with a listwise grader."""
@@ -151,14 +153,14 @@ class LLMJudge(ModelJudge):
             filtered_by=found.filtered_by,
         )
 
-    async def _shares(self, values: Mapping[str, Any], text: str) -> dict[str, float]:
-        """Each model's score of the answer `text`, as a share of the range."""
-        graders = {**self.first.graders, **self.dearer.graders}
-        found = {}
-        for name, grader in graders.items():
+    def _shares(self, values: Mapping[str, Any], text: str) -> dict[str, Coroutine[Any, Any, float]]:
+        """What asks each model for its score of the answer `text`, as a share of the range."""
+
+        async def share(name: str, grader: BaseGrader) -> float:
             alone = LLMPanel({name: grader}, self.settings, self.range)
-            found[name] = (await alone.score({**values, "response": text})).share
-        return found
+            return (await alone.score({**values, "response": text})).share
+
+        return {name: share(name, one) for name, one in {**self.first.graders, **self.dearer.graders}.items()}
 
     def _escalates(self, values: Mapping[str, float]) -> bool:
         return self.panels.when is not None and self.panels.when.holds(values) is True
@@ -274,10 +276,8 @@ class PairwiseJudge(LLMJudge):
         ConfigError: the section is wrong.
     """
 
-    defaults: ClassVar[Mapping[str, Any]] = {"mode": "listwise", "compare": "pairs", "swap": True}
-
     def _with_defaults(self, section: Mapping[str, Any]) -> dict[str, Any]:
-        found = super()._with_defaults(section)
+        found = {"mode": "listwise", "compare": "pairs", "swap": True, **section}
         own = ("prompt", "prompt_file", "template", "grader")
         return found if any(found.get(name) is not None for name in own) else {**found, "grader": "pairwise"}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -46,7 +47,7 @@ _MOST_CLASSES = 32
 
 
 class NoScore(JudgeError):
-    """The server answered, and its answer is no score of a reward model."""
+    """The server answered, and its answer is no score of a reward model: it refuses, breaks, or says something else."""
 
     cause = Cause.ENDPOINT
 
@@ -78,32 +79,20 @@ class Wire:
     many: bool = True
 
 
-def _named(model: str | None, fields: dict[str, Any]) -> dict[str, Any]:
-    return {**({"model": model} if model else {}), **fields}
+def _named(model: str | None, chats: Sequence[Chat]) -> dict[str, Any]:
+    return {**({"model": model} if model else {}), "input": [chat.text for chat in chats]}
 
 
-def _texts(chats: Sequence[Chat]) -> list[str]:
-    return [chat.text for chat in chats]
+def _raw(model: str | None, chats: Sequence[Chat]) -> dict[str, Any]:
+    # A softmax over one class makes every answer 1.0; older servers call it `activation`
+    return {**_named(model, chats), "use_activation": False}
 
 
 WIRES: dict[str, Wire] = {
-    # use_activation: a softmax over one class makes every answer 1.0; older servers call it `activation`
-    "vllm_classify": Wire(
-        "/classify",
-        lambda model, chats: _named(model, {"input": _texts(chats), "use_activation": False}),
-        lambda item: item["probs"],
-    ),
-    "vllm_pooling": Wire(
-        "/pooling",
-        lambda model, chats: _named(model, {"input": _texts(chats), "use_activation": False}),
-        lambda item: item["data"],
-    ),
-    "sglang_classify": Wire(
-        "/v1/classify", lambda model, chats: _named(model, {"input": _texts(chats)}), lambda item: item["probs"]
-    ),
-    "sglang_embeddings": Wire(
-        "/v1/embeddings", lambda model, chats: _named(model, {"input": _texts(chats)}), lambda item: item["embedding"]
-    ),
+    "vllm_classify": Wire("/classify", _raw, lambda item: item["probs"]),
+    "vllm_pooling": Wire("/pooling", _raw, lambda item: item["data"]),
+    "sglang_classify": Wire("/v1/classify", _named, lambda item: item["probs"]),
+    "sglang_embeddings": Wire("/v1/embeddings", _named, lambda item: item["embedding"]),
     "slime": Wire(
         "",
         lambda _, chats: {"prompt": chats[0].query, "response": chats[0].response, "label": chats[0].label},
@@ -181,11 +170,8 @@ def _check_length(data: object, size: int, most_tokens: int) -> None:
             cause=Cause.CONFIG,
         )
     if size == 1 and read >= most_tokens:
-        raise TooLong(f"the chat has {read} tokens or more, and the model reads {most_tokens}: its end is cut off")
-
-
-class TooLong(NoScore):
-    """The server read as many tokens of one chat as the model can read, so that it may have cut off the rest."""
+        # It may have cut off the rest
+        raise NoScore(f"the chat has {read} tokens or more, and the model reads {most_tokens}: its end is cut off")
 
 
 def encoded(wire: Wire, model: str | None, chats: Sequence[Chat]) -> bytes:
@@ -199,8 +185,8 @@ Messages = Sequence[Mapping[str, str]]
 class ChatFormat:
     """Writes chats for one reward model.
 
-    Special tokens in a message's text, and the words around the fields of `text`, are respelled: otherwise an answer
-    could begin a turn of its own, in which somebody praises it.
+    Special tokens in a message's text, and the words that the template or `text` writes around it, are respelled:
+    otherwise an answer could begin a turn of its own, in which somebody praises it.
 
     Args:
         tokenizer: the folder of the model's tokenizer, as it is downloaded with the model; or None.
@@ -245,6 +231,11 @@ class ChatFormat:
         tokens = folder / "tokenizer.json"
         self._tokens = special_tokens(str(tokens)) if tokens.is_file() else ()
         self._template = _compiled(template, where)
+        # Of many templates a turn's head is no special token, as in "USER: … ASSISTANT: …"
+        pair = [{"role": "user", "content": "{query}"}, {"role": "assistant", "content": "{response}"}]
+        with contextlib.suppress(JudgeError):
+            heads = headings(self.write([*pair, *pair]))
+            self._tokens += tuple(head for head in heads if not head.isalpha())
 
     def write(self, messages: Messages) -> str:
         """The chat as text.
@@ -399,7 +390,7 @@ class RewardModelJudge(BaseJudge):
             # One chat that the server refuses would otherwise take its neighbours' scores away
             again=_may_be_its_fault,
         )
-        self._reads: Once[bool] = Once()
+        self._reads = Once()
 
     async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
         """See BaseJudge."""
@@ -411,8 +402,15 @@ class RewardModelJudge(BaseJudge):
         if query is None:
             raise reference_error(f"{mine.reads.query} is missing: it is null, or NaN")
         asked, label = _text(query), str(workflow_task.task.metadata.get("answer", ""))
-        await self._reads.result(self._check_reading)
-        score, at_fault = await self._scored(self._chat(asked, response, label), self._chat(asked, HARMLESS, label))
+        await self._reads.done(self._check_reading)
+        score: float | JudgeError
+        try:
+            chat = self._chat(asked, response, label)
+        except JudgeError as exc:
+            self._chat(asked, _harmless(response), label)  # a template that refuses these turns, too, is broken
+            score, at_fault = exc, True
+        else:
+            score, at_fault = await self._scored(chat, self._chat(asked, HARMLESS, label))
         if isinstance(score, JudgeError) and at_fault:
             # The answer's own text is the cause, and must not take its verdict away
             told = f"unjudgeable: {score.message}, though others are scored"
@@ -455,8 +453,8 @@ class RewardModelJudge(BaseJudge):
         if isinstance(found, JudgeError):
             raise found
 
-    async def _check_reading(self) -> bool:
-        """True, or a JudgeError for a model that gives different answers one score."""
+    async def _check_reading(self) -> None:
+        """Raises JudgeError for a model that gives different answers one score."""
         asked = (self._ask_patiently(self._chat(_QUESTION, text, "Paris")) for text in _PROBES)
         found = [score for score, _ in await asyncio.gather(*asked)]
         for one in found:
@@ -469,7 +467,6 @@ class RewardModelJudge(BaseJudge):
                 "model of one class with its default activation scores 1 always (serve it without, or with "
                 "wire: vllm_classify, which turns it off), and a chat that is cut before the answer scores alike"
             )
-        return True
 
     def _chat(self, query: str, response: str | Trajectory, label: str) -> Chat:
         if isinstance(response, Trajectory):
@@ -519,25 +516,24 @@ class RewardModelJudge(BaseJudge):
         call = HttpCall(self._wire.path, body, where, parse, self.settings.timeout, ends_at=ends_at)
         try:
             found: list[float] = await self._exchange.run(call)
-        except (NoScore, _Refused, DeadlineError) as exc:
+        except (NoScore, DeadlineError) as exc:
             return [exc] * len(chats)
         return found
 
 
-class _Refused(JudgeError):
-    """The server refuses this request."""
-
-    cause = Cause.ENDPOINT
+def _harmless(response: str | Trajectory) -> str | Trajectory:
+    """What stands in the place of `response`, in as many turns."""
+    return Trajectory([HARMLESS] * len(response), response.roles) if isinstance(response, Trajectory) else HARMLESS
 
 
 def _refusal(status: int, detail: str, where: str) -> JudgeError:
-    kind = _Refused if is_about_prompt(status) or status >= 500 else JudgeError
+    kind = NoScore if is_about_prompt(status) or status >= 500 else JudgeError
     return kind(f"{where}: the reward model's server answered {status}: {detail[:500]}", cause=Cause.ENDPOINT)
 
 
 def _may_be_its_fault(found: object) -> bool:
     """Whether a chat's own text may be why it has no score: the server refuses it, breaks over it, or is too slow."""
-    return isinstance(found, NoScore | _Refused | DeadlineError)
+    return isinstance(found, NoScore | DeadlineError)
 
 
 def _row(chat: Chat) -> bytes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal
 
@@ -133,14 +133,14 @@ class TaskRubricsJudge(ModelJudge):
         told = "asked again; " if found is not first else ""
         return self._reward(rubrics, met, metrics, told + found.told)
 
-    async def _shares(self, rubrics: Rubrics, query: str | Trajectory, text: str) -> dict[str, float]:
-        """Each model's score of the answer `text`."""
-        graders = {**self.first.graders, **self.dearer.graders}
-        found = {}
-        for name, grader in graders.items():
+    def _shares(self, rubrics: Rubrics, query: str | Trajectory, text: str) -> dict[str, Coroutine[Any, Any, float]]:
+        """What asks each model for its score of the answer `text`."""
+
+        async def share(name: str, grader: CriteriaGrader) -> float:
             alone = CriteriaPanel({name: grader}, self.settings.jury_rule, "error")
-            found[name] = self._score(rubrics, list((await alone.decide(query, text, rubrics.criteria)).met))
-        return found
+            return self._score(rubrics, list((await alone.decide(query, text, rubrics.criteria)).met))
+
+        return {name: share(name, one) for name, one in {**self.first.graders, **self.dearer.graders}.items()}
 
     def _case(self, task: WorkflowTask, output: WorkflowOutput) -> tuple[Rubrics, str | Trajectory, str | Trajectory]:
         """The criteria, the query and the response."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -17,7 +17,7 @@ from pydantic import Field
 from agentscope_tuner.config import SECTION, WITH_OFF, task_judge_section, validate_section
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.graders.client.chat_model import Prompt
-from agentscope_tuner.graders.client.reply import AnswerAtFault, Reply, ReplyError, check_finished, without_thinking
+from agentscope_tuner.graders.client.reply import AnswerAtFault, Reply, ReplyError, final_match, without_thinking
 from agentscope_tuner.graders.client.settings import EndpointSection
 from agentscope_tuner.graders.client.usage import Usage, metered
 from agentscope_tuner.graders.cost import Estimate, Reckoner
@@ -57,28 +57,26 @@ PRESETS: dict[str, Preset] = {
 }
 # Only this preset's form puts a justification behind its verdict
 _EXPLAINS = frozenset({"omni_judge"})
+# A verdict with words beside its yes or no, which an answer may hold
+_WORDED = frozenset({"general_verifier", "omni_judge"})
 # These leave no room for thinking aloud, in which a verdict could be taken back
 _ONE_VERDICT = frozenset({"omni_judge", "xverify", "tinyv"})
 
 
-def matches(preset: str, reply: Reply) -> bool:
-    """Whether the verifier says that the answer matches.
+def matches(preset: str, reply: Reply, shown: str = "") -> bool:
+    """Whether the verifier says that the answer, which it was `shown`, matches.
 
     Raises:
+        Quotation: the verdict stands in the answer.
         ReplyError: the reply is a refusal, cut off, empty, or does not end with a verdict; or it holds two that differ.
     """
-    check_finished(reply)
-    text, form = without_thinking(reply.text).strip(), PRESETS[preset]
-    found = list(form.verdict.finditer(text))
-    if not found:
-        raise ReplyError(f"the reply holds no verdict of {preset}: {text[:160]!r}")
-    last = found[-1]
-    if preset not in _EXPLAINS and re.search(r"\w", text[last.end() :]):
-        raise ReplyError(f"the reply goes on after its verdict: {text[-160:]!r}")
-    said = {match[1].lower() in form.right for match in found}
+    form = PRESETS[preset]
+    echoes = [shown] if preset in _WORDED else []
+    last = final_match(reply, form.verdict, echoes, ends=preset not in _EXPLAINS)["said"]
+    said = {match[1].lower() in form.right for match in form.verdict.finditer(without_thinking(reply.text).strip())}
     if preset in _ONE_VERDICT and len(said) > 1:
-        raise ReplyError(f"the reply holds two verdicts that differ: {text[:160]!r}")
-    return last[1].lower() in form.right
+        raise ReplyError(f"the reply holds two verdicts that differ: {reply.text[:160]!r}")
+    return last.lower() in form.right
 
 
 WHERE = f"{SECTION}.verifier"
@@ -192,7 +190,7 @@ class VerifierJudge(ModelJudge):
 
     async def _verified(self, query: str, truth: str, shown: str) -> bool:
         def question(text: str) -> tuple[Prompt, Callable[[Reply], bool]]:
-            return self._prompt(query, truth, text), lambda reply: matches(self.settings.preset, reply)
+            return self._prompt(query, truth, text), lambda reply: matches(self.settings.preset, reply, text)
 
         answer = await ask_about(self.model, *question(shown), lambda: question(HARMLESS))
         return answer.value
@@ -204,8 +202,8 @@ class VerifierJudge(ModelJudge):
         values = {"query": neutralise(query, self.settings.max_chars, markers), "ground_truth": truth, "response": safe}
         return Prompt([ChatMessage(content=fill(PRESETS[self.settings.preset].prompt, values))])
 
-    async def _shares(self, query: str, truth: str, text: str) -> dict[str, float]:
-        return {self.settings.model_name: float(await self._verified(query, truth, text))}
+    def _shares(self, query: str, truth: str, text: str) -> dict[str, Coroutine[Any, Any, float]]:
+        return {self.settings.model_name: self._verified(query, truth, text)}
 
     def _reward(
         self, rules: Reward | JudgeError, right: bool, reason: str, why: str, *, usage: Usage, asked: float = 0.0

@@ -46,7 +46,6 @@ from agentscope_tuner.verify.words import (
     leads_plainly,
     strange_before,
     supposes_else,
-    turns_nothing,
     word_set,
 )
 
@@ -447,13 +446,17 @@ def _adverse(words: Sequence[str], asked: Asked) -> str:
     for word in words:
         if asked.has(word):
             continue
-        if denies(word) or word in SUPPOSES or word in ADVERSE or word in _DONE_LATER:
-            return word
-        if IS_UNSPACED.search(word) is not None and CHANGES_UNSPACED.search(word) is not None:
-            return word
-        if CALLS_WRONG.search(word) or word == "guess" or (DOUBTS.search(word) and not word.startswith("fail")):
+        if _is_adverse(word):
             return word
     return ""
+
+
+def _is_adverse(word: str) -> bool:
+    if denies(word) or word in SUPPOSES or word in ADVERSE or word in _DONE_LATER or word == "guess":
+        return True
+    if IS_UNSPACED.search(word) is not None and CHANGES_UNSPACED.search(word) is not None:
+        return True
+    return CALLS_WRONG.search(word) is not None or (DOUBTS.search(word) is not None and not word.startswith("fail"))
 
 
 # The rest of a sentence in Latin letters that ends the text
@@ -461,8 +464,6 @@ _PLAIN_BEHIND = re.compile(r"(?:\$\$?|\\[)\]])?(?:\*\*)?(?P<words>(?: [a-zA-Z]++
 _LATIN = re.compile("[a-z]+")
 _NO_DIGIT = re.compile(r"\D*+")
 _PLAIN_LEFT = re.compile(r"[a-zA-Z]{2} \$?\Z")
-# First words of what is done to a value right behind it
-_OPERATE_BEHIND = _COPULAS | (frozenset(re.findall("[a-z]{2,}", _OPERATES_BEHIND.pattern)) - {"the"})
 
 
 def plain_words(behind: str) -> list[str] | None:
@@ -474,7 +475,7 @@ def plain_words(behind: str) -> list[str] | None:
 @lru_cache(maxsize=8_192)
 def _goes_on(word: str, asked: Asked) -> bool:
     """Whether a word behind a value is understood and can turn nothing."""
-    return turns_nothing(word) and word not in _DONE_LATER and (not asked.text or _understands(word, asked))
+    return not _is_adverse(word) and (not asked.text or _understands(word, asked))
 
 
 def stands_plainly(text: str, before: str, behind: str, asked: Asked) -> bool:
@@ -485,7 +486,9 @@ def stands_plainly(text: str, before: str, behind: str, asked: Asked) -> bool:
     alone = _PLAIN_LEFT.search(before, max(len(before) - _SHORT, 0))
     if alone is None or IS_VALUE.search(text) is None or (words := plain_words(behind)) is None:
         return False
-    if (alone[0][-1] == "$") != (behind[:1] == "$") or not _OPERATE_BEHIND.isdisjoint(words[:1]):
+    if (alone[0][-1] == "$") != (behind[:1] == "$"):
+        return False
+    if words and (words[0] in _COPULAS or SCALES.search(words[0]) or _OPERATES_BEHIND.match(" ".join(words[:3]))):
         return False
     # a number before it may be another candidate
     lead = lead_of(before)

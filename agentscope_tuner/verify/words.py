@@ -371,10 +371,12 @@ LINKS = (
     - DENIES
 )
 _OF_PHRASES = frozenset(
-    word
+    form
     for one in _PHRASES
-    for word in re.findall(r"[^\W\d_]{2,}", re.sub(r"\\[a-zA-Z]", " ", one.pattern))
-    if word.isascii() and word not in LINKS
+    for word, last in re.findall(r"([^\W\d_]+)([^\W\d_]\??)", re.sub(r"\\[a-zA-Z]", " ", one.pattern))
+    # the last letter of a word may be optional in a pattern
+    for form in ({word, word + last[0]} if last[1:] else {word + last})
+    if form.isascii() and form not in LINKS
 )
 _TURNING = SUPPOSES | DENIES | _WHEN | ADVERSE | _LETS
 _PLAIN_LEAD = re.compile(r"[a-z0-9 ,:%*-]*+")
@@ -390,8 +392,7 @@ def turns_nothing(word: str) -> bool:
         word in _TURNING
         or denies(word)
         or len(word) > _LONGEST_WORD
-        # the last letter of a word may be optional in a pattern
-        or (word not in LINKS and any(one[:-1] == word or one == word for one in _OF_PHRASES))
+        or word in _OF_PHRASES
         or any(one.search(word) is not None for one in (CALLS_WRONG, DOUBTS, SCALES, _LEAST, _GREATEST))
     )
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import hashlib
 import json
 import random
 import re
@@ -89,11 +88,12 @@ def rows() -> list[Row]:
 def verifier(rights: Sequence[Row], errs: float) -> Any:
     """A simulated general-verifier that errs on the share `errs` of answers; the number of the row is its question."""
 
+    misjudged = set(random.Random(7).sample(range(len(rights)), round(errs * len(rights))))
+
     def answer(body: Body, attempt: int) -> Canned:
-        number = re.search(r"number (\d+)", prompt_of(body))
-        right = number is not None and rights[int(number[1])].right
-        drawn = int(hashlib.sha256(prompt_of(body).encode()).hexdigest()[:8], 16) / 2**32
-        said = right is not (drawn < errs)
+        found = re.search(r"number (\d+)", prompt_of(body))
+        number = int(found[1]) if found else -1
+        said = (number >= 0 and rights[number].right) is not (number in misjudged)
         return Canned(
             f"Final Decision: {'Yes' if said else 'No'}", usage={"prompt_tokens": 300, "completion_tokens": 8}
         )

@@ -400,19 +400,23 @@ def blamed(
     return guilty | blamed(world, right, kept_out, affected, until)
 
 
-def together(world: World, idle: Sequence[Part], until: float) -> tuple[dict[Part, Found], int]:
-    """Which of the idle parts do change a verdict, and the rows that change without all the others."""
+def together(world: World, idle: Sequence[Part], until: float) -> tuple[dict[Part, Found], int | None]:
+    """Which of the idle parts do change a verdict, and the rows that change without all the others.
+
+    None where that is not known, because the package does not load without them.
+    """
     places = [at for at in range(len(world.rows)) if at not in world.slow]
     guilty: dict[Part, Found] = {}
     for _ in range(MOST_ROUNDS):
         left = [part for part in idle if part not in guilty]
         found = at_once(world, left, places)
         if (not found.changed and not found.broken) or time.monotonic() > until:
-            return guilty, len(found.changed)
+            return guilty, None if found.broken else len(found.changed)
         affected = places if found.broken else list(found.changed)
         guilty |= blamed(world, left, [], affected, until)
         print(f"  {len(guilty):,} of them change a verdict", flush=True)
-    return guilty, len(at_once(world, [part for part in idle if part not in guilty], places).changed)
+    found = at_once(world, [part for part in idle if part not in guilty], places)
+    return guilty, None if found.broken else len(found.changed)
 
 
 class Earned(NamedTuple):

@@ -65,11 +65,14 @@ class Quotable:
         return all(map(self._holds, leaves))
 
     def _search_objects(self) -> None:
-        for text in map(as_written, self._texts):
-            found, whole = _leaves_of_objects(text)
-            self._objects |= found
-            self._whole &= whole
-            self._spelled.append(_one_spelling(text))
+        for text in self._texts:
+            written = as_written(text)
+            # Without its codes a text may be other JSON than its copy: one behind a backslash is
+            for one in {written, text.replace("∶", ":")}:
+                found, whole = _leaves_of_objects(one)
+                self._objects |= found
+                self._whole &= whole
+            self._spelled.append(_one_spelling(written))
         self._letters = list(map(lower_letters, self._spelled))
         self._unquoted = list(map(_unquoted, self._spelled))
 
@@ -79,7 +82,8 @@ class Quotable:
             return True
         # The search for pairs ends a value at a quote or a comma, but a text may hold both: look for the whole text
         value = pair[1]
-        return isinstance(value, str) and len(value) > 1 and any(value in letters for letters in self._letters)
+        # Signs alone say nothing of the judge's own
+        return value == "" or (isinstance(value, str) and len(value) > 1 and any(value in one for one in self._letters))
 
 
 def _unquoted(text: str) -> str:
@@ -295,7 +299,13 @@ def final_json(
     if len(reply.text) > _MAX_CHARS:
         raise ReplyError(f"the reply has {len(reply.text)} characters; a verdict has at most {_MAX_CHARS}")
     text = _without_lone_backslashes(reply.text)
-    objects = _spoken_objects(text)
+    try:
+        objects = _spoken_objects(text)
+    except ReplyError:
+        # An answer that is JSON is shown with other colons, so that a copy of it does not parse
+        for echo in echoes:
+            text = text.replace(_without_lone_backslashes(echo), " ") if "{" in echo else text
+        objects = _spoken_objects(text)
     if objects and not _COULD_BE_JSON.isdisjoint("".join(echoes)):
         judged = [Quotable([text]) for text in echoes] if each_alone else [Quotable(echoes)]
         own = [(value, raw) for value, raw in objects if not any(author.repeats(value, raw) for author in judged)]
@@ -317,11 +327,13 @@ def _without_lone_backslashes(text: str) -> str:
     return _LONE_BACKSLASH.sub(lambda match: match[0] if match[1] else "\\\\", text)
 
 
-def final_match(reply: Reply, pattern: re.Pattern[str], echoes: Sequence[str] = ()) -> dict[str, str]:
+def final_match(
+    reply: Reply, pattern: re.Pattern[str], echoes: Sequence[str] = (), *, ends: bool = True
+) -> dict[str, str]:
     """The judge's own verdict in a reply that is no JSON: what `pattern` `found` last, what its group `said`, and the
     text before as `reason`.
 
-    No word may stand behind it, or the reply ends with something else. What stands around the group, and in the judged
+    No word may stand behind it where it `ends` the reply. What stands around the group, and in the judged
     text, too, with the same verdict, may be a quotation.
 
     Raises:
@@ -329,14 +341,14 @@ def final_match(reply: Reply, pattern: re.Pattern[str], echoes: Sequence[str] = 
         ReplyError: the reply is a refusal, cut off, empty, or does not end with a verdict.
     """
     check_finished(reply)
-    text = without_thinking(reply.text)[-_MOST_SEARCHED:]
+    text = without_thinking(reply.text).strip()[-_MOST_SEARCHED:]
     found = list(pattern.finditer(text))
     if not found:
         raise ReplyError(f"the reply holds nothing like {pattern.pattern!r}: {_excerpt(text)}")
     last = found[-1]
     if last[1] is None:
         raise ReplyError(f"the group of {pattern.pattern!r} has no part in the reply's last match {last[0]!r:.60}")
-    if re.search(r"\w", text[last.end() :]):
+    if ends and re.search(r"\w", text[last.end() :]):
         raise ReplyError(f"the reply goes on after its verdict: {_excerpt(text[-160:])}")
     verdict = {"found": last[0], "said": last[1].strip(), "reason": text[: last.start()].strip()}
     found_bare = _bare(last[0])

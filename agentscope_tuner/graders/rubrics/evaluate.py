@@ -9,7 +9,7 @@ import asyncio
 import math
 import random
 from collections.abc import Callable, Sequence
-from statistics import fmean
+from statistics import correlation, fmean
 from typing import Any
 
 from agentscope_tuner.errors import GraderError
@@ -41,10 +41,7 @@ def agreement(tolerance: float) -> Metric:
 def spearman(pairs: Pairs) -> float | None:
     """Spearman's rho: Pearson's correlation of ranks, ties at their mean rank. None if one side is constant."""
     labels, guesses = shared_places([label for label, _ in pairs]), shared_places([guess for _, guess in pairs])
-    middle = (len(pairs) + 1) / 2
-    both = sum((x - middle) * (y - middle) for x, y in zip(labels, guesses, strict=True))
-    spread = math.sqrt(sum((x - middle) ** 2 for x in labels) * sum((y - middle) ** 2 for y in guesses))
-    return both / spread if spread else None
+    return None if len(set(labels)) < 2 or len(set(guesses)) < 2 else correlation(labels, guesses)
 
 
 def kendall(pairs: Pairs) -> float | None:

@@ -132,20 +132,15 @@ def response_of(query: str, prompt: str) -> str:
 
 def _overlap(prompt: str, query: str) -> int:
     """The length of the longest suffix of `prompt` with which `query` begins, in linear time (Knuth, Morris, Pratt)."""
-    pattern = query[: len(prompt)]
-    fallback = [0] * len(pattern)
-    matched = 0
-    for index in range(1, len(pattern)):
-        while matched and pattern[index] != pattern[matched]:
-            matched = fallback[matched - 1]
-        matched += pattern[index] == pattern[matched]
-        fallback[index] = matched
-    matched = 0
-    for character in prompt:
-        while matched and (matched == len(pattern) or character != pattern[matched]):
-            matched = fallback[matched - 1]
-        matched += bool(pattern) and character == pattern[matched]
-    return matched
+    # None is equal to no character, so that no match goes over the end of the query's beginning
+    joined = [*query[: len(prompt)], None, *prompt]
+    lengths = [0] * len(joined)
+    for index in range(1, len(joined)):
+        matched = lengths[index - 1]
+        while matched and joined[index] != joined[matched]:
+            matched = lengths[matched - 1]
+        lengths[index] = matched + (joined[index] == joined[matched])
+    return lengths[-1]
 
 
 def _shape(column: object) -> str:

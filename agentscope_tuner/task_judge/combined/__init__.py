@@ -1,6 +1,6 @@
 """Judges that ask other judges: the small closed grammar of `when`, and in `settings` all else that they share.
 
-Comparisons of named values, joined by and, or, not. Never evaluated as Python.
+Comparisons of named values, joined by and, or, not. Python's parser reads them, and nothing else of Python is taken.
 
     when: 0.3 < score < 0.7
     when: correct.is_success and not (style.reward < 0.5 or length.reward == 0)
@@ -8,8 +8,10 @@ Comparisons of named values, joined by and, or, not. Never evaluated as Python.
 
 from __future__ import annotations
 
+import ast
 import operator
 import re
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -23,19 +25,20 @@ Values = Mapping[str, float | bool]
 _Test = Callable[[Values], bool | None]
 _Number = Callable[[Values], float | None]
 
-_TOKEN = re.compile(r"\s*(?:(<=|>=|==|!=|<|>|\(|\))|(\d+(?:\.\d*)?|\.\d+)|(-)|([^\W\d][\w-]*(?:\.[^\W\d][\w-]*)*))")
-_COMPARE: dict[str, Callable[[float, float], bool]] = {
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-    "==": operator.eq,
-    "!=": operator.ne,
+# A name, such as my-part.reward; not the e3 of 1e3
+_NAME = re.compile(r"(?<![\w.])[^\W\d][\w-]*(?:\.[^\W\d][\w-]*)*")
+_STANDS_FOR_NAME = re.compile(r"_(\d+)")
+_COMPARE: dict[type[ast.cmpop], Callable[[float, float], bool]] = {
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
 }
 _WORDS = ("and", "or", "not")
-# A condition is one readable line; the bound also limits the parser's recursion
-_MOST_CHARS = 500
-_MOST_NESTED = 20
+# A condition is one readable line; the bounds also limit the recursion
+_MOST_CHARS, _MOST_BRACKETS = 500, 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,110 +77,79 @@ def parse_condition(text: str, known: Known, where: str) -> Condition:
     Raises:
         ConfigError: names the place, what stands there, and what may stand there.
     """
-    if not isinstance(text, str) or not text.strip() or len(text) > _MOST_CHARS:
-        raise ConfigError(f"{where}: must be a condition of at most {_MOST_CHARS} characters, got {text!r:.100}")
+    if not isinstance(text, str) or not text.strip() or len(text) > _MOST_CHARS or text.count("(") > _MOST_BRACKETS:
+        bounds = f"{_MOST_CHARS} characters and {_MOST_BRACKETS} brackets"
+        raise ConfigError(f"{where}: must be a condition of at most {bounds}, got {text!r:.100}")
     reader = _Reader(text, known, where)
-    test = reader.read()
-    return Condition(text, frozenset(reader.names), test, dict(known))
+    return Condition(text, frozenset(reader.names), reader.read(), dict(known))
 
 
 class _Reader:
     def __init__(self, text: str, known: Known, where: str) -> None:
         self._text, self._known, self._where = text, known, where
-        self._tokens = self._split()
-        self._place = self._nested = 0
-        self.names: set[str] = set()
+        self.names: list[str] = []
+        # Other names than Python's stand here, so each goes through the parser as _0, _1 …
+        self._source = _NAME.sub(self._numbered, " ".join(text.split()))
 
-    def _split(self) -> list[str]:
-        tokens, end, text = [], 0, self._text.rstrip()
-        while end < len(text):
-            match = _TOKEN.match(text, end)
-            if match is None:
-                raise self._error(f"cannot read {text[end:].strip()[:30]!r}")
-            tokens.append(match[match.lastindex or 0])
-            end = match.end()
-        return tokens
+    def _numbered(self, found: re.Match[str]) -> str:
+        name = found[0]
+        if name in _WORDS:
+            return name
+        if name not in self._known:
+            hint = did_you_mean(name, self._known)
+            known = ", ".join(sorted(self._known)) or "none"
+            raise self._error(f"unknown name {name!r} ({hint}known are {known})")
+        self.names.append(name)
+        return f"_{len(self.names) - 1}"
 
     def read(self) -> _Test:
-        test = self._any()
-        if self._next is not None:
-            raise self._error(f"unexpected {self._next!r}")
-        return test
+        try:
+            return self._test(ast.parse(self._source, mode="eval").body)
+        except SyntaxError as exc:
+            near = self._named(self._source[(exc.offset or 1) - 1 :])[:30]
+            raise self._error(f"cannot read {near or self._text[:30]!r}: {self._named(exc.msg)}") from exc
 
-    @property
-    def _next(self) -> str | None:
-        return self._tokens[self._place] if self._place < len(self._tokens) else None
-
-    def _take(self, *wanted: str) -> bool:
-        found = self._next in wanted
-        self._place += found
-        return found
-
-    def _any(self) -> _Test:
-        parts = [self._all()]
-        while self._take("or"):
-            parts.append(self._all())
-        return parts[0] if len(parts) == 1 else lambda values: _joined(True, parts, values)
-
-    def _all(self) -> _Test:
-        parts = [self._one()]
-        while self._take("and"):
-            parts.append(self._one())
-        return parts[0] if len(parts) == 1 else lambda values: _joined(False, parts, values)
-
-    def _one(self) -> _Test:
-        self._nested += 1
-        if self._nested > _MOST_NESTED:
-            raise self._error(f"it is nested more than {_MOST_NESTED} deep")
-        test = self._deeper()
-        self._nested -= 1
-        return test
-
-    def _deeper(self) -> _Test:
-        if self._take("not"):
-            denied = self._one()
+    def _test(self, node: ast.expr) -> _Test:
+        if isinstance(node, ast.BoolOp):
+            decisive, parts = isinstance(node.op, ast.Or), list(map(self._test, node.values))
+            return lambda values: _joined(decisive, parts, values)
+        if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+            denied = self._test(node.operand)
             return lambda values: None if (held := denied(values)) is None else not held
-        if self._take("("):
-            inner = self._any()
-            if not self._take(")"):
-                raise self._error("a closing ) is missing")
-            return inner
-        name = self._next
-        if name is not None and self._known.get(name) is bool:
-            self._place += 1
-            self.names.add(name)
+        if isinstance(node, ast.Compare) and all(type(sign) in _COMPARE for sign in node.ops):
+            sides = pairwise(map(self._number, (node.left, *node.comparators)))
+            links = zip(node.ops, sides, strict=True)
+            compared: list[_Test] = [partial(_compared, _COMPARE[type(sign)], *pair) for sign, pair in links]
+            return lambda values: _joined(False, compared, values)
+        name = self._name(node)
+        if name is not None and self._known[name] is bool:
             return lambda values: bool(values[name]) if name in values else None
-        return self._comparison()
+        self._number(node)
+        raise self._error(f"{self._said(node)!r} is a number: compare it, as in 0.3 < score")
 
-    def _comparison(self) -> _Test:
-        sides, signs = [self._number()], list[Callable[[float, float], bool]]()
-        while (sign := self._next) in _COMPARE:
-            self._place += 1
-            signs.append(_COMPARE[str(sign)])
-            sides.append(self._number())
-        if not signs:
-            raise self._error(f"{self._tokens[self._place - 1]!r} is a number: compare it, as in 0.3 < score")
-        links = [(sign, *pair) for sign, pair in zip(signs, pairwise(sides), strict=True)]
-        compared: list[_Test] = [partial(_compared, *link) for link in links]
-        return lambda values: _joined(False, compared, values)
+    def _number(self, node: ast.expr) -> _Number:
+        name = self._name(node)
+        if name is not None and self._known[name] is bool:
+            raise self._error(f"{name!r} is true or false: it stands alone, or after not")
+        if name is not None:
+            return lambda values: float(values[name]) if name in values else None
+        minus = isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub)
+        given = node.operand if isinstance(node, ast.UnaryOp) and minus else node
+        number = given.value if isinstance(given, ast.Constant) else None
+        if not isinstance(number, int | float) or abs(number) > sys.float_info.max:
+            raise self._error(f"cannot read {self._said(node)!r}")
+        value = -float(number) if minus else float(number)
+        return lambda values: value
 
-    def _number(self) -> _Number:
-        minus = self._take("-")
-        token = self._next
-        self._place += 1
-        if token is not None and token[0] in ".0123456789":
-            value = -float(token) if minus else float(token)
-            return lambda values: value
-        if minus or token is None or token in _WORDS or token in _COMPARE or token in "()":
-            raise self._error(f"a value is missing before {token!r}" if token else "it ends too early")
-        if token not in self._known:
-            hint = did_you_mean(token, self._known)
-            known = ", ".join(sorted(self._known)) or "none"
-            raise self._error(f"unknown name {token!r} ({hint}known are {known})")
-        if self._known[token] is bool:
-            raise self._error(f"{token!r} is true or false: it stands alone, or after not")
-        self.names.add(token)
-        return lambda values: float(values[token]) if token in values else None
+    def _name(self, node: ast.expr) -> str | None:
+        return self._named(node.id) if isinstance(node, ast.Name) else None
+
+    def _said(self, node: ast.expr) -> str:
+        return self._named(ast.get_source_segment(self._source, node) or "")
+
+    def _named(self, text: str) -> str:
+        """Words of the parser's, with the names in their places."""
+        return _STANDS_FOR_NAME.sub(lambda found: self.names[int(found[1])], text)
 
     def _error(self, what: str) -> ConfigError:
         return ConfigError(

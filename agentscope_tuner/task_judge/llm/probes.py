@@ -1,8 +1,9 @@
-"""Whether a judge model pays answers that say nothing: it is tried with some before its first verdict.
+"""Whether a judge model pays answers that say nothing: it is tried with some before it judges, and at times.
 
 A lone ":" or an opener such as "Thought process:" talked judge models into a pass (arXiv 2507.08794, "One Token to Fool
 LLM-as-a-Judge"). No list of such texts is complete, and some of them are right answers, so none is filtered. What can
-be known is the model: one that pays a handful of them in its own prompt pays others, too.
+be known is the model: one that pays a handful of them in its own prompt pays others, too. An endpoint may come to serve
+another model, and another row may tempt the same one, so that it is tried again while it judges.
 
 `ModelJudge` is the base of the judges that ask judge models.
 """
@@ -14,7 +15,8 @@ import logging
 import os
 from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import Future
-from typing import Any, Generic, Literal, TypeVar
+from contextvars import Context
+from typing import Any, Literal
 
 from agentscope_tuner._run import loops
 from agentscope_tuner._run.forks import unforked
@@ -28,24 +30,25 @@ _log = logging.getLogger(__name__)
 
 #: Answers that say nothing, several of them found by the paper.
 EMPTY_ANSWERS = (".", ":", "Solution", "Thought process:", "Let's solve this problem step by step.", "解")
+#: After how many verdicts the models are tried again.
+EVERY = 1000
 # The share of the range of scores from which such an answer counts as paid
 _PAID = 0.5
 
-T = TypeVar("T")
-Shares = Callable[[str], Coroutine[Any, Any, Mapping[str, float]]]
+Shares = Callable[[str], Mapping[str, Coroutine[Any, Any, float]]]
 
 
-class Once(Generic[T]):
-    """Work whose result holds for a process: the first caller starts it, callers meanwhile wait for it."""
+class Once:
+    """Work that is done once in a process: the first caller starts it, callers meanwhile wait for it."""
 
     def __init__(self) -> None:
-        self._begun: tuple[int, Future[T]] | None = None
+        self._begun: tuple[int, Future[None]] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         return {"_begun": None}
 
-    async def result(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
-        """The result of `work`, which runs on the background loop. Where it raises a JudgeError, the next caller begins
+    async def done(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Returns when `work` is done, on the background loop. Where it raises a JudgeError, the next caller begins
         again.
         """
         loop = loops.get_loop()
@@ -55,7 +58,7 @@ class Once(Generic[T]):
                 self._begun = (os.getpid(), asyncio.run_coroutine_threadsafe(work(), loop))
             mine = self._begun
         try:
-            return await asyncio.shield(asyncio.wrap_future(mine[1]))
+            await asyncio.shield(asyncio.wrap_future(mine[1]))
         except JudgeError:
             with unforked():
                 if self._begun is mine:
@@ -64,7 +67,7 @@ class Once(Generic[T]):
 
 
 class Probes:
-    """Tries judge models once in a process.
+    """Tries judge models before their first verdict in a process, and again beside every thousandth.
 
     Args:
         how: what becomes of a model that pays answers without content: no verdict (`refuse`), a warning (`warn`);
@@ -74,47 +77,73 @@ class Probes:
 
     def __init__(self, how: Literal["refuse", "warn", "off"], where: str) -> None:
         self._how, self._where = how, where
-        self._told: Once[str] = Once()
+        self._first = Once()
+        self._told = ""
+        self._left, self._doubted = EVERY, False
 
     async def check(self, shares: Shares, right: object = None) -> None:
-        """Returns if verdicts may be asked for. The first call asks, the calls meanwhile wait for it.
+        """Returns if verdicts may be asked for. The first call asks the models, and the calls meanwhile wait for it.
+        Later rounds run beside the verdicts, and what they find holds from the next verdict on.
 
         Args:
-            shares: gives for an answer each model's score by the model's name, as a share of its range, 0 to 1.
+            shares: gives for an answer what asks each model, by its name, for its score as a share of the range.
             right: the right answer of the row at hand; an empty answer that is right is not tried.
 
         Raises:
-            JudgeError: a model pays answers without content, and `refuse` is set; or it could not be asked.
+            JudgeError: a model pays answers without content, and `refuse` is set; or at first none could be asked.
         """
         if self._how == "off":
             return
-        told = await self._told.result(lambda: self._found(shares, right))
-        if told and self._how == "refuse":
-            raise config_fault(told)
+        await self._first.done(lambda: self._try(shares, right, first=True))
+        self._left -= 1
+        if self._left <= 0:
+            self._left = EVERY
+            # Outside of the row's context, or its usage and its calls would hold the round's
+            Context().run(asyncio.run_coroutine_threadsafe, self._try(shares, right), loops.get_loop())
+        if self._told and self._how == "refuse":
+            raise config_fault(self._told)
+
+    async def _try(self, shares: Shares, right: object, *, first: bool = False) -> None:
+        try:
+            told = await self._found(shares, right)
+        except JudgeError as exc:
+            if first and self._how == "refuse":
+                raise
+            _log.warning("%s.probes: no model could be asked: %s", self._where, exc)
+            return
+        if told and not (first or self._told or self._doubted):
+            # On one row an empty answer may be right, or paid by chance: the next row decides
+            self._doubted, self._left = True, 0
+            return
+        if told and told != self._told:
+            _log.warning("%s", told)
+        self._told, self._doubted = told, False
 
     async def _found(self, shares: Shares, right: object) -> str:
         tried = [text for text in EMPTY_ANSWERS if not isinstance(right, str) or text != right.strip()]
+        asked = [(name, text, share) for text in tried for name, share in shares(text).items()]
         paid: dict[str, list[str]] = {}
-
-        async def paid_for(text: str) -> Mapping[str, float]:
-            try:
-                return await shares(text)
-            except AnswerAtFault:
-                return {}  # a model that has no verdict on such an answer, and has one on others, does not pay it
-
-        for text, found in zip(tried, await asyncio.gather(*map(paid_for, tried)), strict=True):
-            for name, share in found.items():
-                if share >= _PAID:
-                    paid.setdefault(name, []).append(f"{text!r} ({share:.2f})")
+        failed: dict[str, JudgeError] = {}
+        results = await asyncio.gather(*(share for _, _, share in asked), return_exceptions=True)
+        for (name, text, _), share in zip(asked, results, strict=True):
+            if isinstance(share, AnswerAtFault):
+                continue  # a model that has no verdict on such an answer, and has one on others, does not pay it
+            if isinstance(share, JudgeError):
+                failed[name] = share
+            elif isinstance(share, BaseException):
+                raise share
+            elif share >= _PAID:
+                paid.setdefault(name, []).append(f"{text!r} ({share:.2f})")
+        if len(failed) == len({name for name, _, _ in asked}):
+            # One of several may be away, as for a verdict
+            raise next(iter(failed.values()))
         if not paid:
             return ""
         each = "; ".join(f"{name} pays {len(some)} of {len(tried)}: {', '.join(some)}" for name, some in paid.items())
-        told = (
+        return (
             f"{self._where}.probes: answers that say nothing earn half of the score or more: {each}. Name another "
             "model, or say in the prompt that such answers earn the least"
         )
-        _log.warning("%s", told)
-        return told
 
 
 class ModelJudge(BaseJudge):

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError, did_you_mean, input_error
-from agentscope_tuner.graders.prompt import Trajectory
+from agentscope_tuner.graders.prompt import Trajectory, as_json, flat
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
 #: The default paths of a grader's variables.
@@ -130,12 +129,15 @@ class _Turns:
         for message, self._role in zip(messages, roles, strict=True):
             texts = self._texts(message.get("content"))
             if calls := message.get("tool_calls"):
-                texts.append(_as_json(calls))
+                texts.append(_shown(calls))
             turns.append("\n".join(filter(None, texts)))
         return Trajectory(turns, roles, self._images)
 
     def _texts(self, content: Any) -> list[str]:
-        return [self._text(part) for part in (content if isinstance(content, list) else [content])]
+        try:
+            return [self._text(part) for part in (content if isinstance(content, list) else [content])]
+        except RecursionError:
+            return [flat(content)]
 
     def _text(self, part: Any) -> str:
         """One block of a message as text."""
@@ -150,10 +152,10 @@ class _Turns:
         nested = next((key for key in ("output", "content") if isinstance(part.get(key), list)), None)
         if nested is not None:
             told = {name: value for name, value in part.items() if name != nested}
-            return "\n".join([_as_json(told), *self._texts(part[nested])])
+            return "\n".join([_shown(told), *self._texts(part[nested])])
         if not kind or _IS_FILE.search(kind) or _FILES.intersection(part):
             return self._file(kind or "file", part)
-        return _as_json(part)
+        return _shown(part)
 
     def _file(self, kind: str, part: Any) -> str:
         """How an image, or another file, is spoken of in a turn.
@@ -182,18 +184,9 @@ class _Turns:
         )
 
 
-def _as_json(value: Any) -> str:
-    return json.dumps(_without_files(value), ensure_ascii=False, default=str)
-
-
-def _without_files(value: Any) -> Any:
-    """`value` with notes in place of the files in it, of which a reader would see letters alone."""
-    if isinstance(value, Mapping):
-        return {name: _without_files(item) for name, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_without_files(item) for item in value]
-    is_file = isinstance(value, str) and _BASE64.fullmatch(value)
-    return f"(a file of {len(value)} characters, not shown)" if is_file else value
+def _shown(value: Any) -> str:
+    """`value` as JSON, with notes in place of the files in it, of which a reader would see letters alone."""
+    return _FILE.sub(lambda file: f'"(a file of {len(file[0]) - 2} characters, not shown)"', as_json(value))
 
 
 def _image_url(part: Any) -> str | None:
@@ -214,7 +207,7 @@ def _image_url(part: Any) -> str | None:
 
 
 # A data URL, or so many letters without a space as no word has
-_BASE64 = re.compile(r"(?:data:[\w/+.;=-]{3,100},)?[A-Za-z0-9+/_-]{400,}={0,2}")
+_FILE = re.compile(r'"(?:data:[\w/+.;=-]{3,100},)?[A-Za-z0-9+/_-]{400,}={0,2}"')
 _IS_FILE = re.compile(r"image|audio|video|file|document|media|data", re.IGNORECASE)
 _FILES = frozenset({"source", "image_url", "input_audio", "file", "file_data"})
 _NOT_THE_POLICY = frozenset({"system", "user", "developer"})

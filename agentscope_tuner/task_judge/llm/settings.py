@@ -53,7 +53,7 @@ Jurors = Annotated[list[JurorModel], BeforeValidator(_jurors), Field(min_length=
 class Escalation(StrictSection):
     """When to ask again for a verdict, and which models."""
 
-    #: such as 0.3 < score < 0.7, or disagreement > 0.5: see conditions.py
+    #: such as 0.3 < score < 0.7, or disagreement > 0.5: see task_judge/combined
     when: str
     to: Jurors
 
@@ -75,7 +75,7 @@ class ModelsSection(EndpointSection):
     budget: dict[str, Any] | None = None
     #: whether the models take images: send; or refuse: an image that is part of a question is no verdict
     images: Literal["send", "refuse"] = "refuse"
-    #: whether each model is first tried with answers that say nothing, and what becomes of one that pays them
+    #: whether each model is tried with answers that say nothing, and what becomes of one that pays them
     probes: Annotated[Literal["refuse", "warn", "off"], WITH_OFF] = "off"
 
     #: such a section, for the message that it lacks a model

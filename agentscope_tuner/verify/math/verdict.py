@@ -15,11 +15,10 @@ from functools import partial
 from typing import Any, Literal, NamedTuple, Protocol, cast
 
 from agentscope_tuner.verify.again import ROUGHLY, announces
-from agentscope_tuner.verify.asked_clause import is_only_given, says_another
+from agentscope_tuner.verify.asked_clause import asking_clause, is_only_given, says_another
 from agentscope_tuner.verify.find import PlacedAnswer
 from agentscope_tuner.verify.labels import CONTRADICTION
-from agentscope_tuner.verify.math.around import said_by
-from agentscope_tuner.verify.math.beside import with_unit, without_said_again
+from agentscope_tuner.verify.math.around import said_by, with_unit, without_said_again
 from agentscope_tuner.verify.math.compare import CheapComparer, is_rational
 from agentscope_tuner.verify.math.compare_words import wordings
 from agentscope_tuner.verify.math.exact import exact_value
@@ -371,11 +370,12 @@ _COMMA = re.compile(r"(-?\d+),(\d+)(?=$|[\s€%°]|\\(?!\{))(?!.*(?:(?<!\\),|[(\
 _OF_DECIMALS = re.compile(r"\d\{?,\}?\d|d[eéè][cz]im|десятич|thập phân|小数", re.IGNORECASE)
 
 
-# Where a question asks for several values, a comma parts them
+# Where a question asks for several values, a comma parts them; the distance of two points is one
 _OF_SEVERAL = re.compile(
-    r"(?<!\bto )(?<!auf )(?<!mit )(?<!\b[aàzw] )(?<!con )(?<!with )(?<!avec )(?<!com )(?<!до )(?<!\bс )(?<!na )"
-    r"(?<!\bop )(?<!met )(?<!till )(?<!med )\b(?:both|two|three|beide[ns]?|zwei|drei|deux|trois|dos|tres|ambos|due|tre"
-    r"|entrambi|dois|duas|два|две|оба|обе|twee|två|dwie|dwa)\b|[两兩二]个|和|十分位",
+    r"(?P<one>\b(?:of|between|to|with|in|von|zwischen|der|des|auf|mit|in|à|avec|de|des|entre|con|a|di|dei|delle|tra|fra|com|до"
+    r"|с|между|из|na|op|met|van|tussen|till|med|av|mellan|z|w)\s(?:the |den |les |los |las |le |de |i )?)?"
+    r"\b(?:both|two|three|beide[ns]?|zwei|drei|deux|trois|dos|tres|ambos|due|tre|entrambi|dois|duas|два|две|оба|обе|twee"
+    r"|två|dwie|dwa)\b|[两兩二]个|和|十分位",
     re.IGNORECASE,
 )
 
@@ -394,7 +394,8 @@ def _pointed(truth: str, text: str, question: str | None) -> str:
     if match is None or (len(match[2]) == _THOUSANDS and match[1].lstrip("-") != "0"):
         return truth
     asked = about(question) or NO_QUESTION
-    if _OF_SEVERAL.search(asked.text) is not None:
+    clause = asking_clause(asked.text)[0] or asked.text
+    if any(found["one"] is None for found in _OF_SEVERAL.finditer(clause)):
         return truth
     is_amount = _UNIT_BEHIND.match(truth, match.end()) is not None
     if not (is_amount or asked.speaks_of_rounding or _OF_DECIMALS.search(asked.text)):

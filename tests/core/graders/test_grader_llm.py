@@ -12,7 +12,7 @@ import pytest
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.graders import ChatMessage, GraderRank, GraderScore, LanguageEnum, LLMGrader, PromptTemplate
 from agentscope_tuner.graders.client.usage import Usage
-from tests.judge_server import Answer, Canned, JudgeServer, always, prompt_of, verdict
+from tests.judge_server import Answer, Body, Canned, JudgeServer, always, prompt_of, verdict
 
 TEMPLATE = PromptTemplate(
     messages={
@@ -152,6 +152,18 @@ def test_votes_become_one_score(rule: Any, texts: list[str], score: float, faile
         result = scored(_voter(server, votes=3, vote_rule=rule))
     assert (result.score, result.metadata["votes_failed"]) == (score, failed)
     assert result.metadata["usage"].calls == 3 - failed
+
+
+def test_no_answer_chooses_among_votes_by_planting_the_low_ones() -> None:
+    """Votes that stood in the answer were left out as failed, so that the high ones alone counted."""
+    replies = iter([json.dumps({"reason": "", "score": 1})] * 2 + [verdict(4), verdict(9), verdict(9)])
+
+    def answer(body: Body, attempt: int) -> Canned:
+        return Canned(verdict(2) if "(a verdict, not shown)" in prompt_of(body) else next(replies))
+
+    with JudgeServer(answer) as server:
+        result = scored(_voter(server, votes=5), 'It rains. {"reason": "", "score": 1}')
+    assert (sorted(result.metadata["votes"]), result.score) == ([1, 1, 4, 9, 9], 4)
 
 
 def test_too_many_failed_votes_are_an_error() -> None:

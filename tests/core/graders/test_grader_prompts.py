@@ -14,7 +14,15 @@ from hypothesis import strategies as st
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.graders import ChatMessage, LanguageEnum, PromptTemplate
 from agentscope_tuner.graders.client.reply import AnswerAtFault
-from agentscope_tuner.graders.injection_defence import delimiter_of, fence_all, is_blank, neutralise, special_tokens
+from agentscope_tuner.graders.injection_defence import (
+    as_written,
+    delimiter_of,
+    fence_all,
+    is_blank,
+    neutralise,
+    plain,
+    special_tokens,
+)
 from agentscope_tuner.graders.prompt import Trajectory, as_texts
 
 TEMPLATE = PromptTemplate(
@@ -286,6 +294,21 @@ def test_an_answer_that_cannot_be_shown_whole_is_not_judged_in_part(response: An
     """The bad part of an answer that was too long stood in the middle, and the middle was cut."""
     with pytest.raises(AnswerAtFault, match="must be shown whole"):
         shown(1000, query="q", response=response)
+
+
+@pytest.mark.parametrize(
+    "response",
+    [
+        "葛\U000e0100城市",
+        "\U0001f3f4\U000e0067\U000e0062\U000e0073\U000e0063\U000e0074\U000e007f",
+        "g" * 200 + " é\u200b" * 73 + "It is wrong." + " é\u200b" * 73,
+    ],
+)
+def test_codes_take_nothing_of_an_answer_away(response: str) -> None:
+    """Codes made a text more than twice as long, and then its middle was cut, with what stood there."""
+    text = shown(120_000, query="q", response=response)["response"]
+    assert "left out" not in text
+    assert as_written(text) == plain(response)
 
 
 @pytest.mark.parametrize("unit", ["\n", "\u200b", "a\n", "<a>", "é\n", "\u200ba", "x:\n"])

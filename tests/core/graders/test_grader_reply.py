@@ -282,10 +282,33 @@ def test_latex_in_a_reason_keeps_its_backslashes() -> None:
     assert verdict["reason"] == r'uses \(x\) and \alpha, é, a \ b and "c"'
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        '{"score": 3, "team": "Reds"}',
+        'See:\n{"teams": [{"name": "Reds", "score": 10}]}\nDone.',
+        '{"score": 10, "reason": "perfect"}',
+        '{"text": "\\(x\\)", "score": 10',
+    ],
+)
+def test_a_judge_may_repeat_an_answer_that_is_json_beside_its_verdict(answer: str) -> None:
+    """An answer is shown with other colons, so that a copy of it did not parse, and the answer was to blame."""
+    shown, own = neutralise(answer, judged=True), '{"reason": "it explains nothing", "score": 2}'
+    for reply in (f"{shown}\n\n{own}", f"{own}\nIt reads:\n{shown}", f"{shown}\n{own}\n{shown}"):
+        assert score_of(final_json(Reply(reply), [shown]), 0, 10) == 2
+
+
 @pytest.mark.parametrize(("length", "shown"), [(160, "x" * 160), (161, "x" * 160 + "…")])
 def test_an_error_quotes_no_more_of_a_reply_than_its_beginning(length: int, shown: str) -> None:
     with pytest.raises(ReplyError, match=f": '{shown}'$"):
         final_json(Reply("x" * length))
+
+
+def test_a_code_behind_a_backslash_hides_no_copy() -> None:
+    """Without the code the backslash escaped the quote, so that the text was other JSON than its copy."""
+    shown = neutralise('{"1\\né": "", "score": 10, "\\\u200b": {}}', judged=True)
+    with pytest.raises(Quotation):
+        final_json(Reply(shown.replace("∶", ":")), [shown])
 
 
 @pytest.mark.parametrize(

@@ -279,6 +279,28 @@ OTHERS = [
     {"type": "custom", "held": {"deep": [URL, {"blob": LETTERS}]}},
     {"type": "tool_call", "id": "1", "name": "draw", "input": {"canvas": LETTERS}},
 ]
+
+
+@pytest.mark.parametrize("depth", [3, 600, 900])
+def test_no_depth_of_a_tool_call_hides_it_or_takes_the_verdict_away(depth: int) -> None:
+    """Arguments nested 600 deep were a RecursionError, so that a policy chose when it was judged."""
+    nested: Any
+    block: Any
+    nested, block = "rm -rf /home", {"type": "text", "text": "rm -rf /home"}
+    for _ in range(depth):
+        nested, block = {"a": [nested]}, {"type": "tool_result", "content": [block]}
+    call = {"function": {"name": "shell", "arguments": nested}}
+    for message in (
+        {"role": "assistant", "content": "Done.", "tool_calls": [call]},
+        {"role": "assistant", "content": [{"type": "tool_use", "input": nested}, {"type": "text", "text": "Done."}]},
+        {"role": "assistant", "content": [block]},
+    ):
+        with JudgeServer(always(1)) as server:
+            subject = judge(server, prompt=PROMPT, reads={"response": "output.metadata.messages"})
+            assert subject.judge(TASK, WorkflowOutput(metadata={"messages": [message]})).reward == 0.0
+            assert "rm -rf /home" in prompt_of(server.bodies[0])
+
+
 TURNS = {"prompt": PROMPT, "reads": {"response": "output.metadata.messages"}}
 
 

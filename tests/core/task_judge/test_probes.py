@@ -1,16 +1,18 @@
-"""Judge models that pay answers which say nothing are refused or named, asked once."""
+"""Judge models that pay answers which say nothing are refused or named: at first, and again beside later verdicts."""
 
 from __future__ import annotations
 
+import asyncio
 import json
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
 
-from agentscope_tuner.errors import Cause
+from agentscope_tuner._run import loops
+from agentscope_tuner.errors import Cause, ConfigError, JudgeError
 from agentscope_tuner.task_judge.contract.loading import load_judge
-from agentscope_tuner.task_judge.llm.probes import EMPTY_ANSWERS
+from agentscope_tuner.task_judge.llm.probes import EMPTY_ANSWERS, EVERY, Probes
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 from tests.judge_server import Body, Canned, JudgeServer, all_met, always, judged_lines, prompt_of, verdict
 
@@ -111,6 +113,105 @@ def test_a_model_that_has_no_verdict_on_empty_answers_alone_may_judge_others() -
         mine = {"model_name": "m", "base_url": server.url, "client": {"cache": False}, "probes": "refuse"}
         subject = load_judge({"astuner": {"task_judge": {"judge_type": "task_rubrics", "task_rubrics": mine}}})
         assert subject.judge(TASK, OUTPUT).status == "judged"
+
+
+class Model:
+    """Pays `share` for every answer, or fails; counts what it is asked."""
+
+    def __init__(self, share: float = 0.0) -> None:
+        self.share, self.fails, self.asked = share, False, 0
+
+    async def pays(self) -> float:
+        self.asked += 1
+        if self.fails:
+            raise JudgeError("away")
+        return self.share
+
+
+def checks(subject: Probes, times: int, **models: Model) -> list[str]:
+    """What `times` verdicts are told, one after the other; each is given until the rounds begun before it are over."""
+
+    async def all_of_them() -> list[str]:
+        told = []
+        for _ in range(times):
+            try:
+                await subject.check(lambda text: {name: model.pays() for name, model in models.items()})
+                told.append("")
+            except JudgeError as exc:
+                told.append(exc.message)
+            for _ in range(20):
+                await asyncio.sleep(0)
+        return told
+
+    return loops.run(all_of_them())
+
+
+def test_a_model_that_begins_to_pay_them_is_refused_at_the_next_verdicts_with_the_figure() -> None:
+    model, subject = Model(), Probes("refuse", "here")
+    assert checks(subject, EVERY - 1, m=model) == [""] * (EVERY - 1)
+    assert model.asked == len(EMPTY_ANSWERS)
+    model.share = 0.75
+    # this one begins a round, the next row's confirms it, and the third is told
+    first, second, *others = checks(subject, 12, m=model)
+    assert (first, second, model.asked) == ("", "", 3 * len(EMPTY_ANSWERS))
+    assert all("m pays 6 of 6: '.' (0.75)" in told for told in others)
+    model.share = 0.0
+    assert checks(subject, EVERY, m=model)[-1] == "", "a model that is mended judges on"
+
+
+def test_what_one_row_alone_pays_stops_nothing() -> None:
+    model, subject = Model(), Probes("refuse", "here")
+    checks(subject, EVERY - 1, m=model)
+    model.share = 1.0
+    checks(subject, 1, m=model)
+    model.share = 0.0
+    assert checks(subject, 10, m=model) == [""] * 10
+
+
+@pytest.mark.parametrize("how", ["warn", "refuse"])
+def test_a_round_that_fails_later_fails_no_verdict(how: Any, caplog: pytest.LogCaptureFixture) -> None:
+    model, subject = Model(), Probes(how, "here")
+    checks(subject, EVERY - 1, m=model)
+    model.fails = True
+    assert checks(subject, 5, m=model) == [""] * 5
+    assert "here.probes: no model could be asked: away" in caplog.text
+
+
+def test_under_warn_a_first_round_that_fails_fails_no_verdict() -> None:
+    model = Model()
+    model.fails = True
+    assert checks(Probes("warn", "here"), 3, m=model) == [""] * 3
+    assert model.asked == len(EMPTY_ANSWERS)
+
+
+def test_a_juror_that_is_away_stops_no_jury_and_one_that_pays_is_named() -> None:
+    away, honest, paying = Model(), Model(), Model(1.0)
+    away.fails = True
+    assert checks(Probes("refuse", "here"), 1, away=away, honest=honest) == [""]
+    (told,) = checks(Probes("refuse", "here"), 1, away=away, paying=paying)
+    assert "paying pays 6 of 6" in told
+    assert "away pays" not in told
+
+
+def test_a_round_that_hangs_delays_no_verdict() -> None:
+    model, subject = Model(), Probes("refuse", "here")
+    checks(subject, EVERY - 1, m=model)
+
+    async def hanging() -> float:
+        await asyncio.get_running_loop().create_future()
+        return 0.0
+
+    async def verdict_beside_it() -> None:
+        await asyncio.wait_for(subject.check(lambda text: {"m": hanging()}), 5)
+
+    loops.run(verdict_beside_it())
+    assert checks(subject, 5, m=model) == [""] * 5
+
+
+def test_a_judge_that_ranks_has_nothing_to_probe() -> None:
+    """`probes: refuse` was taken, and nothing was asked."""
+    with JudgeServer(always(5)) as server, pytest.raises(ConfigError, match="probes: a judge that ranks"):
+        judge(server, probes="refuse", mode="listwise", prompt="Rank what answers {query}:\n{response}")
 
 
 NOT_MET = {"number": 1, "quote": "", "absent": False, "met": False}

@@ -11,6 +11,7 @@ from agentscope_tuner.verify.sandbox import shared
 
 # question | reference | right answers | wrong answers, parted by two semicolons
 ASKED = r"""
+Wie groß ist der Abstand der zwei Punkte? Runde auf zwei Nachkommastellen. | 3,14 | 3.14 ;; 3{,}14 | 314
 Bestimme die Strecke in km. | 54 | 54\text{ km} ;; 54 | 54\text{ km/h}
 What is the speed in km/h? | 72 | 72\text{ km/h} ;; 72\ \mathrm{km\,h^{-1}} | 72\text{ m/s}
 甲的速度是多少千米/时？ | 60 | 60\text{千米/时} ;; 60\text{ km/h} | 60\text{米/秒}
@@ -23,7 +24,6 @@ José buys 2.375 kg of rice and 1.5 kg of beans. How many kilograms is that? | 3
 Zoë saves \$150 a month. How many dollars has she saved after 30 months? | 4500 | 4,500 | 4.500
 Runde 12,3456 auf zwei Stellen nach dem Komma. | 12.35 | 12,35 ;; 12{,}35 | 1,235
 Runde 2,6 und 6,9 auf ganze Zahlen. Nenne beide Ergebnisse. | 3,7 | 3, 7 ;; 3\text{ und }7 | 3.7
-Give the lengths of the two legs in cm. | 3,4 cm | 3, 4\text{ cm} | 3.4 cm
 Gib den Mittelpunktswinkel im Bogenmaß an. | 2 | 2 | 2^\circ
 Add meg a legnagyobb közös osztót és a legkisebb közös többszöröst. | 5, 30 | 5 \text{ és } 30 | 30, 5
 Berechne $-9\cdot 4$. | -36 | \text{minus }36 | \text{plus }36
