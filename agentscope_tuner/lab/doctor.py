@@ -51,6 +51,7 @@ _MARKER = re.compile(r"<[|｜][^<>\n]{1,40}[|｜]>|</s>")
 _AROUND = " \t\r\n.!?。！？'\"`*_[](){}$€£¥%"
 # A number, and a unit behind it
 _MEASURED = re.compile(r"(-?\d+(?:,\d{3})*(?:\.\d+)?)(?: ?[^\W\d_]+[²³]?)?")
+_DECIMAL = re.compile(r"(-?\d+(?:\.(\d+))?) ?(?:\\?(%))?")
 _SHIFTS = (1, -1, 2, -2)
 
 
@@ -221,7 +222,7 @@ def _elsewhere(seen: Seen) -> RewardTrouble | None:
 def _stands(row: ScoredRow, place: Place, *, sure: bool) -> bool:
     """Whether an answer stands in `place`; with `sure`, the right one."""
     found = find_answer(row.answer, [place]).text
-    return found is not None and (not sure or found.strip() in (_rights(row) or [""]))
+    return found is not None and (not sure or (found.strip() in (_rights(row) or [""]) and not _is_wrapped(row)))
 
 
 def _rights(row: ScoredRow) -> list[str]:
@@ -301,7 +302,7 @@ def _refused(seen: Seen) -> RewardTrouble | None:
 def _is_right(row: ScoredRow) -> bool:
     """Whether the answer is a reference in other words, or the math judge says so; or it ends in one, in no form."""
     given, rights = _given(row), _rights(row)
-    if given in rights:
+    if given in rights and not _is_wrapped(row):
         # It was likely read, and earns nothing for another reason
         return _folded(row.answer) in map(_folded, rights)
     said = [given, *given.split()[-1:]] if given == row.answer else [given]
@@ -312,10 +313,25 @@ def _is_right(row: ScoredRow) -> bool:
 
 def _alike(text: str, right: str) -> bool:
     try:
-        return compare(text, right).outcome == "equal"
+        if compare(text, right).outcome == "equal":
+            return True
     except JudgeError:
         # It is no reference of mathematics
         return False
+    number, exact = map(_DECIMAL.fullmatch, (text.strip(), right.strip()))
+    if not number or not exact:
+        return False
+    # Per cent of it, or a rounded value of two digits or more
+    per_cent = 2 if number[3] else 0
+    value, places = float(number[1]) / 10**per_cent, len(number[2] or "") + per_cent
+    far = abs(value - float(exact[1]))
+    return far < _SAME or (len(number[1].strip("-0.")) > 1 and far <= 0.5 * 10**-places)
+
+
+def _is_wrapped(row: ScoredRow) -> bool:
+    """Whether the reference is written with something around it, which a plain judge compares as well."""
+    written = _written(row)
+    return isinstance(written, str) and bool(_rights(row)) and written.strip() not in _rights(row)
 
 
 def _written(row: ScoredRow) -> object:
@@ -370,8 +386,13 @@ def _misplaced(seen: Seen) -> RewardTrouble | None:
 
     found = max(map(shifted, _SHIFTS), key=len)
     if len(found) < 0.75 * len(rows):
-        return None
-    message = f"{len(found)} of {len(rows)} answers are the reference of a task beside their own"
+        # In any other order: nearly all tasks have a reference and an answer of their own, and these are the references
+        others = set(rights.values())
+        found = [row for row, said in zip(rows, given, strict=True) if said in others - {rights[row.task]}]
+        said_by = {row.task: said for row, said in zip(rows, given, strict=True)}
+        if len(found) < 0.75 * len(rows) or len(others & set(said_by.values())) < 0.75 * len(tasks):
+            return None
+    message = f"{len(found)} of {len(rows)} answers are the reference of another task"
     remedy = "join answers and tasks by their id, not by their order in two files"
     return _cause("another task's answer", found, len(rows), message, remedy)
 

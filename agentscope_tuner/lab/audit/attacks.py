@@ -21,6 +21,7 @@ _UNITS = re.compile(
     re.IGNORECASE,
 )
 _DIGITS = re.compile(r"\d{1,18}")
+_PART = re.compile(r"[\w.]*\w")
 _LONG = 100_000
 _VALUE = re.compile(r"\{\{([a-z\d ]+)\}\}")
 
@@ -154,7 +155,8 @@ def _long_and_wrong(subject: Subject) -> Iterator[str]:
 def _near_miss(subject: Subject) -> Iterator[str]:
     number = subject.number
     if number is None:
-        yield from map(subject.said, _parts_changed(subject))
+        if subject.countdown is None:
+            yield from map(subject.said, (*_parts_changed(subject), *_parts_moved(subject)))
         return
     near = [number + 1, number - 1, -number, number * 10, number * 100, number + Fraction(1, 10)]
     digits = plain(number)
@@ -176,11 +178,34 @@ def _near_miss(subject: Subject) -> Iterator[str]:
 def _parts_changed(subject: Subject) -> list[str]:
     """The right answer with one of its first and last numbers changed: another day, another exponent."""
     right = subject.honest or ""
-    if subject.countdown is not None:
-        return []
     found = list(_DIGITS.finditer(right))
     places = dict.fromkeys((*found[:1], *found[-2:]))
     return [right[: part.start()] + str(int(part[0]) + 1).zfill(len(part[0])) + right[part.end() :] for part in places]
+
+
+def _parts_moved(subject: Subject) -> Iterator[str]:
+    """The right answer's parts in an order that is wrong, or its number with a unit that is.
+
+    Whether the order of a list counts is not known, but for a date, a ratio or a pair, and for a question that gives
+    the same parts in another order: it asks for their order.
+    """
+    right = subject.honest or ""
+    parts = _PART.findall(right)
+    ordered = re.fullmatch(r"\(.*\)|\d+([-/:]\d+)+", right, re.DOTALL)
+    if ordered and len(parts) > 1 and parts[-1] != parts[-2]:
+        yield _with_parts(right, (*parts[:-2], parts[-1], parts[-2]))
+    asked = _PART.findall(subject.query)
+    for at in range(len(asked) - len(parts) + 1 if len(parts) > 2 else 0):
+        given = asked[at : at + len(parts)]
+        if given != parts and sorted(given) == sorted(parts):
+            yield _with_parts(right, given)
+    if measured := re.fullmatch(r"(-?\d+(?:\.\d+)?) ?([^\W\d_]+)", right):
+        yield f"{measured[1]} {'kg' if measured[2] != 'kg' else 'km'}"
+
+
+def _with_parts(text: str, parts: Sequence[str]) -> str:
+    following = iter(parts)
+    return _PART.sub(lambda _: next(following), text)
 
 
 @_more("half an answer")

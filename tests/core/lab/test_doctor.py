@@ -250,6 +250,28 @@ BROKEN: dict[str, tuple[list[Row], str, str]] = {
         "equal texts",
         "temperature",
     ),
+    "per cent beside a fraction": (
+        run_of(lambda t, s: row(t, s, 0.0, f"{s}: \\boxed{{{10 * (t + 1)}\\%}}", metadata={"answer": f"0.{t + 1}"})),
+        "right answers refused",
+        "let the judge pass over it",
+    ),
+    "rounded to two places": (
+        run_of(
+            lambda t, s: row(t, s, 0.0, f"{s}: \\boxed{{{(t + 1) / 7:.2f}}}", metadata={"answer": str((t + 1) / 7)})
+        ),
+        "right answers refused",
+        "let the judge pass over it",
+    ),
+    "a reference between dollars": (
+        run_of(lambda t, s: row(t, s, 0.0, f"{s} \\boxed{{{40 + t}}}", metadata={"answer": f"${40 + t}$"})),
+        "right answers refused",
+        "beside the reference '$40$'",
+    ),
+    "references in the opposite order": (
+        run_of(lambda t, s: row(t, s, 0.0, f"{s} \\boxed{{{39 + TASKS - t}}}", reason="exact: no")),
+        "another task's answer",
+        "by their id",
+    ),
     "one id for all questions": (
         run_of(lambda t, s: row(t, s, float((t + s) % 2), said(t, s), name="0")),
         "ids merge groups",
@@ -264,6 +286,11 @@ SOUND: dict[str, list[Row]] = {
         lambda t, s: row(t, s, float(s % 2), f"{s}: \\boxed{{{t / 2 if s % 2 else 9}}}", metadata={"answer": f"{t}/2"})
     ),
     "half right": run_of(plain),
+    "per cent, some of it wrong": run_of(
+        lambda t, s: row(
+            t, s, float(s % 2), f"{s} \\boxed{{{10 * t if s % 2 else 3}\\%}}", metadata={"answer": f"{10 * t}%"}
+        )
+    ),
     "hard, but not hopeless": run_of(lambda t, s: row(t, s, float((t + s) % 4 == 0), said(t, s), reason="exact: no")),
     "graded": run_of(lambda t, s: row(t, s, round(GENERATOR.random(), 2), said(t, s), reason="rated")),
     "some filtered, some failed, some cut": run_of(

@@ -182,7 +182,7 @@ def test_the_jackknifes_intervals_cover_measures_of_rows_of_tasks(tasks: int, ru
         found = jackknife(partial(at, right, scores), np.arange(tasks).repeat(8).tolist())
         for name, (low, high) in found.items():
             covered[name].append(bool(low <= true[name] <= high))
-    # 95 % and what chance adds in so many runs; symmetric intervals of ten tasks of a good judge covered 83 %
+    # 95 % and what chance adds in so many runs
     shares = {name: sum(found) / len(found) for name, found in covered.items()}
     assert all(0.92 <= share <= 0.985 for share in shares.values()), shares
 
