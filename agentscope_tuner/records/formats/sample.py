@@ -300,15 +300,17 @@ def policys_turns(messages: Sequence[Any]) -> int:
 
 
 def final_text(completion: Prompt) -> str:
-    """The policy's final answer: the text itself, or the last message when the assistant wrote it, else `""`.
+    """The policy's final answer: the `last_turn` of the text, or of the last message when the assistant wrote it, else
+    `""`.
 
-    An episode that was cut off after a tool's answer has no final answer: an earlier message must not stand for it.
+    An episode that was cut off after a tool's answer has no final answer: an earlier message must not stand for it. A
+    message is read as a text is: some trainers hand over all turns as one message of the assistant's.
     """
     if isinstance(completion, str):
-        return completion
+        return last_turn(completion)
     if not completion or completion[-1].get("role") != "assistant":
         return ""
-    return message_text(completion[-1].get("content"))
+    return last_turn(message_text(completion[-1].get("content")))
 
 
 def message_text(content: object) -> str:
