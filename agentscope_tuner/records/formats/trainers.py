@@ -15,6 +15,7 @@ from agentscope_tuner.records.formats.sample import (
     as_rollout,
     first,
     ground_truth_metadata,
+    id_text,
     is_chat,
     last_turn,
     message_text,
@@ -69,8 +70,8 @@ def read_verl(row: Mapping[str, Any]) -> Pair:
     # As in the adapter: extra_info may have an `answer` of its own, but the ground truth wins
     truth = truth_of(model, "ground_truth") if isinstance(model, Mapping) else truth_of(row, "ground_truth", "gts")
     metadata = {**rest, **info, **truth}
-    if "index" in info and "data_source" in row:
-        metadata.setdefault("task_id", f"{row['data_source']}/{info['index']}")
+    if (index := id_text(info.get("index"))) and "data_source" in row:
+        metadata.setdefault("task_id", f"{row['data_source']}/{index}")
     return as_rollout(prompt, text_of(answer, answer_key), metadata)
 
 
@@ -214,8 +215,8 @@ def read_trinity(row: Mapping[str, Any]) -> Pair:
     names = eid if isinstance(eid, Mapping) else {}
     info = row.get("info")
     own = dict(info) if isinstance(info, Mapping) else {}
-    if names.get("task") not in (None, ""):
-        own.setdefault("task_id", f"{names.get('batch', '')}/{names['task']}".lstrip("/"))
+    if named := id_text(names.get("task")):
+        own.setdefault("task_id", f"{id_text(names.get('batch'))}/{named}".lstrip("/"))
     if names.get("batch") not in (None, ""):
         own.setdefault("step", names["batch"])
     metadata = {**own, **truth_of(own, "answer", "ground_truth", "truth")}
