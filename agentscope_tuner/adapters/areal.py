@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from agentscope_tuner._run import loops
-from agentscope_tuner.adapters.rollout import as_rollout, last_turn, reference_of
+from agentscope_tuner.adapters.rollout import as_rollout, reference_of
 from agentscope_tuner.errors import DeadlineError
 from agentscope_tuner.task_judge.batch import Pair, judge_for, located
 
@@ -103,4 +103,4 @@ def pair_of(prompt: str, completion: str, row: dict[str, Any]) -> Pair:
     messages = row.pop("messages", None)
     metadata = {**row, **reference_of(row)}
     asked = messages if isinstance(messages, list) and messages else prompt
-    return as_rollout(asked, last_turn(completion), metadata)
+    return as_rollout(asked, completion, metadata)

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from agentscope_tuner.adapters.rollout import LAST_TURN, as_rollout, ground_truth_metadata, last_turn
+from agentscope_tuner.adapters.rollout import LAST_TURN, as_rollout, ground_truth_metadata
 from agentscope_tuner.errors import config_fault
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, judge_for, loaded
 from agentscope_tuner.task_judge.contract.judgement import Judgement
@@ -75,4 +75,4 @@ def _pair(prediction: str, label: Any, query: Any, rollout_state: Any) -> Pair:
             )
         said = prediction
     asked = query if isinstance(query, str | list) else ""
-    return as_rollout(asked, last_turn(said), ground_truth_metadata(label))
+    return as_rollout(asked, said, ground_truth_metadata(label))

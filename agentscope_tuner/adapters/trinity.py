@@ -13,7 +13,7 @@ from typing import Any
 
 from trinity.common.rewards.reward_fn import RewardFn
 
-from agentscope_tuner.adapters.rollout import as_rollout, ground_truth_metadata, last_turn, named_metrics
+from agentscope_tuner.adapters.rollout import as_rollout, ground_truth_metadata, named_metrics
 from agentscope_tuner.task_judge.batch import judge_for
 
 _log = logging.getLogger(__name__)
@@ -47,7 +47,7 @@ class AstunerReward(RewardFn):  # type: ignore[misc]  # trinity is absent where 
         Raises:
             JudgeError: no verdict, unless `on_error: zero` was configured.
         """
-        judgement = self._judge.judge(*as_rollout(prompt or "", last_turn(response), ground_truth_metadata(truth)))
+        judgement = self._judge.judge(*as_rollout(prompt or "", response, ground_truth_metadata(truth)))
         _log.info("%s: %s %s", self._judge.name, judgement.status, judgement.error or judgement.reason)
         reward = self._judge.reward_or_raise(judgement)
         return _RewardAndLog(named_metrics(self._judge, judgement), astuner=reward)

@@ -29,6 +29,7 @@ from agentscope_tuner.adapters.rollout import (
     as_rollout,
     constant_metrics,
     ground_truth_metadata,
+    id_text,
     last_turn,
     the_failing_run,
 )
@@ -146,8 +147,7 @@ def pair_of(data_source: str, solution: str, ground_truth: object, extra_info: M
     metadata = {"data_source": data_source, **own, **truth}
     # the column's own name, for `reads`
     metadata.setdefault("reward_model", {"ground_truth": metadata["answer"]})
-    # an empty cell names no row: None, or NaN
-    if (index := info.get("index")) is not None and index == index:
+    if index := id_text(info.get("index")):
         metadata.setdefault("task_id", f"{data_source}/{index}")
     question = question_of(info)
     # An agent loop may add any field for a sample, so that only prompt and truth surely are the whole group's

@@ -153,11 +153,15 @@ def _translated(judge: Mapping[str, Any] | None, *, named: bool) -> _Migrated:
     kept = {key: value for key, value in judge.items() if key in TaskJudgeConfig.model_fields}
     for key in ("judge_type", "judge_protocol", "rubrics_auto_grader"):
         kept.pop(key, None)
-    notes = [_unknown(f"task_judge.{key}", key) for key in judge if key not in TaskJudgeConfig.model_fields]
+    unknown = [key for key in judge if key not in TaskJudgeConfig.model_fields]
+    notes = [_unknown(f"task_judge.{key}", key) for key in unknown]
     if judge.get("judge_type") == "rubrics_auto_grader":
         rubrics, lost = _rubrics(judge.get("rubrics_auto_grader") or {})
         section = {"judge_type": "rubrics_auto_grader", "rubrics_auto_grader": rubrics, **kept}
         return _Migrated(section, notes=[*notes, *lost, "rubrics are learned before a run: astuner rubrics learn"])
+    if not named and (strange := next((key for key in unknown if key not in UPSTREAM_KEYS), None)):
+        # Settings of a judge that is named in a way we cannot read: the default's verdicts would stand for its own
+        raise ValueError(f"task_judge has {strange!r} and no judge_protocol: name its judge there, or delete it")
     protocol = judge.get("judge_protocol") if named else _DEFAULT
     if protocol is None:
         told = (

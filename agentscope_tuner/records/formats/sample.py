@@ -277,7 +277,7 @@ def as_rollout(
     messages = [] if isinstance(prompt, str) else [dict(message) for message in prompt]
     asked = [message_text(message.get("content")) for message in messages if message.get("role") == "user"]
     query = prompt if isinstance(prompt, str) else (asked[-1] if asked else "")
-    task_id = _named(metadata.get("task_id")) or _digest(prompt, dict(metadata) if shared is None else shared)
+    task_id = id_text(metadata.get("task_id")) or _digest(prompt, dict(metadata) if shared is None else shared)
     task = Task(main_query=query, init_messages=messages, task_id=task_id, metadata=dict(metadata))
     output = WorkflowOutput(metadata={**metadata, "final_answer": final_text(completion)})
     if not isinstance(completion, str):
@@ -300,15 +300,17 @@ def policys_turns(messages: Sequence[Any]) -> int:
 
 
 def final_text(completion: Prompt) -> str:
-    """The policy's final answer: the text itself, or the last message when the assistant wrote it, else `""`.
+    """The policy's final answer: the `last_turn` of the text, or of the last message when the assistant wrote it, else
+    `""`.
 
-    An episode that was cut off after a tool's answer has no final answer: an earlier message must not stand for it.
+    An episode that was cut off after a tool's answer has no final answer: an earlier message must not stand for it. A
+    message is read as a text is: some trainers hand over all turns as one message of the assistant's.
     """
     if isinstance(completion, str):
-        return completion
+        return last_turn(completion)
     if not completion or completion[-1].get("role") != "assistant":
         return ""
-    return message_text(completion[-1].get("content"))
+    return last_turn(message_text(completion[-1].get("content")))
 
 
 def message_text(content: object) -> str:
@@ -411,7 +413,7 @@ def _plain(value: object) -> Any:
     return value
 
 
-def _named(task_id: object) -> str:
+def id_text(task_id: object) -> str:
     """A column's value as the task's id; empty where there is no id. Where a cell is missing, a data frame turns
     integers into floats and the missing cell into NaN; NaN as an id would put unrelated rows into one group.
     """

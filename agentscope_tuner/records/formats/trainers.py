@@ -15,6 +15,7 @@ from agentscope_tuner.records.formats.sample import (
     as_rollout,
     first,
     ground_truth_metadata,
+    id_text,
     is_chat,
     last_turn,
     message_text,
@@ -69,9 +70,9 @@ def read_verl(row: Mapping[str, Any]) -> Pair:
     # As in the adapter: extra_info may have an `answer` of its own, but the ground truth wins
     truth = truth_of(model, "ground_truth") if isinstance(model, Mapping) else truth_of(row, "ground_truth", "gts")
     metadata = {**rest, **info, **truth}
-    if "index" in info and "data_source" in row:
-        metadata.setdefault("task_id", f"{row['data_source']}/{info['index']}")
-    return as_rollout(prompt, last_turn(text_of(answer, answer_key)), metadata)
+    if (index := id_text(info.get("index"))) and "data_source" in row:
+        metadata.setdefault("task_id", f"{row['data_source']}/{index}")
+    return as_rollout(prompt, text_of(answer, answer_key), metadata)
 
 
 # A shorter overlap may be chance, and then a part of the prompt would be judged as the policy's answer
@@ -90,7 +91,7 @@ def read_openrlhf(row: Mapping[str, Any]) -> Pair:
     answer_key, answer = first(row, "response", "output", "completion")
     rest = {key: value for key, value in row.items() if key not in (prompt_key, answer_key)}
     truth = truth_of(row, "label", "answer")
-    return as_rollout(prompt, last_turn(text_of(answer, answer_key)), {**rest, **truth})
+    return as_rollout(prompt, text_of(answer, answer_key), {**rest, **truth})
 
 
 def decode_openrlhf_request(payload: Mapping[str, Any]) -> Pair:
@@ -201,7 +202,7 @@ def pair(prompt: object, response: object, label: object, metadata: Mapping[str,
     own = {key: value for key, value in metadata.items() if key != "judgement"}
     truth = reference_of(own) if label is None else ground_truth_metadata(label)
     named = {} if label is None else {"label": label}
-    return as_rollout(prompt, last_turn(response), {**named, **own, **truth})  # type: ignore[arg-type]
+    return as_rollout(prompt, response, {**named, **own, **truth})  # type: ignore[arg-type]
 
 
 def read_trinity(row: Mapping[str, Any]) -> Pair:
@@ -214,8 +215,8 @@ def read_trinity(row: Mapping[str, Any]) -> Pair:
     names = eid if isinstance(eid, Mapping) else {}
     info = row.get("info")
     own = dict(info) if isinstance(info, Mapping) else {}
-    if names.get("task") not in (None, ""):
-        own.setdefault("task_id", f"{names.get('batch', '')}/{names['task']}".lstrip("/"))
+    if named := id_text(names.get("task")):
+        own.setdefault("task_id", f"{id_text(names.get('batch'))}/{named}".lstrip("/"))
     if names.get("batch") not in (None, ""):
         own.setdefault("step", names["batch"])
     metadata = {**own, **truth_of(own, "answer", "ground_truth", "truth")}
@@ -225,7 +226,7 @@ def read_trinity(row: Mapping[str, Any]) -> Pair:
         return as_rollout(messages[:asked], messages[asked:], metadata)
     if not isinstance(prompt, str) or not isinstance(response, str):
         raise input_error(f"an experience needs prompt_text and response_text, or messages, got {sorted(row)!r}")
-    return as_rollout(prompt, last_turn(response), metadata)
+    return as_rollout(prompt, response, metadata)
 
 
 _PROTOCOL_FIELDS = frozenset({"responses_create_params", "response", "verifier_metadata"})

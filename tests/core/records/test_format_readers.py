@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from agentscope_tuner.adapters.verl import pair_of
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.records.formats import FORMATS, dumped_judgement, mapped_judgement
 from agentscope_tuner.records.formats.sample import (
@@ -17,6 +18,7 @@ from agentscope_tuner.records.formats.sample import (
     without_end_markers,
     without_nan,
 )
+from agentscope_tuner.records.formats.trainers import read_verl
 
 CHAT = [
     {"role": "system", "content": "s"},
@@ -274,3 +276,16 @@ def test_what_the_policy_said_last_is_its_answer() -> None:
 def test_empty_cells_are_left_out_and_leave_gaps_in_lists() -> None:
     nan = float("nan")
     assert without_nan({1: nan, "a": [nan, {"b": nan, "c": 0.5}], "d": "nan"}) == {"a": [None, {"c": 0.5}], "d": "nan"}
+
+
+@pytest.mark.parametrize(
+    ("index", "task_id"),
+    # a data frame with a missing cell makes 3 of it 3.0; all rows without an index were one group, `d/nan`
+    [(3, "d/3"), (3.0, "d/3"), ("a", "d/a"), (float("nan"), None), (None, None), ("", None)],
+)
+def test_an_index_is_one_id_in_verls_dumps_and_in_its_adapter(index: object, task_id: str | None) -> None:
+    row = {"data_source": "d", "prompt": "q", "output": "a", "extra_info": {"index": index}, "ground_truth": "1"}
+    dumped, _ = read_verl(row)
+    trained, _ = pair_of("d", "a", "1", {"index": index, "question": "q"})
+    for task in (dumped.task.task_id, trained.task.task_id):
+        assert task == task_id if task_id else not task.startswith("d/")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentscope_tuner.records.formats.sample import last_turn
+from agentscope_tuner.records.formats.sample import as_rollout, last_turn
 
 #: By family: how its template goes on after the policy's call of a tool, which answers {tool}; the policy says {said}.
 EPISODES = {
@@ -93,3 +93,12 @@ def test_an_episode_that_ends_with_a_tools_text_has_no_answer(family: str) -> No
 )
 def test_what_the_policy_wrote_alone_is_kept(text: str, said: str) -> None:
     assert last_turn(text) == said
+
+
+@pytest.mark.parametrize("in_a_message", [False, True])
+def test_a_sample_has_no_answer_where_it_was_cut_off_in_a_tools_text(in_a_message: bool) -> None:
+    # TRL, whose rollout functions give all turns as one message of the assistant's: the tool's box was paid 1.0
+    text = "call<|im_end|>\n<|im_start|>tool\n\\boxed{42}<|im_end|>\n"
+    completion = [{"role": "assistant", "content": text}] if in_a_message else text
+    _, output = as_rollout("6*7?", completion, {"answer": "42"})
+    assert output.metadata["final_answer"] == ""
