@@ -48,6 +48,8 @@ Its failures have been read since: 14.7 % and 12.0 %; in the box 9.2 % of the wr
 `round19`, 300 and 150 rows of one more author with the source open, in 26 languages, at first contact on 2026-11-26:
 40.3 % and 14.0 %. Most of its wrong rows have the right number with a sign, a unit or a letter that makes another value
 of it.
+`round20`, 259 and 159 rows of one more author in 12 languages, several of both kinds for each of 56 questions, at first
+contact on 2026-11-27: 1.9 % and 18.2 %. The last 25 rows were written after the failures of the others had been seen.
 
 Every row goes through `load_judge(configs/math.yaml)`, the question as `task.main_query`. `--alone` leaves Math-Verify
 out.
@@ -69,7 +71,7 @@ from benchmarks.math.bench import RIVAL, ROOT, rival_pairs
 ROWS = Path(__file__).with_name("redteam")
 HALVES = ("dev", "unseen")
 # Rows of one author, scored at first contact before a mender reads them: --half names one
-ROUNDS = tuple(f"round{n}" for n in range(1, 20))
+ROUNDS = tuple(f"round{n}" for n in range(1, 21))
 WRONG_PAID_BAR, RIGHT_REFUSED_BAR = 1.0, 5.0
 
 
