@@ -42,7 +42,9 @@ _EXPLAINS = re.compile(
 # A reason or a bracket that states an answer itself
 _STATES = re.compile(
     rf"(?<![a-z])(?:or|actually|wrong|incorrect|correct|instead|rather|should|(?:{_ANSWER_WORDS})s?)(?![a-z])"
-    r"|\A(?:i\.e\.|namely|nämlich|即|[(（])\W*[\d.,]+\W*\Z",
+    r"|\A(?:i\.e\.|namely|nämlich|即|[(（])\W*[\d.,]+\W*\Z"
+    # what a reason concludes: `since …, so it is 17`
+    r"|(?:(?<![a-z])(?:so|thus|therefore|hence|daher|folglich|donc|luego|quindi|portanto|поэтому)(?![a-z])|所以|因此)[^=]{0,40}\d",
     re.IGNORECASE,
 )
 _MOST_STATED = 8

@@ -43,7 +43,7 @@ _BARE = re.compile(r"\\boxed(?![a-zA-Z])[ \t]*([^\s${},;.]+)")
 # The text between boxes that are read together, because they may be one answer in several boxes,
 # `\boxed{2}, \boxed{3}`, or several answers, `$\boxed{2}$ or $\boxed{3}$`
 _BESIDE = re.compile(
-    r"(?:[\s,;.&$、，；~和或与/]|\([a-e]\)|(?:(?<![a-zA-Z\\])[a-zA-Z]|\\(?:alpha|beta|gamma|theta|lambda|mu|varphi|phi|omega))"
+    r"(?:[\s,;.&$、，；~和或与/]|\([a-e]\)|(?:(?<![a-zA-Z\\])[a-zA-Z]|\\[a-z]{2,8})"
     r"(?:_\{?\d\}?)?\s*=\s*[-−]?"
     r"|[|•–-]|\d+[.)]\s|\b(?:vs|bzw|resp|option|case|part|answer)\b\.?(?:\s*\d+)?:?"
     r"|\\[()\[\],;:! \\]|\\q?quad|\\text\{\s*(?:and|or)\s*\}"

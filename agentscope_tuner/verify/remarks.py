@@ -27,7 +27,6 @@ from agentscope_tuner.verify.words import (
     LAST_WORDS,
     MOST_WORDS,
     NO_OTHER,
-    OFFERS,
     OPENS,
     QUOTE_ENDS,
     QUOTED,
@@ -44,6 +43,7 @@ from agentscope_tuner.verify.words import (
     denies,
     lead_of,
     leads_plainly,
+    repeats_given,
     strange_before,
     supposes_else,
     word_set,
@@ -247,14 +247,8 @@ def strange_behind(text: str, before: str, behind: str, asked: Asked, is_value: 
 def _unexplained(sentence: str, text: str, asked: Asked) -> str:
     """An answer's sentence without the calculation that explains it: `7 are left: she had 12 and ate 5`."""
     said, _, reason = sentence.partition(":")
-    numbers = _NUMBERS.findall(reason)
-    given = {text, *_NUMBERS.findall(asked.text)}
-    words = WORDS.findall(reason.lower())
-    explains = len(set(numbers)) > 1 and given.issuperset(numbers) and OFFERS.isdisjoint(words)
-    return said if explains and not _adverse(words, asked) else sentence
-
-
-_NUMBERS = re.compile(r"\d+(?:[.,]\d+)*")
+    explains = repeats_given(reason, f"{text} {asked.text}")
+    return said if explains and not _adverse(WORDS.findall(reason.lower()), asked) else sentence
 
 
 def _own_sentence(behind: str) -> tuple[str, str]:

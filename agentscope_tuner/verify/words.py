@@ -212,8 +212,19 @@ class Asked:
         return stem in _spaced(self.text) or self.allows(word)
 
 
-#: Words that offer another value.
-OFFERS = word_set("or oder ou o или veya hoặc atau lub eller ή should 或 或者 または 또는")
+# Words that offer another value
+_OFFERS = word_set("or oder ou o или veya hoặc atau lub eller ή should 或 或者 または 또는")
+
+
+_NUMBERS = re.compile(r"\d+(?:[.,]\d+)*")
+
+
+def repeats_given(said: str, given: str) -> bool:
+    """Whether a text calculates with numbers that are given, two at least, and offers none of them: `12, and ate 5`."""
+    numbers = set(_NUMBERS.findall(said))
+    if len(numbers) < 2 or not numbers.issubset(_NUMBERS.findall(given)):
+        return False
+    return _OFFERS.isdisjoint(WORDS.findall(said.lower()))
 
 
 def asks_difference(word: str, question: str) -> bool:

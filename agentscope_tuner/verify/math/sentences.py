@@ -6,7 +6,7 @@ import re
 from fractions import Fraction
 from itertools import islice, takewhile
 
-from agentscope_tuner.verify.asked_clause import JOINING, without_own_words
+from agentscope_tuner.verify.asked_clause import JOINING, asking_clause, without_own_words
 from agentscope_tuner.verify.math.around import asked_of, read_tokens
 from agentscope_tuner.verify.math.canonical import key
 from agentscope_tuner.verify.math.exact import exact_value
@@ -80,6 +80,9 @@ _CALLED = re.compile(
 _NAMED_CALL = re.compile(
     r"\\(?:operatorname|text|mathrm)\s*\{(?P<name>[^\W\d_]{2,20})\}\s*(?P<of>\([^()=]{1,40}\)|[A-Z])?\s*=\s*(?=\S)"
 )
+# `|z| =`, where a size is asked for and no `z`
+_MODULUS = re.compile(r"(?:\\left)?\s*(?:\||\\[lr]?vert)\s*[a-zA-Z]\s*(?:\\right)?\s*(?:\||\\[lr]?vert)\s*=\s*(?=\S)")
+_ASKS_SIZE = re.compile(r"\|[^|]{1,40}\||modul|magnitude|absolute|betrag|módulo|модул|模|절댓값|絶対値", re.IGNORECASE)
 _MOST_COUNTED = 3
 _POINT = re.compile(r"[A-Z](?:'|_\d)?\s*(?:\\left)?(?=\([^()]*[,;|][^()]*\)$)")
 _POINT_LISTED = re.compile(r"(?<![\w\\])[A-Z](?:'|_\d)?\s*(?:\\left)?(?=\([^()]*[,;|][^()]*\))")
@@ -123,6 +126,9 @@ _VECTOR_NAME = re.compile(r"\\(?:vec|mathbf|boldsymbol|overrightarrow)\s*(?:[a-z
 def uncalled(text: str, question: Question) -> str:
     r"""The value after a call with an equals sign, as after `P(\text{sum}=7) =`, `C(9,4) =` or `[-\cos x]_0^\pi =`."""
     match = _CALLED.match(text) if "=" in text else None
+    size = _MODULUS.match(text)
+    if size is not None and _ASKS_SIZE.search(asking_clause(question.text)[0]) is not None:
+        return text[size.end() :]
     if match is None:
         named = _NAMED_CALL.match(text) if "=" in text else None
         if named is None or named["name"].lower() not in question.words:

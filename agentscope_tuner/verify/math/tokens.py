@@ -773,6 +773,14 @@ _RULES: tuple[_Rule, ...] = (
     ("'a", re.compile(r"unités? d'(?:aire|area)"), "square units"),
     ("で", re.compile(r"(?<=[^\s{])(?:です|である)。?(?=\s*\}\s*$)"), ""),
     ("单位", re.compile(r"(?:[平立]方|个)?单位"), "units"),
+    # `LCM(4,6)`, as words or as a formula
+    (
+        "(",
+        re.compile(
+            r"(?:\\(?:text|mathrm)\s*\{\s*)?(?<![a-zA-Z])(?:(?P<low>LCM)|GCD|HCF|GCF)\s*\}?(?=\s*(?:\\left)?\()"
+        ),
+        lambda m: f"\\operatorname{{{'lcm' if m['low'] else 'gcd'}}}",
+    ),
     ("元钱", re.compile(r"元钱(?=\s*\}\s*$)"), "元"),
     ("{:}", re.compile(r"(?<=\d)\{:\}(?=\d\d)"), ":"),
     # `and` and `or` in the languages of the models' solutions

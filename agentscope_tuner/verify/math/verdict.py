@@ -52,7 +52,7 @@ from agentscope_tuner.verify.math.sets import is_work, same_sets
 from agentscope_tuner.verify.math.tokens import TooComplex, Unreadable, on_own_stack, tokenize
 from agentscope_tuner.verify.math.units import NUMBER_WORDS, is_physical, singular
 from agentscope_tuner.verify.math.unwrap import Pair, bare, read_reference, reference, short
-from agentscope_tuner.verify.words import OFFERS, SENTENCE_END, WORDS
+from agentscope_tuner.verify.words import SENTENCE_END, repeats_given
 
 Verdict = Literal["equal", "different", "undecided"]
 Copied = Literal["refuse", "accept"]
@@ -193,13 +193,9 @@ def _is_given(again: str, answer: str, behind: str, question: str) -> bool:
     if at == len(sentences) or announces(behind) or number.search(question) is None:
         return False
     if at:
-        said, given = ({*_NUMBERS.findall(text)} for text in (sentences[at], f"{question} {answer}"))
-        return len(said) > 1 and said <= given and OFFERS.isdisjoint(WORDS.findall(sentences[at].lower()))
+        return repeats_given(sentences[at], f"{question} {answer}")
     found = number.search(sentences[0])
     return found is not None and any(map(str.isalpha, sentences[0][: found.start()]))
-
-
-_NUMBERS = re.compile(r"\d+(?:[.,]\d+)*")
 
 
 # A noun, but not the sign of a currency: `zł`

@@ -11,6 +11,9 @@ from agentscope_tuner.verify.sandbox import shared
 
 # question | reference | right answers | wrong answers, parted by two semicolons
 ASKED = r"""
+Find the least common multiple of 4 and 6. | 12 | \text{LCM}(4,6)=12 ;; LCM(4,6)=12 | \text{GCD}(4,6)=12 ;; \text{LCM}(4,6) ;; \text{LCM}(4,6)=24
+Find the greatest common divisor of 4 and 6. | 2 | GCD(4,6)=2 ;; \text{HCF}(4,6)=2 ;; \text{GCF}(4,6)=2 | \text{LCM}(4,6)=2 ;; \text{GCD}(4,6)
+Find the modulus of $z=3+4i$. | 5 | \left\vert z\right\vert=5 ;; 5 | \left\vert z\right\vert=6
 Wie groß ist der Abstand der zwei Punkte? Runde auf zwei Nachkommastellen. | 3,14 | 3.14 ;; 3{,}14 | 314
 Bestimme die Strecke in km. | 54 | 54\text{ km} ;; 54 | 54\text{ km/h}
 What is the speed in km/h? | 72 | 72\text{ km/h} ;; 72\ \mathrm{km\,h^{-1}} | 72\text{ m/s}

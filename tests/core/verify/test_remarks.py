@@ -119,6 +119,7 @@ La respuesta resulta ser $\boxed{42}$.
 
 
 ANOTHER = r"""
+Ann is 60 and Ben 18. How much older is Ann? | $\boxed{42}$ since $60-3=57$, so it is 57.
 Wie viele Socken sind 21 Paar? | Das sind $\boxed{42}$ Paar.
 How many eggs are in 3.5 dozen? | There are $\boxed{42}$ dozen.
 What is the probability? | It is $\boxed{42}\%$.
@@ -143,6 +144,7 @@ What is the final score? (4:2 or 2:1) | The final score is $\boxed{84:2}$.
 """
 
 ASKED = r"""
+Ann is 60 and Ben 18. How much older is Ann? | $\boxed{42}$ since $60-18=42$, so she is 42 years older.
 Wie viele Socken sind 21 Paar? | Das sind $\boxed{42}$ Socken.
 Berechne das Integral. | Das Integral ist gleich $\boxed{42}$.
 Hoeveel meter is een stuk? | Een stuk is $\boxed{42}$ meter lang.
