@@ -99,7 +99,8 @@ class Probes:
         if self._left <= 0:
             self._left = EVERY
             # Outside of the row's context, or its usage and its calls would hold the round's
-            Context().run(asyncio.run_coroutine_threadsafe, self._try(shares, right), loops.get_loop())
+            later = Context().run(asyncio.run_coroutine_threadsafe, self._try(shares, right), loops.get_loop())
+            later.add_done_callback(self._tell_broken)
         if self._told and self._how == "refuse":
             raise config_fault(self._told)
 
@@ -118,6 +119,10 @@ class Probes:
         if told and told != self._told:
             _log.warning("%s", told)
         self._told, self._doubted = told, False
+
+    def _tell_broken(self, later: Future[None]) -> None:
+        if not later.cancelled() and (exc := later.exception()) is not None:
+            _log.error("%s.probes: a later round broke off", self._where, exc_info=exc)
 
     async def _found(self, shares: Shares, right: object) -> str:
         tried = [text for text in EMPTY_ANSWERS if not isinstance(right, str) or text != right.strip()]

@@ -177,6 +177,20 @@ def test_a_round_that_fails_later_fails_no_verdict(how: Any, caplog: pytest.LogC
     assert "here.probes: no model could be asked: away" in caplog.text
 
 
+def test_a_round_that_breaks_later_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    class Broken(Model):
+        async def pays(self) -> float:
+            if self.fails:
+                raise ValueError("no number")
+            return await super().pays()
+
+    model, subject = Broken(), Probes("refuse", "here")
+    checks(subject, EVERY - 1, m=model)
+    model.fails = True
+    assert checks(subject, 5, m=model) == [""] * 5
+    assert "here.probes: a later round broke off" in caplog.text
+
+
 def test_under_warn_a_first_round_that_fails_fails_no_verdict() -> None:
     model = Model()
     model.fails = True
