@@ -27,8 +27,11 @@ _ANNOUNCED = re.compile(
     rf"({_NUMBER})(?![\d/])(?!\s*(?:[-+/^=\\]|\*(?!\*)))",
     re.IGNORECASE,
 )
+# The letters of words that have spaces between them, and digits; a number may stand within a Chinese sentence
+_LETTER_OF_WORD = r"\d_a-zA-Z\u00b5-\u2fff"
 _STATED_NUMBER = re.compile(
-    rf"(?<![\w.^_/{{+=#≈-])(?<!approx )(?<!approx)(?<!#### ){_NUMBER}(?![\w/]|\.\d|\s*[-+/^=×·\\]|\s*\*(?!\*))"
+    rf"(?<![{_LETTER_OF_WORD}.^_/{{+=#≈-])(?<!approx )(?<!approx)(?<!#### ){_NUMBER}"
+    rf"(?![{_LETTER_OF_WORD}/]|\.\d|\s*[-+/^=×·\\]|\s*\*(?!\*))"
 )
 _OWN_FORMULA = re.compile(r"\A(?:[^$\n\\]|\\[a-zA-Z])*?(?:\$\$?|\\[)\]])")
 _EQUATION = re.compile(r"\$[^$\n]*=[^$\n]*\$|\\[(\[][^\n]*?=[^\n]*?\\[)\]]|[\d)][\d\s+*/^().×·÷-]*=\s*[\d.,]+")

@@ -440,12 +440,13 @@ def _adverse(words: Sequence[str], asked: Asked) -> str:
     for word in words:
         if asked.has(word):
             continue
-        if _is_adverse(word):
+        if is_adverse(word):
             return word
     return ""
 
 
-def _is_adverse(word: str) -> bool:
+def is_adverse(word: str) -> bool:
+    """Whether a word, in lower case, denies a value, doubts it or changes it."""
     if denies(word) or word in SUPPOSES or word in ADVERSE or word in _DONE_LATER or word == "guess":
         return True
     if IS_UNSPACED.search(word) is not None and CHANGES_UNSPACED.search(word) is not None:
@@ -469,7 +470,7 @@ def plain_words(behind: str) -> list[str] | None:
 @lru_cache(maxsize=8_192)
 def _goes_on(word: str, asked: Asked) -> bool:
     """Whether a word behind a value is understood and can turn nothing."""
-    return not _is_adverse(word) and (not asked.text or _understands(word, asked))
+    return not is_adverse(word) and (not asked.text or _understands(word, asked))
 
 
 def stands_plainly(text: str, before: str, behind: str, asked: Asked) -> bool:

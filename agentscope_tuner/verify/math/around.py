@@ -45,7 +45,7 @@ from agentscope_tuner.verify.math.units import (
     singular,
     unit_named,
 )
-from agentscope_tuner.verify.remarks import COPULA, stands_plainly, turned
+from agentscope_tuner.verify.remarks import COPULA, is_adverse, stands_plainly, turned
 from agentscope_tuner.verify.words import CALLS_WRONG, DENIES, OPENS, SO, SUPPOSES, VERBS, WORDS, Asked
 
 _THE_BOX = Symbol("the box")
@@ -95,6 +95,9 @@ def said_by(found: PlacedAnswer, question: str | None) -> tuple[str, str]:
         return text, ""
     if not found.boxed:
         return text, _beside(text, before, behind, asked)
+    if (fixed := _FIXES.match(behind)) is not None and _fixes(fixed["letter"], text, about(question) or NO_QUESTION):
+        return text, f"unread: a value for {fixed['letter']} beside the answer"
+    behind = _without_definition(text, behind, about(question) or NO_QUESTION)
     while (wrapped := _WRAPPED.search(before)) is not None and behind.lstrip()[:1] == "}":
         before, behind = before[: wrapped.start()], behind.lstrip()[1:]
     if _ALONE_BEFORE.search(before[-_NEAR_BOX:]) and _ALONE_BEHIND.match(behind):
@@ -106,6 +109,52 @@ def said_by(found: PlacedAnswer, question: str | None) -> tuple[str, str]:
         gaps = plain or _OF_COEFFICIENTS.search(question or "") is not None
         said, problem = _in_formula(text, front, back, about(question) or NO_QUESTION, has_gaps=gaps)
     return said, problem or _equated(before, behind, question) or _beside(text, before, behind, asked)
+
+
+# Behind an answer: what its letters stand for, and where an extreme value is attained
+_WHERE = r"(?:where|with|wobei|mit|où|avec|donde|con|dove|onde|com|где|для|其中|ここで|단|trong đó)"
+_FIXES = re.compile(rf"[\s$)\]*\\]*[,;，；(（]?\s*{_WHERE}[\s$(\\]*(?P<letter>[a-zA-Z](?:_\{{?\w\}}?)?)\s*=")
+_DEFINES = re.compile(
+    rf"(?P<close>[\s$)\]*\\]*)[,;，；(（]?\s*{_WHERE}\s*"
+    r"(?P<letters>(?:(?:[$\s,，、]|\\[()]|\b(?:and|und|et|y|e|и)\b|和)*(?<![a-zA-Z])[a-zA-Z](?:_\{?\w\}?)?(?![a-zA-Z'’]))+)"
+    r"[$\s]*(?:\\\))?(?P<said>[^\d=<>$\\.。\n]{2,80})[)）]?\s*[.。]?\s*\Z"
+)
+_CONSTANT = re.compile(r"const|konst|costant|постоян|常数|常量|定数|상수|sabit|hằng|stał", re.IGNORECASE)
+_PARTLY = re.compile(
+    r"positive|negative|integer|non-?zero|natural|正|负|整数|非零|положит|целы|ganz|entier|enter", re.IGNORECASE
+)
+_ATTAINED = re.compile(
+    r"(?P<close>[\s$)\]*\\]*)[,;，；(（]\s*(?P<said>[^\d$=.;。\n]{0,40}?)(?:\$|\\\()?\s*(?<![a-zA-Z])(?P<name>[a-z])\s*=\s*"
+    r"(?P<value>[^=$,.;。\n]{1,40}?)(?:\$|\\\))?\s*(?P<more>[^\d$=.;。\n]{0,12})[)）]?\s*[.。]?\s*\Z"
+)
+
+
+def _without_definition(text: str, behind: str, question: Question) -> str:
+    """What stands behind an answer without a clause that defines its letters, or says where its extreme is attained."""
+    defines = _DEFINES.match(behind)
+    said = "" if defines is None else defines["said"]
+    if defines is not None and _CONSTANT.search(said) is not None and _PARTLY.search(said) is None:
+        letters = re.findall(r"[a-zA-Z](?:_\{?\w\}?)?", _JOINED.sub(" ", defines["letters"]))
+        if all(letter in text for letter in letters) and not _doubts(said):
+            return defines["close"]
+    attained = _ATTAINED.match(behind) if question.asks_extreme("min") or question.asks_extreme("max") else None
+    if attained is None or attained["name"] not in question.letters:
+        return behind
+    return behind if _doubts(f"{attained['said']} {attained['more']}") else attained["close"]
+
+
+def _fixes(letter: str, text: str, question: Question) -> bool:
+    """Whether a letter of the answer, that the question does not know, is given a value: `x^2+C`, where `C=5`."""
+    own = re.search(rf"(?<![a-zA-Z\\]){re.escape(letter)}(?![a-zA-Z_])", text)
+    return own is not None and "=" not in text and letter not in question.letters
+
+
+_JOINED = re.compile(r"\b(?:and|und|et)\b")
+
+
+def _doubts(words: str) -> bool:
+    """Whether words deny a value, doubt it or change it."""
+    return any(map(is_adverse, WORDS.findall(words.lower())))
 
 
 def _equated(before: str, behind: str, question: str | None) -> str:

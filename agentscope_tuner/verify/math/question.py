@@ -91,7 +91,7 @@ _DELIMITED = re.compile(
 )
 # A formula in plain text: digits, single letters, names of functions, operators
 _PLAIN = re.compile(
-    r"(?:\\[a-zA-Z]+|\b(?:sin|cos|tan|cot|sec|csc|log|ln|sqrt|exp|gcd|lcm|mod|pi|abs|max|min)\b|\b[a-zA-Z]\b|(?<![a-zA-Z])[a-zA-Z](?=\^)"
+    r"(?:\\[a-zA-Z]+|\b(?:sin|cos|tan|cot|sec|csc|log|ln|sqrt|exp|gcd|lcm|mod|pi|abs|max|min)\b|(?<![a-zA-Z\d_'’])[a-zA-Z](?![a-zA-Z\d_'’])|(?<![a-zA-Z])[a-zA-Z](?=\^)"
     r"|\d[a-zA-Z](?![a-zA-Z])|[\d.,]*\d|[-+*/^=<>()\[\]{}|!%_×÷·−≤≥≠√²³⁴π°∞∪∩±]|[ ])+"
 )
 _OPERATION = re.compile(r"[-+*/^=<>|!%×÷·−≤≥≠√²³⁴∪∩±(\\]|sin|cos|tan|log|ln|sqrt|gcd|lcm|mod")
@@ -428,6 +428,36 @@ class Question:
         return options_of(self.text)
 
     @Kept
+    def choices(self) -> dict[str, str]:
+        """The text of each choice that the question offers, by its letter; empty where it offers none."""
+        return dict(self._offer[1:])
+
+    @property
+    def stem(self) -> str:
+        """The question without the choices that it offers."""
+        return self._offer[0][1]
+
+    @Kept
+    def _offer(self) -> tuple[tuple[str, str], ...]:
+        """The stem, under no letter, then each choice under its letter: `(A) 51 (B) 57`, `A. 3`, `A：是`."""
+        marks: list[re.Match[str]] = []
+        for mark in _CHOICE_MARK.finditer(self.text[-_MAX_CHARS:]):
+            letter = mark["letter"]
+            if letter == "A":
+                marks = [mark]
+            elif marks and ord(letter) == ord(marks[-1]["letter"]) + 1:
+                marks.append(mark)
+        if len(marks) < _FEWEST_CHOICES:
+            return (("", self.text),)
+        text = marks[0].string
+        ends = [*(mark.start() for mark in marks[1:]), len(text)]
+        said = (text[mark.end() : end] for mark, end in zip(marks, ends, strict=True))
+        return (
+            ("", text[: marks[0].start()]),
+            *((mark["letter"], _choice_text(one)) for mark, one in zip(marks, said, strict=True)),
+        )
+
+    @Kept
     def asks_order(self) -> bool:
         """Whether the question says in which order its answers are given, so that a bare list is a tuple."""
         return self._says_order or asks_order(self.text)
@@ -530,6 +560,24 @@ def _given(found: re.Match[str]) -> GivenNumber | None:
         is_percent = found["mark"][-1] in "%％"
         return GivenNumber(value / 100 if is_percent else value, "Percent" if is_percent else "Degrees")
     return GivenNumber(value, "whole" if found["number"].isdigit() else "decimal")
+
+
+_FEWEST_CHOICES = 2
+_CHOICE_MARK = re.compile(
+    r"(?:\\(?:text|math)(?:bf|rm|it)?\s*\{\s*)?(?<![a-zA-Z∠△\\])(?P<open>[(（])?\s*(?P<letter>[A-J])\s*"
+    r"(?(open)[)）]|(?:[)）．：、]|[.:](?!\w*[.:])))\s*\}?"
+)
+# What may stand around the text of a choice, which ends with its line
+_CHOICE_EDGE = re.compile(
+    r"\A(?:\s|~|\\[ ,;:!]|\\q?quad(?![a-z])|\})+|\n.*\Z|(?:\s|~|[;；,，。]|\\\\|\\[ ,;:!]|\\q?quad(?![a-z]))+\Z",
+    re.DOTALL,
+)
+
+
+def _choice_text(text: str) -> str:
+    text = _CHOICE_EDGE.sub("", text)
+    # the sign at the end of a formula that holds all choices
+    return _CHOICE_EDGE.sub("", text.replace("$", "")) if text.count("$") % 2 else text
 
 
 # Signs of a formula that states something, or lists
