@@ -180,9 +180,7 @@ def subject_of_another(clause: str, question: str) -> str:
         if _CAPITAL_NOUNS.search(question) is not None:
             # who does the same, since any noun has a capital: `hat Tom`
             verb = next(iter(_WORD.findall(clause.partition(mine)[2])), "")
-            rivals = (
-                {one for one in rivals if re.search(rf"\b(?:{verb} {one}|{one} {verb})\b", asked)} if verb else set()
-            )
+            rivals = {one for one in rivals if verb and f"{verb} {one}" in asked}
         return mine if rivals and mine not in asked else ""
     first = next((word.lower() for word in words if _is_content(word.lower()) and word.lower() not in _JOINS), "")
     told, wanted = _words(question), _words(asked)

@@ -433,8 +433,8 @@ def _unit_beside(text: str, before: str, behind: str) -> str:
     """The unit that the words around a number say that it has; empty where they say none, or several."""
     if _NUMERIC.fullmatch(text) is None:
         return ""
-    if (compound := _COMPOUND_BEHIND.match(behind)) is not None and (unit := _in_words(compound["unit"])):
-        return unit
+    if (compound := _COMPOUND_BEHIND.match(behind)) is not None and (rate := _in_words(compound["unit"])):
+        return rate
     found = _UNIT_BEHIND.match(behind)
     if found is not None and (unit := _unit_of(found)) is not None:
         return "" if _GOES_ON.match(found["rest"]) else unit

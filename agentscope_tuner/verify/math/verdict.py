@@ -38,7 +38,7 @@ from agentscope_tuner.verify.math.node import (
     plain_key,
     symbols,
 )
-from agentscope_tuner.verify.math.prose import NARROWED, choice, is_sentence, letter, plain
+from agentscope_tuner.verify.math.prose import NARROWED, choice, letter, plain
 from agentscope_tuner.verify.math.quantities import (
     combines_unknowns,
     counts_pieces,
@@ -377,7 +377,7 @@ def _by_text(text: str, truth: str, question: str | None) -> tuple[str, str, str
         truth = truth.strip("()").upper()
         if small := _SMALL_CHOICE.match(text):
             text = f"{small['letter'].upper()}. {small['value']}"
-    said = [mark for mark, one in choices.items() if plain(one) == plain(text)] if is_sentence(text) else []
+    said = [mark for mark, one in choices.items() if plain(one) == plain(text)] if _WORDED.search(text) else []
     text = said[0] if len(said) == 1 else text
     mine, theirs, chosen = letter(truth), letter(text), choice(text)
     if (mark := text[:1]) in choices and "".join(text.split()) == f"{mark}.{''.join(choices[mark].split())}":
@@ -395,6 +395,7 @@ def _by_text(text: str, truth: str, question: str | None) -> tuple[str, str, str
     return text, truth, question
 
 
+_WORDED = re.compile(r"(?<![\\a-zA-Z])[a-zA-Z]{2}|[\u4e00-\u9fff]{2}")
 _SMALL_CHOICE = re.compile(r"(?:\\text\s*\{\s*)?\(?(?P<letter>[a-j])\)\s*\}?(?:\\[ ,;:!]|~|\s)*(?P<value>\S.*)")
 _SMALL_LETTER = re.compile(r"\(?[a-jA-J]\)?")
 
