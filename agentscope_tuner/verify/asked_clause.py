@@ -190,6 +190,14 @@ def subject_of_another(clause: str, question: str) -> str:
 
 _CAPITAL_NOUNS = re.compile(r"\b(?:der|die|das|ist|hat|wie|und)\b")
 _JOINS = frozenset("so then thus therefore hence while but also whereas".split())  # noqa: SIM905
+
+
+def is_of_total(clause: str, question: str) -> bool:
+    """Whether a clause with a value gives a total, and the question asks for none: `共270人`."""
+    asked, _ = asking_clause(question[-_MOST_ASKED:])
+    return _TOTAL_UNSPACED.match(clause.strip()) is not None and _TOTAL_UNSPACED.search(asked) is None
+
+
 _TOTAL_UNSPACED = re.compile("一?共|总|合计|两[人者数]")
 _UNSPACED_SUBJECT = re.compile(
     r"(?:[而则那么所以其中因此另外即且和]|答[:：])*(?P<name>[\u4e00-\u9fff]{1,6}?)(?:的\w{1,3})?[是有为共=:：了]"
@@ -197,8 +205,6 @@ _UNSPACED_SUBJECT = re.compile(
 
 
 def _unspaced_subject(clause: str, asked: str, question: str) -> str:
-    if _TOTAL_UNSPACED.match(clause.strip()) is not None and _TOTAL_UNSPACED.search(asked) is None:
-        return clause.strip()
     found = _UNSPACED_SUBJECT.match(clause.strip())
     if found is None or (name := found["name"]) in asked:
         return ""

@@ -187,7 +187,6 @@ WORD_SETS = {
     "no solutions": EMPTY_SET,
     "no real solution": EMPTY_SET,
     "no real solutions": EMPTY_SET,
-    "none": EMPTY_SET,
     "infinity": "\\infty",
     "infinite": "\\infty",
 } | dict.fromkeys(
@@ -668,7 +667,7 @@ _RULES: tuple[_Rule, ...] = (
         lambda m: f"\\mathbb{{R}}\\setminus\\{{{','.join(re.findall(r'-?[0-9]+', m[1]))}\\}}",
     ),
     # a currency whose sign has a letter
-    ("R", re.compile(r"^(?:\\text\s*\{\s*)?R\s*\\?\$\s*\}?\s*(-?\d[\d.,]*)$"), r"\1\\text{ reais}"),
+    ("R", re.compile(r"^(?:\\text\s*\{\s*)?R\s*\\?\$\s*\}?(?:\\[ ,;:!]|~|\s)*(-?\d[\d.,{}]*)$"), r"\1\\text{ reais}"),
     # a union by a letter
     ("U", re.compile(r"(?<=[)\]])\s*U\s*(?=[\[(])"), r"\\cup "),
     # parallel lines, and a divisor

@@ -16,7 +16,13 @@ from typing import Any, Literal, NamedTuple, Protocol, cast
 
 from agentscope_tuner.errors import JudgeError
 from agentscope_tuner.verify.again import ROUGHLY, ROUGHLY_BEFORE, announces
-from agentscope_tuner.verify.asked_clause import asking_clause, is_only_given, says_another, subject_of_another
+from agentscope_tuner.verify.asked_clause import (
+    asking_clause,
+    is_of_total,
+    is_only_given,
+    says_another,
+    subject_of_another,
+)
 from agentscope_tuner.verify.find import PlacedAnswer
 from agentscope_tuner.verify.labels import CONTRADICTION
 from agentscope_tuner.verify.math.around import said_by, with_unit, without_said_again
@@ -207,7 +213,8 @@ def _is_of_another(again: str, behind: str, question: str) -> bool:
     if found is None or clause[: found.start()].endswith("("):
         # the number of a part
         return False
-    return subject_of_another(clause[: found.start()], question) != ""
+    led = clause[: found.start()]
+    return is_of_total(led, question) or subject_of_another(led, question) != ""
 
 
 def _subject_before(before: str, question: str) -> str:
@@ -656,8 +663,10 @@ def run_stage(
 
 def _unearned(pair: Pair) -> str | None:
     ref, ans, question = pair.ref.node, pair.ans.node, pair.question
-    # the reference's own form is worked out: `\\cos(2x)` for `\\cos 2x`
-    if ref is None or ans is None or question is None or ref == ans:
+    if ref is None or ans is None or question is None:
+        return None
+    if ref == ans and symbols(ref):
+        # the reference's own form is worked out: `\\cos(2x)` for `\\cos 2x`
         return None
     return unearned(question, ans, ref, pair.answer, pair.ref.text)
 
