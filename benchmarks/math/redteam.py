@@ -57,6 +57,8 @@ right ones as models end solutions, with references as data sets have them, at f
 on 2026-11-27: 10.0 % refused, half of those that are numbers of physics and chemistry.
 `round23`, 300 and 150 rows of one more author with the source open, in 19 languages, six for each of 75 families, the
 right ones as policies end solutions, a third of them whole texts: not measured yet.
+`round24`, 100 right rows of the same author, of the sciences, of college and of word problems, with references as data
+sets have them: not measured yet.
 
 Every row goes through `load_judge(configs/math.yaml)`, the question as `task.main_query`. `--alone` leaves Math-Verify
 out.
@@ -78,7 +80,7 @@ from benchmarks.math.bench import RIVAL, ROOT, rival_pairs
 ROWS = Path(__file__).with_name("redteam")
 HALVES = ("dev", "unseen")
 # Rows of one author, scored at first contact before a mender reads them: --half names one
-ROUNDS = tuple(f"round{n}" for n in range(1, 24))
+ROUNDS = tuple(f"round{n}" for n in range(1, 25))
 WRONG_PAID_BAR, RIGHT_REFUSED_BAR = 1.0, 5.0
 
 
