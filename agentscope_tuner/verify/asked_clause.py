@@ -177,20 +177,28 @@ def subject_of_another(clause: str, question: str) -> str:
     mine = next((word for word in words if word.removesuffix("'s") in names), "")
     if mine:
         rivals = names.intersection(_WORD.findall(asked)[1:])
+        if _CAPITAL_NOUNS.search(question) is not None:
+            # who does the same, since any noun has a capital: `hat Tom`
+            verb = next(iter(_WORD.findall(clause.partition(mine)[2])), "")
+            rivals = {one for one in rivals if verb and f"{verb} {one}" in asked}
         return mine if rivals and mine not in asked else ""
     first = next((word.lower() for word in words if _is_content(word.lower()) and word.lower() not in _JOINS), "")
     told, wanted = _words(question), _words(asked)
     is_other = first in told and not any(same_word(first, one) for one in wanted)
-    return first if is_other and any(_is_content(one) for one in wanted[2:]) else ""
+    return first if is_other and len(wanted) > _FEWEST else ""
 
 
+_CAPITAL_NOUNS = re.compile(r"\b(?:der|die|das|ist|hat|wie|und)\b")
 _JOINS = frozenset("so then thus therefore hence while but also whereas".split())  # noqa: SIM905
+_TOTAL_UNSPACED = re.compile("一?共|总|合计|两[人者数]")
 _UNSPACED_SUBJECT = re.compile(
     r"(?:[而则那么所以其中因此另外即且和]|答[:：])*(?P<name>[\u4e00-\u9fff]{1,6}?)(?:的\w{1,3})?[是有为共=:：了]"
 )
 
 
 def _unspaced_subject(clause: str, asked: str, question: str) -> str:
+    if _TOTAL_UNSPACED.match(clause.strip()) is not None and _TOTAL_UNSPACED.search(asked) is None:
+        return clause.strip()
     found = _UNSPACED_SUBJECT.match(clause.strip())
     if found is None or (name := found["name"]) in asked:
         return ""

@@ -95,9 +95,9 @@ def said_by(found: PlacedAnswer, question: str | None) -> tuple[str, str]:
         return text, ""
     if not found.boxed:
         return text, _beside(text, before, behind, asked)
-    if (fixed := _FIXES.match(behind)) is not None and _fixes(fixed["letter"], text, about(question) or NO_QUESTION):
-        return text, f"unread: a value for {fixed['letter']} beside the answer"
-    behind = _without_definition(text, behind, about(question) or NO_QUESTION)
+    behind, problem = _definition(text, behind, about(question) or NO_QUESTION)
+    if problem:
+        return text, problem
     while (wrapped := _WRAPPED.search(before)) is not None and behind.lstrip()[:1] == "}":
         before, behind = before[: wrapped.start()], behind.lstrip()[1:]
     if _ALONE_BEFORE.search(before[-_NEAR_BOX:]) and _ALONE_BEHIND.match(behind):
@@ -129,24 +129,30 @@ _ATTAINED = re.compile(
 )
 
 
-def _without_definition(text: str, behind: str, question: Question) -> str:
-    """What stands behind an answer without a clause that defines its letters, or says where its extreme is attained."""
+def _definition(text: str, behind: str, question: Question) -> tuple[str, str]:
+    """What stands behind an answer without the clause that defines its letters, and why that makes it another answer.
+
+    The clause may also say where the extreme value is attained.
+    """
+    if (fixed := _FIXES.match(behind)) is not None and _fixes(fixed["letter"], text, question):
+        return behind, f"unread: a value for {fixed['letter']} beside the answer"
     defines = _DEFINES.match(behind)
     said = "" if defines is None else defines["said"]
-    if defines is not None and _CONSTANT.search(said) is not None and _PARTLY.search(said) is None:
+    if defines is not None and _CONSTANT.search(said) is not None:
         letters = re.findall(r"[a-zA-Z](?:_\{?\w\}?)?", _JOINED.sub(" ", defines["letters"]))
+        if (part := _PARTLY.search(said)) is not None and part[0].lower() not in question.text.lower():
+            return behind, f"unread: {part[0]!r} beside the answer"
         if all(letter in text for letter in letters) and not _doubts(said):
-            return defines["close"]
+            return defines["close"], ""
     attained = _ATTAINED.match(behind) if question.asks_extreme("min") or question.asks_extreme("max") else None
     if attained is None or attained["name"] not in question.letters:
-        return behind
-    return behind if _doubts(f"{attained['said']} {attained['more']}") else attained["close"]
+        return behind, ""
+    return (behind if _doubts(f"{attained['said']} {attained['more']}") else attained["close"]), ""
 
 
 def _fixes(letter: str, text: str, question: Question) -> bool:
     """Whether a letter of the answer, that the question does not know, is given a value: `x^2+C`, where `C=5`."""
-    own = re.search(rf"(?<![a-zA-Z\\]){re.escape(letter)}(?![a-zA-Z_])", text)
-    return own is not None and "=" not in text and letter not in question.letters
+    return letter in re.sub(r"\\[a-zA-Z]+", " ", text.rpartition("=")[2]) and letter not in question.letters
 
 
 _JOINED = re.compile(r"\b(?:and|und|et)\b")
@@ -357,6 +363,8 @@ _UNIT_BEFORE = re.compile(
 )
 # What makes another unit of a unit before it, or a quantity in several units
 _GOES_ON = re.compile(r"\s*(?:[/·⋅*^\d-]|\}?\s*[\^/]|(?:per|pro|par|por|each|an?|and|und|et|y|e|и|в)\s)|[^.!?。]*\d")
+# A reference without a unit
+_BARE = re.compile(r"[^a-zA-Z\\\u00b2-\uffff]*")
 _CLAUSE = re.compile(r"[.!?。？！\n,，;；]")
 _SAID_AGAIN = re.compile(
     r"(?P<front>[^.!?。\n]{0,60}?)(?:[,;，]|\s?[(（=≈])\s?(?P<words>[^\d.!?。\n]{0,30}?)(?P<number>\d[\d.,{}]{0,20})"
@@ -374,10 +382,11 @@ def with_unit(text: str, found: PlacedAnswer, question: Question | None, referen
     Args:
         reference: where it has words, they may be a unit, too.
     """
-    if (question is None and "\\" not in reference) or not (unit := _unit_beside(text, found.before, found.behind)):
+    is_bare = _BARE.fullmatch(reference) is not None
+    if (question is None and is_bare) or not (unit := _unit_beside(text, found.before, found.behind)):
         return text
     asked = question.asked_units if question is not None else frozenset()
-    if question is not None and not asked and "\\" not in reference and not _is_of_another(unit, question.text):
+    if question is not None and not asked and is_bare and not _is_of_another(unit, question.text):
         return text
     with suppress(Unreadable):
         if _measured(unit) not in asked:
@@ -400,13 +409,32 @@ def _measured(unit: str) -> PhysicalUnit:
 
 
 def _named(unit: str) -> list[tuple[str, int]]:
-    return [(unit_named(word) or word, 1) for word in unit.split()]
+    above, _, below = unit.partition(" per ")
+    return [(unit_named(w) or w, sign) for part, sign in ((above, 1), (below, -1)) for w in part.split()]
+
+
+_PART_OF_UNIT = r"[a-zA-Zμ]{1,5}(?:\^?\{?[23]\}?|[²³])?"
+_COMPOUND_BEHIND = re.compile(
+    r"\$?(?:[\s~$*]|\\[ ,;:)\]])*(?:\\(?:text|mathrm)\s*\{\s*)?"
+    rf"(?P<unit>{_PART_OF_UNIT}\s?/\s?{_PART_OF_UNIT})(?![\w/^])"
+)
+
+
+def _in_words(unit: str) -> str:
+    """`m per s squared` for `m/s^2`; empty where a name is none of a unit."""
+    parts = [re.fullmatch(r"([a-zA-Zμ]+)(.*)", part.strip()) for part in unit.split("/")]
+    if not all(part is not None and unit_named(part[1]) is not None for part in parts):
+        return ""
+    powers = {"2": " squared", "²": " squared", "3": " cubed", "³": " cubed"}
+    return " per ".join(f"{part[1]}{powers.get(part[2].strip('^{}'), '')}" for part in parts if part is not None)
 
 
 def _unit_beside(text: str, before: str, behind: str) -> str:
     """The unit that the words around a number say that it has; empty where they say none, or several."""
     if _NUMERIC.fullmatch(text) is None:
         return ""
+    if (compound := _COMPOUND_BEHIND.match(behind)) is not None and (rate := _in_words(compound["unit"])):
+        return rate
     found = _UNIT_BEHIND.match(behind)
     if found is not None and (unit := _unit_of(found)) is not None:
         return "" if _GOES_ON.match(found["rest"]) else unit

@@ -138,6 +138,9 @@ def _by_names(comparer: Comparing, ref: Listing, ans: Listing) -> Outcome:
     if len(ref.items) != len(ans.items) or "set" in (ref.kind, ans.kind):
         return DIFFERENT
     if ref.kind == ans.kind:
+        ours, others = _numbered(ref), _numbered(ans)
+        if ours is not None and others is not None and not _are_unknowns(ref, comparer.question):
+            return unordered(comparer.compare, ours, others)
         return unordered(comparer.compare, ref.items, ans.items)
     if ref.kind == "list" and (values := _numbered(ans)) is not None:
         if _are_unknowns(ans, comparer.question):
@@ -548,11 +551,12 @@ def asked_amount(ref: Node, ans: Node, question: Question | None) -> Node | None
 
 def _in_letters(node: Node) -> Quantity | None:
     r"""`5 m`, `35 m^2` or `2 m/s^2`, whose letters may be units, as a quantity; None for any other node."""
+    below: tuple[Node, ...] = ()
     match node:
         case Product((*rest, Symbol("\\mu"), Symbol("m" | "g" | "s" as letter))) if rest:
             return Quantity(product_of(tuple(rest)), ((f"μ{letter}", 1),))
         case Product((_, *_)):
-            above, below = node.args, ()
+            above = node.args
         case Quotient(Product(args), Product(others)):
             above, below = args, others
         case Quotient(Product(args), other):

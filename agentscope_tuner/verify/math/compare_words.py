@@ -59,7 +59,7 @@ _OPTION = re.compile(
 )
 _BASED = re.compile(r"(?P<hex>0x)?(?P<digits>[0-9A-Za-z]{1,200})(?:_\{?(?P<base>\d{1,2})\}?)?")
 _HALF_DAY = 12 * 60 * 60
-_CLOCK = re.compile("[:点點时時시]")
+_CLOCK = re.compile(r"[:点點時时시]|\dh\d")
 _TIME = re.compile(r"\d{1,2}:\d{2}\s*[ap]\.?\s?m\b", re.IGNORECASE)
 _HALF = re.compile(r"\b[ap]\.?\s?m\b|\bo'clock\b|\b(?:morning|afternoon|evening|noon)\b", re.IGNORECASE)
 _SHORT_NAME = 3
@@ -187,7 +187,7 @@ def _is_named_option(question: Question | None, letter_: str, said: str) -> bool
 
 
 def _times(pair: Pair) -> Outcome:
-    if not all(_CLOCK.search(side) for side in (pair.ref.text, pair.answer)):
+    if not all(_CLOCK.search(_SET_TYPE.sub("", side)) for side in (pair.ref.text, pair.answer)):
         return UNKNOWN
     truth, stated = time_of_day(pair.ref.text), time_of_day(pair.answer)
     if truth is None or stated is None:
@@ -311,7 +311,12 @@ _ELEMENTS = frozenset(
     Mo Tc Ru Rh Pd Ag Cd In Sn Sb Te I Xe Cs Ba La Ce Nd Sm Eu Gd W Os Ir Pt Au Hg Tl Pb Bi Po At Rn Fr Ra Ac Th Pa U
     Np Pu Am""".split()  # noqa: SIM905
 )
-_ARROW = re.compile(r"->|\\(?:long)?rightarrow|\\to(?![a-z])|⟶|\\rightleftharpoons|⇌|<=>|=")
+_ARROW = re.compile(
+    # with the condition of the reaction, which its equation may leave out
+    r"\\x(?:right)?(?:arrow|longequal|longrightarrow)\s*(?:\[[^\[\]]*\])?\s*\{(?:[^{}]|\{[^{}]*\})*\}"
+    r"|\\(?:overset|stackrel|underset)\s*\{(?:[^{}]|\{[^{}]*\})*\}\s*\{\s*(?:=|\\(?:long)?rightarrow|\\to)\s*\}"
+    r"|->(?:\[[^\[\]]*\])?|\\(?:long)?rightarrow|\\to(?![a-z])|⟶|\\rightleftharpoons|⇌|<=>|="
+)
 _STATE = re.compile(r"_?\((?:s|l|g|aq)\)|\\(?:up|down)arrow|[↑↓]")
 _SCRIPT = re.compile(r"([_^])(?:\{([^{}]*)\}|((?<=\^)\d?[+-]|\w))")
 _SPECIES = re.compile(

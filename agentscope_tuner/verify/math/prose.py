@@ -253,7 +253,7 @@ def signs(text: str) -> tuple[str, ...] | None:
 _CLOCK_WRITING = re.compile(r"\\(?:text|mathrm|textrm|mbox)|\\[ ,;:!~]|[{}\s~.$]")
 _TIME = re.compile(
     r"(?P<half>上午|早上|早晨|清晨|凌晨|午前|오전|下午|晚上|傍晚|午後|오후)?(\d{1,2})"
-    r"(?::(\d{2})(?::(\d{2}))?|[点點时時시](?:(\d{1,2})[分분]|(?P<part>[半整]))?)(am|pm)?(?:o'clock)?",
+    r"(?:[:h](\d{2})(?::(\d{2}))?|[点點时時시](?:(\d{1,2})[分분]|(?P<part>[半整]))?)(am|pm)?(?:o'clock|h|hrs?|uhr|시|น)?",
     re.IGNORECASE,
 )
 _BEFORE_NOON = frozenset("上午 早上 早晨 清晨 凌晨 午前 오전".split())  # noqa: SIM905

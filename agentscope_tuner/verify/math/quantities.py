@@ -252,12 +252,17 @@ def measures_another(ref: Node, ans: Node, question: str, asked_units: frozenset
             is_own = any(_sizes(dimension_named(kind)) == _sizes(mine) for kind in kinds if kind != "%")
             counts = any(one.name == "count" for one in asked)
             return "" if is_own or (counts and mentions(question, unit)) else " ".join(name for name, _ in unit)
-        case Quantity(_, ((noun, 1),)) if counts_pieces(noun) and asked_units:
+        case Quantity(_, ((noun, 1),)) if asked_units and (counts_pieces(noun) or _is_unknown_symbol(noun)):
             return noun
         case Quantity(_, ((noun, 1),)) if not is_physical(((noun, 1),)) and noun not in _OF_MEASURES:
             # A question in a language whose questions are not understood may count what it likes
             return noun if clause and not _named(question) & _COUNTING and not _is_numbered(noun, question) else ""
     return ""
+
+
+def _is_unknown_symbol(unit: str) -> bool:
+    """Whether a unit is a letter or two of none in the table: the `C` of `3 C`, where amperes are asked for."""
+    return len(unit) <= 2 and unit.isascii() and not is_physical(((unit, 1),))
 
 
 def counts_pieces(noun: str) -> bool:

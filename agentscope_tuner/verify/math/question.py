@@ -296,6 +296,9 @@ class Question:
         found = []
         for match in _DELIMITED.finditer(self.text[:_MAX_CHARS]):
             said = next(g for g in (*match.groups()[:4], match.group(6)) if g is not None)
+            # what stands before a gap is asked for: `q=____`
+            gap = _BEFORE_GAP.fullmatch(said)
+            said = said if gap is None else gap["name"]
             if not _RELATES.search(said):
                 with suppress(Unreadable, TooComplex):
                     said_of = self.text[max(match.start() - 24, 0) : match.start()]
@@ -433,17 +436,22 @@ class Question:
         return dict(self._offer[1:])
 
     @property
+    def has_small_choices(self) -> bool:
+        """Whether the choices have small letters, as the parts of a question may have."""
+        return self._offer[0][0] == "a"
+
+    @property
     def stem(self) -> str:
         """The question without the choices that it offers."""
         return self._offer[0][1]
 
     @Kept
     def _offer(self) -> tuple[tuple[str, str], ...]:
-        """The stem, under no letter, then each choice under its letter: `(A) 51 (B) 57`, `A. 3`, `A：是`."""
+        """The stem, under the first letter, then each choice under its letter: `(A) 51 (B) 57`, `A. 3`, `A：是`."""
         marks: list[re.Match[str]] = []
         for mark in _CHOICE_MARK.finditer(self.text[-_MAX_CHARS:]):
             letter = mark["letter"]
-            if letter == "A":
+            if letter in "Aa":
                 marks = [mark]
             elif marks and ord(letter) == ord(marks[-1]["letter"]) + 1:
                 marks.append(mark)
@@ -453,8 +461,8 @@ class Question:
         ends = [*(mark.start() for mark in marks[1:]), len(text)]
         said = (text[mark.end() : end] for mark, end in zip(marks, ends, strict=True))
         return (
-            ("", text[: marks[0].start()]),
-            *((mark["letter"], _choice_text(one)) for mark, one in zip(marks, said, strict=True)),
+            (marks[0]["letter"], text[: marks[0].start()]),
+            *((mark["letter"].upper(), _choice_text(one)) for mark, one in zip(marks, said, strict=True)),
         )
 
     @Kept
@@ -564,7 +572,7 @@ def _given(found: re.Match[str]) -> GivenNumber | None:
 
 _FEWEST_CHOICES = 2
 _CHOICE_MARK = re.compile(
-    r"(?:\\(?:text|math)(?:bf|rm|it)?\s*\{\s*)?(?<![a-zA-Z∠△\\])(?P<open>[(（])?\s*(?P<letter>[A-J])\s*"
+    r"(?:\\(?:text|math)(?:bf|rm|it)?\s*\{\s*)?(?<![a-zA-Z∠△\\])(?P<open>[(（])?\s*(?P<letter>[A-J]|[a-j](?=\)))\s*"
     r"(?(open)[)）]|(?:[)）．：、]|[.:](?!\w*[.:])))\s*\}?"
 )
 # What may stand around the text of a choice, which ends with its line
@@ -583,6 +591,9 @@ def _choice_text(text: str) -> str:
 # Signs of a formula that states something, or lists
 _RELATES = re.compile(r"[=<>,;]|\\(?:le|ge|ne|lt|gt|in|equiv|approx|perp|parallel)[a-z]*(?![a-zA-Z])")
 _SENTENCES = re.compile(r"[.!?]\s|[。？！]")
+_BEFORE_GAP = re.compile(
+    r"(?P<name>[^=]+?)\s*=\s*(?:\\?_|\\(?:underline|hspace|qquad|quad)(?:\{[^{}]*\})?|[\s（）()])*"
+)
 _PART_OF = re.compile(
     r"(?<!value )(?<!values )(?<!valeur )(?<!valor )(?<!wert )(?<!valore )(?<!значение )"
     r"\b(?:of|de|du|von|del|di|do|by|than|to|from)\s*$|的$",

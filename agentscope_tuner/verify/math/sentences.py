@@ -493,7 +493,8 @@ def with_names(text: str, question: Question) -> str:
 _SAID_OF = re.compile(
     r"(?:(?:so|then|thus|therefore|the|and|that) )*(?P<name>[^\W\d_][^\d=:;$\\]*?)\s?"
     r"(?:=|:|\b(?:is|are|was|has|have|gets?)\b)?"
-    rf"\s?(?P<value>{_NUMBER}|\\[dt]?frac\{{\d+\}}\{{\d+\}})(?P<unit>(?: [^\W\d_]+){{0,3}})",
+    rf"\s?(?P<value>{_NUMBER}|\\[dt]?frac\{{\d+\}}\{{\d+\}}|\$[^$]{{1,40}}\$|(?<=[:=] )[^\s,;:=]{{1,40}})"
+    r"(?P<unit>(?: [^\W\d_]+){0,3})",
     re.IGNORECASE,
 )
 _SAID_APART = re.compile(r"[,;](?:\s(?:and|while))?\s|\sand\s|\n")
@@ -562,11 +563,14 @@ def by_letters(text: str, reference: str) -> str:
     values = [_BETWEEN.sub("", text[m.end() : end]).strip() for m, end in zip(marks, ends, strict=True)]
     if not all(values):
         return text
+    if "=" not in reference and (named := all_known(_VALUE_OF_LETTER.fullmatch(value) for value in values)) is not None:
+        values = [one["value"] for one in named]
     if "(a)" in reference:
         return ", ".join(f"({m[1]}) {value}" for m, value in zip(marks, values, strict=True))
     return text if any("," in value for value in values) else f"({', '.join(values)})"
 
 
+_VALUE_OF_LETTER = re.compile(r"[a-zA-Z]\s*=\s*(?P<value>[^=]+)")
 _TWO_COMPARED = re.compile(r"(?P<first>[^<>]+?)\s*(?:(?P<more>>|\\gt(?![a-z]))|<|\\lt(?![a-z]))\s*(?P<second>[^<>]+)")
 _WHICH_OF_TWO = re.compile(
     r"\b(?:which|welche\w*|quel\w*|cuál|quale|как\w+)\b[^?]{0,60}?\b(?:(?P<more>greater|larger|bigger|größer"
@@ -701,7 +705,9 @@ def without_introduction(text: str, ref: Side, question: Question) -> str:
     """The answer without the words and labels around its value; a text over `_LONGEST` as it is."""
     if len(text) > _LONGEST or is_wordless(text):
         return text
-    if (dollar := _DOLLAR.match(text)) is not None and dollar["country"] in question.text:
+    dollar = _DOLLAR.match(text)
+    # `R$` are no dollars
+    if dollar is not None and dollar["country"] in question.text and dollar["country"] != "R":
         text = text[dollar.end("country") :]
     text = without_rejected(text, question) if text[-1:] in ")）}" else text
     if "=" not in ref.text:

@@ -661,13 +661,16 @@ _RULES: tuple[_Rule, ...] = (
     (
         "all real",
         re.compile(
-            r"^(?:\\text\s*\{\s*)?all real numbers,?(?: [a-z])? (?:except|other than|but)(?: for)?(?: [a-z] ?=)?\s*\}?\s*"
+            r"^(?:\\text\s*\{\s*)?all real numbers,?(?: [a-z])? (?:except|other than|but)(?: for)?"
+            r"(?: [a-z] ?=)?\s*\}?\s*"
             r"(?:[a-z]\s*=\s*)?(-?\d+(?:(?:\s*,\s*|\s*(?:\\text\s*\{\s*)?and\s*\}?\s*)-?\d+)*)\s*\}?$"
         ),
         lambda m: f"\\mathbb{{R}}\\setminus\\{{{','.join(re.findall(r'-?[0-9]+', m[1]))}\\}}",
     ),
     # a currency whose sign has a letter
-    ("R", re.compile(r"^(?:\\text\s*\{\s*)?R\s*\\?\$\s*\}?\s*(-?\d[\d.,]*)$"), r"\1\\text{ real}"),
+    ("R", re.compile(r"^(?:\\text\s*\{\s*)?R\s*\\?\$\s*\}?\s*(-?\d[\d.,]*)$"), r"\1\\text{ reais}"),
+    # a union by a letter
+    ("U", re.compile(r"(?<=[)\]])\s*U\s*(?=[\[(])"), r"\\cup "),
     # parallel lines, and a divisor
     ("|", re.compile(r"^([^|]*[A-Z}])\s*\\\|\s*([A-Z\\][^|]*)$"), r"\1\\parallel \2"),
     ("|", re.compile(r"^([^|()\\{}]+)\|([^|()\\{}]+)$"), r"\1\\mid \2"),

@@ -37,7 +37,7 @@ DIMENSIONS = {
     "money_in_pounds": "gbp GBP sterling 英镑 1|pence 1/100",
     "money_in_rupees": "rupee inr INR रुपये रुपया रुपए टका 1",
     "money_in_roubles": "rouble ruble rub RUB руб рубль рубля рублей 1|копейка копейки копеек 1/100",
-    "money_in_reais": "real reais réis brl BRL 1|centavo centavos 1/100",
+    "money_in_reais": "reais réis brl BRL 1|centavo centavos 1/100",
     "money_in_pesos": "peso mxn MXN ars ARS 1",
     "money_in_zlotys": "zł złoty złote złotych pln PLN zloty 1|grosz grosze groszy 1/100",
     "money_in_lira": "lira tl TL try TRY 1|kuruş 1/100",
@@ -208,8 +208,8 @@ def canonical(parts: list[tuple[str, int]]) -> Unit:
         else:
             name = _exact_name(word)
             if not known(name) and len(word) > _ABBREVIATION and (named := unit_named(word)) is not None:
-                power, _, name = named.rpartition(" ")
-                times *= EXPONENTS.get(power, 1)
+                raising, _, name = named.rpartition(" ")
+                times *= EXPONENTS.get(raising, 1)
             if name[:2] in _CHINESE_POWERS and name[2:] in _UNITS:
                 times, name = _CHINESE_POWERS[name[:2]], name[2:]
             if name in DESCRIBING:
@@ -323,7 +323,7 @@ def names_of(unit: str) -> frozenset[str]:
 
 _MEASURED = re.compile(
     r"(?P<number>-?\d[\d.,]*(?:\s*(?:\\times|×|\\cdot)\s*10\s*\^\s*\{?-?\d+\}?)?|-?\d+/\d+|-?\\[dt]?frac\{\d+\}\{\d+\})"
-    r"(?:\s|~|\\[ ,;])+(?P<unit>[a-zA-ZμµΩ](?:[a-zA-ZμµΩ²³/·*]|\^\{?-?\d\}?|\s(?=[a-zA-Z]))*)"
+    r"(?P<gap>(?:\s|~|\\[ ,;])*)(?P<unit>[a-zA-ZμµΩ](?:[a-zA-ZμµΩ²³/·*]|\^\{?-?\d\}?|\s(?=[a-zA-Z]))*)"
 )
 _NAME_IN_UNIT = re.compile("[a-zA-ZμµΩ]+")
 
@@ -340,7 +340,15 @@ def with_unit_set(text: str, question: str, letters: frozenset[str]) -> str:
     if found is None or not all(name in _UNITS for name in names):
         return text
     for name in names:
-        if len(name) == 1 and (not question or (name in letters and not _measures_by(name, question))):
+        spoken = (
+            len(names) > 1 and re.search(rf"(?<![a-zA-Z]){re.escape(found['unit'])}(?![a-zA-Z])", question) is not None
+        )
+        spoken = spoken or any(one in question for one in names_of(name) if not one.isascii())
+        spoken = spoken or _measures_by(name, question)
+        is_sure = spoken or (found["gap"] and (len(name) > 1 or (question and name not in letters)))
+        if not is_sure and len(names) == 1:
+            return text
+        if not spoken and len(names) > 1 and len(name) == 1 and name in letters:
             return text
     unit = found["unit"].replace("²", "^2").replace("³", "^3")
     return f"{found['number']}\\ \\mathrm{{{unit}}}"
@@ -464,7 +472,7 @@ def added_up(text: str) -> str | None:
 _ASKED = re.compile(
     r"\b(?:how many|in|into|to|en|em|в|wie ?viele?|combien de|cuánt[oa]s|quant[oaie]s?|сколько"
     r"|hoeveel|ile|combien (?=d['’]))(?:\s+|d['’])(?:units of\s+)?(?:the nearest\s+)?(?:°|\\circ|\^\\circ|degrees?\s+)?"
-    r"(?P<words>(?:[^\W\d_]|°)+(?:(?:\s*/\s*|\s+)[^\W\d_]+){0,4})"
+    r"(?P<words>(?:[^\W\d_]|°)+(?:\^?\{?[23]\b\}?|[²³])?(?:(?:\s*/\s*|\s+)[^\W\d_]+(?:\^?\{?[23]\b\}?|[²³])?){0,4})"
     r"|(?:每(?P<span>小时|分钟|秒|天)[^，。？每]{0,6})?多少(?:个)?(?P<chinese>[米克元升秒分天周年厘毫千公平方立斤里钟小时顷亩]{1,4}?)(?:[/每](?P<below>小时|时|分钟|分|秒|天)|(?![米克元升秒分天周年厘毫千公平方立斤里钟小时顷亩]))",
     re.IGNORECASE,
 )
@@ -536,12 +544,19 @@ def asked_amount_of(text: str) -> AskedAmount:
     return AskedAmount(_RATE.search(asked) is not None, _AMOUNT.search(asked) is not None, ones)
 
 
+_RAISED = re.compile(r"(?:\^?\{?[23]\}?|[²³])\Z")
+
+
 def _leading_unit(match: re.Match[str]) -> list[tuple[str, int]]:
     """The words that begin a unit: `miles per hour` of `miles per hour does he`."""
     parts: list[tuple[str, int]] = []
     waiting: list[tuple[str, int]] = []
     sign = 1
-    for word in match["words"].replace("/", " per ").split():
+    said = match["words"].replace("/", " per ").split()
+    for word in said:
+        raised = _RAISED.search(word)
+        power = 1 if raised is None else 2 if raised[0].strip("^{}") in ("2", "²") else 3
+        word = word if raised is None else word[: raised.start()]
         word = unit_named(word) or word
         if word == "per":
             sign = -1
@@ -552,8 +567,8 @@ def _leading_unit(match: re.Match[str]) -> list[tuple[str, int]]:
         elif parts and sign > 0 and len(word) <= 2:
             # a short word is a verb: `quanti euro ha speso`
             break
-        elif _is_unit(word) or (sign < 0 and known(word)):
-            parts += [*waiting, (word, sign)]
+        elif _is_unit(word) or ((sign < 0 or "per" in said[1:2]) and known(word)):
+            parts += [*waiting, (word, sign * power)]
             waiting = []
         else:
             break

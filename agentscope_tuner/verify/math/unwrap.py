@@ -389,7 +389,7 @@ def read_reference(text: str, question: Question | None) -> Side:
 def _read_stated(text: str) -> Side:
     """A reference, or the value that it states if it is a sentence; without a value it is compared word by word."""
     side = _resolved(_read(text))
-    if not is_sentence(text) or (side.fields is not None and not _has_words(side)):
+    if not is_sentence(respelled(text)) or (side.fields is not None and not _has_words(side)):
         return side
     for stated in candidates(text):
         found = _resolved(_read(bare(stated)))

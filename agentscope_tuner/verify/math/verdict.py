@@ -15,7 +15,7 @@ from functools import partial
 from typing import Any, Literal, NamedTuple, Protocol, cast
 
 from agentscope_tuner.errors import JudgeError
-from agentscope_tuner.verify.again import ROUGHLY, announces
+from agentscope_tuner.verify.again import ROUGHLY, ROUGHLY_BEFORE, announces
 from agentscope_tuner.verify.asked_clause import asking_clause, is_only_given, says_another, subject_of_another
 from agentscope_tuner.verify.find import PlacedAnswer
 from agentscope_tuner.verify.labels import CONTRADICTION
@@ -38,7 +38,7 @@ from agentscope_tuner.verify.math.node import (
     plain_key,
     symbols,
 )
-from agentscope_tuner.verify.math.prose import NARROWED, choice, letter
+from agentscope_tuner.verify.math.prose import NARROWED, choice, letter, plain
 from agentscope_tuner.verify.math.quantities import (
     combines_unknowns,
     counts_pieces,
@@ -48,7 +48,7 @@ from agentscope_tuner.verify.math.quantities import (
 from agentscope_tuner.verify.math.question import NO_QUESTION, Question, about
 from agentscope_tuner.verify.math.sets import is_work, same_sets
 from agentscope_tuner.verify.math.tokens import TooComplex, on_own_stack
-from agentscope_tuner.verify.math.units import NUMBER_WORDS, is_physical, singular
+from agentscope_tuner.verify.math.units import EXPONENTS, NUMBER_WORDS, is_physical, known, singular
 from agentscope_tuner.verify.math.unwrap import Pair, bare, read_reference, reference, short
 from agentscope_tuner.verify.words import SENTENCE_END, repeats_given
 
@@ -204,7 +204,10 @@ def _is_of_another(again: str, behind: str, question: str) -> bool:
     number = re.compile(rf"(?<![\d.,]){re.escape(again)}(?![\d.,]*\d)")
     clause = next((one for one in _CLAUSES.split(behind) if number.search(one)), "")
     found = number.search(clause)
-    return found is not None and subject_of_another(clause[: found.start()], question) != ""
+    if found is None or clause[: found.start()].endswith("("):
+        # the number of a part
+        return False
+    return subject_of_another(clause[: found.start()], question) != ""
 
 
 def _subject_before(before: str, question: str) -> str:
@@ -220,6 +223,14 @@ _GIVEN_TO = re.compile(
     r"\W*(?:(?i:so|thus|therefore|hence|then|and|also|daher|donc|luego|quindi|portanto)\s)*[A-ZÀ-ÞА-Я]\w+\s\w+"
     r"|\W*(?:所以|因此|则|那么|故|答[:：]?)?[\u4e00-\u9fff]{1,6}[是有为]"
 )
+
+
+def _without_word(roughly: re.Match[str]) -> str:
+    """What a text keeps of the mark of a rounded value: its sign, but no word."""
+    return roughly[0] if "≈" in roughly[0] or "\\" in roughly[0] else ""
+
+
+_HAS_DECIMALS = re.compile(r"\d\.\d")
 # A noun, but not the sign of a currency: `zł`
 _NOUN_BEHIND = re.compile(r"[\s$~]*(?:\\[)\]])?\s*([\u4e00-\u9fff]|[^\W\d_]{3,20})")
 
@@ -243,6 +254,9 @@ def _of_place(found: PlacedAnswer, ground_truth: str, question: str | None) -> A
     """
     reference(ground_truth)
     found = without_said_again(found)
+    if _HAS_DECIMALS.search(ground_truth) is not None:
+        # such a reference is rounded, too
+        found = found._replace(before=ROUGHLY_BEFORE.sub(_without_word, found.before))
     again = [one for one in found.again if not _is_given(one[-1], found.text or "", found.behind, question or "")]
     again = [one for one in again if not (question and _is_of_another(one[-1], found.behind, question))]
     text, problem = said_by(found, question)
@@ -356,6 +370,15 @@ def _by_text(text: str, truth: str, question: str | None) -> tuple[str, str, str
     asked = about(question)
     if asked is None or not (choices := asked.choices):
         return text, truth, question
+    if asked.has_small_choices:
+        if _SMALL_LETTER.fullmatch(truth) is None:
+            # those are the parts of the question
+            return text, truth, question
+        truth = truth.strip("()").upper()
+        if small := _SMALL_CHOICE.match(text):
+            text = f"{small['letter'].upper()}. {small['value']}"
+    said = [mark for mark, one in choices.items() if plain(one) == plain(text)] if _WORDED.search(text) else []
+    text = said[0] if len(said) == 1 else text
     mine, theirs, chosen = letter(truth), letter(text), choice(text)
     if (mark := text[:1]) in choices and "".join(text.split()) == f"{mark}.{''.join(choices[mark].split())}":
         text, theirs, chosen = mark, mark, None
@@ -372,12 +395,21 @@ def _by_text(text: str, truth: str, question: str | None) -> tuple[str, str, str
     return text, truth, question
 
 
+_WORDED = re.compile(r"(?<![\\a-zA-Z])[a-zA-Z]{2}|[\u4e00-\u9fff]{2}")
+_SMALL_CHOICE = re.compile(r"(?:\\text\s*\{\s*)?\(?(?P<letter>[a-j])\)\s*\}?(?:\\[ ,;:!]|~|\s)*(?P<value>\S.*)")
+_SMALL_LETTER = re.compile(r"\(?[a-jA-J]\)?")
+
+
 def _is_other(text: str, other: str) -> bool:
     known = _numbers_first(text, other, None)
     return known is None or known.outcome != "equal"
 
 
 def _is_readable(text: str, question: str) -> bool:
+    words = [word for word in plain(text).split() if word.isalpha() and len(word) > 1]
+    if len(words) > 1 and "\\" not in text and not all(known(singular(word)) or word in EXPONENTS for word in words):
+        # a statement, whose number alone says nothing
+        return False
     with suppress(JudgeError):
         return read_reference(reference(text), about(question)).node is not None
     return False
@@ -624,7 +656,8 @@ def run_stage(
 
 def _unearned(pair: Pair) -> str | None:
     ref, ans, question = pair.ref.node, pair.ans.node, pair.question
-    if ref is None or ans is None or question is None:
+    # the reference's own form is worked out: `\\cos(2x)` for `\\cos 2x`
+    if ref is None or ans is None or question is None or ref == ans:
         return None
     return unearned(question, ans, ref, pair.answer, pair.ref.text)
 
