@@ -41,6 +41,7 @@ from agentscope_tuner.verify.words import (
     Asked,
     asks_difference,
     denies,
+    is_value,
     lead_of,
     leads_plainly,
     repeats_given,
@@ -321,7 +322,9 @@ def _unknown_remark(sentence: str, words: Sequence[str], asked: Asked) -> str:
 # A sentence to the reader, who may ask for more
 _OFFERS_HELP = re.compile(
     r"\A\W*(?:(?:please )?(?:let me know|feel free)|would you like|do you want|if you (?:want|would like|need|have"
-    r"|prefer|wish)|if anything|happy to)\b(?!.*\b(?:answer|value|result|correct|actual|real|right)\b)",
+    r"|prefer|wish)|if anything|happy to|falls du|wenn du|melde dich|ich hoffe|n['’]hésite|j['’]espère|espero que"
+    r"|si tienes|si tiene|spero che|se hai|espero ter|se tiver|надеюсь|если (?:у вас|есть))\b(?!.*\b(?:answer|value|result"
+    r"|correct|actual|real|right|antwort|réponse|respuesta|risposta|resposta|ответ)\b)",
     re.IGNORECASE | re.DOTALL,
 )
 
@@ -516,6 +519,17 @@ def _qualified(before: str, asked: Asked) -> str:
     return "" if word in JOINS or _understands(word, asked) else word
 
 
+def _reads_words(asked: Asked) -> bool:
+    """Whether words before a letter are read like those before a value, since the question asks for no wrong one."""
+    words = WORDS.findall(asked.text)
+    return (
+        bool(words)
+        and CALLS_WRONG.search(asked.text) is None
+        and not any(map(denies, words))
+        and "不" not in asked.text
+    )
+
+
 def turned(text: str, before: str, behind: str, asked: Asked) -> str:
     """What the sentence of an answer says of it other than that it is the answer; empty where it says nothing so.
 
@@ -525,8 +539,8 @@ def turned(text: str, before: str, behind: str, asked: Asked) -> str:
         behind: the text behind it.
         asked: what the question lets stand beside it.
     """
-    is_value = IS_VALUE.search(text) is not None
-    if is_value and (word := _qualified(before, asked)):
+    has_value = is_value(text, asked)
+    if has_value and (word := _qualified(before, asked)):
         return word
     if EXCEPTING.search(before[-LAST_WORDS:].strip(" $x=")) is not None and NO_OTHER.search(behind[:LAST_WORDS]):
         # all others are excluded: `except 7 there is none`
@@ -534,7 +548,7 @@ def turned(text: str, before: str, behind: str, asked: Asked) -> str:
     if QUOTED.search(before[-LAST_WORDS:]) is not None and QUOTE_ENDS.match(behind[:LAST_WORDS]) is not None:
         return "a quotation"
     return (
-        strange_before(text, before, asked, is_value)
-        or strange_behind(text, before, behind, asked, is_value)
+        strange_before(text, before, asked, has_value or _reads_words(asked))
+        or strange_behind(text, before, behind, asked, has_value)
         or supposes_else(before, behind)
     )

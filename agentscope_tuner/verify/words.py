@@ -180,6 +180,21 @@ SCALES = re.compile(
 # Marks of a value. Text may rightly call a letter, a yes or a name wrong, as in `the wrong step is \boxed{B}`, so only
 # values are checked for such text
 IS_VALUE = re.compile(r"\d|\\(?:pi|infty|frac|sqrt)")
+_FORMULA_ALONE = re.compile(
+    r"[a-z]{1,3}|[^\n]*\\(?:sin|cos|tan|ln|log|cdot|times|vec|alpha|beta|theta|lambda)(?![a-z])[^\n]*"
+)
+
+
+def is_value(text: str, asked: Asked) -> bool:
+    """Whether an answer has a value: a number, or a formula of letters that stand alone in the question."""
+    if IS_VALUE.search(text) is not None:
+        return True
+    if _FORMULA_ALONE.fullmatch(text) is None:
+        return False
+    letters = set(re.findall(r"[a-z]", re.sub(r"\\[a-z]+", "", text)))
+    return all(re.search(rf"(?<![a-z]){one}(?![a-z])", asked.text) for one in letters)
+
+
 _FORMS = re.compile(r"[^\W_]+")
 
 
@@ -324,10 +339,19 @@ def strange_before(text: str, before: str, asked: Asked, is_value: bool) -> str:
     return "" if is_value and leads_plainly(lead, asked) else strange_lead(text, before, lead, asked, is_value)
 
 
+# A clause contrary to fact, by its inversion or its mood, on which the value hangs
+_CONTRARY = re.compile(
+    r"\A\W*(?P<mood>had|were|hätten?|wären?)\b(?! (?:we|i)\b)[^,]*,[^,]*\b(?:would|could|might|wäre|hätte|würde)\b"
+    r"|\bif\b[^,]*\b(?P<past>were|had)\b[^,]*,[^,]*\bwould\b|\bsi\b[^,]*\b(?:avait|était|hubiera|fuera|fosse|avesse|tivesse)\b"
+)
+
+
 def strange_lead(text: str, before: str, lead: str, asked: Asked, is_value: bool) -> str:
     """As `strange_before`, of the sentence before an answer, each pattern tried."""
     if (denied := _NEGATED.search(before)) is not None:
         return denied[0]
+    if is_value and (contrary := _CONTRARY.search(lead)) is not None and _CONTRARY.search(asked.text) is None:
+        return contrary["mood"] or contrary["past"] or "si"
     lead = _SAYS_NOTHING.sub(" ", lead)
     if found := operated(lead, asked):
         return found

@@ -18,6 +18,7 @@ from agentscope_tuner.errors import JudgeError
 from agentscope_tuner.verify.again import ROUGHLY, ROUGHLY_BEFORE, announces
 from agentscope_tuner.verify.asked_clause import (
     asking_clause,
+    compares,
     is_of_total,
     is_only_given,
     says_another,
@@ -242,6 +243,20 @@ _HAS_DECIMALS = re.compile(r"\d\.\d")
 _NOUN_BEHIND = re.compile(r"[\s$~]*(?:\\[)\]])?\s*([\u4e00-\u9fff]|[^\W\d_]{3,20})")
 
 
+_NOUN_UNSPACED = re.compile(r"[\s$]*(?:\\[)\]])?\s*(?P<noun>[\u3040-\u9fff]{1,4}?)(?=[。，,.!！\s]|あ|で|\Z)")
+_ASKED_UNSPACED = re.compile(r"(?:多少|[几幾何])(?P<noun>[\u3040-\u9fff]{1,4})")
+
+
+def _given_unspaced(text: str, behind: str, question: str) -> str:
+    """The noun behind a box of which the question gives a number, and asks for another one: `20辆` for `多少人`."""
+    said, asked = _NOUN_UNSPACED.match(behind), _ASKED_UNSPACED.search(asking_clause(question)[0])
+    if said is None or asked is None or not text.isdigit() or said["noun"] in asked["noun"]:
+        return ""
+    noun = said["noun"]
+    is_given = re.search(rf"\d\s?{noun}", question) is not None and asked["noun"][0] != noun[0]
+    return noun if is_given and re.search(rf"\d\s?{asked['noun'][0]}", question) is not None else ""
+
+
 def _given_noun(text: str, behind: str, question: str) -> str:
     """The noun behind a box, if the question only gives a number of it: `24 pairs`, where socks are asked for."""
     noun = _NOUN_BEHIND.match(behind) if text.isdigit() and question else None
@@ -271,8 +286,14 @@ def _of_place(found: PlacedAnswer, ground_truth: str, question: str | None) -> A
         return MathVerdict("different", "place", problem)
     if found.boxed:
         text = with_unit(text, found, about(question), ground_truth)
-        if other := _given_noun(text, found.behind, question or "") or (
-            _subject_before(found.before, question) if question else ""
+        if (
+            other := _given_noun(text, found.behind, question or "")
+            or _given_unspaced(text, found.behind, question or "")
+            or (
+                _subject_before(found.before, question) or compares(found.before, found.behind, question)
+                if question
+                else ""
+            )
         ):
             return MathVerdict("different", "place", f"{UNREAD}: {other!r} beside the answer")
     first: MathVerdict = yield text
