@@ -323,8 +323,8 @@ def _unknown_remark(sentence: str, words: Sequence[str], asked: Asked) -> str:
 _OFFERS_HELP = re.compile(
     r"\A\W*(?:(?:please )?(?:let me know|feel free)|would you like|do you want|if you (?:want|would like|need|have"
     r"|prefer|wish)|if anything|happy to|falls du|wenn du|melde dich|ich hoffe|n['’]hésite|j['’]espère|espero que"
-    r"|si tienes|si tiene|spero che|se hai|espero ter|se tiver|надеюсь|если (?:у вас|есть))\b(?!.*\b(?:answer|value|result"
-    r"|correct|actual|real|right|antwort|réponse|respuesta|risposta|resposta|ответ)\b)",
+    r"|si tienes|si tiene|spero che|se hai|espero ter|se tiver|надеюсь|если (?:у вас|есть))\b(?!.*\b(?:answer|value"
+    r"|result|correct|actual|real|right|antwort|réponse|respuesta|risposta|resposta|ответ)\b)",
     re.IGNORECASE | re.DOTALL,
 )
 
@@ -519,15 +519,16 @@ def _qualified(before: str, asked: Asked) -> str:
     return "" if word in JOINS or _understands(word, asked) else word
 
 
-def _reads_words(asked: Asked) -> bool:
-    """Whether words before a letter are read like those before a value, since the question asks for no wrong one."""
+def _wrong_before(text: str, before: str, asked: Asked) -> str:
+    """What calls a letter or a word wrong in the clause before it, where the question asks for no wrong one."""
     words = WORDS.findall(asked.text)
-    return (
-        bool(words)
-        and CALLS_WRONG.search(asked.text) is None
-        and not any(map(denies, words))
-        and "不" not in asked.text
-    )
+    if not words or CALLS_WRONG.search(asked.text) or any(map(denies, words)) or "不" in asked.text:
+        return ""
+    clause = re.split("[,，;；]", lead_of(before))[-1]
+    found = CALLS_WRONG.search(clause)
+    said = WORDS.findall(clause if found is None else clause[: found.start()])
+    denied = any(map(denies, (*said, *WORDS.findall(text.lower()))))
+    return found[0] if found is not None and not denied else ""
 
 
 def turned(text: str, before: str, behind: str, asked: Asked) -> str:
@@ -548,7 +549,8 @@ def turned(text: str, before: str, behind: str, asked: Asked) -> str:
     if QUOTED.search(before[-LAST_WORDS:]) is not None and QUOTE_ENDS.match(behind[:LAST_WORDS]) is not None:
         return "a quotation"
     return (
-        strange_before(text, before, asked, has_value or _reads_words(asked))
+        strange_before(text, before, asked, has_value)
+        or ("" if has_value else _wrong_before(text, before, asked))
         or strange_behind(text, before, behind, asked, has_value)
         or supposes_else(before, behind)
     )

@@ -318,7 +318,11 @@ def unlike_given(unit: Unit, question: str) -> str:
     """A part of a unit that no quantity of the question has, though it has others of its kind: metres beside `7 cm`."""
     names = [name for word in _GIVEN_IN.findall(question) for name in (_leading_name(word),) if name]
     names += [name for sign, name in _SIGNS.items() if re.search(rf"(?<![A-Z]){re.escape(sign)}\s?\d", question)]
+    spoken = {_UNITS.get(unit_named(word) or "") for word in re.findall(r"[a-zA-Zμ]+|[^\W\d_]+", question)}
+    spoken |= {_UNITS[name] for name in _LINES if not name.isascii() and name in question}
     for name, _ in unit:
+        if _UNITS[name] in spoken:
+            continue
         alike = {_UNITS[one] for one in names if dimension_named(_LINES[one]) == dimension_named(_LINES[name])}
         if alike and _UNITS[name] not in alike and _LINES[name] != "time":
             return name
