@@ -656,7 +656,8 @@ _COMPARES_BEFORE = re.compile(r"比[^，。；,;]{1,12}[多少大小长短高低
 def compares(before: str, behind: str, question: str) -> str:
     """What says that a value is only a difference or a ratio, which the question does not ask for: `more than Ann`."""
     clause = asking_clause(question[-_MOST_ASKED:])[0]
-    found = _COMPARES.search(re.split("[,，;；.。\n]", behind)[0]) or _COMPARES_BEFORE.search(before[-_SHORT_CLAUSE:])
+    behind = re.split("[,，;；.。(（\n]|\\b(?:because|since|as|weil|denn|car|porque)\\b", behind)[0]
+    found = _COMPARES.search(behind) or _COMPARES_BEFORE.search(before[-_SHORT_CLAUSE:])
     if found is None or not clause:
         return ""
     asks = _COMPARES.search(clause) or re.search(r"\b(?:more|less|fewer|than|times|differ)|[比差倍多]|相差", clause)

@@ -640,10 +640,6 @@ _PREFIX = re.compile(r"(?<=kilo|mega|giga|nano|pico)\s|(?<=milli|micro|centi)\s"
 _SHORT_NUMBER = r"-?(?:\d{1,9}(?:[.,]\d{1,9})?|\\[dt]?frac\{-?\d{1,9}\}\{\d{1,9}\})"
 _FIELD = r"\\mathbb\s*\{?[RQ]\}?\s*"
 
-_AT_MOST = r"<=|≤|\\leq?(?:slant)?(?![a-z])"
-_AT_LEAST = r">=|≥|\\geq?(?:slant)?(?![a-z])"
-_POSITIVE = r"\\sqrt\{\d+\}|\d+(?:\.\d+|/\d+)?"
-
 _Rule = tuple[str, re.Pattern[str], str | Callable[[re.Match[str]], str]]
 # A text that every match contains (a cheap test before the pattern), the pattern, and the new spelling of the match
 _RULES: tuple[_Rule, ...] = (
@@ -672,15 +668,12 @@ _RULES: tuple[_Rule, ...] = (
     ),
     # a currency whose sign has a letter
     ("R", re.compile(r"^(?:\\text\s*\{\s*)?R\s*\\?\$\s*\}?(?:\\[ ,;:!]|~|\s)*(-?\d[\d.,{}]*)$"), r"\1\\text{ reais}"),
-    # two points by a double sign, and a segment or two rays by an absolute value
+    # two points by a double sign
     (
         "pm",
         re.compile(r"(?<![a-zA-Z\\])([a-z])\s*(?:\\neq?(?![a-zA-Z])|≠)\s*\\pm\s*(\\sqrt\{\d+\}|\d+(?:/\d+)?)"),
         r"\1\\neq \2, \1\\neq -\2",
     ),
-    ("|", re.compile(rf"^\|([a-z])\|\s*(<|\\lt(?![a-z])|{_AT_MOST})\s*({_POSITIVE})$"), r"-\3\2 \1\2 \3"),
-    ("|", re.compile(rf"^\|([a-z])\|\s*(?:>|\\gt(?![a-z]))\s*({_POSITIVE})$"), r"\1<-\2 \\text{ or } \1>\2"),
-    ("|", re.compile(rf"^\|([a-z])\|\s*(?:{_AT_LEAST})\s*({_POSITIVE})$"), r"\1\\le -\2 \\text{ or } \1\\ge \2"),
     # `or` in other languages between two statements, and a star that marks a name
     ("=", re.compile(r"(?<=[\d)}])\s+(?:eller|oder|ou|veya|atau|lub)\s+(?=[a-zA-Z]\s*=)"), r"\\text{ or }"),
     ("*", re.compile(r"(?<![a-zA-Z\\])([a-zA-Z])\^\{?\s*(?:\*|\\ast)\s*\}?(?=\s*=)"), r"\1"),

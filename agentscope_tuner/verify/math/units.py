@@ -253,7 +253,7 @@ _UNIT_ABROAD = re.compile(
         f"(?:{'|'.join(f'(?P<{name.strip()}>{stems})' for name, stems in table.items())}){often}"
         for table, often in ((_POWERS_ABROAD, "?"), (_PREFIXES, "?"), (_STEMS, ""))
     )
-    + "(?:e?s|e?n|e|ach|a|ami|ów|u|os?|i|y|и|а|у|е|ы|ов|ах|ам|ами|ей|я|ях|ь)?"
+    + "(?:e?s|as|e?n|e|ach|a|ami|ów|u|os?|i|y|и|а|у|е|ы|ов|ах|ам|ами|ей|я|ях|ь)?"
 )
 
 
@@ -311,14 +311,17 @@ def mentions(text: str, unit: Unit) -> bool:
 
 
 _GIVEN_IN = re.compile(r"\d\$?(?:\s|~|\\[ ,;:]|-|\\(?:text|mathrm)\{\s*)*([a-zA-Zμ]+|[^\W\d_]{1,3})")
+# `R$` are no dollars
+_NO_COUNTRY = r"(?<![A-Z])(?<![A-Z]\\)"
+_WORDS_OF_SCRIPTS = re.compile(r"[a-zA-Zμ]+|[^\W\d_a-zA-Z]+|[^\W\d_]+")
 _SIGNS = {"$": "dollar", "€": "euro", "£": "gbp", "¥": "元", "￥": "元"}
 
 
 def unlike_given(unit: Unit, question: str) -> str:
     """A part of a unit that no quantity of the question has, though it has others of its kind: metres beside `7 cm`."""
     names = [name for word in _GIVEN_IN.findall(question) for name in (_leading_name(word),) if name]
-    names += [name for sign, name in _SIGNS.items() if re.search(rf"(?<![A-Z]){re.escape(sign)}\s?\d", question)]
-    spoken = {_UNITS.get(unit_named(word) or "") for word in re.findall(r"[a-zA-Zμ]+|[^\W\d_]+", question)}
+    names += [name for sign, name in _SIGNS.items() if re.search(rf"{_NO_COUNTRY}{re.escape(sign)}\s?\d", question)]
+    spoken = {_UNITS.get(unit_named(word) or "") for word in _WORDS_OF_SCRIPTS.findall(question)}
     spoken |= {_UNITS[name] for name in _LINES if not name.isascii() and name in question}
     for name, _ in unit:
         if _UNITS[name] in spoken:
