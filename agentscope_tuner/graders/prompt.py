@@ -330,7 +330,7 @@ def build_prompt(
         respelled = not data.isascii() and not _RESPELLED_CHARACTERS.isdisjoint(data)
         delimiter = delimiter_of(texts)
         values = {**own, **fence_all(texts, delimiter)}
-        *before, last = (ChatMessage(role=message.role, content=fill(message.content, values)) for message in messages)
+        *before, last = [ChatMessage(role=message.role, content=fill(message.content, values)) for message in messages]
         ending = closing(language, delimiter, form.words, respelled=respelled, images=bool(images))
         return [*before, ChatMessage(role=last.role, content=f"{last.content.rstrip()}\n\n{ending}")]
 

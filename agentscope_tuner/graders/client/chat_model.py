@@ -172,7 +172,7 @@ class ChatModel:
         # Models with different stores do not share a question: a journal must get every reply of its learning
         place = (key, id(self._store))
         try:
-            answer = _kept(store, key, parse)
+            answer = None if store is None else _kept(store, key, parse)
             flight = state.flights.get(place)
             if answer is None and flight is not None:
                 answer = replace(await flight.join(), usage=Usage(cache_hits=1))
@@ -275,9 +275,9 @@ class ChatModel:
         return body | settings.extra_body
 
 
-def _kept(store: ReplyStore | None, key: str, parse: Callable[[Reply], T]) -> Answer[T] | None:
+def _kept(store: ReplyStore, key: str, parse: Callable[[Reply], T]) -> Answer[T] | None:
     """What the store answers; None where it has no reply, or one that an earlier version with laxer rules kept."""
-    if store is None or (kept := store.get(key)) is None:
+    if (kept := store.get(key)) is None:
         return None
     try:
         return Answer(parse(kept), Usage(cache_hits=1), kept.text)

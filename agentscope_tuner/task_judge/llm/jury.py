@@ -154,17 +154,18 @@ class LLMPanel:
         asked = {name: self._one(grader, values) for name, grader in self.graders.items()}
         ballot = await poll(asked, self._settings.failed_jurors)
         results, rule = ballot.votes, self._settings.jury_rule
-        scores = {name: float(result.score) for name, result in results.items()}
-        told, apart = "", 0.0
+        told, apart, metrics = "", 0.0, dict[str, float]()
         if ballot.size == 1:
-            [nearest] = results.values()
+            [(name, nearest)] = results.items()
             score = float(nearest.score)
+            scores = {name: score}
         else:
+            scores = {name: float(result.score) for name, result in results.items()}
             score = combined_score(list(scores.values()), rule)
             nearest = min(results.values(), key=lambda result: abs(result.score - score))
             told = ballot.told({name: f"{value:g}" for name, value in scores.items()}, rule)
             apart = spread(list(scores.values())) / self._width
-        metrics = ballot.metrics(apart)
+            metrics = ballot.metrics(apart)
         if len(votes := nearest.metadata.get("votes", ())) > 1:
             metrics |= {"judge_votes": float(len(votes)), "judge_disagreement": spread(votes)}
             if ballot.size == 1:
