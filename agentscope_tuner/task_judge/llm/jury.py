@@ -151,15 +151,16 @@ class LLMPanel:
         Raises:
             JudgeError: see `poll`.
         """
-        asked = {name: self._one(grader, values) for name, grader in self.graders.items()}
-        ballot = await poll(asked, self._settings.failed_jurors)
-        results, rule = ballot.votes, self._settings.jury_rule
         told, apart, metrics = "", 0.0, dict[str, float]()
-        if ballot.size == 1:
-            [(name, nearest)] = results.items()
+        if len(self.graders) == 1:
+            [(name, grader)] = self.graders.items()
+            nearest = await self._one(grader, values)
             score = float(nearest.score)
             scores = {name: score}
         else:
+            asked = {name: self._one(grader, values) for name, grader in self.graders.items()}
+            ballot = await poll(asked, self._settings.failed_jurors)
+            results, rule = ballot.votes, self._settings.jury_rule
             scores = {name: float(result.score) for name, result in results.items()}
             score = combined_score(list(scores.values()), rule)
             nearest = min(results.values(), key=lambda result: abs(result.score - score))
@@ -168,7 +169,7 @@ class LLMPanel:
             metrics = ballot.metrics(apart)
         if len(votes := nearest.metadata.get("votes", ())) > 1:
             metrics |= {"judge_votes": float(len(votes)), "judge_disagreement": spread(votes)}
-            if ballot.size == 1:
+            if len(self.graders) == 1:
                 apart = spread(votes) / self._width
         filtered = str(nearest.metadata.get("filtered_by", "")) if score == self._low else ""
         reason = nearest.reason if filtered else told + nearest.reason
