@@ -16,7 +16,7 @@ import weakref
 from collections.abc import AsyncGenerator, AsyncIterator
 from functools import cache
 from types import SimpleNamespace
-from typing import Any, NoReturn
+from typing import Any
 from urllib.request import getproxies
 
 import aiohttp
@@ -59,40 +59,36 @@ class Connections(httpx.AsyncBaseTransport):
     async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
         """See httpx.AsyncBaseTransport."""
         mine = self._by_loop.get(asyncio.get_running_loop()) or await self._open()
-        if not request.extensions.get("apart"):
-            return await self._send(mine.usual, request)
-        try:
-            return await self._send(mine.apart, request)
-        except (httpx.ReadError, httpx.WriteError, httpx.RemoteProtocolError):
-            if not request.extensions.get("reused_connection"):
-                raise
-        # The service had dropped the idle connection before the request, so the failure says nothing about the request
-        return await self._send(mine.apart, request)
+        apart = bool(request.extensions.get("apart"))
+        limits = request.extensions.get("timeout", {})
+        for last in (not apart, True):
+            try:
+                response = await (mine.apart if apart else mine.usual).request(
+                    request.method,
+                    str(request.url),
+                    headers=[(name.decode("latin-1"), value.decode("latin-1")) for name, value in request.headers.raw],
+                    data=request.content or None,
+                    allow_redirects=False,
+                    timeout=aiohttp.ClientTimeout(None, limits.get("connect"), limits.get("read")),
+                    # plain http has no use for certificates, whose loading takes longer than a call
+                    ssl=(self._tls or usual_certificates()) if request.url.scheme == "https" else True,
+                    trace_request_ctx=request.extensions,
+                )
+                break
+            except _OF_CONNECTIONS as exc:
+                error = _as_httpx(exc)
+                # The service had dropped the idle connection before the request, so the failure says nothing about it
+                dropped = isinstance(error, _DROPPED) and request.extensions.get("reused_connection")
+                if last or not dropped:
+                    raise error from exc
+        body = _Body(response, self._most_bytes)
+        return httpx.Response(response.status, headers=list(response.raw_headers), stream=body, request=request)
 
     async def aclose(self) -> None:
         """Close the connections of the running event loop; the next request opens new ones."""
         mine = self._by_loop.pop(asyncio.get_running_loop(), None)
         if mine is not None:
             await mine.until_the_end.aclose()
-
-    async def _send(self, session: aiohttp.ClientSession, request: httpx.Request) -> httpx.Response:
-        limits = request.extensions.get("timeout", {})
-        try:
-            response = await session.request(
-                request.method,
-                str(request.url),
-                headers=[(name.decode("latin-1"), value.decode("latin-1")) for name, value in request.headers.raw],
-                data=request.content or None,
-                allow_redirects=False,
-                timeout=aiohttp.ClientTimeout(None, limits.get("connect"), limits.get("read")),
-                # plain http has no use for certificates, whose loading takes longer than a call
-                ssl=(self._tls or usual_certificates()) if request.url.scheme == "https" else True,
-                trace_request_ctx=request.extensions,
-            )
-        except _OF_CONNECTIONS as exc:
-            _raise_as_httpx(exc)
-        body = _Body(response, self._most_bytes)
-        return httpx.Response(response.status, headers=list(response.raw_headers), stream=body, request=request)
 
     async def _open(self) -> _Sessions:
         # A trainer with an event loop for each step would otherwise keep the connections of all its steps
@@ -224,7 +220,7 @@ class _Body(httpx.AsyncByteStream):
                     raise AnswerTooLong(f"the answer is longer than {self._most} bytes: {first[:200]!r}")
                 yield chunk
         except _OF_CONNECTIONS as exc:
-            _raise_as_httpx(exc)
+            raise _as_httpx(exc) from exc
 
     async def aclose(self) -> None:
         """Free the connection for the next request, or close it where the body was not read to its end."""
@@ -244,12 +240,14 @@ _AS_HTTPX: tuple[tuple[type[Exception], type[httpx.TransportError]], ...] = (
 )
 # A TimeoutError of the caller's own limit is among these, and passes
 _OF_CONNECTIONS = (aiohttp.ClientError, OSError)
+_DROPPED = (httpx.ReadError, httpx.WriteError, httpx.RemoteProtocolError)
 
 
-def _raise_as_httpx(exc: Exception) -> NoReturn:
+def _as_httpx(exc: Exception) -> httpx.TransportError:
+    """The error of httpx in place of `exc`, which is raised where it is the limit of the caller's own time."""
     kind = next(ours for theirs, ours in _AS_HTTPX if isinstance(exc, theirs))
     if kind is httpx.ReadError and isinstance(exc, TimeoutError):
         raise exc
     # some versions of aiohttp have no `os_error` in their errors about certificates
     refused = isinstance(exc, aiohttp.ClientConnectorError) and isinstance(exc.__cause__, ConnectionRefusedError)
-    raise kind("nobody listens there" if refused else str(exc)) from exc
+    return kind("nobody listens there" if refused else str(exc))

@@ -105,7 +105,8 @@ def check_arguments(
             )
     for name in used:
         value = values.get(name)
-        if name in own or name in optional or not is_missing(name, value):
+        # A text is given, as most are, unless it is blank
+        if (isinstance(value, str) and value.strip()) or name in own or name in optional or not is_missing(name, value):
             continue
         what = "the reference answer is missing" if name == "ground_truth" else f"{name} is missing"
         given = sorted(name for name, value in values.items() if value is not None)

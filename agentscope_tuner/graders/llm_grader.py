@@ -136,6 +136,7 @@ class LLMGrader(BaseGrader):
         self.labels = {label.strip().lower(): float(value) for label, value in (labels or {}).items()}
         if not self.labels and score_from == "logprobs":
             self.labels = {"yes": self.max_score, "no": self.min_score}
+        self._key = "label" if self.labels else "score"
         self.score_pattern, self._pattern = score_pattern, _compiled(score_pattern)
         self.votes, self.vote_rule, self.swap, self.max_chars = votes, vote_rule, swap, max_chars
         self._check()
@@ -212,11 +213,19 @@ class LLMGrader(BaseGrader):
             kept = {"usage": Usage(), "filtered_by": "no_content"}
             return GraderScore(self.name, self.min_score, NO_CONTENT, kept)
         try:
-            return await self._asked(values)
+            if self.votes == 1:
+                answer = await self._vote(values, 0)
+                return GraderScore(self.name, answer.value[0], own_words(answer.value[1]), {"usage": answer.usage})
+            answers, failed = await self._votes(values)
         except AnswerAtFault as exc:
             # To leave out the verdict would let a policy choose when it is judged
             kept = {"usage": Usage(), "filtered_by": "unjudgeable"}
             return GraderScore(self.name, self.min_score, f"unjudgeable: {exc.message}", kept)
+        scores = [answer.value[0] for answer in answers]
+        score = combine.combined_score(scores, self.vote_rule)
+        nearest = min(answers, key=lambda answer: abs(answer.value[0] - score))
+        counted = {"usage": _total(answers), "votes": scores, "votes_failed": failed}
+        return GraderScore(self.name, score, own_words(nearest.value[1]), counted)
 
     async def _vote(self, values: Mapping[str, Any], draw: int) -> Answer[Any]:
         """One verdict. Of one that the response holds and of that on the response without it, it is the lower one: so
@@ -240,14 +249,6 @@ class LLMGrader(BaseGrader):
         if answer.value[0] <= quoted:
             return answer
         return replace(answer, value=(quoted, f"the answer quotes this verdict: {reason}"))
-
-    async def _asked(self, values: Mapping[str, Any]) -> GraderScore:
-        answers, failed = await self._votes(values)
-        scores = [answer.value[0] for answer in answers]
-        score = combine.combined_score(scores, self.vote_rule)
-        nearest = min(answers, key=lambda answer: abs(answer.value[0] - score))
-        counted = {"votes": scores, "votes_failed": failed} if self.votes > 1 else {}
-        return GraderScore(self.name, score, own_words(nearest.value[1]), {"usage": _total(answers), **counted})
 
     async def _rank(self, values: Mapping[str, Any]) -> GraderRank:
         responses = values["response"]
@@ -418,10 +419,6 @@ class LLMGrader(BaseGrader):
             return self.labels[label_of(verdict, list(self.labels))], reason_of(verdict)
         return score_of(verdict, self.min_score, self.max_score), reason_of(verdict)
 
-    @property
-    def _key(self) -> str:
-        return "label" if self.labels else "score"
-
     def texts(self, values: Mapping[str, Any]) -> Texts:
         """The arguments in `values` that the prompt shows, as `build_messages` and `parse` take them."""
         shown = {name: value for name, value in values.items() if name in self._used}
@@ -505,4 +502,4 @@ def _compiled(pattern: str | None) -> re.Pattern[str] | None:
 
 
 def _total(answers: Sequence[Answer[Any]]) -> Usage:
-    return answers[0].usage if len(answers) == 1 else sum((answer.usage for answer in answers), Usage())
+    return sum((answer.usage for answer in answers), Usage())

@@ -318,8 +318,8 @@ def build_prompt(
         draw: see Prompt.
     """
 
+    messages, roles = tuple(template.in_language(language)), {}
     images: dict[str, str] = {}
-    roles = {}
     for name, text in texts.items():
         if isinstance(text, Trajectory):
             roles[name] = text.roles
@@ -329,12 +329,13 @@ def build_prompt(
         data = "".join(echoes(texts))
         respelled = not data.isascii() and not _RESPELLED_CHARACTERS.isdisjoint(data)
         delimiter = delimiter_of(texts)
-        *before, last = template.render(language, {**own, **fence_all(texts, delimiter)})
+        values = {**own, **fence_all(texts, delimiter)}
+        *before, last = [ChatMessage(role=message.role, content=fill(message.content, values)) for message in messages]
         ending = closing(language, delimiter, form.words, respelled=respelled, images=bool(images))
         return [*before, ChatMessage(role=last.role, content=f"{last.content.rstrip()}\n\n{ending}")]
 
     # The identity leaves the delimiter out: it holds the text around the data, and the data, with images' digests
-    frame = _frame_json(language, tuple(template.in_language(language)), tuple(own.items()), form.words)
+    frame = _frame_json(language, messages, tuple(own.items()), form.words)
     identity = f"{frame}, {json.dumps([dict(texts), roles] if roles else dict(texts))}]"
     return Prompt(write, identity, form.schema, form.top_logprobs, draw, images)
 

@@ -118,17 +118,6 @@ class PromptTemplate(BaseModel):
             spans.add((min(lines), max(lines)))
         return spans.pop() if len(spans) == 1 else None
 
-    def render(self, language: LanguageEnum | str, values: Mapping[str, str]) -> list[ChatMessage]:
-        """The messages with every variable filled in.
-
-        Raises:
-            ValueError: a variable has no value.
-        """
-        return [
-            ChatMessage(role=message.role, content=fill(message.content, values))
-            for message in self.in_language(language)
-        ]
-
 
 def read_words(file: Path) -> Mapping[str, Any]:
     """What a file of this package says to models: prompts are text, and stand beside the code as TOML."""

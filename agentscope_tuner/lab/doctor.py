@@ -24,7 +24,7 @@ from agentscope_tuner.config import SECTION
 from agentscope_tuner.errors import JudgeError
 from agentscope_tuner.lab.audit.subjects import countdown_of, references_of, structured_answer
 from agentscope_tuner.lab.growing_files import RunRows, ended_rows
-from agentscope_tuner.records.scored_rows import ScoredRow, shape_of
+from agentscope_tuner.records.scored_rows import REFERENCE_KEYS, ScoredRow, shape_of
 from agentscope_tuner.task_judge.contract.columns import likely_answers
 from agentscope_tuner.verify.find import Place, find_answer
 from agentscope_tuner.verify.math.verdict import compare
@@ -251,7 +251,7 @@ def _no_reference(seen: Seen) -> RewardTrouble | None:
     if len(bare) < len(unpaid):
         return None
     message = (
-        "no row has a reference in task.metadata (answer, ground_truth, reference, target), where the judge's `reads` "
+        f"no row has a reference in task.metadata ({', '.join(REFERENCE_KEYS)}), where the judge's `reads` "
         "names no other column"
     )
     return _cause("no reference", bare, len(unpaid), message, _named(bare[0]))
@@ -336,9 +336,8 @@ def _is_wrapped(row: ScoredRow) -> bool:
 
 def _written(row: ScoredRow) -> object:
     """The reference as the row has it."""
-    return next(
-        (_known(row)[key] for key in ("answer", "ground_truth", "reference", "target") if key in _known(row)), ""
-    )
+    known = _known(row)
+    return next((known[key] for key in REFERENCE_KEYS if key in known), "")
 
 
 def _given(row: ScoredRow) -> str:

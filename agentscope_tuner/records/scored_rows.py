@@ -16,6 +16,8 @@ from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.records.reader import Line, is_deeper
 from agentscope_tuner.task_judge.contract.judgement import Judgement, Status
 
+#: The common names of the reference in a task's or an output's metadata; the first that it has counts.
+REFERENCE_KEYS = ("answer", "ground_truth", "reference", "target")
 _MOST_REASONS = 1000
 _REASON_CHARS = 300
 _MOST_EXAMPLES = 8

@@ -78,6 +78,7 @@ class LLMJudge(ModelJudge):
                 f"{WHERE}.probes: a judge that ranks pays no answer by itself: write off, got {mine.probes!r}"
             )
         self.range = self._range()
+        self._optional: Sequence[str] = getattr(self.grader, "optional", ())
         self.paths = self._paths()
         self.first, self.dearer = (LLMPanel(graders, mine, self.range) for graders in (first, dearer))
         self._probes = Probes(mine.probes, WHERE)
@@ -128,20 +129,23 @@ class LLMJudge(ModelJudge):
 
     async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
         """See BaseJudge."""
-        if self.ranks_groups():
+        if self.grader.mode is GraderMode.LISTWISE:
             raise config_fault("a listwise judge ranks an advantage group (compute_rewards)")
+        when = self.panels.when
         with metered() as meter:
-            values = self._values(workflow_task, workflow_output)
+            values = self._values(workflow_task, workflow_output, self.paths)
             if self.settings.probes != "off" and not is_empty(values["response"]):
                 await self._probes.check(lambda text: self._shares(values, text), values.get("ground_truth"))
             found = first = await self.first.score(values)
             told = ""
-            if self._escalates({"score": first.share, "disagreement": first.disagreement}) and not first.filtered_by:
+            scored = {"score": first.share, "disagreement": first.disagreement}
+            if when is not None and when.holds(scored) is True and not first.filtered_by:
                 found = await self.dearer.score(values)
                 told = f"asked again at {first.score:g}: "
-        sent = self._reader.counted(*values.values())
-        metrics = {"score": found.score, **found.metrics, **sent, **meter.usage.metrics()}
-        if self.panels.when is not None:
+        metrics = {"score": found.score, **found.metrics, **meter.usage.metrics()}
+        if self._reader.images:
+            metrics |= self._reader.counted(*values.values())
+        if when is not None:
             metrics["escalated"] = float(found is not first)
         if len(self.judge_models) > 1:
             metrics |= {f"score_{name}": score for name, score in {**first.by_name, **found.by_name}.items()}
@@ -162,9 +166,6 @@ class LLMJudge(ModelJudge):
 
         return {name: share(name, one) for name, one in {**self.first.graders, **self.dearer.graders}.items()}
 
-    def _escalates(self, values: Mapping[str, float]) -> bool:
-        return self.panels.when is not None and self.panels.when.holds(values) is True
-
     def compute_rewards(
         self, workflow_task: WorkflowTask, workflow_outputs: Sequence[WorkflowOutput]
     ) -> Sequence[tuple[float, bool]]:
@@ -176,19 +177,19 @@ class LLMJudge(ModelJudge):
         return loops.run(self._rank(workflow_task, workflow_outputs))
 
     async def _rank(self, task: WorkflowTask, outputs: Sequence[WorkflowOutput]) -> list[Reward]:
-        shown = [self._values(task, output) for output in outputs]
+        shown = [self._values(task, output, self.paths) for output in outputs]
         return await self._placed([_one_text(values.pop("response")) for values in shown], shown[0], len(shown))
 
     async def _placed(self, texts: Sequence[str], inputs: Mapping[str, Any], rows: int) -> list[Reward]:
         """The rewards of `texts` by their places; each of `rows` bears its share of the cost."""
-        size, told = len(texts), ""
+        size, told, when = len(texts), "", self.panels.when
         with metered(rows) as meter:
             found = first = await self.first.rank(texts, inputs)
-            if self._escalates({"disagreement": first.disagreement}):
+            if when is not None and when.holds({"disagreement": first.disagreement}) is True:
                 found, told = await self.dearer.rank(texts, inputs), "asked again: "
         metrics = {**found.metrics, **{name: value / rows for name, value in meter.usage.metrics().items()}}
         metrics |= self._more_metrics(found)
-        if self.panels.when is not None:
+        if when is not None:
             metrics["escalated"] = float(found is not first)
         best, worst = min(found.places), max(found.places)
         return [
@@ -209,7 +210,7 @@ class LLMJudge(ModelJudge):
 
     def estimate(self, task: WorkflowTask, outputs: Sequence[WorkflowOutput], reckoner: Reckoner) -> Estimate:
         """See BaseJudge."""
-        values = [self._values(task, output) for output in outputs]
+        values = [self._values(task, output, self.paths) for output in outputs]
         if self.ranks_groups() and len(values) < 2:
             raise input_error("a listwise judge ranks two or more outputs of a task, and got one")
         first, dearer = (reckoner.reckon(self._questions(panel, values)) for panel in (self.first, self.dearer))
@@ -239,31 +240,33 @@ class LLMJudge(ModelJudge):
 
     def check_task(self, task: Task, output: WorkflowOutput | None = None) -> str | None:
         """See BaseJudge: `missing`, for a field of the task that the judge model is shown."""
-        optional = self.grader.optional if isinstance(self.grader, LLMGrader) else tuple(self.paths)
+        optional = self._optional if isinstance(self.grader, LLMGrader) else tuple(self.paths)
         for name, path in self.paths.items():
             if not path.startswith("task."):
                 continue
             try:
-                value = self._value(name, path, WorkflowTask(task=task), WorkflowOutput())
+                [value] = self._values(WorkflowTask(task=task), WorkflowOutput(), {name: path}).values()
             except JudgeError as error:
                 return f"missing: {error.message}"
             if name not in optional and is_missing(name, value):
                 return f"missing: {path} is {read_path(path, WorkflowTask(task=task), WorkflowOutput())!r}"
         return None
 
-    def _values(self, task: WorkflowTask, output: WorkflowOutput) -> dict[str, Any]:
-        return {name: self._value(name, path, task, output) for name, path in self.paths.items()}
-
-    def _value(self, name: str, path: str, task: WorkflowTask, output: WorkflowOutput) -> Any:
-        """The value at `path`; None where nobody named the path, and the prompt can do without the value."""
-        if name == "response":
-            return self._reader.response(path, task, output)
-        try:
-            return self._reader.value(path, task, output)
-        except JudgeError:
-            if name in self.settings.reads or name not in getattr(self.grader, "optional", ()):
-                raise
-            return None
+    def _values(self, task: WorkflowTask, output: WorkflowOutput, paths: Mapping[str, str]) -> dict[str, Any]:
+        """What the paths lead to; None where nobody named the path, and the prompt can do without the value."""
+        found: dict[str, Any] = {}
+        for name, path in paths.items():
+            try:
+                value = found[name] = read_path(path, task, output)
+                # A text, as most are, is shown as it is
+                if not isinstance(value, str):
+                    read = self._reader.response if name == "response" else self._reader.value
+                    found[name] = read(path, task, output)
+            except JudgeError:
+                if name == "response" or name in self.settings.reads or name not in self._optional:
+                    raise
+                found[name] = None
+        return found
 
 
 class PairwiseJudge(LLMJudge):

@@ -129,7 +129,7 @@ class AutoGraderJudge(LLMJudge):
     def _paths(self) -> dict[str, str]:
         return {"response": f"output.metadata.{self.rubrics.answer_field}"}
 
-    def _values(self, task: WorkflowTask, output: WorkflowOutput) -> dict[str, Any]:
+    def _values(self, task: WorkflowTask, output: WorkflowOutput, paths: Mapping[str, str]) -> dict[str, Any]:
         return {"response": self._answer(output), **self.inputs(task)}
 
     def _more_metrics(self, found: PanelRanking) -> dict[str, float]:

@@ -28,6 +28,7 @@ import openai
 from agentscope_tuner._run import loops
 from agentscope_tuner.graders import ChatMessage, LanguageEnum, LLMGrader, PromptTemplate
 from agentscope_tuner.graders.prompt import closing, reply_form
+from agentscope_tuner.graders.template import fill
 from benchmarks.bars import at_least, at_most
 
 CONCURRENCY = 64
@@ -136,7 +137,9 @@ def clean(stub: str | None, rounds: int, rows: int) -> bool:
 
         async def bare(row: int) -> Any:
             filled = {"rubrics": RUBRICS, "query": "Why?", "response": answer(row)}
-            messages: Any = [message.model_dump() for message in TEMPLATE.render(LanguageEnum.EN, filled)]
+            messages: Any = [message.model_dump() for message in TEMPLATE.in_language(LanguageEnum.EN)]
+            for message in messages:
+                message["content"] = fill(message["content"], filled)
             messages[-1]["content"] += ending
             form: Any = {"type": "json_schema", "json_schema": schema}
             got = await client.chat.completions.create(

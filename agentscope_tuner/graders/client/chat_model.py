@@ -13,7 +13,7 @@ import asyncio
 import hashlib
 import json
 import os
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any, Generic, TypeVar
@@ -162,19 +162,30 @@ class ChatModel:
             GraderError: no readable reply within the deadline and the bounds on retries; names each try's failure.
             ConfigError: there is no key for this model.
         """
+        loop = loops.get_loop()
+        if asyncio.get_running_loop() is not loop:
+            there = self.ask(prompt, parse, counts=counts, limits=limits)
+            return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(there, loop))
+        state = self._state
+        store = self._store or state.cache
+        key = self.key(prompt)
+        # Models with different stores do not share a question: a journal must get every reply of its learning
+        place = (key, id(self._store))
         try:
-            answer = await self._on_loop(self._ask(prompt, parse, counts, limits))
+            answer = None if store is None else _kept(store, key, parse)
+            flight = state.flights.get(place)
+            if answer is None and flight is not None:
+                answer = replace(await flight.join(), usage=Usage(cache_hits=1))
+            if answer is not None:
+                state.spent(answer.usage)
+            else:
+                work = self._fetch_and_keep(state, store, key, prompt, parse, counts, limits)
+                answer = await Flight(work, state.flights, place).join()
         except GraderError as exc:
             record_call(self.settings.model_name, prompt.written, error=str(exc))
             raise
         record_call(self.settings.model_name, prompt.written, reply=answer.text)
         return answer
-
-    def _on_loop(self, asking: Coroutine[Any, Any, T]) -> Awaitable[T]:
-        loop = loops.get_loop()
-        if asyncio.get_running_loop() is loop:
-            return asking
-        return asyncio.wrap_future(asyncio.run_coroutine_threadsafe(asking, loop))
 
     async def embed(self, model_name: str, texts: Sequence[str]) -> list[list[float]]:
         """Embeddings of `texts` by the same endpoint's `model_name`.
@@ -182,7 +193,8 @@ class ChatModel:
         Raises:
             GraderError: the endpoint did not give one embedding for each text.
         """
-        return await self._on_loop(requests.embed(self._state, model_name, texts))
+        asked = requests.embed(self._state, model_name, texts)
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(asked, loops.get_loop()))
 
     @property
     def _state(self) -> requests.SharedState:
@@ -192,32 +204,6 @@ class ChatModel:
         state = self._state_of[1]
         assert state is not None
         return state
-
-    async def _ask(
-        self, prompt: Prompt, parse: Callable[[Reply], T], counts: bool, limits: ChatSettings | None
-    ) -> Answer[T]:
-        state = self._state
-        store = self._store or state.cache
-        key = self.key(prompt)
-        kept = store.get(key) if store is not None else None
-        if kept is not None:
-            try:
-                answer = Answer(parse(kept), Usage(cache_hits=1), kept.text)
-            except ReplyError:
-                pass  # an earlier version with laxer rules kept it: ask again
-            else:
-                state.spent(answer.usage)
-                return answer
-        # Models with different stores do not share a question: a journal must get every reply of its learning
-        place = (key, id(self._store))
-        flight = state.flights.get(place)
-        if flight is not None:
-            shared: Answer[T] = await flight.join()
-            state.spent(Usage(cache_hits=1))
-            return replace(shared, usage=Usage(cache_hits=1))
-        flight = Flight(self._fetch_and_keep(state, store, key, prompt, parse, counts, limits), state.flights, place)
-        first: Answer[T] = await flight.join()
-        return first
 
     async def _fetch_and_keep(
         self,
@@ -274,7 +260,7 @@ class ChatModel:
 
     def _body(self, prompt: Prompt) -> dict[str, Any]:
         settings = self.settings
-        messages: list[dict[str, Any]] = [message.model_dump() for message in prompt.written()]
+        messages: list[dict[str, Any]] = list(map(ChatMessage.model_dump, prompt.written()))
         if prompt.images:
             parts = [_part(name, url) for name, url in prompt.images.items()]
             messages[-1]["content"] = [*chain(*parts), {"type": "text", "text": messages[-1]["content"]}]
@@ -287,6 +273,16 @@ class ChatModel:
         elif settings.max_tokens is not None:
             body["max_tokens"] = settings.max_tokens
         return body | settings.extra_body
+
+
+def _kept(store: ReplyStore, key: str, parse: Callable[[Reply], T]) -> Answer[T] | None:
+    """What the store answers; None where it has no reply, or one that an earlier version with laxer rules kept."""
+    if (kept := store.get(key)) is None:
+        return None
+    try:
+        return Answer(parse(kept), Usage(cache_hits=1), kept.text)
+    except ReplyError:
+        return None
 
 
 def _part(name: str, url: str) -> list[dict[str, Any]]:

@@ -502,7 +502,7 @@ def _spoken_objects(text: str) -> list[tuple[dict[str, Any], str]]:
 
     A tag of thinking may also stand in a verdict's own reason: then an object spans it.
     """
-    ends = [closing.end() for closing in _THINK_CLOSE.finditer(text)]
+    ends = list(map(re.Match.end, _THINK_CLOSE.finditer(text)))
     for start in [*ends[: -1 - _MOST_CLOSINGS : -1], 0]:
         found, behind = [], start
         for begin, end, value in _objects(text, start):

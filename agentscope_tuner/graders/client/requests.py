@@ -17,6 +17,7 @@ import socket
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -26,7 +27,7 @@ from agentscope_tuner._run.forks import unforked
 from agentscope_tuner.errors import GraderError, GraderTimeout
 from agentscope_tuner.graders.client.reply import LateReplies, Reply, ReplyError, UnreadableReplies, is_about_prompt
 from agentscope_tuner.graders.client.settings import ChatSettings, Endpoint
-from agentscope_tuner.graders.client.usage import IMAGE_TOKENS, Breaker, Spending, Usage, count_spent
+from agentscope_tuner.graders.client.usage import IMAGE_TOKENS, METER, Breaker, Spending, Usage
 from agentscope_tuner.graders.client.verdict_cache import VerdictCache, default_cache_dir
 
 if TYPE_CHECKING:
@@ -71,9 +72,11 @@ class SharedState:
         self.format = ReplyFormat()
         self.flights: dict[tuple[str, int], Any] = {}
         self.usage = Usage()
-        spending = Spending(settings.budget)
-        #: models of one budget name spend one budget
-        self.spending = _spending.setdefault((os.getpid(), budget_name), spending) if budget_name else spending
+        spending = Spending(settings.budget) if settings.budget else None
+        if spending and budget_name:
+            # Models of one budget name spend one budget
+            spending = _spending.setdefault((os.getpid(), budget_name), spending)
+        self.spending = spending
         self.breaker = Breaker(settings.most_failures_in_a_row, settings.deadline_seconds)
         directory = Path(settings.cache_dir) if settings.cache_dir else default_cache_dir()
         self.cache = VerdictCache(directory) if settings.cache else None
@@ -84,9 +87,10 @@ class SharedState:
         self.answered = False
 
     def spent(self, usage: Usage) -> None:
-        """Count the usage, for the process and for the current verdict."""
+        """Count the usage, for the process and for the current verdict, if there is one."""
         self.usage += usage
-        count_spent(usage)
+        if (meter := METER.get()) is not None:
+            meter.usage += usage
 
     @property
     def client(self) -> openai.AsyncOpenAI:
@@ -207,24 +211,21 @@ async def _one_reply(
     expected, cost = prompt + _REPLY_TOKENS, prices.cost(prompt, _REPLY_TOKENS) if prices else 0.0
 
     def send(fields: Mapping[str, Any]) -> Awaitable[Any]:
-        def request() -> Awaitable[Any]:
-            state.breaker.check()
+        state.breaker.check()
+        if state.spending is not None:
             state.spending.take(expected, cost)
-            # Not `chat.completions.create`: its walk over the types of a request takes a tenth of a call
-            headers = {"Authorization": f"Bearer {key}"} if state.endpoint.more_keys else {}
-            return state.client.post(
-                "/chat/completions",
-                cast_to=httpx.Response,
-                body={**body, **fields},
-                options={"headers": headers},
-            )
+        # Not `chat.completions.create`: its walk over the types of a request takes a tenth of a call
+        headers = {"Authorization": f"Bearer {key}"} if state.endpoint.more_keys else {}
+        return state.client.post(
+            "/chat/completions", cast_to=httpx.Response, body={**body, **fields}, options={"headers": headers}
+        )
 
-        return _in_turn(state, request, expected, place, clock, limits)
-
-    response = await state.format.find(schema, send)
+    in_turn = partial(_in_turn, state, send, expected, place, clock, limits)
+    response = await state.format.find(schema, in_turn)
     reply, usage = _read(response.content, state.settings)
     state.limiter.correct(expected, usage.prompt_tokens + usage.completion_tokens)
-    state.spending.spent(expected, cost, usage)
+    if state.spending is not None:
+        state.spending.spent(expected, cost, usage)
     return reply, usage
 
 
@@ -234,13 +235,16 @@ def _tokens_of_parts(parts: Sequence[Mapping[str, Any]]) -> int:
 
 async def _in_turn(
     state: SharedState,
-    send: Callable[[], Awaitable[Any]],
+    send: Callable[[Mapping[str, Any]], Awaitable[Any]],
     tokens: int,
     place: Place,
     clock: asyncio.Timeout,
     limits: ChatSettings,
+    fields: Mapping[str, Any],
 ) -> Any:
-    """What `send` gives: one request of about `tokens`. An overloaded endpoint's answer slows later requests."""
+    """What `send` gives for `fields`: one request of about `tokens`. An overloaded endpoint's answer slows later
+    requests.
+    """
     import openai
 
     limiter = state.limiter
@@ -249,7 +253,7 @@ async def _in_turn(
     try:
         _begin(clock, limits)
         async with asyncio.timeout(limits.seconds_of_a_try):
-            answer = await send()
+            answer = await send(fields)
         state.answered = True
         limiter.answered()
         return answer
@@ -304,14 +308,14 @@ async def embed(state: SharedState, model_name: str, texts: Sequence[str]) -> li
     """See ChatModel.embed."""
     tries, place = Tries(state.settings, state.endpoint), Place()
 
-    def send() -> Awaitable[Any]:
+    def send(_: Mapping[str, Any]) -> Awaitable[Any]:
         return state.client.embeddings.create(model=model_name, input=list(texts), encoding_format="float")
 
     try:
         async with asyncio.timeout(state.settings.deadline_seconds) as clock:
             while True:
                 try:
-                    found = await _in_turn(state, send, sum(map(len, texts)) // 3, place, clock, state.settings)
+                    found = await _in_turn(state, send, sum(map(len, texts)) // 3, place, clock, state.settings, {})
                     break
                 except Exception as exc:  # noqa: BLE001 - as in fetch
                     await asyncio.sleep(tries.failed(exc, clock.when(), answered=state.answered))
@@ -343,7 +347,7 @@ class ReplyFormat:
         self._crashes = 0
         self._first: asyncio.Event | None = None
 
-    async def find(self, schema: Mapping[str, Any] | None, send: Callable[[Mapping[str, Any]], Awaitable[T]]) -> T:
+    def find(self, schema: Mapping[str, Any] | None, send: Callable[[Mapping[str, Any]], Awaitable[T]]) -> Awaitable[T]:
         """What `send` gives, called with the fields of a request in the strongest format that is not refused.
 
         Args:
@@ -351,7 +355,12 @@ class ReplyFormat:
             send: sends one request.
         """
         if schema is None:
-            return await send({})
+            return send({})
+        if self._known:
+            return send(_format_fields(_FORMATS[self._current], schema))
+        return self._find(schema, send)
+
+    async def _find(self, schema: Mapping[str, Any], send: Callable[[Mapping[str, Any]], Awaitable[T]]) -> T:
         first = None
         if not self._known and self._first is not None:
             await self._first.wait()

@@ -113,17 +113,15 @@ class Endpoint:
     headers: tuple[tuple[str, str], ...] = field(default=(), repr=False)
     query: tuple[tuple[str, str], ...] = ()
     more_keys: tuple[str, ...] = field(default=(), repr=False)
+    #: all keys, in their order
+    keys: tuple[str, ...] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         # a key that is read from a file often ends in a line break
         object.__setattr__(self, "api_key", self.api_key.strip())
+        object.__setattr__(self, "keys", (self.api_key, *self.more_keys))
         if not all(key.isascii() and key.isprintable() for key in self.keys):
             raise ConfigError("an API key holds a line break or a sign that no HTTP header may hold: copy it anew")
-
-    @property
-    def keys(self) -> tuple[str, ...]:
-        """All keys, in their order."""
-        return self.api_key, *self.more_keys
 
     def masked(self, text: str) -> str:
         """`text` without the keys, which some servers quote in their errors."""

@@ -125,7 +125,8 @@ class Meter:
     usage = Usage()
 
 
-_METER: ContextVar[Meter | None] = ContextVar("meter", default=None)
+#: What counts the current verdict's usage.
+METER: ContextVar[Meter | None] = ContextVar("meter", default=None)
 
 
 @contextmanager
@@ -136,7 +137,7 @@ def metered(rows: int = 1) -> Iterator[Meter]:
     the usage in its `metrics`, divided by `rows`.
     """
     meter = Meter()
-    token = _METER.set(meter)
+    token = METER.set(meter)
     try:
         yield meter
     except JudgeError as exc:
@@ -144,13 +145,7 @@ def metered(rows: int = 1) -> Iterator[Meter]:
         exc.metrics = {**exc.metrics, **spent}
         raise
     finally:
-        _METER.reset(token)
-
-
-def count_spent(usage: Usage) -> None:
-    """Count `usage` for the current verdict, if there is one."""
-    if (meter := _METER.get()) is not None:
-        meter.usage += usage
+        METER.reset(token)
 
 
 class RunBudget(StrictSection):
@@ -176,7 +171,7 @@ class Spending:
     A request is counted before it is sent, by its expected usage, so that requests at once cannot overspend together.
     """
 
-    def __init__(self, budget: RunBudget | None) -> None:
+    def __init__(self, budget: RunBudget) -> None:
         self._budget = budget
         self._calls = self._tokens = 0
         self._cost = 0.0
@@ -187,8 +182,6 @@ class Spending:
         Raises:
             GraderError: the request would go beyond the budget.
         """
-        if self._budget is None:
-            return
         limits = (
             ("calls", self._calls, 1, self._budget.calls),
             ("tokens", self._tokens, tokens, self._budget.tokens),

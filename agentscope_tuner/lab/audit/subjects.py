@@ -15,6 +15,7 @@ from typing import Any, Literal
 from agentscope_tuner._run import loops
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
 from agentscope_tuner.records.reader import Line, Row, parse_tasks
+from agentscope_tuner.records.scored_rows import REFERENCE_KEYS
 from agentscope_tuner.task_judge.base_judge import as_list
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
 from agentscope_tuner.task_judge.contract.judgement import Judgement
@@ -222,7 +223,7 @@ def references_of(metadata: Mapping[str, Any], keys: Sequence[str]) -> list[str]
 
     It is the value of the first key that the task has, the judge's own keys before common keys.
     """
-    for key in (*keys, "answer", "ground_truth", "reference", "target"):
+    for key in (*keys, *REFERENCE_KEYS):
         listed = as_list(value := metadata.get(key))
         items = [value] if listed is None else listed
         texts = [
@@ -252,7 +253,7 @@ def structured_answer(metadata: Mapping[str, Any], keys: Sequence[str]) -> tuple
         found = (as_object(metadata.get(key)) for key in _SOLUTIONS)
         programs = (value[0] if isinstance(value, list) and value else value for value in found)
         return "code", next((value for value in programs if isinstance(value, str) and value.strip()), None)
-    for key in (*keys, "answer", "ground_truth", "reference", "target"):
+    for key in (*keys, *REFERENCE_KEYS):
         value = as_object(metadata.get(key))
         calls = [value] if isinstance(value, dict) else value
         if not isinstance(calls, list) or not calls or not all(isinstance(call, dict) for call in calls):

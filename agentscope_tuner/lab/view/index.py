@@ -25,9 +25,17 @@ from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.lab.growing_files import FileReplaced, TailedFile, TailLine, chosen, files_of
 from agentscope_tuner.records.files import dump_lines, is_dump
 from agentscope_tuner.records.reader import Line
-from agentscope_tuner.records.scored_rows import LARGEST, is_number, is_status, mapping_in, parsed, shape_of, step_of
+from agentscope_tuner.records.scored_rows import (
+    LARGEST,
+    REFERENCE_KEYS,
+    is_number,
+    is_status,
+    mapping_in,
+    parsed,
+    shape_of,
+    step_of,
+)
 
-_REFERENCE_KEYS = ("answer", "ground_truth", "reference", "target")
 _PREVIEW = 200
 # An answer states its result at its end
 _ENDING = 90
@@ -198,7 +206,7 @@ def _question(task: Mapping[str, Any]) -> str:
 
 def _reference(given: Mapping[str, Any], metadata: Mapping[str, Any]) -> str:
     for place in (given, metadata):
-        for key in _REFERENCE_KEYS:
+        for key in REFERENCE_KEYS:
             if place.get(key) is not None:
                 return as_text(place[key])
     return ""

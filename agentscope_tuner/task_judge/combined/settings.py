@@ -22,7 +22,7 @@ from agentscope_tuner.config import SECTION, PartConfig, TaskJudgeConfig, task_j
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError, did_you_mean, judge_error
 from agentscope_tuner.graders.client.usage import Usage
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Counts
-from agentscope_tuner.task_judge.combined import Condition, parse_condition
+from agentscope_tuner.task_judge.combined.condition import Condition, parse_condition
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 from agentscope_tuner.task_judge.contract.loading import load_inner, resolve_function
 from agentscope_tuner.task_judge.contract.task_judge import TaskJudge

@@ -323,21 +323,18 @@ def _checked_turns(turns: Any, reward: float | None) -> tuple[float | None, ...]
 def _checked_metrics(metrics: Any) -> dict[str, float]:
     if not metrics:
         return {}
-    if type(metrics) is dict and _are_plain(metrics):
-        return metrics.copy()
+    if type(metrics) is dict:
+        # A plain loop over the usual types, because it runs for every verdict
+        for name, value in metrics.items():
+            if type(name) is not str or type(value) is not float or not math.isfinite(value):
+                break
+        else:
+            return metrics.copy()
     named = isinstance(metrics, Mapping) and all(isinstance(name, str) for name in metrics)
     if not named or not all(map(is_finite_number, metrics.values())):
         raise no_reward(f"a reward's metrics must map names to finite numbers, got {metrics!r:.200}")
     # str(): another process may not know the judge's own subclass of str
     return {str(name): float(value) for name, value in metrics.items()}
-
-
-def _are_plain(metrics: dict[Any, Any]) -> bool:
-    """Whether the metrics have the usual types; a plain loop, because it runs for every verdict."""
-    for name, value in metrics.items():
-        if type(name) is not str or type(value) is not float or not math.isfinite(value):
-            return False
-    return True
 
 
 def _is_numpy_bool(value: object) -> bool:

@@ -151,18 +151,26 @@ class LLMPanel:
         Raises:
             JudgeError: see `poll`.
         """
-        asked = {name: self._one(grader, values) for name, grader in self.graders.items()}
-        ballot = await poll(asked, self._settings.failed_jurors)
-        results, rule = ballot.votes, self._settings.jury_rule
-        scores = {name: float(result.score) for name, result in results.items()}
-        score = combined_score(list(scores.values()), rule)
-        nearest = min(results.values(), key=lambda result: abs(result.score - score))
-        votes = nearest.metadata.get("votes", ())
-        apart = spread(votes if votes and ballot.size == 1 else list(scores.values())) / self._width
-        told = ballot.told({name: f"{value:g}" for name, value in scores.items()}, rule)
-        metrics = ballot.metrics(apart)
-        if len(votes) > 1:
+        told, apart, metrics = "", 0.0, dict[str, float]()
+        if len(self.graders) == 1:
+            [(name, grader)] = self.graders.items()
+            nearest = await self._one(grader, values)
+            score = float(nearest.score)
+            scores = {name: score}
+        else:
+            asked = {name: self._one(grader, values) for name, grader in self.graders.items()}
+            ballot = await poll(asked, self._settings.failed_jurors)
+            results, rule = ballot.votes, self._settings.jury_rule
+            scores = {name: float(result.score) for name, result in results.items()}
+            score = combined_score(list(scores.values()), rule)
+            nearest = min(results.values(), key=lambda result: abs(result.score - score))
+            told = ballot.told({name: f"{value:g}" for name, value in scores.items()}, rule)
+            apart = spread(list(scores.values())) / self._width
+            metrics = ballot.metrics(apart)
+        if len(votes := nearest.metadata.get("votes", ())) > 1:
             metrics |= {"judge_votes": float(len(votes)), "judge_disagreement": spread(votes)}
+            if len(self.graders) == 1:
+                apart = spread(votes) / self._width
         filtered = str(nearest.metadata.get("filtered_by", "")) if score == self._low else ""
         reason = nearest.reason if filtered else told + nearest.reason
         return PanelScore(score, (score - self._low) / self._width, apart, reason, metrics, scores, filtered)

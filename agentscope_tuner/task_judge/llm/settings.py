@@ -21,7 +21,7 @@ from agentscope_tuner.graders.llm_grader import LLMGrader
 from agentscope_tuner.graders.prompt import MOST_CHARS
 from agentscope_tuner.graders.ready import READY as READY
 from agentscope_tuner.graders.template import ChatMessage, LanguageEnum, PromptTemplate
-from agentscope_tuner.task_judge.combined import Condition, Known, parse_condition
+from agentscope_tuner.task_judge.combined.condition import Condition, Known, parse_condition
 
 _UNNAMED = re.compile(r"[^\w.-]+")
 

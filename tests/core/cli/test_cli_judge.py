@@ -333,7 +333,8 @@ def test_a_table_holds_each_part_of_the_verdict_in_a_column(conf: Path, name: st
     source, target = conf.with_name("rollouts.jsonl"), conf.with_name(name)
     source.write_text(ROWS[0] + "\n", encoding="utf-8")
     done = run("judge", "--conf", conf, "--input", source, "--output", target, "--json", "--jobs", 1)
-    assert json.loads(done.output)["rows"] == 1
+    told = json.loads(done.output)
+    assert (told["rows"], told["notes"]) == (1, [])
     with open(target, encoding="utf-8", newline="") as stream:
         (row,) = csv.DictReader(stream, delimiter="\t" if name.endswith("TSV") else ",")
     assert (row["judgement.status"], row["judgement.reward"], row["judgement.error"]) == ("judged", "1.0", "")

@@ -109,9 +109,10 @@ def test_no_row_waits_behind_the_first_row_of_a_worker_that_started_late(tmp_pat
             self.jobs = deque([Batch(1, [])])
             self.since, self.has_answered = time.monotonic(), has_answered
 
-    late, known = Started(has_answered=False), Started(has_answered=True)
     crew = ProcessCrew(RolloutJudge(config("Obedient", tmp_path)), Rows(ordered=False), 2)
     crew.pace.learn(1, 1, 0.0)
+    # Last: on a busy machine a slice of time has passed while the judge was loaded
+    late, known = Started(has_answered=False), Started(has_answered=True)
     crew.workers = [late]
     assert crew.with_room() is None
     crew.workers = [late, known]
@@ -177,6 +178,14 @@ def test_a_row_that_kills_two_workers_fails_and_the_rest_goes_on(do: str, how: s
 @pytest.mark.parametrize("judge", [pytest.param("Obedient", marks=SLOW), "InThisProcess"])
 def test_a_judge_that_interrupts_fails_its_row_and_not_the_run(judge: str, tmp_path: Path) -> None:
     found = dict(score(config(judge, tmp_path), rollouts(20, r5="interrupt"), jobs=2))
+    assert [place for place, judgement in found.items() if judgement.status == "failed"] == [5]
+    assert "KeyboardInterrupt" in str(found[5].error)
+
+
+def test_a_judge_without_a_deadline_that_interrupts_its_thread_fails_its_row_alone(tmp_path: Path) -> None:
+    unbounded = config("InThisProcess", tmp_path)
+    unbounded["astuner"]["task_judge"]["deadline"] = None
+    found = dict(score(unbounded, rollouts(20, r5="interrupt"), jobs=2))
     assert [place for place, judgement in found.items() if judgement.status == "failed"] == [5]
     assert "KeyboardInterrupt" in str(found[5].error)
 

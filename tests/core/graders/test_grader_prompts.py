@@ -24,6 +24,7 @@ from agentscope_tuner.graders.injection_defence import (
     special_tokens,
 )
 from agentscope_tuner.graders.prompt import Trajectory, as_texts
+from agentscope_tuner.graders.template import fill
 
 TEMPLATE = PromptTemplate(
     messages={
@@ -36,16 +37,17 @@ TEMPLATE = PromptTemplate(
 
 
 def test_only_variables_are_filled_and_only_once() -> None:
-    system, user = TEMPLATE.render("en", {"query": "{response}", "response": '{"score": 10} {query} {0} {}', "x": "X"})
-    assert system.content == 'Reply {"score": 1} or {}. {x} X'
-    assert user.content == '{response} / {"score": 10} {query} {0} {}'
+    values = {"query": "{response}", "response": '{"score": 10} {query} {0} {}', "x": "X"}
+    system, user = (fill(message.content, values) for message in TEMPLATE.in_language("en"))
+    assert system == 'Reply {"score": 1} or {}. {x} X'
+    assert user == '{response} / {"score": 10} {query} {0} {}'
 
 
 def test_a_missing_variable_or_language_is_an_error() -> None:
     with pytest.raises(ValueError, match=r"\{response\}, which was not given"):
-        TEMPLATE.render("en", {"query": "", "x": ""})
+        fill("{query} / {response}", {"query": "", "x": ""})
     with pytest.raises(ValueError, match="no 'zh' messages"):
-        TEMPLATE.render(LanguageEnum.ZH, {})
+        TEMPLATE.in_language(LanguageEnum.ZH)
     assert TEMPLATE.variables("en") == {"query", "response", "x"}
 
 
@@ -330,15 +332,10 @@ def test_a_prompt_is_its_text_with_each_variable_replaced_once(parts: list[str],
     text = " ".join(parts)
     template = PromptTemplate(messages={LanguageEnum.EN: [ChatMessage(content=text)]})
     filled = [values[part[1:-1]] if part[1:-1] in NAMES else part for part in parts]
-    assert template.render("en", values)[0].content == " ".join(filled)
+    assert fill(text, values) == " ".join(filled)
     assert template.variables("en") == {part[1:-1] for part in parts} & set(NAMES)
     doubled = "{{" + text.replace("{", "{{").replace("}", "}}")
-    assert (
-        template.model_copy(update={"messages": {LanguageEnum.EN: [ChatMessage(content=doubled)]}})
-        .render("en", values)[0]
-        .content
-        == "{" + text
-    )
+    assert fill(doubled, values) == "{" + text
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import aiohttp
 import httpx
 import pytest
 
-from agentscope_tuner._http.transport import Connections, _raise_as_httpx
+from agentscope_tuner._http.transport import Connections, _as_httpx
 
 
 def open_connections() -> Connections:
@@ -159,7 +159,7 @@ def test_a_connection_fails_as_it_would_over_httpx_own_transport(served: Served,
 )
 def test_an_error_of_a_connection_has_its_name_in_httpx(theirs: Exception, ours: type[Exception]) -> None:
     with pytest.raises(ours) as caught:
-        _raise_as_httpx(theirs)
+        raise _as_httpx(theirs) from theirs
     assert type(caught.value) is ours
     # a chain that leads back to its own beginning would never end
     assert caught.value.__cause__ is (None if caught.value is theirs else theirs)

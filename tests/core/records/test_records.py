@@ -33,7 +33,7 @@ def rows(data: bytes) -> list[Row]:
     ("line", "words"),
     [
         (b"not json", "Invalid JSON"),
-        (b'{"id": "a", "task": {}', "Invalid JSON"),
+        (b'{"id": "a", "task": {}', "Invalid JSON: EOF while parsing an object at column 22"),
         (b"[1, 2]", "Input should be an object"),
         (b'{"id": "a", "task": {}}', "output: Field required"),
         (b'{"id": [7], "task": {}, "output": {}}', "id: Input should be a valid string"),

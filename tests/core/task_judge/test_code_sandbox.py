@@ -64,6 +64,16 @@ def test_piston(answer: dict[str, Any], reward: float) -> None:
     assert _reward(answer, _PISTON) == reward
 
 
+def test_a_share_of_the_tests_is_paid_with_its_reason() -> None:
+    config = {"astuner": {"task_judge": {"code": {"sandbox": _FUSION, "partial": "share"}}}}
+    judge = CodeJudge(config, transport=httpx.MockTransport(lambda _: httpx.Response(200, json=_ran())))
+    output = WorkflowOutput(metadata={"final_answer": "```python\nprint(4)\n```"})
+    tests = {"inputs": ["2\n", "3\n"], "outputs": ["4\n", "6\n"]}
+    reward = judge.compute_reward(WorkflowTask(task=Task(metadata={"tests": tests})), output)
+    assert (*reward,) == (0.5, False)
+    assert reward.reason.startswith("1 of 2 tests run pass, of 2; test 2: ")
+
+
 @pytest.mark.parametrize("sandbox", [_FUSION, _PISTON])
 @pytest.mark.parametrize(
     "answer",

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from agentscope_tuner.errors import ConfigError
-from agentscope_tuner.task_judge.combined import parse_condition
+from agentscope_tuner.task_judge.combined.condition import parse_condition
 
 KNOWN = {"score": float, "correct.is_success": bool, "correct.reward": float, "my-part.reward": float}
 
