@@ -76,7 +76,9 @@ class TestLoops:
 
     def _forget(self, loop: Any) -> None:
         number = self._numbers.pop(loop)
-        self._tasks = {key: task for key, task in self._tasks.items() if key[0] is not loop}
+        # other threads have loops of their own
+        for key in [key for key in [*self._tasks] if key[0] is loop]:
+            del self._tasks[key]
         self._has_turn.discard(loop)
         self._end(number)
 
@@ -102,7 +104,8 @@ class TestLoops:
             yield
         finally:
             self._waiting[loop] -= 1
-            self._waiting += Counter()
+            if not self._waiting[loop]:
+                del self._waiting[loop]
 
     def step(self, awaitable: Any, number: int, steps: bool) -> Any:
         """What comes of an awaitable of the tests, alone in a list, or `CANCELLED`; an empty list until it is done.
@@ -172,7 +175,7 @@ class ProgramLoops:
 
     def is_stepped(self) -> bool:
         """Whether the loop that runs in this thread takes its steps beside one of the tests'."""
-        return any(loop is _running() for loop in self._loops.values())
+        return any(loop is _running() for loop in [*self._loops.values()])
 
     def is_busy(self, number: int) -> bool:
         """Whether a loop has anything to do, now or later."""
@@ -221,7 +224,8 @@ class ProgramLoops:
                 loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
             loop.run_until_complete(loop.shutdown_asyncgens())
             loop.close()
-        self._tasks = {waiting: task for waiting, task in self._tasks.items() if not task.done()}
+        for waiting in [waiting for waiting, task in [*self._tasks.items()] if task.get_loop() is loop]:
+            del self._tasks[waiting]
 
 
 async def whole(awaitable: Any) -> Any:

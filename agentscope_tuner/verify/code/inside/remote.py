@@ -103,7 +103,7 @@ class Program:
         self._returns = False
         self.questions = 0
         # failed assertions of what the tests lend, by its number; None is for those that nothing can take back
-        self._failed: dict[int | None, AssertionError] = {}
+        self._failed: dict[int | None, BaseException] = {}
         self._errors: list[BaseException] = []
         # whether the program is to handle them
         self._hands_assertions = False
@@ -206,14 +206,12 @@ class Program:
             self.has_answered |= request["do"] not in ("provide", "threads", "turn", "end")
             if "busy" in reply:
                 self._loops.go_on()
-            if request["do"] in ("turn", "end"):
-                # nobody there could be told of a failure
-                return None
-            # what a call returns is not the test's own, even if the test has made it
-            if self._failed:
+            # beside the test nobody could be told of a failure: the next question is
+            if self._failed and request["do"] not in ("turn", "end"):
                 failed, self._failed = next(iter(self._failed.values())), {}
                 raise failed
             with self._talk.lock:
+                # what a call returns is not the test's own, even if the test has made it
                 self._returns = request["do"] in ("call", "attr") and not request.get("makes")
                 return self._read(reply, iterates=request.get("op") in ("next", "send", "throw"))
         except LineEndedError:
@@ -385,6 +383,9 @@ class Program:
             if isinstance(exc, AssertionError) and (is_told or not self._hands_assertions):
                 # it says what the test expects, and is not the program's to handle
                 self._failed.setdefault(None if is_told else number, exc)
+            if not isinstance(exc, Exception):
+                # the program sees it, and so does the test, which may end by it
+                self._failed.setdefault(None, exc)
             return {"raise": self._told(exc)}
 
     def _told(self, exc: BaseException) -> dict[str, object]:
@@ -503,6 +504,8 @@ class Program:
             elif told["kind"] == "function":
                 kind = StandInMethod if told["binds"] else StandInFunction
                 one = kind(self, number, str(told.get("name", "")), told.get("doc"))
+                if told.get("async") is True:
+                    one.__code__ = _coroutine.__code__
             else:
                 is_own = isinstance(kind, StandInClass)
                 kind = kind if is_own else StandInIterator if told["class"].get("next") else StandIn
@@ -675,3 +678,7 @@ def _words_of(self: BaseException) -> str:
     words: str | None = self._words  # type: ignore[attr-defined]
     built_in: Any = next(kind for kind in type(self).__mro__ if not hasattr(kind, "_words"))
     return str(built_in.__str__(self)) if words is None else words
+
+
+async def _coroutine() -> None:
+    """Its code lets `inspect` and `asyncio` know a function that makes coroutines."""

@@ -382,6 +382,7 @@ class _Server:
             if kind == "function":
                 told["name"], told["doc"] = str(getattr(value, "__name__", "")), value.__doc__
                 told["binds"] = isinstance(value, types.FunctionType)
+                told["async"] = _is_async(value)
         return {"h": told}
 
     def _class(self, kind: type) -> dict[str, object]:
@@ -596,4 +597,13 @@ def _wait(self: _Lent) -> Generator[None, None, Any]:
 
 
 _waiting = itertools.count(1)
+
+
+def _is_async(value: Any) -> bool:
+    # as `inspect` has it, which is slow to import
+    code = getattr(value, "__code__", None)
+    return isinstance(code, types.CodeType) and bool(code.co_flags & _COROUTINE)
+
+
+_COROUTINE = 0x80
 _CALLABLES = (types.FunctionType, types.BuiltinFunctionType, types.MethodType)
