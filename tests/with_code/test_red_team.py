@@ -16,8 +16,8 @@ from agentscope_tuner import TaskJudge, WorkflowOutput, WorkflowTask
 from agentscope_tuner._jail.jail import Jail, JailWork, RunLimits
 from agentscope_tuner.adapters.trl import reward_func
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
-from benchmarks.code.cheats import cheats, liars, raids, rows
-from benchmarks.code.redteam import FORMS, SETTINGS, mistaken, running
+from benchmarks.code.cheats import rows
+from benchmarks.code.redteam import SETTINGS, attacks, mistaken, running
 from benchmarks.scale.served import Served
 from tests.with_code.judged import DOUBLES, asked, code_judge, wrote
 
@@ -36,42 +36,38 @@ def test_honest_work_gets_what_it_is_due(row: dict[str, Any]) -> None:
 
 def _attacks() -> list[tuple[WorkflowTask, WorkflowOutput]]:
     """A sample of all families and forms."""
-    pairs = [(FORMS[form], cheat) for form in FORMS for cheat in islice(cheats(), 0, None, 19)]
-    pairs += [(task["tests"], cheat) for task, cheat in liars(percent=2)]
-    known = {row["name"]: row["tests"] for row in rows("forms")}
-    pairs += [(known[form], cheat) for form, cheat in islice(raids(), 0, None, 7) if form in known]
-    return [(asked(tests), wrote(cheat.program)) for tests, cheat in pairs]
+    return [attack.pair() for attack in islice(attacks(), 0, None, 23)]
 
 
-def _due_nothing(judgements: list[Any], attacks: list[tuple[WorkflowTask, WorkflowOutput]]) -> None:
-    for judgement, (_, output) in zip(judgements, attacks, strict=True):
+def _due_nothing(judgements: list[Any], asked_of: list[tuple[WorkflowTask, WorkflowOutput]]) -> None:
+    for judgement, (_, output) in zip(judgements, asked_of, strict=True):
         assert judgement.reward == 0.0, (judgement, output.metadata)
 
 
 def test_no_lie_is_paid_where_eight_are_judged_at_once() -> None:
-    judge, attacks = code_judge(**SETTINGS), _attacks()
+    judge, team = code_judge(**SETTINGS), _attacks()
     with ThreadPoolExecutor(8) as pool:
-        _due_nothing(list(pool.map(lambda one: judge.judge(*one), attacks)), attacks)
+        _due_nothing(list(pool.map(lambda one: judge.judge(*one), team)), team)
 
 
 def test_no_lie_is_paid_through_the_service() -> None:
-    attacks = _attacks()[::2]
+    team = _attacks()[::2]
     section = {"judge_protocol": _PROTOCOL, "code": SETTINGS}
     with Served(section) as served:
         http = "agentscope_tuner.task_judge.http_judge->HttpJudge"
         kwargs = {"url": f"http://127.0.0.1:{served.port}/reward", "timeout": 280.0, "max_batch": 8}
         judge = ConfiguredJudge({"astuner": {"task_judge": {"judge_protocol": http, "judge_kwargs": kwargs}}})
-        _due_nothing(judge.judge_batch(attacks), attacks)
+        _due_nothing(judge.judge_batch(team), team)
         assert served.process.poll() is None
 
 
 def test_no_lie_is_paid_by_the_reward_function_of_a_trainer() -> None:
-    attacks = _attacks()[1::2]
+    team = _attacks()[1::2]
     reward = reward_func({"astuner": {"task_judge": {"judge_protocol": _PROTOCOL, "code": SETTINGS}}})
-    texts = [str(output.metadata["final_answer"]) for _, output in attacks]
+    texts = [str(output.metadata["final_answer"]) for _, output in team]
     texts.append("```python\nprint(2 * int(input()))\n```")
-    tests = [json.dumps(task.task.metadata["tests"]) for task, _ in attacks] + [json.dumps(DOUBLES)]
-    assert reward(["?"] * len(texts), texts, tests=tests) == [0.0] * len(attacks) + [1.0]
+    tests = [json.dumps(task.task.metadata["tests"]) for task, _ in team] + [json.dumps(DOUBLES)]
+    assert reward(["?"] * len(texts), texts, tests=tests) == [0.0] * len(team) + [1.0]
 
 
 def test_many_answers_at_once_leave_the_event_loop_to_others() -> None:

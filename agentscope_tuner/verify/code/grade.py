@@ -42,6 +42,8 @@ _PYTEST_SECONDS = 1.0
 _COMPILE_SECONDS = 10.0
 # exercism's bank account is asked from a thousand threads at once
 _TEST_THREADS = 1100
+# What a jail loads beside `run_program`, by its role; the others run tests
+_BESIDE: dict[str, tuple[str, ...]] = {"program": (), "served": ("serve_program",)}
 # Compilers and Node reserve address space far beyond what they use
 _INTERPRETED = {"javascript": ("node", "main.js"), "bash": ("bash", "main.sh")}
 
@@ -244,7 +246,8 @@ class _TestedProgram:
         return jail
 
     def _new_jail(self, role: str, visible: Sequence[str]) -> Jail:
-        names = ("run_program", "serve_program" if role == "program" else "run_tests")
+        # each module makes the fork of every program dearer
+        names = ("run_program", *_BESIDE.get(role, ("run_tests",)))
         preload = [f"{_MODULES}.{name}" for name in names] if self._language == "python" else []
         search = [f"{SHOWN}/0"] if visible else []
         preload += [f"{_MODULES}.run_pytest"] if visible and Path(visible[0], "_pytest").is_dir() else []
@@ -305,7 +308,7 @@ class _TestedProgram:
             raise BrokenTests(f"tests in Python cannot call a program in {self._language}")
         packages = _packages_of_tests(test)
         # both start at the same time
-        inner, outer = self._jail("program", *self._packages), self._jail("tests", *packages)
+        inner, outer = self._jail("served", *self._packages), self._jail("tests", *packages)
         self._ready(inner, outer)
         name = test.modules[0] if test.modules else "main"
         served = json.dumps({"program": self._program, "name": name.rpartition(".")[2]}).encode()

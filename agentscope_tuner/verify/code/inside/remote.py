@@ -8,6 +8,8 @@ from __future__ import annotations
 import builtins
 import contextlib
 import dataclasses
+import inspect
+import itertools
 import operator
 import os
 import random
@@ -21,6 +23,7 @@ from typing import Any
 
 from agentscope_tuner.verify.code.inside import standard_values
 from agentscope_tuner.verify.code.inside.code_values import PLAIN_KINDS, JailLine, LineEndedError, pack, unpack
+from agentscope_tuner.verify.code.inside.event_loops import CANCELLED, TestLoops
 from agentscope_tuner.verify.code.inside.shared_containers import Conversations, SharedContainers
 from agentscope_tuner.verify.code.inside.shared_files import ROOT, FilesError, SharedFiles
 from agentscope_tuner.verify.code.inside.stand_ins import (
@@ -45,7 +48,7 @@ _PLAIN = {kind.__name__: kind for kind in PLAIN_KINDS}
 _NOT_RAISED = (KeyboardInterrupt, GeneratorExit, BaseException)
 # Standard modules whose exceptions end or skip a test
 _NOT_FROM = {"unittest", "bdb", "concurrent"}
-# How often the program's event loop is asked for a step at once, and seconds between later steps
+# How often the program's event loop takes a step at once, and seconds between later steps
 _QUICK_STEPS, _SLOW_STEP = 20, 0.002
 _BINDING = (property, classmethod, staticmethod)
 # What a test lends to be called alone
@@ -100,8 +103,8 @@ class Program:
         self._returns = False
         self.questions = 0
         # failed assertions of what the tests lend, by its number; None is for those that nothing can take back
-        self._failed: dict[int | None, AssertionError] = {}
-        self._errors: list[Exception] = []
+        self._failed: dict[int | None, BaseException] = {}
+        self._errors: list[BaseException] = []
         # whether the program is to handle them
         self._hands_assertions = False
         self._shared = SharedContainers(self.pack, self._unpacked, 1)
@@ -111,6 +114,11 @@ class Program:
         self._environment = dict(os.environ)
         self._arguments, self._folder = [*sys.argv], ""
         self._files: SharedFiles | None = None
+        self._loops = TestLoops(
+            lambda: self.ask({"do": "turn"}), lambda number: self.ask({"do": "end", "ended": number})
+        )
+        self._waiting = itertools.count(1)
+        self._operations = _LENT | {"await": self._loops.step, "cancel": self._loops.cancel}
 
     def wait_until_loaded(self) -> None:
         """Raise what the program raised while it was loaded."""
@@ -184,6 +192,8 @@ class Program:
             request = {**request, "patched": patched}
         if variables := self._variables():
             request = {**request, "variables": variables}
+        if (loop := self._loops.number()) is not None:
+            request = {**request, "loop": loop}
         return request | self._surroundings()
 
     def _asked(self, request: dict[str, Any]) -> Any:
@@ -193,12 +203,15 @@ class Program:
                 with self._talk.within(reply["in"]):
                     answer = self._serve(reply["back"])
                 self._talk.send(answer, reply["in"])
-            self.has_answered |= request["do"] not in ("provide", "threads")
-            # what a call returns is not the test's own, even if the test has made it
-            if self._failed:
+            self.has_answered |= request["do"] not in ("provide", "threads", "turn", "end")
+            if "busy" in reply:
+                self._loops.go_on()
+            # beside the test nobody could be told of a failure: the next question is
+            if self._failed and request["do"] not in ("turn", "end"):
                 failed, self._failed = next(iter(self._failed.values())), {}
                 raise failed
             with self._talk.lock:
+                # what a call returns is not the test's own, even if the test has made it
                 self._returns = request["do"] in ("call", "attr") and not request.get("makes")
                 return self._read(reply, iterates=request.get("op") in ("next", "send", "throw"))
         except LineEndedError:
@@ -334,10 +347,13 @@ class Program:
         self._lent[number] = value
         if isinstance(value, type) and issubclass(value, Exception):
             return {"ec": {"id": number, "name": value.__name__, "base": built_in(value)}}
-        told: dict[str, object] = {"id": number, "has": [name for name in _OF_OBJECTS if _has(value, name)]}
+        told: dict[str, object] = {"id": number, "has": [name for name in (*_OF_OBJECTS, "await") if _has(value, name)]}
         if isinstance(value, _CALLED):
             told |= {"name": getattr(value, "__name__", ""), "doc": value.__doc__}
             told["binds"] = isinstance(value, types.FunctionType)
+            told |= {"async": "call"} if inspect.iscoroutinefunction(value) else {}
+        elif isinstance(value, types.CoroutineType):
+            told["async"] = "wait"
         return {"g": told}
 
     def _serve(self, asked: Any) -> dict[str, Any]:
@@ -345,7 +361,7 @@ class Program:
         try:
             with self._talk.lock:
                 self._returns = True
-                operation, arguments = _LENT[asked["what"]], [self.unpack(part) for part in asked["args"]]
+                operation, arguments = self._operations[asked["what"]], [self.unpack(part) for part in asked["args"]]
                 named = {name: self.unpack(part) for name, part in asked["named"].items()}
             number = asked["g"]
             one = self._lent.get(number)
@@ -360,15 +376,19 @@ class Program:
             return answer
         except StopIteration:
             return {"stop": True}
-        except Exception as exc:  # noqa: BLE001 - what a test's own function raises goes to its caller
+        # what a test's own function raises goes to its caller; what ends a test is not the program's to see
+        except (Exception, SystemExit, KeyboardInterrupt) as exc:  # noqa: BLE001
             # by the program, whose answer may be why it failed
             is_told = bool(arguments or named) or not is_raised(exc) or self.questions > asked_before
             if isinstance(exc, AssertionError) and (is_told or not self._hands_assertions):
                 # it says what the test expects, and is not the program's to handle
                 self._failed.setdefault(None if is_told else number, exc)
+            if not isinstance(exc, Exception):
+                # the program sees it, and so does the test, which may end by it
+                self._failed.setdefault(None, exc)
             return {"raise": self._told(exc)}
 
-    def _told(self, exc: Exception) -> dict[str, object]:
+    def _told(self, exc: BaseException) -> dict[str, object]:
         if not any(exc is one for one in self._errors):
             self._errors.append(exc)
         at = next(at for at, one in enumerate(self._errors) if one is exc)
@@ -484,6 +504,8 @@ class Program:
             elif told["kind"] == "function":
                 kind = StandInMethod if told["binds"] else StandInFunction
                 one = kind(self, number, str(told.get("name", "")), told.get("doc"))
+                if told.get("async") is True:
+                    one.__code__ = _coroutine.__code__
             else:
                 is_own = isinstance(kind, StandInClass)
                 kind = kind if is_own else StandInIterator if told["class"].get("next") else StandIn
@@ -519,23 +541,19 @@ class Program:
         # slow to import, and few tests await
         import asyncio
 
-        steps, cancelled = 0, None
-        while True:
-            try:
-                is_done, value = self.operate("await", number)
-            # the program may end by any error, once it was told to
-            except Exception:
-                if cancelled is not None:
-                    raise cancelled from None
-                raise
-            if is_done:
-                return value
-            try:
-                await asyncio.sleep(0 if steps < _QUICK_STEPS else _SLOW_STEP)
-            except asyncio.CancelledError as exc:
-                self.operate("cancel", number)
-                cancelled = exc
-            steps += 1
+        waiting, steps = next(self._waiting), 0
+        with self._loops.waiting():
+            while True:
+                is_done, value = self.ask({"do": "await", "h": number, "waiting": waiting})
+                if is_done == CANCELLED:
+                    raise asyncio.CancelledError
+                if is_done:
+                    return value
+                try:
+                    await asyncio.sleep(0 if steps < _QUICK_STEPS else _SLOW_STEP)
+                except asyncio.CancelledError:
+                    self.ask({"do": "cancel", "h": number, "waiting": waiting})
+                steps += 1
 
     def operate(self, how: str, number: int, *others: object) -> Any:
         """What an operator makes of an object of the program and others."""
@@ -622,7 +640,9 @@ _OF_OBJECTS: dict[str, Callable[..., Any]] = {
     **{name: getattr(operator, name) for name in ("getitem", "setitem", "delitem", "contains", "index")},
     "enter": lambda one: type(one).__enter__(one),
     "exit": lambda one: type(one).__exit__(one, None, None, None),
-    "await": lambda one, steps: _step(one) if steps else [_finished(one)],
+    **{name: getattr(builtins, name) for name in ("aiter", "anext")},
+    "aenter": lambda one: type(one).__aenter__(one),
+    "aexit": lambda one: type(one).__aexit__(one, None, None, None),
 }
 _LENT |= _OF_OBJECTS
 
@@ -631,40 +651,6 @@ def _has(value: object, name: str) -> bool:
     # not by `getattr`, which a mock notes as a call
     own = next((vars(kind)[f"__{name}__"] for kind in type(value).__mro__[:-1] if f"__{name}__" in vars(kind)), None)
     return own is not None and not isinstance(value, _CALLED)
-
-
-def _step(awaitable: Any) -> list[Any]:
-    """What comes of an awaitable of the tests', in their own event loop; nothing until that has had its turns."""
-    import asyncio
-
-    outer = asyncio._get_running_loop()
-    if outer is None:
-        return [_finished(awaitable)]
-    task = _tasks.get(id(awaitable)) or asyncio.ensure_future(awaitable, loop=outer)
-    _tasks[id(awaitable)] = task
-    return [_tasks.pop(id(awaitable)).result()] if task.done() else []
-
-
-_tasks: dict[int, Any] = {}
-
-
-def _finished(awaitable: Any) -> Any:
-    """What comes of a coroutine of the tests', whose own event loop waits for the program meanwhile."""
-    # slow to import, and few tests await
-    import asyncio
-
-    outer = asyncio._get_running_loop()
-    asyncio._set_running_loop(None)
-    loop = asyncio.new_event_loop()
-
-    async def wait() -> Any:
-        return await awaitable
-
-    try:
-        return loop.run_until_complete(wait())
-    finally:
-        loop.close()
-        asyncio._set_running_loop(outer)
 
 
 def _as_data(names: list[str]) -> dict[str, Any]:
@@ -692,3 +678,7 @@ def _words_of(self: BaseException) -> str:
     words: str | None = self._words  # type: ignore[attr-defined]
     built_in: Any = next(kind for kind in type(self).__mro__ if not hasattr(kind, "_words"))
     return str(built_in.__str__(self)) if words is None else words
+
+
+async def _coroutine() -> None:
+    """Its code lets `inspect` and `asyncio` know a function that makes coroutines."""

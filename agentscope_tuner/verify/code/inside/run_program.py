@@ -38,6 +38,9 @@ _COMMON = {
 for _name in ("exit", "quit"):
     setattr(builtins, _name, _sitebuiltins.Quitter(_name, "Ctrl-D (i.e. EOF)"))
 builtins.help = _sitebuiltins._Helper()
+# Made once: what a program's process reads of a name makes a page of its own of the jail's
+_BUILT_IN = frozenset(dir(builtins))
+_GIVEN = {name: source for source, given in _COMMON.items() for name in given}
 
 
 def script(payload: bytes) -> int:
@@ -112,12 +115,13 @@ def execute(source: str, module: types.ModuleType) -> None:
 
 def _give_usual_names(code: types.CodeType, names: dict[str, Any]) -> None:
     """The names that a program uses and its task's platform would have imported, such as `List` and `defaultdict`."""
-    used = _names_in(code) - set(dir(builtins))
-    for name in used & _MODULES:
-        names[name] = importlib.import_module(name)
-    for source, given in _COMMON.items():
-        for name in used.intersection(given):
-            names.setdefault(name, getattr(importlib.import_module(source), name))
+    used = {name for name in _names_in(code) if name not in _BUILT_IN}
+    for name in used:
+        if name in _MODULES:
+            names[name] = importlib.import_module(name)
+    for name in used:
+        if name in _GIVEN:
+            names.setdefault(name, getattr(importlib.import_module(_GIVEN[name]), name))
 
 
 def _names_in(code: types.CodeType) -> set[str]:

@@ -23,12 +23,13 @@ import sys
 import threading
 import types
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from typing import Any
 
 from agentscope_tuner._jail.inside import LINE
 from agentscope_tuner.verify.code.inside import run_program, standard_values
 from agentscope_tuner.verify.code.inside.code_values import MUTABLE, PLAIN_KINDS, JailLine, LineEndedError, pack, unpack
+from agentscope_tuner.verify.code.inside.event_loops import CANCELLED, ProgramLoops, whole
 from agentscope_tuner.verify.code.inside.shared_containers import MOST_AT_ONCE, Conversations, SharedContainers
 from agentscope_tuner.verify.code.inside.shared_files import SharedFiles
 
@@ -50,10 +51,8 @@ _OPERATORS: dict[str, Callable[..., Any]] = {
     **{f"i{name}": getattr(operator, f"i{name.rstrip('_')}") for name in _ARITHMETIC},
     "enter": lambda one: type(one).__enter__(one),
     "exit": lambda one, *raised: type(one).__exit__(one, *_error(*raised)),
-    "await": lambda one: _step(one),
-    "cancel": lambda one: _tasks[id(one)].cancel(),
-    "aenter": lambda one: _whole(type(one).__aenter__(one)),
-    "aexit": lambda one, *raised: _whole(type(one).__aexit__(one, *_error(*raised))),
+    "aenter": lambda one: whole(type(one).__aenter__(one)),
+    "aexit": lambda one, *raised: whole(type(one).__aexit__(one, *_error(*raised))),
     "aiter": lambda one: type(one).__aiter__(one),
     "anext": lambda one: _next(one),
     "isinstance": lambda kind, one: isinstance(one, kind),
@@ -89,20 +88,6 @@ def _error(name: str = "", arguments: list[object] | None = None) -> tuple[Any, 
     except TypeError:
         error = Exception(*(arguments or []))
     return type(error), error, None
-
-
-_thread = threading.local()
-
-
-def _loop() -> Any:
-    """This thread's event loop."""
-    # slow to import, and few programs await
-    import asyncio
-
-    if not hasattr(_thread, "loop"):
-        _thread.loop = asyncio.new_event_loop()
-        asyncio.set_event_loop(_thread.loop)
-    return _thread.loop
 
 
 def _views(one: Any) -> list[object]:
@@ -146,24 +131,6 @@ def _tell_logs(logged: list[list[object]]) -> None:
     logging.getLogger().setLevel(1)
 
 
-_tasks: dict[int, Any] = {}
-
-
-def _step(awaitable: Any) -> tuple[bool, object]:
-    """Let the one event loop take a step: whether the awaitable is done, and what came of it."""
-    loop = _loop()
-    if id(awaitable) not in _tasks:
-        _tasks[id(awaitable)] = loop.create_task(_whole(awaitable))
-    loop.call_soon(loop.stop)
-    loop.run_forever()
-    is_done = _tasks[id(awaitable)].done()
-    return is_done, _tasks.pop(id(awaitable)).result() if is_done else None
-
-
-async def _whole(awaitable: Any) -> Any:
-    return await awaitable
-
-
 async def _next(one: Any) -> tuple[object, ...]:
     """The next item, alone; nothing at the end."""
     try:
@@ -184,7 +151,8 @@ class _Server:
     def __init__(self, line: JailLine, module: types.ModuleType) -> None:
         self._kept: dict[int, object] = {}
         self._numbers: dict[int, int] = {}
-        self._lent: dict[int, _Lent] = {}
+        self._lent: dict[int, Any] = {}
+        self._lent_numbers: dict[int, int] = {}
         self._shared = SharedContainers(self._pack, self._unpack, 2, self._own_handle)
         # exceptions of the tests on their way through the program
         self._errors: dict[int, tuple[BaseException, int]] = {}
@@ -199,6 +167,7 @@ class _Server:
         self._module = module
         self._talk = Conversations(line, self._shared, "program ", self._help)
         self._helpers = 0
+        self._loops = ProgramLoops()
         self._printed, self._wrong = _Printed(), _Printed()
 
     def run(self, source: str) -> None:
@@ -241,7 +210,7 @@ class _Server:
         try:
             self._patch(request.get("patched", {}), request.get("variables", {}))
             self._enter(request)
-            reply = self._do(request)
+            reply = self._do_in_loop(request, request.get("loop"))
         except LineEndedError:
             raise
         except BaseException as exc:  # noqa: BLE001 - the tests are told of it
@@ -279,6 +248,24 @@ class _Server:
             os.chdir(request["folder"])
         if "argv" in request:
             sys.argv[:] = request["argv"]
+
+    def _do_in_loop(self, request: dict[str, Any], loop: int | None) -> dict[str, Any]:
+        """What is asked, in the event loop that stands behind that of the tests."""
+        reply: dict[str, Any] = {"ok": None}
+        match request["do"]:
+            case "end":
+                self._loops.end(request["ended"])
+                return reply
+            case "await":
+                reply["ok"] = self._pack(self._loops.wait(loop or 0, request["waiting"], self._kept[request["h"]]))
+            case "cancel":
+                self._loops.cancel(request["waiting"])
+            case "turn":
+                self._loops.step(loop or 0)
+            case _:
+                with self._loops.within(loop):
+                    reply = self._do(request)
+        return reply | ({"busy": True} if loop is not None and self._loops.is_busy(loop) else {})
 
     def _do(self, request: dict[str, Any]) -> dict[str, Any]:
         do = request["do"]
@@ -373,8 +360,8 @@ class _Server:
         return self._object(value) if self._owns(type(value)) else None
 
     def _handle(self, value: object) -> object:
-        if isinstance(value, _Lent):
-            return {"g": value._number}
+        if id(value) in self._lent_numbers:
+            return {"g": self._lent_numbers[id(value)]}
         if isinstance(value, BaseException):
             return {"e": self._raised(value)["raise"]}
         if (standard := standard_values.packed(value)) is not None:
@@ -395,6 +382,7 @@ class _Server:
             if kind == "function":
                 told["name"], told["doc"] = str(getattr(value, "__name__", "")), value.__doc__
                 told["binds"] = isinstance(value, types.FunctionType)
+                told["async"] = _is_async(value)
         return {"h": told}
 
     def _class(self, kind: type) -> dict[str, object]:
@@ -458,7 +446,8 @@ class _Server:
             for name, own in (("name", "__name__"), ("doc", "__doc__"), ("binds", "_binds")):
                 if name in told:
                     object.__setattr__(one, own, told[name])
-            self._lent[told["id"]] = one
+            self._lent[told["id"]] = _as_coroutine(one, told["async"]) if "async" in told else one
+            self._lent_numbers[id(self._lent[told["id"]])] = told["id"]
         return self._lent[told["id"]]
 
     def back(
@@ -564,6 +553,19 @@ def _method(value: Any) -> Any:
     return lambda *arguments, **named: value(*arguments, **named)
 
 
+def _as_coroutine(one: _Lent, kind: str) -> Any:
+    """A coroutine of the tests', or a function that makes them, as what it is to `inspect` and `asyncio`."""
+    if kind == "wait":
+        return whole(one)
+
+    async def call(*arguments: object, **named: object) -> Any:
+        return await one(*arguments, **named)
+
+    call.__name__ = call.__qualname__ = one.__name__
+    call.__doc__ = one.__doc__
+    return call
+
+
 @functools.cache
 def _lent_class(*has: str) -> type[_Lent]:
     """The class of lent objects that have these operators."""
@@ -572,17 +574,36 @@ def _lent_class(*has: str) -> type[_Lent]:
 
 def _asking(name: str) -> Callable[..., Any]:
     def ask(self: _Lent, *arguments: object) -> Any:
-        if name == "exit":
+        if name in ("exit", "aexit"):
             arguments = ()
         return self._server.back(self._number, name, arguments)
 
-    def wait(self: _Lent) -> Any:
-        steps = hasattr(_thread, "loop") and _thread.loop.is_running()
-        while not (found := ask(self, steps)):
+    return _wait if name == "await" else ask
+
+
+def _wait(self: _Lent) -> Generator[None, None, Any]:
+    """Wait for an awaitable of the tests, which takes its steps while the program's event loop gives others theirs."""
+    import asyncio
+
+    number, steps = next(_waiting), self._server._loops.is_stepped()
+    while not (found := self._server.back(self._number, "await", (number, steps))):
+        try:
             yield
-        return found[0]
+        except asyncio.CancelledError:
+            self._server.back(self._number, "cancel", (number,))
+    if found == CANCELLED:
+        raise asyncio.CancelledError
+    return found[0]
 
-    return wait if name == "await" else ask
+
+_waiting = itertools.count(1)
 
 
+def _is_async(value: Any) -> bool:
+    # as `inspect` has it, which is slow to import
+    code = getattr(value, "__code__", None)
+    return isinstance(code, types.CodeType) and bool(code.co_flags & _COROUTINE)
+
+
+_COROUTINE = 0x80
 _CALLABLES = (types.FunctionType, types.BuiltinFunctionType, types.MethodType)

@@ -648,6 +648,8 @@ def of_data(plain: type, over: set[str], fields: list[str]) -> dict[str, Any]:
             space[name] = _read(asked, getattr(plain, name)) if is_read else asked
         elif name in over and name[0] != "_":
             space[name] = _asked(name)
+    if "__missing__" in over:
+        space["__missing__"] = _missing
     # a class that has none is asked
     space |= {"_fields": tuple(fields)} if fields else {}
     return space | {name: property(operator.itemgetter(at)) for at, name in enumerate(fields) if name[0] != "_"}
@@ -655,6 +657,12 @@ def of_data(plain: type, over: set[str], fields: list[str]) -> dict[str, Any]:
 
 def _asked(name: str) -> property:
     return property(lambda self: StandIn.__getattr__(self, name))
+
+
+def _missing(self: StandIn, key: object) -> Any:
+    """What stands for a key that the data does not hold; an object that the test has made is asked for every key."""
+    method = self._program.ask({"do": "attr", "h": self._number, "name": "__missing__"})
+    return _of_data(method, "__missing__")(key)
 
 
 def _read(asked: Callable[..., Any], plain: Callable[..., Any]) -> Callable[..., Any]:
