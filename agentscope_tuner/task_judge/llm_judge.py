@@ -258,8 +258,10 @@ class LLMJudge(ModelJudge):
         """The value at `path`; None where nobody named the path, and the prompt can do without the value."""
         if name == "response":
             return self._reader.response(path, task, output)
+        # a foreign grader is given every usual field, whether it shows it or not
+        shown = name == "query" and isinstance(self.grader, LLMGrader) and name not in self.grader.optional
         try:
-            return self._reader.value(path, task, output)
+            return (self._reader.question if shown else self._reader.value)(path, task, output)
         except JudgeError:
             if name in self.settings.reads or name not in getattr(self.grader, "optional", ()):
                 raise
