@@ -71,7 +71,7 @@ def as_pair(row: Mapping[str, Any], response: object) -> Pair:
         JudgeError: as `response_text`.
     """
     asked = (row.get(key) for key in ("main_query", *QUESTIONS, "messages"))
-    query = next((value for value in asked if isinstance(value, str) or is_chat(value)), "")
+    query: Any = next((value for value in asked if isinstance(value, str) or is_chat(value)), "")
     return as_rollout(query, response_text(response), {**row, **truth_of(row, "answer")})
 
 
