@@ -84,6 +84,8 @@ ENVIRONMENTS: dict[str, tuple[str, ...]] = {
         "pip install -e . -r tests/with_trainers/envs.txt",
         # its trainer asks for vLLM; the schema and the import of judges need none of it
         "pip install --no-deps agentjet==0.0.1",
+        # its package asks for a page's server; the rubric and the environment need none of it
+        "pip install --no-deps openenv-core==0.3.0",
     ),
     "nemogym": (
         "pip install -e . -r tests/with_trainers/nemogym.txt",

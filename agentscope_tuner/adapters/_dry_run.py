@@ -123,9 +123,11 @@ def _ms_swift(row: Row, said: str) -> Pair:
 
 
 def _areal(row: Row, said: str) -> Pair:
-    messages: Any = row.get("messages")
-    prompt = messages[-1].get("content", "") if is_chat(messages) else first(row, "prompt", "question")[1]
-    return areal.pair_of(str(prompt), said, dict(row))
+    asked = _asked(row, "messages", "prompt", "question")
+    if not isinstance(asked, str) and "messages" not in row:
+        raise input_error("AReaL reads chat messages from the column 'messages': rename it")
+    prompt = asked if isinstance(asked, str) else str(asked[-1].get("content", ""))
+    return areal.pair_of(prompt, said, dict(row))
 
 
 #: By trainer: a row of its data set and a completion, as its adapter hands them to the judge.

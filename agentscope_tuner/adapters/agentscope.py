@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from agentscope_tuner.adapters.rollout import as_rollout, final_text, message_text, named_metrics, truth_of
 from agentscope_tuner.errors import JudgeError
+from agentscope_tuner.records.formats.sample import is_chat
 from agentscope_tuner.task_judge.batch import Pair, judge_for, loaded
 from agentscope_tuner.task_judge.contract.columns import QUESTIONS
 
@@ -69,7 +70,8 @@ def as_pair(row: Mapping[str, Any], response: object) -> Pair:
     Raises:
         JudgeError: as `response_text`.
     """
-    query = next((row[key] for key in ("main_query", *QUESTIONS) if isinstance(row.get(key), str)), "")
+    asked = (row.get(key) for key in ("main_query", *QUESTIONS, "messages"))
+    query: Any = next((value for value in asked if isinstance(value, str) or is_chat(value)), "")
     return as_rollout(query, response_text(response), {**row, **truth_of(row, "answer")})
 
 

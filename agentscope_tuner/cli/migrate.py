@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import typer
 import yaml
@@ -32,6 +32,10 @@ _OURS = {
     "env_service_as_judge->EnvServiceJudge",
     "math_answer_as_judge->MathAnswerAsJudge",
     "countdown_answer_as_judge->CountdownAnswerAsJudge",
+}
+_OUR_TYPES = {*get_args(TaskJudgeConfig.model_fields["judge_type"].annotation)} - {
+    "customized_protocol",
+    "rubrics_auto_grader",
 }
 _RENAMED = {"generate_number": "query_specific_generate_number"}
 _CHECK = "so check it with `astuner check`"
@@ -141,10 +145,13 @@ def _checked(text: str, expected: Mapping[str, Any]) -> str:
 
 def _is_ours(judge: Mapping[str, Any]) -> bool:
     """Whether a section that AgentJet names as we do names its judge as only we can: by a short name, or our type."""
-    known = judge.get("judge_type", "customized_protocol") in ("customized_protocol", "rubrics_auto_grader")
+    # AgentJet reads no other type as a judge's own name; its early files spell the first one `customized_protocal`
+    ours = judge.get("judge_type") in _OUR_TYPES
     protocol = judge.get("judge_protocol")
     short = isinstance(protocol, str) and "->" not in protocol
-    return not known or short or judge.get("judge") is not None or str(protocol).startswith("agentscope_tuner.")
+    # AgentJet's package once had our name, and its keys beside the judge; we refuse them
+    by_path = str(protocol).startswith("agentscope_tuner.") and not UPSTREAM_KEYS.keys() & judge.keys()
+    return ours or short or judge.get("judge") is not None or by_path
 
 
 def _translated(judge: Mapping[str, Any] | None, *, named: bool) -> _Migrated:

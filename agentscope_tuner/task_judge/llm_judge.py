@@ -255,8 +255,13 @@ class LLMJudge(ModelJudge):
     def _values(self, task: WorkflowTask, output: WorkflowOutput, paths: Mapping[str, str]) -> dict[str, Any]:
         """What the paths lead to; None where nobody named the path, and the prompt can do without the value."""
         found: dict[str, Any] = {}
+        # a foreign grader is given every usual field, whether it shows it or not
+        asks = isinstance(self.grader, LLMGrader) and "query" not in self.grader.optional
         for name, path in paths.items():
             try:
+                if name == "query" and asks:
+                    found[name] = self._reader.question(path, task, output)
+                    continue
                 value = found[name] = read_path(path, task, output)
                 # A text, as most are, is shown as it is
                 if not isinstance(value, str):

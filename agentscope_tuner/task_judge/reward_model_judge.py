@@ -398,7 +398,7 @@ class RewardModelJudge(BaseJudge):
         response = _READER.response(mine.reads.response, workflow_task, workflow_output)
         if is_empty(response):
             return Reward(mine.clip[0], False, reason=NO_CONTENT, filtered_by="no_content")
-        query = _READER.value(mine.reads.query, workflow_task, workflow_output)
+        query = _READER.question(mine.reads.query, workflow_task, workflow_output)
         if query is None:
             raise reference_error(f"{mine.reads.query} is missing: it is null, or NaN")
         asked, label = _text(query), str(workflow_task.task.metadata.get("answer", ""))

@@ -11,6 +11,7 @@ from agentscope_tuner.errors import input_error, reference_error
 from agentscope_tuner.graders.client.chat_model import ChatModel
 from agentscope_tuner.graders.client.usage import Usage
 from agentscope_tuner.graders.cost import Estimate, Reckoner
+from agentscope_tuner.graders.injection_defence import is_blank
 from agentscope_tuner.graders.llm_grader import LLMGrader
 from agentscope_tuner.graders.rubrics.learn import learn_once
 from agentscope_tuner.graders.rubrics.propose import inputs_of
@@ -150,7 +151,8 @@ class AutoGraderJudge(LLMJudge):
         inner, key = task.task, self.rubrics.query_field
         query = getattr(inner, key, None) if key != "metadata" else None
         query = inner.metadata.get(key) if query is None else query
-        if not isinstance(query, str):
+        # without one the model would score the answer all the same
+        if not isinstance(query, str) or is_blank(query):
             raise reference_error(
                 f"the task has no text {key!r} ({WHERE}.query_field), neither itself nor in its metadata"
             )

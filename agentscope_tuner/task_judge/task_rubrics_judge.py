@@ -149,7 +149,7 @@ class TaskRubricsJudge(ModelJudge):
         response = self._reader.response(reads.response, task, output)
         if rubrics.files:
             response = _with_files(response, rubrics.files, output)
-        query = self._reader.value(reads.query, task, output)
+        query = self._reader.question(reads.query, task, output)
         if query is None:
             cause = Cause.REFERENCE if reads.query.startswith("task.") else Cause.INPUT
             raise JudgeError(f"{reads.query} is missing: it is null, or NaN", cause=cause)

@@ -506,7 +506,19 @@ def skyrl_gym(config: str, rows: Sequence[Row], beside: bool) -> Answer:
         env = skyrl_gym.make("judged", extras={"reward_spec": {"ground_truth": row.truth}})
         env.init(row.prompt)
         step = env.step(row.text)
-        found.append(Got(step["reward"], step["metadata"]))
+        found.append(Got(step["reward"], env.get_metrics()))
+    return found
+
+
+def open_env(config: str, rows: Sequence[Row], beside: bool) -> Answer:
+    from openenv.core.env_server.types import Action, Observation
+
+    found: Answer = []
+    for row in rows:
+        names = snippet("OpenEnv", config)
+        seen = Observation(done=True, metadata={"question": row.question, "answer": row.truth})
+        reward = names["rubric"](Action(metadata={"answer": row.text}), seen)
+        found.append(Got(reward, names["rubric"].metrics))
     return found
 
 
@@ -521,9 +533,12 @@ def verifiers_04(config: str, rows: Sequence[Row], beside: bool) -> Answer:
         def record(name: str, score: float, weight: float, into: dict[str, Any] = rewards) -> None:
             into[name] = vf.trace.Reward(score=score, weight=weight)
 
-        trace = SimpleNamespace(last_reply=row.said, rewards=rewards, metrics={}, record_reward=record)
+        logged: dict[str, float] = {}
+        trace = SimpleNamespace(
+            last_reply=row.said, rewards=rewards, metrics={}, record_reward=record, record_metrics=logged.update
+        )
         asyncio.run(names["MathTask"](names["MathData"](prompt=row.question, answer=row.truth or "")).score(trace))
-        found.append(Got(rewards["correct"].value))
+        found.append(Got(rewards["judged"].value, logged))
     return found
 
 
@@ -597,6 +612,7 @@ RUNNERS = {
     "open-instruct": Runner("more", "", open_instruct),
     "tinker-cookbook": Runner("more", "tinker-cookbook", tinker_cookbook),
     "SkyRL-gym": Runner("envs", "skyrl-gym", skyrl_gym),
+    "OpenEnv": Runner("envs", "openenv-core", open_env),
     "verifiers": Runner("envs", "verifiers", verifiers_04),
     "verifiers 0.1": Runner("more", "verifiers", verifiers_01, several=True),
 }

@@ -1,4 +1,4 @@
-"""The guide's snippets for SkyRL-gym and verifiers, run as they stand in docs/trainers/."""
+"""The guide's snippets for SkyRL-gym, verifiers and OpenEnv, run as they stand in docs/trainers/."""
 
 from __future__ import annotations
 
@@ -11,9 +11,13 @@ import pytest
 import skyrl_gym
 import verifiers.v1 as vf
 from omegaconf import OmegaConf
+from openenv.core.env_server.interfaces import Environment
+from openenv.core.env_server.types import Action, Observation
 from verifiers.v1.errors import TaskError
 
 from agentscope_tuner import JudgeError
+from agentscope_tuner.adapters import openenv
+from agentscope_tuner.adapters.skyrl_gym import judged_env
 from tests.with_trainers.judges import HOSTILE, config
 from tests.with_trainers.runners import of_agentjet, snippet
 
@@ -47,6 +51,72 @@ def test_skyrl_gym_hears_of_a_failure(failing: str) -> None:
         env.step("41")
 
 
+def test_skyrl_gym_plays_on_until_nothing_is_answered_and_logs_the_judges_metrics() -> None:
+    class Asks(judged_env(ROOT / "configs/math.yaml")):  # type: ignore[misc]
+        def feedback(self, action: str) -> str | None:
+            return RIGHT if action == "I ask." else None
+
+    env = Asks(extras={"reward_spec": {"ground_truth": "42"}})
+    env.init([{"role": "user", "content": "6*7?"}])
+    told = env.step("I ask.")
+    assert (told["observations"], told["reward"], told["done"]) == ([{"role": "user", "content": RIGHT}], 0.0, False)
+    assert env.get_metrics() == {}
+    # the environment's own words earn nothing
+    assert env.step("I do not know.")["reward"] == 0.0
+    assert env.get_metrics()["MathAnswerAsJudge/success"] == 0.0
+
+
+# ------------------------------------------------------------------------------------------------------------ OpenEnv
+
+
+class Plays(Environment):  # type: ignore[misc]
+    """Two steps an episode."""
+
+    def __init__(self, rubric: Any, truth: str) -> None:
+        super().__init__(rubric=rubric)
+        self.truth, self.steps = truth, 0
+
+    def reset(self, *arguments: Any, **named: Any) -> Observation:
+        return Observation()
+
+    def seen(self) -> Observation:
+        self.steps += 1
+        return Observation(done=self.steps == 2, metadata={"question": "6*7?", "answer": self.truth})
+
+    def step(self, action: Any, *arguments: Any, **named: Any) -> Observation:
+        seen = self.seen()
+        seen.reward = self._apply_rubric(action, seen)
+        return seen
+
+    async def step_async(self, action: Any, *arguments: Any, **named: Any) -> Observation:
+        seen = self.seen()
+        seen.reward = await self._apply_rubric_async(action, seen)
+        return seen
+
+    @property
+    def state(self) -> Any:
+        return None
+
+
+@pytest.mark.parametrize("name", ["EpisodeRubric", "AsyncEpisodeRubric"])
+def test_openenv_pays_the_last_step_and_hears_of_a_failure(name: str, failing: str) -> None:
+    def play(config: str, said: str, truth: str = "42") -> list[Any]:
+        rubric = getattr(openenv, name)(config, snippet("OpenEnv", config)["rollout"])
+        env = Plays(rubric, truth)
+        actions = [Action(metadata={"answer": text}) for text in (RIGHT, said)]
+        if name == "EpisodeRubric":
+            steps = [env.step(action) for action in actions]
+        else:
+            steps = [asyncio.run(env.step_async(action)) for action in actions]
+        return [*(step.reward for step in steps), rubric.metrics]
+
+    assert play("configs/math.yaml", RIGHT)[:2] == [0.0, 1.0]
+    assert play("configs/math.yaml", "I do not know.")[1] == 0.0
+    assert play("configs/math.yaml", RIGHT)[2]["MathAnswerAsJudge/success"] == 1.0
+    with pytest.raises(JudgeError, match="the judge model did not answer"):
+        play(failing, RIGHT, "41")
+
+
 class Trace(SimpleNamespace):
     """What scoring touches of a trace: the reply, and the ledger of rewards."""
 
@@ -56,12 +126,16 @@ class Trace(SimpleNamespace):
     def record_reward(self, name: str, score: float, weight: float) -> None:
         self.rewards[name] = vf.trace.Reward(score=score, weight=weight)
 
+    def record_metrics(self, found: dict[str, float]) -> None:
+        self.metrics.update(found)
+
 
 def scored(names: dict[str, Any], reply: str, answer: str) -> float:
     task = names["MathTask"](names["MathData"](prompt="6*7?", answer=answer))
     trace = Trace(reply)
     asyncio.run(task.score(trace))
-    value: float = trace.rewards["correct"].value
+    value: float = trace.rewards["judged"].value
+    assert trace.metrics["MathAnswerAsJudge/success"] == value
     return value
 
 

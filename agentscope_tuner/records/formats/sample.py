@@ -329,9 +329,11 @@ def message_text(content: object) -> str:
 
 def without_end_markers(text: str) -> str:
     """`text` without the end-of-turn markers of the common chat templates after it."""
-    while ending := next((marker for marker in _END_MARKERS if text.endswith(marker)), None):
-        text = text[: -len(ending)]
-    return text
+    end = len(text)
+    # cut once: a policy may end its text with a hundred thousand markers
+    while ending := next((marker for marker in _END_MARKERS if text.endswith(marker, 0, end)), None):
+        end -= len(ending)
+    return text[:end]
 
 
 def last_turn(text: str) -> str:

@@ -8,7 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from agentscope_tuner.config import SECTION
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError, did_you_mean, input_error
+from agentscope_tuner.graders.injection_defence import is_blank
 from agentscope_tuner.graders.prompt import Trajectory, as_json, flat
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
@@ -94,6 +96,20 @@ class Reader:
         if isinstance(value, list) and value and all(map(_is_message, value)):
             return _Turns(self, path).trajectory(value)
         return as_shown(value) if isinstance(value, int | float) else value
+
+    def question(self, path: str, task: WorkflowTask, output: WorkflowOutput) -> Any:
+        """The value at `path`, of a question that the model is shown.
+
+        Raises:
+            JudgeError: as `value`; or it is blank: a model that is shown no question scores the answer all the same.
+        """
+        value = self.value(path, task, output)
+        if isinstance(value, str) and is_blank(value):
+            raise input_error(
+                f"{path} is empty, and the judge model is shown what was asked: name the question's column, "
+                f"`reads: {{question: COLUMN}}` under {SECTION}"
+            )
+        return value
 
     def response(self, path: str, task: WorkflowTask, output: WorkflowOutput) -> str | Trajectory:
         """The answer at `path`: a text, chat messages, or the blocks of one.

@@ -31,6 +31,13 @@ def test_a_rows_own_main_query_is_its_question() -> None:
     assert task.task.main_query == "Compute 6*7."
 
 
+@pytest.mark.parametrize("column", ["prompt", "messages", "question"])
+def test_chat_messages_ask_the_question(column: str) -> None:
+    # a judge model was shown an empty question, and scored the answer all the same
+    task, _ = as_pair({column: [{"role": "user", "content": "6*7?"}], "answer": "42"}, "42")
+    assert task.task.main_query == "6*7?"
+
+
 @pytest.mark.parametrize("response", [None, 42, {}, object()])
 def test_no_text_is_no_verdict(response: object) -> None:
     with pytest.raises(JudgeError, match="must be a str or a Msg"):

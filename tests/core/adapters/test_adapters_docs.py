@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 import yaml
 
-from agentscope_tuner.task_judge.batch import judge_for
+from agentscope_tuner import JudgeError
+from agentscope_tuner.adapters.art import judged_by
 from tests.core.adapters.test_adapters_more import Sample
 from tests.targets import TARGETS
 
@@ -108,7 +109,7 @@ def open_instruct_verifier(said: str) -> Any:
 
 
 def art_rollout(said: str) -> Any:
-    return asyncio.run(snippet("OpenPipe ART")["judged"](trajectory(said), "6*7?", "42")).reward
+    return asyncio.run(snippet("OpenPipe ART")["judged"](trajectory(said), {"answer": "42"})).reward
 
 
 def axolotl_function(said: str) -> Any:
@@ -132,16 +133,18 @@ def test_a_snippet_rewards_as_it_is_printed(ask: Callable[[str], Any]) -> None:
 
 
 @pytest.mark.usefixtures("in_the_checkout")
-def test_a_snippet_gives_a_judge_the_fields_of_a_record(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_trajectory_gives_a_judge_the_fields_of_a_record() -> None:
     """A row's value may be `{"target": 12, "nums": [3, 4]}`, also as text; under `answer` alone they are hidden."""
-    names = snippet("OpenPipe ART")
-    names["judge_for"] = lambda _: judge_for("configs/countdown.yaml")
+    judged = judged_by("configs/countdown.yaml")
     for truth in ({"target": 12, "nums": [3, 4]}, '{"target": 12, "nums": [3, 4]}'):
-        assert asyncio.run(names["judged"](trajectory(r"\boxed{3*4}"), "Make 12.", truth)).reward == 1.0
+        assert asyncio.run(judged(trajectory(r"\boxed{3*4}"), {"answer": truth})).reward == 1.0
 
 
-@pytest.mark.parametrize("guide", GUIDES)
-def test_no_snippet_hides_a_records_fields(guide: str) -> None:
-    asked = [code for code in blocks(guide, "python") if "as_rollout(" in code]
-    assert len(asked) >= 4
-    assert all("ground_truth_metadata(" in code and '{"answer":' not in code for code in asked)
+def test_a_trajectory_is_judged_by_the_policys_last_message_alone() -> None:
+    """A tool said the right answer, and the policy nothing more."""
+    judged, math = judged_by(ROOT / "configs/math.yaml"), trajectory("I ask.")
+    math.messages = lambda: [*trajectory("I ask.").messages(), {"role": "tool", "content": RIGHT}]
+    assert asyncio.run(judged(math, {"answer": "42"})).reward == 0.0
+    assert math.metrics["MathAnswerAsJudge/success"] == 0.0
+    with pytest.raises(JudgeError, match="answer"):
+        asyncio.run(judged(trajectory(RIGHT), {}))

@@ -69,7 +69,8 @@ def test_every_trainer_has_a_row_above() -> None:
         ("openrlhf", {"input": "?", "gold": "42"}, "the row has no label"),
         ("slime", {"prompt": "?", "gold": "42"}, "answer"),
         ("ms-swift", {"messages": "?", "solution": "42"}, "messages must be chat messages"),
-        ("areal", {"text": "?", "answer": "42"}, "the row has no prompt"),
+        ("areal", {"text": "?", "answer": "42"}, "the row has no messages"),
+        ("areal", {"prompt": ASKED, "answer": "42"}, "from the column 'messages': rename it"),
         ("agentscope", {"question": "?"}, "answer"),
     ],
 )

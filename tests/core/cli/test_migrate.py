@@ -89,6 +89,23 @@ def test_a_section_of_the_first_name_is_written_anew_in_its_place() -> None:
     assert any(note.startswith("task_judge.alien_llm_model is left out: upstream it names") for note in notes)
 
 
+def test_a_type_that_is_misspelled_in_agentjets_early_files_is_none_of_ours() -> None:
+    judge = f"  task_judge:\n    judge_type: customized_protocal\n    judge_protocol: astuner.task_judge.{BOTH[0][1]}\n"
+    new, _ = migrated(trained(judge, "astuner"))
+    assert yaml.safe_load(new)["astuner"]["task_judge"] == {"judge_protocol": f"{HOME}.{BOTH[0][1]}"}
+
+
+def test_agentjets_keys_beside_a_judge_of_the_packages_name_are_not_ours_yet() -> None:
+    # `migrate` sent the file to `check`, which refused its keys
+    judge = named(f"{HOME}.env_service_as_judge->EnvServiceJudge", "alien_llm_model: qwen3")
+    new, notes = migrated(trained(judge, "astuner"))
+    assert yaml.safe_load(new)["astuner"]["task_judge"] == {
+        "judge_protocol": f"{HOME}.env_service_as_judge->EnvServiceJudge"
+    }
+    assert [note.partition(" is left out")[0] for note in notes] == ["task_judge.alien_llm_model"]
+    load_judge(yaml.safe_load(new))
+
+
 def test_learned_rubrics_keep_what_is_known_and_name_the_rest() -> None:
     judge = """  task_judge:
     judge_type: rubrics_auto_grader

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentscope_tuner.records.formats.sample import as_rollout, last_turn
+from agentscope_tuner.records.formats.sample import as_rollout, last_turn, without_end_markers
 
 #: By family: how its template goes on after the policy's call of a tool, which answers {tool}; the policy says {said}.
 EPISODES = {
@@ -102,3 +102,9 @@ def test_a_sample_has_no_answer_where_it_was_cut_off_in_a_tools_text(in_a_messag
     completion = [{"role": "assistant", "content": text}] if in_a_message else text
     _, output = as_rollout("6*7?", completion, {"answer": "42"})
     assert output.metadata["final_answer"] == ""
+
+
+@pytest.mark.timeout(60)
+def test_a_text_that_ends_with_many_markers_is_read_in_time() -> None:
+    # each was cut off by a copy of the whole text before it
+    assert without_end_markers("a" + "<|im_end|>" * 1_000_000) == "a"

@@ -422,6 +422,11 @@ def test_a_text_that_breaks_a_ranking_is_placed_last() -> None:
         (TASK, WorkflowOutput(metadata={}), "output.metadata.final_answer is missing"),
         (TASK, output(3), "must be a text or chat messages"),
         (WorkflowTask(task=Task(main_query="q")), output(), "task.metadata.answer is missing"),
+        # a column that no adapter found: the model scored 0.75 without having seen what was asked
+        *(
+            (WorkflowTask(task=Task(main_query=blank, metadata={"answer": "x"})), output(), "reads: {question: COLUMN}")
+            for blank in ("", " \n")
+        ),
         (WorkflowTask(task=Task(main_query="q", metadata={"answer": ""})), output(), "reference answer is missing"),
         (WorkflowTask(task=Task(main_query="q", metadata={"answer": None})), output(), "reference answer is missing"),
     ],

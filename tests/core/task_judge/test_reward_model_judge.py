@@ -45,6 +45,14 @@ def asked(subject: RewardModelJudge, output: WorkflowOutput) -> Reward:
     return asyncio.run(subject.acompute_reward(TASK, output))
 
 
+def test_a_model_that_would_see_no_question_is_not_asked() -> None:
+    seen: list[Any] = []
+    subject = judge(lambda body: {"score": 1.0}, seen)
+    with pytest.raises(JudgeError, match=r"task\.main_query is empty"):
+        asyncio.run(subject.acompute_reward(WorkflowTask(task=Task(main_query=" ")), out("4")))
+    assert not seen
+
+
 def worth(text: str) -> float:
     return len(text) / 100
 

@@ -232,6 +232,8 @@ def test_tasks_without_usable_rubrics_are_errors_uncalled(rubrics: Any) -> None:
         assert (judgement.status, judgement.cause) == ("failed", "reference")
         with pytest.raises(JudgeError, match=r"task\.metadata\.rubrics is missing"):
             judge(server).compute_reward(WorkflowTask(task=Task(main_query="q")), output("x"))
+        with pytest.raises(JudgeError, match=r"task\.main_query is empty"):
+            judge(server).compute_reward(WorkflowTask(task=Task(metadata={"rubrics": RUBRICS})), output("x"))
         with pytest.raises(JudgeError, match="must_have"):
             judge(server, gate_must_haves=True).compute_reward(task(), output("x"))
         assert not server.bodies

@@ -1,0 +1,76 @@
+"""OpenEnv 0.3: a rubric whose reward is the configured judge's.
+
+    def rollout(action, observation):
+        return observation.question, action.message, {"answer": observation.answer}
+
+    rubric = EpisodeRubric("configs/math.yaml", rollout)
+
+Each environment has actions and observations of its own, so `rollout` says what was asked and answered. The judge is
+asked when the episode is done. A failed verdict raises out of the environment's step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from openenv.core.rubrics import Rubric
+
+from agentscope_tuner.adapters.rollout import Prompt, as_rollout, named_metrics, reference_of
+from agentscope_tuner.task_judge.batch import Pair, judge_for, loaded
+from agentscope_tuner.task_judge.contract.judgement import Judgement
+
+Told = tuple[Prompt, Prompt, Mapping[str, Any]]
+
+
+class EpisodeRubric(Rubric):  # type: ignore[misc]  # openenv is absent where types are checked
+    """The rubric of an environment with a `step`; one with a `step_async` takes AsyncEpisodeRubric.
+
+    Args:
+        config: the judge's YAML.
+        rollout: of the last action and observation, the question, the policy's answer, and the columns that hold the
+            reference; question and answer are texts or chat messages.
+
+    Attributes:
+        metrics: the judge's of the last episode, and its success.
+
+    Raises:
+        ConfigError: the judge cannot be loaded.
+    """
+
+    def __init__(self, config: str | Path, rollout: Callable[[Any, Any], Told]) -> None:
+        super().__init__()
+        self._path = loaded(config)
+        self._rollout = rollout
+        self.metrics: dict[str, float] = {}
+
+    def forward(self, action: Any, observation: Any) -> float:
+        """0.0 while the episode goes on, then the judge's reward.
+
+        Raises:
+            JudgeError: no verdict, unless `on_error: zero` was configured.
+        """
+        if not observation.done:
+            return 0.0
+        return self._rewarded(judge_for(self._path).judge(*self._pair(action, observation)))
+
+    def _pair(self, action: Any, observation: Any) -> Pair:
+        question, answer, row = self._rollout(action, observation)
+        return as_rollout(question, answer, {**row, **reference_of(row)})
+
+    def _rewarded(self, judgement: Judgement) -> float:
+        judge = judge_for(self._path)
+        reward = judge.reward_or_raise(judgement)
+        self.metrics = {**named_metrics(judge, judgement), f"{judge.name}/success": float(bool(judgement.is_success))}
+        return reward
+
+
+class AsyncEpisodeRubric(EpisodeRubric):
+    """The same, awaited: `_apply_rubric_async` knows it by its coroutine."""
+
+    async def forward(self, action: Any, observation: Any) -> float:  # type: ignore[override]
+        """As `EpisodeRubric.forward`."""
+        if not observation.done:
+            return 0.0
+        return self._rewarded(await judge_for(self._path).ajudge(*self._pair(action, observation)))

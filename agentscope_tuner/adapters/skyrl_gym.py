@@ -1,0 +1,75 @@
+"""SkyRL-gym 0.4: an environment whose last answer is judged.
+
+    skyrl_gym.register(id="judged", entry_point=judged_env("configs/math.yaml"))
+
+The reference is the row's `reward_spec.ground_truth`. A failed verdict raises out of `step`. SkyRL logs the judge's
+metrics, which `get_metrics` returns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from skyrl_gym.envs.base_text_env import BaseTextEnv, BaseTextEnvStepOutput
+
+from agentscope_tuner.adapters.rollout import as_rollout, ground_truth_metadata, last_turn, named_metrics
+from agentscope_tuner.task_judge.batch import judge_for, loaded
+
+
+def judged_env(config: str | Path) -> type[JudgedTextEnv]:
+    """An environment class for `skyrl_gym.register`.
+
+    Raises:
+        ConfigError: the judge cannot be loaded.
+    """
+    return type("ConfiguredEnv", (JudgedTextEnv,), {"path": loaded(config)})
+
+
+class JudgedTextEnv(BaseTextEnv):  # type: ignore[misc]  # skyrl_gym is absent where types are checked
+    """An environment whose first answer is judged; override `feedback` to give it more turns."""
+
+    path = ""
+
+    def __init__(self, env_config: object = None, extras: Mapping[str, Any] | None = None) -> None:
+        super().__init__()
+        row = dict(extras or {})
+        truth = (row.get("reward_spec") or {}).get("ground_truth")
+        self._metadata = {**row, **ground_truth_metadata(truth)}
+        self._prompt: list[dict[str, Any]] = []
+        self._messages: list[dict[str, Any]] = []
+        self._metrics: dict[str, float] = {}
+
+    def init(self, prompt: list[dict[str, Any]]) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+        """Begin the episode with its prompt."""
+        self._prompt, self._messages, self._metrics = list(prompt), [], {}
+        return prompt, {}
+
+    def feedback(self, action: str) -> str | None:
+        """The environment's answer to what the policy wrote; None to end the episode and judge it."""
+        return None
+
+    def step(self, action: str) -> BaseTextEnvStepOutput:
+        """One turn: reward 0.0 and the environment's text while the episode goes on, then the judge's reward.
+
+        Raises:
+            JudgeError: no verdict, unless `on_error: zero` was configured.
+        """
+        said = last_turn(action)
+        self._messages.append({"role": "assistant", "content": said})
+        answer = self.feedback(said)
+        if answer is not None:
+            told = {"role": "user", "content": answer}
+            self._messages.append(told)
+            return BaseTextEnvStepOutput(observations=[told], reward=0.0, done=False, metadata={})
+        judge = judge_for(self.path)
+        judgement = judge.judge(*as_rollout(self._prompt, self._messages, self._metadata))
+        reward = judge.reward_or_raise(judgement)
+        self._metrics = {**named_metrics(judge, judgement), f"{judge.name}/success": float(bool(judgement.is_success))}
+        metadata = {"reason": judgement.reason, "status": judgement.status}
+        return BaseTextEnvStepOutput(observations=[], reward=reward, done=True, metadata=metadata)
+
+    def get_metrics(self) -> dict[str, float]:
+        """The judge's metrics of the episode, and its success; none before it ended."""
+        return self._metrics
