@@ -96,7 +96,9 @@ export function RowsPage({ source, filters, sort, columns, version, epoch, compa
   const { key, rowAt, total, problem, want } = usePages(source, filters, order, version, epoch);
   useEffect(() => onTotal(total ?? 0), [total]);
   const shown = columnsFor(columns, narrow, rowAt(0), comparing);
-  const template = { gridTemplateColumns: shown.map((column) => column.width).join(" ") };
+  // A phone's own columns share its width; more of them, which somebody has asked for, scroll sideways
+  const fit = (width: string) => (narrow && !columns ? width.replace(/minmax\(\d+px/, "minmax(0") : width);
+  const template = { gridTemplateColumns: shown.map((column) => fit(column.width)).join(" ") };
   if (problem) return <p class="problem" role="alert">{problem}</p>;
   const none = total === 0;
   return (
