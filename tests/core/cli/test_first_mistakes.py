@@ -496,6 +496,8 @@ def test_a_file_that_is_no_configuration_says_why(folder: Path, yaml: bytes, wor
     ("command", "words"),
     [
         ("check --conf .", "'.' is a folder: name one of its files, judge.yaml"),
+        # a run may not have begun: the page waits for it, and for a misspelt name as well
+        ("view later.jsonl --conf nowhere.yaml", "there is no file 'later.jsonl' yet"),
         ("check --conf none", "'none' is a folder, and holds no .yaml"),
         ("judge --conf judge.yaml --input rows.jsonl --output none", "name a file in it, such as 'none/scored.jsonl'"),
         ("judge --conf judge.yaml --input rows.jsonl --output rows.jsonl/o", "'rows.jsonl' is a file, and no folder"),
