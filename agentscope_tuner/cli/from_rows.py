@@ -14,6 +14,15 @@ from itertools import islice
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from agentscope_tuner.cli.column_values import (
+    SHARE,
+    answers_by_value,
+    is_formula,
+    is_reference,
+    only_sentences,
+    states_its_own,
+    whole_row,
+)
 from agentscope_tuner.errors import ConfigError, JudgeError
 from agentscope_tuner.graders.rubrics.criteria import read_rubrics
 from agentscope_tuner.records.formats import AUTO, Conversion
@@ -33,16 +42,15 @@ from agentscope_tuner.task_judge.contract.columns import (
     leaves,
     likely_answers,
     likely_columns,
+    packed_rows,
     sole_answer_column,
 )
 from agentscope_tuner.verify.code.formats import BadTestsError, read_tests
 from agentscope_tuner.verify.find import Place, find_answer, stated_elsewhere
-from agentscope_tuner.verify.math.verdict import check_reference
 
 _MOST_ROWS = 200
-# Of the rows looked at, those that must be of a kind
-_SHARE = 0.8
-_WHOLE_CHARS = 60
+_NAMES_SHOWN = 12
+_NO_QUESTION = "question: no column has a common name: name it, --map <column>=question"
 # How a prompt asks for a form
 _ASKED: Mapping[Place, str] = {"hash": "####", "tag": "<answer>"}
 _NAMES: Mapping[Place, str] = {
@@ -116,8 +124,11 @@ def look(lines: Iterable[Line], kind: str = "math", named: Mapping[str, str] = M
     for role, column in named.items():
         if not any(at_path(row, column) is not None for row in rows):
             raise ConfigError(f"--map {column}={role}: no row has {column!r}, only {', '.join(map(repr, rows[0]))}")
-    _name(found, rows, "question", QUESTIONS)
-    _name(found, rows, "response", RESPONSES)
+    whole = whole_row(rows)
+    if (packed := packed_rows(rows[0])) is not None:
+        raise ConfigError(f"--from holds no rows: {packed}")
+    _name(found, rows, whole, "question", QUESTIONS)
+    _name(found, rows, whole, "response", RESPONSES)
     tasks, texts = _converted(found, first)
     found.responses = len(texts)
     metadata: list[_Row] = [task.get("metadata", {}) for task in tasks]
@@ -135,10 +146,33 @@ def look(lines: Iterable[Line], kind: str = "math", named: Mapping[str, str] = M
     if found.kind == "choice":
         _numbered(found, metadata)
     if found.kind == "math":
-        # by the rows' own names, which are the same in every trainer
-        _reference(found, rows if not is_own(rows[0]) and any(map(answer_columns, rows)) else metadata)
-        _places(found, texts, asked)
+        _of_math(found, first, metadata, texts, asked)
+    if not found.responses and found.kind != "llm":
+        found.whys.append("response: no column holds one, and training needs none; --map <column>=response names one")
     return found
+
+
+def _of_math(
+    found: Looked, first: Sequence[Line], metadata: Sequence[_Row], texts: list[str], asked: list[str]
+) -> None:
+    """Name the columns of the reference, and of what no name tells, and the places of answers."""
+    rows = [row for row in map(_object, first) if row]
+    # by the rows' own names, which are the same in every trainer
+    _reference(found, rows if not is_own(rows[0]) and any(map(answer_columns, rows)) else metadata, texts)
+    unread = not texts and not is_own(rows[0]) and "response" not in found.reads
+    if unread and (response := states_its_own(rows, found.reads["answer"], found.reads.values())):
+        found.reads["response"] = response
+        _, texts = _converted(found, first)
+        found.responses = len(texts)
+        found.whys.append(
+            f"response: it stands in {response}, whose texts state an answer that is not always the reference: "
+            "change it if that is wrong"
+        )
+    if _NO_QUESTION in found.whys and (question := only_sentences(rows, found.reads.values())):
+        found.whys.remove(_NO_QUESTION)
+        found.reads["question"] = question
+        found.whys.append(f"question: it stands in {question}, the only sentences: change it if that is wrong")
+    _places(found, texts, asked)
 
 
 def _converted(found: Looked, first: Sequence[Line]) -> tuple[list[dict[str, Any]], list[str]]:
@@ -175,8 +209,6 @@ _LETTER = re.compile(r"\(?[A-J]\)?\.?")
 _NUMBER = re.compile(r"\d{1,2}(?:\.0)?")
 _LETTERS = (*ANSWERS, "answerKey", "correct_answer", "correct_option", "gold")
 _NUMBERED = (*_LETTERS, "label", "answer_index", "answer_idx", "gold_index")
-# A single letter is a variable
-_FORMULA = re.compile(r"[\d\\+*^=<>π∞%$]|(?<!\w)-\w|\b\w/\w\b|^\s*\w\s*$")
 _LISTED = re.compile(r"(?:^|\s)\(?A[.):、]\s?\S[\s\S]*\s\(?B[.):、]")
 
 
@@ -252,7 +284,7 @@ def _choice(row: _Row) -> Told | None:
     texts = _option_texts(row)
     said = {name: str(at_path(row, name)) for name in _LETTERS}
     # a number is the math judge's
-    worded = next((name for name, text in said.items() if text in texts and not _is_formula(text)), None)
+    worded = next((name for name, text in said.items() if text in texts and not is_formula(text)), None)
     return None if worded is None else Told(f"{worded} is the text of one of the {options}", {"answer": worded})
 
 
@@ -291,13 +323,8 @@ def _numbered(found: Looked, rows: Sequence[_Row]) -> None:
 
 def _math(row: _Row) -> Told | None:
     names = answer_columns(row) or list(likely_answers(row))
-    name = next((name for name in names if _is_formula(at_path(row, name))), None)
+    name = next((name for name in names if is_formula(at_path(row, name))), None)
     return None if name is None else Told(f"{name} holds a number or a formula")
-
-
-def _is_formula(value: Any) -> bool:
-    """Whether a value is a reference with a digit, a sign or a backslash in it; the math judge reads words, too."""
-    return _is_reference(value) and bool(_FORMULA.search(str(value)))
 
 
 _MODEL = (
@@ -376,7 +403,7 @@ def _hinted(kind: str, told: Told) -> str:
 def _most(rows: Sequence[_Row], told_by: Callable[[_Row], Told | None]) -> Told | None:
     """What the first row tells that is of the kind, where most rows are."""
     found = [told for row in rows if (told := told_by(row)) is not None]
-    return found[0] if found and len(found) >= _SHARE * len(rows) else None
+    return found[0] if found and len(found) >= SHARE * len(rows) else None
 
 
 def _object(line: Line) -> dict[str, Any] | None:
@@ -387,10 +414,13 @@ def _object(line: Line) -> dict[str, Any] | None:
     return row if isinstance(row, dict) else None
 
 
-def _name(found: Looked, rows: list[dict[str, Any]], role: str, names: tuple[str, ...]) -> None:
-    """Name a column with a common name, of two that differ the first; else one whose name speaks of the role."""
-    row = rows[0]
-    if is_own(row) or role in found.reads:
+def _name(found: Looked, rows: list[dict[str, Any]], row: dict[str, Any], role: str, names: tuple[str, ...]) -> None:
+    """Name a column with a common name, of two that differ the first; else one whose name speaks of the role.
+
+    Args:
+        row: a row with every column.
+    """
+    if is_own(rows[0]) or role in found.reads:
         return
     present = [name for name in names if at_path(row, name) is not None]
     if present and _is_text(at_path(row, present[0])):
@@ -398,13 +428,13 @@ def _name(found: Looked, rows: list[dict[str, Any]], role: str, names: tuple[str
     elif any(chat_of(row.get(name)) for name in CHATS):
         # its first turns are the question, and its last ones the response
         return
-    elif (guess := _spoken_of(rows, role)) is not None:
+    elif (guess := _spoken_of(rows, row, role)) is not None:
         column, sure = guess, ", by its name: change it if that is wrong"
     elif present:
         column, sure = present[0], ""
     else:
         if role == "question":
-            found.whys.append("question: no column has a common name: name it, --map <column>=question")
+            found.whys.append(_NO_QUESTION)
         return
     said = plain_text(at_path(row, column))
     others = [name for name in present if plain_text(at_path(row, name)) not in said]
@@ -420,10 +450,10 @@ def _is_text(value: Any) -> bool:
     return bool(chat_of(value)) or isinstance(value, str | int | float)
 
 
-def _spoken_of(rows: Sequence[_Row], role: str) -> str | None:
+def _spoken_of(rows: Sequence[_Row], whole: _Row, role: str) -> str | None:
     """Of the columns whose names speak of a role the one with the longest texts; a class has the same in many rows."""
     sizes: dict[str, float] = {}
-    for name in likely_columns(rows[0], role):
+    for name in likely_columns(whole, role):
         cells = [at_path(row, name) for row in rows]
         texts = [plain_text(cell) for cell in cells if chat_of(cell) or isinstance(cell, str)]
         if len(set(texts)) * 2 > len(rows):
@@ -431,29 +461,38 @@ def _spoken_of(rows: Sequence[_Row], role: str) -> str | None:
     return max(sizes, key=lambda name: sizes[name], default=None)
 
 
-def _reference(found: Looked, rows: Sequence[_Row]) -> None:
+def _reference(found: Looked, rows: Sequence[_Row], texts: Sequence[str]) -> None:
     soles = {sole for row in rows if (sole := sole_answer_column(row))}
     present = soles if len(soles) == 1 else [name for row in rows for name in answer_columns(row)]
     named = found.reads.get("answer")
     first = [named] if named else list(dict.fromkeys(present))
-    names = [path for name in first for path in _within(rows, name)] or list(likely_answers(rows[0]))
-    counts = {name: sum(_is_reference(at_path(row, name)) for row in rows) for name in names}
+    whole = whole_row(rows)
+    names = [path for name in first for path in _within(rows, name)] or list(likely_answers(whole))
+    likely: Sequence[str] = ()
+    if not names:
+        likely, names = answers_by_value(found.reads.values(), rows, whole, texts)
+    counts = {name: sum(is_reference(at_path(row, name)) for row in rows) for name in names}
+    formulas = {name: sum(is_formula(at_path(row, name)) for row in rows) for name in names}
     # a column that always has a class stands behind one that often has an answer
-    best = max(counts, key=lambda name: (counts[name] > 0, -doubt(name), counts[name]), default=None)
-    if best is None or not counts[best]:
-        raise ConfigError(_unanswered(found, rows[0]))
+    best = max(
+        counts, key=lambda name: (counts[name] > 0, -doubt(name), formulas[name] > 0, counts[name]), default=None
+    )
+    if best is None or not counts[best] or (likely and len(names) > 1):
+        raise ConfigError(_unanswered(found, whole, names or likely))
     if counts[best] < len(rows):
         found.whys.append(
             f"answer: {len(rows) - counts[best]} of {len(rows)} rows have no answer that can be read there"
         )
     others = [name for name in first if name not in (best, best.rpartition(".")[0])]
-    others += [name for name in likely_answers(rows[0]) if name not in (*names, *first) and _differs(rows, best, name)]
+    others += [name for name in likely_answers(whole) if name not in (*names, *first) and _differs(rows, best, name)]
     beside = f", not in {' or '.join(others)}: change it if that is wrong" if others else ""
-    text = str(at_path(next(row for row in rows if _is_reference(at_path(row, best))), best))
+    text = str(at_path(next(row for row in rows if is_reference(at_path(row, best))), best))
     form = ", after its ####" if "####" in text else r", in its last \boxed{}" if "\\boxed" in text else ""
     values = len({str(at_path(row, best)) for row in rows})
     doubted = f"; columns named {best} often hold something else, look: {values} different values in {len(rows)} rows"
     sure = doubted if best in UNSURE and not named else ""
+    if likely:
+        sure = ", since responses state what it holds: change it if that is wrong"
     found.whys.append(f"answer: it stands in {best}{form}{beside}{sure}")
     found.reads["answer"] = best
 
@@ -461,35 +500,27 @@ def _reference(found: Looked, rows: Sequence[_Row]) -> None:
 def _within(rows: Sequence[_Row], name: str) -> list[str]:
     """A column of answers, or else the paths to what its mappings, and its lists of one value, hold."""
     cell = next((cell for row in rows if (cell := at_path(row, name)) is not None), None)
-    return [name] if _is_reference(cell) else list(leaves(cell, name))
+    return [name] if is_reference(cell) else list(leaves(cell, name))
 
 
 def _differs(rows: Sequence[_Row], best: str, name: str) -> bool:
     """Whether another column holds an answer in every row, too, and in some row another one than `best`."""
-    values = {str(value) for row in rows if _is_reference(value := at_path(row, name))}
+    values = {str(value) for row in rows if is_reference(value := at_path(row, name))}
     # a class has the same value in many rows
     return len(values) * 2 > len(rows) and not all(agree(row, [best, name]) for row in rows)
 
 
-def _unanswered(found: Looked, row: _Row) -> str:
+def _unanswered(found: Looked, row: _Row, likely: Sequence[str]) -> str:
     response = found.reads.get("response")
     instead = f"; if {response} holds the reference solution, --map {response}=answer" if response else ""
+    names = [*leaves(row)]
+    held = ", ".join(map(repr, names[:_NAMES_SHOWN])) + (" …" if len(names) > _NAMES_SHOWN else "")
+    guess = likely[0] if likely else "<column>"
+    among = f"; by its values it could be {' or '.join(map(repr, likely))}" if likely else ""
     return (
-        f"no column holds an answer that the math judge reads, among {', '.join(map(repr, sorted(row)))}: name it, "
-        f"--map <column>=answer, where a column may be a path such as a.b.0{instead}"
+        f"no column holds an answer that the math judge reads, among {held}{among}: name it, "
+        f"--map {guess}=answer, where a column may be a path such as a.b.0{instead}"
     )
-
-
-def _is_reference(value: Any) -> bool:
-    """Whether the math judge reads a value as an answer. A sentence is read too, but seldom is one."""
-    if not isinstance(value, str | int | float) or isinstance(value, bool):
-        return False
-    text = str(value)
-    try:
-        check_reference(text)
-    except JudgeError:
-        return False
-    return len(text) <= _WHOLE_CHARS or "####" in text or "\\boxed" in text
 
 
 def _places(found: Looked, texts: list[str], questions: list[str]) -> None:

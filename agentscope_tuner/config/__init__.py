@@ -103,7 +103,9 @@ class SandboxConfig(StrictSection):
 
     kind: Literal["sandbox_fusion", "piston"]
     # when one does not answer, the next is asked
-    urls: list[str] = Field(min_length=1)
+    urls: list[str] = Field(
+        min_length=1, description="the addresses of the service, such as `urls: [http://127.0.0.1:8080]`"
+    )
     # a file that holds the service's bearer token; read again when the service refuses what was in it
     token_file: str | None = None
     # sent with each request
@@ -478,7 +480,7 @@ def resolve(source: Source | None = None, overrides: Sequence[str] = ()) -> Sett
         if not re.match(r"[^=\s]+=", override):
             files = ": the shell has replaced a pattern, or these are two files: give one pattern, in quotes"
             spread = files if os.path.isfile(override) else ""
-            raise ConfigError(f"an override must read key=value, got {override!r}{spread}")
+            raise ConfigError(f"an override must read key=value, without spaces, got {override!r}{spread}")
         check_override(override.partition("=")[0], given)
     try:
         merged = OmegaConf.merge(OmegaConf.create({}), given, OmegaConf.from_dotlist(list(overrides)))

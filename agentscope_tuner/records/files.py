@@ -139,6 +139,8 @@ def _folder_files(folder: str) -> list[StoredFile]:
     folder = folder.rstrip("/")
     if (splits := StoredFile(f"{folder}/{_SAVED_SPLITS}")).exists():
         names = _json(splits).get("splits", [])
+        if len(names) == 1:
+            return _folder_files(f"{folder}/{names[0]}")
         raise ConfigError(
             f"{folder!r} holds the splits {', '.join(names)}: name one, such as {folder + '/' + names[0]!r}"
         )

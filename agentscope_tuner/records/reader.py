@@ -98,7 +98,7 @@ def way_out(raw: bytes) -> str:
     try:
         row = json.loads(raw)
     except UnicodeDecodeError:
-        return ": rows are read as UTF-8: save the file so"
+        return ": rows are read as UTF-8: save the file so, or name another if it holds no text"
     except (ValueError, RecursionError) as exc:
         cut = ", and it is cut short: complete it, or remove it" if "Unterminated" in str(exc) else ""
         return f": the line begins {raw[:_KEY_CHARS].decode('utf-8', 'replace')!r}{_spelling(raw) or cut}"

@@ -19,7 +19,7 @@ class LanguageConfig(StrictSection):
     """LanguageJudge's `astuner.task_judge.judge_kwargs`."""
 
     #: a code of ISO 639-1 such as `zh`, or the path of each task's own code, such as `task.metadata.language`
-    language: str
+    language: str = Field(description="the language to write in, such as `language: en`")
     #: the smallest share of words in the language that counts as success: names and terms may stay foreign
     least: float = Field(default=0.9, gt=0, le=1)
     #: `all`: the reasoning counts too, as for DeepSeek-R1; `answer`: only what stands outside of `<think>`

@@ -62,8 +62,8 @@ class LengthConfig(StrictSection):
     method: Literal["soft_overlong", "cosine"] = "soft_overlong"
     #: the length from which the reward falls; DAPO's `L_max - L_cache`
     soft: int | None = Field(default=None, ge=0)
-    #: the length from which the reward is lowest; DAPO's and the cosine's `L_max`
-    hard: int = Field(ge=1)
+    #: DAPO's and the cosine's `L_max`
+    hard: int = Field(ge=1, description="the length, in `unit`, from which the reward is lowest, such as `hard: 4096`")
     #: `tokens`: the estimate of the `max_tokens` rule; `chars`; or a path to a count that the trainer or the workflow
     #: leaves, such as `output.metadata.completion_tokens`
     unit: str = "tokens"

@@ -305,7 +305,7 @@ class RewardModelConfig(StrictSection):
     """Which reward model is asked, what it is shown, and how its score becomes a reward."""
 
     #: the server's address, such as http://10.0.0.7:8000; or several of the same server
-    url: str | list[str]
+    url: str | list[str] = Field(description="the address of the server, such as `url: http://127.0.0.1:8000`")
     wire: WireName = "vllm_classify"
     #: as the server calls it; not sent when None
     model_name: str | None = None

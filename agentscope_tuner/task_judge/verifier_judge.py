@@ -18,7 +18,7 @@ from agentscope_tuner.config import SECTION, WITH_OFF, task_judge_section, valid
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.graders.client.chat_model import Prompt
 from agentscope_tuner.graders.client.reply import AnswerAtFault, Reply, ReplyError, final_match, without_thinking
-from agentscope_tuner.graders.client.settings import EndpointSection
+from agentscope_tuner.graders.client.settings import MODEL_NAME, EndpointSection
 from agentscope_tuner.graders.client.usage import Usage, metered
 from agentscope_tuner.graders.cost import Estimate, Reckoner
 from agentscope_tuner.graders.injection_defence import neutralise, plain
@@ -88,7 +88,7 @@ class VerifierConfig(EndpointSection):
     """Which verifier is asked, and about which of the rules' verdicts; the rules are set under `task_judge.math`."""
 
     preset: Literal["general_verifier", "xverify", "compass_verifier", "omni_judge", "tinyv"]
-    model_name: str = Field(min_length=1)
+    model_name: str = Field(min_length=1, description=MODEL_NAME)
     #: of a run: calls, tokens, cost; see RunBudget
     budget: dict[str, Any] | None = None
     #: ask where the rules cannot read the answer, cannot decide, find it different, or cannot read the reference

@@ -479,6 +479,14 @@ def test_a_phone_shows_the_answer_first(tmp_path: Path, view: Start, watched: Wa
     assert heights == sorted(heights)
 
 
+def test_a_phones_list_does_not_scroll_sideways(tmp_path: Path, view: Start, watched: Watched) -> None:
+    page = watched.page
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{view(write(tmp_path / 'run.jsonl', several(30)))}#/rows")
+    page.locator(".sheet-row .reward").first.wait_for()
+    assert page.locator(".sheet").evaluate("sheet => sheet.scrollWidth - sheet.clientWidth") == 0
+
+
 def test_the_page_works_inside_a_notebook(tmp_path: Path, watched: Watched) -> None:
     path = tmp_path / "notebook.html"
     path.write_text(f"<!doctype html><meta charset=utf-8>{show(several(12))._repr_html_()}", encoding="utf-8")

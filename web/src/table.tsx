@@ -14,6 +14,7 @@ const MOST_PAGES = 60;
 interface Column {
   key: string;
   width: string;
+  phone?: string;
   sort?: string;
   show: (row: Fields) => preact.ComponentChildren;
 }
@@ -31,12 +32,12 @@ export function Verdict({ row }: { row: Fields }) {
 
 const COLUMNS: Column[] = [
   { key: "row", width: "64px", sort: "row", show: (row) => row.n },
-  { key: "id", width: "minmax(110px, 1fr)", sort: "id", show: (row) => <Visible text={row.id || `#${row.n}`} /> },
+  { key: "id", width: "minmax(110px, 1fr)", phone: "minmax(0, 2fr)", sort: "id", show: (row) => <Visible text={row.id || `#${row.n}`} /> },
   { key: "step", width: "64px", sort: "step", show: (row) => short(row.step) },
   { key: "change", width: "96px", sort: "change", show: (row) => <Changed row={row} /> },
-  { key: "reward", width: "96px", sort: "reward", show: (row) => <Verdict row={row} /> },
+  { key: "reward", width: "96px", phone: "56px", sort: "reward", show: (row) => <Verdict row={row} /> },
   { key: "status", width: "92px", sort: "status", show: (row) => <Chip status={row.status} /> },
-  { key: "reason", width: "minmax(160px, 2fr)", show: (row) => <Visible text={row.problem || row.reason} /> },
+  { key: "reason", width: "minmax(160px, 2fr)", phone: "minmax(0, 3fr)", show: (row) => <Visible text={row.problem || row.reason} /> },
   { key: "prompt", width: "minmax(160px, 2fr)", show: (row) => <Visible text={row.prompt} /> },
   { key: "answer", width: "minmax(140px, 2fr)", show: (row) => <span class="ending"><Visible text={row.answer} /></span> },
   { key: "reference", width: "minmax(80px, 1fr)", show: (row) => <Visible text={row.reference} /> },
@@ -96,7 +97,9 @@ export function RowsPage({ source, filters, sort, columns, version, epoch, compa
   const { key, rowAt, total, problem, want } = usePages(source, filters, order, version, epoch);
   useEffect(() => onTotal(total ?? 0), [total]);
   const shown = columnsFor(columns, narrow, rowAt(0), comparing);
-  const template = { gridTemplateColumns: shown.map((column) => column.width).join(" ") };
+  // A phone's own columns share its width; more of them, which somebody has asked for, scroll sideways
+  const phone = narrow && !columns;
+  const template = { gridTemplateColumns: shown.map((column) => (phone && column.phone) || column.width).join(" ") };
   if (problem) return <p class="problem" role="alert">{problem}</p>;
   const none = total === 0;
   return (

@@ -19,6 +19,9 @@ from agentscope_tuner.graders.injection_defence import special_tokens
 #: A key, or several that requests take in turn.
 ApiKeys = SecretStr | Annotated[list[SecretStr], Field(min_length=1)]
 
+#: What `model_name` means, in every section of a judge model.
+MODEL_NAME = "the model that is asked, by its endpoint's name for it, such as `model_name: qwen-plus`"
+
 
 class EndpointSection(StrictSection):
     """The keys of a section that say how its judge model is reached."""
@@ -35,7 +38,7 @@ class ChatSettings(StrictSection):
 
     model_config = ConfigDict(ignored_types=(Kept,))
 
-    model_name: str = Field(min_length=1)
+    model_name: str = Field(min_length=1, description=MODEL_NAME)
     #: an OpenAI-compatible endpoint; by the model's name when None
     base_url: str | None = None
     #: from the environment when None; a list is used in turn

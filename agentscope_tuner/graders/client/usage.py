@@ -70,8 +70,8 @@ def message_tokens(texts: list[str]) -> int:
 class Prices(StrictSection):
     """Prices of a model, in one currency per million tokens."""
 
-    prompt: float = Field(ge=0)
-    completion: float = Field(ge=0)
+    prompt: float = Field(ge=0, description="the price of a million tokens that are sent")
+    completion: float = Field(ge=0, description="the price of a million tokens that the model writes")
     #: tokens the provider had cached; None: as prompt
     cached_prompt: float | None = Field(default=None, ge=0)
 

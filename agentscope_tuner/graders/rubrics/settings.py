@@ -14,7 +14,7 @@ from pydantic import Field
 
 from agentscope_tuner.config import SECTION, StrictSection, task_judge_section, validate_section
 from agentscope_tuner.errors import ConfigError
-from agentscope_tuner.graders.client.settings import ChatSettings, EndpointSection
+from agentscope_tuner.graders.client.settings import MODEL_NAME, ChatSettings, EndpointSection
 from agentscope_tuner.graders.combine import VoteRule
 from agentscope_tuner.graders.injection_defence import lower_letters, plain
 from agentscope_tuner.graders.schema import GraderMode, is_finite_number
@@ -29,7 +29,7 @@ class TrainingFile(StrictSection):
     """The section `training` of a data set."""
 
     #: labelled samples, one JSON object a line
-    file_path: str
+    file_path: str = Field(description="the file of labelled samples")
 
 
 class DatasetFile(StrictSection):
@@ -42,7 +42,7 @@ class AutoGraderConfig(EndpointSection):
     """The settings for learning rubrics and for judging by them."""
 
     #: the model that proposes rubrics and judges by them
-    model_name: str = Field(min_length=1)
+    model_name: str = Field(min_length=1, description=MODEL_NAME)
 
     grader_mode: Literal["pointwise", "listwise"] = "pointwise"
     language: Literal["en", "zh"] = "en"

@@ -168,3 +168,6 @@ def _check(scored: Path, *beside_it: Path | None, may_come: bool) -> None:
         partial = path.with_name(f"{path.name}.partial").exists()
         if not (partial or (may_come and path is scored and path.parent.is_dir())):
             raise fail(f"there is no file {str(path)!r}: name what `astuner judge --output` wrote")
+        if not partial:
+            # Not on stdout, whose first line scripts read
+            typer.echo(f"note: there is no file {str(path)!r} yet: its rows are shown once it is written", err=True)

@@ -30,6 +30,8 @@ from agentscope_tuner.task_judge.contract.columns import (
 _COLUMN = "<column>"
 
 _OF_TASKS = frozenset({"main_query", "init_messages", "env_type"})
+# a data set may have a column `task` that holds something else
+_TASK_KEYS = _OF_TASKS | {"task_id", "metadata"}
 # beside a task's id, where nothing of these says that it is a task: a data set may have a column of this name
 _IN_OWN_ROWS = frozenset({"task_id", "metadata", "id", "output", "label", "step", "judgement"})
 # A row's only column of this name is a conversation, whose last turns are the response
@@ -44,7 +46,12 @@ _ROLES = {
 
 def is_own(row: Mapping[str, Any]) -> bool:
     """Whether a row is a task or a rollout in this package's own form."""
-    if isinstance(row.get("task"), Mapping) or not _OF_TASKS.isdisjoint(row):
+    task = row.get("task")
+    if isinstance(task, Mapping) and (
+        not task or not _TASK_KEYS.isdisjoint(task) or isinstance(row.get("output"), Mapping)
+    ):
+        return True
+    if not _OF_TASKS.isdisjoint(row):
         return True
     if "task_id" not in row or not isinstance(row.get("metadata", {}), Mapping):
         return False

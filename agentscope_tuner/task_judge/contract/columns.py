@@ -38,7 +38,7 @@ ANSWERS = (
 UNSURE = frozenset({"label", "target", "final_answer"})
 RESPONSES = ("response", "completion", "output", "generation", "generated_text", "model_output", "prediction")
 
-_IDS = ("id", "uid", "index", "idx", "request_id", "task_id")
+IDS = ("id", "uid", "index", "idx", "request_id", "task_id")
 _FORMS = ("hash", "last_box", "number")
 # All that hangs together, and what of it is one number: of "1.000.000" and "3,4" nobody knows
 _DIGITS = re.compile(r"(?<![\w.,])[-−+]?\d(?:[\d.,]*\d)?(?:[eE][-+]?\d+)?(?:/\d+)?")
@@ -371,7 +371,7 @@ def doubt(name: str) -> int:
 def sole_other(row: Mapping[str, Any], known: Sequence[str]) -> str | None:
     """The only column with a text or a number that has none of the known names; None where there are more."""
     kinds = (str, int, float)
-    others = [key for key, value in row.items() if key not in known and key not in _IDS and isinstance(value, kinds)]
+    others = [key for key, value in row.items() if key not in known and key not in IDS and isinstance(value, kinds)]
     return str(others[0]) if len(others) == 1 else None
 
 
@@ -386,12 +386,20 @@ _WORDS = tuple(
         ("question", "question|problem|prompt|query|instruction|input|message|问题|题目|题干|提问"),
     )
 )  # fmt: skip
+_WRITERS = {"assistant": "response", "user": "question"}
 
 
 def likely_columns(row: Mapping[str, Any], role: str) -> list[str]:
     """Paths to texts, numbers and lists of messages whose names speak of a question, an answer or a response."""
-    named = ((path, next((role for role, words in _WORDS if words.search(path)), None)) for path in leaves(row))
-    return [path for path, told in named if told == role]
+    return [path for path in leaves(row) if _told_by(row, path) == role]
+
+
+def _told_by(row: Mapping[str, Any], path: str) -> str | None:
+    """What a path says of what it leads to; of a chat message, who wrote it."""
+    turn = at_path(row, path.rpartition(".")[0]) if "." in path else None
+    if isinstance(turn, Mapping) and (wrote := _WRITERS.get(str(turn.get("role")))) is not None:
+        return wrote if path.endswith(".content") else None
+    return next((role for role, words in _WORDS if words.search(path)), None)
 
 
 def likely_answers(row: Mapping[str, Any]) -> Iterator[str]:

@@ -88,6 +88,7 @@ _KEYS_OF_TYPE = {"combined": ("parts", "reward", "success", "clip"), "routed": (
 _KEYS_OF_INNER = ("judge_protocol", "math", "llm", "rubrics_auto_grader", "task_rubrics", "reward_model", "verifier")
 # Settings of the whole run, not of one of its judges
 _KEYS_OF_WHOLE = ("name", "concurrency")
+_KEYS_SHOWN = 8
 _DEFAULTS = TaskJudgeConfig()
 _VERDICTS = {
     "compute_reward": "name it acompute_reward: compute_reward then runs it for callers that do not await",
@@ -133,7 +134,12 @@ def _warn_of_unread(reads: Mapping[str, Any], judge: BaseJudge) -> None:
     """
     known = ("question", "answer", "response", *judge.reference_keys)
     for key in reads:
-        if key not in known and (nearest := difflib.get_close_matches(str(key), known, n=1, cutoff=0.8)):
+        if key in known:
+            continue
+        if reads[key] in known[:3] and type(judge).__module__.startswith(__name__.partition(".")[0]):
+            told = "%s.%s: did you mean `%s: %s`? On the left stands what %s reads, on the right your column"
+            _log.warning(told, READS, key, reads[key], key, type(judge).__name__)
+        elif nearest := difflib.get_close_matches(str(key), known, n=1, cutoff=0.8):
             told = "%s.%s: did you mean %r? %s does not say that it reads this key"
             _log.warning(told, READS, key, nearest[0], type(judge).__name__)
 
@@ -143,6 +149,12 @@ def _no_judge(settings: Settings) -> str:
         return (
             "the configuration has a section `ajet`, which astuner does not read: `astuner migrate FILE --output NEW` "
             "writes its task_judge under `astuner`, for AgentJet and for every command here"
+        )
+    beside = [str(key) for key in settings.whole if key != SECTION.partition(".")[0]]
+    if beside and not settings.task_judge.model_fields_set:
+        return (
+            f"the configuration has no {SECTION}, only {', '.join(map(repr, beside[:_KEYS_SHOWN]))}: is it the right "
+            "file? `astuner: {task_judge: {judge: math}}` names a judge; rows go to --input"
         )
     return (
         f"{SECTION}.judge is missing: name a judge, {', '.join([*SHORT_NAMES, *JUDGES_BY_TYPE])}, or a class of yours "
@@ -399,6 +411,8 @@ def _parts_of(protocol: str) -> tuple[str, str]:
 
 def _meant(protocol: str) -> str:
     """`: did you mean …?` for the spellings of other programs, `module:Class` and `module.Class`."""
+    if protocol.strip().endswith(".py"):
+        return f": did you mean '{_module_of(protocol.strip())}->CLASS', with the name of the class in that file?"
     file, found, name = protocol.strip().rpartition(":")
     if found and file.endswith(".py"):
         return f": did you mean '{_module_of(file)}->{name}'?"

@@ -15,7 +15,7 @@ from agentscope_tuner.config import SECTION, WITH_OFF, StrictSection, validate_s
 from agentscope_tuner.errors import ConfigError, did_you_mean
 from agentscope_tuner.graders.base_grader import BaseGrader
 from agentscope_tuner.graders.client.chat_model import ChatModel
-from agentscope_tuner.graders.client.settings import ChatSettings, EndpointSection
+from agentscope_tuner.graders.client.settings import MODEL_NAME, ChatSettings, EndpointSection
 from agentscope_tuner.graders.combine import VoteRule
 from agentscope_tuner.graders.llm_grader import LLMGrader
 from agentscope_tuner.graders.prompt import MOST_CHARS
@@ -29,7 +29,7 @@ _UNNAMED = re.compile(r"[^\w.-]+")
 class JurorModel(EndpointSection):
     """One judge model of several; settings that it lacks come from the section, and its `client` goes over that's."""
 
-    model_name: str = Field(min_length=1)
+    model_name: str = Field(min_length=1, description=MODEL_NAME)
     #: in metrics and reasons; the model's when None
     name: str | None = Field(default=None, min_length=1)
 
@@ -54,8 +54,8 @@ class Escalation(StrictSection):
     """When to ask again for a verdict, and which models."""
 
     #: such as 0.3 < score < 0.7, or disagreement > 0.5: see task_judge/combined
-    when: str
-    to: Jurors
+    when: str = Field(description="the condition, such as `when: 0.3 < score < 0.7`")
+    to: Jurors = Field(description="the models that are asked then, such as `to: qwen-max`")
 
 
 class ModelsSection(EndpointSection):
@@ -199,8 +199,8 @@ _GRADERS_OWN = {"mode", "language", "score_from", "score_pattern", "votes", "vot
 class Scale(StrictSection):
     """The range of scores, both ends included."""
 
-    min: FiniteFloat
-    max: FiniteFloat
+    min: FiniteFloat = Field(description="the lowest score, such as `min: 1`")
+    max: FiniteFloat = Field(description="the highest score, such as `max: 5`")
 
     @model_validator(mode="after")
     def _a_range(self) -> Scale:

@@ -62,6 +62,15 @@ def as_folder(path: Path, rows: Rows) -> Path:
     return folder
 
 
+def as_one_split(path: Path, rows: Rows) -> Path:
+    """What a saved `DatasetDict` of a single split is."""
+    as_folder(path, rows).rename(path / "train")
+    (path / "all").mkdir()
+    (path / "train").rename(path / "all" / "train")
+    (path / "all" / "dataset_dict.json").write_text(json.dumps({"splits": ["train"]}))
+    return path / "all"
+
+
 def as_list(path: Path, rows: Rows) -> Path:
     (path / "rows.json").write_text(json.dumps(list(rows), indent=2), encoding="utf-8")
     return path / "rows.json"
@@ -204,6 +213,26 @@ def context(a: int, b: int, given: int) -> Mapping[str, Any]:
     return {"task_id": a, "context_messages": [user(f"{a} times {b}?")], "label": a * b, "completion": turns}
 
 
+def unspoken(a: int, b: int, given: int) -> Mapping[str, Any]:
+    """Names that speak of nothing: a response states what the reference holds, and one states something else."""
+    return {"uuid": a, "q": f"{a} times {b}?", "a": a * b, "draft": f"So\n#### {given}"}
+
+
+def another_task(a: int, b: int, given: int) -> Mapping[str, Any]:
+    """A mapping `task` that is none of this package's own."""
+    goals = [{"kind": "exact", "value": f"{a * b}"}]
+    return {"task": {"prompt": f"{a} times {b}?", "targets": goals}, "run": {"final": f"\\boxed{{{given}}}"}}
+
+
+def ideal(a: int, b: int, given: int) -> Mapping[str, Any]:
+    return {"messages": [user(f"{a} times {b}?"), said(f"\\boxed{{{given}}}")], "ideal": f"{a * b}"}
+
+
+def batch_api(a: int, b: int, given: int) -> Mapping[str, Any]:
+    told = {"request": {"messages": [user(f"{a} times {b}?")]}, "expected": a * b}
+    return {**told, "result": {"choices": [{"message": said(f"\\boxed{{{given}}}")}]}}
+
+
 VARIANTS: Mapping[str, tuple[Callable[[int, int, int], Mapping[str, Any]], Callable[[Path, Rows], Path]]] = {
     "a list": (listed, as_parquet),
     "a list as text": (packed, as_parquet),
@@ -212,6 +241,11 @@ VARIANTS: Mapping[str, tuple[Callable[[int, int, int], Mapping[str, Any]], Calla
     "capitals and spaces": (capitals, as_csv),
     "records": (keyed, as_jsonl),
     "chats under another name": (context, as_jsonl),
+    "names that speak of nothing": (unspoken, as_jsonl),
+    "another kind of task": (another_task, as_jsonl),
+    "a chat with its ideal": (ideal, as_jsonl),
+    "a batch of requests": (batch_api, as_jsonl),
+    "one split": (gsm8k, as_one_split),
 }
 ALL = {**DATA_SETS, **VARIANTS}
 
@@ -266,12 +300,34 @@ def test_the_same_yaml_then_rewards_in_verl(name: str, tmp_path: Path) -> None:
         assert [each["score"] for each in scored] == [1.0, 0.0]
 
 
+def test_a_missing_cell_in_the_first_row_hides_no_column(tmp_path: Path) -> None:
+    rows = [sheet(a, b, a * b) for a, b in NUMBERS]
+    source = as_jsonl(tmp_path, [{key: cell for key, cell in rows[0].items() if key == "id"}, *rows])
+    run("init", "math", tmp_path / "mine", "--from", source)
+    reads = "reads: {question: problem, response: model_output, answer: [expected_answer, answer]}"
+    assert reads in (tmp_path / "mine" / "judge.yaml").read_text(encoding="utf-8")
+
+
+def test_a_column_that_only_its_values_suggest_is_named_and_not_taken(tmp_path: Path) -> None:
+    # no response states what it holds: it could be a pass rate as well
+    source = as_jsonl(tmp_path, [{"question": f"{a} times {b}?", "rate": a / b} for a, b in NUMBERS])
+    refused = CliRunner().invoke(app, ["init", "math", str(tmp_path / "a"), "--from", str(source)])
+    assert (refused.exit_code, "--map rate=answer" in refused.output) == (2, True)
+
+
+def test_a_second_reference_is_no_response(tmp_path: Path) -> None:
+    rows = [{"question": f"{a} times {b}?", "answer": a * b, "worked": f"So\n#### {a * b}"} for a, b in NUMBERS]
+    result = run("init", "math", tmp_path / "mine", "--from", as_jsonl(tmp_path, rows))
+    assert "response: no column holds one" in result
+
+
 def test_a_column_that_init_cannot_find_is_named_on_its_command_line(tmp_path: Path) -> None:
     source = as_jsonl(
-        tmp_path, [{"q": f"{a}*{b}?", "r": {"v": [a * b]}, "said": f"\\boxed{{{a * b}}}"} for a, b in NUMBERS]
+        tmp_path,
+        [{"q": f"{a}*{b}?", "r": {"v": [a * b], "w": a * b}, "said": f"\\boxed{{{a * b}}}"} for a, b in NUMBERS],
     )
     refused = CliRunner().invoke(app, ["init", "math", str(tmp_path / "a"), "--from", str(source)])
-    assert (refused.exit_code, "--map <column>=answer, where a column may be a path" in refused.output) == (2, True)
+    assert (refused.exit_code, "--map r.v.0=answer, where a column may be a path" in refused.output) == (2, True)
     named = ("--map", "r.v.0=answer", "--map", "q=question", "--map", "said=response")
     run("init", "math", tmp_path / "mine", "--from", source, *named)
     judged = ("--conf", tmp_path / "mine" / "judge.yaml", "--input", source)

@@ -50,6 +50,9 @@ def said(command: str) -> str:
         (section("judge: math\nreads: [answer]"), "such as reads: {answer: COLUMN}, got ['answer']"),
         (section("judge: llm\nllm: gpt-4o"), "such as llm: {model_name: MODEL, base_url: URL}, got 'gpt-4o'"),
         (section("judge: choice\njudge_kwargs: {letters: abcd}"), "must be 2 to 26 capital letters, such as ABCD"),
+        (section("judge: ./my_judge.py"), "did you mean 'my_judge->CLASS', with the name of the class in that file?"),
+        (section("judge: length"), "hard is missing: the length, in `unit`, from which the reward is lowest"),
+        (section("judge: language"), "language is missing: the language to write in"),
         (section("judge: ./judges/my_judge.py:J"), "did you mean 'judges.my_judge->J'?"),
         (section('judge: math\nname: "${NAME_OF_IT}"'), "an environment variable is read by ${oc.env:NAME_OF_IT}"),
         (section('judge: llm\nllm: {model_name: m, base_url: "http://a/v1", api_key: "a\\nb"}'), "copy it anew"),
@@ -86,7 +89,7 @@ def said(command: str) -> str:
         ),
         ("astunner:\n  task_judge:\n    judge: math\n", "did you mean 'astuner'?"),
         (section("judge: verifier"), "task_judge.verifier.preset is missing: one of 'general_verifier', 'xverify'"),
-        (section("judge: reward_model"), "task_judge.reward_model.url is missing"),
+        (section("judge: reward_model"), "task_judge.reward_model.url is missing: the address of the server"),
         (
             section("judge: math\nsecond_opinion: {conf: a}"),
             "it stands beside task_judge: write astuner.second_opinion",
@@ -481,6 +484,7 @@ def test_a_file_of_another_kind_says_what_it_is(folder: Path, name: str, content
         (section("judge: math\njudge: llm").encode(), "found duplicate key judge"),
         (b"- a\n", "must hold a mapping at its top, such as `astuner:`, got a list"),
         (b"", "judge is missing: name a judge"),
+        (b"{question: q, answer: 4}", "no astuner.task_judge, only 'question', 'answer': is it the right file?"),
     ],
 )
 def test_a_file_that_is_no_configuration_says_why(folder: Path, yaml: bytes, words: str) -> None:
@@ -492,6 +496,8 @@ def test_a_file_that_is_no_configuration_says_why(folder: Path, yaml: bytes, wor
     ("command", "words"),
     [
         ("check --conf .", "'.' is a folder: name one of its files, judge.yaml"),
+        # a run may not have begun: the page waits for it, and for a misspelt name as well
+        ("view later.jsonl --conf nowhere.yaml", "there is no file 'later.jsonl' yet"),
         ("check --conf none", "'none' is a folder, and holds no .yaml"),
         ("judge --conf judge.yaml --input rows.jsonl --output none", "name a file in it, such as 'none/scored.jsonl'"),
         ("judge --conf judge.yaml --input rows.jsonl --output rows.jsonl/o", "'rows.jsonl' is a file, and no folder"),
@@ -588,7 +594,7 @@ def test_a_mistake_prints_no_traceback_and_never_the_same_words_as_success(folde
         app, ["judge", "--conf", "judge.yaml", "--input", "rows.jsonl", "--output", "o.jsonl", "x"]
     )
     assert (done.exit_code, type(done.exception)) == (2, SystemExit)
-    assert "an override must read key=value, got 'x'" in done.output
+    assert "an override must read key=value, without spaces, got 'x'" in done.output
 
 
 def test_an_import_that_this_python_lacks_says_which_python_it_is(folder: Path) -> None:

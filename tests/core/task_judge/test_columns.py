@@ -360,3 +360,8 @@ def test_a_key_that_is_nearly_one_of_those_that_are_read_is_warned_of(caplog: py
     caplog.clear()
     load_judge(config({"answer": "solution", "question": "problem", "target": "level"}))
     assert caplog.messages == []
+
+
+def test_a_mapping_the_wrong_way_round_is_warned_of(caplog: pytest.LogCaptureFixture) -> None:
+    load_judge(config({"gold": "answer"}))
+    assert "reads.gold: did you mean `answer: gold`? On the left stands what MathAnswerAsJudge reads" in caplog.text
