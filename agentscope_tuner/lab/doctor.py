@@ -7,8 +7,9 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -46,6 +47,8 @@ _PLACES: Mapping[Place, str] = {
     "label": "say 'the answer is'",
 }
 _FINISH = ("finish_reason", "finished_reason", "stop_reason")
+# So many rows are no accident
+_FEW = 4
 _CUT = ("length", "max_tokens", "max_length")
 _MARKER = re.compile(r"<[|｜][^<>\n]{1,40}[|｜]>|</s>")
 _AROUND = " \t\r\n.!?。！？'\"`*_[](){}$€£¥%"
@@ -53,6 +56,9 @@ _AROUND = " \t\r\n.!?。！？'\"`*_[](){}$€£¥%"
 _MEASURED = re.compile(r"(-?\d+(?:,\d{3})*(?:\.\d+)?)(?: ?[^\W\d_]+[²³]?)?")
 _DECIMAL = re.compile(r"(-?\d+(?:\.(\d+))?) ?(?:\\?(%))?")
 _SHIFTS = (1, -1, 2, -2)
+# A shorter question may stand in an answer by chance
+_MOST_QUOTED = 8
+_DATES = ("%Y-%m-%d", "%Y/%m/%d", "%d %B %Y", "%B %d, %Y", "%d %b %Y", "%b %d, %Y", "%Y年%m月%d日")
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,15 +184,38 @@ def _question(row: ScoredRow) -> str:
 
 def _truncated(seen: Seen) -> RewardTrouble | None:
     unpaid = [row for row in seen.rows if (row.reward or 0.0) <= _SAME and not row.success]
-    cut = [row for row in unpaid if _finish(row) in _CUT or row.answer.rfind("<think>") > row.answer.rfind("</think>")]
+    cut = [row for row in unpaid if _finish(row) in _CUT or _open(row.answer)]
     if len(cut) * 2 < len(unpaid) or len(cut) * 5 < len(seen.rows) or not cut:
         return None
-    message = (
-        f"{len(cut)} of {len(unpaid)} rows that earn nothing were cut off ({_finish(cut[0]) or '<think> is open'!r})"
-    )
+    told = _finish(cut[0]) or f"{_open(cut[0].answer)} is open"
+    message = f"{len(cut)} of {len(unpaid)} rows that earn nothing were cut off ({told!r})"
     return _cause(
-        "truncated outputs", cut, len(unpaid), message, "raise the trainer's max_completion_length, or max_tokens"
+        "truncated outputs",
+        cut,
+        len(unpaid),
+        message,
+        "raise the trainer's max_completion_length, or max_tokens; or take away the stop string that ends it",
     )
+
+
+def _open(text: str) -> str:
+    """The tag or the box that the text begins and does not end; empty where there is none."""
+    for tag in ("<think>", "<answer>"):
+        if text.rfind(tag) > text.rfind(tag.replace("<", "</")):
+            return tag
+    _, box, inside = text.rpartition("\\boxed{")
+    return box if box and inside.count("{") + 1 > inside.count("}") else ""
+
+
+def _with_prompt(seen: Seen) -> RewardTrouble | None:
+    """Responses that begin with the prompt: the judge may read an example's answer in it."""
+    unpaid = seen.unpaid_all
+    shown = [row for row in unpaid if len(question := _question(row)) > _MOST_QUOTED and question in row.answer]
+    if len(shown) < 0.95 * len(unpaid) or not shown:
+        return None
+    message = f"{len(shown)} of {len(unpaid)} responses that earn nothing hold the question, word for word"
+    remedy = "give the judge the completion alone: cut the prompt's tokens off before decoding"
+    return _cause("prompt in the response", shown, len(unpaid), message, remedy)
 
 
 def _finish(row: ScoredRow) -> str:
@@ -209,7 +238,8 @@ def _elsewhere(seen: Seen) -> RewardTrouble | None:
     where = {place: [row for row in tried if _stands(row, place, sure=not silent)] for place in _PLACES}
     place = max(where, key=lambda name: len(where[name]))
     if len(where[place]) * 2 >= len(tried):
-        message = f"the judge finds no answer, and {len(where[place])} of {len(tried)} {_PLACES[place]}"
+        seen_by_it = "finds no answer" if silent else "pays nothing"
+        message = f"the judge {seen_by_it}, and {len(where[place])} of {len(tried)} {_PLACES[place]}"
         remedy = f"astuner.task_judge.math.answer_in: [{place}], or your judge's own answer_in"
         return _cause("answers stand elsewhere", where[place], len(tried), message, remedy)
     if not silent:
@@ -311,7 +341,16 @@ def _is_right(row: ScoredRow) -> bool:
     return any(_folded(text) == _folded(right) != "" or _alike(text, right) for text in said for right in rights)
 
 
+def _date(text: str) -> datetime | None:
+    for form in _DATES:
+        with suppress(ValueError):
+            return datetime.strptime(text.strip(" ."), form)
+    return None
+
+
 def _alike(text: str, right: str) -> bool:
+    if (day := _date(right)) is not None:
+        return _date(text) == day
     try:
         if compare(text, right).outcome == "equal":
             return True
@@ -359,9 +398,26 @@ def _kind(texts: Iterable[str]) -> str | None:
     return name if most >= 0.95 * count.total() else None
 
 
+def _named_otherwise(rows: Sequence[ScoredRow]) -> tuple[str, str] | None:
+    """A few references that each have another name in the answers, such as yes for True."""
+    given: dict[str, Counter[str]] = defaultdict(Counter)
+    for row in rows:
+        given[_folded(_rights(row)[0])][_folded(_given(row))] += 1
+    names = {right: count.most_common(1)[0] for right, count in given.items()}
+    said = {text for count in given.values() for text in count}
+    few = len(given) > 1 and len(given) * 3 <= len({row.task for row in rows}) and len(said) <= 2 * len(given)
+    own = len({name for name, _ in names.values()}) == len(names) and said.isdisjoint(given)
+    if not few or not own or any(times * 3 < 2 * given[right].total() for right, (_, times) in names.items()):
+        return None
+    told = ", ".join(f"{name!r:.40} for {right!r:.40}" for right, (name, _) in list(names.items())[:_SHOWN])
+    return f"the answers name the references otherwise: {told}", "ask the policy for the names that the references have"
+
+
 def _other_kind(seen: Seen) -> RewardTrouble | None:
     """Answers that are all letters beside references that are all numbers, and the like."""
     rows = [row for row in seen.unpaid_all if _rights(row)]
+    if (named := _named_otherwise(rows)) is not None:
+        return _cause("answers of another kind", rows, len(seen.judged), *named)
     given, right = _kind(_given(row).strip() for row in rows), _kind(_rights(row)[0] for row in rows)
     if not given or not right or given == right or given == "a text":
         return None
@@ -424,6 +480,20 @@ def _turned(seen: Seen) -> RewardTrouble | None:
     message = f"in {len(mixed)} groups right answers earn {fmean(better):.3g} more than wrong ones, on average"
     remedy = "turn the sign of the reward if it is a loss, or raise the weight of what decides success"
     return _cause("right earns no more", shown, len(seen.rows), message, remedy)
+
+
+def _contradicted(seen: Seen) -> RewardTrouble | None:
+    """Verdicts that belong to other rows: answers that are the reference fail, and others pass."""
+    known = [(row, _given(row).strip() in rights) for row in seen.judged[:_SEARCHED] if (rights := _rights(row))]
+    failed = [row for row, right in known if right and row.success is False]
+    passed = [row for row, right in known if not right and row.success]
+    if len(failed) < _FEW or len(failed) * 2 < sum(right for _, right in known):
+        return None
+    if len(passed) < _FEW or len(passed) * 2 < sum(bool(row.success) for row, _ in known):
+        return None
+    message = f"{len(failed)} answers that are the reference are no success, and {len(passed)} others are"
+    remedy = "do verdicts come back in the order of their rows? Judge one again: astuner explain --conf FILE --id ID"
+    return _cause("verdicts of other rows", [*failed, *passed], len(seen.judged), message, remedy)
 
 
 def _tiny(seen: Seen) -> RewardTrouble | None:
@@ -587,9 +657,9 @@ def _ended(seen: Seen) -> RewardTrouble | None:
 
 #: In the order of the report: what comes first explains what comes later.
 _SPECIFIC: tuple[Check, ...] = (
-    _no_verdict, _one_rule, _empty, _undecided, _truncated, _elsewhere, _no_reference, _one_reference, _refused,
-    _other_kind, _misplaced, _split_groups, _merged_groups, _single, _equal_texts, _cancelling, _clipped, _turned,
-    _tiny,
+    _no_verdict, _one_rule, _empty, _with_prompt, _undecided, _truncated, _elsewhere, _no_reference, _one_reference,
+    _refused, _other_kind, _misplaced, _split_groups, _merged_groups, _single, _equal_texts, _cancelling, _clipped,
+    _turned, _contradicted, _tiny,
 )  # fmt: skip
 _GENERAL: tuple[Check, ...] = (_ended, _all_equal)
 

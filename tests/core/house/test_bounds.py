@@ -65,7 +65,7 @@ ODD: dict[str, Any] = {
 
 @pytest.mark.parametrize("odd", ODD)
 def test_no_structure_of_a_policy_stops_its_verdict(odd: str) -> None:
-    output = WorkflowOutput(metadata={"final_answer": "41", "call": ODD[odd]}, found=ODD[odd])
+    output = WorkflowOutput.model_validate({"metadata": {"final_answer": "41", "call": ODD[odd]}, "found": ODD[odd]})
     again = pickle.loads(pickle.dumps(output))
     assert load_judge({"astuner": {"task_judge": {"judge": "math"}}}).judge(TASK, again).reward == 0.0
     sent = parsed(b'{"rollouts":[' + wire_row(TASK, again) + b"]}")
