@@ -3,7 +3,7 @@
 Those of `LATER` were written when the audit's attacks were done, so that they say what it finds in judges that it does
 not know: at first contact 16 of 20. Not found were objects of which one field is right, a number in an object that is
 nearly right, and a judge of programs that counts its last test alone. The attacks have these since. One judge of ranks
-had no hole beside a right answer, and was written anew. Of the ten that are named newest, the audit found seven at first:
+had no hole beside a right answer, and was written anew. Of the ten named newest the audit found seven at first:
 not a judge of calls that compares values in any order, one that reads a choice's first letter, and one that pays lists.
 """
 
