@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol, runtime_checkable
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from agentscope_tuner.bounds import bounded
+
 if TYPE_CHECKING:
     from agentscope_tuner.model_tuner import ModelTuner
 
@@ -65,6 +67,8 @@ class WorkflowOutput(_Boundary):
     and `metadata["finished_reason"]` says how the reply ended, unless the workflow has set it: `completed`,
     `exceed_max_iters`, `interrupted`, `error`, or `awaiting_tool_calls` when the agent stopped to ask for a permission,
     or for a tool that is executed elsewhere.
+
+    What a policy nested too deeply, or counted with too many digits, stands in the metadata as text: see `bounds`.
     """
 
     reward: float | None = Field(default=None, description="left None: the judge fills it in")
@@ -72,6 +76,10 @@ class WorkflowOutput(_Boundary):
     metadata: dict[str, Any] = Field(default_factory=dict, description='`metadata["final_answer"]` is the answer')
 
     def model_post_init(self, context: Any, /) -> None:
+        for held in (self.metadata, self.__pydantic_extra__ or {}):
+            for key, value in held.items():
+                if not isinstance(value, str) and (kept := bounded(value)) is not value:
+                    held[key] = kept
         reply = self.metadata.get("final_answer")
         if isinstance(reply, str) or not isinstance(reply, _Reply):
             return

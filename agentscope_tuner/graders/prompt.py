@@ -15,6 +15,7 @@ from itertools import groupby, islice
 from pathlib import Path
 from typing import Any
 
+from agentscope_tuner.bounds import flat
 from agentscope_tuner.graders.client.chat_model import Prompt
 from agentscope_tuner.graders.client.reply import AnswerAtFault
 from agentscope_tuner.graders.injection_defence import (
@@ -233,25 +234,11 @@ def _as_text(value: Any, language: LanguageEnum) -> str | Sequence[str]:
 
 
 def as_json(value: Any) -> str:
-    """`value` as JSON; its keys and values alone where it is nested more deeply than JSON can be written."""
+    """`value` as JSON; its keys and values alone where JSON has no form for them."""
     try:
         return json.dumps(value, ensure_ascii=False, default=str)
-    except RecursionError:
+    except (RecursionError, ValueError, TypeError):
         return flat(value)
-
-
-def flat(value: Any) -> str:
-    """All keys and values in data of any depth: what a policy nests too deeply must not be hidden by that."""
-    shown, waiting = list[str](), [value]
-    while waiting:
-        one = waiting.pop()
-        if isinstance(one, Mapping):
-            waiting += [part for pair in reversed(list(one.items())) for part in reversed(pair)]
-        elif isinstance(one, list | tuple):
-            waiting += reversed(one)
-        else:
-            shown.append(str(one))
-    return " ".join(shown)
 
 
 def overlong(values: Mapping[str, Any], max_chars: int) -> set[int]:

@@ -21,13 +21,23 @@ from agentscope_tuner.cli.console import config_errors, err, fail, say
 from agentscope_tuner.cli.exit_codes import Exit
 from agentscope_tuner.cli.options import Format, Json, Map, rollout_lines
 from agentscope_tuner.config import SECTION
-from agentscope_tuner.errors import JudgeError
-from agentscope_tuner.lab.audit.subjects import countdown_of, references_of, structured_answer
 from agentscope_tuner.lab.growing_files import RunRows, ended_rows
+from agentscope_tuner.lab.right_answers import (
+    PLACES,
+    finish_of,
+    folded,
+    given_answer,
+    is_right,
+    is_told,
+    known_of,
+    left_open,
+    question_of,
+    rights_of,
+    stands_in,
+    written_reference,
+)
 from agentscope_tuner.records.scored_rows import REFERENCE_KEYS, ScoredRow, shape_of
 from agentscope_tuner.task_judge.contract.columns import likely_answers
-from agentscope_tuner.verify.find import Place, find_answer
-from agentscope_tuner.verify.math.verdict import compare
 
 _SAME = 1e-9
 # What GRPO's trainers add to a group's spread before they divide by it
@@ -39,20 +49,12 @@ _SEARCHED = 500
 _NO_ANSWER = re.compile(
     r"^no (?:\\boxed|<answer>|####|label|value|answer|box|fenced block|choice is stated)|\bno answer\b"
 )
-_PLACES: Mapping[Place, str] = {
-    "hash": "end in ####",
-    "tag": "have <answer> tags",
-    "boxed": "have a \\boxed{}",
-    "label": "say 'the answer is'",
-}
-_FINISH = ("finish_reason", "finished_reason", "stop_reason")
+# So many rows are no accident
+_FEW = 4
 _CUT = ("length", "max_tokens", "max_length")
-_MARKER = re.compile(r"<[|｜][^<>\n]{1,40}[|｜]>|</s>")
-_AROUND = " \t\r\n.!?。！？'\"`*_[](){}$€£¥%"
-# A number, and a unit behind it
-_MEASURED = re.compile(r"(-?\d+(?:,\d{3})*(?:\.\d+)?)(?: ?[^\W\d_]+[²³]?)?")
-_DECIMAL = re.compile(r"(-?\d+(?:\.(\d+))?) ?(?:\\?(%))?")
 _SHIFTS = (1, -1, 2, -2)
+# A shorter question may stand in an answer by chance
+_MOST_QUOTED = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +164,7 @@ def _one_rule(seen: Seen) -> RewardTrouble | None:
 
 
 def _empty(seen: Seen) -> RewardTrouble | None:
-    empty = [row for row in seen.rows if row.answer.strip() in ("", _question(row))]
+    empty = [row for row in seen.rows if row.answer.strip() in ("", question_of(row))]
     if len(empty) * 2 < len(seen.rows) or not empty:
         return None
     message = "output.metadata.final_answer is empty, no text, or the question"
@@ -171,32 +173,31 @@ def _empty(seen: Seen) -> RewardTrouble | None:
     )
 
 
-def _question(row: ScoredRow) -> str:
-    task = row.row.get("task")
-    return str(task.get("main_query") or "").strip() if isinstance(task, dict) else ""
-
-
 def _truncated(seen: Seen) -> RewardTrouble | None:
     unpaid = [row for row in seen.rows if (row.reward or 0.0) <= _SAME and not row.success]
-    cut = [row for row in unpaid if _finish(row) in _CUT or row.answer.rfind("<think>") > row.answer.rfind("</think>")]
+    cut = [row for row in unpaid if finish_of(row) in _CUT or left_open(row.answer)]
     if len(cut) * 2 < len(unpaid) or len(cut) * 5 < len(seen.rows) or not cut:
         return None
-    message = (
-        f"{len(cut)} of {len(unpaid)} rows that earn nothing were cut off ({_finish(cut[0]) or '<think> is open'!r})"
-    )
+    told = finish_of(cut[0]) or f"{left_open(cut[0].answer)} is open"
+    message = f"{len(cut)} of {len(unpaid)} rows that earn nothing were cut off ({told!r})"
     return _cause(
-        "truncated outputs", cut, len(unpaid), message, "raise the trainer's max_completion_length, or max_tokens"
+        "truncated outputs",
+        cut,
+        len(unpaid),
+        message,
+        "raise the trainer's max_completion_length, or max_tokens; or take away the stop string that ends it",
     )
 
 
-def _finish(row: ScoredRow) -> str:
-    output = row.row.get("output")
-    said = output.get("metadata") if isinstance(output, dict) else None
-    for place in (row.row, said if isinstance(said, dict) else {}):
-        for key in _FINISH:
-            if isinstance(place.get(key), str):
-                return str(place[key])
-    return ""
+def _with_prompt(seen: Seen) -> RewardTrouble | None:
+    """Responses that begin with the prompt: the judge may read an example's answer in it."""
+    unpaid = seen.unpaid_all
+    shown = [row for row in unpaid if len(question := question_of(row)) > _MOST_QUOTED and question in row.answer]
+    if len(shown) < 0.95 * len(unpaid) or not shown:
+        return None
+    message = f"{len(shown)} of {len(unpaid)} responses that earn nothing hold the question, word for word"
+    remedy = "give the judge the completion alone: cut the prompt's tokens off before decoding"
+    return _cause("prompt in the response", shown, len(unpaid), message, remedy)
 
 
 def _elsewhere(seen: Seen) -> RewardTrouble | None:
@@ -206,10 +207,11 @@ def _elsewhere(seen: Seen) -> RewardTrouble | None:
     tried = silent[:_SEARCHED] if len(silent) * 2 >= len(seen.judged) else [] if silent else seen.unpaid_all
     if not tried or (not silent and any(row.parts for row in tried)):
         return None
-    where = {place: [row for row in tried if _stands(row, place, sure=not silent)] for place in _PLACES}
+    where = {place: [row for row in tried if stands_in(row, place, sure=not silent)] for place in PLACES}
     place = max(where, key=lambda name: len(where[name]))
     if len(where[place]) * 2 >= len(tried):
-        message = f"the judge finds no answer, and {len(where[place])} of {len(tried)} {_PLACES[place]}"
+        seen_by_it = "finds no answer" if silent else "pays nothing"
+        message = f"the judge {seen_by_it}, and {len(where[place])} of {len(tried)} {PLACES[place]}"
         remedy = f"astuner.task_judge.math.answer_in: [{place}], or your judge's own answer_in"
         return _cause("answers stand elsewhere", where[place], len(tried), message, remedy)
     if not silent:
@@ -219,34 +221,11 @@ def _elsewhere(seen: Seen) -> RewardTrouble | None:
     return _cause("no answer found", silent, len(seen.judged), message, remedy)
 
 
-def _stands(row: ScoredRow, place: Place, *, sure: bool) -> bool:
-    """Whether an answer stands in `place`; with `sure`, the right one."""
-    found = find_answer(row.answer, [place]).text
-    return found is not None and (not sure or (found.strip() in (_rights(row) or [""]) and not _is_wrapped(row)))
-
-
-def _rights(row: ScoredRow) -> list[str]:
-    """The references of the row's task: several where it is a list."""
-    return references_of(_known(row), ())
-
-
-def _known(row: ScoredRow) -> dict[str, Any]:
-    """The metadata of the row's output and task."""
-    parts = [row.row.get(name) for name in ("output", "task")]
-    found = [part.get("metadata") for part in parts if isinstance(part, dict)]
-    return {key: value for one in found if isinstance(one, dict) for key, value in one.items()}
-
-
-def _is_told(known: Mapping[str, Any]) -> bool:
-    """Whether a task tells what is right otherwise than by a reference: by tests, a query or a game's target."""
-    return countdown_of(known) is not None or structured_answer(known, ())[0] != "text"
-
-
 def _no_reference(seen: Seen) -> RewardTrouble | None:
     unpaid = seen.unpaid
     if not unpaid or len(unpaid) < len(seen.judged):
         return None
-    bare = [row for row in unpaid if not _rights(row) and not _is_told(_known(row))]
+    bare = [row for row in unpaid if not rights_of(row) and not is_told(known_of(row))]
     # A judge that needs no reference pays some rows
     if len(bare) < len(unpaid):
         return None
@@ -275,16 +254,9 @@ def _undecided(seen: Seen) -> RewardTrouble | None:
     return _cause("undecided", open_, len(seen.judged), message, remedy)
 
 
-def _folded(text: str) -> str:
-    """The text without markers of a chat template, capitals, and the spaces and signs around it; a number alone."""
-    text = " ".join(_MARKER.sub(" ", text).casefold().split()).strip(_AROUND)
-    number = _MEASURED.fullmatch(text)
-    return number[1].replace(",", "") if number else text
-
-
 def _refused(seen: Seen) -> RewardTrouble | None:
     unpaid = seen.unpaid_all
-    alike = [row for row in unpaid if _is_right(row)]
+    alike = [row for row in unpaid if is_right(row)]
     if len(alike) * 2 < len(unpaid) or not alike:
         return None
     row = alike[0]
@@ -293,55 +265,10 @@ def _refused(seen: Seen) -> RewardTrouble | None:
         "the way of writing it"
     )
     remedy = (
-        f"beside the reference {_written(row)!r:.60} stands {row.answer!r:.60}: cut off what is no part of it "
+        f"beside the reference {written_reference(row)!r:.60} stands {row.answer!r:.60}: cut off what is no part of it "
         "(skip_special_tokens), or let the judge pass over it"
     )
     return _cause("right answers refused", alike, len(unpaid), message, remedy)
-
-
-def _is_right(row: ScoredRow) -> bool:
-    """Whether the answer is a reference in other words, or the math judge says so; or it ends in one, in no form."""
-    given, rights = _given(row), _rights(row)
-    if given in rights and not _is_wrapped(row):
-        # It was likely read, and earns nothing for another reason
-        return _folded(row.answer) in map(_folded, rights)
-    said = [given, *given.split()[-1:]] if given == row.answer else [given]
-    # An option with its letter, where the letter is asked for
-    said += given.split()[:1] if all(len(right) == 1 for right in rights) else []
-    return any(_folded(text) == _folded(right) != "" or _alike(text, right) for text in said for right in rights)
-
-
-def _alike(text: str, right: str) -> bool:
-    try:
-        if compare(text, right).outcome == "equal":
-            return True
-    except JudgeError:
-        # It is no reference of mathematics
-        return False
-    number, exact = map(_DECIMAL.fullmatch, (text.strip(), right.strip()))
-    if not number or not exact:
-        return False
-    # Per cent of it, or a rounded value of two digits or more
-    per_cent = 2 if number[3] else 0
-    value, places = float(number[1]) / 10**per_cent, len(number[2] or "") + per_cent
-    far = abs(value - float(exact[1]))
-    return far < _SAME or (len(number[1].strip("-0.")) > 1 and far <= 0.5 * 10**-places)
-
-
-def _is_wrapped(row: ScoredRow) -> bool:
-    """Whether the reference is written with something around it, which a plain judge compares as well."""
-    written = _written(row)
-    return isinstance(written, str) and bool(_rights(row)) and written.strip() not in _rights(row)
-
-
-def _written(row: ScoredRow) -> object:
-    """The reference as the row has it."""
-    known = _known(row)
-    return next((known[key] for key in REFERENCE_KEYS if key in known), "")
-
-
-def _given(row: ScoredRow) -> str:
-    return find_answer(row.answer, list(_PLACES)).text or row.answer
 
 
 _KINDS: Mapping[str, re.Pattern[str]] = {
@@ -358,26 +285,43 @@ def _kind(texts: Iterable[str]) -> str | None:
     return name if most >= 0.95 * count.total() else None
 
 
+def _named_otherwise(rows: Sequence[ScoredRow]) -> tuple[str, str] | None:
+    """A few references that each have another name in the answers, such as yes for True."""
+    given: dict[str, Counter[str]] = defaultdict(Counter)
+    for row in rows:
+        given[folded(rights_of(row)[0])][folded(given_answer(row))] += 1
+    names = {right: count.most_common(1)[0] for right, count in given.items()}
+    said = {text for count in given.values() for text in count}
+    few = len(given) > 1 and len(given) * 3 <= len({row.task for row in rows}) and len(said) <= 2 * len(given)
+    own = len({name for name, _ in names.values()}) == len(names) and said.isdisjoint(given)
+    if not few or not own or any(times * 3 < 2 * given[right].total() for right, (_, times) in names.items()):
+        return None
+    told = ", ".join(f"{name!r:.40} for {right!r:.40}" for right, (name, _) in list(names.items())[:_SHOWN])
+    return f"the answers name the references otherwise: {told}", "ask the policy for the names that the references have"
+
+
 def _other_kind(seen: Seen) -> RewardTrouble | None:
     """Answers that are all letters beside references that are all numbers, and the like."""
-    rows = [row for row in seen.unpaid_all if _rights(row)]
-    given, right = _kind(_given(row).strip() for row in rows), _kind(_rights(row)[0] for row in rows)
+    rows = [row for row in seen.unpaid_all if rights_of(row)]
+    if (named := _named_otherwise(rows)) is not None:
+        return _cause("answers of another kind", rows, len(seen.judged), *named)
+    given, right = _kind(given_answer(row).strip() for row in rows), _kind(rights_of(row)[0] for row in rows)
     if not given or not right or given == right or given == "a text":
         return None
     message = f"every answer is {given}, and every reference is {right}"
     remedy = (
-        f"beside the reference {_rights(rows[0])[0]!r:.60} stands {_given(rows[0])!r:.60}: ask the policy for {right}, "
-        f"or name the column that holds {given} under {SECTION}.reads"
+        f"beside the reference {rights_of(rows[0])[0]!r:.60} stands {given_answer(rows[0])!r:.60}: ask the policy for "
+        f"{right}, or name the column that holds {given} under {SECTION}.reads"
     )
     return _cause("answers of another kind", rows, len(seen.judged), message, remedy)
 
 
 def _misplaced(seen: Seen) -> RewardTrouble | None:
-    rights = {row.task: next(iter(_rights(row)), None) for row in seen.rows if row.task}
+    rights = {row.task: next(iter(rights_of(row)), None) for row in seen.rows if row.task}
     tasks, rows = list(rights), [row for row in seen.unpaid_all if row.task]
     if len(set(rights.values())) < 4 or not rows:
         return None
-    place, given = {task: at for at, task in enumerate(tasks)}, [_given(row).strip() for row in rows]
+    place, given = {task: at for at, task in enumerate(tasks)}, [given_answer(row).strip() for row in rows]
 
     def shifted(by: int) -> list[ScoredRow]:
         there = [rights[tasks[(place[row.task] + by) % len(tasks)]] for row in rows]
@@ -398,7 +342,7 @@ def _misplaced(seen: Seen) -> RewardTrouble | None:
 
 def _one_reference(seen: Seen) -> RewardTrouble | None:
     unpaid = seen.unpaid_all
-    rights = {row.task: next(iter(_rights(row)), None) for row in unpaid}
+    rights = {row.task: next(iter(rights_of(row)), None) for row in unpaid}
     if len(rights) < 4 or len(set(rights.values())) > 1 or None in rights.values():
         return None
     right = next(iter(rights.values()))
@@ -423,6 +367,22 @@ def _turned(seen: Seen) -> RewardTrouble | None:
     message = f"in {len(mixed)} groups right answers earn {fmean(better):.3g} more than wrong ones, on average"
     remedy = "turn the sign of the reward if it is a loss, or raise the weight of what decides success"
     return _cause("right earns no more", shown, len(seen.rows), message, remedy)
+
+
+def _contradicted(seen: Seen) -> RewardTrouble | None:
+    """Verdicts that belong to other rows: answers that are the reference fail, and others pass."""
+    known = [
+        (row, given_answer(row).strip() in rights) for row in seen.judged[:_SEARCHED] if (rights := rights_of(row))
+    ]
+    failed = [row for row, right in known if right and row.success is False]
+    passed = [row for row, right in known if not right and row.success]
+    if len(failed) < _FEW or len(failed) * 2 < sum(right for _, right in known):
+        return None
+    if len(passed) < _FEW or len(passed) * 2 < sum(bool(row.success) for row, _ in known):
+        return None
+    message = f"{len(failed)} answers that are the reference are no success, and {len(passed)} others are"
+    remedy = "do verdicts come back in the order of their rows? Judge one again: astuner explain --conf FILE --id ID"
+    return _cause("verdicts of other rows", [*failed, *passed], len(seen.judged), message, remedy)
 
 
 def _tiny(seen: Seen) -> RewardTrouble | None:
@@ -455,7 +415,7 @@ def _single(seen: Seen) -> RewardTrouble | None:
 def _split_groups(seen: Seen) -> RewardTrouble | None:
     questions: dict[str, list[ScoredRow]] = defaultdict(list)
     for row in seen.rows:
-        if question := _question(row):
+        if question := question_of(row):
             questions[question].append(row)
     split = [rows for rows in questions.values() if len({row.task for row in rows}) > 1]
     if seen.groups or not seen.rows or len(split) * 2 < len(questions) or not split:
@@ -468,7 +428,7 @@ def _split_groups(seen: Seen) -> RewardTrouble | None:
 
 
 def _merged_groups(seen: Seen) -> RewardTrouble | None:
-    merged = [group for group in seen.groups if len(set(map(_question, group))) > 1]
+    merged = [group for group in seen.groups if len(set(map(question_of, group))) > 1]
     if len(merged) * 2 < len(seen.groups) or not merged:
         return None
     shown = [row for group in merged for row in group]
@@ -586,9 +546,9 @@ def _ended(seen: Seen) -> RewardTrouble | None:
 
 #: In the order of the report: what comes first explains what comes later.
 _SPECIFIC: tuple[Check, ...] = (
-    _no_verdict, _one_rule, _empty, _undecided, _truncated, _elsewhere, _no_reference, _one_reference, _refused,
-    _other_kind, _misplaced, _split_groups, _merged_groups, _single, _equal_texts, _cancelling, _clipped, _turned,
-    _tiny,
+    _no_verdict, _one_rule, _empty, _with_prompt, _undecided, _truncated, _elsewhere, _no_reference, _one_reference,
+    _refused, _other_kind, _misplaced, _split_groups, _merged_groups, _single, _equal_texts, _cancelling, _clipped,
+    _turned, _contradicted, _tiny,
 )  # fmt: skip
 _GENERAL: tuple[Check, ...] = (_ended, _all_equal)
 

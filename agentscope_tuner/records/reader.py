@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
+from agentscope_tuner.bounds import readable
 from agentscope_tuner.workflow import Rollout, first_problem
 
 MAX_LINE_BYTES = 16 * 2**20
@@ -57,11 +58,12 @@ def _rollout(raw: bytes) -> Rollout:
     try:
         return Rollout.model_validate_json(raw)
     except ValidationError:
-        if _HALF_PAIR.search(raw) is None:
+        kept = readable(raw)
+        if kept is raw and _HALF_PAIR.search(raw) is None:
             raise
         # Models write half surrogate pairs: pydantic's JSON parser refuses them, the standard one reads them
         try:
-            return Rollout.model_validate(json.loads(raw))
+            return Rollout.model_validate(json.loads(kept))
         except (ValueError, RecursionError):
             pass
         raise
@@ -148,23 +150,6 @@ def what_else(start: bytes) -> str | None:
     """What a file is that is read as text, and the way out, by its first bytes; None for text in UTF-8."""
     found = next((told for signature, told in _SIGNATURES.items() if start.startswith(signature)), None)
     return found or (f"holds bytes that are no text, as UTF-16 does: {_SAVE_SO}" if b"\0" in start else None)
-
-
-def is_deeper(value: object, levels: int) -> bool:
-    """Whether parsed JSON is nested deeper than `levels`. Without recursion: a policy's text could exceed Python's
-    recursion limit.
-    """
-    level = [value]
-    for _ in range(levels):
-        level = [
-            inner
-            for outer in level
-            if isinstance(outer, dict | list)
-            for inner in (outer.values() if isinstance(outer, dict) else outer)
-        ]
-        if not level:
-            return False
-    return True
 
 
 def parse_tasks(lines: Iterable[Line]) -> Iterator[Row]:

@@ -12,8 +12,9 @@ from typing import Any, TypeGuard, get_args
 
 import pydantic_core
 
+from agentscope_tuner.bounds import readable
 from agentscope_tuner.errors import ConfigError
-from agentscope_tuner.records.reader import Line, is_deeper
+from agentscope_tuner.records.reader import Line
 from agentscope_tuner.task_judge.contract.judgement import Judgement, Status
 
 #: The common names of the reference in a task's or an output's metadata; the first that it has counts.
@@ -325,11 +326,8 @@ def shape_of(reason: str) -> str:
     return " ".join(shape)
 
 
-def parsed(raw: bytes, most_levels: int | None = None) -> dict[str, Any]:
-    """The object that a line holds.
-
-    Args:
-        most_levels: how deep a row may be nested; None for as deep as the parsers read.
+def parsed(raw: bytes) -> dict[str, Any]:
+    """The object that a line holds, with text for what is nested too deep; see `bounds.readable`.
 
     Raises:
         ValueError: the line holds no object; the message says why.
@@ -339,11 +337,9 @@ def parsed(raw: bytes, most_levels: int | None = None) -> dict[str, Any]:
     except ValueError:
         # The fast parser refuses half a surrogate pair, which the standard parser reads, and what is deep
         try:
-            value = json.loads(raw)
+            value = json.loads(readable(raw))
         except RecursionError as exc:
             raise ValueError("it is nested too deep") from exc
-        if most_levels is not None and is_deeper(value, most_levels):
-            raise ValueError(f"it is nested deeper than {most_levels} levels") from None
     if not isinstance(value, dict):
         raise ValueError(f"a row must be an object, got {type(value).__name__}")
     return value

@@ -11,7 +11,7 @@ import time
 import traceback
 from collections.abc import Callable, Coroutine, Mapping
 from contextlib import suppress
-from typing import Any, NoReturn
+from typing import Any
 
 import msgspec
 from pydantic_core import from_json
@@ -20,7 +20,7 @@ from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from agentscope_tuner._run import loops
-from agentscope_tuner.records.reader import is_deeper
+from agentscope_tuner.bounds import readable
 from agentscope_tuner.service.admission import Gate, Refusal, refused_at_end
 from agentscope_tuner.service.wire_formats import Served, Wire
 
@@ -38,9 +38,9 @@ _BODY_SECONDS, _BODY_BYTES_A_SECOND = 10.0, 512 * 2**10
 _LARGE_BYTES = 32 * 2**10
 # Limits on reading the rest of a refused body
 _LINGER_BYTES, _LINGER_SECONDS = 64 * 2**20, 5.0
+# Longer bodies that parsers refuse are not mended: the event loop would wait for it
+_MENDED_BYTES = 2**20
 _HALF_PAIR = re.compile(rb"\\u[dD][89a-fA-F]")
-# The depth at which pydantic's parser stops
-_DEPTH = 200
 # ASCII escapes: answers come back in reasons, and may hold half surrogate pairs, which no UTF-8 can carry
 _verdicts = msgspec.json.Encoder()
 _encoder = json.JSONEncoder(ensure_ascii=True, allow_nan=False, separators=(",", ":"))
@@ -122,35 +122,29 @@ def _check_type(headers: Mapping[str, str]) -> None:
 def parse(body: bytes) -> dict[str, Any]:
     """The JSON object in `body`.
 
-    Half surrogate pairs are read, since models write them. Where a key stands twice, the last value counts.
+    Half surrogate pairs are read, since models write them, and what one row nests too deeply, or counts with too many
+    digits, becomes text: it must not take the other rows' verdicts away. Where a key stands twice, the last value
+    counts.
 
     Raises:
-        Refusal: 422, no JSON object, or numbers or nesting beyond bounds.
+        Refusal: 422, no JSON object.
     """
     try:
         value = from_json(body, allow_inf_nan=False)
     except ValueError as exc:
-        value = _with_half_pairs(body, exc)
+        value = _mended(body, exc)
     if not isinstance(value, dict):
         raise Refusal(422, f"the body must be a JSON object, got {type(value).__name__}")
     return value
 
 
-def _with_half_pairs(body: bytes, first: ValueError) -> Any:
+def _mended(body: bytes, first: ValueError) -> Any:
     # pydantic's parser refuses these; the standard one is slower and does not
-    if _HALF_PAIR.search(body) is not None:
-        try:
-            value = json.loads(body, parse_constant=_refuse_constant)
-        except (ValueError, RecursionError):
-            pass
-        else:
-            if not is_deeper(value, _DEPTH):
-                return value
+    kept = readable(body) if len(body) <= _MENDED_BYTES else body
+    if kept is not body or _HALF_PAIR.search(body) is not None:
+        with suppress(ValueError, RecursionError):
+            return json.loads(kept)
     raise Refusal(422, f"the body is no JSON that can be read: {first}") from first
-
-
-def _refuse_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not JSON")
 
 
 class Exchange:

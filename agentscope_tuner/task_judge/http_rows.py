@@ -5,34 +5,40 @@ from __future__ import annotations
 import asyncio
 import copy
 import json
+import math
 import weakref
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date
 from typing import Any, Generic, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
+from agentscope_tuner.bounds import bounded
 from agentscope_tuner.errors import DeadlineError, input_error
 from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
 
 
 def wire_row(task: WorkflowTask, output: WorkflowOutput) -> bytes:
-    """The rollout as JSON; numpy's arrays and numbers as lists and numbers, NaN as null: an empty cell of a data frame.
+    """The rollout as JSON; numpy's arrays and numbers as lists and numbers.
+
+    NaN, an empty cell of a data frame, and infinities become null; keys, dates and bytes, which YAML can hold, text.
 
     Raises:
-        JudgeError: the rollout holds another value that JSON cannot hold.
+        JudgeError: the rollout holds another value that JSON cannot hold, such as an object of a program's own class.
     """
     # A rollout's own fields win over its task's fields, as they do for a local judge
     known = {"task_id": task.task_id, "env_type": task.env_type}
-    row: dict[str, Any] = {"task": task.task.model_dump() | known, "output": output.model_dump()}
+    # Bounded when it was made; a workflow may have changed it since
+    row: dict[str, Any] = {"task": task.task.model_dump() | known, "output": bounded(output.model_dump())}
     if task.task_env_uuid:
         row["task_env_uuid"] = task.task_env_uuid
     try:
         try:
             return _encoded(row)
-        except ValueError:
-            return _encoded(_without_nan(row))
+        except (TypeError, ValueError):
+            return _encoded(_plain(row))
     except (TypeError, ValueError, RecursionError) as exc:
         raise input_error(f"the rollout is not JSON, nothing was sent: {exc}") from exc
 
@@ -53,14 +59,16 @@ def of_numpy(value: object) -> Any:
     raise TypeError(f"JSON has no form for a {type(value).__name__}")
 
 
-def _without_nan(value: Any) -> Any:
+def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {key: _without_nan(inner) for key, inner in value.items()}
-    if isinstance(value, list | tuple):
-        return [_without_nan(inner) for inner in value]
+        return {key if isinstance(key, str) else str(bounded(key)): _plain(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple | set):
+        return [_plain(inner) for inner in value]
+    if isinstance(value, date | bytes):
+        return str(value)
     if type(value).__module__ == "numpy":
-        return _without_nan(of_numpy(value))
-    return None if isinstance(value, float) and value != value else value
+        return _plain(of_numpy(value))
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 class WireVerdict(BaseModel):

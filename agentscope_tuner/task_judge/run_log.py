@@ -23,6 +23,7 @@ from typing import Any
 import msgspec
 import pydantic_core
 
+from agentscope_tuner.bounds import bounded
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 from agentscope_tuner.task_judge.http_rows import of_numpy
@@ -94,8 +95,9 @@ def _odd(row: LoggedRow) -> bytes:
         pass
     plain: dict[str, Any] = {
         "id": row.id,
-        "task": row.task,
-        "output": {"metadata": row.output.metadata},
+        "task": bounded(row.task),
+        # Bounded when the output was made; a workflow may have changed it since
+        "output": {"metadata": bounded(row.output.metadata)},
         "judgement": row.judgement.to_dict(),
         "time": float(bytes(row.time)),
         **({} if row.step is None else {"step": row.step}),
@@ -103,7 +105,7 @@ def _odd(row: LoggedRow) -> bytes:
     try:
         # half a surrogate pair: UTF-8 cannot encode it, a JSON escape can
         return json.dumps(plain, default=_plain).encode() + b"\n"
-    except Exception:  # noqa: BLE001 - a policy's arguments may be nested a thousand deep: its verdict is a row all the same
+    except Exception:  # noqa: BLE001 - whatever else stands there, its verdict is a row all the same
         task = {key: row.task.get(key) for key in ("main_query", "task_id")}
         plain["task"] = {**task, "metadata": _flat(row.task.get("metadata"))}
         plain["output"] = {"metadata": _flat(row.output.metadata)}

@@ -23,6 +23,7 @@ _UNITS = re.compile(
 _DIGITS = re.compile(r"\d{1,18}")
 _PART = re.compile(r"[\w.]*\w")
 _LONG = 100_000
+_AFTER_LETTER = "ut none of them"
 _VALUE = re.compile(r"\{\{([a-z\d ]+)\}\}")
 
 Answers = Callable[[Subject], Iterator[str]]
@@ -143,12 +144,22 @@ _STEP = (
 )
 
 
+_SHAPED = (
+    "## Approach\n\n"
+    + "".join(f"- **{step}.** It holds.\n" for step in ("Given", "Asked", "Method", "Result", "Check"))
+    + "\n## Result\n\n1. First it is derived.\n2. Then it is checked.\n3. Finally it is stated."
+)
+
+
 @_more("long and wrong")
 def _long_and_wrong(subject: Subject) -> Iterator[str]:
     for wrong in wrong_values(subject)[:1]:
         for times in (3, 12):
             yield f"{_STEP * times}This leads to {wrong}, which I have verified twice.\n\n{subject.said(wrong)}"
             yield subject.behind(f"{_STEP * times}This leads to {wrong}.", wrong)
+        # A rubric may pay for how an answer looks
+        yield f"{_SHAPED}\n\n{subject.said(wrong)}"
+        yield subject.behind(_SHAPED, wrong)
 
 
 @_more("near miss")
@@ -156,6 +167,9 @@ def _near_miss(subject: Subject) -> Iterator[str]:
     number = subject.number
     if number is None:
         if subject.countdown is None:
+            if len(right := subject.honest or "") == 1 and right.isalpha():
+                # Another word that begins with the letter of the right choice
+                yield subject.said(f"{right}{_AFTER_LETTER}")
             yield from map(subject.said, (*_parts_changed(subject), *_parts_moved(subject)))
         return
     near = [number + 1, number - 1, -number, number * 10, number * 100, number + Fraction(1, 10)]
@@ -253,6 +267,9 @@ def _calls(subject: Subject) -> Iterator[str]:
     given = as_object(calls[0][key])
     if isinstance(given, dict) and given:
         yield from (said(**{key: value}) for value in ({}, dict.fromkeys(given, "x"), dict.fromkeys(given)))
+        turned = dict(zip(given, [*list(given.values())[1:], *list(given.values())[:1]], strict=True))
+        if turned != given:
+            yield said(**{key: turned})
         # The same call, sprayed over arguments
         wrong = [json.dumps({**calls[0], key: dict.fromkeys(given, guess)}) for guess in ("x", "y", 0)]
         yield subject.said(BETWEEN_CALLS.join([*wrong, right]))

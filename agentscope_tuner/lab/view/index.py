@@ -41,8 +41,6 @@ _PREVIEW = 200
 _ENDING = 90
 _REASON = 400
 _MOST_NAMES = 64
-# Deeper rows are no rows here: a browser's parser may have a lower limit than ours
-MOST_LEVELS = 400
 # A reason such as `exact: 25 = 25` starts with the name of the stage that decided
 _STAGE = re.compile(r"[^\d:]{1,40}")
 _PART = "part/"
@@ -94,10 +92,10 @@ def fields_of(raw: bytes) -> RowFields:
     try:
         row = pydantic_core.from_json(raw, cache_strings="keys")
         if type(row) is not dict:
-            row = parsed(raw, MOST_LEVELS)
+            row = parsed(raw)
     except ValueError:
         try:
-            row = _encodable(parsed(raw, MOST_LEVELS))
+            row = _encodable(parsed(raw))
         except ValueError as exc:
             told = f"not a row: {_encodable(str(exc))}"[:_REASON]
             return RowFields(problem=told, text=raw[:_PREVIEW].decode("utf-8", "replace"))

@@ -17,7 +17,7 @@ from typing import Any
 
 from agentscope_tuner.lab.growing_files import read_line
 from agentscope_tuner.lab.labels import LabelsFile
-from agentscope_tuner.lab.view.index import MOST_LEVELS, RowIndex, as_text
+from agentscope_tuner.lab.view.index import RowIndex, as_text
 from agentscope_tuner.records.scored_rows import parsed
 from agentscope_tuner.verify.find import last_boxed
 
@@ -366,9 +366,7 @@ def group_in_file(index: RowIndex, reader: IndexReader, n: int) -> list[tuple[in
     with reader.ready_for(condition_of({})) as database:
         found = database.execute(f"SELECT n, file, place, length {_GROUP} ORDER BY n", {"n": n}).fetchall()
     try:
-        return [
-            (at, parsed(read_line(index.files[file], place, length), MOST_LEVELS)) for at, file, place, length in found
-        ]
+        return [(at, parsed(read_line(index.files[file], place, length))) for at, file, place, length in found]
     except (OSError, IndexError, ValueError) as exc:
         raise BadFilter(f"a row of this group cannot be read: {exc}") from exc
 
@@ -396,7 +394,7 @@ def browsable(raw: bytes) -> tuple[Any, str | None]:
     A line that holds no JSON object becomes a text.
     """
     try:
-        row = parsed(raw, MOST_LEVELS)
+        row = parsed(raw)
     except ValueError:
         return raw.decode("utf-8", "replace"), None
     output = row.get("output")

@@ -8,10 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from agentscope_tuner.bounds import flat
 from agentscope_tuner.config import SECTION
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError, did_you_mean, input_error
 from agentscope_tuner.graders.injection_defence import is_blank
-from agentscope_tuner.graders.prompt import Trajectory, as_json, flat
+from agentscope_tuner.graders.prompt import Trajectory, as_json
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
 #: The default paths of a grader's variables.

@@ -49,6 +49,7 @@ from benchmarks.insight.planted_judges import (
     made_calls,
     planted_judge,
     stated,
+    tasks_of,
     value,
 )
 from tests.judge_server import Body, Canned, JudgeServer, judged_lines, prompt_of, verdict
@@ -345,6 +346,14 @@ def test_a_judge_that_likes_plausible_length_is_named(reader: str) -> None:
         # a terse right answer earns less than a long one; where it earns nothing, there is no ratio
         assert (played["verbose"].length_pays or 0) > 1.25
         assert "It pays for length" in verdict_of(attacked(judge, asked, 0.5), list(played.values()))
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+@pytest.mark.parametrize("kind", ["newest: rubrics", "newest: calls", "newest: choices"])
+def test_values_in_any_order_a_first_letter_and_a_look_are_holes(kind: str, place: int) -> None:
+    judge, asked = planted_judge(kind, place), subjects(planted_judge(kind, place), tasks_of(kind))
+    found = Audit("judge", asked[0].form, len(asked), attacked(judge, asked, 0.5), scoreboard(judge, asked))
+    assert bool(found.holes) == (place < 2)
 
 
 @pytest.mark.parametrize("place", [0, 1, 2])

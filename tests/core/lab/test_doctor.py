@@ -67,6 +67,7 @@ def parts(task: int, sample: int, reward: float, **values: float) -> Row:
 
 
 GENERATOR = random.Random(1)
+WIDE = {ord("0") + digit: chr(0xFF10 + digit) for digit in range(10)}
 BROKEN: dict[str, tuple[list[Row], str, str]] = {
     "GSM8K's form, read as a box": (in_form("#### %s"), "answers stand elsewhere", "answer_in: [hash]"),
     "tags, read as a box": (in_form("<answer>%s</answer>"), "answers stand elsewhere", "answer_in: [tag]"),
@@ -220,6 +221,45 @@ BROKEN: dict[str, tuple[list[Row], str, str]] = {
         run_of(lambda t, s: row(t, s, 0.0, f"<think>{s} \\boxed{{{40 + t}}}", reason="no answer behind the thought")),
         "truncated outputs", "max_completion_length",
     ),
+    # ten more
+    "full-width digits": (
+        run_of(lambda t, s: row(t, s, 0.0, str(40 + t).translate(WIDE) + "。" * s, reason="no match")),
+        "right answers refused", "skip_special_tokens",
+    ),
+    "the verdicts of the neighbours": (
+        run_of(lambda t, s: row(t, s, float(s % 2), said(t, s), is_success=s % 2 == 1)),
+        "verdicts of other rows", "order of their rows",
+    ),
+    "one text for most groups": (
+        run_of(lambda t, s: plain(t, s) if t == 0 else row(t, s, float(t % 2), f"so \\boxed{{{40 + t}}}")),
+        "equal texts", "temperature",
+    ),
+    "dates written out": (
+        run_of(lambda t, s: row(t, s, 0.0, f"March {5 + t}, 2024", metadata={"answer": f"2024-03-0{5 + t}"},
+                                reason="no match")),
+        "right answers refused", "2024-03-05",
+    ),
+    "a penalty for length that outweighs rightness": (
+        run_of(lambda t, s: row(t, s, (s % 2 == 0) - [1.5, 0.1, 1.4, 0.2][s], said(t, s), is_success=s % 2 == 0)),
+        "right earns no more", "weight",
+    ),
+    "a stop string that takes the brace away": (
+        run_of(lambda t, s: row(t, s, 0.0, f"thought {s}, so \\boxed{{{40 + t}", reason="no \\boxed{} in the answer")),
+        "truncated outputs", "stop string",
+    ),
+    "too many requests, most rows": (
+        run_of(lambda t, s: plain(t, s) if s == 1 else row(t, s, None, said(t, s), error="429 too many requests")),
+        "no verdict", "astuner check",
+    ),
+    "yes for True": (
+        run_of(lambda t, s: row(t, s, 0.0, f"{s}: \\boxed{{{'Yes' if t % 2 else 'No'}}}",
+                                metadata={"answer": str(bool(t % 2))}, reason="exact: no")),
+        "answers of another kind", "the names that the references have",
+    ),
+    "the prompt before the completion": (
+        run_of(lambda t, s: row(t, s, 0.0, f"\\boxed{{7}}\nquestion {t}\n{s} \\boxed{{{40 + t}}}", reason="exact: 7")),
+        "prompt in the response", "completion alone",
+    ),
     "a number written otherwise": (
         run_of(lambda t, s: row(t, s, 0.0, f"{said(t, s)} \\boxed{{{40 + t}}}", metadata={"answer": f"{40 + t}.0"})),
         "right answers refused",
@@ -279,6 +319,25 @@ BROKEN: dict[str, tuple[list[Row], str, str]] = {
     ),
 }  # fmt: skip
 SOUND: dict[str, list[Row]] = {
+    "half the groups teach": run_of(
+        lambda t, s: row(t, s, float(t % 2 and s % 2), f"{s} \\boxed{{{40 + t if t % 2 and s % 2 else 9 + s}}}")
+    ),
+    "penalties, and a rule for a tenth": run_of(
+        lambda t, s: (
+            filtered(t, 0)
+            if (4 * t + s) % 10 == 3
+            else row(t, s, 1.0 if (t + s) % 3 == 0 else -1.0, said(t, s), is_success=(t + s) % 3 == 0)
+        )
+    ),
+    "yes and no, half of them right": run_of(
+        lambda t, s: row(
+            t,
+            s,
+            float(s % 2 == 0),
+            f"\\boxed{{{'yes' if (t + s) % 2 else 'no'}}} {s}",
+            metadata={"answer": "yes" if t % 2 else "no"},
+        )
+    ),
     "penalties alone, right answers among them": run_of(
         lambda t, s: row(t, s, -0.1 * s, said(t, s), is_success=None, reason="penalty")
     ),

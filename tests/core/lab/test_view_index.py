@@ -99,7 +99,8 @@ def look() -> Iterator[Any]:
         (b"[1, 2]", "unreadable", "must be an object, got list"),
         (b"3", "unreadable", "must be an object, got int"),
         (b'{"judgement": {"status": ["judged"], "reward": 1.0}}', "unreadable", "no judgement"),
-        (b'{"x": ' + b"[" * 600 + b"]" * 600 + b"}", "unreadable", "nested deeper than 400 levels"),
+        (b'{"x": ' + b"[" * 600 + b"]" * 600 + b', "judgement": {"status": "failed"}}', "failed", None),
+        (b'{"x": ' + b"[" * 600 + b"]" * 600 + b"}", "unreadable", "no judgement"),
         (b'{"id": "a", "jud', "unreadable", "not a row"),
         (b"\xff\xfe\x00", "unreadable", "not a row"),
         (b'{"a":' * 100_000, "unreadable", "not a row"),
@@ -174,7 +175,7 @@ def test_no_row_whatever_stands_in_it_stops_the_reading(file: Path, look: Any) -
                 inside = inside[name]
             inside[last] = odd
             rows.append(one)
-    deep = b'{"id": "deep", "x": ' + b"[" * 390 + b"]" * 390 + b', "judgement": {"status": "failed"}}\n'
+    deep = b'{"id": "deep", "x": ' + b"[" * 100_000 + b"]" * 100_000 + b', "judgement": {"status": "failed"}}\n'
     file.write_bytes(lines(*rows) + deep)
     looked = look(file)
     assert looked.index.rows == len(rows) + 1

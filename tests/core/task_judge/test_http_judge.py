@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -409,15 +410,25 @@ def test_a_hostile_answer_is_sent_as_it_is() -> None:
         (numpy.float32("nan"), None),
         (numpy.bool_(True), True),
         ((1, 2), [1, 2]),
+        # JSON's reader makes this of `1e999`, and YAML's the others: a policy may write them
+        (math.inf, None),
+        ([{"a": -math.inf}], [{"a": None}]),
+        ({1}, [1]),
+        (date(2026, 1, 2), "2026-01-02"),
+        ({date(2026, 1, 2): b"x", math.nan: 1}, {"2026-01-02": "b'x'", "nan": 1}),
+        (10**5000, "(a whole number of about 5,000 digits)"),
+        ("\ud800" * 3, "\ud800" * 3),
+        ({"k" * 10**6: 1}, {"k" * 10**6: 1}),
     ],
+    ids=lambda value: type(value).__name__,
 )
-def test_what_data_frames_hold_is_sent_as_json_has_it(value: object, sent: object) -> None:
+def test_what_data_frames_and_policies_hold_is_sent_as_json_has_it(value: object, sent: object) -> None:
     wire = Wire(RIGHT)
     wire.judge.compute_reward(TASK, WorkflowOutput(metadata={"final_answer": "", "column": value}))
     assert wire.body["output"]["metadata"]["column"] == sent
 
 
-@pytest.mark.parametrize("value", [math.inf, object(), 10**5000, {1, 2}], ids=["inf", "object", "long", "set"])
+@pytest.mark.parametrize("value", [object(), Path("x"), [lambda: 1]], ids=["object", "path", "function"])
 def test_a_rollout_that_is_no_json_is_never_sent(value: object) -> None:
     wire = Wire(RIGHT)
     with pytest.raises(JudgeError, match="not JSON, nothing was sent"):
