@@ -15,10 +15,10 @@ from functools import partial
 from typing import Any, Literal, NamedTuple, Protocol, cast
 
 from agentscope_tuner.verify.again import ROUGHLY, announces
-from agentscope_tuner.verify.asked_clause import asking_clause, is_only_given, says_another
+from agentscope_tuner.verify.asked_clause import asking_clause, says_another
 from agentscope_tuner.verify.find import PlacedAnswer
 from agentscope_tuner.verify.labels import CONTRADICTION
-from agentscope_tuner.verify.math.around import said_by, with_unit, without_said_again
+from agentscope_tuner.verify.math.around import given_noun, is_alone, said_by, with_unit, without_said_again
 from agentscope_tuner.verify.math.compare import CheapComparer, is_rational
 from agentscope_tuner.verify.math.compare_words import wordings
 from agentscope_tuner.verify.math.exact import exact_value
@@ -198,16 +198,9 @@ def _is_given(again: str, answer: str, behind: str, question: str) -> bool:
     return found is not None and any(map(str.isalpha, sentences[0][: found.start()]))
 
 
-# A noun, but not the sign of a currency: `zł`
-_NOUN_BEHIND = re.compile(r"[\s$~]*(?:\\[)\]])?\s*([\u4e00-\u9fff]|[^\W\d_]{3,20})")
-
-
-def _given_noun(text: str, behind: str, question: str) -> str:
-    """The noun behind a box, if the question only gives a number of it: `24 pairs`, where socks are asked for."""
-    noun = _NOUN_BEHIND.match(behind) if text.isdigit() and question else None
-    if noun is None or noun[1][:3].lower() not in question.lower():
-        return ""
-    return noun[1] if is_only_given(noun[1].lower(), question) else ""
+def _said_again(found: PlacedAnswer, question: str | None) -> list[tuple[str, ...]]:
+    """The values that the text behind an answer states again, but for those that the question gives."""
+    return [one for one in found.again if not _is_given(one[-1], found.text or "", found.behind, question or "")]
 
 
 def _of_place(found: PlacedAnswer, ground_truth: str, question: str | None) -> Asking:
@@ -218,13 +211,13 @@ def _of_place(found: PlacedAnswer, ground_truth: str, question: str | None) -> A
     """
     reference(ground_truth)
     found = without_said_again(found)
-    again = [one for one in found.again if not _is_given(one[-1], found.text or "", found.behind, question or "")]
+    again = _said_again(found, question)
     text, problem = said_by(found, question)
     if problem:
         return MathVerdict("different", "place", problem)
     if found.boxed:
         text = with_unit(text, found, about(question), ground_truth)
-        if other := _given_noun(text, found.behind, question or ""):
+        if other := given_noun(text, found.behind, question or ""):
             return MathVerdict("different", "place", f"{UNREAD}: {other!r} beside the answer")
     first: MathVerdict = yield text
     if first.outcome == "equal":
@@ -251,6 +244,29 @@ def _of_place(found: PlacedAnswer, ground_truth: str, question: str | None) -> A
 def _has_value(verdict: MathVerdict) -> bool:
     """Whether a text has the reference's value, even if its work is left undone there."""
     return verdict.outcome == "equal" or verdict.reason.startswith(("copied:", "unworked:"))
+
+
+_PLAIN_TEXT = re.compile(r"-?[0-9]{1,18}(?:\.[0-9]{1,18})?")
+_WHOLE_NUMBER = re.compile(r"0|-?[1-9][0-9]{0,17}")
+
+
+def numbers_first(found: PlacedAnswer, ground_truth: str, question: str | None) -> MathVerdict | None:
+    """The verdict on a plain number alone in its box, against a reference that is one; None where more is to be read.
+
+    Most outputs end so, and no rule has anything to say of them: the same number is right, another whole one is wrong.
+
+    Raises:
+        JudgeError: the reference is unusable.
+    """
+    text = found.text or ""
+    if not found.boxed or found.others or _PLAIN_TEXT.fullmatch(text) is None:
+        return None
+    truth = reference(ground_truth)
+    if text != truth and (_WHOLE_NUMBER.fullmatch(text) is None or _WHOLE_NUMBER.fullmatch(truth) is None):
+        return None
+    if not is_alone(found, about(question), ground_truth) or (found.again and _said_again(found, question)):
+        return None
+    return _verdict("exact", EQUAL, text, truth) if text == truth else _verdict("numeric", DIFFERENT, text, truth)
 
 
 def judge_place(
