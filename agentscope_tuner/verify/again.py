@@ -27,8 +27,11 @@ _ANNOUNCED = re.compile(
     rf"({_NUMBER})(?![\d/])(?!\s*(?:[-+/^=\\]|\*(?!\*)))",
     re.IGNORECASE,
 )
+# The letters of words that have spaces between them, and digits; a number may stand within a Chinese sentence
+_LETTER_OF_WORD = r"\d_a-zA-Z\u00b5-\u2fff"
 _STATED_NUMBER = re.compile(
-    rf"(?<![\w.^_/{{+=#≈-])(?<!approx )(?<!approx)(?<!#### ){_NUMBER}(?![\w/]|\.\d|\s*[-+/^=×·\\]|\s*\*(?!\*))"
+    rf"(?<![{_LETTER_OF_WORD}.^_/{{+=#≈-])(?<!approx )(?<!approx)(?<!#### ){_NUMBER}"
+    rf"(?![{_LETTER_OF_WORD}/]|\.\d|\s*[-+/^=×·\\]|\s*\*(?!\*))"
 )
 _OWN_FORMULA = re.compile(r"\A(?:[^$\n\\]|\\[a-zA-Z])*?(?:\$\$?|\\[)\]])")
 _EQUATION = re.compile(r"\$[^$\n]*=[^$\n]*\$|\\[(\[][^\n]*?=[^\n]*?\\[)\]]|[\d)][\d\s+*/^().×·÷-]*=\s*[\d.,]+")
@@ -190,11 +193,11 @@ def stated_again(text: str, start: int, rest: str, content: str) -> tuple[tuple[
 
 #: What stands before a number that is said to be rounded.
 ROUGHLY = "\\approx "
-# A percentage, and what says that a number is rounded
 _PERCENT = re.compile(
     r"\s?\\?[%％]|\s(?:percent|per cent|prozent|pour cent|por ciento|por cento|per cento|процент)", re.IGNORECASE
 )
-_ROUGHLY = re.compile(
+#: What says that the number behind it is rounded.
+ROUGHLY_BEFORE = re.compile(
     r"(?:\b(?:about|around|roughly|approximately|environ|etwa|rund|ungefähr|circa|cerca de|aproximadamente"
     r"|около|примерно)|[≈约約]|\\approx)[\s$]*\Z",
     re.IGNORECASE,
@@ -207,7 +210,7 @@ def _written(found: re.Match[str], group: int) -> tuple[str, ...]:
     plain = found[group].replace("{,}", ".").replace(",", ".").replace("−", "-")
     if _PERCENT.match(found.string, found.end(group)) is not None and plain.count(".") <= 1 and "/" not in plain:
         spellings.insert(0, f"{Decimal(plain) / 100:f}")
-    if _ROUGHLY.search(found.string, max(found.start(group) - _ROUGHLY_NEAR, 0), found.start(group)) is not None:
+    if ROUGHLY_BEFORE.search(found.string, max(found.start(group) - _ROUGHLY_NEAR, 0), found.start(group)) is not None:
         spellings = [f"{ROUGHLY}{one}" for one in spellings]
     return tuple(spellings)
 

@@ -160,6 +160,64 @@ def _other_subject(answer: str, known: Sequence[str], question: str, is_unit: Ca
     return found[0] if found and rivals else ""
 
 
+@lru_cache(maxsize=1_024)
+def subject_of_another(clause: str, question: str) -> str:
+    """Whom or what of the question a clause with a value is about, where another is asked for; else empty.
+
+    Args:
+        clause: the text before the value, as `and Ann is` or `乙数是`.
+    """
+    question = question[-_MOST_ASKED:]
+    asked, _ = asking_clause(question)
+    if not asked:
+        return ""
+    if IS_UNSPACED.search(clause) is not None:
+        return _unspaced_subject(clause, asked, question)
+    words = [word for word in _WORD.findall(_ELIDED.sub("", clause)) if word.lower() not in _FILLS | _BEFORE_NOUNS]
+    names = {word for word in _WORD.findall(question) if word[0].isupper()}
+    mine = next((word for word in words if word.removesuffix("'s") in names), "")
+    if mine:
+        rivals = names.intersection(_WORD.findall(asked)[1:])
+        if _CAPITAL_NOUNS.search(question) is not None:
+            # who does the same, since any noun has a capital: `hat Tom`
+            verb = next(iter(_WORD.findall(clause.partition(mine)[2])), "")
+            rivals = {one for one in rivals if verb and f"{verb} {one}" in asked}
+        return mine if rivals and mine not in asked else ""
+    first = next((word.lower() for word in words if _is_content(word.lower()) and word.lower() not in _JOINS), "")
+    told, wanted = _words(question), _words(asked)
+    is_other = first in told and not any(same_word(first, one) for one in wanted)
+    return first if is_other and len(wanted) > _FEWEST else ""
+
+
+_CAPITAL_NOUNS = re.compile(r"\b(?:der|die|das|ist|hat|wie|und)\b")
+_JOINS = frozenset("so then thus therefore hence while but also whereas".split())  # noqa: SIM905
+
+
+def is_of_total(clause: str, question: str) -> bool:
+    """Whether a clause with a value gives a total, and the question asks for none: `共270人`."""
+    asked, _ = asking_clause(question[-_MOST_ASKED:])
+    return _TOTAL_UNSPACED.match(clause.strip()) is not None and _TOTAL_UNSPACED.search(asked) is None
+
+
+_TOTAL_UNSPACED = re.compile("一?共|总|合计|两[人者数]")
+_UNSPACED_SUBJECT = re.compile(
+    r"(?:[而则那么所以其中因此另外即且和]|答[:：])*(?P<name>[\u4e00-\u9fff]{1,6}?)(?:的\w{1,3})?[是有为共=:：了]"
+)
+
+
+def _unspaced_subject(clause: str, asked: str, question: str) -> str:
+    found = _UNSPACED_SUBJECT.match(clause.strip())
+    if found is None or (name := found["name"]) in asked:
+        return ""
+    if name in question:
+        # a name of one sign is a part of many words
+        return name if len(name) > 1 else ""
+    told = [sign for sign in name if sign in question and sign not in asked]
+    others = [sign for sign in name if sign not in told]
+    # `乙数`, where the question has `甲、乙两数` and asks for `甲数`
+    return name if told == [name[0]] and others and all(sign in asked for sign in others) else ""
+
+
 def _is_content(word: str) -> bool:
     return len(word) >= _CONTENT and word not in _FILLS and word not in _BEFORE_NOUNS and not is_number_word(word)
 
@@ -193,6 +251,7 @@ _AMOUNTS = tuple(
     )
 )
 _OWNS = re.compile(r"\b(?:have|has|(?:are|is) there)\b", re.IGNORECASE)
+_CLOCK = re.compile(r"\d[:：点時时]\d")
 _SAID_BEFORE = re.compile(r"^\\text\s*\{\s*(?P<run>[\u4e00-\u9fff]{1,12}?)了?\s*\}?\s*\d")
 _SAID_BEHIND = re.compile(r"\d(?:[\s~}]|\\[ ,;:!])*\\text\s*\{\s*(?P<run>[a-z]{3,})\s*\}$")
 
@@ -212,7 +271,7 @@ def _other_amount(answer: str, reference: str, question: str) -> str:
         if found is not None and (asked.search(clause) is not None) == is_total:
             return found[0]
     found = _SAID_BEFORE.match(answer) or _SAID_BEHIND.search(answer)
-    if found is None:
+    if found is None or _CLOCK.search(answer) is not None:
         return ""
     if IS_UNSPACED.search(verb := found["run"]):
         is_told = re.search(rf"{verb[-1]}了?\d", question) is not None
@@ -453,6 +512,15 @@ def asking_clause(question: str) -> tuple[str, bool]:
             end = _CONDITION.search(clause, begun.end() - begun.start())
             return clause[: len(clause) if end is None else end.start()], False
     return "", False
+
+
+def asks_count(question: str) -> bool:
+    """Whether a question asks how many there are of something."""
+    clause = asking_clause(question)[0]
+    return _COUNTS.search(clause) is not None or _COUNTS_UNSPACED.search(clause) is not None
+
+
+_COUNTS_UNSPACED = re.compile("[多几]少?|何|몇|いく")
 
 
 def asks_order(question: str) -> bool:

@@ -307,7 +307,7 @@ def _taken_back_later(rest: str, asked: Asked) -> str:
 
 def _unknown_remark(sentence: str, words: Sequence[str], asked: Asked) -> str:
     """The first word of a later sentence that is not understood, before it gives a reason."""
-    if _excludes_others(sentence):
+    if _excludes_others(sentence) or (_OFFERS_HELP.search(sentence) and not any(map(is_number_word, words))):
         return ""
     for at, word in enumerate(words):
         if word in REASONS and at:
@@ -318,6 +318,14 @@ def _unknown_remark(sentence: str, words: Sequence[str], asked: Asked) -> str:
         elif not _understands(word, asked):
             return word
     return ""
+
+
+# A sentence to the reader, who may ask for more
+_OFFERS_HELP = re.compile(
+    r"\A\W*(?:(?:please )?(?:let me know|feel free)|would you like|do you want|if you (?:want|would like|need|have"
+    r"|prefer|wish)|if anything|happy to)\b(?!.*\b(?:answer|value|result|correct|actual|real|right)\b)",
+    re.IGNORECASE | re.DOTALL,
+)
 
 
 def _excludes_others(sentence: str) -> bool:
@@ -423,6 +431,8 @@ def _unknown(words: Sequence[str], said: str, asked: Asked) -> str:
 
 def _unknown_run(run: str, asked: Asked) -> str:
     """A run without spaces, or a Korean word, of which something is left without the parts that are known."""
+    if asked.counts(run):
+        return ""
     if IS_HANGUL.search(run) is not None:
         stem = _PARTICLE.sub("", _KNOWN_KOREAN.sub("", run))
         stem = _KOREAN_ENDING.sub("", stem)
@@ -442,12 +452,13 @@ def _adverse(words: Sequence[str], asked: Asked) -> str:
     for word in words:
         if asked.has(word):
             continue
-        if _is_adverse(word):
+        if is_adverse(word):
             return word
     return ""
 
 
-def _is_adverse(word: str) -> bool:
+def is_adverse(word: str) -> bool:
+    """Whether a word, in lower case, denies a value, doubts it or changes it."""
     if denies(word) or word in SUPPOSES or word in ADVERSE or word in _DONE_LATER or word == "guess":
         return True
     if IS_UNSPACED.search(word) is not None and CHANGES_UNSPACED.search(word) is not None:
@@ -495,7 +506,7 @@ def plain_end(behind: str) -> PlainEnd | None:
 
 def _goes_on(word: str, asked: Asked) -> bool:
     """Whether a word behind a value is understood and can turn nothing."""
-    return not _is_adverse(word) and (not asked.text or _understands(word, asked))
+    return not is_adverse(word) and (not asked.text or _understands(word, asked))
 
 
 @lru_cache(maxsize=1_024)

@@ -104,6 +104,7 @@ REASONS = word_set(
 SHIFTS = word_set(
     """instead short shy different far close over from than before after between within until without during
     throughout while if when though under above below beyond past given assuming upwards north south oder ou più plus
+    diverso diversa distinto distinta diferente diferentes
     más mehr menos moins weniger больше меньше fewer minus near about almost nearly roughly approximately barely hardly
     knapp etwa ungefähr rund unter über fast fere environ presque jusqu'à quasiment casi mejor quase circa cerca
     около почти порядка примерно yaklaşık περίπου σχεδόν kira-kira sekitar hampir omtrent ongeveer bijna około prawie
@@ -177,7 +178,7 @@ IS_HANGUL = re.compile(r"[\uac00-\ud7a3]")
 _TURNS_UNSPACED = re.compile(
     "除了$|随便|乱[写填选猜]|[猜蒙]的?$|瞎[写填选猜]|排除|别[写填选]|不(?!等式|[变同妨难断])|未(?!知)|无(?![理穷限])|误(?!差)|[没非若假错疑舍]|ต่าง|如果|是否|难道|誤|もし|ない|만약|아니|않"
 )
-CHANGES_UNSPACED = re.compile(f"{_TURNS_UNSPACED.pattern}|[倍半多万亿千百弃]")
+CHANGES_UNSPACED = re.compile(f"{_TURNS_UNSPACED.pattern}|[倍半多万亿弃]|[千百](?![克米瓦分])")
 # The scale of a value there, and how an adverb ends that makes a value uncertain
 _SCALES_UNSPACED = re.compile("[万亿億](?![一能])|[千百](?![克米瓦分])")
 _UNSURE_UNSPACED = re.compile("(?:[约約乎许概估近]|可能|そらく|およそ|たぶん|多分|ほぼ)(?:[有是为]|等于)?\\Z")
@@ -299,7 +300,7 @@ _OPERATES_NEXT = re.compile(
     r"|마이너스|음수|루트|根号|سالب|ऋण|ลบ)\W*$"
 )
 # Behind a step that is over: `since there is no half shelf, we need`
-_LATER_CLAUSE = re.compile(r",(?:\s+[^\W\d_]+){2}")
+_LATER_CLAUSE = re.compile(r",(?:\s+[^\W\d_]+){2}|[，；,]\s*(?:所以|因此|故|则|于是|因而|可得|从而)")
 _STANDS_NEXT = re.compile(r"\W*(?:(?:of|de|von|di)\b\W*)?")
 # `at least` and `at most` may be the question's words
 _BOUNDS = re.compile(r"least|most|plus|moins|menos|máximo|sumo|almeno|massimo|mindestens|höchstens|至多|至少|最多|最少")
@@ -555,7 +556,8 @@ def operated(lead: str, asked: Asked) -> str:
     """The words right before an answer that operate on it or bound it: half of it, at least it."""
     found = _OPERATES_NEXT.search(lead, max(len(lead) - LAST_WORDS, 0))
     if found is None:
-        found = _OPERATES_SOON.search(lead, max(map(lead.rfind, "0123456789")) + 1)
+        soon = _OPERATES_SOON.finditer(lead, max(map(lead.rfind, "0123456789")) + 1)
+        found = next((one for one in soon if _LATER_CLAUSE.search(lead, one.end()) is None), None)
     if found is None or _LATER_CLAUSE.search(lead, found.end()) is not None:
         return ""
     stands_next = _STANDS_NEXT.fullmatch(lead, found.end()) is not None and not _BOUNDS.search(found[0])
@@ -589,10 +591,19 @@ def _words(said: str) -> list[str]:
     return WORDS.findall(said if opened is None else said[: opened.start()])
 
 
+def _is_passive(words: Sequence[str]) -> bool:
+    """Whether a clause with its value is `se recogen` or `si vendono`: a reflexive pronoun with its verb."""
+    verb = words[1] if 1 < len(words) <= _MOST_PASSIVE and words[0] in _SUPPOSES_FIRST else ""
+    return len(verb) >= _SHORTEST_VERB and verb not in VERBS
+
+
+_MOST_PASSIVE, _SHORTEST_VERB = 3, 4
+
+
 def _turn(words: Sequence[str], asked: Asked, is_value: bool) -> str:
     """The word of an answer's clause before it that denies, supposes or doubts the answer."""
     for at, word in enumerate(words):
-        if word in SUPPOSES and (at == 0 or word not in _SUPPOSES_FIRST):
+        if word in SUPPOSES and (at == 0 or word not in _SUPPOSES_FIRST) and not _is_passive(words[at:]):
             return word
         if word in _LETS and words[at + 1 : at + 2] not in (["us"], ["me"]) and len(words) - at <= _MOST_LET:
             return word

@@ -50,6 +50,17 @@ Its failures have been read since: 14.7 % and 12.0 %; in the box 9.2 % of the wr
 of it.
 `round20`, 259 and 159 rows of one more author in 12 languages, several of both kinds for each of 56 questions, at first
 contact on 2026-11-27: 1.9 % and 18.2 %. The last 25 rows were written after the failures of the others had been seen.
+`round21`, 300 and 150 rows of one more author with the source open, in 17 languages, six for each of 75 families, the
+right ones as models end solutions, with references as data sets have them, at first contact on 2026-11-27: 2.7 % and
+8.7 %. Five of the eight paid round to the reference, which is a convention.
+`round22`, 100 right rows of the same author in English and Chinese, ordinary ends of solutions, at first contact
+on 2026-11-27: 10.0 % refused, half of those that are numbers of physics and chemistry.
+`round23`, 300 and 150 rows of one more author with the source open, in 19 languages, six for each of 75 families, the
+right ones as policies end solutions, a third of them whole texts, at first contact on 2026-11-27: 20.7 % and 8.0 %. Of
+the 62 paid all but one hold the right value: 43 are whole texts whose words turn it, and six boxes give it a unit that
+the question's data contradict.
+`round24`, 100 right rows of the same author, of the sciences, of college and of word problems, with references as data
+sets have them, at first contact on 2026-11-27: 16.0 % refused, most of them for a notation or a name.
 
 Every row goes through `load_judge(configs/math.yaml)`, the question as `task.main_query`. `--alone` leaves Math-Verify
 out.
@@ -71,7 +82,7 @@ from benchmarks.math.bench import RIVAL, ROOT, rival_pairs
 ROWS = Path(__file__).with_name("redteam")
 HALVES = ("dev", "unseen")
 # Rows of one author, scored at first contact before a mender reads them: --half names one
-ROUNDS = tuple(f"round{n}" for n in range(1, 21))
+ROUNDS = tuple(f"round{n}" for n in range(1, 25))
 WRONG_PAID_BAR, RIGHT_REFUSED_BAR = 1.0, 5.0
 
 

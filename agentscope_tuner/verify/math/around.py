@@ -32,7 +32,7 @@ from agentscope_tuner.verify.math.node import (
 )
 from agentscope_tuner.verify.math.parse import parse_tokens
 from agentscope_tuner.verify.math.prose import allowed
-from agentscope_tuner.verify.math.quantities import measures_another
+from agentscope_tuner.verify.math.quantities import counts_pieces, measures_another
 from agentscope_tuner.verify.math.question import NO_QUESTION, Question, about
 from agentscope_tuner.verify.math.tokens import Token, TooComplex, Unreadable, tokenize
 from agentscope_tuner.verify.math.units import (
@@ -46,7 +46,7 @@ from agentscope_tuner.verify.math.units import (
     singular,
     unit_named,
 )
-from agentscope_tuner.verify.remarks import COPULA, plain_sentence, stands_plainly, turned
+from agentscope_tuner.verify.remarks import COPULA, is_adverse, plain_sentence, stands_plainly, turned
 from agentscope_tuner.verify.words import CALLS_WRONG, DENIES, OPENS, SO, SUPPOSES, VERBS, WORDS, Asked, Known
 
 _THE_BOX = Symbol("the box")
@@ -95,6 +95,9 @@ _NOUN_BEHIND = re.compile(r"[\s$~]*(?:\\[)\]])?\s*([\u4e00-\u9fff]|[^\W\d_]{3,20
 def given_noun(text: str, behind: str, question: str) -> str:
     """The noun behind a box, if the question only gives a number of it: `24 pairs`, where socks are asked for."""
     noun = _NOUN_BEHIND.match(behind) if text.isdigit() and question else None
+    asked = about(question)
+    if noun is not None and asked is not None and asked.asked_units and counts_pieces(noun[1]):
+        return noun[1]
     if noun is None or noun[1][:3].lower() not in question.lower():
         return ""
     return noun[1] if is_only_given(noun[1].lower(), question) else ""
@@ -109,7 +112,7 @@ def is_alone(found: PlacedAnswer, question: Question | None, reference: str) -> 
     if stated is None:
         return False
     text, end = found.text or "", stated.end
-    nouns = _plain_nouns(question) if question is not None and "\\" not in reference else None
+    nouns = _plain_nouns(question) if question is not None and _BARE.fullmatch(reference) is not None else None
     if (not end.words or (nouns is not None and nouns.has_all((end.first,)))) and not _unit_before(found.before):
         return True
     if given_noun(text, found.behind, "" if question is None else question.text):
@@ -127,7 +130,7 @@ def _is_plain_noun(noun: str, question: Question) -> bool:
     unit = _named_by(noun)
     if noun.lower() in ("square", "cubic") or len(noun) > _LONGEST_UNIT:
         return False
-    is_other = unit is not None and _in_unit("", unit, question, "") != ""
+    is_other = unit is not None and _in_unit("", unit, question, is_bare=True) != ""
     return not is_other and given_noun("1", noun, question.text) == ""
 
 
@@ -139,6 +142,9 @@ def said_by(found: PlacedAnswer, question: str | None) -> tuple[str, str]:
         return text, ""
     if not found.boxed:
         return text, _beside(text, before, behind, asked)
+    behind, problem = _definition(text, behind, about(question) or NO_QUESTION)
+    if problem:
+        return text, problem
     while (wrapped := _WRAPPED.search(before)) is not None and behind.lstrip()[:1] == "}":
         before, behind = before[: wrapped.start()], behind.lstrip()[1:]
     if _ALONE_BEFORE.search(before[-_NEAR_BOX:]) and _ALONE_BEHIND.match(behind):
@@ -150,6 +156,58 @@ def said_by(found: PlacedAnswer, question: str | None) -> tuple[str, str]:
         gaps = plain or _OF_COEFFICIENTS.search(question or "") is not None
         said, problem = _in_formula(text, front, back, about(question) or NO_QUESTION, has_gaps=gaps)
     return said, problem or _equated(before, behind, question) or _beside(text, before, behind, asked)
+
+
+# Behind an answer: what its letters stand for, and where an extreme value is attained
+_WHERE = r"(?:where|with|wobei|mit|où|avec|donde|con|dove|onde|com|где|для|其中|ここで|단|trong đó)"
+_FIXES = re.compile(rf"[\s$)\]*\\]*[,;，；(（]?\s*{_WHERE}[\s$(\\]*(?P<letter>[a-zA-Z](?:_\{{?\w\}}?)?)\s*=")
+_DEFINES = re.compile(
+    rf"(?P<close>[\s$)\]*\\]*)[,;，；(（]?\s*{_WHERE}\s*"
+    r"(?P<letters>(?:(?:[$\s,，、]|\\[()]|\b(?:and|und|et|y|e|и)\b|和)*(?<![a-zA-Z])[a-zA-Z](?:_\{?\w\}?)?(?![a-zA-Z'’]))+)"
+    r"[$\s]*(?:\\\))?(?P<said>[^\d=<>$\\.。\n]{2,80})[)）]?\s*[.。]?\s*\Z"
+)
+_CONSTANT = re.compile(r"const|konst|costant|постоян|常数|常量|定数|상수|sabit|hằng|stał", re.IGNORECASE)
+_PARTLY = re.compile(
+    r"positive|negative|integer|non-?zero|natural|正|负|整数|非零|положит|целы|ganz|entier|enter", re.IGNORECASE
+)
+_ATTAINED = re.compile(
+    r"(?P<close>[\s$)\]*\\]*)[,;，；(（]\s*(?P<said>[^\d$=.;。\n]{0,40}?)(?:\$|\\\()?\s*(?<![a-zA-Z])(?P<name>[a-z])\s*=\s*"
+    r"(?P<value>[^=$,.;。\n]{1,40}?)(?:\$|\\\))?\s*(?P<more>[^\d$=.;。\n]{0,12})[)）]?\s*[.。]?\s*\Z"
+)
+
+
+def _definition(text: str, behind: str, question: Question) -> tuple[str, str]:
+    """What stands behind an answer without the clause that defines its letters, and why that makes it another answer.
+
+    The clause may also say where the extreme value is attained.
+    """
+    if (fixed := _FIXES.match(behind)) is not None and _fixes(fixed["letter"], text, question):
+        return behind, f"unread: a value for {fixed['letter']} beside the answer"
+    defines = _DEFINES.match(behind)
+    said = "" if defines is None else defines["said"]
+    if defines is not None and _CONSTANT.search(said) is not None:
+        letters = re.findall(r"[a-zA-Z](?:_\{?\w\}?)?", _JOINED.sub(" ", defines["letters"]))
+        if (part := _PARTLY.search(said)) is not None and part[0].lower() not in question.text.lower():
+            return behind, f"unread: {part[0]!r} beside the answer"
+        if all(letter in text for letter in letters) and not _doubts(said):
+            return defines["close"], ""
+    attained = _ATTAINED.match(behind) if question.asks_extreme("min") or question.asks_extreme("max") else None
+    if attained is None or attained["name"] not in question.letters:
+        return behind, ""
+    return (behind if _doubts(f"{attained['said']} {attained['more']}") else attained["close"]), ""
+
+
+def _fixes(letter: str, text: str, question: Question) -> bool:
+    """Whether a letter of the answer, that the question does not know, is given a value: `x^2+C`, where `C=5`."""
+    return letter in re.sub(r"\\[a-zA-Z]+", " ", text.rpartition("=")[2]) and letter not in question.letters
+
+
+_JOINED = re.compile(r"\b(?:and|und|et)\b")
+
+
+def _doubts(words: str) -> bool:
+    """Whether words deny a value, doubt it or change it."""
+    return any(map(is_adverse, WORDS.findall(words.lower())))
 
 
 def _equated(before: str, behind: str, question: str | None) -> str:
@@ -354,6 +412,8 @@ _UNIT_BEFORE = re.compile(
 _MAY_NAME = re.compile(r"[ie][nm]\s|[wв]\s|[(（]\s*[^\W\d_]|[单以用]")
 # What makes another unit of a unit before it, or a quantity in several units
 _GOES_ON = re.compile(r"\s*(?:[/·⋅*^\d-]|\}?\s*[\^/]|(?:per|pro|par|por|each|an?|and|und|et|y|e|и|в)\s)|[^.!?。]*\d")
+# A reference without a unit
+_BARE = re.compile(r"[^a-zA-Z\\\u00b2-\uffff]*")
 _CLAUSE = re.compile(r"[.!?。？！\n,，;；]")
 _SAID_AGAIN = re.compile(
     r"(?P<front>[^.!?。\n]{0,60}?)(?:[,;，]|\s?[(（=≈])\s?(?P<words>[^\d.!?。\n]{0,30}?)(?P<number>\d[\d.,{}]{0,20})"
@@ -372,15 +432,17 @@ def with_unit(text: str, found: PlacedAnswer, question: Question | None, referen
     Args:
         reference: where it has words, they may be a unit, too.
     """
-    unit = _unit_beside(text, found.before, found.behind) if question is not None or "\\" in reference else ""
-    return _in_unit(text, unit, question, reference) if unit else text
+    is_bare = _BARE.fullmatch(reference) is not None
+    unit = "" if question is None and is_bare else _unit_beside(text, found.before, found.behind)
+    return _in_unit(text, unit, question, is_bare=is_bare) if unit else text
 
 
-def _in_unit(text: str, unit: str, question: Question | None, reference: str) -> str:
-    if question is None and "\\" not in reference:
+def _in_unit(text: str, unit: str, question: Question | None, *, is_bare: bool) -> str:
+    """The number with its unit, unless that is one that is asked for."""
+    if question is None and is_bare:
         return text
     asked = question.asked_units if question is not None else frozenset()
-    if question is not None and not asked and "\\" not in reference and not _is_of_another(unit, question.text):
+    if question is not None and not asked and is_bare and not _is_of_another(unit, question.text):
         return text
     with suppress(Unreadable):
         if _measured(unit) not in asked:
@@ -403,13 +465,32 @@ def _measured(unit: str) -> PhysicalUnit:
 
 
 def _named(unit: str) -> list[tuple[str, int]]:
-    return [(unit_named(word) or word, 1) for word in unit.split()]
+    above, _, below = unit.partition(" per ")
+    return [(unit_named(w) or w, sign) for part, sign in ((above, 1), (below, -1)) for w in part.split()]
+
+
+_PART_OF_UNIT = r"[a-zA-Zμ]{1,5}(?:\^?\{?[23]\}?|[²³])?"
+_COMPOUND_BEHIND = re.compile(
+    r"\$?(?:[\s~$*]|\\[ ,;:)\]])*(?:\\(?:text|mathrm)\s*\{\s*)?"
+    rf"(?P<unit>{_PART_OF_UNIT}\s?/\s?{_PART_OF_UNIT})(?![\w/^])"
+)
+
+
+def _in_words(unit: str) -> str:
+    """`m per s squared` for `m/s^2`; empty where a name is none of a unit."""
+    parts = [re.fullmatch(r"([a-zA-Zμ]+)(.*)", part.strip()) for part in unit.split("/")]
+    if not all(part is not None and unit_named(part[1]) is not None for part in parts):
+        return ""
+    powers = {"2": " squared", "²": " squared", "3": " cubed", "³": " cubed"}
+    return " per ".join(f"{part[1]}{powers.get(part[2].strip('^{}'), '')}" for part in parts if part is not None)
 
 
 def _unit_beside(text: str, before: str, behind: str) -> str:
     """The unit that the words around a number say that it has; empty where they say none, or several."""
     if _NUMERIC.fullmatch(text) is None:
         return ""
+    if (compound := _COMPOUND_BEHIND.match(behind)) is not None and (rate := _in_words(compound["unit"])):
+        return rate
     unit = _unit_behind(behind)
     return _unit_before(before) if unit is None else unit
 

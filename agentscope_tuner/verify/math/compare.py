@@ -31,7 +31,6 @@ from agentscope_tuner.verify.math.compare_kinds import (
     same_quantity,
     same_ratio,
     unordered,
-    without_letter,
 )
 from agentscope_tuner.verify.math.exact import ClosedForms, Exact, ExactBudget, Unknown, exact_value, in_base
 from agentscope_tuner.verify.math.node import (
@@ -379,8 +378,6 @@ class CheapComparer:
     def _values(self, ref: Node, ans: Node) -> Outcome:
         if has_unit(ref, ans):
             return same_quantity(self, ref, ans)
-        if (amount := without_letter(ref, ans, self.question)) is not None:
-            return self.leaf(amount, ans)
         if (amount := asked_amount(ref, ans, self.question)) is not None:
             return self.leaf(ref, amount)
         if (_is_of_matrices(ref) or _is_word(ref) or (self.question is not None and self.question.keeps_order)) and (

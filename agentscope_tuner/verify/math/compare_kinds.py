@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol, TypeGuard
 
-from agentscope_tuner.verify.asked_clause import asking_clause
+from agentscope_tuner.verify.asked_clause import asking_clause, asks_count
 from agentscope_tuner.verify.math.canonical import key
 from agentscope_tuner.verify.math.node import (
     DIFFERENT,
@@ -37,6 +37,7 @@ from agentscope_tuner.verify.math.node import (
     Text,
     UndefinedCall,
     Unit,
+    all_known,
     all_of,
     is_collection,
     literal,
@@ -71,7 +72,7 @@ from agentscope_tuner.verify.math.sets import (
     label,
 )
 from agentscope_tuner.verify.math.tokens import INTEGERS
-from agentscope_tuner.verify.math.units import UNIT_LETTERS, PhysicalUnit, is_money, is_physical, measure, names_of
+from agentscope_tuner.verify.math.units import UNIT_LETTERS, PhysicalUnit, is_money, is_physical, measure
 
 MAX_ELEMENTS = 100
 
@@ -137,6 +138,9 @@ def _by_names(comparer: Comparing, ref: Listing, ans: Listing) -> Outcome:
     if len(ref.items) != len(ans.items) or "set" in (ref.kind, ans.kind):
         return DIFFERENT
     if ref.kind == ans.kind:
+        ours, others = _numbered(ref), _numbered(ans)
+        if ours is not None and others is not None and not _are_unknowns(ref, comparer.question):
+            return unordered(comparer.compare, ours, others)
         return unordered(comparer.compare, ref.items, ans.items)
     if ref.kind == "list" and (values := _numbered(ans)) is not None:
         if _are_unknowns(ans, comparer.question):
@@ -473,13 +477,15 @@ def same_quantity(leaves: Leaves, ref: Node, ans: Node) -> Outcome:
 def _is_asked(unit: Unit, question: Question | None) -> bool:
     """Whether the question asks for this unit or names no unit: a reference without a unit counts in the asked unit.
 
-    Where the question asks for a rate, its amount counts as asked for, too: dollars, for dollars an hour.
+    Where the question asks for a rate, its amount counts as asked for, too: dollars, for dollars an hour; other amounts
+    where it asks how many.
     """
     asked = question.asked_units if question is not None else frozenset()
     if not asked or not is_physical(unit):
         return True
     found = measure(_YUAN if unit == _YEN and "元" in question.text else unit)  # type: ignore[union-attr]
-    return any(found == one or _is_rate(found, one) for one in asked)
+    may_be_rate = any(is_money(name) for name, _ in unit) or asks_count(question.text)  # type: ignore[union-attr]
+    return any(found == one or (may_be_rate and _is_rate(found, one)) for one in asked)
 
 
 def _is_unasked_rate(unit: Unit, question: Question) -> bool:
@@ -535,39 +541,54 @@ def _may_be_left_out(unit: Unit, question: Question | None) -> bool:
     return found != measure(_RADIAN) or question is None or not question.speaks_of_degrees
 
 
-def without_letter(ref: Node, ans: Node, question: Question | None) -> Node | None:
-    """The 5 of a reference `5 m`, if the question mentions metres and the answer has no symbols; else None."""
-    match ref:
-        case Product((Number() as amount, Symbol(letter))) if letter in UNIT_LETTERS and question is not None:
-            named = not names_of(letter).isdisjoint(question.words - {letter.lower()})
-            return amount if named and not symbols(ans) else None
-    return None
-
-
 def asked_amount(ref: Node, ans: Node, question: Question | None) -> Node | None:
     """The 600 of an answer `600m`, if the question asks for metres and the reference is a bare number; else None."""
-    match ref, ans:
-        case Number(), Product((Number() as amount, Symbol(letter))) if letter in UNIT_LETTERS and question is not None:
-            return amount if measure(((letter, 1),)) in question.asked_units else None
+    found = _in_letters(ans) if isinstance(ref, Number) and question is not None else None
+    if found is None or question is None or not isinstance(found.inside, Number):
+        return None
+    return found.inside if measure(found.unit) in question.asked_units else None
+
+
+def _in_letters(node: Node) -> Quantity | None:
+    r"""`5 m`, `35 m^2` or `2 m/s^2`, whose letters may be units, as a quantity; None for any other node."""
+    below: tuple[Node, ...] = ()
+    match node:
+        case Product((*rest, Symbol("\\mu"), Symbol("m" | "g" | "s" as letter))) if rest:
+            return Quantity(product_of(tuple(rest)), ((f"μ{letter}", 1),))
+        case Product((_, *_)):
+            above = node.args
+        case Quotient(Product(args), Product(others)):
+            above, below = args, others
+        case Quotient(Product(args), other):
+            above, below = args, (other,)
+        case _:
+            return None
+    powers = [_letter_power(one) for one in above]
+    behind = next((at for at, one in enumerate(powers) if one is not None), 0)
+    found = all_known((*powers[behind:], *map(_letter_power, below)))
+    if not behind or found is None:
+        return None
+    signs = [1] * (len(above) - behind) + [-1] * len(below)
+    unit = tuple(sorted((letter, sign * power) for (letter, power), sign in zip(found, signs, strict=True)))
+    return Quantity(product_of(above[:behind]), unit) if len({letter for letter, _ in unit}) == len(unit) else None
+
+
+def _letter_power(node: Node) -> tuple[str, int] | None:
+    match node:
+        case Symbol(letter) if letter in UNIT_LETTERS:
+            return letter, 1
+        case Power(Symbol(letter), exponent) if letter in UNIT_LETTERS:
+            power = literal(exponent)
+            return (letter, int(power)) if power is not None and power.denominator == 1 and 0 < abs(power) < 4 else None
     return None
 
 
 def _with_letter(node: Node, other: Node) -> Node:
     """`5 m` as five metres, if the other side is a length: then m is no symbol. Any other node as it is."""
-    match node, other:
-        case Product((_, *_, Symbol("\\mu"), Symbol("m" | "g" | "s" as letter))), Quantity(_, unit):
-            named = ((f"μ{letter}", 1),)
-            if measure(named).dimension == measure(unit).dimension:
-                return Quantity(product_of(node.args[:-2]), named)
-        case Product((_, *_, Symbol(letter))), Quantity(_, unit) if letter in UNIT_LETTERS:
-            named = ((letter, 1),)
-            if measure(named).dimension == measure(unit).dimension:
-                return Quantity(product_of(node.args[:-1]), named)
-        case Quotient(Product((_, *_, Symbol(above))) as top, Symbol(below)), Quantity(_, unit):
-            speed: Unit = tuple(sorted(((above, 1), (below, -1))))
-            if {above, below} <= UNIT_LETTERS and measure(speed).dimension == measure(unit).dimension:
-                return Quantity(product_of(top.args[:-1]), speed)
-    return node
+    found = _in_letters(node) if isinstance(other, Quantity) else None
+    if found is None or not isinstance(other, Quantity):
+        return node
+    return found if measure(found.unit).dimension == measure(other.unit).dimension else node
 
 
 def _angles(leaves: Leaves, ref: Node, ans: Node) -> Outcome:

@@ -59,6 +59,7 @@ _OPTION = re.compile(
 )
 _BASED = re.compile(r"(?P<hex>0x)?(?P<digits>[0-9A-Za-z]{1,200})(?:_\{?(?P<base>\d{1,2})\}?)?")
 _HALF_DAY = 12 * 60 * 60
+_CLOCK = re.compile(r"[:点點時时시]|\dh\d")
 _TIME = re.compile(r"\d{1,2}:\d{2}\s*[ap]\.?\s?m\b", re.IGNORECASE)
 _HALF = re.compile(r"\b[ap]\.?\s?m\b|\bo'clock\b|\b(?:morning|afternoon|evening|noon)\b", re.IGNORECASE)
 _SHORT_NAME = 3
@@ -70,6 +71,7 @@ def wordings(pair: Pair) -> Outcome:
     """The outcome of the first rule that can decide the pair; UNKNOWN if no rule can."""
     rules: tuple[Callable[[Pair], Outcome], ...] = (
         _choices,
+        _true_or_false,
         _lone_signs,
         _bearings,
         _times,
@@ -121,12 +123,37 @@ def _choices(pair: Pair) -> Outcome:
     return EQUAL
 
 
+_TRUTHS = dict.fromkeys("正确 对 √ ✓ ✔ \\surd \\checkmark 是 맞다 참 正しい ○".split(), True)  # noqa: SIM905
+_TRUTHS |= dict.fromkeys("错误 错 不正确 不对 × ✗ ✘ \\times 否 틀리다 거짓 誤り".split(), False)  # noqa: SIM905
+
+
+def _true_or_false(pair: Pair) -> Outcome:
+    """Compare marks and words that call a statement true or false: `√` and `正确`."""
+    truth, stated = (_TRUTHS.get(_WRITING.sub("", side).strip()) for side in (pair.ref.text, pair.answer))
+    if truth is None or stated is None:
+        return UNKNOWN
+    return EQUAL if truth is stated else DIFFERENT
+
+
 def _lone_signs(pair: Pair) -> Outcome:
     """Compare signs that fill gaps or mark statements: `>,<,=`."""
     mine = signs(pair.ref.text)
     if mine is None:
         return UNKNOWN
-    return EQUAL if signs(pair.answer) == mine else DIFFERENT
+    return EQUAL if signs(_sign_in_gap(pair)) == mine else DIFFERENT
+
+
+_COMPARED = re.compile(r"(?P<left>[^<>=]+?)(?P<sign>\\[lg]t(?![a-z])|[<>=＞＜＝])(?P<right>[^<>=]+)")
+
+
+def _sign_in_gap(pair: Pair) -> str:
+    """The sign of a comparison whose sides stand around a gap of the question: `-3>-5` for `-3____-5`."""
+    found = _COMPARED.fullmatch("".join(pair.answer.replace("$", "").split()))
+    if found is None or pair.question is None:
+        return pair.answer
+    gap = rf"(?<![\w.]){re.escape(found['left'])}[_○〇□()（）\\{{}}]+{re.escape(found['right'])}(?![\w.])"
+    asked = "".join(pair.question.text.replace("$", "").replace("\\underline", "").split())
+    return found["sign"] if re.search(gap, asked) is not None else pair.answer
 
 
 _BEARING = re.compile(r"([NSEW])(\d+(?:\.\d+)?)([NSEW])")
@@ -160,13 +187,14 @@ def _is_named_option(question: Question | None, letter_: str, said: str) -> bool
 
 
 def _times(pair: Pair) -> Outcome:
-    if ":" not in pair.ref.text or ":" not in pair.answer:
+    if not all(_CLOCK.search(_SET_TYPE.sub("", side)) for side in (pair.ref.text, pair.answer)):
         return UNKNOWN
     truth, stated = time_of_day(pair.ref.text), time_of_day(pair.answer)
     if truth is None or stated is None:
         return UNKNOWN
     if not (truth[1] or stated[1]):
-        return EQUAL if truth == stated and pair.ref.text.count(":") == pair.answer.count(":") else UNKNOWN
+        worded = any(":" not in side for side in (pair.ref.text, pair.answer))
+        return EQUAL if truth == stated and (worded or pair.ref.text.count(":") == pair.answer.count(":")) else UNKNOWN
     if truth[0] % _HALF_DAY == stated[0] % _HALF_DAY and not truth[1] and _says_half(pair.question):
         # A question with a.m. or p.m. counts twelve hours, so its reference may leave the half of the day out
         if pair.question is not None and not _fits(pair.question, stated[0]):
@@ -283,7 +311,12 @@ _ELEMENTS = frozenset(
     Mo Tc Ru Rh Pd Ag Cd In Sn Sb Te I Xe Cs Ba La Ce Nd Sm Eu Gd W Os Ir Pt Au Hg Tl Pb Bi Po At Rn Fr Ra Ac Th Pa U
     Np Pu Am""".split()  # noqa: SIM905
 )
-_ARROW = re.compile(r"->|\\(?:long)?rightarrow|\\to(?![a-z])|⟶|\\rightleftharpoons|⇌|<=>|=")
+_ARROW = re.compile(
+    # with the condition of the reaction, which its equation may leave out
+    r"\\x(?:right)?(?:arrow|longequal|longrightarrow)\s*(?:\[[^\[\]]*\])?\s*\{(?:[^{}]|\{[^{}]*\})*\}"
+    r"|\\(?:overset|stackrel|underset)\s*\{(?:[^{}]|\{[^{}]*\})*\}\s*\{\s*(?:=|\\(?:long)?rightarrow|\\to)\s*\}"
+    r"|->(?:\[[^\[\]]*\])?|\\(?:long)?rightarrow|\\to(?![a-z])|⟶|\\rightleftharpoons|⇌|<=>|="
+)
 _STATE = re.compile(r"_?\((?:s|l|g|aq)\)|\\(?:up|down)arrow|[↑↓]")
 _SCRIPT = re.compile(r"([_^])(?:\{([^{}]*)\}|((?<=\^)\d?[+-]|\w))")
 _SPECIES = re.compile(

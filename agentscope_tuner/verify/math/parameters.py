@@ -39,6 +39,7 @@ from agentscope_tuner.verify.math.node import (
     symbols,
     unsigned,
     walk,
+    with_args,
 )
 from agentscope_tuner.verify.math.question import Question
 from agentscope_tuner.verify.math.readings import Family, Listing, Named, Reading, Statement, Value, is_listing, resolve
@@ -257,10 +258,20 @@ def as_integrals(ref: Node, ans: Node, question: Question | None) -> tuple[Node,
     if sides[0] is None or sides[1] is None:
         return ref, ans
     # a positive point, or a logarithm could not be told from that of an absolute value
-    logs = any(is_applied(n, "ln", "log") for n in walk(ref))
+    logs = [n for n in walk(ref) if is_applied(n, "ln", "log")]
     start = Power(_SOMEWHERE, number(2)) if logs else _SOMEWHERE
+    if logs and not any(is_applied(n.args[0], "abs") for n in logs):
+        # a reference that leaves them out is for positive arguments
+        sides = sides[0], _without_bars(sides[1])
     first, second = (Sum((one, Negation(substituted(one, next(iter(variables)), start)))) for one in sides if one)
     return first, second
+
+
+def _without_bars(node: Node) -> Node:
+    r"""A formula with the `\ln x` of each `\ln|x|`."""
+    if is_applied(node, "ln", "log") and is_applied(node.args[0], "abs"):
+        return with_args(node, (node.args[0].args[0],))
+    return with_args(node, tuple(map(_without_bars, node.args))) if node.args else node
 
 
 def _without_constant(node: Node, constant: Symbol) -> Node | None:

@@ -54,7 +54,8 @@ _ALL_OF = re.compile(
 _ALL_REALS = re.compile(rf"(?P<reals>{_TEXT}\s*\{{\s*all real(?: numbers)?)\s*\}}\s*[a-z]")
 _RATIO = re.compile(rf"{_TEXT}\s*\{{\s*(?:the\s+)?ratio\s*(?:of|is)?\s*\}}\s*", re.IGNORECASE)
 _CHOICE = re.compile(
-    rf"(?:(?:{_TEXT}\s*\{{)+\s*(?:[Oo]ption\s+)?\(?(?P<inside>[A-J])\s*[).:]\s*\}}*|\(?(?P<bare>[A-J])\)|(?P<dot>[A-J])[.:](?=\s))"
+    rf"(?:(?:{_TEXT}\s*\{{)+\s*(?:[Oo]ption\s+)?\(?(?P<inside>[A-J])\s*[).:．：、]\s*\}}*|\(?(?P<bare>[A-J])\)"
+    r"|(?P<dot>[A-J])(?:[.:](?=\s)|[．：、]))"
     r"(?:\\[ ,;:!~]|\\quad|\\qquad|~|\s)*(?=\S)"
 )
 _LETTER = re.compile(
@@ -178,11 +179,14 @@ def is_wordless(text: str) -> bool:
 
 def choice(text: str) -> tuple[str, str] | None:
     r"""The letter and the value of `\textbf{(A) }5`; None if no letter of a choice stands before a value."""
-    match = _CHOICE.match(text[:_HEAD]) if text[:1] in "\\(ABCDEFGHIJ" else None
+    match = _CHOICE.match(text[:_HEAD]) if text[:1] in "\\(（ABCDEFGHIJ" else None
     if match is None:
         return None
     rest = text[match.end() :].strip()
-    if not rest or rest[0] in "=+*/^_,)}<>-" or rest.startswith(("\\cup", "\\cap", "\\le", "\\ge", "\\in")):
+    if not rest or rest[0] in "=+*/^_,)}<>" or rest.startswith(("\\cup", "\\cap", "\\le", "\\ge", "\\in")):
+        return None
+    if rest[0] == "-" and match["bare"] is not None:
+        # a difference of the letter
         return None
     return next(g for g in match.groups() if g is not None), rest
 
@@ -236,14 +240,23 @@ _BETWEEN_SIGNS = re.compile(
 )
 
 
+_FULL_WIDTH = str.maketrans("＞＜＝＋－×÷", "><=+-×÷")
+
+
 def signs(text: str) -> tuple[str, ...] | None:
     """The signs of `>,<,=` or `(1)×;(2)√`, where the text has nothing but signs; None for any other text."""
-    found = all_known(map(_LONE_SIGNS.get, _BETWEEN_SIGNS.sub(" ", text[: _LONGEST + 1]).split()))
+    plain_signs = text[: _LONGEST + 1].translate(_FULL_WIDTH)
+    found = all_known(map(_LONE_SIGNS.get, _BETWEEN_SIGNS.sub(" ", plain_signs).split()))
     return tuple(found) if found else None
 
 
 _CLOCK_WRITING = re.compile(r"\\(?:text|mathrm|textrm|mbox)|\\[ ,;:!~]|[{}\s~.$]")
-_TIME = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2}))?(am|pm)?(?:o'clock)?", re.IGNORECASE)
+_TIME = re.compile(
+    r"(?P<half>上午|早上|早晨|清晨|凌晨|午前|오전|下午|晚上|傍晚|午後|오후)?(\d{1,2})"
+    r"(?:[:h](\d{2})(?::(\d{2}))?|[点點时時시](?:(\d{1,2})[分분]|(?P<part>[半整]))?)(am|pm)?(?:o'clock|h|hrs?|uhr|시|น)?",
+    re.IGNORECASE,
+)
+_BEFORE_NOON = frozenset("上午 早上 早晨 清晨 凌晨 午前 오전".split())  # noqa: SIM905
 _NOON = 12
 
 
@@ -252,8 +265,11 @@ def time_of_day(text: str) -> tuple[int, bool] | None:
     match = _TIME.fullmatch(_CLOCK_WRITING.sub("", text))
     if match is None:
         return None
-    hours, minutes, seconds = int(match[1]), int(match[2]), int(match[3] or 0)
-    half = (match[4] or "").lower()
+    minutes = int(match[3] or match[5] or (30 if match["part"] == "半" else 0))
+    hours, seconds = int(match[2]), int(match[4] or 0)
+    half = (match[7] or "").lower()
+    if match["half"]:
+        half = "am" if match["half"] in _BEFORE_NOON else "pm" if hours <= _NOON else ""
     if minutes >= 60 or seconds >= 60 or hours > 24 or (half and not 1 <= hours <= _NOON):
         return None
     if half:

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from agentscope_tuner.verify.asked_clause import asking_clause
 from agentscope_tuner.verify.math.node import Degrees, Node, Percent, Quantity, literal
 from agentscope_tuner.verify.math.units import (
+    COUNTERS,
     PhysicalUnit,
     dimension_named,
     dimension_of,
@@ -176,6 +177,26 @@ def names_another(answer: str, question: str) -> str:
     return _letter_of_another(answer[:_MAX_ANSWER], asked, question)
 
 
+_UNKNOWN = r"(?:[a-zA-Z]_\{?\d\}?|\\(?:alpha|beta|gamma))"
+_COMBINED = re.compile(
+    rf"\s*{_UNKNOWN}(?:\s*\+\s*{_UNKNOWN})+\s*|\s*{_UNKNOWN}(?:\s*(?:\\cdot|\\times|\*)?\s*{_UNKNOWN})+\s*"
+)
+_ASKS_PRODUCT = re.compile(
+    r"\bproduct|\bprodukt|\bproduit|\bproduct|\bprodott|\bproizvod|произведени|(?<![面体容])积|(?<![面体容])積|곱|\btích\b|çarpım"
+    r"|iloczyn",
+    re.IGNORECASE,
+)
+
+
+def combines_unknowns(name: str, question: str) -> bool:
+    """Whether a name is the sum or the product of unknowns which a question asks for in words: `x_1+x_2`."""
+    if _COMBINED.fullmatch(name) is None or len(set(found := re.findall(_UNKNOWN, name))) < len(found):
+        return False
+    if "+" in name:
+        return any(one.name == "sum" for one in _asked(question))
+    return _ASKS_PRODUCT.search(asking_clause(question)[0]) is not None
+
+
 def _letter_of_another(answer: str, asked: tuple[_Quantity, ...], question: str) -> str:
     name = _NAME.match(answer)
     if name is None:
@@ -231,10 +252,22 @@ def measures_another(ref: Node, ans: Node, question: str, asked_units: frozenset
             is_own = any(_sizes(dimension_named(kind)) == _sizes(mine) for kind in kinds if kind != "%")
             counts = any(one.name == "count" for one in asked)
             return "" if is_own or (counts and mentions(question, unit)) else " ".join(name for name, _ in unit)
+        case Quantity(_, ((noun, 1),)) if asked_units and (counts_pieces(noun) or _is_unknown_symbol(noun)):
+            return noun
         case Quantity(_, ((noun, 1),)) if not is_physical(((noun, 1),)) and noun not in _OF_MEASURES:
             # A question in a language whose questions are not understood may count what it likes
             return noun if clause and not _named(question) & _COUNTING and not _is_numbered(noun, question) else ""
     return ""
+
+
+def _is_unknown_symbol(unit: str) -> bool:
+    """Whether a unit is a letter or two of none in the table: the `C` of `3 C`, where amperes are asked for."""
+    return len(unit) <= 2 and unit.isascii() and not is_physical(((unit, 1),))
+
+
+def counts_pieces(noun: str) -> bool:
+    """Whether a Chinese measure word counts pieces, of which no money or length is: `14支`, but `14块` are yuan."""
+    return noun in COUNTERS and noun != "块"
 
 
 def _sizes(dimension: dict[str, int]) -> dict[str, int]:

@@ -91,7 +91,7 @@ _DELIMITED = re.compile(
 )
 # A formula in plain text: digits, single letters, names of functions, operators
 _PLAIN = re.compile(
-    r"(?:\\[a-zA-Z]+|\b(?:sin|cos|tan|cot|sec|csc|log|ln|sqrt|exp|gcd|lcm|mod|pi|abs|max|min)\b|\b[a-zA-Z]\b|(?<![a-zA-Z])[a-zA-Z](?=\^)"
+    r"(?:\\[a-zA-Z]+|\b(?:sin|cos|tan|cot|sec|csc|log|ln|sqrt|exp|gcd|lcm|mod|pi|abs|max|min)\b|(?<![a-zA-Z\d_'’])[a-zA-Z](?![a-zA-Z\d_'’])|(?<![a-zA-Z])[a-zA-Z](?=\^)"
     r"|\d[a-zA-Z](?![a-zA-Z])|[\d.,]*\d|[-+*/^=<>()\[\]{}|!%_×÷·−≤≥≠√²³⁴π°∞∪∩±]|[ ])+"
 )
 _OPERATION = re.compile(r"[-+*/^=<>|!%×÷·−≤≥≠√²³⁴∪∩±(\\]|sin|cos|tan|log|ln|sqrt|gcd|lcm|mod")
@@ -296,6 +296,9 @@ class Question:
         found = []
         for match in _DELIMITED.finditer(self.text[:_MAX_CHARS]):
             said = next(g for g in (*match.groups()[:4], match.group(6)) if g is not None)
+            # what stands before a gap is asked for: `q=____`
+            gap = _BEFORE_GAP.fullmatch(said)
+            said = said if gap is None else gap["name"]
             if not _RELATES.search(said):
                 with suppress(Unreadable, TooComplex):
                     said_of = self.text[max(match.start() - 24, 0) : match.start()]
@@ -428,6 +431,41 @@ class Question:
         return options_of(self.text)
 
     @Kept
+    def choices(self) -> dict[str, str]:
+        """The text of each choice that the question offers, by its letter; empty where it offers none."""
+        return dict(self._offer[1:])
+
+    @property
+    def has_small_choices(self) -> bool:
+        """Whether the choices have small letters, as the parts of a question may have."""
+        return self._offer[0][0] == "a"
+
+    @property
+    def stem(self) -> str:
+        """The question without the choices that it offers."""
+        return self._offer[0][1]
+
+    @Kept
+    def _offer(self) -> tuple[tuple[str, str], ...]:
+        """The stem, under the first letter, then each choice under its letter: `(A) 51 (B) 57`, `A. 3`, `A：是`."""
+        marks: list[re.Match[str]] = []
+        for mark in _CHOICE_MARK.finditer(self.text[-_MAX_CHARS:]):
+            letter = mark["letter"]
+            if letter in "Aa":
+                marks = [mark]
+            elif marks and ord(letter) == ord(marks[-1]["letter"]) + 1:
+                marks.append(mark)
+        if len(marks) < _FEWEST_CHOICES:
+            return (("", self.text),)
+        text = marks[0].string
+        ends = [*(mark.start() for mark in marks[1:]), len(text)]
+        said = (text[mark.end() : end] for mark, end in zip(marks, ends, strict=True))
+        return (
+            (marks[0]["letter"], text[: marks[0].start()]),
+            *((mark["letter"].upper(), _choice_text(one)) for mark, one in zip(marks, said, strict=True)),
+        )
+
+    @Kept
     def asks_order(self) -> bool:
         """Whether the question says in which order its answers are given, so that a bare list is a tuple."""
         return self._says_order or asks_order(self.text)
@@ -532,9 +570,30 @@ def _given(found: re.Match[str]) -> GivenNumber | None:
     return GivenNumber(value, "whole" if found["number"].isdigit() else "decimal")
 
 
+_FEWEST_CHOICES = 2
+_CHOICE_MARK = re.compile(
+    r"(?:\\(?:text|math)(?:bf|rm|it)?\s*\{\s*)?(?<![a-zA-Z∠△\\])(?P<open>[(（])?\s*(?P<letter>[A-J]|[a-j](?=\)))\s*"
+    r"(?(open)[)）]|(?:[)）．：、]|[.:](?!\w*[.:])))\s*\}?"
+)
+# What may stand around the text of a choice, which ends with its line
+_CHOICE_EDGE = re.compile(
+    r"\A(?:\s|~|\\[ ,;:!]|\\q?quad(?![a-z])|\})+|\n.*\Z|(?:\s|~|[;；,，。]|\\\\|\\[ ,;:!]|\\q?quad(?![a-z]))+\Z",
+    re.DOTALL,
+)
+
+
+def _choice_text(text: str) -> str:
+    text = _CHOICE_EDGE.sub("", text)
+    # the sign at the end of a formula that holds all choices
+    return _CHOICE_EDGE.sub("", text.replace("$", "")) if text.count("$") % 2 else text
+
+
 # Signs of a formula that states something, or lists
 _RELATES = re.compile(r"[=<>,;]|\\(?:le|ge|ne|lt|gt|in|equiv|approx|perp|parallel)[a-z]*(?![a-zA-Z])")
 _SENTENCES = re.compile(r"[.!?]\s|[。？！]")
+_BEFORE_GAP = re.compile(
+    r"(?P<name>[^=]+?)\s*=\s*(?:\\?_|\\(?:underline|hspace|qquad|quad)(?:\{[^{}]*\})?|[\s（）()])*"
+)
 _PART_OF = re.compile(
     r"(?<!value )(?<!values )(?<!valeur )(?<!valor )(?<!wert )(?<!valore )(?<!значение )"
     r"\b(?:of|de|du|von|del|di|do|by|than|to|from)\s*$|的$",

@@ -10,7 +10,17 @@ from agentscope_tuner.verify.asked_clause import JOINING, asking_clause, without
 from agentscope_tuner.verify.math.around import asked_of, read_tokens
 from agentscope_tuner.verify.math.canonical import key
 from agentscope_tuner.verify.math.exact import exact_value
-from agentscope_tuner.verify.math.node import Array, Collection, Node, Quotient, Relation, substituted, symbols, walk
+from agentscope_tuner.verify.math.node import (
+    Array,
+    Collection,
+    Node,
+    Quotient,
+    Relation,
+    all_known,
+    substituted,
+    symbols,
+    walk,
+)
 from agentscope_tuner.verify.math.parse import parse_tokens
 from agentscope_tuner.verify.math.prose import NEUTRAL, allowed, is_wordless
 from agentscope_tuner.verify.math.question import LABEL_ROWS, Question
@@ -466,6 +476,8 @@ def with_names(text: str, question: Question) -> str:
         return text
     if HAN.search(text) or _FUNCTIONS.search(text):
         text = _in_asked_order(text, question) or text
+    elif (said := _said_by_name(text, question)) is not None:
+        return said
     if not _LABELS.search(text):
         return text
     found = [_NAME.fullmatch(part) for part in _PARTED.split(text) if part.strip(" ~\\,;:!")]
@@ -475,6 +487,37 @@ def with_names(text: str, question: Question) -> str:
     if any(not _is_in_question(name, question) for name, _ in named) or len({name for name, _ in named}) < len(named):
         return text
     return ",\\ ".join(f"\\text{{{name}}}={value}" for name, value in named)
+
+
+# A value behind the words that name it, and its unit: `mean 4`, `Tom is 24 years old`
+_SAID_OF = re.compile(
+    r"(?:(?:so|then|thus|therefore|the|and|that) )*(?P<name>[^\W\d_][^\d=:;$\\]*?)\s?"
+    r"(?:=|:|\b(?:is|are|was|has|have|gets?)\b)?"
+    rf"\s?(?P<value>{_NUMBER}|\\[dt]?frac\{{\d+\}}\{{\d+\}}|\$[^$]{{1,40}}\$|(?<=[:=] )[^\s,;:=]{{1,40}})"
+    r"(?P<unit>(?: [^\W\d_]+){0,3})",
+    re.IGNORECASE,
+)
+_SAID_APART = re.compile(r"[,;](?:\s(?:and|while))?\s|\sand\s|\n")
+
+
+def _said_by_name(text: str, question: Question) -> str | None:
+    """Two values or more as equations, each of which words of the question name; None for any other text."""
+    plain = re.sub(r"(?<=[:=])(?=\S)", " ", " ".join(_WRITING.sub(" ", text.replace("\\quad", " ")).split()))
+    found = all_known(_SAID_OF.fullmatch(part.strip()) for part in _SAID_APART.split(plain.rstrip(".")))
+    if found is None or len(found) < _FEWEST:
+        return None
+    said = [(m["name"].strip().lower(), m["value"], m["unit"].split()) for m in found]
+    names = [name for name, *_ in said]
+    if len(set(names)) < len(names) or not all(_is_in_question(name, question) for name in names):
+        return None
+    words = [word for *_, unit in said for word in unit]
+    if not all(known(singular(word)) or allowed(word, question.words, question.text) for word in words):
+        return None
+    units = [" ".join(word for word in unit if known(singular(word))) for *_, unit in said]
+    return ",\\ ".join(
+        f"\\text{{{name}}}={value}" + (f"\\text{{ {unit}}}" if unit and len(set(units)) > 1 else "")
+        for (name, value, _), unit in zip(said, units, strict=True)
+    )
 
 
 # A function with what it is taken of, `\gcd(6,8)=2`, and in Chinese a name with what is counted
@@ -520,11 +563,14 @@ def by_letters(text: str, reference: str) -> str:
     values = [_BETWEEN.sub("", text[m.end() : end]).strip() for m, end in zip(marks, ends, strict=True)]
     if not all(values):
         return text
+    if "=" not in reference and (named := all_known(_VALUE_OF_LETTER.fullmatch(value) for value in values)) is not None:
+        values = [one["value"] for one in named]
     if "(a)" in reference:
         return ", ".join(f"({m[1]}) {value}" for m, value in zip(marks, values, strict=True))
     return text if any("," in value for value in values) else f"({', '.join(values)})"
 
 
+_VALUE_OF_LETTER = re.compile(r"[a-zA-Z]\s*=\s*(?P<value>[^=]+)")
 _TWO_COMPARED = re.compile(r"(?P<first>[^<>]+?)\s*(?:(?P<more>>|\\gt(?![a-z]))|<|\\lt(?![a-z]))\s*(?P<second>[^<>]+)")
 _WHICH_OF_TWO = re.compile(
     r"\b(?:which|welche\w*|quel\w*|cuál|quale|как\w+)\b[^?]{0,60}?\b(?:(?P<more>greater|larger|bigger|größer"
@@ -577,24 +623,27 @@ _SORTED = re.compile(r"\\[lg]t(?![a-zA-Z])|[<>]")
 
 
 def without_exclusion(text: str, question: Question) -> str:
-    """The text without its exclusion, if each excluded value is a zero of a denominator in the question's formulas.
+    r"""The formula without the points where it has no value: the `\frac{1}{x-2}` of `\frac{1}{x-2}, x\ne 2`.
 
-    Any other text as it is.
+    Each excluded value is a zero of a denominator there or in the question's formulas. Any other text as it is.
     """
     match = _EXCLUSION.search(text) if any(sign in text for sign in ("\\ne", "≠", "!=", "\\not")) else None
-    if match is None or not text[: match.start()].strip():
+    if match is None or not (value := text[: match.start()]).strip() or _BOUNDED.search(value) is not None:
         return text
+    own = read_tokens(tokenize(value))
     below = [
         part.below
-        for formula in islice(question.formulas.values(), _MOST_FORMULAS)
+        for formula in (*(() if own is None else (own,)), *islice(question.formulas.values(), _MOST_FORMULAS))
         for part in walk(formula)
         if isinstance(part, Quotient) and symbols(part.below) == {match["name"]}
     ]
     values = [read_tokens(tokenize(value)) for value in match["values"].split(",")]
     held = all(v is not None and any(exact_value(substituted(b, match["name"], v)) == 0 for b in below) for v in values)
-    return text[: match.start()] if held else text
+    return value if held else text
 
 
+# A set, of which what is excluded is a part
+_BOUNDED = re.compile(r"[<>≤≥∈]|\\(?:[gl]eq?|[gl]t|in|mathbb)(?![a-z])")
 # A value with what is said of another in brackets: `x=2 (x=-1 is extraneous)`
 _BRACKETED = re.compile(r"(?P<kept>[^()（）]*\S)\s*[(（](?P<said>[^()（）]{2,60})[)）]\s*\.?")
 _REJECTS = re.compile(
@@ -656,7 +705,9 @@ def without_introduction(text: str, ref: Side, question: Question) -> str:
     """The answer without the words and labels around its value; a text over `_LONGEST` as it is."""
     if len(text) > _LONGEST or is_wordless(text):
         return text
-    if (dollar := _DOLLAR.match(text)) is not None and dollar["country"] in question.text:
+    dollar = _DOLLAR.match(text)
+    # `R$` are no dollars
+    if dollar is not None and dollar["country"] in question.text and dollar["country"] != "R":
         text = text[dollar.end("country") :]
     text = without_rejected(text, question) if text[-1:] in ")）}" else text
     if "=" not in ref.text:
@@ -679,7 +730,9 @@ def without_introduction(text: str, ref: Side, question: Question) -> str:
         sign = ">" if match["more"] in ("greater", "larger", "more", "bigger") else "<"
         return f"{next(iter(sorted(symbols(ref.node))), 'x')}{sign}{'=' if match['equal'] else ''}{match['end']}"
     text = chance(counted(text if "=" in ref.text else extreme(text, question), question), question)
-    return told(least(without_exclusion(text, question), question), question)
+    if _EXCLUSION.search(ref.text) is None:
+        text = without_exclusion(text, question)
+    return told(least(text, question), question)
 
 
 _ALTERNATIVES = re.compile(r"\\(?:lor|vee)(?![a-z])|∨|\\text\s*\{\s*or\s*\}")

@@ -349,7 +349,7 @@ def _scan(text: str, in_text: bool, out: list[Token]) -> None:
     at, spaced, depth, ascii_only = 0, False, 0, text.isascii()
     while at < len(text):
         if not ascii_only and (word := _LATIN_WORD.match(text, at)) is not None:
-            out.append(Token("word", word[0], spaced))
+            out.append(Token("word", _joined(word[0]), spaced))
             at, spaced = word.end(), False
             continue
         match = _TOKEN.match(text, at)
@@ -382,7 +382,7 @@ def _foreign(text: str, at: int, spaced: bool, out: list[Token]) -> int:
     """
     end = word_end(text, at)
     if end > at:
-        out.append(Token("word", text[at:end], spaced))
+        out.append(Token("word", _joined(text[at:end]), spaced))
         return end
     if ord(text[at]) < 128 or 0xD800 <= ord(text[at]) < 0xE000:
         raise Unreadable(f"the character {text[at]!r}")
@@ -623,6 +623,14 @@ _BASE_WORD = "|".join(sorted(_BASES, key=len, reverse=True))
 _OR_WORDS = "or else|ou|oder|или|veya|ya da|hoặc|atau|lub|of|eller|または|又は|또는|或|或者|或是|أو|या|หรือ|अथवा|או|ή"
 _AND_WORDS = "oraz|és|și|şi|і|й|en|og|et|und|и|ve|và|dan|och|および|かつ|그리고|且|和|与|以及|و|और|และ|ו|και"
 
+_JOINS = dict.fromkeys(_OR_WORDS.split("|"), "or") | dict.fromkeys(_AND_WORDS.split("|"), "and")
+
+
+def _joined(word: str) -> str:
+    """`and` or `or` for a word of another language that means it; any other word as it is."""
+    return _JOINS.get(word, word)
+
+
 _MINUS = "minus|negative|menos|moins|meno|минус|负|負|マイナス|마이너스"
 
 _CHOSEN = r"\s*\{?\s*(\d+|[a-z])\s*\}?"
@@ -649,6 +657,19 @@ _RULES: tuple[_Rule, ...] = (
     ("angle", re.compile(r"(?<=[\d}])\s*\\angle\s*(?=-?[\d(])"), r"\\operatorname{cis}"),
     ("angle", re.compile(r"(?<![a-zA-Z\\])m\s*(?=\\angle)"), ""),
     ("frown", re.compile(r"\\overset\s*\{\s*\\(?:small)?frown\s*\}"), r"\\widehat"),
+    (
+        "all real",
+        re.compile(
+            r"^(?:\\text\s*\{\s*)?all real numbers,?(?: [a-z])? (?:except|other than|but)(?: for)?"
+            r"(?: [a-z] ?=)?\s*\}?\s*"
+            r"(?:[a-z]\s*=\s*)?(-?\d+(?:(?:\s*,\s*|\s*(?:\\text\s*\{\s*)?and\s*\}?\s*)-?\d+)*)\s*\}?$"
+        ),
+        lambda m: f"\\mathbb{{R}}\\setminus\\{{{','.join(re.findall(r'-?[0-9]+', m[1]))}\\}}",
+    ),
+    # a currency whose sign has a letter
+    ("R", re.compile(r"^(?:\\text\s*\{\s*)?R\s*\\?\$\s*\}?(?:\\[ ,;:!]|~|\s)*(-?\d[\d.,{}]*)$"), r"\1\\text{ reais}"),
+    # a union by a letter
+    ("U", re.compile(r"(?<=[)\]])\s*U\s*(?=[\[(])"), r"\\cup "),
     # parallel lines, and a divisor
     ("|", re.compile(r"^([^|]*[A-Z}])\s*\\\|\s*([A-Z\\][^|]*)$"), r"\1\\parallel \2"),
     ("|", re.compile(r"^([^|()\\{}]+)\|([^|()\\{}]+)$"), r"\1\\mid \2"),
@@ -780,6 +801,15 @@ _RULES: tuple[_Rule, ...] = (
             r"(?:\\(?:text|mathrm)\s*\{\s*)?(?<![a-zA-Z])(?:(?P<low>LCM)|GCD|HCF|GCF)\s*\}?(?=\s*(?:\\left)?\()"
         ),
         lambda m: f"\\operatorname{{{'lcm' if m['low'] else 'gcd'}}}",
+    ),
+    # a Chinese unit in brackets
+    *(
+        (
+            sign,
+            re.compile(r"(?<=[\d)}])\s*(?:\\(?:text|mathrm)\s*\{)?\s*[（(]\s*([\u4e00-\u9fff]{1,4})\s*[）)]\s*\}?\s*$"),
+            r"\\text{\1}",
+        )
+        for sign in "（("
     ),
     ("元钱", re.compile(r"元钱(?=\s*\}\s*$)"), "元"),
     ("{:}", re.compile(r"(?<=\d)\{:\}(?=\d\d)"), ":"),

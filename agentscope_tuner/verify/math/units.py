@@ -35,8 +35,20 @@ DIMENSIONS = {
     "money_in_yen": "yen jpy JPY 円 日元 1",
     "money_in_yuan": "yuan rmb RMB cny CNY renminbi 元 人民币 1",
     "money_in_pounds": "gbp GBP sterling 英镑 1|pence 1/100",
-    "money_in_rupees": "rupee inr INR 1",
+    "money_in_rupees": "rupee inr INR रुपये रुपया रुपए टका 1",
     "money_in_roubles": "rouble ruble rub RUB руб рубль рубля рублей 1|копейка копейки копеек 1/100",
+    "money_in_reais": "reais réis brl BRL 1|centavo centavos 1/100",
+    "money_in_pesos": "peso mxn MXN ars ARS 1",
+    "money_in_zlotys": "zł złoty złote złotych pln PLN zloty 1|grosz grosze groszy 1/100",
+    "money_in_lira": "lira tl TL try TRY 1|kuruş 1/100",
+    "money_in_won": "원 won krw KRW 1",
+    "money_in_dong": "đồng vnd VND 1",
+    "money_in_baht": "baht บาท thb THB 1",
+    "money_in_rupiah": "rupiah idr IDR 1",
+    "money_in_kronor": "krona kronor krone kroner sek SEK nok NOK dkk DKK 1",
+    "money_in_francs": "franc franken chf CHF 1",
+    "money_in_hryvni": "гривна гривен гривны гривень грн 1",
+    "money_in_tenge": "тенге 1",
     "angle": "rad radian 1",
     "mass length^2 time^-2": "J joule Дж 1000|kJ kilojoule кДж 1000000|MJ megajoule 1000000000|cal calorie 4184"
     "|kcal 4184000|eV|keV|MeV",
@@ -139,7 +151,7 @@ IN_LOWER_CASE = frozenset(map(str.lower, _UNITS))
 SCALES = {"dozen": 12, "hundred": 10**2, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
 SCALES |= {"万": 10**4, "亿": 10**8}
 PERCENT = frozenset({"percent", "pct", "percentage", "percents"})
-DEGREES = frozenset({"degree", "degrees", "deg"})
+DEGREES = frozenset({"degree", "degrees", "deg", "度", "도", "độ", "grados", "graus", "degrés", "gradi", "градусов"})
 TEMPERATURES = {"C": "celsius", "F": "fahrenheit"}
 EXPONENTS = {"square": 2, "squared": 2, "sq": 2, "cubic": 3, "cubed": 3, "cu": 3}
 _CHINESE_POWERS = {"平方": 2, "立方": 3}
@@ -167,6 +179,11 @@ def _exact_name(word: str) -> str:
     return word if len(word) <= _ABBREVIATION and not is_word and word[1:] != word[1:].lower() else lower
 
 
+# The words of a power that stands behind its unit: `metros cuadrados`
+_SQUARED = re.compile("squared|[cq]uadrad[oa]s?|quadrat[oiae]|carr[ée]e?s?|kwadratow[a-z]+|persegi", re.IGNORECASE)
+_CUBED = re.compile("cubed|c[uú]bic[oa]s?|cubes?|cubi|sześcienn[a-z]+|kubik", re.IGNORECASE)
+
+
 def canonical(parts: list[tuple[str, int]]) -> Unit:
     """One spelling for all spellings of a unit: `[("cubic", 1), ("centimeters", 1)]` is `(("centimeter", 3),)`.
 
@@ -183,12 +200,16 @@ def canonical(parts: list[tuple[str, int]]) -> Unit:
     powers: dict[str, int] = {}
     times = 1
     for word, exponent in parts:
-        if word.lower() in ("squared", "cubed") and powers:
-            powers[next(reversed(powers))] *= EXPONENTS[word.lower()]
+        raised = 2 if _SQUARED.fullmatch(word) else 3 if _CUBED.fullmatch(word) else 0
+        if raised and powers:
+            powers[next(reversed(powers))] *= raised
         elif word.lower() in EXPONENTS:
             times = EXPONENTS[word.lower()]
         else:
             name = _exact_name(word)
+            if not known(name) and len(word) > _ABBREVIATION and (named := unit_named(word)) is not None:
+                raising, _, name = named.rpartition(" ")
+                times *= EXPONENTS.get(raising, 1)
             if name[:2] in _CHINESE_POWERS and name[2:] in _UNITS:
                 times, name = _CHINESE_POWERS[name[:2]], name[2:]
             if name in DESCRIBING:
@@ -298,6 +319,47 @@ def names_of(unit: str) -> frozenset[str]:
     """Every name of the unit: for `m` these are `meter`, `metre`, `m` and `米`."""
     one = _UNITS.get(unit)
     return frozenset(name for name, other in _UNITS.items() if other == one)
+
+
+_MEASURED = re.compile(
+    r"(?P<number>-?\d[\d.,]*(?:\s*(?:\\times|×|\\cdot)\s*10\s*\^\s*\{?-?\d+\}?)?|-?\d+/\d+|-?\\[dt]?frac\{\d+\}\{\d+\})"
+    r"(?P<gap>(?:\s|~|\\[ ,;])*)(?P<unit>[a-zA-ZμµΩ](?:[a-zA-ZμµΩ²³/·*]|\^\{?-?\d\}?|\s(?=[a-zA-Z]))*)"
+)
+_NAME_IN_UNIT = re.compile("[a-zA-ZμµΩ]+")
+
+
+def with_unit_set(text: str, question: str, letters: frozenset[str]) -> str:
+    r"""A reference like `35 m²` or `2 m/s^2` with its unit set upright, where it can be no formula; else the text.
+
+    Args:
+        question: the task's text; without it a single letter may be a symbol.
+        letters: those of the question's formulas.
+    """
+    found = _MEASURED.fullmatch(text)
+    names = [] if found is None else _NAME_IN_UNIT.findall(found["unit"])
+    if found is None or not all(name in _UNITS for name in names):
+        return text
+    for name in names:
+        spoken = (
+            len(names) > 1 and re.search(rf"(?<![a-zA-Z]){re.escape(found['unit'])}(?![a-zA-Z])", question) is not None
+        )
+        spoken = spoken or any(one in question for one in names_of(name) if not one.isascii())
+        spoken = spoken or _measures_by(name, question)
+        is_sure = spoken or (found["gap"] and (len(name) > 1 or (question and name not in letters)))
+        if not is_sure and len(names) == 1:
+            return text
+        if not spoken and len(names) > 1 and len(name) == 1 and name in letters:
+            return text
+    unit = found["unit"].replace("²", "^2").replace("³", "^3")
+    return f"{found['number']}\\ \\mathrm{{{unit}}}"
+
+
+def _measures_by(letter: str, question: str) -> bool:
+    """Whether a question has the letter as a unit: `10 m`, behind a number, and in no sum or equation."""
+    own = rf"{re.escape(letter)}(?![a-zA-Z])"
+    if re.search(rf"[-+*/^=<>(]\s*\d*\s*{own}|(?<![a-zA-Z\\]){own}\s*[-+*^=<>]", question) is not None:
+        return False
+    return re.search(rf"\d(?:(?:\s|~|\\[ ,;]){own}|{own}(?=[\u3000-\u9fff\uff00-\uffef]))", question) is not None
 
 
 def unknown_words(unit: Unit) -> list[str]:
@@ -410,7 +472,7 @@ def added_up(text: str) -> str | None:
 _ASKED = re.compile(
     r"\b(?:how many|in|into|to|en|em|в|wie ?viele?|combien de|cuánt[oa]s|quant[oaie]s?|сколько"
     r"|hoeveel|ile|combien (?=d['’]))(?:\s+|d['’])(?:units of\s+)?(?:the nearest\s+)?(?:°|\\circ|\^\\circ|degrees?\s+)?"
-    r"(?P<words>(?:[^\W\d_]|°)+(?:(?:\s*/\s*|\s+)[^\W\d_]+){0,4})"
+    r"(?P<words>(?:[^\W\d_]|°)+(?:\^?\{?[23]\b\}?|[²³])?(?:(?:\s*/\s*|\s+)[^\W\d_]+(?:\^?\{?[23]\b\}?|[²³])?){0,4})"
     r"|(?:每(?P<span>小时|分钟|秒|天)[^，。？每]{0,6})?多少(?:个)?(?P<chinese>[米克元升秒分天周年厘毫千公平方立斤里钟小时顷亩]{1,4}?)(?:[/每](?P<below>小时|时|分钟|分|秒|天)|(?![米克元升秒分天周年厘毫千公平方立斤里钟小时顷亩]))",
     re.IGNORECASE,
 )
@@ -482,12 +544,19 @@ def asked_amount_of(text: str) -> AskedAmount:
     return AskedAmount(_RATE.search(asked) is not None, _AMOUNT.search(asked) is not None, ones)
 
 
+_RAISED = re.compile(r"(?:\^?\{?[23]\}?|[²³])\Z")
+
+
 def _leading_unit(match: re.Match[str]) -> list[tuple[str, int]]:
     """The words that begin a unit: `miles per hour` of `miles per hour does he`."""
     parts: list[tuple[str, int]] = []
     waiting: list[tuple[str, int]] = []
     sign = 1
-    for word in match["words"].replace("/", " per ").split():
+    said = match["words"].replace("/", " per ").split()
+    for word in said:
+        raised = _RAISED.search(word)
+        power = 1 if raised is None else 2 if raised[0].strip("^{}") in ("2", "²") else 3
+        word = word if raised is None else word[: raised.start()]
         word = unit_named(word) or word
         if word == "per":
             sign = -1
@@ -498,8 +567,8 @@ def _leading_unit(match: re.Match[str]) -> list[tuple[str, int]]:
         elif parts and sign > 0 and len(word) <= 2:
             # a short word is a verb: `quanti euro ha speso`
             break
-        elif _is_unit(word) or (sign < 0 and known(word)):
-            parts += [*waiting, (word, sign)]
+        elif _is_unit(word) or ((sign < 0 or "per" in said[1:2]) and known(word)):
+            parts += [*waiting, (word, sign * power)]
             waiting = []
         else:
             break

@@ -51,7 +51,6 @@ from agentscope_tuner.verify.math.question import (
 )
 from agentscope_tuner.verify.math.readings import Family, Side, resolve
 from agentscope_tuner.verify.math.sentences import (
-    HAN,
     by_letters,
     components,
     with_names,
@@ -75,6 +74,7 @@ from agentscope_tuner.verify.math.units import (
     operates,
     singular,
     unknown_words,
+    with_unit_set,
 )
 from agentscope_tuner.verify.words import (
     COMPARED,
@@ -97,6 +97,11 @@ _GSM8K = re.compile(r"####\s*(.*?)\s*$", re.DOTALL)
 _ROUGH = re.compile(r"\s*(?:~+(?=\s*\\?[-+$\d])|\\(?:approx|sim|simeq)(?![a-zA-Z])|≈|∼)")
 _FOOTNOTE = re.compile(r"[\d)}\]]\s*\^\s*\{?\s*(?:\*|\\(?:ast|star|dagger|ddagger)\b|[†‡])\s*\}?\s*$|[†‡*]\s*$")
 _WORD = re.compile(r"[^\W\d_]+")
+# A mixed number as it is spoken: `3 \text{ and } \frac{2}{5}`
+_MIXED = re.compile(
+    r"^(?P<whole>-?\d{1,9})\s*(?:\\text\s*\{\s*and\s*\}|\band\b)\s*"
+    r"(?:\\[dt]?frac\s*\{?(?P<a>\d{1,4})\}?\s*\{?(?P<b>\d{1,4})\}?|(?P<c>\d{1,4})/(?P<d>\d{1,4}))"
+)
 # An index that is a word, as in `x_{false}`
 _INDEX_WORD = re.compile(r"(?<![\\\w])[^\W\d_]{2,}|[^\x00-\u036f]+")
 _SHORTEST_INDEX = 3
@@ -231,6 +236,8 @@ def read_answer(text: str, ref: Side, question: Question | None) -> Side:
         # it says that it is rounded, as it is to be
         text = _ROUGH.sub("", text, count=1) if _ROUGH.match(text) else text.removeprefix("約").removeprefix("约")
     text = _EXTREME.sub(partial(_function_of, asked), _concluded(text), count=1)
+    if "and" in text and not _LISTS.search(ref.text):
+        text = _MIXED.sub(lambda m: f"{m['whole']}\\frac{{{m['a'] or m['c']}}}{{{m['b'] or m['d']}}}", text, count=1)
     doubtful = _doubt(respelled(text) if "mathbb" in text else text)
     if doubtful is not None:
         return Side(text, (), None, None, doubtful)
@@ -362,7 +369,9 @@ def read_reference(text: str, question: Question | None) -> Side:
         JudgeError: the reference cannot be read, is over the bounds, or states several values.
     """
     try:
-        side = on_own_stack(_read_stated, with_names(text, question or NO_QUESTION) if HAN.search(text) else text)
+        asked = question or NO_QUESTION
+        stated = with_unit_set(with_names(text, asked), asked.text, asked.letters)
+        side = on_own_stack(_read_stated, stated)
     except TooComplex as exc:
         raise JudgeError(
             f"the reference answer {short(text)!r} is over the bounds: {exc}", cause=Cause.REFERENCE
@@ -380,7 +389,7 @@ def read_reference(text: str, question: Question | None) -> Side:
 def _read_stated(text: str) -> Side:
     """A reference, or the value that it states if it is a sentence; without a value it is compared word by word."""
     side = _resolved(_read(text))
-    if not is_sentence(text) or (side.fields is not None and not _has_words(side)):
+    if not is_sentence(respelled(text)) or (side.fields is not None and not _has_words(side)):
         return side
     for stated in candidates(text):
         found = _resolved(_read(bare(stated)))

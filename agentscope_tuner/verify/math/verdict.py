@@ -14,14 +14,14 @@ from fractions import Fraction
 from functools import partial
 from typing import Any, Literal, NamedTuple, Protocol, cast
 
-from agentscope_tuner.verify.again import ROUGHLY, announces
-from agentscope_tuner.verify.asked_clause import asking_clause, says_another
+from agentscope_tuner.errors import JudgeError
+from agentscope_tuner.verify.again import ROUGHLY, ROUGHLY_BEFORE, announces
+from agentscope_tuner.verify.asked_clause import asking_clause, is_of_total, says_another, subject_of_another
 from agentscope_tuner.verify.find import PlacedAnswer
 from agentscope_tuner.verify.labels import CONTRADICTION
 from agentscope_tuner.verify.math.around import given_noun, is_alone, said_by, with_unit, without_said_again
 from agentscope_tuner.verify.math.compare import CheapComparer, is_rational
 from agentscope_tuner.verify.math.compare_words import wordings
-from agentscope_tuner.verify.math.exact import exact_value
 from agentscope_tuner.verify.math.guards import unearned
 from agentscope_tuner.verify.math.node import (
     DIFFERENT,
@@ -33,24 +33,21 @@ from agentscope_tuner.verify.math.node import (
     Outcome,
     Quotient,
     Relation,
-    Symbol,
     close,
     literal,
-    number,
     plain_key,
-    substituted,
     symbols,
-    walk,
 )
-from agentscope_tuner.verify.math.parse import parse_tokens
-from agentscope_tuner.verify.math.prose import (
-    NARROWED,
+from agentscope_tuner.verify.math.prose import NARROWED, choice, letter, plain
+from agentscope_tuner.verify.math.quantities import (
+    combines_unknowns,
+    measures_another,
+    names_another,
 )
-from agentscope_tuner.verify.math.quantities import measures_another, names_another
 from agentscope_tuner.verify.math.question import NO_QUESTION, Question, about
 from agentscope_tuner.verify.math.sets import is_work, same_sets
-from agentscope_tuner.verify.math.tokens import TooComplex, Unreadable, on_own_stack, tokenize
-from agentscope_tuner.verify.math.units import NUMBER_WORDS, is_physical, singular
+from agentscope_tuner.verify.math.tokens import TooComplex, on_own_stack
+from agentscope_tuner.verify.math.units import EXPONENTS, NUMBER_WORDS, is_physical, known, singular
 from agentscope_tuner.verify.math.unwrap import Pair, bare, read_reference, reference, short
 from agentscope_tuner.verify.words import SENTENCE_END, repeats_given
 
@@ -198,9 +195,53 @@ def _is_given(again: str, answer: str, behind: str, question: str) -> bool:
     return found is not None and any(map(str.isalpha, sentences[0][: found.start()]))
 
 
+_CLAUSES = re.compile(r"[,，;；。!！?？\n]|\.(?!\d)|\b(?:and|while|whereas)\b")
+
+
+def _is_of_another(again: str, behind: str, question: str) -> bool:
+    """Whether a number behind an answer is that of somebody or something else of the question: `and Ann is 12`."""
+    number = re.compile(rf"(?<![\d.,]){re.escape(again)}(?![\d.,]*\d)")
+    clause = next((one for one in _CLAUSES.split(behind) if number.search(one)), "")
+    found = number.search(clause)
+    if found is None or clause[: found.start()].endswith("("):
+        # the number of a part
+        return False
+    led = clause[: found.start()]
+    return is_of_total(led, question) or subject_of_another(led, question) != ""
+
+
+def _subject_before(before: str, question: str) -> str:
+    """Whom of the question a box is given to, where another is asked for: `So Ann is \\boxed{24}`."""
+    near = before[-_NEAR_SUBJECT:]
+    if _ENDS_GIVEN_TO.search(near) is None:
+        return ""
+    clause = _CLAUSES.split(near)[-1].rstrip(" $\\([{*:：")
+    named = _GIVEN_TO.fullmatch(clause)
+    return subject_of_another(clause, question) if named is not None else ""
+
+
+_NEAR_SUBJECT = 80
+# A name with its verb and nothing else
+_GIVEN_TO = re.compile(
+    r"\W*(?:(?i:so|thus|therefore|hence|then|and|also|daher|donc|luego|quindi|portanto)\s)*[A-ZÀ-ÞА-Я]\w+\s\w+"
+    r"|\W*(?:所以|因此|则|那么|故|答[:：]?)?[\u4e00-\u9fff]{1,6}[是有为]"
+)
+# How that ends, which is found sooner
+_ENDS_GIVEN_TO = re.compile(r"(?:[A-ZÀ-ÞА-Я]\w+\s\w+|[是有为])[ $\\(\[{*:：]*\Z")
+
+
+def _without_word(roughly: re.Match[str]) -> str:
+    """What a text keeps of the mark of a rounded value: its sign, but no word."""
+    return roughly[0] if "≈" in roughly[0] or "\\" in roughly[0] else ""
+
+
+_HAS_DECIMALS = re.compile(r"\d\.\d")
+
+
 def _said_again(found: PlacedAnswer, question: str | None) -> list[tuple[str, ...]]:
-    """The values that the text behind an answer states again, but for those that the question gives."""
-    return [one for one in found.again if not _is_given(one[-1], found.text or "", found.behind, question or "")]
+    """The values that the text behind an answer states again, but for those that the question gives or others have."""
+    again = [one for one in found.again if not _is_given(one[-1], found.text or "", found.behind, question or "")]
+    return [one for one in again if not (question and _is_of_another(one[-1], found.behind, question))]
 
 
 def _of_place(found: PlacedAnswer, ground_truth: str, question: str | None) -> Asking:
@@ -211,13 +252,18 @@ def _of_place(found: PlacedAnswer, ground_truth: str, question: str | None) -> A
     """
     reference(ground_truth)
     found = without_said_again(found)
+    if _HAS_DECIMALS.search(ground_truth) is not None:
+        # such a reference is rounded, too
+        found = found._replace(before=ROUGHLY_BEFORE.sub(_without_word, found.before))
     again = _said_again(found, question)
     text, problem = said_by(found, question)
     if problem:
         return MathVerdict("different", "place", problem)
     if found.boxed:
         text = with_unit(text, found, about(question), ground_truth)
-        if other := given_noun(text, found.behind, question or ""):
+        if other := given_noun(text, found.behind, question or "") or (
+            _subject_before(found.before, question) if question else ""
+        ):
             return MathVerdict("different", "place", f"{UNREAD}: {other!r} beside the answer")
     first: MathVerdict = yield text
     if first.outcome == "equal":
@@ -264,7 +310,9 @@ def numbers_first(found: PlacedAnswer, ground_truth: str, question: str | None) 
     truth = reference(ground_truth)
     if text != truth and (_WHOLE_NUMBER.fullmatch(text) is None or _WHOLE_NUMBER.fullmatch(truth) is None):
         return None
-    if not is_alone(found, about(question), ground_truth) or (found.again and _said_again(found, question)):
+    if not is_alone(found, about(question), ground_truth) or (question and _subject_before(found.before, question)):
+        return None
+    if found.again and _said_again(found, question):
         return None
     return _verdict("exact", EQUAL, text, truth) if text == truth else _verdict("numeric", DIFFERENT, text, truth)
 
@@ -335,6 +383,60 @@ def _numbers_first(text: str, truth: str, question: str | None) -> MathVerdict |
     return _verdict("numeric", EQUAL, text, truth)
 
 
+def _by_text(text: str, truth: str, question: str | None) -> tuple[str, str, str | None]:
+    """The two sides and the question with the text of a choice for its letter, where the other side is no letter.
+
+    An answer that another choice has as well is no choice of one, so its reference stays a letter. A letter and a value
+    that the question offers under another one are no answer: then the letter counts.
+    """
+    asked = about(question)
+    if asked is None or not (choices := asked.choices):
+        return text, truth, question
+    if asked.has_small_choices:
+        if _SMALL_LETTER.fullmatch(truth) is None:
+            # those are the parts of the question
+            return text, truth, question
+        truth = truth.strip("()").upper()
+        if small := _SMALL_CHOICE.match(text):
+            text = f"{small['letter'].upper()}. {small['value']}"
+    said = [mark for mark, one in choices.items() if plain(one) == plain(text)] if _WORDED.search(text) else []
+    text = said[0] if len(said) == 1 else text
+    mine, theirs, chosen = letter(truth), letter(text), choice(text)
+    if (mark := text[:1]) in choices and "".join(text.split()) == f"{mark}.{''.join(choices[mark].split())}":
+        text, theirs, chosen = mark, mark, None
+    if chosen is not None and chosen[0] in choices and mine is None:
+        same = [mark for mark, said in choices.items() if not _is_other(bare(chosen[1]), bare(said))]
+        return (text if not same or chosen[0] in same else bare(choices[chosen[0]])), truth, question
+    if mine in choices and theirs is None and chosen is None:
+        others = (bare(said) for mark, said in choices.items() if mark != mine)
+        wanted = bare(choices[mine])
+        if all(_is_other(text, one) for one in others) and _is_readable(wanted, asked.stem):
+            return text, wanted, asked.stem
+    if theirs in choices and mine is None and choice(truth) is None:
+        return bare(choices[theirs]), truth, asked.stem
+    return text, truth, question
+
+
+_WORDED = re.compile(r"(?<![\\a-zA-Z])[a-zA-Z]{2}|[\u4e00-\u9fff]{2}")
+_SMALL_CHOICE = re.compile(r"(?:\\text\s*\{\s*)?\(?(?P<letter>[a-j])\)\s*\}?(?:\\[ ,;:!]|~|\s)*(?P<value>\S.*)")
+_SMALL_LETTER = re.compile(r"\(?[a-jA-J]\)?")
+
+
+def _is_other(text: str, other: str) -> bool:
+    known = _numbers_first(text, other, None)
+    return known is None or known.outcome != "equal"
+
+
+def _is_readable(text: str, question: str) -> bool:
+    words = [word for word in plain(text).split() if word.isalpha() and len(word) > 1]
+    if len(words) > 1 and "\\" not in text and not all(known(singular(word)) or word in EXPONENTS for word in words):
+        # a statement, whose number alone says nothing
+        return False
+    with suppress(JudgeError):
+        return read_reference(reference(text), about(question)).node is not None
+    return False
+
+
 _EQUALS = re.compile(r"(?<![<>!:\\=])=(?!=)")
 
 
@@ -345,7 +447,9 @@ def _of_asked(text: str, question: str | None) -> str:
     """
     asked = about(question) if "=" in text else None
     first, *steps = _EQUALS.split(text)
-    if asked is None or not steps or not asked.asks_for(first.strip(" $")):
+    if asked is None or not steps:
+        return text
+    if not asked.asks_for(first.strip(" $")) and not combines_unknowns(first.strip(" $"), asked.text):
         return text
     value = steps.pop().strip()
     is_whole = value.count("{") == value.count("}") and first.count("{") == first.count("}")
@@ -355,27 +459,6 @@ def _of_asked(text: str, question: str | None) -> str:
 
 # Where a step of a chain goes on to another value
 _LISTS_IN = re.compile(r"[,;]|\\(?:text|q?quad|lor|land|vee|wedge)(?![a-z])")
-
-
-_EXCLUDES = re.compile(
-    r"(?P<value>.+?)\s*[,;](?:\s|\\q?quad|\\[ ,;:]|~)*(?P<name>[a-zA-Z])\s*(?:\\neq?|≠)\s*"
-    r"(?P<points>-?\d{1,6}(?:\s*,\s*-?\d{1,6}){0,3})"
-)
-
-
-def _without_exclusions(text: str, question: str | None) -> str:
-    r"""The formula without the points where it has no value: the `\frac{1}{x-2}` of `\frac{1}{x-2}, x\ne 2`."""
-    match = _EXCLUDES.fullmatch(text) if len(text) <= _LONG_CHARS else None
-    if match is None:
-        return text
-    formulas = list((about(question) or NO_QUESTION).formulas.values())
-    with suppress(Unreadable, TooComplex):
-        formulas.append(parse_tokens(tokenize(match["value"])))
-    below = [n.below for one in formulas for n in walk(one) if isinstance(n, Quotient)]
-    name = Symbol(match["name"])
-    points = [number(int(point)) for point in match["points"].split(",")]
-    undefined = all(any(exact_value(substituted(one, name, point)) == 0 for one in below) for point in points)
-    return match["value"] if undefined else text
 
 
 _COMMA = re.compile(r"(-?\d+),(\d+)(?=$|[\s€%°]|\\(?!\{))(?!.*(?:(?<!\\),|[(\[]))")
@@ -451,11 +534,24 @@ def _ungrouped(text: str, truth: str, question: str | None) -> str:
     Only where the reference is the number with these digits, and, where it could be another number or several, where
     the question's language writes numbers so.
     """
-    if not text[:1].isdigit() or ("," not in text + truth and "." not in text):
+    if "," not in text + truth and "." not in text:
         return text
+    currency = _CURRENCY.match(text)
+    sign, text = ("", text) if currency is None else (currency[0], text[currency.end() :])
+    return sign + (_regrouped(text, _CURRENCY.sub("", truth, count=1), question) if text[:1].isdigit() else text)
+
+
+# A sign of money before its amount
+_CURRENCY = re.compile(
+    r"(?:\\text\s*\{\s*)?(?:[A-Z]{0,2}\s*\\?\$|[€£¥₹₩₫₽]|Rp\.?|Rs\.?)\s*\}?(?:\\[ ,;:!]|~|\s)*(?=\d)"
+)
+
+
+def _regrouped(text: str, truth: str, question: str | None) -> str:
     asked = "" if question is None else question.lower()
     commas = _COMMA.match(text)
-    if commas is not None and truth == f"{commas[1]}.{commas[2]}" and _writes_commas(asked):
+    same = commas is not None and (truth == f"{commas[1]}.{commas[2]}" or (truth, "00") == commas.groups())
+    if commas is not None and same and _writes_commas(asked):
         return truth + text[commas.end() :]
     match = _GROUPED.match(text)
     if match is None:
@@ -502,12 +598,10 @@ def _stages(
         the pair and the stage that a worker is to run; it is sent the worker's outcome and reason. Or the pair and
         READING; it is sent the `ReadPair`.
     """
-    text = bare(answer)
-    truth = _pointed(reference(ground_truth), text, question)
+    text, truth, question = _by_text(bare(answer), reference(ground_truth), question)
+    truth = _pointed(truth, text, question)
     if "=" not in truth:
         text = _of_asked(text, question)
-    if ("\\ne" in text and "\\ne" not in truth) or ("≠" in text and "≠" not in truth):
-        text = on_own_stack(_without_exclusions, text, question)
     text = _ungrouped(text, truth, question)
     known = _numbers_first(text, truth, None if copied == "accept" else question)
     if known is not None:
@@ -585,6 +679,9 @@ def run_stage(
 def _unearned(pair: Pair) -> str | None:
     ref, ans, question = pair.ref.node, pair.ans.node, pair.question
     if ref is None or ans is None or question is None:
+        return None
+    if ref == ans and symbols(ref):
+        # the reference's own form is worked out: `\\cos(2x)` for `\\cos 2x`
         return None
     return unearned(question, ans, ref, pair.answer, pair.ref.text)
 
