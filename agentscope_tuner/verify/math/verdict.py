@@ -213,9 +213,13 @@ def _is_of_another(again: str, behind: str, question: str) -> bool:
 def _subject_before(before: str, question: str) -> str:
     """Whom of the question a box is given to, where another is asked for: `So Ann is \\boxed{24}`."""
     near = before[-_NEAR_SUBJECT:]
-    if _ENDS_GIVEN_TO.search(near) is None:
+    ends = _ENDS_GIVEN_TO.search(near)
+    if ends is None:
         return ""
-    clause = _CLAUSES.split(near)[-1].rstrip(" $\\([{*:：")
+    # most sentences have a line of their own
+    begins = near.rfind("\n", 0, ends.start()) + 1
+    is_all = begins > 0 and begins == ends.start() and _CLAUSES.search(near, begins) is None
+    clause = (near[begins:] if is_all else _CLAUSES.split(near)[-1]).rstrip(" $\\([{*:：")
     named = _GIVEN_TO.fullmatch(clause)
     return subject_of_another(clause, question) if named is not None else ""
 
