@@ -106,7 +106,9 @@ def says_another(answer: str, reference: str, question: str, is_unit: Callable[[
     if len(answer) > _LONGEST:
         return ""
     question = question[-_MOST_ASKED:]
-    if any(map(str.isdigit, reference)) and (amount := _other_amount(answer, reference, question)):
+    if any(map(str.isdigit, reference)) and (
+        amount := _other_amount(answer, reference, question) or _unsaid_option(answer, reference, question)
+    ):
         return amount
     if _WORDED.search(answer) is None:
         return ""
@@ -404,6 +406,17 @@ def _has(question: str, word: str) -> bool:
     return any(same_word(word, one) for one in _words(question))
 
 
+def _unsaid_option(answer: str, reference: str, question: str) -> str:
+    """An option that a reference with a number holds, and its answer does not: the loss of `loss of 7 dollars`."""
+    options = options_of(question) if _WORDED.search(reference) is not None else frozenset()
+    known, said = _words(reference), _words(answer)
+    held = [one for one in options if any(same_word(word, one) for word in known)]
+    if len(held) != 1 or any(same_word(word, held[0]) for word in said):
+        return ""
+    # a negative number says the same
+    return "" if "-" in answer else held[0]
+
+
 def _other_option(answer: str, known: Sequence[str], question: str) -> str:
     """A word of an answer that is another one of the options that the question offers."""
     if IS_UNSPACED.search(answer) is not None:
@@ -631,6 +644,27 @@ def _other_group(said: Sequence[_Said], known: Sequence[str], question: str, is_
         if states and not any(same_word(one, mine) for one in head if one not in _BEFORE_NOUNS for mine in own):
             return word.text
     return ""
+
+
+_COMPARES = re.compile(
+    r"\b(?:more|fewer|less|\w{3,}er)\b[^,.;]{0,40}?\bthan\b|\btimes as\b|\b(?:mehr|weniger|\w{3,}er) (?:\w+ )?als\b"
+    r"|\b(?:plus|moins|más|menos|mais|più|meno)\b(?: \w+)? (?:que|di|do que|che)\b",
+    re.IGNORECASE,
+)
+_COMPARES_BEFORE = re.compile(r"比[^，。；,;]{1,12}[多少大小长短高低重轻贵便快慢][^，。；,;的]{0,4}\Z")
+
+
+def compares(before: str, behind: str, question: str) -> str:
+    """What says that a value is only a difference or a ratio, which the question does not ask for: `more than Ann`."""
+    clause = asking_clause(question[-_MOST_ASKED:])[0]
+    found = _COMPARES.search(re.split("[,，;；.。\n]", behind)[0]) or _COMPARES_BEFORE.search(before[-_SHORT_CLAUSE:])
+    if found is None or not clause:
+        return ""
+    asks = _COMPARES.search(clause) or re.search(r"\b(?:more|less|fewer|than|times|differ)|[比差倍多]|相差", clause)
+    return "" if asks is not None and "多少" not in clause.replace("多多少", "") else found[0].strip()
+
+
+_SHORT_CLAUSE = 40
 
 
 @lru_cache(maxsize=1_024)

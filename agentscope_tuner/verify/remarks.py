@@ -43,6 +43,7 @@ from agentscope_tuner.verify.words import (
     Known,
     asks_difference,
     denies,
+    is_value,
     lead_of,
     leads_plainly,
     repeats_given,
@@ -323,7 +324,9 @@ def _unknown_remark(sentence: str, words: Sequence[str], asked: Asked) -> str:
 # A sentence to the reader, who may ask for more
 _OFFERS_HELP = re.compile(
     r"\A\W*(?:(?:please )?(?:let me know|feel free)|would you like|do you want|if you (?:want|would like|need|have"
-    r"|prefer|wish)|if anything|happy to)\b(?!.*\b(?:answer|value|result|correct|actual|real|right)\b)",
+    r"|prefer|wish)|if anything|happy to|falls du|wenn du|melde dich|ich hoffe|n['’]hésite|j['’]espère|espero que"
+    r"|si tienes|si tiene|spero che|se hai|espero ter|se tiver|надеюсь|если (?:у вас|есть))\b(?!.*\b(?:answer|value"
+    r"|result|correct|actual|real|right|antwort|réponse|respuesta|risposta|resposta|ответ)\b)",
     re.IGNORECASE | re.DOTALL,
 )
 
@@ -577,6 +580,18 @@ def _qualified(before: str, asked: Asked) -> str:
     return "" if word in JOINS or _understands(word, asked) else word
 
 
+def _wrong_before(text: str, before: str, asked: Asked) -> str:
+    """What calls a letter or a word wrong in the clause before it, where the question asks for no wrong one."""
+    words = WORDS.findall(asked.text)
+    if not words or CALLS_WRONG.search(asked.text) or any(map(denies, words)) or "不" in asked.text:
+        return ""
+    clause = re.split("[,，;；]", lead_of(before))[-1]
+    found = CALLS_WRONG.search(clause)
+    said = WORDS.findall(clause if found is None else clause[: found.start()])
+    denied = any(map(denies, (*said, *WORDS.findall(text.lower()))))
+    return found[0] if found is not None and not denied else ""
+
+
 def turned(text: str, before: str, behind: str, asked: Asked) -> str:
     """What the sentence of an answer says of it other than that it is the answer; empty where it says nothing so.
 
@@ -586,8 +601,8 @@ def turned(text: str, before: str, behind: str, asked: Asked) -> str:
         behind: the text behind it.
         asked: what the question lets stand beside it.
     """
-    is_value = IS_VALUE.search(text) is not None
-    if is_value and (word := _qualified(before, asked)):
+    has_value = is_value(text, asked)
+    if has_value and (word := _qualified(before, asked)):
         return word
     if EXCEPTING.search(before[-LAST_WORDS:].strip(" $x=")) is not None and NO_OTHER.search(behind[:LAST_WORDS]):
         # all others are excluded: `except 7 there is none`
@@ -595,7 +610,8 @@ def turned(text: str, before: str, behind: str, asked: Asked) -> str:
     if QUOTED.search(before[-LAST_WORDS:]) is not None and QUOTE_ENDS.match(behind[:LAST_WORDS]) is not None:
         return "a quotation"
     return (
-        strange_before(text, before, asked, is_value)
-        or strange_behind(text, before, behind, asked, is_value)
+        strange_before(text, before, asked, has_value)
+        or ("" if has_value else _wrong_before(text, before, asked))
+        or strange_behind(text, before, behind, asked, has_value)
         or supposes_else(before, behind)
     )

@@ -203,6 +203,21 @@ SCALES = re.compile(
 # Marks of a value. Text may rightly call a letter, a yes or a name wrong, as in `the wrong step is \boxed{B}`, so only
 # values are checked for such text
 IS_VALUE = re.compile(r"\d|\\(?:pi|infty|frac|sqrt)")
+_FORMULA_ALONE = re.compile(
+    r"[a-z]{1,3}|[^\n]*\\(?:sin|cos|tan|ln|log|cdot|times|vec|alpha|beta|theta|lambda)(?![a-z])[^\n]*"
+)
+
+
+def is_value(text: str, asked: Asked) -> bool:
+    """Whether an answer has a value: a number, or a formula of letters that stand alone in the question."""
+    if IS_VALUE.search(text) is not None:
+        return True
+    if _FORMULA_ALONE.fullmatch(text) is None:
+        return False
+    letters = set(re.findall(r"[a-z]", re.sub(r"\\[a-z]+", "", text)))
+    return all(re.search(rf"(?<![a-z]){one}(?![a-z])", asked.text) for one in letters)
+
+
 _FORMS = re.compile(r"[^\W_]+")
 
 
@@ -347,10 +362,19 @@ def strange_before(text: str, before: str, asked: Asked, is_value: bool) -> str:
     return "" if is_value and leads_plainly(lead, asked) else strange_lead(text, before, lead, asked, is_value)
 
 
+# A clause contrary to fact, by its inversion or its mood, on which the value hangs
+_CONTRARY = re.compile(
+    r"\A\W*(?P<mood>had|were|hätten?|wären?)\b(?! (?:we|i)\b)[^,]*,[^,]*\b(?:would|could|might|wäre|hätte|würde)\b"
+    r"|\bif\b[^,]*\b(?P<past>were|had)\b[^,]*,[^,]*\bwould\b|\bsi\b[^,]*\b(?:avait|était|hubiera|fuera|fosse|avesse|tivesse)\b"
+)
+
+
 def strange_lead(text: str, before: str, lead: str, asked: Asked, is_value: bool) -> str:
     """As `strange_before`, of the sentence before an answer, each pattern tried."""
     if (denied := _NEGATED.search(before)) is not None:
         return denied[0]
+    if is_value and (contrary := _CONTRARY.search(lead)) is not None and _CONTRARY.search(asked.text) is None:
+        return contrary["mood"] or contrary["past"] or "si"
     lead = _SAYS_NOTHING.sub(" ", lead)
     if found := operated(lead, asked):
         return found
@@ -425,7 +449,7 @@ _TURNING = SUPPOSES | DENIES | _WHEN | ADVERSE | _LETS
 # Words that name an end of an order by themselves; what they do depends on the question
 _END_WORDS = tuple(frozenset(filter(one.fullmatch, _words_of(_ENDS))) - _TURNING for one in _ENDS)
 _POLES = _END_WORDS[0] | _END_WORDS[1]
-_READ_ON = _POLES | {"answer", "result"}
+_READ_ON = _POLES | {"answer", "result", "had", "were"}
 _OF_PHRASES = _words_of((*_ANYWHERE, *_ENDS)) - _POLES
 _PLAIN_LEAD = re.compile(r"[a-z0-9 ,:%*()-]*+")
 # A formula in ASCII, in lower case
@@ -476,7 +500,9 @@ def leads_plainly(lead: str, asked: Asked) -> Sequence[str]:
         last.pop()
     if last[-1] in SHIFTS:
         return ()
-    if not _READ_ON.isdisjoint(words) and (_OF_THE_ANSWER.search(lead) or _may_be_other_pole(words, asked.text)):
+    if not _READ_ON.isdisjoint(words) and (
+        _OF_THE_ANSWER.search(lead) or _CONTRARY.search(lead) or _may_be_other_pole(words, asked.text)
+    ):
         return ()
     return words if words[-1] in _KNOWN_VERBS or not _said_of_sought(lead, words, asked) else ()
 

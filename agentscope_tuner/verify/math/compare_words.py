@@ -174,6 +174,9 @@ def _is_offered(question: Question | None, letter_: str, value: str) -> bool:
     """Whether the question offers this value under this letter."""
     if question is None:
         return False
+    offered = question.choices.get(letter_, "")
+    if offered and "".join(_WRITING.sub("", offered).split()) == "".join(_WRITING.sub("", value).split()):
+        return True
     plain = "".join(_WRITING.sub("", question.text).split())
     return any(f"{letter_}{mark}{''.join(_WRITING.sub('', value).split())}" in plain for mark in (")", ".", ":"))
 

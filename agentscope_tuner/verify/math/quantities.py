@@ -20,6 +20,7 @@ from agentscope_tuner.verify.math.units import (
     is_physical,
     mentions,
     singular,
+    unlike_given,
 )
 from agentscope_tuner.verify.number_words import is_number_word
 
@@ -251,7 +252,11 @@ def measures_another(ref: Node, ans: Node, question: str, asked_units: frozenset
             mine = dimension_of(unit)
             is_own = any(_sizes(dimension_named(kind)) == _sizes(mine) for kind in kinds if kind != "%")
             counts = any(one.name == "count" for one in asked)
-            return "" if is_own or (counts and mentions(question, unit)) else " ".join(name for name, _ in unit)
+            if not is_own and not (counts and mentions(question, unit)):
+                return " ".join(name for name, _ in unit)
+            return unlike_given(unit, question)
+        case Quantity(_, unit) if is_physical(unit) and not asked_units:
+            return unlike_given(unit, question)
         case Quantity(_, ((noun, 1),)) if asked_units and (counts_pieces(noun) or _is_unknown_symbol(noun)):
             return noun
         case Quantity(_, ((noun, 1),)) if not is_physical(((noun, 1),)) and noun not in _OF_MEASURES:

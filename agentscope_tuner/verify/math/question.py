@@ -130,7 +130,7 @@ def _segments(text: str) -> Iterator[str]:
 def _read(text: str) -> Iterator[Node]:
     """The formula of one segment; none where it is unreadable."""
     try:
-        yield parse_tokens(tokenize(text.strip().rstrip(".?,:;")))
+        yield parse_tokens(tokenize(_GAP_BEHIND.sub("", text.strip()).rstrip(".?,:;")))
     except (Unreadable, TooComplex):
         return
 
@@ -352,6 +352,8 @@ class Question:
             return any(len(one) == 1 and one[0].isupper() for one in self.asked_for - {own})
         if own[0] in _SUMS or _unwrapped(own) in map(_unwrapped, self.asked_for):
             return False
+        if _is_other_call(own, self.asked_for) or _is_other_segment(own, self.asked_for):
+            return True
         letters = _letters(own)
         joined = "\0".join(own)
         for one in self.asked_for if len(own) > 1 and letters else ():
@@ -591,6 +593,10 @@ def _choice_text(text: str) -> str:
 # Signs of a formula that states something, or lists
 _RELATES = re.compile(r"[=<>,;]|\\(?:le|ge|ne|lt|gt|in|equiv|approx|perp|parallel)[a-z]*(?![a-zA-Z])")
 _SENTENCES = re.compile(r"[.!?]\s|[。？！]")
+# A formula goes on to the gap that its answer fills
+_GAP_BEHIND = re.compile(
+    r"\s*(?:=|\\approx|≈)\s*(?:\\?_|\\(?:underline|hspace|boxed|square|Box|qquad|quad)\s*(?:\{[^{}]*\})?|[?？□\s（）()])*\Z"
+)
 _BEFORE_GAP = re.compile(
     r"(?P<name>[^=]+?)\s*=\s*(?:\\?_|\\(?:underline|hspace|qquad|quad)(?:\{[^{}]*\})?|[\s（）()])*"
 )
@@ -629,6 +635,29 @@ def _letters(tokens: Sequence[str]) -> frozenset[str]:
 
 
 _LONGEST_NAME, _NEAR, _SEGMENT = 2, 2, 3
+
+
+def _is_other_call(own: Sequence[str], asked_for: frozenset[tuple[str, ...]]) -> bool:
+    """Whether a name is a function's value where the question asks for another: `f^{-1}(4)` for `f(4)`."""
+
+    def is_call(tokens: Sequence[str]) -> bool:
+        return len(tokens) > _SEGMENT and tokens[0].isalpha() and tokens[-1] == ")" and "=" not in tokens
+
+    calls = [one for one in asked_for if is_call(one)]
+    return is_call(own) and "\\circ" not in own and bool(calls) and all(one != tuple(own) for one in calls)
+
+
+def _is_other_segment(own: Sequence[str], asked_for: frozenset[tuple[str, ...]]) -> bool:
+    """Whether a name is a segment, two points, where the question asks for another one: `AB` for `AC`."""
+
+    def ends(tokens: Sequence[str]) -> str:
+        said = "".join(sorted("".join(tokens)))
+        return said if len(said) == 2 and said.isupper() and said.isalpha() else ""
+
+    asked = [ends(one) for one in asked_for]
+    return ends(own) != "" and any(asked) and ends(own) not in asked
+
+
 # Commands that begin formulas of all kinds, and so tell nothing of a name
 _HEADS = frozenset({"\\frac", "\\sqrt", "\\lim", "\\int", "\\sum", "("})
 

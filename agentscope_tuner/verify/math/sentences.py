@@ -508,6 +508,9 @@ def _said_by_name(text: str, question: Question) -> str | None:
         return None
     said = [(m["name"].strip().lower(), m["value"], m["unit"].split()) for m in found]
     names = [name for name, *_ in said]
+    if any(len(name) == 1 and name.isascii() for name in names):
+        # a letter is a symbol, which has a case
+        return None
     if len(set(names)) < len(names) or not all(_is_in_question(name, question) for name in names):
         return None
     words = [word for *_, unit in said for word in unit]
@@ -601,7 +604,10 @@ _IN_BASE = re.compile(r"\(?(?P<digits>\d{1,60})\)?_\{?(?P<base>\d{1,2})\}?")
 def without_asked_base(text: str, question: Question) -> str:
     """The digits of `110_2` where the question asks for base 2; any other text as it is."""
     match = _IN_BASE.fullmatch(text)
-    asked = match is not None and re.search(rf"\b(?:in|to) base \$?{match['base']}(?!\d)", question.text, re.IGNORECASE)
+    named = {"2": "binary", "8": "octal", "16": "hexadecimal"}.get(match["base"], "(?!)") if match is not None else ""
+    asked = match is not None and re.search(
+        rf"\b(?:in|to) base \$?{match['base']}(?!\d)|\b{named}\b", question.text, re.IGNORECASE
+    )
     return match["digits"] if match is not None and asked else text
 
 

@@ -121,12 +121,12 @@ SPELLED = {"pi": "\\pi", "infinity": "\\infty", "inf": "\\infty", "oo": "\\infty
 }
 UNITS = _names(
     """cm mm km kg mg ml mL ft lb lbs oz mph kph hr hrs min mins sec secs yd mi cc kHz Hz MHz kW kJ MeV eV rad deg
-    USD EUR GBP RMB cal kcal kmh"""
+    USD EUR GBP RMB cal kcal kmh kWh mol"""
 )
 # Short runs of letters that are words, not products of symbols
 WORDS = _names(
     """and or no yes odd even true false none all not any set am pm at is to of percent pct percentage dollars dollar
-    cents cent degrees degree per if then for cup day days year years mile miles men old new one two six ten"""
+    cents cent degrees degree per mod if then for cup day days year years mile miles men old new one two six ten"""
 )
 _LOWER_GREEK = """alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi omicron pi rho varsigma sigma
 tau upsilon phi chi psi omega"""
@@ -640,6 +640,10 @@ _PREFIX = re.compile(r"(?<=kilo|mega|giga|nano|pico)\s|(?<=milli|micro|centi)\s"
 _SHORT_NUMBER = r"-?(?:\d{1,9}(?:[.,]\d{1,9})?|\\[dt]?frac\{-?\d{1,9}\}\{\d{1,9}\})"
 _FIELD = r"\\mathbb\s*\{?[RQ]\}?\s*"
 
+_AT_MOST = r"<=|≤|\\leq?(?:slant)?(?![a-z])"
+_AT_LEAST = r">=|≥|\\geq?(?:slant)?(?![a-z])"
+_POSITIVE = r"\\sqrt\{\d+\}|\d+(?:\.\d+|/\d+)?"
+
 _Rule = tuple[str, re.Pattern[str], str | Callable[[re.Match[str]], str]]
 # A text that every match contains (a cheap test before the pattern), the pattern, and the new spelling of the match
 _RULES: tuple[_Rule, ...] = (
@@ -668,6 +672,20 @@ _RULES: tuple[_Rule, ...] = (
     ),
     # a currency whose sign has a letter
     ("R", re.compile(r"^(?:\\text\s*\{\s*)?R\s*\\?\$\s*\}?(?:\\[ ,;:!]|~|\s)*(-?\d[\d.,{}]*)$"), r"\1\\text{ reais}"),
+    # two points by a double sign, and a segment or two rays by an absolute value
+    (
+        "pm",
+        re.compile(r"(?<![a-zA-Z\\])([a-z])\s*(?:\\neq?(?![a-zA-Z])|≠)\s*\\pm\s*(\\sqrt\{\d+\}|\d+(?:/\d+)?)"),
+        r"\1\\neq \2, \1\\neq -\2",
+    ),
+    ("|", re.compile(rf"^\|([a-z])\|\s*(<|\\lt(?![a-z])|{_AT_MOST})\s*({_POSITIVE})$"), r"-\3\2 \1\2 \3"),
+    ("|", re.compile(rf"^\|([a-z])\|\s*(?:>|\\gt(?![a-z]))\s*({_POSITIVE})$"), r"\1<-\2 \\text{ or } \1>\2"),
+    ("|", re.compile(rf"^\|([a-z])\|\s*(?:{_AT_LEAST})\s*({_POSITIVE})$"), r"\1\\le -\2 \\text{ or } \1\\ge \2"),
+    # `or` in other languages between two statements, and a star that marks a name
+    ("=", re.compile(r"(?<=[\d)}])\s+(?:eller|oder|ou|veya|atau|lub)\s+(?=[a-zA-Z]\s*=)"), r"\\text{ or }"),
+    ("*", re.compile(r"(?<![a-zA-Z\\])([a-zA-Z])\^\{?\s*(?:\*|\\ast)\s*\}?(?=\s*=)"), r"\1"),
+    # the change of a quantity, by its sign
+    ("Delta", re.compile(r"^\\Delta\s*\{?([a-zA-Z])\}?(?=\s*=)"), r"\1"),
     # a union by a letter
     ("U", re.compile(r"(?<=[)\]])\s*U\s*(?=[\[(])"), r"\\cup "),
     # parallel lines, and a divisor
@@ -806,7 +824,9 @@ _RULES: tuple[_Rule, ...] = (
     *(
         (
             sign,
-            re.compile(r"(?<=[\d)}])\s*(?:\\(?:text|mathrm)\s*\{)?\s*[（(]\s*([\u4e00-\u9fff]{1,4})\s*[）)]\s*\}?\s*$"),
+            re.compile(
+                r"(?<=[\d)}])\s*(?:\\(?:text|mathrm)\s*\{)?\s*[（(]\s*(?:\\text\s*\{)?\s*([\u4e00-\u9fff]{1,4})\s*\}?\s*[）)]\s*\}?\s*$"
+            ),
             r"\\text{\1}",
         )
         for sign in "（("

@@ -51,7 +51,7 @@ DIMENSIONS = {
     "money_in_tenge": "тенге 1",
     "angle": "rad radian 1",
     "mass length^2 time^-2": "J joule Дж 1000|kJ kilojoule кДж 1000000|MJ megajoule 1000000000|cal calorie 4184"
-    "|kcal 4184000|eV|keV|MeV",
+    "|kcal 4184000|kWh 3600000000|Wh 3600000|eV|keV|MeV",
     "mass length^2 time^-3": "W watt Вт 1000|kW kilowatt кВт 1000000|MW megawatt 1000000000|mW milliwatt 1",
     "mass length time^-2": "N newton Н 1000|kN kilonewton кН 1000000",
     "mass length^-1 time^-2": "Pa pascal Па 1000|kPa kilopascal кПа 1000000|MPa megapascal 1000000000|atm",
@@ -310,6 +310,35 @@ def mentions(text: str, unit: Unit) -> bool:
     return bases <= {base for word in words for base in dimension_named(_LINES[word])}
 
 
+_GIVEN_IN = re.compile(r"\d\$?(?:\s|~|\\[ ,;:]|-|\\(?:text|mathrm)\{\s*)*([a-zA-Zμ]+|[^\W\d_]{1,3})")
+_SIGNS = {"$": "dollar", "€": "euro", "£": "gbp", "¥": "元", "￥": "元"}
+
+
+def unlike_given(unit: Unit, question: str) -> str:
+    """A part of a unit that no quantity of the question has, though it has others of its kind: metres beside `7 cm`."""
+    names = [name for word in _GIVEN_IN.findall(question) for name in (_leading_name(word),) if name]
+    names += [name for sign, name in _SIGNS.items() if re.search(rf"(?<![A-Z]){re.escape(sign)}\s?\d", question)]
+    spoken = {_UNITS.get(unit_named(word) or "") for word in re.findall(r"[a-zA-Zμ]+|[^\W\d_]+", question)}
+    spoken |= {_UNITS[name] for name in _LINES if not name.isascii() and name in question}
+    for name, _ in unit:
+        if _UNITS[name] in spoken:
+            continue
+        alike = {_UNITS[one] for one in names if dimension_named(_LINES[one]) == dimension_named(_LINES[name])}
+        if alike and _UNITS[name] not in alike and _LINES[name] != "time":
+            return name
+        if alike and _LINES[name] == "time" and _UNITS[name] not in alike and len(unit) == 1:
+            return name
+    return ""
+
+
+def _leading_name(word: str) -> str:
+    """The unit that a word behind a number names, or begins with in Chinese; empty for none."""
+    named = unit_named(word)
+    if named is not None:
+        return named.split()[-1] if named.split()[-1] in _UNITS else ""
+    return next((word[:size] for size in (2, 1) if not word.isascii() and word[:size] in _UNITS), "")
+
+
 def is_money(name: str) -> bool:
     """Whether the canonical name is a currency."""
     return name in _UNITS and _UNITS[name].dimension[0][0].startswith("money")
@@ -322,7 +351,7 @@ def names_of(unit: str) -> frozenset[str]:
 
 
 _MEASURED = re.compile(
-    r"(?P<number>-?\d[\d.,]*(?:\s*(?:\\times|×|\\cdot)\s*10\s*\^\s*\{?-?\d+\}?)?|-?\d+/\d+|-?\\[dt]?frac\{\d+\}\{\d+\})"
+    r"(?P<number>[-+]?\d[\d.,]*(?:\s*(?:\\times|×|\\cdot)\s*10\s*\^\s*\{?-?\d+\}?)?|-?\d+/\d+|-?\\[dt]?frac\{\d+\}\{\d+\})"
     r"(?P<gap>(?:\s|~|\\[ ,;])*)(?P<unit>[a-zA-ZμµΩ](?:[a-zA-ZμµΩ²³/·*]|\^\{?-?\d\}?|\s(?=[a-zA-Z]))*)"
 )
 _NAME_IN_UNIT = re.compile("[a-zA-ZμµΩ]+")

@@ -97,6 +97,8 @@ _GSM8K = re.compile(r"####\s*(.*?)\s*$", re.DOTALL)
 _ROUGH = re.compile(r"\s*(?:~+(?=\s*\\?[-+$\d])|\\(?:approx|sim|simeq)(?![a-zA-Z])|≈|∼)")
 _FOOTNOTE = re.compile(r"[\d)}\]]\s*\^\s*\{?\s*(?:\*|\\(?:ast|star|dagger|ddagger)\b|[†‡])\s*\}?\s*$|[†‡*]\s*$")
 _WORD = re.compile(r"[^\W\d_]+")
+# `5/12 of an hour`, where a fraction of one is asked for
+_PART_OF_ONE = re.compile(r"^(\d+/\d+) of (?:an?|the|one) [a-z]+$")
 # A mixed number as it is spoken: `3 \text{ and } \frac{2}{5}`
 _MIXED = re.compile(
     r"^(?P<whole>-?\d{1,9})\s*(?:\\text\s*\{\s*and\s*\}|\band\b)\s*"
@@ -370,7 +372,7 @@ def read_reference(text: str, question: Question | None) -> Side:
     """
     try:
         asked = question or NO_QUESTION
-        stated = with_unit_set(with_names(text, asked), asked.text, asked.letters)
+        stated = with_unit_set(with_names(_PART_OF_ONE.sub(r"\1", text), asked), asked.text, asked.letters)
         side = on_own_stack(_read_stated, stated)
     except TooComplex as exc:
         raise JudgeError(

@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple, Protocol, cast
 
 from agentscope_tuner.errors import JudgeError
 from agentscope_tuner.verify.again import ROUGHLY, ROUGHLY_BEFORE, announces
-from agentscope_tuner.verify.asked_clause import asking_clause, is_of_total, says_another, subject_of_another
+from agentscope_tuner.verify.asked_clause import asking_clause, compares, is_of_total, says_another, subject_of_another
 from agentscope_tuner.verify.find import PlacedAnswer
 from agentscope_tuner.verify.labels import CONTRADICTION
 from agentscope_tuner.verify.math.around import given_noun, is_alone, said_by, with_unit, without_said_again
@@ -242,6 +242,20 @@ def _without_word(roughly: re.Match[str]) -> str:
 _HAS_DECIMALS = re.compile(r"\d\.\d")
 
 
+_NOUN_UNSPACED = re.compile(r"[\s$]*(?:\\[)\]])?\s*(?P<noun>[\u3040-\u9fff]{1,4}?)(?=[。，,.!！\s]|あ|で|\Z)")
+_ASKED_UNSPACED = re.compile(r"(?:多少|[几幾何])(?P<noun>[\u3040-\u9fff]{1,4})")
+
+
+def _given_unspaced(text: str, behind: str, question: str) -> str:
+    """The noun behind a box of which the question gives a number, and asks for another one: `20辆` for `多少人`."""
+    said, asked = _NOUN_UNSPACED.match(behind), _ASKED_UNSPACED.search(asking_clause(question)[0])
+    if said is None or asked is None or not text.isdigit() or said["noun"] in asked["noun"]:
+        return ""
+    noun = said["noun"]
+    is_given = re.search(rf"\d\s?{noun}", question) is not None and asked["noun"][0] != noun[0]
+    return noun if is_given and re.search(rf"\d\s?{asked['noun'][0]}", question) is not None else ""
+
+
 def _said_again(found: PlacedAnswer, question: str | None) -> list[tuple[str, ...]]:
     """The values that the text behind an answer states again, but for those that the question gives or others have."""
     again = [one for one in found.again if not _is_given(one[-1], found.text or "", found.behind, question or "")]
@@ -265,8 +279,14 @@ def _of_place(found: PlacedAnswer, ground_truth: str, question: str | None) -> A
         return MathVerdict("different", "place", problem)
     if found.boxed:
         text = with_unit(text, found, about(question), ground_truth)
-        if other := given_noun(text, found.behind, question or "") or (
-            _subject_before(found.before, question) if question else ""
+        if (
+            other := given_noun(text, found.behind, question or "")
+            or _given_unspaced(text, found.behind, question or "")
+            or (
+                _subject_before(found.before, question) or compares(found.before, found.behind, question)
+                if question
+                else ""
+            )
         ):
             return MathVerdict("different", "place", f"{UNREAD}: {other!r} beside the answer")
     first: MathVerdict = yield text
@@ -314,7 +334,9 @@ def numbers_first(found: PlacedAnswer, ground_truth: str, question: str | None) 
     truth = reference(ground_truth)
     if text != truth and (_WHOLE_NUMBER.fullmatch(text) is None or _WHOLE_NUMBER.fullmatch(truth) is None):
         return None
-    if not is_alone(found, about(question), ground_truth) or (question and _subject_before(found.before, question)):
+    if not is_alone(found, about(question), ground_truth):
+        return None
+    if question and (_subject_before(found.before, question) or compares(found.before, found.behind, question)):
         return None
     if found.again and _said_again(found, question):
         return None
