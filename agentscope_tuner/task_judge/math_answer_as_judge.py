@@ -28,6 +28,7 @@ from agentscope_tuner.verify.math.verdict import (
     compare,
     compare_exact,
     judge_place,
+    numbers_first,
 )
 from agentscope_tuner.verify.sandbox import Sandbox, shared
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
@@ -74,6 +75,8 @@ class MathAnswerAsJudge(BaseJudge):
         if found.text is None:
             return self._without_answer(workflow_output, found, truth)
         settings, question = self._settings, asked(task)
+        if settings.equivalence != "exact" and (known := numbers_first(found, truth, question)) is not None:
+            return self._reward(known, found)
         if found.is_plain() and settings.equivalence != "exact":
             return self._reward(
                 compare(found.text, truth, symbolic=self._symbolic, question=question, copied=settings.copied), found
@@ -94,6 +97,8 @@ class MathAnswerAsJudge(BaseJudge):
         if found.text is None:
             return self._without_answer(workflow_output, found, truth)
         question = asked(task)
+        if (known := numbers_first(found, truth, question)) is not None:
+            return self._reward(known, found)
         compared = partial(
             acompare,
             ground_truth=truth,

@@ -13,7 +13,7 @@ from decimal import Decimal
 from functools import lru_cache
 
 from agentscope_tuner.verify.labels import ANSWER, is_denied, is_prose, same_text, statement_at
-from agentscope_tuner.verify.remarks import is_neutral, plain_words
+from agentscope_tuner.verify.remarks import is_neutral, plain_end
 
 # `the answer` in the languages of the models' solutions: behind a box it announces another answer
 _ANSWER_WORDS = (
@@ -158,8 +158,10 @@ def _labels(word: str) -> bool:
 
 def states_nothing(rest: str) -> bool:
     """Whether the text behind an answer is the plain end of its sentence, in which no word announces another value."""
-    words = plain_words(rest)
-    return words is not None and _FIRST_WORDS.isdisjoint(words[:1]) and not any(map(_labels, words))
+    end = plain_end(rest)
+    if end is None or end.has_number:
+        return False
+    return _FIRST_WORDS.isdisjoint(end.words[:1]) and not any(map(_labels, end.words))
 
 
 def announces(text: str) -> bool:

@@ -162,6 +162,7 @@ def _other_subject(answer: str, known: Sequence[str], question: str, is_unit: Ca
     return found[0] if found and rivals else ""
 
 
+@lru_cache(maxsize=1_024)
 def subject_of_another(clause: str, question: str) -> str:
     """Whom or what of the question a clause with a value is about, where another is asked for; else empty.
 
@@ -358,7 +359,7 @@ class _Clause(NamedTuple):
     counts: bool
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=1_024)
 def _asked(question: str) -> _Clause | None:
     """The words of the clause that asks, and whether it asks for a count."""
     begun = list(_COUNTS.finditer(question))
@@ -371,7 +372,7 @@ def _asked(question: str) -> _Clause | None:
     return _Clause(tuple(words), bool(begun)) if words else None
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=1_024)
 def _words(text: str) -> Sequence[str]:
     """The words of a text in lower case, contractions and elisions apart."""
     text = _ELIDED.sub(lambda found: f"{found[0][:-1]} ", text.replace("’", "'").lower()).replace("n't", " not")
@@ -436,7 +437,7 @@ def _other_option(answer: str, known: Sequence[str], question: str) -> str:
     return ""
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=1_024)
 def options_of(question: str) -> frozenset[str]:
     """The words that a question offers as its answers: the odd and the even of `odd or even`, of any case."""
     found = _OPTIONS.findall(_ASKS_WHICH.sub(" ", question[-_MOST_ASKED:].lower()))
@@ -512,7 +513,7 @@ _ENDS = re.compile(r"求|多少|[几幾何]|いく[つら]|どれ|몇|구하|구
 _CLAUSES = re.compile(r"[,，、;；]")
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=1_024)
 def asking_clause(question: str) -> tuple[str, bool]:
     """The clause that asks, without its conditions, and whether what it asks for stands last in it; empty for none."""
     for sentence in reversed(_SENTENCE.findall(question[-_MOST_ASKED:])):
@@ -540,7 +541,7 @@ def asks_order(question: str) -> bool:
     return _ORDERS.search(question[-_MOST_ASKED:]) is not None
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=1_024)
 def asked_parts(question: str) -> tuple[str, ...]:
     """What a question asks for one by one, in lower case: the quotient and the remainder; empty where it does not.
 

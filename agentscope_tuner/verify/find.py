@@ -389,7 +389,7 @@ def _is_unshown(text: str, start: int) -> bool:
     known to show what they hold, a conditional, an element's attribute.
     """
     near = text[max(start - _GROUPED, 0) : start]
-    if ("color" in near or "~~" in near) and _PALE.search(near):
+    if _is_pale(near):
         return True
     if "<" in near and _IN_TAG.search(near):
         return True
@@ -410,6 +410,11 @@ def _is_unshown(text: str, start: int) -> bool:
             if command is not None and command[1] not in _SHOWING:
                 return True
     return False
+
+
+def _is_pale(near: str) -> bool:
+    """Whether the text before a box sets it in the paper's colour, or struck through."""
+    return ("color" in near or "~~" in near) and _PALE.search(near) is not None
 
 
 def _without_element(text: str, start: int) -> str:
@@ -454,29 +459,35 @@ _FIRST = re.compile(
 
 
 def _plain_box(text: str) -> Found | None:
-    """The only box of a text, behind which at most the plain end of its sentence stands; None for any other text.
+    """The only box of a text that nothing hides; None for any other text.
 
-    Most outputs end so. Long texts are searched as seldom as can be.
+    Most outputs have one. Long texts are searched as seldom as can be.
     """
     start = text.rfind(_MACRO)
     flat = _FLAT.match(text, start) if start >= 0 else None
     if flat is None or "<" in text:
         return None
     rest = text[flat.end() :]
-    is_last = not rest.strip(_ENDING)
-    if not (is_last or states_nothing(rest)):
+    if "\\fbox" in rest:
         return None
-    first = _FIRST.search(text)
-    if first is None or first.start() != start or _is_unshown(text, start):
-        return None
+    if text.find("\\") == start:
+        # no command stands before it, so none can hide it
+        if _is_pale(text[max(start - _GROUPED, 0) : start]):
+            return None
+    else:
+        first = _FIRST.search(text)
+        if first is None or first.start() != start or _is_unshown(text, start):
+            return None
     line = text[text.rfind("\n", 0, start) + 1 : start]
     if ("%" in line or "`" in line or line.lstrip()[:1] == "[") and _is_unsaid(text, start):
         return None
     content = text[text.index("{", start) + 1 : flat.end() - 1]
+    is_last = not rest.strip(_ENDING)
     if is_last and _ends_a_sentence(text[max(start - _LINE, 0) : start]):
         # nothing around it is left to read
         return Found(content.strip(), "", content)
-    return Found(content.strip(), "", content, text[max(start - _NEAR, 0) : start], rest[:_BEHIND])
+    again = () if is_last or states_nothing(rest) else stated_again(text, start, rest, content)
+    return Found(content.strip(), "", content, text[max(start - _NEAR, 0) : start], rest[:_BEHIND], again=again)
 
 
 def _in_box(text: str) -> Found | None:
@@ -540,9 +551,13 @@ def _ends_a_sentence(near: str) -> bool:
         near = near[: opened.start()].rstrip(" $\n")
     begun = max(near.rfind("\n"), near.rfind(". ")) + 1
     words = near[begun:].lower().replace(":", " ").replace(",", " ").split()
-    at = next((at for at, word in enumerate(reversed(words)) if word not in _PLAIN_LEADS or word in _SO), len(words))
-    # what stands before `so` and plain words is a step, and need not be read
-    return words[-at - 1] in _SO if at < len(words) else is_whole or begun > 0
+    for word in reversed(words):
+        if word in _SO:
+            # what stands before `so` and plain words is a step, and need not be read
+            return True
+        if word not in _PLAIN_LEADS:
+            return False
+    return is_whole or begun > 0
 
 
 _SO = frozenset({"so", "therefore", "thus", "hence"})

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import lru_cache
+from typing import NamedTuple
 
 from agentscope_tuner.verify.number_words import is_number_word, with_figures
 from agentscope_tuner.verify.words import (
@@ -39,6 +40,7 @@ from agentscope_tuner.verify.words import (
     WINDOW,
     WORDS,
     Asked,
+    Known,
     asks_difference,
     denies,
     is_value,
@@ -467,41 +469,100 @@ def is_adverse(word: str) -> bool:
     return CALLS_WRONG.search(word) is not None or (DOUBTS.search(word) is not None and not word.startswith("fail"))
 
 
-# The rest of a sentence in Latin letters that ends the text
-_PLAIN_BEHIND = re.compile(r"(?:\$\$?|\\[)\]])?(?:\*\*)?(?P<words>(?: [a-zA-Z]++(?:'s?(?![a-zA-Z]))?+,?)*+)[.*\s]*+\Z")
+# The rest of a sentence in Latin letters, and whole numbers, that ends the text
+_PLAIN_BEHIND = re.compile(
+    r"(?:\$\$?| *\n? *\\[)\]])?(?:\*\*)?"
+    r"(?P<said>(?= (?P<first>[a-zA-Z]+)|)"
+    r"(?: [a-zA-Z]++(?:'s?(?![a-zA-Z]))?+,?+(?P<number> \d{1,6}+(?= |[.*\s]*\Z))?+)*+)[.*\s]*+\Z"
+)
 _LATIN = re.compile("[a-z]+")
-_NO_DIGIT = re.compile(r"\D*+")
-_PLAIN_LEFT = re.compile(r"[a-zA-Z]{2} \$?\Z")
+# A word, and what opens the formula of an answer that is all of it
+_PLAIN_LEFT = re.compile(r"[a-zA-Z]{2}(?: (?P<sign>\$|\\\(|)|:?[ \n]{1,5}\\\[ ?\n? {0,4}) ?\Z")
+_OPENING = 16
+_MOST_OF_QUESTION = 256
 
 
-def plain_words(behind: str) -> list[str] | None:
-    """The words of the rest of a sentence in Latin letters that ends the text, in lower case; None for another text."""
+class PlainEnd(NamedTuple):
+    """The rest of a sentence, in lower case, with its words.
+
+    Attributes:
+        first: the first word as it is written.
+        has_number: whether whole numbers stand among the words.
+    """
+
+    said: str
+    words: Sequence[str]
+    first: str
+    has_number: bool
+
+
+# Asked twice in a verdict: where an answer is found, and where it is judged
+@lru_cache(maxsize=64)
+def plain_end(behind: str) -> PlainEnd | None:
+    """The rest of a sentence in Latin letters that ends the text; None for another text."""
     rest = _PLAIN_BEHIND.match(behind) if len(behind) <= _AFTER else None
-    return None if rest is None else _LATIN.findall(rest["words"].lower())
+    if rest is None:
+        return None
+    said = rest["said"].lower()
+    return PlainEnd(said, _LATIN.findall(said), rest["first"] or "", rest["number"] is not None)
 
 
-@lru_cache(maxsize=8_192)
 def _goes_on(word: str, asked: Asked) -> bool:
     """Whether a word behind a value is understood and can turn nothing."""
     return not is_adverse(word) and (not asked.text or _understands(word, asked))
 
 
-def stands_plainly(text: str, before: str, behind: str, asked: Asked) -> bool:
-    """Whether each word of a number's sentence is understood and can turn nothing, so that no pattern need be tried.
+@lru_cache(maxsize=1_024)
+def _going_on(asked: Asked) -> Known:
+    """The words that go on behind an answer to a question."""
+    return Known(lambda word: _goes_on(word, asked), most=_MOST_OF_QUESTION)
+
+
+class PlainSentence(NamedTuple):
+    """A value's sentence in which no word can turn the value: the words before it, and what stands behind it."""
+
+    lead: Sequence[str]
+    end: PlainEnd
+
+
+def plain_sentence(before: str, behind: str, asked: Asked) -> PlainSentence | None:
+    """The sentence of a value, if each word is understood and can turn nothing, so that no pattern need be tried.
 
     Most solutions end so: `Janet makes $\\boxed{18}$ dollars every day.`
     """
-    alone = _PLAIN_LEFT.search(before, max(len(before) - _SHORT, 0))
-    if alone is None or IS_VALUE.search(text) is None or (words := plain_words(behind)) is None:
-        return False
-    if (alone[0][-1] == "$") != (behind[:1] == "$"):
-        return False
-    if words and (words[0] in _COPULAS or SCALES.search(words[0]) or _OPERATES_BEHIND.match(" ".join(words[:3]))):
-        return False
-    # a number before it may be another candidate
-    lead = lead_of(before)
-    is_plain = all(_goes_on(word, asked) for word in words) and _NO_DIGIT.fullmatch(lead) is not None
-    return is_plain and leads_plainly(lead, asked) and not _qualified(before, asked)
+    opened = _PLAIN_LEFT.search(before, max(len(before) - _OPENING, 0))
+    if opened is None or (end := plain_end(behind)) is None or not _closes(opened["sign"], behind, end.words):
+        return None
+    words = end.words
+    if words and (words[0] in _COPULAS or SCALES.search(words[0]) or _OPERATES_BEHIND.match(end.said)):
+        return None
+    # `or 5`, and `, 5`
+    if end.has_number and (words[0] == "or" or "," in end.said):
+        return None
+    if words and not _going_on(asked).has_all(words):
+        return None
+    lead = leads_plainly(lead_of(before), asked)
+    # another candidate may stand before `or`
+    if not lead or lead[-1] == "or":
+        return None
+    is_qualified = (len(lead) < 2 or lead[-2] in _IS) and _qualified(before, asked)
+    return None if is_qualified else PlainSentence(lead, end)
+
+
+def stands_plainly(text: str, before: str, behind: str, asked: Asked) -> bool:
+    """Whether a value stands in a plain sentence."""
+    return IS_VALUE.search(text) is not None and plain_sentence(before, behind, asked) is not None
+
+
+def _closes(sign: str | None, behind: str, words: Sequence[str]) -> bool:
+    """Whether the text behind an answer closes what opens its formula; behind a display, a new sentence begins.
+
+    Args:
+        sign: what opens it; None for a display.
+    """
+    if sign is None:
+        return not words and behind.lstrip()[:2] == "\\]"
+    return (sign == "$") == (behind[:1] == "$") if sign != "\\(" else behind.lstrip(" ")[:2] == "\\)"
 
 
 # Verbs of many languages behind which a value stands at once, or an adverb that bounds or shares it

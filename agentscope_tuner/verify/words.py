@@ -20,6 +20,29 @@ def word_set(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
+class Known:
+    """Words that a test has passed: most texts are of the same words, which are not tested again."""
+
+    def __init__(self, passes: Callable[[str], bool], *, most: int = 8_192) -> None:
+        self._passes, self._most = passes, most
+        self._words: set[str] = set()
+
+    def has_all(self, words: Sequence[str]) -> bool:
+        """Whether all words pass the test."""
+        if self._words.issuperset(words):
+            return True
+        if not all(map(self._passes, words)):
+            return False
+        if len(self._words) > self._most:
+            self._words.clear()
+        self._words.update(words)
+        return True
+
+    def cache_clear(self) -> None:
+        """Forget all words, as the caches of functools do."""
+        self._words.clear()
+
+
 # --- the one table: words that turn an answer, and what they lean on, language by language
 
 SUPPOSES = word_set(
@@ -397,7 +420,7 @@ _GREATEST = re.compile(
 
 
 # Patterns of several words, and the words in them that turn nothing without the others
-_PHRASES = (_OPERATES_SOON, _OPERATES_NEXT, _CONTRASTS)
+_ANYWHERE, _ENDS = (_OPERATES_SOON, _CONTRASTS), (_LEAST, _GREATEST)
 # Tried in twos and threes by a test
 LINKS = (
     word_set(
@@ -406,25 +429,45 @@ LINKS = (
     )
     - DENIES
 )
-_OF_PHRASES = frozenset(
-    form
-    for one in _PHRASES
-    for word, last in re.findall(r"([^\W\d_]+)([^\W\d_]\??)", re.sub(r"\\[a-zA-Z]", " ", one.pattern))
-    # the last letter of a word may be optional in a pattern
-    for form in ({word, word + last[0]} if last[1:] else {word + last})
-    if form.isascii() and form not in LINKS
-)
+
+
+def _words_of(patterns: Sequence[re.Pattern[str]]) -> frozenset[str]:
+    """The words of ASCII letters in patterns, but for links; the last letter of a word may be optional in one."""
+    return frozenset(
+        form
+        for one in patterns
+        for word, last in re.findall(r"([^\W\d_]+)([^\W\d_]\??)", re.sub(r"\\[a-zA-Z]", " ", one.pattern))
+        for form in ({word, word + last[0]} if last[1:] else {word + last})
+        if form.isascii() and form not in LINKS
+    )
+
+
+_OF_LAST_PHRASES = _words_of((_OPERATES_NEXT,))
+# As many words as a phrase of `_OPERATES_NEXT` has that denies nothing, and one
+_LAST_PHRASE = 5
 _TURNING = SUPPOSES | DENIES | _WHEN | ADVERSE | _LETS
-_PLAIN_LEAD = re.compile(r"[a-z0-9 ,:%*-]*+")
+# Words that name an end of an order by themselves; what they do depends on the question
+_END_WORDS = tuple(frozenset(filter(one.fullmatch, _words_of(_ENDS))) - _TURNING for one in _ENDS)
+_POLES = _END_WORDS[0] | _END_WORDS[1]
+_READ_ON = _POLES | {"answer", "result", "had", "were"}
+_OF_PHRASES = _words_of((*_ANYWHERE, *_ENDS)) - _POLES
+_PLAIN_LEAD = re.compile(r"[a-z0-9 ,:%*()-]*+")
+# A formula in ASCII, in lower case
+_OF_FORMULA = r"(?:[ -#%-\[\]-~]|\\[ -'*-~])++"
+_PLAIN_FORMULA = re.compile(rf"\$\$?{_OF_FORMULA}\$\$?|\\\({_OF_FORMULA}\\\)")
 _LATIN = re.compile("[a-z]+")
 _KNOWN_VERBS = (VERBS | SO | JOINS) - _LEADS_BACK
 _LONGEST_WORD = 24
 
 
-@lru_cache(maxsize=8_192)
 def turns_nothing(word: str) -> bool:
     """Whether a word of small Latin letters can neither turn an answer nor be a part of a phrase that does."""
-    return not (
+    return word not in _OF_LAST_PHRASES and _turns_nothing_far(word)
+
+
+def _turns_nothing_far(word: str) -> bool:
+    """As `turns_nothing`, of a word that does not stand next to an answer: `integers less than 103 is`."""
+    return word in _POLES or not (
         word in _TURNING
         or denies(word)
         or len(word) > _LONGEST_WORD
@@ -433,23 +476,46 @@ def turns_nothing(word: str) -> bool:
     )
 
 
-def leads_plainly(lead: str, asked: Asked) -> bool:
-    """Whether no word of the sentence before a value can turn it, so that no pattern of several words need be tried.
+_NEXT, _FAR = Known(turns_nothing), Known(_turns_nothing_far)
 
-    Most solutions lead to their answers so: `Janet makes`.
+
+def leads_plainly(lead: str, asked: Asked) -> Sequence[str]:
+    """The words of the sentence before a value if none can turn it, so that no pattern of several words need be tried.
+
+    Most solutions lead to their answers so: `Janet makes`. Empty where a word may turn the value.
     """
-    if "$" in lead:
-        lead = FORMULA.sub(" ", lead)
+    if "$" in lead or "\\(" in lead:
+        if not all(_NEXT.has_all(_LATIN.findall(one)) for one in _PLAIN_FORMULA.findall(lead)):
+            return ()
+        lead = _PLAIN_FORMULA.sub(" ", lead)
     if "'" in lead:
         lead = lead.replace("'s ", " ")
     if _PLAIN_LEAD.fullmatch(lead) is None:
-        return False
+        return ()
     words = _LATIN.findall(lead)
-    if not words or not all(map(turns_nothing, words)) or not SHIFTS.isdisjoint(words[-3:]):
-        return False
-    if _OF_THE_ANSWER.search(lead) is not None:
-        return False
-    return words[-1] in _KNOWN_VERBS or not _said_of_sought(lead, words, asked)
+    last = words[-_LAST_PHRASE:]
+    if not last or not _NEXT.has_all(last) or not _FAR.has_all(words):
+        return ()
+    while len(last) > 1 and last[-1] in _HANGS:
+        last.pop()
+    if last[-1] in SHIFTS:
+        return ()
+    if not _READ_ON.isdisjoint(words) and (
+        _OF_THE_ANSWER.search(lead) or _CONTRARY.search(lead) or _may_be_other_pole(words, asked.text)
+    ):
+        return ()
+    return words if words[-1] in _KNOWN_VERBS or not _said_of_sought(lead, words, asked) else ()
+
+
+@lru_cache(maxsize=1_024)
+def _asked_ends(asked: str) -> tuple[bool, ...]:
+    return tuple(one.search(asked) is not None for one in _ENDS)
+
+
+def _may_be_other_pole(words: Sequence[str], asked: str) -> bool:
+    """Whether some clause of a sentence may name the other end of the order than the one asked for."""
+    said, sought = tuple(not one.isdisjoint(words) for one in _END_WORDS), _asked_ends(asked)
+    return all(said) or (said != sought and any(said) and sum(sought) == 1)
 
 
 def _other_pole(clause: str, asked: str) -> str:
@@ -496,7 +562,8 @@ def lead_of(before: str) -> str:
     """The sentence that leads to an answer, or the heading above it; empty where a sentence has just ended."""
     text = before[-WINDOW:].rstrip(_OPENERS)
     line = text[text.rfind("\n") + 1 :]
-    ends = [end.end() for end in SENTENCE_END.finditer(line)]
+    is_whole = line.isascii() and "." not in line and "?" not in line and "!" not in line
+    ends = [] if is_whole else [end.end() for end in SENTENCE_END.finditer(line)]
     if not ends and len(line) == len(text) and len(before) > WINDOW:
         # the window begins within a word
         return text.partition(" ")[2].lower()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import re
 import statistics
 import subprocess
 import sys
@@ -15,13 +16,15 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from agentscope_tuner import JudgeError, Task, WorkflowOutput, WorkflowTask, load_config
+from agentscope_tuner import JudgeError, Task, WorkflowOutput, WorkflowTask, load_config, load_judge
+from agentscope_tuner.task_judge.contract.task_judge import TaskJudge
 from agentscope_tuner.task_judge.math_answer_as_judge import MathAnswerAsJudge
+from agentscope_tuner.verify.find import last_boxed
 from agentscope_tuner.verify.math.parse import parse
 from agentscope_tuner.verify.math.tokens import Unreadable
 from agentscope_tuner.verify.math.unwrap import bare
 from agentscope_tuner.verify.math.verdict import WORKER_STAGES
-from benchmarks.bars import at_least
+from benchmarks.bars import at_least, at_most
 from benchmarks.math import hostile
 from benchmarks.math.workload import solutions
 
@@ -196,6 +199,63 @@ def groups() -> None:
     print(judge_pairs(pairs).line("astuner", [r["label"]["is_success"] for r in rows]))
 
 
+_NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?")
+_PASSES = 15
+
+
+def numbers() -> None:
+    """CPU time of the commonest verdicts: a plain number in the box of a real solution, right, and wrong by one."""
+    recorded = SHARED / "rollouts"
+    folder = recorded if recorded.exists() else ROOT / "tutorial" / "example_math_agent"
+    lines = [line for path in sorted(folder.glob("*.jsonl")) for line in path.read_text(encoding="utf-8").splitlines()]
+    rows = [json.loads(line) for line in lines]
+    given = [
+        (r["task"]["main_query"], r["task"]["metadata"]["answer"], r["output"]["metadata"]["final_answer"])
+        for r in rows
+    ]
+    exact = [row for row in given if _NUMBER.fullmatch(row[1]) and last_boxed(row[2]) == row[1]]
+    off = [(question, str(int(float(number)) + 1), output) for question, number, output in exact]
+    print(
+        f"plain numbers: {len(exact)} real solutions of {folder.name}, judged with their questions, best of {_PASSES}"
+    )
+    judge = load_judge(load_config({"astuner": {"task_judge": {"judge": "math"}}}))
+    for name, chosen in (("right", exact), ("wrong", off)):
+        items = [
+            (
+                WorkflowTask(task=Task(main_query=question, metadata={"answer": reference})),
+                WorkflowOutput(metadata={"final_answer": output}),
+            )
+            for question, reference, output in chosen
+        ]
+        at_most(
+            f"a plain number that is {name}, in process", 1e6 * _least_cpu(judge, items) / len(items), 12, "µs of CPU"
+        )
+
+
+def _least_cpu(judge: TaskJudge, items: Sequence[tuple[WorkflowTask, WorkflowOutput]]) -> float:
+    """The CPU seconds of rows, each in the fastest of some passes, because other processes slow some of them down."""
+    least = [float("inf")] * len(items)
+    for _ in range(_PASSES):
+        for at, item in enumerate(items):
+            started = time.thread_time()
+            judge.compute_reward(*item)
+            least[at] = min(least[at], time.thread_time() - started)
+    return sum(least)
+
+
+def long_solutions() -> None:
+    """Made solutions with 1,100 to 6,200 characters before the box, beside Math-Verify."""
+    pairs = [(s.output, s.reference) for s in solutions() if 1_100 <= s.output.rindex("\\boxed") <= 6_200]
+    ours = judge_pairs(pairs)
+    print(f"long solutions: {len(pairs)} made ones, with 1,100 to 6,200 characters before the box")
+    print(ours.speed("astuner"))
+    if RIVAL.exists():
+        theirs = rival_pairs(pairs)
+        theirs.wall = sum(theirs.seconds)
+        print(theirs.speed("math-verify"))
+        at_least("long solutions, beside Math-Verify, by CPU", theirs.cpu / ours.cpu, 45)
+
+
 def throughput() -> None:
     made = solutions()
     pairs = [(s.output, s.reference) for s in made]
@@ -244,6 +304,8 @@ PARTS = {
     "labelled": labelled,
     "parsers": parsers,
     "groups": groups,
+    "numbers": numbers,
+    "long": long_solutions,
     "throughput": throughput,
     "hostile": hostile_answers,
 }

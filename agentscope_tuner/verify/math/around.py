@@ -12,6 +12,7 @@ from contextlib import suppress
 from fractions import Fraction
 from functools import lru_cache
 
+from agentscope_tuner.verify.asked_clause import is_only_given
 from agentscope_tuner.verify.find import PlacedAnswer
 from agentscope_tuner.verify.math.exact import exact_value
 from agentscope_tuner.verify.math.node import (
@@ -31,7 +32,7 @@ from agentscope_tuner.verify.math.node import (
 )
 from agentscope_tuner.verify.math.parse import parse_tokens
 from agentscope_tuner.verify.math.prose import allowed
-from agentscope_tuner.verify.math.quantities import measures_another
+from agentscope_tuner.verify.math.quantities import counts_pieces, measures_another
 from agentscope_tuner.verify.math.question import NO_QUESTION, Question, about
 from agentscope_tuner.verify.math.tokens import Token, TooComplex, Unreadable, tokenize
 from agentscope_tuner.verify.math.units import (
@@ -45,8 +46,8 @@ from agentscope_tuner.verify.math.units import (
     singular,
     unit_named,
 )
-from agentscope_tuner.verify.remarks import COPULA, is_adverse, stands_plainly, turned
-from agentscope_tuner.verify.words import CALLS_WRONG, DENIES, OPENS, SO, SUPPOSES, VERBS, WORDS, Asked
+from agentscope_tuner.verify.remarks import COPULA, is_adverse, plain_sentence, stands_plainly, turned
+from agentscope_tuner.verify.words import CALLS_WRONG, DENIES, OPENS, SO, SUPPOSES, VERBS, WORDS, Asked, Known
 
 _THE_BOX = Symbol("the box")
 _PLACEHOLDER = Token("sym", "the box")
@@ -85,6 +86,52 @@ _OPEN, _SHUT = (
 _OTHER_BEFORE = re.compile(r"([-−]?\d[\d,]*)[\s$]*(?:\bor|或者?是?)\s*\$?$", re.IGNORECASE)
 _OR = ("or", "或", "者", "是")
 _OTHER_BEHIND = re.compile(r"\s*\$?\s*(?:\bor\b|或者?)\s*\$?([-−]?\d[\d,]*)(?![\d.]*[\d/%^])", re.IGNORECASE)
+
+
+# A noun, but not the sign of a currency: `zł`
+_NOUN_BEHIND = re.compile(r"[\s$~]*(?:\\[)\]])?\s*([\u4e00-\u9fff]|[^\W\d_]{3,20})")
+
+
+def given_noun(text: str, behind: str, question: str) -> str:
+    """The noun behind a box, if the question only gives a number of it: `24 pairs`, where socks are asked for."""
+    noun = _NOUN_BEHIND.match(behind) if text.isdigit() and question else None
+    asked = about(question)
+    if noun is not None and asked is not None and asked.asked_units and counts_pieces(noun[1]):
+        return noun[1]
+    if noun is None or noun[1][:3].lower() not in question.lower():
+        return ""
+    return noun[1] if is_only_given(noun[1].lower(), question) else ""
+
+
+def is_alone(found: PlacedAnswer, question: Question | None, reference: str) -> bool:
+    """Whether the text around a number in a box leaves it as it is: it is stated plainly, without another unit."""
+    if not found.before and not found.behind:
+        return True
+    asked = asked_of(question or NO_QUESTION, _is_counted_beside)
+    stated = plain_sentence(found.before, found.behind, asked)
+    if stated is None:
+        return False
+    text, end = found.text or "", stated.end
+    nouns = _plain_nouns(question) if question is not None and _BARE.fullmatch(reference) is not None else None
+    if (not end.words or (nouns is not None and nouns.has_all((end.first,)))) and not _unit_before(found.before):
+        return True
+    if given_noun(text, found.behind, "" if question is None else question.text):
+        return False
+    return with_unit(text, found, question, reference) is text
+
+
+@lru_cache(maxsize=1_024)
+def _plain_nouns(question: Question) -> Known:
+    """The nouns that leave a number before them as it is, where this is asked."""
+    return Known(lambda noun: _is_plain_noun(noun, question), most=_MOST_NOUNS)
+
+
+def _is_plain_noun(noun: str, question: Question) -> bool:
+    unit = _named_by(noun)
+    if noun.lower() in ("square", "cubic") or len(noun) > _LONGEST_UNIT:
+        return False
+    is_other = unit is not None and _in_unit("", unit, question, is_bare=True) != ""
+    return not is_other and given_noun("1", noun, question.text) == ""
 
 
 def said_by(found: PlacedAnswer, question: str | None) -> tuple[str, str]:
@@ -361,6 +408,8 @@ _UNIT_BEFORE = re.compile(
     rf"(?:[(（]\s*|\b(?:in|en|em|w|в)\s+|单位[:：是为]\s*|[以用](?=\w{{1,4}}(?:为单位|表示)))+{_POWER}"
     r"(?P<unit>[^\W\d_a-zA-Z]|[^\W\d_]{2,20}?)(?P<raised>[²³])?(?=[\s)）:：,，$]|为单位|表示)"
 )
+# What it begins with, which is found sooner
+_MAY_NAME = re.compile(r"[ie][nm]\s|[wв]\s|[(（]\s*[^\W\d_]|[单以用]")
 # What makes another unit of a unit before it, or a quantity in several units
 _GOES_ON = re.compile(r"\s*(?:[/·⋅*^\d-]|\}?\s*[\^/]|(?:per|pro|par|por|each|an?|and|und|et|y|e|и|в)\s)|[^.!?。]*\d")
 # A reference without a unit
@@ -374,6 +423,7 @@ _QUANTITY = re.compile(
     r"(?P<number>\d[\d.,{}]{0,20})(?:\s|~|\\[ ,;:])*\\(?:text|mathrm)\s*\{\s*(?P<unit>[^{}]{1,30})\}"
 )
 _NEAR = 80
+_LONGEST_UNIT, _MOST_NOUNS = 20, 256
 
 
 def with_unit(text: str, found: PlacedAnswer, question: Question | None, reference: str) -> str:
@@ -383,7 +433,13 @@ def with_unit(text: str, found: PlacedAnswer, question: Question | None, referen
         reference: where it has words, they may be a unit, too.
     """
     is_bare = _BARE.fullmatch(reference) is not None
-    if (question is None and is_bare) or not (unit := _unit_beside(text, found.before, found.behind)):
+    unit = "" if question is None and is_bare else _unit_beside(text, found.before, found.behind)
+    return _in_unit(text, unit, question, is_bare=is_bare) if unit else text
+
+
+def _in_unit(text: str, unit: str, question: Question | None, *, is_bare: bool) -> str:
+    """The number with its unit, unless that is one that is asked for."""
+    if question is None and is_bare:
         return text
     asked = question.asked_units if question is not None else frozenset()
     if question is not None and not asked and is_bare and not _is_of_another(unit, question.text):
@@ -435,9 +491,24 @@ def _unit_beside(text: str, before: str, behind: str) -> str:
         return ""
     if (compound := _COMPOUND_BEHIND.match(behind)) is not None and (rate := _in_words(compound["unit"])):
         return rate
+    unit = _unit_behind(behind)
+    return _unit_before(before) if unit is None else unit
+
+
+def _unit_behind(behind: str) -> str | None:
+    """The unit that stands behind a number; empty for a part of another, None where no unit stands there."""
     found = _UNIT_BEHIND.match(behind)
-    if found is not None and (unit := _unit_of(found)) is not None:
-        return "" if _GOES_ON.match(found["rest"]) else unit
+    if found is None or (unit := _unit_of(found)) is None:
+        return None
+    return "" if _GOES_ON.match(found["rest"]) else unit
+
+
+def _unit_before(before: str) -> str:
+    """The unit that the clause before a number names; empty where it names none, or several."""
+    begins = _MAY_NAME.search(before, max(len(before) - _NEAR, 0))
+    if begins is None or _UNIT_BEFORE.search(before, begins.start()) is None:
+        # nor has the last clause one
+        return ""
     units = [_unit_of(one) for one in _UNIT_BEFORE.finditer(_CLAUSE.split(before[-_NEAR:])[-1])]
     named = [unit for unit in units if unit is not None]
     return named[0] if len(named) == 1 else ""

@@ -125,7 +125,7 @@ _QUANTITIES = tuple(map(_row, _TABLE.replace("\n    |", "|").strip().splitlines(
 _LETTERS = frozenset[str]().union(*(one.letters for one in _QUANTITIES))
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=1_024)
 def _asked(question: str) -> tuple[_Quantity, ...]:
     """The quantities that the noun which is asked for may name; empty where it is none of the table.
 
@@ -148,7 +148,7 @@ _SUMS = frozenset({"sum", "total", "mean", "difference"})
 _OF_ANYTHING = frozenset({"sum", "total", "count", "amount"})
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=1_024)
 def _named(text: str) -> frozenset[str]:
     """The quantities that a text speaks of."""
     return frozenset(one.name for one in _QUANTITIES if one.said.search(text[-_MAX_CHARS:]))

@@ -16,17 +16,10 @@ from typing import Any, Literal, NamedTuple, Protocol, cast
 
 from agentscope_tuner.errors import JudgeError
 from agentscope_tuner.verify.again import ROUGHLY, ROUGHLY_BEFORE, announces
-from agentscope_tuner.verify.asked_clause import (
-    asking_clause,
-    compares,
-    is_of_total,
-    is_only_given,
-    says_another,
-    subject_of_another,
-)
+from agentscope_tuner.verify.asked_clause import asking_clause, compares, is_of_total, says_another, subject_of_another
 from agentscope_tuner.verify.find import PlacedAnswer
 from agentscope_tuner.verify.labels import CONTRADICTION
-from agentscope_tuner.verify.math.around import said_by, with_unit, without_said_again
+from agentscope_tuner.verify.math.around import given_noun, is_alone, said_by, with_unit, without_said_again
 from agentscope_tuner.verify.math.compare import CheapComparer, is_rational
 from agentscope_tuner.verify.math.compare_words import wordings
 from agentscope_tuner.verify.math.guards import unearned
@@ -48,7 +41,6 @@ from agentscope_tuner.verify.math.node import (
 from agentscope_tuner.verify.math.prose import NARROWED, choice, letter, plain
 from agentscope_tuner.verify.math.quantities import (
     combines_unknowns,
-    counts_pieces,
     measures_another,
     names_another,
 )
@@ -220,7 +212,14 @@ def _is_of_another(again: str, behind: str, question: str) -> bool:
 
 def _subject_before(before: str, question: str) -> str:
     """Whom of the question a box is given to, where another is asked for: `So Ann is \\boxed{24}`."""
-    clause = _CLAUSES.split(before[-_NEAR_SUBJECT:])[-1].rstrip(" $\\([{*:：")
+    near = before[-_NEAR_SUBJECT:]
+    ends = _ENDS_GIVEN_TO.search(near)
+    if ends is None:
+        return ""
+    # most sentences have a line of their own
+    begins = near.rfind("\n", 0, ends.start()) + 1
+    is_all = begins > 0 and begins == ends.start() and _CLAUSES.search(near, begins) is None
+    clause = (near[begins:] if is_all else _CLAUSES.split(near)[-1]).rstrip(" $\\([{*:：")
     named = _GIVEN_TO.fullmatch(clause)
     return subject_of_another(clause, question) if named is not None else ""
 
@@ -231,6 +230,8 @@ _GIVEN_TO = re.compile(
     r"\W*(?:(?i:so|thus|therefore|hence|then|and|also|daher|donc|luego|quindi|portanto)\s)*[A-ZÀ-ÞА-Я]\w+\s\w+"
     r"|\W*(?:所以|因此|则|那么|故|答[:：]?)?[\u4e00-\u9fff]{1,6}[是有为]"
 )
+# How that ends, which is found sooner
+_ENDS_GIVEN_TO = re.compile(r"(?:[A-ZÀ-ÞА-Я]\w+\s\w+|[是有为])[ $\\(\[{*:：]*\Z")
 
 
 def _without_word(roughly: re.Match[str]) -> str:
@@ -239,8 +240,6 @@ def _without_word(roughly: re.Match[str]) -> str:
 
 
 _HAS_DECIMALS = re.compile(r"\d\.\d")
-# A noun, but not the sign of a currency: `zł`
-_NOUN_BEHIND = re.compile(r"[\s$~]*(?:\\[)\]])?\s*([\u4e00-\u9fff]|[^\W\d_]{3,20})")
 
 
 _NOUN_UNSPACED = re.compile(r"[\s$]*(?:\\[)\]])?\s*(?P<noun>[\u3040-\u9fff]{1,4}?)(?=[。，,.!！\s]|あ|で|\Z)")
@@ -257,15 +256,10 @@ def _given_unspaced(text: str, behind: str, question: str) -> str:
     return noun if is_given and re.search(rf"\d\s?{asked['noun'][0]}", question) is not None else ""
 
 
-def _given_noun(text: str, behind: str, question: str) -> str:
-    """The noun behind a box, if the question only gives a number of it: `24 pairs`, where socks are asked for."""
-    noun = _NOUN_BEHIND.match(behind) if text.isdigit() and question else None
-    asked = about(question)
-    if noun is not None and asked is not None and asked.asked_units and counts_pieces(noun[1]):
-        return noun[1]
-    if noun is None or noun[1][:3].lower() not in question.lower():
-        return ""
-    return noun[1] if is_only_given(noun[1].lower(), question) else ""
+def _said_again(found: PlacedAnswer, question: str | None) -> list[tuple[str, ...]]:
+    """The values that the text behind an answer states again, but for those that the question gives or others have."""
+    again = [one for one in found.again if not _is_given(one[-1], found.text or "", found.behind, question or "")]
+    return [one for one in again if not (question and _is_of_another(one[-1], found.behind, question))]
 
 
 def _of_place(found: PlacedAnswer, ground_truth: str, question: str | None) -> Asking:
@@ -279,15 +273,14 @@ def _of_place(found: PlacedAnswer, ground_truth: str, question: str | None) -> A
     if _HAS_DECIMALS.search(ground_truth) is not None:
         # such a reference is rounded, too
         found = found._replace(before=ROUGHLY_BEFORE.sub(_without_word, found.before))
-    again = [one for one in found.again if not _is_given(one[-1], found.text or "", found.behind, question or "")]
-    again = [one for one in again if not (question and _is_of_another(one[-1], found.behind, question))]
+    again = _said_again(found, question)
     text, problem = said_by(found, question)
     if problem:
         return MathVerdict("different", "place", problem)
     if found.boxed:
         text = with_unit(text, found, about(question), ground_truth)
         if (
-            other := _given_noun(text, found.behind, question or "")
+            other := given_noun(text, found.behind, question or "")
             or _given_unspaced(text, found.behind, question or "")
             or (
                 _subject_before(found.before, question) or compares(found.before, found.behind, question)
@@ -321,6 +314,33 @@ def _of_place(found: PlacedAnswer, ground_truth: str, question: str | None) -> A
 def _has_value(verdict: MathVerdict) -> bool:
     """Whether a text has the reference's value, even if its work is left undone there."""
     return verdict.outcome == "equal" or verdict.reason.startswith(("copied:", "unworked:"))
+
+
+_PLAIN_TEXT = re.compile(r"-?[0-9]{1,18}(?:\.[0-9]{1,18})?")
+_WHOLE_NUMBER = re.compile(r"0|-?[1-9][0-9]{0,17}")
+
+
+def numbers_first(found: PlacedAnswer, ground_truth: str, question: str | None) -> MathVerdict | None:
+    """The verdict on a plain number alone in its box, against a reference that is one; None where more is to be read.
+
+    Most outputs end so, and no rule has anything to say of them: the same number is right, another whole one is wrong.
+
+    Raises:
+        JudgeError: the reference is unusable.
+    """
+    text = found.text or ""
+    if not found.boxed or found.others or _PLAIN_TEXT.fullmatch(text) is None:
+        return None
+    truth = reference(ground_truth)
+    if text != truth and (_WHOLE_NUMBER.fullmatch(text) is None or _WHOLE_NUMBER.fullmatch(truth) is None):
+        return None
+    if not is_alone(found, about(question), ground_truth):
+        return None
+    if question and (_subject_before(found.before, question) or compares(found.before, found.behind, question)):
+        return None
+    if found.again and _said_again(found, question):
+        return None
+    return _verdict("exact", EQUAL, text, truth) if text == truth else _verdict("numeric", DIFFERENT, text, truth)
 
 
 def judge_place(
