@@ -10,7 +10,7 @@ from typing import Any
 
 from agentscope_tuner.errors import JudgeError
 from agentscope_tuner.lab.audit.subjects import countdown_of, references_of, structured_answer
-from agentscope_tuner.records.scored_rows import ScoredRow
+from agentscope_tuner.records.scored_rows import REFERENCE_KEYS, ScoredRow
 from agentscope_tuner.verify.find import Place, find_answer
 from agentscope_tuner.verify.math.verdict import compare
 
@@ -132,9 +132,7 @@ def is_wrapped(row: ScoredRow) -> bool:
 
 def written_reference(row: ScoredRow) -> object:
     """The reference as the row has it."""
-    return next(
-        (known_of(row)[key] for key in ("answer", "ground_truth", "reference", "target") if key in known_of(row)), ""
-    )
+    return next((known_of(row)[key] for key in REFERENCE_KEYS if key in known_of(row)), "")
 
 
 def given_answer(row: ScoredRow) -> str:

@@ -179,11 +179,9 @@ def subject_of_another(clause: str, question: str) -> str:
     names = {word for word in _WORD.findall(question) if word[0].isupper()}
     mine = next((word for word in words if word.removesuffix("'s") in names), "")
     if mine:
-        rivals = names.intersection(_WORD.findall(asked)[1:])
-        if _CAPITAL_NOUNS.search(question) is not None:
-            # who does the same, since any noun has a capital: `hat Tom`
-            verb = next(iter(_WORD.findall(clause.partition(mine)[2])), "")
-            rivals = {one for one in rivals if verb and f"{verb} {one}" in asked}
+        verb = next(iter(_WORD.findall(clause.partition(mine)[2])), "")
+        # somebody else of whom the same is asked: `hat Tom`, `does Tom have`
+        rivals = [one for one in names if re.search(rf"\b(?:{verb}|{_AUXILIARIES}) {one}\b", asked)] if verb else []
         return mine if rivals and mine not in asked else ""
     first = next((word.lower() for word in words if _is_content(word.lower()) and word.lower() not in _JOINS), "")
     told, wanted = _words(question), _words(asked)
@@ -191,7 +189,7 @@ def subject_of_another(clause: str, question: str) -> str:
     return first if is_other and len(wanted) > _FEWEST else ""
 
 
-_CAPITAL_NOUNS = re.compile(r"\b(?:der|die|das|ist|hat|wie|und)\b")
+_AUXILIARIES = "does|did|do|is|was|were|are|will|has|have|had|can|would|should"
 _JOINS = frozenset("so then thus therefore hence while but also whereas".split())  # noqa: SIM905
 
 
@@ -661,10 +659,12 @@ def compares(before: str, behind: str, question: str) -> str:
     found = _COMPARES.search(behind) or _COMPARES_BEFORE.search(before[-_SHORT_CLAUSE:])
     if found is None or not clause:
         return ""
-    asks = _COMPARES.search(clause) or re.search(r"\b(?:more|less|fewer|than|times|differ)|[比差倍多]|相差", clause)
-    return "" if asks is not None and "多少" not in clause.replace("多多少", "") else found[0].strip()
+    compared = re.findall(r"\w+er\b|more|less|fewer", found[0].lower())
+    asks = any(word in clause.lower() for word in compared) or _ASKS_COMPARED.search(clause) is not None
+    return "" if asks else found[0].strip()
 
 
+_ASKS_COMPARED = re.compile(r"\b(?:more|less|fewer|than|times|differ\w*|ratio)\b|[比差倍]", re.IGNORECASE)
 _SHORT_CLAUSE = 40
 
 

@@ -644,7 +644,9 @@ def _is_other_call(own: Sequence[str], asked_for: frozenset[tuple[str, ...]]) ->
         return len(tokens) > _SEGMENT and tokens[0].isalpha() and tokens[-1] == ")" and "=" not in tokens
 
     calls = [one for one in asked_for if is_call(one)]
-    return is_call(own) and "\\circ" not in own and bool(calls) and all(one != tuple(own) for one in calls)
+    if any("\\circ" in one for one in (own, *asked_for)):
+        return False
+    return is_call(own) and bool(calls) and all(one != tuple(own) for one in calls)
 
 
 def _is_other_segment(own: Sequence[str], asked_for: frozenset[tuple[str, ...]]) -> bool:

@@ -279,15 +279,7 @@ def _of_place(found: PlacedAnswer, ground_truth: str, question: str | None) -> A
         return MathVerdict("different", "place", problem)
     if found.boxed:
         text = with_unit(text, found, about(question), ground_truth)
-        if (
-            other := given_noun(text, found.behind, question or "")
-            or _given_unspaced(text, found.behind, question or "")
-            or (
-                _subject_before(found.before, question) or compares(found.before, found.behind, question)
-                if question
-                else ""
-            )
-        ):
+        if question and (other := _gives_another(text, found, question)):
             return MathVerdict("different", "place", f"{UNREAD}: {other!r} beside the answer")
     first: MathVerdict = yield text
     if first.outcome == "equal":
@@ -309,6 +301,16 @@ def _of_place(found: PlacedAnswer, ground_truth: str, question: str | None) -> A
     if together.outcome == "equal":
         return together
     return MathVerdict("different", "place", f"{CONTRADICTION} in {found.where}")
+
+
+def _gives_another(text: str, found: PlacedAnswer, question: str) -> str:
+    """What around a box gives its number to another thing or person than the question asks for; empty for none."""
+    return (
+        given_noun(text, found.behind, question)
+        or _given_unspaced(text, found.behind, question)
+        or _subject_before(found.before, question)
+        or compares(found.before, found.behind, question)
+    )
 
 
 def _has_value(verdict: MathVerdict) -> bool:
