@@ -218,7 +218,7 @@ def forget_results() -> None:
     for name, module in list(sys.modules.items()):
         if name.startswith(f"{JUDGE}."):
             for thing in list(vars(module).values()):
-                clear = getattr(thing, "cache_clear", None)
+                clear = None if isinstance(thing, type) else getattr(thing, "cache_clear", None)
                 if clear is not None:
                     clear()
 
