@@ -499,9 +499,9 @@ class TestSnippets:
             return SimpleNamespace(messages=lambda: turns, reward=0.0, metrics={})
 
         judged = snippet("OpenPipe ART", math_judge)["judged"]
-        assert asyncio.run(judged(trajectory(RIGHT), "6*7?", "42")).reward == 1.0
+        assert asyncio.run(judged(trajectory(RIGHT), {"answer": "42"})).reward == 1.0
         with pytest.raises(JudgeError, match="the judge model did not answer"):
-            asyncio.run(snippet("OpenPipe ART", failing)["judged"](trajectory(NONE), "6*7?", "42"))
+            asyncio.run(snippet("OpenPipe ART", failing)["judged"](trajectory(NONE), {"answer": "42"}))
 
     def test_axolotl_which_takes_functions_of_two_parameters_or_more(self, math_judge: str) -> None:
         function = snippet("Axolotl and Unsloth", math_judge)["math"]
