@@ -471,7 +471,7 @@ def is_adverse(word: str) -> bool:
 
 # The rest of a sentence in Latin letters, and whole numbers, that ends the text
 _PLAIN_BEHIND = re.compile(
-    r"(?:\$\$?| *\n? *\\[)\]])?(?:\*\*)?"
+    r"(?:\$\$?| *+\n?+ *+\\[)\]])?(?:\*\*)?"
     r"(?P<said>(?= (?P<first>[a-zA-Z]+)|)"
     r"(?: [a-zA-Z]++(?:'s?(?![a-zA-Z]))?+,?+(?P<number> \d{1,6}+(?= |[.*\s]*\Z))?+)*+)[.*\s]*+\Z"
 )

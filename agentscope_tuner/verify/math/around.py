@@ -160,9 +160,9 @@ def said_by(found: PlacedAnswer, question: str | None) -> tuple[str, str]:
 
 # Behind an answer: what its letters stand for, and where an extreme value is attained
 _WHERE = r"(?:where|with|wobei|mit|où|avec|donde|con|dove|onde|com|где|для|其中|ここで|단|trong đó)"
-_FIXES = re.compile(rf"[\s$)\]*\\]*[,;，；(（]?\s*{_WHERE}[\s$(\\]*(?P<letter>[a-zA-Z](?:_\{{?\w\}}?)?)\s*=")
+_FIXES = re.compile(rf"[\s$)\]*\\]*+[,;，；(（]?\s*+{_WHERE}[\s$(\\]*+(?P<letter>[a-zA-Z](?:_\{{?\w\}}?)?)\s*=")
 _DEFINES = re.compile(
-    rf"(?P<close>[\s$)\]*\\]*)[,;，；(（]?\s*{_WHERE}\s*"
+    rf"(?P<close>[\s$)\]*\\]*+)[,;，；(（]?\s*+{_WHERE}\s*+"
     r"(?P<letters>(?:(?:[$\s,，、]|\\[()]|\b(?:and|und|et|y|e|и)\b|和)*(?<![a-zA-Z])[a-zA-Z](?:_\{?\w\}?)?(?![a-zA-Z'’]))+)"
     r"[$\s]*(?:\\\))?(?P<said>[^\d=<>$\\.。\n]{2,80})[)）]?\s*[.。]?\s*\Z"
 )
@@ -171,9 +171,12 @@ _PARTLY = re.compile(
     r"positive|negative|integer|non-?zero|natural|正|负|整数|非零|положит|целы|ganz|entier|enter", re.IGNORECASE
 )
 _ATTAINED = re.compile(
-    r"(?P<close>[\s$)\]*\\]*)[,;，；(（]\s*(?P<said>[^\d$=.;。\n]{0,40}?)(?:\$|\\\()?\s*(?<![a-zA-Z])(?P<name>[a-z])\s*=\s*"
+    r"(?P<close>[\s$)\]*\\]*+)[,;，；(（]\s*+(?P<said>[^\d$=.;。\n]{0,40}?)(?:\$|\\\()?\s*(?<![a-zA-Z])(?P<name>[a-z])\s*=\s*"
     r"(?P<value>[^=$,.;。\n]{1,40}?)(?:\$|\\\))?\s*(?P<more>[^\d$=.;。\n]{0,12})[)）]?\s*[.。]?\s*\Z"
 )
+
+
+_NEAR_DEFINED = 240
 
 
 def _definition(text: str, behind: str, question: Question) -> tuple[str, str]:
@@ -181,6 +184,9 @@ def _definition(text: str, behind: str, question: Question) -> tuple[str, str]:
 
     The clause may also say where the extreme value is attained.
     """
+    if len(behind) > _NEAR_DEFINED:
+        # the clause is all that stands there
+        return behind, ""
     if (fixed := _FIXES.match(behind)) is not None and _fixes(fixed["letter"], text, question):
         return behind, f"unread: a value for {fixed['letter']} beside the answer"
     defines = _DEFINES.match(behind)
@@ -471,7 +477,7 @@ def _named(unit: str) -> list[tuple[str, int]]:
 
 _PART_OF_UNIT = r"[a-zA-Zμ]{1,5}(?:\^?\{?[23]\}?|[²³])?"
 _COMPOUND_BEHIND = re.compile(
-    r"\$?(?:[\s~$*]|\\[ ,;:)\]])*(?:\\(?:text|mathrm)\s*\{\s*)?"
+    r"(?:[\s~$*]|\\[ ,;:)\]])*+(?:\\(?:text|mathrm)\s*+\{\s*+)?"
     rf"(?P<unit>{_PART_OF_UNIT}\s?/\s?{_PART_OF_UNIT})(?![\w/^])"
 )
 

@@ -148,7 +148,8 @@ _COMPARED = re.compile(r"(?P<left>[^<>=]+?)(?P<sign>\\[lg]t(?![a-z])|[<>=＞＜�
 
 def _sign_in_gap(pair: Pair) -> str:
     """The sign of a comparison whose sides stand around a gap of the question: `-3>-5` for `-3____-5`."""
-    found = _COMPARED.fullmatch("".join(pair.answer.replace("$", "").split()))
+    said = "".join(pair.answer.replace("$", "").split())
+    found = _COMPARED.fullmatch(said) if len(said) <= _LONGEST_OPTION else None
     if found is None or pair.question is None:
         return pair.answer
     gap = rf"(?<![\w.]){re.escape(found['left'])}[_○〇□()（）\\{{}}]+{re.escape(found['right'])}(?![\w.])"

@@ -178,6 +178,7 @@ def names_another(answer: str, question: str) -> str:
     return _letter_of_another(answer[:_MAX_ANSWER], asked, question)
 
 
+_MAX_NAME = 80
 _UNKNOWN = r"(?:[a-zA-Z]_\{?\d\}?|\\(?:alpha|beta|gamma))"
 _COMBINED = re.compile(
     rf"\s*{_UNKNOWN}(?:\s*\+\s*{_UNKNOWN})+\s*|\s*{_UNKNOWN}(?:\s*(?:\\cdot|\\times|\*)?\s*{_UNKNOWN})+\s*"
@@ -191,7 +192,11 @@ _ASKS_PRODUCT = re.compile(
 
 def combines_unknowns(name: str, question: str) -> bool:
     """Whether a name is the sum or the product of unknowns which a question asks for in words: `x_1+x_2`."""
-    if _COMBINED.fullmatch(name) is None or len(set(found := re.findall(_UNKNOWN, name))) < len(found):
+    if (
+        len(name) > _MAX_NAME
+        or _COMBINED.fullmatch(name) is None
+        or len(set(found := re.findall(_UNKNOWN, name))) < len(found)
+    ):
         return False
     if "+" in name:
         return any(one.name == "sum" for one in _asked(question))

@@ -130,7 +130,7 @@ def _segments(text: str) -> Iterator[str]:
 def _read(text: str) -> Iterator[Node]:
     """The formula of one segment; none where it is unreadable."""
     try:
-        yield parse_tokens(tokenize(_GAP_BEHIND.sub("", text.strip()).rstrip(".?,:;")))
+        yield parse_tokens(tokenize((_before_gap(text) or text).strip().rstrip(".?,:;")))
     except (Unreadable, TooComplex):
         return
 
@@ -297,8 +297,7 @@ class Question:
         for match in _DELIMITED.finditer(self.text[:_MAX_CHARS]):
             said = next(g for g in (*match.groups()[:4], match.group(6)) if g is not None)
             # what stands before a gap is asked for: `q=____`
-            gap = _BEFORE_GAP.fullmatch(said)
-            said = said if gap is None else gap["name"]
+            said = _before_gap(said) or said
             if not _RELATES.search(said):
                 with suppress(Unreadable, TooComplex):
                     said_of = self.text[max(match.start() - 24, 0) : match.start()]
@@ -574,32 +573,43 @@ def _given(found: re.Match[str]) -> GivenNumber | None:
 
 _FEWEST_CHOICES = 2
 _CHOICE_MARK = re.compile(
-    r"(?:\\(?:text|math)(?:bf|rm|it)?\s*\{\s*)?(?<![a-zA-Z∠△\\])(?P<open>[(（])?\s*(?P<letter>[A-J]|[a-j](?=\)))\s*"
-    r"(?(open)[)）]|(?:[)）．：、]|[.:](?!\w*[.:])))\s*\}?"
+    r"(?:\\(?:text|math)(?:bf|rm|it)?\s*+\{\s*+)?(?<![a-zA-Z∠△\\])(?:(?P<open>[(（])\s*+)?(?P<letter>[A-J]|[a-j](?=\)))"
+    r"\s*+(?(open)[)）]|(?:[)）．：、]|[.:](?!\w*[.:])))\s*+\}?"
 )
-# What may stand around the text of a choice, which ends with its line
-_CHOICE_EDGE = re.compile(
-    r"\A(?:\s|~|\\[ ,;:!]|\\q?quad(?![a-z])|\})+|\n.*\Z|(?:\s|~|[;；,，。]|\\\\|\\[ ,;:!]|\\q?quad(?![a-z]))+\Z",
-    re.DOTALL,
-)
+_CHOICE_BEGINS = re.compile(r"(?:\s|~|\\[ ,;:!]|\\q?quad(?![a-z])|\})*+")
+# What may stand behind the text of a choice
+_CHOICE_ENDS = ("\\qquad", "\\quad", "\\\\", "\\ ", "\\,", "\\;", "\\:", "\\!")
 
 
 def _choice_text(text: str) -> str:
-    text = _CHOICE_EDGE.sub("", text)
-    # the sign at the end of a formula that holds all choices
-    return _CHOICE_EDGE.sub("", text.replace("$", "")) if text.count("$") % 2 else text
+    """The text of a choice, which ends with its line."""
+    begins = _CHOICE_BEGINS.match(text)
+    text = text[begins.end() :] if begins is not None else text
+    text = text.partition("\n")[0]
+    if text.count("$") % 2:
+        # the sign at the end of a formula that holds all choices
+        text = text.replace("$", "")
+    before = None
+    while text != before:
+        before = text
+        text = text.rstrip(" \t\r~;；,，。")
+        text = next((text.removesuffix(end) for end in _CHOICE_ENDS if text.endswith(end)), text)
+    return text
 
 
 # Signs of a formula that states something, or lists
 _RELATES = re.compile(r"[=<>,;]|\\(?:le|ge|ne|lt|gt|in|equiv|approx|perp|parallel)[a-z]*(?![a-zA-Z])")
 _SENTENCES = re.compile(r"[.!?]\s|[。？！]")
-# A formula goes on to the gap that its answer fills
-_GAP_BEHIND = re.compile(
-    r"\s*(?:=|\\approx|≈)\s*(?:\\?_|\\(?:underline|hspace|boxed|square|Box|qquad|quad)\s*(?:\{[^{}]*\})?|[?？□\s（）()])*\Z"
-)
-_BEFORE_GAP = re.compile(
-    r"(?P<name>[^=]+?)\s*=\s*(?:\\?_|\\(?:underline|hspace|qquad|quad)(?:\{[^{}]*\})?|[\s（）()])*"
-)
+# The gap that an answer fills
+_GAP = re.compile(r"(?:\\?_|\\(?:underline|hspace|boxed|square|Box|qquad|quad)(?:\{[^{}]*\})?|[?？□\s（）()])*+")
+
+
+def _before_gap(formula: str) -> str:
+    """The formula that goes on to a gap, as `x^3-4x` does in `x^3-4x=____`; empty for any other."""
+    head, _, gap = formula.rpartition("=")
+    return head if head.strip() and "=" not in head and _GAP.fullmatch(gap) is not None else ""
+
+
 _PART_OF = re.compile(
     r"(?<!value )(?<!values )(?<!valeur )(?<!valor )(?<!wert )(?<!valore )(?<!значение )"
     r"\b(?:of|de|du|von|del|di|do|by|than|to|from)\s*$|的$",

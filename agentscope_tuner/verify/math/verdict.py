@@ -242,7 +242,7 @@ def _without_word(roughly: re.Match[str]) -> str:
 _HAS_DECIMALS = re.compile(r"\d\.\d")
 
 
-_NOUN_UNSPACED = re.compile(r"[\s$]*(?:\\[)\]])?\s*(?P<noun>[\u3040-\u9fff]{1,4}?)(?=[。，,.!！\s]|あ|で|\Z)")
+_NOUN_UNSPACED = re.compile(r"[\s$]*+(?:\\[)\]])?\s*+(?P<noun>[\u3040-\u9fff]{1,4}?)(?=[。，,.!！\s]|あ|で|\Z)")
 _ASKED_UNSPACED = re.compile(r"(?:多少|[几幾何])(?P<noun>[\u3040-\u9fff]{1,4})")
 
 
@@ -566,12 +566,17 @@ def _ungrouped(text: str, truth: str, question: str | None) -> str:
         return text
     currency = _CURRENCY.match(text)
     sign, text = ("", text) if currency is None else (currency[0], text[currency.end() :])
-    return sign + (_regrouped(text, _CURRENCY.sub("", truth, count=1), question) if text[:1].isdigit() else text)
+    return sign + (_regrouped(text, _without_currency(truth), question) if text[:1].isdigit() else text)
+
+
+def _without_currency(text: str) -> str:
+    sign = _CURRENCY.match(text)
+    return text if sign is None else text[sign.end() :]
 
 
 # A sign of money before its amount
 _CURRENCY = re.compile(
-    r"(?:\\text\s*\{\s*)?(?:[A-Z]{0,2}\s*\\?\$|[€£¥₹₩₫₽]|Rp\.?|Rs\.?)\s*\}?(?:\\[ ,;:!]|~|\s)*(?=\d)"
+    r"(?:\\text\s*\{\s*)?(?:[A-Z]{0,2}\s*\\?\$|[€£¥₹₩₫₽]|Rp\.?|Rs\.?)\s*+\}?(?:\\[ ,;:!]|~|\s)*+(?=\d)"
 )
 
 
