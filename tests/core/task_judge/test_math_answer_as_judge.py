@@ -200,7 +200,8 @@ LETTERS = "+".join(f"a_{{{number}}}" for number in range(60))
     [
         (LETTERS, "+".join(reversed(LETTERS.split("+")))),
         (LETTERS, f"{LETTERS}+1"),
-        (rf"{LETTERS}+\sqrt{{x^4+2x^2+1}}-\sqrt{{x^4+2x^2+1}}", LETTERS),
+        # of one letter, so that the worker is far from its deadline
+        (rf"{'x+' * 140}\sqrt{{x^4+2x^2+1}}", f"{'x+' * 140}x^2+1"),
         (", ".join(map(str, range(100))), ", ".join(map(str, range(99, -1, -1)))),
         ("(" * 300 + "x" + ")" * 300, "x"),
         ("+".join([r"\sin(x)^2+\cos(x)^2"] * 20), "20"),

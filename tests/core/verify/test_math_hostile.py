@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from agentscope_tuner.verify.math import question
 from agentscope_tuner.verify.math.verdict import compare
 from benchmarks.math import hostile
 
@@ -63,3 +64,12 @@ def test_what_stands_around_a_value_is_taken_off_in_linear_time(answer: str) -> 
     started = time.process_time()
     assert compare(answer, "5", question="How many apples?").outcome != "equal"
     assert time.process_time() - started < 5
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize("run", [" ", "\n", "~", "_", "$", "A ", "(A ", "\\quad ", "\\text{ "])
+def test_a_long_run_in_a_question_is_read_in_one_pass(run: str) -> None:
+    text = run * 200_000
+    assert question._CHOICE_MARK.search(text) is None
+    assert question._before_gap(f"x{text}") == ""
+    assert question._choice_text(f"5{text}").startswith("5")
