@@ -409,10 +409,7 @@ def _unsaid_option(answer: str, reference: str, question: str) -> str:
     options = options_of(question) if _WORDED.search(reference) is not None else frozenset()
     known, said = _words(reference), _words(answer)
     held = [one for one in options if any(same_word(word, one) for word in known)]
-    if len(held) != 1 or any(same_word(word, held[0]) for word in said):
-        return ""
-    # a negative number says the same
-    return "" if "-" in answer else held[0]
+    return held[0] if len(held) == 1 and not any(same_word(word, held[0]) for word in said) else ""
 
 
 def _other_option(answer: str, known: Sequence[str], question: str) -> str:
@@ -654,17 +651,20 @@ _COMPARES_BEFORE = re.compile(r"比[^，。；,;]{1,12}[多少大小长短高低
 
 def compares(before: str, behind: str, question: str) -> str:
     """What says that a value is only a difference or a ratio, which the question does not ask for: `more than Ann`."""
-    clause = asking_clause(question[-_MOST_ASKED:])[0]
-    behind = re.split("[,，;；.。(（\n]|\\b(?:because|since|as|weil|denn|car|porque)\\b", behind)[0]
-    found = _COMPARES.search(behind) or _COMPARES_BEFORE.search(before[-_SHORT_CLAUSE:])
-    if found is None or not clause:
+    found = _COMPARES.search(behind[:_LONGEST]) or _COMPARES_BEFORE.search(before[-_SHORT_CLAUSE:])
+    if found is None or (found.re is _COMPARES and _CLAUSE_ENDED.search(behind, 0, found.start()) is not None):
         return ""
+    question = question[-_MOST_ASKED:]
+    sentences = [one for one in _SENTENCE.findall(question) if one.strip(" \n.")]
+    # a Chinese sentence tells and asks
+    asked = asking_clause(question)[0] if found.re is _COMPARES_BEFORE else sentences[-1].lower() if sentences else ""
     compared = re.findall(r"\w+er\b|more|less|fewer", found[0].lower())
-    asks = any(word in clause.lower() for word in compared) or _ASKS_COMPARED.search(clause) is not None
-    return "" if asks else found[0].strip()
+    asks = _ASKS_COMPARED.search(asked) or _COMPARES.search(asked) or any(word in asked for word in compared)
+    return "" if asks or not asked else found[0].strip()
 
 
-_ASKS_COMPARED = re.compile(r"\b(?:more|less|fewer|than|times|differ\w*|ratio)\b|[比差倍]", re.IGNORECASE)
+_CLAUSE_ENDED = re.compile(r"[,，;；.。(（\n]|\b(?:because|since|weil|denn|car|porque)\b")
+_ASKS_COMPARED = re.compile(r"\b(?:more|less|fewer|than|times|differ\w*|ratio|factor)\b|[比差倍]", re.IGNORECASE)
 _SHORT_CLAUSE = 40
 
 

@@ -552,7 +552,7 @@ _GIVEN = re.compile(
     r"\\[dt]?frac\s?(?:\{(?P<top>\d{1,20})\}\s?\{(?P<bottom>\d{1,20})\}|(?P<first>\d)(?P<second>\d))"
     r"|(?P<above>\d{1,20})/(?P<below>\d{1,20})"
     r"|(?P<number>\d{1,20}(?:\{?[.,]\}?\d{1,20})?)\s?(?P<mark>\\?[%％]|\^\{?\\circ|\\degree|°)?"
-    r"|(?P<other>[²³√_^])"
+    r"|(?P<other>[²³√^]|_(?=[\d{a-z]))"
 )
 
 

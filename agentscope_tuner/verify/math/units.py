@@ -318,20 +318,30 @@ _SIGNS = {"$": "dollar", "€": "euro", "£": "gbp", "¥": "元", "￥": "元"}
 
 
 def unlike_given(unit: Unit, question: str) -> str:
-    """A part of a unit that no quantity of the question has, though it has others of its kind: metres beside `7 cm`."""
+    """A part of a unit that no quantity of the question has, though it has others of its kind: metres beside `7 cm`.
+
+    Times and sums of money are often told in a larger unit than they are given in: hours, of `90 minutes`.
+    """
     names = [name for word in _GIVEN_IN.findall(question) for name in (_leading_name(word),) if name]
     names += [name for sign, name in _SIGNS.items() if re.search(rf"{_NO_COUNTRY}{re.escape(sign)}\s?\d", question)]
-    spoken = {_UNITS.get(unit_named(word) or "") for word in _WORDS_OF_SCRIPTS.findall(question)}
-    spoken |= {_UNITS[name] for name in _LINES if not name.isascii() and name in question}
+    words = (*_WORDS_OF_SCRIPTS.findall(question), *_UNSPACED_UNITS.findall(question))
+    spoken = {_UNITS.get(unit_named(word) or "") for word in words}
     for name, _ in unit:
-        if _UNITS[name] in spoken:
+        kind = dimension_named(_LINES[name])
+        alike = {_UNITS[one] for one in names if dimension_named(_LINES[one]) == kind}
+        if not alike or _UNITS[name] in alike | spoken:
             continue
-        alike = {_UNITS[one] for one in names if dimension_named(_LINES[one]) == dimension_named(_LINES[name])}
-        if alike and _UNITS[name] not in alike and _LINES[name] != "time":
-            return name
-        if alike and _LINES[name] == "time" and _UNITS[name] not in alike and len(unit) == 1:
+        grows = {"time", "money"} & kind.keys()
+        same_scale = {one.dimension for one in alike} == {_UNITS[name].dimension}
+        if not (grows and same_scale and _UNITS[name].size > min(one.size for one in alike)):
             return name
     return ""
+
+
+# The longest first: of 厘米 the 米 is no unit
+_UNSPACED_UNITS = re.compile(
+    "|".join(sorted((re.escape(name) for name in _LINES if not name.isascii()), key=len, reverse=True))
+)
 
 
 def _leading_name(word: str) -> str:
