@@ -29,10 +29,11 @@ from agentscope_tuner.task_judge.math_answer_as_judge import ELSEWHERE, MathAnsw
 from agentscope_tuner.task_judge.routed_judge import RoutedJudge
 from agentscope_tuner.verify.find import PlacedAnswer, find_answer
 from agentscope_tuner.verify.math.node import Number, Quotient, Symbol
+from agentscope_tuner.verify.math.place import judge_place
 from agentscope_tuner.verify.math.readings import Side, Value
 from agentscope_tuner.verify.math.tokens import TooComplex
 from agentscope_tuner.verify.math.unwrap import Pair
-from agentscope_tuner.verify.math.verdict import STAGES, WORKER_STAGES, MathVerdict, compare, judge_place, run_stage
+from agentscope_tuner.verify.math.verdict import STAGES, WORKER_STAGES, MathVerdict, compare, run_stage
 from agentscope_tuner.verify.sandbox import Sandbox, shared
 from agentscope_tuner.workflow import Rollout, WorkflowOutput, WorkflowTask
 

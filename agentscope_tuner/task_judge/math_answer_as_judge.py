@@ -15,21 +15,12 @@ from agentscope_tuner.config import SECTION, task_judge_section
 from agentscope_tuner.errors import Cause, JudgeError, reference_error
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward, final_answer, shown
 from agentscope_tuner.verify.find import Place, PlacedAnswer, find_answer, last_boxed, stated_elsewhere
+from agentscope_tuner.verify.math.place import ajudge_place, judge_place, numbers_first
 from agentscope_tuner.verify.math.prose import letter
 from agentscope_tuner.verify.math.readings import Wording, is_listing
 from agentscope_tuner.verify.math.tokens import TooComplex, is_missing, lost_backslash
 from agentscope_tuner.verify.math.unwrap import Pair, bare, read_reference, reference
-from agentscope_tuner.verify.math.verdict import (
-    MathVerdict,
-    Verdict,
-    acompare,
-    ajudge_place,
-    check_reference,
-    compare,
-    compare_exact,
-    judge_place,
-    numbers_first,
-)
+from agentscope_tuner.verify.math.verdict import MathVerdict, Verdict, acompare, check_reference, compare, compare_exact
 from agentscope_tuner.verify.sandbox import Sandbox, shared
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 

@@ -181,7 +181,8 @@ def subject_of_another(clause: str, question: str) -> str:
     if mine:
         verb = next(iter(_WORD.findall(clause.partition(mine)[2])), "")
         # somebody else of whom the same is asked: `hat Tom`, `does Tom have`
-        rivals = [one for one in names if re.search(rf"\b(?:{verb}|{_AUXILIARIES}) {one}\b", asked)] if verb else []
+        verbs = rf"\b(?:{re.escape(verb)}|{_AUXILIARIES})"
+        rivals = [one for one in names if verb and re.search(rf"{verbs} {re.escape(one)}\b", asked)]
         return mine if rivals and mine not in asked else ""
     first = next((word.lower() for word in words if _is_content(word.lower()) and word.lower() not in _JOINS), "")
     told, wanted = _words(question), _words(asked)
@@ -656,8 +657,10 @@ def compares(before: str, behind: str, question: str) -> str:
         return ""
     question = question[-_MOST_ASKED:]
     sentences = [one for one in _SENTENCE.findall(question) if one.strip(" \n.")]
-    # a Chinese sentence tells and asks
-    asked = asking_clause(question)[0] if found.re is _COMPARES_BEFORE else sentences[-1].lower() if sentences else ""
+    asked = asking_clause(question)[0].lower()
+    if sentences and found.re is _COMPARES:
+        # a Chinese sentence tells and asks; of others the clause ends before its condition
+        asked += f" {sentences[-1].lower()}"
     compared = re.findall(r"\w+er\b|more|less|fewer", found[0].lower())
     asks = _ASKS_COMPARED.search(asked) or _COMPARES.search(asked) or any(word in asked for word in compared)
     return "" if asks or not asked else found[0].strip()

@@ -15,11 +15,7 @@ from functools import partial
 from typing import Any, Literal, NamedTuple, Protocol, cast
 
 from agentscope_tuner.errors import JudgeError
-from agentscope_tuner.verify.again import ROUGHLY, ROUGHLY_BEFORE, announces
-from agentscope_tuner.verify.asked_clause import asking_clause, compares, is_of_total, says_another, subject_of_another
-from agentscope_tuner.verify.find import PlacedAnswer
-from agentscope_tuner.verify.labels import CONTRADICTION
-from agentscope_tuner.verify.math.around import given_noun, is_alone, said_by, with_unit, without_said_again
+from agentscope_tuner.verify.asked_clause import asking_clause, says_another
 from agentscope_tuner.verify.math.compare import CheapComparer, is_rational
 from agentscope_tuner.verify.math.compare_words import wordings
 from agentscope_tuner.verify.math.guards import unearned
@@ -49,7 +45,6 @@ from agentscope_tuner.verify.math.sets import is_work, same_sets
 from agentscope_tuner.verify.math.tokens import TooComplex, on_own_stack
 from agentscope_tuner.verify.math.units import EXPONENTS, NUMBER_WORDS, is_physical, known, singular
 from agentscope_tuner.verify.math.unwrap import Pair, bare, read_reference, reference, short
-from agentscope_tuner.verify.words import SENTENCE_END, repeats_given
 
 Verdict = Literal["equal", "different", "undecided"]
 Copied = Literal["refuse", "accept"]
@@ -117,7 +112,7 @@ def compare(
         JudgeError: the reference is unusable (see `check_reference`), or the sandbox failed.
     """
     asking = _stages(answer, ground_truth, question, copied, has_worker=symbolic is not None)
-    return _answered(asking, partial(_ask, symbolic))
+    return answered(asking, partial(_ask, symbolic))
 
 
 class AwaitedReading(Protocol):
@@ -146,7 +141,7 @@ async def acompare(
             return reading(pair.answer, pair.truth, question=question, copied=copied)
         return cast("Awaitable[Any]", _ask(symbolic, request))
 
-    return await _awaited(asking, reply)
+    return await awaited(asking, reply)
 
 
 def _ask(symbolic: Callable[..., Any] | None, request: tuple[Pair, str]) -> Any:
@@ -158,7 +153,7 @@ def _ask(symbolic: Callable[..., Any] | None, request: tuple[Pair, str]) -> Any:
 Asking = Generator[Any, Any, MathVerdict]
 
 
-def _answered(asking: Asking, reply: Callable[[Any], Any]) -> MathVerdict:
+def answered(asking: Asking, reply: Callable[[Any], Any]) -> MathVerdict:
     """What a generator returns that is sent a reply to each thing that it yields."""
     try:
         request = next(asking)
@@ -169,7 +164,7 @@ def _answered(asking: Asking, reply: Callable[[Any], Any]) -> MathVerdict:
         return verdict
 
 
-async def _awaited(asking: Asking, reply: Callable[[Any], Awaitable[Any]]) -> MathVerdict:
+async def awaited(asking: Asking, reply: Callable[[Any], Awaitable[Any]]) -> MathVerdict:
     try:
         request = next(asking)
         while True:
@@ -177,186 +172,6 @@ async def _awaited(asking: Asking, reply: Callable[[Any], Awaitable[Any]]) -> Ma
     except StopIteration as done:
         verdict: MathVerdict = done.value
         return verdict
-
-
-def _is_given(again: str, answer: str, behind: str, question: str) -> bool:
-    """Whether a number behind an answer is the question's, and only said again: `12 weeks in 84 days`.
-
-    In a later sentence it is so beside other numbers of the question: `She had 12, and ate 5.`
-    """
-    number = re.compile(rf"(?<![\d.,]){re.escape(again)}(?![\d.,]*\d)")
-    sentences = SENTENCE_END.split(behind)
-    at = next((at for at, one in enumerate(sentences) if number.search(one)), len(sentences))
-    if at == len(sentences) or announces(behind) or number.search(question) is None:
-        return False
-    if at:
-        return repeats_given(sentences[at], f"{question} {answer}")
-    found = number.search(sentences[0])
-    return found is not None and any(map(str.isalpha, sentences[0][: found.start()]))
-
-
-_CLAUSES = re.compile(r"[,，;；。!！?？\n]|\.(?!\d)|\b(?:and|while|whereas)\b")
-
-
-def _is_of_another(again: str, behind: str, question: str) -> bool:
-    """Whether a number behind an answer is that of somebody or something else of the question: `and Ann is 12`."""
-    number = re.compile(rf"(?<![\d.,]){re.escape(again)}(?![\d.,]*\d)")
-    clause = next((one for one in _CLAUSES.split(behind) if number.search(one)), "")
-    found = number.search(clause)
-    if found is None or clause[: found.start()].endswith("("):
-        # the number of a part
-        return False
-    led = clause[: found.start()]
-    return is_of_total(led, question) or subject_of_another(led, question) != ""
-
-
-def _subject_before(before: str, question: str) -> str:
-    """Whom of the question a box is given to, where another is asked for: `So Ann is \\boxed{24}`."""
-    near = before[-_NEAR_SUBJECT:]
-    ends = _ENDS_GIVEN_TO.search(near)
-    if ends is None:
-        return ""
-    # most sentences have a line of their own
-    begins = near.rfind("\n", 0, ends.start()) + 1
-    is_all = begins > 0 and begins == ends.start() and _CLAUSES.search(near, begins) is None
-    clause = (near[begins:] if is_all else _CLAUSES.split(near)[-1]).rstrip(" $\\([{*:：")
-    named = _GIVEN_TO.fullmatch(clause)
-    return subject_of_another(clause, question) if named is not None else ""
-
-
-_NEAR_SUBJECT = 80
-# A name with its verb and nothing else
-_GIVEN_TO = re.compile(
-    r"\W*(?:(?i:so|thus|therefore|hence|then|and|also|daher|donc|luego|quindi|portanto)\s)*[A-ZÀ-ÞА-Я]\w+\s\w+"
-    r"|\W*(?:所以|因此|则|那么|故|答[:：]?)?[\u4e00-\u9fff]{1,6}[是有为]"
-)
-# How that ends, which is found sooner
-_ENDS_GIVEN_TO = re.compile(r"(?:[A-ZÀ-ÞА-Я]\w+\s\w+|[是有为])[ $\\(\[{*:：]*\Z")
-
-
-def _without_word(roughly: re.Match[str]) -> str:
-    """What a text keeps of the mark of a rounded value: its sign, but no word."""
-    return roughly[0] if "≈" in roughly[0] or "\\" in roughly[0] else ""
-
-
-_HAS_DECIMALS = re.compile(r"\d\.\d")
-
-
-_NOUN_UNSPACED = re.compile(r"[\s$]*+(?:\\[)\]])?\s*+(?P<noun>[\u3040-\u9fff]{1,4}?)(?=[。，,.!！\s]|あ|で|\Z)")
-_ASKED_UNSPACED = re.compile(r"(?:多少|[几幾何])(?P<noun>[\u3040-\u9fff]{1,4})")
-
-
-def _given_unspaced(text: str, behind: str, question: str) -> str:
-    """The noun behind a box of which the question gives a number, and asks for another one: `20辆` for `多少人`."""
-    said, asked = _NOUN_UNSPACED.match(behind), _ASKED_UNSPACED.search(asking_clause(question)[0])
-    if said is None or asked is None or not text.isdigit() or said["noun"] in asked["noun"]:
-        return ""
-    noun = said["noun"]
-    is_given = re.search(rf"\d\s?{noun}", question) is not None and asked["noun"][0] != noun[0]
-    return noun if is_given and re.search(rf"\d\s?{asked['noun'][0]}", question) is not None else ""
-
-
-def _said_again(found: PlacedAnswer, question: str | None) -> list[tuple[str, ...]]:
-    """The values that the text behind an answer states again, but for those that the question gives or others have."""
-    again = [one for one in found.again if not _is_given(one[-1], found.text or "", found.behind, question or "")]
-    return [one for one in again if not (question and _is_of_another(one[-1], found.behind, question))]
-
-
-def _of_place(found: PlacedAnswer, ground_truth: str, question: str | None) -> Asking:
-    """The verdict on an answer as it was found: with what stands around it, and with the answers beside it.
-
-    Yields:
-        each text that is to be compared with the reference; it is sent the text's verdict.
-    """
-    reference(ground_truth)
-    found = without_said_again(found)
-    if _HAS_DECIMALS.search(ground_truth) is not None:
-        # such a reference is rounded, too
-        found = found._replace(before=ROUGHLY_BEFORE.sub(_without_word, found.before))
-    again = _said_again(found, question)
-    text, problem = said_by(found, question)
-    if problem:
-        return MathVerdict("different", "place", problem)
-    if found.boxed:
-        text = with_unit(text, found, about(question), ground_truth)
-        if question and (other := _gives_another(text, found, question)):
-            return MathVerdict("different", "place", f"{UNREAD}: {other!r} beside the answer")
-    first: MathVerdict = yield text
-    if first.outcome == "equal":
-        for spellings in again:
-            said = False
-            for one in spellings:
-                said = said or _has_value((yield f"{text}{one}" if one.startswith(ROUGHLY) else one))
-            if not said:
-                return MathVerdict("different", "place", f"another value after {found.where}: {short(spellings[-1])}")
-    if not found.others or first.outcome == "undecided":
-        return first
-    if first.outcome == "equal":
-        same = True
-        for other in found.others:
-            same = same and (yield other).outcome == "equal"
-        if same:
-            return first
-    together: MathVerdict = yield ", ".join((*found.others, text))
-    if together.outcome == "equal":
-        return together
-    return MathVerdict("different", "place", f"{CONTRADICTION} in {found.where}")
-
-
-def _gives_another(text: str, found: PlacedAnswer, question: str) -> str:
-    """What around a box gives its number to another thing or person than the question asks for; empty for none."""
-    return (
-        given_noun(text, found.behind, question)
-        or _given_unspaced(text, found.behind, question)
-        or _subject_before(found.before, question)
-        or compares(found.before, found.behind, question)
-    )
-
-
-def _has_value(verdict: MathVerdict) -> bool:
-    """Whether a text has the reference's value, even if its work is left undone there."""
-    return verdict.outcome == "equal" or verdict.reason.startswith(("copied:", "unworked:"))
-
-
-_PLAIN_TEXT = re.compile(r"-?[0-9]{1,18}(?:\.[0-9]{1,18})?")
-_WHOLE_NUMBER = re.compile(r"0|-?[1-9][0-9]{0,17}")
-
-
-def numbers_first(found: PlacedAnswer, ground_truth: str, question: str | None) -> MathVerdict | None:
-    """The verdict on a plain number alone in its box, against a reference that is one; None where more is to be read.
-
-    Most outputs end so, and no rule has anything to say of them: the same number is right, another whole one is wrong.
-
-    Raises:
-        JudgeError: the reference is unusable.
-    """
-    text = found.text or ""
-    if not found.boxed or found.others or _PLAIN_TEXT.fullmatch(text) is None:
-        return None
-    truth = reference(ground_truth)
-    if text != truth and (_WHOLE_NUMBER.fullmatch(text) is None or _WHOLE_NUMBER.fullmatch(truth) is None):
-        return None
-    if not is_alone(found, about(question), ground_truth):
-        return None
-    if question and (_subject_before(found.before, question) or compares(found.before, found.behind, question)):
-        return None
-    if found.again and _said_again(found, question):
-        return None
-    return _verdict("exact", EQUAL, text, truth) if text == truth else _verdict("numeric", DIFFERENT, text, truth)
-
-
-def judge_place(
-    found: PlacedAnswer, ground_truth: str, question: str | None, compared: Callable[[str], MathVerdict]
-) -> MathVerdict:
-    """The verdict on an answer with what stands around it, each text compared by `compared`."""
-    return _answered(_of_place(found, ground_truth, question), compared)
-
-
-async def ajudge_place(
-    found: PlacedAnswer, ground_truth: str, question: str | None, compared: Callable[[str], Awaitable[MathVerdict]]
-) -> MathVerdict:
-    """As `judge_place`, awaited."""
-    return await _awaited(_of_place(found, ground_truth, question), compared)
 
 
 def compare_exact(
@@ -367,7 +182,7 @@ def compare_exact(
     The question changes nothing: the reference's own text is an answer, even if the question has it too.
     """
     text, truth = bare(answer), reference(ground_truth)
-    return _verdict("exact", EQUAL if text == truth else DIFFERENT, text, truth)
+    return verdict_of("exact", EQUAL if text == truth else DIFFERENT, text, truth)
 
 
 _PLAIN_NUMBER = re.compile(
@@ -395,20 +210,20 @@ def _numbers_first(text: str, truth: str, question: str | None) -> MathVerdict |
         question: the task's text, which may make an equal value a copy or unfinished work.
     """
     if text == truth:
-        return _verdict("exact", EQUAL, text, truth)
+        return verdict_of("exact", EQUAL, text, truth)
     if (digits := plain_key(truth)) is not None and digits == plain_key(text):
         # Digits compared as text: fast even for very long numbers
-        return _verdict("normalised", EQUAL, text, truth)
+        return verdict_of("normalised", EQUAL, text, truth)
     ref = _plain_number(truth)
     ans = None if ref is None else _plain_number(text)
     if ref is None or ans is None or (mine := literal(ref)) is None or (theirs := literal(ans)) is None:
         return None
     if not close(ref, mine, ans, theirs):
-        return _verdict("numeric", DIFFERENT, text, truth)
+        return verdict_of("numeric", DIFFERENT, text, truth)
     asked = about(question)
     if asked is not None and (problem := on_own_stack(unearned, asked, ans, ref, text, truth)):
         return MathVerdict("different", "numeric", problem)
-    return _verdict("numeric", EQUAL, text, truth)
+    return verdict_of("numeric", EQUAL, text, truth)
 
 
 def _by_text(text: str, truth: str, question: str | None) -> tuple[str, str, str | None]:
@@ -701,7 +516,7 @@ def run_stage(
             return MathVerdict("undecided", stage, f"undecided: {exc}: {short(pair.answer)}")
         if outcome is UNKNOWN:
             return None
-        verdict = _verdict(stage, outcome, pair.answer, pair.truth, note)
+        verdict = verdict_of(stage, outcome, pair.answer, pair.truth, note)
     # The reference's own text is an answer, even if the question has it too
     if verdict.outcome != "equal" or copied == "accept" or stage in ("exact", "normalised"):
         return verdict
@@ -857,7 +672,7 @@ _CHEAP: dict[str, Callable[[Pair], tuple[Outcome, str]]] = {
 _OUTCOMES = {"equal": EQUAL, "different": DIFFERENT, "undecided": UNKNOWN}
 
 
-def _verdict(stage: str, outcome: Outcome, text: str, truth: str, note: str = "") -> MathVerdict:
+def verdict_of(stage: str, outcome: Outcome, text: str, truth: str, note: str = "") -> MathVerdict:
     reason = f"{stage}: {_shown(outcome, text, truth)}{note and f' ({note})'}"
     if note.startswith(UNREAD):
         reason = f"{note}: {short(text)}"

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from agentscope_tuner.verify.find import find_answer
-from agentscope_tuner.verify.math.verdict import compare, judge_place
+from agentscope_tuner.verify.math.place import judge_place
+from agentscope_tuner.verify.math.verdict import compare
 
 CASES = (Path(__file__).parents[2] / "cases" / "sentences.jsonl").read_text(encoding="utf-8").splitlines()
 

@@ -12,8 +12,9 @@ import pytest
 
 from agentscope_tuner.verify.find import find_answer
 from agentscope_tuner.verify.math.around import asked_of
+from agentscope_tuner.verify.math.place import judge_place, numbers_first
 from agentscope_tuner.verify.math.question import NO_QUESTION, about
-from agentscope_tuner.verify.math.verdict import compare, judge_place, numbers_first
+from agentscope_tuner.verify.math.verdict import compare
 from agentscope_tuner.verify.words import LINKS, Known, lead_of, leads_plainly, strange_lead, turns_nothing
 
 ROWS = Path(__file__).parents[3] / "benchmarks" / "math" / "redteam"

@@ -1,0 +1,198 @@
+r"""An answer in its place: the verdict on it with what the words around it, and the values beside it, make of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Awaitable, Callable
+
+from agentscope_tuner.verify.again import ROUGHLY, ROUGHLY_BEFORE, announces
+from agentscope_tuner.verify.asked_clause import asking_clause, compares, is_of_total, subject_of_another
+from agentscope_tuner.verify.find import PlacedAnswer
+from agentscope_tuner.verify.labels import CONTRADICTION
+from agentscope_tuner.verify.math.around import given_noun, is_alone, said_by, with_unit, without_said_again
+from agentscope_tuner.verify.math.node import DIFFERENT, EQUAL
+from agentscope_tuner.verify.math.question import about
+from agentscope_tuner.verify.math.unwrap import reference, short
+from agentscope_tuner.verify.math.verdict import UNREAD, Asking, MathVerdict, answered, awaited, verdict_of
+from agentscope_tuner.verify.words import SENTENCE_END, repeats_given
+
+
+def _is_given(again: str, answer: str, behind: str, question: str) -> bool:
+    """Whether a number behind an answer is the question's, and only said again: `12 weeks in 84 days`.
+
+    In a later sentence it is so beside other numbers of the question: `She had 12, and ate 5.`
+    """
+    number = re.compile(rf"(?<![\d.,]){re.escape(again)}(?![\d.,]*\d)")
+    sentences = SENTENCE_END.split(behind)
+    at = next((at for at, one in enumerate(sentences) if number.search(one)), len(sentences))
+    if at == len(sentences) or announces(behind) or number.search(question) is None:
+        return False
+    if at:
+        return repeats_given(sentences[at], f"{question} {answer}")
+    found = number.search(sentences[0])
+    return found is not None and any(map(str.isalpha, sentences[0][: found.start()]))
+
+
+_CLAUSES = re.compile(r"[,，;；。!！?？\n]|\.(?!\d)|\b(?:and|while|whereas)\b")
+
+
+def _is_of_another(again: str, behind: str, question: str) -> bool:
+    """Whether a number behind an answer is that of somebody or something else of the question: `and Ann is 12`."""
+    number = re.compile(rf"(?<![\d.,]){re.escape(again)}(?![\d.,]*\d)")
+    clause = next((one for one in _CLAUSES.split(behind) if number.search(one)), "")
+    found = number.search(clause)
+    if found is None or clause[: found.start()].endswith("("):
+        # the number of a part
+        return False
+    led = clause[: found.start()]
+    return is_of_total(led, question) or subject_of_another(led, question) != ""
+
+
+def _subject_before(before: str, question: str) -> str:
+    """Whom of the question a box is given to, where another is asked for: `So Ann is \\boxed{24}`."""
+    near = before[-_NEAR_SUBJECT:]
+    ends = _ENDS_GIVEN_TO.search(near)
+    if ends is None:
+        return ""
+    # most sentences have a line of their own
+    begins = near.rfind("\n", 0, ends.start()) + 1
+    is_all = begins > 0 and begins == ends.start() and _CLAUSES.search(near, begins) is None
+    clause = (near[begins:] if is_all else _CLAUSES.split(near)[-1]).rstrip(" $\\([{*:：")
+    named = _GIVEN_TO.fullmatch(clause)
+    return subject_of_another(clause, question) if named is not None else ""
+
+
+_NEAR_SUBJECT = 80
+# A name with its verb and nothing else
+_GIVEN_TO = re.compile(
+    r"\W*(?:(?i:so|thus|therefore|hence|then|and|also|daher|donc|luego|quindi|portanto)\s)*[A-ZÀ-ÞА-Я]\w+\s\w+"
+    r"|\W*(?:所以|因此|则|那么|故|答[:：]?)?[\u4e00-\u9fff]{1,6}[是有为]"
+)
+# How that ends, which is found sooner
+_ENDS_GIVEN_TO = re.compile(r"(?:[A-ZÀ-ÞА-Я]\w+\s\w+|[是有为])[ $\\(\[{*:：]*\Z")
+
+
+def _without_word(roughly: re.Match[str]) -> str:
+    """What a text keeps of the mark of a rounded value: its sign, but no word."""
+    return roughly[0] if "≈" in roughly[0] or "\\" in roughly[0] else ""
+
+
+_HAS_DECIMALS = re.compile(r"\d\.\d")
+
+
+_NOUN_UNSPACED = re.compile(r"[\s$]*+(?:\\[)\]])?\s*+(?P<noun>[\u3040-\u9fff]{1,4}?)(?=[。，,.!！\s]|あ|で|\Z)")
+_ASKED_UNSPACED = re.compile(r"(?:多少|[几幾何])(?P<noun>[\u3040-\u9fff]{1,4})")
+
+
+def _given_unspaced(text: str, behind: str, question: str) -> str:
+    """The noun behind a box of which the question gives a number, and asks for another one: `20辆` for `多少人`."""
+    said = _NOUN_UNSPACED.match(behind) if text.isdigit() else None
+    asked = None if said is None else _ASKED_UNSPACED.search(asking_clause(question)[0])
+    if said is None or asked is None or said["noun"] in asked["noun"]:
+        return ""
+    noun = said["noun"]
+    is_given = re.search(rf"\d\s?{noun}", question) is not None and asked["noun"][0] != noun[0]
+    return noun if is_given and re.search(rf"\d\s?{asked['noun'][0]}", question) is not None else ""
+
+
+def _said_again(found: PlacedAnswer, question: str | None) -> list[tuple[str, ...]]:
+    """The values that the text behind an answer states again, but for those that the question gives or others have."""
+    again = [one for one in found.again if not _is_given(one[-1], found.text or "", found.behind, question or "")]
+    return [one for one in again if not (question and _is_of_another(one[-1], found.behind, question))]
+
+
+def _of_place(found: PlacedAnswer, ground_truth: str, question: str | None) -> Asking:
+    """The verdict on an answer as it was found: with what stands around it, and with the answers beside it.
+
+    Yields:
+        each text that is to be compared with the reference; it is sent the text's verdict.
+    """
+    reference(ground_truth)
+    found = without_said_again(found)
+    if _HAS_DECIMALS.search(ground_truth) is not None:
+        # such a reference is rounded, too
+        found = found._replace(before=ROUGHLY_BEFORE.sub(_without_word, found.before))
+    again = _said_again(found, question)
+    text, problem = said_by(found, question)
+    if problem:
+        return MathVerdict("different", "place", problem)
+    if found.boxed:
+        text = with_unit(text, found, about(question), ground_truth)
+        if question and (other := _gives_another(text, found, question)):
+            return MathVerdict("different", "place", f"{UNREAD}: {other!r} beside the answer")
+    first: MathVerdict = yield text
+    if first.outcome == "equal":
+        for spellings in again:
+            said = False
+            for one in spellings:
+                said = said or _has_value((yield f"{text}{one}" if one.startswith(ROUGHLY) else one))
+            if not said:
+                return MathVerdict("different", "place", f"another value after {found.where}: {short(spellings[-1])}")
+    if not found.others or first.outcome == "undecided":
+        return first
+    if first.outcome == "equal":
+        same = True
+        for other in found.others:
+            same = same and (yield other).outcome == "equal"
+        if same:
+            return first
+    together: MathVerdict = yield ", ".join((*found.others, text))
+    if together.outcome == "equal":
+        return together
+    return MathVerdict("different", "place", f"{CONTRADICTION} in {found.where}")
+
+
+def _gives_another(text: str, found: PlacedAnswer, question: str) -> str:
+    """What around a box gives its number to another thing or person than the question asks for; empty for none."""
+    return (
+        given_noun(text, found.behind, question)
+        or _given_unspaced(text, found.behind, question)
+        or _subject_before(found.before, question)
+        or compares(found.before, found.behind, question)
+    )
+
+
+def _has_value(verdict: MathVerdict) -> bool:
+    """Whether a text has the reference's value, even if its work is left undone there."""
+    return verdict.outcome == "equal" or verdict.reason.startswith(("copied:", "unworked:"))
+
+
+_PLAIN_TEXT = re.compile(r"-?[0-9]{1,18}(?:\.[0-9]{1,18})?")
+_WHOLE_NUMBER = re.compile(r"0|-?[1-9][0-9]{0,17}")
+
+
+def numbers_first(found: PlacedAnswer, ground_truth: str, question: str | None) -> MathVerdict | None:
+    """The verdict on a plain number alone in its box, against a reference that is one; None where more is to be read.
+
+    Most outputs end so, and no rule has anything to say of them: the same number is right, another whole one is wrong.
+
+    Raises:
+        JudgeError: the reference is unusable.
+    """
+    text = found.text or ""
+    if not found.boxed or found.others or _PLAIN_TEXT.fullmatch(text) is None:
+        return None
+    truth = reference(ground_truth)
+    if text != truth and (_WHOLE_NUMBER.fullmatch(text) is None or _WHOLE_NUMBER.fullmatch(truth) is None):
+        return None
+    if not is_alone(found, about(question), ground_truth):
+        return None
+    if question and _gives_another(text, found, question):
+        return None
+    if found.again and _said_again(found, question):
+        return None
+    return verdict_of("exact", EQUAL, text, truth) if text == truth else verdict_of("numeric", DIFFERENT, text, truth)
+
+
+def judge_place(
+    found: PlacedAnswer, ground_truth: str, question: str | None, compared: Callable[[str], MathVerdict]
+) -> MathVerdict:
+    """The verdict on an answer with what stands around it, each text compared by `compared`."""
+    return answered(_of_place(found, ground_truth, question), compared)
+
+
+async def ajudge_place(
+    found: PlacedAnswer, ground_truth: str, question: str | None, compared: Callable[[str], Awaitable[MathVerdict]]
+) -> MathVerdict:
+    """As `judge_place`, awaited."""
+    return await awaited(_of_place(found, ground_truth, question), compared)
