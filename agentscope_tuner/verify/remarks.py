@@ -123,7 +123,7 @@ _UNDERSTOOD = (
     | OPENS
     | VERBS
     | word_set(
-        """all every each both other others such soit currently now up any his
+        """worth all every each both other others such soit currently now up any his
         her their them us me you they he she same total totals
         altogether together overall only just exactly precisely different distinct possible ways way times time more
         remaining required desired needed wanted final simplest form reduced fraction decimal percentage exact

@@ -73,8 +73,9 @@ _ENDS_GIVEN_TO = re.compile(r"(?:[A-ZÀ-ÞА-Я]\w+\s\w+|[是有为])[ $\\(\[{*:
 
 
 def _without_word(roughly: re.Match[str]) -> str:
-    """What a text keeps of the mark of a rounded value: its sign, but no word."""
-    return roughly[0] if "≈" in roughly[0] or "\\" in roughly[0] else ""
+    """What a text keeps of the mark of a rounded value: its sign, or what opens the formula behind its word."""
+    said = roughly[0]
+    return said if "≈" in said or "\\" in said else said[len(said.rstrip("$ \n\t")) :]
 
 
 _HAS_DECIMALS = re.compile(r"\d\.\d")
