@@ -1,20 +1,27 @@
 """Trinity-RFT 0.6 or newer: a reward function class, named by its dotted path.
 
+    default_workflow_type: agentscope_tuner.adapters.trinity.JudgedWorkflow
     default_reward_fn_type: agentscope_tuner.adapters.trinity.AstunerReward
     reward_fn_args: {config: configs/math.yaml}
 
-A failed verdict raises: Trinity fails the run and tries the task again, `max_retry_times` times.
+The workflow is Trinity's `async_simple_workflow`, which shows a reward function the answer and the ground truth alone.
+Ours adds the question, without which no judge model is asked, and judges a prompt's answers together. A failed verdict
+raises: Trinity fails the run and tries the task again, `max_retry_times` times.
 """
 
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from typing import Any
 
 from trinity.common.rewards.reward_fn import RewardFn
+from trinity.common.workflows.workflow import AsyncSimpleWorkflow
 
 from agentscope_tuner.adapters.rollout import as_rollout, ground_truth_metadata, named_metrics
+from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.task_judge.batch import judge_for
+from agentscope_tuner.task_judge.contract.judgement import Judgement
 
 _log = logging.getLogger(__name__)
 
@@ -47,7 +54,20 @@ class AstunerReward(RewardFn):  # type: ignore[misc]  # trinity is absent where 
         Raises:
             JudgeError: no verdict, unless `on_error: zero` was configured.
         """
-        judgement = self._judge.judge(*as_rollout(prompt or "", response, ground_truth_metadata(truth)))
+        return self._told(self._judge.judge(*as_rollout(prompt or "", response, ground_truth_metadata(truth))))
+
+    async def answers(self, responses: Sequence[str], truth: object, prompt: str) -> list[dict[str, float]]:
+        """What a call returns, for each of the answers to one prompt, in order; a judge that ranks sees them together.
+
+        Raises:
+            JudgeError: one of them has no verdict, unless `on_error: zero` was configured.
+        """
+        metadata = ground_truth_metadata(truth)
+        pairs = [as_rollout(prompt, said, metadata, shared=(prompt, str(truth))) for said in responses]
+        ask = self._judge.ajudge_group if self._judge.listwise else self._judge.ajudge_batch
+        return [self._told(judgement) for judgement in await ask(pairs)]
+
+    def _told(self, judgement: Judgement) -> dict[str, float]:
         _log.info("%s: %s %s", self._judge.name, judgement.status, judgement.error or judgement.reason)
         reward = self._judge.reward_or_raise(judgement)
         return _RewardAndLog(named_metrics(self._judge, judgement), astuner=reward)
@@ -59,3 +79,29 @@ class _RewardAndLog(dict[str, float]):
     def values(self) -> Any:
         """The reward, alone."""
         return [self["astuner"]]
+
+
+class JudgedWorkflow(AsyncSimpleWorkflow):  # type: ignore[misc]  # trinity is absent where types are checked
+    """One prompt's answers, as Trinity's `async_simple_workflow` draws them, judged with the question and at once.
+
+    Raises:
+        ConfigError: `default_reward_fn_type` is not `AstunerReward`.
+    """
+
+    async def run_async(self) -> list[Any]:
+        """Trinity's experiences, each with its reward and the judge's metrics.
+
+        Raises:
+            JudgeError: one of the answers has no verdict.
+        """
+        if not isinstance(self.reward_fn, AstunerReward):
+            told = f"JudgedWorkflow was given {type(self.reward_fn).__name__}: name agentscope_tuner.adapters.trinity."
+            raise ConfigError(f"{told}AstunerReward as default_reward_fn_type")
+        found: list[Any] = await self.model.chat_async(self.format_messages(), **self.rollout_args)
+        texts = [experience.response_text or "" for experience in found]
+        rewards = await self.reward_fn.answers(texts, self.truth, self.task_desc or "")
+        for run, (experience, reward) in enumerate(zip(found, rewards, strict=True)):
+            experience.metrics = {**(experience.metrics or {}), **reward}
+            experience.reward = reward["astuner"]
+            experience.eid.run = run + self.run_id_base
+        return found

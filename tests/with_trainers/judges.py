@@ -69,6 +69,14 @@ class Shortest(BaseJudge):
         return [(sum(other > length for other in lengths) / 3, length == min(lengths)) for length in lengths]
 
 
+class RepeatsTheQuestion(BaseJudge):
+    """1.0 for an answer that is the question."""
+
+    def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> tuple[float, bool]:
+        paid = workflow_output.metadata["final_answer"] == workflow_task.task.main_query
+        return float(paid), paid
+
+
 class Where(BaseJudge):
     """The reward is the process that judged; success, that it built one judge and asks it off the main thread."""
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import importlib.util
+import itertools
 import json
 import math
 import sys
@@ -146,7 +147,7 @@ def verl_worker(config: str, rows: Sequence[Row], extra: Sequence[str], **keys: 
         own = {"turn_scores": [], "tool_rewards": [], **dict.fromkeys(extra, row.said)}
         columns: dict[str, Any] = {
             "data_source": "test", "uid": row.question, "reward_model": {"style": "rule", "ground_truth": row.truth},
-            "extra_info": {"index": 1}, "raw_prompt": row.prompt, "tool_extra_fields": own,
+            "extra_info": {"index": 1, "question": row.question}, "raw_prompt": row.prompt, "tool_extra_fields": own,
             "__num_turns__": len(row.turns) + 1,
         }  # fmt: skip
         tensors = {
@@ -430,20 +431,25 @@ def trinity(config: str, rows: Sequence[Row], beside: bool) -> Answer:
 
     storage = StorageConfig(
         name="test",
-        default_workflow_type="simple_workflow",
+        default_workflow_type="agentscope_tuner.adapters.trinity.JudgedWorkflow",
         default_reward_fn_type="agentscope_tuner.adapters.trinity.AstunerReward",
         reward_fn_args={"config": config},
         format=FormatConfig(prompt_key="question", response_key="answer"),
     )
 
-    def run(row: Row) -> Any:
-        made = TaskFormatter(storage).format({"question": row.question, "answer": row.truth})
-        said = [Experience(tokens=[0, 1], prompt_length=1, response_text=row.text)]
-        workflow = made.to_workflow(SimpleNamespace(chat=lambda messages, **options: said))
-        workflow.set_repeat_times(1, 0)
-        return workflow.run()[0]
+    def run(answers: list[Row]) -> list[Any]:
+        made = TaskFormatter(storage).format({"question": answers[0].question, "answer": answers[0].truth})
+        said = [Experience(tokens=[0, 1], prompt_length=1, response_text=row.text) for row in answers]
 
-    return [Got(found.reward, found.metrics) for found in map(run, rows)]
+        async def chat(messages: Any, **options: Any) -> list[Any]:
+            return said
+
+        workflow = made.to_workflow(SimpleNamespace(chat_async=chat))
+        workflow.set_repeat_times(len(said), 0)
+        return list(asyncio.run(workflow.run_async()))
+
+    groups = [list(group) for _, group in itertools.groupby(rows, key=lambda row: row.question)]
+    return [Got(found.reward, found.metrics) for group in groups for found in run(group)]
 
 
 def agentscope1(config: str, rows: Sequence[Row], beside: bool) -> Answer:

@@ -14,12 +14,14 @@ from trinity.common.experience import Experience
 from trinity.common.rewards import REWARD_FUNCTIONS, RewardFn
 from trinity.common.workflows import Task
 
-from agentscope_tuner import JudgeError
+from agentscope_tuner import ConfigError, JudgeError
 from agentscope_tuner.errors import DeadlineError
 from tests.hanging_judges import release
 from tests.with_trainers.judges import HANGING, HOSTILE, config, hanging
 
 NAME = "agentscope_tuner.adapters.trinity.AstunerReward"
+OURS = "agentscope_tuner.adapters.trinity.JudgedWorkflow"
+WORKFLOWS = ["simple_workflow", "async_simple_workflow", OURS]
 MATH = {
     "astuner": {"task_judge": {"judge_protocol": "agentscope_tuner.task_judge.math_answer_as_judge->MathAnswerAsJudge"}}
 }
@@ -80,7 +82,7 @@ def test_the_registry_loads_our_class_by_its_path() -> None:
     assert REWARD_FUNCTIONS.get(NAME) is found
 
 
-@pytest.mark.parametrize("workflow", ["simple_workflow", "async_simple_workflow"])
+@pytest.mark.parametrize("workflow", WORKFLOWS)
 def test_workflows_reward_their_responses(workflow: str, tmp_path: Path) -> None:
     said = [r"\boxed{42.0}", r"\boxed{41}", "no box", *HOSTILE]
     experiences = run(task(judge_file(tmp_path, MATH), workflow), *said)
@@ -101,8 +103,24 @@ def test_a_failed_verdict_fails_the_run(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("judge", HANGING)
-@pytest.mark.parametrize("workflow", ["simple_workflow", "async_simple_workflow"])
+@pytest.mark.parametrize("workflow", WORKFLOWS)
 def test_a_judge_that_hangs_fails_the_run_in_time(workflow: str, judge: str, tmp_path: Path) -> None:
     made = task(judge_file(tmp_path, hanging(judge)), workflow)
     with release(), pytest.raises(DeadlineError, match=r"no verdict within 0\.3 s"):
+        run(made, r"\boxed{42}")
+
+
+def test_our_workflow_shows_the_judge_the_question_and_ranks_a_prompts_answers(tmp_path: Path) -> None:
+    echo = judge_file(tmp_path, config("RepeatsTheQuestion"))
+    assert [one.reward for one in run(task(echo, OURS), "6*7?", "another")] == [1.0, 0.0]
+    (tmp_path / "ranks").mkdir()
+    ranks = judge_file(tmp_path / "ranks", config("Shortest"))
+    experiences = run(task(ranks, OURS), "ab", "a", "abcd", "abc")
+    assert [(one.reward, one.eid.run) for one in experiences] == [(2 / 3, 0), (1.0, 1), (0.0, 2), (1 / 3, 3)]
+
+
+def test_our_workflow_takes_no_other_reward_function(tmp_path: Path) -> None:
+    made = task(judge_file(tmp_path, MATH), OURS)
+    made.reward_fn, made.reward_fn_args = REWARD_FUNCTIONS.get("math_reward"), {}
+    with pytest.raises(ConfigError, match="MathRewardFn: name agentscope_tuner"):
         run(made, r"\boxed{42}")

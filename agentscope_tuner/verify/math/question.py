@@ -578,7 +578,7 @@ _CHOICE_MARK = re.compile(
 )
 _CHOICE_BEGINS = re.compile(r"(?:\s|~|\\[ ,;:!]|\\q?quad(?![a-z])|\})*+")
 # What may stand behind the text of a choice
-_CHOICE_ENDS = ("\\qquad", "\\quad", "\\\\", "\\ ", "\\,", "\\;", "\\:", "\\!")
+_CHOICE_ENDS = ("\\qquad", "\\quad", "\\\\", "\\ ", "\\,", "\\;", "\\:", "\\!", *" \t\r~;；,，。")
 
 
 def _choice_text(text: str) -> str:
@@ -589,12 +589,12 @@ def _choice_text(text: str) -> str:
     if text.count("$") % 2:
         # the sign at the end of a formula that holds all choices
         text = text.replace("$", "")
-    before = None
-    while text != before:
-        before = text
-        text = text.rstrip(" \t\r~;；,，。")
-        text = next((text.removesuffix(end) for end in _CHOICE_ENDS if text.endswith(end)), text)
-    return text
+    ends, length = len(text), None
+    while ends != length:
+        # its length alone: a copy for each sign that is taken off takes long where there are many
+        length = ends
+        ends -= next((len(end) for end in _CHOICE_ENDS if text.endswith(end, 0, ends)), 0)
+    return text[:ends]
 
 
 # Signs of a formula that states something, or lists
