@@ -404,9 +404,9 @@ def _contradicted(text: str, tokens: list[Token], operator: str, *, behind: bool
 
 # A number that may have its unit outside of the box
 _NUMERIC = re.compile(r"(?:[-+\d.,{}/\s]|\\(?:[dt]?frac|sqrt|pi)(?![a-zA-Z])|π)+")
-_POWER = r"(?:(?P<power>square|cubic|квадрат\w*|кубич\w*)\s)?"
+_POWER = r"(?:(?P<power>square|cubic|квадрат\w*|кубич\w*|वर्ग|घन)\s)?"
 _UNIT_BEHIND = re.compile(
-    rf"\$?(?:[\s~$*]|\\[ ,;:)\]])*(?:\\(?:text|mathrm)\s*\{{\s*)?{_POWER}(?P<unit>[^\W\d_]{{1,20}})"
+    rf"\$?(?:[\s~$*]|\\[ ,;:)\]])*(?:\\(?:text|mathrm)\s*\{{\s*)?{_POWER}(?P<unit>(?:[^\W\d_]|[\u0900-\u0d7f]){{1,20}})"
     r"(?P<raised>[²³]|\s?\^\s?\{?[23]\}?)?(?P<rest>[^.!?。\n]{0,40})"
 )
 # `in metres`, `(单位:米)`
@@ -530,7 +530,7 @@ def _unit_of(found: re.Match[str]) -> str | None:
     if (name := _named_by(found["unit"])) is None:
         return None
     raised, power = (found["raised"] or "").strip("^ {}"), (found["power"] or "").lower()
-    is_square, is_cubic = raised in ("²", "2") or power[:2] in ("sq", "кв"), raised in ("³", "3") or power[:1] in "cк"
+    is_square, is_cubic = raised in ("²", "2") or power[:2] in ("sq", "кв", "वर"), raised in ("³", "3") or power[:1] in "cкघ"
     return f"{'square ' if is_square else 'cubic ' if is_cubic and (raised or power) else ''}{name}"
 
 

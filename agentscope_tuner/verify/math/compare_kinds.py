@@ -659,6 +659,8 @@ def in_asked_order(ans: Reading, ref: Reading, question: Question | None) -> boo
     match ans:
         case Named(SetOperation() | Connective() as name) if question is not None and question.formulas:
             return key(name) in question.formulas
+        case Named(Power(Symbol("s" | "S"))) if (question is None or not question.text) and not isinstance(ref, Named):
+            return False
         case Named(Apply(name) | Power(Symbol(name))) if question is not None and question.text and name in _NAMED_BY:
             return (
                 re.search(_NAMED_BY[name], asking_clause(question.text)[0] or question.text, re.IGNORECASE) is not None
@@ -669,9 +671,12 @@ def in_asked_order(ans: Reading, ref: Reading, question: Question | None) -> boo
     return True
 
 
+_VARIANCE = "varian|дисперс|方差|分散|분산|phương sai"
 # How a question asks for what has such a name
 _NAMED_BY = {
-    "\\sigma": "varian|varianz|дисперс|方差|分散|분산|\\\\sigma",
+    "\\sigma": rf"{_VARIANCE}|\\sigma",
+    "s": _VARIANCE,
+    "S": _VARIANCE,
     "gcd": "greatest|highest|largest|divisor|factor|gcd|ggT|teiler|diviseur|divisor|pgcd|делител|公约|公因",
     "lcm": "least|lowest|smallest|multiple|lcm|kgV|vielfach|ppcm|múltiplo|кратн|公倍",
 } | {

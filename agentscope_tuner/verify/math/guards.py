@@ -202,10 +202,12 @@ def hands_back(question: Question, answer: Node, answer_text: str, reference_tex
 
 
 def _value(node: Node) -> Node:
-    r"""The right side of an equation with a name on its left: the formula of `x = \sqrt{49}`; else the node."""
+    r"""The end of a calculation, or what a name is given: the formula of `x = \sqrt{49}`; else the node."""
     match node:
         case Relation((Symbol() | UndefinedCall(), value), ("=",)):
             return value
+        case Relation(args, operators) if set(operators) == {"="} and not any(map(symbols, args)):
+            return args[-1]
     return node
 
 

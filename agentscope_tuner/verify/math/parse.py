@@ -190,7 +190,9 @@ class Parser:
         if token.text == "a":
             # `$400 a week`
             return self._span_of_rate(token) is not None
-        return token.text in SINGLE_LETTERS and self.at > 0 and before.kind in ("num", "close")
+        behind_value = before.kind in ("num", "close") or before.text == "\\pi"
+        # the sign of the combinations has indices
+        return token.text in SINGLE_LETTERS and self.at > 0 and behind_value and self.peek(1) != "_"
 
     def at_differential(self) -> bool:
         """Whether the `dx` of an integral follows."""
@@ -266,8 +268,14 @@ class Parser:
         return Relation(tuple(members), tuple(operators)) if operators else members[0]
 
     def measured(self) -> Node:
-        """A sum or a set expression with the words after it: a unit or `percent`."""
-        return self.with_unit(self.set_operations())
+        r"""A sum or a set expression with the words after it: a unit or `percent`. More may follow: `+ 3 cm`."""
+        node = self.with_unit(self.set_operations())
+        has_unit = isinstance(node, Quantity)
+        while has_unit and (sign := self.peek()) in ("+", "-", "*"):
+            self.at += 1
+            right = self.with_unit(self.signed() if sign == "*" else self.term())
+            node = Product((node, right)) if sign == "*" else Sum((node, Negation(right) if sign == "-" else right))
+        return node
 
     def set_operations(self) -> Node:
         left = self.sum()
@@ -620,6 +628,11 @@ class Parser:
             elif self._is_minutes(token):
                 parts.append(("min", sign))
             elif (token.text != "*" and token.kind not in ("word", "sym")) or token.text.lower() in ("and", "or"):
+                break
+            elif (
+                token.text == "*" and self.tokens[self.at + 1 : self.at + 2] and self.tokens[self.at + 1].kind == "num"
+            ):
+                # `3\\text{ cm} \\cdot 4\\text{ cm}`
                 break
             elif token.text not in ("of", "Of", "a", "*"):
                 # Keep the case: `A` is an ampere

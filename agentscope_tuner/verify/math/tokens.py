@@ -11,7 +11,8 @@ from __future__ import annotations
 import re
 import threading
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from itertools import takewhile
 from typing import Literal, NamedTuple, ParamSpec, TypeVar
 
 from agentscope_tuner._run.forks import Kept as Kept
@@ -440,7 +441,7 @@ def _emit_letters(found: str, spaced: bool, in_text: bool, out: list[Token]) -> 
         out.append(Token("cmd", SPELLED[found], spaced))
     elif len(found) == 1:
         _emit_letter(found, spaced, in_text, out)
-    elif in_text or _is_word(found):
+    elif in_text or (_is_word(found) and not (len(found) <= _SHORT_UNIT and found in UNITS and _begins_factor(out))):
         out.append(Token("word", found, spaced))
     else:
         tail = next(
@@ -451,6 +452,14 @@ def _emit_letters(found: str, spaced: bool, in_text: bool, out: list[Token]) -> 
             spaced = False
         if tail:
             _emit_letters(tail, False, False, out)
+
+
+_SHORT_UNIT = 2
+
+
+def _begins_factor(tokens: Sequence[Token]) -> bool:
+    """Whether a sign of arithmetic is the last token, behind which no unit stands: the `cm` of `Q=cm\\Delta t`."""
+    return bool(tokens) and tokens[-1].kind == "op" and tokens[-1].text in "=+-*("
 
 
 def _emit_letter(letter: str, spaced: bool, upright: bool, out: list[Token]) -> None:
@@ -490,12 +499,20 @@ def _bracket_kind(text: str) -> str:
 
 def _emit_op(match: re.Match[str], spaced: bool, out: list[Token]) -> None:
     found = _PLAIN.get(match[0], match[0])
-    if found == "!=" and not spaced and out and out[-1].kind == "num" and [t.text for t in out[-2:-1]] != ["_"]:
+    if found == "!=" and not spaced and out and _ends_number(out):
         # `5!=120` is a factorial and an equals sign: nobody states that two numbers differ
         out += [Token("op", "!"), Token("op", "=")]
     elif found != "." or not match.string[: match.start()].endswith(("\\left", "\\right")):
         found = "\\\\" if found.startswith("\\\\") else found
         out.append(Token("word" if found == "and" else _bracket_kind(found) or "op", found, spaced))
+
+
+def _ends_number(tokens: Sequence[Token]) -> bool:
+    """Whether a number stands at the end, which is no index, or a bracket that holds nothing but numbers."""
+    if tokens[-1].text == ")":
+        inside = list(takewhile(lambda token: token.text != "(", tokens[-2::-1]))
+        return len(inside) < len(tokens) - 1 and all(token.kind in ("num", "op") for token in inside)
+    return tokens[-1].kind == "num" and [t.text for t in tokens[-2:-1]] != ["_"]
 
 
 P = ParamSpec("P")

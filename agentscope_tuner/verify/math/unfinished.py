@@ -350,6 +350,9 @@ def _stated(node: Node, reference: Node) -> tuple[Node, ...]:
             valued = tuple(
                 m for m in members if not (isinstance(m, UndefinedCall) or (isinstance(m, Symbol) and symbols(m)))
             )
+            if len(valued) < len(members) and not symbols(reference):
+                # `mg` of `P = mg = 2 \\cdot 10`
+                valued = tuple(m for m in valued if not symbols(m)) or valued
             return valued or tuple(members)
     return (node.inside,) if isinstance(node, MARKS) else (node,)
 
@@ -416,10 +419,17 @@ def _is_whole_quotient(question: Question, answer: Node, reference: Node) -> boo
     """
     match answer, reference:
         case Quotient(Number(top), Number(bottom)), Number(whole, text) if text.isdigit() and bottom > 1:
-            solves = any(isinstance(f, Relation) and symbols(f) for f in question.formulas.values())
+            solves = any(
+                isinstance(f, Relation) and symbols(f) and not _is_datum(f) for f in question.formulas.values()
+            )
             known = solves or bottom in question.numbers
             return not known and top == whole * bottom and top.denominator == bottom.denominator == 1
     return False
+
+
+def _is_datum(relation: Relation) -> bool:
+    """Whether it gives a letter its value: `U = 12`."""
+    return isinstance(relation.args[0], Symbol) and not any(map(symbols, relation.args[1:]))
 
 
 def _is_calculation(answer: Node, reference: Node, left: frozenset[str]) -> bool:

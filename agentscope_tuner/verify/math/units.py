@@ -251,7 +251,7 @@ _PREFIXES = {
     "milli": "mil+[ií]|милли|ミリ|밀리",
 }
 _STEMS = {
-    "meter": "m[eè]tr|meter|метр|メートル|미터|मीटर|मी|متر|م",
+    "meter": "m[eè]tr|meter|метр|メートル|미터|मीटर|मी|[أا]?مت[ا]?ر|م",
     "gram": "gr[aá]m+|грам+|グラム|그램|ग्राम|[جغ]رام",
     "liter": "lit[er]r?|литр|リットル|리터|लीटर|لتر",
     "joule": "joule|джоул",
@@ -325,10 +325,15 @@ def mentions(text: str, unit: Unit) -> bool:
     return bases <= {base for word in words for base in dimension_named(_LINES[word])}
 
 
-_GIVEN_IN = re.compile(r"\d\$?(?:\s|~|\\[ ,;:]|-|\\(?:text|mathrm)\{\s*)*([a-zA-Zμ]+|[^\W\d_]{1,3})")
+# the vowel signs of India's scripts are no letters to `re`
+_OF_INDIA = r"[\u0900-\u0d7f]"
+_GIVEN_IN = re.compile(
+    r"\d\$?(?:\s|~|\\[ ,;:]|-|\\(?:text|mathrm)\{\s*)*"
+    rf"([a-zA-Zμ]+|(?:[^\W\d_\u4e00-\u9fff]|{_OF_INDIA})+|[^\W\d_]{{1,3}})"
+)
 # `R$` are no dollars
 _NO_COUNTRY = r"(?<![A-Z])(?<![A-Z]\\)"
-_WORDS_OF_SCRIPTS = re.compile(r"[a-zA-Zμ]+|[^\W\d_a-zA-Z]+|[^\W\d_]+")
+_WORDS_OF_SCRIPTS = re.compile(rf"[a-zA-Zμ]+|(?:[^\W\d_a-zA-Z]|{_OF_INDIA})+|[^\W\d_]+")
 _SIGNS = {"$": "dollar", "€": "euro", "£": "gbp", "¥": "元", "￥": "元"}
 
 

@@ -110,7 +110,7 @@ _MIXED = re.compile(
 )
 # An index that is a word, as in `x_{false}`
 _INDEX_WORD = re.compile(r"(?<![\\\w])[^\W\d_]{2,}|[^\x00-\u036f]+")
-_SHORTEST_INDEX = 3
+_SHORTEST_INDEX = 2
 _POINT_NAMES = frozenset("ABCDEFGHPQRS")
 _LISTS = re.compile("[=,;<>]")
 # A function with the extreme that is asked of it: `f(x)_{\min}=`
@@ -251,6 +251,9 @@ def read_answer(text: str, ref: Side, question: Question | None) -> Side:
         with suppress(Unreadable):
             if asked.asks_another(list(takewhile("=".__ne__, (t.text for t in tokenize(text))))):
                 return Side(text, (), None, None, "another name than the question asks for")
+    at_point = _AT_POINT.fullmatch(text) if "|_" in text and "=" not in ref.text else None
+    if at_point is not None and set(re.findall(r"\d+", at_point["at"] or "")) <= set(re.findall(r"\d+", asked.text)):
+        text = at_point["value"]
     if other := _other_kind(text, ref.text, asked):
         return Side(text, (), None, None, other)
     words = {word.lower() for word in _WORD.findall(f"{ref.text} {ref.sentence}")}
@@ -282,6 +285,12 @@ def _around_zero(node: Node | None) -> Node | None:
                 return Relation((low, name, end), (sign, sign))
             return Connective("or", (Relation((name, low), (sign.replace(">", "<"),)), Relation((name, end), (sign,))))
     return node
+
+
+# The value of a derivative at a point: `\\left.\\frac{dy}{dx}\\right|_{x=1}=3`
+_AT_POINT = re.compile(
+    r"[^=|]{1,80}?(?:\\right|\\[bB]igg?r?)?\s*\|_(?:\{(?P<at>[^{}]{1,60})\}|\d)\s*=(?P<value>[^=]+)", re.DOTALL
+)
 
 
 def _in_asked_unit(node: Node | None, question: Question) -> Node | None:
@@ -376,7 +385,13 @@ def _may_be_index(word: str, allows: Allows, question: Question) -> bool:
     if word.isupper() and word.isascii():
         return set(word) <= _POINT_NAMES or (bool(question.text) and set(word).issubset(question.text))
     begins = len(word) >= _SHORTEST_INDEX and re.search(rf"(?<!\w){re.escape(word.lower())}", question.text.lower())
-    return allows(word) or (bool(begins) and not operates(word) and not denies(word.lower()))
+    # in a question without a word of the Latin alphabet it can be none of its words
+    is_known = bool(begins) or (bool(question.text) and not _LATIN_WORDS.search(_FORMULAS.sub(" ", question.text)))
+    return allows(word) or (is_known and not operates(word) and not denies(word.lower()))
+
+
+_LATIN_WORDS = re.compile("[a-z]{3}", re.IGNORECASE)
+_FORMULAS = re.compile(r"\$[^$]*\$|\\\(.*?\\\)|\\[a-zA-Z]+")
 
 
 @lru_cache(maxsize=1024)

@@ -33,6 +33,7 @@ from agentscope_tuner.verify.math.node import (
     literal,
     plain_key,
     symbols,
+    with_args,
 )
 from agentscope_tuner.verify.math.prose import NARROWED, choice, letter, plain
 from agentscope_tuner.verify.math.quantities import (
@@ -41,6 +42,7 @@ from agentscope_tuner.verify.math.quantities import (
     names_another,
 )
 from agentscope_tuner.verify.math.question import NO_QUESTION, Question, about
+from agentscope_tuner.verify.math.readings import measured
 from agentscope_tuner.verify.math.sentences import lettered
 from agentscope_tuner.verify.math.sets import is_work, same_sets
 from agentscope_tuner.verify.math.tokens import TooComplex, on_own_stack
@@ -337,9 +339,10 @@ def _pointed(truth: str, text: str, question: str | None) -> str:
     if any(found["one"] is None for found in _OF_SEVERAL.finditer(clause)):
         return truth
     is_amount = _UNIT_BEHIND.match(truth, match.end()) is not None
-    if not (is_amount or asked.speaks_of_rounding or _OF_DECIMALS.search(asked.text)):
+    written = re.search(rf"(?<![\d.,]){match[1].lstrip('-')}(?:(\{{,\}})|\.){match[2]}(?!\d)", text)
+    is_decimal = written is not None and written[1] is not None and _writes_commas(asked.text.lower())
+    if not (is_decimal or is_amount or asked.speaks_of_rounding or _OF_DECIMALS.search(asked.text)):
         return truth
-    written = re.search(rf"(?<![\d.,]){match[1].lstrip('-')}(?:\{{,\}}|\.){match[2]}(?!\d)", text)
     return f"{match[1]}.{match[2]}{truth[match.end() :]}" if written is not None else truth
 
 
@@ -577,7 +580,12 @@ def _unearned(pair: Pair) -> str | None:
     if ref == ans and symbols(ref):
         # the reference's own form is worked out: `\\cos(2x)` for `\\cos 2x`
         return None
-    return unearned(question, ans, ref, pair.answer, pair.ref.text)
+    if isinstance(ans, Relation):
+        if set(ans.operators) <= {"=", "~"} and ref in ans.args and not symbols(ans):
+            # a calculation that has its form, too
+            return None
+        ans = with_args(ans, tuple(map(measured, ans.args)))
+    return unearned(question, measured(ans), measured(ref), pair.answer, pair.ref.text)
 
 
 def _exact(pair: Pair) -> tuple[Outcome, str]:
