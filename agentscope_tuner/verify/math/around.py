@@ -197,10 +197,20 @@ def _definition(text: str, behind: str, question: Question) -> tuple[str, str]:
             return behind, f"unread: {part[0]!r} beside the answer"
         if all(letter in text for letter in letters) and not _doubts(said):
             return defines["close"], ""
+    if defines is not None and _says_as_asked(defines["letters"], said, question):
+        return defines["close"], ""
     attained = _ATTAINED.match(behind) if question.asks_extreme("min") or question.asks_extreme("max") else None
     if attained is None or attained["name"] not in question.letters:
         return behind, ""
     return (behind if _doubts(f"{attained['said']} {attained['more']}") else attained["close"]), ""
+
+
+def _says_as_asked(letters: str, said: str, question: Question) -> bool:
+    """Whether a clause defines letters of the question by its own words: `where $c$ denotes the circumference`."""
+    verb, *words = WORDS.findall(said.lower()) or [""]
+    named = set(re.findall(r"[a-zA-Z](?:_\{?\w\}?)?", _JOINED.sub(" ", letters)))
+    own = named <= question.letters and any(word in question.words for word in words)
+    return own and not is_adverse(verb) and all(allowed(word, question.words, question.text) for word in words)
 
 
 def _fixes(letter: str, text: str, question: Question) -> bool:
@@ -530,7 +540,8 @@ def _unit_of(found: re.Match[str]) -> str | None:
     if (name := _named_by(found["unit"])) is None:
         return None
     raised, power = (found["raised"] or "").strip("^ {}"), (found["power"] or "").lower()
-    is_square, is_cubic = raised in ("²", "2") or power[:2] in ("sq", "кв", "वर"), raised in ("³", "3") or power[:1] in "cкघ"
+    is_square = raised in ("²", "2") or power[:2] in ("sq", "кв", "वर")
+    is_cubic = raised in ("³", "3") or power[:1] in "cкघ"
     return f"{'square ' if is_square else 'cubic ' if is_cubic and (raised or power) else ''}{name}"
 
 

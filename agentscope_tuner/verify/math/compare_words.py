@@ -71,6 +71,7 @@ _NO_WORDS = frozenset({"not", "no", "does", "do", "exist", "exists", "cannot", "
 def wordings(pair: Pair) -> Outcome:
     """The outcome of the first rule that can decide the pair; UNKNOWN if no rule can."""
     rules: tuple[Callable[[Pair], Outcome], ...] = (
+        _products_of_vectors,
         _choices,
         _true_or_false,
         _lone_signs,
@@ -122,6 +123,23 @@ def _choices(pair: Pair) -> Outcome:
     if chosen is None or chosen[0] != truth or not _is_offered(pair.question, *chosen):
         return UNKNOWN
     return EQUAL
+
+
+_OPERAND = r"(?:\\(?:vec|mathbf|boldsymbol|overrightarrow|bm)(?![a-z])\s*(?:\{\s*\w+\s*\}|\\?\w+)|\\nabla)"
+_BETWEEN_VECTORS = re.compile(rf"{_OPERAND}\s*(\\times(?![a-z])|×|\\cdot(?![a-z])|·|⋅|\*)\s*(?={_OPERAND})")
+_BETWEEN_LETTERS = re.compile(r"(?<=[a-zA-Z])\s*(\\times(?![a-z])|×|\\cdot(?![a-z])|·|⋅|\*)\s*(?=[a-zA-Z])")
+_CROSS = ("\\times", "×")
+
+
+def _products_of_vectors(pair: Pair) -> Outcome:
+    """Refuse another product than the reference's, whose signs are one token: a dot for a cross."""
+    if "\\" not in pair.truth:
+        return UNKNOWN
+    mine = [sign in _CROSS for sign in _BETWEEN_VECTORS.findall(pair.truth)]
+    if not mine:
+        return UNKNOWN
+    theirs = _BETWEEN_VECTORS.findall(pair.answer) or _BETWEEN_LETTERS.findall(pair.answer)
+    return UNKNOWN if sorted(sign in _CROSS for sign in theirs) == sorted(mine) else DIFFERENT
 
 
 _TRUTHS = dict.fromkeys("正确 对 √ ✓ ✔ \\surd \\checkmark 是 맞다 참 正しい ○".split(), True)  # noqa: SIM905
@@ -312,7 +330,10 @@ def _permutations(pair: Pair) -> Outcome:
     if mine is not None:
         return EQUAL if mine == theirs else DIFFERENT
     if _CIRCLED.fullmatch(pair.ref.text) and (said := "".join(_WRITING.sub(" ", pair.answer).split())):
-        same = set(re.findall(r"[\u2460-\u2473]", pair.ref.text)) == set(re.findall(r"[\u2460-\u2473]", said))
+        numbers, found = (re.findall(r"[\u2460-\u2473]", side) for side in (pair.ref.text, said))
+        # a choice of several is written from the first to the last
+        in_order = numbers != sorted(numbers) or (pair.question is not None and pair.question.asks_order)
+        same = found == numbers if in_order else set(found) == set(numbers)
         return EQUAL if same and _CIRCLED.fullmatch(said) else DIFFERENT
     return UNKNOWN
 
@@ -337,22 +358,65 @@ _SPECIES = re.compile(
 
 def _chemistry(pair: Pair) -> Outcome:
     r"""Compare formulas of chemistry: `\ce{2H2 + O2 -> 2H2O}`. States count where the reference has them."""
-    if not _CHEMICAL.search(pair.ref.text) or len(pair.answer) > _LONGEST_OPTION * 4:
+    is_plain = _PLAIN_REACTION.search(pair.ref.text) is not None
+    if not (is_plain or _CHEMICAL.search(pair.ref.text)) or len(pair.answer) > _LONGEST_OPTION * 4:
         return UNKNOWN
     mine = _species(pair.ref.text, keep=True)
     if mine is None:
         return UNKNOWN
+    if pair.question is not None and _OF_CONDITIONS.search(pair.question.text) is not None:
+        wanted, found = _condition(pair.ref.text), _condition(pair.answer)
+        if wanted and wanted != found:
+            return DIFFERENT
     return (
         EQUAL if _species(pair.answer, keep=bool(_STATE.search(_SET_TYPE.sub("", pair.ref.text)))) == mine else UNKNOWN
     )
 
 
+# A question that asks for what stands over the arrow
+_OF_CONDITIONS = re.compile(
+    r"条件|over the arrow|\bconditions?\b|catalys|über dem Pfeil|Bedingung|Katalys|sur la flèche|услови|катализ",
+    re.IGNORECASE,
+)
+_CONDITION = re.compile(
+    r"\\x(?:right)?(?:arrow|longequal|longrightarrow)\s*(?:\[[^\[\]]*\])?\s*\{((?:[^{}]|\{[^{}]*\})*)\}"
+    r"|\\(?:overset|stackrel|underset)\s*\{((?:[^{}]|\{[^{}]*\})*)\}\s*\{\s*(?:=|\\(?:long)?rightarrow|\\to)\s*\}"
+    r"|->\[([^\[\]]*)\]"
+)
+_HEAT = re.compile(r"\\?delta|\\triangle|[△Δ∆]|加热|heat(?:ing)?|hitze|erhitzen", re.IGNORECASE)
+
+
+def _condition(text: str) -> str:
+    """What stands over the arrow of a reaction, in one spelling; empty for nothing."""
+    said = "".join(next(filter(None, found), "") for found in _CONDITION.findall(text))
+    return "".join(_HEAT.sub("△", _SET_TYPE.sub("", said)).replace("_", "").split()).lower()
+
+
 _CHEMICAL = re.compile(r"[A-Z][a-z]?\}?\s*(?:_|\^)|\\(?:mathrm|text|ce)\{[\d\s]*[A-Z]|^\{?\}?[_^]")
+
+
+# `C3H8 + 5O2 -> 3CO2 + 4H2O`, `Ag+ + Cl- -> AgCl`
+_PLAIN_REACTION = re.compile(
+    r"[A-Z][a-z]?\d[^=>→⇌]*(?:->|→|⇌|=)|(?:->|→|⇌|=)[^=>→⇌]*[A-Z][a-z]?\d|[A-Z][a-z]?[+-]\s[^=>→⇌]*(?:->|→|⇌)"
+)
+# A charge in plain text: `Ca2+`, `SO42-`, `NH4+`
+_PLAIN_ION = re.compile(
+    r"(?:(?<![A-Za-z\d)])(?P<one>\d*[A-Z][a-z]?)(?P<charge>\d?[+-])|(?P<most>[A-Za-z)]\d?)(?P<sign>\d?[+-]))"
+    r"(?=\s|->|→|\Z)"
+)
+
+
+def _with_charges(text: str) -> str:
+    """A plain reaction with its charges raised; a sign of plus between substances has spaces around it."""
+    return _PLAIN_ION.sub(lambda m: f"{m['one'] or m['most']}^{{{m['charge'] or m['sign']}}}", text)
 
 
 def _species(text: str, *, keep: bool) -> list[list[str]] | None:
     """The sorted substances on each side of the arrow; None for a text that is no formula of chemistry."""
-    text = fold(text).replace("\\cdot", "*").replace("·", "*").replace("{}", "")
+    text = _with_charges(fold(text)) if "^" not in text else fold(text)
+    text = re.sub(r"\\uparrow|\s\^(?=[\s}]|\Z)", "↑", text)
+    text = re.sub(r"\\downarrow|(?<=[\w)])\sv(?=[\s}]|\Z)", "↓", text)
+    text = text.replace("\\cdot", "*").replace("·", "*").replace("{}", "")
     text = re.sub(
         r"\\(?:ce|mathrm|text|mathsf|operatorname|textrm)(?![a-zA-Z])|[$~\s]|\\[ ,;:!]", "", _ARROW.sub("→", text)
     )

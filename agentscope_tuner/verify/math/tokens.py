@@ -665,6 +665,15 @@ _PREFIX = re.compile(r"(?<=kilo|mega|giga|nano|pico)\s|(?<=milli|micro|centi)\s"
 _SHORT_NUMBER = r"-?(?:\d{1,9}(?:[.,]\d{1,9})?|\\[dt]?frac\{-?\d{1,9}\}\{\d{1,9}\})"
 _FIELD = r"\\mathbb\s*\{?[RQ]\}?\s*"
 
+
+def _arrangements(found: re.Match[str]) -> str:
+    """`5!/3!` for `A_5^2` in a calculation; letters may be those of powers."""
+    above, below = found.groups()
+    if "=" not in found.string or not (above.isdigit() and below.isdigit() and int(below) <= int(above)):
+        return found[0]
+    return rf"\frac{{{above}!}}{{{int(above) - int(below)}!}}"
+
+
 _Rule = tuple[str, re.Pattern[str], str | Callable[[re.Match[str]], str]]
 # A text that every match contains (a cheap test before the pattern), the pattern, and the new spelling of the match
 _RULES: tuple[_Rule, ...] = (
@@ -679,6 +688,8 @@ _RULES: tuple[_Rule, ...] = (
     ("C", re.compile(rf"{_CHOOSES}\s*\(\s*(\d+|[nmN])\s*,\s*(\d+|[kmrj])\s*\)"), r"\\binom{\1}{\2}"),
     ("C", re.compile(rf"[_^]{_CHOSEN}\s*{_CHOOSES}_{_CHOSEN}"), r"\\binom{\1}{\2}"),
     ("C", re.compile(r"^(\d+|n)C(\d+|[kr])(?=$|=|\s)"), r"\\binom{\1}{\2}"),
+    # arrangements: `A_5^2`
+    ("A", re.compile(rf"(?:\\(?:mathrm|text|rm)\s*\{{A\}}|(?<![a-zA-Z\\])A)_{_CHOSEN}\s*\^{_CHOSEN}"), _arrangements),
     ("angle", re.compile(r"(?<=[\d}])\s*\\angle\s*(?=-?[\d(])"), r"\\operatorname{cis}"),
     ("angle", re.compile(r"(?<![a-zA-Z\\])m\s*(?=\\angle)"), ""),
     ("frown", re.compile(r"\\overset\s*\{\s*\\(?:small)?frown\s*\}"), r"\\widehat"),

@@ -69,6 +69,7 @@ DIMENSIONS = {
     "celsius": "celsius",
     "fahrenheit": "fahrenheit",
     "amount": "mol mole 1|mmol millimole 1/1000",
+    "amount length^-3": "M molar 1000|mM millimolar 1",
     "data": "bit 1|byte 8",
 }
 # one word for a quotient of two units
@@ -384,10 +385,12 @@ def names_of(unit: str) -> frozenset[str]:
 
 
 _MEASURED = re.compile(
-    r"(?P<number>[-+]?\d[\d.,]*(?:\s*(?:\\times|×|\\cdot)\s*10\s*\^\s*\{?-?\d+\}?)?|-?\d+/\d+|-?\\[dt]?frac\{\d+\}\{\d+\})"
+    r"(?P<number>[-+]?\d[\d.,]*(?:[eE][-+]?\d+)?(?:\s*(?:\\times|×|\\cdot)\s*10\s*\^\s*\{?-?\d+\}?)?|-?\d+/\d+|-?\\[dt]?frac\{\d+\}\{\d+\})"
     r"(?P<gap>(?:\s|~|\\[ ,;])*)(?P<unit>[a-zA-ZμµΩ](?:[a-zA-ZμµΩ²³/·*]|\^\{?-?\d\}?|\s(?=[a-zA-Z])"
     r"|/\s?\([a-zA-ZμµΩ²³·* ^\d-]+\))*)"
 )
+# The number alone as a formula: `$5$ J`
+_IN_SIGNS = re.compile(r"\A\$([^$]*)\$(?=.)")
 _NAME_IN_UNIT = re.compile("[a-zA-ZμµΩ]+")
 
 
@@ -398,7 +401,7 @@ def with_unit_set(text: str, question: str, letters: frozenset[str]) -> str:
         question: the task's text; without it a single letter may be a symbol.
         letters: those of the question's formulas.
     """
-    found = _MEASURED.fullmatch(text) if len(text) <= _LONGEST else None
+    found = _MEASURED.fullmatch(_IN_SIGNS.sub(r"\1", text)) if len(text) <= _LONGEST else None
     names = [] if found is None else _NAME_IN_UNIT.findall(found["unit"])
     if found is None or not all(name in _UNITS for name in names):
         return text
