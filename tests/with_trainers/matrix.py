@@ -132,7 +132,7 @@ CASES = {
         frozenset({"ranked", "refused", "left out"}), "ranks",
     ),
     "tool text": Case(
-        ("a tool's text holds the right answer, and the policy writes that it does not know", "工具说出正确答案，策略说不知道"),
+        ("a tool gives the right answer, the policy says that it does not know it", "工具说出正确答案，策略说不知道"),
         math, rows("I do not know.", tool=RIGHT), first, frozenset({"0.0"}), "^$",
     ),
     "no reference": Case(
@@ -149,7 +149,7 @@ CASES = {
         lambda: hanging("Awaits"), rows(RIGHT), failed, WITHOUT_A_VERDICT, r"no verdict within 0\.3 s",
     ),
     "two rewards": Case(
-        ("a second reward function beside the judge, and one row without a verdict", "旁边有另一个奖励，且有一行没有评测结果"),
+        ("a second reward function, and a row without a verdict", "旁边有另一个奖励，且有一行没有评测结果"),
         lambda: config("FailsSome"), rows(RIGHT, NONE, RIGHT, WRONG), failed, WITHOUT_A_VERDICT | {"takes one"},
         "the judge model did not answer", beside=True,
     ),
@@ -209,8 +209,8 @@ HEADS = {
         "# What reaches the trainer",
         "[中文](trainers_matrix.zh.md)",
         """Each cell is a test: the rows of its case go through the trainer's own reward code, in the version
-beside it, and the cell says what reached it. `make trainers-matrix` runs all of them and writes this page. [trainers.md](trainers.md)
-says how to connect each trainer.""",
+beside it, and the cell says what reached it. `make trainers-matrix` runs all of them and writes this page.
+[trainers.md](trainers.md) says how to connect each trainer.""",
         "trainer | version",
         """`left out`: the trainer's own mark for a sample without a reward, which its advantages leave out.
 `raises`: an error that the trainer sees. `stops the run`: `stop_when_failing` ended it. `refused`: an error that says
