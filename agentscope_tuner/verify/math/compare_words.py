@@ -58,6 +58,7 @@ _OPTION = re.compile(
     re.MULTILINE,
 )
 _BASED = re.compile(r"(?P<hex>0x)?(?P<digits>[0-9A-Za-z]{1,200})(?:_\{?(?P<base>\d{1,2})\}?)?")
+_HEXADECIMAL = re.compile("hexad|hex\\b|sedezimal|esadecimal|шестнадц|十六", re.IGNORECASE)
 _HALF_DAY = 12 * 60 * 60
 _CLOCK = re.compile(r"[:点點時时시]|\dh\d")
 _TIME = re.compile(r"\d{1,2}:\d{2}\s*[ap]\.?\s?m\b", re.IGNORECASE)
@@ -239,13 +240,19 @@ def _days(pair: Pair) -> Outcome:
 
 def _digits(pair: Pair) -> Outcome:
     r"""Compare numbers that have letters as digits: `FF_{16}`, `\text{ff}`, `0xFF`."""
-    truth = _BASED.fullmatch(pair.ref.text) if "_" in pair.ref.text else None
+    truth = _BASED.fullmatch(pair.ref.text)
     if truth is None or truth["digits"].isdigit():
         return UNKNOWN
-    stated = _BASED.fullmatch("".join(_WRITING.sub("", respelled(pair.answer)).split()))
+    said = "".join(_WRITING.sub("", respelled(pair.answer)).split())
+    stated = _BASED.fullmatch(re.sub(r"\A\(([0-9A-Fa-f]+)\)(?=_)", r"\1", said))
     if stated is None:
         return UNKNOWN
     base = "16" if stated["hex"] else stated["base"]
+    if truth["base"] is None:
+        # a reference alone is in the base that the question names
+        asked = "" if pair.question is None else pair.question.text
+        named = base is not None and (base in asked or (base == "16" and _HEXADECIMAL.search(asked) is not None))
+        return EQUAL if named and stated["digits"].upper() == truth["digits"].upper() else UNKNOWN
     return EQUAL if stated["digits"].upper() == truth["digits"] and base in (None, truth["base"]) else DIFFERENT
 
 

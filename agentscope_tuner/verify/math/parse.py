@@ -69,7 +69,7 @@ from agentscope_tuner.verify.math.tokens import (
     Unreadable,
     tokenize,
 )
-from agentscope_tuner.verify.math.units import PER_ABROAD, RATES, TEMPERATURES, measured, unit_named
+from agentscope_tuner.verify.math.units import PER_ABROAD, RATES, SINGLE_LETTERS, TEMPERATURES, measured, unit_named
 
 MAX_DEPTH = 120
 MAX_CHAIN = 12
@@ -190,7 +190,7 @@ class Parser:
         if token.text == "a":
             # `$400 a week`
             return self._span_of_rate(token) is not None
-        return token.text in "mgshLlJNWVAKC" and self.at > 0 and before.kind in ("num", "close")
+        return token.text in SINGLE_LETTERS and self.at > 0 and before.kind in ("num", "close")
 
     def at_differential(self) -> bool:
         """Whether the `dx` of an integral follows."""
@@ -295,7 +295,7 @@ class Parser:
             return _sum_of(terms)
 
     def term(self) -> Node:
-        """A product as one flat node. `/` divides by the next factor only, so `1/2x` is x/2."""
+        """A product as one flat node. `/` divides by the next factor, so `1/2x` is x/2, or by letters that touch."""
         above = [self.signed()]
         below: list[Node] = []
         while True:
@@ -307,12 +307,20 @@ class Parser:
                 above, below = [Apply("mod", (left, self.signed()))], []
             elif found in ("*", "/"):
                 self.at += 1
+                letters = found == "/" and self._is_letter(touches=False)
                 (above if found == "*" else below).append(self.signed())
+                while letters and self._is_letter():
+                    below.append(self.power())
             elif self.starts_operand():
                 self._beside(above, below)
             else:
                 top = product_of(tuple(above))
                 return Quotient(top, product_of(tuple(below))) if below else top
+
+    def _is_letter(self, *, touches: bool = True) -> bool:
+        """Whether a letter is next, without a space before it."""
+        token = self.tokens[self.at] if self.at < len(self.tokens) else None
+        return token is not None and token.kind == "sym" and not (touches and token.spaced) and not token.upright
 
     def _beside(self, above: list[Node], below: list[Node]) -> None:
         """Read an operand without an operator before it: it forms a mixed number or a product with the last factor."""

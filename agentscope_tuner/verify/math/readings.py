@@ -28,6 +28,7 @@ from agentscope_tuner.verify.math.node import (
     Number,
     Power,
     Product,
+    Quotient,
     Relation,
     SetBuilder,
     SetOperation,
@@ -457,7 +458,18 @@ def _relation(node: Relation) -> Reading:
         return Statement(node) if isinstance(reading, Statement) else Named(name, reading, node)
     if is_solved_region(node):
         return _region(node)
+    formula, *worked = node.args
+    if len(worked) > 1 and operators == {"="} and _is_law(formula) and not any(map(symbols, worked)):
+        # `2pq = 2(0.7)(0.3) = 0.42`: the formula into which the numbers were put
+        return _chain(Relation(tuple(worked), node.operators[1:]), is_named=True)
     return _chain(node)
+
+
+def _is_law(node: Node) -> bool:
+    """Whether it is a product or a quotient of several letters, as a law gives it."""
+    parts = node.args if isinstance(node, Product | Quotient) else ()
+    bases = [part.args[0] if isinstance(part, Power) else part for part in parts]
+    return len(symbols(node)) > 1 and all(isinstance(base, Number | Symbol | Product) for base in bases)
 
 
 def _as_set(reading: Reading) -> Reading:

@@ -414,7 +414,7 @@ def _emit(match: re.Match[str], kind: str, spaced: bool, in_text: bool, out: lis
         case "rm":
             name = match["upright"]
             if len(name) == 1:
-                out.append(Token("sym", name, spaced, upright="rm" in found))
+                _emit_letter(name, spaced, "rm" in found, out)
             elif name in OPERATORS if "operatorname" in found else name in PROPERTIES - {"deg"} or name == "rk":
                 out.append(Token("cmd", "\\" + name, spaced))
             elif "operatorname" in found:
@@ -439,7 +439,7 @@ def _emit_letters(found: str, spaced: bool, in_text: bool, out: list[Token]) -> 
     elif found in SPELLED:
         out.append(Token("cmd", SPELLED[found], spaced))
     elif len(found) == 1:
-        out.append(Token("sym", found, spaced, in_text))
+        _emit_letter(found, spaced, in_text, out)
     elif in_text or _is_word(found):
         out.append(Token("word", found, spaced))
     else:
@@ -451,6 +451,14 @@ def _emit_letters(found: str, spaced: bool, in_text: bool, out: list[Token]) -> 
             spaced = False
         if tail:
             _emit_letters(tail, False, False, out)
+
+
+def _emit_letter(letter: str, spaced: bool, upright: bool, out: list[Token]) -> None:
+    r"""A letter; an upright one with the sign of a millionth between it and a number is a unit: `3\,\mu\mathrm{C}`."""
+    if upright and len(out) > 1 and out[-1].text == "\\mu" and out[-2].kind in ("num", "close"):
+        out[-1] = Token("word", f"μ{letter}", out[-1].spaced)
+    else:
+        out.append(Token("sym", letter, spaced, upright))
 
 
 def _is_word(found: str) -> bool:

@@ -17,6 +17,9 @@ from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.verify.find import last_boxes
 from agentscope_tuner.verify.math.canonical import componentwise, written_out
 from agentscope_tuner.verify.math.node import (
+    Apply,
+    Connective,
+    Negation,
     Node,
     Quantity,
     Relation,
@@ -26,6 +29,7 @@ from agentscope_tuner.verify.math.node import (
     is_decimal,
     literal,
     needs_sympy,
+    symbols,
     walk,
 )
 from agentscope_tuner.verify.math.parse import parse_tokens
@@ -262,7 +266,22 @@ def read_answer(text: str, ref: Side, question: Question | None) -> Side:
     strange = None if side.node is None else next(_strange_words(side.node, allows, asked, ref), None)
     if strange is not None:
         return replace(side, node=None, problem=f"the word {strange!r}")
-    return _resolved(_without_asked_span(replace(side, node=_in_asked_unit(side.node, asked)), ref, asked))
+    # to an inequality it is a step, and without a question it may be
+    node = side.node if asked.has_inequality or not asked.text else _around_zero(side.node)
+    return _resolved(_without_asked_span(replace(side, node=_in_asked_unit(node, asked)), ref, asked))
+
+
+def _around_zero(node: Node | None) -> Node | None:
+    """`|k| > 6` as `k < -6 or k > 6`, and `|k| < 6` as `-6 < k < 6`; any other node as it is."""
+    match node:
+        case Relation((Apply("abs", (Symbol() as name,)), end), (("<" | "<=" | ">" | ">=") as sign,)):
+            if symbols(end) or (literal(end) or 1) <= 0:
+                return node
+            low = Negation(end)
+            if sign[0] == "<":
+                return Relation((low, name, end), (sign, sign))
+            return Connective("or", (Relation((name, low), (sign.replace(">", "<"),)), Relation((name, end), (sign,))))
+    return node
 
 
 def _in_asked_unit(node: Node | None, question: Question) -> Node | None:

@@ -41,6 +41,7 @@ from agentscope_tuner.verify.math.quantities import (
     names_another,
 )
 from agentscope_tuner.verify.math.question import NO_QUESTION, Question, about
+from agentscope_tuner.verify.math.sentences import lettered
 from agentscope_tuner.verify.math.sets import is_work, same_sets
 from agentscope_tuner.verify.math.tokens import TooComplex, on_own_stack
 from agentscope_tuner.verify.math.units import EXPONENTS, NUMBER_WORDS, is_physical, known, singular
@@ -446,6 +447,51 @@ def _stages(
         the pair and the stage that a worker is to run; it is sent the worker's outcome and reason. Or the pair and
         READING; it is sent the `ReadPair`.
     """
+    whole: MathVerdict = yield from _stages_of_one(
+        answer, ground_truth, question, copied, has_worker=has_worker, reads_long=reads_long
+    )
+    if whole.outcome != "different" or ground_truth.count("(") + ground_truth.count("（") < len("ab"):
+        return whole
+    parts = _part_by_part(bare(answer), reference(ground_truth), question or "")
+    for mine, theirs, asked in parts:
+        found: MathVerdict = yield from _stages_of_one(
+            mine, theirs, asked, copied, has_worker=has_worker, reads_long=reads_long
+        )
+        if found.outcome != "equal":
+            return whole
+    return (
+        MathVerdict("equal", found.stage, f"part by part: {short(answer)} = {short(ground_truth)}") if parts else whole
+    )
+
+
+def _part_by_part(answer: str, truth: str, question: str) -> list[tuple[str, str, str]]:
+    """What an answer and a reference say of each part that both letter in the same way, and what is asked there."""
+    theirs = lettered(truth)
+    mine = None if theirs is None else lettered(answer)
+    if theirs is None or mine is None or mine.before or theirs.before or mine.labels != theirs.labels:
+        return []
+    asked = lettered(question, _LONGEST_QUESTION)
+    own = (
+        [f"{asked.before} {part}" for part in asked.parts]
+        if asked is not None and asked.labels == mine.labels
+        else [question] * len(mine.labels)
+    )
+    return list(zip(mine.parts, theirs.parts, own, strict=True))
+
+
+_LONGEST_QUESTION = 5_000
+
+
+def _stages_of_one(
+    answer: str,
+    ground_truth: str,
+    question: str | None,
+    copied: Copied,
+    *,
+    has_worker: bool,
+    reads_long: bool,
+) -> Asking:
+    """As `_stages`, of the texts as they are."""
     text, truth, question = _by_text(bare(answer), reference(ground_truth), question)
     truth = _pointed(truth, text, question)
     if "=" not in truth:
