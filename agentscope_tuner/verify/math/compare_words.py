@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from itertools import accumulate
 
-from agentscope_tuner.verify.asked_clause import JOINING_NAMES, same_word
+from agentscope_tuner.verify.asked_clause import JOINING_NAMES, asking_clause, same_word
 from agentscope_tuner.verify.math.exact import exact_value
 from agentscope_tuner.verify.math.node import DIFFERENT, EQUAL, UNKNOWN, Outcome, difference, is_equation, symbols
 from agentscope_tuner.verify.math.parse import parse
@@ -30,7 +30,7 @@ from agentscope_tuner.verify.math.prose import (
 from agentscope_tuner.verify.math.question import Question
 from agentscope_tuner.verify.math.tokens import TooComplex, Unreadable, fold, respelled
 from agentscope_tuner.verify.math.unwrap import Pair
-from agentscope_tuner.verify.words import DENIES
+from agentscope_tuner.verify.words import DENIES, word_set
 
 _WRITING = re.compile(r"\\(?:text|textbf|mathrm|textrm|mbox)|[{}$]|\\[ ,;:!~]")
 _YES_NO = re.compile(
@@ -60,6 +60,8 @@ _OPTION = re.compile(
 _BASED = re.compile(r"(?P<hex>0x)?(?P<digits>[0-9A-Za-z]{1,200})(?:_\{?(?P<base>\d{1,2})\}?)?")
 _HEXADECIMAL = re.compile("hexad|hex\\b|sedezimal|esadecimal|шестнадц|十六", re.IGNORECASE)
 _HALF_DAY = 12 * 60 * 60
+# How long, not when
+_SPAN = re.compile("時間|小时|小時")
 _CLOCK = re.compile(r"[:点點時时시]|\dh\d")
 _TIME = re.compile(r"\d{1,2}:\d{2}\s*[ap]\.?\s?m\b", re.IGNORECASE)
 _HALF = re.compile(r"\b[ap]\.?\s?m\b|\bo'clock\b|\b(?:morning|afternoon|evening|noon)\b", re.IGNORECASE)
@@ -213,6 +215,8 @@ def _times(pair: Pair) -> Outcome:
     if not all(_CLOCK.search(_SET_TYPE.sub("", side)) for side in (pair.ref.text, pair.answer)):
         return UNKNOWN
     truth, stated = time_of_day(pair.ref.text), time_of_day(pair.answer)
+    if truth is not None and _SPAN.search(pair.answer) and not _SPAN.search(pair.ref.text):
+        return DIFFERENT
     if truth is None or stated is None:
         return UNKNOWN
     if not (truth[1] or stated[1]):
@@ -625,8 +629,13 @@ def _same_words(pair: Pair) -> Outcome:
             return EQUAL
         subject = _SUBJECT.sub("", before)
         around = {_COPULA.sub("", behind), subject} if subject[1:] or not subject else {"?"}
+        if behind.startswith("的"):
+            # of it, something else
+            return DIFFERENT
         framed = truth[0] in said[0] and all(rest in asked for rest in around)
         return EQUAL if framed and not _TURNED.search(before + behind) else UNKNOWN
+    if _is_object(truth, plain(pair.answer).split(), asked):
+        return DIFFERENT
     words = question.words if question is not None else frozenset()
     if any(_is_member(part, truth) for part in _PARTED.split(plain(pair.answer))):
         return UNKNOWN
@@ -643,6 +652,23 @@ def _same_words(pair: Pair) -> Outcome:
     # the kind of thing that the question speaks of may be left out: `odd` for `odd function`
     short_of = [own] if own and own == truth[: len(own)] else []
     return EQUAL if left in (truth, [w for w in truth if w not in NEUTRAL], *short_of) else UNKNOWN
+
+
+_BEFORE_OBJECTS = word_set(
+    """of before after than de del di da do von vor nach avant après antes después prima dopo после до перед przed po"""
+)
+
+
+def _is_object(truth: Sequence[str], said: Sequence[str], asked: str) -> bool:
+    """Whether a name is only what another is told by: `the sister of Joe`, but `the city of Paris` for a city."""
+    at = next((at for at in range(1, len(said)) if list(said[at : at + len(truth)]) == list(truth)), 0)
+    if not at or said[at - 1] not in _BEFORE_OBJECTS:
+        return False
+    kind = next((word for word in reversed(said[: at - 1]) if word not in NEUTRAL), "")
+    clause = re.findall(r"[^\W\d_]+", (asking_clause(asked)[0] or re.split(r"[.。]\s*(?=\S)", asked)[-1]).lower())
+    asks_kind = bool(kind) and any(same_word(kind, word) for word in clause)
+    only_of = said[at - 1] in ("of", "de", "di", "von") and said[at - 2] not in _BEFORE_OBJECTS
+    return not (only_of and asks_kind)
 
 
 # What may be said more of a function's growth

@@ -731,6 +731,8 @@ def _mixed(left: Node, right: Quotient) -> tuple[Node, ...]:
 def matrix(rows: list[tuple[Node, ...]], name: str) -> Node:
     if not rows or len(set(map(len, rows))) != 1:
         raise Unreadable("a matrix with rows of different lengths")
+    if name == "Vmatrix":
+        raise Unreadable("the norm of a matrix")
     matrix = Array("matrix", tuple(rows))
     return Apply("det", (matrix,)) if name == "vmatrix" else matrix
 

@@ -33,7 +33,8 @@ DIMENSIONS = {
     "money_in_dollars": "$ dollar usd USD 美元 1|cent ¢ 1/100",
     "money_in_euros": "euro eur EUR 欧元 1",
     "money_in_yen": "yen jpy JPY 円 日元 1",
-    "money_in_yuan": "yuan rmb RMB cny CNY renminbi 元 人民币 1",
+    "money_in_yuan": "yuan rmb RMB cny CNY renminbi 元 人民币 1|角 1/10",
+    "money_in_dollars_of_hong_kong": "港元 港币 hkd HKD 1",
     "money_in_pounds": "gbp GBP sterling 英镑 1|pence 1/100",
     "money_in_rupees": "rupee inr INR रुपये रुपया रुपए टका 1",
     "money_in_roubles": "rouble ruble rub RUB руб рубль рубля рублей 1|копейка копейки копеек 1/100",
@@ -63,7 +64,8 @@ DIMENSIONS = {
     "mass^-1 length^-2 time^4 current^2": "F farad 1/1000|mF millifarad 1/1000000|μF microfarad 1/1000000000"
     "|nF nanofarad 1/1000000000000|pF picofarad 1/1000000000000000",
     "mass length^2 time^-2 current^-2": "H henry 1000|mH millihenry 1",
-    "mass time^-2 current^-1": "T tesla Тл 1000|mT millitesla 1",
+    "mass time^-2 current^-1": "T tesla Тл 1000|mT millitesla 1|gauss 1/10",
+    "length time^-1": "knot kn 1852/3600",
     "mass length^2 time^-2 current^-1": "Wb weber Вб 1000|mWb milliweber 1",
     "temperature": "K kelvin",
     "celsius": "celsius",
@@ -539,7 +541,7 @@ _ASKED = re.compile(
     r"\b(?:how many|in|into|to|en|em|в|wie ?viele?|combien de|cuánt[oa]s|quant[oaie]s?|сколько"
     r"|hoeveel|ile|combien (?=d['’]))(?:\s+|d['’])(?:units of\s+)?(?:the nearest\s+)?(?:°|\\circ|\^\\circ|degrees?\s+)?"
     r"(?P<words>(?:[^\W\d_]|°)+(?:\^?\{?[23]\b\}?|[²³])?(?:(?:\s*/\s*|\s+)[^\W\d_]+(?:\^?\{?[23]\b\}?|[²³])?){0,4})"
-    r"|(?:每(?P<span>小时|分钟|秒|天)[^，。？每]{0,6})?多少(?:个)?(?P<chinese>[米克元升秒分天周年厘毫千公平方立斤里钟小时顷亩]{1,4}?)(?:[/每](?P<below>小时|时|分钟|分|秒|天)|(?![米克元升秒分天周年厘毫千公平方立斤里钟小时顷亩]))",
+    r"|(?:每(?P<span>小时|分钟|秒|天)[^，。？每]{0,6})?(?:多少|几)(?:个)?(?P<chinese>[米克元角港升秒分天周年厘毫千公平方立斤里钟小时顷亩]{1,4}?)(?:[/每](?P<below>小时|时|分钟|分|秒|天)|(?![米克元角升秒分天周年厘毫千公平方立斤里钟小时顷亩]))",
     re.IGNORECASE,
 )
 _MONEY = re.compile(

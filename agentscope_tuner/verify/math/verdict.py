@@ -581,7 +581,8 @@ def _unearned(pair: Pair) -> str | None:
         # the reference's own form is worked out: `\\cos(2x)` for `\\cos 2x`
         return None
     if isinstance(ans, Relation):
-        if set(ans.operators) <= {"=", "~"} and ref in ans.args and not symbols(ans):
+        members = [part.strip() for part in re.split(r"=|\\approx(?![a-z])", pair.answer)]
+        if set(ans.operators) <= {"=", "~", ":"} and (ref in ans.args or pair.ref.text in members) and not symbols(ans):
             # a calculation that has its form, too
             return None
         ans = with_args(ans, tuple(map(measured, ans.args)))

@@ -196,9 +196,7 @@ def test_limit_takes_the_first_tasks(folder: Folder) -> None:
 
 
 INTERRUPTED = """
-import pathlib, signal, sys
-# where the tests were started by nohup, it would be ignored
-signal.signal(signal.SIGHUP, signal.SIG_DFL)
+import pathlib, sys
 from agentscope_tuner.lab.commands.rollout import whole_run
 from agentscope_tuner.config import load_config
 from tests.rollout_world import FakeLender
