@@ -291,8 +291,8 @@ def _around_zero(node: Node | None) -> Node | None:
 
 # `a_n = 2n-1, n \\ge 1`, which says of a sequence what it is
 _FROM_THE_FIRST = re.compile(
-    r"(?P<said>\s*[a-zA-Z]_\{?(?P<index>[a-z])\}?\s*=[^=]+?)(?:[,，;；]|\\q?quad(?![a-z])|(?=[(（]))(?:\s|\\[ ,;:!])*[(（]?"
-    r"\s*(?P=index)\s*(?:\\g[et]q?(?![a-z])|\\geqslant|>=|≥)\s*[01]\s*[)）]?"
+    r"(?P<said>\s*[a-zA-Z]_\{?(?P<index>[a-z])\}?\s*=[^=]+?)(?:[,，;；]|\\q?quad(?![a-z])|(?=[(（]))"
+    r"(?:\s|\\[ ,;:!])*[(（]?\s*(?P=index)\s*(?:\\g[et]q?(?![a-z])|\\geqslant|>=|≥)\s*[01]\s*[)）]?"
 )
 _ORDERS = re.compile(r"[<>≤≥]|\\[lg][et]")
 # The value of a derivative at a point: `\\left.\\frac{dy}{dx}\\right|_{x=1}=3`
