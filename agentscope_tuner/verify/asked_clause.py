@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache, partial
+from itertools import pairwise
 from typing import NamedTuple
 
 from agentscope_tuner.verify.number_words import is_number_word
@@ -631,6 +632,8 @@ def _other_group(said: Sequence[_Said], known: Sequence[str], question: str, is_
         if in_question and len(inside) == _FEWEST and _replaces(inside, asked.words):
             return word.text
         if counted and word.text in (tail or head):
+            if in_question and at + 1 < len(said) and _qualifies(word.text, said[at + 1].text, asked.words, question):
+                continue
             led = bool(inside) and inside[-1] in _BEFORE_NOUNS
             if in_question and not led:
                 return word.text
@@ -672,10 +675,27 @@ _SHORT_CLAUSE = 40
 
 
 @lru_cache(maxsize=1_024)
-def is_only_given(noun: str, question: str) -> bool:
-    """Whether a question that counts another noun has this one, in lower case, only behind its numbers."""
+def is_only_given(noun: str, following: str, question: str) -> bool:
+    """Whether a question that counts another noun has this one only behind its numbers.
+
+    Args:
+        noun: in lower case, behind a value.
+        following: the word behind it, in lower case: of `duck eggs` the first is no other noun.
+    """
     asked = _asked(question[-_MOST_ASKED:])
-    return asked is not None and asked.counts and _is_given(noun, (), asked.words, question)
+    if asked is None or not asked.counts:
+        return False
+    if _is_given(noun, (), asked.words, question):
+        return True
+    own = [one for one in asked.words if one not in _FILLS and one not in _BEFORE_NOUNS and not is_number_word(one)]
+    if own[:1] != list(asked.words[:1]) or not noun.endswith("s") or any(same_word(noun, o) for o in (*own, *_GENERIC)):
+        return False
+    if not any(
+        _is_numbered(question, at.start()) for at in _WORD.finditer(question) if same_word(own[0], at[0].lower())
+    ):
+        # of both things the question gives a number
+        return False
+    return _only_numbered(noun, question) and not _qualifies(noun, following, asked.words, question)
 
 
 def _is_given(word: str, known: Sequence[str], asked: Sequence[str], question: str) -> bool:
@@ -685,7 +705,12 @@ def _is_given(word: str, known: Sequence[str], asked: Sequence[str], question: s
         return False
     if any(same_word(word, one) for one in known):
         return False
-    places = [found.start() for found in _WORD.finditer(question.lower()) if same_word(word, found[0])]
+    return _only_numbered(word, question)
+
+
+def _only_numbered(noun: str, question: str) -> bool:
+    """Whether a question has a noun, and only behind numbers."""
+    places = [found.start() for found in _WORD.finditer(question.lower()) if same_word(noun, found[0])]
     return bool(places) and all(map(partial(_is_numbered, question), places))
 
 
@@ -700,6 +725,15 @@ def _counts_another(tail: Sequence[str], word: str, asked: Sequence[str], is_uni
     if tail[:1] != [word] or word in _GENERIC or not _GENERIC.isdisjoint(asked):
         return False
     return not any(is_unit(other) or any(same_word(other, one) for one in asked) for other in tail[1:])
+
+
+def _qualifies(word: str, behind: str, asked: Sequence[str], question: str) -> bool:
+    """Whether the question has a word before the noun that it counts, as the answer has it: `duck eggs`."""
+    words = _words(question)
+    together = any(same_word(word, one) and same_word(behind, other) for one, other in pairwise(words))
+    # `blue marbles` are asked for where the answer has `red marbles`
+    others = [one for one, other in pairwise(asked) if same_word(behind, other) and _is_content(one)]
+    return together and not others and any(same_word(behind, one) for one in asked)
 
 
 def _replaces(led: Sequence[str], asked: Sequence[str]) -> bool:

@@ -100,7 +100,9 @@ def given_noun(text: str, behind: str, question: str) -> str:
         return noun[1]
     if noun is None or noun[1][:3].lower() not in question.lower():
         return ""
-    return noun[1] if is_only_given(noun[1].lower(), question) else ""
+    following = WORDS.match(behind[noun.end() :].lstrip())
+    is_other = is_only_given(noun[1].lower(), "" if following is None else following[0].lower(), question)
+    return noun[1] if is_other else ""
 
 
 def is_alone(found: PlacedAnswer, question: Question | None, reference: str) -> bool:

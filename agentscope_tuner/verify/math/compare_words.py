@@ -623,17 +623,7 @@ def _same_words(pair: Pair) -> Outcome:
         # `sometimes true`, where the question has `always, sometimes or never true`
         return EQUAL
     if len(truth) == len(said) == 1 and not truth[0].isascii():
-        before, _, behind = said[0].partition(truth[0])
-        kind = truth[0].removeprefix(said[0])
-        if kind != truth[0] and len(said[0]) > 1 and re.search(f"(?:什么|何种|哪种|哪类){re.escape(kind)}", asked):
-            return EQUAL
-        subject = _SUBJECT.sub("", before)
-        around = {_COPULA.sub("", behind), subject} if subject[1:] or not subject else {"?"}
-        if behind.startswith("的"):
-            # of it, something else
-            return DIFFERENT
-        framed = truth[0] in said[0] and all(rest in asked for rest in around)
-        return EQUAL if framed and not _TURNED.search(before + behind) else UNKNOWN
+        return _same_unspaced(truth[0], said[0], asked)
     if _is_object(truth, plain(pair.answer).split(), asked):
         return DIFFERENT
     words = question.words if question is not None else frozenset()
@@ -652,6 +642,21 @@ def _same_words(pair: Pair) -> Outcome:
     # the kind of thing that the question speaks of may be left out: `odd` for `odd function`
     short_of = [own] if own and own == truth[: len(own)] else []
     return EQUAL if left in (truth, [w for w in truth if w not in NEUTRAL], *short_of) else UNKNOWN
+
+
+def _same_unspaced(truth: str, said: str, asked: str) -> Outcome:
+    """As `_same_words`, of one run without spaces."""
+    before, _, behind = said.partition(truth)
+    kind = truth.removeprefix(said)
+    if kind != truth and len(said) > 1 and re.search(f"(?:什么|何种|哪种|哪类){re.escape(kind)}", asked):
+        return EQUAL
+    subject = _SUBJECT.sub("", before)
+    around = {_COPULA.sub("", behind), subject} if subject[1:] or not subject else {"?"}
+    if behind.startswith("的"):
+        # of it, something else
+        return DIFFERENT
+    framed = truth in said and all(rest in asked for rest in around)
+    return EQUAL if framed and not _TURNED.search(before + behind) else UNKNOWN
 
 
 _BEFORE_OBJECTS = word_set(

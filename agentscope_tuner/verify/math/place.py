@@ -92,7 +92,9 @@ def _given_unspaced(text: str, behind: str, question: str) -> str:
     if said is None or asked is None or said["noun"] in asked["noun"]:
         return ""
     noun = said["noun"]
-    is_given = re.search(rf"\d\s?{noun}", question) is not None and asked["noun"][0] != noun[0]
+    # of two things with one measure word the names tell: `个盘子`, `个苹果`
+    differs = asked["noun"][0] != noun[0] or (len(noun) > 1 < len(asked["noun"]) and asked["noun"][1] != noun[1])
+    is_given = re.search(rf"\d\s?{noun}", question) is not None and differs
     return noun if is_given and re.search(rf"\d\s?{asked['noun'][0]}", question) is not None else ""
 
 
@@ -143,11 +145,16 @@ def _of_place(found: PlacedAnswer, ground_truth: str, question: str | None) -> A
     return MathVerdict("different", "place", f"{CONTRADICTION} in {found.where}")
 
 
+_COUNTED_IN_BOX = re.compile(r"(?P<number>\d{1,9})\s*(?:\\[ ,;])?\\text\s*\{(?P<noun>[^{}]{1,30})\}")
+
+
 def _gives_another(text: str, found: PlacedAnswer, question: str) -> str:
     """What around a box gives its number to another thing or person than the question asks for; empty for none."""
+    in_box = _COUNTED_IN_BOX.fullmatch(text)
+    number, behind = (text, found.behind) if in_box is None else (in_box["number"], in_box["noun"])
     return (
-        given_noun(text, found.behind, question)
-        or _given_unspaced(text, found.behind, question)
+        given_noun(number, behind, question)
+        or _given_unspaced(number, behind, question)
         or _subject_before(found.before, question)
         or compares(found.before, found.behind, question)
     )

@@ -251,11 +251,7 @@ def read_answer(text: str, ref: Side, question: Question | None) -> Side:
         with suppress(Unreadable):
             if asked.asks_another(list(takewhile("=".__ne__, (t.text for t in tokenize(text))))):
                 return Side(text, (), None, None, "another name than the question asks for")
-    at_point = _AT_POINT.fullmatch(text) if "|_" in text and "=" not in ref.text else None
-    if at_point is not None and set(re.findall(r"\d+", at_point["at"] or "")) <= set(re.findall(r"\d+", asked.text)):
-        text = at_point["value"]
-    if "_" in text and (whole := _FROM_THE_FIRST.fullmatch(text)) is not None and not _ORDERS.search(ref.text):
-        text = whole["said"]
+    text = _without_place(text, ref.text, asked) if "_" in text else text
     if other := _other_kind(text, ref.text, asked):
         return Side(text, (), None, None, other)
     words = {word.lower() for word in _WORD.findall(f"{ref.text} {ref.sentence}")}
@@ -274,6 +270,15 @@ def read_answer(text: str, ref: Side, question: Question | None) -> Side:
     # to an inequality it is a step, and without a question it may be
     node = side.node if asked.has_inequality or not asked.text else _around_zero(side.node)
     return _resolved(_without_asked_span(replace(side, node=_in_asked_unit(node, asked)), ref, asked))
+
+
+def _without_place(text: str, ref: str, asked: Question) -> str:
+    """The value without the point at which it is taken, or the formula of a sequence without its first index."""
+    at_point = _AT_POINT.fullmatch(text) if "|_" in text and "=" not in ref else None
+    if at_point is not None and set(re.findall(r"\d+", at_point["at"] or "")) <= set(re.findall(r"\d+", asked.text)):
+        return at_point["value"]
+    whole = None if _ORDERS.search(ref) else _FROM_THE_FIRST.fullmatch(text)
+    return text if whole is None else whole["said"]
 
 
 def _around_zero(node: Node | None) -> Node | None:
