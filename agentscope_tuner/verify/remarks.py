@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from agentscope_tuner.verify.number_words import is_number_word, with_figures
+from agentscope_tuner.verify.number_words import is_number_word, numbers_said, with_figures
 from agentscope_tuner.verify.words import (
     ADVERSE,
     CALLS_WRONG,
@@ -195,7 +195,7 @@ _KOREAN_ENDING = re.compile("(?:습니다|았습니다|었습니다|는다|았�
 _PARTICLE = re.compile("(?:이|가|은|는|을|를|의|로|으로|에|와|과|도|임|함)$")
 
 _STATES = re.compile(
-    r"^\W*(?:(?:so|thus|hence|therefore|yes)\W+)?(?:the|my) (?:final |correct )?answer (?:is|was|stays|remains)\W",
+    r"^\W*(?:(?:so|thus|hence|therefore|yes)\W+)?(?:the|my) (?:final |correct )?answer (?:is|stays|remains)\W",
     re.IGNORECASE,
 )
 _SENTENCES = re.compile(rf".+?(?:{SENTENCE_END.pattern}|\Z)", re.DOTALL)
@@ -236,8 +236,8 @@ def strange_behind(text: str, before: str, behind: str, asked: Asked, is_value: 
         # `— neither 22 nor 23`
         return first.strip()[:LAST_WORDS]
     if text in first:
-        # said again, it is confirmed
-        first = ""
+        # said again, it is confirmed, if nothing is made of it
+        first = first.replace(text, " ")
     # a sentence that says it again confirms it, too
     sentences = _SENTENCES.findall(rest)
     confirms = [at for at, one in enumerate(sentences) if text in one and _STATES.search(one) is not None]
@@ -335,7 +335,8 @@ def _excludes_others(sentence: str) -> bool:
     """Whether a sentence says that there is no other answer, and so confirms this one: `No other number fits.`"""
     words = WORDS.findall(re.split("[,;，；]", sentence.lower())[0])
     denied = next((at for at, word in enumerate(words) if denies(word)), len(words))
-    return not _OTHERS.isdisjoint(words[denied + 1 : denied + 3]) and len(words) <= _MOST_REMARKED
+    has_number = any(map(is_number_word, WORDS.findall(sentence))) or any(map(str.isdigit, sentence))
+    return not _OTHERS.isdisjoint(words[denied + 1 : denied + 3]) and len(words) <= _MOST_REMARKED and not has_number
 
 
 def _denied_whole(sentence: str, context: str) -> str:
@@ -403,7 +404,18 @@ def _strange(sentence: str, asked: Asked) -> str:
     said = re.split(r"\d", sentence.lower(), maxsplit=1)[0]
     words = WORDS.findall(said)
     end = next((at for at, word in enumerate(words) if word in REASONS), len(words))
+    if (number := next((word for word in words[end:] if _is_large(word) and not asked.says(word)), "")) != "":
+        # a reason with a number of its own
+        return number
     return _adverse(words[:end], asked) or (_unknown(words[:end], said, asked) if asked.text else "")
+
+
+def _is_large(word: str) -> bool:
+    """Whether it is the word of a number that a reason counts nothing by: over twelve."""
+    return is_number_word(word) and max(numbers_said(word), default=0) > _DOZEN
+
+
+_DOZEN = 12
 
 
 def _unknown(words: Sequence[str], said: str, asked: Asked) -> str:

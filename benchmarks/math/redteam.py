@@ -61,10 +61,10 @@ the 62 paid all but one hold the right value: 43 are whole texts whose words tur
 the question's data contradict.
 `round24`, 100 right rows of the same author, of the sciences, of college and of word problems, with references as data
 sets have them, at first contact on 2026-11-27: 16.0 % refused, most of them for a notation or a name.
-`round25`, 300 and 150 rows of one more author with the source open, in 18 languages, six for each of 75 families that no
-earlier round has, 102 of the wrong ones whole texts, at first contact on 2026-11-27: 29.0 % and 14.0 %. 43 of the 87 paid
-are whole texts whose words turn the right value. `round26`, 100 right rows of the same author, ends of solutions of all
-subjects, at first contact on the same day: 8.0 %.
+`round25`, 300 and 150 rows of one more author with the source open, in 18 languages, six for each of 75 families, 102
+of the wrong ones whole texts, at first contact on 2026-11-27: 29.0 % and 14.0 %. 43 of the 87 paid are whole texts
+whose words turn the right value; most of the right ones refused were calculations with units or degrees. `round26`,
+100 right rows of the same author, ends of solutions of all subjects, at first contact on 2026-11-27: 8.0 %.
 
 Every row goes through `load_judge(configs/math.yaml)`, the question as `task.main_query`. `--alone` leaves Math-Verify
 out.

@@ -314,9 +314,18 @@ def _is_measured(member: Node, question: Question) -> bool:
     return True
 
 
+_SAID_OF_LETTERS = re.compile(
+    r"(?:\s|\\[ ,;:!]|\\q?quad(?![a-z]))*[(（]"
+    r"(?P<of>[^()（）=]{1,20}?(?:\\(?:in|g[et]q?|l[et]q?|neq?)(?![a-z])|[<>≥≤∈≠])[^()（）=]{1,20})[)）]"
+)
+
+
 def _in_formula(text: str, front: str, back: str, question: Question, *, has_gaps: bool = False) -> tuple[str, str]:
     if not front.strip(" $\\") and not back.strip(" .,;:$\\"):
         return text, ""
+    if (said := _SAID_OF_LETTERS.match(back)) is not None:
+        # the letters of the box, as if it held them: `\\boxed{a_n=2n}\\ (n\\in\\mathbb{N}^*)`
+        text, back = f"{text},\\ {said['of']}", back[said.end() :]
     try:
         left, right = tokenize(front.replace("\\boxed", "")), tokenize(back)
     except (Unreadable, TooComplex):

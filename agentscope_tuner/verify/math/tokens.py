@@ -510,8 +510,8 @@ def _emit_op(match: re.Match[str], spaced: bool, out: list[Token]) -> None:
 def _ends_number(tokens: Sequence[Token]) -> bool:
     """Whether a number stands at the end, which is no index, or a bracket that holds nothing but numbers."""
     if tokens[-1].text == ")":
-        inside = list(takewhile(lambda token: token.text != "(", tokens[-2::-1]))
-        return len(inside) < len(tokens) - 1 and all(token.kind in ("num", "op") for token in inside)
+        numbers = sum(1 for _ in takewhile(lambda token: token.kind in ("num", "op"), tokens[-2::-1]))
+        return [token.text for token in tokens[-2 - numbers : -1 - numbers]] == ["("]
     return tokens[-1].kind == "num" and [t.text for t in tokens[-2:-1]] != ["_"]
 
 

@@ -254,6 +254,8 @@ def read_answer(text: str, ref: Side, question: Question | None) -> Side:
     at_point = _AT_POINT.fullmatch(text) if "|_" in text and "=" not in ref.text else None
     if at_point is not None and set(re.findall(r"\d+", at_point["at"] or "")) <= set(re.findall(r"\d+", asked.text)):
         text = at_point["value"]
+    if "_" in text and (whole := _FROM_THE_FIRST.fullmatch(text)) is not None and not _ORDERS.search(ref.text):
+        text = whole["said"]
     if other := _other_kind(text, ref.text, asked):
         return Side(text, (), None, None, other)
     words = {word.lower() for word in _WORD.findall(f"{ref.text} {ref.sentence}")}
@@ -287,6 +289,12 @@ def _around_zero(node: Node | None) -> Node | None:
     return node
 
 
+# `a_n = 2n-1, n \\ge 1`, which says of a sequence what it is
+_FROM_THE_FIRST = re.compile(
+    r"(?P<said>\s*[a-zA-Z]_\{?(?P<index>[a-z])\}?\s*=[^=]+?)(?:[,，;；]|\\q?quad(?![a-z])|(?=[(（]))"
+    r"(?:\s|\\[ ,;:!])*[(（]?\s*(?P=index)\s*(?:\\g[et]q?(?![a-z])|\\geqslant|>=|≥)\s*[01]\s*[)）]?"
+)
+_ORDERS = re.compile(r"[<>≤≥]|\\[lg][et]")
 # The value of a derivative at a point: `\\left.\\frac{dy}{dx}\\right|_{x=1}=3`
 _AT_POINT = re.compile(
     r"[^=|]{1,80}?(?:\\right|\\[bB]igg?r?)?\s*\|_(?:\{(?P<at>[^{}]{1,60})\}|\d)\s*=(?P<value>[^=]+)", re.DOTALL
