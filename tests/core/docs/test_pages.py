@@ -42,12 +42,14 @@ TOLD = re.compile(r"#.*|\"[^\"\n]*\"|[^\x00-\x7f]+|\blanguage[:=] ?\"?\w+\"?|\s+
 
 
 @pytest.mark.parametrize("chinese", sorted({*CHINESE} - {DOCS / "reference.zh.md"}), ids=lambda page: page.name)
-def test_the_two_languages_have_the_same_sections_tables_and_blocks(chinese: Path) -> None:
+def test_the_two_languages_have_the_same_sections_paragraphs_tables_and_blocks(chinese: Path) -> None:
     def shape(text: str) -> list[object]:
         sections: list[object] = []
-        for part in re.split(r"(?m)^(?=#+ )", BLOCK.sub("", text))[1:]:
+        for part in re.split(r"(?m)^(?=#+ )", BLOCK.sub("a block", text))[1:]:
             rows = sum(line.startswith("|") for line in part.splitlines())
-            sections.append((part.index(" "), rows))
+            # a table without a blank line before it is shown as text
+            paragraphs = len(re.split(r"\n\s*\n", part.strip()))
+            sections.append((part.index(" "), rows, paragraphs))
         blocks = [(language, TOLD.sub("", body)) for language, body in BLOCK.findall(text)]
         return [*sections, *blocks]
 
