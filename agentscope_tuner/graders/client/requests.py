@@ -223,7 +223,8 @@ async def _one_reply(
     in_turn = partial(_in_turn, state, send, expected, place, clock, limits)
     response = await state.format.find(schema, in_turn)
     reply, usage = _read(response.content, state.settings)
-    state.limiter.correct(expected, usage.prompt_tokens + usage.completion_tokens)
+    if state.limiter.tokens is not None:
+        state.limiter.tokens.add(usage.prompt_tokens + usage.completion_tokens - expected)
     if state.spending is not None:
         state.spending.spent(expected, cost, usage)
     return reply, usage
@@ -291,7 +292,7 @@ def _read(body: bytes, settings: ChatSettings) -> tuple[Reply, Usage]:
         if not isinstance(content, str | None):
             raise TypeError("the content is no text")
         logprobs = (choice.get("logprobs") or {}).get("content") or ()
-        tops = [{top["token"]: float(top["logprob"]) for top in token["top_logprobs"]} for token in logprobs]
+        tops = list(map(_top_logprobs, logprobs))
         # What a model thinks is no verdict, even where nothing else came
         thought = len(str(message.get("reasoning_content") or message.get("reasoning") or ""))
         reply = Reply(content or "", choice.get("finish_reason") or "stop", message.get("refusal") or "", tops, thought)
@@ -302,6 +303,10 @@ def _read(body: bytes, settings: ChatSettings) -> tuple[Reply, Usage]:
         raise ReplyError(f"not a chat completion: {body.decode('utf-8', 'replace')!r:.200}") from exc
     cost = settings.prices.cost(prompt, output, cached) if settings.prices else 0.0
     return reply, Usage(1, 0, prompt, output, cached, 0, cost)
+
+
+def _top_logprobs(token: Mapping[str, Any]) -> dict[str, float]:
+    return {top["token"]: float(top["logprob"]) for top in token["top_logprobs"]}
 
 
 async def embed(state: SharedState, model_name: str, texts: Sequence[str]) -> list[list[float]]:
