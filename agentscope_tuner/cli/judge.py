@@ -19,8 +19,20 @@ import typer
 from rich.table import Table
 
 from agentscope_tuner._run import interrupts
-from agentscope_tuner.cli.console import cell, config_errors, counted, err, fail, out, progress, say, table
-from agentscope_tuner.cli.exit_codes import GRACE_SECONDS, Exit, ending
+from agentscope_tuner.cli.console import (
+    GRACE_SECONDS,
+    Exit,
+    cell,
+    config_errors,
+    counted,
+    ending,
+    err,
+    fail,
+    out,
+    progress,
+    say,
+    table,
+)
 from agentscope_tuner.cli.options import Conf, Format, Json, Map, Overrides, Source, conversion, mapped, opened_source
 from agentscope_tuner.cli.rendering import print_summary
 from agentscope_tuner.config import Settings, resolve

@@ -17,8 +17,7 @@ import typer
 from rich.progress import MofNCompleteColumn
 
 from agentscope_tuner._run import interrupts
-from agentscope_tuner.cli.console import config_errors, err, progress, say
-from agentscope_tuner.cli.exit_codes import Exit, ending
+from agentscope_tuner.cli.console import Exit, config_errors, ending, err, progress, say
 from agentscope_tuner.cli.options import Conf, Json, Overrides
 from agentscope_tuner.cli.rendering import print_summary
 from agentscope_tuner.config import Source, resolve
