@@ -292,7 +292,11 @@ def _read(body: bytes, settings: ChatSettings) -> tuple[Reply, Usage]:
         if not isinstance(content, str | None):
             raise TypeError("the content is no text")
         logprobs = (choice.get("logprobs") or {}).get("content") or ()
-        tops = list(map(_top_logprobs, logprobs))
+        tops = (
+            [{top["token"]: float(top["logprob"]) for top in one["top_logprobs"]} for one in logprobs]
+            if logprobs
+            else ()
+        )
         # What a model thinks is no verdict, even where nothing else came
         thought = len(str(message.get("reasoning_content") or message.get("reasoning") or ""))
         reply = Reply(content or "", choice.get("finish_reason") or "stop", message.get("refusal") or "", tops, thought)
@@ -303,10 +307,6 @@ def _read(body: bytes, settings: ChatSettings) -> tuple[Reply, Usage]:
         raise ReplyError(f"not a chat completion: {body.decode('utf-8', 'replace')!r:.200}") from exc
     cost = settings.prices.cost(prompt, output, cached) if settings.prices else 0.0
     return reply, Usage(1, 0, prompt, output, cached, 0, cost)
-
-
-def _top_logprobs(token: Mapping[str, Any]) -> dict[str, float]:
-    return {top["token"]: float(top["logprob"]) for top in token["top_logprobs"]}
 
 
 async def embed(state: SharedState, model_name: str, texts: Sequence[str]) -> list[list[float]]:

@@ -242,7 +242,7 @@ def test_the_model_is_closed_in_the_rollouts_own_loop() -> None:
 
     closed: list[FakeLender] = []
     runner = runner_of()
-    runner._script = type(runner._script)(runner._script.workflow, Closing, FOR_EVER)
+    runner.script = type(runner.script)(runner.script.workflow, Closing, FOR_EVER)
     run_all(runner, tasks_of("a"))
     assert [lender.closed for lender in closed] == [True]
 
