@@ -13,7 +13,7 @@ from agentscope_tuner.cli.console import Exit, config_errors, fail, out, say
 from agentscope_tuner.cli.options import Format, Json, Map, Overrides, conversion, mapped, source_lines
 from agentscope_tuner.cli.rendering import readings, row_tree, stages_table, verdict_on
 from agentscope_tuner.errors import ConfigError, JudgeError
-from agentscope_tuner.records import Line, parse_line
+from agentscope_tuner.records.reader import Line, parse_line
 from agentscope_tuner.task_judge.contract.loading import load_judge
 from agentscope_tuner.task_judge.contract.task_judge import TaskJudge
 from agentscope_tuner.verify.math.unwrap import Pair, bare, reference

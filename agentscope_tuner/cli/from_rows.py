@@ -534,7 +534,6 @@ def _places(found: Looked, texts: list[str], questions: list[str]) -> None:
     found.settings = f"    math: {{answer_in: [{', '.join(answer_in)}]}}\n"
 
 
-Row = Mapping[str, Any]
 #: Of the rows looked at, those that must be of a kind.
 SHARE = 0.8
 _WHOLE_CHARS = 60
@@ -545,7 +544,7 @@ _FEW_WORDS = 2
 _FORMULA = re.compile(r"[\d\\+*^=<>π∞%$]|(?<!\w)-\w|\b\w/\w\b|^\s*\w\s*$")
 
 
-def whole_row(rows: Sequence[Row]) -> dict[str, Any]:
+def whole_row(rows: Sequence[_Row]) -> dict[str, Any]:
     """A row that has every column of the others: cells of the first row may be missing."""
     whole: dict[str, Any] = {}
     for row in rows:
@@ -576,7 +575,7 @@ def is_formula(value: Any) -> bool:
 
 
 def answers_by_value(
-    taken: Collection[str], rows: Sequence[Row], whole: Row, texts: Sequence[str]
+    taken: Collection[str], rows: Sequence[_Row], whole: _Row, texts: Sequence[str]
 ) -> tuple[list[str], list[str]]:
     """The columns whose values could be answers, where no name speaks of one: in most rows a number or a formula, and
     not always the same; and those of them that some response states, too.
@@ -600,13 +599,13 @@ def answers_by_value(
     return likely, stated
 
 
-def _signed(row: Row) -> list[str]:
+def _signed(row: _Row) -> list[str]:
     """The columns whose texts state an answer by a sign."""
     held = ((name, at_path(row, name)) for name in leaves(row))
     return [name for name, text in held if isinstance(text, str) and stated_elsewhere(text, [])]
 
 
-def states_its_own(rows: Sequence[Row], answer: str, taken: Collection[str]) -> str | None:
+def states_its_own(rows: Sequence[_Row], answer: str, taken: Collection[str]) -> str | None:
     """The column whose texts state an answer by a sign, and in some row another one than the reference: what a policy
     wrote. A second reference would always agree.
 
@@ -623,7 +622,7 @@ def states_its_own(rows: Sequence[Row], answer: str, taken: Collection[str]) -> 
     return None
 
 
-def only_sentences(rows: Sequence[Row], taken: Collection[str]) -> str | None:
+def only_sentences(rows: Sequence[_Row], taken: Collection[str]) -> str | None:
     """The only column beside `taken` whose texts have several words and are mostly different; None where there are
     more.
     """

@@ -44,9 +44,10 @@ from agentscope_tuner.engines.scored import JudgedBefore, resumed, with_earlier
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
 from agentscope_tuner.graders.client.usage import Usage
 from agentscope_tuner.graders.cost import Estimate, Reckoner
-from agentscope_tuner.records import Line, Summary, earlier_rows
 from agentscope_tuner.records.blocks import Block, converted, gathered, limited
-from agentscope_tuner.records.output import furthest, scored_output, stage_of
+from agentscope_tuner.records.output import earlier_rows, furthest, scored_output, stage_of
+from agentscope_tuner.records.reader import Line
+from agentscope_tuner.records.scored_rows import Summary
 from agentscope_tuner.storage import is_pattern, is_url, plain
 from agentscope_tuner.task_judge.base_judge import Counts
 from agentscope_tuner.task_judge.contract.loading import load_judge

@@ -12,8 +12,8 @@ import pytest
 from pydantic import BaseModel
 
 from agentscope_tuner import BaseJudge, Task, Workflow, WorkflowOutput, WorkflowTask
-from agentscope_tuner.lab.rollouts import RolloutRow
 from agentscope_tuner.lab.rollouts.attempt import Script
+from agentscope_tuner.lab.rollouts.rows import RolloutRow
 from agentscope_tuner.lab.rollouts.runner import RolloutRunner
 from agentscope_tuner.rules import compile_rules
 from agentscope_tuner.task_judge.contract.task_judge import TaskJudge
