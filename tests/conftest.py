@@ -5,6 +5,10 @@ from __future__ import annotations
 import functools
 import gc
 import os
+import signal
+
+# nohup starts the tests with hangups ignored, which every service that they start would inherit.
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 # Tables fold long words at the terminal's width, and rich reads the width when the command line is imported: a test
 # that looks for a word in a table passed or failed with the developer's window.

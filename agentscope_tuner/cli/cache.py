@@ -15,7 +15,7 @@ from agentscope_tuner.cli.console import fail, say
 from agentscope_tuner.cli.options import Json
 from agentscope_tuner.graders.client.verdict_cache import default_cache_dir, open_cache
 
-app = typer.Typer(help="Replies of judge models, kept on disk and shared by processes.", no_args_is_help=True)
+app = typer.Typer(help="Show or delete the kept replies of judge models.", no_args_is_help=True)
 
 Folder = Annotated[
     Path | None, typer.Option("--dir", help="The cache's folder; $ASTUNER_CACHE_DIR, else the user's cache folder.")

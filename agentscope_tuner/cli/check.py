@@ -48,9 +48,9 @@ _SHOWN_CHARS = 80
 _READ_BY = {"math": ("MathAnswerAsJudge", "VerifierJudge"), "code": ("CodeJudge",)}
 # Rows that --trainer shows
 _ROWS = 8
-_TRAINER = "Put eight rows of --dataset through this trainer's adapter, with completions made of their references."
-_DATASET = "The rows that the trainer reads, in its own columns: JSON objects, one a line, or Parquet."
-_INPUT = "Tasks or rollouts, one JSON object a line, to be read as the judge would; - reads standard input."
+_TRAINER = "Put eight rows of --dataset through this trainer's adapter, with three made-up completions each."
+_DATASET = "The trainer's data set, as JSON lines or Parquet."
+_INPUT = "Tasks or rollouts to read in the same way as the judge, as a file of rows; - reads standard input."
 
 
 def check(
@@ -63,11 +63,11 @@ def check(
     dataset: Annotated[str | None, typer.Option("--dataset", help=_DATASET)] = None,
     as_json: Json = False,
 ) -> None:
-    """Load the judge and read the rows, but judge nothing. Exit code 0: training can use both.
+    """Load the judge and read the rows, without judging them. Exit code 0: training can use both.
 
     2: the configuration is wrong; every problem is listed. 3: some rows of --input could not be judged; the first of
-    each kind are listed. With --trainer and --dataset the judge is asked about three made completions to each of eight
-    rows.
+    each kind are listed. With --trainer and --dataset, the judge also judges three made-up completions for each of
+    eight rows.
     """
     if trainer is not None or dataset is not None:
         if input_ is not None or format_ or map_:

@@ -26,16 +26,20 @@ _NO_BACKSLASH = re.compile(r"(?<![\\A-Za-z])(?:[dt]?frac|sqrt|boxed|text)(?=\{)"
 _IDS_NAMED = 3
 
 Reference = Annotated[
-    str | None, typer.Option("--reference", help="The ground truth: bare, in dollars, boxed, or GSM8K's.")
+    str | None, typer.Option("--reference", help="The reference answer: bare, in $…$, in a box, or a GSM8K solution.")
 ]
 Answer = Annotated[str | None, typer.Option("--answer", help="The answer, or an output with a box.")]
 Question = Annotated[
-    str | None, typer.Option("--question", help="The task's text: its formulas are no answers, its words are units.")
+    str | None,
+    typer.Option(
+        "--question",
+        help="The task's question: a copy of it is no answer, and its words may be units.",
+    ),
 ]
 Deadline = Annotated[float, typer.Option("--deadline", min=0.001, help="CPU seconds of the symbolic stage.")]
-Conf = Annotated[str | None, typer.Option("--conf", help="The training YAML, to judge a row of --input by.")]
+Conf = Annotated[str | None, typer.Option("--conf", help="The training YAML: its judge judges a row of --input.")]
 Input = Annotated[str | None, typer.Option("--input", help="Rollouts, one JSON object a line; - for standard input.")]
-Id = Annotated[str | None, typer.Option("--id", help="The id of the row to judge; the first row when not given.")]
+Id = Annotated[str | None, typer.Option("--id", help="The id of the row to judge; by default the first row.")]
 
 
 def explain(
@@ -51,7 +55,7 @@ def explain(
     question: Question = None,
     as_json: Json = False,
 ) -> None:
-    """Explain one verdict: rules, stages, each part, what was skipped, what it cost.
+    """Explain one verdict: the rules, each stage, each part, skipped parts, and the cost.
 
     Of the row --id of --input, judged by --conf; or of --reference and --answer: what the math judge reads in both, and
     every stage of their comparison. Exit code 0 whatever the verdict.

@@ -38,21 +38,21 @@ class Starter(StrEnum):
 
 
 _FROM = (
-    "Your rows, with or without responses: the configuration that reads them is written, with the reasons. auto takes "
-    "the judge that the rows tell."
+    "Your rows, with or without responses. The configuration that reads them is written, with the reasons for its "
+    "choices. The kind auto also chooses the judge."
 )
 
 
 def init(
-    kind: Annotated[Starter, typer.Argument(help="What judges.")],
-    folder: Annotated[Path, typer.Argument(help="Where the files go; made when it is not there.")] = Path(),
+    kind: Annotated[Starter, typer.Argument(help="The judge to begin with.")],
+    folder: Annotated[Path, typer.Argument(help="The folder for the files; it is created if it is missing.")] = Path(),
     from_: Annotated[str | None, typer.Option("--from", help=_FROM, metavar="ROWS")] = None,
     map_: Map = None,
     as_json: Json = False,
 ) -> None:
-    """Write a configuration, rows to judge and a test; or, with --from, the configuration that reads your rows.
+    """Write a configuration with example rows and a test; or, with --from, a configuration that reads your rows.
 
-    The next commands are printed. No file is written over.
+    Prints the commands to run next. Never overwrites a file.
     """
     if from_ is not None:
         wrote, whys, commands = _init_from(kind, folder, from_, map_ or [])

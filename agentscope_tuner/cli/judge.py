@@ -368,26 +368,26 @@ def _output(given: str | None) -> str:
 
 
 _JOBS = (
-    "Rows at once. By default a process for each core for judges that compute, `concurrency` for those that await, "
-    "else 1, which judges in this process."
+    "How many rows are judged at the same time. The default is a process for each core if the judge computes, "
+    "`concurrency` if it awaits, and 1 otherwise."
 )
 _ENGINE = (
-    "ray: --input is a pattern, of JSONL or Parquet files, --output a folder, and --jobs how many judge actors. Ray is "
-    "started on this machine unless --address says where it runs."
+    "ray: judge on a Ray cluster. --input is then a pattern of JSONL, Parquet or Arrow files, --output a folder, and "
+    "--jobs the number of judge actors. Without --address, Ray is started on this machine."
 )
-_TASKS = "Tasks whose metadata the rows get by their query, for dumps without the data set's columns, such as TRL's."
+_TASKS = "The tasks, for dumps without the data set's columns, such as TRL's; matched by the query."
 _INPUT = (
     "Rows with responses: a file of JSON lines, CSV, Parquet or Arrow, or a folder or a pattern of them; a path or a "
     "URL; - reads standard input. With --format also a folder of torch files."
 )
 _OUTPUT = (
     "The file of scored rollouts, by path or URL: .jsonl, .csv, .tsv, each also as .gz, .parquet or .arrow. "
-    "[required, but for --dry-run]"
+    "Required, except with --dry-run."
 )
-_GRACE = "Seconds to finish what is under way, after Ctrl-C or a signal that ends; a second signal ends it."
+_GRACE = "Seconds that rows under way have to finish after Ctrl-C or another signal. A second signal gives them up."
 _DRY_RUN = (
-    "Say how many calls and tokens judging would take, and what they would cost; send nothing, write nothing. With "
-    "--resume, of the rows that --output lacks."
+    "Print how many calls and tokens judging would take, and what they would cost. Nothing is sent or written. With "
+    "--resume, only rows that --output lacks are counted."
 )
 
 
@@ -408,7 +408,7 @@ def judge(
     tasks: Annotated[str | None, typer.Option("--tasks", help=_TASKS)] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help=_DRY_RUN)] = False,
     engine: Annotated[Literal["local", "ray"], typer.Option("--engine", help=_ENGINE)] = "local",
-    address: Annotated[str | None, typer.Option("--address", help="The Ray cluster's, such as auto.")] = None,
+    address: Annotated[str | None, typer.Option("--address", help="The Ray cluster's address, such as auto.")] = None,
     grace: Annotated[float, typer.Option("--grace", min=0, help=_GRACE)] = GRACE_SECONDS,
     as_json: Json = False,
 ) -> None:

@@ -57,7 +57,7 @@ def migrate(
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Write AgentJet's YAML with the judge under `astuner.task_judge`, and say what has no equivalent here.
+    """Write a copy of an AgentJet YAML that uses astuner's judge, and list the settings that have no equivalent.
 
     AgentJet then asks astuner's judge, to which rules and a deadline can be added.
     """

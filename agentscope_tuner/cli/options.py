@@ -32,14 +32,14 @@ from agentscope_tuner.records.reader import SIGNATURE_BYTES, Line, what_else
 from agentscope_tuner.storage import is_pattern, is_url, plain
 from agentscope_tuner.task_judge.contract.columns import Reads
 
-_FORMAT = f"Rows as a trainer has or dumps them: {', '.join(FORMATS)}; plain for other rows; auto looks at the first."
+_FORMAT = f"A trainer's data set or dump: {', '.join(FORMATS)}; plain: other rows; auto: find out."
 _MAP = (
-    "Where a column of the rows goes, instead of `reads` in the YAML: problem=question, gold=answer, text=response, "
-    "a path such as level=task.metadata.level or, of a dump, accuracy=judgement.reward. May be given several times."
+    "What a column of the rows holds, instead of `reads` in the YAML: problem=question, gold=answer, text=response. "
+    "Also a path: level=task.metadata.level or, in a dump, accuracy=judgement.reward. May be given several times."
 )
 
 Conf = Annotated[str, typer.Option("--conf", help="The training YAML.", metavar="FILE")]
-Overrides = Annotated[list[str] | None, typer.Argument(help="Overrides.", metavar="[KEY=VALUE]...")]
+Overrides = Annotated[list[str] | None, typer.Argument(help="Keys of the YAML to override.", metavar="[KEY=VALUE]...")]
 Format = Annotated[str | None, typer.Option("--format", help=_FORMAT)]
 Map = Annotated[list[str] | None, typer.Option("--map", help=_MAP, metavar="COLUMN=PATH")]
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
@@ -48,7 +48,7 @@ Port = Annotated[int, typer.Option(help="Port to listen on; 0 takes a free one."
 
 
 def show(conf: Conf, overrides: Overrides = None, as_json: Json = False) -> None:
-    """Print the resolved configuration with secrets masked; if a judge asks others, the tree of judges first."""
+    """Print the resolved configuration with secrets masked; a combined judge is first shown as a tree."""
     with config_errors():
         settings = resolve(conf, overrides or ())
         plain = masked(settings.whole, settings.environment)

@@ -24,18 +24,21 @@ from agentscope_tuner.graders.rubrics.settings import LEAST_HELD_OUT, AutoGrader
 
 _METRICS = ("agreement", "mae", "spearman", "kendall", "quadratic_kappa")
 
-app = typer.Typer(help="Rubrics learned from labelled samples.", no_args_is_help=True)
+app = typer.Typer(help="Learn rubrics from labelled samples, show and measure them.", no_args_is_help=True)
 
 
 @app.command(epilog="Example: astuner rubrics learn --conf train.yaml --dry-run")
 def learn(
     conf: Conf,
     overrides: Overrides = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what it would cost, and ask no model.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print what it would cost, without calling a model.")
+    ] = False,
     force: Annotated[
         bool,
         typer.Option(
-            "--force", help="Exit 0 even where the rubrics are not proven; judging by them needs accept_unproven: true."
+            "--force",
+            help="Exit 0 even if the rubrics are not proven; judging by them also needs accept_unproven: true.",
         ),
     ] = False,
 ) -> None:

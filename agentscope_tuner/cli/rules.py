@@ -264,17 +264,17 @@ _DEFAULTS = {True: " (default true)", False: " (default false)", None: " (option
 
 app = typer.Typer(
     name="rules",
-    help="Filter a result table by rules, and see what fires.",
+    help="Check a table of results by rules, and count what breaks them.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 Agent = Annotated[str | None, typer.Option("--agent", help="Rules of this agent: `evaluation.rules` of its YAML.")]
-AgentsDir = Annotated[Path, typer.Option("--agents-dir", help="Where <agent>.yaml or <agent>/agent.yaml stands.")]
+AgentsDir = Annotated[Path, typer.Option("--agents-dir", help="The folder of <agent>.yaml or <agent>/agent.yaml.")]
 Conf = Annotated[Path | None, typer.Option("--conf", help="Rules of this training YAML: `astuner.task_judge.rules`.")]
 InFile = Annotated[Path, typer.Option("--input", "--infile", help="A table: .csv, .tsv, .jsonl or .parquet.")]
-Encoding = Annotated[str, typer.Option("--encoding", help="Of text tables, such as gb18030.")]
+Encoding = Annotated[str, typer.Option("--encoding", help="The encoding of a text table, such as gb18030.")]
 Modules = Annotated[list[str] | None, typer.Option("--module", help="A module that adds kinds to RULE_HANDLERS.")]
 
 
@@ -398,7 +398,7 @@ def validate(
 @app.command("try", epilog="Example: astuner rules try --rule '{kind: max_chars, max_chars: 9}' --text 'a long text'")
 def try_rule(
     rule: Annotated[str, typer.Option("--rule", help="One rule, as JSON or YAML: '{kind: max_chars, max_chars: 9}'.")],
-    text: Annotated[str, typer.Option("--text", help="The text it looks at, whatever its target.")],
+    text: Annotated[str, typer.Option("--text", help="The text to check, whatever the rule's target is.")],
     module: Modules = None,
     as_json: Json = False,
 ) -> None:

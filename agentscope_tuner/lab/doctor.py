@@ -563,9 +563,9 @@ def doctor(
     map_: Map = None,
     as_json: Json = False,
 ) -> None:
-    """Why is my reward 0, or without spread? The likeliest cause first, with rows and the line to write.
+    """Why is my reward 0, or the same for all answers? The likeliest cause first, with rows and the fix.
 
-    Exit code 1 when a cause is found, 0 for rows from which a trainer learns.
+    The exit code is 1 if a cause is found, and 0 if a trainer can learn from the rows.
     """
     with config_errors(), ExitStack() as stack:
         source = RunRows(Path(run), partial(rollout_lines, format_=format_, pairs=map_))

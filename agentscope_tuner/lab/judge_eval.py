@@ -301,11 +301,11 @@ def _reordered(group: Pairs) -> float:
 
 
 _LABELLED = (
-    "Labelled answers: rollouts with label: {score} or {is_success}, or the samples that rubrics are learned from; of "
-    "other rows --map score=label.score names the label's column."
+    "Labelled answers: rollouts with label: {score} or {is_success}, or the samples that rubrics are learned from. In "
+    "other rows, --map score=label.score names the column of the label."
 )
-_ATTACKED = "Try the whole injection set on so many of the answers with the lowest labels."
-_DRY_RUN = "Say how many verdicts it takes, and ask for none."
+_ATTACKED = "To how many of the answers with the lowest labels every injection is added."
+_DRY_RUN = "Print how many verdicts it takes, without calling a model."
 _TEXT_CHARS = 80
 
 

@@ -61,6 +61,10 @@ the 62 paid all but one hold the right value: 43 are whole texts whose words tur
 the question's data contradict.
 `round24`, 100 right rows of the same author, of the sciences, of college and of word problems, with references as data
 sets have them, at first contact on 2026-11-27: 16.0 % refused, most of them for a notation or a name.
+`round25`, 300 and 150 rows of one more author with the source open, in 18 languages, six for each of 75 families, 102
+of the wrong ones whole texts, at first contact on 2026-11-27: 29.0 % and 14.0 %. 43 of the 87 paid are whole texts
+whose words turn the right value; most of the right ones refused were calculations with units or degrees. `round26`,
+100 right rows of the same author, ends of solutions of all subjects, at first contact on 2026-11-27: 8.0 %.
 
 Every row goes through `load_judge(configs/math.yaml)`, the question as `task.main_query`. `--alone` leaves Math-Verify
 out.
@@ -82,7 +86,7 @@ from benchmarks.math.bench import RIVAL, ROOT, rival_pairs
 ROWS = Path(__file__).with_name("redteam")
 HALVES = ("dev", "unseen")
 # Rows of one author, scored at first contact before a mender reads them: --half names one
-ROUNDS = tuple(f"round{n}" for n in range(1, 25))
+ROUNDS = tuple(f"round{n}" for n in range(1, 27))
 WRONG_PAID_BAR, RIGHT_REFUSED_BAR = 1.0, 5.0
 
 

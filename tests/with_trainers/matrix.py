@@ -122,7 +122,7 @@ CASES = {
         "the judge model did not answer",
     ),
     "failed batch": Case(
-        ("no row of a batch has one", "整个批次都没有评测结果"),
+        ("no row of the batch has a verdict", "整个批次都没有评测结果"),
         lambda: config("FailsSome"), rows(NONE, NONE, NONE, NONE), failed, WITHOUT_A_VERDICT,
         "the judge model did not answer",
     ),
@@ -132,7 +132,7 @@ CASES = {
         frozenset({"ranked", "refused", "left out"}), "ranks",
     ),
     "tool text": Case(
-        ("a tool says the right answer, the policy that it does not know", "工具说出正确答案，策略说不知道"),
+        ("a tool gives the right answer, the policy says that it does not know it", "工具说出正确答案，策略说不知道"),
         math, rows("I do not know.", tool=RIGHT), first, frozenset({"0.0"}), "^$",
     ),
     "no reference": Case(
@@ -145,11 +145,11 @@ CASES = {
         nobody, rows(RIGHT, RIGHT, RIGHT, RIGHT), failed, WITHOUT_A_VERDICT, "connection refused|asked no more",
     ),
     "hanging judge": Case(
-        ("the judge never answers, its deadline is 0.3 s", "评测器永不回答，期限为 0.3 秒"),
+        ("the judge never answers; its deadline is 0.3 s", "评测器永不回答，期限为 0.3 秒"),
         lambda: hanging("Awaits"), rows(RIGHT), failed, WITHOUT_A_VERDICT, r"no verdict within 0\.3 s",
     ),
     "two rewards": Case(
-        ("another reward beside it, one row without a verdict", "旁边有另一个奖励，且有一行没有评测结果"),
+        ("a second reward function, and a row without a verdict", "旁边有另一个奖励，且有一行没有评测结果"),
         lambda: config("FailsSome"), rows(RIGHT, NONE, RIGHT, WRONG), failed, WITHOUT_A_VERDICT | {"takes one"},
         "the judge model did not answer", beside=True,
     ),
@@ -209,8 +209,8 @@ HEADS = {
         "# What reaches the trainer",
         "[中文](trainers_matrix.zh.md)",
         """Each cell is a test: the rows of its case go through the trainer's own reward code, in the version
-beside it, and the cell says what reached it. `make trainers-matrix` runs all of them and writes this page. How each
-trainer is plugged in stands in [trainers.md](trainers.md).""",
+beside it, and the cell says what reached it. `make trainers-matrix` runs all of them and writes this page.
+[trainers.md](trainers.md) says how to connect each trainer.""",
         "trainer | version",
         """`left out`: the trainer's own mark for a sample without a reward, which its advantages leave out.
 `raises`: an error that the trainer sees. `stops the run`: `stop_when_failing` ended it. `refused`: an error that says

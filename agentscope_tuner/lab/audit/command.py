@@ -21,22 +21,25 @@ from agentscope_tuner.lab.audit.run import AttackResult, StrategyResult, audited
 from agentscope_tuner.records.reader import Line
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
 
-_INPUT = "Tasks or rollouts to attack the judge with: the more like the training data, the better."
-_FAIL_OVER = "Exit code 1 when any attack passes more often than this share of its answers; 0.0 for none at all."
+_INPUT = "Tasks or rollouts; the more they resemble the training data, the better."
+_FAIL_OVER = "Exit code 1 if any attack passes at a higher rate than this; 0.0 allows none."
 _ENV = (
-    "Somebody else's reward, in place of --conf: trl:MODULE->FUNCTION, verifiers:MODULE, inspect:FILE.py@TASK, "
-    "http://HOST/PATH, or http://HOST/verify of NeMo-Gym."
+    "A reward that is not a judge of astuner, in place of --conf: trl:MODULE->FUNCTION, verifiers:MODULE, "
+    "inspect:FILE.py@TASK, http://HOST/PATH, or http://HOST/verify of NeMo-Gym."
 )
-_FORM = "A file with an answer as the judge reads it, and %s where the answer's value goes. [found by asking the judge]"
-_DEADLINE = "Seconds for a verdict; a judge that takes longer has none."
-_PASS_AT = "An answer counts as passed from this reward on, or where the judge calls it a success."
+_FORM = (
+    "A file with an answer in the form that the judge reads, with %s in place of the value. By default several forms "
+    "are tried."
+)
+_DEADLINE = "Seconds for one verdict; a judge that takes longer gives none."
+_PASS_AT = "An answer counts as passed from this reward on, or if the judge calls it a success."
 
 
 def audit(
     conf: Annotated[str | None, typer.Option("--conf", help="The training YAML.", metavar="FILE")] = None,
     input_: Annotated[str | None, typer.Option("--input", help=_INPUT)] = None,
     overrides: Overrides = None,
-    limit: Annotated[int, typer.Option("--limit", min=1, help="Tasks to use, the first ones.")] = 50,
+    limit: Annotated[int, typer.Option("--limit", min=1, help="How many tasks are attacked: the first ones.")] = 50,
     pass_at: Annotated[float, typer.Option("--pass-at", help=_PASS_AT)] = 0.5,
     fail_over: Annotated[float | None, typer.Option("--fail-over", min=0.0, max=1.0, help=_FAIL_OVER)] = None,
     env: Annotated[str | None, typer.Option("--env", help=_ENV)] = None,
@@ -46,7 +49,7 @@ def audit(
     map_: Map = None,
     as_json: Json = False,
 ) -> None:
-    """Attack the judge on your tasks: which wrong answers pass, which right ones fail, what a policy would learn."""
+    """Attack the judge with wrong and right answers to your tasks, and show what a policy would learn from it."""
     with config_errors():
         settings = _settings(conf, env, deadline, overrides or (), map_)
         judge = ConfiguredJudge(settings, logs=False)

@@ -37,18 +37,21 @@ Runner = RolloutRunner | RolloutProcesses
 
 def rollout(
     conf: Conf,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Where the judged rollouts go.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The file for the judged rollouts.")],
     overrides: Overrides = None,
     resume: Annotated[
         bool, typer.Option("--resume", help="Keep what an earlier run finished; run its failed rollouts again.")
     ] = False,
     limit: Annotated[int | None, typer.Option("--limit", min=1, help="Only the first N tasks.")] = None,
     processes: Annotated[
-        int, typer.Option("--processes", min=1, help="Run over N processes: for agents that keep a core busy.")
+        int,
+        typer.Option(
+            "--processes", min=1, help="Spread the rollouts over N processes, for agents that keep a core busy."
+        ),
     ] = 1,
     as_json: Json = False,
 ) -> None:
-    """Run the workflow on each task several times, and judge every rollout.
+    """Run your workflow several times on each task, and judge every rollout.
 
     Exit code 3 when any rollout has no reward: its row is kept, says why, and is run again by --resume. Ctrl-C
     and the signals of schedulers keep what is done.

@@ -31,12 +31,14 @@ from agentscope_tuner.workflow import Rollout
 Scored = Annotated[
     Path, typer.Argument(help="A scored file, as `astuner judge --output` writes it, or a folder of them.")
 ]
-_MORE = "Other runs to lay over it, and key=value, which overrides the YAML of --conf."
+_OTHERS = "Other runs, shown beside the first."
+_LIMIT = "The most rows in the report; if there are more, whole groups are taken at even distances."
+_MORE = "Other runs, shown beside the first; and key=value, which overrides the YAML of --conf."
 Labels = Annotated[
-    Path | None, typer.Option("--labels", help="Where people's verdicts stand.", show_default="SCORED.labels.jsonl")
+    Path | None, typer.Option("--labels", help="The file of people's labels.", show_default="SCORED.labels.jsonl")
 ]
 Earlier = Annotated[
-    Path | None, typer.Option("--compare", help="The same rows judged before: changed verdicts come first.")
+    Path | None, typer.Option("--compare", help="An earlier output for the same rows; changed verdicts come first.")
 ]
 
 
@@ -44,7 +46,8 @@ def view(
     scored: Scored,
     more: Annotated[list[str] | None, typer.Argument(metavar="[RUN|KEY=VALUE]...", help=_MORE)] = None,
     conf: Annotated[
-        str | None, typer.Option("--conf", help="The training YAML, to judge a row again in the page.", metavar="FILE")
+        str | None,
+        typer.Option("--conf", help="The training YAML: its judge judges a row again in the page.", metavar="FILE"),
     ] = None,
     labels: Labels = None,
     compare: Earlier = None,
@@ -120,19 +123,17 @@ def _read(format_: str | None, pairs: list[str] | None) -> Callable[[str], Itera
 
 def report(
     scored: Scored,
-    others: Annotated[list[Path] | None, typer.Argument(metavar="[RUN]...", help="Other runs to lay over it.")] = None,
+    others: Annotated[list[Path] | None, typer.Argument(metavar="[RUN]...", help=_OTHERS)] = None,
     *,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Where the report goes.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The file for the report.")],
     labels: Labels = None,
     compare: Earlier = None,
     format_: Format = None,
     map_: Map = None,
-    limit: Annotated[
-        int, typer.Option(help="Rows in the report at the most; of more, whole groups at even distances.", min=1)
-    ] = 10_000,
+    limit: Annotated[int, typer.Option(help=_LIMIT, min=1)] = 10_000,
     as_json: Json = False,
 ) -> None:
-    """Write the page of `astuner view` as one file that opens from disk and can be mailed."""
+    """Write the page of `astuner view` as one file, which opens from disk and can be mailed."""
     from agentscope_tuner.lab.view.report import write_report
 
     _check(scored, compare, *(others or ()), may_come=False)

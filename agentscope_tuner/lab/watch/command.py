@@ -104,18 +104,18 @@ def _not_gamed(opinion: SecondOpinion) -> None:
 
 _VALUES = ("rate", "most", "budget", "tolerance", "rise", "pass_at", "alpha", "holdout")
 _RUN = "A folder that `log_dir` or a trainer writes, or a scored file."
-_CONF = "A YAML whose astuner.second_opinion says who is asked for second opinions, and how often."
-_OPINION = "Who gives second opinions: a stricter judge's YAML, or a file of labels as in `astuner agree`."
-_RATE = "Rows that get a second opinion, as a share of all; three times as many while monitors are worried. [0.02]"
-_MOST = "Never more than this share of all rows so far. [0.05]"
-_BUDGET = "Nor than this many rows over the whole run. [no bound]"
-_TOLERANCE = "Share of false passes that is no gaming. [0.1]"
-_RISE = "Rise of the rewards over the second opinion since the start that is no gaming, of a right answer's. [0.1]"
-_PASS_AT = "A row that does not tell its success passes from this reward on. [1.0]"
-_ALPHA = "Chance of a false alarm over the whole run. [0.05]"
-_HOLDOUT = "Tasks that training never uses: a share of all, as is_held_out draws it, or metadata.split=test. [none]"
-_FOLLOW = "Wait for rows that are still to be written, until the run writes none for --idle seconds."
-_FAIL_ON = "Exit code 1. gamed: when the second opinion's test says so; any: on any alarm; never."
+_CONF = "The YAML of the run; its section astuner.second_opinion names the second judge, and how often it is used."
+_OPINION = "The second judge: the YAML of a stricter judge, or a file of labels as in `astuner agree`."
+_RATE = "The share of rows that get a second opinion; three times as many while a monitor raises an alarm. [0.02]"
+_MOST = "The largest share of all rows so far that may get a second opinion. [0.05]"
+_BUDGET = "The most rows of the whole run that may get a second opinion. By default there is no such limit."
+_TOLERANCE = "The share of false passes up to which there is no alarm. [0.1]"
+_RISE = "By how much rewards may rise above the second opinion without an alarm, as a share of a right answer's. [0.1]"
+_PASS_AT = "The reward from which a row counts as passed, if it does not record its success. [1.0]"
+_ALPHA = "The largest chance of a false alarm over the whole run. [0.05]"
+_HOLDOUT = "Tasks that training never uses: metadata.split=test, or a share of all tasks, drawn by is_held_out."
+_FOLLOW = "Wait for new rows, until none have come for --idle seconds."
+_FAIL_ON = "When the exit code is 1. gamed: if the run is being gamed; any: at any alarm; never."
 _TENSORBOARD = "Write the numbers of each step as TensorBoard's scalars into this folder."
 _MLFLOW = "Log the numbers of each step to a run of this experiment of MLflow."
 _WANDB = "Log the numbers of each step to a run of this project at Weights & Biases."
@@ -134,7 +134,7 @@ def watch(
     alpha: Annotated[float | None, typer.Option("--alpha", help=_ALPHA)] = None,
     holdout: Annotated[str | None, typer.Option("--holdout", help=_HOLDOUT)] = None,
     follow: Annotated[bool, typer.Option("--follow", help=_FOLLOW)] = False,
-    idle: Annotated[float, typer.Option("--idle", min=0.1, help="Seconds.")] = 600.0,
+    idle: Annotated[float, typer.Option("--idle", min=0.1, help="Seconds that --follow waits for a row.")] = 600.0,
     fail_on: Annotated[Literal["gamed", "any", "never"], typer.Option("--fail-on", help=_FAIL_ON)] = "gamed",
     format_: Format = None,
     map_: Map = None,
@@ -142,9 +142,9 @@ def watch(
     tensorboard: Annotated[Path | None, typer.Option("--tensorboard", help=_TENSORBOARD, metavar="FOLDER")] = None,
     wandb: Annotated[str | None, typer.Option("--wandb", help=_WANDB, metavar="PROJECT")] = None,
     mlflow: Annotated[str | None, typer.Option("--mlflow", help=_MLFLOW, metavar="EXPERIMENT")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="JSON lines: one a step, one an alarm.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print a JSON line for each step and alarm.")] = False,
 ) -> None:
-    """Look at every step of a run: groups without a signal, drift, failures; and whether the run is being gamed.
+    """Watch a run step by step: groups with equal rewards, drift, failures, and whether the run is being gamed.
 
     Alarms are printed, and written to alarms.jsonl in the run's folder, or beside its file.
     """

@@ -197,10 +197,20 @@ def _definition(text: str, behind: str, question: Question) -> tuple[str, str]:
             return behind, f"unread: {part[0]!r} beside the answer"
         if all(letter in text for letter in letters) and not _doubts(said):
             return defines["close"], ""
+    if defines is not None and _says_as_asked(defines["letters"], said, question):
+        return defines["close"], ""
     attained = _ATTAINED.match(behind) if question.asks_extreme("min") or question.asks_extreme("max") else None
     if attained is None or attained["name"] not in question.letters:
         return behind, ""
     return (behind if _doubts(f"{attained['said']} {attained['more']}") else attained["close"]), ""
+
+
+def _says_as_asked(letters: str, said: str, question: Question) -> bool:
+    """Whether a clause defines letters of the question by its own words: `where $c$ denotes the circumference`."""
+    verb, *words = WORDS.findall(said.lower()) or [""]
+    named = set(re.findall(r"[a-zA-Z](?:_\{?\w\}?)?", _JOINED.sub(" ", letters)))
+    own = named <= question.letters and any(word in question.words for word in words)
+    return own and not is_adverse(verb) and all(allowed(word, question.words, question.text) for word in words)
 
 
 def _fixes(letter: str, text: str, question: Question) -> bool:
@@ -304,9 +314,18 @@ def _is_measured(member: Node, question: Question) -> bool:
     return True
 
 
+_SAID_OF_LETTERS = re.compile(
+    r"(?:\s|\\[ ,;:!]|\\q?quad(?![a-z]))*[(（]"
+    r"(?P<of>[^()（）=]{1,20}?(?:\\(?:in|g[et]q?|l[et]q?|neq?)(?![a-z])|[<>≥≤∈≠])[^()（）=]{1,20})[)）]"
+)
+
+
 def _in_formula(text: str, front: str, back: str, question: Question, *, has_gaps: bool = False) -> tuple[str, str]:
     if not front.strip(" $\\") and not back.strip(" .,;:$\\"):
         return text, ""
+    if (said := _SAID_OF_LETTERS.match(back)) is not None:
+        # the letters of the box, as if it held them: `\\boxed{a_n=2n}\\ (n\\in\\mathbb{N}^*)`
+        text, back = f"{text},\\ {said['of']}", back[said.end() :]
     try:
         left, right = tokenize(front.replace("\\boxed", "")), tokenize(back)
     except (Unreadable, TooComplex):
@@ -404,9 +423,9 @@ def _contradicted(text: str, tokens: list[Token], operator: str, *, behind: bool
 
 # A number that may have its unit outside of the box
 _NUMERIC = re.compile(r"(?:[-+\d.,{}/\s]|\\(?:[dt]?frac|sqrt|pi)(?![a-zA-Z])|π)+")
-_POWER = r"(?:(?P<power>square|cubic|квадрат\w*|кубич\w*)\s)?"
+_POWER = r"(?:(?P<power>square|cubic|квадрат\w*|кубич\w*|वर्ग|घन)\s)?"
 _UNIT_BEHIND = re.compile(
-    rf"\$?(?:[\s~$*]|\\[ ,;:)\]])*(?:\\(?:text|mathrm)\s*\{{\s*)?{_POWER}(?P<unit>[^\W\d_]{{1,20}})"
+    rf"\$?(?:[\s~$*]|\\[ ,;:)\]])*(?:\\(?:text|mathrm)\s*\{{\s*)?{_POWER}(?P<unit>(?:[^\W\d_]|[\u0900-\u0d7f]){{1,20}})"
     r"(?P<raised>[²³]|\s?\^\s?\{?[23]\}?)?(?P<rest>[^.!?。\n]{0,40})"
 )
 # `in metres`, `(单位:米)`
@@ -530,7 +549,8 @@ def _unit_of(found: re.Match[str]) -> str | None:
     if (name := _named_by(found["unit"])) is None:
         return None
     raised, power = (found["raised"] or "").strip("^ {}"), (found["power"] or "").lower()
-    is_square, is_cubic = raised in ("²", "2") or power[:2] in ("sq", "кв"), raised in ("³", "3") or power[:1] in "cк"
+    is_square = raised in ("²", "2") or power[:2] in ("sq", "кв", "वर")
+    is_cubic = raised in ("³", "3") or power[:1] in "cкघ"
     return f"{'square ' if is_square else 'cubic ' if is_cubic and (raised or power) else ''}{name}"
 
 

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import pairwise, product
+from math import gcd
 
 from agentscope_tuner.verify.math.exact import exact_value, value_at
 from agentscope_tuner.verify.math.node import (
@@ -548,10 +549,8 @@ def residue(node: Node) -> Node | None:
 
 
 def _remainder(node: Node, modulus: int) -> int | None:
-    """The remainder of a whole number, which may be a very large power; None for any other value."""
+    """The remainder of a number, which may be a very large power or an inverse; None where there is none."""
     match node:
-        case Number(value):
-            return int(value) % modulus if value.denominator == 1 else None
         case Negation(inside):
             found = _remainder(inside, modulus)
             return None if found is None else -found % modulus
@@ -564,8 +563,10 @@ def _remainder(node: Node, modulus: int) -> int | None:
             return total % modulus
         case Power(base, exponent):
             below, times = _remainder(base, modulus), exact_value(exponent)
-            if below is None or times is None or times.denominator != 1 or not 0 <= times <= _LARGEST_EXPONENT:
+            if below is None or times is None or times.denominator != 1 or abs(times) > _LARGEST_EXPONENT:
                 return None
-            return pow(below, int(times), modulus)
+            return pow(below, int(times), modulus) if times >= 0 or gcd(below, modulus) == 1 else None
     known = exact_value(node)
-    return int(known) % modulus if known is not None and known.denominator == 1 else None
+    if known is None or gcd(known.denominator, modulus) > 1:
+        return None
+    return known.numerator * pow(known.denominator, -1, modulus) % modulus

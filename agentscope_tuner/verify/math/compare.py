@@ -422,11 +422,16 @@ class CheapComparer:
         return all_of(outcomes + rough)
 
     def _ends_rounded(self, chain: Chain, ref: Reading) -> bool:
-        """Whether an answer like `3\\sqrt2 \\approx 4.2` ends in the number that the question wants rounded."""
-        if not (chain.rough and self.question and self.question.speaks_of_rounding and isinstance(ref, Value)):
+        """Whether an answer like `3\\sqrt2 \\approx 4.2` ends in the reference's number, to which it is rounded."""
+        if not (chain.rough and isinstance(ref, Value)):
             return False
         wanted = literal(_amount(ref.node))
-        return is_decimal(_amount(ref.node)) and wanted is not None and literal(_amount(chain.rough[-1])) == wanted
+        if wanted is None or literal(_amount(chain.rough[-1])) != wanted:
+            return False
+        if self.question is not None and self.question.speaks_of_rounding and is_decimal(_amount(ref.node)):
+            return True
+        # a number with an end is another one than what it is about
+        return not any(isinstance(one, Value) and _ends(literal(_amount(one.node))) for one in chain.exact)
 
     def _statements(self, ref: Reading, ans: Reading) -> Outcome:
         """Compare with a statement: a reference's may be equal to its solution, an answer's only in the cases below."""
@@ -727,6 +732,11 @@ def based(ref: Node, ans: Node) -> Outcome:
             except Unknown:
                 return DIFFERENT
     return DIFFERENT
+
+
+def _ends(value: Fraction | None) -> bool:
+    """Whether a number has an end as a decimal, which a third has not."""
+    return value is not None and 10 ** value.denominator.bit_length() % value.denominator == 0
 
 
 def near(exact: Fraction, rough: Fraction) -> bool:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol, TypeGuard
 
-from agentscope_tuner.verify.asked_clause import asking_clause, asks_count
+from agentscope_tuner.verify.asked_clause import asking_clause, asks_count, same_word
 from agentscope_tuner.verify.math.canonical import key
 from agentscope_tuner.verify.math.node import (
     DIFFERENT,
@@ -72,7 +72,7 @@ from agentscope_tuner.verify.math.sets import (
     label,
 )
 from agentscope_tuner.verify.math.tokens import INTEGERS
-from agentscope_tuner.verify.math.units import UNIT_LETTERS, PhysicalUnit, is_money, is_physical, measure
+from agentscope_tuner.verify.math.units import UNIT_LETTERS, PhysicalUnit, is_money, is_physical, known, measure
 
 MAX_ELEMENTS = 100
 
@@ -463,6 +463,8 @@ def same_quantity(leaves: Leaves, ref: Node, ans: Node) -> Outcome:
         return DIFFERENT
     match _with_letter(ref, ans), _with_letter(ans, ref):
         case Quantity(mine, unit), Quantity(theirs, other):
+            if unit != other:
+                unit, other = (_without_substance(one, leaves.question) for one in (unit, other))
             amount = unit == other or _is_asked_amount(unit, other, leaves.question)
             return leaves.leaf(mine, theirs) if amount else _converted(leaves, mine, unit, theirs, other)
         case Quantity(mine), bare:
@@ -472,6 +474,18 @@ def same_quantity(leaves: Leaves, ref: Node, ans: Node) -> Outcome:
         case bare, Quantity(theirs, other) if _may_be_left_out(other, leaves.question):
             return leaves.leaf(bare, theirs) if _is_asked(other, leaves.question) else DIFFERENT
     return DIFFERENT
+
+
+def _without_substance(unit: Unit, question: Question | None) -> Unit:
+    """A unit without the thing of the question that it measures: `g NaOH` as `g`."""
+    physical = tuple((name, power) for name, power in unit if is_physical(((name, power),)))
+    others = [name for name, power in unit if power == 1 and (name, power) not in physical]
+    told = (
+        question is not None
+        and len(others) == 1
+        and any(same_word(others[0].lower(), one.lower()) for one in question.words)
+    )
+    return physical if physical and told and len(physical) + 1 == len(unit) else unit
 
 
 def _is_asked(unit: Unit, question: Question | None) -> bool:
@@ -553,7 +567,7 @@ def _in_letters(node: Node) -> Quantity | None:
     r"""`5 m`, `35 m^2` or `2 m/s^2`, whose letters may be units, as a quantity; None for any other node."""
     below: tuple[Node, ...] = ()
     match node:
-        case Product((*rest, Symbol("\\mu"), Symbol("m" | "g" | "s" as letter))) if rest:
+        case Product((*rest, Symbol("\\mu"), Symbol(letter))) if rest and known(f"μ{letter}"):
             return Quantity(product_of(tuple(rest)), ((f"μ{letter}", 1),))
         case Product((_, *_)):
             above = node.args
@@ -645,6 +659,8 @@ def in_asked_order(ans: Reading, ref: Reading, question: Question | None) -> boo
     match ans:
         case Named(SetOperation() | Connective() as name) if question is not None and question.formulas:
             return key(name) in question.formulas
+        case Named(Power(Symbol("s" | "S"))) if (question is None or not question.text) and not isinstance(ref, Named):
+            return False
         case Named(Apply(name) | Power(Symbol(name))) if question is not None and question.text and name in _NAMED_BY:
             return (
                 re.search(_NAMED_BY[name], asking_clause(question.text)[0] or question.text, re.IGNORECASE) is not None
@@ -655,16 +671,24 @@ def in_asked_order(ans: Reading, ref: Reading, question: Question | None) -> boo
     return True
 
 
+_VARIANCE = "varian|дисперс|方差|分散|분산|phương sai"
 # How a question asks for what has such a name
-_NAMED_BY = (
-    {
-        "\\sigma": "varian|varianz|дисперс|方差|分散|분산|\\\\sigma",
-        "gcd": "greatest|highest|largest|divisor|factor|gcd|ggT|teiler|diviseur|divisor|pgcd|делител|公约|公因",
-        "lcm": "least|lowest|smallest|multiple|lcm|kgV|vielfach|ppcm|múltiplo|кратн|公倍",
-    }
-    | {name: rf"(?<![a-z]){name}" for name in ("deg", "dim", "rank", "ord", "tr", "arg")}
-    | {"card": "card|element|élément|\\|", "det": "det|行列式|определит"}
-)
+_NAMED_BY = {
+    "\\sigma": rf"{_VARIANCE}|\\sigma",
+    "s": _VARIANCE,
+    "S": _VARIANCE,
+    "gcd": "greatest|highest|largest|divisor|factor|gcd|ggT|teiler|diviseur|divisor|pgcd|делител|公约|公因",
+    "lcm": "least|lowest|smallest|multiple|lcm|kgV|vielfach|ppcm|múltiplo|кратн|公倍",
+} | {
+    "deg": r"\bdeg|\bgra[du]|степен|次|차수|bậc",
+    "dim": r"\bdim|размерн|[维維]|次元|차원|chiều",
+    "rank": r"\bran[gk]|\brg\b|ранг|秩|階数|랭크|계수|hạng",
+    "ord": r"\bord|порядок|порядк|[阶階]|位数|위수|cấp",
+    "tr": r"\btr[ar]|\bspur|след|[迹跡]|対角和|대각합|vết",
+    "arg": r"\barg|аргумент|[辐輻]角|偏角|편각",
+    "card": "card|element|élément|элемент|мощност|元素|要素|원소|\\|",
+    "det": r"\bd[eé]t|行列式|определит|행렬식|định thức",
+}
 
 
 def is_time(question: Question | None, reading: Reading) -> bool:

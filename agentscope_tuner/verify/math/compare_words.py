@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from itertools import accumulate
 
-from agentscope_tuner.verify.asked_clause import JOINING_NAMES, same_word
+from agentscope_tuner.verify.asked_clause import JOINING_NAMES, asking_clause, same_word
 from agentscope_tuner.verify.math.exact import exact_value
 from agentscope_tuner.verify.math.node import DIFFERENT, EQUAL, UNKNOWN, Outcome, difference, is_equation, symbols
 from agentscope_tuner.verify.math.parse import parse
@@ -30,7 +30,7 @@ from agentscope_tuner.verify.math.prose import (
 from agentscope_tuner.verify.math.question import Question
 from agentscope_tuner.verify.math.tokens import TooComplex, Unreadable, fold, respelled
 from agentscope_tuner.verify.math.unwrap import Pair
-from agentscope_tuner.verify.words import DENIES
+from agentscope_tuner.verify.words import DENIES, word_set
 
 _WRITING = re.compile(r"\\(?:text|textbf|mathrm|textrm|mbox)|[{}$]|\\[ ,;:!~]")
 _YES_NO = re.compile(
@@ -58,7 +58,10 @@ _OPTION = re.compile(
     re.MULTILINE,
 )
 _BASED = re.compile(r"(?P<hex>0x)?(?P<digits>[0-9A-Za-z]{1,200})(?:_\{?(?P<base>\d{1,2})\}?)?")
+_HEXADECIMAL = re.compile("hexad|hex\\b|sedezimal|esadecimal|шестнадц|十六", re.IGNORECASE)
 _HALF_DAY = 12 * 60 * 60
+# How long, not when
+_SPAN = re.compile("時間|小时|小時")
 _CLOCK = re.compile(r"[:点點時时시]|\dh\d")
 _TIME = re.compile(r"\d{1,2}:\d{2}\s*[ap]\.?\s?m\b", re.IGNORECASE)
 _HALF = re.compile(r"\b[ap]\.?\s?m\b|\bo'clock\b|\b(?:morning|afternoon|evening|noon)\b", re.IGNORECASE)
@@ -70,6 +73,7 @@ _NO_WORDS = frozenset({"not", "no", "does", "do", "exist", "exists", "cannot", "
 def wordings(pair: Pair) -> Outcome:
     """The outcome of the first rule that can decide the pair; UNKNOWN if no rule can."""
     rules: tuple[Callable[[Pair], Outcome], ...] = (
+        _products_of_vectors,
         _choices,
         _true_or_false,
         _lone_signs,
@@ -121,6 +125,23 @@ def _choices(pair: Pair) -> Outcome:
     if chosen is None or chosen[0] != truth or not _is_offered(pair.question, *chosen):
         return UNKNOWN
     return EQUAL
+
+
+_OPERAND = r"(?:\\(?:vec|mathbf|boldsymbol|overrightarrow|bm)(?![a-z])\s*(?:\{\s*\w+\s*\}|\\?\w+)|\\nabla)"
+_BETWEEN_VECTORS = re.compile(rf"{_OPERAND}\s*(\\times(?![a-z])|×|\\cdot(?![a-z])|·|⋅|\*)\s*(?={_OPERAND})")
+_BETWEEN_LETTERS = re.compile(r"(?<=[a-zA-Z])\s*(\\times(?![a-z])|×|\\cdot(?![a-z])|·|⋅|\*)\s*(?=[a-zA-Z])")
+_CROSS = ("\\times", "×")
+
+
+def _products_of_vectors(pair: Pair) -> Outcome:
+    """Refuse another product than the reference's, whose signs are one token: a dot for a cross."""
+    if "\\" not in pair.truth:
+        return UNKNOWN
+    mine = [sign in _CROSS for sign in _BETWEEN_VECTORS.findall(pair.truth)]
+    if not mine:
+        return UNKNOWN
+    theirs = _BETWEEN_VECTORS.findall(pair.answer) or _BETWEEN_LETTERS.findall(pair.answer)
+    return UNKNOWN if sorted(sign in _CROSS for sign in theirs) == sorted(mine) else DIFFERENT
 
 
 _TRUTHS = dict.fromkeys("正确 对 √ ✓ ✔ \\surd \\checkmark 是 맞다 참 正しい ○".split(), True)  # noqa: SIM905
@@ -194,6 +215,8 @@ def _times(pair: Pair) -> Outcome:
     if not all(_CLOCK.search(_SET_TYPE.sub("", side)) for side in (pair.ref.text, pair.answer)):
         return UNKNOWN
     truth, stated = time_of_day(pair.ref.text), time_of_day(pair.answer)
+    if truth is not None and _SPAN.search(pair.answer) and not _SPAN.search(pair.ref.text):
+        return DIFFERENT
     if truth is None or stated is None:
         return UNKNOWN
     if not (truth[1] or stated[1]):
@@ -239,13 +262,19 @@ def _days(pair: Pair) -> Outcome:
 
 def _digits(pair: Pair) -> Outcome:
     r"""Compare numbers that have letters as digits: `FF_{16}`, `\text{ff}`, `0xFF`."""
-    truth = _BASED.fullmatch(pair.ref.text) if "_" in pair.ref.text else None
+    truth = _BASED.fullmatch(pair.ref.text)
     if truth is None or truth["digits"].isdigit():
         return UNKNOWN
-    stated = _BASED.fullmatch("".join(_WRITING.sub("", respelled(pair.answer)).split()))
+    said = "".join(_WRITING.sub("", respelled(pair.answer)).split())
+    stated = _BASED.fullmatch(re.sub(r"\A\(([0-9A-Fa-f]+)\)(?=_)", r"\1", said))
     if stated is None:
         return UNKNOWN
     base = "16" if stated["hex"] else stated["base"]
+    if truth["base"] is None:
+        # a reference alone is in the base that the question names
+        asked = "" if pair.question is None else pair.question.text
+        named = base is not None and (base in asked or (base == "16" and _HEXADECIMAL.search(asked) is not None))
+        return EQUAL if named and stated["digits"].upper() == truth["digits"].upper() else UNKNOWN
     return EQUAL if stated["digits"].upper() == truth["digits"] and base in (None, truth["base"]) else DIFFERENT
 
 
@@ -305,7 +334,10 @@ def _permutations(pair: Pair) -> Outcome:
     if mine is not None:
         return EQUAL if mine == theirs else DIFFERENT
     if _CIRCLED.fullmatch(pair.ref.text) and (said := "".join(_WRITING.sub(" ", pair.answer).split())):
-        same = set(re.findall(r"[\u2460-\u2473]", pair.ref.text)) == set(re.findall(r"[\u2460-\u2473]", said))
+        numbers, found = (re.findall(r"[\u2460-\u2473]", side) for side in (pair.ref.text, said))
+        # a choice of several is written from the first to the last
+        in_order = numbers != sorted(numbers) or (pair.question is not None and pair.question.asks_order)
+        same = found == numbers if in_order else set(found) == set(numbers)
         return EQUAL if same and _CIRCLED.fullmatch(said) else DIFFERENT
     return UNKNOWN
 
@@ -330,22 +362,65 @@ _SPECIES = re.compile(
 
 def _chemistry(pair: Pair) -> Outcome:
     r"""Compare formulas of chemistry: `\ce{2H2 + O2 -> 2H2O}`. States count where the reference has them."""
-    if not _CHEMICAL.search(pair.ref.text) or len(pair.answer) > _LONGEST_OPTION * 4:
+    is_plain = _PLAIN_REACTION.search(pair.ref.text) is not None
+    if not (is_plain or _CHEMICAL.search(pair.ref.text)) or len(pair.answer) > _LONGEST_OPTION * 4:
         return UNKNOWN
     mine = _species(pair.ref.text, keep=True)
     if mine is None:
         return UNKNOWN
+    if pair.question is not None and _OF_CONDITIONS.search(pair.question.text) is not None:
+        wanted, found = _condition(pair.ref.text), _condition(pair.answer)
+        if wanted and wanted != found:
+            return DIFFERENT
     return (
         EQUAL if _species(pair.answer, keep=bool(_STATE.search(_SET_TYPE.sub("", pair.ref.text)))) == mine else UNKNOWN
     )
 
 
+# A question that asks for what stands over the arrow
+_OF_CONDITIONS = re.compile(
+    r"条件|over the arrow|\bconditions?\b|catalys|über dem Pfeil|Bedingung|Katalys|sur la flèche|услови|катализ",
+    re.IGNORECASE,
+)
+_CONDITION = re.compile(
+    r"\\x(?:right)?(?:arrow|longequal|longrightarrow)\s*(?:\[[^\[\]]*\])?\s*\{((?:[^{}]|\{[^{}]*\})*)\}"
+    r"|\\(?:overset|stackrel|underset)\s*\{((?:[^{}]|\{[^{}]*\})*)\}\s*\{\s*(?:=|\\(?:long)?rightarrow|\\to)\s*\}"
+    r"|->\[([^\[\]]*)\]"
+)
+_HEAT = re.compile(r"\\?delta|\\triangle|[△Δ∆]|加热|heat(?:ing)?|hitze|erhitzen", re.IGNORECASE)
+
+
+def _condition(text: str) -> str:
+    """What stands over the arrow of a reaction, in one spelling; empty for nothing."""
+    said = "".join(next(filter(None, found), "") for found in _CONDITION.findall(text))
+    return "".join(_HEAT.sub("△", _SET_TYPE.sub("", said)).replace("_", "").split()).lower()
+
+
 _CHEMICAL = re.compile(r"[A-Z][a-z]?\}?\s*(?:_|\^)|\\(?:mathrm|text|ce)\{[\d\s]*[A-Z]|^\{?\}?[_^]")
+
+
+# `C3H8 + 5O2 -> 3CO2 + 4H2O`, `Ag+ + Cl- -> AgCl`
+_PLAIN_REACTION = re.compile(
+    r"[A-Z][a-z]?\d[^=>→⇌]*(?:->|→|⇌|=)|(?:->|→|⇌|=)[^=>→⇌]*[A-Z][a-z]?\d|[A-Z][a-z]?[+-]\s[^=>→⇌]*(?:->|→|⇌)"
+)
+# A charge in plain text: `Ca2+`, `SO42-`, `NH4+`
+_PLAIN_ION = re.compile(
+    r"(?:(?<![A-Za-z\d)])(?P<one>\d*[A-Z][a-z]?)(?P<charge>\d?[+-])|(?P<most>[A-Za-z)]\d?)(?P<sign>\d?[+-]))"
+    r"(?=\s|->|→|\Z)"
+)
+
+
+def _with_charges(text: str) -> str:
+    """A plain reaction with its charges raised; a sign of plus between substances has spaces around it."""
+    return _PLAIN_ION.sub(lambda m: f"{m['one'] or m['most']}^{{{m['charge'] or m['sign']}}}", text)
 
 
 def _species(text: str, *, keep: bool) -> list[list[str]] | None:
     """The sorted substances on each side of the arrow; None for a text that is no formula of chemistry."""
-    text = fold(text).replace("\\cdot", "*").replace("·", "*").replace("{}", "")
+    text = _with_charges(fold(text)) if "^" not in text else fold(text)
+    text = re.sub(r"\\uparrow|\s\^(?=[\s}]|\Z)", "↑", text)
+    text = re.sub(r"\\downarrow|(?<=[\w)])\sv(?=[\s}]|\Z)", "↓", text)
+    text = text.replace("\\cdot", "*").replace("·", "*").replace("{}", "")
     text = re.sub(
         r"\\(?:ce|mathrm|text|mathsf|operatorname|textrm)(?![a-zA-Z])|[$~\s]|\\[ ,;:!]", "", _ARROW.sub("→", text)
     )
@@ -554,8 +629,13 @@ def _same_words(pair: Pair) -> Outcome:
             return EQUAL
         subject = _SUBJECT.sub("", before)
         around = {_COPULA.sub("", behind), subject} if subject[1:] or not subject else {"?"}
+        if behind.startswith("的"):
+            # of it, something else
+            return DIFFERENT
         framed = truth[0] in said[0] and all(rest in asked for rest in around)
         return EQUAL if framed and not _TURNED.search(before + behind) else UNKNOWN
+    if _is_object(truth, plain(pair.answer).split(), asked):
+        return DIFFERENT
     words = question.words if question is not None else frozenset()
     if any(_is_member(part, truth) for part in _PARTED.split(plain(pair.answer))):
         return UNKNOWN
@@ -572,6 +652,23 @@ def _same_words(pair: Pair) -> Outcome:
     # the kind of thing that the question speaks of may be left out: `odd` for `odd function`
     short_of = [own] if own and own == truth[: len(own)] else []
     return EQUAL if left in (truth, [w for w in truth if w not in NEUTRAL], *short_of) else UNKNOWN
+
+
+_BEFORE_OBJECTS = word_set(
+    """of before after than de del di da do von vor nach avant après antes después prima dopo после до перед przed po"""
+)
+
+
+def _is_object(truth: Sequence[str], said: Sequence[str], asked: str) -> bool:
+    """Whether a name is only what another is told by: `the sister of Joe`, but `the city of Paris` for a city."""
+    at = next((at for at in range(1, len(said)) if list(said[at : at + len(truth)]) == list(truth)), 0)
+    if not at or said[at - 1] not in _BEFORE_OBJECTS:
+        return False
+    kind = next((word for word in reversed(said[: at - 1]) if word not in NEUTRAL), "")
+    clause = re.findall(r"[^\W\d_]+", (asking_clause(asked)[0] or re.split(r"[.。]\s*(?=\S)", asked)[-1]).lower())
+    asks_kind = bool(kind) and any(same_word(kind, word) for word in clause)
+    only_of = said[at - 1] in ("of", "de", "di", "von") and said[at - 2] not in _BEFORE_OBJECTS
+    return not (only_of and asks_kind)
 
 
 # What may be said more of a function's growth

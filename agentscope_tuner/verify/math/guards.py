@@ -122,7 +122,8 @@ def _hands_on(question: Question, answer: Node, reference: Node) -> bool:
         return False
     wanted, found = notation(reference), notation(answer)
     if "Degrees" in (given.notation, wanted):
-        return given.notation == found != wanted
+        is_given = not isinstance(answer, Degrees) or literal(answer.inside) == given.value
+        return is_given and given.notation == found != wanted
     exact = [_number(side) for side in (reference, answer)]
     if wanted == found == given.notation == "decimal" and exact[1] == given.value != exact[0]:
         # it is to be rounded
@@ -202,10 +203,12 @@ def hands_back(question: Question, answer: Node, answer_text: str, reference_tex
 
 
 def _value(node: Node) -> Node:
-    r"""The right side of an equation with a name on its left: the formula of `x = \sqrt{49}`; else the node."""
+    r"""The end of a calculation, or what a name is given: the formula of `x = \sqrt{49}`; else the node."""
     match node:
         case Relation((Symbol() | UndefinedCall(), value), ("=",)):
             return value
+        case Relation(args, operators) if set(operators) == {"="} and not any(map(symbols, args)):
+            return args[-1]
     return node
 
 

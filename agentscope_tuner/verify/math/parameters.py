@@ -26,7 +26,6 @@ from agentscope_tuner.verify.math.node import (
     Outcome,
     Power,
     Product,
-    Quotient,
     Relation,
     Sum,
     Symbol,
@@ -283,8 +282,14 @@ def _without_constant(node: Node, constant: Symbol) -> Node | None:
 
 
 def _is_periodic(node: Node, name: str) -> bool:
-    """Whether the name is a factor beside pi, as in `2k\\pi`."""
-    return any(isinstance(n, (Product, Quotient)) and PI in walk(n) and Symbol(name) in walk(n) for n in walk(node))
+    """Whether the name is a factor of a term beside pi, as in `2k\\pi`, and no other letter is."""
+    terms = [term for n in walk(node) if isinstance(n, Sum) for term in n.args] or [node]
+    return any(
+        PI in walk(term)
+        and symbols(term) == {name}
+        and not any(isinstance(n, Power | Apply) and name in symbols(n) for n in walk(term))
+        for term in terms
+    )
 
 
 def _occur_once(node: Node, names: frozenset[str]) -> bool:

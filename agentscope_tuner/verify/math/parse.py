@@ -69,7 +69,7 @@ from agentscope_tuner.verify.math.tokens import (
     Unreadable,
     tokenize,
 )
-from agentscope_tuner.verify.math.units import PER_ABROAD, RATES, TEMPERATURES, measured, unit_named
+from agentscope_tuner.verify.math.units import PER_ABROAD, RATES, SINGLE_LETTERS, TEMPERATURES, measured, unit_named
 
 MAX_DEPTH = 120
 MAX_CHAIN = 12
@@ -190,7 +190,9 @@ class Parser:
         if token.text == "a":
             # `$400 a week`
             return self._span_of_rate(token) is not None
-        return token.text in "mgshLlJNWVAKC" and self.at > 0 and before.kind in ("num", "close")
+        behind_value = before.kind in ("num", "close") or before.text == "\\pi"
+        # the sign of the combinations has indices
+        return token.text in SINGLE_LETTERS and self.at > 0 and behind_value and self.peek(1) != "_"
 
     def at_differential(self) -> bool:
         """Whether the `dx` of an integral follows."""
@@ -266,8 +268,14 @@ class Parser:
         return Relation(tuple(members), tuple(operators)) if operators else members[0]
 
     def measured(self) -> Node:
-        """A sum or a set expression with the words after it: a unit or `percent`."""
-        return self.with_unit(self.set_operations())
+        r"""A sum or a set expression with the words after it: a unit or `percent`. More may follow: `+ 3 cm`."""
+        node = self.with_unit(self.set_operations())
+        has_unit = isinstance(node, Quantity)
+        while has_unit and (sign := self.peek()) in ("+", "-", "*"):
+            self.at += 1
+            right = self.with_unit(self.signed() if sign == "*" else self.term())
+            node = Product((node, right)) if sign == "*" else Sum((node, Negation(right) if sign == "-" else right))
+        return node
 
     def set_operations(self) -> Node:
         left = self.sum()
@@ -295,7 +303,7 @@ class Parser:
             return _sum_of(terms)
 
     def term(self) -> Node:
-        """A product as one flat node. `/` divides by the next factor only, so `1/2x` is x/2."""
+        """A product as one flat node. `/` divides by the next factor, so `1/2x` is x/2, or by letters that touch."""
         above = [self.signed()]
         below: list[Node] = []
         while True:
@@ -307,12 +315,20 @@ class Parser:
                 above, below = [Apply("mod", (left, self.signed()))], []
             elif found in ("*", "/"):
                 self.at += 1
+                letters = found == "/" and self._is_letter(touches=False)
                 (above if found == "*" else below).append(self.signed())
+                while letters and self._is_letter():
+                    below.append(self.power())
             elif self.starts_operand():
                 self._beside(above, below)
             else:
                 top = product_of(tuple(above))
                 return Quotient(top, product_of(tuple(below))) if below else top
+
+    def _is_letter(self, *, touches: bool = True) -> bool:
+        """Whether a letter is next, without a space before it."""
+        token = self.tokens[self.at] if self.at < len(self.tokens) else None
+        return token is not None and token.kind == "sym" and not (touches and token.spaced) and not token.upright
 
     def _beside(self, above: list[Node], below: list[Node]) -> None:
         """Read an operand without an operator before it: it forms a mixed number or a product with the last factor."""
@@ -613,6 +629,11 @@ class Parser:
                 parts.append(("min", sign))
             elif (token.text != "*" and token.kind not in ("word", "sym")) or token.text.lower() in ("and", "or"):
                 break
+            elif (
+                token.text == "*" and self.tokens[self.at + 1 : self.at + 2] and self.tokens[self.at + 1].kind == "num"
+            ):
+                # `3\\text{ cm} \\cdot 4\\text{ cm}`
+                break
             elif token.text not in ("of", "Of", "a", "*"):
                 # Keep the case: `A` is an ampere
                 parts.append((token.text, sign))
@@ -710,6 +731,8 @@ def _mixed(left: Node, right: Quotient) -> tuple[Node, ...]:
 def matrix(rows: list[tuple[Node, ...]], name: str) -> Node:
     if not rows or len(set(map(len, rows))) != 1:
         raise Unreadable("a matrix with rows of different lengths")
+    if name == "Vmatrix":
+        raise Unreadable("the norm of a matrix")
     matrix = Array("matrix", tuple(rows))
     return Apply("det", (matrix,)) if name == "vmatrix" else matrix
 

@@ -256,6 +256,7 @@ _TIME = re.compile(
     r"(?:[:h](\d{2})(?::(\d{2}))?|[点點时時시](?:(\d{1,2})[分분]|(?P<part>[半整]))?)(am|pm)?(?:o'clock|h|hrs?|uhr|시|น)?",
     re.IGNORECASE,
 )
+_NIGHT, _EVENING = frozenset("晚上 晚间 夜里 夜晚 深夜 밤".split()), 5  # noqa: SIM905
 _BEFORE_NOON = frozenset("上午 早上 早晨 清晨 凌晨 午前 오전".split())  # noqa: SIM905
 _NOON = 12
 
@@ -270,6 +271,11 @@ def time_of_day(text: str) -> tuple[int, bool] | None:
     half = (match[7] or "").lower()
     if match["half"]:
         half = "am" if match["half"] in _BEFORE_NOON else "pm" if hours <= _NOON else ""
+        if match["half"] in _NIGHT and hours < _EVENING:
+            # one o'clock at night is none of the afternoon
+            return None
+        if match["half"] in _NIGHT and hours == _NOON:
+            half = "am"
     if minutes >= 60 or seconds >= 60 or hours > 24 or (half and not 1 <= hours <= _NOON):
         return None
     if half:

@@ -73,9 +73,11 @@ period; time; T t; period~|periodendauer|période~|周期|주기
 time; time; t T; times?~|lengths?~|how (?:long|old)~|ages?~|duration|dauer|wie (?:lange|alt)~
     |durée|combien de temps|temps~|edad~|tiempo|durac|durata|tempo~|idade~|врем|лет~|возраст|时间|時間|多久|年龄
     |年齢|시간|나이|thời gian|süre
-voltage; voltage; U V u v E; voltage|potential difference|spannung|tension élec|voltaje|напряжени|电压|電圧
+voltage; mass length^2 time^-3 current^-1; U V u v E; voltage|potential difference|spannung
+    |tension élec|voltaje|напряжени|电压|電圧
     |전압
-resistance; resistance; R r X; resistance|widerstand|résistance|resistencia|сопротивлени|电阻|抵抗|저항
+resistance; mass length^2 time^-3 current^-2; R r X; resistance|widerstand
+    |résistance|resistencia|сопротивлени|电阻|抵抗|저항
 current; current; I i; currents?~(?! (?:age|time|price|year|value))|stromstärke|intensité|corriente
     |corrente|сил[аыу] тока|电流|電流|전류
 angle; angle;; angles?~|\w{0,20}winkel|ángulo|angolo|ângulo|угол|угл|角度|[夹圆]角|각도|góc~|açı|kąt

@@ -298,7 +298,7 @@ class Question:
             said = next(g for g in (*match.groups()[:4], match.group(6)) if g is not None)
             # what stands before a gap is asked for: `q=____`
             said = _before_gap(said) or said
-            if not _RELATES.search(said):
+            if not _RELATES.search(said) and not said.lstrip().startswith("\\mathbb"):
                 with suppress(Unreadable, TooComplex):
                     said_of = self.text[max(match.start() - 24, 0) : match.start()]
                     found.append((_undecorated([t.text for t in tokenize(said)]), match.start(), said_of))

@@ -8,9 +8,11 @@ an explicit rule for each pair of kinds that may be equal.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
 from itertools import pairwise, takewhile
 from math import ceil, floor
 from typing import Literal, TypeGuard
@@ -22,12 +24,15 @@ from agentscope_tuner.verify.math.node import (
     Array,
     Collection,
     Connective,
+    Degrees,
     Interval,
     Negation,
     Node,
     Number,
     Power,
     Product,
+    Quantity,
+    Quotient,
     Relation,
     SetBuilder,
     SetOperation,
@@ -42,6 +47,7 @@ from agentscope_tuner.verify.math.node import (
     is_relation,
     literal,
     number,
+    product_of,
     renamed,
     substituted,
     symbols,
@@ -214,6 +220,47 @@ def _is_set(node: Node) -> bool:
     return field or isinstance(node, (Interval, SetOperation)) or is_collection(node, "set")
 
 
+def measured(node: Node) -> Node:
+    r"""The node as one amount, whose units stand in sums, products and powers: `\frac{8\text{ g}}{4\text{ g/mol}}`."""
+    match node:
+        case Negation(inside) if isinstance(found := measured(inside), Degrees | Quantity):
+            return with_args(found, (Negation(found.inside),))
+        case Sum(args) if isinstance(first := measured(args[0]), Degrees | Quantity):
+            parts = [measured(arg) for arg in args]
+            if all(isinstance(p, Degrees | Quantity) and with_args(p, first.args) == first for p in parts):
+                return with_args(first, (Sum(tuple(p.args[0] for p in parts)),))
+        case Product((*rest, Symbol("\\Omega" as ohm))) if rest and not any(map(symbols, rest)):
+            return measured(Quantity(product_of(tuple(rest)), ((ohm, 1),)))
+        case Product(args):
+            return _of_unit(node, *[1] * len(args))
+        case Quotient():
+            return _of_unit(node, 1, -1)
+        case Power(base, Number(value)) if isinstance(found := measured(base), Quantity) and value.denominator == 1:
+            return Quantity(Power(found.inside, node.exponent), tuple((u, p * int(value)) for u, p in found.unit))
+    return node
+
+
+def _of_unit(node: Product | Quotient, *signs: int) -> Node:
+    """A product or a quotient as one amount; one of degrees only with a single number of them, above the line.
+
+    Args:
+        signs: 1 for each factor, -1 for a divisor.
+    """
+    parts = list(map(measured, node.args))
+    inside = with_args(node, tuple(one.inside if isinstance(one, Degrees | Quantity) else one for one in parts))
+    kinds = [type(one) for one in parts if isinstance(one, Degrees | Quantity)]
+    if kinds == [Degrees] and signs[next(at for at, one in enumerate(parts) if isinstance(one, Degrees))] == 1:
+        return Degrees(inside)
+    if not kinds or Degrees in kinds:
+        return node
+    powers = Counter[str]()
+    for one, sign in zip(parts, signs, strict=True):
+        for name, power in one.unit if isinstance(one, Quantity) else ():
+            powers[name] += sign * power
+    unit = tuple(sorted((name, power) for name, power in powers.items() if power))
+    return Quantity(inside, unit) if unit else inside
+
+
 def _value(node: Node) -> Reading:
     match node:
         case Product((Symbol(name), Collection("tuple", (_, _, *_)) as point)) if _POINT.fullmatch(name):
@@ -227,6 +274,7 @@ def _value(node: Node) -> Reading:
     if isinstance(node, Negation) and isinstance(node.inside, MARKS):
         # Give the sign to the number inside the quantity
         node = with_args(node.inside, (Negation(node.inside.inside),))
+    node = measured(node)
     return _both_values(node) if is_signed(node) else Value(node)
 
 
@@ -457,7 +505,18 @@ def _relation(node: Relation) -> Reading:
         return Statement(node) if isinstance(reading, Statement) else Named(name, reading, node)
     if is_solved_region(node):
         return _region(node)
+    formula, *worked = node.args
+    if len(worked) > 1 and operators == {"="} and _is_law(formula) and not any(map(symbols, worked)):
+        # `2pq = 2(0.7)(0.3) = 0.42`: the formula into which the numbers were put
+        return _chain(Relation(tuple(worked), node.operators[1:]), is_named=True)
     return _chain(node)
+
+
+def _is_law(node: Node) -> bool:
+    """Whether it is a product or a quotient of several letters, as a law gives it."""
+    parts = node.args if isinstance(node, Product | Quotient) else ()
+    bases = [part.args[0] if isinstance(part, Power) else part for part in parts]
+    return len(symbols(node)) > 1 and all(isinstance(base, Number | Symbol | Product) for base in bases)
 
 
 def _as_set(reading: Reading) -> Reading:
@@ -481,7 +540,8 @@ def _ratio(node: Relation) -> Reading:
     if not before:
         return value
     if len(before) > 1:
-        return Statement(node)
+        quotients = tuple(reduce(Quotient, side) for side in sides)
+        return Statement(node) if any(map(symbols, quotients)) else resolve(Relation(quotients, ("=",) * len(before)))
     return Named(Collection("ratio", tuple(before[0])), value, node)
 
 
@@ -508,7 +568,7 @@ def _chain(node: Relation, *, is_named: bool = False) -> Reading:
     members = list(zip(node.operators, node.args[1:], strict=True))
     exact = [node.args[0], *(member for operator, member in members if operator == "=")]
     rough = [member for operator, member in members if operator == "~"]
-    if len(set(map(key, exact))) < len(exact):
+    if len(set(exact)) < len(exact) or (any(map(symbols, exact)) and len(set(map(key, exact))) < len(exact)):
         # `1 = 1` states no value
         return Statement(node)
     if (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 from itertools import islice, takewhile
+from typing import NamedTuple
 
 from agentscope_tuner.verify.asked_clause import JOINING, asking_clause, without_own_words
 from agentscope_tuner.verify.math.around import asked_of, read_tokens
@@ -461,7 +462,7 @@ _PARTED = re.compile(
 )
 _LETTERED = re.compile(
     rf"(?:^|(?<=[\s,;~}}])"
-    rf"|(?<=quad))(?:{_TEXT}\s*\{{\s*)?\(\s*(?:{_TEXT}\s*\{{\s*)?([a-h1-8]|[iv]{{1,4}})\s*\}}?\s*\)\s*\}}?[:.]?{_GAP}"
+    rf"|(?<=quad))(?:{_TEXT}\s*\{{\s*)?[(（]\s*(?:{_TEXT}\s*\{{\s*)?([a-h1-8]|[iv]{{1,4}})\s*\}}?\s*[)）]\s*\}}?[:.]?{_GAP}"
 )
 _BETWEEN = re.compile(r"(?:\\[ ,;:!~]|\\q?quad|[~\s,;.])*+\Z")
 _DIMENSIONS = frozenset({"dimension", "dimensions", "length", "width", "size", "rectangle", "sides"})
@@ -491,13 +492,14 @@ def with_names(text: str, question: Question) -> str:
 
 # A value behind the words that name it, and its unit: `mean 4`, `Tom is 24 years old`
 _SAID_OF = re.compile(
-    r"(?:(?:so|then|thus|therefore|the|and|that) )*(?P<name>[^\W\d_][^\d=:;$\\]*?)\s?"
+    r"(?:(?:so|then|thus|therefore|the|and|that) )*(?P<name>[^\W\d_][^\d=:;$()\\]*?)\s?"
     r"(?:=|:|\b(?:is|are|was|has|have|gets?)\b)?"
-    rf"\s?(?P<value>{_NUMBER}|\\[dt]?frac\{{\d+\}}\{{\d+\}}|\$[^$]{{1,40}}\$|(?<=[:=] )[^\s,;:=]{{1,40}})"
+    rf"\s?(?P<value>{_NUMBER}|\\[dt]?frac\{{\d+\}}\{{\d+\}}|\$[^$]{{1,40}}\$|\([^()]{{1,40}}\)"
+    r"|(?<=[:=] )[^\s,;:=]{1,40})"
     r"(?P<unit>(?: [^\W\d_]+){0,3})",
     re.IGNORECASE,
 )
-_SAID_APART = re.compile(r"[,;](?:\s(?:and|while))?\s|\sand\s|\n")
+_SAID_APART = re.compile(r"(?:[,;](?:\s(?:and|while))?\s|\sand\s|\n)(?![^()]*\))")
 
 
 def _said_by_name(text: str, question: Question) -> str | None:
@@ -540,7 +542,9 @@ def _in_asked_order(text: str, question: Question) -> str | None:
     for one in found:
         if one is None or not set(re.findall(r"\d+", one["of"] or "")) <= set(re.findall(r"\d+", question.text)):
             return None
-        named = re.search({"max": r"\bmax", "min": r"\bmin"}.get(one["name"], one["name"] or one["counted"]), asked)
+        # `甲数` of `甲、乙两数`
+        said = one["name"] or (one["counted"] if one["counted"] in asked else one["counted"].removesuffix("数"))
+        named = re.search({"max": r"\bmax", "min": r"\bmin"}.get(said, said or "(?!)"), asked)
         if named is None:
             return None
         places[named.start()] = one["is"] or one["many"]
@@ -556,20 +560,35 @@ def _is_in_question(name: str, question: Question) -> bool:
     )
 
 
+class Lettered(NamedTuple):
+    """A text of lettered parts: what stands before them, their letters or numbers, and the text of each."""
+
+    before: str
+    labels: tuple[str, ...]
+    parts: tuple[str, ...]
+
+
+def lettered(text: str, longest: int = _LONGEST) -> Lettered | None:
+    """The parts of `(a) 5 (b) 2`; None for a longer text, and for one without two parts that are labelled in order."""
+    marks = list(_LETTERED.finditer(text)) if len(text) <= longest else []
+    said = [m[1] for m in marks]
+    if len(marks) < _FEWEST or said not in [row[: len(said)] for row in LABEL_ROWS]:
+        return None
+    ends = [*(m.start() for m in marks[1:]), len(text)]
+    parts = tuple(_BETWEEN.sub("", text[m.end() : end]).strip() for m, end in zip(marks, ends, strict=True))
+    return Lettered(text[: marks[0].start()].strip(), tuple(said), parts) if all(parts) else None
+
+
 def by_letters(text: str, reference: str) -> str:
     r"""The lettered parts in order: `(a) 5, (b) 2` as `(5, 2)`. Where the reference has letters too, they are kept."""
-    marks = list(_LETTERED.finditer(text)) if len(text) <= _LONGEST else []
-    said = [m[1] for m in marks]
-    if len(marks) < _FEWEST or text[: marks[0].start()].strip() or said not in [row[: len(said)] for row in LABEL_ROWS]:
+    found = lettered(text)
+    if found is None or found.before:
         return text
-    ends = [*(m.start() for m in marks[1:]), len(text)]
-    values = [_BETWEEN.sub("", text[m.end() : end]).strip() for m, end in zip(marks, ends, strict=True)]
-    if not all(values):
-        return text
+    values = list(found.parts)
     if "=" not in reference and (named := all_known(_VALUE_OF_LETTER.fullmatch(value) for value in values)) is not None:
         values = [one["value"] for one in named]
     if "(a)" in reference:
-        return ", ".join(f"({m[1]}) {value}" for m, value in zip(marks, values, strict=True))
+        return ", ".join(f"({mark}) {value}" for mark, value in zip(found.labels, values, strict=True))
     return text if any("," in value for value in values) else f"({', '.join(values)})"
 
 

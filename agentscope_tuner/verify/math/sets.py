@@ -156,7 +156,7 @@ def is_name(node: Node) -> bool:
                 return value == 1 and letter.isupper()
             case Symbol(letter), Symbol("T"):
                 return letter.isupper()
-            case Symbol("\\sigma"), Number(value):
+            case Symbol("\\sigma" | "s" | "S"), Number(value):
                 # The variance
                 return value == 2
     return is_segment(node)

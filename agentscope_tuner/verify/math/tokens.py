@@ -11,7 +11,8 @@ from __future__ import annotations
 import re
 import threading
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from itertools import takewhile
 from typing import Literal, NamedTuple, ParamSpec, TypeVar
 
 from agentscope_tuner._run.forks import Kept as Kept
@@ -414,7 +415,7 @@ def _emit(match: re.Match[str], kind: str, spaced: bool, in_text: bool, out: lis
         case "rm":
             name = match["upright"]
             if len(name) == 1:
-                out.append(Token("sym", name, spaced, upright="rm" in found))
+                _emit_letter(name, spaced, "rm" in found, out)
             elif name in OPERATORS if "operatorname" in found else name in PROPERTIES - {"deg"} or name == "rk":
                 out.append(Token("cmd", "\\" + name, spaced))
             elif "operatorname" in found:
@@ -439,8 +440,8 @@ def _emit_letters(found: str, spaced: bool, in_text: bool, out: list[Token]) -> 
     elif found in SPELLED:
         out.append(Token("cmd", SPELLED[found], spaced))
     elif len(found) == 1:
-        out.append(Token("sym", found, spaced, in_text))
-    elif in_text or _is_word(found):
+        _emit_letter(found, spaced, in_text, out)
+    elif in_text or (_is_word(found) and not (len(found) <= _SHORT_UNIT and found in UNITS and _begins_factor(out))):
         out.append(Token("word", found, spaced))
     else:
         tail = next(
@@ -451,6 +452,22 @@ def _emit_letters(found: str, spaced: bool, in_text: bool, out: list[Token]) -> 
             spaced = False
         if tail:
             _emit_letters(tail, False, False, out)
+
+
+_SHORT_UNIT = 2
+
+
+def _begins_factor(tokens: Sequence[Token]) -> bool:
+    """Whether a sign of arithmetic is the last token, behind which no unit stands: the `cm` of `Q=cm\\Delta t`."""
+    return bool(tokens) and tokens[-1].kind == "op" and tokens[-1].text in "=+-*("
+
+
+def _emit_letter(letter: str, spaced: bool, upright: bool, out: list[Token]) -> None:
+    r"""A letter; an upright one with the sign of a millionth between it and a number is a unit: `3\,\mu\mathrm{C}`."""
+    if upright and len(out) > 1 and out[-1].text == "\\mu" and out[-2].kind in ("num", "close"):
+        out[-1] = Token("word", f"μ{letter}", out[-1].spaced)
+    else:
+        out.append(Token("sym", letter, spaced, upright))
 
 
 def _is_word(found: str) -> bool:
@@ -482,12 +499,20 @@ def _bracket_kind(text: str) -> str:
 
 def _emit_op(match: re.Match[str], spaced: bool, out: list[Token]) -> None:
     found = _PLAIN.get(match[0], match[0])
-    if found == "!=" and not spaced and out and out[-1].kind == "num" and [t.text for t in out[-2:-1]] != ["_"]:
+    if found == "!=" and not spaced and out and _ends_number(out):
         # `5!=120` is a factorial and an equals sign: nobody states that two numbers differ
         out += [Token("op", "!"), Token("op", "=")]
     elif found != "." or not match.string[: match.start()].endswith(("\\left", "\\right")):
         found = "\\\\" if found.startswith("\\\\") else found
         out.append(Token("word" if found == "and" else _bracket_kind(found) or "op", found, spaced))
+
+
+def _ends_number(tokens: Sequence[Token]) -> bool:
+    """Whether a number stands at the end, which is no index, or a bracket that holds nothing but numbers."""
+    if tokens[-1].text == ")":
+        inside = list(takewhile(lambda token: token.text != "(", tokens[-2::-1]))
+        return len(inside) < len(tokens) - 1 and all(token.kind in ("num", "op") for token in inside)
+    return tokens[-1].kind == "num" and [t.text for t in tokens[-2:-1]] != ["_"]
 
 
 P = ParamSpec("P")
@@ -640,6 +665,15 @@ _PREFIX = re.compile(r"(?<=kilo|mega|giga|nano|pico)\s|(?<=milli|micro|centi)\s"
 _SHORT_NUMBER = r"-?(?:\d{1,9}(?:[.,]\d{1,9})?|\\[dt]?frac\{-?\d{1,9}\}\{\d{1,9}\})"
 _FIELD = r"\\mathbb\s*\{?[RQ]\}?\s*"
 
+
+def _arrangements(found: re.Match[str]) -> str:
+    """`5!/3!` for `A_5^2` in a calculation; letters may be those of powers."""
+    above, below = found.groups()
+    if "=" not in found.string or not (above.isdigit() and below.isdigit() and int(below) <= int(above)):
+        return found[0]
+    return rf"\frac{{{above}!}}{{{int(above) - int(below)}!}}"
+
+
 _Rule = tuple[str, re.Pattern[str], str | Callable[[re.Match[str]], str]]
 # A text that every match contains (a cheap test before the pattern), the pattern, and the new spelling of the match
 _RULES: tuple[_Rule, ...] = (
@@ -654,6 +688,8 @@ _RULES: tuple[_Rule, ...] = (
     ("C", re.compile(rf"{_CHOOSES}\s*\(\s*(\d+|[nmN])\s*,\s*(\d+|[kmrj])\s*\)"), r"\\binom{\1}{\2}"),
     ("C", re.compile(rf"[_^]{_CHOSEN}\s*{_CHOOSES}_{_CHOSEN}"), r"\\binom{\1}{\2}"),
     ("C", re.compile(r"^(\d+|n)C(\d+|[kr])(?=$|=|\s)"), r"\\binom{\1}{\2}"),
+    # arrangements: `A_5^2`
+    ("A", re.compile(rf"(?:\\(?:mathrm|text|rm)\s*\{{A\}}|(?<![a-zA-Z\\])A)_{_CHOSEN}\s*\^{_CHOSEN}"), _arrangements),
     ("angle", re.compile(r"(?<=[\d}])\s*\\angle\s*(?=-?[\d(])"), r"\\operatorname{cis}"),
     ("angle", re.compile(r"(?<![a-zA-Z\\])m\s*(?=\\angle)"), ""),
     ("frown", re.compile(r"\\overset\s*\{\s*\\(?:small)?frown\s*\}"), r"\\widehat"),

@@ -350,6 +350,9 @@ def _stated(node: Node, reference: Node) -> tuple[Node, ...]:
             valued = tuple(
                 m for m in members if not (isinstance(m, UndefinedCall) or (isinstance(m, Symbol) and symbols(m)))
             )
+            if len(valued) < len(members) and not symbols(reference):
+                # `mg` of `P = mg = 2 \\cdot 10`
+                valued = tuple(m for m in valued if not symbols(m)) or valued
             return valued or tuple(members)
     return (node.inside,) if isinstance(node, MARKS) else (node,)
 
@@ -416,10 +419,17 @@ def _is_whole_quotient(question: Question, answer: Node, reference: Node) -> boo
     """
     match answer, reference:
         case Quotient(Number(top), Number(bottom)), Number(whole, text) if text.isdigit() and bottom > 1:
-            solves = any(isinstance(f, Relation) and symbols(f) for f in question.formulas.values())
+            solves = any(
+                isinstance(f, Relation) and symbols(f) and not _is_datum(f) for f in question.formulas.values()
+            )
             known = solves or bottom in question.numbers
             return not known and top == whole * bottom and top.denominator == bottom.denominator == 1
     return False
+
+
+def _is_datum(relation: Relation) -> bool:
+    """Whether it gives a letter its value: `U = 12`."""
+    return isinstance(relation.args[0], Symbol) and not any(map(symbols, relation.args[1:]))
 
 
 def _is_calculation(answer: Node, reference: Node, left: frozenset[str]) -> bool:
@@ -609,6 +619,8 @@ def _is_other_form(question: Question, answer: Node, reference: Node, same: Same
 
     if literal(answer) is None and UNREDUCED in operations(answer) - operations(reference) and gives(lambda _: True):
         return True
+    if question.asks_to_rewrite and _holds_series(reference) and not _holds_series(answer):
+        return True
     if _ALGEBRAIC.search(question.text) and _is_polar(answer) and not _is_polar(reference):
         return True
     if not symbols(reference):
@@ -643,7 +655,23 @@ def _is_other_number(
         gives: whether the question has this value in such a form.
     """
     made = operations(reference) - {UNREDUCED}
-    if made and made <= _ARITHMETIC and valued(reference) in question.numbers:
+    match reference, answer:
+        case Quotient(Number(), Number(below)), Quotient(Number(), Number(other)):
+            # `14/35`, where the denominator is given
+            if UNREDUCED in operations(reference) and other != below in question.numbers:
+                return True
+        case Power(Number(base), Number()), Power(Number(other), Number()):
+            if other != base in question.numbers:
+                return True
+    given = valued(reference)
+    if (
+        made
+        and made <= _ARITHMETIC
+        and (
+            given in question.numbers
+            or any(literal(f) == given for f in islice(question.formulas.values(), _MOST_FORMULAS))
+        )
+    ):
         # the question's number is to be written as this sum, product or power
         return _members(answer) != _members(reference) or _is_of_primes(reference) > _is_of_primes(answer)
     if _is_number_power(reference) and not operations(answer) and gives(lambda f: bool(operations(f))):
@@ -655,6 +683,11 @@ def _is_other_number(
     if not operations(reference) or not _is_of_primes(reference) or _is_of_primes(answer):
         return False
     return bool(operations(answer)) and gives(lambda _: True)
+
+
+def _holds_series(node: Node) -> bool:
+    """Whether a sum or a product over an index stands in it."""
+    return any(isinstance(n, BigOperator) and n.sign in ("sum", "prod") for n in walk(node))
 
 
 # Where a function is named so, an answer may have those of the reference alone

@@ -33,7 +33,8 @@ DIMENSIONS = {
     "money_in_dollars": "$ dollar usd USD 美元 1|cent ¢ 1/100",
     "money_in_euros": "euro eur EUR 欧元 1",
     "money_in_yen": "yen jpy JPY 円 日元 1",
-    "money_in_yuan": "yuan rmb RMB cny CNY renminbi 元 人民币 1",
+    "money_in_yuan": "yuan rmb RMB cny CNY renminbi 元 人民币 1|角 1/10",
+    "money_in_dollars_of_hong_kong": "港元 港币 hkd HKD 1",
     "money_in_pounds": "gbp GBP sterling 英镑 1|pence 1/100",
     "money_in_rupees": "rupee inr INR रुपये रुपया रुपए टका 1",
     "money_in_roubles": "rouble ruble rub RUB руб рубль рубля рублей 1|копейка копейки копеек 1/100",
@@ -56,13 +57,21 @@ DIMENSIONS = {
     "mass length time^-2": "N newton Н 1000|kN kilonewton кН 1000000",
     "mass length^-1 time^-2": "Pa pascal Па 1000|kPa kilopascal кПа 1000000|MPa megapascal 1000000000|atm",
     "time^-1": "Hz hertz Гц 1|kHz kilohertz 1000|MHz megahertz 1000000|GHz gigahertz 1000000000|rpm",
-    "voltage": "V volt 1|mV millivolt 1/1000|kV kilovolt 1000",
-    "current": "A ampere amp 1|mA milliampere milliamp 1/1000",
-    "resistance": "ohm \\Omega Ом 1|kiloohm 1000",
+    "mass length^2 time^-3 current^-1": "V volt 1000|mV millivolt 1|kV kilovolt 1000000",
+    "current": "A ampere amp 1|mA milliampere milliamp 1/1000|μA microampere 1/1000000|kA kiloampere 1000",
+    "mass length^2 time^-3 current^-2": "ohm \\Omega Ом 1000|kiloohm 1000000",
+    "current time": "C coulomb Кл 1|mC millicoulomb 1/1000|μC microcoulomb 1/1000000|nC nanocoulomb 1/1000000000",
+    "mass^-1 length^-2 time^4 current^2": "F farad 1/1000|mF millifarad 1/1000000|μF microfarad 1/1000000000"
+    "|nF nanofarad 1/1000000000000|pF picofarad 1/1000000000000000",
+    "mass length^2 time^-2 current^-2": "H henry 1000|mH millihenry 1",
+    "mass time^-2 current^-1": "T tesla Тл 1000|mT millitesla 1|gauss 1/10",
+    "length time^-1": "knot kn 1852/3600",
+    "mass length^2 time^-2 current^-1": "Wb weber Вб 1000|mWb milliweber 1",
     "temperature": "K kelvin",
     "celsius": "celsius",
     "fahrenheit": "fahrenheit",
     "amount": "mol mole 1|mmol millimole 1/1000",
+    "amount length^-3": "M molar 1000|mM millimolar 1",
     "data": "bit 1|byte 8",
 }
 # one word for a quotient of two units
@@ -146,6 +155,8 @@ def _table() -> Iterator[tuple[str, PhysicalUnit, str]]:
 _ROWS = tuple(_table())
 _UNITS = {name: unit for name, unit, _ in _ROWS}
 _LINES = {name: dimension for name, _, dimension in _ROWS}
+#: Units whose symbol is a letter of the Latin alphabet.
+SINGLE_LETTERS = frozenset(name for name in _UNITS if len(name) == 1 and name.isascii() and name.isalpha())
 #: The names and the symbols of units in lower case, as the words of a sentence are compared.
 IN_LOWER_CASE = frozenset(map(str.lower, _UNITS))
 SCALES = {"dozen": 12, "hundred": 10**2, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
@@ -153,7 +164,7 @@ SCALES |= {"万": 10**4, "亿": 10**8}
 PERCENT = frozenset({"percent", "pct", "percentage", "percents"})
 DEGREES = frozenset({"degree", "degrees", "deg", "度", "도", "độ", "grados", "graus", "degrés", "gradi", "градусов"})
 TEMPERATURES = {"C": "celsius", "F": "fahrenheit"}
-EXPONENTS = {"square": 2, "squared": 2, "sq": 2, "cubic": 3, "cubed": 3, "cu": 3}
+EXPONENTS = {"square": 2, "squared": 2, "sq": 2, "वर्ग": 2, "cubic": 3, "cubed": 3, "cu": 3, "घन": 3}
 _CHINESE_POWERS = {"平方": 2, "立方": 3}
 _MAX_WORDS = 6
 _MAX_NOUNS = 3
@@ -180,8 +191,10 @@ def _exact_name(word: str) -> str:
 
 
 # The words of a power that stands behind its unit: `metros cuadrados`
-_SQUARED = re.compile("squared|[cq]uadrad[oa]s?|quadrat[oiae]|carr[ée]e?s?|kwadratow[a-z]+|persegi", re.IGNORECASE)
-_CUBED = re.compile("cubed|c[uú]bic[oa]s?|cubes?|cubi|sześcienn[a-z]+|kubik", re.IGNORECASE)
+_SQUARED = re.compile(
+    "squared|[cq]uadrad[oa]s?|quadrat[oiae]|carr[ée]e?s?|kwadratow[a-z]+|persegi|مربع[ةه]?|vuông", re.IGNORECASE
+)
+_CUBED = re.compile("cubed|c[uú]bic[oa]s?|cubes?|cubi|sześcienn[a-z]+|kubik|مكعب[ةه]?|khối", re.IGNORECASE)
 
 
 def canonical(parts: list[tuple[str, int]]) -> Unit:
@@ -207,7 +220,11 @@ def canonical(parts: list[tuple[str, int]]) -> Unit:
             times = EXPONENTS[word.lower()]
         else:
             name = _exact_name(word)
-            if not known(name) and len(word) > _ABBREVIATION and (named := unit_named(word)) is not None:
+            if (
+                not known(name)
+                and (len(word) > _ABBREVIATION or not word.isascii())
+                and (named := unit_named(word)) is not None
+            ):
                 raising, _, name = named.rpartition(" ")
                 times *= EXPONENTS.get(raising, 1)
             if name[:2] in _CHINESE_POWERS and name[2:] in _UNITS:
@@ -229,22 +246,23 @@ def known(word: str) -> bool:
 
 # Units in other languages: a power and a prefix, both perhaps left out, then the stem of a unit with its ending
 _POWERS_ABROAD = {"square ": "quadrat|제곱|平方", "cubic ": "kubik|세제곱|立方"}
+_POWERS_BEHIND = {"kare": "square ", "küp": "cubic "}
 _PREFIXES = {
-    "kilo": "[kc]hilo|kil[oó]|quil[oóô]|кило|キロ|킬로",
-    "centi": "cent[ií]|zenti|санти|センチ|센티",
+    "kilo": "[kc]hilo|kil[oó]|quil[oóô]|кило|キロ|킬로|किलो|कि|كيلو|ك(?=م)",
+    "centi": "cent[iíy]|zenti|santi|санти|センチ|센티|सेंटी|से|سنتي|س(?=م)",
     "deci": "d[eé]c[ií]|dezi|деци|デシ|데시",
     "milli": "mil+[ií]|милли|ミリ|밀리",
 }
 _STEMS = {
-    "meter": "m[eè]tr|meter|метр|メートル|미터",
-    "gram": "gr[aá]m+|грам+|グラム|그램",
-    "liter": "lit[er]r?|литр|リットル|리터",
+    "meter": "m[eè]tr|meter|метр|メートル|미터|मीटर|मी|[أا]?مت[ا]?ر|م",
+    "gram": "gr[aá]m+|грам+|グラム|그램|ग्राम|[جغ]رام",
+    "liter": "lit[er]r?|литр|リットル|리터|लीटर|لتر",
     "joule": "joule|джоул",
     "newton": "newton|ньютон",
     "pascal": "pascal|паскал",
     "watt": "watt|vatio|ватт",
-    "hour": "stunde|heure|hora|час|시간|時間",
-    "minute": "minut|минут|분",
+    "hour": "stunde|heure|hora|час|시간|時間|घंट[ाे]|ساع[ةه]|ساعات",
+    "minute": "minut|минут|분|मिनट|دقيق[ةه]|دقائق",
     "second": "sekund|secondes|secondi|segundos|секунд|초",
     "day": "tage|jour|d[ií]as|giorni|день|дня|дней",
 }
@@ -253,7 +271,7 @@ _UNIT_ABROAD = re.compile(
         f"(?:{'|'.join(f'(?P<{name.strip()}>{stems})' for name, stems in table.items())}){often}"
         for table, often in ((_POWERS_ABROAD, "?"), (_PREFIXES, "?"), (_STEMS, ""))
     )
-    + "(?:e?s|as|e?n|e|ach|a|ami|ów|u|os?|i|y|и|а|у|е|ы|ов|ах|ам|ами|ей|я|ях|ь)?"
+    + "(?:e?(?P<behind>kare|küp))?(?:e?s|as|e?n|e|ach|a|ami|ów|u|os?|i|y|и|а|у|е|ы|ов|ах|ам|ами|ей|я|ях|ь)?"
 )
 
 
@@ -272,7 +290,7 @@ def unit_named(word: str) -> str | None:
     if found is None:
         return None
     parts = [name for table in (_PREFIXES, _STEMS) for name in table if found[name]]
-    power = next((name for name in _POWERS_ABROAD if found[name.strip()]), "")
+    power = next((name for name in _POWERS_ABROAD if found[name.strip()]), _POWERS_BEHIND.get(found["behind"], ""))
     return f"{power}{''.join(parts)}" if "".join(parts) in _UNITS else None
 
 
@@ -310,10 +328,15 @@ def mentions(text: str, unit: Unit) -> bool:
     return bases <= {base for word in words for base in dimension_named(_LINES[word])}
 
 
-_GIVEN_IN = re.compile(r"\d\$?(?:\s|~|\\[ ,;:]|-|\\(?:text|mathrm)\{\s*)*([a-zA-Zμ]+|[^\W\d_]{1,3})")
+# the vowel signs of India's scripts are no letters to `re`
+_OF_INDIA = r"[\u0900-\u0d7f]"
+_GIVEN_IN = re.compile(
+    r"\d\$?(?:\s|~|\\[ ,;:]|-|\\(?:text|mathrm)\{\s*)*"
+    rf"([a-zA-Zμ]+|(?:[^\W\d_\u4e00-\u9fff]|{_OF_INDIA})+|[^\W\d_]{{1,3}})"
+)
 # `R$` are no dollars
 _NO_COUNTRY = r"(?<![A-Z])(?<![A-Z]\\)"
-_WORDS_OF_SCRIPTS = re.compile(r"[a-zA-Zμ]+|[^\W\d_a-zA-Z]+|[^\W\d_]+")
+_WORDS_OF_SCRIPTS = re.compile(rf"[a-zA-Zμ]+|(?:[^\W\d_a-zA-Z]|{_OF_INDIA})+|[^\W\d_]+")
 _SIGNS = {"$": "dollar", "€": "euro", "£": "gbp", "¥": "元", "￥": "元"}
 
 
@@ -364,9 +387,12 @@ def names_of(unit: str) -> frozenset[str]:
 
 
 _MEASURED = re.compile(
-    r"(?P<number>[-+]?\d[\d.,]*(?:\s*(?:\\times|×|\\cdot)\s*10\s*\^\s*\{?-?\d+\}?)?|-?\d+/\d+|-?\\[dt]?frac\{\d+\}\{\d+\})"
-    r"(?P<gap>(?:\s|~|\\[ ,;])*)(?P<unit>[a-zA-ZμµΩ](?:[a-zA-ZμµΩ²³/·*]|\^\{?-?\d\}?|\s(?=[a-zA-Z]))*)"
+    r"(?P<number>[-+]?\d[\d.,]*(?:[eE][-+]?\d+)?(?:\s*(?:\\times|×|\\cdot)\s*10\s*\^\s*\{?-?\d+\}?)?|-?\d+/\d+|-?\\[dt]?frac\{\d+\}\{\d+\})"
+    r"(?P<gap>(?:\s|~|\\[ ,;])*)(?P<unit>[a-zA-ZμµΩ](?:[a-zA-ZμµΩ²³/·*]|\^\{?-?\d\}?|\s(?=[a-zA-Z])"
+    r"|/\s?\([a-zA-ZμµΩ²³·* ^\d-]+\))*)"
 )
+# The number alone as a formula: `$5$ J`
+_IN_SIGNS = re.compile(r"\A\$([^$]*)\$(?=.)")
 _NAME_IN_UNIT = re.compile("[a-zA-ZμµΩ]+")
 
 
@@ -377,7 +403,7 @@ def with_unit_set(text: str, question: str, letters: frozenset[str]) -> str:
         question: the task's text; without it a single letter may be a symbol.
         letters: those of the question's formulas.
     """
-    found = _MEASURED.fullmatch(text) if len(text) <= _LONGEST else None
+    found = _MEASURED.fullmatch(_IN_SIGNS.sub(r"\1", text)) if len(text) <= _LONGEST else None
     names = [] if found is None else _NAME_IN_UNIT.findall(found["unit"])
     if found is None or not all(name in _UNITS for name in names):
         return text
@@ -399,9 +425,9 @@ def with_unit_set(text: str, question: str, letters: frozenset[str]) -> str:
 def _measures_by(letter: str, question: str) -> bool:
     """Whether a question has the letter as a unit: `10 m`, behind a number, and in no sum or equation."""
     own = rf"{re.escape(letter)}(?![a-zA-Z])"
-    if re.search(rf"[-+*/^=<>(]\s*\d*\s*{own}|(?<![a-zA-Z\\]){own}\s*[-+*^=<>]", question) is not None:
+    if re.search(rf"[-+*/^=<>(]\s*\d*{own}|(?<![a-zA-Z\\]){own}\s*[-+*^=<>]", question) is not None:
         return False
-    return re.search(rf"\d(?:(?:\s|~|\\[ ,;]){own}|{own}(?=[\u3000-\u9fff\uff00-\uffef]))", question) is not None
+    return re.search(rf"\d\}}?\$?(?:(?:\s|~|\\[ ,;]){own}|{own}(?=[\u3000-\u9fff\uff00-\uffef]))", question) is not None
 
 
 def unknown_words(unit: Unit) -> list[str]:
@@ -515,7 +541,7 @@ _ASKED = re.compile(
     r"\b(?:how many|in|into|to|en|em|в|wie ?viele?|combien de|cuánt[oa]s|quant[oaie]s?|сколько"
     r"|hoeveel|ile|combien (?=d['’]))(?:\s+|d['’])(?:units of\s+)?(?:the nearest\s+)?(?:°|\\circ|\^\\circ|degrees?\s+)?"
     r"(?P<words>(?:[^\W\d_]|°)+(?:\^?\{?[23]\b\}?|[²³])?(?:(?:\s*/\s*|\s+)[^\W\d_]+(?:\^?\{?[23]\b\}?|[²³])?){0,4})"
-    r"|(?:每(?P<span>小时|分钟|秒|天)[^，。？每]{0,6})?多少(?:个)?(?P<chinese>[米克元升秒分天周年厘毫千公平方立斤里钟小时顷亩]{1,4}?)(?:[/每](?P<below>小时|时|分钟|分|秒|天)|(?![米克元升秒分天周年厘毫千公平方立斤里钟小时顷亩]))",
+    r"|(?:每(?P<span>小时|分钟|秒|天)[^，。？每]{0,6})?(?:多少|几)(?:个)?(?P<chinese>[米克元角港升秒分天周年厘毫千公平方立斤里钟小时顷亩]{1,4}?)(?:[/每](?P<below>小时|时|分钟|分|秒|天)|(?![米克元角升秒分天周年厘毫千公平方立斤里钟小时顷亩]))",
     re.IGNORECASE,
 )
 _MONEY = re.compile(
@@ -600,6 +626,9 @@ def _leading_unit(match: re.Match[str]) -> list[tuple[str, int]]:
         power = 1 if raised is None else 2 if raised[0].strip("^{}") in ("2", "²") else 3
         word = word if raised is None else word[: raised.start()]
         word = unit_named(word) or word
+        if word == "in" and (said[-1] != word or match.string[match.end() :].lstrip()[:1].isalnum()):
+            # a preposition: `grow to in 2 years`
+            break
         if word == "per":
             sign = -1
         elif word in TEMPERATURES and not parts and match.group().rstrip().endswith(word):

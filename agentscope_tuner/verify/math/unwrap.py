@@ -17,6 +17,9 @@ from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.verify.find import last_boxes
 from agentscope_tuner.verify.math.canonical import componentwise, written_out
 from agentscope_tuner.verify.math.node import (
+    Apply,
+    Connective,
+    Negation,
     Node,
     Quantity,
     Relation,
@@ -26,6 +29,7 @@ from agentscope_tuner.verify.math.node import (
     is_decimal,
     literal,
     needs_sympy,
+    symbols,
     walk,
 )
 from agentscope_tuner.verify.math.parse import parse_tokens
@@ -106,7 +110,7 @@ _MIXED = re.compile(
 )
 # An index that is a word, as in `x_{false}`
 _INDEX_WORD = re.compile(r"(?<![\\\w])[^\W\d_]{2,}|[^\x00-\u036f]+")
-_SHORTEST_INDEX = 3
+_SHORTEST_INDEX = 2
 _POINT_NAMES = frozenset("ABCDEFGHPQRS")
 _LISTS = re.compile("[=,;<>]")
 # A function with the extreme that is asked of it: `f(x)_{\min}=`
@@ -247,6 +251,11 @@ def read_answer(text: str, ref: Side, question: Question | None) -> Side:
         with suppress(Unreadable):
             if asked.asks_another(list(takewhile("=".__ne__, (t.text for t in tokenize(text))))):
                 return Side(text, (), None, None, "another name than the question asks for")
+    at_point = _AT_POINT.fullmatch(text) if "|_" in text and "=" not in ref.text else None
+    if at_point is not None and set(re.findall(r"\d+", at_point["at"] or "")) <= set(re.findall(r"\d+", asked.text)):
+        text = at_point["value"]
+    if "_" in text and (whole := _FROM_THE_FIRST.fullmatch(text)) is not None and not _ORDERS.search(ref.text):
+        text = whole["said"]
     if other := _other_kind(text, ref.text, asked):
         return Side(text, (), None, None, other)
     words = {word.lower() for word in _WORD.findall(f"{ref.text} {ref.sentence}")}
@@ -262,7 +271,34 @@ def read_answer(text: str, ref: Side, question: Question | None) -> Side:
     strange = None if side.node is None else next(_strange_words(side.node, allows, asked, ref), None)
     if strange is not None:
         return replace(side, node=None, problem=f"the word {strange!r}")
-    return _resolved(_without_asked_span(replace(side, node=_in_asked_unit(side.node, asked)), ref, asked))
+    # to an inequality it is a step, and without a question it may be
+    node = side.node if asked.has_inequality or not asked.text else _around_zero(side.node)
+    return _resolved(_without_asked_span(replace(side, node=_in_asked_unit(node, asked)), ref, asked))
+
+
+def _around_zero(node: Node | None) -> Node | None:
+    """`|k| > 6` as `k < -6 or k > 6`, and `|k| < 6` as `-6 < k < 6`; any other node as it is."""
+    match node:
+        case Relation((Apply("abs", (Symbol() as name,)), end), (("<" | "<=" | ">" | ">=") as sign,)):
+            if symbols(end) or (literal(end) or 1) <= 0:
+                return node
+            low = Negation(end)
+            if sign[0] == "<":
+                return Relation((low, name, end), (sign, sign))
+            return Connective("or", (Relation((name, low), (sign.replace(">", "<"),)), Relation((name, end), (sign,))))
+    return node
+
+
+# `a_n = 2n-1, n \\ge 1`, which says of a sequence what it is
+_FROM_THE_FIRST = re.compile(
+    r"(?P<said>\s*[a-zA-Z]_\{?(?P<index>[a-z])\}?\s*=[^=]+?)(?:[,，;；]|\\q?quad(?![a-z])|(?=[(（]))(?:\s|\\[ ,;:!])*[(（]?"
+    r"\s*(?P=index)\s*(?:\\g[et]q?(?![a-z])|\\geqslant|>=|≥)\s*[01]\s*[)）]?"
+)
+_ORDERS = re.compile(r"[<>≤≥]|\\[lg][et]")
+# The value of a derivative at a point: `\\left.\\frac{dy}{dx}\\right|_{x=1}=3`
+_AT_POINT = re.compile(
+    r"[^=|]{1,80}?(?:\\right|\\[bB]igg?r?)?\s*\|_(?:\{(?P<at>[^{}]{1,60})\}|\d)\s*=(?P<value>[^=]+)", re.DOTALL
+)
 
 
 def _in_asked_unit(node: Node | None, question: Question) -> Node | None:
@@ -357,7 +393,13 @@ def _may_be_index(word: str, allows: Allows, question: Question) -> bool:
     if word.isupper() and word.isascii():
         return set(word) <= _POINT_NAMES or (bool(question.text) and set(word).issubset(question.text))
     begins = len(word) >= _SHORTEST_INDEX and re.search(rf"(?<!\w){re.escape(word.lower())}", question.text.lower())
-    return allows(word) or (bool(begins) and not operates(word) and not denies(word.lower()))
+    # in a question without a word of the Latin alphabet it can be none of its words
+    is_known = bool(begins) or (bool(question.text) and not _LATIN_WORDS.search(_FORMULAS.sub(" ", question.text)))
+    return allows(word) or (is_known and not operates(word) and not denies(word.lower()))
+
+
+_LATIN_WORDS = re.compile("[a-z]{3}", re.IGNORECASE)
+_FORMULAS = re.compile(r"\$[^$]*\$|\\\(.*?\\\)|\\[a-zA-Z]+")
 
 
 @lru_cache(maxsize=1024)

@@ -33,6 +33,7 @@ from agentscope_tuner.verify.math.node import (
     literal,
     plain_key,
     symbols,
+    with_args,
 )
 from agentscope_tuner.verify.math.prose import NARROWED, choice, letter, plain
 from agentscope_tuner.verify.math.quantities import (
@@ -41,6 +42,8 @@ from agentscope_tuner.verify.math.quantities import (
     names_another,
 )
 from agentscope_tuner.verify.math.question import NO_QUESTION, Question, about
+from agentscope_tuner.verify.math.readings import measured
+from agentscope_tuner.verify.math.sentences import lettered
 from agentscope_tuner.verify.math.sets import is_work, same_sets
 from agentscope_tuner.verify.math.tokens import TooComplex, on_own_stack
 from agentscope_tuner.verify.math.units import EXPONENTS, NUMBER_WORDS, is_physical, known, singular
@@ -336,9 +339,10 @@ def _pointed(truth: str, text: str, question: str | None) -> str:
     if any(found["one"] is None for found in _OF_SEVERAL.finditer(clause)):
         return truth
     is_amount = _UNIT_BEHIND.match(truth, match.end()) is not None
-    if not (is_amount or asked.speaks_of_rounding or _OF_DECIMALS.search(asked.text)):
+    written = re.search(rf"(?<![\d.,]){match[1].lstrip('-')}(?:(\{{,\}})|\.){match[2]}(?!\d)", text)
+    is_decimal = written is not None and written[1] is not None and _writes_commas(asked.text.lower())
+    if not (is_decimal or is_amount or asked.speaks_of_rounding or _OF_DECIMALS.search(asked.text)):
         return truth
-    written = re.search(rf"(?<![\d.,]){match[1].lstrip('-')}(?:\{{,\}}|\.){match[2]}(?!\d)", text)
     return f"{match[1]}.{match[2]}{truth[match.end() :]}" if written is not None else truth
 
 
@@ -446,6 +450,51 @@ def _stages(
         the pair and the stage that a worker is to run; it is sent the worker's outcome and reason. Or the pair and
         READING; it is sent the `ReadPair`.
     """
+    whole: MathVerdict = yield from _stages_of_one(
+        answer, ground_truth, question, copied, has_worker=has_worker, reads_long=reads_long
+    )
+    if whole.outcome != "different" or ground_truth.count("(") + ground_truth.count("（") < len("ab"):
+        return whole
+    parts = _part_by_part(bare(answer), reference(ground_truth), question or "")
+    for mine, theirs, asked in parts:
+        found: MathVerdict = yield from _stages_of_one(
+            mine, theirs, asked, copied, has_worker=has_worker, reads_long=reads_long
+        )
+        if found.outcome != "equal":
+            return whole
+    return (
+        MathVerdict("equal", found.stage, f"part by part: {short(answer)} = {short(ground_truth)}") if parts else whole
+    )
+
+
+def _part_by_part(answer: str, truth: str, question: str) -> list[tuple[str, str, str]]:
+    """What an answer and a reference say of each part that both letter in the same way, and what is asked there."""
+    theirs = lettered(truth)
+    mine = None if theirs is None else lettered(answer)
+    if theirs is None or mine is None or mine.before or theirs.before or mine.labels != theirs.labels:
+        return []
+    asked = lettered(question, _LONGEST_QUESTION)
+    own = (
+        [f"{asked.before} {part}" for part in asked.parts]
+        if asked is not None and asked.labels == mine.labels
+        else [question] * len(mine.labels)
+    )
+    return list(zip(mine.parts, theirs.parts, own, strict=True))
+
+
+_LONGEST_QUESTION = 5_000
+
+
+def _stages_of_one(
+    answer: str,
+    ground_truth: str,
+    question: str | None,
+    copied: Copied,
+    *,
+    has_worker: bool,
+    reads_long: bool,
+) -> Asking:
+    """As `_stages`, of the texts as they are."""
     text, truth, question = _by_text(bare(answer), reference(ground_truth), question)
     truth = _pointed(truth, text, question)
     if "=" not in truth:
@@ -531,7 +580,13 @@ def _unearned(pair: Pair) -> str | None:
     if ref == ans and symbols(ref):
         # the reference's own form is worked out: `\\cos(2x)` for `\\cos 2x`
         return None
-    return unearned(question, ans, ref, pair.answer, pair.ref.text)
+    if isinstance(ans, Relation):
+        members = [part.strip() for part in re.split(r"=|\\approx(?![a-z])", pair.answer)]
+        if set(ans.operators) <= {"=", "~", ":"} and (ref in ans.args or pair.ref.text in members) and not symbols(ans):
+            # a calculation that has its form, too
+            return None
+        ans = with_args(ans, tuple(map(measured, ans.args)))
+    return unearned(question, measured(ans), measured(ref), pair.answer, pair.ref.text)
 
 
 def _exact(pair: Pair) -> tuple[Outcome, str]:
