@@ -17,7 +17,7 @@ from typing import Any
 
 from agentscope_tuner import Task, TaskJudge, WorkflowOutput, WorkflowTask, load_judge
 from agentscope_tuner.config import resolve
-from agentscope_tuner.records import read_rows
+from agentscope_tuner.records.blocks import read_rows
 from benchmarks.bars import at_least
 
 ROOT = Path(__file__).parent.parent

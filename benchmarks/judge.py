@@ -18,7 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from agentscope_tuner import Rollout, Task, WorkflowOutput, WorkflowTask, load_judge
-from agentscope_tuner.records import ScoredFile, Summary, read_rows, scored_line
+from agentscope_tuner.records.blocks import read_rows
+from agentscope_tuner.records.output import ScoredFile, scored_line
+from agentscope_tuner.records.scored_rows import Summary
 from agentscope_tuner.rules import compile_rules
 from agentscope_tuner.verify import countdown
 from agentscope_tuner.verify.find import last_boxed

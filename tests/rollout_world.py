@@ -16,7 +16,9 @@ import httpx
 
 from agentscope_tuner import BaseJudge, Task, TaskJudge, Workflow, WorkflowOutput, WorkflowTask
 from agentscope_tuner.env_service import ClientOptions, EnvServiceClient
-from agentscope_tuner.lab.rollouts import RolloutRow, RolloutRunner, Script
+from agentscope_tuner.lab.rollouts.attempt import Script
+from agentscope_tuner.lab.rollouts.rows import RolloutRow
+from agentscope_tuner.lab.rollouts.runner import RolloutRunner
 from agentscope_tuner.lab.rollouts.settings import EnvPlace
 from agentscope_tuner.rules import compile_rules
 

@@ -10,8 +10,8 @@ from typing import Any
 from agentscope_tuner.engines.judging import LineJudge
 from agentscope_tuner.engines.local import score
 from agentscope_tuner.engines.scored import JudgedBefore, ScoredLine
-from agentscope_tuner.records import Line
 from agentscope_tuner.records.blocks import LineBlock
+from agentscope_tuner.records.reader import Line
 from agentscope_tuner.records.scored_rows import ScoredRow, scored_rows
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 

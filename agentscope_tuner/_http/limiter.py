@@ -111,6 +111,9 @@ class Limiter:
         pace: the endpoint's Pace.
         requests_per_minute: the most requests in any minute; None for no limit.
         tokens_per_minute: the most tokens of prompts and replies in any minute; None for no limit.
+
+    Attributes:
+        tokens: counts them, by what each request is expected to use, which its caller corrects; None for no limit.
     """
 
     def __init__(
@@ -119,7 +122,7 @@ class Limiter:
         self._most = most
         self._pace = pace
         self._requests = PerMinute(requests_per_minute) if requests_per_minute else None
-        self._tokens = PerMinute(tokens_per_minute) if tokens_per_minute else None
+        self.tokens = PerMinute(tokens_per_minute) if tokens_per_minute else None
         self._window = float(most)
         self._lowered_at = 0.0
         self._running = self._held = 0
@@ -147,18 +150,13 @@ class Limiter:
             # Not before its turn: else a minute's requests could be sent in the next minute
             if self._requests is not None:
                 await self._requests.take()
-            if self._tokens is not None:
-                await self._tokens.take(tokens)
+            if self.tokens is not None:
+                await self.tokens.take(tokens)
         # Also on cancellation: the turn goes to the next request
         except BaseException:
             self.end()
             raise
         return time.monotonic()
-
-    def correct(self, expected: int, used: int) -> None:
-        """Correct the count of a request that was expected to use `expected` tokens, and used `used`."""
-        if self._tokens is not None:
-            self._tokens.add(used - expected)
 
     def refused(self, sent_at: float, asked: float) -> None:
         """The endpoint was too busy for the request of a turn.

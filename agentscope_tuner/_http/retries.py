@@ -108,25 +108,23 @@ def without_waits(tries: int) -> Iterator[None]:
         TEST_MODE.most_tries = before
 
 
+@dataclass(slots=True)
 class Retries:
     """Counts the failed tries of one call, and says how long to wait before the next.
 
-    Args:
+    Attributes:
         first: seconds before the second try; see `backoff`.
         most: tries in all; None for as many as fit before the deadline.
-
-    Attributes:
         tried: how many tries have failed so far.
         exhausted: whether no try is left, however much time is left.
+        waited_refused: seconds waited while nobody listened.
     """
 
-    def __init__(self, first: float = FIRST_PAUSE, most: int | None = None) -> None:
-        self._first = first
-        bound = TEST_MODE.most_tries
-        self._most = most if bound is None else bound if most is None else min(most, bound)
-        self.tried = 0
-        self.exhausted = False
-        self._waited_refused = 0.0
+    first: float = FIRST_PAUSE
+    most: int | None = None
+    tried: int = 0
+    exhausted: bool = False
+    waited_refused: float = 0.0
 
     def pause(self, remaining: float, asked: float = 0.0, *, refused: bool = False) -> float | None:
         """Counts a try that failed.
@@ -140,15 +138,15 @@ class Retries:
             Seconds to wait before the next try; None when no try or no time is left.
         """
         self.tried += 1
-        self.exhausted = self._most is not None and self.tried >= self._most
+        self.exhausted = any(most is not None and self.tried >= most for most in (self.most, TEST_MODE.most_tries))
         # Jitter: a thousand calls that failed together must not be sent again together
-        seconds = backoff(self.tried, self._first) * random.uniform(0.5, 1.0)
+        seconds = backoff(self.tried, self.first) * random.uniform(0.5, 1.0)
         if asked:
             # The endpoint knows the best pause. But a pause of 1 ms would mean a thousand requests a second
-            seconds = max(asked, self._first)
+            seconds = max(asked, self.first)
         if refused:
-            remaining = min(remaining, REFUSED_SECONDS - self._waited_refused)
-            self._waited_refused += seconds
+            remaining = min(remaining, REFUSED_SECONDS - self.waited_refused)
+            self.waited_refused += seconds
             self.exhausted = self.exhausted or seconds >= remaining
         if self.exhausted or seconds >= remaining:
             return None

@@ -10,7 +10,7 @@ def main() -> None:
     # Imported objects stay: to search them for garbage takes a sixth of the start. `app` enables collection again
     gc.disable()
     from agentscope_tuner.cli.app import app
-    from agentscope_tuner.cli.exit_codes import signals_interrupt
+    from agentscope_tuner.cli.console import signals_interrupt
 
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):

@@ -1,30 +1,47 @@
-"""`astuner check`: load the judge, and look at the data as it would, before a run costs GPU hours."""
+"""`astuner check`: load the judge, and look at the data as it would, before a run costs GPU hours.
+
+`check_tasks` reads tasks and rollouts without judging them, and lists the rows that could not be judged. `dry_run` puts
+a row of a data set through a trainer's adapter with made completions; only those trainers are here whose adapter reads
+rows without the trainer's package.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Sequence
+import sqlite3
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass, field
 from itertools import islice
-from typing import Annotated, Any
+from types import SimpleNamespace
+from typing import Annotated, Any, ClassVar, NamedTuple, Protocol
 
 import typer
+from pydantic import ValidationError
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from agentscope_tuner.cli.console import cell, config_errors, counted, fail, out, printable, table
-from agentscope_tuner.cli.exit_codes import Exit
+from agentscope_tuner.adapters import agentscope, areal, ms_swift, openrlhf, slime, verl
+from agentscope_tuner.adapters.trl.functions import pairs_of
+from agentscope_tuner.cli.console import Exit, cell, config_errors, counted, fail, out, printable, table
 from agentscope_tuner.cli.options import Conf, Format, Json, Map, Overrides, conversion, mapped, source_lines
 from agentscope_tuner.cli.rendering import judge_tree
 from agentscope_tuner.config import SECTION, Settings, resolve
-from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.errors import ConfigError, JudgeError, input_error, reference_error
 from agentscope_tuner.graders.rubrics.settings import auto_grader_config
 from agentscope_tuner.records.formats.plain import plain_text
+from agentscope_tuner.records.formats.sample import Prompt, first, is_chat, required
 from agentscope_tuner.records.reader import Line, way_out
-from agentscope_tuner.records.task_check import ChecksTasks, TaskReport, check_tasks
+from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair
+from agentscope_tuner.task_judge.contract.columns import QUESTIONS
+from agentscope_tuner.task_judge.contract.judgement import Judgement
 from agentscope_tuner.task_judge.contract.loading import load_judge
 from agentscope_tuner.task_judge.contract.task_judge import TaskJudge
 from agentscope_tuner.task_judge.rm_auto_grader_judge import RubricTasks
+from agentscope_tuner.workflow import Task, WorkflowOutput, first_problem
 
 _SHOWN_CHARS = 80
 # Sections for one kind of judge; a configuration may hold them beside another judge
@@ -84,7 +101,6 @@ def check(
 def _through_trainer(
     conf: str, overrides: list[str] | None, trainer: str | None, dataset: str | None, *, as_json: bool
 ) -> None:
-    from agentscope_tuner.adapters._dry_run import TRAINERS, RowSeen, dry_run
     from agentscope_tuner.task_judge.batch import ConfiguredJudge
 
     if trainer is None or dataset is None or trainer not in TRAINERS:
@@ -180,3 +196,323 @@ def _ends(text: str) -> str:
 
 def _indented(text: str) -> Padding:
     return Padding(Text(text, overflow="fold"), (0, 0, 0, 2), expand=False)
+
+
+_FIRST = 5
+_SHOWN = 3
+_MOST_KINDS = 50
+_LONGEST_KIND, _LONGEST_PROBLEM = 40, 1_000
+_LONGEST_KEPT = 200
+
+
+class ChecksTasks(Protocol):
+    """The methods of a judge that are used here; see `BaseJudge`."""
+
+    @property
+    def reference_keys(self) -> tuple[str, ...]: ...
+
+    def check_task(self, task: Task, output: WorkflowOutput | None = None) -> str | None: ...
+
+    def same_reference(self, first: Mapping[str, Any], second: Mapping[str, Any]) -> bool: ...
+
+    def row_notes(self, task: Task, output: WorkflowOutput | None = None) -> list[str]: ...
+
+
+class Finding(NamedTuple):
+    """A row that could not be judged: `file:line`, the task's id, and the problem in words."""
+
+    where: str
+    task_id: str
+    problem: str
+
+
+@dataclass(slots=True)
+class TaskReport:
+    """The findings.
+
+    Attributes:
+        rows: how many rows were read, valid or not.
+        task_ids: how many different task ids they have.
+        counts: how many rows have a problem of each kind; a row counts once.
+        first: the first rows of each kind.
+        shown: the first rows as the judge reads them: where, the task and the output.
+        notes: what the judge says about rows that it can judge, each with its number of rows.
+    """
+
+    rows: int = 0
+    task_ids: int = 0
+    counts: dict[str, int] = field(default_factory=dict)
+    first: dict[str, list[Finding]] = field(default_factory=dict)
+    shown: list[tuple[str, Task, WorkflowOutput | None]] = field(default_factory=list)
+    notes: Counter[str] = field(default_factory=Counter)
+
+    def look_at(self, line: Line, task: Task, output: WorkflowOutput | None, judge: ChecksTasks) -> None:
+        """Keep one of the first rows to show, and count what the judge says about it."""
+        if len(self.shown) < _SHOWN:
+            self.shown.append((line.where, task, output))
+        self.notes.update(judge.row_notes(task, output))
+
+    def add(self, finding: Finding) -> None:
+        """Count a row under the kind of its problem: the words before the first colon."""
+        kind = finding.problem.partition(":")[0].strip()[:_LONGEST_KIND] or "problem"
+        # A check that puts the row's values before the colon would make every row a kind of its own
+        if kind not in self.counts and len(self.counts) >= _MOST_KINDS:
+            kind = "other"
+        self.counts[kind] = self.counts.get(kind, 0) + 1
+        places = self.first.setdefault(kind, [])
+        if len(places) < _FIRST:
+            places.append(finding._replace(problem=finding.problem[:_LONGEST_PROBLEM]))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        problems = [
+            {"kind": kind, "rows": count, "first": [finding._asdict() for finding in self.first[kind]]}
+            for kind, count in self.counts.items()
+        ]
+        return {"rows": self.rows, "task_ids": self.task_ids, "problems": problems, "notes": dict(self.notes)}
+
+
+def check_tasks(
+    lines: Iterable[Line], judge: ChecksTasks, read: Callable[[Task], Task] = lambda task: task
+) -> TaskReport:
+    """Check every row: tasks, or rollouts with a `task` and perhaps an `output`.
+
+    Args:
+        lines: the rows.
+        judge: the judge, or what knows its tasks.
+        read: gives the task as the judge reads it.
+
+    Memory stays flat over any number of rows: the first reference of each task id is kept in a temporary database on
+    disk, about 60 bytes for each id and its reference.
+    """
+    report = TaskReport()
+    with closing(_FirstReferences()) as references:
+        for line in lines:
+            report.rows += 1
+            for finding in _findings(line, judge, references, read, report):
+                report.add(finding)
+        report.task_ids = references.count
+    return report
+
+
+def _findings(
+    line: Line, judge: ChecksTasks, references: _FirstReferences, read: Callable[[Task], Task], report: TaskReport
+) -> Iterator[Finding]:
+    row = _read(line)
+    if isinstance(row, str):
+        yield Finding(line.where, "", f"unreadable row: {row}")
+        return
+    task, output = row
+    try:
+        task = read(task)
+        problem = judge.check_task(task, output)
+        report.look_at(line, task, output, judge)
+    except JudgeError as exc:
+        problem = f"missing: {exc.message}"
+    except Exception as exc:  # noqa: BLE001 - a user's check may fail in any way: its row is listed, the others are read
+        problem = f"check_task raised: {type(exc).__name__}: {exc}"
+    if task.task_id:
+        given = task.metadata if output is None else {**output.metadata, **task.metadata}
+        # A row that cannot be judged cannot contradict another row
+        reference = None if problem else {key: given.get(key) for key in judge.reference_keys}
+        contradiction = _contradiction(references, task.task_id, reference, line.where, judge)
+        problem = problem or contradiction
+    if problem is not None:
+        yield Finding(line.where, task.task_id, problem)
+
+
+def _read(line: Line) -> tuple[Task, WorkflowOutput | None] | str:
+    """The task of a row and its output, or why it cannot be read."""
+    if line.problem is not None:
+        return line.problem
+    try:
+        row = json.loads(line.raw)
+        if not isinstance(row, dict):
+            return f"a row must be an object, got {type(row).__name__}"
+        task = Task.model_validate(row["task"] if isinstance(row.get("task"), dict) else row)
+        output = WorkflowOutput.model_validate(row["output"]) if row.get("output") is not None else None
+    except ValidationError as exc:
+        return first_problem(exc)
+    except (ValueError, RecursionError) as exc:
+        return f"{exc}{way_out(line.raw)}"
+    return task, output
+
+
+class _FirstReferences:
+    """The first reference of each task id, on disk."""
+
+    _CACHE_KIB: ClassVar[int] = 8_192
+
+    def __init__(self) -> None:
+        # An empty name makes a temporary database: SQLite keeps it in a file when it outgrows its cache, and deletes it
+        self._database = sqlite3.connect("", isolation_level=None)
+        for pragma in ("journal_mode=OFF", "synchronous=OFF", "temp_store=FILE", f"cache_size=-{self._CACHE_KIB}"):
+            self._database.execute(f"PRAGMA {pragma}")
+        self._database.execute("CREATE TABLE first (id INTEGER PRIMARY KEY, reference TEXT, place TEXT)")
+        self._database.execute("BEGIN")
+        self.count = 0
+
+    def note(self, task_id: str, reference: str | None, place: str) -> tuple[str, str] | None:
+        """Keep the first reference of a task id; returns an earlier reference and its place."""
+        digest = hashlib.blake2b(task_id.encode("utf-8", "replace"), digest_size=8).digest()
+        key = int.from_bytes(digest, "big", signed=True)
+        if self._database.execute("INSERT OR IGNORE INTO first VALUES (?, ?, ?)", (key, reference, place)).rowcount:
+            self.count += 1
+            return None
+        kept, first_place = self._database.execute("SELECT reference, place FROM first WHERE id = ?", (key,)).fetchone()
+        if kept is None:
+            self._database.execute("UPDATE first SET reference = ?, place = ? WHERE id = ?", (reference, place, key))
+            return None
+        return kept, first_place
+
+    def close(self) -> None:
+        """Delete the database."""
+        self._database.close()
+
+
+def _contradiction(
+    references: _FirstReferences, task_id: str, reference: Mapping[str, Any] | None, where: str, judge: ChecksTasks
+) -> str | None:
+    """The problem of a row whose task id has another reference in an earlier row."""
+    text = kept = None
+    if reference is not None:
+        text = kept = json.dumps(reference, default=str, sort_keys=True)
+        if len(text) > _LONGEST_KEPT:
+            kept = hashlib.blake2b(text.encode("utf-8", "replace")).hexdigest()
+    earlier = references.note(task_id, kept, where.rpartition(":")[2])
+    if earlier is None or reference is None or text is None or earlier[0] == kept:
+        return None
+    first, place = earlier
+    whole = first.startswith("{")
+    if whole and judge.same_reference(json.loads(first), reference):
+        return None
+    return f"contradiction: {_short(text)} here, {_short(first) if whole else 'another'} in line {place}"
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 100 else f"{text[:80]}… ({len(text)} characters)"
+
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class RowSeen:
+    """What an adapter makes of a row.
+
+    Attributes:
+        question: the judge's question; empty where the adapter finds none.
+        reference: the judge's reference as it is given; None where there is none.
+        gets: by made completion, what the trainer would get: a reward, or why it gets none.
+        failed: whether some completion has no verdict.
+    """
+
+    question: str
+    reference: Any
+    gets: Mapping[str, float | str]
+    failed: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return asdict(self)
+
+
+def dry_run(judge: ConfiguredJudge, trainer: str, row: Row) -> RowSeen:
+    """A row through the adapter of `trainer`, with three completions: its reference in a box, the reference alone, and
+    none.
+    """
+    try:
+        task, _ = TRAINERS[trainer](row, "")
+        seen = judge.read(task.task)
+    except JudgeError as error:
+        return RowSeen("", None, {"any": f"{error.message}{_renamed(row, error, trainer)}"}, True)
+    reference = seen.metadata.get("answer")
+    said = {"boxed": f"\\boxed{{{reference}}}", "alone": f"{reference}", "empty": ""}
+    pairs = [TRAINERS[trainer](row, text) for text in said.values()]
+    if judge.listwise and trainer in _GROUPS:
+        found = judge.judge_group(pairs)
+    else:
+        found = [judge.judge(*pair) for pair in pairs]
+    gets = {name: _gets(judge, judgement) for name, judgement in zip(said, found, strict=True)}
+    return RowSeen(seen.main_query, reference, gets, any(isinstance(got, str) for got in gets.values()))
+
+
+def _renamed(row: Row, error: JudgeError, trainer: str) -> str:
+    """How to give the row the column `prompt`, which the trainer asks for by that name."""
+    held = next((name for name in QUESTIONS if row.get(name) is not None), None)
+    if held is None or "no prompt" not in error.message:
+        return f"; {trainer} needs it, too"
+    return f", which {trainer} asks for by this name: rename the column, `dataset.rename_column({held!r}, 'prompt')`"
+
+
+def _gets(judge: ConfiguredJudge, judgement: Judgement) -> float | str:
+    try:
+        return judge.reward_or_raise(judgement)
+    except JudgeError as error:
+        return judgement.reason if judgement.status == "failed" else error.message
+
+
+def _asked(row: Row, *names: str) -> Prompt:
+    name, value = first(row, *names)
+    if not isinstance(value, str) and not is_chat(value):
+        raise input_error(f"{name} must be a text or chat messages, got {value!r:.100}")
+    return value  # type: ignore[no-any-return]
+
+
+def _trl(row: Row, said: str) -> Pair:
+    prompt = _asked(row, "prompt")
+    columns = {name: [value] for name, value in row.items() if name not in ("prompt", "completion")}
+    completion: Prompt = said if isinstance(prompt, str) else [{"role": "assistant", "content": said}]
+    return pairs_of([prompt], [completion], columns)[0]
+
+
+def _verl(row: Row, said: str) -> Pair:
+    model = required(row, "reward_model")
+    if not isinstance(model, Mapping) or "ground_truth" not in model:
+        raise reference_error(f"verl reads reward_model.ground_truth, got {model!r:.100}")
+    extra = row.get("extra_info") or {}
+    if not isinstance(extra, Mapping):
+        raise input_error(f"extra_info must be a mapping, got {extra!r:.100}")
+    info = {**extra, "raw_prompt": required(row, "prompt"), "num_turns": 2}
+    return verl.pair_of(str(required(row, "data_source")), said, model["ground_truth"], info)
+
+
+def _openrlhf(row: Row, said: str) -> Pair:
+    prompt = _asked(row, "input", "prompt", "question")
+    text = prompt if isinstance(prompt, str) else str(prompt[-1].get("content"))
+    label = first(row, "label", "answer", "ground_truth")[1]
+    return openrlhf.decode_request({"query": [text + said], "prompts": [text], "labels": [label]})
+
+
+def _slime(row: Row, said: str) -> Pair:
+    sample = {"prompt": _asked(row, "prompt", "input", "text"), "label": row.get("label")}
+    return slime.as_pair(SimpleNamespace(**sample, response=said, metadata=row.get("metadata") or {}))
+
+
+def _ms_swift(row: Row, said: str) -> Pair:
+    messages = _asked(row, "messages")
+    if isinstance(messages, str):
+        raise input_error(f"messages must be chat messages, got {messages!r:.100}")
+    return ms_swift.pair_of(said, {**row, "messages": [*messages, {"role": "assistant", "content": said}]})
+
+
+def _areal(row: Row, said: str) -> Pair:
+    asked = _asked(row, "messages", "prompt", "question")
+    if not isinstance(asked, str) and "messages" not in row:
+        raise input_error("AReaL reads chat messages from the column 'messages': rename it")
+    prompt = asked if isinstance(asked, str) else str(asked[-1].get("content", ""))
+    return areal.pair_of(prompt, said, dict(row))
+
+
+#: By trainer: a row of its data set and a completion, as its adapter hands them to the judge.
+TRAINERS: Mapping[str, Callable[[Row, str], Pair]] = {
+    "trl": _trl,
+    "verl": _verl,
+    "openrlhf": _openrlhf,
+    "slime": _slime,
+    "ms-swift": _ms_swift,
+    "areal": _areal,
+    "agentscope": agentscope.as_pair,
+}
+# Those that hand over whole groups; in verl the reward manager does
+_GROUPS = frozenset({"trl", "verl", "slime", "ms-swift"})

@@ -9,12 +9,11 @@ from typing import Annotated
 
 import typer
 
-from agentscope_tuner.cli.console import config_errors, fail, out, say
-from agentscope_tuner.cli.exit_codes import Exit
+from agentscope_tuner.cli.console import Exit, config_errors, fail, out, say
 from agentscope_tuner.cli.options import Format, Json, Map, Overrides, conversion, mapped, source_lines
 from agentscope_tuner.cli.rendering import readings, row_tree, stages_table, verdict_on
 from agentscope_tuner.errors import ConfigError, JudgeError
-from agentscope_tuner.records import Line, parse_line
+from agentscope_tuner.records.reader import Line, parse_line
 from agentscope_tuner.task_judge.contract.loading import load_judge
 from agentscope_tuner.task_judge.contract.task_judge import TaskJudge
 from agentscope_tuner.verify.math.unwrap import Pair, bare, reference

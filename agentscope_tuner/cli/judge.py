@@ -19,8 +19,20 @@ import typer
 from rich.table import Table
 
 from agentscope_tuner._run import interrupts
-from agentscope_tuner.cli.console import cell, config_errors, counted, err, fail, out, progress, say, table
-from agentscope_tuner.cli.exit_codes import GRACE_SECONDS, Exit, ending
+from agentscope_tuner.cli.console import (
+    GRACE_SECONDS,
+    Exit,
+    cell,
+    config_errors,
+    counted,
+    ending,
+    err,
+    fail,
+    out,
+    progress,
+    say,
+    table,
+)
 from agentscope_tuner.cli.options import Conf, Format, Json, Map, Overrides, Source, conversion, mapped, opened_source
 from agentscope_tuner.cli.rendering import print_summary
 from agentscope_tuner.config import Settings, resolve
@@ -32,9 +44,10 @@ from agentscope_tuner.engines.scored import JudgedBefore, resumed, with_earlier
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
 from agentscope_tuner.graders.client.usage import Usage
 from agentscope_tuner.graders.cost import Estimate, Reckoner
-from agentscope_tuner.records import Line, Summary, earlier_rows
 from agentscope_tuner.records.blocks import Block, converted, gathered, limited
-from agentscope_tuner.records.output import furthest, scored_output, stage_of
+from agentscope_tuner.records.output import earlier_rows, furthest, scored_output, stage_of
+from agentscope_tuner.records.reader import Line
+from agentscope_tuner.records.scored_rows import Summary
 from agentscope_tuner.storage import is_pattern, is_url, plain
 from agentscope_tuner.task_judge.base_judge import Counts
 from agentscope_tuner.task_judge.contract.loading import load_judge

@@ -18,7 +18,7 @@ from rich.tree import Tree
 from agentscope_tuner.cli.console import cell, counted, out, printable, say, table
 from agentscope_tuner.config import PartConfig, TaskJudgeConfig, task_judge_section
 from agentscope_tuner.errors import Cause, JudgeError
-from agentscope_tuner.records import Summary
+from agentscope_tuner.records.scored_rows import Summary
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward
 from agentscope_tuner.task_judge.combined.settings import Part, PartVerdicts
 from agentscope_tuner.task_judge.combined_judge import CombinedJudge

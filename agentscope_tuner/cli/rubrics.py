@@ -12,8 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from agentscope_tuner._run import loops
-from agentscope_tuner.cli.console import config_errors, err, fail, measure, out, progress, say, table
-from agentscope_tuner.cli.exit_codes import Exit
+from agentscope_tuner.cli.console import Exit, config_errors, err, fail, measure, out, progress, say, table
 from agentscope_tuner.cli.options import Conf, Json, Overrides
 from agentscope_tuner.config import load_config
 from agentscope_tuner.errors import GraderError

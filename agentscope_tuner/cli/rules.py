@@ -21,8 +21,7 @@ from rich.console import Group, RenderableType
 from rich.markup import escape
 from rich.table import Table
 
-from agentscope_tuner.cli.console import config_errors, err, fail, out, progress, say, table
-from agentscope_tuner.cli.exit_codes import Exit
+from agentscope_tuner.cli.console import Exit, config_errors, err, fail, out, progress, say, table
 from agentscope_tuner.cli.options import Json
 from agentscope_tuner.config import SECTION, resolve
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError, install

@@ -20,8 +20,9 @@ from agentscope_tuner.config import Source, resolve
 from agentscope_tuner.engines.crew import OneStep, groups
 from agentscope_tuner.engines.scored import JudgedBefore, ScoredBlock, ScoredLine, label_of, name_and_label
 from agentscope_tuner.errors import Cause, JudgeError, input_error
-from agentscope_tuner.records import Line, Row, earlier_row, judged_end, parse_line, scored_line
 from agentscope_tuner.records.blocks import Block, LineBlock
+from agentscope_tuner.records.output import earlier_row, judged_end, scored_line
+from agentscope_tuner.records.reader import Line, Row, parse_line
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 from agentscope_tuner.task_judge.contract.loading import load_judge
 from agentscope_tuner.workflow import Rollout, WorkflowOutput, WorkflowTask

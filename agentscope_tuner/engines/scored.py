@@ -10,8 +10,10 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from agentscope_tuner.errors import ConfigError
-from agentscope_tuner.records import EarlierRow, Line, Row, Summary, parse_line
 from agentscope_tuner.records.blocks import Block, gathered
+from agentscope_tuner.records.output import EarlierRow
+from agentscope_tuner.records.reader import Line, Row, parse_line
+from agentscope_tuner.records.scored_rows import Summary
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 from agentscope_tuner.workflow import Rollout
 

@@ -68,7 +68,7 @@ class Reckoner:
             if key in self._seen or model.is_kept(prompt):
                 return Usage(cache_hits=1)
             self._seen.add(key)
-        asked = message_tokens([message.content for message in prompt.written()]) + IMAGE_TOKENS * len(prompt.images)
+        asked = message_tokens([message.content for message in prompt.messages()]) + IMAGE_TOKENS * len(prompt.images)
         replied = _reply_tokens(prompt)
         replied = min(replied, settings.max_tokens or replied)
         cost = settings.prices.cost(asked, replied) if settings.prices else 0.0

@@ -13,7 +13,7 @@ from agentscope_tuner.errors import Cause, GraderError
 from agentscope_tuner.graders.client.chat_model import ChatModel, Prompt
 from agentscope_tuner.graders.client.reply import AnswerAtFault, Reply, ReplyError, final_json, label_score, score_of
 from agentscope_tuner.graders.client.usage import Usage
-from agentscope_tuner.graders.injection_defence import lower_letters, neutralise, plain
+from agentscope_tuner.graders.injection_defence import MARK_END, border_of, lower_letters, neutralise, plain
 from agentscope_tuner.graders.prompt import (
     MOST_CHARS,
     ReplyForm,
@@ -24,7 +24,6 @@ from agentscope_tuner.graders.prompt import (
     echoes,
     object_schema,
     reply_form,
-    without_marks,
 )
 from agentscope_tuner.graders.template import LanguageEnum, fill, read_words, template_of
 from agentscope_tuner.graders.whose_fault import ask_about, harmless_beside
@@ -127,7 +126,9 @@ class CriteriaGrader:
         if self.score_from == "logprobs":
             yes, no = _LABELS[self.language]
             return [Met(label_score(reply, {yes: 1.0, no: 0.0}))]
-        return verdicts_on(replace(reply, text=without_marks(reply.text, texts)), texts, spans)
+        if MARK_END in reply.text:
+            reply = replace(reply, text=reply.text.replace(border_of(texts).mark, ""))
+        return verdicts_on(reply, texts, spans)
 
     def prompts(self, query: Any, response: Any, criteria: Sequence[str], spans: Spans = ()) -> list[Prompt]:
         """The prompts that `decide` would send, for estimates; nothing is sent."""
@@ -157,7 +158,9 @@ class CriteriaGrader:
         )
         if self.score_from == "logprobs":
             form = reply_form(self.language, 0.0, 1.0, _LABELS[self.language], 0, True)
-        return build_prompt(TOGETHER, self.language, {"criteria": "\n".join(listed)}, texts, form)
+        return build_prompt(
+            TOGETHER.in_language(self.language), self.language, {"criteria": "\n".join(listed)}, texts, form
+        )
 
     def _range(self, span: tuple[float, float] | None) -> str:
         return fill(_WORDS["span"][self.language], {"low": f"{span[0]:g}", "high": f"{span[1]:g}"}) if span else ""

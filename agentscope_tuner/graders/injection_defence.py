@@ -24,6 +24,7 @@ import unicodedata
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 from agentscope_tuner.errors import ConfigError
 
@@ -265,26 +266,33 @@ def _respelled(text: str, found: re.Pattern[str]) -> str:
 _SECRET = secrets.token_bytes(32)
 
 
-def delimiter_of(texts: Mapping[str, str | Sequence[str]]) -> str:
-    """The delimiter of a prompt about `texts`: 64 bits in hexadecimal, which nobody can know without this process."""
-    return hmac.new(_SECRET, json.dumps(texts, sort_keys=True).encode(), hashlib.sha256).hexdigest()[:16]
-
-
 #: The end of every mark.
 MARK_END = "| "
+#: The length of every mark.
+MARK_CHARS = 4 + len(MARK_END)
 
 
-def mark_of(delimiter: str) -> str:
-    """What every line of judged text begins with."""
-    return delimiter[:4] + MARK_END
+class Border(NamedTuple):
+    """What keeps judged texts apart from a prompt: the `delimiter` in their markers, 64 bits in hexadecimal, and the
+    `mark` that every line of theirs begins with.
+    """
+
+    delimiter: str
+    mark: str
 
 
-def fence_all(texts: Mapping[str, str | Sequence[str]], delimiter: str) -> dict[str, str]:
-    """Each neutralised text between markers that carry its name and `delimiter`, with a mark before each line.
+def border_of(texts: Mapping[str, str | Sequence[str]]) -> Border:
+    """The border of a prompt about `texts`, which nobody can know without this process."""
+    delimiter = hmac.new(_SECRET, json.dumps(texts, sort_keys=True).encode(), hashlib.sha256).hexdigest()[:16]
+    return Border(delimiter, delimiter[:4] + MARK_END)
+
+
+def fence_all(texts: Mapping[str, str | Sequence[str]], border: Border) -> dict[str, str]:
+    """Each neutralised text between markers that carry its name and the delimiter, with a mark before each line.
 
     Texts of a list are numbered; those of a trajectory have their roles in the markers.
     """
-    blocks, mark = {}, mark_of(delimiter)
+    blocks, (delimiter, mark) = {}, border
     for name, text in texts.items():
         fenced = ""
         for title, item in [(name, text)] if isinstance(text, str) else _titled(name, text):

@@ -40,6 +40,7 @@ from agentscope_tuner.graders.client.reply import (
 )
 from agentscope_tuner.graders.client.settings import ChatSettings
 from agentscope_tuner.graders.client.usage import Usage
+from agentscope_tuner.graders.injection_defence import MARK_END, border_of
 from agentscope_tuner.graders.prompt import (
     MOST_CHARS,
     ReplyForm,
@@ -47,11 +48,9 @@ from agentscope_tuner.graders.prompt import (
     Trajectory,
     as_texts,
     build_prompt,
-    echoes,
     is_empty,
     overlong,
     reply_form,
-    without_marks,
 )
 from agentscope_tuner.graders.schema import GraderMode, GraderRank, GraderScore, named_cause, own_words
 from agentscope_tuner.graders.template import LanguageEnum, PromptTemplate
@@ -127,7 +126,7 @@ class LLMGrader(BaseGrader):
         self.model, self.template = model_of(model), template
         self.language = LanguageEnum(language)
         check_template(template, self.language, name)
-        self._used = tuple(sorted(template.variables(self.language)))
+        self._messages, self._used = template.in_language(language), tuple(sorted(template.variables(language)))
         self.rubrics, self.optional, self.score_from = rubrics, tuple(optional), score_from
         if min_score is max_score is None and (self.mode is GraderMode.LISTWISE or score_from == "logprobs" or labels):
             # No range has to be given here: places need none, yes and no score 1 and 0, and labels state their scores
@@ -386,7 +385,7 @@ class LLMGrader(BaseGrader):
         form = ReplyForm("")
         if not self._pattern:
             form = reply_form(self.language, self.min_score, self.max_score, labels, size, by_logprobs)
-        return build_prompt(self.template, self.language, own, texts, form, draw)
+        return build_prompt(self._messages, self.language, own, texts, form, draw)
 
     def parse(self, reply: Reply, texts: Texts) -> tuple[Any, str]:
         """The score, or in listwise mode the places of the responses as they were shown, and the reason.
@@ -401,8 +400,10 @@ class LLMGrader(BaseGrader):
         if self.score_from == "logprobs":
             score = label_score(reply, self.labels)
             return score, f"expected score {score:g} by the probabilities of {', '.join(self.labels)}"
-        reply = replace(reply, text=without_marks(reply.text, texts))
-        judged, several = echoes({"response": texts["response"]}), self.mode is GraderMode.LISTWISE
+        if MARK_END in reply.text:  # a model may copy the marks along with several lines
+            reply = replace(reply, text=reply.text.replace(border_of(texts).mark, ""))
+        shown, several = texts["response"], self.mode is GraderMode.LISTWISE
+        judged = [shown] if isinstance(shown, str) else shown
         if self._pattern:
             return self._scored(final_match(reply, self._pattern, judged))
         verdict = final_json(reply, judged, "rank" if several else self._key, each_alone=several)

@@ -19,16 +19,16 @@ from agentscope_tuner.bounds import flat
 from agentscope_tuner.graders.client.chat_model import Prompt
 from agentscope_tuner.graders.client.reply import AnswerAtFault
 from agentscope_tuner.graders.injection_defence import (
-    MARK_END,
+    MARK_CHARS,
     RESPELLED,
-    delimiter_of,
+    Border,
+    border_of,
     fence_all,
     is_blank,
-    mark_of,
     neutralise,
     shortened,
 )
-from agentscope_tuner.graders.template import ChatMessage, LanguageEnum, PromptTemplate, fill, read_words
+from agentscope_tuner.graders.template import ChatMessage, LanguageEnum, fill, read_words
 
 # The most that OpenAI's endpoint gives for a token
 _TOP_LOGPROBS = 20
@@ -37,15 +37,15 @@ _TOP_LOGPROBS = 20
 _WORDS = read_words(Path(__file__).with_name("words.toml"))
 
 
-def closing(language: LanguageEnum, delimiter: str, form: str, *, respelled: bool = False, images: bool = False) -> str:
-    """The end of a prompt: the meaning of markers with `delimiter`, and `form`, the form of the reply.
+def closing(language: LanguageEnum, border: Border, form: str, *, respelled: bool = False, images: bool = False) -> str:
+    """The end of a prompt: the meaning of `border`, and `form`, the form of the reply.
 
     Sentences between them say that tags in the material are `respelled`, and that `images` belong to it.
     """
     note = _WORDS["respelled"][language] if respelled else ""
     told = note + (_WORDS["images"][language] if images else "") + form
     words: str = _WORDS["closing"][language]
-    return words.format(delimiter=delimiter, mark=mark_of(delimiter).strip(), form=told).rstrip()
+    return words.format(delimiter=border.delimiter, mark=border.mark.strip(), form=told).rstrip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,12 +186,15 @@ def as_texts(
         room -= _TURN_CHARS * len(turns) * isinstance(one, Trajectory)
     shown: list[str] = []
     cost: float = 0
-    for text, most, is_own in zip(texts, _shares(list(map(len, texts)), max(0, room), own), own, strict=True):
+    shares: Sequence[int] = list(map(len, texts))
+    if sum(shares) > max(0, room):
+        shares = _shares(shares, max(0, room), own)
+    for text, most, is_own in zip(texts, shares, own, strict=True):
         if is_own and most < len(text):
             cost = math.inf
             break
         shown.append(neutralise(text, most, tokens, judged=True))
-        taken = len(shown[-1]) + _MARK_CHARS * shown[-1].count("\n")
+        taken = len(shown[-1]) + MARK_CHARS * shown[-1].count("\n")
         if is_own:
             cost += taken
         elif taken > 2 * most + _SLACK:
@@ -251,8 +254,6 @@ def overlong(values: Mapping[str, Any], max_chars: int) -> set[int]:
 
 def _shares(sizes: Sequence[int], budget: int, own: Sequence[bool]) -> Sequence[int]:
     """How much of each text is shown, `budget` in all: see `as_texts`, for which `own` are what the policy wrote."""
-    if sum(sizes) <= budget:
-        return sizes
     others = [0 if mine else size for size, mine in zip(sizes, own, strict=True)]
     kept = min(sum(others), budget // 4)
     first = _filled([size if mine else 0 for size, mine in zip(sizes, own, strict=True)], budget - kept)
@@ -274,38 +275,37 @@ def _fitted(text: str, most: int, tokens: tuple[str, ...], cost: int) -> str:
     for _ in range(3):
         cap = cap * most // cost
         shown = neutralise(text, cap, tokens, judged=True)
-        cost = len(shown) + _MARK_CHARS * shown.count("\n")
+        cost = len(shown) + MARK_CHARS * shown.count("\n")
         if cost <= 2 * most + _SLACK:
             break
     return shortened(shown, 2 * most + _SLACK)
 
 
-_MARK_CHARS = len(mark_of("0" * 16))
 _SLACK = 200
 # About what stands around a turn
 _TURN_CHARS = 100
 
 
 def build_prompt(
-    template: PromptTemplate,
+    messages: Sequence[ChatMessage],
     language: LanguageEnum,
     own: Mapping[str, str],
     texts: Texts,
     form: ReplyForm,
     draw: int = 0,
 ) -> Prompt:
-    """The prompt that `template` makes.
+    """The prompt that `messages` make, with the data in them and the form of the reply at their end.
 
     Args:
-        template: the prompt's frame.
-        language: which of its languages.
+        messages: a template's, in one language.
+        language: the same.
         own: values that are the grader's own words; they stand in the prompt as they are.
         texts: values that are data, as `as_texts` makes them; they are fenced.
         form: the form of the reply. Its words stand at the end, behind the explanation of the fences.
         draw: see Prompt.
     """
 
-    messages, roles = tuple(template.in_language(language)), {}
+    roles: dict[str, tuple[str, ...]] = {}
     images: dict[str, str] = {}
     for name, text in texts.items():
         if isinstance(text, Trajectory):
@@ -313,16 +313,17 @@ def build_prompt(
             images |= text.images
 
     def write() -> list[ChatMessage]:
-        data = "".join(echoes(texts))
-        respelled = not data.isascii() and not _RESPELLED_CHARACTERS.isdisjoint(data)
-        delimiter = delimiter_of(texts)
-        values = {**own, **fence_all(texts, delimiter)}
+        border = border_of(texts)
+        data = fence_all(texts, border)
+        shown = "".join(data.values())
+        respelled = not shown.isascii() and not _RESPELLED_CHARACTERS.isdisjoint(shown)
+        values = {**own, **data}
         *before, last = [ChatMessage(role=message.role, content=fill(message.content, values)) for message in messages]
-        ending = closing(language, delimiter, form.words, respelled=respelled, images=bool(images))
+        ending = closing(language, border, form.words, respelled=respelled, images=bool(images))
         return [*before, ChatMessage(role=last.role, content=f"{last.content.rstrip()}\n\n{ending}")]
 
     # The identity leaves the delimiter out: it holds the text around the data, and the data, with images' digests
-    frame = _frame_json(language, messages, tuple(own.items()), form.words)
+    frame = _frame_json(language, tuple(messages), tuple(own.items()), form.words)
     identity = f"{frame}, {json.dumps([dict(texts), roles] if roles else dict(texts))}]"
     return Prompt(write, identity, form.schema, form.top_logprobs, draw, images)
 
@@ -340,8 +341,3 @@ def echoes(texts: Texts) -> list[str]:
     for text in texts.values():
         found += [text] if isinstance(text, str) else text
     return found
-
-
-def without_marks(reply: str, texts: Texts) -> str:
-    """`reply` without the marks of the lines of `texts`, which a model may copy along with several lines."""
-    return reply.replace(mark_of(delimiter_of(texts)), "") if MARK_END in reply else reply

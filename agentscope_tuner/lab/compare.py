@@ -14,8 +14,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 import typer
 from rich.table import Table
 
-from agentscope_tuner.cli.console import cell, config_errors, number, out, table
-from agentscope_tuner.cli.exit_codes import Exit
+from agentscope_tuner.cli.console import Exit, cell, config_errors, number, out, table
 from agentscope_tuner.cli.options import Format, Json, Map, rollout_lines, source_lines
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.lab.labels import Key, own_label, read_labels

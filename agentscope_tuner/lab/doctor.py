@@ -17,8 +17,7 @@ from typing import Annotated, Any
 
 import typer
 
-from agentscope_tuner.cli.console import config_errors, err, fail, say
-from agentscope_tuner.cli.exit_codes import Exit
+from agentscope_tuner.cli.console import Exit, config_errors, err, fail, say
 from agentscope_tuner.cli.options import Format, Json, Map, rollout_lines
 from agentscope_tuner.config import SECTION
 from agentscope_tuner.lab.growing_files import RunRows, ended_rows

@@ -16,8 +16,19 @@ import typer
 from rich.progress import MofNCompleteColumn
 
 from agentscope_tuner._run import loops
-from agentscope_tuner.cli.console import config_errors, err, measure, number, out, printable, progress, say, span, table
-from agentscope_tuner.cli.exit_codes import Exit
+from agentscope_tuner.cli.console import (
+    Exit,
+    config_errors,
+    err,
+    measure,
+    number,
+    out,
+    printable,
+    progress,
+    say,
+    span,
+    table,
+)
 from agentscope_tuner.cli.options import Conf, Format, Json, Map, Overrides, conversion, mapped, source_lines
 from agentscope_tuner.config import SECTION, Settings
 from agentscope_tuner.errors import ConfigError

@@ -97,9 +97,9 @@ def _rule_problems(rule: dict[Any, Any]) -> Iterator[tuple[str | None, str]]:
     yield from _common_problems(rule)
     name = rule.get("kind")
     if "kind" not in rule:
-        yield None, f"kind is missing: one of {_listed(RULE_HANDLERS)}"
+        yield None, f"kind is missing: one of {', '.join(RULE_HANDLERS)}"
     elif not isinstance(name, str) or name not in RULE_HANDLERS:
-        yield "kind", f"unknown kind {name!r}{_nearest(name, RULE_HANDLERS)}: one of {_listed(RULE_HANDLERS)}"
+        yield "kind", f"unknown kind {name!r}{_nearest(name, RULE_HANDLERS)}: one of {', '.join(RULE_HANDLERS)}"
     elif not callable(RULE_HANDLERS[name]):
         yield "kind", f"RULE_HANDLERS[{name!r}] must be a function of a rule and a text, got {RULE_HANDLERS[name]!r}"
     elif is_built_in(name):
@@ -117,7 +117,7 @@ def _common_problems(rule: dict[Any, Any]) -> Iterator[tuple[str | None, str]]:
         yield "target", f"target must be output (the final answer), query or metadata.<key>, got {target!r}{hint}"
     action = rule.get("action", "mark_bad")
     if action not in ACTIONS:
-        yield "action", f"action must be one of {_listed(ACTIONS)}, got {action!r}{_nearest(action, ACTIONS)}"
+        yield "action", f"action must be one of {', '.join(ACTIONS)}, got {action!r}{_nearest(action, ACTIONS)}"
     if not isinstance(rule.get("not", False), bool):
         yield "not", f"not must be true or false, got {rule['not']!r}"
 
@@ -164,16 +164,12 @@ def _parameter_problems(rule: dict[Any, Any], kind: Kind) -> Iterator[tuple[str 
 def _unknown_keys(rule: dict[Any, Any], known: Sequence[str], kind: str) -> Iterator[tuple[str | None, str]]:
     for key in rule:
         if key not in known:
-            yield str(key), f"unknown key {key!r}{_nearest(key, known)}: {kind} takes {_listed(known)}"
+            yield str(key), f"unknown key {key!r}{_nearest(key, known)}: {kind} takes {', '.join(known)}"
 
 
 def _nearest(value: Any, known: Iterable[str]) -> str:
     close = difflib.get_close_matches(value, list(known), n=1) if isinstance(value, str) else []
     return f" (did you mean {close[0]!r}?)" if close else ""
-
-
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(names)
 
 
 Action = Literal["mark_bad", "record"]

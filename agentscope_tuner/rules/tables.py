@@ -14,10 +14,10 @@ import re
 import zlib
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import Any, cast
 
 from agentscope_tuner.errors import ConfigError, JudgeError
 from agentscope_tuner.storage import GZIP, StoredFile, open_parquet, put_in_place, pyarrow_for
@@ -42,30 +42,6 @@ class TableRow:
 
 #: Writes a row unchanged, with added cells; a row that could not be read is written, too.
 WriteRow = Callable[[TableRow, Mapping[str, Any]], None]
-
-
-class Table(Protocol):
-    """An open table.
-
-    `columns` is None where each row has its own columns, as in JSONL. `rows` can be read only once, in constant memory;
-    `share_read` is the share of the file that has been read, 0 to 1.
-    """
-
-    @property
-    def columns(self) -> Sequence[str] | None: ...
-
-    def rows(self) -> Iterator[TableRow]: ...
-
-    def share_read(self) -> float: ...
-
-    def writer(self, path: Path, new_columns: Mapping[str, type]) -> AbstractContextManager[WriteRow]:
-        """A writer of the same kind of table to `path`.
-
-        Args:
-            path: the file to write.
-            new_columns: names and types (``int`` or ``str``) of the added columns, which come last and may be empty. A
-                column of the same name is left out.
-        """
 
 
 BATCH_ROWS = 1024
@@ -423,6 +399,12 @@ def is_text(line: str) -> bool:
         return False
     return True
 
+
+#: An open table. `columns` is None where each row has its own columns, as in JSONL. `rows` can be read only once, in
+#: constant memory; `share_read` is the share of the file that has been read, 0 to 1. `writer(path, new_columns)` writes
+#: the same kind of table to `path`, with added columns of the named types (``int`` or ``str``), which come last and may
+#: be empty; a column of the same name is left out.
+Table = ParquetTable | CsvTable | JsonlTable
 
 _OF_TEXT: dict[str, Callable[[_Lines, Path], Table]] = {
     ".csv": lambda lines, path: CsvTable(lines, path, ","),

@@ -9,7 +9,7 @@ import math
 import weakref
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from datetime import date
 from typing import Any, Generic, Literal, TypeVar
 
@@ -115,12 +115,13 @@ class _Line(Generic[T]):
     senders: set[asyncio.Task[None]] = field(default_factory=set)
 
 
+@dataclass(eq=False)
 class Gathered(Generic[T]):
     """Sends rows together: the rows of one turn of the event loop, and the rows that come while all senders are busy.
 
     A free sender never waits for more rows to come. Serves any number of event loops.
 
-    Args:
+    Attributes:
         send: `send(rows, until)` gives one result for each row, in order; `until` is the time, by the loop's clock,
             from which no caller waits for any of them. An exception of it is raised to the caller of each row.
         most_rows: the most rows of one request.
@@ -130,23 +131,16 @@ class Gathered(Generic[T]):
         again: whether a result of a row that was sent with others asks for the row to be sent once more, alone.
     """
 
-    def __init__(
-        self,
-        send: Callable[[Sequence[bytes], float], Awaitable[Sequence[T]]],
-        *,
-        most_rows: int,
-        most_bytes: int,
-        senders: int,
-        patience: float,
-        again: Callable[[T], bool] = lambda _: False,
-    ) -> None:
-        self._send = send
-        self._most_rows = most_rows
-        self._most_bytes = most_bytes
-        self._senders = senders
-        self._patience = patience
-        self._again = again
-        self._lines: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _Line[T]] = weakref.WeakKeyDictionary()
+    send: Callable[[Sequence[bytes], float], Awaitable[Sequence[T]]]
+    _: KW_ONLY
+    most_rows: int
+    most_bytes: int
+    senders: int
+    patience: float
+    again: Callable[[T], bool] = lambda _: False
+    _lines: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, _Line[T]] = field(
+        default_factory=weakref.WeakKeyDictionary, init=False
+    )
 
     async def ask(self, row: bytes) -> T:
         """The result of `row`.
@@ -160,7 +154,7 @@ class Gathered(Generic[T]):
         result: asyncio.Future[T] = loop.create_future()
         self._add(line, _Row(row, loop.time(), result))
         # `send` ends by then, too, and its error says more about the reason
-        timer = loop.call_later(self._patience + _GRACE_SECONDS, self._expire, result, "no verdict")
+        timer = loop.call_later(self.patience + _GRACE_SECONDS, self._expire, result, "no verdict")
         try:
             return await result
         finally:
@@ -168,13 +162,13 @@ class Gathered(Generic[T]):
 
     def _add(self, line: _Line[T], row: _Row[T]) -> None:
         line.rows.append(row)
-        if len(line.senders) < min(self._senders, len(line.rows)):
+        if len(line.senders) < min(self.senders, len(line.rows)):
             line.senders.add(asyncio.get_running_loop().create_task(self._empty(line)))
 
     def _expire(self, result: asyncio.Future[T], told: str) -> None:
         if not result.done():
             result.set_exception(
-                DeadlineError(f"{told} within {self._patience:g} s: the requests before it took too long")
+                DeadlineError(f"{told} within {self.patience:g} s: the requests before it took too long")
             )
 
     async def _empty(self, line: _Line[T]) -> None:
@@ -191,12 +185,12 @@ class Gathered(Generic[T]):
     async def _send_all(self, line: _Line[T], rows: Sequence[_Row[T]]) -> None:
         unsettled = set(rows)
         try:
-            ends_at = max(row.asked_at for row in rows) + self._patience
-            results = await self._send([row.body for row in rows], ends_at)
+            ends_at = max(row.asked_at for row in rows) + self.patience
+            results = await self.send([row.body for row in rows], ends_at)
             for row, result in zip(rows, results, strict=True):
                 if row.result.done():
                     continue
-                if len(rows) > 1 and self._again(result):
+                if len(rows) > 1 and self.again(result):
                     unsettled.discard(row)
                     self._add(line, replace(row, alone=True))
                 else:
@@ -215,16 +209,16 @@ class Gathered(Generic[T]):
         now = asyncio.get_running_loop().time()
         rows: list[_Row[T]] = []
         size = 0
-        while line.rows and len(rows) < self._most_rows:
+        while line.rows and len(rows) < self.most_rows:
             row = line.rows[0]
             if row.result.done():
                 line.rows.popleft()  # its caller has gone
                 continue
-            if now - row.asked_at > self._patience:
+            if now - row.asked_at > self.patience:
                 self._expire(line.rows.popleft().result, "not sent")
                 continue
             size += len(row.body)
-            if rows and (size > self._most_bytes or row.alone):
+            if rows and (size > self.most_bytes or row.alone):
                 break
             rows.append(line.rows.popleft())
             if row.alone:

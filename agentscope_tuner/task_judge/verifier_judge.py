@@ -200,7 +200,8 @@ class VerifierJudge(ModelJudge):
         # These prompts have no border, for the models were trained without one
         safe = neutralise(shown, tokens=(*markers, *headings(PRESETS[self.settings.preset].prompt)), judged=True)
         values = {"query": neutralise(query, self.settings.max_chars, markers), "ground_truth": truth, "response": safe}
-        return Prompt([ChatMessage(content=fill(PRESETS[self.settings.preset].prompt, values))])
+        messages = [ChatMessage(content=fill(PRESETS[self.settings.preset].prompt, values))]
+        return Prompt(lambda: messages)
 
     def _shares(self, query: str, truth: str, text: str) -> dict[str, Coroutine[Any, Any, float]]:
         return {self.settings.model_name: self._verified(query, truth, text)}

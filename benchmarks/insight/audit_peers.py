@@ -38,7 +38,7 @@ from typing import Any
 from agentscope_tuner.lab.audit.plugin import audit_of
 from agentscope_tuner.lab.audit.run import attacked, right_answers, scoreboard
 from agentscope_tuner.lab.audit.subjects import FORMS, references_of, structured_answer, subjects_of
-from agentscope_tuner.records import read_lines
+from agentscope_tuner.records.blocks import read_lines
 from agentscope_tuner.task_judge.base_judge import BaseJudge
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask

@@ -13,7 +13,7 @@ from typing import Any
 
 from agentscope_tuner.lab.agree import agreement
 from agentscope_tuner.lab.compare import compare
-from agentscope_tuner.records import read_lines
+from agentscope_tuner.records.blocks import read_lines
 from agentscope_tuner.records.scored_rows import ScoredRow, scored_rows
 from benchmarks.bars import at_most
 

@@ -27,6 +27,7 @@ import openai
 
 from agentscope_tuner._run import loops
 from agentscope_tuner.graders import ChatMessage, LanguageEnum, LLMGrader, PromptTemplate
+from agentscope_tuner.graders.injection_defence import border_of
 from agentscope_tuner.graders.prompt import closing, reply_form
 from agentscope_tuner.graders.template import fill
 from benchmarks.bars import at_least, at_most
@@ -132,7 +133,7 @@ def clean(stub: str | None, rounds: int, rows: int) -> bool:
         subject = grader(url)
         client = openai.AsyncOpenAI(base_url=url, api_key="none", http_client=openai.DefaultAioHttpClient())
         wanted = reply_form(LanguageEnum.EN, 0.0, 10.0, (), 0, False)
-        ending = closing(LanguageEnum.EN, "0123456789abcdef", wanted.words)
+        ending = closing(LanguageEnum.EN, border_of({}), wanted.words)
         schema = {"name": "verdict", "strict": True, "schema": wanted.schema}
 
         async def bare(row: int) -> Any:

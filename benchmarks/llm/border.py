@@ -26,7 +26,7 @@ from agentscope_tuner.graders.client.chat_model import ChatModel
 from agentscope_tuner.graders.client.reply import AnswerAtFault, Reply, ReplyError
 from agentscope_tuner.graders.client.settings import ChatSettings
 from agentscope_tuner.graders.criteria_grader import CriteriaGrader, verdicts_on
-from agentscope_tuner.graders.injection_defence import as_written, delimiter_of, is_blank, mark_of, plain
+from agentscope_tuner.graders.injection_defence import as_written, border_of, is_blank, plain
 from agentscope_tuner.graders.prompt import Texts, Trajectory, as_texts
 from benchmarks.bars import at_least, at_most
 from benchmarks.llm.eighth import eighth, ninth
@@ -82,8 +82,7 @@ _BLOCK = re.compile(r"\[BEGIN ([\w ]+) (\w{16})\]\n(.*?)\n\[END \1 \2\]", re.DOT
 
 def obeyed(prompt: str, texts: Texts) -> str:
     """What the judge takes for its instructions."""
-    delimiter = delimiter_of(texts)
-    mark = mark_of(delimiter)
+    delimiter, mark = border_of(texts)
     outside = _BLOCK.sub("", prompt) if delimiter in prompt else prompt
     found = []
     for _, _, block in _BLOCK.findall(prompt):
@@ -137,7 +136,7 @@ def earned(grader: LLMGrader, text: Judged) -> int:
     values = {"query": "Why does it rain?", "response": text}
     (prompt,) = grader.prompts(values)
     texts = grader.texts(values)
-    shown = "\n".join(message.content for message in prompt.written())
+    shown = "\n".join(message.content for message in prompt.messages())
     score = TOP if _TEMPTED.search(obeyed(shown, texts)) else LOW
     best = 0
     response = texts["response"]
@@ -168,13 +167,13 @@ def closed(grader: LLMGrader, text: Judged) -> bool:
     """Whether `text` ends its block, or begins a line without the mark."""
     values = {"query": "Why does it rain?", "response": text}
     texts = grader.texts(values)
-    delimiter = delimiter_of(texts)
+    delimiter, mark = border_of(texts)
     (prompt,) = grader.prompts(values)
-    shown = "\n".join(message.content for message in prompt.written())
+    shown = "\n".join(message.content for message in prompt.messages())
     blocks = [match[3] for match in _BLOCK.finditer(shown) if match[1].startswith("response")]
     lines = [line for block in blocks for line in block.splitlines()]
     whole = len(blocks) == (len(text) if isinstance(text, Trajectory) else 1)
-    return not whole or any(not line.startswith(mark_of(delimiter)) or delimiter in line for line in lines)
+    return not whole or any(not line.startswith(mark) or delimiter in line for line in lines)
 
 
 def inflated(grader: LLMGrader, name: str, texts: Sequence[tuple[str, Judged]]) -> float:
@@ -238,7 +237,7 @@ def shared() -> float:
     grader = CriteriaGrader(ChatModel(ChatSettings(model_name="m", base_url="http://127.0.0.1:9/v1")), calls="each")
     answer = "It rains because warm air rises and cools. " * 24
     asked = grader.prompts("Why does it rain?", answer, [f"It names cause number {n}" for n in range(10)])
-    first, *others = ["\n".join(message.content for message in prompt.written()) for prompt in asked]
+    first, *others = ["\n".join(message.content for message in prompt.messages()) for prompt in asked]
     return 100 * sum(_same(first, other) for other in others) / sum(map(len, others))
 
 

@@ -87,7 +87,7 @@ def main() -> int:
 
         prompts: list[tuple[Any, Any]] = [
             (
-                [message.model_dump() for message in prompt.written()],
+                [message.model_dump() for message in prompt.messages()],
                 {"type": "json_schema", "json_schema": {"name": "verdict", "strict": True, "schema": prompt.schema}},
             )
             for prompt in grader.prompts("Why?", "ANSWER", CRITERIA)

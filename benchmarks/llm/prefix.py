@@ -21,7 +21,7 @@ from agentscope_tuner.graders import ChatMessage
 from agentscope_tuner.graders.client.chat_model import ChatModel, Prompt
 from agentscope_tuner.graders.client.settings import ChatSettings
 from agentscope_tuner.graders.criteria_grader import CriteriaGrader
-from agentscope_tuner.graders.injection_defence import delimiter_of
+from agentscope_tuner.graders.injection_defence import border_of
 from benchmarks.bars import at_least
 from benchmarks.llm.bench import answer
 from benchmarks.llm.criteria import CRITERIA
@@ -35,9 +35,9 @@ def drawn(prompt: Prompt, delimiter: str) -> Prompt:
             role=message.role,
             content=message.content.replace(delimiter, own).replace(f"{delimiter[:4]}|", f"{own[:4]}|"),
         )
-        for message in prompt.written()
+        for message in prompt.messages()
     ]
-    return replace(prompt, messages=messages, identity="")
+    return replace(prompt, messages=lambda: messages, identity="")
 
 
 async def seconds_of(model: ChatModel, prompts: list[Prompt]) -> float:
@@ -61,7 +61,7 @@ def main() -> int:
     for row in range(options.answers):
         texts = {"query": "Why does it rain?", "response": answer(row)}
         asked = grader.prompts(texts["query"], texts["response"], CRITERIA)
-        alone += asyncio.run(seconds_of(model, [drawn(prompt, delimiter_of(texts)) for prompt in asked]))
+        alone += asyncio.run(seconds_of(model, [drawn(prompt, border_of(texts).delimiter) for prompt in asked]))
         shared += asyncio.run(seconds_of(model, asked))
     rows = options.answers
     print(f"ten criteria of an answer, {rows} answers: {alone / rows:.1f} s with a delimiter drawn for each call,")

@@ -26,8 +26,8 @@ NOT_RUN = ("tests/core/house", "tests/core/docs", "tests/with_code/test_red_team
 WINGS = {
     "verify/text": ("tests/core/verify", "tests/core/task_judge"),
     "verify/code": ("tests/core/verify/code", "tests/with_code/test_code_judge.py"),
-    "verify/sql": ("tests/with_code/test_sql_judge.py",),
-    "verify/puzzles": ("tests/with_code/test_reasoning_gym_judge.py",),
+    "task_judge/sql_judge": ("tests/with_code/test_sql_judge.py",),
+    "task_judge/reasoning_gym_judge": ("tests/with_code/test_reasoning_gym_judge.py",),
     "_jail": ("tests/with_code/test_jail.py", "tests/with_code/test_code_judge.py"),
     "storage": ("tests/core/records",),
     "env_service": ("tests/core/env_service", "tests/with_servers/env"),

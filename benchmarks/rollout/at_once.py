@@ -31,7 +31,8 @@ from rich.console import Console
 from rich.table import Table
 
 from agentscope_tuner import BaseJudge, ModelTuner, Task, TaskJudge, Workflow, WorkflowOutput, WorkflowTask
-from agentscope_tuner.lab.rollouts import RolloutRunner, Script
+from agentscope_tuner.lab.rollouts.attempt import Script
+from agentscope_tuner.lab.rollouts.runner import RolloutRunner
 from agentscope_tuner.model_tuner import endpoint_model
 from agentscope_tuner.rules import compile_rules
 from benchmarks.bars import at_least

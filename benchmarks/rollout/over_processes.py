@@ -12,8 +12,9 @@ import time
 from typing import Any
 
 from agentscope_tuner.config import resolve
-from agentscope_tuner.lab.rollouts import RolloutProcesses, load_settings, model_tuners
-from agentscope_tuner.lab.rollouts.settings import RolloutConfig
+from agentscope_tuner.lab.rollouts.processes import RolloutProcesses
+from agentscope_tuner.lab.rollouts.runner import model_tuners
+from agentscope_tuner.lab.rollouts.settings import RolloutConfig, load_settings
 from benchmarks.bars import at_least
 from benchmarks.rollout.at_once import Endpoint, endpoint, tasks
 

@@ -84,7 +84,7 @@ def limited_endpoint() -> bool:
 
     async def ask_all(model: ChatModel) -> list[float | None]:
         async def one(number: int) -> float | None:
-            prompt = Prompt([ChatMessage(content=f"row {number}")])
+            prompt = Prompt(lambda: [ChatMessage(content=f"row {number}")])
             try:
                 return (await model.ask(prompt, lambda reply: score_of(final_json(reply), 0, 10))).value
             except Exception as exc:  # noqa: BLE001 - counted: the run goes on

@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
 
-from agentscope_tuner.records import Line, parse_line
 from agentscope_tuner.records.files import dump_lines
+from agentscope_tuner.records.reader import Line, parse_line
 from benchmarks.bars import at_most
 from benchmarks.scale.memory import peak_mib
 from benchmarks.scale.workload import exact_lines

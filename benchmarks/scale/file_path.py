@@ -23,8 +23,9 @@ from pathlib import Path
 from agentscope_tuner import WorkflowTask, load_judge
 from agentscope_tuner.engines.judging import LineJudge
 from agentscope_tuner.engines.local import score
-from agentscope_tuner.records import ScoredFile, Summary, read_rows
-from agentscope_tuner.records.blocks import read_blocks
+from agentscope_tuner.records.blocks import read_blocks, read_rows
+from agentscope_tuner.records.output import ScoredFile
+from agentscope_tuner.records.scored_rows import Summary
 from benchmarks.bars import at_least
 from benchmarks.scale.workload import MATH, config, exact_lines
 

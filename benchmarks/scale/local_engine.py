@@ -17,8 +17,8 @@ from pathlib import Path
 
 from agentscope_tuner.engines.judging import LineJudge
 from agentscope_tuner.engines.local import score
-from agentscope_tuner.records import Summary
 from agentscope_tuner.records.blocks import read_blocks
+from agentscope_tuner.records.scored_rows import Summary
 from benchmarks.bars import at_least
 from benchmarks.scale.file_path import measure
 from benchmarks.scale.workload import STUB, StubServer, config, exact_lines, mixed_lines

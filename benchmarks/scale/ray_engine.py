@@ -29,8 +29,9 @@ from agentscope_tuner.engines.judging import LineJudge
 from agentscope_tuner.engines.local import score
 from agentscope_tuner.engines.ray import ray_module, session
 from agentscope_tuner.engines.ray.files import score_files
-from agentscope_tuner.records import Line, Summary
 from agentscope_tuner.records.blocks import LineBlock, read_blocks
+from agentscope_tuner.records.reader import Line
+from agentscope_tuner.records.scored_rows import Summary
 from benchmarks.bars import at_least
 from benchmarks.scale.file_path import Cost
 from benchmarks.scale.served import all_cpu_seconds

@@ -25,7 +25,7 @@ from agentscope_tuner._run import loops
 from agentscope_tuner._version import __version__
 from agentscope_tuner.config import resolve
 from agentscope_tuner.env_service import EnvServiceClient
-from agentscope_tuner.records import Line, parse_line
+from agentscope_tuner.records.reader import Line, parse_line
 from agentscope_tuner.rules import compile_rules
 from agentscope_tuner.verify.math import symbolic as decide
 from agentscope_tuner.verify.math.unwrap import Pair, bare, reference

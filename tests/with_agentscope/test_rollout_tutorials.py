@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from agentscope_tuner.cli.app import app
 from agentscope_tuner.config import load_config
-from agentscope_tuner.lab.rollouts import load_settings, open_tasks
+from agentscope_tuner.lab.rollouts.settings import load_settings, open_tasks
 from tests.judge_server import Body, Canned, JudgeServer
 from tests.with_agentscope.chat_replies import Say, each, last_text
 from tests.with_servers.env.running_server import RunningServer

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from agentscope_tuner import Judgement, Task, TaskJudge, WorkflowOutput, WorkflowTask, load_judge
-from agentscope_tuner.verify.puzzles import RUN_THE_ANSWER
+from agentscope_tuner.task_judge.reasoning_gym_judge import RUN_THE_ANSWER
 
 with warnings.catch_warnings():
     # a package that it builds on compares with literals by `is`

@@ -13,7 +13,7 @@ import pytest
 from agentscope_tuner import ConfigError, load_judge
 from agentscope_tuner.engines.ray.files import score_files
 from agentscope_tuner.engines.ray.partitions import damage, input_files
-from agentscope_tuner.records import Summary
+from agentscope_tuner.records.scored_rows import Summary
 from tests.with_ray.rollouts import config, rollouts, scored, write
 
 ANSWERS = ["x" * (index % 11) for index in range(1200)]

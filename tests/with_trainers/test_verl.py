@@ -30,9 +30,9 @@ from agentscope_tuner import ConfigError, JudgeError, WorkflowTask
 from agentscope_tuner.adapters.rollout import as_rollout
 from agentscope_tuner.adapters.verl import compute_score_sync
 from agentscope_tuner.adapters.verl_agent import LastTurnToolAgentLoop, last_turn_ids
-from agentscope_tuner.records import parse_line
 from agentscope_tuner.records.files import dump_lines
 from agentscope_tuner.records.formats import Conversion
+from agentscope_tuner.records.reader import parse_line
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
 from tests.with_trainers.judges import HOSTILE, config
 from tests.with_trainers.matrix import parts

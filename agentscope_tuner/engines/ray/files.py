@@ -44,8 +44,10 @@ from agentscope_tuner.engines.ray.partitions import (
 )
 from agentscope_tuner.engines.scored import JudgedBefore, ScoredBlock, judged_before
 from agentscope_tuner.errors import Cause, JudgeError
-from agentscope_tuner.records import EarlierRow, Line, Summary, earlier_rows
 from agentscope_tuner.records.blocks import LineBlock
+from agentscope_tuner.records.output import EarlierRow, earlier_rows
+from agentscope_tuner.records.reader import Line
+from agentscope_tuner.records.scored_rows import Summary
 from agentscope_tuner.task_judge.base_judge import Counts
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 

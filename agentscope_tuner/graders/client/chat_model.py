@@ -13,7 +13,7 @@ import asyncio
 import hashlib
 import json
 import os
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any, Generic, TypeVar
@@ -32,32 +32,33 @@ from agentscope_tuner.graders.template import ChatMessage
 T = TypeVar("T")
 
 
+@dataclass(slots=True, eq=False)
 class Flight(Generic[T]):
-    """A question that is being asked, shared by its callers. When the last caller stops waiting, it is cancelled."""
+    """A question that is being asked, shared by its callers. When the last caller stops waiting, it is cancelled.
 
-    def __init__(
-        self, work: Coroutine[Any, Any, T], flights: dict[tuple[str, int], Any], place: tuple[str, int]
-    ) -> None:
-        self._task = asyncio.get_running_loop().create_task(work)
-        self._task.add_done_callback(self._remove)
-        self._flights, self._place = flights, place
-        self._waiting = 0
-        flights[place] = self
+    Attributes:
+        task: asks it.
+        flights: all questions that are being asked.
+        place: where this one stands among them.
+        waiting: how many callers wait.
+    """
 
-    def _remove(self, _: object = None) -> None:
-        if self._flights.get(self._place) is self:
-            del self._flights[self._place]
+    task: asyncio.Task[T]
+    flights: dict[tuple[str, int], Any]
+    place: tuple[str, int]
+    waiting: int = 0
 
     async def join(self) -> T:
         """Wait for the answer as one more caller; raises the question's error."""
-        self._waiting += 1
+        self.waiting += 1
         try:
-            return await asyncio.shield(self._task)
+            return await asyncio.shield(self.task)
         finally:
-            self._waiting -= 1
-            if not self._waiting and not self._task.done():
-                self._remove()  # a later caller must not join a question that is being cancelled
-                self._task.cancel()
+            self.waiting -= 1
+            if not self.waiting:
+                if self.flights.get(self.place) is self:
+                    del self.flights[self.place]  # a later caller must not join a question that is being cancelled
+                self.task.cancel()
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,7 @@ class Prompt:
     """A question to a judge model.
 
     Attributes:
-        messages: the messages, or a function that makes them. A question that the cache answers needs no messages.
+        messages: makes the messages. A question that the cache answers needs none.
         identity: a text that is equal for equal questions. The messages may differ between these, by a delimiter drawn
             for each call. When empty, the messages' own text is compared.
         schema: the JSON schema of the reply; None when the reply is free text.
@@ -74,16 +75,12 @@ class Prompt:
         images: shown before the last message, by the names under which the messages speak of them; as URLs.
     """
 
-    messages: Sequence[ChatMessage] | Callable[[], Sequence[ChatMessage]]
+    messages: Callable[[], Sequence[ChatMessage]]
     identity: str = ""
     schema: Mapping[str, Any] | None = None
     top_logprobs: int = 0
     draw: int = 0
     images: Mapping[str, str] = field(default_factory=dict)
-
-    def written(self) -> Sequence[ChatMessage]:
-        """The messages."""
-        return self.messages() if callable(self.messages) else self.messages
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,10 +159,14 @@ class ChatModel:
             GraderError: no readable reply within the deadline and the bounds on retries; names each try's failure.
             ConfigError: there is no key for this model.
         """
-        loop = loops.get_loop()
-        if asyncio.get_running_loop() is not loop:
-            there = self.ask(prompt, parse, counts=counts, limits=limits)
-            return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(there, loop))
+        loop, asked = loops.get_loop(), self._ask(prompt, parse, counts, limits)
+        if asyncio.get_running_loop() is loop:
+            return await asked
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(asked, loop))
+
+    async def _ask(
+        self, prompt: Prompt, parse: Callable[[Reply], T], counts: bool, limits: ChatSettings | None
+    ) -> Answer[T]:
         state = self._state
         store = self._store or state.cache
         key = self.key(prompt)
@@ -180,11 +181,12 @@ class ChatModel:
                 state.spent(answer.usage)
             else:
                 work = self._fetch_and_keep(state, store, key, prompt, parse, counts, limits)
-                answer = await Flight(work, state.flights, place).join()
+                state.flights[place] = flight = Flight(asyncio.create_task(work), state.flights, place)
+                answer = await flight.join()
         except GraderError as exc:
-            record_call(self.settings.model_name, prompt.written, error=str(exc))
+            record_call(self.settings.model_name, prompt.messages, error=str(exc))
             raise
-        record_call(self.settings.model_name, prompt.written, reply=answer.text)
+        record_call(self.settings.model_name, prompt.messages, reply=answer.text)
         return answer
 
     async def embed(self, model_name: str, texts: Sequence[str]) -> list[list[float]]:
@@ -248,7 +250,7 @@ class ChatModel:
         if prompt.identity:
             digest.update(prompt.identity.encode())
         else:
-            digest.update(json.dumps([[message.role, message.content] for message in prompt.written()]).encode())
+            digest.update(json.dumps([[message.role, message.content] for message in prompt.messages()]).encode())
         digest.update(f"[{json.dumps(prompt.schema)}, {prompt.top_logprobs}, {prompt.draw}]".encode())
         return digest.hexdigest()
 
@@ -260,7 +262,7 @@ class ChatModel:
 
     def _body(self, prompt: Prompt) -> dict[str, Any]:
         settings = self.settings
-        messages: list[dict[str, Any]] = list(map(ChatMessage.model_dump, prompt.written()))
+        messages: list[dict[str, Any]] = list(map(ChatMessage.model_dump, prompt.messages()))
         if prompt.images:
             parts = [_part(name, url) for name, url in prompt.images.items()]
             messages[-1]["content"] = [*chain(*parts), {"type": "text", "text": messages[-1]["content"]}]

@@ -223,7 +223,8 @@ async def _one_reply(
     in_turn = partial(_in_turn, state, send, expected, place, clock, limits)
     response = await state.format.find(schema, in_turn)
     reply, usage = _read(response.content, state.settings)
-    state.limiter.correct(expected, usage.prompt_tokens + usage.completion_tokens)
+    if state.limiter.tokens is not None:
+        state.limiter.tokens.add(usage.prompt_tokens + usage.completion_tokens - expected)
     if state.spending is not None:
         state.spending.spent(expected, cost, usage)
     return reply, usage
@@ -291,7 +292,11 @@ def _read(body: bytes, settings: ChatSettings) -> tuple[Reply, Usage]:
         if not isinstance(content, str | None):
             raise TypeError("the content is no text")
         logprobs = (choice.get("logprobs") or {}).get("content") or ()
-        tops = [{top["token"]: float(top["logprob"]) for top in token["top_logprobs"]} for token in logprobs]
+        tops = (
+            [{top["token"]: float(top["logprob"]) for top in one["top_logprobs"]} for one in logprobs]
+            if logprobs
+            else ()
+        )
         # What a model thinks is no verdict, even where nothing else came
         thought = len(str(message.get("reasoning_content") or message.get("reasoning") or ""))
         reply = Reply(content or "", choice.get("finish_reason") or "stop", message.get("refusal") or "", tops, thought)

@@ -14,6 +14,7 @@ from agentscope_tuner._run import loops
 from agentscope_tuner.errors import GraderError
 from agentscope_tuner.graders.client.chat_model import ChatModel
 from agentscope_tuner.graders.client.usage import text_tokens
+from agentscope_tuner.graders.injection_defence import MARK_END, Border
 from agentscope_tuner.graders.prompt import closing
 from agentscope_tuner.graders.rubrics.evaluate import evaluate
 from agentscope_tuner.graders.rubrics.propose import (
@@ -88,7 +89,9 @@ def plan(config: AutoGraderConfig) -> Plan:
     frame = max(
         _tokens([one.content for one in frames]) for frames in (PROPOSE.in_language(config.language), evaluation)
     )
-    prompt_tokens = material + frame + _tokens([closing(LanguageEnum(config.language), "", "")]) + _FORM_TOKENS
+    prompt_tokens = (
+        material + frame + _tokens([closing(LanguageEnum(config.language), Border("", MARK_END), "")]) + _FORM_TOKENS
+    )
     tokens = (int(fewest * (prompt_tokens + _REPLY_TOKENS)), int(most * (prompt_tokens + _REPLY_TOKENS)))
     prices = config.settings().prices
     cost = None

@@ -89,7 +89,7 @@ class Proposer:
         words = fill(WORDS["rubrics_form"][language], {"count": str(self._count)})
         items = {"type": "array", "items": {"type": "string"}, "minItems": self._count, "maxItems": self._count}
         form = ReplyForm(words, object_schema({"rubrics": items}))
-        prompt = build_prompt(template, self._language, own, texts, form)
+        prompt = build_prompt(template.in_language(self._language), self._language, own, texts, form)
         return (await self._model.ask(prompt, lambda reply: _rubrics(reply, echoes(texts), self._count))).value
 
 
@@ -166,7 +166,7 @@ async def sort_into_themes(config: AutoGraderConfig, model: ChatModel, rubrics: 
     def parse(reply: Reply) -> list[tuple[str, list[int]]]:
         return _themes(final_json(reply).get("themes"), len(rubrics), config.categories_number)
 
-    prompt = build_prompt(SORT, language, own, texts, form)
+    prompt = build_prompt(SORT.in_language(language), language, own, texts, form)
     themes = (await model.ask(prompt, parse)).value
     return [rubrics[number - 1].model_copy(update={"theme": name}) for name, numbers in themes for number in numbers]
 

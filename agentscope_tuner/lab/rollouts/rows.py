@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from agentscope_tuner.errors import Cause, ConfigError
-from agentscope_tuner.records import EarlierRow, ScoredFile
+from agentscope_tuner.records.output import EarlierRow, ScoredFile
 from agentscope_tuner.records.reader import MAX_LINE_BYTES
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask

@@ -7,7 +7,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from functools import partial
 from queue import Empty, SimpleQueue
 
@@ -241,12 +241,13 @@ _NO_MORE = object()
 EarlierRows = Callable[[str], Mapping[int, RolloutRow]]
 
 
+@dataclass(eq=False)
 class RolloutRunner:
     """Runs every task `num_repeat` times, `max_env_worker` rollouts at once, and judges each rollout by `judge`.
 
     A judge that ranks gets a task's outputs together. Memory holds the groups that are under way and no others.
 
-    Args:
+    Attributes:
         script: the workflow, the model, the limits.
         judge: called for each rollout, or for each group when it ranks. It has the script's timeout, too.
         num_repeat: rollouts for each task.
@@ -254,34 +255,25 @@ class RolloutRunner:
         grace: seconds after the timeout in which a rollout or its judge must end, before it is left behind.
         earlier: gives, for a task id, an earlier run's rows by their place in the group; finished rows are not run
             again.
-
-    Attributes:
         left_behind: workflows that did not end when they were cancelled, and judges that gave no verdict in time.
     """
 
-    def __init__(
-        self,
-        script: Script,
-        judge: TaskJudge,
-        *,
-        num_repeat: int = 1,
-        max_env_worker: int = 64,
-        grace: float = GRACE_SECONDS,
-        earlier: EarlierRows = lambda task_id: {},
-    ) -> None:
-        self._script = script
-        self._judge = judge
-        self._num_repeat = num_repeat
-        self._places = max_env_worker
-        self._grace = grace
-        self._earlier = earlier
+    script: Script
+    judge: TaskJudge
+    _: KW_ONLY
+    num_repeat: int = 1
+    max_env_worker: int = 64
+    grace: float = GRACE_SECONDS
+    earlier: EarlierRows = lambda task_id: {}
+    left_behind: int = field(default=0, init=False)
+
+    def __post_init__(self) -> None:
         self._groups: dict[str, Group] = {}
         self._whole: deque[Group] = deque()
         self._jobs: set[Job] = set()
         self._ended: SimpleQueue[Job | None] = SimpleQueue()
         self._releases: list[threading.Thread] = []
         self._stopping = False
-        self.left_behind = 0
 
     @property
     def running(self) -> int:
@@ -313,7 +305,7 @@ class RolloutRunner:
         more = True
         try:
             while not self._stopping:
-                while more and len(self._jobs) < self._places:
+                while more and len(self._jobs) < self.max_env_worker:
                     job = next(jobs, _NO_MORE)
                     more = job is not _NO_MORE
                     if not isinstance(job, Job):
@@ -337,23 +329,23 @@ class RolloutRunner:
             if task is None:
                 yield None
                 continue
-            group = Group(task, self._num_repeat, self._judge.traits.ranks, task_digest(task))
-            group.take_over(self._earlier(task.task_id), rejudge=self._script.place is None)
+            group = Group(task, self.num_repeat, self.judge.traits.ranks, task_digest(task))
+            group.take_over(self.earlier(task.task_id), rejudge=self.script.place is None)
             self._groups[task.task_id] = group
             if group.is_whole:
                 self._whole.append(group)
-            for index in range(self._num_repeat):
+            for index in range(self.num_repeat):
                 if index in group.to_judge:
                     yield Job(group, index, None, played=group.to_judge[index])
                 elif index not in group.rows and index not in group.played:
-                    yield Job(group, index, Attempt(self._script, task))
+                    yield Job(group, index, Attempt(self.script, task))
             if group.is_played and group.played:
                 # An earlier run played all rollouts of this group: only the ranking is missing
                 yield Job(group, None, None)
 
     def _begin(self, job: Job) -> None:
         # An attempt has its own timeout. This deadline is for an attempt that ignores it, and for the judge
-        job.deadline = time.monotonic() + self._script.timeout + self._grace
+        job.deadline = time.monotonic() + self.script.timeout + self.grace
         if job.attempt is not None:
             # Its time begins when its thread runs, which may be late on a busy machine
             job.deadline += START_SECONDS
@@ -362,12 +354,12 @@ class RolloutRunner:
         threading.Thread(target=self._work, args=(job,), daemon=True).start()
 
     def _watch(self, job: Job, seconds: float) -> None:
-        job.deadline = time.monotonic() + seconds + self._grace
+        job.deadline = time.monotonic() + seconds + self.grace
         # The runner may be waiting for a later deadline
         self._ended.put(None)
 
     def _work(self, job: Job) -> None:
-        job.work(self._judge, self._script.timeout + self._grace)
+        job.work(self.judge, self.script.timeout + self.grace)
         self._ended.put(job)
         if job.attempt is not None:
             job.attempt.close()
@@ -389,7 +381,7 @@ class RolloutRunner:
     def _leave_behind(self, job: Job) -> None:
         if not job.is_done:
             self.left_behind += 1
-            job.overdue(self._script.timeout, self._grace)
+            job.overdue(self.script.timeout, self.grace)
         for attempt in job.holds():
             self._release(attempt)
         self._finish(job)
@@ -415,7 +407,7 @@ class RolloutRunner:
         """Cancel the running workflows, and give them and the running judges the grace time to end."""
         for job in self._jobs:
             job.cancel()
-        until = time.monotonic() + self._grace
+        until = time.monotonic() + self.grace
         while self._jobs and time.monotonic() < until:
             self._wait(until)
         for job in self._jobs:

@@ -432,14 +432,17 @@ class Asking:
             return loops.run(limit.awaited(task.task_id, judge.acompute_reward, task, output))
         return limit.call(task.task_id, judge.compute_reward, task, output)
 
-    async def aask(self, task: WorkflowTask, output: WorkflowOutput) -> object:
+    def aask(self, task: WorkflowTask, output: WorkflowOutput) -> Awaitable[object]:
         """`ask` for callers inside an event loop."""
-        if self._keep_calls:
+        if self._limit is None and not self._keep_calls:
+            return self._judge.acompute_reward(task, output)
+        return self._aasked(task, output, self._limit)
+
+    async def _aasked(self, task: WorkflowTask, output: WorkflowOutput, limit: TimeLimit | None) -> object:
+        if self._keep_calls or limit is None:
             with _kept() as keep:
                 return keep(await self._without_calls().aask(task, output))
-        judge, limit = self._judge, self._limit
-        if limit is None:
-            return await judge.acompute_reward(task, output)
+        judge = self._judge
         if (message := self._away(task, output)) is not None:
             return answer_of(await asyncio.wrap_future(message))
         if self._traits.awaits:

@@ -179,7 +179,8 @@ class TaskJudge:
 
     def outcome(self, task: WorkflowTask, output: WorkflowOutput) -> Judgement | JudgeError:
         """`judge`, without its seconds, or the error in place of a failed judgement; for judges that ask this one."""
-        _check_kinds(task, output)
+        if isinstance(task, _NO_TASK) or isinstance(output, _NO_OUTPUT):
+            raise _other_kinds(task, output)
         try:
             task, (filtered, violations) = self._before(task, output)
             return filtered or checked(self._asking.ask(task, output), violations)
@@ -188,7 +189,8 @@ class TaskJudge:
 
     async def aoutcome(self, task: WorkflowTask, output: WorkflowOutput) -> Judgement | JudgeError:
         """`outcome` for callers inside an event loop."""
-        _check_kinds(task, output)
+        if isinstance(task, _NO_TASK) or isinstance(output, _NO_OUTPUT):
+            raise _other_kinds(task, output)
         try:
             task, (filtered, violations) = self._before(task, output)
             return filtered or checked(await self._asking.aask(task, output), violations)
@@ -388,14 +390,13 @@ class TaskJudge:
         return Reward(0.0, False, reason=reason, metrics={**outcome.metrics, "failed": 1.0})
 
 
-def _check_kinds(task: object, output: object) -> None:
+def _other_kinds(task: object, output: object) -> TypeError:
     """A first mistake of the caller's, which would look like a bug of the judge."""
-    if isinstance(task, _NO_TASK) or isinstance(output, _NO_OUTPUT):
-        raise TypeError(
-            "write compute_reward(WorkflowTask(task=Task(task_id='1', metadata={'answer': REFERENCE})), "
-            "WorkflowOutput(metadata={'final_answer': ANSWER})), all imported from agentscope_tuner; "
-            f"got {type(task).__name__} and {type(output).__name__}"
-        )
+    return TypeError(
+        "write compute_reward(WorkflowTask(task=Task(task_id='1', metadata={'answer': REFERENCE})), "
+        "WorkflowOutput(metadata={'final_answer': ANSWER})), all imported from agentscope_tuner; "
+        f"got {type(task).__name__} and {type(output).__name__}"
+    )
 
 
 def _unexpected(exc: BaseException, message: str) -> JudgeError:

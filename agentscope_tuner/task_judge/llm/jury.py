@@ -25,7 +25,7 @@ from agentscope_tuner.graders.criteria_grader import CriteriaGrader, Met
 from agentscope_tuner.graders.listwise import Ranking, rank_all, shown_order, tournament
 from agentscope_tuner.graders.llm_grader import LLMGrader
 from agentscope_tuner.graders.rubrics.criteria import Criterion
-from agentscope_tuner.graders.schema import GraderScore, grader_error
+from agentscope_tuner.graders.schema import GraderRank, GraderScore, grader_error
 from agentscope_tuner.task_judge.llm.settings import LLMJudgeConfig
 
 T = TypeVar("T")
@@ -154,7 +154,7 @@ class LLMPanel:
         told, apart, metrics = "", 0.0, dict[str, float]()
         if len(self.graders) == 1:
             [(name, grader)] = self.graders.items()
-            nearest = await self._one(grader, values)
+            nearest = self._checked(grader, await evaluate(grader, **values))
             score = float(nearest.score)
             scores = {name: score}
         else:
@@ -176,12 +176,14 @@ class LLMPanel:
         return PanelScore(score, (score - self._low) / self._width, apart, reason, metrics, scores, filtered)
 
     async def _one(self, grader: BaseGrader, values: Mapping[str, Any]) -> GraderScore:
+        return self._checked(grader, await evaluate(grader, **values))
+
+    def _checked(self, grader: BaseGrader, result: GraderScore | GraderRank) -> GraderScore:
         """The grader's score.
 
         Raises:
             GraderError: it has none, or one beyond its range.
         """
-        result = await evaluate(grader, **values)
         if result.error is not None or not isinstance(result, GraderScore):
             raise grader_error(f"{result.error}", result.cause)
         if not 0.0 <= (result.score - self._low) / self._width <= 1.0:

@@ -104,8 +104,10 @@ class Reader:
         Raises:
             JudgeError: as `value`; or it is blank: a model that is shown no question scores the answer all the same.
         """
-        value = self.value(path, task, output)
-        if isinstance(value, str) and is_blank(value):
+        value = read_path(path, task, output)
+        if not isinstance(value, str):
+            return self.value(path, task, output)
+        if is_blank(value):
             raise input_error(
                 f"{path} is empty, and the judge model is shown what was asked: name the question's column, "
                 f"`reads: {{question: COLUMN}}` under {SECTION}"

@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from agentscope_tuner.cli.app import app
-from agentscope_tuner.records.task_check import Finding, TaskReport
+from agentscope_tuner.cli.check import Finding, TaskReport
 from tests.rubric_world import write_samples
 
 MATH = "agentscope_tuner.task_judge.math_answer_as_judge->MathAnswerAsJudge"

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from agentscope_tuner.adapters._dry_run import TRAINERS
+from agentscope_tuner.cli.check import TRAINERS
 from tests.core.cli.test_cli_check import run
 
 MATH = "configs/math.yaml"

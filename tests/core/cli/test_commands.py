@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from agentscope_tuner.cli.app import COMMANDS, ListedCommand, _loaded, app
-from agentscope_tuner.cli.exit_codes import Exit
+from agentscope_tuner.cli.console import Exit
 
 # what only commands need; the help page itself is rich's
 HEAVY = ("agentscope_tuner.config", "agentscope_tuner.engines", "agentscope_tuner.graders", "omegaconf", "pydantic")

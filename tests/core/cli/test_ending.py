@@ -78,7 +78,7 @@ def test_a_signal_before_the_command_begins_has_its_exit_code_and_no_traceback(n
     """SIGTERM 0.3 s after the start, while modules were imported, ended the process as Ctrl-C does."""
     script = (
         f"{MAIN.partition('from agentscope')[0]}import os\n"
-        "from agentscope_tuner.cli.exit_codes import signals_interrupt\n"
+        "from agentscope_tuner.cli.console import signals_interrupt\n"
         f"with signals_interrupt(): os.kill(os.getpid(), {int(number)}); signal.pause()"
     )
     run = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, timeout=120)

@@ -18,8 +18,8 @@ from typer.testing import CliRunner, Result
 from agentscope_tuner.cli.app import app
 from agentscope_tuner.config import load_config
 from agentscope_tuner.errors import ConfigError
-from agentscope_tuner.lab.commands.rollout import whole_run
-from agentscope_tuner.lab.rollouts import load_settings, open_tasks
+from agentscope_tuner.lab.rollouts.command import whole_run
+from agentscope_tuner.lab.rollouts.settings import load_settings, open_tasks
 from tests.rollout_world import FakeLender, Gate
 
 ROOT = Path(__file__).parents[3]
@@ -197,7 +197,7 @@ def test_limit_takes_the_first_tasks(folder: Folder) -> None:
 
 INTERRUPTED = """
 import pathlib, sys
-from agentscope_tuner.lab.commands.rollout import whole_run
+from agentscope_tuner.lab.rollouts.command import whole_run
 from agentscope_tuner.config import load_config
 from tests.rollout_world import FakeLender
 config = load_config(sys.argv[1], ["astuner.rollout.max_env_worker=1"])

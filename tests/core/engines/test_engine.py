@@ -23,8 +23,8 @@ from agentscope_tuner.engines.judging import LineJudge, RolloutJudge
 from agentscope_tuner.engines.local import automatic_jobs, score
 from agentscope_tuner.engines.processes import Batch, BatchWorker, ProcessCrew
 from agentscope_tuner.engines.scored import JudgedBefore
-from agentscope_tuner.records import Line
 from agentscope_tuner.records.blocks import Block, LineBlock
+from agentscope_tuner.records.reader import Line
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 from tests.scored_lines import score_lines

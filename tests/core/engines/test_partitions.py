@@ -25,8 +25,9 @@ from agentscope_tuner.engines.ray.partitions import (
     partition_lines,
     plan,
 )
-from agentscope_tuner.records import Summary, parse_line, read_lines
-from agentscope_tuner.records.blocks import read_blocks
+from agentscope_tuner.records.blocks import read_blocks, read_lines
+from agentscope_tuner.records.reader import parse_line
+from agentscope_tuner.records.scored_rows import Summary
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 
 

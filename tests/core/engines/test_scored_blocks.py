@@ -18,8 +18,9 @@ from agentscope_tuner import Rollout
 from agentscope_tuner.engines.judging import LineJudge
 from agentscope_tuner.engines.local import score
 from agentscope_tuner.engines.scored import ScoredBlock, judged_before
-from agentscope_tuner.records import Line, Summary, read_lines
-from agentscope_tuner.records.blocks import Block, TextBlock, gathered, read_blocks
+from agentscope_tuner.records.blocks import Block, TextBlock, gathered, read_blocks, read_lines
+from agentscope_tuner.records.reader import Line
+from agentscope_tuner.records.scored_rows import Summary
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 from tests.core.engines.test_engine import MATH, config, has_ended, noted, rollout, rollouts, workers
 from tests.scored_lines import score_lines

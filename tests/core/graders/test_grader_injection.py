@@ -81,7 +81,7 @@ def test_no_injection_leaves_the_fence_of_a_ready_prompt(kind: type[ReadyGrader]
     escaped = []
     for _, text in INJECTIONS:
         (prompt,) = grader.prompts({**shown, "response": text})
-        if TEMPTATION.search(visible("\n".join(message.content for message in prompt.written()))):
+        if TEMPTATION.search(visible("\n".join(message.content for message in prompt.messages()))):
             escaped.append(text)
     assert escaped == []
 

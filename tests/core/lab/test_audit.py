@@ -30,8 +30,8 @@ from agentscope_tuner.lab.audit.run import (
 )
 from agentscope_tuner.lab.audit.run import audited as audited_lines
 from agentscope_tuner.lab.audit.subjects import Subject, references_of, solved, structured_answer, subjects_of
-from agentscope_tuner.records import Line
 from agentscope_tuner.records.formats.trainers import decode_nemo_gym_request
+from agentscope_tuner.records.reader import Line
 from agentscope_tuner.task_judge.base_judge import BaseJudge
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask

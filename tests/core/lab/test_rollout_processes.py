@@ -11,7 +11,9 @@ import pytest
 
 from agentscope_tuner.config import resolve
 from agentscope_tuner.errors import Cause, ConfigError
-from agentscope_tuner.lab.rollouts import RolloutProcesses, RolloutRow, load_settings
+from agentscope_tuner.lab.rollouts.processes import RolloutProcesses
+from agentscope_tuner.lab.rollouts.rows import RolloutRow
+from agentscope_tuner.lab.rollouts.settings import load_settings
 from agentscope_tuner.workflow import Task
 from tests.rollout_world import fake_lenders, tasks_of
 

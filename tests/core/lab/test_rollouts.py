@@ -12,8 +12,8 @@ import pytest
 from pydantic import BaseModel
 
 from agentscope_tuner import BaseJudge, Task, Workflow, WorkflowOutput, WorkflowTask
-from agentscope_tuner.lab.rollouts import RolloutRow
 from agentscope_tuner.lab.rollouts.attempt import Script
+from agentscope_tuner.lab.rollouts.rows import RolloutRow
 from agentscope_tuner.lab.rollouts.runner import RolloutRunner
 from agentscope_tuner.rules import compile_rules
 from agentscope_tuner.task_judge.contract.task_judge import TaskJudge
@@ -242,7 +242,7 @@ def test_the_model_is_closed_in_the_rollouts_own_loop() -> None:
 
     closed: list[FakeLender] = []
     runner = runner_of()
-    runner._script = type(runner._script)(runner._script.workflow, Closing, FOR_EVER)
+    runner.script = type(runner.script)(runner.script.workflow, Closing, FOR_EVER)
     run_all(runner, tasks_of("a"))
     assert [lender.closed for lender in closed] == [True]
 

@@ -14,8 +14,8 @@ from typer.testing import CliRunner
 
 from agentscope_tuner.cli.app import app
 from agentscope_tuner.errors import ConfigError
-from agentscope_tuner.lab.commands.watch import page
 from agentscope_tuner.lab.growing_files import NewLines, RunRows, by_step
+from agentscope_tuner.lab.watch.command import page
 from agentscope_tuner.lab.watch.live import RunWatch
 from agentscope_tuner.records.files import dump_lines
 from agentscope_tuner.records.reader import MAX_LINE_BYTES

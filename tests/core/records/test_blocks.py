@@ -7,9 +7,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from agentscope_tuner.records import Line
 from agentscope_tuner.records.blocks import Block, LineBlock, TextBlock, gathered, limited, read_blocks
-from agentscope_tuner.records.reader import MAX_LINE_BYTES
+from agentscope_tuner.records.reader import MAX_LINE_BYTES, Line
 
 STREAMS = {
     "empty": b"",

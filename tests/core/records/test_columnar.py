@@ -18,10 +18,10 @@ import pytest
 from pyarrow import ipc, parquet
 
 from agentscope_tuner.errors import ConfigError
-from agentscope_tuner.records import Row, parse_line
 from agentscope_tuner.records.columnar import columnar_lines, write_columnar
 from agentscope_tuner.records.files import dump_lines, is_dump
 from agentscope_tuner.records.formats import Conversion
+from agentscope_tuner.records.reader import Row, parse_line
 from agentscope_tuner.storage import StoredFile, file_system
 
 NAN = float("nan")

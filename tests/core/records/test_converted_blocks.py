@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from agentscope_tuner.errors import ConfigError
-from agentscope_tuner.records import Line, read_lines
-from agentscope_tuner.records.blocks import Block, TextBlock, converted, read_blocks
+from agentscope_tuner.records.blocks import Block, TextBlock, converted, read_blocks, read_lines
 from agentscope_tuner.records.formats import Conversion
+from agentscope_tuner.records.reader import Line
 
 VERL: dict[str, Any] = {"input": "6*7?", "output": "\\boxed{42}", "gts": "42", "score": 1.0, "step": 1}
 OWN = {"id": "1", "task": {"main_query": "q"}, "output": {"metadata": {"final_answer": "x"}}}

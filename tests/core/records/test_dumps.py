@@ -14,9 +14,9 @@ from typer.testing import CliRunner
 
 from agentscope_tuner.cli.app import app
 from agentscope_tuner.errors import ConfigError
-from agentscope_tuner.records import Line
 from agentscope_tuner.records.files import dump_lines
 from agentscope_tuner.records.formats import Conversion, format_of, references_of
+from agentscope_tuner.records.reader import Line
 
 VERL: dict[str, Any] = {"input": "6*7?", "output": "\\boxed{42}", "gts": "42", "score": 1.0, "step": 1}
 TRL = {

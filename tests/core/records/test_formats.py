@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 
 from agentscope_tuner.cli.app import app
 from agentscope_tuner.errors import ConfigError
-from agentscope_tuner.records import Line, Row, parse_line
 from agentscope_tuner.records.formats import FORMATS, Conversion
+from agentscope_tuner.records.reader import Line, Row, parse_line
 
 CHAT = [{"role": "system", "content": "Box it."}, {"role": "user", "content": "6*7?"}]
 SAID = [{"role": "assistant", "content": "42"}]

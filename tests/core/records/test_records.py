@@ -16,9 +16,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentscope_tuner.errors import Cause, ConfigError
-from agentscope_tuner.records import Row, ScoredFile, Summary, earlier_rows, read_rows, scored_line
-from agentscope_tuner.records.reader import MAX_LINE_BYTES, Line
-from agentscope_tuner.records.scored_rows import scored_row
+from agentscope_tuner.records.blocks import read_rows
+from agentscope_tuner.records.output import ScoredFile, earlier_rows, scored_line
+from agentscope_tuner.records.reader import MAX_LINE_BYTES, Line, Row
+from agentscope_tuner.records.scored_rows import Summary, scored_row
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 
 GOOD = b'{"id": "a", "task": {"task_id": "t"}, "output": {"metadata": {"final_answer": "x"}}}'

@@ -30,7 +30,9 @@ from agentscope_tuner.errors import (
     GraderError,
     InstanceNotFound,
 )
-from agentscope_tuner.records import Row, Summary, scored_line
+from agentscope_tuner.records.output import scored_line
+from agentscope_tuner.records.reader import Row
+from agentscope_tuner.records.scored_rows import Summary
 from agentscope_tuner.rules import RULE_HANDLERS, compile_rules
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
 from agentscope_tuner.task_judge.contract.deadline import Traits

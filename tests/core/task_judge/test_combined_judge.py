@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from agentscope_tuner.adapters.rollout import constant_metrics
 from agentscope_tuner.config import resolve
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
-from agentscope_tuner.records import Summary
+from agentscope_tuner.records.scored_rows import Summary
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
 from agentscope_tuner.task_judge.contract.deadline import Traits
 from agentscope_tuner.task_judge.contract.judgement import Judgement

@@ -11,7 +11,7 @@ import pytest
 
 from agentscope_tuner.engines.local import score
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
-from agentscope_tuner.records import Summary
+from agentscope_tuner.records.scored_rows import Summary
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 from agentscope_tuner.task_judge.contract.loading import load_judge

@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from agentscope_tuner.service.bearer_token import is_exposed
+from agentscope_tuner.service.app import is_exposed
 from tests.with_servers.serve.running_service import RunningService, config_file, row
 
 TOKEN = "s3cret-of-this-test"

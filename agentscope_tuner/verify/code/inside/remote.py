@@ -24,8 +24,7 @@ from typing import Any
 from agentscope_tuner.verify.code.inside import standard_values
 from agentscope_tuner.verify.code.inside.code_values import PLAIN_KINDS, JailLine, LineEndedError, pack, unpack
 from agentscope_tuner.verify.code.inside.event_loops import CANCELLED, TestLoops
-from agentscope_tuner.verify.code.inside.shared_containers import Conversations, SharedContainers
-from agentscope_tuner.verify.code.inside.shared_files import ROOT, FilesError, SharedFiles
+from agentscope_tuner.verify.code.inside.shared import ROOT, Conversations, FilesError, SharedContainers, SharedFiles
 from agentscope_tuner.verify.code.inside.stand_ins import (
     CannotTravelError,
     Difference,

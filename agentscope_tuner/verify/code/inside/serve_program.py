@@ -30,8 +30,7 @@ from agentscope_tuner._jail.inside import LINE
 from agentscope_tuner.verify.code.inside import run_program, standard_values
 from agentscope_tuner.verify.code.inside.code_values import MUTABLE, PLAIN_KINDS, JailLine, LineEndedError, pack, unpack
 from agentscope_tuner.verify.code.inside.event_loops import CANCELLED, ProgramLoops, whole
-from agentscope_tuner.verify.code.inside.shared_containers import MOST_AT_ONCE, Conversations, SharedContainers
-from agentscope_tuner.verify.code.inside.shared_files import SharedFiles
+from agentscope_tuner.verify.code.inside.shared import MOST_AT_ONCE, Conversations, SharedContainers, SharedFiles
 
 _ARITHMETIC = (
     *("add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "pow"),

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from agentscope_tuner.verify.code.inside.code_values import JailLine, LineEndedError
-from agentscope_tuner.verify.code.inside.shared_containers import Conversations, SharedContainers
+from agentscope_tuner.verify.code.inside.shared import Conversations, SharedContainers
 
 
 class _Answering:

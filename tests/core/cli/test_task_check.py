@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from agentscope_tuner.cli.check import Finding, TaskReport, check_tasks
 from agentscope_tuner.records.reader import Line
-from agentscope_tuner.records.task_check import Finding, TaskReport, check_tasks
 from agentscope_tuner.workflow import Task, WorkflowOutput
 
 

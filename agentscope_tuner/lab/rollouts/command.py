@@ -17,28 +17,18 @@ import typer
 from rich.progress import MofNCompleteColumn
 
 from agentscope_tuner._run import interrupts
-from agentscope_tuner.cli.console import config_errors, err, progress, say
-from agentscope_tuner.cli.exit_codes import Exit, ending
+from agentscope_tuner.cli.console import Exit, config_errors, ending, err, progress, say
 from agentscope_tuner.cli.options import Conf, Json, Overrides
 from agentscope_tuner.cli.rendering import print_summary
 from agentscope_tuner.config import Source, resolve
 from agentscope_tuner.errors import ConfigError
-from agentscope_tuner.lab.rollouts import (
-    Earlier,
-    Lend,
-    Lender,
-    RolloutProcesses,
-    RolloutRow,
-    RolloutRunner,
-    RolloutSettings,
-    RolloutTally,
-    Script,
-    TaskSet,
-    load_settings,
-    model_tuners,
-    open_tasks,
-)
-from agentscope_tuner.records import ScoredFile, Summary
+from agentscope_tuner.lab.rollouts.attempt import Lender, Script
+from agentscope_tuner.lab.rollouts.processes import RolloutProcesses
+from agentscope_tuner.lab.rollouts.rows import Earlier, RolloutRow, RolloutTally
+from agentscope_tuner.lab.rollouts.runner import Lend, RolloutRunner, model_tuners
+from agentscope_tuner.lab.rollouts.settings import RolloutSettings, TaskSet, load_settings, open_tasks
+from agentscope_tuner.records.output import ScoredFile
+from agentscope_tuner.records.scored_rows import Summary
 from agentscope_tuner.task_judge.contract.loading import load_judge
 from agentscope_tuner.task_judge.contract.task_judge import TaskJudge
 

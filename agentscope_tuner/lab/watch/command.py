@@ -16,8 +16,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from agentscope_tuner.cli.console import config_errors, err, fail, number, out, printable
-from agentscope_tuner.cli.exit_codes import Exit
+from agentscope_tuner.cli.console import Exit, config_errors, err, fail, number, out, printable
 from agentscope_tuner.cli.options import Format, Map, rollout_lines
 from agentscope_tuner.config import resolve
 from agentscope_tuner.lab.growing_files import RunRows, ended_rows, refuse_unfollowable

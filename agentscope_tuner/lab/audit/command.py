@@ -11,8 +11,7 @@ from typing import Annotated
 import typer
 from rich.table import Table
 
-from agentscope_tuner.cli.console import cell, config_errors, fail, number, out, progress, say, span, table
-from agentscope_tuner.cli.exit_codes import Exit
+from agentscope_tuner.cli.console import Exit, cell, config_errors, fail, number, out, progress, say, span, table
 from agentscope_tuner.cli.options import Format, Json, Map, Overrides, conversion, mapped, source_lines
 from agentscope_tuner.config import SECTION, Settings, resolve
 from agentscope_tuner.errors import ConfigError
