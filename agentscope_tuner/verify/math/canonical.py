@@ -49,7 +49,6 @@ from agentscope_tuner.verify.math.node import (
     is_collection,
     is_equation,
     is_matrix,
-    is_relation,
     literal,
     mapped,
     number,
@@ -535,14 +534,16 @@ def residue(node: Node) -> Node | None:
 
     None for any other node, and where both numbers or none is the remainder.
     """
-    if not is_relation(node, "=", "pmod") or symbols(node):
+    if not isinstance(node, Relation) or node.operators[-1:] != ("pmod",) or symbols(node):
+        return None
+    if set(node.operators[:-1]) != {"="}:
         return None
     *members, modulus_node = node.args
     modulus = exact_value(modulus_node)
     if modulus is None or modulus.denominator != 1 or modulus < 2:
         return None
     found = [_remainder(member, int(modulus)) for member in members]
-    if found[0] is None or found[0] != found[1]:
+    if found[0] is None or len(set(found)) > 1:
         return None
     least = [m for m in members if exact_value(m) == found[0]]
     return least[0] if len(least) == 1 else None

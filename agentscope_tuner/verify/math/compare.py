@@ -38,6 +38,7 @@ from agentscope_tuner.verify.math.node import (
     COUNTING,
     DIFFERENT,
     EQUAL,
+    MARKS,
     PI,
     RATIONAL_OPERATIONS,
     TURNED,
@@ -65,7 +66,6 @@ from agentscope_tuner.verify.math.node import (
     difference,
     is_applied,
     is_collection,
-    is_decimal,
     is_equation,
     is_joined,
     is_relation,
@@ -108,8 +108,8 @@ from agentscope_tuner.verify.math.sets import (
 
 
 def _amount(node: Node) -> Node:
-    """The number of a quantity; any other node as it is."""
-    return node.inside if isinstance(node, Quantity) else node
+    """The number of a quantity or a percentage; any other node as it is."""
+    return node.inside if isinstance(node, Quantity | Percent) else node
 
 
 Pair = tuple[Node, Node]
@@ -414,22 +414,33 @@ class CheapComparer:
         if chain is ans and self._ends_rounded(chain, ref):
             # what it is rounded from need only round to it
             members = ()
+        members = _in_last_unit(members) if chain is ans else members
         outcomes = [self.compare(ref, m) if chain is ans else self.compare(m, ans) for m in members]
         first = chain.exact[0]
         if chain.rough and not isinstance(first, Value):
             return DIFFERENT
-        rough = [self.roughly(first.node, _amount(member)) for member in chain.rough if isinstance(first, Value)]
+        rough = [
+            self.roughly(_amount(first.node), _amount(member)) for member in chain.rough if isinstance(first, Value)
+        ]
         return all_of(outcomes + rough)
 
     def _ends_rounded(self, chain: Chain, ref: Reading) -> bool:
         """Whether an answer like `3\\sqrt2 \\approx 4.2` ends in the reference's number, to which it is rounded."""
         if not (chain.rough and isinstance(ref, Value)):
             return False
+        last = chain.rough[-1]
         wanted = literal(_amount(ref.node))
-        if wanted is None or literal(_amount(chain.rough[-1])) != wanted:
+        if (
+            wanted is None
+            or literal(_amount(last)) != wanted
+            or isinstance(last, Percent) != isinstance(ref.node, Percent)
+        ):
             return False
-        if self.question is not None and self.question.speaks_of_rounding and is_decimal(_amount(ref.node)):
+        if self.question is not None and self.question.speaks_of_rounding:
             return True
+        if _digits(wanted) < _ROUNDED:
+            # a root may be near any small number
+            return False
         # a number with an end is another one than what it is about
         return not any(isinstance(one, Value) and _ends(literal(_amount(one.node))) for one in chain.exact)
 
@@ -534,6 +545,17 @@ class CheapComparer:
         if _is_curve(ref) and _is_curve(ans):
             return self.statement(ref.node, ans.node)
         return DIFFERENT
+
+
+def _in_last_unit(members: tuple[Reading, ...]) -> tuple[Reading, ...]:
+    """The members of a calculation, those without a unit with that of the last: `2*4200*10 = 84000 J`."""
+    match members:
+        case (*_, Value(Quantity(_, unit))):
+            return tuple(
+                Value(Quantity(m.node, unit)) if isinstance(m, Value) and not isinstance(m.node, MARKS) else m
+                for m in members
+            )
+    return members
 
 
 def _without_definition(ref: Reading, value: Reading) -> Reading:
@@ -732,6 +754,19 @@ def based(ref: Node, ans: Node) -> Outcome:
             except Unknown:
                 return DIFFERENT
     return DIFFERENT
+
+
+_ROUNDED = 3
+
+
+def _digits(value: Fraction) -> int:
+    """How many significant digits a number has, without the zeros at its end."""
+    while value.denominator > 1 and len(str(value.numerator)) < _LONGEST:
+        value *= 10
+    return len(str(abs(value.numerator)).rstrip("0"))
+
+
+_LONGEST = 30
 
 
 def _ends(value: Fraction | None) -> bool:

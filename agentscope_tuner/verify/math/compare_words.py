@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from itertools import accumulate
 
 from agentscope_tuner.verify.asked_clause import JOINING_NAMES, asking_clause, same_word
@@ -128,9 +129,17 @@ def _choices(pair: Pair) -> Outcome:
 
 
 _OPERAND = r"(?:\\(?:vec|mathbf|boldsymbol|overrightarrow|bm)(?![a-z])\s*(?:\{\s*\w+\s*\}|\\?\w+)|\\nabla)"
-_BETWEEN_VECTORS = re.compile(rf"{_OPERAND}\s*(\\times(?![a-z])|×|\\cdot(?![a-z])|·|⋅|\*)\s*(?={_OPERAND})")
+_BETWEEN_VECTORS = re.compile(rf"(?:{_OPERAND}|\))\s*(\\times(?![a-z])|×|\\cdot(?![a-z])|·|⋅|\*)\s*(?={_OPERAND}|\()")
 _BETWEEN_LETTERS = re.compile(r"(?<=[a-zA-Z])\s*(\\times(?![a-z])|×|\\cdot(?![a-z])|·|⋅|\*)\s*(?=[a-zA-Z])")
 _CROSS = ("\\times", "×")
+_SET_VECTOR = re.compile(r"\\(?:vec|mathbf|boldsymbol|overrightarrow|bm)(?![a-z])|[{}\s]")
+_CROSSED = re.compile(r"([a-zA-Z])(?:\\times|×)([a-zA-Z])")
+
+
+def _crossed(text: str) -> tuple[str, ...]:
+    """The names of the one cross product of a text, in order; empty for none."""
+    found = _CROSSED.findall(_SET_VECTOR.sub("", text))
+    return tuple(found[0]) if len(found) == 1 else ()
 
 
 def _products_of_vectors(pair: Pair) -> Outcome:
@@ -141,6 +150,9 @@ def _products_of_vectors(pair: Pair) -> Outcome:
     if not mine:
         return UNKNOWN
     theirs = _BETWEEN_VECTORS.findall(pair.answer) or _BETWEEN_LETTERS.findall(pair.answer)
+    if mine == [True] and "-" not in pair.answer and _crossed(pair.truth) == _crossed(pair.answer)[::-1] != ():
+        # the other order has the other sign
+        return DIFFERENT
     return UNKNOWN if sorted(sign in _CROSS for sign in theirs) == sorted(mine) else DIFFERENT
 
 
@@ -197,8 +209,12 @@ def _is_offered(question: Question | None, letter_: str, value: str) -> bool:
     if question is None:
         return False
     offered = question.choices.get(letter_, "")
+    offered, value = offered.replace("\\$", "$"), value.replace("\\$", "$")
     if offered and "".join(_WRITING.sub("", offered).split()) == "".join(_WRITING.sub("", value).split()):
         return True
+    with suppress(Unreadable, TooComplex):
+        if offered and exact_value(parse(offered)) == exact_value(parse(value)) is not None:
+            return True
     plain = "".join(_WRITING.sub("", question.text).split())
     return any(f"{letter_}{mark}{''.join(_WRITING.sub('', value).split())}" in plain for mark in (")", ".", ":"))
 
@@ -335,6 +351,7 @@ def _permutations(pair: Pair) -> Outcome:
         return EQUAL if mine == theirs else DIFFERENT
     if _CIRCLED.fullmatch(pair.ref.text) and (said := "".join(_WRITING.sub(" ", pair.answer).split())):
         numbers, found = (re.findall(r"[\u2460-\u2473]", side) for side in (pair.ref.text, said))
+        said = re.sub(r"(?:<|\\lt|→|\\to|->)(?![a-z])", ",", said)
         # a choice of several is written from the first to the last
         in_order = numbers != sorted(numbers) or (pair.question is not None and pair.question.asks_order)
         same = found == numbers if in_order else set(found) == set(numbers)
@@ -362,7 +379,9 @@ _SPECIES = re.compile(
 
 def _chemistry(pair: Pair) -> Outcome:
     r"""Compare formulas of chemistry: `\ce{2H2 + O2 -> 2H2O}`. States count where the reference has them."""
-    is_plain = _PLAIN_REACTION.search(pair.ref.text) is not None
+    is_plain = (
+        _PLAIN_REACTION.search(fold(pair.ref.text)) or _PLAIN_FORMULA.fullmatch(fold(pair.ref.text))
+    ) is not None
     if not (is_plain or _CHEMICAL.search(pair.ref.text)) or len(pair.answer) > _LONGEST_OPTION * 4:
         return UNKNOWN
     mine = _species(pair.ref.text, keep=True)
@@ -403,6 +422,8 @@ _CHEMICAL = re.compile(r"[A-Z][a-z]?\}?\s*(?:_|\^)|\\(?:mathrm|text|ce)\{[\d\s]*
 _PLAIN_REACTION = re.compile(
     r"[A-Z][a-z]?\d[^=>→⇌]*(?:->|→|⇌|=)|(?:->|→|⇌|=)[^=>→⇌]*[A-Z][a-z]?\d|[A-Z][a-z]?[+-]\s[^=>→⇌]*(?:->|→|⇌)"
 )
+# `C3H8`
+_PLAIN_FORMULA = re.compile(r"(?=.*\d)(?:[A-Z][a-z]?\d{0,2}|\((?:[A-Z][a-z]?\d{0,2})+\)\d{0,2}){2,12}")
 # A charge in plain text: `Ca2+`, `SO42-`, `NH4+`
 _PLAIN_ION = re.compile(
     r"(?:(?<![A-Za-z\d)])(?P<one>\d*[A-Z][a-z]?)(?P<charge>\d?[+-])|(?P<most>[A-Za-z)]\d?)(?P<sign>\d?[+-]))"

@@ -89,7 +89,8 @@ total; ?; S s T N n; total|altogether|how (?:many|much)~|wie ?viele?~|combien|cu
     |几|幾|多少
 mean; ?; \bar \overline \mu M m E A; means?~|average|expect|mittel|durchschnitt|erwart|moyenne|espérance
     |media~|média|средн|期望|平均|평균|friction|coefficient|\\mu|\\bar|\\overline
-deviation; ?; \sigma s S; deviation|variance|abweichung|écart|desvia|scarto|отклон|标准差|\\sigma
+deviation; ?; \sigma s S; deviation|variance|abweichung|écart|desvia|scarto|отклон
+    |odchyleni|afwijking|avvikelse|标准差|標準偏差|표준편차|\\sigma
 difference; ?; d D r; difference|differenz|différence|diferen|differenza|разност|差
 slope;; m k a; slope|gradient~|steigung|pente|pendiente|pendenza|declive|斜率|傾き|기울기|накл
 compound; ?; ; molar|density|concentration|flow~|dichte|densit|плотност|密度|농도|밀도

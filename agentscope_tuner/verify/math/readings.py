@@ -29,6 +29,7 @@ from agentscope_tuner.verify.math.node import (
     Negation,
     Node,
     Number,
+    Percent,
     Power,
     Product,
     Quantity,
@@ -223,7 +224,7 @@ def _is_set(node: Node) -> bool:
 def measured(node: Node) -> Node:
     r"""The node as one amount, whose units stand in sums, products and powers: `\frac{8\text{ g}}{4\text{ g/mol}}`."""
     match node:
-        case Negation(inside) if isinstance(found := measured(inside), Degrees | Quantity):
+        case Negation(inside) if isinstance(found := measured(inside), Degrees | Percent | Quantity):
             return with_args(found, (Negation(found.inside),))
         case Sum(args) if isinstance(first := measured(args[0]), Degrees | Quantity):
             parts = [measured(arg) for arg in args]
@@ -247,11 +248,15 @@ def _of_unit(node: Product | Quotient, *signs: int) -> Node:
         signs: 1 for each factor, -1 for a divisor.
     """
     parts = list(map(measured, node.args))
-    inside = with_args(node, tuple(one.inside if isinstance(one, Degrees | Quantity) else one for one in parts))
-    kinds = [type(one) for one in parts if isinstance(one, Degrees | Quantity)]
-    if kinds == [Degrees] and signs[next(at for at, one in enumerate(parts) if isinstance(one, Degrees))] == 1:
-        return Degrees(inside)
-    if not kinds or Degrees in kinds:
+    inside = with_args(node, tuple(one.inside if isinstance(one, MARKS) else one for one in parts))
+    kinds = [type(one) for one in parts if isinstance(one, MARKS)]
+    if kinds in ([Degrees], [Percent]):
+        above = signs[next(at for at, one in enumerate(parts) if isinstance(one, MARKS))] == 1
+        # only `\\times 100\\%` makes a percentage of a product
+        mark = Degrees if kinds == [Degrees] else Percent
+        whole = mark is Degrees or any(isinstance(p, Percent) and literal(p.inside) == _HUNDRED for p in parts)
+        return mark(inside) if above and whole and not symbols(inside) else node
+    if set(kinds) != {Quantity}:
         return node
     powers = Counter[str]()
     for one, sign in zip(parts, signs, strict=True):
@@ -259,6 +264,9 @@ def _of_unit(node: Product | Quotient, *signs: int) -> Node:
             powers[name] += sign * power
     unit = tuple(sorted((name, power) for name, power in powers.items() if power))
     return Quantity(inside, unit) if unit else inside
+
+
+_HUNDRED = 100
 
 
 def _value(node: Node) -> Reading:
@@ -516,7 +524,8 @@ def _is_law(node: Node) -> bool:
     """Whether it is a product or a quotient of several letters, as a law gives it."""
     parts = node.args if isinstance(node, Product | Quotient) else ()
     bases = [part.args[0] if isinstance(part, Power) else part for part in parts]
-    return len(symbols(node)) > 1 and all(isinstance(base, Number | Symbol | Product) for base in bases)
+    known = (isinstance(base, Number | Symbol | Product) or not symbols(base) for base in bases)
+    return len(symbols(node)) > 1 and all(known)
 
 
 def _as_set(reading: Reading) -> Reading:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from fractions import Fraction
 from itertools import islice, takewhile
 from typing import NamedTuple
@@ -26,7 +27,7 @@ from agentscope_tuner.verify.math.parse import parse_tokens
 from agentscope_tuner.verify.math.prose import NEUTRAL, allowed, is_wordless
 from agentscope_tuner.verify.math.question import LABEL_ROWS, Question
 from agentscope_tuner.verify.math.readings import Side
-from agentscope_tuner.verify.math.tokens import TooComplex, Unreadable, tokenize
+from agentscope_tuner.verify.math.tokens import TooComplex, Unreadable, respelled, tokenize
 from agentscope_tuner.verify.math.units import (
     COUNTERS,
     EXPONENTS,
@@ -148,7 +149,17 @@ def uncalled(text: str, question: Question) -> str:
         return text[named.end() :] if all(one in question.text for one in given) else text
     words = _TOLD_WORD.findall(_WRITING.sub(" ", match["said"] or ""))
     known_ = all(word.isupper() or allowed(word, question.words, "") for word in words)
-    return text[match.end() :] if known_ else text
+    return text[match.end() :] if known_ and not _is_false(text) else text
+
+
+def _is_false(equation_: str) -> bool:
+    """Whether both sides of an equation are numbers, and other ones: `A_6^2=15`."""
+    sides = equation_.split("=")
+    with suppress(Unreadable, TooComplex):
+        nodes = [read_tokens(tokenize(respelled(f"{side}=")[:-1])) for side in (sides[0], sides[-1])]
+        values = [None if node is None else exact_value(node) for node in nodes]
+        return None not in values and values[0] != values[1]
+    return False
 
 
 def in_figures(text: str, asked: str = "") -> str:
@@ -461,10 +472,11 @@ _PARTED = re.compile(
     rf"[,;，；](?!\d{{3}}(?!\d))(?![^()]*\))|\\q?quad|{_TEXT}\s*\{{\s*(?:,\s*)?and\s+\}}|\\\\|\band\b(?![^{{}}]*\}})"
 )
 _LETTERED = re.compile(
-    rf"(?:^|(?<=[\s,;~}}])"
-    rf"|(?<=quad))(?:{_TEXT}\s*\{{\s*)?[(（]\s*(?:{_TEXT}\s*\{{\s*)?([a-h1-8]|[iv]{{1,4}})\s*\}}?\s*[)）]\s*\}}?[:.]?{_GAP}"
+    rf"(?:^|(?<=[\s,;~}}。；：:，、])"
+    rf"|(?<=quad))(?:(?:{_TEXT}\s*\{{\s*)?[(（]\s*(?:{_TEXT}\s*\{{\s*)?([a-h1-8]|[iv]{{1,4}})\s*\}}?\s*[)）]\s*\}}?[:.]?"
+    rf"|{_TEXT}\s*\{{\s*([a-h])\)\s*\}}){_GAP}"
 )
-_BETWEEN = re.compile(r"(?:\\[ ,;:!~]|\\q?quad|[~\s,;.])*+\Z")
+_BETWEEN = re.compile(r"(?:\\[ ,;:!~]|\\q?quad|[~\s,;.，；。、])*+\Z")
 _DIMENSIONS = frozenset({"dimension", "dimensions", "length", "width", "size", "rectangle", "sides"})
 _BY = re.compile(rf"(\d[\d.]*){_GAP}(?:{_TEXT}\s*\{{\s*by\s*\}}|by){_GAP}(\d[\d.]*)")
 _FEWEST = 2
@@ -571,7 +583,7 @@ class Lettered(NamedTuple):
 def lettered(text: str, longest: int = _LONGEST) -> Lettered | None:
     """The parts of `(a) 5 (b) 2`; None for a longer text, and for one without two parts that are labelled in order."""
     marks = list(_LETTERED.finditer(text)) if len(text) <= longest else []
-    said = [m[1] for m in marks]
+    said = [m[1] or m[2] for m in marks]
     if len(marks) < _FEWEST or said not in [row[: len(said)] for row in LABEL_ROWS]:
         return None
     ends = [*(m.start() for m in marks[1:]), len(text)]
@@ -620,6 +632,12 @@ def chosen_of(text: str, question: Question) -> str:
 _IN_BASE = re.compile(r"\(?(?P<digits>\d{1,60})\)?_\{?(?P<base>\d{1,2})\}?")
 
 
+_BASE_WORD = r"(?:\bbas(?:e|is|en?)\b|taban\w*|进制|進制|進法|진법|счислени\w*|основани\w*|systemie|talsystem|talstelsel|hệ cơ số)"
+_HAN_BASES = dict(zip("2 3 4 5 6 7 8 9 16".split(), "二 三 四 五 六 七 八 九 十六".split(), strict=True))  # noqa: SIM905
+_OF_BASES = re.compile(_BASE_WORD, re.IGNORECASE)
+_TO_TEN = re.compile(r"\b(?:in|to|into) (?:base (?:ten|10)|decimal)|十进制数?\W*$|为十进制|成十进制", re.IGNORECASE)
+
+
 def without_asked_base(text: str, question: Question) -> str:
     """The digits of `110_2` where the question asks for base 2; any other text as it is."""
     match = _IN_BASE.fullmatch(text)
@@ -627,7 +645,17 @@ def without_asked_base(text: str, question: Question) -> str:
     asked = match is not None and re.search(
         rf"\b(?:in|to) base \$?{match['base']}(?!\d)|\b{named}\b", question.text, re.IGNORECASE
     )
-    return match["digits"] if match is not None and asked else text
+    if match is None or asked:
+        return text if match is None else match["digits"]
+    # in other languages by its number beside the word for it
+    base = match["base"]
+    says_base = _OF_BASES.search(question.text) is not None
+    behind = rf"(?:(?<!\d){base}[^\d\w]{{0,3}}|{_HAN_BASES.get(base, '(?!)')}){_BASE_WORD}"
+    beside = rf"{_BASE_WORD}[^\d\w]{{0,3}}{base}(?!\d)|{behind}"
+    if _TO_TEN.search(question.text) is not None if base == "10" else re.search(beside, question.text, re.IGNORECASE):
+        return match["digits"]
+    # digits of another base are another number
+    return f"\\text{{{text}}}" if says_base else text
 
 
 def by_sides(text: str, question: Question) -> str:

@@ -20,6 +20,7 @@ from agentscope_tuner.verify.math.node import (
     Array,
     BigOperator,
     Collection,
+    Degrees,
     Interval,
     Negation,
     Node,
@@ -267,6 +268,9 @@ def is_unworked(question: Question, answer: Node, reference: Node, same: Same) -
     Args:
         same: tells whether two formulas have the same value, by the cheap stages.
     """
+    if isinstance(reference, Quantity | Degrees):
+        reference = reference.inside
+        answer = answer.inside if isinstance(answer, Quantity | Degrees) else answer
     if _is_unfinished_equation(answer, reference):
         return True
     if (
@@ -353,7 +357,7 @@ def _stated(node: Node, reference: Node) -> tuple[Node, ...]:
             if len(valued) < len(members) and not symbols(reference):
                 # `mg` of `P = mg = 2 \\cdot 10`
                 valued = tuple(m for m in valued if not symbols(m)) or valued
-            return valued or tuple(members)
+            return tuple(m.inside if isinstance(m, MARKS) else m for m in valued or members)
     return (node.inside,) if isinstance(node, MARKS) else (node,)
 
 

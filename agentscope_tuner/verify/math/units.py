@@ -407,6 +407,8 @@ def with_unit_set(text: str, question: str, letters: frozenset[str]) -> str:
     names = [] if found is None else _NAME_IN_UNIT.findall(found["unit"])
     if found is None or not all(name in _UNITS for name in names):
         return text
+    # an article is no letter of a formula
+    letters = letters - {"A"} if not re.search(r"(?<![a-zA-Z\\])A(?! [a-z0-9])", question) else letters
     for name in names:
         spoken = (
             len(names) > 1 and re.search(rf"(?<![a-zA-Z]){re.escape(found['unit'])}(?![a-zA-Z])", question) is not None
@@ -422,8 +424,14 @@ def with_unit_set(text: str, question: str, letters: frozenset[str]) -> str:
     return f"{found['number']}\\ \\mathrm{{{unit}}}"
 
 
+# `5 m/s`
+_RATE_OF = re.compile(r"\d\}?\$?(?:\s|~|\\[ ,;])?([a-zA-Z]{1,3})\s?/\s?([a-zA-Z]{1,3})(?![a-zA-Z])")
+
+
 def _measures_by(letter: str, question: str) -> bool:
     """Whether a question has the letter as a unit: `10 m`, behind a number, and in no sum or equation."""
+    if any(letter in rate and _UNITS.keys() >= set(rate) for rate in _RATE_OF.findall(question)):
+        return True
     own = rf"{re.escape(letter)}(?![a-zA-Z])"
     if re.search(rf"[-+*/^=<>(]\s*\d*{own}|(?<![a-zA-Z\\]){own}\s*[-+*^=<>]", question) is not None:
         return False
@@ -585,8 +593,12 @@ def asked_units(text: str) -> frozenset[PhysicalUnit]:
             continue
         # Dollars are rounded to the nearest cent, and stay dollars
         if "nearest cent" not in match.group().lower():
-            found |= _measured(_leading_unit(match))
+            sign = -1 if _INVERSE.match(match.string, match.end()) else 1
+            found |= _measured([(word, sign * power) for word, power in _leading_unit(match)])
     return frozenset(found)
+
+
+_INVERSE = re.compile(r"\s?\$?\s?(?:\^\s?\{?\s?-\s?1|⁻¹)")
 
 
 class AskedAmount(NamedTuple):

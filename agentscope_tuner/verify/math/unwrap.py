@@ -172,9 +172,18 @@ def reference(text: str) -> str:
             "such as `reads: {answer: COLUMN.FIELD}` or `COLUMN.0` under astuner.task_judge",
             cause=Cause.REFERENCE,
         )
+    if "（" in text:
+        text = _FULL_LABEL.sub(r" (\1) ", text).strip()
+    text = _OR_ABROAD.sub(" or ", text)
     if (points := _POINTS.match(text)) is not None:
         text = points[1].replace(".", "") + (f".{points[2]}" if points[2] else "") + text[points.end() :]
     return text
+
+
+# `（1）6（2）4`
+_FULL_LABEL = re.compile(r"\s*（\s*(\d|[a-h]|[ivx]{1,4})\s*）\s*")
+# `x<-7 o x>7`: before another condition it is no name
+_OR_ABROAD = re.compile(r"(?<=[\w})])\s+(?:o|ou|oder|или|of|lub|veya|hoặc)\s+(?=[a-z]\s*(?:[<>=≤≥]|\\[lg][et]))")
 
 
 def _allows_all(word: str) -> bool:
@@ -275,7 +284,7 @@ def read_answer(text: str, ref: Side, question: Question | None) -> Side:
 def _without_place(text: str, ref: str, asked: Question) -> str:
     """The value without the point at which it is taken, or the formula of a sequence without its first index."""
     at_point = _AT_POINT.fullmatch(text) if "|_" in text and "=" not in ref else None
-    if at_point is not None and set(re.findall(r"\d+", at_point["at"] or "")) <= set(re.findall(r"\d+", asked.text)):
+    if at_point is not None and _is_asked_there(at_point["what"], at_point["at"], asked.text):
         return at_point["value"]
     whole = None if _ORDERS.search(ref) else _FROM_THE_FIRST.fullmatch(text)
     return text if whole is None else whole["said"]
@@ -294,6 +303,22 @@ def _around_zero(node: Node | None) -> Node | None:
     return node
 
 
+def _is_asked_there(what: str, at: str, asked: str) -> bool:
+    """Whether a question asks for a derivative of this order at this point."""
+    plain = "".join(re.sub(r"\\[ ,;:!]|[${}]", "", asked).split())
+    second = _SECOND_ORDER.search(what) is not None
+    place = "".join(re.sub(r"[{}]", "", at).split())
+    return (
+        # by its first coordinate, where a point is named
+        (place in plain or f"({place.partition('=')[2]}," in plain)
+        and (_DERIVES.search(what) is not None or any(map(str.isdigit, what)))
+        and second == (_SECOND_ORDER.search(plain) is not None or _SAID_SECOND.search(asked) is not None)
+    )
+
+
+_DERIVES = re.compile(r"'|\\prime|\\frac\{?\s*d|\\[dt]frac\{?\s*d|\\partial|\\nabla|grad|\\dot")
+_SECOND_ORDER = re.compile(r"''|\\prime\\prime|d\^\{?2|\\ddot|\\partial\^\{?2|\^\{?\(2\)")
+_SAID_SECOND = re.compile("second derivative|zweite|seconde|segunda|seconda|втор|二阶|二階", re.IGNORECASE)
 # `a_n = 2n-1, n \\ge 1`, which says of a sequence what it is
 _FROM_THE_FIRST = re.compile(
     r"(?P<said>\s*[a-zA-Z]_\{?(?P<index>[a-z])\}?\s*=[^=]+?)(?:[,，;；]|\\q?quad(?![a-z])|(?=[(（]))"
@@ -302,7 +327,7 @@ _FROM_THE_FIRST = re.compile(
 _ORDERS = re.compile(r"[<>≤≥]|\\[lg][et]")
 # The value of a derivative at a point: `\\left.\\frac{dy}{dx}\\right|_{x=1}=3`
 _AT_POINT = re.compile(
-    r"[^=|]{1,80}?(?:\\right|\\[bB]igg?r?)?\s*\|_(?:\{(?P<at>[^{}]{1,60})\}|\d)\s*=(?P<value>[^=]+)", re.DOTALL
+    r"(?P<what>[^=|]{1,80}?)(?:\\right|\\[bB]igg?r?)?\s*\|_\{(?P<at>[^{}]{1,60})\}\s*=(?P<value>.+)", re.DOTALL
 )
 
 

@@ -295,6 +295,9 @@ def _of_asked(text: str, question: str | None) -> str:
     first, *steps = _EQUALS.split(text)
     if asked is None or not steps:
         return text
+    if _ARRANGEMENTS.fullmatch(first.strip(" $")) is not None:
+        # a number, which may be another one
+        return text
     if not asked.asks_for(first.strip(" $")) and not combines_unknowns(first.strip(" $"), asked.text):
         return text
     value = steps.pop().strip()
@@ -303,6 +306,7 @@ def _of_asked(text: str, question: str | None) -> str:
     return value if value and is_whole and not lists and not any(_plain_number(one.strip()) for one in steps) else text
 
 
+_ARRANGEMENTS = re.compile(r"(?:\\(?:mathrm|text)\s*\{[AC]\}|[AC])_\{?\d+\}?\^\{?\d+\}?")
 # Where a step of a chain goes on to another value
 _LISTS_IN = re.compile(r"[,;]|\\(?:text|q?quad|lor|land|vee|wedge)(?![a-z])")
 
@@ -453,7 +457,9 @@ def _stages(
     whole: MathVerdict = yield from _stages_of_one(
         answer, ground_truth, question, copied, has_worker=has_worker, reads_long=reads_long
     )
-    if whole.outcome != "different" or ground_truth.count("(") + ground_truth.count("（") < len("ab"):
+    # what is only typeset in another way needs no reading of its parts
+    decided = whole.outcome == "undecided" or (whole.stage in CHEAP_STAGES[:2] and whole.outcome == "equal")
+    if decided or ground_truth.count(")") + ground_truth.count("）") < len("ab"):
         return whole
     parts = _part_by_part(bare(answer), reference(ground_truth), question or "")
     for mine, theirs, asked in parts:
@@ -461,24 +467,22 @@ def _stages(
             mine, theirs, asked, copied, has_worker=has_worker, reads_long=reads_long
         )
         if found.outcome != "equal":
-            return whole
+            return found if whole.outcome == "equal" else whole
     return (
         MathVerdict("equal", found.stage, f"part by part: {short(answer)} = {short(ground_truth)}") if parts else whole
     )
 
 
-def _part_by_part(answer: str, truth: str, question: str) -> list[tuple[str, str, str]]:
+def _part_by_part(answer: str, truth: str, question: str) -> list[tuple[str, str, str | None]]:
     """What an answer and a reference say of each part that both letter in the same way, and what is asked there."""
     theirs = lettered(truth)
     mine = None if theirs is None else lettered(answer)
     if theirs is None or mine is None or mine.before or theirs.before or mine.labels != theirs.labels:
         return []
     asked = lettered(question, _LONGEST_QUESTION)
-    own = (
-        [f"{asked.before} {part}" for part in asked.parts]
-        if asked is not None and asked.labels == mine.labels
-        else [question] * len(mine.labels)
-    )
+    own: list[str | None] = [None] * len(mine.labels)
+    if asked is not None and asked.labels == mine.labels:
+        own = [f"{asked.before} {part}" for part in asked.parts]
     return list(zip(mine.parts, theirs.parts, own, strict=True))
 
 
