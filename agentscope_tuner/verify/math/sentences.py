@@ -632,7 +632,10 @@ def chosen_of(text: str, question: Question) -> str:
 _IN_BASE = re.compile(r"\(?(?P<digits>\d{1,60})\)?_\{?(?P<base>\d{1,2})\}?")
 
 
-_BASE_WORD = r"(?:\bbas(?:e|is|en?)\b|taban\w*|进制|進制|進法|진법|счислени\w*|основани\w*|systemie|talsystem|talstelsel|hệ cơ số)"
+_BASE_WORD = (
+    r"(?:\bbas(?:e|is|en?)\b|taban\w*|进制|進制|進法|진법|счислени\w*|основани\w*|systemie|talsystem"
+    r"|talstelsel|hệ cơ số)"
+)
 _HAN_BASES = dict(zip("2 3 4 5 6 7 8 9 16".split(), "二 三 四 五 六 七 八 九 十六".split(), strict=True))  # noqa: SIM905
 _OF_BASES = re.compile(_BASE_WORD, re.IGNORECASE)
 _TO_TEN = re.compile(r"\b(?:in|to|into) (?:base (?:ten|10)|decimal)|十进制数?\W*$|为十进制|成十进制", re.IGNORECASE)
