@@ -64,7 +64,11 @@ sets have them, at first contact on 2026-11-27: 16.0 % refused, most of them for
 `round25`, 300 and 150 rows of one more author with the source open, in 18 languages, six for each of 75 families, 102
 of the wrong ones whole texts, at first contact on 2026-11-27: 29.0 % and 14.0 %. 43 of the 87 paid are whole texts
 whose words turn the right value; most of the right ones refused were calculations with units or degrees. `round26`,
-100 right rows of the same author, ends of solutions of all subjects, at first contact on 2026-11-27: 8.0 %.
+100 right rows of the same author, ends of solutions of all subjects, at first contact on 2026-11-27: 8.0 %. `round27`,
+300 and 150 rows of one more author with the source open, in 20 languages, 258 of the wrong ones in the box, at first
+contact on 2026-11-27: 11.3 % and 13.3 %; a third of what was refused were calculations with units. `round28`, 100
+right rows of the same author, ends of solutions with references as data sets have them, at first contact on
+2026-11-27: 6.0 %.
 
 Every row goes through `load_judge(configs/math.yaml)`, the question as `task.main_query`. `--alone` leaves Math-Verify
 out.
