@@ -206,6 +206,10 @@ _REASONED = re.compile(r"\b(?:because|since|as|denn|weil|car|puisque|porque|perc
 _TURNED = re.compile(r"\b(?:is off|fails|no more|not|scheidet)\b|不适|不適|不对")
 
 
+# A calculation that comes out otherwise: `2\\cdot7-5=8\\ne9`
+_FAILED_CHECK = re.compile(r"=\s*-?\d[\d.]*\s*(?:\\neq?(?![a-z])|≠)\s*-?[1-9]")
+
+
 def strange_behind(text: str, before: str, behind: str, asked: Asked, is_value: bool) -> str:
     """What is said behind an answer other than that it is the answer; empty where all is understood.
 
@@ -226,7 +230,7 @@ def strange_behind(text: str, before: str, behind: str, asked: Asked, is_value: 
         return "a long text"
     own = _OWN_FORMULA.match(behind)
     behind = behind[:_AFTER] if own is None else behind[own.start("close") : _AFTER]
-    if (cross := _CROSSES.search(behind)) is not None:
+    if (cross := _CROSSES.search(behind) or _FAILED_CHECK.search(behind)) is not None:
         return cross[0]
     first, rest = _own_sentence(behind)
     if first and first[-1] in "?？؟" and CONFIRMED.match(rest) is None:

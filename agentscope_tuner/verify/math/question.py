@@ -473,7 +473,7 @@ class Question:
 
     def orders(self, count: int) -> bool:
         """Whether so many answers stand in an order: one that is said, or that of what is asked for one by one."""
-        return self.asks_order or self._numbered == count or bool(self.parts(count))
+        return self.asks_order or count in (self._numbered, self._called) or bool(self.parts(count))
 
     @Kept
     def _numbered(self) -> int:
@@ -490,6 +490,15 @@ class Question:
         follows = _SENTENCES.search(parts[-1].rstrip())
         is_more = follows is not None and parts[-1][follows.end() :].strip() != ""
         return 0 if is_more or all("=" in part for part in parts) else len(said)
+
+    @Kept
+    def _called(self) -> int:
+        """How many values of one function the question lists at its end: 3 for `give $P(X=0),P(X=1),P(X=2)$`."""
+        listed = None
+        for listed in _LISTED_CALLS.finditer(self.text[-_MAX_CHARS:]):
+            pass
+        calls = [] if listed is None else re.findall(_CALL, listed[0])
+        return len(calls) if len({call[0] for call in calls}) == 1 and len(set(calls)) == len(calls) else 0
 
     def parts(self, count: int) -> tuple[str, ...]:
         """What the question asks for one by one, in lower case, where so many are; else empty."""
@@ -532,6 +541,10 @@ class Question:
         return 10 if decimal or both else None
 
 
+_CALL = r"[A-Za-z]\([^()$]{1,20}\)"
+_LISTED_CALLS = re.compile(
+    rf"(?<![a-zA-Z\\]){_CALL}(?:[\s$]{{0,4}}(?:[,，、;]|\b(?:and|und|et|y|e|и)\b|和)[\s$]{{0,4}}(?:(?:and|und|et|y|e|и|和)[\s$]{{1,4}})?{_CALL})+"
+)
 #: the labels of parts, in their order
 LABEL_ROWS = (list("12345678"), list("abcdefgh"), "i ii iii iv v vi vii viii".split(), list("①②③④⑤⑥⑦⑧"))  # noqa: SIM905
 _PART_LABELS = re.compile(
