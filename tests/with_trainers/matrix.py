@@ -83,6 +83,16 @@ def by_turn(answer: Answer) -> str:
     return "a turn each" if all(got.turns for got in answer) else failed(answer)
 
 
+def question(answer: Answer) -> str:
+    return "as asked" if rewards(answer) == [1.0, 0.0] else f"{rewards(answer)}"
+
+
+def task_ids(answer: Answer) -> str:
+    found = rewards(answer)
+    apart = {*found[:4]}.isdisjoint(found[4:])
+    return "one a prompt" if apart and len({*found[:4]}) == len({*found[4:]}) == 1 else f"{found}"
+
+
 def components(answer: Answer) -> str:
     if isinstance(answer[0].reward, Mapping):
         return "by name"
@@ -113,7 +123,17 @@ class Case:
 
 
 _FOUR = [Row(r"\boxed{42}", question=f"{number}*7?") for number in (6, 5, 4, 3)]
+_EIGHT = [Row(letter, asked) for asked in ("6*7?", "5*7?") for letter in "abcd"]
 CASES = {
+    "question": Case(
+        ("the question as the user asked it, without a chat template's marks; the reference; the answer alone",
+         "用户提出的问题，不带聊天模板的标记；参考答案；只有回答本身"),
+        lambda: config("RepeatsTheQuestion"), rows("6*7?", "another"), question, frozenset({"as asked"}), "^$",
+    ),
+    "task id": Case(
+        ("four samples each of two prompts: one task id for each prompt", "两个问题各四条样本：每个问题一个任务 id"),
+        lambda: config("NamesTheTask"), _EIGHT, task_ids, frozenset({"one a prompt"}), "^$",
+    ),
     "right": Case(("a right answer", "正确的答案"), math, rows(RIGHT), first, frozenset({"1.0"}), "^$"),
     "wrong": Case(("a wrong answer", "错误的答案"), math, rows(WRONG), first, frozenset({"0.0"}), "^$"),
     "failed row": Case(
