@@ -332,8 +332,16 @@ def is_chat(value: object) -> bool:
     return bool(turns) and all(isinstance(turn, Mapping) and "role" in turn for turn in turns)
 
 
-def policys_turns(messages: Sequence[Any]) -> int:
-    """Where the policy's turns begin in a conversation, with what its tools and environments said between them."""
+def policys_turns(messages: Sequence[Any], turns: int = 0) -> int:
+    """Where the policy's turns begin in a conversation, with what its tools and environments said between them.
+
+    Args:
+        messages: the conversation.
+        turns: how many of the last turns are the policy's, where that is known: a user may answer it, too.
+    """
+    own = [place for place, message in enumerate(messages) if message.get("role") == "assistant"] if turns else []
+    if 0 < turns <= len(own):
+        return own[-turns]
     end = len(messages)
     while end and isinstance(messages[end - 1], Mapping) and messages[end - 1].get("role") in _AFTER_THE_PROMPT:
         end -= 1
