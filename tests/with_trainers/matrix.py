@@ -232,9 +232,10 @@ HEADS = {
 beside it, and the cell says what reached it. `make trainers-matrix` runs all of them and writes this page.
 [trainers.md](trainers.md) says how to connect each trainer.""",
         "trainer | version",
-        """`left out`: the trainer's own mark for a sample without a reward, which its advantages leave out.
-`raises`: an error that the trainer sees. `stops the run`: `stop_when_failing` ended it. `refused`: an error that says
-which setting to change. `takes one`: one reward function. No case without a verdict gives a number. NeMo RL, rLLM and
+        """`as asked`, `one a prompt`: the judge saw what the case says. `left out`: the trainer's own mark for a
+sample without a reward, which its advantages leave out. `raises`: an error that the trainer sees.
+`stops the run`: `stop_when_failing` ended it. `refused`: an error that says which setting to change. `takes one`: one
+reward function. No case without a verdict gives a number. NeMo RL, rLLM and
 open-instruct are not on PyPI: they run on the types that they document.""",
         "column",
         "case",
@@ -245,7 +246,8 @@ open-instruct are not on PyPI: they run on the types that they document.""",
         """每一格都是一个测试：这种情况的各行经过训练器自己的奖励代码（版本写在旁边），格中写的是它得到了什么。
 `make trainers-matrix` 运行全部测试并生成本页。如何接入各训练器，见 [trainers.zh.md](trainers.zh.md)。""",
         "训练器 | 版本",
-        """`left out`：训练器自己对没有奖励的样本的标记，其优势计算不包含它。`raises`：训练器看到一个错误。
+        """`as asked`、`one a prompt`：评测器看到的正是该情况所说的。
+`left out`：训练器自己对没有奖励的样本的标记，其优势计算不包含它。`raises`：训练器看到一个错误。
 `stops the run`：`stop_when_failing` 结束了训练。`refused`：错误说明要改哪个设置。`takes one`：只接受一个奖励函数。
 没有评测结果的情况都不会给出数字。NeMo RL、rLLM 和 open-instruct 不在 PyPI 上：用它们文档中的类型运行。""",
         "列",
