@@ -10,7 +10,6 @@ import hashlib
 import math
 import re
 from collections.abc import Mapping, Sequence
-from datetime import date
 from typing import Any, NamedTuple
 
 from agentscope_tuner.errors import ConfigError, input_error
@@ -273,8 +272,7 @@ def as_rollout(
             that would pass `target` and `nums` to the judge. `task_id` names the task; without one it is a digest of
             prompt and `shared`.
         gym_env: the environment the episode ran in, for judges that ask the environment.
-        shared: what the completions of one group have in common; by default the metadata. Of it, only plain data count:
-            an image is another object for each completion.
+        shared: what the completions of one group have in common; by default the metadata.
 
     Raises:
         JudgeError: the prompt or the completion is something else.
@@ -487,15 +485,20 @@ def id_text(task_id: object) -> str:
 
 def _digest(prompt: Prompt, shared: object) -> str:
     """An id that is equal for the completions of one advantage group, which share a prompt and its columns."""
-    return hashlib.blake2b(repr(_named((prompt, shared))).encode("utf-8", "replace"), digest_size=6).hexdigest()
+    told = repr((prompt, shared))
+    if _ADDRESS.search(told):
+        told = repr((prompt, _without_addresses(shared)))
+    return hashlib.blake2b(told.encode("utf-8", "replace"), digest_size=6).hexdigest()
 
 
-def _named(value: Any) -> Any:
-    """`value` with the names of their classes for objects that are no plain data: two such objects may be one image."""
-    value = _plain(value)
+# An object that is decoded anew for each sample, such as an image, is shown with its address
+_ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")
+
+
+def _without_addresses(value: Any) -> Any:
+    """`value` without the addresses of its objects; texts may speak of addresses, and keep them."""
     if isinstance(value, Mapping):
-        return {key: _named(inner) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [_named(inner) for inner in value]
-    plain = value is None or isinstance(value, str | bytes | int | float | complex | date)
-    return value if plain else type(value).__name__
+        return {key: _without_addresses(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_without_addresses(inner) for inner in value]
+    return value if isinstance(value, str | bytes) else _ADDRESS.sub("", repr(value))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from agentscope_tuner.records.formats.sample import as_rollout, question_in
@@ -81,7 +83,18 @@ class Image:
     """As a data set's image: decoded anew for each sample, and shown with its address."""
 
 
-def test_samples_of_one_prompt_are_one_task_where_their_images_are_objects_of_their_own() -> None:
-    tasks = [as_rollout("What is seen?", said, {"answer": "a cat", "images": [Image()]})[0] for said in "ab"]
-    assert tasks[0].task_id == tasks[1].task_id
-    assert tasks[0].task_id != as_rollout("What is seen?", "a", {"answer": "a dog", "images": [Image()]})[0].task_id
+@pytest.mark.parametrize("wrap", [lambda image: image, lambda image: [{"image": image}], lambda image: (image,)])
+def test_samples_of_one_prompt_are_one_task_where_their_images_are_objects_of_their_own(wrap: Any) -> None:
+    held = []
+
+    def named(answer: str) -> str:
+        held.append(Image())
+        return as_rollout("What is seen?", "a", {"answer": answer, "images": wrap(held[-1])})[0].task_id
+
+    assert named("a cat") == named("a cat")
+    assert named("a cat") != named("a dog")
+
+
+def test_addresses_that_a_text_speaks_of_tell_tasks_apart() -> None:
+    ids = [as_rollout("Explain.", "a", {"answer": "x", "code": f"jump at 0x{place}"})[0].task_id for place in (10, 20)]
+    assert ids[0] != ids[1]
