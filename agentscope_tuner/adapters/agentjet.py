@@ -19,12 +19,15 @@ from typing import Any
 from omegaconf import DictConfig, OmegaConf
 from pydantic import Field, PrivateAttr
 
+from agentscope_tuner.adapters.rollout import message_text
 from agentscope_tuner.config import SECTION, StrictSection, task_judge_section, validate_section
 from agentscope_tuner.errors import ConfigError, JudgeError
 from agentscope_tuner.task_judge.base_judge import BaseJudge
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
+# What AgentJet's readers write where a row has no question, or an environment asks it
+_NO_QUESTION = frozenset({"[not defined]", "Empty", ""})
 _lock = threading.Lock()
 _loaded: dict[str, ConfiguredJudge] = {}
 
@@ -82,7 +85,7 @@ class _AgentJetTask(WorkflowTask):
         inner = original.task
         task = cls(
             task=Task(
-                main_query=inner.main_query,
+                main_query=_question(inner),
                 init_messages=inner.init_messages,
                 task_id=inner.task_id or original.task_id,
                 env_type=inner.env_type or "no_env",
@@ -95,6 +98,14 @@ class _AgentJetTask(WorkflowTask):
         )
         task._original = original
         return task
+
+
+def _question(task: Any) -> str:
+    """The question of AgentJet's task; that of an environment stands in the messages that it began with."""
+    if task.main_query.strip() not in _NO_QUESTION:
+        return str(task.main_query)
+    said = [message.get("content") for message in task.init_messages if message.get("role") == "user"]
+    return message_text(said[-1]) if said else ""
 
 
 class _AgentJetOutput(WorkflowOutput):

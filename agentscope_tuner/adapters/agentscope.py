@@ -11,11 +11,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agentscope_tuner.adapters.rollout import as_rollout, final_text, message_text, named_metrics, truth_of
+from agentscope_tuner.adapters.rollout import as_rollout, asked_in, final_text, message_text, named_metrics, truth_of
 from agentscope_tuner.errors import JudgeError
-from agentscope_tuner.records.formats.sample import is_chat
 from agentscope_tuner.task_judge.batch import Pair, judge_for, loaded
-from agentscope_tuner.task_judge.contract.columns import QUESTIONS
 
 if TYPE_CHECKING:
     from agentscope.tuner import JudgeOutput
@@ -70,9 +68,7 @@ def as_pair(row: Mapping[str, Any], response: object) -> Pair:
     Raises:
         JudgeError: as `response_text`.
     """
-    asked = (row.get(key) for key in ("main_query", *QUESTIONS, "messages"))
-    query: Any = next((value for value in asked if isinstance(value, str) or is_chat(value)), "")
-    return as_rollout(query, response_text(response), {**row, **truth_of(row, "answer")})
+    return as_rollout(asked_in(row), response_text(response), {**row, **truth_of(row, "answer")})
 
 
 def response_text(response: object) -> str:

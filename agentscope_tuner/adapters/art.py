@@ -40,7 +40,8 @@ def judged_by(config: str | Path) -> Callable[[Any, Mapping[str, Any]], Coroutin
         """
         judge = judge_for(path)
         messages = [dict(message) for message in trajectory.messages()]
-        begin = policys_turns(messages)
+        begin = _sampled(trajectory)
+        begin = policys_turns(messages) if begin is None else begin
         pair = as_rollout(messages[:begin], messages[begin:], {**row, **reference_of(row)})
         judgement = await judge.ajudge(*pair)
         trajectory.reward = judge.reward_or_raise(judgement)
@@ -49,3 +50,11 @@ def judged_by(config: str | Path) -> Callable[[Any, Mapping[str, Any]], Coroutin
         return trajectory
 
     return judged
+
+
+def _sampled(trajectory: Any) -> int | None:
+    """Where the policy's turns begin: ART keeps what was sampled as choices, among messages that are mappings. None
+    where it keeps no choices.
+    """
+    history = getattr(trajectory, "messages_and_choices", None) or []
+    return next((place for place, each in enumerate(history) if not isinstance(each, Mapping)), None)

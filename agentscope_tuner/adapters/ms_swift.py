@@ -122,7 +122,9 @@ def pair_of(completion: str, row: Mapping[str, Any]) -> Pair:
         row: its values, `messages` among them: the prompt and the policy's messages.
     """
     messages = [dict(message) for message in row.get("messages") or []]
-    prompt = messages[: policys_turns(messages)]
+    told = row.get("rollout_infos")
+    turns = told.get("num_turns") if isinstance(told, Mapping) else None
+    prompt = messages[: policys_turns(messages, turns if isinstance(turns, int) else 0)]
     if messages and messages[-1].get("role") != "assistant":
         # ms-swift hands over the last message, whoever wrote it: a tool's words are not the policy's answer
         completion = ""

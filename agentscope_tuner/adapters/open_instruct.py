@@ -11,6 +11,7 @@ verdict raises, and that ends the step.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,8 @@ from agentscope_tuner.adapters.rollout import LAST_TURN, as_rollout, ground_trut
 from agentscope_tuner.errors import config_fault
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, judge_for, loaded
 from agentscope_tuner.task_judge.contract.judgement import Judgement
+
+_TURN = re.compile(r"^(user|system|assistant|tool|environment): ", re.MULTILINE)
 
 
 def verifier(name: str, config: str | Path, *, weight: float = 1.0) -> type:
@@ -74,5 +77,16 @@ def _pair(prediction: str, label: Any, query: Any, rollout_state: Any) -> Pair:
                 f"the policy's answer: let the environment leave the last turn in rollout_state[{LAST_TURN!r}]"
             )
         said = prediction
-    asked = query if isinstance(query, str | list) else ""
+    asked = _last_asked(query) if isinstance(query, str) else query if isinstance(query, list) else ""
     return as_rollout(asked, said, ground_truth_metadata(label))
+
+
+def _last_asked(query: str) -> str:
+    """The last user's turn of a prompt in open-instruct's form: each message as `role: content`, on a new line."""
+    if not _TURN.match(query):
+        return query
+    turns = list(_TURN.finditer(query))
+    # what a user writes may have lines of this form, too, and the prompt ends with a user's turn
+    last = next((turn.start() for turn in reversed(turns) if turn[1] not in ("user", "system")), 0)
+    asked = next((turn for turn in turns if turn[1] == "user" and turn.start() >= last), None)
+    return query if asked is None else query[asked.end() :]

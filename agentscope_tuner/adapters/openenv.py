@@ -57,7 +57,9 @@ class EpisodeRubric(Rubric):  # type: ignore[misc]  # openenv is absent where ty
 
     def _pair(self, action: Any, observation: Any) -> Pair:
         question, answer, row = self._rollout(action, observation)
-        return as_rollout(question, answer, {**row, **reference_of(row)})
+        # an observation's metadata may count the episode's steps: they are no part of the task's name
+        reference = reference_of(row)
+        return as_rollout(question, answer, {**row, **reference}, shared=reference)
 
     def _rewarded(self, judgement: Judgement) -> float:
         judge = judge_for(self._path)

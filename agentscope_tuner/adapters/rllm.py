@@ -16,10 +16,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from agentscope_tuner.adapters.rollout import as_rollout, named_metrics, reference_of
+from agentscope_tuner.adapters.rollout import as_rollout, asked_in, message_text, named_metrics, reference_of
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError, input_error
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, judge_for, loaded
-from agentscope_tuner.task_judge.contract.columns import QUESTIONS
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 
 # Modules that hold rLLM's types, newest first
@@ -40,7 +39,7 @@ class JudgeEvaluator:
         """An `EvalOutput`, with the judge's metrics as signals and its reason in the metadata.
 
         Args:
-            task: the data set's row, or rLLM's `Task` around it.
+            task: the data set's row, or rLLM's `Task` around it, whose `instruction` is the question.
             episode: the agent's episode; its `artifacts["answer"]` is the answer, else the last trajectory's output.
 
         Raises:
@@ -51,7 +50,7 @@ class JudgeEvaluator:
         steps = _steps_of(episode) if judge.gives_turns else []
         said = [{"role": "assistant", "content": _said_in(step)} for step in steps] or _answer_of(episode)
         row = task if isinstance(task, Mapping) else getattr(task, "metadata", None) or getattr(task, "data", {})
-        judgement = judge.judge(*_pair(row, said))
+        judgement = judge.judge(*_pair(row, said, message_text(getattr(task, "instruction", None))))
         reward = judge.reward_or_raise(judgement, turns=True)
         if judgement.turns and (len(judgement.turns) != len(steps) or None in judgement.turns):
             raise JudgeError(
@@ -108,11 +107,10 @@ def _numbers(judge: ConfiguredJudge, judgement: Judgement) -> dict[str, float]:
     }
 
 
-def _pair(row: Mapping[str, Any], said: object) -> Pair:
+def _pair(row: Mapping[str, Any], said: object, asked: str = "") -> Pair:
     if not isinstance(said, str | list):
         raise input_error(f"an answer must be a str, got {said!r:.100}")
-    query = next((row[key] for key in QUESTIONS if isinstance(row.get(key), str | list)), "")
-    return as_rollout(query, said, {**row, **reference_of(row)})
+    return as_rollout((asked.strip() and asked) or asked_in(row), said, {**row, **reference_of(row)})
 
 
 def _answer_of(episode: Any) -> object:

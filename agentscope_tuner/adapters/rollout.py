@@ -12,6 +12,7 @@ import logging
 import math
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -23,6 +24,7 @@ from agentscope_tuner.records.formats.sample import (
     final_text,
     ground_truth_metadata,
     id_text,
+    is_chat,
     last_turn,
     message_text,
     policys_turns,
@@ -31,13 +33,14 @@ from agentscope_tuner.records.formats.sample import (
 )
 from agentscope_tuner.records.scored_rows import MARKS
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, mean_metrics
-from agentscope_tuner.task_judge.contract.columns import likely_answers
+from agentscope_tuner.task_judge.contract.columns import QUESTIONS, likely_answers
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 
 __all__ = [
     "LAST_TURN",
     "Prompt",
     "as_rollout",
+    "asked_in",
     "batch_metrics",
     "components_of",
     "constant_metrics",
@@ -52,6 +55,7 @@ __all__ = [
     "reference_of",
     "rows_of",
     "truth_of",
+    "without_a_question",
 ]
 
 
@@ -85,6 +89,17 @@ def _column(name: str, column: Any, count: int) -> list[Any]:
             "give one value per completion, in the same order"
         )
     return values
+
+
+def asked_in(row: Mapping[str, Any]) -> Prompt:
+    """The question in a data set's row, by the usual names of its column: a text, or chat messages; empty where none
+    holds one.
+    """
+    for name in ("main_query", *QUESTIONS, "messages"):
+        value: Any = row.get(name)
+        if (isinstance(value, str) and value.strip()) or is_chat(value):
+            return value  # type: ignore[no-any-return]
+    return ""
 
 
 def current_step(trainer_state: object) -> int | None:
@@ -125,6 +140,13 @@ def named_metrics(judge: ConfiguredJudge, judgement: Judgement) -> dict[str, flo
     and trainer, share a name.
     """
     return {f"{judge.name}/{metric}": value for metric, value in judgement.metrics.items()}
+
+
+def without_a_question(pair: Pair, judgement: Judgement, way_out: str) -> Judgement:
+    """The judgement; where it failed for its input, and the trainer gave no question, with the trainer's `way_out`."""
+    if pair[0].task.main_query.strip() or judgement.cause is not Cause.INPUT:
+        return judgement
+    return replace(judgement, error=f"{judgement.error}. No question came: {way_out}")
 
 
 def components_of(judge: ConfiguredJudge, judgement: Judgement) -> dict[str, float]:

@@ -15,6 +15,7 @@ Over HTTP a failed verdict is a status 503, which slime asks again nine times, t
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
 from functools import cache
 from importlib import import_module
@@ -39,6 +40,8 @@ __all__ = [
     "last_turn_of",
     "mask_unjudged",
 ]
+
+_log = logging.getLogger(__name__)
 
 CustomRM = Callable[..., Coroutine[Any, Any, Any]]
 _NORMALISED = ("grpo", "gspo", "reinforce_plus_plus_baseline")
@@ -185,17 +188,27 @@ def _kept(args: Any, why: str | None) -> Any:
 def mask_unjudged(args: Any, samples: Sequence[Any]) -> tuple[list[float], list[float]]:
     """For `--custom-reward-post-process-path`: slime's own normalisation over the samples that have a verdict.
 
-    A sample without one is taken out of the loss by `remove_sample`; its group's mean stands for it in the logs.
+    A sample without one is taken out of the loss by `remove_sample`, and by its loss mask, for an older slime that does
+    not read the former; its group's mean stands for it in the logs. Where no sample of a training step has one, the
+    step's loss is 0, which is logged.
 
     Returns:
         The raw and the normalised rewards.
 
     Raises:
-        JudgeError: no sample of the whole rollout has a verdict.
+        JudgeError: no sample that would be trained on has a verdict, in the whole rollout.
     """
     raw = [None if sample.reward is None else float(sample.get_reward_value(args)) for sample in samples]
-    if all(value is None for value in raw):
-        raise JudgeError("no sample of this rollout has a verdict: it would train on nothing", cause=Cause.JUDGE)
+    trained = [
+        value is not None and not getattr(sample, "remove_sample", False)
+        for value, sample in zip(raw, samples, strict=True)
+    ]
+    if not any(trained):
+        others = ", or those that have one are removed" if any(value is not None for value in raw) else ""
+        raise JudgeError(
+            f"no sample of this rollout has a verdict{others}: it would train on nothing", cause=Cause.JUDGE
+        )
+    _tell_empty_steps(args, trained)
     overall = fmean(value for value in raw if value is not None)
     normalises = args.advantage_estimator in _NORMALISED and args.rewards_normalization
     by_std = args.advantage_estimator in _NORMALISED[:2] and args.grpo_std_normalization
@@ -210,9 +223,22 @@ def mask_unjudged(args: Any, samples: Sequence[Any]) -> tuple[list[float], list[
             value = raw[place]
             if value is None:
                 samples[place].remove_sample = True
+                samples[place].loss_mask = [0] * samples[place].response_length
             shown[place] = mean if value is None else value
             advantages[place] = (shown[place] - mean) / scale if normalises else shown[place]
     return shown, advantages
+
+
+def _tell_empty_steps(args: Any, trained: Sequence[bool]) -> None:
+    size = getattr(args, "global_batch_size", None) or len(trained)
+    steps = [any(trained[start : start + size]) for start in range(0, len(trained), size)]
+    # balanced, samples go to other steps than their places say
+    if not all(steps) and not getattr(args, "balance_data", False):
+        _log.warning(
+            "%d of the %d training steps of this rollout have no verdict: they teach nothing, and only the optimizer's "
+            "momentum and weight decay move the weights",
+            steps.count(False), len(steps),
+        )  # fmt: skip
 
 
 def encode_response(judge: ConfiguredJudge, judgement: Judgement) -> float:

@@ -18,12 +18,17 @@ from typing import Any
 from trinity.common.rewards.reward_fn import RewardFn
 from trinity.common.workflows.workflow import AsyncSimpleWorkflow
 
-from agentscope_tuner.adapters.rollout import as_rollout, ground_truth_metadata, named_metrics
+from agentscope_tuner.adapters.rollout import as_rollout, ground_truth_metadata, named_metrics, without_a_question
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.task_judge.batch import judge_for
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 
 _log = logging.getLogger(__name__)
+
+_WAY_OUT = (
+    "Trinity's own workflows keep it from a reward function. Write default_workflow_type: "
+    "agentscope_tuner.adapters.trinity.JudgedWorkflow, or give `prompt` in a workflow of your own"
+)
 
 
 class AstunerReward(RewardFn):  # type: ignore[misc]  # trinity is absent where types are checked
@@ -54,7 +59,8 @@ class AstunerReward(RewardFn):  # type: ignore[misc]  # trinity is absent where 
         Raises:
             JudgeError: no verdict, unless `on_error: zero` was configured.
         """
-        return self._told(self._judge.judge(*as_rollout(prompt or "", response, ground_truth_metadata(truth))))
+        pair = as_rollout(prompt or "", response, ground_truth_metadata(truth))
+        return self._told(without_a_question(pair, self._judge.judge(*pair), _WAY_OUT))
 
     async def answers(self, responses: Sequence[str], truth: object, prompt: str) -> list[dict[str, float]]:
         """What a call returns, for each of the answers to one prompt, in order; a judge that ranks sees them together.

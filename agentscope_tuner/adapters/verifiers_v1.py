@@ -34,7 +34,9 @@ class JudgedTask:
         judge = judge_for(self.judge)
         row = self.data.model_dump()
         metadata = {**row, **reference_of(row)}
-        judgement = await judge.ajudge(*as_rollout(self.data.prompt_text, trace.last_reply, metadata))
+        prompt = self.data.prompt or ""
+        asked = prompt if isinstance(prompt, str) else [message.model_dump() for message in prompt]
+        judgement = await judge.ajudge(*as_rollout(asked, trace.last_reply, metadata))
         reward = judge.reward_or_raise(judgement)
         success = {f"{judge.name}/success": float(bool(judgement.is_success))}
         trace.record_metrics({**named_metrics(judge, judgement), **success})

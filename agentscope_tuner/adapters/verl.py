@@ -32,6 +32,7 @@ from agentscope_tuner.adapters.rollout import (
     id_text,
     last_turn,
     the_failing_run,
+    without_a_question,
 )
 from agentscope_tuner.errors import ConfigError, config_fault
 from agentscope_tuner.records.formats.sample import is_chat
@@ -46,6 +47,10 @@ _READ = frozenset({"raw_prompt", LAST_TURN})
 # Further ones, which differ between the samples of one prompt
 _OF_A_SAMPLE = frozenset(
     {"num_turns", "turn_scores", "tool_rewards", "rollout_reward_scores", "min_global_steps", "max_global_steps"}
+)
+_WAY_OUT = (
+    "verl's dapo and gdpo managers pass on no prompt, nor do the others outside the agent loop. Put the question into "
+    "extra_info.question, or take JudgeRewardManager of agentscope_tuner.adapters.verl_manager"
 )
 # Turns as verl counts them: the prompt's, and the policy's one answer
 _ONE_ANSWER = 2
@@ -106,7 +111,7 @@ async def compute_score(
     """
     judge = judge_with(config, on_failed)
     pair = pair_of(data_source, solution_str, ground_truth, extra_info)
-    return score_of(judge, pair, await judge.ajudge(*pair), on_failed)
+    return score_of(judge, pair, without_a_question(pair, await judge.ajudge(*pair), _WAY_OUT), on_failed)
 
 
 def compute_score_sync(*args: Any, **named: Any) -> dict[str, float]:
@@ -159,7 +164,7 @@ def pair_of(data_source: str, solution: str, ground_truth: object, extra_info: M
 def question_of(info: Mapping[str, Any]) -> Prompt:
     """What the policy was asked: the row's `question`, else the chat messages that the agent loop sent."""
     question, messages = info.get("question"), info.get("raw_prompt")
-    if isinstance(question, str) and question:
+    if isinstance(question, str) and question.strip():
         return question
     turns = list(messages) if messages is not None and not isinstance(messages, str) else []
     return turns if is_chat(turns) else ""

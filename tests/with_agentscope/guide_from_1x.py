@@ -57,7 +57,7 @@ def exists(name: str) -> bool:
 
 def difference(begins: str, column: int) -> str:
     """What the table of silent differences says of one thing, for a test to quote."""
-    (found,) = [row[column] for row in rows("What is different without saying so") if row[0].startswith(begins)]
+    (found,) = [row[column] for row in rows("Silent differences") if row[0].startswith(begins)]
     return found
 
 

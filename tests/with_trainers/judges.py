@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import os
 import threading
 from collections.abc import Sequence
@@ -70,11 +71,20 @@ class Shortest(BaseJudge):
 
 
 class RepeatsTheQuestion(BaseJudge):
-    """1.0 for an answer that is the question."""
+    """1.0 for an answer that is the question, where the reference is 42."""
 
     def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> tuple[float, bool]:
-        paid = workflow_output.metadata["final_answer"] == workflow_task.task.main_query
+        asked, answer = workflow_task.task.main_query, workflow_output.metadata["final_answer"]
+        paid = answer == asked and workflow_task.task.metadata["answer"] == "42"
         return float(paid), paid
+
+
+class NamesTheTask(BaseJudge):
+    """The reward is a number for the task's id, from 0 to 1 in steps that a float of 32 bits holds."""
+
+    def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> tuple[float, bool]:
+        digest = hashlib.sha256(workflow_task.task_id.encode()).digest()
+        return int.from_bytes(digest[:2]) / 2**16, True
 
 
 class Where(BaseJudge):

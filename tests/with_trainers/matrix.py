@@ -83,6 +83,16 @@ def by_turn(answer: Answer) -> str:
     return "a turn each" if all(got.turns for got in answer) else failed(answer)
 
 
+def question(answer: Answer) -> str:
+    return "as asked" if rewards(answer) == [1.0, 0.0] else f"{rewards(answer)}"
+
+
+def task_ids(answer: Answer) -> str:
+    found = rewards(answer)
+    apart = {*found[:4]}.isdisjoint(found[4:])
+    return "one a prompt" if apart and len({*found[:4]}) == len({*found[4:]}) == 1 else f"{found}"
+
+
 def components(answer: Answer) -> str:
     if isinstance(answer[0].reward, Mapping):
         return "by name"
@@ -113,7 +123,17 @@ class Case:
 
 
 _FOUR = [Row(r"\boxed{42}", question=f"{number}*7?") for number in (6, 5, 4, 3)]
+_EIGHT = [Row(letter, asked) for asked in ("6*7?", "5*7?") for letter in "abcd"]
 CASES = {
+    "question": Case(
+        ("the question as the user asked it, without a chat template's marks; the reference; the answer alone",
+         "用户提出的问题，不带聊天模板的标记；参考答案；只有回答本身"),
+        lambda: config("RepeatsTheQuestion"), rows("6*7?", "another"), question, frozenset({"as asked"}), "^$",
+    ),
+    "task id": Case(
+        ("four samples each of two prompts: one task id for each prompt", "两个问题各四条样本：每个问题一个任务 id"),
+        lambda: config("NamesTheTask"), _EIGHT, task_ids, frozenset({"one a prompt"}), "^$",
+    ),
     "right": Case(("a right answer", "正确的答案"), math, rows(RIGHT), first, frozenset({"1.0"}), "^$"),
     "wrong": Case(("a wrong answer", "错误的答案"), math, rows(WRONG), first, frozenset({"0.0"}), "^$"),
     "failed row": Case(
@@ -142,7 +162,8 @@ CASES = {
     ),
     "dead endpoint": Case(
         ("nobody listens at the judge model's URL", "评测模型的地址无人监听"),
-        nobody, rows(RIGHT, RIGHT, RIGHT, RIGHT), failed, WITHOUT_A_VERDICT, "connection refused|asked no more",
+        # one row: beside it, whether another is asked or refused by the breaker is a matter of time
+        nobody, rows(RIGHT), failed, WITHOUT_A_VERDICT, "connection refused",
     ),
     "hanging judge": Case(
         ("the judge never answers; its deadline is 0.3 s", "评测器永不回答，期限为 0.3 秒"),
@@ -212,9 +233,10 @@ HEADS = {
 beside it, and the cell says what reached it. `make trainers-matrix` runs all of them and writes this page.
 [trainers.md](trainers.md) says how to connect each trainer.""",
         "trainer | version",
-        """`left out`: the trainer's own mark for a sample without a reward, which its advantages leave out.
-`raises`: an error that the trainer sees. `stops the run`: `stop_when_failing` ended it. `refused`: an error that says
-which setting to change. `takes one`: one reward function. No case without a verdict gives a number. NeMo RL, rLLM and
+        """`as asked`, `one a prompt`: the judge saw what the case says. `left out`: the trainer's own mark for a
+sample without a reward, which its advantages leave out. `raises`: an error that the trainer sees.
+`stops the run`: `stop_when_failing` ended it. `refused`: an error that says which setting to change. `takes one`: one
+reward function. No case without a verdict gives a number. NeMo RL, rLLM and
 open-instruct are not on PyPI: they run on the types that they document.""",
         "column",
         "case",
@@ -225,7 +247,8 @@ open-instruct are not on PyPI: they run on the types that they document.""",
         """每一格都是一个测试：这种情况的各行经过训练器自己的奖励代码（版本写在旁边），格中写的是它得到了什么。
 `make trainers-matrix` 运行全部测试并生成本页。如何接入各训练器，见 [trainers.zh.md](trainers.zh.md)。""",
         "训练器 | 版本",
-        """`left out`：训练器自己对没有奖励的样本的标记，其优势计算不包含它。`raises`：训练器看到一个错误。
+        """`as asked`、`one a prompt`：评测器看到的正是该情况所说的。
+`left out`：训练器自己对没有奖励的样本的标记，其优势计算不包含它。`raises`：训练器看到一个错误。
 `stops the run`：`stop_when_failing` 结束了训练。`refused`：错误说明要改哪个设置。`takes one`：只接受一个奖励函数。
 没有评测结果的情况都不会给出数字。NeMo RL、rLLM 和 open-instruct 不在 PyPI 上：用它们文档中的类型运行。""",
         "列",

@@ -35,7 +35,12 @@ class Row:
 
     @property
     def prompt(self) -> list[dict[str, str]]:
-        return [{"role": "user", "content": self.question}]
+        return [{"role": "system", "content": "Be brief."}, {"role": "user", "content": self.question}]
+
+    @property
+    def asked(self) -> str:
+        """The prompt as one text, as a trainer makes it with the tokenizer's chat template."""
+        return str(letters().apply_chat_template(self.prompt, tokenize=False, add_generation_prompt=True))
 
     @property
     def turns(self) -> list[dict[str, str]]:
@@ -86,7 +91,8 @@ def trl_trainer(functions: Any, rows: Sequence[Row]) -> Answer:
     trainer = trl.GRPOTrainer(
         model=model, reward_funcs=functions, args=arguments, processing_class=tokenizer, train_dataset=data
     )
-    inputs = [{"prompt": row.prompt, "answer": row.truth} for row in rows]
+    # as a rollout_func adds what it found out of each completion
+    inputs = [{"prompt": row.prompt, "answer": row.truth, "steps": place} for place, row in enumerate(rows)]
     prompts, said = [row.prompt for row in rows], [row.turns for row in rows]
     found = trainer._calculate_rewards(inputs, prompts, said, [[1] for _ in rows])
     logged = {**trainer._pending_metrics, **trainer._pending_extra_logs}
@@ -120,6 +126,10 @@ def letters() -> Any:
     model.decoder = decoders.ByteLevel()
     fast = PreTrainedTokenizerFast(tokenizer_object=model, eos_token="<|im_end|>", pad_token="<|im_end|>")
     fast.add_special_tokens({"additional_special_tokens": ["<|im_start|>"]})
+    fast.chat_template = (
+        "{% for turn in messages %}<|im_start|>{{ turn.role }}\n{{ turn.content }}<|im_end|>\n{% endfor %}"
+        "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+    )
     fast.name_or_path = tempfile.mkdtemp()
     fast.save_pretrained(fast.name_or_path)
     return fast
@@ -142,12 +152,12 @@ def verl_worker(config: str, rows: Sequence[Row], extra: Sequence[str], **keys: 
     with initialize_config_dir(str(ROOT / "configs"), version_base=None):
         worker = RewardLoopWorker(compose("verl_math", [f"{key}={value}" for key, value in lines.items()]))
 
-    def sample(row: Row) -> Any:
+    def sample(place: int, row: Row) -> Any:
         ids = torch.tensor([tokenizer(row.text, add_special_tokens=False)["input_ids"] or [0]])
-        own = {"turn_scores": [], "tool_rewards": [], **dict.fromkeys(extra, row.said)}
+        own = {"turn_scores": [place], "tool_rewards": [], "raw_prompt": row.prompt, **dict.fromkeys(extra, row.said)}
         columns: dict[str, Any] = {
             "data_source": "test", "uid": row.question, "reward_model": {"style": "rule", "ground_truth": row.truth},
-            "extra_info": {"index": 1, "question": row.question}, "raw_prompt": row.prompt, "tool_extra_fields": own,
+            "extra_info": {"split": "train"}, "raw_prompt": row.prompt, "tool_extra_fields": own,
             "__num_turns__": len(row.turns) + 1,
         }  # fmt: skip
         tensors = {
@@ -162,7 +172,8 @@ def verl_worker(config: str, rows: Sequence[Row], extra: Sequence[str], **keys: 
         return DataProto.from_dict(tensors=tensors, non_tensors=held)
 
     async def all_rows() -> list[dict[str, Any]]:
-        return list(await asyncio.gather(*(worker.compute_score(sample(row)) for row in rows)))
+        samples = [sample(place, row) for place, row in enumerate(rows)]
+        return list(await asyncio.gather(*(worker.compute_score(one) for one in samples)))
 
     found = worker.loop.run_until_complete(all_rows())
     rewards = [(one["reward_score"], one["reward_extra_info"]) for one in found]
@@ -217,13 +228,26 @@ def areal(config: str, rows: Sequence[Row], beside: bool) -> Answer:
     api = importlib.import_module("areal.api.reward_api")
     # its own limit, after which it answers 0, is 15 s: a new process takes longer on a busy machine
     wrapper = api.AsyncRewardWrapper(adapter.reward_fn(config), max_workers=1, max_retries=0, timeout_seconds=120)
-    return [Got(asyncio.run(wrapper(row.question, row.text, [1], [2], answer=row.truth))) for row in rows]
+
+    def ask(row: Row) -> Any:
+        # as its RLVRWorkflow does with a row of `messages` and `answer`
+        return asyncio.run(wrapper(row.asked, row.text, [1], [2], messages=row.prompt, answer=row.truth))
+
+    return [Got(ask(row)) for row in rows]
 
 
 def samples_of(rows: Sequence[Row]) -> list[Any]:
-    from miles.utils.types import Sample
+    """Samples of miles' own Dataset, under --apply-chat-template."""
+    from miles.utils.data import Dataset
 
-    return [Sample(group_index=0, prompt=row.question, response=row.text, label=row.truth) for row in rows]
+    path = Path(tempfile.mkdtemp()) / "rows.jsonl"
+    path.write_text("\n".join(json.dumps({"messages": row.prompt, "answer": row.truth}) for row in rows))
+    keys = {"prompt_key": "messages", "label_key": "answer", "apply_chat_template": True}
+    samples = Dataset(str(path), letters(), None, None, **keys).samples
+    asked = [row.question for row in rows]
+    for sample, row in zip(samples, rows, strict=True):
+        sample.group_index, sample.response = asked.index(row.question), row.text
+    return list(samples)
 
 
 def miles_rewards(function: Any, samples: list[Any]) -> list[Any]:
@@ -328,7 +352,9 @@ def nemo_rl(config: str, rows: Sequence[Row], beside: bool) -> Answer:
 
     named = bool(judge_for(config).component_names)
     environment = JudgeEnvironmentInPlace({"config": config, "named_rewards": named})
-    step = environment.step([[*row.prompt, *row.turns] for row in rows], [{"ground_truth": row.truth} for row in rows])
+    # its math_hf_data_processor makes one message of the prompt, with the chat template around it
+    logs = [[{"role": "user", "content": row.asked}, *row.turns] for row in rows]
+    step = environment.step(logs, [{"ground_truth": row.truth} for row in rows])
     if named:
         return [
             Got({name: found.tolist()[place] for name, found in step.rewards.items()}) for place in range(len(rows))
@@ -345,7 +371,8 @@ def rllm(config: str, rows: Sequence[Row], beside: bool) -> Answer:
     for row in rows:
         steps = [SimpleNamespace(output=said, reward=None) for said in ("I ask.", "I see.", row.said)]
         episode = SimpleNamespace(artifacts={}, trajectories=[SimpleNamespace(output=row.said, steps=steps)])
-        answer = evaluator.evaluate({"question": row.question, "answer": row.truth}, episode)
+        task = SimpleNamespace(id="t", instruction=row.question, metadata={"answer": row.truth})
+        answer = evaluator.evaluate(task, episode)
         signals = {signal.name: signal.value for signal in answer.signals}
         found.append(Got(answer.reward, signals, all(step.reward is not None for step in steps)))
     return found
@@ -356,7 +383,9 @@ def open_instruct(config: str, rows: Sequence[Row], beside: bool) -> Answer:
     from agentscope_tuner.adapters.open_instruct import verifier
 
     judged = verifier("judged", config)()
-    return [Got(judged([1], row.text, row.truth, row.question).score) for row in rows]
+    # as its rlvr_tokenize writes the prompt
+    asked = ["\n".join(f"{turn['role']}: {turn['content']}" for turn in row.prompt) for row in rows]
+    return [Got(judged([1], row.text, row.truth, query).score) for row, query in zip(rows, asked, strict=True)]
 
 
 def openrlhf(config: str, rows: Sequence[Row], beside: bool) -> Answer:
@@ -365,6 +394,7 @@ def openrlhf(config: str, rows: Sequence[Row], beside: bool) -> Answer:
 
     for name, attribute in (("vllm", "SamplingParams"), ("vllm.inputs", "TokensPrompt"), ("vllm.utils", "random_uuid")):
         setattr(sys.modules.setdefault(name, ModuleType(name)), attribute, object)
+    from openrlhf.datasets.prompts_dataset import preprocess_data
     from openrlhf.trainer.ppo_utils import samples_generator
     from openrlhf.utils.agent import SingleTurnAgentExecutor
 
@@ -385,8 +415,12 @@ def openrlhf(config: str, rows: Sequence[Row], beside: bool) -> Answer:
 
     async def all_rows() -> list[dict[str, Any]]:
         params = SimpleNamespace(max_tokens=64, logprobs=None)
-        runs = (executor.execute(row.question, row.truth, params, 10_000, tokenizer, engine(row)) for row in rows)
+        runs = (executor.execute(asked(row), row.truth, params, 10_000, tokenizer, engine(row)) for row in rows)
         return list(await asyncio.gather(*runs))
+
+    def asked(row: Row) -> str:
+        given = {"input": row.prompt, "label": row.truth}
+        return str(preprocess_data(given, label_key="label", apply_chat_template=tokenizer.apply_chat_template)[0])
 
     reads = next(v for v in vars(samples_generator).values() if hasattr(v, "_process_response_into_experience"))
     outputs = asyncio.run(all_rows())
@@ -418,7 +452,7 @@ def openrlhf_agent(config: str, rows: Sequence[Row], beside: bool) -> Answer:
 
         params, engine = SimpleNamespace(max_tokens=64, logprobs=None), SimpleNamespace(generate=generate)
         executor = MultiTurnAgentExecutor(Asks)
-        return asyncio.run(executor.execute(row.question, row.truth, params, 10_000, tokenizer, engine))
+        return asyncio.run(executor.execute(row.asked, row.truth, params, 10_000, tokenizer, engine))
 
     found = [played(row) for row in rows]
     return [Got(one["reward"], one["extra_logs"]) for one in found]
@@ -522,7 +556,8 @@ def open_env(config: str, rows: Sequence[Row], beside: bool) -> Answer:
     found: Answer = []
     for row in rows:
         names = snippet("OpenEnv", config)
-        seen = Observation(done=True, metadata={"question": row.question, "answer": row.truth})
+        told = {"question": row.question, "answer": row.truth, "step_count": len(found)}
+        seen = Observation(done=True, metadata=told)
         reward = names["rubric"](Action(metadata={"answer": row.text}), seen)
         found.append(Got(reward, names["rubric"].metrics))
     return found
@@ -543,7 +578,7 @@ def verifiers_04(config: str, rows: Sequence[Row], beside: bool) -> Answer:
         trace = SimpleNamespace(
             last_reply=row.said, rewards=rewards, metrics={}, record_reward=record, record_metrics=logged.update
         )
-        asyncio.run(names["MathTask"](names["MathData"](prompt=row.question, answer=row.truth or "")).score(trace))
+        asyncio.run(names["MathTask"](names["MathData"](prompt=row.prompt, answer=row.truth or "")).score(trace))
         found.append(Got(rewards["judged"].value, logged))
     return found
 
@@ -568,11 +603,16 @@ def agentjet(config: str, rows: Sequence[Row], beside: bool) -> Answer:
     schema = of_agentjet("schema/task")
     loads = of_agentjet("utils/dynamic_import").dynamic_import
     judge = loads("agentscope_tuner.adapters.agentjet->AstunerJudge")(OmegaConf.load(config))
-    found = []
+    found: Answer = []
     for row in rows:
-        inner = schema.Task(main_query=row.question, task_id="t", metadata={"answer": row.truth})
+        # as its reader of an environment's tasks and its resource keeper leave it
+        inner = schema.Task(
+            main_query="[not defined]", init_messages=row.prompt, task_id=row.question, metadata={"answer": row.truth}
+        )
         output = schema.WorkflowOutput(metadata={"final_answer": row.said})
-        reward, _ = judge.compute_reward(schema.WorkflowTask(task_id="t", episode_uuid="e", task=inner), output)
+        reward, _ = judge.compute_reward(
+            schema.WorkflowTask(task_id=row.question, episode_uuid=f"e{len(found)}", task=inner), output
+        )
         found.append(Got(reward))
     return found
 

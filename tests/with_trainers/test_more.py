@@ -344,6 +344,32 @@ class TestMiles:
         own = (known - known.mean()) / (known.std() + 1e-6)
         assert torch.allclose(torch.tensor([*rewards[:1], *rewards[2:]]), own)
 
+    @pytest.mark.parametrize("per_token", [False, True])
+    def test_its_own_loss_of_what_has_no_verdict_is_0_and_no_nan(self, per_token: bool) -> None:
+        from miles.backends.training_utils import cp_utils
+        from miles.utils.distributed_utils import distributed_masked_whiten
+        from miles.utils.types import Sample
+
+        samples = [Sample(prompt="6*7?", response="a", response_length=3, reward=reward) for reward in (1.0, None)]
+        args = SimpleNamespace(advantage_estimator="grpo", rewards_normalization=True, grpo_std_normalization=True)
+        args.n_samples_per_prompt, args.reward_key, args.global_batch_size = 1, None, 1
+        slime.mask_unjudged(args, samples)
+        masked = [torch.tensor(samples[1].loss_mask, dtype=torch.float)]
+        token_losses = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+        parallel = SimpleNamespace(cp=SimpleNamespace(size=1))
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(cp_utils, "get_parallel_state", lambda: parallel)
+            loss = cp_utils.get_sum_of_sample_mean([4], [3], masked, per_token)(token_losses)
+        loss.backward()
+        assert loss.item() == 0.0
+        assert token_losses.grad is not None
+        assert token_losses.grad.tolist() == [0.0, 0.0, 0.0]
+        # --normalize-advantages itself refuses a rollout that is masked as a whole
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(torch.distributed, "all_reduce", lambda *given, **named: None)
+            with pytest.raises(ValueError, match="mask sum across all participating GPUs is zero"):
+                distributed_masked_whiten(torch.ones(3), masked[0])
+
 
 @pytest.fixture(scope="module")
 def reward_api() -> ModuleType:

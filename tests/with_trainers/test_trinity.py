@@ -119,6 +119,13 @@ def test_our_workflow_shows_the_judge_the_question_and_ranks_a_prompts_answers(t
     assert [(one.reward, one.eid.run) for one in experiences] == [(2 / 3, 0), (1.0, 1), (0.0, 2), (1 / 3, 3)]
 
 
+def test_trinitys_own_workflow_gives_a_judge_model_no_question_and_is_told(tmp_path: Path) -> None:
+    llm = {"grader": "relevance", "model_name": "m", "base_url": "http://127.0.0.1:9/v1", "api_key": "k"}
+    judge = judge_file(tmp_path, {"astuner": {"task_judge": {"judge_type": "llm", "llm": llm}}})
+    with pytest.raises(JudgeError, match=r"No question came: .*default_workflow_type: agentscope_tuner\.adapters"):
+        run(task(judge, "simple_workflow"), "42")
+
+
 def test_our_workflow_takes_no_other_reward_function(tmp_path: Path) -> None:
     made = task(judge_file(tmp_path, MATH), OURS)
     made.reward_fn, made.reward_fn_args = REWARD_FUNCTIONS.get("math_reward"), {}

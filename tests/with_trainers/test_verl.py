@@ -35,7 +35,7 @@ from agentscope_tuner.records.formats import Conversion
 from agentscope_tuner.records.reader import parse_line
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
 from tests.with_trainers.judges import HOSTILE, config
-from tests.with_trainers.matrix import parts
+from tests.with_trainers.matrix import nobody, parts
 from tests.with_trainers.runners import Row, verl_worker
 
 KEYS = {"score", "acc", "filtered", "failed", "undecided", "unread", "judge_seconds"}
@@ -440,6 +440,13 @@ def test_our_manager_tells_the_last_turn_by_the_chat_template(
         non_tensors=columns,
     )
     assert made.loop.run_until_complete(made.run_single(data))["reward_score"] == reward
+
+
+@pytest.mark.parametrize("name", ["dapo", "gdpo"])
+def test_a_manager_that_passes_on_no_prompt_gives_no_question_and_is_told(name: str, tmp_path: Path) -> None:
+    judge = judge_file(tmp_path, nobody())
+    with pytest.raises(JudgeError, match=r"No question came: .*Put the question into extra_info\.question"):
+        verl_worker(judge, [Row("42")], [], **{"reward.reward_manager.name": name})
 
 
 def test_verls_gdpo_takes_the_parts_of_a_combined_judge_by_name(tmp_path: Path) -> None:

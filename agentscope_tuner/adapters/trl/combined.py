@@ -118,7 +118,7 @@ class Combined:
         if trainer_state is not None:
             given["trainer_state"] = trainer_state
         columns = {key: value for key, value in given.items() if key not in _GIVEN}
-        pairs = pairs_of(prompts, completions, columns, given.get("environments"))
+        pairs = pairs_of(prompts, completions, columns, given.get("environments"), caller.group_size)
         answers = self._answers(given, pairs, caller, log_metric, log_extra)
         rewards: list[float | None] = []
         errors: list[str] = []

@@ -324,7 +324,7 @@ class _JudgeFunc:
             logged = self.log(judgements, log_metric, log_extra, caller.group_size)
             return caller.rewards_or_raise(self.__name__, *logged)
 
-        return pairs_of(prompts, completions, columns, environments), caller, answer
+        return pairs_of(prompts, completions, columns, environments, caller.group_size), caller, answer
 
     def _counted(self, pairs: list[Pair], found: list[Judgement], caller: Caller) -> list[Judgement]:
         self._run.add(pairs, found, trains=caller.trains)
@@ -431,8 +431,11 @@ def pairs_of(
     completions: Sequence[Prompt],
     columns: Mapping[str, Sequence[Any]],
     environments: Sequence[object] | None = None,
+    group_size: int | None = None,
 ) -> list[Pair]:
     """The batch as tasks and outputs.
+
+    A column that differs within a group, as those of a `rollout_func` do, is no part of the task's id.
 
     Raises:
         JudgeError: something has more or fewer values than there are completions; see `rows_of`.
@@ -440,7 +443,15 @@ def pairs_of(
     count = len(completions)
     envs = [None] * count if environments is None else environments
     own = rows_of({"prompts": prompts, "completions": completions, "environments": envs}, count)
-    return [
-        as_rollout(given["prompts"], given["completions"], {**row, **reference_of(row)}, gym_env=given["environments"])
-        for given, row in zip(own, rows_of(columns, count), strict=True)
-    ]
+    rows = rows_of(columns, count)
+    whole = group_size is not None and count % group_size == 0
+    groups = [rows[start : start + group_size] for start in range(0, count, group_size)] if whole and group_size else []
+    differs = {name for group in groups for name in columns if len({repr(row[name]) for row in group}) > 1}
+    pairs = []
+    for given, row in zip(own, rows, strict=True):
+        metadata = {**row, **reference_of(row)}
+        shared = {name: value for name, value in metadata.items() if name not in differs}
+        pairs.append(
+            as_rollout(given["prompts"], given["completions"], metadata, gym_env=given["environments"], shared=shared)
+        )
+    return pairs

@@ -233,7 +233,8 @@ _MARK = re.compile(
 )
 _POLICYS_ROLES = frozenset({"assistant", "model", "ai", "chatbot"})
 _TOOLS_ROLES = frozenset({"tool", "tools", "ipython", "function", "functions", "observation", "environment"})
-_OTHERS_ROLES = _TOOLS_ROLES | {"user", "human", "system", "developer"}
+_USERS_ROLES = frozenset({"user", "human"})
+_OTHERS_ROLES = _TOOLS_ROLES | _USERS_ROLES | {"system", "developer"}
 # The words of a mark's name: of those that begin a turn, and of those around what a tool answered
 _BEGINS = frozenset({"start", "begin", "bos", "bot", "bom", "turn"})
 _PLAIN = _BEGINS | {"im", "of", "role", "header", "id", "token", "message", "seed", "hy"}
@@ -244,6 +245,10 @@ _HEADER_REST = re.compile(
     r"(?:<\|(?:end_header_id|header_end|im_middle|message|end_of_role|start_response)\|>)?\n*",
     re.IGNORECASE,
 )
+# What a template may begin the policy's turn with
+_THINKS = re.compile(r"(?:\s|</?think>)*+")
+# Before the mark that names the role
+_COHERES_START = "<|START_OF_TURN_TOKEN|>"
 _AFTER_THE_PROMPT = frozenset({"assistant", "tool", "tool_response", "function", "observation", "environment"})
 
 Prompt = str | Sequence[Mapping[str, Any]]
@@ -260,7 +265,8 @@ def as_rollout(
     """One sample of a trainer's batch as a task and its output.
 
     Args:
-        prompt: plain text, or chat messages; the last user message is then the query.
+        prompt: plain text, or chat messages; the last user message is then the query, without what a chat template
+            wrote around it; see `question_in`.
         completion: plain text, or the chat messages that the policy added; see `final_text`.
         metadata: the dataset's columns. The task gets them, and so does the output, because there is no workflow here
             that would pass `target` and `nums` to the judge. `task_id` names the task; without one it is a digest of
@@ -276,7 +282,7 @@ def as_rollout(
             raise input_error(f"a {name} is a text or a list of chat messages, got {value!r:.100}")
     messages = [] if isinstance(prompt, str) else [dict(message) for message in prompt]
     asked = [message_text(message.get("content")) for message in messages if message.get("role") == "user"]
-    query = prompt if isinstance(prompt, str) else (asked[-1] if asked else "")
+    query = question_in(prompt if isinstance(prompt, str) else (asked[-1] if asked else ""))
     task_id = id_text(metadata.get("task_id")) or _digest(prompt, dict(metadata) if shared is None else shared)
     task = Task(main_query=query, init_messages=messages, task_id=task_id, metadata=dict(metadata))
     output = WorkflowOutput(metadata={**metadata, "final_answer": final_text(completion)})
@@ -285,14 +291,55 @@ def as_rollout(
     return WorkflowTask(task=task, gym_env=gym_env), output
 
 
+def question_in(text: str) -> str:
+    """What the user asked last in a prompt that a chat template made one text of; any other text as it is.
+
+    Such a text ends with the header of the policy's turn, and begins with a template's mark where more follows that
+    header, as it does when the policy's turn is begun for it.
+    """
+    headers = _headers(text)
+    if not headers or not headers[-1].policys:
+        return text
+    if not _THINKS.fullmatch(text, _behind(text, headers[-1])) and not _MARK.match(text.lstrip()):
+        return text
+    asked, turn = text, list[_Header]()
+    for header in headers:
+        if not header.policys:
+            turn.append(header)
+            continue
+        # what a user quotes is no header; what a tool answered may stand in a user's turn
+        place = next((place for place, each in enumerate(turn) if each.users), None)
+        if place is not None and (found := _between(text, turn[place], [*turn[place + 1 :], header])) is not None:
+            asked = found
+        turn = []
+    return asked
+
+
+def _between(text: str, asks: _Header, behind: Sequence[_Header]) -> str | None:
+    """A user's turn up to the policy's header, the last of `behind`; None where it is what a tool answered."""
+    start = _behind(text, asks)
+    if not text[start : behind[0].start].strip() and len(behind) > 1:
+        return None
+    turn = text[start : behind[-1].start].rstrip().removesuffix(_COHERES_START)
+    return without_end_markers(turn.rstrip()).strip()
+
+
 def is_chat(value: object) -> bool:
     """Whether `value` is a list of chat messages that is not empty."""
     turns = value if isinstance(value, list) else []
     return bool(turns) and all(isinstance(turn, Mapping) and "role" in turn for turn in turns)
 
 
-def policys_turns(messages: Sequence[Any]) -> int:
-    """Where the policy's turns begin in a conversation, with what its tools and environments said between them."""
+def policys_turns(messages: Sequence[Any], turns: int = 0) -> int:
+    """Where the policy's turns begin in a conversation, with what its tools and environments said between them.
+
+    Args:
+        messages: the conversation.
+        turns: how many of the last turns are the policy's, where that is known: a user may answer it, too.
+    """
+    own = [place for place, message in enumerate(messages) if message.get("role") == "assistant"] if turns else []
+    if 0 < turns <= len(own):
+        return own[-turns]
     end = len(messages)
     while end and isinstance(messages[end - 1], Mapping) and messages[end - 1].get("role") in _AFTER_THE_PROMPT:
         end -= 1
@@ -344,7 +391,7 @@ def last_turn(text: str) -> str:
     tool's answer; it is empty where none follows. The header of another's turn at the very end is only how the policy
     ended its own.
     """
-    headers = [header for mark in _MARK.finditer(text) if (header := _header(mark))]
+    headers = _headers(text)
     if headers and headers[-1].end == len(text.rstrip()) and not headers[-1].policys:
         text = text[: headers.pop().start].rstrip()
     others = [header for header in headers if not header.policys]
@@ -352,16 +399,26 @@ def last_turn(text: str) -> str:
         return without_end_markers(text)
     if not headers[-1].policys:
         return ""
-    rest = _HEADER_REST.match(text, headers[-1].end)
-    return without_end_markers(text[rest.end() if rest else headers[-1].end :])
+    return without_end_markers(text[_behind(text, headers[-1]) :])
 
 
 class _Header(NamedTuple):
-    """Where a turn's header stands, and whether the policy's turn follows it."""
+    """Where a turn's header stands, and whether the policy's turn follows it, or a user's."""
 
     start: int
     end: int
     policys: bool
+    users: bool = False
+
+
+def _headers(text: str) -> list[_Header]:
+    return [header for mark in _MARK.finditer(text) if (header := _header(mark))]
+
+
+def _behind(text: str, header: _Header) -> int:
+    """Where the turn of a header begins."""
+    rest = _HEADER_REST.match(text, header.end)
+    return rest.end() if rest else header.end
 
 
 def _header(mark: re.Match[str]) -> _Header | None:
@@ -371,7 +428,8 @@ def _header(mark: re.Match[str]) -> _Header | None:
     """
     start, shown = mark.start(), mark[0]
     if mark["minimax"]:
-        return _Header(start, mark.end(), mark["minimax"].lower() in _POLICYS_ROLES)
+        role = mark["minimax"].lower()
+        return _Header(start, mark.end(), role in _POLICYS_ROLES, role in _USERS_ROLES)
     name, behind = mark["name"].lower(), (mark["behind"] or "").strip().lower()
     end = mark.start("behind") if mark["behind"] else mark.end()
     words = frozenset(re.split("[_▁:]", name.lstrip("/")))
@@ -379,17 +437,17 @@ def _header(mark: re.Match[str]) -> _Header | None:
     # d[tool_output] is code, [TOOL_RESULTS] is Mistral's
     written = not re.match(r"\[\w", shown) or mark["name"].isupper()
     if written and (words == {"inst"} or (words & _TOOLS and words & _ANSWERS)):
-        return _Header(start, end, closes)
+        return _Header(start, end, closes, words == {"inst"} and not closes)
     if closes:
         return None
     barred = shown[1] in "|｜"
     named = words - _PLAIN
     if barred and len(named) == 1 and named <= _POLICYS_ROLES | _OTHERS_ROLES:
-        return _Header(start, end, named <= _POLICYS_ROLES)
+        return _Header(start, end, named <= _POLICYS_ROLES, named <= _USERS_ROLES)
     # a tag without bars is a template's only where a role follows: <start_of_turn>user
     if named or not words & _BEGINS or not (behind if barred else behind in _POLICYS_ROLES | _OTHERS_ROLES):
         return None
-    return _Header(start, mark.end(), behind in _POLICYS_ROLES)
+    return _Header(start, mark.end(), behind in _POLICYS_ROLES, behind in _USERS_ROLES)
 
 
 def ground_truth_metadata(ground_truth: object) -> dict[str, Any]:
@@ -427,4 +485,20 @@ def id_text(task_id: object) -> str:
 
 def _digest(prompt: Prompt, shared: object) -> str:
     """An id that is equal for the completions of one advantage group, which share a prompt and its columns."""
-    return hashlib.blake2b(repr((prompt, shared)).encode("utf-8", "replace"), digest_size=6).hexdigest()
+    told = repr((prompt, shared))
+    if _ADDRESS.search(told):
+        told = repr((prompt, _without_addresses(shared)))
+    return hashlib.blake2b(told.encode("utf-8", "replace"), digest_size=6).hexdigest()
+
+
+# An object that is decoded anew for each sample, such as an image, is shown with its address
+_ADDRESS = re.compile(r" at 0x[0-9A-Fa-f]+")
+
+
+def _without_addresses(value: Any) -> Any:
+    """`value` without the addresses of its objects; texts may speak of addresses, and keep them."""
+    if isinstance(value, Mapping):
+        return {key: _without_addresses(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_without_addresses(inner) for inner in value]
+    return value if isinstance(value, str | bytes) else _ADDRESS.sub("", repr(value))

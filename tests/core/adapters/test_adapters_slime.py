@@ -35,6 +35,7 @@ class Sample:
     reward: float | None = None
     remove_sample: bool = False
     prompt: Any = "6*7="
+    response_length: int = 3
 
     def get_reward_value(self, args: Any) -> float | None:
         return self.reward
@@ -127,6 +128,36 @@ def test_without_normalisation_the_judged_keep_their_rewards() -> None:
 def test_a_rollout_without_any_verdict_is_refused() -> None:
     with pytest.raises(JudgeError, match="would train on nothing"):
         slime.mask_unjudged(GRPO, [Sample(), Sample()])
+
+
+def test_a_rollout_whose_judged_samples_were_all_removed_is_refused() -> None:
+    # a generate function removes what was cut off
+    with pytest.raises(JudgeError, match="or those that have one are removed: it would train on nothing"):
+        slime.mask_unjudged(GRPO, [Sample(reward=1.0, remove_sample=True), Sample()])
+
+
+def test_an_older_slime_reads_the_loss_mask_alone() -> None:
+    samples = [Sample(reward=1.0), Sample(loss_mask=[1, 0, 1])]
+    slime.mask_unjudged(GRPO, samples)
+    assert [sample.loss_mask for sample in samples] == [None, [0, 0, 0]]
+
+
+@pytest.mark.parametrize(
+    ("rewards", "settings", "told"),
+    [
+        ([1.0, 0.0, None, None], {"global_batch_size": 2}, "1 of the 2 training steps of this rollout have no verdict"),
+        ([1.0, None, None, 0.0], {"global_batch_size": 2}, ""),
+        ([1.0, 0.0, None, None], {"global_batch_size": 2, "balance_data": True}, ""),
+        ([1.0, 0.0, None, None], {}, ""),
+    ],
+)
+def test_a_training_step_without_any_verdict_is_told(
+    rewards: list[float | None], settings: dict[str, Any], told: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    args = SimpleNamespace(**vars(GRPO), **settings)
+    slime.mask_unjudged(args, [Sample(reward=reward) for reward in rewards])
+    assert caplog.text.count("training steps") == bool(told)
+    assert told in caplog.text
 
 
 def test_dropping_group_after_group_ends(tmp_path: Path) -> None:
