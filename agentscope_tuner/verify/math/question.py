@@ -494,10 +494,8 @@ class Question:
     @Kept
     def _called(self) -> int:
         """How many values of one function the question lists at its end: 3 for `give $P(X=0),P(X=1),P(X=2)$`."""
-        listed = None
-        for listed in _LISTED_CALLS.finditer(self.text[-_MAX_CHARS:]):
-            pass
-        calls = [] if listed is None else re.findall(_CALL, listed[0])
+        listed = [found[0] for found in _LISTED_CALLS.finditer(self.text[-_MAX_CHARS:])]
+        calls = re.findall(_CALL, listed[-1]) if listed else []
         return len(calls) if len({call[0] for call in calls}) == 1 and len(set(calls)) == len(calls) else 0
 
     def parts(self, count: int) -> tuple[str, ...]:
