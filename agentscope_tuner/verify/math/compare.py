@@ -437,7 +437,7 @@ class CheapComparer:
         ):
             return False
         if self.question is not None and self.question.speaks_of_rounding:
-            return True
+            return all(_rounds_to(one.node, last) for one in chain.exact if isinstance(one, Value))
         if _digits(wanted) < _ROUNDED:
             # a root may be near any small number
             return False
@@ -767,6 +767,15 @@ def _digits(value: Fraction) -> int:
 
 
 _LONGEST = 30
+
+
+def _rounds_to(exact: Node, rough: Node) -> bool:
+    """Whether a number, where it is plain, is within half a unit of the last decimal that another has."""
+    value, amount = literal(_amount(exact)), _amount(rough)
+    if value is None or not isinstance(amount, Number):
+        return True
+    decimals = len(amount.text.partition(".")[2])
+    return abs(value - amount.value) * 2 <= Fraction(1, 10**decimals)
 
 
 def _ends(value: Fraction | None) -> bool:

@@ -174,7 +174,7 @@ def reference(text: str) -> str:
         )
     if "（" in text:
         text = _FULL_LABEL.sub(r" (\1) ", text).strip()
-    text = _OR_ABROAD.sub(" or ", text)
+    text = _PERCENT_FIRST.sub(r"\1\\%", _OR_ABROAD.sub(" or ", text))
     if (points := _POINTS.match(text)) is not None:
         text = points[1].replace(".", "") + (f".{points[2]}" if points[2] else "") + text[points.end() :]
     return text
@@ -182,6 +182,8 @@ def reference(text: str) -> str:
 
 # `（1）6（2）4`
 _FULL_LABEL = re.compile(r"\s*（\s*(\d|[a-h]|[ivx]{1,4})\s*）\s*")
+# `%60`, which is a comment in an answer
+_PERCENT_FIRST = re.compile(r"\A%\s?(\d+(?:[.,]\d+)?)\Z")
 # `x<-7 o x>7`: before another condition it is no name
 _OR_ABROAD = re.compile(r"(?<=[\w})])\s+(?:o|ou|oder|или|of|lub|veya|hoặc)\s+(?=[a-z]\s*(?:[<>=≤≥]|\\[lg][et]))")
 
@@ -424,7 +426,8 @@ def _may_be_index(word: str, allows: Allows, question: Question) -> bool:
         return set(word) <= _POINT_NAMES or (bool(question.text) and set(word).issubset(question.text))
     begins = len(word) >= _SHORTEST_INDEX and re.search(rf"(?<!\w){re.escape(word.lower())}", question.text.lower())
     # in a question without a word of the Latin alphabet it can be none of its words
-    is_known = bool(begins) or (bool(question.text) and not _LATIN_WORDS.search(_FORMULAS.sub(" ", question.text)))
+    is_foreign = bool(question.text) and not _LATIN_WORDS.search(_FORMULAS.sub(" ", question.text))
+    is_known = bool(begins) or (is_foreign and word.isascii())
     return allows(word) or (is_known and not operates(word) and not denies(word.lower()))
 
 
