@@ -191,7 +191,7 @@ def _names_part(name: str, part: str) -> bool:
 def _numbered(listing: Listing) -> tuple[Reading, ...] | None:
     """The values of `x_1 = 2, x_2 = 3` in the order of their numbers, which begin at 1; None for any other listing."""
     named = {label(i.name): i.value for i in listing.items if isinstance(i, Named)}
-    letters = {name.partition("_")[0] for name, *_ in named if name}
+    letters = {names[0].partition("_")[0] for names in named if names}
     counted = [(f"{letter}_{at}",) for letter in letters for at in range(1, len(listing.items) + 1)]
     return tuple(named[one] for one in counted) if len(letters) == 1 and named.keys() == set(counted) else None
 

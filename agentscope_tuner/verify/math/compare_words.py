@@ -379,9 +379,8 @@ _SPECIES = re.compile(
 
 def _chemistry(pair: Pair) -> Outcome:
     r"""Compare formulas of chemistry: `\ce{2H2 + O2 -> 2H2O}`. States count where the reference has them."""
-    is_plain = (
-        _PLAIN_REACTION.search(fold(pair.ref.text)) or _PLAIN_FORMULA.fullmatch(fold(pair.ref.text))
-    ) is not None
+    plain = re.sub(r"_\{(\d+)\}", r"\1", fold(pair.ref.text))
+    is_plain = (_PLAIN_REACTION.search(plain) or _PLAIN_FORMULA.fullmatch(plain)) is not None
     if not (is_plain or _CHEMICAL.search(pair.ref.text)) or len(pair.answer) > _LONGEST_OPTION * 4:
         return UNKNOWN
     mine = _species(pair.ref.text, keep=True)
@@ -673,6 +672,9 @@ def _same_unspaced(truth: str, said: str, asked: str) -> Outcome:
         return EQUAL
     subject = _SUBJECT.sub("", before)
     around = {_COPULA.sub("", behind), subject} if subject[1:] or not subject else {"?"}
+    if before.endswith(("比", "于", "於")):
+        # what something else is compared with
+        return DIFFERENT
     if behind.startswith("的"):
         # of it, something else
         return DIFFERENT

@@ -415,7 +415,7 @@ def _list(node: Collection) -> Reading:
         return _region(node)
     if isinstance(items[0], Named) and not any(isinstance(i, (Named, Statement, Region)) for i in items[1:]):
         # `x = 1, 2`: the name belongs to all values
-        return Named(items[0].name, Listing("list", (items[0].value, *items[1:])), node)
+        return Named(items[0].name, Listing("list", _flat([items[0].value, *items[1:]])), node)
     return named_together(items) or Listing("list", items)
 
 

@@ -149,10 +149,13 @@ def uncalled(text: str, question: Question) -> str:
         return text[named.end() :] if all(one in question.text for one in given) else text
     words = _TOLD_WORD.findall(_WRITING.sub(" ", match["said"] or ""))
     known_ = all(word.isupper() or allowed(word, question.words, "") for word in words)
-    return text[match.end() :] if known_ and not _is_false(text) else text
+    if question.text and match[0].lstrip().startswith("P"):
+        # the chance of what the question has a number of
+        known_ = known_ and set(map(Fraction, re.findall(r"\d+", match[0]))) <= question.numbers
+    return text[match.end() :] if known_ and not is_false(text) else text
 
 
-def _is_false(equation_: str) -> bool:
+def is_false(equation_: str) -> bool:
     """Whether both sides of an equation are numbers, and other ones: `A_6^2=15`."""
     sides = equation_.split("=")
     with suppress(Unreadable, TooComplex):

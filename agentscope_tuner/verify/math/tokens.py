@@ -689,6 +689,7 @@ _RULES: tuple[_Rule, ...] = (
     ("C", re.compile(rf"[_^]{_CHOSEN}\s*{_CHOOSES}_{_CHOSEN}"), r"\\binom{\1}{\2}"),
     ("C", re.compile(r"^(\d+|n)C(\d+|[kr])(?=$|=|\s)"), r"\\binom{\1}{\2}"),
     ("%", re.compile(r"^\\%\s?(\d+(?:[.,]\d+)?)$"), r"\1\\%"),
+    ("$", re.compile(r"\\text\s*\{\s*([A-Z]{1,2})\s?\\?\$\s*\}"), r"\1\\$"),
     # arrangements: `A_5^2`
     ("A", re.compile(rf"(?:\\(?:mathrm|text|rm)\s*\{{A\}}|(?<![a-zA-Z\\])A)_{_CHOSEN}\s*\^{_CHOSEN}"), _arrangements),
     ("angle", re.compile(r"(?<=[\d}])\s*\\angle\s*(?=-?[\d(])"), r"\\operatorname{cis}"),

@@ -310,6 +310,13 @@ def _is_asked_there(what: str, at: str, asked: str) -> bool:
     plain = "".join(re.sub(r"\\[ ,;:!]|[${}]", "", asked).split())
     second = _SECOND_ORDER.search(what) is not None
     place = "".join(re.sub(r"[{}]", "", at).split())
+    named = re.sub(
+        r"\\left\.|\\[dt](?=frac)", lambda m: "\\" if "frac" in m.string[m.end() : m.end() + 4] else "", what
+    )
+    derives = "".join(re.sub(r"[{}]|\\left\.", "", named).split())
+    if re.search(r"frac(?:d|\\partial)", plain) is not None and "frac" in derives and derives not in plain:
+        # with respect to another letter
+        return False
     return (
         # by its first coordinate, where a point is named
         (place in plain or f"({place.partition('=')[2]}," in plain)

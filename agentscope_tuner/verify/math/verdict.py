@@ -43,7 +43,7 @@ from agentscope_tuner.verify.math.quantities import (
 )
 from agentscope_tuner.verify.math.question import NO_QUESTION, Question, about
 from agentscope_tuner.verify.math.readings import measured
-from agentscope_tuner.verify.math.sentences import lettered
+from agentscope_tuner.verify.math.sentences import is_false, lettered
 from agentscope_tuner.verify.math.sets import is_work, same_sets
 from agentscope_tuner.verify.math.tokens import TooComplex, on_own_stack
 from agentscope_tuner.verify.math.units import EXPONENTS, NUMBER_WORDS, is_physical, known, singular
@@ -303,10 +303,12 @@ def _of_asked(text: str, question: str | None) -> str:
     value = steps.pop().strip()
     is_whole = value.count("{") == value.count("}") and first.count("{") == first.count("}")
     lists = any(_LISTS_IN.search(re.sub(r"\([^()]*\)", "", one)) for one in steps)
+    lists = lists or any(is_false(f"{one}={value}") for one in steps if len(one) <= _LONGEST_STEP)
     return value if value and is_whole and not lists and not any(_plain_number(one.strip()) for one in steps) else text
 
 
 _ARRANGEMENTS = re.compile(r"(?:\\(?:mathrm|text)\s*\{[AC]\}|[AC])_\{?\d+\}?\^\{?\d+\}?")
+_LONGEST_STEP = 200
 # Where a step of a chain goes on to another value
 _LISTS_IN = re.compile(r"[,;]|\\(?:text|q?quad|lor|land|vee|wedge)(?![a-z])")
 
@@ -461,7 +463,9 @@ def _stages(
     decided = whole.outcome == "undecided" or (whole.stage in CHEAP_STAGES[:2] and whole.outcome == "equal")
     if decided or ground_truth.count(")") + ground_truth.count("）") < len("ab"):
         return whole
-    parts = _part_by_part(bare(answer), reference(ground_truth), question or "")
+    # what no part of the question says, only the whole of it may: it takes a part away that is left to do, and no other
+    rest = None if whole.outcome == "equal" else question
+    parts = _part_by_part(bare(answer), reference(ground_truth), question or "", rest)
     for mine, theirs, asked in parts:
         found: MathVerdict = yield from _stages_of_one(
             mine, theirs, asked, copied, has_worker=has_worker, reads_long=reads_long
@@ -473,14 +477,18 @@ def _stages(
     )
 
 
-def _part_by_part(answer: str, truth: str, question: str) -> list[tuple[str, str, str | None]]:
-    """What an answer and a reference say of each part that both letter in the same way, and what is asked there."""
+def _part_by_part(answer: str, truth: str, question: str, rest: str | None) -> list[tuple[str, str, str | None]]:
+    """What an answer and a reference say of each part that both letter in the same way, and what is asked there.
+
+    Args:
+        rest: stands for what is asked, where the question letters no parts or other ones.
+    """
     theirs = lettered(truth)
     mine = None if theirs is None else lettered(answer)
     if theirs is None or mine is None or mine.before or theirs.before or mine.labels != theirs.labels:
         return []
     asked = lettered(question, _LONGEST_QUESTION)
-    own: list[str | None] = [None] * len(mine.labels)
+    own = [rest] * len(mine.labels)
     if asked is not None and asked.labels == mine.labels:
         own = [f"{asked.before} {part}" for part in asked.parts]
     return list(zip(mine.parts, theirs.parts, own, strict=True))
@@ -631,7 +639,8 @@ def _normalised(pair: Pair) -> tuple[Outcome, str]:
 
 
 _ASKS_PAIR = re.compile(
-    r"\(\s*[a-zA-Z]\s*,\s*[a-zA-Z]\s*\)|\bpairs?\b|\bcouple|paar\b|\bpar(?:es)?\b|\bcoppi|\bпар[уы]\b|数对|vector",
+    r"\(\s*[a-zA-Z]\s*,\s*[a-zA-Z]\s*\)|\bpairs?\b|\bmeets?\b|\bintersect|\bvert(?:ex|ices)\b|\bcent(?:er|re)\b|midpoint"
+    r"|coordinat|顶点|頂点|交点|中点|圆心|坐标|座標|Scheitel|Schnittpunkt|sommet|vértice|вершин|координат|\bcouple|paar\b|\bpar(?:es)?\b|\bcoppi|\bпар[уы]\b|数对|vector",
     re.IGNORECASE,
 )
 _ASKS_INTERVAL = re.compile(r"[<>]|\\[lg]e|interval|domain|range|intervall|区间|промежут", re.IGNORECASE)
