@@ -68,7 +68,9 @@ whose words turn the right value; most of the right ones refused were calculatio
 300 and 150 rows of one more author with the source open, in 20 languages, 258 of the wrong ones in the box, at first
 contact on 2026-11-27: 11.3 % and 13.3 %; a third of what was refused were calculations with units. `round28`, 100
 right rows of the same author, ends of solutions with references as data sets have them, at first contact on
-2026-11-27: 6.0 %.
+2026-11-27: 6.0 %. `round29`, 150 wrong and 200 right rows of one more author, in 10 languages, 140 of the wrong ones
+in the box, at first contact on 2026-11-27: 10.0 % and 6.0 %; five of the 15 paid are parts left to do, which were
+compared without the question.
 
 Every row goes through `load_judge(configs/math.yaml)`, the question as `task.main_query`. `--alone` leaves Math-Verify
 out.

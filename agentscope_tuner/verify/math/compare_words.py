@@ -30,7 +30,7 @@ from agentscope_tuner.verify.math.prose import (
 )
 from agentscope_tuner.verify.math.question import Question
 from agentscope_tuner.verify.math.tokens import TooComplex, Unreadable, fold, respelled
-from agentscope_tuner.verify.math.unwrap import Pair
+from agentscope_tuner.verify.math.unwrap import PLAIN_REACTION, Pair
 from agentscope_tuner.verify.words import DENIES, word_set
 
 _WRITING = re.compile(r"\\(?:text|textbf|mathrm|textrm|mbox)|[{}$]|\\[ ,;:!~]")
@@ -380,7 +380,7 @@ _SPECIES = re.compile(
 def _chemistry(pair: Pair) -> Outcome:
     r"""Compare formulas of chemistry: `\ce{2H2 + O2 -> 2H2O}`. States count where the reference has them."""
     plain = re.sub(r"_\{(\d+)\}", r"\1", fold(pair.ref.text))
-    is_plain = (_PLAIN_REACTION.search(plain) or _PLAIN_FORMULA.fullmatch(plain)) is not None
+    is_plain = (PLAIN_REACTION.search(plain) or _PLAIN_FORMULA.fullmatch(plain)) is not None
     if not (is_plain or _CHEMICAL.search(pair.ref.text)) or len(pair.answer) > _LONGEST_OPTION * 4:
         return UNKNOWN
     mine = _species(pair.ref.text, keep=True)
@@ -417,12 +417,8 @@ def _condition(text: str) -> str:
 _CHEMICAL = re.compile(r"[A-Z][a-z]?\}?\s*(?:_|\^)|\\(?:mathrm|text|ce)\{[\d\s]*[A-Z]|^\{?\}?[_^]")
 
 
-# `C3H8 + 5O2 -> 3CO2 + 4H2O`, `Ag+ + Cl- -> AgCl`
-_PLAIN_REACTION = re.compile(
-    r"[A-Z][a-z]?\d[^=>→⇌]*(?:->|→|⇌|=)|(?:->|→|⇌|=)[^=>→⇌]*[A-Z][a-z]?\d|[A-Z][a-z]?[+-]\s[^=>→⇌]*(?:->|→|⇌)"
-)
 # `C3H8`
-_PLAIN_FORMULA = re.compile(r"(?=.*\d)(?:[A-Z][a-z]?\d{0,2}|\((?:[A-Z][a-z]?\d{0,2})+\)\d{0,2}){2,12}")
+_PLAIN_FORMULA = re.compile(r"(?=.*\d)(?:[A-Z][a-z]?\d{0,2}|[·⋅]\d?|\((?:[A-Z][a-z]?\d{0,2})+\)\d{0,2}){2,12}")
 # A charge in plain text: `Ca2+`, `SO42-`, `NH4+`
 _PLAIN_ION = re.compile(
     r"(?:(?<![A-Za-z\d)])(?P<one>\d*[A-Z][a-z]?)(?P<charge>\d?[+-])|(?P<most>[A-Za-z)]\d?)(?P<sign>\d?[+-]))"

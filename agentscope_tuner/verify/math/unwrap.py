@@ -470,10 +470,25 @@ def read_reference(text: str, question: Question | None) -> Side:
     return side
 
 
+# Words with a space between them, or signs of a script without spaces: `Fe+2HCl=FeCl₂+H₂↑` is no sentence
+_IN_WORDS = re.compile(r"\s|[\u0e00-\u0eff\u3040-\u9fff\uac00-\ud7af]")
+
+
+#: A reaction in plain text: `C3H8 + 5O2 -> 3CO2 + 4H2O`, `Ag+ + Cl- -> AgCl`.
+PLAIN_REACTION = re.compile(
+    r"[A-Z][a-z]?[\d₀-₉][^=>→⇌]*(?:->|→|⇌|=)|(?:->|→|⇌|=)[^=>→⇌]*[A-Z][a-z]?[\d₀-₉]|[A-Z][a-z]?[+-]\s[^=>→⇌]*(?:->|→|⇌)"
+)
+
+
 def _read_stated(text: str) -> Side:
     """A reference, or the value that it states if it is a sentence; without a value it is compared word by word."""
     side = _resolved(_read(text))
-    if not is_sentence(respelled(text)) or (side.fields is not None and not _has_words(side)):
+    if (
+        _IN_WORDS.search(text) is None
+        or PLAIN_REACTION.search(text) is not None
+        or not is_sentence(respelled(text))
+        or (side.fields is not None and not _has_words(side))
+    ):
         return side
     for stated in candidates(text):
         found = _resolved(_read(bare(stated)))
