@@ -66,7 +66,9 @@ def _near(word: str, expected: str, tolerance: float) -> bool:
         got, wanted = Decimal(word), Decimal(expected)
     except InvalidOperation:
         return False
-    return got == wanted or math.isclose(float(got), float(wanted), rel_tol=tolerance, abs_tol=tolerance)
+    # as floats, all that are too great are one
+    near, far = float(got), float(wanted)
+    return got == wanted or (math.isfinite(far) and math.isclose(near, far, rel_tol=tolerance, abs_tol=tolerance))
 
 
 def same_value(got: object, expected: Sequence[object], *, tolerance: float, unordered: bool = False) -> bool:
@@ -187,7 +189,8 @@ class CheckerError(Exception):
 def accepts(jail: Callable[[], Jail], checker: str, test: StdinTest, printed: bytes, seconds: float) -> bool:
     """Whether the checker gives `printed` the full score. It runs in a jail without the program.
 
-    A checker that refuses `printed`, or fails on it, must accept the data set's own output.
+    A checker that refuses `printed`, or fails on it, must accept the data set's own output. Its `eval` reads data, and
+    `exec` and `compile` raise: what it is given may be code of the program's.
 
     Args:
         jail: gives one for each question: `printed` can send the checker over its bounds, with which its jail ends.
@@ -210,7 +213,7 @@ def _asked(jail: Jail, checker: str, test: StdinTest, printed: bytes, seconds: f
     contents = (test.given.encode(errors="replace"), test.expected.encode(errors="replace"), printed)
     payload = json.dumps({"program": checker, "arguments": list(_FILES)}).encode()
     work = JailWork(
-        entry="agentscope_tuner.verify.code.inside.run_program:script",
+        entry="agentscope_tuner.verify.code.inside.run_program:checker",
         payload=payload,
         files=dict(zip(_FILES, contents, strict=True)),
     )
