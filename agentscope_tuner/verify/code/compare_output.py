@@ -220,15 +220,22 @@ def _asked(jail: Jail, checker: str, test: StdinTest, printed: bytes, seconds: f
     ending = jail.run(work, RunLimits(seconds=seconds, wall_seconds=seconds))
     if ending.kind in ("starved", "killed"):
         raise jail.broken(f"a checker was {ending.kind}")
-    return _score(ending), f"{ending.kind}, exit code {ending.status}, {ending.stdout[:100]!r}"
+    return _score(ending, printed), f"{ending.kind}, exit code {ending.status}, {ending.stdout[:100]!r}"
 
 
-def _score(ending: Ending) -> float | None:
+def _score(ending: Ending, printed: bytes) -> float | None:
     if ending.kind != "exit" or ending.status != 0:
         return None
     lines = ending.stdout.decode(errors="replace").strip().splitlines()
     try:
         # all of the line: a checker's words may repeat the program's
-        return float(lines[-1]) if lines else None
+        return float(lines[-1]) if lines and not _is_echo(lines, printed) else None
     except ValueError:
         return None
+
+
+def _is_echo(lines: Sequence[str], printed: bytes) -> bool:
+    """Whether the last of a checker's lines is one of the program's, which stands below the same words there."""
+    own = [line.strip() for line in printed.decode(errors="replace").splitlines()]
+    last, above = lines[-1].strip(), lines[-2].strip() if len(lines) > 1 else ""
+    return len(lines) > 1 and any(line == last and above.endswith(before) for before, line in zip(own, own[1:], strict=False))
