@@ -5,6 +5,7 @@ All of it is hostile data, and none is run here. Where several outputs are right
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import re
@@ -238,4 +239,4 @@ def _is_echo(lines: Sequence[str], printed: bytes) -> bool:
     """Whether the last of a checker's lines is one of the program's, which stands below the same words there."""
     own = [line.strip() for line in printed.decode(errors="replace").splitlines()]
     last, above = lines[-1].strip(), lines[-2].strip() if len(lines) > 1 else ""
-    return len(lines) > 1 and any(line == last and above.endswith(before) for before, line in zip(own, own[1:], strict=False))
+    return len(lines) > 1 and any(line == last and above.endswith(before) for before, line in itertools.pairwise(own))

@@ -281,7 +281,7 @@ def _pairs(row: Mapping[str, Any], depth: int) -> TestSet:
     )
 
 
-class _Written(NamedTuple):
+class _Outputs(NamedTuple):
     """How a row writes what its functions must return.
 
     Attributes:
@@ -295,9 +295,9 @@ class _Written(NamedTuple):
     raw: bool
 
 
-def _written(outputs: Sequence[object]) -> _Written:
+def _written(outputs: Sequence[object]) -> _Outputs:
     texts = [wanted for wanted in outputs if isinstance(wanted, str)]
-    return _Written(
+    return _Outputs(
         wrapped=all(isinstance(wanted, list) and len(wanted) == 1 for wanted in outputs),
         native=len(texts) < len(outputs),
         raw=any(_json_or_text(text) == text for text in texts),
@@ -316,7 +316,7 @@ def _stdin(given: object, wanted: object, at: int, *, public: bool = False) -> S
     return StdinTest(_string(given, f"input {at}"), _string(wanted, f"output {at}"), public)
 
 
-def _call(name: object, given: Any, wanted: Any, at: int, written: _Written, *, public: bool = False) -> CallTest:
+def _call(name: object, given: Any, wanted: Any, at: int, written: _Outputs, *, public: bool = False) -> CallTest:
     name = _string(name, "fn_name").removeprefix(_OF_SOLUTION)
     if not name.isidentifier():
         raise BadTestsError(f"fn_name {name!r:.60} is no name of a function")
@@ -352,7 +352,7 @@ def _samples(items: Sequence[Any], *, name: str = "", public: bool = False) -> l
     return [_sample(item, at, name, written, public=public) for at, item in enumerate(items, 1)]
 
 
-def _sample(item: Mapping[str, Any], at: int, name: str, written: _Written, *, public: bool) -> Test:
+def _sample(item: Mapping[str, Any], at: int, name: str, written: _Outputs, *, public: bool) -> Test:
     """`{input, output, fn_name?, testtype?, metadata?}` of LiveCodeBench, open-r1, PrimeIntellect and DeepCoder."""
     name = item.get("fn_name") or _named_in(item) or name
     kind = item.get("testtype") or item.get("type") or ""

@@ -1,7 +1,7 @@
 """What numpy makes of nothing, where tests compare arrays.
 
-For numpy an empty array equals, and is near, whatever it is compared with, because all of its no items are. So a program
-that answers with `[]` would pass `allclose(answer, 4.0)`. Here such a comparison of nothing with something ends the test.
+For numpy an empty array is near whatever it is compared with, because there is no item that is not. So a program that
+answers with `[]` would pass `allclose(answer, 4.0)`. Here such a comparison of nothing with something ends the test.
 """
 
 from __future__ import annotations

@@ -57,7 +57,11 @@ def checker(payload: bytes) -> int:
     """Run a data set's script that reads what a program printed, and must run none of it."""
     asked = json.loads(payload)
     module = prepare(asked["program"], "__main__")
-    module.__dict__["__builtins__"] = vars(builtins) | {"eval": _read_data, "exec": _refuse_code, "compile": _refuse_code}
+    module.__dict__["__builtins__"] = vars(builtins) | {
+        "eval": _read_data,
+        "exec": _refuse_code,
+        "compile": _refuse_code,
+    }
     sys.argv += asked["arguments"]
     sys.addaudithook(_refuse_to_run)
     return ended(lambda: execute(asked["program"], module))
@@ -73,7 +77,7 @@ def _refuse_to_run(event: str, _: object) -> None:
 
 
 def _read_data(source: str, *_: object) -> object:
-    """`eval` of literals and arithmetic alone. A name would be one of the checker's, such as that of the right output."""
+    """`eval` of literals and arithmetic alone: a name may be that of the right output."""
     # slow to import, and few checkers ask
     import ast
 
