@@ -325,7 +325,8 @@ def _call(name: object, given: Any, wanted: Any, at: int, written: _Outputs, *, 
         lines = [line for line in given.split("\n") if line.strip()]
         arguments = [_json(line, f"line {number} of input {at}") for number, line in enumerate(lines, 1)]
         if isinstance(wanted, str):
-            expected = [_json_or_text(wanted), *([wanted] if written.raw else [])]
+            own = _json_or_text(wanted)
+            expected = [own, *([wanted] if written.raw and own != wanted else [])]
     else:
         arguments = _listed(given, f"input {at}")
         # beside a list of values a text may be that value, or JSON of another
