@@ -176,7 +176,7 @@ def test_a_pickle_bomb_is_not_unpacked() -> None:
     ],
 )
 def test_values_are_those_of_the_data_set(row: object, arguments: list[object], expected: list[object]) -> None:
-    (test,) = read_tests(row).tests
+    test = read_tests(row).tests[0]
     assert isinstance(test, CallTest)
     assert (list(test.arguments), list(test.expected), test.name) == (arguments, expected, "f")
 
