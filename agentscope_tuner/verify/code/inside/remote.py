@@ -9,6 +9,7 @@ import builtins
 import collections.abc
 import contextlib
 import dataclasses
+import enum
 import inspect
 import itertools
 import operator
@@ -53,6 +54,7 @@ _NOT_FROM = {"unittest", "bdb", "concurrent"}
 _QUICK_STEPS, _SLOW_STEP = 20, 0.002
 # What a class is by name, and not by its methods, all of which a stand-in has
 _ABSTRACT = {"Mapping", "MutableMapping", "Sequence", "MutableSequence", "Set", "MutableSet"}
+_ENUMS = {"Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"}
 _BINDING = (property, classmethod, staticmethod)
 # What a test lends to be called alone
 _CALLED = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, type)
@@ -69,6 +71,12 @@ _HOMES: list[tuple[str, Any, str]] = [
 PATCHABLE = {
     f"{home}.{name}": (module, name, getattr(module, name)) for home, module, names in _HOMES for name in names.split()
 }
+
+
+def _is_enum(kind: Any, of: type) -> bool:
+    """Whether a class is built on one of Enum's; one of the program's says so by name."""
+    own = vars(of).get("_enums", ()) if isinstance(of, StandInClass) and kind.__module__ == "enum" else ()
+    return type.__subclasscheck__(kind, of) or kind.__name__ in own
 
 
 class ProgramError(Exception):
@@ -129,6 +137,9 @@ class Program:
         self.has_answered = True
         self._read(self._receive())
         self.has_answered = False
+        kinds: Any = enum.EnumMeta
+        kinds.__subclasscheck__ = _is_enum
+        kinds.__instancecheck__ = lambda kind, one: type.__instancecheck__(kind, one) or _is_enum(kind, type(one))
         # a test that sets it wants the program's numbers to repeat
         own_seed = random.seed
         random.seed = lambda *given: (own_seed(*given), self.ask({"do": "seed"}, given))[0]
@@ -478,8 +489,10 @@ class Program:
             space |= of_data(plain, {*map(str, told["over"])}, [*map(str, told["fields"])])
             bases += [] if any(issubclass(base, plain) for base in bases) else [plain]
         kind: Any = StandInClass(name, tuple(bases), space)
-        for abstract in {*map(str, told["abstract"])} & _ABSTRACT:
+        known = {*map(str, told["known"])}
+        for abstract in known & _ABSTRACT:
             getattr(collections.abc, abstract).register(kind)
+        type.__setattr__(kind, "_enums", known & _ENUMS)
         return kind  # type: ignore[no-any-return]
 
     def _builtin(self, name: object) -> type:

@@ -403,7 +403,7 @@ class _Server:
             "id": self._keep(kind),
             "fields": [str(name) for name in fields],
             "data": _fields(kind),
-            "abstract": [base.__name__ for base in kind.__mro__ if base.__module__ == "collections.abc"],
+            "known": [base.__name__ for base in kind.__mro__ if base.__module__ in ("collections.abc", "enum")],
             "next": issubclass(kind, collections.abc.Iterator),
             "awaits": hasattr(kind, "__await__"),
             "name": kind.__name__,
