@@ -120,8 +120,9 @@ def _items(one: Any) -> list[object] | None:
 
 def _fields(kind: type) -> list[list[object]]:
     """The fields of a dataclass, and whether a call of the class may set them; variables of the class are none."""
-    fields = getattr(kind, "__dataclass_fields__", {}).values()
-    return [[one.name, one.init] for one in fields if str(one._field_type) == "_FIELD"]
+    # a class of the tests' has fields there
+    own = [one for one in getattr(kind, "__dataclass_fields__", {}).values() if not isinstance(one, _Lent)]
+    return [[one.name, one.init] for one in own if str(one._field_type) == "_FIELD"]
 
 
 def _tell_logs(logged: list[list[object]]) -> None:
