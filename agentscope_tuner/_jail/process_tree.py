@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 _TICKS = os.sysconf("SC_CLK_TCK")
 _PAGE = os.sysconf("SC_PAGE_SIZE")
 _MOST_ROUNDS = 200
+# Less address space than this has few page tables: they take a 512th of it at most
+_MUCH_RESERVED = 8 * 2**30
 
 
 @dataclass(slots=True)
@@ -17,7 +19,7 @@ class TreeUsage:
     """Attributes:
     cpu_seconds: of all processes, the ended ones that were waited for included.
     lives: by thread, how many seconds it has run, or was ready to and had no core.
-    resident: bytes of memory, where memory that processes share counts for each of them.
+    resident: bytes of memory, where memory that processes share counts for each of them; and large page tables.
     processes: how many there are.
     """
 
@@ -69,6 +71,8 @@ def usage(pid: int) -> TreeUsage:
             total.processes += 1
             total.cpu_seconds += sum(map(int, fields[11:15])) / _TICKS
             total.resident += int(fields[21]) * _PAGE
+            if int(fields[20]) > _MUCH_RESERVED:
+                total.resident += _page_tables(one)
     return total
 
 
@@ -80,10 +84,19 @@ def _threads(pid: int) -> list[str]:
         return []
 
 
+def _page_tables(pid: int) -> int:
+    """Bytes of a process's page tables, which grow with what it reads of empty memory, and are no part of its size."""
+    for line in _text(f"/proc/{pid}/status").splitlines():
+        if line.startswith("VmPTE:"):
+            return int(line.split()[1]) * 1024
+    return 0
+
+
 def shared_once(pid: int) -> int:
     """Bytes of memory of `pid` and its descendants, where shared memory counts once. Dearer than `usage`."""
     total = 0
     for one in descendants(pid):
+        total += _page_tables(one)
         for line in _text(f"/proc/{one}/smaps_rollup").splitlines():
             if line.startswith("Pss:"):
                 total += int(line.split()[1]) * 1024

@@ -17,6 +17,7 @@ from agentscope_tuner import Task, load_judge
 from agentscope_tuner._jail import process_tree
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.task_judge.code_judge import CodeJudge
+from agentscope_tuner.verify.code import grade
 from tests.with_code.judged import DOUBLES, asked, code_judge, wrote
 
 _CLOCK = """
@@ -418,12 +419,29 @@ _CHECKED = {"test_cases": [{"input": "7\n", "output": "3 4\n"}], "language": "py
         ("print('fine')", "print(3, 4)", None),
         ("raise SystemExit(3)", "print('x')", None),
         ("print(0)", "print(3, 4)", None),
+        # it must run nothing of the output
+        ("print(sum(eval(open('solution_output.txt').read().replace(' ', ','))) // 7)", "print(6, 1)", 1.0),
+        ("print(sum(eval(open('solution_output.txt').read().replace(' ', ','))) // 7)", "print('print(1)or(7,)')", 0.0),
+        ("print(1); exec(open('solution_output.txt').read())", "print(3, 4)", None),
+        ("import os\nprint(1); os.system('sh solution_output.txt')", "print(3, 4)", None),
+        (
+            "print(open('solution_output.txt').read() if '3 4' not in open('solution_output.txt').read() else 1)",
+            "print('no\\n1')",
+            0.0,
+        ),
     ],
 )
 def test_a_checker_of_the_data_set_decides(checker: str, program: str, reward: float | None) -> None:
     row = {"verification_info": {**_CHECKED, "checker": checker}}
     judgement = code_judge().judge(asked(row), wrote(program))
     assert (judgement.reward, judgement.cause) == (reward, None if reward is not None else "reference"), judgement
+
+
+def test_a_result_longer_than_any_right_one_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(grade, "load", lambda _: pytest.fail("it was read"))
+    tests = {"fn_name": "f", "inputs": [[1]], "outputs": [[0.5] * 99]}
+    told = code_judge().judge(asked(tests), wrote("def f(n): return [0.5] * 99_999"))
+    assert (told.reward, "gives b'[0.5, 0.5" in told.reason) == (0.0, True), told
 
 
 _PICKLED = _unittest("self.assertEqual(pickle.loads(pickle.dumps(P(1))).x, 1)", "P", "pickle")

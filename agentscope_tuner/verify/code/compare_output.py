@@ -5,6 +5,7 @@ All of it is hostile data, and none is run here. Where several outputs are right
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import re
@@ -66,7 +67,9 @@ def _near(word: str, expected: str, tolerance: float) -> bool:
         got, wanted = Decimal(word), Decimal(expected)
     except InvalidOperation:
         return False
-    return got == wanted or math.isclose(float(got), float(wanted), rel_tol=tolerance, abs_tol=tolerance)
+    # as floats, all that are too great are one
+    near, far = float(got), float(wanted)
+    return got == wanted or (math.isfinite(far) and math.isclose(near, far, rel_tol=tolerance, abs_tol=tolerance))
 
 
 def same_value(got: object, expected: Sequence[object], *, tolerance: float, unordered: bool = False) -> bool:
@@ -187,7 +190,8 @@ class CheckerError(Exception):
 def accepts(jail: Callable[[], Jail], checker: str, test: StdinTest, printed: bytes, seconds: float) -> bool:
     """Whether the checker gives `printed` the full score. It runs in a jail without the program.
 
-    A checker that refuses `printed`, or fails on it, must accept the data set's own output.
+    A checker that refuses `printed`, or fails on it, must accept the data set's own output. Its `eval` reads data, and
+    `exec` and `compile` raise: what it is given may be code of the program's.
 
     Args:
         jail: gives one for each question: `printed` can send the checker over its bounds, with which its jail ends.
@@ -210,22 +214,29 @@ def _asked(jail: Jail, checker: str, test: StdinTest, printed: bytes, seconds: f
     contents = (test.given.encode(errors="replace"), test.expected.encode(errors="replace"), printed)
     payload = json.dumps({"program": checker, "arguments": list(_FILES)}).encode()
     work = JailWork(
-        entry="agentscope_tuner.verify.code.inside.run_program:script",
+        entry="agentscope_tuner.verify.code.inside.run_program:checker",
         payload=payload,
         files=dict(zip(_FILES, contents, strict=True)),
     )
     ending = jail.run(work, RunLimits(seconds=seconds, wall_seconds=seconds))
     if ending.kind in ("starved", "killed"):
         raise jail.broken(f"a checker was {ending.kind}")
-    return _score(ending), f"{ending.kind}, exit code {ending.status}, {ending.stdout[:100]!r}"
+    return _score(ending, printed), f"{ending.kind}, exit code {ending.status}, {ending.stdout[:100]!r}"
 
 
-def _score(ending: Ending) -> float | None:
+def _score(ending: Ending, printed: bytes) -> float | None:
     if ending.kind != "exit" or ending.status != 0:
         return None
     lines = ending.stdout.decode(errors="replace").strip().splitlines()
     try:
         # all of the line: a checker's words may repeat the program's
-        return float(lines[-1]) if lines else None
+        return float(lines[-1]) if lines and not _is_echo(lines, printed) else None
     except ValueError:
         return None
+
+
+def _is_echo(lines: Sequence[str], printed: bytes) -> bool:
+    """Whether the last of a checker's lines is one of the program's, which stands below the same words there."""
+    own = [line.strip() for line in printed.decode(errors="replace").splitlines()]
+    last, above = lines[-1].strip(), lines[-2].strip() if len(lines) > 1 else ""
+    return len(lines) > 1 and any(line == last and above.endswith(before) for before, line in itertools.pairwise(own))

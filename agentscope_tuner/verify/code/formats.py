@@ -16,7 +16,7 @@ import warnings
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,18 +272,36 @@ def _pairs(row: Mapping[str, Any], depth: int) -> TestSet:
     if not name:
         pairs = zip(inputs, outputs, strict=True)
         return TestSet([_stdin(given, wanted, at) for at, (given, wanted) in enumerate(pairs, 1)])
-    wrapped = _are_wrapped(outputs)
+    written = _written(outputs)
     return TestSet(
         [
-            _call(name, _with_numbers(given), wanted, at, wrapped=wrapped)
+            _call(name, _with_numbers(given), wanted, at, written)
             for at, (given, wanted) in enumerate(zip(inputs, outputs, strict=True), 1)
         ]
     )
 
 
-def _are_wrapped(outputs: Sequence[object]) -> bool:
-    """APPS wraps each expected value in a list; where all are lists of one, either may be meant."""
-    return all(isinstance(wanted, list) and len(wanted) == 1 for wanted in outputs)
+class _Outputs(NamedTuple):
+    """How a row writes what its functions must return.
+
+    Attributes:
+        wrapped: APPS wraps each expected value in a list; where all are lists of one, either may be meant.
+        native: some are no text, so a text among them is no JSON of another value.
+        raw: some are text that is no JSON, so the others may be text, too.
+    """
+
+    wrapped: bool
+    native: bool
+    raw: bool
+
+
+def _written(outputs: Sequence[object]) -> _Outputs:
+    texts = [wanted for wanted in outputs if isinstance(wanted, str)]
+    return _Outputs(
+        wrapped=all(isinstance(wanted, list) and len(wanted) == 1 for wanted in outputs),
+        native=len(texts) < len(outputs),
+        raw=any(_json_or_text(text) == text for text in texts),
+    )
 
 
 def _with_numbers(given: Any) -> Any:
@@ -298,19 +316,21 @@ def _stdin(given: object, wanted: object, at: int, *, public: bool = False) -> S
     return StdinTest(_string(given, f"input {at}"), _string(wanted, f"output {at}"), public)
 
 
-def _call(name: object, given: Any, wanted: Any, at: int, *, wrapped: bool = False, public: bool = False) -> CallTest:
+def _call(name: object, given: Any, wanted: Any, at: int, written: _Outputs, *, public: bool = False) -> CallTest:
     name = _string(name, "fn_name").removeprefix(_OF_SOLUTION)
     if not name.isidentifier():
         raise BadTestsError(f"fn_name {name!r:.60} is no name of a function")
-    expected = [wanted, wanted[0]] if wrapped else [wanted]
+    expected = [wanted, wanted[0]] if written.wrapped else [wanted]
     if isinstance(given, str):
         lines = [line for line in given.split("\n") if line.strip()]
         arguments = [_json(line, f"line {number} of input {at}") for number, line in enumerate(lines, 1)]
-        expected = [_json_or_text(wanted)] if isinstance(wanted, str) else expected
+        if isinstance(wanted, str):
+            own = _json_or_text(wanted)
+            expected = [own, *([wanted] if written.raw and own != wanted else [])]
     else:
         arguments = _listed(given, f"input {at}")
         # beside a list of values a text may be that value, or JSON of another
-        expected += [_json_or_text(wanted)] if isinstance(wanted, str) else []
+        expected += [_json_or_text(wanted)] if isinstance(wanted, str) and not written.native else []
     size = len(json.dumps(arguments))
     if "NaN" in json.dumps(expected) and any(one != one for one in expected):
         raise BadTestsError(f"output {at} is NaN, which no result equals")
@@ -329,11 +349,11 @@ def _samples(items: Sequence[Any], *, name: str = "", public: bool = False) -> l
     for at, item in enumerate(items, 1):
         if not isinstance(item, Mapping) or "input" not in item or "output" not in item:
             raise BadTestsError(f"test {at} must have `input` and `output`, got {_shown(item)}")
-    wrapped = _are_wrapped([item["output"] for item in items])
-    return [_sample(item, at, name, wrapped=wrapped, public=public) for at, item in enumerate(items, 1)]
+    written = _written([item["output"] for item in items])
+    return [_sample(item, at, name, written, public=public) for at, item in enumerate(items, 1)]
 
 
-def _sample(item: Mapping[str, Any], at: int, name: str, *, wrapped: bool, public: bool) -> Test:
+def _sample(item: Mapping[str, Any], at: int, name: str, written: _Outputs, *, public: bool) -> Test:
     """`{input, output, fn_name?, testtype?, metadata?}` of LiveCodeBench, open-r1, PrimeIntellect and DeepCoder."""
     name = item.get("fn_name") or _named_in(item) or name
     kind = item.get("testtype") or item.get("type") or ""
@@ -342,7 +362,7 @@ def _sample(item: Mapping[str, Any], at: int, name: str, *, wrapped: bool, publi
     if kind in ("functional", "function_call") and not name:
         raise BadTestsError(f"test {at} calls a function, and none is named")
     if name and kind not in ("stdin", "stdin_stdout"):
-        return _call(name, item["input"], item["output"], at, wrapped=wrapped, public=public)
+        return _call(name, item["input"], item["output"], at, written, public=public)
     return _stdin(item["input"], item["output"], at, public=public)
 
 
@@ -408,7 +428,10 @@ def _assert(source: str, setup: str = "") -> CodeTest:
         parts = list(ast.walk(ast.parse(source, _FILE_NAME)))
     except (SyntaxError, ValueError, RecursionError, MemoryError) as exc:
         raise BadTestsError(f"no Python: {source!r:.80}: {exc}") from None
-    helped = any(isinstance(part, ast.Call) for part in parts) and re.search(r"\b(?:assert|raise)\b", setup)
+    called = [ast.unparse(part.func) for part in parts if isinstance(part, ast.Call)]
+    # numpy's, say
+    helped = any(name.rpartition(".")[2].startswith("assert") for name in called)
+    helped |= bool(called and re.search(r"\b(?:assert|raise)\b", setup))
     if not helped and not any(isinstance(part, ast.Assert | ast.Raise | ast.With) for part in parts):
         raise BadTestsError(f"no test, for it asserts nothing: {source!r:.80}")
     return CodeTest("assert", source, setup)

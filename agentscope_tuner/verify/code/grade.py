@@ -40,6 +40,8 @@ _GRACE_SECONDS = 0.2
 # CPU seconds of pytest itself
 _PYTEST_SECONDS = 1.0
 _COMPILE_SECONDS = 10.0
+# Bytes, and how many times the text of what is expected
+_LEAST_RESULT, _MOST_TIMES = 10_000, 20
 # exercism's bank account is asked from a thousand threads at once
 _TEST_THREADS = 1100
 # What a jail loads beside `run_program`, by its role; the others run tests
@@ -450,6 +452,8 @@ def _difference(test: StdinTest | CallTest, ending: Ending, bounds: Bounds) -> s
     if ending.status != 0:
         return _died(ending)
     if isinstance(test, CallTest):
+        if len(ending.result) > _LEAST_RESULT and len(ending.result) > _longest(test):
+            return f"{test.name}{_short(repr(tuple(test.arguments)))} gives {_short(repr(ending.result))}"
         try:
             got = load(ending.result)
         except NotPlainError as exc:
@@ -466,6 +470,14 @@ def _difference(test: StdinTest | CallTest, ending: Ending, bounds: Bounds) -> s
         return None
     wanted = f", expected {_short(repr(test.expected))}" if bounds.show_expected or test.public else ""
     return f"for input {_short(repr(test.given))} it prints {_short(repr(printed))}: {difference}{wanted}"
+
+
+def _longest(test: CallTest) -> int:
+    """Bytes of the longest result that can be right, so that none is read which only takes time to read.
+
+    Floats and empty containers of another kind take a few times the text of what they equal.
+    """
+    return _LEAST_RESULT + _MOST_TIMES * max(len(json.dumps(one, default=repr, skipkeys=True)) for one in test.expected)
 
 
 def _until_told(tests: Run, program: Run, wall_seconds: float) -> None:

@@ -63,7 +63,11 @@ def find_program(output: str, place: ProgramPlace, language: str) -> FoundProgra
     found = _last_block(said, language)
     if place != "fence" and found.source is None and not found.why:
         return FoundProgram(said) if said.strip() else FoundProgram(None, "the output is empty")
-    return found if found.source is not None or found.why else FoundProgram(None, "no fenced block with a program")
+    return (
+        found
+        if found.source is not None or found.why
+        else FoundProgram(None, f"no fenced block with a program in {language}")
+    )
 
 
 def _last_block(text: str, language: str) -> FoundProgram:

@@ -127,6 +127,8 @@ def contents(value: object, inner: Callable[[Any], object]) -> object:
 # numpy's numbers, as `dtype.str` writes them
 _ARRAYS = {"b1", *(f"{kind}{size}" for kind in "iuf" for size in (1, 2, 4, 8)), "c8", "c16"}
 _Pack = Callable[[Any], object]
+#: What an array without items becomes; see `empty_arrays`.
+make_empty: Callable[[Any], Any] = lambda array: array  # noqa: E731
 
 
 def _int(value: int, _: _Pack) -> object:
@@ -266,7 +268,10 @@ def _array(value: Any, inner: _Pack) -> object:
     if _text(kind)[1:] not in _ARRAYS:
         raise NotPlainError("an array of other than numbers")
     numpy = sys.modules.get("numpy")
-    return inner(items) if numpy is None else numpy.array(inner(items), dtype=kind)
+    if numpy is None:
+        return inner(items)
+    array = numpy.array(inner(items), dtype=kind)
+    return array if array.size else make_empty(array)
 
 
 def _moment(value: Any, _: _Pack) -> object:

@@ -6,8 +6,10 @@ Only calls and plain data travel; what is neither is stood for, see `stand_ins`.
 from __future__ import annotations
 
 import builtins
+import collections.abc
 import contextlib
 import dataclasses
+import enum
 import inspect
 import itertools
 import operator
@@ -49,6 +51,9 @@ _NOT_RAISED = (KeyboardInterrupt, GeneratorExit, BaseException)
 _NOT_FROM = {"unittest", "bdb", "concurrent"}
 # How often the program's event loop takes a step at once, and seconds between later steps
 _QUICK_STEPS, _SLOW_STEP = 20, 0.002
+# What a class is by name, and not by its methods, all of which a stand-in has
+_ABSTRACT = {"Mapping", "MutableMapping", "Sequence", "MutableSequence", "Set", "MutableSet"}
+_ENUMS = {"Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"}
 _BINDING = (property, classmethod, staticmethod)
 # What a test lends to be called alone
 _CALLED = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, type)
@@ -65,6 +70,12 @@ _HOMES: list[tuple[str, Any, str]] = [
 PATCHABLE = {
     f"{home}.{name}": (module, name, getattr(module, name)) for home, module, names in _HOMES for name in names.split()
 }
+
+
+def _is_enum(kind: Any, of: type) -> bool:
+    """Whether a class is built on one of Enum's; one of the program's says so by name."""
+    own = vars(of).get("_enums", ()) if isinstance(of, StandInClass) and kind.__module__ == "enum" else ()
+    return type.__subclasscheck__(kind, of) or kind.__name__ in own
 
 
 class ProgramError(Exception):
@@ -125,6 +136,9 @@ class Program:
         self.has_answered = True
         self._read(self._receive())
         self.has_answered = False
+        kinds: Any = enum.EnumMeta
+        kinds.__subclasscheck__ = _is_enum
+        kinds.__instancecheck__ = lambda kind, one: type.__instancecheck__(kind, one) or _is_enum(kind, type(one))
         # a test that sets it wants the program's numbers to repeat
         own_seed = random.seed
         random.seed = lambda *given: (own_seed(*given), self.ask({"do": "seed"}, given))[0]
@@ -473,8 +487,12 @@ class Program:
         if plain is not None:
             space |= of_data(plain, {*map(str, told["over"])}, [*map(str, told["fields"])])
             bases += [] if any(issubclass(base, plain) for base in bases) else [plain]
-        kind: type = StandInClass(name, tuple(bases), space)
-        return kind
+        kind: Any = StandInClass(name, tuple(bases), space)
+        known = {*map(str, told["known"])}
+        for abstract in known & _ABSTRACT:
+            getattr(collections.abc, abstract).register(kind)
+        type.__setattr__(kind, "_enums", known & _ENUMS)
+        return kind  # type: ignore[no-any-return]
 
     def _builtin(self, name: object) -> type:
         found = getattr(builtins, str(name), object)
@@ -613,6 +631,12 @@ def _read_lent(one: Any, name: str) -> Any:
     return getattr(one, name)
 
 
+def _signature(one: Any) -> list[object]:
+    """What a function takes. Which parameters have a default is told, and no default: it may be what a test expects."""
+    *parameters, result = standard_values.signature_told(one)
+    return [*([*part[:2], part[2] and [...], part[3]] for part in parameters), result]  # type: ignore[index]
+
+
 def _set_lent(one: Any, name: str, value: object) -> None:
     is_standard = type(one).__module__.partition(".")[0] in sys.stdlib_module_names - {"types"}
     # a method that the test calls is its own
@@ -629,6 +653,8 @@ _LENT: dict[str, Callable[..., Any]] = {
     "attr": _read_lent,
     "set": _set_lent,
     "isinstance": lambda one, other: isinstance(one, type) and isinstance(other, one),
+    "signature": lambda one: _signature(one),
+    "annotations": lambda one: {name: standard_values.hint_told(part) for name, part in one.__annotations__.items()},
 }
 # What an object of the tests can do, if its class says so
 _OF_OBJECTS: dict[str, Callable[..., Any]] = {
@@ -652,11 +678,12 @@ def _has(value: object, name: str) -> bool:
     return own is not None and not isinstance(value, _CALLED)
 
 
-def _as_data(names: list[str]) -> dict[str, Any]:
+def _as_data(told: list[list[Any]]) -> dict[str, Any]:
     """What a class of the program's has in common with a dataclass."""
-    if not names:
+    if not told:
         return {}
-    return {"__dataclass_fields__": dataclasses.make_dataclass("_Fields", names).__dataclass_fields__}  # type: ignore[attr-defined]
+    fields = [(str(name), Any, dataclasses.field(init=bool(init))) for name, init in told]
+    return {"__dataclass_fields__": dataclasses.make_dataclass("_Fields", fields).__dataclass_fields__}  # type: ignore[attr-defined]
 
 
 def _as_standard(home: str, name: str) -> dict[str, Any]:

@@ -25,13 +25,14 @@ from functools import partial
 from typing import Any, NamedTuple
 
 from agentscope_tuner._jail.inside import LINE, begin, leave
-from agentscope_tuner.verify.code.inside import run_program
+from agentscope_tuner.verify.code.inside import empty_arrays, run_program
 from agentscope_tuner.verify.code.inside.code_values import JailLine
 from agentscope_tuner.verify.code.inside.remote import PATCHABLE, Program
 from agentscope_tuner.verify.code.inside.stand_ins import PYTEST_FILE
 
 _MOST_WORDS = 300
 HIDDEN = "\x1f"
+_OF_ARRAYS = re.compile(r"\b(?:np|numpy|pd|pandas|scipy|sklearn)\b")
 
 
 class BrokenTestsError(Exception):
@@ -54,6 +55,8 @@ def run(payload: bytes) -> int:
         if not is_inside and needs.interpreter:
             program.cannot_travel = needs.interpreter
             raise BrokenTestsError(needs.interpreter)
+        if _OF_ARRAYS.search(f"{asked['setup']}\n{asked['source']}") and importlib.util.find_spec("numpy"):
+            empty_arrays.guard()
         program.wait_until_loaded()
         if not is_inside:
             program.provide(files=needs.files, logs=needs.logs)

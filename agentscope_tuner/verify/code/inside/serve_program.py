@@ -117,6 +117,13 @@ def _items(one: Any) -> list[object] | None:
     return [*one] if is_sized else None
 
 
+def _fields(kind: type) -> list[list[object]]:
+    """The fields of a dataclass, and whether a call of the class may set them; variables of the class are none."""
+    # a class of the tests' has fields there
+    own = [one for one in getattr(kind, "__dataclass_fields__", {}).values() if not isinstance(one, _Lent)]
+    return [[one.name, one.init] for one in own if str(one._field_type) == "_FIELD"]
+
+
 def _tell_logs(logged: list[list[object]]) -> None:
     """Note all that is logged from now on: what of it counts, the tests' own loggers say."""
     import logging
@@ -395,7 +402,8 @@ class _Server:
         return {
             "id": self._keep(kind),
             "fields": [str(name) for name in fields],
-            "data": [str(name) for name in getattr(kind, "__dataclass_fields__", ())],
+            "data": _fields(kind),
+            "known": [base.__name__ for base in kind.__mro__ if base.__module__ in ("collections.abc", "enum")],
             "next": issubclass(kind, collections.abc.Iterator),
             "awaits": hasattr(kind, "__await__"),
             "name": kind.__name__,
@@ -543,6 +551,22 @@ class _Lent:
 
     def __instancecheck__(self, other: object) -> Any:
         return self._server.back(self._number, "isinstance", (other,))
+
+    @property
+    def __signature__(self) -> Any:
+        return standard_values.signature(self._server.back(self._number, "signature", ()))
+
+    @property
+    def __annotations__(self) -> dict[str, object]:  # type: ignore[override]
+        told = self._server.back(self._number, "annotations", ())
+        return {name: standard_values.hint(part) for name, part in told.items()}
+
+    @property
+    def __code__(self) -> types.SimpleNamespace:
+        """What decorators read of a function's code: how many arguments it takes, and their names."""
+        parameters = self.__signature__.parameters.values()
+        taken = [part.name for part in parameters if part.kind <= part.POSITIONAL_OR_KEYWORD]
+        return types.SimpleNamespace(co_argcount=len(taken), co_varnames=(*taken,))
 
 
 def _method(value: Any) -> Any:

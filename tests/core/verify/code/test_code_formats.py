@@ -168,12 +168,15 @@ def test_a_pickle_bomb_is_not_unpacked() -> None:
         ({"fn_name": "f", "inputs": [[{"1": 2, "a": 4}]], "outputs": [6]}, [{"1": 2, "a": 4}], [6]),
         # beside a list of values, a text may be itself
         ({"fn_name": "f", "inputs": [["12"]], "outputs": ["21"]}, ["12"], ["21", 21]),
+        # what stands beside it tells how a text is meant
+        ({"fn_name": "f", "inputs": [["12"], ["a"]], "outputs": ["21", 3]}, ["12"], ["21"]),
+        ({"fn_name": "f", "inputs": ['"12"', '"ab"'], "outputs": ["21", "ba"]}, ["12"], [21, "21"]),
         ({"fn_name": "f", "inputs": ['"12"'], "outputs": ["21"]}, ["12"], [21]),
         ({"fn_name": "Solution().f", "inputs": [[1]], "outputs": [2]}, [1], [2]),
     ],
 )
 def test_values_are_those_of_the_data_set(row: object, arguments: list[object], expected: list[object]) -> None:
-    (test,) = read_tests(row).tests
+    test = read_tests(row).tests[0]
     assert isinstance(test, CallTest)
     assert (list(test.arguments), list(test.expected), test.name) == (arguments, expected, "f")
 

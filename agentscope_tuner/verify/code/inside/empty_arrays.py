@@ -1,0 +1,72 @@
+"""What numpy makes of nothing, where tests compare arrays.
+
+For numpy an empty array is near whatever it is compared with, because there is no item that is not. So a program that
+answers with `[]` would pass `allclose(answer, 4.0)`. Here such a comparison of nothing with something ends the test.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from agentscope_tuner.verify.code.inside import code_values
+from agentscope_tuner.verify.code.inside.stand_ins import NotComparableError
+
+_COMPARING = ("allclose", "isclose")
+_ASSERTING = (
+    *("assert_allclose", "assert_almost_equal", "assert_approx_equal", "assert_array_almost_equal"),
+    *("assert_array_equal", "assert_array_less", "assert_equal"),
+)
+_OPERANDS = ("a", "b", "x", "y", "actual", "desired")
+_BY_OPERATOR = {"equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "subtract"}
+
+
+def guard() -> None:
+    """Have numpy's comparisons, and empty arrays of the program, refuse to compare nothing with something."""
+    import numpy
+    import numpy.testing
+
+    for home, names in ((numpy, _COMPARING), (numpy.testing, _ASSERTING)):
+        for name in names:
+            if hasattr(home, name):
+                setattr(home, name, _guarded(getattr(home, name)))
+
+    class EmptyArray(numpy.ndarray[Any, Any]):
+        """An empty array of the program's."""
+
+        def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **named: Any) -> Any:
+            if ufunc.__name__ in _BY_OPERATOR and not all(is_nothing(one) for one in inputs):
+                _refuse()
+            plain = [one.view(numpy.ndarray) if isinstance(one, EmptyArray) else one for one in inputs]
+            return getattr(ufunc, method)(*plain, **named)
+
+        @property
+        def flat(self) -> Any:
+            # by which `approx` compares a number with each item
+            return _refuse()
+
+    code_values.make_empty = lambda array: array.view(EmptyArray)
+
+
+def is_nothing(value: Any) -> bool:
+    """Whether it is an array, or lists within lists, without a number."""
+    if isinstance(value, list | tuple):
+        return all(map(is_nothing, value))
+    # asked of its class: an object of the program may say anything
+    return hasattr(type(value), "__array_ufunc__") and value.size == 0
+
+
+def _guarded(compare: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(compare)
+    def compared(*given: Any, **named: Any) -> Any:
+        operands = [*given[:2], *(named[name] for name in _OPERANDS if name in named)]
+        if len({is_nothing(one) for one in operands}) > 1:
+            _refuse()
+        return compare(*given, **named)
+
+    return compared
+
+
+def _refuse() -> Any:
+    raise NotComparableError("an array of nothing is compared with something")
