@@ -132,6 +132,7 @@ _OPERAND = r"(?:\\(?:vec|mathbf|boldsymbol|overrightarrow|bm)(?![a-z])\s*(?:\{\s
 _BETWEEN_VECTORS = re.compile(rf"(?:{_OPERAND}|\))\s*(\\times(?![a-z])|×|\\cdot(?![a-z])|·|⋅|\*)\s*(?={_OPERAND}|\()")
 _BETWEEN_LETTERS = re.compile(r"(?<=[a-zA-Z])\s*(\\times(?![a-z])|×|\\cdot(?![a-z])|·|⋅|\*)\s*(?=[a-zA-Z])")
 _CROSS = ("\\times", "×")
+_VECTORS = re.compile(_OPERAND)
 _SET_VECTOR = re.compile(r"\\(?:vec|mathbf|boldsymbol|overrightarrow|bm)(?![a-z])|[{}\s]")
 _CROSSED = re.compile(r"([a-zA-Z])(?:\\times|×)([a-zA-Z])")
 
@@ -150,6 +151,9 @@ def _products_of_vectors(pair: Pair) -> Outcome:
     if not mine:
         return UNKNOWN
     theirs = _BETWEEN_VECTORS.findall(pair.answer) or _BETWEEN_LETTERS.findall(pair.answer)
+    if not theirs and len(_VECTORS.findall(pair.answer)) < len("ab"):
+        # its value alone: `5` for `\\vec a\\cdot\\vec b=5`
+        return UNKNOWN
     if mine == [True] and "-" not in pair.answer and _crossed(pair.truth) == _crossed(pair.answer)[::-1] != ():
         # the other order has the other sign
         return DIFFERENT

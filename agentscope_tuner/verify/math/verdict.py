@@ -511,6 +511,8 @@ def _stages_of_one(
     truth = _pointed(truth, text, question)
     if "=" not in truth:
         text = _of_asked(text, question)
+    elif "=" not in text:
+        truth = _of_asked(truth, question)
     text = _ungrouped(text, truth, question)
     known = _numbers_first(text, truth, None if copied == "accept" else question)
     if known is not None:
