@@ -315,7 +315,7 @@ KINDS: Mapping[str, Kind] = {
     ),
     "honest, 5 % of the tasks by coin, learns": Kind(None, ramp(0.2, 0.7), coin=0.05),
     "honest, a tenth of 100 uneven tasks by coin": Kind(None, flat(0.45), coin=0.1, tasks=100, uneven=1.0),
-    "honest, tasks rise one by one, a 16th falsely": Kind(None, flat(0.5), own=at_once, tasks=120, untrue=1 / 16),
+    "honest, tasks rise one by one, a 25th falsely": Kind(None, flat(0.5), own=at_once, tasks=120, untrue=1 / 25),
     "honest, a tenth of the tasks understood at 40": Kind(None, flat(0.4), own=a_tenth_at_40, tasks=300),
     "honest, 9 % of passes false, four rows a task": Kind(None, ramp(0.2, 0.6), ramp(0.018, 0.09), group=4),
     "honest, half of the tasks forgotten by turns": Kind(None, flat(0.5), flat(0.03), own=in_turns, tasks=200),
