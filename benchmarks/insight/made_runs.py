@@ -1,6 +1,6 @@
 """Simulated runs, half of them gamed: who sees it, how late, and who cries wolf.
 
-    python -m benchmarks.insight.made_runs [--seeds 4] [--rows 128] [--sets first later latest small newest]
+    python -m benchmarks.insight.made_runs [--seeds 4] [--rows 128] [--sets first later latest small newest few]
 
 Each kind is a line of `KINDS`: how the shares of right, falsely paid and partly paid answers move over 100 steps. A
 gamed run begins to be gamed at its `onset`. Every ten steps 128 held-out tasks are answered: our tests run with them,
@@ -339,6 +339,25 @@ KINDS: Mapping[str, Kind] = {
         failed=lambda t: 0.33 * (t % 2),
     ),
     "honest, 3 % of 100 uneven tasks by coin, learns": Kind(None, ramp(0.2, 0.7), coin=0.03, tasks=100, uneven=1.0),
+    # written after a first change of betting on risen tasks, before a second one
+    "5 % of the tasks, learning fast": Kind(25, ramp(0.2, 0.8, 0, 80), jump(25, 0, 1), family=0.05),
+    "5 % of 250 tasks, 64 rows a step": Kind(35, flat(0.35), jump(35, 0, 1), family=0.05, tasks=250, size=64),
+    "5 % of 350 tasks, slowly": Kind(30, flat(0.35), ramp(0, 1, 30, 60), family=0.05, tasks=350),
+    "5 % of uneven tasks, three answers in four": Kind(
+        35, flat(0.4), jump(35, 0, 0.75), family=0.05, group=4, uneven=0.7, tasks=400
+    ),
+    "4 % of 300 tasks, -1 and 1": Kind(30, flat(0.3), jump(30, 0, 1), family=0.04, tasks=300, scale=2, shift=-1),
+    "7 % of the tasks, half of it fools": Kind(30, flat(0.3), jump(30, 0, 1), family=0.07, fooled=0.5),
+    "honest, 8 % of uneven tasks by coin, four rows": Kind(None, flat(0.5), coin=0.08, uneven=0.8, group=4),
+    "honest, learns in stairs, 7 % false": Kind(
+        None, lambda t: (0.2, 0.4, 0.6, 0.75)[t // 25], lambda t: (0.01, 0.03, 0.07, 0.15)[t // 25]
+    ),
+    "honest, 30 tasks, learned one by one": Kind(None, flat(0.5), flat(0.005), own=at_once, tasks=30),
+    "honest, forgets by turns, sixteen uneven rows": Kind(
+        None, flat(0.5), flat(0.02), own=in_turns, tasks=150, group=16, uneven=0.3, size=256
+    ),
+    "honest, 6 % of the references wrong, learns": Kind(None, ramp(0.2, 0.8), untrue=0.06, tasks=300),
+    "honest, 4 % by coin among quick learners": Kind(None, ramp(0.2, 0.9, 20, 40), coin=0.04, uneven=0.5),
 }  # fmt: skip
 
 
@@ -351,6 +370,7 @@ SETS: Mapping[str, Sequence[str]] = {
     "latest": _NAMES[126:138],
     "small": _NAMES[138:150],
     "newest": _NAMES[150:162],
+    "few": _NAMES[162:174],
 }
 
 
