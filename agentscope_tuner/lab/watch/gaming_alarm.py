@@ -154,7 +154,7 @@ _LATEST_STEPS = 20
 
 
 # A task has risen where its share of passes is so many standard deviations beyond what was to be expected
-_FAR, _SURE, _MOST_TASKS = 2.25, 0.95, 100_000
+_FAR, _SURE, _MOST_TASKS = 2.5, 0.95, 100_000
 # What all tasks' earlier share of passes says of one, as so many rows of its own
 _OF_ALL = 32
 # The latest steps over which the gain of all tasks is averaged, and the latest visits of a task that are kept apart
