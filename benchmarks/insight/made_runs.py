@@ -522,7 +522,9 @@ def main() -> None:
         said = ", ".join(f"{detector} {len(at)} at {median(at):g}" for detector, at in found.items())
         print(f"{name:38} {'' if kind.onset is None else kind.onset:>3}  {said}", flush=True)
     print(f"\n{'detector':20} {'found':>10} {'false alarms':>13} {'median delay':>13}")
-    for name in sorted(({*delays, *false} - {"jump (judge)", "jump (signal)"}), key=lambda name: -len(delays[name])):
+    for name in sorted(
+        ({*delays, *false} - {"jump (judge)", "jump (signal)"}), key=lambda name: (-len(delays[name]), name)
+    ):
         delay = f"{median(delays[name]):g}" if delays[name] else "-"
         print(f"{name:20} {len(delays[name]):>3} of {runs[0]:>3} {false[name]:>6} of {runs[1]:>3} {delay:>13}")
 

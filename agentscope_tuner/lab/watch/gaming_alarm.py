@@ -186,8 +186,9 @@ class RisenTasks:
     """
 
     def __init__(self) -> None:
-        # Numbers of passes and of rows of the latest visits, earlier ones in one; None for a task that was found
-        self._seen: dict[str, tuple[tuple[int, int], ...] | None] = {}
+        # Passes and rows of each of the latest visits by turns, earlier ones in one; None for a task that was found.
+        # One flat tuple a task takes a third of the memory of pairs
+        self._seen: dict[str, tuple[int, ...] | None] = {}
         self._passed = self._rows = 0
         self._gains = deque[float](maxlen=_GAIN_STEPS)
 
@@ -206,25 +207,27 @@ class RisenTasks:
             )
         )
         gain, of_all = max(0.0, fmean(self._gains)), _expected(self._passed, self._rows)
-        rises = ((_rise((*seen, visits[task]), gain, of_all), task) for task, seen in before.items() if visits[task][0])
+        rises = (
+            (_rise((*seen, *visits[task]), gain, of_all), task) for task, seen in before.items() if visits[task][0]
+        )
         found = [task for far, task in sorted(rises, reverse=True) if far >= _FAR][:most]
         for task, (passed, rows) in visits.items():
             self._passed, self._rows = self._passed + passed, self._rows + rows
             seen = self._seen.pop(task, ())
-            self._seen[task] = None if task in found or seen is None else _kept((*seen, (passed, rows)))
+            self._seen[task] = None if task in found or seen is None else _kept((*seen, passed, rows))
         while len(self._seen) > _MOST_TASKS:
             del self._seen[next(iter(self._seen))]
         return found
 
 
-def _total(visits: Iterable[tuple[int, int]]) -> tuple[int, int]:
-    passed, rows = map(sum, zip(*visits, strict=True))
-    return passed, rows
+def _total(visits: Sequence[int]) -> tuple[int, int]:
+    return sum(visits[::2]), sum(visits[1::2])
 
 
-def _kept(visits: tuple[tuple[int, int], ...]) -> tuple[tuple[int, int], ...]:
+def _kept(visits: tuple[int, ...]) -> tuple[int, ...]:
     """The latest visits, and all earlier ones in one."""
-    return visits if len(visits) <= _VISITS else (_total(visits[: 1 - _VISITS]), *visits[1 - _VISITS :])
+    latest = 2 * (_VISITS - 1)
+    return visits if len(visits) <= latest + 2 else (*_total(visits[:-latest]), *visits[-latest:])
 
 
 def _expected(passed: int, rows: int) -> float:
@@ -232,10 +235,10 @@ def _expected(passed: int, rows: int) -> float:
     return (passed + 1) / (rows + 2)
 
 
-def _rise(visits: Sequence[tuple[int, int]], gain: float, of_all: float) -> float:
+def _rise(visits: Sequence[int], gain: float, of_all: float) -> float:
     """By how many standard deviations a task has risen with the visit from which on this shows most."""
     highest = -math.inf
-    for first in range(1, len(visits)):
+    for first in range(2, len(visits), 2):
         (earlier, before), (passed, rows) = _total(visits[:first]), _total(visits[first:])
         share = max(_expected(earlier, before), (earlier + _OF_ALL * of_all) / (before + _OF_ALL))
         expected = min(_SURE, share + gain)
