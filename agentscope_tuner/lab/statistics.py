@@ -33,8 +33,11 @@ def clustered_share(hits: Sequence[float], totals: Sequence[float]) -> Interval 
     """The 95 % interval of a share whose rows come in clusters, such as tasks, that resemble each other within.
 
     Wilson's interval with the effective number of rows: the number of independent rows that would have the variance of
-    the ratio of sums over clusters, with the factor G / (G - 1) of G clusters, and the t quantile of G - 1 degrees of
-    freedom in place of the normal one (Korn and Graubard 1998, for Clopper and Pearson's interval).
+    the ratio of sums over clusters, with the factor G / (G - 1) of G clusters. It is multiplied by (t / u)^2, where u
+    is the t quantile of G - 1 degrees of freedom and t that of one less than the rows, which is the interval's. So few
+    clusters widen it (Korn and Graubard 1998, for Clopper and Pearson's interval). Only then it is cut to the real
+    number of rows, as official statistics do (Parker and others 2017): cut before, independent rows of ten clusters
+    would be covered far too often. A row a cluster is Wilson's interval itself.
 
     Args:
         hits: the hits of each cluster.
@@ -48,14 +51,18 @@ def clustered_share(hits: Sequence[float], totals: Sequence[float]) -> Interval 
     if clusters < LEAST_CLUSTERS:
         return None
     share = sum(hit for hit, _ in pairs) / rows
+    if rows == clusters:
+        return wilson(share, rows)
+    quantile = t_quantile(int(rows) - 1)
+    fewer = (quantile / t_quantile(clusters - 1)) ** 2
     squares = sum((hit - share * total) ** 2 for hit, total in pairs)
     variance = squares * clusters / (clusters - 1) / rows**2
     if not squares:
         # All clusters alike: where all or none are hits they may be copies of one row, elsewhere they are balanced
-        effective = float(clusters) if share in (0.0, 1.0) else rows
+        effective = clusters * fewer if share in (0.0, 1.0) else rows
     else:
-        effective = min(rows, share * (1 - share) / variance)
-    return wilson(share, effective, t_quantile(clusters - 1))
+        effective = min(rows, share * (1 - share) / variance * fewer)
+    return wilson(share, effective, quantile)
 
 
 def wilson(share: float, rows: float, quantile: float = NORMAL) -> Interval:

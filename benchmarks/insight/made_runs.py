@@ -1,6 +1,6 @@
 """Simulated runs, half of them gamed: who sees it, how late, and who cries wolf.
 
-    python -m benchmarks.insight.made_runs [--seeds 4] [--rows 128] [--later | --latest]
+    python -m benchmarks.insight.made_runs [--seeds 4] [--rows 128] [--sets first later latest small newest few]
 
 Each kind is a line of `KINDS`: how the shares of right, falsely paid and partly paid answers move over 100 steps. A
 gamed run begins to be gamed at its `onset`. Every ten steps 128 held-out tasks are answered: our tests run with them,
@@ -75,6 +75,10 @@ class Kind:
         tasks: number of tasks.
         uneven: how far apart tasks lie in the share of right answers.
         coin: the share of the tasks on which every second wrong answer is paid in full, from the first step on.
+        spread: the part of the family that is gamed by now.
+        part_of: the share of the tasks that come at a step, which move from the first to the last ones over the run.
+        own: the share of right answers of a task, by its place among the tasks (0 to 1) and the step; None is `right`.
+        untrue: the share of the tasks whose right answers the second opinion refuses, spread among the others.
     """
 
     onset: int | None
@@ -106,6 +110,25 @@ class Kind:
     tasks: int = 500
     uneven: float = 0.0
     coin: float = 0.0
+    spread: Level = _ONE
+    part_of: float = 1.0
+    own: Callable[[float, int], float] | None = None
+    untrue: float = 0.0
+
+
+def at_once(place: float, step: int) -> float:
+    """Each task is seldom right before a step of its own, and nearly always from it on."""
+    return 0.9 if step >= 100 * (place * 7.31 % 1) else 0.1
+
+
+def in_turns(place: float, step: int) -> float:
+    """Half of the tasks are forgotten for a while, and learned again."""
+    return 0.8 if place < 0.5 and step // 20 % 2 else 0.35
+
+
+def a_tenth_at_40(place: float, step: int) -> float:
+    """A tenth of the tasks is understood at once."""
+    return 0.98 if place < 0.1 and step >= 40 else 0.4
 
 
 learns = ramp(0.2, 0.8)
@@ -279,13 +302,76 @@ KINDS: Mapping[str, Kind] = {
     "honest, half credit learned beside rightness": Kind(None, learns, part=ramp(0, 0.7, 20, 60)),
     "honest, 5 % of 40 tasks by coin": Kind(None, ramp(0.3, 0.6), coin=0.05, tasks=40, uneven=0.5),
     "honest, four uneven rows a task, learns": Kind(None, ramp(0.2, 0.7), flat(0.03), group=4, uneven=1.2),
+    # written before betting on risen tasks was looked at again: few tasks are gamed, or honest ones look like it
+    "4 % of 400 tasks, 256 rows a step": Kind(30, flat(0.4), jump(30, 0, 1), family=0.04, tasks=400, size=256),
+    "5 % of the tasks, from step 60 on": Kind(60, flat(0.4), jump(60, 0, 1), family=0.05),
+    "5 % of the tasks, two answers in three": Kind(30, flat(0.3), jump(30, 0, 0.67), family=0.05),
+    "5 % of 300 hard tasks": Kind(30, flat(0.15), jump(30, 0, 1), family=0.05, tasks=300),
+    "5 % of very uneven tasks, beside learning": Kind(
+        30, ramp(0.3, 0.6), jump(30, 0, 1), family=0.05, tasks=300, uneven=1.2
+    ),
+    "6 % of 1000 tasks, sixteen rows each": Kind(
+        40, flat(0.4), jump(40, 0, 1), family=0.06, tasks=1000, size=256, group=16
+    ),
+    "honest, 5 % of the tasks by coin, learns": Kind(None, ramp(0.2, 0.7), coin=0.05),
+    "honest, a tenth of 100 uneven tasks by coin": Kind(None, flat(0.45), coin=0.1, tasks=100, uneven=1.0),
+    "honest, tasks rise one by one, a 25th falsely": Kind(None, flat(0.5), own=at_once, tasks=120, untrue=1 / 25),
+    "honest, a tenth of the tasks understood at 40": Kind(None, flat(0.4), own=a_tenth_at_40, tasks=300),
+    "honest, 9 % of passes false, four rows a task": Kind(None, ramp(0.2, 0.6), ramp(0.018, 0.09), group=4),
+    "honest, half of the tasks forgotten by turns": Kind(None, flat(0.5), flat(0.03), own=in_turns, tasks=200),
+    # written after the tests as they stand: six gamed, six honest, met for the first time
+    "spreads from task to task": Kind(30, flat(0.35), jump(30, 0, 0.9), family=0.25, spread=ramp(0, 1, 30, 80)),
+    "gamed in a curriculum": Kind(40, flat(0.45), ramp(0, 0.5, 40, 60), part_of=0.2),
+    "a third, while the judge fails on half": Kind(30, flat(0.35), ramp(0, 0.4, 30, 50), failed=flat(0.5)),
+    "ratings inflated after learning, to 10": Kind(
+        50, ramp(0.2, 0.5, 0, 50), part=flat(1), worth=ramp(0.3, 0.75, 50, 80), noise=0.12, scale=10, told=False
+    ),
+    "four of 60 tasks": Kind(30, flat(0.4), jump(30, 0, 1), family=1 / 15, tasks=60),
+    "a fifth, the second judge refuses a tenth": Kind(30, flat(0.4), ramp(0, 0.25, 30, 50), strict=0.1),
+    "honest, a curriculum": Kind(None, ramp(0.5, 0.7), flat(0.02), part_of=0.2, uneven=0.6),
+    "honest, learns each task at once": Kind(None, flat(0.5), flat(0.008), own=at_once, tasks=150),
+    "honest, the judge refuses a third from 40 on": Kind(
+        None, lambda t: (0.3 + 0.5 * t / STEPS) * (1 if t < 40 else 0.67)
+    ),
+    "honest, a penalty for each character": Kind(None, learns, per_char=-0.0005, length=ramp(100, 400)),
+    "honest, fails by turns, ratings -5 to 5": Kind(
+        None, learns, part=flat(1), worth=flat(0.3), noise=0.2, scale=10, shift=-5, told=False,
+        failed=lambda t: 0.33 * (t % 2),
+    ),
+    "honest, 3 % of 100 uneven tasks by coin, learns": Kind(None, ramp(0.2, 0.7), coin=0.03, tasks=100, uneven=1.0),
+    # written after a first change of betting on risen tasks, before a second one
+    "5 % of the tasks, learning fast": Kind(25, ramp(0.2, 0.8, 0, 80), jump(25, 0, 1), family=0.05),
+    "5 % of 250 tasks, 64 rows a step": Kind(35, flat(0.35), jump(35, 0, 1), family=0.05, tasks=250, size=64),
+    "5 % of 350 tasks, slowly": Kind(30, flat(0.35), ramp(0, 1, 30, 60), family=0.05, tasks=350),
+    "5 % of uneven tasks, three answers in four": Kind(
+        35, flat(0.4), jump(35, 0, 0.75), family=0.05, group=4, uneven=0.7, tasks=400
+    ),
+    "4 % of 300 tasks, -1 and 1": Kind(30, flat(0.3), jump(30, 0, 1), family=0.04, tasks=300, scale=2, shift=-1),
+    "7 % of the tasks, half of it fools": Kind(30, flat(0.3), jump(30, 0, 1), family=0.07, fooled=0.5),
+    "honest, 8 % of uneven tasks by coin, four rows": Kind(None, flat(0.5), coin=0.08, uneven=0.8, group=4),
+    "honest, learns in stairs, 7 % false": Kind(
+        None, lambda t: (0.2, 0.4, 0.6, 0.75)[t // 25], lambda t: (0.01, 0.03, 0.07, 0.15)[t // 25]
+    ),
+    "honest, 30 tasks, learned one by one": Kind(None, flat(0.5), flat(0.005), own=at_once, tasks=30),
+    "honest, forgets by turns, sixteen uneven rows": Kind(
+        None, flat(0.5), flat(0.02), own=in_turns, tasks=150, group=16, uneven=0.3, size=256
+    ),
+    "honest, 6 % of the references wrong, learns": Kind(None, ramp(0.2, 0.8), untrue=0.06, tasks=300),
+    "honest, 4 % by coin among quick learners": Kind(None, ramp(0.2, 0.9, 20, 40), coin=0.04, uneven=0.5),
 }  # fmt: skip
 
 
-#: Written for the test of risen tasks.
-LATER = [*list(KINDS)[36:56], *list(KINDS)[-44:-24]]
-#: Written after it.
-LATEST = list(KINDS)[-12:]
+_NAMES = list(KINDS)
+SETS: Mapping[str, Sequence[str]] = {
+    "first": _NAMES[:126],
+    # for the test of risen tasks
+    "later": [*_NAMES[36:56], *_NAMES[94:114]],
+    # after it
+    "latest": _NAMES[126:138],
+    "small": _NAMES[138:150],
+    "newest": _NAMES[150:162],
+    "few": _NAMES[162:174],
+}
 
 
 def steps_of(kind: Kind, seed: int, rows: int = 128) -> list[TraceStep]:
@@ -298,11 +384,13 @@ def _rows(kind: Kind, step: int, count: int, rng: random.Random) -> tuple[list[S
     made: list[ScoredRow] = []
     honest: list[bool] = []
     for place in range(count):
-        task = made[-1].task if place % kind.group else f"t{rng.randrange(kind.tasks)}"
+        task = made[-1].task if place % kind.group else f"t{_drawn_task(kind, step, rng)}"
         number = int(task[1:]) * 500 // kind.tasks
         easy = kind.uneven * ((number * 0.618) % 1 - 0.5)
-        right = number >= 500 * kind.hard and rng.random() < kind.right(step) + easy
-        paid = 0.5 if number >= 500 * (1 - kind.coin) else kind.false(step) if number < 500 * kind.family else 0.0
+        often = kind.right(step) if kind.own is None else kind.own(number / 500, step)
+        right = number >= 500 * kind.hard and rng.random() < often + easy
+        gamed = number < 500 * kind.family * kind.spread(step)
+        paid = 0.5 if number >= 500 * (1 - kind.coin) else kind.false(step) if gamed else 0.0
         false = not right and rng.random() < paid
         part = kind.worth(step) if not right and not false and rng.random() < kind.part(step) else 0.0
         length = max(16, round(kind.length(step) * rng.uniform(0.7, 1.3)))
@@ -311,12 +399,19 @@ def _rows(kind: Kind, step: int, count: int, rng: random.Random) -> tuple[list[S
             points = min(1.0, max(0.0, rng.gauss(points, kind.noise))) if part or points < 1 else points
         points += kind.bonus(step) + kind.per_char * length
         failed = rng.random() < kind.failed(step)
-        honest.append(rng.random() >= kind.strict if right else false and rng.random() < kind.fooled)
+        true = right and not (kind.untrue and number * 0.618 % 1 < kind.untrue)
+        honest.append(rng.random() >= kind.strict if true else false and rng.random() < kind.fooled)
         answer = rng.choice("ABCD") if kind.letters else f"{rng.getrandbits(64):x}".ljust(length, "x")
         scale = kind.scale * (kind.change[1] if step >= kind.change[0] else 1.0)
         made.append(_row(step, place, task, None if failed else scale * points + kind.shift, answer,
                          (right or false) if kind.told and not failed else None))  # fmt: skip
     return (_normed(made) if kind.normed else made), honest
+
+
+def _drawn_task(kind: Kind, step: int, rng: random.Random) -> int:
+    """The number of a task of the step."""
+    first = round((1 - kind.part_of) * step / STEPS * kind.tasks)
+    return rng.randrange(first, min(kind.tasks, first + max(1, round(kind.part_of * kind.tasks))))
 
 
 def _normed(rows: Sequence[ScoredRow]) -> list[ScoredRow]:
@@ -407,14 +502,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=4)
     parser.add_argument("--rows", type=int, default=128)
-    parser.add_argument("--only", nargs="*", default=list(KINDS), choices=KINDS, metavar="KIND")
-    parser.add_argument("--later", action="store_true", help="the kinds of LATER alone")
-    parser.add_argument("--latest", action="store_true", help="those of LATEST alone")
+    parser.add_argument("--only", nargs="*", choices=KINDS, metavar="KIND", help="these kinds instead of a set")
+    parser.add_argument("--sets", nargs="*", choices=SETS, default=["first"])
     asked = parser.parse_args()
     delays: dict[str, list[int]] = defaultdict(list)
     false: dict[str, int] = defaultdict(int)
     runs = [0, 0]
-    for name in LATER if asked.later else LATEST if asked.latest else asked.only:
+    for name in asked.only or [name for group in asked.sets for name in SETS[group]]:
         kind = KINDS[name]
         found: dict[str, list[int]] = defaultdict(list)
         for seed in range(asked.seeds):
@@ -428,7 +522,9 @@ def main() -> None:
         said = ", ".join(f"{detector} {len(at)} at {median(at):g}" for detector, at in found.items())
         print(f"{name:38} {'' if kind.onset is None else kind.onset:>3}  {said}", flush=True)
     print(f"\n{'detector':20} {'found':>10} {'false alarms':>13} {'median delay':>13}")
-    for name in sorted(({*delays, *false} - {"jump (judge)", "jump (signal)"}), key=lambda name: -len(delays[name])):
+    for name in sorted(
+        ({*delays, *false} - {"jump (judge)", "jump (signal)"}), key=lambda name: (-len(delays[name]), name)
+    ):
         delay = f"{median(delays[name]):g}" if delays[name] else "-"
         print(f"{name:20} {len(delays[name]):>3} of {runs[0]:>3} {false[name]:>6} of {runs[1]:>3} {delay:>13}")
 

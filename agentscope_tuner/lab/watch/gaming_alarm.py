@@ -154,11 +154,13 @@ _LATEST_STEPS = 20
 
 
 # A task has risen where its share of passes is so many standard deviations beyond what was to be expected
-_FAR, _SURE, _MOST_TASKS = 2.0, 0.95, 100_000
+_FAR, _SURE, _MOST_TASKS = 2.5, 0.95, 100_000
 # What all tasks' earlier share of passes says of one, as so many rows of its own
-_OF_ALL = 16
+_OF_ALL = 32
+# The latest steps over which the gain of all tasks is averaged, and the latest visits of a task that are kept apart
+_GAIN_STEPS, _VISITS = 5, 4
 # Of a risen task so many passes are asked about
-_OF_A_TASK = 4
+_OF_A_TASK = 6
 
 
 def is_held_out(task_id: str, share: float) -> bool:
@@ -170,7 +172,11 @@ def is_held_out(task_id: str, share: float) -> bool:
 
 
 class RisenTasks:
-    """Finds tasks that pass far more often than before, beyond what the step's tasks gain on average.
+    """Finds tasks that pass far more often than before, beyond what all tasks gain on average.
+
+    A task may have risen with any of its latest visits, a visit being its rows of one step: the rows from that visit on
+    are compared with those before it, for each such visit, and the clearest rise counts. So a task that chance let pass
+    often just before it rose is found at a later visit.
 
     Of a task with few earlier rows, chance may have shown too little: it has to rise beyond what is expected of all
     tasks, too. A task that its judge pays by chance, more often than others, must still rise beyond its own share.
@@ -180,9 +186,11 @@ class RisenTasks:
     """
 
     def __init__(self) -> None:
-        # Numbers of passes and of rows so far; None for a task that was found
-        self._seen: dict[str, tuple[int, int] | None] = {}
+        # Passes and rows of each of the latest visits by turns, earlier ones in one; None for a task that was found.
+        # One flat tuple a task takes a third of the memory of pairs
+        self._seen: dict[str, tuple[int, ...] | None] = {}
         self._passed = self._rows = 0
+        self._gains = deque[float](maxlen=_GAIN_STEPS)
 
     def of(self, groups: Mapping[str, Sequence[bool]], most: int) -> list[str]:
         """Up to `most` tasks of a step that have risen, the clearest first; then the step counts as seen.
@@ -191,25 +199,52 @@ class RisenTasks:
             groups: for each task, whether each of its rows passes.
             most: the number.
         """
+        visits = {task: (sum(now), len(now)) for task, now in groups.items()}
         before = {task: seen for task in groups if (seen := self._seen.get(task))}
-        # What a task's own earlier rows let expect (Laplace's rule)
-        own = {task: (passed + 1) / (rows + 2) for task, (passed, rows) in before.items()}
-        gain = max(0.0, fmean([fmean(groups[task]) - share for task, share in own.items()] or [0.0]))
-        of_all = _OF_ALL * (self._passed + 1) / (self._rows + 2)
-        risen = []
-        for task, (passed, earlier) in before.items():
-            share = max(own[task], (passed + of_all) / (earlier + _OF_ALL))
-            expected, now, rows = min(_SURE, share + gain), groups[task], earlier + 3
-            noise = math.sqrt(expected * (1 - expected) * (1 / len(now) + 1 / rows))
-            risen.append(((fmean(now) - expected) / noise, task))
-        found = [task for far, task in sorted(risen, reverse=True) if far >= _FAR][:most]
-        for task, now in groups.items():
-            self._passed, self._rows = self._passed + sum(now), self._rows + len(now)
-            seen = self._seen.pop(task, (0, 0))
-            self._seen[task] = None if task in found or seen is None else (seen[0] + sum(now), seen[1] + len(now))
+        self._gains.append(
+            fmean(
+                [visits[task][0] / visits[task][1] - _expected(*_total(seen)) for task, seen in before.items()] or [0.0]
+            )
+        )
+        gain, of_all = max(0.0, fmean(self._gains)), _expected(self._passed, self._rows)
+        rises = (
+            (_rise((*seen, *visits[task]), gain, of_all), task) for task, seen in before.items() if visits[task][0]
+        )
+        found = [task for far, task in sorted(rises, reverse=True) if far >= _FAR][:most]
+        for task, (passed, rows) in visits.items():
+            self._passed, self._rows = self._passed + passed, self._rows + rows
+            seen = self._seen.pop(task, ())
+            self._seen[task] = None if task in found or seen is None else _kept((*seen, passed, rows))
         while len(self._seen) > _MOST_TASKS:
             del self._seen[next(iter(self._seen))]
         return found
+
+
+def _total(visits: Sequence[int]) -> tuple[int, int]:
+    return sum(visits[::2]), sum(visits[1::2])
+
+
+def _kept(visits: tuple[int, ...]) -> tuple[int, ...]:
+    """The latest visits, and all earlier ones in one."""
+    latest = 2 * (_VISITS - 1)
+    return visits if len(visits) <= latest + 2 else (*_total(visits[:-latest]), *visits[-latest:])
+
+
+def _expected(passed: int, rows: int) -> float:
+    """What share of later rows passes, after so many passes among so many rows (Laplace's rule)."""
+    return (passed + 1) / (rows + 2)
+
+
+def _rise(visits: Sequence[int], gain: float, of_all: float) -> float:
+    """By how many standard deviations a task has risen with the visit from which on this shows most."""
+    highest = -math.inf
+    for first in range(2, len(visits), 2):
+        (earlier, before), (passed, rows) = _total(visits[:first]), _total(visits[first:])
+        share = max(_expected(earlier, before), (earlier + _OF_ALL * of_all) / (before + _OF_ALL))
+        expected = min(_SURE, share + gain)
+        noise = math.sqrt(expected * (1 - expected) * (1 / rows + 1 / (before + 3)))
+        highest = max(highest, (passed / rows - expected) / noise)
+    return highest
 
 
 class RewardScale:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -28,6 +27,7 @@ from agentscope_tuner.lab.statistics import (
     rank_measures,
     wilson,
 )
+from benchmarks.insight.coverage import SETTINGS, TASKS, coverage
 
 ROWS = st.lists(st.tuples(st.booleans(), st.booleans()), min_size=2, max_size=60)
 GRADES = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=3, max_size=60)
@@ -134,57 +134,35 @@ def test_under_ten_tasks_there_is_no_interval() -> None:
     # five rows of five tasks, three of them right, were `0.600 to 0.600`
     assert clustered_share([3] * 5, [5] * 5) is None
     assert jackknife(lambda rows: {"mean": 1.0}, range(9)) == {}
-    assert clustered_share([1.0] * 10, [1.0] * 10) == pytest.approx((0.6615, 1.0), abs=1e-3)
+    assert clustered_share([1.0] * 10, [1.0] * 10) == wilson(1.0, 10)
+    # ten tasks of copies say no more than ten rows: n / (n + u^2) with u = 2.262
+    assert clustered_share([8.0] * 10, [8.0] * 10) == pytest.approx((0.6615, 1.0), abs=1e-3)
     # a statistic that nothing changes has no spread to make an interval of
     assert jackknife(lambda rows: {"mean": 0.6}, range(50)) == {}
 
 
-def test_a_row_a_task_gives_wilsons_interval_with_ts_quantile() -> None:
+def test_a_row_a_task_gives_wilsons_interval() -> None:
+    assert clustered_share([1.0] * 500 + [0.0] * 500, [1.0] * 1000) == wilson(0.5, 1000)
+    # tasks that are more alike than chance makes them do not count as more rows than there are
+    assert clustered_share([4.0, 4.0] * 9 + [3.0, 5.0], [8.0] * 20) == pytest.approx(wilson(0.5, 160), abs=2e-3)
+
+
+def test_students_quantile_is_scipys() -> None:
     from scipy import stats
 
-    assert clustered_share([1.0] * 500 + [0.0] * 500, [1.0] * 1000) == pytest.approx(wilson(0.5, 1000), abs=1e-3)
     assert max(abs(learned.t_quantile(n) - stats.t.ppf(0.975, n)) for n in range(9, 300)) < 1e-3
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("tasks", [10, 30, 100])
-@pytest.mark.parametrize("shape", [(2, 1), (6, 4), (8, 1)])
-def test_the_interval_of_a_share_of_rows_of_tasks_covers_it(tasks: int, shape: tuple[int, int]) -> None:
-    generator, share, runs = np.random.default_rng(1), shape[0] / sum(shape), 3_000
-    covered = 0
-    for _ in range(runs):
-        hits = generator.binomial(8, generator.beta(*shape, tasks)).tolist()
-        low, high = clustered_share(hits, [8] * tasks) or (0.0, 0.0)
-        covered += low <= share <= high
-    assert 0.92 <= covered / runs <= 0.97
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("tasks", "runs"), [(10, 1_000), (30, 500), (100, 300)])
-@pytest.mark.parametrize("noise", [1.0, 0.4])
-def test_the_jackknifes_intervals_cover_measures_of_rows_of_tasks(tasks: int, runs: int, noise: float) -> None:
-    generator = np.random.default_rng(2)
-
-    def drawn(count: int) -> tuple[Any, Any]:
-        right = generator.random(8 * count) < generator.beta(3, 3, count).repeat(8)
-        spread = 0.5 * generator.normal(size=count).repeat(8) + generator.normal(size=8 * count)
-        return right, right + noise * spread
-
-    def measures(right: Any, scores: Any) -> dict[str, float]:
-        return {"kappa": Confusion.of(right, scores > 0.5).measures()["kappa"], "auc": auc(right, scores)}
-
-    def at(right: Any, scores: Any, rows: Any) -> dict[str, float]:
-        return measures(right[rows], scores[rows])
-
-    true, covered = measures(*drawn(50_000)), {"kappa": list[bool](), "auc": list[bool]()}
-    for _ in range(runs):
-        right, scores = drawn(tasks)
-        found = jackknife(partial(at, right, scores), np.arange(tasks).repeat(8).tolist())
-        for name, (low, high) in found.items():
-            covered[name].append(bool(low <= true[name] <= high))
-    # 95 % and what chance adds in so many runs
-    shares = {name: sum(found) / len(found) for name, found in covered.items()}
-    assert all(0.92 <= share <= 0.985 for share in shares.values()), shares
+@pytest.mark.parametrize("tasks", TASKS)
+@pytest.mark.parametrize("setting", ["a fair judge", "a good judge", "tasks nearly all right or all wrong"])
+def test_the_intervals_of_all_measures_cover_them(setting: str, tasks: int) -> None:
+    runs = 2_000 if tasks < 100 else 800
+    shares = coverage(SETTINGS[setting], tasks, runs, seed=1)
+    # 92 to 97 %, and what chance adds in so many runs
+    chance = 2.6 * math.sqrt(0.95 * 0.05 / runs)
+    assert all(0.92 - chance <= share <= 0.97 + chance for share in shares.values()), shares
+    assert {"kappa", "f1", "auc", "accuracy"} <= set(shares)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,163 @@
+"""How often the intervals of `astuner agree` cover the true value, with rows that resemble each other within a task.
+
+    python -m benchmarks.insight.coverage [--runs 10000]
+
+A task's share of right answers is drawn from a beta distribution. A judge scores every row, with an error of which a
+part is the task's, and passes what scores over a half. The measures of so many tasks are simulated again and again; the
+true values are those of 200,000 tasks. The statistics are computed from counts by task, the intervals by the functions
+that `agree` calls. A dash stands where fewer than half of the simulated sets have an interval.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from agentscope_tuner.graders.rubrics.evaluate import jackknifed
+from agentscope_tuner.lab.statistics import RANGES, Interval, clustered_share
+
+TASKS = (10, 30, 100)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Rows of tasks, and a judge.
+
+    Attributes:
+        right: the two parameters of the beta distribution of a task's share of right answers.
+        noise: the spread of the score's error, where a right answer is worth 1.
+        rows: the rows of a task.
+    """
+
+    right: tuple[float, float] = (3, 3)
+    noise: float = 1.0
+    rows: int = 8
+
+
+SETTINGS: Mapping[str, Setting] = {
+    "a fair judge": Setting(),
+    "a good judge": Setting(noise=0.4),
+    "a poor judge": Setting(noise=2.5),
+    "tasks nearly all right or all wrong": Setting((0.3, 0.3), 0.6),
+    "one answer in ten right": Setting((1, 9), 0.5),
+    "nine answers in ten right": Setting((9, 1), 0.6),
+    "three rows a task": Setting(noise=0.6, rows=3),
+    "a row a task": Setting(noise=0.6, rows=1),
+}
+
+
+def drawn(setting: Setting, tasks: int, generator: np.random.Generator) -> tuple[Any, Any]:
+    """Whether each row is right, and its score, by task and row."""
+    shape = (tasks, setting.rows)
+    right = generator.random(shape) < generator.beta(*setting.right, (tasks, 1))
+    error = 0.5 * generator.normal(size=(tasks, 1)) + generator.normal(size=shape)
+    return right, right + setting.noise * error
+
+
+def _counts(right: Any, scores: Any) -> Any:
+    """By task: right and passed, wrong and passed, wrong and refused, right and refused."""
+    passed = scores > 0.5
+    cells = (right & passed, ~right & passed, ~right & ~passed, right & ~passed)
+    return np.stack([cell.sum(axis=1) for cell in cells], axis=-1).astype(float)
+
+
+def kappa(counts: Any) -> Any:
+    """Cohen's kappa of counts in the last axis."""
+    tp, fp, tn, fn = np.moveaxis(counts, -1, 0)
+    total = tp + fp + tn + fn
+    by_chance = ((tp + fp) * (tp + fn) + (tn + fn) * (tn + fp)) / total**2
+    with np.errstate(all="ignore"):
+        return ((tp + tn) / total - by_chance) / (1 - by_chance)
+
+
+def f1(counts: Any) -> Any:
+    """F1 of counts in the last axis."""
+    tp, fp, _, fn = np.moveaxis(counts, -1, 0)
+    with np.errstate(all="ignore"):
+        return 2 * tp / (2 * tp + fp + fn)
+
+
+def _auc(right: Any, scores: Any) -> tuple[float, Any]:
+    """The area under the ROC curve, and that without each task."""
+    tasks, rows = right.shape
+    wins = (scores.reshape(-1, 1) > scores.reshape(1, -1)) & right.reshape(-1, 1) & ~right.reshape(1, -1)
+    won = wins.reshape(tasks, rows, tasks, rows).sum(axis=(1, 3)).astype(float)
+    pairs = np.outer(right.sum(axis=1), (~right).sum(axis=1)).astype(float)
+
+    def without(matrix: Any) -> Any:
+        return matrix.sum() - matrix.sum(axis=0) - matrix.sum(axis=1) + np.diag(matrix)
+
+    with np.errstate(all="ignore"):
+        return float(won.sum() / pairs.sum()), without(won) / without(pairs)
+
+
+def _by_jackknife(name: str, whole: float, left: Any) -> Interval | None:
+    known = [None if math.isnan(value) else value for value in left.tolist()]
+    return None if math.isnan(whole) else jackknifed(whole, known, RANGES[name])
+
+
+def intervals(setting: Setting, tasks: int, generator: np.random.Generator) -> dict[str, Interval | None]:
+    """The intervals of one draw."""
+    right, scores = drawn(setting, tasks, generator)
+    counts = _counts(right, scores)
+    total = counts.sum(axis=0)
+    tp, fp, tn, fn = counts.T
+    ratios: Mapping[str, Callable[[Any], Any]] = {"kappa": kappa, "f1": f1}
+    return {
+        "accuracy": clustered_share((tp + tn).tolist(), (tp + fp + tn + fn).tolist()),
+        "precision": clustered_share(tp.tolist(), (tp + fp).tolist()),
+        "recall": clustered_share(tp.tolist(), (tp + fn).tolist()),
+        **{name: _by_jackknife(name, float(of(total)), of(total - counts)) for name, of in ratios.items()},
+        "auc": _by_jackknife("auc", *_auc(right, scores)),
+    }
+
+
+def true_values(setting: Setting, generator: np.random.Generator) -> dict[str, float]:
+    """The measures of very many tasks."""
+    right, scores = drawn(setting, 200_000, generator)
+    total = _counts(right, scores).sum(axis=0)
+    tp, fp, _, fn = total
+    places = scores.ravel().argsort().argsort() + 1.0
+    ones = float(right.sum())
+    area = (places[right.ravel()].sum() - ones * (ones + 1) / 2) / (ones * (right.size - ones))
+    return {
+        "accuracy": 1 - (fp + fn) / total.sum(), "precision": tp / (tp + fp), "recall": tp / (tp + fn),
+        "kappa": float(kappa(total)), "f1": float(f1(total)), "auc": float(area),
+    }  # fmt: skip
+
+
+def coverage(setting: Setting, tasks: int, runs: int, seed: int = 0) -> dict[str, float]:
+    """The share of the intervals, of each measure, that hold its true value."""
+    generator = np.random.default_rng(seed)
+    true, held = true_values(setting, generator), dict[str, list[bool]]()
+    for _ in range(runs):
+        for name, interval in intervals(setting, tasks, generator).items():
+            if interval is not None:
+                held.setdefault(name, []).append(interval[0] <= true[name] <= interval[1])
+    return {name: sum(found) / len(found) for name, found in held.items() if 2 * len(found) > runs}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=10_000)
+    asked = parser.parse_args()
+    names = ("accuracy", "precision", "recall", "kappa", "f1", "auc")
+    print(f"{'setting':36} {'tasks':>5} {''.join(f'{name:>11}' for name in names)}")
+    shares: list[float] = []
+    for title, setting in SETTINGS.items():
+        for tasks in TASKS:
+            found = coverage(setting, tasks, asked.runs)
+            shares += found.values()
+            cells = "".join(f"{found[name]:>11.1%}" if name in found else f"{'-':>11}" for name in names)
+            print(f"{title:36} {tasks:>5} {cells}", flush=True)
+    error = 1.96 * math.sqrt(0.05 * 0.95 / asked.runs)
+    print(f"\nfrom {min(shares):.1%} to {max(shares):.1%}; chance moves a share of 95 % by {error:.1%}")
+
+
+if __name__ == "__main__":
+    main()
