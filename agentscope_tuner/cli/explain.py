@@ -26,7 +26,8 @@ _NO_BACKSLASH = re.compile(r"(?<![\\A-Za-z])(?:[dt]?frac|sqrt|boxed|text)(?=\{)"
 _IDS_NAMED = 3
 
 Reference = Annotated[
-    str | None, typer.Option("--reference", help="The reference answer: bare, in $…$, in a box, or a GSM8K solution.")
+    str | None,
+    typer.Option("--reference", help="The reference answer: bare, in dollar signs, in a box, or a GSM8K solution."),
 ]
 Answer = Annotated[str | None, typer.Option("--answer", help="The answer, or an output with a box.")]
 Question = Annotated[
