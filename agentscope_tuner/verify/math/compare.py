@@ -761,9 +761,13 @@ _ROUNDED = 3
 
 def _digits(value: Fraction) -> int:
     """How many significant digits a number has, without the zeros at its end."""
-    while value.denominator > 1 and len(str(value.numerator)) < _LONGEST:
+    count, above = 1, abs(value.numerator)
+    while value.denominator > 1 and count < _LONGEST:
         value *= 10
-    return len(str(abs(value.numerator)).rstrip("0"))
+        above, count = abs(value.numerator), count + 1
+    while above and above % 10 == 0:
+        above //= 10
+    return sum(1 for at in range(_ROUNDED) if above >= 10**at)
 
 
 _LONGEST = 30
@@ -780,7 +784,7 @@ def _rounds_to(exact: Node, rough: Node) -> bool:
 
 def _ends(value: Fraction | None) -> bool:
     """Whether a number has an end as a decimal, which a third has not."""
-    return value is not None and 10 ** value.denominator.bit_length() % value.denominator == 0
+    return value is not None and pow(10, value.denominator.bit_length(), value.denominator) == 0
 
 
 def near(exact: Fraction, rough: Fraction) -> bool:

@@ -269,13 +269,17 @@ class Parser:
 
     def measured(self) -> Node:
         r"""A sum or a set expression with the words after it: a unit or `percent`. More may follow: `+ 3 cm`."""
-        node = self.with_unit(self.set_operations())
-        has_unit = isinstance(node, Quantity)
+        terms = [self.with_unit(self.set_operations())]
+        has_unit = isinstance(terms[0], Quantity)
         while has_unit and (sign := self.peek()) in ("+", "-", "*"):
             self.at += 1
             right = self.with_unit(self.signed() if sign == "*" else self.term())
-            node = Product((node, right)) if sign == "*" else Sum((node, Negation(right) if sign == "-" else right))
-        return node
+            if sign == "*":
+                last = terms[-1]
+                terms[-1] = Product((*last.args, right) if isinstance(last, Product) else (last, right))
+            else:
+                terms.append(Negation(right) if sign == "-" else right)
+        return terms[0] if len(terms) == 1 else Sum(tuple(terms))
 
     def set_operations(self) -> Node:
         left = self.sum()

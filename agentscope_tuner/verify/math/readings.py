@@ -226,9 +226,11 @@ def measured(node: Node) -> Node:
     match node:
         case Negation(inside) if isinstance(found := measured(inside), Degrees | Percent | Quantity):
             return with_args(found, (Negation(found.inside),))
-        case Sum(args) if isinstance(first := measured(args[0]), Degrees | Quantity):
-            parts = [measured(arg) for arg in args]
-            if all(isinstance(p, Degrees | Quantity) and with_args(p, first.args) == first for p in parts):
+        case Sum(args):
+            # each part once: a sum of sums would take twice the time for each of them
+            first, *others = parts = list(map(measured, args))
+            alike = (isinstance(p, Degrees | Quantity) and with_args(p, first.args) == first for p in others)
+            if isinstance(first, Degrees | Quantity) and all(alike):
                 return with_args(first, (Sum(tuple(p.args[0] for p in parts)),))
         case Product((*rest, Symbol("\\Omega" as ohm))) if rest and not any(map(symbols, rest)):
             return measured(Quantity(product_of(tuple(rest)), ((ohm, 1),)))

@@ -303,7 +303,7 @@ def _of_asked(text: str, question: str | None) -> str:
     value = steps.pop().strip()
     is_whole = value.count("{") == value.count("}") and first.count("{") == first.count("}")
     lists = any(_LISTS_IN.search(re.sub(r"\([^()]*\)", "", one)) for one in steps)
-    lists = lists or any(is_false(f"{one}={value}") for one in steps if len(one) <= _LONGEST_STEP)
+    lists = lists or any(len(one) > _LONGEST_STEP or is_false(f"{one}={value}") for one in steps)
     return value if value and is_whole and not lists and not any(_plain_number(one.strip()) for one in steps) else text
 
 
