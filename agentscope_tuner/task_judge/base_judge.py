@@ -39,9 +39,9 @@ class Reward(tuple[float, bool]):
 
     reason: str
     metrics: Mapping[str, float]
-    filtered_by: str
-    violations: tuple[str, ...]
-    turns: Sequence[float | None]
+    filtered_by: str = ""
+    violations: tuple[str, ...] = ()
+    turns: Sequence[float | None] = ()
     calls: Sequence[Mapping[str, Any]] = ()
 
     def __new__(
@@ -58,10 +58,14 @@ class Reward(tuple[float, bool]):
         reward = super().__new__(cls, (raw_reward, is_success))
         reward.reason = reason
         reward.metrics = {} if metrics is None else metrics
-        reward.filtered_by = filtered_by
-        reward.violations = violations
-        # numpy's arrays are neither true nor false
-        reward.turns = turns.tolist() if hasattr(turns, "tolist") else turns
+        # Most rewards have none of these
+        if filtered_by is not Reward.filtered_by:
+            reward.filtered_by = filtered_by
+        if violations is not Reward.violations:
+            reward.violations = violations
+        if turns is not Reward.turns:
+            # numpy's arrays are neither true nor false
+            reward.turns = turns.tolist() if hasattr(turns, "tolist") else turns
         return reward
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -54,6 +54,7 @@ class MathAnswerAsJudge(BaseJudge):
     def __init__(self, config: Any) -> None:
         super().__init__(config)
         self._settings = task_judge_section(config).math
+        self._places, self._think = tuple(self._settings.answer_in), tuple(self._settings.think)
         if "last_value" in self._settings.answer_in:
             _log.warning(
                 "astuner.task_judge.math.answer_in names 'last_value': the last number of a text is paid, whether the "
@@ -132,7 +133,7 @@ class MathAnswerAsJudge(BaseJudge):
 
     def find(self, output: WorkflowOutput) -> PlacedAnswer:
         """The answer that an output states, with what stands around it."""
-        return find_answer(final_answer(output), self._settings.answer_in, self._settings.think, by_value=True)
+        return find_answer(final_answer(output), self._places, self._think, by_value=True)
 
     def pair(self, task: Task, output: WorkflowOutput) -> Pair | None:
         """The answer and the reference, as the stages compare them; None where the output states no answer.

@@ -376,8 +376,11 @@ _SHOWING = frozenset(
     smash""".split()  # noqa: SIM905
 )
 _OPENS_GROUP = re.compile(r"\\([a-zA-Z]+)\*?\s*(?:\[[^\[\]]{0,60}\]|<[^<>]{0,40}>|\{[^{}]{0,60}\}|-?[\d.]+)*\s*\Z")
-_PAIR = re.compile(r"\{[^{}]*\}")
+# A brace that another one follows than the one that closes it
+_OPEN = re.compile(r"\{[^{}]*+(?!\})")
 _CONDITIONAL = re.compile(r"\\(if[a-zA-Z]*|fi)(?![a-zA-Z])")
+# What makes more of a text before a box than pairs of braces
+_ODD = re.compile(r"\\(?:if|[{}])")
 _PALE = re.compile(
     r"(?:color\s*\{?\s*(?:white|#f{3}(?:f{3})?)\s*\}?\s*\{?|~~)\s*\$?\s*\Z|(?<!~)~~(?!~)[^~\n]{1,200}\Z", re.IGNORECASE
 )
@@ -393,12 +396,12 @@ def _is_unshown(text: str, start: int) -> bool:
         return True
     if "<" in near and _IN_TAG.search(near):
         return True
-    if "\\if" in near and [found[1] for found in _CONDITIONAL.finditer(near)][-1:] not in ([], ["fi"], ["iff"]):
+    odd = _ODD.search(near) is not None
+    if odd and [found[1] for found in _CONDITIONAL.finditer(near)][-1:] not in ([], ["fi"], ["iff"]):
         return True
     # Of escaped braces none is left, and every other one stays at its place
-    escapes = "\\{" in near or "\\}" in near
-    braces = near.replace("\\\\", "  ").replace("\\{", "  ").replace("\\}", "  ") if escapes else near
-    if "{" not in _PAIR.sub("", braces):
+    braces = near.replace("\\\\", "  ").replace("\\{", "  ").replace("\\}", "  ") if odd else near
+    if _OPEN.search(braces) is None:
         return False
     closed, at = 0, len(near)
     for behind in reversed(braces.split("{")[1:]):
@@ -414,6 +417,9 @@ def _is_unshown(text: str, start: int) -> bool:
 
 def _is_pale(near: str) -> bool:
     """Whether the text before a box sets it in the paper's colour, or struck through."""
+    if "~" not in near and near.rstrip().rstrip("$").rstrip()[-1:] not in "{}eEfF":
+        # the names of a colour end so, and its braces
+        return False
     return ("color" in near or "~~" in near) and _PALE.search(near) is not None
 
 
@@ -550,12 +556,12 @@ def _ends_a_sentence(near: str) -> bool:
     if near[-1:] in "=[(" and (opened := _OPENED.search(near, max(len(near) - 16, 0))) is not None:
         near = near[: opened.start()].rstrip(" $\n")
     begun = max(near.rfind("\n"), near.rfind(". ")) + 1
-    words = near[begun:].lower().replace(":", " ").replace(",", " ").split()
-    for word in reversed(words):
+    for written in reversed(near[begun:].split()):
+        word = written.strip(":,").lower()
         if word in _SO:
             # what stands before `so` and plain words is a step, and need not be read
             return True
-        if word not in _PLAIN_LEADS:
+        if word and word not in _PLAIN_LEADS:
             return False
     return is_whole or begun > 0
 

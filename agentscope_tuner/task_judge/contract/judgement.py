@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeGuard, get_args
 
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.graders.schema import is_finite_number
@@ -248,8 +248,9 @@ def checked(result: Any, violations: tuple[str, ...]) -> Judgement:
     Raises:
         JudgeError: `result` is no `(raw_reward, is_success)` with a finite reward.
     """
-    if type(result) is Reward and (plain := _plain_reward(result, violations)) is not None:
-        return plain
+    if is_plain(result):
+        metrics = _checked_metrics(result.metrics) if result.metrics else {}
+        return Judgement("judged", result[0], result[1], result.reason, violations, None, metrics)
     if not isinstance(result, tuple | list) or len(result) != 2:
         told = "a judge must return (raw_reward, is_success), such as `return 1.0, True`"
         raise no_reward(f"{told}, got {result!r:.200}{_left_out(result)}")
@@ -278,23 +279,20 @@ def checked(result: Any, violations: tuple[str, ...]) -> Judgement:
     return replace(found, calls=tuple(result.calls)) if result.calls else found
 
 
-def _plain_reward(result: Reward, violations: tuple[str, ...]) -> Judgement | None:
-    """`checked` for a reward with only a reason and metrics, as most rewards are, in half of the time."""
+def is_plain(result: object) -> TypeGuard[Reward]:
+    """Whether a judge's answer is a valid reward with a short reason and at most metrics, as most are."""
+    if type(result) is not Reward:
+        return False
     raw_reward, is_success = result
-    if (
-        type(raw_reward) is not float
-        or not math.isfinite(raw_reward)
-        or type(is_success) is not bool
-        or type(result.reason) is not str
-        or type(result.filtered_by) is not str
-        or result.filtered_by
-        or result.violations
-        or result.calls
-        or result.turns
-    ):
-        return None
-    metrics = _checked_metrics(result.metrics) if result.metrics else {}
-    return Judgement("judged", raw_reward, is_success, result.reason[:_MOST_CHARS], violations, None, metrics)
+    return (
+        type(raw_reward) is float
+        and type(is_success) is bool
+        and math.isfinite(raw_reward)
+        and type(result.reason) is str
+        and len(result.reason) <= _MOST_CHARS
+        and type(result.filtered_by) is str
+        and not (result.filtered_by or result.violations or result.calls or result.turns)
+    )
 
 
 def _checked_violations(result: Any) -> tuple[str, ...]:

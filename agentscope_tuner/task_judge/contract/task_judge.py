@@ -24,6 +24,7 @@ from agentscope_tuner.task_judge.contract.judgement import (
     FramesOf,
     Judgement,
     checked,
+    is_plain,
     is_the_callers,
     place_of,
     placed,
@@ -141,7 +142,9 @@ class TaskJudge:
             JudgeError: no verdict, unless `on_error: zero` was configured.
             TypeError: a `Task`, a text or a dictionary was given in place of a `WorkflowTask` or `WorkflowOutput`.
         """
-        return self.reward_of(self.outcome(workflow_task, workflow_output))
+        found = self._answer(workflow_task, workflow_output)
+        # A plain reward says all that its judgement would
+        return found if isinstance(found, Reward) else self.reward_of(found)
 
     async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
         """`compute_reward` for callers inside an event loop."""
@@ -179,11 +182,21 @@ class TaskJudge:
 
     def outcome(self, task: WorkflowTask, output: WorkflowOutput) -> Judgement | JudgeError:
         """`judge`, without its seconds, or the error in place of a failed judgement; for judges that ask this one."""
+        found = self._answer(task, output)
+        return Judgement("judged", found[0], found[1], found.reason) if isinstance(found, Reward) else found
+
+    def _answer(self, task: WorkflowTask, output: WorkflowOutput) -> Reward | Judgement | JudgeError:
+        """`outcome`, or the judge's own reward where its judgement would say no more."""
         if isinstance(task, _NO_TASK) or isinstance(output, _NO_OUTPUT):
             raise _other_kinds(task, output)
         try:
             task, (filtered, violations) = self._before(task, output)
-            return filtered or checked(self._asking.ask(task, output), violations)
+            if filtered is not None:
+                return filtered
+            result = self._asking.ask(task, output)
+            if type(result) is Reward and result.metrics == {} and not violations and is_plain(result):
+                return result
+            return checked(result, violations)
         except BaseException as exc:  # noqa: BLE001 - none of them is a verdict, and `_caught` raises the caller's own
             return self._caught(exc, task)
 

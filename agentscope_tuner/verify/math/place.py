@@ -12,7 +12,7 @@ from agentscope_tuner.verify.labels import CONTRADICTION
 from agentscope_tuner.verify.math.around import given_noun, is_alone, said_by, with_unit, without_said_again
 from agentscope_tuner.verify.math.node import DIFFERENT, EQUAL
 from agentscope_tuner.verify.math.question import about
-from agentscope_tuner.verify.math.unwrap import reference, short
+from agentscope_tuner.verify.math.unwrap import bare, reference, short
 from agentscope_tuner.verify.math.verdict import UNREAD, Asking, MathVerdict, answered, awaited, verdict_of
 from agentscope_tuner.verify.words import SENTENCE_END, repeats_given
 
@@ -170,14 +170,16 @@ _WHOLE_NUMBER = re.compile(r"0|-?[1-9][0-9]{0,17}")
 
 
 def numbers_first(found: PlacedAnswer, ground_truth: str, question: str | None) -> MathVerdict | None:
-    """The verdict on a plain number alone in its box, against a reference that is one; None where more is to be read.
+    """The verdict on what is written as its reference, with nothing around it, and on two plain numbers; else None.
 
-    Most outputs end so, and no rule has anything to say of them: the same number is right, another whole one is wrong.
+    Most outputs end so, and no rule has anything to say of them: the same text is right, another whole number is wrong.
 
     Raises:
         JudgeError: the reference is unusable.
     """
     text = found.text or ""
+    if found.is_plain() and (same := bare(text)) == reference(ground_truth):
+        return verdict_of("exact", EQUAL, same, same)
     if not found.boxed or found.others or _PLAIN_TEXT.fullmatch(text) is None:
         return None
     truth = reference(ground_truth)
