@@ -532,11 +532,21 @@ def _is_rate(unit: PhysicalUnit, rate: PhysicalUnit) -> bool:
 
 def _converted(leaves: Leaves, ref: Node, ref_unit: Unit, ans: Node, ans_unit: Unit) -> Outcome:
     mine, theirs = measure(ref_unit), measure(ans_unit)
+    if _turns(ref_unit) and ans_unit == _EACH_SECOND:
+        mine = theirs
     if mine.dimension != theirs.dimension:
         return DIFFERENT
     if mine.size == theirs.size:
         return leaves.leaf(ref, ans)
     return leaves.leaf(ref, Product((number(theirs.size / mine.size), ans)))
+
+
+_EACH_SECOND = (("s", -1),)
+
+
+def _turns(unit: Unit) -> bool:
+    """Whether a unit is `rad/s`: a radian is only a number, but a hertz counts turns."""
+    return measure(unit) == measure((("rad", 1), ("s", -1)))
 
 
 def has_unit(ref: Node, ans: Node) -> bool:
