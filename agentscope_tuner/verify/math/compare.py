@@ -565,7 +565,10 @@ class CheapComparer:
             return DIFFERENT if value is None else self.compare(ref.value, value)
         if _is_curve(ref) and _is_curve(ans):
             return self.statement(ref.node, ans.node)
-        return DIFFERENT
+        # `X \\sim N(5, 4)`
+        if isinstance(ref.value, Named):
+            return self._named(ref.value, ans)
+        return self._named(ref, ans.value) if isinstance(ans.value, Named) else DIFFERENT
 
 
 def _same_ordinal(ref: Node, ans: Node) -> Outcome | None:

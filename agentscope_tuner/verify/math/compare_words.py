@@ -424,25 +424,23 @@ def _chemistry(pair: Pair) -> Outcome:
 
 
 _OF_CHEMISTRY = re.compile(
-    r"chem|chim[iy]|quím|quim|хими|molec|molek|moléc|молек|compound|isom[eè]r|изомер|\bacids?\b|\bsalts?\b|\bions?\b|oxid"
-    r"|(?:summen|struktur)formel|化学|分子|结构简式|構造式|化合|示性|화학|분자|kimya|hóa học|phân tử",
+    r"chem|chim[iy]|quím|quim|хими|molec|molek|moléc|молек|\bcompounds?\b(?! (?:interest|event|prob))|isom[eè]r|изомер"
+    r"|\bacids?\b|\bsalts?\b|\bions?\b|oxid"
+    r"|(?:summen|struktur)formel|化学|分子[式结構]|结构简式|構造式|化合|示性|화학|분자|kimya|hóa học|phân tử",
     re.IGNORECASE,
 )
 _OF_FORMULAS = re.compile(r"form[ue]l|fórmul|формул|công thức|wzór|化学式", re.IGNORECASE)
 
 
 def _is_of_atoms(pair: Pair) -> bool:
-    """Whether a formula is one of chemistry by its question, its command, or the elements in it and their numbers."""
+    """Whether a formula is one of chemistry by its question or its command; two letters alone may be a product."""
     asked = pair.question.text if pair.question is not None else ""
-    if "\\ce" in pair.ref.text or _OF_CHEMISTRY.search(asked):
-        return True
     said = _SET_TYPE.sub("", pair.ref.text)
-    names = set(re.findall(r"[A-Z][a-z]?", said))
-    signs = (len(names) > _SEVERAL, re.search("_[2-9]", said), any(map(str.islower, said)), _OF_FORMULAS.search(asked))
-    return sum(map(bool, signs)) > 1
-
-
-_SEVERAL = 2
+    several, counted = len(set(re.findall(r"[A-Z][a-z]?", said))) > len("AB"), re.search("_?[2-9]", said) is not None
+    if not (several or counted or any(map(str.islower, said))):
+        return False
+    is_told = "\\ce" in pair.ref.text or _OF_CHEMISTRY.search(asked) or _OF_FORMULAS.search(asked)
+    return bool(is_told) or (several and counted)
 
 
 # A question that asks for what stands over the arrow

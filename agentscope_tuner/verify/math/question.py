@@ -288,7 +288,7 @@ class Question:
     )
     #: whether the question tells of conjugates, adjoints or duals: then `z^*` is another thing than z
     _decorates = _Says(
-        r"conjug|konjugiert|complex|komplex|adjoint|adjungiert|adjugate|\bdual|\\mathbb\s*\{?C\b|\\(?:overline|bar)\b"
+        r"conjug|konjugiert|complex|komplex|adjoint|adjungiert|adjugate|\\mathbb\s*\{?C\b|\\(?:overline|bar)\b"
         r"|\^\s*\{?\s*(?:\*|\\(?:ast|star|dagger)\b)|共[轭軛役]|复数|複素|複数|伴随|伴隨|сопряж|комплекс|켤레|복소|eşlenik|karmaşık"
         r"|liên hợp|phức|sprzęż|zespolon|kompleks|geconjug|coniugat"
     )
@@ -383,13 +383,17 @@ class Question:
         letter = _letter_with_mark(own)
         if not letter or letter not in self.letters or not self._decorates:
             return False
+        if "*" in own and _OPTIMIZES.search(self.text):
+            # there the star marks the best value
+            return False
         alone = (behind for tokens, behind in self._asked_alone if _letter_with_mark(tokens) == letter)
         return all(_DEFINES.search(behind) for behind in alone)
 
     @Kept
     def _powers(self) -> frozenset[str]:
         """The `pH` or `pK` that the question asks for."""
-        return frozenset(_POWERS.findall(asking_clause(self.text)[0]))
+        clause = asking_clause(self.text)[0]
+        return frozenset() if _CONCENTRATES.search(clause) else frozenset(_POWERS.findall(clause))
 
     def asks_another(self, name: Sequence[str]) -> bool:
         """Whether the question asks for another name or formula than the one that an answer's equation begins with.
@@ -714,6 +718,9 @@ _DEFINES = re.compile(
     r"(?:^|[(（\[,，;；:：.。]|\b(?:where|here|with|let|and|où|avec|wobei|mit|hier|dabei|donde|con|dove|onde|где|и)|其中|这里|ただし|且)"
     r"[\s$]*$"
 )
+_OPTIMIZES = re.compile("m[aá]xim|m[ií]nim|optim|最大|最小|最优|максим|миним", re.IGNORECASE)
+# A question that asks for what a power is of, too
+_CONCENTRATES = re.compile(r"\[|concentr|konzentr|浓度|濃度|концентр|\bK_|농도", re.IGNORECASE)
 _POWERS = re.compile(r"(?<![a-zA-Z])p(?:OH|H|K)(?![b-zB-Z])")
 
 

@@ -298,9 +298,9 @@ def _is_another_name(text: str, ref: Side, asked: Question) -> bool:
 
 # What an object of the question has: `\\pi_1(S^1)\\cong`, `|\\mathbb{R}|=`, `\\operatorname{Var}(X)=`
 _LABEL = re.compile(
-    r"\s*(?P<name>\\(?:mathcal|mathscr)\s*\{?(?P<of>[A-Z])\}?|\\(?:operatorname|mathrm|text)\s*\{(?P<said>[A-Za-z]{2,12})\}"
+    r"\s*(?P<label>(?P<name>\\(?:mathcal|mathscr)\s*\{?(?P<of>[A-Z])\}?|\\(?:operatorname|mathrm|text)\s*\{(?P<said>[A-Za-z]{2,12})\}"
     r"|(?P<group>\\pi|H)[_^]\{?\w\}?|(?=\||\\left\||\\lvert))\s*(?:\\left)?\s*(?:\(|\[|\\\{|\||\\lvert)"
-    r"(?P<thing>[^=|]{1,60}?)(?:\\right)?\s*(?:\)|\]|\\\}|\||\\rvert)(?:\([a-z]\))?\s*"
+    r"(?P<thing>[^=|]{1,60}?)(?:\\right)?\s*(?:\)|\]|\\\}|\||\\rvert)(?:\([a-z]\))?)\s*"
     r"(?:=|\\(?:cong|simeq)(?![a-z])|[≅≃])(?P<value>[^=]+)",
     re.DOTALL,
 )
@@ -317,9 +317,11 @@ def _label(text: str, asked: Question) -> tuple[str, bool]:
         return text, False
     said, name, thing = ("".join(one.split()) for one in (asked.text, found["name"], found["thing"]))
     has_thing = thing in said
-    if group := found["group"]:
-        # named by its sign, or in words
-        is_own = f"{name}({thing})" in said if f"{group}_" in said else _OF_GROUPS[group].search(asked.text) is not None
+    if (name and name in said) or (group := found["group"] or "") + "_" in said:
+        # its sign is the question's, which tells of which thing it is asked
+        is_own = asked.asks_for(found["label"])
+    elif group:
+        is_own = _OF_GROUPS[group].search(asked.text) is not None
     elif letter := found["of"]:
         foreign = not _LATIN_WORDS.search(_FORMULAS.sub(" ", asked.text))
         named = rf"(?<=[a-z] ){letter}[a-z]{{3}}|\b(?:{letter}[a-z]*|{letter.lower()})[- ]?transf"
@@ -328,9 +330,8 @@ def _label(text: str, asked: Question) -> tuple[str, bool]:
         is_own = has_thing and any(one.startswith(word.lower()) for one in asked.words)
     else:
         is_own = has_thing and thing.startswith("\\math")
-    return (found["value"] if is_own else text), not is_own and bool(
-        group or (found["of"] and "transf" in asked.text.lower())
-    )
+    is_other = found["group"] == "\\pi" or (found["of"] and "transf" in asked.text.lower())
+    return (found["value"] if is_own else text), not is_own and bool(is_other)
 
 
 # Languages in which `a` joins two values; in others it stands between two ends
