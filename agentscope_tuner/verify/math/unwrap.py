@@ -316,8 +316,8 @@ def _label(text: str, asked: Question) -> tuple[str, bool]:
     if found is None:
         return text, False
     said, name, thing = ("".join(one.split()) for one in (asked.text, found["name"], found["thing"]))
-    has_thing = thing in said
-    if (name and name in said) or (group := found["group"] or "") + "_" in said:
+    has_thing, group = thing in said, found["group"]
+    if (name and name in said) or (group and f"{group}_" in said):
         # its sign is the question's, which tells of which thing it is asked
         is_own = asked.asks_for(found["label"])
     elif group:
@@ -330,7 +330,7 @@ def _label(text: str, asked: Question) -> tuple[str, bool]:
         is_own = has_thing and any(one.startswith(word.lower()) for one in asked.words)
     else:
         is_own = has_thing and thing.startswith("\\math")
-    is_other = found["group"] == "\\pi" or (found["of"] and "transf" in asked.text.lower())
+    is_other = group == "\\pi" or (found["of"] and "transf" in asked.text.lower())
     return (found["value"] if is_own else text), not is_own and bool(is_other)
 
 
