@@ -432,6 +432,8 @@ class CheapComparer:
         ):
             # The first member only repeats the formula that the question asks about: `\sin 2\theta = \frac{24}{25}`
             members = members[1:]
+        elif chain is ans and isinstance(ref, Value) and _puts_numbers_in(members, symbols(ref.node)):
+            members = members[1:]
         if chain is ans and self._ends_rounded(chain, ref):
             # what it is rounded from need only round to it
             members = ()
@@ -588,6 +590,16 @@ def _generators(ref: Node, ans: Node) -> tuple[tuple[Node, ...], tuple[Node, ...
                 ours, others = (one.args if is_collection(one, "tuple") else (one,) for one in (mine, theirs))
                 return (ours, others) if len(ours) == len(others) else None
     return None
+
+
+def _puts_numbers_in(members: tuple[Reading, ...], letters: frozenset[str]) -> bool:
+    r"""Whether a chain begins with a formula in letters, goes on with numbers in their places, and works them out."""
+    if len(members) < len("abc") or not all(isinstance(m, Value) for m in members):
+        return False
+    first, calculation, *rest = (m.node for m in members if isinstance(m, Value))
+    unknown = symbols(first) - CONSTANTS
+    own = [symbols(one) - CONSTANTS - letters for one in (calculation, *rest)]
+    return bool(unknown - letters) and not any(own) and literal(calculation) is None and bool(calculation.args)
 
 
 def _in_last_unit(members: tuple[Reading, ...]) -> tuple[Reading, ...]:
