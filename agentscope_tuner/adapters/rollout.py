@@ -45,6 +45,7 @@ __all__ = [
     "components_of",
     "constant_metrics",
     "current_step",
+    "episode_metrics",
     "final_text",
     "ground_truth_metadata",
     "id_text",
@@ -55,6 +56,7 @@ __all__ = [
     "reference_of",
     "rows_of",
     "truth_of",
+    "verdict_flags",
     "without_a_question",
 ]
 
@@ -140,6 +142,17 @@ def named_metrics(judge: ConfiguredJudge, judgement: Judgement) -> dict[str, flo
     and trainer, share a name.
     """
     return {f"{judge.name}/{metric}": value for metric, value in judgement.metrics.items()}
+
+
+def episode_metrics(judge: ConfiguredJudge, judgement: Judgement) -> dict[str, float]:
+    """`named_metrics`, and `<judge>/success`."""
+    return {**named_metrics(judge, judgement), f"{judge.name}/success": float(bool(judgement.is_success))}
+
+
+def verdict_flags(judgement: Judgement) -> dict[str, float]:
+    """How a verdict came about, for trainers' logs: `filtered`, `failed`, and `judge_seconds`."""
+    flags = {status: float(judgement.status == status) for status in ("filtered", "failed")}
+    return {**flags, "judge_seconds": judgement.seconds}
 
 
 def without_a_question(pair: Pair, judgement: Judgement, way_out: str) -> Judgement:

@@ -7,6 +7,7 @@ import inspect
 import math
 import statistics
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from numbers import Real
 from pathlib import Path
 from typing import Any
@@ -37,12 +38,17 @@ Part = Source | Callable[..., Any]
 _GIVEN = frozenset({"prompts", "completions", "completion_ids", "trainer_state", "environments"})
 
 
-def combined(parts: Sequence[Part], weights: Sequence[float] | None = None, *, name: str = "combined") -> Combined:
-    """One reward function that answers the weighted sum of `parts`, and None where a part has no verdict.
+class Combined:
+    """One reward function that answers the weighted sum of `parts`, and None where a part has no verdict. Sync, so that
+    TRL calls it on the main thread, which ranking judges need.
+
+    Logged for each part, as TRL does for the functions of a list: `rewards/<part>/mean` and `rewards/<part>/std`, and a
+    judge's own metrics; `<name>/failed` is the share of completions without a reward. The completions table gets a
+    column of rewards for each part.
 
     Args:
-        parts: configurations of judges, what `reward_func` or `async_reward_func` returned, or any reward function of
-            TRL's kind, sync or async. None, NaN and infinity of such a function mean that it has no verdict.
+        parts: configurations of judges, `RewardFunc` or `AsyncRewardFunc`, or any reward function of TRL's kind, sync
+            or async. None, NaN and infinity of such a function mean that it has no verdict.
         weights: one for each part; by default 1.0. A part of weight 0.0 only observes: it is logged, and its failed
             verdict leaves the completion's reward in place.
         name: what TRL logs the sum under.
@@ -51,23 +57,15 @@ def combined(parts: Sequence[Part], weights: Sequence[float] | None = None, *, n
         ConfigError: a judge cannot be loaded; weights that are not finite, or not one for each part; two parts of one
             name, whose logs could not be told apart.
     """
-    if isinstance(parts, str | Path):
-        raise ConfigError(f"combined takes a list of parts, [{str(parts)!r}, …]; for one judge alone, call reward_func")
-    return Combined(parts, weights, name=name)
-
-
-class Combined:
-    """The reward function that `combined` returns. Sync, so that TRL calls it on the main thread, which ranking judges
-    need.
-
-    Logged for each part, as TRL does for the functions of a list: `rewards/<part>/mean` and `rewards/<part>/std`, and a
-    judge's own metrics; `<name>/failed` is the share of completions without a reward. The completions table gets a
-    column of rewards for each part.
-    """
 
     may_fail = True
 
-    def __init__(self, parts: Sequence[Part], weights: Sequence[float] | None, *, name: str) -> None:
+    def __init__(
+        self, parts: Sequence[Part], weights: Sequence[float] | None = None, *, name: str = "combined"
+    ) -> None:
+        if isinstance(parts, str | Path):
+            told = f"[{str(parts)!r}, …]; for one judge alone, call reward_func"
+            raise ConfigError(f"combined takes a list of parts, {told}")
         if not parts:
             raise ConfigError("combined takes at least one reward function")
         self._parts = [_function(part) for part in parts]
@@ -90,7 +88,7 @@ class Combined:
         self._run = FailingRun(name, stops=all(getattr(part, "stop_when_failing", True) for part in self._parts))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (self._parts, self._weights, self.__name__)
+        return partial(Combined, name=self.__name__), (self._parts, self._weights)
 
     def __call__(
         self,
@@ -193,8 +191,7 @@ class Combined:
             log_metric(f"{self.__name__}/failed", sum(reward is None for reward in rewards) / len(rewards))
 
 
-def _rebuild(parts: Sequence[Part], weights: Sequence[float], name: str) -> Combined:
-    return Combined(parts, weights, name=name)
+combined = Combined
 
 
 def _function(part: Part) -> Callable[..., Any]:

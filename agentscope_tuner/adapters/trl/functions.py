@@ -256,8 +256,11 @@ def _prompt(pair: Pair) -> Hashable:
 Rewards = list[float | None]
 
 
-def reward_func(config: Source, *, stop_when_failing: bool = True) -> RewardFunc:
-    """A reward function for TRL; sync, so TRL calls it on the main thread of each rank.
+class _JudgeFunc:
+    """A picklable callable. TRL logs it under its `__name__`, which is the judge's name.
+
+    Logged over a batch, each under `<name>/`: the metrics of `batch_metrics`. The completions table gets a column of
+    reasons.
 
     Args:
         config: a YAML file's path, or a configuration already read.
@@ -265,24 +268,6 @@ def reward_func(config: Source, *, stop_when_failing: bool = True) -> RewardFunc
 
     Raises:
         ConfigError: the judge cannot be loaded.
-    """
-    return RewardFunc(config, stop_when_failing=stop_when_failing)
-
-
-def async_reward_func(config: Source, *, stop_when_failing: bool = True) -> AsyncRewardFunc:
-    """The async form of `reward_func`: TRL runs it on a loop of its own, together with other async reward functions.
-
-    Raises:
-        ConfigError: the judge cannot be loaded.
-    """
-    return AsyncRewardFunc(config, stop_when_failing=stop_when_failing)
-
-
-class _JudgeFunc:
-    """A picklable callable. TRL logs it under its `__name__`, which is the judge's name.
-
-    Logged over a batch, each under `<name>/`: the metrics of `batch_metrics`. The completions table gets a column of
-    reasons.
     """
 
     #: Marks a function whose failed verdict TRL counts as 0 beside other functions: see `check_reward_funcs`.
@@ -364,7 +349,7 @@ class _JudgeFunc:
 
 
 class RewardFunc(_JudgeFunc):
-    """The reward function that `reward_func` returns."""
+    """A reward function for TRL; sync, so TRL calls it on the main thread of each rank."""
 
     def __call__(
         self, prompts: Sequence[Prompt], completions: Sequence[Prompt], completion_ids: object = None, **given: Any
@@ -398,7 +383,7 @@ class RewardFunc(_JudgeFunc):
 
 
 class AsyncRewardFunc(_JudgeFunc):
-    """The reward function that `async_reward_func` returns."""
+    """The async form of `RewardFunc`: TRL runs it on a loop of its own, together with other async reward functions."""
 
     async def __call__(
         self, prompts: Sequence[Prompt], completions: Sequence[Prompt], completion_ids: object = None, **given: Any
@@ -424,6 +409,10 @@ class AsyncRewardFunc(_JudgeFunc):
             # Ranking is a call that blocks
             found = await loops.in_thread(judge_groups, self._judge, pairs, caller.group_size)
         return self._counted(pairs, found, caller)
+
+
+#: Under the names of TRL's own `reward_funcs`.
+reward_func, async_reward_func = RewardFunc, AsyncRewardFunc
 
 
 def pairs_of(
