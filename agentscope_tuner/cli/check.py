@@ -16,7 +16,7 @@ from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from itertools import islice
 from types import SimpleNamespace
-from typing import Annotated, Any, ClassVar, NamedTuple, Protocol
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import typer
 from pydantic import ValidationError
@@ -101,8 +101,6 @@ def check(
 def _through_trainer(
     conf: str, overrides: list[str] | None, trainer: str | None, dataset: str | None, *, as_json: bool
 ) -> None:
-    from agentscope_tuner.task_judge.batch import ConfiguredJudge
-
     if trainer is None or dataset is None or trainer not in TRAINERS:
         raise fail(f"--trainer takes one of {', '.join(TRAINERS)}, beside --dataset ROWS; got {trainer!r}, {dataset!r}")
     with config_errors():
@@ -113,7 +111,7 @@ def _through_trainer(
             raise ConfigError(f"{dataset!r} holds no rows of a data set: JSON objects, one a line, or Parquet")
     found: list[RowSeen] = [dry_run(judge, trainer, row) for row in rows]
     if as_json:
-        print(json.dumps({"dataset": dataset, "trainer": trainer, "rows": [seen.to_dict() for seen in found]}))
+        print(json.dumps({"dataset": dataset, "trainer": trainer, "rows": [asdict(seen) for seen in found]}))
     else:
         shown = table(f"{name} in {trainer}", "question", "reference", "completion", "the trainer gets")
         for seen in found:
@@ -205,17 +203,8 @@ _LONGEST_KIND, _LONGEST_PROBLEM = 40, 1_000
 _LONGEST_KEPT = 200
 
 
-class ChecksTasks(Protocol):
-    """The methods of a judge that are used here; see `BaseJudge`."""
-
-    @property
-    def reference_keys(self) -> tuple[str, ...]: ...
-
-    def check_task(self, task: Task, output: WorkflowOutput | None = None) -> str | None: ...
-
-    def same_reference(self, first: Mapping[str, Any], second: Mapping[str, Any]) -> bool: ...
-
-    def row_notes(self, task: Task, output: WorkflowOutput | None = None) -> list[str]: ...
+#: What knows the tasks of a judge: the judge itself, or, before rubrics are learned, what checks their samples.
+ChecksTasks = TaskJudge | RubricTasks
 
 
 class Finding(NamedTuple):
@@ -411,10 +400,6 @@ class RowSeen:
     reference: Any
     gets: Mapping[str, float | str]
     failed: bool
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON."""
-        return asdict(self)
 
 
 def dry_run(judge: ConfiguredJudge, trainer: str, row: Row) -> RowSeen:

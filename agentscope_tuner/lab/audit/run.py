@@ -97,10 +97,6 @@ class StrategyResult:
     alarming: bool = False
     length_pays: float | None = None
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON."""
-        return asdict(self)
-
 
 def scoreboard(judge: ConfiguredJudge, subjects: Sequence[Subject]) -> list[StrategyResult]:
     """The results of all strategies, the highest reward first; in their own order if the honest one has no verdict."""
@@ -493,7 +489,7 @@ class Audit:
             "tasks": self.tasks,
             "form": self.form,
             "attacks": [each.to_dict() for each in self.results],
-            "strategies": [each.to_dict() for each in self.strategies],
+            "strategies": list(map(asdict, self.strategies)),
         }
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -224,7 +224,8 @@ def _look(
         live = None if as_json or not out.is_terminal else stack.enter_context(Live(console=out, refresh_per_second=4))
         for stats, alarms in written_steps(found, rows, file, curves):
             if as_json:
-                _print_json({"type": "step", **stats.to_dict()}, *({"type": "alarm", **a.to_dict()} for a in alarms))
+                for kind, told in (("step", asdict(stats)), *(("alarm", asdict(alarm)) for alarm in alarms)):
+                    print(json.dumps({"type": kind, **told}), flush=True)
                 continue
             shown = [*shown, (stats, alarms)][-SHOWN_STEPS:]
             if live is not None:
@@ -233,9 +234,3 @@ def _look(
         out.print(page(shown, found, out.width))
     if not as_json:
         conclude(found)
-
-
-def _print_json(*objects: dict[str, Any]) -> None:
-    for found in objects:
-        print(json.dumps(found))
-    sys.stdout.flush()
