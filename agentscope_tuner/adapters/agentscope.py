@@ -11,16 +11,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agentscope_tuner.adapters.rollout import (
-    as_rollout,
-    asked_in,
-    final_text,
-    message_text,
-    named_metrics,
-    truth_of,
-    verdict_flags,
-)
+from agentscope_tuner.adapters.rollout import asked_in, named_metrics, verdict_flags
 from agentscope_tuner.errors import JudgeError
+from agentscope_tuner.records.formats.sample import as_rollout, final_text, message_text, truth_of
 from agentscope_tuner.task_judge.batch import Pair, judge_for, loaded
 
 if TYPE_CHECKING:

@@ -23,8 +23,8 @@ from pathlib import Path
 from typing import Any
 
 from agentscope_tuner._run import loops
-from agentscope_tuner.adapters.rollout import as_rollout, reference_of
 from agentscope_tuner.errors import DeadlineError
+from agentscope_tuner.records.formats.sample import as_rollout, reference_of
 from agentscope_tuner.task_judge.batch import Pair, judge_for, located
 
 # Seconds, of AReaL's 15: the rest is left for the way to the pool's process and back

@@ -16,7 +16,8 @@ from collections.abc import Callable, Coroutine, Mapping
 from pathlib import Path
 from typing import Any
 
-from agentscope_tuner.adapters.rollout import as_rollout, episode_metrics, policys_turns, reference_of
+from agentscope_tuner.adapters.rollout import episode_metrics
+from agentscope_tuner.records.formats.sample import as_rollout, policys_turns, reference_of
 from agentscope_tuner.task_judge.batch import judge_for, loaded
 
 

@@ -17,7 +17,8 @@ from typing import Any
 
 from openenv.core.rubrics import Rubric
 
-from agentscope_tuner.adapters.rollout import Prompt, as_rollout, episode_metrics, reference_of
+from agentscope_tuner.adapters.rollout import episode_metrics
+from agentscope_tuner.records.formats.sample import Prompt, as_rollout, reference_of
 from agentscope_tuner.task_judge.batch import Pair, judge_for, loaded
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 

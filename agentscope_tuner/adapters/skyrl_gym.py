@@ -14,7 +14,8 @@ from typing import Any
 
 from skyrl_gym.envs.base_text_env import BaseTextEnv, BaseTextEnvStepOutput
 
-from agentscope_tuner.adapters.rollout import as_rollout, episode_metrics, ground_truth_metadata, last_turn
+from agentscope_tuner.adapters.rollout import episode_metrics
+from agentscope_tuner.records.formats.sample import as_rollout, ground_truth_metadata, last_turn
 from agentscope_tuner.task_judge.batch import judge_for, loaded
 
 

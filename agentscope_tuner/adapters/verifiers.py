@@ -17,8 +17,9 @@ from typing import Any
 
 import verifiers as vf
 
-from agentscope_tuner.adapters.rollout import as_rollout, failing_run, ground_truth_metadata, named_metrics
+from agentscope_tuner.adapters.rollout import failing_run, named_metrics
 from agentscope_tuner.errors import Cause, JudgeError, config_fault
+from agentscope_tuner.records.formats.sample import as_rollout, ground_truth_metadata
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, judge_for, located
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 

@@ -13,7 +13,8 @@ from typing import Any
 
 import verifiers.v1 as vf
 
-from agentscope_tuner.adapters.rollout import as_rollout, episode_metrics, reference_of
+from agentscope_tuner.adapters.rollout import episode_metrics
+from agentscope_tuner.records.formats.sample import as_rollout, reference_of
 from agentscope_tuner.task_judge.batch import judge_for
 
 

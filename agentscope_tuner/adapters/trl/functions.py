@@ -18,19 +18,10 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from agentscope_tuner._run import loops
-from agentscope_tuner.adapters.rollout import (
-    FailingRun,
-    Prompt,
-    as_rollout,
-    batch_metrics,
-    current_step,
-    group_metrics,
-    places_by,
-    reference_of,
-    rows_of,
-)
+from agentscope_tuner.adapters.rollout import FailingRun, batch_metrics, current_step, group_metrics, places_by, rows_of
 from agentscope_tuner.config import Source
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
+from agentscope_tuner.records.formats.sample import Prompt, as_rollout, reference_of
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, located
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 
