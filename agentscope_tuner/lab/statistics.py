@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agentscope_tuner.errors import ConfigError, install
@@ -114,12 +115,8 @@ def need_packages() -> None:
     Raises:
         ConfigError: they are not.
     """
-    try:
-        import scipy
-        import sklearn  # noqa: F401
-    except ImportError as exc:
-        raise ConfigError(f"statistics need scipy and scikit-learn: {install('insight')}") from exc
-    del scipy
+    if not (find_spec("scipy") and find_spec("sklearn")):
+        raise ConfigError(f"statistics need scipy and scikit-learn: {install('insight')}")
 
 
 class Confusion(NamedTuple):

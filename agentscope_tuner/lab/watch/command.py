@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from contextlib import ExitStack
 from dataclasses import asdict
 from functools import partial
@@ -157,7 +157,7 @@ def watch(
         source = RunRows(Path(run), partial(rollout_lines, format_=format_, pairs=map_), ids)
         rows = _rows(source, run, stack, follow=idle if follow else None)
         try:
-            _look(found, rows, stack.enter_context(file), curves, as_json=as_json)
+            _look(found, written_steps(found, rows, stack.enter_context(file), curves), as_json=as_json)
         except KeyboardInterrupt:
             raise typer.Exit(Exit.INTERRUPTED) from None
     if source.unread:
@@ -211,18 +211,11 @@ def _rows(source: RunRows, run: str, stack: ExitStack, *, follow: float | None) 
     return ended_rows(source, run, stack)
 
 
-def _look(
-    found: RunWatch,
-    rows: Iterator[ScoredRow | None],
-    file: AlarmsFile,
-    curves: Sequence[Scalars],
-    *,
-    as_json: bool,
-) -> None:
+def _look(found: RunWatch, steps: Iterator[tuple[StepStats, list[Alarm]]], *, as_json: bool) -> None:
     shown: list[tuple[StepStats, list[Alarm]]] = []
     with ExitStack() as stack:
         live = None if as_json or not out.is_terminal else stack.enter_context(Live(console=out, refresh_per_second=4))
-        for stats, alarms in written_steps(found, rows, file, curves):
+        for stats, alarms in steps:
             if as_json:
                 for kind, told in (("step", asdict(stats)), *(("alarm", asdict(alarm)) for alarm in alarms)):
                     print(json.dumps({"type": kind, **told}), flush=True)
