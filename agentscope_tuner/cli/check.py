@@ -87,7 +87,7 @@ def check(
             return
         with source_lines(input_) as (lines, name):
             rows = conversion(settings, format_, map_, responses=False).all(lines)
-            report = check_tasks(rows, judge, judge.read if isinstance(judge, TaskJudge) else lambda task: task)
+            report = check_tasks(rows, judge)
         if not report.rows:
             raise ConfigError(f"{input_!r} holds no row")
     if as_json:
@@ -261,15 +261,12 @@ class TaskReport:
         return {"rows": self.rows, "task_ids": self.task_ids, "problems": problems, "notes": dict(self.notes)}
 
 
-def check_tasks(
-    lines: Iterable[Line], judge: ChecksTasks, read: Callable[[Task], Task] = lambda task: task
-) -> TaskReport:
+def check_tasks(lines: Iterable[Line], judge: ChecksTasks) -> TaskReport:
     """Check every row: tasks, or rollouts with a `task` and perhaps an `output`.
 
     Args:
         lines: the rows.
         judge: the judge, or what knows its tasks.
-        read: gives the task as the judge reads it.
 
     Memory stays flat over any number of rows: the first reference of each task id is kept in a temporary database on
     disk, about 60 bytes for each id and its reference.
@@ -278,22 +275,20 @@ def check_tasks(
     with closing(_FirstReferences()) as references:
         for line in lines:
             report.rows += 1
-            for finding in _findings(line, judge, references, read, report):
+            for finding in _findings(line, judge, references, report):
                 report.add(finding)
         report.task_ids = references.count
     return report
 
 
-def _findings(
-    line: Line, judge: ChecksTasks, references: _FirstReferences, read: Callable[[Task], Task], report: TaskReport
-) -> Iterator[Finding]:
+def _findings(line: Line, judge: ChecksTasks, references: _FirstReferences, report: TaskReport) -> Iterator[Finding]:
     row = _read(line)
     if isinstance(row, str):
         yield Finding(line.where, "", f"unreadable row: {row}")
         return
     task, output = row
     try:
-        task = read(task)
+        task = judge.read(task) if isinstance(judge, TaskJudge) else task
         problem = judge.check_task(task, output)
         report.look_at(line, task, output, judge)
     except JudgeError as exc:

@@ -210,15 +210,10 @@ def _slices(columns: _Columns, threshold: float) -> dict[str, Any]:
     found = {}
     for name, chosen in sorted(places.items(), key=lambda item: -len(item[1])):
         labels, rewards, passed = _arrays(columns, chosen)
-        confusion = Confusion.of(labels >= threshold, passed > 0)
-        found[name] = {
-            "rows": len(chosen),
-            **plain(confusion.measures()),
-            "auc": plain({"auc": auc(labels >= threshold, rewards)})["auc"],
-            "accuracy_interval": _shares(labels >= threshold, passed > 0, [columns.tasks[row] for row in chosen])[
-                "accuracy"
-            ],
-        }
+        right, passes = labels >= threshold, passed > 0
+        shares = _shares(right, passes, [columns.tasks[row] for row in chosen])
+        measures = {**Confusion.of(right, passes).measures(), "auc": auc(right, rewards)}
+        found[name] = {"rows": len(chosen), **plain(measures), "accuracy_interval": shares["accuracy"]}
     return found
 
 

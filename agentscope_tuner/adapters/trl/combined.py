@@ -23,6 +23,7 @@ from agentscope_tuner.adapters.trl.functions import (
     LogMetric,
     RewardFunc,
     caller_of,
+    name_of,
     pairs_of,
     reward_func,
     warn_beside,
@@ -72,7 +73,7 @@ class Combined:
         self._weights = [1.0] * len(parts) if weights is None else [float(weight) for weight in weights]
         if len(self._weights) != len(self._parts) or not all(math.isfinite(weight) for weight in self._weights):
             raise ConfigError(f"combined takes one finite weight for each of {len(parts)} parts, got {weights!r}")
-        self._names = [_name(part) for part in self._parts]
+        self._names = [name_of(part) for part in self._parts]
         twice = next((own for own in self._names if self._names.count(own) > 1), None)
         if twice is not None:
             raise ConfigError(
@@ -191,6 +192,7 @@ class Combined:
             log_metric(f"{self.__name__}/failed", sum(reward is None for reward in rewards) / len(rewards))
 
 
+#: Under the name of what it makes, as TRL names reward functions.
 combined = Combined
 
 
@@ -200,12 +202,6 @@ def _function(part: Part) -> Callable[..., Any]:
     if not callable(part):
         raise ConfigError(f"a part must be a judge's configuration or a reward function, got {part!r:.200}")
     return part
-
-
-def _name(function: Callable[..., Any]) -> str:
-    own = getattr(function, "__name__", None)
-    # functools.partial has no name: take the name of the function inside
-    return own or getattr(getattr(function, "func", None), "__name__", None) or type(function).__name__
 
 
 def _summed(reward: float | None, why: str) -> Judgement:

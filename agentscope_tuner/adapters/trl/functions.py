@@ -129,7 +129,7 @@ def _beside(function: NamedFunction, trainer: Any) -> tuple[str, ...]:
     if not places or _looks_on(function, trainer):
         return ()
     # The names include environments that give rewards
-    named = list(getattr(trainer, "reward_func_names", ())) or [_name(other) for other in functions]
+    named = list(getattr(trainer, "reward_func_names", ())) or [name_of(other) for other in functions]
     return tuple(name for place, name in enumerate(named) if place != places[0])
 
 
@@ -140,8 +140,11 @@ def _looks_on(function: NamedFunction, trainer: Any) -> bool:
     return bool(places) and weights is not None and float(weights[places[0]]) == 0.0
 
 
-def _name(function: object) -> str:
-    return getattr(function, "__name__", type(function).__name__)
+def name_of(function: object) -> str:
+    """What a reward function is logged under."""
+    own = getattr(function, "__name__", None)
+    # functools.partial has no name: take the name of the function inside
+    return own or getattr(getattr(function, "func", None), "__name__", None) or type(function).__name__
 
 
 def _group_size(trainer: Any) -> int | None:
