@@ -8,6 +8,7 @@ ratios. Any other meaning of dots would be a guess, so such dots are left as the
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
@@ -405,9 +406,12 @@ def negated(node: Node) -> Node:
 def componentwise(node: Node) -> Node:
     """The node with each sum or multiple of tuples computed into one tuple, where a symbol occurs in it.
 
-    A number times a tuple is computed, too. Left as it is: tuples of different lengths, and sums without a symbol.
+    A number times a tuple is computed, too. Left as it is: tuples of different lengths, sums without a symbol, and a
+    point with its name.
     """
     args = node.args
+    if is_named_point(node):
+        return node
     scaled = isinstance(node, Product) and len(args) == 2 and literal(args[0]) is not None
     if isinstance(node, (Sum, Product)) and any(map(_holds_tuple, args)) and (symbols(node) or scaled):
         found = _tuple_of(node)
@@ -415,6 +419,18 @@ def componentwise(node: Node) -> Node:
     if isinstance(node, (Sum, Product)) or not args or not any(map(_holds_tuple, args)):
         return node
     return mapped(node, componentwise)
+
+
+# The name of a point
+POINT = re.compile(r"[A-Z](?:_\d)?'*")
+
+
+def is_named_point(node: Node) -> bool:
+    """Whether the node is a capital letter beside the numbers of a point: `V(3, -4)`."""
+    match node:
+        case Product((Symbol(name), Collection("tuple", (_, _, *_)) as point)):
+            return POINT.fullmatch(name) is not None and not symbols(point)
+    return False
 
 
 def _holds_tuple(node: Node) -> bool:

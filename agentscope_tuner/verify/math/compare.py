@@ -411,6 +411,8 @@ class CheapComparer:
         ):
             # The first member only repeats the formula that the question asks about: `\sin 2\theta = \frac{24}{25}`
             members = members[1:]
+        elif chain is ans and isinstance(ref, Value) and _puts_numbers_in(members, symbols(ref.node)):
+            members = members[1:]
         if chain is ans and self._ends_rounded(chain, ref):
             # what it is rounded from need only round to it
             members = ()
@@ -544,7 +546,20 @@ class CheapComparer:
             return DIFFERENT if value is None else self.compare(ref.value, value)
         if _is_curve(ref) and _is_curve(ans):
             return self.statement(ref.node, ans.node)
-        return DIFFERENT
+        # `X \\sim N(5, 4)`
+        if isinstance(ref.value, Named):
+            return self._named(ref.value, ans)
+        return self._named(ref, ans.value) if isinstance(ans.value, Named) else DIFFERENT
+
+
+def _puts_numbers_in(members: tuple[Reading, ...], letters: frozenset[str]) -> bool:
+    r"""Whether a chain begins with a formula in letters, goes on with numbers in their places, and works them out."""
+    if len(members) < len("abc") or not all(isinstance(m, Value) for m in members):
+        return False
+    first, calculation, *rest = (m.node for m in members if isinstance(m, Value))
+    unknown = symbols(first) - CONSTANTS
+    own = [symbols(one) - CONSTANTS - letters for one in (calculation, *rest)]
+    return bool(unknown - letters) and not any(own) and literal(calculation) is None and bool(calculation.args)
 
 
 def _in_last_unit(members: tuple[Reading, ...]) -> tuple[Reading, ...]:

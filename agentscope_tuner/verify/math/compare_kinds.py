@@ -135,6 +135,12 @@ def _repeats_letter(listing: Listing) -> bool:
 def _by_names(comparer: Comparing, ref: Listing, ans: Listing) -> Outcome:
     if ref.kind == "set" and (values := _numbered(ans)) is not None:
         return _same_set(comparer, ref.items, values)
+    if (
+        ans.kind in ("set", "list")
+        and (roots := _numbered(ref)) is not None
+        and _is_one_unknown(ref, comparer.question)
+    ):
+        return unordered(comparer.compare, roots, ans.items) if len(roots) == len(ans.items) else DIFFERENT
     if len(ref.items) != len(ans.items) or "set" in (ref.kind, ans.kind):
         return DIFFERENT
     if ref.kind == ans.kind:
@@ -201,9 +207,19 @@ def _are_unknowns(listing: Listing, question: Question | None) -> bool:
 
     Those of `x^2-5x+6=0` are roots of one unknown, which stand in no order.
     """
-    letter = re.escape(next(iter(label(i.name) for i in listing.items if isinstance(i, Named)))[0].partition("_")[0])
-    found = re.findall(rf"(?<![a-zA-Z\\]){letter}(?![a-zA-Z])\s*(_?)", question.text) if question is not None else []
+    found = _indices(listing, question)
     return bool(found) and all(found)
+
+
+def _is_one_unknown(listing: Listing, question: Question | None) -> bool:
+    """Whether numbered names are the roots of one unknown, which the question has without a number."""
+    return not all(_indices(listing, question))
+
+
+def _indices(listing: Listing, question: Question | None) -> list[str]:
+    """For each time that the question has the letter of numbered names: the sign of an index behind it, or nothing."""
+    letter = re.escape(next(iter(label(i.name) for i in listing.items if isinstance(i, Named)))[0].partition("_")[0])
+    return re.findall(rf"(?<![a-zA-Z\\]){letter}(?![a-zA-Z])\s*(_?)", question.text) if question is not None else []
 
 
 def _in_order(comparer: Comparing, listing: Listing) -> list[Reading]:

@@ -582,7 +582,14 @@ def _repeats_asked(word: str, question: Question | None) -> bool:
     """Whether a word behind a yes only says it again: `Yes, 7 is prime`."""
     if word in _IS_TRUE or word in NEUTRAL:
         return True
-    return question is not None and word not in DENIES and word in re.findall(r"\w+", question.text.lower())
+    if question is None or word in DENIES:
+        return False
+    asked = question.text.lower()
+    # `x=0`, as the question has it
+    is_formula = (
+        "=" in word and re.search(rf"(?<!\w){re.escape(word)}(?![\w.])", re.sub(r"\s*=\s*", "=", asked)) is not None
+    )
+    return is_formula or word in re.findall(r"\w+", asked)
 
 
 def _is_contrary(reason: str, question: Question | None) -> bool:

@@ -7,7 +7,6 @@ an explicit rule for each pair of kinds that may be equal.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from itertools import pairwise, takewhile
 from math import ceil, floor
 from typing import Literal, TypeGuard
 
-from agentscope_tuner.verify.math.canonical import ELLIPSIS, both_signs, choose, is_signed, key, negated, residue
+from agentscope_tuner.verify.math.canonical import ELLIPSIS, POINT, both_signs, choose, is_signed, key, negated, residue
 from agentscope_tuner.verify.math.node import (
     MARKS,
     PI,
@@ -203,8 +202,6 @@ def _grid(node: Array) -> Reading:
     return Grid(tuple(tuple(map(resolve, row)) for row in node.rows), node)
 
 
-# The name of a point
-_POINT = re.compile(r"[A-Z](?:_\d)?'*")
 _OTHERWISE = Symbol("\\otherwise")
 
 
@@ -273,9 +270,9 @@ _HUNDRED = 100
 
 def _value(node: Node) -> Reading:
     match node:
-        case Product((Symbol(name), Collection("tuple", (_, _, *_)) as point)) if _POINT.fullmatch(name):
+        case Product((Symbol(name), Collection("tuple", (_, _, *_)) as point)) if POINT.fullmatch(name):
             return Named(node.args[0], resolve(point), node)
-        case UndefinedCall(name, (_, _, *_) as args) if _POINT.fullmatch(name) and not symbols(node):
+        case UndefinedCall(name, (_, _, *_) as args) if POINT.fullmatch(name) and not symbols(node):
             return Named(Symbol(name), resolve(Collection("tuple", args)), node)
         case Power(Array("matrix", rows), Symbol("T" | "\\top")):
             return resolve(Array("matrix", tuple(zip(*rows, strict=True))))

@@ -594,6 +594,71 @@ def lettered(text: str, longest: int = _LONGEST) -> Lettered | None:
     return Lettered(text[: marks[0].start()].strip(), tuple(said), parts) if all(parts) else None
 
 
+_DECLARED = re.compile(
+    r"[\s,]*(?:for (?:some|any|every|an arbitrary)|where|with)\s+(?:(?:real|arbitrary|any|an?)\s+)*"
+    r"(?P<first>constants?\s+)?"
+    r"(?P<name>[a-zA-Z])(?P<field>\s*\\in\s*\\mathbb\s*\{?R\}?)?"
+    r"(?P<then>\s+is\s+(?:an?\s+)?(?:(?:real|arbitrary|any)\s+)*constant)?[\s.]*\Z"
+)
+
+
+def with_declared_constant(text: str) -> str:
+    r"""The words that declare a constant as its membership: `kx for some constant k` as `kx, k\in\mathbb{R}`."""
+    if len(text) > _LONGEST or not any(word in text for word in ("for ", "where ", "with ")):
+        return text
+    said = _PLAINLY.sub(lambda m: m[1] or " ", text)
+    found = _DECLARED.search(said)
+    if found is None or not (found["first"] or found["field"] or found["then"]):
+        return text
+    before, name = said[: found.start()].strip(), found["name"]
+    # an argument of the function is no constant
+    is_free = name in before and re.search(rf"\([^()]*(?<![a-zA-Z]){name}(?![a-zA-Z])[^()]*\)\s*=", before) is None
+    return rf"{before},\ {name}\in\mathbb{{R}}" if is_free else text
+
+
+_PLAINLY = re.compile(r"\\(?:text|mathrm|mbox)\s*\{([^{}]*)\}|\\(?:q?quad(?![a-z])|[ ,;:!])|[$~]")
+_PART_NAME = r"(?!(?:and|et|und|or)\b)[^\W\d_]{2,20}(?: [^\W\d_]{2,20}){0,2}?"
+_NAMED_PART = re.compile(
+    rf"(?:^|[,;，；、]|\s(?:and|et|und|y|e|и)\s|[和且])\s*(?:[Tt]he )?"
+    rf"(?P<name>{_PART_NAME})(?![a-zA-Z])\s*(?:=|[:：]|\b(?:is|of|est|ist|es|è|de)\b)?"
+    r"\s*(?=[-+(\[\d\\]|[a-zA-Z](?![a-zA-Z]))"
+)
+
+
+def named_parts(text: str) -> dict[str, str]:
+    """The values of `maximum 5, minimum 1` by their names in lower case; empty for another text."""
+    if len(text) > _LONGEST:
+        return {}
+    said = " ".join(_PLAINLY.sub(lambda m: m[1] or " ", text).split())
+    marks = list(_NAMED_PART.finditer(said))
+    if len(marks) < _FEWEST or marks[0].start():
+        return {}
+    ends = [*(m.start() for m in marks[1:]), len(said)]
+    found = {
+        m["name"].lower().rstrip("为是は"): said[m.end() : end].strip(" ,;。.")
+        for m, end in zip(marks, ends, strict=True)
+    }
+    return found if len(found) == len(marks) and all(found.values()) else {}
+
+
+def by_names(mine: dict[str, str], theirs: dict[str, str]) -> list[tuple[str, str]]:
+    """The two values of each name, as the second text has them: `max` may be `maximum`. Empty where names differ."""
+    found = []
+    for name, value in theirs.items():
+        same = [one for one in mine if one == name or _shortens(one, name) or _shortens(name, one)]
+        if len(same) != 1:
+            return []
+        found.append((mine[same[0]], value))
+    return found if len(found) == len(mine) else []
+
+
+def _shortens(short: str, name: str) -> bool:
+    return len(short) >= _SHORTEST_NAME and short.isascii() and name.startswith(short)
+
+
+_SHORTEST_NAME = 3
+
+
 def by_letters(text: str, reference: str) -> str:
     r"""The lettered parts in order: `(a) 5, (b) 2` as `(5, 2)`. Where the reference has letters too, they are kept."""
     found = lettered(text)

@@ -660,6 +660,9 @@ _MINUS = "minus|negative|menos|moins|meno|минус|负|負|マイナス|마이
 
 _CHOSEN = r"\s*\{?\s*(\d+|[a-z])\s*\}?"
 _CHOOSES = r"(?<![a-zA-Z\\])(?:C|\\(?:mathrm|text|operatorname|rm)\s*\{\s*C\s*\})"
+_WIDE = r"(?:\\[ ,;:!]|\\q?quad(?![a-zA-Z])|~|\s)*+"
+# No space on one side of a word of one letter, which may be a unit or a constant
+_TIGHT = re.compile(r"^\\text\s*\{\S|\S\}$")
 _DIGITS = r"[-+]?\d+(?:\.\d+)?(?:/\d+)?"
 _PREFIX = re.compile(r"(?<=kilo|mega|giga|nano|pico)\s|(?<=milli|micro|centi)\s")
 _SHORT_NUMBER = r"-?(?:\d{1,9}(?:[.,]\d{1,9})?|\\[dt]?frac\{-?\d{1,9}\}\{\d{1,9}\})"
@@ -714,6 +717,14 @@ _RULES: tuple[_Rule, ...] = (
     ),
     # `or` in other languages between two statements, and a star that marks a name
     ("=", re.compile(r"(?<=[\d)}])\s+(?:eller|oder|ou|veya|atau|lub)\s+(?=[a-zA-Z]\s*=)"), r"\\text{ or }"),
+    (
+        "text{",
+        re.compile(
+            rf"(?<=[\d)}}]){_WIDE}\\text\s*\{{\s*([yeoóu])\s*\}}{_WIDE}"
+            r"(?=-?\d|-?\\(?:[dt]?frac|sqrt)|[a-zA-Z]\s*(?:[<>=≤≥]|\\[lgn]e))"
+        ),
+        lambda m: m[0] if _TIGHT.search(m[0]) else rf"\text{{ {'and' if m[1] in 'ye' else 'or'} }}",
+    ),
     ("*", re.compile(r"(?<![a-zA-Z\\])([a-zA-Z])\^\{?\s*(?:\*|\\ast)\s*\}?(?=\s*=)"), r"\1"),
     # the change of a quantity, by its sign
     ("Delta", re.compile(r"^\\Delta\s*\{?([a-zA-Z])\}?(?=\s*=)"), r"\1"),

@@ -51,15 +51,17 @@ DIMENSIONS = {
     "money_in_hryvni": "гривна гривен гривны гривень грн 1",
     "money_in_tenge": "тенге 1",
     "angle": "rad radian 1",
-    "mass length^2 time^-2": "J joule Дж 1000|kJ kilojoule кДж 1000000|MJ megajoule 1000000000|cal calorie 4184"
-    "|kcal 4184000|kWh 3600000000|Wh 3600000|eV|keV|MeV",
-    "mass length^2 time^-3": "W watt Вт 1000|kW kilowatt кВт 1000000|MW megawatt 1000000000|mW milliwatt 1",
-    "mass length time^-2": "N newton Н 1000|kN kilonewton кН 1000000",
-    "mass length^-1 time^-2": "Pa pascal Па 1000|kPa kilopascal кПа 1000000|MPa megapascal 1000000000|atm",
-    "time^-1": "Hz hertz Гц 1|kHz kilohertz 1000|MHz megahertz 1000000|GHz gigahertz 1000000000|rpm",
-    "mass length^2 time^-3 current^-1": "V volt 1000|mV millivolt 1|kV kilovolt 1000000",
-    "current": "A ampere amp 1|mA milliampere milliamp 1/1000|μA microampere 1/1000000|kA kiloampere 1000",
-    "mass length^2 time^-3 current^-2": "ohm \\Omega Ом 1000|kiloohm 1000000",
+    "mass length^2 time^-2": "J joule Дж 焦耳 焦 1000|kJ kilojoule кДж 千焦 1000000|MJ megajoule 1000000000"
+    "|cal calorie 4184|kcal 4184000|kWh 千瓦时 3600000000|Wh 3600000|eV|keV|MeV",
+    "mass length^2 time^-3": "W watt Вт 瓦特 瓦 1000|kW kilowatt кВт 千瓦 1000000"
+    "|MW megawatt 1000000000|mW milliwatt 1",
+    "mass length time^-2": "N newton Н 牛顿 牛 1000|kN kilonewton кН 千牛 1000000",
+    "mass length^-1 time^-2": "Pa pascal Па 帕斯卡 帕 1000|kPa kilopascal кПа 千帕 1000000"
+    "|MPa megapascal 兆帕 1000000000|atm",
+    "time^-1": "Hz hertz Гц 赫兹 赫 1|kHz kilohertz 千赫 1000|MHz megahertz 兆赫 1000000|GHz gigahertz 1000000000|rpm",
+    "mass length^2 time^-3 current^-1": "V volt 伏特 伏 1000|mV millivolt 毫伏 1|kV kilovolt 千伏 1000000",
+    "current": "A ampere amp 安培 安 1|mA milliampere milliamp 毫安 1/1000|μA microampere 1/1000000|kA kiloampere 1000",
+    "mass length^2 time^-3 current^-2": "ohm \\Omega Ом 欧姆 欧 1000|kiloohm 千欧 1000000",
     "current time": "C coulomb Кл 1|mC millicoulomb 1/1000|μC microcoulomb 1/1000000|nC nanocoulomb 1/1000000000",
     "mass^-1 length^-2 time^4 current^2": "F farad 1/1000|mF millifarad 1/1000000|μF microfarad 1/1000000000"
     "|nF nanofarad 1/1000000000000|pF picofarad 1/1000000000000000",
@@ -70,7 +72,7 @@ DIMENSIONS = {
     "temperature": "K kelvin",
     "celsius": "celsius",
     "fahrenheit": "fahrenheit",
-    "amount": "mol mole 1|mmol millimole 1/1000",
+    "amount": "mol mole 摩尔 1|mmol millimole 1/1000",
     "amount length^-3": "M molar 1000|mM millimolar 1",
     "data": "bit 1|byte 8",
 }
@@ -513,6 +515,75 @@ def measured(node: Node, parts: list[tuple[str, int]]) -> Node:
     return Quantity(node, unit) if unit else node
 
 
+_SPACE = r"(?:\\[ ,;:!]|~|\s)*+"
+_GROUP = r"\{((?:[^{}]|\{[^{}]*\})*+)\}"
+_ATOM = r"(?:\\(?:text|mathrm)\{\s*)?[a-zA-Zμ]{1,4}\}?(?:\^\{?-?\d\}?)?"
+_ATOMS = rf"{_ATOM}(?:(?:\\cdot\s*|·|{_SPACE}){_ATOM}){{0,3}}"
+# A fraction of units behind a number, over each other or in one line
+_UNITS_BY_FRACTION = re.compile(
+    rf"(?<=[\d}})]){_SPACE}(?:(?:\\mathrm\s*\{{\s*)?\\[dt]?frac\s*{_GROUP}\s*{_GROUP}(?:\s*\}})?"
+    rf"|({_ATOMS})\s*/\s*\(?({_ATOMS})\)?)\s*(?=$|[=,;]|\\approx)"
+)
+_MARKUP = re.compile(r"\\(?:text|mathrm|textrm|mbox|rm)(?![a-zA-Z])|\\(?:cdot|times)(?![a-zA-Z])|\\[ ,;:!]|[~·*{}]")
+_POWER_OF_UNIT = re.compile(r"([a-zA-Zμ]+)(?:\^(-?\d))?")
+_LONGEST_WITH_UNITS = 500
+
+
+def units_in_line(text: str) -> str:
+    r"""The text with fractions of units behind numbers as words: `2.4\,\frac{\text{g}}{\text{cm}^3}`, `2.4 g/cm^{3}`.
+
+    Letters alone, as in `2\frac{m}{s}`, may be names: they only come into one line, where a unit is read as one.
+    """
+    if ("/" not in text and "frac" not in text) or len(text) > _LONGEST_WITH_UNITS:
+        return text
+    return _UNITS_BY_FRACTION.sub(_in_line, text)
+
+
+def _in_line(match: re.Match[str]) -> str:
+    above, below = map(_atoms, filter(None, match.groups()))
+    if not above or not below:
+        return match[0]
+    said = f"{' '.join(above)}/({' '.join(below)})" if len(below) > 1 else f"{' '.join(above)}/{below[0]}"
+    is_sure = re.search(r"\\(?:text|mathrm)|(?<![a-zA-Zμ\\])[a-zA-Zμ]{2}", match[0].replace("frac", "")) is not None
+    return rf"\text{{ {said}}}" if is_sure else f" {said}"
+
+
+def _atoms(part: str) -> list[str]:
+    """The units of a product, each with its power, without their markup; empty where one is none."""
+    atoms = _MARKUP.sub(" ", part.replace("^{", "^").replace("}^", "^")).split()
+    found = [_POWER_OF_UNIT.fullmatch(atom) for atom in atoms]
+    return atoms if all(one is not None and unit_named(one[1]) is not None for one in found) else []
+
+
+_POWER_WORDS = {"2": " squared", "3": " cubed"}
+
+
+def unit_of_markup(behind: str) -> str:
+    r"""The words of a unit that is typeset behind a number: `m per s squared` for `\,\frac{\text{m}}{\text{s}^2}`."""
+    behind = _NEXT_FORMULA.sub("", behind)
+    end = _FORMULA_ENDS.search(behind)
+    tail = re.sub(r"\s+per\s+", "/", behind[: end.start()] if end is not None else behind)
+    if not tail.strip() or len(tail) > _LONGEST_WITH_UNITS:
+        return ""
+    if (fraction := _UNITS_BY_FRACTION.fullmatch(f"1{tail}", 1)) is not None:
+        above, below = map(_atoms, filter(None, fraction.groups()))
+    else:
+        atoms = _atoms(tail)
+        above = [atom for atom in atoms if "^-" not in atom]
+        below = [atom.replace("^-1", "").replace("^-", "^") for atom in atoms if "^-" in atom]
+        if len(atoms) < len("ab"):
+            return ""
+    lines = [" ".join(map(_in_words, part)) for part in (above, below)]
+    return " per ".join(filter(None, lines)) if above else ""
+
+
+def _in_words(atom: str) -> str:
+    name, _, power = atom.partition("^")
+    return f"{name}{_POWER_WORDS.get(power, '')}"
+
+
+_NEXT_FORMULA = re.compile(r"\A\s*\$\s*\$")
+_FORMULA_ENDS = re.compile(r"\$|\\[)\]]|[.,;](?=\s|\Z)|\n")
 _WRITING = re.compile(r"\\(?:text|mathrm|textrm|mbox|rm|operatorname)\b|\\[ ,;:!>]|\\q?quad\b|[{}~$]")
 _PART = r"(\d+(?:\.\d+)?)\s*([a-zA-Z]+\.?)"
 _WHOLE = re.compile(rf"{_PART}(?:\s*(?:,|;|,?\s*\band\b)?\s*{_PART}){{1,3}}")
@@ -549,6 +620,7 @@ _ASKED = re.compile(
     r"\b(?:how many|in|into|to|en|em|в|wie ?viele?|combien de|cuánt[oa]s|quant[oaie]s?|сколько"
     r"|hoeveel|ile|combien (?=d['’]))(?:\s+|d['’])(?:units of\s+)?(?:the nearest\s+)?(?:°|\\circ|\^\\circ|degrees?\s+)?"
     r"(?P<words>(?:[^\W\d_]|°)+(?:\^?\{?[23]\b\}?|[²³])?(?:(?:\s*/\s*|\s+)[^\W\d_]+(?:\^?\{?[23]\b\}?|[²³])?){0,4})"
+    r"|(?:多少|几|单位(?:是|为|[:：])?)\s*(?P<symbol>[千毫兆]?[焦牛帕瓦赫伏安欧](?:耳|顿|斯卡|特|兹|培|姆)?|[a-zA-Zμ]{1,4}(?=[？?。）)，,]))"
     r"|(?:每(?P<span>小时|分钟|秒|天)[^，。？每]{0,6})?(?:多少|几)(?:个)?(?P<chinese>[米克元角港升秒分天周年厘毫千公平方立斤里钟小时顷亩]{1,4}?)(?:[/每](?P<below>小时|时|分钟|分|秒|天)|(?![米克元角升秒分天周年厘毫千公平方立斤里钟小时顷亩]))",
     re.IGNORECASE,
 )
@@ -590,6 +662,9 @@ def asked_units(text: str) -> frozenset[PhysicalUnit]:
             found |= _measured(
                 [(match["chinese"], 1), *((span, -1) for span in (match["span"], match["below"]) if span)]
             )
+            continue
+        if (symbol := match["symbol"]) is not None:
+            found |= _measured([(symbol, 1)]) if unit_named(symbol) is not None else set()
             continue
         # Dollars are rounded to the nearest cent, and stay dollars
         if "nearest cent" not in match.group().lower():
@@ -645,6 +720,9 @@ def _leading_unit(match: re.Match[str]) -> list[tuple[str, int]]:
             sign = -1
         elif word in TEMPERATURES and not parts and match.group().rstrip().endswith(word):
             parts.append((TEMPERATURES[word], 1))
+        elif word in SINGLE_LETTERS and said == [word] and match.string[match.end() : match.end() + 1] in ".,?)":
+            # `in J?`; a formula's letter has a dollar sign behind it
+            parts.append((word, 1))
         elif word.lower() in _POWERS:
             waiting.append((word, sign))
         elif parts and sign > 0 and len(word) <= 2:
@@ -663,7 +741,7 @@ def _is_unit(word: str) -> bool:
     if one == "dollar":
         return True
     # A single letter may be a name: `in m`
-    return (len(word) > 1 and known(one) and one not in COUNTED) or word.lower() in COMPOUND
+    return (len(word) > 1 and (known(word) or known(one)) and one not in COUNTED) or word.lower() in COMPOUND
 
 
 def _measured(parts: list[tuple[str, int]]) -> set[PhysicalUnit]:

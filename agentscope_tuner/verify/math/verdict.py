@@ -43,10 +43,10 @@ from agentscope_tuner.verify.math.quantities import (
 )
 from agentscope_tuner.verify.math.question import NO_QUESTION, Question, about
 from agentscope_tuner.verify.math.readings import measured
-from agentscope_tuner.verify.math.sentences import is_false, lettered
+from agentscope_tuner.verify.math.sentences import by_names, is_false, lettered, named_parts, with_declared_constant
 from agentscope_tuner.verify.math.sets import is_work, same_sets
 from agentscope_tuner.verify.math.tokens import TooComplex, on_own_stack
-from agentscope_tuner.verify.math.units import EXPONENTS, NUMBER_WORDS, is_physical, known, singular
+from agentscope_tuner.verify.math.units import EXPONENTS, NUMBER_WORDS, is_physical, known, singular, units_in_line
 from agentscope_tuner.verify.math.unwrap import Pair, bare, read_reference, reference, short
 
 Verdict = Literal["equal", "different", "undecided"]
@@ -313,6 +313,8 @@ _LONGEST_STEP = 200
 _LISTS_IN = re.compile(r"[,;]|\\(?:text|q?quad|lor|land|vee|wedge)(?![a-z])")
 
 
+# Digits of a price behind its comma
+_CENTS = 2
 _COMMA = re.compile(r"(-?\d+),(\d+)(?=$|[\s€%°]|\\(?!\{))(?!.*(?:(?<!\\),|[(\[]))")
 _OF_DECIMALS = re.compile(r"\d\{?,\}?\d|d[eéè][cz]im|десятич|thập phân|小数", re.IGNORECASE)
 
@@ -333,11 +335,19 @@ def _pointed(truth: str, text: str, question: str | None) -> str:
     Only where the question speaks of decimals: elsewhere it may be a list. `1.234,50` is one number wherever the answer
     does not list two.
     """
-    grouped = _GROUPED.match(truth.lstrip("-")) if "," in truth else None
+    if "," not in truth:
+        return truth
+    if (currency := _CURRENCY.match(truth)) is not None:
+        amount = truth[currency.end() :]
+        match = _COMMA.fullmatch(amount)
+        if match is not None and len(match[2]) == _CENTS:
+            return f"{currency[0]}{match[1]}.{match[2]}"
+        return currency[0] + _pointed(amount, _without_currency(text), question)
+    grouped = _GROUPED.match(truth.lstrip("-"))
     if grouped is not None and grouped["point"] and grouped[0][0] != "0" and (decimals := grouped["decimals"]):
         lists = re.search(rf"(?<!\d){re.escape(grouped['whole'])}\s*,\s*{decimals}(?!\d)", text)
         return truth if lists is not None else _number_of(grouped, truth)
-    match = _COMMA.match(truth) if "," in truth else None
+    match = _COMMA.match(truth)
     if match is None or (len(match[2]) == _THOUSANDS and match[1].lstrip("-") != "0"):
         return truth
     asked = about(question) or NO_QUESTION
@@ -349,7 +359,8 @@ def _pointed(truth: str, text: str, question: str | None) -> str:
     is_decimal = written is not None and written[1] is not None and _writes_commas(asked.text.lower())
     if not (is_decimal or is_amount or asked.speaks_of_rounding or _OF_DECIMALS.search(asked.text)):
         return truth
-    return f"{match[1]}.{match[2]}{truth[match.end() :]}" if written is not None else truth
+    is_one = written is not None or is_amount
+    return f"{match[1]}.{match[2]}{truth[match.end() :]}" if is_one else truth
 
 
 _OF_COMMAS = re.compile(
@@ -391,7 +402,10 @@ def _ungrouped(text: str, truth: str, question: str | None) -> str:
         return text
     currency = _CURRENCY.match(text)
     sign, text = ("", text) if currency is None else (currency[0], text[currency.end() :])
-    return sign + (_regrouped(text, _without_currency(truth), question) if text[:1].isdigit() else text)
+    amount = _without_currency(truth)
+    if not text[:1].isdigit():
+        return sign + text
+    return sign + _regrouped(text, amount, question, is_money=bool(sign) or amount is not truth)
 
 
 def _without_currency(text: str) -> str:
@@ -405,11 +419,11 @@ _CURRENCY = re.compile(
 )
 
 
-def _regrouped(text: str, truth: str, question: str | None) -> str:
+def _regrouped(text: str, truth: str, question: str | None, *, is_money: bool) -> str:
     asked = "" if question is None else question.lower()
     commas = _COMMA.match(text)
     same = commas is not None and (truth == f"{commas[1]}.{commas[2]}" or (truth, "00") == commas.groups())
-    if commas is not None and same and _writes_commas(asked):
+    if commas is not None and same and (is_money or _writes_commas(asked)):
         return truth + text[commas.end() :]
     match = _GROUPED.match(text)
     if match is None:
@@ -461,6 +475,14 @@ def _stages(
     )
     # what is only typeset in another way needs no reading of its parts
     decided = whole.outcome == "undecided" or (whole.stage in CHEAP_STAGES[:2] and whole.outcome == "equal")
+    if not decided and whole.outcome != "equal" and (named := by_names(named_parts(answer), named_parts(ground_truth))):
+        for mine, theirs in named:
+            part: MathVerdict = yield from _stages_of_one(
+                mine, theirs, question, copied, has_worker=has_worker, reads_long=reads_long
+            )
+            if part.outcome != "equal":
+                return whole
+        return MathVerdict("equal", "structure", f"name by name: {short(answer)} = {short(ground_truth)}")
     if decided or ground_truth.count(")") + ground_truth.count("）") < len("ab"):
         return whole
     # what no part of the question says, only the whole of it may: it takes a part away that is left to do, and no other
@@ -507,7 +529,8 @@ def _stages_of_one(
     reads_long: bool,
 ) -> Asking:
     """As `_stages`, of the texts as they are."""
-    text, truth, question = _by_text(bare(answer), reference(ground_truth), question)
+    text, truth = units_in_line(bare(answer)), units_in_line(reference(ground_truth))
+    text, truth, question = _by_text(with_declared_constant(text), with_declared_constant(truth), question)
     truth = _pointed(truth, text, question)
     if "=" not in truth:
         text = _of_asked(text, question)
