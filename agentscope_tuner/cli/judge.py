@@ -124,7 +124,8 @@ def _span(least: float, most: float, form: str = ",") -> str:
     return format(least, form) if least == most else f"{least:{form}} to {most:{form}}"
 
 
-_REDRAW_SECONDS = 0.1
+# A rate over less time would leap
+_LEAST_SECONDS = 0.1
 
 In = TypeVar("In")
 
@@ -296,13 +297,11 @@ def _watched(summary: Summary, parts: Iterator[In], stream: BinaryIO) -> Iterato
     total = os.fstat(stream.fileno()).st_size if seekable else None
     with progress(*([TaskProgressColumn()] if total else [])) as shown:
         bar = shown.add_task("judging", total=total)
-        started, drawn = time.monotonic(), 0.0
+        started = time.monotonic()
         for part in parts:
-            if (now := time.monotonic()) - drawn > _REDRAW_SECONDS:
-                drawn = now
-                rate = summary.rows / max(now - started, _REDRAW_SECONDS)
-                description = f"{summary.rows} rows, {summary.statuses['failed']} failed, {rate:,.0f} a second"
-                shown.update(bar, description=description, completed=stream.tell() if seekable else summary.rows)
+            rate = summary.rows / max(time.monotonic() - started, _LEAST_SECONDS)
+            description = f"{summary.rows} rows, {summary.statuses['failed']} failed, {rate:,.0f} a second"
+            shown.update(bar, description=description, completed=stream.tell() if seekable else summary.rows)
             yield part
 
 

@@ -258,7 +258,7 @@ def plot_tally(tally: RuleTally, path: Path) -> None:
 
 
 _MOST_PROBLEMS = 20
-_REDRAW_SECONDS = 0.1
+_ROWS_A_DRAWING = 1024
 _DEFAULTS = {True: " (default true)", False: " (default false)", None: " (optional)"}
 
 app = typer.Typer(
@@ -445,12 +445,9 @@ def _watched(infile: Path) -> Iterator[tuple[OnProblem, OnRow]]:
 
     with progress() as shown:
         bar = shown.add_task("0 rows", total=1.0)
-        drawn = time.monotonic()
 
         def on_row(rows: int, share_read: Callable[[], float]) -> None:
-            nonlocal drawn
-            if rows % 256 == 0 and time.monotonic() - drawn > _REDRAW_SECONDS:
-                drawn = time.monotonic()
+            if rows % _ROWS_A_DRAWING == 0:
                 shown.update(bar, description=f"{rows:,} rows", completed=share_read())
 
         yield on_problem, on_row
