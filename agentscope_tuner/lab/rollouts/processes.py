@@ -20,7 +20,7 @@ from agentscope_tuner._run.pool import Pool, Worker
 from agentscope_tuner._run.worker_deaths import Toll, WorkerLost
 from agentscope_tuner.config import Settings
 from agentscope_tuner.errors import Cause, ConfigError
-from agentscope_tuner.lab.rollouts.attempt import Lender, Script
+from agentscope_tuner.lab.rollouts.attempt import Lender
 from agentscope_tuner.lab.rollouts.rows import Played, RolloutRow, task_digest
 from agentscope_tuner.lab.rollouts.runner import GRACE_SECONDS, EarlierRows, Lend, RolloutRunner
 from agentscope_tuner.lab.rollouts.settings import RolloutConfig, RolloutSettings, load_settings, open_place
@@ -247,15 +247,9 @@ def main(channel: ParentChannel) -> None:
     if (made := channel.load(_made)) is None:
         return
     settings, judge, lend, places = made
-    wanted, handed = settings.rollout, _Handed(iter(channel))
+    handed = _Handed(iter(channel))
     with open_place(settings) as place:
-        runner = RolloutRunner(
-            Script(settings.workflow, lend, wanted.timeout, place),
-            judge,
-            num_repeat=wanted.num_repeat,
-            max_env_worker=places,
-            earlier=handed.earlier_of,
-        )
+        runner = RolloutRunner.of(settings, judge, lend, place, handed.earlier_of, at_once=places)
         threading.Thread(target=handed.read, args=(runner,), daemon=True).start()
         for group in runner.run(handed.tasks()):
             channel.send(_pickled(group, settings.digest))
