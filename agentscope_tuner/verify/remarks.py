@@ -593,7 +593,11 @@ def _qualified(before: str, asked: Asked) -> str:
     *_, verb, word = ["", "", *before[-LAST_WORDS:].rstrip(" \t\n:$(").lower().rsplit(None, 2)]
     if verb not in _IS or word in _IS or not word.isalpha():
         return ""
-    return "" if word in JOINS or _understands(word, asked) else word
+    return "" if word in JOINS or word in _SETS_DOWN or _understands(word, asked) else word
+
+
+# How a value is set down: `is written`
+_SETS_DOWN = frozenset({"written", "denoted", "represented"})
 
 
 def _wrong_before(text: str, before: str, asked: Asked) -> str:

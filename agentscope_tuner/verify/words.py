@@ -667,8 +667,16 @@ def _said_of_sought(clause: str, words: Sequence[str], asked: Asked) -> str:
         or (asked.text and (asked.says(word) or asked.counts(word)))
     ):
         return ""
-    # the noun of a phrase: `a probability of`
-    return "" if end < len(words) and words[end - 2] in _ARTICLES else word
+    # the noun of a phrase: `a probability of`, `by the zero product property`
+    is_noun = (end < len(words) and words[end - 2] in _ARTICLES) or _BY_MEANS_OF.search(said) is not None
+    return "" if is_noun else word
+
+
+_BY_MEANS_OF = re.compile(
+    r"\b(?:by|from|using|via|with|through|par|por|per|mit|durch|nach|по|из) "
+    r"(?:(?:the|der|dem|den|die|la|le|el|il|lo) )?"
+    r"(?:(?!(?:the|an?|is|are|das|der|die|la|le|el|il|whose|which)\b)[^\s,]+ ?){1,5}\Z"
+)
 
 
 def _turns(word: str) -> bool:

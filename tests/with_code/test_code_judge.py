@@ -399,6 +399,15 @@ _STUMBLING = "import os, sys, threading, time\nprinted = open('solution_output.t
     f"if printed == {how!r}:\n    {does}\n" for how, does in _STUMBLES.items()
 )
 _STUMBLING += "if printed == '3 4': print(1)\n"
+_SHOWS = (
+    "seen = open('solution_output.txt').read().split()\n"
+    "if seen == ['3', '4']: print(1); raise SystemExit\n"
+    "print('no:')\n"
+)
+_NEAR = (
+    "got = [float(one) for one in open('solution_output.txt').read().split()]\n"
+    "print(0 if any(abs(a - b) > 1e-6 for a, b in zip(got, (3, 4))) else 1)"
+)
 _CHECKED = {"test_cases": [{"input": "7\n", "output": "3 4\n"}], "language": "python"}
 
 
@@ -424,6 +433,20 @@ _CHECKED = {"test_cases": [{"input": "7\n", "output": "3 4\n"}], "language": "py
         ("print(sum(eval(open('solution_output.txt').read().replace(' ', ','))) // 7)", "print('print(1)or(7,)')", 0.0),
         ("print(1); exec(open('solution_output.txt').read())", "print(3, 4)", None),
         ("import os\nprint(1); os.system('sh solution_output.txt')", "print(3, 4)", None),
+        ("import runpy\nrunpy.run_path('solution_output.txt'); print(1)", "print(3, 4)", None),
+        ("import re, collections\nprint(len(re.findall('4', open('solution_output.txt').read())))", "print(3, 4)", 1.0),
+        # a piece of the output that it shows is no score
+        (_SHOWS + "print(*seen, sep='\\n')", "print('0 1')", 0.0),
+        (_SHOWS + "print(*seen[::-1], sep='\\n')", "print(1, 7)", 0.0),
+        (_SHOWS + "print(' '.join(seen)[:1])", "print('1 is not it')", 0.0),
+        (_SHOWS + "print(0); print(seen[-1])", "print(7); print(1)", 0.0),
+        (_SHOWS + "print(0)", "print(3, 4)", 1.0),
+        ("print('seen'); print(1 if '3' in open('solution_output.txt').read() else 0)", "print(3, 1)", 1.0),
+        # what is no number is near every number
+        (_NEAR, "print('nan 4')", 0.0),
+        (_NEAR, "print('3 1e999')", 0.0),
+        (_NEAR, "print('3.0 4.0')", 1.0),
+        (_NEAR.replace("float", "eval"), "print('1e999-1e999 4')", 0.0),
         (
             "print(open('solution_output.txt').read() if '3 4' not in open('solution_output.txt').read() else 1)",
             "print('no\\n1')",

@@ -10,6 +10,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import Any
@@ -190,8 +191,9 @@ class CheckerError(Exception):
 def accepts(jail: Callable[[], Jail], checker: str, test: StdinTest, printed: bytes, seconds: float) -> bool:
     """Whether the checker gives `printed` the full score. It runs in a jail without the program.
 
-    A checker that refuses `printed`, or fails on it, must accept the data set's own output. Its `eval` reads data, and
-    `exec` and `compile` raise: what it is given may be code of the program's.
+    A checker that refuses `printed`, or fails on it, must accept the data set's own output. So must one that prints its
+    score behind other lines, and with as many of them: it may show the output that it refuses. Its `eval` reads data,
+    and `exec` and `compile` raise: what it is given may be code of the program's.
 
     Args:
         jail: gives one for each question: `printed` can send the checker over its bounds, with which its jail ends.
@@ -201,16 +203,32 @@ def accepts(jail: Callable[[], Jail], checker: str, test: StdinTest, printed: by
         CheckerError: it accepts neither.
         JailBroken: the jail failed.
     """
-    score, _ = _asked(jail(), checker, test, printed, min(_SECONDS, seconds))
-    if score == 1:
+    score, lines, _ = _asked(jail(), checker, test, printed, min(_SECONDS, seconds))
+    if _has_no_number(printed) and not _has_no_number(test.expected.encode(errors="replace")):
+        # to a checker it may be near every number
+        score = None
+    if score == 1 and (len(lines) == 1 or lines[-1].encode() not in printed):
         return True
-    own, how = _asked(jail(), checker, test, test.expected.encode(errors="replace"), _SECONDS)
+    own, as_accepted, how = _asked(jail(), checker, test, test.expected.encode(errors="replace"), _SECONDS)
     if own != 1:
         raise CheckerError(f"the checker of the row does not accept its own output: {how}")
+    # behind other lines, a 1 may be a piece of the output that the checker shows: it accepts as it accepts its own
+    return score == 1 and len(lines) == len(as_accepted) and not _is_echo(lines, printed)
+
+
+def _has_no_number(printed: bytes) -> bool:
+    """Whether a word of an output is read as no number, or as an infinite one: `nan`, `1e999`."""
+    for word in printed.split():
+        with suppress(ValueError):
+            if not math.isfinite(float(word)):
+                return True
     return False
 
 
-def _asked(jail: Jail, checker: str, test: StdinTest, printed: bytes, seconds: float) -> tuple[float | None, str]:
+def _asked(
+    jail: Jail, checker: str, test: StdinTest, printed: bytes, seconds: float
+) -> tuple[float | None, list[str], str]:
+    """The score of an output, the lines that the checker prints, and how it ends."""
     contents = (test.given.encode(errors="replace"), test.expected.encode(errors="replace"), printed)
     payload = json.dumps({"program": checker, "arguments": list(_FILES)}).encode()
     work = JailWork(
@@ -221,16 +239,16 @@ def _asked(jail: Jail, checker: str, test: StdinTest, printed: bytes, seconds: f
     ending = jail.run(work, RunLimits(seconds=seconds, wall_seconds=seconds))
     if ending.kind in ("starved", "killed"):
         raise jail.broken(f"a checker was {ending.kind}")
-    return _score(ending, printed), f"{ending.kind}, exit code {ending.status}, {ending.stdout[:100]!r}"
+    lines = [line.strip() for line in ending.stdout.decode(errors="replace").strip().splitlines()]
+    return _score(ending, lines), lines, f"{ending.kind}, exit code {ending.status}, {ending.stdout[:100]!r}"
 
 
-def _score(ending: Ending, printed: bytes) -> float | None:
+def _score(ending: Ending, lines: Sequence[str]) -> float | None:
     if ending.kind != "exit" or ending.status != 0:
         return None
-    lines = ending.stdout.decode(errors="replace").strip().splitlines()
     try:
         # all of the line: a checker's words may repeat the program's
-        return float(lines[-1]) if lines and not _is_echo(lines, printed) else None
+        return float(lines[-1]) if lines else None
     except ValueError:
         return None
 

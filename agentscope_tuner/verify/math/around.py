@@ -45,6 +45,7 @@ from agentscope_tuner.verify.math.units import (
     measure,
     singular,
     unit_named,
+    unit_of_markup,
 )
 from agentscope_tuner.verify.remarks import COPULA, is_adverse, plain_sentence, stands_plainly, turned
 from agentscope_tuner.verify.words import CALLS_WRONG, DENIES, OPENS, SO, SUPPOSES, VERBS, WORDS, Asked, Known
@@ -231,7 +232,7 @@ def _doubts(words: str) -> bool:
 def _equated(before: str, behind: str, question: str | None) -> str:
     """Why the equation that a box stands in is not about what the question asks for: `2x=\\boxed{42}` for `x`."""
     asked = about(question)
-    if asked is None or "=" not in before[-_NEAR_BOX:] + behind[:_NEAR_BOX] or not asked.asked_for:
+    if asked is None or "=" not in before[-_NEAR_BOX:] + behind[:_NEAR_BOX] or not asked.names_things:
         return ""
     front, back = _formula(before, behind)
     try:
@@ -280,6 +281,9 @@ def _is_counted(word: str) -> bool:
     if word in ("°c", "°f"):
         return True
     word = word.strip("²³°")
+    if "·" in word or "⋅" in word:
+        # a product of units
+        return all(_is_counted(one) or one in IN_LOWER_CASE for one in re.split("[·⋅]", word))
     return known(singular(word)) or unit_named(word) is not None or word in (*TEMPERATURES, "sq", "cu")
 
 
@@ -498,24 +502,28 @@ def _named(unit: str) -> list[tuple[str, int]]:
 
 _PART_OF_UNIT = r"[a-zA-Zμ]{1,5}(?:\^?\{?[23]\}?|[²³])?"
 _COMPOUND_BEHIND = re.compile(
-    r"(?:[\s~$*]|\\[ ,;:)\]])*+(?:\\(?:text|mathrm)\s*+\{\s*+)?"
-    rf"(?P<unit>{_PART_OF_UNIT}\s?/\s?{_PART_OF_UNIT})(?![\w/^])"
+    r"(?:[\s~$*(]|\\[ ,;:)\]])*+(?:\\(?:text|mathrm)\s*+\{\s*+)?"
+    rf"(?P<unit>{_PART_OF_UNIT}\s?(?:[/·⋅]|\}}?\s*\\cdot\s*(?:\\(?:text|mathrm)\s*\{{\s*)?)\s?{_PART_OF_UNIT})(?![\w/^])"
 )
 
 
 def _in_words(unit: str) -> str:
-    """`m per s squared` for `m/s^2`; empty where a name is none of a unit."""
-    parts = [re.fullmatch(r"([a-zA-Zμ]+)(.*)", part.strip()) for part in unit.split("/")]
+    """`m per s squared` for `m/s^2`, `N m` for `N·m`; empty where a name is none of a unit."""
+    between = " per " if "/" in unit else " "
+    plain = re.sub(r"\\(?:cdot|text|mathrm)|[{}]", " ", unit)
+    parts = [re.fullmatch(r"([a-zA-Zμ]+)(.*)", part.strip()) for part in re.split(r"/|[·⋅]|\s+", plain) if part.strip()]
     if not all(part is not None and unit_named(part[1]) is not None for part in parts):
         return ""
     powers = {"2": " squared", "²": " squared", "3": " cubed", "³": " cubed"}
-    return " per ".join(f"{part[1]}{powers.get(part[2].strip('^{}'), '')}" for part in parts if part is not None)
+    return between.join(f"{part[1]}{powers.get(part[2].strip('^{}'), '')}" for part in parts if part is not None)
 
 
 def _unit_beside(text: str, before: str, behind: str) -> str:
     """The unit that the words around a number say that it has; empty where they say none, or several."""
     if _NUMERIC.fullmatch(text) is None:
         return ""
+    if "\\" in behind[:_NEAR] and (typeset := unit_of_markup(behind[:_NEAR])):
+        return typeset
     if (compound := _COMPOUND_BEHIND.match(behind)) is not None and (rate := _in_words(compound["unit"])):
         return rate
     unit = _unit_behind(behind)

@@ -594,6 +594,28 @@ def lettered(text: str, longest: int = _LONGEST) -> Lettered | None:
     return Lettered(text[: marks[0].start()].strip(), tuple(said), parts) if all(parts) else None
 
 
+_DECLARED = re.compile(
+    r"[\s,]*(?:for (?:some|any|every|an arbitrary)|where|with)\s+(?:(?:real|arbitrary|any|an?)\s+)*"
+    r"(?P<first>constants?\s+)?"
+    r"(?P<name>[a-zA-Z])(?P<field>\s*\\in\s*\\mathbb\s*\{?R\}?)?"
+    r"(?P<then>\s+is\s+(?:an?\s+)?(?:(?:real|arbitrary|any)\s+)*constant)?[\s.]*\Z"
+)
+
+
+def with_declared_constant(text: str) -> str:
+    r"""The words that declare a constant as its membership: `kx for some constant k` as `kx, k\in\mathbb{R}`."""
+    if len(text) > _LONGEST or not any(word in text for word in ("for ", "where ", "with ")):
+        return text
+    said = _PLAINLY.sub(lambda m: m[1] or " ", text)
+    found = _DECLARED.search(said)
+    if found is None or not (found["first"] or found["field"] or found["then"]):
+        return text
+    before, name = said[: found.start()].strip(), found["name"]
+    # an argument of the function is no constant
+    is_free = name in before and re.search(rf"\([^()]*(?<![a-zA-Z]){name}(?![a-zA-Z])[^()]*\)\s*=", before) is None
+    return rf"{before},\ {name}\in\mathbb{{R}}" if is_free else text
+
+
 _PLAINLY = re.compile(r"\\(?:text|mathrm|mbox)\s*\{([^{}]*)\}|\\(?:q?quad(?![a-z])|[ ,;:!])|[$~]")
 _PART_NAME = r"(?!(?:and|et|und|or)\b)[^\W\d_]{2,20}(?: [^\W\d_]{2,20}){0,2}?"
 _NAMED_PART = re.compile(

@@ -288,7 +288,8 @@ def is_unworked(question: Question, answer: Node, reference: Node, same: Same) -
             return True
     if _is_unreduced(question, answer, reference):
         return True
-    if isinstance(reference, Percent) and not isinstance(answer, Percent) and operations(answer):
+    last = answer.args[-1] if isinstance(answer, Relation) and set(answer.operators) <= {"=", "~"} else answer
+    if isinstance(reference, Percent) and not isinstance(last, Percent) and operations(answer):
         return True
     if any(map(is_decimal, walk(answer))) and _is_irrational(reference) and not _is_irrational(answer):
         # digits of a root or of pi are no exact value

@@ -540,21 +540,50 @@ def units_in_line(text: str) -> str:
 
 
 def _in_line(match: re.Match[str]) -> str:
-    lines = []
-    for part in filter(None, match.groups()):
-        atoms = [
-            _POWER_OF_UNIT.fullmatch(atom)
-            for atom in _MARKUP.sub(" ", part.replace("^{", "^").replace("}^", "^")).split()
-        ]
-        if not atoms or any(atom is None or unit_named(atom[1]) is None for atom in atoms):
-            return match[0]
-        lines.append(" ".join(atom[0] for atom in atoms if atom is not None))
-    above, below = lines
-    said = f"{above}/({below})" if " " in below else f"{above}/{below}"
+    above, below = map(_atoms, filter(None, match.groups()))
+    if not above or not below:
+        return match[0]
+    said = f"{' '.join(above)}/({' '.join(below)})" if len(below) > 1 else f"{' '.join(above)}/{below[0]}"
     is_sure = re.search(r"\\(?:text|mathrm)|(?<![a-zA-Zμ\\])[a-zA-Zμ]{2}", match[0].replace("frac", "")) is not None
     return rf"\text{{ {said}}}" if is_sure else f" {said}"
 
 
+def _atoms(part: str) -> list[str]:
+    """The units of a product, each with its power, without their markup; empty where one is none."""
+    atoms = _MARKUP.sub(" ", part.replace("^{", "^").replace("}^", "^")).split()
+    found = [_POWER_OF_UNIT.fullmatch(atom) for atom in atoms]
+    return atoms if all(one is not None and unit_named(one[1]) is not None for one in found) else []
+
+
+_POWER_WORDS = {"2": " squared", "3": " cubed"}
+
+
+def unit_of_markup(behind: str) -> str:
+    r"""The words of a unit that is typeset behind a number: `m per s squared` for `\,\frac{\text{m}}{\text{s}^2}`."""
+    behind = _NEXT_FORMULA.sub("", behind)
+    end = _FORMULA_ENDS.search(behind)
+    tail = re.sub(r"\s+per\s+", "/", behind[: end.start()] if end is not None else behind)
+    if not tail.strip() or len(tail) > _LONGEST_WITH_UNITS:
+        return ""
+    if (fraction := _UNITS_BY_FRACTION.fullmatch(f"1{tail}", 1)) is not None:
+        above, below = map(_atoms, filter(None, fraction.groups()))
+    else:
+        atoms = _atoms(tail)
+        above = [atom for atom in atoms if "^-" not in atom]
+        below = [atom.replace("^-1", "").replace("^-", "^") for atom in atoms if "^-" in atom]
+        if len(atoms) < len("ab"):
+            return ""
+    lines = [" ".join(map(_in_words, part)) for part in (above, below)]
+    return " per ".join(filter(None, lines)) if above else ""
+
+
+def _in_words(atom: str) -> str:
+    name, _, power = atom.partition("^")
+    return f"{name}{_POWER_WORDS.get(power, '')}"
+
+
+_NEXT_FORMULA = re.compile(r"\A\s*\$\s*\$")
+_FORMULA_ENDS = re.compile(r"\$|\\[)\]]|[.,;](?=\s|\Z)|\n")
 _WRITING = re.compile(r"\\(?:text|mathrm|textrm|mbox|rm|operatorname)\b|\\[ ,;:!>]|\\q?quad\b|[{}~$]")
 _PART = r"(\d+(?:\.\d+)?)\s*([a-zA-Z]+\.?)"
 _WHOLE = re.compile(rf"{_PART}(?:\s*(?:,|;|,?\s*\band\b)?\s*{_PART}){{1,3}}")

@@ -43,7 +43,7 @@ from agentscope_tuner.verify.math.quantities import (
 )
 from agentscope_tuner.verify.math.question import NO_QUESTION, Question, about
 from agentscope_tuner.verify.math.readings import measured
-from agentscope_tuner.verify.math.sentences import by_names, is_false, lettered, named_parts
+from agentscope_tuner.verify.math.sentences import by_names, is_false, lettered, named_parts, with_declared_constant
 from agentscope_tuner.verify.math.sets import is_work, same_sets
 from agentscope_tuner.verify.math.tokens import TooComplex, on_own_stack
 from agentscope_tuner.verify.math.units import EXPONENTS, NUMBER_WORDS, is_physical, known, singular, units_in_line
@@ -529,7 +529,8 @@ def _stages_of_one(
     reads_long: bool,
 ) -> Asking:
     """As `_stages`, of the texts as they are."""
-    text, truth, question = _by_text(units_in_line(bare(answer)), units_in_line(reference(ground_truth)), question)
+    text, truth = units_in_line(bare(answer)), units_in_line(reference(ground_truth))
+    text, truth, question = _by_text(with_declared_constant(text), with_declared_constant(truth), question)
     truth = _pointed(truth, text, question)
     if "=" not in truth:
         text = _of_asked(text, question)

@@ -7,13 +7,16 @@ answers with `[]` would pass `allclose(answer, 4.0)`. Here such a comparison of 
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable
 from typing import Any
 
 from agentscope_tuner.verify.code.inside import code_values
 from agentscope_tuner.verify.code.inside.stand_ins import NotComparableError
 
-_COMPARING = ("allclose", "isclose")
+_COMPARING = ("allclose", "isclose", "array_equiv")
+# What makes an array of a list
+_MAKING = ("array", "asarray", "asanyarray", "ascontiguousarray", "atleast_1d", "ravel")
 _ASSERTING = (
     *("assert_allclose", "assert_almost_equal", "assert_approx_equal", "assert_array_almost_equal"),
     *("assert_array_equal", "assert_array_less", "assert_equal"),
@@ -23,7 +26,7 @@ _BY_OPERATOR = {"equal", "not_equal", "less", "less_equal", "greater", "greater_
 
 
 def guard() -> None:
-    """Have numpy's comparisons, and empty arrays of the program, refuse to compare nothing with something."""
+    """Have numpy's comparisons, and empty arrays, refuse to compare nothing with something."""
     import numpy
     import numpy.testing
 
@@ -32,8 +35,15 @@ def guard() -> None:
             if hasattr(home, name):
                 setattr(home, name, _guarded(getattr(home, name)))
 
+    for name in _BY_OPERATOR:
+        operator = getattr(numpy, name)
+        guarded = _guarded(operator)
+        for method in ("outer", "at", "reduce", "accumulate", "reduceat"):
+            setattr(guarded, method, getattr(operator, method))
+        setattr(numpy, name, guarded)
+
     class EmptyArray(numpy.ndarray[Any, Any]):
-        """An empty array of the program's."""
+        """An empty array of the program's, or one that a test makes of what the program gives."""
 
         def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **named: Any) -> Any:
             if ufunc.__name__ in _BY_OPERATOR and not all(is_nothing(one) for one in inputs):
@@ -46,6 +56,18 @@ def guard() -> None:
             # by which `approx` compares a number with each item
             return _refuse()
 
+    def made(make: Callable[..., Any]) -> Callable[..., Any]:
+        @functools.wraps(make)
+        def array(*given: Any, **named: Any) -> Any:
+            found = make(*given, **named)
+            is_bare = type(found) is numpy.ndarray and found.size == 0
+            # a package that a test uses may hold empty arrays of its own
+            return found.view(EmptyArray) if is_bare and not sys._getframe(1).f_globals.get("__package__") else found
+
+        return array
+
+    for name in _MAKING:
+        setattr(numpy, name, made(getattr(numpy, name)))
     code_values.make_empty = lambda array: array.view(EmptyArray)
 
 

@@ -626,9 +626,21 @@ def _read_lent(one: Any, name: str) -> Any:
     home = "" if isinstance(one, types.SimpleNamespace) else type(one).__module__.partition(".")[0]
     # of a mock, only what stands for the real thing
     of_mock = home == "unittest" and hasattr(type(one), name)
-    if isinstance(one, _CALLED) or name.startswith("_") or home in ("builtins", "types") or of_mock:
+    of_test = _is_test(one) and not callable(getattr(type(one), name, None))
+    if (
+        isinstance(one, _CALLED)
+        or name.startswith("_")
+        or home in ("builtins", "types", "functools")
+        or of_mock
+        or of_test
+    ):
         raise AttributeError(name)
     return getattr(one, name)
+
+
+def _is_test(one: object) -> bool:
+    """Whether an object is a test, which holds what it expects, and lends itself for its methods: as an observer."""
+    return any(name.startswith("test") for name in dir(type(one)))
 
 
 def _signature(one: Any) -> list[object]:
@@ -640,7 +652,8 @@ def _signature(one: Any) -> list[object]:
 def _set_lent(one: Any, name: str, value: object) -> None:
     is_standard = type(one).__module__.partition(".")[0] in sys.stdlib_module_names - {"types"}
     # a method that the test calls is its own
-    if isinstance(one, _CALLED) or name.startswith("_") or is_standard or callable(getattr(type(one), name, None)):
+    is_own = _is_test(one) or callable(getattr(type(one), name, None))
+    if isinstance(one, _CALLED) or name.startswith("_") or is_standard or is_own:
         raise AttributeError(name)
     setattr(one, name, value)
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import _sitebuiltins
 import builtins
+import functools
 import importlib
 import json
 import linecache
+import math
 import os
 import sys
 import traceback
@@ -63,7 +65,7 @@ def checker(payload: bytes) -> int:
         "compile": _refuse_code,
     }
     sys.argv += asked["arguments"]
-    sys.addaudithook(_refuse_to_run)
+    sys.addaudithook(functools.partial(_refuse_to_run, module.__dict__["__file__"]))
     return ended(lambda: execute(asked["program"], module))
 
 
@@ -71,9 +73,16 @@ def checker(payload: bytes) -> int:
 _RUNNING = {"pickle.find_class", "subprocess.Popen", "os.system", "os.exec", "os.posix_spawn"}
 
 
-def _refuse_to_run(event: str, _: object) -> None:
-    if event in _RUNNING:
+def _refuse_to_run(own: str, event: str, details: tuple[Any, ...]) -> None:
+    if event in _RUNNING or (
+        event == "exec" and details[0].co_filename != own and _is_of_a_file(details[0].co_filename)
+    ):
         _refuse_code()
+
+
+def _is_of_a_file(name: str) -> bool:
+    """Whether code comes of a file that is no installed module's: `runpy` runs any, such as that of an output."""
+    return not name.startswith(("<", sys.prefix, sys.base_prefix)) or name.startswith("<input")
 
 
 def _read_data(source: str, *_: object) -> object:
@@ -85,7 +94,18 @@ def _read_data(source: str, *_: object) -> object:
     tree = ast.parse(source.strip(), mode="eval")
     if not all(isinstance(node, (*data, ast.operator, ast.unaryop)) for node in ast.walk(tree)):
         raise ValueError("no data")
-    return eval(compile(tree, "<data>", "eval"), {"__builtins__": {}})  # noqa: S307 - literals and arithmetic
+    found = eval(compile(tree, "<data>", "eval"), {"__builtins__": {}})  # noqa: S307 - literals and arithmetic
+    if not all(map(math.isfinite, _floats(found))):
+        raise ValueError("no number")
+    return found
+
+
+def _floats(value: object) -> list[float]:
+    if isinstance(value, dict):
+        value = [*value, *value.values()]
+    if isinstance(value, list | tuple | set):
+        return [one for item in value for one in _floats(item)]
+    return [value] if isinstance(value, float) else []
 
 
 def _refuse_code(*_: object, **__: object) -> None:
