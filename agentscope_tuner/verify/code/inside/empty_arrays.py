@@ -36,11 +36,7 @@ def guard() -> None:
                 setattr(home, name, _guarded(getattr(home, name)))
 
     for name in _BY_OPERATOR:
-        operator = getattr(numpy, name)
-        guarded = _guarded(operator)
-        for method in ("outer", "at", "reduce", "accumulate", "reduceat"):
-            setattr(guarded, method, getattr(operator, method))
-        setattr(numpy, name, guarded)
+        setattr(numpy, name, _guarded_operator(getattr(numpy, name)))
 
     class EmptyArray(numpy.ndarray[Any, Any]):
         """An empty array of the program's, or one that a test makes of what the program gives."""
@@ -56,19 +52,22 @@ def guard() -> None:
             # by which `approx` compares a number with each item
             return _refuse()
 
-    def made(make: Callable[..., Any]) -> Callable[..., Any]:
-        @functools.wraps(make)
-        def array(*given: Any, **named: Any) -> Any:
-            found = make(*given, **named)
-            is_bare = type(found) is numpy.ndarray and found.size == 0
-            # a package that a test uses may hold empty arrays of its own
-            return found.view(EmptyArray) if is_bare and not sys._getframe(1).f_globals.get("__package__") else found
-
-        return array
-
     for name in _MAKING:
-        setattr(numpy, name, made(getattr(numpy, name)))
+        setattr(numpy, name, _seen(getattr(numpy, name), numpy.ndarray, EmptyArray))
     code_values.make_empty = lambda array: array.view(EmptyArray)
+
+
+def _seen(make: Callable[..., Any], plain: Any, empty: Any) -> Callable[..., Any]:
+    """The function, which marks the empty arrays that a test has made of a list."""
+
+    @functools.wraps(make)
+    def array(*given: Any, **named: Any) -> Any:
+        found = make(*given, **named)
+        # a package that a test uses may hold empty arrays of its own
+        is_of_test = not sys._getframe(1).f_globals.get("__package__")
+        return found.view(empty) if type(found) is plain and found.size == 0 and is_of_test else found
+
+    return array
 
 
 def is_nothing(value: Any) -> bool:
@@ -88,6 +87,13 @@ def _guarded(compare: Callable[..., Any]) -> Callable[..., Any]:
         return compare(*given, **named)
 
     return compared
+
+
+def _guarded_operator(operator: Any) -> Callable[..., Any]:
+    guarded = _guarded(operator)
+    for method in ("outer", "at", "reduce", "accumulate", "reduceat"):
+        setattr(guarded, method, getattr(operator, method))
+    return guarded
 
 
 def _refuse() -> Any:
