@@ -5,10 +5,11 @@ All of it is hostile data, and none is run here. Where several outputs are right
 
 from __future__ import annotations
 
-import itertools
 import json
 import math
 import re
+import time
+import unicodedata
 from collections.abc import Callable, Sequence
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
@@ -181,6 +182,13 @@ def _short(text: str, most: int = 60) -> str:
 _FILES = ("input.txt", "correct_output.txt", "solution_output.txt")
 # of a checker, which may compare long outputs
 _SECONDS = 10.0
+_FULL = re.compile(r"\s*1(?:\.0*)?\s*", re.ASCII)
+# The digit in any script, for a checker may read it as a number; and where it stands alone
+_ONE = re.compile(r"\d")
+_LONE_ONE = re.compile(r"(?<!\w)\d(?!\w)")
+_ANY_NUMBER = re.compile(r"[-+.\d]+")
+# What may be read as a number that is not finite
+_NOT_FINITE = re.compile(rb"nan|inf|e\+?[0-9]{3}|[0-9]{300}", re.IGNORECASE)
 
 
 class CheckerError(Exception):
@@ -201,18 +209,30 @@ def accepts(jail: Callable[[], Jail], checker: str, test: StdinTest, printed: by
         CheckerError: it accepts neither.
         JailBroken: the jail failed.
     """
-    score, _ = _asked(jail(), checker, test, printed, min(_SECONDS, seconds))
-    if score == 1:
-        return True
-    own, how = _asked(jail(), checker, test, test.expected.encode(errors="replace"), _SECONDS)
-    if own != 1:
+    until = time.monotonic() + seconds
+
+    def said_of(output: bytes) -> Ending:
+        return _asked(jail(), checker, test, output, min(_SECONDS, max(0.1, until - time.monotonic())))
+
+    said = said_of(printed)
+    if _is_full(said):
+        text = printed.decode(errors="surrogateescape")
+        if same_output(text, test.expected, tolerance=0.0) is None:
+            return True
+        changed = {pattern.sub(_two, text) for pattern in (_ONE, _LONE_ONE)} - {text}
+        return not any(_follows(said, said_of(other.encode(errors="surrogateescape"))) for other in sorted(changed))
+    own = _asked(jail(), checker, test, test.expected.encode(errors="replace"), _SECONDS)
+    if not _is_full(own):
+        how = f"{own.kind}, exit code {own.status}, {own.stdout[:100]!r}"
         raise CheckerError(f"the checker of the row does not accept its own output: {how}")
     return False
 
 
-def _asked(jail: Jail, checker: str, test: StdinTest, printed: bytes, seconds: float) -> tuple[float | None, str]:
+def _asked(jail: Jail, checker: str, test: StdinTest, printed: bytes, seconds: float) -> Ending:
     contents = (test.given.encode(errors="replace"), test.expected.encode(errors="replace"), printed)
-    payload = json.dumps({"program": checker, "arguments": list(_FILES)}).encode()
+    has_odd = [bool(_NOT_FINITE.search(one)) for one in contents]
+    asked = {"program": checker, "arguments": list(_FILES), "finite": has_odd == [False, False, True]}
+    payload = json.dumps(asked).encode()
     work = JailWork(
         entry="agentscope_tuner.verify.code.inside.run_program:checker",
         payload=payload,
@@ -221,22 +241,28 @@ def _asked(jail: Jail, checker: str, test: StdinTest, printed: bytes, seconds: f
     ending = jail.run(work, RunLimits(seconds=seconds, wall_seconds=seconds))
     if ending.kind in ("starved", "killed"):
         raise jail.broken(f"a checker was {ending.kind}")
-    return _score(ending, printed), f"{ending.kind}, exit code {ending.status}, {ending.stdout[:100]!r}"
+    return ending
 
 
-def _score(ending: Ending, printed: bytes) -> float | None:
-    if ending.kind != "exit" or ending.status != 0:
-        return None
-    lines = ending.stdout.decode(errors="replace").strip().splitlines()
-    try:
-        # all of the line: a checker's words may repeat the program's
-        return float(lines[-1]) if lines and not _is_echo(lines, printed) else None
-    except ValueError:
-        return None
+def _is_full(said: Ending) -> bool:
+    """Whether a checker has ended well, and by a line which is the full score and nothing else."""
+    return said.kind == "exit" and said.status == 0 and bool(_FULL.fullmatch(_said(said)[-1]))
 
 
-def _is_echo(lines: Sequence[str], printed: bytes) -> bool:
-    """Whether the last of a checker's lines is one of the program's, which stands below the same words there."""
-    own = [line.strip() for line in printed.decode(errors="replace").splitlines()]
-    last, above = lines[-1].strip(), lines[-2].strip() if len(lines) > 1 else ""
-    return len(lines) > 1 and any(line == last and above.endswith(before) for before, line in itertools.pairwise(own))
+def _said(said: Ending) -> list[str]:
+    return said.stdout.decode(errors="replace").strip().splitlines() or [""]
+
+
+def _two(found: re.Match[str]) -> str:
+    return "2" if unicodedata.digit(found[0], 0) == 1 else found[0]
+
+
+def _follows(said: Ending, of_changed: Ending) -> bool:
+    """Whether a checker's last line is a copy of the program's: a 2 in the output, for a 1, makes it a 2.
+
+    Above it, the checker must say the same but for numbers: one that accepts an output need not say what it says of a
+    wrong one.
+    """
+    (*above, last), (*others, other) = _said(said), _said(of_changed)
+    shapes = [[_ANY_NUMBER.sub("#", line) for line in lines] for lines in (above, others)]
+    return shapes[0] == shapes[1] and other.strip() == _ONE.sub(_two, last.strip())

@@ -1,19 +1,21 @@
 """What numpy makes of nothing, where tests compare arrays.
 
 For numpy an empty array is near whatever it is compared with, because there is no item that is not. So a program that
-answers with `[]` would pass `allclose(answer, 4.0)`. Here such a comparison of nothing with something ends the test.
+answers with `[]` would pass `allclose(answer, 4.0)`. Here such a comparison of nothing with something ends the test,
+also where the test has made the array of an empty list.
 """
 
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable
 from typing import Any
 
 from agentscope_tuner.verify.code.inside import code_values
-from agentscope_tuner.verify.code.inside.stand_ins import NotComparableError
+from agentscope_tuner.verify.code.inside.stand_ins import NotComparableError, is_of_tests
 
-_COMPARING = ("allclose", "isclose")
+_COMPARING = ("allclose", "isclose", "array_equiv")
 _ASSERTING = (
     *("assert_allclose", "assert_almost_equal", "assert_approx_equal", "assert_array_almost_equal"),
     *("assert_array_equal", "assert_array_less", "assert_equal"),
@@ -33,20 +35,51 @@ def guard() -> None:
                 setattr(home, name, _guarded(getattr(home, name)))
 
     class EmptyArray(numpy.ndarray[Any, Any]):
-        """An empty array of the program's."""
+        """An empty array of the program's, or one that its test has made of an empty list."""
+
+        # by which a program gets it as an array
+        __module__ = "numpy"
 
         def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **named: Any) -> Any:
             if ufunc.__name__ in _BY_OPERATOR and not all(is_nothing(one) for one in inputs):
                 _refuse()
             plain = [one.view(numpy.ndarray) if isinstance(one, EmptyArray) else one for one in inputs]
-            return getattr(ufunc, method)(*plain, **named)
+            return kept(getattr(ufunc, method)(*plain, **named))
 
         @property
         def flat(self) -> Any:
             # by which `approx` compares a number with each item
             return _refuse()
 
-    code_values.make_empty = lambda array: array.view(EmptyArray)
+    def kept(found: Any) -> Any:
+        """What a function of numpy's gives, of which later comparisons know that it is nothing."""
+        return found.view(EmptyArray) if type(found) is numpy.ndarray and found.size == 0 else found
+
+    for name in numpy.__all__:
+        one = getattr(numpy, name)
+        if callable(one) and not isinstance(one, type):
+            setattr(numpy, name, _Called(one, kept))
+    code_values.make_empty = kept
+
+
+class _Called:
+    """A function of numpy's, whose empty arrays are known as such where the tests themselves call it."""
+
+    def __init__(self, function: Any, kept: Callable[[Any], Any]) -> None:
+        functools.update_wrapper(self, function, updated=())
+        self._function, self._kept = function, kept
+
+    def __call__(self, *given: Any, **named: Any) -> Any:
+        if not is_of_tests(sys._getframe(1).f_code):
+            return self._function(*given, **named)
+        # lists are no arrays yet
+        if self.__name__ in _BY_OPERATOR and len({is_nothing(one) for one in given[:2]}) > 1:
+            _refuse()
+        found = self._function(*given, **named)
+        return self._kept(found) if any(map(is_nothing, given)) else found
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._function, name)
 
 
 def is_nothing(value: Any) -> bool:

@@ -62,6 +62,9 @@ def checker(payload: bytes) -> int:
         "exec": _refuse_code,
         "compile": _refuse_code,
     }
+    if asked["finite"]:
+        module.__dict__["__builtins__"]["float"] = _finite_float(asked["program"])
+        json._default_decoder = json.JSONDecoder(parse_constant=_refuse_code)  # type: ignore[attr-defined]
     sys.argv += asked["arguments"]
     sys.addaudithook(_refuse_to_run)
     return ended(lambda: execute(asked["program"], module))
@@ -71,9 +74,60 @@ def checker(payload: bytes) -> int:
 _RUNNING = {"pickle.find_class", "subprocess.Popen", "os.system", "os.exec", "os.posix_spawn"}
 
 
-def _refuse_to_run(event: str, _: object) -> None:
+# The standard modules that make code of names alone
+_MAKING = ("collections/__init__.py", "dataclasses.py", "functools.py", "typing.py")
+_LIBRARY = os.path.dirname(os.__file__)
+
+
+def _refuse_to_run(event: str, given: tuple[Any, ...]) -> None:
     if event in _RUNNING:
         _refuse_code()
+    if event == "exec":
+        file, by = given[0].co_filename, sys._getframe(1).f_code.co_filename
+        is_installed = file.startswith(("<frozen ", f"{_LIBRARY}/"))
+        is_made = by in (__file__, *(f"{_LIBRARY}/{name}" for name in _MAKING)) or by.startswith("<frozen ")
+        if not is_installed and not (is_made and (file[0] == "<" or by == __file__)):
+            _refuse_code()
+
+
+def _finite_float(source: str) -> type:
+    """A `float` that reads no text as what is not finite, other than text of the checker's own.
+
+    Any comparison with NaN is false, also that of an error with a bound.
+    """
+
+    class Kind(type):
+        def __instancecheck__(cls, one: object) -> bool:
+            return isinstance(one, float)
+
+        def __subclasscheck__(cls, kind: type) -> bool:
+            return issubclass(kind, float)
+
+        def __eq__(cls, other: object) -> bool:
+            return other is float or other is cls
+
+        def __hash__(cls) -> int:
+            return hash(float)
+
+    class Finite(float, metaclass=Kind):
+        def __new__(cls, *given: Any) -> Any:
+            number = float(*given)
+            text = given[0] if given else None
+            if isinstance(text, str | bytes) and number - number != 0:
+                # the checker's own text is the one object that the interpreter keeps of a literal
+                is_copy = isinstance(text, str) and text.isidentifier() and sys.intern(text) is not text
+                if is_copy or repr(text) not in source.replace('"', "'"):
+                    raise ValueError("no finite number")
+            return number
+
+    return Finite
+
+
+def _is_finite(data: Any) -> bool:
+    if isinstance(data, float | complex):
+        return data - data == 0
+    inner = [*data.keys(), *data.values()] if isinstance(data, dict) else data
+    return not isinstance(data, list | tuple | set | dict) or all(map(_is_finite, inner))
 
 
 def _read_data(source: str, *_: object) -> object:
@@ -85,7 +139,10 @@ def _read_data(source: str, *_: object) -> object:
     tree = ast.parse(source.strip(), mode="eval")
     if not all(isinstance(node, (*data, ast.operator, ast.unaryop)) for node in ast.walk(tree)):
         raise ValueError("no data")
-    return eval(compile(tree, "<data>", "eval"), {"__builtins__": {}})  # noqa: S307 - literals and arithmetic
+    found = eval(compile(tree, "<data>", "eval"), {"__builtins__": {}})  # noqa: S307 - literals and arithmetic
+    if not _is_finite(found):
+        raise ValueError("no finite number")
+    return found
 
 
 def _refuse_code(*_: object, **__: object) -> None:
