@@ -440,6 +440,15 @@ _RUNS_NOTHING = (
     "import typing\nclass P(typing.NamedTuple):\n    x: int\nP(3)",
     "import enum\nclass P(enum.IntEnum):\n    x = 1\nP(1)",
 )
+_SHOWS = (
+    "seen = open('solution_output.txt').read().split()\n"
+    "if seen == ['3', '4']: print(1); raise SystemExit\n"
+    "print('no:')\n"
+)
+_NEAR = (
+    "got = [float(one) for one in open('solution_output.txt').read().split()]\n"
+    "print(0 if any(abs(a - b) > 1e-6 for a, b in zip(got, (3, 4))) else 1)"
+)
 _CHECKED = {"test_cases": [{"input": "7\n", "output": "3 4\n"}], "language": "python"}
 
 
@@ -486,6 +495,20 @@ _CHECKED = {"test_cases": [{"input": "7\n", "output": "3 4\n"}], "language": "py
         *((_OF_EVAL, f"print('[{how}, 4]')", 0.0) for how in ("1e999 - 1e999", "(1e308 * 10) - (1e308 * 10)", "1e999")),
         *((f"{how}\nprint(1)", "print(3, 4)", None) for how in _RUNS),
         *((f"{how}\nprint(1)", "print(3, 4)", 1.0) for how in _RUNS_NOTHING),
+        ("import runpy\nrunpy.run_path('solution_output.txt'); print(1)", "print(3, 4)", None),
+        ("import re, collections\nprint(len(re.findall('4', open('solution_output.txt').read())))", "print(3, 4)", 1.0),
+        # a piece of the output that it shows is no score
+        (_SHOWS + "print(*seen, sep='\\n')", "print('0 1')", 0.0),
+        (_SHOWS + "print(*seen[::-1], sep='\\n')", "print(1, 7)", 0.0),
+        (_SHOWS + "print(' '.join(seen)[:1])", "print('1 is not it')", 0.0),
+        (_SHOWS + "print(0); print(seen[-1])", "print(7); print(1)", 0.0),
+        (_SHOWS + "print(0)", "print(3, 4)", 1.0),
+        ("print('seen'); print(1 if '3' in open('solution_output.txt').read() else 0)", "print(3, 1)", 1.0),
+        # what is no number is near every number
+        (_NEAR, "print('nan 4')", 0.0),
+        (_NEAR, "print('3 1e999')", 0.0),
+        (_NEAR, "print('3.0 4.0')", 1.0),
+        (_NEAR.replace("float", "eval"), "print('1e999-1e999 4')", 0.0),
     ],
 )
 def test_a_checker_of_the_data_set_decides(checker: str, program: str, reward: float | None) -> None:

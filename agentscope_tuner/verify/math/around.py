@@ -232,7 +232,7 @@ def _doubts(words: str) -> bool:
 def _equated(before: str, behind: str, question: str | None) -> str:
     """Why the equation that a box stands in is not about what the question asks for: `2x=\\boxed{42}` for `x`."""
     asked = about(question)
-    if asked is None or "=" not in before[-_NEAR_BOX:] + behind[:_NEAR_BOX] or not asked.asked_for:
+    if asked is None or "=" not in before[-_NEAR_BOX:] + behind[:_NEAR_BOX] or not asked.names_things:
         return ""
     front, back = _formula(before, behind)
     try:

@@ -12,8 +12,10 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
+from functools import reduce
 from itertools import pairwise, product
 from math import gcd
+from typing import Any
 
 from agentscope_tuner.verify.math.exact import exact_value, value_at
 from agentscope_tuner.verify.math.node import (
@@ -151,6 +153,61 @@ def _angle(node: Node) -> Key | None:
     value, doubled = (literal(substituted(inside, PI, number(times))) for times in (1, 2))
     # In `1/\pi` pi divides
     return ("angle", value) if value is not None and doubled == 2 * value else None
+
+
+# A sum of falling powers of omega, each with its exponent and how often it is added: tuples compare as ordinals do
+Ordinal = tuple[tuple[Any, int], ...]
+_FIRST: Ordinal = (((), 1),)
+_MOST_PARTS, _MOST_BITS = 40, 20_000
+
+
+def ordinal(node: Node) -> Ordinal | None:
+    """The Cantor normal form of a formula of whole numbers and omega, in which no order is free; None for another."""
+    match node:
+        case Number(value) if value.denominator == 1 and value >= 0:
+            return (((), int(value)),) if value else ()
+        case Symbol("\\omega" | "\\omega_0"):
+            return ((_FIRST, 1),)
+        case Sum(args) | Product(args):
+            parts = all_known(map(ordinal, args))
+            if parts is None:
+                return None
+            return reduce(_added, parts) if isinstance(node, Sum) else _all_multiplied(parts)
+        case Power(base, exponent):
+            below, above = ordinal(base), ordinal(exponent)
+            if below is None or above is None:
+                return None
+            if below == ((_FIRST, 1),):
+                return ((above, 1),)
+            times = literal(exponent)
+            return None if times is None or times > _MOST_REPEATS else _all_multiplied([below] * int(times))
+    return None
+
+
+def _all_multiplied(parts: Sequence[Ordinal]) -> Ordinal | None:
+    found = _FIRST
+    for part in parts:
+        found = _multiplied(found, part)
+        if len(found) > _MOST_PARTS or any(times.bit_length() > _MOST_BITS for _, times in found):
+            return None
+    return found
+
+
+def _added(left: Ordinal, right: Ordinal) -> Ordinal:
+    if not right:
+        return left
+    (highest, times), *rest = right
+    kept = tuple(term for term in left if term[0] > highest)
+    times += sum(n for exponent, n in left if exponent == highest)
+    return (*kept, (highest, times), *rest)
+
+
+def _multiplied(left: Ordinal, right: Ordinal) -> Ordinal:
+    found: Ordinal = ()
+    for exponent, times in right if left else ():
+        (highest, first), *rest = left
+        found = _added(found, ((_added(highest, exponent), times),) if exponent else ((highest, first * times), *rest))
+    return found
 
 
 def _big(node: BigOperator) -> Key:

@@ -298,6 +298,16 @@ def _same_set(comparer: Comparing, ref: Sequence[Reading], ans: Sequence[Reading
     )
 
 
+def _rationals_in(node: Node) -> Interval | None:
+    r"""The interval whose rational numbers a set holds: `(0, \infty)` for `\mathbb{Q}^+`; None for another set."""
+    match node:
+        case SetOperation("intersection", (Symbol("\\mathbb{Q}"), Interval() as inside)):
+            return inside
+        case SetOperation("intersection", (Symbol("\\mathbb{Q}"), Collection("tuple", (low, high)))):
+            return Interval(low, high, low_in=False, high_in=False)
+    return None
+
+
 def _matched(grid: Sequence[Sequence[Outcome]]) -> Outcome:
     """Whether every row and every column of comparisons holds one of equal elements."""
     rows = [*grid, *zip(*grid, strict=True)]
@@ -341,8 +351,15 @@ def regions(comparer: Comparing, ref: Reading, ans: Reading) -> Outcome:
         return DIFFERENT
     if _is_same_shape(left.node, right.node):
         parts = zip(left.node.args, right.node.args, strict=True)
-        if all_of([comparer.compare(resolve(a), resolve(b)) for a, b in parts]) is EQUAL:
+        found = all_of([comparer.compare(resolve(a), resolve(b)) for a, b in parts])
+        if found is EQUAL:
             return EQUAL
+    mine_of, theirs_of = _rationals_in(left.node), _rationals_in(right.node)
+    if mine_of is not None and theirs_of is not None:
+        return regions(comparer, resolve(mine_of), resolve(theirs_of))
+    if (mine_of is None) != (theirs_of is None) and isinstance(left.node if mine_of is None else right.node, Interval):
+        # an interval has other numbers, too
+        return DIFFERENT
     if _letters(left) or _letters(right):
         # Only their ends can be compared: a letter in an end is not the unknown of the set
         return _same_ends(comparer, _interval(left.node), _interval(right.node))
@@ -548,11 +565,21 @@ def _is_rate(unit: PhysicalUnit, rate: PhysicalUnit) -> bool:
 
 def _converted(leaves: Leaves, ref: Node, ref_unit: Unit, ans: Node, ans_unit: Unit) -> Outcome:
     mine, theirs = measure(ref_unit), measure(ans_unit)
+    if _turns(ref_unit) and ans_unit == _EACH_SECOND:
+        mine = theirs
     if mine.dimension != theirs.dimension:
         return DIFFERENT
     if mine.size == theirs.size:
         return leaves.leaf(ref, ans)
     return leaves.leaf(ref, Product((number(theirs.size / mine.size), ans)))
+
+
+_EACH_SECOND = (("s", -1),)
+
+
+def _turns(unit: Unit) -> bool:
+    """Whether a unit is `rad/s`: a radian is only a number, but a hertz counts turns."""
+    return measure(unit) == measure((("rad", 1), ("s", -1)))
 
 
 def has_unit(ref: Node, ans: Node) -> bool:

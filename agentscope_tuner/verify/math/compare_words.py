@@ -95,6 +95,8 @@ def wordings(pair: Pair) -> Outcome:
         _amounts,
         _sentences,
     )
+    if _is_other_structure(pair):
+        return DIFFERENT
     if is_wordless(pair.answer) and is_wordless(pair.truth):
         rules = (_records,)
     for rule in rules:
@@ -102,6 +104,25 @@ def wordings(pair: Pair) -> Outcome:
         if found is not UNKNOWN:
             return found
     return UNKNOWN
+
+
+_STRUCTURE = (
+    r"(?:\\mathbb\s*\{?[A-Z]\}?|(?<![a-zA-Z\\])[A-Z])(?:[_^](?:\w|\{[\w+-]{1,8}\})|/\w?\s*\\mathbb\s*\{?Z\}?)*+\s*"
+)
+_FREE = re.compile(rf"{_STRUCTURE}(?:\\(?:ast|star)(?![a-z])|[*∗])")
+_DIRECT = re.compile(rf"{_STRUCTURE}(?:\\(?:times|oplus)(?![a-z])|[×⊕])")
+_NATURAL = re.compile(r"(?:\\mathbb\s*\{?N\}?|ℕ)(?P<marked>[\^_].{1,9})?")
+
+
+def _is_other_structure(pair: Pair) -> bool:
+    r"""Whether an answer has a direct product for a free one, or `\mathbb{N}` for `\mathbb{N}^*`."""
+    natural, other = _NATURAL.fullmatch(pair.truth), _NATURAL.fullmatch(pair.answer)
+    if natural is not None and other is not None:
+        return bool(natural["marked"] and not other["marked"])
+    if "mathbb" not in pair.truth and not (pair.question is not None and pair.question.is_of_groups):
+        return False
+    mine, theirs = ((bool(_FREE.search(one)), bool(_DIRECT.search(one))) for one in (pair.truth, pair.answer))
+    return mine == theirs[::-1] != theirs
 
 
 # What may stand between the letters of several choices, and such letters: `A,B,D`
@@ -385,6 +406,7 @@ def _chemistry(pair: Pair) -> Outcome:
     r"""Compare formulas of chemistry: `\ce{2H2 + O2 -> 2H2O}`. States count where the reference has them."""
     plain = re.sub(r"_\{(\d+)\}", r"\1", fold(pair.ref.text))
     is_plain = (PLAIN_REACTION.search(plain) or _PLAIN_FORMULA.fullmatch(plain)) is not None
+    is_plain = is_plain or (pair.question is not None and _OF_CHEMISTRY.search(pair.question.text) is not None)
     if not (is_plain or _CHEMICAL.search(pair.ref.text)) or len(pair.answer) > _LONGEST_OPTION * 4:
         return UNKNOWN
     mine = _species(pair.ref.text, keep=True)
@@ -394,9 +416,31 @@ def _chemistry(pair: Pair) -> Outcome:
         wanted, found = _condition(pair.ref.text), _condition(pair.answer)
         if wanted and wanted != found:
             return DIFFERENT
-    return (
-        EQUAL if _species(pair.answer, keep=bool(_STATE.search(_SET_TYPE.sub("", pair.ref.text)))) == mine else UNKNOWN
-    )
+    theirs = _species(pair.answer, keep=bool(_STATE.search(_SET_TYPE.sub("", pair.ref.text))))
+    if theirs == mine:
+        return EQUAL
+    # the order of the elements tells how they are joined
+    return DIFFERENT if theirs is not None and mine[1:] == theirs[1:] == [] and _is_of_atoms(pair) else UNKNOWN
+
+
+_OF_CHEMISTRY = re.compile(
+    r"chem|chim[iy]|quím|quim|хими|molec|molek|moléc|молек|\bcompounds?\b(?! (?:interest|event|prob))|isom[eè]r|изомер"
+    r"|\bacids?\b|\bsalts?\b|\bions?\b|oxid"
+    r"|(?:summen|struktur)formel|化学|分子[式结構]|结构简式|構造式|化合|示性|화학|분자|kimya|hóa học|phân tử",
+    re.IGNORECASE,
+)
+_OF_FORMULAS = re.compile(r"form[ue]l|fórmul|формул|công thức|wzór|化学式", re.IGNORECASE)
+
+
+def _is_of_atoms(pair: Pair) -> bool:
+    """Whether a formula is one of chemistry by its question or its command; two letters alone may be a product."""
+    asked = pair.question.text if pair.question is not None else ""
+    said = _SET_TYPE.sub("", pair.ref.text)
+    several, counted = len(set(re.findall(r"[A-Z][a-z]?", said))) > len("AB"), re.search("_?[2-9]", said) is not None
+    if not (several or counted or any(map(str.islower, said))):
+        return False
+    is_told = "\\ce" in pair.ref.text or _OF_CHEMISTRY.search(asked) or _OF_FORMULAS.search(asked)
+    return bool(is_told) or (several and counted)
 
 
 # A question that asks for what stands over the arrow
@@ -517,13 +561,18 @@ def _depths(tokens: list[str]) -> list[int]:
     return list(accumulate((t == "(") - (t == ")") for t in tokens)) or [0]
 
 
+_NAME_SET = re.compile(r"\\(?:text|mathrm)\s*\{\s*[a-z]{1,3}\s*\}\s*\^\s*(?:\d|\{\d\})")
+
+
 def _typeset(pair: Pair) -> Outcome:
     r"""Accept the same words or names set otherwise, `\mathrm{SO}_4^{2-}`, and a comma in braces: `3{,}5`."""
     if pair.answer.replace("{,}", ",") == pair.truth:
         return EQUAL
     mine, theirs = (_SET_TYPE.sub("", side) for side in (pair.truth, pair.answer))
     is_worded = not pair.truth.isascii() and "\\text" in pair.answer + pair.truth
-    return EQUAL if mine == theirs and (is_worded or mine[:1].isupper()) else UNKNOWN
+    # the letters of `\text{sp}^2` are a name, as they are in a reference without a question's formula in them
+    is_name = _NAME_SET.fullmatch(pair.truth) is not None or _NAME_SET.fullmatch(pair.answer) is not None
+    return EQUAL if mine == theirs and (is_worded or is_name or mine[:1].isupper()) else UNKNOWN
 
 
 def _phrases(pair: Pair) -> Outcome:

@@ -34,12 +34,12 @@ from agentscope_tuner.verify.math.node import (
     is_collection,
     is_decimal,
     literal,
-    mapped,
     number,
     scientific,
     symbols,
     unsigned,
     walk,
+    with_args,
 )
 from agentscope_tuner.verify.math.question import Question, numbers_said
 from agentscope_tuner.verify.math.sets import is_range
@@ -170,8 +170,12 @@ def _worked_out(node: Node, values: dict[str, Number]) -> Node:
         return values.get(node.name, node)
     if not node.args or values.keys().isdisjoint(symbols(node)):
         return node
-    whole = mapped(node, lambda one: _worked_out(one, values))
-    only = all(not symbols(a) <= values.keys() or literal(_worked_out(a, values)) is not None for a in node.args)
+    # each part once: twice at each level would take twice the time for each bracket
+    parts = tuple(_worked_out(one, values) for one in node.args)
+    whole = with_args(node, parts)
+    only = all(
+        not symbols(a) <= values.keys() or literal(part) is not None for a, part in zip(node.args, parts, strict=True)
+    )
     value = exact_value(whole) if only and all(literal(a) is not None for a in whole.args) else None
     return whole if value is None else Number(value, str(value))
 

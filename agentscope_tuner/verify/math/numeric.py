@@ -97,7 +97,7 @@ FUNCTIONS: dict[str, Callable[[Value], Value]] = {
     "sin": mp.sin, "cos": mp.cos, "tan": mp.tan, "cot": mp.cot, "sec": mp.sec, "csc": mp.csc,
     "arcsin": mp.asin, "arccos": mp.acos, "arctan": mp.atan, "arccot": mp.acot, "arcsec": mp.asec, "arccsc": mp.acsc,
     "sinh": mp.sinh, "cosh": mp.cosh, "tanh": mp.tanh, "coth": mp.coth, "sech": mp.sech, "csch": mp.csch,
-    "arcsinh": mp.asinh, "arccosh": mp.acosh, "arctanh": mp.atanh,
+    "arcsinh": mp.asinh, "arccosh": mp.acosh, "arctanh": lambda x: mp.log((1 + x) / (1 - x)) / 2,
     "doublefact": mp.fac2, "ln": mp.log, "erf": mp.erf, "Re": mp.re, "Im": mp.im, "conj": mp.conj, "arg": mp.arg,
 }  # fmt: skip
 CONSTANTS: dict[str, Callable[[], Value]] = {"\\pi": lambda: +mp.pi, "e": lambda: +mp.e, "i": lambda: mp.mpc(0, 1)}

@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise, permutations
-from math import lcm
+from math import ceil, floor, lcm, prod
 from typing import NamedTuple
 
 from agentscope_tuner.verify.math.canonical import is_same_formula, key
@@ -20,18 +20,22 @@ from agentscope_tuner.verify.math.node import (
     DIFFERENT,
     EQUAL,
     PI,
+    UNKNOWN,
     Apply,
     Negation,
     Node,
+    Number,
     Outcome,
     Power,
     Product,
+    Quotient,
     Relation,
     Sum,
     Symbol,
     UndefinedCall,
     all_known,
     is_applied,
+    literal,
     number,
     renamed,
     substituted,
@@ -236,6 +240,93 @@ def with_names_of(ref: Node, ans: Node, question: Question | None) -> Node:
 
 # Where both sides of an antiderivative are put to zero
 _SOMEWHERE = Symbol("where an integral begins")
+
+
+def same_at_whole_numbers(ref: Node, ans: Node) -> Outcome:
+    r"""Compare two formulas with steps, such as floors, in one letter for whole numbers; UNKNOWN for others.
+
+    A floor of a polynomial whose coefficients have the common denominator q is one polynomial for each remainder of the
+    letter by q. So two such formulas are equal where they agree at more numbers of each remainder than their degree.
+    """
+    names = symbols(ref) | symbols(ans)
+    if len(names) != 1 or not names <= COUNTING or not (_has_steps(ref) and _has_steps(ans)):
+        return UNKNOWN
+    mine, theirs = _steps(ref), _steps(ans)
+    if mine is None or theirs is None:
+        return UNKNOWN
+    count = mine[1] * theirs[1] * (max(mine[0], theirs[0]) + 1)
+    if count > _MOST_TRIED:
+        return UNKNOWN
+    name = next(iter(names))
+    try:
+        same = all(_at_whole(ref, name, at) == _at_whole(ans, name, at) for at in range(1, count + 1))
+    except ZeroDivisionError:
+        return UNKNOWN
+    return EQUAL if same else DIFFERENT
+
+
+_MOST_TRIED, _MOST_DEGREE = 1_000, 12
+
+
+def _has_steps(node: Node) -> bool:
+    return any(is_applied(n, "floor", "ceil", "mod") or _alternates(n) for n in walk(node))
+
+
+def _alternates(node: Node) -> bool:
+    return isinstance(node, Power) and literal(node.base) == -1
+
+
+def _steps(node: Node) -> tuple[int, int] | None:
+    """The degree, or more, and the product of the denominators of a polynomial with steps; None for another formula."""
+    found = _degree(node)
+    return found if found is not None and found[0] <= _MOST_DEGREE and found[1] <= _MOST_TRIED else None
+
+
+def _degree(node: Node) -> tuple[int, int] | None:
+    match node:
+        case Number(value):
+            # counted as a letter is, so that no power of numbers grows beyond the bound
+            return int(value > 1), value.denominator
+        case Symbol():
+            return 1, 1
+        case Power() if _alternates(node):
+            return (0, 2) if (_steps(node.exponent) or (0, 0))[1] == 1 else None
+        case Power(base, Number(times)) if times.denominator == 1 and 0 <= times <= _MOST_DEGREE:
+            found = _steps(base)
+            return found and (found[0] * int(times), found[1] ** int(times))
+        case Quotient(above, below) | Apply("mod", (above, below)):
+            found, divisor = _steps(above), literal(below)
+            return None if found is None or not divisor else (found[0], found[1] * abs(divisor.numerator))
+        case Sum() | Product() | Negation() | Apply("floor" | "ceil"):
+            parts = all_known(map(_steps, node.args))
+            if parts is None:
+                return None
+            degrees = [degree for degree, _ in parts]
+            return sum(degrees) if isinstance(node, Product) else max(degrees), prod(below for _, below in parts)
+    return None
+
+
+def _at_whole(node: Node, name: str, at: int) -> Fraction:
+    """The value of a formula that `_steps` knows."""
+    values = [_at_whole(one, name, at) for one in node.args]
+    match node:
+        case Number(value):
+            return value
+        case Negation():
+            return -values[0]
+        case Sum():
+            return sum(values, Fraction(0))
+        case Product():
+            return prod(values, start=Fraction(1))
+        case Quotient():
+            return values[0] / values[1]
+        case Power():
+            return values[0] ** int(values[1])
+        case Apply("mod"):
+            return values[0] % values[1]
+        case Apply(function):
+            return Fraction(floor(values[0]) if function == "floor" else ceil(values[0]))
+    return Fraction(at)
 
 
 def as_integrals(ref: Node, ans: Node, question: Question | None) -> tuple[Node, Node]:

@@ -265,6 +265,8 @@ class Parser:
         if operators[:1] == [":"] and "=" in operators[1:] and _is_title(*members[:2]):
             # The name of a curve before its equation: `\ell: y = 2x`
             members, operators = members[1:], operators[1:]
+        if set(operators) == {"supset"}:
+            members, operators = members[::-1], ["subset"] * len(operators)
         return Relation(tuple(members), tuple(operators)) if operators else members[0]
 
     def measured(self) -> Node:
@@ -422,6 +424,8 @@ class Parser:
             return self.symbol(token.text)
         if token.kind == "word":
             return self._words_as_text(token)
+        if token.text in _OPENS_STATE and (state := self._state(token.text)) is not None:
+            return state
         if token.kind == "open":
             return self._bracket(token.text)
         if token.text in ("|", "\\left"):
@@ -539,6 +543,38 @@ class Parser:
         if nested and opener + closer == "[]" and is_collection(inside, "list"):
             return matrix([row.args for row in inside.args], "matrix")
         return bracketed(opener, closer, inside)
+
+    def _state(self, opener: str) -> Node | None:
+        r"""The name of a state of quantum physics, `|00\rangle`, or of its dual, `\langle 0|`; None for no such name.
+
+        `\langle 0|1\rangle` is one name, as is `|0\rangle|1\rangle`, since the order of their parts counts.
+        """
+        said, end = ["\\langle" if opener == "\\langle" else "|"], self.at + (opener == "\\left")
+        ends = "|" if opener == "\\langle" else "\\rangle"
+        for token in self.tokens[end : end + _LONGEST_STATE]:
+            end += 1
+            said.append(token.text)
+            following = self.tokens[end : end + 1]
+            if token.text == ends == "|" and following and following[0].kind in ("num", "sym"):
+                ends = "\\rangle"
+            elif token.text == ends:
+                self.at = end
+                if said[0] == "|" == self.peek() and (more := self._beside_state()) is not None:
+                    said[-1:] = more.name.split()[1:]
+                return Symbol(f"{said[0]} {''.join(said[1:-1])} {said[-1]}")
+            elif token.kind not in ("num", "sym") and token.text not in _STATE_SIGNS:
+                return None
+        return None
+
+    def _beside_state(self) -> Symbol | None:
+        """The state that follows; None where another formula does."""
+        before, self.at = self.at, self.at + 1
+        with self.deeper:
+            found = self._state("|")
+        if not isinstance(found, Symbol):
+            self.at = before
+            return None
+        return found
 
     def _absolute(self, opener: str) -> Node:
         if opener == "\\left":
@@ -663,6 +699,10 @@ class Parser:
             raise Unreadable("a unit's exponent")
         self.at = at + 1 + braced
         return sign * int(digits)
+
+
+_LONGEST_STATE, _OPENS_STATE = 16, frozenset({"|", "\\langle", "\\left"})
+_STATE_SIGNS = frozenset({"+", "-", ",", "\\psi", "\\phi", "\\uparrow", "\\downarrow", "\\Psi", "\\Phi"})
 
 
 def _mapping(members: list[Node], operators: list[str]) -> Node:

@@ -18,7 +18,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
 
-from agentscope_tuner.verify.asked_clause import asks_order, options_of, parts_of
+from agentscope_tuner.verify.asked_clause import asking_clause, asks_order, options_of, parts_of
 from agentscope_tuner.verify.math.canonical import Key, key
 from agentscope_tuner.verify.math.node import (
     CONSTANTS,
@@ -271,6 +271,28 @@ class Question:
         r"|矩阵|行列|置换|행렬|ma trận"
     )
 
+    #: whether the question is about order types, whose sums do not commute either
+    is_of_ordinals = _Says(
+        r"\bordinal(?!s? (?:scale|data))|\border[- ]types?\b|well-?order|\bOrdnungst|\bOrdinalz|Wohlordn|types? d.ordre"
+        r"|\bordinau|bon ordre|bien ordonn|\btipos? de orden|bien ordenad|\btipo d.ordine|bene ordinat|boa ordem"
+        r"|порядков\w+ (?:тип|числ)|ординал|вполне упоряд|序型|良序|序数|順序数|整列|서수|정렬 ?순서"
+    )
+    #: whether the question speaks of groups, whose free product has a sign of its own
+    is_of_groups = _Says(
+        r"\bgr[ou]u?pp?[aioe]?s?\b|\bgruppen?|\bgrupy|\bgroups?\b|fundamentalgr|free product|nhóm|групп|群|군을|군은"
+    )
+    #: whether the question tells a number by its digits, as `\overline{ab}` does
+    is_of_digits = _Says(
+        r"\bdigits?\b|-digit|ziffer|\bstellig|\bchiffre|\bcifr[ae]|\bd[ií]gito|\balgarismo|цифр|значн\w+ числ"
+        r"|chữ số|\brakam|\bbasamak|\bcyfr|\bcijfer|\bsiffr|位数|數字|数字|桁|자리|숫자|\bangka|ตัวเลข|หลัก|अंक"
+    )
+    #: whether the question tells of conjugates, adjoints or duals: then `z^*` is another thing than z
+    _decorates = _Says(
+        r"conjug|konjugiert|complex|komplex|adjoint|adjungiert|adjugate|\\mathbb\s*\{?C\b|\\(?:overline|bar)\b"
+        r"|\^\s*\{?\s*(?:\*|\\(?:ast|star|dagger)\b)|共[轭軛役]|复数|複素|複数|伴随|伴隨|сопряж|комплекс|켤레|복소|eşlenik|karmaşık"
+        r"|liên hợp|phức|sprzęż|zespolon|kompleks|geconjug|coniugat"
+    )
+
     @Kept
     def words(self) -> frozenset[str]:
         """The question's words in lower case, each also as `units.singular` spells it."""
@@ -315,11 +337,8 @@ class Question:
         return False
 
     @Kept
-    def asked_for(self) -> frozenset[tuple[str, ...]]:
-        """The names and formulas that the last sentence with any asks for, by their tokens: the `f(2)` of `find f(2)`.
-
-        `The square of x` asks for no `x`.
-        """
+    def _asked_alone(self) -> tuple[tuple[tuple[str, ...], str], ...]:
+        """The formulas alone in the last sentence with any, each with what stands before it."""
         begun = (
             max(
                 (end.end() for end in _SENTENCES.finditer(self.text, 0, max(at for _, at, _ in self._alone))), default=0
@@ -327,14 +346,54 @@ class Question:
             if self._alone
             else 0
         )
-        return frozenset(tokens for tokens, at, behind in self._alone if at >= begun and not _PART_OF.search(behind))
+        return tuple((tokens, behind) for tokens, at, behind in self._alone if at >= begun)
+
+    @Kept
+    def asked_for(self) -> frozenset[tuple[str, ...]]:
+        """The names and formulas that the last sentence with any asks for, by their tokens: the `f(2)` of `find f(2)`.
+
+        `The square of x` asks for no `x`.
+        """
+        return frozenset(tokens for tokens, behind in self._asked_alone if not _PART_OF.search(behind))
 
     def asks_for(self, formula: str) -> bool:
         r"""Whether the question asks for the value of this formula, which is more than a name: `3\star 2`."""
         with suppress(Unreadable, TooComplex):
             own = _undecorated([token.text for token in tokenize(formula)])
-            return len(own) > 1 and own in self.asked_for
+            return len(own) > 1 and own in self.asked_for and not self.tells_apart(own)
         return False
+
+    @property
+    def names_things(self) -> bool:
+        """Whether the question has names that an answer's may not be."""
+        return bool(self.asked_for or self._decorates or self._powers)
+
+    def tells_apart(self, name: Sequence[str]) -> bool:
+        r"""Whether a name is another thing than what is asked for by the same letter, which it holds.
+
+        The question tells of conjugates, and `z^*` stands for z; or it asks for a pH, and `[H^+]` stands there.
+
+        Args:
+            name: its tokens.
+        """
+        own = _undecorated(name)
+        if self._powers and "\\log" not in own and "\\lg" not in own:
+            said = re.sub("[^a-zA-Z]", "", "".join(own))
+            return re.search("H|K", said) is not None and not any(power in said for power in self._powers)
+        letter = _letter_with_mark(own)
+        if not letter or letter not in self.letters or not self._decorates:
+            return False
+        if "*" in own and _OPTIMIZES.search(self.text):
+            # there the star marks the best value
+            return False
+        alone = (behind for tokens, behind in self._asked_alone if _letter_with_mark(tokens) == letter)
+        return all(_DEFINES.search(behind) for behind in alone)
+
+    @Kept
+    def _powers(self) -> frozenset[str]:
+        """The `pH` or `pK` that the question asks for."""
+        clause = asking_clause(self.text)[0]
+        return frozenset() if _CONCENTRATES.search(clause) else frozenset(_POWERS.findall(clause))
 
     def asks_another(self, name: Sequence[str]) -> bool:
         """Whether the question asks for another name or formula than the one that an answer's equation begins with.
@@ -345,7 +404,14 @@ class Question:
             name: its tokens.
         """
         own = _undecorated(name)
+        if own and self.tells_apart(own):
+            return True
+        if own[1:] == ("^", "*") and own[:1] in self.asked_for:
+            # elsewhere a star marks the best value
+            return False
         if not own or not self.asked_for or any(own == tokens for tokens, _, _ in self._alone):
+            return False
+        if self._is_new(own):
             return False
         if name[0] == "\\angle" and len(own) == 1 and own[0].isupper():
             return any(len(one) == 1 and one[0].isupper() for one in self.asked_for - {own})
@@ -367,6 +433,16 @@ class Question:
         return said.isalpha() and any(
             said in "".join(re.split(r"\\[a-zA-Z]+|[{}\s]", f)) for f in _segments(self.text[:_MAX_CHARS])
         )
+
+    def _is_new(self, own: Sequence[str]) -> bool:
+        """Whether a name is the answer's own: one with a prime, or with a word of what is asked for as its index."""
+        match own:
+            case [letter, "'"]:
+                # a question that has one letter only may mean its derivative
+                return letter.isalpha() and len(self.asked_for) > 1 and re.search(r"['′’]|\\prime", self.text) is None
+            case [letter, "_", index]:
+                return letter.isalpha() and len(index) > _NEAR and index in asking_clause(self.text)[0].lower()
+        return False
 
     @Kept
     def letters(self) -> frozenset[str]:
@@ -634,6 +710,28 @@ _DECORATIONS = frozenset({"\\angle", "\\vec", "\\mathbf", "\\boldsymbol", "\\ove
 def _undecorated(tokens: Sequence[str]) -> tuple[str, ...]:
     """The tokens without what only sets a name's type."""
     return tuple("\\bar" if t == "\\overline" else t for t in tokens if t not in _DECORATIONS)
+
+
+_MARKS = frozenset({"*", "\\dagger", "H"})
+# What stands before a name that is only explained
+_DEFINES = re.compile(
+    r"(?:^|[(（\[,，;；:：.。]|\b(?:where|here|with|let|and|où|avec|wobei|mit|hier|dabei|donde|con|dove|onde|где|и)|其中|这里|ただし|且)"
+    r"[\s$]*$"
+)
+_OPTIMIZES = re.compile("m[aá]xim|m[ií]nim|optim|最大|最小|最优|максим|миним", re.IGNORECASE)
+# A question that asks for what a power is of, too
+_CONCENTRATES = re.compile(r"\[|concentr|konzentr|浓度|濃度|концентр|\bK_|농도", re.IGNORECASE)
+_POWERS = re.compile(r"(?<![a-zA-Z])p(?:OH|H|K)(?![b-zB-Z])")
+
+
+def _letter_with_mark(tokens: Sequence[str]) -> str:
+    r"""The z of `z^*`, `\bar z` and `z^\dagger`; empty for another name."""
+    match tokens:
+        case [letter, "^", mark] if mark in _MARKS:
+            return letter
+        case ["\\bar", letter]:
+            return letter
+    return ""
 
 
 def _unwrapped(tokens: Sequence[str]) -> tuple[str, ...]:

@@ -376,6 +376,9 @@ _MOST_LISTED = 100
 
 def _condition(builder: SetBuilder, node: Node) -> Reading:
     """A builder as the condition that it states, if that has no letter but those of its elements."""
+    match builder.element:
+        case Relation((Symbol() as name, Symbol("\\mathbb{C}")), ("in",)):
+            builder = SetBuilder(name, builder.condition)
     own = symbols(builder.element) if not isinstance(builder.element, Relation) else frozenset()
     points = isinstance(builder.element, Symbol) or is_collection(builder.element, "tuple")
     if not points or symbols(builder.condition) != own:
@@ -582,7 +585,7 @@ def _chain(node: Relation, *, is_named: bool = False) -> Reading:
     if (
         not is_named
         and len(node.args) == 2
-        and any(isinstance(n, Symbol) and n.name.isalpha() and n.name not in "ie" for n in walk(node))
+        and any(isinstance(n, Symbol) and n.name.rstrip("'").isalpha() and n.name not in "ie" for n in walk(node))
     ):
         return Statement(node)
     return Chain(tuple(map(resolve, exact)), tuple(rough))

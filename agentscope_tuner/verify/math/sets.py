@@ -11,6 +11,7 @@ from typing import NamedTuple
 from agentscope_tuner.verify.math.node import (
     CONSTANTS,
     INFINITY,
+    PI,
     RATIONAL_OPERATIONS,
     TURNED,
     Apply,
@@ -38,6 +39,7 @@ from agentscope_tuner.verify.math.node import (
     is_collection,
     is_equation,
     is_joined,
+    is_matrix,
     is_relation,
     literal,
     symbols,
@@ -211,8 +213,12 @@ def assignment(node: Node) -> tuple[Node, Node] | None:
     first, last = node.args
     if node.operators == ("in",):
         return (first, last) if is_name(first) else None
-    if is_name(first) or (first == E and E not in walk(last) and node.operators == ("=",)):
-        # `e = \\frac12` names an eccentricity
+    if (
+        is_name(first)
+        or (first == E and E not in walk(last) and node.operators == ("=",))
+        or (first == PI and (is_collection(last, "tuple") or is_matrix(last)))
+    ):
+        # `e = \\frac12` names an eccentricity, `\\pi = (\\frac12, \\frac12)` a distribution
         name, value = first, last
     elif is_name(last) and node.operators == ("=",):
         name, value = last, first

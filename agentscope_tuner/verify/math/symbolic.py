@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from itertools import product
 
 from mpmath import mp
 
@@ -35,6 +36,7 @@ from agentscope_tuner.verify.math.compare_at_points import (
 from agentscope_tuner.verify.math.compare_kinds import unordered
 from agentscope_tuner.verify.math.exact import Exponents, NotFactored, primes_of
 from agentscope_tuner.verify.math.node import (
+    COUNTING,
     DIFFERENT,
     EQUAL,
     UNKNOWN,
@@ -47,6 +49,7 @@ from agentscope_tuner.verify.math.node import (
     Product,
     Quotient,
     Relation,
+    Sum,
     Symbol,
     UndefinedCall,
     close,
@@ -55,10 +58,13 @@ from agentscope_tuner.verify.math.node import (
     is_over_integers,
     literal,
     mapped,
+    number,
     symbols,
     walk,
+    with_args,
 )
 from agentscope_tuner.verify.math.numeric import Budget, NotANumber, Numeric, NumericPair, OutOfRange, Value
+from agentscope_tuner.verify.math.parameters import same_at_whole_numbers
 from agentscope_tuner.verify.math.question import Question
 from agentscope_tuner.verify.math.sets import NotSolved
 from agentscope_tuner.verify.math.tokens import TooComplex
@@ -66,7 +72,7 @@ from agentscope_tuner.verify.math.unwrap import Pair
 from agentscope_tuner.verify.math.verdict import Verdict
 
 DIGITS, MANY_DIGITS = 50, 1_000
-_POINTS = 4
+_POINTS, _FEWEST_POINTS = 4, 3
 # The nodes of a pair, and the bits of an exponent, up to which products are compared by their primes
 _MOST_NODES, _MOST_BITS = 60, 400
 _COMPLEX_PARTS = frozenset({"Re", "Im", "conj", "arg"})
@@ -100,6 +106,8 @@ class SymbolicComparer(CheapComparer):
             return EQUAL
         if (powers := same_powers(ref, ans)) is not UNKNOWN:
             return powers
+        if (steps := same_at_whole_numbers(ref, ans)) is not UNKNOWN:
+            return steps
         bases = log_bases(ref, ans, self.question)
         if not bases:
             return DIFFERENT
@@ -133,7 +141,7 @@ class SymbolicComparer(CheapComparer):
             agreed += same is True
         if agreed < 2:
             return False
-        complex_parts = any(is_applied(n, *_COMPLEX_PARTS) for side in (ref, ans) for n in walk(side))
+        complex_parts = is_complex(ref, ans)
         self._one_real = False
         if any(self._at_point(ref, ans, log_base, "real", at) is False for at in range(_POINTS)):
             return False
@@ -244,7 +252,21 @@ class SymbolicComparer(CheapComparer):
         left, right = pair.fractions
         return EQUAL if near(left, right) else DIFFERENT
 
+    def _in_plane(self, ref: Node, ans: Node) -> Outcome:
+        """Compare relations in a complex unknown, also by the squares of their sides where these are not negative."""
+        mine, theirs = relations(ref), relations(ans)
+        if not mine or len(mine) != len(theirs):
+            return DIFFERENT
+
+        def same(one: Relation, other: Relation) -> Outcome:
+            pairs = product((one, _squared(one)), (other, _squared(other)))
+            return EQUAL if any(self._relations(*pair) is EQUAL for pair in pairs) else DIFFERENT
+
+        return unordered(same, mine, theirs)
+
     def statement(self, ref: Node, ans: Node) -> Outcome:
+        if is_complex(ref, ans):
+            return self._in_plane(ref, ans)
         ref, ans = equations_as_product(both_signs(ref)), equations_as_product(both_signs(ans))
         if super().statement(ref, ans) is EQUAL:
             return EQUAL
@@ -267,24 +289,34 @@ class SymbolicComparer(CheapComparer):
             return DIFFERENT
         if ref_side[0] in ("=", "!="):
             ref_side, ans_side = (("=", cleared(side[1])) for side in (ref_side, ans_side))
-        first: Value = None
-        found = 0
-        for at in range(_POINTS + 2):
-            try:
-                ratio = self._ratio(ref_side[1], ans_side[1], at)
-            except NotANumber:
-                continue
-            if ratio == 0 or (first is not None and abs(ratio - first) > abs(first) * mp.mpf(10) ** -20):
-                return DIFFERENT
-            first, found = ratio, found + 1
-        if found < 3:
+        first = self._constant_ratio(ref_side[1], ans_side[1])
+        if first is None:
             return DIFFERENT
         positive = abs(mp.im(first)) < abs(first) * mp.mpf(10) ** -20 and mp.re(first) > 0
         return EQUAL if positive or ref_side[0] in ("=", "!=") else DIFFERENT
 
+    def multiple(self, ref: Node, ans: Node) -> Outcome:
+        return EQUAL if self._constant_ratio(ref, ans) is not None else DIFFERENT
+
+    def _constant_ratio(self, ref: Node, ans: Node) -> Value:
+        """How often one formula is the other, where that is the same at all points; else None."""
+        first: Value = None
+        found = 0
+        for at in range(_POINTS + 2):
+            try:
+                ratio = self._ratio(ref, ans, at)
+            except NotANumber:
+                continue
+            if ratio == 0 or (first is not None and abs(ratio - first) > abs(first) * mp.mpf(10) ** -20):
+                return None
+            first, found = ratio, found + 1
+        return first if found >= _FEWEST_POINTS else None
+
     def _ratio(self, ref: Node, ans: Node, at: int) -> Value:
         with mp.workdps(DIGITS):
-            point = self._point(symbols(ref) | symbols(ans), "positive" if at % 2 else "real", at)
+            names = symbols(ref) | symbols(ans)
+            on_line: Domain = "positive" if at % 2 else "real"
+            point = self._point(names, "complex" if is_complex(ref, ans) else on_line, at)
             sides = [Numeric(point, self.budget) for _ in range(2)]
             below, above = (side.value(node) for side, node in zip(sides, (ref, ans), strict=True))
             if isinstance(below, mp.matrix) or isinstance(above, mp.matrix):
@@ -297,6 +329,8 @@ class SymbolicComparer(CheapComparer):
         return self.region(both_signs(ref), ans)
 
     def region(self, ref: Node, ans: Node) -> Outcome:
+        if is_complex(ref, ans):
+            return self._in_plane(ref, ans)
         ref, ans = plain_unknown(ref), plain_unknown(ans)
         lines = []
         for side in (ref, ans):
@@ -309,6 +343,37 @@ class SymbolicComparer(CheapComparer):
     def _line_agrees(self, ref: Node, ans: Node, ref_line: RealLine, ans_line: RealLine) -> bool | None:
         with mp.workdps(DIGITS):
             return same_region(ref, ans, ref_line, ans_line)
+
+
+# Letters of real numbers, also beside i
+_REAL = frozenset({*"xytabr", "\\theta", "\\phi", "\\varphi", "\\alpha"}) | COUNTING
+
+
+def is_complex(ref: Node, ans: Node) -> bool:
+    """Whether an unknown runs through the plane: one of a conjugate or a real part, z or w beside i, or `x-2i`."""
+    parts = [n for side in (ref, ans) for n in walk(side)]
+    if any(is_applied(n, *_COMPLEX_PARTS) for n in parts):
+        return True
+    if Symbol("i") not in parts:
+        return False
+    names = symbols(ref) | symbols(ans)
+    return any(name[0] in "zw" for name in names) or (
+        len(names) == 1 and not names <= _REAL and any(map(_adds_imaginary, parts))
+    )
+
+
+def _adds_imaginary(node: Node) -> bool:
+    return (
+        isinstance(node, Sum)
+        and any(map(symbols, node.args))
+        and any(Symbol("i") in walk(a) and not symbols(a) for a in node.args)
+    )
+
+
+def _squared(node: Relation) -> Relation:
+    """A relation of absolute values, or of one and a number, as that of the squares; any other as it is."""
+    sizes = [is_applied(a, "abs") or (literal(a) or -1) > 0 for a in node.args]
+    return with_args(node, tuple(Power(a, number(2)) for a in node.args)) if all(sizes) else node  # type: ignore[return-value]
 
 
 def same_powers(ref: Node, ans: Node) -> Outcome:

@@ -12,6 +12,7 @@ import re
 import threading
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import takewhile
 from typing import Literal, NamedTuple, ParamSpec, TypeVar
 
@@ -37,7 +38,8 @@ class Command(NamedTuple):
 _ROWS: tuple[tuple[Role, int, str], ...] = (
     ("function", 1, """
         sin cos tan cot sec csc arcsin arccos arctan arccot arcsec arccsc sinh cosh tanh coth sech csch arcsinh arccosh
-        arctanh asin:=arcsin acos:=arccos atan:=arctan asinh:=arcsinh acosh:=arccosh atanh:=arctanh ln log lg:=log exp
+        arctanh asin:=arcsin acos:=arccos atan:=arctan asinh:=arcsinh acosh:=arccosh atanh:=arctanh
+        arsinh:=arcsinh arcosh:=arccosh artanh:=arctanh ln log lg:=log exp
         cis tg:=tan ctg:=cot cotg:=cot arctg:=arctan arcctg:=arccot cosec:=csc sh:=sinh ch:=cosh th:=tanh ld:=log
         deg dim rank rk:=rank rang:=rank rg:=rank ord card tr abs det
         floor ceil sgn sign:=sgn Re Im re:=Re im:=Im arg conj conjugate:=conj erf"""),
@@ -60,7 +62,8 @@ _ROWS: tuple[tuple[Role, int, str], ...] = (
     ("environment", 0, "begin"),
     ("currency", 1, r"$:=$ euro:=euro pounds:=gbp yen:=yen rupee:=rupee"),
     ("relation", 2, r"""
-        in:=in approx:=~ sim:=sim equiv:== cong:=cong iff:=iff subset:=subset subseteq:=subset notin:=notin perp:=perp
+        in:=in approx:=~ sim:=sim equiv:== cong:=cong iff:=iff subset:=subset subseteq:=subset
+        supset:=supset supseteq:=supset notin:=notin perp:=perp
         parallel:=parallel propto:=propto mapsto:=mapsto Leftrightarrow:=iff nmid:=nmid pmod:=pmod leftrightarrow:=iff
         triangleq:== coloneqq:=="""),
     ("same", 0, r"""
@@ -144,6 +147,7 @@ UNICODE = str.maketrans(
             °:=^\circ º:=^\circ
             ∖:=\setminus ¬:=\lnot ∧:=\land ∨:=\lor …:=\ldots ⋯:=\ldots ≡:=\equiv ⟨:=\langle ⟩:=\rangle ⌊:=\lfloor
             △:=\triangle ∠:=\angle ∥:=\parallel ⊥:=\perp ∣:=\mid ∼:=\sim ≅:=\cong ⊂:=\subset ⊆:=\subseteq
+            ⊃:=\supset ⊇:=\supseteq
             ∂:=\partial ∇:=\nabla ℓ:=\ell ↦:=\mapsto ⌋:=\rfloor ⌈:=\lceil ⌉:=\rceil ∑:=\sum ∏:=\prod ∫:=\int ¢:=\cents
             Δ:=\Delta Γ:=\Gamma Θ:=\Theta Λ:=\Lambda
             Σ:=\Sigma Φ:=\Phi Ψ:=\Psi Ω:=\Omega €:=\euro £:=\pounds ¥:=\yen ￥:=\yen ₹:=\rupee"""
@@ -659,6 +663,7 @@ def _joined(word: str) -> str:
 _MINUS = "minus|negative|menos|moins|meno|минус|负|負|マイナス|마이너스"
 
 _CHOSEN = r"\s*\{?\s*(\d+|[a-z])\s*\}?"
+_FROM = r"\s*\{\s*([\da-z][\da-z+\-]{0,12})\s*\}"
 _CHOOSES = r"(?<![a-zA-Z\\])(?:C|\\(?:mathrm|text|operatorname|rm)\s*\{\s*C\s*\})"
 _WIDE = r"(?:\\[ ,;:!]|\\q?quad(?![a-zA-Z])|~|\s)*+"
 # No space on one side of a word of one letter, which may be a unit or a constant
@@ -666,7 +671,7 @@ _TIGHT = re.compile(r"^\\text\s*\{\S|\S\}$")
 _DIGITS = r"[-+]?\d+(?:\.\d+)?(?:/\d+)?"
 _PREFIX = re.compile(r"(?<=kilo|mega|giga|nano|pico)\s|(?<=milli|micro|centi)\s")
 _SHORT_NUMBER = r"-?(?:\d{1,9}(?:[.,]\d{1,9})?|\\[dt]?frac\{-?\d{1,9}\}\{\d{1,9}\})"
-_FIELD = r"\\mathbb\s*\{?[RQ]\}?\s*"
+_FIELD = r"\\mathbb\s*\{?(?P<field>[RQ])\}?\s*"
 
 
 def _arrangements(found: re.Match[str]) -> str:
@@ -675,6 +680,28 @@ def _arrangements(found: re.Match[str]) -> str:
     if "=" not in found.string or not (above.isdigit() and below.isdigit() and int(below) <= int(above)):
         return found[0]
     return rf"\frac{{{above}!}}{{{int(above) - int(below)}!}}"
+
+
+def _choices(found: re.Match[str]) -> str:
+    above, below = (one for one in found.groups() if one)
+    return rf"\binom{{{above}}}{{{below}}}"
+
+
+def _derivative(found: re.Match[str]) -> str:
+    name, order = found.groups()
+    return name + "'" * int(order) if order.isdigit() else f"{name}_{{({order})}}"
+
+
+def _half_of(half: str, found: re.Match[str]) -> str:
+    """The numbers of a field on one side of zero: those of the real line are an interval."""
+    return half if found["field"] == "R" else rf"\mathbb{{{found['field']}}}\cap {half}"
+
+
+def _without_zero(found: re.Match[str]) -> str:
+    r"""A field without its zero; `\mathbb{Z}^\times` are the units of the integers, which are few."""
+    if found[1] == "Z" and found[2]:
+        return r"\operatorname{units}(\mathbb{Z})"
+    return rf"\mathbb{{{found[1]}}}\setminus\{{0\}}"
 
 
 _Rule = tuple[str, re.Pattern[str], str | Callable[[re.Match[str]], str]]
@@ -687,9 +714,14 @@ _RULES: tuple[_Rule, ...] = (
     # what stands before a symbol: `{}^{14}C`
     ("{}", re.compile(r"\{\}(?=\s*[\^_])"), ""),
     # a number of choices by its letter, as in `C_{10}^{3}`, `C(n,k)`, `_nC_k`
-    ("C", re.compile(rf"{_CHOOSES}_{_CHOSEN}\s*\^{_CHOSEN}"), r"\\binom{\1}{\2}"),
+    ("C", re.compile(rf"{_CHOOSES}_(?:{_FROM}|{_CHOSEN})\s*\^(?:{_FROM}|{_CHOSEN})"), _choices),
     ("C", re.compile(rf"{_CHOOSES}\s*\(\s*(\d+|[nmN])\s*,\s*(\d+|[kmrj])\s*\)"), r"\\binom{\1}{\2}"),
-    ("C", re.compile(rf"[_^]{_CHOSEN}\s*{_CHOOSES}_{_CHOSEN}"), r"\\binom{\1}{\2}"),
+    ("C", re.compile(rf"[_^](?:{_FROM}|{_CHOSEN})\s*{_CHOOSES}_(?:{_FROM}|{_CHOSEN})"), _choices),
+    # an order of derivation: `y^{(3)}`
+    ("^{(", re.compile(r"(?<![a-zA-Z\\])([fghuvwy])\^\{\(([1-5kmn])\)\}"), _derivative),
+    # states of quantum physics by the commands of packages
+    ("\\ket", re.compile(r"\\ket\{([^{}|]{1,20})\}"), r"|\1\\rangle"),
+    ("\\bra", re.compile(r"\\bra\{([^{}|]{1,20})\}"), r"\\langle\1|"),
     ("C", re.compile(r"^(\d+|n)C(\d+|[kr])(?=$|=|\s)"), r"\\binom{\1}{\2}"),
     ("%", re.compile(r"^\\%\s?(\d+(?:[.,]\d+)?)$"), r"\1\\%"),
     ("$", re.compile(r"\\text\s*\{\s*([A-Z]{1,2})\s?\\?\$\s*\}"), r"\1\\$"),
@@ -767,24 +799,24 @@ _RULES: tuple[_Rule, ...] = (
     (
         "mathbb",
         re.compile(rf"{_FIELD}(?:_\{{\\g(?:e|eq|eqslant)\s*0\}}|\^\{{?\+\}}?_\{{?0\}}?|_\{{?0\}}?\^\{{?\+\}}?)"),
-        r"[0,\\infty)",
+        partial(_half_of, "[0,\\infty)"),
     ),
     (
         "mathbb",
         re.compile(rf"{_FIELD}(?:_\{{?-\}}?\^\{{?\*\}}?|\^\{{?\*\}}?_\{{?-\}}?|\^\{{?-\}}?|_\{{?-\}}?|_\{{<\s*0\}})"),
-        r"(-\\infty,0)",
+        partial(_half_of, "(-\\infty,0)"),
     ),
     (
         "mathbb",
         re.compile(
             rf"{_FIELD}(?:_\{{?\+\}}?\^\{{?\*\}}?|\^\{{?\*\}}?_\{{?\+\}}?|\^\{{?\+\}}?|⁺|_\{{?\+\}}?|_\{{>\s*0\}})"
         ),
-        r"(0,\\infty)",
+        partial(_half_of, "(0,\\infty)"),
     ),
     (
         "mathbb",
-        re.compile(r"\\mathbb\s*\{?([RCQZ])\}?\s*\^\s*(?:\{\s*)?(?:\*|\\ast|\\star|\\times)\s*\}?"),
-        r"\\mathbb{\1}\\setminus\\{0\\}",
+        re.compile(r"\\mathbb\s*\{?([RCQZ])\}?\s*\^\s*(?:\{\s*)?(?:\*|\\ast|\\star|(\\times))(?![a-zA-Z])(?:\s*\})?"),
+        _without_zero,
     ),
     (
         "mathbb",
@@ -877,7 +909,7 @@ _RULES: tuple[_Rule, ...] = (
     ("{:}", re.compile(r"(?<=\d)\{:\}(?=\d\d)"), ":"),
     # `and` and `or` in the languages of the models' solutions
     ("t{", re.compile(rf"\\text\{{(?:\s*(?:{_OR_WORDS})|\s+[oó])\s*\}}"), r"\\text{ or }"),
-    ("t{", re.compile(rf"\\text\{{(?:\s*(?:{_AND_WORDS})|\s+[yea])\s*\}}"), r"\\text{ and }"),
+    ("t{", re.compile(rf"\\text\{{(?:\s*(?:{_AND_WORDS})|\s+[ye])\s*\}}"), r"\\text{ and }"),
     ("t{", re.compile(rf"^\\text\{{\s*(?:{_MINUS})\s*\}}\s*(?=\d|\\[dt]?frac)"), "-"),
     # `(1,2)^T`: a column, written as a transposed row
     (

@@ -16,6 +16,7 @@ from itertools import takewhile
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.verify.find import last_boxes
 from agentscope_tuner.verify.math.canonical import componentwise, written_out
+from agentscope_tuner.verify.math.exact import value_at
 from agentscope_tuner.verify.math.node import (
     Apply,
     Connective,
@@ -258,11 +259,16 @@ def read_answer(text: str, ref: Side, question: Question | None) -> Side:
     doubtful = _doubt(respelled(text) if "mathbb" in text else text)
     if doubtful is not None:
         return Side(text, (), None, None, doubtful)
-    if "=" in text and not _LISTS.search(ref.text) and asked.asked_for:
-        with suppress(Unreadable):
-            if asked.asks_another(list(takewhile("=".__ne__, (t.text for t in tokenize(text))))):
-                return Side(text, (), None, None, "another name than the question asks for")
+    text, is_of_another = (text, False) if _LISTS.search(ref.text) else _label(text, asked)
+    if "{ a }" in text and _CZECH.search(asked.text):
+        text = text.replace("\\text{ a }", "\\text{ and }")
+    if is_of_another or ("=" in text and _is_another_name(text, ref, asked)):
+        return Side(text, (), None, None, "another name than the question asks for")
     text = _without_place(text, ref.text, asked) if "_" in text else text
+    if "=" not in ref.text and (part := _PART_OF.match(text)) is not None:
+        if _PARTS_ASKED[part["name"][:2].lower()].search(asked.text) is None:
+            return Side(text, (), None, None, "another name than the question asks for")
+        text = text[part.end() :]
     if other := _other_kind(text, ref.text, asked):
         return Side(text, (), None, None, other)
     words = {word.lower() for word in _WORD.findall(f"{ref.text} {ref.sentence}")}
@@ -281,6 +287,75 @@ def read_answer(text: str, ref: Side, question: Question | None) -> Side:
     # to an inequality it is a step, and without a question it may be
     node = side.node if asked.has_inequality or not asked.text else _around_zero(side.node)
     return _resolved(_without_asked_span(replace(side, node=_in_asked_unit(node, asked)), ref, asked))
+
+
+def _is_another_name(text: str, ref: Side, asked: Question) -> bool:
+    """Whether an answer begins with a name that is not asked for, which is no other form of its value: `n!=`."""
+    with suppress(Unreadable):
+        name = list(takewhile("=".__ne__, (t.text for t in tokenize(text))))
+        if _LISTS.search(ref.text) or not asked.asks_another(name):
+            return asked.tells_apart(name) and not asked.tells_apart(list(takewhile("=".__ne__, ref.tokens)))
+        said, _, value = respelled(text).partition("=")
+        return not (_LETTERS.search(value) and _same_value(said, value))
+    return False
+
+
+# What an object of the question has: `\\pi_1(S^1)\\cong`, `|\\mathbb{R}|=`, `\\operatorname{Var}(X)=`
+_LABEL = re.compile(
+    r"\s*(?P<label>(?P<name>\\(?:mathcal|mathscr)\s*\{?(?P<of>[A-Z])\}?|\\(?:operatorname|mathrm|text)\s*\{(?P<said>[A-Za-z]{2,12})\}"
+    r"|(?P<group>\\pi|H)[_^]\{?\w\}?|(?=\||\\left\||\\lvert))\s*(?:\\left)?\s*(?:\(|\[|\\\{|\||\\lvert)"
+    r"(?P<thing>[^=|]{1,60}?)(?:\\right)?\s*(?:\)|\]|\\\}|\||\\rvert)(?:\([a-z]\))?)\s*"
+    r"(?:=|\\(?:cong|simeq)(?![a-z])|[≅≃])(?P<value>[^=]+)",
+    re.DOTALL,
+)
+_OF_GROUPS = {
+    "\\pi": re.compile("fundamental|homotop|基本群|同伦|同倫|фундаментал|гомотоп", re.IGNORECASE),
+    "H": re.compile("homolog|同调|同調|гомолог", re.IGNORECASE),
+}
+
+
+def _label(text: str, asked: Question) -> tuple[str, bool]:
+    """The value behind a label that the question has, else the text; and whether it is another thing's."""
+    found = _LABEL.fullmatch(text)
+    if found is None:
+        return text, False
+    said, name, thing = ("".join(one.split()) for one in (asked.text, found["name"], found["thing"]))
+    has_thing, group = thing in said, found["group"]
+    if (name and name in said) or (group and f"{group}_" in said):
+        # its sign is the question's, which tells of which thing it is asked
+        is_own = asked.asks_for(found["label"])
+    elif group:
+        is_own = _OF_GROUPS[group].search(asked.text) is not None
+    elif letter := found["of"]:
+        foreign = not _LATIN_WORDS.search(_FORMULAS.sub(" ", asked.text))
+        named = rf"(?<=[a-z] ){letter}[a-z]{{3}}|\b(?:{letter}[a-z]*|{letter.lower()})[- ]?transf"
+        is_own = has_thing and (foreign or re.search(named, asked.text) is not None)
+    elif word := found["said"]:
+        is_own = has_thing and any(one.startswith(word.lower()) for one in asked.words)
+    else:
+        is_own = has_thing and thing.startswith("\\math")
+    is_other = group == "\\pi" or (found["of"] and "transf" in asked.text.lower())
+    return (found["value"] if is_own else text), not is_own and bool(is_other)
+
+
+# Languages in which `a` joins two values; in others it stands between two ends
+_CZECH = re.compile("[ěřůľĺŕ]")
+
+
+# What a function maps from or to, and a part of a complex number
+_PART_OF = re.compile(
+    r"\s*\\(?:(?:mathrm|text|operatorname|mbox)\s*\{\s*)?"
+    r"(?P<name>[Dd]om(?:[aä]in|inio|aine)?|[Rr]an(?:ge)?|[Ii]m(?:age)?|[Rr]e)(?![a-zA-Z])\s*\}?"
+    r"\s*(?:\\left)?\(?\s*\{?\s*[a-zA-Z]\s*\}?\s*(?:\\right)?\)?\s*=\s*"
+)
+_PARTS_ASKED = {
+    "do": re.compile(
+        "domain|dominio|domaine|domínio|d[eé]finition|definición|определени|定义域|定義域|정의역", re.IGNORECASE
+    ),
+    "ra": re.compile("range|image|imagen|recorrido|rango|wertebereich|множество значений|值域|치역", re.IGNORECASE),
+    "re": re.compile("real part|realteil|partie réelle|parte reale?|действительн|实部|実部|실수부", re.IGNORECASE),
+}
+_PARTS_ASKED["im"] = re.compile(f"{_PARTS_ASKED['ra'].pattern}|imagin|虚部|허수부|мним", re.IGNORECASE)
 
 
 def _without_place(text: str, ref: str, asked: Question) -> str:
@@ -508,6 +583,49 @@ def _is_wording(side: Side) -> bool:
     return (named and not any(brackets)) or cycles(side.text) is not None or signs(side.text) is not None
 
 
+# A number by its digits, which are letters: `\\overline{ab}`, no decimals that repeat
+_TOLD = re.compile(
+    r"(?<![.,])(?<!\.\d)\\(?:overline|bar)\s*\{\s*([a-z](?:\s*[a-z\d]){1,5}|\d(?:\s*\d){0,4}\s*[a-z])\s*\}"
+)
+
+
+def _told_by_digits(answer: str, truth: str) -> tuple[str, str]:
+    r"""The two sides with a name for each number that is told by its digits, and its sum in a formula: `10a+b`.
+
+    A side alone has its sum only where the reference tells by digits and the answer does not.
+    """
+    if _TOLD.search(answer) is None:
+        return answer, _TOLD.sub(_sum_of_digits, truth)
+    told, equals, value = answer.partition("=")
+    if equals and _TOLD.fullmatch(told.strip()) and _TOLD.search(truth) is None:
+        return (value if _same_value(_TOLD.sub(_sum_of_digits, told), value) else answer), truth
+    return _named_by_digits(answer), _named_by_digits(truth)
+
+
+def _named_by_digits(text: str) -> str:
+    parts = re.split(r"([=,;，、])", text)
+    return "".join(
+        _TOLD.sub(_name_of_digits if _TOLD.fullmatch(part.strip()) else _sum_of_digits, part) for part in parts
+    )
+
+
+def _sum_of_digits(found: re.Match[str]) -> str:
+    digits = "".join(found[1].split())
+    return f"({'+'.join(f'{10 ** (len(digits) - 1 - at)}*{digit}' for at, digit in enumerate(digits))})"
+
+
+def _name_of_digits(found: re.Match[str]) -> str:
+    said = (chr(ord("A") + int(one)) if one.isdigit() else one for one in "".join(found[1].split()))
+    return f"\\operatorname{{digits{''.join(said)}}}"
+
+
+def _same_value(text: str, other: str) -> bool:
+    with suppress(Unreadable, TooComplex):
+        mine, theirs = (value_at(other, parse_tokens(tokenize(side))) for side in (text, other))
+        return mine is not None and mine == theirs
+    return False
+
+
 @dataclass(frozen=True)
 class Pair:
     """The input of every stage of one comparison."""
@@ -519,7 +637,10 @@ class Pair:
     @classmethod
     def of(cls, answer: str, truth: str, question: str | None) -> Pair:
         """The comparison of two bare texts."""
-        return cls(answer, truth, about(question))
+        asked = about(question)
+        if asked is not None and asked.is_of_digits and _TOLD.search(answer + truth):
+            answer, truth = _told_by_digits(answer, truth)
+        return cls(answer, truth, asked)
 
     @property
     def seed(self) -> str:
