@@ -1,7 +1,8 @@
 """What numpy makes of nothing, where tests compare arrays.
 
 For numpy an empty array is near whatever it is compared with, because there is no item that is not. So a program that
-answers with `[]` would pass `allclose(answer, 4.0)`. Here such a comparison of nothing with something ends the test.
+answers with `[]` would pass `allclose(answer, 4.0)`. Here such a comparison of nothing with something ends the test,
+also where the test has made the array of an empty list.
 """
 
 from __future__ import annotations
@@ -12,11 +13,9 @@ from collections.abc import Callable
 from typing import Any
 
 from agentscope_tuner.verify.code.inside import code_values
-from agentscope_tuner.verify.code.inside.stand_ins import NotComparableError
+from agentscope_tuner.verify.code.inside.stand_ins import NotComparableError, is_of_tests
 
 _COMPARING = ("allclose", "isclose", "array_equiv")
-# What makes an array of a list
-_MAKING = ("array", "asarray", "asanyarray", "ascontiguousarray", "atleast_1d", "ravel")
 _ASSERTING = (
     *("assert_allclose", "assert_almost_equal", "assert_approx_equal", "assert_array_almost_equal"),
     *("assert_array_equal", "assert_array_less", "assert_equal"),
@@ -26,7 +25,7 @@ _BY_OPERATOR = {"equal", "not_equal", "less", "less_equal", "greater", "greater_
 
 
 def guard() -> None:
-    """Have numpy's comparisons, and empty arrays, refuse to compare nothing with something."""
+    """Have numpy's comparisons, and empty arrays of the program, refuse to compare nothing with something."""
     import numpy
     import numpy.testing
 
@@ -35,39 +34,52 @@ def guard() -> None:
             if hasattr(home, name):
                 setattr(home, name, _guarded(getattr(home, name)))
 
-    for name in _BY_OPERATOR:
-        setattr(numpy, name, _guarded_operator(getattr(numpy, name)))
-
     class EmptyArray(numpy.ndarray[Any, Any]):
-        """An empty array of the program's, or one that a test makes of what the program gives."""
+        """An empty array of the program's, or one that its test has made of an empty list."""
+
+        # by which a program gets it as an array
+        __module__ = "numpy"
 
         def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **named: Any) -> Any:
             if ufunc.__name__ in _BY_OPERATOR and not all(is_nothing(one) for one in inputs):
                 _refuse()
             plain = [one.view(numpy.ndarray) if isinstance(one, EmptyArray) else one for one in inputs]
-            return getattr(ufunc, method)(*plain, **named)
+            return kept(getattr(ufunc, method)(*plain, **named))
 
         @property
         def flat(self) -> Any:
             # by which `approx` compares a number with each item
             return _refuse()
 
-    for name in _MAKING:
-        setattr(numpy, name, _seen(getattr(numpy, name), numpy.ndarray, EmptyArray))
-    code_values.make_empty = lambda array: array.view(EmptyArray)
+    def kept(found: Any) -> Any:
+        """What a function of numpy's gives, of which later comparisons know that it is nothing."""
+        return found.view(EmptyArray) if type(found) is numpy.ndarray and found.size == 0 else found
+
+    for name in numpy.__all__:
+        one = getattr(numpy, name)
+        if callable(one) and not isinstance(one, type):
+            setattr(numpy, name, _Called(one, kept))
+    code_values.make_empty = kept
 
 
-def _seen(make: Callable[..., Any], plain: Any, empty: Any) -> Callable[..., Any]:
-    """The function, which marks the empty arrays that a test has made of a list."""
+class _Called:
+    """A function of numpy's, whose empty arrays are known as such where the tests themselves call it."""
 
-    @functools.wraps(make)
-    def array(*given: Any, **named: Any) -> Any:
-        found = make(*given, **named)
-        # a package that a test uses may hold empty arrays of its own
-        is_of_test = not sys._getframe(1).f_globals.get("__package__")
-        return found.view(empty) if type(found) is plain and found.size == 0 and is_of_test else found
+    def __init__(self, function: Any, kept: Callable[[Any], Any]) -> None:
+        functools.update_wrapper(self, function, updated=())
+        self._function, self._kept = function, kept
 
-    return array
+    def __call__(self, *given: Any, **named: Any) -> Any:
+        if not is_of_tests(sys._getframe(1).f_code):
+            return self._function(*given, **named)
+        # lists are no arrays yet
+        if self.__name__ in _BY_OPERATOR and len({is_nothing(one) for one in given[:2]}) > 1:
+            _refuse()
+        found = self._function(*given, **named)
+        return self._kept(found) if any(map(is_nothing, given)) else found
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._function, name)
 
 
 def is_nothing(value: Any) -> bool:
@@ -87,13 +99,6 @@ def _guarded(compare: Callable[..., Any]) -> Callable[..., Any]:
         return compare(*given, **named)
 
     return compared
-
-
-def _guarded_operator(operator: Any) -> Callable[..., Any]:
-    guarded = _guarded(operator)
-    for method in ("outer", "at", "reduce", "accumulate", "reduceat"):
-        setattr(guarded, method, getattr(operator, method))
-    return guarded
 
 
 def _refuse() -> Any:
