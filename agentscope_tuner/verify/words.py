@@ -531,6 +531,7 @@ def _other_pole(clause: str, asked: str) -> str:
 _LATER = frozenset({"after", "nach", "après", "dopo", "depois", "через", "past"})
 _ASKS_WHEN = re.compile(
     r"\b(?:how long|when|wie lange|wann|combien de temps|quand|quanto tempo|когда|сколько времени|через)\b"
+    r"|\b(?:after|nach|après|dopo|depois|después)\b(?: de)? (?:how|wie ?viel|combien|quant|cuánt)"
 )
 # `Ist 4 die Hypotenuse, so`; `腰为3时,`
 _INVERTED = re.compile(r"\W*(\w+)\s[^,]{1,60},\s*(?:so|dann)\s")

@@ -265,6 +265,10 @@ def read_answer(text: str, ref: Side, question: Question | None) -> Side:
     if is_of_another or ("=" in text and _is_another_name(text, ref, asked)):
         return Side(text, (), None, None, "another name than the question asks for")
     text = _without_place(text, ref.text, asked) if "_" in text else text
+    if "=" not in ref.text and (part := _PART_OF.match(text)) is not None:
+        if _PARTS_ASKED[part["name"][:2].lower()].search(asked.text) is None:
+            return Side(text, (), None, None, "another name than the question asks for")
+        text = text[part.end() :]
     if other := _other_kind(text, ref.text, asked):
         return Side(text, (), None, None, other)
     words = {word.lower() for word in _WORD.findall(f"{ref.text} {ref.sentence}")}
@@ -336,6 +340,22 @@ def _label(text: str, asked: Question) -> tuple[str, bool]:
 
 # Languages in which `a` joins two values; in others it stands between two ends
 _CZECH = re.compile("[ěřůľĺŕ]")
+
+
+# What a function maps from or to, and a part of a complex number
+_PART_OF = re.compile(
+    r"\s*\\(?:(?:mathrm|text|operatorname|mbox)\s*\{\s*)?"
+    r"(?P<name>[Dd]om(?:[aä]in|inio|aine)?|[Rr]an(?:ge)?|[Ii]m(?:age)?|[Rr]e)(?![a-zA-Z])\s*\}?"
+    r"\s*(?:\\left)?\(?\s*\{?\s*[a-zA-Z]\s*\}?\s*(?:\\right)?\)?\s*=\s*"
+)
+_PARTS_ASKED = {
+    "do": re.compile(
+        "domain|dominio|domaine|domínio|d[eé]finition|definición|определени|定义域|定義域|정의역", re.IGNORECASE
+    ),
+    "ra": re.compile("range|image|imagen|recorrido|rango|wertebereich|множество значений|值域|치역", re.IGNORECASE),
+    "re": re.compile("real part|realteil|partie réelle|parte reale?|действительн|实部|実部|실수부", re.IGNORECASE),
+}
+_PARTS_ASKED["im"] = re.compile(f"{_PARTS_ASKED['ra'].pattern}|imagin|虚部|허수부|мним", re.IGNORECASE)
 
 
 def _without_place(text: str, ref: str, asked: Question) -> str:
