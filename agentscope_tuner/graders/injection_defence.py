@@ -78,6 +78,11 @@ def plain(text: str) -> str:
     return text if text.isprintable() else text.translate(_NO_CONTROLS)
 
 
+def composed(text: str) -> str:
+    """`plain(text)` with each letter and its marks in one character, where there is one: models write them so."""
+    return text if text.isascii() and text.isprintable() else unicodedata.normalize("NFKC", plain(text))
+
+
 def lower_letters(text: str) -> str:
     """The letters and digits of `text` in lower case."""
     return text.translate(_LOWER_LETTERS) if text.isascii() else "".join(filter(str.isalnum, text.casefold()))

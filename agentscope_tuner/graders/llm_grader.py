@@ -46,8 +46,10 @@ from agentscope_tuner.graders.prompt import (
     ReplyForm,
     Texts,
     Trajectory,
+    as_json,
     as_texts,
     build_prompt,
+    echoes,
     is_empty,
     overlong,
     reply_form,
@@ -62,6 +64,8 @@ ScoreSource = Literal["text", "logprobs"]
 NO_CONTENT = "no_content: the answer has no visible character"
 _ALONE = "no_content: no more than one answer has content"
 _OWN = ("rubrics", "min_score", "max_score")
+# The arguments that a policy writes, or chooses, as what its tools found
+_OF_THE_POLICY = ("response", "tool_calls", "context")
 _SAVED = (*_OWN, "score_from", "labels", "score_pattern", "votes", "vote_rule", "swap", "max_chars")
 
 
@@ -234,17 +238,24 @@ class LLMGrader(BaseGrader):
             return await self._ask(values, draw)
         except Quotation as exc:
             quotation = exc
-        response, said = values["response"], quotation.verdict["found"] if self._pattern else ""
-        texts = [response] if isinstance(response, str) else response
-        turns = [without_verdicts(text, said, self._key, "reason") for text in texts]
-        shown = turns[0] if isinstance(response, str) else Trajectory(turns, response.roles, response.images)
+        said = quotation.verdict["found"] if self._pattern else ""
+
+        def hidden(value: Any) -> Any:
+            texts = value if isinstance(value, Trajectory) else [value if isinstance(value, str) else as_json(value)]
+            turns = [without_verdicts(text, said, self._key, "reason") for text in texts]
+            if turns == list(texts):
+                return value
+            return Trajectory(turns, value.roles, value.images) if isinstance(value, Trajectory) else turns[0]
+
+        of_policy = {name: values[name] for name in _OF_THE_POLICY if values.get(name) is not None}
+        shown = {name: hidden(value) for name, value in of_policy.items()}
         try:
             quoted, reason = self._scored(quotation.verdict)
         except ReplyError:
             raise quotation from None
-        if shown == response:
+        if shown == of_policy:
             raise quotation
-        answer = await self._ask({**values, "response": shown}, draw)
+        answer = await self._ask({**values, **shown}, draw)
         if answer.value[0] <= quoted:
             return answer
         return replace(answer, value=(quoted, f"the answer quotes this verdict: {reason}"))
@@ -403,7 +414,7 @@ class LLMGrader(BaseGrader):
         if MARK_END in reply.text:  # a model may copy the marks along with several lines
             reply = replace(reply, text=reply.text.replace(border_of(texts).mark, ""))
         shown, several = texts["response"], self.mode is GraderMode.LISTWISE
-        judged = [shown] if isinstance(shown, str) else shown
+        judged = shown if several else echoes({name: texts[name] for name in _OF_THE_POLICY if name in texts})
         if self._pattern:
             return self._scored(final_match(reply, self._pattern, judged))
         verdict = final_json(reply, judged, "rank" if several else self._key, each_alone=several)

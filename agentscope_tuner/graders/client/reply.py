@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from agentscope_tuner.errors import Cause, GraderError, GraderTimeout
-from agentscope_tuner.graders.injection_defence import as_written, lower_letters, plain
+from agentscope_tuner.graders.injection_defence import as_written, composed, lower_letters
 from agentscope_tuner.graders.schema import check_permutation
 
 # A key, a colon or an equals sign, and a value. Each may stand in up to six quotes and backslashes
@@ -44,15 +44,20 @@ class Quotable:
         self._letters: list[str] = []
         self._unquoted: list[str] = []
         self._objects: set[Pair] = set()
+        self._shapes: list[Shape] = []
         self._whole = True
         self._pairs: set[Pair] | None = None
 
     def repeats(self, verdict: dict[str, Any], written: str) -> bool:
-        """Whether the judged texts hold `verdict` as it is `written`, or each key with its value, in any spelling."""
+        """Whether the judged texts hold `verdict` as it is `written`, or each key with its value, in any spelling, or
+        its values under keys of other names.
+        """
         leaves = list(_leaves(verdict))
         if not self._spelled:
             self._search_objects()
         if leaves and self._objects.issuperset(leaves):
+            return True
+        if self._shapes and _is_shaped_as_one_of(self._shapes, verdict):
             return True
         if not leaves or not all(any(key in text for text in self._letters) for key, _ in leaves):
             return False  # true of most verdicts, and much cheaper than a search for pairs
@@ -69,8 +74,9 @@ class Quotable:
             written = as_written(text)
             # Without its codes a text may be other JSON than its copy: one behind a backslash is
             for one in {written, text.replace("∶", ":")}:
-                found, whole = _leaves_of_objects(one)
-                self._objects |= found
+                found, whole = _objects_in(one)
+                self._objects.update(*map(_leaves, found))
+                self._shapes += map(_shape, found)
                 self._whole &= whole
             self._spelled.append(_one_spelling(written))
         self._letters = list(map(lower_letters, self._spelled))
@@ -91,18 +97,18 @@ def _unquoted(text: str) -> str:
     return "".join(text.translate(_NO_QUOTES).split())
 
 
-def _leaves_of_objects(text: str) -> tuple[set[Pair], bool]:
-    """Each key with its value of the JSON objects in `text`, as a reply would be read; and whether all of the text was
-    searched. What parses costs its length once, what does not in all ten times the text's.
+def _objects_in(text: str) -> tuple[list[object], bool]:
+    """The JSON objects in `text`, as a reply would be read, words without quotes as texts; and whether all of the text
+    was searched. What parses costs its length once, what does not in all ten times the text's.
     """
-    text = _without_lone_backslashes(text)
-    found: set[Pair] = set()
+    text = _BARE_WORD.sub(_quoted, _without_lone_backslashes(text))
+    found: list[object] = []
     position, left = 0, 10 * len(text)
     while brace := _OBJECT_OPEN.search(text, position):
         start, position = brace.start(), brace.start() + 1
         try:
             value, position = _ANY.raw_decode(text, start)
-            found.update(_leaves(value))
+            found.append(value)
         except json.JSONDecodeError as exc:
             left -= exc.pos - start + _A_TRY
         except (ValueError, RecursionError):  # too many digits, or too deep
@@ -110,6 +116,61 @@ def _leaves_of_objects(text: str) -> tuple[set[Pair], bool]:
         if left < 0:
             return found, False
     return found, True
+
+
+def _quoted(match: re.Match[str]) -> str:
+    return match[0] if match[1] in _CONSTANTS else f'"{match[1]}"'
+
+
+# What each object says, whatever its keys are called
+Shape = list[list[object]]
+
+
+def _shape(value: object) -> Shape:
+    """For each object in a JSON object that has values of its own, those values."""
+    found, waiting = [], [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, dict | tuple):
+            inner = list(one.values()) if isinstance(one, dict) else [each for _, each in one]
+            own = [_meaning(each) for each in inner if not isinstance(each, dict | tuple | list)]
+            found += [own] if own else []
+            waiting += [each for each in inner if isinstance(each, dict | tuple | list)]
+        elif isinstance(one, list):
+            waiting += reversed(one)
+    return found
+
+
+def _is_shaped_as_one_of(shapes: Sequence[Shape], verdict: Mapping[str, Any]) -> bool:
+    """Whether objects of the texts say what `verdict` does. A score may stand there as a word, of any language, and
+    beside other values; yes and no as words in an object that says no more than the verdict.
+    """
+    wanted = _shape(dict(verdict))
+    if len(wanted) == 1 and not any(isinstance(value, bool) for value in wanted[0]):
+        return any(_says(own, wanted[0], words_for=(float,)) for shape in shapes for own in shape)
+    return any(
+        len(shape) == len(wanted)
+        and all(
+            len(own) == len(one) and _says(own, one, words_for=(bool,)) for own, one in zip(shape, wanted, strict=True)
+        )
+        for shape in shapes
+    )
+
+
+def _says(own: Sequence[object], wanted: Sequence[object], words_for: tuple[type, ...]) -> bool:
+    """Whether `own` holds the values `wanted`, a text among them, or words for those of the types `words_for`."""
+    left = [(type(value), value) for value in own]
+    if not any(isinstance(value, str) and value for value in wanted):
+        return False
+    for value in sorted(wanted, key=lambda value: not isinstance(value, str)):
+        words = [one for one in left if one[0] is str and one[1]] if type(value) in words_for else []
+        if (type(value), value) in left:
+            left.remove((type(value), value))
+        elif words:
+            left.remove(words[0])
+        elif value != "":
+            return False
+    return True
 
 
 def _leaves(value: object) -> Iterator[Pair]:
@@ -147,11 +208,11 @@ def _pair_matches(text: str) -> Iterator[re.Match[str]]:
 
 
 def _one_spelling(text: str) -> str:
-    """`text` with entities and escapes resolved, in NFKC form, without invisible characters."""
+    """`text` with entities and escapes resolved, in composed NFKC form, without invisible characters."""
     unescaped = html.unescape(text) if "&" in text else text
     if "\\" in unescaped:
         unescaped = _UNICODE_ESCAPE.sub(lambda match: chr(int(match[1] or match[2], 16)), unescaped)
-    return plain(unescaped.encode("utf-8", "replace").decode("utf-8"))
+    return composed(unescaped.encode("utf-8", "replace").decode("utf-8"))
 
 
 def _meaning(value: object) -> object:
@@ -387,7 +448,7 @@ _HIDDEN = "(a verdict, not shown)"
 
 
 def _bare(text: str) -> str:
-    return "".join(as_written(text).casefold().split())
+    return "".join(composed(as_written(text)).casefold().split())
 
 
 def score_of(verdict: Mapping[str, Any], low: float, high: float) -> float:
@@ -547,6 +608,9 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 # Objects as tuples of pairs, of which a key may have several
 _ANY = json.JSONDecoder(object_pairs_hook=tuple, strict=False)
 _OBJECT_OPEN = re.compile(r"\{\s*+\"")
+# A value that JSON would have in quotes
+_BARE_WORD = re.compile(r"(?<=[:：∶])\s{0,8}+([^\s\d\"'{\[\],:+\-][^\"{}\[\],:\n]{0,60}+)(?=[,}])")
+_CONSTANTS = frozenset({"true", "false", "null", "NaN", "Infinity"})
 # What a try costs, in characters
 _A_TRY = 100
 _DECODER = json.JSONDecoder(object_pairs_hook=_unique_keys, strict=False)
