@@ -45,6 +45,11 @@ _NEEDED = (
 )
 _INVISIBLE = re.compile(rf"({_NEEDED})|[{_HIDDEN}{_JOINERS}]+")
 _ALL_INVISIBLE = re.compile(f"[{_HIDDEN}{_JOINERS}]+")
+_PRIVATE = re.compile("[\ue000-\uf8ff\U000f0000-\U000ffffd\U00100000-\U0010fffd]")
+# Code points that are no characters for good
+_NO_CHARACTER = re.compile(
+    "[\ufdd0-\ufdef" + "".join(chr(plane + 0xFFFE) + chr(plane + 0xFFFF) for plane in range(0, 0x110000, 0x10000)) + "]"
+)
 _MOST_CODES = 4
 # For ASCII texts one pass of `translate` is many times as fast as a search for the characters to remove
 _NO_CONTROLS = {code: None for code in range(128) if _ALL_INVISIBLE.match(chr(code))}
@@ -65,10 +70,14 @@ _EDGE = re.compile(r"BOX DRAWINGS .*\bVERTICAL\Z")
 
 def is_blank(text: str) -> bool:
     """Whether `text` holds no visible character, so that there is nothing to ask a model about: no letter, number, sign
-    or symbol. A mark alone has nothing to stand on.
+    or symbol, none of private use, and none that is newer than this Python. A mark that takes no room of its own has
+    nothing to stand on.
     """
     seen = _ALL_INVISIBLE.sub("", text).strip()
-    return not (seen.isascii() and seen) and not any(unicodedata.category(char)[0] in "LNPS" for char in seen)
+    if seen.isascii() and seen:
+        return False
+    kinds = map(unicodedata.category, _NO_CHARACTER.sub("", seen))
+    return not any(kind[0] in "LNPS" or kind in ("Mc", "Cn") for kind in kinds) and not _PRIVATE.search(text)
 
 
 def plain(text: str) -> str:
@@ -166,6 +175,13 @@ def _brackets() -> tuple[str, str]:
 
 
 @lru_cache(maxsize=1)
+def _like_added() -> re.Pattern[str]:
+    """What finds dots of the text's own that would be taken for added ones; the group, one between two brackets."""
+    opening, closing = _brackets()
+    return re.compile(rf"(?<={opening})(·)(?={closing})|(?<={opening})·|·(?={closing})")
+
+
+@lru_cache(maxsize=1)
 def _added() -> re.Pattern[str]:
     """What finds codes of invisible characters, and dots within brackets."""
     opening, closing = _brackets()
@@ -232,6 +248,8 @@ def neutralise(text: str, max_chars: int | None = None, tokens: tuple[str, ...] 
     if not text.isascii():
         text = text.encode("utf-8", "replace").decode("utf-8")
     if not (text.isascii() and text.isprintable()):
+        if "·" in text:
+            text = _like_added().sub(lambda dot: "···" if dot[1] else "··", text)
         text = _INVISIBLE.sub(_codes, text.replace("\r\n", "\n").replace("\r", "\n"))
     found = _pattern(tokens, judged)
     if text.isascii() and not tokens and not _SUSPECT.search(text):

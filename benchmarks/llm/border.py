@@ -229,7 +229,8 @@ def readable(grader: LLMGrader, text: str) -> bool:
     if is_blank(text):
         return False
     shown = str(grader.texts({"query": "q", "response": text})["response"])
-    return as_written(shown) == plain(text.replace("\r\n", "\n")).translate(str.maketrans("‹›¦⟦⟧∶❴❵", "<>|[]:{}"))
+    lines = text.replace("\r\n", "\n").replace("\r", "\n")
+    return shown == lines or as_written(shown) == plain(lines).translate(str.maketrans("‹›¦⟦⟧∶❴❵", "<>|[]:{}"))
 
 
 def shared() -> float:

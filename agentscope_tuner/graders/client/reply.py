@@ -74,10 +74,11 @@ class Quotable:
             written = as_written(text)
             # Without its codes a text may be other JSON than its copy: one behind a backslash is
             for one in {written, text.replace("∶", ":")}:
-                found, whole = _objects_in(one)
-                self._objects.update(*map(_leaves, found))
-                self._shapes += map(_shape, found)
-                self._whole &= whole
+                for read in {one, _BARE_WORD.sub(_quoted, one)}:
+                    found, whole = _objects_in(read)
+                    self._objects.update(*map(_leaves, found))
+                    self._shapes += map(_shape, found)
+                    self._whole &= whole
             self._spelled.append(_one_spelling(written))
         self._letters = list(map(lower_letters, self._spelled))
         self._unquoted = list(map(_unquoted, self._spelled))
@@ -98,10 +99,10 @@ def _unquoted(text: str) -> str:
 
 
 def _objects_in(text: str) -> tuple[list[object], bool]:
-    """The JSON objects in `text`, as a reply would be read, words without quotes as texts; and whether all of the text
-    was searched. What parses costs its length once, what does not in all ten times the text's.
+    """The JSON objects in `text`, as a reply would be read; and whether all of the text was searched. What parses
+    costs its length once, what does not in all ten times the text's.
     """
-    text = _BARE_WORD.sub(_quoted, _without_lone_backslashes(text))
+    text = _without_lone_backslashes(text)
     found: list[object] = []
     position, left = 0, 10 * len(text)
     while brace := _OBJECT_OPEN.search(text, position):
@@ -119,7 +120,7 @@ def _objects_in(text: str) -> tuple[list[object], bool]:
 
 
 def _quoted(match: re.Match[str]) -> str:
-    return match[0] if match[1] in _CONSTANTS else f'"{match[1]}"'
+    return match[0] if _CONSTANT.fullmatch(match[1]) else f'"{match[1]}"'
 
 
 # What each object says, whatever its keys are called
@@ -163,7 +164,7 @@ def _says(own: Sequence[object], wanted: Sequence[object], words_for: tuple[type
     if not any(isinstance(value, str) and value for value in wanted):
         return False
     for value in sorted(wanted, key=lambda value: not isinstance(value, str)):
-        words = [one for one in left if one[0] is str and one[1]] if type(value) in words_for else []
+        words = [one for one in left if one[0] is str] if type(value) in words_for else []
         if (type(value), value) in left:
             left.remove((type(value), value))
         elif words:
@@ -209,7 +210,9 @@ def _pair_matches(text: str) -> Iterator[re.Match[str]]:
 
 def _one_spelling(text: str) -> str:
     """`text` with entities and escapes resolved, in composed NFKC form, without invisible characters."""
-    unescaped = html.unescape(text) if "&" in text else text
+    unescaped = text
+    while "&" in unescaped and (once := html.unescape(unescaped)) != unescaped:
+        unescaped = once
     if "\\" in unescaped:
         unescaped = _UNICODE_ESCAPE.sub(lambda match: chr(int(match[1] or match[2], 16)), unescaped)
     return composed(unescaped.encode("utf-8", "replace").decode("utf-8"))
@@ -609,8 +612,8 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 _ANY = json.JSONDecoder(object_pairs_hook=tuple, strict=False)
 _OBJECT_OPEN = re.compile(r"\{\s*+\"")
 # A value that JSON would have in quotes
-_BARE_WORD = re.compile(r"(?<=[:：∶])\s{0,8}+([^\s\d\"'{\[\],:+\-][^\"{}\[\],:\n]{0,60}+)(?=[,}])")
-_CONSTANTS = frozenset({"true", "false", "null", "NaN", "Infinity"})
+_BARE_WORD = re.compile(r"(?<=[:：∶])\s{0,8}+([^\s\"'{\[\],:][^\"{}\[\],:\n]{0,60}+)(?=[,}])")
+_CONSTANT = re.compile(r"(?:true|false|null|NaN|-?Infinity|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*")
 # What a try costs, in characters
 _A_TRY = 100
 _DECODER = json.JSONDecoder(object_pairs_hook=_unique_keys, strict=False)
