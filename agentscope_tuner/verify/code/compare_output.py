@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import json
 import math
+import random
 import re
+import string
 import time
-import unicodedata
 from collections.abc import Callable, Sequence
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
@@ -183,9 +184,6 @@ _FILES = ("input.txt", "correct_output.txt", "solution_output.txt")
 # of a checker, which may compare long outputs
 _SECONDS = 10.0
 _FULL = re.compile(r"\s*1(?:\.0*)?\s*", re.ASCII)
-# The digit in any script, for a checker may read it as a number; and where it stands alone
-_ONE = re.compile(r"\d")
-_LONE_ONE = re.compile(r"(?<!\w)\d(?!\w)")
 _ANY_NUMBER = re.compile(r"[-+.\d]+")
 # What may be read as a number that is not finite
 _NOT_FINITE = re.compile(rb"nan|inf|e\+?[0-9]{3}|[0-9]{300}", re.IGNORECASE)
@@ -219,8 +217,12 @@ def accepts(jail: Callable[[], Jail], checker: str, test: StdinTest, printed: by
         text = printed.decode(errors="surrogateescape")
         if same_output(text, test.expected, tolerance=0.0) is None:
             return True
-        changed = {pattern.sub(_two, text) for pattern in (_ONE, _LONE_ONE)} - {text}
-        return not any(_follows(said, said_of(other.encode(errors="surrogateescape"))) for other in sorted(changed))
+        drawn = _drawn(text) if _may_repeat(_said(said)[-1], text) else []
+        others = [(one, digits) for digits in drawn for one in _with_others(text, digits)]
+        if not any(
+            _follows(said, said_of(one.encode(errors="surrogateescape")), one, digits) for one, digits in others
+        ):
+            return True
     own = _asked(jail(), checker, test, test.expected.encode(errors="replace"), _SECONDS)
     if not _is_full(own):
         how = f"{own.kind}, exit code {own.status}, {own.stdout[:100]!r}"
@@ -253,16 +255,53 @@ def _said(said: Ending) -> list[str]:
     return said.stdout.decode(errors="replace").strip().splitlines() or [""]
 
 
-def _two(found: re.Match[str]) -> str:
-    return "2" if unicodedata.digit(found[0], 0) == 1 else found[0]
+def _number(word: str) -> float | None:
+    try:
+        return float(word)
+    except ValueError:
+        return None
 
 
-def _follows(said: Ending, of_changed: Ending) -> bool:
-    """Whether a checker's last line is a copy of the program's: a 2 in the output, for a 1, makes it a 2.
+def _holds(text: str, line: str) -> bool:
+    number = _number(line)
+    return number is not None and any(_number(word) == number for word in text.split())
+
+
+def _may_repeat(line: str, text: str) -> bool:
+    """Whether a checker's line may be made of the output: of its digits, or by reading a number in it."""
+    return all(one in text for one in line if one.isdecimal()) or _holds(text, line)
+
+
+def _drawn(text: str) -> list[dict[int, str]]:
+    """Twice, for each digit another one, but neither 0, 1 nor 9: one alone may make another right output."""
+    dice = random.Random(text.encode(errors="surrogateescape"))
+    digits = sorted({one for one in text if one.isdecimal()} | {*string.digits})
+    drawn = {ord(digit): dice.sample([other for other in "2345678" if other != digit], 2) for digit in digits}
+    return [{digit: others[at] for digit, others in drawn.items()} for at in range(2)]
+
+
+def _with_others(text: str, digits: dict[int, str]) -> list[str]:
+    """The text with other digits: in all places; and in the words alone that are 1, but for the first, and but for the
+    last, since for another beginning or end a checker may go another way.
+    """
+    ones = [word.span() for word in re.finditer(r"\S+", text) if _number(word[0]) == 1]
+    found = []
+    for spans in ([(0, len(text))], ones, ones[1:], ones[:-1]):
+        parts, end = [], 0
+        for begun, ended in spans:
+            parts += [text[end:begun], text[begun:ended].translate(digits)]
+            end = ended
+        found.append("".join([*parts, text[end:]]))
+    return [other for other in dict.fromkeys(found) if other != text]
+
+
+def _follows(said: Ending, of_changed: Ending, changed: str, digits: dict[int, str]) -> bool:
+    """Whether a checker's last line comes from the output: other digits there are its digits.
 
     Above it, the checker must say the same but for numbers: one that accepts an output need not say what it says of a
     wrong one.
     """
     (*above, last), (*others, other) = _said(said), _said(of_changed)
     shapes = [[_ANY_NUMBER.sub("#", line) for line in lines] for lines in (above, others)]
-    return shapes[0] == shapes[1] and other.strip() == _ONE.sub(_two, last.strip())
+    is_read = _number(other) not in (0, 1) and _holds(changed, other)
+    return shapes[0] == shapes[1] and (is_read or other.strip() == last.strip().translate(digits))

@@ -76,7 +76,7 @@ class _Called:
         if self.__name__ in _BY_OPERATOR and len({is_nothing(one) for one in given[:2]}) > 1:
             _refuse()
         found = self._function(*given, **named)
-        return self._kept(found) if any(map(is_nothing, given)) else found
+        return self._kept(found) if any(map(is_nothing, (*given, *named.values()))) else found
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._function, name)
@@ -87,7 +87,15 @@ def is_nothing(value: Any) -> bool:
     if isinstance(value, list | tuple):
         return all(map(is_nothing, value))
     # asked of its class: an object of the program may say anything
-    return hasattr(type(value), "__array_ufunc__") and value.size == 0
+    if hasattr(type(value), "__array_ufunc__"):
+        return bool(value.size == 0)
+    if isinstance(value, str | bytes | dict | set | frozenset) or not hasattr(type(value), "__len__"):
+        return False
+    try:
+        # what numpy takes for a sequence, too
+        return len(value) == 0
+    except Exception:  # noqa: BLE001 - a stand-in for what has no length
+        return False
 
 
 def _guarded(compare: Callable[..., Any]) -> Callable[..., Any]:
