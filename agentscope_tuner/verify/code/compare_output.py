@@ -193,8 +193,11 @@ class CheckerError(Exception):
     """The checker does not even accept the data set's own output; the message says what it does."""
 
 
-def accepts(jail: Callable[[], Jail], checker: str, test: StdinTest, printed: bytes, seconds: float) -> bool:
-    """Whether the checker gives `printed` the full score. It runs in a jail without the program.
+def accepts(
+    jail: Callable[[], Jail], checker: str, test: StdinTest, printed: bytes, seconds: float
+) -> tuple[bool, float]:
+    """Whether the checker gives `printed` the full score, and how many of its seconds that took. It runs in a jail
+    without the program.
 
     A checker that refuses `printed`, or fails on it, must accept the data set's own output. Its `eval` reads data, and
     `exec` and `compile` raise: what it is given may be code of the program's.
@@ -207,27 +210,27 @@ def accepts(jail: Callable[[], Jail], checker: str, test: StdinTest, printed: by
         CheckerError: it accepts neither.
         JailBroken: the jail failed.
     """
-    until = time.monotonic() + seconds
+    begun = time.monotonic()
+    said = _asked(jail(), checker, test, printed, min(_SECONDS, seconds))
+    taken = time.monotonic() - begun
 
-    def said_of(output: bytes) -> Ending:
-        return _asked(jail(), checker, test, output, min(_SECONDS, max(0.1, until - time.monotonic())))
+    def said_of(changed: str) -> Ending:
+        seconds = 1.0 + 2 * said.cpu_seconds
+        return _asked(jail(), checker, test, changed.encode(errors="surrogateescape"), seconds)
 
-    said = said_of(printed)
     if _is_full(said):
         text = printed.decode(errors="surrogateescape")
         if same_output(text, test.expected, tolerance=0.0) is None:
-            return True
+            return True, taken
         drawn = _drawn(text) if _may_repeat(_said(said)[-1], text) else []
         others = [(one, digits) for digits in drawn for one in _with_others(text, digits)]
-        if not any(
-            _follows(said, said_of(one.encode(errors="surrogateescape")), one, digits) for one, digits in others
-        ):
-            return True
+        if not any(_follows(said, said_of(one), one, digits) for one, digits in others):
+            return True, taken
     own = _asked(jail(), checker, test, test.expected.encode(errors="replace"), _SECONDS)
     if not _is_full(own):
         how = f"{own.kind}, exit code {own.status}, {own.stdout[:100]!r}"
         raise CheckerError(f"the checker of the row does not accept its own output: {how}")
-    return False
+    return False, time.monotonic() - begun
 
 
 def _asked(jail: Jail, checker: str, test: StdinTest, printed: bytes, seconds: float) -> Ending:
