@@ -11,6 +11,7 @@ import random
 import re
 import string
 import time
+import unicodedata
 from collections.abc import Callable, Sequence
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
@@ -272,15 +273,17 @@ def _holds(text: str, line: str) -> bool:
 
 def _may_repeat(line: str, text: str) -> bool:
     """Whether a checker's line may be made of the output: of its digits, or by reading a number in it."""
-    return all(one in text for one in line if one.isdecimal()) or _holds(text, line)
+    # in whatever script they are: a checker may read them as numbers
+    given, said = ({unicodedata.digit(one) for one in part if one.isdecimal()} for part in (text, line))
+    return said <= given or _holds(text, line)
 
 
 def _drawn(text: str) -> list[dict[int, str]]:
     """Twice, for each digit another one, but neither 0, 1 nor 9: one alone may make another right output."""
     dice = random.Random(text.encode(errors="surrogateescape"))
-    digits = sorted({one for one in text if one.isdecimal()} | {*string.digits})
-    drawn = {ord(digit): dice.sample([other for other in "2345678" if other != digit], 2) for digit in digits}
-    return [{digit: others[at] for digit, others in drawn.items()} for at in range(2)]
+    others = [dice.sample([other for other in "2345678" if other != digit], 2) for digit in string.digits]
+    digits = {one for one in text if one.isdecimal()} | {*string.digits}
+    return [{ord(one): others[unicodedata.digit(one)][at] for one in digits} for at in range(2)]
 
 
 def _with_others(text: str, digits: dict[int, str]) -> list[str]:
