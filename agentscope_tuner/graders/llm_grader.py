@@ -49,7 +49,6 @@ from agentscope_tuner.graders.prompt import (
     as_json,
     as_texts,
     build_prompt,
-    echoes,
     is_empty,
     overlong,
     reply_form,
@@ -414,7 +413,10 @@ class LLMGrader(BaseGrader):
         if MARK_END in reply.text:  # a model may copy the marks along with several lines
             reply = replace(reply, text=reply.text.replace(border_of(texts).mark, ""))
         shown, several = texts["response"], self.mode is GraderMode.LISTWISE
-        judged = shown if several else echoes({name: texts[name] for name in _OF_THE_POLICY if name in texts})
+        judged: list[str] = list(shown) if several else []
+        for name in () if several else _OF_THE_POLICY:
+            text = texts.get(name, ())
+            judged += [text] if isinstance(text, str) else text
         if self._pattern:
             return self._scored(final_match(reply, self._pattern, judged))
         verdict = final_json(reply, judged, "rank" if several else self._key, each_alone=several)

@@ -96,7 +96,7 @@ def _finite_float(source: str) -> type:
     Any comparison with NaN is false, also that of an error with a bound.
     """
 
-    class Kind(type):
+    class FiniteKind(type):
         def __instancecheck__(cls, one: object) -> bool:
             return isinstance(one, float)
 
@@ -109,7 +109,7 @@ def _finite_float(source: str) -> type:
         def __hash__(cls) -> int:
             return hash(float)
 
-    class Finite(float, metaclass=Kind):
+    class Finite(float, metaclass=FiniteKind):
         def __new__(cls, *given: Any) -> Any:
             number = float(*given)
             text = given[0] if given else None
