@@ -29,12 +29,12 @@ from typing import NamedTuple
 from agentscope_tuner.errors import ConfigError
 
 # Unicode's property Default_Ignorable_Code_Point, the control characters but tab and newline, separators of lines that
-# are none here, and blanks that are letters or symbols by their category
+# are none here, blanks that are letters or symbols by their category, and what Unicode will never make a character
 _HIDDEN = (
     "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f"
     "\u2028-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0e\ue000-\uf8ff\ufeff\uffa0\ufff0-\ufffc\ufffe\uffff\U0001bca0-\U0001bca3"
-    "\U00013430-\U0001345f\U0001d159\U0001d173-\U0001d17a\U000e0000-\U0010ffff"
-)
+    "\U00013430-\U0001345f\U0001d159\U0001d173-\U0001d17a\U000e0000-\U0010ffff\ufdd0-\ufdef"
+) + "".join(f"{chr(plane + 0xFFFE)}{chr(plane + 0xFFFF)}" for plane in range(0x10000, 0xE0000, 0x10000))
 _JOINERS = "\u200c\u200d\ufe0f"
 # Scripts that need joiners: Arabic, Syriac, N'Ko, Mandaic; Brahmi's from Devanagari to Myanmar; Khmer and Mongolian
 _JOINED = "\u0600-\u08ff\u0900-\u109f\u1780-\u18af\ufb50-\ufdff\ufe70-\ufefc"
@@ -45,6 +45,10 @@ _NEEDED = (
 )
 _INVISIBLE = re.compile(rf"({_NEEDED})|[{_HIDDEN}{_JOINERS}]+")
 _ALL_INVISIBLE = re.compile(f"[{_HIDDEN}{_JOINERS}]+")
+# Categories of what stands alone: letters, numbers, signs, symbols, spacing marks, and what is not known
+_SEEN = re.compile("[LNPS].|Mc|Cn")
+# For private use, but the ends of their planes
+_UNKNOWN = re.compile("[\ue000-\uf8ff\U000f0000-\U000ffffd\U00100000-\U0010fffd]")
 _MOST_CODES = 4
 # For ASCII texts one pass of `translate` is many times as fast as a search for the characters to remove
 _NO_CONTROLS = {code: None for code in range(128) if _ALL_INVISIBLE.match(chr(code))}
@@ -64,17 +68,17 @@ _EDGE = re.compile(r"BOX DRAWINGS .*\bVERTICAL\Z")
 
 
 def is_blank(text: str) -> bool:
-    """Whether `text` holds no visible character, so that there is nothing to ask a model about: no letter, number, sign
-    or symbol. A mark alone has nothing to stand on.
+    """Whether `text` holds no visible character, so that there is nothing to ask a model about: no letter, number,
+    sign, symbol or vowel sign. What this Python's tables do not know, and what a font defines, is visible.
     """
-    seen = _ALL_INVISIBLE.sub("", text).strip()
-    return not (seen.isascii() and seen) and not any(unicodedata.category(char)[0] in "LNPS" for char in seen)
+    seen = _ALL_INVISIBLE.sub("", text)
+    return not any(_SEEN.match(unicodedata.category(char)) for char in seen) and not _UNKNOWN.search(text)
 
 
 def plain(text: str) -> str:
-    """`text` in one spelling: without invisible characters, and each other character in its NFKC form."""
+    """`text` in one spelling: without invisible characters, in NFKC form, as models write what they read decomposed."""
     if not text.isascii():
-        return "".join(map(_folded, text))
+        return unicodedata.normalize("NFKC", "".join(map(_folded, text)))
     return text if text.isprintable() else text.translate(_NO_CONTROLS)
 
 
@@ -85,11 +89,11 @@ def lower_letters(text: str) -> str:
 
 def as_written(shown: str) -> str:
     """`shown` in one spelling: without codes, and with the characters that replaced those of markers as they were."""
-    return plain(_added().sub("", shown)).translate(_BACK)
+    return plain(_added().sub("", shown).translate(_BACK))
 
 
 def _plain_with_positions(text: str) -> tuple[str, list[int]]:
-    """`plain(text)`, and for each of its characters the position in `text` of the character that it came from."""
+    """`text` with each character folded, and the position in `text` that each of its characters came from."""
     pieces = [_folded(char) for char in text]
     return "".join(pieces), [position for position, piece in enumerate(pieces) for _ in piece]
 
@@ -151,18 +155,20 @@ _SUSPECT = re.compile(r"[<>\[\]:|]|\{[{%]")
 
 @lru_cache(maxsize=1)
 def _brackets() -> tuple[str, str]:
-    """Patterns of an opening and of a closing bracket of all scripts but ASCII, without usual quotation marks."""
+    """Patterns of an opening and of a closing bracket of all scripts but ASCII, each in its one spelling, without usual
+    quotation marks.
+    """
     kinds = {"Ps": "", "Pe": "", "Pi": "◁", "Pf": "▷"}
     for char in map(chr, range(0x80, 0x10000)):
         kind = unicodedata.category(char)
-        if kind in kinds and char not in "“”‘’‟‛„‚" + RESPELLED:
+        if kind in kinds and char not in "“”‘’‟‛„‚" + RESPELLED and _folded(char) == char:
             kinds[kind] += char
     return f"[{kinds['Ps']}{kinds['Pi']}]", f"[{kinds['Pe']}{kinds['Pf']}]"
 
 
 @lru_cache(maxsize=1)
 def _added() -> re.Pattern[str]:
-    """What finds codes of invisible characters, and dots within brackets."""
+    """What finds codes of invisible characters, and the dots that the border put into brackets."""
     opening, closing = _brackets()
     return re.compile(rf"‹(?:U\+[0-9A-F]{{4,6}}|\d+ more invisible characters)›|(?<={opening})·|·(?={closing})")
 
@@ -171,11 +177,15 @@ def _added() -> re.Pattern[str]:
 def _pattern(tokens: tuple[str, ...], turns: bool) -> re.Pattern[str]:
     """A pattern that finds every marker and each of `tokens` in text of one spelling."""
     listed = [re.escape(token) for token in sorted(tokens, key=len, reverse=True)]
-    opening, closing = _brackets()
+    closing = _brackets()[1]
     # a bracket of ASCII may be closed by one of another script
     mixed = rf"<(?=\s{{0,40}}+[^<>\n]*{closing})|\[(?=\s{{0,40}}+[^\[\]\n]*{closing})"
-    brackets = f"{opening}(?!·)|(?<!·){closing}"
-    return re.compile("|".join([*listed, _TAGS, *([_TURNS] if turns else []), mixed, brackets]))
+    return re.compile("|".join([*listed, _TAGS, *([_TURNS] if turns else []), mixed]))
+
+
+@lru_cache(maxsize=1)
+def _any_bracket() -> re.Pattern[str]:
+    return re.compile("|".join(_brackets()))
 
 
 def _respell(marker: str) -> str:
@@ -246,21 +256,26 @@ def _respelled(text: str, found: re.Pattern[str]) -> str:
     """`text` with its markers respelled, also those of wide characters; the rest stays as it is.
 
     A marker may overlap with the end of another one, so the search goes on until nothing is found. What is nested more
-    deeply than that is no ordinary text: then all that could begin a marker is one.
+    deeply than that is no ordinary text: then all that could begin a marker is one. Brackets of other scripts get their
+    dots at the end, once, so that the author's own dots can be told from them.
     """
     for each in (found, found, found, _OPENINGS):
-        plain, positions = (text, range(len(text))) if text.isascii() else _plain_with_positions(text)
-        pieces, end = [], 0
-        for match in each.finditer(plain):
-            start = positions[match.start()]
-            if start < end:
-                continue
-            pieces += [text[end:start], _respell(match[0])]
-            end = positions[match.end() - 1] + 1
-        if not pieces:
+        before, text = text, _respelled_once(text, each)
+        if text == before:
             break
-        text = "".join([*pieces, text[end:]])
-    return text
+    return text if text.isascii() else _respelled_once(text, _any_bracket())
+
+
+def _respelled_once(text: str, found: re.Pattern[str]) -> str:
+    plain, positions = (text, range(len(text))) if text.isascii() else _plain_with_positions(text)
+    pieces, end = [], 0
+    for match in found.finditer(plain):
+        start = positions[match.start()]
+        if start < end:
+            continue
+        pieces += [text[end:start], _respell(match[0])]
+        end = positions[match.end() - 1] + 1
+    return "".join([*pieces, text[end:]]) if pieces else text
 
 
 _SECRET = secrets.token_bytes(32)

@@ -201,9 +201,15 @@ def _position(
     if tied:
         return sum(tied) / len(tied)
     small = place / (len(places) + 1.0)  # keeps the order of candidates between the same two anchors
+    # Beyond all anchors is not beyond a candidate that is none of them: an answer too long for three could choose so
+    known = {positions[anchor] for anchor in anchors}
+    if above is None and below is not None:
+        best = min(positions.values())
+        return best - 1.0 + small if best in known else (best + below) / 2.0
     if above is None:
-        return min(positions.values()) - 1.0 + small if below is not None else place
+        return place
     if below is None:
-        return above + small
+        worst = max(positions.values())
+        return above + small if worst in known else (above + worst) / 2.0
     # This chunk may have put the anchors in another order, so that `above` stands below: take the middle of the two
     return above + (below - above) * small if above < below else (above + below) / 2.0

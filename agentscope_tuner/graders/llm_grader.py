@@ -46,8 +46,10 @@ from agentscope_tuner.graders.prompt import (
     ReplyForm,
     Texts,
     Trajectory,
+    as_json,
     as_texts,
     build_prompt,
+    echoes,
     is_empty,
     overlong,
     reply_form,
@@ -62,6 +64,8 @@ ScoreSource = Literal["text", "logprobs"]
 NO_CONTENT = "no_content: the answer has no visible character"
 _ALONE = "no_content: no more than one answer has content"
 _OWN = ("rubrics", "min_score", "max_score")
+# What the task's author wrote; any other text may be the policy's, or hold what it looked for
+_ASKED = frozenset({"query", "ground_truth", "tool_definitions", *_OWN})
 _SAVED = (*_OWN, "score_from", "labels", "score_pattern", "votes", "vote_rule", "swap", "max_chars")
 
 
@@ -234,17 +238,24 @@ class LLMGrader(BaseGrader):
             return await self._ask(values, draw)
         except Quotation as exc:
             quotation = exc
-        response, said = values["response"], quotation.verdict["found"] if self._pattern else ""
-        texts = [response] if isinstance(response, str) else response
-        turns = [without_verdicts(text, said, self._key, "reason") for text in texts]
-        shown = turns[0] if isinstance(response, str) else Trajectory(turns, response.roles, response.images)
+        said = quotation.verdict["found"] if self._pattern else ""
+
+        def hidden(value: Any) -> Any:
+            if isinstance(value, Trajectory):
+                return Trajectory(map(hidden, value), value.roles, value.images)
+            text = value if isinstance(value, str) else as_json(value)
+            found = without_verdicts(text, said, self._key, "reason", verdict=quotation.verdict)
+            return value if found == text else found
+
+        judged = {name: values[name] for name in self._used if name in values and name not in _ASKED}
+        shown = {name: hidden(value) for name, value in judged.items() if value is not None}
         try:
             quoted, reason = self._scored(quotation.verdict)
         except ReplyError:
             raise quotation from None
-        if shown == response:
+        if shown.items() <= judged.items():
             raise quotation
-        answer = await self._ask({**values, "response": shown}, draw)
+        answer = await self._ask({**values, **shown}, draw)
         if answer.value[0] <= quoted:
             return answer
         return replace(answer, value=(quoted, f"the answer quotes this verdict: {reason}"))
@@ -402,8 +413,9 @@ class LLMGrader(BaseGrader):
             return score, f"expected score {score:g} by the probabilities of {', '.join(self.labels)}"
         if MARK_END in reply.text:  # a model may copy the marks along with several lines
             reply = replace(reply, text=reply.text.replace(border_of(texts).mark, ""))
-        shown, several = texts["response"], self.mode is GraderMode.LISTWISE
-        judged = [shown] if isinstance(shown, str) else shown
+        several = self.mode is GraderMode.LISTWISE
+        # Calls, their results and what was retrieved are the policy's, too; those that rank have one author for each
+        judged = echoes({n: text for n, text in texts.items() if n == "response" or not (several or n in _ASKED)})
         if self._pattern:
             return self._scored(final_match(reply, self._pattern, judged))
         verdict = final_json(reply, judged, "rank" if several else self._key, each_alone=several)

@@ -8,9 +8,9 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import groupby, islice
 from pathlib import Path
 from typing import Any
@@ -96,6 +96,7 @@ _RESPELLED_CHARACTERS = frozenset(RESPELLED + "·")
 #: The default of `max_chars`.
 MOST_CHARS = 120_000
 _MOST_TURNS = 200
+_MOST_OF_A_REPLY = 6_000
 _FIRST_TURNS = 50
 
 
@@ -174,11 +175,13 @@ def as_texts(
     raw: dict[str, str | Sequence[str]] = {}
     texts: list[str] = []
     own: list[bool] = []
+    fields: list[str] = []
     room = max_chars
     for name, value in values.items():
         raw[name] = one = value if isinstance(value, str) else _as_text(value, language)
         turns = [one] if isinstance(one, str) else one
         texts += turns
+        fields += [name] * len(turns)
         if name == "response" and isinstance(one, Trajectory):
             own += [role == "assistant" for role in one.roles]
         else:
@@ -188,7 +191,7 @@ def as_texts(
     cost: float = 0
     shares: Sequence[int] = list(map(len, texts))
     if sum(shares) > max(0, room):
-        shares = _shares(shares, max(0, room), own)
+        shares = _shares(shares, max(0, room), own, fields)
     for text, most, is_own in zip(texts, shares, own, strict=True):
         if is_own and most < len(text):
             cost = math.inf
@@ -248,16 +251,26 @@ def overlong(values: Mapping[str, Any], max_chars: int) -> set[int]:
     """Which of the texts in the list `values["response"]` do not fit beside the others: see `as_texts`."""
     others = [len(str(value)) for name, value in values.items() if name != "response" and value is not None]
     sizes = list(map(len, values["response"]))
-    most = _shares([*sizes, *others], max_chars, [True] * len(sizes) + [False] * len(others))
+    own = [True] * len(sizes) + [False] * len(others)
+    most = _shares([*sizes, *others], max_chars, own, range(len(own)))
     return {index for index, size in enumerate(sizes) if most[index] < size}
 
 
-def _shares(sizes: Sequence[int], budget: int, own: Sequence[bool]) -> Sequence[int]:
-    """How much of each text is shown, `budget` in all: see `as_texts`, for which `own` are what the policy wrote."""
+def _shares(sizes: Sequence[int], budget: int, own: Sequence[bool], fields: Sequence[Hashable]) -> Sequence[int]:
+    """How much of each text is shown, `budget` in all: see `as_texts`, for which `own` are what the policy wrote. The
+    rest is shared out over `fields`, and then over their texts: a run of many turns must not starve the question.
+    """
     others = [0 if mine else size for size, mine in zip(sizes, own, strict=True)]
     kept = min(sum(others), budget // 4)
-    first = _filled([size if mine else 0 for size, mine in zip(sizes, own, strict=True)], budget - kept)
-    return [one + other for one, other in zip(first, _filled(others, budget - sum(first)), strict=True)]
+    shares = _filled([size if mine else 0 for size, mine in zip(sizes, own, strict=True)], budget - kept)
+    indices: dict[Hashable, list[int]] = {}
+    for index, name in enumerate(fields):
+        indices.setdefault(name, []).append(index)
+    totals = [sum(others[index] for index in found) for found in indices.values()]
+    for found, total in zip(indices.values(), _filled(totals, budget - sum(shares)), strict=True):
+        for index, share in zip(found, _filled([others[index] for index in found], total), strict=True):
+            shares[index] += share
+    return shares
 
 
 def _filled(sizes: Sequence[int], budget: int) -> list[int]:
@@ -325,7 +338,15 @@ def build_prompt(
     # The identity leaves the delimiter out: it holds the text around the data, and the data, with images' digests
     frame = _frame_json(language, tuple(messages), tuple(own.items()), form.words)
     identity = f"{frame}, {json.dumps([dict(texts), roles] if roles else dict(texts))}]"
-    return Prompt(write, identity, form.schema, form.top_logprobs, draw, images)
+    return Prompt(write, identity, form.schema, form.top_logprobs, draw, images, partial(_again, language))
+
+
+def _again(language: LanguageEnum, said: str) -> str:
+    """Asks a judge for the verdict of its reply, `said`, once more: it holds what the policy made it say."""
+    shown = {"reply": neutralise(said, _MOST_OF_A_REPLY, judged=True)}
+    border = border_of(shown)
+    words: str = _WORDS["again"][language]
+    return "\n\n" + words.format(mark=border.mark.strip(), reply=fence_all(shown, border)["reply"])
 
 
 @lru_cache(maxsize=256)

@@ -11,8 +11,11 @@ import json
 import math
 import re
 import sys
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import SequenceMatcher
+from types import MappingProxyType
 from typing import Any
 
 from agentscope_tuner.errors import Cause, GraderError, GraderTimeout
@@ -52,9 +55,12 @@ class Quotable:
         leaves = list(_leaves(verdict))
         if not self._spelled:
             self._search_objects()
-        if leaves and self._objects.issuperset(leaves):
-            return True
-        if not leaves or not all(any(key in text for text in self._letters) for key, _ in leaves):
+        if not leaves or self._objects.issuperset(leaves):
+            return bool(leaves)
+        return self._has_pairs(leaves, written) or any(any(_taken_over(verdict, text)) for text in self._spelled)
+
+    def _has_pairs(self, leaves: Sequence[Pair], written: str) -> bool:
+        if not all(any(key in text for text in self._letters) for key, _ in leaves):
             return False  # true of most verdicts, and much cheaper than a search for pairs
         wanted = _unquoted(_one_spelling(as_written(written)))
         # Broken JSON without end must not hide a verdict
@@ -84,6 +90,95 @@ class Quotable:
         value = pair[1]
         # Signs alone say nothing of the judge's own
         return value == "" or (isinstance(value, str) and len(value) > 1 and any(value in one for one in self._letters))
+
+
+# What may be an object, whatever it is written in: between braces, or a line; and an object that holds nothing but an
+# array of such ones
+_GROUP = re.compile(r"\{([^{}]{3,2000})\}")
+_LINE = re.compile(r"^.{3,500}$", re.MULTILINE)
+_ARRAY = re.compile(r"\{[^{}\[\]]{0,60}\[((?:[^{}\[\]]{0,20}\{[^{}]{3,2000}\})+)[^{}\[\]]{0,20}\]\s*\}")
+_ENDS = re.compile(r"[\s\\{}\[\](),;:=∶|>\"'“”‘’„«»`´]{1,20}")
+_MOST_PIECES = 400
+_ALIKE, _ALIKE_GRAMS = 0.75, 0.4
+_MOST_COMPARED = 300
+
+
+def _taken_over(verdict: Mapping[str, Any], text: str) -> Iterator[tuple[int, int]]:
+    """Where `text`, in one spelling, holds an object that `verdict` may be, in other words for its keys and numbers.
+
+    A judge that takes over a verdict writes it under its own schema: with these keys, digits for numbers of whatever
+    notation, and perhaps without mistakes in spelling.
+    """
+    objects = [one for value in verdict.values() if isinstance(value, list) for one in value if isinstance(one, dict)]
+    if objects:
+        wanted = [_Wanted(one) for one in objects]
+        for match in _ARRAY.finditer(text):
+            groups = _GROUP.findall(match[1])
+            if len(groups) == len(objects) and all(map(_Wanted.is_in, wanted, groups)):
+                yield match.span()
+    elif not any(value is None or isinstance(value, bool) for value in verdict.values()):
+        one = _Wanted(verdict)
+        yield from (match.span() for match in _GROUP.finditer(text) if one.is_in(match[1]))
+        lines = (match for match in _LINE.finditer(text) if len(_PAIR_SIGNS.findall(match[0])) > 1)
+        yield from (match.span() for match in lines if one.is_in(match[0], all_read=True))
+
+
+_PAIR_SIGNS = re.compile(r"[:=∶]")
+
+
+class _Wanted:
+    """What an object has to hold so that `written` may be a copy of it: the longest text as a value, or nearly so, and
+    each number, unless no number can be read there.
+    """
+
+    def __init__(self, written: Mapping[str, Any]) -> None:
+        values = [one for value in written.values() for one in (value if isinstance(value, list) else [value])]
+        texts = [lower_letters(_one_spelling(value)) for value in values if isinstance(value, str)]
+        self._size, self._text = len(written), max(texts, key=len, default="")
+        self._numbers = {_meaning(value) for value in values if type(value) in (int, float)}
+        self._grams = _grams(self._text) if 4 <= len(self._text) <= _MOST_COMPARED else set()
+
+    def is_in(self, group: str, *, all_read: bool = False) -> bool:
+        """Whether `group` holds it; with `all_read` its numbers have to be readable."""
+        pieces = list(filter(None, _ENDS.split(group, _MOST_PIECES)))
+        if not self._text or len(pieces) < 2 * self._size:
+            return False
+        numbers = {number for piece in pieces if (number := _numeric(piece)) is not None}
+        if not self._numbers <= numbers and (numbers or all_read):
+            return False
+        runs = _runs(pieces, len(self._text))
+        return any(run == self._text or (bool(numbers) and self._is_nearly(run)) for run in runs)
+
+    def _is_nearly(self, run: str) -> bool:
+        """Whether `run` may be the text in another spelling."""
+        if not self._grams or len(self._grams & _grams(run)) < _ALIKE_GRAMS * len(self._grams):
+            return False
+        return SequenceMatcher(None, run, self._text, autojunk=False).ratio() >= _ALIKE
+
+
+def _grams(text: str) -> set[str]:
+    return {text[at : at + 2] for at in range(len(text) - 1)}
+
+
+def _runs(pieces: Sequence[str], size: int) -> Iterator[str]:
+    """What pieces side by side spell, about `size` letters."""
+    letters = list(filter(None, map(lower_letters, pieces)))
+    for at in range(len(letters)):
+        run = ""
+        for more in letters[at:]:
+            run += more
+            if len(run) > size + size // 3:
+                break
+            if len(run) >= size - size // 3:
+                yield run
+
+
+def _numeric(piece: str) -> float | None:
+    """The number that `piece` is, in the digits of any script, or one sign for it."""
+    try:
+        return unicodedata.numeric(piece) if len(piece) == 1 else float(piece)
+    except ValueError:
+        return None
 
 
 def _unquoted(text: str) -> str:
@@ -148,7 +243,7 @@ def _pair_matches(text: str) -> Iterator[re.Match[str]]:
 
 def _one_spelling(text: str) -> str:
     """`text` with entities and escapes resolved, in NFKC form, without invisible characters."""
-    unescaped = html.unescape(text) if "&" in text else text
+    unescaped = html.unescape(html.unescape(text)) if "&" in text else text
     if "\\" in unescaped:
         unescaped = _UNICODE_ESCAPE.sub(lambda match: chr(int(match[1] or match[2], 16)), unescaped)
     return plain(unescaped.encode("utf-8", "replace").decode("utf-8"))
@@ -213,7 +308,7 @@ class Quotation(AnswerAtFault):
         self.verdict, self.sources = dict(verdict or {}), sources
 
 
-# Statuses that speak of the endpoint or of its key, whatever the prompt says. Those of busy ones are asked again
+# Statuses that speak of the endpoint or of its key, unless others are judged
 _ABOUT_THE_ENDPOINT = frozenset({401, 402, 404, 405, 407})
 
 
@@ -230,13 +325,21 @@ class UnreadableReplies(GraderError):
 
     Attributes:
         tries: how many requests failed so.
+        said: the last reply that could not be read; empty where there was none.
     """
 
     tries: int = 1
+    said: str = ""
 
 
 class LateReplies(UnreadableReplies, GraderTimeout):
     """No reply came within the verdict's deadline, or none that could be read."""
+
+    cause = Cause.DEADLINE
+
+
+class BusyReplies(UnreadableReplies, GraderTimeout):
+    """The endpoint said each time that it is busy, and never until when: it may say so of this text alone."""
 
     cause = Cause.DEADLINE
 
@@ -357,12 +460,13 @@ def final_match(
     return verdict
 
 
-def without_verdicts(text: str, said: str, *keys: str) -> str:
+def without_verdicts(text: str, said: str, *keys: str, verdict: Mapping[str, Any] = MappingProxyType({})) -> str:
     """A judged text with notes in place of what a reply repeated as its verdict: `said`, where it is no JSON, else
-    `keys` with their values. The text is unchanged where it holds none.
+    `keys` with their values, or what `verdict` may have been. The text is unchanged where it holds none.
     """
     spelled, pieces, end = _one_spelling(as_written(text)), list[str](), 0
-    for start, behind in _places_of(said, spelled) if said else _places_of_keys(keys, spelled):
+    places = _places_of(said, spelled) if said else [*_places_of_keys(keys, spelled), *_taken_over(verdict, spelled)]
+    for start, behind in sorted(places):
         if start >= end:
             pieces += [spelled[end:start], _HIDDEN]
             end = behind

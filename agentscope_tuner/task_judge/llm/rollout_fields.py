@@ -204,8 +204,13 @@ class _Turns:
 
 
 def _shown(value: Any) -> str:
-    """`value` as JSON, with notes in place of the files in it, of which a reader would see letters alone."""
-    return _FILE.sub(lambda file: f'"(a file of {len(file[0]) - 2} characters, not shown)"', as_json(value))
+    """`value` as JSON, with notes in place of the middles of files in it: what begins and ends one tells what it is, or
+    that a policy calls what it does a file.
+    """
+    return _FILE.sub(
+        lambda file: f"{file[0][:_ENDS]} (… a file of {len(file[0]) - 2} characters …) {file[0][-_ENDS:]}",
+        as_json(value),
+    )
 
 
 def _image_url(part: Any) -> str | None:
@@ -227,6 +232,7 @@ def _image_url(part: Any) -> str | None:
 
 # A data URL, or so many letters without a space as no word has
 _FILE = re.compile(r'"(?:data:[\w/+.;=-]{3,100},)?[A-Za-z0-9+/_-]{400,}={0,2}"')
+_ENDS = 80
 _IS_FILE = re.compile(r"image|audio|video|file|document|media|data", re.IGNORECASE)
 _FILES = frozenset({"source", "image_url", "input_audio", "file", "file_data"})
 _NOT_THE_POLICY = frozenset({"system", "user", "developer"})

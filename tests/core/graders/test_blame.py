@@ -176,10 +176,12 @@ def test_one_hiccup_blames_no_answer_that_takes_the_judge_more_than_half_a_deadl
     assert (result.score, result.error) == (9, None)
 
 
-@pytest.mark.parametrize("status", [503, 529])
-def test_an_overloaded_endpoint_is_no_evidence_against_an_answer(status: int) -> None:
+@pytest.mark.parametrize("status", [408, 429, 503, 529])
+def test_an_endpoint_that_asks_for_time_is_no_evidence_against_an_answer(status: int) -> None:
     def answer(body: Body, attempt: int) -> Canned:
-        return Canned(verdict(4)) if HARMLESS in prompt_of(body) else Canned(status=status)
+        return (
+            Canned(verdict(4)) if HARMLESS in prompt_of(body) else Canned(status=status, headers={"Retry-After": "0.1"})
+        )
 
     result, _ = scored(answer, max_retries=1)
     assert result.error is not None

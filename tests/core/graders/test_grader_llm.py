@@ -129,7 +129,8 @@ CRASH = "crash"
 
 
 def _votes(*texts: str) -> Answer:
-    given = [Canned(status=429) if text == CRASH else Canned(text) for text in texts]
+    busy = Canned(status=429, headers={"Retry-After": "1"})
+    given = [busy if text == CRASH else Canned(text) for text in texts]
     return lambda body, attempt: given[attempt % len(given)]
 
 
