@@ -14,7 +14,6 @@ import sys
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from difflib import SequenceMatcher
 from types import MappingProxyType
 from typing import Any
 
@@ -99,7 +98,7 @@ _LINE = re.compile(r"^.{3,500}$", re.MULTILINE)
 _ARRAY = re.compile(r"\{[^{}\[\]]{0,60}\[((?:[^{}\[\]]{0,20}\{[^{}]{3,2000}\})+)[^{}\[\]]{0,20}\]\s*\}")
 _ENDS = re.compile(r"[\s\\{}\[\](),;:=∶|>\"'“”‘’„«»`´]{1,20}")
 _MOST_PIECES = 400
-_ALIKE, _ALIKE_GRAMS = 0.75, 0.4
+_SHORT = 12
 _MOST_COMPARED = 300
 
 
@@ -137,6 +136,8 @@ class _Wanted:
         self._size, self._text = len(written), max(texts, key=len, default="")
         self._numbers = {_meaning(value) for value in values if type(value) in (int, float)}
         self._grams = _grams(self._text) if 4 <= len(self._text) <= _MOST_COMPARED else set()
+        # A slip in a short text changes a larger share of its pairs of letters
+        self._least = len(self._grams) * (0.6 if len(self._text) > _SHORT else 0.4)
 
     def is_in(self, group: str, *, all_read: bool = False) -> bool:
         """Whether `group` holds it; with `all_read` its numbers have to be readable."""
@@ -151,9 +152,7 @@ class _Wanted:
 
     def _is_nearly(self, run: str) -> bool:
         """Whether `run` may be the text in another spelling."""
-        if not self._grams or len(self._grams & _grams(run)) < _ALIKE_GRAMS * len(self._grams):
-            return False
-        return SequenceMatcher(None, run, self._text, autojunk=False).ratio() >= _ALIKE
+        return bool(self._grams) and len(self._grams & _grams(run)) >= self._least
 
 
 def _grams(text: str) -> set[str]:
