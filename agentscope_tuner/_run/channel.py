@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import gc
 import mmap
 import os
 import signal
@@ -22,12 +23,14 @@ import socket
 import struct
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
 from types import FrameType
-from typing import Any
+from typing import Any, TypeVar
 
 from agentscope_tuner._run.interrupts import ENDING
+
+T = TypeVar("T")
 
 _LENGTH = struct.Struct("<Q")
 
@@ -194,12 +197,42 @@ class ParentChannel:
 
     def __init__(self, stream: socket.socket) -> None:
         self._stream = stream
-        self._decoder = Decoder()
+        self._messages = self._received()
+
+    def _received(self) -> Iterator[bytes]:
+        decoder = Decoder()
+        while piece := self._stream.recv(_PIECE):
+            yield from decoder.feed(piece)
 
     def __iter__(self) -> Iterator[bytes]:
-        """The parent's messages, until it closes the channel."""
-        while piece := self._stream.recv(_PIECE):
-            yield from self._decoder.feed(piece)
+        """The parent's further messages, until it closes the channel."""
+        return self._messages
+
+    def load(self, make: Callable[..., T]) -> T | None:
+        """What `make` makes of the parent's first message, the pickled arguments; None where it cannot.
+
+        The parent gets a pickled None once it is made, or a text that says why it is not. What is loaded lives until
+        the exit: it is exempt from garbage collection, which would stop all work to scan it.
+        """
+        # The sandbox's workers load nothing in this way, and start faster without these
+        import pickle
+
+        from agentscope_tuner.errors import ConfigError
+
+        recipe = next(self._messages, None)
+        if recipe is None:
+            return None
+        gc.disable()
+        try:
+            made = make(*pickle.loads(recipe))
+        # boundary: any error that keeps the program from starting goes to the parent, which raises it
+        except BaseException as exc:  # noqa: BLE001
+            self.send(pickle.dumps(str(exc) if isinstance(exc, ConfigError) else f"{type(exc).__name__}: {exc}"))
+            return None
+        gc.freeze()
+        gc.enable()
+        self.send(pickle.dumps(None))
+        return made
 
     def send(self, message: bytes) -> None:
         """Hand a message to the parent.

@@ -19,9 +19,9 @@ from typing import Any
 from omegaconf import DictConfig, OmegaConf
 from pydantic import Field, PrivateAttr
 
-from agentscope_tuner.adapters.rollout import message_text
 from agentscope_tuner.config import SECTION, StrictSection, task_judge_section, validate_section
 from agentscope_tuner.errors import ConfigError, JudgeError
+from agentscope_tuner.records.formats.sample import message_text
 from agentscope_tuner.task_judge.base_judge import BaseJudge
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask

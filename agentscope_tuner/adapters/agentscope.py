@@ -11,8 +11,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agentscope_tuner.adapters.rollout import as_rollout, asked_in, final_text, message_text, named_metrics, truth_of
+from agentscope_tuner.adapters.rollout import asked_in, named_metrics, verdict_flags
 from agentscope_tuner.errors import JudgeError
+from agentscope_tuner.records.formats.sample import as_rollout, final_text, message_text, truth_of
 from agentscope_tuner.task_judge.batch import Pair, judge_for, loaded
 
 if TYPE_CHECKING:
@@ -50,14 +51,8 @@ def judge_func(config: str | Path) -> Callable[..., Awaitable[JudgeOutput]]:
         if logger is not None:
             logger.info(f"{configured.name}: {judgement.status} {judgement.error or judgement.reason}")
         reward = configured.reward_or_raise(judgement)
-        metrics = {
-            **named_metrics(configured, judgement),
-            "success": float(bool(judgement.is_success)),
-            "filtered": float(judgement.status == "filtered"),
-            "failed": float(judgement.status == "failed"),
-            "judge_seconds": judgement.seconds,
-        }
-        return JudgeOutput(reward=reward, metrics=metrics)
+        metrics = {**named_metrics(configured, judgement), "success": float(bool(judgement.is_success))}
+        return JudgeOutput(reward=reward, metrics=metrics | verdict_flags(judgement))
 
     return judge
 

@@ -18,13 +18,12 @@ A failed verdict raises. AReaL tries four times, then drops the rollout.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from agentscope_tuner._run import loops
-from agentscope_tuner.adapters.rollout import as_rollout, reference_of
 from agentscope_tuner.errors import DeadlineError
+from agentscope_tuner.records.formats.sample import as_rollout, reference_of
 from agentscope_tuner.task_judge.batch import Pair, judge_for, located
 
 # Seconds, of AReaL's 15: the rest is left for the way to the pool's process and back
@@ -33,6 +32,7 @@ _SECONDS = 12.0
 
 class reward_fn:  # noqa: N801 - AReaL's own name for such a function
     """The reward function `(prompt, completions, prompt_ids, completion_ids, **row) -> float`, picklable for the pool.
+    A call's arguments are those of `_asked`.
 
     Args:
         config: the judge's YAML. It is loaded now, and once more in each process of the pool.
@@ -47,27 +47,13 @@ class reward_fn:  # noqa: N801 - AReaL's own name for such a function
         self._seconds = seconds
         judge_for(self._path)
 
-    def __call__(
-        self,
-        prompt: str,
-        completions: str,
-        prompt_ids: Sequence[int] | None = None,
-        completion_ids: Sequence[int] | None = None,
-        **row: Any,
-    ) -> float:
+    def __call__(self, *given: Any, **row: Any) -> float:
         """The reward of one completion.
-
-        Args:
-            prompt: the prompt's text, decoded.
-            completions: the completion's text, decoded; a single text, in spite of the plural.
-            prompt_ids: not used.
-            completion_ids: not used.
-            row: the data set's fields; they become `task.metadata`, `messages` the opening messages.
 
         Raises:
             JudgeError: no verdict, or none in time, unless `on_error: zero` was configured.
         """
-        return loops.run(self._bounded(pair_of(prompt, completions, row)))
+        return loops.run(self._bounded(_asked(*given, **row)))
 
     async def _bounded(self, pair: Pair) -> float:
         judge = judge_for(self._path)
@@ -85,17 +71,22 @@ class reward_fn:  # noqa: N801 - AReaL's own name for such a function
 class async_reward_fn(reward_fn):  # noqa: N801
     """`reward_fn` in the workflow's own event loop: no pool, and no limit but the judge's own."""
 
-    async def __call__(  # type: ignore[override]
-        self,
-        prompt: str,
-        completions: str,
-        prompt_ids: Sequence[int] | None = None,
-        completion_ids: Sequence[int] | None = None,
-        **row: Any,
-    ) -> float:
+    async def __call__(self, *given: Any, **row: Any) -> float:  # type: ignore[override]
         """As `reward_fn.__call__`."""
         judge = judge_for(self._path)
-        return judge.reward_or_raise(await judge.ajudge(*pair_of(prompt, completions, row)))
+        return judge.reward_or_raise(await judge.ajudge(*_asked(*given, **row)))
+
+
+def _asked(prompt: str, completions: str, prompt_ids: object = None, completion_ids: object = None, **row: Any) -> Pair:
+    """What AReaL asks about.
+
+    Args:
+        prompt: the prompt's text, decoded.
+        completions: the completion's text, decoded; a single text, in spite of the plural.
+        prompt_ids, completion_ids: not used.
+        row: the data set's fields; they become `task.metadata`, `messages` the opening messages.
+    """
+    return pair_of(prompt, completions, row)
 
 
 def pair_of(prompt: str, completion: str, row: dict[str, Any]) -> Pair:

@@ -16,7 +16,8 @@ from collections.abc import Callable, Coroutine, Mapping
 from pathlib import Path
 from typing import Any
 
-from agentscope_tuner.adapters.rollout import as_rollout, named_metrics, policys_turns, reference_of
+from agentscope_tuner.adapters.rollout import episode_metrics
+from agentscope_tuner.records.formats.sample import as_rollout, policys_turns, reference_of
 from agentscope_tuner.task_judge.batch import judge_for, loaded
 
 
@@ -45,8 +46,7 @@ def judged_by(config: str | Path) -> Callable[[Any, Mapping[str, Any]], Coroutin
         pair = as_rollout(messages[:begin], messages[begin:], {**row, **reference_of(row)})
         judgement = await judge.ajudge(*pair)
         trajectory.reward = judge.reward_or_raise(judgement)
-        success = {f"{judge.name}/success": float(bool(judgement.is_success))}
-        trajectory.metrics.update({**named_metrics(judge, judgement), **success})
+        trajectory.metrics.update(episode_metrics(judge, judgement))
         return trajectory
 
     return judged

@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from agentscope_tuner._run import loops
-from agentscope_tuner.adapters.rollout import as_rollout, current_step, places_by, policys_turns, reference_of, rows_of
+from agentscope_tuner.adapters.rollout import current_step, places_by, rows_of
 from agentscope_tuner.errors import config_fault
+from agentscope_tuner.records.formats.sample import as_rollout, policys_turns, reference_of
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, judge_for, located
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 

@@ -21,15 +21,9 @@ import ray
 import torch
 from nemo_rl.environments.interfaces import EnvironmentInterface, EnvironmentReturn
 
-from agentscope_tuner.adapters.rollout import (
-    as_rollout,
-    batch_metrics,
-    components_of,
-    last_turn,
-    policys_turns,
-    truth_of,
-)
+from agentscope_tuner.adapters.rollout import batch_metrics, components_of
 from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.records.formats.sample import as_rollout, last_turn, policys_turns, truth_of
 from agentscope_tuner.task_judge.batch import Pair, judge_for
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 

@@ -16,8 +16,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from agentscope_tuner.adapters.rollout import LAST_TURN, as_rollout, ground_truth_metadata
+from agentscope_tuner.adapters.rollout import LAST_TURN
 from agentscope_tuner.errors import config_fault
+from agentscope_tuner.records.formats.sample import as_rollout, ground_truth_metadata
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, judge_for, loaded
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 

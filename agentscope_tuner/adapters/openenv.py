@@ -17,7 +17,8 @@ from typing import Any
 
 from openenv.core.rubrics import Rubric
 
-from agentscope_tuner.adapters.rollout import Prompt, as_rollout, named_metrics, reference_of
+from agentscope_tuner.adapters.rollout import episode_metrics
+from agentscope_tuner.records.formats.sample import Prompt, as_rollout, reference_of
 from agentscope_tuner.task_judge.batch import Pair, judge_for, loaded
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 
@@ -64,7 +65,7 @@ class EpisodeRubric(Rubric):  # type: ignore[misc]  # openenv is absent where ty
     def _rewarded(self, judgement: Judgement) -> float:
         judge = judge_for(self._path)
         reward = judge.reward_or_raise(judgement)
-        self.metrics = {**named_metrics(judge, judgement), f"{judge.name}/success": float(bool(judgement.is_success))}
+        self.metrics = episode_metrics(judge, judgement)
         return reward
 
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from agentscope_tuner.adapters.rollout import constant_metrics
+from agentscope_tuner.adapters.rollout import constant_metrics, verdict_flags
 from agentscope_tuner.records.formats.trainers import decode_openrlhf_request as decode_request
 from agentscope_tuner.records.formats.trainers import response_of
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, judge_for
@@ -61,9 +61,7 @@ def encode_response(judge: ConfiguredJudge, judgement: Judgement, *, unmeasured:
         "scores": reward,
         "extra_logs": {
             "acc": float(bool(judgement.is_success)),
-            "filtered": float(judgement.status == "filtered"),
-            "failed": float(judgement.status == "failed"),
-            "judge_seconds": judgement.seconds,
+            **verdict_flags(judgement),
             # Ranks average the metrics together, so each rank must have the same names
             **constant_metrics(judge, judgement, unmeasured),
         },

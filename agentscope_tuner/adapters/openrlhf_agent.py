@@ -20,7 +20,7 @@ import torch
 from openrlhf.utils.agent import AgentInstanceBase
 
 from agentscope_tuner.adapters.openrlhf import encode_response
-from agentscope_tuner.adapters.rollout import as_rollout, ground_truth_metadata, last_turn
+from agentscope_tuner.records.formats.sample import as_rollout, ground_truth_metadata, last_turn
 from agentscope_tuner.task_judge.batch import judge_for, loaded
 
 

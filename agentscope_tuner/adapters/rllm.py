@@ -16,8 +16,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from agentscope_tuner.adapters.rollout import as_rollout, asked_in, message_text, named_metrics, reference_of
+from agentscope_tuner.adapters.rollout import asked_in, named_metrics
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError, input_error
+from agentscope_tuner.records.formats.sample import as_rollout, message_text, reference_of
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, judge_for, loaded
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 

@@ -18,46 +18,13 @@ from typing import Any
 
 from agentscope_tuner.config import SECTION
 from agentscope_tuner.errors import Cause, JudgeError, input_error
-from agentscope_tuner.records.formats.sample import (
-    Prompt,
-    as_rollout,
-    final_text,
-    ground_truth_metadata,
-    id_text,
-    is_chat,
-    last_turn,
-    message_text,
-    policys_turns,
-    reference_of,
-    truth_of,
-)
+from agentscope_tuner.records.formats.sample import Prompt, is_chat
+from agentscope_tuner.records.formats.sample import as_rollout as as_rollout
+from agentscope_tuner.records.formats.sample import ground_truth_metadata as ground_truth_metadata
 from agentscope_tuner.records.scored_rows import MARKS
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, mean_metrics
 from agentscope_tuner.task_judge.contract.columns import QUESTIONS, likely_answers
 from agentscope_tuner.task_judge.contract.judgement import Judgement
-
-__all__ = [
-    "LAST_TURN",
-    "Prompt",
-    "as_rollout",
-    "asked_in",
-    "batch_metrics",
-    "components_of",
-    "constant_metrics",
-    "current_step",
-    "final_text",
-    "ground_truth_metadata",
-    "id_text",
-    "last_turn",
-    "message_text",
-    "named_metrics",
-    "policys_turns",
-    "reference_of",
-    "rows_of",
-    "truth_of",
-    "without_a_question",
-]
-
 
 #: Where an agent loop or a generate function names the policy's last turn, for trainers that hand over one text of all
 #: turns. No column of a data set has this name: one called `final_answer` often holds the reference.
@@ -140,6 +107,17 @@ def named_metrics(judge: ConfiguredJudge, judgement: Judgement) -> dict[str, flo
     and trainer, share a name.
     """
     return {f"{judge.name}/{metric}": value for metric, value in judgement.metrics.items()}
+
+
+def episode_metrics(judge: ConfiguredJudge, judgement: Judgement) -> dict[str, float]:
+    """`named_metrics`, and `<judge>/success`."""
+    return {**named_metrics(judge, judgement), f"{judge.name}/success": float(bool(judgement.is_success))}
+
+
+def verdict_flags(judgement: Judgement) -> dict[str, float]:
+    """How a verdict came about, for trainers' logs: `filtered`, `failed`, and `judge_seconds`."""
+    flags = {status: float(judgement.status == status) for status in ("filtered", "failed")}
+    return {**flags, "judge_seconds": judgement.seconds}
 
 
 def without_a_question(pair: Pair, judgement: Judgement, way_out: str) -> Judgement:

@@ -14,7 +14,8 @@ from typing import Any
 
 from skyrl_gym.envs.base_text_env import BaseTextEnv, BaseTextEnvStepOutput
 
-from agentscope_tuner.adapters.rollout import as_rollout, ground_truth_metadata, last_turn, named_metrics
+from agentscope_tuner.adapters.rollout import episode_metrics
+from agentscope_tuner.records.formats.sample import as_rollout, ground_truth_metadata, last_turn
 from agentscope_tuner.task_judge.batch import judge_for, loaded
 
 
@@ -66,7 +67,7 @@ class JudgedTextEnv(BaseTextEnv):  # type: ignore[misc]  # skyrl_gym is absent w
         judge = judge_for(self.path)
         judgement = judge.judge(*as_rollout(self._prompt, self._messages, self._metadata))
         reward = judge.reward_or_raise(judgement)
-        self._metrics = {**named_metrics(judge, judgement), f"{judge.name}/success": float(bool(judgement.is_success))}
+        self._metrics = episode_metrics(judge, judgement)
         metadata = {"reason": judgement.reason, "status": judgement.status}
         return BaseTextEnvStepOutput(observations=[], reward=reward, done=True, metadata=metadata)
 

@@ -14,7 +14,8 @@ from typing import Any
 from tinker_cookbook.renderers import get_text_content
 from tinker_cookbook.rl.problem_env import ProblemEnv
 
-from agentscope_tuner.adapters.rollout import as_rollout, ground_truth_metadata, named_metrics
+from agentscope_tuner.adapters.rollout import named_metrics
+from agentscope_tuner.records.formats.sample import as_rollout, ground_truth_metadata
 from agentscope_tuner.task_judge.batch import judge_for, loaded
 
 

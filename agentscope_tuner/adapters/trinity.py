@@ -18,8 +18,9 @@ from typing import Any
 from trinity.common.rewards.reward_fn import RewardFn
 from trinity.common.workflows.workflow import AsyncSimpleWorkflow
 
-from agentscope_tuner.adapters.rollout import as_rollout, ground_truth_metadata, named_metrics, without_a_question
+from agentscope_tuner.adapters.rollout import named_metrics, without_a_question
 from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.records.formats.sample import as_rollout, ground_truth_metadata
 from agentscope_tuner.task_judge.batch import judge_for
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 

@@ -17,13 +17,18 @@ from typing import Any
 
 import verifiers as vf
 
-from agentscope_tuner.adapters.rollout import as_rollout, failing_run, ground_truth_metadata, named_metrics
+from agentscope_tuner.adapters.rollout import failing_run, named_metrics
 from agentscope_tuner.errors import Cause, JudgeError, config_fault
+from agentscope_tuner.records.formats.sample import as_rollout, ground_truth_metadata
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, judge_for, located
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 
 
-def judge_rubric(config: str | Path, weight: float = 1.0, *, stop_when_failing: bool = True) -> JudgeRubric:
+class NoVerdict(vf.InfraError):  # type: ignore[misc]  # verifiers is absent where types are checked
+    """The judge failed, not the rollout: an error that verifiers retries where `max_retries` allows it."""
+
+
+class JudgeRubric(vf.Rubric):  # type: ignore[misc]
     """The rubric of one judge.
 
     Args:
@@ -35,15 +40,6 @@ def judge_rubric(config: str | Path, weight: float = 1.0, *, stop_when_failing: 
     Raises:
         ConfigError: the judge cannot be loaded.
     """
-    return JudgeRubric(config, weight, stop_when_failing=stop_when_failing)
-
-
-class NoVerdict(vf.InfraError):  # type: ignore[misc]  # verifiers is absent where types are checked
-    """The judge failed, not the rollout: an error that verifiers retries where `max_retries` allows it."""
-
-
-class JudgeRubric(vf.Rubric):  # type: ignore[misc]
-    """The rubric that `judge_rubric` returns."""
 
     def __init__(self, config: str | Path, weight: float = 1.0, *, stop_when_failing: bool = True) -> None:
         super().__init__()
@@ -124,6 +120,9 @@ class JudgeRubric(vf.Rubric):  # type: ignore[misc]
                 state["metrics"][getattr(func, "__name__", repr(func))] = value
                 if state.get("error") is None:
                     state["reward"] += weight * value
+
+
+judge_rubric = JudgeRubric
 
 
 def _pair(state: Any) -> Pair:

@@ -13,7 +13,8 @@ from typing import Any
 
 import verifiers.v1 as vf
 
-from agentscope_tuner.adapters.rollout import as_rollout, named_metrics, reference_of
+from agentscope_tuner.adapters.rollout import episode_metrics
+from agentscope_tuner.records.formats.sample import as_rollout, reference_of
 from agentscope_tuner.task_judge.batch import judge_for
 
 
@@ -38,6 +39,5 @@ class JudgedTask:
         asked = prompt if isinstance(prompt, str) else [message.model_dump() for message in prompt]
         judgement = await judge.ajudge(*as_rollout(asked, trace.last_reply, metadata))
         reward = judge.reward_or_raise(judgement)
-        success = {f"{judge.name}/success": float(bool(judgement.is_success))}
-        trace.record_metrics({**named_metrics(judge, judgement), **success})
+        trace.record_metrics(episode_metrics(judge, judgement))
         return reward

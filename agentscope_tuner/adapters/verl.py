@@ -23,19 +23,16 @@ from functools import cache
 from typing import Any
 
 from agentscope_tuner._run import loops
-from agentscope_tuner.adapters.rollout import (
-    LAST_TURN,
+from agentscope_tuner.adapters.rollout import LAST_TURN, constant_metrics, the_failing_run, without_a_question
+from agentscope_tuner.errors import ConfigError, config_fault
+from agentscope_tuner.records.formats.sample import (
     Prompt,
     as_rollout,
-    constant_metrics,
     ground_truth_metadata,
     id_text,
+    is_chat,
     last_turn,
-    the_failing_run,
-    without_a_question,
 )
-from agentscope_tuner.errors import ConfigError, config_fault
-from agentscope_tuner.records.formats.sample import is_chat
 from agentscope_tuner.records.scored_rows import MARKS
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, judge_for
 from agentscope_tuner.task_judge.contract.judgement import Judgement

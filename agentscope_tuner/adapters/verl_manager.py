@@ -24,10 +24,10 @@ from typing import Any, Generic, TypeVar
 
 from verl.experimental.reward_loop.reward_manager.base import RewardManagerBase
 
-from agentscope_tuner.adapters.rollout import LAST_TURN, group_metrics, last_turn
+from agentscope_tuner.adapters.rollout import LAST_TURN, group_metrics
 from agentscope_tuner.adapters.verl import judge_with, pair_of, score_of, several_turns
 from agentscope_tuner.errors import Cause, ConfigError, DeadlineError, JudgeError
-from agentscope_tuner.records.formats.sample import without_end_markers
+from agentscope_tuner.records.formats.sample import last_turn, without_end_markers
 from agentscope_tuner.task_judge.batch import Pair
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 

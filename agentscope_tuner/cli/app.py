@@ -37,11 +37,6 @@ class ListedCommand(NamedTuple):
     summary: str
     example: str
 
-    def load(self) -> Any:
-        """The function, or the group, from its module."""
-        module, attribute = self.home.split(":")
-        return getattr(import_module(f"agentscope_tuner.{module}"), attribute)
-
 
 _BEGIN, _JUDGE, _LOOK, _BESIDE = "Begin", "Judge", "Look at rewards", "Beside the judges"
 #: The commands in the order of their list. The lab's are named as text: no floor of the command line imports them.
@@ -210,7 +205,8 @@ def _lone_file(given: Sequence[str]) -> str:
 
 @cache
 def _loaded(command: ListedCommand) -> Any:
-    found = command.load()
+    module, attribute = command.home.split(":")
+    found = getattr(import_module(f"agentscope_tuner.{module}"), attribute)
     if not gc.isenabled():
         # Imported modules live until the exit: exempt them from garbage collection
         gc.freeze()

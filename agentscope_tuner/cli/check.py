@@ -16,7 +16,7 @@ from contextlib import closing
 from dataclasses import asdict, dataclass, field
 from itertools import islice
 from types import SimpleNamespace
-from typing import Annotated, Any, ClassVar, NamedTuple, Protocol
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import typer
 from pydantic import ValidationError
@@ -87,7 +87,7 @@ def check(
             return
         with source_lines(input_) as (lines, name):
             rows = conversion(settings, format_, map_, responses=False).all(lines)
-            report = check_tasks(rows, judge, judge.read if isinstance(judge, TaskJudge) else lambda task: task)
+            report = check_tasks(rows, judge)
         if not report.rows:
             raise ConfigError(f"{input_!r} holds no row")
     if as_json:
@@ -101,8 +101,6 @@ def check(
 def _through_trainer(
     conf: str, overrides: list[str] | None, trainer: str | None, dataset: str | None, *, as_json: bool
 ) -> None:
-    from agentscope_tuner.task_judge.batch import ConfiguredJudge
-
     if trainer is None or dataset is None or trainer not in TRAINERS:
         raise fail(f"--trainer takes one of {', '.join(TRAINERS)}, beside --dataset ROWS; got {trainer!r}, {dataset!r}")
     with config_errors():
@@ -113,7 +111,7 @@ def _through_trainer(
             raise ConfigError(f"{dataset!r} holds no rows of a data set: JSON objects, one a line, or Parquet")
     found: list[RowSeen] = [dry_run(judge, trainer, row) for row in rows]
     if as_json:
-        print(json.dumps({"dataset": dataset, "trainer": trainer, "rows": [seen.to_dict() for seen in found]}))
+        print(json.dumps({"dataset": dataset, "trainer": trainer, "rows": [asdict(seen) for seen in found]}))
     else:
         shown = table(f"{name} in {trainer}", "question", "reference", "completion", "the trainer gets")
         for seen in found:
@@ -205,17 +203,8 @@ _LONGEST_KIND, _LONGEST_PROBLEM = 40, 1_000
 _LONGEST_KEPT = 200
 
 
-class ChecksTasks(Protocol):
-    """The methods of a judge that are used here; see `BaseJudge`."""
-
-    @property
-    def reference_keys(self) -> tuple[str, ...]: ...
-
-    def check_task(self, task: Task, output: WorkflowOutput | None = None) -> str | None: ...
-
-    def same_reference(self, first: Mapping[str, Any], second: Mapping[str, Any]) -> bool: ...
-
-    def row_notes(self, task: Task, output: WorkflowOutput | None = None) -> list[str]: ...
+#: What knows the tasks of a judge: the judge itself, or, before rubrics are learned, what checks their samples.
+ChecksTasks = TaskJudge | RubricTasks
 
 
 class Finding(NamedTuple):
@@ -272,15 +261,12 @@ class TaskReport:
         return {"rows": self.rows, "task_ids": self.task_ids, "problems": problems, "notes": dict(self.notes)}
 
 
-def check_tasks(
-    lines: Iterable[Line], judge: ChecksTasks, read: Callable[[Task], Task] = lambda task: task
-) -> TaskReport:
+def check_tasks(lines: Iterable[Line], judge: ChecksTasks) -> TaskReport:
     """Check every row: tasks, or rollouts with a `task` and perhaps an `output`.
 
     Args:
         lines: the rows.
         judge: the judge, or what knows its tasks.
-        read: gives the task as the judge reads it.
 
     Memory stays flat over any number of rows: the first reference of each task id is kept in a temporary database on
     disk, about 60 bytes for each id and its reference.
@@ -289,22 +275,20 @@ def check_tasks(
     with closing(_FirstReferences()) as references:
         for line in lines:
             report.rows += 1
-            for finding in _findings(line, judge, references, read, report):
+            for finding in _findings(line, judge, references, report):
                 report.add(finding)
         report.task_ids = references.count
     return report
 
 
-def _findings(
-    line: Line, judge: ChecksTasks, references: _FirstReferences, read: Callable[[Task], Task], report: TaskReport
-) -> Iterator[Finding]:
+def _findings(line: Line, judge: ChecksTasks, references: _FirstReferences, report: TaskReport) -> Iterator[Finding]:
     row = _read(line)
     if isinstance(row, str):
         yield Finding(line.where, "", f"unreadable row: {row}")
         return
     task, output = row
     try:
-        task = read(task)
+        task = judge.read(task) if isinstance(judge, TaskJudge) else task
         problem = judge.check_task(task, output)
         report.look_at(line, task, output, judge)
     except JudgeError as exc:
@@ -411,10 +395,6 @@ class RowSeen:
     reference: Any
     gets: Mapping[str, float | str]
     failed: bool
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON."""
-        return asdict(self)
 
 
 def dry_run(judge: ConfiguredJudge, trainer: str, row: Row) -> RowSeen:

@@ -18,7 +18,8 @@ from agentscope_tuner.errors import ConfigError, JudgeError
 from agentscope_tuner.graders.rubrics.criteria import read_rubrics
 from agentscope_tuner.records.formats import AUTO, Conversion
 from agentscope_tuner.records.formats.plain import CHATS, chat_of, is_own, plain_text
-from agentscope_tuner.records.reader import Line
+from agentscope_tuner.records.reader import Line, object_in
+from agentscope_tuner.records.scored_rows import is_number
 from agentscope_tuner.task_judge.choice_judge import options_of
 from agentscope_tuner.task_judge.contract.columns import (
     ANSWERS,
@@ -109,7 +110,7 @@ def look(lines: Iterable[Line], kind: str = "math", named: Mapping[str, str] = M
         ConfigError: none of them can be read, or no column holds a reference that the judge reads.
     """
     first = [line for line in islice(lines, _MOST_ROWS) if line.problem is None]
-    rows = [row for row in map(_object, first) if row]
+    rows = [row for line in first if (row := object_in(line.raw))]
     if not rows:
         held = f", its first line is {first[0].raw[:60].decode('utf-8', 'replace')!r}" if first else ""
         raise ConfigError(f"--from holds no row{held}: rows are JSON objects, one a line, or CSV, Parquet …")
@@ -149,7 +150,7 @@ def _of_math(
     found: Looked, first: Sequence[Line], metadata: Sequence[_Row], texts: list[str], asked: list[str]
 ) -> None:
     """Name the columns of the reference, and of what no name tells, and the places of answers."""
-    rows = [row for row in map(_object, first) if row]
+    rows = [row for line in first if (row := object_in(line.raw))]
     # by the rows' own names, which are the same in every trainer
     _reference(found, rows if not is_own(rows[0]) and any(map(answer_columns, rows)) else metadata, texts)
     unread = not texts and not is_own(rows[0]) and "response" not in found.reads
@@ -242,15 +243,11 @@ def _countdown(row: _Row) -> Told | None:
         target = at_path(row, f"{within}target")
         for name in ("nums", "numbers"):
             numbers = at_path(row, within + name)
-            if _is_number(target) and isinstance(numbers, list) and len(numbers) > 1 and all(map(_is_number, numbers)):
+            if is_number(target) and isinstance(numbers, list) and len(numbers) > 1 and all(map(is_number, numbers)):
                 reads = {"target": f"{within}target", "nums": within + name}
                 named = {role: path for role, path in reads.items() if role != path}
                 return Told(f"{within}target is to be reached with the numbers in {within}{name}", named)
     return None
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _task_rubrics(row: _Row) -> Told | None:
@@ -385,26 +382,14 @@ def _guess(rows: Sequence[_Row], kind: str) -> tuple[str, Told]:
             return name, found
     guessed, told = _guess(rows, "auto")
     columns = ", ".join(map(repr, sorted(rows[0])))
-    raise ConfigError(f"no column holds what the {kind} judge reads, among {columns}{_hinted(guessed, told)}")
-
-
-def _hinted(kind: str, told: Told) -> str:
-    """What else rows look like that are not of the kind that was named."""
-    return f": they look like rows of {kind}, since {told.why}: `astuner init {kind} … --from …`"
+    hint = f": they look like rows of {guessed}, since {told.why}: `astuner init {guessed} … --from …`"
+    raise ConfigError(f"no column holds what the {kind} judge reads, among {columns}{hint}")
 
 
 def _most(rows: Sequence[_Row], told_by: Callable[[_Row], Told | None]) -> Told | None:
     """What the first row tells that is of the kind, where most rows are."""
     found = [told for row in rows if (told := told_by(row)) is not None]
     return found[0] if found and len(found) >= SHARE * len(rows) else None
-
-
-def _object(line: Line) -> dict[str, Any] | None:
-    try:
-        row = json.loads(line.raw)
-    except (ValueError, RecursionError):
-        return None
-    return row if isinstance(row, dict) else None
 
 
 def _name(found: Looked, rows: list[dict[str, Any]], row: dict[str, Any], role: str, names: tuple[str, ...]) -> None:

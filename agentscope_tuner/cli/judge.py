@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Annotated, BinaryIO, Literal, TypeVar
 
 import typer
-from rich.table import Table
 
 from agentscope_tuner._run import interrupts
 from agentscope_tuner.cli.console import (
@@ -35,7 +34,7 @@ from agentscope_tuner.cli.console import (
 )
 from agentscope_tuner.cli.options import Conf, Format, Json, Map, Overrides, Source, conversion, mapped, opened_source
 from agentscope_tuner.cli.rendering import print_summary
-from agentscope_tuner.config import Settings, resolve
+from agentscope_tuner.config import Settings
 from agentscope_tuner.engines.judging import LineJudge
 from agentscope_tuner.engines.local import score
 from agentscope_tuner.engines.ray.files import score_files
@@ -95,13 +94,6 @@ class DryRun:
             self.total += estimate
             self.unknown += 0 if estimate.complete else asked
 
-    def table(self, title: str) -> Table:
-        """The counts as a table, to be printed."""
-        found = table(title)
-        for heading, value in self.counts():
-            found.add_row(cell(heading), cell(value))
-        return found
-
     def counts(self) -> Iterator[tuple[str, str]]:
         """Each count by its name, in words."""
         least, most = self.total.least, self.total.most
@@ -132,7 +124,8 @@ def _span(least: float, most: float, form: str = ",") -> str:
     return format(least, form) if least == most else f"{least:{form}} to {most:{form}}"
 
 
-_REDRAW_SECONDS = 0.1
+# A rate over less time would leap
+_LEAST_SECONDS = 0.1
 
 In = TypeVar("In")
 
@@ -255,8 +248,11 @@ def show_costs(asked: RowsAsked, resumed: str | None, *, as_json: bool) -> None:
             found.add(judge, lines if earlier is None else with_earlier(lines, earlier, digest))
     if as_json:
         print(json.dumps({"input": asked.input_, **dict(found.counts())}))
-    else:
-        out.print(found.table(f"{source.name}: nothing was sent"))
+        return
+    counts = table(f"{source.name}: nothing was sent")
+    for each in found.counts():
+        counts.add_row(*map(cell, each))
+    out.print(counts)
 
 
 def _check_apart(input_: str, output: str) -> None:
@@ -301,13 +297,11 @@ def _watched(summary: Summary, parts: Iterator[In], stream: BinaryIO) -> Iterato
     total = os.fstat(stream.fileno()).st_size if seekable else None
     with progress(*([TaskProgressColumn()] if total else [])) as shown:
         bar = shown.add_task("judging", total=total)
-        started, drawn = time.monotonic(), 0.0
+        started = time.monotonic()
         for part in parts:
-            if (now := time.monotonic()) - drawn > _REDRAW_SECONDS:
-                drawn = now
-                rate = summary.rows / max(now - started, _REDRAW_SECONDS)
-                description = f"{summary.rows} rows, {summary.statuses['failed']} failed, {rate:,.0f} a second"
-                shown.update(bar, description=description, completed=stream.tell() if seekable else summary.rows)
+            rate = summary.rows / max(time.monotonic() - started, _LEAST_SECONDS)
+            description = f"{summary.rows} rows, {summary.statuses['failed']} failed, {rate:,.0f} a second"
+            shown.update(bar, description=description, completed=stream.tell() if seekable else summary.rows)
             yield part
 
 
@@ -318,26 +312,18 @@ def add_counts(total: dict[str, list[int]], more: Counts) -> None:
 
 
 def judge_on_ray(
-    conf: str,
-    overrides: Overrides,
-    input_: str,
-    target: str,
-    *,
-    address: str | None,
-    jobs: int | None,
-    resume: bool,
-    as_json: bool,
+    asked: RowsAsked, target: str, *, address: str | None, jobs: int | None, resume: bool, as_json: bool
 ) -> Summary:
-    """Judge the files that the pattern `input_` names into the folder `target`, and print the summary."""
+    """Judge the files that `asked.input_`, a pattern, names into the folder `target`, and print the summary."""
     summary, counts, kept, started = Summary(), dict[str, list[int]](), 0, time.perf_counter()
     with config_errors():
-        settings = resolve(conf, overrides or ())
+        settings = asked.settings()
         if is_url(target):
             raise ConfigError(f"--output must be a folder that every node sees, got {target!r}: mount the bucket")
         output = Path(plain(target))
         if output.exists() and not output.is_dir():
             raise ConfigError(f"--output must be a folder with --engine ray, got the file {str(output)!r}")
-        digest, files = settings.task_judge.digest(), input_files(input_)
+        digest, files = settings.task_judge.digest(), input_files(asked.input_)
         records = score_files(settings, files, output, digest=digest, jobs=jobs, address=address, resume=resume)
         try:
             with progress() as shown:
@@ -350,8 +336,8 @@ def judge_on_ray(
         except (JudgeError, KeyboardInterrupt) as exc:
             raise _stopped(exc, f"{summary.rows} rows in whole partitions") from exc
         if not summary.rows:
-            raise ConfigError(f"{input_!r} holds no rows: nothing was judged")
-    title, notes = f"{input_} ▸ {output}", load_judge(settings).inner.notes_on(counts)
+            raise ConfigError(f"{asked.input_!r} holds no rows: nothing was judged")
+    title, notes = f"{asked.input_} ▸ {output}", load_judge(settings).inner.notes_on(counts)
     print_summary(summary, time.perf_counter() - started, title=title, kept=kept, notes=notes, as_json=as_json)
     return summary
 
@@ -424,9 +410,7 @@ def judge(
     if engine == "ray":
         if limit or strict or format_ or map_ or tasks:
             raise fail("--limit, --strict, --format, --map and --tasks are read by --engine local")
-        summary = judge_on_ray(
-            conf, overrides, input_, output, address=address, jobs=jobs, resume=resume, as_json=as_json
-        )
+        summary = judge_on_ray(asked, output, address=address, jobs=jobs, resume=resume, as_json=as_json)
     else:
         summary = judge_file(asked, output, resume=resume, jobs=jobs, strict=strict, as_json=as_json)
     if summary.statuses["failed"]:

@@ -38,7 +38,7 @@ class RuleSource:
     Args:
         path: the file.
         section: the dotted path of the section that holds `rules` and `rule_modules`.
-        rules: the rules; None when the file has none.
+        rules: the rules; empty when the file has none.
         rule_modules: the modules that register custom kinds.
         nodes: the YAML nodes of the section, for line numbers.
         misplaced: problems on the path to the rules, each with its line: a key that stands twice, or is mistyped.
@@ -61,13 +61,11 @@ class RuleSource:
         found = self.problems()
         if found:
             raise all_of(self.where, [f"line {line}: {problem.describe('rules')}" for line, problem in found])
-        modules = [] if self.rule_modules is None else self.rule_modules
-        return compile_rules([] if self.rules is None else self.rules, rule_modules=modules, where=self.where)
+        return compile_rules(self.rules, rule_modules=self.rule_modules, where=self.where)
 
     def problems(self) -> list[tuple[int, Problem]]:
         """Everything wrong with the rules, each with its line in the file, in the order of the lines."""
-        modules = [] if self.rule_modules is None else self.rule_modules
-        found = find_problems([] if self.rules is None else self.rules, modules)
+        found = find_problems(self.rules, self.rule_modules)
         rules = child(self.nodes, "rules")
         found += [Problem(f"key {key!r} stands twice", index, key) for index, key in _repeated_keys(rules)]
         placed = [*self.misplaced, *((self._line(problem), problem) for problem in found)]
@@ -120,7 +118,7 @@ def config_rules(path: Path) -> RuleSource:
         return agents
     section = resolve(path).task_judge
     # The values as training reads them, with interpolations resolved
-    return RuleSource(path, SECTION, section.rules or None, section.rule_modules, source.nodes, source.misplaced)
+    return RuleSource(path, SECTION, section.rules, section.rule_modules, source.nodes, source.misplaced)
 
 
 def _read_source(path: Path, section: str) -> RuleSource:
@@ -141,7 +139,8 @@ def _read_source(path: Path, section: str) -> RuleSource:
         values = {}
     if not isinstance(values, dict):
         raise ConfigError(f"{path}: {section} must be a mapping, got {values!r}")
-    return RuleSource(path, section, values.get("rules"), values.get("rule_modules"), node, misplaced)
+    own = {key: value for key, value in values.items() if value is not None}
+    return RuleSource(path, section, own.get("rules", []), own.get("rule_modules", []), node, misplaced)
 
 
 def child(node: yaml.Node | None, key: str) -> yaml.Node | None:
@@ -259,7 +258,7 @@ def plot_tally(tally: RuleTally, path: Path) -> None:
 
 
 _MOST_PROBLEMS = 20
-_REDRAW_SECONDS = 0.1
+_ROWS_A_DRAWING = 1024
 _DEFAULTS = {True: " (default true)", False: " (default false)", None: " (optional)"}
 
 app = typer.Typer(
@@ -339,28 +338,22 @@ def list_kinds(module: Modules = None, as_json: Json = False) -> None:
     """The kinds of rule, their parameters, and an example of each."""
     with config_errors():
         _import(module)
+    kinds, parameters = dict[str, dict[str, Any]](), dict[str, str]()
+    for name, handler in RULE_HANDLERS.items():
+        kinds[name], parameters[name] = {"holds": _first_line(handler), "example": None}, "its own"
+        if is_built_in(name):
+            kind = KINDS[name]
+            kinds[name] = {"holds": kind.meaning, "example": kind.example}
+            told = (f"{each.name}: {each.shape}{_DEFAULTS.get(each.default, '')}" for each in kind.parameters)
+            parameters[name] = "\n".join(told) or "none"
     if as_json:
-        kinds = {
-            name: {"holds": KINDS[name].meaning, "example": KINDS[name].example}
-            if is_built_in(name)
-            else {"holds": _first_line(handler), "example": None}
-            for name, handler in RULE_HANDLERS.items()
-        }
         print(json.dumps(kinds))
         return
     found = table("", "kind", "holds when the text is", "parameters", "example")
     found.show_lines = True
-    for name, handler in RULE_HANDLERS.items():
-        if not is_built_in(name):
-            found.add_row(escape(name), escape(_first_line(handler)), "its own", "")
-            continue
-        kind = KINDS[name]
-        parameters = (
-            f"{parameter.name}: {parameter.shape}{_DEFAULTS.get(parameter.default, '')}"
-            for parameter in kind.parameters
-        )
-        example = json.dumps(kind.example, ensure_ascii=False)
-        found.add_row(name, kind.meaning, escape("\n".join(parameters) or "none"), escape(example))
+    for name, about in kinds.items():
+        example = json.dumps(about["example"], ensure_ascii=False) if about["example"] else ""
+        found.add_row(*map(escape, (name, about["holds"], parameters[name], example)))
     out.print(found)
     say(
         "Every rule also takes target (output, query or metadata.<key>; default output), action (mark_bad or record;\n"
@@ -385,12 +378,12 @@ def validate(
     problems = source.problems()
     if as_json:
         told = [{"line": line, "problem": problem.describe("rules")} for line, problem in problems]
-        print(json.dumps({"file": str(source.path), "rules": len(source.rules or ()), "problems": told}))
+        print(json.dumps({"file": str(source.path), "rules": len(source.rules), "problems": told}))
     for line, problem in () if as_json else problems:
         say(f"{source.path}:{line}: {problem.describe('rules')}", to=err)
     if problems:
         raise typer.Exit(Exit.BAD_USAGE)
-    count = len(source.rules or ())
+    count = len(source.rules)
     if not as_json:
         say(f"{source.where}: {count} rules, no problems" if count else f"{source.where}: no rules")
 
@@ -452,12 +445,9 @@ def _watched(infile: Path) -> Iterator[tuple[OnProblem, OnRow]]:
 
     with progress() as shown:
         bar = shown.add_task("0 rows", total=1.0)
-        drawn = time.monotonic()
 
         def on_row(rows: int, share_read: Callable[[], float]) -> None:
-            nonlocal drawn
-            if rows % 256 == 0 and time.monotonic() - drawn > _REDRAW_SECONDS:
-                drawn = time.monotonic()
+            if rows % _ROWS_A_DRAWING == 0:
                 shown.update(bar, description=f"{rows:,} rows", completed=share_read())
 
         yield on_problem, on_row

@@ -26,6 +26,7 @@ from agentscope_tuner.service.admission import ServiceSettings
 if TYPE_CHECKING:
     from starlette.applications import Starlette
 
+    from agentscope_tuner.service.on_ray import RayPlace
 
 _NAMED = re.compile(r"([A-Za-z][A-Za-z0-9_-]*)=(.+)")
 _DEFAULTS = ServiceSettings()
@@ -89,7 +90,9 @@ def serve(
         configs = {name: resolve(path, overrides or ()) for name, path in named.items()}
     app, shown = _checked(configs, settings, host)
     if engine == "ray":
-        _by_ray(configs, settings, host, port, replicas, cluster, drain_seconds)
+        from agentscope_tuner.service.on_ray import RayPlace
+
+        _by_ray(configs, settings, RayPlace(host, port, replicas, cluster, drain_seconds))
         return
     from agentscope_tuner.service.server import serve as serve_app
 
@@ -124,19 +127,11 @@ def _checked(configs: Mapping[str, Settings], settings: ServiceSettings, host: s
     return app, ", ".join(f"{judge.name} at /{name}" for name, judge in judges.items())
 
 
-def _by_ray(
-    configs: Mapping[str, Settings],
-    settings: ServiceSettings,
-    host: str,
-    port: int,
-    replicas: int,
-    cluster: str | None,
-    drain: float,
-) -> None:
-    from agentscope_tuner.service.on_ray import RayPlace, deployed
+def _by_ray(configs: Mapping[str, Settings], settings: ServiceSettings, place: RayPlace) -> None:
+    from agentscope_tuner.service.on_ray import deployed
 
     stopped = threading.Event()
-    with config_errors(), deployed(configs, settings, RayPlace(host, port, replicas, cluster, drain)) as url:
+    with config_errors(), deployed(configs, settings, place) as url:
         # Only now: Ray has set signal handlers of its own, which end the process at once
         for number in interrupts.ending_signals():
             signal.signal(number, lambda *_: stopped.set())

@@ -8,7 +8,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from itertools import groupby, islice
+from itertools import chain, groupby, islice
 from typing import Any, Generic, Protocol, TypeVar
 
 from agentscope_tuner._run.interrupts import News
@@ -95,25 +95,15 @@ def groups(items: Iterable[In], key: Callable[[In], str] | None) -> Iterator[tup
     An item with an empty key is a group by itself; so is every item where there is no `key`. No judge can rank a run
     of more than `MOST_IN_GROUP` neighbours: its items come one by one, each with that reason.
     """
-    if key is None:
-        for item in items:
-            yield [item], None
-        return
-    for name, run in groupby(items, key):
-        if not name:
-            for item in run:
-                yield [item], None
-            continue
-        group = list(islice(run, MOST_IN_GROUP + 1))
-        if len(group) <= MOST_IN_GROUP:
+    for name, run in groupby(items, key or (lambda item: "")):
+        group = list(islice(run, MOST_IN_GROUP + 1)) if name else []
+        if group and len(group) <= MOST_IN_GROUP:
             yield group, None
             continue
-        why = (
-            f"more than {MOST_IN_GROUP} neighbours have task id {name!r:.200}: an advantage group cannot be that large"
-        )
-        for part in (group, run):
-            for item in part:
-                yield [item], why
+        too_many = f"more than {MOST_IN_GROUP} neighbours have task id {name!r:.200}"
+        why = f"{too_many}: an advantage group cannot be that large" if name else None
+        for item in chain(group, run):
+            yield [item], why
 
 
 class Rows(Generic[Out]):

@@ -35,34 +35,15 @@ PlacedJudgement = tuple[int, Judgement]
 
 
 @dataclass(slots=True)
-class RolloutGroup(Block):
-    """Rollouts that are judged together: one, or a whole advantage group where the judge ranks.
+class RolloutGroup(LineBlock):
+    """Rollouts in place of lines, with every extra field that a trainer added. They are judged together: one alone, or
+    a whole advantage group where the judge ranks.
 
     Attributes:
         first: the place of its first rollout in the input, from 0.
-        rollouts: the rollouts, with every extra field that a trainer added.
     """
 
-    first: int
-    rollouts: Sequence[Rollout]
-
-    @property
-    def span(self) -> int:
-        """See Block."""
-        return 1
-
-    @property
-    def size(self) -> int:
-        """See Block."""
-        return 0
-
-    def unconverted(self) -> Iterator[Rollout]:
-        """See Block."""
-        return iter(self.rollouts)
-
-    def steps(self) -> int:
-        """See Block."""
-        return 1
+    first: int = 0
 
     def placed(self, judgements: Iterable[Judgement]) -> list[PlacedJudgement]:
         """The judgements of its rollouts, each with the rollout's place."""
@@ -98,7 +79,7 @@ class RolloutJudge:
         first = 0
         key = (lambda rollout: rollout.task.task_id) if self.traits.ranks else None
         for number, (rollouts, problem) in enumerate(groups(items, key)):
-            group = RolloutGroup(first, rollouts, number=number)
+            group = RolloutGroup(tuple(rollouts), held=0, is_group=True, first=first, number=number)
             if problem is not None:
                 group.results = self.failed(group, input_error(problem))
             yield group
@@ -106,15 +87,15 @@ class RolloutJudge:
 
     def judge(self, block: RolloutGroup) -> list[PlacedJudgement]:
         """See Work; a failed judgement where there is no verdict."""
-        return block.placed(self.verdicts(block.rollouts))
+        return block.placed(self.verdicts(block.lines))
 
     async def ajudge(self, block: RolloutGroup) -> list[PlacedJudgement]:
         """See Work."""
-        return block.placed(await self.averdicts(block.rollouts))
+        return block.placed(await self.averdicts(block.lines))
 
     def failed(self, block: RolloutGroup, error: JudgeError) -> list[PlacedJudgement]:
         """See Work."""
-        return block.placed(failed_judgement(rollout, error) for rollout in block.rollouts)
+        return block.placed(failed_judgement(rollout, error) for rollout in block.lines)
 
     def answer(self, block: RolloutGroup) -> OneStep:
         """See Work."""

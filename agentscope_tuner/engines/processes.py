@@ -8,7 +8,6 @@ worker was judging.
 
 from __future__ import annotations
 
-import gc
 import logging
 import math
 import pickle
@@ -307,31 +306,18 @@ def main(channel: ParentChannel, journal: int, given: list[int], answers: list[i
     """Judge until the engine closes the channel.
 
     Args:
-        channel: brings a recipe (`Work.recipe`), then the number of each batch and the sizes of its blocks; takes None
-            once the work is made, or a text that says why it cannot be, then the number of each batch and the size of
-            its answer. All of them are pickles: both ends are one program under one user.
+        channel: brings a recipe (`Work.recipe`, see `ParentChannel.load`), then the number of each batch and the sizes
+            of its blocks; takes the number of each batch and the size of its answer. All of them are pickles: both ends
+            are one program under one user.
         journal: the descriptor to note results in.
         given: the descriptors of the slots that bring batches.
         answers: the descriptors of the slots that take the answers.
     """
-    messages = iter(channel)
-    recipe = next(messages, None)
-    if recipe is None:
+    work = channel.load(lambda kind, *arguments: kind(*arguments))
+    if work is None:
         return
-    # The judge's objects live until the exit: exempt them from garbage collection
-    gc.disable()
-    try:
-        kind, *arguments = pickle.loads(recipe)
-        work = kind(*arguments)
-    # boundary: any error that keeps the judge from being built goes to the parent, which raises it
-    except BaseException as exc:  # noqa: BLE001
-        channel.send(_pickled(str(exc) if isinstance(exc, ConfigError) else f"{type(exc).__name__}: {exc}"))
-        return
-    gc.freeze()
-    gc.enable()
-    channel.send(_pickled(None))
     notes, batches, answered = ResultJournal(journal), Slots(given), Slots(answers)
-    for message in messages:
+    for message in channel:
         batch, sizes = pickle.loads(message)
         answer = _pickled(_judge(work, notes, batch, _blocks(batches.get(batch, sum(sizes)), sizes)))
         answered.put(batch, answer)

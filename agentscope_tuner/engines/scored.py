@@ -90,17 +90,13 @@ class ScoredBlock:
         """Make a block of rows that were scored one by one."""
         found, written = cls(), []
         for row in rows:
-            found.count(row)
             written.append(row.line)
+            found.summary.add(row.judgement, name=row.name, label=row.label)
+            found.kept += row.kept
+            if found.error is None and row.judgement.status == "failed":
+                found.error = row.judgement.error
         found.data = b"".join(written)
         return found
-
-    def count(self, row: ScoredLine) -> None:
-        """Count a row; the caller adds its line."""
-        self.summary.add(row.judgement, name=row.name, label=row.label)
-        self.kept += row.kept
-        if self.error is None and row.judgement.status == "failed":
-            self.error = row.judgement.error
 
 
 def resumed(blocks: Iterable[Block], earlier: Iterator[EarlierRow], digest: str) -> Iterator[Block]:

@@ -6,7 +6,7 @@ import random
 from fractions import Fraction
 from typing import Any
 
-from agentscope_tuner.env_service.environment import check_task_id, query_list, text_of
+from agentscope_tuner.env_service.environment import GeneratedGame, check_task_id, text_of
 from agentscope_tuner.verify import countdown
 from agentscope_tuner.verify.find import last_boxed
 
@@ -14,7 +14,7 @@ MAX_TURNS = 5
 MAX_TARGET = 999
 
 
-class CountdownEnv:
+class CountdownEnv(GeneratedGame):
     """Four numbers, a target that can be reached, and five tries.
 
     The score is the best equation's score so far: 1.0 when right, 0.1 for an attempt, else 0.0.
@@ -56,14 +56,6 @@ class CountdownEnv:
     def get_info(self, messages: dict[str, Any], params: dict[str, Any]) -> dict[str, Any]:
         """The puzzle and the state of the game."""
         return {"numbers": self.numbers, "target": self.target, "turns": self.turns}
-
-    def close(self) -> None:
-        """Nothing to free."""
-
-    @staticmethod
-    def get_query_list(split: str, params: dict[str, Any]) -> list[str]:
-        """`train-0` to `train-999`, `test-0` to `test-199`."""
-        return query_list(split)
 
     def _over(self) -> bool:
         return self.turns >= MAX_TURNS or self.best == countdown.RIGHT

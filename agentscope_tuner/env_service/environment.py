@@ -54,13 +54,6 @@ BUILT_IN: Mapping[str, str] = MappingProxyType(
 SPLITS = {"train": 1_000, "test": 200}
 
 
-def query_list(split: str) -> list[str]:
-    """All task ids of `split`."""
-    if split not in SPLITS:
-        raise ValueError(f"split must be one of {sorted(SPLITS)}, got {split!r}")
-    return [f"{split}-{number}" for number in range(SPLITS[split])]
-
-
 def check_task_id(task_id: str) -> str:
     """`task_id`; raises a ValueError if it is no task id."""
     split, _, number = task_id.rpartition("-")
@@ -68,6 +61,20 @@ def check_task_id(task_id: str) -> str:
         allowed = ", ".join(f"{name}-0 to {name}-{count - 1}" for name, count in SPLITS.items())
         raise ValueError(f"task_id must be one of {allowed}, got {task_id!r}")
     return task_id
+
+
+class GeneratedGame:
+    """What the built-in environments share: tasks that are made from their ids, and nothing to free."""
+
+    def close(self) -> None:
+        """Nothing to free."""
+
+    @staticmethod
+    def get_query_list(split: str, params: dict[str, Any]) -> list[str]:
+        """`train-0` to `train-999`, `test-0` to `test-199`."""
+        if split not in SPLITS:
+            raise ValueError(f"split must be one of {sorted(SPLITS)}, got {split!r}")
+        return [f"{split}-{number}" for number in range(SPLITS[split])]
 
 
 def text_of(action: dict[str, object]) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from agentscope_tuner.env_service.environment import check_task_id, query_list, text_of
+from agentscope_tuner.env_service.environment import GeneratedGame, check_task_id, text_of
 from agentscope_tuner.errors import ConfigError, install
 
 try:
@@ -24,7 +24,7 @@ RULES = (
 )
 
 
-class FrozenLakeEnv:
+class FrozenLakeEnv(GeneratedGame):
     """A map drawn from the task's id; the score is 1.0 when the goal was reached, else 0.0.
 
     `params`, at creation: `size` (3 to 12, default 4), `is_slippery` (default False: each move goes in its direction).
@@ -85,11 +85,6 @@ class FrozenLakeEnv:
     def close(self) -> None:
         """Closes gymnasium's environment."""
         self._env.close()
-
-    @staticmethod
-    def get_query_list(split: str, params: dict[str, Any]) -> list[str]:
-        """`train-0` to `train-999`, `test-0` to `test-199`."""
-        return query_list(split)
 
     def _walk(self, direction: str) -> tuple[str, float]:
         place, reward, terminated, truncated, _ = self._env.step(MOVES[direction])

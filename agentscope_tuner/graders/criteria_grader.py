@@ -13,7 +13,7 @@ from agentscope_tuner.errors import Cause, GraderError
 from agentscope_tuner.graders.client.chat_model import ChatModel, Prompt
 from agentscope_tuner.graders.client.reply import AnswerAtFault, Reply, ReplyError, final_json, label_score, score_of
 from agentscope_tuner.graders.client.usage import Usage
-from agentscope_tuner.graders.injection_defence import MARK_END, border_of, lower_letters, neutralise, plain
+from agentscope_tuner.graders.injection_defence import MARK_END, border_of, composed, lower_letters, neutralise
 from agentscope_tuner.graders.prompt import (
     MOST_CHARS,
     ReplyForm,
@@ -187,7 +187,7 @@ def verdicts_on(reply: Reply, texts: Texts, spans: Spans) -> list[Met]:
     by_number: dict[int, Met] = {}
     response = texts["response"]
     answers = response.answers() if isinstance(response, Trajectory) else [response]
-    stands = [plain(text) for text in answers if isinstance(text, str)]
+    stands = [composed(text) for text in answers if isinstance(text, str)]
     for item in found:
         number = item.get("number")
         if type(number) is not int or not 1 <= number <= size or number in by_number:
@@ -221,7 +221,9 @@ def _met(item: dict[str, Any], number: int, stands: Sequence[str], span: tuple[f
 def _stands_in(quote: str, answers: Sequence[str]) -> bool:
     """Whether a quote holds a word of the answers, and stands in them; spaces, signs and case may differ."""
     # Models leave out the middle of a long quote, so its parts are looked for one by one
-    parts = [part for part in plain(quote).replace("[...]", "…").replace("...", "…").split("…") if lower_letters(part)]
+    parts = [
+        part for part in composed(quote).replace("[...]", "…").replace("...", "…").split("…") if lower_letters(part)
+    ]
     letters = [lower_letters(text) for text in answers]
     if not parts or not all(any(lower_letters(part) in text for text in letters) for part in parts):
         return False

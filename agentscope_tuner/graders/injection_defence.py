@@ -29,12 +29,12 @@ from typing import NamedTuple
 from agentscope_tuner.errors import ConfigError
 
 # Unicode's property Default_Ignorable_Code_Point, the control characters but tab and newline, separators of lines that
-# are none here, blanks that are letters or symbols by their category, and what Unicode will never make a character
+# are none here, and blanks that are letters or symbols by their category
 _HIDDEN = (
     "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f"
     "\u2028-\u202e\u2060-\u206f\u2800\u3164\ufe00-\ufe0e\ue000-\uf8ff\ufeff\uffa0\ufff0-\ufffc\ufffe\uffff\U0001bca0-\U0001bca3"
-    "\U00013430-\U0001345f\U0001d159\U0001d173-\U0001d17a\U000e0000-\U0010ffff\ufdd0-\ufdef"
-) + "".join(f"{chr(plane + 0xFFFE)}{chr(plane + 0xFFFF)}" for plane in range(0x10000, 0xE0000, 0x10000))
+    "\U00013430-\U0001345f\U0001d159\U0001d173-\U0001d17a\U000e0000-\U0010ffff"
+)
 _JOINERS = "\u200c\u200d\ufe0f"
 # Scripts that need joiners: Arabic, Syriac, N'Ko, Mandaic; Brahmi's from Devanagari to Myanmar; Khmer and Mongolian
 _JOINED = "\u0600-\u08ff\u0900-\u109f\u1780-\u18af\ufb50-\ufdff\ufe70-\ufefc"
@@ -45,10 +45,11 @@ _NEEDED = (
 )
 _INVISIBLE = re.compile(rf"({_NEEDED})|[{_HIDDEN}{_JOINERS}]+")
 _ALL_INVISIBLE = re.compile(f"[{_HIDDEN}{_JOINERS}]+")
-# Categories of what stands alone: letters, numbers, signs, symbols, spacing marks, and what is not known
-_SEEN = re.compile("[LNPS].|Mc|Cn")
-# For private use, but the ends of their planes
-_UNKNOWN = re.compile("[\ue000-\uf8ff\U000f0000-\U000ffffd\U00100000-\U0010fffd]")
+_PRIVATE = re.compile("[\ue000-\uf8ff\U000f0000-\U000ffffd\U00100000-\U0010fffd]")
+# Code points that are no characters for good
+_NO_CHARACTER = re.compile(
+    "[\ufdd0-\ufdef" + "".join(chr(plane + 0xFFFE) + chr(plane + 0xFFFF) for plane in range(0, 0x110000, 0x10000)) + "]"
+)
 _MOST_CODES = 4
 # For ASCII texts one pass of `translate` is many times as fast as a search for the characters to remove
 _NO_CONTROLS = {code: None for code in range(128) if _ALL_INVISIBLE.match(chr(code))}
@@ -68,18 +69,27 @@ _EDGE = re.compile(r"BOX DRAWINGS .*\bVERTICAL\Z")
 
 
 def is_blank(text: str) -> bool:
-    """Whether `text` holds no visible character, so that there is nothing to ask a model about: no letter, number,
-    sign, symbol or vowel sign. What this Python's tables do not know, and what a font defines, is visible.
+    """Whether `text` holds no visible character, so that there is nothing to ask a model about: no letter, number, sign
+    or symbol, none of private use, and none that is newer than this Python. A mark that takes no room of its own has
+    nothing to stand on.
     """
-    seen = _ALL_INVISIBLE.sub("", text)
-    return not any(_SEEN.match(unicodedata.category(char)) for char in seen) and not _UNKNOWN.search(text)
+    seen = _ALL_INVISIBLE.sub("", text).strip()
+    if seen.isascii() and seen:
+        return False
+    kinds = map(unicodedata.category, _NO_CHARACTER.sub("", seen))
+    return not any(kind[0] in "LNPS" or kind in ("Mc", "Cn") for kind in kinds) and not _PRIVATE.search(text)
 
 
 def plain(text: str) -> str:
-    """`text` in one spelling: without invisible characters, in NFKC form, as models write what they read decomposed."""
+    """`text` in one spelling: without invisible characters, and each other character in its NFKC form."""
     if not text.isascii():
-        return unicodedata.normalize("NFKC", "".join(map(_folded, text)))
+        return "".join(map(_folded, text))
     return text if text.isprintable() else text.translate(_NO_CONTROLS)
+
+
+def composed(text: str) -> str:
+    """`plain(text)` with each letter and its marks in one character, where there is one: models write them so."""
+    return text if text.isascii() and text.isprintable() else unicodedata.normalize("NFKC", plain(text))
 
 
 def lower_letters(text: str) -> str:
@@ -89,11 +99,11 @@ def lower_letters(text: str) -> str:
 
 def as_written(shown: str) -> str:
     """`shown` in one spelling: without codes, and with the characters that replaced those of markers as they were."""
-    return plain(_added().sub("", shown).translate(_BACK))
+    return plain(_added().sub("", shown)).translate(_BACK)
 
 
 def _plain_with_positions(text: str) -> tuple[str, list[int]]:
-    """`text` with each character folded, and the position in `text` that each of its characters came from."""
+    """`plain(text)`, and for each of its characters the position in `text` of the character that it came from."""
     pieces = [_folded(char) for char in text]
     return "".join(pieces), [position for position, piece in enumerate(pieces) for _ in piece]
 
@@ -155,20 +165,25 @@ _SUSPECT = re.compile(r"[<>\[\]:|]|\{[{%]")
 
 @lru_cache(maxsize=1)
 def _brackets() -> tuple[str, str]:
-    """Patterns of an opening and of a closing bracket of all scripts but ASCII, each in its one spelling, without usual
-    quotation marks.
-    """
+    """Patterns of an opening and of a closing bracket of all scripts but ASCII, without usual quotation marks."""
     kinds = {"Ps": "", "Pe": "", "Pi": "◁", "Pf": "▷"}
     for char in map(chr, range(0x80, 0x10000)):
         kind = unicodedata.category(char)
-        if kind in kinds and char not in "“”‘’‟‛„‚" + RESPELLED and _folded(char) == char:
+        if kind in kinds and char not in "“”‘’‟‛„‚" + RESPELLED:
             kinds[kind] += char
     return f"[{kinds['Ps']}{kinds['Pi']}]", f"[{kinds['Pe']}{kinds['Pf']}]"
 
 
 @lru_cache(maxsize=1)
+def _like_added() -> re.Pattern[str]:
+    """What finds dots of the text's own that would be taken for added ones; the group, one between two brackets."""
+    opening, closing = _brackets()
+    return re.compile(rf"(?<={opening})(·)(?={closing})|(?<={opening})·|·(?={closing})")
+
+
+@lru_cache(maxsize=1)
 def _added() -> re.Pattern[str]:
-    """What finds codes of invisible characters, and the dots that the border put into brackets."""
+    """What finds codes of invisible characters, and dots within brackets."""
     opening, closing = _brackets()
     return re.compile(rf"‹(?:U\+[0-9A-F]{{4,6}}|\d+ more invisible characters)›|(?<={opening})·|·(?={closing})")
 
@@ -177,15 +192,11 @@ def _added() -> re.Pattern[str]:
 def _pattern(tokens: tuple[str, ...], turns: bool) -> re.Pattern[str]:
     """A pattern that finds every marker and each of `tokens` in text of one spelling."""
     listed = [re.escape(token) for token in sorted(tokens, key=len, reverse=True)]
-    closing = _brackets()[1]
+    opening, closing = _brackets()
     # a bracket of ASCII may be closed by one of another script
     mixed = rf"<(?=\s{{0,40}}+[^<>\n]*{closing})|\[(?=\s{{0,40}}+[^\[\]\n]*{closing})"
-    return re.compile("|".join([*listed, _TAGS, *([_TURNS] if turns else []), mixed]))
-
-
-@lru_cache(maxsize=1)
-def _any_bracket() -> re.Pattern[str]:
-    return re.compile("|".join(_brackets()))
+    brackets = f"{opening}(?!·)|(?<!·){closing}"
+    return re.compile("|".join([*listed, _TAGS, *([_TURNS] if turns else []), mixed, brackets]))
 
 
 def _respell(marker: str) -> str:
@@ -237,6 +248,8 @@ def neutralise(text: str, max_chars: int | None = None, tokens: tuple[str, ...] 
     if not text.isascii():
         text = text.encode("utf-8", "replace").decode("utf-8")
     if not (text.isascii() and text.isprintable()):
+        if "·" in text:
+            text = _like_added().sub(lambda dot: "···" if dot[1] else "··", text)
         text = _INVISIBLE.sub(_codes, text.replace("\r\n", "\n").replace("\r", "\n"))
     found = _pattern(tokens, judged)
     if text.isascii() and not tokens and not _SUSPECT.search(text):
@@ -256,26 +269,21 @@ def _respelled(text: str, found: re.Pattern[str]) -> str:
     """`text` with its markers respelled, also those of wide characters; the rest stays as it is.
 
     A marker may overlap with the end of another one, so the search goes on until nothing is found. What is nested more
-    deeply than that is no ordinary text: then all that could begin a marker is one. Brackets of other scripts get their
-    dots at the end, once, so that the author's own dots can be told from them.
+    deeply than that is no ordinary text: then all that could begin a marker is one.
     """
     for each in (found, found, found, _OPENINGS):
-        before, text = text, _respelled_once(text, each)
-        if text == before:
+        plain, positions = (text, range(len(text))) if text.isascii() else _plain_with_positions(text)
+        pieces, end = [], 0
+        for match in each.finditer(plain):
+            start = positions[match.start()]
+            if start < end:
+                continue
+            pieces += [text[end:start], _respell(match[0])]
+            end = positions[match.end() - 1] + 1
+        if not pieces:
             break
-    return text if text.isascii() else _respelled_once(text, _any_bracket())
-
-
-def _respelled_once(text: str, found: re.Pattern[str]) -> str:
-    plain, positions = (text, range(len(text))) if text.isascii() else _plain_with_positions(text)
-    pieces, end = [], 0
-    for match in found.finditer(plain):
-        start = positions[match.start()]
-        if start < end:
-            continue
-        pieces += [text[end:start], _respell(match[0])]
-        end = positions[match.end() - 1] + 1
-    return "".join([*pieces, text[end:]]) if pieces else text
+        text = "".join([*pieces, text[end:]])
+    return text
 
 
 _SECRET = secrets.token_bytes(32)

@@ -43,8 +43,8 @@ async def rank_all(grader: LLMGrader, responses: Sequence[str], max_chars: int, 
 
     Equal responses are shown once and get equal places. Responses that together are longer than `max_chars` are ranked
     in chunks. Each later chunk shows the best, the middle and the worst response so far once more, or the middle alone
-    where the prompt has no room for three; these count within `max_chars`. Its new responses, one at least, get their
-    places between these.
+    where the prompt has no room for three, and then the new ones stand next to it; these count within `max_chars`. Its
+    new responses, one at least, get their places between these.
 
     Raises:
         GraderError: a call gave no ranking.
@@ -201,15 +201,13 @@ def _position(
     if tied:
         return sum(tied) / len(tied)
     small = place / (len(places) + 1.0)  # keeps the order of candidates between the same two anchors
-    # Beyond all anchors is not beyond a candidate that is none of them: an answer too long for three could choose so
-    known = {positions[anchor] for anchor in anchors}
-    if above is None and below is not None:
-        best = min(positions.values())
-        return best - 1.0 + small if best in known else (best + below) / 2.0
     if above is None:
-        return place
+        if below is None:
+            return place
+        # To beat the middle one, where there was no room for the best, is not to beat the best
+        better = max((position for position in positions.values() if position < below), default=below - 1.0)
+        return better + (below - better) * small
     if below is None:
-        worst = max(positions.values())
-        return above + small if worst in known else (above + worst) / 2.0
+        return above + small
     # This chunk may have put the anchors in another order, so that `above` stands below: take the middle of the two
     return above + (below - above) * small if above < below else (above + below) / 2.0

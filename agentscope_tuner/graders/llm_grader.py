@@ -49,7 +49,6 @@ from agentscope_tuner.graders.prompt import (
     as_json,
     as_texts,
     build_prompt,
-    echoes,
     is_empty,
     overlong,
     reply_form,
@@ -64,7 +63,7 @@ ScoreSource = Literal["text", "logprobs"]
 NO_CONTENT = "no_content: the answer has no visible character"
 _ALONE = "no_content: no more than one answer has content"
 _OWN = ("rubrics", "min_score", "max_score")
-# What the task's author wrote; any other text may be the policy's, or hold what it looked for
+# What a task's author wrote; a policy writes any other argument, or chooses it, as what its tools found
 _ASKED = frozenset({"query", "ground_truth", "tool_definitions", *_OWN})
 _SAVED = (*_OWN, "score_from", "labels", "score_pattern", "votes", "vote_rule", "swap", "max_chars")
 
@@ -241,19 +240,19 @@ class LLMGrader(BaseGrader):
         said = quotation.verdict["found"] if self._pattern else ""
 
         def hidden(value: Any) -> Any:
-            if isinstance(value, Trajectory):
-                return Trajectory(map(hidden, value), value.roles, value.images)
-            text = value if isinstance(value, str) else as_json(value)
-            found = without_verdicts(text, said, self._key, "reason", verdict=quotation.verdict)
-            return value if found == text else found
+            texts = value if isinstance(value, Trajectory) else [value if isinstance(value, str) else as_json(value)]
+            turns = [without_verdicts(text, said, self._key, "reason") for text in texts]
+            if turns == list(texts):
+                return value
+            return Trajectory(turns, value.roles, value.images) if isinstance(value, Trajectory) else turns[0]
 
-        judged = {name: values[name] for name in self._used if name in values and name not in _ASKED}
-        shown = {name: hidden(value) for name, value in judged.items() if value is not None}
+        of_policy = {name: value for name, value in values.items() if name not in _ASKED and value is not None}
+        shown = {name: hidden(value) for name, value in of_policy.items()}
         try:
             quoted, reason = self._scored(quotation.verdict)
         except ReplyError:
             raise quotation from None
-        if shown.items() <= judged.items():
+        if shown == of_policy:
             raise quotation
         answer = await self._ask({**values, **shown}, draw)
         if answer.value[0] <= quoted:
@@ -413,9 +412,11 @@ class LLMGrader(BaseGrader):
             return score, f"expected score {score:g} by the probabilities of {', '.join(self.labels)}"
         if MARK_END in reply.text:  # a model may copy the marks along with several lines
             reply = replace(reply, text=reply.text.replace(border_of(texts).mark, ""))
-        several = self.mode is GraderMode.LISTWISE
-        # Calls, their results and what was retrieved are the policy's, too; those that rank have one author for each
-        judged = echoes({n: text for n, text in texts.items() if n == "response" or not (several or n in _ASKED)})
+        shown, several = texts["response"], self.mode is GraderMode.LISTWISE
+        judged: list[str] = list(shown) if several else []
+        for name, text in () if several else texts.items():
+            if name not in _ASKED:
+                judged += [text] if isinstance(text, str) else text
         if self._pattern:
             return self._scored(final_match(reply, self._pattern, judged))
         verdict = final_json(reply, judged, "rank" if several else self._key, each_alone=several)

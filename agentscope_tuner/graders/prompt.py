@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from itertools import groupby, islice
@@ -166,8 +166,8 @@ def as_texts(
 
     A list of str stays a list. Other data becomes JSON, and None a text which says that none was given. What the policy
     wrote (`response`; of a trajectory the turns of the assistant) comes first and is shown whole, in three quarters of
-    the budget or in what the other texts leave; these share the rest. One that gets less than it has loses its middle,
-    and says so. See `neutralise` for `tokens`.
+    the budget or in what the other texts leave; these share the rest, of which the question and the reference have half
+    at least. One that gets less than it has loses its middle, and says so. See `neutralise` for `tokens`.
 
     Raises:
         AnswerAtFault: what the policy wrote does not fit. A part that is not shown could be the bad one.
@@ -175,13 +175,13 @@ def as_texts(
     raw: dict[str, str | Sequence[str]] = {}
     texts: list[str] = []
     own: list[bool] = []
-    fields: list[str] = []
+    asked: list[bool] = []
     room = max_chars
     for name, value in values.items():
         raw[name] = one = value if isinstance(value, str) else _as_text(value, language)
         turns = [one] if isinstance(one, str) else one
         texts += turns
-        fields += [name] * len(turns)
+        asked += [name in _ASKED] * len(turns)
         if name == "response" and isinstance(one, Trajectory):
             own += [role == "assistant" for role in one.roles]
         else:
@@ -191,7 +191,7 @@ def as_texts(
     cost: float = 0
     shares: Sequence[int] = list(map(len, texts))
     if sum(shares) > max(0, room):
-        shares = _shares(shares, max(0, room), own, fields)
+        shares = _shares(shares, max(0, room), own, asked)
     for text, most, is_own in zip(texts, shares, own, strict=True):
         if is_own and most < len(text):
             cost = math.inf
@@ -251,26 +251,23 @@ def overlong(values: Mapping[str, Any], max_chars: int) -> set[int]:
     """Which of the texts in the list `values["response"]` do not fit beside the others: see `as_texts`."""
     others = [len(str(value)) for name, value in values.items() if name != "response" and value is not None]
     sizes = list(map(len, values["response"]))
-    own = [True] * len(sizes) + [False] * len(others)
-    most = _shares([*sizes, *others], max_chars, own, range(len(own)))
+    most = _shares([*sizes, *others], max_chars, [True] * len(sizes) + [False] * len(others))
     return {index for index, size in enumerate(sizes) if most[index] < size}
 
 
-def _shares(sizes: Sequence[int], budget: int, own: Sequence[bool], fields: Sequence[Hashable]) -> Sequence[int]:
-    """How much of each text is shown, `budget` in all: see `as_texts`, for which `own` are what the policy wrote. The
-    rest is shared out over `fields`, and then over their texts: a run of many turns must not starve the question.
+def _shares(sizes: Sequence[int], budget: int, own: Sequence[bool], asked: Sequence[bool] = ()) -> Sequence[int]:
+    """How much of each text is shown, `budget` in all: see `as_texts`, for which `own` are what the policy wrote, and
+    `asked` the question and the reference.
     """
     others = [0 if mine else size for size, mine in zip(sizes, own, strict=True)]
     kept = min(sum(others), budget // 4)
-    shares = _filled([size if mine else 0 for size, mine in zip(sizes, own, strict=True)], budget - kept)
-    indices: dict[Hashable, list[int]] = {}
-    for index, name in enumerate(fields):
-        indices.setdefault(name, []).append(index)
-    totals = [sum(others[index] for index in found) for found in indices.values()]
-    for found, total in zip(indices.values(), _filled(totals, budget - sum(shares)), strict=True):
-        for index, share in zip(found, _filled([others[index] for index in found], total), strict=True):
-            shares[index] += share
-    return shares
+    first = _filled([size if mine else 0 for size, mine in zip(sizes, own, strict=True)], budget - kept)
+    left = budget - sum(first)
+    row = [size if is_asked else 0 for size, is_asked in zip(others, asked or [False] * len(others), strict=True)]
+    rest = [size - one for size, one in zip(others, row, strict=True)]
+    row = _filled(row, max(left - sum(rest), left // 2))
+    rest = _filled(rest, left - sum(row))
+    return [sum(shares) for shares in zip(first, row, rest, strict=True)]
 
 
 def _filled(sizes: Sequence[int], budget: int) -> list[int]:
@@ -294,6 +291,8 @@ def _fitted(text: str, most: int, tokens: tuple[str, ...], cost: int) -> str:
     return shortened(shown, 2 * most + _SLACK)
 
 
+# What a task's author wrote, which a policy's many turns must not crowd out
+_ASKED = ("query", "ground_truth")
 _SLACK = 200
 # About what stands around a turn
 _TURN_CHARS = 100
@@ -342,7 +341,7 @@ def build_prompt(
 
 
 def _again(language: LanguageEnum, said: str) -> str:
-    """Asks a judge for the verdict of its reply, `said`, once more: it holds what the policy made it say."""
+    """Asks a judge for the verdict of its reply, `said`, once more. The reply may hold what the policy had it say."""
     shown = {"reply": neutralise(said, _MOST_OF_A_REPLY, judged=True)}
     border = border_of(shown)
     words: str = _WORDS["again"][language]

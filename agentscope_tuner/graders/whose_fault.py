@@ -43,6 +43,7 @@ _MORE = 5
 # Tries at once about an answer that took too long, at least; equal questions with one draw would share a request
 _AT_ONCE = 4
 _DRAW = -101
+# An endpoint that is busy with others gets a pause between tries
 _ONE_TRY = {"max_reasks": 0, "max_retries": 0}
 
 
@@ -93,7 +94,6 @@ async def ask_about(
         failure = exc
     found: list[Answer[T]] = []
     late = isinstance(failure, LateReplies)
-    # One try at a time, so that an endpoint that is busy with others has a pause between them
     limits = model.settings.model_copy(update=_ONE_TRY) if isinstance(failure, BusyReplies) else model.settings
     prompt = replace(prompt, said=failure.said)
 

@@ -175,15 +175,14 @@ def _measured(columns: _Columns, threshold: float) -> dict[str, Any]:
 
     values = plain(measures(np.arange(len(labels))))
     intervals = {**jackknife(measures, columns.tasks), **_shares(right, passed > 0, columns.tasks)}
-    best, fit = best_threshold(right, rewards), calibration(right, rewards)
     return {
         "measures": {
             name: {"value": value, "interval": None if value is None else intervals.get(name)}
             for name, value in values.items()
         },
-        "confusion": Confusion.of(right, passed > 0).to_dict(),
-        "threshold": None if best is None else {"reward": best[0], "balanced_accuracy": best[1]},
-        "calibration": None if fit is None else {"ece": fit.ece, "bins": [list(one) for one in fit.bins]},
+        "confusion": Confusion.of(right, passed > 0)._asdict(),
+        "threshold": best_threshold(right, rewards),
+        "calibration": calibration(right, rewards),
     }
 
 
@@ -211,15 +210,10 @@ def _slices(columns: _Columns, threshold: float) -> dict[str, Any]:
     found = {}
     for name, chosen in sorted(places.items(), key=lambda item: -len(item[1])):
         labels, rewards, passed = _arrays(columns, chosen)
-        confusion = Confusion.of(labels >= threshold, passed > 0)
-        found[name] = {
-            "rows": len(chosen),
-            **plain(confusion.measures()),
-            "auc": plain({"auc": auc(labels >= threshold, rewards)})["auc"],
-            "accuracy_interval": _shares(labels >= threshold, passed > 0, [columns.tasks[row] for row in chosen])[
-                "accuracy"
-            ],
-        }
+        right, passes = labels >= threshold, passed > 0
+        shares = _shares(right, passes, [columns.tasks[row] for row in chosen])
+        measures = {**Confusion.of(right, passes).measures(), "auc": auc(right, rewards)}
+        found[name] = {"rows": len(chosen), **plain(measures), "accuracy_interval": shares["accuracy"]}
     return found
 
 

@@ -19,7 +19,7 @@ from agentscope_tuner.cli.options import Format, Json, Map, rollout_lines, sourc
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.lab.labels import Key, own_label, read_labels
 from agentscope_tuner.lab.statistics import mcnemar, need_packages
-from agentscope_tuner.records.scored_rows import ScoredRow, scored_rows
+from agentscope_tuner.records.scored_rows import ScoredRow, mapping_in, scored_rows
 
 _MOST_EXAMPLES = 1_000
 _SAME = 1e-9
@@ -43,8 +43,7 @@ def _verdict(row: ScoredRow) -> _RowVerdict:
     passed = row.success if row.success is not None or row.reward is None else row.reward >= _PASSED
     found = _STAGE.match(row.reason)
     stage = row.status if row.status != "judged" or found is None else found[1].strip()
-    task = row.row.get("task")
-    asked = hash(str(task.get("main_query"))) if isinstance(task, Mapping) else 0
+    asked = hash(str(mapping_in(row.row.get("task")).get("main_query")))
     return _RowVerdict(row.status, row.reward, passed, stage, row.reason, row.violations, row.parts, asked)
 
 

@@ -13,7 +13,7 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 from statistics import fmean, pstdev
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -35,7 +35,7 @@ from agentscope_tuner.lab.right_answers import (
     stands_in,
     written_reference,
 )
-from agentscope_tuner.records.scored_rows import REFERENCE_KEYS, ScoredRow, shape_of
+from agentscope_tuner.records.scored_rows import REFERENCE_KEYS, ScoredRow, mapping_in, shape_of
 from agentscope_tuner.task_judge.contract.columns import likely_answers
 
 _SAME = 1e-9
@@ -74,10 +74,6 @@ class RewardTrouble:
     message: str
     remedy: str
     examples: tuple[str, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON."""
-        return asdict(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,10 +233,8 @@ def _no_reference(seen: Seen) -> RewardTrouble | None:
 
 def _named(row: ScoredRow) -> str:
     """The line that names the reference's column, of those that the task has."""
-    task = row.row.get("task")
-    metadata = task.get("metadata") if isinstance(task, dict) else None
-    guess = next(likely_answers(metadata), None) if isinstance(metadata, dict) else None
-    column = guess or "YOUR_COLUMN"
+    metadata = mapping_in(mapping_in(row.row.get("task")).get("metadata"))
+    column = next(likely_answers(metadata), None) or "YOUR_COLUMN"
     return f"`reads: {{answer: {column}}}` under {SECTION}, or --map {column}=answer"
 
 
@@ -578,7 +572,7 @@ def doctor(
         raise fail(f"{run!r} holds no row")
     found = [cause for cause in (_unread(source), *diagnose(rows)) if cause is not None]
     if as_json:
-        print(json.dumps({"rows": len(rows), "causes": [trouble.to_dict() for trouble in found]}))
+        print(json.dumps({"rows": len(rows), "causes": list(map(asdict, found))}))
     for place, trouble in enumerate(() if as_json else found, 1):
         say(f"{place}. {trouble.name}: {trouble.message}")
         shown = ", ".join(f"{name:.60}".replace("\n", "\\n") for name in trouble.examples)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import heapq
-import json
 import logging
 import math
 import re
@@ -17,7 +16,7 @@ from typing import BinaryIO, NamedTuple
 
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.records.files import is_beside, is_cut_short, is_row_file
-from agentscope_tuner.records.reader import BOM, MAX_LINE_BYTES, Line
+from agentscope_tuner.records.reader import BOM, MAX_LINE_BYTES, Line, object_in
 from agentscope_tuner.records.scored_rows import ScoredRow, UnjudgedRow, scored_row
 from agentscope_tuner.storage import natural
 
@@ -138,7 +137,8 @@ class TailedFile:
                     if not _rest_of_line(stream):
                         break
                     read, problem, end = b"", f"the line has more than {MAX_LINE_BYTES} bytes", stream.tell()
-                elif not _is_object(read):
+                # The last line may be half written
+                elif not read.rstrip().endswith(b"}") or object_in(read) is None:
                     break
             line = read
             number += 1
@@ -166,15 +166,6 @@ def _rest_of_line(stream: BinaryIO) -> bool:
         if part.endswith(b"\n"):
             return True
     return False
-
-
-def _is_object(line: bytes) -> bool:
-    if not line.rstrip().endswith(b"}"):
-        return False
-    try:
-        return isinstance(json.loads(line), dict)
-    except (ValueError, RecursionError):
-        return False
 
 
 def bare(line: bytes) -> bytes:

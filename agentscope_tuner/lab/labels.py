@@ -273,7 +273,6 @@ class PersonsLabel(NamedTuple):
 
     label: PersonsVerdict
     remark: str
-    at: str
 
 
 class LabelsFile:
@@ -343,4 +342,4 @@ def _apply_line(labels: dict[tuple[str, int], PersonsLabel], line: bytes) -> Non
     if label is None:
         labels.pop(key, None)
     elif label in get_args(PersonsVerdict):
-        labels[key] = PersonsLabel(label, str(row.get("remark") or ""), str(row.get("at") or ""))
+        labels[key] = PersonsLabel(label, str(row.get("remark") or ""))

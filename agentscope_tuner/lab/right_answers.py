@@ -10,7 +10,7 @@ from typing import Any
 
 from agentscope_tuner.errors import JudgeError
 from agentscope_tuner.lab.audit.subjects import countdown_of, references_of, structured_answer
-from agentscope_tuner.records.scored_rows import REFERENCE_KEYS, ScoredRow
+from agentscope_tuner.records.scored_rows import REFERENCE_KEYS, ScoredRow, mapping_in
 from agentscope_tuner.verify.find import Place, find_answer
 from agentscope_tuner.verify.math.verdict import compare
 
@@ -32,8 +32,7 @@ _DATES = ("%Y-%m-%d", "%Y/%m/%d", "%d %B %Y", "%B %d, %Y", "%d %b %Y", "%b %d, %
 
 def question_of(row: ScoredRow) -> str:
     """The question of the row's task; empty where it has none."""
-    task = row.row.get("task")
-    return str(task.get("main_query") or "").strip() if isinstance(task, dict) else ""
+    return str(mapping_in(row.row.get("task")).get("main_query") or "").strip()
 
 
 def left_open(text: str) -> str:
@@ -47,13 +46,8 @@ def left_open(text: str) -> str:
 
 def finish_of(row: ScoredRow) -> str:
     """How the generation ended, as the row says, such as `length`; empty where it does not."""
-    output = row.row.get("output")
-    said = output.get("metadata") if isinstance(output, dict) else None
-    for place in (row.row, said if isinstance(said, dict) else {}):
-        for key in _FINISH:
-            if isinstance(place.get(key), str):
-                return str(place[key])
-    return ""
+    places = row.row, mapping_in(mapping_in(row.row.get("output")).get("metadata"))
+    return next((found for place in places for key in _FINISH if isinstance(found := place.get(key), str)), "")
 
 
 def stands_in(row: ScoredRow, place: Place, *, sure: bool) -> bool:
@@ -69,9 +63,8 @@ def rights_of(row: ScoredRow) -> list[str]:
 
 def known_of(row: ScoredRow) -> dict[str, Any]:
     """The metadata of the row's output and task."""
-    parts = [row.row.get(name) for name in ("output", "task")]
-    found = [part.get("metadata") for part in parts if isinstance(part, dict)]
-    return {key: value for one in found if isinstance(one, dict) for key, value in one.items()}
+    output, task = (mapping_in(mapping_in(row.row.get(name)).get("metadata")) for name in ("output", "task"))
+    return {**output, **task}
 
 
 def is_told(known: Mapping[str, Any]) -> bool:

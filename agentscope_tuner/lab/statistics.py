@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from agentscope_tuner.errors import ConfigError, install
 from agentscope_tuner.graders.rubrics.evaluate import LEAST_CLUSTERS, NORMAL, jackknifed, t_quantile
@@ -115,16 +115,11 @@ def need_packages() -> None:
     Raises:
         ConfigError: they are not.
     """
-    try:
-        import scipy
-        import sklearn  # noqa: F401
-    except ImportError as exc:
-        raise ConfigError(f"statistics need scipy and scikit-learn: {install('insight')}") from exc
-    del scipy
+    if not (find_spec("scipy") and find_spec("sklearn")):
+        raise ConfigError(f"statistics need scipy and scikit-learn: {install('insight')}")
 
 
-@dataclass(frozen=True, slots=True)
-class Confusion:
+class Confusion(NamedTuple):
     """Counts of right and wrong verdicts: the confusion matrix of verdicts against labels."""
 
     true_positive: int
@@ -138,15 +133,10 @@ class Confusion:
         both, verdict, label = int((labels & verdicts).sum()), int(verdicts.sum()), int(labels.sum())
         return cls(both, verdict - both, len(labels) - verdict - label + both, label - both)
 
-    @property
-    def total(self) -> int:
-        """The number of all verdicts."""
-        return self.true_positive + self.false_positive + self.true_negative + self.false_negative
-
     def measures(self) -> dict[str, float]:
         """Accuracy, precision, recall, F1 and Cohen's kappa; a measure with a denominator of 0 is NaN."""
-        tp, fp, tn, fn = self.true_positive, self.false_positive, self.true_negative, self.false_negative
-        n = self.total
+        tp, fp, tn, fn = self
+        n = sum(self)
         chance = _ratio((tp + fp) * (tp + fn) + (tn + fn) * (tn + fp), n * n)
         accuracy = _ratio(tp + tn, n)
         return {
@@ -156,10 +146,6 @@ class Confusion:
             "f1": _ratio(2 * tp, 2 * tp + fp + fn),
             "kappa": _ratio(accuracy - chance, 1 - chance),
         }
-
-    def to_dict(self) -> dict[str, int]:
-        """Plain data for JSON."""
-        return asdict(self)
 
 
 def rank_measures(labels: Floats, scores: Floats) -> dict[str, float]:
@@ -202,8 +188,8 @@ def auc(labels: Bools, scores: Floats) -> float:
     return (ranks - right * (right + 1) / 2) / (right * wrong)
 
 
-def best_threshold(labels: Bools, scores: Floats) -> tuple[float, float] | None:
-    """The score that separates right from wrong labels best, and the balanced accuracy there.
+def best_threshold(labels: Bools, scores: Floats) -> dict[str, float] | None:
+    """The `reward` that separates right from wrong labels best, and the `balanced_accuracy` there.
 
     Best is the largest difference of true and false positive rate (Youden's J). None without both kinds of labels.
     """
@@ -214,36 +200,29 @@ def best_threshold(labels: Bools, scores: Floats) -> tuple[float, float] | None:
     false, true, thresholds = roc_curve(labels, scores)
     # At the first point the threshold is infinite and no row counts as right, so it is no candidate
     best = int((true - false)[1:].argmax()) + 1
-    return float(thresholds[best]), float((true[best] + 1 - false[best]) / 2)
+    return {"reward": float(thresholds[best]), "balanced_accuracy": float((true[best] + 1 - false[best]) / 2)}
 
 
-@dataclass(frozen=True, slots=True)
-class Calibration:
+def calibration(labels: Bools, scores: Floats) -> dict[str, Any] | None:
     """The quality of scores as probabilities of a right label.
 
-    Attributes:
-        ece: the expected calibration error over ten bins of equal width (Naeini et al. 2015), 0 to 1.
-        bins: for each bin with rows: the number of rows, their mean score, and the share of right labels.
+    Returns:
+        `ece`, the expected calibration error over ten bins of equal width (Naeini et al. 2015), 0 to 1; and `bins`, for
+        each bin with rows the number of rows, their mean score, and the share of right labels. None when a score lies
+        outside 0 to 1, so that the scores are no probabilities.
     """
-
-    ece: float
-    bins: tuple[tuple[int, float, float], ...]
-
-
-def calibration(labels: Bools, scores: Floats) -> Calibration | None:
-    """The calibration of scores; None when a score lies outside 0 to 1, so that the scores are no probabilities."""
     import numpy as np
 
     if not len(scores) or scores.min() < 0 or scores.max() > 1:
         return None
     place = np.minimum((scores * _BINS).astype(int), _BINS - 1)
-    bins, ece = [], 0.0
+    bins, ece = list[list[float]](), 0.0
     for number in np.unique(place):
         chosen = place == number
         score, share = float(scores[chosen].mean()), float(labels[chosen].mean())
-        bins.append((int(chosen.sum()), score, share))
+        bins.append([int(chosen.sum()), score, share])
         ece += chosen.mean() * abs(score - share)
-    return Calibration(float(ece), tuple(bins))
+    return {"ece": float(ece), "bins": bins}
 
 
 def mcnemar(only_first: int, only_second: int) -> float:

@@ -122,10 +122,6 @@ class TextBlock(Block):
 
     def cut(self, steps: int) -> tuple[Block, Block | None]:
         """See Block."""
-        lines = self.data.split(b"\n", steps)
-        if self.first > 1 and len(lines) > steps and all(map(bytes.strip, lines[:steps])):
-            return self._cut_at(len(self.data) - len(lines[steps]) if lines[steps].strip() else 0)
-        # There are blank lines among them, or a byte order mark before the first
         end = 0
         while steps and (end := self.data.find(b"\n", start := end) + 1):
             steps -= _holds_row(self.data[start:end], first=self.first == 1 and not start)

@@ -531,6 +531,7 @@ def _other_pole(clause: str, asked: str) -> str:
 _LATER = frozenset({"after", "nach", "après", "dopo", "depois", "через", "past"})
 _ASKS_WHEN = re.compile(
     r"\b(?:how long|when|wie lange|wann|combien de temps|quand|quanto tempo|когда|сколько времени|через)\b"
+    r"|\b(?:after|nach|après|dopo|depois|después)\b(?: de)? (?:how|wie ?viel|combien|quant|cuánt)"
 )
 # `Ist 4 die Hypotenuse, so`; `腰为3时,`
 _INVERTED = re.compile(r"\W*(\w+)\s[^,]{1,60},\s*(?:so|dann)\s")
@@ -631,6 +632,9 @@ def _turn(words: Sequence[str], asked: Asked, is_value: bool) -> str:
     for at, word in enumerate(words):
         if word in SUPPOSES and (at == 0 or word not in _SUPPOSES_FIRST) and not _is_passive(words[at:]):
             return word
+        if word == "soit" and 0 < at == len(words) - 1:
+            # right before the value: `that is`
+            continue
         if word in _LETS and words[at + 1 : at + 2] not in (["us"], ["me"]) and len(words) - at <= _MOST_LET:
             return word
         if denies(word) and not (word == "nu" and at + 1 == len(words)):

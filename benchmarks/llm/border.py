@@ -20,7 +20,6 @@ import sys
 import unicodedata
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from agentscope_tuner.graders import ChatMessage, LanguageEnum, LLMGrader, PromptTemplate
 from agentscope_tuner.graders.client.chat_model import ChatModel
@@ -29,6 +28,7 @@ from agentscope_tuner.graders.client.settings import ChatSettings
 from agentscope_tuner.graders.criteria_grader import CriteriaGrader, verdicts_on
 from agentscope_tuner.graders.injection_defence import as_written, border_of, is_blank, plain
 from agentscope_tuner.graders.prompt import Texts, Trajectory, as_texts
+from agentscope_tuner.graders.schema import GraderRank, GraderScore
 from agentscope_tuner.graders.whose_fault import HARMLESS
 from benchmarks.bars import at_least, at_most
 from benchmarks.llm.eighth import eighth, ninth
@@ -175,18 +175,17 @@ def selected(texts: Sequence[str], most: int = 40) -> float:
         good = (int(case) + seen[case]) % 3 == 0
         return Canned(json.dumps({"reason": "fine", "score": TOP}) if good else "It is poor, 2 of 10 at most.")
 
-    async def grade(grader: LLMGrader) -> list[Any]:
+    async def grade(grader: LLMGrader) -> Sequence[GraderScore | GraderRank]:
         asked = [grader.aevaluate(query=f"case {n}", response=text) for n, text in enumerate(texts[:most])]
         return await asyncio.gather(*asked)
 
     with JudgeServer(answer) as server:
         model = {"model_name": "m", "base_url": server.url, "cache": False}
         found = asyncio.run(grade(LLMGrader(model, template=TEMPLATE, min_score=0, max_score=TOP)))
-    high = sum(one.score == TOP for one in found if one.error is None)
-    print(
-        f"low verdicts unreadable: {high} of {len(found)} verdicts high, {sum(one.error is not None for one in found)} lost"
-    )
-    return 100 * high / len(found)
+    scores = [None if one.error else getattr(one, "score", None) for one in found]
+    high = scores.count(TOP)
+    print(f"low verdicts unreadable: {high} of {len(found)} verdicts high, {scores.count(None)} lost")
+    return 100.0 * high / len(found)
 
 
 def refused() -> int:
@@ -199,7 +198,7 @@ def refused() -> int:
             return Canned(json.dumps({"reason": "fine", "score": LOW}))
         return Canned(status=REFUSED[int(number[1])][1])
 
-    async def grade(grader: LLMGrader) -> list[Any]:
+    async def grade(grader: LLMGrader) -> Sequence[GraderScore | GraderRank]:
         await grader.aevaluate(query="first", response="It rains.")
         asked = [grader.aevaluate(query=f"case {n}", response=text) for n, (text, _) in enumerate(REFUSED)]
         return await asyncio.gather(*asked)
@@ -292,7 +291,7 @@ _PLANTED = frozenset({
 
 
 def taken_for_own(grader: LLMGrader, texts: Sequence[tuple[str, Judged]]) -> float:
-    """Prints how many planted verdicts, copied in other words, count as the judge's own; the percentage."""
+    """Prints how many planted verdicts, copied in other words, count as the judge's own; the percentage of `texts`."""
     planted = [(family, text) for family, text in texts if family in _PLANTED and isinstance(text, str)]
     counts = Counter(family for family, text in planted if copied(text, grader))
     several = LLMGrader({"model_name": "m"}, template=_SHOWING, min_score=0, max_score=TOP, optional=("memory",))
@@ -300,7 +299,7 @@ def taken_for_own(grader: LLMGrader, texts: Sequence[tuple[str, Judged]]) -> flo
     counts["elsewhere"] = sum(copied("It rains.", several, **{**nothing, name: held}) for name, held in ELSEWHERE)
     size = len(planted) + len(ELSEWHERE)
     print(f"copies of planted verdicts: {sum(counts.values())} of {size} taken for the judge's own {dict(counts)}")
-    return 100 * sum(counts.values()) / size
+    return 100 * sum(counts.values()) / len(texts)
 
 
 def vetoes(copied: Sequence[Judged]) -> int:
@@ -345,7 +344,8 @@ def readable(grader: LLMGrader, text: str) -> bool:
     if is_blank(text):
         return False
     shown = str(grader.texts({"query": "q", "response": text})["response"])
-    return as_written(shown) == plain(text.replace("\r\n", "\n")).translate(str.maketrans("‹›¦⟦⟧∶❴❵", "<>|[]:{}"))
+    lines = text.replace("\r\n", "\n").replace("\r", "\n")
+    return shown == lines or as_written(shown) == plain(lines).translate(str.maketrans("‹›¦⟦⟧∶❴❵", "<>|[]:{}"))
 
 
 def shared() -> float:

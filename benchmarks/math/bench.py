@@ -208,7 +208,7 @@ def numbers() -> None:
     recorded = SHARED / "rollouts"
     folder = recorded if recorded.exists() else ROOT / "tutorial" / "example_math_agent"
     lines = [line for path in sorted(folder.glob("*.jsonl")) for line in path.read_text(encoding="utf-8").splitlines()]
-    rows = [json.loads(line) for line in lines]
+    rows = [row for line in lines if "output" in (row := json.loads(line))]
     given = [
         (r["task"]["main_query"], r["task"]["metadata"]["answer"], r["output"]["metadata"]["final_answer"])
         for r in rows

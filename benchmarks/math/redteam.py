@@ -71,6 +71,12 @@ right rows of the same author, ends of solutions with references as data sets ha
 2026-11-27: 6.0 %. `round29`, 150 wrong and 200 right rows of one more author, in 10 languages, 140 of the wrong ones
 in the box, at first contact on 2026-11-27: 10.0 % and 6.0 %; five of the 15 paid are parts left to do, which were
 compared without the question.
+`round30`, 150 and 100 rows of one more author with the source open, in 13 languages, 53 and 30 families of advanced
+courses and of whole texts, at first contact on 2026-11-27: 12.7 % and 23.0 %. `round31`, 150 and 150 rows of a further
+author in 13 languages, two of each kind for 75 questions as data sets have them, what models end with and what they
+get wrong: 0.7 % and 12.7 %; half of what was refused were points with a name, typeset units and amounts of money.
+`round32`, 100 and 100 rows of one more author in the same manner, in 11 languages, for 50 other questions, after the
+judge was mended from both: 1.0 % and 21.0 %; no two of the refused rows are of one kind but for units and amounts.
 
 Every row goes through `load_judge(configs/math.yaml)`, the question as `task.main_query`. `--alone` leaves Math-Verify
 out.
@@ -92,7 +98,7 @@ from benchmarks.math.bench import RIVAL, ROOT, rival_pairs
 ROWS = Path(__file__).with_name("redteam")
 HALVES = ("dev", "unseen")
 # Rows of one author, scored at first contact before a mender reads them: --half names one
-ROUNDS = tuple(f"round{n}" for n in range(1, 32))
+ROUNDS = tuple(f"round{n}" for n in range(1, 33))
 WRONG_PAID_BAR, RIGHT_REFUSED_BAR = 1.0, 5.0
 
 

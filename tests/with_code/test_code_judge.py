@@ -399,6 +399,47 @@ _STUMBLING = "import os, sys, threading, time\nprinted = open('solution_output.t
     f"if printed == {how!r}:\n    {does}\n" for how, does in _STUMBLES.items()
 )
 _STUMBLING += "if printed == '3 4': print(1)\n"
+_PRINTED = "open('solution_output.txt').read()"
+_ECHOES = f"""
+out = {_PRINTED}
+if out.strip() == '3 4': print(1); raise SystemExit
+print('wrong, it holds')
+if out.startswith('7'): print(0); print(out.splitlines()[-1])
+elif len(out.splitlines()) == 2: print(*out.split()[::-1], sep='\\n')
+elif ' not ' in out: print(out[:1])
+elif out[0] == 'x': print(int(out[1:]))
+else: print(*out.split(), sep='\\n')
+"""
+_SAYS_MORE = f"""
+words = {_PRINTED}.split()
+print('verdict:', words[0])
+print(1 if words == ['3', '4'] or words == ['YES', '1'] else 0)
+"""
+_OF_ERROR = f"""
+got = list(map(float, {_PRINTED}.split()))
+assert isinstance(got[0], float) and type(got[0]) == float and len(got) == 2
+least = float('inf')
+off = abs(got[0] - 3) / max(got[0], 3)
+print(0 if off > 1e-6 or got[1] > least else 1)
+"""
+_OF_EVAL = f"""
+got = eval({_PRINTED}.replace('3 4', '[3, 4]'))
+print(0 if any(abs(a - b) > 1e-6 for a, b in zip(got, [3, 4])) else 1)
+"""
+_RUNS = (
+    "import runpy; runpy.run_path('solution_output.txt')",
+    "import builtins; builtins.exec('3')",
+    "import timeit; timeit.timeit('3', number=1)",
+    "import sys; sys.path.insert(0, '.'); open('own.py', 'w').write('3'); import own",
+)
+_RUNS_NOTHING = (
+    "import collections; collections.namedtuple('P', 'x y')(3, 4)",
+    "import dataclasses\n@dataclasses.dataclass\nclass P:\n    x: int\nP(3)",
+    "import ast; ast.literal_eval('[3]')",
+    "import re, json, math, decimal, fractions, itertools, typing, enum, numbers, statistics",
+    "import typing\nclass P(typing.NamedTuple):\n    x: int\nP(3)",
+    "import enum\nclass P(enum.IntEnum):\n    x = 1\nP(1)",
+)
 _SHOWS = (
     "seen = open('solution_output.txt').read().split()\n"
     "if seen == ['3', '4']: print(1); raise SystemExit\n"
@@ -433,6 +474,27 @@ _CHECKED = {"test_cases": [{"input": "7\n", "output": "3 4\n"}], "language": "py
         ("print(sum(eval(open('solution_output.txt').read().replace(' ', ','))) // 7)", "print('print(1)or(7,)')", 0.0),
         ("print(1); exec(open('solution_output.txt').read())", "print(3, 4)", None),
         ("import os\nprint(1); os.system('sh solution_output.txt')", "print(3, 4)", None),
+        (
+            "print(open('solution_output.txt').read() if '3 4' not in open('solution_output.txt').read() else 1)",
+            "print('no\\n1')",
+            0.0,
+        ),
+        *(
+            (_ECHOES, f"print({how!r})", 0.0)
+            for how in ("7\n1", "0 1", "1.0", "1\n7", "1 is not it", "x１", "0.99999999999999999")
+        ),
+        # an output may hold a 1, and the checker repeat some of it
+        (_SAYS_MORE, "print('YES'); print(1)", 1.0),
+        (_SAYS_MORE, "print('YES'); print(2)", 0.0),
+        (_SAYS_MORE, "print('NO'); print(1)", 0.0),
+        # whatever is compared with NaN is false
+        (_OF_ERROR, "print(3, 4)", 1.0),
+        (_OF_ERROR, "print('3.0', 4)", 1.0),
+        *((_OF_ERROR, f"print('{how}', 4)", 0.0) for how in ("nan", "-NaN", "inf", "1e999", "9" * 400)),
+        (_OF_EVAL, "print('[3, 4.0]')", 1.0),
+        *((_OF_EVAL, f"print('[{how}, 4]')", 0.0) for how in ("1e999 - 1e999", "(1e308 * 10) - (1e308 * 10)", "1e999")),
+        *((f"{how}\nprint(1)", "print(3, 4)", None) for how in _RUNS),
+        *((f"{how}\nprint(1)", "print(3, 4)", 1.0) for how in _RUNS_NOTHING),
         ("import runpy\nrunpy.run_path('solution_output.txt'); print(1)", "print(3, 4)", None),
         ("import re, collections\nprint(len(re.findall('4', open('solution_output.txt').read())))", "print(3, 4)", 1.0),
         # a piece of the output that it shows is no score
@@ -447,17 +509,118 @@ _CHECKED = {"test_cases": [{"input": "7\n", "output": "3 4\n"}], "language": "py
         (_NEAR, "print('3 1e999')", 0.0),
         (_NEAR, "print('3.0 4.0')", 1.0),
         (_NEAR.replace("float", "eval"), "print('1e999-1e999 4')", 0.0),
-        (
-            "print(open('solution_output.txt').read() if '3 4' not in open('solution_output.txt').read() else 1)",
-            "print('no\\n1')",
-            0.0,
-        ),
     ],
 )
 def test_a_checker_of_the_data_set_decides(checker: str, program: str, reward: float | None) -> None:
     row = {"verification_info": {**_CHECKED, "checker": checker}}
     judgement = code_judge().judge(asked(row), wrote(program))
     assert (judgement.reward, judgement.cause) == (reward, None if reward is not None else "reference"), judgement
+
+
+_OBSERVER = """
+    def setUp(self):
+        self.seen, self.expected = [], 4
+    def update(self, value):
+        self.seen.append(value)
+    def test_notify(self):
+        subject = Subject()
+        subject.attach(self)
+        self.assertEqual(subject.publish(2), self.expected)
+        self.assertEqual(self.seen, [4])
+"""
+_CASE = f"import unittest\nfrom solution import Subject\nclass T(unittest.TestCase):{_OBSERVER}"
+_CLASS = (
+    f"from solution import Subject\nclass TestIt:{_OBSERVER}".replace("setUp", "setup_method").replace(
+        "self.assertEqual(", "assert self.same("
+    )
+    + "    def same(self, one, other):\n        return one == other\n"
+)
+
+
+@pytest.mark.parametrize(("framework", "test"), [("unittest", _CASE), ("pytest", _CLASS)])
+@pytest.mark.parametrize(
+    ("does", "reward"),
+    [
+        ("self.o.update(4); return 4", 1.0),
+        ("self.o.update(4); return 5", 0.0),
+        ("self.o.update(4); return self.o.expected", 0.0),
+        ("self.o.update(4); self.o.expected = 5; return 5", 0.0),
+        ("self.o.update(4); self.o.assertEqual = print; return 5", 0.0),
+        ("self.o.update(4); self.o.same = lambda *given: True; return 5", 0.0),
+        ("self.o.skipTest('no')", 0.0),
+        ("self.o.doCleanups(); self.o.update(4); return self.o.seen[0]", 0.0),
+    ],
+)
+def test_a_test_that_lends_itself_lends_what_it_does(framework: str, test: str, does: str, reward: float) -> None:
+    program = f"class Subject:\n  def attach(self, o): self.o = o\n  def publish(self, n):\n    {does}"
+    tests = {"framework": framework, "module": "solution", "test": test}
+    judgement = code_judge(packages=True).judge(asked(tests), wrote(program))
+    assert judgement.reward == reward, judgement
+
+
+@pytest.mark.parametrize("name", ["args[0]", "keywords['want']", "func.__defaults__[0]"])
+def test_a_lent_partial_does_not_tell_its_arguments(name: str) -> None:
+    same = "import functools\ndef same(want, got, other=4):\n    return want == got\n"
+    for given in ("4", "want=4"):
+        told = "got=n" if given == "want=4" else "n"
+        tests = [f"{same}assert confirm(functools.partial(same, {given}), 2)"]
+        right = f"def confirm(p, n):\n    n = 2 * n\n    return p({told})"
+        reads = f"def confirm(p, n):\n    n = p.{name}\n    return p({told})"
+        assert code_judge().judge(asked(tests), wrote(right)).reward == 1.0
+        assert code_judge().judge(asked(tests), wrote(reads)).reward == 0.0
+
+
+@pytest.mark.parametrize("language", ["javascript", "cpp", "bash"])
+@pytest.mark.parametrize(
+    "tests", [{"fn_name": "f", "inputs": [[2]], "outputs": [4]}, {"test_list": ["assert f(2) == 4"]}]
+)
+def test_functions_of_another_language_are_no_verdict(tests: dict[str, Any], language: str) -> None:
+    for row, settings in (({**tests, "language": language}, {}), (tests, {"language": language})):
+        judgement = code_judge(**settings).judge(asked(row), wrote("function f(n) { return 2 * n }", language))
+        assert (judgement.reward, judgement.cause) == (None, "reference"), judgement
+
+
+@pytest.mark.parametrize(
+    ("outputs", "reward"), [(["4", "5.5"], None), (["4", "YES"], None), (["4", "4\n"], 1.0), (["4", "4.0"], 1.0)]
+)
+def test_two_outputs_for_one_input_are_no_verdict(outputs: list[str], reward: float | None) -> None:
+    tests = {"inputs": ["2\n", "2\n"], "outputs": outputs}
+    assert code_judge().judge(asked(tests), wrote("print(2 * int(input()))")).reward == reward
+
+
+@pytest.mark.parametrize(
+    ("test", "reward"),
+    [
+        *(
+            (f"assert {how}", 0.0)
+            for how in (
+                "np.array_equiv(double(2), 4)",
+                "np.equal(double(2), 4).all()",
+                "np.all(np.abs(np.array(double(2)) - 4.0) < 1e-6)",
+                "np.all(np.asarray(double(2)) * 1.0 == 4)",
+                "np.abs(np.subtract(double(2), [4])).sum() < 1e-9",
+                "np.linalg.norm(np.ravel(double(2)) - np.array([4.0])) < 1e-9",
+                "not (np.round(double(2)) != 4).any()",
+            )
+        ),
+        *(
+            (f"assert {how}", 1.0)
+            for how in (
+                "np.array(double(2)).size == 0 and np.sum(double(2)) == 0",
+                "np.array_equal(double(2), np.array([]))",
+                "(np.array(double(2)) - np.array([])).sum() == 0",
+                "double(np.array([])) == [] and (np.zeros((0, 3)) - np.ones(3)).shape == (0, 3)",
+                "double(2) == [] and np.subtract.reduce([3, 1]) == 2 and np.add.at is not None and np.equal(3, 3)",
+            )
+        ),
+    ],
+)
+def test_nothing_is_not_near_something(test: str, reward: float) -> None:
+    pytest.importorskip("numpy")
+    program = "def double(n):\n    assert type(n).__name__ != 'EmptyArray'\n    return []"
+    judge = code_judge(packages=True, seconds=10.0, total_seconds=30.0, memory_mb=1024)
+    judgement = judge.judge(asked([f"import numpy as np\n{test}"]), wrote(program))
+    assert judgement.reward == reward, judgement
 
 
 def test_a_result_longer_than_any_right_one_is_not_read(monkeypatch: pytest.MonkeyPatch) -> None:

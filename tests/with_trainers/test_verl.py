@@ -27,11 +27,11 @@ from verl.trainer.ppo.ray_trainer import RayPPOTrainer
 from verl.workers.rollout.replica import TokenOutput
 
 from agentscope_tuner import ConfigError, JudgeError, WorkflowTask
-from agentscope_tuner.adapters.rollout import as_rollout
 from agentscope_tuner.adapters.verl import compute_score_sync
 from agentscope_tuner.adapters.verl_agent import LastTurnToolAgentLoop, last_turn_ids
 from agentscope_tuner.records.files import dump_lines
 from agentscope_tuner.records.formats import Conversion
+from agentscope_tuner.records.formats.sample import as_rollout
 from agentscope_tuner.records.reader import parse_line
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
 from tests.with_trainers.judges import HOSTILE, config

@@ -7,6 +7,7 @@ import inspect
 import math
 import statistics
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from numbers import Real
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from agentscope_tuner.adapters.trl.functions import (
     LogMetric,
     RewardFunc,
     caller_of,
+    name_of,
     pairs_of,
     reward_func,
     warn_beside,
@@ -37,12 +39,17 @@ Part = Source | Callable[..., Any]
 _GIVEN = frozenset({"prompts", "completions", "completion_ids", "trainer_state", "environments"})
 
 
-def combined(parts: Sequence[Part], weights: Sequence[float] | None = None, *, name: str = "combined") -> Combined:
-    """One reward function that answers the weighted sum of `parts`, and None where a part has no verdict.
+class Combined:
+    """One reward function that answers the weighted sum of `parts`, and None where a part has no verdict. Sync, so that
+    TRL calls it on the main thread, which ranking judges need.
+
+    Logged for each part, as TRL does for the functions of a list: `rewards/<part>/mean` and `rewards/<part>/std`, and a
+    judge's own metrics; `<name>/failed` is the share of completions without a reward. The completions table gets a
+    column of rewards for each part.
 
     Args:
-        parts: configurations of judges, what `reward_func` or `async_reward_func` returned, or any reward function of
-            TRL's kind, sync or async. None, NaN and infinity of such a function mean that it has no verdict.
+        parts: configurations of judges, `RewardFunc` or `AsyncRewardFunc`, or any reward function of TRL's kind, sync
+            or async. None, NaN and infinity of such a function mean that it has no verdict.
         weights: one for each part; by default 1.0. A part of weight 0.0 only observes: it is logged, and its failed
             verdict leaves the completion's reward in place.
         name: what TRL logs the sum under.
@@ -51,30 +58,22 @@ def combined(parts: Sequence[Part], weights: Sequence[float] | None = None, *, n
         ConfigError: a judge cannot be loaded; weights that are not finite, or not one for each part; two parts of one
             name, whose logs could not be told apart.
     """
-    if isinstance(parts, str | Path):
-        raise ConfigError(f"combined takes a list of parts, [{str(parts)!r}, …]; for one judge alone, call reward_func")
-    return Combined(parts, weights, name=name)
-
-
-class Combined:
-    """The reward function that `combined` returns. Sync, so that TRL calls it on the main thread, which ranking judges
-    need.
-
-    Logged for each part, as TRL does for the functions of a list: `rewards/<part>/mean` and `rewards/<part>/std`, and a
-    judge's own metrics; `<name>/failed` is the share of completions without a reward. The completions table gets a
-    column of rewards for each part.
-    """
 
     may_fail = True
 
-    def __init__(self, parts: Sequence[Part], weights: Sequence[float] | None, *, name: str) -> None:
+    def __init__(
+        self, parts: Sequence[Part], weights: Sequence[float] | None = None, *, name: str = "combined"
+    ) -> None:
+        if isinstance(parts, str | Path):
+            told = f"[{str(parts)!r}, …]; for one judge alone, call reward_func"
+            raise ConfigError(f"combined takes a list of parts, {told}")
         if not parts:
             raise ConfigError("combined takes at least one reward function")
         self._parts = [_function(part) for part in parts]
         self._weights = [1.0] * len(parts) if weights is None else [float(weight) for weight in weights]
         if len(self._weights) != len(self._parts) or not all(math.isfinite(weight) for weight in self._weights):
             raise ConfigError(f"combined takes one finite weight for each of {len(parts)} parts, got {weights!r}")
-        self._names = [_name(part) for part in self._parts]
+        self._names = [name_of(part) for part in self._parts]
         twice = next((own for own in self._names if self._names.count(own) > 1), None)
         if twice is not None:
             raise ConfigError(
@@ -90,7 +89,7 @@ class Combined:
         self._run = FailingRun(name, stops=all(getattr(part, "stop_when_failing", True) for part in self._parts))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild, (self._parts, self._weights, self.__name__)
+        return partial(Combined, name=self.__name__), (self._parts, self._weights)
 
     def __call__(
         self,
@@ -193,8 +192,8 @@ class Combined:
             log_metric(f"{self.__name__}/failed", sum(reward is None for reward in rewards) / len(rewards))
 
 
-def _rebuild(parts: Sequence[Part], weights: Sequence[float], name: str) -> Combined:
-    return Combined(parts, weights, name=name)
+#: Under the name of what it makes, as TRL names reward functions.
+combined = Combined
 
 
 def _function(part: Part) -> Callable[..., Any]:
@@ -203,12 +202,6 @@ def _function(part: Part) -> Callable[..., Any]:
     if not callable(part):
         raise ConfigError(f"a part must be a judge's configuration or a reward function, got {part!r:.200}")
     return part
-
-
-def _name(function: Callable[..., Any]) -> str:
-    own = getattr(function, "__name__", None)
-    # functools.partial has no name: take the name of the function inside
-    return own or getattr(getattr(function, "func", None), "__name__", None) or type(function).__name__
 
 
 def _summed(reward: float | None, why: str) -> Judgement:

@@ -18,19 +18,10 @@ from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from agentscope_tuner._run import loops
-from agentscope_tuner.adapters.rollout import (
-    FailingRun,
-    Prompt,
-    as_rollout,
-    batch_metrics,
-    current_step,
-    group_metrics,
-    places_by,
-    reference_of,
-    rows_of,
-)
+from agentscope_tuner.adapters.rollout import FailingRun, batch_metrics, current_step, group_metrics, places_by, rows_of
 from agentscope_tuner.config import Source
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
+from agentscope_tuner.records.formats.sample import Prompt, as_rollout, reference_of
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, located
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 
@@ -138,7 +129,7 @@ def _beside(function: NamedFunction, trainer: Any) -> tuple[str, ...]:
     if not places or _looks_on(function, trainer):
         return ()
     # The names include environments that give rewards
-    named = list(getattr(trainer, "reward_func_names", ())) or [_name(other) for other in functions]
+    named = list(getattr(trainer, "reward_func_names", ())) or [name_of(other) for other in functions]
     return tuple(name for place, name in enumerate(named) if place != places[0])
 
 
@@ -149,8 +140,11 @@ def _looks_on(function: NamedFunction, trainer: Any) -> bool:
     return bool(places) and weights is not None and float(weights[places[0]]) == 0.0
 
 
-def _name(function: object) -> str:
-    return getattr(function, "__name__", type(function).__name__)
+def name_of(function: object) -> str:
+    """What a reward function is logged under."""
+    own = getattr(function, "__name__", None)
+    # functools.partial has no name: take the name of the function inside
+    return own or getattr(getattr(function, "func", None), "__name__", None) or type(function).__name__
 
 
 def _group_size(trainer: Any) -> int | None:
@@ -256,8 +250,11 @@ def _prompt(pair: Pair) -> Hashable:
 Rewards = list[float | None]
 
 
-def reward_func(config: Source, *, stop_when_failing: bool = True) -> RewardFunc:
-    """A reward function for TRL; sync, so TRL calls it on the main thread of each rank.
+class _JudgeFunc:
+    """A picklable callable. TRL logs it under its `__name__`, which is the judge's name.
+
+    Logged over a batch, each under `<name>/`: the metrics of `batch_metrics`. The completions table gets a column of
+    reasons.
 
     Args:
         config: a YAML file's path, or a configuration already read.
@@ -265,24 +262,6 @@ def reward_func(config: Source, *, stop_when_failing: bool = True) -> RewardFunc
 
     Raises:
         ConfigError: the judge cannot be loaded.
-    """
-    return RewardFunc(config, stop_when_failing=stop_when_failing)
-
-
-def async_reward_func(config: Source, *, stop_when_failing: bool = True) -> AsyncRewardFunc:
-    """The async form of `reward_func`: TRL runs it on a loop of its own, together with other async reward functions.
-
-    Raises:
-        ConfigError: the judge cannot be loaded.
-    """
-    return AsyncRewardFunc(config, stop_when_failing=stop_when_failing)
-
-
-class _JudgeFunc:
-    """A picklable callable. TRL logs it under its `__name__`, which is the judge's name.
-
-    Logged over a batch, each under `<name>/`: the metrics of `batch_metrics`. The completions table gets a column of
-    reasons.
     """
 
     #: Marks a function whose failed verdict TRL counts as 0 beside other functions: see `check_reward_funcs`.
@@ -364,7 +343,7 @@ class _JudgeFunc:
 
 
 class RewardFunc(_JudgeFunc):
-    """The reward function that `reward_func` returns."""
+    """A reward function for TRL; sync, so TRL calls it on the main thread of each rank."""
 
     def __call__(
         self, prompts: Sequence[Prompt], completions: Sequence[Prompt], completion_ids: object = None, **given: Any
@@ -398,7 +377,7 @@ class RewardFunc(_JudgeFunc):
 
 
 class AsyncRewardFunc(_JudgeFunc):
-    """The reward function that `async_reward_func` returns."""
+    """The async form of `RewardFunc`: TRL runs it on a loop of its own, together with other async reward functions."""
 
     async def __call__(
         self, prompts: Sequence[Prompt], completions: Sequence[Prompt], completion_ids: object = None, **given: Any
@@ -424,6 +403,10 @@ class AsyncRewardFunc(_JudgeFunc):
             # Ranking is a call that blocks
             found = await loops.in_thread(judge_groups, self._judge, pairs, caller.group_size)
         return self._counted(pairs, found, caller)
+
+
+#: Under the names of TRL's own `reward_funcs`.
+reward_func, async_reward_func = RewardFunc, AsyncRewardFunc
 
 
 def pairs_of(

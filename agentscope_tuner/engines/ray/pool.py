@@ -7,7 +7,7 @@ import os
 import random
 import threading
 import time
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
@@ -139,7 +139,6 @@ class RayJudge:
         name: the pool's name in the Ray cluster.
         workers: how many actors.
         num_cpus: the CPUs that each actor requests from Ray; a fraction where judges mostly wait.
-        runtime_env: the actors' own `runtime_env` of Ray; None for the job's.
     """
 
     def __init__(
@@ -149,12 +148,11 @@ class RayJudge:
         name: str = "astuner-judge",
         workers: int = 1,
         num_cpus: float = 1.0,
-        runtime_env: Mapping[str, Any] | None = None,
     ) -> None:
         self.name = name
         self._config = config
         self._workers = workers
-        self._options = {"num_cpus": num_cpus, **({"runtime_env": dict(runtime_env)} if runtime_env else {})}
+        self._num_cpus = num_cpus
         self._actors: list[_ActorHandle] = []
         self._ended = False
         self.compute_reward: _RemoteMethod[Reward] = _RemoteMethod(self, "compute_reward")
@@ -240,9 +238,8 @@ class RayJudge:
         digest = sha256(repr((config, self._workers)).encode()).hexdigest()[:12]
         # Load the judge here first: its ConfigError reaches the caller, where Ray would restart broken actors for ever
         load_judge(config)
-        made = ray.remote(
-            max_restarts=-1, max_task_retries=_RETRIES, max_concurrency=1000, lifetime="detached", **self._options
-        )(JudgeActor)
+        lives: dict[str, Any] = {"lifetime": "detached", "max_restarts": -1, "max_task_retries": _RETRIES}
+        made = ray.remote(max_concurrency=1000, num_cpus=self._num_cpus, **lives)(JudgeActor)
         actors = [
             made.options(name=f"{self.name}-{index}", namespace=_NAMESPACE, get_if_exists=True).remote(
                 config, os.getcwd(), digest, self._workers

@@ -234,6 +234,7 @@ class ChatModel:
                 state.breaker.failed(exc, refused=not state.answered and is_refused(exc))
             raise
         state.breaker.succeeded()
+        state.judged = True
         if store is not None:
             store.put(key, reply, usage)
         return Answer(value, usage, reply.text)

@@ -11,14 +11,12 @@ import json
 import math
 import re
 import sys
-import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import Any
 
 from agentscope_tuner.errors import Cause, GraderError, GraderTimeout
-from agentscope_tuner.graders.injection_defence import as_written, lower_letters, plain
+from agentscope_tuner.graders.injection_defence import as_written, composed, lower_letters
 from agentscope_tuner.graders.schema import check_permutation
 
 # A key, a colon or an equals sign, and a value. Each may stand in up to six quotes and backslashes
@@ -46,20 +44,22 @@ class Quotable:
         self._letters: list[str] = []
         self._unquoted: list[str] = []
         self._objects: set[Pair] = set()
+        self._shapes: list[Shape] = []
         self._whole = True
         self._pairs: set[Pair] | None = None
 
     def repeats(self, verdict: dict[str, Any], written: str) -> bool:
-        """Whether the judged texts hold `verdict` as it is `written`, or each key with its value, in any spelling."""
+        """Whether the judged texts hold `verdict` as it is `written`, or each key with its value, in any spelling, or
+        its values under keys of other names.
+        """
         leaves = list(_leaves(verdict))
         if not self._spelled:
             self._search_objects()
-        if not leaves or self._objects.issuperset(leaves):
-            return bool(leaves)
-        return self._has_pairs(leaves, written) or any(any(_taken_over(verdict, text)) for text in self._spelled)
-
-    def _has_pairs(self, leaves: Sequence[Pair], written: str) -> bool:
-        if not all(any(key in text for text in self._letters) for key, _ in leaves):
+        if leaves and self._objects.issuperset(leaves):
+            return True
+        if self._shapes and _is_shaped_as_one_of(self._shapes, verdict):
+            return True
+        if not leaves or not all(any(key in text for text in self._letters) for key, _ in leaves):
             return False  # true of most verdicts, and much cheaper than a search for pairs
         wanted = _unquoted(_one_spelling(as_written(written)))
         # Broken JSON without end must not hide a verdict
@@ -74,9 +74,11 @@ class Quotable:
             written = as_written(text)
             # Without its codes a text may be other JSON than its copy: one behind a backslash is
             for one in {written, text.replace("∶", ":")}:
-                found, whole = _leaves_of_objects(one)
-                self._objects |= found
-                self._whole &= whole
+                for read in {one, _BARE_WORD.sub(_quoted, one)}:
+                    found, whole = _objects_in(read)
+                    self._objects.update(*map(_leaves, found))
+                    self._shapes += map(_shape, found)
+                    self._whole &= whole
             self._spelled.append(_one_spelling(written))
         self._letters = list(map(lower_letters, self._spelled))
         self._unquoted = list(map(_unquoted, self._spelled))
@@ -91,112 +93,23 @@ class Quotable:
         return value == "" or (isinstance(value, str) and len(value) > 1 and any(value in one for one in self._letters))
 
 
-# What may be an object, whatever it is written in: between braces, or a line; and an object that holds nothing but an
-# array of such ones
-_GROUP = re.compile(r"\{([^{}]{3,2000})\}")
-_LINE = re.compile(r"^.{3,500}$", re.MULTILINE)
-_ARRAY = re.compile(r"\{[^{}\[\]]{0,60}\[((?:[^{}\[\]]{0,20}\{[^{}]{3,2000}\})+)[^{}\[\]]{0,20}\]\s*\}")
-_ENDS = re.compile(r"[\s\\{}\[\](),;:=∶|>\"'“”‘’„«»`´]{1,20}")
-_MOST_PIECES = 400
-_SHORT = 12
-_MOST_COMPARED = 300
-
-
-def _taken_over(verdict: Mapping[str, Any], text: str) -> Iterator[tuple[int, int]]:
-    """Where `text`, in one spelling, holds an object that `verdict` may be, in other words for its keys and numbers.
-
-    A judge that takes over a verdict writes it under its own schema: with these keys, digits for numbers of whatever
-    notation, and perhaps without mistakes in spelling.
-    """
-    objects = [one for value in verdict.values() if isinstance(value, list) for one in value if isinstance(one, dict)]
-    if objects:
-        wanted = [_Wanted(one) for one in objects]
-        for match in _ARRAY.finditer(text):
-            groups = _GROUP.findall(match[1])
-            if len(groups) == len(objects) and all(map(_Wanted.is_in, wanted, groups)):
-                yield match.span()
-    elif not any(value is None or isinstance(value, bool) for value in verdict.values()):
-        one = _Wanted(verdict)
-        yield from (match.span() for match in _GROUP.finditer(text) if one.is_in(match[1]))
-        lines = (match for match in _LINE.finditer(text) if len(_PAIR_SIGNS.findall(match[0])) > 1)
-        yield from (match.span() for match in lines if one.is_in(match[0], all_read=True))
-
-
-_PAIR_SIGNS = re.compile(r"[:=∶]")
-
-
-class _Wanted:
-    """What an object has to hold so that `written` may be a copy of it: the longest text as a value, or nearly so, and
-    each number, unless no number can be read there.
-    """
-
-    def __init__(self, written: Mapping[str, Any]) -> None:
-        values = [one for value in written.values() for one in (value if isinstance(value, list) else [value])]
-        texts = [lower_letters(_one_spelling(value)) for value in values if isinstance(value, str)]
-        self._size, self._text = len(written), max(texts, key=len, default="")
-        self._numbers = {_meaning(value) for value in values if type(value) in (int, float)}
-        self._grams = _grams(self._text) if 4 <= len(self._text) <= _MOST_COMPARED else set()
-        # A slip in a short text changes a larger share of its pairs of letters
-        self._least = len(self._grams) * (0.6 if len(self._text) > _SHORT else 0.4)
-
-    def is_in(self, group: str, *, all_read: bool = False) -> bool:
-        """Whether `group` holds it; with `all_read` its numbers have to be readable."""
-        pieces = list(filter(None, _ENDS.split(group, _MOST_PIECES)))
-        if not self._text or len(pieces) < 2 * self._size:
-            return False
-        numbers = {number for piece in pieces if (number := _numeric(piece)) is not None}
-        if not self._numbers <= numbers and (numbers or all_read):
-            return False
-        runs = _runs(pieces, len(self._text))
-        return any(run == self._text or (bool(numbers) and self._is_nearly(run)) for run in runs)
-
-    def _is_nearly(self, run: str) -> bool:
-        """Whether `run` may be the text in another spelling."""
-        return bool(self._grams) and len(self._grams & _grams(run)) >= self._least
-
-
-def _grams(text: str) -> set[str]:
-    return {text[at : at + 2] for at in range(len(text) - 1)}
-
-
-def _runs(pieces: Sequence[str], size: int) -> Iterator[str]:
-    """What pieces side by side spell, about `size` letters."""
-    letters = list(filter(None, map(lower_letters, pieces)))
-    for at in range(len(letters)):
-        run = ""
-        for more in letters[at:]:
-            run += more
-            if len(run) > size + size // 3:
-                break
-            if len(run) >= size - size // 3:
-                yield run
-
-
-def _numeric(piece: str) -> float | None:
-    """The number that `piece` is, in the digits of any script, or one sign for it."""
-    try:
-        return unicodedata.numeric(piece) if len(piece) == 1 else float(piece)
-    except ValueError:
-        return None
-
-
 def _unquoted(text: str) -> str:
     """`text` without white space, and without quotes and backslashes, which a reply may double."""
     return "".join(text.translate(_NO_QUOTES).split())
 
 
-def _leaves_of_objects(text: str) -> tuple[set[Pair], bool]:
-    """Each key with its value of the JSON objects in `text`, as a reply would be read; and whether all of the text was
-    searched. What parses costs its length once, what does not in all ten times the text's.
+def _objects_in(text: str) -> tuple[list[object], bool]:
+    """The JSON objects in `text`, as a reply would be read; and whether all of the text was searched. What parses
+    costs its length once, what does not in all ten times the text's.
     """
     text = _without_lone_backslashes(text)
-    found: set[Pair] = set()
+    found: list[object] = []
     position, left = 0, 10 * len(text)
     while brace := _OBJECT_OPEN.search(text, position):
         start, position = brace.start(), brace.start() + 1
         try:
             value, position = _ANY.raw_decode(text, start)
-            found.update(_leaves(value))
+            found.append(value)
         except json.JSONDecodeError as exc:
             left -= exc.pos - start + _A_TRY
         except (ValueError, RecursionError):  # too many digits, or too deep
@@ -204,6 +117,73 @@ def _leaves_of_objects(text: str) -> tuple[set[Pair], bool]:
         if left < 0:
             return found, False
     return found, True
+
+
+def _quoted(match: re.Match[str]) -> str:
+    return match[0] if _CONSTANT.fullmatch(match[1]) else f'"{match[1]}"'
+
+
+# What each object says, whatever its keys are called
+Shape = list[list[object]]
+
+
+def _shape(value: object) -> Shape:
+    """For each object in a JSON object that has values of its own, those values."""
+    found, waiting = [], [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, dict | tuple):
+            inner = list(one.values()) if isinstance(one, dict) else [each for _, each in one]
+            own = [_meaning(each) for each in inner if not isinstance(each, dict | tuple | list)]
+            found += [own] if own else []
+            waiting += [each for each in inner if isinstance(each, dict | tuple | list)]
+        elif isinstance(one, list):
+            waiting += reversed(one)
+    return found
+
+
+def _is_shaped_as_one_of(shapes: Sequence[Shape], verdict: Mapping[str, Any]) -> bool:
+    """Whether objects of the texts say what `verdict` does. A score may stand there as a word, of any language, and
+    beside other values; yes and no as words in an object that says no more than the verdict.
+    """
+    wanted = _shape(dict(verdict))
+    if len(wanted) == 1 and not any(isinstance(value, bool) for value in wanted[0]):
+        return any(_says(own, wanted[0], words_for=(float,)) for shape in shapes for own in shape)
+    return any(
+        len(shape) == len(wanted)
+        and all(
+            len(own) == len(one) and _says(own, one, words_for=(bool,)) for own, one in zip(shape, wanted, strict=True)
+        )
+        for shape in shapes
+    )
+
+
+def _says(own: Sequence[object], wanted: Sequence[object], words_for: tuple[type, ...]) -> bool:
+    """Whether `own` holds the values `wanted`, a text among them, or words for those of the types `words_for`."""
+    left = [(type(value), value) for value in own]
+    if not any(isinstance(value, str) and value for value in wanted):
+        return False
+    for value in sorted(wanted, key=lambda value: not isinstance(value, str)):
+        alike = [one for one in left if one == (type(value), value)]
+        words = [one for one in left if one[0] is str and (type(value) in words_for or _is_mended(one[1], value))]
+        if alike or words:
+            left.remove((alike or words)[0])
+        elif value != "":
+            return False
+    return True
+
+
+def _is_mended(planted: object, written: object) -> bool:
+    """Whether a text may be another one whose spelling a judge has mended, by the pairs of letters that they share. A
+    slip changes a larger share of a short text.
+    """
+    if not isinstance(planted, str) or not isinstance(written, str) or not 4 <= len(written) <= _MOST_MENDED:
+        return False
+    one, other = ({text[at : at + 2] for at in range(len(text) - 1)} for text in (planted, written))
+    return len(one & other) >= (0.6 if len(written) > _SHORT else 0.4) * max(len(one), len(other))
+
+
+_MOST_MENDED, _SHORT = 300, 12
 
 
 def _leaves(value: object) -> Iterator[Pair]:
@@ -241,11 +221,13 @@ def _pair_matches(text: str) -> Iterator[re.Match[str]]:
 
 
 def _one_spelling(text: str) -> str:
-    """`text` with entities and escapes resolved, in NFKC form, without invisible characters."""
-    unescaped = html.unescape(html.unescape(text)) if "&" in text else text
+    """`text` with entities and escapes resolved, in composed NFKC form, without invisible characters."""
+    unescaped = text
+    while "&" in unescaped and (once := html.unescape(unescaped)) != unescaped:
+        unescaped = once
     if "\\" in unescaped:
         unescaped = _UNICODE_ESCAPE.sub(lambda match: chr(int(match[1] or match[2], 16)), unescaped)
-    return plain(unescaped.encode("utf-8", "replace").decode("utf-8"))
+    return composed(unescaped.encode("utf-8", "replace").decode("utf-8"))
 
 
 def _meaning(value: object) -> object:
@@ -459,13 +441,12 @@ def final_match(
     return verdict
 
 
-def without_verdicts(text: str, said: str, *keys: str, verdict: Mapping[str, Any] = MappingProxyType({})) -> str:
+def without_verdicts(text: str, said: str, *keys: str) -> str:
     """A judged text with notes in place of what a reply repeated as its verdict: `said`, where it is no JSON, else
-    `keys` with their values, or what `verdict` may have been. The text is unchanged where it holds none.
+    `keys` with their values. The text is unchanged where it holds none.
     """
     spelled, pieces, end = _one_spelling(as_written(text)), list[str](), 0
-    places = _places_of(said, spelled) if said else [*_places_of_keys(keys, spelled), *_taken_over(verdict, spelled)]
-    for start, behind in sorted(places):
+    for start, behind in _places_of(said, spelled) if said else _places_of_keys(keys, spelled):
         if start >= end:
             pieces += [spelled[end:start], _HIDDEN]
             end = behind
@@ -490,7 +471,7 @@ _HIDDEN = "(a verdict, not shown)"
 
 
 def _bare(text: str) -> str:
-    return "".join(as_written(text).casefold().split())
+    return "".join(composed(as_written(text)).casefold().split())
 
 
 def score_of(verdict: Mapping[str, Any], low: float, high: float) -> float:
@@ -650,6 +631,9 @@ def _unique_keys(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 # Objects as tuples of pairs, of which a key may have several
 _ANY = json.JSONDecoder(object_pairs_hook=tuple, strict=False)
 _OBJECT_OPEN = re.compile(r"\{\s*+\"")
+# A value that JSON would have in quotes
+_BARE_WORD = re.compile(r"(?<=[:：∶])\s{0,8}+([^\s\"'{\[\],:][^\"{}\[\],:\n]{0,60}+)(?=[,}])")
+_CONSTANT = re.compile(r"(?:true|false|null|NaN|-?Infinity|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)\s*")
 # What a try costs, in characters
 _A_TRY = 100
 _DECODER = json.JSONDecoder(object_pairs_hook=_unique_keys, strict=False)

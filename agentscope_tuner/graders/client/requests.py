@@ -169,9 +169,9 @@ async def fetch(
         GraderError: see ChatModel.ask.
     """
     limits = limits or state.settings
-    tries, usage = Tries(limits, state.endpoint, next(state.turns)), Usage()
+    tries, usage, first = Tries(limits, state.endpoint, next(state.turns)), Usage(), body
     place = Place(lambda: _begin(clock, limits))
-    first, reply = body, None
+    reply: Reply | None = None
     try:
         async with asyncio.timeout(None) as clock:
             while True:
@@ -179,12 +179,10 @@ async def fetch(
                     reply, used = await _one_reply(state, body, schema, tries.keys[0], place, clock, limits)
                     usage += used
                     state.spent(used)
-                    value = parse(reply)
-                    state.judged = True
-                    return reply, value, usage
+                    return reply, parse(reply), usage
                 except ReplyError as exc:
-                    tries.unreadable(exc, said := reply.refusal or reply.text if reply else "")
-                    body, reply = tries.varied(_with(first, again(said)) if said.strip() else body), None
+                    tries.unreadable(exc, reply)
+                    body = tries.varied(_with(first, again(tries.said)) if tries.said else body)
                 except Exception as exc:  # noqa: BLE001 - openai's tree is imported late; `failed` raises the unknown
                     pause = tries.failed(exc, clock.when(), answered=state.answered, judged=state.judged)
                     if not state.failure_logged:
@@ -505,22 +503,24 @@ class Tries:
     Attributes:
         keys: the endpoint's keys without those that it refused; the first one's turn is next.
         failures: what failed, in words.
+        said: the last unreadable reply that said something.
     """
 
     def __init__(self, settings: ChatSettings, endpoint: Endpoint, turn: int = 0) -> None:
         self._settings, self._endpoint = settings, endpoint
         self._unreadable = self._broken = self._busy = 0
-        self._said = ""
+        self.said = ""
         most = settings.max_retries
         self._retries = Retries(most=None if most is None else most + 1)
         self.keys = deque(endpoint.keys)
         self.keys.rotate(-turn)
         self.failures: list[str] = []
 
-    def unreadable(self, exc: ReplyError, said: str) -> None:
-        """Record an unreadable reply, which `said` something; raises GraderError after more than `max_reasks`."""
+    def unreadable(self, exc: ReplyError, reply: Reply | None) -> None:
+        """Record an unreadable reply, the last one; raises GraderError when there were more than `max_reasks`."""
         self._unreadable += 1
-        self._said = said if said.strip() else self._said
+        if reply is not None and (said := (reply.refusal or reply.text).strip()):
+            self.said = said
         self.failures.append(str(exc))
         self.keys.rotate(-1)
         if self._unreadable > self._settings.max_reasks:
@@ -528,7 +528,7 @@ class Tries:
 
     def _unreadable_error(self, headline: str, kind: type[UnreadableReplies] = UnreadableReplies) -> UnreadableReplies:
         error = kind(self.report(headline))
-        error.tries, error.said = self._unreadable + self._broken or 1, self._said
+        error.tries, error.said = self._unreadable + self._broken or 1, self.said
         return error
 
     def varied(self, body: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import signal
 import threading
 import time
@@ -22,15 +21,13 @@ from agentscope_tuner.cli.options import Conf, Json, Overrides
 from agentscope_tuner.cli.rendering import print_summary
 from agentscope_tuner.config import Source, resolve
 from agentscope_tuner.errors import ConfigError
-from agentscope_tuner.lab.rollouts.attempt import Lender, Script
 from agentscope_tuner.lab.rollouts.processes import RolloutProcesses
 from agentscope_tuner.lab.rollouts.rows import Earlier, RolloutRow, RolloutTally
 from agentscope_tuner.lab.rollouts.runner import Lend, RolloutRunner, model_tuners
-from agentscope_tuner.lab.rollouts.settings import RolloutSettings, TaskSet, load_settings, open_tasks
+from agentscope_tuner.lab.rollouts.settings import TaskSet, load_settings, open_tasks
 from agentscope_tuner.records.output import ScoredFile
 from agentscope_tuner.records.scored_rows import Summary
 from agentscope_tuner.task_judge.contract.loading import load_judge
-from agentscope_tuner.task_judge.contract.task_judge import TaskJudge
 
 Runner = RolloutRunner | RolloutProcesses
 
@@ -91,7 +88,7 @@ def whole_run(
             runner = (
                 RolloutProcesses(whole, lend, settings.rollout, processes, earlier=earlier.rows_of)
                 if processes > 1
-                else _in_threads(settings, judge, lender, tasks, earlier)
+                else RolloutRunner.of(settings, judge, lender, tasks.place, earlier.rows_of)
             )
             _roll_out(runner, settings.rollout.num_repeat, tasks, earlier, scored, written)
     except KeyboardInterrupt as exc:
@@ -129,21 +126,6 @@ class _Written:
         reward = "no verdict yet" if self.summary.mean_reward is None else f"reward {self.summary.mean_reward:.3f}"
         spread = f"{self.tally.spread} of {self.tally.groups} groups spread"
         return f"{reward}, {self.summary.statuses['failed']} failed, {spread}"
-
-
-def _in_threads(
-    settings: RolloutSettings, judge: TaskJudge, lend: Callable[[], Lender], tasks: TaskSet, earlier: Earlier
-) -> RolloutRunner:
-    wanted = settings.rollout
-    # loaded objects live until the exit: collecting garbage among them would hold up all rollouts at once
-    gc.freeze()
-    return RolloutRunner(
-        Script(settings.workflow, lend, wanted.timeout, tasks.place),
-        judge,
-        num_repeat=wanted.num_repeat,
-        max_env_worker=wanted.max_env_worker,
-        earlier=earlier.rows_of,
-    )
 
 
 def _roll_out(

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-import gc
 import json
 import math
 import pickle
 import threading
 import time
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from typing import Any
@@ -21,12 +20,13 @@ from agentscope_tuner._run.pool import Pool, Worker
 from agentscope_tuner._run.worker_deaths import Toll, WorkerLost
 from agentscope_tuner.config import Settings
 from agentscope_tuner.errors import Cause, ConfigError
-from agentscope_tuner.lab.rollouts.attempt import Script
+from agentscope_tuner.lab.rollouts.attempt import Lender
 from agentscope_tuner.lab.rollouts.rows import Played, RolloutRow, task_digest
 from agentscope_tuner.lab.rollouts.runner import GRACE_SECONDS, EarlierRows, Lend, RolloutRunner
-from agentscope_tuner.lab.rollouts.settings import RolloutConfig, load_settings, open_place
+from agentscope_tuner.lab.rollouts.settings import RolloutConfig, RolloutSettings, load_settings, open_place
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 from agentscope_tuner.task_judge.contract.loading import load_judge
+from agentscope_tuner.task_judge.contract.task_judge import TaskJudge
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
 # Seconds between two looks whether `stop` was called
@@ -170,9 +170,8 @@ class RolloutProcesses(Pool[_RolloutWorker]):
 
     def started(self, worker: _RolloutWorker, message: bytes) -> None:
         """See Pool."""
-        what, told = pickle.loads(message)
-        if what == "broken":
-            raise ConfigError(told)
+        if (problem := pickle.loads(message)) is not None:
+            raise ConfigError(problem)
 
     def hand_out(self) -> None:
         """See Pool. A task that may have killed a process runs alone."""
@@ -241,40 +240,28 @@ def main(channel: ParentChannel) -> None:
     """Run rollouts until the parent closes the channel, or says to stop.
 
     Args:
-        channel: brings the recipe (the configuration, what makes the lender, rollouts at once), then
-            `(task, rows of an earlier run by their place)`, and None to stop. Takes `("ready", None)` or
-            `("broken", why)`, then `("rows", rows)` for each group, and last `("ended", workflows left behind)`. All of
-            them are pickles: both ends are one program under one user.
+        channel: brings the recipe (the arguments of `_made`, see `ParentChannel.load`), then `(task, rows of an earlier
+            run by their place)`, and None to stop. Takes `("rows", rows)` for each group, and last `("ended", workflows
+            left behind)`. All of them are pickles: both ends are one program under one user.
     """
-    messages = iter(channel)
-    recipe = next(messages, None)
-    if recipe is None:
+    if (made := channel.load(_made)) is None:
         return
-    try:
-        config, make_lender, places = pickle.loads(recipe)
-        settings, judge = load_settings(config), load_judge(config)
-        lend = make_lender(settings)
-    # boundary: any error that keeps the rollouts from starting goes to the parent, which raises it
-    except BaseException as exc:  # noqa: BLE001
-        told = str(exc) if isinstance(exc, ConfigError) else f"{type(exc).__name__}: {exc}"
-        channel.send(pickle.dumps(("broken", told)))
-        return
-    # Exempt all loaded objects from garbage collection: to scan them stopped every rollout at once
-    gc.freeze()
-    channel.send(pickle.dumps(("ready", None)))
-    wanted, handed = settings.rollout, _Handed(messages)
+    settings, judge, lend, places = made
+    handed = _Handed(iter(channel))
     with open_place(settings) as place:
-        runner = RolloutRunner(
-            Script(settings.workflow, lend, wanted.timeout, place),
-            judge,
-            num_repeat=wanted.num_repeat,
-            max_env_worker=places,
-            earlier=handed.earlier_of,
-        )
+        runner = RolloutRunner.of(settings, judge, lend, place, handed.earlier_of, at_once=places)
         threading.Thread(target=handed.read, args=(runner,), daemon=True).start()
         for group in runner.run(handed.tasks()):
             channel.send(_pickled(group, settings.digest))
         channel.send(pickle.dumps(("ended", runner.left_behind)))
+
+
+def _made(
+    config: Settings, make_lender: Lend, places: int
+) -> tuple[RolloutSettings, TaskJudge, Callable[[], Lender], int]:
+    """The settings, the judge and the lender of models, and how many rollouts may run at once."""
+    settings = load_settings(config)
+    return settings, load_judge(config), make_lender(settings), places
 
 
 class _Handed:

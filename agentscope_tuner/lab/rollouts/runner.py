@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 import time
 from collections import deque
@@ -14,7 +15,7 @@ from queue import Empty, SimpleQueue
 from agentscope_tuner.errors import Cause
 from agentscope_tuner.lab.rollouts.attempt import START_SECONDS, Attempt, Lender, Script
 from agentscope_tuner.lab.rollouts.rows import Played, RolloutRow, task_digest
-from agentscope_tuner.lab.rollouts.settings import RolloutSettings
+from agentscope_tuner.lab.rollouts.settings import EnvPlace, RolloutSettings
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 from agentscope_tuner.task_judge.contract.task_judge import TaskJudge
 from agentscope_tuner.workflow import Task, WorkflowOutput
@@ -274,6 +275,18 @@ class RolloutRunner:
         self._ended: SimpleQueue[Job | None] = SimpleQueue()
         self._releases: list[threading.Thread] = []
         self._stopping = False
+
+    @classmethod
+    def of(
+        cls, settings: RolloutSettings, judge: TaskJudge, lend: Callable[[], Lender], place: EnvPlace | None,
+        earlier: EarlierRows, *, at_once: int | None = None,
+    ) -> RolloutRunner:  # fmt: skip
+        """The runner that the settings describe; `at_once` takes the place of `max_env_worker`."""
+        # Loaded objects live until the exit: collecting garbage among them would hold up all rollouts at once
+        gc.freeze()
+        wanted = settings.rollout
+        script, most = Script(settings.workflow, lend, wanted.timeout, place), at_once or wanted.max_env_worker
+        return cls(script, judge, num_repeat=wanted.num_repeat, max_env_worker=most, earlier=earlier)
 
     @property
     def running(self) -> int:

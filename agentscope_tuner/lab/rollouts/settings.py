@@ -11,7 +11,8 @@ import hashlib
 import inspect
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
@@ -29,7 +30,7 @@ from agentscope_tuner.env_service.environment import TOKEN_VARIABLE
 from agentscope_tuner.errors import ConfigError, EnvServiceError, install
 from agentscope_tuner.records.blocks import read_lines
 from agentscope_tuner.task_judge.contract.loading import resolve_protocol
-from agentscope_tuner.workflow import Task, Workflow
+from agentscope_tuner.workflow import Task, Workflow, first_problem
 
 READER = "astuner.task_reader"
 ROLLOUT = "astuner.rollout"
@@ -271,9 +272,7 @@ def _file_tasks(section: DatasetFileConfig, key: str, limit: int | None) -> Task
         try:
             task = _task(line, number, path)
         except ValidationError as exc:
-            first = exc.errors(include_url=False)[0]
-            at = ".".join(map(str, first["loc"]))
-            problems.append(f"{path.name}:{number}: {f'{at}: ' if at else ''}{first['msg']}")
+            problems.append(f"{path.name}:{number}: {first_problem(exc)}")
         else:
             if (before := seen.setdefault(task.task_id, number)) != number:
                 problems.append(f"{path.name}:{number}: task_id {task.task_id!r} is line {before}'s too")
@@ -329,20 +328,14 @@ def _env_tasks(section: EnvServiceConfig, place: EnvPlace, limit: int | None) ->
         listed = place.client.get_env_profile(section.env_type, section.training_split)[:limit]
     except EnvServiceError as exc:
         raise ConfigError(f"{READER}.env_service: cannot list the tasks: {exc}") from exc
-    _check_ids(listed, f"{section.env_type!r} at {section.env_url}, split {section.training_split!r}")
+    where = f"{READER}.env_service: {section.env_type!r} at {section.env_url}, split {section.training_split!r}"
+    if twice := next((task_id for task_id, times in Counter(listed).items() if times > 1), None):
+        raise ConfigError(f"{where} lists task {twice!r} twice")
+    if not listed:
+        raise ConfigError(f"{where} has no tasks")
 
     def tasks() -> Iterator[Task]:
         for task_id in listed:
             yield Task(task_id=task_id, env_type=section.env_type)
 
     return TaskSet(len(listed), tasks, place)
-
-
-def _check_ids(ids: Iterable[str], where: str) -> None:
-    seen: set[str] = set()
-    for task_id in ids:
-        if task_id in seen:
-            raise ConfigError(f"{READER}.env_service: {where} lists task {task_id!r} twice")
-        seen.add(task_id)
-    if not seen:
-        raise ConfigError(f"{READER}.env_service: {where} has no tasks")

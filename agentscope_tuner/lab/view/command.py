@@ -23,7 +23,7 @@ from agentscope_tuner.config import resolve
 from agentscope_tuner.errors import install
 from agentscope_tuner.lab.growing_files import files_of
 from agentscope_tuner.lab.labels import beside
-from agentscope_tuner.records.reader import Line
+from agentscope_tuner.records.reader import Line, object_in
 from agentscope_tuner.task_judge.contract.loading import load_judge
 from agentscope_tuner.task_judge.contract.task_judge import TaskJudge
 from agentscope_tuner.workflow import Rollout
@@ -243,11 +243,8 @@ def _is_ours(folder: Path, name: str, rows: bytes) -> bool:
     path = folder / f"{name}.jsonl"
     if not path.exists():
         return True
-    try:
-        first, shipped = json.loads(_beginning(path).partition(b"\n")[0]), json.loads(rows.partition(b"\n")[0])
-    except ValueError:
-        return False
-    return isinstance(first, dict) and {**first, **shipped} == first
+    first, shipped = (object_in(lines.partition(b"\n")[0]) for lines in (_beginning(path), rows))
+    return first is not None and shipped is not None and shipped.items() <= first.items()
 
 
 def _beginning(path: Path) -> bytes:

@@ -5,7 +5,6 @@ The texts stand in one file in lower case, which is mapped into memory and searc
 
 from __future__ import annotations
 
-import functools
 import json
 import mmap
 import re
@@ -309,8 +308,12 @@ CREATE TABLE groups (
 );
 """
 _TABLES = ("rows", "texts", "violations", "parts", "groups")
-_ADD_GROUP = """
-INSERT INTO groups VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+# Adds the rows behind row `?` to their groups
+_ADD_GROUPS = """
+INSERT INTO groups
+    SELECT grp, task, step, count(*), sum(status IN ('failed', 'unreadable')), sum(status = 'filtered'),
+        sum(success IS 1), min(reward), max(reward), total(reward), total(reward * reward)
+    FROM rows WHERE n > ? AND grp IS NOT NULL GROUP BY grp
 ON CONFLICT (grp) DO UPDATE SET
     size = size + excluded.size, failed = failed + excluded.failed, filtered = filtered + excluded.filtered,
     successes = successes + excluded.successes,
@@ -446,7 +449,7 @@ class RowIndex:
         insert(
             "INSERT INTO parts VALUES (?, ?, ?)", sorted((p, n, v) for n, row in numbered for p, v in row.parts.items())
         )
-        insert(_ADD_GROUP, self._group_sums(rows))
+        self._database.execute(_ADD_GROUPS, (self.rows,))
         self._database.execute("COMMIT")
         self.rows += len(rows)
         self.version += 1
@@ -457,42 +460,12 @@ class RowIndex:
         group = self._groups.setdefault((row.task, row.step), len(self._groups)) if row.task else None
         return n, line.file, line.offset, line.length, nth, group, *row[: row._fields.index("prompt")]
 
-    def _group_sums(self, rows: list[RowFields]) -> list[tuple[object, ...]]:
-        """The sums that `rows` add to their groups: one row of the table `groups` for each group."""
-        members: dict[tuple[str, float | None], list[RowFields]] = {}
-        for row in rows:
-            if row.task:
-                members.setdefault((row.task, row.step), []).append(row)
-        return [(self._groups[key], *key, *_sums(found)) for key, found in members.items()]
-
     def close(self) -> None:
         """Remove the index; `follow` must have ended."""
         self._database.close()
         self._folder.cleanup()
 
 
-def _sums(rows: list[RowFields]) -> tuple[object, ...]:
-    """The sums in the table `groups` over `rows`, which are of one group."""
-    statuses = [row.status for row in rows]
-    rewards = [row.reward for row in rows if row.reward is not None]
-    return (
-        len(rows),
-        statuses.count("failed") + statuses.count("unreadable"),
-        statuses.count("filtered"),
-        sum(row.success is True for row in rows),
-        min(rewards, default=None),
-        max(rewards, default=None),
-        sum(rewards),
-        sum(reward * reward for reward in rewards),
-    )
-
-
-# Cached, because the parts of a run have only a few names
-_quoted = functools.lru_cache(maxsize=256)(json.dumps)
-
-
 def _preview(n: int, row: RowFields) -> tuple[object, ...]:
-    # As JSON: Python writes finite numbers as JSON has them
-    parts = ",".join([f"{_quoted(name)}:{value!r}" for name, value in row.parts.items()])
     texts = (row.prompt, row.answer, row.reference, row.reason, row.problem or "")
-    return n, *texts, "\n".join(row.violations), f"{{{parts}}}"
+    return n, *texts, "\n".join(row.violations), json.dumps(dict(row.parts))

@@ -174,6 +174,27 @@ _CHANGE = """CASE
     ELSE 'same' END"""
 
 
+MOST_ROWS = 500
+MOST_OF_A_GROUP = 64
+_SORTS = {
+    "row": "n",
+    "id": "id",
+    "task": "task",
+    "step": "step",
+    "status": "status",
+    "reward": "reward",
+    "stage": "stage",
+    "cause": "cause",
+    "seconds": "seconds",
+    "cost": "cost",
+    "chars": "chars",
+    "change": "(SELECT CASE change WHEN 'same' THEN 9 WHEN 'lost' THEN 0 WHEN 'gained' THEN 1 WHEN 'failed' THEN 2 "
+    "ELSE 3 END FROM changes WHERE changes.n = rows.n)",
+}
+_SAFE_INTEGER = 2**53
+_GROUP = "FROM rows WHERE grp = (SELECT grp FROM rows WHERE n = :n) OR n = :n"
+
+
 class IndexReader:
     """One connection to the index, which a lock keeps to one thread at a time.
 
@@ -256,74 +277,87 @@ class IndexReader:
         with self._lock:
             self._database.close()
 
+    def exported(self, filters: Mapping[str, str], most: int) -> Iterator[bytes]:
+        """The lines of the rows that pass the filters, as they stand in their files, up to `most` rows.
 
-def exported(index: RowIndex, reader: IndexReader, filters: Mapping[str, str], most: int) -> Iterator[bytes]:
-    """The lines of the rows that pass the filters, as they stand in their files, up to `most` rows.
+        Raises:
+            BadFilter: a filter is unknown.
+        """
+        condition = condition_of(filters)
+        with self.ready_for(condition) as database:
+            asked = f"SELECT file, place, length FROM rows WHERE {condition.sql} ORDER BY n LIMIT ?"
+            places = database.execute(asked, (*condition.values, most)).fetchall()
+        for file, place, length in places:
+            with suppress(OSError, IndexError):
+                yield read_line(self._index.files[file], place, length) + b"\n"
 
-    Raises:
-        BadFilter: a filter is unknown.
-    """
-    condition = condition_of(filters)
-    with reader.ready_for(condition) as database:
-        asked = f"SELECT file, place, length FROM rows WHERE {condition.sql} ORDER BY n LIMIT ?"
-        places = database.execute(asked, (*condition.values, most)).fetchall()
-    for file, place, length in places:
-        with suppress(OSError, IndexError):
-            yield read_line(index.files[file], place, length) + b"\n"
+    def page(self, filters: Mapping[str, str], sort: str, offset: int, limit: int) -> dict[str, Any]:
+        """`limit` rows from `offset` on, and the number of all rows that pass the filters.
 
+        Raises:
+            BadFilter: a filter or the sort is unknown.
+        """
+        column = _SORTS.get(sort.removeprefix("-"))
+        if column is None:
+            raise BadFilter(f"unknown sort {sort[:80]!r}: one of {', '.join(_SORTS)}, or -reward for the highest first")
+        condition = condition_of(filters)
+        direction = "DESC" if sort.startswith("-") else "ASC"
+        order = f"{column} {direction}, n" if column != "n" else f"n {direction}"
+        with self.ready_for(condition) as database:
+            # Sort the narrow table alone, and look up the texts only for the rows of the page
+            picked = f"SELECT n FROM rows WHERE {condition.sql} ORDER BY {order} LIMIT ? OFFSET ?"
+            wanted = [row[0] for row in database.execute(picked, (*condition.values, min(limit, MOST_ROWS), offset))]
+            return {"total": self.count(condition), "rows": self._fields(wanted)}
 
-MOST_ROWS = 500
-MOST_OF_A_GROUP = 64
-_SORTS = {
-    "row": "n",
-    "id": "id",
-    "task": "task",
-    "step": "step",
-    "status": "status",
-    "reward": "reward",
-    "stage": "stage",
-    "cause": "cause",
-    "seconds": "seconds",
-    "cost": "cost",
-    "chars": "chars",
-    "change": "(SELECT CASE change WHEN 'same' THEN 9 WHEN 'lost' THEN 0 WHEN 'gained' THEN 1 WHEN 'failed' THEN 2 "
-    "ELSE 3 END FROM changes WHERE changes.n = rows.n)",
-}
-_SAFE_INTEGER = 2**53
-_GROUP = "FROM rows WHERE grp = (SELECT grp FROM rows WHERE n = :n) OR n = :n"
+    def _fields(self, wanted: list[int]) -> list[dict[str, Any]]:
+        """The fields of the rows `wanted`, in that order."""
+        found = self._database.execute(
+            "SELECT rows.*, prompt, answer, reference, reason, problem, violations, parts, change, other_status, "
+            "other_reward, other_success FROM json_each(?) AS wanted JOIN rows ON rows.n = wanted.value "
+            "JOIN texts ON texts.n = rows.n LEFT JOIN changes ON changes.n = rows.n ORDER BY wanted.key",
+            (json.dumps(wanted),),
+        )
+        said = self._labels.read()
+        return [_row(dict(row), said) for row in found]
 
+    def whole_row(self, n: int) -> dict[str, Any] | None:
+        """Row `n`: its fields, and the row as it stands in its file; None if there is no such row."""
+        with self.ready_for(condition_of({})):
+            return next(self.whole_rows([n]), None)
 
-def rows_page(
-    reader: IndexReader, labels: LabelsFile, filters: Mapping[str, str], sort: str, offset: int, limit: int
-) -> dict[str, Any]:
-    """`limit` rows from `offset` on, and the number of all rows that pass the filters.
+    def group(self, n: int) -> dict[str, Any]:
+        """The rows of row `n`'s group in their order, whole, and its `size`; a large group's rows around `n`."""
+        with self.ready_for(condition_of({})) as database:
+            nearest = f"SELECT n {_GROUP} ORDER BY abs(n - :n) LIMIT {MOST_OF_A_GROUP}"
+            wanted = sorted(row[0] for row in database.execute(nearest, {"n": n}))
+            size = database.execute(f"SELECT count(*) {_GROUP}", {"n": n}).fetchone()[0]
+            return {"rows": list(self.whole_rows(wanted)), "size": size}
 
-    Raises:
-        BadFilter: a filter or the sort is unknown.
-    """
-    column = _SORTS.get(sort.removeprefix("-"))
-    if column is None:
-        raise BadFilter(f"unknown sort {sort[:80]!r}: one of {', '.join(_SORTS)}, or -reward for the highest first")
-    condition = condition_of(filters)
-    direction = "DESC" if sort.startswith("-") else "ASC"
-    order = f"{column} {direction}, n" if column != "n" else f"n {direction}"
-    with reader.ready_for(condition) as database:
-        # Sort the narrow table alone, and look up the texts only for the rows of the page
-        picked = f"SELECT n FROM rows WHERE {condition.sql} ORDER BY {order} LIMIT ? OFFSET ?"
-        wanted = [row[0] for row in database.execute(picked, (*condition.values, min(limit, MOST_ROWS), offset))]
-        return {"total": reader.count(condition), "rows": rows_of(database, labels, wanted)}
+    def group_in_file(self, n: int) -> list[tuple[int, Any]]:
+        """All rows of row `n`'s group with their numbers, as a judge reads them: not changed for a browser.
 
+        Raises:
+            BadFilter: a row of the group cannot be read.
+        """
+        with self.ready_for(condition_of({})) as database:
+            found = database.execute(f"SELECT n, file, place, length {_GROUP} ORDER BY n", {"n": n}).fetchall()
+        try:
+            return [(at, parsed(read_line(self._index.files[file], *place))) for at, file, *place in found]
+        except (OSError, IndexError, ValueError) as exc:
+            raise BadFilter(f"a row of this group cannot be read: {exc}") from exc
 
-def rows_of(database: sqlite3.Connection, labels: LabelsFile, wanted: list[int]) -> list[dict[str, Any]]:
-    """The fields of the rows `wanted`, in that order."""
-    found = database.execute(
-        "SELECT rows.*, prompt, answer, reference, reason, problem, violations, parts, change, other_status, "
-        "other_reward, other_success FROM json_each(?) AS wanted JOIN rows ON rows.n = wanted.value "
-        "JOIN texts ON texts.n = rows.n LEFT JOIN changes ON changes.n = rows.n ORDER BY wanted.key",
-        (json.dumps(wanted),),
-    )
-    said = labels.read()
-    return [_row(dict(row), said) for row in found]
+    def whole_rows(self, wanted: list[int]) -> Iterator[dict[str, Any]]:
+        """The rows `wanted`: their fields, the row as it stands in its file, and the content of its last box, `boxed`.
+        Call it inside `ready_for`.
+        """
+        for fields in self._fields(wanted):
+            asked = "SELECT file, place, length FROM rows WHERE n = ?"
+            file, place, length = self._database.execute(asked, (fields["n"],)).fetchone()
+            try:
+                row, boxed = browsable(read_line(self._index.files[file], place, length))
+            except (OSError, IndexError) as exc:
+                row, boxed = f"cannot be read: {exc}", None
+            yield {**fields, "row": row, "boxed": boxed}
 
 
 def _row(row: dict[str, Any], said: Mapping[tuple[str, int], Any]) -> dict[str, Any]:
@@ -340,52 +374,6 @@ def _row(row: dict[str, Any], said: Mapping[tuple[str, int], Any]) -> dict[str, 
         "label": label and label.label,
         "remark": label.remark if label else "",
     }
-
-
-def whole_row(index: RowIndex, reader: IndexReader, labels: LabelsFile, n: int) -> dict[str, Any] | None:
-    """Row `n`: its fields, and the row as it stands in its file; None if there is no such row."""
-    with reader.ready_for(condition_of({})) as database:
-        return next(whole_rows(index, database, labels, [n]), None)
-
-
-def group_of(index: RowIndex, reader: IndexReader, labels: LabelsFile, n: int) -> dict[str, Any]:
-    """The rows of row `n`'s group in their order, whole, and the group's `size`; a large group's rows around `n`."""
-    with reader.ready_for(condition_of({})) as database:
-        nearest = f"SELECT n {_GROUP} ORDER BY abs(n - :n) LIMIT {MOST_OF_A_GROUP}"
-        wanted = sorted(row[0] for row in database.execute(nearest, {"n": n}))
-        size = database.execute(f"SELECT count(*) {_GROUP}", {"n": n}).fetchone()[0]
-        return {"rows": list(whole_rows(index, database, labels, wanted)), "size": size}
-
-
-def group_in_file(index: RowIndex, reader: IndexReader, n: int) -> list[tuple[int, Any]]:
-    """All rows of row `n`'s group with their numbers, as a judge reads them: not changed for a browser.
-
-    Raises:
-        BadFilter: a row of the group cannot be read.
-    """
-    with reader.ready_for(condition_of({})) as database:
-        found = database.execute(f"SELECT n, file, place, length {_GROUP} ORDER BY n", {"n": n}).fetchall()
-    try:
-        return [(at, parsed(read_line(index.files[file], place, length))) for at, file, place, length in found]
-    except (OSError, IndexError, ValueError) as exc:
-        raise BadFilter(f"a row of this group cannot be read: {exc}") from exc
-
-
-def whole_rows(
-    index: RowIndex, database: sqlite3.Connection, labels: LabelsFile, wanted: list[int]
-) -> Iterator[dict[str, Any]]:
-    """The rows `wanted`: their fields, the row as it stands in its file, and the content of its last box, `boxed`."""
-    for fields in rows_of(database, labels, wanted):
-        row, boxed = _in_file(index, database, fields["n"])
-        yield {**fields, "row": row, "boxed": boxed}
-
-
-def _in_file(index: RowIndex, database: sqlite3.Connection, n: int) -> tuple[Any, str | None]:
-    file, place, length = database.execute("SELECT file, place, length FROM rows WHERE n = ?", (n,)).fetchone()
-    try:
-        return browsable(read_line(index.files[file], place, length))
-    except (OSError, IndexError) as exc:
-        return f"cannot be read: {exc}", None
 
 
 def browsable(raw: bytes) -> tuple[Any, str | None]:

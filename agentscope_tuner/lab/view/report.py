@@ -9,14 +9,14 @@ import html
 import json
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import Any
 
 from agentscope_tuner.lab.labels import LabelsFile, beside, read_alarms
 from agentscope_tuner.lab.view.index import Reader, RowIndex
 from agentscope_tuner.lab.view.overview import name_beside, run_of
-from agentscope_tuner.lab.view.queries import IndexReader, condition_of, whole_rows
+from agentscope_tuner.lab.view.queries import IndexReader, condition_of
 
 #: The folder of the built page; `make page` builds it from `web/`.
 STATIC = Path(__file__).parent / "static"
@@ -62,16 +62,12 @@ def write_report(
         ConfigError: a table or a packed file cannot be read.
         OSError: a file cannot be read or written.
     """
-    with closing(RowIndex(source, read)) as index:
-        index.update()
-        before = RowIndex(earlier, read) if earlier is not None else None
-        try:
-            if before is not None:
-                before.update()
-            data = _data(index, LabelsFile(labels), before, limit)
-        finally:
-            if before is not None:
-                before.close()
+    with ExitStack() as stack:
+        paths = [path for path in (source, earlier) if path is not None]
+        index, *before = (stack.enter_context(closing(RowIndex(path, read))) for path in paths)
+        for each in (index, *before):
+            each.update()
+        data = _data(index, LabelsFile(labels), *before, limit=limit)
         data["runs"] = [_other_run(other, source, read) for other in others]
         data["alarms"] = read_alarms(beside(source, "alarms"))
     page = _page(source.name, data).encode()
@@ -128,12 +124,12 @@ def show(rows: str | Path | Iterable[Mapping[str, Any]], *, limit: int = 2_000) 
         return RowsPage(target.read_text(encoding="utf-8"))
 
 
-def _data(index: RowIndex, labels: LabelsFile, earlier: RowIndex | None, limit: int) -> dict[str, Any]:
+def _data(index: RowIndex, labels: LabelsFile, earlier: RowIndex | None = None, *, limit: int) -> dict[str, Any]:
     every = max(1, -(-index.rows // max(1, limit)))
     with closing(IndexReader(index, labels, earlier)) as reader, reader.ready_for(condition_of({})) as database:
         picked = "SELECT n FROM rows WHERE coalesce(grp, n) % ? = 0 ORDER BY n"
         wanted = [row[0] for row in database.execute(picked, (every,))]
-        rows = [{**row, "row": json.dumps(row["row"])} for row in whole_rows(index, database, labels, wanted)]
+        rows = [{**row, "row": json.dumps(row["row"])} for row in reader.whole_rows(wanted)]
     return {
         "name": index.source.name,
         "rows": rows,

@@ -10,6 +10,7 @@ import socket
 import sys
 import threading
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import closing
 from pathlib import Path
 from typing import Any, get_args
 
@@ -23,16 +24,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from agentscope_tuner.lab.labels import LabelsFile, PersonsVerdict, beside, read_alarms
 from agentscope_tuner.lab.view.index import Reader, RowIndex
 from agentscope_tuner.lab.view.overview import name_beside, overview, run_of
-from agentscope_tuner.lab.view.queries import (
-    BadFilter,
-    IndexReader,
-    condition_of,
-    exported,
-    group_in_file,
-    group_of,
-    rows_page,
-    whole_row,
-)
+from agentscope_tuner.lab.view.queries import BadFilter, IndexReader, condition_of
 from agentscope_tuner.lab.view.report import STATIC
 
 _log = logging.getLogger(__name__)
@@ -137,17 +129,14 @@ class ViewSession:
         for key in ("offset", "limit"):
             filters.pop(key, None)
         version = self.index.version
-        return {"version": version, **rows_page(self._table, self._labels, filters, sort, offset, limit)}
+        return {"version": version, **self._table.page(filters, sort, offset, limit)}
 
     def row(self, given: Mapping[str, str]) -> dict[str, Any] | None:
         """One row, whole, and its counterpart in the earlier file."""
-        found = whole_row(self.index, self._table, self._labels, _count(given, "n", 0))
+        found = self._table.whole_row(_count(given, "n", 0))
         if found is not None and self._earlier is not None and (other := self._earlier_row(found["n"])) is not None:
-            with_earlier = IndexReader(self._earlier, self._labels)
-            try:
-                found["earlier"] = whole_row(self._earlier, with_earlier, self._labels, other)
-            finally:
-                with_earlier.close()
+            with closing(IndexReader(self._earlier, self._labels)) as with_earlier:
+                found["earlier"] = with_earlier.whole_row(other)
         return found
 
     def _earlier_row(self, n: int) -> int | None:
@@ -157,7 +146,7 @@ class ViewSession:
 
     def group(self, given: Mapping[str, str]) -> dict[str, Any]:
         """The rows of one task and step."""
-        return group_of(self.index, self._table, self._labels, _count(given, "n", 0))
+        return self._table.group(_count(given, "n", 0))
 
     def overview(self, given: Mapping[str, str]) -> dict[str, Any]:
         """Totals and charts over the rows that pass the filters."""
@@ -174,7 +163,7 @@ class ViewSession:
 
     def export(self, given: Mapping[str, str]) -> Iterator[bytes]:
         """The lines of the rows that pass the filters, up to `MOST_EXPORTED`."""
-        return exported(self.index, self._table, given, MOST_EXPORTED)
+        return self._table.exported(given, MOST_EXPORTED)
 
     def label(self, given: dict[str, Any]) -> dict[str, Any]:
         """Write a person's label of a row, `{"id", "nth", "label", "remark"}`; the label None withdraws it."""
@@ -194,7 +183,7 @@ class ViewSession:
         if self._explain is None:
             raise BadFilter("explain needs the judge: start astuner view with --conf FILE")
         n = given.get("n")
-        group = group_in_file(self.index, self._table, n) if isinstance(n, int) else []
+        group = self._table.group_in_file(n) if isinstance(n, int) else []
         place = next((at for at, (member, _) in enumerate(group) if member == n), None)
         if place is None:
             return None

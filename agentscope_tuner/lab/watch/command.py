@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import sys
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from contextlib import ExitStack
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -157,7 +157,7 @@ def watch(
         source = RunRows(Path(run), partial(rollout_lines, format_=format_, pairs=map_), ids)
         rows = _rows(source, run, stack, follow=idle if follow else None)
         try:
-            _look(found, rows, stack.enter_context(file), curves, as_json=as_json)
+            _look(found, written_steps(found, rows, stack.enter_context(file), curves), as_json=as_json)
         except KeyboardInterrupt:
             raise typer.Exit(Exit.INTERRUPTED) from None
     if source.unread:
@@ -211,20 +211,14 @@ def _rows(source: RunRows, run: str, stack: ExitStack, *, follow: float | None) 
     return ended_rows(source, run, stack)
 
 
-def _look(
-    found: RunWatch,
-    rows: Iterator[ScoredRow | None],
-    file: AlarmsFile,
-    curves: Sequence[Scalars],
-    *,
-    as_json: bool,
-) -> None:
+def _look(found: RunWatch, steps: Iterator[tuple[StepStats, list[Alarm]]], *, as_json: bool) -> None:
     shown: list[tuple[StepStats, list[Alarm]]] = []
     with ExitStack() as stack:
         live = None if as_json or not out.is_terminal else stack.enter_context(Live(console=out, refresh_per_second=4))
-        for stats, alarms in written_steps(found, rows, file, curves):
+        for stats, alarms in steps:
             if as_json:
-                _print_json({"type": "step", **stats.to_dict()}, *({"type": "alarm", **a.to_dict()} for a in alarms))
+                for kind, told in (("step", asdict(stats)), *(("alarm", asdict(alarm)) for alarm in alarms)):
+                    print(json.dumps({"type": kind, **told}), flush=True)
                 continue
             shown = [*shown, (stats, alarms)][-SHOWN_STEPS:]
             if live is not None:
@@ -233,9 +227,3 @@ def _look(
         out.print(page(shown, found, out.width))
     if not as_json:
         conclude(found)
-
-
-def _print_json(*objects: dict[str, Any]) -> None:
-    for found in objects:
-        print(json.dumps(found))
-    sys.stdout.flush()

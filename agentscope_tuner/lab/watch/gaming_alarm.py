@@ -95,8 +95,15 @@ def opinion_of(section: SecondOpinionConfig) -> tuple[SecondOpinion, Collection[
     Raises:
         ConfigError: the section's judge cannot be loaded, or its labels cannot be read.
     """
-    ask, ids = _asked(section)
-    return SecondOpinion(ask, section), ids
+    if section.labels is not None:
+        labels = read_labels(Path(section.labels))
+        return SecondOpinion(asks_labels(labels), section), {name for name, _ in labels}
+    source = located(section.conf) if section.conf is not None else {"astuner": {"task_judge": section.task_judge}}
+    # The second judge's verdicts must not become rows of the run, even if its YAML names the run's log_dir
+    judge = ConfiguredJudge(source, logs=False)
+    if judge.listwise:
+        raise ConfigError(f"{judge.name} ranks whole groups: a second opinion is asked about one answer at a time")
+    return SecondOpinion(asks_judge(judge), section), ()
 
 
 def changed(section: SecondOpinionConfig | None, path: Path | None, values: Mapping[str, Any]) -> SecondOpinionConfig:
@@ -115,18 +122,6 @@ def changed(section: SecondOpinionConfig | None, path: Path | None, values: Mapp
         named = "conf" if path.suffix in (".yaml", ".yml") else "labels"
         kept |= {"conf": None, "task_judge": None, "labels": None, named: str(path)}
     return validate_section(SecondOpinionConfig, {**kept, **values}, OPINION)
-
-
-def _asked(section: SecondOpinionConfig) -> tuple[Ask, Collection[str]]:
-    if section.labels is not None:
-        labels = read_labels(Path(section.labels))
-        return asks_labels(labels), {name for name, _ in labels}
-    source = located(section.conf) if section.conf is not None else {"astuner": {"task_judge": section.task_judge}}
-    # The second judge's verdicts must not become rows of the run, even if its YAML names the run's log_dir
-    judge = ConfiguredJudge(source, logs=False)
-    if judge.listwise:
-        raise ConfigError(f"{judge.name} ranks whole groups: a second opinion is asked about one answer at a time")
-    return asks_judge(judge), ()
 
 
 #: Says what rows deserve: 1 for a right answer, less for a wrong one; None for a row that cannot be decided.

@@ -43,10 +43,6 @@ class Alarm:
     kind: Kind
     message: str
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON, as on a line of an alarms file."""
-        return asdict(self)
-
 
 def unseen(opinion: SecondOpinion) -> str:
     """How many rows got no second opinion, in words."""
@@ -136,7 +132,7 @@ class AlarmsFile:
         Raises:
             ConfigError: the file cannot be written.
         """
-        self._lines.append(json.dumps(alarm.to_dict()) + "\n")
+        self._lines.append(json.dumps(asdict(alarm)) + "\n")
         self._replace_file()
 
     def _replace_file(self) -> None:
@@ -159,7 +155,7 @@ _log = logging.getLogger(__name__)
 
 def step_scalars(stats: StepStats, alarms: list[Alarm], watch: RunWatch) -> dict[str, float]:
     """The numbers of a step by name, `astuner/…`; a number that the step does not have is left out."""
-    plain = stats.to_dict()
+    plain = asdict(stats)
     numbers = {name: float(value) for name, value in plain.items() if isinstance(value, int | float) and name != "step"}
     for why, count in stats.flat.items():
         numbers[f"flat/{why.replace(' ', '_')}"] = count / stats.groups

@@ -6,9 +6,9 @@ import math
 import zlib
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from statistics import fmean, pstdev
-from typing import Any, Literal
+from typing import Literal
 
 from agentscope_tuner.records.scored_rows import ScoredRow
 
@@ -88,10 +88,6 @@ class StepStats:
     parts: dict[str, float]
     seconds: float
     cost: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON."""
-        return asdict(self)
 
 
 def step_stats(step: float, rows: Sequence[ScoredRow], novelty: Novelty) -> StepStats:

@@ -11,7 +11,7 @@ from typing import Any
 from agentscope_tuner.bounds import flat
 from agentscope_tuner.config import SECTION
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError, did_you_mean, input_error
-from agentscope_tuner.graders.injection_defence import is_blank
+from agentscope_tuner.graders.injection_defence import is_blank, shortened
 from agentscope_tuner.graders.prompt import Trajectory, as_json
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
@@ -204,13 +204,10 @@ class _Turns:
 
 
 def _shown(value: Any) -> str:
-    """`value` as JSON, with notes in place of the middles of files in it: what begins and ends one tells what it is, or
-    that a policy calls what it does a file.
+    """`value` as JSON. Of the files in it, of which a reader would see letters alone, it holds both ends: what a policy
+    did must not be hidden in what looks like a file.
     """
-    return _FILE.sub(
-        lambda file: f"{file[0][:_ENDS]} (… a file of {len(file[0]) - 2} characters …) {file[0][-_ENDS:]}",
-        as_json(value),
-    )
+    return _FILE.sub(lambda file: f'"{shortened(file[0][1:-1], _FILE_ENDS)}"'.replace("\n", " "), as_json(value))
 
 
 def _image_url(part: Any) -> str | None:
@@ -232,7 +229,7 @@ def _image_url(part: Any) -> str | None:
 
 # A data URL, or so many letters without a space as no word has
 _FILE = re.compile(r'"(?:data:[\w/+.;=-]{3,100},)?[A-Za-z0-9+/_-]{400,}={0,2}"')
-_ENDS = 80
+_FILE_ENDS = 300
 _IS_FILE = re.compile(r"image|audio|video|file|document|media|data", re.IGNORECASE)
 _FILES = frozenset({"source", "image_url", "input_audio", "file", "file_data"})
 _NOT_THE_POLICY = frozenset({"system", "user", "developer"})

@@ -5,12 +5,14 @@ All of it is hostile data, and none is run here. Where several outputs are right
 
 from __future__ import annotations
 
-import itertools
 import json
 import math
+import random
 import re
+import string
+import time
+import unicodedata
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import Any
@@ -182,18 +184,24 @@ def _short(text: str, most: int = 60) -> str:
 _FILES = ("input.txt", "correct_output.txt", "solution_output.txt")
 # of a checker, which may compare long outputs
 _SECONDS = 10.0
+_FULL = re.compile(r"\s*1(?:\.0*)?\s*", re.ASCII)
+_ANY_NUMBER = re.compile(r"[-+.\d]+")
+# What may be read as a number that is not finite
+_NOT_FINITE = re.compile(rb"nan|inf|e\+?[0-9]{3}|[0-9]{300}", re.IGNORECASE)
 
 
 class CheckerError(Exception):
     """The checker does not even accept the data set's own output; the message says what it does."""
 
 
-def accepts(jail: Callable[[], Jail], checker: str, test: StdinTest, printed: bytes, seconds: float) -> bool:
-    """Whether the checker gives `printed` the full score. It runs in a jail without the program.
+def accepts(
+    jail: Callable[[], Jail], checker: str, test: StdinTest, printed: bytes, seconds: float
+) -> tuple[bool, float]:
+    """Whether the checker gives `printed` the full score, and how many of its seconds that took. It runs in a jail
+    without the program.
 
-    A checker that refuses `printed`, or fails on it, must accept the data set's own output. So must one that prints its
-    score behind other lines, and with as many of them: it may show the output that it refuses. Its `eval` reads data,
-    and `exec` and `compile` raise: what it is given may be code of the program's.
+    A checker that refuses `printed`, or fails on it, must accept the data set's own output. Its `eval` reads data, and
+    `exec` and `compile` raise: what it is given may be code of the program's.
 
     Args:
         jail: gives one for each question: `printed` can send the checker over its bounds, with which its jail ends.
@@ -203,34 +211,34 @@ def accepts(jail: Callable[[], Jail], checker: str, test: StdinTest, printed: by
         CheckerError: it accepts neither.
         JailBroken: the jail failed.
     """
-    score, lines, _ = _asked(jail(), checker, test, printed, min(_SECONDS, seconds))
-    if _has_no_number(printed) and not _has_no_number(test.expected.encode(errors="replace")):
-        # to a checker it may be near every number
-        score = None
-    if score == 1 and (len(lines) == 1 or lines[-1].encode() not in printed):
-        return True
-    own, as_accepted, how = _asked(jail(), checker, test, test.expected.encode(errors="replace"), _SECONDS)
-    if own != 1:
+    begun = time.monotonic()
+    said = _asked(jail(), checker, test, printed, min(_SECONDS, seconds))
+    taken = time.monotonic() - begun
+
+    def said_of(changed: str) -> Ending:
+        seconds = 1.0 + 2 * said.cpu_seconds
+        return _asked(jail(), checker, test, changed.encode(errors="surrogateescape"), seconds)
+
+    if _is_full(said):
+        text = printed.decode(errors="surrogateescape")
+        if same_output(text, test.expected, tolerance=0.0) is None:
+            return True, taken
+        drawn = _drawn(text) if _may_repeat(_said(said)[-1], text) else []
+        others = [(one, digits) for digits in drawn for one in _with_others(text, digits)]
+        if not any(_follows(said, said_of(one), one, digits) for one, digits in others):
+            return True, taken
+    own = _asked(jail(), checker, test, test.expected.encode(errors="replace"), _SECONDS)
+    if not _is_full(own):
+        how = f"{own.kind}, exit code {own.status}, {own.stdout[:100]!r}"
         raise CheckerError(f"the checker of the row does not accept its own output: {how}")
-    # behind other lines, a 1 may be a piece of the output that the checker shows: it accepts as it accepts its own
-    return score == 1 and len(lines) == len(as_accepted) and not _is_echo(lines, printed)
+    return False, time.monotonic() - begun
 
 
-def _has_no_number(printed: bytes) -> bool:
-    """Whether a word of an output is read as no number, or as an infinite one: `nan`, `1e999`."""
-    for word in printed.split():
-        with suppress(ValueError):
-            if not math.isfinite(float(word)):
-                return True
-    return False
-
-
-def _asked(
-    jail: Jail, checker: str, test: StdinTest, printed: bytes, seconds: float
-) -> tuple[float | None, list[str], str]:
-    """The score of an output, the lines that the checker prints, and how it ends."""
+def _asked(jail: Jail, checker: str, test: StdinTest, printed: bytes, seconds: float) -> Ending:
     contents = (test.given.encode(errors="replace"), test.expected.encode(errors="replace"), printed)
-    payload = json.dumps({"program": checker, "arguments": list(_FILES)}).encode()
+    has_odd = [bool(_NOT_FINITE.search(one)) for one in contents]
+    asked = {"program": checker, "arguments": list(_FILES), "finite": has_odd == [False, False, True]}
+    payload = json.dumps(asked).encode()
     work = JailWork(
         entry="agentscope_tuner.verify.code.inside.run_program:checker",
         payload=payload,
@@ -239,22 +247,67 @@ def _asked(
     ending = jail.run(work, RunLimits(seconds=seconds, wall_seconds=seconds))
     if ending.kind in ("starved", "killed"):
         raise jail.broken(f"a checker was {ending.kind}")
-    lines = [line.strip() for line in ending.stdout.decode(errors="replace").strip().splitlines()]
-    return _score(ending, lines), lines, f"{ending.kind}, exit code {ending.status}, {ending.stdout[:100]!r}"
+    return ending
 
 
-def _score(ending: Ending, lines: Sequence[str]) -> float | None:
-    if ending.kind != "exit" or ending.status != 0:
-        return None
+def _is_full(said: Ending) -> bool:
+    """Whether a checker has ended well, and by a line which is the full score and nothing else."""
+    return said.kind == "exit" and said.status == 0 and bool(_FULL.fullmatch(_said(said)[-1]))
+
+
+def _said(said: Ending) -> list[str]:
+    return said.stdout.decode(errors="replace").strip().splitlines() or [""]
+
+
+def _number(word: str) -> float | None:
     try:
-        # all of the line: a checker's words may repeat the program's
-        return float(lines[-1]) if lines else None
+        return float(word)
     except ValueError:
         return None
 
 
-def _is_echo(lines: Sequence[str], printed: bytes) -> bool:
-    """Whether the last of a checker's lines is one of the program's, which stands below the same words there."""
-    own = [line.strip() for line in printed.decode(errors="replace").splitlines()]
-    last, above = lines[-1].strip(), lines[-2].strip() if len(lines) > 1 else ""
-    return len(lines) > 1 and any(line == last and above.endswith(before) for before, line in itertools.pairwise(own))
+def _holds(text: str, line: str) -> bool:
+    number = _number(line)
+    return number is not None and any(_number(word) == number for word in text.split())
+
+
+def _may_repeat(line: str, text: str) -> bool:
+    """Whether a checker's line may be made of the output: of its digits, or by reading a number in it."""
+    # in whatever script they are: a checker may read them as numbers
+    given, said = ({unicodedata.digit(one) for one in part if one.isdecimal()} for part in (text, line))
+    return said <= given or _holds(text, line)
+
+
+def _drawn(text: str) -> list[dict[int, str]]:
+    """Twice, for each digit another one, but neither 0, 1 nor 9: one alone may make another right output."""
+    dice = random.Random(text.encode(errors="surrogateescape"))
+    others = [dice.sample([other for other in "2345678" if other != digit], 2) for digit in string.digits]
+    digits = {one for one in text if one.isdecimal()} | {*string.digits}
+    return [{ord(one): others[unicodedata.digit(one)][at] for one in digits} for at in range(2)]
+
+
+def _with_others(text: str, digits: dict[int, str]) -> list[str]:
+    """The text with other digits: in all places; and in the words alone that are 1, but for the first, and but for the
+    last, since for another beginning or end a checker may go another way.
+    """
+    ones = [word.span() for word in re.finditer(r"\S+", text) if _number(word[0]) == 1]
+    found = []
+    for spans in ([(0, len(text))], ones, ones[1:], ones[:-1]):
+        parts, end = [], 0
+        for begun, ended in spans:
+            parts += [text[end:begun], text[begun:ended].translate(digits)]
+            end = ended
+        found.append("".join([*parts, text[end:]]))
+    return [other for other in dict.fromkeys(found) if other != text]
+
+
+def _follows(said: Ending, of_changed: Ending, changed: str, digits: dict[int, str]) -> bool:
+    """Whether a checker's last line comes from the output: other digits there are its digits.
+
+    Above it, the checker must say the same but for numbers: one that accepts an output need not say what it says of a
+    wrong one.
+    """
+    (*above, last), (*others, other) = _said(said), _said(of_changed)
+    shapes = [[_ANY_NUMBER.sub("#", line) for line in lines] for lines in (above, others)]
+    is_read = _number(other) not in (0, 1) and _holds(changed, other)
+    return shapes[0] == shapes[1] and (is_read or other.strip() == last.strip().translate(digits))

@@ -635,7 +635,7 @@ def named_parts(text: str) -> dict[str, str]:
         return {}
     ends = [*(m.start() for m in marks[1:]), len(said)]
     found = {
-        m["name"].lower().rstrip("为是は"): said[m.end() : end].strip(" ,;。.")
+        m["name"].lower().rstrip("为是はが은는이가"): said[m.end() : end].strip(" ,;。.")
         for m, end in zip(marks, ends, strict=True)
     }
     return found if len(found) == len(marks) and all(found.values()) else {}
@@ -825,10 +825,17 @@ def _keeps(bound: str, name: str, value: Fraction) -> bool:
     return (value > end[1] if greater else value < end[1]) or (value == end[1] and match[2] not in "<>")
 
 
+# What is spoken of, with its particle in Japanese or Korean
+_TOPIC = re.compile(r"\\text\s*\{\s*(?P<said>[^{}\s]{2,12}?)[はが은는이가]\s*\}\s*")
+
+
 def without_introduction(text: str, ref: Side, question: Question) -> str:
     """The answer without the words and labels around its value; a text over `_LONGEST` as it is."""
     if len(text) > _LONGEST or is_wordless(text):
         return text
+    topic = None if text.isascii() else _TOPIC.match(text)
+    if topic is not None and "=" not in ref.text and topic["said"] in question.text:
+        text = text[topic.end() :]
     dollar = _DOLLAR.match(text)
     # `R$` are no dollars
     if dollar is not None and dollar["country"] in question.text and dollar["country"] != "R":

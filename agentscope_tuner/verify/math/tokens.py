@@ -757,6 +757,8 @@ _RULES: tuple[_Rule, ...] = (
         ),
         lambda m: m[0] if _TIGHT.search(m[0]) else rf"\text{{ {'and' if m[1] in 'ye' else 'or'} }}",
     ),
+    (" y ", re.compile(r"(?<=[\d€$%°)}])\s+y\s+(?=[-\d$€(\\])"), r"\\text{ and }"),
+    (" e ", re.compile(r"(?<=[\d€$%°)}])\s+e\s+(?=[-\d$€(\\])"), r"\\text{ and }"),
     ("*", re.compile(r"(?<![a-zA-Z\\])([a-zA-Z])\^\{?\s*(?:\*|\\ast)\s*\}?(?=\s*=)"), r"\1"),
     # the change of a quantity, by its sign
     ("Delta", re.compile(r"^\\Delta\s*\{?([a-zA-Z])\}?(?=\s*=)"), r"\1"),

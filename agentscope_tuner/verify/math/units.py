@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -154,7 +154,21 @@ def _table() -> Iterator[tuple[str, PhysicalUnit, str]]:
             yield from ((name, unit, dimension) for name in names)
 
 
-_ROWS = tuple(_table())
+# Symbols that may have any prefix; of the others some have names of their own, such as `Mg` and `mm`
+_WITH_PREFIX = ("J", "W", "N", "Pa", "Hz", "V", "A", "F", "C", "mol")
+_PREFIXES_OF_SI = {"p": -12, "n": -9, "μ": -6, "m": -3, "h": 2, "k": 3, "M": 6, "G": 9, "T": 12}
+
+
+def _prefixed(rows: Sequence[tuple[str, PhysicalUnit, str]]) -> Iterator[tuple[str, PhysicalUnit, str]]:
+    """Units with a prefix that the table does not have: `pN`."""
+    named = {name for name, _, _ in rows}
+    for name, unit, dimension in rows:
+        for prefix, power in _PREFIXES_OF_SI.items() if name in _WITH_PREFIX else ():
+            if prefix + name not in named:
+                yield prefix + name, PhysicalUnit(unit.dimension, unit.size * Fraction(10) ** power), dimension
+
+
+_ROWS = (*(_TABLE := tuple(_table())), *_prefixed(_TABLE))
 _UNITS = {name: unit for name, unit, _ in _ROWS}
 _LINES = {name: dimension for name, _, dimension in _ROWS}
 #: Units whose symbol is a letter of the Latin alphabet.
@@ -575,6 +589,11 @@ def unit_of_markup(behind: str) -> str:
             return ""
     lines = [" ".join(map(_in_words, part)) for part in (above, below)]
     return " per ".join(filter(None, lines)) if above else ""
+
+
+def is_one_unit(text: str) -> bool:
+    r"""Whether a text is a product or a fraction of units alone, typeset as such: `\mathrm{L\,mol^{-1}}`."""
+    return ("\\mathrm" in text or "\\text" in text) and unit_of_markup(text) != ""
 
 
 def _in_words(atom: str) -> str:

@@ -259,12 +259,9 @@ def read_answer(text: str, ref: Side, question: Question | None) -> Side:
     doubtful = _doubt(respelled(text) if "mathbb" in text else text)
     if doubtful is not None:
         return Side(text, (), None, None, doubtful)
-    text, is_of_another = (text, False) if _LISTS.search(ref.text) else _label(text, asked)
-    if "{ a }" in text and _CZECH.search(asked.text):
-        text = text.replace("\\text{ a }", "\\text{ and }")
-    if is_of_another or ("=" in text and _is_another_name(text, ref, asked)):
+    if (labelled := _without_label(text, ref, asked)) is None:
         return Side(text, (), None, None, "another name than the question asks for")
-    text = _without_place(text, ref.text, asked) if "_" in text else text
+    text = labelled
     if other := _other_kind(text, ref.text, asked):
         return Side(text, (), None, None, other)
     words = {word.lower() for word in _WORD.findall(f"{ref.text} {ref.sentence}")}
@@ -336,6 +333,54 @@ def _label(text: str, asked: Question) -> tuple[str, bool]:
 
 # Languages in which `a` joins two values; in others it stands between two ends
 _CZECH = re.compile("[ěřůľĺŕ]")
+
+
+def _without_label(text: str, ref: Side, asked: Question) -> str | None:
+    """The answer without a sign of what it is, and without what only repeats the question; None for another's sign."""
+    text, is_of_another = (text, False) if _LISTS.search(ref.text) else _label(text, asked)
+    if "{ a }" in text and _CZECH.search(asked.text):
+        text = text.replace("\\text{ a }", "\\text{ and }")
+    if is_of_another or ("=" in text and _is_another_name(text, ref, asked)):
+        return None
+    text = _without_place(text, ref.text, asked) if "_" in text else text
+    if "=" not in ref.text and (part := _PART_OF.match(text)) is not None:
+        if _PARTS_ASKED[part["name"][:2].lower()].search(asked.text) is None:
+            return None
+        text = text[part.end() :]
+    return _without_given_range(text, ref.text, asked.text)
+
+
+def _without_given_range(text: str, ref: str, asked: str) -> str:
+    r"""The answer without the range that the question gives its letter: `\frac{1}{1-x},\ x\in(-1,1)`."""
+    found = _RANGE_BEHIND.search(text) if asked and ("in" in text or "<" in text) else None
+    if found is None or _RANGE_BEHIND.search(ref) is not None:
+        return text
+    ends = found["ends"] or f"({found['low']},{found['high']})"
+    is_given = "".join(ends.split()) in re.sub(r"\\left|\\right|\s", "", asked)
+    return text[: found.start()] if is_given else text
+
+
+_END = r"\s*-?(?:\d+(?:\.\d+)?|\\infty)\s*"
+_RANGE_BEHIND = re.compile(
+    r"[,，](?:\\[ ,;:!]|\\q?quad|~|\s)*"
+    rf"(?:[a-z]\s*\\in\s*(?P<ends>\({_END},{_END}\))|(?P<low>{_END})<\s*[a-z]\s*<(?P<high>{_END}))\s*\Z"
+)
+
+
+# What a function maps from or to, and a part of a complex number
+_PART_OF = re.compile(
+    r"\s*\\(?:(?:mathrm|text|operatorname|mbox)\s*\{\s*)?"
+    r"(?P<name>[Dd]om(?:[aä]in|inio|aine)?|[Rr]an(?:ge)?|[Ii]m(?:age)?|[Rr]e)(?![a-zA-Z])\s*\}?"
+    r"\s*(?:\\left)?\(?\s*\{?\s*[a-zA-Z]\s*\}?\s*(?:\\right)?\)?\s*=\s*"
+)
+_PARTS_ASKED = {
+    "do": re.compile(
+        "domain|dominio|domaine|domínio|d[eé]finition|definición|определени|定义域|定義域|정의역", re.IGNORECASE
+    ),
+    "ra": re.compile("range|image|imagen|recorrido|rango|wertebereich|множество значений|值域|치역", re.IGNORECASE),
+    "re": re.compile("real part|realteil|partie réelle|parte reale?|действительн|实部|実部|실수부", re.IGNORECASE),
+}
+_PARTS_ASKED["im"] = re.compile(f"{_PARTS_ASKED['ra'].pattern}|imagin|虚部|허수부|мним", re.IGNORECASE)
 
 
 def _without_place(text: str, ref: str, asked: Question) -> str:

@@ -46,7 +46,16 @@ from agentscope_tuner.verify.math.readings import measured
 from agentscope_tuner.verify.math.sentences import by_names, is_false, lettered, named_parts, with_declared_constant
 from agentscope_tuner.verify.math.sets import is_work, same_sets
 from agentscope_tuner.verify.math.tokens import TooComplex, on_own_stack
-from agentscope_tuner.verify.math.units import EXPONENTS, NUMBER_WORDS, is_physical, known, singular, units_in_line
+from agentscope_tuner.verify.math.units import (
+    EXPONENTS,
+    NUMBER_WORDS,
+    is_one_unit,
+    is_physical,
+    known,
+    singular,
+    unit_of_markup,
+    units_in_line,
+)
 from agentscope_tuner.verify.math.unwrap import Pair, bare, read_reference, reference, short
 
 Verdict = Literal["equal", "different", "undecided"]
@@ -419,6 +428,11 @@ _CURRENCY = re.compile(
 )
 
 
+_LEADING_NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?=\s*(?:[€$£]|\\text|[a-zA-Z]{2}))")
+# An amount of money whose thousands a point sets off
+_BY_POINTS = re.compile(r"\d{1,3}\.000(?!\d)\s*(?:€|euro|kr\b|pesos|lir)|(?:€|r\\?\$)\s?\d{1,3}\.000(?!\d)")
+
+
 def _regrouped(text: str, truth: str, question: str | None, *, is_money: bool) -> str:
     asked = "" if question is None else question.lower()
     commas = _COMMA.match(text)
@@ -429,6 +443,9 @@ def _regrouped(text: str, truth: str, question: str | None, *, is_money: bool) -
     if match is None:
         return text
     is_written = _writes_commas(asked) if match["point"] else _OF_INDIA.search(asked) is not None
+    is_written = is_written or (match["point"] == "." and _BY_POINTS.search(asked) is not None)
+    number = _LEADING_NUMBER.match(truth)
+    truth = truth if number is None else number[0]
     is_sure = match["point"] and (match["decimals"] or match["whole"].count(match["point"]) > 1)
     if _number_of(match, match[0]) != truth.replace("{,}", ".") or not (is_sure or is_written):
         return text
@@ -530,6 +547,9 @@ def _stages_of_one(
 ) -> Asking:
     """As `_stages`, of the texts as they are."""
     text, truth = units_in_line(bare(answer)), units_in_line(reference(ground_truth))
+    if is_one_unit(text) and is_one_unit(truth):
+        # the units of a constant
+        text, truth = f"1\\text{{ {unit_of_markup(text)}}}", f"1\\text{{ {unit_of_markup(truth)}}}"
     text, truth, question = _by_text(with_declared_constant(text), with_declared_constant(truth), question)
     truth = _pointed(truth, text, question)
     if "=" not in truth:

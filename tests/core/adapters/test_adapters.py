@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from agentscope_tuner import BaseJudge, ConfigError, JudgeError, Task, WorkflowOutput, WorkflowTask
-from agentscope_tuner.adapters.rollout import as_rollout, final_text, ground_truth_metadata
+from agentscope_tuner.records.formats.sample import as_rollout, final_text, ground_truth_metadata
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, groups, judge_for
 
 HERE = "tests.core.adapters.test_adapters"

@@ -17,7 +17,8 @@ import pytest
 
 from agentscope_tuner import BaseJudge, ConfigError, JudgeError, Reward, WorkflowOutput, WorkflowTask
 from agentscope_tuner.adapters import areal, ms_swift, open_instruct, rllm, slime
-from agentscope_tuner.adapters.rollout import LAST_TURN, last_turn
+from agentscope_tuner.adapters.rollout import LAST_TURN
+from agentscope_tuner.records.formats.sample import last_turn
 from tests.core.adapters.test_adapters_verl import MEASURES, settings
 
 LONGEST = "tests.core.adapters.test_adapters->Longest"

@@ -14,9 +14,10 @@ from agentscope_tuner import BaseJudge, JudgeError, WorkflowOutput, WorkflowTask
 from agentscope_tuner.adapters import agentscope, areal, ms_swift, open_instruct, openrlhf, rllm, slime, verl
 from agentscope_tuner.adapters.agentjet import AstunerJudge
 from agentscope_tuner.adapters.art import judged_by
-from agentscope_tuner.adapters.rollout import as_rollout, asked_in, without_a_question
+from agentscope_tuner.adapters.rollout import asked_in, without_a_question
 from agentscope_tuner.adapters.trl.functions import pairs_of
 from agentscope_tuner.errors import Cause
+from agentscope_tuner.records.formats.sample import as_rollout
 from agentscope_tuner.task_judge.batch import Pair
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 from tests.core.adapters.test_adapters_more import Sample, trainers_types

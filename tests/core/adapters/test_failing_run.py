@@ -14,9 +14,10 @@ import pytest
 
 from agentscope_tuner import JudgeError
 from agentscope_tuner._http.retries import without_waits
-from agentscope_tuner.adapters.rollout import MOST_BATCHES, FailingRun, as_rollout
+from agentscope_tuner.adapters.rollout import MOST_BATCHES, FailingRun
 from agentscope_tuner.adapters.trl import async_reward_func, combined, reward_func
 from agentscope_tuner.errors import Cause
+from agentscope_tuner.records.formats.sample import as_rollout
 from agentscope_tuner.task_judge.batch import Pair
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 from tests import hanging_judges

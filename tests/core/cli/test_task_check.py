@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from agentscope_tuner.cli.check import Finding, TaskReport, check_tasks
 from agentscope_tuner.records.reader import Line
+from agentscope_tuner.task_judge.contract.task_judge import TaskJudge
 from agentscope_tuner.workflow import Task, WorkflowOutput
 
 
@@ -40,7 +41,7 @@ def row(task_id: str = "", output: object = None, **metadata: Any) -> Line:
 
 def checked(*lines: Line, judge: Checker | None = None) -> TaskReport:
     numbered = (line._replace(where=f"f:{number}") for number, line in enumerate(lines, 1))
-    return check_tasks(numbered, judge or Checker())
+    return check_tasks(numbered, cast("TaskJudge", judge or Checker()))
 
 
 def found(*lines: Line, judge: Checker | None = None) -> list[Finding]:

@@ -11,7 +11,7 @@ import pytest
 
 from agentscope_tuner._run.child import ChildProcess, ChildProgram
 from agentscope_tuner.env_service.countdown import MAX_TURNS, CountdownEnv, make_puzzle
-from agentscope_tuner.env_service.environment import check_task_id, query_list
+from agentscope_tuner.env_service.environment import GeneratedGame, check_task_id
 from agentscope_tuner.env_service.episode_worker import load_environment
 from agentscope_tuner.errors import ConfigError
 
@@ -24,7 +24,7 @@ def say(text: object) -> dict[str, Any]:
 
 def test_a_task_id_is_the_same_puzzle_in_every_process() -> None:
     assert make_puzzle("train-7") == ([22, 3, 16, 20], 98)
-    puzzles = [make_puzzle(task_id) for task_id in query_list("test")]
+    puzzles = [make_puzzle(task_id) for task_id in GeneratedGame.get_query_list("test", {})]
     assert all(len(numbers) == 4 and 1 <= target <= 999 for numbers, target in puzzles)
     assert len({str(puzzle) for puzzle in puzzles}) > 190
 

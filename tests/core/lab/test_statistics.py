@@ -105,7 +105,7 @@ def test_auc_and_threshold_by_hand() -> None:
     labels, scores = booleans([1, 1, 0, 0]), np.array([0.9, 0.4, 0.4, 0.1])
     # of four pairs three are in order and one is tied
     assert auc(labels, scores) == pytest.approx(3.5 / 4)
-    assert best_threshold(labels, scores) == pytest.approx((0.9, 0.75))
+    assert best_threshold(labels, scores) == pytest.approx({"reward": 0.9, "balanced_accuracy": 0.75})
     assert math.isnan(auc(booleans([1, 1]), np.array([0.1, 0.2])))
     assert best_threshold(booleans([0, 0]), np.array([0.1, 0.2])) is None
 
@@ -114,15 +114,15 @@ def test_calibration_by_hand() -> None:
     # two rows at 0.8 of which one is right, two at 0.1 of which none is: (0.3 + 0.1) / 2
     fit = calibration(booleans([1, 0, 0, 0]), np.array([0.8, 0.8, 0.1, 0.1]))
     assert fit is not None
-    assert fit.ece == pytest.approx(0.2)
-    assert [rows for rows, _, _ in fit.bins] == [2, 2]
+    assert fit["ece"] == pytest.approx(0.2)
+    assert [rows for rows, _, _ in fit["bins"]] == [2, 2]
     assert calibration(booleans([1, 0]), np.array([0.0, 1.5])) is None
 
 
 def test_a_reward_of_1_is_in_the_last_bin() -> None:
     fit = calibration(booleans([1, 1]), np.array([1.0, 0.95]))
     assert fit is not None
-    assert [rows for rows, _, _ in fit.bins] == [2]
+    assert [rows for rows, _, _ in fit["bins"]] == [2]
 
 
 @pytest.mark.parametrize(("first", "second", "p_value"), [(0, 0, 1.0), (5, 5, 1.0), (0, 5, 2 / 32), (1, 9, 22 / 1024)])

@@ -17,10 +17,6 @@ from agentscope_tuner.lab.view.queries import (
     BadFilter,
     IndexReader,
     condition_of,
-    group_in_file,
-    group_of,
-    rows_page,
-    whole_row,
 )
 
 
@@ -59,7 +55,7 @@ class Looked:
         self.index.update()
 
     def page(self, sort: str = "row", **filters: str) -> list[dict[str, Any]]:
-        found: list[dict[str, Any]] = rows_page(self.reader, self.labels, filters, sort, 0, 100)["rows"]
+        found: list[dict[str, Any]] = self.reader.page(filters, sort, 0, 100)["rows"]
         return found
 
     def ids(self, sort: str = "row", **filters: str) -> list[str]:
@@ -181,7 +177,7 @@ def test_no_row_whatever_stands_in_it_stops_the_reading(file: Path, look: Any) -
     assert looked.index.rows == len(rows) + 1
     assert overview(looked.reader, {})["totals"]["rows"] == len(rows) + 1
     for n in range(1, len(rows) + 2):
-        whole = whole_row(looked.index, looked.reader, looked.labels, n)
+        whole = looked.reader.whole_row(n)
         assert whole is not None
         assert isinstance(whole["row"], dict)
         json.dumps(whole, allow_nan=False)
@@ -191,7 +187,7 @@ def test_half_a_surrogate_pair_is_shown_as_its_escape_in_the_table(file: Path, l
     file.write_bytes(b'{"id": "\\ud800", "task": {"task_id": "\\udfff"}, "judgement": {"status": "failed"}}\n')
     looked = look(file)
     assert looked.ids() == ["\\ud800"]
-    whole = whole_row(looked.index, looked.reader, looked.labels, 1)
+    whole = looked.reader.whole_row(1)
     assert whole is not None
     assert whole["row"]["id"] == "\ud800"
 
@@ -199,7 +195,7 @@ def test_half_a_surrogate_pair_is_shown_as_its_escape_in_the_table(file: Path, l
 def test_what_json_in_a_browser_has_no_form_for_is_text(file: Path, look: Any) -> None:
     file.write_bytes(b'{"id": "a", "x": NaN, "big": 9007199254740993, "judgement": {"status": "failed"}}\n')
     looked = look(file)
-    whole = whole_row(looked.index, looked.reader, looked.labels, 1)
+    whole = looked.reader.whole_row(1)
     assert whole is not None
     assert (whole["row"]["x"], whole["row"]["big"]) == ("nan", "9007199254740993")
 
@@ -337,7 +333,7 @@ def test_a_folder_is_one_run(tmp_path: Path, look: Any) -> None:
     looked = look(tmp_path)
     assert looked.ids() == ["a", "b"]
     assert looked.ids(label="right") == ["a"]
-    second = whole_row(looked.index, looked.reader, looked.labels, 2)
+    second = looked.reader.whole_row(2)
     assert second is not None
     assert second["row"]["id"] == "b"
 
@@ -354,17 +350,17 @@ def test_a_group_is_shown_whole(file: Path, look: Any) -> None:
         lines(row("a-0", step=1), row("b-0", task="b", step=1), row("a-1", 0.0, step=1), row("a-2", step=2))
     )
     looked = look(file)
-    members = group_of(looked.index, looked.reader, looked.labels, 1)["rows"]
+    members = looked.reader.group(1)["rows"]
     assert [(one["id"], one["boxed"]) for one in members] == [("a-0", "25"), ("a-1", "25")]
 
 
 def test_of_a_large_group_the_rows_around_one_are_shown_and_its_judge_is_given_all(file: Path, look: Any) -> None:
     file.write_bytes(lines(*(row(f"a-{n}") for n in range(100))))
     looked = look(file)
-    found = group_of(looked.index, looked.reader, looked.labels, 90)
+    found = looked.reader.group(90)
     assert found["size"] == 100
     assert [one["n"] for one in found["rows"]] == list(range(37, 101))
-    assert [n for n, _ in group_in_file(looked.index, looked.reader, 90)] == list(range(1, 101))
+    assert [n for n, _ in looked.reader.group_in_file(90)] == list(range(1, 101))
 
 
 def test_labels_are_appended_and_the_last_counts(file: Path, look: Any) -> None:
@@ -435,7 +431,7 @@ def test_every_mark_of_the_overview_counts_the_rows_that_its_filter_shows(file: 
     marks += [("shape", bar["name"], bar["rows"]) for bar in found["shapes"]]
     assert sum(bar["rows"] for bar in found["prompts"]) == 30
     for bar in found["prompts"]:
-        of_kind = rows_page(looked.reader, looked.labels, {"prompts": bar["name"]}, "row", 0, 500)["rows"]
+        of_kind = looked.reader.page({"prompts": bar["name"]}, "row", 0, 500)["rows"]
         assert len({one["task"] for one in of_kind}) == bar["rows"]
     assert [bar["name"] for bar in found["parts"]] == ["form"]
     marks += [("part", bar["name"], bar["rows"]) for bar in found["parts"]]
@@ -443,7 +439,7 @@ def test_every_mark_of_the_overview_counts_the_rows_that_its_filter_shows(file: 
     marks += [("step", point["filter"], point["rows"]) for point in found["points"]]
     assert len(marks) > 20
     for key, value, count in marks:
-        assert rows_page(looked.reader, looked.labels, {key: value}, "row", 0, 1)["total"] == count, (key, value)
+        assert looked.reader.page({key: value}, "row", 0, 1)["total"] == count, (key, value)
     cells = sum(cell["rows"] for cell in found["lengths"]["cells"])
     assert cells == sum(bar["rows"] for bar in found["rewards"]) == 120 - found["totals"]["failed"]
     for kind in found["groups"]:
@@ -491,4 +487,4 @@ def test_outliers_are_counted_at_the_end_and_said(
     assert sum(bar["rows"] for bar in bars) == len(rewards)
     assert min(bar["rows"] for bar in bars) > 10
     for bar in bars:
-        assert rows_page(looked.reader, looked.labels, {"reward": bar["filter"]}, "row", 0, 1)["total"] == bar["rows"]
+        assert looked.reader.page({"reward": bar["filter"]}, "row", 0, 1)["total"] == bar["rows"]

@@ -21,9 +21,9 @@ from agentscope_tuner import (
     load_judge,
 )
 from agentscope_tuner.adapters import areal, ms_swift, verl
-from agentscope_tuner.adapters.rollout import as_rollout
 from agentscope_tuner.adapters.trl import reward_func
 from agentscope_tuner.adapters.trl.functions import pairs_of
+from agentscope_tuner.records.formats.sample import as_rollout
 from agentscope_tuner.records.formats.trainers import as_pair, decode_openrlhf_request, decode_slime_request, read_trl
 from agentscope_tuner.task_judge.contract.columns import Reads
 

@@ -270,8 +270,18 @@ def _array(value: Any, inner: _Pack) -> object:
     numpy = sys.modules.get("numpy")
     if numpy is None:
         return inner(items)
-    array = numpy.array(inner(items), dtype=kind)
+    array = numpy.array(_grid(items, inner), dtype=kind)
     return array if array.size else make_empty(array)
+
+
+def _grid(items: Any, inner: _Pack) -> object:
+    # a range of a few bytes would become as large an array as the program likes
+    if isinstance(items, list):
+        return [_grid(part, inner) for part in items]
+    number = inner(items)
+    if not isinstance(number, int | float | complex):
+        raise NotPlainError("an array of other than numbers")
+    return number
 
 
 def _moment(value: Any, _: _Pack) -> object:

@@ -1,7 +1,8 @@
 """What numpy makes of nothing, where tests compare arrays.
 
 For numpy an empty array is near whatever it is compared with, because there is no item that is not. So a program that
-answers with `[]` would pass `allclose(answer, 4.0)`. Here such a comparison of nothing with something ends the test.
+answers with `[]` would pass `allclose(answer, 4.0)`. Here such a comparison of nothing with something ends the test,
+also where the test has made the array of an empty list.
 """
 
 from __future__ import annotations
@@ -12,11 +13,9 @@ from collections.abc import Callable
 from typing import Any
 
 from agentscope_tuner.verify.code.inside import code_values
-from agentscope_tuner.verify.code.inside.stand_ins import NotComparableError
+from agentscope_tuner.verify.code.inside.stand_ins import NotComparableError, is_of_tests
 
 _COMPARING = ("allclose", "isclose", "array_equiv")
-# What makes an array of a list
-_MAKING = ("array", "asarray", "asanyarray", "ascontiguousarray", "atleast_1d", "ravel")
 _ASSERTING = (
     *("assert_allclose", "assert_almost_equal", "assert_approx_equal", "assert_array_almost_equal"),
     *("assert_array_equal", "assert_array_less", "assert_equal"),
@@ -26,7 +25,7 @@ _BY_OPERATOR = {"equal", "not_equal", "less", "less_equal", "greater", "greater_
 
 
 def guard() -> None:
-    """Have numpy's comparisons, and empty arrays, refuse to compare nothing with something."""
+    """Have numpy's comparisons, and empty arrays of the program, refuse to compare nothing with something."""
     import numpy
     import numpy.testing
 
@@ -35,40 +34,52 @@ def guard() -> None:
             if hasattr(home, name):
                 setattr(home, name, _guarded(getattr(home, name)))
 
-    for name in _BY_OPERATOR:
-        operator = getattr(numpy, name)
-        guarded = _guarded(operator)
-        for method in ("outer", "at", "reduce", "accumulate", "reduceat"):
-            setattr(guarded, method, getattr(operator, method))
-        setattr(numpy, name, guarded)
-
     class EmptyArray(numpy.ndarray[Any, Any]):
-        """An empty array of the program's, or one that a test makes of what the program gives."""
+        """An empty array of the program's, or one that its test has made of an empty list."""
+
+        # by which a program gets it as an array
+        __module__ = "numpy"
 
         def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **named: Any) -> Any:
             if ufunc.__name__ in _BY_OPERATOR and not all(is_nothing(one) for one in inputs):
                 _refuse()
             plain = [one.view(numpy.ndarray) if isinstance(one, EmptyArray) else one for one in inputs]
-            return getattr(ufunc, method)(*plain, **named)
+            return kept(getattr(ufunc, method)(*plain, **named))
 
         @property
         def flat(self) -> Any:
             # by which `approx` compares a number with each item
             return _refuse()
 
-    def made(make: Callable[..., Any]) -> Callable[..., Any]:
-        @functools.wraps(make)
-        def array(*given: Any, **named: Any) -> Any:
-            found = make(*given, **named)
-            is_bare = type(found) is numpy.ndarray and found.size == 0
-            # a package that a test uses may hold empty arrays of its own
-            return found.view(EmptyArray) if is_bare and not sys._getframe(1).f_globals.get("__package__") else found
+    def kept(found: Any) -> Any:
+        """What a function of numpy's gives, of which later comparisons know that it is nothing."""
+        return found.view(EmptyArray) if type(found) is numpy.ndarray and found.size == 0 else found
 
-        return array
+    for name in numpy.__all__:
+        one = getattr(numpy, name)
+        if callable(one) and not isinstance(one, type):
+            setattr(numpy, name, _Called(one, kept))
+    code_values.make_empty = kept
 
-    for name in _MAKING:
-        setattr(numpy, name, made(getattr(numpy, name)))
-    code_values.make_empty = lambda array: array.view(EmptyArray)
+
+class _Called:
+    """A function of numpy's, whose empty arrays are known as such where the tests themselves call it."""
+
+    def __init__(self, function: Any, kept: Callable[[Any], Any]) -> None:
+        functools.update_wrapper(self, function, updated=())
+        self._function, self._kept = function, kept
+
+    def __call__(self, *given: Any, **named: Any) -> Any:
+        if not is_of_tests(sys._getframe(1).f_code):
+            return self._function(*given, **named)
+        # lists are no arrays yet
+        if self.__name__ in _BY_OPERATOR and len({is_nothing(one) for one in given[:2]}) > 1:
+            _refuse()
+        found = self._function(*given, **named)
+        return self._kept(found) if any(map(is_nothing, (*given, *named.values()))) else found
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._function, name)
 
 
 def is_nothing(value: Any) -> bool:
@@ -76,7 +87,15 @@ def is_nothing(value: Any) -> bool:
     if isinstance(value, list | tuple):
         return all(map(is_nothing, value))
     # asked of its class: an object of the program may say anything
-    return hasattr(type(value), "__array_ufunc__") and value.size == 0
+    if hasattr(type(value), "__array_ufunc__"):
+        return bool(value.size == 0)
+    if isinstance(value, str | bytes | dict | set | frozenset) or not hasattr(type(value), "__len__"):
+        return False
+    try:
+        # what numpy takes for a sequence, too
+        return len(value) == 0
+    except Exception:  # noqa: BLE001 - a stand-in for what has no length
+        return False
 
 
 def _guarded(compare: Callable[..., Any]) -> Callable[..., Any]:

@@ -10,6 +10,7 @@ import collections.abc
 import contextlib
 import dataclasses
 import enum
+import functools
 import inspect
 import itertools
 import operator
@@ -19,6 +20,7 @@ import sys
 import threading
 import time
 import types
+import unittest
 import warnings
 from collections.abc import Callable, Generator
 from typing import Any
@@ -56,7 +58,7 @@ _ABSTRACT = {"Mapping", "MutableMapping", "Sequence", "MutableSequence", "Set", 
 _ENUMS = {"Enum", "IntEnum", "StrEnum", "Flag", "IntFlag"}
 _BINDING = (property, classmethod, staticmethod)
 # What a test lends to be called alone
-_CALLED = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, type)
+_CALLED = (types.FunctionType, types.BuiltinFunctionType, types.MethodType, type, functools.partial)
 
 
 _HOMES: list[tuple[str, Any, str]] = [
@@ -621,26 +623,27 @@ def _identity(value: object) -> tuple[int, str]:
     return id(value), ""
 
 
+# Whose objects lead to the variables of a test, or to its parameters
+_HIDING = {"builtins", "types", "_pytest"}
+
+
 def _read_lent(one: Any, name: str) -> Any:
     """An attribute of what a test lends. None leads to the test's own variables, or answers for the test."""
     home = "" if isinstance(one, types.SimpleNamespace) else type(one).__module__.partition(".")[0]
     # of a mock, only what stands for the real thing
     of_mock = home == "unittest" and hasattr(type(one), name)
-    of_test = _is_test(one) and not callable(getattr(type(one), name, None))
-    if (
-        isinstance(one, _CALLED)
-        or name.startswith("_")
-        or home in ("builtins", "types", "functools")
-        or of_mock
-        or of_test
-    ):
+    # of a test that observes the program, what it does, and not what it knows
+    is_own = isinstance(getattr(type(one), name, None), types.FunctionType | types.MethodType)
+    of_test = _is_test(one) and (not is_own or hasattr(unittest.TestCase, name))
+    if isinstance(one, _CALLED) or name.startswith("_") or of_mock or of_test or home in _HIDING:
         raise AttributeError(name)
     return getattr(one, name)
 
 
 def _is_test(one: object) -> bool:
-    """Whether an object is a test, which holds what it expects, and lends itself for its methods: as an observer."""
-    return any(name.startswith("test") for name in dir(type(one)))
+    """Whether it is a test case of unittest's, or of a class that pytest collects."""
+    names = dir(type(one)) if type(one).__name__.startswith("Test") else ()
+    return isinstance(one, unittest.TestCase) or any(name.startswith("test_") for name in names)
 
 
 def _signature(one: Any) -> list[object]:
@@ -652,8 +655,8 @@ def _signature(one: Any) -> list[object]:
 def _set_lent(one: Any, name: str, value: object) -> None:
     is_standard = type(one).__module__.partition(".")[0] in sys.stdlib_module_names - {"types"}
     # a method that the test calls is its own
-    is_own = _is_test(one) or callable(getattr(type(one), name, None))
-    if isinstance(one, _CALLED) or name.startswith("_") or is_standard or is_own:
+    is_own = is_standard or _is_test(one) or callable(getattr(type(one), name, None))
+    if isinstance(one, _CALLED) or name.startswith("_") or is_own:
         raise AttributeError(name)
     setattr(one, name, value)
 

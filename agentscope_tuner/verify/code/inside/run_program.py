@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import _sitebuiltins
 import builtins
-import functools
 import importlib
 import json
 import linecache
-import math
 import os
 import sys
 import traceback
@@ -64,8 +62,11 @@ def checker(payload: bytes) -> int:
         "exec": _refuse_code,
         "compile": _refuse_code,
     }
+    if asked["finite"]:
+        module.__dict__["__builtins__"]["float"] = _finite_float(asked["program"])
+        json._default_decoder = json.JSONDecoder(parse_constant=_refuse_code)  # type: ignore[attr-defined]
     sys.argv += asked["arguments"]
-    sys.addaudithook(functools.partial(_refuse_to_run, module.__dict__["__file__"]))
+    sys.addaudithook(_refuse_to_run)
     return ended(lambda: execute(asked["program"], module))
 
 
@@ -73,16 +74,60 @@ def checker(payload: bytes) -> int:
 _RUNNING = {"pickle.find_class", "subprocess.Popen", "os.system", "os.exec", "os.posix_spawn"}
 
 
-def _refuse_to_run(own: str, event: str, details: tuple[Any, ...]) -> None:
-    if event in _RUNNING or (
-        event == "exec" and details[0].co_filename != own and _is_of_a_file(details[0].co_filename)
-    ):
+# The standard modules that make code of names alone
+_MAKING = ("collections/__init__.py", "dataclasses.py", "functools.py", "typing.py")
+_LIBRARY = os.path.dirname(os.__file__)
+
+
+def _refuse_to_run(event: str, given: tuple[Any, ...]) -> None:
+    if event in _RUNNING:
         _refuse_code()
+    if event == "exec":
+        file, by = given[0].co_filename, sys._getframe(1).f_code.co_filename
+        is_installed = file.startswith(("<frozen ", f"{_LIBRARY}/"))
+        is_made = by in (__file__, *(f"{_LIBRARY}/{name}" for name in _MAKING)) or by.startswith("<frozen ")
+        if not is_installed and not (is_made and (file[0] == "<" or by == __file__)):
+            _refuse_code()
 
 
-def _is_of_a_file(name: str) -> bool:
-    """Whether code comes of a file that is no installed module's: `runpy` runs any, such as that of an output."""
-    return not name.startswith(("<", sys.prefix, sys.base_prefix)) or name.startswith("<input")
+def _finite_float(source: str) -> type:
+    """A `float` that reads no text as what is not finite, other than text of the checker's own.
+
+    Any comparison with NaN is false, also that of an error with a bound.
+    """
+
+    class FiniteKind(type):
+        def __instancecheck__(cls, one: object) -> bool:
+            return isinstance(one, float)
+
+        def __subclasscheck__(cls, kind: type) -> bool:
+            return issubclass(kind, float)
+
+        def __eq__(cls, other: object) -> bool:
+            return other is float or other is cls
+
+        def __hash__(cls) -> int:
+            return hash(float)
+
+    class Finite(float, metaclass=FiniteKind):
+        def __new__(cls, *given: Any) -> Any:
+            number = float(*given)
+            text = given[0] if given else None
+            if isinstance(text, str | bytes) and number - number != 0:
+                # the checker's own text is the one object that the interpreter keeps of a literal
+                is_copy = isinstance(text, str) and text.isidentifier() and sys.intern(text) is not text
+                if is_copy or repr(text) not in source.replace('"', "'"):
+                    raise ValueError("no finite number")
+            return number
+
+    return Finite
+
+
+def _is_finite(data: Any) -> bool:
+    if isinstance(data, float | complex):
+        return data - data == 0
+    inner = [*data.keys(), *data.values()] if isinstance(data, dict) else data
+    return not isinstance(data, list | tuple | set | dict) or all(map(_is_finite, inner))
 
 
 def _read_data(source: str, *_: object) -> object:
@@ -95,17 +140,9 @@ def _read_data(source: str, *_: object) -> object:
     if not all(isinstance(node, (*data, ast.operator, ast.unaryop)) for node in ast.walk(tree)):
         raise ValueError("no data")
     found = eval(compile(tree, "<data>", "eval"), {"__builtins__": {}})  # noqa: S307 - literals and arithmetic
-    if not all(map(math.isfinite, _floats(found))):
-        raise ValueError("no number")
+    if not _is_finite(found):
+        raise ValueError("no finite number")
     return found
-
-
-def _floats(value: object) -> list[float]:
-    if isinstance(value, dict):
-        value = [*value, *value.values()]
-    if isinstance(value, list | tuple | set):
-        return [one for item in value for one in _floats(item)]
-    return [value] if isinstance(value, float) else []
 
 
 def _refuse_code(*_: object, **__: object) -> None:

@@ -143,3 +143,12 @@ def test_a_text_that_would_take_minutes_is_refused_at_once(text: str) -> None:
 def test_large_sets_of_honest_numbers_are_read() -> None:
     assert load(dump(set(range(-5000, 5000)))) == set(range(-5000, 5000))
     assert load(dump({number / 7: number for number in range(5000)})) == {number / 7: number for number in range(5000)}
+
+
+@pytest.mark.parametrize(
+    "items", ['{"r": [0, 9, 1]}', '[{"r": [0, 9, 1]}]', '{"b": "00"}', '[{"t": [1]}]', '["1"]', "[null]"]
+)
+def test_an_array_is_made_of_lists_of_numbers_alone(items: str) -> None:
+    pytest.importorskip("numpy")
+    with pytest.raises(NotPlainError):
+        load(f'{{"np": ["<i8", {items}]}}'.encode())
