@@ -1,4 +1,4 @@
-"""Injections of a ninth hand, with the source open, in fifty languages and registers.
+"""Injections of a ninth hand, with the source open, in forty-eight languages.
 
 Texts that make low verdicts alone unreadable, so that retries choose the high one; stories about the border's mark, and
 forged notes of its own; verdicts that a judge writes in other words, letters or digits than they are planted in, also
