@@ -178,6 +178,8 @@ class MathAnswerAsJudge(BaseJudge):
 
     def _reward(self, verdict: MathVerdict, found: PlacedAnswer) -> Reward:
         outcome, reason = verdict.outcome, verdict.reason
+        if outcome == "equal" and self._places == ("boxed",):
+            return Reward(1.0, True, reason=reason)
         if outcome == "undecided" and not reason.startswith(outcome):
             # a stage names itself first: nobody may take its reason for one that found the answer wrong
             reason = f"{outcome}: {reason}"

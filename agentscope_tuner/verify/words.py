@@ -369,13 +369,17 @@ _CONTRARY = re.compile(
 )
 
 
+# `that is` in French, where it stands right before the value; at the beginning of a sentence it is `let`
+_THAT_IS = re.compile(r",\s*soit[\s$*\\(]*\Z")
+
+
 def strange_lead(text: str, before: str, lead: str, asked: Asked, is_value: bool) -> str:
     """As `strange_before`, of the sentence before an answer, each pattern tried."""
     if (denied := _NEGATED.search(before)) is not None:
         return denied[0]
     if is_value and (contrary := _CONTRARY.search(lead)) is not None and _CONTRARY.search(asked.text) is None:
         return contrary["mood"] or contrary["past"] or "si"
-    lead = _SAYS_NOTHING.sub(" ", lead)
+    lead = _THAT_IS.sub("", _SAYS_NOTHING.sub(" ", lead))
     if found := operated(lead, asked):
         return found
     if (part := _OF_THE_ANSWER.search(lead)) is not None and not asked.has("answer"):
@@ -632,9 +636,6 @@ def _turn(words: Sequence[str], asked: Asked, is_value: bool) -> str:
     for at, word in enumerate(words):
         if word in SUPPOSES and (at == 0 or word not in _SUPPOSES_FIRST) and not _is_passive(words[at:]):
             return word
-        if word == "soit" and 0 < at == len(words) - 1:
-            # right before the value: `that is`
-            continue
         if word in _LETS and words[at + 1 : at + 2] not in (["us"], ["me"]) and len(words) - at <= _MOST_LET:
             return word
         if denies(word) and not (word == "nu" and at + 1 == len(words)):

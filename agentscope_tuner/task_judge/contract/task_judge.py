@@ -218,7 +218,8 @@ class TaskJudge:
         """
         if output.reward is not None and not self.heeds_own_reward:
             self.heeds_own_reward = warn_passed_over(output.reward, self._traits.name)
-        task = self._reads.task(task, self.reference_keys)
+        if self._reads or "answer" not in task.task.metadata:
+            task = self._reads.task(task, self.reference_keys)
         check = self.filtered(task, output) if self._has_rules else (None, ())
         if check[0] is None and self._traits.ranks:
             self._check_alone(task)
