@@ -2,10 +2,10 @@
 
 A policy that could make a judge fail could take away every low verdict, for trainers mask a row without one. So a text
 that cannot be judged earns the least: one that no reply can be read about, that the endpoint refuses or breaks over, or
-over which the model thinks for too long, or that alone is told to come later. What a text is to blame for is no list of errors, but an experiment: the same
-question is asked with a harmless answer in its place. Only where that is read four times, and the answer itself is not
-read when it is asked about again in between, is the answer at fault. After a verdict that took too long, the answer's
-tries are made at once, and each has longer than the first tries had.
+over which the model thinks for too long, or that alone is told to come later. What a text is to blame for is no list of
+errors, but an experiment: the same question is asked with a harmless answer in its place. Only where that is read four
+times, and the answer itself is not read when it is asked about again in between, is the answer at fault. After a
+verdict that took too long, the answer's tries are made at once, and each has longer than the first tries had.
 
 A harmless question that fails, too, makes the experiment longer, and where too many fail, the answer is asked about a
 last time. For a model or an endpoint that spoils or refuses a
