@@ -55,7 +55,8 @@ def prompt_of(body: Body) -> str:
 
 
 def without_delimiters(prompt: str) -> str:
-    """`prompt` without the delimiters around judged texts and the marks of their lines."""
+    """`prompt` without the delimiters around judged texts, the marks of their lines, and a reply shown once more."""
+    prompt = re.sub(r"\n\nYour reply to this could not be read.*\[END reply \w{16}\]", "", prompt, flags=re.DOTALL)
     return re.sub(r"[0-9a-f]{16}|^[0-9a-f]{4}\|(?: |$)|(?<=with )[0-9a-f]{4}\|", "", prompt, flags=re.MULTILINE)
 
 

@@ -63,8 +63,8 @@ ScoreSource = Literal["text", "logprobs"]
 NO_CONTENT = "no_content: the answer has no visible character"
 _ALONE = "no_content: no more than one answer has content"
 _OWN = ("rubrics", "min_score", "max_score")
-# The arguments that a policy writes, or chooses, as what its tools found
-_OF_THE_POLICY = ("response", "tool_calls", "context")
+# What a task's author wrote; a policy writes any other argument, or chooses it, as what its tools found
+_ASKED = frozenset({"query", "ground_truth", "tool_definitions", *_OWN})
 _SAVED = (*_OWN, "score_from", "labels", "score_pattern", "votes", "vote_rule", "swap", "max_chars")
 
 
@@ -246,7 +246,7 @@ class LLMGrader(BaseGrader):
                 return value
             return Trajectory(turns, value.roles, value.images) if isinstance(value, Trajectory) else turns[0]
 
-        of_policy = {name: values[name] for name in _OF_THE_POLICY if values.get(name) is not None}
+        of_policy = {name: value for name, value in values.items() if name not in _ASKED and value is not None}
         shown = {name: hidden(value) for name, value in of_policy.items()}
         try:
             quoted, reason = self._scored(quotation.verdict)
@@ -414,9 +414,9 @@ class LLMGrader(BaseGrader):
             reply = replace(reply, text=reply.text.replace(border_of(texts).mark, ""))
         shown, several = texts["response"], self.mode is GraderMode.LISTWISE
         judged: list[str] = list(shown) if several else []
-        for name in () if several else _OF_THE_POLICY:
-            text = texts.get(name, ())
-            judged += [text] if isinstance(text, str) else text
+        for name, text in () if several else texts.items():
+            if name not in _ASKED:
+                judged += [text] if isinstance(text, str) else text
         if self._pattern:
             return self._scored(final_match(reply, self._pattern, judged))
         verdict = final_json(reply, judged, "rank" if several else self._key, each_alone=several)

@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import groupby, islice
 from pathlib import Path
 from typing import Any
@@ -96,6 +96,7 @@ _RESPELLED_CHARACTERS = frozenset(RESPELLED + "·")
 #: The default of `max_chars`.
 MOST_CHARS = 120_000
 _MOST_TURNS = 200
+_MOST_OF_A_REPLY = 2_000
 _FIRST_TURNS = 50
 
 
@@ -336,7 +337,15 @@ def build_prompt(
     # The identity leaves the delimiter out: it holds the text around the data, and the data, with images' digests
     frame = _frame_json(language, tuple(messages), tuple(own.items()), form.words)
     identity = f"{frame}, {json.dumps([dict(texts), roles] if roles else dict(texts))}]"
-    return Prompt(write, identity, form.schema, form.top_logprobs, draw, images)
+    return Prompt(write, identity, form.schema, form.top_logprobs, draw, images, partial(_again, language))
+
+
+def _again(language: LanguageEnum, said: str) -> str:
+    """Asks a judge for the verdict of its reply, `said`, once more. The reply may hold what the policy had it say."""
+    shown = {"reply": neutralise(said, _MOST_OF_A_REPLY, judged=True)}
+    border = border_of(shown)
+    words: str = _WORDS["again"][language]
+    return "\n\n" + words.format(mark=border.mark.strip(), reply=fence_all(shown, border)["reply"])
 
 
 @lru_cache(maxsize=256)

@@ -2,10 +2,10 @@
 
 A policy that could make a judge fail could take away every low verdict, for trainers mask a row without one. So a text
 that cannot be judged earns the least: one that no reply can be read about, that the endpoint refuses or breaks over, or
-over which the model thinks for too long. What a text is to blame for is no list of errors, but an experiment: the same
-question is asked with a harmless answer in its place. Only where that is read four times, and the answer itself is not
-read when it is asked about again in between, is the answer at fault. After a verdict that took too long, the answer's
-tries are made at once, and each has longer than the first tries had.
+over which the model thinks for too long, or that alone is told to come later. What a text is to blame for is no list of
+errors, but an experiment: the same question is asked with a harmless answer in its place. Only where that is read four
+times, and the answer itself is not read when it is asked about again in between, is the answer at fault. After a
+verdict that took too long, the answer's tries are made at once, and each has longer than the first tries had.
 
 A harmless question that fails, too, makes the experiment longer, and where too many fail, the answer is asked about a
 last time. For a model or an endpoint that spoils or refuses a
@@ -23,7 +23,8 @@ from typing import TypeVar
 
 from agentscope_tuner.errors import GraderError
 from agentscope_tuner.graders.client.chat_model import Answer, ChatModel, Prompt
-from agentscope_tuner.graders.client.reply import AnswerAtFault, LateReplies, Reply, UnreadableReplies
+from agentscope_tuner.graders.client.reply import AnswerAtFault, BusyReplies, LateReplies, Reply, UnreadableReplies
+from agentscope_tuner.graders.client.settings import ChatSettings
 from agentscope_tuner.graders.prompt import Trajectory
 
 T = TypeVar("T")
@@ -42,6 +43,8 @@ _MORE = 5
 # Tries at once about an answer that took too long, at least; equal questions with one draw would share a request
 _AT_ONCE = 4
 _DRAW = -101
+# An endpoint that is busy with others gets a pause between tries
+_ONE_TRY = {"max_reasks": 0, "max_retries": 0}
 
 
 def harmless_beside(response: object) -> str | Trajectory:
@@ -91,11 +94,15 @@ async def ask_about(
         failure = exc
     found: list[Answer[T]] = []
     late = isinstance(failure, LateReplies)
+    limits = model.settings.model_copy(update=_ONE_TRY) if isinstance(failure, BusyReplies) else model.settings
+    prompt = replace(prompt, said=failure.said)
 
     async def again() -> int:
         try:
-            asked = _once_more(model, prompt, parse, failure.tries) if late else model.ask(prompt, parse, counts=False)
-            found.append(await asked)
+            if late:
+                found.append(await _once_more(model, prompt, parse, failure.tries))
+            else:
+                found.append(await model.ask(prompt, parse, counts=False, limits=limits))
         except UnreadableReplies as exc:
             return exc.tries
         return 0
@@ -103,7 +110,7 @@ async def ask_about(
     try:
         async with asyncio.timeout(model.settings.deadline_seconds / 2 + _seconds_of_tries(model)):
             at_fault = await is_to_blame(
-                failure.tries, again, lambda number: _reads(model, number, *control(), late=late)
+                failure.tries, again, lambda number: _reads(model, limits, number, *control(), late=late)
             )
     except TimeoutError:
         at_fault = False
@@ -124,9 +131,7 @@ async def _once_more(model: ChatModel, prompt: Prompt, parse: Callable[[Reply], 
         UnreadableReplies: there was none.
     """
     seconds = _seconds_of_tries(model)
-    limits = model.settings.model_copy(
-        update={"deadline_seconds": seconds, "try_seconds": seconds, "max_reasks": 0, "max_retries": 0}
-    )
+    limits = model.settings.model_copy(update={"deadline_seconds": seconds, "try_seconds": seconds, **_ONE_TRY})
     draws = [replace(prompt, draw=_DRAW - number) for number in range(max(_AT_ONCE, _FAILED[-1] - tries))]
     asked = [asyncio.ensure_future(_fresh(model).ask(draw, parse, counts=False, limits=limits)) for draw in draws]
     failures = []
@@ -183,17 +188,22 @@ def _fresh(model: ChatModel) -> ChatModel:
 
 
 async def _reads(
-    model: ChatModel, number: int, prompt: Prompt, parse: Callable[[Reply], object], *, late: bool
+    model: ChatModel,
+    settings: ChatSettings,
+    number: int,
+    prompt: Prompt,
+    parse: Callable[[Reply], object],
+    *,
+    late: bool,
 ) -> bool:
     """Whether the first reply to `prompt` can be read, and, where time is in question, comes in a quarter of it."""
-    settings = model.settings
-    limits: dict[str, float] = {"max_reasks": 0}
+    changed: dict[str, float] = {"max_reasks": 0}
     if late:
         # An endpoint that is only busy has the whole deadline, but time is what is tried here
-        limits["deadline_seconds"] = max(settings.seconds_of_a_try, settings.deadline_seconds / 4)
+        changed["deadline_seconds"] = max(settings.seconds_of_a_try, settings.deadline_seconds / 4)
     try:
         draw = replace(prompt, draw=-1 - number)
-        await _fresh(model).ask(draw, parse, counts=False, limits=settings.model_copy(update=limits))
+        await _fresh(model).ask(draw, parse, counts=False, limits=settings.model_copy(update=changed))
     except GraderError:
         return False
     return True

@@ -73,6 +73,9 @@ class Prompt:
         top_logprobs: how many log probabilities to ask for per token; 0 for none.
         draw: the number of the vote. Prompts with different draws are different questions.
         images: shown before the last message, by the names under which the messages speak of them; as URLs.
+        again: what is added to the last message where a reply could not be read, made of this reply. Without it a text
+            that makes low verdicts alone unreadable would be judged anew until a high one comes.
+        said: such a reply of an earlier question.
     """
 
     messages: Callable[[], Sequence[ChatMessage]]
@@ -81,6 +84,8 @@ class Prompt:
     top_logprobs: int = 0
     draw: int = 0
     images: Mapping[str, str] = field(default_factory=dict)
+    again: Callable[[str], str] = "".format
+    said: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +223,9 @@ class ChatModel:
         limits: ChatSettings | None,
     ) -> Answer[T]:
         try:
-            reply, value, usage = await requests.fetch(state, self._body(prompt), prompt.schema, parse, limits)
+            reply, value, usage = await requests.fetch(
+                state, self._body(prompt), prompt.schema, parse, limits, prompt.again
+            )
         except AnswerAtFault:
             state.breaker.succeeded()  # the endpoint answered, and the reply was read
             raise
@@ -227,6 +234,7 @@ class ChatModel:
                 state.breaker.failed(exc, refused=not state.answered and is_refused(exc))
             raise
         state.breaker.succeeded()
+        state.judged = True
         if store is not None:
             store.put(key, reply, usage)
         return Answer(value, usage, reply.text)
@@ -263,6 +271,8 @@ class ChatModel:
     def _body(self, prompt: Prompt) -> dict[str, Any]:
         settings = self.settings
         messages: list[dict[str, Any]] = list(map(ChatMessage.model_dump, prompt.messages()))
+        if prompt.said:
+            messages[-1]["content"] += prompt.again(prompt.said)
         if prompt.images:
             parts = [_part(name, url) for name, url in prompt.images.items()]
             messages[-1]["content"] = [*chain(*parts), {"type": "text", "text": messages[-1]["content"]}]

@@ -164,14 +164,26 @@ def _says(own: Sequence[object], wanted: Sequence[object], words_for: tuple[type
     if not any(isinstance(value, str) and value for value in wanted):
         return False
     for value in sorted(wanted, key=lambda value: not isinstance(value, str)):
-        words = [one for one in left if one[0] is str] if type(value) in words_for else []
-        if (type(value), value) in left:
-            left.remove((type(value), value))
-        elif words:
-            left.remove(words[0])
+        alike = [one for one in left if one == (type(value), value)]
+        words = [one for one in left if one[0] is str and (type(value) in words_for or _is_mended(one[1], value))]
+        if alike or words:
+            left.remove((alike or words)[0])
         elif value != "":
             return False
     return True
+
+
+def _is_mended(planted: object, written: object) -> bool:
+    """Whether a text may be another one whose spelling a judge has mended, by the pairs of letters that they share. A
+    slip changes a larger share of a short text.
+    """
+    if not isinstance(planted, str) or not isinstance(written, str) or not 4 <= len(written) <= _MOST_MENDED:
+        return False
+    one, other = ({text[at : at + 2] for at in range(len(text) - 1)} for text in (planted, written))
+    return len(one & other) >= (0.6 if len(written) > _SHORT else 0.4) * max(len(one), len(other))
+
+
+_MOST_MENDED, _SHORT = 300, 12
 
 
 def _leaves(value: object) -> Iterator[Pair]:
@@ -277,7 +289,7 @@ class Quotation(AnswerAtFault):
         self.verdict, self.sources = dict(verdict or {}), sources
 
 
-# Statuses that speak of the endpoint or of its key, whatever the prompt says. Those of busy ones are asked again
+# Statuses that speak of the endpoint or of its key, unless others are judged
 _ABOUT_THE_ENDPOINT = frozenset({401, 402, 404, 405, 407})
 
 
@@ -294,13 +306,21 @@ class UnreadableReplies(GraderError):
 
     Attributes:
         tries: how many requests failed so.
+        said: the last reply that could not be read; empty where there was none.
     """
 
     tries: int = 1
+    said: str = ""
 
 
 class LateReplies(UnreadableReplies, GraderTimeout):
     """No reply came within the verdict's deadline, or none that could be read."""
+
+    cause = Cause.DEADLINE
+
+
+class BusyReplies(UnreadableReplies, GraderTimeout):
+    """The endpoint said each time that it is busy, and never until when: it may say so of this text alone."""
 
     cause = Cause.DEADLINE
 

@@ -25,7 +25,14 @@ from agentscope_tuner._http.limiter import Limiter, Place, pace_of
 from agentscope_tuner._http.retries import REFUSED_SECONDS, Retries, is_busy, is_refused, retry_after
 from agentscope_tuner._run.forks import unforked
 from agentscope_tuner.errors import GraderError, GraderTimeout
-from agentscope_tuner.graders.client.reply import LateReplies, Reply, ReplyError, UnreadableReplies, is_about_prompt
+from agentscope_tuner.graders.client.reply import (
+    BusyReplies,
+    LateReplies,
+    Reply,
+    ReplyError,
+    UnreadableReplies,
+    is_about_prompt,
+)
 from agentscope_tuner.graders.client.settings import ChatSettings, Endpoint
 from agentscope_tuner.graders.client.usage import IMAGE_TOKENS, METER, Breaker, Spending, Usage
 from agentscope_tuner.graders.client.verdict_cache import VerdictCache, default_cache_dir
@@ -85,6 +92,8 @@ class SharedState:
         self.turns = itertools.count()
         #: whether the endpoint ever answered, in whatever way
         self.answered = False
+        #: whether it ever gave a verdict
+        self.judged = False
 
     def spent(self, usage: Usage) -> None:
         """Count the usage, for the process and for the current verdict, if there is one."""
@@ -149,8 +158,9 @@ async def fetch(
     schema: Mapping[str, Any] | None,
     parse: Callable[[Reply], T],
     limits: ChatSettings | None = None,
+    again: Callable[[str], str] = "".format,
 ) -> tuple[Reply, T, Usage]:
-    """Ask until a reply parses, within `limits`, or those of the state.
+    """Ask until a reply parses, within `limits`, or those of the state; `again` as in Prompt.
 
     The deadline starts with the first request's turn, or when only a pause that the endpoint asks for delays that turn:
     the wait before is not the endpoint's fault.
@@ -159,8 +169,9 @@ async def fetch(
         GraderError: see ChatModel.ask.
     """
     limits = limits or state.settings
-    tries, usage = Tries(limits, state.endpoint, next(state.turns)), Usage()
+    tries, usage, first = Tries(limits, state.endpoint, next(state.turns)), Usage(), body
     place = Place(lambda: _begin(clock, limits))
+    reply: Reply | None = None
     try:
         async with asyncio.timeout(None) as clock:
             while True:
@@ -170,10 +181,10 @@ async def fetch(
                     state.spent(used)
                     return reply, parse(reply), usage
                 except ReplyError as exc:
-                    tries.unreadable(exc)
-                    body = tries.varied(body)
+                    tries.unreadable(exc, reply)
+                    body = tries.varied(_with(first, again(tries.said)) if tries.said else body)
                 except Exception as exc:  # noqa: BLE001 - openai's tree is imported late; `failed` raises the unknown
-                    pause = tries.failed(exc, clock.when(), answered=state.answered)
+                    pause = tries.failed(exc, clock.when(), answered=state.answered, judged=state.judged)
                     if not state.failure_logged:
                         # Verdicts may now take until their deadlines
                         state.failure_logged = True
@@ -189,6 +200,17 @@ async def fetch(
         raise tries.out_of_time(f"no verdict within {limits.deadline_seconds:g} s{paused}") from exc
     finally:
         state.limiter.leave(place)
+
+
+def _with(body: Mapping[str, Any], added: str) -> Mapping[str, Any]:
+    """`body` with `added` at the end of its last message."""
+    *before, last = body["messages"]
+    content = last["content"]
+    if isinstance(content, str):
+        content += added
+    else:
+        content = [*content[:-1], {**content[-1], "text": content[-1]["text"] + added}]
+    return {**body, "messages": [*before, {**last, "content": content}]}
 
 
 async def _one_reply(
@@ -481,20 +503,24 @@ class Tries:
     Attributes:
         keys: the endpoint's keys without those that it refused; the first one's turn is next.
         failures: what failed, in words.
+        said: the last unreadable reply that said something.
     """
 
     def __init__(self, settings: ChatSettings, endpoint: Endpoint, turn: int = 0) -> None:
         self._settings, self._endpoint = settings, endpoint
-        self._unreadable = self._broken = 0
+        self._unreadable = self._broken = self._busy = 0
+        self.said = ""
         most = settings.max_retries
         self._retries = Retries(most=None if most is None else most + 1)
         self.keys = deque(endpoint.keys)
         self.keys.rotate(-turn)
         self.failures: list[str] = []
 
-    def unreadable(self, exc: ReplyError) -> None:
-        """Record an unreadable reply; raises GraderError when there were more than `max_reasks`."""
+    def unreadable(self, exc: ReplyError, reply: Reply | None) -> None:
+        """Record an unreadable reply, the last one; raises GraderError when there were more than `max_reasks`."""
         self._unreadable += 1
+        if reply is not None and (said := (reply.refusal or reply.text).strip()):
+            self.said = said
         self.failures.append(str(exc))
         self.keys.rotate(-1)
         if self._unreadable > self._settings.max_reasks:
@@ -502,7 +528,7 @@ class Tries:
 
     def _unreadable_error(self, headline: str, kind: type[UnreadableReplies] = UnreadableReplies) -> UnreadableReplies:
         error = kind(self.report(headline))
-        error.tries = self._unreadable + self._broken
+        error.tries, error.said = self._unreadable + self._broken or 1, self.said
         return error
 
     def varied(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -511,13 +537,14 @@ class Tries:
             return body
         return {**body, "temperature": max(body["temperature"], _REASK_TEMPERATURE)}
 
-    def failed(self, exc: Exception, deadline: float | None, *, answered: bool) -> float:
+    def failed(self, exc: Exception, deadline: float | None, *, answered: bool, judged: bool = False) -> float:
         """Record a failed request.
 
         Args:
             exc: what it raised.
             deadline: of the verdict, by the loop's clock; None while it has not begun.
             answered: whether the endpoint has ever answered; where nobody listens, it is then worth waiting for.
+            judged: whether it has ever given a verdict.
 
         Returns:
             Seconds before the next request.
@@ -527,15 +554,18 @@ class Tries:
         """
         failure = _failure(exc, self._settings.seconds_of_a_try)
         self.failures.append(failure.words)
-        # An overloaded endpoint, and one that nobody reached, say nothing about the prompt
+        # An endpoint that nobody reached says nothing about the prompt, nor does one that asks for time
         status = getattr(exc, "status_code", 500)
-        self._broken += status >= 500 and status not in _OVERLOADED and failure.words not in _UNREACHED
+        busy = status in _RETRIED or status in _OVERLOADED
+        self._busy += busy and not failure.asked
+        self._broken += status >= 500 and not busy and failure.words not in _UNREACHED
         if len(self.keys) > 1 and (status in _KEY_REFUSED or failure.is_key_spent):
             self.keys.popleft()
             return 0.0
         self.keys.rotate(-1)
         if failure.to_mend:
-            if is_about_prompt(status):
+            # A firewall refuses a text with any status; but before anybody was judged, the endpoint is to be mended
+            if judged or is_about_prompt(status):
                 self._unreadable += 1
                 raise self._unreadable_error(failure.to_mend) from exc
             raise GraderError(self.report(failure.to_mend)) from exc
@@ -549,7 +579,7 @@ class Tries:
         if self._retries.exhausted and self._broken:
             raise self._unreadable_error("the endpoint failed too often") from exc
         if self._retries.exhausted:
-            raise GraderError(self.report("the endpoint failed too often")) from exc
+            raise self._busy_or(GraderError, "the endpoint failed too often") from exc
         headline = f"no verdict within {self._settings.deadline_seconds:g} s"
         if failure.asked:
             headline += f", the endpoint asks to wait {failure.asked:.0f} s, beyond the deadline"
@@ -564,7 +594,13 @@ class Tries:
         if self._unreadable + self._broken:
             return self._unreadable_error(headline, LateReplies)
         unreachable = self.failures and all(failure in _UNREACHED for failure in self.failures)
-        return (GraderError if unreachable else GraderTimeout)(self.report(headline))
+        return self._busy_or(GraderError if unreachable else GraderTimeout, headline)
+
+    def _busy_or(self, kind: type[GraderError], headline: str) -> GraderError:
+        """A BusyReplies where the endpoint was busy each time, and never asked for time, else an error of `kind`."""
+        if self.failures and self._busy == len(self.failures):
+            return self._unreadable_error(headline, BusyReplies)
+        return kind(self.report(headline))
 
     def report(self, headline: str) -> str:
         """`headline` with each kind of failure and its count, without the key."""

@@ -158,7 +158,8 @@ def test_no_content_earns_the_least_without_a_call(tmp_path: Path, answer: str) 
 
 def test_a_group_is_judged_at_once_and_fails_one_by_one(tmp_path: Path) -> None:
     def answer(body: Body, attempt: int) -> Canned:
-        return Canned(status=401) if "| bad\n" in prompt_of(body) else Canned(verdict(8), delay=0.1)
+        busy = Canned(status=429, headers={"Retry-After": "9999"})
+        return busy if "| bad\n" in prompt_of(body) else Canned(verdict(8), delay=0.1)
 
     with JudgeServer(answer) as server:
         outputs = [output(text) for text in ("one", "two", "bad", "three")]
