@@ -259,7 +259,7 @@ def read_answer(text: str, ref: Side, question: Question | None) -> Side:
     doubtful = _doubt(respelled(text) if "mathbb" in text else text)
     if doubtful is not None:
         return Side(text, (), None, None, doubtful)
-    if (labelled := _without_label(text, ref, asked)) is None:
+    if (labelled := text if _FIGURES.fullmatch(text) else _without_label(text, ref, asked)) is None:
         return Side(text, (), None, None, "another name than the question asks for")
     text = labelled
     if other := _other_kind(text, ref.text, asked):
@@ -367,6 +367,7 @@ _RANGE_BEHIND = re.compile(
 )
 
 
+_FIGURES = re.compile(r"[-\d./]*")
 # What a function maps from or to, and a part of a complex number
 _PART_OF = re.compile(
     r"\s*\\(?:(?:mathrm|text|operatorname|mbox)\s*\{\s*)?"

@@ -536,6 +536,18 @@ def _part_by_part(answer: str, truth: str, question: str, rest: str | None) -> l
 _LONGEST_QUESTION = 5_000
 
 
+_FIGURES = re.compile(r"[-\d./]*")
+
+
+def _in_words(text: str, truth: str) -> tuple[str, str]:
+    """Both sides with the words for what is typeset of units, or said of a constant."""
+    text, truth = units_in_line(text), units_in_line(truth)
+    if is_one_unit(text) and is_one_unit(truth):
+        # the units of a constant
+        text, truth = f"1\\text{{ {unit_of_markup(text)}}}", f"1\\text{{ {unit_of_markup(truth)}}}"
+    return with_declared_constant(text), with_declared_constant(truth)
+
+
 def _stages_of_one(
     answer: str,
     ground_truth: str,
@@ -546,11 +558,10 @@ def _stages_of_one(
     reads_long: bool,
 ) -> Asking:
     """As `_stages`, of the texts as they are."""
-    text, truth = units_in_line(bare(answer)), units_in_line(reference(ground_truth))
-    if is_one_unit(text) and is_one_unit(truth):
-        # the units of a constant
-        text, truth = f"1\\text{{ {unit_of_markup(text)}}}", f"1\\text{{ {unit_of_markup(truth)}}}"
-    text, truth, question = _by_text(with_declared_constant(text), with_declared_constant(truth), question)
+    text, truth = bare(answer), reference(ground_truth)
+    if _FIGURES.fullmatch(text) is None or _FIGURES.fullmatch(truth) is None:
+        text, truth = _in_words(text, truth)
+    text, truth, question = _by_text(text, truth, question)
     truth = _pointed(truth, text, question)
     if "=" not in truth:
         text = _of_asked(text, question)
