@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -59,10 +58,3 @@ def score_lines(judge: LineJudge, lines: Iterable[Line | JudgedBefore], *, jobs:
             judgement = Judgement.from_dict(verdict)
             assert judgement is not None
             yield ScoredLine(line, judgement, str(row.get("id")), (row.get("label") or {}).get("is_success"))
-
-
-def damaged(folder: Path) -> list[str]:
-    """The partitions of a finished output whose files are not what its manifest says."""
-    rows = json.loads((folder / "manifest.json").read_text())["partitions"]
-    contents = {row["name"]: (folder / row["name"]).read_bytes() for row in rows if (folder / row["name"]).exists()}
-    return [row["name"] for row in rows if sha256(contents.get(row["name"], b"")).hexdigest() != row["sha256"]]

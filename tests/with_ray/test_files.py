@@ -12,9 +12,8 @@ import pytest
 
 from agentscope_tuner import ConfigError, load_judge
 from agentscope_tuner.engines.ray.files import score_files
-from agentscope_tuner.engines.ray.partitions import input_files
+from agentscope_tuner.engines.ray.partitions import damage, input_files
 from agentscope_tuner.records.scored_rows import Summary
-from tests.scored_lines import damaged
 from tests.with_ray.rollouts import config, rollouts, scored, write
 
 ANSWERS = ["x" * (index % 11) for index in range(1200)]
@@ -39,7 +38,7 @@ def test_rows_are_judged_in_order_and_the_manifest_holds(tmp_path: Path, judge: 
     manifest = json.loads((tmp_path / "out/manifest.json").read_text())
     assert manifest["statuses"] == {"judged": len(ANSWERS)} == summary.statuses
     assert len(manifest["partitions"]) > 10
-    assert damaged(tmp_path / "out") == []
+    assert damage(tmp_path / "out") == []
 
 
 @pytest.mark.parametrize("judge", ["Mortal", "AwaitingMortal"])
@@ -125,9 +124,9 @@ def test_resume_judges_only_what_is_missing_or_damaged(tmp_path: Path) -> None:
     # a part under way when the run was closed may be written once more, by Ray's own second try; no other one
     assert len(kept) >= 2
     assert sum(time != finished[name] for name, time in kept.items()) <= 1
-    assert len(damaged(tmp_path / "out")) == 1
+    assert len(damage(tmp_path / "out")) == 1
     assert run(conf, source, tmp_path / "out", resume=True).rows == len(ANSWERS)
-    assert damaged(tmp_path / "out") == []
+    assert damage(tmp_path / "out") == []
 
 
 def test_groups_are_ranked_whole(tmp_path: Path) -> None:
@@ -149,5 +148,5 @@ def test_a_judge_that_cannot_be_loaded_ends_the_run_before_it_begins(tmp_path: P
 def test_no_rows_are_a_finished_run(tmp_path: Path) -> None:
     source = write(tmp_path / "r.jsonl", [])
     assert run(config(), source, tmp_path / "out").rows == 0
-    assert damaged(tmp_path / "out") == []
+    assert damage(tmp_path / "out") == []
     assert input_files(str(source)) == [source]

@@ -20,7 +20,6 @@ import re
 import uuid
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -260,9 +259,7 @@ class PartitionedOutput:
 
     def is_whole(self, record: PartitionRecord) -> bool:
         """Whether the partition's file is unchanged since it was written."""
-        with suppress(FileNotFoundError), open(self.folder / record.name, "rb") as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest() == record.sha256
-        return False
+        return _checksum(self.folder / record.name) == (record.bytes, record.sha256)
 
     def partials(self, partition: Partition, run: str) -> list[Path]:
         """Files with the rows of `partition` that dead workers of this run wrote, in the order of the attempts."""
@@ -334,6 +331,35 @@ def _hashed(line: Line) -> bytes:
 def has_source(partition: Partition, record: PartitionRecord) -> bool:
     """Whether the input still holds the rows that were judged."""
     return source_checksum(partition_lines(partition)) == record.source_sha256
+
+
+def damage(folder: Path) -> list[str]:
+    """The damage of a finished output, a line for each damaged partition; empty when nothing has changed.
+
+    Raises:
+        ConfigError: there is no manifest: the run is not finished.
+    """
+    manifest = read_json(folder / MANIFEST)
+    if manifest is None:
+        raise ConfigError(f"{str(folder)!r} has no {MANIFEST}: its run is not finished; --resume goes on")
+    found = []
+    for row in manifest["partitions"]:
+        size, checksum = _checksum(folder / row["name"])
+        if checksum is None:
+            found.append(f"{row['name']} is missing")
+        elif (size, checksum) != (row["bytes"], row["sha256"]):
+            found.append(
+                f"{row['name']} has {size} bytes, sha256 {checksum}; written were {row['bytes']}, {row['sha256']}"
+            )
+    return found
+
+
+def _checksum(path: Path) -> tuple[int, str | None]:
+    try:
+        with open(path, "rb") as stream:
+            return path.stat().st_size, hashlib.file_digest(stream, "sha256").hexdigest()
+    except FileNotFoundError:
+        return 0, None
 
 
 def _record(path: Path) -> PartitionRecord | None:
