@@ -19,6 +19,7 @@ from agentscope_tuner.engines.ray.partitions import (
     Partition,
     PartitionedOutput,
     PartitionRecord,
+    damage,
     input_files,
     partition_bytes,
     partition_lines,
@@ -28,7 +29,6 @@ from agentscope_tuner.records.blocks import read_blocks, read_lines
 from agentscope_tuner.records.reader import parse_line
 from agentscope_tuner.records.scored_rows import Summary
 from agentscope_tuner.task_judge.contract.judgement import Judgement
-from tests.scored_lines import damaged
 
 
 def row(name: str, answer: str = "ok", **more: Any) -> str:
@@ -205,7 +205,7 @@ def test_the_manifest_counts_and_can_be_checked(source: Path) -> None:
     assert (found["rows"], found["statuses"], found["config"]) == (6, {"judged": 5, "failed": 1}, "d")
     assert len(found["partitions"]) > 1
     assert [line["id"] for line in scored(source)] == [f"r{index}" for index in range(6)]
-    assert damaged(source.parent / "out") == []
+    assert damage(source.parent / "out") == []
 
 
 def test_resume_judges_failed_rows_again_and_nothing_else(source: Path) -> None:
@@ -235,10 +235,11 @@ def test_a_damaged_partition_is_named_and_judged_again(source: Path, harm: Any) 
     part = source.parent / "out" / "part-00000.jsonl"
     good = [line["judgement"]["reward"] for line in scored(source)]
     harm(part)
-    assert damaged(source.parent / "out") == ["part-00000.jsonl"]
+    (problem,) = damage(source.parent / "out")
+    assert "part-00000.jsonl" in problem
     assert "r0" in run(source, resume=True, this="next")
     assert [line["judgement"]["reward"] for line in scored(source)] == good
-    assert damaged(source.parent / "out") == []
+    assert damage(source.parent / "out") == []
 
 
 def test_a_changed_row_is_judged_again(source: Path) -> None:
@@ -262,6 +263,8 @@ def test_an_interrupted_run_is_in_the_way_until_it_is_resumed(source: Path) -> N
     (source.parent / "out" / MANIFEST).unlink()
     with pytest.raises(ConfigError, match="--resume"):
         run(source)
+    with pytest.raises(ConfigError, match="not finished"):
+        damage(source.parent / "out")
     assert run(source, resume=True, this="next") == ["r2"]
     assert manifest(source)["rows"] == 6
 
@@ -271,7 +274,7 @@ def test_a_resumed_run_keeps_the_cut_and_drops_what_the_input_lost(source: Path)
     source.write_text("".join(source.read_text().splitlines(keepends=True)[:2]))
     run(source, size=10_000, resume=True, this="next")
     assert [line["id"] for line in scored(source)] == ["r0", "r1"]
-    assert damaged(source.parent / "out") == []
+    assert damage(source.parent / "out") == []
 
 
 def test_a_partitions_rows_are_those_that_the_local_engine_writes(source: Path) -> None:
