@@ -57,7 +57,10 @@ class Quotable:
             self._search_objects()
         if leaves and self._objects.issuperset(leaves):
             return True
-        if self._shapes and _is_shaped_as_one_of(self._shapes, verdict):
+        # a short reason, such as `correct`, stands in many an answer, beside sentences that are no score
+        keys = {key for key, _ in self._objects}
+        words = any(isinstance(said, str) and (len(said) > _SHORT or key in keys) for key, said in leaves)
+        if self._shapes and _is_shaped_as_one_of(self._shapes, verdict, words=words):
             return True
         if not leaves or not all(any(key in text for text in self._letters) for key, _ in leaves):
             return False  # true of most verdicts, and much cheaper than a search for pairs
@@ -142,13 +145,14 @@ def _shape(value: object) -> Shape:
     return found
 
 
-def _is_shaped_as_one_of(shapes: Sequence[Shape], verdict: Mapping[str, Any]) -> bool:
-    """Whether objects of the texts say what `verdict` does. A score may stand there as a word, of any language, and
-    beside other values; yes and no as words in an object that says no more than the verdict.
+def _is_shaped_as_one_of(shapes: Sequence[Shape], verdict: Mapping[str, Any], *, words: bool) -> bool:
+    """Whether objects of the texts say what `verdict` does. A score may stand there as a word of any language, with
+    `words` as several, and beside other values; yes and no as words in an object that says no more than the verdict.
     """
     wanted = _shape(dict(verdict))
     if len(wanted) == 1 and not any(isinstance(value, bool) for value in wanted[0]):
-        return any(_says(own, wanted[0], words_for=(float,)) for shape in shapes for own in shape)
+        most = None if words else _SHORT
+        return any(_says(own, wanted[0], words_for=(float,), most=most) for shape in shapes for own in shape)
     return any(
         len(shape) == len(wanted)
         and all(
@@ -158,14 +162,23 @@ def _is_shaped_as_one_of(shapes: Sequence[Shape], verdict: Mapping[str, Any]) ->
     )
 
 
-def _says(own: Sequence[object], wanted: Sequence[object], words_for: tuple[type, ...]) -> bool:
-    """Whether `own` holds the values `wanted`, a text among them, or words for those of the types `words_for`."""
+def _says(
+    own: Sequence[object], wanted: Sequence[object], words_for: tuple[type, ...], most: int | None = None
+) -> bool:
+    """Whether `own` holds the values `wanted`, a text among them, or words for those of the types `words_for`, of at
+    most so many letters.
+    """
     left = [(type(value), value) for value in own]
     if not any(isinstance(value, str) and value for value in wanted):
         return False
     for value in sorted(wanted, key=lambda value: not isinstance(value, str)):
         alike = [one for one in left if one == (type(value), value)]
-        words = [one for one in left if one[0] is str and (type(value) in words_for or _is_mended(one[1], value))]
+        is_worded = type(value) in words_for
+        words = [
+            (kind, one)
+            for kind, one in left
+            if isinstance(one, str) and ((is_worded and (most is None or len(one) <= most)) or _is_mended(one, value))
+        ]
         if alike or words:
             left.remove((alike or words)[0])
         elif value != "":
@@ -220,11 +233,16 @@ def _pair_matches(text: str) -> Iterator[re.Match[str]]:
         position = max(match.end(2), match.start() + 1)
 
 
+# Signs that stand for the sign of an entity itself, which are resolved together: each by itself takes a pass of its own
+_NESTED = re.compile(r"&(?:(?:amp|#0{0,7}38|#[xX]0{0,7}26);?)+")
+_MOST_NESTED = 4
+
+
 def _one_spelling(text: str) -> str:
     """`text` with entities and escapes resolved, in composed NFKC form, without invisible characters."""
     unescaped = text
-    while "&" in unescaped and (once := html.unescape(unescaped)) != unescaped:
-        unescaped = once
+    for _ in range(_MOST_NESTED if "&" in text else 0):
+        unescaped = html.unescape(_NESTED.sub("&", unescaped))
     if "\\" in unescaped:
         unescaped = _UNICODE_ESCAPE.sub(lambda match: chr(int(match[1] or match[2], 16)), unescaped)
     return composed(unescaped.encode("utf-8", "replace").decode("utf-8"))

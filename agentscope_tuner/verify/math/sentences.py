@@ -653,7 +653,10 @@ def by_names(mine: dict[str, str], theirs: dict[str, str]) -> list[tuple[str, st
 
 
 def _shortens(short: str, name: str) -> bool:
-    return len(short) >= _SHORTEST_NAME and short.isascii() and name.startswith(short)
+    """Whether a name is `maximum` for `max`, or `axis of symmetry` for `axis`; `mean deviation` is another one's."""
+    rest = name.removeprefix(short)
+    is_longer = len(short) >= _SHORTEST_NAME and short.isascii() and rest != name
+    return is_longer and (" " not in rest or rest.startswith(" of "))
 
 
 _SHORTEST_NAME = 3

@@ -259,7 +259,7 @@ def read_answer(text: str, ref: Side, question: Question | None) -> Side:
     doubtful = _doubt(respelled(text) if "mathbb" in text else text)
     if doubtful is not None:
         return Side(text, (), None, None, doubtful)
-    if (labelled := text if _FIGURES.fullmatch(text) else _without_label(text, ref, asked)) is None:
+    if (labelled := text if FIGURES.fullmatch(text) else _without_label(text, ref, asked)) is None:
         return Side(text, (), None, None, "another name than the question asks for")
     text = labelled
     if other := _other_kind(text, ref.text, asked):
@@ -344,7 +344,9 @@ def _without_label(text: str, ref: Side, asked: Question) -> str | None:
         return None
     text = _without_place(text, ref.text, asked) if "_" in text else text
     if "=" not in ref.text and (part := _PART_OF.match(text)) is not None:
-        if _PARTS_ASKED[part["name"][:2].lower()].search(asked.text) is None:
+        name = part["name"].lower()
+        is_said = re.search(rf"(?<![a-z]){name}(?![a-z])", asked.text.lower()) is not None
+        if asked.text and not is_said and _PARTS_ASKED[name[:2]].search(asked.text) is None:
             return None
         text = text[part.end() :]
     return _without_given_range(text, ref.text, asked.text)
@@ -367,7 +369,8 @@ _RANGE_BEHIND = re.compile(
 )
 
 
-_FIGURES = re.compile(r"[-\d./]*")
+# A number, of which nothing else is asked
+FIGURES = re.compile(r"[-\d./]*")
 # What a function maps from or to, and a part of a complex number
 _PART_OF = re.compile(
     r"\s*\\(?:(?:mathrm|text|operatorname|mbox)\s*\{\s*)?"

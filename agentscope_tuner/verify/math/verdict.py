@@ -56,7 +56,7 @@ from agentscope_tuner.verify.math.units import (
     unit_of_markup,
     units_in_line,
 )
-from agentscope_tuner.verify.math.unwrap import Pair, bare, read_reference, reference, short
+from agentscope_tuner.verify.math.unwrap import FIGURES, Pair, bare, read_reference, reference, short
 
 Verdict = Literal["equal", "different", "undecided"]
 Copied = Literal["refuse", "accept"]
@@ -536,9 +536,6 @@ def _part_by_part(answer: str, truth: str, question: str, rest: str | None) -> l
 _LONGEST_QUESTION = 5_000
 
 
-_FIGURES = re.compile(r"[-\d./]*")
-
-
 def _in_words(text: str, truth: str) -> tuple[str, str]:
     """Both sides with the words for what is typeset of units, or said of a constant."""
     text, truth = units_in_line(text), units_in_line(truth)
@@ -559,7 +556,7 @@ def _stages_of_one(
 ) -> Asking:
     """As `_stages`, of the texts as they are."""
     text, truth = bare(answer), reference(ground_truth)
-    if _FIGURES.fullmatch(text) is None or _FIGURES.fullmatch(truth) is None:
+    if FIGURES.fullmatch(text) is None or FIGURES.fullmatch(truth) is None:
         text, truth = _in_words(text, truth)
     text, truth, question = _by_text(text, truth, question)
     truth = _pointed(truth, text, question)
