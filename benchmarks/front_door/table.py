@@ -75,7 +75,7 @@ def said(verdict: tuple[Judgement, float]) -> str:
 
 
 def rows() -> list[tuple[str, Any]]:
-    path = ROOT / "agentscope_tuner" / "demo" / "math.jsonl"
+    path = ROOT / "agentscope_tuner" / "lab" / "demo_rollouts" / "math.jsonl"
     found = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
     return [(row["output"]["metadata"]["final_answer"], row["task"]["metadata"]["answer"]) for row in found]
 
