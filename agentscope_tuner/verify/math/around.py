@@ -332,6 +332,10 @@ def _in_formula(text: str, front: str, back: str, question: Question, *, has_gap
     if (said := _SAID_OF_LETTERS.match(back)) is not None:
         # the letters of the box, as if it held them: `\\boxed{a_n=2n}\\ (n\\in\\mathbb{N}^*)`
         text, back = f"{text},\\ {said['of']}", back[said.end() :]
+    modulus = _MODULUS_BEHIND.match(back) if "mod" in back and _CONGRUENT.search(front) else None
+    if modulus is not None and Fraction(modulus[1]) in question.numbers:
+        # the remainder that is asked for, as a congruence says it
+        return _in_formula(text, "", back[modulus.end() :], question)
     try:
         left, right = tokenize(front.replace("\\boxed", "")), tokenize(back)
     except (Unreadable, TooComplex):
@@ -361,6 +365,13 @@ def _in_formula(text: str, front: str, back: str, question: Question, *, has_gap
     if operator in _ORDERS or next_operator in _ORDERS:
         return f"{front}{text}{back}".strip(" $."), ""
     return text, _contradicted(text, left, operator) or _contradicted(text, right, next_operator, behind=True)
+
+
+_MODULUS_BEHIND = re.compile(
+    r"(?:\s|\\[ ,;:!]|\\q?quad(?![a-z])|[(])*\\(?:[pb]?mod|(?:operatorname|text|mathrm)\s*\{\s*mod\s*\})"
+    r"\s*\{?\s*(\d{1,9})\s*\}?\s*[)]?"
+)
+_CONGRUENT = re.compile(r"(?:\\equiv|≡)[\s{]*(?:\\boxed)?[\s{]*\Z")
 
 
 def _side(tokens: list[Token], direction: int) -> tuple[list[Token], str]:
@@ -428,7 +439,7 @@ def _contradicted(text: str, tokens: list[Token], operator: str, *, behind: bool
 # --- units beside a box: one that stands behind it or is named before it, and a quantity said again in another unit
 
 # A number that may have its unit outside of the box
-_NUMERIC = re.compile(r"(?:[-+\d.,{}/\s]|\\(?:[dt]?frac|sqrt|pi)(?![a-zA-Z])|π)+")
+_NUMERIC = re.compile(r"(?:[-+\d.,{}/^\s]|\\(?:[dt]?frac|sqrt|pi|times|cdot)(?![a-zA-Z])|\\[,;! ]|[π×])+")
 _POWER = r"(?:(?P<power>square|cubic|квадрат\w*|кубич\w*|वर्ग|घन)\s)?"
 _UNIT_BEHIND = re.compile(
     rf"\$?(?:[\s~$*]|\\[ ,;:)\]])*(?:\\(?:text|mathrm)\s*\{{\s*)?{_POWER}(?P<unit>(?:[^\W\d_]|[\u0900-\u0d7f]){{1,20}})"

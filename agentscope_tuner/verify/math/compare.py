@@ -111,8 +111,8 @@ from agentscope_tuner.verify.math.sets import (
 
 
 def _amount(node: Node) -> Node:
-    """The number of a quantity or a percentage; any other node as it is."""
-    return node.inside if isinstance(node, Quantity | Percent) else node
+    """The number of a quantity, an angle or a percentage; any other node as it is."""
+    return node.inside if isinstance(node, Quantity | Percent | Degrees) else node
 
 
 Pair = tuple[Node, Node]
@@ -454,6 +454,8 @@ class CheapComparer:
         members = _without_unrounded(_in_last_unit(members), ref) if chain is ans else members
         outcomes = [self.compare(ref, m) if chain is ans else self.compare(m, ans) for m in members]
         first = chain.exact[0]
+        if isinstance(ref, Value) and isinstance(ref.node, Degrees):
+            first = _in_degrees(first)
         if chain.rough and not isinstance(first, Value):
             return DIFFERENT
         rough = [
@@ -694,6 +696,12 @@ def _in_degrees(member: Reading) -> Reading:
     return member
 
 
+def _size(node: Node, scale: int) -> Fraction | None:
+    """The number of an amount; of one without a percent sign the percentage, if the scale is that of percents."""
+    value = exact_value(_amount(node))
+    return value if value is None or isinstance(node, Percent) else value * scale
+
+
 def _without_unrounded(members: tuple[Reading, ...], ref: Reading) -> tuple[Reading, ...]:
     r"""The members without those that the last one, the reference's own amount, rounds: `2.5\cdot2.337 = 5.84`."""
     last = members[-1] if members else None
@@ -703,7 +711,8 @@ def _without_unrounded(members: tuple[Reading, ...], ref: Reading) -> tuple[Read
     if not isinstance(amount, Number) or not is_decimal(amount) or _digits(amount.value) < _ROUNDED:
         return members
     half = Fraction(1, 2 * 10 ** len(amount.text.partition(".")[2]))
-    values = [exact_value(_amount(one.node)) if isinstance(one, Value) else None for one in members[:-1]]
+    scale = 100 if isinstance(last.node, Percent) else 1
+    values = [_size(one.node, scale) if isinstance(one, Value) else None for one in members[:-1]]
     kept = (
         one
         for one, value in zip(members, values, strict=False)

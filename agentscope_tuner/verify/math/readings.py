@@ -185,6 +185,9 @@ def resolve(node: Node) -> Reading:
             return _all_but(body, second)
         case Collection("list"):
             return _list(node)
+        case Interval(low, high) if _are_turned(literal(low), literal(high)):
+            # `[\\frac56, \\frac16]` is a list
+            return Listing("tuple", (resolve(low), resolve(high)))
         case Interval():
             return Region(node)
         case SetOperation() | Connective("not"):
@@ -196,6 +199,10 @@ def resolve(node: Node) -> Reading:
         case Array():
             return _grid(node)
     return _value(node)
+
+
+def _are_turned(low: Fraction | None, high: Fraction | None) -> bool:
+    return low is not None and high is not None and low > high
 
 
 def _grid(node: Array) -> Reading:

@@ -742,7 +742,7 @@ _VALUE = r"-?\d+(?:\.\d+)?(?:/\d+)?|-?\\[dt]?frac\{?\d+\}?\{?\d+\}?"
 _EXCLUSION = re.compile(
     rf"(?:\\[ ,;:!]|\\q?quad|[\s,;({{~]|\\text\s*\{{[\s,(]*(?:for|where|if|when|with|provided|,)?\s*\}})+"
     rf"(?P<name>[a-zA-Z])\s*(?:\\neq?(?![a-zA-Z])|≠|!="
-    rf"|\\not\s*=)\s*(?P<values>(?:{_VALUE})(?:\s*,\s*(?:{_VALUE}))*)\s*[)}}]*$"
+    rf"|\\not\s*=)\s*(?P<values>(?P<both>\\pm\s*)?(?:{_VALUE})(?:\s*,\s*(?:{_VALUE}))*)\s*[)}}]*$"
 )
 _MOST_FORMULAS = 40
 # The signs of a chain that puts its members in order
@@ -764,7 +764,11 @@ def without_exclusion(text: str, question: Question) -> str:
         for part in walk(formula)
         if isinstance(part, Quotient) and symbols(part.below) == {match["name"]}
     ]
-    values = [read_tokens(tokenize(value)) for value in match["values"].split(",")]
+    said = match["values"]
+    points = (
+        [said.removeprefix(match["both"]), f"-{said.removeprefix(match['both'])}"] if match["both"] else said.split(",")
+    )
+    values = [read_tokens(tokenize(value)) for value in points]
     held = all(v is not None and any(exact_value(substituted(b, match["name"], v)) == 0 for b in below) for v in values)
     return value if held else text
 

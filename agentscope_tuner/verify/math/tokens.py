@@ -720,6 +720,9 @@ _RULES: tuple[_Rule, ...] = (
     ("10", re.compile(r"(?<=\d)\s*[xX]\s*(?=10\s*\^)"), r"\\times "),
     # an element of a set by the letter of a constant
     ("\\in", re.compile(r"^\s*e\s*\\in\s*(?=\\\{)"), ""),
+    ("lim", re.compile(r"\\(?:varlim|lim)(sup|inf)(?![a-zA-Z])"), r"\\operatorname{lim\1}"),
+    # the weight of a body: no milligrams
+    ("mg", re.compile(r"(\\mu(?:_\{?\w+\}?)?)\s*mg(?![a-zA-Z])"), r"\1 m g"),
     ("0b", re.compile(r"^0b([01]{1,60})$"), r"\1_2"),
     # what stands before a symbol: `{}^{14}C`
     ("{}", re.compile(r"\{\}(?=\s*[\^_])"), ""),
