@@ -164,7 +164,11 @@ class _Walk:
                 if self._is_rule("branch", name, f"if {ast.unparse(node.test)}", node.body):
                     node.test = ast.copy_location(ast.Constant(False), node.test)
             elif isinstance(node, ast.Match):
-                node.cases = [case for case in node.cases if not self._case(case, name)] or node.cases[-1:]
+                gone = [case for case in node.cases if self._case(case, name)]
+                # A match needs a case: the last one stays, and never matches
+                for case in gone:
+                    case.guard = ast.copy_location(ast.Constant(False), case.pattern)
+                node.cases = [case for case in node.cases if case not in gone] or node.cases[-1:]
             elif isinstance(node, ast.For) and isinstance(node.iter, ast.Tuple) and len(node.iter.elts) > 1:
                 names = [one for one in node.iter.elts if isinstance(one, ast.Name | ast.Attribute)]
                 if len(names) == len(node.iter.elts):

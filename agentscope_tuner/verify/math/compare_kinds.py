@@ -298,16 +298,6 @@ def _same_set(comparer: Comparing, ref: Sequence[Reading], ans: Sequence[Reading
     )
 
 
-def _rationals_in(node: Node) -> Interval | None:
-    r"""The interval whose rational numbers a set holds: `(0, \infty)` for `\mathbb{Q}^+`; None for another set."""
-    match node:
-        case SetOperation("intersection", (Symbol("\\mathbb{Q}"), Interval() as inside)):
-            return inside
-        case SetOperation("intersection", (Symbol("\\mathbb{Q}"), Collection("tuple", (low, high)))):
-            return Interval(low, high, low_in=False, high_in=False)
-    return None
-
-
 def _matched(grid: Sequence[Sequence[Outcome]]) -> Outcome:
     """Whether every row and every column of comparisons holds one of equal elements."""
     rows = [*grid, *zip(*grid, strict=True)]
@@ -354,12 +344,6 @@ def regions(comparer: Comparing, ref: Reading, ans: Reading) -> Outcome:
         found = all_of([comparer.compare(resolve(a), resolve(b)) for a, b in parts])
         if found is EQUAL:
             return EQUAL
-    mine_of, theirs_of = _rationals_in(left.node), _rationals_in(right.node)
-    if mine_of is not None and theirs_of is not None:
-        return regions(comparer, resolve(mine_of), resolve(theirs_of))
-    if (mine_of is None) != (theirs_of is None) and isinstance(left.node if mine_of is None else right.node, Interval):
-        # an interval has other numbers, too
-        return DIFFERENT
     if _letters(left) or _letters(right):
         # Only their ends can be compared: a letter in an end is not the unknown of the set
         return _same_ends(comparer, _interval(left.node), _interval(right.node))
@@ -400,12 +384,8 @@ def _interval(node: Node) -> Node:
             return Interval(low, high, first == "<=", second == "<=")
         case Relation((Symbol(), high), ("<" | "<=" as sign,)):
             return Interval(Negation(INFINITY), high, False, "=" in sign)
-        case Relation((low, Symbol()), ("<" | "<=" as sign,)):
-            return Interval(low, INFINITY, "=" in sign, False)
         case Collection("tuple", (low, high)):
             return Interval(low, high, False, False)
-        case Collection("set", (SetBuilder(_, condition),)):
-            return _interval(condition)
     return node
 
 
@@ -614,8 +594,6 @@ def _in_letters(node: Node) -> Quantity | None:
             return Quantity(product_of(tuple(rest)), ((f"μ{letter}", 1),))
         case Product((_, *_)):
             above = node.args
-        case Quotient(Product(args), Product(others)):
-            above, below = args, others
         case Quotient(Product(args), other):
             above, below = args, (other,)
         case _:
@@ -634,9 +612,6 @@ def _letter_power(node: Node) -> tuple[str, int] | None:
     match node:
         case Symbol(letter) if letter in UNIT_LETTERS:
             return letter, 1
-        case Power(Symbol(letter), exponent) if letter in UNIT_LETTERS:
-            power = literal(exponent)
-            return (letter, int(power)) if power is not None and power.denominator == 1 and 0 < abs(power) < 4 else None
     return None
 
 

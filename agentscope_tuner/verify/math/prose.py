@@ -308,7 +308,6 @@ _PHRASES = {
     "impossible": r"(?:(?:this|it) is )?(?:impossible|not possible)|不可能",
 }
 _PATTERNS = tuple((name, re.compile(pattern)) for name, pattern in _PHRASES.items())
-_EMPTY_BRACES = re.compile(r"\\(?:l?brace)?\{?\s*\\\}|\\\{\s*\\\}")
 _HOW_MANY = re.compile(r"\bhow many\b|\bnumber of\b|多少|几个", re.IGNORECASE)
 _LONGEST = 80
 _INFINITELY_MANY = "infinitely many"
@@ -342,8 +341,6 @@ def plain(text: str) -> str:
 @lru_cache(maxsize=1024)
 def phrase(text: str) -> str | None:
     """The meaning that the text's phrase expresses, a key of `_PHRASES`; None for any other text."""
-    if _EMPTY_BRACES.fullmatch(text.replace(" ", "")):
-        return "no solution"
     said = plain(text)
     if len(said) > _LONGEST:
         return None

@@ -383,9 +383,6 @@ class Question:
         letter = _letter_with_mark(own)
         if not letter or letter not in self.letters or not self._decorates:
             return False
-        if "*" in own and _OPTIMIZES.search(self.text):
-            # there the star marks the best value
-            return False
         alone = (behind for tokens, behind in self._asked_alone if _letter_with_mark(tokens) == letter)
         return all(_DEFINES.search(behind) for behind in alone)
 
@@ -673,9 +670,6 @@ def _choice_text(text: str) -> str:
     begins = _CHOICE_BEGINS.match(text)
     text = text[begins.end() :] if begins is not None else text
     text = text.partition("\n")[0]
-    if text.count("$") % 2:
-        # the sign at the end of a formula that holds all choices
-        text = text.replace("$", "")
     ends, length = len(text), None
     while ends != length:
         # its length alone: a copy for each sign that is taken off takes long where there are many
@@ -718,7 +712,6 @@ _DEFINES = re.compile(
     r"(?:^|[(（\[,，;；:：.。]|\b(?:where|here|with|let|and|où|avec|wobei|mit|hier|dabei|donde|con|dove|onde|где|и)|其中|这里|ただし|且)"
     r"[\s$]*$"
 )
-_OPTIMIZES = re.compile("m[aá]xim|m[ií]nim|optim|最大|最小|最优|максим|миним", re.IGNORECASE)
 # A question that asks for what a power is of, too
 _CONCENTRATES = re.compile(r"\[|concentr|konzentr|浓度|濃度|концентр|\bK_|농도", re.IGNORECASE)
 _POWERS = re.compile(r"(?<![a-zA-Z])p(?:OH|H|K)(?![b-zB-Z])")

@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import reduce
 from itertools import pairwise, takewhile
 from math import ceil, floor
 from typing import Literal, TypeGuard
@@ -44,7 +43,6 @@ from agentscope_tuner.verify.math.node import (
     is_collection,
     is_equation,
     is_joined,
-    is_relation,
     literal,
     number,
     product_of,
@@ -235,8 +233,6 @@ def measured(node: Node) -> Node:
             return _of_unit(node, *[1] * len(args))
         case Quotient():
             return _of_unit(node, 1, -1)
-        case Power(base, Number(value)) if isinstance(found := measured(base), Quantity) and value.denominator == 1:
-            return Quantity(Power(found.inside, node.exponent), tuple((u, p * int(value)) for u, p in found.unit))
     return node
 
 
@@ -341,8 +337,6 @@ def _listed_values(builder: SetBuilder) -> list[Node] | None:
         case Relation((Symbol(name), Number() as first), ("=",)), *rest if name == letter:
             values = [one.value for one in (first, *rest) if isinstance(one, Number)]
             return [substituted(body, letter, number(v)) for v in values] if len(values) == len(parts) else None
-        case Relation((Symbol(name), Collection("set", args)), ("in",)), *rest if name == letter and not rest:
-            return [substituted(body, letter, one) for one in _without_ellipsis(args)]
     bounds = [part for part in parts if not (is_range(part) and part.args[1] in _WHOLE)]
     match bounds:
         case [Relation((Number(low), Symbol(name), Number(high)), (("<" | "<=") as opens, ("<" | "<=") as shuts))]:
@@ -376,9 +370,6 @@ _MOST_LISTED = 100
 
 def _condition(builder: SetBuilder, node: Node) -> Reading:
     """A builder as the condition that it states, if that has no letter but those of its elements."""
-    match builder.element:
-        case Relation((Symbol() as name, Symbol("\\mathbb{C}")), ("in",)):
-            builder = SetBuilder(name, builder.condition)
     own = symbols(builder.element) if not isinstance(builder.element, Relation) else frozenset()
     points = isinstance(builder.element, Symbol) or is_collection(builder.element, "tuple")
     if not points or symbols(builder.condition) != own:
@@ -510,8 +501,6 @@ def _relation(node: Relation) -> Reading:
         reading = resolve(value)
         if isinstance(reading, Statement) and isinstance(value, Relation):
             reading = _chain(value, is_named=True)
-        if is_relation(node, "in"):
-            reading = _as_set(reading)
         return Statement(node) if isinstance(reading, Statement) else Named(name, reading, node)
     if is_solved_region(node):
         return _region(node)
@@ -530,15 +519,6 @@ def _is_law(node: Node) -> bool:
     return len(symbols(node)) > 1 and all(known)
 
 
-def _as_set(reading: Reading) -> Reading:
-    """The set after `\\in`: a pair in round brackets means an interval there."""
-    if is_listing(reading, "tuple") and len(reading.items) == 2:
-        low, high = reading.items
-        if isinstance(low, Value) and isinstance(high, Value):
-            return Region(Interval(low.node, high.node, False, False))
-    return reading
-
-
 def _ratio(node: Relation) -> Reading:
     """The reading of `3:4`, `x:y = 3:4` or `AB:CD = 3/4`: a ratio, named by the side before the equals sign."""
     sides: list[list[Node]] = [[node.args[0]]]
@@ -550,9 +530,6 @@ def _ratio(node: Relation) -> Reading:
     value: Reading = Ratio(tuple(last)) if len(last) > 1 else resolve(last[0])
     if not before:
         return value
-    if len(before) > 1:
-        quotients = tuple(reduce(Quotient, side) for side in sides)
-        return Statement(node) if any(map(symbols, quotients)) else resolve(Relation(quotients, ("=",) * len(before)))
     return Named(Collection("ratio", tuple(before[0])), value, node)
 
 

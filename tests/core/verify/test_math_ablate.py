@@ -132,6 +132,10 @@ def test_a_rule_is_taken_out_of_its_function(what: str, text: str, found: bool) 
 def test_a_case_and_a_function_that_rewrites_are_taken_out() -> None:
     assert without_the("case 'one'")["cut"]("one") == "o"
     assert without_the("cut()")["cut"]("one") == "one"
+    alone = "def f(x: int) -> str:\n    match x:\n        case 1:\n            return 'one'\n    return ''\n"
+    names: dict[str, Any] = {}
+    exec(compile(without(alone, [0]), "module", "exec"), names)  # noqa: S102
+    assert names["f"](1) == ""
 
 
 def test_several_parts_are_taken_out_at_once() -> None:
