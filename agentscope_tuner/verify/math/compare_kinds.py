@@ -375,6 +375,16 @@ def _same_set(comparer: Comparing, ref: Sequence[Reading], ans: Sequence[Reading
     )
 
 
+def _rationals_in(node: Node) -> Interval | None:
+    r"""The interval whose rational numbers a set holds: `(0, \infty)` for `\mathbb{Q}^+`; None for another set."""
+    match node:
+        case SetOperation("intersection", (Symbol("\\mathbb{Q}"), Interval() as inside)):
+            return inside
+        case SetOperation("intersection", (Symbol("\\mathbb{Q}"), Collection("tuple", (low, high)))):
+            return Interval(low, high, low_in=False, high_in=False)
+    return None
+
+
 def _matched(grid: Sequence[Sequence[Outcome]]) -> Outcome:
     """Whether every row and every column of comparisons holds one of equal elements."""
     rows = [*grid, *zip(*grid, strict=True)]
@@ -421,6 +431,12 @@ def regions(comparer: Comparing, ref: Reading, ans: Reading) -> Outcome:
         found = all_of([comparer.compare(resolve(a), resolve(b)) for a, b in parts])
         if found is EQUAL:
             return EQUAL
+    mine_of, theirs_of = _rationals_in(left.node), _rationals_in(right.node)
+    if mine_of is not None and theirs_of is not None:
+        return regions(comparer, resolve(mine_of), resolve(theirs_of))
+    if (mine_of is None) != (theirs_of is None) and isinstance(left.node if mine_of is None else right.node, Interval):
+        # an interval has other numbers, too
+        return DIFFERENT
     if _letters(left) or _letters(right):
         # Only their ends can be compared: a letter in an end is not the unknown of the set
         return _same_ends(comparer, _interval(left.node), _interval(right.node))

@@ -15,15 +15,18 @@ from typing import Any
 
 from mpmath import mp
 
+from agentscope_tuner.verify.math.exact import Unknown, in_base
 from agentscope_tuner.verify.math.node import (
     TRIGONOMETRIC,
     Apply,
     Array,
     BigOperator,
     Degrees,
+    Digits,
     Negation,
     Node,
     Number,
+    Percent,
     Power,
     Product,
     Quotient,
@@ -32,6 +35,7 @@ from agentscope_tuner.verify.math.node import (
     UndefinedCall,
     is_endless,
     is_equation,
+    is_symbol,
 )
 from agentscope_tuner.verify.math.tokens import TooComplex
 
@@ -170,12 +174,16 @@ class Numeric:
                 return -self.value(inside)
             case Apply(function, args):
                 return self.function(function, args)
+            case Percent(inside):
+                return self.value(inside) / 100
             case Degrees(inside):
                 return self.value(inside) * mp.pi / 180
             case UndefinedCall(function, args):
                 return self.unknown_function(function, args)
             case BigOperator():
                 return self.repeated(node)
+            case Digits():
+                return _digits(node)
             case Array("matrix", rows):
                 return mp.matrix([[self.value(cell) for cell in row] for row in rows])
         raise NotANumber(f"a {type(node).__name__} has no value")
@@ -232,6 +240,8 @@ class Numeric:
         return mp.power(base, exponent)
 
     def matrix_power(self, base: Value, exponent: Node) -> Value:
+        if is_symbol(exponent, "T", "\\top"):
+            return base.T
         times = self.value(exponent)
         if base.rows != base.cols or not mp.isint(times) or abs(times) > 50:
             raise NotANumber("a power of a matrix")
@@ -249,6 +259,8 @@ class Numeric:
         args = [self.value(a) for a in nodes]
         if name == "det":
             return mp.det(args[0])
+        if name == "transpose":
+            return args[0].T
         if any(isinstance(a, mp.matrix) for a in args):
             raise NotANumber("a function of a matrix")
         if name == "abs":
@@ -329,6 +341,13 @@ def _odd_fraction(node: Node) -> Fraction | None:
             found = sign * top / bottom
             return found if found.denominator % 2 and found.denominator > 1 else None
     return None
+
+
+def _digits(node: Digits) -> Value:
+    try:
+        return mp.mpf(in_base(node).numerator)
+    except Unknown as exc:
+        raise NotANumber(str(exc)) from exc
 
 
 class NumericPair:

@@ -43,6 +43,7 @@ from agentscope_tuner.verify.math.node import (
     is_collection,
     is_equation,
     is_joined,
+    is_relation,
     literal,
     number,
     product_of,
@@ -508,6 +509,8 @@ def _relation(node: Relation) -> Reading:
         reading = resolve(value)
         if isinstance(reading, Statement) and isinstance(value, Relation):
             reading = _chain(value, is_named=True)
+        if is_relation(node, "in"):
+            reading = _as_set(reading)
         return Statement(node) if isinstance(reading, Statement) else Named(name, reading, node)
     if is_solved_region(node):
         return _region(node)
@@ -524,6 +527,15 @@ def _is_law(node: Node) -> bool:
     bases = [part.args[0] if isinstance(part, Power) else part for part in parts]
     known = (isinstance(base, Number | Symbol | Product) or not symbols(base) for base in bases)
     return len(symbols(node)) > 1 and all(known)
+
+
+def _as_set(reading: Reading) -> Reading:
+    """The set after `\\in`: a pair in round brackets means an interval there."""
+    if is_listing(reading, "tuple") and len(reading.items) == 2:
+        low, high = reading.items
+        if isinstance(low, Value) and isinstance(high, Value):
+            return Region(Interval(low.node, high.node, False, False))
+    return reading
 
 
 def _ratio(node: Relation) -> Reading:
