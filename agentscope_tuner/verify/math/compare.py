@@ -59,6 +59,7 @@ from agentscope_tuner.verify.math.node import (
     Relation,
     Sum,
     Symbol,
+    Text,
     UndefinedCall,
     all_known,
     all_of,
@@ -589,6 +590,13 @@ def _names_alike(ref: Named, ans: Named, question: Question | None) -> bool:
     The question has neither what would tell them apart.
     """
     asked = question.text if question is not None else ""
+    if isinstance(ref.name, Text):
+        return any(
+            sign in signs.split()
+            for words, signs in _SIGNS_OF
+            for sign in _signs(ans.name)
+            if words.search(ref.name.words)
+        )
     (mine, *_), (theirs, *_) = label(ref.name) or ("",), label(ans.name) or ("",)
     if mine == "y" and theirs.endswith("^{-1}"):
         return _ASKS_INVERSE.search(asked) is not None
@@ -602,6 +610,41 @@ def _names_alike(ref: Named, ans: Named, question: Question | None) -> bool:
     return base == other != "" and is_one_bare and len(word) > 1 and word.isalpha() and f"{base}_" not in asked
 
 
+def _signs(name: Node) -> tuple[str, ...]:
+    """How a name is written that stands for a quantity: `σ^2`, `q`."""
+    match name:
+        case Symbol(letter):
+            return (letter, letter.partition("_")[0])
+        case Power(Symbol(letter), Number(value)) if value == 2:
+            return (f"{letter}^2",)
+        case UndefinedCall(function):
+            return (function,)
+    return ()
+
+
+# What a quantity's word may be called by its sign
+_SIGNS_OF = tuple(
+    (re.compile(words, re.IGNORECASE), signs)
+    for words, signs in {
+        "mean|average|expect|mittel|erwart|moyenne|espéra|media|期望|均值|平均|средн|ожидан": "\\mu E m",
+        "varian|方差|分散|дисперс": "\\sigma^2 s^2 V D Var",
+        "deviation|abweichung|écart|标准差|標準偏差|отклон": "\\sigma s SD",
+        "eccentric|离心率|離心率|exzentr|excentri|эксцентр": "e",
+        "profit|gewinn|利润|прибыл": "\\pi \\Pi P",
+        "period|周期|период": "T",
+        "wavelength|波长|波長|longueur d'onde|длин[аы] волны": "\\lambda",
+        "frequency|频率|振动数|частот": "f \\nu",
+        "radius|半径|rayon|radio|raggio|raio|радиус": "r R",
+        "cent(?:er|re|ro)|圆心|中心|mittelpunkt|центр": "C O M I",
+        "amplitude|振幅|амплитуд": "A",
+        "angle|winkel|ángulo|угол|角": "\\theta \\alpha \\varphi \\phi",
+        "quantity|output|menge|产量": "q Q",
+        "price|preis|prix|价格|цена": "p P",
+        "discriminant|判别式|дискриминант": "\\Delta D",
+        "correlation|相关系数|korrelation": "r \\rho",
+        "slope|steigung|pente|斜率|наклон": "m k",
+    }.items()
+)
 _DERIVES = re.compile(r"d [a-zA-Z] d [a-zA-Z]")
 
 

@@ -715,6 +715,8 @@ _RULES: tuple[_Rule, ...] = (
     ("(", re.compile(r"(?<![\w.)])(\d+)[.,]\((\d{1,30})\)(?![\w(^])"), r"\1.\\overline{\2}"),
     ("(", re.compile(r"^(\d+)[.,](\d+)\((\d{1,30})\)$"), r"\1.\2\\overline{\3}"),
     ("10", re.compile(r"(?<=\d)\s*[xX]\s*(?=10\s*\^)"), r"\\times "),
+    # an element of a set by the letter of a constant
+    ("\\in", re.compile(r"^\s*e\s*\\in\s*(?=\\\{)"), ""),
     ("0b", re.compile(r"^0b([01]{1,60})$"), r"\1_2"),
     # what stands before a symbol: `{}^{14}C`
     ("{}", re.compile(r"\{\}(?=\s*[\^_])"), ""),

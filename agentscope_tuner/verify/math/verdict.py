@@ -273,6 +273,21 @@ def _by_text(text: str, truth: str, question: str | None) -> tuple[str, str, str
     return text, truth, question
 
 
+_RESIDUE = re.compile(r"(?<![\d.,])(?:\\(?:overline|bar)\s*\{?\s*(\d+)\s*\}?|\[\s*(\d+)\s*\])(?:_\{?\d+\}?)?")
+_OF_RESIDUES = re.compile(r"\\mathbb\s*\{?Z\}?\s*(?:_|/)|Z_\{?\d|residue class|剩余类|Restklasse|вычет")
+
+
+def _residues(text: str, question: str | None) -> str:
+    r"""The numbers of residue classes, where the question is about them: the 4 of `\overline{4}` and `[4]`."""
+    if (
+        question is None
+        or not ("[" in text or "\\overline" in text or "\\bar" in text)
+        or not _OF_RESIDUES.search(question)
+    ):
+        return text
+    return _RESIDUE.sub(lambda m: m[1] or m[2], text)
+
+
 _WORDED = re.compile(r"(?<![\\a-zA-Z])[a-zA-Z]{2}|[\u4e00-\u9fff]{2}")
 _SMALL_CHOICE = re.compile(r"(?:\\text\s*\{\s*)?\(?(?P<letter>[a-j])\)\s*\}?(?:\\[ ,;:!]|~|\s)*(?P<value>\S.*)")
 _SMALL_LETTER = re.compile(r"\(?[a-jA-J]\)?")
@@ -562,6 +577,7 @@ def _stages_of_one(
     text, truth = bare(answer), reference(ground_truth)
     if FIGURES.fullmatch(text) is None or FIGURES.fullmatch(truth) is None:
         text, truth = _in_words(text, truth)
+        text, truth = _residues(text, question), _residues(truth, question)
     text, truth, question = _by_text(text, truth, question)
     truth = _pointed(truth, text, question)
     if "=" not in truth:
