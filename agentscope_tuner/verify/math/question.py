@@ -384,9 +384,6 @@ class Question:
         letter = _letter_with_mark(own)
         if not letter or letter not in self.letters or not self._decorates:
             return False
-        if "*" in own and _OPTIMIZES.search(self.text):
-            # there the star marks the best value
-            return False
         if self._asks_conjugate:
             return False
         alone = (behind for tokens, behind in self._asked_alone if _letter_with_mark(tokens) == letter)
@@ -743,9 +740,6 @@ def _choice_text(text: str) -> str:
     begins = _CHOICE_BEGINS.match(text)
     text = text[begins.end() :] if begins is not None else text
     text = text.partition("\n")[0]
-    if text.count("$") % 2:
-        # the sign at the end of a formula that holds all choices
-        text = text.replace("$", "")
     ends, length = len(text), None
     while ends != length:
         # its length alone: a copy for each sign that is taken off takes long where there are many
@@ -802,7 +796,6 @@ _OXIDATION = re.compile(
 _CONJUGATES = re.compile(
     "conjug|konjug|共[轭軛役]|сопряж|켤레|eşlenik|liên hợp|sprzęż|geconjug|coniugat", re.IGNORECASE
 )
-_OPTIMIZES = re.compile("m[aá]xim|m[ií]nim|optim|最大|最小|最优|максим|миним", re.IGNORECASE)
 # A question that asks for what a power is of, too
 _CONCENTRATES = re.compile(r"\[|concentr|konzentr|浓度|濃度|концентр|\bK_|농도", re.IGNORECASE)
 _POWERS = re.compile(r"(?<![a-zA-Z])p(?:OH|H|K)(?![b-zB-Z])")
