@@ -753,7 +753,7 @@ _RELATES = re.compile(
     r"[=<>,;]|\\(?:[lg]e(?:q|qq|qslant)?|neq?|[lg]t|(?:not)?in|equiv|approx|perp|parallel)(?![a-zA-Z])"
 )
 # What the probability is of may be a relation: `P(X\\ge 1)`
-_CHANCE = re.compile(r"(?<=P)\s*\([^()=]*\)\s*\Z")
+_CHANCE = re.compile(r"(?<=P)\s*(?:\\left)?\([^()]*\)\s*\Z")
 _UPRIGHT = re.compile(r"\\(?:mathrm|text|rm|unit|si)\s*\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}")
 _SOLVES = re.compile(
     r"\bsolve|löse|résou|resuelv|resolv|risolv|реши|解方程|解く|解け|풀|çöz|rozwiąż|giải|los de", re.IGNORECASE
@@ -766,7 +766,7 @@ _GAP = re.compile(r"(?:\\?_|\\(?:underline|hspace|boxed|square|Box|qquad|quad)(?
 def _before_gap(formula: str) -> str:
     """The formula that goes on to a gap, as `x^3-4x` does in `x^3-4x=____`; empty for any other."""
     head, _, gap = formula.rpartition("=")
-    return head if head.strip() and "=" not in head and _GAP.fullmatch(gap) is not None else ""
+    return head if head.strip() and "=" not in _CHANCE.sub("", head) and _GAP.fullmatch(gap) is not None else ""
 
 
 _PART_OF = re.compile(
