@@ -412,30 +412,16 @@ class Question:
         own = _undecorated(name)
         if own and self.tells_apart(own):
             return True
-        if _OXIDATION.search(self.text):
-            # of an element, by its symbol
+        if not own or self._is_own_name(name, own):
             return False
-        if self._asks_conjugate and _letter_with_mark(own):
-            return False
-        if own[1:] == ("^", "*") and own[:1] in self.asked_for:
-            # elsewhere a star marks the best value
-            return False
-        is_formula = len(own) > 1 and own[1] != "_" and not any(len(t) > 1 and t[0] != "\\" for t in own)
-        if self._unknown and self._unknown in own and is_formula and "\\text" not in own:
-            # a formula of the unknown: `2x`
+        if self._is_formula_of_unknown(own):
             return True
-        if not own or not self.asked_for:
+        if not self.asked_for or own[0] in _SUMS or _unwrapped(own) in map(_unwrapped, self.asked_for):
             return False
         if any(own == tokens for tokens, _, _ in self._alone) and not self._asks_other_letter(own):
             return False
-        if self._is_new(own):
-            return False
-        if name[0] == "\\angle" and self._asks_angle(_vertex(own)):
-            return False
         if name[0] == "\\angle" and len(own) == 1 and own[0].isupper():
             return any(len(one) == 1 and one[0].isupper() for one in self.asked_for - {own})
-        if own[0] in _SUMS or _unwrapped(own) in map(_unwrapped, self.asked_for):
-            return False
         if _is_other_call(own, self.asked_for) or _is_other_segment(own, self.asked_for):
             return True
         letters = _letters(own)
@@ -454,6 +440,22 @@ class Question:
         return said.isalpha() and any(
             said in "".join(re.split(r"\\[a-zA-Z]+|[{}\s]", f)) for f in _segments(self.text[:_MAX_CHARS])
         )
+
+    def _is_own_name(self, name: Sequence[str], own: Sequence[str]) -> bool:
+        """Whether what is asked for may have this name in an answer, though the question has another or none."""
+        if _OXIDATION.search(self.text) or (self._asks_conjugate and _letter_with_mark(own)):
+            # of an element, by its symbol
+            return True
+        if own[1:] == ("^", "*") and own[:1] in self.asked_for:
+            # elsewhere a star marks the best value
+            return True
+        return self._is_new(own) or (name[0] == "\\angle" and self._asks_angle(_vertex(own)))
+
+    def _is_formula_of_unknown(self, own: Sequence[str]) -> bool:
+        """Whether it is more than the unknown that is to be found: `2x`."""
+        if not self._unknown or self._unknown not in own or len(own) == 1 or own[1] == "_":
+            return False
+        return not any(t == "\\text" or (len(t) > 1 and t[0] != "\\") for t in own)
 
     def _asks_angle(self, vertex: str) -> bool:
         """Whether the angle with this vertex is asked for, by one letter or by three."""
@@ -843,7 +845,12 @@ def _is_other_call(own: Sequence[str], asked_for: frozenset[tuple[str, ...]]) ->
     """Whether a name is a function's value where the question asks for another: `f^{-1}(4)` for `f(4)`."""
 
     def is_call(tokens: Sequence[str]) -> bool:
-        return len(tokens) > _SEGMENT and tokens[0].isalpha() and tokens[-1] == ")" and "=" not in tokens
+        return (
+            len(tokens) > _SEGMENT
+            and tokens[0].isalpha()
+            and tokens[-1] == ")"
+            and ("=" not in tokens or tokens[0] == "P")
+        )
 
     calls = [one for one in asked_for if is_call(one)]
     if any("\\circ" in one for one in (own, *asked_for)):

@@ -725,6 +725,8 @@ _RULES: tuple[_Rule, ...] = (
     ("lim", re.compile(r"\\(?:varlim|lim)(sup|inf)(?![a-zA-Z])"), r"\\operatorname{lim\1}"),
     # the weight of a body: no milligrams
     ("mg", re.compile(r"(\\mu(?:_\{?\w+\}?)?)\s*mg(?![a-zA-Z])"), r"\1 m g"),
+    # the direct sum of two groups is their product
+    ("oplus", re.compile(r"(\\mathbb\s*\{?[A-Z]\}?(?:\s*[_^]\s*\{?\w+\}?)?)\s*\\oplus\s*(?=\\mathbb)"), r"\1\\times "),
     ("0b", re.compile(r"^0b([01]{1,60})$"), r"\1_2"),
     # what stands before a symbol: `{}^{14}C`
     ("{}", re.compile(r"\{\}(?=\s*[\^_])"), ""),

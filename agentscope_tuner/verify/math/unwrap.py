@@ -7,11 +7,11 @@ harmless words.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
-from itertools import takewhile
+from itertools import accumulate, takewhile
 
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.verify.asked_clause import asking_clause
@@ -284,12 +284,18 @@ def read_answer(text: str, ref: Side, question: Question | None) -> Side:
     return _resolved(_without_asked_span(replace(side, node=_in_asked_unit(node, asked)), ref, asked))
 
 
+def _left_side(tokens: Sequence[str]) -> list[str]:
+    """What stands before the first sign of equality outside of brackets."""
+    depths = accumulate((t in ("(", "[")) - (t in (")", "]")) for t in tokens)
+    return [t for t, _ in takewhile(lambda one: one != ("=", 0), zip(tokens, depths, strict=True))]
+
+
 def _is_another_name(text: str, ref: Side, asked: Question) -> bool:
     """Whether an answer begins with a name that is not asked for, which is no other form of its value: `n!=`."""
     with suppress(Unreadable):
-        name = list(takewhile("=".__ne__, (t.text for t in tokenize(text))))
+        name = _left_side([t.text for t in tokenize(text)])
         if _LISTS.search(ref.text) or not asked.asks_another(name):
-            return asked.tells_apart(name) and not asked.tells_apart(list(takewhile("=".__ne__, ref.tokens)))
+            return asked.tells_apart(name) and not asked.tells_apart(_left_side(ref.tokens))
         said, _, value = respelled(text).partition("=")
         return not (_LETTERS.search(value) and _same_value(said, value))
     return False
