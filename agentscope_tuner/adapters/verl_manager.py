@@ -112,6 +112,8 @@ class JudgeRewardManager(RewardManagerBase):  # type: ignore[misc]  # verl is ab
             info["raw_prompt"] = columns["raw_prompt"]
         # the agent loop's own fields, as verl's naive manager adds them
         info.update(columns.get("tool_extra_fields") or {})
+        # where verl asks for a step's rewards at once, they are columns
+        info.setdefault(LAST_TURN, columns.get(LAST_TURN))
         info["num_turns"] = columns.get("__num_turns__")
         if several_turns(info):
             marked = str(self.tokenizer.decode(ids, skip_special_tokens=False))
