@@ -142,6 +142,13 @@ def test_a_failed_verdict_ends_the_run_and_says_why(tokenizer: Any, tmp_path: Pa
         loop.compute_rm_score(batch(tokenizer, SAID[:1], truth="41"))
 
 
+def test_a_manager_that_makes_0_of_a_failure_ends_the_step(tokenizer: Any, tmp_path: Path) -> None:
+    judge = judge_file(tmp_path, MATH_JUDGE)
+    limited = {"reward.reward_manager.name": "rate_limited"}
+    with manager(tokenizer, judge, **limited) as loop, pytest.raises((TypeError, ValueError), match="str"):
+        loop.compute_rm_score(batch(tokenizer, SAID[:3]))
+
+
 def test_each_worker_builds_one_judge_and_asks_it_off_the_main_thread(tokenizer: Any, tmp_path: Path) -> None:
     judge = judge_file(tmp_path, config("Where"))
     with manager(tokenizer, judge, workers=2, **{"reward.reward_manager.name": "dapo"}) as loop:
