@@ -87,6 +87,12 @@ ENVIRONMENTS: dict[str, tuple[str, ...]] = {
         # its package asks for a page's server; the rubric and the environment need none of it
         "pip install --no-deps openenv-core==0.3.0",
     ),
+    # from Python 3.12 on its newest; its package asks for a tracing service, and the modules of trajectories do not
+    "art": (
+        "pip install -e . -r tests/with_trainers/art.txt",
+        "pip install --no-deps 'openpipe-art==0.5.23; python_version>=\"3.12\"' "
+        "'openpipe-art==0.5.18; python_version<\"3.12\"'",
+    ),
     "nemogym": (
         "pip install -e . -r tests/with_trainers/nemogym.txt",
         "pip install --no-deps --ignore-requires-python nemo-gym==0.7.0",
@@ -109,6 +115,8 @@ def interpreter(name: str) -> str:
 SUPPORTED = ("python3.11", "python3.12", "python3.13")
 #: Of the Pythons that the package supports those that this machine has, each with an environment of its own.
 PYTHONS = {name: path for name in SUPPORTED if (path := interpreter(name))}
+#: By environment, another Python than the one that nox runs in, where the machine has it.
+WANTED = {"art": "python3.12"}
 ENVIRONMENTS |= dict.fromkeys(PYTHONS, ("pip install -e .[test]",))
 
 
@@ -207,7 +215,7 @@ WITH_SMALL_MODEL = "tutorial.with_local_model -- {bin}/astuner"
 RUBRICS = "tutorial/example_rm_auto_grader"
 BUILD_PAGE = "cd web && npm run --silent types && node build.mjs"
 OWN_PYTHON = f"python{sys.version_info.major}.{sys.version_info.minor}"
-TRAINERS = ("trl", "verl", "openrlhf", "agentscope1", "trinity", "nemogym", "envs", "more")
+TRAINERS = ("trl", "verl", "openrlhf", "agentscope1", "trinity", "nemogym", "art", "envs", "more")
 
 
 def task(name: str, environment: str, help: str, *commands: str, **more: Any) -> Task:
@@ -271,6 +279,7 @@ TESTS = (
     trainer("agentscope1", "agentscope 1.0.21's tuner"),
     trainer("trinity", "Trinity-RFT's registry and workflows"),
     trainer("nemogym", "NeMo-Gym's own classes on our wire"),
+    trainer("art", "ART's trajectories, gathered into groups"),
     trainer("envs", "the guide's snippets inside SkyRL-gym and verifiers; AgentJet's schema"),
     trainer("more", "ms-swift, AReaL, miles, verifiers 0.1, tinker-cookbook and NeMo RL's environment"),
     task("test-trainers", "", "all the trainers", needs=[f"test-{name}" for name in TRAINERS]),
@@ -552,7 +561,7 @@ def _keep_environment(name: str, commands: Sequence[str]) -> None:
         install(session, commands)
 
     keep.__doc__ = f"the environment .venvs/{name}"
-    nox.session(name=name, python=PYTHONS.get(name), reuse_venv=True)(keep)
+    nox.session(name=name, python=PYTHONS.get(WANTED.get(name, name)), reuse_venv=True)(keep)
 
 
 def _register(task: Task) -> None:

@@ -8,11 +8,12 @@ A failed verdict raises: the tuner fails the run and tries the task again. The t
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agentscope_tuner.adapters.rollout import asked_in, named_metrics, verdict_flags
-from agentscope_tuner.errors import JudgeError
+from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.records.formats.sample import as_rollout, final_text, message_text, truth_of
 from agentscope_tuner.task_judge.batch import Pair, judge_for, loaded
 
@@ -70,13 +71,21 @@ def response_text(response: object) -> str:
     """The text of a workflow's response.
 
     Raises:
-        JudgeError: the response is no str, and has no content with a text.
+        JudgeError: the response is no str, and has no content with a text; or it says that another than the policy
+            wrote it.
     """
     if isinstance(response, str):
         return response
     if isinstance(response, list | tuple):
         return final_text(response)
-    content = response.get("content") if isinstance(response, Mapping) else getattr(response, "content", None)
+    read = response.get if isinstance(response, Mapping) else partial(getattr, response)
+    content, role = read("content", None), read("role", None)
     if content is None:
         raise JudgeError(f"the workflow's response must be a str or a Msg, got {response!r:.200}")
+    if role not in (None, "assistant"):
+        raise JudgeError(
+            f"the workflow's response is a message of the role {role!r}, and what another says is not the policy's "
+            "answer: return the agent's own Msg, or a str",
+            cause=Cause.ROLLOUT,
+        )
     return message_text(content)

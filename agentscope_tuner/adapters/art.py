@@ -12,7 +12,7 @@ A failed verdict raises. What a rollout raises leaves the trajectory out of its 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -41,8 +41,7 @@ def judged_by(config: str | Path) -> Callable[[Any, Mapping[str, Any]], Coroutin
         """
         judge = judge_for(path)
         messages = [dict(message) for message in trajectory.messages()]
-        begin = _sampled(trajectory)
-        begin = policys_turns(messages) if begin is None else begin
+        begin = _begin(trajectory, messages)
         pair = as_rollout(messages[:begin], messages[begin:], {**row, **reference_of(row)})
         judgement = await judge.ajudge(*pair)
         trajectory.reward = judge.reward_or_raise(judgement)
@@ -52,9 +51,14 @@ def judged_by(config: str | Path) -> Callable[[Any, Mapping[str, Any]], Coroutin
     return judged
 
 
-def _sampled(trajectory: Any) -> int | None:
-    """Where the policy's turns begin: ART keeps what was sampled as choices, among messages that are mappings. None
-    where it keeps no choices.
+def _begin(trajectory: Any, messages: Sequence[Any]) -> int:
+    """Where the policy's turns begin: ART keeps what was sampled as choices, among messages that are mappings, or as
+    exchanges with the model, one for each turn.
     """
     history = getattr(trajectory, "messages_and_choices", None) or []
-    return next((place for place, each in enumerate(history) if not isinstance(each, Mapping)), None)
+    sampled = next((place for place, each in enumerate(history) if not isinstance(each, Mapping)), None)
+    if sampled is not None:
+        return sampled
+    # newer releases hold a list for each API
+    exchanges = getattr(trajectory, "exchanges", None) or ()
+    return policys_turns(messages, sum(len(held) for _, held in exchanges))

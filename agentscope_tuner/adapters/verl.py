@@ -6,9 +6,9 @@
         name: compute_score
         reward_kwargs: {config: configs/math.yaml}
 
-A failed verdict raises, and the `naive` and `dapo` reward managers let that end the run. Do not use `rate_limited`: it
-turns exceptions and timeouts into a reward of 0.0, and this package cannot prevent that. An older verl is refused when
-this module is imported, which is before training: its `prime` manager makes 0.0 of every exception.
+A failed verdict raises, and the `naive` and `dapo` reward managers let that end the run. The `rate_limited` one turns
+exceptions and timeouts into a reward of 0.0, so under it no score is given at all, which ends the first step. An older
+verl is refused when this module is imported, before training: its `prime` manager makes 0.0 of every exception.
 
 verl hands over all turns of an episode as one text, with what tools said in it. Only the last turn is judged: the agent
 loop `LastTurnToolAgentLoop` of `adapters.verl_agent` leaves it in `extra_info["astuner_last_turn"]`.
@@ -16,6 +16,7 @@ loop `LastTurnToolAgentLoop` of `adapters.verl_agent` leaves it in `extra_info["
 
 from __future__ import annotations
 
+import logging
 import math
 import sys
 from collections.abc import Mapping
@@ -37,6 +38,13 @@ from agentscope_tuner.records.scored_rows import MARKS
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, judge_for
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 
+_log = logging.getLogger(__name__)
+
+_LIMITED = "verl.experimental.reward_loop.reward_manager.limited"
+_ZEROS = (
+    "reward_manager: {name: rate_limited} turns exceptions and timeouts into a reward of 0.0, so no score is given: "
+    "write name: naive, and limit the judge by astuner.task_judge.concurrency"
+)
 _ON_FAILED = ("raise", "mask")
 _OLDEST = (0, 9)
 # What verl's agent loop adds to a row's `extra_info`: the judge gets it as the question and the answer
@@ -106,9 +114,19 @@ async def compute_score(
             last one nobody names.
         ConfigError: the judge cannot be loaded, or the installed verl does not mask; raised before any training step.
     """
+    if _makes_zeros():
+        _log.error(_ZEROS)
+        # an error would become 0.0 there; a text is no number, and verl fails over it
+        return {"score": _ZEROS}  # type: ignore[dict-item]
     judge = judge_with(config, on_failed)
     pair = pair_of(data_source, solution_str, ground_truth, extra_info)
     return score_of(judge, pair, without_a_question(pair, await judge.ajudge(*pair), _WAY_OUT), on_failed)
+
+
+def _makes_zeros() -> bool:
+    """Whether a manager that turns exceptions and timeouts into 0.0 was made in this process."""
+    manager = getattr(sys.modules.get(_LIMITED), "RateLimitedRewardManager", None)
+    return bool(getattr(manager, "_class_initialized", False))
 
 
 def compute_score_sync(*args: Any, **named: Any) -> dict[str, float]:

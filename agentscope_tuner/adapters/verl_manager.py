@@ -27,7 +27,7 @@ from verl.experimental.reward_loop.reward_manager.base import RewardManagerBase
 from agentscope_tuner.adapters.rollout import LAST_TURN, group_metrics
 from agentscope_tuner.adapters.verl import judge_with, pair_of, score_of, several_turns
 from agentscope_tuner.errors import Cause, ConfigError, DeadlineError, JudgeError
-from agentscope_tuner.records.formats.sample import last_turn, without_end_markers
+from agentscope_tuner.records.formats.sample import id_text, last_turn, without_end_markers
 from agentscope_tuner.task_judge.batch import Pair
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 
@@ -91,7 +91,7 @@ class JudgeRewardManager(RewardManagerBase):  # type: ignore[misc]  # verl is ab
         if isinstance(step := columns.get("global_steps"), int):
             self._judge.step = step
         pair = await self.loop.run_in_executor(None, self._pair, item)
-        uid = str(columns.get("uid") or "")
+        uid = id_text(columns.get("uid"))
         if self._judge.listwise:
             judgement, group = await self._ranked(uid, pair)
         else:
@@ -112,6 +112,8 @@ class JudgeRewardManager(RewardManagerBase):  # type: ignore[misc]  # verl is ab
             info["raw_prompt"] = columns["raw_prompt"]
         # the agent loop's own fields, as verl's naive manager adds them
         info.update(columns.get("tool_extra_fields") or {})
+        # where verl asks for a step's rewards at once, they are columns
+        info.setdefault(LAST_TURN, columns.get(LAST_TURN))
         info["num_turns"] = columns.get("__num_turns__")
         if several_turns(info):
             marked = str(self.tokenizer.decode(ids, skip_special_tokens=False))
@@ -121,8 +123,8 @@ class JudgeRewardManager(RewardManagerBase):  # type: ignore[misc]  # verl is ab
                 info[LAST_TURN] = last
         said = str(self.tokenizer.decode(ids, skip_special_tokens=True))
         task, output = pair_of(str(columns["data_source"]), said, columns["reward_model"]["ground_truth"], info)
-        uid = columns.get("uid")
-        return (task if uid is None else task.model_copy(update={"task_id": str(uid)})), output
+        uid = id_text(columns.get("uid"))
+        return (task.model_copy(update={"task_id": uid}) if uid else task), output
 
     async def _ranked(self, uid: str, pair: Pair) -> tuple[Judgement, list[Judgement]]:
         """The verdict on a sample, and those on its group."""

@@ -169,12 +169,16 @@ class ConfiguredJudge:
 
     def judge_group(self, group: Sequence[Pair]) -> list[Judgement]:
         """A verdict for each output of an advantage group, in order. The first task is used for all of them."""
+        if not group:
+            return []
         refused = self._judge.refused([task.task for task, _ in group])
         judged = refused or self._judge.judge_group(group[0][0], [output for _, output in group])
         return self._logged(group, judged)
 
     async def ajudge_group(self, group: Sequence[Pair]) -> list[Judgement]:
         """`judge_group` for callers inside an event loop."""
+        if not group:
+            return []
         refused = self._judge.refused([task.task for task, _ in group])
         with one_request():
             judged = refused or await self._judge.ajudge_group(group[0][0], [output for _, output in group])

@@ -215,17 +215,22 @@ def ms_swift(config: str, rows: Sequence[Row], beside: bool) -> Answer:
     return [Got(value) for value in found.nansum(dim=1).tolist()]
 
 
+def without_engines(module: str) -> Any:
+    """A module of a package that imports its engines at the top, where what calls rewards needs none of them."""
+    name = module.partition(".")[0]
+    if name not in sys.modules:
+        found = importlib.util.find_spec(name)
+        assert found is not None
+        package = ModuleType(name)
+        package.__path__ = list(found.submodule_search_locations or ())
+        sys.modules[name] = package
+    return importlib.import_module(module)
+
+
 def areal(config: str, rows: Sequence[Row], beside: bool) -> Answer:
     from agentscope_tuner.adapters import areal as adapter
 
-    if "areal" not in sys.modules:
-        # its package imports its engines at the top; the one module that calls rewards needs none of them
-        found = importlib.util.find_spec("areal")
-        assert found is not None
-        package = ModuleType("areal")
-        package.__path__ = list(found.submodule_search_locations or ())
-        sys.modules["areal"] = package
-    api = importlib.import_module("areal.api.reward_api")
+    api = without_engines("areal.api.reward_api")
     # its own limit, after which it answers 0, is 15 s: a new process takes longer on a busy machine
     wrapper = api.AsyncRewardWrapper(adapter.reward_fn(config), max_workers=1, max_retries=0, timeout_seconds=120)
 
@@ -617,6 +622,34 @@ def agentjet(config: str, rows: Sequence[Row], beside: bool) -> Answer:
     return found
 
 
+def art(config: str, rows: Sequence[Row], beside: bool) -> Answer:
+    from openai.types.chat.chat_completion import Choice
+
+    from agentscope_tuner.adapters.art import judged_by
+
+    trajectories, gather = without_engines("art.trajectories"), without_engines("art.gather")
+    judged = judged_by(config)
+
+    def kept(turn: Mapping[str, str]) -> Any:
+        # what the policy wrote stands as a choice, with its log-probabilities, among messages
+        if turn["role"] == "assistant":
+            return Choice.model_validate({"finish_reason": "stop", "index": 0, "message": turn})
+        return {**turn, "tool_call_id": "call"}
+
+    async def rollout(place: int, row: Row) -> Any:
+        history = [*row.prompt, *map(kept, row.turns)]
+        episode = trajectories.Trajectory(messages_and_choices=history, metadata={"place": place})
+        return await judged(episode, {"answer": row.truth})
+
+    async def gathered() -> list[Any]:
+        group = trajectories.TrajectoryGroup(rollout(place, row) for place, row in enumerate(rows))
+        (found,) = await gather.gather_trajectory_groups([group], pbar_desc=None)
+        # in the order in which they ended
+        return sorted(found.trajectories, key=lambda episode: int(episode.metadata["place"]))
+
+    return [Got(episode.reward, episode.metrics) for episode in asyncio.run(gathered())]
+
+
 @dataclass(frozen=True)
 class Runner:
     """A trainer of the matrix.
@@ -657,6 +690,7 @@ RUNNERS = {
     "rLLM": Runner("more", "", rllm),
     "open-instruct": Runner("more", "", open_instruct),
     "tinker-cookbook": Runner("more", "tinker-cookbook", tinker_cookbook),
+    "ART": Runner("art", "openpipe-art", art),
     "SkyRL-gym": Runner("envs", "skyrl-gym", skyrl_gym),
     "OpenEnv": Runner("envs", "openenv-core", open_env),
     "verifiers": Runner("envs", "verifiers", verifiers_04),

@@ -142,6 +142,13 @@ def test_a_failed_verdict_ends_the_run_and_says_why(tokenizer: Any, tmp_path: Pa
         loop.compute_rm_score(batch(tokenizer, SAID[:1], truth="41"))
 
 
+def test_a_manager_that_makes_0_of_a_failure_ends_the_step(tokenizer: Any, tmp_path: Path) -> None:
+    judge = judge_file(tmp_path, MATH_JUDGE)
+    limited = {"reward.reward_manager.name": "rate_limited"}
+    with manager(tokenizer, judge, **limited) as loop, pytest.raises((TypeError, ValueError), match="str"):
+        loop.compute_rm_score(batch(tokenizer, SAID[:3]))
+
+
 def test_each_worker_builds_one_judge_and_asks_it_off_the_main_thread(tokenizer: Any, tmp_path: Path) -> None:
     judge = judge_file(tmp_path, config("Where"))
     with manager(tokenizer, judge, workers=2, **{"reward.reward_manager.name": "dapo"}) as loop:
@@ -440,6 +447,30 @@ def test_our_manager_tells_the_last_turn_by_the_chat_template(
         non_tensors=columns,
     )
     assert made.loop.run_until_complete(made.run_single(data))["reward_score"] == reward
+
+
+def test_samples_that_share_their_row_are_each_judged_by_their_own_last_turn(letters: Any, tmp_path: Path) -> None:
+    # verl's naive manager writes each sample's turns into the row that they share, and paid what a tool had said
+    said = [letters(text)["input_ids"] for text in (r"I ask. tool: \boxed{42}", r"\boxed{42}")]
+    longest = max(map(len, said))
+    held = {
+        "data_source": ["test"] * 2, "uid": [0, 0], "reward_model": [{"ground_truth": "42"}] * 2,
+        "extra_info": [{}] * 2, "__num_turns__": [4, 2], "astuner_last_turn": ["I do not know.", None],
+    }  # fmt: skip
+    data = verl.DataProto.from_dict(
+        tensors={
+            "prompts": torch.zeros(2, 1, dtype=torch.long),
+            "responses": torch.tensor([ids + [0] * (longest - len(ids)) for ids in said]),
+            "attention_mask": torch.tensor([[1] * (1 + len(ids)) + [0] * (longest - len(ids)) for ids in said]),
+        },
+        non_tensors={key: numpy.array(values, dtype=object) for key, values in held.items()},
+    )
+    made = our_manager(letters, judge_file(tmp_path, MATH_JUDGE))
+
+    async def at_once() -> list[Any]:
+        return await asyncio.gather(*(made.run_single(data[place : place + 1]) for place in range(2)))
+
+    assert [found["reward_score"] for found in made.loop.run_until_complete(at_once())] == [0.0, 1.0]
 
 
 @pytest.mark.parametrize("name", ["dapo", "gdpo"])

@@ -125,12 +125,15 @@ def warn_beside(name: str, beside: Sequence[str]) -> None:
 
 def _beside(function: NamedFunction, trainer: Any) -> tuple[str, ...]:
     functions = list(getattr(trainer, "reward_funcs", ()))
-    places = [place for place, other in enumerate(functions) if other is function]
-    if not places or _looks_on(function, trainer):
+    if _looks_on(function, trainer):
         return ()
     # The names include environments that give rewards
     named = list(getattr(trainer, "reward_func_names", ())) or [name_of(other) for other in functions]
-    return tuple(name for place, name in enumerate(named) if place != places[0])
+    places = [place for place, other in enumerate(functions) if other is function]
+    if places:
+        return tuple(name for place, name in enumerate(named) if place != places[0])
+    # A function of the user's own calls it, as partial does: which of them is not told
+    return tuple(named) if len(named) > 1 else ()
 
 
 def _looks_on(function: NamedFunction, trainer: Any) -> bool:

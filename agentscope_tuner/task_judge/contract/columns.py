@@ -231,7 +231,8 @@ def cell_at(row: Mapping[str, Any], path: str) -> Any:
 
 
 def _cell(value: Any) -> Any:
-    """A data frame writes NaN for a missing cell."""
+    """A data frame writes NaN for a missing cell, and numpy's own scalars."""
+    value = value.item() if type(value).__module__ == "numpy" and value.shape == () else value
     return None if isinstance(value, float) and math.isnan(value) else value
 
 

@@ -385,7 +385,14 @@ class TaskJudge:
 
     def refused(self, tasks: Sequence[Task]) -> list[Judgement]:
         """Failed judgements of a group that must not be ranked as one; none where it may."""
-        if not self._traits.ranks or len(tasks) < 2 or (problem := self.inner.check_group(tasks)) is None:
+        if not self._traits.ranks or len(tasks) < 2:
+            return []
+        asked = {task.main_query.strip() for task in tasks} - {""}
+        problem = self.inner.check_group(tasks)
+        if len(asked) > 1:
+            # ids that are the numbers of rows, and two data sets
+            problem = f"the group holds {len(asked)} questions, as {sorted(asked)[:2]!r:.200}: give each its own id"
+        if problem is None:
             return []
         errors = (
             JudgeError(problem, task_id=task.task_id, judge=self.traits.name, cause=Cause.INPUT) for task in tasks

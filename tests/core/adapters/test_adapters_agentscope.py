@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -42,6 +43,15 @@ def test_chat_messages_ask_the_question(column: str) -> None:
 def test_no_text_is_no_verdict(response: object) -> None:
     with pytest.raises(JudgeError, match="must be a str or a Msg"):
         response_text(response)
+
+
+@pytest.mark.parametrize("role", ["user", "system", "tool"])
+@pytest.mark.parametrize("kind", [dict, SimpleNamespace])
+def test_what_another_says_is_not_the_policys_answer(kind: Any, role: str) -> None:
+    # a workflow that ended with a tool's message was paid for it
+    with pytest.raises(JudgeError, match=f"a message of the role '{role}'"):
+        response_text(kind(role=role, content="42"))
+    assert response_text(kind(role="assistant", content="42")) == "42"
 
 
 def test_a_wrong_configuration_stops_before_training() -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import math
+import sys
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -213,3 +215,19 @@ def test_an_older_verl_is_refused_with_the_line_to_write(version: str) -> None:
 @pytest.mark.parametrize("version", ["0.9.0", "0.9.1", "0.10.0.dev", "1.0", "", "unknown"])
 def test_a_newer_verl_and_one_without_a_version_are_taken(version: str) -> None:
     check_version(version)
+
+
+def test_a_manager_that_would_make_0_of_a_failure_gets_no_number_at_all(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    limited = ModuleType("limited")
+    limited.RateLimitedRewardManager = SimpleNamespace(_class_initialized=False)  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "verl.experimental.reward_loop.reward_manager.limited", limited)
+    config = settings(tmp_path)
+    # verl imports all its managers, and makes one
+    assert both_ways("42", "42", config)["score"] == 1.0
+    limited.RateLimitedRewardManager._class_initialized = True
+    for answer in ("42", "41", "boom"):
+        found: Any = both_ways(answer, "42", config)
+        assert "write name: naive" in found["score"]
+    assert "turns exceptions and timeouts into a reward of 0.0" in caplog.text

@@ -99,6 +99,24 @@ def test_beside_another_function_it_warns_and_a_failed_verdict_ends_the_step(bui
 
 
 @BUILDS
+def test_a_function_of_the_users_own_around_it_makes_no_failed_verdict_a_0(build: Any) -> None:
+    def around(function: Any) -> Any:
+        def own(**given: Any) -> Any:
+            return function(**given)
+
+        return own
+
+    said = ["42", "boom", "41", "x"]
+    assert Trainer(around(build(config()))).rewards(said) == [1.0, None, 0.0, 0.0]
+    beside = Trainer(around(build(config())), brevity)
+    with (
+        pytest.warns(UserWarning, match="stands beside own, brevity"),
+        pytest.raises(JudgeError, match=r"1 of 4 completions, and beside own, brevity TRL would count"),
+    ):
+        beside.rewards(said)
+
+
+@BUILDS
 def test_a_function_that_only_looks_on_may_stand_beside_others(build: Any) -> None:
     assert Trainer(build(config()), brevity, weights=[0.0, 1.0]).rewards(["42", "boom"] * 2) == [1.0, None] * 2
 

@@ -52,6 +52,7 @@ def ask(judge: TaskJudge, columns: dict[str, Any], said: str = r"\boxed{72}") ->
         {"reward_model": '{"ground_truth": "72"}'},
         {"ground_truth": 72, "target": "72", "label": None},
         {"expected_answer": "72", "ground_truth": float("nan")},
+        {"expected_answer": 72, "ground_truth": numpy.int64(72), "solution": numpy.float32("nan")},
         # the worked solution and the answer say the same
         {"solution": r"so it is $\boxed{72}$.", "final_answer": "72"},
         {"solution": "so\n#### 72", "expected_answer": 72, "label": ""},

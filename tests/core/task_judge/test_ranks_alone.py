@@ -112,6 +112,36 @@ def test_a_batch_pays_whole_groups_and_no_single_row() -> None:
     assert [verdict.reward for verdict in verdicts] == [1.0, 0.0, None]
 
 
+GROUPS: dict[str, Ask] = {
+    "judge_group": lambda judge: judge.judge_group(several()),
+    "ajudge_group": lambda judge: asyncio.run(judge.ajudge_group(several())),
+    "judge_batch": lambda judge: judge.judge_batch(several()),
+    "ajudge_batch": lambda judge: asyncio.run(judge.ajudge_batch(several())),
+}
+
+
+def several(*questions: str) -> list[tuple[WorkflowTask, WorkflowOutput]]:
+    """Rollouts under one id, as the row numbers of two data sets are."""
+    asked = questions or ("6*7?", "6*7?", "5*7?")
+    tasks = [WorkflowTask(task=Task(task_id="0", main_query=each)) for each in asked]
+    return [(task, output("4" * n)) for n, task in enumerate(tasks, 1)]
+
+
+@pytest.mark.parametrize("asked", GROUPS)
+def test_answers_to_several_questions_are_no_group(asked: str) -> None:
+    # two prompts under one id, or without one, were ranked together: the shorter question's answers won
+    verdicts = GROUPS[asked](ConfiguredJudge(config(RANKS)))
+    assert [(verdict.reward, verdict.cause) for verdict in verdicts] == [(None, Cause.INPUT)] * 3
+    assert "2 questions, as ['5*7?', '6*7?']" in verdicts[0].error
+
+
+def test_a_group_whose_question_is_not_told_is_one() -> None:
+    verdicts = ConfiguredJudge(config(RANKS)).judge_group(several("6*7?", " 6*7?\n", ""))
+    assert [verdict.reward for verdict in verdicts] == [1.0, 0.5, 0.0]
+    assert ConfiguredJudge(config(RANKS)).judge_group([]) == []
+    assert asyncio.run(ConfiguredJudge(config(RANKS)).ajudge_group([])) == []
+
+
 SAMPLE = SimpleNamespace(prompt="6*7=", response="42", label="42", metadata={}, group_index=0)
 MESSAGES = [[{"role": "user", "content": "6*7="}, {"role": "assistant", "content": "42"}]]
 GYM = {"responses_create_params": {"input": "6*7="}, "response": {"output": []}, "answer": "42"}
