@@ -182,7 +182,7 @@ class RisenTasks:
 
     def __init__(self) -> None:
         # Passes and rows of each of the latest visits by turns, earlier ones in one; None for a task that was found.
-        # By the task's hash, and with one tuple for all tasks that are alike: half of the memory of names and own tuples
+        # By the task's hash, and with one tuple for all tasks that are alike: half of the memory of names and tuples
         self._seen: dict[int, tuple[int, ...] | None] = {}
         self._alike: dict[tuple[int, ...], tuple[int, ...]] = {}
         self._passed = self._rows = 0
