@@ -192,14 +192,15 @@ def _shares(right: NDArray[numpy.bool_], passed: NDArray[numpy.bool_], tasks: Se
 
     member = np.unique(np.asarray(tasks), return_inverse=True)[1]
 
-    def interval(hit: NDArray[numpy.bool_], among: NDArray[numpy.bool_]) -> Interval | None:
-        return clustered_share(np.bincount(member, hit & among).tolist(), np.bincount(member, among).tolist())
+    def interval(hit: NDArray[numpy.bool_], among: NDArray[Any]) -> Interval | None:
+        return clustered_share(np.bincount(member, hit * among).tolist(), np.bincount(member, among).tolist())
 
     same, every = right == passed, np.ones(len(right), dtype=bool)
     return {
         "accuracy": interval(same, every),
         "precision": interval(right, passed),
         "recall": interval(passed, right),
+        "f1": interval(right & passed, right.astype(float) + passed),
     }
 
 
