@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 _MOST_DIFFERENCES = 1_000
 _MOST_CHARS = 200
 _PASSED = 0.5
+# Of fewer rows, several of a task, intervals of shares are too wide
+_LEAST_IN_TASKS = 30
 
 
 @dataclass(slots=True)
@@ -190,7 +192,9 @@ def _shares(right: NDArray[numpy.bool_], passed: NDArray[numpy.bool_], tasks: Se
     """The intervals of the measures that are shares of rows; a task's rows resemble each other."""
     import numpy as np
 
-    member = np.unique(np.asarray(tasks), return_inverse=True)[1]
+    names, member = np.unique(np.asarray(tasks), return_inverse=True)
+    if len(names) < len(tasks) < _LEAST_IN_TASKS:
+        return {}
 
     def interval(hit: NDArray[numpy.bool_], among: NDArray[Any]) -> Interval | None:
         return clustered_share(np.bincount(member, hit * among).tolist(), np.bincount(member, among).tolist())
@@ -214,7 +218,7 @@ def _slices(columns: _Columns, threshold: float) -> dict[str, Any]:
         right, passes = labels >= threshold, passed > 0
         shares = _shares(right, passes, [columns.tasks[row] for row in chosen])
         measures = {**Confusion.of(right, passes).measures(), "auc": auc(right, rewards)}
-        found[name] = {"rows": len(chosen), **plain(measures), "accuracy_interval": shares["accuracy"]}
+        found[name] = {"rows": len(chosen), **plain(measures), "accuracy_interval": shares.get("accuracy")}
     return found
 
 
@@ -272,7 +276,7 @@ def _measures(report: dict[str, Any], name: str) -> Table:
     if best := report["threshold"]:
         found.add_row("best threshold", number(best["reward"]), f"balanced accuracy {best['balanced_accuracy']:.3f}")
     if not any(value["interval"] for value in report["measures"].values()):
-        found.add_row("intervals", "none", f"they take {LEAST_CLUSTERS} tasks or more")
+        found.add_row("intervals", "none", f"they take {LEAST_CLUSTERS} tasks or more, and {_LEAST_IN_TASKS} rows")
     if report["calibration"]:
         found.add_row("calibration error", number(report["calibration"]["ece"]), "ECE, ten bins")
     return found

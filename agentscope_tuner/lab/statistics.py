@@ -27,8 +27,8 @@ RANGES = {
 }
 
 _GROUPS, _FEW_GROUPS, _MANY_ROWS = 200, 40, 5_000
-# Of fewer rows the jackknife's intervals are too wide, and so are those of shares in clusters
-LEAST_ROWS, _LEAST_IN_CLUSTERS = 50, 30
+# Of fewer rows the jackknife's intervals are too wide
+LEAST_ROWS = 50
 
 
 def clustered_share(hits: Sequence[float], totals: Sequence[float]) -> Interval | None:
@@ -47,8 +47,7 @@ def clustered_share(hits: Sequence[float], totals: Sequence[float]) -> Interval 
         totals: the rows of each cluster.
 
     Returns:
-        None under ten clusters with rows, or under thirty rows of clusters with several, where no such interval keeps
-        its word.
+        None under ten clusters with rows, where no such interval keeps its word.
     """
     pairs = [(hit, total) for hit, total in zip(hits, totals, strict=True) if total]
     clusters, rows = len(pairs), sum(total for _, total in pairs)
@@ -57,8 +56,6 @@ def clustered_share(hits: Sequence[float], totals: Sequence[float]) -> Interval 
     share = sum(hit for hit, _ in pairs) / rows
     if rows == clusters:
         return wilson(share, rows)
-    if rows < _LEAST_IN_CLUSTERS:
-        return None
     fewer = NORMAL / t_quantile(clusters - 1)
     squares = sum((hit - share * total) ** 2 for hit, total in pairs)
     variance = squares * clusters / (clusters - 1) / rows**2
