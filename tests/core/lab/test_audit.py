@@ -447,6 +447,8 @@ def test_a_reward_function_of_trl_is_audited_by_the_command_and_by_a_test(tmp_pa
     found = audit_of(box_reward, path)
     assert found.form == "boxed"
     assert "near miss" in found.holes
+    # a reward function tells no success: it was 0.000 for honest work
+    assert next(played for played in found.strategies if played.name == "honest").success == 1.0
     chats = [{**task, "init_messages": [{"role": "user", "content": task["main_query"]}]} for task in PLAIN]
     audit_of(chat_reward, chats).check()
     audit_of(bool_reward, PLAIN).check()
