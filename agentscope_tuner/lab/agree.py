@@ -18,6 +18,7 @@ from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.graders.rubrics.evaluate import LEAST_CLUSTERS
 from agentscope_tuner.lab.labels import Key, own_label, read_labels
 from agentscope_tuner.lab.statistics import (
+    LEAST_IN_CLUSTERS,
     Confusion,
     Interval,
     auc,
@@ -38,8 +39,6 @@ if TYPE_CHECKING:
 _MOST_DIFFERENCES = 1_000
 _MOST_CHARS = 200
 _PASSED = 0.5
-# Of fewer rows, several of a task, intervals of shares are too wide
-_LEAST_IN_TASKS = 30
 
 
 @dataclass(slots=True)
@@ -192,12 +191,11 @@ def _shares(right: NDArray[numpy.bool_], passed: NDArray[numpy.bool_], tasks: Se
     """The intervals of the measures that are shares of rows; a task's rows resemble each other."""
     import numpy as np
 
-    names, member = np.unique(np.asarray(tasks), return_inverse=True)
-    if len(names) < len(tasks) < _LEAST_IN_TASKS:
-        return {}
+    member = np.unique(np.asarray(tasks), return_inverse=True)[1]
 
     def interval(hit: NDArray[numpy.bool_], among: NDArray[Any]) -> Interval | None:
-        return clustered_share(np.bincount(member, hit * among).tolist(), np.bincount(member, among).tolist())
+        counts = (np.bincount(member, of).tolist() for of in (hit * among, among, among > 0))
+        return clustered_share(*counts)
 
     same, every = right == passed, np.ones(len(right), dtype=bool)
     return {
@@ -218,7 +216,7 @@ def _slices(columns: _Columns, threshold: float) -> dict[str, Any]:
         right, passes = labels >= threshold, passed > 0
         shares = _shares(right, passes, [columns.tasks[row] for row in chosen])
         measures = {**Confusion.of(right, passes).measures(), "auc": auc(right, rewards)}
-        found[name] = {"rows": len(chosen), **plain(measures), "accuracy_interval": shares.get("accuracy")}
+        found[name] = {"rows": len(chosen), **plain(measures), "accuracy_interval": shares["accuracy"]}
     return found
 
 
@@ -276,7 +274,7 @@ def _measures(report: dict[str, Any], name: str) -> Table:
     if best := report["threshold"]:
         found.add_row("best threshold", number(best["reward"]), f"balanced accuracy {best['balanced_accuracy']:.3f}")
     if not any(value["interval"] for value in report["measures"].values()):
-        found.add_row("intervals", "none", f"they take {LEAST_CLUSTERS} tasks or more, and {_LEAST_IN_TASKS} rows")
+        found.add_row("intervals", "none", f"they take {LEAST_CLUSTERS} tasks or more, and {LEAST_IN_CLUSTERS} rows")
     if report["calibration"]:
         found.add_row("calibration error", number(report["calibration"]["ece"]), "ECE, ten bins")
     return found

@@ -27,11 +27,13 @@ RANGES = {
 }
 
 _GROUPS, _FEW_GROUPS, _MANY_ROWS = 200, 40, 5_000
-# Of fewer rows the jackknife's intervals are too wide
-LEAST_ROWS = 50
+# Of fewer rows the jackknife's intervals are too wide, and so are those of shares where clusters have several rows
+LEAST_ROWS, LEAST_IN_CLUSTERS = 50, 30
 
 
-def clustered_share(hits: Sequence[float], totals: Sequence[float]) -> Interval | None:
+def clustered_share(
+    hits: Sequence[float], totals: Sequence[float], rows_of: Sequence[float] | None = None
+) -> Interval | None:
     """The 95 % interval of a share whose rows come in clusters, such as tasks, that resemble each other within.
 
     Wilson's interval with the effective number of rows: the number of independent rows that would have the variance of
@@ -45,13 +47,17 @@ def clustered_share(hits: Sequence[float], totals: Sequence[float]) -> Interval 
     Args:
         hits: the hits of each cluster.
         totals: the rows of each cluster.
+        rows_of: the same, where `totals` counts some of them twice.
 
     Returns:
-        None under ten clusters with rows, where no such interval keeps its word.
+        None under ten clusters with rows, or under thirty rows where clusters have several: no such interval keeps its
+        word.
     """
     pairs = [(hit, total) for hit, total in zip(hits, totals, strict=True) if total]
     clusters, rows = len(pairs), sum(total for _, total in pairs)
     if clusters < LEAST_CLUSTERS:
+        return None
+    if clusters < sum(rows_of or totals) < LEAST_IN_CLUSTERS:
         return None
     share = sum(hit for hit, _ in pairs) / rows
     if rows == clusters:

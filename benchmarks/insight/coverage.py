@@ -111,7 +111,7 @@ def intervals(setting: Setting, tasks: int, generator: np.random.Generator) -> d
         "accuracy": clustered_share((tp + tn).tolist(), (tp + fp + tn + fn).tolist()),
         "precision": clustered_share(tp.tolist(), (tp + fp).tolist()),
         "recall": clustered_share(tp.tolist(), (tp + fn).tolist()),
-        "f1": clustered_share((2 * tp).tolist(), (2 * tp + fp + fn).tolist()),
+        "f1": clustered_share((2 * tp).tolist(), (2 * tp + fp + fn).tolist(), (tp + fp + fn).tolist()),
         "kappa": _by_jackknife("kappa", right.size, float(kappa(total)), kappa(total - counts)),
         "auc": _by_jackknife("auc", right.size, *_auc(right, scores)),
     }
