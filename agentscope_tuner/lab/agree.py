@@ -18,6 +18,7 @@ from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.graders.rubrics.evaluate import LEAST_CLUSTERS
 from agentscope_tuner.lab.labels import Key, own_label, read_labels
 from agentscope_tuner.lab.statistics import (
+    LEAST_IN_CLUSTERS,
     Confusion,
     Interval,
     auc,
@@ -192,14 +193,16 @@ def _shares(right: NDArray[numpy.bool_], passed: NDArray[numpy.bool_], tasks: Se
 
     member = np.unique(np.asarray(tasks), return_inverse=True)[1]
 
-    def interval(hit: NDArray[numpy.bool_], among: NDArray[numpy.bool_]) -> Interval | None:
-        return clustered_share(np.bincount(member, hit & among).tolist(), np.bincount(member, among).tolist())
+    def interval(hit: NDArray[numpy.bool_], among: NDArray[Any]) -> Interval | None:
+        counts = (np.bincount(member, of).tolist() for of in (hit * among, among, among > 0))
+        return clustered_share(*counts)
 
     same, every = right == passed, np.ones(len(right), dtype=bool)
     return {
         "accuracy": interval(same, every),
         "precision": interval(right, passed),
         "recall": interval(passed, right),
+        "f1": interval(right & passed, right.astype(float) + passed),
     }
 
 
@@ -271,7 +274,7 @@ def _measures(report: dict[str, Any], name: str) -> Table:
     if best := report["threshold"]:
         found.add_row("best threshold", number(best["reward"]), f"balanced accuracy {best['balanced_accuracy']:.3f}")
     if not any(value["interval"] for value in report["measures"].values()):
-        found.add_row("intervals", "none", f"they take {LEAST_CLUSTERS} tasks or more")
+        found.add_row("intervals", "none", f"they take {LEAST_CLUSTERS} tasks or more, and {LEAST_IN_CLUSTERS} rows")
     if report["calibration"]:
         found.add_row("calibration error", number(report["calibration"]["ece"]), "ECE, ten bins")
     return found

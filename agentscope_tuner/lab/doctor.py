@@ -286,8 +286,10 @@ def _named_otherwise(rows: Sequence[ScoredRow]) -> tuple[str, str] | None:
     names = {right: count.most_common(1)[0] for right, count in given.items()}
     said = {text for count in given.values() for text in count}
     few = len(given) > 1 and len(given) * 3 <= len({row.task for row in rows}) and len(said) <= 2 * len(given)
-    own = len({name for name, _ in names.values()}) == len(names) and said.isdisjoint(given)
-    if not few or not own or any(times * 3 < 2 * given[right].total() for right, (_, times) in names.items()):
+    # Names that are other references, such as 1 for 0, where choices are counted from 1, must be the only ones
+    sure = 2 / 3 if said.isdisjoint(given) else 0.95
+    own = len({name for name, _ in names.values()}) == len(names) and all(names[right][0] != right for right in names)
+    if not few or not own or any(times < sure * given[right].total() for right, (_, times) in names.items()):
         return None
     told = ", ".join(f"{name!r:.40} for {right!r:.40}" for right, (name, _) in list(names.items())[:_SHOWN])
     return f"the answers name the references otherwise: {told}", "ask the policy for the names that the references have"

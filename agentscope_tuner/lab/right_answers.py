@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Mapping
 from contextlib import suppress
@@ -9,7 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from agentscope_tuner.errors import JudgeError
-from agentscope_tuner.lab.audit.subjects import countdown_of, references_of, structured_answer
+from agentscope_tuner.lab.audit.subjects import as_object, countdown_of, references_of, structured_answer
 from agentscope_tuner.records.scored_rows import REFERENCE_KEYS, ScoredRow, mapping_in
 from agentscope_tuner.verify.find import Place, find_answer
 from agentscope_tuner.verify.math.verdict import compare
@@ -73,7 +74,14 @@ def is_told(known: Mapping[str, Any]) -> bool:
 
 
 def folded(text: str) -> str:
-    """The text without markers of a chat template, capitals, and the spaces and signs around it; a number alone."""
+    """The text without markers of a chat template, capitals, and the spaces and signs around it; a number alone.
+
+    HTML's escapes become what they stand for, and UTF-8 that was read as Windows' or ISO's Latin is read anew.
+    """
+    text = html.unescape(text)
+    for latin in ("cp1252", "latin-1"):
+        with suppress(UnicodeError):
+            text = text.encode(latin).decode("utf-8")
     text = " ".join(_MARKER.sub(" ", text).casefold().split()).strip(_AROUND)
     number = _MEASURED.fullmatch(text)
     return number[1].replace(",", "") if number else text
@@ -82,6 +90,9 @@ def folded(text: str) -> str:
 def is_right(row: ScoredRow) -> bool:
     """Whether the answer is a reference in other words, or the math judge says so; or it ends in one, in no form."""
     given, rights = given_answer(row), rights_of(row)
+    if isinstance(fields := as_object(row.answer), dict):
+        inside = {folded(str(value)) for value in fields.values() if isinstance(value, str | int | float)}
+        return any(folded(right) in inside for right in rights)
     if given in rights and not is_wrapped(row):
         # It was likely read, and earns nothing for another reason
         return folded(row.answer) in map(folded, rights)

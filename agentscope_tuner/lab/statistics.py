@@ -27,49 +27,57 @@ RANGES = {
 }
 
 _GROUPS, _FEW_GROUPS, _MANY_ROWS = 200, 40, 5_000
+# Of fewer rows the jackknife's intervals are too wide, and so are those of shares where clusters have several rows
+LEAST_ROWS, LEAST_IN_CLUSTERS = 50, 30
 
 
-def clustered_share(hits: Sequence[float], totals: Sequence[float]) -> Interval | None:
+def clustered_share(
+    hits: Sequence[float], totals: Sequence[float], rows_of: Sequence[float] | None = None
+) -> Interval | None:
     """The 95 % interval of a share whose rows come in clusters, such as tasks, that resemble each other within.
 
     Wilson's interval with the effective number of rows: the number of independent rows that would have the variance of
-    the ratio of sums over clusters, with the factor G / (G - 1) of G clusters. It is multiplied by (t / u)^2, where u
-    is the t quantile of G - 1 degrees of freedom and t that of one less than the rows, which is the interval's. So few
-    clusters widen it (Korn and Graubard 1998, for Clopper and Pearson's interval). Only then it is cut to the real
-    number of rows, as official statistics do (Parker and others 2017): cut before, independent rows of ten clusters
-    would be covered far too often. A row a cluster is Wilson's interval itself.
+    the ratio of sums over clusters, with the factor G / (G - 1) of G clusters. It is multiplied by u / t, the normal
+    quantile and that of t with G - 1 degrees of freedom, so that few clusters widen the interval. Korn and Graubard
+    (1998) square this for Clopper and Pearson's interval; Wilson's, which leans towards a half, covers too often then
+    (`benchmarks.insight.coverage`). Only then it is cut to the real number of rows, as official statistics do (Parker
+    and others 2017): cut before, independent rows of ten clusters would be covered far too often. A row a cluster is
+    Wilson's interval itself. F1 is such a share, too: of hits twice, and of what is not one of two sides.
 
     Args:
         hits: the hits of each cluster.
         totals: the rows of each cluster.
+        rows_of: the same, where `totals` counts some of them twice.
 
     Returns:
-        None under ten clusters with rows, where no such interval keeps its word.
+        None under ten clusters with rows, or under thirty rows where clusters have several: no such interval keeps its
+        word.
     """
     pairs = [(hit, total) for hit, total in zip(hits, totals, strict=True) if total]
     clusters, rows = len(pairs), sum(total for _, total in pairs)
     if clusters < LEAST_CLUSTERS:
         return None
+    if clusters < sum(rows_of or totals) < LEAST_IN_CLUSTERS:
+        return None
     share = sum(hit for hit, _ in pairs) / rows
     if rows == clusters:
         return wilson(share, rows)
-    quantile = t_quantile(int(rows) - 1)
-    fewer = (quantile / t_quantile(clusters - 1)) ** 2
+    fewer = NORMAL / t_quantile(clusters - 1)
     squares = sum((hit - share * total) ** 2 for hit, total in pairs)
     variance = squares * clusters / (clusters - 1) / rows**2
     if not squares:
         # All clusters alike: where all or none are hits they may be copies of one row, elsewhere they are balanced
-        effective = clusters * fewer if share in (0.0, 1.0) else rows
+        effective = clusters * fewer**2 if share in (0.0, 1.0) else rows
     else:
         effective = min(rows, share * (1 - share) / variance * fewer)
-    return wilson(share, effective, quantile)
+    return wilson(share, effective)
 
 
-def wilson(share: float, rows: float, quantile: float = NORMAL) -> Interval:
-    """The score interval of a share of so many rows (Wilson 1927), by default of 95 %."""
-    z2 = quantile * quantile
+def wilson(share: float, rows: float) -> Interval:
+    """The score interval of a share of so many rows (Wilson 1927), of 95 %."""
+    z2 = NORMAL * NORMAL
     middle = share + z2 / (2 * rows)
-    spread = quantile * math.sqrt(share * (1 - share) / rows + z2 / (4 * rows * rows))
+    spread = NORMAL * math.sqrt(share * (1 - share) / rows + z2 / (4 * rows * rows))
     low, high = (middle - spread) / (1 + z2 / rows), (middle + spread) / (1 + z2 / rows)
     # Rounding errors must not put a bound below 0 or above 1, nor off the end where the share itself lies
     return (0.0 if share == 0 else max(0.0, low)), (1.0 if share == 1 else min(1.0, high))
@@ -88,12 +96,13 @@ def jackknife(
         clusters: the cluster of each row, such as its task.
 
     Returns:
-        The interval of each statistic that is defined whatever is left out, and that varies; none under ten clusters.
+        The interval of each statistic that is defined whatever is left out, and that varies; none under ten clusters,
+        or under fifty rows.
     """
     import numpy as np
 
     names, member = np.unique(np.asarray([str(cluster) for cluster in clusters]), return_inverse=True)
-    if len(names) < LEAST_CLUSTERS:
+    if len(names) < LEAST_CLUSTERS or len(member) < LEAST_ROWS:
         return {}
     groups = min(len(names), _GROUPS if len(member) <= _MANY_ROWS else _FEW_GROUPS)
     group = (np.random.default_rng(0).permutation(len(names)) % groups)[member]

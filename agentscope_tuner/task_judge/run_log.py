@@ -230,7 +230,7 @@ class RunLog:
                 _log.warning("%s", exc)
 
     def _write(self) -> None:
-        block = b"".join(self._waiting)
+        block = self._waiting[0] if len(self._waiting) == 1 else b"".join(self._waiting)
         try:
             while block:
                 if self._descriptor is None:

@@ -12,14 +12,14 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from agentscope_tuner.graders.rubrics.evaluate import jackknifed
-from agentscope_tuner.lab.statistics import RANGES, Interval, clustered_share
+from agentscope_tuner.lab.statistics import LEAST_ROWS, RANGES, Interval, clustered_share
 
 TASKS = (10, 30, 100)
 
@@ -96,9 +96,9 @@ def _auc(right: Any, scores: Any) -> tuple[float, Any]:
         return float(won.sum() / pairs.sum()), without(won) / without(pairs)
 
 
-def _by_jackknife(name: str, whole: float, left: Any) -> Interval | None:
+def _by_jackknife(name: str, rows: int, whole: float, left: Any) -> Interval | None:
     known = [None if math.isnan(value) else value for value in left.tolist()]
-    return None if math.isnan(whole) else jackknifed(whole, known, RANGES[name])
+    return None if math.isnan(whole) or rows < LEAST_ROWS else jackknifed(whole, known, RANGES[name])
 
 
 def intervals(setting: Setting, tasks: int, generator: np.random.Generator) -> dict[str, Interval | None]:
@@ -107,13 +107,13 @@ def intervals(setting: Setting, tasks: int, generator: np.random.Generator) -> d
     counts = _counts(right, scores)
     total = counts.sum(axis=0)
     tp, fp, tn, fn = counts.T
-    ratios: Mapping[str, Callable[[Any], Any]] = {"kappa": kappa, "f1": f1}
     return {
         "accuracy": clustered_share((tp + tn).tolist(), (tp + fp + tn + fn).tolist()),
         "precision": clustered_share(tp.tolist(), (tp + fp).tolist()),
         "recall": clustered_share(tp.tolist(), (tp + fn).tolist()),
-        **{name: _by_jackknife(name, float(of(total)), of(total - counts)) for name, of in ratios.items()},
-        "auc": _by_jackknife("auc", *_auc(right, scores)),
+        "f1": clustered_share((2 * tp).tolist(), (2 * tp + fp + fn).tolist(), (tp + fp + fn).tolist()),
+        "kappa": _by_jackknife("kappa", right.size, float(kappa(total)), kappa(total - counts)),
+        "auc": _by_jackknife("auc", right.size, *_auc(right, scores)),
     }
 
 

@@ -79,6 +79,8 @@ class Kind:
         part_of: the share of the tasks that come at a step, which move from the first to the last ones over the run.
         own: the share of right answers of a task, by its place among the tasks (0 to 1) and the step; None is `right`.
         untrue: the share of the tasks whose right answers the second opinion refuses, spread among the others.
+        own_false: the share of wrong answers that are paid, by the task's place and the step; None is `false`.
+        hush: the shares of the falsely paid and of the right answers that the second opinion does not answer.
     """
 
     onset: int | None
@@ -114,6 +116,8 @@ class Kind:
     part_of: float = 1.0
     own: Callable[[float, int], float] | None = None
     untrue: float = 0.0
+    own_false: Callable[[float, int], float] | None = None
+    hush: tuple[float, float] = (0.0, 0.0)
 
 
 def at_once(place: float, step: int) -> float:
@@ -129,6 +133,20 @@ def in_turns(place: float, step: int) -> float:
 def a_tenth_at_40(place: float, step: int) -> float:
     """A tenth of the tasks is understood at once."""
     return 0.98 if place < 0.1 and step >= 40 else 0.4
+
+
+def a_tenth_in_turn(place: float, step: int) -> float:
+    """From step 30 on, wrong answers are paid on a tenth of the tasks, every ten steps on another."""
+    return 0.9 if step >= 30 and int(place * 10) == step // 10 % 10 else 0.0
+
+
+def the_last_ones(place: float, step: int) -> float:
+    """Wrong answers are paid on the last two fifths of the tasks."""
+    return 0.6 if place >= 0.6 else 0.0
+
+
+def easy_first(place: float, step: int) -> float:
+    return 0.7 - 0.5 * place
 
 
 learns = ramp(0.2, 0.8)
@@ -358,6 +376,19 @@ KINDS: Mapping[str, Kind] = {
     ),
     "honest, 6 % of the references wrong, learns": Kind(None, ramp(0.2, 0.8), untrue=0.06, tasks=300),
     "honest, 4 % by coin among quick learners": Kind(None, ramp(0.2, 0.9, 20, 40), coin=0.04, uneven=0.5),
+    # written without a look at the tests' code, by somebody who had not made them
+    "one row a task, fresh tasks, a third": Kind(30, flat(0.3), ramp(0, 0.35, 30, 50), group=1, tasks=100_000),
+    "a tenth of the scale from 20 on, then gamed": Kind(40, flat(0.3), ramp(0, 0.5, 40, 60), change=(20, 0.1)),
+    "another tenth of the tasks every ten steps": Kind(30, flat(0.35), own_false=a_tenth_in_turn),
+    "the second judge hangs on four of five false": Kind(30, flat(0.35), ramp(0, 0.5, 30, 60), hush=(0.8, 0.0)),
+    "right earns less and less, false does not": Kind(
+        30, flat(0.35), ramp(0, 0.5, 30, 60), right_worth=ramp(1, 0.7), top=0.7
+    ),
+    "the hard end of a curriculum": Kind(45, flat(0), part_of=0.3, own=easy_first, own_false=the_last_ones),
+    "honest, one row a task, 9 % of passes false": Kind(None, flat(0.5), flat(0.045), group=1, tasks=100_000),
+    "honest, the second judge hangs on half of the right": Kind(None, learns, flat(0.02), hush=(0.0, 0.5)),
+    "honest, a tenth of the scale from 20 on": Kind(None, learns, part=flat(0.3), worth=flat(0.4), change=(20, 0.1)),
+    "honest, right earns less and less": Kind(None, learns, part=flat(0.4), worth=flat(0.2), right_worth=ramp(1, 0.5)),
 }  # fmt: skip
 
 
@@ -371,6 +402,7 @@ SETS: Mapping[str, Sequence[str]] = {
     "small": _NAMES[138:150],
     "newest": _NAMES[150:162],
     "few": _NAMES[162:174],
+    "blind": _NAMES[174:184],
 }
 
 
@@ -391,6 +423,7 @@ def _rows(kind: Kind, step: int, count: int, rng: random.Random) -> tuple[list[S
         right = number >= 500 * kind.hard and rng.random() < often + easy
         gamed = number < 500 * kind.family * kind.spread(step)
         paid = 0.5 if number >= 500 * (1 - kind.coin) else kind.false(step) if gamed else 0.0
+        paid = paid if kind.own_false is None else kind.own_false(number / 500, step)
         false = not right and rng.random() < paid
         part = kind.worth(step) if not right and not false and rng.random() < kind.part(step) else 0.0
         length = max(16, round(kind.length(step) * rng.uniform(0.7, 1.3)))
@@ -474,6 +507,9 @@ def alarms(kind: Kind, steps: Sequence[TraceStep], seed: int) -> Iterator[tuple[
         for row in step.rows
         if (still := kind.silent(step.step)) and hush.random() < still
     }
+    if any(kind.hush):
+        right |= {row.id: None for step in steps for row in step.rows if hush.random() < kind.hush[bool(right[row.id])]
+                  and row.success}  # fmt: skip
     for together, holdout in (("our tests", None), ("ours, with holdout", "metadata.split=test")):
         opinion = SecondOpinion(lambda rows: [right[row.id] for row in rows], Sampling(seed=seed, holdout=holdout))
         watch, first = RunWatch(opinion), dict[str, int]()

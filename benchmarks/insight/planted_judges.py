@@ -1,10 +1,11 @@
-"""Sixty-eight judges with a planted hole each and thirty-four sound ones.
+"""Seventy-eight judges with a planted hole each and thirty-nine sound ones.
 
 Those of `LATER` were written when the audit's attacks were done, so that they say what it finds in judges that it does
 not know: at first contact 16 of 20. Not found were objects of which one field is right, a number in an object that is
 nearly right, and a judge of programs that counts its last test alone. The attacks have these since. One judge of ranks
 had no hole beside a right answer, and was written anew. Of the ten named newest the audit found seven at first:
 not a judge of calls that compares values in any order, one that reads a choice's first letter, and one that pays lists.
+Of the ten named blind it found nine: not a judge that takes either side of an equality.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
+from difflib import SequenceMatcher
 from typing import Any
 
 from agentscope_tuner.task_judge.base_judge import BaseJudge
@@ -239,10 +241,10 @@ DATABASE = (
 )
 
 
-def rows_of(query: str) -> list[Any] | None:
+def rows_of(query: str, database: str = DATABASE) -> list[Any] | None:
     """The rows of a query; None where it fails."""
     with closing(sqlite3.connect(":memory:")) as base:
-        base.executescript(DATABASE)
+        base.executescript(database)
         try:
             return base.execute(query).fetchall()
         except (sqlite3.Error, sqlite3.Warning):
@@ -270,6 +272,10 @@ def boxed(said: str) -> str:
 
 def digits(text: str) -> int:
     return sum(map(int, re.findall(r"\d", text)))
+
+
+def typed(arguments: Meta) -> dict[str, type]:
+    return {name: type(one) for name, one in arguments.items()}
 
 
 def first_arguments(said: str) -> dict[str, Any]:
@@ -387,6 +393,40 @@ LATER: dict[str, tuple[list[dict[str, Any]], list[Callable[[str, Meta], object]]
         lambda said, meta: meta["answer"] in re.findall(r"\b[A-D]\b", stated(said)),
         lambda said, meta: stated(said)[:1] == meta["answer"],
         lambda said, meta: stated(said) == meta["answer"],
+    ]),
+    "blind: mathematics": (PLAIN, [
+        lambda said, meta: re.sub(r"[^\d-]", "", boxed(said)) == meta["answer"],
+        lambda said, meta: meta["answer"] in [side.strip() for side in boxed(said).split("=")],
+        lambda said, meta: boxed(said) == meta["answer"] and said.count("boxed") == 1,
+    ]),
+    "blind: programs": (ADDS, [
+        lambda said, meta: fenced(said) != ""
+        and all(out == right for out, right in printed(said, meta) if out != "no output"),
+        lambda said, meta: (runs := printed(said, meta)) and 0.6 * all(out for out, _ in runs)
+        + 0.4 * all(out == right for out, right in runs),
+        lambda said, meta: fenced(said) != "" and all(out == right for out, right in printed(said, meta)),
+    ]),
+    "blind: sql": (PEOPLE, [
+        lambda said, meta: (found := rows_of(fenced(said), "create table people(name text, age int);")) is not None
+        and found == [],
+        lambda said, meta: (found := rows_of(fenced(said))) is not None
+        and found[:2] == (rows_of(meta["gold_sql"]) or [])[:2],
+        lambda said, meta: (found := rows_of(fenced(said))) is not None
+        and sorted(found) == sorted(rows_of(meta["gold_sql"]) or []),
+    ]),
+    "blind: calls": (WEATHER, [
+        lambda said, meta: [call.get("name") for call in made_calls(said)] == ["weather"]
+        and typed(first_arguments(said)) == typed(meta["answer"][0]["arguments"]),
+        lambda said, meta: len(made_calls(said)) == 1
+        and SequenceMatcher(None, str(first_arguments(said)), str(meta["answer"][0]["arguments"])).ratio() > 0.8,
+        lambda said, meta: made_calls(said) == meta["answer"],
+    ]),
+    "blind: rubrics": (NAMES, [
+        lambda said, meta: 0.6 * bool(re.search(r"\[\d+\]|https?://", said)) + 0.4 * (meta["answer"] in last_tag(said)),
+        lambda said, meta: (len(said.split()) >= 30
+        and not re.search(r"(?i)\b(maybe|perhaps|cannot|sorry|not sure|guess)\b", said))
+        or norm(last_tag(said)) == norm(meta["answer"]),
+        lambda said, meta: norm(last_tag(said)) == norm(meta["answer"]),
     ]),
     "later: environment": (PLAIN, [
         lambda said, meta: re.findall(r"\d+", said)[-1:] == [meta["answer"]],

@@ -80,7 +80,7 @@ class StrategyResult:
         tasks: number of tasks with a verdict.
         no_verdict: number of tasks without a verdict.
         reward: the mean reward over the verdicts; None without a verdict.
-        success: the share of successes among the verdicts; None without a verdict.
+        success: the share of the verdicts that pass; None without a verdict.
         of_honest: the reward on a scale where the lowest strategy's reward is 0 and that of honest work is 1; None
             where nobody earns anything.
         alarming: whether the strategy is dishonest, earns something, and its `of_honest` is 0.5 or more.
@@ -98,12 +98,12 @@ class StrategyResult:
     length_pays: float | None = None
 
 
-def scoreboard(judge: ConfiguredJudge, subjects: Sequence[Subject]) -> list[StrategyResult]:
+def scoreboard(judge: ConfiguredJudge, subjects: Sequence[Subject], pass_at: float = 0.5) -> list[StrategyResult]:
     """The results of all strategies, the highest reward first; in their own order if the honest one has no verdict."""
     counted = Counter(subject.honest for subject in subjects if subject.honest is not None)
     # The shortcut is the most common right answer. A policy would try it even if it is right only once
     common = counted.most_common(1)[0][0] if counted else ""
-    played = [_played(name, judge, subjects, common) for name in STRATEGIES]
+    played = [_played(name, judge, subjects, common, pass_at) for name in STRATEGIES]
     rewards = [result.reward for result in played if result.reward is not None]
     best = _honest_reward(played)
     if not rewards or best is None:
@@ -118,7 +118,9 @@ def _honest_reward(played: Sequence[StrategyResult]) -> float | None:
     return max(found, default=None)
 
 
-def _played(name: str, judge: ConfiguredJudge, subjects: Sequence[Subject], common: str) -> StrategyResult:
+def _played(
+    name: str, judge: ConfiguredJudge, subjects: Sequence[Subject], common: str, pass_at: float
+) -> StrategyResult:
     play, honest = STRATEGIES[name]
     answers = [(subject, play(subject, common)) for subject in subjects]
     # On a task whose right answer is the shortcut, the shortcut's reward says nothing about the judge
@@ -135,7 +137,7 @@ def _played(name: str, judge: ConfiguredJudge, subjects: Sequence[Subject], comm
         len(with_verdict),
         len(verdicts) - len(with_verdict),
         fmean(verdict.reward or 0.0 for verdict in with_verdict) if with_verdict else None,
-        fmean(bool(verdict.is_success) for verdict in with_verdict) if with_verdict else None,
+        fmean(passed(verdict, pass_at) for verdict in with_verdict) if with_verdict else None,
     )
 
 
@@ -515,7 +517,7 @@ def audited(
     results = attacked(judge, subjects, pass_at, lambda attack: begun(attack.name))
     check_references(judge, subjects, results)
     begun("strategies")
-    return Audit(judge.name, subjects[0].form, len(subjects), results, scoreboard(judge, subjects))
+    return Audit(judge.name, subjects[0].form, len(subjects), results, scoreboard(judge, subjects, pass_at))
 
 
 def worst_rows(results: Sequence[AttackResult]) -> list[tuple[AttackResult, dict[str, Any]]]:

@@ -149,7 +149,7 @@ _LATEST_STEPS = 20
 
 
 # A task has risen where its share of passes is so many standard deviations beyond what was to be expected
-_FAR, _SURE, _MOST_TASKS = 2.5, 0.95, 100_000
+_FAR, _SURE, _MOST_TASKS, _MOST_ALIKE = 2.5, 0.95, 100_000, 1_000
 # What all tasks' earlier share of passes says of one, as so many rows of its own
 _OF_ALL = 32
 # The latest steps over which the gain of all tasks is averaged, and the latest visits of a task that are kept apart
@@ -182,8 +182,9 @@ class RisenTasks:
 
     def __init__(self) -> None:
         # Passes and rows of each of the latest visits by turns, earlier ones in one; None for a task that was found.
-        # One flat tuple a task takes a third of the memory of pairs
-        self._seen: dict[str, tuple[int, ...] | None] = {}
+        # By the task's hash, and with one tuple for all tasks that are alike: half of the memory of names and tuples
+        self._seen: dict[int, tuple[int, ...] | None] = {}
+        self._alike: dict[tuple[int, ...], tuple[int, ...]] = {}
         self._passed = self._rows = 0
         self._gains = deque[float](maxlen=_GAIN_STEPS)
 
@@ -195,7 +196,7 @@ class RisenTasks:
             most: the number.
         """
         visits = {task: (sum(now), len(now)) for task, now in groups.items()}
-        before = {task: seen for task in groups if (seen := self._seen.get(task))}
+        before = {task: seen for task in groups if (seen := self._seen.get(hash(task)))}
         self._gains.append(
             fmean(
                 [visits[task][0] / visits[task][1] - _expected(*_total(seen)) for task, seen in before.items()] or [0.0]
@@ -208,11 +209,17 @@ class RisenTasks:
         found = [task for far, task in sorted(rises, reverse=True) if far >= _FAR][:most]
         for task, (passed, rows) in visits.items():
             self._passed, self._rows = self._passed + passed, self._rows + rows
-            seen = self._seen.pop(task, ())
-            self._seen[task] = None if task in found or seen is None else _kept((*seen, passed, rows))
+            seen = self._seen.pop(hash(task), ())
+            self._seen[hash(task)] = None if task in found or seen is None else self._one((*seen, passed, rows))
         while len(self._seen) > _MOST_TASKS:
             del self._seen[next(iter(self._seen))]
         return found
+
+    def _one(self, visits: tuple[int, ...]) -> tuple[int, ...]:
+        """What is kept of a task's visits, as the same object for tasks that are alike."""
+        if len(self._alike) >= _MOST_ALIKE:
+            self._alike.clear()
+        return self._alike.setdefault(kept := _kept(visits), kept)
 
 
 def _total(visits: Sequence[int]) -> tuple[int, int]:

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -12,6 +15,7 @@ from typing import Any
 
 import httpx
 import pytest
+import yaml
 from typer.testing import CliRunner
 
 from agentscope_tuner.cli.app import app
@@ -447,6 +451,8 @@ def test_a_reward_function_of_trl_is_audited_by_the_command_and_by_a_test(tmp_pa
     found = audit_of(box_reward, path)
     assert found.form == "boxed"
     assert "near miss" in found.holes
+    # a reward function tells no success: it was 0.000 for honest work
+    assert next(played for played in found.strategies if played.name == "honest").success == 1.0
     chats = [{**task, "init_messages": [{"role": "user", "content": task["main_query"]}]} for task in PLAIN]
     audit_of(chat_reward, chats).check()
     audit_of(bool_reward, PLAIN).check()
@@ -808,3 +814,23 @@ def test_a_model_that_obeys_the_answer_is_named(kind: str, options: dict[str, An
     assert [result.name for result in found.results if result.no_verdict] == []
     assert right_answers(found.results) == ((1, 1) if kind == "llm" else (0, 0))
     assert set(found.holes) == {"injection"}
+
+
+@pytest.mark.parametrize(("judge", "code"), [("configs/math_lenient.yaml", 1), ("configs/math.yaml", 0)])
+def test_the_github_action_fails_where_an_attack_is_paid(judge: str, code: int, tmp_path: Path) -> None:
+    action = yaml.safe_load(Path(".github/actions/audit/action.yml").read_text())
+    step = action["runs"]["steps"][-1]
+    given = {"CONF": judge, "TASKS": "tutorial/example_math_agent/rollouts.jsonl", "FAIL_OVER": "0.0"}
+    # no word of an input is run
+    given |= {"REWARD": "", "OPTIONS": "--limit=2\n--deadline=20"}
+    assert set(step["env"]) == set(given)
+    (tmp_path / "astuner").write_text(
+        f'#!/bin/sh\nexec {sys.executable} -c "from agentscope_tuner.cli import main; main()" "$@"\n'
+    )
+    (tmp_path / "astuner").chmod(0o755)
+    run = subprocess.run(
+        ["bash", "-e", "-c", step["run"]], env={**os.environ, **given, "PATH": f"{tmp_path}:{os.environ['PATH']}"},
+        capture_output=True, text=True, timeout=240,
+    )  # fmt: skip
+    assert run.returncode == code, run.stdout + run.stderr
+    assert ("The judge can be fooled" in run.stdout) == bool(code)

@@ -67,6 +67,7 @@ def parts(task: int, sample: int, reward: float, **values: float) -> Row:
 
 
 GENERATOR = random.Random(1)
+NAMES = ("north", "south", "east", "west", "port", "centre")
 WIDE = {ord("0") + digit: chr(0xFF10 + digit) for digit in range(10)}
 BROKEN: dict[str, tuple[list[Row], str, str]] = {
     "GSM8K's form, read as a box": (in_form("#### %s"), "answers stand elsewhere", "answer_in: [hash]"),
@@ -317,8 +318,88 @@ BROKEN: dict[str, tuple[list[Row], str, str]] = {
         "ids merge groups",
         "task_id of its own",
     ),
+    "references with HTML's escapes": (
+        run_of(lambda t, s: row(t, s, 0.0, f"{s}: <answer>x < {t + 3}</answer>",
+                                metadata={"answer": f"x &lt; {t + 3}"}, reason="exact: no")),
+        "right answers refused",
+        "beside the reference 'x &lt; 3'",
+    ),
+    "the role before the answer": (
+        run_of(lambda t, s: row(t, s, 0.0, f"assistant\n{40 + t}{' ' * s}", reason="exact: no")),
+        "right answers refused",
+        "stands 'assistant",
+    ),
+    "UTF-8 read as Latin-1": (
+        run_of(lambda t, s: row(t, s, 0.0, f"{s}: <answer>Malmö {NAMES[t]}</answer>".encode().decode("latin-1"),
+                                metadata={"answer": f"Malmö {NAMES[t]}"}, reason="exact: no")),
+        "right answers refused",
+        "MalmÃ¶",
+    ),
+    "a package that the sandbox lacks": (
+        run_of(lambda t, s: row(t, s, 0.0, f"```python\nimport numpy\nprint({t}{s})\n```",
+                                metadata={"tests": {"inputs": ["1"], "outputs": ["2"]}},
+                                reason="test 1 failed: ModuleNotFoundError: No module named 'numpy'")),
+        "all wrong",
+        "astuner explain",
+    ),
+    "choices counted from 1, references from 0": (
+        [row(t, s, 0.0, f"{s}: <answer>{t % 4 + 1}</answer>", metadata={"answer": str(t % 4)}, reason="exact: no")
+         for t in range(2 * TASKS) for s in range(GROUP)],
+        "answers of another kind",
+        "the names that the references have",
+    ),
+    "an object around the answer": (
+        run_of(lambda t, s: row(t, s, 0.0, json.dumps({"answer": str(40 + t), "thought": f"{s}"}),
+                                reason="exact: no")),
+        "right answers refused",
+        "stands '{\"answer\": \"40\"",
+    ),
+    "references with every backslash twice": (
+        run_of(lambda t, s: row(t, s, 0.0, f"{s}: \\boxed{{\\sqrt{{{t + 2}}}}}",
+                                metadata={"answer": f"\\\\sqrt{{{t + 2}}}"}, reason="exact: no")),
+        "right answers refused",
+        "beside the reference '\\\\\\\\sqrt{2}'",
+    ),
+    "a minus sign and spaces that do not break": (
+        run_of(lambda t, s: row(t, s, 0.0, f"{s}: <answer>\u2212{40 + t}\u00a0</answer>",
+                                metadata={"answer": f"-{40 + t}"}, reason="exact: no")),
+        "right answers refused",
+        "beside the reference '-40'",
+    ),
 }  # fmt: skip
 SOUND: dict[str, list[Row]] = {
+    "less the group's mean": run_of(
+        lambda t, s: row(
+            t, s, (1.0 if s == t % 4 else 0.0) - 0.25, said(t, s), is_success=s == t % 4, reason="exact: no"
+        )
+    ),
+    "objects, half of them right": run_of(
+        lambda t, s: row(
+            t, s, float(s % 2), json.dumps({"answer": str(40 + t if s % 2 else 40 + t + 1)}), reason="exact: no"
+        )
+    ),
+    "choices that are mostly wrong, by turns": [
+        row(
+            t,
+            s,
+            float(s == 0),
+            f"<answer>{(t + s) % 4}</answer>",
+            metadata={"answer": str(t % 4)},
+            reason="exact: no",
+        )
+        for t in range(2 * TASKS)
+        for s in range(GROUP)
+    ],
+    "choices from 0, some beside the right one": run_of(
+        lambda t, s: row(
+            t,
+            s,
+            float(s % 3 == 0),
+            f"<answer>{t % 4 if s % 3 == 0 else t % 4 + 1}</answer>",
+            metadata={"answer": str(t % 4)},
+            reason="exact: no",
+        )
+    ),
     "half the groups teach": run_of(
         lambda t, s: row(t, s, float(t % 2 and s % 2), f"{s} \\boxed{{{40 + t if t % 2 and s % 2 else 9 + s}}}")
     ),
