@@ -98,6 +98,8 @@ class ReasoningGymJudge(BaseJudge):
             return self._reward(0.0, f"the scorer fails on this answer: {found}", ending.cpu_seconds)
         if not 0 <= found <= 1:
             return self._reward(0.0, f"the scorer gives {found!r}, which is no score", ending.cpu_seconds)
+        if found >= self._settings.success and (why := another(answer, str(entry["answer"]))):
+            return self._reward(0.0, f"the scorer gives {found:g}, and {why}", ending.cpu_seconds)
         return self._reward(found, f"{dataset}: {found:g}", ending.cpu_seconds)
 
     async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
@@ -219,6 +221,30 @@ def unfit(dataset: str, answer: str, own: str) -> str | None:
     if own.strip() in _TRUTHS and answer.strip().strip(".").lower() not in _TRUTHS[own.strip()]:
         return "not the right truth"
     return _no_data(answer) if dataset in RUN_THE_ANSWER else None
+
+
+_A_NUMBER = re.compile(r"[-+−]?[0-9][0-9,]*(?:\.[0-9]+)?|[-+−]?\.[0-9]+")
+# Beside an answer that is a number no other is right by more than rounding
+_ROUNDING = 0.01
+
+
+def another(answer: str, own: str) -> str | None:
+    """Why `answer` is another number than the data set's own answer, whatever the scorer says; None where it is not.
+
+    Some scorers pay 0 for any number, read past a sign, or take the first of several.
+    """
+    wanted = _A_NUMBER.fullmatch(own.strip())
+    numbers = {_read_number(found[0]) for found in _A_NUMBER.finditer(answer)}
+    if wanted is None or not numbers:
+        return None
+    number = _read_number(wanted[0])
+    if len(numbers) > 1:
+        return f"the answer names {len(numbers)} numbers"
+    return None if math.isclose(numbers.pop(), number, rel_tol=_ROUNDING) else "the answer is another number"
+
+
+def _read_number(text: str) -> float:
+    return float(text.replace(",", "").replace("−", "-"))
 
 
 def _no_data(answer: str) -> str | None:
