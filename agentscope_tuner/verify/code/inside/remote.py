@@ -39,6 +39,7 @@ from agentscope_tuner.verify.code.inside.stand_ins import (
     StandInFunction,
     StandInIterator,
     StandInMethod,
+    as_of_data,
     built_in,
     is_raised,
     named,
@@ -734,7 +735,7 @@ def _of_error(self: Any, name: str) -> Any:
     """What an exception has besides its own variables: constants, properties and methods of its class."""
     if name.startswith("__") or "_number" not in vars(self):
         raise AttributeError(name)
-    return self._program.ask({"do": "attr", "h": self._number, "name": name})
+    return as_of_data(self._program, self._program.ask({"do": "attr", "h": self._number, "name": name}), name)
 
 
 def _words_of(self: BaseException) -> str:

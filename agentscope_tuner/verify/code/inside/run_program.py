@@ -181,7 +181,9 @@ class ProgramTexts:
     def __init__(self, source: str, on_code: Callable[[], object], on_statements: Callable[[], object]) -> None:
         self._source, self._on_code, self._on_statements = source, on_code, on_statements
         self._kept: list[bytes] = []
+        # without white space, which tests take away, and in lower case
         self._said: list[str] = []
+        self._lines: list[str] = []
         self._size = 0
         # what was compiled of the program's text
         self._codes: list[tuple[types.CodeType, object]] = []
@@ -240,11 +242,13 @@ class ProgramTexts:
         # nobody's tests hold bytes that they run
         if self._size > _MOST_KEPT or not isinstance(source, str):
             return True
-        self._said += [part.strip() for message in self._kept for part in _texts(json.loads(message))]
+        said = [part for message in self._kept for part in _texts(json.loads(message))]
         self._kept.clear()
-        lines = (line.strip() for part in self._said for line in part.splitlines())
-        within = (line for line in lines if len(line) >= _LEAST_WITHIN and not line.isidentifier())
-        return any(text in part for part in self._said) or any(part in text for part in within)
+        self._said += map(_packed, said)
+        lines = (_packed(line) for part in said for line in part.splitlines())
+        self._lines += [line for line in lines if len(line) >= _LEAST_WITHIN and not line.isidentifier()]
+        text = _packed(text)
+        return any(text in part for part in self._said) or any(line in text for line in self._lines)
 
     @functools.cached_property
     def _own(self) -> set[str]:
@@ -279,6 +283,10 @@ def _text_of(source: Any) -> str:
         return str.__str__(source).strip()
     is_bytes = isinstance(source, bytes | bytearray | memoryview)
     return bytes(memoryview(source)).decode(errors="replace").strip() if is_bytes else ""
+
+
+def _packed(text: str) -> str:
+    return "".join(text.split()).lower()
 
 
 def _texts(value: Any) -> Iterator[str]:

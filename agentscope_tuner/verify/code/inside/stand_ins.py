@@ -221,7 +221,7 @@ class StandInClass(type):
         if own is cls and vars(cls).get("_is_class", False):
             # a member, such as an Enum's, is as good as one that the test makes
             object.__setattr__(found, "_made", True)
-        return found
+        return found if vars(cls).get("_is_class", False) else as_of_data(cls._program, found, name)
 
     def __setattr__(cls, name: str, value: object) -> None:
         cls._program.ask({"do": "set", "h": cls._number, "name": name, "value": cls._program.pack(value)})
@@ -339,13 +339,13 @@ class StandIn:
 
         return one._plainly(name, call, *arguments, **named)
 
-    def _plainly(self, name: str, method: Callable[..., Any], *arguments: object, **named: object) -> Any:
+    def _plainly(self, name: str, method: Callable[..., Any], /, *arguments: object, **named: object) -> Any:
         """Call a method that plain data has, of an object that is not the test's: it must not answer for the test."""
         if self._plain is not None and name in _LOOKS_AT_DATA:
             return self._looked_over(name, method(*arguments), len(getattr(self._plain, name)(self, *arguments)))
         if self._plain is None and name in _LOOKS and not arguments:
             return self._looked_over(name, method(), None)
-        return _told(self._program, method, name, arguments, named)
+        return _told(self._program, method, name, *arguments, **named)
 
     def __contains__(self, item: object) -> bool:
         if self._made:
@@ -364,6 +364,9 @@ class StandIn:
                 length = len(self)
         if length not in (None, len(items)):
             raise NotComparableError(f"the program's {type(self).__name__} has other {name} than it holds")
+        if isinstance(found, StandIn):
+            # the next look at it finds what was counted
+            object.__setattr__(found, "_seen", (self._program.questions, items))
         return iter(items) if hasattr(type(found), "__next__") else found
 
     def _items(self) -> list[Any] | tuple[Any, ...] | None:
@@ -615,7 +618,13 @@ class StandInIterator(StandIn):
         return answer
 
 
-def _told(program: Any, method: Callable[..., Any], name: str, arguments: tuple[object, ...], named: Any) -> Any:
+def as_of_data(program: Any, found: Any, name: str) -> Any:
+    """An attribute of what the test has not made; a method that plain data has, too, must not answer for the test."""
+    is_method = name in _PLAIN_METHODS and isinstance(found, StandInFunction)
+    return partial(_told, program, found, name) if is_method else found
+
+
+def _told(program: Any, method: Callable[..., Any], name: str, /, *arguments: object, **named: object) -> Any:
     """What such a method answers, unless it says what the test may want to hear."""
     given = [*arguments, *named.values()]
     program.is_told |= bool(given)
@@ -731,7 +740,7 @@ def _asked(name: str) -> property:
 def _missing(self: StandIn, key: object) -> Any:
     """What stands for a key that the data does not hold; an object that the test has made is asked for every key."""
     method = self._program.ask({"do": "attr", "h": self._number, "name": "__missing__"})
-    return _told(self._program, method, "__missing__", (key,), {})
+    return _told(self._program, method, "__missing__", key)
 
 
 def _read(asked: Callable[..., Any], plain: Callable[..., Any]) -> Callable[..., Any]:
