@@ -341,8 +341,9 @@ class StandIn:
 
     def _plainly(self, name: str, method: Callable[..., Any], /, *arguments: object, **named: object) -> Any:
         """Call a method that plain data has, of an object that is not the test's: it must not answer for the test."""
-        if self._plain is not None and name in _LOOKS_AT_DATA:
-            return self._looked_over(name, method(*arguments), len(getattr(self._plain, name)(self, *arguments)))
+        if name in _LOOKS_AT_DATA and hasattr(self._plain, name):
+            length = len(getattr(self._plain, name)(self, *arguments, **named))
+            return self._looked_over(name, method(*arguments, **named), length)
         if self._plain is None and name in _LOOKS and not arguments:
             return self._looked_over(name, method(), None)
         return _told(self._program, method, name, *arguments, **named)
