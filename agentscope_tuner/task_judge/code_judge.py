@@ -459,9 +459,15 @@ def _tests(task: Task) -> TestSet:
     Raises:
         JudgeError: there are none, or they cannot be read.
     """
-    tests = task.metadata.get("tests")
+    tests, named = task.metadata.get("tests"), task.metadata.get("language")
     try:
-        return read_tests(task.metadata if tests is None else tests)
+        if tests is None:
+            return read_tests(task.metadata)
+        found = read_tests(tests, task.metadata)
+        # beside them it may be that of the question
+        if isinstance(named, str) and not found.language and language_of(named) in LANGUAGES:
+            found = replace(found, language=named)
+        return found
     except BadTestsError as exc:
         told = f"{exc}; metadata['tests'] holds them as the data set has them"
         example = """write for example `"tests": {"inputs": ["1\\n"], "outputs": ["2\\n"]}`"""

@@ -20,6 +20,7 @@ from agentscope_tuner.config import StrictSection, task_judge_section, validate_
 from agentscope_tuner.errors import ConfigError, JudgeError, install, reference_error
 from agentscope_tuner.task_judge.base_judge import KWARGS, BaseJudge, Reward, final_answer
 from agentscope_tuner.verify.code.inside.code_values import NotPlainError, dump
+from agentscope_tuner.verify.countdown import NotArithmeticError, evaluate
 from agentscope_tuner.verify.find import find_answer
 from agentscope_tuner.verify.strict_json import NotStrictJsonError, float_real, read_json
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
@@ -98,6 +99,8 @@ class ReasoningGymJudge(BaseJudge):
             return self._reward(0.0, f"the scorer fails on this answer: {found}", ending.cpu_seconds)
         if not 0 <= found <= 1:
             return self._reward(0.0, f"the scorer gives {found!r}, which is no score", ending.cpu_seconds)
+        if found >= self._settings.success and (why := another(answer, str(entry["answer"]))):
+            return self._reward(0.0, f"the scorer gives {found:g}, and {why}", ending.cpu_seconds)
         return self._reward(found, f"{dataset}: {found:g}", ending.cpu_seconds)
 
     async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
@@ -199,6 +202,8 @@ _PIECE = re.compile(
 )
 _NO_NUMBER = re.compile(r"\b(?:nan|inf|infinity)\b", re.IGNORECASE)
 _TRUTHS = {"True": {"true", "yes"}, "False": {"false", "no"}}
+_WHOLE = re.compile(r"[0-9]+")
+_TWENTY_FOUR = 24
 # Behind these a bracket groups; behind anything else it calls what stands there
 _GROUPS_BEHIND = {*"-+*/^(,[{=·×÷−|$", "**"}
 _MOST_CHARS = 20_000
@@ -218,7 +223,44 @@ def unfit(dataset: str, answer: str, own: str) -> str | None:
     # a scorer that asks for the truth of both texts takes "False" for true
     if own.strip() in _TRUTHS and answer.strip().strip(".").lower() not in _TRUTHS[own.strip()]:
         return "not the right truth"
+    if dataset == "puzzle24" and (why := _no_24(answer, own)):
+        return why
     return _no_data(answer) if dataset in RUN_THE_ANSWER else None
+
+
+def _no_24(answer: str, own: str) -> str | None:
+    """Why an answer does not make 24 of the puzzle's numbers: its scorer takes any numbers, and drops a fraction."""
+    if sorted(_WHOLE.findall(answer)) != sorted(_WHOLE.findall(own)):
+        return "not the numbers of the puzzle"
+    try:
+        return None if evaluate(answer) == _TWENTY_FOUR else "not 24"
+    except (NotArithmeticError, ZeroDivisionError):
+        # such as powers
+        return None
+
+
+_A_NUMBER = re.compile(r"[-+−]?[0-9][0-9,]*(?:\.[0-9]+)?|[-+−]?\.[0-9]+")
+# Beside an answer that is a number no other is right by more than rounding
+_ROUNDING = 0.01
+
+
+def another(answer: str, own: str) -> str | None:
+    """Why `answer` is another number than the data set's own answer, whatever the scorer says; None where it is not.
+
+    Some scorers pay 0 for any number, read past a sign, or take the first of several.
+    """
+    wanted = _A_NUMBER.fullmatch(own.strip())
+    numbers = {_read_number(found[0]) for found in _A_NUMBER.finditer(answer)}
+    if wanted is None or not numbers:
+        return None
+    number = _read_number(wanted[0])
+    if len(numbers) > 1:
+        return f"the answer names {len(numbers)} numbers"
+    return None if math.isclose(numbers.pop(), number, rel_tol=_ROUNDING) else "the answer is another number"
+
+
+def _read_number(text: str) -> float:
+    return float(text.replace(",", "").replace("−", "-"))
 
 
 def _no_data(answer: str) -> str | None:

@@ -87,6 +87,34 @@ def test_a_truth_is_compared_as_a_truth_and_not_as_a_text(own: str, other: str) 
 
 
 @pytest.mark.parametrize(
+    ("dataset", "own", "answer", "reward"),
+    [
+        # these scorers pay 0 for any number, pass over a sign, and take the first of several numbers
+        ("coin_flip", "0.171875", "0", 0.0),
+        ("gsm_symbolic", "405", "-405", 0.0),
+        ("gsm_symbolic", "405", "405 or 13", 0.0),
+        ("gsm_symbolic", "405", "405", 1.0),
+        ("gsm_symbolic", "405", "405.0 apples", 1.0),
+        ("decimal_arithmetic", "8.27243551523", "8.2724355152", 1.0),
+        # this one takes any numbers that make 24, or nearly
+        ("puzzle24", "10 + 3 + 4 + 7", "10*7/3 + 4/4", 0.0),
+        ("puzzle24", "1 + 3 + 10 * 2", "10*3 / (2 - 1)", 0.0),
+        ("puzzle24", "10 * 7 - 46 + 0", "46*10/(7*0 + 20)", 0.0),
+        ("puzzle24", "10 * 7 / 3 + 1", "10*7/3 + 1", 0.0),
+        ("puzzle24", "10 + 3 + 4 + 7", "2 + 9 + 6 + 7", 0.0),
+        ("puzzle24", "10 + 3 + 4 + 7", "(7 + 10) + (4 + 3)", 1.0),
+        ("fraction_simplification", r"$\frac{464}{887}$", r"$\frac{464}{887}$", 1.0),
+    ],
+)
+def test_a_number_is_no_other_number_whatever_its_scorer_says(
+    dataset: str, own: str, answer: str, reward: float
+) -> None:
+    entry = {**_entry(dataset), "answer": own}
+    entry["metadata"] = {**entry["metadata"], "simplified_numerator": 464, "simplified_denominator": 887}
+    assert _judged(entry, answer).reward == reward
+
+
+@pytest.mark.parametrize(
     "answer",
     [
         _ESCAPE,

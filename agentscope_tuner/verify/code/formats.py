@@ -135,11 +135,15 @@ class UnknownFormError(BadTestsError):
     """A mapping has the keys of no known form."""
 
 
-def read_tests(value: object) -> TestSet:
+_BESIDE = ("solution", "tolerance", "unordered")
+
+
+def read_tests(value: object, row: Mapping[str, Any] | None = None) -> TestSet:
     """The tests of a task.
 
     Args:
         value: one of the forms above, or any of them as JSON text.
+        row: what stands beside them may say how they are compared.
 
     Raises:
         BadTestsError: it is none of them, or holds no test.
@@ -149,6 +153,10 @@ def read_tests(value: object) -> TestSet:
         raise BadTestsError("there is no test")
     if all(isinstance(test, StdinTest) and not test.expected.strip() for test in found.tests):
         raise BadTestsError("every expected output is empty, so a program that prints nothing would pass")
+    if row is not None:
+        # weights may be those of something else
+        weighted = isinstance(row.get("weights"), list) and len(row["weights"]) == len(found.tests)
+        found = _with_row(found, {key: row.get(key) for key in (*_BESIDE, *(["weights"] if weighted else []))})
     return replace(found, tests=[replace(test, number=at) for at, test in enumerate(found.tests, 1)])
 
 

@@ -335,10 +335,11 @@ class JailLine:
 
     Args:
         descriptor: the line's socket.
+        received: is given each message's JSON.
     """
 
-    def __init__(self, descriptor: int) -> None:
-        self._descriptor = descriptor
+    def __init__(self, descriptor: int, received: Callable[[bytes], object] = lambda _: None) -> None:
+        self._descriptor, self._received = descriptor, received
 
     def send(self, message: dict[str, Any]) -> None:
         """Send one message.
@@ -366,11 +367,12 @@ class JailLine:
         if size > MOST_BYTES:
             raise LineEndedError(f"a message of {size:,} bytes")
         try:
-            message = json.loads(self._exactly(size))
+            message = json.loads(data := self._exactly(size))
         except (ValueError, RecursionError) as exc:
             raise LineEndedError("no message") from exc
         if not isinstance(message, dict):
             raise LineEndedError("no message")
+        self._received(data)
         return message
 
     def _exactly(self, size: int) -> bytes:

@@ -32,12 +32,14 @@ from agentscope_tuner.verify.code.inside.shared import ROOT, Conversations, File
 from agentscope_tuner.verify.code.inside.stand_ins import (
     CannotTravelError,
     Difference,
+    NotComparableError,
     StandIn,
     StandInClass,
     StandInErrorClass,
     StandInFunction,
     StandInIterator,
     StandInMethod,
+    as_of_data,
     built_in,
     is_raised,
     named,
@@ -391,17 +393,24 @@ class Program:
             return answer
         except StopIteration:
             return {"stop": True}
-        # what a test's own function raises goes to its caller; what ends a test is not the program's to see
-        except (Exception, SystemExit, KeyboardInterrupt) as exc:  # noqa: BLE001
-            # by the program, whose answer may be why it failed
-            is_told = bool(arguments or named) or not is_raised(exc) or self.questions > asked_before
-            if isinstance(exc, AssertionError) and (is_told or not self._hands_assertions):
-                # it says what the test expects, and is not the program's to handle
-                self._failed.setdefault(None if is_told else number, exc)
-            if not isinstance(exc, Exception):
-                # the program sees it, and so does the test, which may end by it
-                self._failed.setdefault(None, exc)
-            return {"raise": self._told(exc)}
+        except BaseException as exc:
+            # whatever the tests' own code raises: it goes to its caller, or ends the test
+            if _is_skip(exc) and (arguments or named):
+                raise NotComparableError("the program had its test skipped, by what it called it with") from exc
+            if not isinstance(exc, Exception | SystemExit | KeyboardInterrupt):
+                raise
+            return self._raised(exc, number, is_told=bool(arguments or named) or self.questions > asked_before)
+
+    def _raised(self, exc: BaseException, number: int, *, is_told: bool) -> dict[str, Any]:
+        """What the program is told of an exception of what it was lent, which ends a test, or may be handled there."""
+        is_told |= not is_raised(exc)
+        if isinstance(exc, AssertionError) and (is_told or not self._hands_assertions):
+            # it says what the test expects, and is not the program's to handle
+            self._failed.setdefault(None if is_told else number, exc)
+        if not isinstance(exc, Exception):
+            # the program sees it, and so does the test, which may end by it
+            self._failed.setdefault(None, exc)
+        return {"raise": self._told(exc)}
 
     def _told(self, exc: BaseException) -> dict[str, object]:
         if not any(exc is one for one in self._errors):
@@ -627,9 +636,22 @@ def _identity(value: object) -> tuple[int, str]:
 _HIDING = {"builtins", "types", "_pytest"}
 
 
+def _is_skip(exc: BaseException) -> bool:
+    """Whether it ends a test that then does not count."""
+    outcomes: Any = sys.modules.get("_pytest.outcomes")
+    of_pytest = outcomes is not None and isinstance(exc, outcomes.OutcomeException)
+    return (of_pytest and type(exc) is not outcomes.Failed) or isinstance(exc, unittest.SkipTest)
+
+
+# of a class that a `class` statement has made
+_MADE = 1 << 9
+
+
 def _read_lent(one: Any, name: str) -> Any:
     """An attribute of what a test lends. None leads to the test's own variables, or answers for the test."""
     home = "" if isinstance(one, types.SimpleNamespace) else type(one).__module__.partition(".")[0]
+    # a class that `exec` has made calls itself built-in
+    home = "" if home == "builtins" and type(one).__flags__ & _MADE else home
     # of a mock, only what stands for the real thing
     of_mock = home == "unittest" and hasattr(type(one), name)
     # of a test that observes the program, what it does, and not what it knows
@@ -713,7 +735,7 @@ def _of_error(self: Any, name: str) -> Any:
     """What an exception has besides its own variables: constants, properties and methods of its class."""
     if name.startswith("__") or "_number" not in vars(self):
         raise AttributeError(name)
-    return self._program.ask({"do": "attr", "h": self._number, "name": name})
+    return as_of_data(self._program, self._program.ask({"do": "attr", "h": self._number, "name": name}), name)
 
 
 def _words_of(self: BaseException) -> str:

@@ -1,16 +1,20 @@
 """Runs a policy's program: as a script, or one function of it. What it prints and returns is for others to judge."""
 
 from __future__ import annotations
+import __future__
 
 import _sitebuiltins
 import builtins
+import functools
 import importlib
 import json
 import linecache
 import os
+import re
 import sys
 import traceback
 import types
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from agentscope_tuner._jail.inside import MODULES, begin, leave
@@ -63,8 +67,10 @@ def checker(payload: bytes) -> int:
         "compile": _refuse_code,
     }
     if asked["finite"]:
-        module.__dict__["__builtins__"]["float"] = _finite_float(asked["program"])
-        json._default_decoder = json.JSONDecoder(parse_constant=_refuse_code)  # type: ignore[attr-defined]
+        for kind in (float, complex):
+            module.__dict__["__builtins__"][kind.__name__] = _finite(kind, asked["program"])
+        # by which every decoder reads NaN
+        json.decoder._CONSTANTS.clear()  # type: ignore[attr-defined]
     sys.argv += asked["arguments"]
     sys.addaudithook(_refuse_to_run)
     return ended(lambda: execute(asked["program"], module))
@@ -90,28 +96,28 @@ def _refuse_to_run(event: str, given: tuple[Any, ...]) -> None:
             _refuse_code()
 
 
-def _finite_float(source: str) -> type:
-    """A `float` that reads no text as what is not finite, other than text of the checker's own.
+def _finite(plain: Any, source: str) -> type:
+    """A `float` or `complex` that reads no text as what is not finite, other than text of the checker's own.
 
     Any comparison with NaN is false, also that of an error with a bound.
     """
 
     class FiniteKind(type):
         def __instancecheck__(cls, one: object) -> bool:
-            return isinstance(one, float)
+            return isinstance(one, plain)
 
         def __subclasscheck__(cls, kind: type) -> bool:
-            return issubclass(kind, float)
+            return issubclass(kind, plain)
 
         def __eq__(cls, other: object) -> bool:
-            return other is float or other is cls
+            return other is plain or other is cls
 
         def __hash__(cls) -> int:
-            return hash(float)
+            return hash(plain)
 
-    class Finite(float, metaclass=FiniteKind):
+    class Finite(plain, metaclass=FiniteKind):  # type: ignore[misc]
         def __new__(cls, *given: Any) -> Any:
-            number = float(*given)
+            number = plain(*given)
             text = given[0] if given else None
             if isinstance(text, str | bytes) and number - number != 0:
                 # the checker's own text is the one object that the interpreter keeps of a literal
@@ -147,6 +153,177 @@ def _read_data(source: str, *_: object) -> object:
 
 def _refuse_code(*_: object, **__: object) -> None:
     raise ValueError("a checker runs no code that it is given")
+
+
+# What an expression may call beside functions of `math`, and what it may be made of
+_CALLED = {"abs", "bool", "divmod", "float", "int", "len", "max", "min", "pow", "round", "sum"}
+_OF_EXPRESSIONS = (
+    *("Expression", "Constant", "List", "Tuple", "Set", "Dict", "BinOp", "UnaryOp", "BoolOp", "Compare", "IfExp"),
+    *("Load", "operator", "unaryop", "boolop", "cmpop"),
+)
+_FUTURE = functools.reduce(
+    int.__or__, (getattr(__future__, name).compiler_flag for name in __future__.all_feature_names)
+)
+_MOST_KEPT = 32 * 2**20
+# Shorter texts of a program's may stand in others by chance
+_LEAST_WITHIN = 8
+
+
+class ProgramTexts:
+    """What a program has said, of which tests that run text may run no more than expressions of data.
+
+    Args:
+        source: the tests, whose own text may do anything.
+        on_code: is told where text of the program's would be run that is more than an expression; it raises.
+        on_statements: the same, where that is no expression's value.
+    """
+
+    def __init__(self, source: str, on_code: Callable[[], object], on_statements: Callable[[], object]) -> None:
+        self._source, self._on_code, self._on_statements = source, on_code, on_statements
+        self._kept: list[bytes] = []
+        # without white space, which tests take away, and in lower case
+        self._said: list[str] = []
+        self._lines: list[str] = []
+        self._size = 0
+        # what was compiled of the program's text
+        self._codes: list[tuple[types.CodeType, object]] = []
+
+    def keep(self, message: bytes) -> None:
+        """Keep a message of the program; none of many more."""
+        self._size += len(message)
+        if self._size <= _MOST_KEPT:
+            self._kept.append(message)
+
+    def guard(self) -> None:
+        """Have `eval`, `exec` and `compile` ask here, whoever calls them, such as doctest."""
+        run_text, run_code, compile_text = eval, exec, compile
+
+        def run(source: Any, *spaces: Any, **more: Any) -> Any:
+            caller = sys._getframe(1)
+            spaces = _spaces(caller, *spaces, **more)
+            text = source if self._is_foreign(source) else self._text_behind(source)
+            if text is not None and not _is_expression(text, self._names(caller, spaces)):
+                self._on_code()
+            return run_text(compiled(source, "eval", caller), *spaces)
+
+        def execute_text(source: Any, *spaces: Any, closure: Any = None, **more: Any) -> None:
+            if self._is_foreign(source) or self._text_behind(source) is not None:
+                self._on_statements()
+            caller = sys._getframe(1)
+            run_code(compiled(source, "exec", caller), *_spaces(caller, *spaces, **more), closure=closure)
+
+        def compiled(source: Any, mode: str, caller: types.FrameType) -> Any:
+            # of what `from __future__` says the caller's counts, and not this module's
+            text = str.__str__(source).lstrip(" \t" * (mode == "eval")) if isinstance(source, str) else source
+            is_code = isinstance(source, types.CodeType)
+            return source if is_code else compile_text(text, "<string>", mode, caller.f_code.co_flags & _FUTURE, True)
+
+        def make(
+            source: Any, filename: Any, mode: str, flags: int = 0, dont_inherit: bool = False, *given: Any, **more: Any
+        ) -> Any:
+            caller = sys._getframe(1).f_code
+            flags |= 0 if dont_inherit else caller.co_flags & _FUTURE
+            code = compile_text(source, filename, mode, flags, True, *given, **more)
+            # an import compiles what a file of this side holds
+            is_import = caller.co_filename.startswith("<frozen ")
+            if not is_import and isinstance(code, types.CodeType) and self._is_foreign(source):
+                self._codes.append((code, source))
+            return code
+
+        vars(builtins).update(eval=run, exec=execute_text, compile=make)
+
+    def _text_behind(self, source: object) -> object:
+        return next((text for code, text in self._codes if code is source), None)
+
+    def _is_foreign(self, source: object) -> bool:
+        text = _text_of(source)
+        if text in self._own or not text:
+            return False
+        # nobody's tests hold bytes that they run
+        if self._size > _MOST_KEPT or not isinstance(source, str):
+            return True
+        said = [part for message in self._kept for part in _texts(json.loads(message))]
+        self._kept.clear()
+        self._said += map(_packed, said)
+        lines = (_packed(line) for part in said for line in part.splitlines())
+        self._lines += [line for line in lines if len(line) >= _LEAST_WITHIN and not line.isidentifier()]
+        text = _packed(text)
+        return any(text in part for part in self._said) or any(line in text for line in self._lines)
+
+    @functools.cached_property
+    def _own(self) -> set[str]:
+        """The texts that the tests hold, and their lines."""
+        import ast
+
+        nodes = [*ast.walk(ast.parse(self._source))]
+        said = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+        constants = [node for node in nodes if isinstance(node, ast.Constant) and id(node) not in said]
+        texts = {node.value for node in constants if isinstance(node.value, str)}
+        return {line.strip() for text in texts for line in (text, *text.splitlines())}
+
+    def _names(self, caller: types.FrameType, spaces: tuple[Any, ...]) -> dict[str, object]:
+        """What an expression may name: what it is given, and variables of the tests that their own texts name."""
+        own = (caller.f_globals, caller.f_locals)
+        given = [space for space in spaces if isinstance(space, dict) and not any(space is one for one in own)]
+        words = {word for text in self._own for word in re.findall(r"[A-Za-z_]\w*", text)}
+        visible = {name: value for space in own for name, value in space.items() if name in words}
+        return {name: value for space in (visible, *given) for name, value in space.items()}
+
+
+def _spaces(caller: types.FrameType, globals: Any = None, locals: Any = None) -> tuple[Any, ...]:
+    """The variables that text runs with, as its caller names them; else the caller's own."""
+    if globals is None:
+        return caller.f_globals, caller.f_locals if locals is None else locals
+    return (globals,) if locals is None else (globals, locals)
+
+
+def _text_of(source: Any) -> str:
+    """The text that would be run; nothing where it is none. A class that is built on text may say anything."""
+    if isinstance(source, str):
+        return str.__str__(source).strip()
+    is_bytes = isinstance(source, bytes | bytearray | memoryview)
+    return bytes(memoryview(source)).decode(errors="replace").strip() if is_bytes else ""
+
+
+def _packed(text: str) -> str:
+    return "".join(text.split()).lower()
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, list | dict):
+        for part in value.values() if isinstance(value, dict) else value:
+            yield from _texts(part)
+
+
+def _is_expression(source: object, names: Mapping[str, object]) -> bool:
+    """Whether it can only compute with numbers and text: its own, and those that it may name."""
+    import ast
+
+    try:
+        tree = ast.parse(_text_of(source), mode="eval")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        # whoever runs it finds out
+        return True
+    kinds = tuple(getattr(ast, name) for name in _OF_EXPRESSIONS)
+
+    def is_called(node: ast.expr) -> bool:
+        if isinstance(node, ast.Attribute):
+            return isinstance(node.value, ast.Name) and node.value.id == "math" and node.attr[0] != "_"
+        name = node.id if isinstance(node, ast.Name) else ""
+        return name in _CALLED - names.keys() or getattr(names.get(name), "__module__", "") == "math"
+
+    def is_data(node: ast.AST) -> bool:
+        if isinstance(node, ast.Call):
+            return is_called(node.func) and not node.keywords and all(map(is_data, node.args))
+        if isinstance(node, ast.Attribute):
+            return is_called(node)
+        if isinstance(node, ast.Name):
+            return type(names.get(node.id)) in (bool, int, float, complex, str)
+        return isinstance(node, kinds) and all(map(is_data, ast.iter_child_nodes(node)))
+
+    return is_data(tree)
 
 
 def call(payload: bytes) -> int:

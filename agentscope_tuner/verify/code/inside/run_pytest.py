@@ -31,7 +31,8 @@ def outcomes(source: str) -> Listener:
     flags = ["-q", "-p", "no:cacheprovider", "-p", "no:astuner", "--assert=plain", "--tb=line", "-c", os.devnull]
     flags += ["--rootdir", home]
     code = pytest.main([*flags, place], plugins=[listener])
-    if code in (pytest.ExitCode.INTERRUPTED, pytest.ExitCode.INTERNAL_ERROR):
+    is_cut = listener.to_run > 0
+    if is_cut or code in (pytest.ExitCode.INTERRUPTED, pytest.ExitCode.INTERNAL_ERROR):
         listener.broken = listener.broken or "pytest ended before the tests did"
     return listener
 
@@ -42,6 +43,7 @@ class Listener:
     def __init__(self) -> None:
         self.outcomes: dict[str, str | None] = {}
         self.broken = ""
+        self.to_run = 0
         self.is_known = False
         self.error: BaseException | None = None
         self.errors: dict[str, BaseException] = {}
@@ -50,6 +52,12 @@ class Listener:
     def tmp_path(self, tmp_path_factory: pytest.TempPathFactory) -> Path:
         """As pytest's own, whose name holds that of the test, with the values that it expects."""
         return tmp_path_factory.mktemp("test")
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        self.to_run = len(session.items)
+
+    def pytest_runtest_logfinish(self) -> None:
+        self.to_run -= 1
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         name = report.nodeid.partition("::")[2]

@@ -28,7 +28,7 @@ from agentscope_tuner._jail.inside import LINE, begin, leave
 from agentscope_tuner.verify.code.inside import empty_arrays, run_program
 from agentscope_tuner.verify.code.inside.code_values import JailLine
 from agentscope_tuner.verify.code.inside.remote import PATCHABLE, Program
-from agentscope_tuner.verify.code.inside.stand_ins import PYTEST_FILE
+from agentscope_tuner.verify.code.inside.stand_ins import PYTEST_FILE, CannotTravelError, NotComparableError
 
 _MOST_WORDS = 300
 HIDDEN = "\x1f"
@@ -44,7 +44,7 @@ def run(payload: bytes) -> int:
     asked = json.loads(payload)
     begin()
     is_inside = "program" in asked
-    program = _OwnProgram(asked) if is_inside else Program(JailLine(LINE))
+    program = _OwnProgram(asked) if is_inside else _guarded(asked)
     report: dict[str, Any]
     try:
         _compiled(asked["source"])
@@ -68,6 +68,22 @@ def run(payload: bytes) -> int:
         report = {"tests": [["the tests", _words(exc)]]} if program.has_answered else {"broken": _words(exc)}
     leave(json.dumps(report | {"nonce": asked.get("nonce")}).encode())
     return 0
+
+
+def _guarded(asked: dict[str, Any]) -> Program:
+    """The program in the other jail, whose text the tests run only as far as it is data."""
+
+    def refuse() -> None:
+        raise NotComparableError("the program's text is run, and is more than an expression")
+
+    def refuse_here() -> None:
+        program.cannot_travel = "they run code that the program wrote"
+        raise CannotTravelError(program.cannot_travel)
+
+    texts = run_program.ProgramTexts(f"{asked['setup']}\n{asked['source']}", refuse, refuse_here)
+    program = Program(JailLine(LINE, texts.keep))
+    texts.guard()
+    return program
 
 
 def _report(kind: str, program: Program, tree: ast.Module, outcomes: list[tuple[str, str | None]]) -> list[list[Any]]:
@@ -459,7 +475,7 @@ _READING_OF = {
 }
 _RUNNING = {"eval", "exec", "compile", "__import__", "globals", "vars", "pytester", "testdir"}
 # What reaches into the program's interpreter
-_OF_STATE = {"pickle", "gc", "freezegun", "time_machine", "recwarn", "capfd"}
+_OF_STATE = {"pickle", "doctest", "gc", "freezegun", "time_machine", "recwarn", "capfd"}
 _OF_WORLD = {"np.random.seed", "numpy.random.seed", "os.putenv", "monkeypatch.syspath_prepend"}
 # Looks at values, which a stand-in has as well
 _INSPECTED = {

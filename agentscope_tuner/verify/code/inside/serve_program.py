@@ -110,11 +110,17 @@ def _as_plain(value: object) -> Any:
         return []
 
 
-def _items(one: Any) -> list[object] | None:
-    """All items of an object that has a length, and no keys."""
+def _items(one: Any) -> list[object] | tuple[object, ...] | None:
+    """All items of an object that has a length; as a tuple where they are keys."""
     kind = type(one)
-    is_sized = hasattr(kind, "__len__") and hasattr(kind, "__iter__") and not hasattr(kind, "keys")
-    return [*one] if is_sized else None
+    if not hasattr(kind, "__len__"):
+        return None
+    if hasattr(kind, "__iter__"):
+        return (*one,) if hasattr(kind, "keys") else [*one]
+    try:
+        return [*one] if hasattr(kind, "__getitem__") else None
+    except Exception:  # noqa: BLE001 - keys that it does not say
+        return None
 
 
 def _fields(kind: type) -> list[list[object]]:

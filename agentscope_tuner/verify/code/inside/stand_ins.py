@@ -15,8 +15,10 @@ import sys
 import types
 import unittest
 from collections.abc import Callable, Generator, Iterator
+from contextlib import suppress
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from agentscope_tuner.verify.code.inside import standard_values
@@ -28,6 +30,14 @@ _dice = random.SystemRandom()
 
 _DATA = (str, bytes, list, tuple, dict, set, frozenset, int, float)
 _PLAIN_METHODS = {name for kind in _DATA for name in dir(kind) if name[0] != "_"} | {"equals"}
+# Of these, what answers yes or no; what makes a set of two; and what answers with its second argument where it has
+# nothing, as an empty dict does
+_SAYING = {name for name in _PLAIN_METHODS if name.startswith("is")} | {"startswith", "endswith", "equals"}
+_OF_SETS = {"difference", "intersection", "symmetric_difference", "union"}
+_WITH_DEFAULT = {"get", "pop", "setdefault"}
+# What looks at all of a mapping, and of plain data
+_LOOKS = {"keys", "values", "items"}
+_LOOKS_AT_DATA = {*_LOOKS, "copy", "split", "rsplit", "splitlines"}
 
 
 class NotComparableError(BaseException):
@@ -211,7 +221,7 @@ class StandInClass(type):
         if own is cls and vars(cls).get("_is_class", False):
             # a member, such as an Enum's, is as good as one that the test makes
             object.__setattr__(found, "_made", True)
-        return found
+        return found if vars(cls).get("_is_class", False) else as_of_data(cls._program, found, name)
 
     def __setattr__(cls, name: str, value: object) -> None:
         cls._program.ask({"do": "set", "h": cls._number, "name": name, "value": cls._program.pack(value)})
@@ -270,7 +280,11 @@ class StandIn:
     # the built-in type that the program's class is built on: then it holds that data itself
     _plain: Any = None
     # its items, and how many questions had been asked then
-    _seen: tuple[int, list[Any] | None] = (-1, None)
+    _seen: tuple[int, list[Any] | tuple[Any, ...] | None] = (-1, None)
+    # what of it was looked at without its items: its length, or an iteration
+    _looked = ""
+    # whose method it is, and by which name, where plain data has such a method
+    _method_of: tuple[Any, str] | None = None
     # whether it is what arithmetic with plain data gives: 1; or a difference, a remainder, a part in common: 2
     _met = 0
 
@@ -295,8 +309,12 @@ class StandIn:
             raise AttributeError(name)
         self._refuse_read()
         found = self._program.ask({"do": "attr", "h": self._number, "name": name})
-        if isinstance(found, StandInFunction) and not self._made and name in _PLAIN_METHODS:
-            return _of_data(found, name)
+        if not self._made and name in _PLAIN_METHODS:
+            if isinstance(found, StandInFunction | StandInClass):
+                return partial(self._plainly, name, found)
+            if isinstance(found, StandIn) and not found._made:
+                # it may be called, or be read
+                object.__setattr__(found, "_method_of", (self, name))
         return named(found, name)
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -312,7 +330,23 @@ class StandIn:
         return self._operate("deepcopy")
 
     def __call__(self, *arguments: object, **named: object) -> Any:
-        return self._program.call(self._number, arguments, named)
+        if self._method_of is None:
+            return self._program.call(self._number, arguments, named)
+        one, name = self._method_of
+
+        def call(*given: object, **others: object) -> Any:
+            return self._program.call(self._number, given, others)
+
+        return one._plainly(name, call, *arguments, **named)
+
+    def _plainly(self, name: str, method: Callable[..., Any], /, *arguments: object, **named: object) -> Any:
+        """Call a method that plain data has, of an object that is not the test's: it must not answer for the test."""
+        if name in _LOOKS_AT_DATA and hasattr(self._plain, name):
+            length = len(getattr(self._plain, name)(self, *arguments, **named))
+            return self._looked_over(name, method(*arguments, **named), length)
+        if self._plain is None and name in _LOOKS and not arguments:
+            return self._looked_over(name, method(), None)
+        return _told(self._program, method, name, *arguments, **named)
 
     def __contains__(self, item: object) -> bool:
         if self._made:
@@ -321,35 +355,70 @@ class StandIn:
             return bool(self._plain.__contains__(self, item))
         return any(item is one or item == one for one in self)
 
-    def _items(self) -> list[Any] | None:
-        """Its items, if it is a sequence that a function returned: asked once for all looks at it, which then agree."""
+    def _looked_over(self, name: str, found: Any, length: int | None) -> Any:
+        """What it says are all its keys, values, items or parts: as many as the data, or else its length, tell."""
+        if not isinstance(found, list | tuple | set | frozenset | dict | types.GeneratorType | StandIn):
+            return found
+        items = [*found]
+        if length is None:
+            with suppress(TypeError):
+                length = len(self)
+        if length not in (None, len(items)):
+            raise NotComparableError(f"the program's {type(self).__name__} has other {name} than it holds")
+        if isinstance(found, StandIn):
+            # the next look at it finds what was counted
+            object.__setattr__(found, "_seen", (self._program.questions, items))
+        return iter(items) if hasattr(type(found), "__next__") else found
+
+    def _items(self) -> list[Any] | tuple[Any, ...] | None:
+        """Its items, if it is a collection that a function returned: asked once for all looks at it, which then agree.
+        Those of a mapping are a tuple.
+        """
         if self._made or self._plain is not None:
             return None
         if self._seen[0] != self._program.questions:
             items = self._operate("items")
-            object.__setattr__(self, "_seen", (self._program.questions, items if type(items) is list else None))
-        found: list[Any] | None = self._seen[1]
-        return found
+            is_known = type(items) in (list, tuple)
+            object.__setattr__(self, "_seen", (self._program.questions, items if is_known else None))
+        return self._seen[1]
 
     def __len__(self) -> int:
         self._refuse_read()
-        items = self._items()
-        return int(self._operate("len")) if items is None else len(items)
+        if (items := self._items()) is not None:
+            return len(items)
+        length = int(self._operate("len"))
+        self._look("its length")
+        return length
+
+    def _look(self, what: str) -> None:
+        """Raise where its length and what an iteration gives would have nothing to do with each other."""
+        if not self._made and self._plain is None and self._looked not in ("", what):
+            raise NotComparableError(f"the program's {type(self).__name__} has a length that is not that of its items")
+        object.__setattr__(self, "_looked", what)
 
     def __getitem__(self, key: object) -> Any:
         self._refuse_read()
-        items = self._items() if type(key) is int else None
-        is_inside = items is not None and -len(items) <= key < len(items)  # type: ignore[operator]
-        return items[key] if is_inside else self._operate("getitem", key)  # type: ignore[index, call-overload]
+        items = self._items() if type(key) in (int, slice) else None
+        if not isinstance(items, list):
+            return self._operate("getitem", key)
+        if type(key) is int:
+            return items[key] if -len(items) <= key < len(items) else self._operate("getitem", key)
+        found = self._operate("getitem", key)
+        if hasattr(type(found), "__len__") and len(found) != len(items[key]):  # type: ignore[call-overload]
+            raise NotComparableError(f"a slice of the program's {type(self).__name__} is not one of its items")
+        return found
 
     def __reversed__(self) -> Any:
-        items = self._items()
-        return self._operate("reversed") if items is None else reversed(items)
+        if (items := self._items()) is not None:
+            return reversed(items)
+        self._look("an iteration")
+        return self._operate("reversed")
 
     def __iter__(self) -> Iterator[Any]:
         self._refuse_read()
         if (items := self._items()) is not None:
             return iter([*items])
+        self._look("an iteration")
         found = self._operate("iter")
         # one that is its own iterator must not be asked for it again
         return found if hasattr(type(found), "__next__") else iter(found)
@@ -550,23 +619,33 @@ class StandInIterator(StandIn):
         return answer
 
 
-def _of_data(method: StandInFunction, name: str) -> Callable[..., Any]:
-    """A method that plain data has, of an object that the test has not made: it must not answer for the test."""
+def as_of_data(program: Any, found: Any, name: str) -> Any:
+    """An attribute of what the test has not made; a method that plain data has, too, must not answer for the test."""
+    is_method = name in _PLAIN_METHODS and isinstance(found, StandInFunction)
+    return partial(_told, program, found, name) if is_method else found
 
-    def call(*arguments: object, **named: object) -> Any:
-        given = [*arguments, *named.values()]
-        method._program.is_told |= bool(given)
-        answer = method(*arguments, **named)
-        # one that says what the test may want to hear: yes or no, nothing, or what it is given, and be it as a default
-        kind = type(answer)
-        echoed = given[1:] if kind in (int, float) else given
-        is_said = kind is bool or (kind in _DATA and not answer and kind not in (int, float))
-        is_said |= any(answer is one or (kind is type(one) and kind in _DATA and answer == one) for one in echoed)
-        if given and is_said and not (name == "equals" and all(isinstance(one, StandIn) for one in given)):
-            raise NotComparableError(f"the program answered with an object of its own that has a method {name!r}")
+
+def _told(program: Any, method: Callable[..., Any], name: str, /, *arguments: object, **named: object) -> Any:
+    """What such a method answers, unless it says what the test may want to hear."""
+    given = [*arguments, *named.values()]
+    program.is_told |= bool(given)
+    answer = method(*arguments, **named)
+    if not given or (name == "equals" and all(isinstance(one, StandIn) for one in given)):
         return answer
-
-    return call
+    kind = type(answer)
+    if name in _WITH_DEFAULT and kind in (type(None), *map(type, given[1:])) and answer in (None, *given[1:]):
+        return answer
+    # yes or no, in whatever kind; nothing; or what it is given
+    is_said = name in _SAYING or kind is bool or (kind in _DATA and not answer and kind not in (int, float))
+    is_said |= name in _OF_SETS and not isinstance(answer, StandIn | set | frozenset)
+    echoed = given[1:] if kind in (int, float) else given
+    is_said |= any(answer is one or (kind is type(one) and kind in _DATA and answer == one) for one in echoed)
+    if is_said:
+        raise NotComparableError(f"the program answered with an object of its own that has a method {name!r}")
+    if isinstance(answer, StandIn) and not answer._made and not all(isinstance(one, StandIn) for one in given):
+        # it may say that there is nothing left
+        object.__setattr__(answer, "_met", max(answer._met, 2 if name in _OF_SETS - {"union"} else 1))
+    return answer
 
 
 def _operator(name: str, *, swapped: bool = False) -> Callable[[StandIn, object], Any]:
@@ -662,7 +741,7 @@ def _asked(name: str) -> property:
 def _missing(self: StandIn, key: object) -> Any:
     """What stands for a key that the data does not hold; an object that the test has made is asked for every key."""
     method = self._program.ask({"do": "attr", "h": self._number, "name": "__missing__"})
-    return _of_data(method, "__missing__")(key)
+    return _told(self._program, method, "__missing__", key)
 
 
 def _read(asked: Callable[..., Any], plain: Callable[..., Any]) -> Callable[..., Any]:
