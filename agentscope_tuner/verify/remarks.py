@@ -135,6 +135,8 @@ _UNDERSTOOD = (
         helps help looking asked know see clear complete completes completed concludes conclude conclusion finished
         finish multiplying adding substitution substituting back th st nd rd qed q e d per well also indeed nice
         note that's let box boxed exactement genau exactamente exatamente esattamente ровно jahre alt vor zeigen
+        cuadradas cuadrados cúbicas carrées carrés cubes quadrati quadrate cubiche quadradas quadrados cúbicos
+        квадратных кубических ед кв flächeneinheiten volumeneinheiten raumeinheiten quadrateinheiten längeneinheiten
         insgesamt möglichkeiten lösung gesuchte werden gebraucht solution bonne unités en tout au possibilités
         possibles principal solución posibilidades unidades soluzione possibilità solução possibilidades donne ответ
         верный правильный достигается всего при

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from itertools import accumulate
@@ -11,6 +12,7 @@ from itertools import accumulate
 from agentscope_tuner.verify.asked_clause import JOINING_NAMES, asking_clause, same_word
 from agentscope_tuner.verify.math.exact import exact_value
 from agentscope_tuner.verify.math.node import DIFFERENT, EQUAL, UNKNOWN, Outcome, difference, is_equation, symbols
+from agentscope_tuner.verify.math.parameters import rests
 from agentscope_tuner.verify.math.parse import parse
 from agentscope_tuner.verify.math.prose import (
     NEUTRAL,
@@ -64,8 +66,18 @@ _HALF_DAY = 12 * 60 * 60
 # How long, not when
 _SPAN = re.compile("時間|小时|小時")
 _CLOCK = re.compile(r"[:点點時时시]|\dh\d")
-_TIME = re.compile(r"\d{1,2}:\d{2}\s*[ap]\.?\s?m\b", re.IGNORECASE)
-_HALF = re.compile(r"\b[ap]\.?\s?m\b|\bo'clock\b|\b(?:morning|afternoon|evening|noon)\b", re.IGNORECASE)
+_CJK_HALF = "上午|早上|早晨|下午|晚上|傍晚|午前|午後|오전|오후"
+_TIME = re.compile(
+    rf"\d{{1,2}}:\d{{2}}\s*[ap]\.?\s?m\b|(?:{_CJK_HALF})\s*\d{{1,2}}\s*[:点點时時시](?:\s*\d{{1,2}}\s*[分분]?)?",
+    re.IGNORECASE,
+)
+_HALF = re.compile(rf"\b[ap]\.?\s?m\b|\bo'clock\b|\b(?:morning|afternoon|evening|noon)\b|{_CJK_HALF}", re.IGNORECASE)
+_EARLIER = re.compile(r"\b(?:before|earlier|ago|start|begin|began|leave|left|depart|set (?:off|out))|前|出发")
+_ASKS_SPAN = re.compile(
+    r"how (?:long|many|much)|duration|length|wie ?(?:lange|viele)|durée|combien|cuánt|сколько|quanto"
+    r"|多长|多久|用了|多少|몇 시간|얼마",
+    re.IGNORECASE,
+)
 _SHORT_NAME = 3
 _NAME_ALONE = re.compile(r"(?![a-z]$)[^\W\d_]+(?:['’ -]+[^\W\d_]+)*")
 _NO_WORDS = frozenset({"not", "no", "does", "do", "exist", "exists", "cannot", "never", "such"})
@@ -82,9 +94,11 @@ def wordings(pair: Pair) -> Outcome:
         _times,
         _days,
         _remainders,
+        _whole_numbers,
         _records,
         _digits,
         _permutations,
+        _configurations,
         _chemistry,
         _turned_round,
         _typeset,
@@ -98,7 +112,7 @@ def wordings(pair: Pair) -> Outcome:
     if _is_other_structure(pair):
         return DIFFERENT
     if is_wordless(pair.answer) and is_wordless(pair.truth):
-        rules = (_records,)
+        rules = (_configurations, _whole_numbers, _records)
     for rule in rules:
         found = rule(pair)
         if found is not UNKNOWN:
@@ -260,6 +274,8 @@ def _times(pair: Pair) -> Outcome:
         return DIFFERENT
     if truth is None or stated is None:
         return UNKNOWN
+    if stated[1] > truth[1] and pair.question is not None and _ASKS_SPAN.search(_asking(pair.question)):
+        return DIFFERENT
     if not (truth[1] or stated[1]):
         worded = any(":" not in side for side in (pair.ref.text, pair.answer))
         return EQUAL if truth == stated and (worded or pair.ref.text.count(":") == pair.answer.count(":")) else UNKNOWN
@@ -274,12 +290,16 @@ def _times(pair: Pair) -> Outcome:
 def _fits(question: Question, stated: int) -> bool:
     """Whether the stated half of the day fits the question's times.
 
-    It fits if the question names a time in that half, or if the stated hour comes after the question's last time.
+    It fits if it is within twelve hours behind a time of the question, which may ask for an earlier one.
     """
     times = [found for found in map(time_of_day, _TIME.findall(question.text)) if found is not None and found[1]]
-    if not times or any((known >= _HALF_DAY) == (stated >= _HALF_DAY) for known, _ in times):
+    if not times or _EARLIER.search(_asking(question)):
         return True
-    return stated % _HALF_DAY < times[-1][0] % _HALF_DAY
+    return any((stated - known) % (2 * _HALF_DAY) <= _HALF_DAY for known, _ in times)
+
+
+def _asking(question: Question) -> str:
+    return asking_clause(question.text)[0] or re.split(r"[.!。！]\s*(?=\S)", question.text)[-1]
 
 
 def _says_half(question: Question | None) -> bool:
@@ -330,7 +350,8 @@ _OF_RATIOS = re.compile(
 
 # A quotient and its remainder: `17 R 3`, `商17余3`, `17……3`
 _REMAINDER = re.compile(
-    r"(?:商|몫:?|quotient:?)?(\d+)[,，;]?(?:R|r|rem\.?|(?:and)?remainder:?|Rest|rest[eo]|остаток|ост\.|余|あまり|余り|나머지:?"
+    r"(?:商=?|몫[:=]?|(?:quotient|q)[:=]?)?(\d+)[,，;]?"
+    r"(?:(?:R|r|rem\.?|(?:and)?remainder:?|Rest|rest[eo]|остаток|ост\.|余数?|あまり|余り|나머지:?)=?"
     r"|\.{3,}|…{1,2}|(?:\\[cl]?dots){1,2})(\d+)"
 )
 
@@ -343,6 +364,25 @@ def _remainders(pair: Pair) -> Outcome:
     if mine is None or theirs is None:
         return UNKNOWN
     return EQUAL if mine.groups() == theirs.groups() else DIFFERENT
+
+
+_OF_POSITIVE = re.compile(
+    r"positive|natural|nat[uü]r|positiv|натур|положит|正整数|自然数|\\mathbb\s*\{?N|Z\}?\s*\^\s*\{?\+|양의|tự nhiên",
+    re.IGNORECASE,
+)
+
+
+def _whole_numbers(pair: Pair) -> Outcome:
+    """Compare the odd, the even and the multiples of a number, however they are told."""
+    truth = rests(plain(pair.ref.text))
+    stated = None if truth is None else rests(plain(pair.answer))
+    if truth is None or stated is None:
+        return UNKNOWN
+    if pair.question is not None and _OF_POSITIVE.search(pair.question.text):
+        truth, stated = truth.positive(), stated.positive()
+    if truth.letter and stated.letter and truth.letter != stated.letter:
+        return DIFFERENT
+    return EQUAL if truth[:2] == stated[:2] and truth.first == stated.first else DIFFERENT
 
 
 def _records(pair: Pair) -> Outcome:
@@ -392,7 +432,7 @@ _ELEMENTS = frozenset(
 _ARROW = re.compile(
     # with the condition of the reaction, which its equation may leave out
     r"\\x(?:right)?(?:arrow|longequal|longrightarrow)\s*(?:\[[^\[\]]*\])?\s*\{(?:[^{}]|\{[^{}]*\})*\}"
-    r"|\\(?:overset|stackrel|underset)\s*\{(?:[^{}]|\{[^{}]*\})*\}\s*\{\s*(?:=|\\(?:long)?rightarrow|\\to)\s*\}"
+    r"|\\(?:overset|stackrel|underset)\s*\{(?:[^{}]|\{[^{}]*\})*\}\s*\{\s*(?:(?:=|\\!|\s)+|\\(?:long)?rightarrow|\\to)\s*\}"
     r"|->(?:\[[^\[\]]*\])?|\\(?:long)?rightarrow|\\to(?![a-z])|⟶|\\rightleftharpoons|⇌|<=>|="
 )
 _STATE = re.compile(r"_?\((?:s|l|g|aq)\)|\\(?:up|down)arrow|[↑↓]")
@@ -423,9 +463,40 @@ def _chemistry(pair: Pair) -> Outcome:
     return DIFFERENT if theirs is not None and mine[1:] == theirs[1:] == [] and _is_of_atoms(pair) else UNKNOWN
 
 
+_SHELL = re.compile(r"([1-7](?:s(?=[12])|p(?=[1-6])|d(?=\d)|f(?=\d)))((?<=f)1[0-4]|(?<=d)10|[1-9])")
+_CONFIGURATION = re.compile(rf"(?:\[(?P<core>He|Ne|Ar|Kr|Xe|Rn)\])?(?:(?:{_SHELL.pattern})+)")
+_CORES = {"He": 2, "Ne": 10, "Ar": 18, "Kr": 36, "Xe": 54, "Rn": 86}
+_FILLED = "1s2 2s2 2p6 3s2 3p6 4s2 3d10 4p6 5s2 4d10 5p6 6s2 4f14 5d10 6p6".split()  # noqa: SIM905
+
+
+def _electrons(text: str) -> Counter[str] | None:
+    """The electrons of each subshell, a noble gas written out: those of `[Ar]3d^5`; None for another text."""
+    written = _SET_TYPE.sub("", fold(_SET_TYPE.sub("", text))).replace("^", "").replace("_", "")
+    found = _CONFIGURATION.fullmatch(written)
+    if found is None or (found["core"] is None and len(_SHELL.findall(written)) < 2):  # a lone `2p^2` may be a power
+        return None
+    held: Counter[str] = Counter()
+    for filled in _FILLED:
+        if found["core"] is None or held.total() >= _CORES[found["core"]]:
+            break
+        held[filled[:2]] += int(filled[2:])
+    for shell, count in _SHELL.findall(written, written.find("]") + 1):
+        held[shell] += int(count)
+    return held
+
+
+def _configurations(pair: Pair) -> Outcome:
+    r"""Compare how electrons fill subshells, in any order: `1s^22s^2` and `[\mathrm{He}]\,2s^2`."""
+    truth = _electrons(pair.ref.text) if re.search("[spdf]", pair.ref.text) else None
+    stated = None if truth is None else _electrons(pair.answer)
+    if truth is None or stated is None:
+        return UNKNOWN
+    return EQUAL if truth == stated else DIFFERENT
+
+
 _OF_CHEMISTRY = re.compile(
     r"chem|chim[iy]|quím|quim|хими|molec|molek|moléc|молек|\bcompounds?\b(?! (?:interest|event|prob))|isom[eè]r|изомер"
-    r"|\bacids?\b|\bsalts?\b|\bions?\b|oxid"
+    r"|\bacids?\b|\bsalts?\b|\bion(?:s|ic)?\b|oxid"
     r"|(?:summen|struktur)formel|化学|分子[式结構]|结构简式|構造式|化合|示性|화학|분자|kimya|hóa học|phân tử",
     re.IGNORECASE,
 )
@@ -470,7 +541,7 @@ _PLAIN_FORMULA = re.compile(r"(?=.*\d)(?:[A-Z][a-z]?\d{0,2}|[·⋅]\d?|\((?:[A-Z
 # A charge in plain text: `Ca2+`, `SO42-`, `NH4+`
 _PLAIN_ION = re.compile(
     r"(?:(?<![A-Za-z\d)])(?P<one>\d*[A-Z][a-z]?)(?P<charge>\d?[+-])|(?P<most>[A-Za-z)]\d?)(?P<sign>\d?[+-]))"
-    r"(?=\s|->|→|\Z)"
+    r"(?=\s|->|→|\Z|\((?:aq|s|l|g)\))"
 )
 
 
@@ -564,11 +635,15 @@ def _depths(tokens: list[str]) -> list[int]:
 _NAME_SET = re.compile(r"\\(?:text|mathrm)\s*\{\s*[a-z]{1,3}\s*\}\s*\^\s*(?:\d|\{\d\})")
 
 
+_GROUPED = re.compile(r"([_^])\{(\w*[^\w{}][^{}]*)\}")
+
+
 def _typeset(pair: Pair) -> Outcome:
     r"""Accept the same words or names set otherwise, `\mathrm{SO}_4^{2-}`, and a comma in braces: `3{,}5`."""
     if pair.answer.replace("{,}", ",") == pair.truth:
         return EQUAL
-    mine, theirs = (_SET_TYPE.sub("", side) for side in (pair.truth, pair.answer))
+    # more than one sign above or below a name belongs together: `F_{n+2}`
+    mine, theirs = (_SET_TYPE.sub("", _GROUPED.sub(r"\1(\2)", side)) for side in (pair.truth, pair.answer))
     is_worded = not pair.truth.isascii() and "\\text" in pair.answer + pair.truth
     # the letters of `\text{sp}^2` are a name, as they are in a reference without a question's formula in them
     is_name = _NAME_SET.fullmatch(pair.truth) is not None or _NAME_SET.fullmatch(pair.answer) is not None

@@ -714,7 +714,7 @@ def _mapping(members: list[Node], operators: list[str]) -> Node:
     return equation(UndefinedCall(name.name, given), members[-1])
 
 
-_TITLES = frozenset({*"lCEGLPSdgm", "\\ell", "\\pi", "\\alpha", "\\beta", "\\Gamma"})
+_TITLES = frozenset({*"lCEGLPSdgmrst", "\\ell", "\\pi", "\\alpha", "\\beta", "\\Gamma", "\\lambda", "\\omega"})
 
 
 def _is_title(name: Node, side: Node) -> bool:

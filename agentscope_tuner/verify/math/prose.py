@@ -253,7 +253,10 @@ def signs(text: str) -> tuple[str, ...] | None:
 _CLOCK_WRITING = re.compile(r"\\(?:text|mathrm|textrm|mbox)|\\[ ,;:!~]|[{}\s~.$]")
 _TIME = re.compile(
     r"(?P<half>上午|早上|早晨|清晨|凌晨|午前|오전|下午|晚上|傍晚|午後|오후)?(\d{1,2})"
-    r"(?:[:h](\d{2})(?::(\d{2}))?|[点點时時시](?:(\d{1,2})[分분]|(?P<part>[半整]))?)(am|pm)?(?:o'clock|h|hrs?|uhr|시|น)?",
+    r"(?:[:h](\d{2})(?::(\d{2}))?|[点點时時시](?:(\d{1,2})[分분]|(?P<part>[半整]))?)(?:o'clock|h|hrs?|uhr|시|น)?"
+    r"(?:(?P<am>am|(?:inthe|atthe)?morning|morgens|vormittags|delamañana|damanhã|dumatin|delmattino|утра)"
+    r"|(?P<pm>pm|inthe(?:afternoon|evening)|nachmittags|abends|dela(?:tarde|noche)|datarde|danoite"
+    r"|del?l'après-midi|dusoir|delpomeriggio|disera|дня|вечера))?(?:o'clock|h|hrs?|uhr|시|น)?",
     re.IGNORECASE,
 )
 _NIGHT, _EVENING = frozenset("晚上 晚间 夜里 夜晚 深夜 밤".split()), 5  # noqa: SIM905
@@ -262,13 +265,13 @@ _NOON = 12
 
 
 def time_of_day(text: str) -> tuple[int, bool] | None:
-    """The seconds since midnight, and whether the text says am or pm; None where the text is not a time."""
+    """The seconds since midnight, and whether the half of the day is said; None for any other text."""
     match = _TIME.fullmatch(_CLOCK_WRITING.sub("", text))
     if match is None:
         return None
     minutes = int(match[3] or match[5] or (30 if match["part"] == "半" else 0))
     hours, seconds = int(match[2]), int(match[4] or 0)
-    half = (match[7] or "").lower()
+    half = "am" if match["am"] else "pm" if match["pm"] else ""
     if match["half"]:
         half = "am" if match["half"] in _BEFORE_NOON else "pm" if hours <= _NOON else ""
         if match["half"] in _NIGHT and hours < _EVENING:
@@ -280,7 +283,7 @@ def time_of_day(text: str) -> tuple[int, bool] | None:
         return None
     if half:
         hours = hours % _NOON + (_NOON if half == "pm" else 0)
-    return (hours * 60 + minutes) * 60 + seconds, bool(half)
+    return (hours * 60 + minutes) * 60 + seconds, bool(half) or hours > _NOON
 
 
 _WRITING = re.compile(r"\\(?:text|textbf|mathrm|textrm|mbox|operatorname)(?![a-zA-Z])|[{}$]|\\[ ,;:!~()]|~")
@@ -397,7 +400,7 @@ def day(text: str) -> Day | None:
     if len(said) > _LONGEST:
         return None
     for pattern in _DATES:
-        match = pattern.fullmatch(said.replace("^ ", ""))
+        match = pattern.fullmatch(said.replace("^ ", "") if said.isascii() else said.replace(" ", ""))
         if match is not None:
             month = match["month"]
             at = int(month) if month.isdigit() else [m[:3] for m in _MONTHS].index(month[:3]) + 1

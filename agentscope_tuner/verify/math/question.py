@@ -386,8 +386,16 @@ class Question:
         if "*" in own and _OPTIMIZES.search(self.text):
             # there the star marks the best value
             return False
+        if self._asks_conjugate:
+            return False
         alone = (behind for tokens, behind in self._asked_alone if _letter_with_mark(tokens) == letter)
         return all(_DEFINES.search(behind) for behind in alone)
+
+    @Kept
+    def _asks_conjugate(self) -> bool:
+        """Whether a conjugate is asked for in words, so that `\\bar z` names what is asked for."""
+        asked = asking_clause(self.text)[0] or re.split("[,，。]", self.text.rstrip(" .。?？"))[-1]
+        return _CONJUGATES.search(asked) is not None
 
     @Kept
     def _powers(self) -> frozenset[str]:
@@ -406,10 +414,17 @@ class Question:
         own = _undecorated(name)
         if own and self.tells_apart(own):
             return True
+        if _OXIDATION.search(self.text):
+            # of an element, by its symbol
+            return False
+        if self._asks_conjugate and _letter_with_mark(own):
+            return False
         if own[1:] == ("^", "*") and own[:1] in self.asked_for:
             # elsewhere a star marks the best value
             return False
-        if not own or not self.asked_for or any(own == tokens for tokens, _, _ in self._alone):
+        if not own or not self.asked_for:
+            return False
+        if any(own == tokens for tokens, _, _ in self._alone) and not self._asks_other_letter(own):
             return False
         if self._is_new(own):
             return False
@@ -433,6 +448,11 @@ class Question:
         return said.isalpha() and any(
             said in "".join(re.split(r"\\[a-zA-Z]+|[{}\s]", f)) for f in _segments(self.text[:_MAX_CHARS])
         )
+
+    def _asks_other_letter(self, own: Sequence[str]) -> bool:
+        """Whether the letter is none of those that are asked for alone: `x` where `y` is."""
+        asked = [one[0] for one in self.asked_for if len(one) == 1 and one[0].isalpha()]
+        return len(own) == 1 and own[0].isalpha() and bool(asked) and own[0] not in asked
 
     def _is_new(self, own: Sequence[str]) -> bool:
         """Whether a name is the answer's own: one with a prime, or with a word of what is asked for as its index."""
@@ -717,6 +737,12 @@ _MARKS = frozenset({"*", "\\dagger", "H"})
 _DEFINES = re.compile(
     r"(?:^|[(（\[,，;；:：.。]|\b(?:where|here|with|let|and|où|avec|wobei|mit|hier|dabei|donde|con|dove|onde|где|и)|其中|这里|ただし|且)"
     r"[\s$]*$"
+)
+_OXIDATION = re.compile(
+    "oxidation (?:number|state)|oxidationszahl|nombre d'oxydation|степен[ьи] окисл|化合价|氧化数", re.IGNORECASE
+)
+_CONJUGATES = re.compile(
+    "conjug|konjug|共[轭軛役]|сопряж|켤레|eşlenik|liên hợp|sprzęż|geconjug|coniugat", re.IGNORECASE
 )
 _OPTIMIZES = re.compile("m[aá]xim|m[ií]nim|optim|最大|最小|最优|максим|миним", re.IGNORECASE)
 # A question that asks for what a power is of, too

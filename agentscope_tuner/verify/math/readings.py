@@ -178,6 +178,11 @@ def resolve(node: Node) -> Reading:
             return _tuple(node)
         case Collection("set"):
             return _set(node)
+        case Collection("list", (Relation((Symbol(name), body), ("!=",)), second)) if is_range(
+            second
+        ) and name not in symbols(second):
+            # `x \\ne k\\pi, k \\in \\mathbb{Z}`
+            return _all_but(body, second)
         case Collection("list"):
             return _list(node)
         case Interval():
@@ -314,13 +319,15 @@ def _set(node: Collection) -> Reading:
     return (len(names) == len(items) > 1 and named_together(items)) or Listing("set", items)
 
 
+def _all_but(body: Node, whole: Node) -> Reading:
+    return Listing("tuple", (Wording("all but"), resolve(Collection("list", (body, whole)))))
+
+
 def _built(builder: SetBuilder) -> Reading | None:
     r"""The elements or the family of a builder that names them: `\{x : x = 2k, k = 1, 2, 3\}`; None for any other."""
     match builder:
         case SetBuilder(Symbol() as own, Collection("list", (Relation((name, body), ("!=",)), second))) if name == own:
-            if not is_range(second):
-                return None
-            return Listing("tuple", (Wording("all but"), resolve(Collection("list", (body, second)))))
+            return _all_but(body, second) if is_range(second) else None
         case SetBuilder(Symbol() as own, Collection("list", (Relation((name, body), ("=",)), *rest))) if name == own:
             if own.name in symbols(body) or not rest:
                 return None

@@ -704,12 +704,22 @@ def _without_zero(found: re.Match[str]) -> str:
     return rf"\mathbb{{{found[1]}}}\setminus\{{0\}}"
 
 
+_NAMELESS = (
+    r"u|[FVLR]E|(?:кв\.\s?)?ед\.?|(?:Flächen|Volumen|Längen)einheiten"
+    r"|unidades(?: (?:cuadradas|cúbicas|quadradas|de (?:área|volumen|volume)))?|unités (?:carrées|d'aire|de volume)"
+    r"|unità (?:quadrate|cubiche)"
+)
+_GONE = {"公里": "km", "千米": "km", "厘米": "cm", "米": "m", "キロメートル": "km", "キロ": "km", "メートル": "m"}
+_SPANS = {"时": "h", "時": "h", "秒": "s", "分": "min"}
 _Rule = tuple[str, re.Pattern[str], str | Callable[[re.Match[str]], str]]
 # A text that every match contains (a cheap test before the pattern), the pattern, and the new spelling of the match
 _RULES: tuple[_Rule, ...] = (
     # `0.(3)`: the digits in the brackets repeat
     ("(", re.compile(r"(?<![\w.)])(\d+)[.,]\((\d{1,30})\)(?![\w(^])"), r"\1.\\overline{\2}"),
     ("(", re.compile(r"^(\d+)[.,](\d+)\((\d{1,30})\)$"), r"\1.\2\\overline{\3}"),
+    ("10", re.compile(r"(?<=\d)\s*[xX]\s*(?=10\s*\^)"), r"\\times "),
+    # an element of a set by the letter of a constant
+    ("\\in", re.compile(r"^\s*e\s*\\in\s*(?=\\\{)"), ""),
     ("0b", re.compile(r"^0b([01]{1,60})$"), r"\1_2"),
     # what stands before a symbol: `{}^{14}C`
     ("{}", re.compile(r"\{\}(?=\s*[\^_])"), ""),
@@ -748,11 +758,15 @@ _RULES: tuple[_Rule, ...] = (
         r"\1\\neq \2, \1\\neq -\2",
     ),
     # `or` in other languages between two statements, and a star that marks a name
-    ("=", re.compile(r"(?<=[\d)}])\s+(?:eller|oder|ou|veya|atau|lub)\s+(?=[a-zA-Z]\s*=)"), r"\\text{ or }"),
+    (
+        "=",
+        re.compile(r"(?<=[\d)}])\$?\s+(?:eller|oder|ou|veya|atau|lub|of|hoặc|ya da)\s+\$?(?=[a-zA-Z]\s*=)"),
+        r"\\text{ or }",
+    ),
     (
         "text{",
         re.compile(
-            rf"(?<=[\d)}}]){_WIDE}\\text\s*\{{\s*([yeoóu])\s*\}}{_WIDE}"
+            rf"(?<=[\d)}}]){_WIDE}\\text\s*\{{\s*([yeoóu]|of|ou|oder|lub|eller)\s*\}}{_WIDE}"
             r"(?=-?\d|-?\\(?:[dt]?frac|sqrt)|[a-zA-Z]\s*(?:[<>=≤≥]|\\[lgn]e))"
         ),
         lambda m: m[0] if _TIGHT.search(m[0]) else rf"\text{{ {'and' if m[1] in 'ye' else 'or'} }}",
@@ -768,7 +782,13 @@ _RULES: tuple[_Rule, ...] = (
     ("|", re.compile(r"^([^|]*[A-Z}])\s*\\\|\s*([A-Z\\][^|]*)$"), r"\1\\parallel \2"),
     ("|", re.compile(r"^([^|()\\{}]+)\|([^|()\\{}]+)$"), r"\1\\mid \2"),
     # a point with a bar between its coordinates: `P(3|4)`
-    ("(", re.compile(rf"(?<=\()\s*({_DIGITS})\s*(?:\||\\mid)\s*({_DIGITS})\s*(?=\)$)"), r"\1,\2"),
+    (
+        "(",
+        re.compile(
+            rf"(?<=\()\s*({_DIGITS}){_WIDE}(?:\||\\mid){_WIDE}({_DIGITS}){_WIDE}(?=\)(?:$|\s*(?:[,;}}]|\\[}}text])))"
+        ),
+        r"\1,\2",
+    ),
     ("_", re.compile(r"^\(([0-9A-Z]+)\)\s*(?=_)"), r"\1"),
     (
         "_",
@@ -786,6 +806,49 @@ _RULES: tuple[_Rule, ...] = (
     ("cent", re.compile(r"(?<=[\d}{ ])per cent\b", re.IGNORECASE), "percent"),
     # the exponents of units: `\\mathrm{m\\,s^{-2}}`
     ("rm{", re.compile(r"(?<=[a-zA-Z])\^\{(-?\d)\}(?=(?:[^{}$=]|\^\{-?\d\})*\})"), r"^\1"),
+    # equations of which one holds, as they are joined in Russian: `\left[\begin{array}{l} … \end{array}\right.`
+    (
+        "\\left",
+        re.compile(
+            r"\\left\s*\[\s*\\begin\{(array|aligned|gathered|matrix)\}(?:\s*\{[lcr| ]{1,6}\})?"
+            r"(?P<rows>(?:(?!\\(?:begin|end)|&).){1,400})\\end\{\1\}\s*\\right(?![a-z])\s*\.?"
+            r"(?P<of>(?:\\[ ,;:!]|\\q?quad|~|\s)*(?=[a-z](?:\s*,\s*[a-z])*\s*\\in))?",
+            re.DOTALL,
+        ),
+        lambda m: (
+            ", ".join(one for row in m["rows"].split("\\\\") if (one := row.strip(" ,;.\n")))
+            + (", " if m["of"] else "")
+        ),
+    ),
+    # a unit that has no name: `6\\ \\text{u}^2`, `24\\text{ FE}`
+    (
+        "\\",
+        re.compile(rf"(?<=[\d}}])(?:\s|~|\\[ ,;])*{_TEXT}\s*\{{\s*(?:{_NAMELESS})\s*\}}(?:\s*\^\s*\{{?[23]\}}?)?$"),
+        "",
+    ),
+    # thousands of ohms
+    (
+        "k",
+        re.compile(rf"(?<=\d)(?:\s|~|\\[ ,;])*(?:{_TEXT}\s*\{{)?\s*k\s*\}}?\$?\s*(?:\\Omega|Ω)\$?\s*\}}?$"),
+        r"\\text{ kiloohm}",
+    ),
+    # whose letter runs through the whole numbers, in brackets behind it
+    (
+        "\\in",
+        re.compile(
+            r"(?:\\[ ,;:!]|\\q?quad(?![a-zA-Z])|~|\s)*[(（]\s*([nkml]\s*\\in\s*(?:\\mathbb\s*)?\{?Z\}?)\s*[)）]\s*$"
+        ),
+        r", \1",
+    ),
+    # what is gone in a span: `秒速15m`
+    (
+        "速",
+        re.compile(
+            r"^(?P<span>[时時秒分])速(?:为|は)?\s*(?P<number>\d+(?:\.\d+)?)\s*"
+            r"(?P<unit>k?m|cm|公里|千米|厘?米|キロメートル|メートル|キロ)$"
+        ),
+        lambda m: f"{m['number']}\\text{{ {_GONE.get(m['unit'], m['unit'])}/{_SPANS[m['span']]}}}",
+    ),
     # the signs of logic
     ("lnot", re.compile(r"\\lnot(?![a-zA-Z])"), r"\\neg"),
     ("neg", re.compile(r"\\(?:Rightarrow|implies|Longrightarrow)(?![a-zA-Z])"), r"\\to"),
