@@ -477,12 +477,8 @@ def _interval(node: Node) -> Node:
             return Interval(low, high, first == "<=", second == "<=")
         case Relation((Symbol(), high), ("<" | "<=" as sign,)):
             return Interval(Negation(INFINITY), high, False, "=" in sign)
-        case Relation((low, Symbol()), ("<" | "<=" as sign,)):
-            return Interval(low, INFINITY, "=" in sign, False)
         case Collection("tuple", (low, high)):
             return Interval(low, high, False, False)
-        case Collection("set", (SetBuilder(_, condition),)):
-            return _interval(condition)
     return node
 
 
@@ -691,8 +687,6 @@ def _in_letters(node: Node) -> Quantity | None:
             return Quantity(product_of(tuple(rest)), ((f"μ{letter}", 1),))
         case Product((_, *_)):
             above = node.args
-        case Quotient(Product(args), Product(others)):
-            above, below = args, others
         case Quotient(Product(args), other):
             above, below = args, (other,)
         case _:
@@ -711,9 +705,6 @@ def _letter_power(node: Node) -> tuple[str, int] | None:
     match node:
         case Symbol(letter) if letter in UNIT_LETTERS:
             return letter, 1
-        case Power(Symbol(letter), exponent) if letter in UNIT_LETTERS:
-            power = literal(exponent)
-            return (letter, int(power)) if power is not None and power.denominator == 1 and 0 < abs(power) < 4 else None
     return None
 
 

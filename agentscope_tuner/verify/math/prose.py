@@ -311,7 +311,6 @@ _PHRASES = {
     "impossible": r"(?:(?:this|it) is )?(?:impossible|not possible)|不可能",
 }
 _PATTERNS = tuple((name, re.compile(pattern)) for name, pattern in _PHRASES.items())
-_EMPTY_BRACES = re.compile(r"\\(?:l?brace)?\{?\s*\\\}|\\\{\s*\\\}")
 _HOW_MANY = re.compile(r"\bhow many\b|\bnumber of\b|多少|几个", re.IGNORECASE)
 _LONGEST = 80
 _INFINITELY_MANY = "infinitely many"
@@ -345,8 +344,6 @@ def plain(text: str) -> str:
 @lru_cache(maxsize=1024)
 def phrase(text: str) -> str | None:
     """The meaning that the text's phrase expresses, a key of `_PHRASES`; None for any other text."""
-    if _EMPTY_BRACES.fullmatch(text.replace(" ", "")):
-        return "no solution"
     said = plain(text)
     if len(said) > _LONGEST:
         return None
@@ -562,10 +559,6 @@ def _numbers(rest: str) -> Iterator[str]:
     if len(numbers) == 1:
         yield _with_unit(numbers[0])
         yield numbers[0].group()
-    elif numbers and not _WORD.search(
-        _JOINERS.sub(" ", _NUMBER.sub(" ", rest[numbers[0].start() : numbers[-1].end()]))
-    ):
-        yield ", ".join(n.group() for n in numbers)
 
 
 def _with_unit(number: re.Match[str]) -> str:
@@ -587,8 +580,6 @@ def _without_verb(clause: str, formulas: list[re.Match[str]]) -> Iterator[str]:
     if colon and not _MATH.search(label) and _has_value(rest):
         yield from _values(rest.strip())
         return
-    if formulas and formulas[0].start() == 0:
-        yield " ".join(_DOLLARS.sub(" ", clause).split())
     if _STATED_BOUNDS.search(words):
         return
     if formulas and len({_inside(f) for f in formulas}) == 1 and {w.lower() for w in _WORD.findall(words)} <= _HARMLESS:

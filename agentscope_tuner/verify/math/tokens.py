@@ -468,10 +468,7 @@ def _begins_factor(tokens: Sequence[Token]) -> bool:
 
 def _emit_letter(letter: str, spaced: bool, upright: bool, out: list[Token]) -> None:
     r"""A letter; an upright one with the sign of a millionth between it and a number is a unit: `3\,\mu\mathrm{C}`."""
-    if upright and len(out) > 1 and out[-1].text == "\\mu" and out[-2].kind in ("num", "close"):
-        out[-1] = Token("word", f"μ{letter}", out[-1].spaced)
-    else:
-        out.append(Token("sym", letter, spaced, upright))
+    out.append(Token("sym", letter, spaced, upright))
 
 
 def _is_word(found: str) -> bool:
@@ -668,8 +665,8 @@ _CHOOSES = r"(?<![a-zA-Z\\])(?:C|\\(?:mathrm|text|operatorname|rm)\s*\{\s*C\s*\}
 _WIDE = r"(?:\\[ ,;:!]|\\q?quad(?![a-zA-Z])|~|\s)*+"
 # No space on one side of a word of one letter, which may be a unit or a constant
 _TIGHT = re.compile(r"^\\text\s*\{\S|\S\}$")
-_DIGITS = r"[-+]?\d+(?:\.\d+)?(?:/\d+)?"
 _PREFIX = re.compile(r"(?<=kilo|mega|giga|nano|pico)\s|(?<=milli|micro|centi)\s")
+_DIGITS = r"[-+]?\d+(?:\.\d+)?(?:/\d+)?"
 _SHORT_NUMBER = r"-?(?:\d{1,9}(?:[.,]\d{1,9})?|\\[dt]?frac\{-?\d{1,9}\}\{\d{1,9}\})"
 _FIELD = r"\\mathbb\s*\{?(?P<field>[RQ])\}?\s*"
 
@@ -720,6 +717,9 @@ _RULES: tuple[_Rule, ...] = (
     ("10", re.compile(r"(?<=\d)\s*[xX]\s*(?=10\s*\^)"), r"\\times "),
     # an element of a set by the letter of a constant
     ("\\in", re.compile(r"^\s*e\s*\\in\s*(?=\\\{)"), ""),
+    ("lim", re.compile(r"\\(?:varlim|lim)(sup|inf)(?![a-zA-Z])"), r"\\operatorname{lim\1}"),
+    # the weight of a body: no milligrams
+    ("mg", re.compile(r"(\\mu(?:_\{?\w+\}?)?)\s*mg(?![a-zA-Z])"), r"\1 m g"),
     ("0b", re.compile(r"^0b([01]{1,60})$"), r"\1_2"),
     # what stands before a symbol: `{}^{14}C`
     ("{}", re.compile(r"\{\}(?=\s*[\^_])"), ""),
@@ -734,7 +734,6 @@ _RULES: tuple[_Rule, ...] = (
     ("\\bra", re.compile(r"\\bra\{([^{}|]{1,20})\}"), r"\\langle\1|"),
     ("C", re.compile(r"^(\d+|n)C(\d+|[kr])(?=$|=|\s)"), r"\\binom{\1}{\2}"),
     ("%", re.compile(r"^\\%\s?(\d+(?:[.,]\d+)?)$"), r"\1\\%"),
-    ("$", re.compile(r"\\text\s*\{\s*([A-Z]{1,2})\s?\\?\$\s*\}"), r"\1\\$"),
     # arrangements: `A_5^2`
     ("A", re.compile(rf"(?:\\(?:mathrm|text|rm)\s*\{{A\}}|(?<![a-zA-Z\\])A)_{_CHOSEN}\s*\^{_CHOSEN}"), _arrangements),
     ("angle", re.compile(r"(?<=[\d}])\s*\\angle\s*(?=-?[\d(])"), r"\\operatorname{cis}"),
@@ -795,14 +794,6 @@ _RULES: tuple[_Rule, ...] = (
         re.compile(rf"(?<=[0-9A-Z])_\s*(?:\{{\s*)?(?:{_TEXT}\s*\{{\s*)?({_BASE_WORD})\s*\}}*$", re.IGNORECASE),
         lambda m: f"_{{{_BASES[m[1].lower()]}}}",
     ),
-    (
-        "frac",
-        re.compile(
-            rf"(?<=[\d}}]){_GAP}\\[dt]?frac\s*\{{\s*{_TEXT}\s*\{{\s*([a-zA-Z. ]+?)\s*\}}\s*\}}"
-            rf"\s*\{{\s*{_TEXT}\s*\{{\s*([a-zA-Z. ]+?)\s*\}}\s*\}}$"
-        ),
-        r"\\text{ \1 per \2}",
-    ),
     ("cent", re.compile(r"(?<=[\d}{ ])per cent\b", re.IGNORECASE), "percent"),
     # the exponents of units: `\\mathrm{m\\,s^{-2}}`
     ("rm{", re.compile(r"(?<=[a-zA-Z])\^\{(-?\d)\}(?=(?:[^{}$=]|\^\{-?\d\})*\})"), r"^\1"),
@@ -849,9 +840,6 @@ _RULES: tuple[_Rule, ...] = (
         ),
         lambda m: f"{m['number']}\\text{{ {_GONE.get(m['unit'], m['unit'])}/{_SPANS[m['span']]}}}",
     ),
-    # the signs of logic
-    ("lnot", re.compile(r"\\lnot(?![a-zA-Z])"), r"\\neg"),
-    ("neg", re.compile(r"\\(?:Rightarrow|implies|Longrightarrow)(?![a-zA-Z])"), r"\\to"),
     # the solution set, as it is named in German
     ("mathbb", re.compile(r"^\s*\\mathbb\s*\{?L\}?\s*=\s*"), ""),
     (

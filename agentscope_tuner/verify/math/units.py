@@ -676,6 +676,9 @@ def asked_units(text: str) -> frozenset[PhysicalUnit]:
     found: set[PhysicalUnit] = set()
     if (money := _MONEY.search(text[:_MAX_CHARS])) is not None and "$" in text:
         found |= _measured([("dollar", 1)]) if not _OTHER_MONEY.search(money.string) else set()
+    for typeset in _ASKED_TYPESET.finditer(text[:_MAX_CHARS]):
+        above, _, below = unit_of_markup(typeset[1]).partition(" per ")
+        found |= _measured([(word, sign) for part, sign in ((above, 1), (below, -1)) for word in part.split()])
     for match in _ASKED.finditer(text[:_MAX_CHARS]):
         if match["chinese"]:
             found |= _measured(
@@ -692,6 +695,10 @@ def asked_units(text: str) -> frozenset[PhysicalUnit]:
     return frozenset(found)
 
 
+_ASKED_TYPESET = re.compile(
+    r"\b(?:in|en|em|в|units? of)\s+(?:units? of\s+)?\$?(\\(?:mathrm|text|rm)\s*\{(?:[^{}$]|\{[^{}]*\}){1,40}\})\$?",
+    re.IGNORECASE,
+)
 _INVERSE = re.compile(r"\s?\$?\s?(?:\^\s?\{?\s?-\s?1|⁻¹)")
 
 

@@ -580,7 +580,7 @@ def read_reference(text: str, question: Question | None) -> Side:
     try:
         asked = question or NO_QUESTION
         text = without_rejected(text, asked) if text[-1:] in ")）" else text
-        stated = with_unit_set(with_names(_PART_OF_ONE.sub(r"\1", text), asked), asked.text, asked.letters)
+        stated = with_unit_set(with_names(_PART_OF_ONE.sub(r"\1", text), asked), asked.text, asked.slanted)
         side = on_own_stack(_read_stated, stated)
     except TooComplex as exc:
         raise JudgeError(

@@ -685,9 +685,6 @@ def _normalised(pair: Pair) -> tuple[Outcome, str]:
         return DIFFERENT, f"{UNREAD}: the word {other!r}"
     if _is_interval_for_pair(pair):
         return DIFFERENT, "an interval for a pair"
-    ref_key = plain_key(pair.truth)
-    if ref_key is not None and ref_key == plain_key(pair.answer):
-        return EQUAL, ""
     by_words = wordings(pair)
     if by_words is not UNKNOWN:
         return by_words, ""
