@@ -701,6 +701,11 @@ def _without_zero(found: re.Match[str]) -> str:
     return rf"\mathbb{{{found[1]}}}\setminus\{{0\}}"
 
 
+def _and_or_letter(letter: str, found: re.Match[str]) -> str:
+    """`and`, unless the letter stands elsewhere in the formula as a symbol: `3(y-4) y (y+2)`."""
+    return found[0] if re.search(rf"(?<![a-zA-Z\\\s]){letter}(?![a-zA-Z])", found.string) else r"\text{ and }"
+
+
 _NAMELESS = (
     r"u|[FVLR]E|(?:кв\.\s?)?ед\.?|(?:Flächen|Volumen|Längen)einheiten"
     r"|unidades(?: (?:cuadradas|cúbicas|quadradas|de (?:área|volumen|volume)))?|unités (?:carrées|d'aire|de volume)"
@@ -759,7 +764,7 @@ _RULES: tuple[_Rule, ...] = (
     # `or` in other languages between two statements, and a star that marks a name
     (
         "=",
-        re.compile(r"(?<=[\d)}])\$?\s+(?:eller|oder|ou|veya|atau|lub|of|hoặc|ya da)\s+\$?(?=[a-zA-Z]\s*=)"),
+        re.compile(r"(?<=[\d)}])\$?\s+(?:eller|oder|ou|veya|atau|lub|of|hoặc|ya da|y|e|o|и|или)\s+\$?(?=[a-zA-Z]\s*=)"),
         r"\\text{ or }",
     ),
     (
@@ -770,8 +775,8 @@ _RULES: tuple[_Rule, ...] = (
         ),
         lambda m: m[0] if _TIGHT.search(m[0]) else rf"\text{{ {'and' if m[1] in 'ye' else 'or'} }}",
     ),
-    (" y ", re.compile(r"(?<=[\d€$%°)}])\s+y\s+(?=[-\d$€(\\])"), r"\\text{ and }"),
-    (" e ", re.compile(r"(?<=[\d€$%°)}])\s+e\s+(?=[-\d$€(\\])"), r"\\text{ and }"),
+    (" y ", re.compile(r"(?<=[\d€$%°)}])\s+y\s+(?=[-\d$€(\\])"), partial(_and_or_letter, "y")),
+    (" e ", re.compile(r"(?<=[\d€$%°)}])\s+e\s+(?=[-\d$€(\\])"), partial(_and_or_letter, "e")),
     ("*", re.compile(r"(?<![a-zA-Z\\])([a-zA-Z])\^\{?\s*(?:\*|\\ast)\s*\}?(?=\s*=)"), r"\1"),
     # the change of a quantity, by its sign
     ("Delta", re.compile(r"^\\Delta\s*\{?([a-zA-Z])\}?(?=\s*=)"), r"\1"),

@@ -472,7 +472,9 @@ def _regrouped(text: str, truth: str, question: str | None, *, is_money: bool) -
 
 
 _THOUSANDS = 3
-_UNIT_BEHIND = re.compile(r"\s*(?:\\,|\\;|\\ )?\s*(?:\\?%|\\(?:text|mathrm)|[€$£°]|[a-zA-Z])")
+_UNIT_BEHIND = re.compile(
+    r"(?!\s*(?:or|and|oder|und|ou|et|y|e|o)\b)\s*(?:\\,|\\;|\\ )?\s*(?:\\?%|\\(?:text|mathrm)|[€$£°]|[a-zA-Z])"
+)
 
 
 STAGES = ("exact", "normalised", "numeric", "structure", "symbolic", "sympy")
