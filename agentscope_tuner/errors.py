@@ -16,7 +16,8 @@ AstunerError
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from enum import StrEnum
 from types import MappingProxyType
 
@@ -70,6 +71,29 @@ class ConfigError(AstunerError):
 def install(extra: str) -> str:
     """How to install the packages of an extra, for messages: from a checkout, or from a wheel."""
     return f"pip install '.[{extra}]' in a checkout, or pip install 'WHEEL[{extra}]' with the path of the wheel"
+
+
+@contextmanager
+def told(what: str, *kinds: type[Exception]) -> Iterator[None]:
+    """A context in which an error of these kinds, by default of any, becomes a ConfigError that begins with `what`."""
+    try:
+        yield
+    # Any error: each file system has its own classes, and botocore's are no OSError
+    except Exception as exc:
+        if isinstance(exc, ConfigError) or not isinstance(exc, kinds or Exception):
+            raise
+        # fsspec's FileNotFoundError says no more than the path
+        missing = isinstance(exc, FileNotFoundError) and exc.errno is None
+        raise ConfigError(f"{what}: {'there is no such file' if missing else str(exc) or type(exc).__name__}") from exc
+
+
+@contextmanager
+def importing(what: str, extra: str) -> Iterator[None]:
+    """A context that imports packages of an extra; where they are missing, a ConfigError begins with `what`."""
+    try:
+        yield
+    except ImportError as exc:
+        raise ConfigError(f"{what}: {install(extra)} ({exc})") from exc
 
 
 class JudgeError(AstunerError):

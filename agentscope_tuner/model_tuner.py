@@ -18,12 +18,10 @@ from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from typing import Any
 
-from agentscope_tuner.errors import ConfigError, install
+from agentscope_tuner.errors import ConfigError, importing
 
-try:
+with importing("agentscope_tuner.model_tuner needs agentscope 2.0", "agentscope"):
     import agentscope.credential  # noqa: F401 - 1.x has none
-except ImportError as exc:
-    raise ConfigError(f"agentscope_tuner.model_tuner needs agentscope 2.0: {install('agentscope')} ({exc})") from exc
 
 import openai
 from agentscope.credential import OpenAICredential

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from agentscope_tuner.errors import ConfigError, install
+from agentscope_tuner.errors import ConfigError, importing, install, told
 
 _BUFFER_BYTES = 2**20
 _SHOWN_BYTES = 48
@@ -164,11 +164,9 @@ def file_system(url: str) -> tuple[Any, str]:
     if scheme == "hf" and not url.partition("://")[2].startswith(("datasets/", "buckets/")):
         way_out = f"hf://datasets/{url.partition('://')[2]}"
         raise ConfigError(f"{url!r} names a model: write {way_out!r} for the rows of a data set")
-    try:
+    extra = _EXTRAS.get(scheme, "remote")
+    with importing(f"{url!r} needs the extra {extra!r}", extra):
         from fsspec.core import url_to_fs
-    except ImportError as exc:
-        extra = _EXTRAS.get(scheme, "remote")
-        raise ConfigError(f"{url!r} needs the extra {extra!r}: {install(extra)}") from exc
     try:
         system, path = url_to_fs(url)
     except ImportError as exc:
@@ -177,20 +175,6 @@ def file_system(url: str) -> tuple[Any, str]:
     except ValueError as exc:
         raise ConfigError(f"{url!r}: {exc}; a URL reads s3://…, gs://…, https://… or file://…") from exc
     return system, str(path)
-
-
-@contextmanager
-def told(what: str) -> Iterator[None]:
-    """A context in which each error of a file system becomes a ConfigError that begins with `what`."""
-    try:
-        yield
-    except ConfigError:
-        raise
-    # Catch every error: each file system has its own classes, and botocore's are no OSError
-    except Exception as exc:
-        # fsspec's FileNotFoundError says no more than the path
-        missing = isinstance(exc, FileNotFoundError) and exc.errno is None
-        raise ConfigError(f"{what}: {'there is no such file' if missing else str(exc) or type(exc).__name__}") from exc
 
 
 def is_folder(source: str) -> bool:

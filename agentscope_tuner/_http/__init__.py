@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from agentscope_tuner.errors import ConfigError, JudgeError
+from agentscope_tuner.errors import ConfigError, JudgeError, told
 
 T = TypeVar("T")
 
@@ -196,10 +196,8 @@ def token_in(file: str | None, where: str) -> str | None:
     Raises:
         ConfigError: it cannot be read; names the key `where`.
     """
-    try:
+    with told(f"{where}: cannot read {file!r}"):
         return None if file is None else checked_token(Path(file).read_text(encoding="utf-8").strip())
-    except (OSError, ValueError) as exc:
-        raise ConfigError(f"{where}: cannot read {file!r}: {exc}") from exc
 
 
 def _check_header(name: str, value: object) -> None:

@@ -21,7 +21,7 @@ from agentscope_tuner._http import BadAnswer, HttpAnswer, HttpCall, HttpLimits, 
 from agentscope_tuner._http.limiter import Limiter, pace_of
 from agentscope_tuner._http.retries import PASSING_STATUS, Retries, is_busy, is_refused, may_repeat, retry_after
 from agentscope_tuner._version import __version__
-from agentscope_tuner.errors import ConfigError, JudgeError
+from agentscope_tuner.errors import ConfigError, JudgeError, told
 
 T = TypeVar("T")
 logger = logging.getLogger(__name__)
@@ -324,7 +324,5 @@ def checked_url(name: str, base_url: str) -> str:
 
 
 def _trusting(ca_file: str) -> ssl.SSLContext:
-    try:
+    with told(f"ca_file: cannot read certificates from {ca_file!r}"):
         return ssl.create_default_context(cafile=ca_file)
-    except (OSError, ssl.SSLError) as exc:
-        raise ConfigError(f"ca_file: cannot read certificates from {ca_file!r}: {exc}") from exc

@@ -20,7 +20,7 @@ import weakref
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from agentscope_tuner._run import channel
+from agentscope_tuner._run import channel, forks
 
 _START = (
     "import json, sys; settings = json.loads(sys.argv[1]); sys.path[:] = settings['path'];"
@@ -208,7 +208,7 @@ class ChildProcess:
             _LIVE.discard(self)
             self._held.close()
 
-    def _forget(self) -> None:
+    def forget(self) -> None:
         """In a fork of this process: leave the child, and its reaping, to the original process."""
         self._ending = threading.Lock()
         if self._process is not None:
@@ -219,10 +219,5 @@ class ChildProcess:
 _LIVE: weakref.WeakSet[ChildProcess] = weakref.WeakSet()
 
 
-def _forget_all() -> None:
-    # A fork that held the lifelines open would keep the children alive after the parent's end
-    for child in list(_LIVE):
-        child._forget()
-
-
-os.register_at_fork(after_in_child=_forget_all)
+# A fork that held the lifelines open would keep the children alive after the parent's end
+forks.forgets(_LIVE)

@@ -14,10 +14,11 @@ import logging  # noqa: F401
 import os
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from importlib import _bootstrap
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 # A fork that has waited so many seconds happens all the same: forking must not hang either
 _PATIENCE = 60.0
@@ -39,6 +40,11 @@ def own_lock() -> threading.Lock:
     # As the standard library's own modules do
     os.register_at_fork(after_in_child=lock._at_fork_reinit)  # type: ignore[attr-defined]
     return lock
+
+
+def forgets(live: weakref.WeakSet[Any]) -> None:
+    """A forked child calls `forget` of each object in `live`, for what these hold belongs to the parent."""
+    os.register_at_fork(after_in_child=lambda: [one.forget() for one in list(live)])
 
 
 class _Forks(threading.local):

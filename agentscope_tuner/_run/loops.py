@@ -123,7 +123,7 @@ async def in_thread(function: Callable[..., T], *args: Any) -> T:
         slots.release()
         raise
     # Free the slot when the thread ends, not when the caller gives up: the number of hanging threads stays bounded
-    future.add_done_callback(lambda _: _call_soon(loop, slots.release))
+    future.add_done_callback(lambda _: call_soon(loop, slots.release))
     return await asyncio.wrap_future(future)
 
 
@@ -168,10 +168,10 @@ def _next_turn(waiting: deque[asyncio.Future[None]]) -> None:
 _turns: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, deque[asyncio.Future[None]]] = weakref.WeakKeyDictionary()
 
 
-def _call_soon(loop: asyncio.AbstractEventLoop, function: Callable[[], None]) -> None:
-    # the loop was closed: no caller waits there
+def call_soon(loop: asyncio.AbstractEventLoop, function: Callable[..., None], *args: Any) -> None:
+    """Call `function` in `loop`, from any thread; not at all where the loop was closed, since no caller waits there."""
     with contextlib.suppress(RuntimeError):
-        loop.call_soon_threadsafe(function)
+        loop.call_soon_threadsafe(function, *args)
 
 
 async def _without_exit(coroutine: Coroutine[Any, Any, T]) -> T:

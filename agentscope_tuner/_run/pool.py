@@ -14,7 +14,6 @@ import atexit
 import contextlib
 import errno
 import math
-import os
 import socket
 import time
 import weakref
@@ -26,7 +25,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Generic, TypeVar
 
-from agentscope_tuner._run import loops
+from agentscope_tuner._run import forks, loops
 from agentscope_tuner._run.channel import FrameTooLongError
 from agentscope_tuner._run.child import ChildProcess, ChildProgram
 from agentscope_tuner._run.fair_queue import FairQueue, Request, current_request
@@ -552,10 +551,5 @@ def _end_all() -> None:
     close_all()
 
 
-def _forget_all() -> None:
-    for pool in list(_LIVE):
-        pool.forget()
-
-
 atexit.register(_end_all)
-os.register_at_fork(after_in_child=_forget_all)
+forks.forgets(_LIVE)

@@ -17,7 +17,7 @@ import typer
 from agentscope_tuner.cli.console import config_errors, fail, say
 from agentscope_tuner.cli.from_rows import look
 from agentscope_tuner.cli.options import Json, Map, source_lines
-from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.errors import ConfigError, told
 from agentscope_tuner.records.formats.sample import ROLES, ColumnMap
 
 
@@ -77,12 +77,10 @@ def _start(kind: Starter, folder: Path) -> list[Path]:
     taken = [folder / source.name for source in sources if (folder / source.name).exists()]
     if taken:
         raise fail(f"{str(taken[0])!r} is there already: {_elsewhere(kind, folder)}`")
-    try:
+    with config_errors(), told(f"cannot write to {str(folder)!r}"):
         folder.mkdir(parents=True, exist_ok=True)
         for source in sources:
             (folder / source.name).write_bytes(source.read_bytes())
-    except OSError as exc:
-        raise fail(f"cannot write to {str(folder)!r}: {exc}") from exc
     return [folder / source.name for source in sources]
 
 
@@ -111,11 +109,9 @@ def _init_from(kind: Starter, folder: Path, rows: str, pairs: list[str]) -> tupl
         raise fail(f"{str(target)!r} is there already: {_elsewhere(kind, folder)} --from …`")
     with config_errors(), source_lines(rows) as (lines, name):
         found = look(lines, kind.value, _named(pairs))
-    try:
+    with config_errors(), told(f"cannot write to {str(folder)!r}"):
         folder.mkdir(parents=True, exist_ok=True)
         target.write_text(found.yaml(name), encoding="utf-8")
-    except OSError as exc:
-        raise fail(f"cannot write to {str(folder)!r}: {exc}") from exc
     conf, given = shlex.quote(str(target)), shlex.quote(rows)
     commands = [f"astuner check --conf {conf} --input {given}"]
     if found.responses:

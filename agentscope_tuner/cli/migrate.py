@@ -12,12 +12,13 @@ from typing import Annotated, Any, get_args
 import typer
 import yaml
 
+from agentscope_tuner.cli.console import config_errors, fail, say
 from agentscope_tuner.cli.console import err as stderr
-from agentscope_tuner.cli.console import fail, say
 from agentscope_tuner.cli.options import Json
 from agentscope_tuner.config import TaskJudgeConfig
 from agentscope_tuner.config.sections import UPSTREAM_KEYS
 from agentscope_tuner.config.yaml_files import yaml_hint
+from agentscope_tuner.errors import told
 
 _HOME = "agentscope_tuner.task_judge"
 # AgentJet's section, under its name of today and the two before
@@ -73,10 +74,8 @@ def migrate(
     elif output.exists():
         raise fail(f"{str(output)!r} is there already: name another file")
     else:
-        try:
+        with config_errors(), told(f"cannot write {str(output)!r}"):
             output.write_text(text, encoding="utf-8")
-        except OSError as exc:
-            raise fail(f"cannot write {str(output)!r}: {exc}") from exc
     if as_json:
         print(json.dumps({"output": str(output) if output else None, "notes": notes, "yaml": text}))
         return

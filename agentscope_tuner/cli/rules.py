@@ -24,7 +24,7 @@ from rich.table import Table
 from agentscope_tuner.cli.console import Exit, config_errors, err, fail, out, progress, say, table
 from agentscope_tuner.cli.options import Json
 from agentscope_tuner.config import SECTION, resolve
-from agentscope_tuner.errors import Cause, ConfigError, JudgeError, install
+from agentscope_tuner.errors import Cause, ConfigError, JudgeError, importing, told
 from agentscope_tuner.rules import RULE_HANDLERS, RuleSet, compile_rules
 from agentscope_tuner.rules.kinds import KINDS, is_built_in
 from agentscope_tuner.rules.rule_set import Problem, all_of, find_problems, import_rule_modules
@@ -122,7 +122,7 @@ def config_rules(path: Path) -> RuleSource:
 
 
 def _read_source(path: Path, section: str) -> RuleSource:
-    try:
+    with told(f"cannot read {str(path)!r}"):
         text = path.read_text(encoding="utf-8-sig")
         loader = yaml.SafeLoader(text)
         try:
@@ -133,8 +133,6 @@ def _read_source(path: Path, section: str) -> RuleSource:
             values = {} if node is None else loader.construct_document(node)
         finally:
             loader.dispose()
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as exc:
-        raise ConfigError(f"cannot read {str(path)!r}: {exc}") from exc
     if values is None:
         values = {}
     if not isinstance(values, dict):
@@ -229,11 +227,9 @@ def plot_tally(tally: RuleTally, path: Path) -> None:
     """
     if path.suffix.lower() not in (".png", ".svg"):
         raise ConfigError(f"--plot must end in .png or .svg, got {str(path)!r}")
-    try:
+    with importing("--plot needs matplotlib", "report"):
         from matplotlib.figure import Figure
         from matplotlib.ticker import MaxNLocator
-    except ImportError:
-        raise ConfigError(f"--plot needs matplotlib: {install('report')}") from None
     rules = [rule for rule, _ in tally.overall.rules.most_common()]
     flows = list(tally.flows)
     figure = Figure(figsize=(8, 1.5 + 0.4 * max(len(rules), 1) * max(len(flows), 1)), layout="constrained")
@@ -251,10 +247,8 @@ def plot_tally(tally: RuleTally, path: Path) -> None:
     axes.set_title(f"{tally.overall.failed} of {tally.overall.passed + tally.overall.failed} outputs fail")
     if len(flows) > 1:
         axes.legend()
-    try:
+    with told(f"cannot write {str(path)!r}"):
         figure.savefig(path)
-    except OSError as exc:
-        raise ConfigError(f"cannot write {str(path)!r}: {exc}") from exc
 
 
 _MOST_PROBLEMS = 20
@@ -397,10 +391,8 @@ def try_rule(
 ) -> None:
     """Check one rule against one text."""
     with config_errors():
-        try:
+        with told(f"--rule must be one rule as JSON or YAML, got {rule!r}", yaml.YAMLError):
             parsed = yaml.safe_load(rule)
-        except yaml.YAMLError as exc:
-            raise ConfigError(f"--rule must be one rule as JSON or YAML, got {rule!r}: {exc}") from exc
         if not isinstance(parsed, dict):
             raise ConfigError(f"--rule must be a mapping such as {{kind: non_empty}}, got {parsed!r}")
         rules = compile_rules([{"id": "rule", **parsed}], rule_modules=module or (), where="--rule")

@@ -20,7 +20,7 @@ from agentscope_tuner.cli.console import config_errors, err, fail, out
 from agentscope_tuner.cli.options import Host, Overrides, Port, address, is_loopback, listen
 from agentscope_tuner.config import Settings, resolve
 from agentscope_tuner.env_service.environment import BUILT_IN, TOKEN_VARIABLE
-from agentscope_tuner.errors import ConfigError, install
+from agentscope_tuner.errors import ConfigError, importing, install
 from agentscope_tuner.service.admission import ServiceSettings
 
 if TYPE_CHECKING:
@@ -113,10 +113,8 @@ def _log_lines(*, answers: bool) -> None:
 
 def _checked(configs: Mapping[str, Settings], settings: ServiceSettings, host: str) -> tuple[Starlette, str]:
     """The service, and its judges in words; also made where replicas judge, so that errors show before they start."""
-    try:
+    with config_errors(), importing("astuner serve needs the extra 'serve'", "serve"):
         from agentscope_tuner.service.app import create_app
-    except ImportError as exc:
-        raise fail(f"astuner serve needs the extra 'serve': {install('serve')} ({exc})") from exc
     from agentscope_tuner.task_judge.batch import ConfiguredJudge
 
     with config_errors():
@@ -189,12 +187,10 @@ def serve_environments(
 
     Set ASTUNER_ENV_TOKEN to ask clients for that bearer token.
     """
-    try:
+    with config_errors(), importing("astuner env serve needs the extra 'serve'", "serve"):
         from agentscope_tuner.env_service.episodes import ServerLimits
         from agentscope_tuner.env_service.server import build_app
         from agentscope_tuner.env_service.server import serve as serve_app
-    except ImportError as exc:
-        raise fail(f"astuner env serve needs the extra 'serve': {install('serve')} ({exc})") from exc
     token = os.environ.get(TOKEN_VARIABLE) or None
     protocols = {**BUILT_IN, **_own(env or [])}
     with config_errors():

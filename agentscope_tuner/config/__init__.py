@@ -29,7 +29,7 @@ from omegaconf.errors import OmegaConfBaseException
 from pydantic import BeforeValidator, Field, model_validator
 
 from agentscope_tuner._version import __version__
-from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.errors import ConfigError, told
 
 from .sections import SectionT
 from .sections import StrictSection as StrictSection
@@ -414,10 +414,8 @@ def plain_data(config: DictConfig) -> dict[str, Any]:
     plain = OmegaConf.to_container(config, resolve=False)
     assert isinstance(plain, dict)
     if isinstance(config.get("astuner"), DictConfig):
-        try:
+        with told("cannot resolve astuner", OmegaConfBaseException):
             plain["astuner"] = OmegaConf.to_container(config.astuner, resolve=True)
-        except OmegaConfBaseException as exc:
-            raise ConfigError(f"cannot resolve astuner: {exc}") from exc
     return {str(key): value for key, value in plain.items()}
 
 

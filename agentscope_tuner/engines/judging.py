@@ -59,6 +59,7 @@ class RolloutJudge:
         concurrency: rows judged at once in a process, where the judge awaits.
         deadline: of a unit, in seconds.
         recipe: how another process makes the same object.
+        outcome: gives the verdict of a judge that does not rank, without its seconds, or a failed verdict.
 
     Raises:
         ConfigError: the judge cannot be loaded.
@@ -70,7 +71,7 @@ class RolloutJudge:
         self._judge = judge.without_deadline() if in_worker else judge
         self.inner = judge.inner
         self.recipe: tuple[object, ...] = (_in_worker, RolloutJudge, settings)
-        self.traits = self._judge.traits
+        self.traits, self.outcome = self._judge.traits, self._judge.outcome
         self.concurrency = settings.task_judge.concurrency
         self.deadline = settings.task_judge.deadline
 
@@ -109,11 +110,6 @@ class RolloutJudge:
         """See Work."""
         results = pickle.loads(notes[0])
         return results if isinstance(results, str) else self.unpack(results)
-
-    @property
-    def outcome(self) -> Callable[[WorkflowTask, WorkflowOutput], Judgement | JudgeError]:
-        """A function that gives the verdict of a judge that does not rank, without its seconds, or a failed verdict."""
-        return self._judge.outcome
 
     def verdicts(self, rollouts: Sequence[Rollout]) -> list[Judgement]:
         """A judgement for each rollout of a group."""

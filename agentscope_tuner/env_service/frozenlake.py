@@ -6,13 +6,11 @@ import re
 from typing import Any
 
 from agentscope_tuner.env_service.environment import GeneratedGame, check_task_id, text_of
-from agentscope_tuner.errors import ConfigError, install
+from agentscope_tuner.errors import importing
 
-try:
+with importing("frozenlake needs gymnasium", "gymnasium"):
     import gymnasium
     from gymnasium.envs.toy_text.frozen_lake import generate_random_map
-except ImportError as exc:
-    raise ConfigError(f"frozenlake needs gymnasium: {install('gymnasium')}") from exc
 
 # gymnasium's numbers for the moves
 MOVES = {"left": 0, "down": 1, "right": 2, "up": 3}

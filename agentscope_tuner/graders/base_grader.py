@@ -12,7 +12,7 @@ from typing import Any
 
 from agentscope_tuner._run import loops
 from agentscope_tuner.config import validate_section
-from agentscope_tuner.errors import Cause, ConfigError, GraderError, did_you_mean
+from agentscope_tuner.errors import Cause, ConfigError, GraderError, did_you_mean, told
 from agentscope_tuner.graders.client.chat_model import ChatModel
 from agentscope_tuner.graders.client.settings import ChatSettings
 from agentscope_tuner.graders.schema import GraderMode, GraderRank, GraderScore, is_finite_number, named_cause
@@ -240,12 +240,12 @@ class FunctionGrader(BaseGrader):
             ConfigError: the function cannot be found.
         """
         module, arrow, name = str(config["func"]).partition("->")
-        try:
+        with told(
+            f"func must read 'module->function', got {config['func']!r}", ImportError, AttributeError, ValueError
+        ):
             found: Any = importlib.import_module(module)
             for part in name.split("."):
                 found = getattr(found, part)
-        except (ImportError, AttributeError, ValueError) as exc:
-            raise ConfigError(f"func must read 'module->function', got {config['func']!r}: {exc}") from exc
         if not arrow or not callable(found):
             raise ConfigError(f"func must read 'module->function', got {config['func']!r}")
         return cls(found, config["name"], config["mode"], config["description"])

@@ -26,7 +26,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
 
-from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.errors import told
 
 # Unicode's property Default_Ignorable_Code_Point, the control characters but tab and newline, separators of lines that
 # are none here, and blanks that are letters or symbols by their category
@@ -223,13 +223,9 @@ def special_tokens(tokenizer_file: str) -> tuple[str, ...]:
     Raises:
         ConfigError: the file cannot be read, or is no `tokenizer.json`.
     """
-    try:
+    with told(f"tokenizer must name a tokenizer.json with added_tokens, got {tokenizer_file!r}"):
         added = json.loads(Path(tokenizer_file).read_text(encoding="utf-8"))["added_tokens"]
         found: Sequence[str] = [token["content"] for token in added if token.get("special")]
-    except (OSError, ValueError, KeyError, TypeError, AttributeError) as exc:
-        raise ConfigError(
-            f"tokenizer must name a tokenizer.json with added_tokens, got {tokenizer_file!r}: {exc}"
-        ) from exc
     # A token of white space alone is no marker, and nearly every text holds it
     return tuple(sorted({token for token in found if token.strip() and len(token) <= _MOST_TOKEN_CHARS}))
 

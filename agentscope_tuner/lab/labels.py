@@ -19,7 +19,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
-from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.errors import ConfigError, told
 from agentscope_tuner.records.reader import Line, object_in
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
@@ -53,17 +53,14 @@ def read_labels(path: Path) -> dict[Key, float | None]:
     """
     labels: dict[Key, float | None] = {}
     seen: Counter[str] = Counter()
-    try:
-        with open(path, encoding="utf-8-sig", newline="") as stream:
-            rows: Iterable[Any]
-            if path.suffix in (".csv", ".tsv"):
-                rows = csv.DictReader(stream, delimiter="\t" if path.suffix == ".tsv" else ",")
-            else:
-                rows = (json.loads(line) for line in stream if line.strip())
-            for number, row in enumerate(rows, 1):
-                _add_label(labels, seen, row, f"{path.name}:{number}")
-    except (OSError, ValueError, RecursionError) as exc:
-        raise ConfigError(f"cannot read the labels of {str(path)!r}: {exc}") from exc
+    with told(f"cannot read the labels of {str(path)!r}"), open(path, encoding="utf-8-sig", newline="") as stream:
+        rows: Iterable[Any]
+        if path.suffix in (".csv", ".tsv"):
+            rows = csv.DictReader(stream, delimiter="\t" if path.suffix == ".tsv" else ",")
+        else:
+            rows = (json.loads(line) for line in stream if line.strip())
+        for number, row in enumerate(rows, 1):
+            _add_label(labels, seen, row, f"{path.name}:{number}")
     if not labels:
         raise ConfigError(f"{str(path)!r} holds no label")
     return labels

@@ -69,7 +69,10 @@ class Block(ABC):
         return self.cut(span)
 
     def cut(self, steps: int) -> tuple[Block, Block | None]:
-        """What the first `steps` steps judge, at least one, and the rest, or None where no row is left."""
+        """Two blocks: the rows that the first `steps` steps judge (at least one step), and the others.
+
+        None instead of the second where there are no others.
+        """
         return self, None
 
     def _parts(self, head: Block, tail: Block) -> tuple[Block, Block]:

@@ -14,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.errors import ConfigError, told
 from agentscope_tuner.records.blocks import read_lines
 from agentscope_tuner.records.columnar import columnar_lines, table_row
 from agentscope_tuner.records.reader import BOM, SIGNATURE_BYTES, Line, what_else
@@ -34,7 +34,6 @@ from agentscope_tuner.storage import (
     matching,
     plain,
     pyarrow_for,
-    told,
 )
 
 _log = logging.getLogger(__name__)
@@ -162,11 +161,8 @@ def _folder_files(folder: str) -> list[StoredFile]:
 
 
 def _json(file: StoredFile) -> dict[str, Any]:
-    try:
-        with file.open() as stream:
-            found = json.load(stream)
-    except ValueError as exc:
-        raise ConfigError(f"cannot read {file.source!r}: {exc}") from exc
+    with told(f"cannot read {file.source!r}", ValueError), file.open() as stream:
+        found = json.load(stream)
     return found if isinstance(found, dict) else {}
 
 

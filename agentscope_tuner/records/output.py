@@ -22,7 +22,7 @@ from typing import IO, Any, NamedTuple
 import msgspec
 
 from agentscope_tuner._run import interrupts
-from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.errors import ConfigError, told
 from agentscope_tuner.records.columnar import write_columnar, write_table
 from agentscope_tuner.records.reader import Row, encoded, object_in
 from agentscope_tuner.storage import (
@@ -35,7 +35,6 @@ from agentscope_tuner.storage import (
     plain,
     put_in_place,
     pyarrow_for,
-    told,
 )
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 
@@ -192,11 +191,9 @@ class ScoredFile:
                 f"{str(self.partial)!r} holds rows that an interrupted run scored: add --resume to go on from them, "
                 "or delete it"
             )
-        try:
+        with told(f"cannot write {str(self.path)!r}"):
             # unbuffered: bytes that a full disk refuses must not be written again on closing
             return open(self._next if self._earlier else self.partial, "wb", buffering=0)
-        except OSError as exc:
-            raise ConfigError(f"cannot write {str(self.path)!r}: {exc}") from exc
 
     def _locked(self) -> IO[bytes]:
         """The lock file, locked until it is closed: two runs would overwrite each other's rows."""

@@ -361,6 +361,6 @@ def is_number(value: object) -> TypeGuard[float]:
 
 
 def mapping_in(value: object) -> Mapping[str, Any]:
-    """A value of JSON, if it is an object; else an empty one."""
+    """`value`, which was read from JSON, if it is an object; else an empty mapping."""
     # Parsed JSON has plain dictionaries, and comparing the class takes a tenth of an isinstance check on Mapping
     return value if type(value) is dict else {}

@@ -71,26 +71,16 @@ class FlowTally:
 
 @dataclass
 class RuleTally:
-    """Counts over a table by flow; the flow with an empty name is the plain output column."""
+    """Counts over a table by flow, and of all flows; the flow with an empty name is the plain output column."""
 
     rows: int = 0
     flows: dict[str, FlowTally] = field(default_factory=dict)
+    overall: FlowTally = field(default_factory=FlowTally)
 
     def add(self, flow: str, passed: bool | None, violations: Sequence[str]) -> None:
         """Count one output of `flow`."""
-        self.flows.setdefault(flow, FlowTally()).add(passed, violations)
-
-    @property
-    def overall(self) -> FlowTally:
-        """The counts of all flows together."""
-        whole = FlowTally()
-        for flow in self.flows.values():
-            whole.passed += flow.passed
-            whole.failed += flow.failed
-            whole.unchecked += flow.unchecked
-            whole.rules.update(flow.rules)
-            whole.together.update(flow.together)
-        return whole
+        for tally in (self.flows.setdefault(flow, FlowTally()), self.overall):
+            tally.add(passed, violations)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON. `flows` is left out for a table with only the plain output column, called ``output``."""

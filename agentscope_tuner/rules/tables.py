@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
 
-from agentscope_tuner.errors import ConfigError, JudgeError
+from agentscope_tuner.errors import ConfigError, JudgeError, told
 from agentscope_tuner.storage import GZIP, StoredFile, open_parquet, put_in_place, pyarrow_for
 
 
@@ -49,11 +49,8 @@ BATCH_ROWS = 1024
 
 @contextmanager
 def _open_parquet_table(path: Path) -> Iterator[Table]:
-    with open_parquet(StoredFile(str(path))) as file:
-        try:
-            yield ParquetTable(file)
-        except (OSError, pyarrow_for(path.name).ArrowException) as exc:
-            raise ConfigError(f"{path}: {exc}") from exc
+    with open_parquet(StoredFile(str(path))) as file, told(str(path), OSError, pyarrow_for(path.name).ArrowException):
+        yield ParquetTable(file)
 
 
 class _Cells(Mapping[str, Any]):
@@ -460,10 +457,8 @@ def replacing(path: Path) -> Iterator[Path]:
     # Renaming would replace a link by a file, so the file that the link names is replaced
     path = path.resolve() if path.is_symlink() else path
     partial = path.with_name(f".{path.name}.{os.getpid()}.partial")
-    try:
+    with told(f"cannot write {str(path)!r}"):
         open(partial, "xb").close()
-    except OSError as exc:
-        raise ConfigError(f"cannot write {str(path)!r}: {exc}") from exc
     try:
         yield partial
         put_in_place(partial, path)

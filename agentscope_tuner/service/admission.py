@@ -162,7 +162,9 @@ class Lane:
 
     def _step_aside(self, held: _Held, limit: asyncio.Timeout) -> None:
         if self.aside >= self._most_aside:
-            held.refused = self._refused_aside()
+            # one of those that are judged ends every so many seconds, and all who are refused come back for its place
+            words = f"this request takes long, and the service is full of such: {self.aside} judged"
+            held.refused = _full(words, self._mean_aside)
             limit.reschedule(asyncio.get_running_loop().time())
             return
         held.aside = True
@@ -186,11 +188,6 @@ class Lane:
         seconds = self._mean_seconds * (self.waiting + 1) / self._most
         held = self.running - self.aside
         return _full(f"the service is full: {held} judged, {self.waiting} wait", seconds)
-
-    def _refused_aside(self) -> Refusal:
-        # one of those that are judged ends every so many seconds, and all who are refused come back for its place
-        words = f"this request takes long, and the service is full of such: {self.aside} judged"
-        return _full(words, self._mean_aside)
 
 
 @dataclass(slots=True, eq=False)
@@ -254,7 +251,7 @@ class Gate:
 
     @property
     def full(self) -> bool:
-        """Whether a request of one of the lanes would be refused now, if it were as long as is allowed."""
+        """Whether either lane would now refuse a request with the longest body that is allowed."""
         return self.cheap.full or self.slow.full or not self._has_room(self._max_body_bytes)
 
     def _has_room(self, count: int) -> bool:

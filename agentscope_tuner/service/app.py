@@ -22,7 +22,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from agentscope_tuner._http import carries
 from agentscope_tuner._version import __version__
-from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.errors import ConfigError, told
 from agentscope_tuner.service.admission import Gate, Probe, Refusal, ServiceSettings
 from agentscope_tuner.service.handler import Exchange, linger, problem
 from agentscope_tuner.service.metrics import JudgeMetrics, ServiceMetrics
@@ -207,16 +207,12 @@ class TokenFile:
         return found.st_mtime_ns, found.st_size, found.st_ino, found.st_mode
 
     def _stat(self) -> os.stat_result:
-        try:
+        with told(f"cannot read the token file {str(self._path)!r}"):
             return os.stat(self._path)
-        except OSError as exc:
-            raise ConfigError(f"cannot read the token file {str(self._path)!r}: {exc}") from exc
 
     def _read(self) -> bytes:
-        try:
+        with told(f"cannot read the token file {str(self._path)!r}"):
             token = self._path.read_text(encoding="ascii").strip()
-        except (OSError, UnicodeDecodeError) as exc:
-            raise ConfigError(f"cannot read the token file {str(self._path)!r}: {exc}") from exc
         if not token or not all("!" <= char <= "~" for char in token):
             raise ConfigError(
                 f"the token file {str(self._path)!r} must hold one token of visible ASCII characters: "

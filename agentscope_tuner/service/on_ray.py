@@ -10,7 +10,7 @@ from typing import Any
 
 from agentscope_tuner.config import Source
 from agentscope_tuner.engines.ray import portable, ray_module, session
-from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.errors import told
 from agentscope_tuner.service.admission import ServiceSettings
 
 #: The application's name in Ray Serve.
@@ -67,11 +67,9 @@ def deployed(configs: Mapping[str, Source], settings: ServiceSettings, place: Ra
 
 
 def _start(ray_serve: Any, host: str, port: int, application: Any) -> None:
-    try:
+    with told("Ray Serve could not start the service", RuntimeError):
         ray_serve.start(http_options={"host": host, "port": port})
         ray_serve.run(application, name=APP, route_prefix="/")
-    except RuntimeError as exc:
-        raise ConfigError(f"Ray Serve could not start the service: {exc}") from exc
 
 
 def _application(

@@ -166,10 +166,10 @@ class SandboxService:
         return _error(f"{where} at {self._exchange.base_url}: answered {status}: {detail[:500]}")
 
     async def aready(self) -> None:
-        """Returns if the service runs a program now.
+        """Have the service run a small program.
 
         Raises:
-            JudgeError: it does not.
+            JudgeError: the program did not run, or printed something else than it should.
         """
         ending = await self._run("print(1)", "", "python", Bounds(), None)
         if ending.stdout.strip() != b"1":

@@ -25,8 +25,9 @@ from agentscope_tuner.errors import (
     JudgeError,
     config_fault,
     endpoint_error,
-    install,
+    importing,
     reference_error,
+    told,
 )
 from agentscope_tuner.graders.client.reply import is_about_prompt
 from agentscope_tuner.graders.injection_defence import neutralise, special_tokens
@@ -213,17 +214,13 @@ class ChatFormat:
             self._tokens = headings(text)
 
     def _read(self, folder: Path, where: str) -> None:
-        try:
+        with told(f"{where} must be a folder with tokenizer_config.json, got {str(folder)!r}"):
             config = json.loads((folder / "tokenizer_config.json").read_text(encoding="utf-8"))
             file = folder / "chat_template.jinja"
             template = file.read_text(encoding="utf-8") if file.is_file() else config.get("chat_template")
             if isinstance(template, list):
                 template = next((one["template"] for one in template if one["name"] == "default"), None)
             self._bos, self._eos = _content(config.get("bos_token")), _content(config.get("eos_token"))
-        except (OSError, ValueError, KeyError, TypeError, AttributeError) as exc:
-            raise ConfigError(
-                f"{where} must be a folder with tokenizer_config.json, got {str(folder)!r}: {exc}"
-            ) from exc
         if not isinstance(template, str):
             raise ConfigError(f"{where}: {str(folder)!r} has no chat_template: write the chat by `text`")
         # The server's tokenizer adds its own, and two of them change the score
@@ -261,11 +258,9 @@ def _content(token: Any) -> str:
 
 
 def _compiled(template: str, where: str) -> Any:
-    try:
+    with importing(f"{where}: chat templates need jinja2", "reward-model"):
+        from jinja2 import TemplateError
         from jinja2.sandbox import ImmutableSandboxedEnvironment
-    except ImportError as exc:
-        raise ConfigError(f"{where}: chat templates need jinja2: {install('reward-model')}") from exc
-    from jinja2 import TemplateError
 
     def refuse(message: str) -> None:
         raise TemplateError(message)
@@ -273,10 +268,8 @@ def _compiled(template: str, where: str) -> Any:
     world = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True)
     world.filters["tojson"] = lambda value, **_: json.dumps(value, ensure_ascii=False)
     world.globals |= {"raise_exception": refuse, "strftime_now": lambda form: datetime(2024, 7, 26).strftime(form)}
-    try:
+    with told(f"{where}: the chat template cannot be read", TemplateError):
         return world.from_string(template)
-    except TemplateError as exc:
-        raise ConfigError(f"{where}: the chat template cannot be read: {exc}") from exc
 
 
 WHERE = f"{SECTION}.reward_model"

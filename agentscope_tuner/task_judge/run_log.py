@@ -23,6 +23,7 @@ from typing import Any
 import msgspec
 import pydantic_core
 
+from agentscope_tuner._run import forks
 from agentscope_tuner.bounds import bounded
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.task_judge.contract.judgement import Judgement
@@ -156,10 +157,10 @@ class RunLog:
     def __init__(self, folder: Path, *, share: float = 1.0, file_bytes: int = _FILE_BYTES) -> None:
         self.folder = folder
         self._share, self._file_bytes = share, file_bytes
-        self._forget()
+        self.forget()
         _open_logs.add(self)
 
-    def _forget(self) -> None:
+    def forget(self) -> None:
         """Start anew, in a forked child as in the constructor: the parent writes what it has buffered."""
         self._lock = threading.Lock()
         self._token = secrets.token_hex(4)
@@ -291,9 +292,4 @@ def flush_logs() -> None:
             _log.warning("%s", exc)
 
 
-def _forget_after_fork() -> None:
-    for log in list(_open_logs):
-        log._forget()
-
-
-os.register_at_fork(after_in_child=_forget_after_fork)
+forks.forgets(_open_logs)

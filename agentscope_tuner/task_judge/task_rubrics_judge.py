@@ -10,7 +10,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from agentscope_tuner.config import SECTION, StrictSection, task_judge_section, validate_section
-from agentscope_tuner.errors import Cause, ConfigError, JudgeError, input_error, reference_error
+from agentscope_tuner.errors import Cause, JudgeError, input_error, reference_error, told
 from agentscope_tuner.graders.client.reply import AnswerAtFault
 from agentscope_tuner.graders.client.usage import Usage, metered
 from agentscope_tuner.graders.combine import unordered
@@ -81,7 +81,7 @@ class TaskRubricsJudge(ModelJudge):
             check_path(getattr(mine.reads, name), f"{WHERE}.reads.{name}")
         known = {"score": float, "disagreement": float}
         self.panels = build_panels(mine, WHERE, section.deadline, known)
-        try:
+        with told(WHERE, ValueError):
             self.first, self.dearer = (
                 CriteriaPanel(
                     {
@@ -93,8 +93,6 @@ class TaskRubricsJudge(ModelJudge):
                 )
                 for models in (self.panels.first, self.panels.dearer)
             )
-        except ValueError as exc:
-            raise ConfigError(f"{WHERE}: {exc}") from exc
         self._common = self._from_file(mine.rubrics_file)
         self._counts: dict[str, tuple[int, int]] = {}
         self._probes = Probes(mine.probes, WHERE)
@@ -177,10 +175,8 @@ class TaskRubricsJudge(ModelJudge):
     def _from_file(self, file: str | None) -> Rubrics | None:
         if file is None:
             return None
-        try:
+        with told(f"{WHERE}.rubrics_file: cannot read {file!r}"):
             return self._rubrics(Path(file).read_text(encoding="utf-8"))
-        except (OSError, ValueError, JudgeError) as exc:
-            raise ConfigError(f"{WHERE}.rubrics_file: cannot read {file!r}: {exc}") from exc
 
     def _rubrics(self, value: Any) -> Rubrics:
         try:

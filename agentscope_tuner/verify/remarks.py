@@ -576,7 +576,7 @@ def plain_sentence(before: str, behind: str, asked: Asked) -> PlainSentence | No
 
 
 def stands_plainly(text: str, before: str, behind: str, asked: Asked) -> bool:
-    """Whether a value stands in a plain sentence."""
+    """Whether `text` is a value in a sentence of plain, known words, so that nothing around it can turn it."""
     return IS_VALUE.search(text) is not None and plain_sentence(before, behind, asked) is not None
 
 

@@ -267,7 +267,7 @@ def repeats_given(said: str, given: str) -> bool:
 
 
 def asks_difference(word: str, question: str) -> bool:
-    """Whether a question asks for a difference by this word, which may then stand beside it: `How much more`."""
+    """Whether a question asks for a difference by `word`, as in `How much more`: an answer may then say `5 more`."""
     return word in COMPARED and re.search(rf"\bhow (?:much|many)(?: \w+)? {word}\b", question.lower()) is not None
 
 

@@ -15,7 +15,7 @@ from types import ModuleType
 from typing import Any
 
 from agentscope_tuner.config import Source, plain_data, resolve
-from agentscope_tuner.errors import AstunerError, ConfigError, install
+from agentscope_tuner.errors import AstunerError, ConfigError, importing
 
 # Shared memory of a session of our own. Rows only pass through it, and Ray spills a surplus to disk
 _OBJECT_STORE_BYTES = 256 * 2**20
@@ -27,10 +27,8 @@ def ray_module(name: str = "ray") -> Any:
     Raises:
         ConfigError: it is not installed.
     """
-    try:
+    with importing("Ray is not installed", "ray"):
         return import_module(name)
-    except ImportError as exc:
-        raise ConfigError(f"Ray is not installed: {install('ray')} ({exc})") from exc
 
 
 @contextmanager

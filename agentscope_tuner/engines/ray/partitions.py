@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 from agentscope_tuner._version import __version__
-from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.errors import ConfigError, told
 from agentscope_tuner.records.blocks import read_blocks
 from agentscope_tuner.records.columnar import columnar_extent, columnar_lines
 from agentscope_tuner.records.reader import Line
@@ -222,7 +222,7 @@ class PartitionedOutput:
                 resumed had another configuration.
         """
         plan = self._aside / "plan.json"
-        try:
+        with told(f"cannot write {str(self.folder)!r}"):
             self._aside.mkdir(parents=True, exist_ok=True)
             earlier = read_json(plan)
             if earlier and resume:
@@ -235,8 +235,6 @@ class PartitionedOutput:
                 self._clear()
             (self.folder / MANIFEST).unlink(missing_ok=True)
             write_json(plan, {"version": __version__, "config": self.digest, "partition_bytes": size})
-        except OSError as exc:
-            raise ConfigError(f"cannot write {str(self.folder)!r}: {exc}") from exc
         return size
 
     def _clear(self) -> None:
@@ -320,12 +318,9 @@ def checksummed(lines: Iterable[Line], checksum: hashlib._Hash) -> Iterator[Line
     """`lines`, each of which is added to `checksum` before it is handed on."""
     lines = iter(lines)
     while some := list(islice(lines, _HASHED_AT_ONCE)):
-        checksum.update(b"".join([_hashed(line) for line in some]))
+        for line in some:
+            checksum.update(line.raw + b"\n" if line.problem is None else f"{line.where} {line.problem}\n".encode())
         yield from some
-
-
-def _hashed(line: Line) -> bytes:
-    return line.raw + b"\n" if line.problem is None else f"{line.where} {line.problem}\n".encode()
 
 
 def has_source(partition: Partition, record: PartitionRecord) -> bool:

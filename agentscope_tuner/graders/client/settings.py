@@ -105,6 +105,7 @@ class ChatSettings(StrictSection):
 
 
 _PROBE_SECONDS = 5.0
+_MOST_BYTES = 16 * 2**20
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,12 +195,14 @@ async def probe(endpoint: Endpoint) -> None:
     """
     import httpx
 
+    from agentscope_tuner._http.transport import Client, Connections, is_proxied
+
     where = f"the judge model's endpoint {endpoint.base_url}"
     url = f"{endpoint.base_url.rstrip('/')}/models"
     try:
-        async with httpx.AsyncClient(timeout=_PROBE_SECONDS) as client:
+        async with Client(Connections(most=1, most_bytes=_MOST_BYTES, proxied=is_proxied())) as client:
             headers = {"Authorization": f"Bearer {endpoint.api_key}", **dict(endpoint.headers)}
-            answer = await client.get(url, headers=headers, params=dict(endpoint.query) or None)
+            answer = await client.get(url, headers=headers, params=dict(endpoint.query) or None, timeout=_PROBE_SECONDS)
     except httpx.HTTPError as exc:
         raise GraderError(endpoint.masked(f"{where} does not answer: {type(exc).__name__}: {exc}")) from exc
     # Not every server lists its models, so 404 counts as an answer

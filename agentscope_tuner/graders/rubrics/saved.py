@@ -23,7 +23,7 @@ from typing import IO, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from agentscope_tuner._version import __version__
-from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.errors import ConfigError, told
 from agentscope_tuner.graders.base_grader import OPTIONAL
 from agentscope_tuner.graders.client.chat_model import ChatModel
 from agentscope_tuner.graders.client.reply import Reply
@@ -210,7 +210,7 @@ def make_grader(config: AutoGraderConfig, rubrics: str, model: ChatModel | None 
             other.
     """
     language = LanguageEnum(config.language)
-    try:
+    with told(WHERE, ValueError):
         return LLMGrader(
             model or config.settings(),
             "auto_grader",
@@ -220,8 +220,6 @@ def make_grader(config: AutoGraderConfig, rubrics: str, model: ChatModel | None 
             **config.model_dump(include=_GRADERS_OWN),
             optional=(*OPTIONAL, "ground_truth") if config.ground_truth_field is None else OPTIONAL,
         )
-    except ValueError as exc:
-        raise ConfigError(f"{WHERE}: {exc}") from exc
 
 
 def evaluation_template(config: AutoGraderConfig) -> PromptTemplate:

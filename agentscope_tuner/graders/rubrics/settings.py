@@ -13,7 +13,7 @@ from typing import Any, Literal
 from pydantic import Field
 
 from agentscope_tuner.config import SECTION, StrictSection, task_judge_section, validate_section
-from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.errors import ConfigError, told
 from agentscope_tuner.graders.client.settings import MODEL_NAME, ChatSettings, EndpointSection
 from agentscope_tuner.graders.combine import VoteRule
 from agentscope_tuner.graders.injection_defence import lower_letters, plain
@@ -211,11 +211,9 @@ def read_samples(path: Path, config: AutoGraderConfig) -> list[Sample]:
     Raises:
         ConfigError: the file cannot be read, a row is malformed (the message names its line), or rows are too few.
     """
-    try:
+    with told(f"cannot read the labelled samples {str(path)!r}"):
         # Not `splitlines`, which also ends lines at signs that JSON may hold within a text
         lines = path.read_text(encoding="utf-8").split("\n")
-    except (OSError, UnicodeDecodeError) as exc:
-        raise ConfigError(f"cannot read the labelled samples {str(path)!r}: {exc}") from exc
     samples = []
     for number, line in enumerate(lines, start=1):
         if not line.strip():

@@ -133,10 +133,10 @@ def ending(output: WorkflowOutput) -> tuple[str, str | None]:
 
 
 def check_writable(output: WorkflowOutput) -> None:
-    """Whether a row can hold `output`.
+    """Check that a row can hold `output`.
 
     Raises:
-        ValueError: the output contains itself, is nested too deep, or is too long to be read again.
+        ValueError: it cannot: the output contains itself, is nested too deep, or is too long to be read again.
     """
     try:
         size = len(_encode(_set_fields(output)))

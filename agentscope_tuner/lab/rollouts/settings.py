@@ -27,7 +27,7 @@ from agentscope_tuner._version import __version__
 from agentscope_tuner.config import Source, StrictSection, read_section, resolve
 from agentscope_tuner.env_service import ClientOptions, EnvServiceClient
 from agentscope_tuner.env_service.environment import TOKEN_VARIABLE
-from agentscope_tuner.errors import ConfigError, EnvServiceError, install
+from agentscope_tuner.errors import ConfigError, EnvServiceError, importing, told
 from agentscope_tuner.records.blocks import read_lines
 from agentscope_tuner.task_judge.contract.loading import resolve_protocol
 from agentscope_tuner.workflow import Task, Workflow, first_problem
@@ -285,14 +285,11 @@ def _file_tasks(section: DatasetFileConfig, key: str, limit: int | None) -> Task
 
 def _lines(path: Path, key: str) -> Iterator[tuple[int, bytes]]:
     """Number and text of each line that is not blank."""
-    try:
-        with open(path, "rb") as stream:
-            for line in read_lines(stream, path.name):
-                if line.problem is not None:
-                    raise ConfigError(f"{line.where}: {line.problem}")
-                yield int(line.where.rpartition(":")[2]), line.raw
-    except OSError as exc:
-        raise ConfigError(f"{key}: cannot read {str(path)!r}: {exc}") from exc
+    with told(f"{key}: cannot read {str(path)!r}"), open(path, "rb") as stream:
+        for line in read_lines(stream, path.name):
+            if line.problem is not None:
+                raise ConfigError(f"{line.where}: {line.problem}")
+            yield int(line.where.rpartition(":")[2]), line.raw
 
 
 def _task(line: bytes, number: int, path: Path) -> Task:
@@ -302,10 +299,8 @@ def _task(line: bytes, number: int, path: Path) -> Task:
 
 def _gym_tasks(section: ReasoningGymConfig) -> Iterator[Task]:
     key = f"{READER}.reasoning_gym"
-    try:
+    with importing(f"{key} needs the extra 'reasoning-gym'", "reasoning-gym"):
         import reasoning_gym
-    except ImportError as exc:
-        raise ConfigError(f"{key} needs the extra 'reasoning-gym': {install('reasoning-gym')} ({exc})") from exc
     try:
         made = reasoning_gym.create_dataset(section.dataset, size=section.size, seed=section.seed, **section.kwargs)
         for number in range(section.size):
@@ -324,10 +319,8 @@ def _gym_task(entry: dict[str, Any], task_id: str) -> Task:
 
 
 def _env_tasks(section: EnvServiceConfig, place: EnvPlace, limit: int | None) -> TaskSet:
-    try:
+    with told(f"{READER}.env_service: cannot list the tasks", EnvServiceError):
         listed = place.client.get_env_profile(section.env_type, section.training_split)[:limit]
-    except EnvServiceError as exc:
-        raise ConfigError(f"{READER}.env_service: cannot list the tasks: {exc}") from exc
     where = f"{READER}.env_service: {section.env_type!r} at {section.env_url}, split {section.training_split!r}"
     if twice := next((task_id for task_id, times in Counter(listed).items() if times > 1), None):
         raise ConfigError(f"{where} lists task {twice!r} twice")

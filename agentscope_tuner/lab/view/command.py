@@ -20,7 +20,7 @@ from agentscope_tuner.cli.judge import RowsAsked, judge_file
 from agentscope_tuner.cli.options import Format, Json, Map, Port, listen, rollout_lines, source_lines
 from agentscope_tuner.cli.rendering import row_tree
 from agentscope_tuner.config import resolve
-from agentscope_tuner.errors import install
+from agentscope_tuner.errors import importing, told
 from agentscope_tuner.lab.growing_files import files_of
 from agentscope_tuner.lab.labels import beside
 from agentscope_tuner.records.reader import Line, object_in
@@ -65,12 +65,10 @@ def view(
     _check(scored, compare, *others, may_come=True)
     if not (format_ or map_):
         _check_rows(scored)
-    try:
+    with config_errors(), importing("astuner view needs the extra 'view'", "view"):
         import uvicorn  # noqa: F401 - the server imports it when it starts, which is too late to say so
 
         from agentscope_tuner.lab.view.server import ViewSession, serve_view
-    except ImportError as exc:
-        raise fail(f"astuner view needs the extra 'view': {install('view')} ({exc})") from exc
     with config_errors():
         explain = None if conf is None else _explainer(load_judge(resolve(conf, overrides)))
 
@@ -206,10 +204,8 @@ def demo(
     from agentscope_tuner.lab.labels import beside
     from agentscope_tuner.lab.view.report import write_report
 
-    try:
+    with config_errors(), told(f"cannot write to {str(folder)!r}"):
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError as exc:
-        raise fail(f"cannot write to {str(folder)!r}: {exc}") from exc
     shipped = files("agentscope_tuner")
     rollouts = {name: shipped.joinpath("lab", "demo_rollouts", f"{name}.jsonl").read_bytes() for name in _JUDGES}
     _keep_what_is_not_ours(folder, rollouts)
@@ -248,8 +244,5 @@ def _is_ours(folder: Path, name: str, rows: bytes) -> bool:
 
 
 def _beginning(path: Path) -> bytes:
-    try:
-        with open(path, "rb") as stream:
-            return stream.read(64 * 1024)
-    except OSError as exc:
-        raise fail(f"cannot write to {str(path)!r}: {exc}") from exc
+    with config_errors(), told(f"cannot write to {str(path)!r}"), open(path, "rb") as stream:
+        return stream.read(64 * 1024)

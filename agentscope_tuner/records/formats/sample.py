@@ -331,11 +331,15 @@ def is_chat(value: object) -> bool:
 
 
 def policys_turns(messages: Sequence[Any], turns: int = 0) -> int:
-    """Where the policy's turns begin in a conversation, with what its tools and environments said between them.
+    """The index of the message with which the policy's part of a conversation begins; the part goes to the end.
+
+    It holds the policy's turns, and what tools and environments said between them.
 
     Args:
         messages: the conversation.
-        turns: how many of the last turns are the policy's, where that is known: a user may answer it, too.
+        turns: how many of the policy's turns the part holds, where that is known: a user may have answered between
+            these. By default the part begins behind the last message that neither the policy nor a tool nor an
+            environment wrote.
     """
     own = [place for place, message in enumerate(messages) if message.get("role") == "assistant"] if turns else []
     if 0 < turns <= len(own):

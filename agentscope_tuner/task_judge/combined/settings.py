@@ -19,7 +19,7 @@ from operator import mul
 from typing import Any, ClassVar, Literal, NamedTuple
 
 from agentscope_tuner.config import SECTION, PartConfig, TaskJudgeConfig, task_judge_section
-from agentscope_tuner.errors import Cause, ConfigError, JudgeError, did_you_mean, judge_error
+from agentscope_tuner.errors import Cause, ConfigError, JudgeError, did_you_mean, judge_error, told
 from agentscope_tuner.graders.client.usage import Usage
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Counts
 from agentscope_tuner.task_judge.combined.condition import Condition, parse_condition
@@ -217,10 +217,8 @@ def function_of(reward: str) -> PartsFunction | None:
     function = resolve_function(reward)
     if inspect.iscoroutinefunction(function):
         raise ConfigError(f"{SECTION}.reward: {reward!r} is `async def`: it must return a number")
-    try:
+    with told(f"{SECTION}.reward: {reward!r} must take one argument, the parts", TypeError):
         inspect.signature(function).bind({})
-    except TypeError as exc:
-        raise ConfigError(f"{SECTION}.reward: {reward!r} must take one argument, the parts: {exc}") from exc
     return function
 
 
@@ -547,6 +545,6 @@ class AsksJudges(BaseJudge):
 
 
 def same_for(judge: TaskJudge, first: Mapping[str, Any], second: Mapping[str, Any]) -> bool:
-    """Whether `judge` reads the same from two references."""
+    """Whether `judge` holds two tasks' metadata to name the same reference: see BaseJudge.same_reference."""
     keys = judge.inner.reference_keys
     return judge.inner.same_reference({key: first.get(key) for key in keys}, {key: second.get(key) for key in keys})

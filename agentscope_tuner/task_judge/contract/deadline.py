@@ -10,7 +10,6 @@ longer waited for. Too many such threads would use up the process, so from some 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import copy
 import logging
 import os
@@ -114,7 +113,7 @@ class TimeLimit:
             await asyncio.wait({answer}, timeout=end - loop.time())
         except asyncio.CancelledError:
             # The thread works on: its slot is free when the thread ends, or counts as hanging
-            future.add_done_callback(lambda _: _call_soon(loop, slot.release))
+            future.add_done_callback(lambda _: loops.call_soon(loop, slot.release))
             loop.call_at(end, slot.release)
             answer.cancel()
             raise
@@ -238,13 +237,7 @@ async def _perform(
     if asyncio.get_running_loop() is home:
         _bring(outcome, told)
     else:
-        _call_soon(home, _bring, outcome, told)
-
-
-def _call_soon(loop: asyncio.AbstractEventLoop, function: Callable[..., None], *args: Any) -> None:
-    # The loop was closed, so no caller waits there
-    with contextlib.suppress(RuntimeError):
-        loop.call_soon_threadsafe(function, *args)
+        loops.call_soon(home, _bring, outcome, told)
 
 
 def _bring(outcome: asyncio.Future[_Outcome], told: _Outcome) -> None:
@@ -276,7 +269,7 @@ class JudgingProcesses:
 
     def __init__(self, judge: str, seconds: float, recipe: Settings) -> None:
         self._made_of = judge, seconds, recipe
-        self._pool = _JudgingPool(seconds, pickle.dumps(recipe, pickle.HIGHEST_PROTOCOL))
+        self._pool = _JudgingPool(seconds, pickle.dumps((recipe,), pickle.HIGHEST_PROTOCOL))
         self.most = self._pool.most
         weakref.finalize(self, self._pool.close, wait=False)
 

@@ -460,18 +460,10 @@ def main(channel: ParentChannel) -> None:
             a text that says why it cannot be, and then `("answered", …)` or `("raised", (JudgeError, frames))`. All
             of them are pickles: both ends are one program under one user.
     """
-    messages = iter(channel)
-    recipe = next(messages, None)
-    if recipe is None:
+    judge = channel.load(lambda settings: load_judge(settings).without_deadline())
+    if judge is None:
         return
-    try:
-        judge = load_judge(pickle.loads(recipe)).without_deadline()
-    # boundary: any error that keeps the judge from being built goes to the parent, which raises it
-    except BaseException as exc:  # noqa: BLE001
-        channel.send(pickle.dumps(str(exc) if isinstance(exc, ConfigError) else f"{type(exc).__name__}: {exc}"))
-        return
-    channel.send(pickle.dumps(None))
-    for message in messages:
+    for message in channel:
         channel.send(_answer(judge, message))
 
 

@@ -64,6 +64,7 @@ class TaskJudge:
     Attributes:
         inner: the judge itself.
         reference_keys: see `BaseJudge`.
+        traits: how the judge must be called.
         heeds_own_reward: whether no warning is needed that the workflow's own reward is ignored.
     """
 
@@ -88,15 +89,10 @@ class TaskJudge:
         # An environment's judge never reads the answer, so without a rule on the answer the output may lack it
         self._rules_read_answer = "output" in rules.targets
         self._on_error = on_error
-        self._traits = Traits.of(judge)
+        self.traits = Traits.of(judge)
         # Warn once: a workflow that sets a reward sets it on every rollout
         self.heeds_own_reward = judge.reads_own_reward
-        self._asking = Asking(judge, self._traits, deadline, max_abandoned, recipe, keep_calls=keep_calls)
-
-    @property
-    def traits(self) -> Traits:
-        """How the judge must be called."""
-        return self._traits
+        self._asking = Asking(judge, self.traits, deadline, max_abandoned, recipe, keep_calls=keep_calls)
 
     def without_deadline(self) -> TaskJudge:
         """The same judge without a deadline, for a process that is killed when its verdict takes too long."""
@@ -107,7 +103,7 @@ class TaskJudge:
     def around(self, judge: BaseJudge) -> TaskJudge:
         """The same rules, without a deadline, around a judge that replaces this one."""
         other = copy.copy(self)
-        other.inner, other._asking = judge, Asking(judge, self._traits, None, 1, None)
+        other.inner, other._asking = judge, Asking(judge, self.traits, None, 1, None)
         return other
 
     def at_once(self, concurrency: int) -> int:
@@ -217,11 +213,11 @@ class TaskJudge:
             JudgeError: the columns or the rules give none, or the judge ranks groups.
         """
         if output.reward is not None and not self.heeds_own_reward:
-            self.heeds_own_reward = warn_passed_over(output.reward, self._traits.name)
+            self.heeds_own_reward = warn_passed_over(output.reward, self.traits.name)
         if self._reads or "answer" not in task.task.metadata:
             task = self._reads.task(task, self.reference_keys)
         check = self.filtered(task, output) if self._has_rules else (None, ())
-        if check[0] is None and self._traits.ranks:
+        if check[0] is None and self.traits.ranks:
             self._check_alone(task)
         return task, check
 
@@ -267,14 +263,14 @@ class TaskJudge:
 
     def group_outcomes(self, task: WorkflowTask, outputs: Sequence[WorkflowOutput]) -> list[Judgement | JudgeError]:
         """`outcome` for each output of an advantage group."""
-        if self._traits.ranks:
+        if self.traits.ranks:
             return self._ranked(task, outputs)
         if self._asking.in_loop:
             return loops.run(self._agroup(task, outputs))
         return [self.outcome(task, output) for output in outputs]
 
     async def _agroup(self, task: WorkflowTask, outputs: Sequence[WorkflowOutput]) -> list[_Outcome]:
-        if self._traits.ranks:
+        if self.traits.ranks:
             return await self._aranked(task, outputs)
         # An output that waits for a thread must not use up the time of its verdict
         slots = asyncio.Semaphore(self.at_once(len(outputs)))
@@ -307,7 +303,7 @@ class TaskJudge:
         """The failure of the one output that the rules left of a group; none where the judge has a group to rank."""
         if len(kept) != 1 or len(checks) == 1 or self.inner.ranks_alone(task):
             return []
-        told = f"the rules left one of {len(checks)} rollouts, and {self._traits.name} has none to rank it with"
+        told = f"the rules left one of {len(checks)} rollouts, and {self.traits.name} has none to rank it with"
         error = JudgeError(told, cause=Cause.ALONE)
         error.metrics = {RULES_REWARD: self._rule_reward}
         return [error]
@@ -321,7 +317,7 @@ class TaskJudge:
     ) -> tuple[list[Check], list[WorkflowOutput]]:
         """The rules' result for each output, and the outputs that the judge is asked about."""
         if not self.heeds_own_reward and (own := [output for output in outputs if output.reward is not None]):
-            self.heeds_own_reward = warn_passed_over(own[0].reward, self._traits.name)
+            self.heeds_own_reward = warn_passed_over(own[0].reward, self.traits.name)
         checks = [self.filtered(task, output) for output in outputs]
         if len(outputs) == 1 and checks[0][0] is None:
             self._check_alone(task)
@@ -349,7 +345,7 @@ class TaskJudge:
         if unread and "answer" in error.message and "reads" not in error.message:
             error.message += f"; {hint(task.task.metadata)}"
         error.task_id = error.task_id or task.task_id
-        error.judge = error.judge or self._traits.name
+        error.judge = error.judge or self.traits.name
         return error
 
     def read(self, task: Task) -> Task:
@@ -385,7 +381,7 @@ class TaskJudge:
 
     def refused(self, tasks: Sequence[Task]) -> list[Judgement]:
         """Failed judgements of a group that must not be ranked as one; none where it may."""
-        if not self._traits.ranks or len(tasks) < 2:
+        if not self.traits.ranks or len(tasks) < 2:
             return []
         asked = {task.main_query.strip() for task in tasks} - {""}
         problem = self.inner.check_group(tasks)

@@ -206,7 +206,9 @@ class LLMPanel:
         ballot = await poll(asked, self._settings.failed_jurors)
         rankings = [unordered(ranking.places, order) for ranking in ballot.votes.values()]
         merge = combined_places if self._settings.jury_rule == "median" else majority_ranking
-        apart = _apart(rankings)
+        pairs = len(order) * (len(order) - 1) / 2
+        # The largest share of pairs of answers that two jurors put in opposite orders
+        apart = max((disagreements(one, other) / pairs for one, other in combinations(rankings, 2)), default=0.0)
         told = ballot.told({name: _shown(ranking) for name, ranking in ballot.votes.items()}, "mean place")
         reason = told + next(iter(ballot.votes.values())).reason
         conflicts = sum(ranking.disagreements for ranking in ballot.votes.values())
@@ -218,12 +220,6 @@ class LLMPanel:
         if self._settings.compare == "pairs":
             return tournament(grader, texts, self._settings.most_pairs, inputs)
         return rank_all(grader, texts, self._settings.max_group_chars, inputs)
-
-
-def _apart(rankings: Sequence[Sequence[float]]) -> float:
-    """The largest share of pairs of answers that two jurors put in opposite orders."""
-    pairs = len(rankings[0]) * (len(rankings[0]) - 1) / 2
-    return max((disagreements(one, other) / pairs for one, other in combinations(rankings, 2)), default=0.0)
 
 
 def _shown(ranking: Ranking) -> str:

@@ -12,7 +12,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import BeforeValidator, Field, FiniteFloat, model_validator
 
 from agentscope_tuner.config import SECTION, WITH_OFF, StrictSection, validate_section
-from agentscope_tuner.errors import ConfigError, did_you_mean
+from agentscope_tuner.errors import ConfigError, did_you_mean, told
 from agentscope_tuner.graders.base_grader import BaseGrader
 from agentscope_tuner.graders.client.chat_model import ChatModel
 from agentscope_tuner.graders.client.settings import MODEL_NAME, ChatSettings, EndpointSection
@@ -290,10 +290,8 @@ def _prompt(config: LLMJudgeConfig) -> str:
     if config.prompt is not None:
         return config.prompt
     path = Path(str(config.prompt_file))
-    try:
+    with told(f"{WHERE}.prompt_file: cannot read {str(path)!r}"):
         return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as exc:
-        raise ConfigError(f"{WHERE}.prompt_file: cannot read {str(path)!r}: {exc}") from exc
 
 
 def _labels(config: LLMJudgeConfig, template: PromptTemplate) -> dict[str, float] | None:

@@ -351,7 +351,10 @@ KEPT: dict[str, tuple[str, tuple[str, ...]]] = {
         r"asyncio\.(run|new_event_loop|get_event_loop|Runner)\(.*",
         ("_run/loops.py", "lab/rollouts/attempt.py", "service/server.py", "verify/code/inside/"),
     ),
-    "one road leads to a peer": (r"import (aiohttp|requests|urllib3|http\.client)", ("_http/",)),
+    "one road leads to a peer": (
+        r"import (aiohttp|requests|urllib3|http\.client)|httpx\.((Async)?Client|get|post|request|stream)\(.*",
+        ("_http/",),
+    ),
     "one client asks judge models": ("import openai", ("graders/client/", "model_tuner.py")),
     "the lab is known to the root and to one adapter": (
         r"import agentscope_tuner\.lab\b.*",
@@ -384,6 +387,7 @@ def test_what_is_done_in_one_place_is_done_nowhere_else(what: str) -> None:
         ("child processes are started in one module, and foreign programs in two", "subprocess.run(['ls'])"),
         ("event loops are made in one module, but for a rollout's, a server's and a jail's", "asyncio.run(f())"),
         ("one road leads to a peer", "import requests"),
+        ("one road leads to a peer", "httpx.AsyncClient(timeout=5.0)"),
         ("one client asks judge models", "def f():\n    import openai"),
         ("the lab is known to the root and to one adapter", "from agentscope_tuner.lab.view import report"),
         ("a failed judgement has one constructor", "Judgement('failed', None, None, 'why')"),

@@ -109,6 +109,13 @@ def test_labels_that_are_none_are_named(tmp_path: Path, text: str) -> None:
         read_labels(path)
 
 
+def test_a_table_of_labels_with_a_cell_without_end_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "l.csv"
+    path.write_text(f'id,label\n1,"{"x" * 200_000}')
+    with pytest.raises(ConfigError, match=r"cannot read the labels of .*l\.csv.*field larger"):
+        read_labels(path)
+
+
 def test_a_failed_verdict_is_in_no_measure() -> None:
     labelled = [scored("1", 1.0, label={"is_success": True}), scored("2", None, label={"is_success": False})]
     report = agreement(rows(labelled), None)

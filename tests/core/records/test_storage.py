@@ -10,7 +10,7 @@ import fsspec
 import pytest
 
 from agentscope_tuner import storage
-from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.errors import ConfigError, told
 from agentscope_tuner.storage import StoredFile
 
 NAMES = ["10.jsonl", "9.jsonl", "9.txt", "deep/1.jsonl", "deep/er/2.jsonl"]
@@ -130,7 +130,7 @@ def test_a_file_that_is_named_like_a_pattern_is_that_file(tmp_path: Path) -> Non
     ],
 )
 def test_every_error_of_a_file_system_is_told_in_words(error: Exception, words: str) -> None:
-    with pytest.raises(ConfigError) as caught, storage.told("it"):
+    with pytest.raises(ConfigError) as caught, told("it"):
         raise error
     assert str(caught.value) == words
 

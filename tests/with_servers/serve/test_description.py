@@ -109,6 +109,8 @@ def test_a_row_is_described_with_the_fields_that_are_read(model: type[BaseModel]
 def test_a_verdict_is_described_with_the_fields_that_are_written() -> None:
     told = SCHEMAS["RowJudgement"]
     assert set(told["properties"]) == set(written_late({"id": "r"}))
+    late = written_late({"id": "r"})
+    assert (late["error"], late["cause"]) == ("not judged within the request's time", "deadline")
     assert set(told["required"]) == set(Judgement(status="judged", reward=1.0, is_success=True).to_dict())
     assert told["properties"]["cause"]["enum"] == [*map(str, Cause), None]
 
