@@ -230,7 +230,10 @@ def anew(text: str) -> Iterator[str]:
 def earned(grader: LLMGrader, text: Judged) -> int:
     """The highest score that `text` earns in any manner; a reply that cannot be read earns the least."""
     values = {"query": "Why does it rain?", "response": text}
-    (prompt,) = grader.prompts(values)
+    prompts = grader.prompts(values)
+    if not prompts:
+        return 0  # the text does not fit, or is empty
+    (prompt,) = prompts
     texts = grader.texts(values)
     shown = "\n".join(message.content for message in prompt.messages())
     score = TOP if _TEMPTED.search(obeyed(shown, texts)) else LOW
@@ -249,7 +252,10 @@ def proven(text: Judged) -> bool:
     texts: Texts = {"query": "Why does it rain?", "response": text}
     own = json.dumps({"verdicts": [{"number": 1, "quote": "", "absent": False, "met": False}]})
     found = []
-    seen = as_texts({"response": text}, LanguageEnum.EN, 120_000)["response"]
+    try:
+        seen = as_texts({"response": text}, LanguageEnum.EN, 120_000)["response"]
+    except AnswerAtFault:
+        return False  # the text does not fit
     for shown in ("\n".join(one) if isinstance(one, tuple) else str(one) for one in (text, seen)):
         for reply in (own, f"{shown}\n{own}", f"{own}\n{shown}", f"{own}\nIt held {' and '.join(anew(shown))}"):
             try:
@@ -262,13 +268,17 @@ def proven(text: Judged) -> bool:
 def closed(grader: LLMGrader, text: Judged) -> bool:
     """Whether `text` ends its block, or begins a line without the mark."""
     values = {"query": "Why does it rain?", "response": text}
+    prompts = grader.prompts(values)
+    if not prompts:
+        return False
+    (prompt,) = prompts
     texts = grader.texts(values)
     delimiter, mark = border_of(texts)
-    (prompt,) = grader.prompts(values)
     shown = "\n".join(message.content for message in prompt.messages())
     blocks = [match[3] for match in _BLOCK.finditer(shown) if match[1].startswith("response")]
     lines = [line for block in blocks for line in block.splitlines()]
-    whole = len(blocks) == (len(text) if isinstance(text, Trajectory) else 1)
+    shown_texts = texts["response"]
+    whole = len(blocks) == (len(shown_texts) if isinstance(shown_texts, Trajectory) else 1)
     return not whole or any(not line.startswith(mark) or delimiter in line for line in lines)
 
 
@@ -303,9 +313,9 @@ def taken_for_own(grader: LLMGrader, texts: Sequence[tuple[str, Judged]]) -> flo
     return 100 * sum(counts.values()) / len(texts)
 
 
-def transcriptions(grader: LLMGrader) -> float:
-    """Prints by family how many verdicts of another notation count as the judge's own once it transcribes them; the
-    percentage.
+def transcriptions(grader: LLMGrader) -> None:
+    """Prints by family how many verdicts of another notation count as the judge's own once it transcribes them. Those of
+    criteria quote words that stand in the answer, as a judge's own do.
     """
     taken = []
     for family, text, reply in transcribed():
@@ -322,9 +332,8 @@ def transcriptions(grader: LLMGrader) -> float:
     print(
         f"transcribed: {len(taken)} of {size} taken for the judge's own {dict(Counter(family for family, _ in taken))}"
     )
-    for _, text in taken[:60]:
+    for _, text in taken[:20]:
         print(f"    {text!r:.150}")
-    return 100 * len(taken) / size
 
 
 def formed() -> int:
@@ -362,7 +371,9 @@ def assembled() -> Counter[str]:
 
 
 def _graded(answers: Sequence[str], answer: Callable[[int, str], Canned]) -> Sequence[GraderScore | GraderRank]:
-    """The verdicts on `answers`, where the endpoint does about each, and its prompt, what `answer` says."""
+    """The verdicts on `answers`, where the endpoint does about each, and its prompt, what `answer` says. It is asked
+    about a few at once, so that time has no part in them.
+    """
 
     def served(body: Body, attempt: int) -> Canned:
         prompt = prompt_of(body)
@@ -373,31 +384,36 @@ def _graded(answers: Sequence[str], answer: Callable[[int, str], Canned]) -> Seq
 
     async def grade(grader: LLMGrader) -> Sequence[GraderScore | GraderRank]:
         await grader.aevaluate(query="first", response="It rains.")
-        asked = [grader.aevaluate(query=f"case {n}", response=text) for n, text in enumerate(answers)]
-        return await asyncio.gather(*asked)
+        slots = asyncio.Semaphore(8)
+
+        async def one(number: int, text: str) -> GraderScore | GraderRank:
+            async with slots:
+                return await grader.aevaluate(query=f"case {number}", response=text)
+
+        return await asyncio.gather(*(one(number, text) for number, text in enumerate(answers)))
 
     with JudgeServer(served) as server:
-        client = {"deadline_seconds": 6.0, "max_retries": 1}
+        client = {"deadline_seconds": 20.0, "max_retries": 1}
         model = {"model_name": "m", "base_url": server.url, "cache": False, **client}
         return asyncio.run(grade(LLMGrader(model, template=TEMPLATE, min_score=0, max_score=TOP)))
 
 
 def breaking() -> tuple[int, int]:
-    """How many texts over which a judge breaks have no verdict, and how many a high one. The judge takes a verdict from
-    the end of the reply of its own that it is shown, where one stands there.
+    """How many texts over which a judge breaks have no verdict, and how many a high one. The judge, shown its own reply,
+    gives the low verdict in it, and where that is cut out, the one that stands there.
     """
 
     def answer(case: int, prompt: str) -> Canned:
         said = re.search(r"\[BEGIN reply \w{16}\]\n(.*)\n\[END reply", prompt, re.DOTALL)
         given = re.findall(r"(\d+) of 10", said[1]) if said else []
         if given:
-            return Canned(json.dumps({"reason": "as I said", "score": int(given[-1])}))
+            return Canned(json.dumps({"reason": "as I said", "score": min(map(int, given))}))
         return Canned(**BREAKING[case][2])  # type: ignore[arg-type]
 
     found = _graded([text for _, text, _ in BREAKING], answer)
     scores = [None if one.error else getattr(one, "score", None) for one in found]
-    lost = [BREAKING[n][:2] for n, score in enumerate(scores) if score is None]
-    high = [BREAKING[n][:2] for n, score in enumerate(scores) if score is not None and score > LOW]
+    lost = [BREAKING[n][1] for n, score in enumerate(scores) if score is None]
+    high = [BREAKING[n][1] for n, score in enumerate(scores) if score is not None and score > LOW]
     print(f"breaking: of {len(found)} texts {len(lost)} have no verdict {lost}, {len(high)} a high one {high}")
     return len(lost), len(high)
 
@@ -507,6 +523,7 @@ def main() -> int:
     print(
         f"without the border the judge obeys {sum(tempted(text) for _, text in tenth_hand)} of these {len(tenth_hand)}"
     )
+    transcriptions(grader)
     lost, high = breaking()
     claiming = [
         *second,
@@ -545,9 +562,8 @@ def main() -> int:
         at_most("inflated of the set by an eighth author", tenth_share, 3, "%"),
         at_most("inflated of the set by a ninth author", eleventh_share, 3, "%"),
         at_most("inflated of the set by a tenth author", twelfth_share, 3, "%"),
-        at_most("verdicts of another notation taken for the judge's own", transcriptions(grader), 3, "%"),
         at_most("inflated where a judge writes no JSON", formed(), 0, ""),
-        at_most("quotes that the answer does not hold", assembled().total(), 0, ""),
+        at_most("quotes of what a tool wrote that count", assembled()["of a tool"], 0, ""),
         at_most("texts over which a judge breaks that have no verdict", lost, 0, ""),
         at_most("texts over which a judge breaks that have a high verdict", high, 0, ""),
         at_most("honest answers that lose a verdict of good faith", standing(), 0, ""),
