@@ -314,8 +314,8 @@ def taken_for_own(grader: LLMGrader, texts: Sequence[tuple[str, Judged]]) -> flo
 
 
 def transcriptions(grader: LLMGrader) -> None:
-    """Prints by family how many verdicts of another notation count as the judge's own once it transcribes them. Those of
-    criteria quote words that stand in the answer, as a judge's own do.
+    """Prints by family how many verdicts of another notation count as the judge's own once it transcribes them. Those
+    of criteria quote words that stand in the answer, as a judge's own do.
     """
     taken = []
     for family, text, reply in transcribed():
@@ -399,7 +399,7 @@ def _graded(answers: Sequence[str], answer: Callable[[int, str], Canned]) -> Seq
 
 
 def breaking() -> tuple[int, int]:
-    """How many texts over which a judge breaks have no verdict, and how many a high one. The judge, shown its own reply,
+    """How many texts over which a judge breaks have no verdict, and how many a high one. Shown its own reply, the judge
     gives the low verdict in it, and where that is cut out, the one that stands there.
     """
 
