@@ -137,7 +137,7 @@ _TAGS = "|".join((
     r"(?<!<)<++\s{0,40}(?![\s\d<>]|[=\-](?:[\s\d]|[=\-]*+>))[^<>\n]++>++|(?<!<)<++\d[^\s<>]{0,60}>++",
     r"(?<![\w)\]}$<])(?<![\w)\]}$][^\S\n])<++[\d=\-][^<>\n]*+>++|(?<!<)<++-\s[^<>\n]*+(?<![=\-])>++",
     # Not even behind an operand: what is doubled on both sides, and what is closed as a tag is, not as an operator
-    r"(?<!<)<<++[^\w<>\n]*+(?!\d)\w[^<>\n]*+>>++|(?<!<)<++[=\-][^<>\n]*+(?<![\s=\-])>++(?!\S)",
+    r"(?<!<)<<++[^\w<>\n]*+(?!\d)\w[^<>\n]*+>>++|(?<!<)<++[=\-](?!\d)[^<>\n]*+(?<![\s=\-])>++(?!\S)",
     r"(?<!>)>>++[^<>\n]{1,60}<<++",
     r"<\s?[|/!?]|[|/]\s?>",
     # [INST], [/INST], [gMASK], [system role="x"]; but lists of numbers and of quoted texts, x[i+1] and \[x^2\] are none

@@ -102,24 +102,29 @@ def _unquoted(text: str) -> str:
 
 
 def _objects_in(text: str) -> tuple[list[object], bool]:
-    """The JSON objects in `text`, as a reply would be read; and whether all of the text was searched. What parses
-    costs its length once, what does not in all ten times the text's.
+    """The JSON objects in `text`, as a reply would be read; and whether all of the text was searched."""
+    found = [value for _, _, value in _places_of_objects(_without_lone_backslashes(text))]
+    whole = None not in found[-1:]
+    return found if whole else found[:-1], whole
+
+
+def _places_of_objects(text: str) -> Iterator[tuple[int, int, object]]:
+    """Where each JSON object in `text` begins and ends, and the object; a last None where not all was searched. What
+    parses costs its length once, what does not in all ten times the text's.
     """
-    text = _without_lone_backslashes(text)
-    found: list[object] = []
     position, left = 0, 10 * len(text)
     while brace := _OBJECT_OPEN.search(text, position):
         start, position = brace.start(), brace.start() + 1
         try:
             value, position = _ANY.raw_decode(text, start)
-            found.append(value)
+            yield start, position, value
         except json.JSONDecodeError as exc:
             left -= exc.pos - start + _A_TRY
         except (ValueError, RecursionError):  # too many digits, or too deep
             left -= sys.getrecursionlimit() + _A_TRY
         if left < 0:
-            return found, False
-    return found, True
+            yield len(text), len(text), None
+            return
 
 
 def _quoted(match: re.Match[str]) -> str:
@@ -168,7 +173,7 @@ def _says(
     """Whether `own` holds the values `wanted`, a text among them, or words for those of the types `words_for`, of at
     most so many letters.
     """
-    left = [(type(value), value) for value in own]
+    left = [(type(value), value) for value in own if value != _HIDDEN_MEANING]
     if not any(isinstance(value, str) and value for value in wanted):
         return False
     for value in sorted(wanted, key=lambda value: not isinstance(value, str)):
@@ -459,16 +464,60 @@ def final_match(
     return verdict
 
 
-def without_verdicts(text: str, said: str, *keys: str) -> str:
+def without_verdicts(text: str, said: str, *keys: str, verdict: Mapping[str, Any] | None = None) -> str:
     """A judged text with notes in place of what a reply repeated as its verdict: `said`, where it is no JSON, else
-    `keys` with their values. The text is unchanged where it holds none.
+    `keys` with their values, and in JSON that says what `verdict` does what may be the score. The text is unchanged
+    where it holds none.
     """
-    spelled, pieces, end = _one_spelling(as_written(text)), list[str](), 0
+    scoreless = _without_scores(as_written(text), verdict or {})
+    spelled, pieces, end = _one_spelling(scoreless), list[str](), 0
     for start, behind in _places_of(said, spelled) if said else _places_of_keys(keys, spelled):
         if start >= end:
             pieces += [spelled[end:start], _HIDDEN]
             end = behind
-    return "".join([*pieces, spelled[end:]]) if pieces else text
+    return "".join([*pieces, spelled[end:]]) if pieces or scoreless != as_written(text) else text
+
+
+def _without_scores(text: str, verdict: Mapping[str, Any]) -> str:
+    wanted = _shape(dict(verdict))
+    if len(wanted) != 1:
+        return text
+    for read in dict.fromkeys(map(_without_lone_backslashes, (text, _BARE_WORD.sub(_quoted, text)))):
+        pieces, end = list[str](), 0
+        for start, behind, value in _places_of_objects(read):
+            if any(_says(own, wanted[0], words_for=(float,)) for own in _shape(value)):
+                pieces += [read[end:start], _scoreless(value, wanted[0])]
+                end = behind
+        if pieces:
+            return "".join([*pieces, read[end:]])
+    return text
+
+
+def _scoreless(value: object, wanted: Sequence[object]) -> str:
+    """JSON of `value`; where an object in it says what is `wanted`, with notes in place of what may be the score: of
+    all its texts but those wanted, and of the numbers wanted.
+    """
+    try:
+        if isinstance(value, list):
+            return f"[{', '.join(_scoreless(each, wanted) for each in value)}]"
+        if not isinstance(value, tuple):
+            return json.dumps(value, ensure_ascii=False)
+        own = [None if isinstance(each, tuple | list) else _meaning(each) for _, each in value]
+        hidden = set[int]()
+        if _says(own, wanted, words_for=(float,)):
+            texts = {
+                min(range(len(own)), key=lambda at: (own[at] != said, not _is_mended(own[at], said)))
+                for said in wanted
+                if isinstance(said, str)
+            }
+            hidden = {at for at, one in enumerate(own) if at not in texts and (isinstance(one, str) or one in wanted)}
+        pairs = (
+            (key, json.dumps(_HIDDEN) if at in hidden else _scoreless(each, wanted))
+            for at, (key, each) in enumerate(value)
+        )
+        return f"{{{', '.join(f'{json.dumps(key, ensure_ascii=False)}: {each}' for key, each in pairs)}}}"
+    except RecursionError:
+        return json.dumps(_HIDDEN)
 
 
 def _places_of_keys(keys: Sequence[str], text: str) -> Iterator[tuple[int, int]]:
@@ -486,6 +535,7 @@ def _places_of(said: str, text: str) -> Iterator[tuple[int, int]]:
 
 
 _HIDDEN = "(a verdict, not shown)"
+_HIDDEN_MEANING = lower_letters(_HIDDEN)
 
 
 def _bare(text: str) -> str:
