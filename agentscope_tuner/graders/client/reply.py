@@ -62,6 +62,8 @@ class Quotable:
         words = any(isinstance(said, str) and (len(said) > _SHORT or key in keys) for key, said in leaves)
         if self._shapes and _is_shaped_as_one_of(self._shapes, verdict, words=words):
             return True
+        if any(True for text in self._spelled for _ in _stated_beside(verdict, text)):
+            return True
         if not leaves or not all(any(key in text for text in self._letters) for key, _ in leaves):
             return False  # true of most verdicts, and much cheaper than a search for pairs
         wanted = _unquoted(_one_spelling(as_written(written)))
@@ -278,8 +280,6 @@ _CUT_OFF = frozenset({"length", "max_tokens", "content_filter", "error"})
 # <think>, <thinking>, <thought>, <reasoning>, Mistral's [THINK], Kimi's ◁think▷, Seed's <seed:think>
 _THINK_OPEN = re.compile(r"[<\[◁]\s*(?:seed:)?(?:think(?:ing)?|thought|reasoning)\s*[>\]▷]", re.IGNORECASE)
 _THINK_CLOSE = re.compile(r"[<\[◁]\s*/\s*(?:seed:)?(?:think(?:ing)?|thought|reasoning)\s*[>\]▷]", re.IGNORECASE)
-# A text without any of these quotes no key with its value
-_COULD_BE_JSON = frozenset("{:=｛：∶＝")
 _ARRAY_OPEN = re.compile(r"\[\s*\Z")
 _LONE_BACKSLASH = re.compile(r'\\(?:(\\|["/bfnrt]|u[0-9a-fA-F]{4})|)')
 
@@ -413,7 +413,7 @@ def final_json(
         for echo in echoes:
             text = text.replace(_without_lone_backslashes(echo), " ") if "{" in echo else text
         objects = _spoken_objects(text)
-    if objects and not _COULD_BE_JSON.isdisjoint("".join(echoes)):
+    if objects:
         judged = [Quotable([text]) for text in echoes] if each_alone else [Quotable(echoes)]
         own = [(value, raw) for value, raw in objects if not any(author.repeats(value, raw) for author in judged)]
         if any(key in value for value, _ in objects) and not any(key in value for value, _ in own):
@@ -464,6 +464,27 @@ def final_match(
     return verdict
 
 
+def _stated_beside(verdict: Mapping[str, Any], text: str) -> Iterator[tuple[int, int]]:
+    """Where `text` has a number of `verdict` beside its words, in whatever notation: a line of a table, tags, calls."""
+    numbers = {float(one) for one in verdict.values() if isinstance(one, int | float) and type(one) is not bool}
+    words = [_one_spelling(as_written(one)).strip() for one in verdict.values() if isinstance(one, str)]
+    for said in (one for one in words if numbers and len(lower_letters(one)) > _SHORT):
+        start, tries = text.find(said), _MOST_STATED
+        while start >= 0 and tries:
+            end = start + len(said)
+            for near in (slice(max(0, start - _BESIDE), start), slice(end, end + _BESIDE)):
+                for number in _ALONE.finditer(text[near]):
+                    if float(number[0]) in numbers:
+                        yield near.start + number.start(), near.start + number.end()
+            start, tries = text.find(said, end), tries - 1
+
+
+# How near is beside, in characters; and how often words are looked for
+_BESIDE, _MOST_STATED = 60, 20
+# A number that counts nothing: behind it stands no word of its sentence
+_ALONE = re.compile(r"(?<![\w.])\d{1,6}(?:\.\d{1,6})?(?![\w%]|\.\d|[^\S\n]\w)", re.ASCII)
+
+
 def without_verdicts(text: str, said: str, *keys: str, verdict: Mapping[str, Any] | None = None) -> str:
     """A judged text with notes in place of what a reply repeated as its verdict: `said`, where it is no JSON, else
     `keys` with their values, and in JSON that says what `verdict` does what may be the score. The text is unchanged
@@ -471,7 +492,12 @@ def without_verdicts(text: str, said: str, *keys: str, verdict: Mapping[str, Any
     """
     scoreless = _without_scores(as_written(text), verdict or {})
     spelled, pieces, end = _one_spelling(scoreless), list[str](), 0
-    for start, behind in _places_of(said, spelled) if said else _places_of_keys(keys, spelled):
+    found = (
+        _places_of(said, spelled)
+        if said
+        else [*_places_of_keys(keys, spelled), *_stated_beside(verdict or {}, spelled)]
+    )
+    for start, behind in sorted(found):
         if start >= end:
             pieces += [spelled[end:start], _HIDDEN]
             end = behind
