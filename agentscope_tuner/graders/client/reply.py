@@ -280,6 +280,8 @@ _CUT_OFF = frozenset({"length", "max_tokens", "content_filter", "error"})
 # <think>, <thinking>, <thought>, <reasoning>, Mistral's [THINK], Kimi's ◁think▷, Seed's <seed:think>
 _THINK_OPEN = re.compile(r"[<\[◁]\s*(?:seed:)?(?:think(?:ing)?|thought|reasoning)\s*[>\]▷]", re.IGNORECASE)
 _THINK_CLOSE = re.compile(r"[<\[◁]\s*/\s*(?:seed:)?(?:think(?:ing)?|thought|reasoning)\s*[>\]▷]", re.IGNORECASE)
+# A text without any of these holds no key with its value, and no number
+_COULD_SAY_VERDICTS = re.compile("[{:=｛：∶＝\\d²³¹\u2070-\u209f\u2150-\u218f\u2460-\u24ff\u3220-\u33ff]")
 _ARRAY_OPEN = re.compile(r"\[\s*\Z")
 _LONE_BACKSLASH = re.compile(r'\\(?:(\\|["/bfnrt]|u[0-9a-fA-F]{4})|)')
 
@@ -413,7 +415,7 @@ def final_json(
         for echo in echoes:
             text = text.replace(_without_lone_backslashes(echo), " ") if "{" in echo else text
         objects = _spoken_objects(text)
-    if objects:
+    if objects and any(map(_COULD_SAY_VERDICTS.search, echoes)):
         judged = [Quotable([text]) for text in echoes] if each_alone else [Quotable(echoes)]
         own = [(value, raw) for value, raw in objects if not any(author.repeats(value, raw) for author in judged)]
         if any(key in value for value, _ in objects) and not any(key in value for value, _ in own):
