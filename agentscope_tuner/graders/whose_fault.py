@@ -100,30 +100,21 @@ async def ask_about(
     late = isinstance(failure, LateReplies)
     limits = model.settings.model_copy(update=_ONE_TRY) if isinstance(failure, BusyReplies) else model.settings
     prompt = replace(prompt, said=failure.said)
-
     left = _Left(model.settings.deadline_seconds / 2 + _seconds_of_tries(model))
 
     async def again() -> int:
         try:
             async with left.of(limits) as most:
-                if late:
-                    found.append(await _once_more(model, prompt, parse, failure.tries, most))
-                else:
-                    found.append(await model.ask(prompt, parse, counts=False, limits=most))
+                found.append(await _once_more(model, prompt, parse, failure, most))
         except UnreadableReplies as exc:
             left.check()
             return exc.tries
         return 0
 
-    async def control_is_read(number: int) -> bool:
-        async with left.of(limits) as most:
-            read = await _reads(model, most, number, *control(), late=late)
-        if not read:
-            left.check()
-        return read
-
     try:
-        at_fault = await is_to_blame(failure.tries, again, control_is_read)
+        at_fault = await is_to_blame(
+            failure.tries, again, lambda number: _reads(model, left, limits, number, *control(), late=late)
+        )
     except TimeoutError:
         at_fault = False
     if at_fault:
@@ -162,16 +153,19 @@ class _Left:
 
 
 async def _once_more(
-    model: ChatModel, prompt: Prompt, parse: Callable[[Reply], T], tries: int, most: ChatSettings
+    model: ChatModel, prompt: Prompt, parse: Callable[[Reply], T], failure: UnreadableReplies, most: ChatSettings
 ) -> Answer[T]:
-    """The first readable reply of several requests at once, none of which is made again; see `_seconds_of_tries`.
+    """A readable reply; after one that came too late the first of several requests at once, none of which is made
+    again; see `_seconds_of_tries`.
 
     Raises:
         UnreadableReplies: there was none.
     """
+    if not isinstance(failure, LateReplies):
+        return await model.ask(prompt, parse, counts=False, limits=most)
     seconds = min(_seconds_of_tries(model), most.deadline_seconds)
     limits = model.settings.model_copy(update={"deadline_seconds": seconds, "try_seconds": seconds, **_ONE_TRY})
-    draws = [replace(prompt, draw=_DRAW - number) for number in range(max(_AT_ONCE, _FAILED[-1] - tries))]
+    draws = [replace(prompt, draw=_DRAW - number) for number in range(max(_AT_ONCE, _FAILED[-1] - failure.tries))]
     asked = [asyncio.ensure_future(_fresh(model).ask(draw, parse, counts=False, limits=limits)) for draw in draws]
     failures = []
     try:
@@ -228,7 +222,8 @@ def _fresh(model: ChatModel) -> ChatModel:
 
 async def _reads(
     model: ChatModel,
-    settings: ChatSettings,
+    left: _Left,
+    limits: ChatSettings,
     number: int,
     prompt: Prompt,
     parse: Callable[[Reply], object],
@@ -239,11 +234,12 @@ async def _reads(
     changed: dict[str, float] = {"max_reasks": 0}
     if late:
         # An endpoint that is only busy has the whole deadline, but time is what is tried here
-        quarter = max(model.settings.seconds_of_a_try, model.settings.deadline_seconds / 4)
-        changed["deadline_seconds"] = min(quarter, settings.deadline_seconds)
+        changed["deadline_seconds"] = max(limits.seconds_of_a_try, limits.deadline_seconds / 4)
+    draw = replace(prompt, draw=-1 - number)
     try:
-        draw = replace(prompt, draw=-1 - number)
-        await _fresh(model).ask(draw, parse, counts=False, limits=settings.model_copy(update=changed))
+        async with left.of(limits.model_copy(update=changed)) as most:
+            await _fresh(model).ask(draw, parse, counts=False, limits=most)
     except GraderError:
+        left.check()
         return False
     return True

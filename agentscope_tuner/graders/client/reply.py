@@ -280,8 +280,9 @@ _CUT_OFF = frozenset({"length", "max_tokens", "content_filter", "error"})
 # <think>, <thinking>, <thought>, <reasoning>, Mistral's [THINK], Kimi's ◁think▷, Seed's <seed:think>
 _THINK_OPEN = re.compile(r"[<\[◁]\s*(?:seed:)?(?:think(?:ing)?|thought|reasoning)\s*[>\]▷]", re.IGNORECASE)
 _THINK_CLOSE = re.compile(r"[<\[◁]\s*/\s*(?:seed:)?(?:think(?:ing)?|thought|reasoning)\s*[>\]▷]", re.IGNORECASE)
-# A text without any of these holds no key with its value, and no number
-_COULD_SAY_VERDICTS = re.compile("[{:=｛：∶＝\\d²³¹\u2070-\u209f\u2150-\u218f\u2460-\u24ff\u3220-\u33ff]")
+# A text without any of these holds no key with its value, and spells its numbers as they are
+_COULD_SAY_MORE = re.compile(r"[{:=&\\]")
+_IN_OTHER_SIGNS = re.compile(r"[{:=&\\｛：∶＝\d²³¹\u2070-\u209f\u2150-\u218f\u2460-\u24ff\u3220-\u33ff]")
 _ARRAY_OPEN = re.compile(r"\[\s*\Z")
 _LONE_BACKSLASH = re.compile(r'\\(?:(\\|["/bfnrt]|u[0-9a-fA-F]{4})|)')
 
@@ -415,7 +416,7 @@ def final_json(
         for echo in echoes:
             text = text.replace(_without_lone_backslashes(echo), " ") if "{" in echo else text
         objects = _spoken_objects(text)
-    if objects and any(map(_COULD_SAY_VERDICTS.search, echoes)):
+    if objects and _could_be_quoted(objects, echoes):
         judged = [Quotable([text]) for text in echoes] if each_alone else [Quotable(echoes)]
         own = [(value, raw) for value, raw in objects if not any(author.repeats(value, raw) for author in judged)]
         if any(key in value for value, _ in objects) and not any(key in value for value, _ in own):
@@ -429,6 +430,17 @@ def final_json(
     if not objects:
         raise ReplyError(f"the reply holds no JSON verdict of the judge's own: {_excerpt(text)}")
     return objects[-1][0]
+
+
+def _could_be_quoted(objects: Sequence[tuple[dict[str, Any], str]], echoes: Sequence[str]) -> bool:
+    text = "\n".join(echoes)
+    if (_COULD_SAY_MORE if text.isascii() else _IN_OTHER_SIGNS).search(text):
+        return True
+    for value, _ in objects:
+        for one in value.values():
+            if isinstance(one, int | float) and str(one).removesuffix(".0") in text:
+                return True
+    return False
 
 
 def _without_lone_backslashes(text: str) -> str:
@@ -468,7 +480,7 @@ def final_match(
 
 def _stated_beside(verdict: Mapping[str, Any], text: str) -> Iterator[tuple[int, int]]:
     """Where `text` has a number of `verdict` beside its words, in whatever notation: a line of a table, tags, calls."""
-    numbers = {float(one) for one in verdict.values() if isinstance(one, int | float) and type(one) is not bool}
+    numbers = _numbers_of(verdict)
     words = [_one_spelling(as_written(one)).strip() for one in verdict.values() if isinstance(one, str)]
     for said in (one for one in words if numbers and len(lower_letters(one)) > _SHORT):
         start, tries = text.find(said), _MOST_STATED
@@ -479,6 +491,11 @@ def _stated_beside(verdict: Mapping[str, Any], text: str) -> Iterator[tuple[int,
                     if float(number[0]) in numbers:
                         yield near.start + number.start(), near.start + number.end()
             start, tries = text.find(said, end), tries - 1
+
+
+def _numbers_of(verdict: Mapping[str, Any]) -> set[float]:
+    numbers = {one for one in verdict.values() if isinstance(one, int | float) and type(one) is not bool}
+    return {float(one) for one in numbers if abs(one) <= sys.float_info.max}
 
 
 # How near is beside, in characters; and how often words are looked for
