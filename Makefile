@@ -45,7 +45,7 @@ help-all: $(READY) ## every other command, by group: heavier tests, tutorials, d
 
 # the core alone: a first look should not wait for the tests' packages; --no-compile: nor for what is never imported
 $(CORE): setup.cfg pyproject.toml
-	@echo "installing astuner's core in .venv: less than a minute, once"
+	@echo "installing astuner's core in .venv: one to three minutes, once"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -e .
 	@touch $@

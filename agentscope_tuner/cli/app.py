@@ -111,8 +111,8 @@ COMMANDS = tuple(
 _TAKES_INPUT = ("view", "report", "doctor", "watch")
 _TAKES_ARGUMENTS = (*_TAKES_INPUT, "compare", "migrate")
 _EXIT_CODES = (
-    "Exit codes: 0 done; 1 the case of --fail-on or --fail-over was found; 2 wrong options, configuration or input; "
-    "3 some rows have no reward; 4 rubrics not proven; 130 interrupted."
+    "Exit codes: 0 done; 1 what --fail-on, --fail-over or doctor looks for was found; 2 wrong options, configuration "
+    "or input; 3 some rows have no reward; 4 rubrics not proven; 130 interrupted."
 )
 
 

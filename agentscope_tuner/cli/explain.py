@@ -58,8 +58,8 @@ def explain(
 ) -> None:
     """Explain one verdict: the rules, each stage, each part, skipped parts, and the cost.
 
-    Of the row --id of --input, judged by --conf; or of --reference and --answer: what the math judge reads in both, and
-    every stage of their comparison. Exit code 0 whatever the verdict.
+    Give --conf and --input (and --id) for a row; or --reference and --answer, to see what the math judge reads in both,
+    and every stage of their comparison. Exit code 0 whatever the verdict.
     """
     if conf is not None and input_ is not None:
         if reference_text is not None or answer is not None:

@@ -141,6 +141,9 @@ def look(lines: Iterable[Line], kind: str = "math", named: Mapping[str, str] = M
         _numbered(found, metadata)
     if found.kind == "math":
         _of_math(found, first, metadata, texts, asked)
+        if kind == "auto":
+            # The column that is read, which of several was not known before
+            found.whys[0] = f"judge: math, since {_HOLDS_FORMULA.format(found.reads['answer'])}"
     if not found.responses and found.kind != "llm":
         found.whys.append("response: no column holds one, and training needs none; --map <column>=response names one")
     return found
@@ -311,10 +314,13 @@ def _numbered(found: Looked, rows: Sequence[_Row]) -> None:
     found.settings = f"    judge_kwargs: {{{', '.join(kwargs)}}}\n" if kwargs else ""
 
 
+_HOLDS_FORMULA = "{} holds a number or a formula"
+
+
 def _math(row: _Row) -> Told | None:
     names = answer_columns(row) or list(likely_answers(row))
     name = next((name for name in names if is_formula(at_path(row, name))), None)
-    return None if name is None else Told(f"{name} holds a number or a formula")
+    return None if name is None else Told(_HOLDS_FORMULA.format(name))
 
 
 _MODEL = (

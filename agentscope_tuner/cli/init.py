@@ -8,6 +8,7 @@ from enum import StrEnum
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from importlib.util import find_spec
+from itertools import chain, count
 from pathlib import Path
 from typing import Annotated
 
@@ -75,7 +76,7 @@ def _start(kind: Starter, folder: Path) -> list[Path]:
         raise fail(f"init {kind} writes the configuration for rows of yours: give --from ROWS")
     taken = [folder / source.name for source in sources if (folder / source.name).exists()]
     if taken:
-        raise fail(f"{str(taken[0])!r} is there already: name another folder, as `astuner init {kind} my_judge` does")
+        raise fail(f"{str(taken[0])!r} is there already: {_elsewhere(kind, folder)}`")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for source in sources:
@@ -83,6 +84,14 @@ def _start(kind: Starter, folder: Path) -> list[Path]:
     except OSError as exc:
         raise fail(f"cannot write to {str(folder)!r}: {exc}") from exc
     return [folder / source.name for source in sources]
+
+
+def _elsewhere(kind: Starter, folder: Path) -> str:
+    """Advice for a folder that is taken: the beginning of a command that names a free one."""
+    beside = folder if folder.name else Path("my_judge")
+    names = (beside.with_name(f"{beside.name}-{number}") for number in count(2))
+    free = next(path for path in chain([beside], names) if not path.exists())
+    return f"name another folder, as in `astuner init {kind} {shlex.quote(str(free))}"
 
 
 def _sources(kind: Starter) -> list[Traversable]:
@@ -99,9 +108,7 @@ def _sources(kind: Starter) -> list[Traversable]:
 def _init_from(kind: Starter, folder: Path, rows: str, pairs: list[str]) -> tuple[list[Path], list[str], list[str]]:
     target = folder / "judge.yaml"
     if target.exists():
-        raise fail(
-            f"{str(target)!r} is there already: name another folder, as `astuner init {kind} my_judge --from …` does"
-        )
+        raise fail(f"{str(target)!r} is there already: {_elsewhere(kind, folder)} --from …`")
     with config_errors(), source_lines(rows) as (lines, name):
         found = look(lines, kind.value, _named(pairs))
     try:

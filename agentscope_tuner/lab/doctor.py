@@ -583,7 +583,8 @@ def doctor(
     if not as_json:
         alone = len({row.group for row in rows if row.task}) == sum(bool(row.task) for row in rows)
         told = "no task has two rows in a step, so a trainer that compares them learns nothing"
-        err.print(f"no cause found in {len(rows):,} rows: {told if alone else 'a trainer can learn from them'}")
+        learns = "a trainer can learn from them; `astuner watch` says whether it learns to fool the judge"
+        err.print(f"no cause found in {len(rows):,} rows: {told if alone else learns}")
 
 
 def _unread(source: RunRows) -> RewardTrouble | None:

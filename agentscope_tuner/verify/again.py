@@ -38,7 +38,7 @@ _EQUATION = re.compile(r"\$[^$\n]*=[^$\n]*\$|\\[(\[][^\n]*?=[^\n]*?\\[)\]]|[\d)]
 # What says why, or what the value counts: numbers in it are no other answer
 _EXPLAINS = re.compile(
     r"[(（][^()（）\n]{1,120}[)）]|(?:\bi\.e\.|\b(?:since|because|namely|nämlich|weil|denn|porque|parce que|car|puisque"
-    r"|perché|поскольку|потому что)\b)[^.!?。\n]*|(?:分别是|分别为|因为|即|なぜなら)[^。\n]*"
+    r"|perché|поскольку|потому что)\b)(?:[^.!?。\n]|!(?=\s*[$=)\\]))*|(?:分别是|分别为|因为|即|なぜなら)[^。\n]*"
     rf"|[:：][ $]*{_NUMBER}\$?(?:(?:,| and| und| y| et| e| и| 和|，|、)+ ?\$?{_NUMBER}\$?)+",
     re.IGNORECASE,
 )
@@ -82,9 +82,13 @@ _LETTER = re.compile(r"\(?([A-H])[).:]\s*\S")
 _CAPITALS = re.compile(r"(?<![^\W_])[A-Z]{2,6}(?![^\W_])|\\(?:mathrm|operatorname|mathbf|ce)\s*\{[^{}]*\}|[①-⑳]")
 
 
-def statements(rest: str, content: str) -> Iterator[tuple[tuple[str, ...], int, int]]:
-    """Each value that the text behind an answer states as an answer, in its possible spellings, with its place."""
-    leads = [*_LABEL.finditer(rest), *_CORRECTS.finditer(rest)]
+def statements(rest: str, content: str, before: str = "") -> Iterator[tuple[tuple[str, ...], int, int]]:
+    """Each value that the text behind an answer states as an answer, in its possible spellings, with its place.
+
+    Args:
+        before: the text before the answer, whose words may announce another one, in any language.
+    """
+    leads = [*_LABEL.finditer(rest), *_CORRECTS.finditer(rest), *_announced_alike(before, rest)]
     if (goes_on := _GOES_ON.match(rest)) is not None:
         leads.append(goes_on)
     for lead in leads[:_MOST_STATED]:
@@ -98,6 +102,25 @@ def statements(rest: str, content: str) -> Iterator[tuple[tuple[str, ...], int, 
         ends = mark["tagged"] is not None or not rest[mark.end() :].strip()
         if spellings := _spellings(mark["tagged"] or mark["hashed"], worded=ends):
             yield spellings, mark.start(), mark.end()
+
+
+_FRAME = re.compile(r"(?:\A|[.!?。！？|।\n])\s*((?:[^\W\d_]+[ :]+){1,5})[\s$*\\]*\Z")
+_FRAME_NEAR, _SHORTEST_FRAME = 80, 4
+
+
+def _announced_alike(before: str, rest: str) -> Iterator[re.Match[str]]:
+    """Where the words that announce the answer, `Jibu ni`, stand once more, in whatever language they are.
+
+    A word or two may stand between them: `jibu sahihi ni`.
+    """
+    frame = _FRAME.search(before[-_FRAME_NEAR:])
+    words = [] if frame is None else frame[1].replace(":", " ").lower().split()
+    words = words[next((at for at, word in enumerate(words) if not is_neutral(word)), 0) :]
+    if len("".join(words)) < _SHORTEST_FRAME:
+        return
+    between = r"(?:[\s:]+[^\W\d_]+){0,2}?[\s:]+"
+    again = rf"(?<!\w){between.join(map(re.escape, words))}[\s:$*]+(?=[-−]?\d|\\[(\[a-z])"
+    yield from re.finditer(again, rest[:_READ_BEHIND], re.IGNORECASE)
 
 
 def _has(said: str, content: str) -> bool:
@@ -182,7 +205,7 @@ def stated_again(text: str, start: int, rest: str, content: str) -> tuple[tuple[
         content: the text in the box.
     """
     rest = rest[:_READ_BEHIND]
-    stated = list(statements(rest, content))
+    stated = list(statements(rest, content, text[max(start - _FRAME_NEAR, 0) : start]))
     said = same_text(content)
     found = [one for one, _, _ in stated if said not in map(same_text, one)]
     for _, begins, ends in stated:

@@ -135,6 +135,10 @@ _UNDERSTOOD = (
         helps help looking asked know see clear complete completes completed concludes conclude conclusion finished
         finish multiplying adding substitution substituting back th st nd rd qed q e d per well also indeed nice
         note that's let box boxed exactement genau exactamente exatamente esattamente ровно jahre alt vor zeigen
+        cuadradas cuadrados cúbicas carrées carrés cubes quadrati quadrate cubiche quadradas quadrados cúbicos
+        квадратных кубических ед кв flächeneinheiten volumeneinheiten raumeinheiten quadrateinheiten längeneinheiten
+        arbitrary beliebig beliebige arbitraire arbitraria arbitrario arbitrária arbitrário произвольная произвольное
+        произвольный równa równe równy wynosi
         insgesamt möglichkeiten lösung gesuchte werden gebraucht solution bonne unités en tout au possibilités
         possibles principal solución posibilidades unidades soluzione possibilità solução possibilidades donne ответ
         верный правильный достигается всего при
@@ -210,6 +214,9 @@ _TURNED = re.compile(r"\b(?:is off|fails|no more|not|scheidet)\b|不适|不適|�
 _FAILED_CHECK = re.compile(r"=\s*-?\d[\d.]*\s*(?:\\neq?(?![a-z])|≠)\s*-?[1-9]")
 
 
+_FACTORIAL = re.compile(r"(?<=[\w)}])!(?=\s*(?:\$|\\[)\]]|[-=+*/<>^]))")
+
+
 def strange_behind(text: str, before: str, behind: str, asked: Asked, is_value: bool) -> str:
     """What is said behind an answer other than that it is the answer; empty where all is understood.
 
@@ -220,6 +227,9 @@ def strange_behind(text: str, before: str, behind: str, asked: Asked, is_value: 
         behind = behind[spelled.end() :]
     if (set_behind := _SET_BEHIND.match(behind)) is not None:
         behind = f" {set_behind[1]} {behind[set_behind.end() :].lstrip(' $')}"
+    if "!" in behind:
+        # a factorial ends no sentence
+        behind = _FACTORIAL.sub(" ", behind)
     # a token ends the model's turn, and behind it another turn may only begin
     behind, *others = _TURN_ENDS.split(behind)
     if not _ROLES.issuperset(

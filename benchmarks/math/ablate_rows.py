@@ -17,7 +17,7 @@ from pathlib import Path
 from types import CodeType, FrameType, ModuleType
 from typing import Any, NamedTuple
 
-from benchmarks.math.removals import MARK
+from benchmarks.math.removals import DECIDED, MARK
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = "agentscope_tuner"
@@ -175,6 +175,13 @@ class Changed(importlib.abc.MetaPathFinder, importlib.abc.Loader):
             source = Path(module.__file__).read_text(encoding="utf-8")
             code = self._compiled[name] = compile(source, module.__file__, "exec", dont_inherit=True)
         if name in self._ran:
-            module.__dict__[MARK] = self._ran[name].add
+            module.__dict__[MARK] = mark = self._ran[name].add
+
+            def decided(number: int, decides: bool, value: Any) -> Any:
+                if bool(value) is decides:
+                    mark(number)
+                return value
+
+            module.__dict__[DECIDED] = decided
         # the interpreter's own loader does the same
         exec(code, module.__dict__)  # noqa: S102

@@ -77,6 +77,12 @@ author in 13 languages, two of each kind for 75 questions as data sets have them
 get wrong: 0.7 % and 12.7 %; half of what was refused were points with a name, typeset units and amounts of money.
 `round32`, 100 and 100 rows of one more author in the same manner, in 11 languages, for 50 other questions, after the
 judge was mended from both: 1.0 % and 21.0 %; no two of the refused rows are of one kind but for units and amounts.
+`round33`, 150 and 150 rows of one more author in the same manner, in 20 languages, for 131 other questions, at first
+contact on 2026-11-27: 4.0 % and 10.7 %. Of 112 and 112 more rows for the same questions, which were scored after the
+judge was mended from those, 0.0 % and 7.1 %.
+`round34`, 150 and 150 rows of another author, an even sample of 16 sources of questions in 20 languages, at first
+contact on 2026-11-28, after the judge was mended from `round33`: 8.0 % and 10.0 %. All twelve that were paid have the
+right digits: a false unit (three), another formula before the box (two), another thing or person (seven).
 
 Every row goes through `load_judge(configs/math.yaml)`, the question as `task.main_query`. `--alone` leaves Math-Verify
 out.
@@ -98,7 +104,7 @@ from benchmarks.math.bench import RIVAL, ROOT, rival_pairs
 ROWS = Path(__file__).with_name("redteam")
 HALVES = ("dev", "unseen")
 # Rows of one author, scored at first contact before a mender reads them: --half names one
-ROUNDS = tuple(f"round{n}" for n in range(1, 33))
+ROUNDS = tuple(f"round{n}" for n in range(1, 35))
 WRONG_PAID_BAR, RIGHT_REFUSED_BAR = 1.0, 5.0
 
 

@@ -7,6 +7,7 @@ Everything is found in the syntax tree, so that no name of a table or rule is kn
 - `alternative`: one alternative of a regular expression in such an assignment, `a` in `x(?:a|b)`;
 - `branch`: the body of an `if`, which is then never entered, and `case`: one case of a `match`;
 - `step`: a function in the tuple of functions that a loop tries in turn;
+- `condition`: one operand of `and` or `or`, which then decides nothing;
 - `function`: a function that then finds nothing: False, None, or the text that it was given.
 """
 
@@ -20,8 +21,8 @@ from dataclasses import dataclass
 TABLE_KINDS = ("element", "word", "alternative")
 _SHOWN = 60
 _FEWEST_WORDS = 3
-# The function that `marked` calls
-MARK = "__ran__"
+# The function that `marked` calls; for conditions, with the operand's value as well
+MARK, DECIDED = "__ran__", "__decided__"
 
 
 @dataclass(frozen=True)
@@ -163,13 +164,28 @@ class _Walk:
                 if self._is_rule("branch", name, f"if {ast.unparse(node.test)}", node.body):
                     node.test = ast.copy_location(ast.Constant(False), node.test)
             elif isinstance(node, ast.Match):
-                node.cases = [case for case in node.cases if not self._case(case, name)] or node.cases[-1:]
+                gone = [case for case in node.cases if self._case(case, name)]
+                # A match needs a case: the last one stays, and never matches
+                for case in gone:
+                    case.guard = ast.copy_location(ast.Constant(False), case.pattern)
+                node.cases = [case for case in node.cases if case not in gone] or node.cases[-1:]
             elif isinstance(node, ast.For) and isinstance(node.iter, ast.Tuple) and len(node.iter.elts) > 1:
                 names = [one for one in node.iter.elts if isinstance(one, ast.Name | ast.Attribute)]
                 if len(names) == len(node.iter.elts):
                     node.iter.elts = [
                         one for one in names if not self._is_rule("step", name, ast.unparse(one), node.body)
                     ]
+            elif isinstance(node, ast.BoolOp):
+                self._conditions(node, name)
+
+    def _conditions(self, node: ast.BoolOp, name: str) -> None:
+        decides = isinstance(node.op, ast.Or)
+        for at, operand in enumerate(node.values):
+            if self._is_chosen("condition", name, ast.unparse(operand), operand.lineno):
+                node.values[at] = ast.copy_location(ast.Constant(not decides), operand)
+            elif self.marks:
+                arguments = [ast.Constant(len(self.found) - 1), ast.Constant(decides), operand]
+                node.values[at] = ast.copy_location(ast.Call(ast.Name(DECIDED, ast.Load()), arguments, []), operand)
 
     def _case(self, case: ast.match_case, name: str) -> bool:
         if isinstance(case.pattern, ast.MatchAs) and case.pattern.pattern is None and case.guard is None:

@@ -32,6 +32,7 @@ ELSEWHERE = {
     "astuner migrate ajet.yaml": "tests/core/cli",
     **{f"astuner {name}": "tests/core/cli, tests/core/lab" for name in (
         "view", "report", "audit", "agree", "judge-eval", "compare", "watch", "doctor", "judge", "serve", "rollout",
+        "config",
     )},
 }  # fmt: skip
 
@@ -53,11 +54,13 @@ def clone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     # `make` takes python3, which is to be the Python of this run and not one that a version manager picks
     (work / "bin" / "python3").symlink_to(Path(sys.executable).resolve())
     lines = [f"echo '$ '{shlex.quote(line)} >&2\n{line}" for line in COMMANDS]
-    script = "set -e\n" + "\n".join(lines).replace("<this repository>", str(origin)) + "\npwd > ../../walked\n"
+    script = "set -e\n" + "\n".join(lines) + "\npwd > ../walked\n"
     environment = {"PATH": f"{work / 'bin'}:/usr/bin:/bin", "HOME": str(work), "LANG": "C.UTF-8"}
-    (work / "here").mkdir()
+    # the reader clones the repository from wherever it is
+    checkout = work / "checkout"
+    subprocess.run(["git", "clone", "--quiet", str(origin), str(checkout)], check=True)
     done = subprocess.run(
-        ["bash", "-c", script], cwd=work / "here", env=environment, capture_output=True, text=True, timeout=1500
+        ["bash", "-c", script], cwd=checkout, env=environment, capture_output=True, text=True, timeout=1500
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert "rows per second" in done.stdout

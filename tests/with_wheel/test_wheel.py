@@ -17,7 +17,7 @@ from tests.readme import ROOT, SESSION, written_files
 # seconds: an environment is installed in a fixture, on a machine that may be busy
 pytestmark = pytest.mark.timeout(1800)
 # what needs the checkout: test_walk.py runs these, too
-CHECKOUT = ("git clone", "cd ", "make ", ". ")
+CHECKOUT = ("make ", ". ")
 COMMANDS = [command for command in EVERY_COMMAND if not command.startswith(CHECKOUT)]
 
 

@@ -59,7 +59,7 @@ def view(
     """Look at rollouts and verdicts in the browser, live while a run writes them. Ends with Ctrl-C.
 
     The page is served on 127.0.0.1 alone, to whoever has the token in the printed address, and loads nothing from any
-    network. Rows that are read by --format or --map are those that are there when it starts.
+    network. With --format or --map, rows that are written after the start are not shown.
     """
     others, overrides = _runs(more or [], conf)
     _check(scored, compare, *others, may_come=True)

@@ -93,8 +93,8 @@ def _not_gamed(opinion: SecondOpinion) -> None:
         )
     if not opinion.passes:
         out.print("no row passes: where rows do not tell their success, --pass-at says from which reward on they do")
-    if opinion.pays_besides:
-        out.print(opinion.message("paid besides"))
+    if opinion.overpaid_while_learning:
+        out.print(opinion.message("overpaid while learning"))
     held = f"; {opinion.asked_held_out:,} held-out rows were asked about" if opinion.held_out is not None else ""
     out.print(
         f"not shown to be gamed: the second opinion refuses {test.false:g} of {test.rows} sampled passes"

@@ -356,11 +356,11 @@ class SecondOpinion:
     def evidence(self) -> float:
         """The strongest evidence of the tests, as a share of what an alarm takes."""
         held = 0.0 if self.held_out is None else self.held_out.evidence
-        overpaid = 0.0 if self.pays_besides else self.overpaid.evidence
+        overpaid = 0.0 if self.overpaid_while_learning else self.overpaid.evidence
         return max(self.test.evidence, self.risen.evidence, overpaid, held)
 
     @property
-    def pays_besides(self) -> bool:
+    def overpaid_while_learning(self) -> bool:
         """Whether rewards have come to exceed the second opinion while passes have become more frequent, too.
 
         A policy that learns a format, or to pass more of a task's tests, is paid so, as is one that games its judge. If
@@ -557,7 +557,7 @@ class SecondOpinion:
                 f"{now:.2f} of a right answer's, {start:.2f} at the start, more than a rise of "
                 f"{2 * self.held_out.rise:g} {bound}: gamed, told the references, or learned by heart"
             )
-        if name in ("overpaid", "paid besides"):
+        if name in ("overpaid", "overpaid while learning"):
             start, now = self.overpaid.values.means
             exceed = (
                 f"rewards exceed the second opinion by {now:.2f} of a right answer's, {start:.2f} at the start, more "

@@ -65,7 +65,7 @@ class RunWatch:
     def __init__(self, second_opinion: SecondOpinion | None = None) -> None:
         self.second_opinion = second_opinion
         self._monitors, self._novelty, self._jumps = monitors(), Novelty(), RewardJumps()
-        self._together = self._blinded = self._besides = False
+        self._together = self._blinded = self._learning = False
         self.last: StepStats | None = None
         self.alarms: deque[Alarm] = deque(maxlen=1_000)
         self.gamed = False
@@ -99,9 +99,10 @@ class RunWatch:
         if self.second_opinion is not None:
             told = self.second_opinion.step(rows, worried=worried)
             found.extend(Alarm(step, name, "gamed", message) for name, message in told)
-            if self.second_opinion.pays_besides and not self._besides:
-                found.append(Alarm(step, "paid besides", "signal", self.second_opinion.message("paid besides")))
-            self._besides = self._besides or self.second_opinion.pays_besides
+            if self.second_opinion.overpaid_while_learning and not self._learning:
+                name = "overpaid while learning"
+                found.append(Alarm(step, name, "signal", self.second_opinion.message(name)))
+            self._learning = self._learning or self.second_opinion.overpaid_while_learning
             if self.second_opinion.blinded and not self._blinded:
                 found.append(Alarm(step, "no second opinion", "judge", unseen(self.second_opinion)))
             self._blinded = self._blinded or self.second_opinion.blinded

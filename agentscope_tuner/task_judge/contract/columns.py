@@ -262,6 +262,8 @@ def value_of(row: Mapping[str, Any], role: str, column: ReadColumn) -> Any:
         told = f"the row has no {named}, only {_keys(row)}: name one of these"
         if role in row:
             told += f", or remove `reads: {{{role}: …}}` to read {role!r}"
+        else:
+            told += "; if none fits, `astuner init auto` finds the judge for such rows"
         if empty is not None:
             told = f"the row's {empty!r} is empty, {row[empty]!r}: fill its cell, or drop the row"
         raise reference_error(f"{WHERE}.{role}: {told}")

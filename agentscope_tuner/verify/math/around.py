@@ -32,7 +32,7 @@ from agentscope_tuner.verify.math.node import (
 )
 from agentscope_tuner.verify.math.parse import parse_tokens
 from agentscope_tuner.verify.math.prose import allowed
-from agentscope_tuner.verify.math.quantities import counts_pieces, measures_another
+from agentscope_tuner.verify.math.quantities import measures_another
 from agentscope_tuner.verify.math.question import NO_QUESTION, Question, about
 from agentscope_tuner.verify.math.tokens import Token, TooComplex, Unreadable, tokenize
 from agentscope_tuner.verify.math.units import (
@@ -96,9 +96,6 @@ _NOUN_BEHIND = re.compile(r"[\s$~]*(?:\\[)\]])?\s*([\u4e00-\u9fff]|[^\W\d_]{3,20
 def given_noun(text: str, behind: str, question: str) -> str:
     """The noun behind a box, if the question only gives a number of it: `24 pairs`, where socks are asked for."""
     noun = _NOUN_BEHIND.match(behind) if text.isdigit() and question else None
-    asked = about(question)
-    if noun is not None and asked is not None and asked.asked_units and counts_pieces(noun[1]):
-        return noun[1]
     if noun is None or noun[1][:3].lower() not in question.lower():
         return ""
     following = WORDS.match(behind[noun.end() :].lstrip())
@@ -118,8 +115,6 @@ def is_alone(found: PlacedAnswer, question: Question | None, reference: str) -> 
     nouns = _plain_nouns(question) if question is not None and _BARE.fullmatch(reference) is not None else None
     if (not end.words or (nouns is not None and nouns.has_all((end.first,)))) and not _unit_before(found.before):
         return True
-    if given_noun(text, found.behind, "" if question is None else question.text):
-        return False
     return with_unit(text, found, question, reference) is text
 
 
@@ -332,6 +327,10 @@ def _in_formula(text: str, front: str, back: str, question: Question, *, has_gap
     if (said := _SAID_OF_LETTERS.match(back)) is not None:
         # the letters of the box, as if it held them: `\\boxed{a_n=2n}\\ (n\\in\\mathbb{N}^*)`
         text, back = f"{text},\\ {said['of']}", back[said.end() :]
+    modulus = _MODULUS_BEHIND.match(back) if "mod" in back and _CONGRUENT.search(front) else None
+    if modulus is not None and Fraction(modulus[1]) in question.numbers:
+        # the remainder that is asked for, as a congruence says it
+        return _in_formula(text, "", back[modulus.end() :], question)
     try:
         left, right = tokenize(front.replace("\\boxed", "")), tokenize(back)
     except (Unreadable, TooComplex):
@@ -361,6 +360,13 @@ def _in_formula(text: str, front: str, back: str, question: Question, *, has_gap
     if operator in _ORDERS or next_operator in _ORDERS:
         return f"{front}{text}{back}".strip(" $."), ""
     return text, _contradicted(text, left, operator) or _contradicted(text, right, next_operator, behind=True)
+
+
+_MODULUS_BEHIND = re.compile(
+    r"(?:\s|\\[ ,;:!]|\\q?quad(?![a-z])|[(])*\\(?:[pb]?mod|(?:operatorname|text|mathrm)\s*\{\s*mod\s*\})"
+    r"\s*\{?\s*(\d{1,9})\s*\}?\s*[)]?"
+)
+_CONGRUENT = re.compile(r"(?:\\equiv|≡)[\s{]*(?:\\boxed)?[\s{]*\Z")
 
 
 def _side(tokens: list[Token], direction: int) -> tuple[list[Token], str]:
@@ -428,7 +434,7 @@ def _contradicted(text: str, tokens: list[Token], operator: str, *, behind: bool
 # --- units beside a box: one that stands behind it or is named before it, and a quantity said again in another unit
 
 # A number that may have its unit outside of the box
-_NUMERIC = re.compile(r"(?:[-+\d.,{}/\s]|\\(?:[dt]?frac|sqrt|pi)(?![a-zA-Z])|π)+")
+_NUMERIC = re.compile(r"(?:[-+\d.,{}/^\s]|\\(?:[dt]?frac|sqrt|pi|times|cdot)(?![a-zA-Z])|\\[,;! ]|[π×])+")
 _POWER = r"(?:(?P<power>square|cubic|квадрат\w*|кубич\w*|वर्ग|घन)\s)?"
 _UNIT_BEHIND = re.compile(
     rf"\$?(?:[\s~$*]|\\[ ,;:)\]])*(?:\\(?:text|mathrm)\s*\{{\s*)?{_POWER}(?P<unit>(?:[^\W\d_]|[\u0900-\u0d7f]){{1,20}})"
@@ -470,8 +476,6 @@ def with_unit(text: str, found: PlacedAnswer, question: Question | None, referen
 
 def _in_unit(text: str, unit: str, question: Question | None, *, is_bare: bool) -> str:
     """The number with its unit, unless that is one that is asked for."""
-    if question is None and is_bare:
-        return text
     asked = question.asked_units if question is not None else frozenset()
     if question is not None and not asked and is_bare and not _is_of_another(unit, question.text):
         return text

@@ -12,22 +12,17 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
-from functools import reduce
 from itertools import pairwise, product
 from math import gcd
-from typing import Any
 
 from agentscope_tuner.verify.math.exact import exact_value, value_at
 from agentscope_tuner.verify.math.node import (
-    PI,
-    TRIGONOMETRIC,
     TURNED,
     Apply,
     Array,
     BigOperator,
     Collection,
     Connective,
-    Degrees,
     Digits,
     Interval,
     Negation,
@@ -69,7 +64,6 @@ _ONE: Key = ("number", 1)
 SUM, PRODUCT, NEG = "sum", "product", "neg"
 # Functions whose arguments may stand in any order
 _UNORDERED = frozenset({"gcd", "lcm", "max", "min"})
-_MULTIPLES = (Product, Quotient, Negation)
 _MOST_REPEATS = 12
 
 
@@ -88,15 +82,11 @@ def key(node: Node) -> Key:
             return _product(node)
         case Power():
             return _product(node) if _divisor(node) or _repeats(node) else _power(node)
-        case Degrees():
-            return _angle(node) or (*_own(node), key(node.inside))
         case Apply(function, args) if function in _UNORDERED:
             members = args[0].args if len(args) == 1 and isinstance(args[0], Collection) else args
             return ("Apply", function, *_ordered(_members(function, members)))
         case Apply("abs", (inside,)):
             return ("Apply", "abs", _without_sign(_inside(inside)))
-        case Apply(function, (inside,)) if function in TRIGONOMETRIC:
-            return ("Apply", function, _angle(inside) or _inside(inside))
         case Apply():
             return (*_own(node), *map(_inside, node.args))
         case BigOperator():
@@ -139,75 +129,6 @@ def _divisor(node: Power) -> Node | None:
     if value is None or value >= 0:
         return None
     return node.base if value == -1 else Power(node.base, number(-value))
-
-
-def _angle(node: Node) -> Key | None:
-    r"""The key of an angle, equal for thirty degrees and `\pi/6`; None for no rational multiple of pi."""
-    inside = node.inside if isinstance(node, Degrees) else node
-    if isinstance(node, Degrees):
-        value = literal(inside)
-        return None if value is None else ("angle", value / 180)
-    parts = walk(inside)
-    if sum(n == PI for n in parts) != 1 or not all(n == PI or isinstance(n, (Number, *_MULTIPLES)) for n in parts):
-        return None
-    value, doubled = (literal(substituted(inside, PI, number(times))) for times in (1, 2))
-    # In `1/\pi` pi divides
-    return ("angle", value) if value is not None and doubled == 2 * value else None
-
-
-# A sum of falling powers of omega, each with its exponent and how often it is added: tuples compare as ordinals do
-Ordinal = tuple[tuple[Any, int], ...]
-_FIRST: Ordinal = (((), 1),)
-_MOST_PARTS, _MOST_BITS = 40, 20_000
-
-
-def ordinal(node: Node) -> Ordinal | None:
-    """The Cantor normal form of a formula of whole numbers and omega, in which no order is free; None for another."""
-    match node:
-        case Number(value) if value.denominator == 1 and value >= 0:
-            return (((), int(value)),) if value else ()
-        case Symbol("\\omega" | "\\omega_0"):
-            return ((_FIRST, 1),)
-        case Sum(args) | Product(args):
-            parts = all_known(map(ordinal, args))
-            if parts is None:
-                return None
-            return reduce(_added, parts) if isinstance(node, Sum) else _all_multiplied(parts)
-        case Power(base, exponent):
-            below, above = ordinal(base), ordinal(exponent)
-            if below is None or above is None:
-                return None
-            if below == ((_FIRST, 1),):
-                return ((above, 1),)
-            times = literal(exponent)
-            return None if times is None or times > _MOST_REPEATS else _all_multiplied([below] * int(times))
-    return None
-
-
-def _all_multiplied(parts: Sequence[Ordinal]) -> Ordinal | None:
-    found = _FIRST
-    for part in parts:
-        found = _multiplied(found, part)
-        if len(found) > _MOST_PARTS or any(times.bit_length() > _MOST_BITS for _, times in found):
-            return None
-    return found
-
-
-def _added(left: Ordinal, right: Ordinal) -> Ordinal:
-    if not right:
-        return left
-    (highest, times), *rest = right
-    kept = tuple(term for term in left if term[0] > highest)
-    times += sum(n for exponent, n in left if exponent == highest)
-    return (*kept, (highest, times), *rest)
-
-
-def _multiplied(left: Ordinal, right: Ordinal) -> Ordinal:
-    found: Ordinal = ()
-    for exponent, times in right if left else ():
-        (highest, first), *rest = left
-        found = _added(found, ((_added(highest, exponent), times),) if exponent else ((highest, first * times), *rest))
-    return found
 
 
 def _big(node: BigOperator) -> Key:
@@ -528,7 +449,6 @@ def _tuple_of(node: Node) -> tuple[Node, ...] | None:
 ELLIPSIS = Symbol("\\ldots")
 _INDEX = "index of a sum"
 _STARTS = (1, 0, 2, 3)
-_MOST_TERMS = 10_000
 
 
 def written_out(node: Node) -> Node:
@@ -560,16 +480,8 @@ def _without_dots(first: tuple[Node, ...], last: Node, is_sum: bool) -> Node | N
 
 def is_same_formula(left: Node, right: Node) -> bool:
     """Whether two formulas agree at two random points, computed exactly."""
-    apart = difference(_plain(left), right)
+    apart = difference(left, right)
     return all(value_at(seed, apart) == 0 for seed in ("term", "another term"))
-
-
-def _plain(node: Node) -> Node:
-    """The node without exponents 1 and 0: `x^1` becomes x, `x^0` becomes 1."""
-    node = mapped(node, _plain)
-    if isinstance(node, Power) and exact_value(node.exponent) in (0, 1):
-        return node.base if exact_value(node.exponent) else number(1)
-    return node
 
 
 def _of_numbers(first: tuple[Node, ...], last_node: Node) -> Node | None:
@@ -582,24 +494,7 @@ def _of_numbers(first: tuple[Node, ...], last_node: Node) -> Node | None:
         count = (last - terms[0]) / step + 1
         mean = Quotient(Sum((first[0], last_node)), number(2))
         return Product((number(count), mean)) if count.denominator == 1 and count > len(terms) else None
-    ratios = {b / a for a, b in pairwise(terms) if a}
-    if len(terms) < 3 or len(ratios) != 1:
-        return None
-    return _geometric(terms, last, ratios.pop())
-
-
-def _geometric(terms: list[Fraction], last: Fraction, ratio: Fraction) -> Node | None:
-    total, term, count = Fraction(0), terms[0], 0
-    while (
-        count < _MOST_TERMS
-        and abs(term) != abs(last)
-        and term.numerator.bit_length() < last.numerator.bit_length() + 64
-    ):
-        total, term, count = total + term, term * ratio, count + 1
-    return number(total + term) if term == last and count >= len(terms) else None
-
-
-_LARGEST_EXPONENT = 10**18
+    return None
 
 
 def residue(node: Node) -> Node | None:
@@ -615,32 +510,11 @@ def residue(node: Node) -> Node | None:
     modulus = exact_value(modulus_node)
     if modulus is None or modulus.denominator != 1 or modulus < 2:
         return None
-    found = [_remainder(member, int(modulus)) for member in members]
-    if found[0] is None or len(set(found)) > 1:
+    values = all_known(map(exact_value, members))
+    if values is None or any(gcd(value.denominator, modulus.numerator) > 1 for value in values):
         return None
-    least = [m for m in members if exact_value(m) == found[0]]
+    found = {value.numerator * pow(value.denominator, -1, modulus.numerator) % modulus for value in values}
+    if len(found) > 1:
+        return None
+    least = [m for m, value in zip(members, values, strict=True) if value in found]
     return least[0] if len(least) == 1 else None
-
-
-def _remainder(node: Node, modulus: int) -> int | None:
-    """The remainder of a number, which may be a very large power or an inverse; None where there is none."""
-    match node:
-        case Negation(inside):
-            found = _remainder(inside, modulus)
-            return None if found is None else -found % modulus
-        case Sum(args) | Product(args):
-            total = int(isinstance(node, Product))
-            for part in (_remainder(a, modulus) for a in args):
-                if part is None:
-                    return None
-                total = total * part if isinstance(node, Product) else total + part
-            return total % modulus
-        case Power(base, exponent):
-            below, times = _remainder(base, modulus), exact_value(exponent)
-            if below is None or times is None or times.denominator != 1 or abs(times) > _LARGEST_EXPONENT:
-                return None
-            return pow(below, int(times), modulus) if times >= 0 or gcd(below, modulus) == 1 else None
-    known = exact_value(node)
-    if known is None or gcd(known.denominator, modulus) > 1:
-        return None
-    return known.numerator * pow(known.denominator, -1, modulus) % modulus

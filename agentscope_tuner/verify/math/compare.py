@@ -15,7 +15,7 @@ from collections import Counter
 from fractions import Fraction
 from typing import NamedTuple
 
-from agentscope_tuner.verify.math.canonical import ELLIPSIS, ordinal
+from agentscope_tuner.verify.math.canonical import ELLIPSIS
 from agentscope_tuner.verify.math.compare_kinds import (
     as_set,
     asked_amount,
@@ -59,6 +59,7 @@ from agentscope_tuner.verify.math.node import (
     Relation,
     Sum,
     Symbol,
+    Text,
     UndefinedCall,
     all_known,
     all_of,
@@ -66,6 +67,7 @@ from agentscope_tuner.verify.math.node import (
     difference,
     is_applied,
     is_collection,
+    is_decimal,
     is_equation,
     is_joined,
     is_relation,
@@ -102,14 +104,15 @@ from agentscope_tuner.verify.math.sets import (
     NotSolved,
     is_equal_names,
     is_name,
+    is_segment,
     label,
     named_value,
 )
 
 
 def _amount(node: Node) -> Node:
-    """The number of a quantity or a percentage; any other node as it is."""
-    return node.inside if isinstance(node, Quantity | Percent) else node
+    """The number of a quantity, an angle or a percentage; any other node as it is."""
+    return node.inside if isinstance(node, Quantity | Percent | Degrees) else node
 
 
 Pair = tuple[Node, Node]
@@ -344,6 +347,7 @@ class CheapComparer:
         """Compare two readings by the rule for their kinds."""
         if ref == ans:
             return EQUAL
+        ref, ans = self._unnamed_set(ref, ans), self._unnamed_set(ans, ref)
         if (found := same_progression(ref, ans)) is not None:
             return found
         if isinstance(ref, Wording) or isinstance(ans, Wording):
@@ -376,6 +380,14 @@ class CheapComparer:
             ans = self._first_terms(ref, ans)
             return listings(self, ref, with_letter_of(ref, ans, self._letters()))
         return self._values(ref.node, ans.node)
+
+    def _unnamed_set(self, side: Reading, other: Reading) -> Reading:
+        r"""The side without a name of the solutions, `S=\{1, 2\}`, which neither the other nor the question has."""
+        if not (isinstance(side, Named) and side.name in _SOLUTION_SETS and isinstance(side.value, Listing | Region)):
+            return side
+        if (isinstance(other, Named) and other.name in _SOLUTION_SETS) or label(side.name)[0] in self._letters():
+            return side
+        return side.value
 
     def _first_terms(self, ref: Reading, ans: Reading) -> Reading:
         r"""The answer without the dots behind it, where the question asks for so many terms: `1, 4, 9, \ldots`."""
@@ -437,9 +449,13 @@ class CheapComparer:
         if chain is ans and self._ends_rounded(chain, ref):
             # what it is rounded from need only round to it
             members = ()
-        members = _in_last_unit(members) if chain is ans else members
+        if chain is ans and isinstance(ref, Value) and isinstance(ref.node, Degrees):
+            members = tuple(map(_in_degrees, members))
+        members = _without_unrounded(_in_last_unit(members), ref) if chain is ans else members
         outcomes = [self.compare(ref, m) if chain is ans else self.compare(m, ans) for m in members]
         first = chain.exact[0]
+        if isinstance(ref, Value) and isinstance(ref.node, Degrees):
+            first = _in_degrees(first)
         if chain.rough and not isinstance(first, Value):
             return DIFFERENT
         rough = [
@@ -490,18 +506,9 @@ class CheapComparer:
         if isinstance(ref, Statement):
             if (value := named_value(ref.node)) is not None:
                 return self.compare(resolve(value), ans)
-            joined = is_joined(ref.node, "or", "and") and _any_order(ref.node)[0] != "letters"
-            if isinstance(ans, Listing) and joined and len(ans.items) == len(ref.node.args):
-                return unordered(self.compare, tuple(map(resolve, ref.node.args)), ans.items)
             return self._solved(ref.node, ans)
         if isinstance(ref, Named) and isinstance(ans, Statement) and (_is_curve(ref) or self._asks_line()):
             return self.statement(ref.node, ans.node)
-        if isinstance(ref, Listing) and isinstance(ans, Statement) and is_joined(ans.node, "or", "and"):
-            parts = tuple(map(resolve, ans.node.args))
-            several = len({label(p.name) for p in parts if isinstance(p, Named)}) > 1
-            several |= _any_order(ans.node)[0] == "letters"
-            same = len(parts) == len(ref.items) and ref.kind != "tuple" and not several
-            return unordered(self.compare, ref.items, parts) if same else DIFFERENT
         if is_listing(ref, "tuple") and isinstance(ans, Statement) and _is_equal_chain(ans):
             listed = resolve(Collection("list", (ans.node,)))
             return self.compare(ref, listed) if isinstance(listed, Listing) else DIFFERENT
@@ -560,7 +567,7 @@ class CheapComparer:
             return self.compare(ref, _without_definition(ref, points(ans, ref)))
         ans = _counted_as(ref, ans)
         is_y = isinstance(ref.name, UndefinedCall) and ans.name == Symbol("y")
-        if is_y or label(ref.name) == label(ans.name):
+        if is_y or _names_alike(ref, ans, self.question) or label(ref.name) == label(ans.name):
             value = same_parameter(ref, ans)
             if value is ans.value:
                 value = with_dummy_of(ref, value, self._letters()) if is_equation(ans.node) else value
@@ -573,11 +580,78 @@ class CheapComparer:
         return self._named(ref, ans.value) if isinstance(ans.value, Named) else DIFFERENT
 
 
+_ASKS_INVERSE = re.compile(r"inver[st]|umkehr|réciproque|反函数|逆関数|обратн|역함수", re.IGNORECASE)
+
+
+_SOLUTION_SETS = (Symbol("S"), Symbol("L"))
+
+
+def _names_alike(ref: Named, ans: Named, question: Question | None) -> bool:
+    r"""Whether two names may be of the one thing that is asked for: v and `v_{\text{esc}}`, `MC` and `\frac{dC}{dq}`.
+
+    The question has neither what would tell them apart.
+    """
+    asked = question.text if question is not None else ""
+    if isinstance(ref.name, Text):
+        return any(
+            sign in signs.split()
+            for words, signs in _SIGNS_OF
+            for sign in _signs(ans.name)
+            if words.search(ref.name.words)
+        )
+    (mine, *_), (theirs, *_) = label(ref.name) or ("",), label(ans.name) or ("",)
+    if mine == "y" and theirs.endswith("^{-1}"):
+        return _ASKS_INVERSE.search(asked) is not None
+    if isinstance(ref.name, Product) and is_segment(ref.name):
+        said = "".join(one.name for one in ref.name.args if isinstance(one, Symbol))
+        derives = theirs.endswith("'") or _DERIVES.fullmatch(theirs) is not None
+        return derives and said not in asked
+    (base, _, index), (other, _, other_index) = mine.partition("_"), theirs.partition("_")
+    word = index or other_index
+    is_one_bare = (index == "") != (other_index == "")
+    return base == other != "" and is_one_bare and len(word) > 1 and word.isalpha() and f"{base}_" not in asked
+
+
+def _signs(name: Node) -> tuple[str, ...]:
+    """How a name is written that stands for a quantity: `σ^2`, `q`."""
+    match name:
+        case Symbol(letter):
+            return (letter, letter.partition("_")[0])
+        case Power(Symbol(letter), Number(value)) if value == 2:
+            return (f"{letter}^2",)
+        case UndefinedCall(function):
+            return (function,)
+    return ()
+
+
+# What a quantity's word may be called by its sign
+_SIGNS_OF = tuple(
+    (re.compile(words, re.IGNORECASE), signs)
+    for words, signs in {
+        "mean|average|expect|mittel|erwart|moyenne|espéra|media|期望|均值|平均|средн|ожидан": "\\mu E m",
+        "varian|方差|分散|дисперс": "\\sigma^2 s^2 V D Var",
+        "deviation|abweichung|écart|标准差|標準偏差|отклон": "\\sigma s SD",
+        "eccentric|离心率|離心率|exzentr|excentri|эксцентр": "e",
+        "profit|gewinn|利润|прибыл": "\\pi \\Pi P",
+        "period|周期|период": "T",
+        "wavelength|波长|波長|longueur d'onde|длин[аы] волны": "\\lambda",
+        "frequency|频率|振动数|частот": "f \\nu",
+        "radius|半径|rayon|radio|raggio|raio|радиус": "r R",
+        "cent(?:er|re|ro)|圆心|中心|mittelpunkt|центр": "C O M I",
+        "amplitude|振幅|амплитуд": "A",
+        "angle|winkel|ángulo|угол|角": "\\theta \\alpha \\varphi \\phi",
+        "quantity|output|menge|产量": "q Q",
+        "price|preis|prix|价格|цена": "p P",
+        "discriminant|判别式|дискриминант": "\\Delta D",
+        "correlation|相关系数|korrelation": "r \\rho",
+        "slope|steigung|pente|斜率|наклон": "m k",
+    }.items()
+)
+_DERIVES = re.compile(r"d [a-zA-Z] d [a-zA-Z]")
+
+
 def _same_ordinal(ref: Node, ans: Node) -> Outcome | None:
     """Whether two ordinals are the same; None where they hold no operation."""
-    mine, theirs = ordinal(ref), ordinal(ans)
-    if mine is not None and theirs is not None:
-        return EQUAL if mine == theirs else DIFFERENT
     operates = any(isinstance(n, Sum | Product) and symbols(n) for side in (ref, ans) for n in walk(side))
     return (EQUAL if ref == ans else DIFFERENT) if operates else None
 
@@ -600,6 +674,39 @@ def _puts_numbers_in(members: tuple[Reading, ...], letters: frozenset[str]) -> b
     unknown = symbols(first) - CONSTANTS
     own = [symbols(one) - CONSTANTS - letters for one in (calculation, *rest)]
     return bool(unknown - letters) and not any(own) and literal(calculation) is None and bool(calculation.args)
+
+
+def _in_degrees(member: Reading) -> Reading:
+    r"""An angle that a function gives, as a number of degrees: `\arccos\frac12` beside `60^\circ`; else the member."""
+    match member:
+        case Value(Apply(name) as node) if name.startswith("arc"):
+            return Value(Degrees(Quotient(Product((node, Number(Fraction(180), "180"))), PI)))
+    return member
+
+
+def _size(node: Node, scale: int) -> Fraction | None:
+    """The number of an amount; of one without a percent sign the percentage, if the scale is that of percents."""
+    value = exact_value(_amount(node))
+    return value if value is None or isinstance(node, Percent) else value * scale
+
+
+def _without_unrounded(members: tuple[Reading, ...], ref: Reading) -> tuple[Reading, ...]:
+    r"""The members without those that the last one, the reference's own amount, rounds: `2.5\cdot2.337 = 5.84`."""
+    last = members[-1] if members else None
+    if not (isinstance(ref, Value) and isinstance(last, Value)) or last.node != ref.node:
+        return members
+    amount = _amount(last.node)
+    if not isinstance(amount, Number) or not is_decimal(amount) or _digits(amount.value) < _ROUNDED:
+        return members
+    half = Fraction(1, 2 * 10 ** len(amount.text.partition(".")[2]))
+    scale = 100 if isinstance(last.node, Percent) else 1
+    values = [_size(one.node, scale) if isinstance(one, Value) else None for one in members[:-1]]
+    kept = (
+        one
+        for one, value in zip(members, values, strict=False)
+        if value is None or value.denominator == 1 or abs(value - amount.value) > half
+    )
+    return (*kept, last)
 
 
 def _in_last_unit(members: tuple[Reading, ...]) -> tuple[Reading, ...]:
@@ -643,7 +750,11 @@ def _is_word(node: Node) -> bool:
 _A_WORD = 3
 # A Roman number that cannot name a segment
 _ROMAN = re.compile(r"(?=[MDCL]*[IVX])M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})")
-_LINE = re.compile(r"\blines?\b|\baxis\b|asymptote|\bdroite|\bGerade|\brecta\b|\bretta\b|прям|直线|直線", re.IGNORECASE)
+_LINE = re.compile(
+    r"\blines?\b|\baxis\b|asymptot|directri|directrices|leitlinie|асимптот|директрис|准线|準線|渐近线|"
+    r"\bdroite|\bGerade|\brecta\b|\bretta\b|прям|直线|直線",
+    re.IGNORECASE,
+)
 
 
 def _is_of_matrices(node: Node) -> bool:
@@ -799,8 +910,6 @@ def is_rational(node: Node) -> bool:
 def based(ref: Node, ans: Node) -> Outcome:
     """Compare digits in a base: an answer may leave out the reference's base, but not name another base."""
     match ref, ans:
-        case Digits(), Digits():
-            return EQUAL if ref.base == ans.base and int(ref.text) == int(ans.text) else DIFFERENT
         case Digits(), Number(value):
             return EQUAL if value == int(ref.text) else DIFFERENT
         case Number(value), Digits():

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import itertools
+import operator
 import re
 from collections.abc import Callable, Iterable, Sequence
+from fractions import Fraction
 from typing import Protocol, TypeGuard
 
 from agentscope_tuner.verify.asked_clause import asking_clause, asks_count, same_word
 from agentscope_tuner.verify.math.canonical import key
+from agentscope_tuner.verify.math.exact import exact_value
 from agentscope_tuner.verify.math.node import (
     DIFFERENT,
     EQUAL,
@@ -40,10 +43,12 @@ from agentscope_tuner.verify.math.node import (
     all_known,
     all_of,
     is_collection,
+    is_symbol,
     literal,
     number,
     product_of,
     renamed,
+    substituted,
     symbols,
     walk,
 )
@@ -235,6 +240,8 @@ def _in_order(comparer: Comparing, listing: Listing) -> list[Reading]:
 
 def grids(comparer: Comparing, ref: Reading, ans: Reading) -> Outcome:
     if isinstance(ref, Grid) and isinstance(ans, Grid):
+        if ref.node.kind == ans.node.kind == "cases" and _same_function(comparer, ref, ans):
+            return EQUAL
         if ref.node.kind != ans.node.kind or list(map(len, ref.rows)) != list(map(len, ans.rows)):
             return DIFFERENT
         if ref.node.kind == "cases":
@@ -254,6 +261,76 @@ def grids(comparer: Comparing, ref: Reading, ans: Reading) -> Outcome:
     if not {1} & {len(grid.rows), *map(len, grid.rows)} or not is_listing(other, "tuple", "list"):
         return DIFFERENT
     return pairwise(comparer, column, other.items) if grid is ref else pairwise(comparer, other.items, column)
+
+
+_Piece = tuple[Node, Node]
+_HOLDS: dict[str, Callable[[Fraction, Fraction], bool]] = {
+    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "=": operator.eq, "!=": operator.ne
+}  # fmt: skip
+
+
+def _same_function(comparer: Comparing, ref: Grid, ans: Grid) -> bool:
+    """Whether two definitions by cases give one function: where pieces meet in one value, either may hold it."""
+    names = {cell.name for grid in (ref, ans) for row in grid.rows for cell in row if isinstance(cell, Region)}
+    letters = names - {None}
+    mine, theirs = _pieces(ref), _pieces(ans)
+    if len(letters) != 1 or mine is None or theirs is None:
+        return False
+    name = letters.pop() or ""
+    ends = sorted(
+        {end for _, condition in (*mine, *theirs) for end in map(literal, walk(condition)) if end is not None}
+    )
+    if not ends:
+        return False
+    between = [ends[0] - 1, *((a + b) / 2 for a, b in itertools.pairwise(ends)), ends[-1] + 1]
+    try:
+        return all(_same_at(comparer, (mine, theirs), name, at, is_end=at in ends) for at in (*between, *ends))
+    except NotSolved:
+        return False
+
+
+def _same_at(
+    comparer: Comparing, sides: tuple[list[_Piece], list[_Piece]], name: str, at: Fraction, *, is_end: bool
+) -> bool:
+    held = [[value for value, condition in side if _holds_at(condition, name, at)] for side in sides]
+    if not held[0] or not held[1]:
+        return held[0] == held[1]
+    if not is_end:
+        return all(comparer.leaf(mine, theirs) is EQUAL for mine in held[0] for theirs in held[1])
+    values = {exact_value(substituted(value, name, number(at))) for side in held for value in side}
+    return len(values) == 1 and None not in values
+
+
+def _pieces(grid: Grid) -> list[_Piece] | None:
+    """The value and the condition of each case; None where a case has another form."""
+    found: list[_Piece] = []
+    for row in grid.rows:
+        match row:
+            case (Value(value), Region(condition) | Named(Symbol(), Value(), condition)):
+                found.append((value, condition))
+            case _:
+                return None
+    return found
+
+
+def _holds_at(condition: Node, name: str, at: Fraction) -> bool:
+    """Whether a number meets a condition.
+
+    Raises:
+        NotSolved: the condition is none of comparisons with numbers.
+    """
+    match condition:
+        case Relation(args, signs):
+            values = [at if is_symbol(one, name) else literal(one) for one in args]
+            known = all_known(values)
+            if known is None or not set(signs) <= _HOLDS.keys():
+                raise NotSolved
+            return all(_HOLDS[sign](a, b) for sign, (a, b) in zip(signs, itertools.pairwise(known), strict=True))
+        case Connective("or" | "and" as joins, args):
+            return (any if joins == "or" else all)(_holds_at(one, name, at) for one in args)
+        case SetOperation("difference", (Symbol("\\mathbb{R}"), inside)):
+            return not _holds_at(inside, name, at)
+    raise NotSolved
 
 
 def _is_unit_matrix(matrix: Array, name: str) -> bool:
@@ -400,12 +477,8 @@ def _interval(node: Node) -> Node:
             return Interval(low, high, first == "<=", second == "<=")
         case Relation((Symbol(), high), ("<" | "<=" as sign,)):
             return Interval(Negation(INFINITY), high, False, "=" in sign)
-        case Relation((low, Symbol()), ("<" | "<=" as sign,)):
-            return Interval(low, INFINITY, "=" in sign, False)
         case Collection("tuple", (low, high)):
             return Interval(low, high, False, False)
-        case Collection("set", (SetBuilder(_, condition),)):
-            return _interval(condition)
     return node
 
 
@@ -614,8 +687,6 @@ def _in_letters(node: Node) -> Quantity | None:
             return Quantity(product_of(tuple(rest)), ((f"μ{letter}", 1),))
         case Product((_, *_)):
             above = node.args
-        case Quotient(Product(args), Product(others)):
-            above, below = args, others
         case Quotient(Product(args), other):
             above, below = args, (other,)
         case _:
@@ -634,9 +705,6 @@ def _letter_power(node: Node) -> tuple[str, int] | None:
     match node:
         case Symbol(letter) if letter in UNIT_LETTERS:
             return letter, 1
-        case Power(Symbol(letter), exponent) if letter in UNIT_LETTERS:
-            power = literal(exponent)
-            return (letter, int(power)) if power is not None and power.denominator == 1 and 0 < abs(power) < 4 else None
     return None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from itertools import accumulate
@@ -11,6 +12,7 @@ from itertools import accumulate
 from agentscope_tuner.verify.asked_clause import JOINING_NAMES, asking_clause, same_word
 from agentscope_tuner.verify.math.exact import exact_value
 from agentscope_tuner.verify.math.node import DIFFERENT, EQUAL, UNKNOWN, Outcome, difference, is_equation, symbols
+from agentscope_tuner.verify.math.parameters import rests
 from agentscope_tuner.verify.math.parse import parse
 from agentscope_tuner.verify.math.prose import (
     NEUTRAL,
@@ -53,19 +55,24 @@ _COPULA_BEHIND = re.compile("(?:です|である|だ|입니다|이다)[。.]?\\Z
 _CAPITAL = re.compile("[A-J]")
 _LONGEST_LETTER = 40
 _LONGEST_OPTION = 100
-_WORDS_ALONE = re.compile(r"[a-z][a-z' -]*[a-z]|[\u4e00-\u9fff]{2,}")
-_OPTION = re.compile(
-    r"(?<![a-zA-Z])\(?([A-J])[).:．、]\}*\s*([^\n]{1,100}?)(?=\s*(?:$|[\n;,]|\\\\|\\q?quad|\(?[A-J][).:．、]))",
-    re.MULTILINE,
-)
 _BASED = re.compile(r"(?P<hex>0x)?(?P<digits>[0-9A-Za-z]{1,200})(?:_\{?(?P<base>\d{1,2})\}?)?")
 _HEXADECIMAL = re.compile("hexad|hex\\b|sedezimal|esadecimal|шестнадц|十六", re.IGNORECASE)
 _HALF_DAY = 12 * 60 * 60
 # How long, not when
 _SPAN = re.compile("時間|小时|小時")
 _CLOCK = re.compile(r"[:点點時时시]|\dh\d")
-_TIME = re.compile(r"\d{1,2}:\d{2}\s*[ap]\.?\s?m\b", re.IGNORECASE)
-_HALF = re.compile(r"\b[ap]\.?\s?m\b|\bo'clock\b|\b(?:morning|afternoon|evening|noon)\b", re.IGNORECASE)
+_CJK_HALF = "上午|早上|早晨|下午|晚上|傍晚|午前|午後|오전|오후"
+_TIME = re.compile(
+    rf"\d{{1,2}}:\d{{2}}\s*[ap]\.?\s?m\b|(?:{_CJK_HALF})\s*\d{{1,2}}\s*[:点點时時시](?:\s*\d{{1,2}}\s*[分분]?)?",
+    re.IGNORECASE,
+)
+_HALF = re.compile(rf"\b[ap]\.?\s?m\b|\bo'clock\b|\b(?:morning|afternoon|evening|noon)\b|{_CJK_HALF}", re.IGNORECASE)
+_EARLIER = re.compile(r"\b(?:before|earlier|ago|start|begin|began|leave|left|depart|set (?:off|out))|前|出发")
+_ASKS_SPAN = re.compile(
+    r"how (?:long|many|much)|duration|length|wie ?(?:lange|viele)|durée|combien|cuánt|сколько|quanto"
+    r"|多长|多久|用了|多少|몇 시간|얼마",
+    re.IGNORECASE,
+)
 _SHORT_NAME = 3
 _NAME_ALONE = re.compile(r"(?![a-z]$)[^\W\d_]+(?:['’ -]+[^\W\d_]+)*")
 _NO_WORDS = frozenset({"not", "no", "does", "do", "exist", "exists", "cannot", "never", "such"})
@@ -82,9 +89,11 @@ def wordings(pair: Pair) -> Outcome:
         _times,
         _days,
         _remainders,
+        _whole_numbers,
         _records,
         _digits,
         _permutations,
+        _configurations,
         _chemistry,
         _turned_round,
         _typeset,
@@ -98,7 +107,7 @@ def wordings(pair: Pair) -> Outcome:
     if _is_other_structure(pair):
         return DIFFERENT
     if is_wordless(pair.answer) and is_wordless(pair.truth):
-        rules = (_records,)
+        rules = (_configurations, _whole_numbers, _records)
     for rule in rules:
         found = rule(pair)
         if found is not UNKNOWN:
@@ -141,8 +150,6 @@ def _choices(pair: Pair) -> Outcome:
         return EQUAL if stated is not None and stated == pair.ref.letter else UNKNOWN
     if stated is not None:
         return EQUAL if stated == truth else DIFFERENT
-    if _is_named_option(pair.question, truth, plain(pair.answer)):
-        return EQUAL
     chosen = choice(pair.answer)
     if chosen is None or chosen[0] != truth or not _is_offered(pair.question, *chosen):
         return UNKNOWN
@@ -153,7 +160,6 @@ _OPERAND = r"(?:\\(?:vec|mathbf|boldsymbol|overrightarrow|bm)(?![a-z])\s*(?:\{\s
 _BETWEEN_VECTORS = re.compile(rf"(?:{_OPERAND}|\))\s*(\\times(?![a-z])|×|\\cdot(?![a-z])|·|⋅|\*)\s*(?={_OPERAND}|\()")
 _BETWEEN_LETTERS = re.compile(r"(?<=[a-zA-Z])\s*(\\times(?![a-z])|×|\\cdot(?![a-z])|·|⋅|\*)\s*(?=[a-zA-Z])")
 _CROSS = ("\\times", "×")
-_VECTORS = re.compile(_OPERAND)
 _SET_VECTOR = re.compile(r"\\(?:vec|mathbf|boldsymbol|overrightarrow|bm)(?![a-z])|[{}\s]")
 _CROSSED = re.compile(r"([a-zA-Z])(?:\\times|×)([a-zA-Z])")
 
@@ -172,9 +178,6 @@ def _products_of_vectors(pair: Pair) -> Outcome:
     if not mine:
         return UNKNOWN
     theirs = _BETWEEN_VECTORS.findall(pair.answer) or _BETWEEN_LETTERS.findall(pair.answer)
-    if not theirs and len(_VECTORS.findall(pair.answer)) < len("ab"):
-        # its value alone: `5` for `\\vec a\\cdot\\vec b=5`
-        return UNKNOWN
     if mine == [True] and "-" not in pair.answer and _crossed(pair.truth) == _crossed(pair.answer)[::-1] != ():
         # the other order has the other sign
         return DIFFERENT
@@ -235,21 +238,11 @@ def _is_offered(question: Question | None, letter_: str, value: str) -> bool:
         return False
     offered = question.choices.get(letter_, "")
     offered, value = offered.replace("\\$", "$"), value.replace("\\$", "$")
-    if offered and "".join(_WRITING.sub("", offered).split()) == "".join(_WRITING.sub("", value).split()):
-        return True
     with suppress(Unreadable, TooComplex):
         if offered and exact_value(parse(offered)) == exact_value(parse(value)) is not None:
             return True
     plain = "".join(_WRITING.sub("", question.text).split())
     return any(f"{letter_}{mark}{''.join(_WRITING.sub('', value).split())}" in plain for mark in (")", ".", ":"))
-
-
-def _is_named_option(question: Question | None, letter_: str, said: str) -> bool:
-    """Whether an answer in words is the text of this letter's option only: `All of the above`."""
-    if question is None or len(said) > _LONGEST_OPTION or not _WORDS_ALONE.fullmatch(said):
-        return False
-    offered = _OPTION.findall(question.text)
-    return [mark for mark, text in offered if plain(text) == said] == [letter_]
 
 
 def _times(pair: Pair) -> Outcome:
@@ -260,6 +253,8 @@ def _times(pair: Pair) -> Outcome:
         return DIFFERENT
     if truth is None or stated is None:
         return UNKNOWN
+    if stated[1] > truth[1] and pair.question is not None and _ASKS_SPAN.search(_asking(pair.question)):
+        return DIFFERENT
     if not (truth[1] or stated[1]):
         worded = any(":" not in side for side in (pair.ref.text, pair.answer))
         return EQUAL if truth == stated and (worded or pair.ref.text.count(":") == pair.answer.count(":")) else UNKNOWN
@@ -274,12 +269,16 @@ def _times(pair: Pair) -> Outcome:
 def _fits(question: Question, stated: int) -> bool:
     """Whether the stated half of the day fits the question's times.
 
-    It fits if the question names a time in that half, or if the stated hour comes after the question's last time.
+    It fits if it is within twelve hours behind a time of the question, which may ask for an earlier one.
     """
     times = [found for found in map(time_of_day, _TIME.findall(question.text)) if found is not None and found[1]]
-    if not times or any((known >= _HALF_DAY) == (stated >= _HALF_DAY) for known, _ in times):
+    if not times or _EARLIER.search(_asking(question)):
         return True
-    return stated % _HALF_DAY < times[-1][0] % _HALF_DAY
+    return any((stated - known) % (2 * _HALF_DAY) <= _HALF_DAY for known, _ in times)
+
+
+def _asking(question: Question) -> str:
+    return asking_clause(question.text)[0] or re.split(r"[.!。！]\s*(?=\S)", question.text)[-1]
 
 
 def _says_half(question: Question | None) -> bool:
@@ -330,7 +329,8 @@ _OF_RATIOS = re.compile(
 
 # A quotient and its remainder: `17 R 3`, `商17余3`, `17……3`
 _REMAINDER = re.compile(
-    r"(?:商|몫:?|quotient:?)?(\d+)[,，;]?(?:R|r|rem\.?|(?:and)?remainder:?|Rest|rest[eo]|остаток|ост\.|余|あまり|余り|나머지:?"
+    r"(?:商=?|몫[:=]?|(?:quotient|q)[:=]?)?(\d+)[,，;]?"
+    r"(?:(?:R|r|rem\.?|(?:and)?remainder:?|Rest|rest[eo]|остаток|ост\.|余数?|あまり|余り|나머지:?)=?"
     r"|\.{3,}|…{1,2}|(?:\\[cl]?dots){1,2})(\d+)"
 )
 
@@ -343,6 +343,25 @@ def _remainders(pair: Pair) -> Outcome:
     if mine is None or theirs is None:
         return UNKNOWN
     return EQUAL if mine.groups() == theirs.groups() else DIFFERENT
+
+
+_OF_POSITIVE = re.compile(
+    r"positive|natural|nat[uü]r|positiv|натур|положит|正整数|自然数|\\mathbb\s*\{?N|Z\}?\s*\^\s*\{?\+|양의|tự nhiên",
+    re.IGNORECASE,
+)
+
+
+def _whole_numbers(pair: Pair) -> Outcome:
+    """Compare the odd, the even and the multiples of a number, however they are told."""
+    truth = rests(plain(pair.ref.text))
+    stated = None if truth is None else rests(plain(pair.answer))
+    if truth is None or stated is None:
+        return UNKNOWN
+    if pair.question is not None and _OF_POSITIVE.search(pair.question.text):
+        truth, stated = truth.positive(), stated.positive()
+    if truth.letter and stated.letter and truth.letter != stated.letter:
+        return DIFFERENT
+    return EQUAL if truth[:2] == stated[:2] and truth.first == stated.first else DIFFERENT
 
 
 def _records(pair: Pair) -> Outcome:
@@ -392,7 +411,7 @@ _ELEMENTS = frozenset(
 _ARROW = re.compile(
     # with the condition of the reaction, which its equation may leave out
     r"\\x(?:right)?(?:arrow|longequal|longrightarrow)\s*(?:\[[^\[\]]*\])?\s*\{(?:[^{}]|\{[^{}]*\})*\}"
-    r"|\\(?:overset|stackrel|underset)\s*\{(?:[^{}]|\{[^{}]*\})*\}\s*\{\s*(?:=|\\(?:long)?rightarrow|\\to)\s*\}"
+    r"|\\(?:overset|stackrel|underset)\s*\{(?:[^{}]|\{[^{}]*\})*\}\s*\{\s*(?:(?:=|\\!|\s)+|\\(?:long)?rightarrow|\\to)\s*\}"
     r"|->(?:\[[^\[\]]*\])?|\\(?:long)?rightarrow|\\to(?![a-z])|⟶|\\rightleftharpoons|⇌|<=>|="
 )
 _STATE = re.compile(r"_?\((?:s|l|g|aq)\)|\\(?:up|down)arrow|[↑↓]")
@@ -423,9 +442,40 @@ def _chemistry(pair: Pair) -> Outcome:
     return DIFFERENT if theirs is not None and mine[1:] == theirs[1:] == [] and _is_of_atoms(pair) else UNKNOWN
 
 
+_SHELL = re.compile(r"([1-7](?:s(?=[12])|p(?=[1-6])|d(?=\d)|f(?=\d)))((?<=f)1[0-4]|(?<=d)10|[1-9])")
+_CONFIGURATION = re.compile(rf"(?:\[(?P<core>He|Ne|Ar|Kr|Xe|Rn)\])?(?:(?:{_SHELL.pattern})+)")
+_CORES = {"He": 2, "Ne": 10, "Ar": 18, "Kr": 36, "Xe": 54, "Rn": 86}
+_FILLED = "1s2 2s2 2p6 3s2 3p6 4s2 3d10 4p6 5s2 4d10 5p6 6s2 4f14 5d10 6p6".split()  # noqa: SIM905
+
+
+def _electrons(text: str) -> Counter[str] | None:
+    """The electrons of each subshell, a noble gas written out: those of `[Ar]3d^5`; None for another text."""
+    written = _SET_TYPE.sub("", fold(_SET_TYPE.sub("", text))).replace("^", "").replace("_", "")
+    found = _CONFIGURATION.fullmatch(written)
+    if found is None or (found["core"] is None and len(_SHELL.findall(written)) < 2):  # a lone `2p^2` may be a power
+        return None
+    held: Counter[str] = Counter()
+    for filled in _FILLED:
+        if found["core"] is None or held.total() >= _CORES[found["core"]]:
+            break
+        held[filled[:2]] += int(filled[2:])
+    for shell, count in _SHELL.findall(written, written.find("]") + 1):
+        held[shell] += int(count)
+    return held
+
+
+def _configurations(pair: Pair) -> Outcome:
+    r"""Compare how electrons fill subshells, in any order: `1s^22s^2` and `[\mathrm{He}]\,2s^2`."""
+    truth = _electrons(pair.ref.text) if re.search("[spdf]", pair.ref.text) else None
+    stated = None if truth is None else _electrons(pair.answer)
+    if truth is None or stated is None:
+        return UNKNOWN
+    return EQUAL if truth == stated else DIFFERENT
+
+
 _OF_CHEMISTRY = re.compile(
     r"chem|chim[iy]|quím|quim|хими|molec|molek|moléc|молек|\bcompounds?\b(?! (?:interest|event|prob))|isom[eè]r|изомер"
-    r"|\bacids?\b|\bsalts?\b|\bions?\b|oxid"
+    r"|\bacids?\b|\bsalts?\b|\bion(?:s|ic)?\b|oxid"
     r"|(?:summen|struktur)formel|化学|分子[式结構]|结构简式|構造式|化合|示性|화학|분자|kimya|hóa học|phân tử",
     re.IGNORECASE,
 )
@@ -470,7 +520,7 @@ _PLAIN_FORMULA = re.compile(r"(?=.*\d)(?:[A-Z][a-z]?\d{0,2}|[·⋅]\d?|\((?:[A-Z
 # A charge in plain text: `Ca2+`, `SO42-`, `NH4+`
 _PLAIN_ION = re.compile(
     r"(?:(?<![A-Za-z\d)])(?P<one>\d*[A-Z][a-z]?)(?P<charge>\d?[+-])|(?P<most>[A-Za-z)]\d?)(?P<sign>\d?[+-]))"
-    r"(?=\s|->|→|\Z)"
+    r"(?=\s|->|→|\Z|\((?:aq|s|l|g)\))"
 )
 
 
@@ -551,8 +601,6 @@ def _in_order(tokens: list[str], signs: tuple[str, ...]) -> str:
                 for low, high in zip([-1, *cuts], [*cuts, len(tokens)], strict=True)
             ]
             return f"({f' {sign} '.join(parts if sign == '->' else sorted(parts))})"
-    if tokens[:1] == ["not"] and len(tokens) > 2 and signs[0] == _ORDERED[0]:
-        return f"not {_in_order(tokens[1:], signs)}"
     return " ".join(tokens)
 
 
@@ -564,11 +612,15 @@ def _depths(tokens: list[str]) -> list[int]:
 _NAME_SET = re.compile(r"\\(?:text|mathrm)\s*\{\s*[a-z]{1,3}\s*\}\s*\^\s*(?:\d|\{\d\})")
 
 
+_GROUPED = re.compile(r"([_^])\{(\w*[^\w{}][^{}]*)\}")
+
+
 def _typeset(pair: Pair) -> Outcome:
     r"""Accept the same words or names set otherwise, `\mathrm{SO}_4^{2-}`, and a comma in braces: `3{,}5`."""
     if pair.answer.replace("{,}", ",") == pair.truth:
         return EQUAL
-    mine, theirs = (_SET_TYPE.sub("", side) for side in (pair.truth, pair.answer))
+    # more than one sign above or below a name belongs together: `F_{n+2}`
+    mine, theirs = (_SET_TYPE.sub("", _GROUPED.sub(r"\1(\2)", side)) for side in (pair.truth, pair.answer))
     is_worded = not pair.truth.isascii() and "\\text" in pair.answer + pair.truth
     # the letters of `\text{sp}^2` are a name, as they are in a reference without a question's formula in them
     is_name = _NAME_SET.fullmatch(pair.truth) is not None or _NAME_SET.fullmatch(pair.answer) is not None
@@ -800,8 +852,6 @@ def _amounts(pair: Pair) -> Outcome:
         return UNKNOWN
     mine, theirs = (_WORD_OR_NUMBER.findall(plain(side).replace("to the ", "")) for side in sides)
     mine, theirs = ([w for w in side if w not in _FILLING] for side in (mine, theirs))
-    if mine == theirs:
-        return EQUAL
     words = [[w for w in side if w[0].isalpha()] for side in (mine, theirs)]
     # the number may stand before or behind its words, and a letter before or behind its one word
     letter_first = len(mine) == 2 and min(map(len, mine)) == 1 and mine == theirs[::-1]

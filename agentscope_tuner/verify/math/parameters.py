@@ -14,7 +14,7 @@ from math import ceil, floor, lcm, prod
 from typing import NamedTuple
 
 from agentscope_tuner.verify.math.canonical import is_same_formula, key
-from agentscope_tuner.verify.math.exact import value_at
+from agentscope_tuner.verify.math.exact import exact_value, value_at
 from agentscope_tuner.verify.math.node import (
     COUNTING,
     DIFFERENT,
@@ -90,6 +90,89 @@ def same_progression(ref: Reading, ans: Reading) -> Outcome | None:
         if period is None or _residues(left, unit, period) != _residues(right, unit, period):
             return DIFFERENT
     return EQUAL
+
+
+_REALS = "\\mathbb{R}"
+_MOST_PARAMETERS, _FURTHER = 3, 5
+
+
+def same_span(ref: tuple[Reading, bool], ans: tuple[Reading, bool], constants: frozenset[str]) -> Outcome | None:
+    """Whether two points with parameters run along the same line or plane: `(1,2)+t(1,3)` and `(0,-1)+s(2,6)`.
+
+    Args:
+        ref, ans: each with whether it says that its letters are real numbers.
+        constants: the question's letters, which are no parameters unless a side says so.
+
+    Returns:
+        None where a side is no such point.
+    """
+    mine = _span(*ref, constants)
+    theirs = None if mine is None else _span(*ans, constants)
+    if mine is None or theirs is None or len(mine[0]) != len(theirs[0]):
+        return None
+    between = [b - a for a, b in zip(mine[0], theirs[0], strict=True)]
+    size = _rank(mine[1])
+    same = size == _rank(theirs[1]) == _rank([*mine[1], *theirs[1], between])
+    return EQUAL if same else DIFFERENT
+
+
+def _span(
+    reading: Reading, is_real: bool, constants: frozenset[str]
+) -> tuple[list[Fraction], list[list[Fraction]]] | None:
+    """A point and its directions; None where the reading is none, or not all real numbers are put in."""
+    declared: set[str] = set()
+    if isinstance(reading, Family):
+        values = reading.range
+        if values.field != _REALS or values.parameter is None or values.condition is not None:
+            return None
+        declared.add(values.parameter)
+        reading = reading.body
+    if isinstance(reading, Named):
+        reading = reading.value
+    if isinstance(reading, Listing) and reading.kind == "list" and declared:
+        point, *others = reading.items
+        for other in others:
+            if not (isinstance(other, Value) and isinstance(other.node, Symbol)):
+                return None
+            declared.add(other.node.name)
+        reading = point
+    if not (isinstance(reading, Listing) and reading.kind == "tuple"):
+        return None
+    parts = [part.node for part in reading.items if isinstance(part, Value)]
+    letters = sorted({letter for part in parts for letter in symbols(part)})
+    free = declared | (frozenset(letters) if is_real else (_PARAMETERS | {"t"}) - constants)
+    if len(parts) != len(reading.items) or not 0 < len(letters) <= _MOST_PARAMETERS or not free.issuperset(letters):
+        return None
+
+    def at(values: dict[str, int]) -> list[Fraction] | None:
+        return all_known(exact_value(_put_in(part, values)) for part in parts)
+
+    start = at(dict.fromkeys(letters, 0))
+    ends = [at({**dict.fromkeys(letters, 0), one: 1}) for one in letters]
+    further = at({one: _FURTHER + place for place, one in enumerate(letters)})
+    if start is None or further is None or None in ends:
+        return None
+    ways = [[b - a for a, b in zip(start, end, strict=True)] for end in ends if end is not None]
+    straight = [a + sum(way[i] * (_FURTHER + place) for place, way in enumerate(ways)) for i, a in enumerate(start)]
+    return (start, ways) if straight == further else None
+
+
+def _put_in(node: Node, values: dict[str, int]) -> Node:
+    for name, value in values.items():
+        node = substituted(node, name, number(value))
+    return node
+
+
+def _rank(rows: Sequence[Sequence[Fraction]]) -> int:
+    left, found = [list(row) for row in rows], 0
+    for column in range(len(left[0]) if left else 0):
+        pivot = next((row for row in left if row[column]), None)
+        if pivot is None:
+            continue
+        left.remove(pivot)
+        found += 1
+        left = [[a - b * row[column] / pivot[column] for a, b in zip(row, pivot, strict=True)] for row in left]
+    return found
 
 
 def _may_be_said(reading: Reading) -> bool:
@@ -433,3 +516,118 @@ def _parameters(call: UndefinedCall) -> tuple[str, ...] | None:
     """The names of a function's parameters; None if an argument is not a name: `f(2)`."""
     names = all_known(a.name if isinstance(a, Symbol) else None for a in call.args)
     return None if names is None else tuple(names)
+
+
+class Rests(NamedTuple):
+    """The whole numbers that leave one rest: the odd ones, those from 3 on, the multiples of 4."""
+
+    modulus: int
+    rest: int
+    #: the letter that stands for them; empty where none does
+    letter: str
+    #: the least of them; None where they have none
+    first: int | None
+
+    def positive(self) -> Rests:
+        """Those above 0."""
+        return self.from_on(1) if self.first is None or self.first < 1 else self
+
+    def from_on(self, least: int) -> Rests:
+        return self._replace(first=least + (self.rest - least) % self.modulus)
+
+
+# What says nothing of which numbers they are
+_FILLING = re.compile(
+    r"(?:all|every|any|exactly|the|for|of|when|if|iff|is|are|must|be|values?|only|an?|integers?|numbers?|whole"
+    r"|alle|jede[sr]?|für|wenn|ist|ganzen?|zahl(?:en)?|tous?|toutes?|les?|pour|est|entiers?|nombres?"
+    r"|todos?|todas?|l[oa]s|para|es|enteros?|números?|tutti|gli|per|numeri|interi|inteiros?|os|é"
+    r"|все|всех|всяко[ем]|люб\w+|при|для|цел\w+|числ\w+|чисел|—|-"
+    r"|所有的?|全体|全部|任意的?|一切|的|是|为|整数|数|すべての|모든|정수|은|는|が|は)(?![a-zа-яß-ÿ])"
+)
+_EVEN = r"even|gerade[ns]?|pairs?|pares|par|pari|ч[её]тн\w+|偶|짝수"
+_ODD = r"odd|ungerade[ns]?|impairs?|ímpar(?:es)?|impar(?:es)?|dispari|неч[её]тн\w+|奇|홀수"
+_PARITY = re.compile(rf"(?:(?P<odd>{_ODD})|(?P<even>{_EVEN}))(?![a-zа-яß-ÿ])")
+_MULTIPLES = re.compile(
+    r"(?:multiples? of|divisible by|vielfachen? von|multiples? de|múltiplos? de|multipli di|кратн\w+)"
+    r"\s*\$?(?P<of>\d{1,4})(?!\d)"
+    r"|(?P<times>\d{1,4})\s*\$?\s*的倍数"
+)
+_POSITIVE = re.compile(
+    r"(?:positiven?|positifs?|positivos?|positivi|natural(?:es)?|natürlichen?|naturels?|naturali|naturais|натуральн\w+|положительн\w+|正|自然)"
+    r"(?![a-zа-яß-ÿ])"
+)
+_FROM_ON = re.compile(r",?\s*[a-z]?\s*(?P<sign>>|\\geq?(?:slant)?|≥|⩾)\s*(?P<least>-?\d{1,4})(?![\d.])")
+_LETTER_ALONE = re.compile(r"[nkmxab](?![a-z])")
+_MULTIPLE_OF_LETTER = re.compile(
+    r"(?:(?P<own>[a-z])\s*=\s*)?(?P<times>\d{1,3})\s*(?P<of>[a-z])(?:\s*(?P<sign>[+-])\s*(?P<more>\d{1,3}))?"
+    r"\s*(?:,|[(]|其中|where|with|for|mit|où)\s*(?P=of)\s*"
+    r"(?:(?:\\in|∈)\s*(?P<field>\\mathbb\s*[zn](?:\s*\^?_?\s*(?P<above>\+|\*|>\s*0|\\geq?\s*1))?|ℤ|z)"
+    r"|(?P<bound>>|\\geq?(?:slant)?|≥)\s*(?P<least>-?\d{1,3})|=\s*(?P<count>[01])\s*,.*(?:dots|…))\s*[)]?"
+)
+_CONGRUENT = re.compile(
+    r"(?P<own>[a-z])\s*(?:\\equiv|≡)\s*(?P<rest>-?\d{1,4})\s*"
+    r"(?:\\pmod|\\[bp]?mod|[(]\s*(?:\\bmod|\\operatorname mod|mod))\s*"
+    r"(?P<modulus>\d{1,4})\s*[)]?"
+    r"|(?P<divides>\d{1,4})\s*\\mid\s*(?P<divided>[a-z])"
+)
+_LONGEST_CLASS = 90
+
+
+def rests(said: str) -> Rests | None:
+    r"""The whole numbers of one rest that a text names: `all odd n \ge 3`, `n=2k+1, k \in \mathbb{Z}`, `所有正偶数`.
+
+    Args:
+        said: in lower case, without commands that only set type.
+
+    Returns:
+        None for a text that says anything else.
+    """
+    if len(said) > _LONGEST_CLASS:
+        return None
+    said = re.sub(r"\$|\\[,;:! ]|~", " ", said).strip()
+    if (found := _CONGRUENT.fullmatch(said)) is not None:
+        modulus = int(found["modulus"] or found["divides"])
+        letter = found["own"] or found["divided"]
+        return Rests(modulus, int(found["rest"] or 0) % modulus, letter, None) if modulus else None
+    if (found := _MULTIPLE_OF_LETTER.fullmatch(said)) is not None:
+        return _multiples_of_letter(found)
+    whole, least, at = None, None, 0
+    while at < len(said):
+        if (found := _PARITY.match(said, at)) is not None and whole is None:
+            whole = Rests(2, int(found["odd"] is not None), "", None)
+        elif (found := _MULTIPLES.match(said, at)) is not None and whole is None:
+            modulus = int(found["of"] or found["times"])
+            if not modulus:
+                return None
+            whole = Rests(modulus, 0, "", None)
+        elif (found := _FROM_ON.match(said, at)) is not None:
+            least = int(found["least"]) + (found["sign"] == ">")
+        elif (found := _POSITIVE.match(said, at)) is not None:
+            least = max(least or 1, 1)
+        else:
+            found = _FILLING.match(said, at) or _LETTER_ALONE.match(said, at)
+        if found is None:
+            return None
+        at = found.end()
+        at += len(said[at:]) - len(said[at:].lstrip())
+    return whole if whole is None or least is None else whole.from_on(least)
+
+
+def _multiples_of_letter(found: re.Match[str]) -> Rests | None:
+    times, more = int(found["times"]), int(found["more"] or 0) * (-1 if found["sign"] == "-" else 1)
+    if not times:
+        return None
+    whole = Rests(times, more % times, found["own"] or "", None)
+    field = "".join((found["field"] or "").split())
+    if found["least"] is not None:
+        least = int(found["least"]) + (found["bound"] == ">")
+    elif found["count"] is not None:
+        least = int(found["count"])
+    elif field.endswith(("z", "ℤ")):
+        return whole
+    elif found["above"] is not None:
+        least = 1
+    else:
+        # whether 0 is a natural number is not said
+        return None
+    return whole.from_on(times * least + more)

@@ -225,8 +225,6 @@ class Parser:
                 if self.peek_word() in ("and", "or"):
                     self.at += 1
                 found.append(self.disjunction())
-            if top and self.peek() == "." and self.at == len(self.tokens) - 1:
-                self.at += 1
             return found[0] if len(found) == 1 else Collection("list", tuple(found))
 
     def disjunction(self) -> Node:
@@ -554,15 +552,12 @@ class Parser:
         for token in self.tokens[end : end + _LONGEST_STATE]:
             end += 1
             said.append(token.text)
-            following = self.tokens[end : end + 1]
-            if token.text == ends == "|" and following and following[0].kind in ("num", "sym"):
-                ends = "\\rangle"
-            elif token.text == ends:
+            if token.text == ends:
                 self.at = end
                 if said[0] == "|" == self.peek() and (more := self._beside_state()) is not None:
                     said[-1:] = more.name.split()[1:]
                 return Symbol(f"{said[0]} {''.join(said[1:-1])} {said[-1]}")
-            elif token.kind not in ("num", "sym") and token.text not in _STATE_SIGNS:
+            if token.kind not in ("num", "sym") and token.text not in _STATE_SIGNS:
                 return None
         return None
 
@@ -714,7 +709,7 @@ def _mapping(members: list[Node], operators: list[str]) -> Node:
     return equation(UndefinedCall(name.name, given), members[-1])
 
 
-_TITLES = frozenset({*"lCEGLPSdgm", "\\ell", "\\pi", "\\alpha", "\\beta", "\\Gamma"})
+_TITLES = frozenset({*"lCEGLPSdgmrst", "\\ell", "\\pi", "\\alpha", "\\beta", "\\Gamma", "\\lambda", "\\omega"})
 
 
 def _is_title(name: Node, side: Node) -> bool:
@@ -926,9 +921,6 @@ def _function_arguments(parser: Parser, name: str, arity: int) -> tuple[Node, ..
     if parser.peek() == "(":
         parser.at += 1
         args = parser.arguments(")")
-    elif parser.peek() == "{":
-        args = (parser.operand(),)
-        args = args[0].args if is_collection(args[0], "set") else args
     elif name == "det":
         args = (parser.operand(),)
     else:

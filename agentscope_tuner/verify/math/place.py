@@ -58,18 +58,22 @@ def _subject_before(before: str, question: str) -> str:
     begins = near.rfind("\n", 0, ends.start()) + 1
     is_all = begins > 0 and begins == ends.start() and _CLAUSES.search(near, begins) is None
     clause = (near[begins:] if is_all else _CLAUSES.split(near)[-1]).rstrip(" $\\([{*:：")
+    if (kin := _KIN.search(clause)) is not None and kin[1].lower() in question.lower():
+        # `Mia's brother is`, where Mia's age is asked for
+        return "" if kin[1].lower() in asking_clause(question)[0].lower() else kin[1]
     named = _GIVEN_TO.fullmatch(clause)
     return subject_of_another(clause, question) if named is not None else ""
 
 
 _NEAR_SUBJECT = 80
+_KIN = re.compile(r"[A-Z]\w+['’]s (\w+) (?:is|was|has|had|gets|got|earns|earned|pays|paid)\Z")
 # A name with its verb and nothing else
 _GIVEN_TO = re.compile(
     r"\W*(?:(?i:so|thus|therefore|hence|then|and|also|daher|donc|luego|quindi|portanto)\s)*[A-ZÀ-ÞА-Я]\w+\s\w+"
     r"|\W*(?:所以|因此|则|那么|故|答[:：]?)?[\u4e00-\u9fff]{1,6}[是有为]"
 )
 # How that ends, which is found sooner
-_ENDS_GIVEN_TO = re.compile(r"(?:[A-ZÀ-ÞА-Я]\w+\s\w+|[是有为])[ $\\(\[{*:：]*\Z")
+_ENDS_GIVEN_TO = re.compile(r"(?:[A-ZÀ-ÞА-Я]\w+(?:['’]s \w+)?\s\w+|[是有为])[ $\\(\[{*:：]*\Z")
 
 
 def _without_word(roughly: re.Match[str]) -> str:

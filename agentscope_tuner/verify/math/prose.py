@@ -253,7 +253,10 @@ def signs(text: str) -> tuple[str, ...] | None:
 _CLOCK_WRITING = re.compile(r"\\(?:text|mathrm|textrm|mbox)|\\[ ,;:!~]|[{}\s~.$]")
 _TIME = re.compile(
     r"(?P<half>上午|早上|早晨|清晨|凌晨|午前|오전|下午|晚上|傍晚|午後|오후)?(\d{1,2})"
-    r"(?:[:h](\d{2})(?::(\d{2}))?|[点點时時시](?:(\d{1,2})[分분]|(?P<part>[半整]))?)(am|pm)?(?:o'clock|h|hrs?|uhr|시|น)?",
+    r"(?:[:h](\d{2})(?::(\d{2}))?|[点點时時시](?:(\d{1,2})[分분]|(?P<part>[半整]))?)(?:o'clock|h|hrs?|uhr|시|น)?"
+    r"(?:(?P<am>am|(?:inthe|atthe)?morning|morgens|vormittags|delamañana|damanhã|dumatin|delmattino|утра)"
+    r"|(?P<pm>pm|inthe(?:afternoon|evening)|nachmittags|abends|dela(?:tarde|noche)|datarde|danoite"
+    r"|del?l'après-midi|dusoir|delpomeriggio|disera|дня|вечера))?(?:o'clock|h|hrs?|uhr|시|น)?",
     re.IGNORECASE,
 )
 _NIGHT, _EVENING = frozenset("晚上 晚间 夜里 夜晚 深夜 밤".split()), 5  # noqa: SIM905
@@ -262,13 +265,13 @@ _NOON = 12
 
 
 def time_of_day(text: str) -> tuple[int, bool] | None:
-    """The seconds since midnight, and whether the text says am or pm; None where the text is not a time."""
+    """The seconds since midnight, and whether the half of the day is said; None for any other text."""
     match = _TIME.fullmatch(_CLOCK_WRITING.sub("", text))
     if match is None:
         return None
     minutes = int(match[3] or match[5] or (30 if match["part"] == "半" else 0))
     hours, seconds = int(match[2]), int(match[4] or 0)
-    half = (match[7] or "").lower()
+    half = "am" if match["am"] else "pm" if match["pm"] else ""
     if match["half"]:
         half = "am" if match["half"] in _BEFORE_NOON else "pm" if hours <= _NOON else ""
         if match["half"] in _NIGHT and hours < _EVENING:
@@ -280,7 +283,7 @@ def time_of_day(text: str) -> tuple[int, bool] | None:
         return None
     if half:
         hours = hours % _NOON + (_NOON if half == "pm" else 0)
-    return (hours * 60 + minutes) * 60 + seconds, bool(half)
+    return (hours * 60 + minutes) * 60 + seconds, bool(half) or hours > _NOON
 
 
 _WRITING = re.compile(r"\\(?:text|textbf|mathrm|textrm|mbox|operatorname)(?![a-zA-Z])|[{}$]|\\[ ,;:!~()]|~")
@@ -308,7 +311,6 @@ _PHRASES = {
     "impossible": r"(?:(?:this|it) is )?(?:impossible|not possible)|不可能",
 }
 _PATTERNS = tuple((name, re.compile(pattern)) for name, pattern in _PHRASES.items())
-_EMPTY_BRACES = re.compile(r"\\(?:l?brace)?\{?\s*\\\}|\\\{\s*\\\}")
 _HOW_MANY = re.compile(r"\bhow many\b|\bnumber of\b|多少|几个", re.IGNORECASE)
 _LONGEST = 80
 _INFINITELY_MANY = "infinitely many"
@@ -342,8 +344,6 @@ def plain(text: str) -> str:
 @lru_cache(maxsize=1024)
 def phrase(text: str) -> str | None:
     """The meaning that the text's phrase expresses, a key of `_PHRASES`; None for any other text."""
-    if _EMPTY_BRACES.fullmatch(text.replace(" ", "")):
-        return "no solution"
     said = plain(text)
     if len(said) > _LONGEST:
         return None
@@ -397,7 +397,7 @@ def day(text: str) -> Day | None:
     if len(said) > _LONGEST:
         return None
     for pattern in _DATES:
-        match = pattern.fullmatch(said.replace("^ ", ""))
+        match = pattern.fullmatch(said.replace("^ ", "") if said.isascii() else said.replace(" ", ""))
         if match is not None:
             month = match["month"]
             at = int(month) if month.isdigit() else [m[:3] for m in _MONTHS].index(month[:3]) + 1
@@ -559,10 +559,6 @@ def _numbers(rest: str) -> Iterator[str]:
     if len(numbers) == 1:
         yield _with_unit(numbers[0])
         yield numbers[0].group()
-    elif numbers and not _WORD.search(
-        _JOINERS.sub(" ", _NUMBER.sub(" ", rest[numbers[0].start() : numbers[-1].end()]))
-    ):
-        yield ", ".join(n.group() for n in numbers)
 
 
 def _with_unit(number: re.Match[str]) -> str:
@@ -584,8 +580,6 @@ def _without_verb(clause: str, formulas: list[re.Match[str]]) -> Iterator[str]:
     if colon and not _MATH.search(label) and _has_value(rest):
         yield from _values(rest.strip())
         return
-    if formulas and formulas[0].start() == 0:
-        yield " ".join(_DOLLARS.sub(" ", clause).split())
     if _STATED_BOUNDS.search(words):
         return
     if formulas and len({_inside(f) for f in formulas}) == 1 and {w.lower() for w in _WORD.findall(words)} <= _HARMLESS:

@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 from agentscope_tuner.verify.asked_clause import asking_clause, asks_order, options_of, parts_of
 from agentscope_tuner.verify.math.canonical import Key, key
+from agentscope_tuner.verify.math.exact import value_at
 from agentscope_tuner.verify.math.node import (
     CONSTANTS,
     MARKS,
@@ -27,6 +28,7 @@ from agentscope_tuner.verify.math.node import (
     Collection,
     Node,
     Relation,
+    Sum,
     Symbol,
     UndefinedCall,
     is_joined,
@@ -320,7 +322,7 @@ class Question:
             said = next(g for g in (*match.groups()[:4], match.group(6)) if g is not None)
             # what stands before a gap is asked for: `q=____`
             said = _before_gap(said) or said
-            if not _RELATES.search(said) and not said.lstrip().startswith("\\mathbb"):
+            if not _RELATES.search(_CHANCE.sub("", said)) and not said.lstrip().startswith("\\mathbb"):
                 with suppress(Unreadable, TooComplex):
                     said_of = self.text[max(match.start() - 24, 0) : match.start()]
                     found.append((_undecorated([t.text for t in tokenize(said)]), match.start(), said_of))
@@ -339,14 +341,13 @@ class Question:
     @Kept
     def _asked_alone(self) -> tuple[tuple[tuple[str, ...], str], ...]:
         """The formulas alone in the last sentence with any, each with what stands before it."""
-        begun = (
-            max(
-                (end.end() for end in _SENTENCES.finditer(self.text, 0, max(at for _, at, _ in self._alone))), default=0
-            )
-            if self._alone
-            else 0
-        )
-        return tuple((tokens, behind) for tokens, at, behind in self._alone if at >= begun)
+        return tuple((tokens, behind) for tokens, at, behind in self._alone if at >= self._asked_from)
+
+    @Kept
+    def _asked_from(self) -> int:
+        """Where the last sentence begins that has a formula alone."""
+        last = max((at for _, at, _ in self._alone), default=0)
+        return max((end.end() for end in _SENTENCES.finditer(self.text, 0, last)), default=0)
 
     @Kept
     def asked_for(self) -> frozenset[tuple[str, ...]]:
@@ -366,7 +367,7 @@ class Question:
     @property
     def names_things(self) -> bool:
         """Whether the question has names that an answer's may not be."""
-        return bool(self.asked_for or self._decorates or self._powers)
+        return bool(self.asked_for or self._decorates or self._powers or self._unknown)
 
     def tells_apart(self, name: Sequence[str]) -> bool:
         r"""Whether a name is another thing than what is asked for by the same letter, which it holds.
@@ -383,11 +384,16 @@ class Question:
         letter = _letter_with_mark(own)
         if not letter or letter not in self.letters or not self._decorates:
             return False
-        if "*" in own and _OPTIMIZES.search(self.text):
-            # there the star marks the best value
+        if self._asks_conjugate:
             return False
         alone = (behind for tokens, behind in self._asked_alone if _letter_with_mark(tokens) == letter)
         return all(_DEFINES.search(behind) for behind in alone)
+
+    @Kept
+    def _asks_conjugate(self) -> bool:
+        """Whether a conjugate is asked for in words, so that `\\bar z` names what is asked for."""
+        asked = asking_clause(self.text)[0] or re.split("[,，。]", self.text.rstrip(" .。?？"))[-1]
+        return _CONJUGATES.search(asked) is not None
 
     @Kept
     def _powers(self) -> frozenset[str]:
@@ -406,12 +412,25 @@ class Question:
         own = _undecorated(name)
         if own and self.tells_apart(own):
             return True
+        if _OXIDATION.search(self.text):
+            # of an element, by its symbol
+            return False
+        if self._asks_conjugate and _letter_with_mark(own):
+            return False
         if own[1:] == ("^", "*") and own[:1] in self.asked_for:
             # elsewhere a star marks the best value
             return False
-        if not own or not self.asked_for or any(own == tokens for tokens, _, _ in self._alone):
+        is_formula = len(own) > 1 and own[1] != "_" and not any(len(t) > 1 and t[0] != "\\" for t in own)
+        if self._unknown and self._unknown in own and is_formula and "\\text" not in own:
+            # a formula of the unknown: `2x`
+            return True
+        if not own or not self.asked_for:
+            return False
+        if any(own == tokens for tokens, _, _ in self._alone) and not self._asks_other_letter(own):
             return False
         if self._is_new(own):
+            return False
+        if name[0] == "\\angle" and self._asks_angle(_vertex(own)):
             return False
         if name[0] == "\\angle" and len(own) == 1 and own[0].isupper():
             return any(len(one) == 1 and one[0].isupper() for one in self.asked_for - {own})
@@ -429,10 +448,53 @@ class Question:
             for one in self.asked_for
         ):
             return own[0] in self.letters or own[0].startswith("\\") or own[0][0] in self.letters
+        if self._is_other_formula(own):
+            return True
         said = "".join(own)
         return said.isalpha() and any(
             said in "".join(re.split(r"\\[a-zA-Z]+|[{}\s]", f)) for f in _segments(self.text[:_MAX_CHARS])
         )
+
+    def _asks_angle(self, vertex: str) -> bool:
+        """Whether the angle with this vertex is asked for, by one letter or by three."""
+        plain = re.sub(r"[{}\s]", "", self.text)
+        return vertex != "" and any(
+            vertex == _vertex(one) and f"\\angle{''.join(one)}" in plain for one in self.asked_for
+        )
+
+    @Kept
+    def _unknown(self) -> str:
+        """The unknown of the one equation that is to be solved; empty for another question."""
+        if self.asked_for or not _SOLVES.search(self.text):
+            return ""
+        equations = [f for f in self.formulas.values() if isinstance(f, Relation) and "=" in f.operators]
+        letters = frozenset().union(*map(symbols, equations)) - CONSTANTS if equations else frozenset()
+        return next(iter(letters)) if len(letters) == 1 else ""
+
+    def _is_other_formula(self, own: Sequence[str]) -> bool:
+        """Whether it is another formula of the letters of the one that is asked for: `(a-b)^2` for `a^2+b^2`."""
+        asked = [one for one in self.asked_for if len(one) > 1 and _letters(one)]
+        if len(asked) != 1 or len(self.asked_for) > 1 or _letters(own) != _letters(asked[0]):
+            return False
+        pairs = [two for one in (own, *asked) for two in itertools.pairwise(one)]
+        if any(
+            (b == "(" and a.isalpha()) or a.startswith(("\\circ", "\\text")) or (len(a) > _NEAR and a.isalpha())
+            for a, b in pairs
+        ):
+            # what a function is of, or words
+            return False
+        with suppress(Unreadable, TooComplex):
+            mine, theirs = (parse_tokens(tokenize(" ".join(one))) for one in (asked[0], own))
+            # a number in a sum may stand for what is known of the letters
+            parts = theirs.args if isinstance(theirs, Sum) else (theirs,)
+            values = [value_at("asked", one) for one in (mine, theirs)]
+            return all(map(symbols, parts)) and None not in values and values[0] != values[1]
+        return False
+
+    def _asks_other_letter(self, own: Sequence[str]) -> bool:
+        """Whether the letter is none of those that are asked for alone: `x` where `y` is."""
+        asked = [one[0] for one in self.asked_for if len(one) == 1 and one[0].isalpha()]
+        return len(own) == 1 and own[0].isalpha() and bool(asked) and own[0] not in asked
 
     def _is_new(self, own: Sequence[str]) -> bool:
         """Whether a name is the answer's own: one with a prime, or with a word of what is asked for as its index."""
@@ -448,6 +510,11 @@ class Question:
     def letters(self) -> frozenset[str]:
         """The single letters in the question, which include the words `a` and `I`."""
         return frozenset(_LETTER.findall(self.text))
+
+    @Kept
+    def slanted(self) -> frozenset[str]:
+        """The letters that are not set upright, as those of units are."""
+        return frozenset(_LETTER.findall(_UPRIGHT.sub(" ", self.text)))
 
     def says_in_order(self, names: Sequence[str]) -> bool:
         """Whether the question says these names, each first behind the one before it: `the ratio of boys to girls`."""
@@ -673,9 +740,6 @@ def _choice_text(text: str) -> str:
     begins = _CHOICE_BEGINS.match(text)
     text = text[begins.end() :] if begins is not None else text
     text = text.partition("\n")[0]
-    if text.count("$") % 2:
-        # the sign at the end of a formula that holds all choices
-        text = text.replace("$", "")
     ends, length = len(text), None
     while ends != length:
         # its length alone: a copy for each sign that is taken off takes long where there are many
@@ -685,7 +749,15 @@ def _choice_text(text: str) -> str:
 
 
 # Signs of a formula that states something, or lists
-_RELATES = re.compile(r"[=<>,;]|\\(?:le|ge|ne|lt|gt|in|equiv|approx|perp|parallel)[a-z]*(?![a-zA-Z])")
+_RELATES = re.compile(
+    r"[=<>,;]|\\(?:[lg]e(?:q|qq|qslant)?|neq?|[lg]t|(?:not)?in|equiv|approx|perp|parallel)(?![a-zA-Z])"
+)
+# What the probability is of may be a relation: `P(X\\ge 1)`
+_CHANCE = re.compile(r"(?<=P)\s*(?:\\left)?\([^()]*\)\s*\Z")
+_UPRIGHT = re.compile(r"\\(?:mathrm|text|rm|unit|si)\s*\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}")
+_SOLVES = re.compile(
+    r"\bsolve|löse|résou|resuelv|resolv|risolv|реши|解方程|解く|解け|풀|çöz|rozwiąż|giải|los de", re.IGNORECASE
+)
 _SENTENCES = re.compile(r"[.!?]\s|[。？！]")
 # The gap that an answer fills
 _GAP = re.compile(r"(?:\\?_|\\(?:underline|hspace|boxed|square|Box|qquad|quad)(?:\{[^{}]*\})?|[?？□\s（）()])*+")
@@ -694,7 +766,7 @@ _GAP = re.compile(r"(?:\\?_|\\(?:underline|hspace|boxed|square|Box|qquad|quad)(?
 def _before_gap(formula: str) -> str:
     """The formula that goes on to a gap, as `x^3-4x` does in `x^3-4x=____`; empty for any other."""
     head, _, gap = formula.rpartition("=")
-    return head if head.strip() and "=" not in head and _GAP.fullmatch(gap) is not None else ""
+    return head if head.strip() and "=" not in _CHANCE.sub("", head) and _GAP.fullmatch(gap) is not None else ""
 
 
 _PART_OF = re.compile(
@@ -718,10 +790,21 @@ _DEFINES = re.compile(
     r"(?:^|[(（\[,，;；:：.。]|\b(?:where|here|with|let|and|où|avec|wobei|mit|hier|dabei|donde|con|dove|onde|где|и)|其中|这里|ただし|且)"
     r"[\s$]*$"
 )
-_OPTIMIZES = re.compile("m[aá]xim|m[ií]nim|optim|最大|最小|最优|максим|миним", re.IGNORECASE)
+_OXIDATION = re.compile(
+    "oxidation (?:number|state)|oxidationszahl|nombre d'oxydation|степен[ьи] окисл|化合价|氧化数", re.IGNORECASE
+)
+_CONJUGATES = re.compile(
+    "conjug|konjug|共[轭軛役]|сопряж|켤레|eşlenik|liên hợp|sprzęż|geconjug|coniugat", re.IGNORECASE
+)
 # A question that asks for what a power is of, too
 _CONCENTRATES = re.compile(r"\[|concentr|konzentr|浓度|濃度|концентр|\bK_|농도", re.IGNORECASE)
 _POWERS = re.compile(r"(?<![a-zA-Z])p(?:OH|H|K)(?![b-zB-Z])")
+
+
+def _vertex(angle: Sequence[str]) -> str:
+    r"""The B of `\angle ABC` and `\angle B`; empty for no angle."""
+    letters = "".join(angle)
+    return letters[len(letters) // 2] if letters.isalpha() and letters.isupper() and len(letters) in (1, 3) else ""
 
 
 def _letter_with_mark(tokens: Sequence[str]) -> str:

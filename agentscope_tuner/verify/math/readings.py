@@ -11,7 +11,6 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import reduce
 from itertools import pairwise, takewhile
 from math import ceil, floor
 from typing import Literal, TypeGuard
@@ -178,8 +177,16 @@ def resolve(node: Node) -> Reading:
             return _tuple(node)
         case Collection("set"):
             return _set(node)
+        case Collection("list", (Relation((Symbol(name), body), ("!=",)), second)) if is_range(
+            second
+        ) and name not in symbols(second):
+            # `x \\ne k\\pi, k \\in \\mathbb{Z}`
+            return _all_but(body, second)
         case Collection("list"):
             return _list(node)
+        case Interval(low, high) if _are_turned(literal(low), literal(high)):
+            # `[\\frac56, \\frac16]` is a list
+            return Listing("tuple", (resolve(low), resolve(high)))
         case Interval():
             return Region(node)
         case SetOperation() | Connective("not"):
@@ -191,6 +198,10 @@ def resolve(node: Node) -> Reading:
         case Array():
             return _grid(node)
     return _value(node)
+
+
+def _are_turned(low: Fraction | None, high: Fraction | None) -> bool:
+    return low is not None and high is not None and low > high
 
 
 def _grid(node: Array) -> Reading:
@@ -235,8 +246,6 @@ def measured(node: Node) -> Node:
             return _of_unit(node, *[1] * len(args))
         case Quotient():
             return _of_unit(node, 1, -1)
-        case Power(base, Number(value)) if isinstance(found := measured(base), Quantity) and value.denominator == 1:
-            return Quantity(Power(found.inside, node.exponent), tuple((u, p * int(value)) for u, p in found.unit))
     return node
 
 
@@ -314,13 +323,15 @@ def _set(node: Collection) -> Reading:
     return (len(names) == len(items) > 1 and named_together(items)) or Listing("set", items)
 
 
+def _all_but(body: Node, whole: Node) -> Reading:
+    return Listing("tuple", (Wording("all but"), resolve(Collection("list", (body, whole)))))
+
+
 def _built(builder: SetBuilder) -> Reading | None:
     r"""The elements or the family of a builder that names them: `\{x : x = 2k, k = 1, 2, 3\}`; None for any other."""
     match builder:
         case SetBuilder(Symbol() as own, Collection("list", (Relation((name, body), ("!=",)), second))) if name == own:
-            if not is_range(second):
-                return None
-            return Listing("tuple", (Wording("all but"), resolve(Collection("list", (body, second)))))
+            return _all_but(body, second) if is_range(second) else None
         case SetBuilder(Symbol() as own, Collection("list", (Relation((name, body), ("=",)), *rest))) if name == own:
             if own.name in symbols(body) or not rest:
                 return None
@@ -341,8 +352,6 @@ def _listed_values(builder: SetBuilder) -> list[Node] | None:
         case Relation((Symbol(name), Number() as first), ("=",)), *rest if name == letter:
             values = [one.value for one in (first, *rest) if isinstance(one, Number)]
             return [substituted(body, letter, number(v)) for v in values] if len(values) == len(parts) else None
-        case Relation((Symbol(name), Collection("set", args)), ("in",)), *rest if name == letter and not rest:
-            return [substituted(body, letter, one) for one in _without_ellipsis(args)]
     bounds = [part for part in parts if not (is_range(part) and part.args[1] in _WHOLE)]
     match bounds:
         case [Relation((Number(low), Symbol(name), Number(high)), (("<" | "<=") as opens, ("<" | "<=") as shuts))]:
@@ -376,9 +385,6 @@ _MOST_LISTED = 100
 
 def _condition(builder: SetBuilder, node: Node) -> Reading:
     """A builder as the condition that it states, if that has no letter but those of its elements."""
-    match builder.element:
-        case Relation((Symbol() as name, Symbol("\\mathbb{C}")), ("in",)):
-            builder = SetBuilder(name, builder.condition)
     own = symbols(builder.element) if not isinstance(builder.element, Relation) else frozenset()
     points = isinstance(builder.element, Symbol) or is_collection(builder.element, "tuple")
     if not points or symbols(builder.condition) != own:
@@ -550,9 +556,6 @@ def _ratio(node: Relation) -> Reading:
     value: Reading = Ratio(tuple(last)) if len(last) > 1 else resolve(last[0])
     if not before:
         return value
-    if len(before) > 1:
-        quotients = tuple(reduce(Quotient, side) for side in sides)
-        return Statement(node) if any(map(symbols, quotients)) else resolve(Relation(quotients, ("=",) * len(before)))
     return Named(Collection("ratio", tuple(before[0])), value, node)
 
 

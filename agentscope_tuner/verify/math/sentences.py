@@ -668,14 +668,9 @@ def by_letters(text: str, reference: str) -> str:
     if found is None or found.before:
         return text
     values = list(found.parts)
-    if "=" not in reference and (named := all_known(_VALUE_OF_LETTER.fullmatch(value) for value in values)) is not None:
-        values = [one["value"] for one in named]
-    if "(a)" in reference:
-        return ", ".join(f"({mark}) {value}" for mark, value in zip(found.labels, values, strict=True))
     return text if any("," in value for value in values) else f"({', '.join(values)})"
 
 
-_VALUE_OF_LETTER = re.compile(r"[a-zA-Z]\s*=\s*(?P<value>[^=]+)")
 _TWO_COMPARED = re.compile(r"(?P<first>[^<>]+?)\s*(?:(?P<more>>|\\gt(?![a-z]))|<|\\lt(?![a-z]))\s*(?P<second>[^<>]+)")
 _WHICH_OF_TWO = re.compile(
     r"\b(?:which|welche\w*|quel\w*|cuál|quale|как\w+)\b[^?]{0,60}?\b(?:(?P<more>greater|larger|bigger|größer"
@@ -742,7 +737,7 @@ _VALUE = r"-?\d+(?:\.\d+)?(?:/\d+)?|-?\\[dt]?frac\{?\d+\}?\{?\d+\}?"
 _EXCLUSION = re.compile(
     rf"(?:\\[ ,;:!]|\\q?quad|[\s,;({{~]|\\text\s*\{{[\s,(]*(?:for|where|if|when|with|provided|,)?\s*\}})+"
     rf"(?P<name>[a-zA-Z])\s*(?:\\neq?(?![a-zA-Z])|≠|!="
-    rf"|\\not\s*=)\s*(?P<values>(?:{_VALUE})(?:\s*,\s*(?:{_VALUE}))*)\s*[)}}]*$"
+    rf"|\\not\s*=)\s*(?P<values>(?P<both>\\pm\s*)?(?:{_VALUE})(?:\s*,\s*(?:{_VALUE}))*)\s*[)}}]*$"
 )
 _MOST_FORMULAS = 40
 # The signs of a chain that puts its members in order
@@ -764,7 +759,11 @@ def without_exclusion(text: str, question: Question) -> str:
         for part in walk(formula)
         if isinstance(part, Quotient) and symbols(part.below) == {match["name"]}
     ]
-    values = [read_tokens(tokenize(value)) for value in match["values"].split(",")]
+    said = match["values"]
+    points = (
+        [said.removeprefix(match["both"]), f"-{said.removeprefix(match['both'])}"] if match["both"] else said.split(",")
+    )
+    values = [read_tokens(tokenize(value)) for value in points]
     held = all(v is not None and any(exact_value(substituted(b, match["name"], v)) == 0 for b in below) for v in values)
     return value if held else text
 
@@ -839,10 +838,6 @@ def without_introduction(text: str, ref: Side, question: Question) -> str:
     topic = None if text.isascii() else _TOPIC.match(text)
     if topic is not None and "=" not in ref.text and topic["said"] in question.text:
         text = text[topic.end() :]
-    dollar = _DOLLAR.match(text)
-    # `R$` are no dollars
-    if dollar is not None and dollar["country"] in question.text and dollar["country"] != "R":
-        text = text[dollar.end("country") :]
     text = without_rejected(text, question) if text[-1:] in ")）}" else text
     if "=" not in ref.text:
         text = uncalled(text, question)
@@ -880,8 +875,6 @@ def _without_indices(text: str, question: Question) -> str:
 
 
 _INDEX = re.compile(r"[a-z]_\{?\d")
-# The dollar of a country: `R\$ 68`
-_DOLLAR = re.compile(r"(?P<country>[A-Z]{1,2})\\?\$")
 
 
 def _measures(word: str) -> bool:

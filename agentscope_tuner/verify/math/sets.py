@@ -143,8 +143,6 @@ def is_name(node: Node) -> bool:
         return node.name not in CONSTANTS and not node.name.startswith("\\mathbb")
     if isinstance(node, (UndefinedCall, Text)) or is_unevaluated(node) or is_differential(node):
         return True
-    if isinstance(node, Apply) and isinstance(node.args[0], Text):
-        return True
     if isinstance(node, Apply) and node.function in _NAMING:
         return bool(symbols(node)) or node.function in PROPERTIES
     if isinstance(node, SetOperation) or is_joined(node, "and", "or"):
@@ -191,8 +189,6 @@ def label(name: Node) -> tuple[str, ...]:
             return tuple(part for one in args for part in label(one))
         case Text(words):
             return (words.lower(),)
-        case SetOperation(operator) | Connective(operator) | Apply(operator):
-            return (operator, *sorted(symbols(name)))
         case Power(base, exponent):
             return (*label(base), repr(exponent))
     return tuple(sorted(symbols(name)))
@@ -351,8 +347,6 @@ def region_name(node: Node) -> str | None:
             return None
         case Symbol(name):
             return name
-        case UndefinedCall(name) | Apply(name) | Text(name) | BigOperator(name):
-            return f"{name}(…)"
     return "(…)"
 
 

@@ -17,7 +17,7 @@ from itertools import product
 from mpmath import mp
 
 from agentscope_tuner.verify.math.canonical import both_signs, cleared, equations_as_product, key
-from agentscope_tuner.verify.math.compare import CheapComparer, based, log_bases, meant, near, oriented
+from agentscope_tuner.verify.math.compare import CheapComparer, log_bases, meant, near, oriented
 from agentscope_tuner.verify.math.compare_at_points import (
     Domain,
     Point,
@@ -40,7 +40,6 @@ from agentscope_tuner.verify.math.node import (
     DIFFERENT,
     EQUAL,
     UNKNOWN,
-    Digits,
     Negation,
     Node,
     Number,
@@ -94,8 +93,6 @@ class SymbolicComparer(CheapComparer):
         self._one_real = False
 
     def leaf(self, ref: Node, ans: Node) -> Outcome:
-        if isinstance(ref, Digits) or isinstance(ans, Digits):
-            return based(ref, ans)
         self._whole = bounding(ref) | bounding(ans)
         self._bounds = bounds(ref, ans)
         pair = meant(ref, ans, self.question)
@@ -329,8 +326,6 @@ class SymbolicComparer(CheapComparer):
         return self.region(both_signs(ref), ans)
 
     def region(self, ref: Node, ans: Node) -> Outcome:
-        if is_complex(ref, ans):
-            return self._in_plane(ref, ans)
         ref, ans = plain_unknown(ref), plain_unknown(ans)
         lines = []
         for side in (ref, ans):

@@ -468,10 +468,7 @@ def _begins_factor(tokens: Sequence[Token]) -> bool:
 
 def _emit_letter(letter: str, spaced: bool, upright: bool, out: list[Token]) -> None:
     r"""A letter; an upright one with the sign of a millionth between it and a number is a unit: `3\,\mu\mathrm{C}`."""
-    if upright and len(out) > 1 and out[-1].text == "\\mu" and out[-2].kind in ("num", "close"):
-        out[-1] = Token("word", f"μ{letter}", out[-1].spaced)
-    else:
-        out.append(Token("sym", letter, spaced, upright))
+    out.append(Token("sym", letter, spaced, upright))
 
 
 def _is_word(found: str) -> bool:
@@ -668,8 +665,8 @@ _CHOOSES = r"(?<![a-zA-Z\\])(?:C|\\(?:mathrm|text|operatorname|rm)\s*\{\s*C\s*\}
 _WIDE = r"(?:\\[ ,;:!]|\\q?quad(?![a-zA-Z])|~|\s)*+"
 # No space on one side of a word of one letter, which may be a unit or a constant
 _TIGHT = re.compile(r"^\\text\s*\{\S|\S\}$")
-_DIGITS = r"[-+]?\d+(?:\.\d+)?(?:/\d+)?"
 _PREFIX = re.compile(r"(?<=kilo|mega|giga|nano|pico)\s|(?<=milli|micro|centi)\s")
+_DIGITS = r"[-+]?\d+(?:\.\d+)?(?:/\d+)?"
 _SHORT_NUMBER = r"-?(?:\d{1,9}(?:[.,]\d{1,9})?|\\[dt]?frac\{-?\d{1,9}\}\{\d{1,9}\})"
 _FIELD = r"\\mathbb\s*\{?(?P<field>[RQ])\}?\s*"
 
@@ -704,12 +701,30 @@ def _without_zero(found: re.Match[str]) -> str:
     return rf"\mathbb{{{found[1]}}}\setminus\{{0\}}"
 
 
+def _and_or_letter(letter: str, found: re.Match[str]) -> str:
+    """`and`, unless the letter stands elsewhere in the formula as a symbol: `3(y-4) y (y+2)`."""
+    return found[0] if re.search(rf"(?<![a-zA-Z\\\s]){letter}(?![a-zA-Z])", found.string) else r"\text{ and }"
+
+
+_NAMELESS = (
+    r"u|[FVLR]E|(?:кв\.\s?)?ед\.?|(?:Flächen|Volumen|Längen)einheiten"
+    r"|unidades(?: (?:cuadradas|cúbicas|quadradas|de (?:área|volumen|volume)))?|unités (?:carrées|d'aire|de volume)"
+    r"|unità (?:quadrate|cubiche)"
+)
+_GONE = {"公里": "km", "千米": "km", "厘米": "cm", "米": "m", "キロメートル": "km", "キロ": "km", "メートル": "m"}
+_SPANS = {"时": "h", "時": "h", "秒": "s", "分": "min"}
 _Rule = tuple[str, re.Pattern[str], str | Callable[[re.Match[str]], str]]
 # A text that every match contains (a cheap test before the pattern), the pattern, and the new spelling of the match
 _RULES: tuple[_Rule, ...] = (
     # `0.(3)`: the digits in the brackets repeat
     ("(", re.compile(r"(?<![\w.)])(\d+)[.,]\((\d{1,30})\)(?![\w(^])"), r"\1.\\overline{\2}"),
     ("(", re.compile(r"^(\d+)[.,](\d+)\((\d{1,30})\)$"), r"\1.\2\\overline{\3}"),
+    ("10", re.compile(r"(?<=\d)\s*[xX]\s*(?=10\s*\^)"), r"\\times "),
+    # an element of a set by the letter of a constant
+    ("\\in", re.compile(r"^\s*e\s*\\in\s*(?=\\\{)"), ""),
+    ("lim", re.compile(r"\\(?:varlim|lim)(sup|inf)(?![a-zA-Z])"), r"\\operatorname{lim\1}"),
+    # the weight of a body: no milligrams
+    ("mg", re.compile(r"(\\mu(?:_\{?\w+\}?)?)\s*mg(?![a-zA-Z])"), r"\1 m g"),
     ("0b", re.compile(r"^0b([01]{1,60})$"), r"\1_2"),
     # what stands before a symbol: `{}^{14}C`
     ("{}", re.compile(r"\{\}(?=\s*[\^_])"), ""),
@@ -724,7 +739,6 @@ _RULES: tuple[_Rule, ...] = (
     ("\\bra", re.compile(r"\\bra\{([^{}|]{1,20})\}"), r"\\langle\1|"),
     ("C", re.compile(r"^(\d+|n)C(\d+|[kr])(?=$|=|\s)"), r"\\binom{\1}{\2}"),
     ("%", re.compile(r"^\\%\s?(\d+(?:[.,]\d+)?)$"), r"\1\\%"),
-    ("$", re.compile(r"\\text\s*\{\s*([A-Z]{1,2})\s?\\?\$\s*\}"), r"\1\\$"),
     # arrangements: `A_5^2`
     ("A", re.compile(rf"(?:\\(?:mathrm|text|rm)\s*\{{A\}}|(?<![a-zA-Z\\])A)_{_CHOSEN}\s*\^{_CHOSEN}"), _arrangements),
     ("angle", re.compile(r"(?<=[\d}])\s*\\angle\s*(?=-?[\d(])"), r"\\operatorname{cis}"),
@@ -748,17 +762,21 @@ _RULES: tuple[_Rule, ...] = (
         r"\1\\neq \2, \1\\neq -\2",
     ),
     # `or` in other languages between two statements, and a star that marks a name
-    ("=", re.compile(r"(?<=[\d)}])\s+(?:eller|oder|ou|veya|atau|lub)\s+(?=[a-zA-Z]\s*=)"), r"\\text{ or }"),
+    (
+        "=",
+        re.compile(r"(?<=[\d)}])\$?\s+(?:eller|oder|ou|veya|atau|lub|of|hoặc|ya da|y|e|o|и|или)\s+\$?(?=[a-zA-Z]\s*=)"),
+        r"\\text{ or }",
+    ),
     (
         "text{",
         re.compile(
-            rf"(?<=[\d)}}]){_WIDE}\\text\s*\{{\s*([yeoóu])\s*\}}{_WIDE}"
+            rf"(?<=[\d)}}]){_WIDE}\\text\s*\{{\s*([yeoóu]|of|ou|oder|lub|eller)\s*\}}{_WIDE}"
             r"(?=-?\d|-?\\(?:[dt]?frac|sqrt)|[a-zA-Z]\s*(?:[<>=≤≥]|\\[lgn]e))"
         ),
         lambda m: m[0] if _TIGHT.search(m[0]) else rf"\text{{ {'and' if m[1] in 'ye' else 'or'} }}",
     ),
-    (" y ", re.compile(r"(?<=[\d€$%°)}])\s+y\s+(?=[-\d$€(\\])"), r"\\text{ and }"),
-    (" e ", re.compile(r"(?<=[\d€$%°)}])\s+e\s+(?=[-\d$€(\\])"), r"\\text{ and }"),
+    (" y ", re.compile(r"(?<=[\d€$%°)}])\s+y\s+(?=[-\d$€(\\])"), partial(_and_or_letter, "y")),
+    (" e ", re.compile(r"(?<=[\d€$%°)}])\s+e\s+(?=[-\d$€(\\])"), partial(_and_or_letter, "e")),
     ("*", re.compile(r"(?<![a-zA-Z\\])([a-zA-Z])\^\{?\s*(?:\*|\\ast)\s*\}?(?=\s*=)"), r"\1"),
     # the change of a quantity, by its sign
     ("Delta", re.compile(r"^\\Delta\s*\{?([a-zA-Z])\}?(?=\s*=)"), r"\1"),
@@ -768,27 +786,65 @@ _RULES: tuple[_Rule, ...] = (
     ("|", re.compile(r"^([^|]*[A-Z}])\s*\\\|\s*([A-Z\\][^|]*)$"), r"\1\\parallel \2"),
     ("|", re.compile(r"^([^|()\\{}]+)\|([^|()\\{}]+)$"), r"\1\\mid \2"),
     # a point with a bar between its coordinates: `P(3|4)`
-    ("(", re.compile(rf"(?<=\()\s*({_DIGITS})\s*(?:\||\\mid)\s*({_DIGITS})\s*(?=\)$)"), r"\1,\2"),
+    (
+        "(",
+        re.compile(
+            rf"(?<=\()\s*({_DIGITS}){_WIDE}(?:\||\\mid){_WIDE}({_DIGITS}){_WIDE}(?=\)(?:$|\s*(?:[,;}}]|\\[}}text])))"
+        ),
+        r"\1,\2",
+    ),
     ("_", re.compile(r"^\(([0-9A-Z]+)\)\s*(?=_)"), r"\1"),
     (
         "_",
         re.compile(rf"(?<=[0-9A-Z])_\s*(?:\{{\s*)?(?:{_TEXT}\s*\{{\s*)?({_BASE_WORD})\s*\}}*$", re.IGNORECASE),
         lambda m: f"_{{{_BASES[m[1].lower()]}}}",
     ),
-    (
-        "frac",
-        re.compile(
-            rf"(?<=[\d}}]){_GAP}\\[dt]?frac\s*\{{\s*{_TEXT}\s*\{{\s*([a-zA-Z. ]+?)\s*\}}\s*\}}"
-            rf"\s*\{{\s*{_TEXT}\s*\{{\s*([a-zA-Z. ]+?)\s*\}}\s*\}}$"
-        ),
-        r"\\text{ \1 per \2}",
-    ),
     ("cent", re.compile(r"(?<=[\d}{ ])per cent\b", re.IGNORECASE), "percent"),
     # the exponents of units: `\\mathrm{m\\,s^{-2}}`
     ("rm{", re.compile(r"(?<=[a-zA-Z])\^\{(-?\d)\}(?=(?:[^{}$=]|\^\{-?\d\})*\})"), r"^\1"),
-    # the signs of logic
-    ("lnot", re.compile(r"\\lnot(?![a-zA-Z])"), r"\\neg"),
-    ("neg", re.compile(r"\\(?:Rightarrow|implies|Longrightarrow)(?![a-zA-Z])"), r"\\to"),
+    # equations of which one holds, as they are joined in Russian: `\left[\begin{array}{l} … \end{array}\right.`
+    (
+        "\\left",
+        re.compile(
+            r"\\left\s*\[\s*\\begin\{(array|aligned|gathered|matrix)\}(?:\s*\{[lcr| ]{1,6}\})?"
+            r"(?P<rows>(?:(?!\\(?:begin|end)|&).){1,400})\\end\{\1\}\s*\\right(?![a-z])\s*\.?"
+            r"(?P<of>(?:\\[ ,;:!]|\\q?quad|~|\s)*(?=[a-z](?:\s*,\s*[a-z])*\s*\\in))?",
+            re.DOTALL,
+        ),
+        lambda m: (
+            ", ".join(one for row in m["rows"].split("\\\\") if (one := row.strip(" ,;.\n")))
+            + (", " if m["of"] else "")
+        ),
+    ),
+    # a unit that has no name: `6\\ \\text{u}^2`, `24\\text{ FE}`
+    (
+        "\\",
+        re.compile(rf"(?<=[\d}}])(?:\s|~|\\[ ,;])*{_TEXT}\s*\{{\s*(?:{_NAMELESS})\s*\}}(?:\s*\^\s*\{{?[23]\}}?)?$"),
+        "",
+    ),
+    # thousands of ohms
+    (
+        "k",
+        re.compile(rf"(?<=\d)(?:\s|~|\\[ ,;])*(?:{_TEXT}\s*\{{)?\s*k\s*\}}?\$?\s*(?:\\Omega|Ω)\$?\s*\}}?$"),
+        r"\\text{ kiloohm}",
+    ),
+    # whose letter runs through the whole numbers, in brackets behind it
+    (
+        "\\in",
+        re.compile(
+            r"(?:\\[ ,;:!]|\\q?quad(?![a-zA-Z])|~|\s)*[(（]\s*([nkml]\s*\\in\s*(?:\\mathbb\s*)?\{?Z\}?)\s*[)）]\s*$"
+        ),
+        r", \1",
+    ),
+    # what is gone in a span: `秒速15m`
+    (
+        "速",
+        re.compile(
+            r"^(?P<span>[时時秒分])速(?:为|は)?\s*(?P<number>\d+(?:\.\d+)?)\s*"
+            r"(?P<unit>k?m|cm|公里|千米|厘?米|キロメートル|メートル|キロ)$"
+        ),
+        lambda m: f"{m['number']}\\text{{ {_GONE.get(m['unit'], m['unit'])}/{_SPANS[m['span']]}}}",
+    ),
     # the solution set, as it is named in German
     ("mathbb", re.compile(r"^\s*\\mathbb\s*\{?L\}?\s*=\s*"), ""),
     (

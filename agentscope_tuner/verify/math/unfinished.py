@@ -64,6 +64,8 @@ MATRIX = "matrix"
 WHOLE_ROOT = "whole-root"
 # A product, quotient or power of complex numbers
 COMPLEX = "complex"
+# The unit alone below a fraction bar
+I_BELOW = "i-below"
 _BOUNDS = frozenset({"<", "<=", ">", ">="})
 _I = Symbol("i")
 _LARGEST_ROOT = 10**12
@@ -133,6 +135,7 @@ _FAMILIES = (
     "floor ceil",
     "min max",
     "root whole-root",
+    f"{COMPLEX} {I_BELOW}",
 )
 _FAMILY = {name: row for row in _FAMILIES for name in row.split()}
 # Plain arithmetic may be a step to any value, so it does not show which operation a question asks for
@@ -183,7 +186,11 @@ def _kind_of_factor(factor: Node) -> Key | None:
 def _of_quotient(node: Quotient) -> Iterator[str]:
     above, below = unsigned(node.above), node.below
     if _I in walk(below):
-        yield COMPLEX
+        # a lone i below, as in `\\frac{1}{2i}`, leaves no product to do, as little as a lone root does
+        if isinstance(below, (Sum, Power)) or _I in walk(above) or any(_I in a.args for a in walk(below)[1:]):
+            yield COMPLEX
+        else:
+            yield I_BELOW
         return
     match above, below:
         case Number(top), Number(bottom):

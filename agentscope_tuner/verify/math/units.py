@@ -277,10 +277,10 @@ _STEMS = {
     "newton": "newton|ньютон",
     "pascal": "pascal|паскал",
     "watt": "watt|vatio|ватт",
-    "hour": "stunde|heure|hora|час|시간|時間|घंट[ाे]|ساع[ةه]|ساعات",
-    "minute": "minut|минут|분|मिनट|دقيق[ةه]|دقائق",
-    "second": "sekund|secondes|secondi|segundos|секунд|초",
-    "day": "tage|jour|d[ií]as|giorni|день|дня|дней",
+    "hour": "stunde|heure|hora|час|시간|時間|घंट[ाे]|ساع[ةه]|ساعات|jam|godzin|uur|giờ|saat",
+    "minute": "minut|minuut|menit|phút|dakika|минут|분|मिनट|دقيق[ةه]|دقائق",
+    "second": "sekund|secondes|secondi|segundos|секунд|초|detik|giây|saniye",
+    "day": "tage|jour|d[ií]as|giorni|день|дня|дней|hari|ngày|dni",
 }
 _UNIT_ABROAD = re.compile(
     "".join(
@@ -403,7 +403,7 @@ def names_of(unit: str) -> frozenset[str]:
 
 
 _MEASURED = re.compile(
-    r"(?P<number>[-+]?\d[\d.,]*(?:[eE][-+]?\d+)?(?:\s*(?:\\times|×|\\cdot)\s*10\s*\^\s*\{?-?\d+\}?)?|-?\d+/\d+|-?\\[dt]?frac\{\d+\}\{\d+\})"
+    r"(?P<number>[-+]?\d[\d.,]*(?:[eE][-+]?\d+)?(?:\s*(?:\\times|×|\\cdot|\*|[xX])\s*10\s*\^\s*\{?-?\d+\}?)?|-?\d+/\d+|-?\\[dt]?frac\{\d+\}\{\d+\})"
     r"(?P<gap>(?:\s|~|\\[ ,;])*)(?P<unit>[a-zA-ZμµΩ](?:[a-zA-ZμµΩ²³/·*]|\^\{?-?\d\}?|\s(?=[a-zA-Z])"
     r"|/\s?\([a-zA-ZμµΩ²³·* ^\d-]+\))*)"
 )
@@ -676,6 +676,9 @@ def asked_units(text: str) -> frozenset[PhysicalUnit]:
     found: set[PhysicalUnit] = set()
     if (money := _MONEY.search(text[:_MAX_CHARS])) is not None and "$" in text:
         found |= _measured([("dollar", 1)]) if not _OTHER_MONEY.search(money.string) else set()
+    for typeset in _ASKED_TYPESET.finditer(text[:_MAX_CHARS]):
+        above, _, below = unit_of_markup(typeset[1]).partition(" per ")
+        found |= _measured([(word, sign) for part, sign in ((above, 1), (below, -1)) for word in part.split()])
     for match in _ASKED.finditer(text[:_MAX_CHARS]):
         if match["chinese"]:
             found |= _measured(
@@ -692,6 +695,10 @@ def asked_units(text: str) -> frozenset[PhysicalUnit]:
     return frozenset(found)
 
 
+_ASKED_TYPESET = re.compile(
+    r"\b(?:in|en|em|в|units? of)\s+(?:units? of\s+)?\$?(\\(?:mathrm|text|rm)\s*\{(?:[^{}$]|\{[^{}]*\}){1,40}\})\$?",
+    re.IGNORECASE,
+)
 _INVERSE = re.compile(r"\s?\$?\s?(?:\^\s?\{?\s?-\s?1|⁻¹)")
 
 
@@ -721,6 +728,9 @@ def asked_amount_of(text: str) -> AskedAmount:
 _RAISED = re.compile(r"(?:\^?\{?[23]\}?|[²³])\Z")
 
 
+_BEFORE_UNITS = frozenset("full whole more additional extra complete entire".split())  # noqa: SIM905
+
+
 def _leading_unit(match: re.Match[str]) -> list[tuple[str, int]]:
     """The words that begin a unit: `miles per hour` of `miles per hour does he`."""
     parts: list[tuple[str, int]] = []
@@ -735,7 +745,9 @@ def _leading_unit(match: re.Match[str]) -> list[tuple[str, int]]:
         if word == "in" and (said[-1] != word or match.string[match.end() :].lstrip()[:1].isalnum()):
             # a preposition: `grow to in 2 years`
             break
-        if word == "per":
+        if not (parts or waiting) and word.lower() in _BEFORE_UNITS:
+            continue
+        if word == "per" or (parts and word in PER_ABROAD):
             sign = -1
         elif word in TEMPERATURES and not parts and match.group().rstrip().endswith(word):
             parts.append((TEMPERATURES[word], 1))

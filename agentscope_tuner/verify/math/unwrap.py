@@ -14,6 +14,7 @@ from functools import lru_cache, partial
 from itertools import takewhile
 
 from agentscope_tuner.errors import Cause, JudgeError
+from agentscope_tuner.verify.asked_clause import asking_clause
 from agentscope_tuner.verify.find import last_boxes
 from agentscope_tuner.verify.math.canonical import componentwise, written_out
 from agentscope_tuner.verify.math.exact import value_at
@@ -60,6 +61,7 @@ from agentscope_tuner.verify.math.sentences import (
     components,
     with_names,
     without_introduction,
+    without_rejected,
 )
 from agentscope_tuner.verify.math.tokens import (
     WORD_SETS,
@@ -307,8 +309,27 @@ _OF_GROUPS = {
 }
 
 
+_SET_NAME = re.compile(r"\\(?:operatorname|mathrm|mathbb|mathbf|text|left|right)(?![a-z])\*?|[{}\s]")
+_STATISTIC = re.compile(r"(?P<name>E|[VD](?:ar)?|SD)[(\[][A-Z][)\]]=")
+_LONGEST_STATISTIC = 40
+# The signs of what a random variable has, and how a question asks for it
+_STATISTICS = {
+    ("E",): re.compile(
+        r"expect|\bmean\b|erwartung|espérance|esperanza|valor esperado|valore atteso|期望|均值|期待値|ожидани",
+        re.IGNORECASE,
+    ),
+    ("V", "D", "Var"): re.compile(r"\bvarian|varianz|varianza|variância|方差|分散|дисперси|분산", re.IGNORECASE),
+    ("SD",): re.compile(r"standard deviation|标准差|標準偏差", re.IGNORECASE),
+}
+
+
 def _label(text: str, asked: Question) -> tuple[str, bool]:
     """The value behind a label that the question has, else the text; and whether it is another thing's."""
+    statistic = _STATISTIC.match(_SET_NAME.sub("", text[:_LONGEST_STATISTIC])) if "=" in text else None
+    if statistic is not None and (asks := asking_clause(asked.text)[0]):
+        wanted = [name for name, pattern in _STATISTICS.items() if pattern.search(asks)]
+        if len(wanted) == 1 and statistic["name"] not in wanted[0]:
+            return text, True
     found = _LABEL.fullmatch(text)
     if found is None:
         return text, False
@@ -558,7 +579,8 @@ def read_reference(text: str, question: Question | None) -> Side:
     """
     try:
         asked = question or NO_QUESTION
-        stated = with_unit_set(with_names(_PART_OF_ONE.sub(r"\1", text), asked), asked.text, asked.letters)
+        text = without_rejected(text, asked) if text[-1:] in ")）" else text
+        stated = with_unit_set(with_names(_PART_OF_ONE.sub(r"\1", text), asked), asked.text, asked.slanted)
         side = on_own_stack(_read_stated, stated)
     except TooComplex as exc:
         raise JudgeError(
@@ -580,7 +602,7 @@ _IN_WORDS = re.compile(r"\s|[\u0e00-\u0eff\u3040-\u9fff\uac00-\ud7af]")
 
 #: A reaction in plain text: `C3H8 + 5O2 -> 3CO2 + 4H2O`, `Ag+ + Cl- -> AgCl`.
 PLAIN_REACTION = re.compile(
-    r"[A-Z][a-z]?[\d₀-₉][^=>→⇌]*(?:->|→|⇌|=)|(?:->|→|⇌|=)[^=>→⇌]*[A-Z][a-z]?[\d₀-₉]|[A-Z][a-z]?[+-]\s[^=>→⇌]*(?:->|→|⇌)"
+    r"[A-Z][a-z]?[\d₀-₉][^=>→⇌]*(?:->|→|⇌|=)|(?:->|→|⇌|=)[^=>→⇌]*[A-Z][a-z]?[\d₀-₉]|[A-Z][a-z]?[+-](?:\s|\((?:aq|s|l|g)\))[^=>→⇌]*(?:->|→|⇌)"
 )
 
 

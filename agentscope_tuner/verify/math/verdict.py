@@ -35,7 +35,8 @@ from agentscope_tuner.verify.math.node import (
     symbols,
     with_args,
 )
-from agentscope_tuner.verify.math.prose import NARROWED, choice, letter, plain
+from agentscope_tuner.verify.math.parameters import same_span
+from agentscope_tuner.verify.math.prose import NARROWED, choice, letter, plain, time_of_day
 from agentscope_tuner.verify.math.quantities import (
     combines_unknowns,
     measures_another,
@@ -272,6 +273,21 @@ def _by_text(text: str, truth: str, question: str | None) -> tuple[str, str, str
     return text, truth, question
 
 
+_RESIDUE = re.compile(r"(?<![\d.,])(?:\\(?:overline|bar)\s*\{?\s*(\d+)\s*\}?|\[\s*(\d+)\s*\])(?:_\{?\d+\}?)?")
+_OF_RESIDUES = re.compile(r"\\mathbb\s*\{?Z\}?\s*(?:_|/)|Z_\{?\d|residue class|剩余类|Restklasse|вычет")
+
+
+def _residues(text: str, question: str | None) -> str:
+    r"""The numbers of residue classes, where the question is about them: the 4 of `\overline{4}` and `[4]`."""
+    if (
+        question is None
+        or not ("[" in text or "\\overline" in text or "\\bar" in text)
+        or not _OF_RESIDUES.search(question)
+    ):
+        return text
+    return _RESIDUE.sub(lambda m: m[1] or m[2], text)
+
+
 _WORDED = re.compile(r"(?<![\\a-zA-Z])[a-zA-Z]{2}|[\u4e00-\u9fff]{2}")
 _SMALL_CHOICE = re.compile(r"(?:\\text\s*\{\s*)?\(?(?P<letter>[a-j])\)\s*\}?(?:\\[ ,;:!]|~|\s)*(?P<value>\S.*)")
 _SMALL_LETTER = re.compile(r"\(?[a-jA-J]\)?")
@@ -365,13 +381,16 @@ def _pointed(truth: str, text: str, question: str | None) -> str:
         return truth
     is_amount = _UNIT_BEHIND.match(truth, match.end()) is not None
     written = re.search(rf"(?<![\d.,]){match[1].lstrip('-')}(?:(\{{,\}})|\.){match[2]}(?!\d)", text)
-    is_decimal = written is not None and written[1] is not None and _writes_commas(asked.text.lower())
+    is_alone = match.end() == len(truth) and _LISTS.search(text) is None and "," not in text
+    is_decimal = (is_alone or (written is not None and written[1] is not None)) and _writes_commas(asked.text.lower())
     if not (is_decimal or is_amount or asked.speaks_of_rounding or _OF_DECIMALS.search(asked.text)):
         return truth
-    is_one = written is not None or is_amount
+    is_one = written is not None or is_amount or (is_alone and is_decimal)
     return f"{match[1]}.{match[2]}{truth[match.end() :]}" if is_one else truth
 
 
+# What parts the values of a list besides a comma
+_LISTS = re.compile(r";|\\pm|\\(?:text|mathrm)|\b(?:or|and)\b|и|\bet\b|\bund\b|\by\b")
 _OF_COMMAS = re.compile(
     r"[à-öø-žа-я]|\b(?:der|das|ist|wie|la|les|est|une?|quelle?s?|el|los|qual|che|wat|een|jaki|ile|berapa)\b"
 )
@@ -453,7 +472,9 @@ def _regrouped(text: str, truth: str, question: str | None, *, is_money: bool) -
 
 
 _THOUSANDS = 3
-_UNIT_BEHIND = re.compile(r"\s*(?:\\,|\\;|\\ )?\s*(?:\\?%|\\(?:text|mathrm)|[€$£°]|[a-zA-Z])")
+_UNIT_BEHIND = re.compile(
+    r"(?!\s*(?:or|and|oder|und|ou|et|y|e|o)\b)\s*(?:\\,|\\;|\\ )?\s*(?:\\?%|\\(?:text|mathrm)|[€$£°]|[a-zA-Z])"
+)
 
 
 STAGES = ("exact", "normalised", "numeric", "structure", "symbolic", "sympy")
@@ -558,6 +579,7 @@ def _stages_of_one(
     text, truth = bare(answer), reference(ground_truth)
     if FIGURES.fullmatch(text) is None or FIGURES.fullmatch(truth) is None:
         text, truth = _in_words(text, truth)
+        text, truth = _residues(text, question), _residues(truth, question)
     text, truth, question = _by_text(text, truth, question)
     truth = _pointed(truth, text, question)
     if "=" not in truth:
@@ -665,9 +687,6 @@ def _normalised(pair: Pair) -> tuple[Outcome, str]:
         return DIFFERENT, f"{UNREAD}: the word {other!r}"
     if _is_interval_for_pair(pair):
         return DIFFERENT, "an interval for a pair"
-    ref_key = plain_key(pair.truth)
-    if ref_key is not None and ref_key == plain_key(pair.answer):
-        return EQUAL, ""
     by_words = wordings(pair)
     if by_words is not UNKNOWN:
         return by_words, ""
@@ -713,9 +732,14 @@ _IN_ORDER = re.compile(r"\b[a-z]\s*<\s*[a-z]\b")
 _BARE_VALUE = re.compile(r"(?:\\[a-zA-Z]+|[\W\d_])+")
 
 
+_HOUR = re.compile("[:点點時时시]")
+
+
 def _other_words(pair: Pair) -> str:
     """What of the answer's words speaks of something else than the question asks for; empty where none does."""
-    if pair.question is None:
+    is_time = _HOUR.search(pair.answer) is not None and time_of_day(pair.answer) is not None
+    if pair.question is None or is_time:
+        # the words of a time of day are all understood
         return ""
     truth, question = f"{pair.truth} {pair.ref.sentence}", pair.question.text
     if (found := says_another(pair.answer, truth, question, _is_unit)) or _BARE_VALUE.fullmatch(truth) is None:
@@ -769,6 +793,7 @@ def _numeric(pair: Pair) -> tuple[Outcome, str]:
     return _structure(pair)
 
 
+_REAL = frozenset({"real"})
 _OF_SETS = frozenset({"\\cup", "\\cap", "\\setminus"})
 
 
@@ -781,7 +806,9 @@ def _structure(pair: Pair) -> tuple[Outcome, str]:
         return DIFFERENT, "left unevaluated"
     if not _OF_SETS.isdisjoint(ref.tokens + ans.tokens) and same_sets(ref.node, ans.node):
         return EQUAL, ""
-    return CheapComparer(pair.seed, pair.question).compare(ref.reading, ans.reading), ""
+    letters: frozenset[str] = pair.question.letters if pair.question is not None else frozenset()
+    span = same_span((ref.reading, ref.fields == _REAL), (ans.reading, ans.fields == _REAL), letters)
+    return span or CheapComparer(pair.seed, pair.question).compare(ref.reading, ans.reading), ""
 
 
 _CHEAP: dict[str, Callable[[Pair], tuple[Outcome, str]]] = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from importlib.resources import files
@@ -61,6 +62,31 @@ def test_no_file_is_written_over(tmp_path: Path) -> None:
     assert "is there already" in result.output.replace("\n", " ")
     assert (tmp_path / "judge.yaml").read_text(encoding="utf-8") == "mine: true\n"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["judge.yaml"]
+
+
+@pytest.mark.parametrize(("taken", "free"), [("kept", "kept-2"), ("kept kept-2", "kept-3"), ("a/b", "a/b-2")])
+def test_a_free_folder_is_proposed_for_one_that_is_taken(
+    taken: str, free: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    for folder in taken.split():
+        assert CliRunner().invoke(app, ["init", "math", folder]).exit_code == 0
+    again = CliRunner().invoke(app, ["init", "code", taken.split()[0]])
+    assert f"as in `astuner init code {free}`" in " ".join(again.output.split())
+    rows = ["--from", f"{taken.split()[0]}/rows.jsonl"]
+    again = CliRunner().invoke(app, ["init", "math", taken.split()[0], *rows])
+    assert f"as in `astuner init math {free} --from …`" in " ".join(again.output.split())
+
+
+def test_the_judge_is_chosen_for_the_column_that_is_read(tmp_path: Path) -> None:
+    rows = tmp_path / "rows.jsonl"
+    rows.write_text(
+        json.dumps({"question": "1+1?", "solution": r"so \boxed{3}", "ground_truth": "2"}), encoding="utf-8"
+    )
+    result = CliRunner().invoke(app, ["init", "auto", str(tmp_path / "mine"), "--from", str(rows)])
+    text = " ".join(result.output.split())
+    assert "judge: math, since ground_truth holds a number or a formula" in text
+    assert "answer: it stands in ground_truth, not in solution" in text
 
 
 def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:

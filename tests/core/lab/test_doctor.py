@@ -445,7 +445,10 @@ def test_the_command_says_the_cause_and_ends_with_1_and_says_nothing_of_sound_ro
     assert code == 1
     assert text.startswith("1. answers stand elsewhere:")
     assert "write or do: astuner.task_judge.math.answer_in: [hash]" in text
-    assert told(written(tmp_path / "b.jsonl", SOUND["half right"])) == (0, "")
+    sound = CliRunner().invoke(app, ["doctor", written(tmp_path / "b.jsonl", SOUND["half right"])])
+    assert (sound.exit_code, sound.stdout) == (0, "")
+    # gaming is no cause of this command's, and its user has to be told whose it is
+    assert "`astuner watch` says whether it learns to fool the judge" in " ".join(sound.stderr.split())
     folder = tmp_path / "judged"
     folder.mkdir()
     written(folder / "judged-h-1-a-1.jsonl", in_form("<answer>%s</answer>"))

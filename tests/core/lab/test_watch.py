@@ -297,7 +297,7 @@ def overpaid_after(rows_each: int, start: float, later: float, alpha: float = 0.
     return test
 
 
-def paid_besides(
+def overpaid_while_learning(
     passing: float, deserved: float, *, to_right: float = 0.8, steps: int = 80
 ) -> tuple[RunWatch, list[Alarm]]:
     """A run that learns a format, which earns 0.8 at last, or `to_right`; right answers come to `passing` meanwhile."""
@@ -319,29 +319,29 @@ def paid_besides(
 
 
 def test_a_format_that_is_paid_for_while_right_answers_grow_is_said_and_is_no_gaming() -> None:
-    watch, found = paid_besides(0.5, 0.0)
-    (besides,) = (alarm for alarm in found if alarm.monitor == "paid besides")
-    assert besides.kind == "signal"
-    assert "while passes rose from" in besides.message
+    watch, found = overpaid_while_learning(0.5, 0.0)
+    (hint,) = (alarm for alarm in found if alarm.monitor == "overpaid while learning")
+    assert hint.kind == "signal"
+    assert "while passes rose from" in hint.message
     assert not watch.gamed
     # nor does the evidence look as if it came to an alarm
     assert watch.second_opinion is not None
     assert watch.second_opinion.evidence < 1
-    watch, found = paid_besides(0.2, 0.0)
+    watch, found = overpaid_while_learning(0.2, 0.0)
     assert watch.gamed
     assert "overpaid" in [alarm.monitor for alarm in found]
 
 
 def test_wrong_answers_that_come_to_earn_nearly_what_right_ones_always_did_learned_no_format() -> None:
-    watch, found = paid_besides(0.5, 0.0, to_right=0.0)
+    watch, found = overpaid_while_learning(0.5, 0.0, to_right=0.0)
     assert watch.gamed
     assert "overpaid" in [alarm.monitor for alarm in found]
 
 
 def test_what_the_second_opinion_pays_for_too_is_not_overpaid() -> None:
-    watch, found = paid_besides(0.2, 1.0)
+    watch, found = overpaid_while_learning(0.2, 1.0)
     assert not watch.gamed
-    assert not {"overpaid", "paid besides"} & {alarm.monitor for alarm in found}
+    assert not {"overpaid", "overpaid while learning"} & {alarm.monitor for alarm in found}
 
 
 def test_rewards_that_leave_the_second_opinion_behind_are_found_below_a_pass() -> None:

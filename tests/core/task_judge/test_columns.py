@@ -134,7 +134,7 @@ def test_a_named_column_is_taken_from_as_its_form_says(answer: Any, columns: dic
 @pytest.mark.parametrize(
     ("answer", "why"),
     [
-        ("gold", "the row has no 'gold', only 'solution': name one of these"),
+        ("gold", "the row has no 'gold', only 'solution': name one of these; if none fits, `astuner init auto` finds"),
         ({"from": "solution", "take": "hash"}, "solution holds nothing to take by 'hash', it is 'a tale'"),
         ({"from": "solution", "take": "last_box"}, "last_box"),
         ({"from": "solution", "take": "number"}, "number"),

@@ -44,6 +44,10 @@ def cut(text: str) -> str:
             return "1"
         case _:
             return text[:1]
+
+
+def short(text: str) -> list[str]:
+    return [one for one in text.split() if len(one) < 3 and one != "to"]
 '''
 
 
@@ -77,6 +81,8 @@ def test_everything_that_can_be_taken_out_is_found() -> None:
         ("function", "is_name", "is_name()"),
         ("case", "cut", "case 'one'"),
         ("function", "cut", "cut()"),
+        ("condition", "short", "len(one) < 3"),
+        ("condition", "short", "one != 'to'"),
     ]
 
 
@@ -126,6 +132,10 @@ def test_a_rule_is_taken_out_of_its_function(what: str, text: str, found: bool) 
 def test_a_case_and_a_function_that_rewrites_are_taken_out() -> None:
     assert without_the("case 'one'")["cut"]("one") == "o"
     assert without_the("cut()")["cut"]("one") == "one"
+    alone = "def f(x: int) -> str:\n    match x:\n        case 1:\n            return 'one'\n    return ''\n"
+    names: dict[str, Any] = {}
+    exec(compile(without(alone, [0]), "module", "exec"), names)  # noqa: S102
+    assert names["f"](1) == ""
 
 
 def test_several_parts_are_taken_out_at_once() -> None:
@@ -147,6 +157,22 @@ def test_a_marked_module_says_which_rules_a_call_ran() -> None:
     assert names["is_name"]("!") is False
     found = removals(MODULE)
     assert {found[at].what for at in ran} == {"is_name()", "if text == '!'"}
+
+
+def test_a_condition_is_taken_out_and_a_marked_one_hands_on_whether_it_decides() -> None:
+    assert without_the("one != 'to'")["short"]("to be or") == ["to", "be", "or"]
+    assert without_the("len(one) < 3")["short"]("to be left") == ["be", "left"]
+    told = list[tuple[str, bool, bool]]()
+    found = removals(MODULE)
+
+    def decided(number: int, decides: bool, value: bool) -> bool:
+        told.append((found[number].what, decides, value))
+        return value
+
+    names: dict[str, Any] = {"__ran__": lambda _: None, "__decided__": decided}
+    exec(compile(marked(MODULE), "module", "exec"), names)  # noqa: S102
+    assert names["short"]("to left") == []
+    assert told == [("len(one) < 3", False, True), ("one != 'to'", False, False), ("len(one) < 3", False, False)]
 
 
 def test_what_touches_the_end_of_a_part_of_a_pattern_is_kept() -> None:

@@ -211,7 +211,6 @@ SAME_KEY = [
     (r"\frac1a", "a^{-1}"),
     ("(-a)^2", "a^2"),
     ("(a-b)^2", "(b-a)^2"),
-    (r"\sin 30^\circ", r"\sin\frac{\pi}{6}"),
     (r"x^{0.5}", r"x^{\frac12}"),
     (r"\gcd(a,b)", r"\gcd(b,a)"),
     (r"\gcd(a,-b)", r"\gcd(b,a)"),
