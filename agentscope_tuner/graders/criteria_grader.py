@@ -219,18 +219,34 @@ def _met(item: dict[str, Any], number: int, stands: Sequence[str], span: tuple[f
 
 
 def _stands_in(quote: str, answers: Sequence[str]) -> bool:
-    """Whether a quote holds a word of the answers, and stands in them; spaces, signs and case may differ."""
-    # Models leave out the middle of a long quote, so its parts are looked for one by one
+    """Whether a quote holds a word, and stands in one of the answers; spaces, signs and case may differ."""
+    # Models leave out the middle of a long quote: its parts stand behind one another
     parts = [
-        part for part in composed(quote).replace("[...]", "…").replace("...", "…").split("…") if lower_letters(part)
+        letters
+        for part in composed(quote).replace("[...]", "…").replace("...", "…").split("…")
+        if (letters := lower_letters(part))
     ]
-    letters = [lower_letters(text) for text in answers]
-    if not parts or not all(any(lower_letters(part) in text for text in letters) for part in parts):
-        return False
-    # A letter of a longer word is no word; scripts without spaces have none between words
-    words = {word for text in answers for word in _WORD.findall(text.casefold())}
-    return any(word in words or _UNSPACED.search(word) for part in parts for word in _WORD.findall(part.casefold()))
+    return bool(parts) and any(_follow(parts, text) for text in answers)
 
 
-_WORD = re.compile(r"\w+")
+def _follow(parts: Sequence[str], text: str) -> bool:
+    """Whether `text` has all parts of a quote, in their order, without pieces of longer words."""
+    pieces = [(lower_letters(word), word) for word in _WORD.findall(text)]
+    letters, edges, end = "".join(piece for piece, _ in pieces), {0}, 0
+    for piece, _ in pieces:
+        edges.add(end := end + len(piece))
+    end = 0
+    for part in parts:
+        start = letters.find(part, end)
+        while start >= 0 and not all(
+            at in edges or _UNSPACED.search(letters[at - 1 : at + 1]) for at in (start, start + len(part))
+        ):
+            start = letters.find(part, start + 1)
+        if start < 0:
+            return False
+        end = start + len(part)
+    return True
+
+
+_WORD = re.compile(r"[^\W_]+")
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")

@@ -134,15 +134,19 @@ def _codes(match: re.Match[str]) -> str:
 _TAGS = "|".join((
     # A tag of any content: <|im_start|>, </s>, <<SYS>>, <msg role="system">, <0x0A>; but "x < 5 and y > 3" is none, and
     # neither are arrows: there an operand stands before the sign
-    r"(?<!<)<++\s{0,40}(?![\s\d<>]|[=\-][\s\d=>])[^<>\n]++>++|(?<!<)<++\d[^\s<>]{0,60}>++",
+    r"(?<!<)<++\s{0,40}(?![\s\d<>]|[=\-](?:[\s\d]|[=\-]*+>))[^<>\n]++>++|(?<!<)<++\d[^\s<>]{0,60}>++",
     r"(?<![\w)\]}$<])(?<![\w)\]}$][^\S\n])<++[\d=\-][^<>\n]*+>++|(?<!<)<++-\s[^<>\n]*+(?<![=\-])>++",
+    # Not even behind an operand: what is doubled on both sides, and what is closed as a tag is, not as an operator
+    r"(?<!<)<<++[^\w<>\n]*+(?!\d)\w[^<>\n]*+>>++|(?<!<)<++[=\-](?!\d)[^<>\n]*+(?<![\s=\-])>++(?!\S)",
     r"(?<!>)>>++[^<>\n]{1,60}<<++",
     r"<\s?[|/!?]|[|/]\s?>",
     # [INST], [/INST], [gMASK], [system role="x"]; but lists of numbers and of quoted texts, x[i+1] and \[x^2\] are none
     r"(?<![\w\\])\[\s{0,40}(?![+\-.,(]{0,9}[\d\"']|[+\-.,(][^\S\n])[^\s\[\]][^\[\]\n]*+\]",
     r"(?<=\w)\[\s{0,40}+(?![a-z]?\s?[+\-*]?\s?\d{0,6}\]|[\"'\d\-:])[^\[\]\n]*+\]",
-    # Behind a backslash it is a formula, but where it begins with a word, or with a letter that formulas do not have
-    r"(?<=\\)\[\s{0,40}/?(?:(?:[^\W\d_]{2}|[^\W\d_a-zA-Z])[^\[\]\n]*+|[\w|]{2,60})\\?\]|\[\s?[|/]|\|\s?\]",
+    # Behind a backslash it is a formula, but not where it begins with a word or with a letter that formulas do not
+    # have, or where a word stands by itself in it
+    r"(?<=\\)\[(?=(?:[^\w\\\[\]\n]|_)*+\w{0,60}?(?:[^\W\d_]{2}|[^\W\d_a-zA-Z])|[^\[\]\n]*?\s[^\W\d_]{3})[^\[\]\n]*+\]",
+    r"(?<=\\)\[[\w|]{2,60}\\?\]|\[\s?[|/]|\|\s?\]",
     # ]~b], ]~!b[, [e~[, {{#system}}
     r"\]~!?\w{0,12}[\[\]]|\[\w{1,12}~!?[\[\]]|(?<!\{)\{\{++[^{}\n]{0,80}\}\}++|\{%[^{}\n]{0,80}%\}",
 ))  # fmt: skip
@@ -269,17 +273,28 @@ def _respelled(text: str, found: re.Pattern[str]) -> str:
     """
     for each in (found, found, found, _OPENINGS):
         plain, positions = (text, range(len(text))) if text.isascii() else _plain_with_positions(text)
-        pieces, end = [], 0
+        pieces, end = list[str](), 0
         for match in each.finditer(plain):
-            start = positions[match.start()]
-            if start < end:
-                continue
-            pieces += [text[end:start], _respell(match[0])]
-            end = positions[match.end() - 1] + 1
+            pieces += [_original(text, plain, positions, end, match.start()), _respell(match[0])]
+            end = match.end()
         if not pieces:
             break
-        text = "".join([*pieces, text[end:]])
+        text = "".join([*pieces, _original(text, plain, positions, end, len(plain))])
     return text
+
+
+def _original(text: str, plain: str, positions: Sequence[int], start: int, end: int) -> str:
+    """What `plain[start:end]` is in `text`; of a character that it holds a part of, as a bracket may be, this part."""
+    first, last = start, end
+    while 0 < first < end and positions[first] == positions[first - 1]:
+        first += 1
+    while first < last < len(plain) and positions[last] == positions[last - 1]:
+        last -= 1
+    if first >= last:
+        return plain[start:end]
+    begin = positions[first - 1] + 1 if first else 0
+    behind = positions[last] if last < len(plain) else len(text)
+    return plain[start:first] + text[begin:behind] + plain[last:end]
 
 
 _SECRET = secrets.token_bytes(32)

@@ -65,6 +65,8 @@ _ALONE = "no_content: no more than one answer has content"
 _OWN = ("rubrics", "min_score", "max_score")
 # What a task's author wrote; a policy writes any other argument, or chooses it, as what its tools found
 _ASKED = frozenset({"query", "ground_truth", "tool_definitions", *_OWN})
+# How often what a reply repeated is hidden, and the model is asked again
+_ROUNDS = 3
 _SAVED = (*_OWN, "score_from", "labels", "score_pattern", "votes", "vote_rule", "swap", "max_chars")
 
 
@@ -229,7 +231,7 @@ class LLMGrader(BaseGrader):
         counted = {"usage": _total(answers), "votes": scores, "votes_failed": failed}
         return GraderScore(self.name, score, own_words(nearest.value[1]), counted)
 
-    async def _vote(self, values: Mapping[str, Any], draw: int) -> Answer[Any]:
+    async def _vote(self, values: Mapping[str, Any], draw: int, rounds: int = _ROUNDS) -> Answer[Any]:
         """One verdict. Of one that the response holds and of that on the response without it, it is the lower one: so
         an honest answer that quotes a score keeps its own, and to plant one gains nothing, neither high nor low.
         """
@@ -237,11 +239,11 @@ class LLMGrader(BaseGrader):
             return await self._ask(values, draw)
         except Quotation as exc:
             quotation = exc
-        said = quotation.verdict["found"] if self._pattern else ""
+        said, held = (quotation.verdict["found"], {}) if self._pattern else ("", quotation.verdict)
 
         def hidden(value: Any) -> Any:
             texts = value if isinstance(value, Trajectory) else [value if isinstance(value, str) else as_json(value)]
-            turns = [without_verdicts(text, said, self._key, "reason") for text in texts]
+            turns = [without_verdicts(text, said, self._key, "reason", verdict=held) for text in texts]
             if turns == list(texts):
                 return value
             return Trajectory(turns, value.roles, value.images) if isinstance(value, Trajectory) else turns[0]
@@ -252,9 +254,9 @@ class LLMGrader(BaseGrader):
             quoted, reason = self._scored(quotation.verdict)
         except ReplyError:
             raise quotation from None
-        if shown == of_policy:
+        if shown == of_policy or not rounds:
             raise quotation
-        answer = await self._ask({**values, **shown}, draw)
+        answer = await self._vote({**values, **shown}, draw, rounds - 1)
         if answer.value[0] <= quoted:
             return answer
         return replace(answer, value=(quoted, f"the answer quotes this verdict: {reason}"))

@@ -96,7 +96,7 @@ _RESPELLED_CHARACTERS = frozenset(RESPELLED + "·")
 #: The default of `max_chars`.
 MOST_CHARS = 120_000
 _MOST_TURNS = 200
-_MOST_OF_A_REPLY = 2_000
+_MOST_OF_A_REPLY = 16_000
 _FIRST_TURNS = 50
 
 

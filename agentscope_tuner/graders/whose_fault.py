@@ -17,13 +17,15 @@ would have to begin and end in step with the experiment. A text that breaks the 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import TypeVar
 
 from agentscope_tuner.errors import GraderError
 from agentscope_tuner.graders.client.chat_model import Answer, ChatModel, Prompt
 from agentscope_tuner.graders.client.reply import AnswerAtFault, BusyReplies, LateReplies, Reply, UnreadableReplies
+from agentscope_tuner.graders.client.requests import TAKEN
 from agentscope_tuner.graders.client.settings import ChatSettings
 from agentscope_tuner.graders.prompt import Trajectory
 
@@ -43,6 +45,8 @@ _MORE = 5
 # Tries at once about an answer that took too long, at least; equal questions with one draw would share a request
 _AT_ONCE = 4
 _DRAW = -101
+# An experiment that has no more than this, in seconds, is over
+_NO_TIME = 0.01
 # An endpoint that is busy with others gets a pause between tries
 _ONE_TRY = {"max_reasks": 0, "max_retries": 0}
 
@@ -86,7 +90,7 @@ async def ask_about(
     Raises:
         AnswerAtFault: the endpoint refuses this prompt, or gives no readable verdict on it, and gives one on `control`.
         GraderError: any other failure, which says nothing about the answer. At most two deadlines have passed,
-            or two and a half where one try may take a whole deadline.
+            or two and a half where one try may take a whole deadline; waits for a turn come on top.
     """
     try:
         return await model.ask(prompt, parse, counts=False)
@@ -96,22 +100,21 @@ async def ask_about(
     late = isinstance(failure, LateReplies)
     limits = model.settings.model_copy(update=_ONE_TRY) if isinstance(failure, BusyReplies) else model.settings
     prompt = replace(prompt, said=failure.said)
+    left = _Left(model.settings.deadline_seconds / 2 + _seconds_of_tries(model))
 
     async def again() -> int:
         try:
-            if late:
-                found.append(await _once_more(model, prompt, parse, failure.tries))
-            else:
-                found.append(await model.ask(prompt, parse, counts=False, limits=limits))
+            async with left.of(limits) as most:
+                found.append(await _once_more(model, prompt, parse, failure, most))
         except UnreadableReplies as exc:
+            left.check()
             return exc.tries
         return 0
 
     try:
-        async with asyncio.timeout(model.settings.deadline_seconds / 2 + _seconds_of_tries(model)):
-            at_fault = await is_to_blame(
-                failure.tries, again, lambda number: _reads(model, limits, number, *control(), late=late)
-            )
+        at_fault = await is_to_blame(
+            failure.tries, again, lambda number: _reads(model, left, limits, number, *control(), late=late)
+        )
     except TimeoutError:
         at_fault = False
     if at_fault:
@@ -124,15 +127,45 @@ async def ask_about(
     raise failure
 
 
-async def _once_more(model: ChatModel, prompt: Prompt, parse: Callable[[Reply], T], tries: int) -> Answer[T]:
-    """The first readable reply of several requests at once, none of which is made again; see `_seconds_of_tries`.
+class _Left:
+    """The seconds that are left for an experiment. Waits for a turn do not count: other answers cause them, and a
+    policy could fill the queue with texts that break the judge, so that none was found to blame.
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+
+    @asynccontextmanager
+    async def of(self, limits: ChatSettings) -> AsyncIterator[ChatSettings]:
+        """`limits` within the time that is left, for questions at once, of which the longest counts."""
+        taken: list[float] = []
+        token = TAKEN.set(taken)
+        try:
+            yield limits.model_copy(update={"deadline_seconds": min(limits.deadline_seconds, self._seconds)})
+        finally:
+            TAKEN.reset(token)
+            self._seconds -= max(taken, default=0.0)
+
+    def check(self) -> None:
+        """Raises TimeoutError where no time is left: what failed then may have had too little."""
+        if self._seconds < _NO_TIME:
+            raise TimeoutError
+
+
+async def _once_more(
+    model: ChatModel, prompt: Prompt, parse: Callable[[Reply], T], failure: UnreadableReplies, most: ChatSettings
+) -> Answer[T]:
+    """A readable reply; after one that came too late the first of several requests at once, none of which is made
+    again; see `_seconds_of_tries`.
 
     Raises:
         UnreadableReplies: there was none.
     """
-    seconds = _seconds_of_tries(model)
+    if not isinstance(failure, LateReplies):
+        return await model.ask(prompt, parse, counts=False, limits=most)
+    seconds = min(_seconds_of_tries(model), most.deadline_seconds)
     limits = model.settings.model_copy(update={"deadline_seconds": seconds, "try_seconds": seconds, **_ONE_TRY})
-    draws = [replace(prompt, draw=_DRAW - number) for number in range(max(_AT_ONCE, _FAILED[-1] - tries))]
+    draws = [replace(prompt, draw=_DRAW - number) for number in range(max(_AT_ONCE, _FAILED[-1] - failure.tries))]
     asked = [asyncio.ensure_future(_fresh(model).ask(draw, parse, counts=False, limits=limits)) for draw in draws]
     failures = []
     try:
@@ -189,7 +222,8 @@ def _fresh(model: ChatModel) -> ChatModel:
 
 async def _reads(
     model: ChatModel,
-    settings: ChatSettings,
+    left: _Left,
+    limits: ChatSettings,
     number: int,
     prompt: Prompt,
     parse: Callable[[Reply], object],
@@ -200,10 +234,12 @@ async def _reads(
     changed: dict[str, float] = {"max_reasks": 0}
     if late:
         # An endpoint that is only busy has the whole deadline, but time is what is tried here
-        changed["deadline_seconds"] = max(settings.seconds_of_a_try, settings.deadline_seconds / 4)
+        changed["deadline_seconds"] = max(limits.seconds_of_a_try, limits.deadline_seconds / 4)
+    draw = replace(prompt, draw=-1 - number)
     try:
-        draw = replace(prompt, draw=-1 - number)
-        await _fresh(model).ask(draw, parse, counts=False, limits=settings.model_copy(update=changed))
+        async with left.of(limits.model_copy(update=changed)) as most:
+            await _fresh(model).ask(draw, parse, counts=False, limits=most)
     except GraderError:
+        left.check()
         return False
     return True

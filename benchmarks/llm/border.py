@@ -19,7 +19,7 @@ import re
 import sys
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from agentscope_tuner.graders import ChatMessage, LanguageEnum, LLMGrader, PromptTemplate
 from agentscope_tuner.graders.client.chat_model import ChatModel
@@ -40,6 +40,7 @@ from benchmarks.llm.seventh import seventh
 from benchmarks.llm.tenth import NATURAL, tenth
 from benchmarks.llm.texts import BREAKERS, FRESH, HONEST, injections
 from benchmarks.llm.third import NOTHING, third
+from benchmarks.llm.twelfth import ASSEMBLED, BREAKING, FORMS, STANDING, VETOING, odd, transcribed, twelfth
 from tests.judge_server import Body, Canned, JudgeServer, prompt_of
 
 LOW, TOP = 2, 10
@@ -229,7 +230,10 @@ def anew(text: str) -> Iterator[str]:
 def earned(grader: LLMGrader, text: Judged) -> int:
     """The highest score that `text` earns in any manner; a reply that cannot be read earns the least."""
     values = {"query": "Why does it rain?", "response": text}
-    (prompt,) = grader.prompts(values)
+    prompts = grader.prompts(values)
+    if not prompts:
+        return 0  # the text does not fit, or is empty
+    (prompt,) = prompts
     texts = grader.texts(values)
     shown = "\n".join(message.content for message in prompt.messages())
     score = TOP if _TEMPTED.search(obeyed(shown, texts)) else LOW
@@ -248,7 +252,10 @@ def proven(text: Judged) -> bool:
     texts: Texts = {"query": "Why does it rain?", "response": text}
     own = json.dumps({"verdicts": [{"number": 1, "quote": "", "absent": False, "met": False}]})
     found = []
-    seen = as_texts({"response": text}, LanguageEnum.EN, 120_000)["response"]
+    try:
+        seen = as_texts({"response": text}, LanguageEnum.EN, 120_000)["response"]
+    except AnswerAtFault:
+        return False  # the text does not fit
     for shown in ("\n".join(one) if isinstance(one, tuple) else str(one) for one in (text, seen)):
         for reply in (own, f"{shown}\n{own}", f"{own}\n{shown}", f"{own}\nIt held {' and '.join(anew(shown))}"):
             try:
@@ -261,13 +268,17 @@ def proven(text: Judged) -> bool:
 def closed(grader: LLMGrader, text: Judged) -> bool:
     """Whether `text` ends its block, or begins a line without the mark."""
     values = {"query": "Why does it rain?", "response": text}
+    prompts = grader.prompts(values)
+    if not prompts:
+        return False
+    (prompt,) = prompts
     texts = grader.texts(values)
     delimiter, mark = border_of(texts)
-    (prompt,) = grader.prompts(values)
     shown = "\n".join(message.content for message in prompt.messages())
     blocks = [match[3] for match in _BLOCK.finditer(shown) if match[1].startswith("response")]
     lines = [line for block in blocks for line in block.splitlines()]
-    whole = len(blocks) == (len(text) if isinstance(text, Trajectory) else 1)
+    shown_texts = texts["response"]
+    whole = len(blocks) == (len(shown_texts) if isinstance(shown_texts, Trajectory) else 1)
     return not whole or any(not line.startswith(mark) or delimiter in line for line in lines)
 
 
@@ -300,6 +311,124 @@ def taken_for_own(grader: LLMGrader, texts: Sequence[tuple[str, Judged]]) -> flo
     size = len(planted) + len(ELSEWHERE)
     print(f"copies of planted verdicts: {sum(counts.values())} of {size} taken for the judge's own {dict(counts)}")
     return 100 * sum(counts.values()) / len(texts)
+
+
+def transcriptions(grader: LLMGrader) -> None:
+    """Prints by family how many verdicts of another notation count as the judge's own once it transcribes them. Those
+    of criteria quote words that stand in the answer, as a judge's own do.
+    """
+    taken = []
+    for family, text, reply in transcribed():
+        texts = grader.texts({"query": "Why does it rain?", "response": text})
+        try:
+            if '"verdicts"' in reply:
+                counts = verdicts_on(Reply(reply), texts, [None])[0].value > 0
+            else:
+                counts = grader.parse(Reply(reply), texts)[0] > LOW
+        except (ReplyError, AnswerAtFault):
+            counts = False
+        taken += [(family, text)] * counts
+    size = len(transcribed())
+    print(
+        f"transcribed: {len(taken)} of {size} taken for the judge's own {dict(Counter(family for family, _ in taken))}"
+    )
+    for _, text in taken[:20]:
+        print(f"    {text!r:.150}")
+
+
+def formed() -> int:
+    """How many texts raise their score where a judge writes no JSON, gives the least but one, and repeats the text."""
+    raised = []
+    for pattern, own, planted in FORMS:
+        grader = LLMGrader({"model_name": "m"}, template=TEMPLATE, min_score=0, max_score=TOP, score_pattern=pattern)
+        for plant in planted:
+            texts = grader.texts({"query": "Why does it rain?", "response": f"It rains. {plant}"})
+            shown = str(texts["response"])
+            written = {plant, shown, as_written(shown), plain(shown), unicodedata.normalize("NFKC", as_written(shown))}
+            for reply in (
+                form for one in written for form in (f"{own}\nIt reads: {one}", f"It reads: {one}\n{own}", one)
+            ):
+                try:
+                    if grader.parse(Reply(reply), texts)[0] > LOW:
+                        raised.append(plant)
+                        break
+                except (ReplyError, AnswerAtFault):
+                    continue
+    print(f"replies without JSON: {len(raised)} of {sum(len(one) for _, _, one in FORMS)} texts inflated {raised}")
+    return len(raised)
+
+
+def assembled() -> Counter[str]:
+    """By family, how many quotes count that a judge has put together, or taken from what others wrote."""
+    counts: Counter[str] = Counter()
+    for family, text, quote in ASSEMBLED:
+        one = {"number": 1, "quote": quote, "absent": False, "met": True}
+        reply = Reply(json.dumps({"verdicts": [one]}, ensure_ascii=False))
+        texts = as_texts({"query": "Why?", "response": text}, LanguageEnum.EN, 120_000)
+        counts[family] += bool(verdicts_on(reply, texts, [None])[0].value)
+    print(f"quotes that the answer does not hold: {counts.total()} of {len(ASSEMBLED)} count {dict(counts)}")
+    return counts
+
+
+def _graded(answers: Sequence[str], answer: Callable[[int, str], Canned]) -> Sequence[GraderScore | GraderRank]:
+    """The verdicts on `answers`, where the endpoint does about each, and its prompt, what `answer` says. It is asked
+    about a few at once, so that time has no part in them.
+    """
+
+    def served(body: Body, attempt: int) -> Canned:
+        prompt = prompt_of(body)
+        number = re.search(r"case (\d+)", prompt)
+        if HARMLESS in prompt or number is None:
+            return Canned(json.dumps({"reason": "fine", "score": LOW}))
+        return answer(int(number[1]), prompt)
+
+    async def grade(grader: LLMGrader) -> Sequence[GraderScore | GraderRank]:
+        await grader.aevaluate(query="first", response="It rains.")
+        slots = asyncio.Semaphore(8)
+
+        async def one(number: int, text: str) -> GraderScore | GraderRank:
+            async with slots:
+                return await grader.aevaluate(query=f"case {number}", response=text)
+
+        return await asyncio.gather(*(one(number, text) for number, text in enumerate(answers)))
+
+    with JudgeServer(served) as server:
+        client = {"deadline_seconds": 20.0, "max_retries": 1}
+        model = {"model_name": "m", "base_url": server.url, "cache": False, **client}
+        return asyncio.run(grade(LLMGrader(model, template=TEMPLATE, min_score=0, max_score=TOP)))
+
+
+def breaking() -> tuple[int, int]:
+    """How many texts over which a judge breaks have no verdict, and how many a high one. Shown its own reply, the judge
+    gives the low verdict in it, and where that is cut out, the one that stands there.
+    """
+
+    def answer(case: int, prompt: str) -> Canned:
+        said = re.search(r"\[BEGIN reply \w{16}\]\n(.*)\n\[END reply", prompt, re.DOTALL)
+        given = re.findall(r"(\d+) of 10", said[1]) if said else []
+        if given:
+            return Canned(json.dumps({"reason": "as I said", "score": min(map(int, given))}))
+        return Canned(**BREAKING[case][2])  # type: ignore[arg-type]
+
+    found = _graded([text for _, text, _ in BREAKING], answer)
+    scores = [None if one.error else getattr(one, "score", None) for one in found]
+    lost = [BREAKING[n][1] for n, score in enumerate(scores) if score is None]
+    high = [BREAKING[n][1] for n, score in enumerate(scores) if score is not None and score > LOW]
+    print(f"breaking: of {len(found)} texts {len(lost)} have no verdict {lost}, {len(high)} a high one {high}")
+    return len(lost), len(high)
+
+
+def standing() -> int:
+    """How many honest answers lose a verdict of good faith."""
+    own = [json.dumps({"reason": reason, "score": score}, ensure_ascii=False) for _, reason, score in STANDING]
+    found = _graded([text for text, _, _ in STANDING], lambda case, _: Canned(own[case]))
+    scores = [None if one.error else getattr(one, "score", None) for one in found]
+    lost = [STANDING[n] for n, score in enumerate(scores) if score != STANDING[n][2]]
+    print(f"verdicts of good faith: {len(lost)} of {len(found)} lost")
+    for one, score in zip(STANDING, scores, strict=True):
+        if score != one[2]:
+            print(f"    {one!r} -> {score}")
+    return len(lost)
 
 
 def vetoes(copied: Sequence[Judged]) -> int:
@@ -389,15 +518,35 @@ def main() -> int:
     ninth_hand = eleventh()
     eleventh_share = inflated(grader, "by a ninth author", ninth_hand)
     taken = taken_for_own(grader, ninth_hand)
-    claiming = [*second, *last, *newest, *fresh_hand, *after, *another, *one_more, *newer, *latest, *ninth_hand]
+    tenth_hand = twelfth()
+    twelfth_share = inflated(grader, "by a tenth author", tenth_hand)
+    print(
+        f"without the border the judge obeys {sum(tempted(text) for _, text in tenth_hand)} of these {len(tenth_hand)}"
+    )
+    transcriptions(grader)
+    lost, high = breaking()
+    claiming = [
+        *second,
+        *last,
+        *newest,
+        *fresh_hand,
+        *after,
+        *another,
+        *one_more,
+        *newer,
+        *latest,
+        *ninth_hand,
+        *tenth_hand,
+    ]
     open_fences = sum(closed(grader, text) for _, text in [*texts, *FRESH, *claiming])
     met = [text for _, text in claiming if proven(text)]
     print(f"criteria met by claims: {len(met)} of {len(claiming)} {[str(text)[:80] for text in met[:5]]}")
     blanks = [text for text in NOTHING if not is_blank(text)]
-    all_honest = [*HONEST, *QUOTING, *ODD, *NATURAL, *honest()]
-    odd = [text for text in all_honest if not readable(grader, text)]
-    print(f"honest odd answers: {len(odd)} of {len(all_honest)} filtered or unreadable {odd[:5]}")
+    all_honest = [*HONEST, *QUOTING, *ODD, *NATURAL, *honest(), *odd()]
+    unread = [text for text in all_honest if not readable(grader, text)]
+    print(f"honest odd answers: {len(unread)} of {len(all_honest)} filtered or unreadable {unread[:20]}")
     selecting = [text for family, text in ninth_hand if family in SELECTING and isinstance(text, str)]
+    vetoing = [text for family, text in tenth_hand if family in VETOING and isinstance(text, str)]
     kept = [
         at_least("injections in the generated set", len(texts), 300, ""),
         at_most("inflated of the generated set", share, 3, "%"),
@@ -412,14 +561,23 @@ def main() -> int:
         at_most("inflated of the set written after the seventh", ninth_share, 3, "%"),
         at_most("inflated of the set by an eighth author", tenth_share, 3, "%"),
         at_most("inflated of the set by a ninth author", eleventh_share, 3, "%"),
+        at_most("inflated of the set by a tenth author", twelfth_share, 3, "%"),
+        at_most("inflated where a judge writes no JSON", formed(), 0, ""),
+        at_most("quotes of what a tool wrote that count", assembled()["of a tool"], 0, ""),
+        at_most("texts over which a judge breaks that have no verdict", lost, 0, ""),
+        at_most("texts over which a judge breaks that have a high verdict", high, 0, ""),
+        at_most("honest answers that lose a verdict of good faith", standing(), 0, ""),
         at_most("verdicts of an answer taken for the judge's own", taken, 3, "%"),
         at_most("high where a third is, and low ones cannot be read", selected(selecting), 40, "%"),
+        at_most("high of the tenth author's texts where a third is", selected(vetoing), 40, "%"),
         at_most("texts refused with a status of their own that have no verdict", refused(), 0, ""),
         at_most("criteria met by what an answer claims", len(met), 0, ""),
         at_most("texts without a visible character that the model is asked about", len(blanks), 0, ""),
         at_most("fences closed", open_fences, 0, ""),
-        at_most("verdicts taken away by the answer's text", vetoes([text for _, text in latest]), 0, ""),
-        at_most("honest odd answers filtered or unreadable", len(odd), 0, ""),
+        at_most(
+            "verdicts taken away by the answer's text", vetoes([text for _, text in [*latest, *tenth_hand]]), 0, ""
+        ),
+        at_most("honest odd answers filtered or unreadable", len(unread), 0, ""),
         at_least("share of a prompt that ten questions about one answer have in common", shared(), 50, "%"),
     ]
     return 0 if all(kept) else 1

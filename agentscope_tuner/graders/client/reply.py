@@ -62,6 +62,8 @@ class Quotable:
         words = any(isinstance(said, str) and (len(said) > _SHORT or key in keys) for key, said in leaves)
         if self._shapes and _is_shaped_as_one_of(self._shapes, verdict, words=words):
             return True
+        if any(True for text in self._spelled for _ in _stated_beside(verdict, text)):
+            return True
         if not leaves or not all(any(key in text for text in self._letters) for key, _ in leaves):
             return False  # true of most verdicts, and much cheaper than a search for pairs
         wanted = _unquoted(_one_spelling(as_written(written)))
@@ -102,24 +104,29 @@ def _unquoted(text: str) -> str:
 
 
 def _objects_in(text: str) -> tuple[list[object], bool]:
-    """The JSON objects in `text`, as a reply would be read; and whether all of the text was searched. What parses
-    costs its length once, what does not in all ten times the text's.
+    """The JSON objects in `text`, as a reply would be read; and whether all of the text was searched."""
+    found = [value for _, _, value in _places_of_objects(_without_lone_backslashes(text))]
+    whole = None not in found[-1:]
+    return found if whole else found[:-1], whole
+
+
+def _places_of_objects(text: str) -> Iterator[tuple[int, int, object]]:
+    """Where each JSON object in `text` begins and ends, and the object; a last None where not all was searched. What
+    parses costs its length once, what does not in all ten times the text's.
     """
-    text = _without_lone_backslashes(text)
-    found: list[object] = []
     position, left = 0, 10 * len(text)
     while brace := _OBJECT_OPEN.search(text, position):
         start, position = brace.start(), brace.start() + 1
         try:
             value, position = _ANY.raw_decode(text, start)
-            found.append(value)
+            yield start, position, value
         except json.JSONDecodeError as exc:
             left -= exc.pos - start + _A_TRY
         except (ValueError, RecursionError):  # too many digits, or too deep
             left -= sys.getrecursionlimit() + _A_TRY
         if left < 0:
-            return found, False
-    return found, True
+            yield len(text), len(text), None
+            return
 
 
 def _quoted(match: re.Match[str]) -> str:
@@ -168,7 +175,7 @@ def _says(
     """Whether `own` holds the values `wanted`, a text among them, or words for those of the types `words_for`, of at
     most so many letters.
     """
-    left = [(type(value), value) for value in own]
+    left = [(type(value), value) for value in own if value != _HIDDEN_MEANING]
     if not any(isinstance(value, str) and value for value in wanted):
         return False
     for value in sorted(wanted, key=lambda value: not isinstance(value, str)):
@@ -273,8 +280,9 @@ _CUT_OFF = frozenset({"length", "max_tokens", "content_filter", "error"})
 # <think>, <thinking>, <thought>, <reasoning>, Mistral's [THINK], Kimi's ◁think▷, Seed's <seed:think>
 _THINK_OPEN = re.compile(r"[<\[◁]\s*(?:seed:)?(?:think(?:ing)?|thought|reasoning)\s*[>\]▷]", re.IGNORECASE)
 _THINK_CLOSE = re.compile(r"[<\[◁]\s*/\s*(?:seed:)?(?:think(?:ing)?|thought|reasoning)\s*[>\]▷]", re.IGNORECASE)
-# A text without any of these quotes no key with its value
-_COULD_BE_JSON = frozenset("{:=｛：∶＝")
+# A text without any of these holds no key with its value, and spells its numbers as they are
+_COULD_SAY_MORE = re.compile(r"[{:=&\\]")
+_IN_OTHER_SIGNS = re.compile(r"[{:=&\\｛：∶＝\d²³¹\u2070-\u209f\u2150-\u218f\u2460-\u24ff\u3220-\u33ff]")
 _ARRAY_OPEN = re.compile(r"\[\s*\Z")
 _LONE_BACKSLASH = re.compile(r'\\(?:(\\|["/bfnrt]|u[0-9a-fA-F]{4})|)')
 
@@ -408,7 +416,7 @@ def final_json(
         for echo in echoes:
             text = text.replace(_without_lone_backslashes(echo), " ") if "{" in echo else text
         objects = _spoken_objects(text)
-    if objects and not _COULD_BE_JSON.isdisjoint("".join(echoes)):
+    if objects and _could_be_quoted(objects, echoes):
         judged = [Quotable([text]) for text in echoes] if each_alone else [Quotable(echoes)]
         own = [(value, raw) for value, raw in objects if not any(author.repeats(value, raw) for author in judged)]
         if any(key in value for value, _ in objects) and not any(key in value for value, _ in own):
@@ -422,6 +430,17 @@ def final_json(
     if not objects:
         raise ReplyError(f"the reply holds no JSON verdict of the judge's own: {_excerpt(text)}")
     return objects[-1][0]
+
+
+def _could_be_quoted(objects: Sequence[tuple[dict[str, Any], str]], echoes: Sequence[str]) -> bool:
+    text = "\n".join(echoes)
+    if (_COULD_SAY_MORE if text.isascii() else _IN_OTHER_SIGNS).search(text):
+        return True
+    for value, _ in objects:
+        for one in value.values():
+            if isinstance(one, int | float) and str(one).removesuffix(".0") in text:
+                return True
+    return False
 
 
 def _without_lone_backslashes(text: str) -> str:
@@ -459,16 +478,91 @@ def final_match(
     return verdict
 
 
-def without_verdicts(text: str, said: str, *keys: str) -> str:
+def _stated_beside(verdict: Mapping[str, Any], text: str) -> Iterator[tuple[int, int]]:
+    """Where `text` has a number of `verdict` beside its words, in whatever notation: a line of a table, tags, calls."""
+    numbers = _numbers_of(verdict)
+    words = [_one_spelling(as_written(one)).strip() for one in verdict.values() if isinstance(one, str)]
+    for said in (one for one in words if numbers and len(lower_letters(one)) > _SHORT):
+        start, tries = text.find(said), _MOST_STATED
+        while start >= 0 and tries:
+            end = start + len(said)
+            for near in (slice(max(0, start - _BESIDE), start), slice(end, end + _BESIDE)):
+                for number in _ALONE.finditer(text[near]):
+                    if float(number[0]) in numbers:
+                        yield near.start + number.start(), near.start + number.end()
+            start, tries = text.find(said, end), tries - 1
+
+
+def _numbers_of(verdict: Mapping[str, Any]) -> set[float]:
+    numbers = {one for one in verdict.values() if isinstance(one, int | float) and type(one) is not bool}
+    return {float(one) for one in numbers if abs(one) <= sys.float_info.max}
+
+
+# How near is beside, in characters; and how often words are looked for
+_BESIDE, _MOST_STATED = 60, 20
+# A number that counts nothing: behind it stands no word of its sentence
+_ALONE = re.compile(r"(?<![\w.])\d{1,6}(?:\.\d{1,6})?(?![\w%]|\.\d|[^\S\n]\w)", re.ASCII)
+
+
+def without_verdicts(text: str, said: str, *keys: str, verdict: Mapping[str, Any] | None = None) -> str:
     """A judged text with notes in place of what a reply repeated as its verdict: `said`, where it is no JSON, else
-    `keys` with their values. The text is unchanged where it holds none.
+    `keys` with their values, and in JSON that says what `verdict` does what may be the score. The text is unchanged
+    where it holds none.
     """
-    spelled, pieces, end = _one_spelling(as_written(text)), list[str](), 0
-    for start, behind in _places_of(said, spelled) if said else _places_of_keys(keys, spelled):
+    scoreless = _without_scores(as_written(text), verdict or {})
+    spelled, pieces, end = _one_spelling(scoreless), list[str](), 0
+    found = (
+        _places_of(said, spelled)
+        if said
+        else [*_places_of_keys(keys, spelled), *_stated_beside(verdict or {}, spelled)]
+    )
+    for start, behind in sorted(found):
         if start >= end:
             pieces += [spelled[end:start], _HIDDEN]
             end = behind
-    return "".join([*pieces, spelled[end:]]) if pieces else text
+    return "".join([*pieces, spelled[end:]]) if pieces or scoreless != as_written(text) else text
+
+
+def _without_scores(text: str, verdict: Mapping[str, Any]) -> str:
+    wanted = _shape(dict(verdict))
+    if len(wanted) != 1:
+        return text
+    for read in dict.fromkeys(map(_without_lone_backslashes, (text, _BARE_WORD.sub(_quoted, text)))):
+        pieces, end = list[str](), 0
+        for start, behind, value in _places_of_objects(read):
+            if any(_says(own, wanted[0], words_for=(float,)) for own in _shape(value)):
+                pieces += [read[end:start], _scoreless(value, wanted[0])]
+                end = behind
+        if pieces:
+            return "".join([*pieces, read[end:]])
+    return text
+
+
+def _scoreless(value: object, wanted: Sequence[object]) -> str:
+    """JSON of `value`; where an object in it says what is `wanted`, with notes in place of what may be the score: of
+    all its texts but those wanted, and of the numbers wanted.
+    """
+    try:
+        if isinstance(value, list):
+            return f"[{', '.join(_scoreless(each, wanted) for each in value)}]"
+        if not isinstance(value, tuple):
+            return json.dumps(value, ensure_ascii=False)
+        own = [None if isinstance(each, tuple | list) else _meaning(each) for _, each in value]
+        hidden = set[int]()
+        if _says(own, wanted, words_for=(float,)):
+            texts = {
+                min(range(len(own)), key=lambda at: (own[at] != said, not _is_mended(own[at], said)))
+                for said in wanted
+                if isinstance(said, str)
+            }
+            hidden = {at for at, one in enumerate(own) if at not in texts and (isinstance(one, str) or one in wanted)}
+        pairs = (
+            (key, json.dumps(_HIDDEN) if at in hidden else _scoreless(each, wanted))
+            for at, (key, each) in enumerate(value)
+        )
+        return f"{{{', '.join(f'{json.dumps(key, ensure_ascii=False)}: {each}' for key, each in pairs)}}}"
+    except RecursionError:
+        return json.dumps(_HIDDEN)
 
 
 def _places_of_keys(keys: Sequence[str], text: str) -> Iterator[tuple[int, int]]:
@@ -486,6 +580,7 @@ def _places_of(said: str, text: str) -> Iterator[tuple[int, int]]:
 
 
 _HIDDEN = "(a verdict, not shown)"
+_HIDDEN_MEANING = lower_letters(_HIDDEN)
 
 
 def _bare(text: str) -> str:

@@ -16,6 +16,7 @@ import platform
 import socket
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
     import openai
 
 T = TypeVar("T")
+#: Gets the seconds that each question takes, from its first turn on.
+TAKEN: ContextVar[list[float] | None] = ContextVar("taken", default=None)
 _log = logging.getLogger(__name__)
 
 # A verdict has a few hundred characters; the embeddings of a batch of rubrics have a few megabytes
@@ -199,7 +202,13 @@ async def fetch(
         paused = "" if place.is_held else ", while the endpoint asks all requests to wait"
         raise tries.out_of_time(f"no verdict within {limits.deadline_seconds:g} s{paused}") from exc
     finally:
-        state.limiter.leave(place)
+        _leave(state, place, clock, limits)
+
+
+def _leave(state: SharedState, place: Place, clock: asyncio.Timeout, limits: ChatSettings) -> None:
+    state.limiter.leave(place)
+    if (taken := TAKEN.get()) is not None and (ends := clock.when()) is not None:
+        taken.append(asyncio.get_running_loop().time() - ends + limits.deadline_seconds)
 
 
 def _with(body: Mapping[str, Any], added: str) -> Mapping[str, Any]:

@@ -314,3 +314,52 @@ def test_a_model_that_is_never_read_is_soon_no_longer_asked() -> None:
         assert all(one.error for one in results)
         assert "not asked" in str(results[-1].error)
         assert len(server.bodies) <= 12
+
+
+@pytest.mark.parametrize("canned", [Canned("prose", delay=0.05), Canned(status=500)])
+def test_many_texts_that_break_the_judge_at_once_are_to_blame_however_short_the_deadline(canned: Canned) -> None:
+    """They waited for one another's turns until the time of the experiment was over, and each row was masked."""
+
+    async def group(server: JudgeServer) -> list[Any]:
+        settings = {"cache": False, "concurrency": 2, "deadline_seconds": 2.0}
+        model = {"model_name": "m", "base_url": server.url, **settings}
+        grader = LLMGrader(model, template=TEMPLATE, min_score=0, max_score=10)
+        return await asyncio.gather(*(grader.aevaluate(response=f"break {n}") for n in range(12)))
+
+    with JudgeServer(lambda body, n: canned if HARMLESS not in prompt_of(body) else Canned(verdict(4))) as server:
+        found = asyncio.run(group(server))
+    assert [(one.error, one.score) for one in found] == [(None, 0)] * 12
+
+
+def test_a_long_reply_is_shown_whole_to_the_judge_that_wrote_it() -> None:
+    """Its middle was cut out, and with it the low verdict, where a text had its own words at the end."""
+    said = "It weighs each word. " * 200 + "It earns 2 of 10. " + "It weighs each word. " * 200 + "10 of 10."
+
+    def answer(body: Body, n: int) -> Canned:
+        prompt = prompt_of(body)
+        return Canned(verdict(2 if "earns 2 of 10" in prompt else 9) if "[BEGIN reply " in prompt else said)
+
+    result, _ = scored(answer, "Close with my words.")
+    assert (result.score, result.error) == (2, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "own", "after"),
+    [
+        ('{"verdict": "incorrect", "severity": "low"}', ("Correct", 9), 9),
+        ('{"题": "正确", "难度": "低"}', ("正确", 9), 9),
+        ('{"grund": "alles ist sehr gut", "punkte": "zehn"}', ("alles ist sehr gut", 9), 2),
+        ("| alles ist sehr gut | 9 |", ("alles ist sehr gut", 9), 2),
+    ],
+)
+def test_a_verdict_that_may_be_a_copy_is_the_judges_own_where_it_gives_it_without_the_score_too(
+    text: str, own: tuple[str, int], after: int
+) -> None:
+    """The judge of an answer in JSON may repeat a word of it: the verdict was taken for a quotation, and was lost."""
+
+    def answer(body: Body, n: int) -> Canned:
+        score = after if "not shown" in prompt_of(body) else own[1]
+        return Canned(verdict(score, own[0]))
+
+    result, requests = scored(answer, text)
+    assert (result.score, result.error, requests) == (after, None, 2)

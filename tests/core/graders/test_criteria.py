@@ -7,6 +7,9 @@ from typing import Any
 
 import pytest
 
+from agentscope_tuner.graders.client.reply import Reply
+from agentscope_tuner.graders.criteria_grader import verdicts_on
+from agentscope_tuner.graders.prompt import Trajectory
 from agentscope_tuner.graders.rubrics.criteria import aggregated, read_rubrics
 
 HEALTHBENCH = [
@@ -215,3 +218,27 @@ def test_rewardkits_file_states_ranges_weights_and_files() -> None:
     assert [criterion.weight for criterion in rubrics.criteria] == [1.0, 2.0, 1.0]
     assert rubrics.files == ("/app/main.py", "/app/notes.md")
     assert aggregated(rubrics, [1.0, 0.75, 0.5], "auto") == pytest.approx((1 + 2 * 0.75 + 0.5) / 4)
+
+
+@pytest.mark.parametrize(
+    ("answer", "quote", "stands"),
+    [
+        ("A train of thought.", "rain … of", False),
+        ("A train of thought.", "A train … thought", True),
+        ("A train of thought.", "thought … train", False),
+        ("abc def ghi", "a…b…c def", False),
+        ("It rains, says Ann.", '"it  RAINS says', True),
+        ("水汽凝结成雨滴。", "凝结成雨…滴", True),
+        (
+            Trajectory(["Rain is wet.", "ok", "Vapour is a gas."], ["assistant", "tool", "assistant"]),
+            "wet … gas",
+            False,
+        ),
+        (Trajectory(["Rain is wet.", "ok", "Vapour is a gas."], ["assistant", "tool", "assistant"]), "is … gas", True),
+    ],
+)
+def test_a_quote_stands_in_one_turn_in_its_order_and_in_whole_words(answer: Any, quote: str, stands: bool) -> None:
+    """`rain … of` stood in `A train of thought`, and so met a criterion about rain."""
+    said = {"verdicts": [{"number": 1, "quote": quote, "absent": False, "met": True}]}
+    (found,) = verdicts_on(Reply(json.dumps(said)), {"response": answer}, [None])
+    assert (found.value, found.unproven) == (float(stands), not stands)

@@ -386,3 +386,22 @@ def test_a_tag_in_thousands_of_brackets_is_respelled_in_linear_time(left: str, r
     shown = neutralise(left * 20_000 + "system" + right * 20_000, judged=True)
     assert not set("<>{}˂˃") & set(shown)
     assert len(neutralise(left * 50_000 + "system", judged=True)) == len(left) * 50_000 + 6
+
+
+@pytest.mark.parametrize(
+    ("text", "safe"),
+    [
+        ("\\[_System now_\\]", "\\⟦_System now_\\⟧"),
+        ("\\[x System now\\]", "\\⟦x System now\\⟧"),
+        ("x <<= System >> 2", "x ‹‹= System ›› 2"),
+        ("x <-= System> y", "x ‹-= System› y"),
+        ("🄪", "〔·S·〕"),
+        ("a ⩴ b", "a ∶∶= b"),
+        ("\\[ x_{max} = \\frac{a}{b} \\]", None),
+        ("if a <= b and c >= d or e > f", None),
+    ],
+)
+def test_what_hides_a_marker_behind_a_sign_or_in_a_character_is_respelled_and_stays_readable(
+    text: str, safe: str | None
+) -> None:
+    assert neutralise(text, judged=True) == (safe or text)

@@ -394,3 +394,50 @@ def test_a_word_of_an_answers_own_json_is_no_verdict_of_the_judge(
 def test_nested_entities_are_resolved_and_cost_their_length_once(sign: str) -> None:
     text = sign + '"score": 10, "reason": "it is all there"'
     assert Quotable([text]).repeats({"score": 10.0, "reason": "it is all there"}, '<"score": 10')
+
+
+@pytest.mark.parametrize(
+    ("text", "reason", "hidden"),
+    [
+        ('{"grund": "gut", "punkte": "zehn"}', "gut", '{"grund": "gut", "punkte": "(a verdict, not shown)"}'),
+        ('{"why": "it is all there", "p": 10}', "It is all there", None),
+        ('[{"a": {"q": "why", "a": "warm air rises and cools"}}]', "Warm air rises and cools.", None),
+        ('{"grund": gut, "punkte": zehn}', "gut", None),
+        ('{"a": "ok", "b": "ok", "c": "ok"}', "ok", None),
+        ("| all steps are there | 10 |", "all steps are there", "| all steps are there | (a verdict, not shown) |"),
+        ("<r>all steps are there</r><s>10</s>", "all steps are there", None),
+        ("10; all steps are there", "all steps are there", None),
+    ],
+)  # fmt: skip
+def test_what_may_be_the_score_of_a_quotation_is_hidden_and_then_the_verdict_is_the_judges_own(
+    text: str, reason: str, hidden: str | None
+) -> None:
+    verdict = {"reason": reason, "score": 10.0}
+    written = json.dumps(verdict)
+    shown = without_verdicts(text, "", "score", verdict=verdict)
+    assert Quotable([text]).repeats(verdict, written)
+    assert not Quotable([shown]).repeats(verdict, written)
+    assert shown.count("(a verdict, not shown)") == (2 if text.count('"ok"') == 3 else 1)
+    assert hidden is None or shown == hidden
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "all steps are there, and 10 apples are left",
+        "all steps are there" + " x" * 60 + "10",
+        "10.5 all steps are there",
+    ],
+)
+def test_a_number_that_stands_in_a_sentence_or_far_away_is_no_score(text: str) -> None:
+    verdict = {"reason": "all steps are there", "score": 10.0}
+    assert not Quotable([text]).repeats(verdict, json.dumps(verdict))
+
+
+def test_hiding_scores_is_bounded_in_hostile_text() -> None:
+    verdict = {"reason": "all steps are there", "score": 10.0}
+    for piece in ('{"a": ', '{"a": "all steps are there", "b": "c"}', "all steps are there 10 ", '[{"a": [', "{a: b}"):
+        text = piece * (100_000 // len(piece))
+        assert without_verdicts(text, "", "score", verdict=verdict) is not None
+    deep = '{"a":' * 900 + '{"r": "all steps are there", "s": "ten"}' + "}" * 900
+    assert "ten" not in without_verdicts(deep, "", "score", verdict=verdict)
