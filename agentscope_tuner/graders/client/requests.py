@@ -202,13 +202,9 @@ async def fetch(
         paused = "" if place.is_held else ", while the endpoint asks all requests to wait"
         raise tries.out_of_time(f"no verdict within {limits.deadline_seconds:g} s{paused}") from exc
     finally:
-        _leave(state, place, clock, limits)
-
-
-def _leave(state: SharedState, place: Place, clock: asyncio.Timeout, limits: ChatSettings) -> None:
-    state.limiter.leave(place)
-    if (taken := TAKEN.get()) is not None and (ends := clock.when()) is not None:
-        taken.append(asyncio.get_running_loop().time() - ends + limits.deadline_seconds)
+        state.limiter.leave(place)
+        if (taken := TAKEN.get()) is not None and (ends := clock.when()) is not None:
+            taken.append(asyncio.get_running_loop().time() - ends + limits.deadline_seconds)
 
 
 def _with(body: Mapping[str, Any], added: str) -> Mapping[str, Any]:
