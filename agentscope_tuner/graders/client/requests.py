@@ -188,12 +188,7 @@ async def fetch(
                     body = tries.varied(_with(first, again(tries.said)) if tries.said else body)
                 except Exception as exc:  # noqa: BLE001 - openai's tree is imported late; `failed` raises the unknown
                     pause = tries.failed(exc, clock.when(), answered=state.answered, judged=state.judged)
-                    if not state.failure_logged:
-                        # Verdicts may now take until their deadlines
-                        state.failure_logged = True
-                        nobody = is_refused(exc) and not state.answered
-                        until = f"for {REFUSED_SECONDS:g} s" if nobody else "until the deadline of each verdict"
-                        _log.warning("%s", tries.report(f"asked again {until}"))
+                    _warn_once(state, tries, exc)
                     await asyncio.sleep(pause)
                 usage += _RETRY
                 state.spent(_RETRY)
@@ -205,6 +200,16 @@ async def fetch(
         state.limiter.leave(place)
         if (taken := TAKEN.get()) is not None and (ends := clock.when()) is not None:
             taken.append(asyncio.get_running_loop().time() - ends + limits.deadline_seconds)
+
+
+def _warn_once(state: SharedState, tries: Tries, exc: Exception) -> None:
+    """Say at the first failure that verdicts may now take until their deadlines."""
+    if state.failure_logged:
+        return
+    state.failure_logged = True
+    nobody = is_refused(exc) and not state.answered
+    until = f"for {REFUSED_SECONDS:g} s" if nobody else "until the deadline of each verdict"
+    _log.warning("%s", tries.report(f"asked again {until}"))
 
 
 def _with(body: Mapping[str, Any], added: str) -> Mapping[str, Any]:
