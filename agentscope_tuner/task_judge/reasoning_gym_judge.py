@@ -247,7 +247,7 @@ _ROUNDING = 0.01
 def another(answer: str, own: str) -> str | None:
     """Why `answer` is another number than the data set's own answer, whatever the scorer says; None where it is not.
 
-    Some scorers pay 0 for any number, read past a sign, or take the first of several.
+    Some scorers accept 0 whatever is right, read past a sign, or take the first of several.
     """
     wanted = _A_NUMBER.fullmatch(own.strip())
     numbers = {_read_number(found[0]) for found in _A_NUMBER.finditer(answer)}

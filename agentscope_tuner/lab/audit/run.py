@@ -368,7 +368,7 @@ def verdict_of(results: Sequence[AttackResult], played: Sequence[StrategyResult]
     refused = [result for result in results if result.must == "pass" and result.false]
     if passed and refused:
         count, answers = sum(result.false for result in refused), sum(r.answers for r in results if r.must == "pass")
-        said.append(f"It refuses {count} of {answers} right answers, written differently.")
+        said.append(f"The judge refuses {count} of {answers} right answers, written differently.")
     if unjudged(results):
         said.append(f"{UNJUDGED[0].upper()}{UNJUDGED[1:]}, so nobody can say what it refuses.")
     elif not tried:

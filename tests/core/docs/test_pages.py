@@ -57,6 +57,16 @@ def test_the_two_languages_have_the_same_sections_paragraphs_tables_and_blocks(c
     assert shape(chinese.read_text(encoding="utf-8")) == shape(english.read_text(encoding="utf-8"))
 
 
+@pytest.mark.parametrize("page", [*ROOT.glob("README*.md"), *PAGES], ids=lambda page: page.name)
+def test_the_head_of_a_table_stands_between_a_blank_line_and_its_rows(page: Path) -> None:
+    lines = ["", *BLOCK.sub("a block", page.read_text(encoding="utf-8")).splitlines(), ""]
+    heads = [place for place, line in enumerate(lines) if re.fullmatch(r"\|(?: *:?-+:? *\|)+", line)]
+    # with a line between them, the rows are shown as text
+    torn = [lines[at - 1] for at in heads if not lines[at - 1].startswith("|") or not lines[at + 1].startswith("|")]
+    assert torn == []
+    assert [lines[at - 1] for at in heads if lines[at - 2].strip()] == []
+
+
 def test_the_gallery_shows_every_configuration_that_ships() -> None:
     text = (DOCS / "gallery.md").read_text(encoding="utf-8")
     shipped = {f"configs/{path.name}" for path in (ROOT / "configs").glob("*.yaml")}
