@@ -550,7 +550,7 @@ _PARITY = re.compile(rf"(?:(?P<odd>{_ODD})|(?P<even>{_EVEN}))(?![a-zа-яß-ÿ])
 _MULTIPLES = re.compile(
     r"(?:multiples? of|divisible by|vielfachen? von|multiples? de|múltiplos? de|multipli di|кратн\w+)"
     r"\s*\$?(?P<of>\d{1,4})(?!\d)"
-    r"|(?P<times>\d{1,4})\s*\$?\s*的倍数"
+    r"|(?P<times>\d{1,4})\s*(?:\$\s*)?的倍数"
 )
 _POSITIVE = re.compile(
     r"(?:positiven?|positifs?|positivos?|positivi|natural(?:es)?|natürlichen?|naturels?|naturali|naturais|натуральн\w+|положительн\w+|正|自然)"
