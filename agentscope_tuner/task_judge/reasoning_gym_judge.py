@@ -239,7 +239,10 @@ def _no_24(answer: str, own: str) -> str | None:
         return None
 
 
-_A_NUMBER = re.compile(r"[-+−]?[0-9][0-9,]*(?:\.[0-9]+)?|[-+−]?\.[0-9]+")
+_A_NUMBER = re.compile(
+    r"[-+−]?(?:[0-9]{1,3}(?:,[0-9]{3})+(?![0-9])|[0-9]+)(?:\.[0-9]+)?(?:[eE][-+]?[0-9]{1,3})?|[-+−]?\.[0-9]+"
+)
+_A_FRACTION = re.compile(r"\s*([-+−]?[0-9]{1,15})\s*/\s*([0-9]{1,15})\s*")
 # Beside an answer that is a number no other is right by more than rounding
 _ROUNDING = 0.01
 
@@ -250,13 +253,19 @@ def another(answer: str, own: str) -> str | None:
     Some scorers accept 0 whatever is right, read past a sign, or take the first of several.
     """
     wanted = _A_NUMBER.fullmatch(own.strip())
-    numbers = {_read_number(found[0]) for found in _A_NUMBER.finditer(answer)}
+    # what a calculation or a name is equal to
+    said = answer.rpartition("=")[2]
+    numbers = {_read_number(found[0]) for found in _A_NUMBER.finditer(said)}
+    if (ratio := _A_FRACTION.fullmatch(said)) is not None and int(ratio[2]):
+        numbers = {_read_number(ratio[1]) / int(ratio[2])}
     if wanted is None or not numbers:
         return None
     number = _read_number(wanted[0])
     if len(numbers) > 1:
         return f"the answer names {len(numbers)} numbers"
-    return None if math.isclose(numbers.pop(), number, rel_tol=_ROUNDING) else "the answer is another number"
+    decimals, said_number = len(own.strip().partition(".")[2]), numbers.pop()
+    same = math.isclose(said_number, number, rel_tol=_ROUNDING if decimals else 0.0)
+    return None if same or (decimals and round(said_number, decimals) == number) else "the answer is another number"
 
 
 def _read_number(text: str) -> float:

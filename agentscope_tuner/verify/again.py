@@ -38,7 +38,7 @@ _EQUATION = re.compile(r"\$[^$\n]*=[^$\n]*\$|\\[(\[][^\n]*?=[^\n]*?\\[)\]]|[\d)]
 # What says why, or what the value counts: numbers in it are no other answer
 _EXPLAINS = re.compile(
     r"[(（][^()（）\n]{1,120}[)）]|(?:\bi\.e\.|\b(?:since|because|namely|nämlich|weil|denn|porque|parce que|car|puisque"
-    r"|perché|поскольку|потому что)\b)(?:[^.!?。\n]|!(?=\s*[$=)\\]))*|(?:分别是|分别为|因为|即|なぜなら)[^。\n]*"
+    r"|perché|поскольку|потому что)\b)(?:[^.!?。\n]|!(?=[$=)\\]))*|(?:分别是|分别为|因为|即|なぜなら)[^。\n]*"
     rf"|[:：][ $]*{_NUMBER}\$?(?:(?:,| and| und| y| et| e| и| 和|，|、)+ ?\$?{_NUMBER}\$?)+",
     re.IGNORECASE,
 )

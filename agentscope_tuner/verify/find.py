@@ -375,7 +375,7 @@ _SHOWING = frozenset(
     geq ne neq pm mp normalsize small footnotesize textsl mathbin mathord mathrel mathop pmb bbox centerline
     smash""".split()  # noqa: SIM905
 )
-_OPENS_GROUP = re.compile(r"\\([a-zA-Z]+)\*?\s*(?:\[[^\[\]]{0,60}\]|<[^<>]{0,40}>|\{[^{}]{0,60}\}|-?[\d.]+)*\s*\Z")
+_OPENS_GROUP = re.compile(r"\\([a-zA-Z]+)\*?\s*(?:\[[^\[\]]{0,60}\]|<[^<>]{0,40}>|\{[^{}]{0,60}\}|-?[\d.]++)*+\s*\Z")
 # A brace that another one follows than the one that closes it
 _OPEN = re.compile(r"\{[^{}]*+(?!\})")
 _CONDITIONAL = re.compile(r"\\(if[a-zA-Z]*|fi)(?![a-zA-Z])")

@@ -214,7 +214,7 @@ _TURNED = re.compile(r"\b(?:is off|fails|no more|not|scheidet)\b|不适|不適|�
 _FAILED_CHECK = re.compile(r"=\s*-?\d[\d.]*\s*(?:\\neq?(?![a-z])|≠)\s*-?[1-9]")
 
 
-_FACTORIAL = re.compile(r"(?<=[\w)}])!(?=\s*(?:\$|\\[)\]]|[-=+*/<>^]))")
+_FACTORIAL = re.compile(r"(?<=[\w)}])!(?=(?:\$|\\[)\]]|[-=+*/<>^]))")
 
 
 def strange_behind(text: str, before: str, behind: str, asked: Asked, is_value: bool) -> str:
@@ -254,11 +254,26 @@ def strange_behind(text: str, before: str, behind: str, asked: Asked, is_value: 
         first = first.replace(text, " ")
     # a sentence that says it again confirms it, too
     sentences = _SENTENCES.findall(rest)
-    confirms = [at for at, one in enumerate(sentences) if text in one and _STATES.search(one) is not None]
+    confirms = [at for at, one in enumerate(sentences) if text in one and (_STATES.search(one) or _restates(one, text))]
     rest = "".join(sentences[confirms[-1] + 1 if confirms else 0 :]).replace(text, "")
     if is_value:
         return _strange(_unexplained(first, text, asked), asked) or _taken_back_later(rest, asked)
     return _turned_round(text, first, rest, before, asked)
+
+
+# A label of a few words in any language, a colon, and perhaps the unit that stands before an amount
+_LABELLED = re.compile(
+    r"[\s*_$#]*[^\s\d:：.$]+(?:\s[^\s\d:：.$]+){0,2}\s*[*_]*[:：][\s*_$\\(]*(?:[^\W\d_]{1,14}\s)?[$\\(\s]*"
+)
+
+
+def _restates(sentence: str, text: str) -> bool:
+    """Whether a sentence is a label with the answer once more, `คำตอบ: 95 บาท`, in which no word turns it."""
+    before, _, behind = sentence.partition(text)
+    words = WORDS.findall(sentence.lower())
+    if _LABELLED.fullmatch(before) is None or len(WORDS.findall(behind)) > 2 or any(map(str.isdigit, behind)):
+        return False
+    return CALLS_WRONG.search(sentence) is None and not any(map(is_adverse, words))
 
 
 def _unexplained(sentence: str, text: str, asked: Asked) -> str:

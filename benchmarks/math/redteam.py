@@ -82,7 +82,10 @@ contact on 2026-11-27: 4.0 % and 10.7 %. Of 112 and 112 more rows for the same q
 judge was mended from those, 0.0 % and 7.1 %.
 `round34`, 150 and 150 rows of another author, an even sample of 16 sources of questions in 20 languages, at first
 contact on 2026-11-28, after the judge was mended from `round33`: 8.0 % and 10.0 %. All twelve that were paid have the
-right digits: a false unit (three), another formula before the box (two), another thing or person (seven).
+right digits: a false unit (three), another formula before the box (two), another thing or person (seven). Of 111 and 42
+more rows of its author, scored after the judge was mended from those, 0.9 % and 7.1 %. `round35`, 150 and 150 rows of a
+third author in the same manner, in 22 languages, at first contact on 2026-11-28: 4.0 % and 15.3 %; a third of what was
+refused says its answer once more behind the box, or gives it a unit in words.
 
 Every row goes through `load_judge(configs/math.yaml)`, the question as `task.main_query`. `--alone` leaves Math-Verify
 out.
@@ -104,7 +107,7 @@ from benchmarks.math.bench import RIVAL, ROOT, rival_pairs
 ROWS = Path(__file__).with_name("redteam")
 HALVES = ("dev", "unseen")
 # Rows of one author, scored at first contact before a mender reads them: --half names one
-ROUNDS = tuple(f"round{n}" for n in range(1, 35))
+ROUNDS = tuple(f"round{n}" for n in range(1, 36))
 WRONG_PAID_BAR, RIGHT_REFUSED_BAR = 1.0, 5.0
 
 

@@ -36,6 +36,7 @@ from agentscope_tuner.verify.math.quantities import measures_another
 from agentscope_tuner.verify.math.question import NO_QUESTION, Question, about
 from agentscope_tuner.verify.math.tokens import Token, TooComplex, Unreadable, tokenize
 from agentscope_tuner.verify.math.units import (
+    COMPOUND,
     IN_LOWER_CASE,
     TEMPERATURES,
     UNIT_LETTERS,
@@ -284,7 +285,7 @@ def _is_counted(word: str) -> bool:
 
 def _is_counted_beside(word: str) -> bool:
     """Words beside an answer are compared in lower case; their unit is read elsewhere."""
-    return _is_counted(word) or word in IN_LOWER_CASE
+    return _is_counted(word) or word in IN_LOWER_CASE or word in COMPOUND
 
 
 def _digits(text: str) -> str:
@@ -328,7 +329,7 @@ def _in_formula(text: str, front: str, back: str, question: Question, *, has_gap
         # the letters of the box, as if it held them: `\\boxed{a_n=2n}\\ (n\\in\\mathbb{N}^*)`
         text, back = f"{text},\\ {said['of']}", back[said.end() :]
     modulus = _MODULUS_BEHIND.match(back) if "mod" in back and _CONGRUENT.search(front) else None
-    if modulus is not None and Fraction(modulus[1]) in question.numbers:
+    if modulus is not None and _is_asked_modulo(front, text, modulus[1], question):
         # the remainder that is asked for, as a congruence says it
         return _in_formula(text, "", back[modulus.end() :], question)
     try:
@@ -366,7 +367,28 @@ _MODULUS_BEHIND = re.compile(
     r"(?:\s|\\[ ,;:!]|\\q?quad(?![a-z])|[(])*\\(?:[pb]?mod|(?:operatorname|text|mathrm)\s*\{\s*mod\s*\})"
     r"\s*\{?\s*(\d{1,9})\s*\}?\s*[)]?"
 )
-_CONGRUENT = re.compile(r"(?:\\equiv|≡)[\s{]*(?:\\boxed)?[\s{]*\Z")
+_FIRST_MEMBER = re.compile(r"\\equiv|≡|=")
+
+
+def _is_asked_modulo(front: str, text: str, modulus: str, question: Question) -> bool:
+    """Whether a congruence is about the question's number, or about one that has this remainder, by its modulus."""
+    behind = rf"(?:divided by|modulo|mod|除以|durch|par|entre|por|per|на|door|med|przez)\W{{0,12}}{modulus}(?!\d)"
+    if re.search(rf"{behind}|(?<!\d){modulus}\W{{0,6}}(?:で割|로 나)", question.text) is None:
+        return False
+    members = [re.sub(r"[{}\s$]", "", one) for one in _FIRST_MEMBER.split(front)]
+    first, last = members[0], next((one for one in reversed(members) if one), "")
+    if first and first in re.sub(r"[{}\s$]", "", question.text):
+        return True
+    return (
+        last.isdigit()
+        and len(last) < _LONGEST_NUMBER
+        and text.strip().isdigit()
+        and int(last) % int(modulus) == int(text) % int(modulus)
+    )
+
+
+_LONGEST_NUMBER = 400
+_CONGRUENT = re.compile(r"(?<!\\not)(?<!\\not )(?:\\equiv|≡)[\s{]{0,9}(?:\\boxed)?[\s{]{0,9}\Z")
 
 
 def _side(tokens: list[Token], direction: int) -> tuple[list[Token], str]:
@@ -511,6 +533,9 @@ _COMPOUND_BEHIND = re.compile(
 )
 
 
+_SHORT_RATE = re.compile(r"(?:[\s~$*(]|\\[ ,;:)\]])*+(?P<unit>mph|kmp?h|kph)\b", re.IGNORECASE)
+
+
 def _in_words(unit: str) -> str:
     """`m per s squared` for `m/s^2`, `N m` for `N·m`; empty where a name is none of a unit."""
     between = " per " if "/" in unit else " "
@@ -528,6 +553,8 @@ def _unit_beside(text: str, before: str, behind: str) -> str:
         return ""
     if "\\" in behind[:_NEAR] and (typeset := unit_of_markup(behind[:_NEAR])):
         return typeset
+    if (short := _SHORT_RATE.match(behind)) is not None:
+        return " per ".join(name for name, _ in COMPOUND[short["unit"].lower()])
     if (compound := _COMPOUND_BEHIND.match(behind)) is not None and (rate := _in_words(compound["unit"])):
         return rate
     unit = _unit_behind(behind)

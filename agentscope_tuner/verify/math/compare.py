@@ -15,6 +15,7 @@ from collections import Counter
 from fractions import Fraction
 from typing import NamedTuple
 
+from agentscope_tuner.verify.asked_clause import asking_clause
 from agentscope_tuner.verify.math.canonical import ELLIPSIS
 from agentscope_tuner.verify.math.compare_kinds import (
     as_set,
@@ -385,7 +386,9 @@ class CheapComparer:
         r"""The side without a name of the solutions, `S=\{1, 2\}`, which neither the other nor the question has."""
         if not (isinstance(side, Named) and side.name in _SOLUTION_SETS and isinstance(side.value, Listing | Region)):
             return side
-        if (isinstance(other, Named) and other.name in _SOLUTION_SETS) or label(side.name)[0] in self._letters():
+        # another set has another name
+        is_of_set = isinstance(other, Named) and isinstance(other.name, Symbol) and other.name.name.isupper()
+        if is_of_set or label(side.name)[0] in self._letters():
             return side
         return side.value
 
@@ -451,7 +454,9 @@ class CheapComparer:
             members = ()
         if chain is ans and isinstance(ref, Value) and isinstance(ref.node, Degrees):
             members = tuple(map(_in_degrees, members))
-        members = _without_unrounded(_in_last_unit(members), ref) if chain is ans else members
+        members = _in_last_unit(members) if chain is ans else members
+        if chain is ans and members[1:] and self.compare(ref, members[-1]) is EQUAL:
+            members = _without_unrounded(members, ref)
         outcomes = [self.compare(ref, m) if chain is ans else self.compare(m, ans) for m in members]
         first = chain.exact[0]
         if isinstance(ref, Value) and isinstance(ref.node, Degrees):
@@ -597,19 +602,25 @@ def _names_alike(ref: Named, ans: Named, question: Question | None) -> bool:
             sign in signs.split()
             for words, signs in _SIGNS_OF
             for sign in _signs(ans.name)
-            if words.search(ref.name.words)
+            if words.fullmatch(ref.name.words.removeprefix("the ").removeprefix("its ").strip())
         )
     (mine, *_), (theirs, *_) = label(ref.name) or ("",), label(ans.name) or ("",)
     if mine == "y" and theirs.endswith("^{-1}"):
-        return _ASKS_INVERSE.search(asked) is not None
+        return _ASKS_INVERSE.search(asking_clause(asked)[0] or asked) is not None
     if isinstance(ref.name, Product) and is_segment(ref.name):
         said = "".join(one.name for one in ref.name.args if isinstance(one, Symbol))
-        derives = theirs.endswith("'") or _DERIVES.fullmatch(theirs) is not None
-        return derives and said not in asked
+        derived = theirs[0] if theirs.endswith("'") else theirs[2] if _DERIVES.fullmatch(theirs) else ""
+        return derived == said[-1:] and said not in asked and _MARGINAL.search(asked) is not None
     (base, _, index), (other, _, other_index) = mine.partition("_"), theirs.partition("_")
-    word = index or other_index
+    word = (index or other_index).replace(" ", "")
     is_one_bare = (index == "") != (other_index == "")
-    return base == other != "" and is_one_bare and len(word) > 1 and word.isalpha() and f"{base}_" not in asked
+    if not (
+        base == other != "" and is_one_bare and word.isalpha() and word not in COUNTING and f"{base}_" not in asked
+    ):
+        return False
+    # `the initial velocity` is no v_f
+    told = _TOLD_APART.findall(asked.lower())
+    return not told or any(word.lower()[:1] == one[0] for one in told)
 
 
 def _signs(name: Node) -> tuple[str, ...]:
@@ -626,7 +637,7 @@ def _signs(name: Node) -> tuple[str, ...]:
 
 # What a quantity's word may be called by its sign
 _SIGNS_OF = tuple(
-    (re.compile(words, re.IGNORECASE), signs)
+    (re.compile(rf"(?:standard )?(?:{words})\w*(?: value)?", re.IGNORECASE), signs)
     for words, signs in {
         "mean|average|expect|mittel|erwart|moyenne|espéra|media|期望|均值|平均|средн|ожидан": "\\mu E m",
         "varian|方差|分散|дисперс": "\\sigma^2 s^2 V D Var",
@@ -647,6 +658,8 @@ _SIGNS_OF = tuple(
         "slope|steigung|pente|斜率|наклон": "m k",
     }.items()
 )
+_MARGINAL = re.compile("margin|边际|предельн|grenz", re.IGNORECASE)
+_TOLD_APART = re.compile(r"\b(?:initial|final|maxim|minim|average|mean|terminal|relative)")
 _DERIVES = re.compile(r"d [a-zA-Z] d [a-zA-Z]")
 
 
@@ -686,14 +699,26 @@ def _in_degrees(member: Reading) -> Reading:
 
 def _size(node: Node, scale: int) -> Fraction | None:
     """The number of an amount; of one without a percent sign the percentage, if the scale is that of percents."""
-    value = exact_value(_amount(node))
+    value = exact_value(_without_units(node))
     return value if value is None or isinstance(node, Percent) else value * scale
+
+
+def _without_units(node: Node) -> Node:
+    """A product of amounts with its numbers alone."""
+    match node:
+        case Quantity(inside) | Percent(inside) | Degrees(inside):
+            return _without_units(inside)
+        case Product(args):
+            return Product(tuple(map(_without_units, args)))
+        case Quotient(above, below):
+            return Quotient(_without_units(above), _without_units(below))
+    return node
 
 
 def _without_unrounded(members: tuple[Reading, ...], ref: Reading) -> tuple[Reading, ...]:
     r"""The members without those that the last one, the reference's own amount, rounds: `2.5\cdot2.337 = 5.84`."""
     last = members[-1] if members else None
-    if not (isinstance(ref, Value) and isinstance(last, Value)) or last.node != ref.node:
+    if not (isinstance(ref, Value) and isinstance(last, Value)):
         return members
     amount = _amount(last.node)
     if not isinstance(amount, Number) or not is_decimal(amount) or _digits(amount.value) < _ROUNDED:
@@ -751,7 +776,7 @@ _A_WORD = 3
 # A Roman number that cannot name a segment
 _ROMAN = re.compile(r"(?=[MDCL]*[IVX])M{0,3}(?:CM|CD|D?C{0,3})(?:XC|XL|L?X{0,3})(?:IX|IV|V?I{0,3})")
 _LINE = re.compile(
-    r"\blines?\b|\baxis\b|asymptot|directri|directrices|leitlinie|асимптот|директрис|准线|準線|渐近线|"
+    r"\blines?\b|\baxis\b|asymptot|directri|leitlinie|асимптот|директрис|准线|準線|渐近线|"
     r"\bdroite|\bGerade|\brecta\b|\bretta\b|прям|直线|直線",
     re.IGNORECASE,
 )

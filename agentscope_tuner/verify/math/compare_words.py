@@ -272,9 +272,10 @@ def _fits(question: Question, stated: int) -> bool:
     It fits if it is within twelve hours behind a time of the question, which may ask for an earlier one.
     """
     times = [found for found in map(time_of_day, _TIME.findall(question.text)) if found is not None and found[1]]
-    if not times or _EARLIER.search(_asking(question)):
+    if not times:
         return True
-    return any((stated - known) % (2 * _HALF_DAY) <= _HALF_DAY for known, _ in times)
+    sign = -1 if _EARLIER.search(_asking(question)) else 1
+    return any(sign * (stated - known) % (2 * _HALF_DAY) <= _HALF_DAY for known, _ in times)
 
 
 def _asking(question: Question) -> str:
@@ -346,7 +347,10 @@ def _remainders(pair: Pair) -> Outcome:
 
 
 _OF_POSITIVE = re.compile(
-    r"positive|natural|nat[uü]r|positiv|натур|положит|正整数|自然数|\\mathbb\s*\{?N|Z\}?\s*\^\s*\{?\+|양의|tự nhiên",
+    r"(?:positive|natural|nonzero natural)\s+(?:\w+\s+)?(?:integer|number|whole|\$?[a-z]\b)"
+    r"|natürlich|positive[nr]? ganze|entiers? (?:naturel|positif|strictement)"
+    r"|enteros? positiv|números? natural|inteiros? positiv|натуральн|положительн\w+ цел"
+    r"|целы\w+ положит|正整数|自然数|\\mathbb\s*\{?N|Z\}?\s*\^\s*\{?\+|양의|tự nhiên",
     re.IGNORECASE,
 )
 
@@ -411,7 +415,7 @@ _ELEMENTS = frozenset(
 _ARROW = re.compile(
     # with the condition of the reaction, which its equation may leave out
     r"\\x(?:right)?(?:arrow|longequal|longrightarrow)\s*(?:\[[^\[\]]*\])?\s*\{(?:[^{}]|\{[^{}]*\})*\}"
-    r"|\\(?:overset|stackrel|underset)\s*\{(?:[^{}]|\{[^{}]*\})*\}\s*\{\s*(?:(?:=|\\!|\s)+|\\(?:long)?rightarrow|\\to)\s*\}"
+    r"|\\(?:overset|stackrel|underset)\s*\{(?:[^{}]|\{[^{}]*\})*\}\s*\{(?:(?:=|\\!|\s)++|\s*\\(?:(?:long)?rightarrow|to)\s*)\}"
     r"|->(?:\[[^\[\]]*\])?|\\(?:long)?rightarrow|\\to(?![a-z])|⟶|\\rightleftharpoons|⇌|<=>|="
 )
 _STATE = re.compile(r"_?\((?:s|l|g|aq)\)|\\(?:up|down)arrow|[↑↓]")
@@ -459,14 +463,21 @@ def _electrons(text: str) -> Counter[str] | None:
         if found["core"] is None or held.total() >= _CORES[found["core"]]:
             break
         held[filled[:2]] += int(filled[2:])
-    for shell, count in _SHELL.findall(written, written.find("]") + 1):
+    shells = _SHELL.findall(written, written.find("]") + 1)
+    for shell, count in shells:
         held[shell] += int(count)
-    return held
+    return held if len(dict(shells)) == len(shells) else None
+
+
+_OF_ELECTRONS = re.compile(
+    r"electron|configurat|elektron|électron|электрон|电子|電子|전자|orbital|atom|\bion\b", re.IGNORECASE
+)
 
 
 def _configurations(pair: Pair) -> Outcome:
     r"""Compare how electrons fill subshells, in any order: `1s^22s^2` and `[\mathrm{He}]\,2s^2`."""
-    truth = _electrons(pair.ref.text) if re.search("[spdf]", pair.ref.text) else None
+    is_of_atoms = "[" in pair.ref.text or pair.question is None or _OF_ELECTRONS.search(pair.question.text)
+    truth = _electrons(pair.ref.text) if is_of_atoms and re.search("[spdf]", pair.ref.text) else None
     stated = None if truth is None else _electrons(pair.answer)
     if truth is None or stated is None:
         return UNKNOWN

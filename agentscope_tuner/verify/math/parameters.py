@@ -556,7 +556,7 @@ _POSITIVE = re.compile(
     r"(?:positiven?|positifs?|positivos?|positivi|natural(?:es)?|natürlichen?|naturels?|naturali|naturais|натуральн\w+|положительн\w+|正|自然)"
     r"(?![a-zа-яß-ÿ])"
 )
-_FROM_ON = re.compile(r",?\s*[a-z]?\s*(?P<sign>>|\\geq?(?:slant)?|≥|⩾)\s*(?P<least>-?\d{1,4})(?![\d.])")
+_FROM_ON = re.compile(r",?\s*(?P<letter>[a-z]?)\s*(?P<sign>>|\\geq?(?:slant)?|≥|⩾)\s*(?P<least>-?\d{1,4})(?![\d.])")
 _LETTER_ALONE = re.compile(r"[nkmxab](?![a-z])")
 _MULTIPLE_OF_LETTER = re.compile(
     r"(?:(?P<own>[a-z])\s*=\s*)?(?P<times>\d{1,3})\s*(?P<of>[a-z])(?:\s*(?P<sign>[+-])\s*(?P<more>\d{1,3}))?"
@@ -592,6 +592,7 @@ def rests(said: str) -> Rests | None:
     if (found := _MULTIPLE_OF_LETTER.fullmatch(said)) is not None:
         return _multiples_of_letter(found)
     whole, least, at = None, None, 0
+    letters: set[str] = set()
     while at < len(said):
         if (found := _PARITY.match(said, at)) is not None and whole is None:
             whole = Rests(2, int(found["odd"] is not None), "", None)
@@ -600,13 +601,15 @@ def rests(said: str) -> Rests | None:
             if not modulus:
                 return None
             whole = Rests(modulus, 0, "", None)
-        elif (found := _FROM_ON.match(said, at)) is not None:
+        elif (found := _FROM_ON.match(said, at)) is not None and least is None:
             least = int(found["least"]) + (found["sign"] == ">")
+            letters.update(found["letter"])
         elif (found := _POSITIVE.match(said, at)) is not None:
             least = max(least or 1, 1)
         else:
             found = _FILLING.match(said, at) or _LETTER_ALONE.match(said, at)
-        if found is None:
+            letters.update(found[0] if found is not None and found.re is _LETTER_ALONE else "")
+        if found is None or len(letters) > 1:
             return None
         at = found.end()
         at += len(said[at:]) - len(said[at:].lstrip())

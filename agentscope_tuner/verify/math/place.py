@@ -66,7 +66,11 @@ def _subject_before(before: str, question: str) -> str:
 
 
 _NEAR_SUBJECT = 80
-_KIN = re.compile(r"[A-Z]\w+['’]s (\w+) (?:is|was|has|had|gets|got|earns|earned|pays|paid)\Z")
+_KIN = re.compile(
+    r"[A-Z]\w{1,20}['’]s ((?:grand|step)?(?:brother|sister|mother|father|son|daughter|parent)"
+    r"|mom|dad|wife|husband|friend|cousin|uncle|aunt|nephew|niece|teacher|partner|neighbou?r|twin|boss|dog|cat)"
+    r" (?:is|was|has|had|gets|got|earns|pays)\Z"
+)
 # A name with its verb and nothing else
 _GIVEN_TO = re.compile(
     r"\W*(?:(?i:so|thus|therefore|hence|then|and|also|daher|donc|luego|quindi|portanto)\s)*[A-ZÀ-ÞА-Я]\w+\s\w+"
@@ -82,7 +86,7 @@ def _without_word(roughly: re.Match[str]) -> str:
     return said if "≈" in said or "\\" in said else said[len(said.rstrip("$ \n\t")) :]
 
 
-_HAS_DECIMALS = re.compile(r"\d\.\d")
+_HAS_DECIMALS = re.compile(r"\d(?:[.,]|\{,\})\d")
 
 
 _NOUN_UNSPACED = re.compile(r"[\s$]*+(?:\\[)\]])?\s*+(?P<noun>[\u3040-\u9fff]{1,4}?)(?=[。，,.!！\s]|あ|で|\Z)")

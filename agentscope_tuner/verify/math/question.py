@@ -443,13 +443,19 @@ class Question:
 
     def _is_own_name(self, name: Sequence[str], own: Sequence[str]) -> bool:
         """Whether what is asked for may have this name in an answer, though the question has another or none."""
-        if _OXIDATION.search(self.text) or (self._asks_conjugate and _letter_with_mark(own)):
-            # of an element, by its symbol
+        if self._asks_conjugate and _letter_with_mark(own):
             return True
+        if (element := _OXIDATION.search(self.text)) is not None and len(own) == 1:
+            # of chromium, by its symbol
+            return own[0][:1].lower() == element["of"][:1].lower() and own[0][-1:] in element["of"].lower()
         if own[1:] == ("^", "*") and own[:1] in self.asked_for:
             # elsewhere a star marks the best value
             return True
-        return self._is_new(own) or (name[0] == "\\angle" and self._asks_angle(_vertex(own)))
+        said = "\0".join(own)
+        if any(one[0] == own[0] and one.count("(") > 1 and said not in "\0".join(one) for one in self.asked_for):
+            # a function of a function's value: its last step is a value of the function
+            return own[1:2] == ("(",)
+        return self._is_new(own) or (name[0] == "\\angle" and self._asks_angle(own))
 
     def _is_formula_of_unknown(self, own: Sequence[str]) -> bool:
         """Whether it is more than the unknown that is to be found: `2x`."""
@@ -457,11 +463,14 @@ class Question:
             return False
         return not any(t == "\\text" or (len(t) > 1 and t[0] != "\\") for t in own)
 
-    def _asks_angle(self, vertex: str) -> bool:
-        """Whether the angle with this vertex is asked for, by one letter or by three."""
-        plain = re.sub(r"[{}\s]", "", self.text)
-        return vertex != "" and any(
-            vertex == _vertex(one) and f"\\angle{''.join(one)}" in plain for one in self.asked_for
+    def _asks_angle(self, own: Sequence[str]) -> bool:
+        """Whether this angle is asked for, by its vertex alone or by its arms in the other order."""
+        plain, name = re.sub(r"[{}\s]", "", self.text), "".join(own)
+        asked = ["".join(one) for one in self.asked_for]
+        return _vertex(own) != "" and any(
+            f"\\angle{one}" in plain
+            and (one in (name, name[::-1]) if len(one) == len(name) else _vertex([one]) == _vertex(own))
+            for one in asked
         )
 
     @Kept
@@ -495,8 +504,8 @@ class Question:
 
     def _asks_other_letter(self, own: Sequence[str]) -> bool:
         """Whether the letter is none of those that are asked for alone: `x` where `y` is."""
-        asked = [one[0] for one in self.asked_for if len(one) == 1 and one[0].isalpha()]
-        return len(own) == 1 and own[0].isalpha() and bool(asked) and own[0] not in asked
+        asked = [one[0] for one in self.asked_for if len(one) == 1 and one[0].islower()]
+        return len(own) == 1 and own[0].islower() and bool(asked) and own[0] not in asked
 
     def _is_new(self, own: Sequence[str]) -> bool:
         """Whether a name is the answer's own: one with a prime, or with a word of what is asked for as its index."""
@@ -516,7 +525,8 @@ class Question:
     @Kept
     def slanted(self) -> frozenset[str]:
         """The letters that are not set upright, as those of units are."""
-        return frozenset(_LETTER.findall(_UPRIGHT.sub(" ", self.text)))
+        formulas = " ".join(_segments(self.text)) if "$" in self.text or "\\(" in self.text else self.text
+        return frozenset(_LETTER.findall(_UPRIGHT.sub(" ", formulas)))
 
     def says_in_order(self, names: Sequence[str]) -> bool:
         """Whether the question says these names, each first behind the one before it: `the ratio of boys to girls`."""
@@ -758,7 +768,8 @@ _RELATES = re.compile(
 _CHANCE = re.compile(r"(?<=P)\s*(?:\\left)?\([^()]*\)\s*\Z")
 _UPRIGHT = re.compile(r"\\(?:mathrm|text|rm|unit|si)\s*\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}")
 _SOLVES = re.compile(
-    r"\bsolve|löse|résou|resuelv|resolv|risolv|реши|解方程|解く|解け|풀|çöz|rozwiąż|giải|los de", re.IGNORECASE
+    r"\bsolve|löse|résou|resuelv|resolv|risolv|реши|解方程|解く|解け|풀|çöz|rozwiąż|giải|\blos de vergelijking",
+    re.IGNORECASE,
 )
 _SENTENCES = re.compile(r"[.!?]\s|[。？！]")
 # The gap that an answer fills
@@ -793,7 +804,9 @@ _DEFINES = re.compile(
     r"[\s$]*$"
 )
 _OXIDATION = re.compile(
-    "oxidation (?:number|state)|oxidationszahl|nombre d'oxydation|степен[ьи] окисл|化合价|氧化数", re.IGNORECASE
+    r"(?:oxidation (?:number|state) of|oxidationszahl (?:von|des)|nombre d'oxydation d[eu]) (?:the )?\$?(?:\\[a-z]+\{)?"
+    r"(?P<of>[a-zA-Z]+)",
+    re.IGNORECASE,
 )
 _CONJUGATES = re.compile(
     "conjug|konjug|共[轭軛役]|сопряж|켤레|eşlenik|liên hợp|sprzęż|geconjug|coniugat", re.IGNORECASE

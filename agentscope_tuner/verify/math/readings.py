@@ -181,7 +181,7 @@ def resolve(node: Node) -> Reading:
             second
         ) and name not in symbols(second):
             # `x \\ne k\\pi, k \\in \\mathbb{Z}`
-            return _all_but(body, second)
+            return Named(Symbol(name), _all_but(body, second), node)
         case Collection("list"):
             return _list(node)
         case Interval(low, high) if _are_turned(literal(low), literal(high)):

@@ -253,6 +253,8 @@ def components(text: str) -> str:
     known = {letter: _coefficient(one) for letter, one in zip(letters, before, strict=True)}
     if letters == ["k"] and known == {"k": "1"} and not rest.strip():
         return "(0, 0, 1)"
+    if letters == ["k"] and not rest.strip() and re.fullmatch(r"-?\d+", known["k"] or ""):
+        return f"(0, 0, {known['k']})"
     if rest.strip() or len(letters) < 2 or letters != sorted(set(letters)) or None in known.values():
         return text
     size = "ijk" if "k" in letters else "ij"

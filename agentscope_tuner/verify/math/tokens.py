@@ -701,16 +701,18 @@ def _without_zero(found: re.Match[str]) -> str:
     return rf"\mathbb{{{found[1]}}}\setminus\{{0\}}"
 
 
+def _or_or_comma(found: re.Match[str]) -> str:
+    """`or` between two values of one name; `and` in another language joins those of two names."""
+    before = re.findall(r"([a-zA-Z])\s*=", found.string[: found.start()])
+    both = found[1] in ("y", "e", "и") and before[-1:] != [found[2]]
+    return ", " if both else r"\text{ or }"
+
+
 def _and_or_letter(letter: str, found: re.Match[str]) -> str:
     """`and`, unless the letter stands elsewhere in the formula as a symbol: `3(y-4) y (y+2)`."""
     return found[0] if re.search(rf"(?<![a-zA-Z\\\s]){letter}(?![a-zA-Z])", found.string) else r"\text{ and }"
 
 
-_NAMELESS = (
-    r"u|[FVLR]E|(?:кв\.\s?)?ед\.?|(?:Flächen|Volumen|Längen)einheiten"
-    r"|unidades(?: (?:cuadradas|cúbicas|quadradas|de (?:área|volumen|volume)))?|unités (?:carrées|d'aire|de volume)"
-    r"|unità (?:quadrate|cubiche)"
-)
 _GONE = {"公里": "km", "千米": "km", "厘米": "cm", "米": "m", "キロメートル": "km", "キロ": "km", "メートル": "m"}
 _SPANS = {"时": "h", "時": "h", "秒": "s", "分": "min"}
 _Rule = tuple[str, re.Pattern[str], str | Callable[[re.Match[str]], str]]
@@ -731,6 +733,9 @@ _RULES: tuple[_Rule, ...] = (
     # what stands before a symbol: `{}^{14}C`
     ("{}", re.compile(r"\{\}(?=\s*[\^_])"), ""),
     # a number of choices by its letter, as in `C_{10}^{3}`, `C(n,k)`, `_nC_k`
+    # scripts of one sign, whose braces are not theirs: `\\frac{6}{C_5^2}`
+    ("C", re.compile(rf"({_CHOOSES})_\s*(\w)(?=\s*\^)"), r"\1_{\2}"),
+    ("C", re.compile(rf"({_CHOOSES}_\s*\{{[^{{}}]{{1,14}}\}}\s*\^)\s*(\w)(?!\w)"), r"\1{\2}"),
     ("C", re.compile(rf"{_CHOOSES}_(?:{_FROM}|{_CHOSEN})\s*\^(?:{_FROM}|{_CHOSEN})"), _choices),
     ("C", re.compile(rf"{_CHOOSES}\s*\(\s*(\d+|[nmN])\s*,\s*(\d+|[kmrj])\s*\)"), r"\\binom{\1}{\2}"),
     ("C", re.compile(rf"[_^](?:{_FROM}|{_CHOSEN})\s*{_CHOOSES}_(?:{_FROM}|{_CHOSEN})"), _choices),
@@ -766,8 +771,8 @@ _RULES: tuple[_Rule, ...] = (
     # `or` in other languages between two statements, and a star that marks a name
     (
         "=",
-        re.compile(r"(?<=[\d)}])\$?\s+(?:eller|oder|ou|veya|atau|lub|of|hoặc|ya da|y|e|o|и|или)\s+\$?(?=[a-zA-Z]\s*=)"),
-        r"\\text{ or }",
+        re.compile(r"(?<=[\d)}])\$?\s+(eller|oder|ou|veya|atau|lub|of|hoặc|ya da|y|e|o|и|или)\s+\$?(?=([a-zA-Z])\s*=)"),
+        _or_or_comma,
     ),
     (
         "text{",
@@ -814,27 +819,22 @@ _RULES: tuple[_Rule, ...] = (
             re.DOTALL,
         ),
         lambda m: (
-            ", ".join(one for row in m["rows"].split("\\\\") if (one := row.strip(" ,;.\n")))
+            r"\text{ or }".join(one for row in m["rows"].split("\\\\") if (one := row.strip(" ,;.\n")))
             + (", " if m["of"] else "")
         ),
-    ),
-    # a unit that has no name: `6\\ \\text{u}^2`, `24\\text{ FE}`
-    (
-        "\\",
-        re.compile(rf"(?<=[\d}}])(?:\s|~|\\[ ,;])*{_TEXT}\s*\{{\s*(?:{_NAMELESS})\s*\}}(?:\s*\^\s*\{{?[23]\}}?)?$"),
-        "",
     ),
     # thousands of ohms
     (
         "k",
-        re.compile(rf"(?<=\d)(?:\s|~|\\[ ,;])*(?:{_TEXT}\s*\{{)?\s*k\s*\}}?\$?\s*(?:\\Omega|Ω)\$?\s*\}}?$"),
+        re.compile(rf"(?<=\d)(?:\s|~|\\[ ,;])*+(?:{_TEXT}\s*\{{\s*)?k\s*\}}?\$?\s*(?:\\Omega|Ω)\$?\s*\}}?$"),
         r"\\text{ kiloohm}",
     ),
     # whose letter runs through the whole numbers, in brackets behind it
     (
         "\\in",
         re.compile(
-            r"(?:\\[ ,;:!]|\\q?quad(?![a-zA-Z])|~|\s)*[(（]\s*([nkml]\s*\\in\s*(?:\\mathbb\s*)?\{?Z\}?)\s*[)）]\s*$"
+            r"(?<![ ,;:!~])(?:\\[ ,;:!]|\\q?quad(?![a-zA-Z])|~|\s)*+[(（]\s*"
+            r"([nkml]\s*\\in\s*(?:\\mathbb\s*)?\{?Z\}?)\s*[)）]\s*$"
         ),
         r", \1",
     ),

@@ -16,7 +16,7 @@ DIMENSIONS = {
     "length": """m meter metre 米 м 1|cm centimeter centimetre 厘米 см 1/100
         |mm millimeter millimetre 毫米 мм 1/1000
         |dm decimeter decimetre 分米 дм 1/10|km kilometer kilometre 千米 公里 км 1000
-        |nm nanometer nanometre 1/1000000000
+        |nm nanometer nanometre 1/1000000000|pm picometer picometre 1/1000000000000
         |Mm megameter megametre 1000000|μm micrometer micrometre 1/1000000
         |inch in 254/10000|ft foot feet 3048/10000|yd yard 9144/10000|mi mile 1609344/1000""",
     "length^2": "hectare ha 公顷 10000|acre 40468564224/10000000",
@@ -604,10 +604,10 @@ def _in_words(atom: str) -> str:
 _NEXT_FORMULA = re.compile(r"\A\s*\$\s*\$")
 _FORMULA_ENDS = re.compile(r"\$|\\[)\]]|[.,;](?=\s|\Z)|\n")
 _WRITING = re.compile(r"\\(?:text|mathrm|textrm|mbox|rm|operatorname)\b|\\[ ,;:!>]|\\q?quad\b|[{}~$]")
-_PART = r"(\d+(?:\.\d+)?)\s*([a-zA-Z]+\.?)"
-_WHOLE = re.compile(rf"{_PART}(?:\s*(?:,|;|,?\s*\band\b)?\s*{_PART}){{1,3}}")
+_PART = r"(\d+(?:\.\d+)?)\s*([^\W\d_]+\.?)"
+_WHOLE = re.compile(rf"{_PART}(?:\s*(?:,|;|,?\s*\b(?:and|und|et|y|e|и)\b)?\s*{_PART}){{1,3}}")
 _PARTS = re.compile(_PART)
-_HAS_TWO = re.compile(r"\d\D*[a-zA-Z]\D*\d[\d.]*\D*[a-zA-Z]")
+_HAS_TWO = re.compile(r"\d\D*[^\W\d_]\D*\d[\d.]*\D*[^\W\d_]")
 _LONGEST = 120
 
 
@@ -619,7 +619,7 @@ def added_up(text: str) -> str | None:
     if not _WHOLE.fullmatch(plain):
         return None
     parts = [(Fraction(amount), word.rstrip(".")) for amount, word in _PARTS.findall(plain)]
-    units = [word if len(word) <= 2 else singular(word) for _, word in parts]
+    units = [word if len(word) <= 2 else unit_named(word) or singular(word) for _, word in parts]
     # the m of `2h 30m` is a minute: a metre cannot follow an hour
     times = any(measure(((name, 1),)).dimension == (("time", 1),) for name in units)
     found = [measure((("min" if times and name == "m" else name, 1),)) for name in units]

@@ -522,7 +522,7 @@ def _concluded(text: str) -> str:
 
 
 _IMPLIES = re.compile(r"\\(?:implies|[Rr]ightarrow|[Ll]ongrightarrow|Longrightarrow)(?![a-zA-Z])|[⇒⟹]")
-_ASSIGNED = re.compile(r"\s*([a-zA-Z])\s*=[^=]+")
+_ASSIGNED = re.compile(r"\s*([a-zA-Z])\s*(?:=[^=]+|\\in\s*\\\{[^=]+)")
 _LETTERS = re.compile(r"(?<![\\a-zA-Z])[a-zA-Z](?![a-zA-Z])")
 
 

@@ -273,6 +273,36 @@ def _by_text(text: str, truth: str, question: str | None) -> tuple[str, str, str
     return text, truth, question
 
 
+# A unit that has no name, and what it is a unit of: `6\\ \\text{u}^2`, `24\\text{ FE}`
+_NAMELESS = re.compile(
+    r"(?<=[\d}])(?:\s|~|\\[ ,;])*+(?:\\(?:text|mathrm)\s*\{\s*)?(?P<said>u|[FVLR]E"
+    r"|(?P<russian>кв\.\s?)?ед\.?|(?:Flächen|Volumen|Längen)einheiten"
+    r"|unidades(?: (?:cuadradas|cúbicas|quadradas|de (?:área|volumen|volume)))?|unités (?:carrées|d'aire|de volume)"
+    r"|unità (?:quadrate|cubiche))\s*\}?(?:\s*\^?\s*\{?(?P<power>[23²³])\}?)?$"
+)
+
+
+def _without_nameless(text: str, truth: str) -> tuple[str, str]:
+    """Both sides without the unit without a name that the reference has, where the answer has none or the same."""
+    mine = _NAMELESS.search(truth)
+    if mine is None:
+        return text, truth
+    theirs = _NAMELESS.search(text)
+    if theirs is None:
+        return text, truth[: mine.start()]
+    if _power_of(mine) != _power_of(theirs):
+        return text, truth
+    return text[: theirs.start()], truth[: mine.start()]
+
+
+def _power_of(unit: re.Match[str]) -> int:
+    """2 for a unit of areas, 3 for one of volumes, else 1."""
+    said, power = unit["said"], unit["power"] or ""
+    if power in ("2", "²") or unit["russian"] or re.search("^F|cuadr|quadr|carr|área|aire", said):
+        return 2
+    return 3 if power in ("3", "³") or re.search("^V|^R|c[úu]b|volum", said) else 1
+
+
 _RESIDUE = re.compile(r"(?<![\d.,])(?:\\(?:overline|bar)\s*\{?\s*(\d+)\s*\}?|\[\s*(\d+)\s*\])(?:_\{?\d+\}?)?")
 _OF_RESIDUES = re.compile(r"\\mathbb\s*\{?Z\}?\s*(?:_|/)|Z_\{?\d|residue class|剩余类|Restklasse|вычет")
 
@@ -381,7 +411,9 @@ def _pointed(truth: str, text: str, question: str | None) -> str:
         return truth
     is_amount = _UNIT_BEHIND.match(truth, match.end()) is not None
     written = re.search(rf"(?<![\d.,]){match[1].lstrip('-')}(?:(\{{,\}})|\.){match[2]}(?!\d)", text)
-    is_alone = match.end() == len(truth) and _LISTS.search(text) is None and "," not in text
+    # beside a list such a reference may be one, too: `0,7` for two roots
+    is_alone = match.end() == len(truth) and match[1].lstrip("-") == "0" and not _ASKS_SEVERAL.search(clause)
+    is_alone = is_alone and _LISTS.search(text) is None and "," not in text
     is_decimal = (is_alone or (written is not None and written[1] is not None)) and _writes_commas(asked.text.lower())
     if not (is_decimal or is_amount or asked.speaks_of_rounding or _OF_DECIMALS.search(asked.text)):
         return truth
@@ -389,6 +421,11 @@ def _pointed(truth: str, text: str, question: str | None) -> str:
     return f"{match[1]}.{match[2]}{truth[match.end() :]}" if is_one else truth
 
 
+_ASKS_SEVERAL = re.compile(
+    r"=|корн|решен|систем|точк|координ|нул[иье]|solu|système|coord|point|nullst|lösung|gleichung|punkt|punt|raí[zc]|racin|soluz|radic"
+    r"|zer[io]|sistem|ecuaci|equa|pierwiast|rozwi|all[eo]?\b|tous|todos|tutti|все",
+    re.IGNORECASE,
+)
 # What parts the values of a list besides a comma
 _LISTS = re.compile(r";|\\pm|\\(?:text|mathrm)|\b(?:or|and)\b|и|\bet\b|\bund\b|\by\b")
 _OF_COMMAS = re.compile(
@@ -580,6 +617,7 @@ def _stages_of_one(
     if FIGURES.fullmatch(text) is None or FIGURES.fullmatch(truth) is None:
         text, truth = _in_words(text, truth)
         text, truth = _residues(text, question), _residues(truth, question)
+        text, truth = _without_nameless(text, truth)
     text, truth, question = _by_text(text, truth, question)
     truth = _pointed(truth, text, question)
     if "=" not in truth:
@@ -794,6 +832,11 @@ def _numeric(pair: Pair) -> tuple[Outcome, str]:
 
 
 _REAL = frozenset({"real"})
+# Where a parameter is a whole number or the time, or two values are ends
+_NOT_ALL_REAL = re.compile(
+    r"integer|natural|rational|whole|positive|time|position|motion|moves|interval|entier|enter[oa]|inter[io]|ganz|natür|цел|натур|整数|自然数|时刻|位置|区间",
+    re.IGNORECASE,
+)
 _OF_SETS = frozenset({"\\cup", "\\cap", "\\setminus"})
 
 
@@ -807,7 +850,8 @@ def _structure(pair: Pair) -> tuple[Outcome, str]:
     if not _OF_SETS.isdisjoint(ref.tokens + ans.tokens) and same_sets(ref.node, ans.node):
         return EQUAL, ""
     letters: frozenset[str] = pair.question.letters if pair.question is not None else frozenset()
-    span = same_span((ref.reading, ref.fields == _REAL), (ans.reading, ans.fields == _REAL), letters)
+    whole = pair.question is not None and _NOT_ALL_REAL.search(pair.question.text) is not None
+    span = None if whole else same_span((ref.reading, ref.fields == _REAL), (ans.reading, ans.fields == _REAL), letters)
     return span or CheapComparer(pair.seed, pair.question).compare(ref.reading, ans.reading), ""
 
 

@@ -1,0 +1,30 @@
+"""What `ReasoningGymJudge` holds against an answer whose scorer pays it: another number than the data set's own."""
+
+from __future__ import annotations
+
+import pytest
+
+from agentscope_tuner.task_judge.reasoning_gym_judge import another
+
+
+@pytest.mark.parametrize(
+    ("answer", "own", "is_same"),
+    [
+        ("1, 2, 3", "1,2,3", True),
+        ("3/4", "0.75", True),
+        ("1e5", "100000", True),
+        ("x1 = 5", "5", True),
+        ("2*5 = 10", "10", True),
+        ("1,000", "1000", True),
+        ("0.1667", "0.17", True),
+        ("1001", "1000", False),
+        ("10010", "10011", False),
+        ("0", "0.17", False),
+        ("-405", "405", False),
+        ("405 or 13", "405", False),
+        ("2*5 = 11", "10", False),
+        ("3/5", "0.75", False),
+    ],
+)
+def test_only_the_data_sets_own_number_is_paid(answer: str, own: str, is_same: bool) -> None:
+    assert (another(answer, own) is None) is is_same
