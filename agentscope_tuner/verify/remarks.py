@@ -267,11 +267,19 @@ _LABELLED = re.compile(
 )
 
 
+_LONGEST_LABEL = 80
+
+
 def _restates(sentence: str, text: str) -> bool:
     """Whether a sentence is a label with the answer once more, `คำตอบ: 95 บาท`, in which no word turns it."""
     before, _, behind = sentence.partition(text)
     words = WORDS.findall(sentence.lower())
-    if _LABELLED.fullmatch(before) is None or len(WORDS.findall(behind)) > 2 or any(map(str.isdigit, behind)):
+    if (
+        len(before) > _LONGEST_LABEL
+        or _LABELLED.fullmatch(before) is None
+        or len(WORDS.findall(behind)) > 2
+        or any(map(str.isdigit, behind))
+    ):
         return False
     return CALLS_WRONG.search(sentence) is None and not any(map(is_adverse, words))
 
