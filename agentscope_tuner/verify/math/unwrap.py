@@ -391,7 +391,7 @@ def _without_given_range(text: str, ref: str, asked: str) -> str:
 
 _END = r"\s*-?(?:\d+(?:\.\d+)?|\\infty)\s*"
 _RANGE_BEHIND = re.compile(
-    r"[,，](?:\\[ ,;:!]|\\q?quad|~|\s)*"
+    r"(?<!\\)[,，](?:\\[ ,;:!]|\\q?quad|~|\s)*+"
     rf"(?:[a-z]\s*\\in\s*(?P<ends>\({_END},{_END}\))|(?P<low>{_END})<\s*[a-z]\s*<(?P<high>{_END}))\s*\Z"
 )
 
