@@ -272,6 +272,8 @@ _LONGEST_LABEL = 80
 
 def _restates(sentence: str, text: str) -> bool:
     """Whether a sentence is a label with the answer once more, `คำตอบ: 95 บาท`, in which no word turns it."""
+    if not text:
+        return False
     before, _, behind = sentence.partition(text)
     words = WORDS.findall(sentence.lower())
     if (

@@ -377,17 +377,13 @@ def _is_asked_modulo(front: str, text: str, modulus: str, question: Question) ->
         return False
     members = [re.sub(r"[{}\s$]", "", one) for one in _FIRST_MEMBER.split(front)]
     first, last = members[0], next((one for one in reversed(members) if one), "")
-    if first and first in re.sub(r"[{}\s$]", "", question.text):
+    if not _WHOLE.fullmatch(first) and first and first in re.sub(r"[{}\s$]", "", question.text):
         return True
-    return (
-        last.isdigit()
-        and len(last) < _LONGEST_NUMBER
-        and text.strip().isdigit()
-        and int(last) % int(modulus) == int(text) % int(modulus)
-    )
+    known = _WHOLE.fullmatch(last) and _WHOLE.fullmatch(text.strip()) and int(modulus)
+    return bool(known) and (int(last) - int(text)) % int(modulus) == 0
 
 
-_LONGEST_NUMBER = 400
+_WHOLE = re.compile("[0-9]{1,400}")
 _CONGRUENT = re.compile(r"(?<!\\not)(?<!\\not )(?:\\equiv|≡)[\s{]{0,9}(?:\\boxed)?[\s{]{0,9}\Z")
 
 

@@ -713,7 +713,7 @@ def _is_contrary(reason: str, question: Question | None) -> bool:
 def _affirms(reason: str, asked: str) -> bool:
     """Whether the reason of a no states what is asked, and denies nothing: `no, because 9 is prime`."""
     said = re.findall(r"[^\W\d_]+(?:['’]t)?", reason.lower())
-    if any(word in DENIES or word in _NO_WORDS or (word.endswith("t") and word[-2] in "'’") for word in said):
+    if any(word in DENIES or word in _NO_WORDS or word.endswith(("'t", "’t")) for word in said):
         return False
     contents = [
         word for word in said if len(word) > 2 and word not in NEUTRAL and word not in ("because", "since", "has")

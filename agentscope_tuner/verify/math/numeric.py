@@ -329,7 +329,7 @@ class Numeric:
 
 def pseudo_random(*key: str) -> Value:
     """A number between 0.3 and 3 that the key determines, at the precision of `mp`."""
-    digest = hashlib.blake2b("|".join(key).encode(), digest_size=64).digest()
+    digest = hashlib.blake2b("|".join(key).encode(errors="surrogatepass"), digest_size=64).digest()
     return mp.mpf("0.3") + mp.mpf(int.from_bytes(digest)) / mp.mpf(2**512) * mp.mpf("2.7")
 
 

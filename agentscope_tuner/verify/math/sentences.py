@@ -746,6 +746,13 @@ _MOST_FORMULAS = 40
 _SORTED = re.compile(r"\\[lg]t(?![a-zA-Z])|[<>]")
 
 
+def _read(text: str) -> Node | None:
+    try:
+        return parse_tokens(tokenize(text))
+    except (Unreadable, TooComplex):
+        return None
+
+
 def without_exclusion(text: str, question: Question) -> str:
     r"""The formula without the points where it has no value: the `\frac{1}{x-2}` of `\frac{1}{x-2}, x\ne 2`.
 
@@ -754,7 +761,7 @@ def without_exclusion(text: str, question: Question) -> str:
     match = _EXCLUSION.search(text) if any(sign in text for sign in ("\\ne", "≠", "!=", "\\not")) else None
     if match is None or not (value := text[: match.start()]).strip() or _BOUNDED.search(value) is not None:
         return text
-    own = read_tokens(tokenize(value))
+    own = _read(value)
     below = [
         part.below
         for formula in (*(() if own is None else (own,)), *islice(question.formulas.values(), _MOST_FORMULAS))
@@ -765,7 +772,7 @@ def without_exclusion(text: str, question: Question) -> str:
     points = (
         [said.removeprefix(match["both"]), f"-{said.removeprefix(match['both'])}"] if match["both"] else said.split(",")
     )
-    values = [read_tokens(tokenize(value)) for value in points]
+    values = list(map(_read, points))
     held = all(v is not None and any(exact_value(substituted(b, match["name"], v)) == 0 for b in below) for v in values)
     return value if held else text
 
