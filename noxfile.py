@@ -204,9 +204,9 @@ def chromium(session: nox.Session) -> None:
         session.run("apt-get", "install", "-y", "-qq", "--no-install-recommends", "chromium", external=True)
 
 
-# three processes for two cores: many tests wait for a time limit or for another process, and each process collects
+# two processes a core: many tests wait for a time limit or for another process, and each process collects
 # every test; by file: what a file imports and its fixtures make is paid for once
-CORE = f"pytest -n {(3 * (os.cpu_count() or 1) + 1) // 2} --dist loadfile"
+CORE = f"pytest -n {2 * (os.cpu_count() or 1)} --dist loadfile"
 # nothing comes from a hub, and what asks for it should fail at once
 OFFLINE = {"HF_HUB_OFFLINE": "1"}
 # one thread: the models are tiny

@@ -48,7 +48,7 @@ def served(reply: Any) -> Iterator[tuple[str, list[str]]]:
             return None
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Peer)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread = threading.Thread(target=server.serve_forever, args=[0.01], daemon=True)
     thread.start()
     try:
         yield f"http://127.0.0.1:{server.server_address[1]}", paths

@@ -38,7 +38,7 @@ class Model(BaseHTTPRequestHandler):
 @pytest.fixture
 def model():
     server = ThreadingHTTPServer(("127.0.0.1", 0), Model)
-    Thread(target=server.serve_forever, daemon=True).start()
+    Thread(target=server.serve_forever, args=[0.01], daemon=True).start()
     yield server
     server.shutdown()
     server.server_close()
