@@ -35,9 +35,11 @@ class FakeCall:
 
 
 async def _signalled(number: int) -> None:
-    """Send a signal to this process, and wait to be cancelled."""
+    """Send a signal that wakes this thread, and wait to be cancelled."""
     while True:
-        os.kill(os.getpid(), number)
+        # by now the main thread sleeps, and it sleeps on
+        await asyncio.sleep(0.2)
+        signal.pthread_kill(threading.get_ident(), number)
         # Python drops a KeyboardInterrupt that is raised within a finalizer: a person presses Ctrl-C once more
         await asyncio.sleep(15.0)
 

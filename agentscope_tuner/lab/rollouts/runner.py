@@ -236,7 +236,7 @@ GRACE_SECONDS = 5.0
 _RELEASE_SECONDS = 12.0
 
 # Seconds after which the runner looks again, even without an event
-_LONGEST_WAIT = 60.0
+_LONGEST_WAIT = 1.0
 _NO_MORE = object()
 
 EarlierRows = Callable[[str], Mapping[int, RolloutRow]]
@@ -381,9 +381,10 @@ class RolloutRunner:
         return min((job.deadline for job in self._jobs), default=time.monotonic() + _LONGEST_WAIT)
 
     def _wait(self, until: float) -> None:
-        """Wait until a job ends, a job is overdue, or `stop` is called."""
+        """Wait until a job ends, a job is overdue, or `stop` is called, but not for long."""
         with suppress(Empty):
-            job = self._ended.get(timeout=max(0.0, until - time.monotonic()))
+            # a signal that comes just before the thread sleeps is heard when it looks again
+            job = self._ended.get(timeout=min(max(0.0, until - time.monotonic()), _LONGEST_WAIT))
             # A job that was left behind may still end: its result is no longer wanted
             if job is not None and job in self._jobs:
                 self._finish(job)
