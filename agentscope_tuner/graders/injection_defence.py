@@ -99,7 +99,8 @@ def lower_letters(text: str) -> str:
 
 def as_written(shown: str) -> str:
     """`shown` in one spelling: without codes, and with the characters that replaced those of markers as they were."""
-    return plain(_added().sub("", shown)).translate(_BACK)
+    # codes, dots and replaced characters are none of ASCII
+    return plain(shown) if shown.isascii() else plain(_added().sub("", shown)).translate(_BACK)
 
 
 def _plain_with_positions(text: str) -> tuple[str, list[int]]:

@@ -79,6 +79,8 @@ class Quotable:
             written = as_written(text)
             # Without its codes a text may be other JSON than its copy: one behind a backslash is
             for one in {written, text.replace("∶", ":")}:
+                if "{" not in one:
+                    continue
                 for read in {one, _BARE_WORD.sub(_quoted, one)}:
                     found, whole = _objects_in(read)
                     self._objects.update(*map(_leaves, found))
@@ -252,7 +254,7 @@ def _one_spelling(text: str) -> str:
         unescaped = html.unescape(_NESTED.sub("&", unescaped))
     if "\\" in unescaped:
         unescaped = _UNICODE_ESCAPE.sub(lambda match: chr(int(match[1] or match[2], 16)), unescaped)
-    return composed(unescaped.encode("utf-8", "replace").decode("utf-8"))
+    return composed(unescaped if unescaped.isascii() else unescaped.encode("utf-8", "replace").decode("utf-8"))
 
 
 def _meaning(value: object) -> object:
