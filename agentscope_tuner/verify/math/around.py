@@ -436,8 +436,12 @@ def _contradicted(text: str, tokens: list[Token], operator: str, *, behind: bool
     other, _ = _side(rest, 1 if behind else -1)
     while other and other[0].kind == "word":
         other = other[1:]
+    divided = [Token("op", "/") if token.text == ":" else token for token in rest]
     try:
         mine, theirs = _value(tokenize(text)), _value(other)
+        if mine is not None and divided != rest and mine == _value(_side(divided, 1 if behind else -1)[0]):
+            # a colon divides in many languages
+            return ""
     except (Unreadable, TooComplex):
         return ""
     if (

@@ -404,20 +404,22 @@ POINT = re.compile(r"[A-Z](?:_\d)?'*")
 
 
 def is_named_point(node: Node) -> bool:
-    """Whether the node is a capital letter beside the numbers of a point: `V(3, -4)`."""
+    """Whether the node is a capital letter beside the numbers of a point, `V(3, -4)`, or the span of a vector."""
     match node:
+        case Product((Symbol("span" | "Span"), _)):
+            return True
         case Product((Symbol(name), Collection("tuple", (_, _, *_)) as point)):
             return POINT.fullmatch(name) is not None and not symbols(point)
     return False
 
 
 def _holds_tuple(node: Node) -> bool:
-    return _components(node) is not None or (
+    return components(node) is not None or (
         isinstance(node, (Sum, Product, Negation)) and any(map(_holds_tuple, node.args))
     )
 
 
-def _components(node: Node) -> tuple[Node, ...] | None:
+def components(node: Node) -> tuple[Node, ...] | None:
     """The components of a tuple or of a column; None for any other node."""
     if is_collection(node, "tuple") and len(node.args) > 1:
         return node.args
@@ -427,7 +429,7 @@ def _components(node: Node) -> tuple[Node, ...] | None:
 
 
 def _tuple_of(node: Node) -> tuple[Node, ...] | None:
-    if (members := _components(node)) is not None:
+    if (members := components(node)) is not None:
         return members
     match node:
         case Negation(inside):

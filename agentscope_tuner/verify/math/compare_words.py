@@ -55,8 +55,14 @@ _COPULA_BEHIND = re.compile("(?:です|である|だ|입니다|이다)[。.]?\\Z
 _CAPITAL = re.compile("[A-J]")
 _LONGEST_LETTER = 40
 _LONGEST_OPTION = 100
-_BASED = re.compile(r"(?P<hex>0x)?(?P<digits>[0-9A-Za-z]{1,200})(?:_\{?(?P<base>\d{1,2})\}?)?")
-_HEXADECIMAL = re.compile("hexad|hex\\b|sedezimal|esadecimal|шестнадц|十六", re.IGNORECASE)
+_BASED = re.compile(r"(?P<hex>0x)?(?P<digits>[0-9A-Za-z]{1,200})(?:_\{?\(?(?P<base>\d{1,2})\)?\}?)?")
+_CAPITALS = re.compile("(?<![a-z])[A-Z](?![a-z])")
+# How a question names a base whose digits may be letters
+_IN_BASE = re.compile(
+    r"he(?:x|ks)ad|\bhex\b|sedezimal|esadecimal|szesnastk|šestnáctk|tizenhatos|on alt[ıi]l[ıi]k|ш[еі]стнадц|十六|thập lục"
+    r"|السداسي|(?:\bbas[eis]{1,2}n?|podstaw\w*|основ\w+|grundtal|základ\w*)\W{0,3}(?P<base>1[1-9]|[23]\d)(?!\d)|16\s?[进進진]",
+    re.IGNORECASE,
+)
 _HALF_DAY = 12 * 60 * 60
 # How long, not when
 _SPAN = re.compile("時間|小时|小時")
@@ -310,13 +316,18 @@ def _digits(pair: Pair) -> Outcome:
     stated = _BASED.fullmatch(re.sub(r"\A\(([0-9A-Fa-f]+)\)(?=_)", r"\1", said))
     if stated is None:
         return UNKNOWN
-    base = "16" if stated["hex"] else stated["base"]
-    if truth["base"] is None:
+    base, own = "16" if stated["hex"] else stated["base"], "16" if truth["hex"] else truth["base"]
+    asked = "" if pair.question is None else pair.question.text
+    # letters alone may name a side of a figure whose base has a length
+    letters = truth["digits"].isalpha() and set(truth["digits"]) <= set(_CAPITALS.findall(asked))
+    if own is None:
         # a reference alone is in the base that the question names
-        asked = "" if pair.question is None else pair.question.text
-        named = base is not None and (base in asked or (base == "16" and _HEXADECIMAL.search(asked) is not None))
-        return EQUAL if named and stated["digits"].upper() == truth["digits"].upper() else UNKNOWN
-    return EQUAL if stated["digits"].upper() == truth["digits"] and base in (None, truth["base"]) else DIFFERENT
+        named = {found["base"] or "16" for found in _IN_BASE.finditer(asked) if not (found["base"] and letters)}
+        if not named and (base is None or base not in asked):
+            return UNKNOWN
+        own = base if base in named or not named else named.pop()
+    same = stated["digits"].upper() == truth["digits"].upper()
+    return EQUAL if same and base in (None, own) else DIFFERENT
 
 
 # Numbers and names that signs of arithmetic only join: a score, a range, a date, a scale, a route

@@ -13,7 +13,7 @@ from itertools import pairwise, permutations
 from math import ceil, floor, lcm, prod
 from typing import NamedTuple
 
-from agentscope_tuner.verify.math.canonical import is_same_formula, key
+from agentscope_tuner.verify.math.canonical import components, componentwise, is_same_formula, key
 from agentscope_tuner.verify.math.exact import exact_value, value_at
 from agentscope_tuner.verify.math.node import (
     COUNTING,
@@ -22,6 +22,7 @@ from agentscope_tuner.verify.math.node import (
     PI,
     UNKNOWN,
     Apply,
+    Collection,
     Negation,
     Node,
     Number,
@@ -32,10 +33,14 @@ from agentscope_tuner.verify.math.node import (
     Relation,
     Sum,
     Symbol,
+    Text,
     UndefinedCall,
     all_known,
     is_applied,
+    is_collection,
+    is_symbol,
     literal,
+    mapped,
     number,
     renamed,
     substituted,
@@ -46,6 +51,7 @@ from agentscope_tuner.verify.math.node import (
 )
 from agentscope_tuner.verify.math.question import Question
 from agentscope_tuner.verify.math.readings import Family, Listing, Named, Reading, Statement, Value, is_listing, resolve
+from agentscope_tuner.verify.math.sets import ParameterRange
 from agentscope_tuner.verify.math.tokens import INTEGERS
 
 _STEP = Symbol("step of a progression")
@@ -92,7 +98,6 @@ def same_progression(ref: Reading, ans: Reading) -> Outcome | None:
     return EQUAL
 
 
-_REALS = "\\mathbb{R}"
 _MOST_PARAMETERS, _FURTHER = 3, 5
 
 
@@ -120,13 +125,23 @@ def _span(
     reading: Reading, is_real: bool, constants: frozenset[str]
 ) -> tuple[list[Fraction], list[list[Fraction]]] | None:
     """A point and its directions; None where the reading is none, or not all real numbers are put in."""
+    match reading:
+        case Value(Product((Symbol(name) | Text(name), vectors))) if name.lower() == "span":
+            return _spanned(vectors.args if is_collection(vectors, "set") else (vectors,))
     declared: set[str] = set()
     if isinstance(reading, Family):
-        values = reading.range
-        if values.field != _REALS or values.parameter is None or values.condition is not None:
-            return None
-        declared.add(values.parameter)
+        match reading.range:
+            case ParameterRange(_, None, None, Collection("list", (*others, Relation((last, Symbol("\\mathbb{R}")), ("in",))))):
+                declared.update(one.name for one in (*others, last) if isinstance(one, Symbol))
+                if len(declared) <= len(others):
+                    return None
+            case ParameterRange(_, str(parameter), "\\mathbb{R}", None):
+                declared.add(parameter)
+            case _:
+                return None
         reading = reading.body
+        if isinstance(reading, Value):
+            reading = resolve(componentwise(_as_row(reading.node)))
     if isinstance(reading, Named):
         reading = reading.value
     if isinstance(reading, Listing) and reading.kind == "list" and declared:
@@ -155,6 +170,24 @@ def _span(
     ways = [[b - a for a, b in zip(start, end, strict=True)] for end in ends if end is not None]
     straight = [a + sum(way[i] * (_FURTHER + place) for place, way in enumerate(ways)) for i, a in enumerate(start)]
     return (start, ways) if straight == further else None
+
+
+def _as_row(node: Node) -> Node:
+    """The node with tuples for transposed ones."""
+    if isinstance(node, Power) and is_collection(node.base, "tuple") and is_symbol(node.exponent, "T", "\\top"):
+        return node.base
+    return mapped(node, _as_row)
+
+
+def _spanned(vectors: tuple[Node, ...]) -> tuple[list[Fraction], list[list[Fraction]]] | None:
+    r"""The origin and the directions of `\operatorname{span}\{(1, 2), (1, 0)\}`."""
+    rows = []
+    for vector in map(_as_row, vectors):
+        values = all_known(map(exact_value, components(vector) or ()))
+        if not values or (rows and len(values) != len(rows[0])):
+            return None
+        rows.append(values)
+    return ([Fraction(0)] * len(rows[0]), rows) if rows else None
 
 
 def _put_in(node: Node, values: dict[str, int]) -> Node:

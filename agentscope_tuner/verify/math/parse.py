@@ -75,6 +75,8 @@ MAX_DEPTH = 120
 MAX_CHAIN = 12
 MAX_DIGITS = 1_000
 # Letters that name functions if a bracket follows; any other letter before a bracket is a factor
+# The letters that a function is defined of: `u(x, y, t) =`
+_MOST_ARGUMENTS = 3
 _FUNCTION_LETTERS = frozenset({"f", "g", "h", "F", "G", "H"})
 # A cent sign stands only after its amount
 _CURRENCIES = {**CURRENCIES, "\\cents": "cent"}
@@ -497,9 +499,16 @@ class Parser:
         return Symbol(name)
 
     def _is_defined(self) -> bool:
-        """Whether `(x) =` follows: then the letter before it is the name of a function."""
-        after = self.tokens[self.at : self.at + 4]
-        return [t.text for t in after[:1] + after[2:]] == ["(", ")", "="] and after[1].kind in ("sym", "cmd")
+        """Whether `(x) =` or `(x, t) =` follows: then the letter before it is the name of a function."""
+        after = self.tokens[self.at : self.at + 2 * _MOST_ARGUMENTS + 2]
+        end = next((at for at, token in enumerate(after) if token.text == ")"), 0)
+        inside, between = after[1:end:2], after[2:end:2]
+        of_letters = [t.text for t in inside if t.kind in ("sym", "cmd")]
+        return (
+            0 < len(set(of_letters)) == len(inside) == len(between) + 1
+            and all(t.text == "," for t in between)
+            and [t.text for t in after[end + 1 : end + 2]] == ["="]
+        )
 
     def arguments(self, closer: str) -> tuple[Node, ...]:
         bars, self.bars = self.bars, 0

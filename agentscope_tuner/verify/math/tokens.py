@@ -729,6 +729,8 @@ _RULES: tuple[_Rule, ...] = (
     ("mg", re.compile(r"(\\mu(?:_\{?\w+\}?)?)\s*mg(?![a-zA-Z])"), r"\1 m g"),
     # the direct sum of two groups is their product
     ("oplus", re.compile(r"(\\mathbb\s*\{?[A-Z]\}?(?:\s*[_^]\s*\{?\w+\}?)?)\s*\\oplus\s*(?=\\mathbb)"), r"\1\\times "),
+    # the free product of two groups is none
+    ("mathbb", re.compile(r"(?<![\^_{])(?:\*|\\ast(?![a-z]))\s*(?=\\mathbb\s*\{?Z)"), r"\\star "),
     ("0b", re.compile(r"^0b([01]{1,60})$"), r"\1_2"),
     # what stands before a symbol: `{}^{14}C`
     ("{}", re.compile(r"\{\}(?=\s*[\^_])"), ""),
@@ -852,7 +854,7 @@ _RULES: tuple[_Rule, ...] = (
     (
         "\\in",
         re.compile(
-            r"(?<=\\in)\s*\{?\s*(?:\\(?:mathrm|mathbf|text|bf)\s*\{)?([ZNRQ])\}*(?=\s*(?:$|[,;)\]^_]|\\[)\]}]))"
+            r"(?<=\\in)\s*\{?\s*(?:\\(?:mathrm|mathbf|text|bf)\s*\{)?([ZNRQ])\}*(?=\s*(?:$|[,;)\]^_]|\\[)\]}]|\\right(?![a-z])))"
         ),
         r" \\mathbb{\1}",
     ),

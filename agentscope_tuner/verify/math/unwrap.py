@@ -329,6 +329,22 @@ _STATISTICS = {
 }
 
 
+_ISOMORPHIC = re.compile(
+    r"(?P<what>[^=≅≃]{1,120}?)(?<!\\not)(?<!\\not )(?:\\(?:cong|simeq)(?![a-z])|[≅≃])(?P<value>[^=≅≃]+)", re.DOTALL
+)
+_FORMULA = re.compile(r"\$([^$]+)\$|\\\((.+?)\\\)", re.DOTALL)
+
+
+def _is_asked_first(what: str, asked: Question) -> bool:
+    """Whether what an answer gives another form of is the first formula of what is asked, or that without its ring."""
+    # a sign in a formula may end the clause
+    formula = _FORMULA.search(asked.text, max(asked.text.find(asking_clause(asked.text)[0]), 0))
+    if formula is None:
+        return False
+    own, wanted = (_SET_NAME.sub("", one) for one in (what, formula[1] or formula[2]))
+    return own == wanted or (own[-1:] == ")" and wanted.startswith(f"{own[:-1]};"))
+
+
 def _label(text: str, asked: Question) -> tuple[str, bool]:
     """The value behind a label that the question has, else the text; and whether it is another thing's."""
     statistic = _STATISTIC.match(_SET_NAME.sub("", text[:_LONGEST_STATISTIC])) if "=" in text else None
@@ -336,6 +352,8 @@ def _label(text: str, asked: Question) -> tuple[str, bool]:
         wanted = [name for name, pattern in _STATISTICS.items() if pattern.search(asks)]
         if len(wanted) == 1 and statistic["name"] not in wanted[0]:
             return text, True
+    if (same := _ISOMORPHIC.fullmatch(text)) is not None and _is_asked_first(same["what"], asked):
+        return same["value"], False
     found = _LABEL.fullmatch(text)
     if found is None:
         return text, False

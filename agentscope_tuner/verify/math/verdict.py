@@ -412,7 +412,7 @@ def _pointed(truth: str, text: str, question: str | None) -> str:
     is_amount = _UNIT_BEHIND.match(truth, match.end()) is not None
     written = re.search(rf"(?<![\d.,]){match[1].lstrip('-')}(?:(\{{,\}})|\.){match[2]}(?!\d)", text)
     # beside a list such a reference may be one, too: `0,7` for two roots
-    is_alone = match.end() == len(truth) and match[1].lstrip("-") == "0" and not _ASKS_SEVERAL.search(clause)
+    is_alone = match.end() == len(truth) and not _ASKS_SEVERAL.search(clause)
     is_alone = is_alone and _LISTS.search(text) is None and "," not in text
     is_decimal = (is_alone or (written is not None and written[1] is not None)) and _writes_commas(asked.text.lower())
     if not (is_decimal or is_amount or asked.speaks_of_rounding or _OF_DECIMALS.search(asked.text)):
