@@ -33,7 +33,7 @@ from agentscope_tuner.verify.math.compare_kinds import (
     same_ratio,
     unordered,
 )
-from agentscope_tuner.verify.math.exact import ClosedForms, Exact, ExactBudget, Unknown, exact_value, in_base
+from agentscope_tuner.verify.math.exact import ClosedForms, Exact, ExactBudget, Unknown, exact_value, in_base, primes_of
 from agentscope_tuner.verify.math.node import (
     CONSTANTS,
     COUNTING,
@@ -371,6 +371,8 @@ class CheapComparer:
         inner = _only_element(ref, ans)
         if inner is not None:
             return self.compare(*inner)
+        if self.question is not None and self.question.is_of_groups and (same := _same_groups(ref, ans)) is not None:
+            return same
         if isinstance(ref, Region) or isinstance(ans, Region):
             return regions(self, ref, ans)
         if isinstance(ref, Ratio) or isinstance(ans, Ratio):
@@ -618,6 +620,9 @@ def _names_alike(ref: Named, ans: Named, question: Question | None) -> bool:
         base == other != "" and is_one_bare and word.isalpha() and word not in COUNTING and f"{base}_" not in asked
     ):
         return False
+    if isinstance(ans.name, UndefinedCall) and re.search(rf"(?<![a-zA-Z]){word}(?![a-zA-Z])", asking_clause(asked)[0]) is None:
+        # `f_X` is no density of M
+        return False
     # `the initial velocity` is no v_f
     told = _TOLD_APART.findall(asked.lower())
     return not told or any(word.lower()[:1] == one[0] for one in told)
@@ -667,6 +672,32 @@ def _same_ordinal(ref: Node, ans: Node) -> Outcome | None:
     """Whether two ordinals are the same; None where they hold no operation."""
     operates = any(isinstance(n, Sum | Product) and symbols(n) for side in (ref, ans) for n in walk(side))
     return (EQUAL if ref == ans else DIFFERENT) if operates else None
+
+
+def _same_groups(ref: Reading, ans: Reading) -> Outcome | None:
+    r"""Whether two products of cyclic groups are isomorphic: `\mathbb{Z}_{36}` and `C_4\times C_9`; None for others."""
+    if not (isinstance(ref, Value | Region) and isinstance(ans, Value | Region)):
+        return None
+    mine, theirs = _cyclic_parts(ref.node), _cyclic_parts(ans.node)
+    return None if mine is None or theirs is None else EQUAL if mine == theirs else DIFFERENT
+
+
+def _cyclic_parts(node: Node) -> Counter[int] | None:
+    """The orders of the cyclic groups of prime power order, and 0 for each group of integers, in a product of groups."""
+    match node:
+        case Symbol(name) if (found := _CYCLIC.fullmatch(name)) is not None:
+            order = int(found[1] or found[2] or 0)
+            return Counter([prime ** int(power) for prime, power in primes_of(order).items()] if order else [0])
+        case Power(base, Number(times)) if times.denominator == 1 and 0 < times <= _MOST_REPEATED:
+            inside = _cyclic_parts(base)
+            return None if inside is None else Counter({order: count * int(times) for order, count in inside.items()})
+        case Product(args):
+            parts = all_known(map(_cyclic_parts, args))
+            return None if parts is None else sum(parts, Counter[int]())
+    return None
+
+
+_CYCLIC = re.compile(r"\\mathbb\{Z\}(?:_(\d{1,6}))?|C_(\d{1,6})")
 
 
 def _generators(ref: Node, ans: Node) -> tuple[tuple[Node, ...], tuple[Node, ...]] | None:

@@ -136,7 +136,8 @@ def _is_other_structure(pair: Pair) -> bool:
         return bool(natural["marked"] and not other["marked"])
     if "mathbb" not in pair.truth and not (pair.question is not None and pair.question.is_of_groups):
         return False
-    mine, theirs = ((bool(_FREE.search(one)), bool(_DIRECT.search(one))) for one in (pair.truth, pair.answer))
+    stated = re.split(r"\\(?:cong|simeq)(?![a-z])|[≅=]", pair.answer)[-1]
+    mine, theirs = ((bool(_FREE.search(one)), bool(_DIRECT.search(one))) for one in (pair.truth, stated))
     return mine == theirs[::-1] != theirs
 
 

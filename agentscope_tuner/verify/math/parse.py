@@ -485,7 +485,11 @@ class Parser:
         if self.peek() == "_":
             self.at += 1
             start = self.at
-            self.single()
+            if self.tokens[self.at : self.at + 1] and self.tokens[self.at].kind == "sym":
+                # a letter alone, which is no function of what follows
+                self.at += 1
+            else:
+                self.single()
             name += "_" + " ".join(t.text for t in self.tokens[start : self.at] if t.text not in ("{", "}"))
         if name in _FUNCTION_LETTERS and [t.text for t in self.tokens[self.at : self.at + 6]] == list("^{-1}("):
             self.at += 5
@@ -978,7 +982,7 @@ def _environment(parser: Parser, command: Command) -> Node:
 
 _CONDITIONS = frozenset("if for when where si pour se per para wenn falls für если при cuando 当 若".split())  # noqa: SIM905
 
-_OTHERWISE = frozenset("otherwise else sonst sinon altrimenti иначе 其他 其它".split())  # noqa: SIM905
+_OTHERWISE = frozenset("otherwise else elsewhere sonst sinon altrimenti иначе 其他 其它".split())  # noqa: SIM905
 
 
 def _bare_cases(tokens: list[Token]) -> Iterator[Token]:

@@ -17,6 +17,7 @@ from typing import Literal, TypeGuard
 
 from agentscope_tuner.verify.math.canonical import ELLIPSIS, POINT, both_signs, choose, is_signed, key, negated, residue
 from agentscope_tuner.verify.math.node import (
+    COUNTING,
     MARKS,
     PI,
     Array,
@@ -44,6 +45,7 @@ from agentscope_tuner.verify.math.node import (
     is_equation,
     is_joined,
     is_relation,
+    is_symbol,
     literal,
     number,
     product_of,
@@ -205,12 +207,26 @@ def _are_turned(low: Fraction | None, high: Fraction | None) -> bool:
 
 
 def _grid(node: Array) -> Reading:
+    if node.kind == "cases":
+        node = Array("cases", tuple((*row[:-1], _without_whole(row[-1])) for row in node.rows))
     rows = node.rows
     if any(row[1:] == (_OTHERWISE,) for row in rows):
         said = Connective("or", tuple(row[-1] for row in rows if row[-1] != _OTHERWISE))
         rest = SetOperation("difference", (Symbol(REALS), said))
         node = Array(node.kind, tuple((row[0], rest if row[-1] == _OTHERWISE else row[-1]) for row in rows))
     return Grid(tuple(tuple(map(resolve, row)) for row in node.rows), node)
+
+
+def _without_whole(condition: Node) -> Node:
+    r"""A condition of a counting letter without that it is whole: `n \ge 2` for `n \ge 2, n \in \mathbb{N}`."""
+    if not (is_collection(condition, "list") or is_joined(condition, "and")):
+        return condition
+    kept = [
+        one
+        for one in condition.args
+        if not (is_range(one) and one.args[1] in _WHOLE and is_symbol(one.args[0], *COUNTING))
+    ]
+    return kept[0] if len(kept) == 1 else condition
 
 
 _OTHERWISE = Symbol("\\otherwise")
@@ -482,7 +498,7 @@ def _joined(node: Connective) -> Reading:
         # a formula of logic; `p or q` may be two answers
         return Statement(node)
     items = tuple(map(resolve, node.args))
-    if not any(isinstance(i, (Statement, Region)) for i in items):
+    if not any(isinstance(i, Statement) or (isinstance(i, Region) and not _is_group(i.node)) for i in items):
         together = named_together(items, node)
         if is_listing(together, "named") and node.operator == "or":
             # `a = 0 or b = 0` does not give both unknowns a value
@@ -491,6 +507,11 @@ def _joined(node: Connective) -> Reading:
     if any(isinstance(i, Statement) for i in items) or node.operator == "and":
         return Statement(node)
     return Listing("list", _flat(items))
+
+
+def _is_group(node: Node) -> bool:
+    r"""Whether a node is a group of remainders: `\mathbb{Z}_4`."""
+    return isinstance(node, Symbol) and node.name.startswith(f"{INTEGERS}_")
 
 
 def _united(items: tuple[Reading, ...]) -> Reading:

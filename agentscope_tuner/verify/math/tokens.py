@@ -722,15 +722,22 @@ _RULES: tuple[_Rule, ...] = (
     ("(", re.compile(r"(?<![\w.)])(\d+)[.,]\((\d{1,30})\)(?![\w(^])"), r"\1.\\overline{\2}"),
     ("(", re.compile(r"^(\d+)[.,](\d+)\((\d{1,30})\)$"), r"\1.\2\\overline{\3}"),
     ("10", re.compile(r"(?<=\d)\s*[xX]\s*(?=10\s*\^)"), r"\\times "),
-    # an element of a set by the letter of a constant
-    ("\\in", re.compile(r"^\s*e\s*\\in\s*(?=\\\{)"), ""),
+    # an element of a set by the letter of a constant, or of a set with two values in one
+    ("\\in", re.compile(r"^\s*(?:e|[xz](?=[^}]*\\pm))\s*\\in\s*(?=(?:\\left\s*)?\\\{)"), ""),
     ("lim", re.compile(r"\\(?:varlim|lim)(sup|inf)(?![a-zA-Z])"), r"\\operatorname{lim\1}"),
     # the weight of a body: no milligrams
     ("mg", re.compile(r"(\\mu(?:_\{?\w+\}?)?)\s*mg(?![a-zA-Z])"), r"\1 m g"),
     # the direct sum of two groups is their product
-    ("oplus", re.compile(r"(\\mathbb\s*\{?[A-Z]\}?(?:\s*[_^]\s*\{?\w+\}?)?)\s*\\oplus\s*(?=\\mathbb)"), r"\1\\times "),
-    # the free product of two groups is none
-    ("mathbb", re.compile(r"(?<![\^_{])(?:\*|\\ast(?![a-z]))\s*(?=\\mathbb\s*\{?Z)"), r"\\star "),
+    ("oplus", re.compile(r"(\\mathbb\s*\{?[A-Z]\}?(?:\s*[_^/]\s*\{?\w+\}?)?)\s*\\oplus\s*(?=\\mathbb)"), r"\1\\times "),
+    # a function of two pieces in words
+    (
+        "otherwise",
+        re.compile(
+            r"(?P<value>[^=]{1,80}?)\s*\\text\s*\{\s*(?:for|if|when)\s*\}(?P<where>[^{}&]{1,80}?),?"
+            r"(?:\\[ ,;:!]|\\q?quad(?![a-z])|\s)*(?:,|;|\\text\s*\{[\s,]*and\s*\})(?P<rest>[^={}&]{1,40})\\text\s*\{\s*otherwise\s*\}\s*$"
+        ),
+        r"\\begin{cases}\g<value>,&\g<where>\\\\\g<rest>,&\\text{otherwise}\\end{cases}",
+    ),
     ("0b", re.compile(r"^0b([01]{1,60})$"), r"\1_2"),
     # what stands before a symbol: `{}^{14}C`
     ("{}", re.compile(r"\{\}(?=\s*[\^_])"), ""),
@@ -931,7 +938,7 @@ _RULES: tuple[_Rule, ...] = (
     ("\\ang", re.compile(r"\\ang\{(-?[\d.]+)\}"), r"\1^\\circ"),
     ("\\of", re.compile(r"\\root\s*(\w)\s*\\of(?![a-zA-Z])\s*(\{[^{}]{1,80}\}|\w)"), r"\\sqrt[\1]{\2}"),
     # a group of remainders
-    ("/", re.compile(r"(\\mathbb\s*\{?Z\}?)\s*/\s*(?:\((\d+)\)|(\d+)\s*\\mathbb\s*\{?Z\}?)"), r"\1_{\2\3}"),
+    ("/", re.compile(r"(\\mathbb\s*\{?Z\}?)\s*/\s*(?:\((\d+)\)|(\d++)(?:\s*\\mathbb\s*\{?Z\}?)?)"), r"\1_{\2\3}"),
     # where lines are aligned
     ("&", re.compile(r"&\s*=|=\s*&"), "="),
     # a system with one brace

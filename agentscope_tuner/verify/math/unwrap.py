@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import lru_cache, partial
 from itertools import accumulate, takewhile
 
@@ -376,6 +377,31 @@ def _label(text: str, asked: Question) -> tuple[str, bool]:
     return (found["value"] if is_own else text), not is_own and bool(is_other)
 
 
+_CONFIDENCE = re.compile(
+    "confidence|konfidenz|vertrauensinter|confian[czç]|confidenza|доверительн|довірч|ufno|betrouwbaar|置信|信頼区間|신뢰 ?구간"
+    "|güven aral|khoảng tin cậy",
+    re.IGNORECASE,
+)
+_BRACKETED = re.compile(r"\s*(?:\\left)?\s*(?P<opens>[(\[])(?P<ends>[^()\[\]]{3,60}?)(?:\\right)?\s*(?P<shuts>[)\]])\s*")
+_AROUND = re.compile(r"\s*(?:\\mu\s*=)?\s*(?P<middle>-?\d+(?:(?:\.|\{,\})\d+)?)\s*\\pm\s*(?P<half>\d+(?:(?:\.|\{,\})\d+)?)\s*")
+
+
+def _as_confidence(text: str, ref: str, asked: Question) -> str:
+    r"""An interval of confidence with the reference's brackets: `50\pm 1.96` for `(48.04, 51.96)`."""
+    wanted = _BRACKETED.fullmatch(ref) if ref[:1] in ("(", "[", "\\") else None
+    if wanted is None or _CONFIDENCE.search(asked.text) is None:
+        return text
+    if (around := _AROUND.fullmatch(text)) is not None:
+        middle, half = (Fraction(one.replace("{,}", ".")) for one in (around["middle"], around["half"]))
+        ends = f"\\frac{{{(middle - half).numerator}}}{{{(middle - half).denominator}}}, "
+        ends += f"\\frac{{{(middle + half).numerator}}}{{{(middle + half).denominator}}}"
+    elif (own := _BRACKETED.fullmatch(text)) is not None:
+        ends = own["ends"]
+    else:
+        return text
+    return f"{wanted['opens']}{ends}{wanted['shuts']}"
+
+
 # Languages in which `a` joins two values; in others it stands between two ends
 _CZECH = re.compile("[ěřůľĺŕ]")
 
@@ -385,6 +411,7 @@ def _without_label(text: str, ref: Side, asked: Question) -> str | None:
     text, is_of_another = (text, False) if _LISTS.search(ref.text) else _label(text, asked)
     if "{ a }" in text and _CZECH.search(asked.text):
         text = text.replace("\\text{ a }", "\\text{ and }")
+    text = _as_confidence(text, ref.text, asked)
     if is_of_another or ("=" in text and _is_another_name(text, ref, asked)):
         return None
     text = _without_place(text, ref.text, asked) if "_" in text else text
