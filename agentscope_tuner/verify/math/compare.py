@@ -606,7 +606,9 @@ def _names_alike(ref: Named, ans: Named, question: Question | None) -> bool:
             for sign in _signs(ans.name)
             if words.fullmatch(ref.name.words.removeprefix("the ").removeprefix("its ").strip())
         )
-    (mine, *_), (theirs, *_) = label(ref.name) or ("",), label(ans.name) or ("",)
+    mine, theirs = (
+        one.name.function if isinstance(one.name, UndefinedCall) else next(iter(label(one.name)), "") for one in (ref, ans)
+    )
     if mine == "y" and theirs.endswith("^{-1}"):
         return _ASKS_INVERSE.search(asking_clause(asked)[0] or asked) is not None
     if isinstance(ref.name, Product) and is_segment(ref.name):

@@ -401,8 +401,11 @@ _MOST_LISTED = 100
 
 def _condition(builder: SetBuilder, node: Node) -> Reading:
     """A builder as the condition that it states, if that has no letter but those of its elements."""
-    own = symbols(builder.element) if not isinstance(builder.element, Relation) else frozenset()
-    points = isinstance(builder.element, Symbol) or is_collection(builder.element, "tuple")
+    element = builder.element
+    if is_range(element) and element.args[1] == Symbol(REALS):
+        element = element.args[0]
+    own = symbols(element) if not isinstance(element, Relation) else frozenset()
+    points = isinstance(element, Symbol) or is_collection(element, "tuple")
     if not points or symbols(builder.condition) != own:
         return Statement(node)
     return Statement(builder.condition)

@@ -132,7 +132,7 @@ _UNIT_VECTOR = re.compile(
     r"(?:\\(?:mathbf|hat|vec|boldsymbol|overrightarrow)\s*\{?\s*(?:\\(?:mathbf|hat|vec|boldsymbol)\s*\{?\s*)?"
     r"\\?([ijk])(?:math)?\s*\}?\s*\}?)"
 )
-_VECTOR_NAME = re.compile(r"\\(?:vec|mathbf|boldsymbol|overrightarrow)\s*(?:[a-zA-Z]|\{\s*[a-zA-Z]{1,2}\s*\})")
+_VECTOR_NAME = re.compile(r"(?:\\nabla\s*\\times\s*|\\(?:operatorname|text|mathrm)\{(?:curl|rot)\}\s*)?\\(?:vec|mathbf|boldsymbol|overrightarrow)\s*(?:[a-zA-Z]|\{\s*[a-zA-Z]{1,2}\s*\})")
 
 
 def uncalled(text: str, question: Question) -> str:
@@ -251,9 +251,7 @@ def components(text: str) -> str:
     # The coefficient before each unit vector, the vector's letter, and the text after the last vector
     before, letters, rest = parts[:-1:2], parts[1::2], parts[-1] if parts else ""
     known = {letter: _coefficient(one) for letter, one in zip(letters, before, strict=True)}
-    if letters == ["k"] and known == {"k": "1"} and not rest.strip():
-        return "(0, 0, 1)"
-    if letters == ["k"] and not rest.strip() and re.fullmatch(r"-?\d+", known["k"] or ""):
+    if letters == ["k"] and not rest.strip() and known["k"] is not None:
         return f"(0, 0, {known['k']})"
     if rest.strip() or len(letters) < 2 or letters != sorted(set(letters)) or None in known.values():
         return text
@@ -263,7 +261,12 @@ def components(text: str) -> str:
 
 def _coefficient(text: str) -> str | None:
     text = re.sub(r"\\[,;:! ]", "", text).strip().removeprefix("+").strip()
-    return None if "(" in text or "," in text else {"": "1", "-": "-1"}.get(text, text)
+    if "," in text or not _BRACKETS_CLOSED.fullmatch(text):
+        return None
+    return {"": "1", "-": "-1"}.get(text, text)
+
+
+_BRACKETS_CLOSED = re.compile(r"[^()]*+(?:\([^()]*+\)[^()]*+)*+")
 
 
 # A value among words: a formula with a digit
