@@ -607,7 +607,8 @@ def _names_alike(ref: Named, ans: Named, question: Question | None) -> bool:
             if words.fullmatch(ref.name.words.removeprefix("the ").removeprefix("its ").strip())
         )
     mine, theirs = (
-        one.name.function if isinstance(one.name, UndefinedCall) else next(iter(label(one.name)), "") for one in (ref, ans)
+        one.name.function if isinstance(one.name, UndefinedCall) else next(iter(label(one.name)), "")
+        for one in (ref, ans)
     )
     if mine == "y" and theirs.endswith("^{-1}"):
         return _ASKS_INVERSE.search(asking_clause(asked)[0] or asked) is not None
@@ -622,7 +623,10 @@ def _names_alike(ref: Named, ans: Named, question: Question | None) -> bool:
         base == other != "" and is_one_bare and word.isalpha() and word not in COUNTING and f"{base}_" not in asked
     ):
         return False
-    if isinstance(ans.name, UndefinedCall) and re.search(rf"(?<![a-zA-Z]){word}(?![a-zA-Z])", asking_clause(asked)[0]) is None:
+    if (
+        isinstance(ans.name, UndefinedCall)
+        and re.search(rf"(?<![a-zA-Z]){word}(?![a-zA-Z])", asking_clause(asked)[0]) is None
+    ):
         # `f_X` is no density of M
         return False
     # `the initial velocity` is no v_f
@@ -685,7 +689,7 @@ def _same_groups(ref: Reading, ans: Reading) -> Outcome | None:
 
 
 def _cyclic_parts(node: Node) -> Counter[int] | None:
-    """The orders of the cyclic groups of prime power order, and 0 for each group of integers, in a product of groups."""
+    """The orders of the cyclic groups of prime powers in a product of groups, and 0 for each group of integers."""
     match node:
         case Symbol(name) if (found := _CYCLIC.fullmatch(name)) is not None:
             order = int(found[1] or found[2] or 0)

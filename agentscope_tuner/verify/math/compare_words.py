@@ -59,8 +59,9 @@ _BASED = re.compile(r"(?P<hex>0x)?(?P<digits>[0-9A-Za-z]{1,200})(?:_\{?\(?(?P<ba
 _CAPITALS = re.compile("(?<![a-z])[A-Z](?![a-z])")
 # How a question names a base whose digits may be letters
 _IN_BASE = re.compile(
-    r"he(?:x|ks)ad|\bhex\b|sedezimal|esadecimal|szesnastk|šestnáctk|tizenhatos|on alt[ıi]l[ıi]k|ш[еі]стнадц|十六|thập lục"
-    r"|السداسي|(?:\bbas[eis]{1,2}n?|podstaw\w*|основ\w+|grundtal|základ\w*)\W{0,3}(?P<base>1[1-9]|[23]\d)(?!\d)|16\s?[进進진]",
+    r"he(?:x|ks)ad|\bhex\b|sedezimal|esadecimal|szesnastk|šestnáctk|tizenhatos|on alt[ıi]l[ıi]k|ш[еі]стнадц"
+    r"|十六|thập lục|السداسي|(?:\bbas[eis]{1,2}n?|podstaw\w*|основ\w+|grundtal|základ\w*)\W{0,3}(?P<base>1[1-9]|[23]\d)(?!\d)"
+    r"|16\s?[进進진]",
     re.IGNORECASE,
 )
 _HALF_DAY = 12 * 60 * 60
@@ -98,6 +99,8 @@ def wordings(pair: Pair) -> Outcome:
         _whole_numbers,
         _records,
         _digits,
+        _manners,
+        _in_any_case,
         _permutations,
         _configurations,
         _chemistry,
@@ -306,6 +309,34 @@ def _days(pair: Pair) -> Outcome:
     if len(years) > 1 or (years and left_out and not (pair.question and str(years.pop()) in pair.question.text)):
         return DIFFERENT
     return EQUAL
+
+
+_CONVERGES = re.compile(
+    r"(?:(?:the )?(?:series|sequence|integral|it) )?(?:is )?(?:(\w+?)(?:al)?(?:ly)? )?(con|di)verg(?:es?|ent|ence)"
+    r"(?: (\w+?)(?:al)?(?:ly)?)?"
+)
+_TEXT = re.compile(r"\\text\s*\{([^{}]*)\}")
+
+
+def _in_any_case(pair: Pair) -> Outcome:
+    r"""Accept the words beside a sign in another case: `\text{Reject } H_0` for `\text{reject } H_0`."""
+    if "\\text" not in pair.truth or "\\text" not in pair.answer:
+        return UNKNOWN
+    mine, theirs = ("".join(_TEXT.sub(lambda m: m[1].lower(), side).split()) for side in (pair.truth, pair.answer))
+    return EQUAL if mine == theirs and _TEXT.match(pair.truth) is not None else UNKNOWN
+
+
+def _manners(pair: Pair) -> Outcome:
+    """Accept how a series converges in another form: `conditionally convergent` for `converges conditionally`."""
+    if "verg" not in pair.truth or len(pair.answer) > _LONGEST_OPTION:
+        return UNKNOWN
+    mine, theirs = (
+        _CONVERGES.fullmatch(" ".join(_WRITING.sub(" ", side).lower().split()).rstrip(". "))
+        for side in (pair.ref.text, pair.answer)
+    )
+    if mine is None or theirs is None:
+        return UNKNOWN
+    return EQUAL if {*mine.groups(), None} == {*theirs.groups(), None} else UNKNOWN
 
 
 def _digits(pair: Pair) -> Outcome:

@@ -131,7 +131,9 @@ def _span(
     declared: set[str] = set()
     if isinstance(reading, Family):
         match reading.range:
-            case ParameterRange(_, None, None, Collection("list", (*others, Relation((last, Symbol("\\mathbb{R}")), ("in",))))):
+            case ParameterRange(
+                _, None, None, Collection("list", (*others, Relation((last, Symbol("\\mathbb{R}")), ("in",))))
+            ):
                 declared.update(one.name for one in (*others, last) if isinstance(one, Symbol))
                 if len(declared) <= len(others):
                     return None
@@ -181,7 +183,7 @@ def _as_row(node: Node) -> Node:
 
 def _spanned(vectors: tuple[Node, ...]) -> tuple[list[Fraction], list[list[Fraction]]] | None:
     r"""The origin and the directions of `\operatorname{span}\{(1, 2), (1, 0)\}`."""
-    rows = []
+    rows: list[list[Fraction]] = []
     for vector in map(_as_row, vectors):
         values = all_known(map(exact_value, components(vector) or ()))
         if not values or (rows and len(values) != len(rows[0])):

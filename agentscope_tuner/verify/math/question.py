@@ -281,7 +281,8 @@ class Question:
     )
     #: whether the question speaks of groups, whose free product has a sign of its own
     is_of_groups = _Says(
-        r"\bgr[ou]u?pp?[aioe]?s?\b|\\pi_1|\bgruppen?|\bgrupy|\bgroups?\b|fundamentalgr|free product|nhóm|групп|群|군을|군은"
+        r"\bgr[ou]u?pp?[aioe]?s?\b|\\pi_1"
+        r"|\bgruppen?|\bgrupy|\bgroups?\b|fundamentalgr|free product|nhóm|групп|群|군을|군은"
     )
     #: whether the question tells a number by its digits, as `\overline{ab}` does
     is_of_digits = _Says(

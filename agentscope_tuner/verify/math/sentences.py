@@ -132,7 +132,9 @@ _UNIT_VECTOR = re.compile(
     r"(?:\\(?:mathbf|hat|vec|boldsymbol|overrightarrow)\s*\{?\s*(?:\\(?:mathbf|hat|vec|boldsymbol)\s*\{?\s*)?"
     r"\\?([ijk])(?:math)?\s*\}?\s*\}?)"
 )
-_VECTOR_NAME = re.compile(r"(?:\\nabla\s*\\times\s*|\\(?:operatorname|text|mathrm)\{(?:curl|rot)\}\s*)?\\(?:vec|mathbf|boldsymbol|overrightarrow)\s*(?:[a-zA-Z]|\{\s*[a-zA-Z]{1,2}\s*\})")
+_VECTOR_NAME = re.compile(
+    r"(?:\\nabla\s*\\times\s*|\\(?:operatorname|text|mathrm)\{(?:curl|rot)\}\s*)?\\(?:vec|mathbf|boldsymbol|overrightarrow)\s*(?:[a-zA-Z]|\{\s*[a-zA-Z]{1,2}\s*\})"
+)
 
 
 def uncalled(text: str, question: Question) -> str:

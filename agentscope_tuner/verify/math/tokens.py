@@ -734,7 +734,8 @@ _RULES: tuple[_Rule, ...] = (
         "otherwise",
         re.compile(
             r"(?P<value>[^=]{1,80}?)\s*\\text\s*\{\s*(?:for|if|when)\s*\}(?P<where>[^{}&]{1,80}?),?"
-            r"(?:\\[ ,;:!]|\\q?quad(?![a-z])|\s)*(?:,|;|\\text\s*\{[\s,]*and\s*\})(?P<rest>[^={}&]{1,40})\\text\s*\{\s*otherwise\s*\}\s*$"
+            r"(?:\\[ ,;:!]|\\q?quad(?![a-z])|\s)*(?:,|;|\\text\s*\{[\s,]*and\s*\})"
+            r"(?P<rest>[^={}&]{1,40})\\text\s*\{\s*otherwise\s*\}\s*$"
         ),
         r"\\begin{cases}\g<value>,&\g<where>\\\\\g<rest>,&\\text{otherwise}\\end{cases}",
     ),

@@ -21,11 +21,13 @@ from agentscope_tuner.verify.math.canonical import componentwise, written_out
 from agentscope_tuner.verify.math.exact import value_at
 from agentscope_tuner.verify.math.node import (
     Apply,
+    Collection,
     Connective,
     Negation,
     Node,
     Quantity,
     Relation,
+    SetBuilder,
     Symbol,
     Text,
     UndefinedCall,
@@ -65,6 +67,7 @@ from agentscope_tuner.verify.math.sentences import (
     without_rejected,
 )
 from agentscope_tuner.verify.math.tokens import (
+    REALS,
     WORD_SETS,
     Kept,
     Token,
@@ -330,6 +333,24 @@ _STATISTICS = {
 }
 
 
+# An expected value, of a letter or of an extreme
+_EXPECTATION = re.compile(
+    r"\s*(?:E|\\(?:mathbb|mathrm|operatorname|text)\s*\{\s*E\s*\})\s*(?:\\left)?\s*[(\[]"
+    r"(?P<of>\\m(?:ax|in)(?![a-z])[^=\]]{0,40}?)(?:\\right)?\s*[)\]]\s*="
+)
+_EXTREMES = {
+    "ax": "max|larg|great|high|big|größ|grand|mayor|maior|наибольш|больш|最大|较大",
+    "in": "min|small|least|low|klein|petit|menor|наименьш|меньш|最小|较小",
+}
+
+
+def _is_asked_expectation(what: str, asked: Question) -> bool:
+    """Whether the expected value of the extreme that an answer names is asked for."""
+    asks = asking_clause(asked.text)[0]
+    is_one = _STATISTICS[("E",)].search(asks) is not None
+    return is_one and re.search(_EXTREMES[what[2:4]], asked.text, re.IGNORECASE) is not None
+
+
 _ISOMORPHIC = re.compile(
     r"(?P<what>[^=≅≃]{1,120}?)(?<!\\not)(?<!\\not )(?:\\(?:cong|simeq)(?![a-z])|[≅≃])(?P<value>[^=≅≃]+)", re.DOTALL
 )
@@ -353,6 +374,8 @@ def _label(text: str, asked: Question) -> tuple[str, bool]:
         wanted = [name for name, pattern in _STATISTICS.items() if pattern.search(asks)]
         if len(wanted) == 1 and statistic["name"] not in wanted[0]:
             return text, True
+    if (expected := _EXPECTATION.match(text)) is not None and _is_asked_expectation(expected["of"], asked):
+        return text[expected.end() :], False
     if (same := _ISOMORPHIC.fullmatch(text)) is not None and _is_asked_first(same["what"], asked):
         return same["value"], False
     found = _LABEL.fullmatch(text)
@@ -378,12 +401,16 @@ def _label(text: str, asked: Question) -> tuple[str, bool]:
 
 
 _CONFIDENCE = re.compile(
-    "confidence|konfidenz|vertrauensinter|confian[czç]|confidenza|доверительн|довірч|ufno|betrouwbaar|置信|信頼区間|신뢰 ?구간"
-    "|güven aral|khoảng tin cậy",
+    "confidence|konfidenz|vertrauensinter|confian[czç]|confidenza|доверительн|довірч|ufno|betrouwbaar"
+    "|置信|信頼区間|신뢰 ?구간|güven aral|khoảng tin cậy",
     re.IGNORECASE,
 )
-_BRACKETED = re.compile(r"\s*(?:\\left)?\s*(?P<opens>[(\[])(?P<ends>[^()\[\]]{3,60}?)(?:\\right)?\s*(?P<shuts>[)\]])\s*")
-_AROUND = re.compile(r"\s*(?:\\mu\s*=)?\s*(?P<middle>-?\d+(?:(?:\.|\{,\})\d+)?)\s*\\pm\s*(?P<half>\d+(?:(?:\.|\{,\})\d+)?)\s*")
+_BRACKETED = re.compile(
+    r"\s*(?:\\left)?\s*(?P<opens>[(\[])(?P<ends>[^()\[\]]{3,60}?)(?:\\right)?\s*(?P<shuts>[)\]])\s*"
+)
+_AROUND = re.compile(
+    r"\s*(?:\\mu\s*=)?\s*(?P<middle>-?\d+(?:(?:\.|\{,\})\d+)?)\s*\\pm\s*(?P<half>\d+(?:(?:\.|\{,\})\d+)?)\s*"
+)
 
 
 def _as_confidence(text: str, ref: str, asked: Question) -> str:
@@ -469,8 +496,13 @@ def _without_place(text: str, ref: str, asked: Question) -> str:
 
 
 def _around_zero(node: Node | None) -> Node | None:
-    """`|k| > 6` as `k < -6 or k > 6`, and `|k| < 6` as `-6 < k < 6`; any other node as it is."""
+    """`|k| > 6` as `k < -6 or k > 6`, and `|k| < 6` as `-6 < k < 6`, also of a set; any other node as it is."""
     match node:
+        case Collection("set", (SetBuilder(element, condition),)):
+            of_reals = Relation((element, Symbol(REALS)), ("in",)) if isinstance(element, Symbol) else element
+            own = isinstance(of_reals, Relation) and of_reals.args[1] == Symbol(REALS)
+            opened = _around_zero(condition) if own and symbols(condition) == symbols(of_reals.args[0]) else condition
+            return node if opened is condition else opened
         case Relation((Apply("abs", (Symbol() as name,)), end), (("<" | "<=" | ">" | ">=") as sign,)):
             if symbols(end) or (literal(end) or 1) <= 0:
                 return node
