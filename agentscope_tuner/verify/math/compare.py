@@ -371,7 +371,8 @@ class CheapComparer:
         inner = _only_element(ref, ans)
         if inner is not None:
             return self.compare(*inner)
-        if self.question is not None and self.question.is_of_groups and (same := _same_groups(ref, ans)) is not None:
+        is_of_groups = self.question is not None and self.question.is_of_groups and not self.question.asks_factors
+        if is_of_groups and (same := _same_groups(ref, ans)) is not None:
             return same
         if isinstance(ref, Region) or isinstance(ans, Region):
             return regions(self, ref, ans)

@@ -60,7 +60,8 @@ _CAPITALS = re.compile("(?<![a-z])[A-Z](?![a-z])")
 # How a question names a base whose digits may be letters
 _IN_BASE = re.compile(
     r"he(?:x|ks)ad|\bhex\b|sedezimal|esadecimal|szesnastk|šestnáctk|tizenhatos|on alt[ıi]l[ıi]k|ш[еі]стнадц"
-    r"|十六|thập lục|السداسي|(?:\bbas[eis]{1,2}n?|podstaw\w*|основ\w+|grundtal|základ\w*)\W{0,3}(?P<base>1[1-9]|[23]\d)(?!\d)"
+    r"|十六|thập lục|السداسي"
+    r"|(?:\bbas[eis]{1,2}n?|podstaw\w*|основ\w+|grundtal|základ\w*)\W{0,3}(?P<base>1[1-9]|[23]\d)(?!\d)"
     r"|16\s?[进進진]",
     re.IGNORECASE,
 )
@@ -312,7 +313,8 @@ def _days(pair: Pair) -> Outcome:
 
 
 _CONVERGES = re.compile(
-    r"(?:(?:the )?(?:series|sequence|integral|it) )?(?:is )?(?:(\w+?)(?:al)?(?:ly)? )?(con|di)verg(?:es?|ent|ence)"
+    r"(?:(?:the )?(?P<what>series|sequence|integral|it) )?(?:is )?"
+    r"(?:(\w+?)(?:al)?(?:ly)? )?(con|di)verg(?:es?|ent|ence)"
     r"(?: (\w+?)(?:al)?(?:ly)?)?"
 )
 _TEXT = re.compile(r"\\text\s*\{([^{}]*)\}")
@@ -323,7 +325,10 @@ def _in_any_case(pair: Pair) -> Outcome:
     if "\\text" not in pair.truth or "\\text" not in pair.answer:
         return UNKNOWN
     mine, theirs = ("".join(_TEXT.sub(lambda m: m[1].lower(), side).split()) for side in (pair.truth, pair.answer))
-    return EQUAL if mine == theirs and _TEXT.match(pair.truth) is not None else UNKNOWN
+    words = _TEXT.match(pair.truth)
+    # `\\text{CO}` alone is a formula of chemistry
+    has_sign = words is not None and words.end() < len(pair.truth.rstrip()) and len(words[1].strip()) > len("CO2")
+    return EQUAL if mine == theirs and has_sign else UNKNOWN
 
 
 def _manners(pair: Pair) -> Outcome:
@@ -336,7 +341,10 @@ def _manners(pair: Pair) -> Outcome:
     )
     if mine is None or theirs is None:
         return UNKNOWN
-    return EQUAL if {*mine.groups(), None} == {*theirs.groups(), None} else UNKNOWN
+    asked = "" if pair.question is None else pair.question.text.lower()
+    if (theirs["what"] or "") not in f"{asked} it":
+        return UNKNOWN
+    return EQUAL if {*mine.groups()[1:], None} == {*theirs.groups()[1:], None} else UNKNOWN
 
 
 def _digits(pair: Pair) -> Outcome:
@@ -358,7 +366,9 @@ def _digits(pair: Pair) -> Outcome:
         if not named and (base is None or base not in asked):
             return UNKNOWN
         own = base if base in named or not named else named.pop()
-    same = stated["digits"].upper() == truth["digits"].upper()
+    # a name with an index, `x_{12}`, has a small letter
+    digits = truth["digits"] if truth["base"] else truth["digits"].upper()
+    same = stated["digits"].upper() == digits
     return EQUAL if same and base in (None, own) else DIFFERENT
 
 

@@ -52,7 +52,7 @@ from agentscope_tuner.verify.math.node import (
 from agentscope_tuner.verify.math.question import Question
 from agentscope_tuner.verify.math.readings import Family, Listing, Named, Reading, Statement, Value, is_listing, resolve
 from agentscope_tuner.verify.math.sets import ParameterRange
-from agentscope_tuner.verify.math.tokens import INTEGERS
+from agentscope_tuner.verify.math.tokens import INTEGERS, REALS
 
 _STEP = Symbol("step of a progression")
 LETTERS = frozenset({"n", "k", "m", "l", "j", "t", "q"})
@@ -129,21 +129,9 @@ def _span(
         case Value(Product((Symbol(name) | Text(name), vectors))) if name.lower() == "span":
             return _spanned(vectors.args if is_collection(vectors, "set") else (vectors,))
     declared: set[str] = set()
-    if isinstance(reading, Family):
-        match reading.range:
-            case ParameterRange(
-                _, None, None, Collection("list", (*others, Relation((last, Symbol("\\mathbb{R}")), ("in",))))
-            ):
-                declared.update(one.name for one in (*others, last) if isinstance(one, Symbol))
-                if len(declared) <= len(others):
-                    return None
-            case ParameterRange(_, str(parameter), "\\mathbb{R}", None):
-                declared.add(parameter)
-            case _:
-                return None
-        reading = reading.body
-        if isinstance(reading, Value):
-            reading = resolve(componentwise(_as_row(reading.node)))
+    if isinstance(reading, Family) and (declared := _real_parameters(reading.range)):
+        body = reading.body
+        reading = resolve(componentwise(_as_row(body.node))) if isinstance(body, Value) else body
     if isinstance(reading, Named):
         reading = reading.value
     if isinstance(reading, Listing) and reading.kind == "list" and declared:
@@ -172,6 +160,19 @@ def _span(
     ways = [[b - a for a, b in zip(start, end, strict=True)] for end in ends if end is not None]
     straight = [a + sum(way[i] * (_FURTHER + place) for place, way in enumerate(ways)) for i, a in enumerate(start)]
     return (start, ways) if straight == further else None
+
+
+def _real_parameters(values: ParameterRange) -> set[str]:
+    r"""The parameters that run through all real numbers, `s, t \in \mathbb{R}`; none where they do not."""
+    match values:
+        case ParameterRange(_, None, None, Collection("list", (*more, Relation((last, field), ("in",))))) if (
+            field == Symbol(REALS)
+        ):
+            found = {one.name for one in (*more, last) if isinstance(one, Symbol)}
+            return found if len(found) > len(more) else set()
+        case ParameterRange(_, str(parameter), "\\mathbb{R}", None):
+            return {parameter}
+    return set()
 
 
 def _as_row(node: Node) -> Node:

@@ -284,6 +284,12 @@ class Question:
         r"\bgr[ou]u?pp?[aioe]?s?\b|\\pi_1"
         r"|\bgruppen?|\bgrupy|\bgroups?\b|fundamentalgr|free product|nhóm|групп|群|군을|군은"
     )
+    #: whether the question asks for a group in one of its forms
+    asks_factors = _Says(
+        r"invariant|elementary div|prime[- ]power|primary|\bcyclic group\b"
+        r"|elementarteiler|facteurs? invariant|divis\w+ élém"
+        r"|factores invariantes|инвариантн\w+ множ|элементарн\w+ дел|不变因子|初等因子|単因子"
+    )
     #: whether the question tells a number by its digits, as `\overline{ab}` does
     is_of_digits = _Says(
         r"\bdigits?\b|-digit|ziffer|\bstellig|\bchiffre|\bcifr[ae]|\bd[ií]gito|\balgarismo|цифр|значн\w+ числ"
