@@ -56,7 +56,13 @@ _CAPITAL = re.compile("[A-J]")
 _LONGEST_LETTER = 40
 _LONGEST_OPTION = 100
 _BASED = re.compile(r"(?P<hex>0x)?(?P<digits>[0-9A-Za-z]{1,200})(?:_\{?(?P<base>\d{1,2})\}?)?")
-_HEXADECIMAL = re.compile("hexad|hex\\b|sedezimal|esadecimal|шестнадц|十六", re.IGNORECASE)
+_HEXADECIMAL = re.compile(
+    r"hexa?d[eé][cz]i|hex\b|(?:base|basis|basi|baz\w+|основани\w+)[ -](?:16|sixteen)"
+    r"|sedezimal|esadecimal|szesnastkow|шестнадц|шістнадц|onaltılı"
+    r"|heksadesi|thập lục|십육진|16진|十六|16進|16进|السداسي",
+    re.IGNORECASE,
+)
+_HEX_DIGITS = re.compile("[0-9A-F]{2,}", re.IGNORECASE)
 _HALF_DAY = 12 * 60 * 60
 # How long, not when
 _SPAN = re.compile("時間|小时|小時")
@@ -314,8 +320,10 @@ def _digits(pair: Pair) -> Outcome:
     if truth["base"] is None:
         # a reference alone is in the base that the question names
         asked = "" if pair.question is None else pair.question.text
-        named = base is not None and (base in asked or (base == "16" and _HEXADECIMAL.search(asked) is not None))
-        return EQUAL if named and stated["digits"].upper() == truth["digits"].upper() else UNKNOWN
+        same = stated["digits"].upper() == truth["digits"].upper()
+        if _HEXADECIMAL.search(asked) is not None and _HEX_DIGITS.fullmatch(truth["digits"]):
+            return EQUAL if same and base in (None, "16") else DIFFERENT
+        return EQUAL if base is not None and base in asked and same else UNKNOWN
     return EQUAL if stated["digits"].upper() == truth["digits"] and base in (None, truth["base"]) else DIFFERENT
 
 
@@ -779,7 +787,7 @@ def _same_words(pair: Pair) -> Outcome:
     ]
     own = [w for w in truth if w in options or w not in words]
     # the kind of thing that the question speaks of may be left out: `odd` for `odd function`
-    short_of = [own] if own and own == truth[: len(own)] else []
+    short_of = [own] if own == truth[: len(own)] and not NEUTRAL.issuperset(own) else []
     return EQUAL if left in (truth, [w for w in truth if w not in NEUTRAL], *short_of) else UNKNOWN
 
 

@@ -196,6 +196,12 @@ We doubted it at first. The answer is 42. | label
 """
 # reference | right | wrong | question, parted by ` ;; `
 FORMS = r"""
+最大値6，最小値2 | \text{最小値 }2,\ \text{最大値 }6 ;; 6, 2 ;; \text{最大値は}6\text{、最小値は}2 | \text{最大値 }2,\ \text{最小値 }6 ;; 2, 6 ;; 最大値2，最小値6 | 関数の最大値と最小値を求めよ。
+最大值为6，最小值为2 | \text{最小值 }2,\text{最大值 }6 | \text{最大值 }2,\text{最小值 }6 | 求函数的最大值和最小值。
+a knave | \text{the knave} ;; knave | \text{a knight} ;; \text{Sol} | On an island knights tell the truth and knaves lie. What is Sol, a knight or a knave? What are the knights?
+Rhea is a knave and Sol is a knight | \text{Sol is a knight and Rhea is a knave} | \text{Rhea is a knight and Sol is a knave} ;; \text{Rhea and Sol are knights} | Knights always tell the truth and knaves lie. Rhea says: "Sol and I are both knaves." What are Rhea and Sol?
+2F | 2F_{16} ;; 0x2F ;; 2f ;; (2F)_{16} | F2 ;; 2F_8 ;; 2E | Zapisz liczbę $47$ w systemie szesnastkowym.
+AB | BA | A | The sides of a hexadecagon are named. Which is the longest side?
 3 | y_{\min}=3 ;; f_{\min}=3 ;; \min=3 ;; \text{minimum }3 ;; 3\text{ at }x=2 ;; 3\ (x=2) ;; 3\text{, attained at }x=2 | y_{\max}=3 ;; \text{maximum }3 ;; y_{\min}=4 ;; 4\text{ at }x=3 | Find the minimum of $x^2-4x+7$.
 9 | f_{\max}=9 ;; \max=9\ (x=0) | f_{\min}=9 ;; \max=8\ (x=9) | Bestimme das Maximum von $9-x^2$.
 [a-1,a+1] | a-1\le x\le a+1 ;; a+1\ge x\ge a-1 ;; [-1+a,1+a] | a-1<x<a+1 ;; a-1\le x\le a+2 ;; -1\le x\le 1 ;; b-1\le x\le b+1 |
