@@ -419,6 +419,46 @@ def test_elements_and_comments_without_end_are_read_in_bounded_time(size: int) -
         assert not judged("43", part * (size // len(part)) + "\\boxed{42}")[1]
 
 
+ANNOUNCING = """
+**Réponse finale**
+### Réponse finale :
+**Đáp án cuối cùng:**
+**Ostateczna odpowiedź**
+**Окончательный ответ**
+**Eindantwoord**
+**Respuesta final**
+**Endgültige Antwort**
+**Остаточна відповідь**
+**Nihai cevap**
+**Jawaban akhir**
+**अंतिम उत्तर**
+**الإجابة النهائية**
+**Slutsvar**
+**Végső válasz**
+**Τελική απάντηση**
+**最终答案**
+"""
+DISOWNING = """
+**Mauvaise réponse**
+**Falsche Antwort**
+**Odpowiedź błędna**
+**Неверный ответ**
+**Yanlış cevap**
+**Jawaban salah**
+**Đáp án sai**
+**Not the answer**
+**Antwort des Gegners**
+"""
+HEADINGS = [(one, paid) for text, paid in ((ANNOUNCING, True), (DISOWNING, False)) for one in text.strip().splitlines()]
+
+
+@pytest.mark.parametrize(("heading", "paid"), HEADINGS)
+@pytest.mark.parametrize("behind", ["\n\n\\[\n\\boxed{42}\n\\]", " $\\boxed{42}$"])
+def test_a_heading_that_announces_the_answer_says_no_more(heading: str, behind: str, paid: bool) -> None:
+    reward = judged("42", f"We add both.\n\n{heading}{behind}", "What is $40+2$?")
+    assert reward[1] is paid, reward.reason
+
+
 # Real solutions end in such sentences: the words behind the answer are the question's
 TEAMS = (
     "Ann's team of 3 dozen players has played in a league for 12 years. 6 girls are not in the team's band. How many "
