@@ -38,6 +38,8 @@ _PLACES: Mapping[Place, str] = {
 # What a box becomes in a string that is not raw, and in JSON that was written by hand
 _LOST_BOX = "\boxed"
 _MOST_EXACT = 2**53
+# An answer over which no comparison breaks
+_HARMLESS = "0"
 
 
 class MathAnswerAsJudge(BaseJudge):
@@ -62,7 +64,35 @@ class MathAnswerAsJudge(BaseJudge):
             )
 
     def compute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
-        task = workflow_task.task
+        try:
+            return self._compare(workflow_task.task, workflow_output)
+        except (JudgeError, MemoryError):
+            raise
+        except Exception as exc:  # noqa: BLE001 - nobody foresaw it
+            return self._broken(workflow_task.task, exc)
+
+    async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
+        try:
+            return await self._acompare(workflow_task.task, workflow_output)
+        except (JudgeError, MemoryError):
+            raise
+        except Exception as exc:  # noqa: BLE001 - nobody foresaw it
+            return self._broken(workflow_task.task, exc)
+
+    def _broken(self, task: Task, error: Exception) -> Reward:
+        """The verdict where an unforeseen error ended the comparison: an answer that breaks it is unread.
+
+        Raises:
+            Exception: `error`, where a plain answer breaks it, too: then the reference or the judge is at fault.
+        """
+        try:
+            compare(_HARMLESS, _reference(task), question=asked(task), copied=self._settings.copied)
+        except Exception:  # noqa: BLE001 - whatever it is, the answer is not the cause
+            raise error from None
+        _log.error("an answer is taken for unread, because comparing it with the reference broke", exc_info=error)
+        return Reward(0.0, False, reason=f"unread: {type(error).__name__} in the comparison", metrics={"unread": 1.0})
+
+    def _compare(self, task: Task, workflow_output: WorkflowOutput) -> Reward:
         truth, found = _reference(task), self.find(workflow_output)
         if found.text is None:
             return self._without_answer(workflow_output, found, truth)
@@ -81,10 +111,10 @@ class MathAnswerAsJudge(BaseJudge):
             )
         return self._reward(judge_place(found, truth, question, compared), found)
 
-    async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
-        settings, task = self._settings, workflow_task.task
+    async def _acompare(self, task: Task, workflow_output: WorkflowOutput) -> Reward:
+        settings = self._settings
         if settings.equivalence == "exact":
-            return self.compute_reward(workflow_task, workflow_output)
+            return self._compare(task, workflow_output)
         truth, found = _reference(task), self.find(workflow_output)
         if found.text is None:
             return self._without_answer(workflow_output, found, truth)

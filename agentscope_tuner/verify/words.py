@@ -185,7 +185,7 @@ _UNSURE_UNSPACED = re.compile("(?:[约約乎许概估近]|可能|そらく|お�
 CALLS_WRONG = re.compile(
     r"\b(?:wrong|incorrect|mistakes?|mistaken|false|lie|falsch|faux|erreur|erro|incorrecto|equivocado|erróneo|errado|incorreto|sbagliato|errato"
     r"|(?:\w+n['’]t|not|cannot)\s(?:be\s)?(?:right|correct)|made an? (?:\w+ )?error"
-    r"|неверн\w+|неправильн\w+|ошибка|błędne|yanlış\w*|hatalı|salah|keliru|fout|onjuist)\b|\bsai\b|不正确|错|误|不对|間違|誤|오답|틀렸"
+    r"|неверн\w+|неправильн\w+|ошибка|mauvaise?s?|błędn\w+|nesprávn\w+|verkeerde?|felaktig\w*|hibás|greșit\w*|невірн\w+|yanlış\w*|hatalı|salah|keliru|fout|onjuist)\b|\bsai\b|不正确|错|误|不对|間違|誤|오답|틀렸"
     r"|틀린|잘못|خطأ|خاطئ|गलत|ผิด|λάθος",
     re.IGNORECASE,
 )
@@ -349,6 +349,39 @@ QUOTE_ENDS = re.compile(r"[^\"“”«»„「」『』\n]{0,60}[”\"»“」�
 MOST_WORDS, WINDOW, LAST_WORDS = 5, 200, 60
 
 
+# What a heading says that only announces an answer, in the languages that have one for it
+_ANNOUNCES = (
+    _ARTICLES
+    | word_set(
+        """answer answers solution result conclusion réponse résultat respuesta resultado solución conclusión resposta
+        solução conclusão risposta risultato soluzione conclusione antwort ergebnis lösung endergebnis
+        schlussantwort ответ результат решение вывод відповідь odpowiedź wynik rozwiązanie odpověď výsledek řešení
+        antwoord eindantwoord resultaat uitkomst oplossing svar resultat lösning slutsvar løsning cevap yanıt sonuç
+        çözüm đáp án số kết quả câu trả lời giải jawaban hasil válasz eredmény megoldás răspuns rezultat soluție
+        απάντηση αποτέλεσμα λύση vastaus תשובה תוצאה پاسخ جواب نتیجه الإجابة الجواب الناتج الحل उत्तर हल परिणाम
+        উত্তর jibu"""
+    ),
+    word_set(
+        """final finale finales finals finally endgültige endgültiges endgültig finaler finales abschließende
+        окончательный окончательное итоговый итоговое конечный финальный остаточна кінцева підсумкова ostateczna
+        ostateczny ostateczne końcowa końcowy konečná konečný výsledná definitief definitieve slutligt slutlig
+        slutgiltigt endelig endelige nihai son cuối cùng akhir végső finală final τελική τελικό lopullinen סופית
+        סופי نهایی النهائية النهائي अंतिम চূড়ান্ত حتمی mwisho définitive definitiva"""
+    ),
+)
+
+
+def announces(lead: str) -> bool:
+    """Whether the words before an answer say only that it is the final one, in any order: `**Réponse finale**`."""
+    words = WORDS.findall(lead)
+    nouns, finals = _ANNOUNCES
+    said = set(words)
+    return bool(said) and said <= nouns | finals and not said <= finals | _ARTICLES and not _SIGNS.intersection(lead)
+
+
+_SIGNS = frozenset("=<>\\$0123456789?？؟")
+
+
 def strange_before(text: str, before: str, asked: Asked, is_value: bool) -> str:
     """What is said before an answer that turns it; empty where nothing does.
 
@@ -359,7 +392,9 @@ def strange_before(text: str, before: str, asked: Asked, is_value: bool) -> str:
     if "\\text" in before:
         before = _SET.sub(lambda said: " ".join(["", *_INSIDE.findall(said[0])]), before)
     lead = lead_of(before)
-    return "" if is_value and leads_plainly(lead, asked) else strange_lead(text, before, lead, asked, is_value)
+    if (is_value and leads_plainly(lead, asked)) or announces(lead):
+        return ""
+    return strange_lead(text, before, lead, asked, is_value)
 
 
 # A clause contrary to fact, by its inversion or its mood, on which the value hangs

@@ -59,9 +59,9 @@ _BASED = re.compile(r"(?P<hex>0x)?(?P<digits>[0-9A-Za-z]{1,200})(?:_\{?\(?(?P<ba
 _CAPITALS = re.compile("(?<![a-z])[A-Z](?![a-z])")
 # How a question names a base whose digits may be letters
 _IN_BASE = re.compile(
-    r"he(?:x|ks)ad|\bhex\b|sedezimal|esadecimal|szesnastk|šestnáctk|tizenhatos|on alt[ıi]l[ıi]k|ш[еі]стнадц"
-    r"|十六|thập lục|السداسي"
-    r"|(?:\bbas[eis]{1,2}n?|podstaw\w*|основ\w+|grundtal|základ\w*)\W{0,3}(?P<base>1[1-9]|[23]\d)(?!\d)"
+    r"hexa?d[eé][cz]i|heksade|hex\b|sedezimal|esadecimal|szesnastk|šestnáctk|tizenhatos|on ?alt[ıi]l[ıi]|ш[еі]стнадц"
+    r"|십육진|base sixteen|十六|thập lục|السداسي"
+    r"|(?:\bbas[eis]{1,2}n?|podstaw\w*|baz\w+|основ\w+|grundtal|základ\w*)\W{0,3}(?P<base>1[1-9]|[23]\d)(?!\d)"
     r"|16\s?[进進진]",
     re.IGNORECASE,
 )
@@ -145,15 +145,36 @@ def _is_other_structure(pair: Pair) -> bool:
     return mine == theirs[::-1] != theirs
 
 
-# What may stand between the letters of several choices, and such letters: `A,B,D`
-_SEPARATED = re.compile(r"\\text\s*\{|[\s,;、，；{}]")
+# What may stand between the letters of several choices, and such letters: `A,B,D`, `(B) and (A)`
 _SEVERAL_LETTERS = re.compile(r"[A-H]{2,8}")
+_AND_LETTERS = word_set("and und et y e и ve dan và och en og i options option choices")
+_OFFERS_ONE = re.compile(r"\b(?:or|oder|ou|o|или|veya|hoặc|atau|lub)\b|[或또]")
+_PIECES = re.compile(r"[^\W\d_]+|\S")
+_MARKS_OF_LETTERS = frozenset("(),;.、，；&和")
+
+
+def _several(text: str) -> str:
+    """The letters of several choices that a text names, in their order; empty for another text."""
+    if len(text) > _LONGEST_LETTER:
+        return ""
+    pieces = [one for one in _PIECES.findall(_WRITING.sub(" ", text)) if one not in _MARKS_OF_LETTERS]
+    pieces = [one for one in pieces if one not in _AND_LETTERS]
+    if len(pieces) > 1 and any(map(_SEVERAL_LETTERS.fullmatch, pieces)):
+        return ""
+    joined = "".join(pieces)
+    return joined if _SEVERAL_LETTERS.fullmatch(joined) and len(set(joined)) == len(joined) else ""
 
 
 def _choices(pair: Pair) -> Outcome:
-    mine, theirs = (_SEPARATED.sub("", side) for side in (pair.truth, pair.answer))
-    if mine == theirs and _SEVERAL_LETTERS.fullmatch(mine) and sorted(set(mine)) == list(mine):
-        return EQUAL
+    mine = _several(pair.truth) if _CAPITAL.search(pair.truth) else ""
+    if mine and _OFFERS_ONE.search(pair.answer) is not None:
+        return DIFFERENT
+    if mine and sorted(mine) == list(mine) and (theirs := _several(pair.answer)):
+        ordered = pair.question is not None and pair.question.orders(len(mine))
+        # letters in a row may be a thing's name: `ABC` is not `BAC`
+        is_list = theirs not in pair.answer and not ordered
+        if theirs == mine or (is_list and sorted(theirs) == list(mine)):
+            return EQUAL
     truth = letter(pair.ref.text) if _CAPITAL.search(pair.ref.text) else None
     stated = letter(pair.answer) if len(pair.answer) < _LONGEST_LETTER else None
     if truth is None:
@@ -196,15 +217,39 @@ def _products_of_vectors(pair: Pair) -> Outcome:
 
 
 _TRUTHS = dict.fromkeys("正确 对 √ ✓ ✔ \\surd \\checkmark 是 맞다 참 正しい ○".split(), True)  # noqa: SIM905
+_TRUTHS |= {"true": True, "True": True, "false": False, "False": False}
 _TRUTHS |= dict.fromkeys("错误 错 不正确 不对 × ✗ ✘ \\times 否 틀리다 거짓 誤り".split(), False)  # noqa: SIM905
+
+
+_IS_CALLED_TRUE = re.compile("true|correct|right|valid|wahr|richtig|vrai|verdad|ver[ao]|верн|истин|прав", re.IGNORECASE)
+_CALLED = re.compile(
+    r"(?:(?:the|this|that|given|above|die|diese|la|cette|l['’]|esta|a|questa|данное|это)\s+)*"
+    r"(?:statement|claim|assertion|proposition|aussage|behauptung|affirmation|afirmación|proposición|afirmação"
+    r"|affermazione|утверждение|высказывание)\s+(?:(?:is|ist|est|es|é|è)\s+)?(?P<not>(?:not|nicht|no|não|non|не)\s+)?"
+    r"(?P<said>true|false|correct|incorrect|wrong|valid|invalid|wahr|falsch|richtig|vraie?|fausse|verdader[oa]|fals[oa]"
+    r"|verdadeir[oa]|ver[oa]|верно|неверно|истинно|ложно)[.]?"
+    r"|(?:该|此|这个?|这一|本|上述|この|その)?(?:命题|说法|结论|判断|陈述|命題)[是はが]?(?P<told>正确|错误|不正确|不对|错|对|正しい|誤り)"
+    r"(?:的|です|である)?[。.]?",
+    re.IGNORECASE,
+)
 
 
 def _true_or_false(pair: Pair) -> Outcome:
     """Compare marks and words that call a statement true or false: `√` and `正确`."""
-    truth, stated = (_TRUTHS.get(_WRITING.sub("", side).strip()) for side in (pair.ref.text, pair.answer))
+    truth, stated = map(_truth_of, (pair.ref.text, pair.answer))
     if truth is None or stated is None:
         return UNKNOWN
     return EQUAL if truth is stated else DIFFERENT
+
+
+def _truth_of(text: str) -> bool | None:
+    """What a text calls a statement, `The claim is not true` or a mark alone; None where it says anything else."""
+    said = _WRITING.sub(" ", text).strip() if len(text) <= _LONGEST_OPTION else ""
+    found = _CALLED.fullmatch(said)
+    if found is None:
+        return _TRUTHS.get(_WRITING.sub("", text).strip())
+    word = found["said"] or found["told"]
+    return (_TRUTHS[word] if word in _TRUTHS else _IS_CALLED_TRUE.match(word) is not None) is (found["not"] is None)
 
 
 def _lone_signs(pair: Pair) -> Outcome:
@@ -366,6 +411,9 @@ def _digits(pair: Pair) -> Outcome:
         if not named and (base is None or base not in asked):
             return UNKNOWN
         own = base if base in named or not named else named.pop()
+        if any(int(digit, 36) >= int(own or "16") for digit in truth["digits"]):
+            # a word
+            return UNKNOWN
     # a name with an index, `x_{12}`, has a small letter
     digits = truth["digits"] if truth["base"] else truth["digits"].upper()
     same = stated["digits"].upper() == digits
@@ -832,7 +880,7 @@ def _same_words(pair: Pair) -> Outcome:
     ]
     own = [w for w in truth if w in options or w not in words]
     # the kind of thing that the question speaks of may be left out: `odd` for `odd function`
-    short_of = [own] if own and own == truth[: len(own)] else []
+    short_of = [own] if own == truth[: len(own)] and not NEUTRAL.issuperset(own) else []
     return EQUAL if left in (truth, [w for w in truth if w not in NEUTRAL], *short_of) else UNKNOWN
 
 

@@ -648,6 +648,22 @@ def named_parts(text: str) -> dict[str, str]:
     return found if len(found) == len(marks) and all(found.values()) else {}
 
 
+def in_the_names_order(answer: str, truth: str) -> list[tuple[str, str]]:
+    """The two values of each name of a reference; bare numbers stand in the order of its names. Empty where names
+    differ.
+    """
+    theirs = named_parts(truth)
+    if not theirs:
+        return []
+    numbers = [one.strip() for one in answer.split(",")]
+    if len(numbers) == len(theirs) and all(map(_BARE_NUMBER.fullmatch, numbers)):
+        return list(zip(numbers, theirs.values(), strict=True))
+    return by_names(named_parts(answer), theirs)
+
+
+_BARE_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
+
+
 def by_names(mine: dict[str, str], theirs: dict[str, str]) -> list[tuple[str, str]]:
     """The two values of each name, as the second text has them: `max` may be `maximum`. Empty where names differ."""
     found = []

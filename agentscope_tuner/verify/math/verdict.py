@@ -44,7 +44,7 @@ from agentscope_tuner.verify.math.quantities import (
 )
 from agentscope_tuner.verify.math.question import NO_QUESTION, Question, about
 from agentscope_tuner.verify.math.readings import measured
-from agentscope_tuner.verify.math.sentences import by_names, is_false, lettered, named_parts, with_declared_constant
+from agentscope_tuner.verify.math.sentences import in_the_names_order, is_false, lettered, with_declared_constant
 from agentscope_tuner.verify.math.sets import is_work, same_sets
 from agentscope_tuner.verify.math.tokens import TooComplex, on_own_stack
 from agentscope_tuner.verify.math.units import (
@@ -550,13 +550,15 @@ def _stages(
     )
     # what is only typeset in another way needs no reading of its parts
     decided = whole.outcome == "undecided" or (whole.stage in CHEAP_STAGES[:2] and whole.outcome == "equal")
-    if not decided and whole.outcome != "equal" and (named := by_names(named_parts(answer), named_parts(ground_truth))):
-        for mine, theirs in named:
-            part: MathVerdict = yield from _stages_of_one(
-                mine, theirs, question, copied, has_worker=has_worker, reads_long=reads_long
-            )
-            if part.outcome != "equal":
-                return whole
+    named = [] if decided else in_the_names_order(answer, ground_truth)
+    for mine, theirs in named:
+        part: MathVerdict = yield from _stages_of_one(
+            mine, theirs, question, copied, has_worker=has_worker, reads_long=reads_long
+        )
+        if part.outcome != "equal":
+            # words that the question allows were left out of the whole, and the names with them
+            return whole if whole.outcome != "equal" else MathVerdict("different", "structure", part.reason)
+    if named:
         return MathVerdict("equal", "structure", f"name by name: {short(answer)} = {short(ground_truth)}")
     if decided or ground_truth.count(")") + ground_truth.count("）") < len("ab"):
         return whole

@@ -75,6 +75,34 @@ def test_an_unusable_reference_is_our_failure(words: str, equivalence: str) -> N
             assert caught.value.cause == Cause.REFERENCE
 
 
+@pytest.mark.parametrize("is_async", [False, True])
+def test_an_answer_over_which_the_comparison_breaks_is_unread(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, is_async: bool
+) -> None:
+    def breaks(*_: object, **__: object) -> MathVerdict:
+        raise IndexError("a bug of ours")
+
+    module = "agentscope_tuner.task_judge.math_answer_as_judge"
+    monkeypatch.setattr(f"{module}.find_answer", breaks)
+    task = WorkflowTask(task=Task(metadata={"answer": "x+1"}))
+    output = WorkflowOutput(metadata={"final_answer": r"so \boxed{x+1}"})
+    subject = MathAnswerAsJudge(load_config({"astuner": {"task_judge": {}}}))
+
+    def reward() -> Any:
+        asked = subject.acompute_reward(task, output) if is_async else None
+        return subject.compute_reward(task, output) if asked is None else asyncio.run(asked)
+
+    found = reward()
+    assert found == (0.0, False)
+    assert found.reason == "unread: IndexError in the comparison"
+    assert found.metrics == {"unread": 1.0}
+    assert "a bug of ours" in caplog.text
+    # where a plain answer breaks it, too, the judge is at fault
+    monkeypatch.setattr(f"{module}.compare", breaks)
+    with pytest.raises(IndexError):
+        reward()
+
+
 def test_an_output_that_states_no_answer_is_wrong_whatever_the_reference_says() -> None:
     assert judge("an output without a box", "a set that nobody can read {") == (0.0, False)
 
