@@ -438,10 +438,9 @@ def _contradicted(text: str, tokens: list[Token], operator: str, *, behind: bool
         other = other[1:]
     divided = [Token("op", "/") if token.text == ":" else token for token in rest]
     try:
-        mine, theirs = _value(tokenize(text)), _value(other)
-        if mine is not None and divided != rest and mine == _value(_side(divided, 1 if behind else -1)[0]):
-            # a colon divides in many languages
-            return ""
+        # a colon divides in many languages
+        quotient = _value(_side(divided, 1 if behind else -1)[0]) if divided != rest else None
+        mine, theirs = _value(tokenize(text)), _value(other) if quotient is None else quotient
     except (Unreadable, TooComplex):
         return ""
     if (

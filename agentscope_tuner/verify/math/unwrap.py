@@ -346,7 +346,7 @@ _EXTREMES = {
 
 def _is_asked_expectation(what: str, asked: Question) -> bool:
     """Whether the expected value of the extreme that an answer names is asked for."""
-    asks = asking_clause(asked.text)[0]
+    asks = asking_clause(asked.text)[0] or asked.text
     is_one = _STATISTICS[("E",)].search(asks) is not None
     return is_one and re.search(_EXTREMES[what[2:4]], asked.text, re.IGNORECASE) is not None
 

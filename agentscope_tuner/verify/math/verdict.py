@@ -423,7 +423,7 @@ def _pointed(truth: str, text: str, question: str | None) -> str:
 
 _ASKS_SEVERAL = re.compile(
     r"=|корн|решен|систем|точк|координ|нул[иье]|solu|système|coord|point|nullst|lösung|gleichung|punkt|punt|raí[zc]|racin|soluz|radic"
-    r"|zer[io]|sistem|ecuaci|equa|pierwiast|rozwi|all[eo]?\b|tous|todos|tutti|все",
+    r"|zer[io]|sistem|ecuaci|equa|pierwiast|rozwi|all[eo]?\b|tous|todos|tutti|все|числа\b|катет[иы]|valeurs",
     re.IGNORECASE,
 )
 # What parts the values of a list besides a comma
