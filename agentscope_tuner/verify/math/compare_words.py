@@ -107,6 +107,7 @@ def wordings(pair: Pair) -> Outcome:
         _yes_no,
         _initials,
         _same_words,
+        _hypotheses,
         _amounts,
         _sentences,
     )
@@ -143,11 +144,31 @@ def _is_other_structure(pair: Pair) -> bool:
 # What may stand between the letters of several choices, and such letters: `A,B,D`
 _SEPARATED = re.compile(r"\\text\s*\{|[\s,;、，；{}]")
 _SEVERAL_LETTERS = re.compile(r"[A-H]{2,8}")
+_IN_BRACKETS = re.compile(r"[(（]\s*([A-H])\s*[)）]")
+_BESIDES = re.compile(r"(?<![^\W_])(?:and|und|et|y|e|и|та|dan|và|ve|en|i)(?![^\W_])|[和与&と및와과]|\\&")
+_OPTION_MARK = re.compile(r"(?<![^\W_])[(（]?([A-H])(?:[)）]|[.．:：、](?=\s|[^\x00-\x7f]))")
+
+
+def _several(text: str) -> str:
+    """The letters of several choices, `AC` of `(A) and (C)`; another text where it is something else."""
+    if len(text) > _LONGEST_OPTION:
+        return text
+    return _SEPARATED.sub("", _BESIDES.sub(" ", _IN_BRACKETS.sub(r" \1 ", text)))
+
+
+def _same_choices(pair: Pair) -> bool:
+    """Whether both sides choose the same options. Their order is free where some option is not chosen: an arrangement
+    has them all.
+    """
+    mine, theirs = _several(pair.truth), _several(pair.answer)
+    if not _SEVERAL_LETTERS.fullmatch(mine) or sorted(set(mine)) != list(mine):
+        return False
+    offered = set(_OPTION_MARK.findall(pair.question.text)) if pair.question is not None and mine != theirs else set()
+    return mine == theirs or (offered > set(mine) and sorted(theirs) == list(mine) and theirs != pair.answer)
 
 
 def _choices(pair: Pair) -> Outcome:
-    mine, theirs = (_SEPARATED.sub("", side) for side in (pair.truth, pair.answer))
-    if mine == theirs and _SEVERAL_LETTERS.fullmatch(mine) and sorted(set(mine)) == list(mine):
+    if _same_choices(pair):
         return EQUAL
     truth = letter(pair.ref.text) if _CAPITAL.search(pair.ref.text) else None
     stated = letter(pair.answer) if len(pair.answer) < _LONGEST_LETTER else None
@@ -764,6 +785,8 @@ def _same_words(pair: Pair) -> Outcome:
     said = plain(pair.answer).replace(",", " ").split()
     if said == truth:
         return EQUAL if _same_case(pair) else DIFFERENT
+    if truth in (["true"], ["false"]):
+        said = [word for word in said if word not in _STATEMENT]
     question = pair.question
     asked, options = (question.text, question.options) if question is not None else ("", frozenset())
     if said[:-1] == truth and any(f"{one} {said[-1]}" in asked.lower() for one in options):
@@ -789,6 +812,23 @@ def _same_words(pair: Pair) -> Outcome:
     # the kind of thing that the question speaks of may be left out: `odd` for `odd function`
     short_of = [own] if own == truth[: len(own)] and not NEUTRAL.issuperset(own) else []
     return EQUAL if left in (truth, [w for w in truth if w not in NEUTRAL], *short_of) else UNKNOWN
+
+
+_STATEMENT = frozenset({"statement", "claim", "proposition", "assertion"})
+_NULL = re.compile(r"(?:the )?null hypothesis(?: \(?h_?0\)?)?|h_\s*0")
+_ALTERNATIVE = re.compile(r"(?:the )?alternative hypothesis(?: \(?h_?[1a]\)?)?|h_\s*[1a]")
+_DECIDED = re.compile(r"\b(?:we|should|will|therefore|so)\b,?|[.]")
+
+
+def _hypotheses(pair: Pair) -> Outcome:
+    """Compare what is done with a hypothesis, which has a name and a letter: `Reject the null hypothesis`."""
+    if "H_" not in pair.ref.text or "\\text" not in pair.ref.text or len(pair.answer) > _LONGEST_OPTION:
+        return UNKNOWN
+    said = []
+    for side in (pair.ref.text, pair.answer):
+        words = " ".join(_WRITING.sub(" ", side).lower().split())
+        said.append(_DECIDED.sub(" ", _ALTERNATIVE.sub("h_1", _NULL.sub("h_0", words))).split())
+    return EQUAL if said[0] == said[1] else UNKNOWN
 
 
 def _same_unspaced(truth: str, said: str, asked: str) -> Outcome:

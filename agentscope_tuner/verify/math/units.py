@@ -27,7 +27,7 @@ DIMENSIONS = {
     "mass": """g gram gramme 克 г 1|kg kilogram kilogramme 千克 公斤 кг 1000|mg milligram 毫克 мг 1/1000
         |吨 tonne Mg 1000000
         |lb pound 45359237/100000|oz ounce 45359237/1600000|μg microgram 1/1000000""",
-    "time": """s sec second 秒 сек 1|min minute 分钟 мин 60|h hr hour 小时 时 ч 3600|day 天 86400|week 周 604800
+    "time": """s sec second 秒 сек 1|min minute 分钟 мин 60|h hr hour 小时 时 ч sa godz 3600|day 天 86400|week 周 604800
         |ms millisecond 1/1000|μs microsecond 1/1000000
         |month 月|year yr 年|decade|century""",
     "money_in_dollars": "$ dollar usd USD 美元 1|cent ¢ 1/100",
@@ -44,7 +44,7 @@ DIMENSIONS = {
     "money_in_lira": "lira tl TL try TRY 1|kuruş 1/100",
     "money_in_won": "원 won krw KRW 1",
     "money_in_dong": "đồng vnd VND 1",
-    "money_in_baht": "baht บาท thb THB 1",
+    "money_in_baht": "baht thb THB 1",
     "money_in_rupiah": "rupiah idr IDR 1",
     "money_in_kronor": "krona kronor krone kroner sek SEK nok NOK dkk DKK 1",
     "money_in_francs": "franc franken chf CHF 1",
@@ -272,12 +272,17 @@ _PREFIXES = {
 _STEMS = {
     "meter": "m[eè]tr|meter|метр|メートル|미터|मीटर|मी|[أا]?مت[ا]?ر|م",
     "gram": "gr[aá]m+|грам+|グラム|그램|ग्राम|[جغ]رام",
-    "liter": "lit[er]r?|литр|リットル|리터|लीटर|لتر",
-    "joule": "joule|джоул",
-    "newton": "newton|ньютон",
-    "pascal": "pascal|паскал",
-    "watt": "watt|vatio|ватт",
-    "hour": "stunde|heure|hora|час|시간|時間|घंट[ाे]|ساع[ةه]|ساعات|jam|godzin|uur|giờ|saat",
+    "liter": "lit[er]r?|литр|リットル|리터|लीटर|لتر|lít",
+    "joule": "joule|julio(?=s)|dżul|джоул|ジュール|جول|जूल",
+    "newton": "newton|niuton|ньютон|ニュートン|뉴턴|نيوتن|न्यूटन",
+    "pascal": "pascal|paskal|паскал|パスカル|파스칼|باسكال|पास्कल",
+    "watt": "watt|vatio|ватт|ワット|와트|[وف]اط|वाट|wat(?=[óy])",
+    "volt": "volt|voltio|wolt|вольт|ボルト|볼트|فولت|वोल्ट",
+    "ampere": "amp[eèéê]r|amperio|ампер|アンペア|암페어|[أا]مبير|एम्पियर",
+    "ohm": "ohm|ohmio|om(?=ów|y)|ом|オーム|옴|[أا]وم|ओम",
+    "hertz": "hertz|herc|hercio|герц|ヘルツ|헤르츠|هرتز|हर्ट्ज",
+    "coulomb": "coulomb|culombio|kulomb|кулон|库仑|クーロン|쿨롱|كولوم",
+    "hour": "stunde|heure|hora|час|시간|時間|घंट[ाे]|ساع[ةه]|ساعات|jam|godzin|uur|giờ|saat|ór[aá]",
     "minute": "minut|minuut|menit|phút|dakika|минут|분|मिनट|دقيق[ةه]|دقائق",
     "second": "sekund|secondes|secondi|segundos|секунд|초|detik|giây|saniye",
     "day": "tage|jour|d[ií]as|giorni|день|дня|дней|hari|ngày|dni",
@@ -287,7 +292,7 @@ _UNIT_ABROAD = re.compile(
         f"(?:{'|'.join(f'(?P<{name.strip()}>{stems})' for name, stems in table.items())}){often}"
         for table, often in ((_POWERS_ABROAD, "?"), (_PREFIXES, "?"), (_STEMS, ""))
     )
-    + "(?:e?(?P<behind>kare|küp))?(?:e?s|as|e?n|e|ach|a|ami|ów|u|os?|i|y|и|а|у|е|ы|ов|ах|ам|ами|ей|я|ях|ь)?"
+    + "(?:e?(?P<behind>kare|küp))?(?:e?s|as|e?n|e|ach|a|ami|ów|ів|u|os?|i|y|и|а|у|е|ы|ов|ах|ам|ами|ей|я|ях|ь)?"
 )
 
 
