@@ -44,7 +44,7 @@ DIMENSIONS = {
     "money_in_lira": "lira tl TL try TRY 1|kuruş 1/100",
     "money_in_won": "원 won krw KRW 1",
     "money_in_dong": "đồng vnd VND 1",
-    "money_in_baht": "baht thb THB 1",
+    "money_in_baht": "baht บาท thb THB 1",
     "money_in_rupiah": "rupiah idr IDR 1",
     "money_in_kronor": "krona kronor krone kroner sek SEK nok NOK dkk DKK 1",
     "money_in_francs": "franc franken chf CHF 1",
