@@ -141,35 +141,36 @@ def _is_other_structure(pair: Pair) -> bool:
     return mine == theirs[::-1] != theirs
 
 
-# What may stand between the letters of several choices, and such letters: `A,B,D`
-_SEPARATED = re.compile(r"\\text\s*\{|[\s,;、，；{}]")
+# What may stand between the letters of several choices, and such letters: `A,B,D`, `(B) and (A)`
 _SEVERAL_LETTERS = re.compile(r"[A-H]{2,8}")
-_IN_BRACKETS = re.compile(r"[(（]\s*([A-H])\s*[)）]")
-_BESIDES = re.compile(r"(?<![^\W_])(?:and|und|et|y|e|и|та|dan|và|ve|en|i)(?![^\W_])|[和与&と및와과]|\\&")
-_OPTION_MARK = re.compile(r"(?<![^\W_])[(（]?([A-H])(?:[)）]|[.．:：、](?=\s|[^\x00-\x7f]))")
+_AND_LETTERS = word_set("and und et y e и ve dan và och en og i options option choices")
+_OFFERS_ONE = re.compile(r"\b(?:or|oder|ou|o|или|veya|hoặc|atau|lub)\b|[或또]")
+_PIECES = re.compile(r"[^\W\d_]+|\S")
+_MARKS_OF_LETTERS = frozenset("(),;.、，；&和")
 
 
 def _several(text: str) -> str:
-    """The letters of several choices, `AC` of `(A) and (C)`; another text where it is something else."""
-    if len(text) > _LONGEST_OPTION:
-        return text
-    return _SEPARATED.sub("", _BESIDES.sub(" ", _IN_BRACKETS.sub(r" \1 ", text)))
-
-
-def _same_choices(pair: Pair) -> bool:
-    """Whether both sides choose the same options. Their order is free where some option is not chosen: an arrangement
-    has them all.
-    """
-    mine, theirs = _several(pair.truth), _several(pair.answer)
-    if not _SEVERAL_LETTERS.fullmatch(mine) or sorted(set(mine)) != list(mine):
-        return False
-    offered = set(_OPTION_MARK.findall(pair.question.text)) if pair.question is not None and mine != theirs else set()
-    return mine == theirs or (offered > set(mine) and sorted(theirs) == list(mine) and theirs != pair.answer)
+    """The letters of several choices that a text names, in their order; empty for another text."""
+    if len(text) > _LONGEST_LETTER:
+        return ""
+    pieces = [one for one in _PIECES.findall(_WRITING.sub(" ", text)) if one not in _MARKS_OF_LETTERS]
+    pieces = [one for one in pieces if one not in _AND_LETTERS]
+    if len(pieces) > 1 and any(map(_SEVERAL_LETTERS.fullmatch, pieces)):
+        return ""
+    joined = "".join(pieces)
+    return joined if _SEVERAL_LETTERS.fullmatch(joined) and len(set(joined)) == len(joined) else ""
 
 
 def _choices(pair: Pair) -> Outcome:
-    if _same_choices(pair):
-        return EQUAL
+    mine = _several(pair.truth) if _CAPITAL.search(pair.truth) else ""
+    if mine and _OFFERS_ONE.search(pair.answer) is not None:
+        return DIFFERENT
+    if mine and sorted(mine) == list(mine) and (theirs := _several(pair.answer)):
+        ordered = pair.question is not None and pair.question.orders(len(mine))
+        # letters in a row may be a thing's name: `ABC` is not `BAC`
+        is_list = theirs not in pair.answer and not ordered
+        if theirs == mine or (is_list and sorted(theirs) == list(mine)):
+            return EQUAL
     truth = letter(pair.ref.text) if _CAPITAL.search(pair.ref.text) else None
     stated = letter(pair.answer) if len(pair.answer) < _LONGEST_LETTER else None
     if truth is None:
@@ -212,15 +213,39 @@ def _products_of_vectors(pair: Pair) -> Outcome:
 
 
 _TRUTHS = dict.fromkeys("正确 对 √ ✓ ✔ \\surd \\checkmark 是 맞다 참 正しい ○".split(), True)  # noqa: SIM905
+_TRUTHS |= {"true": True, "True": True, "false": False, "False": False}
 _TRUTHS |= dict.fromkeys("错误 错 不正确 不对 × ✗ ✘ \\times 否 틀리다 거짓 誤り".split(), False)  # noqa: SIM905
+
+
+_IS_CALLED_TRUE = re.compile("true|correct|right|valid|wahr|richtig|vrai|verdad|ver[ao]|верн|истин|прав", re.IGNORECASE)
+_CALLED = re.compile(
+    r"(?:(?:the|this|that|given|above|die|diese|la|cette|l['’]|esta|a|questa|данное|это)\s+)*"
+    r"(?:statement|claim|assertion|proposition|aussage|behauptung|affirmation|afirmación|proposición|afirmação"
+    r"|affermazione|утверждение|высказывание)\s+(?:(?:is|ist|est|es|é|è)\s+)?(?P<not>(?:not|nicht|no|não|non|не)\s+)?"
+    r"(?P<said>true|false|correct|incorrect|wrong|valid|invalid|wahr|falsch|richtig|vraie?|fausse|verdader[oa]|fals[oa]"
+    r"|verdadeir[oa]|ver[oa]|верно|неверно|истинно|ложно)[.]?"
+    r"|(?:该|此|这个?|这一|本|上述|この|その)?(?:命题|说法|结论|判断|陈述|命題)[是はが]?(?P<told>正确|错误|不正确|不对|错|对|正しい|誤り)"
+    r"(?:的|です|である)?[。.]?",
+    re.IGNORECASE,
+)
 
 
 def _true_or_false(pair: Pair) -> Outcome:
     """Compare marks and words that call a statement true or false: `√` and `正确`."""
-    truth, stated = (_TRUTHS.get(_WRITING.sub("", side).strip()) for side in (pair.ref.text, pair.answer))
+    truth, stated = map(_truth_of, (pair.ref.text, pair.answer))
     if truth is None or stated is None:
         return UNKNOWN
     return EQUAL if truth is stated else DIFFERENT
+
+
+def _truth_of(text: str) -> bool | None:
+    """What a text calls a statement, `The claim is not true` or a mark alone; None where it says anything else."""
+    said = _WRITING.sub(" ", text).strip() if len(text) <= _LONGEST_OPTION else ""
+    found = _CALLED.fullmatch(said)
+    if found is None:
+        return _TRUTHS.get(_WRITING.sub("", text).strip())
+    word = found["said"] or found["told"]
+    return (_TRUTHS[word] if word in _TRUTHS else _IS_CALLED_TRUE.match(word) is not None) is (found["not"] is None)
 
 
 def _lone_signs(pair: Pair) -> Outcome:

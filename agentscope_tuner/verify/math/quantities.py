@@ -68,9 +68,9 @@ energy; mass length^2 time^-2; E W Q U K T; energ|énergie|work done|работ[
 power; mass length^2 time^-3; P p W N; power~(?! (?:of|to) (?:[\s$\\\d]|[b-z]~|two|ten))|leistung|puissance
     |potenc|potenza|мощност|功率|電力|전력
 pressure; mass length^-1 time^-2; p P; pressure|druck~|pression|presión|pressão|давлени|压强|圧力|압력
-frequency; time^-1; f F \nu; frequenc|frequenz|fréquence|частот|频率|周波数|진동수
-period; time; T t; period~|periodendauer|période~|周期|주기
-time; time; t T; times?~|lengths?~|how (?:long|old)~|ages?~|duration|dauer|wie (?:lange|alt)~
+frequency; time^-1, %; f F \nu; frequenc|frequenz|fréquence|частот|频率|周波数|진동수
+period; time; T t; period~|periodendauer|umlauf(?:zeit|dauer)|période~|per[íi]odo~|период|chu k[ỳì]|周期|주기
+time; time; t T; times?~|lengths?~|how (?:long|old)~|ages?~|duration|dauer|wie (?:lange?|alt)~|hoe lang~
     |durée|combien de temps|temps~|edad~|tiempo|durac|durata|tempo~|idade~|врем|лет~|возраст|时间|時間|多久|年龄
     |年齢|시간|나이|thời gian|süre
 voltage; mass length^2 time^-3 current^-1; U V u v E; voltage|potential difference|spannung

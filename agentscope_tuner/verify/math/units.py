@@ -13,9 +13,9 @@ from agentscope_tuner.verify.math.tokens import Unreadable
 # Each dimension, as powers of base dimensions, and its units: the names of a unit, then its size in base units. A unit
 # without a size is a dimension of its own. The case of an abbreviation counts: `mg` and `Mg` are different masses
 DIMENSIONS = {
-    "length": """m meter metre 米 м 1|cm centimeter centimetre 厘米 см 1/100
+    "length": """m meter metre 米 м เมตร 1|cm centimeter centimetre 厘米 см 1/100
         |mm millimeter millimetre 毫米 мм 1/1000
-        |dm decimeter decimetre 分米 дм 1/10|km kilometer kilometre 千米 公里 км 1000
+        |dm decimeter decimetre 分米 дм 1/10|km kilometer kilometre 千米 公里 км กม กิโลเมตร 1000
         |nm nanometer nanometre 1/1000000000|pm picometer picometre 1/1000000000000
         |Mm megameter megametre 1000000|μm micrometer micrometre 1/1000000
         |inch in 254/10000|ft foot feet 3048/10000|yd yard 9144/10000|mi mile 1609344/1000""",
@@ -27,7 +27,8 @@ DIMENSIONS = {
     "mass": """g gram gramme 克 г 1|kg kilogram kilogramme 千克 公斤 кг 1000|mg milligram 毫克 мг 1/1000
         |吨 tonne Mg 1000000
         |lb pound 45359237/100000|oz ounce 45359237/1600000|μg microgram 1/1000000""",
-    "time": """s sec second 秒 сек 1|min minute 分钟 мин 60|h hr hour 小时 时 ч sa godz 3600|day 天 86400|week 周 604800
+    "time": """s sec second 秒 сек с 1|min minute 分钟 мин 60
+        |h hr hour 小时 时 ч godz std ชม ชั่วโมง sa 3600|day 天 86400|week 周 604800
         |ms millisecond 1/1000|μs microsecond 1/1000000
         |month 月|year yr 年|decade|century""",
     "money_in_dollars": "$ dollar usd USD 美元 1|cent ¢ 1/100",
@@ -272,19 +273,24 @@ _PREFIXES = {
 _STEMS = {
     "meter": "m[eè]tr|meter|метр|メートル|미터|मीटर|मी|[أا]?مت[ا]?ر|م",
     "gram": "gr[aá]m+|грам+|グラム|그램|ग्राम|[جغ]رام",
-    "liter": "lit[er]r?|литр|リットル|리터|लीटर|لتر|lít",
-    "joule": "joule|julio(?=s)|dżul|джоул|ジュール|جول|जूल",
-    "newton": "newton|niuton|ньютон|ニュートン|뉴턴|نيوتن|न्यूटन",
-    "pascal": "pascal|paskal|паскал|パスカル|파스칼|باسكال|पास्कल",
-    "watt": "watt|vatio|ватт|ワット|와트|[وف]اط|वाट|wat(?=[óy])",
-    "volt": "volt|voltio|wolt|вольт|ボルト|볼트|فولت|वोल्ट",
-    "ampere": "amp[eèéê]r|amperio|ампер|アンペア|암페어|[أا]مبير|एम्पियर",
-    "ohm": "ohm|ohmio|om(?=ów|y)|ом|オーム|옴|[أا]وم|ओम",
-    "hertz": "hertz|herc|hercio|герц|ヘルツ|헤르츠|هرتز|हर्ट्ज",
-    "coulomb": "coulomb|culombio|kulomb|кулон|库仑|クーロン|쿨롱|كولوم",
-    "hour": "stunde|heure|hora|час|시간|時間|घंट[ाे]|ساع[ةه]|ساعات|jam|godzin|uur|giờ|saat|ór[aá]",
+    "liter": "lit[er]r?|lít|литр|リットル|리터|लीटर|لتر",
+    "joule": "joule|джоул|ジュール|줄|जूल|جول",
+    "newton": "newton|ньютон|ニュートン|뉴턴|न्यूटन|نيوتن",
+    "pascal": "pascal|паскал|パスカル|파스칼|पास्कल|باسكال",
+    "watt": "watt|vatio|wat|ватт|ワット|와트|वाट|واط",
+    "ohm": "ohm|ohmio|om|ом|オーム|옴|ओम|أوم",
+    "volt": "volt|voltio|wolt|вольт|ボルト|볼트|वोल्ट|فولت",
+    "ampere": "amp[eè]re?|amperio|ампер|アンペア|암페어|एम्पीयर|أمبير",
+    "coulomb": "coulomb|culombio|kulomb|кулон|クーロン|쿨롱|कूलॉम|كولوم",
+    "hertz": "hertz|hercio|herc|герц|ヘルツ|헤르츠|हर्ट्ज|هرتز",
+    "tesla": "tesla|тесл|テスラ|테슬라",
+    "mole": "mol|моль?|モル|몰|मोल|مول",
+    "hour": "stunde|heure|hora|час|시간|時間|घंट[ाे]|ساع[ةه]|ساعات|jam|godzin|uur|giờ|saat",
     "minute": "minut|minuut|menit|phút|dakika|минут|분|मिनट|دقيق[ةه]|دقائق",
     "second": "sekund|secondes|secondi|segundos|секунд|초|detik|giây|saniye",
+    "week": "woche|semaine|semana|settiman|недел|hafta|tuần|minggu|tydzień|tygodni|सप्ताह|أسبوع",
+    "month": "monat|mois|mes(?:e|i)?|mês|месяц|maand|miesi[ąę]c|månad|tháng|bulan|महीन[ाे]|개월|شهر",
+    "year": "jahr|année|año|ann[oi]|ano|год|лет|jaar|år|yıl|năm|tahun|साल|वर्ष|سنة|سنوات|ปี",
     "day": "tage|jour|d[ií]as|giorni|день|дня|дней|hari|ngày|dni",
 }
 _UNIT_ABROAD = re.compile(
@@ -641,7 +647,7 @@ def added_up(text: str) -> str | None:
 
 
 _ASKED = re.compile(
-    r"\b(?:how many|in|into|to|en|em|в|wie ?viele?|combien de|cuánt[oa]s|quant[oaie]s?|сколько"
+    r"\b(?:how many|in(?! how\b)|into|to|en|em|в|wie ?viele?|combien de|cuánt[oa]s|quant[oaie]s?|сколько"
     r"|hoeveel|ile|combien (?=d['’]))(?:\s+|d['’])(?:units of\s+)?(?:the nearest\s+)?(?:°|\\circ|\^\\circ|degrees?\s+)?"
     r"(?P<words>(?:[^\W\d_]|°)+(?:\^?\{?[23]\b\}?|[²³])?(?:(?:\s*/\s*|\s+)[^\W\d_]+(?:\^?\{?[23]\b\}?|[²³])?){0,4})"
     r"|(?:多少|几|单位(?:是|为|[:：])?)\s*(?P<symbol>[千毫兆]?[焦牛帕瓦赫伏安欧](?:耳|顿|斯卡|特|兹|培|姆)?|[a-zA-Zμ]{1,4}(?=[？?。）)，,]))"
@@ -697,7 +703,15 @@ def asked_units(text: str) -> frozenset[PhysicalUnit]:
         if "nearest cent" not in match.group().lower():
             sign = -1 if _INVERSE.match(match.string, match.end()) else 1
             found |= _measured([(word, sign * power) for word, power in _leading_unit(match)])
+    if not found and "/" in text:
+        # in any language, a rate that is no number's is what is asked for: `（单位：km/h）`
+        named = {tuple(map(unit_named, match.groups())) for match in _SLASHED.finditer(text[-_MAX_CHARS:])}
+        rates = [(above, below) for above, below in named if above is not None and below is not None]
+        found |= _measured([(rates[0][0], 1), (rates[0][1], -1)]) if len(rates) == 1 else set()
     return frozenset(found)
+
+
+_SLASHED = re.compile(r"(?<![\w/$}])(?<![\d})$]\s)([^\W\d_]{1,12})\s?/\s?([^\W\d_]{1,12})(?![\w/^²³])")
 
 
 _ASKED_TYPESET = re.compile(
@@ -768,7 +782,8 @@ def _leading_unit(match: re.Match[str]) -> list[tuple[str, int]]:
             parts += [*waiting, (word, sign * power)]
             waiting = []
         else:
-            break
+            # a rate by a unit that is not known is none of the units before it
+            return [] if sign < 0 and parts[-1][1] > 0 else parts
     return parts
 
 
@@ -777,7 +792,8 @@ def _is_unit(word: str) -> bool:
     if one == "dollar":
         return True
     # A single letter may be a name: `in m`
-    return (len(word) > 1 and (known(word) or known(one)) and one not in COUNTED) or word.lower() in COMPOUND
+    named = len(word) > 1 and (known(word) or known(one)) and (one == "year" or one not in COUNTED)
+    return named or word.lower() in COMPOUND
 
 
 def _measured(parts: list[tuple[str, int]]) -> set[PhysicalUnit]:

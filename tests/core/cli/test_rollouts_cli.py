@@ -195,8 +195,10 @@ def test_limit_takes_the_first_tasks(folder: Folder) -> None:
     assert sorted(folder.rows()) == ["t0-0", "t0-1"]
 
 
+# a background job of a shell ignores Ctrl-C, and so would what it starts
 INTERRUPTED = """
-import pathlib, sys
+import pathlib, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from agentscope_tuner.lab.rollouts.command import whole_run
 from agentscope_tuner.config import load_config
 from tests.rollout_world import FakeLender

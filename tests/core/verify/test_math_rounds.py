@@ -196,6 +196,25 @@ We doubted it at first. The answer is 42. | label
 """
 # reference | right | wrong | question, parted by ` ;; `
 FORMS = r"""
+ACD | \text{(A), (C), (D)} ;; \text{(C), (A) and (D)} ;; A, C, D | \text{A, C or D} ;; \text{A and C} ;; CAD ;; \text{A, C, not D} | Which are correct? (A) f is even (B) g is odd (C) both (D) none
+A, C | \text{(C) and (A)} ;; AC ;; \text{options A and C} | \text{A or C} ;; \text{A} ;; \text{A, B} | Which hold? (A) f is even (B) g is odd (C) both (D) none
+ABC | \triangle ABC | BAC | Which triangle is congruent to DEF?
+False | \text{The statement is false} ;; \text{It is false} | \text{The statement is true} | True or False: every bounded sequence of real numbers converges.
+错误 | \text{该命题错误} ;; \text{这个说法是错误的} | \text{这个说法是正确的} | 判断对错：所有质数都是奇数。
+falsch | \text{Die Aussage ist falsch} | \text{Die Aussage ist wahr} ;; \text{Die Aussage ist nicht falsch} | Ist die Aussage wahr oder falsch?
+0.42 | 2pq=2(0.7)(0.3)=42\% ;; 42\% | 41\% ;; p^2=0.49=49\% | What is the frequency of heterozygotes?
+2\ \Omega | R_{eq}=2\ \text{ohmios} ;; 2\text{ ohms} | 2\text{ voltios} ;; 2\text{ kiloohmios} | Dos resistencias se conectan en paralelo. ¿Cuál es la resistencia equivalente?
+6\ \text{V} | 6\text{ボルト} | 6\text{アンペア} | 電圧を求めよ。
+3\ \text{A} | 3\text{ amperios} | 3\text{ miliamperios} | ¿Cuál es la intensidad?
+2{,}24\ \text{lít} | V=2{,}24\ \text{L} ;; 2240\text{ ml} | 2{,}24\text{ ml} | Tính thể tích khí thu được ở đktc.
+72 | 72\ \text{กม./ชม.} ;; 72\text{ km/h} | 72\text{ เมตรต่อวินาที} | จงหาอัตราเร็วเฉลี่ยของรถไฟในหน่วยกิโลเมตรต่อชั่วโมง
+72 | 72\text{ км/ч} | 72\text{ м/с} | С какой скоростью едет поезд (в км/ч)?
+72 | 72\text{ km/h} | 72\text{ m/s} | 求速度（单位：km/h）
+72\text{ km/h} | 72\text{ km/godz} | 72\text{ m/s} | Z jaką prędkością jedzie pociąg?
+8 | T=4^{3/2}=8\text{ Jahre} ;; 8\text{ Jahre} | T=8\text{ Tage} | Wie lang ist seine Umlaufzeit in Jahren?
+8 | T=8\text{ years} ;; 8\text{ yr} ;; 8 | 8\text{ months} ;; T=8\text{ days} | How long is its period in years?
+8 | 8\text{ years} ;; 8 | 8\text{ days} | In how many years will Tom be twice as old?
+6 | 6\text{ semaines} | 6\text{ jours} ;; 6\text{ mois} | De combien de semaines a-t-il besoin ?
 最大値6，最小値2 | \text{最小値 }2,\ \text{最大値 }6 ;; 6, 2 ;; \text{最大値は}6\text{、最小値は}2 | \text{最大値 }2,\ \text{最小値 }6 ;; 2, 6 ;; 最大値2，最小値6 | 関数の最大値と最小値を求めよ。
 最大值为6，最小值为2 | \text{最小值 }2,\text{最大值 }6 | \text{最大值 }2,\text{最小值 }6 | 求函数的最大值和最小值。
 a knave | \text{the knave} ;; knave | \text{a knight} ;; \text{Sol} | On an island knights tell the truth and knaves lie. What is Sol, a knight or a knave? What are the knights?
