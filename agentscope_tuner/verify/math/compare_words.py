@@ -111,6 +111,7 @@ def wordings(pair: Pair) -> Outcome:
         _yes_no,
         _initials,
         _same_words,
+        _hypotheses,
         _amounts,
         _sentences,
     )
@@ -857,6 +858,8 @@ def _same_words(pair: Pair) -> Outcome:
     said = plain(pair.answer).replace(",", " ").split()
     if said == truth:
         return EQUAL if _same_case(pair) else DIFFERENT
+    if truth in (["true"], ["false"]):
+        said = [word for word in said if word not in _STATEMENT]
     question = pair.question
     asked, options = (question.text, question.options) if question is not None else ("", frozenset())
     if said[:-1] == truth and any(f"{one} {said[-1]}" in asked.lower() for one in options):
@@ -882,6 +885,23 @@ def _same_words(pair: Pair) -> Outcome:
     # the kind of thing that the question speaks of may be left out: `odd` for `odd function`
     short_of = [own] if own == truth[: len(own)] and not NEUTRAL.issuperset(own) else []
     return EQUAL if left in (truth, [w for w in truth if w not in NEUTRAL], *short_of) else UNKNOWN
+
+
+_STATEMENT = frozenset({"statement", "claim", "proposition", "assertion"})
+_NULL = re.compile(r"(?:the )?null hypothesis(?: \(?h_?0\)?)?|h_\s*0")
+_ALTERNATIVE = re.compile(r"(?:the )?alternative hypothesis(?: \(?h_?[1a]\)?)?|h_\s*[1a]")
+_DECIDED = re.compile(r"\b(?:we|should|will|therefore|so)\b,?|[.]")
+
+
+def _hypotheses(pair: Pair) -> Outcome:
+    """Compare what is done with a hypothesis, which has a name and a letter: `Reject the null hypothesis`."""
+    if "H_" not in pair.ref.text or "\\text" not in pair.ref.text or len(pair.answer) > _LONGEST_OPTION:
+        return UNKNOWN
+    said = []
+    for side in (pair.ref.text, pair.answer):
+        words = " ".join(_WRITING.sub(" ", side).lower().split())
+        said.append(_DECIDED.sub(" ", _ALTERNATIVE.sub("h_1", _NULL.sub("h_0", words))).split())
+    return EQUAL if said[0] == said[1] else UNKNOWN
 
 
 def _same_unspaced(truth: str, said: str, asked: str) -> Outcome:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from itertools import islice, takewhile
 from typing import NamedTuple
 
-from agentscope_tuner.verify.asked_clause import JOINING, asking_clause, without_own_words
+from agentscope_tuner.verify.asked_clause import JOINING, asking_clause, same_word, without_own_words
 from agentscope_tuner.verify.math.around import asked_of, read_tokens
 from agentscope_tuner.verify.math.canonical import key
 from agentscope_tuner.verify.math.exact import exact_value
@@ -626,7 +626,7 @@ def with_declared_constant(text: str) -> str:
 _PLAINLY = re.compile(r"\\(?:text|mathrm|mbox)\s*\{([^{}]*)\}|\\(?:q?quad(?![a-z])|[ ,;:!])|[$~]")
 _PART_NAME = r"(?!(?:and|et|und|or)\b)[^\W\d_]{2,20}(?: [^\W\d_]{2,20}){0,2}?"
 _NAMED_PART = re.compile(
-    rf"(?:^|[,;，；、]|\s(?:and|et|und|y|e|и)\s|[和且])\s*(?:[Tt]he )?"
+    rf"(?:^|[,;，；、،]|\s(?:and|et|und|y|e|и)\s|[和且])\s*(?:[Tt]he )?"
     rf"(?P<name>{_PART_NAME})(?![a-zA-Z])\s*(?:=|[:：]|\b(?:is|of|est|ist|es|è|de)\b)?"
     r"\s*(?=[-+(\[\d\\]|[a-zA-Z](?![a-zA-Z]))"
 )
@@ -642,19 +642,76 @@ def named_parts(text: str) -> dict[str, str]:
         return {}
     ends = [*(m.start() for m in marks[1:]), len(said)]
     found = {
-        m["name"].lower().rstrip("为是はが은는이가"): said[m.end() : end].strip(" ,;。.")
+        m["name"].lower().rstrip("为是はが은는이가"): said[m.end() : end].strip(" ,;،。.")
         for m, end in zip(marks, ends, strict=True)
     }
     return found if len(found) == len(marks) and all(found.values()) else {}
 
 
-def in_the_names_order(answer: str, truth: str) -> list[tuple[str, str]]:
+# Where a value is taken: `6 (x=3)`, `6 at x=3`, `x=3 のとき最大値 6`
+_TAKEN_AT = re.compile(
+    r"\s?[(（][a-z] ?= ?[^()（）=]{1,20}[)）]"
+    r"|\s(?:at|when|for|bei|für|en|pour|per|em|para|при|przy|tại|khi)"
+    r"\s[a-z] ?= ?[^,;，；、=\s]{1,20}(?=[,;，；、\s]|\Z)"
+    r"|[a-z] ?= ?[^,;，；、=\s]{1,20}?\s?(?:のとき|の時|時|时|일 때)\s?[,，、]?\s?"
+)
+_BESIDES = re.compile(r"[,;，；、،]\s?(?:(?:and|und|et|y|e|и|та|ed)\s)?|\s(?:and|und|et|y|e|и|та|ed)\s")
+_PRICED = re.compile(r"(?P<before>\D{2,60}?)\s?(?P<value>(?:-|\\?\$)?\d.{0,40})")
+_ARTICLE = r"(?:(?:an?|the|each|el|la|un|una|le|une|eine?|der|die|das|o|os|uma?|il|lo)\s)?"
+_WHO_IS = re.compile(
+    rf"(?P<name>[A-Z][^\W\d_]{{1,20}})\s?(?:[:=]|(?:is|ist|est|es|è|é)\s)\s?{_ARTICLE}(?P<what>[a-z][^\W\d_]{{2,20}})\.?"
+)
+_WHAT_COSTS = re.compile(rf"{_ARTICLE}(?P<name>.+?)(?:\s(?P<verb>[^\W\d_]+))?")
+
+
+def _said_of_names(text: str) -> dict[str, str]:
+    """Who is what: the noun of each name, of `Ann is a knight and Bo is a knave` or `Ann: knight, Bo: knave`."""
+    found = [
+        _WHO_IS.fullmatch(one) for one in _BESIDES.split(" ".join(_PLAINLY.sub(lambda m: m[1] or " ", text).split()))
+    ]
+    named = {m["name"]: m["what"] for m in found if m is not None}
+    return named if len(named) == len(found) >= _FEWEST else {}
+
+
+def _spoken(text: str, theirs: dict[str, str], asked: str) -> dict[str, str]:
+    """The values of the names of a reference in a sentence whose verb, perhaps said once, is the question's: `A pen
+    costs 2 euros and a book 3`.
+    """
+    found: dict[str, str] = {}
+    verbs = set(re.findall(r"[^\W\d_]{3,}", asked.lower()))
+    parts = _BESIDES.split(" ".join(_PLAINLY.sub(lambda m: m[1] or " ", text).split()))
+    for part in parts:
+        match = _PRICED.fullmatch(part)
+        said = None if match is None else _WHAT_COSTS.fullmatch(match["before"].lower().rstrip(" :="))
+        if match is None or said is None:
+            return {}
+        verb = said["verb"]
+        name = said["name"] if said["name"] in theirs else f"{said['name']} {verb}"
+        is_known = (
+            name != said["name"] or verb is None or (verb not in DENIES and any(same_word(verb, v) for v in verbs))
+        )
+        if name not in theirs or name in found or not is_known:
+            return {}
+        found[name] = match["value"].strip(" .")
+    return found
+
+
+def in_the_names_order(answer: str, truth: str, asked: str) -> list[tuple[str, str]]:
     """The two values of each name of a reference; bare numbers stand in the order of its names. Empty where names
     differ.
     """
+    if len(answer) > _LONGEST or len(truth) > _LONGEST:
+        return []
     theirs = named_parts(truth)
     if not theirs:
-        return []
+        nouns = _said_of_names(truth)
+        return by_names(_said_of_names(answer), nouns) if nouns else []
+    said = " ".join(_PLAINLY.sub(lambda m: m[1] or " ", answer).split())
+    if _TAKEN_AT.search(said) is not None and _TAKEN_AT.search(truth) is None:
+        answer = _TAKEN_AT.sub("", said)
+    # a place that the reference names is a part of its value
+    if not any("=" in value for value in theirs.values()) and (spoken := _spoken(answer, theirs, asked)):
+        return by_names(spoken, theirs)
     numbers = [one.strip() for one in answer.split(",")]
     if len(numbers) == len(theirs) and all(map(_BARE_NUMBER.fullmatch, numbers)):
         return list(zip(numbers, theirs.values(), strict=True))

@@ -298,7 +298,7 @@ _UNIT_ABROAD = re.compile(
         f"(?:{'|'.join(f'(?P<{name.strip()}>{stems})' for name, stems in table.items())}){often}"
         for table, often in ((_POWERS_ABROAD, "?"), (_PREFIXES, "?"), (_STEMS, ""))
     )
-    + "(?:e?(?P<behind>kare|küp))?(?:e?s|as|e?n|e|ach|a|ami|ów|u|os?|i|y|и|а|у|е|ы|ов|ах|ам|ами|ей|я|ях|ь)?"
+    + "(?:e?(?P<behind>kare|küp))?(?:e?s|as|e?n|e|ach|a|ami|ów|ів|u|os?|i|y|и|а|у|е|ы|ов|ах|ам|ами|ей|я|ях|ь)?"
 )
 
 

@@ -550,7 +550,7 @@ def _stages(
     )
     # what is only typeset in another way needs no reading of its parts
     decided = whole.outcome == "undecided" or (whole.stage in CHEAP_STAGES[:2] and whole.outcome == "equal")
-    named = [] if decided else in_the_names_order(answer, ground_truth)
+    named = [] if decided else in_the_names_order(answer, ground_truth, question or "")
     for mine, theirs in named:
         part: MathVerdict = yield from _stages_of_one(
             mine, theirs, question, copied, has_worker=has_worker, reads_long=reads_long
