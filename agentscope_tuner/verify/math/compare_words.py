@@ -858,8 +858,6 @@ def _same_words(pair: Pair) -> Outcome:
     said = plain(pair.answer).replace(",", " ").split()
     if said == truth:
         return EQUAL if _same_case(pair) else DIFFERENT
-    if truth in (["true"], ["false"]):
-        said = [word for word in said if word not in _STATEMENT]
     question = pair.question
     asked, options = (question.text, question.options) if question is not None else ("", frozenset())
     if said[:-1] == truth and any(f"{one} {said[-1]}" in asked.lower() for one in options):
@@ -887,7 +885,6 @@ def _same_words(pair: Pair) -> Outcome:
     return EQUAL if left in (truth, [w for w in truth if w not in NEUTRAL], *short_of) else UNKNOWN
 
 
-_STATEMENT = frozenset({"statement", "claim", "proposition", "assertion"})
 _NULL = re.compile(r"(?:the )?null hypothesis(?: \(?h_?0\)?)?|h_\s*0")
 _ALTERNATIVE = re.compile(r"(?:the )?alternative hypothesis(?: \(?h_?[1a]\)?)?|h_\s*[1a]")
 _DECIDED = re.compile(r"\b(?:we|should|will|therefore|so)\b,?|[.]")

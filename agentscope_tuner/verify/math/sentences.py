@@ -649,11 +649,10 @@ def named_parts(text: str) -> dict[str, str]:
 
 
 # Where a value is taken: `6 (x=3)`, `6 at x=3`, `x=3 のとき最大値 6`
+_PLACE = r"[a-z] ?= ?[-+−\w.\\{}/^*]{1,20}?"
 _TAKEN_AT = re.compile(
-    r"\s?[(（][a-z] ?= ?[^()（）=]{1,20}[)）]"
-    r"|\s(?:at|when|for|bei|für|en|pour|per|em|para|при|przy|tại|khi)"
-    r"\s[a-z] ?= ?[^,;，；、=\s]{1,20}(?=[,;，；、\s]|\Z)"
-    r"|[a-z] ?= ?[^,;，；、=\s]{1,20}?\s?(?:のとき|の時|時|时|일 때)\s?[,，、]?\s?"
+    rf"\s?[(（]{_PLACE}[)）]|\s(?:at|when|for|bei|für|en|pour|per|em|para|при|przy|tại|khi)\s{_PLACE}(?=[,;，；、\s]|\Z)"
+    rf"|{_PLACE}\s?(?:のとき|の時|時|时|일 때)\s?[,，、]?\s?"
 )
 _BESIDES = re.compile(r"[,;，；、،]\s?(?:(?:and|und|et|y|e|и|та|ed)\s)?|\s(?:and|und|et|y|e|и|та|ed)\s")
 _PRICED = re.compile(r"(?P<before>\D{2,60}?)\s?(?P<value>(?:-|\\?\$)?\d.{0,40})")
@@ -702,12 +701,13 @@ def in_the_names_order(answer: str, truth: str, asked: str) -> list[tuple[str, s
     """
     if len(answer) > _LONGEST or len(truth) > _LONGEST:
         return []
+    if nouns := _said_of_names(truth):
+        return by_names(_said_of_names(answer), nouns)
     theirs = named_parts(truth)
     if not theirs:
-        nouns = _said_of_names(truth)
-        return by_names(_said_of_names(answer), nouns) if nouns else []
-    said = " ".join(_PLAINLY.sub(lambda m: m[1] or " ", answer).split())
-    if _TAKEN_AT.search(said) is not None and _TAKEN_AT.search(truth) is None:
+        return []
+    said, own = (" ".join(_PLAINLY.sub(lambda m: m[1] or " ", one).split()) for one in (answer, truth))
+    if _TAKEN_AT.search(said) is not None and _TAKEN_AT.search(own) is None:
         answer = _TAKEN_AT.sub("", said)
     # a place that the reference names is a part of its value
     if not any("=" in value for value in theirs.values()) and (spoken := _spoken(answer, theirs, asked)):

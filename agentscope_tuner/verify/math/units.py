@@ -13,9 +13,9 @@ from agentscope_tuner.verify.math.tokens import Unreadable
 # Each dimension, as powers of base dimensions, and its units: the names of a unit, then its size in base units. A unit
 # without a size is a dimension of its own. The case of an abbreviation counts: `mg` and `Mg` are different masses
 DIMENSIONS = {
-    "length": """m meter metre 米 м เมตร 1|cm centimeter centimetre 厘米 см 1/100
+    "length": """m meter metre 米 м 1|cm centimeter centimetre 厘米 см 1/100
         |mm millimeter millimetre 毫米 мм 1/1000
-        |dm decimeter decimetre 分米 дм 1/10|km kilometer kilometre 千米 公里 км กม กิโลเมตร 1000
+        |dm decimeter decimetre 分米 дм 1/10|km kilometer kilometre 千米 公里 км 1000
         |nm nanometer nanometre 1/1000000000|pm picometer picometre 1/1000000000000
         |Mm megameter megametre 1000000|μm micrometer micrometre 1/1000000
         |inch in 254/10000|ft foot feet 3048/10000|yd yard 9144/10000|mi mile 1609344/1000""",
@@ -28,7 +28,7 @@ DIMENSIONS = {
         |吨 tonne Mg 1000000
         |lb pound 45359237/100000|oz ounce 45359237/1600000|μg microgram 1/1000000""",
     "time": """s sec second 秒 сек с 1|min minute 分钟 мин 60
-        |h hr hour 小时 时 ч godz std ชม ชั่วโมง sa 3600|day 天 86400|week 周 604800
+        |h hr hour 小时 时 ч godz std sa 3600|day 天 86400|week 周 604800
         |ms millisecond 1/1000|μs microsecond 1/1000000
         |month 月|year yr 年|decade|century""",
     "money_in_dollars": "$ dollar usd USD 美元 1|cent ¢ 1/100",
@@ -63,7 +63,7 @@ DIMENSIONS = {
     "mass length^2 time^-3 current^-1": "V volt 伏特 伏 1000|mV millivolt 毫伏 1|kV kilovolt 千伏 1000000",
     "current": "A ampere amp 安培 安 1|mA milliampere milliamp 毫安 1/1000|μA microampere 1/1000000|kA kiloampere 1000",
     "mass length^2 time^-3 current^-2": "ohm \\Omega Ом 欧姆 欧 1000|kiloohm 千欧 1000000",
-    "current time": "C coulomb Кл 1|mC millicoulomb 1/1000|μC microcoulomb 1/1000000|nC nanocoulomb 1/1000000000",
+    "current time": "C coulomb Кл 库仑 1|mC millicoulomb 1/1000|μC microcoulomb 1/1000000|nC nanocoulomb 1/1000000000",
     "mass^-1 length^-2 time^4 current^2": "F farad 1/1000|mF millifarad 1/1000000|μF microfarad 1/1000000000"
     "|nF nanofarad 1/1000000000000|pF picofarad 1/1000000000000000",
     "mass length^2 time^-2 current^-2": "H henry 1000|mH millihenry 1",
@@ -274,8 +274,8 @@ _STEMS = {
     "meter": "m[eè]tr|meter|метр|メートル|미터|मीटर|मी|[أا]?مت[ا]?ر|م",
     "gram": "gr[aá]m+|грам+|グラム|그램|ग्राम|[جغ]رام",
     "liter": "lit[er]r?|lít|литр|リットル|리터|लीटर|لتر",
-    "joule": "joule|джоул|ジュール|줄|जूल|جول",
-    "newton": "newton|ньютон|ニュートン|뉴턴|न्यूटन|نيوتن",
+    "joule": "joule|julio|dżul|джоул|ジュール|줄|जूल|جول",
+    "newton": "newton|niuton|ньютон|ニュートン|뉴턴|न्यूटन|نيوتن",
     "pascal": "pascal|паскал|パスカル|파스칼|पास्कल|باسكال",
     "watt": "watt|vatio|wat|ватт|ワット|와트|वाट|واط",
     "ohm": "ohm|ohmio|om|ом|オーム|옴|ओम|أوم",

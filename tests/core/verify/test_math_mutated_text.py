@@ -47,7 +47,7 @@ def mutated(text: str, rng: random.Random) -> str:
         (
             "$y=-x^2+4x+1$ $(0\\le x\\le3)$ の最大値と最小値を求めよ。",
             "最大値 $5$，最小値 $1$",
-            "\\boxed{\\text{最大値 }5\\ (x=2),\\quad \\text{最小値 }1!(x=0\ud800)}",
+            "\\boxed{\\text{最大値 }5\\ (x=2),\\quad \\text{最小値 }2!(x=0\ud800)}",
         ),
         ("What is the remainder of $2^{100}$ when divided by 7?", "2", "$²\\equiv\\boxed{2}\\pmod 7$"),
         ("What is the remainder of 5 divided by 0?", "2", "$9\\equiv\\boxed{2}\\pmod 0$"),

@@ -207,7 +207,6 @@ falsch | \text{Die Aussage ist falsch} | \text{Die Aussage ist wahr} ;; \text{Di
 6\ \text{V} | 6\text{ボルト} | 6\text{アンペア} | 電圧を求めよ。
 3\ \text{A} | 3\text{ amperios} | 3\text{ miliamperios} | ¿Cuál es la intensidad?
 2{,}24\ \text{lít} | V=2{,}24\ \text{L} ;; 2240\text{ ml} | 2{,}24\text{ ml} | Tính thể tích khí thu được ở đktc.
-72 | 72\ \text{กม./ชม.} ;; 72\text{ km/h} | 72\text{ เมตรต่อวินาที} | จงหาอัตราเร็วเฉลี่ยของรถไฟในหน่วยกิโลเมตรต่อชั่วโมง
 72 | 72\text{ км/ч} | 72\text{ м/с} | С какой скоростью едет поезд (в км/ч)?
 72 | 72\text{ km/h} | 72\text{ m/s} | 求速度（单位：km/h）
 72\text{ km/h} | 72\text{ km/godz} | 72\text{ m/s} | Z jaką prędkością jedzie pociąg?
