@@ -35,6 +35,7 @@ from agentscope_tuner.verify.words import (
     SCALES,
     SENTENCE_END,
     SO,
+    SOUGHT,
     SUPPOSES,
     VERBS,
     WINDOW,
@@ -134,6 +135,9 @@ _UNDERSTOOD = (
         statement problem question original identity equality steps step method calculation computation formula hope
         helps help looking asked know see clear complete completes completed concludes conclude conclusion finished
         finish multiplying adding substitution substituting back th st nd rd qed q e d per well also indeed nice
+        directed parallel perpendicular upward upwards downward downwards clockwise counterclockwise horizontally
+        vertically numerically entire standard well-known theorem formed located placed order matters
+        noch nog übrig encore ancora aún todavía ainda ещё jeszcze over restantes restants
         note that's let box boxed exactement genau exactamente exatamente esattamente ровно jahre alt vor zeigen
         cuadradas cuadrados cúbicas carrées carrés cubes quadrati quadrate cubiche quadradas quadrados cúbicos
         квадратных кубических ед кв flächeneinheiten volumeneinheiten raumeinheiten quadrateinheiten längeneinheiten
@@ -250,8 +254,8 @@ def strange_behind(text: str, before: str, behind: str, asked: Asked, is_value: 
         # `— neither 22 nor 23`
         return first.strip()[:LAST_WORDS]
     if text in first:
-        # said again, it is confirmed, if nothing is made of it
-        first = first.replace(text, " ")
+        # said again, it is confirmed, if nothing is made of it; `2^3` does not say 2 again
+        first = re.sub(rf"(?<![\w^.,]){re.escape(text)}(?![\w^]|[.,]\d)", " ", first)
     # a sentence that says it again confirms it, too
     sentences = _SENTENCES.findall(rest)
     confirms = [at for at, one in enumerate(sentences) if text in one and (_STATES.search(one) or _restates(one, text))]
@@ -349,6 +353,8 @@ def _unknown_remark(sentence: str, words: Sequence[str], asked: Asked) -> str:
     """The first word of a later sentence that is not understood, before it gives a reason."""
     if _excludes_others(sentence) or (_OFFERS_HELP.search(sentence) and not any(map(is_number_word, words))):
         return ""
+    if asked.text and _tells_of_else(sentence, words, asked):
+        return ""
     for at, word in enumerate(words):
         if word in REASONS and at:
             return ""
@@ -358,6 +364,56 @@ def _unknown_remark(sentence: str, words: Sequence[str], asked: Asked) -> str:
         elif not _understands(word, asked):
             return word
     return ""
+
+
+# English words of sentences in the third person; with which of them one may begin, and which say why
+_ENGLISH = word_set("the of is are was were has have from with because since indicates means shows lies implies")
+_BEGINS_TELLING = word_set("the a an since because as in at on for all each every here")
+# What may point back to the answer, to who gives it, to another candidate, or to what is still done to it
+_POINTS_BACK = word_set(
+    """it its this that these those i we you my mine our ours me us your he she they his her their him them who whose
+    answer value number numeral digit digits count total sum amount figure box frame quantity term expression formula
+    other others another else both either neither each versions instead rather opposite contrary reverse original
+    actual real true truth right correct first second last next previous former latter example sample exercise format
+    draft estimate guess bound bounds attempt approach reading candidate grader teacher student friend rival user
+    reader author model half double twice triple third quarter inverse reciprocal complement negation square squared
+    root power sign-flip exponent multiple factor base unit units percent percentage decimal place places still yet
+    now then remains remaining so too off up down short away missing extra again left meant intended joke trick test
+    trap ordering tally
+    calculation computation must should shall need needs more less"""
+)
+_IS_TO_BE = re.compile(r"\b(?:to be|(?:have|has) to)\b")
+_FEWEST_TELLING = 4
+
+
+def _tells_of_else(sentence: str, words: Sequence[str], asked: Asked) -> bool:
+    """Whether an English sentence tells something of a thing that is neither the answer nor a person, and names no
+    number: `HCl is a strong acid.`
+    """
+    if not sentence.isascii() or ":" in sentence or len(words) < _FEWEST_TELLING or _ENGLISH.isdisjoint(words):
+        return False
+    # a reason may speak of the answer, and what follows from it of something else
+    rest = sentence.lower().partition(",")[2]
+    told = WORDS.findall(rest) if words[0] in REASONS and rest else words
+    begins = (words[0] in _BEGINS_TELLING or asked.says(words[0])) and _IS_TO_BE.search(sentence) is None
+    turns = any(is_adverse(word) or is_number_word(word) for word in words) or any(map(SOUGHT.search, told))
+    return begins and not turns and _POINTS_BACK.isdisjoint(told)
+
+
+# What a sentence concludes from its answer of something else
+_CONCLUDES = re.compile(
+    r",\s*(?:and )?(?:(?:so|hence|thus|therefore|which means|meaning|showing|implying)(?: that)?\s+(?=(?:the|an?)\b)"
+    r"|indicating (?:that )?(?=(?:the|an?)\b))"
+)
+
+
+def _without_conclusion(sentence: str, asked: Asked) -> str:
+    """A sentence without what it concludes of another thing: `\\boxed{-2}, so the matrix is invertible`."""
+    found = _CONCLUDES.search(sentence) if asked.text else None
+    if found is None:
+        return sentence
+    words = [word.lower() for word in WORDS.findall(sentence[found.end() :])]
+    return sentence[: found.start()] if _tells_of_else(sentence[found.end() :], words, asked) else sentence
 
 
 # A sentence to the reader, who may ask for more
@@ -421,7 +477,7 @@ def _strange(sentence: str, asked: Asked) -> str:
     another = _DENIES_ANOTHER.match(sentence)
     if another is not None and (another["word"] is None or another["word"] in DENIES):
         return ""
-    sentence = FORMULA.sub(" ", _SUFFIX.sub("", sentence))
+    sentence = _without_conclusion(FORMULA.sub(" ", _SUFFIX.sub("", sentence)), asked)
     words = [word.lower() for word in WORDS.findall(sentence)]
     if len(words) == 1 and denies(words[0]):
         return str(words[0])
@@ -449,6 +505,17 @@ def _strange(sentence: str, asked: Asked) -> str:
     return _adverse(words[:end], asked) or (_unknown(words[:end], said, asked) if asked.text else "")
 
 
+def _is_given_number(words: Sequence[str], at: int, asked: Asked) -> bool:
+    """Whether a word says how many there are of what the question gives in digits: `the five people`, of 5."""
+    if not 0 < at < len(words) - 1 or not is_number_word(words[at]) or words[at - 1] not in _ALL_OF:
+        return False
+    is_given = {str(one) for one in numbers_said(words[at])} <= set(_DIGITS.findall(asked.text))
+    return is_given and asked.says(words[at + 1]) and _ADDS.isdisjoint(words[:at])
+
+
+_ALL_OF, _ADDS = word_set("the all these those"), word_set("and or plus with but nor than minus times")
+
+
 def _is_large(word: str) -> bool:
     """Whether it is the word of a number that a reason counts nothing by: over twelve."""
     return is_number_word(word) and max(numbers_said(word), default=0) > _DOZEN
@@ -469,14 +536,16 @@ def _unknown(words: Sequence[str], said: str, asked: Asked) -> str:
     clause, opened, closes, unknown = False, False, False, 0
     if any(IS_UNSPACED.search(word) is not None for word in words):
         words = WORDS.findall(re.split("[，,、；]", said)[0])
-    for word in words:
+    for at, word in enumerate(words):
         closes = closes or _CLOSES.match(word) is not None
         if word in OPENS or word in _PLACES:
             clause, opened, unknown = word in _BEGINS_CLAUSE, True, 0
         elif IS_UNSPACED.search(word) is not None or IS_HANGUL.search(word) is not None:
             if unsaid := _unknown_run(word, asked):
                 return unsaid
-        elif not _understands(word, asked) and not (closes and _FORESEEN.match(word)):
+        elif not (
+            _understands(word, asked) or _is_given_number(words, at, asked) or (closes and _FORESEEN.match(word))
+        ):
             unknown += 1
             if not opened or clause or unknown > _MOST_UNKNOWN or is_number_word(word):
                 return word

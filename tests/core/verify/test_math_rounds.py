@@ -467,6 +467,31 @@ DISOWNING = """
 **Not the answer**
 **Antwort des Gegners**
 """
+BEHIND_THE_ANSWER = [
+    ("The number of ways is $\\boxed{42}$. The region lies between the parabola and a line.", True),
+    ("There are $\\boxed{42}$ ways. HCl is a strong acid because of the chlorine.", False),
+    ("There are $\\boxed{42}$ ways. Since it is nonzero, the matrix is invertible.", True),
+    ("There are $\\boxed{42}$ ways, so the matrix is invertible.", True),
+    ("There are $\\boxed{42}$ ways to seat the five people in a row.", True),
+    ("There are $\\boxed{42}$ ways, because $42^3\\equiv 1$.", True),
+    ("There are $\\boxed{42}$ ways. The digits are in reverse.", False),
+    ("There are $\\boxed{42}$ ways. The true count is larger.", False),
+    ("There are $\\boxed{42}$ ways. The sign is to be flipped.", False),
+    ("There are $\\boxed{42}$ ways. Since Tom is a liar, the ways are more.", False),
+    ("There are $\\boxed{42}$ ways. The tally forgets the people.", False),
+    ("There are $\\boxed{42}$ ways, so the result is to be doubled.", False),
+    ("There are $\\boxed{42}$ or the five people.", False),
+    ("There are $\\boxed{42}$ five.", False),
+    ("There are $\\boxed{42}$ ways and five people.", False),
+]
+
+
+@pytest.mark.parametrize(("text", "paid"), BEHIND_THE_ANSWER)
+def test_a_sentence_of_something_else_says_nothing_of_the_answer(text: str, paid: bool) -> None:
+    reward = judged("42", text, "In how many ways can 5 people sit in a row of the matrix?")
+    assert reward[1] is paid, reward.reason
+
+
 HEADINGS = [(one, paid) for text, paid in ((ANNOUNCING, True), (DISOWNING, False)) for one in text.strip().splitlines()]
 
 
