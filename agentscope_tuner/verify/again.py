@@ -222,7 +222,7 @@ _PERCENT = re.compile(
 #: What says that the number behind it is rounded.
 ROUGHLY_BEFORE = re.compile(
     r"(?:\b(?:about|around|roughly|approximately|environ|etwa|rund|ungefähr|circa|cerca de|aproximadamente"
-    r"|около|примерно)|[≈约約]|\\approx)[\s$]*\Z",
+    r"|около|примерно|khoảng|około|yaklaşık)|[≈约約][为是]?|약|\\approx)[\s$]*\Z",
     re.IGNORECASE,
 )
 
@@ -233,12 +233,16 @@ def _written(found: re.Match[str], group: int) -> tuple[str, ...]:
     plain = found[group].replace("{,}", ".").replace(",", ".").replace("−", "-")
     if _PERCENT.match(found.string, found.end(group)) is not None and plain.count(".") <= 1 and "/" not in plain:
         spellings.insert(0, f"{Decimal(plain) / 100:f}")
+    elif plain != found[group] and _IN_THOUSANDS.fullmatch(found[group]) is None and plain.count(".") == 1:
+        # a decimal comma
+        spellings.insert(0, plain)
     if ROUGHLY_BEFORE.search(found.string, max(found.start(group) - _ROUGHLY_NEAR, 0), found.start(group)) is not None:
         spellings = [f"{ROUGHLY}{one}" for one in spellings]
     return tuple(spellings)
 
 
 _ROUGHLY_NEAR = 20
+_IN_THOUSANDS = re.compile(r"-?\d{1,3}(?:,\d{3})+")
 
 
 def _news(before: str, rest: str, content: str) -> tuple[str, ...]:

@@ -207,9 +207,13 @@ _UNSPACED_SUBJECT = re.compile(
 )
 
 
+# What is asked of something that was named before: `求其最小值`
+_MEANS_FORMER = re.compile("[其它该此这]|その|それ")
+
+
 def _unspaced_subject(clause: str, asked: str, question: str) -> str:
     found = _UNSPACED_SUBJECT.match(clause.strip())
-    if found is None or (name := found["name"]) in asked:
+    if found is None or (name := found["name"]) in asked or _MEANS_FORMER.search(asked) is not None:
         return ""
     if name in question:
         # a name of one sign is a part of many words

@@ -37,6 +37,7 @@ from agentscope_tuner.verify.words import (
     SO,
     SOUGHT,
     SUPPOSES,
+    SUPPOSES_FIRST,
     VERBS,
     WINDOW,
     WORDS,
@@ -137,6 +138,10 @@ _UNDERSTOOD = (
         finish multiplying adding substitution substituting back th st nd rd qed q e d per well also indeed nice
         directed parallel perpendicular upward upwards downward downwards clockwise counterclockwise horizontally
         vertically numerically entire standard well-known theorem formed located placed order matters
+        folgt suit sigue segue wynika correspond corresponde corrisponde entspricht obtient obtiene ottiene obtém
+        fórmula formule formel formula allgemeine allgemeinen general générale generale geral
+        bekannten connue conocida nota conhecida известной d'aire то
+        positifs positivi positivos positivas positiven inclus incluidos inclusi compresi einschließlich можно
         noch nog übrig encore ancora aún todavía ainda ещё jeszcze over restantes restants
         note that's let box boxed exactement genau exactamente exatamente esattamente ровно jahre alt vor zeigen
         cuadradas cuadrados cúbicas carrées carrés cubes quadrati quadrate cubiche quadradas quadrados cúbicos
@@ -186,7 +191,7 @@ _BEGINS_CLAUSE = word_set(
     """when where which that if while who whose until once before after as so wenn wo während der die das quand où qui
     que cuando donde quando dove che когда где который"""
 )
-_PLACES = word_set("en na nas no nos em nel nella dans sur au aux im am auf bei в на при w na på op aan zu")
+_PLACES = word_set("aus à en na nas no nos em nel nella dans sur au aux im am auf bei в на при w na på op aan zu")
 _MOST_UNKNOWN, _SHORT = 2, 4
 # What may be said so where words are written without spaces; what is left of a run must be in the question
 _KNOWN_UNSPACED = re.compile(
@@ -197,7 +202,7 @@ _KNOWN_UNSPACED = re.compile(
     "|いる|必要|できる|考えられる|存在する|する|した|ครับ|ค่ะ|นั่นเอง|[对答解之がはをにでとのもつだ]"
 )
 _KNOWN_KOREAN = re.compile(
-    "이것|그것|따라서|그러므로|검산|성립|만족|조건|입니다|이다|이에요|예요|이므로|된다|됩니다|정?답|가지|마리|개|명|권|원|번|점|살|필요|있다|있습니다|있으므로|하다|합니다|모두|풀이|마칩니다|마치겠습니다|끝|도움"
+    "이것|그것|따라서|그러므로|검산|성립|만족|조건|제곱단위|단위|입니다|이다|이에요|예요|이므로|된다|됩니다|정?답|가지|마리|개|명|권|원|번|점|살|필요|있다|있습니다|있으므로|하다|합니다|모두|풀이|마칩니다|마치겠습니다|끝|도움"
 )
 _KOREAN_ENDING = re.compile("(?:습니다|았습니다|었습니다|는다|았다|었다)$")
 _PARTICLE = re.compile("(?:이|가|은|는|을|를|의|로|으로|에|와|과|도|임|함)$")
@@ -361,7 +366,7 @@ def _unknown_remark(sentence: str, words: Sequence[str], asked: Asked) -> str:
         if IS_UNSPACED.search(word) is not None or IS_HANGUL.search(word) is not None:
             if unsaid := _unknown_run(word, asked):
                 return unsaid
-        elif not _understands(word, asked):
+        elif not (_understands(word, asked) or word in _PLACES or (at and word in SUPPOSES_FIRST)):
             return word
     return ""
 
@@ -572,8 +577,8 @@ def _understands(word: str, asked: Asked) -> bool:
 
 def _adverse(words: Sequence[str], asked: Asked) -> str:
     """The word of a remark behind an answer that denies it, doubts it or changes it."""
-    for word in words:
-        if asked.has(word):
+    for at, word in enumerate(words):
+        if asked.has(word) or (at and asked.text and word in SUPPOSES_FIRST):
             continue
         if is_adverse(word):
             return word

@@ -61,7 +61,7 @@ DENIES = word_set(
 
 
 # Reflexive pronouns of some languages, and conjunctions of others: they suppose only where a clause begins
-_SUPPOSES_FIRST = frozenset({"si", "se"})
+SUPPOSES_FIRST = frozenset({"si", "se"})
 
 
 _WHEN = word_set("when quand lorsque cuando quando когда falls gdy khi wanneer")
@@ -659,7 +659,7 @@ def _words(said: str) -> list[str]:
 
 def _is_passive(words: Sequence[str]) -> bool:
     """Whether a clause with its value is `se recogen` or `si vendono`: a reflexive pronoun with its verb."""
-    verb = words[1] if 1 < len(words) <= _MOST_PASSIVE and words[0] in _SUPPOSES_FIRST else ""
+    verb = words[1] if 1 < len(words) <= _MOST_PASSIVE and words[0] in SUPPOSES_FIRST else ""
     return len(verb) >= _SHORTEST_VERB and verb not in VERBS
 
 
@@ -669,7 +669,7 @@ _MOST_PASSIVE, _SHORTEST_VERB = 3, 4
 def _turn(words: Sequence[str], asked: Asked, is_value: bool) -> str:
     """The word of an answer's clause before it that denies, supposes or doubts the answer."""
     for at, word in enumerate(words):
-        if word in SUPPOSES and (at == 0 or word not in _SUPPOSES_FIRST) and not _is_passive(words[at:]):
+        if word in SUPPOSES and (at == 0 or word not in SUPPOSES_FIRST) and not _is_passive(words[at:]):
             return word
         if word in _LETS and words[at + 1 : at + 2] not in (["us"], ["me"]) and len(words) - at <= _MOST_LET:
             return word

@@ -648,7 +648,8 @@ def added_up(text: str) -> str | None:
 
 _ASKED = re.compile(
     r"\b(?:how many|in(?! how\b)|into|to|en|em|в|wie ?viele?|combien de|cuánt[oa]s|quant[oaie]s?|сколько"
-    r"|hoeveel|ile|combien (?=d['’]))(?:\s+|d['’])(?:units of\s+)?(?:the nearest\s+)?(?:°|\\circ|\^\\circ|degrees?\s+)?"
+    r"|hoeveel|ile|bao nhiêu|berapa|hur många|hvor mange|combien (?=d['’]))"
+    r"(?:\s+|d['’])(?:units of\s+)?(?:the nearest\s+)?(?:°|\\circ|\^\\circ|degrees?\s+)?"
     r"(?P<words>(?:[^\W\d_]|°)+(?:\^?\{?[23]\b\}?|[²³])?(?:(?:\s*/\s*|\s+)[^\W\d_]+(?:\^?\{?[23]\b\}?|[²³])?){0,4})"
     r"|(?:多少|几|单位(?:是|为|[:：])?)\s*(?P<symbol>[千毫兆]?[焦牛帕瓦赫伏安欧](?:耳|顿|斯卡|特|兹|培|姆)?|[a-zA-Zμ]{1,4}(?=[？?。）)，,]))"
     r"|(?:每(?P<span>小时|分钟|秒|天)[^，。？每]{0,6})?(?:多少|几)(?:个)?(?P<chinese>[米克元角港升秒分天周年厘毫千公平方立斤里钟小时顷亩]{1,4}?)(?:[/每](?P<below>小时|时|分钟|分|秒|天)|(?![米克元角升秒分天周年厘毫千公平方立斤里钟小时顷亩]))",
