@@ -405,20 +405,35 @@ def _tells_of_else(sentence: str, words: Sequence[str], asked: Asked) -> bool:
     return begins and not turns and _POINTS_BACK.isdisjoint(told)
 
 
-# What a sentence concludes from its answer of something else
-_CONCLUDES = re.compile(
-    r",\s*(?:and )?(?:(?:so|hence|thus|therefore|which means|meaning|showing|implying)(?: that)?\s+(?=(?:the|an?)\b)"
-    r"|indicating (?:that )?(?=(?:the|an?)\b))"
+# Where an aside begins, what it has in English, and what bounds or shifts the value there, beside what points back
+_ASIDE = re.compile(r"[,;]\s|\s\(|\s[–—]\s")
+_OF_ASIDES = _ENGLISH | word_set("which an by as to for at on so indicating meaning showing along")
+_SHIFTS_ASIDE = word_set(
+    """respectively times give take before after per excluding including omitting minus plus over under rounded rule
+    best worst typo overestimate underestimate decoy herring placeholder cube if when unless until bluff dozen dozens
+    some about around maybe least most nearest reverse corrected theory solver"""
 )
 
 
-def _without_conclusion(sentence: str, asked: Asked) -> str:
-    """A sentence without what it concludes of another thing: `\\boxed{-2}, so the matrix is invertible`."""
-    found = _CONCLUDES.search(sentence) if asked.text else None
-    if found is None:
+def _without_aside(sentence: str, asked: Asked) -> str:
+    """A sentence without an English aside about something else: `a standard result of analysis`, `so it is singular`.
+
+    It has no formula and no number, and begins behind a comma or in brackets.
+    """
+    begun = _ASIDE.search(sentence) if asked.text else None
+    if begun is None:
         return sentence
-    words = [word.lower() for word in WORDS.findall(sentence[found.end() :])]
-    return sentence[: found.start()] if _tells_of_else(sentence[found.end() :], words, asked) else sentence
+    aside = sentence[begun.end() :]
+    words = [word for word in WORDS.findall(aside.lower()) if word not in SO]
+    is_english = not _OF_ASIDES.isdisjoint(words) or (words[:1] == ["a"] and len(words) == 2)
+    if not (is_english and aside.isascii()) or _MARKS_VALUE.search(aside) is not None:
+        return sentence
+    turns = any(is_adverse(word) or is_number_word(word) or SOUGHT.search(word) for word in words)
+    is_free = _POINTS_BACK.isdisjoint(words) and _SHIFTS_ASIDE.isdisjoint(words) and _IS_TO_BE.search(aside) is None
+    return sentence[: begun.start()] if is_free and not turns else sentence
+
+
+_MARKS_VALUE = re.compile(r"[$\\=:\d]")
 
 
 # A sentence to the reader, who may ask for more
@@ -482,7 +497,7 @@ def _strange(sentence: str, asked: Asked) -> str:
     another = _DENIES_ANOTHER.match(sentence)
     if another is not None and (another["word"] is None or another["word"] in DENIES):
         return ""
-    sentence = _without_conclusion(FORMULA.sub(" ", _SUFFIX.sub("", sentence)), asked)
+    sentence = FORMULA.sub(" ", _SUFFIX.sub("", _without_aside(sentence, asked)))
     words = [word.lower() for word in WORDS.findall(sentence)]
     if len(words) == 1 and denies(words[0]):
         return str(words[0])
@@ -543,6 +558,8 @@ def _unknown(words: Sequence[str], said: str, asked: Asked) -> str:
         words = WORDS.findall(re.split("[，,、；]", said)[0])
     for at, word in enumerate(words):
         closes = closes or _CLOSES.match(word) is not None
+        if word in _SHIFTS_ASIDE and word not in _UNDERSTOOD and not asked.says(word):
+            return word
         if word in OPENS or word in _PLACES:
             clause, opened, unknown = word in _BEGINS_CLAUSE, True, 0
         elif IS_UNSPACED.search(word) is not None or IS_HANGUL.search(word) is not None:
