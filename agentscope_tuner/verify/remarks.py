@@ -258,13 +258,14 @@ def strange_behind(text: str, before: str, behind: str, asked: Asked, is_value: 
     if another is not None and another["word"] in DENIES and text in re.split("[,;]", first[1:])[0]:
         # `— neither 22 nor 23`
         return first.strip()[:LAST_WORDS]
+    # said again, it is confirmed, if nothing is made of it; `2^3` does not say 2 again, nor `But` B
+    again = re.compile(rf"(?<![\w^.,]){re.escape(text)}(?![\w^]|[.,]\d)")
     if text in first:
-        # said again, it is confirmed, if nothing is made of it; `2^3` does not say 2 again
-        first = re.sub(rf"(?<![\w^.,]){re.escape(text)}(?![\w^]|[.,]\d)", " ", first)
+        first = again.sub(" ", first)
     # a sentence that says it again confirms it, too
     sentences = _SENTENCES.findall(rest)
     confirms = [at for at, one in enumerate(sentences) if text in one and (_STATES.search(one) or _restates(one, text))]
-    rest = "".join(sentences[confirms[-1] + 1 if confirms else 0 :]).replace(text, "")
+    rest = again.sub("", "".join(sentences[confirms[-1] + 1 if confirms else 0 :]))
     if is_value:
         return _strange(_unexplained(first, text, asked), asked) or _taken_back_later(rest, asked)
     return _turned_round(text, first, rest, before, asked)
@@ -318,10 +319,16 @@ def _own_sentence(behind: str) -> tuple[str, str]:
     return words[:end], words[end:]
 
 
+_TURNS_BACK = re.compile(r"\W*(?:however|but|wait|actually|no|oops|sorry)\b", re.IGNORECASE)
+
+
 def _turned_round(text: str, first: str, rest: str, before: str, asked: Asked) -> str:
     """What is said behind an answer without a value, which may itself deny, or name what is wrong."""
     itself = any(map(denies, WORDS.findall(text.lower())))
-    for sentence in [first, *(one for one in SENTENCE_END.split(rest) if one.strip())][:_MOST_SENTENCES]:
+    said = [first, *(one for one in SENTENCE_END.split(rest) if one.strip())][:_MOST_SENTENCES]
+    # `However, this is false, because …`
+    clauses = [clause for one in said if _TURNS_BACK.match(one) is not None for clause in re.split("[,;]", one)[:2]]
+    for sentence in [*said, *(one for one in clauses if one.strip())]:
         denied = _denied_whole(sentence, f"{asked.text} {before[-WINDOW:].lower()}")
         # whoever denies more confirms an answer that itself denies
         if denied and not (itself and denies(denied)) and CALLS_WRONG.search(text) is None:
@@ -389,6 +396,7 @@ _POINTS_BACK = word_set(
 )
 _IS_TO_BE = re.compile(r"\b(?:to be|(?:have|has) to)\b")
 _FEWEST_TELLING = 4
+_NOTES = re.compile(r"\W*(?:note|recall|observe|notice|remember)(?: also)? that\s", re.IGNORECASE)
 
 
 def _tells_of_else(sentence: str, words: Sequence[str], asked: Asked) -> bool:
@@ -397,6 +405,9 @@ def _tells_of_else(sentence: str, words: Sequence[str], asked: Asked) -> bool:
     """
     if not sentence.isascii() or ":" in sentence or len(words) < _FEWEST_TELLING or _ENGLISH.isdisjoint(words):
         return False
+    if (noted := _NOTES.match(sentence)) is not None:
+        sentence = sentence[noted.end() :]
+        words = WORDS.findall(sentence.lower())
     # a reason may speak of the answer, and what follows from it of something else
     rest = sentence.lower().partition(",")[2]
     told = WORDS.findall(rest) if words[0] in REASONS and rest else words

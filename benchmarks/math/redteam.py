@@ -89,7 +89,9 @@ refused says its answer once more behind the box, or gives it a unit in words.
 `round36` and `round37`, each 150 and 150 rows of one more author in the same manner, in 20 and 17 languages, at first
 contact on 2026-11-28: 0.7 % and 24.0 %, of college and graduate subjects as reasoning models end them, and 4.0 % and
 11.3 %, of schools and contests. Of the seven paid, two swapped the names of two values, one turned the digits of a
-hexadecimal, and four gave the right number to another thing.
+hexadecimal, and four gave the right number to another thing. `round38`, 150 and 150 rows of one more author in the same
+manner, in 18 languages, half of them whole ends of solutions, at first contact on 2026-11-28, after the judge was
+mended from both: 2.0 % and 11.3 %; what was refused are names and labels before a value, units and degrees.
 
 Every row goes through `load_judge(configs/math.yaml)`, the question as `task.main_query`. `--alone` leaves Math-Verify
 out.
@@ -111,7 +113,7 @@ from benchmarks.math.bench import RIVAL, ROOT, rival_pairs
 ROWS = Path(__file__).with_name("redteam")
 HALVES = ("dev", "unseen")
 # Rows of one author, scored at first contact before a mender reads them: --half names one
-ROUNDS = tuple(f"round{n}" for n in range(1, 38))
+ROUNDS = tuple(f"round{n}" for n in range(1, 39))
 WRONG_PAID_BAR, RIGHT_REFUSED_BAR = 1.0, 5.0
 
 

@@ -99,7 +99,7 @@ solutions;; n; number of (?:\w+ )?(?:solutions|roots)
 """
 _ANGLES = re.compile(
     r"angle|degree|°|\\circ|∠|winkel|\bgrad\b|ángulo|angol|ângulo|уг[ол]|градус|角|温度|각|góc|açı|derece|kąt|stopni|hoek"
-    r"|graden|زاوية|कोण|sudut|derajat|temperat|celsius|radian|rotat|\barcs?\b|polar|argument|phase|bearing|inclin|latitude"
+    r"|graden|nyuzi|زاوية|कोण|sudut|derajat|temperat|celsius|radian|rotat|\barcs?\b|polar|argument|phase|bearing|inclin|latitude"
     r"|\[asy\]|\b(?:figure|diagram|shown|parallel)\b|∥|\\parallel|[图圖]"
     r"|\b(?:a(?:rc)?)?(?:sin|cos|tan|cot)(?![a-z])|\\?(?:theta|alpha)\b|\\(?:var)?phi",
     re.IGNORECASE,

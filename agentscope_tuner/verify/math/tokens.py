@@ -927,10 +927,14 @@ _RULES: tuple[_Rule, ...] = (
         r"\1,\2",
     ),
     # degrees, minutes and seconds
-    ("circ", re.compile(r"\^\s*\{?\s*\\prime\s*\}?"), "'"),
+    ("prime", re.compile(r"\^\s*\{\s*\\prime\s*\\prime\s*\}"), "''"),
+    ("prime", re.compile(r"\^\s*\{?\s*\\prime\s*\}?"), "'"),
     (
         "circ",
-        re.compile(r"(?<![\d.])(\d{1,4})\s*\^?\s*\{?\s*\\circ\s*\}?\s*(\d{1,2})\s*'(?!')(?:\s*(\d{1,2})\s*(?:''|\"))?"),
+        re.compile(
+            r"(?<![\d.])(\d{1,4})\s*\^?\s*\{?\s*\\circ\s*\}?(?:\s|\\[ ,;:!])*(\d{1,2})\s*'(?!')"
+            r"(?:(?:\s|\\[ ,;:!])*(\d{1,2})\s*(?:''|\"))?"
+        ),
         lambda m: f"\\frac{{{(int(m[1]) * 60 + int(m[2])) * 60 + int(m[3] or 0)}}}{{3600}}^\\circ",
     ),
     # fractions, numbers and angles by the commands of packages; roots of TeX

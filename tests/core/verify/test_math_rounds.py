@@ -196,6 +196,9 @@ We doubted it at first. The answer is 42. | label
 """
 # reference | right | wrong | question, parted by ` ;; `
 FORMS = r"""
+37^\circ 37' 30'' | 37^{\circ}\,37^{\prime}\,30^{\prime\prime} | 37^{\circ}\,37^{\prime}\,31^{\prime\prime} | Convert $37.625^\circ$ to degrees, minutes and seconds.
+60 km/jam | v=60\ \text{km/h} | v=60\ \text{m/s} | Berapa kecepatan rata-rata bus tersebut?
+90 | 90^\circ | 91^\circ | Pembe kubwa zaidi ni nyuzi ngapi?
 ACD | \text{(A), (C), (D)} ;; \text{(C), (A) and (D)} ;; A, C, D | \text{A, C or D} ;; \text{A and C} ;; CAD ;; \text{A, C, not D} | Which are correct? (A) f is even (B) g is odd (C) both (D) none
 A, C | \text{(C) and (A)} ;; AC ;; \text{options A and C} | \text{A or C} ;; \text{A} ;; \text{A, B} | Which hold? (A) f is even (B) g is odd (C) both (D) none
 ABC | \triangle ABC | BAC | Which triangle is congruent to DEF?
@@ -497,6 +500,23 @@ BEHIND_THE_ANSWER = [
 def test_a_sentence_of_something_else_says_nothing_of_the_answer(text: str, paid: bool) -> None:
     reward = judged("42", text, "In how many ways can 5 people sit in a row of the matrix?")
     assert reward[1] is paid, reward.reason
+
+
+IN_WORDS = [
+    ("However, this is false, because the terms do not tend to zero.", False),
+    ("But that is wrong; the series diverges.", False),
+    ("However, the series of absolute values diverges.", True),
+    ("Note that the alternating signs are essential to the proof.", True),
+]
+
+
+@pytest.mark.parametrize(("behind", "paid"), IN_WORDS)
+def test_an_answer_in_words_is_taken_back_by_a_clause_of_its_own(behind: str, paid: bool) -> None:
+    question = "Determine whether the series converges absolutely, converges conditionally, or diverges."
+    text = r"\boxed{\text{converges conditionally}}"
+    reward = judged("converges conditionally", f"{text}\n\n{behind}", question)
+    assert reward[1] is paid, reward.reason
+    assert not judged("B", r"\boxed{B}. But this is wrong.", "Which is larger, A or B?")[1]
 
 
 HEADINGS = [(one, paid) for text, paid in ((ANNOUNCING, True), (DISOWNING, False)) for one in text.strip().splitlines()]
