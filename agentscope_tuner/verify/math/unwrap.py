@@ -367,6 +367,32 @@ def _is_asked_first(what: str, asked: Question) -> bool:
     return own == wanted or (own[-1:] == ")" and wanted.startswith(f"{own[:-1]};"))
 
 
+# Signs that say by themselves what their value is: `P(D\\mid +)=`, `\\det(A)=`, `\\max_{[1;3]} y=`
+_TELLING = re.compile(
+    r"\s*(?:(?P<chance>P|\\Pr|\\mathbb\{P\})\s*(?:\\left)?\((?:[^=(){}\d]|\\mid){1,20}?(?:\\right)?\)"
+    r"|(?P<det>\\det)\s*(?:\\left)?\(?\s*[A-Z]\s*(?:\\right)?\)?"
+    r"|\\(?P<is>max|min)(?![a-z])\s*_(?:\{[^{}=]{1,40}\}|[a-z])\s*(?:[a-z](?:\([a-z]\))?)?)\s*=\s*(?P<value>[^=]+)"
+)
+_CHANCE = re.compile(
+    r"probab|chance|wahrscheinlich|概率|確率|확률|вероятн|ймовірн|olasılı|xác suất|peluang|prawdopodob|احتمال|प्रायिकता",
+    re.IGNORECASE,
+)
+
+
+_DETERMINANT = re.compile(
+    "d[eé]termin|行列式|행렬식|определител|визначник|wyznacznik|định thức|محدد|सारणिक", re.IGNORECASE
+)
+
+
+def _tells_what_is_asked(told: re.Match[str], asked: Question) -> bool:
+    if told["chance"]:
+        # of two events that the question has signs for, the sign tells which
+        return _CHANCE.search(asked.text) is not None and "P(" not in asked.text.replace(" ", "")
+    if told["det"]:
+        return _DETERMINANT.search(asked.text) is not None and "\\det" not in asked.text
+    return asked.asks_extreme(told["is"])
+
+
 def _label(text: str, asked: Question) -> tuple[str, bool]:
     """The value behind a label that the question has, else the text; and whether it is another thing's."""
     statistic = _STATISTIC.match(_SET_NAME.sub("", text[:_LONGEST_STATISTIC])) if "=" in text else None
@@ -378,6 +404,8 @@ def _label(text: str, asked: Question) -> tuple[str, bool]:
         return text[expected.end() :], False
     if (same := _ISOMORPHIC.fullmatch(text)) is not None and _is_asked_first(same["what"], asked):
         return same["value"], False
+    if (told := _TELLING.fullmatch(text)) is not None and _tells_what_is_asked(told, asked):
+        return told["value"], False
     found = _LABEL.fullmatch(text)
     if found is None:
         return text, False

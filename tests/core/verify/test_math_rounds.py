@@ -196,6 +196,10 @@ We doubted it at first. The answer is 42. | label
 """
 # reference | right | wrong | question, parted by ` ;; `
 FORMS = r"""
+\frac{2}{7} | P(D\mid +)=2/7 | P(D\mid +)=2/9 ;; P(\text{no disease})=\frac27 | What is the probability that a person who tests positive has the disease?
+5 | \max_{[1;3]} y = 5 | \min_{[1;3]} y = 5 | Tìm giá trị lớn nhất của hàm số $y=x+\frac4x$ trên đoạn $[1;3]$.
+-2 | \det(A)=-2 | \det(A)=2 | أوجد محدد المصفوفة $\begin{pmatrix}1&2\\3&4\end{pmatrix}$.
+45 | 45 | \det A=45 | Определитель матрицы $A$ порядка 2 равен 5: $\det A=5$. Найдите $\det(3A)$.
 37^\circ 37' 30'' | 37^{\circ}\,37^{\prime}\,30^{\prime\prime} | 37^{\circ}\,37^{\prime}\,31^{\prime\prime} | Convert $37.625^\circ$ to degrees, minutes and seconds.
 60 km/jam | v=60\ \text{km/h} | v=60\ \text{m/s} | Berapa kecepatan rata-rata bus tersebut?
 90 | 90^\circ | 91^\circ | Pembe kubwa zaidi ni nyuzi ngapi?
