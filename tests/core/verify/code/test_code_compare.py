@@ -9,7 +9,7 @@ from fractions import Fraction
 
 import pytest
 
-from agentscope_tuner.verify.code.compare_output import same_output, same_value
+from agentscope_tuner.verify.code.compare_output import _overflows, same_output, same_value
 
 
 @pytest.mark.parametrize(
@@ -175,3 +175,14 @@ def test_many_items_in_any_order_are_compared_at_once() -> None:
 )
 def test_items_in_any_order(got: list[object], expected: list[object], same: bool) -> None:
     assert same_value(got, [expected], tolerance=1e-6, unordered=True) is same
+
+
+@pytest.mark.parametrize(
+    ("text", "overflows"),
+    [
+        *((text, True) for text in ("9e307", "-9E+307", "[2e999, 2]", '{"x":2e9_99}', "3\n1e100", "1" * 400 + ".0")),
+        *((text, False) for text in ("1.5e3 2e5", "1" * 400, "1e-300", "hello1e5", "inf", "x1e200", "-" * 100_000)),
+    ],
+)
+def test_a_number_that_a_checker_may_make_infinite_is_found(text: str, overflows: bool) -> None:
+    assert _overflows(text) is overflows
