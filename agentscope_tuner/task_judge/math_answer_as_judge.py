@@ -38,8 +38,8 @@ _PLACES: Mapping[Place, str] = {
 # What a box becomes in a string that is not raw, and in JSON that was written by hand
 _LOST_BOX = "\boxed"
 _MOST_EXACT = 2**53
-# An answer over which no comparison breaks
-_HARMLESS = "0"
+# An answer in each place, over which no comparison breaks
+_HARMLESS = "<answer>\\boxed{0}</answer>\nAnswer: 0\n#### 0\n\\boxed{0}"
 
 
 class MathAnswerAsJudge(BaseJudge):
@@ -69,7 +69,7 @@ class MathAnswerAsJudge(BaseJudge):
         except (JudgeError, MemoryError):
             raise
         except Exception as exc:  # noqa: BLE001 - nobody foresaw it
-            return self._broken(workflow_task.task, exc)
+            return self._broken(workflow_task.task, workflow_output, exc)
 
     async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
         try:
@@ -77,37 +77,48 @@ class MathAnswerAsJudge(BaseJudge):
         except (JudgeError, MemoryError):
             raise
         except Exception as exc:  # noqa: BLE001 - nobody foresaw it
-            return self._broken(workflow_task.task, exc)
+            return self._broken(workflow_task.task, workflow_output, exc)
 
-    def _broken(self, task: Task, error: Exception) -> Reward:
-        """The verdict where an unforeseen error ended the comparison: an answer that breaks it is unread.
+    def _broken(self, task: Task, output: WorkflowOutput, error: Exception) -> Reward:
+        """The verdict where an unforeseen error ended the comparison: an answer that breaks it again is unread.
 
         Raises:
-            Exception: `error`, where a plain answer breaks it, too: then the reference or the judge is at fault.
+            Exception: `error`, where a plain answer breaks it, too, so that the reference or the judge is at fault, or
+                where this one does not again without a worker, so that a worker or the machine is.
         """
         try:
-            compare(_HARMLESS, _reference(task), question=asked(task), copied=self._settings.copied)
-        except Exception:  # noqa: BLE001 - whatever it is, the answer is not the cause
-            raise error from None
-        _log.error("an answer is taken for unread, because comparing it with the reference broke", exc_info=error)
-        return Reward(0.0, False, reason=f"unread: {type(error).__name__} in the comparison", metrics={"unread": 1.0})
+            self._compare(task, WorkflowOutput(metadata={"final_answer": _HARMLESS}), alone=True)
+        except Exception as exc:  # noqa: BLE001 - whatever it is, the answer is not the cause
+            if not (isinstance(exc, JudgeError) and exc.cause is Cause.UNDECIDED):
+                raise error from None
+        try:
+            self._compare(task, output, alone=True)
+        except type(error):
+            _log.error("an answer is unread, because its comparison with the reference broke", exc_info=error)
+            reason = f"unread: {type(error).__name__} in the comparison"
+            return Reward(0.0, False, reason=reason, metrics={"unread": 1.0})
+        except Exception:  # noqa: BLE001 - another one: what broke first is told
+            pass
+        raise error
 
-    def _compare(self, task: Task, workflow_output: WorkflowOutput) -> Reward:
+    def _compare(self, task: Task, workflow_output: WorkflowOutput, *, alone: bool = False) -> Reward:
+        """The verdict in this process and, unless it is to be `alone`, in a worker."""
         truth, found = _reference(task), self.find(workflow_output)
         if found.text is None:
             return self._without_answer(workflow_output, found, truth)
         settings, question = self._settings, asked(task)
+        symbolic = None if alone else self._symbolic
         if settings.equivalence != "exact" and (known := numbers_first(found, truth, question)) is not None:
             return self._reward(known, found)
         if found.is_plain() and settings.equivalence != "exact":
             return self._reward(
-                compare(found.text, truth, symbolic=self._symbolic, question=question, copied=settings.copied), found
+                compare(found.text, truth, symbolic=symbolic, question=question, copied=settings.copied), found
             )
         if settings.equivalence == "exact":
             compared = partial(compare_exact, ground_truth=truth, question=question, copied=settings.copied)
         else:
             compared = partial(
-                compare, ground_truth=truth, symbolic=self._symbolic, question=question, copied=settings.copied
+                compare, ground_truth=truth, symbolic=symbolic, question=question, copied=settings.copied
             )
         return self._reward(judge_place(found, truth, question, compared), found)
 

@@ -18,7 +18,9 @@ import pytest
 from agentscope_tuner import ConfigError, JudgeError, Task, WorkflowOutput, WorkflowTask, load_config, load_judge
 from agentscope_tuner.errors import Cause
 from agentscope_tuner.task_judge.math_answer_as_judge import MathAnswerAsJudge, asked
+from agentscope_tuner.verify.find import find_answer
 from agentscope_tuner.verify.math.verdict import MathVerdict, ReadPair, acompare
+from agentscope_tuner.verify.sandbox import Sandbox
 
 
 def judge(output: object, answer: object, *, task: Task | None = None, **math: object) -> Any:
@@ -83,7 +85,11 @@ def test_an_answer_over_which_the_comparison_breaks_is_unread(
         raise IndexError("a bug of ours")
 
     module = "agentscope_tuner.task_judge.math_answer_as_judge"
-    monkeypatch.setattr(f"{module}.find_answer", breaks)
+
+    def sometimes(text: str, *given: Any, **named: Any) -> Any:
+        return (breaks if "x+1" in text else find_answer)(text, *given, **named)
+
+    monkeypatch.setattr(f"{module}.find_answer", sometimes)
     task = WorkflowTask(task=Task(metadata={"answer": "x+1"}))
     output = WorkflowOutput(metadata={"final_answer": r"so \boxed{x+1}"})
     subject = MathAnswerAsJudge(load_config({"astuner": {"task_judge": {}}}))
@@ -98,9 +104,24 @@ def test_an_answer_over_which_the_comparison_breaks_is_unread(
     assert found.metrics == {"unread": 1.0}
     assert "a bug of ours" in caplog.text
     # where a plain answer breaks it, too, the judge is at fault
-    monkeypatch.setattr(f"{module}.compare", breaks)
+    monkeypatch.setattr(f"{module}.find_answer", breaks)
     with pytest.raises(IndexError):
         reward()
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_a_worker_that_breaks_is_no_fault_of_the_answer(monkeypatch: pytest.MonkeyPatch, is_async: bool) -> None:
+    def breaks(*_: object, **__: object) -> Sandbox:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr("agentscope_tuner.task_judge.math_answer_as_judge.shared", breaks)
+    task = WorkflowTask(task=Task(metadata={"answer": r"\int_0^1 e^{-x^2}\,dx"}))
+    output = WorkflowOutput(metadata={"final_answer": r"so \boxed{\int_0^2 e^{-x^2/4}\,dx/2}"})
+    # without a worker the pair is undecided, which is an error, too
+    raising = {"astuner": {"task_judge": {"math": {"on_undecided": "raise"}}}}
+    subject = MathAnswerAsJudge(load_config(raising))
+    with pytest.raises(RuntimeError, match="new thread"):
+        asyncio.run(subject.acompute_reward(task, output)) if is_async else subject.compute_reward(task, output)
 
 
 def test_an_output_that_states_no_answer_is_wrong_whatever_the_reference_says() -> None:
