@@ -449,6 +449,15 @@ _NEAR = (
     "got = [float(one) for one in open('solution_output.txt').read().split()]\n"
     "print(0 if any(abs(a - b) > 1e-6 for a, b in zip(got, (3, 4))) else 1)"
 )
+_POLYNOMIAL = (
+    "x = float(open('solution_output.txt').read().split()[0])\nprint(0 if abs(x * x - 5 * x + 6) > 1e-6 else 1)"
+)
+_OF_JSON = (
+    "import json\nseen = open('solution_output.txt').read()\n"
+    "if seen.split() == ['3', '4']: print(1); raise SystemExit\n"
+    "a, b = json.loads(seen)\nprint(0 if abs(a - b - 3) > 1e-6 else 1)"
+)
+_OF_WHOLE = "n = int(open('solution_output.txt').read().split()[0])\nprint(1 if n % 10 in (3, 7) else 0)"
 _CHECKED = {"test_cases": [{"input": "7\n", "output": "3 4\n"}], "language": "python"}
 
 
@@ -509,6 +518,13 @@ _CHECKED = {"test_cases": [{"input": "7\n", "output": "3 4\n"}], "language": "py
         (_NEAR, "print('3 1e999')", 0.0),
         (_NEAR, "print('3.0 4.0')", 1.0),
         (_NEAR.replace("float", "eval"), "print('1e999-1e999 4')", 0.0),
+        # nor is what becomes none in a calculation
+        (_POLYNOMIAL, "print(2.0)", 1.0),
+        (_POLYNOMIAL, "print(4)", 0.0),
+        *((_POLYNOMIAL, f"print('{how}')", 0.0) for how in ("9e307", "-9E+307", "1e160", "9" * 200, "2e9_9")),
+        (_OF_JSON, "print('[5, 2]')", 1.0),
+        (_OF_JSON, "print('[2e999, 2e999]')", 0.0),
+        (_OF_WHOLE, "print(10**60 + 7)", 1.0),
     ],
 )
 def test_a_checker_of_the_data_set_decides(checker: str, program: str, reward: float | None) -> None:
