@@ -142,7 +142,7 @@ _UNDERSTOOD = (
         fórmula formule formel formula allgemeine allgemeinen general générale generale geral
         bekannten connue conocida nota conhecida известной d'aire то
         positifs positivi positivos positivas positiven inclus incluidos inclusi compresi einschließlich можно
-        noch nog übrig encore ancora aún todavía ainda ещё jeszcze over restantes restants
+        noch nog übrig encore ancora aún todavía ainda ещё jeszcze restantes restants
         note that's let box boxed exactement genau exactamente exatamente esattamente ровно jahre alt vor zeigen
         cuadradas cuadrados cúbicas carrées carrés cubes quadrati quadrate cubiche quadradas quadrados cúbicos
         квадратных кубических ед кв flächeneinheiten volumeneinheiten raumeinheiten quadrateinheiten längeneinheiten
@@ -258,17 +258,22 @@ def strange_behind(text: str, before: str, behind: str, asked: Asked, is_value: 
     if another is not None and another["word"] in DENIES and text in re.split("[,;]", first[1:])[0]:
         # `— neither 22 nor 23`
         return first.strip()[:LAST_WORDS]
-    # said again, it is confirmed, if nothing is made of it; `2^3` does not say 2 again, nor `But` B
-    again = re.compile(rf"(?<![\w^.,]){re.escape(text)}(?![\w^]|[.,]\d)")
     if text in first:
-        first = again.sub(" ", first)
+        # said again, it is confirmed, if nothing is made of it
+        first = _unsaid(first, text)
     # a sentence that says it again confirms it, too
     sentences = _SENTENCES.findall(rest)
     confirms = [at for at, one in enumerate(sentences) if text in one and (_STATES.search(one) or _restates(one, text))]
-    rest = again.sub("", "".join(sentences[confirms[-1] + 1 if confirms else 0 :]))
+    rest = "".join(sentences[confirms[-1] + 1 if confirms else 0 :])
+    rest = _unsaid(rest, text) if text in rest else rest
     if is_value:
         return _strange(_unexplained(first, text, asked), asked) or _taken_back_later(rest, asked)
     return _turned_round(text, first, rest, before, asked)
+
+
+def _unsaid(said: str, text: str) -> str:
+    """What is said without the answer; `2^3` does not say 2 again, nor `But` B."""
+    return re.sub(rf"(?<![\w^.,]){re.escape(text)}(?![\w^]|[.,]\d)", " ", said)
 
 
 # A label of a few words in any language, a colon, and perhaps the unit that stands before an amount
@@ -389,10 +394,9 @@ _POINTS_BACK = word_set(
     actual real true truth right correct first second last next previous former latter example sample exercise format
     draft estimate guess bound bounds attempt approach reading candidate grader teacher student friend rival user
     reader author model half double twice triple third quarter inverse reciprocal complement negation square squared
-    root power sign-flip exponent multiple factor base unit units percent percentage decimal place places still yet
+    root power exponent multiple factor base unit units percent percentage decimal place places still yet
     now then remains remaining so too off up down short away missing extra again left meant intended joke trick test
-    trap ordering tally
-    calculation computation must should shall need needs more less"""
+    trap ordering tally calculation computation must should shall need needs more less"""
 )
 _IS_TO_BE = re.compile(r"\b(?:to be|(?:have|has) to)\b")
 _FEWEST_TELLING = 4

@@ -388,7 +388,7 @@ def componentwise(node: Node) -> Node:
     point with its name.
     """
     args = node.args
-    if is_named_point(node):
+    if is_named_tuple(node):
         return node
     scaled = isinstance(node, Product) and len(args) == 2 and literal(args[0]) is not None
     if isinstance(node, (Sum, Product)) and any(map(_holds_tuple, args)) and (symbols(node) or scaled):
@@ -403,7 +403,7 @@ def componentwise(node: Node) -> Node:
 POINT = re.compile(r"[A-Z](?:_\d)?'*")
 
 
-def is_named_point(node: Node) -> bool:
+def is_named_tuple(node: Node) -> bool:
     """Whether the node is a capital letter beside the numbers of a point, `V(3, -4)`, or the span of a vector."""
     match node:
         case Product((Symbol("span" | "Span"), _)):

@@ -74,9 +74,9 @@ from agentscope_tuner.verify.math.units import PER_ABROAD, RATES, SINGLE_LETTERS
 MAX_DEPTH = 120
 MAX_CHAIN = 12
 MAX_DIGITS = 1_000
-# Letters that name functions if a bracket follows; any other letter before a bracket is a factor
 # The letters that a function is defined of: `u(x, y, t) =`
 _MOST_ARGUMENTS = 3
+# Letters that name functions if a bracket follows; any other letter before a bracket is a factor
 _FUNCTION_LETTERS = frozenset({"f", "g", "h", "F", "G", "H"})
 # A cent sign stands only after its amount
 _CURRENCIES = {**CURRENCIES, "\\cents": "cent"}

@@ -196,6 +196,9 @@ We doubted it at first. The answer is 42. | label
 """
 # reference | right | wrong | question, parted by ` ;; `
 FORMS = r"""
+72 | 72\text{ km/h} ;; 72 | 71\text{ km/h} | Reken om: 20 m/s in km/u.
+a knave | \text{a knave} | \text{a knight} | On an island knights tell the truth and knaves lie. Rhea says: "Sol and I are both knaves." What is Rhea?
+\frac{2}{7} | P(A\mid B)=\frac27 | P(B\mid A)=\frac27 | Let $P(B\mid A)=1/2$. Find the probability $P(A\mid B)$.
 \frac{2}{7} | P(D\mid +)=2/7 | P(D\mid +)=2/9 ;; P(\text{no disease})=\frac27 | What is the probability that a person who tests positive has the disease?
 5 | \max_{[1;3]} y = 5 | \min_{[1;3]} y = 5 | Tìm giá trị lớn nhất của hàm số $y=x+\frac4x$ trên đoạn $[1;3]$.
 -2 | \det(A)=-2 | \det(A)=2 | أوجد محدد المصفوفة $\begin{pmatrix}1&2\\3&4\end{pmatrix}$.
@@ -489,6 +492,7 @@ BEHIND_THE_ANSWER = [
     ("There are $\\boxed{42}$ ways, so the result is to be doubled.", False),
     ("There are $\\boxed{42}$ ways, a standard result of combinatorics.", True),
     ("There are $\\boxed{42}$ ways, which is larger than the size of the alphabet.", True),
+    ("There are $\\boxed{42}$ ways, a theorem $T$ of esoteric archaic topology.", False),
     ("There are $\\boxed{42}$ ways, give or take.", False),
     ("There are $\\boxed{42}$ ways, times an unknown constant.", False),
     ("There are $\\boxed{42}$ ways, which the solver regrets.", False),
@@ -503,6 +507,31 @@ BEHIND_THE_ANSWER = [
 @pytest.mark.parametrize(("text", "paid"), BEHIND_THE_ANSWER)
 def test_a_sentence_of_something_else_says_nothing_of_the_answer(text: str, paid: bool) -> None:
     reward = judged("42", text, "In how many ways can 5 people sit in a row of the matrix?")
+    assert reward[1] is paid, reward.reason
+
+
+ABROAD = [
+    ("已知函数 $f(x)=x^2-2x$，求其最小值。", "-1", "因此函数的最小值为 $\\boxed{-1}$，当 $x=1$ 时取得。", True),
+    ("甲数是乙数的2倍，两数之和为36，求甲数。", "24", "所以乙数是 $\\boxed{24}$。", False),
+    ("至少有 1 名女生的概率是多少？", "\\frac{9}{14}", "概率为 $\\boxed{\\frac{9}{14}}$，约为 64.3%。", True),
+    ("至少有 1 名女生的概率是多少？", "\\frac{9}{14}", "概率为 $\\boxed{\\frac{9}{14}}$，约为 75.3%。", False),
+    ("Quelle est l'aire du disque ?", "9\\pi", "L'aire est donc $\\boxed{9\\pi}$, soit environ 28,27.", True),
+    ("Quelle est l'aire du disque ?", "9\\pi", "L'aire est donc $\\boxed{9\\pi}$, soit environ 29,27.", False),
+    ("¿Cuánto mide el ángulo?", "90", "El ángulo mide $\\boxed{90}$. Esto se obtiene de la fórmula.", True),
+    (
+        "¿Cuánto mide el ángulo de un pentágono?",
+        "108",
+        "Mide $\\boxed{108}$, ya que el pentágono se divide en tres.",
+        True,
+    ),
+    ("¿Cuánto mide el ángulo?", "90", "El ángulo mide $\\boxed{90}$, si se cuenta mal.", False),
+    ("¿Cuánto mide el ángulo?", "90", "El ángulo mide $\\boxed{90}$. Se descarta.", False),
+]
+
+
+@pytest.mark.parametrize(("question", "reference", "text", "paid"), ABROAD)
+def test_ends_of_sentences_in_other_languages(question: str, reference: str, text: str, paid: bool) -> None:
+    reward = judged(reference, text, question)
     assert reward[1] is paid, reward.reason
 
 
