@@ -624,6 +624,13 @@ def with_declared_constant(text: str) -> str:
 
 
 _PLAINLY = re.compile(r"\\(?:text|mathrm|mbox)\s*\{([^{}]*)\}|\\(?:q?quad(?![a-z])|[ ,;:!])|[$~]")
+
+
+def _plainly(text: str) -> str:
+    """A text without the commands that only set it."""
+    return " ".join(_PLAINLY.sub(lambda m: m[1] or " ", text).split())
+
+
 _PART_NAME = r"(?!(?:and|et|und|or)\b)[^\W\d_]{2,20}(?: [^\W\d_]{2,20}){0,2}?"
 _NAMED_PART = re.compile(
     rf"(?:^|[,;，；、،]|\s(?:and|et|und|y|e|и)\s|[和且])\s*(?:[Tt]he )?"
@@ -636,7 +643,7 @@ def named_parts(text: str) -> dict[str, str]:
     """The values of `maximum 5, minimum 1` by their names in lower case; empty for another text."""
     if len(text) > _LONGEST:
         return {}
-    said = " ".join(_PLAINLY.sub(lambda m: m[1] or " ", text).split())
+    said = _plainly(text)
     marks = list(_NAMED_PART.finditer(said))
     if len(marks) < _FEWEST or marks[0].start():
         return {}
@@ -665,9 +672,7 @@ _WHAT_COSTS = re.compile(rf"{_ARTICLE}(?P<name>.+?)(?:\s(?P<verb>[^\W\d_]+))?")
 
 def _said_of_names(text: str) -> dict[str, str]:
     """Who is what: the noun of each name, of `Ann is a knight and Bo is a knave` or `Ann: knight, Bo: knave`."""
-    found = [
-        _WHO_IS.fullmatch(one) for one in _BESIDES.split(" ".join(_PLAINLY.sub(lambda m: m[1] or " ", text).split()))
-    ]
+    found = [_WHO_IS.fullmatch(one) for one in _BESIDES.split(_plainly(text))]
     named = {m["name"]: m["what"] for m in found if m is not None}
     return named if len(named) == len(found) >= _FEWEST else {}
 
@@ -678,7 +683,7 @@ def _spoken(text: str, theirs: dict[str, str], asked: str) -> dict[str, str]:
     """
     found: dict[str, str] = {}
     verbs = set(re.findall(r"[^\W\d_]{3,}", asked.lower()))
-    parts = _BESIDES.split(" ".join(_PLAINLY.sub(lambda m: m[1] or " ", text).split()))
+    parts = _BESIDES.split(_plainly(text))
     for part in parts:
         match = _PRICED.fullmatch(part)
         said = None if match is None else _WHAT_COSTS.fullmatch(match["before"].lower().rstrip(" :="))
@@ -706,7 +711,7 @@ def in_the_names_order(answer: str, truth: str, asked: str) -> list[tuple[str, s
     theirs = named_parts(truth)
     if not theirs:
         return []
-    said, own = (" ".join(_PLAINLY.sub(lambda m: m[1] or " ", one).split()) for one in (answer, truth))
+    said, own = (_plainly(one) for one in (answer, truth))
     if _TAKEN_AT.search(said) is not None and _TAKEN_AT.search(own) is None:
         answer = _TAKEN_AT.sub("", said)
     # a place that the reference names is a part of its value
