@@ -553,6 +553,11 @@ class Question:
         """The question's tuples of names, like `(x, y)`: they give the order of the values in an answer."""
         return tuple(tuple(n.strip() for n in names.split(",")) for names in _NAMES.findall(self.text))
 
+    @Kept
+    def is_foreign(self) -> bool:
+        """Whether it is a text without a word of the Latin alphabet."""
+        return bool(self.text) and not _LATIN_WORDS.search(_FORMULAS.sub(" ", self.text))
+
     @property
     def speaks_of_radians(self) -> bool:
         """Whether the question mentions radians, and no degrees."""
@@ -891,6 +896,10 @@ def _is_other_segment(own: Sequence[str], asked_for: frozenset[tuple[str, ...]])
 
 # Commands that begin formulas of all kinds, and so tell nothing of a name
 _HEADS = frozenset({"\\frac", "\\sqrt", "\\lim", "\\int", "\\sum", "("})
+
+
+_LATIN_WORDS = re.compile("[a-z]{3}", re.IGNORECASE)
+_FORMULAS = re.compile(r"\$[^$]*\$|\\\(.*?\\\)|\\[a-zA-Z]+")
 
 
 NO_QUESTION = Question("")

@@ -7,18 +7,16 @@ harmless words.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache, partial
-from itertools import accumulate, takewhile
+from itertools import takewhile
 
 from agentscope_tuner.errors import Cause, JudgeError
-from agentscope_tuner.verify.asked_clause import asking_clause
 from agentscope_tuner.verify.find import last_boxes
 from agentscope_tuner.verify.math.canonical import componentwise, written_out
-from agentscope_tuner.verify.math.exact import value_at
+from agentscope_tuner.verify.math.names import LETTERS, LISTS, same_value, value_named
 from agentscope_tuner.verify.math.node import (
     Apply,
     Collection,
@@ -119,7 +117,6 @@ _MIXED = re.compile(
 _INDEX_WORD = re.compile(r"(?<![\\\w])[^\W\d_]{2,}|[^\x00-\u036f]+")
 _SHORTEST_INDEX = 2
 _POINT_NAMES = frozenset("ABCDEFGHPQRS")
-_LISTS = re.compile("[=,;<>]")
 # A function with the extreme that is asked of it: `f(x)_{\min}=`
 _EXTREME = re.compile(
     r"(?P<name>[a-zA-Z])(?P<of>\([a-zA-Z]\))?\s*_\s*\{?\s*\\?(?:(?:text|mathrm|rm)\s*\{)?(?P<is>min|max)\s*\}{0,2}"
@@ -260,7 +257,7 @@ def read_answer(text: str, ref: Side, question: Question | None) -> Side:
         # it says that it is rounded, as it is to be
         text = _ROUGH.sub("", text, count=1) if _ROUGH.match(text) else text.removeprefix("約").removeprefix("约")
     text = _EXTREME.sub(partial(_function_of, asked), _concluded(text), count=1)
-    if "and" in text and not _LISTS.search(ref.text):
+    if "and" in text and not LISTS.search(ref.text):
         text = _MIXED.sub(lambda m: f"{m['whole']}\\frac{{{m['a'] or m['c']}}}{{{m['b'] or m['d']}}}", text, count=1)
     doubtful = _doubt(respelled(text) if "mathbb" in text else text)
     if doubtful is not None:
@@ -286,146 +283,6 @@ def read_answer(text: str, ref: Side, question: Question | None) -> Side:
     # to an inequality it is a step, and without a question it may be
     node = side.node if asked.has_inequality or not asked.text else _around_zero(side.node)
     return _resolved(_without_asked_span(replace(side, node=_in_asked_unit(node, asked)), ref, asked))
-
-
-def _left_side(tokens: Sequence[str]) -> list[str]:
-    """What stands before the first sign of equality outside of brackets."""
-    depths = accumulate((t in ("(", "[")) - (t in (")", "]")) for t in tokens)
-    return [t for t, _ in takewhile(lambda one: one != ("=", 0), zip(tokens, depths, strict=True))]
-
-
-def _is_another_name(text: str, ref: Side, asked: Question) -> bool:
-    """Whether an answer begins with a name that is not asked for, which is no other form of its value: `n!=`."""
-    with suppress(Unreadable):
-        name = _left_side([t.text for t in tokenize(text)])
-        if _LISTS.search(ref.text) or not asked.asks_another(name):
-            return asked.tells_apart(name) and not asked.tells_apart(_left_side(ref.tokens))
-        said, _, value = respelled(text).partition("=")
-        return not (_LETTERS.search(value) and _same_value(said, value))
-    return False
-
-
-# What an object of the question has: `\\pi_1(S^1)\\cong`, `|\\mathbb{R}|=`, `\\operatorname{Var}(X)=`
-_LABEL = re.compile(
-    r"\s*(?P<label>(?P<name>\\(?:mathcal|mathscr)\s*\{?(?P<of>[A-Z])\}?|\\(?:operatorname|mathrm|text)\s*\{(?P<said>[A-Za-z]{2,12})\}"
-    r"|(?P<group>\\pi|H)[_^]\{?\w\}?|(?=\||\\left\||\\lvert))\s*(?:\\left)?\s*(?:\(|\[|\\\{|\||\\lvert)"
-    r"(?P<thing>[^=|]{1,60}?)(?:\\right)?\s*(?:\)|\]|\\\}|\||\\rvert)(?:\([a-z]\))?)\s*"
-    r"(?:=|\\(?:cong|simeq)(?![a-z])|[≅≃])(?P<value>[^=]+)",
-    re.DOTALL,
-)
-_OF_GROUPS = {
-    "\\pi": re.compile("fundamental|homotop|基本群|同伦|同倫|фундаментал|гомотоп", re.IGNORECASE),
-    "H": re.compile("homolog|同调|同調|гомолог", re.IGNORECASE),
-}
-
-
-_SET_NAME = re.compile(r"\\(?:operatorname|mathrm|mathbb|mathbf|text|left|right)(?![a-z])\*?|[{}\s]")
-_STATISTIC = re.compile(r"(?P<name>E|[VD](?:ar)?|SD)[(\[][A-Z][)\]]=")
-_LONGEST_STATISTIC = 40
-# The signs of what a random variable has, and how a question asks for it
-_STATISTICS = {
-    ("E",): re.compile(
-        r"expect|\bmean\b|erwartung|espérance|esperanza|valor esperado|valore atteso|期望|均值|期待値|ожидани",
-        re.IGNORECASE,
-    ),
-    ("V", "D", "Var"): re.compile(r"\bvarian|varianz|varianza|variância|方差|分散|дисперси|분산", re.IGNORECASE),
-    ("SD",): re.compile(r"standard deviation|标准差|標準偏差", re.IGNORECASE),
-}
-
-
-# An expected value, of a letter or of an extreme
-_EXPECTATION = re.compile(
-    r"\s*(?:E|\\(?:mathbb|mathrm|operatorname|text)\s*\{\s*E\s*\})\s*(?:\\left)?\s*[(\[]"
-    r"(?P<of>\\m(?:ax|in)(?![a-z])[^=\]]{0,40}?)(?:\\right)?\s*[)\]]\s*="
-)
-_EXTREMES = {
-    "ax": "max|larg|great|high|big|größ|grand|mayor|maior|наибольш|больш|最大|较大",
-    "in": "min|small|least|low|klein|petit|menor|наименьш|меньш|最小|较小",
-}
-
-
-def _is_asked_expectation(what: str, asked: Question) -> bool:
-    """Whether the expected value of the extreme that an answer names is asked for."""
-    asks = asking_clause(asked.text)[0] or asked.text
-    is_one = _STATISTICS[("E",)].search(asks) is not None
-    return is_one and re.search(_EXTREMES[what[2:4]], asked.text, re.IGNORECASE) is not None
-
-
-_ISOMORPHIC = re.compile(
-    r"(?P<what>[^=≅≃]{1,120}?)(?<!\\not)(?<!\\not )(?:\\(?:cong|simeq)(?![a-z])|[≅≃])(?P<value>[^=≅≃]+)", re.DOTALL
-)
-_FORMULA = re.compile(r"\$([^$]+)\$|\\\((.+?)\\\)", re.DOTALL)
-
-
-def _is_asked_first(what: str, asked: Question) -> bool:
-    """Whether what an answer gives another form of is the first formula of what is asked, or that without its ring."""
-    # a sign in a formula may end the clause
-    formula = _FORMULA.search(asked.text, max(asked.text.find(asking_clause(asked.text)[0]), 0))
-    if formula is None:
-        return False
-    own, wanted = (_SET_NAME.sub("", one) for one in (what, formula[1] or formula[2]))
-    return own == wanted or (own[-1:] == ")" and wanted.startswith(f"{own[:-1]};"))
-
-
-# Signs that say by themselves what their value is: `P(D\\mid +)=`, `\\det(A)=`, `\\max_{[1;3]} y=`
-_TELLING = re.compile(
-    r"\s*(?:(?P<chance>P|\\Pr|\\mathbb\{P\})\s*(?:\\left)?\((?:[^=(){}\d]|\\mid){1,20}?(?:\\right)?\)"
-    r"|(?P<det>\\det)\s*(?:\\left)?\(?\s*[A-Z]\s*(?:\\right)?\)?"
-    r"|\\(?P<is>max|min)(?![a-z])\s*_(?:\{[^{}=]{1,40}\}|[a-z])\s*(?:[a-z](?:\([a-z]\))?)?)\s*=\s*(?P<value>[^=]+)"
-)
-_CHANCE = re.compile(
-    r"probab|chance|wahrscheinlich|概率|確率|확률|вероятн|ймовірн|olasılı|xác suất|peluang|prawdopodob|احتمال|प्रायिकता",
-    re.IGNORECASE,
-)
-
-
-_DETERMINANT = re.compile(
-    "d[eé]termin|行列式|행렬식|определител|визначник|wyznacznik|định thức|محدد|सारणिक", re.IGNORECASE
-)
-
-
-def _tells_what_is_asked(told: re.Match[str], asked: Question) -> bool:
-    if told["chance"]:
-        # of two events that the question has signs for, the sign tells which
-        return _CHANCE.search(asked.text) is not None and "P(" not in asked.text.replace(" ", "")
-    if told["det"]:
-        return _DETERMINANT.search(asked.text) is not None and "\\det" not in asked.text
-    return asked.asks_extreme(told["is"])
-
-
-def _label(text: str, asked: Question) -> tuple[str, bool]:
-    """The value behind a label that the question has, else the text; and whether it is another thing's."""
-    statistic = _STATISTIC.match(_SET_NAME.sub("", text[:_LONGEST_STATISTIC])) if "=" in text else None
-    if statistic is not None and (asks := asking_clause(asked.text)[0]):
-        wanted = [name for name, pattern in _STATISTICS.items() if pattern.search(asks)]
-        if len(wanted) == 1 and statistic["name"] not in wanted[0]:
-            return text, True
-    if (expected := _EXPECTATION.match(text)) is not None and _is_asked_expectation(expected["of"], asked):
-        return text[expected.end() :], False
-    if (same := _ISOMORPHIC.fullmatch(text)) is not None and _is_asked_first(same["what"], asked):
-        return same["value"], False
-    if (told := _TELLING.fullmatch(text)) is not None and _tells_what_is_asked(told, asked):
-        return told["value"], False
-    found = _LABEL.fullmatch(text)
-    if found is None:
-        return text, False
-    said, name, thing = ("".join(one.split()) for one in (asked.text, found["name"], found["thing"]))
-    has_thing, group = thing in said, found["group"]
-    if (name and name in said) or (group and f"{group}_" in said):
-        # its sign is the question's, which tells of which thing it is asked
-        is_own = asked.asks_for(found["label"])
-    elif group:
-        is_own = _OF_GROUPS[group].search(asked.text) is not None
-    elif letter := found["of"]:
-        foreign = not _LATIN_WORDS.search(_FORMULAS.sub(" ", asked.text))
-        named = rf"(?<=[a-z] ){letter}[a-z]{{3}}|\b(?:{letter}[a-z]*|{letter.lower()})[- ]?transf"
-        is_own = has_thing and (foreign or re.search(named, asked.text) is not None)
-    elif word := found["said"]:
-        is_own = has_thing and any(one.startswith(word.lower()) for one in asked.words)
-    else:
-        is_own = has_thing and thing.startswith("\\math")
-    is_other = group == "\\pi" or (found["of"] and "transf" in asked.text.lower())
-    return (found["value"] if is_own else text), not is_own and bool(is_other)
 
 
 _CONFIDENCE = re.compile(
@@ -463,20 +320,10 @@ _CZECH = re.compile("[ěřůľĺŕ]")
 
 def _without_label(text: str, ref: Side, asked: Question) -> str | None:
     """The answer without a sign of what it is, and without what only repeats the question; None for another's sign."""
-    text, is_of_another = (text, False) if _LISTS.search(ref.text) else _label(text, asked)
     if "{ a }" in text and _CZECH.search(asked.text):
         text = text.replace("\\text{ a }", "\\text{ and }")
-    text = _as_confidence(text, ref.text, asked)
-    if is_of_another or ("=" in text and _is_another_name(text, ref, asked)):
-        return None
-    text = _without_place(text, ref.text, asked) if "_" in text else text
-    if "=" not in ref.text and (part := _PART_OF.match(text)) is not None:
-        name = part["name"].lower()
-        is_said = re.search(rf"(?<![a-z]){name}(?![a-z])", asked.text.lower()) is not None
-        if asked.text and not is_said and _PARTS_ASKED[name[:2]].search(asked.text) is None:
-            return None
-        text = text[part.end() :]
-    return _without_given_range(text, ref.text, asked.text)
+    value = value_named(_as_confidence(text, ref.text, asked), ref, asked)
+    return None if value is None else _without_given_range(value, ref.text, asked.text)
 
 
 def _without_given_range(text: str, ref: str, asked: str) -> str:
@@ -498,29 +345,6 @@ _RANGE_BEHIND = re.compile(
 
 # A number, of which nothing else is asked
 FIGURES = re.compile(r"[-\d./]*")
-# What a function maps from or to, and a part of a complex number
-_PART_OF = re.compile(
-    r"\s*\\(?:(?:mathrm|text|operatorname|mbox)\s*\{\s*)?"
-    r"(?P<name>[Dd]om(?:[aä]in|inio|aine)?|[Rr]an(?:ge)?|[Ii]m(?:age)?|[Rr]e)(?![a-zA-Z])\s*\}?"
-    r"\s*(?:\\left)?\(?\s*\{?\s*[a-zA-Z]\s*\}?\s*(?:\\right)?\)?\s*=\s*"
-)
-_PARTS_ASKED = {
-    "do": re.compile(
-        "domain|dominio|domaine|domínio|d[eé]finition|definición|определени|定义域|定義域|정의역", re.IGNORECASE
-    ),
-    "ra": re.compile("range|image|imagen|recorrido|rango|wertebereich|множество значений|值域|치역", re.IGNORECASE),
-    "re": re.compile("real part|realteil|partie réelle|parte reale?|действительн|实部|実部|실수부", re.IGNORECASE),
-}
-_PARTS_ASKED["im"] = re.compile(f"{_PARTS_ASKED['ra'].pattern}|imagin|虚部|허수부|мним", re.IGNORECASE)
-
-
-def _without_place(text: str, ref: str, asked: Question) -> str:
-    """The value without the point at which it is taken, or the formula of a sequence without its first index."""
-    at_point = _AT_POINT.fullmatch(text) if "|_" in text and "=" not in ref else None
-    if at_point is not None and _is_asked_there(at_point["what"], at_point["at"], asked.text):
-        return at_point["value"]
-    whole = None if _ORDERS.search(ref) else _FROM_THE_FIRST.fullmatch(text)
-    return text if whole is None else whole["said"]
 
 
 def _around_zero(node: Node | None) -> Node | None:
@@ -539,41 +363,6 @@ def _around_zero(node: Node | None) -> Node | None:
                 return Relation((low, name, end), (sign, sign))
             return Connective("or", (Relation((name, low), (sign.replace(">", "<"),)), Relation((name, end), (sign,))))
     return node
-
-
-def _is_asked_there(what: str, at: str, asked: str) -> bool:
-    """Whether a question asks for a derivative of this order at this point."""
-    plain = "".join(re.sub(r"\\[ ,;:!]|[${}]", "", asked).split())
-    second = _SECOND_ORDER.search(what) is not None
-    place = "".join(re.sub(r"[{}]", "", at).split())
-    named = re.sub(
-        r"\\left\.|\\[dt](?=frac)", lambda m: "\\" if "frac" in m.string[m.end() : m.end() + 4] else "", what
-    )
-    derives = "".join(re.sub(r"[{}]|\\left\.", "", named).split())
-    if re.search(r"frac(?:d|\\partial)", plain) is not None and "frac" in derives and derives not in plain:
-        # with respect to another letter
-        return False
-    return (
-        # by its first coordinate, where a point is named
-        (place in plain or f"({place.partition('=')[2]}," in plain)
-        and (_DERIVES.search(what) is not None or any(map(str.isdigit, what)))
-        and second == (_SECOND_ORDER.search(plain) is not None or _SAID_SECOND.search(asked) is not None)
-    )
-
-
-_DERIVES = re.compile(r"'|\\prime|\\frac\{?\s*d|\\[dt]frac\{?\s*d|\\partial|\\nabla|grad|\\dot")
-_SECOND_ORDER = re.compile(r"''|\\prime\\prime|d\^\{?2|\\ddot|\\partial\^\{?2|\^\{?\(2\)")
-_SAID_SECOND = re.compile("second derivative|zweite|seconde|segunda|seconda|втор|二阶|二階", re.IGNORECASE)
-# `a_n = 2n-1, n \\ge 1`, which says of a sequence what it is
-_FROM_THE_FIRST = re.compile(
-    r"(?P<said>\s*[a-zA-Z]_\{?(?P<index>[a-z])\}?\s*=[^=]+?)(?:[,，;；]|\\q?quad(?![a-z])|(?=[(（]))"
-    r"(?:\s|\\[ ,;:!])*[(（]?\s*(?P=index)\s*(?:\\g[et]q?(?![a-z])|\\geqslant|>=|≥)\s*[01]\s*[)）]?"
-)
-_ORDERS = re.compile(r"[<>≤≥]|\\[lg][et]")
-# The value of a derivative at a point: `\\left.\\frac{dy}{dx}\\right|_{x=1}=3`
-_AT_POINT = re.compile(
-    r"(?P<what>[^=|]{1,80}?)(?:\\right|\\[bB]igg?r?)?\s*\|_\{(?P<at>[^{}]{1,60})\}\s*=(?P<value>.+)", re.DOTALL
-)
 
 
 def _in_asked_unit(node: Node | None, question: Question) -> Node | None:
@@ -621,14 +410,13 @@ def _concluded(text: str) -> str:
     r"""The `x=5` of `2^x=2^5 \\implies x=5`: what the steps before it lead to, none of which gives its name a value."""
     *steps, last = _IMPLIES.split(text)
     named = _ASSIGNED.match(last) if steps else None
-    if named is None or any(_ASSIGNED.fullmatch(step) or named[1] not in _LETTERS.findall(step) for step in steps):
+    if named is None or any(_ASSIGNED.fullmatch(step) or named[1] not in LETTERS.findall(step) for step in steps):
         return text
     return last.strip()
 
 
 _IMPLIES = re.compile(r"\\(?:implies|[Rr]ightarrow|[Ll]ongrightarrow|Longrightarrow)(?![a-zA-Z])|[⇒⟹]")
 _ASSIGNED = re.compile(r"\s*([a-zA-Z])\s*(?:=[^=]+|\\in\s*\\\{[^=]+)")
-_LETTERS = re.compile(r"(?<![\\a-zA-Z])[a-zA-Z](?![a-zA-Z])")
 
 
 def _doubt(text: str) -> str | None:
@@ -669,13 +457,8 @@ def _may_be_index(word: str, allows: Allows, question: Question) -> bool:
         return set(word) <= _POINT_NAMES or (bool(question.text) and set(word).issubset(question.text))
     begins = len(word) >= _SHORTEST_INDEX and re.search(rf"(?<!\w){re.escape(word.lower())}", question.text.lower())
     # in a question without a word of the Latin alphabet it can be none of its words
-    is_foreign = bool(question.text) and not _LATIN_WORDS.search(_FORMULAS.sub(" ", question.text))
-    is_known = bool(begins) or (is_foreign and word.isascii())
+    is_known = bool(begins) or (question.is_foreign and word.isascii())
     return allows(word) or (is_known and not operates(word) and not denies(word.lower()))
-
-
-_LATIN_WORDS = re.compile("[a-z]{3}", re.IGNORECASE)
-_FORMULAS = re.compile(r"\$[^$]*\$|\\\(.*?\\\)|\\[a-zA-Z]+")
 
 
 @lru_cache(maxsize=1024)
@@ -760,7 +543,7 @@ def _told_by_digits(answer: str, truth: str) -> tuple[str, str]:
         return answer, _TOLD.sub(_sum_of_digits, truth)
     told, equals, value = answer.partition("=")
     if equals and _TOLD.fullmatch(told.strip()) and _TOLD.search(truth) is None:
-        return (value if _same_value(_TOLD.sub(_sum_of_digits, told), value) else answer), truth
+        return (value if same_value(_TOLD.sub(_sum_of_digits, told), value) else answer), truth
     return _named_by_digits(answer), _named_by_digits(truth)
 
 
@@ -779,13 +562,6 @@ def _sum_of_digits(found: re.Match[str]) -> str:
 def _name_of_digits(found: re.Match[str]) -> str:
     said = (chr(ord("A") + int(one)) if one.isdigit() else one for one in "".join(found[1].split()))
     return f"\\operatorname{{digits{''.join(said)}}}"
-
-
-def _same_value(text: str, other: str) -> bool:
-    with suppress(Unreadable, TooComplex):
-        mine, theirs = (value_at(other, parse_tokens(tokenize(side))) for side in (text, other))
-        return mine is not None and mine == theirs
-    return False
 
 
 @dataclass(frozen=True)
