@@ -57,7 +57,7 @@ from agentscope_tuner.verify.math.units import (
     unit_of_markup,
     units_in_line,
 )
-from agentscope_tuner.verify.math.unwrap import FIGURES, Pair, bare, read_reference, reference, short
+from agentscope_tuner.verify.math.unwrap import FIGURES, Pair, bare, in_asked_form, read_reference, reference, short
 
 Verdict = Literal["equal", "different", "undecided"]
 Copied = Literal["refuse", "accept"]
@@ -620,6 +620,8 @@ def _stages_of_one(
         text, truth = _in_words(text, truth)
         text, truth = _residues(text, question), _residues(truth, question)
         text, truth = _without_nameless(text, truth)
+        if (asked := about(question)) is not None:
+            text, truth = in_asked_form(text, truth, asked)
     text, truth, question = _by_text(text, truth, question)
     truth = _pointed(truth, text, question)
     if "=" not in truth:
