@@ -603,6 +603,10 @@ def _in_row(text: str, question: Question) -> str | None:
     return f"({' ; '.join(reversed(members) if turned else members)})"
 
 
+_OF_Y = re.compile(r"y\s*=")
+_NAMED_LINE = re.compile(
+    r"(?P<name>[a-zA-Z])(?:_\{?\w\}?)?\s*(?:\(\s*x\s*\)\s*=|(?::|\\colon(?![a-z]))(?:\\[ ,;:!]|\s)*y\s*=)"
+)
 _PAIRED = 2
 _FINITE = frozenset({"list", "eigenvalues", "eigenwerte"})
 # It parts values, and no thousands: `3，145`
@@ -612,6 +616,9 @@ _WIDE_COMMA = re.compile(r"(?<=\d)，(?=\d)")
 def in_asked_form(text: str, truth: str, question: Question) -> tuple[str, str]:
     """Both sides as lists where the question asks for values one by one: `[2, 4]`, and `a < b < c` for `a, b, c`."""
     text, truth = (_WIDE_COMMA.sub("；", one) for one in (text, truth))
+    if "=" in truth and _OF_Y.match(truth) and (called := _NAMED_LINE.match(text)) is not None:
+        # the answer's own letter for the line that is asked for
+        text = text if f"{called['name']}(" in question.text else f"y={text[called.end() :]}"
     own = _values_of(truth, question)
     if own is not truth or not _FINITE.isdisjoint(question.words):
         # an answer's own brackets may be meant as an interval

@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple, Protocol, cast
 from agentscope_tuner.errors import JudgeError
 from agentscope_tuner.verify.asked_clause import asking_clause, says_another
 from agentscope_tuner.verify.math.compare import CheapComparer, is_rational
-from agentscope_tuner.verify.math.compare_words import wordings
+from agentscope_tuner.verify.math.compare_words import forms, wordings
 from agentscope_tuner.verify.math.guards import unearned
 from agentscope_tuner.verify.math.node import (
     DIFFERENT,
@@ -725,6 +725,8 @@ def _exact(pair: Pair) -> tuple[Outcome, str]:
 def _normalised(pair: Pair) -> tuple[Outcome, str]:
     if not pair.answer:
         return DIFFERENT, "the box is empty"
+    if (formed := forms(pair)) is not UNKNOWN:
+        return formed, ""
     if (other := _other_words(pair)) != "":
         return DIFFERENT, f"{UNREAD}: the word {other!r}"
     if _is_interval_for_pair(pair):
