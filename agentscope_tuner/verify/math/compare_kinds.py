@@ -232,8 +232,8 @@ def _are_unknowns(listing: Listing, question: Question | None) -> bool:
 
 
 def _is_one_unknown(listing: Listing, question: Question | None) -> bool:
-    """Whether numbered names are the roots of one unknown, which the question has without a number."""
-    return not all(_indices(listing, question))
+    """Whether numbered names are the roots of one unknown, which the question has without a number or not at all."""
+    return not _are_unknowns(listing, question)
 
 
 def _indices(listing: Listing, question: Question | None) -> list[str]:

@@ -8,7 +8,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 from agentscope_tuner.verify.asked_clause import JOINING_NAMES, asking_clause, same_word
 from agentscope_tuner.verify.math.compare import CheapComparer
@@ -153,8 +153,8 @@ def _alike(pair: Pair, mine: Sequence[str], theirs: Sequence[str]) -> Outcome:
 
 
 _MATCHES = re.compile(
-    r"\bmatch|\blist[- ]?II?\b|\bcolumn|\bpair(?:ing|s? (?:each|up))|配对|匹配|搭配|连线|对应|\bzuordn"
-    r"|\bordne\b[^.]{0,60}?\bzu\b|\bassoci|\brelie[rz]?\b|\bemparej|\brelacion|\babbina|соответств"
+    r"\bmatch|\blist[- ]?II?\b|\bcolumns? (?:I|II|A|B|[12])\b|\bpair(?:ing|s? (?:each|up))|配对|匹配|搭配|连线"
+    r"|对应|\bzuordn|\bordne\b[^.]{0,60}?\bzu\b|\bassoci|\brelie[rz]?\b|\bemparej|\brelacion|\babbina|соответств"
     r"|\beşle|\bnối\b|対応|짝|\bjodoh|\bpasang",
     re.IGNORECASE,
 )
@@ -164,6 +164,10 @@ _MATCHED = re.compile(
 )
 _ROMAN_NUMERAL = re.compile("(?:X?(?:IX|IV|V?I{1,3})|X|V)|(?:x?(?:ix|iv|v?i{1,3})|x|v)")
 _NOT_MATCHED = re.compile(r"(?<!\\)\b(?:and|und|et|y|e|i|и|matches|with|is|goes|to)\b|[和与と]")
+
+
+# What ties a mark to its own one, and no pair to the next
+_TIES = re.compile(r"[-–—−:：=→↔\\]")
 
 
 def _matchings(pair: Pair) -> Outcome:
@@ -191,6 +195,10 @@ def _matching(text: str) -> tuple[tuple[str, str], frozenset[tuple[str, str]]] |
     kinds = [_kind_of_mark(one, romans) for one in marks]
     first, second = kinds[0], kinds[1]
     if first == second or not {*kinds} <= {first, second} or "" in kinds or kinds[-1] == first:
+        return None
+    named = [match for match in found if match["one"]]
+    between = ["", *(said[one.end() : other.start()] for one, other in pairwise(named))]
+    if any(kind == first and _TIES.search(sign) is not None for kind, sign in zip(kinds, between, strict=True)):
         return None
     pairs: list[tuple[str, str]] = []
     key = ""
@@ -265,10 +273,18 @@ _LAWS = (
     ("beta", "alpha a|beta b"),
     ("geometric geom geo g", "p"),
     ("bernoulli bern ber", "p"),
+    ("chi", "df"),
+    ("t", "df"),
+    ("f", "m|n"),
 )
 _LAW = re.compile(
     r"(?:(?P<of>[^=]{1,60}?)\s*(?:\\sim(?![a-z])|[∼~]|\\(?:long)?(?:right)?(?:to|arrow)(?![a-z]))\s*)?"
     r"\\?(?P<name>[a-zA-Z]+)\s*[(\[](?P<given>.{1,80})[)\]]"
+)
+# `\\chi^2_3`, `\\chi^2(3)` and `t_5`
+_INDEXED_LAW = re.compile(
+    r"(?P<name>\\chi|(?<![a-zA-Z\\])[tF])\s*(?:\^\s*\{?2\}?)?\s*(?:_\s*(?:\{\s*\(?(?P<index>[^{}()]+)\)?\s*\}|(?P<given>\w)(?!\w)))"
+    r"(?:\^\s*\{?2\}?)?\Z|(?<=\\chi)\s*\^\s*\{?2\}?(?=\s*\()"
 )
 _OF_LAWS = re.compile(
     r"distribu|verteil|\bloi\b|\\sim(?![a-z])|random variable|分布|распредел|phân phối|분포|rozkład"
@@ -294,7 +310,9 @@ def _laws(pair: Pair) -> Outcome:
 
 def _law(text: str) -> tuple[str, int, list[str]] | None:
     """What a distribution is said of, the place of its family, and its parameters in order; None for another text."""
-    match = _LAW.fullmatch(_unset(text)) if "(" in text or "[" in text else None
+    match = _LAW.fullmatch(
+        _INDEXED_LAW.sub(lambda m: (m["name"] and f"{m['name']}({m['index'] or m['given']})") or "", _unset(text))
+    )
     if match is None:
         return None
     law = next((at for at, (names, _) in enumerate(_LAWS) if match["name"].lower() in names.split()), None)
@@ -342,6 +360,8 @@ _EXPONENT = re.compile(r"\^\s*(?:\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}|\\l[gn]\s|\\log
 
 def _growths(pair: Pair) -> Outcome:
     """Compare orders of growth, in which factors and the base of a logarithm do not count: `\\Theta(2n\\log_2 n)`."""
+    if pair.question is None or _ASKS_GROWTH.search(pair.question.text) is None:
+        return UNKNOWN
     mine, theirs = (_GROWTH.fullmatch(_unset(one)) for one in (pair.truth, pair.answer))
     if mine is None or theirs is None:
         return UNKNOWN
@@ -355,11 +375,18 @@ def _growths(pair: Pair) -> Outcome:
             node = parse(body)
         except (Unreadable, TooComplex):
             return UNKNOWN
+        if not symbols(node):
+            return UNKNOWN
         parts = node.args if isinstance(node, Product) else (node,)
         sides.append(product_of(tuple(part for part in parts if symbols(part)) or (number(1),)))
     return CheapComparer(pair.seed, pair.question).leaf(*sides)
 
 
+_ASKS_GROWTH = re.compile(
+    r"asympto|complexit|running|\btime\b|big[- ]?(?:o|theta|omega|Θ)|Theta|Θ|Omega|[TO]\s*\(|recurren|growth|bound\b"
+    r"|复杂度|渐近|递归|递推|laufzeit|wachs|rekur|complejidad|compless|сложност|рекурр|асимпт|計算量|漸化|복잡도|점화",
+    re.IGNORECASE,
+)
 _SIGNS_OF_GROWTH = {"Θ": "\\Theta", "Ω": "\\Omega", "ω": "\\omega"}
 
 _QUANTIFIER = re.compile(
@@ -448,11 +475,18 @@ _NOT_REJECTED = re.compile(r"\b(?:do|does|can|could)(?: not|n['’]t|not) reject
 _AT_LEVEL = re.compile(
     r",? at (?:the |a )?(?P<level>\d+(?:\.\d+)?\s?\\?%)(?: significance)?(?: level)?(?: of significance)?"
 )
+_TESTS = re.compile(
+    r"\btest|hypoth|hipót|ipotes|гипотез|критери|假设|假設|仮説|가설|检验|検定|검정|reject|拒绝", re.IGNORECASE
+)
+# A hypothesis itself
+_STATES = re.compile(r"[=<>:(^/]|\\(?:[lg]eq?|neq?|mu|sigma|frac|cong)(?![a-z])")
 _DECISIONS = ("reject", "fail to reject")
 
 
 def _hypotheses(pair: Pair) -> Outcome:
     """Compare what is done with a hypothesis, which has a name and a letter: `Reject the null hypothesis`."""
+    if pair.question is None or _TESTS.search(pair.question.text) is None or _STATES.search(pair.truth) is not None:
+        return UNKNOWN
     if _NULL.search(pair.truth.lower().replace("{", "").replace("}", "")) is None:
         return UNKNOWN
     mine, theirs = (
@@ -552,7 +586,7 @@ def _cardinals(pair: Pair) -> Outcome:
     return EQUAL if rest == truth or (not rest and is_countable and not match["less"]) else UNKNOWN
 
 
-_WIND = r"(?:north|south|east|west|[NSEW](?![a-zA-Z]))"
+_WIND = r"(?:north|south|east|west|(?<![a-zA-Z])[NSEW](?![a-zA-Z]))"
 _DIRECTED = re.compile(
     r"(?P<number>-?\d[\d.]*)\s*(?P<unit>[a-zA-Z][a-zA-Z/^\d{}* -]{0,12}?)[\s,]*"
     r"(?:\b(?:(?:acting|directed|pointing)(?: to)?|at(?: an angle of)?|in the direction(?: of)?"
@@ -615,8 +649,12 @@ def _money(pair: Pair) -> Outcome:
     if "." not in pair.truth:
         return UNKNOWN
     mine, theirs = (_amount_of(one) for one in (pair.truth, pair.answer))
-    if mine is None or theirs is None or not mine[1]:
+    if mine is None or theirs is None or not (mine[1] or theirs[1]):
         return UNKNOWN
+    if not mine[1]:
+        asked = pair.question.text.lower() if pair.question is not None else ""
+        is_asked = any(written in asked for written, currency in _CURRENCIES.items() if currency == theirs[1])
+        return EQUAL if is_asked and mine[0] == theirs[0] else UNKNOWN
     return EQUAL if mine == theirs or (mine[0], "") == theirs else DIFFERENT
 
 

@@ -212,9 +212,10 @@ DESCENDS = (
 )
 # A gap of a question, and what may stand between gaps for equals: `两根为____和____`, `$x_1=$____, $x_2=$____`
 _BLANK = re.compile(r"(?:\\?_\s?){2,}|\\underline\s*\{(?:\s|~|\\[a-z]+|\\[,;:! ]|_)*\}|[.…]{4,}|…{2,}")
+_NAME_OF_BLANK = re.compile(r"(?P<name>[a-z])(?:_\{?\d\}?)?\s*=[\s$]*\Z")
+_BEFORE_BLANK = 20
 _BETWEEN_BLANKS = re.compile(
-    r"(?:[\s,;，、；$~]|\\[ ,;:!()]|\\q?quad|\b(?:and|or|und|et|y|e|и|oder|ou|o|или)\b|[和与或及とや]"
-    r"|[a-z]_\{?\d\}?\s*=)*"
+    r"(?:[\s,;，、；$~]|\\[ ,;:!()]|\\q?quad|\b(?:and|or|und|et|y|e|и|oder|ou|o|или)\b|[和与或及とや])*"
 )
 
 
@@ -674,7 +675,13 @@ class Question:
     def _gaps(self) -> int:
         """How many gaps the question leaves for different things; 0 where they are for equals, as of roots."""
         found = list(_BLANK.finditer(self.text[:_MAX_CHARS]))
+        before = [self.text[max(one.start() - _BEFORE_BLANK, 0) : one.start()] for one in found]
+        names = {match and match["name"] for match in map(_NAME_OF_BLANK.search, before)}
         between = [self.text[one.end() : other.start()] for one, other in itertools.pairwise(found)]
+        name = names.pop() if len(names) == 1 else None
+        if name is not None and re.search(rf"(?<![a-zA-Z\\]){name}(?![a-zA-Z_])", self.text) is not None:
+            # values of one unknown
+            between = [_NAME_OF_BLANK.sub("", one) for one in between]
         return len(found) if any(_BETWEEN_BLANKS.fullmatch(one) is None for one in between) else 0
 
     @Kept

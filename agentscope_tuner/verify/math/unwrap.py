@@ -599,6 +599,10 @@ def _in_row(text: str, question: Question) -> str | None:
     members = rising if len(rising) > len(falling) else falling
     if min(len(rising), len(falling)) > 1 or len(members) <= _PAIRED or _RELATES.search(text) is not None:
         return None
+    letters = sum(LETTERS.fullmatch(one.strip()) is not None for one in members)
+    if letters not in (0, len(members)):
+        # a range of an unknown
+        return None
     turned = question.rises is not None and question.rises is not (members is rising)
     return f"({' ; '.join(reversed(members) if turned else members)})"
 
