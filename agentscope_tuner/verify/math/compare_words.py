@@ -163,7 +163,7 @@ _MATCHED = re.compile(
     r"|[-–—−:：=→↔⇒,，;；、.()（）\[\]\s]"
 )
 _ROMAN_NUMERAL = re.compile("(?:X?(?:IX|IV|V?I{1,3})|X|V)|(?:x?(?:ix|iv|v?i{1,3})|x|v)")
-_NOT_MATCHED = re.compile(r"(?<!\\)\b(?:and|und|et|y|e|i|и|matches|with|is|goes|to)\b|[和与と]")
+_NOT_MATCHED = re.compile(r"(?<!\\)\b(?:and|und|et|и|matches|with|is|goes|to)\b|[和与と]")
 
 
 # What ties a mark to its own one, and no pair to the next
@@ -237,7 +237,7 @@ _IS_ROLE = (
 )
 _ROLE = re.compile(
     rf"(?P<name>[A-Z][^\W\d_]{{0,20}}|[А-ЯЁ][^\W\d_]{{0,20}}|[\u4e00-\u9fff]{{1,3}}?)(?:{_IS_ROLE}){_ARTICLES}"
-    r"(?P<role>[^\W\d_]{2,20}(?: [^\W\d_]{2,20})?)"
+    r"(?P<role>[^\W\d_]{2,20}(?:[ -][^\W\d_]{2,20})?)"
 )
 
 
@@ -264,10 +264,10 @@ def _roles(pair: Pair) -> Outcome:
 
 # Each family of distributions: how it is written, and the names of its parameters in their order
 _LAWS = (
-    ("poisson poi pois po", "lambda mu rate mean"),
+    ("poisson poi pois po p", "lambda mu rate mean parameter"),
     ("normal n gaussian gauss", "mu mean m|sigma^2 var variance"),
     ("binomial binom bin b", "n|p"),
-    ("exponential exp expo e", "lambda rate"),
+    ("exponential exp expo e", "lambda rate parameter"),
     ("uniform unif u", "a|b"),
     ("gamma ga", "alpha k shape|beta rate lambda"),
     ("beta", "alpha a|beta b"),
@@ -308,10 +308,27 @@ def _laws(pair: Pair) -> Outcome:
     return _alike(pair, given, said)
 
 
+# A distribution in words: `Poisson distribution with mean 5`
+_TOLD_LAW = re.compile(
+    r"(?:an? |the )?(?P<name>[a-z]+)(?: (?:random variable|distribution))? with "
+    r"(?P<first>mean|parameter|rate|n)\s*(?:\\lambda\s*)?=?\s*"
+    r"(?P<one>[^\sa-z]{1,40})(?:\s*(?:,|and|, and)\s*(?P<second>variance|p)\s*=?\s*(?P<two>[^\sa-z]{1,40}))?",
+    re.IGNORECASE,
+)
+
+
+def _in_signs(told: re.Match[str]) -> str:
+    more = f", {told['second']}={told['two']}" if told["two"] else ""
+    return f"{told['name']}({told['first']}={told['one']}{more})"
+
+
 def _law(text: str) -> tuple[str, int, list[str]] | None:
     """What a distribution is said of, the place of its family, and its parameters in order; None for another text."""
     match = _LAW.fullmatch(
-        _INDEXED_LAW.sub(lambda m: (m["name"] and f"{m['name']}({m['index'] or m['given']})") or "", _unset(text))
+        _INDEXED_LAW.sub(
+            lambda m: (m["name"] and f"{m['name']}({m['index'] or m['given']})") or "",
+            _TOLD_LAW.sub(_in_signs, _unset(text)),
+        )
     )
     if match is None:
         return None
@@ -320,7 +337,8 @@ def _law(text: str) -> tuple[str, int, list[str]] | None:
         return None
     places = [names.split() for names in _LAWS[law][1].split("|")]
     given: dict[int, str] = {}
-    for at, part in enumerate(_parted(match["given"])):
+    inside = match["given"]
+    for at, part in enumerate(_parted(inside[1:-1] if inside[0] == "[" and inside[-1] == "]" else inside)):
         name, is_named, value = part.rpartition("=")
         said = "".join(name.replace("\\", "").split()).lower()
         place = next((place for place, names in enumerate(places) if said in names), -1) if is_named else at
@@ -480,6 +498,11 @@ _TESTS = re.compile(
 )
 # A hypothesis itself
 _STATES = re.compile(r"[=<>:(^/]|\\(?:[lg]eq?|neq?|mu|sigma|frac|cong)(?![a-z])")
+_REJECTED = re.compile(
+    r"\b(?:rechaz\w+|verwerfen|verwirft|verworfen|abgelehnt|ablehnen|rejet\w+|rejeit\w+|rifiut\w+|отверг\w+|отклон\w+)\b|拒绝|棄却(?:する)?|기각(?:한다)?"
+)
+_FILLERS = re.compile(r"\b(?:se|on|wir|wird|man|si|мы|следует|ist|zu|debe|deve|doit|ho|la|el)\b|[をはを을를]")
+_DENYING = frozenset("no nicht ne pas не não non 不".split())  # noqa: SIM905
 _DECISIONS = ("reject", "fail to reject")
 
 
@@ -505,7 +528,11 @@ def _decision(text: str, asked: str) -> str:
     said = _SAID_TWICE.sub("h_0", _NULL.sub(" h_0 ", _ALTERNATIVE.sub(" h_1 ", said)))
     said = " ".join(_DECIDED.sub(" ", said).split())
     said = _PASSIVE.sub(lambda m: f"{'fail to ' if m['not'] else ''}reject {m[1]}", said)
-    said = _NOT_REJECTED.sub("fail to reject", said)
+    said = _NOT_REJECTED.sub("fail to reject", _REJECTED.sub(" reject ", said))
+    words = {*_FILLERS.sub(" ", said).split()}
+    if "h_0" in words and "reject" in words and words <= {"h_0", "reject", *_DENYING}:
+        # the verb may stand behind, and in another language
+        said = f"{'fail to ' if len(words) > len(('reject', 'h_0')) else ''}reject h_0"
     return f"{said} h_0" if said in _DECISIONS else said
 
 
