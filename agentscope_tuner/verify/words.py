@@ -245,6 +245,8 @@ class Asked:
             return True
         if IS_UNSPACED.search(word) is not None:
             return word in self.text or self.allows(word)
+        if _ARABIC.fullmatch(word) is not None:
+            return _root(word) in _roots(self.text) or self.allows(word)
         own = word.removesuffix("'s").removesuffix("’s")
         # inflected words share their beginnings; short ones must be there as they stand
         stem = f" {own[: max(len(own) - 3, 4)]}" if len(own) >= _SHORT else f" {own} "
@@ -280,6 +282,20 @@ def _spaced(text: str) -> str:
 
 
 _SHORT = 4
+_ARABIC = re.compile("[\u0621-\u064a]{3,}[\u064b-\u0652]*")
+
+
+def _root(word: str) -> str:
+    """The consonants of an Arabic word, which its plural shares: `ضلع` of `أضلاع` and `ضلعًا`."""
+    bare = re.sub("[\u064b-\u0652]", "", word).removesuffix("ا" if word.endswith(("ًا", "اً")) else "\0")
+    root = re.sub("[اأإآويىئؤء]", "", bare.removeprefix("ال"))
+    return root if len(root) > 2 else bare
+
+
+@lru_cache(maxsize=1_024)
+def _roots(text: str) -> frozenset[str]:
+    return frozenset(map(_root, _ARABIC.findall(text)))
+
 
 # --- before an answer
 
@@ -311,7 +327,7 @@ _OPERATES_NEXT = re.compile(
     r"|lebih dari|m[ií]nusz|mindre än|mer än|co (?:najmniej|najwyżej)|meer dan|minder dan|ten minste|hoogstens)"
     r"|超过|大于|小于|至多|至少|不到"
     r"|多于|少于|低于|高于|不足|最[多少](?:是|为)?|少なくとも|高々|적어도|많아야|कम से कम|负|負"
-    r"|零下|氷点下|영하|マイナス|ルート"
+    r"|零下|氷点下|영하|マイナス|ルート|أ(?:قل|كثر|كبر|صغر) من"
     r"|마이너스|음수|루트|根号|سالب|ऋण|ลบ)\W*$"
 )
 # Behind a step that is over: `since there is no half shelf, we need`

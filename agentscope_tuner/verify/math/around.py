@@ -331,7 +331,7 @@ _SAID_OF_LETTERS = re.compile(
 
 
 def _in_formula(text: str, front: str, back: str, question: Question, *, has_gaps: bool = False) -> tuple[str, str]:
-    if not front.strip(" $\\") and not back.strip(" .,;:$\\"):
+    if not (front.strip(" $\\") or back.strip(" .,;:$\\")) or _is_form_of_questions(front, back, question):
         return text, ""
     if (said := _SAID_OF_LETTERS.match(back)) is not None:
         # the letters of the box, as if it held them: `\\boxed{a_n=2n}\\ (n\\in\\mathbb{N}^*)`
@@ -340,8 +340,6 @@ def _in_formula(text: str, front: str, back: str, question: Question, *, has_gap
     if modulus is not None and _is_asked_modulo(front, text, modulus[1], question):
         # the remainder that is asked for, as a congruence says it
         return _in_formula(text, "", back[modulus.end() :], question)
-    if _is_form_of_questions(front, back, question):
-        return text, ""
     try:
         left, right = tokenize(front.replace("\\boxed", "")), tokenize(back)
     except (Unreadable, TooComplex):

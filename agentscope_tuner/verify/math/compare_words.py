@@ -178,10 +178,24 @@ def _matchings(pair: Pair) -> Outcome:
     theirs = None if mine is None else _matching(pair.answer)
     if mine is None or theirs is None:
         return UNKNOWN
-    if mine[0] != theirs[0]:
+    if mine[0] != theirs[0] or {key for key, _ in mine[1]} == {value for _, value in theirs[1]}:
         # those of the other column may stand first
         theirs = theirs[0][::-1], frozenset((value, key) for key, value in theirs[1])
     return EQUAL if mine == theirs else DIFFERENT
+
+
+def _matching_alike(
+    said: str, found: Sequence[re.Match[str]], kind: str
+) -> tuple[tuple[str, str], frozenset[tuple[str, str]]] | None:
+    """The pairs of marks that are all of one kind: `A-Q, B-P`."""
+    named = [match for match in found if match["one"]]
+    keys, values = ([_figure(match["one"]) for match in named[at::2]] for at in (0, 1))
+    between = [said[one.end() : other.start()] for one, other in pairwise(named)]
+    tied = [_TIES.search(sign) is not None for sign in between]
+    is_one = len(keys) == len(values) == len({*keys}) and {*keys}.isdisjoint(values)
+    if not is_one or not all(tied[0::2]) or any(tied[1::2]):
+        return None
+    return (kind, kind), frozenset(zip(keys, values, strict=True))
 
 
 def _matching(text: str) -> tuple[tuple[str, str], frozenset[tuple[str, str]]] | None:
@@ -194,6 +208,8 @@ def _matching(text: str) -> tuple[tuple[str, str], frozenset[tuple[str, str]]] |
     romans = {one.isupper() for one in marks if len(one) > 1 and _ROMAN_NUMERAL.fullmatch(one) is not None}
     kinds = [_kind_of_mark(one, romans) for one in marks]
     first, second = kinds[0], kinds[1]
+    if {*kinds} == {first} != {""}:
+        return _matching_alike(said, found, first)
     if first == second or not {*kinds} <= {first, second} or "" in kinds or kinds[-1] == first:
         return None
     named = [match for match in found if match["one"]]
@@ -1369,7 +1385,11 @@ def _yes_no(pair: Pair) -> Outcome:
     stated = None if truth is None else _said(pair.answer, pair.question)
     if truth is None or stated is None:
         return UNKNOWN
-    return EQUAL if truth == stated else DIFFERENT
+    same = _AS_YES.get(truth, truth) == _AS_YES.get(stated, stated)
+    return EQUAL if same else DIFFERENT
+
+
+_AS_YES = {"true": "yes", "false": "no"}
 
 
 def _said(text: str, question: Question | None) -> str | None:

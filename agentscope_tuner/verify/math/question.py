@@ -175,8 +175,8 @@ EXTREMES = {
         re.IGNORECASE,
     ),
     "max": re.compile(
-        r"\bmax|\b(?:largest|greatest|highest|biggest|longest|größt|plus grand|mayor|máxim|massim|maggior|наибольш"
-        r"|максим"
+        r"\bmax|\b(?:largest|greatest|highest|biggest|longest|größt|plus grand|mayor|maior|máxim|massim|maggior"
+        r"|наибольш|максим"
         r"|en büyük|lớn nhất|terbesar|największ)|最大|最多|최대|أكبر|अधिकतम|สูงสุด|มากที่สุด",
         re.IGNORECASE,
     ),

@@ -646,7 +646,8 @@ _BASES = {
 } | {"binary": 2, "octal": 8, "decimal": 10, "hex": 16, "hexadecimal": 16, "bin": 2, "oct": 8, "dec": 10}
 _BASE_WORD = "|".join(sorted(_BASES, key=len, reverse=True))
 
-_OR_WORDS = "or else|ou|oder|или|veya|ya da|hoặc|atau|lub|of|eller|または|又は|또는|或|或者|或是|أو|या|หรือ|अथवा|או|ή"
+_OR_WORDS = "or else|ou|oder|или|або|albo|nebo|vagy|sau|czy|veya|ya da|hoặc|atau|lub|of|eller|ή"
+_OR_WORDS += "|または|又は|또는|或|或者|或是|أو|या|หรือ|अथवा|או"
 _AND_WORDS = "oraz|és|și|şi|і|й|en|og|et|und|и|ve|và|dan|och|および|かつ|그리고|且|和|与|以及|و|और|และ|ו|και"
 
 _JOINS = dict.fromkeys(_OR_WORDS.split("|"), "or") | dict.fromkeys(_AND_WORDS.split("|"), "and")
@@ -781,7 +782,10 @@ _RULES: tuple[_Rule, ...] = (
     # `or` in other languages between two statements, and a star that marks a name
     (
         "=",
-        re.compile(r"(?<=[\d)}])\$?\s+(eller|oder|ou|veya|atau|lub|of|hoặc|ya da|y|e|o|и|или)\s+\$?(?=([a-zA-Z])\s*=)"),
+        re.compile(
+            r"(?<=[\d)}])\$?\s+(eller|oder|ou|veya|atau|lub|of|hoặc|ya da|y|e|o|и|или|або|albo|nebo|vagy|sau)\s+\$?"
+            r"(?=([a-zA-Z])\s*=)"
+        ),
         _or_or_comma,
     ),
     (
