@@ -12,9 +12,10 @@ import logging
 import math
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence, Set
-from dataclasses import replace
 from functools import cache
 from typing import Any
+
+from msgspec.structs import replace
 
 from agentscope_tuner.config import SECTION
 from agentscope_tuner.errors import Cause, JudgeError, input_error

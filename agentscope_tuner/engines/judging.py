@@ -10,10 +10,11 @@ import pickle
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import astuple, replace
 from pydantic import ValidationError
 
 from agentscope_tuner.config import Source, resolve
@@ -144,12 +145,9 @@ def _in_worker(kind: Callable[..., Any], *arguments: Any) -> Any:
     return kind(*arguments, in_worker=True)
 
 
-_FIELDS = tuple(field.name for field in fields(Judgement))
-
-
 def _fields(judgement: Judgement) -> tuple[Any, ...]:
     # Its metrics may be a mapping of any kind
-    return tuple(getattr(replace(judgement, metrics=dict(judgement.metrics)), name) for name in _FIELDS)
+    return astuple(replace(judgement, metrics=dict(judgement.metrics)))
 
 
 def task_of(rollout: Rollout) -> WorkflowTask:

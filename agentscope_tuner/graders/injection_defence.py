@@ -45,6 +45,8 @@ _NEEDED = (
 )
 _INVISIBLE = re.compile(rf"({_NEEDED})|[{_HIDDEN}{_JOINERS}]+")
 _ALL_INVISIBLE = re.compile(f"[{_HIDDEN}{_JOINERS}]+")
+# The visible characters of ASCII, which most texts begin with
+_SEEN = re.compile("[!-~]")
 _PRIVATE = re.compile("[\ue000-\uf8ff\U000f0000-\U000ffffd\U00100000-\U0010fffd]")
 # Code points that are no characters for good
 _NO_CHARACTER = re.compile(
@@ -73,9 +75,9 @@ def is_blank(text: str) -> bool:
     or symbol, none of private use, and none that is newer than this Python. A mark that takes no room of its own has
     nothing to stand on.
     """
-    seen = _ALL_INVISIBLE.sub("", text).strip()
-    if seen.isascii() and seen:
+    if _SEEN.search(text):
         return False
+    seen = _ALL_INVISIBLE.sub("", text).strip()
     kinds = map(unicodedata.category, _NO_CHARACTER.sub("", seen))
     return not any(kind[0] in "LNPS" or kind in ("Mc", "Cn") for kind in kinds) and not _PRIVATE.search(text)
 
@@ -172,7 +174,8 @@ _SUSPECT = re.compile(r"[<>\[\]:|]|\{[{%]")
 def _brackets() -> tuple[str, str]:
     """Patterns of an opening and of a closing bracket of all scripts but ASCII, without usual quotation marks."""
     kinds = {"Ps": "", "Pe": "", "Pi": "◁", "Pf": "▷"}
-    for char in map(chr, range(0x80, 0x10000)):
+    # ideographs, syllables and private use hold none, and are most of all
+    for char in map(chr, (*range(0x80, 0x3400), *range(0xA000, 0xAC00), *range(0xF900, 0x10000))):
         kind = unicodedata.category(char)
         if kind in kinds and char not in "“”‘’‟‛„‚" + RESPELLED:
             kinds[kind] += char
@@ -252,10 +255,9 @@ def neutralise(text: str, max_chars: int | None = None, tokens: tuple[str, ...] 
         if "·" in text:
             text = _like_added().sub(lambda dot: "···" if dot[1] else "··", text)
         text = _INVISIBLE.sub(_codes, text.replace("\r\n", "\n").replace("\r", "\n"))
-    found = _pattern(tokens, judged)
     if text.isascii() and not tokens and not _SUSPECT.search(text):
         return text  # true of most texts, and many times cheaper than the search for markers
-    return _respelled(text, found)
+    return _respelled(text, _pattern(tokens, judged))
 
 
 def shortened(text: str, max_chars: int) -> str:

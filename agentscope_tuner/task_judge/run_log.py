@@ -60,13 +60,14 @@ def rows_of(
 ) -> list[LoggedRow]:
     """The rows of verdicts, named `<token>-<number>` from the number `first` on; `time` in seconds since 1970."""
     # one comprehension and no call a row: this runs beside judges that make a verdict in 30 microseconds. `__dict__` is
-    # what pydantic holds; a copy of the model would cost more than its encoding
+    # what pydantic holds: a copy of the model would cost more than its encoding, and an attribute twice a key
     at = msgspec.Raw(b"%.3f" % time)
     return [
         LoggedRow(
             f"{token}-{number}",
-            own.__dict__
-            if (own := task.task).task_id == task.task_id and not own.__pydantic_extra__
+            held
+            if (held := (own := (given := task.__dict__)["task"]).__dict__)["task_id"] == given["task_id"]
+            and not own.__pydantic_extra__
             else _with_extras(task),
             LoggedOutput(output.metadata),
             judgement,

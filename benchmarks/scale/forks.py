@@ -2,8 +2,9 @@
 
 Each way of starting a process beside each load: two threads of the parent judge without a pause, and each child judges
 a number, a formula for a worker and, where the load is a service, asks it. A child that is not done after `--patience`
-seconds hangs. `first` gives every few children a parent of their own, whose first question to a judge model is under
-way, so that its libraries are being imported. Ten minutes on two cores.
+seconds hangs, but for one to which a busy machine gave too little of its processors: it is waited for as long as it
+uses some, at most six times as long. `first` gives every few children a parent of their own, whose first question to a
+judge model is under way, so that its libraries are being imported. Ten minutes on two cores.
 """
 
 from __future__ import annotations
@@ -29,11 +30,15 @@ from agentscope_tuner.task_judge.contract.loading import load_judge
 from agentscope_tuner.task_judge.contract.task_judge import TaskJudge
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 from benchmarks.bars import at_most
+from benchmarks.math.cpu import cpu_seconds
 from benchmarks.scale.rows import MATH_JUDGE
 
 WAYS = ("fork", "daemon", "spawn", "forkserver", "pool", "dataloader")
 LOADS = ("idle", "number", "formula", "llm", "service", "first")
 _AT_ONCE = 4
+# CPU seconds that a child which still judges uses in a quarter of the patience, and one that waits does not
+_AT_WORK = 0.05
+_MORE_TIMES = 20
 _FIRST_CHILDREN = 8
 
 
@@ -101,6 +106,12 @@ def by_processes(method: str, daemon: bool, load: str, url: str, children: int, 
         end = time.monotonic() + patience
         for process in started:
             process.join(max(0.0, end - time.monotonic()))
+            used = 0.0
+            for _ in range(_MORE_TIMES):
+                if process.exitcode is not None or (now := cpu_seconds(process.pid or 0)) <= used + _AT_WORK:
+                    break
+                used = now
+                process.join(patience / 4)
             if process.exitcode is None:
                 hung += 1
                 process.kill()

@@ -9,6 +9,8 @@ from dataclasses import asdict, dataclass, replace
 from statistics import fmean
 from typing import Any
 
+from msgspec import structs
+
 from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.lab.audit.attacks import ATTACKS, PARTLY, Attack, shuffled_garbage
 from agentscope_tuner.lab.audit.subjects import THOUGHT, Subject, ranked, subjects_of, verdicts_on, wrong_values
@@ -279,7 +281,9 @@ def _by_place(judge: ConfiguredJudge, subjects: Sequence[Subject]) -> tuple[list
         taken, place = (one, "first") if one.reward > other.reward else (other, "second")
         paid = one.reward != other.reward
         found.append(
-            replace(taken, reward=float(paid), is_success=paid, reason=f"wins where it stands {place}. {taken.reason}")
+            structs.replace(
+                taken, reward=float(paid), is_success=paid, reason=f"wins where it stands {place}. {taken.reason}"
+            )
         )
     return asked, found
 

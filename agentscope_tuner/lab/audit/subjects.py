@@ -12,6 +12,8 @@ from itertools import combinations
 from operator import itemgetter
 from typing import Any, Literal
 
+from msgspec import structs
+
 from agentscope_tuner._run import loops
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
 from agentscope_tuner.records.reader import Line, Row, parse_tasks
@@ -203,7 +205,7 @@ def _beside(own: Judgement, rival: Judgement, must: str) -> Judgement:
     paid = own.reward >= rival.reward if must == "fail" else own.reward > rival.reward
     beside = "a right answer" if must == "fail" else "a wrong one"
     reason = f"{own.reward:g} beside {rival.reward:g} for {beside}. {own.reason}"
-    return replace(own, reward=float(paid), is_success=paid, reason=reason)
+    return structs.replace(own, reward=float(paid), is_success=paid, reason=reason)
 
 
 def countdown_of(metadata: Mapping[str, Any]) -> tuple[Fraction, tuple[int, ...]] | None:

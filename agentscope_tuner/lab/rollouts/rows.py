@@ -197,6 +197,8 @@ def _plain(value: object) -> Any:
         return value.model_dump()
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return dataclasses.asdict(value)
+    if isinstance(value, Judgement):
+        return value.to_dict()
     if isinstance(value, set | frozenset):
         return sorted(value, key=repr)
     if type(value).__module__ == "numpy" and hasattr(value, "tolist"):

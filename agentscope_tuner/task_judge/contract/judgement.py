@@ -15,10 +15,12 @@ import sysconfig
 import threading
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, TypeGuard, get_args
+
+import msgspec
+from msgspec.structs import replace
 
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.graders.schema import is_finite_number
@@ -31,8 +33,8 @@ Status = Literal["judged", "filtered", "failed"]
 RULES_REWARD = "rules_reward"
 
 
-@dataclass(frozen=True, slots=True)
-class Judgement:
+# One is made, sent and written for every row: a frozen dataclass of as many fields takes ten times as long to make
+class Judgement(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     """One rollout's verdict, or the reason why there is none.
 
     Attributes:
@@ -58,7 +60,7 @@ class Judgement:
     reason: str = ""
     violations: tuple[str, ...] = ()
     error: str | None = None
-    metrics: Mapping[str, float] = field(default_factory=dict)
+    metrics: Mapping[str, float] = msgspec.field(default_factory=dict)
     seconds: float = 0.0
     cause: Cause | None = None
     calls: tuple[Mapping[str, Any], ...] = ()
@@ -119,8 +121,8 @@ class Judgement:
             return None
         try:
             calls = tuple(call for call in data.get("calls") or () if isinstance(call, dict))
-            turns = tuple(data.get("turns") or ())
-            judgement = cls(**{**data, "violations": tuple(data["violations"]), "calls": calls, "turns": turns})
+            rules, turns = tuple(data.get("violations") or ()), tuple(data.get("turns") or ())
+            judgement = cls(**{**data, "violations": rules, "calls": calls, "turns": turns})
         except (TypeError, KeyError):
             return None
         # Files of earlier versions hold no cause
@@ -136,7 +138,8 @@ def _is_whole(data: Mapping[str, Any]) -> bool:
         given = reward is None and success is None
     else:
         given = is_finite_number(reward) and isinstance(success, bool)
-    violations, metrics = data.get("violations"), data.get("metrics", {})
+    # what a log leaves out, because it is empty
+    violations, metrics = data.get("violations", ()), data.get("metrics", {})
     return (
         given
         and isinstance(data.get("reason", ""), str)

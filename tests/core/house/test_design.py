@@ -6,6 +6,7 @@ import dataclasses
 import re
 from typing import Any
 
+import msgspec
 import pytest
 
 from agentscope_tuner.errors import Cause
@@ -30,9 +31,9 @@ TYPES: dict[str, Any] = {
 
 
 def fields_of(kind: Any) -> list[str]:
-    return (
-        [field.name for field in dataclasses.fields(kind)] if dataclasses.is_dataclass(kind) else [*kind.model_fields]
-    )
+    if dataclasses.is_dataclass(kind):
+        return [field.name for field in dataclasses.fields(kind)]
+    return [*(kind.__struct_fields__ if issubclass(kind, msgspec.Struct) else kind.model_fields)]
 
 
 @pytest.mark.parametrize("name", TYPES)

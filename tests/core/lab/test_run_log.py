@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 
 from agentscope_tuner.adapters.trl import async_reward_func, combined
 from agentscope_tuner.cli.app import app
-from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.errors import Cause, ConfigError
 from agentscope_tuner.lab.growing_files import NewLines
 from agentscope_tuner.lab.watch.gaming_alarm import SecondOpinionConfig, opinion_of
 from agentscope_tuner.records.scored_rows import ScoredRow, scored_rows
@@ -243,3 +243,21 @@ def test_an_audit_and_a_second_opinion_write_no_rows_into_the_run(tmp_path: Path
     opinion.step(rows([scored("1", 1.0, answer="\\boxed{42}", metadata={"answer": "42"})]), worried=False)
     assert opinion.test.rows == 1
     assert not (tmp_path / "judged").exists()
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        RIGHT,
+        Judgement("filtered", 0.0, False, "rules: short", ("short",), metrics=MappingProxyType({"part/a": 0.5})),
+        Judgement.failed("no endpoint", cause=Cause.ENDPOINT, seconds=2.5),
+        Judgement("judged", 1.0, True, turns=(0.5, None, 0.5), calls=({"text": "q"},)),
+    ],
+)
+def test_a_logged_verdict_leaves_out_what_is_empty_and_is_read_back_whole(tmp_path: Path, said: Judgement) -> None:
+    log = RunLog(tmp_path)
+    log.add([pair()], [said], None)
+    log.close()
+    (row,) = (json.loads(line.raw) for line in NewLines(tmp_path).read())
+    assert Judgement.from_dict(row["judgement"]) == said
+    assert not {name for name, value in row["judgement"].items() if value in ("", [], {})}

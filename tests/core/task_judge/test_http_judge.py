@@ -12,7 +12,6 @@ import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from typing import Any
 import httpx
 import numpy
 import pytest
+from msgspec.structs import replace
 
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
 from agentscope_tuner.rules import compile_rules
