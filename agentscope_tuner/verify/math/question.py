@@ -168,7 +168,7 @@ _CLOCK = re.compile(
 )
 _NATURAL_LOG = re.compile(r"\\ln\b|\bln\b|natural log", re.IGNORECASE)
 _BARE_LOG = re.compile(r"(?:\\|\b)log(?![a-zA-Z_0-9])(?!\s*_)")
-_EXTREMES = {
+EXTREMES = {
     "min": re.compile(
         r"\bmin|\b(?:smallest|least|lowest|shortest|kleinst|plus petit|menor|más pequeñ|mínim|наименьш|миним|en küçük"
         r"|nhỏ nhất|terkecil|najmniejsz)|最小|最少|최소|أصغر|न्यूनतम|ต่ำสุด|น้อยที่สุด",
@@ -546,7 +546,7 @@ class Question:
 
     def asks_extreme(self, name: str) -> bool:
         """Whether the question asks for this extreme value, `min` or `max`."""
-        return _EXTREMES[name].search(self.text) is not None
+        return EXTREMES[name].search(self.text) is not None
 
     @Kept
     def names(self) -> tuple[tuple[str, ...], ...]:
