@@ -198,7 +198,7 @@ def main() -> None:
             print(f"{title:36} {tasks:>5} {cells}", flush=True)
     for title in BESIDE_ITSELF:
         for tasks in TASKS:
-            share = covered(title, tasks, max(1, asked.runs // 10))
+            share = covered(title, tasks, max(1, asked.runs // 4))
             shares += [] if share is None else [share]
             print(f"{title:40} {tasks:>3} {'-' if share is None else f'{share:.1%}'}", flush=True)
     error = 1.96 * math.sqrt(0.05 * 0.95 / asked.runs)
