@@ -23,13 +23,14 @@ from agentscope_tuner.config import SECTION
 from agentscope_tuner.lab.growing_files import RunRows, ended_rows
 from agentscope_tuner.lab.right_answers import (
     PLACES,
-    finish_of,
-    folded,
+    cut_off,
     given_answer,
+    is_call,
     is_right,
     is_told,
+    kind_of,
     known_of,
-    left_open,
+    named_otherwise,
     question_of,
     rights_of,
     stands_in,
@@ -50,7 +51,6 @@ _NO_ANSWER = re.compile(
 )
 # So many rows are no accident
 _FEW = 4
-_CUT = ("length", "max_tokens", "max_length")
 _SHIFTS = (1, -1, 2, -2)
 # A shorter question may stand in an answer by chance
 _MOST_QUOTED = 8
@@ -93,6 +93,12 @@ class Seen:
         """The judged rows that earn nothing, and are no success, and not because the judge could not decide."""
         found = (row for row in self.judged if (row.reward or 0.0) <= _SAME and not row.success)
         return [row for row in found if not row.reason.startswith("undecided")]
+
+    def without_spread(self, rows: Sequence[ScoredRow]) -> list[ScoredRow]:
+        """Those of the rows from whose groups a trainer learns nothing: their rewards are equal."""
+        idle = {row.group for group in _flat(self) for row in group}
+        known = {row.group for group in self.groups for row in group}
+        return [row for row in rows if row.group in idle or row.group not in known]
 
     @property
     def unpaid_all(self) -> list[ScoredRow]:
@@ -152,6 +158,9 @@ def _one_rule(seen: Seen) -> RewardTrouble | None:
         return None
     (rule, _), *_ = broken.most_common(1)
     shown = [row for row in filtered if rule in row.violations]
+    if len(seen.without_spread(shown)) * 2 < len(shown):
+        # A trainer learns to keep the rule
+        return None
     message = f"the rule {rule!r} filters {len(shown)} of {len(seen.rows)} rows before they are judged"
     return _cause(
         "one rule", shown, len(seen.rows), message, f"look at the rule with `id: {rule}` in astuner.task_judge.rules"
@@ -160,7 +169,9 @@ def _one_rule(seen: Seen) -> RewardTrouble | None:
 
 def _empty(seen: Seen) -> RewardTrouble | None:
     empty = [row for row in seen.rows if row.answer.strip() in ("", question_of(row))]
-    if len(empty) * 2 < len(seen.rows) or not empty:
+    if len(empty) * 2 < len(seen.rows) or not empty or _judged_by_more(seen, empty):
+        return None
+    if sum(map(_earns, empty)) * 2 > len(empty):
         return None
     message = "output.metadata.final_answer is empty, no text, or the question"
     return _cause(
@@ -168,31 +179,62 @@ def _empty(seen: Seen) -> RewardTrouble | None:
     )
 
 
+def _earns(row: ScoredRow) -> bool:
+    return bool(row.success) or (row.reward or 0.0) > _SAME
+
+
+def _judged_by_more(seen: Seen, rows: Sequence[ScoredRow]) -> bool:
+    """Whether rows of one task with one text earn different rewards: an agent's acts are judged, not its words."""
+    chosen = {id(row) for row in rows}
+    for group in seen.groups:
+        earned = {row.reward for row in group if id(row) in chosen and row.reward is not None}
+        if earned and max(earned) - min(earned) > _SAME:
+            return True
+    return False
+
+
 def _truncated(seen: Seen) -> RewardTrouble | None:
-    unpaid = [row for row in seen.rows if (row.reward or 0.0) <= _SAME and not row.success]
-    cut = [row for row in unpaid if finish_of(row) in _CUT or left_open(row.answer)]
+    unpaid = [row for row in seen.rows if not _earns(row)]
+    cut = [row for row in unpaid if cut_off(row)]
     if len(cut) * 2 < len(unpaid) or len(cut) * 5 < len(seen.rows) or not cut:
         return None
-    told = finish_of(cut[0]) or f"{left_open(cut[0].answer)} is open"
+    paid = [row for row in seen.judged if _earns(row)]
+    if sum(bool(cut_off(row)) for row in paid) * 2 * len(unpaid) > len(cut) * len(paid):
+        # What is cut off is paid nearly as often
+        return None
+    told = cut_off(cut[0])
     message = f"{len(cut)} of {len(unpaid)} rows that earn nothing were cut off ({told!r})"
-    return _cause(
-        "truncated outputs",
-        cut,
-        len(unpaid),
-        message,
-        "raise the trainer's max_completion_length, or max_tokens; or take away the stop string that ends it",
-    )
+    remedy = "raise the trainer's max_completion_length, or max_tokens; or take away the stop string that ends it"
+    if "length" not in told and ("turn" in told or "step" in told or "call" in told):
+        remedy = "raise the number of turns that the agent may take, or ask it to answer before they are used up"
+    return _cause("truncated outputs", cut, len(unpaid), message, remedy)
 
 
 def _with_prompt(seen: Seen) -> RewardTrouble | None:
     """Responses that begin with the prompt: the judge may read an example's answer in it."""
     unpaid = seen.unpaid_all
-    shown = [row for row in unpaid if len(question := question_of(row)) > _MOST_QUOTED and question in row.answer]
+    shown = [
+        row
+        for row in unpaid
+        if len(question := question_of(row)) > _MOST_QUOTED and question in row.answer and not is_call(row.answer)
+    ]
     if len(shown) < 0.95 * len(unpaid) or not shown:
         return None
     message = f"{len(shown)} of {len(unpaid)} responses that earn nothing hold the question, word for word"
     remedy = "give the judge the completion alone: cut the prompt's tokens off before decoding"
     return _cause("prompt in the response", shown, len(unpaid), message, remedy)
+
+
+def _opened_in_prompt(seen: Seen) -> RewardTrouble | None:
+    """Right answers behind a thought that the chat template opens, of which a judge's pattern asks the completion."""
+    unpaid = seen.unpaid_all
+    shown = [row for row in unpaid if "</think>" in row.answer and "<think>" not in row.answer]
+    right = sum(given_answer(row).strip() in rights_of(row) for row in shown)
+    if len(shown) < 0.95 * len(unpaid) or right * 2 < len(unpaid) or not shown:
+        return None
+    message = f"{len(shown)} of {len(unpaid)} texts that earn nothing end a thought that they do not begin"
+    remedy = "the chat template opens <think> in the prompt: let the judge's pattern begin behind it"
+    return _cause("thought opened in the prompt", shown, len(unpaid), message, remedy)
 
 
 def _elsewhere(seen: Seen) -> RewardTrouble | None:
@@ -202,6 +244,9 @@ def _elsewhere(seen: Seen) -> RewardTrouble | None:
     tried = silent[:_SEARCHED] if len(silent) * 2 >= len(seen.judged) else [] if silent else seen.unpaid_all
     if not tried or (not silent and any(row.parts for row in tried)):
         return None
+    if len(seen.without_spread(tried)) * 2 < len(tried):
+        # A trainer learns the form
+        return None
     where = {place: [row for row in tried if stands_in(row, place, sure=not silent)] for place in PLACES}
     place = max(where, key=lambda name: len(where[name]))
     if len(where[place]) * 2 >= len(tried):
@@ -209,7 +254,7 @@ def _elsewhere(seen: Seen) -> RewardTrouble | None:
         message = f"the judge {seen_by_it}, and {len(where[place])} of {len(tried)} {PLACES[place]}"
         remedy = f"astuner.task_judge.math.answer_in: [{place}], or your judge's own answer_in"
         return _cause("answers stand elsewhere", where[place], len(tried), message, remedy)
-    if not silent:
+    if not silent or 2 * sum(map(is_right, tried)) >= len(tried):
         return None
     message = f"the judge finds no answer ({silent[0].reason!r:.100}), and none stands in a usual place"
     remedy = "tell the policy in its prompt how to give its answer"
@@ -218,7 +263,7 @@ def _elsewhere(seen: Seen) -> RewardTrouble | None:
 
 def _no_reference(seen: Seen) -> RewardTrouble | None:
     unpaid = seen.unpaid
-    if not unpaid or len(unpaid) < len(seen.judged):
+    if len(unpaid) < len(seen.judged) or not seen.unpaid_all:
         return None
     bare = [row for row in unpaid if not rights_of(row) and not is_told(known_of(row))]
     # A judge that needs no reference pays some rows
@@ -264,43 +309,39 @@ def _refused(seen: Seen) -> RewardTrouble | None:
     return _cause("right answers refused", alike, len(unpaid), message, remedy)
 
 
-_KINDS: Mapping[str, re.Pattern[str]] = {
-    "a letter": re.compile(r"[A-Za-z]"),
-    "a number": re.compile(r"-?[\d,]*\.?\d+"),
-    "a text": re.compile(r".+", re.DOTALL),
-}
-
-
-def _kind(texts: Iterable[str]) -> str | None:
-    """What nearly all of some texts are."""
-    count = Counter(next((name for name, form in _KINDS.items() if form.fullmatch(text)), "") for text in texts)
-    (name, most), *_ = count.most_common(1) or [("", 0)]
-    return name if most >= 0.95 * count.total() else None
-
-
-def _named_otherwise(rows: Sequence[ScoredRow]) -> tuple[str, str] | None:
-    """A few references that each have another name in the answers, such as yes for True."""
-    given: dict[str, Counter[str]] = defaultdict(Counter)
-    for row in rows:
-        given[folded(rights_of(row)[0])][folded(given_answer(row))] += 1
-    names = {right: count.most_common(1)[0] for right, count in given.items()}
-    said = {text for count in given.values() for text in count}
-    few = len(given) > 1 and len(given) * 3 <= len({row.task for row in rows}) and len(said) <= 2 * len(given)
-    # Names that are other references, such as 1 for 0, where choices are counted from 1, must be the only ones
-    sure = 2 / 3 if said.isdisjoint(given) else 0.95
-    own = len({name for name, _ in names.values()}) == len(names) and all(names[right][0] != right for right in names)
-    if not few or not own or any(times < sure * given[right].total() for right, (_, times) in names.items()):
+def _refused_tasks(seen: Seen) -> RewardTrouble | None:
+    """Tasks whose right answers are refused, all of them, beside tasks whose right answers are paid: two sources."""
+    right: dict[str, list[ScoredRow]] = defaultdict(list)
+    for row in seen.judged[:_SEARCHED]:
+        # Of several references all may be asked for
+        rights = rights_of(row)
+        if row.task and len(rights) == 1 and (given_answer(row).strip() in rights or is_right(row)):
+            right[row.task].append(row)
+    paid = {task: sum(_earns(row) for row in rows) for task, rows in right.items()}
+    refused = [task for task, rows in right.items() if not paid[task] and len(rows) > 1]
+    whole = sum(paid[task] == len(rows) for task, rows in right.items())
+    mixed = sum(0 < paid[task] < len(rows) for task, rows in right.items())
+    if len(refused) < _FEW - 1 or whole * 2 < len(refused) or mixed * 20 > len(right) or len(refused) * 10 < len(right):
         return None
-    told = ", ".join(f"{name!r:.40} for {right!r:.40}" for right, (name, _) in list(names.items())[:_SHOWN])
-    return f"the answers name the references otherwise: {told}", "ask the policy for the names that the references have"
+    shown = [row for task in refused for row in right[task]]
+    row = shown[0]
+    message = (
+        f"in {len(refused)} of {len(right)} tasks all answers that are the reference earn nothing, such as for "
+        f"{row.reason!r:.60}, in {whole} others all of them are paid"
+    )
+    remedy = (
+        f"beside the reference {written_reference(row)!r:.60} stands {row.answer!r:.60}: give tasks of this source a "
+        "judge that reads their form"
+    )
+    return _cause("right answers refused", shown, sum(map(len, right.values())), message, remedy)
 
 
 def _other_kind(seen: Seen) -> RewardTrouble | None:
     """Answers that are all letters beside references that are all numbers, and the like."""
     rows = [row for row in seen.unpaid_all if rights_of(row)]
-    if (named := _named_otherwise(rows)) is not None:
+    if (named := named_otherwise(rows)) is not None:
         return _cause("answers of another kind", rows, len(seen.judged), *named)
-    given, right = _kind(given_answer(row).strip() for row in rows), _kind(rights_of(row)[0] for row in rows)
+    given, right = kind_of(given_answer(row).strip() for row in rows), kind_of(rights_of(row)[0] for row in rows)
     if not given or not right or given == right or given == "a text":
         return None
     message = f"every answer is {given}, and every reference is {right}"
@@ -348,15 +389,19 @@ def _one_reference(seen: Seen) -> RewardTrouble | None:
 def _turned(seen: Seen) -> RewardTrouble | None:
     """Right answers that earn no more than wrong ones beside them."""
     mixed, better = [], []
-    for group in seen.groups:
+    told = any(row.success is not None for row in seen.judged)
+    for group in seen.groups if told else seen.groups[:_SEARCHED]:
         earned: dict[bool, list[float]] = {True: [], False: []}
         for row in group:
-            if row.success is not None and row.reward is not None and row.status == "judged":
-                earned[row.success].append(row.reward)
+            right = row.success if told else given_answer(row).strip() in rights if (rights := rights_of(row)) else None
+            if right is not None and row.reward is not None and row.status == "judged":
+                earned[right].append(row.reward)
         if earned[True] and earned[False]:
             mixed.append(group)
             better.append(fmean(earned[True]) - fmean(earned[False]))
-    if len(better) < 3 or fmean(better) > _SAME:
+    # Where success is not told, a reward for something else may fall on wrong answers by chance
+    sure = len(better) >= 3 if told else len(better) >= _FEW and max(better) < -_SAME
+    if not sure or fmean(better) > _SAME:
         return None
     shown = [row for group in mixed for row in group]
     message = f"in {len(mixed)} groups right answers earn {fmean(better):.3g} more than wrong ones, on average"
@@ -541,9 +586,10 @@ def _ended(seen: Seen) -> RewardTrouble | None:
 
 #: In the order of the report: what comes first explains what comes later.
 _SPECIFIC: tuple[Check, ...] = (
-    _no_verdict, _one_rule, _empty, _with_prompt, _undecided, _truncated, _elsewhere, _no_reference, _one_reference,
-    _refused, _other_kind, _misplaced, _split_groups, _merged_groups, _single, _equal_texts, _cancelling, _clipped,
-    _turned, _contradicted, _tiny,
+    _no_verdict, _one_rule, _empty, _with_prompt, _undecided, _truncated, _opened_in_prompt, _elsewhere,
+    _no_reference, _one_reference, _refused, _other_kind, _misplaced,
+    _split_groups, _merged_groups, _single, _equal_texts, _cancelling, _clipped,
+    _turned, _contradicted, _refused_tasks, _tiny,
 )  # fmt: skip
 _GENERAL: tuple[Check, ...] = (_ended, _all_equal)
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from importlib.resources import files
 from pathlib import Path
@@ -35,6 +36,7 @@ from agentscope_tuner.errors import ConfigError
 from agentscope_tuner.graders.client.chat_model import ChatModel
 from agentscope_tuner.graders.rubrics import evaluate
 from agentscope_tuner.lab.labels import Labelled, read_labelled, response_of, with_response
+from agentscope_tuner.lab.statistics import clustered_share
 from agentscope_tuner.task_judge.contract.loading import load_judge
 from agentscope_tuner.task_judge.contract.task_judge import TaskJudge
 from agentscope_tuner.workflow import WorkflowOutput
@@ -194,12 +196,14 @@ class JudgeEval:
 
     def _consistency(self, first: Rewards, second: Rewards) -> dict[str, Any]:
         pairs = list(zip(first, second, strict=True))
-        same = self._measured(lambda both: _mean([abs(one - other) <= _SAME for one, other in both]), pairs, _SHARE)
-        return {"same": same, "difference": self._measured(evaluate.mae, pairs)}
+        apart = [[abs(one - other) for one, other in group] for group in self._by_group(pairs)]
+        same = share_of([[far <= _SAME for far in group] for group in apart])
+        return {"same": same, "difference": mean_of(apart)}
 
     def _length(self, first: Rewards, twice: Rewards) -> dict[str, Any]:
         lengths = [float(len(self._said(one))) for one in self._answers]
-        said_twice = self._measured(_shift, list(zip(first, twice, strict=True)))
+        pairs = self._by_group(list(zip(first, twice, strict=True)))
+        said_twice = mean_of([[after - before for before, after in group] for group in pairs])
         with_reward = self._measured(evaluate.spearman, list(zip(lengths, first, strict=True)))
         with_label = self._measured(
             evaluate.spearman, [(length, one.label) for length, one in zip(lengths, self._answers, strict=True)]
@@ -215,11 +219,10 @@ class JudgeEval:
             known = _known(both)
             if len(known) == len(both) > 1:
                 pairs.append(known)
-        ahead = [[(group[0][1], group[0][0])] for group in pairs]
         return {
-            "reordered": self._interval(_shift, [[(0.0, _reordered(group))] for group in pairs], _SHARE),
+            "reordered": mean_of([[_reordered(group)] for group in pairs], _SHARE),
             # The first answer's reward, minus its reward when it stands last
-            "first_place_earns": self._interval(_shift, ahead),
+            "first_place_earns": mean_of([[group[0][0] - group[0][1]] for group in pairs]),
         }
 
     def _lowest(self, on: int) -> list[int]:
@@ -260,9 +263,8 @@ class JudgeEval:
         return found[members.index(index)].reward
 
     def _effect(self, shifts: Sequence[float]) -> dict[str, Any]:
-        pairs = [[(0.0, shift)] for shift in shifts]
-        raised = self._interval(lambda both: _mean([shift > _SAME for _, shift in both]), pairs, _SHARE)
-        return {"texts": len(shifts), "raised": raised, "shift": self._interval(_shift, pairs)}
+        raised = share_of([[shift > _SAME] for shift in shifts])
+        return {"texts": len(shifts), "raised": raised, "shift": mean_of([[shift] for shift in shifts])}
 
     def _measured(
         self,
@@ -271,15 +273,38 @@ class JudgeEval:
         within: tuple[float, float] | None = None,
     ) -> dict[str, Any]:
         """`metric` with its interval. Answers to one task are alike, so whole tasks are left out."""
-        groups = (_known([pairs[index] for index in members]) for members in self._groups.values())
-        return self._interval(metric, [group for group in groups if group], within)
+        return _with_interval(metric, self._by_group(pairs), within)
 
-    def _interval(
-        self, metric: evaluate.Metric, groups: Sequence[Pairs], within: tuple[float, float] | None = None
-    ) -> dict[str, Any]:
-        value = metric([pair for group in groups for pair in group]) if groups else None
-        spread = evaluate.interval(metric, groups, 0, within) if groups else None
-        return {"value": value, "interval": None if spread is None else list(spread)}
+    def _by_group(self, pairs: Sequence[tuple[float | None, float | None]]) -> list[Pairs]:
+        groups = (_known([pairs[index] for index in members]) for members in self._groups.values())
+        return [group for group in groups if group]
+
+
+def _with_interval(
+    metric: evaluate.Metric, groups: Sequence[Pairs], within: tuple[float, float] | None = None
+) -> dict[str, Any]:
+    value = metric([pair for group in groups for pair in group]) if groups else None
+    spread = evaluate.interval(metric, groups, 0, within) if groups else None
+    return {"value": value, "interval": None if spread is None else list(spread)}
+
+
+def share_of(groups: Sequence[Sequence[bool]]) -> dict[str, Any]:
+    """The share of hits in groups of answers that are alike within, and its 95 % interval."""
+    value = _mean([float(hit) for group in groups for hit in group])
+    spread = clustered_share([sum(group) for group in groups], [len(group) for group in groups])
+    return {"value": value, "interval": None if spread is None else list(spread)}
+
+
+def mean_of(groups: Sequence[Sequence[float]], within: tuple[float, float] | None = None) -> dict[str, Any]:
+    """The mean of values in groups of answers that are alike within, and its 95 % interval.
+
+    There is none where fewer than ten groups differ from the most frequent value: of a few large values among zeros the
+    jackknife's interval is too narrow (`benchmarks.insight.coverage`).
+    """
+    found = _with_interval(_second, [[(0.0, value) for value in group] for group in groups], within)
+    (_, most), *_ = Counter(map(_mean, groups)).most_common(1) or [(0.0, 0)]
+    apart = len(groups) - (most if most > 1 else 0)
+    return found if apart >= evaluate.LEAST_CLUSTERS else {**found, "interval": None}
 
 
 def _known(pairs: Sequence[tuple[float | None, float | None]]) -> list[tuple[float, float]]:
@@ -290,8 +315,8 @@ def _mean(values: Sequence[float]) -> float | None:
     return sum(values) / len(values) if values else None
 
 
-def _shift(pairs: Pairs) -> float | None:
-    return _mean([after - before for before, after in pairs])
+def _second(pairs: Pairs) -> float | None:
+    return _mean([value for _, value in pairs])
 
 
 def _reordered(group: Pairs) -> float:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import html
+import json
 import re
-from collections.abc import Mapping
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
 from agentscope_tuner.errors import JudgeError
-from agentscope_tuner.lab.audit.subjects import as_object, countdown_of, references_of, structured_answer
+from agentscope_tuner.lab.audit.subjects import CALLED_WITH, as_object, countdown_of, references_of, structured_answer
 from agentscope_tuner.records.scored_rows import REFERENCE_KEYS, ScoredRow, mapping_in
 from agentscope_tuner.verify.find import Place, find_answer
 from agentscope_tuner.verify.math.verdict import compare
@@ -22,13 +25,26 @@ PLACES: Mapping[Place, str] = {
     "boxed": "have a \\boxed{}",
     "label": "say 'the answer is'",
 }
+# Of so few characters on average are the words of a text that was spelt
+_SPELT = 1.5
+_CUT = re.compile(r"length|max|limit|exceed|truncat", re.IGNORECASE)
 _FINISH = ("finish_reason", "finished_reason", "stop_reason")
 _MARKER = re.compile(r"<[|｜][^<>\n]{1,40}[|｜]>|</s>")
 _AROUND = " \t\r\n.!?。！？'\"`*_[](){}$€£¥%"
-# A number, and a unit behind it
-_MEASURED = re.compile(r"(-?\d+(?:,\d{3})*(?:\.\d+)?)(?: ?[^\W\d_]+[²³]?)?")
+# A number, and a unit behind it or a currency before it
+_MEASURED = re.compile(r"(?:(?!not?\b)[a-z]{2,3}[$€£¥]? ?)?(-?\d+(?:,\d{3})*(?:\.\d+)?)(?: ?[^\W\d_]+[²³]?)?")
 _DECIMAL = re.compile(r"(-?\d+(?:\.(\d+))?) ?(?:\\?(%))?")
-_DATES = ("%Y-%m-%d", "%Y/%m/%d", "%d %B %Y", "%B %d, %Y", "%d %b %Y", "%b %d, %Y", "%Y年%m月%d日")
+_DATES = (
+    "%Y-%m-%d", "%Y/%m/%d", "%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y", "%d %B %Y", "%B %d, %Y", "%d %b %Y", "%b %d, %Y",
+    "%Y年%m月%d日",
+)  # fmt: skip
+# Spaces and line ends as tokenizers write them in tokens, which nobody decoded
+_IN_TOKENS = str.maketrans({"Ġ": " ", "▁": " ", "Ċ": "\n"})
+_LINE_END = re.compile(r"\\n(?![a-z])")
+# 1.234,5
+_COMMA = re.compile(r"-?\d{1,3}(?:\.\d{3})*,\d+")
+_QUOTED = re.compile(r"'([^'\\]*)'|\"([^\"\\]*)\"")
+_CALL = re.compile(r"\s*(?:<tool_call>\s*)?(\{.*\})\s*(?:</tool_call>\s*)?", re.DOTALL)
 
 
 def question_of(row: ScoredRow) -> str:
@@ -49,6 +65,24 @@ def finish_of(row: ScoredRow) -> str:
     """How the generation ended, as the row says, such as `length`; empty where it does not."""
     places = row.row, mapping_in(mapping_in(row.row.get("output")).get("metadata"))
     return next((found for place in places for key in _FINISH if isinstance(found := place.get(key), str)), "")
+
+
+def cut_off(row: ScoredRow) -> str:
+    """What tells that a row ended before its answer; empty where nothing does."""
+    if _CUT.search(finish := finish_of(row)):
+        return finish
+    if opened := left_open(row.answer):
+        return f"{opened} is open"
+    # Where calls are asked for, they are answers
+    unanswered = is_call(row.answer) and bool(rights_of(row)) and not is_told(known_of(row))
+    return "it ends in a call of a tool" if unanswered else ""
+
+
+def is_call(text: str) -> bool:
+    """Whether the text is a call of a tool, and nothing else."""
+    found = _CALL.fullmatch(text)
+    call = as_object(found[1]) if found else None
+    return isinstance(call, dict) and isinstance(call.get("name"), str) and bool({*CALLED_WITH} & {*call})
 
 
 def stands_in(row: ScoredRow, place: Place, *, sure: bool) -> bool:
@@ -74,7 +108,7 @@ def is_told(known: Mapping[str, Any]) -> bool:
 
 
 def folded(text: str) -> str:
-    """The text without markers of a chat template, capitals, and the spaces and signs around it; a number alone.
+    """The text without markers of a chat template, capitals, accents, spaces, and the signs around it; a number alone.
 
     HTML's escapes become what they stand for, and UTF-8 that was read as Windows' or ISO's Latin is read anew.
     """
@@ -82,36 +116,53 @@ def folded(text: str) -> str:
     for latin in ("cp1252", "latin-1"):
         with suppress(UnicodeError):
             text = text.encode(latin).decode("utf-8")
-    text = " ".join(_MARKER.sub(" ", text).casefold().split()).strip(_AROUND)
+    text = "".join(map(_plain_sign, unicodedata.normalize("NFKD", text.casefold())))
+    text = " ".join(_MARKER.sub(" ", text).split()).strip(_AROUND)
     number = _MEASURED.fullmatch(text)
-    return number[1].replace(",", "") if number else text
+    return number[1].replace(",", "") if number else text.replace(" ", "")
+
+
+def _plain_sign(sign: str) -> str:
+    """The sign without what a keyboard lacks: dashes, quotation marks, accents."""
+    kind = unicodedata.category(sign)
+    return "-" if kind == "Pd" else "'" if kind in ("Pi", "Pf") else "" if kind in ("Mn", "Cf") else sign
 
 
 def is_right(row: ScoredRow) -> bool:
     """Whether the answer is a reference in other words, or the math judge says so; or it ends in one, in no form."""
-    given, rights = given_answer(row), rights_of(row)
+    given, written = given_answer(row), rights_of(row)
+    rights = [
+        *written,
+        *(one or other for right in written if right[:1] == "[" for one, other in _QUOTED.findall(right)),
+    ]
     if isinstance(fields := as_object(row.answer), dict):
         inside = {folded(str(value)) for value in fields.values() if isinstance(value, str | int | float)}
         return any(folded(right) in inside for right in rights)
-    if given in rights and not is_wrapped(row):
+    if given in written and not is_wrapped(row) and given == find_answer(row.answer, list(PLACES)).text:
         # It was likely read, and earns nothing for another reason
         return folded(row.answer) in map(folded, rights)
     said = [given, *given.split()[-1:]] if given == row.answer else [given]
     # An option with its letter, where the letter is asked for
     said += given.split()[:1] if all(len(right) == 1 for right in rights) else []
+    # The name of a person, turned around
+    said += [f"{first} {last}" for last, comma, first in [given.partition(", ")] if comma]
     return any(folded(text) == folded(right) != "" or _alike(text, right) for text in said for right in rights)
 
 
-def _date(text: str) -> datetime | None:
+def _days(text: str) -> set[datetime]:
+    """The days that a date may name."""
+    found = set()
     for form in _DATES:
         with suppress(ValueError):
-            return datetime.strptime(text.strip(" ."), form)
-    return None
+            found.add(datetime.strptime(text.strip(" ."), form))
+    return found
 
 
 def _alike(text: str, right: str) -> bool:
-    if (day := _date(right)) is not None:
-        return _date(text) == day
+    if days := _days(right):
+        return not days.isdisjoint(_days(text))
+    if _COMMA.fullmatch(text.strip()):
+        text = text.replace(".", "").replace(",", ".")
     try:
         if compare(text, right).outcome == "equal":
             return True
@@ -140,5 +191,45 @@ def written_reference(row: ScoredRow) -> object:
 
 
 def given_answer(row: ScoredRow) -> str:
-    """The answer where it stands in a usual place, else the whole text."""
-    return find_answer(row.answer, list(PLACES)).text or row.answer
+    """The answer where it stands in a usual place, else the whole text; out of tokens, and of text encoded twice."""
+    text = row.answer
+    if "\n" not in text:
+        with suppress(ValueError):
+            text = json.loads(text) if text[:1] == text[-1:] == '"' else text
+        text = _LINE_END.sub("\n", text)
+    text = text.translate(_IN_TOKENS) if "Ġ" in text or "▁" in text else text
+    words = text.split()
+    if sum(map(len, words)) <= _SPELT * len(words):
+        text = "".join(words).replace("####", "\n####")
+    return find_answer(text, list(PLACES)).text or text
+
+
+_KINDS: Mapping[str, re.Pattern[str]] = {
+    "a letter": re.compile(r"[A-Za-z]"),
+    "a number": re.compile(r"-?[\d,]*\.?\d+"),
+    "a text": re.compile(r".+", re.DOTALL),
+}
+
+
+def kind_of(texts: Iterable[str]) -> str | None:
+    """What nearly all of some texts are."""
+    count = Counter(next((name for name, form in _KINDS.items() if form.fullmatch(text)), "") for text in texts)
+    (name, most), *_ = count.most_common(1) or [("", 0)]
+    return name if most >= 0.95 * count.total() else None
+
+
+def named_otherwise(rows: Sequence[ScoredRow]) -> tuple[str, str] | None:
+    """A few references that each have another name in the answers, such as yes for True."""
+    given: dict[str, Counter[str]] = defaultdict(Counter)
+    for row in rows:
+        given[folded(rights_of(row)[0])][folded(given_answer(row))] += 1
+    names = {right: count.most_common(1)[0] for right, count in given.items()}
+    said = {text for count in given.values() for text in count}
+    few = len(given) > 1 and len(given) * 3 <= len({row.task for row in rows}) and len(said) <= 2 * len(given)
+    # Names that are other references, such as 1 for 0, where choices are counted from 1, must be the only ones
+    sure = 2 / 3 if said.isdisjoint(given) else 0.95
+    own = len({name for name, _ in names.values()}) == len(names) and all(names[right][0] != right for right in names)
+    if not few or not own or any(times < sure * given[right].total() for right, (_, times) in names.items()):
+        return None
+    told = ", ".join(f"{name!r:.40} for {right!r:.40}" for right, (name, _) in list(names.items())[:3])
+    return f"the answers name the references otherwise: {told}", "ask the policy for the names that the references have"

@@ -1,4 +1,4 @@
-"""How often the intervals of `astuner agree` cover the true value, with rows that resemble each other within a task.
+"""How often the intervals of `astuner agree` and `judge-eval` cover the true value; rows of a task are alike.
 
     python -m benchmarks.insight.coverage [--runs 10000]
 
@@ -12,13 +12,14 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from agentscope_tuner.graders.rubrics.evaluate import jackknifed
+from agentscope_tuner.lab.judge_eval import mean_of, share_of
 from agentscope_tuner.lab.statistics import LEAST_ROWS, RANGES, Interval, clustered_share
 
 TASKS = (10, 30, 100)
@@ -142,6 +143,46 @@ def coverage(setting: Setting, tasks: int, runs: int, seed: int = 0) -> dict[str
     return {name: sum(found) / len(found) for name, found in held.items() if 2 * len(found) > runs}
 
 
+def _alike(mean: float, rows: int) -> Callable[[int, np.random.Generator], list[list[float]]]:
+    """Draws rows of tasks, each 1 or 0, whose shares of 1 differ from task to task."""
+
+    def drawn_by_task(tasks: int, generator: np.random.Generator) -> list[list[float]]:
+        shares = generator.beta(4 * mean, 4 * (1 - mean), (tasks, 1))
+        found: list[list[float]] = (generator.random((tasks, rows)) < shares).astype(float).tolist()
+        return found
+
+    return drawn_by_task
+
+
+def _rare_shifts(tasks: int, generator: np.random.Generator) -> list[list[float]]:
+    found: list[list[float]] = np.where(generator.random((tasks, 1)) < 0.15, generator.random((tasks, 1)), 0.0).tolist()
+    return found
+
+
+def _common_shifts(tasks: int, generator: np.random.Generator) -> list[list[float]]:
+    found: list[list[float]] = generator.normal(0.1, 0.3, (tasks, 4)).tolist()
+    return found
+
+
+#: What `judge-eval` measures of a judge beside itself: rows by task, the true mean, and what has the interval.
+BESIDE_ITSELF: Mapping[str, tuple[Callable[[int, np.random.Generator], list[list[float]]], float, Any]] = {
+    "judge-eval: half the same, a row a task": (_alike(0.5, 1), 0.5, share_of),
+    "judge-eval: nine in ten the same": (_alike(0.9, 4), 0.9, share_of),
+    "judge-eval: one text in ten raises it": (_alike(0.1, 1), 0.1, share_of),
+    "judge-eval: shifts by chance": (_common_shifts, 0.1, mean_of),
+    "judge-eval: a few rewards shift": (_rare_shifts, 0.075, mean_of),
+}
+
+
+def covered(name: str, tasks: int, runs: int, seed: int = 0) -> float | None:
+    """The share of the intervals that hold the true mean; None where fewer than half of the draws have one."""
+    draw, true, measured = BESIDE_ITSELF[name]
+    generator = np.random.default_rng(seed)
+    found = (measured(draw(tasks, generator))["interval"] for _ in range(runs))
+    held = [interval[0] <= true <= interval[1] for interval in found if interval is not None]
+    return sum(held) / len(held) if 2 * len(held) > runs else None
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=10_000)
@@ -155,6 +196,11 @@ def main() -> None:
             shares += found.values()
             cells = "".join(f"{found[name]:>11.1%}" if name in found else f"{'-':>11}" for name in names)
             print(f"{title:36} {tasks:>5} {cells}", flush=True)
+    for title in BESIDE_ITSELF:
+        for tasks in TASKS:
+            share = covered(title, tasks, max(1, asked.runs // 4))
+            shares += [] if share is None else [share]
+            print(f"{title:40} {tasks:>3} {'-' if share is None else f'{share:.1%}'}", flush=True)
     error = 1.96 * math.sqrt(0.05 * 0.95 / asked.runs)
     print(f"\nfrom {min(shares):.1%} to {max(shares):.1%}; chance moves a share of 95 % by {error:.1%}")
 

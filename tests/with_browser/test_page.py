@@ -487,6 +487,22 @@ def test_a_phones_list_does_not_scroll_sideways(tmp_path: Path, view: Start, wat
     assert page.locator(".sheet").evaluate("sheet => sheet.scrollWidth - sheet.clientWidth") == 0
 
 
+def test_names_without_a_space_do_not_widen_a_phones_page(tmp_path: Path, view: Start, watched: Watched) -> None:
+    name = "search" * 20
+    call = {"id": "1", "type": "function", "function": {"name": name, "arguments": "{}"}}
+    rows = several(12)
+    for step, each in enumerate(rows):
+        each["step"] = step
+        each["judgement"] |= {"violations": [name], "metrics": {f"part/{name}{number}": -2.625 for number in range(9)}}
+        each["output"]["metadata"]["messages"] = [{"role": "assistant", "content": "", "tool_calls": [call]}]
+    page, address = watched.page, view(write(tmp_path / "long.jsonl", rows))
+    page.set_viewport_size({"width": 390, "height": 844})
+    for place, shown in (("overview", ".u-label"), ("row/1", ".call")):
+        page.goto(f"{address}#/{place}")
+        page.locator(shown).first.wait_for()
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390, place
+
+
 def test_the_page_works_inside_a_notebook(tmp_path: Path, watched: Watched) -> None:
     path = tmp_path / "notebook.html"
     path.write_text(f"<!doctype html><meta charset=utf-8>{show(several(12))._repr_html_()}", encoding="utf-8")

@@ -19,7 +19,7 @@ export function Bars({ bars, total, onPick, tone, note, size = (bar) => bar.rows
     <ul class="bars">
       {bars.map((bar) => (
         <li key={bar.name}>
-          <button type="button" class={`bar ${tone?.(bar.name ?? "") ?? ""}`} onClick={() => onPick(bar)}>
+          <button type="button" class={`bar ${tone?.(bar.name ?? "") ?? ((bar.value ?? 0) < 0 ? "bad" : "")}`} onClick={() => onPick(bar)}>
             <span class="bar-name"><Visible text={named(bar.name ?? "")} /></span>
             <span class="bar-track"><span class="bar-fill" style={{ width: `${(size(bar) / most) * 100}%` }} /></span>
             <span class="bar-count">{short(bar.rows)}</span>

@@ -103,7 +103,7 @@ function Judged({ row, overSteps }: { row: WholeRow; overSteps: (task: string) =
   return (
     <section class="card judged-card">
       <h2>{say("verdict")}</h2>
-      <p class="verdict-line"><Verdict row={row} /> <Chip status={row.status} />{row.label && <span class={`chip label-${row.label}`}>{say(row.label as Word)}</span>}</p>
+      <p class="verdict-line"><Verdict row={row} /> {row.reward !== null && <Chip status={row.status} />}{row.label && <span class={`chip label-${row.label}`}>{say(row.label as Word)}</span>}</p>
       <Text text={row.problem || words(verdict.reason) || row.reason} label={say("reason")} />
       {row.violations.length > 0 && (
         <p>{say("violations")}: {row.violations.map((rule) => <span class="chip filtered" key={rule}><Visible text={rule} /></span>)}</p>
@@ -137,7 +137,7 @@ function Judged({ row, overSteps }: { row: WholeRow; overSteps: (task: string) =
       {row.earlier && (
         <div class="earlier">
           <h3>{say("earlier")} {row.change && <span class={`chip ${row.change}`}>{named(row.change)}</span>}</h3>
-          <p><Verdict row={row.earlier} /> <Chip status={row.earlier.status} /></p>
+          <p><Verdict row={row.earlier} /> {row.earlier.reward !== null && <Chip status={row.earlier.status} />}</p>
           <Text text={row.earlier.problem || row.earlier.reason} label={say("earlier")} />
         </div>
       )}

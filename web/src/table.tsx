@@ -35,7 +35,7 @@ const COLUMNS: Column[] = [
   { key: "id", width: "minmax(110px, 1fr)", phone: "minmax(0, 2fr)", sort: "id", show: (row) => <Visible text={row.id || `#${row.n}`} /> },
   { key: "step", width: "64px", sort: "step", show: (row) => short(row.step) },
   { key: "change", width: "96px", sort: "change", show: (row) => <Changed row={row} /> },
-  { key: "reward", width: "96px", phone: "72px", sort: "reward", show: (row) => <Verdict row={row} /> },
+  { key: "reward", width: "96px", phone: "88px", sort: "reward", show: (row) => <Verdict row={row} /> },
   { key: "status", width: "92px", sort: "status", show: (row) => <Chip status={row.status} /> },
   { key: "reason", width: "minmax(160px, 2fr)", phone: "minmax(0, 3fr)", show: (row) => <Visible text={row.problem || row.reason} /> },
   { key: "prompt", width: "minmax(160px, 2fr)", show: (row) => <Visible text={row.prompt} /> },

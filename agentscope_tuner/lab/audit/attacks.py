@@ -23,6 +23,8 @@ _UNITS = re.compile(
 _DIGITS = re.compile(r"\d{1,18}")
 _PART = re.compile(r"[\w.]*\w")
 _LONG = 100_000
+# Of a longer text a judge may ask for the most important words
+_MOST_WORDS = 3
 _AFTER_LETTER = "ut none of them"
 _VALUE = re.compile(r"\{\{([a-z\d ]+)\}\}")
 
@@ -98,8 +100,8 @@ def _values(subject: Subject) -> dict[str, str | None]:
 ATTACKS: list[Attack] = [
     Attack(**row) for row in json.loads(files("agentscope_tuner").joinpath("lab", "texts", "attacks.json").read_bytes())
 ]
-#: The attack whose answers may earn partial credit: they pass where they earn what a right answer earns.
-PARTLY = "partly right object"
+#: The attacks whose answers may earn partial credit: they pass where they earn what a right answer earns.
+PARTLY = ("partly right object", "call with a wrong argument")
 # The answers of an attack that are computed, by its name
 _MORE: dict[str, Answers] = {}
 
@@ -170,7 +172,7 @@ def _near_miss(subject: Subject) -> Iterator[str]:
             if len(right := subject.honest or "") == 1 and right.isalpha():
                 # Another word that begins with the letter of the right choice
                 yield subject.said(f"{right}{_AFTER_LETTER}")
-            yield from map(subject.said, (*_parts_changed(subject), *_parts_moved(subject)))
+            yield from map(subject.said, (*_parts_changed(subject), *_words_changed(subject), *_parts_moved(subject)))
         return
     near = [number + 1, number - 1, -number, number * 10, number * 100, number + Fraction(1, 10)]
     digits = plain(number)
@@ -187,6 +189,9 @@ def _near_miss(subject: Subject) -> Iterator[str]:
     for value in near:
         if value != number:
             yield subject.said(plain(value))
+    if number:
+        # For a judge that reads the first number, or the last
+        yield from (subject.said(f"{said[0]}{digits}{said[1]}") for said in (("", "/7"), ("", "*10"), ("7/", "")))
 
 
 def _parts_changed(subject: Subject) -> list[str]:
@@ -195,6 +200,14 @@ def _parts_changed(subject: Subject) -> list[str]:
     found = list(_DIGITS.finditer(right))
     places = dict.fromkeys((*found[:1], *found[-2:]))
     return [right[: part.start()] + str(int(part[0]) + 1).zfill(len(part[0])) + right[part.end() :] for part in places]
+
+
+def _words_changed(subject: Subject) -> list[str]:
+    """The right answer with another word for its first or its last: another person of that name."""
+    words = (subject.honest or "").split(" ")
+    if not 1 < len(words) <= _MOST_WORDS or not all(map(str.isalpha, words)):
+        return []
+    return [" ".join(("Qwxz", *words[1:])), " ".join((*words[:-1], "Qwxz"))]
 
 
 def _parts_moved(subject: Subject) -> Iterator[str]:
@@ -227,6 +240,12 @@ def _half(subject: Subject) -> Iterator[str]:
     right = subject.honest or ""
     if right[:1].isalpha() and len(right) > 3:
         yield subject.said(right[: len(right) // 2])
+    parts, known = right.split(", "), {**subject.given, **subject.task.metadata}
+    whole = any(isinstance(value, list) and ", ".join(map(str, value)) == right for value in known.values())
+    if len(parts) > 1 and (whole or all(map(_DIGITS.fullmatch, parts))):
+        # A judge may compare as many parts as it is given, in either order
+        for left in (parts[:-1], sorted(parts)[:-1], sorted(parts, key=str.lower)[:1]):
+            yield subject.said(", ".join(left))
 
 
 _SILENT = "import os, sys\nsys.stdout = open(os.devnull, 'w')\n"
@@ -293,14 +312,29 @@ def _objects(subject: Subject) -> Iterator[str]:
     yield f"The fields are {', '.join(map(str, fields))}."
 
 
-@_more(PARTLY)
+@_more(PARTLY[0])
 def _partly_right(subject: Subject) -> Iterator[str]:
     right = json.loads(subject.honest or "")
-    for key, value in right.items() if isinstance(right, dict) and len(right) > 1 else ():
+    for wrong in _one_changed(right) if isinstance(right, dict) and len(right) > 1 else ():
+        yield subject.said(json.dumps(wrong, ensure_ascii=False))
+
+
+@_more(PARTLY[1])
+def _wrong_argument(subject: Subject) -> Iterator[str]:
+    first, *others = (subject.honest or "").split(BETWEEN_CALLS)
+    call = json.loads(first)
+    key = next(key for key in CALLED_WITH if key in call)
+    for wrong in _one_changed(given) if isinstance(given := as_object(call[key]), dict) and len(given) > 1 else ():
+        yield subject.said(BETWEEN_CALLS.join([json.dumps({**call, key: wrong}, ensure_ascii=False), *others]))
+
+
+def _one_changed(right: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """The object with one value that is wrong, and with one alone that is right."""
+    for key, value in right.items():
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         for wrong in ({**right, key: value + 1 if is_number else "x"}, {**dict.fromkeys(right, "x"), key: value}):
             if wrong != right:
-                yield subject.said(json.dumps(wrong, ensure_ascii=False))
+                yield wrong
 
 
 def shuffled_garbage(subject: Subject) -> str:

@@ -228,7 +228,7 @@ def _attack(attack: Attack, judge: ConfiguredJudge, subjects: Sequence[Subject],
     else:
         verdicts = verdicts_on(judge, asked, attack.must)
     seconds = time.perf_counter() - started
-    full = _full_reward(judge, subjects) if attack.name == PARTLY and asked else None
+    full = _full_reward(judge, subjects) if attack.name in PARTLY and asked else None
 
     def passes(verdict: Judgement) -> bool:
         return passed(verdict, pass_at) and (full is None or (verdict.reward or 0.0) >= _ALIKE * full)

@@ -341,15 +341,15 @@ def subjects_of(
         raise ConfigError(f"there is no task to audit with: {problem}")
     forms = FORMS if form is None else {OWN_FORM: form}
     # A list holds texts of which any one is right, or the parts of the right one: the judge tells which
-    either = [_others([_subject(rollout, keys, between) for rollout in found.values()]) for between in ("", ", ")]
-    subjects, *others = either if either[0] != either[1] else either[:1]
-    if others or len(forms) > 1:
-        (name, _), subjects = max(
-            ((_form(reading[:_PROBED], judge, forms), reading) for reading in (subjects, *others)),
-            key=lambda found: found[0][1],
-        )
-    else:
-        name = OWN_FORM
+    readings = [_others([_subject(rollout, keys, read) for rollout in found.values()]) for read in _READINGS]
+    subjects, name = readings[0], OWN_FORM
+    if readings[0] != readings[1]:
+        (of_first, first), (of_whole, whole), (_, last) = (_form(one[:_PROBED], judge, forms) for one in readings)
+        # Who takes any one takes the last one, too; who does not may compare as many parts as it is given
+        parts = whole > first or (whole == first and last < first)
+        subjects, name = (readings[1], of_whole) if parts else (subjects, of_first)
+    elif len(forms) > 1:
+        name, _ = _form(subjects[:_PROBED], judge, forms)
     return [replace(subject, form=name, template=forms[name]) for subject in subjects]
 
 
@@ -365,15 +365,17 @@ def _read(row: Row, judge: ConfiguredJudge) -> Row:
 
 
 _PLAIN: tuple[Kind, str | None] = ("text", None)
+#: How a list of references is read: its first text, all of them, or its last.
+_READINGS: tuple[Callable[[Sequence[str]], str], ...] = (itemgetter(0), ", ".join, itemgetter(-1))
 
 
-def _subject(rollout: Rollout, keys: Sequence[str], between: str) -> Subject:
-    """A rollout's task; a reference that is a list is its first text, or all of them with `between` between them."""
+def _subject(rollout: Rollout, keys: Sequence[str], read: Callable[[Sequence[str]], str]) -> Subject:
+    """A rollout's task, whose reference is what `read` makes of a list."""
     metadata = rollout.output.metadata
     given = {key: value for key, value in metadata.items() if key not in ("final_answer", "messages")}
     known = {**given, **rollout.task.metadata}
     game, references = countdown_of(known), references_of(known, keys)
-    reference = (between.join(references) if between else references[0]) if references else None
+    reference = read(references) if references else None
     kind, right = structured_answer(known, keys) if game is None else _PLAIN
     if kind != "text":
         reference = None if kind == "code" else right

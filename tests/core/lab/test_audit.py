@@ -352,9 +352,15 @@ def test_a_judge_that_likes_plausible_length_is_named(reader: str) -> None:
         assert "It pays for length" in verdict_of(attacked(judge, asked, 0.5), list(played.values()))
 
 
+NEWER_KINDS = (
+    "newest: rubrics", "newest: calls", "newest: choices", "unmet: patterns", "unmet: floats", "unmet: spans",
+    "unmet: manners", "unmet: lists", "met: calls",
+)  # fmt: skip
+
+
 @pytest.mark.parametrize("place", [0, 1, 2])
-@pytest.mark.parametrize("kind", ["newest: rubrics", "newest: calls", "newest: choices"])
-def test_values_in_any_order_a_first_letter_and_a_look_are_holes(kind: str, place: int) -> None:
+@pytest.mark.parametrize("kind", NEWER_KINDS)
+def test_what_later_judges_mistake_for_rightness_are_holes(kind: str, place: int) -> None:
     judge, asked = planted_judge(kind, place), subjects(planted_judge(kind, place), tasks_of(kind))
     found = Audit("judge", asked[0].form, len(asked), attacked(judge, asked, 0.5), scoreboard(judge, asked))
     assert bool(found.holes) == (place < 2)

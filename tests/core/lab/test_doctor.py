@@ -366,8 +366,123 @@ BROKEN: dict[str, tuple[list[Row], str, str]] = {
         "right answers refused",
         "beside the reference '-40'",
     ),
+    # ten more, and members of their families
+    "a sign turned, success not told": (
+        run_of(lambda t, s: row(t, s, 1.0 if s % 2 else -1.0, said(t, s), is_success=None, reason="")),
+        "right earns no more", "turn the sign",
+    ),
+    "a thought that the chat template opens": (
+        run_of(lambda t, s: row(t, s, 0.0, f"thought {s}</think><answer>{40 + t}</answer>", reason="not ^<think>")),
+        "thought opened in the prompt", "begin behind it",
+    ),
+    "tokens that nobody decoded": (
+        run_of(lambda t, s: row(t, s, 0.0, f"thoughtĠ{s}ĊĠtheĠanswerĠisĠ{40 + t}", reason="exact: no")),
+        "right answers refused", "Ġ40",
+    ),
+    "tokens with spaces between": (
+        run_of(lambda t, s: row(t, s, 0.0, f"s o {s} : # # # # 4 {t}", reason="no #### in the answer")),
+        "right answers refused", "# # # # 4 0",
+    ),
+    "turns that are used up": (
+        run_of(lambda t, s: {**row(t, s, float(not s), said(t, 0)), "finish_reason": "max_turns" if s else "stop"}),
+        "truncated outputs", "number of turns",
+    ),
+    "calls of a tool where an answer was due": (
+        run_of(lambda t, s: row(t, s, 0.0, json.dumps({"name": "search", "arguments": {"q": f"question {t} {s}"}}),
+                                reason="exact: no")),
+        "truncated outputs", "number of turns",
+    ),
+    "a third of the tasks in another form": (
+        [row(t, s, float(t % 3 > 0 and s % 2), f"{s}\n" + (f"\\boxed{{{40 + t if s % 2 else 3}}}" if t % 3 else
+                                                           f"#### {40 + t if s % 2 else 3}"), reason="exact: no")
+         for t in range(12) for s in range(GROUP)],
+        "right answers refused", "judge that reads their form",
+    ),
+    "accents lost": (
+        run_of(lambda t, s: row(t, s, 0.0, f"<answer>Malmo {NAMES[t]}</answer> {s}",
+                                metadata={"answer": f"Malmö {NAMES[t]}"}, reason="exact: no")),
+        "right answers refused", "Malmö",
+    ),
+    "the day before the month": (
+        run_of(lambda t, s: row(t, s, 0.0, f"<answer>{15 + t}/03/2024</answer> {s}",
+                                metadata={"answer": f"2024-03-{15 + t}"}, reason="exact: no")),
+        "right answers refused", "2024-03-15",
+    ),
+    "a decimal comma": (
+        run_of(lambda t, s: row(t, s, 0.0, f"<answer>1.4{t}0,5</answer> {s}", metadata={"answer": f"14{t}0.5"})),
+        "right answers refused", "1.400,5",
+    ),
+    "a currency before the number": (
+        run_of(lambda t, s: row(t, s, 0.0, f"<answer>USD {40 + t}</answer> {s}", reason="exact: no")),
+        "right answers refused", "USD 40",
+    ),
+    "a list of references as a text": (
+        run_of(lambda t, s: row(t, s, 0.0, f"<answer>Paris {t}</answer> {s}",
+                                metadata={"answer": f'["Paris {t}", "x"]'}, reason="exact: no")),
+        "right answers refused", "Paris 0",
+    ),
+    "a text encoded twice": (
+        run_of(lambda t, s: row(t, s, 0.0, json.dumps(f"thought {s}\n#### {40 + t}"), reason="no #### in the answer")),
+        "right answers refused", "#### 40",
+    ),
+    "family names first": (
+        run_of(lambda t, s: row(t, s, 0.0, f"<answer>{NAMES[t]}, Ann</answer> {s}",
+                                metadata={"answer": f"Ann {NAMES[t]}"}, reason="exact: no")),
+        "right answers refused", "Ann north",
+    ),
+    "quotation marks and hyphens that no keyboard has": (
+        run_of(lambda t, s: row(t, s, 0.0, f"<answer>“Jean\u2011Luc {NAMES[t]}”</answer> {s}",
+                                metadata={"answer": f"Jean-Luc {NAMES[t]}"}, reason="exact: no")),
+        "right answers refused", "Jean-Luc",
+    ),
 }  # fmt: skip
 SOUND: dict[str, list[Row]] = {
+    "one token is allowed, and all are cut": run_of(
+        lambda t, s: {
+            **row(t, s, float(s == t % 4), "ABCD"[s], metadata={"answer": "ABCD"[t % 4]}, reason="exact: no"),
+            "finish_reason": "length",
+        }
+    ),
+    "an agent's acts are judged, its text is empty": run_of(
+        lambda t, s: row(t, s, float((t + s) % 2), "", metadata={}, reason="goal")
+    ),
+    "an empty answer is the right one": run_of(
+        lambda t, s: row(t, s, float(s % 2), "" if s % 2 else "alarm", metadata={}, reason="")
+    ),
+    "costs, no reference": run_of(
+        lambda t, s: row(t, s, -3 - 1.7 * s - t, f"route {t} {s}", metadata={}, is_success=False, reason="cost")
+    ),
+    "a rule filters half of each group, the others are paid": run_of(
+        lambda t, s: filtered(t, 0) if s > 1 else row(t, s, 1.0, f"{s} {said(t, 0)}")
+    ),
+    "half of each group has learned the box": run_of(
+        lambda t, s: plain(t, 0) if s % 2 else row(t, s, 0.0, f"#### {40 + t}", reason="no \\boxed{} in the answer")
+    ),
+    "calls are asked for": run_of(
+        lambda t, s: row(
+            t,
+            s,
+            float(s == 0),
+            json.dumps({"name": "weather", "arguments": {"city": f"c{s or t}"}}),
+            metadata={"answer": [{"name": "weather", "arguments": {"city": f"c{t}"}}]},
+            reason="exact: no",
+        )
+    ),
+    "the chat template opens the thought, some are right": run_of(
+        lambda t, s: row(
+            t, s, float(s == t % 4), f"{s}</think><answer>{40 + t if s == t % 4 else 3}</answer>", reason="exact: no"
+        )
+    ),
+    "a proof is asked for beside the number": run_of(
+        lambda t, s: row(
+            t, s, float(s == 0), f"{s} \\boxed{{{40 + t}}}", reason="exact" if s == 0 else "step 2 is wrong"
+        )
+    ),
+    "one source of two is too hard": run_of(
+        lambda t, s: row(
+            t, s, float(t % 2 and s % 2), f"{s} \\boxed{{{40 + t if t % 2 and s % 2 else 3}}}", reason="exact: no"
+        )
+    ),
     "less the group's mean": run_of(
         lambda t, s: row(
             t, s, (1.0 if s == t % 4 else 0.0) - 0.25, said(t, s), is_success=s == t % 4, reason="exact: no"
@@ -442,7 +557,7 @@ SOUND: dict[str, list[Row]] = {
     ),
     "a judge without a reference": run_of(lambda t, s: row(t, s, float(s % 2), said(t, s), metadata={}, reason="nice")),
     "-1 and 1, success not told": run_of(
-        lambda t, s: row(t, s, 1.0 if s % 2 else -1.0, said(t, s), is_success=None, reason="")
+        lambda t, s: row(t, s, -1.0 if s % 2 else 1.0, said(t, s), is_success=None, reason="")
     ),
     "one sample a task, no steps": [plain(t, t) for t in range(12)],
     "seven groups of ten are flat": run_of(lambda t, s: plain(t, s) if t < 2 else row(t, s, 1.0, said(t, s))),

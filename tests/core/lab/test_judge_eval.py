@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 
 from agentscope_tuner.cli.app import app
 from agentscope_tuner.errors import ConfigError
-from agentscope_tuner.lab.judge_eval import attacked
+from agentscope_tuner.lab.judge_eval import attacked, mean_of, share_of
 from agentscope_tuner.lab.labels import read_labelled, response_of, with_response
 from agentscope_tuner.records.blocks import read_lines
 from agentscope_tuner.records.reader import Line
@@ -222,3 +222,25 @@ def test_labelled_rollouts_are_answers_too_and_chat_is_changed_in_its_last_messa
             read_labelled(lines_of(path), path.name, at)
     with pytest.raises(ConfigError, match=r"must be in output\.metadata"):
         response_of(changed, "output.metadata")
+
+
+@pytest.mark.parametrize(
+    ("values", "has"),
+    [
+        ([0.1 * n for n in range(10)], True),
+        ([0.0] * 25 + [0.5] * 5, False),
+        ([0.0] * 25 + [0.1 * n for n in range(1, 11)], True),
+    ],
+)
+def test_a_few_shifts_among_zeros_have_no_interval(values: list[float], has: bool) -> None:
+    found = mean_of([[value] for value in values])
+    assert found["value"] == pytest.approx(sum(values) / len(values))
+    assert (found["interval"] is not None) == has
+
+
+def test_a_share_has_the_interval_that_agree_prints() -> None:
+    assert share_of([[True]] * 5 + [[False]] * 5) == {
+        "value": 0.5,
+        "interval": [pytest.approx(0.2366, abs=1e-4), pytest.approx(0.7634, abs=1e-4)],
+    }
+    assert share_of([]) == {"value": None, "interval": None}
