@@ -287,8 +287,7 @@ class Jail:
         raise self.broken(f"the jail was not ready within {_START_SECONDS:g} s")
 
     def _words(self) -> str:
-        said = os.pread(self._said, 100_000, 0).decode(errors="replace").strip()
-        if said:
+        if said := os.pread(self._said, 100_000, 0).decode(errors="replace").strip():
             return said[-200:]
         # a closed channel comes before the process's end, and its own end says more than our kill
         until = time.monotonic() + 1.0

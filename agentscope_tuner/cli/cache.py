@@ -39,8 +39,7 @@ def clear(
 ) -> None:
     """Forget all verdicts: each will cost its call again."""
     with _cache(folder) as (cache, where):
-        count = len(cache)
-        if count and not yes:
+        if (count := len(cache)) and not yes:
             typer.confirm(f"forget {count:,} verdicts in {where}?", abort=True)
         cache.clear()
         say(f"forgot {count:,} verdicts")

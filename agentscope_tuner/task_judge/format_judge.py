@@ -84,11 +84,9 @@ _BOX = re.compile(r"\\(?:(boxed|fbox)(?![a-zA-Z])|.)", re.DOTALL)
 
 def box_problem(text: str) -> str:
     r"""The reason why `text` does not hold exactly one filled `\boxed{}`; empty when it does."""
-    count = sum(box[1] is not None for box in _BOX.finditer(text))
-    if count != 1:
+    if (count := sum(box[1] is not None for box in _BOX.finditer(text))) != 1:
         return f"{count} boxes, where one is asked for" if count else r"no \boxed{}"
-    inside = last_boxed(text)
-    if inside is None:
+    if (inside := last_boxed(text)) is None:
         return r"a \boxed{} that is never closed"
     return "" if visible(inside).strip() else r"an empty \boxed{}"
 
@@ -365,8 +363,7 @@ class FormatJudge(TextJudge[FormatConfig]):
                 around=settings.allow_around,
                 empty=settings.allow_empty,
             )
-        problem = shaped.problem
-        if not problem and shaped.part is not None:
+        if not (problem := shaped.problem) and shaped.part is not None:
             problem = (settings.boxed and box_problem(shaped.part)) or self._json_problem(shaped.part)
         return Reward(0.0 if problem else 1.0, not problem, reason=problem or "the required shape")
 

@@ -186,8 +186,7 @@ class Gathered(Generic[T]):
         unsettled = set(rows)
         try:
             ends_at = max(row.asked_at for row in rows) + self.patience
-            results = await self.send([row.body for row in rows], ends_at)
-            for row, result in zip(rows, results, strict=True):
+            for row, result in zip(rows, await self.send([row.body for row in rows], ends_at), strict=True):
                 if row.result.done():
                     continue
                 if len(rows) > 1 and self.again(result):

@@ -79,8 +79,7 @@ class TaskRubricsJudge(ModelJudge):
         self.settings = mine = validate_section(TaskRubricsConfig, section.task_rubrics, WHERE)
         for name in type(mine.reads).model_fields:
             check_path(getattr(mine.reads, name), f"{WHERE}.reads.{name}")
-        known = {"score": float, "disagreement": float}
-        self.panels = build_panels(mine, WHERE, section.deadline, known)
+        self.panels = build_panels(mine, WHERE, section.deadline, {"score": float, "disagreement": float})
         with told(WHERE, ValueError):
             self.first, self.dearer = (
                 CriteriaPanel(
@@ -147,8 +146,7 @@ class TaskRubricsJudge(ModelJudge):
         response = self._reader.response(reads.response, task, output)
         if rubrics.files:
             response = _with_files(response, rubrics.files, output)
-        query = self._reader.question(reads.query, task, output)
-        if query is None:
+        if (query := self._reader.question(reads.query, task, output)) is None:
             cause = Cause.REFERENCE if reads.query.startswith("task.") else Cause.INPUT
             raise JudgeError(f"{reads.query} is missing: it is null, or NaN", cause=cause)
         return rubrics, query if isinstance(query, Trajectory) else str(query), response

@@ -597,8 +597,7 @@ def _unknown_run(run: str, asked: Asked) -> str:
         stem = _PARTICLE.sub("", _KNOWN_KOREAN.sub("", run))
         stem = _KOREAN_ENDING.sub("", stem)
         return "" if len(stem) <= 1 or IS_HANGUL.search(stem) is None or stem in asked.text else run
-    left = _KNOWN_UNSPACED.sub("", run)
-    return "" if all(sign in asked.text for sign in left) else run
+    return "" if all(sign in asked.text for sign in _KNOWN_UNSPACED.sub("", run)) else run
 
 
 def _understands(word: str, asked: Asked) -> bool:
@@ -762,8 +761,7 @@ def turned(text: str, before: str, behind: str, asked: Asked) -> str:
         behind: the text behind it.
         asked: what the question lets stand beside it.
     """
-    has_value = is_value(text, asked)
-    if has_value and (word := _qualified(before, asked)):
+    if (has_value := is_value(text, asked)) and (word := _qualified(before, asked)):
         return word
     if EXCEPTING.search(before[-LAST_WORDS:].strip(" $x=")) is not None and NO_OTHER.search(behind[:LAST_WORDS]):
         # all others are excluded: `except 7 there is none`

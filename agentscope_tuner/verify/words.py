@@ -438,8 +438,7 @@ def strange_lead(text: str, before: str, lead: str, asked: Asked, is_value: bool
     turn = (
         "" if states else _turn(words, asked, is_value) or (_said_of_sought(clause, words, asked) if is_value else "")
     )
-    said_again = lead.rstrip(" $*\\,(").removesuffix(" or").rstrip(" $*\\").endswith(text)
-    return "" if said_again else turn
+    return "" if lead.rstrip(" $*\\,(").removesuffix(" or").rstrip(" $*\\").endswith(text) else turn
 
 
 # Words of the two ends of an order, in which a question asks for one
@@ -620,8 +619,7 @@ def _above(before: str) -> str:
 
 def operated(lead: str, asked: Asked) -> str:
     """The words right before an answer that operate on it or bound it: half of it, at least it."""
-    found = _OPERATES_NEXT.search(lead, max(len(lead) - LAST_WORDS, 0))
-    if found is None:
+    if (found := _OPERATES_NEXT.search(lead, max(len(lead) - LAST_WORDS, 0))) is None:
         soon = _OPERATES_SOON.finditer(lead, max(map(lead.rfind, "0123456789")) + 1)
         found = next((one for one in soon if _LATER_CLAUSE.search(lead, one.end()) is None), None)
     if found is None or _LATER_CLAUSE.search(lead, found.end()) is not None:

@@ -310,8 +310,7 @@ class Earlier:
     def _rows(self) -> Iterator[RolloutRow]:
         digests: dict[str, str] | None = None
         for before in self._scored.earlier():
-            made_by = str(before.own.get("config")).partition("-")[0]
-            if made_by != self._digest:
+            if str(before.own.get("config")).partition("-")[0] != self._digest:
                 raise ConfigError(
                     f"row {before.own.get('id')!r:.100} of the earlier output was made under another configuration or "
                     "version; run without --resume"

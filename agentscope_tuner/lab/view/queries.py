@@ -67,8 +67,7 @@ def between(column: str, key: str, value: str) -> Condition:
     Raises:
         BadFilter: `value` is no range.
     """
-    match = _RANGE.fullmatch(value)
-    if match is None or not (match[1] or match[2]):
+    if (match := _RANGE.fullmatch(value)) is None or not (match[1] or match[2]):
         raise BadFilter(f"{key} must be a range such as '0.5..1' or '10..', got {value[:80]!r}")
     conditions, values = [], []
     if match[1]:
@@ -254,8 +253,7 @@ class IndexReader:
             return
         self._database.execute("BEGIN")
         self._database.execute(f"DELETE FROM {table}")
-        first = next(rows, None)
-        if first is not None:
+        if (first := next(rows, None)) is not None:
             marks = f"INSERT OR IGNORE INTO {table} VALUES ({', '.join('?' * len(first))})"
             self._database.execute(marks, first)
             self._database.executemany(marks, rows)
@@ -297,8 +295,7 @@ class IndexReader:
         Raises:
             BadFilter: a filter or the sort is unknown.
         """
-        column = _SORTS.get(sort.removeprefix("-"))
-        if column is None:
+        if (column := _SORTS.get(sort.removeprefix("-"))) is None:
             raise BadFilter(f"unknown sort {sort[:80]!r}: one of {', '.join(_SORTS)}, or -reward for the highest first")
         condition = condition_of(filters)
         direction = "DESC" if sort.startswith("-") else "ASC"

@@ -128,8 +128,7 @@ class ViewSession:
         sort = filters.pop("sort", "row")
         for key in ("offset", "limit"):
             filters.pop(key, None)
-        version = self.index.version
-        return {"version": version, **self._table.page(filters, sort, offset, limit)}
+        return {"version": self.index.version, **self._table.page(filters, sort, offset, limit)}
 
     def row(self, given: Mapping[str, str]) -> dict[str, Any] | None:
         """One row, whole, and its counterpart in the earlier file."""
@@ -153,8 +152,7 @@ class ViewSession:
         self._labels.read()
         state = self.state({})
         key = (state["epoch"], state["version"], self._labels.version, *sorted(given.items()))
-        found = self._overviews.get(key)
-        if found is None:
+        if (found := self._overviews.get(key)) is None:
             found = overview(self._charts, given)
             pairs = zip(self._others, self._other_readers, strict=True)
             found["runs"] = [run_of(reader, name_beside(index.source, self._source), given) for index, reader in pairs]
@@ -251,8 +249,7 @@ def create_view_app(session: ViewSession, token: str, hosts: frozenset[str]) -> 
 
     def guarded(answer: Answer) -> Answer:
         async def checked(request: Request) -> Response:
-            given = request.headers.get(TOKEN_HEADER, "")
-            if not hmac.compare_digest(given.encode(), token.encode()):
+            if not hmac.compare_digest(request.headers.get(TOKEN_HEADER, "").encode(), token.encode()):
                 return _json(
                     {"error": "the token is missing or wrong: open the address that astuner view printed"}, 403
                 )

@@ -276,8 +276,7 @@ def _pairs(row: Mapping[str, Any], depth: int) -> TestSet:
     inputs, outputs = _listed(row["inputs"], "inputs"), _listed(row["outputs"], "outputs")
     if len(inputs) != len(outputs):
         raise BadTestsError(f"{len(inputs)} inputs and {len(outputs)} outputs")
-    name = row.get("fn_name")
-    if not name:
+    if not (name := row.get("fn_name")):
         pairs = zip(inputs, outputs, strict=True)
         return TestSet([_stdin(given, wanted, at) for at, (given, wanted) in enumerate(pairs, 1)])
     written = _written(outputs)
@@ -490,8 +489,7 @@ def _above(prompt: str, entry: str) -> str:
 
 
 def _framework(row: Mapping[str, Any], depth: int) -> TestSet:
-    framework = _word(row["framework"])
-    if framework not in ("pytest", "unittest"):
+    if (framework := _word(row["framework"])) not in ("pytest", "unittest"):
         raise BadTestsError(f"framework must be pytest or unittest, got {row['framework']!r:.40}")
     module = row.get("module") or ""
     return TestSet([_file(_string(row["test"], "test"), framework, _string(module, "module"))])
