@@ -16,7 +16,7 @@ import regex
 from pydantic import Field, model_validator
 
 from agentscope_tuner.config import StrictSection
-from agentscope_tuner.errors import Cause, ConfigError, JudgeError, install
+from agentscope_tuner.errors import Cause, ConfigError, JudgeError, install, told
 from agentscope_tuner.rules.kinds import RunawaySearch, compile_pattern, is_found
 from agentscope_tuner.task_judge.base_judge import KWARGS, Reward, TextJudge, final_answer
 from agentscope_tuner.verify.find import after_thinking, last_boxed
@@ -198,10 +198,8 @@ class JsonSchema:
         return f"{error.message:.200}{f' at {where}' if where else ''}"
 
     def _try(self, value: object) -> None:
-        try:
+        with told("the schema refers to itself without end", OverBoundsError, to=ValueError):
             self.problem(value)
-        except OverBoundsError as exc:
-            raise ValueError(f"the schema refers to itself without end: {exc}") from None
 
     def _found(self, pattern: str, text: str) -> bool:
         return _work.get().search(self._searches[pattern], text)
@@ -396,8 +394,6 @@ def _compiled(schema: dict[str, Any]) -> JsonSchema:
 
 
 def _searching(pattern: str) -> Callable[[str], bool]:
-    try:
+    with told(f"pattern {pattern!r}", regex.error, to=ValueError):
         compiled = compile_pattern(pattern, ignore_case=False)
-    except regex.error as exc:
-        raise ValueError(f"pattern {pattern!r}: {exc}") from exc
     return partial(is_found, compiled.search)

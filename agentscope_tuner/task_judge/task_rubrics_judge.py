@@ -177,12 +177,10 @@ class TaskRubricsJudge(ModelJudge):
             return self._rubrics(Path(file).read_text(encoding="utf-8"))
 
     def _rubrics(self, value: Any) -> Rubrics:
-        try:
+        with told(self.settings.reads.rubrics, ValueError, to=reference_error):
             rubrics = read_rubrics(value)
             # Check that the criteria can be added up before a call is paid for
             aggregated(rubrics, [0.0] * len(rubrics.criteria), self.settings.aggregation, self.settings.gate_must_haves)
-        except ValueError as exc:
-            raise reference_error(f"{self.settings.reads.rubrics}: {exc}") from exc
         return rubrics
 
     def _order(self, task: WorkflowTask, rubrics: Rubrics) -> list[int]:

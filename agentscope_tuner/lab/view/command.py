@@ -140,15 +140,10 @@ def report(
             raise fail(f"the folder {str(folder)!r} holds no .jsonl file: name a file of it, or judge into it")
     if output.is_dir():
         raise fail(f"--output {str(output)!r} is a folder: name a file, such as {str(output / 'report.html')!r}")
-    try:
-        with config_errors():
-            known = labels or beside(scored, "labels")
-            read, beside_it = _read(format_, map_), others or ()
-            written = write_report(
-                scored, output, labels=known, earlier=compare, others=beside_it, limit=limit, read=read
-            )
-    except OSError as exc:
-        raise fail(f"cannot write the report: {exc}") from exc
+    with told("cannot write the report", OSError, to=fail), config_errors():
+        known = labels or beside(scored, "labels")
+        read, beside_it = _read(format_, map_), others or ()
+        written = write_report(scored, output, labels=known, earlier=compare, others=beside_it, limit=limit, read=read)
     if as_json:
         print(json.dumps({"output": str(output), **written}))
         return

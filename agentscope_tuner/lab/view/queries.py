@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
+from agentscope_tuner.errors import told
 from agentscope_tuner.lab.growing_files import read_line
 from agentscope_tuner.lab.labels import LabelsFile
 from agentscope_tuner.lab.view.index import RowIndex, as_text
@@ -338,10 +339,8 @@ class IndexReader:
         """
         with self.ready_for(condition_of({})) as database:
             found = database.execute(f"SELECT n, file, place, length {_GROUP} ORDER BY n", {"n": n}).fetchall()
-        try:
+        with told("a row of this group cannot be read", OSError, IndexError, ValueError, to=BadFilter):
             return [(at, parsed(read_line(self._index.files[file], *place))) for at, file, *place in found]
-        except (OSError, IndexError, ValueError) as exc:
-            raise BadFilter(f"a row of this group cannot be read: {exc}") from exc
 
     def whole_rows(self, wanted: list[int]) -> Iterator[dict[str, Any]]:
         """The rows `wanted`: their fields, the row as it stands in its file, and the content of its last box, `boxed`.

@@ -21,6 +21,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from agentscope_tuner.errors import told
 from agentscope_tuner.lab.labels import LabelsFile, PersonsVerdict, beside, read_alarms
 from agentscope_tuner.lab.view.index import Reader, RowIndex
 from agentscope_tuner.lab.view.overview import name_beside, overview, run_of
@@ -170,10 +171,8 @@ class ViewSession:
             raise BadFilter("a label needs the row's id, its nth and a remark")
         if label is not None and label not in get_args(PersonsVerdict):
             raise BadFilter(f"label must be one of {', '.join(get_args(PersonsVerdict))}, got {label!r:.80}")
-        try:
+        with told(f"cannot write {str(self._labels.path)!r}", OSError, to=BadFilter):
             self._labels.add(id_, nth, label, remark)
-        except OSError as exc:
-            raise BadFilter(f"cannot write {str(self._labels.path)!r}: {exc}") from exc
         return {"label": label, "remark": remark}
 
     def explain(self, given: dict[str, Any]) -> dict[str, Any] | None:
