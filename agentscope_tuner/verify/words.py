@@ -51,12 +51,11 @@ SUPPOSES = word_set(
     لو अगर यदि क्या 만약 만일 acaba liệu هل"""
 )
 DENIES = word_set(
-    """není nejsou nije δεν ei pole nu not no never nein nope non none nor neither cannot nothing nobody without nicht
-    kein keine keinen nie niemals pas point jamais ne ningún ninguno nunca jamás não nem mai нет не ни
-    никогда değil asla
-    không chưa chẳng bukan tidak nie niet geen inte aldrig ikke לא ليس لا नहीं 아니라 아니 아닌 ไม่ except but
-    besides sem nem არ չէ չի نیست కాదు نہیں নয় அல்ல இல்ல није nisu אינה אינו אין mustahil keinesfalls
-    keineswegs aucunement ουδέποτε όχι"""
+    """není nejsou nije δεν ei pole nu not no never nein nope non none nor neither cannot nothing nobody without
+    nicht kein keine keinen nie niemals pas point jamais ne ningún ninguno nunca jamás não nem mai нет не ни никогда
+    değil asla không chưa chẳng bukan tidak niet geen inte aldrig ikke לא ليس لا नहीं 아니라 아니 아닌 ไม่ except
+    but besides sem არ չէ չի نیست కాదు نہیں নয় அல்ல இல்ல није nisu אינה אינו אין mustahil keinesfalls keineswegs
+    aucunement ουδέποτε όχι"""
 )
 
 
