@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from agentscope_tuner.verify.asked_clause import asking_clause
 from agentscope_tuner.verify.number_words import is_number_word, numbers_said, with_figures
 from agentscope_tuner.verify.words import (
     ADVERSE,
@@ -407,10 +408,43 @@ def _tells_of_else(sentence: str, words: Sequence[str], asked: Asked) -> bool:
         words = WORDS.findall(sentence.lower())
     # a reason may speak of the answer, and what follows from it of something else
     rest = sentence.lower().partition(",")[2]
-    told = WORDS.findall(rest) if words[0] in REASONS and rest else words
-    begins = (words[0] in _BEGINS_TELLING or asked.says(words[0])) and _IS_TO_BE.search(sentence) is None
-    turns = any(is_adverse(word) or is_number_word(word) for word in words) or any(map(SOUGHT.search, told))
-    return begins and not turns and _POINTS_BACK.isdisjoint(told)
+    told = WORDS.findall(rest) if words[0] in REASONS and rest else list(words)
+    told = [word for word in told if word not in SO]
+    begins = words[0] in _BEGINS_TELLING or asked.says(words[0])
+    if is_said_of_it := len(told) > 1 and told[0] in _IT and told[1] in _TELLS:
+        # what the answer is, or what it does
+        told = told[2:]
+    turns = any(is_adverse(word) or _is_said_number(word) for word in words) or any(map(SOUGHT.search, told))
+    if turns or not (begins or is_said_of_it) or _IS_TO_BE.search(sentence) is not None:
+        return False
+    if is_said_of_it and _names_other(told, asked):
+        return False
+    return (_POINTS_BACK - _TELLS_WHAT if is_said_of_it else _POINTS_BACK).isdisjoint(told)
+
+
+def _is_said_number(word: str) -> bool:
+    return is_number_word(word) and word != "one"
+
+
+def _names_other(told: Sequence[str], asked: Asked) -> bool:
+    """Whether the answer is said to be what the question has and does not ask for: `the number of boys`."""
+    asks = f" {' '.join(WORDS.findall(asking_clause(asked.text)[0]))} "
+    head = next((at for at, word in enumerate(told) if word in _ENDS_HEAD), len(told))
+    nouns = [word for word in (*told[:head], *told[head + 1 : head + 3]) if word not in _DEFINITE and len(word) > 2]
+    return bool(asks.strip()) and any(asked.has(word) and f" {word} " not in asks for word in nouns)
+
+
+_ENDS_HEAD = word_set("of for in that which to where from by on at when because since as and")
+_IT = word_set("this that it these which they")
+_TELLS = word_set(
+    """is are gives makes means represents corresponds matches agrees equals describes shows satisfies uses follows
+    confirms comes happens holds works covers includes contains consists results forms defines tells counts measures"""
+)
+# What may be told of an answer that is pointed to, and may be another candidate elsewhere
+_TELLS_WHAT = word_set(
+    """total sum amount count quantity term terms expression formula square unit units first second last decimal place
+    places power factor base product root then now it its here"""
+)
 
 
 # Where an aside begins, what it has in English, and what bounds or shifts the value there, beside what points back
