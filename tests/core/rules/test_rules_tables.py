@@ -183,6 +183,14 @@ def test_a_cell_longer_than_the_csv_module_takes_by_itself_is_read(check: Check)
     assert check.problems == []
 
 
+@pytest.mark.parametrize("delimiter", [b";", b"\t", b"|"])
+def test_two_columns_are_enough_to_tell_what_parts_them(check: Check, delimiter: bytes) -> None:
+    header = delimiter.join([b"id", b"output", b"rule_pass", b"rule_violations"])
+    assert check(b"id%boutput\n1%b0\n" % (delimiter, delimiter)) == header + b"\n" + delimiter.join(
+        [b"1", b"0", b"1", b"\n"]
+    )
+
+
 def test_every_flow_gets_its_own_columns(check: Check) -> None:
     written = check(b"output__a\toutput__b\tn\n1\tmaybe\tx\n\t0\ty\n", ".tsv")
     assert written == (
