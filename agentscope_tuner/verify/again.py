@@ -34,12 +34,15 @@ _STATED_NUMBER = re.compile(
     rf"(?![{_LETTER_OF_WORD}/]|\.\d|\s*[-+/^=×·\\]|\s*\*(?!\*))"
 )
 _OWN_FORMULA = re.compile(r"\A(?:[^$\n\\]|\\[a-zA-Z])*?(?:\$\$?|\\[)\]])")
-_EQUATION = re.compile(r"\$[^$\n]*=[^$\n]*\$|\\[(\[][^\n]*?=[^\n]*?\\[)\]]|[\d)][\d\s+*/^().×·÷-]*=\s*[\d.,]+")
+_EQUATION = re.compile(
+    r"\$[^$\n]*(?:=|\\equiv(?![a-z]))[^$\n]*\$|\\[(\[][^\n]*?=[^\n]*?\\[)\]]|[\d)][\d\s+*/^().×·÷-]*=\s*[\d.,]+"
+)
 # What says why, or what the value counts: numbers in it are no other answer
 _EXPLAINS = re.compile(
     r"[(（][^()（）\n]{1,120}[)）]|(?:\bi\.e\.|\b(?:since|because|namely|nämlich|weil|denn|porque|parce que|car|puisque"
     r"|perché|поскольку|потому что)\b)(?:[^.!?。\n]|!(?=[$=)\\]))*|(?:分别是|分别为|因为|即|なぜなら)[^。\n]*"
-    rf"|[:：][ $]*{_NUMBER}\$?(?:(?:,| and| und| y| et| e| и| 和|，|、)+ ?\$?{_NUMBER}\$?)+",
+    rf"|[:：][ $]*{_NUMBER}\$?(?:(?:,| and| und| y| et| e| и| 和|，|、)+ ?\$?{_NUMBER}\$?)+"
+    rf"|(?<!\w)\$?{_NUMBER}\$?(?:(?:,| and| und| y| et| e| и| 和|，|、)+ ?\$?{_NUMBER}\$?){{2,}}",
     re.IGNORECASE,
 )
 # A reason or a bracket that states an answer itself
@@ -65,7 +68,8 @@ _MARKED = re.compile(
 )
 # How a text goes on from an answer to the same one or another
 _GOES_ON = re.compile(
-    r"[\s$*_.,;。)\]\\}]*?(?:\b(?:or|oder|ou|o|или|veya|hoặc|i\.e\.|that is,?|namely)"
+    r"[\s$*_.,;。)\]\\}]*?(?:\b(?:or|oder|ou|o|или|veya|hoặc|i\.e\.|that is,?|namely|cioè|ossia|es decir,?|ou seja,?"
+    r"|c['’]est[- ]à[- ]dire|soit|das heißt,?|d\.\s?h\.|also|то есть|czyli|yani|tức là|即|つまり|すなわち)"
     r"(?=[\s,$\\])|(?<=[\n$])=|(?<=\$ )=|或者?|または|또는|أو|\\lor(?![a-z])|∨)[\s,]*",
     re.IGNORECASE,
 )
@@ -233,19 +237,29 @@ def _written(found: re.Match[str], group: int) -> tuple[str, ...]:
     elif plain != found[group] and _IN_THOUSANDS.fullmatch(found[group]) is None and plain.count(".") == 1:
         # a decimal comma
         spellings.insert(0, plain)
+    if (unit := _UNIT_BEHIND.match(found.string, found.end(group))) is not None:
+        spellings.insert(0, f"{spellings[0]}\\text{{ {unit[1]}}}")
     if ROUGHLY_BEFORE.search(found.string, max(found.start(group) - _ROUGHLY_NEAR, 0), found.start(group)) is not None:
         spellings = [f"{ROUGHLY}{one}" for one in spellings]
     return tuple(spellings)
 
 
+_UNIT_BEHIND = re.compile(r"\s?\$?\s?(?:\\text\s*\{\s*)?([a-zA-Zµ°]{1,3}(?:/[a-zA-Z]{1,3})?(?:\^?[23²³])?)(?![\w])")
 _ROUGHLY_NEAR = 20
 _IN_THOUSANDS = re.compile(r"-?\d{1,3}(?:,\d{3})+")
+
+
+def _opens_formula(before: str) -> bool:
+    """Whether a formula is open where a text ends."""
+    displays = before.count("$$")
+    opened = displays % 2 == 1 or (before.count("$") - 2 * displays) % 2 == 1
+    return opened or any(before.rfind(f"\\{one}") > before.rfind(f"\\{end}") for one, end in ("()", "[]"))
 
 
 def _news(before: str, rest: str, content: str) -> tuple[tuple[str, ...], ...]:
     """The numbers behind a box that may be another value, because a label or no text before has them."""
     # the rest of the box's own formula is read with the box, and an equation is a step or a check
-    rest = _EQUATION.sub(" ", _OWN_FORMULA.sub(" ", rest))
+    rest = _EQUATION.sub(" ", _OWN_FORMULA.sub(" ", rest) if _opens_formula(before) else rest)
     rest = _EXPLAINS.sub(_unless_it_states, rest)
     if not any(map(str.isdigit, rest)) or not any(map(str.isdigit, content)):
         return ()

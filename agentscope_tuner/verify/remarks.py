@@ -140,24 +140,25 @@ _UNDERSTOOD = (
         entspricht obtient obtiene ottiene obtém fórmula formule formel allgemeine allgemeinen general générale
         generale geral bekannten connue conocida nota conhecida известной d'aire то positifs positivi positivos
         positivas positiven inclus incluidos inclusi compresi einschließlich можно noch nog übrig encore ancora aún
-        todavía ainda ещё jeszcze restantes restants note let box boxed exactement genau exactamente exatamente
-        esattamente ровно jahre alt vor zeigen cuadradas cuadrados cúbicas carrées carrés cubes quadrati quadrate
-        cubiche quadradas quadrados cúbicos квадратных кубических ед кв flächeneinheiten volumeneinheiten
-        raumeinheiten quadrateinheiten längeneinheiten arbitrary beliebig beliebige arbitraire arbitraria arbitrario
-        arbitrária arbitrário произвольная произвольное произвольный równa równe równy insgesamt möglichkeiten
-        lösung gesuchte werden gebraucht unités en tout au possibilités possibles principal solución posibilidades
-        unidades soluzione possibilità solução possibilidades donne верный правильный достигается всего при lang
-        breit hoch tief schwer breed hoog hosszú széles magas lungo largo alto doğru olarak bulunur cevaptır
-        kalmıştır kişidir vardır elde ederiz ederim edilir eder năm sonuç jawabannya yang benar rozwiązanie een af
-        op uit het oud jaar på मिलता मिलते होगा होगी होता आता होते ہے ครับ ค่ะ ஆகும் bring yes data numbers seems
-        reasonable sensible plausible double-checked even odd multiplication shows lowest terms positive negative
-        prime remark remarks eliminated options option point curve achève calcul termine cqfd listo queda demostrado
-        что требовалось найти доказать получить nothing wrong dozens should must feel free please ask like further
-        detail details questions doubt doubts concerns explanation explain clears everything proof reasoning means
-        occurs occur occurring i'd you'd anything luck i'm json finale stimmt points passes lies walk through depend
-        depends verifica facilmente risultato vérifié geprüft prüfung qui que che womit co czym waarmee wat vilket
-        skulle ki oldu đúng như dự đoán ban đầu bài toán xong measured expressed about approximately roughly environ
-        etwa rund ungefähr circa cerca около примерно"""
+        todavía ainda ещё jeszcze restantes restants cioè ossia ovvero seja c'est-à-dire heißt czyli yani tức itself
+        themselves posibles possíveis possibili mögliche möglichen возможных note let box boxed exactement genau
+        exactamente exatamente esattamente ровно jahre alt vor zeigen cuadradas cuadrados cúbicas carrées carrés
+        cubes quadrati quadrate cubiche quadradas quadrados cúbicos квадратных кубических ед кв flächeneinheiten
+        volumeneinheiten raumeinheiten quadrateinheiten längeneinheiten arbitrary beliebig beliebige arbitraire
+        arbitraria arbitrario arbitrária arbitrário произвольная произвольное произвольный równa równe równy
+        insgesamt möglichkeiten lösung gesuchte werden gebraucht unités en tout au possibilités possibles principal
+        solución posibilidades unidades soluzione possibilità solução possibilidades donne верный правильный
+        достигается всего при lang breit hoch tief schwer breed hoog hosszú széles magas lungo largo alto doğru
+        olarak bulunur cevaptır kalmıştır kişidir vardır elde ederiz ederim edilir eder năm sonuç jawabannya yang
+        benar rozwiązanie een af op uit het oud jaar på मिलता मिलते होगा होगी होता आता होते ہے ครับ ค่ะ ஆகும் bring
+        yes data numbers seems reasonable sensible plausible double-checked even odd multiplication shows lowest
+        terms positive negative prime remark remarks eliminated options option point curve achève calcul termine
+        cqfd listo queda demostrado что требовалось найти доказать получить nothing wrong dozens should must feel
+        free please ask like further detail details questions doubt doubts concerns explanation explain clears
+        everything proof reasoning means occurs occur occurring i'd you'd anything luck i'm json finale stimmt
+        points passes lies walk through depend depends verifica facilmente risultato vérifié geprüft prüfung qui que
+        che womit co czym waarmee wat vilket skulle ki oldu đúng như dự đoán ban đầu bài toán xong measured
+        expressed about approximately roughly environ etwa rund ungefähr circa cerca около примерно"""
     )
 )
 # How words begin that say, in many languages, that a thing is done, shown or checked, and what it is that is done; an
@@ -170,6 +171,42 @@ _CLOSES = re.compile(
     r"|opgelost|реш[её]н|rozwiąza|çözül|esercizi|ejercici|exerc[ií]|aufgabe|opgave|uppgift|zadani|задач|soru\Z|problem"
     r"|problèm|quest[ãi]|cuestión|hesaplan|berechnet|calcul|вычисл|получен|oblicz|berekend|beräkn|erklär|spiega"
     r"|объясн|wyjaśni|uitleg|förklar|açıkla)"
+)
+# How nouns and adjectives of mathematics begin, and verbs of solutions, language by language; none operates on a
+# value, bounds it or denies it
+_OF_MATHEMATICS = re.compile(
+    r"(?:[ld]['’])?(?:constant|integration|integral|deriv|antideriv|differenti|polynom|quadrat(?!ur)|parabol|parabel|hyperbol|ellip"
+    r"|vert(?:ex|ices)|triang|rectang|quadril|trapez|circle|sphere|cylind|pyramid|hexagon|pentagon|diagonal|hypoten|pythag"
+    r"|theorem|lemma|axiom|identit|symmetr|geometr|arithm|algebra|trigonom|binom|trinom|matri(?:x|ces)|determin|eigen"
+    r"|vector|scalar|diagonaliz|orthogon|linear|isomorph|homomorph|cyclic|abelian|prime|modul[aeo]r|congruen|euclid|euler"
+    r"|gauss|vieta|heron|newton|leibniz|lagrang|cauchy|riemann|bayes|bernoulli|poisson|fermat|klein|taylor|fourier|laplac"
+    r"|probabil|statist|distribut|varian|median|sample|standard|converg|diverg|series|sequenc|limit|contin[uo]|asympt"
+    r"|monoton|increas|decreas|interval|domain|function|graph|curve|axis|axes|origin|slope|intercept|tangent|perpendic"
+    r"|parallel|midpoint|coordinat|plane|angle|radian|degree|perimet|circumf|radius|radii|diamet|height|width"
+    r"|momentum|kinetic|potential|gravit|energ|friction|electr|magnet|volt|current|resist|charge|photon|wave|frequen"
+    r"|molecul|atom|ion(?:s|ic)?\Z|acid|oxid|reaction|equilib|temper|pressure|boundary"
+    r"|combinat|permut|arrang|subset|element|vertical|horizontal"
+    # German
+    r"|ableitung|stammfunktion|konstant|scheitel|dreieck|rechteck|kreis|kugel|winkel|gerade[nr]?\Z|ebene|punkt|achse|steigung"
+    r"|nullstell|gleichung|formel|satz\Z|mittelpunkt|seite|fläche|umfang|volumen|geöffnet|funktion|graph|kurve|regel|potenz"
+    r"|anwend|zerleg|faktorisier|wahrscheinlich|ereignis|zufall|menge|gesetz|beweis"
+    # French
+    r"|dérivé|primitiv|constante|sommet|triangle|cercle|sphère|droite|plan\Z|axe|pente|racine|équation|formule|théorème|milieu"
+    r"|rayon|côté|périmètre|fonction|courbe|règle|puissance|probabilit|évènement|événement|ensemble|loi\Z"
+    # Spanish, Portuguese, Italian
+    r"|derivad|derivat|integra[cçlz]|vértice|vertice|triángul|triângul|triangol|círcul|cerchi|circunfer|circonfer|esfer|sfer"
+    r"|recta|reta\Z|retta|plano|piano|eje\Z|eixo|asse\Z|pendiente|coeficient|coefficient|raíces|raíz|raiz|raízes|radic"
+    r"|ecuaci|equaç|equazion|fórmul|teorem|punto|ponto|lado|lato|lati\Z|perímetr|perimetr|funci|funç|funzion|curva"
+    r"|regla|regra|regola|potencia|potência|potenza|probabilid|probabilit|evento|conjunto|insieme|propiedad|propriedad"
+    r"|proprietà|definici|definiç|definizion|aplic|applic|utiliz|usando|posibl|possív|possibil"
+    # Russian, Ukrainian
+    r"|производн|первообразн|интеграл|констант|постоянн|вершин|треугольн|прямоугольн|окружност|круг|сфер|прям[аоы]|плоскост"
+    r"|ось\Z|оси\Z|наклон|корень|корни|корней|уравнен|формул|теорем|точк|сторон|угол|угла|угл[ыо]|периметр|площад|функци"
+    r"|график|кривая|правил|степен|вероятност|событи|множеств|свойств|определени|закон|возможн"
+    # Polish, Turkish, Vietnamese, Indonesian
+    r"|pochodn|całk|wierzchoł|trójkąt|prostokąt|okręg|koł[oa]\Z|prost[aey]|równani|wzór|wzoru|twierdzeni|punkt|bok[ui]?\Z"
+    r"|türev|integral|üçgen|daire|çember|doğru(?:nun|su)|denklem|formül|teorem|nokta|kenar|açı|đạo|tích\Z|tam\Z|giác|tròn"
+    r"|thẳng|phương|trình|định|điểm|cạnh|góc|turunan|segitiga|lingkaran|persamaan|rumus|titik|sisi|sudut)"
 )
 # What was foreseen is understood only behind such a word: `an estimate` says that the answer is none
 _FORESEEN = re.compile(
@@ -191,6 +228,9 @@ _MOST_UNKNOWN, _SHORT = 2, 4
 _KNOWN_UNSPACED = re.compile(
     "如果?[你您]?还?有(?:任何|其[他它]|别的|更多|不(?:明白|清楚)的?)*(?:问题|疑问)|请?随时(?:告诉|问|提问|联系)我?|欢迎(?:随时|继续)?提问"
     "|(?:这个|上面的?)?(?:讲解|解答|解释|过程)|希望|对[你您]|有所?帮助|证毕|解毕|できました|終わり|以上|説明|問題|も|没有(?:其他|其它|别的|另外|错误)|可以|能够|才能|即可|检验|验证|验算|完毕|经|成立|满足|条件|符合|题意|此题|本题|检查|検算|これ|以上|故选|综上|所以|因此|即为|所求|答案|正确|原方程|方程|的解|就是|也就是|分别|一共|总共|等于|是|为|的|了|共|种|個|个|只|条|支|名|人|张|件|辆|头|台"
+    "|半径|直径|圆心|顶点|焦点|对称轴?|斜率|截距|周长|面积|体积|高|底|边长?|角度?|三角形|矩形|正方形|圆|抛物线|双曲线|椭圆|直线|平面|坐标|轴"
+    "|函数|导数|积分|常数|定理|公式|性质|定义|法则?|运算|根据|利用|由|得到?|知|取得|取到|当|时|其中?|此时|处|单调|递增|递减|区间|概率|事件|集合|元素"
+    "|数列|等差|等比|公差|公比|通项|前|项|系数|多项式|因式|分解|质数|素数|整数|自然数|有理数|实数|对应|图像|图象|关系|三角|恒等式"
     "|元|米|次|岁|棵|朵|块|间|位|份|杯|瓶|把|家|组合|组|方法|方案|可能|情况|通り|種類|である|であり|でした|です|となります|となる"
     "|になります|になる|なる|だとわかる|とわかる|が答え|答え|求める|値|円|度|点|枚|匹|冊|本|回|歳|倍数|を得る|得る|あります|ある|います"
     "|いる|必要|できる|考えられる|存在する|する|した|ครับ|ค่ะ|นั่นเอง|[对答解之がはをにでとのもつだ]"
@@ -333,7 +373,8 @@ def _turned_round(text: str, first: str, rest: str, before: str, asked: Asked) -
         if denied and not (itself and denies(denied)) and CALLS_WRONG.search(text) is None:
             return denied
     first = _REASONED.split(first)[0]
-    found = CALLS_WRONG.search(first) or _TURNED.search(first)
+    # whoever denies says `not` of the same
+    found = CALLS_WRONG.search(first) or (None if itself else _TURNED.search(first))
     return found[0] if found and asked.text and found[0].lower() not in asked.text else ""
 
 
@@ -493,7 +534,7 @@ def _excludes_others(sentence: str) -> bool:
     words = WORDS.findall(re.split("[,;，；]", sentence.lower())[0])
     denied = next((at for at, word in enumerate(words) if denies(word)), len(words))
     has_number = any(map(is_number_word, WORDS.findall(sentence))) or any(map(str.isdigit, sentence))
-    return not _OTHERS.isdisjoint(words[denied + 1 : denied + 3]) and len(words) <= _MOST_REMARKED and not has_number
+    return not _OTHERS.isdisjoint(words[denied + 1 : denied + 4]) and len(words) <= _MOST_REMARKED and not has_number
 
 
 def _denied_whole(sentence: str, context: str) -> str:
@@ -608,7 +649,9 @@ def _unknown(words: Sequence[str], said: str, asked: Asked) -> str:
             if unsaid := _unknown_run(word, asked):
                 return unsaid
         elif not (
-            _understands(word, asked) or _is_given_number(words, at, asked) or (closes and _FORESEEN.match(word))
+            (_understands(word, asked) if at else _is_understood(word, asked))
+            or _is_given_number(words, at, asked)
+            or (closes and _FORESEEN.match(word))
         ):
             unknown += 1
             if not opened or clause or unknown > _MOST_UNKNOWN or is_number_word(word):
@@ -628,6 +671,11 @@ def _unknown_run(run: str, asked: Asked) -> str:
 
 
 def _understands(word: str, asked: Asked) -> bool:
+    """Whether a word is understood that says nothing of what an answer counts, as the word right behind it may."""
+    return _is_understood(word, asked) or (_OF_MATHEMATICS.match(word) is not None and not is_adverse(word))
+
+
+def _is_understood(word: str, asked: Asked) -> bool:
     one = word[:-1] if len(word) > _SHORT and word.endswith("s") and not word.endswith("ss") else word
     known = word in _UNDERSTOOD or one in _UNDERSTOOD or _CLOSES.match(word) is not None
     return known or not any(map(str.isalpha, word)) or asked.says(word) or asked.counts(word)
@@ -692,7 +740,7 @@ def plain_end(behind: str) -> PlainEnd | None:
 
 def _goes_on(word: str, asked: Asked) -> bool:
     """Whether a word behind a value is understood and can turn nothing."""
-    return not is_adverse(word) and (not asked.text or _understands(word, asked))
+    return not is_adverse(word) and (not asked.text or _is_understood(word, asked))
 
 
 @lru_cache(maxsize=1_024)

@@ -659,3 +659,186 @@ BEHIND = [
 def test_a_sentence_goes_on_in_the_questions_words(text: str, paid: bool) -> None:
     reward = judged("42", text, TEAMS)
     assert reward[1] is paid, reward.reason
+
+
+# What solutions say behind their answers: what else is so, what was used, a check; and what takes an answer back
+TOLD = [
+    (
+        "Compute $\\int x e^{2x}\\,dx$.",
+        "\\frac{1}{4}(2x-1)e^{2x}+C",
+        "$$\\boxed{\\frac{e^{2x}(2x-1)}{4}+C},$$ where $C$ is the constant of integration.",
+    ),
+    (
+        "Compute $\\int x e^{2x}\\,dx$.",
+        "\\frac{1}{4}(2x-1)e^{2x}+C",
+        "$\\boxed{\\frac{e^{2x}(2x-1)}{4}+C}$, where $C$ is an arbitrary constant.",
+    ),
+    (
+        "Compute $\\int x e^{2x}\\,dx$.",
+        "\\frac{1}{4}(2x-1)e^{2x}+C",
+        "$\\boxed{\\frac{e^{2x}(2x-1)}{4}+C}$ with $C$ an arbitrary real constant.",
+    ),
+    (
+        "Does there exist a polynomial $P$ with integer coefficients such that $P(1)=2$ and $P(5)=7$?",
+        "No",
+        "$\\boxed{\\text{No}}$, such a polynomial does not exist.",
+    ),
+    (
+        "Does there exist a polynomial $P$ with integer coefficients such that $P(1)=2$ and $P(5)=7$?",
+        "No",
+        "\\boxed{No}, there is no such polynomial.",
+    ),
+    (
+        "Does there exist a polynomial $P$ with integer coefficients such that $P(1)=2$ and $P(5)=7$?",
+        "No",
+        "\\boxed{\\text{No}}. No such polynomial exists.",
+    ),
+    (
+        "Does there exist a polynomial $P$ with integer coefficients such that $P(1)=2$ and $P(5)=7$?",
+        "No",
+        "$\\boxed{\\text{No}}$, it is impossible.",
+    ),
+    ("Is 91 prime?", "No", "\\boxed{\\text{No}}, it is not prime."),
+    ("Is 91 prime?", "No", "\\boxed{\\text{No}}; 91 is composite."),
+    (
+        "Solve $y''+4y=0$ with $y(0)=1$, $y'(0)=2$.",
+        "y=\\cos 2x+\\sin 2x",
+        "$$\\boxed{y(x)=\\sin 2x+\\cos 2x}$$ which satisfies both the equation and the initial conditions.",
+    ),
+    (
+        "Solve $y''+4y=0$ with $y(0)=1$, $y'(0)=2$.",
+        "y=\\cos 2x+\\sin 2x",
+        "$\\boxed{y=\\cos 2x+\\sin 2x}$, which satisfies the initial conditions.",
+    ),
+    (
+        "To which direct product of cyclic groups is $(\\mathbb{Z}/12\\mathbb{Z})^\\times$ isomorphic?",
+        "\\mathbb{Z}_2\\times\\mathbb{Z}_2",
+        "Therefore $(\\mathbb{Z}/12\\mathbb{Z})^\\times\\cong\\boxed{C_2\\times C_2}$, the Klein four-group.",
+    ),
+    (
+        "To which direct product of cyclic groups is $(\\mathbb{Z}/12\\mathbb{Z})^\\times$ isomorphic?",
+        "\\mathbb{Z}_2\\times\\mathbb{Z}_2",
+        "$\\boxed{\\mathbb{Z}_2\\times\\mathbb{Z}_2}$, the Klein four-group.",
+    ),
+    (
+        "Calcola l'area di un esagono regolare di lato 4 cm.",
+        "24\\sqrt{3}\\ \\text{cm}^2",
+        "L'area dell'esagono è $\\boxed{24\\sqrt{3}\\ \\text{cm}^2}$, cioè circa $41{,}57\\ \\text{cm}^2$.",
+    ),
+    (
+        "Calcola l'area di un esagono regolare di lato 4 cm.",
+        "24\\sqrt{3}\\ \\text{cm}^2",
+        "L'area è $\\boxed{24\\sqrt{3}}$ cm², ossia circa 41,57 cm².",
+    ),
+    ("¿De cuántas formas pueden sentarse 5 personas?", "12", "Por lo tanto, hay $\\boxed{12}$ formas posibles."),
+    ("Find the sum of the roots.", "7", "The sum is \\boxed{7}. This follows from Vieta's formulas."),
+    ("Find the sum of the roots.", "7", "\\boxed{7}\n\nThe roots themselves are irrational."),
+    (
+        "What is the area of a triangle with sides 13, 14, 15?",
+        "84",
+        "The area is \\boxed{84}. Heron's formula was used with semiperimeter $21$.",
+    ),
+    (
+        "What is the area of a triangle with sides 13, 14, 15?",
+        "84",
+        "$\\sqrt{21\\cdot 8\\cdot7\\cdot6}=\\boxed{84}$, using Heron's formula.",
+    ),
+    (
+        "What is the area of a triangle with sides 13, 14, 15?",
+        "84",
+        "The area is $\\boxed{84}$ square units. The inradius is $4$.",
+    ),
+    ("How many primes are less than 20?", "8", "There are \\boxed{8} of them: 2, 3, 5, 7, 11, 13, 17 and 19."),
+    ("How many primes are less than 20?", "8", "\\boxed{8}\n\nThese are 2, 3, 5, 7, 11, 13, 17, 19."),
+    ("How many primes are less than 20?", "8", "The count is \\boxed{8}. The primes are 2, 3, 5, 7, 11, 13, 17, 19."),
+    (
+        "A train travels 180 km in 2.5 hours. What is its average speed in km/h?",
+        "72",
+        "\\boxed{72}\n\nThe train covers 72 km every hour.",
+    ),
+    ("Convert 0.375 to a fraction.", "\\frac38", "$0.375=\\boxed{\\frac{3}{8}}$, in lowest terms."),
+    ("Convert 0.375 to a fraction.", "\\frac38", "$\\boxed{\\frac38}$. The fraction cannot be simplified further."),
+    ("Convert 0.375 to a fraction.", "\\frac38", "$\\boxed{\\frac38}$, since 375 and 1000 have the common factor 125."),
+    ("Find the remainder when 2^100 is divided by 7.", "2", "The remainder is \\boxed{2}, because $2^3\\equiv 1$."),
+    (
+        "Find the remainder when 2^100 is divided by 7.",
+        "2",
+        "\\boxed{2}\n\nHere we used that $2^3 \\equiv 1 \\pmod 7$ and $100=3\\cdot33+1$.",
+    ),
+    (
+        "Find the remainder when 2^100 is divided by 7.",
+        "2",
+        "The remainder is \\boxed{2}. The powers of 2 repeat with period 3.",
+    ),
+    ("What is the median of 3, 7, 9, 12, 20?", "9", "\\boxed{9}\n\nThe list is already in increasing order."),
+    ("Is the series convergent?", "Yes", "\\boxed{\\text{Yes}}. The series converges by the ratio test."),
+    ("Is the series convergent?", "Yes", "$\\boxed{\\text{Yes}}$, it converges absolutely."),
+    ("Is the series convergent?", "Yes", "\\boxed{\\text{Yes}} — the limit of the ratio is $\\frac12<1$."),
+    ("求函数 $f(x)=x^2-4x+7$ 的最小值。", "3", "最小值为 $\\boxed{3}$，当 $x=2$ 时取得。"),
+    ("求函数 $f(x)=x^2-4x+7$ 的最小值。", "3", "所以最小值是 $\\boxed{3}$，此时 $x=2$。"),
+    ("求函数 $f(x)=x^2-4x+7$ 的最小值。", "3", "故 $f(x)$ 的最小值为 $\\boxed{3}$，在 $x=2$ 处取到。"),
+    (
+        "求圆的方程，圆心(1,2)过原点。",
+        "(x-1)^2+(y-2)^2=5",
+        "所求圆的方程为 $\\boxed{(x-1)^2+(y-2)^2=5}$，半径为 $\\sqrt5$。",
+    ),
+    ("求圆的方程，圆心(1,2)过原点。", "(x-1)^2+(y-2)^2=5", "$\\boxed{(x-1)^2+(y-2)^2=5}$，其半径为 $\\sqrt{5}$。"),
+    (
+        "Bestimme die Nullstellen von $x^2-5x+6$.",
+        "2, 3",
+        "Die Nullstellen sind $\\boxed{2 \\text{ und } 3}$. Probe: $4-10+6=0$ und $9-15+6=0$.",
+    ),
+    ("Bestimme die Nullstellen von $x^2-5x+6$.", "2, 3", "$\\boxed{2;3}$\n\nDer Scheitelpunkt liegt bei $x=2{,}5$."),
+    (
+        "Calculer l'aire d'un disque de rayon 3.",
+        "9\\pi",
+        "L'aire est $\\boxed{9\\pi}$, soit environ $28{,}27$ unités d'aire.",
+    ),
+    ("Calculer l'aire d'un disque de rayon 3.", "9\\pi", "$\\boxed{9\\pi}$ (environ 28,27)."),
+    (
+        "Найдите площадь прямоугольника со сторонами 3 и 5 см.",
+        "15 см^2",
+        "$\\boxed{15\\text{ см}^2}$, так как $3\\cdot5=15$.",
+    ),
+    ("Calcula la derivada de $x^3$.", "3x^2", "La derivada es $\\boxed{3x^2}$, por la regla de la potencia."),
+]
+RETOLD = [
+    ("Find the roots of the eigenvalue problem.", "7", "The sum is \\boxed{7}. The sum is therefore $8$."),
+    ("Find the sum of the roots.", "7", "The sum is \\boxed{7}. Actually the determinant is 8."),
+    ("Find the sum of the roots.", "7", "The sum is \\boxed{7}. The total is 8."),
+    ("Find the sum of the roots.", "7", "The sum is \\boxed{7}. It is 8."),
+    ("Find the sum of the roots.", "7", "The sum is \\boxed{7}. So we get 8."),
+    ("Find the sum of the roots.", "7", "The sum is \\boxed{7}. The value should be 8."),
+    ("Find the sum of the roots.", "7", "The sum is \\boxed{7}. Wait, the trace is 8."),
+    ("Find the sum of the roots.", "7", "The sum is \\boxed{7}. The answer is 3, 4 and 5."),
+    ("Find the sum of the roots.", "7", "The sum is \\boxed{7}, or 8 apples."),
+    ("求圆的面积。", "7", "面积为 $\\boxed{7}$，面积为 $8$。"),
+    ("求圆的面积。", "7", "面积为 $\\boxed{7}$，结果为 $8$。"),
+    ("求圆的面积。", "7", "面积为 $\\boxed{7}$，实际为 $8$。"),
+    ("求圆的面积。", "7", "面积为 $\\boxed{7}$，也可能为 $8$。"),
+    ("Find f(2).", "7", "At $x=1$ it is \\boxed{7}. At $x=2$ it is $8$."),
+    ("Is 91 prime?", "No", "\\boxed{\\text{No}}, that is not right."),
+    ("Is 91 prime?", "Yes", "\\boxed{\\text{Yes}}, it is not prime."),
+    (
+        "Give the volume of a ball of radius $r$.",
+        "\\frac43\\pi r^3",
+        "$\\boxed{\\frac43\\pi r^3}$, where $r$ is the diameter.",
+    ),
+    (
+        "Bestimme den Flächeninhalt bei Grundseite $g$ und Höhe $h$.",
+        "\\frac{gh}2",
+        "$\\boxed{\\frac{gh}{2}}$, wobei $h$ die doppelte Höhe ist.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("question", "reference", "output"), TOLD)
+def test_what_a_solution_tells_behind_its_answer_leaves_it(question: str, reference: str, output: str) -> None:
+    reward = judged(reference, output, question)
+    assert reward[1], reward.reason
+
+
+@pytest.mark.parametrize(("question", "reference", "output"), RETOLD)
+def test_what_is_told_of_the_answer_itself_counts(question: str, reference: str, output: str) -> None:
+    reward = judged(reference, output, question)
+    assert not reward[1], reward.reason
