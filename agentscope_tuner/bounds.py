@@ -83,8 +83,7 @@ class _Budget:
         shown: list[str] = []
         waiting: list[Iterator[Any]] = [iter((value,))]
         while waiting:
-            one = next(waiting[-1], waiting)
-            if one is waiting:
+            if (one := next(waiting[-1], waiting)) is waiting:
                 waiting.pop()
             elif isinstance(one, Mapping):
                 self._left -= _VALUE_SIZE
@@ -157,8 +156,7 @@ def _closed(raw: bytes, start: int) -> int:
         if first in b"[{":
             depth += text.count(b"[") + text.count(b"{")
         elif first in b"]}":
-            closing = text.count(b"]") + text.count(b"}")
-            if closing >= depth:
+            if (closing := text.count(b"]") + text.count(b"}")) >= depth:
                 return run.start() + [at for at, char in enumerate(text) if char in b"]}"][depth - 1] + 1
             depth -= closing
     return len(raw)

@@ -16,7 +16,7 @@ AstunerError
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
 from types import MappingProxyType
@@ -74,8 +74,14 @@ def install(extra: str) -> str:
 
 
 @contextmanager
-def told(what: str, *kinds: type[Exception]) -> Iterator[None]:
-    """A context in which an error of these kinds, by default of any, becomes a ConfigError that begins with `what`."""
+def told(what: str, *kinds: type[Exception], to: Callable[[str], Exception] | None = None) -> Iterator[None]:
+    """A context in which an error of these kinds, by default of any, becomes one that begins with `what`.
+
+    Args:
+        what: what could not be done; the error's own words follow.
+        kinds: the classes of the errors; a ConfigError passes as it is.
+        to: makes the error of the words; by default a ConfigError.
+    """
     try:
         yield
     # Any error: each file system has its own classes, and botocore's are no OSError
@@ -84,7 +90,8 @@ def told(what: str, *kinds: type[Exception]) -> Iterator[None]:
             raise
         # fsspec's FileNotFoundError says no more than the path
         missing = isinstance(exc, FileNotFoundError) and exc.errno is None
-        raise ConfigError(f"{what}: {'there is no such file' if missing else str(exc) or type(exc).__name__}") from exc
+        said = "there is no such file" if missing else str(exc) or type(exc).__name__
+        raise (to or ConfigError)(f"{what}: {said}") from exc
 
 
 @contextmanager

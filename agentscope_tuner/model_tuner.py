@@ -453,8 +453,7 @@ class _Recording:
 
     def fail(self, error: BaseException | str) -> None:
         """Record that there will be no whole response; without effect after `finish`."""
-        words = error if isinstance(error, str) else f"{type(error).__name__}: {error}"
-        self._end(words[:_ERROR_CHARS])
+        self._end((error if isinstance(error, str) else f"{type(error).__name__}: {error}")[:_ERROR_CHARS])
 
     def _end(self, error: str | None) -> None:
         if self._ended is None:

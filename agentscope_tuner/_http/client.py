@@ -164,8 +164,7 @@ class HttpExchange:
         if not failure.passing:
             return None
         # What has answered before may be starting again: then the deadline decides
-        absent = not self._answered and is_refused(failure.cause)
-        return retries.pause(remaining, asked, refused=absent)
+        return retries.pause(remaining, asked, refused=(not self._answered and is_refused(failure.cause)))
 
     async def aclose(self) -> None:
         """Closes the connections of the running loop; the next call opens new ones."""
@@ -175,8 +174,7 @@ class HttpExchange:
     async def _send(self, call: HttpCall[Any], call_end: float, place: int) -> HttpAnswer:
         """One try, from waiting for its turn to the last byte."""
         loop = asyncio.get_running_loop()
-        limiters = self._limiters.get(loop)
-        if limiters is None:
+        if (limiters := self._limiters.get(loop)) is None:
             limiters = self._limiters[loop] = [Limiter(self.limits.max_connections, pace_of(u)) for u in self._urls]
         async with asyncio.timeout_at(call_end) as limit:
             limiter = limiters[place]
@@ -220,8 +218,7 @@ class HttpExchange:
             headers["Authorization"] = f"Bearer {self._token}"
         if self._peer.deadline_header is not None:
             headers[self._peer.deadline_header] = f"{max(seconds, 0.001):.3f}"
-        url = self._urls[place] + call.path
-        if url not in self._parsed:
+        if (url := self._urls[place] + call.path) not in self._parsed:
             # A service has a few paths; to parse a URL takes a tenth of a call
             self._parsed[url] = httpx.URL(url)
         return httpx.Request(

@@ -44,8 +44,7 @@ _paces: weakref.WeakValueDictionary[str, Pace] = weakref.WeakValueDictionary()
 def pace_of(endpoint: str) -> Pace:
     """The process's one Pace of `endpoint`, a URL: judges that ask the same endpoint slow down together."""
     with _lock:
-        pace = _paces.get(endpoint)
-        if pace is None:
+        if (pace := _paces.get(endpoint)) is None:
             pace = _paces[endpoint] = Pace()
         return pace
 

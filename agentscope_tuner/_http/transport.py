@@ -86,15 +86,13 @@ class Connections(httpx.AsyncBaseTransport):
 
     async def aclose(self) -> None:
         """Close the connections of the running event loop; the next request opens new ones."""
-        mine = self._by_loop.pop(asyncio.get_running_loop(), None)
-        if mine is not None:
+        if (mine := self._by_loop.pop(asyncio.get_running_loop(), None)) is not None:
             await mine.until_the_end.aclose()
 
     async def _open(self) -> _Sessions:
         # A trainer with an event loop for each step would otherwise keep the connections of all its steps
         for known in self._by_loop.keyrefs():
-            earlier = known()
-            if earlier is not None and earlier.is_closed():
+            if (earlier := known()) is not None and earlier.is_closed():
                 self._by_loop.pop(earlier, None)
         mine = self._by_loop[asyncio.get_running_loop()] = _Sessions(self._most, self._proxied)
         # asyncio.run closes the asynchronous generators that have begun, and only then its loop

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 
 from agentscope_tuner._jail.bubblewrap import NoIsolationError
 from agentscope_tuner._jail.jail import Ending, Jail, JailBroken, JailWork, RunLimits, check_isolation, try_out
-from agentscope_tuner.errors import Cause, ConfigError, JudgeError
+from agentscope_tuner.errors import Cause, JudgeError, told
 
 # Seconds until an idle jail is ended, and how many may be idle of a kind
 IDLE_SECONDS = 0.5
@@ -159,7 +159,5 @@ def require_isolation(where: str, *, bare: bool = False) -> None:
     Raises:
         ConfigError: they cannot.
     """
-    try:
+    with told(where, NoIsolationError):
         check_isolation(bare=bare)
-    except NoIsolationError as exc:
-        raise ConfigError(f"{where}: {exc}") from exc

@@ -110,8 +110,7 @@ def _receive(channel: socket.socket, lifeline: int) -> bytes | None:
     data, need = bytearray(), _LENGTH.size
     while len(data) < need:
         _until_readable(channel.fileno(), lifeline)
-        piece = channel.recv(1 << 20)
-        if not piece:
+        if not (piece := channel.recv(1 << 20)):
             return None
         data += piece
         if need == _LENGTH.size and len(data) >= need:
@@ -153,8 +152,7 @@ def _run(asked: dict[str, Any], settings: dict[str, Any], files: list[int], life
         failed, fail = os.pipe()
         after.callback(os.close, failed)
         try:
-            program = _fork(bare)
-            if program == 0:
+            if (program := _fork(bare)) == 0:
                 _become_program(asked, settings, files, owner, fail, home)
         finally:
             os.close(fail)
@@ -197,10 +195,8 @@ def _fork(bare: bool) -> int:
     """A new process for the program. Without a jail there is another one between: a program that kills its parent ends
     itself, and takes no verdict away.
     """
-    between = os.fork()
-    if between == 0 and bare and (program := os.fork()):
-        status = os.waitstatus_to_exitcode(os.waitpid(program, 0)[1])
-        if status < 0:
+    if (between := os.fork()) == 0 and bare and (program := os.fork()):
+        if (status := os.waitstatus_to_exitcode(os.waitpid(program, 0)[1])) < 0:
             with contextlib.suppress(OSError):
                 signal.signal(-status, signal.SIG_DFL)
             os.kill(os.getpid(), -status)
@@ -250,8 +246,7 @@ def _place_descriptors(line: int, files: list[int], fail: int) -> None:
     _failing = fcntl.fcntl(fail, fcntl.F_DUPFD_CLOEXEC, 100)
     if line >= 0:
         line = fcntl.fcntl(line, fcntl.F_DUPFD, 64)
-    high = [fcntl.fcntl(file, fcntl.F_DUPFD, 64) for file in files]
-    for descriptor, file in enumerate(high):
+    for descriptor, file in enumerate([fcntl.fcntl(file, fcntl.F_DUPFD, 64) for file in files]):
         os.dup2(file, descriptor)
     if line >= 0:
         os.dup2(line, LINE)

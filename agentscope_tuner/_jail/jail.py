@@ -26,6 +26,7 @@ from agentscope_tuner._jail.bubblewrap import FIRST_USER, USERS, JailProgram, No
 from agentscope_tuner._jail.inside import FILES
 from agentscope_tuner._run.channel import FrameTooLongError
 from agentscope_tuner._run.child import ChildProcess
+from agentscope_tuner.errors import told
 
 _SEALED = 0x1 | 0x2 | 0x4 | 0x8  # F_SEAL_SEAL, SHRINK, GROW, WRITE
 _ADD_SEALS = 1033
@@ -287,8 +288,7 @@ class Jail:
         raise self.broken(f"the jail was not ready within {_START_SECONDS:g} s")
 
     def _words(self) -> str:
-        said = os.pread(self._said, 100_000, 0).decode(errors="replace").strip()
-        if said:
+        if said := os.pread(self._said, 100_000, 0).decode(errors="replace").strip():
             return said[-200:]
         # a closed channel comes before the process's end, and its own end says more than our kill
         until = time.monotonic() + 1.0
@@ -388,11 +388,9 @@ class Run:
         Raises:
             JailBroken: the jail failed.
         """
-        try:
+        with told("the jail's channel failed", OSError, FrameTooLongError, to=self._jail.broken):
             self.child.flush()
             messages, ended = self.child.receive()
-        except (OSError, FrameTooLongError) as exc:
-            raise self._jail.broken(f"the jail's channel failed: {exc}") from exc
         if messages:
             self._end(messages[0])
             return 0.0

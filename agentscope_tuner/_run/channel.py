@@ -159,8 +159,7 @@ class ResultJournal:
     def add(self, result: bytes) -> None:
         """Note the batch's next result."""
         start = self._end + _NUMBER.size
-        end = start + len(result)
-        if end > len(self._map):
+        if (end := start + len(result)) > len(self._map):
             self._map.close()
             self._map = self._mapped(2 * end)
         _NUMBER.pack_into(self._map, self._end, len(result))
@@ -219,8 +218,7 @@ class ParentChannel:
 
         from agentscope_tuner.errors import ConfigError
 
-        recipe = next(self._messages, None)
-        if recipe is None:
+        if (recipe := next(self._messages, None)) is None:
             return None
         gc.disable()
         try:

@@ -93,8 +93,7 @@ class FairQueue(Generic[T]):
             request: the request that the item is part of; the item, or the caller, keeps it alive.
             seconds: the seconds that the item is expected to take, above 0.
         """
-        share = self._shares.get(request)
-        if share is None:
+        if (share := self._shares.get(request)) is None:
             share = self._shares[request] = _RequestShare()
         if not share.waiting:
             share.used = max(share.used, self._now)
@@ -120,8 +119,7 @@ class FairQueue(Generic[T]):
 
     def charge(self, request: Request, seconds: float) -> None:
         """Correct a request's used seconds by the difference between an item's actual and expected seconds."""
-        share = self._shares.get(request)
-        if share is not None:
+        if (share := self._shares.get(request)) is not None:
             share.used += seconds
             self._place(share)
 

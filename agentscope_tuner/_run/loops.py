@@ -146,8 +146,7 @@ def turn() -> asyncio.Future[None]:
     in a round of its own, so that whatever is quick waits for one of them at most, and not for all.
     """
     loop = asyncio.get_running_loop()
-    waiting = _turns.setdefault(loop, deque())
-    if not waiting:
+    if not (waiting := _turns.setdefault(loop, deque())):
         loop.call_soon(_next_turn, waiting)
     waiting.append(loop.create_future())
     return waiting[-1]

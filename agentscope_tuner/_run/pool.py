@@ -378,8 +378,7 @@ class Pool(ABC, Generic[W]):
 
 
 def _seconds_to(until: float) -> float:
-    left = until - time.monotonic()
-    if left <= 0:
+    if (left := until - time.monotonic()) <= 0:
         raise WallTimeUp(begun=False)
     return left
 

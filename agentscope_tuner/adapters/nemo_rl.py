@@ -91,7 +91,6 @@ def _pair(log: Sequence[Mapping[str, Any]], row: Mapping[str, Any]) -> Pair:
     messages = [{"role": message["role"], "content": message.get("content")} for message in log]
     # A prompt may hold turns of an assistant, too
     asked = policys_turns(messages)
-    said = messages[asked:]
-    if said and isinstance(said[-1]["content"], str):
+    if (said := messages[asked:]) and isinstance(said[-1]["content"], str):
         said[-1]["content"] = last_turn(said[-1]["content"])
     return as_rollout(messages[:asked], said, {**row, **truth_of(row, "ground_truth", "answer")})

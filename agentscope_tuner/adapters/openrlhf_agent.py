@@ -30,8 +30,7 @@ def judged_agent(config: str | Path) -> type[JudgedAgent]:
     Raises:
         ConfigError: the judge cannot be loaded.
     """
-    path = loaded(config)
-    return type("ConfiguredAgent", (JudgedAgent,), {"path": path})
+    return type("ConfiguredAgent", (JudgedAgent,), {"path": loaded(config)})
 
 
 class JudgedAgent(AgentInstanceBase):  # type: ignore[misc]  # openrlhf is absent where types are checked
@@ -59,15 +58,13 @@ class JudgedAgent(AgentInstanceBase):  # type: ignore[misc]  # openrlhf is absen
         Raises:
             JudgeError: no verdict, unless `on_error: zero` was configured.
         """
-        said = last_turn(str(states["action_text"]))
-        self._messages.append({"role": "assistant", "content": said})
+        self._messages.append({"role": "assistant", "content": last_turn(str(states["action_text"]))})
         answer = await self.feedback(states)
         if answer is not None:
             self._messages.append({"role": "user", "content": answer})
             return {"rewards": torch.tensor(0.0), "scores": 0.0, "environment_feedback": answer, "done": False}
         judge = judge_for(self.path)
-        truth = ground_truth_metadata(states["label"])
-        pair = as_rollout(self._prompt, self._messages, truth)
+        pair = as_rollout(self._prompt, self._messages, ground_truth_metadata(states["label"]))
         scored = encode_response(judge, await judge.ajudge(*pair))
         return {
             "rewards": torch.tensor(scored["rewards"]),

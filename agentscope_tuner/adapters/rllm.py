@@ -87,8 +87,7 @@ def reward_fn(config: str | Path) -> Callable[[dict[str, Any], Any], Any]:
             JudgeError: no verdict, unless `on_error: zero` was configured; or an action that is no text.
         """
         judge = judge_for(path)
-        said = getattr(action, "action", action)
-        judgement = judge.judge(*_pair(task_info, said))
+        judgement = judge.judge(*_pair(task_info, getattr(action, "action", action)))
         given = judge.reward_or_raise(judgement)
         return import_module("rllm.rewards.reward_types").RewardOutput(
             reward=given,

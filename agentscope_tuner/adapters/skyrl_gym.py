@@ -59,8 +59,7 @@ class JudgedTextEnv(BaseTextEnv):  # type: ignore[misc]  # skyrl_gym is absent w
         """
         said = last_turn(action)
         self._messages.append({"role": "assistant", "content": said})
-        answer = self.feedback(said)
-        if answer is not None:
+        if (answer := self.feedback(said)) is not None:
             told = {"role": "user", "content": answer}
             self._messages.append(told)
             return BaseTextEnvStepOutput(observations=[told], reward=0.0, done=False, metadata={})

@@ -220,8 +220,7 @@ def mask_unjudged(args: Any, samples: Sequence[Any]) -> tuple[list[float], list[
         mean = fmean(known) if known else overall
         scale = (stdev(known) if len(known) > 1 else 0.0) + 1e-6 if by_std else 1.0
         for place in places:
-            value = raw[place]
-            if value is None:
+            if (value := raw[place]) is None:
                 samples[place].remove_sample = True
                 samples[place].loss_mask = [0] * samples[place].response_length
             shown[place] = mean if value is None else value

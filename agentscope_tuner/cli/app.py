@@ -193,8 +193,7 @@ def _check_repeated(command: Any, given: Sequence[str]) -> None:
     for option in getattr(command, "params", ()):
         if option.param_type_name == "argument" or option.multiple or option.is_flag:
             continue
-        times = sum(word.partition("=")[0] in option.opts for word in given)
-        if times > 1:
+        if (times := sum(word.partition("=")[0] in option.opts for word in given)) > 1:
             raise typer.BadParameter(f"{option.opts[0]} is given {times} times, and takes one value")
 
 

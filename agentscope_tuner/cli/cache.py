@@ -13,6 +13,7 @@ import typer
 
 from agentscope_tuner.cli.console import fail, say
 from agentscope_tuner.cli.options import Json
+from agentscope_tuner.errors import told
 from agentscope_tuner.graders.client.verdict_cache import default_cache_dir, open_cache
 
 app = typer.Typer(help="Show or delete the kept replies of judge models.", no_args_is_help=True)
@@ -39,8 +40,7 @@ def clear(
 ) -> None:
     """Forget all verdicts: each will cost its call again."""
     with _cache(folder) as (cache, where):
-        count = len(cache)
-        if count and not yes:
+        if (count := len(cache)) and not yes:
             typer.confirm(f"forget {count:,} verdicts in {where}?", abort=True)
         cache.clear()
         say(f"forgot {count:,} verdicts")
@@ -51,8 +51,6 @@ def _cache(folder: Path | None) -> Iterator[tuple[Any, Path]]:
     where = folder or default_cache_dir()
     if not (where / "cache.db").exists():
         raise fail(f"there is no verdict cache in {where}")
-    try:
-        with open_cache(where) as cache:
-            yield cache, where
-    except (OSError, sqlite3.Error) as exc:
-        raise fail(f"the verdict cache in {where} cannot be read: {exc}") from exc
+    unreadable = told(f"the verdict cache in {where} cannot be read", OSError, sqlite3.Error, to=fail)
+    with unreadable, open_cache(where) as cache:
+        yield cache, where

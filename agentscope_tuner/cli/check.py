@@ -86,8 +86,7 @@ def check(
                 print(json.dumps({"judge": loaded}))
             return
         with source_lines(input_) as (lines, name):
-            rows = conversion(settings, format_, map_, responses=False).all(lines)
-            report = check_tasks(rows, judge)
+            report = check_tasks(conversion(settings, format_, map_, responses=False).all(lines), judge)
         if not report.rows:
             raise ConfigError(f"{input_!r} holds no row")
     if as_json:

@@ -110,8 +110,7 @@ def look(lines: Iterable[Line], kind: str = "math", named: Mapping[str, str] = M
         ConfigError: none of them can be read, or no column holds a reference that the judge reads.
     """
     first = [line for line in islice(lines, _MOST_ROWS) if line.problem is None]
-    rows = [row for line in first if (row := object_in(line.raw))]
-    if not rows:
+    if not (rows := [row for line in first if (row := object_in(line.raw))]):
         held = f", its first line is {first[0].raw[:60].decode('utf-8', 'replace')!r}" if first else ""
         raise ConfigError(f"--from holds no row{held}: rows are JSON objects, one a line, or CSV, Parquet …")
     found = Looked(kind, rows=len(rows), reads=dict(named), has_answer=any("answer" in row for row in rows))

@@ -71,8 +71,7 @@ def init(
 
 
 def _start(kind: Starter, folder: Path) -> list[Path]:
-    sources = _sources(kind)
-    if not sources:
+    if not (sources := _sources(kind)):
         raise fail(f"init {kind} writes the configuration for rows of yours: give --from ROWS")
     taken = [folder / source.name for source in sources if (folder / source.name).exists()]
     if taken:

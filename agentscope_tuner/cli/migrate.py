@@ -180,8 +180,7 @@ def _translated(judge: Mapping[str, Any] | None, *, named: bool) -> _Migrated:
         notes.append(
             f"no judge is named, and AgentJet's default is {_DEFAULT}; a reward that the workflow sets comes first"
         )
-    own = str(protocol).rpartition(".")[2]
-    if own in _OURS:
+    if (own := str(protocol).rpartition(".")[2]) in _OURS:
         return _Migrated({"judge_protocol": f"{_HOME}.{own}", **kept}, notes=notes)
     notes.append(
         f"{protocol} is your own: it is asked as it is, under our rules and deadline, where it can be imported"
@@ -222,8 +221,7 @@ def _with_judge(text: str, section: yaml.MappingNode, judge: Mapping[str, Any]) 
         return f"{text[: first.index]}{block}\n\n{' ' * first.column}{text[first.index :]}"
     name, value = pairs["task_judge"]
     # A block's end mark stands behind the blank lines and comments that follow it
-    end = _end(value)
-    return text[: name.start_mark.index] + block + text[end:]
+    return text[: name.start_mark.index] + block + text[_end(value) :]
 
 
 def _end(node: yaml.Node) -> int:

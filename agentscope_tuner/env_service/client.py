@@ -67,8 +67,7 @@ class ClientOptions(HttpLimits):
     timeouts: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        unknown = sorted(set(self.timeouts) - set(TIMEOUTS))
-        if unknown:
+        if unknown := sorted(set(self.timeouts) - set(TIMEOUTS)):
             raise ConfigError(f"timeouts names no verb of the env service: {unknown!r}; there are {sorted(TIMEOUTS)!r}")
         for verb, seconds in self.timeouts.items():
             check_number(f"timeouts[{verb!r}]", seconds)

@@ -134,8 +134,7 @@ def _state_problem(method: str, data: object) -> str | None:
 
 
 def _step_problem(data: Any) -> str | None:
-    problem = _state_problem("step", data)
-    if problem is not None:
+    if (problem := _state_problem("step", data)) is not None:
         return problem
     if not isinstance(data.get("is_terminated"), bool):
         return f"step must give True or False as 'is_terminated', got {data.get('is_terminated')!r:.200}"
@@ -161,7 +160,6 @@ _SHAPE_PROBLEMS: dict[str, Callable[[Any], str | None]] = {
 
 def _plain(value: object) -> object:
     # numpy's numbers and arrays, without importing numpy
-    tolist = getattr(value, "tolist", None)
-    if tolist is None:
+    if (tolist := getattr(value, "tolist", None)) is None:
         raise TypeError(f"a {type(value).__name__}")
     return tolist()

@@ -256,8 +256,7 @@ class Instances:
         Raises:
             EpisodeRefusal: the instance is unknown, the environment raised, or the episode was lost during the call.
         """
-        instance = self._table.get(instance_id)
-        if instance is None:
+        if (instance := self._table.get(instance_id)) is None:
             raise _unknown(instance_id)
         async with instance.turn:
             self._check_current(instance)
@@ -271,8 +270,7 @@ class Instances:
 
     async def release(self, instance_id: str) -> bool:
         """Ends an episode, even during a call; False when there is no such episode."""
-        instance = self._table.pop(instance_id, None)
-        if instance is None:
+        if (instance := self._table.pop(instance_id, None)) is None:
             return False
         if instance.worker is not None:
             if instance.turn.locked():

@@ -134,8 +134,7 @@ async def _refuse(_: Request, refusal: Exception) -> Response:
 
 
 def _check_token(request: Request, token: str | None) -> None:
-    given = request.headers.get("Authorization", "")
-    if token is not None and not carries(given.encode(), token.encode()):
+    if token is not None and not carries(request.headers.get("Authorization", "").encode(), token.encode()):
         raise EpisodeRefusal(401, "the Authorization header must carry the server's token as 'Bearer …'")
 
 

@@ -64,8 +64,7 @@ class Reckoner:
     def _one(self, model: ChatModel, prompt: Prompt) -> Usage:
         settings = model.settings
         if settings.cache:
-            key = model.key(prompt)
-            if key in self._seen or model.is_kept(prompt):
+            if (key := model.key(prompt)) in self._seen or model.is_kept(prompt):
                 return Usage(cache_hits=1)
             self._seen.add(key)
         asked = message_tokens([message.content for message in prompt.messages()]) + IMAGE_TOKENS * len(prompt.images)

@@ -127,8 +127,7 @@ def tournament_prompts(
 ) -> list[Prompt]:
     """The prompts that `tournament` would send, for estimates; nothing is sent."""
     distinct = list(dict.fromkeys(responses))
-    pairs = _pairs(len(distinct), most_pairs)
-    shown = [[distinct[one], distinct[other]] for one, other in pairs]
+    shown = [[distinct[one], distinct[other]] for one, other in _pairs(len(distinct), most_pairs)]
     return [prompt for pair in shown for prompt in grader.prompts({**inputs, "response": pair})]
 
 
@@ -197,8 +196,7 @@ def _position(
         return place
     above = max((positions[anchor] for anchor in anchors if places[anchor] < place), default=None)
     below = min((positions[anchor] for anchor in anchors if places[anchor] > place), default=None)
-    tied = [positions[anchor] for anchor in anchors if places[anchor] == place]
-    if tied:
+    if tied := [positions[anchor] for anchor in anchors if places[anchor] == place]:
         return sum(tied) / len(tied)
     small = place / (len(places) + 1.0)  # keeps the order of candidates between the same two anchors
     if above is None:

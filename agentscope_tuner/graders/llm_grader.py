@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal, Self
 
-from agentscope_tuner.errors import AstunerError, GraderError
+from agentscope_tuner.errors import AstunerError, GraderError, told
 from agentscope_tuner.graders import combine
 from agentscope_tuner.graders.base_grader import (
     OPTIONAL,
@@ -508,10 +508,8 @@ class _Places:
 def _compiled(pattern: str | None) -> re.Pattern[str] | None:
     if pattern is None:
         return None
-    try:
+    with told(f"score_pattern must be a regular expression, got {pattern!r}", re.error, to=ValueError):
         found = re.compile(pattern, re.IGNORECASE)
-    except re.error as exc:
-        raise ValueError(f"score_pattern must be a regular expression, got {pattern!r}: {exc}") from exc
     if found.groups != 1:
         raise ValueError(f"score_pattern must have one group, the score, as in '(\\d+)', got {pattern!r}")
     return found

@@ -285,8 +285,7 @@ def _fitted(text: str, most: int, tokens: tuple[str, ...], cost: int) -> str:
     for _ in range(3):
         cap = cap * most // cost
         shown = neutralise(text, cap, tokens, judged=True)
-        cost = len(shown) + MARK_CHARS * shown.count("\n")
-        if cost <= 2 * most + _SLACK:
+        if (cost := len(shown) + MARK_CHARS * shown.count("\n")) <= 2 * most + _SLACK:
             break
     return shortened(shown, 2 * most + _SLACK)
 

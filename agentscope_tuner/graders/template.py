@@ -93,8 +93,7 @@ class PromptTemplate(BaseModel):
         Raises:
             ValueError: the template has no messages in `language`; another language never replaces it.
         """
-        chosen = self.messages.get(LanguageEnum(language))
-        if not chosen:
+        if not (chosen := self.messages.get(LanguageEnum(language))):
             raise ValueError(f"the template has no {str(language)!r} messages, only {sorted(self.messages)!r}")
         return chosen
 
@@ -111,8 +110,7 @@ class PromptTemplate(BaseModel):
         lines = [float(number) for number in _SCALE_LINE.findall(text)]
         about = [sentence for sentence in _SENTENCE_END.split(text) if _ABOUT_SCORES.search(sentence)]
         found = [(float(low), float(high)) for sentence in about for low, high in _SPAN.findall(sentence)]
-        spans = {(low, high) for low, high in found if low < high}
-        if not spans:
+        if not (spans := {(low, high) for low, high in found if low < high}):
             spans = {(0.0, float(most)) for sentence in about for most in _FULL_MARKS.findall(sentence)}
         if len(set(lines)) > 1:
             spans.add((min(lines), max(lines)))

@@ -155,8 +155,7 @@ def compare(
     groups: dict[tuple[str, float | None], list[tuple[float, float]]] = defaultdict(list)
     for row in second:
         key = (row.id, row.nth)
-        before = kept.pop(key, None)
-        if before is None:
+        if (before := kept.pop(key, None)) is None:
             found.only_second += 1
             continue
         after = _verdict(row)

@@ -238,8 +238,7 @@ def _opened_in_prompt(seen: Seen) -> RewardTrouble | None:
 
 
 def _elsewhere(seen: Seen) -> RewardTrouble | None:
-    unpaid = seen.unpaid
-    silent = [row for row in unpaid if _NO_ANSWER.search(row.reason)]
+    silent = [row for row in seen.unpaid if _NO_ANSWER.search(row.reason)]
     # A judge that does not say that it finds no answer is suspected only where it pays nothing
     tried = silent[:_SEARCHED] if len(silent) * 2 >= len(seen.judged) else [] if silent else seen.unpaid_all
     if not tried or (not silent and any(row.parts for row in tried)):
@@ -262,8 +261,12 @@ def _elsewhere(seen: Seen) -> RewardTrouble | None:
 
 
 def _no_reference(seen: Seen) -> RewardTrouble | None:
+<<<<<<< HEAD
     unpaid = seen.unpaid
     if len(unpaid) < len(seen.judged) or not seen.unpaid_all:
+=======
+    if not (unpaid := seen.unpaid) or len(unpaid) < len(seen.judged):
+>>>>>>> aa3945718e0d6e46ef17b2aeb28eeb3fe31c1e7c
         return None
     bare = [row for row in unpaid if not rights_of(row) and not is_told(known_of(row))]
     # A judge that needs no reference pays some rows

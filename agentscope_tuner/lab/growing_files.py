@@ -107,8 +107,7 @@ class TailedFile:
                 raise FileReplaced
             return
         with stream:
-            size = stream.seek(0, 2)
-            if size == self._size and self._is_unchanged(stream):
+            if (size := stream.seek(0, 2)) == self._size and self._is_unchanged(stream):
                 return
             if size < self.offset or not self._is_unchanged(stream):
                 raise FileReplaced

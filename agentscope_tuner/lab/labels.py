@@ -113,8 +113,7 @@ def _nth(value: object, where: str) -> int:
 
 
 def _number(value: object, where: str) -> float | None:
-    text = str(value).strip().lower()
-    if text == _UNSURE:
+    if (text := str(value).strip().lower()) == _UNSURE:
         return None
     try:
         number = _WORDS[text] if text in _WORDS else float(text)
@@ -174,8 +173,7 @@ def read_labelled(lines: Iterable[Line], name: str, response_path: str, limit: i
 
 def _answers(row: Mapping[str, Any], number: int, response_path: str) -> Iterator[Labelled]:
     if "output" in row:
-        label = own_label(row)
-        if label is None:
+        if (label := own_label(row)) is None:
             raise ValueError(f"line {number}: a rollout needs a label: {{score: …}} or {{is_success: …}}")
         task = Task.model_validate(row["task"])
         yield _labelled(task, WorkflowOutput.model_validate(row["output"]), label)
@@ -244,8 +242,7 @@ def read_alarms(path: Path) -> list[dict[str, Any]]:
             lines = stream.read().splitlines()
     except OSError:
         return []
-    alarms = [alarm for line in lines if (alarm := _alarm(line)) is not None]
-    return alarms[-MOST_ALARMS:]
+    return [alarm for line in lines if (alarm := _alarm(line)) is not None][-MOST_ALARMS:]
 
 
 def _alarm(line: bytes) -> dict[str, Any] | None:
@@ -330,13 +327,11 @@ class LabelsFile:
 
 
 def _apply_line(labels: dict[tuple[str, int], PersonsLabel], line: bytes) -> None:
-    row = object_in(line)
-    if row is None or "id" not in row:
+    if (row := object_in(line)) is None or "id" not in row:
         return
     nth = row.get("nth", 0)
     key = (str(row["id"]), nth if isinstance(nth, int) else 0)
-    label = row.get("label")
-    if label is None:
+    if (label := row.get("label")) is None:
         labels.pop(key, None)
     elif label in get_args(PersonsVerdict):
         labels[key] = PersonsLabel(label, str(row.get("remark") or ""))

@@ -55,9 +55,7 @@ def clustered_share(
     """
     pairs = [(hit, total) for hit, total in zip(hits, totals, strict=True) if total]
     clusters, rows = len(pairs), sum(total for _, total in pairs)
-    if clusters < LEAST_CLUSTERS:
-        return None
-    if clusters < sum(rows_of or totals) < LEAST_IN_CLUSTERS:
+    if clusters < LEAST_CLUSTERS or clusters < sum(rows_of or totals) < LEAST_IN_CLUSTERS:
         return None
     share = sum(hit for hit, _ in pairs) / rows
     if rows == clusters:

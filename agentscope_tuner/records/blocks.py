@@ -226,8 +226,7 @@ def limited(blocks: Iterable[Block], rows: int) -> Iterator[Block]:
     """The blocks of the first `rows` rows, at least one; the input is read no further."""
     left = rows
     for block in blocks:
-        held = sum(1 for _ in block.items())
-        if held >= left:
+        if (held := sum(1 for _ in block.items())) >= left:
             yield block.cut(left)[0]
             return
         yield block

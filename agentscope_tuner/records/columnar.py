@@ -409,8 +409,7 @@ def _kinds(lines: Path) -> tuple[dict[str, str], list[str]]:
         if len(metrics) <= _MOST_METRICS:
             metrics |= dict.fromkeys(map(_storable_text, row["judgement"].get("metrics") or ()))
         for name, value in row.items():
-            kind = kinds.get(name, "none")
-            if kind not in ("json", "judgement"):
+            if (kind := kinds.get(name, "none")) not in ("json", "judgement"):
                 kinds[name] = "json" if name in _ALWAYS_JSON else _with(kind, _kind(name, value))
     found = {name: "text" if kind == "none" else kind for name, kind in kinds.items()}
     return found, list(metrics) if len(metrics) <= _MOST_METRICS else []
@@ -437,8 +436,7 @@ def _with(kind: str, other: str) -> str:
     """The type of a column with both types: integers become floats only where a float holds each of them exactly."""
     if "none" in (kind, other) or kind == other:
         return other if kind == "none" else kind
-    both = {kind, other}
-    if both == {"small", "float"}:
+    if (both := {kind, other}) == {"small", "float"}:
         return "float"
     return "int" if both == {"small", "int"} else "json"
 

@@ -73,8 +73,7 @@ def is_cut_short(raw: bytes) -> bool:
 
 def is_dump(source: str) -> bool:
     """Whether `source` is no plain file of lines on this machine."""
-    source = plain(source)
-    if source == "-":
+    if (source := plain(source)) == "-":
         return False
     packed = is_url(source) or source.lower().endswith(_PACKED) or Path(source).is_dir() or is_pattern(source)
     return packed or (source.endswith(".json") and _is_list(StoredFile(source)))
@@ -112,8 +111,7 @@ def dump_lines(source: str) -> Iterator[Line]:
     """
     source = plain(source)
     if is_pattern(source):
-        files = matching(source)
-        if not files:
+        if not (files := matching(source)):
             raise ConfigError(f"no file matches {source!r}")
     elif is_folder(source):
         files = _folder_files(source)

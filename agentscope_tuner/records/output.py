@@ -128,8 +128,7 @@ class EarlierRow(NamedTuple):
 
 def earlier_row(line: bytes) -> EarlierRow | None:
     """A `scored_line`, read; None where it is not whole."""
-    own = object_in(line)
-    if own is None or not line.endswith(b"\n"):
+    if (own := object_in(line)) is None or not line.endswith(b"\n"):
         return None
     verdict = own.pop("judgement", None)
     config = verdict.pop("config", None) if isinstance(verdict, dict) else None
@@ -221,8 +220,7 @@ class ScoredFile:
 
     def _furthest(self) -> Path | None:
         """The file to take rows from: an interrupted resumed run may have come further than the first run."""
-        found = furthest(self.path)
-        if found == self._next:
+        if (found := furthest(self.path)) == self._next:
             put_in_place(self._next, self.partial)
             return self.partial
         return found

@@ -58,8 +58,7 @@ def _rollout(raw: bytes) -> Rollout:
     try:
         return Rollout.model_validate_json(raw)
     except ValidationError:
-        kept = readable(raw)
-        if kept is raw and _HALF_PAIR.search(raw) is None:
+        if (kept := readable(raw)) is raw and _HALF_PAIR.search(raw) is None:
             raise
         # Models write half surrogate pairs: pydantic's JSON parser refuses them, the standard one reads them
         try:

@@ -13,7 +13,7 @@ from typing import Any, TypeGuard, get_args
 import pydantic_core
 
 from agentscope_tuner.bounds import readable
-from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.errors import told
 from agentscope_tuner.records.reader import Line
 from agentscope_tuner.task_judge.contract.judgement import Judgement, Status
 
@@ -222,10 +222,8 @@ def scored_rows(lines: Iterable[Line]) -> Iterator[ScoredRow]:
     """
     seen: Counter[str] = Counter()
     for line in lines:
-        try:
+        with told(line.where, ValueError):
             row = scored_row(line, seen)
-        except ValueError as exc:
-            raise ConfigError(f"{line.where}: {exc}") from exc
         yield row
 
 

@@ -183,8 +183,7 @@ def text_problem(value: Any) -> str | None:
 
 
 def keywords_problem(value: Any) -> str | None:
-    problem = _strings_problem(value)
-    if problem is None and "" in value:
+    if (problem := _strings_problem(value)) is None and "" in value:
         return f"must not hold an empty string, which is in every text, got {value!r}"
     return problem
 
@@ -204,8 +203,7 @@ def _quote_hint(value: Any) -> str:
 
 
 def pattern_problem(value: Any) -> str | None:
-    problem = text_problem(value)
-    if problem is not None:
+    if (problem := text_problem(value)) is not None:
         return problem
     # Most configurations have no pattern and start faster without this import
     import regex

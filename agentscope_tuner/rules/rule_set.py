@@ -115,8 +115,7 @@ def _common_problems(rule: dict[Any, Any]) -> Iterator[tuple[str | None, str]]:
     if not is_target(target):
         hint = _nearest(target, ("output", "query")) or _as_column(target)
         yield "target", f"target must be output (the final answer), query or metadata.<key>, got {target!r}{hint}"
-    action = rule.get("action", "mark_bad")
-    if action not in ACTIONS:
+    if (action := rule.get("action", "mark_bad")) not in ACTIONS:
         yield "action", f"action must be one of {', '.join(ACTIONS)}, got {action!r}{_nearest(action, ACTIONS)}"
     if not isinstance(rule.get("not", False), bool):
         yield "not", f"not must be true or false, got {rule['not']!r}"
@@ -149,8 +148,7 @@ def _parameter_problems(rule: dict[Any, Any], kind: Kind) -> Iterator[tuple[str 
     sound = True
     for parameter in kind.parameters:
         if parameter.name in rule:
-            problem = parameter.problem(rule[parameter.name])
-            if problem is not None:
+            if (problem := parameter.problem(rule[parameter.name])) is not None:
                 sound = False
                 yield parameter.name, f"{parameter.name} {problem}"
         elif parameter.default is REQUIRED:
@@ -288,8 +286,7 @@ def all_of(where: str, told: Sequence[str]) -> ConfigError:
 
 
 def _compile(rules: list[dict[str, Any]], rule_modules: list[str], where: str) -> RuleSet:
-    problems = find_problems(rules, rule_modules)
-    if problems:
+    if problems := find_problems(rules, rule_modules):
         raise all_of(where, [problem.describe(where) for problem in problems])
     return RuleSet([_compile_rule(rule) for rule in rules], (rules, rule_modules, where))
 
@@ -330,8 +327,7 @@ def _failure(rule: _CompiledRule, text: str, exc: Exception) -> tuple[Cause, str
 def _text_of(rule: _CompiledRule, query: str, metadata: Mapping[str, Any]) -> str:
     if rule.target == "query":
         return query
-    key = rule.target.removeprefix("metadata.")
-    if key not in metadata:
+    if (key := rule.target.removeprefix("metadata.")) not in metadata:
         raise input_error(
             f"rule {rule.violation.rule_id!r} looks at {rule.target}, which is missing: metadata has "
             f"{', '.join(map(repr, metadata)) or 'no keys'}"

@@ -205,8 +205,7 @@ class _RowChecker:
     def check(self, row: TableRow, flows: Sequence[Flow]) -> dict[str, Any]:
         """The new cells of one row; they are None without a verdict."""
         self.tally.rows += 1
-        problem = row.problem
-        if problem is None and not flows:
+        if (problem := row.problem) is None and not flows:
             problem = f"has no {self._output_column!r}"
         if problem is not None:
             self._on_problem(row.line, problem)
@@ -258,8 +257,7 @@ def _text(values: Mapping[str, Any], name: str) -> str:
 
 
 def _flows_of(columns: Sequence[str], output_column: str, rules: RuleSet) -> tuple[Flow, ...]:
-    flows = find_flows(columns, output_column)
-    if not flows:
+    if not (flows := find_flows(columns, output_column)):
         raise ConfigError(
             f"the table has no column {output_column!r} or {output_column + '__<flow>'!r}; its columns are "
             f"{', '.join(map(repr, columns))}: name another with --output-column"
@@ -267,8 +265,7 @@ def _flows_of(columns: Sequence[str], output_column: str, rules: RuleSet) -> tup
     looked_at = [flow.output for flow in flows]
     for target in sorted(rules.targets - {"output"}):
         names = (target,) if target == "query" else (target, target.removeprefix("metadata."))
-        present = [name for name in names if name in columns]
-        if not present:
+        if not (present := [name for name in names if name in columns]):
             raise ConfigError(
                 f"a rule has target {target!r}, but the table has no column {' or '.join(map(repr, names))}"
             )

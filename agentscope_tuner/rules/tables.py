@@ -268,8 +268,7 @@ class CsvTable:
                     continue  # a blank line
                 # In a table with a single column, spreadsheets write an empty cell as a blank line
                 cells = [""]
-            problem = _text_problem(lines.taken)
-            if problem is None and len(cells) != width:
+            if (problem := _text_problem(lines.taken)) is None and len(cells) != width:
                 problem = f"has {len(cells)} cells where the header has {width}"
             if problem is not None:
                 yield TableRow(line, {}, _Malformed("".join(lines.taken), len(cells)), problem)
@@ -364,8 +363,7 @@ def _space_end(text: str, at: int) -> int:
 
 
 def _jsonl_row(number: int, text: str) -> TableRow:
-    problem = _text_problem([text])
-    if problem is None:
+    if (problem := _text_problem([text])) is None:
         try:
             values = json.loads(text)
         except (ValueError, RecursionError) as exc:

@@ -64,8 +64,7 @@ def exceeds_tokens(text: str, limit: int) -> bool:
     if len(text) <= limit:
         return False  # A character is at most one token
     blocks = _blocks_of(text)
-    cjk = _count_cjk(blocks)
-    if cjk > limit:
+    if (cjk := _count_cjk(blocks)) > limit:
         return True
     classes = _classes(text, blocks)
     letters = classes.count(_WORD)
@@ -154,8 +153,7 @@ def exceeds_exactly(text: str, limit: int, name: str) -> bool:
     times the vocabulary's longest token is not tokenized at all: it must have more tokens.
     """
     encoding, longest_token = load_encoding(name)
-    size = len(text.encode("utf-8", "replace"))
-    if size <= limit:
+    if (size := len(text.encode("utf-8", "replace"))) <= limit:
         return False
     if size > limit * longest_token:
         return True

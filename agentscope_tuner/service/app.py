@@ -193,8 +193,7 @@ class TokenFile:
     def _look_again(self) -> None:
         self._look_at = time.monotonic() + _LOOK_AGAIN_SECONDS
         try:
-            state = self._state()
-            if state != self._seen:
+            if (state := self._state()) != self._seen:
                 self._token = self._read()
                 self._seen = state
                 _log.warning("the token file %s was read again", self._path)

@@ -158,8 +158,7 @@ class Exchange:
         self._lane = gate.cheap if served.judge.is_cheap else gate.slow
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        response = await self._answer(Request(scope, receive))
-        await response(scope, receive, send)
+        await (await self._answer(Request(scope, receive)))(scope, receive, send)
 
     async def _answer(self, request: Request) -> Response:
         started = time.perf_counter()

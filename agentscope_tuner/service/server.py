@@ -146,8 +146,7 @@ def shortage(folder: str = "/proc/self/fd") -> str | None:
 async def warn_of_shortages() -> None:
     """Log a shortage, at most once a minute, in an endless loop; the server runs it as a task."""
     while True:
-        trouble = shortage()
-        if trouble is not None:
+        if (trouble := shortage()) is not None:
             _log.error(trouble)
         await asyncio.sleep(_LOOK_SECONDS if trouble is None else _QUIET_SECONDS)
 

@@ -124,8 +124,7 @@ class Served:
 
     def _note(self, pairs: Sequence[Pair], judgements: Sequence[Judgement]) -> None:
         self.metrics.verdicts(judgements)
-        failed = sum(judgement.status == "failed" for judgement in judgements)
-        if failed:
+        if failed := sum(judgement.status == "failed" for judgement in judgements):
             # Log errors without their messages, which may quote an answer
             _log.warning("judge %r gave no verdict on %d of %d rows", self.name, failed, len(judgements))
         if self.settings.log_answers:
@@ -149,8 +148,7 @@ async def native(served: Served, data: dict[str, Any], ends_at: float) -> dict[s
 
 async def _batch(served: Served, rows: list[Any], ends_at: float) -> list[dict[str, Any]]:
     read = [_read_or_failed(row, served.settings) for row in rows]
-    bad = [item for item in read if isinstance(item, Judgement)]
-    served.metrics.verdicts(bad)
+    served.metrics.verdicts([item for item in read if isinstance(item, Judgement)])
     judged = iter(await served.many([item for item in read if not isinstance(item, Judgement)], ends_at))
     verdicts = (item if isinstance(item, Judgement) else next(judged) for item in read)
     return [

@@ -193,8 +193,7 @@ class ConfiguredJudge:
         if self._run_log is not None:
             self._run_log.add(pairs, judgements, self.step)
         # Other threads log, too, and may end it meanwhile
-        first = self._first
-        if first is not None:
+        if (first := self._first) is not None:
             first.extend(judgements[:_FIRST])
             if len(first) >= _FIRST and self._first is first:
                 self._first = None
@@ -227,8 +226,7 @@ class ConfiguredJudge:
             JudgeError: there is no verdict; the message names the task and the judge.
         """
         judgement = self.settled(judgement)
-        reward = self.reward(judgement, turns=turns)
-        if reward is None:
+        if (reward := self.reward(judgement, turns=turns)) is None:
             raise judge_error(judgement.error or judgement.reason, judgement.cause)
         return reward
 

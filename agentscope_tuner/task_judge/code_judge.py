@@ -171,8 +171,7 @@ class SandboxService:
         Raises:
             JudgeError: the program did not run, or printed something else than it should.
         """
-        ending = await self._run("print(1)", "", "python", Bounds(), None)
-        if ending.stdout.strip() != b"1":
+        if (await self._run("print(1)", "", "python", Bounds(), None)).stdout.strip() != b"1":
             raise _error(f"the sandbox at {self._exchange.base_url} does not run a program that prints 1")
 
 
@@ -221,11 +220,9 @@ def _fusion_ending(told: Mapping[str, Any]) -> Ending | str:
     if told["status"] not in ("Success", "Failed"):
         return f"status {told['status']!r}: {str(told.get('message'))[:300]}"
     for part in ("compile_result", "run_result"):
-        result = told.get(part)
-        if result is None:
+        if (result := told.get(part)) is None:
             continue
-        status = result["status"]
-        if status == "TimeLimitExceeded":
+        if (status := result["status"]) == "TimeLimitExceeded":
             return Ending("cpu", -9)
         if status != "Finished":
             return f"{part} has the status {status!r}"

@@ -96,8 +96,7 @@ class CombinedJudge(AsksJudges):
         found = PartVerdicts(self.paid)
         with found.accounted():
             for number, stage in enumerate(self.stages):
-                asked = found.asked(stage)
-                if asked and not stage[0].is_cheap:
+                if (asked := found.asked(stage)) and not stage[0].is_cheap:
                     loops.run(self._ask_from(number, found, workflow_task, workflow_output))
                     break
                 for part in asked:
@@ -248,8 +247,7 @@ class CombinedJudge(AsksJudges):
         raise JudgeError(f"{name} must return a finite number, got {answer!r:.200}", cause=Cause.BUG)
 
     def _success(self, found: PartVerdicts, counted: Sequence[Part]) -> bool:
-        success = self.section.success
-        if success == "any":
+        if (success := self.section.success) == "any":
             return any(found.is_success(part.name) for part in counted)
         if success != "all":
             return found.is_success(success)

@@ -16,7 +16,7 @@ import regex
 from pydantic import Field, model_validator
 
 from agentscope_tuner.config import StrictSection
-from agentscope_tuner.errors import Cause, ConfigError, JudgeError, install
+from agentscope_tuner.errors import Cause, ConfigError, JudgeError, install, told
 from agentscope_tuner.rules.kinds import RunawaySearch, compile_pattern, is_found
 from agentscope_tuner.task_judge.base_judge import KWARGS, Reward, TextJudge, final_answer
 from agentscope_tuner.verify.find import after_thinking, last_boxed
@@ -84,11 +84,9 @@ _BOX = re.compile(r"\\(?:(boxed|fbox)(?![a-zA-Z])|.)", re.DOTALL)
 
 def box_problem(text: str) -> str:
     r"""The reason why `text` does not hold exactly one filled `\boxed{}`; empty when it does."""
-    count = sum(box[1] is not None for box in _BOX.finditer(text))
-    if count != 1:
+    if (count := sum(box[1] is not None for box in _BOX.finditer(text))) != 1:
         return f"{count} boxes, where one is asked for" if count else r"no \boxed{}"
-    inside = last_boxed(text)
-    if inside is None:
+    if (inside := last_boxed(text)) is None:
         return r"a \boxed{} that is never closed"
     return "" if visible(inside).strip() else r"an empty \boxed{}"
 
@@ -200,10 +198,8 @@ class JsonSchema:
         return f"{error.message:.200}{f' at {where}' if where else ''}"
 
     def _try(self, value: object) -> None:
-        try:
+        with told("the schema refers to itself without end", OverBoundsError, to=ValueError):
             self.problem(value)
-        except OverBoundsError as exc:
-            raise ValueError(f"the schema refers to itself without end: {exc}") from None
 
     def _found(self, pattern: str, text: str) -> bool:
         return _work.get().search(self._searches[pattern], text)
@@ -365,8 +361,7 @@ class FormatJudge(TextJudge[FormatConfig]):
                 around=settings.allow_around,
                 empty=settings.allow_empty,
             )
-        problem = shaped.problem
-        if not problem and shaped.part is not None:
+        if not (problem := shaped.problem) and shaped.part is not None:
             problem = (settings.boxed and box_problem(shaped.part)) or self._json_problem(shaped.part)
         return Reward(0.0 if problem else 1.0, not problem, reason=problem or "the required shape")
 
@@ -399,8 +394,6 @@ def _compiled(schema: dict[str, Any]) -> JsonSchema:
 
 
 def _searching(pattern: str) -> Callable[[str], bool]:
-    try:
+    with told(f"pattern {pattern!r}", regex.error, to=ValueError):
         compiled = compile_pattern(pattern, ignore_case=False)
-    except regex.error as exc:
-        raise ValueError(f"pattern {pattern!r}: {exc}") from exc
     return partial(is_found, compiled.search)

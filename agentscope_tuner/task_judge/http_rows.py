@@ -16,7 +16,7 @@ from typing import Any, Generic, Literal, TypeVar
 from pydantic import BaseModel, ConfigDict
 
 from agentscope_tuner.bounds import bounded
-from agentscope_tuner.errors import DeadlineError, input_error
+from agentscope_tuner.errors import DeadlineError, input_error, told
 from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
 
 
@@ -34,13 +34,11 @@ def wire_row(task: WorkflowTask, output: WorkflowOutput) -> bytes:
     row: dict[str, Any] = {"task": task.task.model_dump() | known, "output": bounded(output.model_dump())}
     if task.task_env_uuid:
         row["task_env_uuid"] = task.task_env_uuid
-    try:
+    with told("the rollout is not JSON, nothing was sent", TypeError, ValueError, RecursionError, to=input_error):
         try:
             return _encoded(row)
         except (TypeError, ValueError):
             return _encoded(_plain(row))
-    except (TypeError, ValueError, RecursionError) as exc:
-        raise input_error(f"the rollout is not JSON, nothing was sent: {exc}") from exc
 
 
 def _encoded(value: object) -> bytes:
@@ -186,8 +184,7 @@ class Gathered(Generic[T]):
         unsettled = set(rows)
         try:
             ends_at = max(row.asked_at for row in rows) + self.patience
-            results = await self.send([row.body for row in rows], ends_at)
-            for row, result in zip(rows, results, strict=True):
+            for row, result in zip(rows, await self.send([row.body for row in rows], ends_at), strict=True):
                 if row.result.done():
                     continue
                 if len(rows) > 1 and self.again(result):

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from agentscope_tuner.config import StrictSection
-from agentscope_tuner.errors import JudgeError, reference_error
+from agentscope_tuner.errors import JudgeError, reference_error, told
 from agentscope_tuner.task_judge.base_judge import Reward, TextJudge, as_list, final_answer
 from agentscope_tuner.verify.find import after_thinking
 from agentscope_tuner.verify.strict_json import NotStrictJsonError, read_json
@@ -425,10 +425,8 @@ class InstructionJudge(TextJudge[InstructionConfig]):
 
 
 def _arguments(raw: object) -> Mapping[str, Any]:
-    try:
+    with told(f"kwargs: {raw!r:.100} is no JSON", ValueError, RecursionError, to=_bad):
         given = json.loads(raw) if isinstance(raw, str) else raw
-    except (ValueError, RecursionError) as exc:
-        raise _bad(f"kwargs: {raw!r:.100} is no JSON: {exc}") from exc
     if given is None:
         return {}
     if not isinstance(given, Mapping):

@@ -110,8 +110,7 @@ class JsonAnswerJudge(TextJudge[JsonAnswerConfig]):
 
     def reference(self, task: Task) -> object:
         """See TextJudge: the right JSON value."""
-        value = task.metadata.get("answer")
-        if value is None:
+        if (value := task.metadata.get("answer")) is None:
             raise _bad(f"is missing, the task's metadata has {sorted(map(str, task.metadata))!r:.300}")
         try:
             if isinstance(value, str):
@@ -121,8 +120,7 @@ class JsonAnswerJudge(TextJudge[JsonAnswerConfig]):
             raise _bad(f"{value!r:.100} cannot be read: {exc}; write a text as JSON, in quotes") from exc
         except ValueError as exc:
             raise _bad(f"{value!r:.100} is no JSON: {exc}") from exc
-        fields = self.settings.fields
-        if fields is not None:
+        if (fields := self.settings.fields) is not None:
             missing = [name for name in fields if not isinstance(value, Mapping) or name not in value]
             if missing:
                 raise _bad(f"{value!r:.100} has no {missing[0]!r}, which judge_kwargs.fields names")

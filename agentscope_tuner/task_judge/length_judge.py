@@ -140,8 +140,7 @@ class LengthJudge(TextJudge[LengthConfig]):
         return Reward(reward, right and length < settings.hard, reason=reason, metrics=metrics)
 
     def _length(self, task: WorkflowTask, output: WorkflowOutput) -> int:
-        unit = self.settings.unit
-        if unit == "chars":
+        if (unit := self.settings.unit) == "chars":
             return len(final_answer(output))
         if unit == "tokens":
             return estimate_tokens(final_answer(output))

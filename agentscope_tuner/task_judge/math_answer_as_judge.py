@@ -225,8 +225,7 @@ class MathAnswerAsJudge(BaseJudge):
             # a stage names itself first: nobody may take its reason for one that found the answer wrong
             reason = f"{outcome}: {reason}"
         if outcome != "equal":
-            damage = lost_backslash(found.raw)
-            if damage is not None:
+            if (damage := lost_backslash(found.raw)) is not None:
                 reason = f"{reason}; the answer is damaged: it holds {damage}"
             elif outcome == "undecided" and self._settings.on_undecided == "raise":
                 raise JudgeError(reason, cause=Cause.UNDECIDED)

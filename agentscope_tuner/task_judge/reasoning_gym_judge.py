@@ -71,8 +71,7 @@ class ReasoningGymJudge(BaseJudge):
         self._settings = settings = validate_section(
             ReasoningGymJudgeConfig, task_judge_section(config).judge_kwargs, KWARGS
         )
-        spec = find_spec("reasoning_gym")
-        if spec is None or spec.origin is None:
+        if (spec := find_spec("reasoning_gym")) is None or spec.origin is None:
             raise ConfigError(f"ReasoningGymJudge needs the extra 'reasoning-gym': {install('reasoning-gym')}")
         self._packages = str(Path(spec.origin).resolve().parents[1])
         self._limits = RunLimits(
@@ -86,8 +85,7 @@ class ReasoningGymJudge(BaseJudge):
         """See BaseJudge. Blocks while the scorer runs."""
         dataset, entry = _entry(workflow_task.task)
         self._warn(dataset)
-        answer = self._answer(final_answer(workflow_output))
-        if answer is None:
+        if (answer := self._answer(final_answer(workflow_output))) is None:
             return self._reward(0.0, "no answer in the places that are read", 0.0)
         if why := unfit(dataset, answer, str(entry["answer"])):
             return self._reward(0.0, why, 0.0)

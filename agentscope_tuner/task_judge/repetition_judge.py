@@ -35,8 +35,7 @@ def repetition(text: str, n: int) -> Repetition:
     Chinese, each character is a word. A text of fewer than `n` words has a share of 0.0.
     """
     words = words_of(text)[-MOST_WORDS:]
-    total = max(len(words) - n + 1, 0)
-    if total == 0:
+    if (total := max(len(words) - n + 1, 0)) == 0:
         return Repetition(0.0, 0, 0)
     distinct = len(set(zip(*(words[start:] for start in range(n)), strict=False)))
     return Repetition(1.0 - distinct / total, distinct, total)

@@ -137,8 +137,7 @@ class AutoGraderJudge(LLMJudge):
         return {"judge_disagreements": float(found.disagreements), "group_size": float(len(found.places))}
 
     def _answer(self, output: WorkflowOutput) -> str:
-        key = self.rubrics.answer_field
-        if key not in output.metadata:
+        if (key := self.rubrics.answer_field) not in output.metadata:
             raise input_error(
                 f"workflow_output.metadata has no {key!r} ({WHERE}.answer_field), only {sorted(output.metadata)!r}"
             )

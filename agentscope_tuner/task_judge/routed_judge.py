@@ -34,8 +34,7 @@ class RoutedJudge(AsksJudges):
 
     def __init__(self, config: Any) -> None:
         super().__init__(config)
-        by = self.section.by
-        if by is None:
+        if (by := self.section.by) is None:
             raise ConfigError(
                 f"{SECTION}.by is missing: the field that names a row's route, for instance "
                 "`by: task.metadata.data_source`; its values are the keys under routes"
@@ -66,8 +65,7 @@ class RoutedJudge(AsksJudges):
             JudgeError: the value at `by` is missing or blank, or no route has this value and there is no `default`.
         """
         value = read_path(self.by, WorkflowTask(task=task), output or WorkflowOutput())
-        name = route_name(value)
-        if name is not None and name in self.asks:
+        if (name := route_name(value)) is not None and name in self.asks:
             return name
         cause = Cause.REFERENCE if self.by.startswith("task.") else Cause.INPUT
         more = f" and {len(self.asks) - _MOST_SHOWN} more" if len(self.asks) > _MOST_SHOWN else ""
@@ -127,8 +125,7 @@ class RoutedJudge(AsksJudges):
         total = Estimate()
         for output in outputs[:1] if self._ranks else outputs:
             judge = self.asks[self.route(task.task, None if self._ranks else output)]
-            asked = outputs if self._ranks else [output]
-            total += estimate_of(judge, task, asked, reckoner)[1]
+            total += estimate_of(judge, task, outputs if self._ranks else [output], reckoner)[1]
         return total
 
     def check_group(self, tasks: Sequence[Task]) -> str | None:

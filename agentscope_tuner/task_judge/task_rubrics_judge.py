@@ -79,8 +79,7 @@ class TaskRubricsJudge(ModelJudge):
         self.settings = mine = validate_section(TaskRubricsConfig, section.task_rubrics, WHERE)
         for name in type(mine.reads).model_fields:
             check_path(getattr(mine.reads, name), f"{WHERE}.reads.{name}")
-        known = {"score": float, "disagreement": float}
-        self.panels = build_panels(mine, WHERE, section.deadline, known)
+        self.panels = build_panels(mine, WHERE, section.deadline, {"score": float, "disagreement": float})
         with told(WHERE, ValueError):
             self.first, self.dearer = (
                 CriteriaPanel(
@@ -147,8 +146,7 @@ class TaskRubricsJudge(ModelJudge):
         response = self._reader.response(reads.response, task, output)
         if rubrics.files:
             response = _with_files(response, rubrics.files, output)
-        query = self._reader.question(reads.query, task, output)
-        if query is None:
+        if (query := self._reader.question(reads.query, task, output)) is None:
             cause = Cause.REFERENCE if reads.query.startswith("task.") else Cause.INPUT
             raise JudgeError(f"{reads.query} is missing: it is null, or NaN", cause=cause)
         return rubrics, query if isinstance(query, Trajectory) else str(query), response
@@ -179,12 +177,10 @@ class TaskRubricsJudge(ModelJudge):
             return self._rubrics(Path(file).read_text(encoding="utf-8"))
 
     def _rubrics(self, value: Any) -> Rubrics:
-        try:
+        with told(self.settings.reads.rubrics, ValueError, to=reference_error):
             rubrics = read_rubrics(value)
             # Check that the criteria can be added up before a call is paid for
             aggregated(rubrics, [0.0] * len(rubrics.criteria), self.settings.aggregation, self.settings.gate_must_haves)
-        except ValueError as exc:
-            raise reference_error(f"{self.settings.reads.rubrics}: {exc}") from exc
         return rubrics
 
     def _order(self, task: WorkflowTask, rubrics: Rubrics) -> list[int]:

@@ -70,8 +70,7 @@ def normalised(text: str) -> list[str]:
     """
     text = unicodedata.normalize("NFC", visible(text)).lower()
     parted = _BETWEEN_DIGITS.sub(" ", _NUMBER_SIGN.sub(_MINUS, _NUMBER_POINT.sub(_POINT, text)))
-    bare = _without_punctuation(parted)
-    words = _WORD.findall(bare)
+    words = _WORD.findall(_without_punctuation(parted))
     return [word for word in words if word not in _ARTICLES] or words or text.split()
 
 

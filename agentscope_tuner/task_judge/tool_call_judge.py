@@ -202,8 +202,7 @@ class ToolCallJudge(TextJudge[ToolCallConfig]):
 
 
 def _made(output: WorkflowOutput) -> list[object]:
-    messages = output.metadata.get("messages")
-    if messages is not None:
+    if (messages := output.metadata.get("messages")) is not None:
         if not isinstance(messages, list) or not all(isinstance(message, Mapping) for message in messages):
             raise input_error(f"output.metadata['messages'] must be chat messages, got {messages!r:.100}")
         if not all(isinstance(message.get("tool_calls") or [], list) for message in messages):

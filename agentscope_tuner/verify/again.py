@@ -148,8 +148,7 @@ def _spellings(said: str, *, worded: bool) -> tuple[str, ...]:
     if not is_prose(_CAPITALS.sub(" ", said)):
         letter = _LETTER.match(said)
         return (said,) if letter is None else (said, letter[1])
-    leading = _LEADING_FORMULA.match(said)
-    if leading is not None:
+    if (leading := _LEADING_FORMULA.match(said)) is not None:
         return said, leading[0]
     words = said.lower().split()
     return (said,) if worded and len(words) <= 2 and not all(map(is_neutral, words)) else ()
@@ -185,8 +184,7 @@ def _labels(word: str) -> bool:
 
 def states_nothing(rest: str) -> bool:
     """Whether the text behind an answer is the plain end of its sentence, in which no word announces another value."""
-    end = plain_end(rest)
-    if end is None or end.has_number:
+    if (end := plain_end(rest)) is None or end.has_number:
         return False
     return _FIRST_WORDS.isdisjoint(end.words[:1]) and not any(map(_labels, end.words))
 

@@ -152,8 +152,7 @@ def _other_subject(answer: str, known: Sequence[str], question: str, is_unit: Ca
     mine = [name for name in names if name in others and name not in _FILLS]
     if mine and rivals & asked_names:
         return mine[0]
-    clause = _asked(question)
-    if clause is not None and clause.counts:
+    if (clause := _asked(question)) is not None and clause.counts:
         return ""
     rivals = {one for one in rivals - asked_names if _is_content(one) and not is_unit(one)}
     value = re.search(r"\d", answer)
@@ -178,8 +177,7 @@ def subject_of_another(clause: str, question: str) -> str:
         return _unspaced_subject(clause, asked, question)
     words = [word for word in _WORD.findall(_ELIDED.sub("", clause)) if word.lower() not in _FILLS | _BEFORE_NOUNS]
     names = {word for word in _WORD.findall(question) if word[0].isupper()}
-    mine = next((word for word in words if word.removesuffix("'s") in names), "")
-    if mine:
+    if mine := next((word for word in words if word.removesuffix("'s") in names), ""):
         verb = next(iter(_WORD.findall(clause.partition(mine)[2])), "")
         # somebody else of whom the same is asked: `hat Tom`, `does Tom have`
         verbs = rf"\b(?:{re.escape(verb)}|{_AUXILIARIES})"
@@ -311,8 +309,7 @@ def without_own_words(answer: str, question: str, is_unit: Callable[[str], bool]
     question = question[-_MOST_ASKED:]
     if "\\text" not in answer or len(answer) > _LONGEST or (asked := _asked(question)) is None:
         return answer
-    named = _NAMED.fullmatch(answer)
-    if named is not None:
+    if (named := _NAMED.fullmatch(answer)) is not None:
         head = [word for word in _words(named["head"]) if word not in _ARTICLES and word != "the"]
         if head and _repeats(head, asked.words, question, is_unit) and _same_noun(head, asked.words):
             return named["value"]
@@ -611,8 +608,7 @@ def _operates(said: Sequence[_Said], known: Sequence[str], reference: str, quest
 
 def _other_group(said: Sequence[_Said], known: Sequence[str], question: str, is_unit: Callable[[str], bool]) -> str:
     """A word of an answer that names another group or quantity than the asked one."""
-    asked = _asked(question)
-    if asked is None:
+    if (asked := _asked(question)) is None:
         return ""
     values = [at for at, one in enumerate(said) if not one.is_word]
     words = [one.text for one in said if one.is_word]
@@ -686,8 +682,7 @@ def is_only_given(noun: str, following: str, question: str) -> bool:
         noun: in lower case, behind a value.
         following: the word behind it, in lower case: of `duck eggs` the first is no other noun.
     """
-    asked = _asked(question[-_MOST_ASKED:])
-    if asked is None or not asked.counts:
+    if (asked := _asked(question[-_MOST_ASKED:])) is None or not asked.counts:
         return False
     if _is_given(noun, (), asked.words, question):
         return True

@@ -115,8 +115,7 @@ class _Scanner:
 
     def run(self) -> list[ArithmeticToken]:
         while self.at < len(self.text):
-            match = _ITEM.match(self.text, self.at)
-            if match is None:
+            if (match := _ITEM.match(self.text, self.at)) is None:
                 raise NotArithmeticError(f"unexpected {self.text[self.at]!r} in {short(self.text)}")
             self.at = match.end()
             group = match.lastgroup
@@ -194,8 +193,7 @@ class _Scanner:
     def _brace_closes(self) -> None:
         if not self.closers:
             raise NotArithmeticError(f"unexpected '}}' in {short(self.text)}")
-        which = self.closers.pop()
-        if which == "group":
+        if (which := self.closers.pop()) == "group":
             # Empty braces, as in `\times{}`, only end a command
             if self.tokens[-1] == ArithmeticToken("open", "(", "{"):
                 self.tokens.pop()
@@ -289,8 +287,7 @@ def read_chain(text: str) -> list[Expression]:
     """
     if len(text) > MAX_CHARS:
         raise NotArithmeticError(f"{len(text)} characters, more than {MAX_CHARS}")
-    tokens = tokenize(text)
-    if not tokens:
+    if not (tokens := tokenize(text)):
         raise NotArithmeticError("it is empty")
     if len(tokens) > 1 and sum(token.kind in ("number", "operator") for token in tokens) > MAX_NODES:
         raise NotArithmeticError(f"more than {MAX_NODES} operations and numbers")

@@ -147,14 +147,12 @@ def inside(text: str, box: Box) -> str:
 
 
 def _one_box(text: str, start: int) -> Box | None:
-    flat = _FLAT.match(text, start)
-    if flat is not None:
+    if (flat := _FLAT.match(text, start)) is not None:
         return Box(start, text.index("{", start) + 1, flat.end())
     depth = 0
     inside = start
     for event in _EVENT.finditer(text, start):
-        found = event.group()
-        if found == "}":
+        if (found := event.group()) == "}":
             depth -= 1
             if depth <= 0:
                 return Box(start, inside, event.end()) if depth == 0 else None
@@ -176,8 +174,7 @@ def _scan(text: str) -> list[Box]:
     boxes: list[Box] = []
     opened_at = closed_at = -1
     for event in _EVENT.finditer(text):
-        found = event.group()
-        if found == "}":
+        if (found := event.group()) == "}":
             if stack:
                 start, inside = stack.pop()
                 if start >= 0:
@@ -239,8 +236,7 @@ def find_answer(
     """
     said = after_thinking(output, think)
     for place in places:
-        found = _READERS[place](said)
-        if found is None:
+        if (found := _READERS[place](said)) is None:
             continue
         # An empty box is handed on as an answer, because the verifier's reason names it
         problem = found.problem or ("" if found.text or place == "boxed" else "nothing")
@@ -347,8 +343,7 @@ def _said(text: str, marks: tuple[str, ...] = ("\\boxed", "\\fbox")) -> str:
         marks: what an answer begins with.
     """
     for _ in range(_MOST_REMOVED):
-        start = max(map(text.rfind, marks))
-        if start < 0:
+        if (start := max(map(text.rfind, marks))) < 0:
             return text
         shown = text
         if _is_unsaid(text, start):
@@ -392,9 +387,7 @@ def _is_unshown(text: str, start: int) -> bool:
     known to show what they hold, a conditional, an element's attribute.
     """
     near = text[max(start - _GROUPED, 0) : start]
-    if _is_pale(near):
-        return True
-    if "<" in near and _IN_TAG.search(near):
+    if _is_pale(near) or ("<" in near and _IN_TAG.search(near)):
         return True
     odd = _ODD.search(near) is not None
     if odd and [found[1] for found in _CONDITIONAL.finditer(near)][-1:] not in ([], ["fi"], ["iff"]):
@@ -430,8 +423,7 @@ def _without_element(text: str, start: int) -> str:
         name = tag[1].lower()
         if (name in _NEUTRAL_ELEMENTS and not _says_more(tag[2])) or (len(name) == 1 and name not in "sq"):
             continue
-        close = lower.find(f"</{name}", tag.end())
-        if close < 0 or close > start:
+        if (close := lower.find(f"</{name}", tag.end())) < 0 or close > start:
             return text[: tag.start()] + (" " if close < 0 else text[close:])
     return text
 
@@ -502,8 +494,7 @@ def _in_box(text: str) -> Found | None:
     if "\\boxed" not in text and "\\fbox" not in text:
         return None
     text = _said(text)
-    boxes = boxes_beside(text)
-    if not boxes:
+    if not (boxes := boxes_beside(text)):
         return None
     last = boxes[-1]
     content = inside(text, last)
@@ -557,8 +548,7 @@ def _ends_a_sentence(near: str) -> bool:
         near = near[: opened.start()].rstrip(" $\n")
     begun = max(near.rfind("\n"), near.rfind(". ")) + 1
     for written in reversed(near[begun:].split()):
-        word = written.strip(":,").lower()
-        if word in _SO:
+        if (word := written.strip(":,").lower()) in _SO:
             # what stands before `so` and plain words is a step, and need not be read
             return True
         if word and word not in _PLAIN_LEADS:
@@ -592,8 +582,7 @@ def _in_tag(text: str) -> Found | None:
             opened, closed, first, start = -1, tag.end(), start, -1
     if not answers:
         return None
-    found = sole_answer(answers[-_MOST_CANDIDATES:])
-    return _placed(_stated_inside(found), text, first, closed)
+    return _placed(_stated_inside(sole_answer(answers[-_MOST_CANDIDATES:])), text, first, closed)
 
 
 def _stated_inside(found: Found) -> Found:
@@ -652,8 +641,7 @@ _LISTED = re.compile(
 
 def _last_value(text: str) -> Found | None:
     tail = text.rstrip()[-_TAIL:]
-    values = list(_VALUE.finditer(tail))
-    if not values:
+    if not (values := list(_VALUE.finditer(tail))):
         return None
     last = values[-1]
     beside = [last]

@@ -37,8 +37,7 @@ def numbers_said(text: str) -> Iterator[Fraction]:
     """The numbers in a text: in digits, in words (`twenty-three`), or implied by a word (`twice`)."""
     run: list[str] = []
     for match in _SAID_NUMBER.finditer(text[:_MAX_CHARS_SAID]):
-        word = match.group().lower()
-        if word in _MEANT:
+        if (word := match.group().lower()) in _MEANT:
             yield Fraction(_MEANT[word])
         if not word[0].isalpha():
             yield from _in_digits(word)
@@ -70,8 +69,7 @@ _HAN_SAID = re.compile(
 
 def in_chinese_figures(text: str) -> str | None:
     """A Chinese number in digits: `四十二人` as `42人`, `百分之八十` as `80\\%`; None for any other text."""
-    match = _HAN_SAID.fullmatch(text)
-    if match is None:
+    if (match := _HAN_SAID.fullmatch(text)) is None:
         return None
     sign = "-" if text[0] == "负" else ""
     if match["whole"]:

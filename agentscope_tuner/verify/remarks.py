@@ -111,12 +111,11 @@ _OF_DENIALS = (
     | SO
     | ADVERSE
     | word_set(
-        """i we it this that these those there a an am be been do does did have has can could be given valid actually
-        well wait sorry oops hmm just rather answer answers result value solution number check above it's that's c'est
-        antwort ergebnis réponse résultat respuesta resultado resposta risposta ответ cevap jawaban svaret antwoord
-        odpowiedź đáp án eso esto isso isto questo quello ciò ça cela dies das este этот هذا هذه यह वह bu şu điều này
-        ini itu dit dat det está e y и là to ce n'est la le das der die je è этот это phải đây यह उत्तर है هذا الجواب o a
-        el não"""
+        """we it this that these those there an am be been does did have has can given valid actually well wait
+        sorry oops hmm just rather answer answers result value solution number check above it's that's c'est antwort
+        ergebnis réponse résultat respuesta resultado resposta risposta ответ cevap jawaban svaret antwoord
+        odpowiedź đáp án eso esto isso isto questo quello ciò ça cela dies este этот هذا هذه यह वह bu şu điều này
+        ini itu dit dat det está e y и là to ce n'est je это phải đây उत्तर है الجواب não"""
     )
 )
 # What may be said behind an answer beside the question's words: that it is the answer, what it counts, or that it is
@@ -126,47 +125,40 @@ _UNDERSTOOD = (
     | OPENS
     | VERBS
     | word_set(
-        """worth all every each both other others such soit currently now up any his
-        her their them us me you they he she same total totals
-        altogether together overall only just exactly precisely different distinct possible ways way times time more
-        remaining required desired needed wanted final simplest form reduced fraction decimal percentage exact
-        integer whole units square cubic years year old day days hours long apart away shown computed calculated
-        found obtained expected claimed stated done proved verified confirmed attained achieved reached satisfied
-        satisfies satisfy works work matches match agrees agree holds hold checks confirms happens happen makes make
-        sense good here above below condition conditions constraint constraints equation equations case cases
-        statement problem question original identity equality steps step method calculation computation formula hope
-        helps help looking asked know see clear complete completes completed concludes conclude conclusion finished
-        finish multiplying adding substitution substituting back th st nd rd qed q e d per well also indeed nice
-        directed parallel perpendicular upward upwards downward downwards clockwise counterclockwise horizontally
-        vertically numerically entire standard well-known theorem formed located placed order matters
-        folgt suit sigue segue wynika correspond corresponde corrisponde entspricht obtient obtiene ottiene obtém
-        fórmula formule formel formula allgemeine allgemeinen general générale generale geral
-        bekannten connue conocida nota conhecida известной d'aire то
-        positifs positivi positivos positivas positiven inclus incluidos inclusi compresi einschließlich можно
-        noch nog übrig encore ancora aún todavía ainda ещё jeszcze restantes restants
-        cioè ossia ovvero seja soit c'est-à-dire heißt czyli yani tức itself themselves posibles possíveis possibili
-        mögliche möglichen возможных
-        note that's let box boxed exactement genau exactamente exatamente esattamente ровно jahre alt vor zeigen
-        cuadradas cuadrados cúbicas carrées carrés cubes quadrati quadrate cubiche quadradas quadrados cúbicos
-        квадратных кубических ед кв flächeneinheiten volumeneinheiten raumeinheiten quadrateinheiten längeneinheiten
-        arbitrary beliebig beliebige arbitraire arbitraria arbitrario arbitrária arbitrário произвольная произвольное
-        произвольный równa równe równy wynosi
-        insgesamt möglichkeiten lösung gesuchte werden gebraucht solution bonne unités en tout au possibilités
-        possibles principal solución posibilidades unidades soluzione possibilità solução possibilidades donne ответ
-        верный правильный достигается всего при
-        lang breit hoch tief schwer breed hoog hosszú széles magas lungo largo alto
-        doğru olarak bulunur cevaptır kalmıştır kişidir vardır elde ederiz
-        ederim edilir eder năm sonuç adalah jawaban jawabannya yang benar jest odpowiedź rozwiązanie een af op uit het
-        antwoord oud jaar svaret på är मिलता मिलते होगा होगी होता आता होते है हैं ہے ครับ ค่ะ ஆகும் bring yes given
-        data numbers seems reasonable sensible plausible double-checked even odd multiplication shows lowest terms
-        positive negative prime remark remarks eliminated options option point curve achève calcul termine cqfd
-        listo queda demostrado что и требовалось найти доказать получить nothing wrong dozens should must feel free
-        please ask would like to want further detail details questions doubt doubts concerns explanation explain
-        clears everything proof reasoning means occurs occur occurring i'd you'd anything luck i'm json finale stimmt
-        listo point points passes lies walk through depend depends verifica facilmente risultato résultat vérifié
-        geprüft prüfung ce qui que che womit co czym waarmee wat vilket skulle ki oldu đúng như dự đoán ban đầu bài
-        toán xong measured expressed about approximately roughly environ etwa rund ungefähr circa cerca около
-        примерно"""
+        """worth all every each both other others such soit currently now up any them us me you they he she same
+        total totals altogether together overall only precisely different distinct ways way times time more
+        remaining desired wanted final simplest form reduced fraction decimal percentage exact integer whole units
+        square cubic years year old day days hours long apart away shown computed calculated found obtained expected
+        claimed stated done proved verified confirmed attained achieved reached satisfied satisfies satisfy works
+        work matches match agrees agree holds hold checks confirms happens happen make sense good here below
+        condition conditions constraint constraints equation equations case cases statement problem question
+        original identity equality steps step method calculation computation formula hope helps help looking asked
+        know see clear complete completes completed concludes conclude conclusion finished finish multiplying adding
+        substitution substituting back th st nd rd qed q d nice directed parallel perpendicular upward upwards
+        downward downwards clockwise counterclockwise horizontally vertically numerically entire standard well-known
+        theorem formed located placed order matters folgt suit sigue segue wynika correspond corresponde corrisponde
+        entspricht obtient obtiene ottiene obtém fórmula formule formel allgemeine allgemeinen general générale
+        generale geral bekannten connue conocida nota conhecida известной d'aire то positifs positivi positivos
+        positivas positiven inclus incluidos inclusi compresi einschließlich можно noch nog übrig encore ancora aún
+        todavía ainda ещё jeszcze restantes restants cioè ossia ovvero seja c'est-à-dire heißt czyli yani tức itself
+        themselves posibles possíveis possibili mögliche möglichen возможных note let box boxed exactement genau
+        exactamente exatamente esattamente ровно jahre alt vor zeigen cuadradas cuadrados cúbicas carrées carrés
+        cubes quadrati quadrate cubiche quadradas quadrados cúbicos квадратных кубических ед кв flächeneinheiten
+        volumeneinheiten raumeinheiten quadrateinheiten längeneinheiten arbitrary beliebig beliebige arbitraire
+        arbitraria arbitrario arbitrária arbitrário произвольная произвольное произвольный równa równe równy
+        insgesamt möglichkeiten lösung gesuchte werden gebraucht unités en tout au possibilités possibles principal
+        solución posibilidades unidades soluzione possibilità solução possibilidades donne верный правильный
+        достигается всего при lang breit hoch tief schwer breed hoog hosszú széles magas lungo largo alto doğru
+        olarak bulunur cevaptır kalmıştır kişidir vardır elde ederiz ederim edilir eder năm sonuç jawabannya yang
+        benar rozwiązanie een af op uit het oud jaar på मिलता मिलते होगा होगी होता आता होते ہے ครับ ค่ะ ஆகும் bring
+        yes data numbers seems reasonable sensible plausible double-checked even odd multiplication shows lowest
+        terms positive negative prime remark remarks eliminated options option point curve achève calcul termine
+        cqfd listo queda demostrado что требовалось найти доказать получить nothing wrong dozens should must feel
+        free please ask like further detail details questions doubt doubts concerns explanation explain clears
+        everything proof reasoning means occurs occur occurring i'd you'd anything luck i'm json finale stimmt
+        points passes lies walk through depend depends verifica facilmente risultato vérifié geprüft prüfung qui que
+        che womit co czym waarmee wat vilket skulle ki oldu đúng như dự đoán ban đầu bài toán xong measured
+        expressed about approximately roughly environ etwa rund ungefähr circa cerca около примерно"""
     )
 )
 # How words begin that say, in many languages, that a thing is done, shown or checked, and what it is that is done; an
@@ -675,8 +667,7 @@ def _unknown_run(run: str, asked: Asked) -> str:
         stem = _PARTICLE.sub("", _KNOWN_KOREAN.sub("", run))
         stem = _KOREAN_ENDING.sub("", stem)
         return "" if len(stem) <= 1 or IS_HANGUL.search(stem) is None or stem in asked.text else run
-    left = _KNOWN_UNSPACED.sub("", run)
-    return "" if all(sign in asked.text for sign in left) else run
+    return "" if all(sign in asked.text for sign in _KNOWN_UNSPACED.sub("", run)) else run
 
 
 def _understands(word: str, asked: Asked) -> bool:
@@ -845,8 +836,7 @@ def turned(text: str, before: str, behind: str, asked: Asked) -> str:
         behind: the text behind it.
         asked: what the question lets stand beside it.
     """
-    has_value = is_value(text, asked)
-    if has_value and (word := _qualified(before, asked)):
+    if (has_value := is_value(text, asked)) and (word := _qualified(before, asked)):
         return word
     if EXCEPTING.search(before[-LAST_WORDS:].strip(" $x=")) is not None and NO_OTHER.search(behind[:LAST_WORDS]):
         # all others are excluded: `except 7 there is none`

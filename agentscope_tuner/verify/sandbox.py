@@ -180,8 +180,7 @@ class Sandbox(QuestionPool[SandboxProcess, QueuedPair]):
             return math.inf
         allowed = self.cpu_seconds()
         wall = POLICY.start_seconds if worker.loading else max(self.least_wall_seconds, allowed * _WALL_FACTOR)
-        left = worker.since + wall - time.monotonic()
-        if left <= 0:
+        if (left := worker.since + wall - time.monotonic()) <= 0:
             # It was given no CPU, which says nothing about the comparison
             raise WallTimeUp(begun=False)
         if worker.loading:
@@ -258,8 +257,7 @@ def _result_of(reply: dict[str, Any], stage: str) -> ReasonedVerdict | ReadPair:
         raise JudgeError(str(reply["judge_error"]), cause=Cause(reply.get("cause", Cause.BUG)))
     if stage == READING and "for_sympy" in reply:
         return None, bool(reply["for_sympy"])
-    outcome = reply.get("outcome")
-    if outcome not in ("equal", "different", "undecided"):
+    if (outcome := reply.get("outcome")) not in ("equal", "different", "undecided"):
         raise JudgeError(f"the symbolic worker answered {reply!r}", cause=Cause.BUG)
     known, reason = cast("Verdict", outcome), str(reply.get("reason", ""))
     if stage == READING:

@@ -124,8 +124,7 @@ def _comparable(value: object, levels: int) -> object:
 def _is_deeper(text: str, most: int) -> bool:
     depth = 0
     for piece in _PIECE.finditer(text):
-        first = piece[0][0]
-        if first in "[{":
+        if (first := piece[0][0]) in "[{":
             depth += 1
             if depth > most:
                 return True

@@ -127,8 +127,7 @@ class LetterReader:
 
     def read(self, text: str, at: int) -> Letters | None:
         """The letters that begin at `at`: `B`, `(b)`, `A and C`, `AC`; None when other text begins there."""
-        first = self._one(text, at)
-        if first is None:
+        if (first := self._one(text, at)) is None:
             return None
         letters, end = first
         for _ in self._letters:
@@ -150,8 +149,7 @@ class LetterReader:
             letters, start = match[0], match.start()
             for _ in self._letters:
                 window = max(start - _LOOK_BACK, 0)
-                joined = self._before.search(text[window:start])
-                if joined is None:
+                if (joined := self._before.search(text[window:start])) is None:
                     break
                 letters, start = OPEN if joined["or"] else letters + joined[1], window + joined.start()
             yield Letters(OPEN if OPEN in letters else "".join(sorted(set(letters))), start, closing.end())
@@ -172,8 +170,7 @@ class LetterReader:
     def _one(self, text: str, at: int) -> tuple[str, int] | None:
         opening = _OPEN.match(text, at)
         assert opening is not None
-        token = _TOKEN.match(text, opening.end())
-        if token is None:
+        if (token := _TOKEN.match(text, opening.end())) is None:
             return None
         closing = _CLOSE.match(text, token.end())
         assert closing is not None
@@ -181,8 +178,7 @@ class LetterReader:
             # Several letters may be written as `AC`, in alphabetical order; a word such as `BAD` is not
             ordered = all(first < second for first, second in zip(token[0], token[0][1:], strict=False))
             return (token[0], closing.end()) if ordered and set(token[0]) <= set(self._letters) else None
-        letter = token[0].upper()
-        if letter not in self._letters:
+        if (letter := token[0].upper()) not in self._letters:
             return None
         article = letter in "AI" or token[0].islower()
         if article and not opening["bracket"] and _WORD_BEHIND.match(text, token.end()):

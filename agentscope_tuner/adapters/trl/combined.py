@@ -122,8 +122,7 @@ class Combined:
         rewards: list[float | None] = []
         errors: list[str] = []
         for place in range(len(prompts)):
-            values = [answer[place] for answer, _ in answers]
-            rewards.append(self._sum(values))
+            rewards.append(self._sum([answer[place] for answer, _ in answers]))
             errors.append("; ".join(why[place] for _, why in answers if why[place]))
         self._log([answer for answer, _ in answers], rewards, log_metric, log_extra)
         self._run.add(pairs, [_summed(*each) for each in zip(rewards, errors, strict=True)], trains=caller.trains)

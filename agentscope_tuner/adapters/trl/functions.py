@@ -70,8 +70,7 @@ class Caller:
         Raises:
             JudgeError: a verdict failed, and the trainer would count it as 0.
         """
-        failed = sum(reward is None for reward in rewards)
-        if not failed or self.leaves_out:
+        if not (failed := sum(reward is None for reward in rewards)) or self.leaves_out:
             return list(rewards)
         why = next((error for error in errors if error), "no reason given")
         if self.beside:
@@ -129,8 +128,7 @@ def _beside(function: NamedFunction, trainer: Any) -> tuple[str, ...]:
         return ()
     # The names include environments that give rewards
     named = list(getattr(trainer, "reward_func_names", ())) or [name_of(other) for other in functions]
-    places = [place for place, other in enumerate(functions) if other is function]
-    if places:
+    if places := [place for place, other in enumerate(functions) if other is function]:
         return tuple(name for place, name in enumerate(named) if place != places[0])
     # A function of the user's own calls it, as partial does: which of them is not told
     return tuple(named) if len(named) > 1 else ()

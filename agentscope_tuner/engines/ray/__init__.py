@@ -123,8 +123,7 @@ def own_error(exc: BaseException) -> AstunerError | None:
     """The AstunerError inside Ray's error, as it was raised; None when there is none."""
     seen: list[BaseException | None] = [exc]
     while seen:
-        found = seen.pop()
-        if found is None:
+        if (found := seen.pop()) is None:
             continue
         cause = getattr(found, "cause", None)
         if isinstance(found, AstunerError) and not isinstance(cause, BaseException):

@@ -224,8 +224,7 @@ class PartitionedOutput:
         plan = self._aside / "plan.json"
         with told(f"cannot write {str(self.folder)!r}"):
             self._aside.mkdir(parents=True, exist_ok=True)
-            earlier = read_json(plan)
-            if earlier and resume:
+            if (earlier := read_json(plan)) and resume:
                 if earlier["config"] != self.digest:
                     raise ConfigError(
                         f"{str(self.folder)!r} was judged under another configuration or version; run without --resume"
@@ -334,8 +333,7 @@ def damage(folder: Path) -> list[str]:
     Raises:
         ConfigError: there is no manifest: the run is not finished.
     """
-    manifest = read_json(folder / MANIFEST)
-    if manifest is None:
+    if (manifest := read_json(folder / MANIFEST)) is None:
         raise ConfigError(f"{str(folder)!r} has no {MANIFEST}: its run is not finished; --resume goes on")
     found = []
     for row in manifest["partitions"]:

@@ -254,9 +254,8 @@ class RayJudge:
         return actors
 
     def _submit(self, method: str, *args: Any) -> Any:
-        pool = self._pool()
         # Other handles use the same actors, and we do not see their calls: choose at random among the least busy
-        handle = min(pool, key=lambda handle: (handle.under_way, random.random()))
+        handle = min(self._pool(), key=lambda handle: (handle.under_way, random.random()))
         return handle.call(method, *args)
 
 

@@ -465,8 +465,7 @@ def final_match(
     """
     check_finished(reply)
     text = without_thinking(reply.text).strip()[-_MOST_SEARCHED:]
-    found = list(pattern.finditer(text))
-    if not found:
+    if not (found := list(pattern.finditer(text))):
         raise ReplyError(f"the reply holds nothing like {pattern.pattern!r}: {_excerpt(text)}")
     last = found[-1]
     if last[1] is None:
@@ -680,8 +679,7 @@ def label_score(reply: Reply, labels: dict[str, float], min_mass: float = 0.05) 
         break
     else:
         raise ReplyError("the reply carries no log probabilities: the endpoint must support top_logprobs")
-    total = sum(mass.values())
-    if total < min_mass:
+    if (total := sum(mass.values())) < min_mass:
         raise ReplyError(
             f"only {total:.3f} of the probability lies on {sorted(labels)!r}; the model began with {best!r}"
         )
@@ -690,8 +688,7 @@ def label_score(reply: Reply, labels: dict[str, float], min_mass: float = 0.05) 
 
 def without_thinking(text: str) -> str:
     """The part of `text` behind the last `</think>`; nothing where a block that is never closed begins it."""
-    closings = list(_THINK_CLOSE.finditer(text))
-    if closings:
+    if closings := list(_THINK_CLOSE.finditer(text)):
         text = text[closings[-1].end() :]
     return "" if _THINK_OPEN.match(text.lstrip()) else text
 

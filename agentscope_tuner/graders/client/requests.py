@@ -253,8 +253,7 @@ async def _one_reply(
         )
 
     in_turn = partial(_in_turn, state, send, expected, place, clock, limits)
-    response = await state.format.find(schema, in_turn)
-    reply, usage = _read(response.content, state.settings)
+    reply, usage = _read((await state.format.find(schema, in_turn)).content, state.settings)
     if state.limiter.tokens is not None:
         state.limiter.tokens.add(usage.prompt_tokens + usage.completion_tokens - expected)
     if state.spending is not None:

@@ -270,8 +270,7 @@ def recorded() -> Iterator[list[JudgeCall]]:
 
 def record_call(model: str, messages: Callable[[], Sequence[ChatMessage]], *, reply: str = "", error: str = "") -> None:
     """Keep a call of the current verdict, if calls are kept; otherwise `messages` is not called."""
-    calls = _CALLS.get()
-    if calls is None or len(calls) >= MOST_CALLS:
+    if (calls := _CALLS.get()) is None or len(calls) >= MOST_CALLS:
         return
     asked = [{"role": message.role, "content": _shortened(message.content)} for message in messages()]
     told = {"error": _shortened(error)} if error else {"reply": _shortened(reply)}

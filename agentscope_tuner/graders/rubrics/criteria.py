@@ -116,8 +116,7 @@ def _of_the_file(whole: Any, published: Aggregation) -> tuple[Aggregation, tuple
     """The aggregation and the files that rewardkit's file states under [scoring] and [judge]."""
     scoring, judge = (whole.get(key) if isinstance(whole, Mapping) else None for key in ("scoring", "judge"))
     if isinstance(scoring, Mapping) and "aggregation" in scoring:
-        stated = str(scoring["aggregation"]).replace("-", "_")
-        if stated not in _FORMULAS:
+        if (stated := str(scoring["aggregation"]).replace("-", "_")) not in _FORMULAS:
             raise ValueError(f"scoring.aggregation must be one of {', '.join(_FORMULAS)}, got {stated!r}")
         published = cast(Aggregation, stated)
     files = judge.get("files", ()) if isinstance(judge, Mapping) else ()
@@ -171,8 +170,7 @@ def _kind(item: Mapping[str, Any]) -> str:
 
 
 def _span(item: Mapping[str, Any], number: int) -> tuple[float, float] | None:
-    kind = _kind(item)
-    if kind in ("binary", "bool", "boolean", "yes_no"):
+    if (kind := _kind(item)) in ("binary", "bool", "boolean", "yes_no"):
         return None
     if kind not in ("likert", "numeric"):
         raise ValueError(f"criterion {number} is of type {item['type']!r}; it must be binary, likert or numeric")

@@ -64,8 +64,7 @@ def quadratic_kappa(pairs: Pairs) -> float | None:
     It is 1 - observed / expected (Cohen 1968). `observed` is the mean squared difference within the pairs. `expected`
     is the mean squared difference between all labels and all predictions. The weights' normalisation cancels.
     """
-    n = len(pairs)
-    if not n:
+    if not (n := len(pairs)):
         return None
     label_mean, guess_mean = sum(p[0] for p in pairs) / n, sum(p[1] for p in pairs) / n
     expected = (label_mean - guess_mean) ** 2 + sum(

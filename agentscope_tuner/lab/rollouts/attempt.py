@@ -153,8 +153,7 @@ class Attempt:
             return ({"error": f"the recorded calls cannot be read: {type(exc).__name__}: {exc}"},)
 
     def _enter(self) -> None:
-        place = self._script.place
-        if place is None:
+        if (place := self._script.place) is None:
             return
         env = GymEnv(place.client, place.env_type, self._task.task_id, params=place.params)
         try:
@@ -216,8 +215,7 @@ class _OutOfTime(Exception):
 
 
 async def _close(lender: Lender) -> None:
-    aclose = getattr(lender, "aclose", None)
-    if aclose is None:
+    if (aclose := getattr(lender, "aclose", None)) is None:
         return
     try:
         await asyncio.wait_for(aclose(), _CLOSE_SECONDS)

@@ -275,8 +275,7 @@ class _Handed:
     def read(self, runner: RolloutRunner) -> None:
         """Receive tasks until the parent says to stop."""
         for message in self._messages:
-            handed = pickle.loads(message)
-            if handed is None:
+            if (handed := pickle.loads(message)) is None:
                 runner.stop()
                 return
             task, earlier = handed

@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from agentscope_tuner.errors import Cause, ConfigError
+from agentscope_tuner.errors import Cause, ConfigError, told
 from agentscope_tuner.records.output import EarlierRow, ScoredFile
 from agentscope_tuner.records.reader import MAX_LINE_BYTES
 from agentscope_tuner.task_judge.contract.judgement import Judgement
@@ -138,10 +138,8 @@ def check_writable(output: WorkflowOutput) -> None:
     Raises:
         ValueError: it cannot: the output contains itself, is nested too deep, or is too long to be read again.
     """
-    try:
+    with told("the workflow's output cannot be written as JSON", ValueError, RecursionError, to=ValueError):
         size = len(_encode(_set_fields(output)))
-    except (ValueError, RecursionError) as exc:
-        raise ValueError(f"the workflow's output cannot be written as JSON: {exc}") from exc
     if size > MAX_LINE_BYTES:
         raise ValueError(f"the workflow's output has {size} bytes as JSON, and a row at most {MAX_LINE_BYTES}")
 
@@ -312,8 +310,7 @@ class Earlier:
     def _rows(self) -> Iterator[RolloutRow]:
         digests: dict[str, str] | None = None
         for before in self._scored.earlier():
-            made_by = str(before.own.get("config")).partition("-")[0]
-            if made_by != self._digest:
+            if str(before.own.get("config")).partition("-")[0] != self._digest:
                 raise ConfigError(
                     f"row {before.own.get('id')!r:.100} of the earlier output was made under another configuration or "
                     "version; run without --resume"

@@ -226,8 +226,7 @@ def _verdicts(judge: TaskJudge, played: Sequence[Played]) -> list[Judgement]:
         return [judge.judge(played[0].task, outputs[0])]
     # The thread's boundary: TaskJudge already turns a judge's failures into judgements; anything else fails the row
     except BaseException as exc:  # noqa: BLE001
-        why = f"{type(exc).__name__}: {exc}"[:2000]
-        return [Judgement.failed(why, cause=Cause.BUG) for _ in played]
+        return [Judgement.failed(f"{type(exc).__name__}: {exc}"[:2000], cause=Cause.BUG) for _ in played]
 
 
 #: Seconds that a workflow has to end after it was cancelled, before it is left behind.

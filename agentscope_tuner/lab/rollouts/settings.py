@@ -90,8 +90,7 @@ class TaskReaderConfig(StrictSection):
         Raises:
             ConfigError: there is no such section.
         """
-        section = getattr(self, self.type)
-        if section is None:
+        if (section := getattr(self, self.type)) is None:
             raise ConfigError(f"{READER}.{self.type} is missing: type is {self.type!r}, whose settings stand there")
         return cast("DatasetFileConfig | ReasoningGymConfig | EnvServiceConfig", section)
 

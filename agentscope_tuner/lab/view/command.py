@@ -140,15 +140,10 @@ def report(
             raise fail(f"the folder {str(folder)!r} holds no .jsonl file: name a file of it, or judge into it")
     if output.is_dir():
         raise fail(f"--output {str(output)!r} is a folder: name a file, such as {str(output / 'report.html')!r}")
-    try:
-        with config_errors():
-            known = labels or beside(scored, "labels")
-            read, beside_it = _read(format_, map_), others or ()
-            written = write_report(
-                scored, output, labels=known, earlier=compare, others=beside_it, limit=limit, read=read
-            )
-    except OSError as exc:
-        raise fail(f"cannot write the report: {exc}") from exc
+    with told("cannot write the report", OSError, to=fail), config_errors():
+        known = labels or beside(scored, "labels")
+        read, beside_it = _read(format_, map_), others or ()
+        written = write_report(scored, output, labels=known, earlier=compare, others=beside_it, limit=limit, read=read)
     if as_json:
         print(json.dumps({"output": str(output), **written}))
         return
@@ -166,8 +161,7 @@ def _check_rows(scored: Path) -> None:
 
 def _check(scored: Path, *beside_it: Path | None, may_come: bool) -> None:
     """A run may not have written its first row yet; a folder that is not there is a mistake."""
-    missing = [path for path in (scored, *beside_it) if path is not None and not path.exists()]
-    for path in missing:
+    for path in [path for path in (scored, *beside_it) if path is not None and not path.exists()]:
         partial = path.with_name(f"{path.name}.partial").exists()
         if not (partial or (may_come and path is scored and path.parent.is_dir())):
             raise fail(f"there is no file {str(path)!r}: name what `astuner judge --output` wrote")

@@ -191,8 +191,7 @@ def _stage(status: str, reason: str) -> str:
 
 
 def _question(task: Mapping[str, Any]) -> str:
-    question = as_text(task.get("main_query"))
-    if question:
+    if question := as_text(task.get("main_query")):
         return question
     messages = task.get("init_messages")
     for message in reversed(messages if isinstance(messages, list) else []):
@@ -227,8 +226,7 @@ def _add_texts(found: list[str], value: Any) -> None:
     waiting = [value]
     while waiting:
         item = waiting.pop()
-        kind = type(item)
-        if kind is str:
+        if (kind := type(item)) is str:
             found.append(item)
         elif kind is dict:
             waiting.extend(reversed(item.values()))

@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
+from agentscope_tuner.errors import told
 from agentscope_tuner.lab.growing_files import read_line
 from agentscope_tuner.lab.labels import LabelsFile
 from agentscope_tuner.lab.view.index import RowIndex, as_text
@@ -67,8 +68,7 @@ def between(column: str, key: str, value: str) -> Condition:
     Raises:
         BadFilter: `value` is no range.
     """
-    match = _RANGE.fullmatch(value)
-    if match is None or not (match[1] or match[2]):
+    if (match := _RANGE.fullmatch(value)) is None or not (match[1] or match[2]):
         raise BadFilter(f"{key} must be a range such as '0.5..1' or '10..', got {value[:80]!r}")
     conditions, values = [], []
     if match[1]:
@@ -254,8 +254,7 @@ class IndexReader:
             return
         self._database.execute("BEGIN")
         self._database.execute(f"DELETE FROM {table}")
-        first = next(rows, None)
-        if first is not None:
+        if (first := next(rows, None)) is not None:
             marks = f"INSERT OR IGNORE INTO {table} VALUES ({', '.join('?' * len(first))})"
             self._database.execute(marks, first)
             self._database.executemany(marks, rows)
@@ -297,8 +296,7 @@ class IndexReader:
         Raises:
             BadFilter: a filter or the sort is unknown.
         """
-        column = _SORTS.get(sort.removeprefix("-"))
-        if column is None:
+        if (column := _SORTS.get(sort.removeprefix("-"))) is None:
             raise BadFilter(f"unknown sort {sort[:80]!r}: one of {', '.join(_SORTS)}, or -reward for the highest first")
         condition = condition_of(filters)
         direction = "DESC" if sort.startswith("-") else "ASC"
@@ -341,10 +339,8 @@ class IndexReader:
         """
         with self.ready_for(condition_of({})) as database:
             found = database.execute(f"SELECT n, file, place, length {_GROUP} ORDER BY n", {"n": n}).fetchall()
-        try:
+        with told("a row of this group cannot be read", OSError, IndexError, ValueError, to=BadFilter):
             return [(at, parsed(read_line(self._index.files[file], *place))) for at, file, *place in found]
-        except (OSError, IndexError, ValueError) as exc:
-            raise BadFilter(f"a row of this group cannot be read: {exc}") from exc
 
     def whole_rows(self, wanted: list[int]) -> Iterator[dict[str, Any]]:
         """The rows `wanted`: their fields, the row as it stands in its file, and the content of its last box, `boxed`.

@@ -21,6 +21,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from agentscope_tuner.errors import told
 from agentscope_tuner.lab.labels import LabelsFile, PersonsVerdict, beside, read_alarms
 from agentscope_tuner.lab.view.index import Reader, RowIndex
 from agentscope_tuner.lab.view.overview import name_beside, overview, run_of
@@ -128,8 +129,7 @@ class ViewSession:
         sort = filters.pop("sort", "row")
         for key in ("offset", "limit"):
             filters.pop(key, None)
-        version = self.index.version
-        return {"version": version, **self._table.page(filters, sort, offset, limit)}
+        return {"version": self.index.version, **self._table.page(filters, sort, offset, limit)}
 
     def row(self, given: Mapping[str, str]) -> dict[str, Any] | None:
         """One row, whole, and its counterpart in the earlier file."""
@@ -153,8 +153,7 @@ class ViewSession:
         self._labels.read()
         state = self.state({})
         key = (state["epoch"], state["version"], self._labels.version, *sorted(given.items()))
-        found = self._overviews.get(key)
-        if found is None:
+        if (found := self._overviews.get(key)) is None:
             found = overview(self._charts, given)
             pairs = zip(self._others, self._other_readers, strict=True)
             found["runs"] = [run_of(reader, name_beside(index.source, self._source), given) for index, reader in pairs]
@@ -172,10 +171,8 @@ class ViewSession:
             raise BadFilter("a label needs the row's id, its nth and a remark")
         if label is not None and label not in get_args(PersonsVerdict):
             raise BadFilter(f"label must be one of {', '.join(get_args(PersonsVerdict))}, got {label!r:.80}")
-        try:
+        with told(f"cannot write {str(self._labels.path)!r}", OSError, to=BadFilter):
             self._labels.add(id_, nth, label, remark)
-        except OSError as exc:
-            raise BadFilter(f"cannot write {str(self._labels.path)!r}: {exc}") from exc
         return {"label": label, "remark": remark}
 
     def explain(self, given: dict[str, Any]) -> dict[str, Any] | None:
@@ -251,8 +248,7 @@ def create_view_app(session: ViewSession, token: str, hosts: frozenset[str]) -> 
 
     def guarded(answer: Answer) -> Answer:
         async def checked(request: Request) -> Response:
-            given = request.headers.get(TOKEN_HEADER, "")
-            if not hmac.compare_digest(given.encode(), token.encode()):
+            if not hmac.compare_digest(request.headers.get(TOKEN_HEADER, "").encode(), token.encode()):
                 return _json(
                     {"error": "the token is missing or wrong: open the address that astuner view printed"}, 403
                 )

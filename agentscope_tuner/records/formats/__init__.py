@@ -64,8 +64,7 @@ def dumped_judgement(name: str, row: Mapping[str, Any]) -> dict[str, Any] | None
 
 def mapped_judgement(value: object) -> dict[str, Any]:
     """The judgement from a reward whose column the user has named."""
-    reward = _written(value)
-    if reward is None:
+    if (reward := _written(value)) is None:
         return _failed(f"the named column holds no number, but {value!r:.60}")
     return {"status": "judged", "reward": reward, "is_success": None, "reason": "as the named column says"}
 
@@ -242,8 +241,7 @@ class Conversion:
         except (JudgeError, ValidationError) as exc:
             problem = getattr(exc, "message", None) or str(exc).splitlines()[0]
             return line._replace(problem=f"{problem}{self._other_format(row)}")
-        step = step_of(row)
-        if step is not None:
+        if (step := step_of(row)) is not None:
             rollout.setdefault("step", int(step) if step.is_integer() else step)
         rollout.setdefault("id", id_of(row, line.where.rpartition(":")[2]))
         if "reward" in rollout.get("judgement", {}):
@@ -268,8 +266,7 @@ class Conversion:
             task, output = read_plain(row, reads, given=given | {"response"} if bare else given)
         else:
             task, output = FORMATS[self.name](_with_response(self.name, row) if bare else row)
-        known = self._references.get(task.task.main_query)
-        if known is not None:
+        if (known := self._references.get(task.task.main_query)) is not None:
             task.task.metadata = {**task.task.metadata, **known}
             output.metadata = {**output.metadata, **known}
         named = task.task.metadata.get("task_id")
@@ -352,8 +349,7 @@ def format_of(line: Line) -> str | None:
     row = object_in(line.raw)
     if row is None or (isinstance(row.get("task"), dict) and isinstance(row.get("output"), dict)):
         return None
-    found = _told(row)
-    if found is None:
+    if (found := _told(row)) is None:
         raise ConfigError(
             f"{line.where}: no trainer's format has the columns {sorted(row)!r}: name one by --format "
             f"({', '.join(FORMATS)}), or the columns by --map"
@@ -375,8 +371,7 @@ def references_of(lines: Iterable[Line]) -> dict[str, Mapping[str, Any]]:
             if "main_query" in task:
                 references[task["main_query"]] = task.get("metadata", {})
             else:
-                prompt = task["prompt"]
-                query = as_rollout(prompt, "", {})[0].task.main_query
+                query = as_rollout(task["prompt"], "", {})[0].task.main_query
                 references[query] = {key: value for key, value in task.items() if key != "prompt"}
         except (ValueError, RecursionError, KeyError, TypeError, AttributeError) as exc:
             raise ConfigError(

@@ -164,8 +164,7 @@ class PlainRow:
         return turns or ("" if value == [] else last_turn(_text(value)))
 
     def _column(self, role: str, names: tuple[str, ...]) -> str | None:
-        named = self._reads.column(role)
-        if named is not None:
+        if (named := self._reads.column(role)) is not None:
             found = next((name for name in named.names if at_path(self._row, name) is not None), None)
             if found is None and role == "question":
                 raise input_error(

@@ -297,8 +297,7 @@ def question_in(text: str) -> str:
     Such a text ends with the header of the policy's turn, and begins with a template's mark where more follows that
     header, as it does when the policy's turn is begun for it.
     """
-    headers = _headers(text)
-    if not headers or not headers[-1].policys:
+    if not (headers := _headers(text)) or not headers[-1].policys:
         return text
     if not _THINKS.fullmatch(text, _behind(text, headers[-1])) and not _MARK.match(text.lstrip()):
         return text
@@ -398,8 +397,7 @@ def last_turn(text: str) -> str:
     headers = _headers(text)
     if headers and headers[-1].end == len(text.rstrip()) and not headers[-1].policys:
         text = text[: headers.pop().start].rstrip()
-    others = [header for header in headers if not header.policys]
-    if not others:
+    if all(header.policys for header in headers):
         return without_end_markers(text)
     if not headers[-1].policys:
         return ""

@@ -90,8 +90,7 @@ def read_openrlhf(row: Mapping[str, Any]) -> Pair:
     prompt_key, prompt = first(row, "prompt", "input", "question")
     answer_key, answer = first(row, "response", "output", "completion")
     rest = {key: value for key, value in row.items() if key not in (prompt_key, answer_key)}
-    truth = truth_of(row, "label", "answer")
-    return as_rollout(prompt, text_of(answer, answer_key), {**rest, **truth})
+    return as_rollout(prompt, text_of(answer, answer_key), {**rest, **truth_of(row, "label", "answer")})
 
 
 def decode_openrlhf_request(payload: Mapping[str, Any]) -> Pair:
@@ -186,8 +185,7 @@ def decode_slime_request(payload: Mapping[str, Any]) -> Pair:
     Raises:
         JudgeError: the request has another shape.
     """
-    missing = [key for key in ("prompt", "response", "label") if key not in payload]
-    if missing:
+    if not {"prompt", "response", "label"} <= payload.keys():
         raise input_error(f"slime sends prompt, response and label, got {sorted(payload)!r}")
     return pair(payload["prompt"], payload["response"], payload["label"], {})
 

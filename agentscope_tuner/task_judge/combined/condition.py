@@ -92,8 +92,7 @@ class _Reader:
         self._source = _NAME.sub(self._numbered, " ".join(text.split()))
 
     def _numbered(self, found: re.Match[str]) -> str:
-        name = found[0]
-        if name in _WORDS:
+        if (name := found[0]) in _WORDS:
             return name
         if name not in self._known:
             hint = did_you_mean(name, self._known)
@@ -124,15 +123,13 @@ class _Reader:
             links = zip(node.ops, sides, strict=True)
             compared: list[_Test] = [partial(_compared, _COMPARE[type(sign)], *pair) for sign, pair in links]
             return lambda values: _joined(False, compared, values)
-        name = self._name(node)
-        if name is not None and self._known[name] is bool:
+        if (name := self._name(node)) is not None and self._known[name] is bool:
             return lambda values: bool(values[name]) if name in values else None
         self._number(node)
         raise self._error(f"{self._said(node)!r} is a number: compare it, as in 0.3 < score")
 
     def _number(self, node: ast.expr) -> _Number:
-        name = self._name(node)
-        if name is not None and self._known[name] is bool:
+        if (name := self._name(node)) is not None and self._known[name] is bool:
             raise self._error(f"{name!r} is true or false: it stands alone, or after not")
         if name is not None:
             return lambda values: float(values[name]) if name in values else None

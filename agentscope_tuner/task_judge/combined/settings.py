@@ -128,8 +128,7 @@ class Part:
 
 
 def _condition(section: TaskJudgeConfig, name: str) -> Condition | None:
-    when = section.parts[name].when
-    if when is None:
+    if (when := section.parts[name].when) is None:
         return None
     known: dict[str, type] = {}
     for other in section.parts:
@@ -175,8 +174,7 @@ def in_stages(parts: Sequence[Part]) -> list[list[Part]]:
     stages: list[list[Part]] = []
     waiting, asked = list(parts), set[str]()
     while waiting:
-        ready = [part for part in waiting if asked >= part.needs]
-        if not ready:
+        if not (ready := [part for part in waiting if asked >= part.needs]):
             circle = ", ".join(f"{part.name} when {part.settings.when}" for part in waiting)
             raise ConfigError(f"{WHERE}: these conditions lead in a circle: {circle}")
         cheap = [part for part in ready if part.is_cheap]
@@ -396,8 +394,7 @@ class PartVerdicts:
 
     def verdict(self, part: Part) -> PartVerdict:
         """The part's verdict, as a user's function of the parts gets it."""
-        judgement = self.judged.get(part.name)
-        if judgement is None:
+        if (judgement := self.judged.get(part.name)) is None:
             return PartVerdict(part.name, part.weight, "skipped", None, None)
         return PartVerdict(part.name, part.weight, judgement.status, judgement.reward, judgement.is_success)
 
@@ -423,8 +420,7 @@ class PartVerdicts:
             if judgement is None:
                 told += f"; {name} skipped: {self.skipped[name]}"
                 continue
-            reward = judgement.reward
-            if reward is None:
+            if (reward := judgement.reward) is None:
                 told += f"; {name} failed and is {'optional' if part.settings.optional else 'of weight 0'}: "
             elif part.counts:
                 counted.append(part)

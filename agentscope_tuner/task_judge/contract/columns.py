@@ -256,8 +256,7 @@ def value_of(row: Mapping[str, Any], role: str, column: ReadColumn) -> Any:
     Raises:
         JudgeError: it has none of the columns, or the value does not have the form to take.
     """
-    found = _first(row, column.names)
-    if found is None:
+    if (found := _first(row, column.names)) is None:
         empty = next((name for name in column.names if name in row), None)
         named = " or ".join(map(repr, column.names))
         told = f"the row has no {named}, only {_keys(row)}: name one of these"
@@ -271,8 +270,7 @@ def value_of(row: Mapping[str, Any], role: str, column: ReadColumn) -> Any:
     name, value = found
     if column.take is None:
         return value
-    taken = _taken(value, column.take)
-    if taken is None:
+    if (taken := _taken(value, column.take)) is None:
         raise reference_error(f"{WHERE}.{role}: {name} holds nothing to take by {column.take!r}, it is {value!r:.100}")
     return taken
 
@@ -341,8 +339,7 @@ def hint(row: Mapping[str, Any]) -> str:
         return "put the reference there, in a row as its column `answer`"
     if (packed := packed_rows(row)) is not None:
         return packed
-    names = answer_columns(row)
-    if names == ["solution"] and not _states(row["solution"]):
+    if (names := answer_columns(row)) == ["solution"] and not _states(row["solution"]):
         told = "the solution states its answer neither by #### nor in a box"
         return f"{told}: to compare with all of it, write `reads: {{answer: solution}}` under {SECTION}"
     if len(names) > 1:

@@ -236,8 +236,7 @@ def _check_class(judge_class: type, protocol: str) -> None:
         )
     defined = False
     for name in _VERDICTS:
-        function = getattr(judge_class, name)
-        if function is getattr(BaseJudge, name):
+        if (function := getattr(judge_class, name)) is getattr(BaseJudge, name):
             continue
         defined = True
         is_async = inspect.iscoroutinefunction(function) or inspect.isasyncgenfunction(function)
@@ -394,8 +393,7 @@ def _parts_of(protocol: str) -> tuple[str, str]:
     Raises:
         ConfigError: the string has another form; the message shows the right form.
     """
-    judge = SHORT_NAMES.get(protocol.strip(), protocol.strip())
-    if judge in JUDGES:
+    if (judge := SHORT_NAMES.get(protocol.strip(), protocol.strip())) in JUDGES:
         return f"{_HOME}.{JUDGES[judge]}", judge
     module, arrow, name = map(str.strip, protocol.partition("->"))
     if not arrow and (known := _near_judge(protocol.strip())).startswith(": did"):
@@ -426,8 +424,7 @@ def _meant(protocol: str) -> str:
 def _near_judge(name: str) -> str:
     """`: did you mean …?` with the short name of the judge that `name` comes close to, such as `maths`."""
     plain = {_name_stem(judge): short for short, judge in SHORT_NAMES.items()} | {name: name for name in JUDGES_BY_TYPE}
-    near = difflib.get_close_matches(_name_stem(name), plain, n=1, cutoff=0.75)
-    if near:
+    if near := difflib.get_close_matches(_name_stem(name), plain, n=1, cutoff=0.75):
         return f": did you mean {plain[near[0]]!r}?"
     return "" if "->" in name or "." in name else f"; the short names are {', '.join([*SHORT_NAMES, *JUDGES_BY_TYPE])}"
 
@@ -470,8 +467,7 @@ def main(channel: ParentChannel) -> None:
 def _answer(judge: TaskJudge, message: bytes) -> bytes:
     try:
         task, about = pickle.loads(message)
-        answer = judge.ask(task, about)
-        return pickle.dumps(("answered", answer), pickle.HIGHEST_PROTOCOL)
+        return pickle.dumps(("answered", judge.ask(task, about)), pickle.HIGHEST_PROTOCOL)
     except JudgeError as exc:
         return _raised(exc, "" if exc.__cause__ is None else str(FramesOf(exc.__cause__)))
     # boundary: a message that cannot be read here, or an answer that cannot be sent, fails its row alone

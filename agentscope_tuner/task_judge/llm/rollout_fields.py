@@ -182,8 +182,7 @@ class _Turns:
         Raises:
             JudgeError: the model cannot be shown it, and the policy did not cause it.
         """
-        url = _image_url(part)
-        if url is None:
+        if (url := _image_url(part)) is None:
             why = f"a part of type {kind!r}, and judge models are shown texts and images alone"
         elif not self._reader.images:
             key = f"; where the model takes images, set {self._reader.where}.images: send" if self._reader.where else ""

@@ -273,7 +273,7 @@ def build_grader(config: LLMJudgeConfig, model: ChatModel, find: Any) -> BaseGra
     if len(given) != 1:
         example = "" if given else ", such as prompt: 'Score from 1 to 5. Answer: {response}'"
         raise ConfigError(f"{WHERE}: give one of prompt, prompt_file, template and grader, got {given!r}{example}")
-    try:
+    with told(f"{WHERE}.{given[0]}", ValueError, TypeError):
         if config.grader is not None:
             return _named_grader(config, config.grader, model, find)
         messages = config.template or [ChatMessage(content=_prompt(config))]
@@ -282,8 +282,6 @@ def build_grader(config: LLMJudgeConfig, model: ChatModel, find: Any) -> BaseGra
         options = config.model_dump(include=_GRADERS_OWN)
         labels = _labels(config, template)
         return LLMGrader(model, "llm", template=template, min_score=low, max_score=high, labels=labels, **options)
-    except (ValueError, TypeError) as exc:
-        raise ConfigError(f"{WHERE}.{given[0]}: {exc}") from exc
 
 
 def _prompt(config: LLMJudgeConfig) -> str:

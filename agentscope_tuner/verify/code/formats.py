@@ -18,6 +18,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
+from agentscope_tuner.errors import told
+
 
 @dataclass(frozen=True, slots=True)
 class StdinTest:
@@ -254,10 +256,8 @@ def _listed(value: object, where: str) -> list[Any]:
 
 
 def _json(text: str, where: str) -> Any:
-    try:
+    with told(f"{where} is no JSON", ValueError, RecursionError, to=BadTestsError):
         return json.loads(text)
-    except (ValueError, RecursionError) as exc:
-        raise BadTestsError(f"{where} is no JSON: {exc}") from None
 
 
 def _string(value: object, where: str) -> str:
@@ -276,8 +276,7 @@ def _pairs(row: Mapping[str, Any], depth: int) -> TestSet:
     inputs, outputs = _listed(row["inputs"], "inputs"), _listed(row["outputs"], "outputs")
     if len(inputs) != len(outputs):
         raise BadTestsError(f"{len(inputs)} inputs and {len(outputs)} outputs")
-    name = row.get("fn_name")
-    if not name:
+    if not (name := row.get("fn_name")):
         pairs = zip(inputs, outputs, strict=True)
         return TestSet([_stdin(given, wanted, at) for at, (given, wanted) in enumerate(pairs, 1)])
     written = _written(outputs)
@@ -432,10 +431,8 @@ def _inner(key: str) -> Callable[[Mapping[str, Any], int], TestSet]:
 
 def _assert(source: str, setup: str = "") -> CodeTest:
     """One test as statements; a statement that can fail no program would pay each of them."""
-    try:
+    with told(f"no Python: {source!r:.80}", SyntaxError, ValueError, RecursionError, MemoryError, to=BadTestsError):
         parts = list(ast.walk(ast.parse(source, _FILE_NAME)))
-    except (SyntaxError, ValueError, RecursionError, MemoryError) as exc:
-        raise BadTestsError(f"no Python: {source!r:.80}: {exc}") from None
     called = [ast.unparse(part.func) for part in parts if isinstance(part, ast.Call)]
     # numpy's, say
     helped = any(name.rpartition(".")[2].startswith("assert") for name in called)
@@ -490,8 +487,7 @@ def _above(prompt: str, entry: str) -> str:
 
 
 def _framework(row: Mapping[str, Any], depth: int) -> TestSet:
-    framework = _word(row["framework"])
-    if framework not in ("pytest", "unittest"):
+    if (framework := _word(row["framework"])) not in ("pytest", "unittest"):
         raise BadTestsError(f"framework must be pytest or unittest, got {row['framework']!r:.40}")
     module = row.get("module") or ""
     return TestSet([_file(_string(row["test"], "test"), framework, _string(module, "module"))])

@@ -174,8 +174,7 @@ class _TestedProgram:
         raise AssertionError("the last try has a result")
 
     def _try(self, test: Test, last: bool) -> TestResult | None:
-        limits = self._limits()
-        if limits is None:
+        if (limits := self._limits()) is None:
             self.is_hopeless = True
             why = f"over {self._bounds.total_seconds:g} s for all tests together"
             return TestResult(test.number, False, why, "timeout")
@@ -242,8 +241,7 @@ class _TestedProgram:
     def _jail(self, role: str, *visible: str) -> Jail:
         bare = "bare" if self._bounds.bare else ""
         kept = " ".join((role, "python" if self._language == "python" else "", bare, *visible))
-        jail = self._jails.get(kept)
-        if jail is None or not jail.alive:
+        if (jail := self._jails.get(kept)) is None or not jail.alive:
             if jail is not None:
                 jail.close()
             self._jails[kept] = jail = warm_jails.take(kept, lambda: self._new_jail(role, visible))

@@ -83,8 +83,7 @@ def _last_block(text: str, language: str) -> FoundProgram:
             opened = None
     if opened is not None and (not opened[3] or language_of(opened[3]) == language):
         return FoundProgram(None, "the last block of code is never closed")
-    found = last.get(True, last.get(False))
-    if found is not None and not found.strip():
+    if (found := last.get(True, last.get(False))) is not None and not found.strip():
         return FoundProgram(None, "the last block of code is empty")
     return FoundProgram(found)
 

@@ -58,6 +58,11 @@ def test_a_templates_marks_are_no_part_of_the_question(family: str) -> None:
     assert question_in(PROMPTS[family].format(asked=ASKED)) == ASKED
 
 
+@pytest.mark.parametrize("family", ["GLM", "EXAONE", "Mistral", "Llama 3"])
+def test_a_turn_in_which_the_user_says_nothing_asks_nothing(family: str) -> None:
+    assert question_in(PROMPTS[family].format(asked="")) == ""
+
+
 @pytest.mark.parametrize("text", PLAIN)
 def test_any_other_text_is_the_question(text: str) -> None:
     assert question_in(text) == text

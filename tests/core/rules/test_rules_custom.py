@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
-from agentscope_tuner.errors import ConfigError, JudgeError
+from agentscope_tuner.errors import Cause, ConfigError, JudgeError
 from agentscope_tuner.rules import RULE_HANDLERS, RuleSet, compile_rules
 
 ROOT = Path(__file__).parents[3]
@@ -74,6 +74,27 @@ def test_a_handler_that_fails_is_no_violation(handlers: dict[str, Any], handler:
     handlers["mine"] = handler
     with pytest.raises(JudgeError, match=message):
         custom().check("x")
+
+
+@pytest.mark.parametrize(
+    ("kind", "error", "cause", "message"),
+    [
+        # only of a search for a pattern is it known that the text, or a busy machine, took the time
+        ("regex_match", TimeoutError("busy"), Cause.DEADLINE, "did not finish on a text of 4 characters: busy"),
+        ("regex_match", KeyError("pattern"), Cause.BUG, "(kind 'regex_match') raised KeyError: 'pattern'"),
+        ("mine", TimeoutError("slow"), Cause.BUG, "(kind 'mine') raised TimeoutError: slow"),
+    ],
+)
+def test_a_check_that_fails_says_whose_fault_it_is(
+    handlers: dict[str, Any], kind: str, error: Exception, cause: Cause, message: str
+) -> None:
+    def fails(rule: dict[str, Any], value: str) -> bool:
+        raise error
+
+    handlers[kind] = fails
+    with pytest.raises(JudgeError) as caught:
+        compile_rules([{"id": "runs", "kind": kind}]).check("text")
+    assert (caught.value.cause, caught.value.message) == (cause, f"rule 'runs' {message}")
 
 
 def test_what_is_no_function_is_refused_at_load(handlers: dict[str, Any]) -> None:

@@ -175,6 +175,22 @@ def test_a_quote_that_is_never_closed_spoils_one_line_and_not_the_rest(check: Ch
     assert written.endswith(b"1,r999,1,\n")
 
 
+def test_a_cell_longer_than_the_csv_module_takes_by_itself_is_read(check: Check) -> None:
+    limit = 131_072
+    csv.field_size_limit(limit)  # its own, which a table that was read before has raised
+    long = b"x" * (limit + 1)
+    assert check(b"output,n\n1," + long + b"\n") == b"output,n,rule_pass,rule_violations\n1," + long + b",1,\n"
+    assert check.problems == []
+
+
+@pytest.mark.parametrize("delimiter", [b";", b"\t", b"|"])
+def test_two_columns_are_enough_to_tell_what_parts_them(check: Check, delimiter: bytes) -> None:
+    header = delimiter.join([b"id", b"output", b"rule_pass", b"rule_violations"])
+    assert check(b"id%boutput\n1%b0\n" % (delimiter, delimiter)) == header + b"\n" + delimiter.join(
+        [b"1", b"0", b"1", b"\n"]
+    )
+
+
 def test_every_flow_gets_its_own_columns(check: Check) -> None:
     written = check(b"output__a\toutput__b\tn\n1\tmaybe\tx\n\t0\ty\n", ".tsv")
     assert written == (

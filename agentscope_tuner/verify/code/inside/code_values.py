@@ -267,8 +267,7 @@ def _array(value: Any, inner: _Pack) -> object:
     kind, items = value
     if _text(kind)[1:] not in _ARRAYS:
         raise NotPlainError("an array of other than numbers")
-    numpy = sys.modules.get("numpy")
-    if numpy is None:
+    if (numpy := sys.modules.get("numpy")) is None:
         return inner(items)
     array = numpy.array(_grid(items, inner), dtype=kind)
     return array if array.size else make_empty(array)

@@ -59,8 +59,7 @@ class TestLoops:
 
     def number(self) -> int | None:
         """The number of the loop that runs in this thread, if any."""
-        loop = _running()
-        if loop is None or loop in self._numbers:
+        if (loop := _running()) is None or loop in self._numbers:
             return self._numbers.get(loop)
         self._made += 1
         self._numbers[loop] = self._made
@@ -117,8 +116,7 @@ class TestLoops:
         """
         import asyncio
 
-        outer = _running()
-        if outer is None or not steps:
+        if (outer := _running()) is None or not steps:
             return [_finished(awaitable)]
         if (outer, number) not in self._tasks:
             self._tasks[outer, number] = asyncio.ensure_future(awaitable, loop=outer)

@@ -425,8 +425,7 @@ class Program:
     def _exception(self, told: dict[str, Any]) -> BaseException:
         if "back" in told:
             return self._errors[int(told["back"])]
-        number = int(told["id"])
-        if number not in self._stand_ins:
+        if (number := int(told["id"])) not in self._stand_ins:
             error = self._made(told)
             error.__dict__.update(_program=self, _number=number)
             error.__suppress_context__ = bool(told["alone"])

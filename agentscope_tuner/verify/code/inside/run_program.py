@@ -236,8 +236,7 @@ class ProgramTexts:
         return next((text for code, text in self._codes if code is source), None)
 
     def _is_foreign(self, source: object) -> bool:
-        text = _text_of(source)
-        if text in self._own or not text:
+        if (text := _text_of(source)) in self._own or not text:
             return False
         # nobody's tests hold bytes that they run
         if self._size > _MOST_KEPT or not isinstance(source, str):
@@ -413,8 +412,7 @@ def ended(run: Any) -> int:
     try:
         run()
     except SystemExit as exc:
-        code = exc.code
-        if code is None or isinstance(code, int):
+        if (code := exc.code) is None or isinstance(code, int):
             return (code or 0) & 0xFF
         sys.stderr.write(f"{code}\n")
         return 1

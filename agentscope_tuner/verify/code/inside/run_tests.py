@@ -103,8 +103,7 @@ def _refuse_broken(asked: dict[str, Any], tree: ast.Module) -> None:
     """Raise for tests that no program could pass: once it has answered, whatever goes wrong may be its doing."""
     own = {name.partition(".")[0] for name in asked["modules"]}
     tried = {id(inner) for node in ast.walk(tree) if isinstance(node, ast.Try) for inner in ast.walk(node)}
-    imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
-    for node in imports:
+    for node in [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]:
         if id(node) in tried or (isinstance(node, ast.ImportFrom) and node.level):
             continue
         for home in {name.partition(".")[0] for name in _modules_of(node)} - own - sys.stdlib_module_names:
@@ -623,8 +622,7 @@ class _Outcomes(unittest.TestResult):
 
     def stopTest(self, test: Any) -> None:  # noqa: N802 - unittest calls it
         super().stopTest(test)
-        why = self._why.get(test.id())
-        if why != "skipped":
+        if (why := self._why.get(test.id())) != "skipped":
             self.outcomes.append((test.id().removeprefix("tests."), why))
 
 

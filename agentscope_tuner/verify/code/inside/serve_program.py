@@ -280,8 +280,7 @@ class _Server:
         return reply | ({"busy": True} if loop is not None and self._loops.is_busy(loop) else {})
 
     def _do(self, request: dict[str, Any]) -> dict[str, Any]:
-        do = request["do"]
-        if do == "names":
+        if (do := request["do"]) == "names":
             names = getattr(self._module, "__all__", None) or [name for name in vars(self._module) if name[0] != "_"]
             return {"ok": pack(list(names))}
         if do == "module":
@@ -352,8 +351,7 @@ class _Server:
         except Exception:  # noqa: BLE001 - arguments that cannot travel are shown
             arguments = pack([str(part)[:1000] for part in exc.args])
         kind = type(exc)
-        home = getattr(kind, "__module__", "")
-        told = {"id": self._keep(exc), "type": kind.__name__, "home": home}
+        told = {"id": self._keep(exc), "type": kind.__name__, "home": getattr(kind, "__module__", "")}
         told |= {"class": self._class(kind), "args": arguments, "notes": [*map(str, getattr(exc, "__notes__", ()))]}
         if isinstance(kind.__str__, types.FunctionType):
             told["words"] = str(exc)

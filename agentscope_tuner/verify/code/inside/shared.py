@@ -407,8 +407,7 @@ def _files() -> dict[str, _File]:
 
 def _content(path: str, mode: int) -> bytes:
     # a test may have taken the right to read it away
-    is_closed = not mode & stat.S_IRUSR
-    if is_closed:
+    if is_closed := not mode & stat.S_IRUSR:
         os.chmod(path, mode | stat.S_IRUSR)
     with open(path, "rb") as file:
         content = file.read(_MOST_FILE_BYTES + 1)

@@ -655,8 +655,7 @@ def _operator(name: str, *, swapped: bool = False) -> Callable[[StandIn, object]
         if not self._made and self._plain is not None:
             how = getattr(self._plain, f"__r{name.rstrip('_')}__", None)
             return NotImplemented if how is None else how(self, other)
-        answer = self._program.operate(f"r{name}", self._number, other)
-        return self._marked(f"r{name}", other, answer)
+        return self._marked(f"r{name}", other, self._program.operate(f"r{name}", self._number, other))
 
     return operate
 
