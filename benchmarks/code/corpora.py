@@ -207,13 +207,18 @@ def main() -> None:
     """Measure all corpora, or those that are named."""
     packages = {archive.package: archive for archive in ARCHIVES}
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--changes", type=int, default=4, help="of each solution")
+    parser.add_argument(
+        "--changes",
+        type=int,
+        default=4,
+        help="of each of HumanEval's solutions, and for four of them one of a package's",
+    )
     parser.add_argument("--rows", type=int, default=1000, help="of each corpus")
     parser.add_argument("--corpora", nargs="*", default=["HumanEval", *packages])
     asked = parser.parse_args()
     for name in asked.corpora:
         answers = (
-            of_package(packages[name], asked.changes, asked.rows)
+            of_package(packages[name], -(-asked.changes // 4), asked.rows)
             if name in packages
             else human_eval(asked.changes, asked.rows)
         )
