@@ -13,7 +13,7 @@ from decimal import Decimal
 from functools import lru_cache
 
 from agentscope_tuner.verify.labels import ANSWER, is_denied, is_prose, same_text, statement_at
-from agentscope_tuner.verify.remarks import is_neutral, plain_end
+from agentscope_tuner.verify.remarks import is_adverse, is_neutral, plain_end
 
 # `the answer` in the languages of the models' solutions: behind a box it announces another answer
 _ANSWER_WORDS = (
@@ -34,12 +34,15 @@ _STATED_NUMBER = re.compile(
     rf"(?![{_LETTER_OF_WORD}/]|\.\d|\s*[-+/^=×·\\]|\s*\*(?!\*))"
 )
 _OWN_FORMULA = re.compile(r"\A(?:[^$\n\\]|\\[a-zA-Z])*?(?:\$\$?|\\[)\]])")
-_EQUATION = re.compile(r"\$[^$\n]*=[^$\n]*\$|\\[(\[][^\n]*?=[^\n]*?\\[)\]]|[\d)][\d\s+*/^().×·÷-]*=\s*[\d.,]+")
+_EQUATION = re.compile(
+    r"\$[^$\n]*(?:=|\\equiv(?![a-z]))[^$\n]*\$|\\[(\[][^\n]*?=[^\n]*?\\[)\]]|[\d)][\d\s+*/^().×·÷-]*=\s*[\d.,]+"
+)
 # What says why, or what the value counts: numbers in it are no other answer
 _EXPLAINS = re.compile(
     r"[(（][^()（）\n]{1,120}[)）]|(?:\bi\.e\.|\b(?:since|because|namely|nämlich|weil|denn|porque|parce que|car|puisque"
     r"|perché|поскольку|потому что)\b)(?:[^.!?。\n]|!(?=[$=)\\]))*|(?:分别是|分别为|因为|即|なぜなら)[^。\n]*"
-    rf"|[:：][ $]*{_NUMBER}\$?(?:(?:,| and| und| y| et| e| и| 和|，|、)+ ?\$?{_NUMBER}\$?)+",
+    rf"|[:：][ $]*{_NUMBER}\$?(?:(?:,| and| und| y| et| e| и| 和|，|、)+ ?\$?{_NUMBER}\$?)+"
+    rf"|(?<!\w)\$?{_NUMBER}\$?(?:(?:,| and| und| y| et| e| и| 和|，|、)+ ?\$?{_NUMBER}\$?){{2,}}",
     re.IGNORECASE,
 )
 # A reason or a bracket that states an answer itself
@@ -65,7 +68,8 @@ _MARKED = re.compile(
 )
 # How a text goes on from an answer to the same one or another
 _GOES_ON = re.compile(
-    r"[\s$*_.,;。)\]\\}]*?(?:\b(?:or|oder|ou|o|или|veya|hoặc|i\.e\.|that is,?|namely)"
+    r"[\s$*_.,;。)\]\\}]*?(?:\b(?:or|oder|ou|o|или|veya|hoặc|i\.e\.|that is,?|namely|cioè|ossia|es decir,?|ou seja,?"
+    r"|c['’]est[- ]à[- ]dire|soit|das heißt,?|d\.\s?h\.|also|то есть|czyli|yani|tức là|即|つまり|すなわち)"
     r"(?=[\s,$\\])|(?<=[\n$])=|(?<=\$ )=|或者?|または|또는|أو|\\lor(?![a-z])|∨)[\s,]*",
     re.IGNORECASE,
 )
@@ -210,8 +214,7 @@ def stated_again(text: str, start: int, rest: str, content: str) -> tuple[tuple[
     found = [one for one, _, _ in stated if said not in map(same_text, one)]
     for _, begins, ends in stated:
         rest = f"{rest[:begins]}{' ' * (ends - begins)}{rest[ends:]}"
-    number = _news(text[:start], rest, content) if any(map(str.isdigit, rest)) else ()
-    return (*found, number) if number else tuple(found)
+    return (*found, *(_news(text[:start], rest, content) if any(map(str.isdigit, rest)) else ()))
 
 
 #: What stands before a number that is said to be rounded.
@@ -236,19 +239,29 @@ def _written(found: re.Match[str], group: int) -> tuple[str, ...]:
     elif plain != found[group] and _IN_THOUSANDS.fullmatch(found[group]) is None and plain.count(".") == 1:
         # a decimal comma
         spellings.insert(0, plain)
+    if (unit := _UNIT_BEHIND.match(found.string, found.end(group))) is not None:
+        spellings.insert(0, f"{spellings[0]}\\text{{ {unit[1]}}}")
     if ROUGHLY_BEFORE.search(found.string, max(found.start(group) - _ROUGHLY_NEAR, 0), found.start(group)) is not None:
         spellings = [f"{ROUGHLY}{one}" for one in spellings]
     return tuple(spellings)
 
 
+_UNIT_BEHIND = re.compile(r"\s?\$?\s?(?:\\text\s*\{\s*)?([a-zA-Zµ°]{1,3}(?:/[a-zA-Z]{1,3})?(?:\^?[23²³])?)(?![\w])")
 _ROUGHLY_NEAR = 20
 _IN_THOUSANDS = re.compile(r"-?\d{1,3}(?:,\d{3})+")
 
 
-def _news(before: str, rest: str, content: str) -> tuple[str, ...]:
-    """A number behind a box that is another value, because a label or no text before has it; empty for none."""
+def _opens_formula(before: str) -> bool:
+    """Whether a formula is open where a text ends."""
+    displays = before.count("$$")
+    opened = displays % 2 == 1 or (before.count("$") - 2 * displays) % 2 == 1
+    return opened or any(before.rfind(f"\\{one}") > before.rfind(f"\\{end}") for one, end in ("()", "[]"))
+
+
+def _news(before: str, rest: str, content: str) -> tuple[tuple[str, ...], ...]:
+    """The numbers behind a box that may be another value, because a label or no text before has them."""
     # the rest of the box's own formula is read with the box, and an equation is a step or a check
-    rest = _EQUATION.sub(" ", _OWN_FORMULA.sub(" ", rest))
+    rest = _EQUATION.sub(" ", _OWN_FORMULA.sub(" ", rest) if _opens_formula(before) else rest)
     rest = _EXPLAINS.sub(_unless_it_states, rest)
     if not any(map(str.isdigit, rest)) or not any(map(str.isdigit, content)):
         return ()
@@ -258,12 +271,88 @@ def _news(before: str, rest: str, content: str) -> tuple[str, ...]:
         return ()
     announced = list(_ANNOUNCED.finditer(rest))
     if announced and same_text(announced[-1][1]) != said:
-        return _written(announced[-1], 1)
+        return (_written(announced[-1], 1),)
+    news: list[tuple[str, ...]] = []
     for sentence in reversed(re.split(r"[.!?]\s|[。！？\n]", rest)):
         sentence = _OF_STEP.sub(" ", sentence)
         for found in reversed(list(_STATED_NUMBER.finditer(sentence))):
-            if same_text(found[0]) == said:
-                return ()
+            if same_text(found[0]) == said or len(news) > _MOST_STATED:
+                return tuple(news)
             if not (found[0] in before or is_denied(sentence) or found[0] in content or _OF_ANOTHER.search(sentence)):
-                return _written(found, 0)
-    return ()
+                news.append(_written(found, 0))
+    return tuple(news)
+
+
+# How the number of something else is led: `the determinant is`, `with slope`, `半径为`; and a check: `at $x=1$ it is`
+_LED = re.compile(
+    r"(?P<near>[^\W\d_]+)?[\s$]+(?P<noun>[^\W\d_]+)"
+    r"(?P<verb>\s+(?:is|are|was|were|equals)(?:\s+(?:also|then|therefore|thus|hence|now|just|only|exactly|about|around"
+    r"|approximately|roughly))*|\s+of)?[\s$\\(≈]*\Z",
+    re.IGNORECASE,
+)
+_LED_UNSPACED = re.compile(
+    r"(?:其中|此时|并且|[且而则，,。;；\s])*(?P<noun>[\u4e00-\u9fff]{2,8}?)(?:约?[为是]|等于)[\s$\\(]*\Z"
+)
+_AT_A_PLACE = re.compile(
+    r"\W*(?:at|for|when|bei|für|pour|para|per|при|当)\s*\$?(?P<place>[a-zA-Z]\s*=\s*[^$,]{1,20}?)\$?\s+\D*\Z"
+)
+_ATOMS = re.compile(r"\s*[A-Z][a-z]?(?:[,\s]|\Z)")
+_BEGINS_PHRASE = frozenset({"with", "of", "has", "have", "a", "an", "the", "and"})
+_NO_NOUNS = frozenset(
+    """it this that they he she we you i there here which what one all each both only just so then thus hence now get
+    gets gives give is are be to in at for from by as or and but not about total sum count number amount value result
+    answer solution correct right true actual real final exact new""".split()  # noqa: SIM905
+)
+_CLAUSES = re.compile(r"[,，;；:：。!！?？\n]|\.(?!\d)|\b(?:and|while|whereas)\b")
+
+
+def is_of_else(number: str, behind: str, question: str) -> bool:
+    """Whether a number behind an answer is led, wherever it stands, by the noun of a thing that is not asked about.
+
+    Such as `The determinant is 8`, of eigenvalues, `a line with slope -1`, and a check: `at $x=-1$ it is 0`.
+    """
+    stands = re.compile(rf"(?<![\d.,]){re.escape(number)}(?![\d.,]*\d)")
+    asked = question.lower()
+    found = list(stands.finditer(behind))
+    return bool(found) and all(_is_led_by_else(behind, one.start(), one.end(), asked) for one in found)
+
+
+def _is_led_by_else(behind: str, start: int, end: int, asked: str) -> bool:
+    begins = max((mark.end() for mark in _SENTENCE_MARK.finditer(behind, 0, start)), default=0)
+    stop = _SENTENCE_MARK.search(behind, end)
+    sentence = behind[begins : len(behind) if stop is None else stop.start()]
+    if any(map(_turns, re.findall(r"[^\W\d_]+(?:['’]t)?", sentence.lower()))) or is_denied(sentence):
+        return False
+    if _ATOMS.match(behind, end) is not None and _ATOM.search(sentence) is not None:
+        return True
+    # of a number in a formula, what leads to the formula counts
+    opened = behind.rfind("$", begins, start)
+    led = behind[begins : opened if opened >= 0 and behind.count("$", begins, start) % 2 else start]
+    clause = _CLAUSES.split(led)[-1]
+    if (place := _AT_A_PLACE.match(f"{clause} ")) is not None:
+        return "".join(place["place"].split()) not in "".join(asked.split())
+    if (led_by := _LED_UNSPACED.match(clause)) is not None:
+        noun = led_by["noun"]
+        return not any(noun[at : at + 2] in asked for at in range(len(noun) - 1)) and _NAMES_VALUE.search(noun) is None
+    led_by = _LED.search(clause)
+    if led_by is None or not clause.isascii():
+        return False
+    noun, near = led_by["noun"].lower(), (led_by["near"] or "").lower()
+    if noun in _NO_NOUNS or len(noun) < _SHORTEST_NOUN or noun[: max(len(noun) - 2, 4)] in asked:
+        return False
+    return led_by["verb"] is not None or near in _BEGINS_PHRASE
+
+
+_SENTENCE_MARK = re.compile(r"[.!?](?!\d)|[。！？\n]")
+_ATOM = re.compile(r"\d [A-Z][a-z]?\b.*\batoms?\b")
+_NAMES_VALUE = re.compile(
+    rf"(?:{_ANSWER_WORDS})|答案|结果|所求|总|共|和|值|应|可能|也|或|重|更|改|后|实|该|这|那|它|他|她|我", re.IGNORECASE
+)
+_SHORTEST_NOUN = 3
+
+
+_TURNING = frozenset("wait actually sorry oops instead rather correction mistake should must would".split())  # noqa: SIM905
+
+
+def _turns(word: str) -> bool:
+    return is_adverse(word) or word in _TURNING

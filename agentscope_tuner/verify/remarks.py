@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from agentscope_tuner.verify.asked_clause import asking_clause
 from agentscope_tuner.verify.number_words import is_number_word, numbers_said, with_figures
 from agentscope_tuner.verify.words import (
     ADVERSE,
@@ -143,6 +144,8 @@ _UNDERSTOOD = (
         bekannten connue conocida nota conhecida известной d'aire то
         positifs positivi positivos positivas positiven inclus incluidos inclusi compresi einschließlich можно
         noch nog übrig encore ancora aún todavía ainda ещё jeszcze restantes restants
+        cioè ossia ovvero seja soit c'est-à-dire heißt czyli yani tức itself themselves posibles possíveis possibili
+        mögliche möglichen возможных
         note that's let box boxed exactement genau exactamente exatamente esattamente ровно jahre alt vor zeigen
         cuadradas cuadrados cúbicas carrées carrés cubes quadrati quadrate cubiche quadradas quadrados cúbicos
         квадратных кубических ед кв flächeneinheiten volumeneinheiten raumeinheiten quadrateinheiten längeneinheiten
@@ -177,6 +180,42 @@ _CLOSES = re.compile(
     r"|problèm|quest[ãi]|cuestión|hesaplan|berechnet|calcul|вычисл|получен|oblicz|berekend|beräkn|erklär|spiega"
     r"|объясн|wyjaśni|uitleg|förklar|açıkla)"
 )
+# How nouns and adjectives of mathematics begin, and verbs of solutions, language by language; none operates on a
+# value, bounds it or denies it
+_OF_MATHEMATICS = re.compile(
+    r"(?:[ld]['’])?(?:constant|integration|integral|deriv|antideriv|differenti|polynom|quadrat(?!ur)|parabol|parabel|hyperbol|ellip"
+    r"|vert(?:ex|ices)|triang|rectang|quadril|trapez|circle|sphere|cylind|pyramid|hexagon|pentagon|diagonal|hypoten|pythag"
+    r"|theorem|lemma|axiom|identit|symmetr|geometr|arithm|algebra|trigonom|binom|trinom|matri(?:x|ces)|determin|eigen"
+    r"|vector|scalar|diagonaliz|orthogon|linear|isomorph|homomorph|cyclic|abelian|prime|modul[aeo]r|congruen|euclid|euler"
+    r"|gauss|vieta|heron|newton|leibniz|lagrang|cauchy|riemann|bayes|bernoulli|poisson|fermat|klein|taylor|fourier|laplac"
+    r"|probabil|statist|distribut|varian|median|sample|standard|converg|diverg|series|sequenc|limit|contin[uo]|asympt"
+    r"|monoton|increas|decreas|interval|domain|function|graph|curve|axis|axes|origin|slope|intercept|tangent|perpendic"
+    r"|parallel|midpoint|coordinat|plane|angle|radian|degree|perimet|circumf|radius|radii|diamet|height|width"
+    r"|momentum|kinetic|potential|gravit|energ|friction|electr|magnet|volt|current|resist|charge|photon|wave|frequen"
+    r"|molecul|atom|ion(?:s|ic)?\Z|acid|oxid|reaction|equilib|temper|pressure|boundary"
+    r"|combinat|permut|arrang|subset|element|vertical|horizontal"
+    # German
+    r"|ableitung|stammfunktion|konstant|scheitel|dreieck|rechteck|kreis|kugel|winkel|gerade[nr]?\Z|ebene|punkt|achse|steigung"
+    r"|nullstell|gleichung|formel|satz\Z|mittelpunkt|seite|fläche|umfang|volumen|geöffnet|funktion|graph|kurve|regel|potenz"
+    r"|anwend|zerleg|faktorisier|wahrscheinlich|ereignis|zufall|menge|gesetz|beweis"
+    # French
+    r"|dérivé|primitiv|constante|sommet|triangle|cercle|sphère|droite|plan\Z|axe|pente|racine|équation|formule|théorème|milieu"
+    r"|rayon|côté|périmètre|fonction|courbe|règle|puissance|probabilit|évènement|événement|ensemble|loi\Z"
+    # Spanish, Portuguese, Italian
+    r"|derivad|derivat|integra[cçlz]|vértice|vertice|triángul|triângul|triangol|círcul|cerchi|circunfer|circonfer|esfer|sfer"
+    r"|recta|reta\Z|retta|plano|piano|eje\Z|eixo|asse\Z|pendiente|coeficient|coefficient|raíces|raíz|raiz|raízes|radic"
+    r"|ecuaci|equaç|equazion|fórmul|teorem|punto|ponto|lado|lato|lati\Z|perímetr|perimetr|funci|funç|funzion|curva"
+    r"|regla|regra|regola|potencia|potência|potenza|probabilid|probabilit|evento|conjunto|insieme|propiedad|propriedad"
+    r"|proprietà|definici|definiç|definizion|aplic|applic|utiliz|usando|posibl|possív|possibil"
+    # Russian, Ukrainian
+    r"|производн|первообразн|интеграл|констант|постоянн|вершин|треугольн|прямоугольн|окружност|круг|сфер|прям[аоы]|плоскост"
+    r"|ось\Z|оси\Z|наклон|корень|корни|корней|уравнен|формул|теорем|точк|сторон|угол|угла|угл[ыо]|периметр|площад|функци"
+    r"|график|кривая|правил|степен|вероятност|событи|множеств|свойств|определени|закон|возможн"
+    # Polish, Turkish, Vietnamese, Indonesian
+    r"|pochodn|całk|wierzchoł|trójkąt|prostokąt|okręg|koł[oa]\Z|prost[aey]|równani|wzór|wzoru|twierdzeni|punkt|bok[ui]?\Z"
+    r"|türev|integral|üçgen|daire|çember|doğru(?:nun|su)|denklem|formül|teorem|nokta|kenar|açı|đạo|tích\Z|tam\Z|giác|tròn"
+    r"|thẳng|phương|trình|định|điểm|cạnh|góc|turunan|segitiga|lingkaran|persamaan|rumus|titik|sisi|sudut)"
+)
 # What was foreseen is understood only behind such a word: `an estimate` says that the answer is none
 _FORESEEN = re.compile(
     r"(?:l['’])?(?:estim|stima|schätzung|erwartung|attente|previs|prévis|expectati|prediction|aspettativ|оценк|ожидани"
@@ -197,6 +236,9 @@ _MOST_UNKNOWN, _SHORT = 2, 4
 _KNOWN_UNSPACED = re.compile(
     "如果?[你您]?还?有(?:任何|其[他它]|别的|更多|不(?:明白|清楚)的?)*(?:问题|疑问)|请?随时(?:告诉|问|提问|联系)我?|欢迎(?:随时|继续)?提问"
     "|(?:这个|上面的?)?(?:讲解|解答|解释|过程)|希望|对[你您]|有所?帮助|证毕|解毕|できました|終わり|以上|説明|問題|も|没有(?:其他|其它|别的|另外|错误)|可以|能够|才能|即可|检验|验证|验算|完毕|经|成立|满足|条件|符合|题意|此题|本题|检查|検算|これ|以上|故选|综上|所以|因此|即为|所求|答案|正确|原方程|方程|的解|就是|也就是|分别|一共|总共|等于|是|为|的|了|共|种|個|个|只|条|支|名|人|张|件|辆|头|台"
+    "|半径|直径|圆心|顶点|焦点|对称轴?|斜率|截距|周长|面积|体积|高|底|边长?|角度?|三角形|矩形|正方形|圆|抛物线|双曲线|椭圆|直线|平面|坐标|轴"
+    "|函数|导数|积分|常数|定理|公式|性质|定义|法则?|运算|根据|利用|由|得到?|知|取得|取到|当|时|其中?|此时|处|单调|递增|递减|区间|概率|事件|集合|元素"
+    "|数列|等差|等比|公差|公比|通项|前|项|系数|多项式|因式|分解|质数|素数|整数|自然数|有理数|实数|对应|图像|图象|关系|三角|恒等式"
     "|元|米|次|岁|棵|朵|块|间|位|份|杯|瓶|把|家|组合|组|方法|方案|可能|情况|通り|種類|である|であり|でした|です|となります|となる"
     "|になります|になる|なる|だとわかる|とわかる|が答え|答え|求める|値|円|度|点|枚|匹|冊|本|回|歳|倍数|を得る|得る|あります|ある|います"
     "|いる|必要|できる|考えられる|存在する|する|した|ครับ|ค่ะ|นั่นเอง|[对答解之がはをにでとのもつだ]"
@@ -339,7 +381,8 @@ def _turned_round(text: str, first: str, rest: str, before: str, asked: Asked) -
         if denied and not (itself and denies(denied)) and CALLS_WRONG.search(text) is None:
             return denied
     first = _REASONED.split(first)[0]
-    found = CALLS_WRONG.search(first) or _TURNED.search(first)
+    # whoever denies says `not` of the same
+    found = CALLS_WRONG.search(first) or (None if itself else _TURNED.search(first))
     return found[0] if found and asked.text and found[0].lower() not in asked.text else ""
 
 
@@ -414,10 +457,43 @@ def _tells_of_else(sentence: str, words: Sequence[str], asked: Asked) -> bool:
         words = WORDS.findall(sentence.lower())
     # a reason may speak of the answer, and what follows from it of something else
     rest = sentence.lower().partition(",")[2]
-    told = WORDS.findall(rest) if words[0] in REASONS and rest else words
-    begins = (words[0] in _BEGINS_TELLING or asked.says(words[0])) and _IS_TO_BE.search(sentence) is None
-    turns = any(is_adverse(word) or is_number_word(word) for word in words) or any(map(SOUGHT.search, told))
-    return begins and not turns and _POINTS_BACK.isdisjoint(told)
+    told = WORDS.findall(rest) if words[0] in REASONS and rest else list(words)
+    told = [word for word in told if word not in SO]
+    begins = words[0] in _BEGINS_TELLING or asked.says(words[0])
+    if is_said_of_it := len(told) > 1 and told[0] in _IT and told[1] in _TELLS:
+        # what the answer is, or what it does
+        told = told[2:]
+    turns = any(is_adverse(word) or _is_said_number(word) for word in words) or any(map(SOUGHT.search, told))
+    if turns or not (begins or is_said_of_it) or _IS_TO_BE.search(sentence) is not None:
+        return False
+    if is_said_of_it and _names_other(told, asked):
+        return False
+    return (_POINTS_BACK - _TELLS_WHAT if is_said_of_it else _POINTS_BACK).isdisjoint(told)
+
+
+def _is_said_number(word: str) -> bool:
+    return is_number_word(word) and word != "one"
+
+
+def _names_other(told: Sequence[str], asked: Asked) -> bool:
+    """Whether the answer is said to be what the question has and does not ask for: `the number of boys`."""
+    asks = f" {' '.join(WORDS.findall(asking_clause(asked.text)[0]))} "
+    head = next((at for at, word in enumerate(told) if word in _ENDS_HEAD), len(told))
+    nouns = [word for word in (*told[:head], *told[head + 1 : head + 3]) if word not in _DEFINITE and len(word) > 2]
+    return bool(asks.strip()) and any(asked.has(word) and f" {word} " not in asks for word in nouns)
+
+
+_ENDS_HEAD = word_set("of for in that which to where from by on at when because since as and")
+_IT = word_set("this that it these which they")
+_TELLS = word_set(
+    """is are gives makes means represents corresponds matches agrees equals describes shows satisfies uses follows
+    confirms comes happens holds works covers includes contains consists results forms defines tells counts measures"""
+)
+# What may be told of an answer that is pointed to, and may be another candidate elsewhere
+_TELLS_WHAT = word_set(
+    """total sum amount count quantity term terms expression formula square unit units first second last decimal place
+    places power factor base product root then now it its here"""
+)
 
 
 # Where an aside begins, what it has in English, and what bounds or shifts the value there, beside what points back
@@ -466,7 +542,7 @@ def _excludes_others(sentence: str) -> bool:
     words = WORDS.findall(re.split("[,;，；]", sentence.lower())[0])
     denied = next((at for at, word in enumerate(words) if denies(word)), len(words))
     has_number = any(map(is_number_word, WORDS.findall(sentence))) or any(map(str.isdigit, sentence))
-    return not _OTHERS.isdisjoint(words[denied + 1 : denied + 3]) and len(words) <= _MOST_REMARKED and not has_number
+    return not _OTHERS.isdisjoint(words[denied + 1 : denied + 4]) and len(words) <= _MOST_REMARKED and not has_number
 
 
 def _denied_whole(sentence: str, context: str) -> str:
@@ -581,7 +657,9 @@ def _unknown(words: Sequence[str], said: str, asked: Asked) -> str:
             if unsaid := _unknown_run(word, asked):
                 return unsaid
         elif not (
-            _understands(word, asked) or _is_given_number(words, at, asked) or (closes and _FORESEEN.match(word))
+            (_understands(word, asked) if at else _is_understood(word, asked))
+            or _is_given_number(words, at, asked)
+            or (closes and _FORESEEN.match(word))
         ):
             unknown += 1
             if not opened or clause or unknown > _MOST_UNKNOWN or is_number_word(word):
@@ -602,6 +680,11 @@ def _unknown_run(run: str, asked: Asked) -> str:
 
 
 def _understands(word: str, asked: Asked) -> bool:
+    """Whether a word is understood that says nothing of what an answer counts, as the word right behind it may."""
+    return _is_understood(word, asked) or (_OF_MATHEMATICS.match(word) is not None and not is_adverse(word))
+
+
+def _is_understood(word: str, asked: Asked) -> bool:
     one = word[:-1] if len(word) > _SHORT and word.endswith("s") and not word.endswith("ss") else word
     known = word in _UNDERSTOOD or one in _UNDERSTOOD or _CLOSES.match(word) is not None
     return known or not any(map(str.isalpha, word)) or asked.says(word) or asked.counts(word)
@@ -666,7 +749,7 @@ def plain_end(behind: str) -> PlainEnd | None:
 
 def _goes_on(word: str, asked: Asked) -> bool:
     """Whether a word behind a value is understood and can turn nothing."""
-    return not is_adverse(word) and (not asked.text or _understands(word, asked))
+    return not is_adverse(word) and (not asked.text or _is_understood(word, asked))
 
 
 @lru_cache(maxsize=1_024)

@@ -178,7 +178,7 @@ IS_HANGUL = re.compile(r"[\uac00-\ud7a3]")
 _TURNS_UNSPACED = re.compile(
     "除了$|随便|乱[写填选猜]|[猜蒙]的?$|瞎[写填选猜]|排除|别[写填选]|不(?!等式|[变同妨难断])|未(?!知)|无(?![理穷限])|误(?!差)|[没非若假错疑舍]|ต่าง|如果|是否|难道|誤|もし|ない|만약|아니|않"
 )
-CHANGES_UNSPACED = re.compile(f"{_TURNS_UNSPACED.pattern}|[倍半多万亿弃]|[千百](?![克米瓦分])")
+CHANGES_UNSPACED = re.compile(f"{_TURNS_UNSPACED.pattern}|[倍万亿弃]|半(?!径)|多(?![项边])|[千百](?![克米瓦分])")
 # The scale of a value there, and how an adverb ends that makes a value uncertain
 _SCALES_UNSPACED = re.compile("[万亿億](?![一能])|[千百](?![克米瓦分])")
 _UNSURE_UNSPACED = re.compile("(?:[约約乎许概估近]|可能|そらく|およそ|たぶん|多分|ほぼ)(?:[有是为]|等于)?\\Z")

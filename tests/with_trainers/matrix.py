@@ -235,8 +235,8 @@ beside it, and the cell says what reached it. `make trainers-matrix` runs all of
         "trainer | version",
         """`as asked`, `one a prompt`: the judge saw what the case says. `left out`: the trainer's own mark for a
 sample without a reward, which its advantages leave out. `raises`: an error that the trainer sees.
-`stops the run`: `stop_when_failing` ended it. `refused`: an error that says which setting to change. `takes one`: one
-reward function. No case without a verdict gives a number. NeMo RL, rLLM and
+`stops the run`: `stop_when_failing` ended it. `refused`: an error that says which setting to change. `takes one`: the
+trainer takes only one reward function. No case without a verdict gives a number. NeMo RL, rLLM and
 open-instruct are not on PyPI: they run on the types that they document.""",
         "column",
         "case",

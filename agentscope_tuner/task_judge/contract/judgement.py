@@ -36,11 +36,13 @@ class Judgement:
     """One rollout's verdict, or the reason why there is none.
 
     Attributes:
-        status: `judged` by the judge, `filtered` by a rule before it was asked, or `failed`: no verdict.
+        status: `judged` by the judge; `filtered` by a rule before it was asked, or because a judge model cannot judge
+            the answer; or `failed`: no verdict.
         reward: the raw reward; None exactly when failed.
         is_success: whether the task was solved; None exactly when failed.
         reason: why, in one line of words.
-        violations: ids of the rules broken, in the order of the rules.
+        violations: ids of the rules broken, in the order of the rules; then `no_content` or `unjudgeable`, where a
+            judge model cannot judge the answer.
         error: what went wrong, naming the task and the judge; None unless failed.
         metrics: numbers about how the verdict was reached.
         seconds: wall-clock time the verdict took.

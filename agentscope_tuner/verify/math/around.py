@@ -165,6 +165,9 @@ _DEFINES = re.compile(
     r"(?P<letters>(?:(?:[$\s,，、]|\\[()]|\b(?:and|und|et|y|e|и)\b|和)*(?<![a-zA-Z])[a-zA-Z](?:_\{?\w\}?)?(?![a-zA-Z'’]))+)"
     r"[$\s]*(?:\\\))?(?P<said>[^\d=<>$\\.。\n]{2,80})[)）]?\s*[.。]?\s*\Z"
 )
+_TELLS_LETTER = re.compile(
+    rf"[\s$)\]*\\]*+[,;，；(（]?\s*+{_WHERE}[\s$(\\]*+(?P<letter>[a-zA-Z])\$?(?:\\\))?(?:\s+[^\W\d_]|[为是表])"
+)
 _CONSTANT = re.compile(r"const|konst|costant|постоян|常数|常量|定数|상수|sabit|hằng|stał", re.IGNORECASE)
 _PARTLY = re.compile(
     r"positive|negative|integer|non-?zero|natural|正|负|整数|非零|положит|целы|ganz|entier|enter", re.IGNORECASE
@@ -191,13 +194,15 @@ def _definition(text: str, behind: str, question: Question) -> tuple[str, str]:
     defines = _DEFINES.match(behind)
     said = "" if defines is None else defines["said"]
     if defines is not None and _CONSTANT.search(said) is not None:
-        letters = re.findall(r"[a-zA-Z](?:_\{?\w\}?)?", _JOINED.sub(" ", defines["letters"]))
         if (part := _PARTLY.search(said)) is not None and part[0].lower() not in question.text.lower():
             return behind, f"unread: {part[0]!r} beside the answer"
-        if all(letter in text for letter in letters) and not _doubts(said):
+        if all(letter in text for letter in _letters_in(defines["letters"])) and not _doubts(said):
             return defines["close"], ""
     if defines is not None and _says_as_asked(defines["letters"], said, question):
         return defines["close"], ""
+    told = _TELLS_LETTER.match(behind)
+    if told is not None and told["letter"] in question.letters:
+        return behind, f"unread: what {told['letter']} is beside the answer"
     attained = _ATTAINED.match(behind) if question.asks_extreme("min") or question.asks_extreme("max") else None
     if attained is None or attained["name"] not in question.letters:
         return behind, ""
@@ -207,8 +212,7 @@ def _definition(text: str, behind: str, question: Question) -> tuple[str, str]:
 def _says_as_asked(letters: str, said: str, question: Question) -> bool:
     """Whether a clause defines letters of the question by its own words: `where $c$ denotes the circumference`."""
     verb, *words = WORDS.findall(said.lower()) or [""]
-    named = set(re.findall(r"[a-zA-Z](?:_\{?\w\}?)?", _JOINED.sub(" ", letters)))
-    own = named <= question.letters and any(word in question.words for word in words)
+    own = _letters_in(letters) <= question.letters and any(word in question.words for word in words)
     return own and not is_adverse(verb) and all(allowed(word, question.words, question.text) for word in words)
 
 
@@ -218,6 +222,10 @@ def _fixes(letter: str, text: str, question: Question) -> bool:
 
 
 _JOINED = re.compile(r"\b(?:and|und|et)\b")
+
+
+def _letters_in(letters: str) -> set[str]:
+    return set(re.findall(r"[a-zA-Z](?:_\{?\w\}?)?", _JOINED.sub(" ", letters)))
 
 
 def _doubts(words: str) -> bool:
@@ -332,6 +340,8 @@ def _in_formula(text: str, front: str, back: str, question: Question, *, has_gap
     if modulus is not None and _is_asked_modulo(front, text, modulus[1], question):
         # the remainder that is asked for, as a congruence says it
         return _in_formula(text, "", back[modulus.end() :], question)
+    if _is_form_of_questions(front, back, question):
+        return text, ""
     try:
         left, right = tokenize(front.replace("\\boxed", "")), tokenize(back)
     except (Unreadable, TooComplex):
@@ -367,6 +377,17 @@ _MODULUS_BEHIND = re.compile(
     r"(?:\s|\\[ ,;:!]|\\q?quad(?![a-z])|[(])*\\(?:[pb]?mod|(?:operatorname|text|mathrm)\s*\{\s*mod\s*\})"
     r"\s*\{?\s*(\d{1,9})\s*\}?\s*[)]?"
 )
+
+
+def _is_form_of_questions(front: str, back: str, question: Question) -> bool:
+    r"""Whether a box is said to be another form of what the question has: `(\mathbb{Z}/12)^\times\cong\boxed{…}`."""
+    same = _ISOMORPHIC.fullmatch(front) if "\\cong" in front or "\\simeq" in front else None
+    if same is None or back.strip(" .,;:$\\)]"):
+        return False
+    return "".join(same["of"].split()) in "".join(question.text.split())
+
+
+_ISOMORPHIC = re.compile(r"[\s$\\(\[]*?(?P<of>[^$]+?)\s*\\(?:cong|simeq)\s*")
 _FIRST_MEMBER = re.compile(r"\\equiv|≡|=")
 
 

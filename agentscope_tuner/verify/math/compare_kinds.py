@@ -138,7 +138,7 @@ def _repeats_letter(listing: Listing) -> bool:
 
 
 def _by_names(comparer: Comparing, ref: Listing, ans: Listing) -> Outcome:
-    if ref.kind == "set" and (values := _numbered(ans)) is not None:
+    if ref.kind == "set" and (values := _roots(ans, comparer.question)) is not None:
         return _same_set(comparer, ref.items, values)
     if (
         ans.kind in ("set", "list")
@@ -153,8 +153,9 @@ def _by_names(comparer: Comparing, ref: Listing, ans: Listing) -> Outcome:
         if ours is not None and others is not None and not _are_unknowns(ref, comparer.question):
             return unordered(comparer.compare, ours, others)
         return unordered(comparer.compare, ref.items, ans.items)
-    if ref.kind == "list" and (values := _numbered(ans)) is not None:
-        if _are_unknowns(ans, comparer.question):
+    if ref.kind == "list" and (values := _roots(ans, comparer.question)) is not None:
+        in_order = comparer.question is not None and comparer.question.rises is not None
+        if in_order or _are_unknowns(ans, comparer.question):
             return pairwise(comparer, ref.items, values)
         return unordered(comparer.compare, ref.items, values)
     mine: Sequence[Reading] = ref.items
@@ -207,6 +208,20 @@ def _numbered(listing: Listing) -> tuple[Reading, ...] | None:
     return tuple(named[one] for one in counted) if len(letters) == 1 and named.keys() == set(counted) else None
 
 
+def _roots(listing: Listing, question: Question | None) -> tuple[Reading, ...] | None:
+    r"""The values of numbered names, or of `\\alpha=2, \\beta=3` where the question has no such letters."""
+    if (values := _numbered(listing)) is not None or question is None:
+        return values
+    named = {label(i.name): i.value for i in listing.items if isinstance(i, Named)}
+    letters = _GREEK_ROOTS[: len(listing.items)]
+    if named.keys() != {(one,) for one in letters} or any(one in question.text for one in letters):
+        return None
+    return tuple(named[(one,)] for one in letters)
+
+
+_GREEK_ROOTS = ("\\alpha", "\\beta", "\\gamma")
+
+
 def _are_unknowns(listing: Listing, question: Question | None) -> bool:
     """Whether numbered names are unknowns of their own: the question has their letter, and never without a number.
 
@@ -217,8 +232,8 @@ def _are_unknowns(listing: Listing, question: Question | None) -> bool:
 
 
 def _is_one_unknown(listing: Listing, question: Question | None) -> bool:
-    """Whether numbered names are the roots of one unknown, which the question has without a number."""
-    return not all(_indices(listing, question))
+    """Whether numbered names are the roots of one unknown, which the question has without a number or not at all."""
+    return not _are_unknowns(listing, question)
 
 
 def _indices(listing: Listing, question: Question | None) -> list[str]:

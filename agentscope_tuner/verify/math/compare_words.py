@@ -4,14 +4,28 @@ from __future__ import annotations
 
 import math
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 from agentscope_tuner.verify.asked_clause import JOINING_NAMES, asking_clause, same_word
+from agentscope_tuner.verify.math.compare import CheapComparer
 from agentscope_tuner.verify.math.exact import exact_value
-from agentscope_tuner.verify.math.node import DIFFERENT, EQUAL, UNKNOWN, Outcome, difference, is_equation, symbols
+from agentscope_tuner.verify.math.node import (
+    DIFFERENT,
+    EQUAL,
+    UNKNOWN,
+    Outcome,
+    Product,
+    all_of,
+    difference,
+    is_equation,
+    number,
+    product_of,
+    symbols,
+)
 from agentscope_tuner.verify.math.parameters import rests
 from agentscope_tuner.verify.math.parse import parse
 from agentscope_tuner.verify.math.prose import (
@@ -31,6 +45,7 @@ from agentscope_tuner.verify.math.prose import (
     time_of_day,
 )
 from agentscope_tuner.verify.math.question import Question
+from agentscope_tuner.verify.math.readings import resolve
 from agentscope_tuner.verify.math.tokens import TooComplex, Unreadable, fold, respelled
 from agentscope_tuner.verify.math.unwrap import PLAIN_REACTION, Pair
 from agentscope_tuner.verify.words import DENIES, word_set
@@ -86,6 +101,602 @@ _NAME_ALONE = re.compile(r"(?![a-z]$)[^\W\d_]+(?:['’ -]+[^\W\d_]+)*")
 _NO_WORDS = frozenset({"not", "no", "does", "do", "exist", "exists", "cannot", "never", "such"})
 
 
+# What sets type: the words inside are kept
+_SET_WORD = re.compile(
+    r"\\(?:text|textbf|textit|textrm|mathrm|mathbf|mathbb|mathcal|mathsf|operatorname\*?|mbox)\s*\{([^{}]*)\}"
+)
+_SET_LETTER = re.compile(r"\\(?:mathcal|mathrm|mathbf|mathbb|mathsf|rm|bf|cal)(?![a-z])\s*")
+_SET_SPACE = re.compile(r"\\(?:left|right|q?quad)(?![a-z])|\\[ ,;:!]|[~$]")
+_LONGEST_FORM = 300
+
+
+def forms(pair: Pair) -> Outcome:
+    """The outcome of the first rule for an answer whose form has a meaning of its own; UNKNOWN if there is none."""
+    if len(pair.truth) + len(pair.answer) > _LONGEST_FORM:
+        return UNKNOWN
+    for rule in (
+        _matchings,
+        _roles,
+        _laws,
+        _growths,
+        _quantified,
+        _hypotheses,
+        _possible,
+        _cardinals,
+        _directed,
+        _money,
+        _lines,
+    ):
+        found = rule(pair)
+        if found is not UNKNOWN:
+            return found
+    return UNKNOWN
+
+
+def _unset(text: str) -> str:
+    """A text without the commands that only set it."""
+    return " ".join(_SET_SPACE.sub(" ", _SET_LETTER.sub("", _SET_WORD.sub(r" \1 ", text))).split())
+
+
+def _alike(pair: Pair, mine: Sequence[str], theirs: Sequence[str]) -> Outcome:
+    """Compare the parts of two texts one by one."""
+    comparer = CheapComparer(pair.seed, pair.question)
+    found = []
+    for one, other in zip(mine, theirs, strict=True):
+        if "".join(one.split()) == "".join(other.split()):
+            continue
+        try:
+            found.append(comparer.compare(resolve(parse(one)), resolve(parse(other))))
+        except (Unreadable, TooComplex):
+            found.append(UNKNOWN)
+    return all_of(found)
+
+
+_MATCHES = re.compile(
+    r"\bmatch|\blist[- ]?II?\b|\bcolumns? (?:I|II|A|B|[12])\b|\bpair(?:ing|s? (?:each|up))|配对|匹配|搭配|连线"
+    r"|对应|\bzuordn|\bordne\b[^.]{0,60}?\bzu\b|\bassoci|\brelie[rz]?\b|\bemparej|\brelacion|\babbina|соответств"
+    r"|\beşle|\bnối\b|対応|짝|\bjodoh|\bpasang",
+    re.IGNORECASE,
+)
+_MATCHED = re.compile(
+    r"(?P<one>[A-Z]+|[a-z]+|\d+|[①-⑳])|\\(?:(?:long)?(?:left)?rightarrow|to|mapsto)(?![a-z])"
+    r"|[-–—−:：=→↔⇒,，;；、.()（）\[\]\s]"
+)
+_ROMAN_NUMERAL = re.compile("(?:X?(?:IX|IV|V?I{1,3})|X|V)|(?:x?(?:ix|iv|v?i{1,3})|x|v)")
+_NOT_MATCHED = re.compile(r"(?<!\\)\b(?:and|und|et|и|matches|with|is|goes|to)\b|[和与と]")
+
+
+# What ties a mark to its own one, and no pair to the next
+_TIES = re.compile(r"[-–—−:：=→↔\\]")
+
+
+def _matchings(pair: Pair) -> Outcome:
+    """Compare what is matched with what: `A \\to 3, B \\to 1` for `A-3, B-1`, in any order of the pairs."""
+    if pair.question is None or _MATCHES.search(pair.question.text) is None:
+        return UNKNOWN
+    mine = _matching(pair.truth)
+    theirs = None if mine is None else _matching(pair.answer)
+    if mine is None or theirs is None:
+        return UNKNOWN
+    if mine[0] != theirs[0]:
+        # those of the other column may stand first
+        theirs = theirs[0][::-1], frozenset((value, key) for key, value in theirs[1])
+    return EQUAL if mine == theirs else DIFFERENT
+
+
+def _matching(text: str) -> tuple[tuple[str, str], frozenset[tuple[str, str]]] | None:
+    """The kinds of the marks of both columns, and the pairs of marks; None for another text."""
+    said = _NOT_MATCHED.sub(" ", _unset(text)) if len(text) <= _LONGEST_FORM else "?"
+    found = list(_MATCHED.finditer(said))
+    marks = [match["one"] for match in found if match["one"]]
+    if sum(len(match[0]) for match in found) != len(said) or len(marks) <= len("AB"):
+        return None
+    romans = {one.isupper() for one in marks if len(one) > 1 and _ROMAN_NUMERAL.fullmatch(one) is not None}
+    kinds = [_kind_of_mark(one, romans) for one in marks]
+    first, second = kinds[0], kinds[1]
+    if first == second or not {*kinds} <= {first, second} or "" in kinds or kinds[-1] == first:
+        return None
+    named = [match for match in found if match["one"]]
+    between = ["", *(said[one.end() : other.start()] for one, other in pairwise(named))]
+    if any(kind == first and _TIES.search(sign) is not None for kind, sign in zip(kinds, between, strict=True)):
+        return None
+    pairs: list[tuple[str, str]] = []
+    key = ""
+    for at, (one, kind) in enumerate(zip(marks, kinds, strict=True)):
+        if kind == first:
+            if key and kinds[at - 1] == first:
+                return None
+            key = one
+        else:
+            pairs.append((key, _figure(one)))
+    pairs = [(_figure(key), value) for key, value in pairs]
+    return ((first, second), frozenset(pairs)) if len({*pairs}) == len(pairs) and kinds.count(first) > 1 else None
+
+
+def _kind_of_mark(mark: str, romans: set[bool]) -> str:
+    if not mark.isascii() or mark.isdigit():
+        return "number"
+    if mark.isupper() in romans and _ROMAN_NUMERAL.fullmatch(mark) is not None:
+        return "roman"
+    return "" if len(mark) > 1 else "capital" if mark.isupper() else "small"
+
+
+def _figure(mark: str) -> str:
+    """The number in a circle as digits; any other mark as it is."""
+    return mark if mark.isascii() else str(int(unicodedata.numeric(mark)))
+
+
+_BETWEEN_ROLES = re.compile(
+    r"\s*(?:[,;，；、。]|\.(?=\s|\Z))\s*(?:(?:and|while|und|et|y|e|и|а|ed)\s+)?|\s+(?:and|while|whereas"
+    r"|und|während|et|y|e|и|а|ed|och|en)\s+|[而且](?=\w)"
+)
+_ARTICLES = r"(?:(?:an?|the|eine?|der|die|das|une?|l[ae]|el|un[oa]?|los|uma?|o|il|lo|en|ett)\s+)?"
+_IS_ROLE = (
+    r"(?:\s*(?:[:：=–—→]|-(?=\s)|\\(?:long)?(?:rightarrow|to|mapsto)(?![a-z]))\s*"
+    r"|\s*(?:[是为為]|—\s*это)\s*|\s+(?:is|was|ist|est|es|est[áà]|è|é|är|jest|wears|has|gets|plays|owns|trägt)\s+)"
+)
+_ROLE = re.compile(
+    rf"(?P<name>[A-Z][^\W\d_]{{0,20}}|[А-ЯЁ][^\W\d_]{{0,20}}|[\u4e00-\u9fff]{{1,3}}?)(?:{_IS_ROLE}){_ARTICLES}"
+    r"(?P<role>[^\W\d_]{2,20}(?:[ -][^\W\d_]{2,20})?)"
+)
+
+
+def _roles(pair: Pair) -> Outcome:
+    """Compare who is what: `A: knight, B: knave` for `A is a knight and B is a knave`, in any order."""
+    parts = _BETWEEN_ROLES.split(_unset(pair.truth).rstrip(" .。"))
+    found = [_ROLE.fullmatch(part) for part in parts] if len(parts) > 1 else []
+    mine = {m["name"]: m["role"].lower() for m in found if m is not None}
+    if len(mine) != len(parts) or len(mine) < len("AB"):
+        return UNKNOWN
+    theirs: dict[str, str] = {}
+    parts = _BETWEEN_ROLES.split(_unset(pair.answer).rstrip(" .。"))
+    for part in parts:
+        name = next((one for one in mine if re.match(rf"{re.escape(one)}(?![a-zA-Zа-яё])", part)), "")
+        behind = part[len(name) :]
+        role = re.fullmatch(rf"(?:{_IS_ROLE}|\s+){_ARTICLES}(?P<role>.+)", behind, re.IGNORECASE) if name else None
+        if role is None or name in theirs:
+            return UNKNOWN
+        theirs[name] = role["role"].strip().lower()
+    if mine == theirs:
+        return EQUAL
+    return DIFFERENT if set(theirs.values()) <= set(mine.values()) else UNKNOWN
+
+
+# Each family of distributions: how it is written, and the names of its parameters in their order
+_LAWS = (
+    ("poisson poi pois po p", "lambda mu rate mean parameter"),
+    ("normal n gaussian gauss", "mu mean m|sigma^2 var variance"),
+    ("binomial binom bin b", "n|p"),
+    ("exponential exp expo e", "lambda rate parameter"),
+    ("uniform unif u", "a|b"),
+    ("gamma ga", "alpha k shape|beta rate lambda"),
+    ("beta", "alpha a|beta b"),
+    ("geometric geom geo g", "p"),
+    ("bernoulli bern ber", "p"),
+    ("chi", "df"),
+    ("t", "df"),
+    ("f", "m|n"),
+)
+_LAW = re.compile(
+    r"(?:(?P<of>[^=]{1,60}?)\s*(?:\\sim(?![a-z])|[∼~]|\\(?:long)?(?:right)?(?:to|arrow)(?![a-z]))\s*)?"
+    r"\\?(?P<name>[a-zA-Z]+)\s*[(\[](?P<given>.{1,80})[)\]]"
+)
+# `\\chi^2_3`, `\\chi^2(3)` and `t_5`
+_INDEXED_LAW = re.compile(
+    r"(?P<name>\\chi|(?<![a-zA-Z\\])[tF])\s*(?:\^\s*\{?2\}?)?\s*(?:_\s*(?:\{\s*\(?(?P<index>[^{}()]+)\)?\s*\}|(?P<given>\w)(?!\w)))"
+    r"(?:\^\s*\{?2\}?)?\Z|(?<=\\chi)\s*\^\s*\{?2\}?(?=\s*\()"
+)
+_OF_LAWS = re.compile(
+    r"distribu|verteil|\bloi\b|\\sim(?![a-z])|random variable|分布|распредел|phân phối|분포|rozkład"
+    r"|verdeling|fördelning",
+    re.IGNORECASE,
+)
+
+
+def _laws(pair: Pair) -> Outcome:
+    """Compare distributions, whose names are written in several ways: `\\text{Poi}(5)` for `\\text{Poisson}(5)`."""
+    if pair.question is None or _OF_LAWS.search(pair.question.text) is None:
+        return UNKNOWN
+    mine, theirs = _law(pair.truth), _law(pair.answer)
+    if mine is None or theirs is None:
+        return UNKNOWN
+    (own, law, given), (of, other, said) = mine, theirs
+    if of != own and of and not (not own and _is_asked_variable(of, pair.question)):
+        return DIFFERENT
+    if law != other or len(given) != len(said):
+        return DIFFERENT
+    return _alike(pair, given, said)
+
+
+# A distribution in words: `Poisson distribution with mean 5`
+_TOLD_LAW = re.compile(
+    r"(?:an? |the )?(?P<name>[a-z]+)(?: (?:random variable|distribution))? with "
+    r"(?P<first>mean|parameter|rate|n)\s*(?:\\lambda\s*)?=?\s*"
+    r"(?P<one>[^\sa-z]{1,40})(?:\s*(?:,|and|, and)\s*(?P<second>variance|p)\s*=?\s*(?P<two>[^\sa-z]{1,40}))?",
+    re.IGNORECASE,
+)
+
+
+def _in_signs(told: re.Match[str]) -> str:
+    more = f", {told['second']}={told['two']}" if told["two"] else ""
+    return f"{told['name']}({told['first']}={told['one']}{more})"
+
+
+def _law(text: str) -> tuple[str, int, list[str]] | None:
+    """What a distribution is said of, the place of its family, and its parameters in order; None for another text."""
+    match = _LAW.fullmatch(
+        _INDEXED_LAW.sub(
+            lambda m: (m["name"] and f"{m['name']}({m['index'] or m['given']})") or "",
+            _TOLD_LAW.sub(_in_signs, _unset(text)),
+        )
+    )
+    if match is None:
+        return None
+    law = next((at for at, (names, _) in enumerate(_LAWS) if match["name"].lower() in names.split()), None)
+    if law is None:
+        return None
+    places = [names.split() for names in _LAWS[law][1].split("|")]
+    given: dict[int, str] = {}
+    inside = match["given"]
+    for at, part in enumerate(_parted(inside[1:-1] if inside[0] == "[" and inside[-1] == "]" else inside)):
+        name, is_named, value = part.rpartition("=")
+        said = "".join(name.replace("\\", "").split()).lower()
+        place = next((place for place, names in enumerate(places) if said in names), -1) if is_named else at
+        if said == "sigma" and law == 1:
+            place, value = 1, f"({value})^2"
+        if place in given or not 0 <= place < len(places):
+            return None
+        given[place] = value
+    return "".join((match["of"] or "").split()), law, [given[at] for at in sorted(given)]
+
+
+def _parted(text: str) -> list[str]:
+    """The parts of a text between commas that stand in no brackets."""
+    depths = list(accumulate((one in "([{") - (one in ")]}") for one in text))
+    ends = [at for at, (one, depth) in enumerate(zip(text, depths, strict=True)) if one in ",;" and not depth]
+    return [text[begin:end].strip() for begin, end in zip([0, *(e + 1 for e in ends)], [*ends, len(text)], strict=True)]
+
+
+def _is_asked_variable(of: str, question: Question) -> bool:
+    """Whether a distribution is asked for of this variable, or of one that the answer names itself."""
+    formulas = re.findall(r"\$+([^$]+)\$+|\\\((.+?)\\\)", asking_clause(question.text)[0] or question.text)
+    if any("".join(_unset(one or other).split()) == of for one, other in formulas):
+        return True
+    if (extreme := re.search(r"\\(min|max)", of)) is not None:
+        return extreme[1] in question.text.lower()
+    letters = set(re.findall("[a-zA-Z]", re.sub(r"\\[a-zA-Z]+", "", of)))
+    return letters.isdisjoint(re.findall(r"(?<![a-zA-Z\\])[a-zA-Z](?![a-zA-Z])", question.text))
+
+
+_GROWTH = re.compile(
+    r"(?:(?:T|f)\s*\(\s*n\s*\)\s*(?:=|\\in(?![a-z])|∈)\s*)?(?P<sign>\\Theta|Θ|\\Omega|Ω|\\omega|ω|O"
+    r"|o)\s*\((?P<of>.{1,80})\)"
+)
+_BASE_OF_LOG = re.compile(r"\\log\s*_\s*(?:\{\s*\d+\s*\}|\d)|\\l[gn](?![a-z])|(?<![a-z\\])l[gn](?![a-z])")
+_EXPONENT = re.compile(r"\^\s*(?:\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}|\\l[gn]\s|\\log_)")
+
+
+def _growths(pair: Pair) -> Outcome:
+    """Compare orders of growth, in which factors and the base of a logarithm do not count: `\\Theta(2n\\log_2 n)`."""
+    if pair.question is None or _ASKS_GROWTH.search(pair.question.text) is None:
+        return UNKNOWN
+    mine, theirs = (_GROWTH.fullmatch(_unset(one)) for one in (pair.truth, pair.answer))
+    if mine is None or theirs is None:
+        return UNKNOWN
+    if _SIGNS_OF_GROWTH.get(mine["sign"], mine["sign"]) != _SIGNS_OF_GROWTH.get(theirs["sign"], theirs["sign"]):
+        return DIFFERENT
+    sides = []
+    for one in (mine["of"], theirs["of"]):
+        # a factor in an exponent counts
+        body = one.replace("\\lg", "\\log_2") if _EXPONENT.search(one) else _BASE_OF_LOG.sub(r"\\log ", one)
+        try:
+            node = parse(body)
+        except (Unreadable, TooComplex):
+            return UNKNOWN
+        if not symbols(node):
+            return UNKNOWN
+        parts = node.args if isinstance(node, Product) else (node,)
+        sides.append(product_of(tuple(part for part in parts if symbols(part)) or (number(1),)))
+    return CheapComparer(pair.seed, pair.question).leaf(*sides)
+
+
+_ASKS_GROWTH = re.compile(
+    r"asympto|complexit|running|\btime\b|big[- ]?(?:o|theta|omega|Θ)|Theta|Θ|Omega|[TO]\s*\(|recurren|growth|bound\b"
+    r"|复杂度|渐近|递归|递推|laufzeit|wachs|rekur|complejidad|compless|сложност|рекурр|асимпт|計算量|漸化|복잡도|점화",
+    re.IGNORECASE,
+)
+_SIGNS_OF_GROWTH = {"Θ": "\\Theta", "Ω": "\\Omega", "ω": "\\omega"}
+
+_QUANTIFIER = re.compile(
+    r"[\s(]*(?P<sign>\\forall|\\exists\s*!?|\\nexists)\s*(?P<names>[a-zA-Z](?:_\{?\w\}?)?(?:\s*,\s*[a-zA-Z](?:_\{?\w\}?)?(?=\s*\\in))*|\\[a-z]+)\s*"
+    r"(?P<bound>(?:\\in(?![a-z])|\\notin|\\[gl](?:eq?|t)(?![a-z])|[<>])\s*[^\s:,.;()\\[\]]+)?[\s):,.;]*"
+    r"(?:(?:such that|s\.t\.|there exists|we have|使得?|有)[\s:,]*)?"
+)
+_SPELLED_SIGNS = {
+    "∀": "\\forall ",
+    "∃": "\\exists ",
+    "∈": "\\in ",
+    "ℝ": "R",
+    "ℤ": "Z",
+    "ℕ": "N",
+    "ℚ": "Q",
+    "ℂ": "C",
+    "≤": "\\le ",
+    "≥": "\\ge ",
+}
+_SPELLED_SO = str.maketrans(_SPELLED_SIGNS)
+_JOINED_CLAIMS = re.compile(r"(\\(?:land|wedge|lor|vee|implies|Rightarrow|to|iff)(?![a-zA-Z])|\band\b|\bor\b)")
+_SAME_JOINT = {"\\wedge": "\\land", "and": "\\land", "\\vee": "\\lor", "or": "\\lor", "\\Rightarrow": "\\implies"}
+
+
+def _quantified(pair: Pair) -> Outcome:
+    """Compare statements behind quantifiers, whose order and sets count; the letters that they bind do not."""
+    if "exists" not in pair.truth and "forall" not in pair.truth and re.search("[∀∃]", pair.truth) is None:
+        return UNKNOWN
+    mine = _claim(pair.truth, ())
+    theirs = None if mine is None else _claim(pair.answer, mine[1])
+    if mine is None or theirs is None:
+        return UNKNOWN
+    if mine[0] != theirs[0]:
+        return DIFFERENT
+    sides = [_JOINED_CLAIMS.split(one) for one in (mine[2], theirs[2])]
+    joints = [[_SAME_JOINT.get(one, one) for one in side[1::2]] for side in sides]
+    if joints[0] != joints[1]:
+        return DIFFERENT
+    return _alike(pair, *(side[::2] for side in sides))
+
+
+def _claim(text: str, letters: tuple[str, ...]) -> tuple[list[tuple[str, str]], tuple[str, ...], str] | None:
+    """The quantifiers of a text with their sets, the letters that they bind, and what is claimed of these.
+
+    Args:
+        letters: stand for the text's own bound letters, where they are as many.
+    """
+    rest = _unset(text.translate(_SPELLED_SO))
+    found: list[tuple[str, str]] = []
+    bound: list[str] = []
+    while (match := _QUANTIFIER.match(rest)) is not None:
+        for name in re.split(r"\s*,\s*", match["names"]):
+            found.append(("".join(match["sign"].split()), "".join((match["bound"] or "").split())))
+            bound.append(name)
+        rest = rest[match.end() :]
+    rest = rest.strip()
+    if not found or len(set(bound)) != len(bound) or not rest:
+        return None
+    if (rest[0], rest[-1]) in (("(", ")"), ("[", "]")) and 0 not in list(_depths([*rest]))[:-1]:
+        rest = rest[1:-1]
+    if letters and len(letters) == len(bound):
+        names = dict(zip(bound, letters, strict=True))
+        spelled = re.compile(
+            "|".join(
+                rf"{'(?<![a-zA-Z' + chr(92) * 2 + '])' if one[0] != chr(92) else ''}{re.escape(one)}(?![a-zA-Z_])"
+                for one in sorted(names, key=len, reverse=True)
+            )
+        )
+        rest = spelled.sub(lambda found: f" {names[found[0]]} ", rest)
+        found = [(sign, spelled.sub(lambda found: names[found[0]], limit)) for sign, limit in found]
+    return found, tuple(bound), rest
+
+
+_NULL = re.compile(
+    r"(?:\bthe |\bl['’]|\bdie |\bla |\ba )?(?:null[- ]?hypothes[ie]s?e?|hypothèse nulle"
+    r"|hipótesis nula|hipótese nula|ipotesi nulla"
+    r"|нулев\w+ гипотез\w+|原假设|零假设|虚无假设|帰無仮説|귀무가설)|\bh\s?_?\s?0(?!\d)"
+)
+_SAID_TWICE = re.compile(r"h_0(?:\s*[,(]?\s*h_0\s*\)?)+")
+_ALTERNATIVE = re.compile(
+    r"(?:the )?(?:alternative hypothesis|备择假设)(?:\s*\(?\s*h\s?_?\s?[1a]\)?)?|\bh\s?_?\s?[1a]\b"
+)
+_DECIDED = re.compile(r"\b(?:we|should|will|therefore|so)\b,?|[.]")
+_PASSIVE = re.compile(r"(h_[01]) (?:is|was|should be|must be) (?P<not>not )?rejected")
+_NOT_REJECTED = re.compile(r"\b(?:do|does|can|could)(?: not|n['’]t|not) reject\b|\bnot reject\b")
+_AT_LEVEL = re.compile(
+    r",? at (?:the |a )?(?P<level>\d+(?:\.\d+)?\s?\\?%)(?: significance)?(?: level)?(?: of significance)?"
+)
+_TESTS = re.compile(
+    r"\btest|hypoth|hipót|ipotes|гипотез|критери|假设|假設|仮説|가설|检验|検定|검정|reject|拒绝", re.IGNORECASE
+)
+# A hypothesis itself
+_STATES = re.compile(r"[=<>:(^/]|\\(?:[lg]eq?|neq?|mu|sigma|frac|cong)(?![a-z])")
+_REJECTED = re.compile(
+    r"\b(?:rechaz\w+|verwerfen|verwirft|verworfen|abgelehnt|ablehnen|rejet\w+|rejeit\w+|rifiut\w+|отверг\w+|отклон\w+)\b|拒绝|棄却(?:する)?|기각(?:한다)?"
+)
+_FILLERS = re.compile(r"\b(?:se|on|wir|wird|man|si|мы|следует|ist|zu|debe|deve|doit|ho|la|el)\b|[をはを을를]")
+_DENYING = frozenset("no nicht ne pas не não non 不".split())  # noqa: SIM905
+_DECISIONS = ("reject", "fail to reject")
+
+
+def _hypotheses(pair: Pair) -> Outcome:
+    """Compare what is done with a hypothesis, which has a name and a letter: `Reject the null hypothesis`."""
+    if pair.question is None or _TESTS.search(pair.question.text) is None or _STATES.search(pair.truth) is not None:
+        return UNKNOWN
+    if _NULL.search(pair.truth.lower().replace("{", "").replace("}", "")) is None:
+        return UNKNOWN
+    mine, theirs = (
+        _decision(side, pair.question.text if pair.question is not None else "") for side in (pair.truth, pair.answer)
+    )
+    if mine == theirs:
+        return EQUAL
+    known = {f"{one} h_{which}" for one in _DECISIONS for which in "01"}
+    return DIFFERENT if {mine, theirs} <= known else UNKNOWN
+
+
+def _decision(text: str, asked: str) -> str:
+    """What a text does with which hypothesis, in one wording."""
+    said = " ".join(_unset(text).replace("{", "").replace("}", "").lower().split())
+    said = _AT_LEVEL.sub(lambda m: "" if m["level"].replace("\\", "") in asked.replace("\\", "") else m[0], said)
+    said = _SAID_TWICE.sub("h_0", _NULL.sub(" h_0 ", _ALTERNATIVE.sub(" h_1 ", said)))
+    said = " ".join(_DECIDED.sub(" ", said).split())
+    said = _PASSIVE.sub(lambda m: f"{'fail to ' if m['not'] else ''}reject {m[1]}", said)
+    said = _NOT_REJECTED.sub("fail to reject", _REJECTED.sub(" reject ", said))
+    words = {*_FILLERS.sub(" ", said).split()}
+    if "h_0" in words and "reject" in words and words <= {"h_0", "reject", *_DENYING}:
+        # the verb may stand behind, and in another language
+        said = f"{'fail to ' if len(words) > len(('reject', 'h_0')) else ''}reject h_0"
+    return f"{said} h_0" if said in _DECISIONS else said
+
+
+_YES_OR_NO = re.compile(
+    r"(?:(?P<yes>yes|ja|oui|sí|sì|sim|да|так|tak|evet|是|はい|네)|(?P<no>no|nein|non|não|нет|ні|nie|hayır|nee|否|不|いいえ|아니요))"
+    r"(?:\s*[,.;:，。、–—-]\s*(?P<rest>.+))?|(?P<alone>.+)"
+)
+_IT = r"(?:it|this|that|we|you|one|they|he|she)"
+_CAN_BE = re.compile(
+    rf"(?:{_IT}(?: is|['’]s) )?possible|{_IT} can(?: be done)?|(?:это )?(?:можно|возможно)|(?:das "
+    rf"|es )?(?:ist möglich|geht)"
+    r"|kann man|man kann(?: es| das)?|(?:c['’]est|il est) possible|on peut|(?:es|è|é) (?:posible"
+    r"|possibile|possível)|se puede"
+    r"|si può|可以|能够?|可能|有可能|存在"
+)
+_CANNOT_BE = re.compile(
+    rf"(?:{_IT}(?: is|['’]s) )?(?:impossible|not possible)|{_IT} isn['’]t possible|{_IT} (?:cannot"
+    rf"|can not|can['’]t)(?: be done)?"
+    r"|(?:это )?(?:нельзя|невозможно|не возможно)|(?:das |es )?(?:ist (?:nicht möglich|unmöglich)"
+    r"|geht nicht)|kann man nicht"
+    r"|man kann(?: es| das)? nicht|(?:c['’]est|il est) impossible|(?:ce|il) n['’]est pas possible|on ne peut pas"
+    r"|(?:es|è|é) (?:imposible|impossibile|impossível)|(?:no es|non è|não é) (?:posible|possibile|possível)|no se puede"
+    r"|non si può|不可以|不能|不可能|不存在"
+)
+_ASKS_CAN = re.compile(
+    r"\bcan\b|possib|можно|возможно|\bkann\b|möglich|\bpeut|\bpuede|posible|\bpuò|possív|能|可以|是否|存在",
+    re.IGNORECASE,
+)
+_ASKS_CANNOT = re.compile(
+    r"impossib|\bcannot\b|can['’]t|нельзя|невозмож|unmöglich|imposib|impossív|不能|不可能|not possible", re.IGNORECASE
+)
+
+
+def _possible(pair: Pair) -> Outcome:
+    """Compare a yes or a no that says again what it means: `No, it is impossible`, and `It is impossible` alone."""
+    if pair.question is None or _ASKS_CANNOT.search(pair.question.text) is not None:
+        return UNKNOWN
+    mine, theirs = (_said_possible(one, pair.question) for one in (pair.truth, pair.answer))
+    if len(mine) != 1 or not theirs:
+        return UNKNOWN
+    return EQUAL if mine == theirs else DIFFERENT
+
+
+def _said_possible(text: str, question: Question) -> frozenset[bool]:
+    """What a text says to the question, both where it contradicts itself; empty where it says more."""
+    match = _YES_OR_NO.fullmatch(_unset(text).lower().rstrip(" .。!"))
+    if match is None:
+        return frozenset()
+    rest = match["rest"] or match["alone"]
+    found = set() if match["alone"] else {match["yes"] is not None}
+    if rest is None:
+        return frozenset(found)
+    can = _CAN_BE.fullmatch(rest) is not None
+    if not can and _CANNOT_BE.fullmatch(rest) is None:
+        return frozenset()
+    return frozenset((*found, can)) if found or _ASKS_CAN.search(question.text) is not None else frozenset()
+
+
+_COUNTABLY = re.compile(
+    r"(?<![a-z])(?:countably infinite|denumerable|abzählbar unendlich|infini dénombrable"
+    r"|infinito numerable|可数无[穷限]|счётное|(?P<less>countable))"
+)
+_UNCOUNTABLY = re.compile(r"(?<![a-z])(?:uncountabl[ey](?: infinite)?|überabzählbar(?: unendlich)?|不可数|несчётное)")
+_AROUND_CARDINAL = re.compile(r"[\s,;:().]|i\.e\.|\bthat is\b")
+
+
+def _cardinals(pair: Pair) -> Outcome:
+    """Compare a cardinal number that is also said in words: `\\text{countably infinite, } \\aleph_0`."""
+    truth = "".join(pair.truth.replace("{", "").replace("}", "").split())
+    if "aleph" not in truth and truth != "\\mathfrakc":
+        return UNKNOWN
+    is_countable = truth == "\\aleph_0"
+    said = _unset(pair.answer).lower().replace("{", "").replace("}", "")
+    match = (_COUNTABLY if is_countable else _UNCOUNTABLY).search(said)
+    if match is None:
+        return UNKNOWN
+    rest = _AROUND_CARDINAL.sub("", said[: match.start()] + said[match.end() :])
+    return EQUAL if rest == truth or (not rest and is_countable and not match["less"]) else UNKNOWN
+
+
+_WIND = r"(?:north|south|east|west|(?<![a-zA-Z])[NSEW](?![a-zA-Z]))"
+_DIRECTED = re.compile(
+    r"(?P<number>-?\d[\d.]*)\s*(?P<unit>[a-zA-Z][a-zA-Z/^\d{}* -]{0,12}?)[\s,]*"
+    r"(?:\b(?:(?:acting|directed|pointing)(?: to)?|at(?: an angle of)?|in the direction(?: of)?"
+    r"|to the|in the)\b[\s,]*)?"
+    rf"(?:(?P<angle>\d[\d.]*)\s*(?:\^\s*\{{?\s*\\circ\s*\}}?|°|\\degree)\s*(?P<from>{_WIND})\s+of\s+(?P<to>{_WIND})"
+    rf"|(?P<side>left|right|up|down|{_WIND})(?:wards?)?(?: direction)?)"
+)
+
+
+def _directed(pair: Pair) -> Outcome:
+    """Compare a size with a direction: `5\\text{ N at }53.1^\\circ\\text{ N of E}`."""
+    mine, theirs = (_DIRECTED.fullmatch(_unset(one)) for one in (pair.truth, pair.answer))
+    if mine is None or theirs is None or (mine["angle"] is None) != (theirs["angle"] is None):
+        return UNKNOWN
+    if any((mine[one] or "")[:1].lower() != (theirs[one] or "")[:1].lower() for one in ("from", "to", "side")):
+        return DIFFERENT
+    sides = [[f"{m['number']}\\text{{ {m['unit'].strip()}}}", m["angle"] or "0"] for m in (mine, theirs)]
+    return _alike(pair, *sides)
+
+
+_ASKS_LINE = re.compile(
+    r"tangent|\bnormale?n?\b|asympto|sekant|secant|sécante|касательн|нормал|切线|法线|接線|法線|접선", re.IGNORECASE
+)
+_OF_FUNCTION = re.compile(r"(?P<name>[a-zA-Z])\s*\(\s*x\s*\)\s*=")
+
+
+def _lines(pair: Pair) -> Outcome:
+    """Refuse the question's own function for a line at its graph: `f(x)=2x-1` for `y=2x-1`."""
+    called = _OF_FUNCTION.match(pair.answer) if pair.truth[:1] == "y" and "(" in pair.answer else None
+    if called is None or pair.question is None or _ASKS_LINE.search(pair.question.text) is None:
+        return UNKNOWN
+    defined = re.search(rf"(?<![a-zA-Z]){called['name']}\s*\(\s*x\s*\)", pair.question.text)
+    return UNKNOWN if defined is None else DIFFERENT
+
+
+# Money whose thousands points set off: each currency and how it is written
+_CURRENCIES = {
+    written: row.split()[0]
+    for row in (
+        "rp rp. idr rupiah",
+        "₫ đ đồng dong vnd vnđ",
+        "€ euro euros eur",
+        "r$ reais real brl",
+        "₺ tl lira",
+        "clp",
+        "cop",
+        "kr kr. kronen kroner kronor",
+    )
+    for written in row.split()
+}
+_CURRENCY = "|".join(sorted(map(re.escape, _CURRENCIES), key=len, reverse=True))
+_AMOUNT = re.compile(
+    rf"(?P<before>{_CURRENCY})?\s*(?P<amount>\d{{1,3}}(?:(?:\{{?\.\}}?|\s)\d{{3}})+"
+    rf"|\d{{1,15}})(?:\{{?,\}}?(?P<cents>\d{{2}}|-+))?\s*(?P<behind>{_CURRENCY})?"
+)
+
+
+def _money(pair: Pair) -> Outcome:
+    """Compare whole amounts whose thousands points set off: `100.000 rupiah` and `Rp100.000,00`."""
+    if "." not in pair.truth:
+        return UNKNOWN
+    mine, theirs = (_amount_of(one) for one in (pair.truth, pair.answer))
+    if mine is None or theirs is None or not (mine[1] or theirs[1]):
+        return UNKNOWN
+    if not mine[1]:
+        asked = pair.question.text.lower() if pair.question is not None else ""
+        is_asked = any(written in asked for written, currency in _CURRENCIES.items() if currency == theirs[1])
+        return EQUAL if is_asked and mine[0] == theirs[0] else UNKNOWN
+    return EQUAL if mine == theirs or (mine[0], "") == theirs else DIFFERENT
+
+
+def _amount_of(text: str) -> tuple[str, str] | None:
+    """The digits of an amount of money, with its cents, and its currency; None for another text."""
+    match = _AMOUNT.fullmatch(
+        _unset(text.replace("\\$", "＄")).replace("＄", "$").lower().replace("{.}", ".").replace("r\\$", "r$")
+    )
+    if match is None or (match["before"] and match["behind"]):
+        return None
+    cents = (match["cents"] or "").strip("-0")
+    digits = re.sub(r"\D", "", match["amount"]) + (f".{match['cents']}" if cents else "")
+    return digits, _CURRENCIES.get(match["before"] or match["behind"] or "", "")
+
+
 def wordings(pair: Pair) -> Outcome:
     """The outcome of the first rule that can decide the pair; UNKNOWN if no rule can."""
     rules: tuple[Callable[[Pair], Outcome], ...] = (
@@ -111,7 +722,6 @@ def wordings(pair: Pair) -> Outcome:
         _yes_no,
         _initials,
         _same_words,
-        _hypotheses,
         _amounts,
         _sentences,
     )
@@ -517,7 +1127,8 @@ _ELEMENTS = frozenset(
 _ARROW = re.compile(
     # with the condition of the reaction, which its equation may leave out
     r"\\x(?:right)?(?:arrow|longequal|longrightarrow)\s*(?:\[[^\[\]]*\])?\s*\{(?:[^{}]|\{[^{}]*\})*\}"
-    r"|\\(?:overset|stackrel|underset)\s*\{(?:[^{}]|\{[^{}]*\})*\}\s*\{(?:(?:=|\\!|\s)++|\s*\\(?:(?:long)?rightarrow|to)\s*)\}"
+    r"|\\(?:overset|stackrel|underset)\s*\{(?:[^{}]|\{[^{}]*\})*\}\s*\{(?:(?:=|\\!|\s)++"
+    r"|\s*\\(?:(?:long)?rightarrow|to)\s*)\}"
     r"|->(?:\[[^\[\]]*\])?|\\(?:long)?rightarrow|\\to(?![a-z])|⟶|\\rightleftharpoons|⇌|<=>|="
 )
 _STATE = re.compile(r"_?\((?:s|l|g|aq)\)|\\(?:up|down)arrow|[↑↓]")
@@ -883,22 +1494,6 @@ def _same_words(pair: Pair) -> Outcome:
     # the kind of thing that the question speaks of may be left out: `odd` for `odd function`
     short_of = [own] if own == truth[: len(own)] and not NEUTRAL.issuperset(own) else []
     return EQUAL if left in (truth, [w for w in truth if w not in NEUTRAL], *short_of) else UNKNOWN
-
-
-_NULL = re.compile(r"(?:the )?null hypothesis(?: \(?h_?0\)?)?|h_\s*0")
-_ALTERNATIVE = re.compile(r"(?:the )?alternative hypothesis(?: \(?h_?[1a]\)?)?|h_\s*[1a]")
-_DECIDED = re.compile(r"\b(?:we|should|will|therefore|so)\b,?|[.]")
-
-
-def _hypotheses(pair: Pair) -> Outcome:
-    """Compare what is done with a hypothesis, which has a name and a letter: `Reject the null hypothesis`."""
-    if "H_" not in pair.ref.text or "\\text" not in pair.ref.text or len(pair.answer) > _LONGEST_OPTION:
-        return UNKNOWN
-    said = []
-    for side in (pair.ref.text, pair.answer):
-        words = " ".join(_WRITING.sub(" ", side).lower().split())
-        said.append(_DECIDED.sub(" ", _ALTERNATIVE.sub("h_1", _NULL.sub("h_0", words))).split())
-    return EQUAL if said[0] == said[1] else UNKNOWN
 
 
 def _same_unspaced(truth: str, said: str, asked: str) -> Outcome:

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import accumulate, takewhile
+from typing import NamedTuple
 
 from agentscope_tuner.verify.asked_clause import asking_clause
 from agentscope_tuner.verify.math.exact import value_at
 from agentscope_tuner.verify.math.parse import parse_tokens
-from agentscope_tuner.verify.math.question import Question
+from agentscope_tuner.verify.math.question import EXTREMES, Question
 from agentscope_tuner.verify.math.readings import Side
 from agentscope_tuner.verify.math.tokens import TooComplex, Unreadable, respelled, tokenize
+from agentscope_tuner.verify.words import denies
 
 LISTS = re.compile("[=,;<>]")
 LETTERS = re.compile(r"(?<![\\a-zA-Z])[a-zA-Z](?![a-zA-Z])")
@@ -50,35 +52,181 @@ _OF_GROUPS = {
 
 
 _SET_NAME = re.compile(r"\\(?:operatorname|mathrm|mathbb|mathbf|text|left|right)(?![a-z])\*?|[{}\s]")
-_STATISTIC = re.compile(r"(?P<name>E|[VD](?:ar)?|SD)[(\[][A-Z][)\]]=")
-_LONGEST_STATISTIC = 40
-# The signs of what a random variable has, and how a question asks for it
-_STATISTICS = {
-    ("E",): re.compile(
-        r"expect|\bmean\b|erwartung|espérance|esperanza|valor esperado|valore atteso|期望|均值|期待値|ожидани",
-        re.IGNORECASE,
-    ),
-    ("V", "D", "Var"): re.compile(r"\bvarian|varianz|varianza|variância|方差|分散|дисперси|분산", re.IGNORECASE),
-    ("SD",): re.compile(r"standard deviation|标准差|標準偏差", re.IGNORECASE),
-}
 
 
-# An expected value, of a letter or of an extreme
-_EXPECTATION = re.compile(
-    r"\s*(?:E|\\(?:mathbb|mathrm|operatorname|text)\s*\{\s*E\s*\})\s*(?:\\left)?\s*[(\[]"
-    r"(?P<of>\\m(?:ax|in)(?![a-z])[^=\]]{0,40}?)(?:\\right)?\s*[)\]]\s*="
-)
-_EXTREMES = {
-    "ax": "max|larg|great|high|big|größ|grand|mayor|maior|наибольш|больш|最大|较大",
-    "in": "min|small|least|low|klein|petit|menor|наименьш|меньш|最小|较小",
-}
+class _Sign(NamedTuple):
+    """A sign that says what its value is.
+
+    Attributes:
+        of: what the sign is written of, by its plain text.
+        asked: how a question asks for it in words.
+    """
+
+    of: re.Pattern[str]
+    asked: re.Pattern[str]
 
 
-def _is_asked_expectation(what: str, asked: Question) -> bool:
-    """Whether the expected value of the extreme that an answer names is asked for."""
-    asks = asking_clause(asked.text)[0] or asked.text
-    is_one = _STATISTICS[("E",)].search(asks) is not None
-    return is_one and re.search(_EXTREMES[what[2:4]], asked.text, re.IGNORECASE) is not None
+_ANYTHING, _NUMBER, _EVENT, _OF_ONE = r"(?=[\s\S])", r"_?\d*\(\d+\)", r"[(\[]", r"[(\[]?[A-Z]"
+_SUBSTANCE = r"[(_][A-Z][A-Za-z0-9_^+-]*\)?"
+_TABLE = (
+    # signs, what follows them, words of a question
+    ("P Pr Prob", r"\((?!\d)", "probab|chance|likel|wahrscheinlich|概率|確率|확률|вероятн|ймовірн|olasılı"
+     "|xác suất|peluang"
+     "|prawdopodob|احتمال|प्रायिकता|ความน่าจะ|kans|sannolik|todennäk"),
+    ("E", _EVENT, r"expect|\bmean\b|average|erwartung|espérance|esperanza|valor esperado"
+     "|valore atteso|期望|均值|期待値"
+     "|기댓값|ожидани|сподіван|beklenen|kỳ vọng|valoare medie"),
+    ("V D Var", _EVENT, r"\bvarian|varianz|variância|方差|分散|дисперси|분산|phương sai|varyans"),
+    ("SD", _EVENT, "standard deviation|标准差|標準偏差"),
+    ("Cov", _EVENT, "covarian|kovarian|协方差|共分散|ковариац"),
+    ("det", _ANYTHING, "d[eé]termin|行列式|행렬식|определител|визначник|wyznacznik|định thức|محدد|सारणिक"),
+    ("tr Tr Spur", _ANYTHING, r"\btra[cz]|\bspur\b|traço|迹|トレース|跡|след"),
+    ("rank rk rang Rang rg r", r"(?:ank|)(?=[(A-Z])", r"\br[ac]ng?k?\b|rang|rank|posto|秩|階数|ранг|rząd"),
+    ("null nullity", _ANYTHING, r"\bnull"),
+    ("dim", _ANYTHING, "dimens|维数|維數|次元|차원|размерност|wymiar|số chiều|boyut"),
+    ("ker", _ANYTHING, r"\bkernel|\bkern\b|noyau|núcleo|nucleo|null ?space|核|ядр"),
+    ("im range", r"(?=[\s(A-Z])", r"\bimage|\brange\b|\bbild|imagen|column space|像|образ"),
+    ("gcd GCD ggT PGCD pgcd MCD mcd mdc ebob EBOB НОД NWD nwd HCF hcf UCLN ƯCLN FPB", _ANYTHING,
+     r"\bgcd|\bhcf|greatest common|highest common|ggt|größte\w* gemeinsam|plus grand (?:commun )?diviseur|pgcd"
+     r"|máximo com|massimo comun|\bm\.?c\.?d|最大公|최대공|наибольш\w* общ\w* делит|НОД|największ\w* wspóln"
+     "|ortak bölen|ước chung"
+     "|persekutuan terbesar"),
+    ("lcm LCM kgV PPCM ppcm mcm MCM mmc ekok EKOK НОК NWW nww BCNN KPK", _ANYTHING,
+     r"\blcm|least common|lowest common|smallest common|kgv|kleinste\w* gemeinsam"
+     "|plus petit (?:commun )?multiple|ppcm"
+     r"|mínimo (?:múltiplo )?com|minimo comun|\bm\.?c\.?m|最小公|최소공|наименьш\w* общ\w* крат|НОК"
+     r"|najmniejsz\w* wspóln|ortak kat"
+     "|bội chung|persekutuan terkecil"),
+    ("ord", r"(?=[_(])", r"\border|ordnung|ordre|orden|ordem|ordine|阶|位数|порядок"),
+    ("deg", r"(?=[\s(A-Z\[])", "degree|grad|gradus|степен|次数"),
+    ("Res", r"(?=[_(])", "residu|留数|留數|вычет|rezydu"),
+    ("phi varphi", _NUMBER, r"totient|euler|coprime|relatively prime|teilerfremd|欧拉|互质|互素|Эйлер"
+     "|взаимно прост"),
+    ("tau d", _NUMBER, r"\bdivisor|\bfactors\b|teiler|diviseur|delit|约数|因数|約数|делител"),
+    ("sigma", _NUMBER, r"sum of (?:\w+ ){0,3}(?:divisor|factor)|teilersumme|somme des diviseurs|约数(?:之|的)?和"
+     r"|сумм\w+ делител"),
+    ("max sup", _ANYTHING, EXTREMES["max"].pattern + "|larger|greater|higher|bigger|größere|plus grande|较大"
+     "|больш|suprem|最值|极大|极值|extrem"),
+    ("min inf", _ANYTHING, EXTREMES["min"].pattern + "|smaller|lower|lesser|kleinere|plus petite|较小|меньш"
+     "|infim|最值|极小|极值|extrem"),
+    ("m", _SUBSTANCE, r"\bmass|\bweigh|\bgrams?\b|masse|masa|massa|质量|質量|질량|масс|khối lượng|kütle"),
+    ("n", _SUBSTANCE, r"\bmol|amount of substance|stoffmenge|物质的量|物質量|몰|количеств|số mol|matière"),
+    ("c C", _SUBSTANCE, "concentr|konzentr|molarit|浓度|濃度|농도|концентр|stężeni|nồng độ|derişim"),
+    ("V", _SUBSTANCE, "volum|体积|體積|体積|부피|объ[её]м|objętoś|thể tích|hacim"),
+    ("M", _SUBSTANCE, r"molar mass|molecular (?:mass|weight)|molmasse|masse molaire|masa molar"
+     "|摩尔质量|分子量|モル質量"
+     "|молярн"),
+    ("w omega", _SUBSTANCE, "percent|mass fraction|massenanteil|fraction massique|质量分数|百分|массов"),
+    ("n N card", _OF_ONE, r"how many|number of|cardinal|anzahl|combien|cuánt|quant|сколько|个数|個数|几个|多少"),
+)  # fmt: skip
+
+
+def _signs() -> Iterator[tuple[str, _Sign]]:
+    for signs, of, asked in _TABLE:
+        for sign in signs.split():
+            yield sign, _Sign(re.compile(of), re.compile(asked, re.IGNORECASE))
+
+
+_SIGNS: dict[str, list[_Sign]] = {}
+for _name, _sign in _signs():
+    _SIGNS.setdefault(_name, []).append(_sign)
+_SIGN = re.compile(r"(?<![A-Za-z_\u0400-\u04ff])(?:\\(?=[a-zA-Z]))?(?P<name>[A-Za-z\u0400-\u04ff]+)")
+_LONGEST_NAME = 80
+_TYPES = re.compile(r"\\(?:operatorname|mathrm|mathbb|mathbf|text|rm)(?![a-z])\*?|\\[ ,;:!]")
+_NEAR_BRACKET = re.compile(r"(?<=[(\[|])\s+|\s+(?=[)\](\[_^|])|(?<=[_^])\s+")
+
+
+def _named_value(text: str) -> tuple[str, str] | None:
+    """What stands before an answer's first sign of equality outside of brackets, as plain text, and what behind it."""
+    depth = 0
+    for at, char in enumerate(text[:_LONGEST_NAME]):
+        depth += (char in "([{") - (char in ")]}")
+        if char == "=" and depth <= 0 < at:
+            plain = re.sub(r"[{}]|\\(?:left|right)(?![a-z])", "", _TYPES.sub(" ", text[:at])).strip()
+            return _NEAR_BRACKET.sub("", plain), text[at + 1 :]
+    return None
+
+
+def _is_asked_by_sign(name: str, asked: Question) -> bool | None:
+    """Whether a name's signs are of what the question asks for in words; None where it has none, or the question's.
+
+    Of two things with signs, the clause that asks tells which.
+
+    Args:
+        name: what an answer gives its value, without spaces and braces.
+    """
+    if name[:1] == "|" == name[-1:] and len(name) > _SHORTEST_SIZE:
+        name = f"card({name[1:-1]})"
+    if (extreme := _EXTREME_OF.fullmatch(name)) is not None and not _is_variable(extreme["of"], asked):
+        name = f"{extreme['is']} {extreme['of']}"
+    own = []
+    for found in _SIGN.finditer(name):
+        meant = [one for one in _SIGNS.get(found["name"], ()) if one.of.match(name, found.end())]
+        if meant:
+            own.append((found["name"], meant))
+    plain = re.sub(r"\\left|\s", "", asked.text)
+    if not own or any(f"{sign}(" in plain for sign, _ in own if sign not in ("m", "n", "c", "V", "M")):
+        return None
+    if own[0][0] in _OF_SUBSTANCES and (thing := _CHEMICAL.search(re.sub("[_ ]", "", name))) is not None:
+        return _is_asked(own[0][1], asked.text) and thing[0] in _substances(asked.text, thing[0])
+    if not _is_of_things_said(name, own, asked):
+        return None
+    joined, asked_joined = _JOINS_SETS.search(name), _JOINS_SETS.search(asked.text)
+    if joined is not None and asked_joined is not None and joined.lastgroup != asked_joined.lastgroup:
+        return False
+    asks = asking_clause(asked.text)[0]
+    if all(_is_asked(meant, asks) for _, meant in own):
+        return True
+    if not _COMMON.issuperset(sign for sign, meant in own if not _is_asked(meant, asks)) and any(
+        _is_asked(meant, asks) for sign, meant in _SIGNS.items() if sign not in _COMMON
+    ):
+        return False
+    return True if all(_is_asked(meant, asked.text) for _, meant in own) else None
+
+
+def _is_asked(meant: Sequence[_Sign], asks: str) -> bool:
+    return any(one.asked.search(asks) for one in meant)
+
+
+def _is_of_things_said(name: str, own: Sequence[tuple[str, object]], asked: Question) -> bool:
+    """Whether the numbers and words that a name has beside its signs are the question's."""
+    if not set(re.findall(r"\d+", _CHEMICAL.sub("", name))).issubset(re.findall(r"\d+", asked.text)):
+        return False
+    signs = {sign for sign, _ in own}
+    words = (
+        word.lower() for word in re.findall(r"(?<!\\)\b[^\W\d_]{2,}", name) if word not in signs and not word.isupper()
+    )
+    return all(not denies(word) and any(one.startswith(word[:_STEM]) for one in asked.words) for word in words)
+
+
+_STEM = 4
+# A formula of more than one element or atom: `CO2`
+_CHEMICAL = re.compile(r"\b(?:(?:[A-Z][a-z]?\d*){2,}|[A-Z][a-z]?\d+)\b")
+_OF_SUBSTANCES = frozenset({"m", "n", "c", "C", "V", "M", "w"})
+_JOINS_SETS = re.compile(r"(?P<all>\\cup(?![a-z])|∪)|(?P<both>\\cap(?![a-z])|∩)")
+# `f_{\\min}`, `(xyz)_{\\max}`
+_EXTREME_OF = re.compile(r"(?P<of>.+?)_(?P<is>\\?(?:max|min))(?:\([a-z]\))?")
+_SHORTEST_SIZE = 2
+
+
+def _substances(question: str, thing: str) -> set[str]:
+    """The formulas of substances that a question asks for; the answer's own where it names none."""
+    plain = re.sub(r"[_{}$^]|\\\w+|\(\w*\)", "", question)
+    return set(_CHEMICAL.findall(asking_clause(plain)[0])) or {thing}
+
+
+def _is_variable(name: str, asked: Question) -> bool:
+    """Whether a name is a letter that the question's function is of, or another function: their extremes are others."""
+    if _CALL.fullmatch(name) is not None:
+        return _CALL.search(asked.text) is not None and name not in asked.text
+    return len(name) == 1 and f"({name})" in asked.text
+
+
+_CALL = re.compile(r"[a-zA-Z]\([a-z]\)")
+
+
+# Signs that stand for other things as well
+_COMMON = frozenset({"n", "N", "m", "c", "C", "V", "M", "w", "d", "max", "min", "sup", "inf", "deg", "ord", "card"})
 
 
 _ISOMORPHIC = re.compile(
@@ -97,45 +245,14 @@ def _is_asked_first(what: str, asked: Question) -> bool:
     return own == wanted or (own[-1:] == ")" and wanted.startswith(f"{own[:-1]};"))
 
 
-# Signs that say by themselves what their value is: `P(D\\mid +)=`, `\\det(A)=`, `\\max_{[1;3]} y=`
-_TELLING = re.compile(
-    r"\s*(?:(?P<chance>P|\\Pr|\\mathbb\{P\})\s*(?:\\left)?\((?:[^=(){}\d]|\\mid){1,20}?(?:\\right)?\)"
-    r"|(?P<det>\\det)\s*(?:\\left)?\(?\s*[A-Z]\s*(?:\\right)?\)?"
-    r"|\\(?P<is>max|min)(?![a-z])\s*_(?:\{[^{}=]{1,40}\}|[a-z])\s*(?:[a-z](?:\([a-z]\))?)?)\s*=\s*(?P<value>[^=]+)"
-)
-_CHANCE = re.compile(
-    r"probab|chance|wahrscheinlich|概率|確率|확률|вероятн|ймовірн|olasılı|xác suất|peluang|prawdopodob|احتمال|प्रायिकता",
-    re.IGNORECASE,
-)
-
-
-_DETERMINANT = re.compile(
-    "d[eé]termin|行列式|행렬식|определител|визначник|wyznacznik|định thức|محدد|सारणिक", re.IGNORECASE
-)
-
-
-def _tells_what_is_asked(told: re.Match[str], asked: Question) -> bool:
-    if told["chance"]:
-        # of two events that the question has signs for, the sign tells which
-        return _CHANCE.search(asked.text) is not None and "P(" not in asked.text.replace(" ", "")
-    if told["det"]:
-        return _DETERMINANT.search(asked.text) is not None and "\\det" not in asked.text
-    return asked.asks_extreme(told["is"])
-
-
 def _label(text: str, asked: Question) -> tuple[str, bool]:
     """The value behind a label that the question has, else the text; and whether it is another thing's."""
-    statistic = _STATISTIC.match(_SET_NAME.sub("", text[:_LONGEST_STATISTIC])) if "=" in text else None
-    if statistic is not None and (asks := asking_clause(asked.text)[0]):
-        wanted = [name for name, pattern in _STATISTICS.items() if pattern.search(asks)]
-        if len(wanted) == 1 and statistic["name"] not in wanted[0]:
-            return text, True
-    if (expected := _EXPECTATION.match(text)) is not None and _is_asked_expectation(expected["of"], asked):
-        return text[expected.end() :], False
+    if asked.text and (named := _named_value(text)) is not None:
+        is_own = _is_asked_by_sign(named[0], asked)
+        if is_own is not None:
+            return (named[1], False) if is_own else (text, True)
     if (same := _ISOMORPHIC.fullmatch(text)) is not None and _is_asked_first(same["what"], asked):
         return same["value"], False
-    if (told := _TELLING.fullmatch(text)) is not None and _tells_what_is_asked(told, asked):
-        return told["value"], False
     found = _LABEL.fullmatch(text)
     if found is None:
         return text, False
@@ -147,8 +264,8 @@ def _label(text: str, asked: Question) -> tuple[str, bool]:
     elif group:
         is_own = _OF_GROUPS[group].search(asked.text) is not None
     elif letter := found["of"]:
-        named = rf"(?<=[a-z] ){letter}[a-z]{{3}}|\b(?:{letter}[a-z]*|{letter.lower()})[- ]?transf"
-        is_own = has_thing and (asked.is_foreign or re.search(named, asked.text) is not None)
+        called = rf"(?<=[a-z] ){letter}[a-z]{{3}}|\b(?:{letter}[a-z]*|{letter.lower()})[- ]?transf"
+        is_own = has_thing and (asked.is_foreign or re.search(called, asked.text) is not None)
     elif word := found["said"]:
         is_own = has_thing and any(one.startswith(word.lower()) for one in asked.words)
     else:

@@ -168,7 +168,7 @@ _CLOCK = re.compile(
 )
 _NATURAL_LOG = re.compile(r"\\ln\b|\bln\b|natural log", re.IGNORECASE)
 _BARE_LOG = re.compile(r"(?:\\|\b)log(?![a-zA-Z_0-9])(?!\s*_)")
-_EXTREMES = {
+EXTREMES = {
     "min": re.compile(
         r"\bmin|\b(?:smallest|least|lowest|shortest|kleinst|plus petit|menor|más pequeñ|mínim|наименьш|миним|en küçük"
         r"|nhỏ nhất|terkecil|najmniejsz)|最小|最少|최소|أصغر|न्यूनतम|ต่ำสุด|น้อยที่สุด",
@@ -194,6 +194,28 @@ _SUMS = frozenset(("\\sum", "\\int", "\\prod"))
 _ROUNDS = (
     r"四捨五入|四舍五入|保留|精确到|\barrondi|\bgerundet|\brunde|\bnachkommastelle|\bredond|\barroton"
     r"|\barredond|округл|반올림|\byuvarla|làm tròn|\bbulatkan|zaokrągl|\bafgerond|\bavrund"
+)
+
+
+# How a question asks for values in rising and in falling order
+ASCENDS = (
+    r"\b(?:ascending|increasing) order|\b(?:least|smallest|lowest) to (?:the )?(?:greatest|largest|highest|biggest)"
+    r"|\baufsteigend|kleinsten|\bordre croissant|\bmenor a mayor|\b(?:ordem|ordine) crescente|\bпорядке возраст"
+    r"|\bпо возраст|\boplopend|\brosnąc|\bküçükten büyüğe|\bartan sıra|tăng dần|从小到大|由小到大|升序|昇順|小さい順"
+    r"|오름차순|작은 (?:것|수)부터|\bterkecil|\bstigande"
+)
+DESCENDS = (
+    r"\b(?:descending|decreasing) order|\b(?:greatest|largest|highest|biggest) to (?:the )?(?:least|smallest|lowest)"
+    r"|\babsteigend|größten|\bordre décroissant|\bmayor a menor|\b(?:ordem|ordine) decrescente|\bпорядке убыв"
+    r"|\bпо убыв|\baflopend|\bmalejąc|\bbüyükten küçüğe|\bazalan sıra|giảm dần|从大到小|由大到小|降序|降順|大きい順"
+    r"|내림차순|큰 (?:것|수)부터|\bfallande"
+)
+# A gap of a question, and what may stand between gaps for equals: `两根为____和____`, `$x_1=$____, $x_2=$____`
+_BLANK = re.compile(r"(?:\\?_\s?){2,}|\\underline\s*\{(?:\s|~|\\[a-z]+|\\[,;:! ]|_)*\}|[.…]{4,}|…{2,}")
+_NAME_OF_BLANK = re.compile(r"(?P<name>[a-z])(?:_\{?\d\}?)?\s*=[\s$]*\Z")
+_BEFORE_BLANK = 20
+_BETWEEN_BLANKS = re.compile(
+    r"(?:[\s,;，、；$~]|\\[ ,;:!()]|\\q?quad|\b(?:and|or|und|et|y|e|и|oder|ou|o|или)\b|[和与或及とや])*"
 )
 
 
@@ -256,6 +278,7 @@ class Question:
     #: whether the question has words of order
     _says_order = _Says(
         r"\bsort(?:ed)?\b|\barrange\b|\brank\b|\brespectively\b|从[小大]到[大小]|依次|分别"
+        rf"|{ASCENDS}|{DESCENDS}"
         r"|\border the\b|\bfive-number summary\b|\bmenor a mayor\b|\bmayor a menor\b|\bordena|\bordne|\bsortier"
         r"|\b(?:auf|ab)steigend"
         r"|\bordre (?:dé)?croissant|\brangez\b|\bordem (?:de)?crescente|\bordine (?:de)?crescente|\bпо (?:возраст"
@@ -546,7 +569,7 @@ class Question:
 
     def asks_extreme(self, name: str) -> bool:
         """Whether the question asks for this extreme value, `min` or `max`."""
-        return _EXTREMES[name].search(self.text) is not None
+        return EXTREMES[name].search(self.text) is not None
 
     @Kept
     def names(self) -> tuple[tuple[str, ...], ...]:
@@ -640,7 +663,26 @@ class Question:
 
     def orders(self, count: int) -> bool:
         """Whether so many answers stand in an order: one that is said, or that of what is asked for one by one."""
-        return self.asks_order or count in (self._numbered, self._called) or bool(self.parts(count))
+        return self.asks_order or count in (self._numbered, self._called, self._gaps) or bool(self.parts(count))
+
+    @property
+    def rises(self) -> bool | None:
+        """Whether values are asked for in rising order, or in falling order; None where no order or both are said."""
+        found = [re.search(order, self.text, re.IGNORECASE) is not None for order in (ASCENDS, DESCENDS)]
+        return None if found[0] == found[1] else found[0]
+
+    @Kept
+    def _gaps(self) -> int:
+        """How many gaps the question leaves for different things; 0 where they are for equals, as of roots."""
+        found = list(_BLANK.finditer(self.text[:_MAX_CHARS]))
+        before = [self.text[max(one.start() - _BEFORE_BLANK, 0) : one.start()] for one in found]
+        names = {match and match["name"] for match in map(_NAME_OF_BLANK.search, before)}
+        between = [self.text[one.end() : other.start()] for one, other in itertools.pairwise(found)]
+        name = names.pop() if len(names) == 1 else None
+        if name is not None and re.search(rf"(?<![a-zA-Z\\]){name}(?![a-zA-Z_])", self.text) is not None:
+            # values of one unknown
+            between = [_NAME_OF_BLANK.sub("", one) for one in between]
+        return len(found) if any(_BETWEEN_BLANKS.fullmatch(one) is None for one in between) else 0
 
     @Kept
     def _numbered(self) -> int:

@@ -664,17 +664,7 @@ _TAKEN_AT = re.compile(
 _BESIDES = re.compile(r"[,;，；、،]\s?(?:(?:and|und|et|y|e|и|та|ed)\s)?|\s(?:and|und|et|y|e|и|та|ed)\s")
 _PRICED = re.compile(r"(?P<before>\D{2,60}?)\s?(?P<value>(?:-|\\?\$)?\d.{0,40})")
 _ARTICLE = r"(?:(?:an?|the|each|el|la|un|una|le|une|eine?|der|die|das|o|os|uma?|il|lo)\s)?"
-_WHO_IS = re.compile(
-    rf"(?P<name>[A-Z][^\W\d_]{{1,20}})\s?(?:[:=]|(?:is|ist|est|es|è|é)\s)\s?{_ARTICLE}(?P<what>[a-z][^\W\d_]{{2,20}})\.?"
-)
 _WHAT_COSTS = re.compile(rf"{_ARTICLE}(?P<name>.+?)(?:\s(?P<verb>[^\W\d_]+))?")
-
-
-def _said_of_names(text: str) -> dict[str, str]:
-    """Who is what: the noun of each name, of `Ann is a knight and Bo is a knave` or `Ann: knight, Bo: knave`."""
-    found = [_WHO_IS.fullmatch(one) for one in _BESIDES.split(_plainly(text))]
-    named = {m["name"]: m["what"] for m in found if m is not None}
-    return named if len(named) == len(found) >= _FEWEST else {}
 
 
 def _spoken(text: str, theirs: dict[str, str], asked: str) -> dict[str, str]:
@@ -706,8 +696,6 @@ def in_the_names_order(answer: str, truth: str, asked: str) -> list[tuple[str, s
     """
     if len(answer) > _LONGEST or len(truth) > _LONGEST:
         return []
-    if nouns := _said_of_names(truth):
-        return by_names(_said_of_names(answer), nouns)
     theirs = named_parts(truth)
     if not theirs:
         return []

@@ -564,6 +564,82 @@ def _name_of_digits(found: re.Match[str]) -> str:
     return f"\\operatorname{{digits{''.join(said)}}}"
 
 
+# Where `[2, 4]` lists values and is no interval
+_LISTS_VALUES = re.compile(
+    r"\beigen(?:values?|werte)|\bvaleurs? propres?|\bautoval|\bvalor(?:es)? própri|\bсобственн\w+ (?:числ|значен)"
+    r"|特征值|固有値|고윳값|\broots?\b|\bzeros\b|\bsolve\b|\bsolutions\b|\bas a list\b|\blist of\b|\bracines\b"
+    r"|\bnullstell|\braíces\b|\braízes\b|\bradici\b|корни\b",
+    re.IGNORECASE,
+)
+_INEQUALITY = re.compile(r"inequal|ungleich|inéq|inecua|inequa|disequa|неравенств|不等式|부등식|nierówn", re.IGNORECASE)
+_IN_BRACKETS = re.compile(r"(?:\\left)?\s*\[([^\[\]()]{1,200})(?:\\right)?\s*\]")
+
+
+def _values_of(text: str, question: Question) -> str:
+    """`2, 4` for `[2, 4]` where the question asks for values that may be listed so; any other text as it is."""
+    match = _IN_BRACKETS.fullmatch(text) if text[-1:] == "]" else None
+    if (
+        match is None
+        or question.has_inequality
+        or _INEQUALITY.search(question.text)
+        or _LISTS_VALUES.search(question.text) is None
+    ):
+        return text
+    return text if "interval" in question.words and "list" not in question.words else match[1].strip()
+
+
+_RISES = re.compile(r"<|\\lt(?![a-z])")
+_FALLS = re.compile(r">|\\gt(?![a-z])")
+_RELATES = re.compile(r"=|\\(?:[gl]eq?|neq?|approx|in)(?![a-z])|[≤≥]")
+
+
+def _in_row(text: str, question: Question) -> str | None:
+    """The members of `a < b < c` in the order that the question asks for, else as they stand; None for another text."""
+    rising, falling = _RISES.split(text), _FALLS.split(text)
+    members = rising if len(rising) > len(falling) else falling
+    if min(len(rising), len(falling)) > 1 or len(members) <= _PAIRED or _RELATES.search(text) is not None:
+        return None
+    letters = sum(LETTERS.fullmatch(one.strip()) is not None for one in members)
+    if letters not in (0, len(members)):
+        # a range of an unknown
+        return None
+    turned = question.rises is not None and question.rises is not (members is rising)
+    return f"({' ; '.join(reversed(members) if turned else members)})"
+
+
+_OF_Y = re.compile(r"y\s*=")
+_NAMED_LINE = re.compile(
+    r"(?P<name>[a-zA-Z])(?:_\{?\w\}?)?\s*(?:\(\s*x\s*\)\s*=|(?::|\\colon(?![a-z]))(?:\\[ ,;:!]|\s)*y\s*=)"
+)
+_PAIRED = 2
+_FINITE = frozenset({"list", "eigenvalues", "eigenwerte"})
+# It parts values, and no thousands: `3，145`
+_WIDE_COMMA = re.compile(r"(?<=\d)，(?=\d)")
+
+
+def in_asked_form(text: str, truth: str, question: Question) -> tuple[str, str]:
+    """Both sides as lists where the question asks for values one by one: `[2, 4]`, and `a < b < c` for `a, b, c`."""
+    text, truth = (_WIDE_COMMA.sub("；", one) for one in (text, truth))
+    if "=" in truth and _OF_Y.match(truth) and (called := _NAMED_LINE.match(text)) is not None:
+        # the answer's own letter for the line that is asked for
+        text = text if f"{called['name']}(" in question.text else f"y={text[called.end() :]}"
+    own = _values_of(truth, question)
+    if own is not truth or not _FINITE.isdisjoint(question.words):
+        # an answer's own brackets may be meant as an interval
+        text, truth = _values_of(text, question), own
+    if not question.asks_order:
+        return text, truth
+    mine, theirs = _in_row(truth, question), _in_row(text, question)
+    if (mine is None) == (theirs is None):
+        return text, truth
+    row = text if theirs is None else truth
+    # a list of as many values, which is no relation itself
+    if re.search("[<>]", row) or _RELATES.search(row) is not None or not re.search("[,;，；、]", row):
+        return text, truth
+    row = row if row[:1] == "(" and row[-1:] == ")" else f"({row})"
+    return (row, mine) if mine is not None else (theirs or text, row)
+
+
 @dataclass(frozen=True)
 class Pair:
     """The input of every stage of one comparison."""

@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple, Protocol, cast
 from agentscope_tuner.errors import JudgeError
 from agentscope_tuner.verify.asked_clause import asking_clause, says_another
 from agentscope_tuner.verify.math.compare import CheapComparer, is_rational
-from agentscope_tuner.verify.math.compare_words import wordings
+from agentscope_tuner.verify.math.compare_words import forms, wordings
 from agentscope_tuner.verify.math.guards import unearned
 from agentscope_tuner.verify.math.node import (
     DIFFERENT,
@@ -57,7 +57,7 @@ from agentscope_tuner.verify.math.units import (
     unit_of_markup,
     units_in_line,
 )
-from agentscope_tuner.verify.math.unwrap import FIGURES, Pair, bare, read_reference, reference, short
+from agentscope_tuner.verify.math.unwrap import FIGURES, Pair, bare, in_asked_form, read_reference, reference, short
 
 Verdict = Literal["equal", "different", "undecided"]
 Copied = Literal["refuse", "accept"]
@@ -620,6 +620,8 @@ def _stages_of_one(
         text, truth = _in_words(text, truth)
         text, truth = _residues(text, question), _residues(truth, question)
         text, truth = _without_nameless(text, truth)
+        if (asked := about(question)) is not None:
+            text, truth = in_asked_form(text, truth, asked)
     text, truth, question = _by_text(text, truth, question)
     truth = _pointed(truth, text, question)
     if "=" not in truth:
@@ -723,6 +725,8 @@ def _exact(pair: Pair) -> tuple[Outcome, str]:
 def _normalised(pair: Pair) -> tuple[Outcome, str]:
     if not pair.answer:
         return DIFFERENT, "the box is empty"
+    if (formed := forms(pair)) is not UNKNOWN:
+        return formed, ""
     if (other := _other_words(pair)) != "":
         return DIFFERENT, f"{UNREAD}: the word {other!r}"
     if _is_interval_for_pair(pair):

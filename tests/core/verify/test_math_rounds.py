@@ -203,6 +203,69 @@ a knave | \text{a knave} | \text{a knight} | On an island knights tell the truth
 5 | \max_{[1;3]} y = 5 | \min_{[1;3]} y = 5 | Tìm giá trị lớn nhất của hàm số $y=x+\frac4x$ trên đoạn $[1;3]$.
 -2 | \det(A)=-2 | \det(A)=2 | أوجد محدد المصفوفة $\begin{pmatrix}1&2\\3&4\end{pmatrix}$.
 45 | 45 | \det A=45 | Определитель матрицы $A$ порядка 2 равен 5: $\det A=5$. Найдите $\det(3A)$.
+22 g | m(\mathrm{CO_2}) = 22.0\ \mathrm{g} ;; m(\mathrm{CO}_2) = 22\,\mathrm{g} ;; m_{\mathrm{CO_2}} = 22\,\mathrm{g} | 0 | What mass of CO2 forms from 6 g of carbon?
+\frac{2}{7} | P(D\mid +)=2/7 ;; P(\text{disease}\mid\text{positive})=\frac27 | 0 | What is the probability that a person with a positive test has the disease?
+22 | \det(A)=22 ;; \det A=22 | \operatorname{tr}(A)=22 | Find the determinant of the matrix A = [[1,2],[3,28]].
+2 | \operatorname{rank}(A)=2 | \operatorname{null}(A)=2 | Find the rank of the matrix A.
+5 | \max_{[1;3]} y = 5 ;; y_{\max}=5 | \min_{[1;3]} y = 5 ;; y_{\min}=5 | Find the maximum of y=x^2-4x+8 on [1;3].
+3.5 | E[X]=3.5 ;; \mathbb{E}(X)=\frac72 | \operatorname{Var}(X)=\frac72 | Find the expected value of X.
+2 | \dim\ker T=2 ;; \dim(\ker T)=2 | \dim\operatorname{im} T=2 | Find the dimension of the kernel of T.
+42 | \gcd(84,126)=42 | \operatorname{lcm}(84,126)=42 | Find the greatest common divisor of 84 and 126.
+6 | \operatorname{ord}_7(3)=6 | 0 | Find the order of 3 modulo 7.
+6 | \tau(12)=6 ;; d(12)=6 | 0 | Compute the number of divisors of 12.
+6 | \sigma(5)=6 | 0 | Compute the sum of divisors of 5.
+6 | \varphi(9)=6 | 0 | Find Euler's totient of 9.
+60 km/h | v=60\ \text{km/h} | 0 | Find the speed of the train.
+6 | S_{\triangle ABC}=6 ;; [ABC]=6 ;; \text{Area}(\triangle ABC)=6 | \text{Perimeter}(\triangle ABC)=6 | Find the area of triangle ABC.
+60 | \angle ABC=60^\circ ;; m\angle ABC=60^\circ | 0 | Find the angle ABC in degrees.
+3 | \operatorname{Res}(f,i)=3 ;; \operatorname{Res}_{z=i} f(z)=3 | 0 | Find the residue of f at z=i.
+3 | \lim_{x\to 2} f(x)=3 | 0 | Find the limit of f at 2.
+24 | n(A)=24 ;; \#A=24 | 0 | How many elements does the set A have?
+4.7 | \mathrm{pH}=4.7 | \mathrm{pOH}=4.7 | Find the pH.
+0.5 mol | n(\text{NaCl})=0.5\text{ mol} | 0 | Find the number of moles of NaCl.
+0.01 | c(\mathrm{H}^+)=0.01\ \text{mol/L} | 0 | Find the concentration of H+.
+-50 kJ | \Delta H=-50\text{ kJ} | 0 | Find the enthalpy change.
+5 | \overline{AB}=5 | 0 | Find the length of AB.
+-1 | \min f=-1 ;; f_{\min}=f(2)=-1 ;; \min_{x\in\mathbb R} f(x)=-1 | 0 | Find the minimum value of f.
+37^\circ 37' 30'' | 37^{\circ}\,37^{\prime}\,30^{\prime\prime} | 0 | Write 37.625 degrees as degrees, minutes, seconds.
+-2 | \det(A)=-2 | \operatorname{Spur}(A)=-2 | Bestimme die Determinante der Matrix A.
+2 | \operatorname{rang}(A)=2 | 0 | Bestimme den Rang der Matrix A.
+2 | r(A)=2 ;; \operatorname{rank}(A)=2 | 0 | 求矩阵A的秩。
+42 | \gcd(84,126)=42 | \operatorname{lcm}(84,126)=42 | 求84和126的最大公约数。
+42 | \text{НОД}(84,126)=42 | \text{НОК}(84,126)=42 | Найдите НОД чисел 84 и 126.
+42 | \operatorname{ggT}(84,126)=42 | 0 | Berechne den ggT von 84 und 126.
+252 | \operatorname{kgV}(84,126)=252 | \operatorname{ggT}(84,126)=252 | Berechne das kgV von 84 und 126.
+42 | \text{mcd}(84,126)=42 | 0 | Calcula el máximo común divisor de 84 y 126.
+252 | \text{mcm}(84,126)=252 | \text{mcd}(84,126)=252 | Calcula el mínimo común múltiplo de 84 y 126.
+4 | \operatorname{Var}(X)=4 ;; V(X)=4 ;; \sigma^2=4 | E[X]=4 | What is the variance of X?
+4 | \operatorname{Cov}(X,Y)=4 | 0 | What is the covariance of X and Y?
+3, 4 | E(X)=3,\ \operatorname{Var}(X)=4 | 0 | Find the mean and the variance of X.
+4 | \deg p=4 ;; \deg(p)=4 | 0 | What is the degree of the polynomial p?
+1/2 | P(\text{even})=\frac12 | P(\text{odd})=\frac12 | A die is rolled. What is the probability that it shows an even number?
+1/6 | P(X=6)=\frac16 | P(\text{not six})=\frac16 | A die is rolled. What is the probability that it shows six?
+3/8 | P(X=2)=\frac38 | P(X=1)=\frac38 | What is the probability of exactly 2 heads in 3 tosses?
+1/2 | P(X\ge 2)=\frac12 | 0 | What is the probability of at least 2 heads in 3 tosses?
+2 | \min = 2 | \max = 2 | What is the minimum value of x^2-2x+3?
+2 | f_{\min}=2 ;; f(x)_{\min}=2 ;; \min_{x} f(x)=2 | 0 | What is the minimum value of f(x)=x^2-2x+3?
+7 | n(A\cup B)=7 | n(A\cap B)=7 | How many elements does A∪B have?
+2 | \operatorname{Res}(f,1)=2 | 0 | Find the residue at z=1 of f.
+2 | \operatorname{tr}(A)=2 | \det(A)=2 | Find the trace of A given det A = 5.
+3 | \text{pH}=3 | 0 | What is the pH of the solution?
+11.2 g | m(\text{Fe})=11.2\text{ g} | 0 | Calculate the mass of Fe obtained from 16 g of Fe2O3.
+0.5 mol | n(\text{H}_2\text{O})=0.5\text{ mol} | 0 | How many moles of water form?
+44 g | m(\text{CO}_2)=44\text{ g} | 0 | 计算生成的CO2的质量。
+44 g | m(\mathrm{CO_2})=44\ \mathrm{g} | 0 | Quelle est la masse de dioxyde de carbone ?
+2.24 L | V(\mathrm{H_2})=2.24\ \mathrm{L} | V(\mathrm{O_2})=2.24\ \mathrm{L} | What volume of H2 is produced at STP?
+24 | \tau(360)=24 ;; d(360)=24 | 0 | Find the number of positive divisors of 360.
+28 | \sigma(12)=28 | 0 | Find the sum of the divisors of 12.
+8 | \varphi(20)=8 | 0 | Find the number of positive integers less than 20 that are coprime to 20.
+2 | \dim N(A)=2 ;; \dim \operatorname{Null}(A)=2 | 0 | What is the dimension of the null space of A?
+2 | \operatorname{nullity}(A)=2 | 0 | What is the nullity of A?
+5 | \bar{x}=5 | 0 | Find the average of 3, 4 and 8.
+5 | \lim_{n\to\infty} a_n=5 | 0 | Find the limit.
+1 | \sup S=1 | \inf S=1 | Find the supremum of the set S.
+6 | y_{\max}=6 ;; f(x)_{\max}=6 | f(x)_{\min}=6 | 求函数的最大值。
+\frac1{27} | (xyz)_{\max}=\frac{1}{27} | (xyz)_{\min}=\frac{1}{27} | 求 $xyz$ 的最大值.
 37^\circ 37' 30'' | 37^{\circ}\,37^{\prime}\,30^{\prime\prime} | 37^{\circ}\,37^{\prime}\,31^{\prime\prime} | Convert $37.625^\circ$ to degrees, minutes and seconds.
 60 km/jam | v=60\ \text{km/h} | v=60\ \text{m/s} | Berapa kecepatan rata-rata bus tersebut?
 90 | 90^\circ | 91^\circ | Pembe kubwa zaidi ni nyuzi ngapi?
@@ -596,3 +659,186 @@ BEHIND = [
 def test_a_sentence_goes_on_in_the_questions_words(text: str, paid: bool) -> None:
     reward = judged("42", text, TEAMS)
     assert reward[1] is paid, reward.reason
+
+
+# What solutions say behind their answers: what else is so, what was used, a check; and what takes an answer back
+TOLD = [
+    (
+        "Compute $\\int x e^{2x}\\,dx$.",
+        "\\frac{1}{4}(2x-1)e^{2x}+C",
+        "$$\\boxed{\\frac{e^{2x}(2x-1)}{4}+C},$$ where $C$ is the constant of integration.",
+    ),
+    (
+        "Compute $\\int x e^{2x}\\,dx$.",
+        "\\frac{1}{4}(2x-1)e^{2x}+C",
+        "$\\boxed{\\frac{e^{2x}(2x-1)}{4}+C}$, where $C$ is an arbitrary constant.",
+    ),
+    (
+        "Compute $\\int x e^{2x}\\,dx$.",
+        "\\frac{1}{4}(2x-1)e^{2x}+C",
+        "$\\boxed{\\frac{e^{2x}(2x-1)}{4}+C}$ with $C$ an arbitrary real constant.",
+    ),
+    (
+        "Does there exist a polynomial $P$ with integer coefficients such that $P(1)=2$ and $P(5)=7$?",
+        "No",
+        "$\\boxed{\\text{No}}$, such a polynomial does not exist.",
+    ),
+    (
+        "Does there exist a polynomial $P$ with integer coefficients such that $P(1)=2$ and $P(5)=7$?",
+        "No",
+        "\\boxed{No}, there is no such polynomial.",
+    ),
+    (
+        "Does there exist a polynomial $P$ with integer coefficients such that $P(1)=2$ and $P(5)=7$?",
+        "No",
+        "\\boxed{\\text{No}}. No such polynomial exists.",
+    ),
+    (
+        "Does there exist a polynomial $P$ with integer coefficients such that $P(1)=2$ and $P(5)=7$?",
+        "No",
+        "$\\boxed{\\text{No}}$, it is impossible.",
+    ),
+    ("Is 91 prime?", "No", "\\boxed{\\text{No}}, it is not prime."),
+    ("Is 91 prime?", "No", "\\boxed{\\text{No}}; 91 is composite."),
+    (
+        "Solve $y''+4y=0$ with $y(0)=1$, $y'(0)=2$.",
+        "y=\\cos 2x+\\sin 2x",
+        "$$\\boxed{y(x)=\\sin 2x+\\cos 2x}$$ which satisfies both the equation and the initial conditions.",
+    ),
+    (
+        "Solve $y''+4y=0$ with $y(0)=1$, $y'(0)=2$.",
+        "y=\\cos 2x+\\sin 2x",
+        "$\\boxed{y=\\cos 2x+\\sin 2x}$, which satisfies the initial conditions.",
+    ),
+    (
+        "To which direct product of cyclic groups is $(\\mathbb{Z}/12\\mathbb{Z})^\\times$ isomorphic?",
+        "\\mathbb{Z}_2\\times\\mathbb{Z}_2",
+        "Therefore $(\\mathbb{Z}/12\\mathbb{Z})^\\times\\cong\\boxed{C_2\\times C_2}$, the Klein four-group.",
+    ),
+    (
+        "To which direct product of cyclic groups is $(\\mathbb{Z}/12\\mathbb{Z})^\\times$ isomorphic?",
+        "\\mathbb{Z}_2\\times\\mathbb{Z}_2",
+        "$\\boxed{\\mathbb{Z}_2\\times\\mathbb{Z}_2}$, the Klein four-group.",
+    ),
+    (
+        "Calcola l'area di un esagono regolare di lato 4 cm.",
+        "24\\sqrt{3}\\ \\text{cm}^2",
+        "L'area dell'esagono è $\\boxed{24\\sqrt{3}\\ \\text{cm}^2}$, cioè circa $41{,}57\\ \\text{cm}^2$.",
+    ),
+    (
+        "Calcola l'area di un esagono regolare di lato 4 cm.",
+        "24\\sqrt{3}\\ \\text{cm}^2",
+        "L'area è $\\boxed{24\\sqrt{3}}$ cm², ossia circa 41,57 cm².",
+    ),
+    ("¿De cuántas formas pueden sentarse 5 personas?", "12", "Por lo tanto, hay $\\boxed{12}$ formas posibles."),
+    ("Find the sum of the roots.", "7", "The sum is \\boxed{7}. This follows from Vieta's formulas."),
+    ("Find the sum of the roots.", "7", "\\boxed{7}\n\nThe roots themselves are irrational."),
+    (
+        "What is the area of a triangle with sides 13, 14, 15?",
+        "84",
+        "The area is \\boxed{84}. Heron's formula was used with semiperimeter $21$.",
+    ),
+    (
+        "What is the area of a triangle with sides 13, 14, 15?",
+        "84",
+        "$\\sqrt{21\\cdot 8\\cdot7\\cdot6}=\\boxed{84}$, using Heron's formula.",
+    ),
+    (
+        "What is the area of a triangle with sides 13, 14, 15?",
+        "84",
+        "The area is $\\boxed{84}$ square units. The inradius is $4$.",
+    ),
+    ("How many primes are less than 20?", "8", "There are \\boxed{8} of them: 2, 3, 5, 7, 11, 13, 17 and 19."),
+    ("How many primes are less than 20?", "8", "\\boxed{8}\n\nThese are 2, 3, 5, 7, 11, 13, 17, 19."),
+    ("How many primes are less than 20?", "8", "The count is \\boxed{8}. The primes are 2, 3, 5, 7, 11, 13, 17, 19."),
+    (
+        "A train travels 180 km in 2.5 hours. What is its average speed in km/h?",
+        "72",
+        "\\boxed{72}\n\nThe train covers 72 km every hour.",
+    ),
+    ("Convert 0.375 to a fraction.", "\\frac38", "$0.375=\\boxed{\\frac{3}{8}}$, in lowest terms."),
+    ("Convert 0.375 to a fraction.", "\\frac38", "$\\boxed{\\frac38}$. The fraction cannot be simplified further."),
+    ("Convert 0.375 to a fraction.", "\\frac38", "$\\boxed{\\frac38}$, since 375 and 1000 have the common factor 125."),
+    ("Find the remainder when 2^100 is divided by 7.", "2", "The remainder is \\boxed{2}, because $2^3\\equiv 1$."),
+    (
+        "Find the remainder when 2^100 is divided by 7.",
+        "2",
+        "\\boxed{2}\n\nHere we used that $2^3 \\equiv 1 \\pmod 7$ and $100=3\\cdot33+1$.",
+    ),
+    (
+        "Find the remainder when 2^100 is divided by 7.",
+        "2",
+        "The remainder is \\boxed{2}. The powers of 2 repeat with period 3.",
+    ),
+    ("What is the median of 3, 7, 9, 12, 20?", "9", "\\boxed{9}\n\nThe list is already in increasing order."),
+    ("Is the series convergent?", "Yes", "\\boxed{\\text{Yes}}. The series converges by the ratio test."),
+    ("Is the series convergent?", "Yes", "$\\boxed{\\text{Yes}}$, it converges absolutely."),
+    ("Is the series convergent?", "Yes", "\\boxed{\\text{Yes}} — the limit of the ratio is $\\frac12<1$."),
+    ("求函数 $f(x)=x^2-4x+7$ 的最小值。", "3", "最小值为 $\\boxed{3}$，当 $x=2$ 时取得。"),
+    ("求函数 $f(x)=x^2-4x+7$ 的最小值。", "3", "所以最小值是 $\\boxed{3}$，此时 $x=2$。"),
+    ("求函数 $f(x)=x^2-4x+7$ 的最小值。", "3", "故 $f(x)$ 的最小值为 $\\boxed{3}$，在 $x=2$ 处取到。"),
+    (
+        "求圆的方程，圆心(1,2)过原点。",
+        "(x-1)^2+(y-2)^2=5",
+        "所求圆的方程为 $\\boxed{(x-1)^2+(y-2)^2=5}$，半径为 $\\sqrt5$。",
+    ),
+    ("求圆的方程，圆心(1,2)过原点。", "(x-1)^2+(y-2)^2=5", "$\\boxed{(x-1)^2+(y-2)^2=5}$，其半径为 $\\sqrt{5}$。"),
+    (
+        "Bestimme die Nullstellen von $x^2-5x+6$.",
+        "2, 3",
+        "Die Nullstellen sind $\\boxed{2 \\text{ und } 3}$. Probe: $4-10+6=0$ und $9-15+6=0$.",
+    ),
+    ("Bestimme die Nullstellen von $x^2-5x+6$.", "2, 3", "$\\boxed{2;3}$\n\nDer Scheitelpunkt liegt bei $x=2{,}5$."),
+    (
+        "Calculer l'aire d'un disque de rayon 3.",
+        "9\\pi",
+        "L'aire est $\\boxed{9\\pi}$, soit environ $28{,}27$ unités d'aire.",
+    ),
+    ("Calculer l'aire d'un disque de rayon 3.", "9\\pi", "$\\boxed{9\\pi}$ (environ 28,27)."),
+    (
+        "Найдите площадь прямоугольника со сторонами 3 и 5 см.",
+        "15 см^2",
+        "$\\boxed{15\\text{ см}^2}$, так как $3\\cdot5=15$.",
+    ),
+    ("Calcula la derivada de $x^3$.", "3x^2", "La derivada es $\\boxed{3x^2}$, por la regla de la potencia."),
+]
+RETOLD = [
+    ("Find the roots of the eigenvalue problem.", "7", "The sum is \\boxed{7}. The sum is therefore $8$."),
+    ("Find the sum of the roots.", "7", "The sum is \\boxed{7}. Actually the determinant is 8."),
+    ("Find the sum of the roots.", "7", "The sum is \\boxed{7}. The total is 8."),
+    ("Find the sum of the roots.", "7", "The sum is \\boxed{7}. It is 8."),
+    ("Find the sum of the roots.", "7", "The sum is \\boxed{7}. So we get 8."),
+    ("Find the sum of the roots.", "7", "The sum is \\boxed{7}. The value should be 8."),
+    ("Find the sum of the roots.", "7", "The sum is \\boxed{7}. Wait, the trace is 8."),
+    ("Find the sum of the roots.", "7", "The sum is \\boxed{7}. The answer is 3, 4 and 5."),
+    ("Find the sum of the roots.", "7", "The sum is \\boxed{7}, or 8 apples."),
+    ("求圆的面积。", "7", "面积为 $\\boxed{7}$，面积为 $8$。"),
+    ("求圆的面积。", "7", "面积为 $\\boxed{7}$，结果为 $8$。"),
+    ("求圆的面积。", "7", "面积为 $\\boxed{7}$，实际为 $8$。"),
+    ("求圆的面积。", "7", "面积为 $\\boxed{7}$，也可能为 $8$。"),
+    ("Find f(2).", "7", "At $x=1$ it is \\boxed{7}. At $x=2$ it is $8$."),
+    ("Is 91 prime?", "No", "\\boxed{\\text{No}}, that is not right."),
+    ("Is 91 prime?", "Yes", "\\boxed{\\text{Yes}}, it is not prime."),
+    (
+        "Give the volume of a ball of radius $r$.",
+        "\\frac43\\pi r^3",
+        "$\\boxed{\\frac43\\pi r^3}$, where $r$ is the diameter.",
+    ),
+    (
+        "Bestimme den Flächeninhalt bei Grundseite $g$ und Höhe $h$.",
+        "\\frac{gh}2",
+        "$\\boxed{\\frac{gh}{2}}$, wobei $h$ die doppelte Höhe ist.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("question", "reference", "output"), TOLD)
+def test_what_a_solution_tells_behind_its_answer_leaves_it(question: str, reference: str, output: str) -> None:
+    reward = judged(reference, output, question)
+    assert reward[1], reward.reason
+
+
+@pytest.mark.parametrize(("question", "reference", "output"), RETOLD)
+def test_what_is_told_of_the_answer_itself_counts(question: str, reference: str, output: str) -> None:
+    reward = judged(reference, output, question)
+    assert not reward[1], reward.reason
