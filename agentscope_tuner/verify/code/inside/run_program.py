@@ -250,22 +250,42 @@ class ProgramTexts:
         return any(text in part for part in self._said) or any(line in text for line in self._lines)
 
     @functools.cached_property
-    def _own(self) -> set[str]:
-        """The texts that the tests hold, and their lines."""
+    def _constants(self) -> list[str]:
+        """The texts that the tests hold, but for what they say of a failure, which may name what they expect."""
         import ast
 
         nodes = [*ast.walk(ast.parse(self._source))]
-        said = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
-        constants = [node for node in nodes if isinstance(node, ast.Constant) and id(node) not in said]
-        texts = {node.value for node in constants if isinstance(node.value, str)}
-        return {line.strip() for text in texts for line in (text, *text.splitlines())}
+        told: list[ast.AST] = [node.msg for node in nodes if isinstance(node, ast.Assert) and node.msg is not None]
+        told += [node.value for node in nodes if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)]
+        for node in nodes:
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+                name = node.func.attr
+                told += node.args[2:] if name.startswith("assert") else node.args if name == "fail" else []
+                told += [keyword.value for keyword in node.keywords if keyword.arg in ("msg", "reason")]
+        hidden = {id(part) for node in told for part in ast.walk(node)}
+        constants = (node for node in nodes if isinstance(node, ast.Constant) and id(node) not in hidden)
+        return [node.value for node in constants if isinstance(node.value, str)]
+
+    @functools.cached_property
+    def _own(self) -> set[str]:
+        """The texts that the tests hold, and their lines."""
+        return {line.strip() for text in self._constants for line in (text, *text.splitlines())}
+
+    @functools.cached_property
+    def _words(self) -> set[str]:
+        """The names in the tests' own expressions."""
+        import ast
+
+        # prose is no expression, but may end in one
+        parts = (part.strip() for text in self._constants for part in re.split(r"[\n:;=]", text))
+        trees = filter(None, map(_parsed, parts))
+        return {node.id for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Name)}
 
     def _names(self, caller: types.FrameType, spaces: tuple[Any, ...]) -> dict[str, object]:
         """What an expression may name: what it is given, and variables of the tests that their own texts name."""
         own = (caller.f_globals, caller.f_locals)
         given = [space for space in spaces if isinstance(space, dict) and not any(space is one for one in own)]
-        words = {word for text in self._own for word in re.findall(r"[A-Za-z_]\w*", text)}
-        visible = {name: value for space in own for name, value in space.items() if name in words}
+        visible = {name: value for space in own for name, value in space.items() if name in self._words}
         return {name: value for space in (visible, *given) for name, value in space.items()}
 
 
@@ -296,13 +316,22 @@ def _texts(value: Any) -> Iterator[str]:
             yield from _texts(part)
 
 
+def _parsed(text: str) -> Any:
+    """The expression that a text is, as a tree; None where it is none."""
+    import ast
+
+    try:
+        return ast.parse(text, mode="eval")
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
 def _is_expression(source: object, names: Mapping[str, object]) -> bool:
     """Whether it can only compute with numbers and text: its own, and those that it may name."""
     import ast
 
-    try:
-        tree = ast.parse(_text_of(source), mode="eval")
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    tree = _parsed(_text_of(source))
+    if tree is None:
         # whoever runs it finds out
         return True
     kinds = tuple(getattr(ast, name) for name in _OF_EXPRESSIONS)

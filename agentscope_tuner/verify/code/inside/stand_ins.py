@@ -33,6 +33,8 @@ _PLAIN_METHODS = {name for kind in _DATA for name in dir(kind) if name[0] != "_"
 # Of these, what answers yes or no; what makes a set of two; and what answers with its second argument where it has
 # nothing, as an empty dict does
 _SAYING = {name for name in _PLAIN_METHODS if name.startswith("is")} | {"startswith", "endswith", "equals"}
+# What says something of the data that an object holds, and changes none of it
+_OF_CONTENT = (_SAYING - {"equals"}) | {"count", "index", "find", "rindex", "rfind", "bit_length", "bit_count"}
 _OF_SETS = {"difference", "intersection", "symmetric_difference", "union"}
 _WITH_DEFAULT = {"get", "pop", "setdefault"}
 # What looks at all of a mapping, and of plain data
@@ -341,6 +343,8 @@ class StandIn:
 
     def _plainly(self, name: str, method: Callable[..., Any], /, *arguments: object, **named: object) -> Any:
         """Call a method that plain data has, of an object that is not the test's: it must not answer for the test."""
+        if name in _OF_CONTENT and hasattr(self._plain, name):
+            return getattr(self._plain, name)(self, *arguments, **named)
         if name in _LOOKS_AT_DATA and hasattr(self._plain, name):
             length = len(getattr(self._plain, name)(self, *arguments, **named))
             return self._looked_over(name, method(*arguments, **named), length)
