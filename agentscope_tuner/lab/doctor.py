@@ -261,12 +261,7 @@ def _elsewhere(seen: Seen) -> RewardTrouble | None:
 
 
 def _no_reference(seen: Seen) -> RewardTrouble | None:
-<<<<<<< HEAD
-    unpaid = seen.unpaid
-    if len(unpaid) < len(seen.judged) or not seen.unpaid_all:
-=======
-    if not (unpaid := seen.unpaid) or len(unpaid) < len(seen.judged):
->>>>>>> aa3945718e0d6e46ef17b2aeb28eeb3fe31c1e7c
+    if not (unpaid := seen.unpaid) or len(unpaid) < len(seen.judged) or not seen.unpaid_all:
         return None
     bare = [row for row in unpaid if not rights_of(row) and not is_told(known_of(row))]
     # A judge that needs no reference pays some rows
