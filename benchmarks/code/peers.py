@@ -5,7 +5,7 @@ but its own `/tmp`, because some of these programs kill whatever they can. Progr
 or output are left out: nothing holds them there.
 
 The graders are installed without what their packages ask for, which their reward code does not use; where one is not
-installed, that is said. rLLM's and open-instruct's are on no package index; the one in SkyRL-gym is a copy of rLLM's.
+installed, that is said. rLLM's and open-instruct's are on no package index.
 """
 
 from __future__ import annotations

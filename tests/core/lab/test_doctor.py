@@ -255,7 +255,7 @@ BROKEN: dict[str, tuple[list[Row], str, str]] = {
     "yes for True": (
         run_of(lambda t, s: row(t, s, 0.0, f"{s}: \\boxed{{{'Yes' if t % 2 else 'No'}}}",
                                 metadata={"answer": str(bool(t % 2))}, reason="exact: no")),
-        "answers of another kind", "the names that the references have",
+        "right answers refused", "let the judge pass over it",
     ),
     "the prompt before the completion": (
         run_of(lambda t, s: row(t, s, 0.0, f"\\boxed{{7}}\nquestion {t}\n{s} \\boxed{{{40 + t}}}", reason="exact: 7")),
