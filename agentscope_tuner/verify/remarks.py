@@ -190,17 +190,22 @@ _OF_MATHEMATICS = re.compile(
     r"|ableitung|stammfunktion|konstant|scheitel|dreieck|rechteck|kreis|kugel|winkel|gerade[nr]?\Z|ebene|punkt|achse|steigung"
     r"|nullstell|gleichung|formel|satz\Z|mittelpunkt|seite|fläche|umfang|volumen|geöffnet|funktion|graph|kurve|regel|potenz"
     r"|anwend|zerleg|faktorisier|wahrscheinlich|ereignis|zufall|menge|gesetz|beweis"
+    r"|bewegung|beschleunigung|geschwindigkeit|kraft|richtung|entgegen|energie|ladung|strom|spannung|widerstand|druck|masse\Z"
+    r"|verläuft|liegt|schneide|parallel|symmetri|wachs|reihe|folge|grenzwert|teiler|primzahl|rest\Z"
     # French
-    r"|dérivé|primitiv|constante|sommet|triangle|cercle|sphère|droite|plan\Z|axe|pente|racine|équation|formule|théorème|milieu"
+    r"|vitesse|accélérat|force|énergie|mouvement|charge|tension|résistanc|pression|suite\Z|série|limite|diviseur|croissan"
+    r"|parallèl|symétri|dérivé|primitiv|constante|sommet|triangle|cercle|sphère|droite|plan\Z|axe|pente|racine|équation|formule|théorème|milieu"
     r"|rayon|côté|périmètre|fonction|courbe|règle|puissance|probabilit|évènement|événement|ensemble|loi\Z"
     # Spanish, Portuguese, Italian
-    r"|derivad|derivat|integra[cçlz]|vértice|vertice|triángul|triângul|triangol|círcul|cerchi|circunfer|circonfer|esfer|sfer"
+    r"|velocid|acelera|fuerza|força|forza|energ[ií]|movimi|moviment|presión|pressão|pression|sucesi|sequênc|successi|serie"
+    r"|límite|limite|divisor|creci|cresc|paralel|parallel|simétr|simmetr|accelera|velocit|derivad|derivat|integra[cçlz]|vértice|vertice|triángul|triângul|triangol|círcul|cerchi|circunfer|circonfer|esfer|sfer"
     r"|recta|reta\Z|retta|plano|piano|eje\Z|eixo|asse\Z|pendiente|coeficient|coefficient|raíces|raíz|raiz|raízes|radic"
     r"|ecuaci|equaç|equazion|fórmul|teorem|punto|ponto|lado|lato|lati\Z|perímetr|perimetr|funci|funç|funzion|curva"
     r"|regla|regra|regola|potencia|potência|potenza|probabilid|probabilit|evento|conjunto|insieme|propiedad|propriedad"
     r"|proprietà|definici|definiç|definizion|aplic|applic|utiliz|usando|posibl|possív|possibil"
     # Russian, Ukrainian
-    r"|производн|первообразн|интеграл|констант|постоянн|вершин|треугольн|прямоугольн|окружност|круг|сфер|прям[аоы]|плоскост"
+    r"|скорост|ускорен|сила\Z|силы\Z|энерги|движени|заряд|ток\Z|напряжен|давлени|последовательн|ряд\Z|предел|делител"
+    r"|возраста|убыва|параллел|симметр|производн|первообразн|интеграл|констант|постоянн|вершин|треугольн|прямоугольн|окружност|круг|сфер|прям[аоы]|плоскост"
     r"|ось\Z|оси\Z|наклон|корень|корни|корней|уравнен|формул|теорем|точк|сторон|угол|угла|угл[ыо]|периметр|площад|функци"
     r"|график|кривая|правил|степен|вероятност|событи|множеств|свойств|определени|закон|возможн"
     # Polish, Turkish, Vietnamese, Indonesian
@@ -506,7 +511,7 @@ def _without_aside(sentence: str, asked: Asked) -> str:
     begun = _ASIDE.search(sentence) if asked.text else None
     if begun is None:
         return sentence
-    aside = sentence[begun.end() :]
+    aside = _NUMBER_ASIDE.sub(" ", sentence[begun.end() :])
     words = [word for word in WORDS.findall(aside.lower()) if word not in SO]
     is_english = not _OF_ASIDES.isdisjoint(words) or (words[:1] == ["a"] and len(words) == 2)
     if not (is_english and aside.isascii()) or _MARKS_VALUE.search(aside) is not None:
@@ -514,6 +519,10 @@ def _without_aside(sentence: str, asked: Asked) -> str:
     turns = any(is_adverse(word) or is_number_word(word) or SOUGHT.search(word) for word in words)
     is_free = _POINTS_BACK.isdisjoint(words) and _SHIFTS_ASIDE.isdisjoint(words) and _IS_TO_BE.search(aside) is None
     return sentence[: begun.start()] if is_free and not turns else sentence
+
+
+# A number in an aside, which is compared where it may be another value
+_NUMBER_ASIDE = re.compile(r"\\?\$?\d[\d.,]*(?:\\?%)?")
 
 
 _MARKS_VALUE = re.compile(r"[$\\=:\d]")
@@ -827,6 +836,25 @@ def _wrong_before(text: str, before: str, asked: Asked) -> str:
     return found[0] if found is not None and not denied else ""
 
 
+_CONDITION = re.compile(r"[=<>≤≥≡∈]|\\(?:equiv|[lg]eq?|in|n?mid)(?![a-z])|divisible|multiple of|\b(?:even|odd|prime)\b")
+_ASKS_CONDITION = re.compile(
+    r"\b(?:for (?:which|what|how many)|when (?:is|are|does|do)|under what|find (?:all|every)|für welche|wann"
+    r"|pour quel|para qué|para quais|para que|per qual|при каких|dla jakich|voor welke)\b"
+    r"|什么(?:时|条件)|何时|どのような"
+)
+# What is the case where what is asked about is not
+_CONTRARY = re.compile(
+    r"\b(?:los(?:es?|t)|diverges?|undefined|verlier\w*|perd\w*|pierde\w*|проигрыва\w*)\b|输|败|发散", re.IGNORECASE
+)
+_WHEN = re.compile(
+    r"\b(?:(?:exactly|precisely|only|just|genau dann|genau)\s+)?(?:when|if(?:\s+and\s+only\s+if)?|iff|wenn|falls|quando"
+    r"|cuando|lorsque|quand|si et seulement si|si y solo si|se e solo se|se e somente se|si"
+    r"|тогда и только тогда, когда|при)"
+    r"[\s$\\(\[:]*\Z",
+    re.IGNORECASE,
+)
+
+
 def turned(text: str, before: str, behind: str, asked: Asked) -> str:
     """What the sentence of an answer says of it other than that it is the answer; empty where it says nothing so.
 
@@ -836,6 +864,9 @@ def turned(text: str, before: str, behind: str, asked: Asked) -> str:
         behind: the text behind it.
         asked: what the question lets stand beside it.
     """
+    if _CONDITION.search(text) and _ASKS_CONDITION.search(asked.text) and not _CONTRARY.search(before[-LAST_WORDS:]):
+        # `It wins exactly when \\boxed{n = 3k}`
+        before = _WHEN.sub("", before)
     if (has_value := is_value(text, asked)) and (word := _qualified(before, asked)):
         return word
     if EXCEPTING.search(before[-LAST_WORDS:].strip(" $x=")) is not None and NO_OTHER.search(behind[:LAST_WORDS]):

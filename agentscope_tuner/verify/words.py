@@ -331,6 +331,12 @@ _OPERATES_NEXT = re.compile(
 )
 # Behind a step that is over: `since there is no half shelf, we need`
 _LATER_CLAUSE = re.compile(r",(?:\s+[^\W\d_]+){2}|[，；,]\s*(?:所以|因此|故|则|于是|因而|可得|从而)")
+
+
+def _is_said_scale(word: str, asked: Asked) -> bool:
+    return asked.says(word) or (word == "modulo" and "mod" in asked.text)
+
+
 _STANDS_NEXT = re.compile(r"\W*(?:(?:of|de|von|di)\b\W*)?")
 # `at least` and `at most` may be the question's words
 _BOUNDS = re.compile(r"least|most|plus|moins|menos|máximo|sumo|almeno|massimo|mindestens|höchstens|至多|至少|最多|最少")
@@ -445,7 +451,9 @@ def strange_lead(text: str, before: str, lead: str, asked: Asked, is_value: bool
         return shift
     if is_value and (pole := _other_pole(clause, asked.text)):
         return pole
-    if is_value and (scale := next((one for one in _words(lead) if SCALES.search(one) and not asked.says(one)), "")):
+    if is_value and (
+        scale := next((one for one in _words(lead) if SCALES.search(one) and not _is_said_scale(one, asked)), "")
+    ):
         return scale
     # what is denied is stated: `91 is not prime: no`
     states = not is_value and clause.rstrip(" $*\\\n")[-1:] in ":："

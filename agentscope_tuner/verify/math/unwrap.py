@@ -642,6 +642,20 @@ def in_asked_form(text: str, truth: str, question: Question) -> tuple[str, str]:
     return (row, mine) if mine is not None else (theirs or text, row)
 
 
+_PLACED = re.compile(r"(?:^|[,;，；、]\s*|\s)(?P<place>\d{1,2})[.)](?:\s*|\\ )(?P<said>[^\W\d_][^\d,;，；、.]*)")
+
+
+def _without_places(text: str) -> str:
+    """A list of names without the places that count them: `1. Ben, 2. Dee`."""
+    said = text.strip()
+    said = said[len("\\text{") : -1] if said.startswith("\\text{") and said.endswith("}") else said
+    found = list(_PLACED.finditer(said))
+    if len(found) < 2 or "".join(one[0] for one in found) != said:
+        return text
+    counts = [int(one["place"]) for one in found] == list(range(1, len(found) + 1))
+    return ", ".join(one["said"].strip() for one in found) if counts else text
+
+
 @dataclass(frozen=True)
 class Pair:
     """The input of every stage of one comparison."""
@@ -656,7 +670,7 @@ class Pair:
         asked = about(question)
         if asked is not None and asked.is_of_digits and _TOLD.search(answer + truth):
             answer, truth = _told_by_digits(answer, truth)
-        return cls(answer, truth, asked)
+        return cls(_without_places(answer) if "1" in answer else answer, truth, asked)
 
     @property
     def seed(self) -> str:

@@ -384,6 +384,13 @@ _OF_SEVERAL = re.compile(
 )
 
 
+# `y=1,4x+0,5`: a number with a decimal comma before a letter, and no other comma
+_LINE_OF_COMMAS = re.compile(
+    r"[a-z](?:\([a-z]\))?\s*=\s*(?:[^,]|(?<=\d),(?=\d))*?\d,\d{1,3}\s?[a-z](?:[^,]|(?<=\d),(?=\d))*"
+)
+_INNER_COMMA = re.compile(r"(?<=\d),(?=\d)")
+
+
 def _pointed(truth: str, text: str, question: str | None) -> str:
     r"""The reference with a point for its comma where the answer has it as one number, `3{,}14` or `3.14` for `3,14`.
 
@@ -398,6 +405,8 @@ def _pointed(truth: str, text: str, question: str | None) -> str:
         if match is not None and len(match[2]) == _CENTS:
             return f"{currency[0]}{match[1]}.{match[2]}"
         return currency[0] + _pointed(amount, _without_currency(text), question)
+    if _LINE_OF_COMMAS.fullmatch(truth) is not None and _writes_commas((question or "").lower()):
+        return _INNER_COMMA.sub(".", truth)
     grouped = _GROUPED.match(truth.lstrip("-"))
     if grouped is not None and grouped["point"] and grouped[0][0] != "0" and (decimals := grouped["decimals"]):
         lists = re.search(rf"(?<!\d){re.escape(grouped['whole'])}\s*,\s*{decimals}(?!\d)", text)
