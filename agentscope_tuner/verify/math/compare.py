@@ -12,6 +12,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections import Counter
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -46,6 +47,7 @@ from agentscope_tuner.verify.math.node import (
     UNKNOWN,
     Apply,
     Collection,
+    Connective,
     Degrees,
     Digits,
     Negation,
@@ -351,6 +353,11 @@ class CheapComparer:
         ref, ans = self._unnamed_set(ref, ans), self._unnamed_set(ans, ref)
         if (found := same_progression(ref, ans)) is not None:
             return found
+        if isinstance(ref, Named) != isinstance(ans, Named) and self._asks_line():
+            # several lines, each with an equation of its own
+            mine, theirs = _lines_of(ref), _lines_of(ans)
+            if len(mine) > 1 and theirs:
+                return unordered(self.compare, mine, theirs) if len(mine) == len(theirs) else DIFFERENT
         if isinstance(ref, Wording) or isinstance(ans, Wording):
             return EQUAL if _words(ref) == _words(ans) else DIFFERENT
         if isinstance(ref, Chain) or isinstance(ans, Chain):
@@ -905,6 +912,19 @@ def _is_equal_chain(reading: Reading) -> bool:
 
 def _operators(node: Node) -> tuple[str, ...]:
     return node.operators if isinstance(node, Relation) else ()
+
+
+def _lines_of(reading: Reading) -> Sequence[Reading]:
+    """The lines that a reading has an equation for each of; empty for another reading."""
+    match reading:
+        case Named(name, Listing("list", values)) if all(isinstance(one, Value) for one in values):
+            equations = (Relation((name, one.node), ("=",)) for one in values if isinstance(one, Value))
+            return [Named(name, Value(one.args[1]), one) for one in equations]
+        case Statement(Connective("and" | "or", parts)) if all(_operators(one) == ("=",) for one in parts):
+            return [resolve(one) for one in parts]
+        case Listing("list", items) if all(isinstance(one, (Named, Statement)) for one in items):
+            return items
+    return ()
 
 
 def is_congruence(*nodes: Node) -> bool:

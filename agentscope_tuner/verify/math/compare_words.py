@@ -677,6 +677,7 @@ _CURRENCIES = {
         "clp",
         "cop",
         "kr kr. kronen kroner kronor",
+        "ft huf forint",
     )
     for written in row.split()
 }
@@ -687,9 +688,12 @@ _AMOUNT = re.compile(
 )
 
 
+_SPACED_THOUSANDS = re.compile(r"\d \d{3}(?!\d)")
+
+
 def _money(pair: Pair) -> Outcome:
-    """Compare whole amounts whose thousands points set off: `100.000 rupiah` and `Rp100.000,00`."""
-    if "." not in pair.truth:
+    """Compare whole amounts whose thousands are set off by points or spaces: `100.000 rupiah` and `Rp100.000,00`."""
+    if "." not in pair.truth and _SPACED_THOUSANDS.search(pair.truth) is None:
         return UNKNOWN
     mine, theirs = (_amount_of(one) for one in (pair.truth, pair.answer))
     if mine is None or theirs is None or not (mine[1] or theirs[1]):
