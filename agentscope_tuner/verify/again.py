@@ -31,7 +31,7 @@ _ANNOUNCED = re.compile(
 _LETTER_OF_WORD = r"\d_a-zA-Z\u00b5-\u2fff"
 _STATED_NUMBER = re.compile(
     rf"(?<![{_LETTER_OF_WORD}.^_/{{+=#≈-])(?<!approx )(?<!approx)(?<!#### ){_NUMBER}"
-    rf"(?![{_LETTER_OF_WORD}/]|\.\d|\s*[-+/^=×·\\]|\s*\*(?!\*))"
+    rf"(?![{_LETTER_OF_WORD}/]|\.\d|\s*(?!\^\s*\{{?\\circ)[-+/^=×·\\]|\s*\*(?!\*))"
 )
 _OWN_FORMULA = re.compile(r"\A(?:[^$\n\\]|\\[a-zA-Z])*?(?:\$\$?|\\[)\]])")
 _EQUATION = re.compile(
@@ -321,6 +321,8 @@ def _is_led_by_else(behind: str, start: int, end: int, asked: str) -> bool:
     sentence = behind[begins : len(behind) if stop is None else stop.start()]
     if any(map(_turns, re.findall(r"[^\W\d_]+(?:['’]t)?", sentence.lower()))) or is_denied(sentence):
         return False
+    if (of_which := _OF_WHICH.search(sentence)) is not None and of_which["noun"].lower()[:_STEM] not in asked:
+        return _NAMES_VALUE.search(of_which["noun"]) is None
     if _ATOMS.match(behind, end) is not None and _ATOM.search(sentence) is not None:
         return True
     # of a number in a formula, what leads to the formula counts
@@ -341,6 +343,11 @@ def _is_led_by_else(behind: str, start: int, end: int, asked: str) -> bool:
     return led_by["verb"] is not None or near in _BEGINS_PHRASE
 
 
+# `of which $312.16 is interest`
+_OF_WHICH = re.compile(
+    r"\bof (?:which|these|those|this),?\s[^a-zA-Z]{1,20}\s(?:is|are|was|were)\s(?:the |an? )?(?P<noun>[a-zA-Z]{3,})"
+)
+_STEM = 4
 _SENTENCE_MARK = re.compile(r"[.!?](?!\d)|[。！？\n]")
 _ATOM = re.compile(r"\d [A-Z][a-z]?\b.*\batoms?\b")
 _NAMES_VALUE = re.compile(

@@ -454,6 +454,7 @@ _ORDERS = re.compile(
     r"|\bfirst\b[^?!]*\bthen\b|\bzuerst\b.*\bdann\b|\bd['’]abord\b.*\b(?:puis|ensuite)\b"
     r"|\bprimero\b.*\b(?:luego|después)\b"
     r"|\bprima\b.*\bpoi\b|\bсначала\b.*\b(?:потом|затем)\b|先.*[再后]"
+    r"|\bin the order (?:they|in which|that|of|given)\b|\bin (?:this|that) order\b"
     r"|\bhow (?:many|much|old)\b[^.?!]{0,60}\beach\b|\bjeweils\b|\brespectiv|\brispettiv|\bсоответственно\b"
     r"|\bsırasıyla\b|\blần lượt\b|\bmasing-masing\b|\bodpowiednio\b|それぞれ|각각|क्रमशः|على التوالي"
     r"|各[^，。？?]{0,4}[多几]",

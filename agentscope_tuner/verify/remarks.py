@@ -185,7 +185,7 @@ _OF_MATHEMATICS = re.compile(
     r"|parallel|midpoint|coordinat|plane|angle|radian|degree|perimet|circumf|radius|radii|diamet|height|width"
     r"|momentum|kinetic|potential|gravit|energ|friction|electr|magnet|volt|current|resist|charge|photon|wave|frequen"
     r"|molecul|atom|ion(?:s|ic)?\Z|acid|oxid|reaction|equilib|temper|pressure|boundary"
-    r"|combinat|permut|arrang|subset|element|vertical|horizontal"
+    r"|substitut|combinat|permut|arrang|subset|element|vertical|horizontal"
     # German
     r"|ableitung|stammfunktion|konstant|scheitel|dreieck|rechteck|kreis|kugel|winkel|gerade[nr]?\Z|ebene|punkt|achse|steigung"
     r"|nullstell|gleichung|formel|satz\Z|mittelpunkt|seite|fläche|umfang|volumen|geöffnet|funktion|graph|kurve|regel|potenz"
@@ -284,6 +284,7 @@ def strange_behind(text: str, before: str, behind: str, asked: Asked, is_value: 
         word.lower() for turn in others for word in (*WORDS.findall(turn), *_DIGITS.findall(turn))
     ):
         return "another turn"
+    behind = _without_more(text, behind, asked)
     if is_value and WORDS.search(behind, _AFTER) is not None:
         return "a long text"
     own = _OWN_FORMULA.match(behind)
@@ -308,6 +309,21 @@ def strange_behind(text: str, before: str, behind: str, asked: Asked, is_value: 
     if is_value:
         return _strange(_unexplained(first, text, asked), asked) or _taken_back_later(rest, asked)
     return _turned_round(text, first, rest, before, asked)
+
+
+_SAYS_MORE = re.compile(
+    r"(?P<close>[\s$)\]\\]*)(?:(?P<each>,? ?respectively|,? ?respectivamente|,? ?rispettivamente|,? ?соответственно)\b"
+    r"|,? ?(?:on |of |in )?(?:the )?(?:next|following|same) (?:day|morning|afternoon|evening|night)\b)",
+    re.IGNORECASE,
+)
+_ASKS_TIME = re.compile(r"\bwhat time\b|\bwhen\b")
+
+
+def _without_more(text: str, behind: str, asked: Asked) -> str:
+    """What stands behind values in the order of what is asked for, or behind a time of day, without what says so."""
+    more = _SAYS_MORE.match(behind)
+    says = more is not None and ("," in text if more["each"] else _ASKS_TIME.search(asked.text) is not None)
+    return behind[more.end() :] if more is not None and says else behind
 
 
 def _unsaid(said: str, text: str) -> str:
@@ -383,6 +399,9 @@ def _turned_round(text: str, first: str, rest: str, before: str, asked: Asked) -
     return found[0] if found and asked.text and found[0].lower() not in asked.text else ""
 
 
+_CHECKS_OUT = re.compile(r"\bchecks? out\b")
+
+
 def _taken_back_later(rest: str, asked: Asked) -> str:
     """What a later sentence says that takes the answer back."""
     sentences = [one for one in SENTENCE_END.split(rest) if one.strip()]
@@ -390,7 +409,7 @@ def _taken_back_later(rest: str, asked: Asked) -> str:
         # nobody goes on for so long behind an answer
         return sentences[_MOST_SENTENCES].strip()[:LAST_WORDS]
     for sentence in sentences:
-        words = WORDS.findall(FORMULA.sub(" ", sentence).lower())
+        words = WORDS.findall(_CHECKS_OUT.sub("checks", FORMULA.sub(" ", sentence).lower()))
         if words[:1] == ["i"] and len(words) <= _MOST_REMARKED and any(map(denies, words)):
             # whoever says that they have no answer
             return " ".join(words)

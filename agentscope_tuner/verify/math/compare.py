@@ -351,13 +351,8 @@ class CheapComparer:
         if ref == ans:
             return EQUAL
         ref, ans = self._unnamed_set(ref, ans), self._unnamed_set(ans, ref)
-        if (found := same_progression(ref, ans)) is not None:
+        if (found := same_progression(ref, ans) or self._several_lines(ref, ans)) is not None:
             return found
-        if isinstance(ref, Named) != isinstance(ans, Named) and self._asks_line():
-            # several lines, each with an equation of its own
-            mine, theirs = _lines_of(ref), _lines_of(ans)
-            if len(mine) > 1 and theirs:
-                return unordered(self.compare, mine, theirs) if len(mine) == len(theirs) else DIFFERENT
         if isinstance(ref, Wording) or isinstance(ans, Wording):
             return EQUAL if _words(ref) == _words(ans) else DIFFERENT
         if isinstance(ref, Chain) or isinstance(ans, Chain):
@@ -391,6 +386,15 @@ class CheapComparer:
             ans = self._first_terms(ref, ans)
             return listings(self, ref, with_letter_of(ref, ans, self._letters()))
         return self._values(ref.node, ans.node)
+
+    def _several_lines(self, ref: Reading, ans: Reading) -> Outcome | None:
+        """The outcome for several lines, each with an equation of its own, of which one side has the values of `y`."""
+        if isinstance(ref, Named) == isinstance(ans, Named) or not self._asks_line():
+            return None
+        mine, theirs = _lines_of(ref), _lines_of(ans)
+        if len(mine) < 2 or not theirs:
+            return None
+        return unordered(self.compare, mine, theirs) if len(mine) == len(theirs) else DIFFERENT
 
     def _unnamed_set(self, side: Reading, other: Reading) -> Reading:
         r"""The side without a name of the solutions, `S=\{1, 2\}`, which neither the other nor the question has."""

@@ -168,7 +168,18 @@ def _gives_another(text: str, found: PlacedAnswer, question: str) -> str:
         or _given_unspaced(number, behind, question)
         or _subject_before(found.before, question)
         or compares(found.before, found.behind, question)
+        or _other_power(found.before, question)
     )
+
+
+_POWER = re.compile(r"(?<![a-zA-Z])p(?:OH|H|K[a-z]?)(?![a-zA-Z])")
+
+
+def _other_power(before: str, question: str) -> str:
+    """The pOH that a box is given to, where the pH is asked for."""
+    asked = set(_POWER.findall(asking_clause(question)[0]))
+    said = _POWER.findall(_CLAUSES.split(before[-_NEAR_SUBJECT:].rstrip(" $\n:"))[-1]) if asked else []
+    return said[-1] if said and said[-1] not in asked else ""
 
 
 def _has_value(verdict: MathVerdict) -> bool:

@@ -183,7 +183,9 @@ IN_LOWER_CASE = frozenset(map(str.lower, _UNITS))
 SCALES = {"dozen": 12, "hundred": 10**2, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
 SCALES |= {"万": 10**4, "亿": 10**8}
 PERCENT = frozenset({"percent", "pct", "percentage", "percents"})
-DEGREES = frozenset({"degree", "degrees", "deg", "度", "도", "độ", "grados", "graus", "degrés", "gradi", "градусов"})
+DEGREES = frozenset(
+    {"degree", "degrees", "deg", "度", "도", "độ", "grados", "graus", "degrés", "gradi", "градусов", "डिग्री", "درجة"}
+)
 TEMPERATURES = {"C": "celsius", "F": "fahrenheit"}
 EXPONENTS = {"square": 2, "squared": 2, "sq": 2, "वर्ग": 2, "cubic": 3, "cubed": 3, "cu": 3, "घन": 3}
 _CHINESE_POWERS = {"平方": 2, "立方": 3}
@@ -284,7 +286,7 @@ _STEMS = {
     "watt": "watt|vatio|wat|ватт|ワット|와트|वाट|واط",
     "ohm": "ohm|ohmio|om|ом|オーム|옴|ओम|أوم",
     "volt": "volt|voltio|wolt|вольт|ボルト|볼트|वोल्ट|فولت",
-    "ampere": "amp[eè]re?|amperio|ампер|アンペア|암페어|एम्पीयर|أمبير",
+    "ampere": "amp[eè]re?|ampe|amperio|ампер|アンペア|암페어|एम्पीयर|أمبير",
     "coulomb": "coulomb|culombio|kulomb|кулон|クーロン|쿨롱|कूलॉम|كولوم",
     "hertz": "hertz|hercio|herc|герц|ヘルツ|헤르츠|हर्ट्ज|هرتز",
     "tesla": "tesla|тесл|テスラ|테슬라",
