@@ -15,6 +15,7 @@ from agentscope_tuner.verify.math.exact import exact_value
 from agentscope_tuner.verify.math.node import (
     Array,
     Collection,
+    Connective,
     Node,
     Quotient,
     Relation,
@@ -515,13 +516,15 @@ def with_names(text: str, question: Question) -> str:
 # A value behind the words that name it, and its unit: `mean 4`, `Tom is 24 years old`
 _SAID_OF = re.compile(
     r"(?:(?:so|then|thus|therefore|the|and|that) )*(?P<name>[^\W\d_][^\d=:;$()\\]*?)\s?"
-    r"(?:=|:|\b(?:is|are|was|has|have|gets?)\b)?"
+    r"(?:=|:|\b(?:is|are|was|has|have|gets?|är|er|ist|sind|est|es|è|é|jest|wynosi|bedraagt|adalah|là|равна|равно|равен)\b)?"
     rf"\s?(?P<value>{_NUMBER}|\\[dt]?frac\{{\d+\}}\{{\d+\}}|\$[^$]{{1,40}}\$|\([^()]{{1,40}}\)"
     r"|(?<=[:=] )[^\s,;:=]{1,40})"
     r"(?P<unit>(?: [^\W\d_]+){0,3})",
     re.IGNORECASE,
 )
-_SAID_APART = re.compile(r"(?:[,;](?:\s(?:and|while))?\s|\sand\s|\n)(?![^()]*\))")
+_SAID_APART = re.compile(
+    r"(?:[,;](?:\s(?:and|while))?\s|\s(?:and|und|et|y|e|en|och|og|oraz|і|и|ve|dan|và)\s|\n)(?![^()]*\))"
+)
 
 
 def _said_by_name(text: str, question: Question) -> str | None:
@@ -928,7 +931,7 @@ def without_introduction(text: str, ref: Side, question: Question) -> str:
         text = _without_indices(text, question)
     if isinstance(ref.node, Collection) and question.asks_order and _SORTED.search(text):
         text = _SORTED.sub(", ", text)
-    if isinstance(ref.node, (Array, Collection)):
+    if isinstance(ref.node, (Array, Collection, Connective)):
         text = by_sides(with_names(by_letters(text, ref.text), question), question)
         text = unlabelled(components(text), ref.node)
     if text[-1:].isalpha() or text.endswith("}"):
