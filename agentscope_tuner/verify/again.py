@@ -7,6 +7,7 @@ answer without any label.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
 from decimal import Decimal
@@ -34,15 +35,12 @@ _STATED_NUMBER = re.compile(
     rf"(?![{_LETTER_OF_WORD}/]|\.\d|\s*(?!\^\s*\{{?\\circ)[-+/^=×·\\]|\s*\*(?!\*))"
 )
 _OWN_FORMULA = re.compile(r"\A(?:[^$\n\\]|\\[a-zA-Z])*?(?:\$\$?|\\[)\]])")
-_EQUATION = re.compile(
-    r"\$[^$\n]*(?:=|\\equiv(?![a-z]))[^$\n]*\$|\\[(\[][^\n]*?=[^\n]*?\\[)\]]|[\d)][\d\s+*/^().×·÷-]*=\s*[\d.,]+"
-)
+_EQUATION = re.compile(r"\$[^$\n]*=[^$\n]*\$|\\[(\[][^\n]*?=[^\n]*?\\[)\]]|[\d)][\d\s+*/^().×·÷-]*=\s*[\d.,]+")
 # What says why, or what the value counts: numbers in it are no other answer
 _EXPLAINS = re.compile(
     r"[(（][^()（）\n]{1,120}[)）]|(?:\bi\.e\.|\b(?:since|because|namely|nämlich|weil|denn|porque|parce que|car|puisque"
     r"|perché|поскольку|потому что)\b)(?:[^.!?。\n]|!(?=[$=)\\]))*|(?:分别是|分别为|因为|即|なぜなら)[^。\n]*"
-    rf"|[:：][ $]*{_NUMBER}\$?(?:(?:,| and| und| y| et| e| и| 和|，|、)+ ?\$?{_NUMBER}\$?)+"
-    rf"|(?<!\w)\$?{_NUMBER}\$?(?:(?:,| and| und| y| et| e| и| 和|，|、)+ ?\$?{_NUMBER}\$?){{2,}}",
+    rf"|[:：][ $]*{_NUMBER}\$?(?:(?:,| and| und| y| et| e| и| 和|，|、)+ ?\$?{_NUMBER}\$?)+",
     re.IGNORECASE,
 )
 # A reason or a bracket that states an answer itself
@@ -54,6 +52,8 @@ _STATES = re.compile(
     re.IGNORECASE,
 )
 _MOST_STATED = 8
+# Three numbers or more, which are no other value of one
+_LIST = re.compile(rf"(?<!\w)\$?{_NUMBER}\$?(?:(?:,| and| und| y| et| e| и| 和|，|、)+ ?\$?{_NUMBER}\$?){{2,}}")
 # A label and what joins it to its value; without the words that also name other quantities
 _NAMES_ANSWER = _ANSWER_WORDS.replace("|total|value", "")
 _LABEL = re.compile(
@@ -69,7 +69,7 @@ _MARKED = re.compile(
 # How a text goes on from an answer to the same one or another
 _GOES_ON = re.compile(
     r"[\s$*_.,;。)\]\\}]*?(?:\b(?:or|oder|ou|o|или|veya|hoặc|i\.e\.|that is,?|namely|cioè|ossia|es decir,?|ou seja,?"
-    r"|c['’]est[- ]à[- ]dire|soit|das heißt,?|d\.\s?h\.|also|то есть|czyli|yani|tức là|即|つまり|すなわち)"
+    r"|c['’]est[- ]à[- ]dire|soit|das heißt,?|d\.\s?h\.|то есть|czyli|yani|tức là|即|つまり|すなわち)"
     r"(?=[\s,$\\])|(?<=[\n$])=|(?<=\$ )=|或者?|または|또는|أو|\\lor(?![a-z])|∨)[\s,]*",
     re.IGNORECASE,
 )
@@ -256,11 +256,16 @@ def _opens_formula(before: str) -> bool:
     return opened or any(before.rfind(f"\\{one}") > before.rfind(f"\\{end}") for one, end in ("()", "[]"))
 
 
+class NewNumber(tuple[str, ...]):
+    """The spellings of a number that is news behind a box: the last of several that speaks of the answer counts."""
+
+
 def _news(before: str, rest: str, content: str) -> tuple[tuple[str, ...], ...]:
-    """The numbers behind a box that may be another value, because a label or no text before has them."""
+    """The numbers behind a box that may be another value, because a label or no text before has them, from the last."""
     # the rest of the box's own formula is read with the box, and an equation is a step or a check
     rest = _EQUATION.sub(" ", _OWN_FORMULA.sub(" ", rest) if _opens_formula(before) else rest)
     rest = _EXPLAINS.sub(_unless_it_states, rest)
+    rest = _LIST.sub(" ", rest) if len(re.findall(_NUMBER, content)) == 1 else rest
     if not any(map(str.isdigit, rest)) or not any(map(str.isdigit, content)):
         return ()
     said, listed = same_text(content), set(re.findall(_NUMBER, content))
@@ -277,70 +282,71 @@ def _news(before: str, rest: str, content: str) -> tuple[tuple[str, ...], ...]:
             if same_text(found[0]) == said or len(news) > _MOST_STATED:
                 return tuple(news)
             if not (found[0] in before or is_denied(sentence) or found[0] in content or _OF_ANOTHER.search(sentence)):
-                news.append(_written(found, 0))
+                news.append(NewNumber(_written(found, 0)))
     return tuple(news)
 
 
-# How the number of something else is led: `the determinant is`, `with slope`, `半径为`; and a check: `at $x=1$ it is`
+# How the number of something else is led: `the determinant is`, `with slope`, `半径为`
+_OF_ELSE = (
+    "determinant|trace|rank|discriminant|slope|intercept|radius|diameter|circumference|perimeter|semiperimeter|inradius"
+    "|circumradius|hypotenuse|leg|base|height|width|deviation|variance|median|mode|mean|cent(?:er|re)|vertex|focus"
+    "|eccentricity|period|amplitude|modulus|argument|multiplicity|degree|coefficient|constant|remainder|quotient"
+    "|oxygen|hydrogen|carbon|sodium|chlorine|nitrogen"
+)
 _LED = re.compile(
-    r"(?P<near>[^\W\d_]+)?[\s$]+(?P<noun>[^\W\d_]+)"
-    r"(?P<verb>\s+(?:is|are|was|were|equals)(?:\s+(?:also|then|therefore|thus|hence|now|just|only|exactly|about|around"
-    r"|approximately|roughly))*|\s+of)?[\s$\\(≈]*\Z",
+    rf"(?:\b(?P<with>with|of|has|have|and|a|an)\s|(?:\A|,)\W*(?:(?:so|thus|therefore|hence|here|also|and)\s)?)"
+    rf"(?:the |its |their )?(?:[a-z]+ ){{0,2}}(?P<noun>{_OF_ELSE})"
+    r"(?(with)\s?|\s(?:is|are|equals)(?:\s(?:also|then|therefore|thus|about|approximately))*)"
+    r"[\s$\\(≈+]*\Z",
     re.IGNORECASE,
 )
 _LED_UNSPACED = re.compile(
-    r"(?:其中|此时|并且|[且而则，,。;；\s])*(?P<noun>[\u4e00-\u9fff]{2,8}?)(?:约?[为是]|等于)[\s$\\(]*\Z"
-)
-_AT_A_PLACE = re.compile(
-    r"\W*(?:at|for|when|bei|für|pour|para|per|при|当)\s*\$?(?P<place>[a-zA-Z]\s*=\s*[^$,]{1,20}?)\$?\s+\D*\Z"
+    r"(?:其中|此时|并且|[且而，,。;；\s])*(?P<noun>半径|直径|圆心|顶点|焦点|斜率|截距|周长|公差|公比|行列式|秩|迹|标准差|方差"
+    r"|中位数|离心率|周期|判别式|对称轴)(?:约?[为是]|等于)[\s$\\(]*\Z"
 )
 _ATOMS = re.compile(r"\s*[A-Z][a-z]?(?:[,\s]|\Z)")
-_BEGINS_PHRASE = frozenset({"with", "of", "has", "have", "a", "an", "the", "and"})
-_NO_NOUNS = frozenset(
-    """it this that they he she we you i there here which what one all each both only just so then thus hence now get
-    gets gives give is are be to in at for from by as or and but not about total sum count number amount value result
-    answer solution correct right true actual real final exact new""".split()  # noqa: SIM905
-)
 _CLAUSES = re.compile(r"[,，;；:：。!！?？\n]|\.(?!\d)|\b(?:and|while|whereas)\b")
 
 
 def is_of_else(number: str, behind: str, question: str) -> bool:
     """Whether a number behind an answer is led, wherever it stands, by the noun of a thing that is not asked about.
 
-    Such as `The determinant is 8`, of eigenvalues, `a line with slope -1`, and a check: `at $x=-1$ it is 0`.
+    Such as `The determinant is 8`, of eigenvalues, and `a line with slope -1`. Of a question like `How fast?`, which
+    has no noun for what it asks, nothing is known.
     """
     stands = re.compile(rf"(?<![\d.,]){re.escape(number)}(?![\d.,]*\d)")
+    found = list(itertools.islice(stands.finditer(behind), _MOST_SAID + 1))
+    if not 0 < len(found) <= _MOST_SAID:
+        return False
     asked = question.lower()
-    found = list(stands.finditer(behind))
-    return bool(found) and all(_is_led_by_else(behind, one.start(), one.end(), asked) for one in found)
+    return all(_is_led_by_else(behind, one.start(), one.end(), asked) for one in found)
+
+
+_MOST_SAID = 3
+_ASKS_HOW = re.compile(r"\bhow (?!many ways)|[多几何]")
 
 
 def _is_led_by_else(behind: str, start: int, end: int, asked: str) -> bool:
     begins = max((mark.end() for mark in _SENTENCE_MARK.finditer(behind, 0, start)), default=0)
     stop = _SENTENCE_MARK.search(behind, end)
     sentence = behind[begins : len(behind) if stop is None else stop.start()]
-    if any(map(_turns, re.findall(r"[^\W\d_]+(?:['’]t)?", sentence.lower()))) or is_denied(sentence):
+    words = re.findall(r"[^\W\d_]+(?:['’]t)?", sentence.lower())
+    if any(map(_turns, words)) or is_denied(sentence) or _NAMES_VALUE.search(sentence) is not None:
         return False
     if (of_which := _OF_WHICH.search(sentence)) is not None and of_which["noun"].lower()[:_STEM] not in asked:
-        return _NAMES_VALUE.search(of_which["noun"]) is None
+        return True
     if _ATOMS.match(behind, end) is not None and _ATOM.search(sentence) is not None:
         return True
     # of a number in a formula, what leads to the formula counts
     opened = behind.rfind("$", begins, start)
     led = behind[begins : opened if opened >= 0 and behind.count("$", begins, start) % 2 else start]
     clause = _CLAUSES.split(led)[-1]
-    if (place := _AT_A_PLACE.match(f"{clause} ")) is not None:
-        return "".join(place["place"].split()) not in "".join(asked.split())
     if (led_by := _LED_UNSPACED.match(clause)) is not None:
-        noun = led_by["noun"]
-        return not any(noun[at : at + 2] in asked for at in range(len(noun) - 1)) and _NAMES_VALUE.search(noun) is None
+        return led_by["noun"] not in asked
     led_by = _LED.search(clause)
-    if led_by is None or not clause.isascii():
+    if led_by is None or led_by["noun"].lower()[:_STEM] in asked:
         return False
-    noun, near = led_by["noun"].lower(), (led_by["near"] or "").lower()
-    if noun in _NO_NOUNS or len(noun) < _SHORTEST_NOUN or noun[: max(len(noun) - 2, 4)] in asked:
-        return False
-    return led_by["verb"] is not None or near in _BEGINS_PHRASE
+    return led_by["with"] is not None or _ASKS_HOW.search(asked) is None
 
 
 # `of which $312.16 is interest`
@@ -351,11 +357,8 @@ _STEM = 4
 _SENTENCE_MARK = re.compile(r"[.!?](?!\d)|[。！？\n]")
 _ATOM = re.compile(r"\d [A-Z][a-z]?\b.*\batoms?\b")
 _NAMES_VALUE = re.compile(
-    rf"(?:{_ANSWER_WORDS})|答案|结果|所求|总|共|和|值|应|可能|也|或|重|更|改|后|实|该|这|那|它|他|她|我", re.IGNORECASE
+    rf"(?:{_ANSWER_WORDS})|答案|结果|所求|总|共|和|值|应|可能|也|或|重|更|改|后|实", re.IGNORECASE
 )
-_SHORTEST_NOUN = 3
-
-
 _TURNING = frozenset("wait actually sorry oops instead rather correction mistake should must would".split())  # noqa: SIM905
 
 

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from agentscope_tuner.verify.asked_clause import asking_clause
 from agentscope_tuner.verify.number_words import is_number_word, numbers_said, with_figures
 from agentscope_tuner.verify.words import (
     ADVERSE,
@@ -180,34 +179,34 @@ _OF_MATHEMATICS = re.compile(
     r"|theorem|lemma|axiom|identit|symmetr|geometr|arithm|algebra|trigonom|binom|trinom|matri(?:x|ces)|determin|eigen"
     r"|vector|scalar|diagonaliz|orthogon|linear|isomorph|homomorph|cyclic|abelian|prime|modul[aeo]r|congruen|euclid|euler"
     r"|gauss|vieta|heron|newton|leibniz|lagrang|cauchy|riemann|bayes|bernoulli|poisson|fermat|klein|taylor|fourier|laplac"
-    r"|probabil|statist|distribut|varian|median|sample|standard|converg|diverg|series|sequenc|limit|contin[uo]|asympt"
-    r"|monoton|increas|decreas|interval|domain|function|graph|curve|axis|axes|origin|slope|intercept|tangent|perpendic"
-    r"|parallel|midpoint|coordinat|plane|angle|radian|degree|perimet|circumf|radius|radii|diamet|height|width"
-    r"|momentum|kinetic|potential|gravit|energ|friction|electr|magnet|volt|current|resist|charge|photon|wave|frequen"
-    r"|molecul|atom|ion(?:s|ic)?\Z|acid|oxid|reaction|equilib|temper|pressure|boundary"
+    r"|probabilit(?:y|ies)\Z|statist|distribut|series|sequenc|contin[uo]|asympt"
+    r"|monoton|function|graph|curve|axis|axes|origin|tangent|perpendic"
+    r"|parallel|coordinat|plane\Z"
+    r"|kinetic|potential|gravit|friction|electr|magnet|photon"
+    r"|molecul|atom|ion(?:s|ic)?\Z|acid|oxid|reaction|equilib|boundary"
     r"|substitut|combinat|permut|arrang|subset|element|vertical|horizontal"
     # German
     r"|ableitung|stammfunktion|konstant|scheitel|dreieck|rechteck|kreis|kugel|winkel|gerade[nr]?\Z|ebene|punkt|achse|steigung"
-    r"|nullstell|gleichung|formel|satz\Z|mittelpunkt|seite|fläche|umfang|volumen|geöffnet|funktion|graph|kurve|regel|potenz"
-    r"|anwend|zerleg|faktorisier|wahrscheinlich|ereignis|zufall|menge|gesetz|beweis"
-    r"|bewegung|beschleunigung|geschwindigkeit|kraft|richtung|entgegen|energie|ladung|strom|spannung|widerstand|druck|masse\Z"
-    r"|verläuft|liegt|schneide|parallel|symmetri|wachs|reihe|folge|grenzwert|teiler|primzahl|rest\Z"
+    r"|gleichung|formel|satz\Z|geöffnet|funktion|graph|kurve|regel|potenz"
+    r"|anwend|zerleg|faktorisier|wahrscheinlichkeit|ereignis|zufall|gesetz|beweis"
+    r"|bewegung|entgegengericht"
+    r"|verläuft|liegt|schneide|parallel|symmetri|reihe|folge"
     # French
-    r"|vitesse|accélérat|force|énergie|mouvement|charge|tension|résistanc|pression|suite\Z|série|limite|diviseur|croissan"
+    r"|mouvement|suite\Z|série"
     r"|parallèl|symétri|dérivé|primitiv|constante|sommet|triangle|cercle|sphère|droite|plan\Z|axe|pente|racine|équation|formule|théorème|milieu"
-    r"|rayon|côté|périmètre|fonction|courbe|règle|puissance|probabilit|évènement|événement|ensemble|loi\Z"
+    r"|fonction|courbe|règle|puissance|probabilité|évènement|événement|ensemble|loi\Z"
     # Spanish, Portuguese, Italian
-    r"|velocid|acelera|fuerza|força|forza|energ[ií]|movimi|moviment|presión|pressão|pression|sucesi|sequênc|successi|serie"
-    r"|límite|limite|divisor|creci|cresc|paralel|parallel|simétr|simmetr|accelera|velocit|derivad|derivat|integra[cçlz]|vértice|vertice|triángul|triângul|triangol|círcul|cerchi|circunfer|circonfer|esfer|sfer"
+    r"|movimi|moviment|sucesi|sequênc|successi|serie"
+    r"|paralel|parallel|simétr|simmetr|derivad|derivat|integra[cçlz]|vértice|vertice|triángul|triângul|triangol|círcul|cerchi|circunfer|circonfer|esfer|sfer"
     r"|recta|reta\Z|retta|plano|piano|eje\Z|eixo|asse\Z|pendiente|coeficient|coefficient|raíces|raíz|raiz|raízes|radic"
-    r"|ecuaci|equaç|equazion|fórmul|teorem|punto|ponto|lado|lato|lati\Z|perímetr|perimetr|funci|funç|funzion|curva"
-    r"|regla|regra|regola|potencia|potência|potenza|probabilid|probabilit|evento|conjunto|insieme|propiedad|propriedad"
-    r"|proprietà|definici|definiç|definizion|aplic|applic|utiliz|usando|posibl|possív|possibil"
+    r"|ecuaci|equaç|equazion|fórmul|teorem|punto|ponto|funci|funç|funzion|curva"
+    r"|regla|regra|regola|potencia|potência|potenza|probabilidad|probabilità|evento|conjunto|insieme|propiedad|propriedad"
+    r"|proprietà|definici|definiç|definizion|aplic|applic|utiliz|usando"
     # Russian, Ukrainian
-    r"|скорост|ускорен|сила\Z|силы\Z|энерги|движени|заряд|ток\Z|напряжен|давлени|последовательн|ряд\Z|предел|делител"
-    r"|возраста|убыва|параллел|симметр|производн|первообразн|интеграл|констант|постоянн|вершин|треугольн|прямоугольн|окружност|круг|сфер|прям[аоы]|плоскост"
-    r"|ось\Z|оси\Z|наклон|корень|корни|корней|уравнен|формул|теорем|точк|сторон|угол|угла|угл[ыо]|периметр|площад|функци"
-    r"|график|кривая|правил|степен|вероятност|событи|множеств|свойств|определени|закон|возможн"
+    r"|движени|последовательн|ряд\Z"
+    r"|параллел|симметр|производн|первообразн|интеграл|констант|постоянн|вершин|треугольн|прямоугольн|окружност|круг|сфер|прям[аоы]|плоскост"
+    r"|ось\Z|оси\Z|уравнен|формул|теорем|точк|функци"
+    r"|график|кривая|правил|событи|множеств|свойств|определени|закон"
     # Polish, Turkish, Vietnamese, Indonesian
     r"|pochodn|całk|wierzchoł|trójkąt|prostokąt|okręg|koł[oa]\Z|prost[aey]|równani|wzór|wzoru|twierdzeni|punkt|bok[ui]?\Z"
     r"|türev|integral|üçgen|daire|çember|doğru(?:nun|su)|denklem|formül|teorem|nokta|kenar|açı|đạo|tích\Z|tam\Z|giác|tròn"
@@ -431,13 +430,15 @@ def _unknown_remark(sentence: str, words: Sequence[str], asked: Asked) -> str:
         return ""
     if asked.text and _tells_of_else(sentence, words, asked):
         return ""
+    # `This is the radius` may say what the answer is
+    knows = _is_understood if words and words[0] in _IT else _understands
     for at, word in enumerate(words):
         if word in REASONS and at:
             return ""
         if IS_UNSPACED.search(word) is not None or IS_HANGUL.search(word) is not None:
             if unsaid := _unknown_run(word, asked):
                 return unsaid
-        elif not (_understands(word, asked) or word in _PLACES or (at and word in SUPPOSES_FIRST)):
+        elif not (knows(word, asked) or word in _PLACES or (at and word in SUPPOSES_FIRST)):
             return word
     return ""
 
@@ -476,41 +477,17 @@ def _tells_of_else(sentence: str, words: Sequence[str], asked: Asked) -> bool:
     told = WORDS.findall(rest) if words[0] in REASONS and rest else list(words)
     told = [word for word in told if word not in SO]
     begins = words[0] in _BEGINS_TELLING or asked.says(words[0])
-    if is_said_of_it := len(told) > 1 and told[0] in _IT and told[1] in _TELLS:
-        # what the answer is, or what it does
-        told = told[2:]
     turns = any(is_adverse(word) or _is_said_number(word) for word in words) or any(map(SOUGHT.search, told))
-    if turns or not (begins or is_said_of_it) or _IS_TO_BE.search(sentence) is not None:
+    if turns or not begins or _IS_TO_BE.search(sentence) is not None:
         return False
-    if is_said_of_it and _names_other(told, asked):
-        return False
-    return (_POINTS_BACK - _TELLS_WHAT if is_said_of_it else _POINTS_BACK).isdisjoint(told)
+    return _POINTS_BACK.isdisjoint(told)
 
 
 def _is_said_number(word: str) -> bool:
     return is_number_word(word) and word != "one"
 
 
-def _names_other(told: Sequence[str], asked: Asked) -> bool:
-    """Whether the answer is said to be what the question has and does not ask for: `the number of boys`."""
-    asks = f" {' '.join(WORDS.findall(asking_clause(asked.text)[0]))} "
-    head = next((at for at, word in enumerate(told) if word in _ENDS_HEAD), len(told))
-    nouns = [word for word in (*told[:head], *told[head + 1 : head + 3]) if word not in _DEFINITE and len(word) > 2]
-    return bool(asks.strip()) and any(asked.has(word) and f" {word} " not in asks for word in nouns)
-
-
-_ENDS_HEAD = word_set("of for in that which to where from by on at when because since as and")
-_IT = word_set("this that it these which they")
-_TELLS = word_set(
-    """is are gives makes means represents corresponds matches agrees equals describes shows satisfies uses follows
-    confirms comes happens holds works covers includes contains consists results forms defines tells counts measures"""
-)
-# What may be told of an answer that is pointed to, and may be another candidate elsewhere
-_TELLS_WHAT = word_set(
-    """total sum amount count quantity term terms expression formula square unit units first second last decimal place
-    places power factor base product root then now it its here"""
-)
-
+_IT = word_set("this that it these which they das dies es ce cela c'est esto es isto questo это đây")
 
 # Where an aside begins, what it has in English, and what bounds or shifts the value there, beside what points back
 _ASIDE = re.compile(r"[,;]\s|\s\(|\s[–—]\s")
@@ -677,7 +654,7 @@ def _unknown(words: Sequence[str], said: str, asked: Asked) -> str:
             if unsaid := _unknown_run(word, asked):
                 return unsaid
         elif not (
-            (_understands(word, asked) if at else _is_understood(word, asked))
+            (_understands(word, asked) if opened else _is_understood(word, asked))
             or _is_given_number(words, at, asked)
             or (closes and _FORESEEN.match(word))
         ):
@@ -701,6 +678,11 @@ def _unknown_run(run: str, asked: Asked) -> str:
 def _understands(word: str, asked: Asked) -> bool:
     """Whether a word is understood that says nothing of what an answer counts, as the word right behind it may."""
     return _is_understood(word, asked) or (_OF_MATHEMATICS.match(word) is not None and not is_adverse(word))
+
+
+def is_of_mathematics(word: str) -> bool:
+    """Whether a word, in lower case, is a noun of mathematics, or a verb of its solutions."""
+    return _OF_MATHEMATICS.match(word) is not None
 
 
 def _is_understood(word: str, asked: Asked) -> bool:
@@ -836,7 +818,7 @@ def _qualified(before: str, asked: Asked) -> str:
     *_, verb, word = ["", "", *before[-LAST_WORDS:].rstrip(" \t\n:$(").lower().rsplit(None, 2)]
     if verb not in _IS or word in _IS or not word.isalpha():
         return ""
-    return "" if word in JOINS or word in _SETS_DOWN or _understands(word, asked) else word
+    return "" if word in JOINS or word in _SETS_DOWN or _is_understood(word, asked) else word
 
 
 # How a value is set down: `is written`

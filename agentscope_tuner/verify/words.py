@@ -302,7 +302,7 @@ def _roots(text: str) -> frozenset[str]:
 EXCEPTING = re.compile(r"(?:except|other\s+than|anything\s+but|rather\s+than|different\s+from|除了)\Z", re.IGNORECASE)
 NO_OTHER = re.compile(r"\b(?:no|none|nothing|nobody|cannot|not|never)\b|n['’]t\b|没有|无|不", re.IGNORECASE)
 # An operation on the answer, in lower case: with no digit between it and the answer, and as the last words before it
-_OPERATES_SOON = re.compile(
+OPERATES_SOON = re.compile(
     r"(?:\b(?:(?:a|one|two) (?:third|quarter|fifth|tenth)s? of|(?:half|double|triple)(?!-)|twice|thrice|tenfold"
     r"|le tiers|le quart|drittel|viertel|hälfte|doppelte?|dreifache|(?:tercera|cuarta) parte|moitié|doble|mitad"
     r"|un terzo|un quarto|metà|doppio|terça parte|triplo|metade|dobro|треть|четверть|половин\w*|удвоенн\w*|вдвое"
@@ -481,7 +481,7 @@ _GREATEST = re.compile(
 
 
 # Patterns of several words, and the words in them that turn nothing without the others
-_ANYWHERE, _ENDS = (_OPERATES_SOON, _CONTRASTS), (_LEAST, _GREATEST)
+_ANYWHERE, _ENDS = (OPERATES_SOON, _CONTRASTS), (_LEAST, _GREATEST)
 # Tried in twos and threes by a test
 LINKS = (
     word_set(
@@ -643,7 +643,7 @@ def _above(before: str) -> str:
 def operated(lead: str, asked: Asked) -> str:
     """The words right before an answer that operate on it or bound it: half of it, at least it."""
     if (found := _OPERATES_NEXT.search(lead, max(len(lead) - LAST_WORDS, 0))) is None:
-        soon = _OPERATES_SOON.finditer(lead, max(map(lead.rfind, "0123456789")) + 1)
+        soon = OPERATES_SOON.finditer(lead, max(map(lead.rfind, "0123456789")) + 1)
         found = next((one for one in soon if _LATER_CLAUSE.search(lead, one.end()) is None), None)
     if found is None or _LATER_CLAUSE.search(lead, found.end()) is not None:
         return ""

@@ -48,8 +48,26 @@ from agentscope_tuner.verify.math.units import (
     unit_named,
     unit_of_markup,
 )
-from agentscope_tuner.verify.remarks import COPULA, is_adverse, plain_sentence, stands_plainly, turned
-from agentscope_tuner.verify.words import CALLS_WRONG, DENIES, OPENS, SO, SUPPOSES, VERBS, WORDS, Asked, Known
+from agentscope_tuner.verify.remarks import (
+    COPULA,
+    is_adverse,
+    is_of_mathematics,
+    plain_sentence,
+    stands_plainly,
+    turned,
+)
+from agentscope_tuner.verify.words import (
+    CALLS_WRONG,
+    DENIES,
+    OPENS,
+    OPERATES_SOON,
+    SO,
+    SUPPOSES,
+    VERBS,
+    WORDS,
+    Asked,
+    Known,
+)
 
 _THE_BOX = Symbol("the box")
 _PLACEHOLDER = Token("sym", "the box")
@@ -201,7 +219,7 @@ def _definition(text: str, behind: str, question: Question) -> tuple[str, str]:
     if defines is not None and _says_as_asked(defines["letters"], said, question):
         return defines["close"], ""
     told = _TELLS_LETTER.match(behind)
-    if told is not None and told["letter"] in question.letters:
+    if told is not None and told["letter"] in question.letters and _tells_else(behind, question):
         return behind, f"unread: what {told['letter']} is beside the answer"
     attained = _ATTAINED.match(behind) if question.asks_extreme("min") or question.asks_extreme("max") else None
     if attained is None or attained["name"] not in question.letters:
@@ -222,6 +240,15 @@ def _fixes(letter: str, text: str, question: Question) -> bool:
 
 
 _JOINED = re.compile(r"\b(?:and|und|et)\b")
+
+
+def _tells_else(behind: str, question: Question) -> bool:
+    """Whether a clause tells of a letter what the question does not: another noun of mathematics, or twice its own."""
+    clause = behind.partition(".")[0].lower()
+    words = WORDS.findall(clause)
+    return OPERATES_SOON.search(clause) is not None or any(
+        is_of_mathematics(word) and word not in question.words for word in words
+    )
 
 
 def _letters_in(letters: str) -> set[str]:

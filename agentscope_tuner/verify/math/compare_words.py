@@ -22,9 +22,11 @@ from agentscope_tuner.verify.math.node import (
     all_of,
     difference,
     is_equation,
+    literal,
     number,
     product_of,
     symbols,
+    walk,
 )
 from agentscope_tuner.verify.math.parameters import rests
 from agentscope_tuner.verify.math.parse import parse
@@ -239,7 +241,7 @@ def _kind_of_mark(mark: str, romans: set[bool]) -> str:
 
 def _figure(mark: str) -> str:
     """The number in a circle as digits; any other mark as it is."""
-    return mark if mark.isascii() else str(int(unicodedata.numeric(mark)))
+    return mark if mark.isascii() or len(mark) > 1 else str(int(unicodedata.numeric(mark, 0)))
 
 
 _BETWEEN_ROLES = re.compile(
@@ -411,6 +413,8 @@ def _growths(pair: Pair) -> Outcome:
             return UNKNOWN
         if not symbols(node):
             return UNKNOWN
+        if any((literal(one) or 1) <= 0 for one in walk(node)):
+            return UNKNOWN
         parts = node.args if isinstance(node, Product) else (node,)
         sides.append(product_of(tuple(part for part in parts if symbols(part)) or (number(1),)))
     return CheapComparer(pair.seed, pair.question).leaf(*sides)
@@ -578,7 +582,9 @@ _ASKS_CAN = re.compile(
     re.IGNORECASE,
 )
 _ASKS_CANNOT = re.compile(
-    r"impossib|\bcannot\b|can['’]t|нельзя|невозмож|unmöglich|imposib|impossív|不能|不可能|not possible", re.IGNORECASE
+    r"\b(?:no|not|never|nobody|none)\b|n['’]t\b|\bне\b|\bni(?:cht|e)\b|不"
+    r"|impossib|\bcannot\b|can['’]t|нельзя|невозмож|unmöglich|imposib|impossív|不能|不可能|not possible",
+    re.IGNORECASE,
 )
 
 
@@ -688,6 +694,7 @@ _AMOUNT = re.compile(
 )
 
 
+_POINTED_AMOUNT = re.compile(r"(?<![\d.])[1-9]\d{0,2}\.\d{3}(?![\d.])")
 _SPACED_THOUSANDS = re.compile(r"\d \d{3}(?!\d)")
 
 
@@ -697,6 +704,9 @@ def _money(pair: Pair) -> Outcome:
         return UNKNOWN
     mine, theirs = (_amount_of(one) for one in (pair.truth, pair.answer))
     if mine is None or theirs is None or not (mine[1] or theirs[1]):
+        return UNKNOWN
+    if not mine[1] and (pair.question is None or _POINTED_AMOUNT.search(pair.question.text) is None):
+        # `1.259` may be a decimal
         return UNKNOWN
     if not mine[1]:
         asked = pair.question.text.lower() if pair.question is not None else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import accumulate, takewhile
@@ -159,19 +160,31 @@ def _is_asked_by_sign(name: str, asked: Question) -> bool | None:
         name = f"card({name[1:-1]})"
     if (extreme := _EXTREME_OF.fullmatch(name)) is not None and not _is_variable(extreme["of"], asked):
         name = f"{extreme['is']} {extreme['of']}"
-    own = []
+    own: list[tuple[str, list[_Sign]]] = []
+    rest = ""
     for found in _SIGN.finditer(name):
         meant = [one for one in _SIGNS.get(found["name"], ()) if one.of.match(name, found.end())]
+        if not own and (not meant or found.start() > 0):
+            # what stands before a sign may work on its value: `2\\det A`
+            return None
         if meant:
             own.append((found["name"], meant))
+            rest = name[found.end() :]
+    bound = next((sign for sign, said in _BOUNDS.items() if sign.search(name) and said.search(asked.text)), None)
+    event = name if bound is None else bound.sub("", name)
+    if _WORKS.search(_INSIDE.sub("", name)) is not None or _OF_EVENTS.search(event) is not None:
+        return None
     plain = re.sub(r"\\left|\s", "", asked.text)
     if not own or any(f"{sign}(" in plain for sign, _ in own if sign not in ("m", "n", "c", "V", "M")):
         return None
-    if own[0][0] in _OF_SUBSTANCES and (thing := _CHEMICAL.search(re.sub("[_ ]", "", name))) is not None:
-        return _is_asked(own[0][1], asked.text) and thing[0] in _substances(asked.text, thing[0])
+    if own[0][0] in _OF_SUBSTANCES and (thing := _CHEMICAL.search(re.sub("[_ ]", "", rest))) is not None:
+        asked_for = _substances(asked.text)
+        return (_is_asked(own[0][1], asked.text) and thing[0] in asked_for) if asked_for else None
     if not _is_of_things_said(name, own, asked):
         return None
     joined, asked_joined = _JOINS_SETS.search(name), _JOINS_SETS.search(asked.text)
+    if joined is not None and asked_joined is None:
+        return None
     if joined is not None and asked_joined is not None and joined.lastgroup != asked_joined.lastgroup:
         return False
     asks = asking_clause(asked.text)[0]
@@ -190,7 +203,7 @@ def _is_asked(meant: Sequence[_Sign], asks: str) -> bool:
 
 def _is_of_things_said(name: str, own: Sequence[tuple[str, object]], asked: Question) -> bool:
     """Whether the numbers and words that a name has beside its signs are the question's."""
-    if not set(re.findall(r"\d+", _CHEMICAL.sub("", name))).issubset(re.findall(r"\d+", asked.text)):
+    if not Counter(re.findall(r"\d+", _CHEMICAL.sub("", name))) <= Counter(re.findall(r"\d+", asked.text)):
         return False
     signs = {sign for sign, _ in own}
     words = (
@@ -201,18 +214,32 @@ def _is_of_things_said(name: str, own: Sequence[tuple[str, object]], asked: Ques
 
 _STEM = 4
 # A formula of more than one element or atom: `CO2`
-_CHEMICAL = re.compile(r"\b(?:(?:[A-Z][a-z]?\d*){2,}|[A-Z][a-z]?\d+)\b")
+_CHEMICAL = re.compile(r"(?<![A-Za-z\d])(?:(?:[A-Z][a-z]?\d*){2,}|[A-Z][a-z]?\d+)(?![A-Za-z\d])")
 _OF_SUBSTANCES = frozenset({"m", "n", "c", "C", "V", "M", "w"})
 _JOINS_SETS = re.compile(r"(?P<all>\\cup(?![a-z])|∪)|(?P<both>\\cap(?![a-z])|∩)")
 # `f_{\\min}`, `(xyz)_{\\max}`
 _EXTREME_OF = re.compile(r"(?P<of>.+?)_(?P<is>\\?(?:max|min))(?:\([a-z]\))?")
 _SHORTEST_SIZE = 2
+_INSIDE = re.compile(r"\([^()]*\)|\[[^\[\]]*\]|_\w+|\|[^|]*\|")
+# What works on a value beside its sign, and what tells an event from another: its complement, a bound, a condition
+_WORKS = re.compile(r"\\(?:sqrt|frac|cdot|times|ln|log)(?![a-z])|[-+*/^'!]|\d")
+_BOUNDS = {
+    re.compile(r"\\geq?(?![a-z])|\\geqslant|≥|>="): re.compile(
+        r"\bat least\b|\bor more\b|\bmindestens|\bau moins|\bal menos|\balmeno|\bpelo menos|не менее|至少|以上|적어도",
+        re.IGNORECASE,
+    ),
+    re.compile(r"\\leq?(?![a-z])|\\leqslant|≤|<="): re.compile(
+        r"\bat most\b|\bor (?:less|fewer)\b|\bhöchstens|\bau plus|\ba lo sumo|\bal massimo|\bno máximo|не более|至多|以下|많아야",
+        re.IGNORECASE,
+    ),
+}
+_OF_EVENTS = re.compile(r"\\(?:overline|bar|neg|lnot|[lg]eq?|[lg]t)(?![a-z])|[<>≤≥'¬]|\^c|[^\W\d_]{2,}\s*\\?mid")
 
 
-def _substances(question: str, thing: str) -> set[str]:
-    """The formulas of substances that a question asks for; the answer's own where it names none."""
+def _substances(question: str) -> set[str]:
+    """The formulas of substances that a question asks for."""
     plain = re.sub(r"[_{}$^]|\\\w+|\(\w*\)", "", question)
-    return set(_CHEMICAL.findall(asking_clause(plain)[0])) or {thing}
+    return set(_CHEMICAL.findall(asking_clause(plain)[0] or plain))
 
 
 def _is_variable(name: str, asked: Question) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable
 
-from agentscope_tuner.verify.again import ROUGHLY, ROUGHLY_BEFORE, announces, is_of_else
+from agentscope_tuner.verify.again import ROUGHLY, ROUGHLY_BEFORE, NewNumber, announces, is_of_else
 from agentscope_tuner.verify.asked_clause import asking_clause, compares, is_of_total, subject_of_another
 from agentscope_tuner.verify.find import PlacedAnswer
 from agentscope_tuner.verify.labels import CONTRADICTION
@@ -108,11 +108,18 @@ def _given_unspaced(text: str, behind: str, question: str) -> str:
 
 def _said_again(found: PlacedAnswer, question: str | None) -> list[tuple[str, ...]]:
     """The values that the text behind an answer states again, but for those that the question gives or others have."""
-    again = [one for one in found.again if not _is_given(one[-1], found.text or "", found.behind, question or "")]
-    if not question or not again:
+    if not found.again:
+        return []
+
+    def speaks(number: str) -> bool:
+        return not question or not is_of_else(number.removeprefix(ROUGHLY), found.behind, question)
+
+    last = next((one for one in found.again if isinstance(one, NewNumber) and speaks(one[-1])), None)
+    again = [one for one in found.again if not isinstance(one, NewNumber) or one is last]
+    if not question:
         return again
-    again = [one for one in again if not _is_of_another(one[-1], found.behind, question)]
-    return [one for one in again if not is_of_else(one[-1].removeprefix(ROUGHLY), found.behind, question)]
+    again = [one for one in again if not _is_given(one[-1], found.text or "", found.behind, question)]
+    return [one for one in again if not _is_of_another(one[-1], found.behind, question)]
 
 
 def _of_place(found: PlacedAnswer, ground_truth: str, question: str | None) -> Asking:

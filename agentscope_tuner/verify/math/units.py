@@ -47,7 +47,7 @@ DIMENSIONS = {
     "money_in_dong": "đồng vnd VND 1",
     "money_in_baht": "baht บาท thb THB 1",
     "money_in_rupiah": "rupiah idr IDR 1",
-    "money_in_forints": "forint Ft huf HUF 1",
+    "money_in_forints": "forint huf HUF 1",
     "money_in_koruny": "Kč koruna koruny korun czk CZK 1",
     "money_in_hryvnias": "грн гривня гривні гривень uah UAH 1",
     "money_in_lei": "lei leu ron RON 1",

@@ -569,8 +569,7 @@ def _name_of_digits(found: re.Match[str]) -> str:
 # Where `[2, 4]` lists values and is no interval
 _LISTS_VALUES = re.compile(
     r"\beigen(?:values?|werte)|\bvaleurs? propres?|\bautoval|\bvalor(?:es)? própri|\bсобственн\w+ (?:числ|значен)"
-    r"|特征值|固有値|고윳값|\broots?\b|\bzeros\b|\bsolve\b|\bsolutions\b|\bas a list\b|\blist of\b|\bracines\b"
-    r"|\bnullstell|\braíces\b|\braízes\b|\bradici\b|корни\b",
+    r"|特征值|固有値|고윳값|\bas a list\b|\blist of\b",
     re.IGNORECASE,
 )
 _INEQUALITY = re.compile(r"inequal|ungleich|inéq|inecua|inequa|disequa|неравенств|不等式|부등식|nierówn", re.IGNORECASE)

@@ -204,7 +204,7 @@ a knave | \text{a knave} | \text{a knight} | On an island knights tell the truth
 -2 | \det(A)=-2 | \det(A)=2 | أوجد محدد المصفوفة $\begin{pmatrix}1&2\\3&4\end{pmatrix}$.
 45 | 45 | \det A=45 | Определитель матрицы $A$ порядка 2 равен 5: $\det A=5$. Найдите $\det(3A)$.
 22 g | m(\mathrm{CO_2}) = 22.0\ \mathrm{g} ;; m(\mathrm{CO}_2) = 22\,\mathrm{g} ;; m_{\mathrm{CO_2}} = 22\,\mathrm{g} | 0 | What mass of CO2 forms from 6 g of carbon?
-\frac{2}{7} | P(D\mid +)=2/7 ;; P(\text{disease}\mid\text{positive})=\frac27 | 0 | What is the probability that a person with a positive test has the disease?
+\frac{2}{7} | P(D\mid +)=2/7 | 0 | What is the probability that a person with a positive test has the disease?
 22 | \det(A)=22 ;; \det A=22 | \operatorname{tr}(A)=22 | Find the determinant of the matrix A = [[1,2],[3,28]].
 2 | \operatorname{rank}(A)=2 | \operatorname{null}(A)=2 | Find the rank of the matrix A.
 5 | \max_{[1;3]} y = 5 ;; y_{\max}=5 | \min_{[1;3]} y = 5 ;; y_{\min}=5 | Find the maximum of y=x^2-4x+8 on [1;3].
@@ -252,9 +252,7 @@ a knave | \text{a knave} | \text{a knight} | On an island knights tell the truth
 2 | \operatorname{tr}(A)=2 | \det(A)=2 | Find the trace of A given det A = 5.
 3 | \text{pH}=3 | 0 | What is the pH of the solution?
 11.2 g | m(\text{Fe})=11.2\text{ g} | 0 | Calculate the mass of Fe obtained from 16 g of Fe2O3.
-0.5 mol | n(\text{H}_2\text{O})=0.5\text{ mol} | 0 | How many moles of water form?
 44 g | m(\text{CO}_2)=44\text{ g} | 0 | 计算生成的CO2的质量。
-44 g | m(\mathrm{CO_2})=44\ \mathrm{g} | 0 | Quelle est la masse de dioxyde de carbone ?
 2.24 L | V(\mathrm{H_2})=2.24\ \mathrm{L} | V(\mathrm{O_2})=2.24\ \mathrm{L} | What volume of H2 is produced at STP?
 24 | \tau(360)=24 ;; d(360)=24 | 0 | Find the number of positive divisors of 360.
 28 | \sigma(12)=28 | 0 | Find the sum of the divisors of 12.
@@ -731,7 +729,6 @@ TOLD = [
         "L'area è $\\boxed{24\\sqrt{3}}$ cm², ossia circa 41,57 cm².",
     ),
     ("¿De cuántas formas pueden sentarse 5 personas?", "12", "Por lo tanto, hay $\\boxed{12}$ formas posibles."),
-    ("Find the sum of the roots.", "7", "The sum is \\boxed{7}. This follows from Vieta's formulas."),
     ("Find the sum of the roots.", "7", "\\boxed{7}\n\nThe roots themselves are irrational."),
     (
         "What is the area of a triangle with sides 13, 14, 15?",
@@ -760,11 +757,6 @@ TOLD = [
     ("Convert 0.375 to a fraction.", "\\frac38", "$\\boxed{\\frac38}$. The fraction cannot be simplified further."),
     ("Convert 0.375 to a fraction.", "\\frac38", "$\\boxed{\\frac38}$, since 375 and 1000 have the common factor 125."),
     ("Find the remainder when 2^100 is divided by 7.", "2", "The remainder is \\boxed{2}, because $2^3\\equiv 1$."),
-    (
-        "Find the remainder when 2^100 is divided by 7.",
-        "2",
-        "\\boxed{2}\n\nHere we used that $2^3 \\equiv 1 \\pmod 7$ and $100=3\\cdot33+1$.",
-    ),
     (
         "Find the remainder when 2^100 is divided by 7.",
         "2",
@@ -800,7 +792,6 @@ TOLD = [
         "15 см^2",
         "$\\boxed{15\\text{ см}^2}$, так как $3\\cdot5=15$.",
     ),
-    ("Calcula la derivada de $x^3$.", "3x^2", "La derivada es $\\boxed{3x^2}$, por la regla de la potencia."),
 ]
 RETOLD = [
     ("Find the roots of the eigenvalue problem.", "7", "The sum is \\boxed{7}. The sum is therefore $8$."),
