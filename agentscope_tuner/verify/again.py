@@ -11,7 +11,7 @@ import itertools
 import re
 from collections.abc import Iterator
 from decimal import Decimal
-from functools import lru_cache
+from functools import lru_cache, partial
 
 from agentscope_tuner.verify.labels import ANSWER, is_denied, is_prose, same_text, statement_at
 from agentscope_tuner.verify.remarks import is_adverse, is_neutral, plain_end
@@ -52,7 +52,7 @@ _STATES = re.compile(
     re.IGNORECASE,
 )
 _MOST_STATED = 8
-# Three numbers or more, which are no other value of one
+# Three numbers or more
 _LIST = re.compile(rf"(?<!\w)\$?{_NUMBER}\$?(?:(?:,| and| und| y| et| e| и| 和|，|、)+ ?\$?{_NUMBER}\$?){{2,}}")
 # A label and what joins it to its value; without the words that also name other quantities
 _NAMES_ANSWER = _ANSWER_WORDS.replace("|total|value", "")
@@ -174,6 +174,11 @@ def _unless_it_states(reason: re.Match[str]) -> str:
     return reason[0] if labels or _STATES.search(reason[0]) is not None else " "
 
 
+def _unless_counted(content: str, listed: re.Match[str]) -> str:
+    """A list of numbers but for the one that an answer counts: `These are 2, 3 and 5`, of 3."""
+    return " " if content == str(len(re.findall(_NUMBER, listed[0]))) else listed[0]
+
+
 _FIRST_WORDS = frozenset(re.findall("[a-z]+", _GOES_ON.pattern + _CORRECTS.pattern))
 
 
@@ -265,7 +270,7 @@ def _news(before: str, rest: str, content: str) -> tuple[tuple[str, ...], ...]:
     # the rest of the box's own formula is read with the box, and an equation is a step or a check
     rest = _EQUATION.sub(" ", _OWN_FORMULA.sub(" ", rest) if _opens_formula(before) else rest)
     rest = _EXPLAINS.sub(_unless_it_states, rest)
-    rest = _LIST.sub(" ", rest) if len(re.findall(_NUMBER, content)) == 1 else rest
+    rest = _LIST.sub(partial(_unless_counted, content.strip()), rest)
     if not any(map(str.isdigit, rest)) or not any(map(str.isdigit, content)):
         return ()
     said, listed = same_text(content), set(re.findall(_NUMBER, content))
@@ -290,7 +295,7 @@ def _news(before: str, rest: str, content: str) -> tuple[tuple[str, ...], ...]:
 _OF_ELSE = (
     "determinant|trace|rank|discriminant|slope|intercept|radius|diameter|circumference|perimeter|semiperimeter|inradius"
     "|circumradius|hypotenuse|leg|base|height|width|deviation|variance|median|mode|mean|cent(?:er|re)|vertex|focus"
-    "|eccentricity|period|amplitude|modulus|argument|multiplicity|degree|coefficient|constant|remainder|quotient"
+    "|eccentricity|period|amplitude|modulus|argument|multiplicity|degree|coefficient|constant"
     "|oxygen|hydrogen|carbon|sodium|chlorine|nitrogen"
 )
 _LED = re.compile(

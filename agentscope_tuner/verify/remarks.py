@@ -182,7 +182,7 @@ _OF_MATHEMATICS = re.compile(
     r"|probabilit(?:y|ies)\Z|statist|distribut|series|sequenc|contin[uo]|asympt"
     r"|monoton|function|graph|curve|axis|axes|origin|tangent|perpendic"
     r"|parallel|coordinat|plane\Z"
-    r"|kinetic|potential|gravit|friction|electr|magnet|photon"
+    r"|electr|magnet|photon"
     r"|molecul|atom|ion(?:s|ic)?\Z|acid|oxid|reaction|equilib|boundary"
     r"|substitut|combinat|permut|arrang|subset|element|vertical|horizontal"
     # German
@@ -232,9 +232,8 @@ _MOST_UNKNOWN, _SHORT = 2, 4
 _KNOWN_UNSPACED = re.compile(
     "如果?[你您]?还?有(?:任何|其[他它]|别的|更多|不(?:明白|清楚)的?)*(?:问题|疑问)|请?随时(?:告诉|问|提问|联系)我?|欢迎(?:随时|继续)?提问"
     "|(?:这个|上面的?)?(?:讲解|解答|解释|过程)|希望|对[你您]|有所?帮助|证毕|解毕|できました|終わり|以上|説明|問題|も|没有(?:其他|其它|别的|另外|错误)|可以|能够|才能|即可|检验|验证|验算|完毕|经|成立|满足|条件|符合|题意|此题|本题|检查|検算|これ|以上|故选|综上|所以|因此|即为|所求|答案|正确|原方程|方程|的解|就是|也就是|分别|一共|总共|等于|是|为|的|了|共|种|個|个|只|条|支|名|人|张|件|辆|头|台"
-    "|半径|直径|圆心|顶点|焦点|对称轴?|斜率|截距|周长|面积|体积|高|底|边长?|角度?|三角形|矩形|正方形|圆|抛物线|双曲线|椭圆|直线|平面|坐标|轴"
-    "|函数|导数|积分|常数|定理|公式|性质|定义|法则?|运算|根据|利用|由|得到?|知|取得|取到|当|时|其中?|此时|处|单调|递增|递减|区间|概率|事件|集合|元素"
-    "|数列|等差|等比|公差|公比|通项|前|项|系数|多项式|因式|分解|质数|素数|整数|自然数|有理数|实数|对应|图像|图象|关系|三角|恒等式"
+    "|圆|抛物线|双曲线|椭圆|直线|平面|函数|定理|公式|性质|定义|法则|根据|利用|由|得到?|知|取得|取到|当|时|其中?|此时|处|单调|递增|递减|对应"
+    "|图像|图象|恒等式"
     "|元|米|次|岁|棵|朵|块|间|位|份|杯|瓶|把|家|组合|组|方法|方案|可能|情况|通り|種類|である|であり|でした|です|となります|となる"
     "|になります|になる|なる|だとわかる|とわかる|が答え|答え|求める|値|円|度|点|枚|匹|冊|本|回|歳|倍数|を得る|得る|あります|ある|います"
     "|いる|必要|できる|考えられる|存在する|する|した|ครับ|ค่ะ|นั่นเอง|[对答解之がはをにでとのもつだ]"
@@ -642,6 +641,7 @@ def _unknown(words: Sequence[str], said: str, asked: Asked) -> str:
         said: the sentence of the words; where words are written without spaces, it is read to its first comma.
     """
     clause, opened, closes, unknown = False, False, False, 0
+    explains = False
     if any(IS_UNSPACED.search(word) is not None for word in words):
         words = WORDS.findall(re.split("[，,、；]", said)[0])
     for at, word in enumerate(words):
@@ -650,11 +650,13 @@ def _unknown(words: Sequence[str], said: str, asked: Asked) -> str:
             return word
         if word in OPENS or word in _PLACES:
             clause, opened, unknown = word in _BEGINS_CLAUSE, True, 0
+            # what names the answer is no explanation: `as the area`
+            explains = word not in _NAMING
         elif IS_UNSPACED.search(word) is not None or IS_HANGUL.search(word) is not None:
             if unsaid := _unknown_run(word, asked):
                 return unsaid
         elif not (
-            (_understands(word, asked) if opened else _is_understood(word, asked))
+            (_understands(word, asked) if explains else _is_understood(word, asked))
             or _is_given_number(words, at, asked)
             or (closes and _FORESEEN.match(word))
         ):
@@ -662,6 +664,9 @@ def _unknown(words: Sequence[str], said: str, asked: Asked) -> str:
             if not opened or clause or unknown > _MOST_UNKNOWN or is_number_word(word):
                 return word
     return ""
+
+
+_NAMING = word_set("as of als como comme come jako как von de di do da del du der des")
 
 
 def _unknown_run(run: str, asked: Asked) -> str:

@@ -245,7 +245,9 @@ class Asked:
         if IS_UNSPACED.search(word) is not None:
             return word in self.text or self.allows(word)
         if _ARABIC.fullmatch(word) is not None:
-            return _root(word) in _roots(self.text) or self.allows(word)
+            # what is counted is asked for behind `how many`
+            asks = self.text[max(self.text.rfind("كم"), 0) :]
+            return (OPERATES_SOON.search(word) is None and _root(word) in _roots(asks)) or self.allows(word)
         own = word.removesuffix("'s").removesuffix("’s")
         # inflected words share their beginnings; short ones must be there as they stand
         stem = f" {own[: max(len(own) - 3, 4)]}" if len(own) >= _SHORT else f" {own} "

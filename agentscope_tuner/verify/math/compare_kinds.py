@@ -214,11 +214,16 @@ def _roots(listing: Listing, question: Question | None) -> tuple[Reading, ...] |
         return values
     named = {label(i.name): i.value for i in listing.items if isinstance(i, Named)}
     letters = _GREEK_ROOTS[: len(listing.items)]
-    if named.keys() != {(one,) for one in letters} or any(one in question.text for one in letters):
+    if named.keys() != {(one,) for one in letters} or not _ASKS_ROOTS.search(question.text):
+        return None
+    if any(one in question.text or sign in question.text for one, sign in zip(letters, "αβγ", strict=False)):
         return None
     return tuple(named[(one,)] for one in letters)
 
 
+_ASKS_ROOTS = re.compile(
+    r"root|solution|solve|zeros?\b|eigenv|nullst|lösung|racine|raíc|raíz|radic|soluz|корн|решен|根|解|근", re.IGNORECASE
+)
 _GREEK_ROOTS = ("\\alpha", "\\beta", "\\gamma")
 
 

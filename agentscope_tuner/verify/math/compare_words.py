@@ -128,6 +128,7 @@ def forms(pair: Pair) -> Outcome:
         _directed,
         _money,
         _lines,
+        _tables,
     ):
         found = rule(pair)
         if found is not UNKNOWN:
@@ -656,6 +657,34 @@ def _directed(pair: Pair) -> Outcome:
     return _alike(pair, *sides)
 
 
+_CHANCE_OF = re.compile(r"(?:\A|[,;，；、。]|\s)\s*P\s*\(\s*(?P<of>[^()=]{1,12}=[^()=]{1,12})\)\s*=")
+
+
+def _tables(pair: Pair) -> Outcome:
+    """Compare the chances of a random variable's values one by one: `P(X=0)=0.1, P(X=1)=0.9`."""
+    mine, theirs = (_table(one) for one in (pair.truth, pair.answer))
+    if mine is None or theirs is None:
+        return UNKNOWN
+    if {*mine} != {*theirs}:
+        return DIFFERENT
+    return _alike(pair, [mine[one] for one in sorted(mine)], [theirs[one] for one in sorted(mine)])
+
+
+def _table(text: str) -> dict[str, str] | None:
+    """Each value of a random variable with its chance; None for another text, and for one that gives two."""
+    said = _unset(text)
+    found = list(_CHANCE_OF.finditer(said))
+    if len(found) <= 1 or found[0].start() > 0:
+        return None
+    ends = [*(one.start() for one in found[1:]), len(said)]
+    # of a chain the last value counts
+    table = {
+        "".join(one["of"].split()): said[one.end() : end].rpartition("=")[2].strip(" ,;，；、。.")
+        for one, end in zip(found, ends, strict=True)
+    }
+    return table if len(table) == len(found) and all(table.values()) else None
+
+
 _ASKS_LINE = re.compile(
     r"tangent|\bnormale?n?\b|asympto|sekant|secant|sécante|касательн|нормал|切线|法线|接線|法線|접선", re.IGNORECASE
 )
@@ -694,6 +723,7 @@ _AMOUNT = re.compile(
 )
 
 
+_ENGLISH = re.compile(r"\b(?:the|what|how|much|many|is|does|did|of)\b")
 _POINTED_AMOUNT = re.compile(r"(?<![\d.])[1-9]\d{0,2}\.\d{3}(?![\d.])")
 _SPACED_THOUSANDS = re.compile(r"\d \d{3}(?!\d)")
 
@@ -707,6 +737,8 @@ def _money(pair: Pair) -> Outcome:
         return UNKNOWN
     if not mine[1] and (pair.question is None or _POINTED_AMOUNT.search(pair.question.text) is None):
         # `1.259` may be a decimal
+        return UNKNOWN
+    if pair.question is not None and len(set(_ENGLISH.findall(pair.question.text.lower()))) > 1:
         return UNKNOWN
     if not mine[1]:
         asked = pair.question.text.lower() if pair.question is not None else ""

@@ -160,22 +160,17 @@ def _is_asked_by_sign(name: str, asked: Question) -> bool | None:
         name = f"card({name[1:-1]})"
     if (extreme := _EXTREME_OF.fullmatch(name)) is not None and not _is_variable(extreme["of"], asked):
         name = f"{extreme['is']} {extreme['of']}"
-    own: list[tuple[str, list[_Sign]]] = []
-    rest = ""
-    for found in _SIGN.finditer(name):
-        meant = [one for one in _SIGNS.get(found["name"], ()) if one.of.match(name, found.end())]
-        if not own and (not meant or found.start() > 0):
-            # what stands before a sign may work on its value: `2\\det A`
-            return None
-        if meant:
-            own.append((found["name"], meant))
-            rest = name[found.end() :]
-    bound = next((sign for sign, said in _BOUNDS.items() if sign.search(name) and said.search(asked.text)), None)
-    event = name if bound is None else bound.sub("", name)
-    if _WORKS.search(_INSIDE.sub("", name)) is not None or _OF_EVENTS.search(event) is not None:
-        return None
+    own, rest = _signs_of(name)
     plain = re.sub(r"\\left|\s", "", asked.text)
     if not own or any(f"{sign}(" in plain for sign, _ in own if sign not in ("m", "n", "c", "V", "M")):
+        return None
+    bound = next((sign for sign, said in _BOUNDS.items() if sign.search(name) and said.search(asked.text)), None)
+    of_function = own[0][0] in _OF_FUNCTIONS
+    event = name if bound is None else bound.sub("", name)
+    if (
+        _WORKS.search(_INDEXED.sub("", name) if of_function else _INSIDE.sub("", name)) is not None
+        or _OF_EVENTS.search(event) is not None
+    ):
         return None
     if own[0][0] in _OF_SUBSTANCES and (thing := _CHEMICAL.search(re.sub("[_ ]", "", rest))) is not None:
         asked_for = _substances(asked.text)
@@ -195,6 +190,23 @@ def _is_asked_by_sign(name: str, asked: Question) -> bool | None:
     ):
         return False
     return True if all(_is_asked(meant, asked.text) for _, meant in own) else None
+
+
+def _signs_of(name: str) -> tuple[list[tuple[str, list[_Sign]]], str]:
+    """The signs of a name that begins with one, and what stands behind the last; none where it begins otherwise.
+
+    What stands before a sign may work on its value: `2\\det A`.
+    """
+    own: list[tuple[str, list[_Sign]]] = []
+    rest = ""
+    for found in _SIGN.finditer(name):
+        meant = [one for one in _SIGNS.get(found["name"], ()) if one.of.match(name, found.end())]
+        if not own and (not meant or found.start() > 0):
+            return [], ""
+        if meant:
+            own.append((found["name"], meant))
+            rest = name[found.end() :]
+    return own, rest
 
 
 def _is_asked(meant: Sequence[_Sign], asks: str) -> bool:
@@ -221,6 +233,8 @@ _JOINS_SETS = re.compile(r"(?P<all>\\cup(?![a-z])|∪)|(?P<both>\\cap(?![a-z])|�
 _EXTREME_OF = re.compile(r"(?P<of>.+?)_(?P<is>\\?(?:max|min))(?:\([a-z]\))?")
 _SHORTEST_SIZE = 2
 _INSIDE = re.compile(r"\([^()]*\)|\[[^\[\]]*\]|_\w+|\|[^|]*\|")
+_INDEXED = re.compile(r"_(?:\w+|\[[^\[\]]*\]|\([^()]*\))")
+_OF_FUNCTIONS = frozenset({"max", "min", "sup", "inf", "deg", "dim", "rank", "det", "tr"})
 # What works on a value beside its sign, and what tells an event from another: its complement, a bound, a condition
 _WORKS = re.compile(r"\\(?:sqrt|frac|cdot|times|ln|log)(?![a-z])|[-+*/^'!]|\d")
 _BOUNDS = {
@@ -229,11 +243,14 @@ _BOUNDS = {
         re.IGNORECASE,
     ),
     re.compile(r"\\leq?(?![a-z])|\\leqslant|≤|<="): re.compile(
-        r"\bat most\b|\bor (?:less|fewer)\b|\bhöchstens|\bau plus|\ba lo sumo|\bal massimo|\bno máximo|не более|至多|以下|많아야",
+        r"\bat most\b|\bor (?:less|fewer)\b|\bhöchstens|\bau plus|\ba lo sumo|\bal massimo|\bno máximo"
+        r"|не более|至多|以下|많아야",
         re.IGNORECASE,
     ),
 }
-_OF_EVENTS = re.compile(r"\\(?:overline|bar|neg|lnot|[lg]eq?|[lg]t)(?![a-z])|[<>≤≥'¬]|\^c|[^\W\d_]{2,}\s*\\?mid")
+_OF_EVENTS = re.compile(
+    r"\\(?:overline|bar|neg|lnot|[lg]eq?|[lg]t|neq?|setminus|triangle)(?![a-z])|[<>≤≥≠'¬]|\^c|[^\W\d_]{2,}\s*\\?mid"
+)
 
 
 def _substances(question: str) -> set[str]:

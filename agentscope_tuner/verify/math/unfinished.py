@@ -269,6 +269,13 @@ _FREE = frozenset({Fraction(0), Fraction(1)})
 _SAID_EXPONENTS = (Fraction(2), Fraction(3))
 
 
+_ASKS_POLAR = re.compile(
+    r"\bpol[aä]r|trigonometri(?:c|schen?) form|forma trigonom|forme trigonom|тригонометрическ\w+ форм"
+    r"|三角形式|[极極]形式|극형식",
+    re.IGNORECASE,
+)
+
+
 def is_unworked(question: Question, answer: Node, reference: Node, same: Same) -> bool:
     """Whether the answer leaves work undone that the question asks for.
 
@@ -301,7 +308,7 @@ def is_unworked(question: Question, answer: Node, reference: Node, same: Same) -
     if any(map(is_decimal, walk(answer))) and _is_irrational(reference) and not _is_irrational(answer):
         # digits of a root or of pi are no exact value
         return True
-    if question.says("polar") and any(is_applied(n, "cos") for n in walk(answer)) and _I in walk(answer):
+    if _ASKS_POLAR.search(question.text) and any(is_applied(n, "cos") for n in walk(answer)) and _I in walk(answer):
         # `2(\\cos t + i \\sin t)` is the polar form, not a sum to be worked out
         return False
     wanted = _stated(reference, reference)[-1]

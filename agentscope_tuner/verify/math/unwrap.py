@@ -655,6 +655,12 @@ def _without_places(text: str) -> str:
     return ", ".join(one["said"].strip() for one in found) if counts else text
 
 
+_DASHED = re.compile(r"(?<=[^\W\d_])–(?=[^\W\d_])")
+# What a line of regression estimates is written with a hat, or without
+_ESTIMATED = re.compile(r"\\hat\s*\{?\s*([a-z])\s*\}?")
+_REGRESSION = re.compile(r"regress|least.squares|回归|回帰|회귀|регресс", re.IGNORECASE)
+
+
 @dataclass(frozen=True)
 class Pair:
     """The input of every stage of one comparison."""
@@ -669,6 +675,11 @@ class Pair:
         asked = about(question)
         if asked is not None and asked.is_of_digits and _TOLD.search(answer + truth):
             answer, truth = _told_by_digits(answer, truth)
+        if "–" in answer + truth:
+            # a dash between two names
+            answer, truth = (_DASHED.sub("-", one) for one in (answer, truth))
+        if "\\hat" in truth and asked is not None and _REGRESSION.search(asked.text):
+            answer, truth = (_ESTIMATED.sub(r"\1", one) for one in (answer, truth))
         return cls(_without_places(answer) if "1" in answer else answer, truth, asked)
 
     @property
