@@ -23,7 +23,7 @@ ELSEWHERE = {
     "make record": "needs a model server; records what `make demo` judges",
     "make test": ".ci/run",
     "pip install .": "test_wheel.py installs the wheel, which holds the same",
-    "pip install '.[serve,ray]'": "make test-ray",
+    "pip install '.[parquet]'": "what the core's tests are installed with has it",
     "pip wheel --no-deps .": "test_wheel.py",
     "astuner serve --conf train.yaml": "make test-serve",
     "astuner init": "test_wheel.py runs each kind",
