@@ -171,37 +171,37 @@ _CLOSES = re.compile(
     r"|problèm|quest[ãi]|cuestión|hesaplan|berechnet|calcul|вычисл|получен|oblicz|berekend|beräkn|erklär|spiega"
     r"|объясн|wyjaśni|uitleg|förklar|açıkla)"
 )
-# How nouns and adjectives of mathematics begin, and verbs of solutions, language by language; none operates on a
-# value, bounds it or denies it
+# How nouns and adjectives of mathematics begin, and participles of solutions, language by language; none is a quantity,
+# operates on a value, bounds it or denies it, and none bids the reader to do so
 _OF_MATHEMATICS = re.compile(
-    r"(?:[ld]['’])?(?:constant|integration|integral|deriv|antideriv|differenti|polynom|quadrat(?!ur)|parabol|parabel|hyperbol|ellip"
-    r"|vert(?:ex|ices)|triang|rectang|quadril|trapez|circle|sphere|cylind|pyramid|hexagon|pentagon|diagonal|hypoten|pythag"
+    r"(?:[ld]['’])?(?:constant|integration|integral|derivati|antiderivati|differenti(?:al|able)|polynom|quadrat(?!ur)|parabol|parabel|hyperbol|ellip"
+    r"|vert(?:ex|ices)|triang|rectang|quadril|trapez|circle|sphere|cylind|pyramid|hexagon|pentagon|diagonals?\Z|hypoten|pythag"
     r"|theorem|lemma|axiom|identit|symmetr|geometr|arithm|algebra|trigonom|binom|trinom|matri(?:x|ces)|determin|eigen"
-    r"|vector|scalar|diagonaliz|orthogon|linear|isomorph|homomorph|cyclic|abelian|prime|modul[aeo]r|congruen|euclid|euler"
+    r"|vector|scalar|diagonaliz(?:able|ation)|orthogon|linear|isomorph|homomorph|cyclic|abelian|prime|modul[aeo]r|congruen|euclid|euler"
     r"|gauss|vieta|heron|newton|leibniz|lagrang|cauchy|riemann|bayes|bernoulli|poisson|fermat|klein|taylor|fourier|laplac"
     r"|probabilit(?:y|ies)\Z|statist|distribut|series|sequenc|contin[uo]|asympt"
     r"|monoton|function|graph|curve|axis|axes|origin|tangent|perpendic"
     r"|parallel|coordinat|plane\Z"
     r"|electr|magnet|photon"
     r"|molecul|atom|ion(?:s|ic)?\Z|acid|oxid|reaction|equilib|boundary"
-    r"|substitut|combinat|permut|arrang|subset|element|vertical|horizontal"
+    r"|substitut(?:ed|ion)|combinati|permutation|arrangement|subset|element|vertical|horizontal"
     # German
     r"|ableitung|stammfunktion|konstant|scheitel|dreieck|rechteck|kreis|kugel|winkel|gerade[nr]?\Z|ebene|punkt|achse|steigung"
     r"|gleichung|formel|satz\Z|geöffnet|funktion|graph|kurve|regel|potenz"
-    r"|anwend|zerleg|faktorisier|wahrscheinlichkeit|ereignis|zufall|gesetz|beweis"
+    r"|anwendung|angewend|zerlegung|faktorisierung|wahrscheinlichkeit|ereignis|zufall|gesetz|beweis"
     r"|bewegung|entgegengericht"
-    r"|verläuft|liegt|schneide|parallel|symmetri|reihe|folge"
+    r"|verläuft|liegt|schneide[nt]|parallel|symmetri|reihe|folge"
     # French
     r"|mouvement|suite\Z|série"
     r"|parallèl|symétri|dérivé|primitiv|constante|sommet|triangle|cercle|sphère|droite|plan\Z|axe|pente|racine|équation|formule|théorème|milieu"
     r"|fonction|courbe|règle|puissance|probabilité|évènement|événement|ensemble|loi\Z"
     # Spanish, Portuguese, Italian
     r"|movimi|moviment|sucesi|sequênc|successi|serie"
-    r"|paralel|parallel|simétr|simmetr|derivad|derivat|integra[cçlz]|vértice|vertice|triángul|triângul|triangol|círcul|cerchi|circunfer|circonfer|esfer|sfer"
+    r"|paralel|parallel|simétr|simmetr|derivad|derivat[ao]|integra[cçlz]|vértice|vertice|triángul|triângul|triangol|círcul|cerchi|circunfer|circonfer|esfer|sfer"
     r"|recta|reta\Z|retta|plano|piano|eje\Z|eixo|asse\Z|pendiente|coeficient|coefficient|raíces|raíz|raiz|raízes|radic"
     r"|ecuaci|equaç|equazion|fórmul|teorem|punto|ponto|funci|funç|funzion|curva"
     r"|regla|regra|regola|potencia|potência|potenza|probabilidad|probabilità|evento|conjunto|insieme|propiedad|propriedad"
-    r"|proprietà|definici|definiç|definizion|aplic|applic|utiliz|usando"
+    r"|proprietà|definici|definiç|definizion|aplic(?:ó|aci|ando|amos)|applic(?:ando|azion|ation|ata|ato)|utiliz(?:ó|ando|ado|ada|amos)|utilizzando|usando"
     # Russian, Ukrainian
     r"|движени|последовательн|ряд\Z"
     r"|параллел|симметр|производн|первообразн|интеграл|констант|постоянн|вершин|треугольн|прямоугольн|окружност|круг|сфер|прям[аоы]|плоскост"
@@ -686,7 +686,7 @@ def _understands(word: str, asked: Asked) -> bool:
 
 
 def is_of_mathematics(word: str) -> bool:
-    """Whether a word, in lower case, is a noun of mathematics, or a verb of its solutions."""
+    """Whether a word, in lower case, is a noun or an adjective of mathematics, or a participle of its solutions."""
     return _OF_MATHEMATICS.match(word) is not None
 
 

@@ -388,8 +388,8 @@ class CheapComparer:
         return self._values(ref.node, ans.node)
 
     def _several_lines(self, ref: Reading, ans: Reading) -> Outcome | None:
-        """The outcome for several lines, each with an equation of its own, of which one side has the values of `y`."""
-        if isinstance(ref, Named) == isinstance(ans, Named) or not self._asks_line():
+        """The outcome for several lines, each with an equation of its own, that the two sides list differently."""
+        if type(ref) is type(ans) or not self._asks_line():
             return None
         mine, theirs = _lines_of(ref), _lines_of(ans)
         if len(mine) < 2 or not theirs:

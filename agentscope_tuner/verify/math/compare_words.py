@@ -46,7 +46,7 @@ from agentscope_tuner.verify.math.prose import (
     speaks_of_another,
     time_of_day,
 )
-from agentscope_tuner.verify.math.question import Question
+from agentscope_tuner.verify.math.question import Question, is_english
 from agentscope_tuner.verify.math.readings import resolve
 from agentscope_tuner.verify.math.tokens import TooComplex, Unreadable, fold, respelled
 from agentscope_tuner.verify.math.unwrap import PLAIN_REACTION, Pair
@@ -141,6 +141,9 @@ def _unset(text: str) -> str:
     return " ".join(_SET_SPACE.sub(" ", _SET_LETTER.sub("", _SET_WORD.sub(r" \1 ", text))).split())
 
 
+_WORD_ALONE = re.compile(r"(?<![\\a-zA-Z])[^\W\d_]{2,}")
+
+
 def _alike(pair: Pair, mine: Sequence[str], theirs: Sequence[str]) -> Outcome:
     """Compare the parts of two texts one by one."""
     comparer = CheapComparer(pair.seed, pair.question)
@@ -148,6 +151,9 @@ def _alike(pair: Pair, mine: Sequence[str], theirs: Sequence[str]) -> Outcome:
     for one, other in zip(mine, theirs, strict=True):
         if "".join(one.split()) == "".join(other.split()):
             continue
+        if not {*_WORD_ALONE.findall(other)} <= {*_WORD_ALONE.findall(one)}:
+            # the parser may leave out a word that takes the part back
+            return UNKNOWN
         try:
             found.append(comparer.compare(resolve(parse(one)), resolve(parse(other))))
         except (Unreadable, TooComplex):
@@ -667,22 +673,25 @@ def _tables(pair: Pair) -> Outcome:
         return UNKNOWN
     if {*mine} != {*theirs}:
         return DIFFERENT
-    return _alike(pair, [mine[one] for one in sorted(mine)], [theirs[one] for one in sorted(mine)])
+    # each member of a chain is the value
+    said = [(mine[one][-1], member) for one in sorted(mine) for member in theirs[one]]
+    return _alike(pair, *zip(*said, strict=True))
 
 
-def _table(text: str) -> dict[str, str] | None:
-    """Each value of a random variable with its chance; None for another text, and for one that gives two."""
+def _table(text: str) -> dict[str, list[str]] | None:
+    """The members of the chain that gives each value of a random variable its chance; None for another text, and for
+    one that gives a value two.
+    """
     said = _unset(text)
     found = list(_CHANCE_OF.finditer(said))
     if len(found) <= 1 or found[0].start() > 0:
         return None
     ends = [*(one.start() for one in found[1:]), len(said)]
-    # of a chain the last value counts
     table = {
-        "".join(one["of"].split()): said[one.end() : end].rpartition("=")[2].strip(" ,;，；、。.")
+        "".join(one["of"].split()): [member.strip(" ,;，；、。.") for member in said[one.end() : end].split("=")]
         for one, end in zip(found, ends, strict=True)
     }
-    return table if len(table) == len(found) and all(table.values()) else None
+    return table if len(table) == len(found) and all(map(all, table.values())) else None
 
 
 _ASKS_LINE = re.compile(
@@ -723,7 +732,6 @@ _AMOUNT = re.compile(
 )
 
 
-_ENGLISH = re.compile(r"\b(?:the|what|how|much|many|is|does|did|of)\b")
 _POINTED_AMOUNT = re.compile(r"(?<![\d.])[1-9]\d{0,2}\.\d{3}(?![\d.])")
 _SPACED_THOUSANDS = re.compile(r"\d \d{3}(?!\d)")
 
@@ -738,7 +746,7 @@ def _money(pair: Pair) -> Outcome:
     if not mine[1] and (pair.question is None or _POINTED_AMOUNT.search(pair.question.text) is None):
         # `1.259` may be a decimal
         return UNKNOWN
-    if pair.question is not None and len(set(_ENGLISH.findall(pair.question.text.lower()))) > 1:
+    if pair.question is not None and is_english(pair.question.text.lower()):
         return UNKNOWN
     if not mine[1]:
         asked = pair.question.text.lower() if pair.question is not None else ""

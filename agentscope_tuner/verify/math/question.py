@@ -947,6 +947,14 @@ _LATIN_WORDS = re.compile("[a-z]{3}", re.IGNORECASE)
 _FORMULAS = re.compile(r"\$[^$]*\$|\\\(.*?\\\)|\\[a-zA-Z]+")
 
 
+_ENGLISH = re.compile(r"\b(?:the|how|what|many|much|does|did|find|she|he|and|which|is)\b")
+
+
+def is_english(text: str) -> bool:
+    """Whether a text in lower case has two common English words."""
+    return len(set(_ENGLISH.findall(text))) > 1
+
+
 NO_QUESTION = Question("")
 
 

@@ -646,6 +646,8 @@ _PLACED = re.compile(r"(?:^|[,;，；、]\s*|\s)(?P<place>\d{1,2})[.)](?:\s*|\\ 
 
 def _without_places(text: str) -> str:
     """A list of names without the places that count them: `1. Ben, 2. Dee`."""
+    if "1" not in text:
+        return text
     said = text.strip()
     said = said[len("\\text{") : -1] if said.startswith("\\text{") and said.endswith("}") else said
     found = list(_PLACED.finditer(said))
@@ -680,7 +682,7 @@ class Pair:
             answer, truth = (_DASHED.sub("-", one) for one in (answer, truth))
         if "\\hat" in truth and asked is not None and _REGRESSION.search(asked.text):
             answer, truth = (_ESTIMATED.sub(r"\1", one) for one in (answer, truth))
-        return cls(_without_places(answer) if "1" in answer else answer, truth, asked)
+        return cls(_without_places(answer), _without_places(truth), asked)
 
     @property
     def seed(self) -> str:

@@ -42,7 +42,7 @@ from agentscope_tuner.verify.math.quantities import (
     measures_another,
     names_another,
 )
-from agentscope_tuner.verify.math.question import NO_QUESTION, Question, about
+from agentscope_tuner.verify.math.question import NO_QUESTION, Question, about, is_english
 from agentscope_tuner.verify.math.readings import measured
 from agentscope_tuner.verify.math.sentences import in_the_names_order, is_false, lettered, with_declared_constant
 from agentscope_tuner.verify.math.sets import is_work, same_sets
@@ -440,7 +440,6 @@ _LISTS = re.compile(r";|\\pm|\\(?:text|mathrm)|\b(?:or|and)\b|и|\bet\b|\bund\b|
 _OF_COMMAS = re.compile(
     r"[à-öø-žа-я]|\b(?:der|das|ist|wie|la|les|est|une?|quelle?s?|el|los|qual|che|wat|een|jaki|ile|berapa)\b"
 )
-_ENGLISH = re.compile(r"\b(?:the|how|what|many|much|does|did|find|she|he|and|which|is)\b")
 _DECIMAL = re.compile(r"(?<![\d.,])(?:0([.,])\d+|\d+([.,])(?:\d{1,2}|\d{4,}))(?![\d.,]*\d)")
 
 
@@ -449,7 +448,7 @@ def _writes_commas(asked: str) -> bool:
     signs = {first or second for first, second in _DECIMAL.findall(asked)}
     if len(signs) == 1:
         return signs == {","}
-    return _OF_COMMAS.search(asked) is not None and len(set(_ENGLISH.findall(asked))) < 2
+    return _OF_COMMAS.search(asked) is not None and not is_english(asked)
 
 
 # A question about money of India, in a script of India, or with a number that is grouped so

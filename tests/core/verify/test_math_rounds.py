@@ -196,6 +196,12 @@ We doubted it at first. The answer is 42. | label
 """
 # reference | right | wrong | question, parted by ` ;; `
 FORMS = r"""
+P(X=0)=\frac{1}{10},P(X=1)=\frac{9}{10} | P(X=0)=\frac{2}{20}=0.1,\ P(X=1)=0.9 ;; P(X=1)=0.9,\ P(X=0)=0.1 | P(X=0)=0.3=0.1,\ P(X=1)=0.9 ;; P(X=0)=0.1,\ P(X=1)=0.9\text{ is wrong} ;; P(X=0)=0.9,\ P(X=1)=0.1 ;; P(X=0)=0.1 | 求 X 的分布列．
+1. Ben, 2. Dee, 3. Ann | \text{1. Ben, 2. Dee, 3. Ann} ;; Ben, Dee, Ann | \text{1. Dee, 2. Ben, 3. Ann} ;; \text{1. Ben, 3. Dee, 2. Ann} | List the runners from first to last.
+4 | \det A=4 | 2\det A=4 ;; \operatorname{tr}A=4 | Find the determinant of the matrix A.
+2x-3y=7,\ 2x+3y=1 | y=\frac{2}{3}x-\frac{7}{3},\ y=-\frac{2}{3}x+\frac{1}{3} ;; 2x+3y=1\text{ and }2x-3y=7 | y=\frac{2}{3}x-\frac{7}{3} ;; 2x-3y=7,\ 2x+3y=2 | Find the equations of the asymptotes of the hyperbola.
+y=1,4x+0,5 | y=\frac75x+\frac12 ;; y=0{,}5+1{,}4x | y=1,4x+0,6 | Determina la retta di regressione per i punti $(1,2),(2,3)$.
+100 000 Ft | 100\,000\text{ Ft} ;; 100000 | 10\,000\text{ Ft} ;; 100\text{ Ft} ;; 100\,000\text{ Kč} | Egy termék bruttó ára 127 000 Ft. Mennyi a nettó ára?
 72 | 72\text{ km/h} ;; 72 | 71\text{ km/h} | Reken om: 20 m/s in km/u.
 a knave | \text{a knave} | \text{a knight} | On an island knights tell the truth and knaves lie. Rhea says: "Sol and I are both knaves." What is Rhea?
 \frac{2}{7} | P(A\mid B)=\frac27 | P(B\mid A)=\frac27 | Let $P(B\mid A)=1/2$. Find the probability $P(A\mid B)$.
@@ -792,6 +798,22 @@ TOLD = [
         "15 см^2",
         "$\\boxed{15\\text{ см}^2}$, так как $3\\cdot5=15$.",
     ),
+    ("For which $k$ is there a solution?", "k=3", "There is a solution exactly when $\\boxed{k=3}$."),
+    (
+        "Find the sample variance of the data 4, 8, 6, 5, 7.",
+        "2.5",
+        "It is $\\boxed{2.5}$.\n\nThe sample standard deviation is therefore about $1.58$.",
+    ),
+    (
+        "What are the eigenvalues of the matrix?",
+        "2, 4",
+        "They are $\\boxed{2, 4}$. The trace is $2+4=6$ and the determinant is $8$.",
+    ),
+    (
+        "Find the equation of the locus.",
+        "x+y=0",
+        "$$\\boxed{x+y=0}$$ \n\nThis is a straight line through the origin with slope $-1$.",
+    ),
 ]
 RETOLD = [
     ("Find the roots of the eigenvalue problem.", "7", "The sum is \\boxed{7}. The sum is therefore $8$."),
@@ -820,6 +842,29 @@ RETOLD = [
         "\\frac{gh}2",
         "$\\boxed{\\frac{gh}{2}}$, wobei $h$ die doppelte Höhe ist.",
     ),
+    ("Find the number.", "8", "The answer is $\\boxed{8}$. Now differentiate the polynomial."),
+    ("Find the number.", "8", "The answer is $\\boxed{8}$. Substitute this into the equation."),
+    ("Find the number.", "8", "The answer is $\\boxed{8}$. Diagonalize the matrix."),
+    ("Find the number.", "8", "The answer is $\\boxed{8}$. Arrange the elements."),
+    ("Find the number.", "8", "The answer is $\\boxed{8}$. Permute the elements."),
+    ("Find the number.", "8", "The answer is $\\boxed{8}$. Faktorisiere das Polynom."),
+    ("Find the number.", "8", "The answer is $\\boxed{8}$. Aplica la regla."),
+    ("Find the number.", "8", "The answer is $\\boxed{8}$. Utiliza la fórmula."),
+    ("Find the number.", "8", "The answer is $\\boxed{8}$. Zerlege die Funktion."),
+    ("Find the number.", "8", "The answer is $\\boxed{8}$. Schneide die Kurve."),
+    ("How much does he spend?", "8", "The answer is \\boxed{8}. The cost is 12."),
+    ("Find the diameter of the circle.", "8", "\\boxed{8} is the radius."),
+    ("求圆的直径，已知面积为16π。", "8", "\\boxed{8}是半径。"),
+    ("Find the value of x.", "8", "The answer is \\boxed{8}. The answer to the question is 12."),
+    ("Give the number in euros.", "8", "È probabilmente $\\boxed{8}$."),
+    ("Solve $x^3-6x^2+11x-6=0$.", "1, 2, 3", "\\boxed{1, 2, 3}. So the solutions are 1, 2, 4."),
+    ("What is the pH of a 0.0010 M solution of NaOH?", "11", "So the pOH is $\\boxed{11}$ and the pH is 3."),
+    ("For which $k$ is there a solution?", "k=3", "There is no solution when $\\boxed{k=3}$."),
+    ("For which $n$ does the second player win?", "n=3k", "The second player loses if $\\boxed{n=3k}$."),
+    ("How old is she?", "8", "She is \\boxed{8}. The mean is 12."),
+    ("Find the sample variance of the data.", "2.5", "It is \\boxed{2.5}. The variance is $1.58$."),
+    ("Find the number.", "8", "The answer is $\\boxed{8}$. This is a parabola."),
+    ("The probability is $\\frac{m}{n}$ in lowest terms. Find $m+n$.", "7", "so $m=1$ and $n=\\boxed{7}$."),
 ]
 
 
