@@ -448,6 +448,9 @@ class Question:
             return True
         if not self.asked_for or own[0] in _SUMS or _unwrapped(own) in map(_unwrapped, self.asked_for):
             return False
+        if len(own) == 1 and own not in self.asked_for and any(own[0] in one and "+" in one for one in self.asked_for):
+            # a term of the sum that is asked for
+            return True
         if any(own == tokens for tokens, _, _ in self._alone) and not self._asks_other_letter(own):
             return False
         if name[0] == "\\angle" and len(own) == 1 and own[0].isupper():
@@ -459,9 +462,6 @@ class Question:
         for one in self.asked_for if len(own) > 1 and letters else ():
             if letters <= _letters(one) and (len(one) == 1 or "\0".join(one) in joined):
                 return True
-        if len(own) == 1 and own not in self.asked_for and any(own[0] in one and "+" in one for one in self.asked_for):
-            # a term of the sum that is asked for
-            return True
         if own[0] not in _HEADS and any(
             1 < len(one) >= len(own) - _NEAR and (own[0] == one[0]) != (own[1:] == one[1:]) and letters
             for one in self.asked_for

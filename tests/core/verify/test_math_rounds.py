@@ -198,7 +198,7 @@ We doubted it at first. The answer is 42. | label
 FORMS = r"""
 P(X=0)=\frac{1}{10},P(X=1)=\frac{9}{10} | P(X=0)=\frac{2}{20}=0.1,\ P(X=1)=0.9 ;; P(X=1)=0.9,\ P(X=0)=0.1 | P(X=0)=0.3=0.1,\ P(X=1)=0.9 ;; P(X=0)=0.1,\ P(X=1)=0.9\text{ is wrong} ;; P(X=0)=0.9,\ P(X=1)=0.1 ;; P(X=0)=0.1 | 求 X 的分布列．
 1. Ben, 2. Dee, 3. Ann | \text{1. Ben, 2. Dee, 3. Ann} ;; Ben, Dee, Ann | \text{1. Dee, 2. Ben, 3. Ann} ;; \text{1. Ben, 3. Dee, 2. Ann} | List the runners from first to last.
-4 | \det A=4 | 2\det A=4 ;; \operatorname{tr}A=4 | Find the determinant of the matrix A.
+4 | \det A=4 | 2\det A=4 ;; x\det A=4 ;; \operatorname{tr}A=4 | Find the determinant of the matrix A.
 2x-3y=7,\ 2x+3y=1 | y=\frac{2}{3}x-\frac{7}{3},\ y=-\frac{2}{3}x+\frac{1}{3} ;; 2x+3y=1\text{ and }2x-3y=7 | y=\frac{2}{3}x-\frac{7}{3} ;; 2x-3y=7,\ 2x+3y=2 | Find the equations of the asymptotes of the hyperbola.
 y=1,4x+0,5 | y=\frac75x+\frac12 ;; y=0{,}5+1{,}4x | y=1,4x+0,6 | Determina la retta di regressione per i punti $(1,2),(2,3)$.
 100 000 Ft | 100\,000\text{ Ft} ;; 100000 | 10\,000\text{ Ft} ;; 100\text{ Ft} ;; 100\,000\text{ Kč} | Egy termék bruttó ára 127 000 Ft. Mennyi a nettó ára?
@@ -865,6 +865,13 @@ RETOLD = [
     ("Find the sample variance of the data.", "2.5", "It is \\boxed{2.5}. The variance is $1.58$."),
     ("Find the number.", "8", "The answer is $\\boxed{8}$. This is a parabola."),
     ("The probability is $\\frac{m}{n}$ in lowest terms. Find $m+n$.", "7", "so $m=1$ and $n=\\boxed{7}$."),
+    ("What is the pH of a 0.0010 M solution of NaOH?", "11", "So the pOH is $\\boxed{11}$."),
+    ("Find the number.", "8", "It is \\boxed{8} as the polynomial."),
+    (
+        "A probability is $\\frac{m}{n}$, where $m$ and $n$ are coprime positive integers. Find $m+n$.",
+        "7",
+        "so $m=1$ and $n=\\boxed{7}$.",
+    ),
 ]
 
 
