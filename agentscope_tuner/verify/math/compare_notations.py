@@ -1,0 +1,357 @@
+"""Pairs in a notation of their own: times, dates, records, digits of a base, permutations, bearings, money."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+
+from agentscope_tuner.verify.asked_clause import asking_clause
+from agentscope_tuner.verify.math.compare import CheapComparer
+from agentscope_tuner.verify.math.node import (
+    DIFFERENT,
+    EQUAL,
+    UNKNOWN,
+    Outcome,
+    all_of,
+)
+from agentscope_tuner.verify.math.parameters import rests
+from agentscope_tuner.verify.math.parse import parse
+from agentscope_tuner.verify.math.prose import (
+    cycles,
+    day,
+    plain,
+    time_of_day,
+)
+from agentscope_tuner.verify.math.question import Question, is_english
+from agentscope_tuner.verify.math.readings import resolve
+from agentscope_tuner.verify.math.tokens import TooComplex, Unreadable, respelled
+from agentscope_tuner.verify.math.unwrap import Pair
+
+WRITING = re.compile(r"\\(?:text|textbf|mathrm|textrm|mbox)|[{}$]|\\[ ,;:!~]")
+LONGEST_OPTION = 100
+_BASED = re.compile(r"(?P<hex>0x)?(?P<digits>[0-9A-Za-z]{1,200})(?:_\{?\(?(?P<base>\d{1,2})\)?\}?)?")
+_CAPITALS = re.compile("(?<![a-z])[A-Z](?![a-z])")
+# How a question names a base whose digits may be letters
+_IN_BASE = re.compile(
+    r"hexa?d[eé][cz]i|heksade|hex\b|sedezimal|esadecimal|szesnastk|šestnáctk|tizenhatos|on ?alt[ıi]l[ıi]|ш[еі]стнадц"
+    r"|십육진|base sixteen|十六|thập lục|السداسي"
+    r"|(?:\bbas[eis]{1,2}n?|podstaw\w*|baz\w+|основ\w+|grundtal|základ\w*)\W{0,3}(?P<base>1[1-9]|[23]\d)(?!\d)"
+    r"|16\s?[进進진]",
+    re.IGNORECASE,
+)
+_HALF_DAY = 12 * 60 * 60
+# How long, not when
+_SPAN = re.compile("時間|小时|小時")
+_CLOCK = re.compile(r"[:点點時时시]|\dh\d")
+_CJK_HALF = "上午|早上|早晨|下午|晚上|傍晚|午前|午後|오전|오후"
+_TIME = re.compile(
+    rf"\d{{1,2}}:\d{{2}}\s*[ap]\.?\s?m\b|(?:{_CJK_HALF})\s*\d{{1,2}}\s*[:点點时時시](?:\s*\d{{1,2}}\s*[分분]?)?",
+    re.IGNORECASE,
+)
+_HALF = re.compile(rf"\b[ap]\.?\s?m\b|\bo'clock\b|\b(?:morning|afternoon|evening|noon)\b|{_CJK_HALF}", re.IGNORECASE)
+_EARLIER = re.compile(r"\b(?:before|earlier|ago|start|begin|began|leave|left|depart|set (?:off|out))|前|出发")
+_ASKS_SPAN = re.compile(
+    r"how (?:long|many|much)|duration|length|wie ?(?:lange|viele)|durée|combien|cuánt|сколько|quanto"
+    r"|多长|多久|用了|多少|몇 시간|얼마",
+    re.IGNORECASE,
+)
+
+
+# What sets type: the words inside are kept
+_SET_WORD = re.compile(
+    r"\\(?:text|textbf|textit|textrm|mathrm|mathbf|mathbb|mathcal|mathsf|operatorname\*?|mbox)\s*\{([^{}]*)\}"
+)
+_SET_LETTER = re.compile(r"\\(?:mathcal|mathrm|mathbf|mathbb|mathsf|rm|bf|cal)(?![a-z])\s*")
+_SET_SPACE = re.compile(r"\\(?:left|right|q?quad)(?![a-z])|\\[ ,;:!]|[~$]")
+
+
+def unset(text: str) -> str:
+    """A text without the commands that only set it."""
+    return " ".join(_SET_SPACE.sub(" ", _SET_LETTER.sub("", _SET_WORD.sub(r" \1 ", text))).split())
+
+
+_WORD_ALONE = re.compile(r"(?<![\\a-zA-Z])[^\W\d_]{2,}")
+
+
+def alike(pair: Pair, mine: Sequence[str], theirs: Sequence[str]) -> Outcome:
+    """Compare the parts of two texts one by one."""
+    comparer = CheapComparer(pair.seed, pair.question)
+    found = []
+    for one, other in zip(mine, theirs, strict=True):
+        if "".join(one.split()) == "".join(other.split()):
+            continue
+        if not {*_WORD_ALONE.findall(other)} <= {*_WORD_ALONE.findall(one)}:
+            # the parser may leave out a word that takes the part back
+            return UNKNOWN
+        try:
+            found.append(comparer.compare(resolve(parse(one)), resolve(parse(other))))
+        except (Unreadable, TooComplex):
+            found.append(UNKNOWN)
+    return all_of(found)
+
+
+_WIND = r"(?:north|south|east|west|(?<![a-zA-Z])[NSEW](?![a-zA-Z]))"
+_DIRECTED = re.compile(
+    r"(?P<number>-?\d[\d.]*)\s*(?P<unit>[a-zA-Z][a-zA-Z/^\d{}* -]{0,12}?)[\s,]*"
+    r"(?:\b(?:(?:acting|directed|pointing)(?: to)?|at(?: an angle of)?|in the direction(?: of)?"
+    r"|to the|in the)\b[\s,]*)?"
+    rf"(?:(?P<angle>\d[\d.]*)\s*(?:\^\s*\{{?\s*\\circ\s*\}}?|°|\\degree)\s*(?P<from>{_WIND})\s+of\s+(?P<to>{_WIND})"
+    rf"|(?P<side>left|right|up|down|{_WIND})(?:wards?)?(?: direction)?)"
+)
+
+
+def directed(pair: Pair) -> Outcome:
+    """Compare a size with a direction: `5\\text{ N at }53.1^\\circ\\text{ N of E}`."""
+    mine, theirs = (_DIRECTED.fullmatch(unset(one)) for one in (pair.truth, pair.answer))
+    if mine is None or theirs is None or (mine["angle"] is None) != (theirs["angle"] is None):
+        return UNKNOWN
+    if any((mine[one] or "")[:1].lower() != (theirs[one] or "")[:1].lower() for one in ("from", "to", "side")):
+        return DIFFERENT
+    sides = [[f"{m['number']}\\text{{ {m['unit'].strip()}}}", m["angle"] or "0"] for m in (mine, theirs)]
+    return alike(pair, *sides)
+
+
+# Money whose thousands points set off: each currency and how it is written
+_CURRENCIES = {
+    written: row.split()[0]
+    for row in (
+        "rp rp. idr rupiah",
+        "₫ đ đồng dong vnd vnđ",
+        "€ euro euros eur",
+        "r$ reais real brl",
+        "₺ tl lira",
+        "clp",
+        "cop",
+        "kr kr. kronen kroner kronor",
+        "ft huf forint",
+    )
+    for written in row.split()
+}
+_CURRENCY = "|".join(sorted(map(re.escape, _CURRENCIES), key=len, reverse=True))
+_AMOUNT = re.compile(
+    rf"(?P<before>{_CURRENCY})?\s*(?P<amount>\d{{1,3}}(?:(?:\{{?\.\}}?|\s)\d{{3}})+"
+    rf"|\d{{1,15}})(?:\{{?,\}}?(?P<cents>\d{{2}}|-+))?\s*(?P<behind>{_CURRENCY})?"
+)
+
+
+_POINTED_AMOUNT = re.compile(r"(?<![\d.])[1-9]\d{0,2}\.\d{3}(?![\d.])")
+_SPACED_THOUSANDS = re.compile(r"\d \d{3}(?!\d)")
+
+
+def money(pair: Pair) -> Outcome:
+    """Compare whole amounts whose thousands are set off by points or spaces: `100.000 rupiah` and `Rp100.000,00`."""
+    if "." not in pair.truth and _SPACED_THOUSANDS.search(pair.truth) is None:
+        return UNKNOWN
+    mine, theirs = (_amount_of(one) for one in (pair.truth, pair.answer))
+    if mine is None or theirs is None or not (mine[1] or theirs[1]):
+        return UNKNOWN
+    if not mine[1] and (pair.question is None or _POINTED_AMOUNT.search(pair.question.text) is None):
+        # `1.259` may be a decimal
+        return UNKNOWN
+    if pair.question is not None and is_english(pair.question.text.lower()):
+        return UNKNOWN
+    if not mine[1]:
+        asked = pair.question.text.lower() if pair.question is not None else ""
+        is_asked = any(written in asked for written, currency in _CURRENCIES.items() if currency == theirs[1])
+        return EQUAL if is_asked and mine[0] == theirs[0] else UNKNOWN
+    return EQUAL if mine == theirs or (mine[0], "") == theirs else DIFFERENT
+
+
+def _amount_of(text: str) -> tuple[str, str] | None:
+    """The digits of an amount of money, with its cents, and its currency; None for another text."""
+    match = _AMOUNT.fullmatch(
+        unset(text.replace("\\$", "＄")).replace("＄", "$").lower().replace("{.}", ".").replace("r\\$", "r$")
+    )
+    if match is None or (match["before"] and match["behind"]):
+        return None
+    cents = (match["cents"] or "").strip("-0")
+    digits = re.sub(r"\D", "", match["amount"]) + (f".{match['cents']}" if cents else "")
+    return digits, _CURRENCIES.get(match["before"] or match["behind"] or "", "")
+
+
+_BEARING = re.compile(r"([NSEW])(\d+(?:\.\d+)?)([NSEW])")
+
+
+def bearings(pair: Pair) -> Outcome:
+    r"""Compare bearings, whose letters have a place: `E30^\circ N` is not `N30^\circ E`."""
+    mine, theirs = (
+        _BEARING.fullmatch(re.sub(r"\^?\\circ|\\degree|[°^]", "", SET_TYPE.sub("", side)))
+        for side in (pair.ref.text, pair.answer)
+    )
+    if mine is None or theirs is None:
+        return UNKNOWN
+    return EQUAL if mine.groups() == theirs.groups() else DIFFERENT
+
+
+def times(pair: Pair) -> Outcome:
+    """Compare times of day; one without its half of the day counts where only one half fits the question."""
+    if not all(_CLOCK.search(SET_TYPE.sub("", side)) for side in (pair.ref.text, pair.answer)):
+        return UNKNOWN
+    truth, stated = time_of_day(pair.ref.text), time_of_day(pair.answer)
+    if truth is not None and _SPAN.search(pair.answer) and not _SPAN.search(pair.ref.text):
+        return DIFFERENT
+    if truth is None or stated is None:
+        return UNKNOWN
+    if stated[1] > truth[1] and pair.question is not None and _ASKS_SPAN.search(_asking(pair.question)):
+        return DIFFERENT
+    if not (truth[1] or stated[1]):
+        worded = any(":" not in side for side in (pair.ref.text, pair.answer))
+        return EQUAL if truth == stated and (worded or pair.ref.text.count(":") == pair.answer.count(":")) else UNKNOWN
+    if truth[0] % _HALF_DAY == stated[0] % _HALF_DAY and not truth[1] and _says_half(pair.question):
+        # A question with a.m. or p.m. counts twelve hours, so its reference may leave the half of the day out
+        if pair.question is not None and not _fits(pair.question, stated[0]):
+            return DIFFERENT
+        return EQUAL if truth[0] <= _HALF_DAY else UNKNOWN
+    return EQUAL if truth[0] == stated[0] else DIFFERENT
+
+
+def _fits(question: Question, stated: int) -> bool:
+    """Whether the stated half of the day fits the question's times.
+
+    It fits if it is within twelve hours behind a time of the question, which may ask for an earlier one.
+    """
+    times = [found for found in map(time_of_day, _TIME.findall(question.text)) if found is not None and found[1]]
+    if not times:
+        return True
+    sign = -1 if _EARLIER.search(_asking(question)) else 1
+    return any(sign * (stated - known) % (2 * _HALF_DAY) <= _HALF_DAY for known, _ in times)
+
+
+def _asking(question: Question) -> str:
+    return asking_clause(question.text)[0] or re.split(r"[.!。！]\s*(?=\S)", question.text)[-1]
+
+
+def _says_half(question: Question | None) -> bool:
+    return question is not None and _HALF.search(question.text) is not None
+
+
+def days(pair: Pair) -> Outcome:
+    """Compare dates. If only one side has a year, it must be in the question."""
+    truth = day(pair.ref.text) if pair.ref.text[-1:].isalnum() else None
+    stated = None if truth is None else day(pair.answer)
+    if truth is None or stated is None:
+        return UNKNOWN
+    if truth[:2] != stated[:2]:
+        return DIFFERENT
+    years = {truth.year, stated.year} - {None}
+    left_out = None in (truth.year, stated.year)
+    if len(years) > 1 or (years and left_out and not (pair.question and str(years.pop()) in pair.question.text)):
+        return DIFFERENT
+    return EQUAL
+
+
+def digits(pair: Pair) -> Outcome:
+    r"""Compare numbers that have letters as digits: `FF_{16}`, `\text{ff}`, `0xFF`."""
+    truth = _BASED.fullmatch(pair.ref.text)
+    if truth is None or truth["digits"].isdigit():
+        return UNKNOWN
+    said = "".join(WRITING.sub("", respelled(pair.answer)).split())
+    stated = _BASED.fullmatch(re.sub(r"\A\(([0-9A-Fa-f]+)\)(?=_)", r"\1", said))
+    if stated is None:
+        return UNKNOWN
+    base, own = "16" if stated["hex"] else stated["base"], "16" if truth["hex"] else truth["base"]
+    asked = "" if pair.question is None else pair.question.text
+    # letters alone may name a side of a figure whose base has a length
+    letters = truth["digits"].isalpha() and set(truth["digits"]) <= set(_CAPITALS.findall(asked))
+    if own is None:
+        # a reference alone is in the base that the question names
+        named = {found["base"] or "16" for found in _IN_BASE.finditer(asked) if not (found["base"] and letters)}
+        if not named and (base is None or base not in asked):
+            return UNKNOWN
+        own = base if base in named or not named else named.pop()
+        if any(int(digit, 36) >= int(own or "16") for digit in truth["digits"]):
+            # a word
+            return UNKNOWN
+    # a name with an index, `x_{12}`, has a small letter
+    digits = truth["digits"] if truth["base"] else truth["digits"].upper()
+    same = stated["digits"].upper() == digits
+    return EQUAL if same and base in (None, own) else DIFFERENT
+
+
+# Numbers and names that signs of arithmetic only join: a score, a range, a date, a scale, a route
+_RECORD = re.compile(r"\d{1,6}(?:[-–]\d{1,6}){1,4}|[1-9]\d*(?::[1-9]\d*){1,3}|[A-Z](?:-[A-Z]){2,}")
+_JOINED = re.compile(r"\\to(?![a-z])|\\rightarrow|->|→|[-–—−:：,]")
+_OF_RATIOS = re.compile(
+    r"ratio|proportion|verhältnis|rapport|raz[óã]|rapporto|отношен|tỉ số|tỷ số|tỉ lệ|oran|stosunek|比|비율|비는|비를",
+    re.IGNORECASE,
+)
+
+
+# A quotient and its remainder: `17 R 3`, `商17余3`, `17……3`
+_REMAINDER = re.compile(
+    r"(?:商=?|몫[:=]?|(?:quotient|q)[:=]?)?(\d+)[,，;]?"
+    r"(?:(?:R|r|rem\.?|(?:and)?remainder:?|Rest|rest[eo]|остаток|ост\.|余数?|あまり|余り|나머지:?)=?"
+    r"|\.{3,}|…{1,2}|(?:\\[cl]?dots){1,2})(\d+)"
+)
+
+
+def remainders(pair: Pair) -> Outcome:
+    """Compare quotients that leave a remainder: each of the two numbers keeps its place."""
+    mine, theirs = (
+        _REMAINDER.fullmatch("".join(WRITING.sub("", side).split())) for side in (pair.ref.text, pair.answer)
+    )
+    if mine is None or theirs is None:
+        return UNKNOWN
+    return EQUAL if mine.groups() == theirs.groups() else DIFFERENT
+
+
+_OF_POSITIVE = re.compile(
+    r"(?:positive|natural|nonzero natural)\s+(?:\w+\s+)?(?:integer|number|whole|\$?[a-z]\b)"
+    r"|natürlich|positive[nr]? ganze|entiers? (?:naturel|positif|strictement)"
+    r"|enteros? positiv|números? natural|inteiros? positiv|натуральн|положительн\w+ цел"
+    r"|целы\w+ положит|正整数|自然数|\\mathbb\s*\{?N|Z\}?\s*\^\s*\{?\+|양의|tự nhiên",
+    re.IGNORECASE,
+)
+
+
+def whole_numbers(pair: Pair) -> Outcome:
+    """Compare the odd, the even and the multiples of a number, however they are told."""
+    truth = rests(plain(pair.ref.text))
+    stated = None if truth is None else rests(plain(pair.answer))
+    if truth is None or stated is None:
+        return UNKNOWN
+    if pair.question is not None and _OF_POSITIVE.search(pair.question.text):
+        truth, stated = truth.positive(), stated.positive()
+    if truth.letter and stated.letter and truth.letter != stated.letter:
+        return DIFFERENT
+    return EQUAL if truth[:2] == stated[:2] and truth.first == stated.first else DIFFERENT
+
+
+def records(pair: Pair) -> Outcome:
+    """Compare what looks like arithmetic that is not worked out: `4:2` is a score, `10-15` a range, `A-B-C` a route.
+
+    Results are worked out and in lowest terms, so these are names, of which each part keeps its place.
+    """
+    truth = "".join(WRITING.sub("", pair.ref.text).split())
+    if _RECORD.fullmatch(truth) is None:
+        return UNKNOWN
+    mine = re.split("[-–:]", truth)
+    if ":" in truth and (
+        math.gcd(*map(int, mine)) == 1 or pair.question is None or _OF_RATIOS.search(pair.question.text) is not None
+    ):
+        return UNKNOWN
+    said = "".join(WRITING.sub("", pair.answer).split())
+    return EQUAL if _JOINED.sub("-", said).split("-") == mine else DIFFERENT
+
+
+_CIRCLED = re.compile(r"[\u2460-\u2473](?:[,，、和\s]*[\u2460-\u2473])*")
+SET_TYPE = re.compile(r"\\(?:text|mathrm|textrm|mbox|ce|operatorname)(?![a-zA-Z])|[{}$~\s]|\\[ ,;:!]")
+_OF_CYCLES = re.compile("cycle|permutation|zykl|cicl|цикл|подстанов|перестанов|轮换|置换|循環|순환", re.IGNORECASE)
+
+
+def permutations(pair: Pair) -> Outcome:
+    """Compare permutations in cycle notation, and choices in circles: `②③`."""
+    speaks = pair.question is not None and _OF_CYCLES.search(pair.question.text) is not None
+    mine = cycles(pair.ref.text, in_short=speaks)
+    theirs = None if mine is None else cycles(pair.answer, in_short=speaks)
+    if mine is not None:
+        return EQUAL if mine == theirs else DIFFERENT
+    if _CIRCLED.fullmatch(pair.ref.text) and (said := "".join(WRITING.sub(" ", pair.answer).split())):
+        numbers, found = (re.findall(r"[\u2460-\u2473]", side) for side in (pair.ref.text, said))
+        said = re.sub(r"(?:<|\\lt|→|\\to|->)(?![a-z])", ",", said)
+        # a choice of several is written from the first to the last
+        in_order = numbers != sorted(numbers) or (pair.question is not None and pair.question.asks_order)
+        same = found == numbers if in_order else set(found) == set(numbers)
+        return EQUAL if same and _CIRCLED.fullmatch(said) else DIFFERENT
+    return UNKNOWN
