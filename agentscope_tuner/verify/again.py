@@ -168,6 +168,22 @@ _OF_STEP = re.compile(
 _READ_BEHIND = 2_000
 
 
+# An equation that says what something is: `so the number asked for is $60-40=20$`
+_IS_SAID = re.compile(
+    r"(?<![^\W_])(?:is|are|was|equals|ist|sind|beträgt|est|vaut|es|son|é|são|è|равно|равен|равна)\s*\Z|[是为為はが]\s*\Z",
+    re.IGNORECASE,
+)
+_LAST_SIDE = re.compile(rf"=\s*({_NUMBER})\s*(?:\$|\\[)\]])?\Z")
+
+
+def _unless_it_concludes(equation: re.Match[str]) -> str:
+    """Nothing of an equation but the value that its sentence gives to something."""
+    if _IS_SAID.search(equation.string, max(equation.start() - _FRAME_NEAR, 0), equation.start()) is None:
+        return " "
+    last = _LAST_SIDE.search(equation[0])
+    return " " if last is None else f" {last[1]}"
+
+
 def _unless_it_states(reason: re.Match[str]) -> str:
     behind = reason.string[: reason.start()]
     labels = reason[0][0] in ":：" and _STATES.search(behind[behind.rfind("\n") + 1 :]) is not None
@@ -261,6 +277,14 @@ def _opens_formula(before: str) -> bool:
     return opened or any(before.rfind(f"\\{one}") > before.rfind(f"\\{end}") for one, end in ("()", "[]"))
 
 
+# What a denial before it does not deny: `the sales were not 78, so the number is 12`
+_CONCLUDES = re.compile(
+    r"[,;，；]\s*(?:and |и )?(?:so|thus|therefore|hence|then|but|daher|also|folglich|donc|alors|luego|quindi|portanto|dunque"
+    r"|поэтому|значит|所以|因此|故|则|だから|따라서)",
+    re.IGNORECASE,
+)
+
+
 class NewNumber(tuple[str, ...]):
     """The spellings of a number that is news behind a box: the last of several that speaks of the answer counts."""
 
@@ -268,7 +292,7 @@ class NewNumber(tuple[str, ...]):
 def _news(before: str, rest: str, content: str) -> tuple[tuple[str, ...], ...]:
     """The numbers behind a box that may be another value, because a label or no text before has them, from the last."""
     # the rest of the box's own formula is read with the box, and an equation is a step or a check
-    rest = _EQUATION.sub(" ", _OWN_FORMULA.sub(" ", rest) if _opens_formula(before) else rest)
+    rest = _EQUATION.sub(_unless_it_concludes, _OWN_FORMULA.sub(" ", rest) if _opens_formula(before) else rest)
     rest = _EXPLAINS.sub(_unless_it_states, rest)
     rest = _LIST.sub(partial(_unless_counted, content.strip()), rest)
     if not any(map(str.isdigit, rest)) or not any(map(str.isdigit, content)):
@@ -286,7 +310,8 @@ def _news(before: str, rest: str, content: str) -> tuple[tuple[str, ...], ...]:
         for found in reversed(list(_STATED_NUMBER.finditer(sentence))):
             if same_text(found[0]) == said or len(news) > _MOST_STATED:
                 return tuple(news)
-            if not (found[0] in before or is_denied(sentence) or found[0] in content or _OF_ANOTHER.search(sentence)):
+            clause = _CONCLUDES.split(sentence[: found.start()])[-1] + sentence[found.start() :]
+            if not (found[0] in before or is_denied(clause) or found[0] in content or _OF_ANOTHER.search(sentence)):
                 news.append(NewNumber(_written(found, 0)))
     return tuple(news)
 

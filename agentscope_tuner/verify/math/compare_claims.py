@@ -9,7 +9,7 @@ from itertools import accumulate, pairwise
 
 from agentscope_tuner.verify.asked_clause import asking_clause
 from agentscope_tuner.verify.math.compare import CheapComparer
-from agentscope_tuner.verify.math.compare_notations import LONGEST_OPTION, alike, unset
+from agentscope_tuner.verify.math.compare_notations import LONGEST_FORM, LONGEST_OPTION, alike, unset
 from agentscope_tuner.verify.math.node import (
     DIFFERENT,
     EQUAL,
@@ -26,9 +26,6 @@ from agentscope_tuner.verify.math.parse import parse
 from agentscope_tuner.verify.math.question import Question
 from agentscope_tuner.verify.math.tokens import TooComplex, Unreadable
 from agentscope_tuner.verify.math.unwrap import Pair
-
-LONGEST_FORM = 300
-
 
 _MATCHES = re.compile(
     r"\bmatch|\blist[- ]?II?\b|\bcolumns? (?:I|II|A|B|[12])\b|\bpair(?:ing|s? (?:each|up))|配对|匹配|搭配|连线"

@@ -30,6 +30,8 @@ from agentscope_tuner.verify.math.unwrap import Pair
 
 WRITING = re.compile(r"\\(?:text|textbf|mathrm|textrm|mbox)|[{}$]|\\[ ,;:!~]")
 LONGEST_OPTION = 100
+# Texts with a form of their own are shorter, both together
+LONGEST_FORM = 300
 _BASED = re.compile(r"(?P<hex>0x)?(?P<digits>[0-9A-Za-z]{1,200})(?:_\{?\(?(?P<base>\d{1,2})\)?\}?)?")
 _CAPITALS = re.compile("(?<![a-z])[A-Z](?![a-z])")
 # How a question names a base whose digits may be letters

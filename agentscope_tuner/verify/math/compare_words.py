@@ -9,7 +9,6 @@ from contextlib import suppress
 from agentscope_tuner.verify.asked_clause import JOINING_NAMES, asking_clause, same_word
 from agentscope_tuner.verify.math.chemistry import ELEMENTS, chemistry, configurations
 from agentscope_tuner.verify.math.compare_claims import (
-    LONGEST_FORM,
     cardinals,
     growths,
     hypotheses,
@@ -24,6 +23,7 @@ from agentscope_tuner.verify.math.compare_claims import (
     turned_round,
 )
 from agentscope_tuner.verify.math.compare_notations import (
+    LONGEST_FORM,
     LONGEST_OPTION,
     SET_TYPE,
     WRITING,
@@ -40,6 +40,7 @@ from agentscope_tuner.verify.math.compare_notations import (
     whole_numbers,
 )
 from agentscope_tuner.verify.math.exact import exact_value
+from agentscope_tuner.verify.math.named_parts import who_and_how_many
 from agentscope_tuner.verify.math.node import (
     DIFFERENT,
     EQUAL,
@@ -108,6 +109,7 @@ def forms(pair: Pair) -> Outcome:
         money,
         lines,
         tables,
+        who_and_how_many,
     ):
         found = rule(pair)
         if found is not UNKNOWN:

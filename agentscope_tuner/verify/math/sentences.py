@@ -8,7 +8,7 @@ from fractions import Fraction
 from itertools import islice, takewhile
 from typing import NamedTuple
 
-from agentscope_tuner.verify.asked_clause import JOINING, asking_clause, same_word, without_own_words
+from agentscope_tuner.verify.asked_clause import JOINING, asking_clause, without_own_words
 from agentscope_tuner.verify.math.around import asked_of, read_tokens
 from agentscope_tuner.verify.math.canonical import key
 from agentscope_tuner.verify.math.exact import exact_value
@@ -612,6 +612,9 @@ _DECLARED = re.compile(
 )
 
 
+_PLAINLY = re.compile(r"\\(?:text|mathrm|mbox)\s*\{([^{}]*)\}|\\(?:q?quad(?![a-z])|[ ,;:!])|[$~]")
+
+
 def with_declared_constant(text: str) -> str:
     r"""The words that declare a constant as its membership: `kx for some constant k` as `kx, k\in\mathbb{R}`."""
     if len(text) > _LONGEST or not any(word in text for word in ("for ", "where ", "with ")):
@@ -624,118 +627,6 @@ def with_declared_constant(text: str) -> str:
     # an argument of the function is no constant
     is_free = name in before and re.search(rf"\([^()]*(?<![a-zA-Z]){name}(?![a-zA-Z])[^()]*\)\s*=", before) is None
     return rf"{before},\ {name}\in\mathbb{{R}}" if is_free else text
-
-
-_PLAINLY = re.compile(r"\\(?:text|mathrm|mbox)\s*\{([^{}]*)\}|\\(?:q?quad(?![a-z])|[ ,;:!])|[$~]")
-
-
-def _plainly(text: str) -> str:
-    """A text without the commands that only set it."""
-    return " ".join(_PLAINLY.sub(lambda m: m[1] or " ", text).split())
-
-
-_PART_NAME = r"(?!(?:and|et|und|or)\b)[^\W\d_]{2,20}(?: [^\W\d_]{2,20}){0,2}?"
-_NAMED_PART = re.compile(
-    rf"(?:^|[,;，；、،]|\s(?:and|et|und|y|e|и)\s|[和且])\s*(?:[Tt]he )?"
-    rf"(?P<name>{_PART_NAME})(?![a-zA-Z])\s*(?:=|[:：]|\b(?:is|of|est|ist|es|è|de)\b)?"
-    r"\s*(?=[-+(\[\d\\]|[a-zA-Z](?![a-zA-Z]))"
-)
-
-
-def named_parts(text: str) -> dict[str, str]:
-    """The values of `maximum 5, minimum 1` by their names in lower case; empty for another text."""
-    if len(text) > _LONGEST:
-        return {}
-    said = _plainly(text)
-    marks = list(_NAMED_PART.finditer(said))
-    if len(marks) < _FEWEST or marks[0].start():
-        return {}
-    ends = [*(m.start() for m in marks[1:]), len(said)]
-    found = {
-        m["name"].lower().rstrip("为是はが은는이가"): said[m.end() : end].strip(" ,;،。.")
-        for m, end in zip(marks, ends, strict=True)
-    }
-    return found if len(found) == len(marks) and all(found.values()) else {}
-
-
-# Where a value is taken: `6 (x=3)`, `6 at x=3`, `x=3 のとき最大値 6`
-_PLACE = r"[a-z] ?= ?[-+−\w.\\{}/^*]{1,20}?"
-_TAKEN_AT = re.compile(
-    rf"\s?[(（]{_PLACE}[)）]|\s(?:at|when|for|bei|für|en|pour|per|em|para|при|przy|tại|khi)\s{_PLACE}(?=[,;，；、\s]|\Z)"
-    rf"|{_PLACE}\s?(?:のとき|の時|時|时|일 때)\s?[,，、]?\s?"
-)
-_BESIDES = re.compile(r"[,;，；、،]\s?(?:(?:and|und|et|y|e|и|та|ed)\s)?|\s(?:and|und|et|y|e|и|та|ed)\s")
-_PRICED = re.compile(r"(?P<before>\D{2,60}?)\s?(?P<value>(?:-|\\?\$)?\d.{0,40})")
-_ARTICLE = r"(?:(?:an?|the|each|el|la|un|una|le|une|eine?|der|die|das|o|os|uma?|il|lo)\s)?"
-_WHAT_COSTS = re.compile(rf"{_ARTICLE}(?P<name>.+?)(?:\s(?P<verb>[^\W\d_]+))?")
-
-
-def _spoken(text: str, theirs: dict[str, str], asked: str) -> dict[str, str]:
-    """The values of the names of a reference in a sentence whose verb, perhaps said once, is the question's: `A pen
-    costs 2 euros and a book 3`.
-    """
-    found: dict[str, str] = {}
-    verbs = set(re.findall(r"[^\W\d_]{3,}", asked.lower()))
-    parts = _BESIDES.split(_plainly(text))
-    for part in parts:
-        match = _PRICED.fullmatch(part)
-        said = None if match is None else _WHAT_COSTS.fullmatch(match["before"].lower().rstrip(" :="))
-        if match is None or said is None:
-            return {}
-        verb = said["verb"]
-        name = said["name"] if said["name"] in theirs else f"{said['name']} {verb}"
-        is_known = (
-            name != said["name"] or verb is None or (verb not in DENIES and any(same_word(verb, v) for v in verbs))
-        )
-        if name not in theirs or name in found or not is_known:
-            return {}
-        found[name] = match["value"].strip(" .")
-    return found
-
-
-def in_the_names_order(answer: str, truth: str, asked: str) -> list[tuple[str, str]]:
-    """The two values of each name of a reference; bare numbers stand in the order of its names. Empty where names
-    differ.
-    """
-    if len(answer) > _LONGEST or len(truth) > _LONGEST:
-        return []
-    theirs = named_parts(truth)
-    if not theirs:
-        return []
-    said, own = (_plainly(one) for one in (answer, truth))
-    if _TAKEN_AT.search(said) is not None and _TAKEN_AT.search(own) is None:
-        answer = _TAKEN_AT.sub("", said)
-    # a place that the reference names is a part of its value
-    if not any("=" in value for value in theirs.values()) and (spoken := _spoken(answer, theirs, asked)):
-        return by_names(spoken, theirs)
-    numbers = [one.strip() for one in answer.split(",")]
-    if len(numbers) == len(theirs) and all(map(_BARE_NUMBER.fullmatch, numbers)):
-        return list(zip(numbers, theirs.values(), strict=True))
-    return by_names(named_parts(answer), theirs)
-
-
-_BARE_NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
-
-
-def by_names(mine: dict[str, str], theirs: dict[str, str]) -> list[tuple[str, str]]:
-    """The two values of each name, as the second text has them: `max` may be `maximum`. Empty where names differ."""
-    found = []
-    for name, value in theirs.items():
-        same = [one for one in mine if one == name or _shortens(one, name) or _shortens(name, one)]
-        if len(same) != 1:
-            return []
-        found.append((mine[same[0]], value))
-    return found if len(found) == len(mine) else []
-
-
-def _shortens(short: str, name: str) -> bool:
-    """Whether a name is `maximum` for `max`, or `axis of symmetry` for `axis`; `mean deviation` is another one's."""
-    rest = name.removeprefix(short)
-    is_longer = len(short) >= _SHORTEST_NAME and short.isascii() and rest != name
-    return is_longer and (" " not in rest or rest.startswith(" of "))
-
-
-_SHORTEST_NAME = 3
 
 
 def by_letters(text: str, reference: str) -> str:

@@ -19,6 +19,7 @@ from agentscope_tuner.verify.asked_clause import asking_clause, says_another
 from agentscope_tuner.verify.math.compare import CheapComparer, is_rational
 from agentscope_tuner.verify.math.compare_words import forms, wordings
 from agentscope_tuner.verify.math.guards import unearned
+from agentscope_tuner.verify.math.named_parts import by_names
 from agentscope_tuner.verify.math.node import (
     DIFFERENT,
     EQUAL,
@@ -44,7 +45,7 @@ from agentscope_tuner.verify.math.quantities import (
 )
 from agentscope_tuner.verify.math.question import NO_QUESTION, Question, about, is_english
 from agentscope_tuner.verify.math.readings import measured
-from agentscope_tuner.verify.math.sentences import in_the_names_order, is_false, lettered, with_declared_constant
+from agentscope_tuner.verify.math.sentences import is_false, lettered, with_declared_constant
 from agentscope_tuner.verify.math.sets import is_work, same_sets
 from agentscope_tuner.verify.math.tokens import TooComplex, on_own_stack
 from agentscope_tuner.verify.math.units import (
@@ -557,18 +558,19 @@ def _stages(
         answer, ground_truth, question, copied, has_worker=has_worker, reads_long=reads_long
     )
     # what is only typeset in another way needs no reading of its parts
-    decided = whole.outcome == "undecided" or (whole.stage in CHEAP_STAGES[:2] and whole.outcome == "equal")
-    named = [] if decided else in_the_names_order(answer, ground_truth, question or "")
+    is_same = whole.stage in CHEAP_STAGES[:2] and whole.outcome == "equal"
+    named, in_its_names = ([], False) if is_same else by_names(answer, ground_truth, question)
     for mine, theirs in named:
         part: MathVerdict = yield from _stages_of_one(
             mine, theirs, question, copied, has_worker=has_worker, reads_long=reads_long
         )
         if part.outcome != "equal":
             # words that the question allows were left out of the whole, and the names with them
-            return whole if whole.outcome != "equal" else MathVerdict("different", "structure", part.reason)
+            is_sure = whole.outcome == "equal" and in_its_names
+            return MathVerdict("different", "structure", part.reason) if is_sure else whole
     if named:
         return MathVerdict("equal", "structure", f"name by name: {short(answer)} = {short(ground_truth)}")
-    if decided or ground_truth.count(")") + ground_truth.count("）") < len("ab"):
+    if is_same or whole.outcome == "undecided" or ground_truth.count(")") + ground_truth.count("）") < len("ab"):
         return whole
     # what no part of the question says, only the whole of it may: it takes a part away that is left to do, and no other
     rest = None if whole.outcome == "equal" else question

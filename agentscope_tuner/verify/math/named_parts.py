@@ -1,0 +1,322 @@
+r"""Answers of several values with their names: `\text{median } 7, \text{ range } 13`.
+
+Each value is compared with the one of its name. The names are the reference's; where it has none, they are those by
+which the question asks, and the reference has its values in that order. What is neither a name nor a value is not read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from agentscope_tuner.verify.asked_clause import JOINING_NAMES, asking_clause, same_word
+from agentscope_tuner.verify.math.compare_notations import LONGEST_FORM, alike, unset
+from agentscope_tuner.verify.math.node import EQUAL, UNKNOWN, Outcome
+from agentscope_tuner.verify.math.prose import allowed
+from agentscope_tuner.verify.math.question import Question
+from agentscope_tuner.verify.math.units import operates
+from agentscope_tuner.verify.math.unwrap import Pair, bare, reference
+from agentscope_tuner.verify.words import IS_HANGUL, IS_UNSPACED, denies
+
+_MOST_PARTS = 6
+# What parts the values; a decimal comma does not, nor does a letter that is one of the answer's
+_PARTS = re.compile(
+    r"[;；，、。\n]|,(?!\d)|(?<!\d),"
+    r"|(?<![^\W_])(?:and|und|et|och|og|ve|dan|và|ja|és|şi|oraz|med|while|whereas|с)(?![^\W_])"
+    r"|(?<=\s)(?:y|e|и|i|en|та)\s(?=[-−\d]|[^\W\d_]{2})"
+    r"|(?<!\S)و(?=\S{3})|(?<=[\d)\]}\s])(?:[和与與及]|と(?!き)|이고|であり)(?=\S)"
+)
+_WORD = re.compile(
+    r"\s*(?:[^\W\d_]['’](?=[^\W\d_]{2}))?(?:[^\W\d_]{2,}(?:['’-][^\W\d_]{2,})*|(?![a-zA-Zµ])[^\W\d_])(?![\^_(])\.?"
+)
+_JOINT = re.compile(r"\s*(?:[=:：≈]|\\approx(?![a-z])|[–—-]\s)?\s*")
+# A name by a sign: `q(x) = `
+_SIGN = re.compile(r"\\?(?P<sign>[A-Za-zμσ]|mu|sigma|bar\s*(?:\{\s*x\s*\}|x))\s*(?:\([a-z]\)|_\{?\w+\}?)?\s*=\s*(?=\S)")
+_SIGNS = {
+    "mu": re.compile("mean|average|moyenne|medi[ae]|mittel|均值|平均|средн|промет|gemiddelde|média|ortalama"),
+    "sigma": re.compile("deviat|écart|abweich|desv|deviazion|标准差|標準偏差|отклонен|afwijking|sapma"),
+}
+_SIGNS |= {"μ": _SIGNS["mu"], "σ": _SIGNS["sigma"], "bar": _SIGNS["mu"]}
+# A name behind its value: `7 (median)`, `在(0,1)上单调递增`
+_BEHIND = re.compile(
+    r"(?P<value>.*\S)\s*[(（]\s*(?P<name>[^\W\d_]{2,}(?: [^\W\d_]{2,}){0,3})\s*[)）]"
+    r"|(?P<interval>.*[)\]）])\s*(?P<how>[\u4e00-\u9fff]{2,8})"
+)
+_DECIMAL_COMMA = re.compile(r"(?<=\d)(?:\{,\}|,(?!\d{3}(?!\d)))(?=\d)")
+_STANDS_IN = re.compile(r"(?:[a-z]\([a-z]\)\s*)?[在于]\s*(?:区间)?\s*(?=[(\[（])")
+_FILLS = JOINING_NAMES | frozenset(
+    """the a an is are was were equals be of its their with at by equal then has have been est sont son ist sind é è är
+    er on je jest są to هو هي и это равно равна равен составляет olur yang adalah là""".split()  # noqa: SIM905
+)
+_OF = frozenset("of de des du del della di do da von der av af van".split())  # noqa: SIM905
+_FILLS_UNSPACED = re.compile(r"^(?:其|它的|该|この|その|上|内)|(?:分别|等于)?[是为為]$|(?:の値)?[はがを]$|[은는이가]$")
+_ELIDED = re.compile(r"^(?:[ldjsnmc]|un|qu|dell|all|nell|sull)['’](?=[^\W\d_]{2})")
+
+
+class _Part(NamedTuple):
+    """A value with the words of its name, in lower case; a sign is one word, and a bare value has none.
+
+    Attributes:
+        whole: the words of what the value is of.
+    """
+
+    name: tuple[str, ...]
+    value: str
+    is_sign: bool = False
+    whole: tuple[str, ...] = ()
+
+
+def by_names(answer: str, truth: str, question: str | None) -> tuple[list[tuple[str, str]], bool]:
+    """The two values of each name; bare numbers stand in the order of the reference's names.
+
+    Returns:
+        the pairs, the answer's value first; none where a name is neither the reference's nor the question's. And
+        whether the names are the reference's.
+    """
+    if len(answer) + len(truth) > LONGEST_FORM or not any(map(str.isalpha, answer + truth)):
+        return [], False
+    pair = Pair.of(bare(answer), reference(truth), question)
+    are_sizes = _IS_SIZE.search(pair.truth) is not None
+    theirs, mine = (_parts(_BY.sub(";", side) if are_sizes else side, pair) for side in (pair.answer, pair.truth))
+    has_names = bool(mine) and all(one.name for one in mine)
+    # equations are compared as such
+    if len(mine) != len(theirs) or any(one.is_sign or bool(one.name) != has_names for one in mine):
+        return [], False
+    asked = pair.question.text if pair.question is not None else ""
+    if are_sizes and not has_names and all(_OF_SIZE.match(word) for one in theirs for word in one.name):
+        order = list(range(len(mine)))
+    elif all(one.name for one in theirs):
+        order = _by_reference(mine, theirs, asked) if has_names else _by_question(theirs, asked)
+    else:
+        order = list(range(len(mine))) if has_names and not any(one.name for one in theirs) else []
+    pairs = [
+        (_without_said(theirs[at].value, own.value, pair.question), own.value)
+        for at, own in zip(order, mine if order else (), strict=True)
+    ]
+    return pairs, has_names
+
+
+# Lengths of several sides: `10 cm by 8 cm`
+_IS_SIZE = re.compile(r"\d[^;,\d]*?\bby\b[^;,\d]*?\d|\d\s*(?:\\text\s*\{)?\s*[a-z]{1,2}\}?\s*(?:×|\\times|x)\s*\d")
+_BY = re.compile(r"(?<![^\W_])by(?![^\W_])|\\times(?![a-z])|×|(?<=[\d\s])x(?=[\d\s])")
+_OF_SIZE = re.compile(
+    "length|width|breadth|height|depth|long|wide|high|deep|länge|breite|höhe|longueur|largeur|hauteur|largo|ancho|alto"
+    "|longitud|anchura|altura|lunghezza|larghezza|altezza|comprimento|largura|[长宽高]|длин|ширин|высот"
+)
+
+
+def _parts(text: str, pair: Pair) -> list[_Part]:
+    """The values of a text with their names; none where something else is said, or where there are not several."""
+    said = re.sub(r"\\[()\[\]]", " ", unset(text))
+    depth, begin, parts = 0, 0, []
+    cuts = {m.start(): m.end() for m in _PARTS.finditer(said)}
+    for at, char in enumerate(said):
+        if at >= begin and depth == 0 and at in cuts:
+            parts.append(said[begin:at])
+            begin = cuts[at]
+        depth += (char in "([{（") - (char in ")]}）")
+    parts = [one for one in (*(part.strip(" .:") for part in parts), said[begin:].strip(" .:")) if one]
+    if not 1 < len(parts) <= _MOST_PARTS:
+        return []
+    found = [_part(one, pair) for one in parts]
+    return [one for one in found if one is not None] if None not in found else []
+
+
+# Where a value is taken: `x=0 で最大値 1`, `12 at x=3`
+_PLACE_BEFORE = re.compile(
+    r"(?:当|在|when |at |for |bei |für |при )?(?P<letter>[a-z])\s*=(?P<at>[^=,，]{1,30}?)\s*"
+    "(?:で|のとき(?:に)?|时|時|处)"
+)
+_PLACE_BEHIND = re.compile(
+    r"\s*(?:[(（]\s*(?:at|when|for|bei|für|pour|en|per|при|当)?|(?:at|when|for|bei|für|pour|en|per|при))"
+    r"\s*(?P<letter>[a-z])\s*=(?P<at>[^=()]{1,30}?)[)）]?"
+)
+_FUNCTION = re.compile(
+    r"(?<![a-zA-Z])(?:[yzPT]|[a-zA-Z]\s*\(\s*[a-z]\s*\))\s*=(?P<is>[^=$<>]{1,100}?)(?=\\ ?\(|\$|\\\)|,|，)"
+)
+
+
+# `f(1)=6`
+_CALLED = re.compile(r"[a-zA-Z]\s*\((?P<at>[^()=]{1,20})\)\s*=(?P<value>[^=]+)")
+
+
+def _is_taken_there(letter: str, at: str, value: str, pair: Pair) -> bool:
+    """Whether the question's function has a value where an answer says that it has."""
+    function = _FUNCTION.search(pair.question.text) if pair.question is not None else None
+    if function is None:
+        return False
+    variable = re.compile(rf"(?<![a-zA-Z\\])(?:{letter})(?![a-zA-Z])")
+    taken = variable.sub(lambda _: f"({at})", function["is"])
+    return taken != function["is"] and alike(pair, [taken], [value]) is EQUAL
+
+
+def _part(text: str, pair: Pair) -> _Part | None:
+    """A value with its name before or behind it, or by itself; None for another text."""
+    before = _PLACE_BEFORE.match(text)
+    behind = next(iter(reversed(list(_PLACE_BEHIND.finditer(text)))), None) if before is None else None
+    place = before or (behind if behind is not None and behind.end() == len(text) else None)
+    if place is not None:
+        part = _part(text[: place.start()] + text[place.end() :], pair)
+        return part if part is not None and _is_taken_there(place["letter"], place["at"], part.value, pair) else None
+    text = _DECIMAL_COMMA.sub(".", _STANDS_IN.sub("", text))
+    if (sign := _SIGN.match(text)) is not None:
+        return _Part((re.split(r"[\s{]", sign["sign"])[0],), text[sign.end() :], is_sign=True)
+    words, at = [], 0
+    while (word := _WORD.match(text, at)) is not None:
+        words.append(word[0].strip(" ."))
+        at = word.end()
+    joint = _JOINT.match(text, at)
+    value = text[at if joint is None else joint.end() :]
+    if (
+        words
+        and (called := _CALLED.fullmatch(value)) is not None
+        and _is_taken_there("[a-z]", called["at"], called["value"], pair)
+    ):
+        value = called["value"]
+    if not words and (behind := _BEHIND.fullmatch(value)) is not None:
+        words, value = (behind["name"] or behind["how"]).split(), behind["value"] or behind["interval"]
+    name = _contents(words)
+    if (
+        not any(map(str.isalnum, value))
+        or bool(words) != bool(name)
+        or any(denies(one) or operates(one) for one in name)
+    ):
+        return None
+    return _with_whole(name, value)
+
+
+def _is_of_east_asia(text: str) -> bool:
+    return IS_UNSPACED.search(text) is not None or IS_HANGUL.search(text) is not None
+
+
+def _contents(words: Sequence[str]) -> tuple[str, ...]:
+    lower = (word.lower() for word in words)
+    bare = (_FILLS_UNSPACED.sub("", one) if _is_of_east_asia(one) else _ELIDED.sub("", one) for one in lower)
+    kept = [one for one in bare if one and one not in _FILLS]
+    return tuple(kept)
+
+
+def _with_whole(name: tuple[str, ...], value: str) -> _Part:
+    """A part of which the words of what its value is of stand apart: `axis of symmetry`."""
+    end = next((at for at, one in enumerate(name) if at and one in _OF), len(name))
+    return _Part(name[:end], value, whole=name[end + 1 :])
+
+
+def _is_name(one: _Part, other: _Part, asked: str) -> bool:
+    """Whether the name of an answer's value is that of one of the reference's.
+
+    What it has more is the question's.
+    """
+    if one.is_sign:
+        return _is_sign_of(one.name[0], other.name)
+    more = [word for word in one.name if not any(_is_word(word, own) for own in other.name)]
+    left = [word for word in other.name if not any(_is_word(word, own) for own in one.name)]
+    more += [word for word in one.whole if not any(_is_word(word, own) for own in other.whole)]
+    if len(left) == len(other.name) or any(_position(word, asked) < 0 for word in more):
+        return False
+    # `mean` is no mean deviation
+    return not left or _is_word(one.name[-1], other.name[-1]) or all(map(_OF_ANY.match, left))
+
+
+# What the name of a value may have more
+_OF_ANY = re.compile(
+    "value|number|wert|zahl|valeur|nombre|valor|número|valore|numero|значени|числ|wartoś|hodnot|värde|값|值|値"
+)
+
+
+def _is_word(one: str, other: str) -> bool:
+    if _is_of_east_asia(one + other):
+        return one in other or other in one
+    short, long = sorted((one, other), key=len)
+    return same_word(one, other) or (len(short) >= _SHORTEST_NAME and long.startswith(short))
+
+
+_SHORTEST_NAME = 3
+
+
+def _is_sign_of(sign: str, name: Sequence[str]) -> bool:
+    known = _SIGNS.get(sign)
+    if known is not None:
+        return any(known.search(word) for word in name)
+    return any(word.startswith(sign.lower()) for word in name)
+
+
+def _by_reference(mine: Sequence[_Part], theirs: Sequence[_Part], asked: str) -> list[int]:
+    """For each value of the reference the place of the answer's of that name; none where that is not clear."""
+    order = []
+    for own in mine:
+        others = {word for other in mine if other is not own for word in other.name if word not in own.name}
+        places = [at for at, one in enumerate(theirs) if _is_name(one, own, asked) and others.isdisjoint(one.name)]
+        if len(places) != 1:
+            return []
+        order += places
+    return order if len({*order}) == len(order) else []
+
+
+def _position(word: str, text: str) -> int:
+    """Where a text has a word, in any of its forms; -1 where it has not."""
+    if _is_of_east_asia(word):
+        return text.lower().find(word)
+    said = ((one.start(), one[0].lower()) for one in re.finditer(r"[^\W\d_]+", text))
+    # in Arabic, `and` is written together with its word
+    return next((at for at, one in said if same_word(word, one) or (one[0] == "و" and same_word(word, one[1:]))), -1)
+
+
+def _by_question(theirs: Sequence[_Part], asked: str) -> list[int]:
+    """The places of an answer's values in the order in which the question asks for their names; none if it does not."""
+    # what else a question tells of is no name of a value
+    text = asking_clause(asked)[0] or _last_sentence(asked)
+    positions = []
+    for one in theirs:
+        others = [word for other in theirs if other is not one for word in other.name]
+        own = [word for word in one.name if not any(_is_word(word, other) for other in others)]
+        is_said = all(_position(word, text) >= 0 for word in (*one.name, *one.whole))
+        if one.is_sign or not own or not is_said:
+            return []
+        positions.append(min(_position(word, text) for word in own))
+    return sorted(range(len(theirs)), key=positions.__getitem__) if len({*positions}) == len(positions) else []
+
+
+def _last_sentence(question: str) -> str:
+    return ["", *(one for one in re.split(r"[.。]\s+", question) if one.strip())][-1]
+
+
+_UNITS = re.compile(r"\s*(?<![\\a-zA-Z])([^\W\d_]{2,})\s*\Z")
+
+
+def _without_said(value: str, truth: str, question: Question | None) -> str:
+    """An answer's value without the word behind it that the question has, where the reference's has none."""
+    word = _UNITS.search(value)
+    if word is None or question is None or _UNITS.search(truth) is not None:
+        return value
+    return value[: word.start()] if allowed(word[1], question.words, question.text) else value
+
+
+_WHO = re.compile(r"(?P<who>[A-Z][^\W\d_]{1,20})\s*(?:[,;:]|and|by|\s)\s*(?P<how_many>[-\d$\\].{0,40})")
+_COUNTED = re.compile(r"(?<![\w.,])\$?\d[\d,.]*(?<![,.])")
+_COMPARED = re.compile(r"(?<![^\W_])(?:than|als|que|di|чем)\s+(?P<to>[A-Z][^\W\d_]+)\.?\Z")
+
+
+def who_and_how_many(pair: Pair) -> Outcome:
+    """Compare a person and a number, with the question's words between: `Lena sold 7 more candles` for `Lena, 7`."""
+    truth = _WHO.fullmatch(unset(pair.truth)) if pair.question is not None and len(pair.truth) < LONGEST_FORM else None
+    if truth is None or pair.question is None or truth["who"] not in pair.question.text:
+        return UNKNOWN
+    compared = _COMPARED.search(unset(pair.answer))
+    said = unset(pair.answer) if compared is None else compared.string[: compared.start()]
+    if compared is not None and (compared["to"] == truth["who"] or compared["to"] not in pair.question.text):
+        return UNKNOWN
+    numbers = _COUNTED.findall(said)
+    if _COUNTED.sub("", re.sub(r"[^\W\d_]+(?:['’]\w+)?|[\s,.;:]", "", said)):
+        return UNKNOWN
+    words = re.findall(r"[^\W\d_]+(?:['’]\w+)?", said)
+    if len(numbers) != 1 or words[:1] != [truth["who"]] or words.count(truth["who"]) > 1:
+        return UNKNOWN
+    # what else the question tells of is not what it asks for: `7 more boxes`
+    asks = _last_sentence(pair.question.text)
+    asked = frozenset(re.findall(r"[^\W\d_]+", asks.lower()))
+    rest = [word for word in words[1:] if word.lower() not in _FILLS and word != "by"]
+    if any(word[0].isupper() or not allowed(word, asked, asks) for word in rest):
+        return UNKNOWN
+    return EQUAL if alike(pair, [truth["how_many"]], numbers) is EQUAL else UNKNOWN
