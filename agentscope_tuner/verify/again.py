@@ -35,7 +35,9 @@ _STATED_NUMBER = re.compile(
     rf"(?![{_LETTER_OF_WORD}/]|\.\d|\s*(?!\^\s*\{{?\\circ)[-+/^=×·\\]|\s*\*(?!\*))"
 )
 _OWN_FORMULA = re.compile(r"\A(?:[^$\n\\]|\\[a-zA-Z])*?(?:\$\$?|\\[)\]])")
-_EQUATION = re.compile(r"\$[^$\n]*=[^$\n]*\$|\\[(\[][^\n]*?=[^\n]*?\\[)\]]|[\d)][\d\s+*/^().×·÷-]*=\s*[\d.,]+")
+_EQUATION = re.compile(
+    r"\$[^$\n]*(?:=|\\equiv(?![a-z]))[^$\n]*\$|\\[(\[][^\n]*?=[^\n]*?\\[)\]]|[\d)][\d\s+*/^().×·÷-]*=\s*[\d.,]+"
+)
 # What says why, or what the value counts: numbers in it are no other answer
 _EXPLAINS = re.compile(
     r"[(（][^()（）\n]{1,120}[)）]|(?:\bi\.e\.|\b(?:since|because|namely|nämlich|weil|denn|porque|parce que|car|puisque"
@@ -244,7 +246,8 @@ _PERCENT = re.compile(
 #: What says that the number behind it is rounded.
 ROUGHLY_BEFORE = re.compile(
     r"(?:\b(?:about|around|roughly|approximately|environ|etwa|rund|ungefähr|circa|cerca de|aproximadamente"
-    r"|около|примерно|khoảng|około|yaklaşık)|[≈约約][为是]?|약|\\approx)[\s$]*\Z",
+    r"|около|примерно|khoảng|około|yaklaşık|ongeveer|ungefär|cirka|omtrent|noin|přibližně|asi|körülbelül|approximativement"
+    r"|aproximativ|περίπου|تقريبا|حوالي|लगभग|ประมาณ|sekitar|kira-kira)|[≈约約][为是]?|약|\\approx)[\s$]*\Z",
     re.IGNORECASE,
 )
 
@@ -279,7 +282,7 @@ def _opens_formula(before: str) -> bool:
 
 # What a denial before it does not deny: `the sales were not 78, so the number is 12`
 _CONCLUDES = re.compile(
-    r"[,;，；]\s*(?:and |и )?(?:so|thus|therefore|hence|then|but|daher|also|folglich|donc|alors|luego|quindi"
+    r"[;；]|[,，]\s*(?:and |и )?(?:so|thus|therefore|hence|then|but|daher|also|folglich|donc|alors|luego|quindi"
     r"|portanto|dunque|поэтому|значит|所以|因此|故|则|だから|따라서)",
     re.IGNORECASE,
 )
@@ -330,6 +333,7 @@ _LED = re.compile(
     r"[\s$\\(≈+]*\Z",
     re.IGNORECASE,
 )
+_LED_AT = re.compile(r"\bcent(?:er|re)d at[\s$\\(]*\Z", re.IGNORECASE)
 _LED_UNSPACED = re.compile(
     r"(?:其中|此时|并且|[且而，,。;；\s])*(?P<noun>半径|直径|圆心|顶点|焦点|斜率|截距|周长|公差|公比|行列式|秩|迹|标准差|方差"
     r"|中位数|离心率|周期|判别式|对称轴)(?:约?[为是]|等于)[\s$\\(]*\Z"
@@ -373,6 +377,8 @@ def _is_led_by_else(behind: str, start: int, end: int, asked: str) -> bool:
     clause = _CLAUSES.split(led)[-1]
     if (led_by := _LED_UNSPACED.match(clause)) is not None:
         return led_by["noun"] not in asked
+    if _LED_AT.search(clause) is not None:
+        return "cent" not in asked
     led_by = _LED.search(clause)
     if led_by is None or led_by["noun"].lower()[:_STEM] in asked:
         return False

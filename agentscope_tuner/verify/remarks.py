@@ -29,6 +29,7 @@ from agentscope_tuner.verify.words import (
     MOST_WORDS,
     NO_OTHER,
     OPENS,
+    OPERATES_SOON,
     QUOTE_ENDS,
     QUOTED,
     REASONS,
@@ -113,8 +114,8 @@ _OF_DENIALS = (
         """we it this that these those there an am be been does did have has can given valid actually well wait
         sorry oops hmm just rather answer answers result value solution number check above it's that's c'est antwort
         ergebnis réponse résultat respuesta resultado resposta risposta ответ cevap jawaban svaret antwoord
-        odpowiedź đáp án eso esto isso isto questo quello ciò ça cela dies este этот هذا هذه यह वह bu şu điều này
-        ini itu dit dat det está e y и là to ce n'est je это phải đây उत्तर है الجواب não"""
+        odpowiedź đáp án eso esto isso isto questo quello ciò ça cela dies este этот هذا هذه यह वह bu şu điều này thỏa
+        mãn بجے बजे ini itu dit dat det está e y и là to ce n'est je это phải đây उत्तर है الجواب não"""
     )
 )
 # What may be said behind an answer beside the question's words: that it is the answer, what it counts, or that it is
@@ -427,7 +428,7 @@ def _unknown_remark(sentence: str, words: Sequence[str], asked: Asked) -> str:
     """The first word of a later sentence that is not understood, before it gives a reason."""
     if _excludes_others(sentence) or (_OFFERS_HELP.search(sentence) and not any(map(is_number_word, words))):
         return ""
-    if asked.text and _tells_of_else(sentence, words, asked):
+    if asked.text and (_tells_method(sentence, asked) or _tells_of_else(sentence, words, asked)):
         return ""
     # `This is the radius` may say what the answer is
     knows = _is_understood if words and words[0] in _IT else _understands
@@ -489,7 +490,7 @@ def _is_said_number(word: str) -> bool:
 _IT = word_set("this that it these which they das dies es ce cela c'est esto es isto questo это đây")
 
 # Where an aside begins, what it has in English, and what bounds or shifts the value there, beside what points back
-_ASIDE = re.compile(r"[,;]\s|\s\(|\s[–—]\s")
+_ASIDE = re.compile(r"[,;]\s|\s?[(（]|[，；]|\s[–—]\s")
 _OF_ASIDES = _ENGLISH | word_set("which an by as to for at on so indicating meaning showing along")
 _SHIFTS_ASIDE = word_set(
     """respectively times give take before after per excluding including omitting minus plus over under rounded rule
@@ -503,9 +504,13 @@ def _without_aside(sentence: str, asked: Asked) -> str:
 
     It has no formula and no number, and begins behind a comma or in brackets.
     """
+    if asked.text and _tells_method(sentence, asked):
+        return ""
     begun = _ASIDE.search(sentence) if asked.text else None
     if begun is None:
         return sentence
+    if _tells_method(sentence[begun.end() :], asked):
+        return sentence[: begun.start()]
     aside = _NUMBER_ASIDE.sub(" ", sentence[begun.end() :])
     words = [word for word in WORDS.findall(aside.lower()) if word not in SO]
     is_english = not _OF_ASIDES.isdisjoint(words) or (words[:1] == ["a"] and len(words) == 2)
@@ -521,6 +526,63 @@ _NUMBER_ASIDE = re.compile(r"\\?\$?\d[\d.,]*(?:\\?%)?")
 
 
 _MARKS_VALUE = re.compile(r"[$\\=:\d]")
+
+
+# By what an answer was found: a verb or a preposition, and a rule
+_USES = re.compile(
+    r"(?<![^\W_])(?:by|via|from|with|through|used|uses|using|follows|following|applied|applying|thanks"
+    r"|nach|mit|durch|aus|laut|gemäß|mithilfe|mittels|folgt|(?:ver|an)gew[ea]nd(?:e?t|en)?|verwendet|benutzt"
+    r"|d['’]après|par|selon|grâce|avec|utilis(?:é|ant|ons)|appliqu(?:é|ant|ons)|suit|découle"
+    r"|por|según|mediante|us(?:ando|amos|ato|ado|ada|ó)|aplic(?:ando|ó|ado|ada)|applic(?:ando|ato|ata)|con|sigue"
+    r"|per|secondo|tramite|segue|utiliz(?:ando|ó|ado|ada|zando|zato)|pel[oa]|segundo"
+    r"|по|с помощью|из|согласно|использ(?:уя|ован\w*)|применя?(?:я|ен\w*)|следует|z|ze|zgodnie|na podstawie|korzystając"
+    r"|zastosowa(?:no|wszy)|użyto|wynika|theo|dùng|áp dụng|sử dụng|göre|kullan(?:arak|ıldı)|uygula(?:yarak|nırsa)"
+    r"|volgens|met|via|door|gebruikt|toegepast|volgt|enligt|med|använ(?:t|de))(?![^\W_])"
+    # what is done, not what the reader is to do
+    r"|(?<=\w )(?:use|apply)(?![^\W_])|[由据用]|根据|利用|运用|应用|使用|による|により|より|によって|用い|에 의해"
+    "|에 따라|사용|이용|적용",
+    re.IGNORECASE,
+)
+_METHOD = re.compile(
+    r"(?<![^\W_])(?:rules?|formulae?s?|theorems?|lemma|laws?|identit(?:y|ies)|definitions?|methods?|principle|criterion"
+    r"|inequality|algorithm|substitution|induction|symmetry|vieta|euclid|euler|gauss|heron|newton|leibniz|lagrange|bayes"
+    r"|fermat|pythagoras|\w*regel|\w*formel|\w*sätze?s?|satz|gesetz\w*|verfahren|methode|\w*ungleichung"
+    r"|règles?|formules?|théorème|loi|identité|définition|méthode|reglas?|fórmulas?|teoremas?|ley|identidad|definición"
+    r"|método|regola|formula|legge|definizione|metodo|regra|lei|definição|правил\w*|формул\w*|теорем\w*|закон\w*"
+    r"|тождеств\w*|определени\w*|метод\w*|reguł\w*|wz[oó]r\w*|twierdzeni\w*|metod\w*|công thức|định lý|quy tắc"
+    r"|phương pháp|kural\w*|formül\w*|teorem\w*|yöntem\w*)(?:['’]s)?(?![^\W_])"
+    "|公式|定理|法则|法則|定义|定義|性质|方法|原理|규칙|공식|정리|법칙|정의|방법",
+    re.IGNORECASE,
+)
+_SAME_RESULT = re.compile(r"\bthe same (?:result|value|answer|number)\b", re.IGNORECASE)
+
+
+def _tells_method(said: str, asked: Asked) -> bool:
+    """Whether a clause behind an answer only says by what rule it was found: `by Heron's formula`, `由求导公式可得`.
+
+    It has no number, and no word that turns the answer, names another or goes on from it.
+    """
+    plain = _SAME_RESULT.sub(" ", FORMULA.sub(" 1 ", said)).lower()
+    words = WORDS.findall(plain)
+    if any(map(str.isdigit, plain)) or not 0 < len(words) <= _MOST_REMARKED or _BUT_UNSPACED.match(said) is not None:
+        return False
+    if _USES.search(plain) is None or _METHOD.search(plain) is None or OPERATES_SOON.search(plain) is not None:
+        return False
+    turns = any(is_adverse(word) or _is_said_number(word) or word in _SHIFTS_METHOD for word in words)
+    names = any(
+        SOUGHT.search(word) for word in words if word not in ("it", "this", "that")
+    ) or _NAMES_ITS_OWN_VALUE.search(plain)
+    return not turns and not names
+
+
+# What of a rule's words may speak of another value
+_SHIFTS_METHOD = word_set(
+    """should must please you need try let
+    instead other another both either rather actual real true right correct half double twice triple next
+    previous former latter reverse opposite inverse reciprocal negative minus plus except if when unless until without
+    sollte wenn falls ohne sinon sans devrait si sin debe se senza deve sem если без jeśli bez als zonder"""
+)
+_NAMES_ITS_OWN_VALUE = re.compile("[另更应却其他它]|答案|结果|答え|정답|답은")
 
 
 # A sentence to the reader, who may ask for more

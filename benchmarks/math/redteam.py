@@ -96,6 +96,9 @@ mended from both: 2.0 % and 11.3 %; what was refused are names and labels before
 first contact on 2026-11-28: 3.3 % and 22.0 %; after the judge was mended from it, 0.7 % and 14.7 %; after that, 3.3 %
 and 10.0 %; after that, 0.0 % and 10.0 %. What `round39` was refused are mostly ends of solutions: what else is so, what
 a letter stands for, a check; of the others it is forms: matchings, tables of chances, lines, names of several values.
+`round43` and `round44`, each 150 and 150 rows of one more author in the same manner, in 28 and 24 languages, at first
+contact on 2026-11-28, with the judge as it was after several values are compared by their names: 0.7 % and 13.3 %, and
+0.0 % and 4.7 %. The author of `round43` was asked for university sources and languages without Latin letters.
 
 Every row goes through `load_judge(configs/math.yaml)`, the question as `task.main_query`. `--alone` leaves Math-Verify
 out.
@@ -117,7 +120,7 @@ from benchmarks.math.bench import RIVAL, ROOT, rival_pairs
 ROWS = Path(__file__).with_name("redteam")
 HALVES = ("dev", "unseen")
 # Rows of one author, scored at first contact before a mender reads them: --half names one
-ROUNDS = tuple(f"round{n}" for n in range(1, 43))
+ROUNDS = tuple(f"round{n}" for n in range(1, 45))
 WRONG_PAID_BAR, RIGHT_REFUSED_BAR = 1.0, 5.0
 
 

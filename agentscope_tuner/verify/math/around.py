@@ -276,7 +276,8 @@ def _equated(before: str, behind: str, question: str | None) -> str:
         # the first member of the chain in which the box stands
         equals = [at for at, t in enumerate(stated) if t.text == "="]
         member = stated[: equals[0]] if direction < 0 and equals else stated[equals[-1] + 1 :] if equals else []
-        if asked.asks_another([t.text for t in member]):
+        brackets = [t.text for t in member if t.text in ("(", ")")]
+        if brackets.count("(") == brackets.count(")") and asked.asks_another([t.text for t in member]):
             return "the box is equated with what the question does not ask for"
     return ""
 
@@ -495,7 +496,21 @@ def _contradicted(text: str, tokens: list[Token], operator: str, *, behind: bool
         or (abs(mine - theirs) * 50 <= abs(theirs) and (mine.denominator, theirs.denominator) != (1, 1))
     ):
         return ""
-    return "" if mine == theirs else "the box is equated with another value"
+    return "" if mine == theirs or _in_degrees(text, other) else "the box is equated with another value"
+
+
+_OF_DEGREES = re.compile(r"\^\s*\{?\s*\\circ\s*\}?|°")
+
+
+def _in_degrees(text: str, other: list[Token]) -> bool:
+    """Whether two numbers are the same where each is of degrees: `240^\\circ-110^\\circ=\\boxed{130}`."""
+    marks = [token.text in ("^", "\\circ", "°") for token in other]
+    plain = [token for token, is_mark in zip(other, marks, strict=True) if not is_mark]
+    if plain == other and _OF_DEGREES.search(text) is None:
+        return False
+    powers = [at for at, token in enumerate(other) if token.text == "^" and not any(marks[at + 1 : at + 3])]
+    mine = None if powers else _value(tokenize(_OF_DEGREES.sub("", text)))
+    return mine is not None and mine == _value(plain)
 
 
 # --- units beside a box: one that stands behind it or is named before it, and a quantity said again in another unit

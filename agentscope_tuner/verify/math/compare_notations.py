@@ -191,9 +191,12 @@ def times(pair: Pair) -> Outcome:
     if not all(_CLOCK.search(SET_TYPE.sub("", side)) for side in (pair.ref.text, pair.answer)):
         return UNKNOWN
     truth, stated = time_of_day(pair.ref.text), time_of_day(pair.answer)
-    if truth is not None and stated is None and (late := _NEXT_DAY.search(unset(pair.answer))) is not None:
-        stated = time_of_day(late.string[: late.start()])
+    if truth is not None and stated is None and (late := without_next_day(pair.answer)) != pair.answer:
+        stated = time_of_day(late)
         starts = _times_of(pair.question) if pair.question is not None else []
+        if pair.question is not None and not starts:
+            written = (":".join(one) for one in _OF_CLOCK.findall(pair.question.text))
+            starts = [one for one in map(time_of_day, written) if one is not None]
         if stated is None or not starts or any(start[0] <= stated[0] for start in starts):
             return UNKNOWN
     if truth is not None and _SPAN.search(pair.answer) and not _SPAN.search(pair.ref.text):
@@ -218,9 +221,18 @@ _NEXT_DAY = re.compile(
     r"\s*[(（,，]?\s*(?:on )?(?:(?:the )?(?:next|following) (?:day|morning|afternoon|evening)"
     r"|am nächsten (?:tag|morgen)"
     r"|le lendemain(?: matin)?|del día siguiente|del giorno (?:dopo|successivo)|do dia seguinte|次の日|翌日|第二天|次日"
-    r"|следующего дня|на следующий день|ertesi gün|ngày hôm sau)\s*[)）]?\s*\.?\Z",
+    r"|следующего дня|на следующий день|ertesi gün|ngày hôm sau)\s*[)）]?\s*\.?(?:\Z|(?=\s\d))",
     re.IGNORECASE,
 )
+
+
+def without_next_day(text: str) -> str:
+    """A time without the words before or behind it that it is of the next day; any other text as it is."""
+    late = _NEXT_DAY.search(unset(text))
+    return text if late is None else f"{late.string[: late.start()]}{late.string[late.end() :]}"
+
+
+_OF_CLOCK = re.compile(r"(?<![\d.,])(\d{1,2})[.:h](\d{2})(?![\d.,]*\d)")
 
 
 def _times_of(question: Question) -> list[tuple[int, bool]]:

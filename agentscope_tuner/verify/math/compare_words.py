@@ -429,7 +429,33 @@ def _said(text: str, question: Question | None) -> str | None:
     # a yes says it again, and a no denies it again
     own = match[1].lower() in _AFFIRMS or not {*_NO_WORDS}.isdisjoint(words)
     again = all((denying and word in _NO_WORDS) or _repeats_asked(word, question) for word in words)
+    if denying and not again:
+        # a no states the contrary of what is asked
+        contrary = [word for word in words if _is_contrary_of(word, asked)]
+        rest = [word for word in words if word not in contrary]
+        own = again = len(contrary) == 1 and all(_repeats_asked(word, question) for word in rest)
     return match[1].lower() if own and again else None
+
+
+# The prefixes with which a word is the contrary of another: `irrational`, `divergiert`
+_CONTRARY = re.compile(r"(?P<not>(?:un|in|im|ir|dis|non-?|не)(?=\w{4}))|(?P<apart>di(?=verg)|рас(?=ход))")
+
+
+def _is_contrary_of(word: str, asked: frozenset[str]) -> bool:
+    """Whether a word is the contrary of one of the question's by its prefix."""
+    found = _CONTRARY.match(word)
+    if found is None:
+        return False
+    stem = word[found.end() :]
+    stems = (stem,) if found["not"] else (f"con{stem}", f"kon{stem}", f"с{stem}")
+    return any(same_word(one, other) for one in stems for other in asked)
+
+
+def _only_offers(truth: Sequence[str], question: Question | None) -> bool:
+    """Whether the last word of a name is what the options of the question are: the player of `first player`."""
+    if question is None or len(truth) < len("AB"):
+        return False
+    return truth[-2] in question.options and truth[-1] in question.words
 
 
 _AFFIRMS = frozenset({"yes", "true", "ja", "oui", "sí", "sim", "sì", "да"})
@@ -502,6 +528,13 @@ def _same_words(pair: Pair) -> Outcome:
     said = plain(pair.answer).replace(",", " ").split()
     if said == truth:
         return EQUAL if _same_case(pair) else DIFFERENT
+    more = {*said} - {*truth} - NEUTRAL - JOINING_NAMES
+    if len(truth) == 1 and more and _YES_NO.fullmatch(truth[0]) is not None:
+        # what is said beside a yes or a no may be the contrary
+        return UNKNOWN
+    truth = truth[truth[0] == "the" and len(truth) > 1 :]
+    if said[-1:] != truth[-1:] and said[said[:1] == ["the"] :] == truth[:-1] and _only_offers(truth, pair.question):
+        return EQUAL
     question = pair.question
     asked, options = (question.text, question.options) if question is not None else ("", frozenset())
     if said[:-1] == truth and any(f"{one} {said[-1]}" in asked.lower() for one in options):

@@ -15,6 +15,7 @@ from agentscope_tuner.verify.math.parse import parse_tokens
 from agentscope_tuner.verify.math.question import EXTREMES, Question
 from agentscope_tuner.verify.math.readings import Side
 from agentscope_tuner.verify.math.tokens import TooComplex, Unreadable, respelled, tokenize
+from agentscope_tuner.verify.number_words import numbers_said
 from agentscope_tuner.verify.words import denies
 
 LISTS = re.compile("[=,;<>]")
@@ -52,6 +53,11 @@ _OF_GROUPS = {
 }
 
 
+_POWER_SET = re.compile(
+    "power set|potenzmenge|ensemble des parties|conjunto (?:potencia|de (?:las )?partes)|insieme delle parti|幂集"
+    "|冪集|べき集合|멱집합|булеан|множество всех подмножеств|zbiór potęgowy|kuvvet kümesi",
+    re.IGNORECASE,
+)
 _SET_NAME = re.compile(r"\\(?:operatorname|mathrm|mathbb|mathbf|text|left|right)(?![a-z])\*?|[{}\s]")
 
 
@@ -100,6 +106,9 @@ _TABLE = (
      "|bội chung|persekutuan terkecil"),
     ("ord", r"(?=[_(])", r"\border|ordnung|ordre|orden|ordem|ordine|阶|位数|порядок"),
     ("deg", r"(?=[\s(A-Z\[])", "degree|grad|gradus|степен|次数"),
+    ("chi", r"_?\(?(?=[A-Z])", r"chromat|colou?ring|färbung|色数|彩色|хромат|euler characteristic|欧拉示性"),
+    ("alpha", r"\((?=[A-Z])", "independen|stable set|独立数|независим"),
+    ("omega", r"\((?=[A-Z])", "clique|团数|клик"),
     ("Res", r"(?=[_(])", "residu|留数|留數|вычет|rezydu"),
     ("phi varphi", _NUMBER, r"totient|euler|coprime|relatively prime|teilerfremd|欧拉|互质|互素|Эйлер"
      "|взаимно прост"),
@@ -157,35 +166,21 @@ def _is_asked_by_sign(name: str, asked: Question) -> bool | None:
     Args:
         name: what an answer gives its value, without spaces and braces.
     """
-    if name[:1] == "|" == name[-1:] and len(name) > _SHORTEST_SIZE:
-        name = f"card({name[1:-1]})"
-    if (extreme := _EXTREME_OF.fullmatch(name)) is not None and not _is_variable(extreme["of"], asked):
-        name = f"{extreme['is']} {extreme['of']}"
-    if (degree := _DEGREE.fullmatch(name)) is not None and _OF_DEGREES.search(asked.text) is not None:
-        said = _bare_formula(asked.text)
-        return all(_bare_formula(degree[one]) in said for one in ("of", "over"))
+    if (whole := _is_whole_asked(name, asked)) is not None:
+        return whole
+    name = _in_one_form(name, asked)
     own, rest = _signs_of(name)
     plain = re.sub(r"\\left|\s", "", asked.text)
-    whole = _INDEXED.sub("", rest, count=1)
-    if (
-        own
-        and own[0][0] in (*_OF_FUNCTIONS, "Res")
-        and len(own) == 1
-        and len(whole) > 1
-        and _bare_formula(whole) in _bare_formula(asked.text)
-    ):
-        # what its sign is written of is the question's formula
-        name = name.removesuffix(whole)
     if not own or any(f"{sign}(" in plain for sign, _ in own if sign not in ("m", "n", "c", "V", "M")):
         return None
-    bound = next((sign for sign, said in _BOUNDS.items() if sign.search(name) and said.search(asked.text)), None)
-    of_function = own[0][0] in _OF_FUNCTIONS
-    event = name if bound is None else bound.sub("", name)
-    if (
-        _WORKS.search(_INDEXED.sub("", name) if of_function else _INSIDE.sub("", name)) is not None
-        or _OF_EVENTS.search(event) is not None
-    ):
+    name = _without_asked_formula(name, own[0][0], rest, asked) if len(own) == 1 else name
+    event, is_bounded = _without_bound(name, asked)
+    indexed = own[0][0] in _OF_FUNCTIONS
+    works = _WORKS.search(_INDEXED.sub("", name) if indexed else _INSIDE.sub("", name))
+    if works is not None or _OF_EVENTS.search(event) is not None:
         return None
+    if not is_bounded:
+        return False
     if own[0][0] in _OF_SUBSTANCES and (thing := _CHEMICAL.search(re.sub("[_ ]", "", rest))) is not None:
         asked_for = _substances(asked.text)
         return (_is_asked(own[0][1], asked.text) and thing[0] in asked_for) if asked_for else None
@@ -204,6 +199,44 @@ def _is_asked_by_sign(name: str, asked: Question) -> bool | None:
     ):
         return False
     return True if all(_is_asked(meant, asked.text) for _, meant in own) else None
+
+
+def _is_whole_asked(name: str, asked: Question) -> bool | None:
+    """As `_is_asked_by_sign`, of names that are no sign and what it is of: `[L:K]`, `|\\nabla f(1,2)|`."""
+    if (steepest := _STEEPEST.fullmatch(name)) is not None and _ASKS_STEEPEST.search(asked.text) is not None:
+        return steepest["at"] is None or _bare_formula(steepest["at"]) in _bare_formula(asked.text)
+    if (degree := _DEGREE.fullmatch(name)) is not None and _OF_DEGREES.search(asked.text) is not None:
+        said = _bare_formula(asked.text)
+        return all(_bare_formula(degree[one]) in said for one in ("of", "over"))
+    return None
+
+
+def _in_one_form(name: str, asked: Question) -> str:
+    """A size or an extreme with its sign first: `card(A)` for `|A|`, `max f` for `f_{\\max}`."""
+    if name[:1] == "|" == name[-1:] and len(name) > _SHORTEST_SIZE:
+        name = f"card({name[1:-1]})"
+    extreme = _EXTREME_OF.fullmatch(name)
+    return name if extreme is None or _is_variable(extreme["of"], asked) else f"{extreme['is']} {extreme['of']}"
+
+
+def _without_asked_formula(name: str, sign: str, rest: str, asked: Question) -> str:
+    """A name without the question's formula of which its sign is written: `\\operatorname{Res}_{z=0}\\frac{1}{z}`."""
+    whole = _INDEXED.sub("", rest, count=1)
+    is_asked = sign in (*_OF_FUNCTIONS, "Res") and len(whole) > 1 and _bare_formula(whole) in _bare_formula(asked.text)
+    return name.removesuffix(whole) if is_asked else name
+
+
+def _without_bound(name: str, asked: Question) -> tuple[str, bool]:
+    """An event without the sign of a bound that the question has in words; and whether its number is the same there."""
+    for sign, said in _BOUNDS.items():
+        if (bound := sign.search(name)) is not None and (words := said.search(asked.text)) is not None:
+            number = re.match(r"\s*(\d+)", name[bound.end() :])
+            wanted = list(numbers_said(asked.text[words.end() : words.end() + _NEAR_BOUND]))
+            return sign.sub("", name), number is None or not wanted or str(wanted[0]) == number[1]
+    return name, True
+
+
+_NEAR_BOUND = 24
 
 
 def _signs_of(name: str) -> tuple[list[tuple[str, list[_Sign]]], str]:
@@ -229,7 +262,9 @@ def _is_asked(meant: Sequence[_Sign], asks: str) -> bool:
 
 def _is_of_things_said(name: str, own: Sequence[tuple[str, object]], asked: Question) -> bool:
     """Whether the numbers and words that a name has beside its signs are the question's."""
-    if not Counter(re.findall(r"\d+", _CHEMICAL.sub("", name))) <= Counter(re.findall(r"\d+", asked.text)):
+    numbers = Counter(re.findall(r"\d+", _CHEMICAL.sub("", name)))
+    said = {str(one) for one in numbers_said(asked.text)}
+    if not all(times <= max(asked.text.count(one), one in said) for one, times in numbers.items()):
         return False
     signs = {sign for sign, _ in own}
     words = (
@@ -249,6 +284,13 @@ _SHORTEST_SIZE = 2
 _INSIDE = re.compile(r"\([^()]*\)|\[[^\[\]]*\]|_\w+|\|[^|]*\|")
 _INDEXED = re.compile(r"_(?:\w+|\[[^\[\]]*\]|\([^()]*\))")
 _OF_FUNCTIONS = frozenset({"max", "min", "sup", "inf", "deg", "dim", "rank", "det", "tr"})
+# `|\\nabla f(1,2)|`, the greatest rate of change
+_STEEPEST = re.compile(r"\|{1,2}\\nabla\s*[a-zA-Z](?P<at>\([^()]*\))?\|{1,2}")
+_ASKS_STEEPEST = re.compile(
+    r"(?:max|great|larg|steep|fast)\w*\b.*\b(?:rate|directional)|rate.*\b(?:max|great|fast)|方向导数.*最大|最大.*方向导数"
+    r"|magnitude of the gradient|norm of the gradient|梯度的模",
+    re.IGNORECASE,
+)
 # `[L : K]`
 _DEGREE = re.compile(r"\[(?P<of>[^:]+):(?P<over>[^:]+)\]")
 _OF_DEGREES = re.compile(
@@ -334,7 +376,9 @@ def _label(text: str, asked: Question) -> tuple[str, bool]:
         is_own = asked.asks_for(found["label"])
     elif group:
         is_own = _OF_GROUPS[group].search(asked.text) is not None
-    elif letter := found["of"]:
+    elif (letter := found["of"]) == "P" and _POWER_SET.search(asked.text) is not None:
+        is_own = has_thing
+    elif letter:
         called = rf"(?<=[a-z] ){letter}[a-z]{{3}}|\b(?:{letter}[a-z]*|{letter.lower()})[- ]?transf"
         is_own = has_thing and (asked.is_foreign or re.search(called, asked.text) is not None)
     elif word := found["said"]:
@@ -412,6 +456,7 @@ _AT_POINT = re.compile(
 )
 
 
+_BRACED = re.compile(r"\\\{.*\\\}", re.DOTALL)
 # That there is no other value
 _ONLY = re.compile(
     r"\s*\\text\s*\{\s*(?:only|exactly|just|nur|genau|seulement|sólo|solo|solamente|soltanto|apenas|somente|только|лише"
@@ -422,7 +467,7 @@ _ONLY = re.compile(
 def value_named(text: str, ref: Side, asked: Question) -> str | None:
     """An answer without the sign that it gives its value; None for the sign of something else than what is asked."""
     text = _ONLY.sub("", text, count=1) if _ONLY.match(text) else text
-    text, is_of_another = (text, False) if LISTS.search(ref.text) else _label(text, asked)
+    text, is_of_another = (text, False) if LISTS.search(_BRACED.sub("", ref.text)) else _label(text, asked)
     if is_of_another or ("=" in text and _is_another_name(text, ref, asked)):
         return None
     text = _without_place(text, ref.text, asked) if "_" in text else text

@@ -352,9 +352,24 @@ def with_names_of(ref: Node, ans: Node, question: Question | None) -> Node:
     if wanted.lower() == found.lower() and {wanted, found} <= _OF_INTEGRATION:
         return renamed(ans, found, wanted)
     periodic = {wanted, found} <= COUNTING and _is_periodic(ref, wanted) and _is_periodic(ans, found)
-    if periodic or (mine | theirs <= _OF_INTEGRATION and _are_free(ref, mine) and _are_free(ans, theirs)):
+    if periodic:
         return renamed(ans, found, wanted)
-    return ans
+    allowed = _OF_INTEGRATION | (
+        _OF_FAMILIES if question is not None and _FAMILY.search(question.text) else frozenset()
+    )
+    if not (mine <= _OF_INTEGRATION and theirs <= allowed):
+        return ans
+    other = renamed(ans, found, wanted)
+    return other if (_are_free(ref, mine) and _are_free(ans, theirs)) or is_same_formula(other, ref) else ans
+
+
+# What a question asks for whose solutions have a constant, which an answer may call as it likes
+_FAMILY = re.compile(
+    r"\b(?:all|every|general|alle|toutes|todas|tutte)\b.{0,60}\b(?:functions?|solution|funktion|fonction|funci|funzion|funç)"
+    r"|\bвсе\b.{0,40}функци|所有.{0,20}函数|通解|一般解|すべて.{0,20}関数|모든 .{0,20}함수",
+    re.IGNORECASE | re.DOTALL,
+)
+_OF_FAMILIES = frozenset({"a", "b", "d", "m", "p", "q", "t", "\\alpha", "\\beta"})
 
 
 # Where both sides of an antiderivative are put to zero

@@ -13,7 +13,7 @@ from agentscope_tuner.verify.math.around import given_noun, is_alone, said_by, w
 from agentscope_tuner.verify.math.node import DIFFERENT, EQUAL
 from agentscope_tuner.verify.math.question import about
 from agentscope_tuner.verify.math.unwrap import bare, reference, short
-from agentscope_tuner.verify.math.verdict import UNREAD, Asking, MathVerdict, answered, awaited, verdict_of
+from agentscope_tuner.verify.math.verdict import UNREAD, Asking, MathVerdict, answered, awaited, compare, verdict_of
 from agentscope_tuner.verify.words import SENTENCE_END, repeats_given
 
 
@@ -118,8 +118,28 @@ def _said_again(found: PlacedAnswer, question: str | None) -> list[tuple[str, ..
     again = [one for one in found.again if not isinstance(one, NewNumber) or one is last]
     if not question:
         return again
+    again = [one for one in again if not _is_in_another_unit(one, found)]
     again = [one for one in again if not _is_given(one[-1], found.text or "", found.behind, question)]
     return [one for one in again if not _is_of_another(one[-1], found.behind, question)]
+
+
+_UNIT_BEHIND = re.compile(
+    r"\s?\$?\s?(?:\\text\s*\{\s*)?(?P<unit>[a-zA-Zµ°]{1,4}(?:/[a-zA-Z]{1,4})?(?:\^?[23²³])?)(?!\w)"
+)
+
+
+_MEASURED = re.compile(r"(?P<number>-?\d{1,18}(?:\.\d{1,18})?)(?:\s|\\[ ,])*(?P<unit>\\text\s*\{[^{}]{1,12}\})?")
+
+
+def _is_in_another_unit(again: tuple[str, ...], found: PlacedAnswer) -> bool:
+    """Whether a number behind an answer is the same quantity in another unit: `\\boxed{72} km/h, or 20 m/s`."""
+    own = _MEASURED.fullmatch(found.text or "")
+    if own is None or not any(map(str.isalpha, again[0])):
+        return False
+    unit = own["unit"]
+    if unit is None and (behind := _UNIT_BEHIND.match(found.behind)) is not None:
+        unit = f"\\text{{ {behind['unit']}}}"
+    return unit is not None and compare(again[0], f"{own['number']}{unit}").outcome == "equal"
 
 
 def _of_place(found: PlacedAnswer, ground_truth: str, question: str | None) -> Asking:

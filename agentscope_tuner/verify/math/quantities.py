@@ -37,8 +37,8 @@ edges;; E e K k A a; edges?~|kanten|arêtes|aristas|spigoli|р[её]бер
 vertices;; V v E S; vertex|vertices|ecken~|sommets|vértices|vertici|вершин
 share; %; P p q f; probab|chance|likel|odds~|wahrscheinlich|вероятност|概率|機率|確率|확률|olasılık|xác suất
     |prawdopodob|kans~|peluang
-part; %; P p r R k; percent|prozent|pourcent|porcent|porcien|процент|百分|パーセント|퍼센트|yüzde|phần trăm|\\?%
-    |(?<![速频斜曲功心周])率|fraction|ratio~|proportion|bruchteil|anteil|(?<!fuel )efficiency|几分之
+part; %; P p r R k; percent|prozent|procent|persen|pourcent|porcent|porcien|процент|百分|パーセント|퍼센트|yüzde
+    |phần trăm|\\?%|(?<![速频斜曲功心周])率|fraction|ratio~|proportion|bruchteil|anteil|(?<!fuel )efficiency|几分之
 change; ?, %; ; rates?~|shares?~|parts?~|interest~|increase|decrease|discount|change|利率|增长
 area; length^2; A S F K T s a; areas?~|\w{0,20}fläche(?:~|ninh)|aires?~|superfici|surface|área|площад|面积
     |面積
@@ -137,6 +137,8 @@ def _asked(question: str) -> tuple[_Quantity, ...]:
     """
     clause, is_last = asking_clause(question)
     clause = _FORMULA.sub(" ", clause)
+    if _HOW_MANY_PERCENT.search(clause) is not None:
+        return tuple(one for one in _QUANTITIES if one.name == "part")
     found = [
         (place.end() if is_last else -place.start(), one) for one in _QUANTITIES for place in one.said.finditer(clause)
     ]
@@ -147,6 +149,12 @@ def _asked(question: str) -> tuple[_Quantity, ...]:
     return tuple(dict.fromkeys((*sums, *objects, *(one for at, one in ranked if at == first))))
 
 
+_HOW_MANY_PERCENT = re.compile(
+    r"\b(?:hoeveel|wie ?viele?|how many|сколько|на сколько|combien de|cuántos?|quant[oi]|ile|kolik|hur många|hvor mange"
+    r"|câte|kaç|berapa|bao nhiêu) (?:percent|prozent|procent|процент|pour ?cent|por ?ci?ento|per ?cento|proc|persen"
+    "|phần trăm)",
+    re.IGNORECASE,
+)
 _OBJECTS = frozenset({"faces", "edges", "vertices", "elasticity"})
 _SUMS = frozenset({"sum", "total", "mean", "difference"})
 _OF_ANYTHING = frozenset({"sum", "total", "count", "amount"})

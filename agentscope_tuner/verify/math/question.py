@@ -391,7 +391,9 @@ class Question:
         r"""Whether the question asks for the value of this formula, which is more than a name: `3\star 2`."""
         with suppress(Unreadable, TooComplex):
             own = _undecorated([token.text for token in tokenize(formula)])
-            return len(own) > 1 and own in self.asked_for and not self.tells_apart(own)
+            # a function may be asked about as `x \\mapsto \\ln x`
+            wanted = own in self.asked_for or any(one[-len(own) - 1 :] == ("\\mapsto", *own) for one in self.asked_for)
+            return len(own) > 1 and wanted and not self.tells_apart(own)
         return False
 
     @property

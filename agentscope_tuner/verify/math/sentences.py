@@ -746,7 +746,8 @@ _TRANSFORM = re.compile("laplace|z[- ]transf|лаплас|拉普拉斯|ラプラ
 # The half-plane of a transform: `, s>3`, `(\\operatorname{Re}(s)>3)`
 _REGION = re.compile(
     r"(?:\\[ ,;:!]|\\q?quad|[\s,;(]|\\text\s*\{[\s,(]*(?:for|where|if|when|with)?\s*\})+"
-    rf"(?:(?:\\Re|\\(?:operatorname|mathrm|text)\s*\{{\s*Re\s*\}}|Re)\s*[({{]?\s*)?(?P<name>[a-zA-Z])\s*[)}}]?\s*"
+    rf"(?:(?:\\Re|\\(?:operatorname|mathrm|text)\s*\{{\s*Re\s*\}}|Re)\s*(?:\\[ ,])?\s*[({{]?\s*)?"
+    rf"(?P<name>[a-zA-Z])\s*[)}}]?\s*"
     rf"(?:>|\\gt)\s*(?P<least>{_VALUE})\s*\)?"
 )
 

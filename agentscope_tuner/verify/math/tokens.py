@@ -948,6 +948,9 @@ _RULES: tuple[_Rule, ...] = (
     ("\\of", re.compile(r"\\root\s*(\w)\s*\\of(?![a-zA-Z])\s*(\{[^{}]{1,80}\}|\w)"), r"\\sqrt[\1]{\2}"),
     # a group of remainders
     ("/", re.compile(r"(\\mathbb\s*\{?Z\}?)\s*/\s*(?:\((\d+)\)|(\d++)(?:\s*\\mathbb\s*\{?Z\}?)?)"), r"\1_{\2\3}"),
+    # where a sign is decorated, and where a bound names its variable
+    ("{=}", re.compile(r"\\(?:underset|overset|stackrel)\s*\{[^{}?]*\\to(?![a-z])[^{}?]*\}\s*\{=\}"), "="),
+    ("int_{", re.compile(r"(\\int_)\{\s*[a-z]\s*=\s*([^{}=]*)\}"), r"\1{\2}"),
     # where lines are aligned
     ("&", re.compile(r"&\s*=|=\s*&"), "="),
     # a system with one brace
@@ -964,6 +967,7 @@ _RULES: tuple[_Rule, ...] = (
     ("'a", re.compile(r"unités? d'(?:aire|area)"), "square units"),
     ("で", re.compile(r"(?<=[^\s{])(?:です|である)。?(?=\s*\}\s*$)"), ""),
     ("单位", re.compile(r"(?:[平立]方|个)?单位"), "units"),
+    ("หน่วย", re.compile(r"(?:ตาราง|ลูกบาศก์)?หน่วย"), "units"),
     # `LCM(4,6)`, as words or as a formula
     (
         "(",
@@ -992,8 +996,11 @@ _RULES: tuple[_Rule, ...] = (
     # `(1,2)^T`: a column, written as a transposed row
     (
         "^",
-        re.compile(r"^[(\[]([^()\[\]]*,[^()\[\]]*)[)\]]\^\{?(?:T|\\top|\\intercal|\\(?:mathsf|mathrm|text)\{T\})\}?$"),
-        r"(\1)",
+        re.compile(
+            r"^((?:[a-zA-Z]\s*=\s*)?)[(\[]([^()\[\]]*,[^()\[\]]*)[)\]]"
+            r"\s*\^\{?\s*(?:T|\\top|\\intercal|\\(?:mathsf|mathrm|text)\s*\{\s*T\s*\})\s*\}?$"
+        ),
+        r"\1(\2)",
     ),
     # feet and inches
     ("'", re.compile(rf"^(\d+)\s*'{_GAP}(\d+(?:\.\d+)?)\s*(?:''|\"|$)$"), r"\1\\text{ ft }\2\\text{ in}"),

@@ -612,10 +612,56 @@ _OF_Y = re.compile(r"y\s*=")
 _NAMED_LINE = re.compile(
     r"(?P<name>[a-zA-Z])(?:_\{?\w\}?)?\s*(?:\(\s*x\s*\)\s*=|(?::|\\colon(?![a-z]))(?:\\[ ,;:!]|\s)*y\s*=)"
 )
+# `(\\varepsilon): y-1=2x`, a line with its name
+_NAME_OF_LINE = re.compile(r"\(?\\?[a-zA-Z]+\)?\s*(?::|\\colon(?![a-z]))(?:\\[ ,;:!]|\s)*(?=[^:=]*[a-z][^:=]*=)")
 _PAIRED = 2
 _FINITE = frozenset({"list", "eigenvalues", "eigenwerte"})
 # It parts values, and no thousands: `3，145`
 _WIDE_COMMA = re.compile(r"(?<=\d)，(?=\d)")
+
+
+# `\\sqrt2 \\text{ is irrational}`, and an option with its value: `③ 1`
+_SUBJECT_IS = re.compile(
+    r"(?P<what>[^=]{1,80}?)\s*\\text\s*\{\s*(?:is|ist|est|es|é|è|jest|är|—|является|是|は)\s*(?P<said>[^{}]+)\}"
+)
+_CIRCLED = re.compile(r"(?:\\text\s*\{)?\s*(?P<mark>[①-⑳])[\s}.:]*(?P<value>[^①-⑳]+)")
+# The integral of a flux or of work before its value
+_INTEGRAL_IS = re.compile(r"\s*\\(?:oi{0,2}nt|iiint|iint|int)(?![a-z])[^=]{1,80}?=(?=[^=]+\Z)")
+_ASKS_INTEGRAL = re.compile(
+    r"\b(?:flux|circulation|work done|line integral|surface integral|fluss|zirkulation|flujo|trabajo|travail)\b"
+    "|поток|通量|环量|做的功|曲线积分|曲面积分|流束|線積分",
+    re.IGNORECASE,
+)
+_IS_WORD = re.compile(r"(?<!\\)\b[^\W\d_]{4,}|[\u4e00-\u9fff]{2}")
+_EXPANDS = re.compile(
+    r"taylor|maclaurin|power series|expan[ds]|développement|entwicklung|desarroll|sviluppo|разлож|展开|展開|전개",
+    re.IGNORECASE,
+)
+_ADDS = re.compile(r"[+-](?!\d*\})")
+
+
+def _as_asked(text: str, truth: str, question: Question) -> str:
+    """What an answer says of the question's own formula, option or integral; any other text as it is."""
+    if (about_it := _SUBJECT_IS.fullmatch(text)) is not None and _IS_WORD.search(truth) is not None:
+        said, own, what = (
+            "".join(re.sub(r"[{}$]", "", one).split()) for one in (question.text, truth, about_it["what"])
+        )
+        return f"\\text{{{about_it['said']}}}" if what and what in said and what not in own else text
+    if (chosen := _CIRCLED.fullmatch(text)) is not None and _CIRCLED.fullmatch(truth) is None:
+        offered = re.search(f"{chosen['mark']}([^①-⑳]+)", question.text)
+        bare_, value = (re.sub(r"[\s$.,;]", "", one) for one in (offered[1] if offered else "", chosen["value"]))
+        return chosen["mark"] if value and bare_ == value else text
+    if "=" not in truth and (integral := _INTEGRAL_IS.match(text)) is not None:
+        # of one integral alone
+        is_one = _ADDS.search(re.sub(r"\{[^{}]*\}", "", integral[0])) is None
+        return text[integral.end() :] if is_one and _ASKS_INTEGRAL.search(question.text) is not None else text
+    formula, _, series = respelled(text).partition("=")
+    if series and "=" not in f"{series}{truth}" and _EXPANDS.search(question.text) is not None:
+        # what is expanded stands before its series
+        said = "".join(re.sub(r"[{}$]", "", question.text).split())
+        own = "".join(re.sub(r"[{}$]", "", formula).split())
+        return series if len(own) > len("fx") and own in said else text
+    return text
 
 
 _BOOLEAN = re.compile("boole|logic (?:circuit|gate)|булев|布尔|ブール|부울|불 ?대수", re.IGNORECASE)
@@ -636,6 +682,9 @@ def in_asked_form(text: str, truth: str, question: Question) -> tuple[str, str]:
     if "=" in truth and _OF_Y.match(truth) and (called := _NAMED_LINE.match(text)) is not None:
         # the answer's own letter for the line that is asked for
         text = text if f"{called['name']}(" in question.text else f"y={text[called.end() :]}"
+    elif "=" in truth and (line := _NAME_OF_LINE.match(text)) is not None and _NAME_OF_LINE.match(truth) is None:
+        text = text[line.end() :]
+    text = _as_asked(text, truth, question)
     if _BOOLEAN.search(question.text) is not None and _OF_LOGIC.search(truth) is None:
         text = _in_signs_of_algebra(text)
     own = _values_of(truth, question)

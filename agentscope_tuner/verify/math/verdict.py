@@ -17,6 +17,7 @@ from typing import Any, Literal, NamedTuple, Protocol, cast
 from agentscope_tuner.errors import JudgeError
 from agentscope_tuner.verify.asked_clause import asking_clause, says_another
 from agentscope_tuner.verify.math.compare import CheapComparer, is_rational
+from agentscope_tuner.verify.math.compare_notations import without_next_day
 from agentscope_tuner.verify.math.compare_words import forms, wordings
 from agentscope_tuner.verify.math.guards import unearned
 from agentscope_tuner.verify.math.named_parts import by_names
@@ -792,7 +793,7 @@ _HOUR = re.compile("[:点點時时시]")
 
 def _other_words(pair: Pair) -> str:
     """What of the answer's words speaks of something else than the question asks for; empty where none does."""
-    is_time = _HOUR.search(pair.answer) is not None and time_of_day(pair.answer) is not None
+    is_time = _HOUR.search(pair.answer) is not None and time_of_day(without_next_day(pair.answer)) is not None
     if pair.question is None or is_time:
         # the words of a time of day are all understood
         return ""

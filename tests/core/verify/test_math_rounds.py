@@ -350,6 +350,21 @@ e | \lim_{n\to\infty}\left(1+\frac1n\right)^n=e | \lim_{n\to\infty}\left(1+\frac
 3 | \text{only } p=3 ;; p=3\text{ only} | \text{all but } p=3 ;; \text{not only } p=3 | Find all primes $p$ such that $p^2+2$ is prime.
 A | \text{(A) } 5\% \text{ profit} ;; 5\%\text{ profit} | \text{(A) } 5\% \text{ loss} ;; 15\%\text{ profit} | What is his profit or loss? (A) 5% profit (B) 5% loss (C) 15% profit (D) 10% profit
 A + \overline{B}C | A \lor (\neg B \land C) ;; A \vee \lnot B\, C | A \land (\neg B \lor C) | Simplify the Boolean expression.
+No | \text{No, the series diverges} ;; \text{No, it diverges} | \text{Yes, the series diverges} ;; \text{No, the series converges} | Does the series converge? Answer Yes or No.
+No | \text{No, it is irrational} | \text{Yes, it is irrational} ;; \text{No, it is rational} | Is $\sqrt2$ rational?
+the second player | \text{Second} ;; \text{the second} | \text{first} ;; \text{the first player} | Which player has a winning strategy, the first or the second?
+\begin{pmatrix}-2\\3\\1\end{pmatrix} | x=(-2,3,1)^T ;; x=[-2,3,1]^{\top} | x=(-2,1,3)^T | Solve $Ax=b$.
+3 | \chi(C_7)=3 | \alpha(C_7)=3 | What is the chromatic number of the cycle $C_7$?
+\sqrt{17} | |\nabla f(1,2)|=\sqrt{17} | |\nabla f(2,1)|=\sqrt{17} | Find the maximum rate of change of $f(x,y)=x^2y$ at $(1,2)$.
+③ | \text{③ } 1 ;; ③ | \text{③ } 2 ;; \text{② } 1 | 극솟값은? ① $-1$ ② $0$ ③ $1$ ④ $2$ ⑤ $3$
+y=2x | (\varepsilon):\ y-2=2(x-1) ;; \ell: y=2x | (\varepsilon):\ y-2=2x | Find the tangent line.
+1+x+o(x) | e^x\underset{x\to0}{=}1+x+o(x) ;; e^x=1+x+o(x) | e^x\underset{x\to0}{=}1-x+o(x) ;; \ln x=1+x+o(x) | Expand $x\mapsto e^x$ to order 1.
+f(x)=x+c | f(x)=x+a ;; f(x)=x+a,\ a\in\mathbb{R} | f(x)=a-x ;; f(x)=ax | Find all functions $f$ with $f(f(x)+y)=2x+f(f(y)-x)$ for all real $x,y$.
+32\pi | \iint_S\mathbf{F}\cdot d\mathbf{S}=32\pi | 2\iint_S\mathbf{F}\cdot d\mathbf{S}=32\pi | Compute the outward flux of $\mathbf{F}=(x,y,z)$.
+1-4e^{-3} | P(X\ge 2)=1-4e^{-3} | P(X\ge 3)=1-4e^{-3} | Calls arrive at 3 an hour. What is the probability that at least two calls arrive?
+irrational | \sqrt{2}+\sqrt{3}\text{ is irrational} | \sqrt{2}+\sqrt{3}\text{ is rational} ;; \sqrt{5}\text{ is irrational} | Is $\sqrt2+\sqrt3$ rational or irrational?
+\{\emptyset,\{a\}\} | \mathcal{P}(\{a\})=\{\emptyset,\{a\}\} | \mathcal{P}(\{b\})=\{\emptyset,\{a\}\} | List the power set of $\{a\}$.
+\int_0^1\int_0^y f(x,y)\,dx\,dy | \int_{y=0}^{1}\int_{x=0}^{y}f(x,y)\,dx\,dy | \int_{y=0}^{1}\int_{x=y}^{1}f(x,y)\,dx\,dy | Reverse the order of $\int_0^1\int_x^1 f(x,y)\,dy\,dx$.
 2e^{i\pi/3} | 2\left(\cos\frac{\pi}{3}+i\sin\frac{\pi}{3}\right) | 2\left(\cos\frac{\pi}{6}+i\sin\frac{\pi}{6}\right) | Find $z$ in polar form.
 """  # noqa: E501
 
@@ -588,6 +603,20 @@ def test_a_sentence_of_something_else_says_nothing_of_the_answer(text: str, paid
 
 
 ABROAD = [
+    (
+        "Met hoeveel procent groeit de populatie per jaar?",
+        "7{,}2",
+        "Dus met ongeveer $\\boxed{7{,}2}$ procent per jaar.",
+        True,
+    ),
+    ("Saat 3:40'ta açı kaç derecedir?", "130", "Açı $240^\\circ-110^\\circ=\\boxed{130}$ derecedir.", True),
+    ("Saat 3:40'ta açı kaç derecedir?", "130", "Açı $240^\\circ-100^\\circ=\\boxed{130}$ derecedir.", False),
+    (
+        "Tren saat 21.48'de hareket ediyor. Saat kaçta varır?",
+        "03:25",
+        "Cevap: $\\boxed{\\text{ertesi gün } 03{:}25}$",
+        True,
+    ),
     ("كم عدد أضلاع هذا المضلع؟", "15", "إذن عدد أضلاع المضلع هو $\\boxed{15}$ ضلعًا.", True),
     ("كم عدد أضلاع هذا المضلع؟", "15", "إذن عدد أضلاع المضلع هو $\\boxed{15}$ تقريبًا.", False),
     ("已知函数 $f(x)=x^2-2x$，求其最小值。", "-1", "因此函数的最小值为 $\\boxed{-1}$，当 $x=1$ 时取得。", True),
@@ -897,3 +926,45 @@ def test_what_a_solution_tells_behind_its_answer_leaves_it(question: str, refere
 def test_what_is_told_of_the_answer_itself_counts(question: str, reference: str, output: str) -> None:
     reward = judged(reference, output, question)
     assert not reward[1], reward.reason
+
+
+METHODS = [
+    ("$\\boxed{3x^2}$, por la regla de la potencia.", True),
+    ("$\\boxed{3x^2}$ nach der Potenzregel.", True),
+    ("$\\boxed{3x^2}$, d'après la règle de dérivation.", True),
+    ("$\\boxed{3x^2}$. On a utilisé la formule de dérivation.", True),
+    ("$\\boxed{3x^2}$. Здесь использовано правило степени.", True),
+    ("$\\boxed{3x^2}$（由幂函数求导法则）。", True),
+    ("$\\boxed{3x^2}$. 거듭제곱의 미분 공식을 사용하였다.", True),
+    ("$\\boxed{3x^2}$. This follows from the power rule.", True),
+    ("$\\boxed{3x^2}$, volgens de machtsregel.", True),
+    ("$\\boxed{3x^2}$. Use the power rule.", False),
+    ("$\\boxed{3x^2}$. Please use the power rule.", False),
+    ("$\\boxed{3x^2}$. Aplica la regla.", False),
+    ("$\\boxed{3x^2}$ by the wrong rule.", False),
+    ("$\\boxed{3x^2}$. By the chain rule it should be another.", False),
+    ("$\\boxed{3x^2}$. By the rule, twice this.", False),
+    ("$\\boxed{3x^2}$. By the formula the actual answer differs.", False),
+    ("$\\boxed{3x^2}$（但公式用错了）。", False),
+]
+
+
+@pytest.mark.parametrize(("text", "paid"), METHODS)
+def test_a_clause_that_names_the_method_leaves_the_answer(text: str, paid: bool) -> None:
+    reward = judged("3x^2", text, "Find the derivative of $x^3$.")
+    assert reward[1] is paid, reward.reason
+
+
+QUANTITIES = [
+    ("The average speed is $\\boxed{72}$ km/h, or $20$ m/s.", True),
+    ("It is \\boxed{72} km/h. This is equivalent to 20 m/s.", True),
+    ("It is \\boxed{72} km/h, or 21 m/s.", False),
+    ("It is \\boxed{72} km/h, or 20 km/h.", False),
+    ("It is \\boxed{72}, or 20 m/s.", False),
+]
+
+
+@pytest.mark.parametrize(("text", "paid"), QUANTITIES)
+def test_the_same_quantity_in_another_unit_is_no_other_value(text: str, paid: bool) -> None:
+    reward = judged("72", text, "A train travels 180 km in 2.5 hours. What is its average speed in km/h?")
+    assert reward[1] is paid, reward.reason
