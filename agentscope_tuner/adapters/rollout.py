@@ -65,6 +65,8 @@ def asked_in(row: Mapping[str, Any]) -> Prompt:
     """
     for name in ("main_query", *QUESTIONS, "messages"):
         value: Any = row.get(name)
+        # a list out of Parquet
+        value = value.tolist() if type(value).__module__ == "numpy" else value
         if (isinstance(value, str) and value.strip()) or is_chat(value):
             return value  # type: ignore[no-any-return]
     return ""
