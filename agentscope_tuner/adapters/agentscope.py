@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from agentscope_tuner.adapters.rollout import asked_in, named_metrics, verdict_flags
 from agentscope_tuner.errors import Cause, JudgeError
-from agentscope_tuner.records.formats.sample import as_rollout, final_text, message_text, truth_of
+from agentscope_tuner.records.formats.sample import as_rollout, final_text, message_text, reference_of
 from agentscope_tuner.task_judge.batch import Pair, judge_for, loaded
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def as_pair(row: Mapping[str, Any], response: object) -> Pair:
     Raises:
         JudgeError: as `response_text`.
     """
-    return as_rollout(asked_in(row), response_text(response), {**row, **truth_of(row, "answer")})
+    return as_rollout(asked_in(row), response_text(response), {**row, **reference_of(row)})
 
 
 def response_text(response: object) -> str:

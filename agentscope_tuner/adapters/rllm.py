@@ -18,7 +18,7 @@ from typing import Any
 
 from agentscope_tuner.adapters.rollout import asked_in, named_metrics
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError, input_error
-from agentscope_tuner.records.formats.sample import as_rollout, message_text, reference_of
+from agentscope_tuner.records.formats.sample import Prompt, as_rollout, final_text, message_text, reference_of
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, judge_for, loaded
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 
@@ -132,8 +132,13 @@ def _steps_of(episode: Any) -> list[Any]:
 
 
 def _said_in(step: Any) -> str:
-    found = (getattr(step, key, None) for key in ("output", "model_response"))
-    return next((text for text in found if isinstance(text, str) and text), "")
+    for key in ("output", "model_response"):
+        text = getattr(step, key, None)
+        if isinstance(text, str) and text:
+            return text
+    # rLLM's own workflows leave both empty: there the reply is the last message of the step's conversation
+    talk: Prompt = getattr(step, "chat_completions", None) or ""
+    return final_text(talk)
 
 
 def _module(names: tuple[str, ...]) -> Any:

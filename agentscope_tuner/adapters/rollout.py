@@ -65,6 +65,8 @@ def asked_in(row: Mapping[str, Any]) -> Prompt:
     """
     for name in ("main_query", *QUESTIONS, "messages"):
         value: Any = row.get(name)
+        # a list out of Parquet
+        value = value.tolist() if type(value).__module__ == "numpy" else value
         if (isinstance(value, str) and value.strip()) or is_chat(value):
             return value  # type: ignore[no-any-return]
     return ""
@@ -226,8 +228,9 @@ class FailingRun:
     """Counts the verdicts of one judge in a trainer's process, logs those that fail, and stops a run without any.
 
     It stops when from the first row on, every row of two tasks or more fails for what no later batch mends
-    (`reference`, `input`; `config` at once), when the judge is asked no more because its breaker is open, and after
-    `MOST_BATCHES` batches in a row without a verdict, of eight tasks or 64 rows.
+    (`reference`, `input`; `config` at once), when the judge is asked no more because its breaker is open, after
+    `MOST_BATCHES` batches in a row without a verdict, of eight tasks or 64 rows, and after as many, of 64 tasks, where
+    at most one of a task's samples has a reward: it has none to be compared with.
     Rows that a rule filters are no verdict of the judge, and no failure.
 
     Args:
@@ -245,6 +248,8 @@ class FailingRun:
         self._empty_batches = self._empty_rows = 0
         self._empty_tasks: set[tuple[str, str]] = set()
         self._empty_causes: set[Cause | None] = set()
+        # Of the batches in a row without two rewards to compare
+        self._alone_batches = self._alone_tasks = 0
         self._causes: Counter[str] = Counter()
         self._told = 0
 
@@ -278,14 +283,13 @@ class FailingRun:
             self._empty_batches += 1
             self._empty_rows += len(failed)
             self._empty_tasks |= {
-                (pair[0].task_id, pair[0].task.main_query)
-                for pair, found in zip(pairs, judgements, strict=True)
-                if found.status == "failed"
+                _task_of(pair) for pair, found in zip(pairs, judgements, strict=True) if found.status == "failed"
             }
             self._empty_causes |= {judgement.cause for judgement in failed}
+        self._count_alone(pairs, judgements)
         if not failed:
             return
-        problem = self._problem(failed) if self._empty_batches else None
+        problem = self._problem(failed) if self._empty_batches else self._alone()
         if problem is not None and self._stops:
             raise JudgeError(
                 f"{problem}: {self._shown(told=True)}. {self._columns(pairs, failed[0])}The first: {failed[0].error}. "
@@ -294,6 +298,14 @@ class FailingRun:
                 cause=failed[0].cause,
             )
         self._tell(failed, len(judgements))
+
+    def _count_alone(self, pairs: Sequence[Pair], judgements: Sequence[Judgement]) -> None:
+        groups = places_by(map(_task_of, pairs))
+        if any(_compares(judgements, group) for group in groups):
+            self._alone_batches = self._alone_tasks = 0
+        else:
+            self._alone_batches += 1
+            self._alone_tasks += len(groups)
 
     def _problem(self, failed: Sequence[Judgement]) -> str | None:
         causes, tasks, rows = self._empty_causes, len(self._empty_tasks), self._empty_rows
@@ -304,7 +316,11 @@ class FailingRun:
             return "the judge is asked no more"
         if self._empty_batches >= MOST_BATCHES and (tasks >= _TASKS or rows >= _ROWS):
             return f"no verdict in {self._empty_batches} batches in a row"
-        return None
+        return self._alone()
+
+    def _alone(self) -> str | None:
+        told = f"no two verdicts on one of the last {self._alone_tasks} tasks, so that none is better than another"
+        return told if self._alone_batches >= MOST_BATCHES and self._alone_tasks >= _ROWS else None
 
     def _tell(self, failed: Sequence[Judgement], rows: int) -> None:
         total = sum(self._causes.values())
@@ -332,6 +348,15 @@ class FailingRun:
         if guess is None or "reads:" in (first.error or ""):
             return told
         return f"{told}Is it {guess!r}? Then write `reads: {{answer: {guess}}}` under {SECTION}. "
+
+
+def _task_of(pair: Pair) -> tuple[str, str]:
+    return pair[0].task_id, pair[0].task.main_query
+
+
+def _compares(judgements: Sequence[Judgement], group: Sequence[int]) -> bool:
+    """Whether two samples of a task have a reward, or the only one that the trainer shows."""
+    return sum(judgements[place].reward is not None for place in group) >= min(2, len(group))
 
 
 def failing_run(judge: ConfiguredJudge, *, stops: bool = True) -> FailingRun:

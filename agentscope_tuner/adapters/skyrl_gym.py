@@ -15,7 +15,7 @@ from typing import Any
 from skyrl_gym.envs.base_text_env import BaseTextEnv, BaseTextEnvStepOutput
 
 from agentscope_tuner.adapters.rollout import episode_metrics
-from agentscope_tuner.records.formats.sample import as_rollout, ground_truth_metadata, last_turn
+from agentscope_tuner.records.formats.sample import as_rollout, last_turn, reference_of, truth_of
 from agentscope_tuner.task_judge.batch import judge_for, loaded
 
 
@@ -36,8 +36,8 @@ class JudgedTextEnv(BaseTextEnv):  # type: ignore[misc]  # skyrl_gym is absent w
     def __init__(self, env_config: object = None, extras: Mapping[str, Any] | None = None) -> None:
         super().__init__()
         row = dict(extras or {})
-        truth = (row.get("reward_spec") or {}).get("ground_truth")
-        self._metadata = {**row, **ground_truth_metadata(truth)}
+        truth = truth_of(row.get("reward_spec") or {}, "ground_truth")
+        self._metadata = {**row, **(truth or reference_of(row))}
         self._prompt: list[dict[str, Any]] = []
         self._messages: list[dict[str, Any]] = []
         self._metrics: dict[str, float] = {}

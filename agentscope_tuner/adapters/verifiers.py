@@ -19,7 +19,7 @@ import verifiers as vf
 
 from agentscope_tuner.adapters.rollout import failing_run, named_metrics
 from agentscope_tuner.errors import Cause, JudgeError, config_fault
-from agentscope_tuner.records.formats.sample import as_rollout, ground_truth_metadata
+from agentscope_tuner.records.formats.sample import as_rollout, ground_truth_metadata, reference_of
 from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, judge_for, located
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 
@@ -127,7 +127,10 @@ judge_rubric = JudgeRubric
 
 def _pair(state: Any) -> Pair:
     info = state.get("info") or {}
-    metadata = {**(info if isinstance(info, Mapping) else {}), **ground_truth_metadata(state.get("answer"))}
+    row = dict(info) if isinstance(info, Mapping) else {}
+    # "" is how verifiers writes that the row has no column `answer`: its info may hold one
+    truth = state.get("answer")
+    metadata = {**row, **(reference_of(row) if truth in (None, "") else ground_truth_metadata(truth))}
     prompt, completion = state.get("prompt") or "", state.get("completion") or ""
     return as_rollout(_plain(prompt), _plain(completion), metadata)
 

@@ -42,6 +42,22 @@ def test_skyrl_gym_steps_through_the_judge() -> None:
         assert step["metadata"]["reason"]
 
 
+@pytest.mark.parametrize(
+    ("row", "reward"),
+    [
+        ({"answer": "42"}, 1.0),
+        ({"answer": "41"}, 0.0),
+        ({"reward_spec": {}, "solution": RIGHT}, 1.0),
+        ({"reward_spec": {"ground_truth": "41"}, "answer": "42"}, 0.0),
+    ],
+)
+def test_skyrl_gym_finds_the_reference_among_the_rows_columns(row: dict[str, Any], reward: float) -> None:
+    # a row without a reward_spec lost the answer that it had
+    env = judged_env(ROOT / "configs/math.yaml")(extras=row)
+    env.init([{"role": "user", "content": "6*7?"}])
+    assert env.step(RIGHT)["reward"] == reward
+
+
 def test_skyrl_gym_hears_of_a_failure(failing: str) -> None:
     # a second registration under one id is refused
     skyrl_gym.envs.registration.registry.pop("judged", None)

@@ -80,6 +80,24 @@ class TestVerifiers01:
         assert states[0]["trajectory"][0] == {"advantage": 0.5, "reward": 1.0}
         assert states[0]["metrics"]["MathAnswerAsJudge/success"] == 1.0
 
+    @pytest.mark.parametrize(
+        ("row", "rewards"),
+        [
+            ({"answer": "", "info": {"answer": "42"}}, [1.0, 0.0]),
+            ({"info": {"ground_truth": "42"}}, [1.0, 0.0]),
+            # the row's own answer counts
+            ({"answer": "42", "info": {"answer": "41"}}, [1.0, 0.0]),
+        ],
+    )
+    def test_the_reference_may_stand_in_a_rows_info(self, row: Any, rewards: list[float], math_judge: str) -> None:
+        from agentscope_tuner.adapters.verifiers import judge_rubric
+
+        # verifiers writes "" for a column that a data set does not have, and that hid the one in info
+        states = [{**state, "answer": None, **row} for state in self.states([RIGHT, WRONG])]
+        asyncio.run(judge_rubric(math_judge).score_group(states))
+        assert [state["error"] for state in states] == [None, None]
+        assert [state["reward"] for state in states] == rewards
+
     @pytest.mark.parametrize("beside", [False, True], ids=["alone", "beside another reward"])
     @pytest.mark.parametrize("answers", [[NONE], GROUP], ids=["alone in its group", "in a group of 8"])
     def test_a_failed_verdict_has_advantage_0_and_stands_in_no_mean(

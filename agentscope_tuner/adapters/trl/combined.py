@@ -215,7 +215,9 @@ async def _all(awaitables: Sequence[Any]) -> list[Any]:
 
 def _checked(answer: object, name: str, count: int) -> tuple[list[float | None], list[str]]:
     """A foreign function's rewards, None where the reward is no finite number, and why."""
-    values = list(answer) if isinstance(answer, Sequence) and not isinstance(answer, str) else None
+    # numpy's and torch's arrays are no Sequence
+    plain: Any = answer.tolist() if hasattr(answer, "tolist") else answer
+    values = list(plain) if isinstance(plain, Sequence) and not isinstance(plain, str) else None
     if values is None or len(values) != count:
         shown = f"{len(values)} rewards" if values is not None else type(answer).__name__
         raise JudgeError(f"{name} must answer a list of {count} rewards, one a completion, got {shown}")

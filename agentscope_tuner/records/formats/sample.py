@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from agentscope_tuner.errors import ConfigError, input_error
@@ -249,7 +249,7 @@ _HEADER_REST = re.compile(
 _THINKS = re.compile(r"(?:\s|</?think>)*+")
 # Before the mark that names the role
 _COHERES_START = "<|START_OF_TURN_TOKEN|>"
-_AFTER_THE_PROMPT = frozenset({"assistant", "tool", "tool_response", "function", "observation", "environment"})
+_AFTER_THE_PROMPT = _POLICYS_ROLES | {"tool", "tool_response", "function", "observation", "environment"}
 
 Prompt = str | Sequence[Mapping[str, Any]]
 
@@ -278,7 +278,7 @@ def as_rollout(
         JudgeError: the prompt or the completion is something else.
     """
     for name, value in (("prompt", prompt), ("completion", completion)):
-        if not hasattr(value, "__iter__") or isinstance(value, Mapping):
+        if not isinstance(value, str) and not _are_messages(value):
             raise input_error(f"a {name} is a text or a list of chat messages, got {value!r:.100}")
     messages = [] if isinstance(prompt, str) else [dict(message) for message in prompt]
     asked = [message_text(message.get("content")) for message in messages if message.get("role") == "user"]
@@ -286,9 +286,18 @@ def as_rollout(
     task_id = id_text(metadata.get("task_id")) or _digest(prompt, dict(metadata) if shared is None else shared)
     task = Task(main_query=query, init_messages=messages, task_id=task_id, metadata=dict(metadata))
     output = WorkflowOutput(metadata={**metadata, "final_answer": final_text(completion)})
+    # a column of this name is a conversation of the data set's, often the model answer: no turn of it is the policy's
+    output.metadata.pop("messages", None)
     if not isinstance(completion, str):
         output.metadata["messages"] = [dict(message) for message in completion]
     return WorkflowTask(task=task, gym_env=gym_env), output
+
+
+def _are_messages(value: object) -> bool:
+    """Whether `value` holds mappings that say who wrote them; that of another format, `{"from": "gpt"}`, does not."""
+    if not isinstance(value, Collection) or isinstance(value, Mapping | bytes):
+        return False
+    return all(isinstance(turn, Mapping) and "role" in turn for turn in value)
 
 
 def question_in(text: str) -> str:
@@ -340,7 +349,7 @@ def policys_turns(messages: Sequence[Any], turns: int = 0) -> int:
             these. By default the part begins behind the last message that neither the policy nor a tool nor an
             environment wrote.
     """
-    own = [place for place, message in enumerate(messages) if message.get("role") == "assistant"] if turns else []
+    own = [place for place, message in enumerate(messages) if message.get("role") in _POLICYS_ROLES] if turns else []
     if 0 < turns <= len(own):
         return own[-turns]
     end = len(messages)
@@ -358,7 +367,7 @@ def final_text(completion: Prompt) -> str:
     """
     if isinstance(completion, str):
         return last_turn(completion)
-    if not completion or completion[-1].get("role") != "assistant":
+    if len(completion) == 0 or completion[-1].get("role") not in _POLICYS_ROLES:
         return ""
     return last_turn(message_text(completion[-1].get("content")))
 

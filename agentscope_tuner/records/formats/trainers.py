@@ -266,9 +266,12 @@ def _last_message(output: list[Mapping[str, Any]]) -> str:
 
 def _metadata(payload: Mapping[str, Any]) -> dict[str, Any]:
     nested = payload.get("verifier_metadata")
+    inner = dict(nested) if isinstance(nested, Mapping) else {}
+    # a request's class may declare a field that the row has under verifier_metadata, and send it as null
+    hidden = _PROTOCOL_FIELDS | {key for key in inner if payload.get(key) is None}
     fields = {
-        **(dict(nested) if isinstance(nested, Mapping) else {}),
-        **{key: value for key, value in payload.items() if key not in _PROTOCOL_FIELDS and key[:4] != _OF_A_ROLLOUT},
+        **inner,
+        **{key: value for key, value in payload.items() if key not in hidden and key[:4] != _OF_A_ROLLOUT},
     }
     return {**fields, **truth_of(fields, "answer", "expected_answer", "ground_truth")}
 

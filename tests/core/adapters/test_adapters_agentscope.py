@@ -5,6 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
+import numpy
 import pytest
 
 from agentscope_tuner import ConfigError, JudgeError
@@ -35,8 +36,10 @@ def test_a_rows_own_main_query_is_its_question() -> None:
 @pytest.mark.parametrize("column", ["prompt", "messages", "question"])
 def test_chat_messages_ask_the_question(column: str) -> None:
     # a judge model was shown an empty question, and scored the answer all the same
-    task, _ = as_pair({column: [{"role": "user", "content": "6*7?"}], "answer": "42"}, "42")
-    assert task.task.main_query == "6*7?"
+    turns = [{"role": "user", "content": "6*7?"}]
+    for asked in (turns, numpy.array(turns)):
+        task, _ = as_pair({column: asked, "answer": "42"}, "42")
+        assert task.task.main_query == "6*7?"
 
 
 @pytest.mark.parametrize("response", [None, 42, {}, object()])

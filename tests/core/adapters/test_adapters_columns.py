@@ -10,7 +10,7 @@ import numpy
 import pytest
 
 from agentscope_tuner import JudgeError
-from agentscope_tuner.adapters import ms_swift, openrlhf
+from agentscope_tuner.adapters import areal, ms_swift, openrlhf, slime, verl
 from agentscope_tuner.adapters.trl import async_reward_func, combined, reward_func
 from tests.core.adapters.test_adapters_more import said
 
@@ -123,3 +123,58 @@ def test_ms_swift_columns_of_another_length_are_refused_not_dropped(build: Any) 
 def test_openrlhf_hands_over_one_of_each(lists: Any) -> None:
     with pytest.raises(JudgeError, match="one query, one prompt and one label"):
         openrlhf.reward_file(CONFIG)(*lists)
+
+
+TOOL_CALL = "configs/tool_call.yaml"
+ADD = {"type": "function", "function": {"name": "add", "arguments": '{"a": 1}'}}
+CALLS = '[{"name": "add", "arguments": {"a": 1}}]'
+#: What a data set keeps for fine-tuning: the question with the model answer, which is the reference.
+GOLD = [{"role": "user", "content": "1+?"}, {"role": "assistant", "content": "", "tool_calls": [ADD]}]
+
+
+def trl_with(answer: Any) -> Any:
+    return reward_func(TOOL_CALL)(["1+?"], [answer], answer=[CALLS], messages=[GOLD])[0]
+
+
+def slime_with(answer: Any) -> Any:
+    sample = SimpleNamespace(response=answer, prompt="1+?", label=CALLS, group_index=0, metadata={"messages": GOLD})
+    return asyncio.run(slime.custom_rm(TOOL_CALL)(None, sample))
+
+
+def verl_with(answer: Any) -> Any:
+    found = verl.compute_score("d", answer, CALLS, {"question": "1+?", "messages": GOLD}, config=TOOL_CALL)
+    return asyncio.run(found)["score"]
+
+
+def areal_with(answer: Any) -> Any:
+    return areal.reward_fn(TOOL_CALL)("1+?", answer, answer=CALLS, messages=GOLD)
+
+
+@pytest.mark.parametrize("ask", [trl_with, slime_with, verl_with, areal_with])
+def test_a_column_of_messages_is_the_data_sets_and_no_turn_of_the_policys(ask: Any) -> None:
+    # the reference's own calls were paid, whatever the policy wrote
+    assert ask("I do not know.") == 0.0
+    assert ask('<tool_call>{"name": "add", "arguments": {"a": 1}}</tool_call>') == 1.0
+
+
+def test_the_policys_own_messages_are_judged_beside_such_a_column() -> None:
+    assert trl_with([{"role": "assistant", "content": "", "tool_calls": [ADD]}]) == 1.0
+    assert trl_with([{"role": "assistant", "content": "", "tool_calls": []}]) == 0.0
+
+
+@pytest.mark.parametrize(
+    "answer", [b"42", [RIGHT], [{"content": RIGHT}], [{"from": "gpt", "value": RIGHT}], {"role": "assistant"}, None, 42]
+)
+@pytest.mark.parametrize("ask", TRL)
+def test_what_does_not_say_who_wrote_it_is_no_completion(ask: Any, answer: Any) -> None:
+    # messages of another format were judged as an empty answer, 0.0 whatever stood in them
+    with pytest.raises(JudgeError, match="a completion is a text or a list of chat messages"):
+        ask([answer] * 2, answer=["42"] * 2)
+
+
+@pytest.mark.parametrize(
+    ("role", "reward"), [("assistant", 1.0), ("model", 1.0), ("ai", 1.0), ("user", 0.0), ("tool", 0.0), ("judge", 0.0)]
+)
+@pytest.mark.parametrize("ask", TRL)
+def test_the_policy_is_known_by_each_of_its_roles(ask: Any, role: str, reward: float) -> None:
+    assert ask([[{"role": role, "content": RIGHT}]] * 2, answer=["42"] * 2) == [reward] * 2

@@ -239,6 +239,24 @@ class TestRllm:
         evaluator = rllm.JudgeEvaluator(settings(tmp_path))
         assert evaluator.evaluate(wrap(self.ROW), as_object(episode)).reward == 1.0
 
+    @pytest.mark.parametrize(
+        ("last", "reward"),
+        [
+            ({"role": "assistant", "content": "42"}, 1.0),
+            ({"role": "assistant", "content": "41"}, 0.0),
+            ({"role": "tool", "content": "42"}, 0.0),
+            ({"role": "user", "content": "42"}, 0.0),
+        ],
+    )
+    def test_a_step_of_rllms_own_workflows_has_its_reply_in_its_conversation(
+        self, last: Any, reward: float, tmp_path: Path
+    ) -> None:
+        # such a step leaves its other texts empty, and a right answer was judged as none
+        talk = [{"role": "user", "content": "6*7?"}, last]
+        step = SimpleNamespace(model_response="", action=None, chat_completions=talk)
+        episode = SimpleNamespace(artifacts={}, trajectories=[SimpleNamespace(steps=[step])])
+        assert rllm.JudgeEvaluator(settings(tmp_path)).evaluate(self.ROW, episode).reward == reward
+
     def test_turns_are_the_rewards_of_the_steps(self, tmp_path: Path) -> None:
         evaluator = rllm.JudgeEvaluator(settings(tmp_path, TURNS))
 

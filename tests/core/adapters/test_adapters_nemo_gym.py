@@ -53,6 +53,9 @@ def test_an_episode_without_a_last_message_has_no_answer(output: list[dict[str, 
         ({"verifier_metadata": {"answer": "1"}}, "1"),
         ({"verifier_metadata": {"expected_answer": "1"}, "ground_truth": "2"}, "1"),
         ({"ground_truth": 3}, 3),
+        # a request's class declares a field that the row has elsewhere
+        ({"answer": None, "verifier_metadata": {"answer": "1"}}, "1"),
+        ({"answer": None, "verifier_metadata": {"answer": None}}, None),
         ({}, None),
     ],
 )

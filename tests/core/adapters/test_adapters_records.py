@@ -84,6 +84,10 @@ def agentscope_(config: str, answer: str, truth: Any) -> Any:
     return judge_for(config).judge(*agentscope.as_pair({"question": "6*7=", "answer": truth}, answer)).reward
 
 
+def agentscope_ground_truth(config: str, answer: str, truth: Any) -> Any:
+    return judge_for(config).judge(*agentscope.as_pair({"question": "6*7=", "ground_truth": truth}, answer)).reward
+
+
 SEAMS = [
     trl_,
     ms_swift_,
@@ -98,6 +102,7 @@ SEAMS = [
     rllm_,
     open_instruct_,
     agentscope_,
+    agentscope_ground_truth,
 ]
 
 

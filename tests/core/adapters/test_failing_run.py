@@ -138,6 +138,47 @@ def test_what_stops_a_run(batches: list[list[Judgement]], stops: bool, on: bool)
         run.add(*of_tasks(8, last))
 
 
+@pytest.mark.parametrize(
+    ("group", "stops"),
+    [
+        # the one verdict of a group has advantage 0: the run went on to its end without learning
+        ([JUDGED, failed(Cause.DEADLINE)], True),
+        ([failed(Cause.ENDPOINT)] * 3 + [JUDGED], True),
+        ([JUDGED, JUDGED, failed(Cause.DEADLINE)], False),
+        ([JUDGED, FILTERED, failed(Cause.DEADLINE)], False),
+        # a trainer that shows one sample of a task at a time, or trains without groups
+        ([JUDGED], False),
+        ([JUDGED] * 4, False),
+    ],
+)
+@pytest.mark.parametrize("at_once", [1, 8, 16])
+def test_a_verdict_alone_in_each_group_stops_a_run(group: list[Judgement], stops: bool, at_once: int) -> None:
+    run = FailingRun("Echo")
+    # a verdict on every row, first: the judge worked
+    run.add(*of_tasks(1, [JUDGED] * 2))
+    places = range(0, 64 - at_once, at_once)
+    for first in places:
+        run.add(*of_tasks(at_once, group, first))
+    if stops:
+        with pytest.raises(JudgeError, match="no two verdicts on one of the last 64 tasks"):
+            run.add(*of_tasks(at_once, group, 64))
+    else:
+        run.add(*of_tasks(at_once, group, 64))
+
+
+def test_one_large_batch_of_such_groups_stops_nothing() -> None:
+    run = FailingRun("Echo")
+    for _ in range(MOST_BATCHES - 1):
+        run.add(*of_tasks(512, [JUDGED, failed(Cause.DEADLINE)]))
+
+
+def test_one_group_with_two_verdicts_lets_a_run_go_on() -> None:
+    run = FailingRun("Echo")
+    for first in range(0, 256, 32):
+        run.add(*of_tasks(32, [JUDGED, failed(Cause.DEADLINE)], first))
+        run.add(*of_tasks(1, [JUDGED, JUDGED, failed(Cause.DEADLINE)], first))
+
+
 def of_tasks(count: int, batch: list[Judgement], first: int = 0) -> tuple[list[Pair], list[Judgement]]:
     """The batch of each of several tasks, as one."""
     pairs = [as_rollout(f"q{first + number}", "a", {}) for number in range(count) for _ in batch]

@@ -11,6 +11,7 @@ from collections import defaultdict
 from fractions import Fraction
 from typing import Any
 
+import numpy
 import pytest
 
 from agentscope_tuner import ConfigError, JudgeError
@@ -80,6 +81,11 @@ def test_a_foreign_function_gets_what_trl_gives() -> None:
 def test_what_is_no_number_is_no_verdict(value: Any) -> None:
     # one infinity would spoil every advantage of its group
     assert combined([config(), lambda **named: [value, 1, True, Fraction(1, 2)]])(**BATCH) == [None, 1.0, None, 0.5]
+
+
+@pytest.mark.parametrize("value", [numpy.array([0.5] * 4), [numpy.float32(0.5)] * 4, (0.5, 0.5, 0.5, 0.5)], ids=repr)
+def test_an_array_is_a_list_of_rewards_as_it_is_for_trl(value: Any) -> None:
+    assert combined([config(), lambda **named: value])(**BATCH) == [1.5, 0.5, None, 0.5]
 
 
 @pytest.mark.parametrize(
