@@ -622,8 +622,8 @@ def doctor(
     for place, trouble in enumerate(() if as_json else found, 1):
         say(f"{place}. {trouble.name}: {trouble.message}")
         shown = ", ".join(f"{name:.60}".replace("\n", "\\n") for name in trouble.examples)
-        say(f"   {trouble.rows:,} of {trouble.of:,}" + (f", for example {shown}" if shown else ""))
-        say(f"   write or do: {trouble.remedy}")
+        say(f"   {trouble.rows:,} of {trouble.of:,} rows" + (f", for example {shown}" if shown else ""))
+        say(f"   to mend it: {trouble.remedy}")
     if found:
         raise typer.Exit(Exit.FOUND)
     if not as_json:

@@ -420,7 +420,9 @@ class CodeJudge(BaseJudge):
         if failed is None:
             return Reward(1.0, True, reason=f"all {len(results)} tests pass", metrics=metrics)
         passed = sum(result.passed for result in results)
-        reason = f"{passed} of {len(results)} tests run pass, of {len(tests.tests)}; test {failed.number}: {failed.why}"
+        unrun = len(tests.tests) - len(results)
+        told = f"{passed} of {len(results)} tests pass" + (f" ({unrun} more not run)" if unrun else "")
+        reason = f"{told}; test {failed.number}: {failed.why}"
         return Reward(self._partial(results, tests), False, reason=reason, metrics=metrics)
 
     def _partial(self, results: Sequence[TestResult], tests: TestSet) -> float:

@@ -61,7 +61,7 @@ def common(kind: str, **case: Any) -> str:
         done = subprocess.run([str(PYTHON), str(ROOT / "benchmarks/front_door/common.py")], input=asked, text=True,
                               capture_output=True, timeout=LIMIT, check=True)  # fmt: skip
     except subprocess.TimeoutExpired:
-        return f"hung: ended after {LIMIT} s"
+        return f"hung: killed after {LIMIT} s"
     found = json.loads(done.stdout)
     if kind == "rows":
         return f"{len(case['rows']) / found['seconds']:,.0f}"

@@ -453,7 +453,7 @@ def test_the_rows_of_a_filter_are_exported_and_a_spreadsheet_runs_none_of_them(
 def test_the_failing_test_of_a_program_is_shown(tmp_path: Path, view: Start, watched: Watched) -> None:
     one = row(0, reward=0.0, id="a")
     one["task"]["metadata"] = {"tests": json.dumps({"inputs": ["1 2", "<b>3 4</b>"], "outputs": ["3", "7"]})}
-    one["judgement"]["reason"] = "1 of 2 tests run pass, of 2; test 2: line 1: '8'"
+    one["judgement"]["reason"] = "1 of 2 tests pass; test 2: line 1 has '8'"
     page = watched.page
     page.goto(f"{view(write(tmp_path / 'run.jsonl', [one]))}#/row/1")
     block = page.locator(".block", has=page.get_by_role("heading", name="The failing test 2"))

@@ -367,12 +367,13 @@ def verdict_of(results: Sequence[AttackResult], played: Sequence[StrategyResult]
     said += _partial_credit(holes, played)
     near = [result for result in played if result.alarming]
     if near:
-        said.append(f"A policy would learn {near[0].name!r}: {near[0].reward:.3f} a task{_beside_honest(played)}.")
+        earned = f"it earns {near[0].reward:.3f} a task{_beside_honest(played)}"
+        said.append(f"A policy would learn {near[0].name!r}: {earned}.")
     said += _preferences(holes, played)
     refused = [result for result in results if result.must == "pass" and result.false]
     if passed and refused:
         count, answers = sum(result.false for result in refused), sum(r.answers for r in results if r.must == "pass")
-        said.append(f"The judge refuses {count} of {answers} right answers, written differently.")
+        said.append(f"The judge refuses {count} of {answers} right answers that are only written in another way.")
     if unjudged(results):
         said.append(f"{UNJUDGED[0].upper()}{UNJUDGED[1:]}, so nobody can say what it refuses.")
     elif not tried:
@@ -418,7 +419,7 @@ def _preferences(holes: Sequence[AttackResult], played: Sequence[StrategyResult]
 
 def _beside_honest(played: Sequence[StrategyResult]) -> str:
     honest = _honest_reward(played)
-    return "" if honest is None else f", where honest work earns {honest:.3f}"
+    return "" if honest is None else f", honest work {honest:.3f}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -556,7 +556,7 @@ class SecondOpinion:
 
     def message(self, name: str) -> str:
         """The text of the alarm of a test, by its name in `alarms`."""
-        bound = f"(error at most {self.alpha:.0%} over the whole run)"
+        bound = f"(a false alarm in at most {self.alpha:.0%} of runs)"
         if name == "held-out" and self.held_out is not None:
             start, now = (2 * mean - 1 for mean in self.held_out.values.means)
             return (
@@ -585,8 +585,8 @@ class SecondOpinion:
             )
         test = self.test
         return (
-            f"this run is being gamed: the second opinion refuses {test.false:g} of {test.rows} sampled passes; at "
-            f"some step at least {test.lower_bound:.0%} of the passes were false {bound}"
+            f"this run is being gamed: the second opinion refuses {test.false:g} of {test.rows} sampled passes; so "
+            f"at some step at least {test.lower_bound:.0%} of all passes were false {bound}"
         )
 
 

@@ -52,7 +52,7 @@ def same_output(printed: str, expected: str, *, tolerance: float, unordered: boo
             return f"line {number} has {len(words)} words, {len(other)} expected"
         for word, theirs in zip(words, other, strict=True):
             if word != theirs and not _near(word, theirs, tolerance):
-                return f"line {number}: {_short(word)}"
+                return f"line {number} has {_short(word)}"
     return None
 
 

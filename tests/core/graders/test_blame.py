@@ -70,8 +70,8 @@ class Undrawn(Exception):
     """The play needs one more outcome."""
 
 
-async def played(outcomes: list[str]) -> bool:
-    """Whether the answer is blamed, where each request ends as `outcomes` say, "1" for read."""
+async def played(outcomes: list[str], *, guilty: bool) -> bool:
+    """Whether the answer is blamed, where each request ends as `outcomes` say, "1" for read; a guilty one never is."""
 
     async def control(_: int) -> bool:
         if not outcomes:
@@ -79,21 +79,21 @@ async def played(outcomes: list[str]) -> bool:
         return outcomes.pop(0) == "1"
 
     async def again() -> int:
-        return 0 if await control(0) else 1
+        return 0 if not guilty and await control(0) else 1
 
     return await is_to_blame(1, again, control)
 
 
-def chance(failing: float) -> float:
-    """The chance that an innocent answer is blamed, where the share `failing` of all requests fails: every outcome of
+def chance(failing: float, *, guilty: bool = False) -> float:
+    """The chance that an answer is blamed, where the share `failing` of all requests fails: every outcome of
     the experiment is played, and weighed by its chance.
     """
     total, plays = 0.0, [""]
     while plays:
         outcomes = plays.pop()
         try:
-            if asyncio.run(played(list(outcomes))):
-                total += failing ** (1 + outcomes.count("0")) * (1 - failing) ** outcomes.count("1")
+            if asyncio.run(played(list(outcomes), guilty=guilty)):
+                total += failing ** ((not guilty) + outcomes.count("0")) * (1 - failing) ** outcomes.count("1")
         except Undrawn:
             plays += [outcomes + "0", outcomes + "1"]
     return total
@@ -102,6 +102,10 @@ def chance(failing: float) -> float:
 @pytest.mark.parametrize(("failing", "at_most"), [(0.15, 2e-7), (0.5, 1e-3), (2 / 3, 1e-3), (0.75, 1e-3), (0.9, 1e-3)])
 def test_the_chance_to_blame_an_innocent_answer_is_the_documented_one(failing: float, at_most: float) -> None:
     assert failing**8 * (1 - failing) ** 4 <= chance(failing) <= at_most
+
+
+def test_the_chance_to_blame_a_text_that_always_breaks_the_judge_is_the_documented_one() -> None:
+    assert round(chance(0.15, guilty=True), 2) == 0.97
 
 
 @pytest.mark.parametrize(

@@ -640,7 +640,7 @@ def test_the_command_says_the_cause_and_ends_with_1_and_says_nothing_of_sound_ro
     code, text = told(written(tmp_path / "a.jsonl", in_form("#### %s")))
     assert code == 1
     assert text.startswith("1. answers stand elsewhere:")
-    assert "write or do: astuner.task_judge.math.answer_in: [hash]" in text
+    assert "to mend it: astuner.task_judge.math.answer_in: [hash]" in text
     sound = CliRunner().invoke(app, ["doctor", written(tmp_path / "b.jsonl", SOUND["half right"])])
     assert (sound.exit_code, sound.stdout) == (0, "")
     # gaming is no cause of this command's, and its user has to be told whose it is

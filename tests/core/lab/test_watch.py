@@ -489,7 +489,7 @@ def test_gaming_of_a_tenth_of_the_tasks_is_found_among_those_that_have_risen() -
     assert found.risen.alarmed
     assert re.fullmatch(
         r"this run is being gamed on some tasks: of \d+ sampled tasks that suddenly passed far more often than before, "
-        r"the second opinion refuses \d+% of the passes, more than 10% \(error at most 5% over the whole run\)",
+        r"the second opinion refuses \d+% of the passes, more than 10% \(a false alarm in at most 5% of runs\)",
         found.message("risen tasks"),
     )
     assert not few_gamed(0.1).alarmed
@@ -534,7 +534,7 @@ def test_answers_learned_by_heart_are_found_beside_held_out_tasks_alone() -> Non
         assert opinion.asked_held_out == 32 * 20
         for alarm in found:
             if alarm.monitor == "held-out":
-                assert "more than a rise of 0.1 (error at most 5% over the whole run)" in alarm.message
+                assert "more than a rise of 0.1 (a false alarm in at most 5% of runs)" in alarm.message
                 assert "this run is being gamed" not in alarm.message
 
 

@@ -71,7 +71,7 @@ def test_a_share_of_the_tests_is_paid_with_its_reason() -> None:
     tests = {"inputs": ["2\n", "3\n"], "outputs": ["4\n", "6\n"]}
     reward = judge.compute_reward(WorkflowTask(task=Task(metadata={"tests": tests})), output)
     assert (*reward,) == (0.5, False)
-    assert reward.reason.startswith("1 of 2 tests run pass, of 2; test 2: ")
+    assert reward.reason.startswith("1 of 2 tests pass; test 2: ")
 
 
 @pytest.mark.parametrize("sandbox", [_FUSION, _PISTON])
