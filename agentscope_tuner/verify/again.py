@@ -279,8 +279,8 @@ def _opens_formula(before: str) -> bool:
 
 # What a denial before it does not deny: `the sales were not 78, so the number is 12`
 _CONCLUDES = re.compile(
-    r"[,;，；]\s*(?:and |и )?(?:so|thus|therefore|hence|then|but|daher|also|folglich|donc|alors|luego|quindi|portanto|dunque"
-    r"|поэтому|значит|所以|因此|故|则|だから|따라서)",
+    r"[,;，；]\s*(?:and |и )?(?:so|thus|therefore|hence|then|but|daher|also|folglich|donc|alors|luego|quindi"
+    r"|portanto|dunque|поэтому|значит|所以|因此|故|则|だから|따라서)",
     re.IGNORECASE,
 )
 

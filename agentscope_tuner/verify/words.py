@@ -247,7 +247,10 @@ class Asked:
         if _ARABIC.fullmatch(word) is not None:
             # what is counted is asked for behind `how many`
             asks = self.text[max(self.text.rfind("كم"), 0) :]
-            return (OPERATES_SOON.search(word) is None and _root(word) in _roots(asks)) or self.allows(word)
+            if (OPERATES_SOON.search(word) is None and _root(word) in _roots(asks)) or self.allows(word):
+                return True
+            if not word.endswith("\u064b\u0627"):
+                return False
         own = word.removesuffix("'s").removesuffix("’s")
         # inflected words share their beginnings; short ones must be there as they stand
         stem = f" {own[: max(len(own) - 3, 4)]}" if len(own) >= _SHORT else f" {own} "
@@ -283,7 +286,7 @@ def _spaced(text: str) -> str:
 
 
 _SHORT = 4
-_ARABIC = re.compile("[\u0621-\u064a]{3,}[\u064b-\u0652]*")
+_ARABIC = re.compile("[\u0621-\u064a][\u0621-\u0652]{2,}")
 
 
 def _root(word: str) -> str:

@@ -191,6 +191,11 @@ def times(pair: Pair) -> Outcome:
     if not all(_CLOCK.search(SET_TYPE.sub("", side)) for side in (pair.ref.text, pair.answer)):
         return UNKNOWN
     truth, stated = time_of_day(pair.ref.text), time_of_day(pair.answer)
+    if truth is not None and stated is None and (late := _NEXT_DAY.search(unset(pair.answer))) is not None:
+        stated = time_of_day(late.string[: late.start()])
+        starts = _times_of(pair.question) if pair.question is not None else []
+        if stated is None or not starts or any(start[0] <= stated[0] for start in starts):
+            return UNKNOWN
     if truth is not None and _SPAN.search(pair.answer) and not _SPAN.search(pair.ref.text):
         return DIFFERENT
     if truth is None or stated is None:
@@ -208,12 +213,27 @@ def times(pair: Pair) -> Outcome:
     return EQUAL if truth[0] == stated[0] else DIFFERENT
 
 
+# Behind a time that is earlier than those of the question
+_NEXT_DAY = re.compile(
+    r"\s*[(（,，]?\s*(?:on )?(?:(?:the )?(?:next|following) (?:day|morning|afternoon|evening)"
+    r"|am nächsten (?:tag|morgen)"
+    r"|le lendemain(?: matin)?|del día siguiente|del giorno (?:dopo|successivo)|do dia seguinte|次の日|翌日|第二天|次日"
+    r"|следующего дня|на следующий день|ertesi gün|ngày hôm sau)\s*[)）]?\s*\.?\Z",
+    re.IGNORECASE,
+)
+
+
+def _times_of(question: Question) -> list[tuple[int, bool]]:
+    """The times that a question tells with their half of the day."""
+    return [found for found in map(time_of_day, _TIME.findall(question.text)) if found is not None and found[1]]
+
+
 def _fits(question: Question, stated: int) -> bool:
     """Whether the stated half of the day fits the question's times.
 
     It fits if it is within twelve hours behind a time of the question, which may ask for an earlier one.
     """
-    times = [found for found in map(time_of_day, _TIME.findall(question.text)) if found is not None and found[1]]
+    times = _times_of(question)
     if not times:
         return True
     sign = -1 if _EARLIER.search(_asking(question)) else 1

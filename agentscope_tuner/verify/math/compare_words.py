@@ -323,8 +323,8 @@ def _is_offered(question: Question | None, letter_: str, value: str) -> bool:
     with suppress(Unreadable, TooComplex):
         if offered and exact_value(parse(offered)) == exact_value(parse(value)) is not None:
             return True
-    plain = "".join(WRITING.sub("", question.text).split())
-    return any(f"{letter_}{mark}{''.join(WRITING.sub('', value).split())}" in plain for mark in (")", ".", ":"))
+    plain, said = ("".join(WRITING.sub("", one).replace("\\%", "%").split()) for one in (question.text, value))
+    return any(f"{letter_}{mark}{said}" in plain for mark in (")", ".", ":"))
 
 
 _CONVERGES = re.compile(

@@ -143,7 +143,8 @@ def _named_value(text: str) -> tuple[str, str] | None:
     for at, char in enumerate(text[:_LONGEST_NAME]):
         depth += (char in "([{") - (char in ")]}")
         if char == "=" and depth <= 0 < at:
-            plain = re.sub(r"[{}]|\\(?:left|right)(?![a-z])", "", _TYPES.sub(" ", text[:at])).strip()
+            plain = re.sub(r"_\{([^{}]*=[^{}]*)\}", r"_(\1)", text[:at])
+            plain = re.sub(r"[{}]|\\(?:left|right)(?![a-z])", "", _TYPES.sub(" ", plain)).strip()
             return _NEAR_BRACKET.sub("", plain), text[at + 1 :]
     return None
 
@@ -160,8 +161,21 @@ def _is_asked_by_sign(name: str, asked: Question) -> bool | None:
         name = f"card({name[1:-1]})"
     if (extreme := _EXTREME_OF.fullmatch(name)) is not None and not _is_variable(extreme["of"], asked):
         name = f"{extreme['is']} {extreme['of']}"
+    if (degree := _DEGREE.fullmatch(name)) is not None and _OF_DEGREES.search(asked.text) is not None:
+        said = _bare_formula(asked.text)
+        return all(_bare_formula(degree[one]) in said for one in ("of", "over"))
     own, rest = _signs_of(name)
     plain = re.sub(r"\\left|\s", "", asked.text)
+    whole = _INDEXED.sub("", rest, count=1)
+    if (
+        own
+        and own[0][0] in (*_OF_FUNCTIONS, "Res")
+        and len(own) == 1
+        and len(whole) > 1
+        and _bare_formula(whole) in _bare_formula(asked.text)
+    ):
+        # what its sign is written of is the question's formula
+        name = name.removesuffix(whole)
     if not own or any(f"{sign}(" in plain for sign, _ in own if sign not in ("m", "n", "c", "V", "M")):
         return None
     bound = next((sign for sign, said in _BOUNDS.items() if sign.search(name) and said.search(asked.text)), None)
@@ -235,6 +249,19 @@ _SHORTEST_SIZE = 2
 _INSIDE = re.compile(r"\([^()]*\)|\[[^\[\]]*\]|_\w+|\|[^|]*\|")
 _INDEXED = re.compile(r"_(?:\w+|\[[^\[\]]*\]|\([^()]*\))")
 _OF_FUNCTIONS = frozenset({"max", "min", "sup", "inf", "deg", "dim", "rank", "det", "tr"})
+# `[L : K]`
+_DEGREE = re.compile(r"\[(?P<of>[^:]+):(?P<over>[^:]+)\]")
+_OF_DEGREES = re.compile(
+    r"\b(?:degree|index)|grad\b|степен|индекс|次数|指数|degré|indice|grado|grau|stopień", re.IGNORECASE
+)
+
+
+def _bare_formula(text: str) -> str:
+    return re.sub(
+        r"\\(?:left|right|[dt](?=frac)|[ ,;:!])|[${}()\s]|\\(?:mathbb|mathrm|operatorname)(?![a-z])", "", text
+    )
+
+
 # What works on a value beside its sign, and what tells an event from another: its complement, a bound, a condition
 _WORKS = re.compile(r"\\(?:sqrt|frac|cdot|times|ln|log)(?![a-z])|[-+*/^'!]|\d")
 _BOUNDS = {
@@ -385,8 +412,16 @@ _AT_POINT = re.compile(
 )
 
 
+# That there is no other value
+_ONLY = re.compile(
+    r"\s*\\text\s*\{\s*(?:only|exactly|just|nur|genau|seulement|sólo|solo|solamente|soltanto|apenas|somente|только|лише"
+    r"|tylko|sadece|仅|只有|のみ|chỉ)\s*\}\s*(?=[a-zA-Z\\])"
+)
+
+
 def value_named(text: str, ref: Side, asked: Question) -> str | None:
     """An answer without the sign that it gives its value; None for the sign of something else than what is asked."""
+    text = _ONLY.sub("", text, count=1) if _ONLY.match(text) else text
     text, is_of_another = (text, False) if LISTS.search(ref.text) else _label(text, asked)
     if is_of_another or ("=" in text and _is_another_name(text, ref, asked)):
         return None

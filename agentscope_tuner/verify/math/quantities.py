@@ -92,6 +92,7 @@ mean; ?; \bar \overline \mu M m E A; means?~|average|expect|mittel|durchschnitt|
 deviation; ?; \sigma s S; deviation|variance|abweichung|écart|desvia|scarto|отклон
     |odchyleni|afwijking|avvikelse|标准差|標準偏差|표준편차|\\sigma
 difference; ?; d D r; difference|differenz|différence|diferen|differenza|разност|差
+elasticity;; E e; elasti(?:c|z|s|ch)|élasti|эластичност|弹性|弾力性|탄력성|esnekli|độ co giãn
 slope;; m k a; slope|gradient~|steigung|pente|pendiente|pendenza|declive|斜率|傾き|기울기|накл
 compound; ?; ; molar|density|concentration|flow~|dichte|densit|плотност|密度|농도|밀도
 first term;; a_1 a_0 a; first term
@@ -146,7 +147,7 @@ def _asked(question: str) -> tuple[_Quantity, ...]:
     return tuple(dict.fromkeys((*sums, *objects, *(one for at, one in ranked if at == first))))
 
 
-_OBJECTS = frozenset({"faces", "edges", "vertices"})
+_OBJECTS = frozenset({"faces", "edges", "vertices", "elasticity"})
 _SUMS = frozenset({"sum", "total", "mean", "difference"})
 _OF_ANYTHING = frozenset({"sum", "total", "count", "amount"})
 

@@ -742,6 +742,35 @@ def without_exclusion(text: str, question: Question) -> str:
     return value if held else text
 
 
+_TRANSFORM = re.compile("laplace|z[- ]transf|лаплас|拉普拉斯|ラプラス|라플라스|z变换|z変換", re.IGNORECASE)
+# The half-plane of a transform: `, s>3`, `(\\operatorname{Re}(s)>3)`
+_REGION = re.compile(
+    r"(?:\\[ ,;:!]|\\q?quad|[\s,;(]|\\text\s*\{[\s,(]*(?:for|where|if|when|with)?\s*\})+"
+    rf"(?:(?:\\Re|\\(?:operatorname|mathrm|text)\s*\{{\s*Re\s*\}}|Re)\s*[({{]?\s*)?(?P<name>[a-zA-Z])\s*[)}}]?\s*"
+    rf"(?:>|\\gt)\s*(?P<least>{_VALUE})\s*\)?"
+)
+
+
+def without_region(text: str, question: Question) -> str:
+    r"""The transform without the half-plane where it holds: the `\frac{1}{s-3}` of `\frac{1}{s-3}, s>3`.
+
+    It has no pole on the real axis there. Any other text as it is.
+    """
+    match = next(_REGION.finditer(text), None) if ">" in text or "\\gt" in text else None
+    if match is None or match.end() != len(text) or _TRANSFORM.search(question.text) is None:
+        return text
+    own = _read(text[: match.start()].rpartition("=")[2])
+    if own is None or symbols(own) != {match["name"]}:
+        return text
+    below = [part.below for part in walk(own) if isinstance(part, Quotient)]
+    points = [one for more in range(1, _MOST_POLES) if (one := _read(f"{match['least']}+{more}")) is not None]
+    has_pole = any(exact_value(substituted(one, match["name"], at)) == 0 for one in below for at in points)
+    return text if has_pole else text[: match.start()]
+
+
+_MOST_POLES = 12
+
+
 # A set, of which what is excluded is a part
 _BOUNDED = re.compile(r"[<>≤≥∈]|\\(?:[gl]eq?|[gl]t|in|mathbb)(?![a-z])")
 # A value with what is said of another in brackets: `x=2 (x=-1 is extraneous)`
@@ -835,6 +864,8 @@ def without_introduction(text: str, ref: Side, question: Question) -> str:
     text = chance(counted(text if "=" in ref.text else extreme(text, question), question), question)
     if _EXCLUSION.search(ref.text) is None:
         text = without_exclusion(text, question)
+    if ">" not in ref.text and "\\gt" not in ref.text:
+        text = without_region(text, question)
     return told(least(text, question), question)
 
 

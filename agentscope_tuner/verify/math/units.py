@@ -188,6 +188,8 @@ DEGREES = frozenset(
 )
 TEMPERATURES = {"C": "celsius", "F": "fahrenheit"}
 EXPONENTS = {"square": 2, "squared": 2, "sq": 2, "वर्ग": 2, "cubic": 3, "cubed": 3, "cu": 3, "घन": 3}
+EXPONENTS |= dict.fromkeys(("кв", "квадратный", "квадратных", "квадратные", "квадратная"), 2)
+EXPONENTS |= dict.fromkeys(("куб", "кубический", "кубических", "кубические"), 3)
 _CHINESE_POWERS = {"平方": 2, "立方": 3}
 _MAX_WORDS = 6
 _MAX_NOUNS = 3
@@ -239,8 +241,8 @@ def canonical(parts: list[tuple[str, int]]) -> Unit:
         raised = 2 if _SQUARED.fullmatch(word) else 3 if _CUBED.fullmatch(word) else 0
         if raised and powers:
             powers[next(reversed(powers))] *= raised
-        elif word.lower() in EXPONENTS:
-            times = EXPONENTS[word.lower()]
+        elif (raises := word.lower().rstrip(".")) in EXPONENTS:
+            times = EXPONENTS[raises]
         else:
             name = _exact_name(word)
             if (

@@ -618,12 +618,26 @@ _FINITE = frozenset({"list", "eigenvalues", "eigenwerte"})
 _WIDE_COMMA = re.compile(r"(?<=\d)，(?=\d)")
 
 
+_BOOLEAN = re.compile("boole|logic (?:circuit|gate)|булев|布尔|ブール|부울|불 ?대수", re.IGNORECASE)
+_OF_LOGIC = re.compile(r"\\(?:lor|vee|land|wedge|neg|lnot)(?![a-z])|[∨∧¬]")
+_NEGATED = re.compile(r"(?:\\(?:neg|lnot)(?![a-z])|¬)\s*([A-Za-z])")
+
+
+def _in_signs_of_algebra(text: str) -> str:
+    r"""`A + \overline{B} C` for `A \lor (\neg B \land C)`, where the reference writes so."""
+    text = _NEGATED.sub(r"\\overline{\1}", text)
+    text = re.sub(r"\\(?:lor|vee)(?![a-z])|∨", "+", text)
+    return re.sub(r"\\(?:land|wedge)(?![a-z])|∧", " ", text)
+
+
 def in_asked_form(text: str, truth: str, question: Question) -> tuple[str, str]:
     """Both sides as lists where the question asks for values one by one: `[2, 4]`, and `a < b < c` for `a, b, c`."""
     text, truth = (_WIDE_COMMA.sub("；", one) for one in (text, truth))
     if "=" in truth and _OF_Y.match(truth) and (called := _NAMED_LINE.match(text)) is not None:
         # the answer's own letter for the line that is asked for
         text = text if f"{called['name']}(" in question.text else f"y={text[called.end() :]}"
+    if _BOOLEAN.search(question.text) is not None and _OF_LOGIC.search(truth) is None:
+        text = _in_signs_of_algebra(text)
     own = _values_of(truth, question)
     if own is not truth or not _FINITE.isdisjoint(question.words):
         # an answer's own brackets may be meant as an interval

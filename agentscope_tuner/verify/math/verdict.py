@@ -256,7 +256,8 @@ def _by_text(text: str, truth: str, question: str | None) -> tuple[str, str, str
         truth = truth.strip("()").upper()
         if small := _SMALL_CHOICE.match(text):
             text = f"{small['letter'].upper()}. {small['value']}"
-    said = [mark for mark, one in choices.items() if plain(one) == plain(text)] if _WORDED.search(text) else []
+    value = plain(text.replace("\\%", "%")) if _WORDED.search(text) else ""
+    said = [mark for mark, one in choices.items() if value and plain(one.replace("\\%", "%")) == value]
     text = said[0] if len(said) == 1 else text
     mine, theirs, chosen = letter(truth), letter(text), choice(text)
     if (mark := text[:1]) in choices and "".join(text.split()) == f"{mark}.{''.join(choices[mark].split())}":

@@ -340,6 +340,16 @@ C | \text{选C} ;; \text{Opción C} ;; \text{Вариант C} | \text{选B} | W
 6\text{ nm} | 6\text{ nm} | 6\text{ Nm} | What is the length?
 36\pi | 36\pi | \frac43\pi\cdot3^3 | Find the volume of a ball of radius 3.
 e | \lim_{n\to\infty}\left(1+\frac1n\right)^n=e | \lim_{n\to\infty}\left(1+\frac1n\right)^n | Find the limit.
+\frac{2}{(s-3)^3} | F(s)=\frac{2}{(s-3)^3},\ s>3 ;; F(s)=\frac{2}{(s-3)^3}\quad(\operatorname{Re}(s)>3) | F(s)=\frac{2}{(s-3)^3},\ s<3 ;; F(s)=\frac{2}{(s-3)^3},\ s>1 | Find the Laplace transform of $t^2e^{3t}$.
+\frac12 | \operatorname{Res}_{z=0}\frac{e^z}{z^3}=\frac{1}{2} ;; \operatorname{Res}(f,0)=\frac12 | \operatorname{Res}_{z=1}\frac{e^z}{z^3}=\frac{1}{2} | Find the residue of $\frac{e^z}{z^3}$ at $z=0$.
+6 | [\mathbb{Q}(\sqrt[3]{2},\omega):\mathbb{Q}]=6 | [\mathbb{Q}(\sqrt[3]{5}):\mathbb{Q}]=6 | What is the degree of the field extension $\mathbb{Q}(\sqrt[3]{2},\omega)$ over $\mathbb{Q}$?
+-\frac{11}{19} | E_d=-\frac{11}{19} | U=-\frac{11}{19} | When the price rises from 10 to 12, the quantity falls from 100 to 90. What is the arc price elasticity of demand?
+12\pi\ \text{см}^3 | 12\pi\ \text{куб. см} ;; 12\pi\ \text{кубических сантиметров} | 12\pi\ \text{кв. см} | Найдите объём конуса.
+5:35 AM | \text{5:35 AM (the next day)} ;; 5{:}35\text{ a.m. the following morning} | \text{5:35 AM (the previous day)} ;; \text{5:35 PM (the next day)} | A train departs at 9:45 PM and the trip takes 7 hours 50 minutes. At what time does it arrive?
+5:35 PM | \text{5:35 PM} | \text{5:35 PM the next day} | A train departs at 9:45 AM and the trip takes 7 hours 50 minutes. At what time does it arrive?
+3 | \text{only } p=3 ;; p=3\text{ only} | \text{all but } p=3 ;; \text{not only } p=3 | Find all primes $p$ such that $p^2+2$ is prime.
+A | \text{(A) } 5\% \text{ profit} ;; 5\%\text{ profit} | \text{(A) } 5\% \text{ loss} ;; 15\%\text{ profit} | What is his profit or loss? (A) 5% profit (B) 5% loss (C) 15% profit (D) 10% profit
+A + \overline{B}C | A \lor (\neg B \land C) ;; A \vee \lnot B\, C | A \land (\neg B \lor C) | Simplify the Boolean expression.
 2e^{i\pi/3} | 2\left(\cos\frac{\pi}{3}+i\sin\frac{\pi}{3}\right) | 2\left(\cos\frac{\pi}{6}+i\sin\frac{\pi}{6}\right) | Find $z$ in polar form.
 """  # noqa: E501
 
@@ -578,6 +588,8 @@ def test_a_sentence_of_something_else_says_nothing_of_the_answer(text: str, paid
 
 
 ABROAD = [
+    ("كم عدد أضلاع هذا المضلع؟", "15", "إذن عدد أضلاع المضلع هو $\\boxed{15}$ ضلعًا.", True),
+    ("كم عدد أضلاع هذا المضلع؟", "15", "إذن عدد أضلاع المضلع هو $\\boxed{15}$ تقريبًا.", False),
     ("已知函数 $f(x)=x^2-2x$，求其最小值。", "-1", "因此函数的最小值为 $\\boxed{-1}$，当 $x=1$ 时取得。", True),
     ("甲数是乙数的2倍，两数之和为36，求甲数。", "24", "所以乙数是 $\\boxed{24}$。", False),
     ("至少有 1 名女生的概率是多少？", "\\frac{9}{14}", "概率为 $\\boxed{\\frac{9}{14}}$，约为 64.3%。", True),

@@ -11,7 +11,7 @@ from agentscope_tuner import Task, WorkflowOutput, WorkflowTask, load_config
 from agentscope_tuner.task_judge.math_answer_as_judge import MathAnswerAsJudge
 
 PAID = r"""
-20 | \boxed{20}\n\nIndeed, the number asked for is $60-40=20$. | How many arrangements of BANANA have no adjacent N's?
+20 | \boxed{20}\n\nIndeed, the number asked for is $60-40=20$. | How many words have no NN?
 42 | \boxed{42}\n\nAnswer: see above.
 \frac14 | \boxed{\frac14}\n\nLa probabilité cherchée est donc de 25 %. | Quelle est la probabilité ?
 \frac16 | $\boxed{\dfrac{1}{6}}$, or about 16.7%. | What is the probability of a 6?
@@ -65,9 +65,9 @@ Ben | \boxed{\text{Ben}}. Anna was not the first. | Who was the first: Anna, Ben
 -5 | $\boxed{-5}x$ | What is the coefficient of $x$?
 """
 UNPAID = r"""
-40 | \boxed{40}\n\nThis counts those with adjacent N's, so the number asked for is $60-40=20$. | How many arrangements of BANANA have no adjacent N's?
-40 | \boxed{40}\nSo the number of arrangements is \(60-40=20\). | How many arrangements of BANANA have no adjacent N's?
-51 | $\boxed{51}$.\nThe sales were 39 · 3, not 39 · 2, so the correct number of rolls left is 12. | How many rolls are left?
+40 | \boxed{40}\n\nThis is of those, so the number asked for is $60-40=20$. | How many words have no NN?
+40 | \boxed{40}\nSo the number of arrangements is \(60-40=20\). | How many words have no NN?
+51 | $\boxed{51}$.\nThe sales were 39 · 3, not 39 · 2, so the number of rolls is 12. | How many rolls are left?
 64 | $\boxed{64}$. Replace 64 by 15. | How many pens are there?
 64 | $\boxed{64}$. From 64 we come to 15. | How many pens are there?
 64 | $\boxed{64}$. Change the 64 to 15. | How many pens are there?
