@@ -304,9 +304,15 @@ def test_the_input_and_what_no_run_has_scored_are_not_written_over(conf: Path) -
         assert (done.exit_code, "--input and --output are one file" in done.output.replace("\n", " ")) == (2, True)
     folder = conf.parent
     outputs = (folder, "scored.jsonl"), (folder, "deep/x.jsonl"), (folder / "*.jsonl", "s.jsonl")
-    for given, target in ((given, folder / name) for given, name in outputs):
+    anywhere = [(folder / "**/*.jsonl", name) for name in ("s.jsonl", "deep/s.jsonl")]
+    for given, target in ((given, folder / name) for given, name in (*outputs, *anywhere)):
         done = run("judge", "--conf", conf, "--input", given, "--output", target)
         assert (done.exit_code, "lies within --input" in done.output.replace("\n", " ")) == (2, True)
+    # an input's name may end another one
+    other = run(
+        "judge", "--conf", conf, "--input", folder / "**/rollouts.jsonl", "--output", folder / "my-rollouts.jsonl"
+    )
+    assert other.exit_code == 0
     notes = conf.with_name("notes.txt")
     notes.write_text("id,answer\n1,2\n", encoding="utf-8")
     done = run("judge", "--conf", conf, "--input", source, "--output", notes, "--resume")
