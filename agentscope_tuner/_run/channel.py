@@ -135,8 +135,20 @@ _LEAST_BYTES = 2**20
 
 
 def create_journal() -> int:
-    """Create an empty journal; the descriptor of it, which the child inherits."""
-    return os.memfd_create("astuner-journal")
+    """Create an empty journal; the descriptor of it, which the child inherits.
+
+    Raises:
+        OSError: a limit of this process, which its children have too, leaves no room for one.
+    """
+    descriptor = os.memfd_create("astuner-journal")
+    try:
+        # tried here: a child that cannot would die of each row that it is given
+        os.ftruncate(descriptor, _LEAST_BYTES)
+        os.ftruncate(descriptor, 0)
+    except OSError:
+        os.close(descriptor)
+        raise
+    return descriptor
 
 
 class ResultJournal:

@@ -195,6 +195,7 @@ class Worker(Generic[T]):
 # What to do where the system gives no process, thread or file
 _WAYS_OUT = {
     errno.EMFILE: "raise this process's limit of open files (ulimit -n)",
+    errno.EFBIG: "raise this process's limit of a file's size (ulimit -f), at least to 1 MB",
     errno.ENFILE: "raise the system's limit of open files (fs.file-max)",
     errno.EAGAIN: "raise the limit of processes and threads (ulimit -u, or pids.max of the container)",
     errno.ENOMEM: "free memory, or have fewer workers",

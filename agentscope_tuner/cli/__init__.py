@@ -1,8 +1,13 @@
 """The `astuner` command."""
 
+import errno
 import gc
 import io
+import os
 import sys
+
+# How a full disk, a broken device or a reader that has gone refuse what a command prints
+_UNPRINTED = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EPIPE)
 
 
 def main() -> None:
@@ -17,4 +22,17 @@ def main() -> None:
             # Reasons hold ≠, and answers any character: a terminal with another encoding shows ?, and the run goes on
             stream.reconfigure(errors="replace")
     with signals_interrupt():
-        app()
+        try:
+            try:
+                app()
+            finally:
+                if sys.stdout is not None:
+                    sys.stdout.flush()
+        except OSError as exc:
+            if exc.errno not in _UNPRINTED or exc.filename is not None:
+                raise
+            # the exit would try to print the rest once more
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+            if exc.errno != errno.EPIPE and sys.stderr is not None:
+                print(f"error: standard output cannot be written: {exc.strerror}", file=sys.stderr)
+            sys.exit(1)

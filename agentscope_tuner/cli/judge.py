@@ -11,7 +11,7 @@ from contextlib import closing, suppress
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from functools import partial
-from itertools import islice
+from itertools import islice, product
 from pathlib import Path
 from typing import Annotated, BinaryIO, Literal, TypeVar
 
@@ -263,6 +263,9 @@ def _check_apart(input_: str, output: str) -> None:
             )
 
 
+_MOST_FOLDERS = 4
+
+
 def _check_outside(input_: str, output: str) -> None:
     """The next run would judge an output that lies among its inputs."""
     if input_ == "-" or is_url(input_) or is_url(output):
@@ -271,7 +274,11 @@ def _check_outside(input_: str, output: str) -> None:
     if source.is_dir():
         inside = source.resolve() in target.parents
     else:
-        inside = is_pattern(input_) and fnmatch(str(target), str(source.absolute()))
+        # `**/` may stand for no folder, too
+        first, *rest = str(source.absolute()).split("**/")
+        joined = product(("**/", ""), repeat=min(len(rest), _MOST_FOLDERS))
+        patterns = (first + "".join(sum(zip(signs, rest, strict=False), ())) for signs in joined)
+        inside = is_pattern(input_) and any(fnmatch(str(target), one) for one in patterns)
     if inside:
         raise ConfigError(
             f"--output {output!r} lies within --input {input_!r}: the next run would read it as rollouts, so name "

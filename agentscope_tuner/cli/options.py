@@ -109,6 +109,8 @@ def opened_source(source: str, *, watched: Watched = lambda parts, _: parts) -> 
         if source.lower().endswith(endings):
             raise ConfigError(f"{source!r} is not read, but JSON lines, CSV, Parquet and Arrow are: {way_out}")
     name = "<stdin>" if path == "-" else Path(path).name
+    if path == "-" and sys.stdin is None:
+        raise ConfigError("standard input is closed: redirect a file to it, or name one")
     try:
         opened = nullcontext(sys.stdin.buffer) if path == "-" else open(path, "rb")  # noqa: SIM115 - closed below
     except FileNotFoundError as exc:

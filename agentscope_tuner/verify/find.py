@@ -244,8 +244,8 @@ def find_answer(
             problem = problem or CONTRADICTION
         if problem:
             return PlacedAnswer(None, f"{problem} in {_NAMES[place]}")
-        near = found.before, found.behind, found.others, found.again
-        return PlacedAnswer(found.text, _NAMES[place], found.raw or found.text, *near, boxed=place == "boxed")
+        text, _, raw, before, behind, others, again, *_ = found
+        return PlacedAnswer(text, _NAMES[place], raw or text, before, behind, others, again, place == "boxed")
     sought = ", ".join(f"no {_SHORT_NAMES[place]}" for place in places)
     return PlacedAnswer(None, f"{sought} in the answer" + ("" if said is output else " after the thinking"))
 
@@ -510,7 +510,7 @@ def _in_box(text: str) -> Found | None:
 # Words that say nothing but that the answer follows, wherever they stand
 _PLAIN_LEADS = frozenset(
     """the a is are answer answers final result value number total sum of we get have obtain that this correct solution
-    solutions so therefore thus hence""".split()  # noqa: SIM905
+    solutions""".split()  # noqa: SIM905
 )
 
 
@@ -547,7 +547,15 @@ def _ends_a_sentence(near: str) -> bool:
     if near[-1:] in "=[(" and (opened := _OPENED.search(near, max(len(near) - 16, 0))) is not None:
         near = near[: opened.start()].rstrip(" $\n")
     begun = max(near.rfind("\n"), near.rfind(". ")) + 1
-    for written in reversed(near[begun:].split()):
+    # the last words of most sentences tell: the others are split when they are needed
+    left = near[begun:].lstrip().rsplit(None, _LAST_LEADS)
+    while left:
+        written = left.pop()
+        if not left and len(parts := written.split()) > 1:
+            left = parts
+            continue
+        if written in _PLAIN_LEADS:
+            continue
         if (word := written.strip(":,").lower()) in _SO:
             # what stands before `so` and plain words is a step, and need not be read
             return True
@@ -557,6 +565,7 @@ def _ends_a_sentence(near: str) -> bool:
 
 
 _SO = frozenset({"so", "therefore", "thus", "hence"})
+_LAST_LEADS = 5
 
 
 def _signed(text: str, box: Box) -> str:

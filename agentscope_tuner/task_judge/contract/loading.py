@@ -16,6 +16,7 @@ import os
 import pickle
 import sys
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path, PurePath
 from types import ModuleType
 from typing import Any
@@ -339,8 +340,10 @@ def resolve_function(protocol: str) -> Callable[[Any], object]:
 
 
 def _imported(module: str, protocol: str) -> ModuleType:
-    if os.getcwd() not in sys.path and "" not in sys.path:
-        sys.path.insert(0, os.getcwd())
+    # the working directory may have been removed, and holds nothing then
+    with suppress(FileNotFoundError):
+        if os.getcwd() not in sys.path and "" not in sys.path:
+            sys.path.insert(0, os.getcwd())
     try:
         return importlib.import_module(module)
     except (Exception, SystemExit) as exc:  # a user's module may fail in any way while it is imported, or be a script

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import csv
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +16,8 @@ from typer.testing import CliRunner, Result
 from agentscope_tuner import __version__
 from agentscope_tuner.cli.app import app
 
+ROOT = Path(__file__).parents[3]
+MAIN = "from agentscope_tuner.cli import main; main()"
 MATH = """
 astuner:
   task_judge:
@@ -299,9 +304,15 @@ def test_the_input_and_what_no_run_has_scored_are_not_written_over(conf: Path) -
         assert (done.exit_code, "--input and --output are one file" in done.output.replace("\n", " ")) == (2, True)
     folder = conf.parent
     outputs = (folder, "scored.jsonl"), (folder, "deep/x.jsonl"), (folder / "*.jsonl", "s.jsonl")
-    for given, target in ((given, folder / name) for given, name in outputs):
+    anywhere = [(folder / "**/*.jsonl", name) for name in ("s.jsonl", "deep/s.jsonl")]
+    for given, target in ((given, folder / name) for given, name in (*outputs, *anywhere)):
         done = run("judge", "--conf", conf, "--input", given, "--output", target)
         assert (done.exit_code, "lies within --input" in done.output.replace("\n", " ")) == (2, True)
+    # an input's name may end another one
+    other = run(
+        "judge", "--conf", conf, "--input", folder / "**/rollouts.jsonl", "--output", folder / "my-rollouts.jsonl"
+    )
+    assert other.exit_code == 0
     notes = conf.with_name("notes.txt")
     notes.write_text("id,answer\n1,2\n", encoding="utf-8")
     done = run("judge", "--conf", conf, "--input", source, "--output", notes, "--resume")
@@ -386,3 +397,30 @@ def test_check_loads_the_judge_and_judges_nothing(conf: Path) -> None:
 
 def test_the_version_is_printed() -> None:
     assert run("--version").output.strip() == __version__
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+@pytest.mark.parametrize(
+    ("shell", "code", "said", "rows"),
+    [
+        ("judge --conf {0}/c.yaml --input {0}/r.jsonl -o {0}/s.jsonl --json > /dev/full", 1, "cannot be written", 1),
+        ("judge --conf {0}/c.yaml --input {0}/r.jsonl -o {0}/s.jsonl >&-", 0, "", 1),
+        ("judge --conf {0}/c.yaml --input - -o {0}/s.jsonl <&-", 2, "standard input is closed", None),
+        ("judge --conf {0}/c.yaml --input {0}/r.jsonl -o {0}/s.jsonl --json", 0, "", 1),
+    ],
+)
+def test_streams_that_are_full_or_closed_end_no_command_with_a_traceback(
+    shell: str, code: int, said: str, rows: int | None, tmp_path: Path
+) -> None:
+    (tmp_path / "c.yaml").write_text(MATH)
+    (tmp_path / "r.jsonl").write_text(ROWS[0] + "\n")
+    left = tmp_path / "left"
+    left.mkdir()
+    # its working directory is removed before it begins, too
+    command = f"cd {left} && rmdir {left} && {sys.executable} -c '{MAIN}' {shell.format(tmp_path)}"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    ran = subprocess.run(["sh", "-c", command], capture_output=True, text=True, timeout=60, env=environment)
+    assert (ran.returncode, "Traceback" in ran.stderr) == (code, False), ran.stderr
+    assert said in ran.stderr
+    scored = tmp_path / "s.jsonl"
+    assert (len(scored.read_text().splitlines()) if scored.exists() else None) == rows

@@ -6,6 +6,7 @@ import gzip
 import json
 from contextlib import suppress
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pyarrow
@@ -14,10 +15,12 @@ from pyarrow import feather, parquet
 from typer.testing import CliRunner
 
 from agentscope_tuner.cli.app import app
-from agentscope_tuner.errors import ConfigError
+from agentscope_tuner.errors import Cause, ConfigError
 from agentscope_tuner.records.files import dump_lines
-from agentscope_tuner.records.output import scored_output, stage_of
+from agentscope_tuner.records.output import judged_end, scored_output, stage_of
+from agentscope_tuner.records.reader import encoded
 from agentscope_tuner.storage import file_system
+from agentscope_tuner.task_judge.contract.judgement import Judgement
 
 NAN = float("nan")
 URL = "memory://out/scored.jsonl"
@@ -328,3 +331,24 @@ def test_a_finished_table_is_not_resumed_and_an_interrupted_one_is(tmp_path: Pat
         scored.write(json.dumps(ROWS[0]).encode() + b"\n")
     with pytest.raises(ConfigError, match="is finished, and written as a whole"), scored_output(target, resume=True):
         pass
+
+
+@pytest.mark.parametrize("digest", ["", "abc"])
+@pytest.mark.parametrize(
+    "judgement",
+    [
+        Judgement("judged", 1.0, True, "exact: 4 = 4"),
+        Judgement("judged", 0.0, False, "½ ≠ \ud800", metrics={"unread": 1.0}),
+        Judgement("filtered", -1.0, False, "rules: a", ("a", "b"), seconds=0.25),
+        Judgement("judged", 1.0, True, "", turns=(0.5, None, 0.5)),
+        Judgement("judged", 1.0, True, "", calls=({"reply": "\ud800"},)),
+        Judgement.failed("no reference", cause=Cause.REFERENCE),
+        Judgement("judged", 1.0, True, "", metrics=MappingProxyType({"judge_calls": 2.0})),
+    ],
+)
+def test_the_end_of_a_row_says_what_its_judgement_says(judgement: Judgement, digest: str) -> None:
+    end = judged_end(judgement, judgement.seconds, digest)
+    said = json.loads(b'{"id": "a"' + end)["judgement"]
+    config = {"config": digest} if digest else {}
+    assert said == json.loads(encoded({**judgement.to_dict(), **config}))
+    assert list(said) == [*judgement.to_dict(), *config]

@@ -156,6 +156,18 @@ def test_a_message_that_is_announced_as_too_long_is_refused_at_once(head: bytes)
         Decoder(most_bytes=300).feed(head)
 
 
+@pytest.mark.parametrize(("most_bytes", "is_made"), [(2**19, False), (2**20, True)])
+def test_a_limit_that_leaves_no_room_for_a_journal_is_met_before_a_child_is_started(
+    most_bytes: int, is_made: bool
+) -> None:
+    program = (
+        "import resource; from agentscope_tuner._run import channel;"
+        f"resource.setrlimit(resource.RLIMIT_FSIZE, ({most_bytes}, {most_bytes})); channel.create_journal()"
+    )
+    ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+    assert (ran.returncode == 0, "File too large" in ran.stderr) == (is_made, not is_made), ran.stderr
+
+
 def test_a_journal_gives_the_whole_records_of_the_batch_in_hand() -> None:
     descriptor = channel.create_journal()
     notes = channel.ResultJournal(descriptor)
