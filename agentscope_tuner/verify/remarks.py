@@ -124,7 +124,8 @@ _UNDERSTOOD = (
     | OPENS
     | VERBS
     | word_set(
-        """worth all every each both other others such soit currently now up any them us me you they he she same
+        """great job earlier remain
+        worth all every each both other others such soit currently now up any them us me you they he she same
         total totals altogether together overall only precisely different distinct ways way times time more
         remaining desired wanted final simplest form reduced fraction decimal percentage exact integer whole units
         square cubic years year old day days hours long apart away shown computed calculated found obtained expected
@@ -555,7 +556,8 @@ _METHOD = re.compile(
 )
 # What else stands beside a rule: which one it is, and words that only join
 _OF_RULES = word_set(
-    """power chain product quotient sum shoelace squeeze cosine cosines sine sines distance midpoint rational little
+    """double-angle half-angle power chain product quotient sum shoelace squeeze cosine cosines sine sines distance
+    midpoint rational little
     directly immediately easily simply just here now we one can also be the well-known das dabei hierbei wurde wird
     werden man hier so der die des dem den einer eine ein on a nous avons la le les l' du se abbiamo ha si il lo gli
     i del della dei el los las es os a o da do das dos foi fue здесь тут было была был эта это это то мы ми się tu
