@@ -175,14 +175,17 @@ _IS_SAID = re.compile(
     r"(?<![^\W_])(?:is|are|was|equals|ist|sind|beträgt|est|vaut|es|son|é|são|è|равно|равен|равна)\s*\Z|[是为為はが]\s*\Z",
     re.IGNORECASE,
 )
-_LAST_SIDE = re.compile(rf"=\s*({_NUMBER})\s*(?:\$|\\[)\]])?\Z")
+_LAST_SIDE = re.compile(rf"(?:=|\\\\equiv)\s*({_NUMBER})\s*(?:\$|\\[)\]])?\Z")
+
+
+_FIRST_SIDE = re.compile(rf"(?:\$|\\[(\[])\s*({_NUMBER})\s*=")
 
 
 def _unless_it_concludes(equation: re.Match[str]) -> str:
     """Nothing of an equation but the value that its sentence gives to something."""
     if _IS_SAID.search(equation.string, max(equation.start() - _FRAME_NEAR, 0), equation.start()) is None:
         return " "
-    last = _LAST_SIDE.search(equation[0])
+    last = _LAST_SIDE.search(equation[0]) or _FIRST_SIDE.match(equation[0])
     return " " if last is None else f" {last[1]}"
 
 
@@ -337,7 +340,7 @@ _LED = re.compile(
     r"[\s$\\(≈+]*\Z",
     re.IGNORECASE,
 )
-_LED_AT = re.compile(r"\b(?:cent(?:er|re)d at|at the (?:vertex|point|cent(?:er|re)))[\s$\\]*\(\Z", re.IGNORECASE)
+_LED_AT = re.compile(r"\b(?:cent(?:er|re)d at|at the (?:vertex|point|cent(?:er|re)))[\s$\\(]*\Z", re.IGNORECASE)
 _ASKS_POINT = re.compile("point|where|coordinat|vertex|cent(?:er|re)")
 _LED_UNSPACED = re.compile(
     r"(?:其中|此时|并且|[且而，,。;；\s])*(?P<noun>半径|直径|圆心|顶点|焦点|斜率|截距|周长|公差|公比|行列式|秩|迹|标准差|方差"

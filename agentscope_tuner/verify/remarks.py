@@ -124,8 +124,7 @@ _UNDERSTOOD = (
     | OPENS
     | VERBS
     | word_set(
-        """great job earlier remain
-        worth all every each both other others such soit currently now up any them us me you they he she same
+        """worth all every each both other others such soit currently now up any them us me you they he she same
         total totals altogether together overall only precisely different distinct ways way times time more
         remaining desired wanted final simplest form reduced fraction decimal percentage exact integer whole units
         square cubic years year old day days hours long apart away shown computed calculated found obtained expected
@@ -490,7 +489,8 @@ def _is_said_number(word: str) -> bool:
 _IT = word_set("this that it these which they das dies es ce cela c'est esto es isto questo это đây")
 
 # Where an aside begins, what it has in English, and what bounds or shifts the value there, beside what points back
-_ASIDE = re.compile(r"[,;]\s|\s?[(（]|[，；]|\s[–—]\s")
+_ASIDE = re.compile(r"[,;]\s|\s\(|\s[–—]\s")
+_BESIDE_METHOD = re.compile(r"[,;]\s|\s?[(（]|[，；]|\s[–—]\s")
 _OF_ASIDES = _ENGLISH | word_set("which an by as to for at on so indicating meaning showing along")
 _SHIFTS_ASIDE = word_set(
     """respectively times give take before after per excluding including omitting minus plus over under rounded rule
@@ -506,11 +506,12 @@ def _without_aside(sentence: str, asked: Asked) -> str:
     """
     if asked.text and _tells_method(sentence, asked):
         return ""
+    begun = _BESIDE_METHOD.search(sentence) if asked.text else None
+    if begun is not None and _tells_method(sentence[begun.end() :], asked):
+        return sentence[: begun.start()]
     begun = _ASIDE.search(sentence) if asked.text else None
     if begun is None:
         return sentence
-    if _tells_method(sentence[begun.end() :], asked):
-        return sentence[: begun.start()]
     aside = _NUMBER_ASIDE.sub(" ", sentence[begun.end() :])
     words = [word for word in WORDS.findall(aside.lower()) if word not in SO]
     is_english = not _OF_ASIDES.isdisjoint(words) or (words[:1] == ["a"] and len(words) == 2)
@@ -546,7 +547,8 @@ _USES = re.compile(
 _METHOD = re.compile(
     r"(?<![^\W_])(?:rules?|formulae?s?|theorems?|lemma|laws?|identit(?:y|ies)|definitions?|methods?|principle|criterion"
     r"|inequality|algorithm|substitution|induction|symmetry|vieta|euclid|euler|gauss|heron|newton|leibniz|lagrange|bayes"
-    r"|fermat|pythagoras|\w*regel|\w*formel|\w*sätze?s?|satz|gesetz\w*|verfahren|methode|\w*ungleichung"
+    r"|fermat|pythagoras|(?:potenz|ketten|produkt|quotienten|summen|faktor|pq-|abc-|mitternachts|lösungs|machts?|ketting)?"
+    r"(?:regel|formel)|satz|gesetz\w*|verfahren|methode|ungleichung"
     r"|règles?|formules?|théorème|loi|identité|définition|méthode|reglas?|fórmulas?|teoremas?|ley|identidad|definición"
     r"|método|regola|formula|legge|definizione|metodo|regra|lei|definição|правил\w*|формул\w*|теорем\w*|закон\w*"
     r"|тождеств\w*|определени\w*|метод\w*|reguł\w*|wz[oó]r\w*|twierdzeni\w*|metod\w*|công thức|định lý|quy tắc"
@@ -564,12 +566,17 @@ _OF_RULES = word_set(
     jest de het een is werd wordt hier bu ile olan use apply dérivation dérivée степени степень potęgi na hierbij
     daarbij potencia potência potenza puissance công thức lũy thừa áp dụng ta có"""
 )
-_OF_RULES_UNSPACED = re.compile(
-    "求导|微分|積分|积分|导数|導関数|幂函数|べき乗|余弦|正弦|勾股|三角|二次|平方|完全|基本|均值|不等式|数列|等差|等比|通项|公式|定理|法[则則]|定[义義]|性质"
-    "|方法|原理|[由据用]|根据|利用|运用|应用|使用|による|により|によって|より|用い|这里|这|此处|到了|得出?|可[得知]|是|的|の|は|これ|ここで|た|て|し|を|に"
+_RULE_UNSPACED = (
+    "(?:求导|微分|積分|积分|导数|幂函数|幂的|べき乗|余弦|正弦|勾股|二次|平方差|完全平方|基本|不等式|等差|等比|数列|通项|求和|[的の])*"
+    "(?:公式|定理|法[则則]|定[义義]|性质|方法)"
 )
-_OF_RULES_KOREAN = re.compile(
-    "거듭제곱|미분|적분|공식|정리|법칙|규칙|정의|방법|사용|이용|적용|의해|따라|여기서|하였다|했다|하여|하면"
+_METHOD_UNSPACED = re.compile(
+    rf"\W*(?:(?:这里|此处)?(?:[由据用]|根据|利用|运用|应用|使用|用到了|运用了)(?:了)?{_RULE_UNSPACED}(?:可?得到?|可知|求得|即得)?"
+    rf"|(?:これは|ここで)?{_RULE_UNSPACED}(?:による|により|より|によって|を用いた|を使った)(?:得る|求めた)?)\W*"
+)
+_METHOD_KOREAN = re.compile(
+    r"\W*(?:거듭제곱|미분|적분|코사인|사인|피타고라스|의|\s)*(?:공식|정리|법칙|규칙|정의|방법)(?:을|를|에)?\s?(?:사용|이용|적용|의해|따라)"
+    r"(?:하였다|했다|하여|하면|구했다)?\W*"
 )
 
 
@@ -582,18 +589,25 @@ def _tells_method(said: str, asked: Asked) -> bool:
     words = WORDS.findall(plain)
     if any(map(str.isdigit, plain)) or not 0 < len(words) <= _MOST_REMARKED or _BUT_UNSPACED.match(said) is not None:
         return False
-    if _USES.search(plain) is None or _METHOD.search(plain) is None:
+    if not plain.isascii() and (IS_UNSPACED.search(plain) is not None or IS_HANGUL.search(plain) is not None):
+        return _METHOD_UNSPACED.fullmatch(said) is not None or _METHOD_KOREAN.fullmatch(said) is not None
+    places = [at for at, word in enumerate(words) if _METHOD.fullmatch(word) is not None]
+    if _USES.search(plain) is None or not places or len(words) - places[-1] > _BEHIND_RULE:
         return False
-    return all(_tells_rule(word, asked) for word in words)
+    bids = any(word in ("use", "apply") and words[max(at - 1, 0)] not in _DOES for at, word in enumerate(words))
+    # `This follows from …`
+    rest = words[words[0] in ("this", "that", "it") and words[1:2] == ["follows"] :]
+    return not bids and all(_tells_rule(word, asked) for word in rest)
+
+
+# Words that a rule's name may have behind it: `la regla de la potencia`
+_BEHIND_RULE = 4
+_DOES = ("we", "one", "can", "also")
 
 
 def _tells_rule(word: str, asked: Asked) -> bool:
     if is_adverse(word) or _is_said_number(word) or word in _SHIFTS_RULE:
         return False
-    if IS_HANGUL.search(word) is not None:
-        return not _unknown_run(_OF_RULES_KOREAN.sub("", word), asked)
-    if IS_UNSPACED.search(word) is not None:
-        return not _unknown_run(_OF_RULES_UNSPACED.sub("", word), asked)
     is_rule = word in _OF_RULES or _USES.fullmatch(word) is not None or _METHOD.fullmatch(word) is not None
     return is_rule or _understands(word, asked)
 
@@ -601,7 +615,7 @@ def _tells_rule(word: str, asked: Asked) -> bool:
 # What is understood elsewhere, and may speak of another value beside a rule
 _SHIFTS_RULE = word_set(
     """negative positive other others another both more remaining total answer result value solution please let try you
-    should must"""
+    should must is are was were be it that this ist war est sont es son é è jest было была был это"""
 )
 
 

@@ -99,6 +99,9 @@ a letter stands for, a check; of the others it is forms: matchings, tables of ch
 `round43` and `round44`, each 150 and 150 rows of one more author in the same manner, in 28 and 24 languages, at first
 contact on 2026-11-28, with the judge as it was after several values are compared by their names: 0.7 % and 13.3 %, and
 0.0 % and 4.7 %. The author of `round43` was asked for university sources and languages without Latin letters.
+`round45`, 150 and 150 rows of one more author in 27 languages, half of the outputs with a sentence behind the box, at
+first contact on 2026-11-28, after the judge was mended from both: 1.3 % and 9.3 %; four of the 14 refused are values
+that are left to be worked out, which is the policy.
 
 Every row goes through `load_judge(configs/math.yaml)`, the question as `task.main_query`. `--alone` leaves Math-Verify
 out.
@@ -120,7 +123,7 @@ from benchmarks.math.bench import RIVAL, ROOT, rival_pairs
 ROWS = Path(__file__).with_name("redteam")
 HALVES = ("dev", "unseen")
 # Rows of one author, scored at first contact before a mender reads them: --half names one
-ROUNDS = tuple(f"round{n}" for n in range(1, 45))
+ROUNDS = tuple(f"round{n}" for n in range(1, 46))
 WRONG_PAID_BAR, RIGHT_REFUSED_BAR = 1.0, 5.0
 
 

@@ -218,7 +218,7 @@ def times(pair: Pair) -> Outcome:
 
 # Behind a time that is earlier than those of the question
 _NEXT_DAY = re.compile(
-    r"\s*[(（,，]?\s*(?:on )?(?:(?:the )?(?:next|following) (?:day|morning|afternoon|evening)"
+    r"\s*[(（,，]?\s*(?:on )?(?:(?:the )?(?:next|following) (?:day|morning)"
     r"|am nächsten (?:tag|morgen)"
     r"|le lendemain(?: matin)?|del día siguiente|del giorno (?:dopo|successivo)|do dia seguinte|次の日|翌日|第二天|次日"
     r"|следующего дня|на следующий день|ertesi gün|ngày hôm sau)\s*[)）]?\s*\.?(?:\Z|(?=\s\d))",

@@ -32,7 +32,7 @@ _WORD = re.compile(
 )
 _JOINT = re.compile(r"\s*(?:[=:：≈]|\\approx(?![a-z])|[–—-]\s)?\s*")
 # A name by a sign: `q(x) = `
-_SIGN = re.compile(r"\\?(?P<sign>[A-Za-zμσ]|mu|sigma|bar\s*(?:\{\s*x\s*\}|x))\s*(?:\([a-z]\)|_\{?\w+\}?)?\s*=\s*(?=\S)")
+_SIGN = re.compile(r"\\?(?P<sign>[A-Za-zμσ]|mu|sigma|bar\s*(?:\{\s*x\s*\}|x))\s*(?:\([a-z]\))?\s*=\s*(?=\S)")
 _SIGNS = {
     "mu": re.compile("mean|average|moyenne|medi[ae]|mittel|均值|平均|средн|промет|gemiddelde|média|ortalama"),
     "sigma": re.compile("deviat|écart|abweich|desv|deviazion|标准差|標準偏差|отклонен|afwijking|sapma"),
@@ -45,11 +45,12 @@ _BEHIND = re.compile(
 )
 _DECIMAL_COMMA = re.compile(r"(?<=\d)(?:\{,\}|,(?!\d{3}(?!\d)))(?=\d)")
 _STANDS_IN = re.compile(r"(?:[a-z]\([a-z]\)\s*)?[在于]\s*(?:区间)?\s*(?=[(\[（])")
-_FILLS = JOINING_NAMES | frozenset(
-    """the a an is are was were equals be of its their with at by equal then has have been est sont son ist sind é è är
+_OF = frozenset("of de des du del della di do da von der av af van".split())  # noqa: SIM905
+_FILLS = (JOINING_NAMES - _OF) | frozenset(
+    """pour avec mit con com
+    the a an is are was were equals be its their with at by equal then has have been est sont son ist sind é è är
     er on je jest są to هو هي и это равно равна равен составляет olur yang adalah là""".split()  # noqa: SIM905
 )
-_OF = frozenset("of de des du del della di do da von der av af van".split())  # noqa: SIM905
 _FILLS_UNSPACED = re.compile(r"^(?:其|它的|该|この|その|上|内)|(?:分别|等于)?[是为為]$|(?:の値)?[はがを]$|[은는이가]$")
 _ELIDED = re.compile(r"^(?:[ldjsnmc]|un|qu|dell|all|nell|sull)['’](?=[^\W\d_]{2})")
 
@@ -84,26 +85,37 @@ def by_names(answer: str, truth: str, question: str | None) -> tuple[list[tuple[
     if len(mine) != len(theirs) or any(one.is_sign or bool(one.name) != has_names for one in mine):
         return [], False
     asked = pair.question.text if pair.question is not None else ""
-    if are_sizes and not has_names and all(_OF_SIZE.match(word) for one in theirs for word in one.name):
+    theirs = [_named_behind(one, mine) for one in theirs] if has_names else theirs
+    names = [one.name for one in theirs if one.name]
+    are_lengths = not names or (
+        len(names) == len("AB") and bool(_LENGTH.match(names[0][0]) and _WIDTH.match(names[1][0]))
+    )
+    if are_sizes and not has_names and are_lengths:
         order = list(range(len(mine)))
     elif all(one.name for one in theirs):
         order = _by_reference(mine, theirs, asked) if has_names else _by_question(theirs, asked)
     else:
         order = list(range(len(mine))) if has_names and not any(one.name for one in theirs) else []
     pairs = [
-        (_without_said(theirs[at].value, own.value, pair.question), own.value)
+        (_without_said(theirs[at], own.value, theirs, pair.question), own.value)
         for at, own in zip(order, mine if order else (), strict=True)
     ]
     return pairs, has_names
 
 
+def _named_behind(one: _Part, mine: Sequence[_Part]) -> _Part:
+    """A bare value with the name of a reference's behind it: `5 pears`."""
+    word = _UNITS.search(one.value) if not one.name else None
+    if word is None or not any(_is_word(word[1].lower(), name) for own in mine for name in own.name):
+        return one
+    return _Part((word[1].lower(),), one.value[: word.start()])
+
+
 # Lengths of several sides: `10 cm by 8 cm`
 _IS_SIZE = re.compile(r"\d[^;,\d]*?\bby\b[^;,\d]*?\d|\d\s*(?:\\text\s*\{)?\s*[a-z]{1,2}\}?\s*(?:×|\\times|x)\s*\d")
 _BY = re.compile(r"(?<![^\W_])by(?![^\W_])|\\times(?![a-z])|×|(?<=[\d\s])x(?=[\d\s])")
-_OF_SIZE = re.compile(
-    "length|width|breadth|height|depth|long|wide|high|deep|länge|breite|höhe|longueur|largeur|hauteur|largo|ancho|alto"
-    "|longitud|anchura|altura|lunghezza|larghezza|altezza|comprimento|largura|[长宽高]|длин|ширин|высот"
-)
+_LENGTH = re.compile("length|long|länge|longueur|largo|longitud|lunghezza|comprimento|长|длин")
+_WIDTH = re.compile("width|wide|breadth|breite|largeur|ancho|anchura|larghezza|largura|宽|ширин")
 
 
 def _parts(text: str, pair: Pair) -> list[_Part]:
@@ -133,10 +145,15 @@ _PLACE_BEHIND = re.compile(
     r"\s*(?P<letter>[a-z])\s*=(?P<at>[^=()]{1,30}?)[)）]?"
 )
 _FUNCTION = re.compile(
-    r"(?<![a-zA-Z])(?:[yzPT]|[a-zA-Z]\s*\(\s*[a-z]\s*\))\s*=(?P<is>[^=$<>]{1,100}?)(?=\\ ?\(|\$|\\\)|,|，)"
+    r"(?<![a-zA-Z])(?:[yzPT]|[a-zA-Z]\s*\(\s*[a-z]\s*\))\s*=(?P<is>[^=$<>]{1,100}?)"
+    r"(?=\\ ?\(|\$|\\\)|,|，|\.|\s(?:on|for|in|at|auf|sur|en|при|на)\s|\s*[^\x00-\x7f])"
 )
 
 
+# `[0, 3]`, `0\\le x\\le 3`
+_DOMAIN = re.compile(
+    r"\[\s*(-?\d+)\s*,\s*(-?\d+)\s*\]|(-?\d+)\s*(?:\\leq?(?:slant)?|≤|<=)\s*[a-z]\s*(?:\\leq?(?:slant)?|≤|<=)\s*(-?\d+)"
+)
 # `f(1)=6`
 _CALLED = re.compile(r"[a-zA-Z]\s*\((?P<at>[^()=]{1,20})\)\s*=(?P<value>[^=]+)")
 
@@ -146,6 +163,11 @@ def _is_taken_there(letter: str, at: str, value: str, pair: Pair) -> bool:
     function = _FUNCTION.search(pair.question.text) if pair.question is not None else None
     if function is None:
         return False
+    bounds = _DOMAIN.search(pair.question.text) if pair.question is not None else None
+    if bounds is not None and re.fullmatch(r"-?\d+(?:\.\d+)?", at.strip()) is not None:
+        low, high = (float(one) for one in (bounds[1] or bounds[3], bounds[2] or bounds[4]))
+        if not low <= float(at) <= high:
+            return False
     variable = re.compile(rf"(?<![a-zA-Z\\])(?:{letter})(?![a-zA-Z])")
     taken = variable.sub(lambda _: f"({at})", function["is"])
     return taken != function["is"] and alike(pair, [taken], [value]) is EQUAL
@@ -159,7 +181,8 @@ def _part(text: str, pair: Pair) -> _Part | None:
     if place is not None:
         part = _part(text[: place.start()] + text[place.end() :], pair)
         return part if part is not None and _is_taken_there(place["letter"], place["at"], part.value, pair) else None
-    text = _DECIMAL_COMMA.sub(".", _STANDS_IN.sub("", text))
+    text = _STANDS_IN.sub("", text)
+    text = text if "(" in text or "[" in text else _DECIMAL_COMMA.sub(".", text)
     if (sign := _SIGN.match(text)) is not None:
         return _Part((re.split(r"[\s{]", sign["sign"])[0],), text[sign.end() :], is_sign=True)
     words, at = [], 0
@@ -194,7 +217,8 @@ def _contents(words: Sequence[str]) -> tuple[str, ...]:
     lower = (word.lower() for word in words)
     bare = (_FILLS_UNSPACED.sub("", one) if _is_of_east_asia(one) else _ELIDED.sub("", one) for one in lower)
     kept = [one for one in bare if one and one not in _FILLS]
-    return tuple(kept)
+    first = next((at for at, one in enumerate(kept) if one not in _OF), len(kept))
+    return tuple(kept[first:])
 
 
 def _with_whole(name: tuple[str, ...], value: str) -> _Part:
@@ -213,10 +237,29 @@ def _is_name(one: _Part, other: _Part, asked: str) -> bool:
     more = [word for word in one.name if not any(_is_word(word, own) for own in other.name)]
     left = [word for word in other.name if not any(_is_word(word, own) for own in one.name)]
     more += [word for word in one.whole if not any(_is_word(word, own) for own in other.whole)]
-    if len(left) == len(other.name) or any(_position(word, asked) < 0 for word in more):
+    verb = (
+        one.name[-1]
+        if len(one.name) > 1 and one.name[-1] not in _OF_ALL and _position(one.name[-1], asked) >= 0
+        else ""
+    )
+    is_known = all(word == verb or _OF_ANY.match(word) or _stands_by(word, other.name, asked) for word in more)
+    if len(left) == len(other.name) or not is_known:
         return False
     # `mean` is no mean deviation
     return not left or _is_word(one.name[-1], other.name[-1]) or all(map(_OF_ANY.match, left))
+
+
+# What a value may be of instead of each
+_OF_ALL = frozenset(
+    "together both each all total sum half twice zusammen juntos juntas ensemble insieme вместе samen razem".split()  # noqa: SIM905
+)
+
+
+def _stands_by(word: str, name: Sequence[str], asked: str) -> bool:
+    """Whether a question has this very word beside one of a name: `arithmetic mean`."""
+    words = re.findall(r"[^\W\d_]+", asked.lower())
+    places = [at for at, one in enumerate(words) if one == word]
+    return any(_is_word(one, other) for at in places for one in words[max(at - 2, 0) : at + 3] for other in name)
 
 
 # What the name of a value may have more
@@ -227,12 +270,16 @@ _OF_ANY = re.compile(
 
 def _is_word(one: str, other: str) -> bool:
     if _is_of_east_asia(one + other):
-        return one in other or other in one
+        short, long = sorted((one, other), key=len)
+        rest = long.partition(short)
+        return short in long and all(_MORE_UNSPACED.fullmatch(part) for part in (rest[0], rest[2]))
     short, long = sorted((one, other), key=len)
     return same_word(one, other) or (len(short) >= _SHORTEST_NAME and long.startswith(short))
 
 
 _SHORTEST_NAME = 3
+# What a name there may have more: `增区间` is a `单调递增区间`
+_MORE_UNSPACED = re.compile("(?:有|需要|严格|单调|递|区间|的|值|数|函数|关数|関数|极|極|其|最)*|(?:값|수|의|는|은)*")
 
 
 def _is_sign_of(sign: str, name: Sequence[str]) -> bool:
@@ -246,8 +293,12 @@ def _by_reference(mine: Sequence[_Part], theirs: Sequence[_Part], asked: str) ->
     """For each value of the reference the place of the answer's of that name; none where that is not clear."""
     order = []
     for own in mine:
-        others = {word for other in mine if other is not own for word in other.name if word not in own.name}
-        places = [at for at, one in enumerate(theirs) if _is_name(one, own, asked) and others.isdisjoint(one.name)]
+        others = [word for other in mine if other is not own for word in other.name if word not in own.name]
+        places = [
+            at
+            for at, one in enumerate(theirs)
+            if _is_name(one, own, asked) and not any(_is_word(word, other) for word in one.name for other in others)
+        ]
         if len(places) != 1:
             return []
         order += places
@@ -285,14 +336,18 @@ def _last_sentence(question: str) -> str:
 _UNITS = re.compile(r"\s*(?<![\\a-zA-Z])([^\W\d_]{2,})\s*\Z")
 
 
-def _without_said(value: str, truth: str, question: Question | None) -> str:
+def _without_said(one: _Part, truth: str, theirs: Sequence[_Part], question: Question | None) -> str:
     """An answer's value without the word behind it that the question has, where the reference's has none."""
-    word = _UNITS.search(value)
+    word = _UNITS.search(one.value)
     if word is None or question is None or _UNITS.search(truth) is not None:
-        return value
-    return value[: word.start()] if allowed(word[1], question.words, question.text) else value
+        return one.value
+    is_anothers = any(_is_word(word[1].lower(), name) for other in theirs if other is not one for name in other.name)
+    is_said = not is_anothers and allowed(word[1], question.words, question.text)
+    return one.value[: word.start()] if is_said else one.value
 
 
+_MORE = "more|fewer|less|older|younger|taller|longer|heavier"
+_ASKS_DIFFERENCE = re.compile(rf"\bhow (?:many|much) (?:{_MORE})|(?:{_MORE})\b.*\bby how (?:many|much)")
 _WHO = re.compile(r"(?P<who>[A-Z][^\W\d_]{1,20})\s*(?:[,;:]|and|by|\s)\s*(?P<how_many>[-\d$\\].{0,40})")
 _COUNTED = re.compile(r"(?<![\w.,])\$?\d[\d,.]*(?<![,.])")
 _COMPARED = re.compile(r"(?<![^\W_])(?:than|als|que|di|чем)\s+(?P<to>[A-Z][^\W\d_]+)\.?\Z")
@@ -316,7 +371,11 @@ def who_and_how_many(pair: Pair) -> Outcome:
     # what else the question tells of is not what it asks for: `7 more boxes`
     asks = _last_sentence(pair.question.text)
     asked = frozenset(re.findall(r"[^\W\d_]+", asks.lower()))
+    difference = _ASKS_DIFFERENCE.search(asks)
+    if difference is not None and len(words) > 1 and {"by", *_MORE.split("|")}.isdisjoint(words):
+        # how many there are, not how many more
+        return UNKNOWN
     rest = [word for word in words[1:] if word.lower() not in _FILLS and word != "by"]
-    if any(word[0].isupper() or not allowed(word, asked, asks) for word in rest):
+    if any(word[0].isupper() or word in ("how", "many", "who") or not allowed(word, asked, asks) for word in rest):
         return UNKNOWN
     return EQUAL if alike(pair, [truth["how_many"]], numbers) is EQUAL else UNKNOWN

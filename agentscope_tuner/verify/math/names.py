@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from itertools import accumulate, takewhile
+from itertools import accumulate, pairwise, takewhile
 from typing import NamedTuple
 
 from agentscope_tuner.verify.asked_clause import asking_clause
@@ -179,8 +179,10 @@ def _is_asked_by_sign(name: str, asked: Question) -> bool | None:
     works = _WORKS.search(_INDEXED.sub("", name) if indexed else _INSIDE.sub("", name))
     if works is not None or _OF_EVENTS.search(event) is not None:
         return None
-    if not is_bounded:
+    if not is_bounded or _is_taken_elsewhere(own[0][0], rest, asked):
         return False
+    if own[0][0] in _OF_FORMULAS and not _is_formula_asked(_INDEXED.sub("", rest, count=1), asked):
+        return None
     if own[0][0] in _OF_SUBSTANCES and (thing := _CHEMICAL.search(re.sub("[_ ]", "", rest))) is not None:
         asked_for = _substances(asked.text)
         return (_is_asked(own[0][1], asked.text) and thing[0] in asked_for) if asked_for else None
@@ -203,11 +205,20 @@ def _is_asked_by_sign(name: str, asked: Question) -> bool | None:
 
 def _is_whole_asked(name: str, asked: Question) -> bool | None:
     """As `_is_asked_by_sign`, of names that are no sign and what it is of: `[L:K]`, `|\\nabla f(1,2)|`."""
+    formulas = bare_formulas(asked.text)
     if (steepest := _STEEPEST.fullmatch(name)) is not None and _ASKS_STEEPEST.search(asked.text) is not None:
-        return steepest["at"] is None or _bare_formula(steepest["at"]) in _bare_formula(asked.text)
-    if (degree := _DEGREE.fullmatch(name)) is not None and _OF_DEGREES.search(asked.text) is not None:
-        said = _bare_formula(asked.text)
-        return all(_bare_formula(degree[one]) in said for one in ("of", "over"))
+        at_point = steepest["at"] is None or bare_formula(steepest["at"]) in formulas
+        return at_point and f"{steepest['name']}(" in asked.text and _ASKS_LEAST.search(asked.text) is None
+    if (degree := _DEGREE.fullmatch(name)) is not None and (words := _OF_DEGREES.search(asked.text)) is not None:
+        told = {bare_formula(one) for one in re.findall(r"\[[^\[\]:]+:[^\[\]:]+\]", asked.text)}
+        if told:
+            return bare_formula(name) in told
+        # the degree of a field over another; the index of a subgroup in its group
+        over, of = (bare_formula(degree[one]) for one in ("over", "of"))
+        pair = (of, over) if words["degree"] else (over, of)
+        *_, last = [asked.text, *(one for one in re.split(r"[.。]\s+", asked.text) if len(_FORMULA.findall(one)) > 1)]
+        sides = [bare_formula(one or other).split("=") for one, other in _FORMULA.findall(last)]
+        return any(pair[0] in first and pair[1] in second for first, second in pairwise(sides))
     return None
 
 
@@ -222,15 +233,55 @@ def _in_one_form(name: str, asked: Question) -> str:
 def _without_asked_formula(name: str, sign: str, rest: str, asked: Question) -> str:
     """A name without the question's formula of which its sign is written: `\\operatorname{Res}_{z=0}\\frac{1}{z}`."""
     whole = _INDEXED.sub("", rest, count=1)
-    is_asked = sign in (*_OF_FUNCTIONS, "Res") and len(whole) > 1 and _bare_formula(whole) in _bare_formula(asked.text)
+    is_asked = sign in (*_OF_FUNCTIONS, "Res") and len(whole) > 1 and bare_formula(whole) in bare_formulas(asked.text)
     return name.removesuffix(whole) if is_asked else name
+
+
+def _is_taken_elsewhere(sign: str, rest: str, asked: Question) -> bool:
+    """Whether a residue is at another place, or a number of a graph is another's."""
+    if sign not in ("Res", "chi", "alpha", "omega"):
+        return False
+    index = re.match(r"_\(([^()]*)\)|_(\w+)", rest)
+    places = [index[1] or index[2]] if index is not None else re.findall(r"[^(),]+(?:\([^()]*\))?", rest[1:-1] or rest)
+    called = re.search(r"(?<![a-z\\])([a-z])(?:\(|,)", rest)
+    # `f` is any function
+    is_own = called is None or called[1] == "f" or re.search(rf"(?<![a-z]){called[1]}\(", asked.text) is not None
+    return not (is_own and all(_is_place(bare_formula(one), asked.text) for one in places))
+
+
+def _is_place(place: str, question: str) -> bool:
+    """Whether a question has a place or a thing: `z=i`, or i, K_5."""
+    named = re.fullmatch(r"[CKPWQ]_(\d+)", place)
+    if named is not None and re.search(r"[A-Z]_", question) is None:
+        # a graph that the question tells of in words
+        return re.search(rf"(?<!\d){named[1]}(?!\d)", question) is not None
+    if place in bare_formulas(question) or re.fullmatch(r"f|f\([a-z]\)|f[a-z]", place) is not None:
+        return True
+    said = re.escape(place.rpartition("=")[2])
+    plain = re.sub("[${}]", "", question)
+    return re.search(rf"(?<![a-zA-Z])[a-z]\s*=\s*{said}(?![\w^+\-])", plain) is not None
+
+
+_OF_FORMULAS = frozenset({"max", "min", "sup", "inf", "deg", "Res"})
+
+
+_LETTER_OR_CALL = re.compile(
+    r"[a-zA-Z][xtnzs]?|f,.*|\\(?:var)?(?:alpha|beta|gamma|delta|epsilon|eta|theta|lambda|mu|nu|rho|sigma|tau|phi|psi|omega)"
+)
+_OVER_SET = re.compile(r"\s*_?\w*\s*\\in(?![a-z])\s*\\?[A-Za-z]+\s*")
+
+
+def _is_formula_asked(formula: str, asked: Question) -> bool:
+    """Whether a sign is of the question's formula or function, or of nothing that it names."""
+    plain = bare_formula(_OVER_SET.sub("", formula))
+    return not plain or plain in bare_formulas(asked.text) or _LETTER_OR_CALL.fullmatch(plain) is not None
 
 
 def _without_bound(name: str, asked: Question) -> tuple[str, bool]:
     """An event without the sign of a bound that the question has in words; and whether its number is the same there."""
     for sign, said in _BOUNDS.items():
         if (bound := sign.search(name)) is not None and (words := said.search(asked.text)) is not None:
-            number = re.match(r"\s*(\d+)", name[bound.end() :])
+            number = re.match(r"\s*(-?\d+)", name[bound.end() :])
             wanted = list(numbers_said(asked.text[words.end() : words.end() + _NEAR_BOUND]))
             return sign.sub("", name), number is None or not wanted or str(wanted[0]) == number[1]
     return name, True
@@ -285,23 +336,31 @@ _INSIDE = re.compile(r"\([^()]*\)|\[[^\[\]]*\]|_\w+|\|[^|]*\|")
 _INDEXED = re.compile(r"_(?:\w+|\[[^\[\]]*\]|\([^()]*\))")
 _OF_FUNCTIONS = frozenset({"max", "min", "sup", "inf", "deg", "dim", "rank", "det", "tr"})
 # `|\\nabla f(1,2)|`, the greatest rate of change
-_STEEPEST = re.compile(r"\|{1,2}\\nabla\s*[a-zA-Z](?P<at>\([^()]*\))?\|{1,2}")
+_STEEPEST = re.compile(r"\|{1,2}\\nabla\s*(?P<name>[a-zA-Z])(?P<at>\([^()]*\))?\|{1,2}")
 _ASKS_STEEPEST = re.compile(
     r"(?:max|great|larg|steep|fast)\w*\b.*\b(?:rate|directional)|rate.*\b(?:max|great|fast)|方向导数.*最大|最大.*方向导数"
     r"|magnitude of the gradient|norm of the gradient|梯度的模",
     re.IGNORECASE,
 )
+_ASKS_LEAST = re.compile(r"\bmin|least|smallest|slowest|descent|最小|наимень", re.IGNORECASE)
 # `[L : K]`
 _DEGREE = re.compile(r"\[(?P<of>[^:]+):(?P<over>[^:]+)\]")
 _OF_DEGREES = re.compile(
-    r"\b(?:degree|index)|grad\b|степен|индекс|次数|指数|degré|indice|grado|grau|stopień", re.IGNORECASE
+    r"\b(?P<degree>degree|grad\b|степен|次数|degré|grado|grau|stopień)|\bindex|индекс|指数|indice", re.IGNORECASE
 )
 
 
-def _bare_formula(text: str) -> str:
+def bare_formula(text: str) -> str:
+    """A formula without what only sets it."""
     return re.sub(
         r"\\(?:left|right|[dt](?=frac)|[ ,;:!])|[${}()\s]|\\(?:mathbb|mathrm|operatorname)(?![a-z])", "", text
     )
+
+
+def bare_formulas(question: str) -> list[str]:
+    """The formulas of a question and the sides of its equations, without what only sets them, in their order."""
+    found = [bare_formula(one or other) for one, other in _FORMULA.findall(question)]
+    return [side for one in found for side in dict.fromkeys((one, *one.split("=")))]
 
 
 # What works on a value beside its sign, and what tells an event from another: its complement, a bound, a condition

@@ -17,9 +17,11 @@ from agentscope_tuner.verify.math.node import (
     Collection,
     Connective,
     Node,
+    Power,
     Quotient,
     Relation,
     all_known,
+    literal,
     substituted,
     symbols,
     walk,
@@ -761,15 +763,25 @@ def without_region(text: str, question: Question) -> str:
     if match is None or match.end() != len(text) or _TRANSFORM.search(question.text) is None:
         return text
     own = _read(text[: match.start()].rpartition("=")[2])
-    if own is None or symbols(own) != {match["name"]}:
+    if own is None or symbols(own) != {match["name"]} or match["name"] not in "spz":
+        return text
+    if text.count("(") != text.count(")"):
         return text
     below = [part.below for part in walk(own) if isinstance(part, Quotient)]
-    points = [one for more in range(1, _MOST_POLES) if (one := _read(f"{match['least']}+{more}")) is not None]
-    has_pole = any(exact_value(substituted(one, match["name"], at)) == 0 for one in below for at in points)
-    return text if has_pole else text[: match.start()]
+    below += [part.base for part in walk(own) if isinstance(part, Power) and (literal(part.exponent) or 0) < 0]
+
+    def at(more: str) -> list[Fraction | None]:
+        point = _read(f"{match['least']}{more}")
+        return [None if point is None else exact_value(substituted(one, match["name"], point)) for one in below]
+
+    # it begins at a pole, or between two that are conjugate, and no real pole is in it
+    beside = zip(at("+1"), at("-1"), strict=True)
+    begins = 0 in at("+0") or any(one is not None and one == other for one, other in beside)
+    has_pole = any(0 in at(f"+{more}/2") for more in range(1, _MOST_POLES))
+    return text[: match.start()] if begins and not has_pole else text
 
 
-_MOST_POLES = 12
+_MOST_POLES = 60
 
 
 # A set, of which what is excluded is a part

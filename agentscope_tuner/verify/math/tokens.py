@@ -951,6 +951,12 @@ _RULES: tuple[_Rule, ...] = (
     # where a sign is decorated, and where a bound names its variable
     ("{=}", re.compile(r"\\(?:underset|overset|stackrel)\s*\{[^{}?]*\\to(?![a-z])[^{}?]*\}\s*\{=\}"), "="),
     ("int_{", re.compile(r"(\\int_)\{\s*[a-z]\s*=\s*([^{}=]*)\}"), r"\1{\2}"),
+    # a closed end in Czech and Slovak
+    (
+        "\\in",
+        re.compile(r"(\\in\s*)(?:\\left)?(\\langle|\()([^,;()\[\]]{1,40};[^,;()\[\]]{1,40}?)(?:\\right)?(\\rangle|\))"),
+        lambda m: f"{m[1]}{'[' if m[2] != '(' else '('}{m[3]}{']' if m[4] != ')' else ')'}",
+    ),
     # where lines are aligned
     ("&", re.compile(r"&\s*=|=\s*&"), "="),
     # a system with one brace

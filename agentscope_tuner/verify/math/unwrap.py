@@ -16,7 +16,7 @@ from itertools import takewhile
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.verify.find import last_boxes
 from agentscope_tuner.verify.math.canonical import componentwise, written_out
-from agentscope_tuner.verify.math.names import LETTERS, LISTS, same_value, value_named
+from agentscope_tuner.verify.math.names import LETTERS, LISTS, bare_formula, bare_formulas, same_value, value_named
 from agentscope_tuner.verify.math.node import (
     Apply,
     Collection,
@@ -625,8 +625,12 @@ _SUBJECT_IS = re.compile(
     r"(?P<what>[^=]{1,80}?)\s*\\text\s*\{\s*(?:is|ist|est|es|é|è|jest|är|—|является|是|は)\s*(?P<said>[^{}]+)\}"
 )
 _CIRCLED = re.compile(r"(?:\\text\s*\{)?\s*(?P<mark>[①-⑳])[\s}.:]*(?P<value>[^①-⑳]+)")
-# The integral of a flux or of work before its value
-_INTEGRAL_IS = re.compile(r"\s*\\(?:oi{0,2}nt|iiint|iint|int)(?![a-z])[^=]{1,80}?=(?=[^=]+\Z)")
+# The integral of a flux or of work before its value: of a field, over a surface or a curve
+_INTEGRAL_IS = re.compile(
+    r"\s*\\(?:oi{0,2}nt|iint|int)(?:_(?:[A-Z]|\{\s*(?:[A-Z]|\\partial [A-Z])\s*\}))?\s*\\?[,;]?\s*"
+    r"(?:\\(?:mathbf|vec|boldsymbol)\s*)?\{?(?P<field>[A-Z])\}?\s*(?:\\cdot\s*)"
+    r"(?:d\s*(?:\\(?:mathbf|vec|boldsymbol)\s*)?\{?[SrA]\}?|(?:\\(?:mathbf|vec|hat)\s*)?\{?n\}?\s*(?:\\,)?\s*dS)\s*="
+)
 _ASKS_INTEGRAL = re.compile(
     r"\b(?:flux|circulation|work done|line integral|surface integral|fluss|zirkulation|flujo|trabajo|travail)\b"
     "|поток|通量|环量|做的功|曲线积分|曲面积分|流束|線積分",
@@ -637,30 +641,27 @@ _EXPANDS = re.compile(
     r"taylor|maclaurin|power series|expan[ds]|développement|entwicklung|desarroll|sviluppo|разлож|展开|展開|전개",
     re.IGNORECASE,
 )
-_ADDS = re.compile(r"[+-](?!\d*\})")
 
 
 def _as_asked(text: str, truth: str, question: Question) -> str:
     """What an answer says of the question's own formula, option or integral; any other text as it is."""
     if (about_it := _SUBJECT_IS.fullmatch(text)) is not None and _IS_WORD.search(truth) is not None:
-        said, own, what = (
-            "".join(re.sub(r"[{}$]", "", one).split()) for one in (question.text, truth, about_it["what"])
-        )
-        return f"\\text{{{about_it['said']}}}" if what and what in said and what not in own else text
+        what = bare_formula(about_it["what"])
+        numbers = re.findall(r"(?<![\w\\.,{^])\d+(?![\w.,]*\d)", question.text)
+        is_asked = what in (*bare_formulas(question.text), *numbers) and what not in bare_formula(truth)
+        return f"\\text{{{about_it['said']}}}" if is_asked else text
     if (chosen := _CIRCLED.fullmatch(text)) is not None and _CIRCLED.fullmatch(truth) is None:
         offered = re.search(f"{chosen['mark']}([^①-⑳]+)", question.text)
         bare_, value = (re.sub(r"[\s$.,;]", "", one) for one in (offered[1] if offered else "", chosen["value"]))
         return chosen["mark"] if value and bare_ == value else text
     if "=" not in truth and (integral := _INTEGRAL_IS.match(text)) is not None:
-        # of one integral alone
-        is_one = _ADDS.search(re.sub(r"\{[^{}]*\}", "", integral[0])) is None
-        return text[integral.end() :] if is_one and _ASKS_INTEGRAL.search(question.text) is not None else text
+        is_asked = _ASKS_INTEGRAL.search(question.text) is not None and integral["field"] in question.letters
+        return text[integral.end() :] if is_asked else text
     formula, _, series = respelled(text).partition("=")
     if series and "=" not in f"{series}{truth}" and _EXPANDS.search(question.text) is not None:
         # what is expanded stands before its series
-        said = "".join(re.sub(r"[{}$]", "", question.text).split())
-        own = "".join(re.sub(r"[{}$]", "", formula).split())
-        return series if len(own) > len("fx") and own in said else text
+        said = [one.rpartition("\\mapsto")[2] for one in bare_formulas(question.text)]
+        return series if len(formula.strip()) > 1 and bare_formula(formula) in said else text
     return text
 
 
