@@ -358,6 +358,15 @@ def test_verdicts_are_kept_and_shared_through_the_cache(tmp_path: Path) -> None:
         assert len(server.bodies) == 2
 
 
+def test_half_a_surrogate_pair_in_one_reply_does_not_end_the_cache(tmp_path: Path) -> None:
+    odd = json.dumps({"choices": [{"message": {"content": '{"score": 7, "reason": "\ud83d"}'}}]})
+    with JudgeServer(lambda body, attempt: Canned(raw=odd)) as server:
+        asked = model(server, cache=True, cache_dir=str(tmp_path))
+        for text in ("one", "two", "one", "two"):
+            assert ask(asked, text) == 7
+        assert len(server.bodies) == 2
+
+
 def test_what_did_not_parse_is_not_kept(tmp_path: Path) -> None:
     with JudgeServer(lambda body, attempt: Canned("prose")) as server:
         asked = model(server, cache=True, cache_dir=str(tmp_path), max_reasks=0)
