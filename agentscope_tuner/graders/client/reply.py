@@ -487,10 +487,11 @@ def final_match(
     if ends and re.search(r"\w", text[last.end() :]):
         raise ReplyError(f"the reply goes on after its verdict: {_excerpt(text[-160:])}")
     said, before = last[1].strip(), text[: last.start(1)]
-    if _NUMBER.match(said):
-        if _CUT.search(before):
-            raise ReplyError(f"the verdict is a part of a number: {_excerpt(text[-160:])}")
-        said += "%" if _PERCENT.match(text, last.end(1)) else ""
+    starts = last[0].lstrip()[:1] == last[1][:1]
+    if (_CUT if _NUMBER.match(said) else _CUT_WORD if starts else _CUT_ASCII).search(before + said[:1]):
+        raise ReplyError(f"the verdict is a part of a longer word or number: {_excerpt(text[-160:])}")
+    if _NUMBER.match(said) and _PERCENT.match(text, last.end(1)):
+        said += "%"
     verdict = {"found": last[0], "said": said, "reason": text[: last.start()].strip()}
     judged = list(map(_bare, echoes))
 
@@ -500,8 +501,7 @@ def final_match(
 
     if is_quoted(last):
         raise Quotation(f"the verdict {last[0]!r:.60} stands in the judged text, too", verdict)
-    unit = _LINE if last[0].lstrip()[:1] == last[1][:1] else _SENTENCE
-    begins = max((end.end() for end in unit.finditer(before)), default=0)
+    begins = max((end.end() for end in (_LINE if starts else _SENTENCE).finditer(before)), default=0)
     others = (one for one in found if one.start(1) >= begins and _bare(one[1]) != _bare(last[1]))
     if any(not is_quoted(one) for one in others):
         raise ReplyError(f"the reply ends with two verdicts: {_excerpt(text[-160:])}")
@@ -511,7 +511,9 @@ def final_match(
 # A number, and what stands before one that is the end of a longer one: a digit, a point, the sign of a negative one
 _NUMBER, _PERCENT = re.compile(r"[-+−]?\d"), re.compile(r"\s*[%％‰]")
 _LINE, _SENTENCE = re.compile(r"\n"), re.compile(r"[.!?;]\s|[。！？；\n]")
-_CUT = re.compile(r"(?:\d|[.,/]|\d:|(?<![^\W\d_])[-−–])\Z")
+_CUT = re.compile(r"(?:\d|[.,/]|\d:|(?<![^\W\d_])[-−–])[-+−\d]\Z")
+# Of a word: `correct` in `incorrect`. In scripts without spaces a pattern's own words may stand right before it
+_CUT_WORD, _CUT_ASCII = re.compile(r"[^\W\d_][^\W\d_]\Z"), re.compile(r"[A-Za-z][^\W\d_]\Z")
 
 
 def _stated_beside(verdict: Mapping[str, Any], text: str) -> Iterator[tuple[int, int]]:

@@ -24,6 +24,10 @@ LOOSE = {"score_pattern": r"Score\W*(\d+)", "scale": {"min": 0, "max": 10}}
 GREEDY = {"score_pattern": r"Score.*(\d+)", "scale": {"min": 0, "max": 10}}
 POINTS = {"score_pattern": r"(\d+)分", "scale": {"min": 0, "max": 10}}
 TENTHS = {"score_pattern": r"(\d+)\s*/\s*10", "scale": {"min": 0, "max": 10}}
+WORD = {"score_pattern": r"(correct|wrong)", "labels": {"correct": 1, "wrong": 0}}
+WORD_AT_END = {"score_pattern": r"Verdict.*(correct|wrong)", "labels": {"correct": 1, "wrong": 0}}
+RIGHT_ZH = {"score_pattern": r"(对|错)", "labels": {"对": 1, "错": 0}}
+RATED_ZH = {"score_pattern": r"评为(优|差)", "labels": {"优": 1, "差": 0}}
 PERCENT = {"score_pattern": r"Score:\s*(\d+)", "scale": {"min": 0, "max": 100}}
 
 
@@ -67,6 +71,10 @@ def judged(options: dict[str, Any], reply: Canned, answer: str = "It cools.") ->
         (POINTS, "我给8分", 8),
         (TENTHS, "I give 8/10", 8),
         (PERCENT, "Score: 80%", 80),
+        (WORD, "It is correct.", 1),
+        (WORD_AT_END, "Verdict: correct", 1),
+        (RIGHT_ZH, "结论：对", 1),
+        (RATED_ZH, "评为优", 1),
         (RATING, "At first [[4]]. But it is wrong: [[2]]", 2),
         (RATING, "[[7]], and so: [[7]]", 7),
         (RESULT, "<|START_THINKING|>[RESULT] 5<|END_THINKING|>[RESULT] 2", 2),
@@ -95,7 +103,11 @@ def test_a_reply_in_the_models_own_form_is_read(options: dict[str, Any], reply: 
         (RESULT, Canned("[RESULT] 4", finish="model_length")),
         (RESULT, Canned("<|begin_of_thought|>[RESULT] 4")),
         (RESULT, Canned("<|channel|>analysis<|message|>[RESULT] 4")),
-        # a part of a number, and one of two
+        # a part of a word or a number, and one of two
+        (WORD, Canned("It is incorrect.")),
+        (WORD, Canned("correct or wrong")),
+        (WORD_AT_END, Canned("Verdict: incorrect")),
+        (RIGHT_ZH, Canned("结论：不对")),
         *(
             (NUMBER, Canned(text))
             for text in ("4/5", "4 out of 5", "7 von 10", "4.5", "1,5", ".5", "-3", "−3", "2-3", "8%")
