@@ -200,6 +200,7 @@ def _met(item: dict[str, Any], number: int, stands: Sequence[str], span: tuple[f
     """One verdict: a criterion is met where a word of the answer shows it, or where the model says that it is met by
     what is absent.
     """
+    item = {key: value for key, value in item.items() if value is not None}
     met, quote, absent = item.get("met"), item.get("quote", ""), item.get("absent", False)
     if span is not None:
         value = (score_of({"score": met}, *span) - span[0]) / (span[1] - span[0])

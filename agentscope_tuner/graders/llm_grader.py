@@ -430,7 +430,7 @@ class LLMGrader(BaseGrader):
         """The score and the reason in a verdict of `final_json`, or of `final_match`."""
         if self._pattern:
             said = verdict["said"]
-            verdict = {**verdict, self._key: said if self.labels else number_in(said)}
+            verdict = {**verdict, self._key: said if self.labels else number_in(said, self.max_score)}
         if self.labels:
             return self.labels[label_of(verdict, list(self.labels))], reason_of(verdict)
         return score_of(verdict, self.min_score, self.max_score), reason_of(verdict)
@@ -511,7 +511,7 @@ def _compiled(pattern: str | None) -> re.Pattern[str] | None:
     with told(f"score_pattern must be a regular expression, got {pattern!r}", re.error, to=ValueError):
         found = re.compile(pattern, re.IGNORECASE)
     if found.groups != 1:
-        raise ValueError(f"score_pattern must have one group, the score, as in '(\\d+)', got {pattern!r}")
+        raise ValueError(f"score_pattern must have one group, the score, as in 'Score: (\\d+)', got {pattern!r}")
     return found
 
 

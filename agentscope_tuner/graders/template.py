@@ -17,11 +17,12 @@ _VARIABLE = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _FORMAT_STYLE = re.compile(r"\{\{|\}\}|\{([A-Za-z_][A-Za-z0-9_]*)\}")
 # Ranges such as "from 1 to 5", "1-5", "0 到 10", and lines of a scale such as "5: all of it", "1：无关"
 _SPAN = re.compile(
-    r"(?<![A-Za-z\d_.])(-?\d+(?:\.\d+)?)\s*分?\s*(?:to|through|-|–|—|~|～|到|至|から)\s*(-?\d+(?:\.\d+)?)(?![A-Za-z\d_%]|\.\d)",
+    r"(?<![A-Za-z\d_.])(-?\d+(?:\.\d+)?)\s*分?\s*(?:to|through|-|–|—|~|～|〜|到|至|から)\s*(-?\d+(?:\.\d+)?)(?![A-Za-z\d_%]|\.\d)"
+    r"(?!\s*(?:(?:short|brief|full) )?(?:sentences|words|lines|paragraphs|bullet|句|个?字|行|段))",
     re.IGNORECASE,
 )
 # "满分10分", "out of 10": from 0
-_FULL_MARKS = re.compile(r"(?:满分(?:为|是)?|out of)\s*(\d+)(?![\d%]|\.\d)", re.IGNORECASE)
+_FULL_MARKS = re.compile(r"(?:满分(?:为|是|：|:)?|out of)\s*(\d+)(?![\d%]|\.\d)", re.IGNORECASE)
 _ABOUT_SCORES = re.compile(r"scor|rat(?:e|ing)|scale|grade|mark|points|分|[评評]", re.IGNORECASE)
 _BETWEEN = re.compile(r"\bbetween\s+(-?[\d.]+)\s+and\b", re.IGNORECASE)
 _SENTENCE_END = re.compile(r"[.。;；!?！？]\s|\n")
@@ -106,12 +107,14 @@ class PromptTemplate(BaseModel):
 
         The words are the lines of a scale, "5: …" down to "1: …", or a span such as "from 1 to 5".
         """
-        text = _BETWEEN.sub(r"\1 to", "\n".join(message.content for message in self.in_language(language)))
+        text = "\n".join(message.content for message in self.in_language(language)).replace("−", "-")
+        text = _BETWEEN.sub(r"\1 to", text)
         lines = [float(number) for number in _SCALE_LINE.findall(text)]
         about = [sentence for sentence in _SENTENCE_END.split(text) if _ABOUT_SCORES.search(sentence)]
         found = [(float(low), float(high)) for sentence in about for low, high in _SPAN.findall(sentence)]
-        if not (spans := {(low, high) for low, high in found if low < high}):
-            spans = {(0.0, float(most)) for sentence in about for most in _FULL_MARKS.findall(sentence)}
+        spans = {(low, high) for low, high in found if low < high}
+        marks = {float(most) for sentence in about for most in _FULL_MARKS.findall(sentence)}
+        spans |= {(0.0, most) for most in marks.difference(high for _, high in spans)}
         if len(set(lines)) > 1:
             spans.add((min(lines), max(lines)))
         return spans.pop() if len(spans) == 1 else None

@@ -278,10 +278,21 @@ _MAX_BRACES = 2_000
 _MOST_CLOSINGS = 3
 # The end of a reply, in which a verdict that is no JSON is searched
 _MOST_SEARCHED = 8_000
-_CUT_OFF = frozenset({"length", "max_tokens", "content_filter", "error"})
-# <think>, <thinking>, <thought>, <reasoning>, Mistral's [THINK], Kimi's ◁think▷, Seed's <seed:think>
-_THINK_OPEN = re.compile(r"[<\[◁]\s*(?:seed:)?(?:think(?:ing)?|thought|reasoning)\s*[>\]▷]", re.IGNORECASE)
-_THINK_CLOSE = re.compile(r"[<\[◁]\s*/\s*(?:seed:)?(?:think(?:ing)?|thought|reasoning)\s*[>\]▷]", re.IGNORECASE)
+# How servers say that the model itself ended its reply: `stop`, `eos_token`, `end_turn`; other ends have many words
+_ENDED = re.compile(
+    r"(?:finish_reason_)?(?:stop|eos|end|complete|finished|done|normal|null|none)(?:\b|_|d\b)", re.IGNORECASE
+)
+# <think>, <thinking>, <thought>, <reasoning>, Mistral's [THINK], Kimi's ◁think▷, Seed's <seed:think>, Cohere's
+# <|START_THINKING|>, <|begin_of_thought|>, the channels of gpt-oss
+_THINK = r"(?:think(?:ing)?|thought|reasoning)\s*\|?[>\]▷]"
+_THINK_OPEN = re.compile(
+    rf"[<\[◁](?:\s*(?:seed:)?|\|(?:begin|start)_(?:of_)?){_THINK}|<\|channel\|>(?!\s*final)[^<>]{{0,80}}<\|message\|>",
+    re.IGNORECASE,
+)
+_THINK_CLOSE = re.compile(
+    rf"[<\[◁](?:\s*/\s*(?:seed:)?|\|end_(?:of_)?){_THINK}|<\|channel\|>\s*final[^<>]{{0,80}}<\|message\|>",
+    re.IGNORECASE,
+)
 # A text without any of these holds no key with its value, and spells its numbers as they are
 _COULD_SAY_MORE = re.compile(r"[{:=&\\]")
 _IN_OTHER_SIGNS = re.compile(r"[{:=&\\｛：∶＝\d²³¹\u2070-\u209f\u2150-\u218f\u2460-\u24ff\u3220-\u33ff]")
@@ -380,11 +391,13 @@ def check_finished(reply: Reply) -> None:
     """
     if reply.refusal:
         raise ReplyError(f"the model refused: {reply.refusal:.200}")
-    if reply.finish in _CUT_OFF:
-        raise ReplyError(f"the reply was cut off (finish_reason {reply.finish!r}): {_excerpt(reply.text)}")
+    thought = f" after {reply.thought} characters of reasoning" if reply.thought else ""
+    if not _ENDED.match(reply.finish):
+        mend = ": raise max_tokens" if reply.finish == "length" else ""
+        told = f"the reply was cut off (finish_reason {reply.finish!r:.100}){thought}{mend}"
+        raise ReplyError(f"{told}: {_excerpt(reply.text)}")
     if not reply.text.strip():
-        told = f", after {reply.thought} characters of reasoning: it needs more max_tokens" if reply.thought else ""
-        raise ReplyError(f"the reply is empty{told}")
+        raise ReplyError(f"the reply is empty{thought}")
 
 
 def final_json(
@@ -457,11 +470,12 @@ def final_match(
     text before as `reason`.
 
     No word may stand behind it where it `ends` the reply. What stands around the group, and in the judged
-    text, too, with the same verdict, may be a quotation.
+    text, too, with the same verdict, may be a quotation. A number is read whole, and the last sentence holds one
+    verdict; so does the last line where no words of the pattern stand before it, as with `(\\d+)` and `4 out of 5`.
 
     Raises:
         Quotation: the verdict may be one.
-        ReplyError: the reply is a refusal, cut off, empty, or does not end with a verdict.
+        ReplyError: the reply is a refusal, cut off, empty, or does not end with a verdict, or with two.
     """
     check_finished(reply)
     text = without_thinking(reply.text).strip()[-_MOST_SEARCHED:]
@@ -472,11 +486,34 @@ def final_match(
         raise ReplyError(f"the group of {pattern.pattern!r} has no part in the reply's last match {last[0]!r:.60}")
     if ends and re.search(r"\w", text[last.end() :]):
         raise ReplyError(f"the reply goes on after its verdict: {_excerpt(text[-160:])}")
-    verdict = {"found": last[0], "said": last[1].strip(), "reason": text[: last.start()].strip()}
-    found_bare = _bare(last[0])
-    if found_bare != _bare(last[1]) and any(found_bare in _bare(echo) for echo in echoes):
+    said, before = last[1].strip(), text[: last.start(1)]
+    starts = last[0].lstrip()[:1] == last[1][:1]
+    if (_CUT if _NUMBER.match(said) else _CUT_WORD if starts else _CUT_ASCII).search(before + said[:1]):
+        raise ReplyError(f"the verdict is a part of a longer word or number: {_excerpt(text[-160:])}")
+    if _NUMBER.match(said) and _PERCENT.match(text, last.end(1)):
+        said += "%"
+    verdict = {"found": last[0], "said": said, "reason": text[: last.start()].strip()}
+    judged = list(map(_bare, echoes))
+
+    def is_quoted(one: re.Match[str]) -> bool:
+        bare = _bare(one[0])
+        return bare != _bare(one[1]) and any(bare in echo for echo in judged)
+
+    if is_quoted(last):
         raise Quotation(f"the verdict {last[0]!r:.60} stands in the judged text, too", verdict)
+    begins = max((end.end() for end in (_LINE if starts else _SENTENCE).finditer(before)), default=0)
+    others = (one for one in found if one.start(1) >= begins and _bare(one[1]) != _bare(last[1]))
+    if any(not is_quoted(one) for one in others):
+        raise ReplyError(f"the reply ends with two verdicts: {_excerpt(text[-160:])}")
     return verdict
+
+
+# A number, and what stands before one that is the end of a longer one: a digit, a point, the sign of a negative one
+_NUMBER, _PERCENT = re.compile(r"[-+−]?\d"), re.compile(r"\s*[%％‰]")
+_LINE, _SENTENCE = re.compile(r"\n"), re.compile(r"[.!?;]\s|[。！？；\n]")
+_CUT = re.compile(r"(?:\d|[.,/]|\d:|(?<![^\W\d_])[-−–])[-+−\d]\Z")
+# Of a word: `correct` in `incorrect`. In scripts without spaces a pattern's own words may stand right before it
+_CUT_WORD, _CUT_ASCII = re.compile(r"[^\W\d_][^\W\d_]\Z"), re.compile(r"[A-Za-z][^\W\d_]\Z")
 
 
 def _stated_beside(verdict: Mapping[str, Any], text: str) -> Iterator[tuple[int, int]]:
@@ -605,14 +642,14 @@ def score_of(verdict: Mapping[str, Any], low: float, high: float) -> float:
     return float(score)
 
 
-def number_in(text: str) -> float:
-    """The number that `text` is.
+def number_in(text: str, most: float) -> float:
+    """The number that `text` is, of a scale up to `most`: `80%` is one of 100.
 
     Raises:
         ReplyError: it is none.
     """
     try:
-        return float(text)
+        return float(text.removesuffix("%") if most == 100 else text)
     except ValueError as exc:
         raise ReplyError(f"the score must be a number, got {text!r:.60}") from exc
 

@@ -59,6 +59,8 @@ _FORMATS = ("json_schema", "json_object", "text")
 _FORMAT_REFUSED = frozenset({400, 415, 422, 501})
 _CRASHED, _CRASHES = 500, 2
 _RETRIED = frozenset({408, 409, 429})
+# Parts of a message that are its text; others hold what the model thought, or refuses
+_SPOKEN = ("text", "output_text")
 # Statuses that may be about the key: a prompt is to blame only for what every key was refused for
 _KEY_REFUSED = frozenset({400, 401, 403})
 _OVERLOADED = frozenset({503, 529})
@@ -317,24 +319,26 @@ def _read(body: bytes, settings: ChatSettings) -> tuple[Reply, Usage]:
         data = json.loads(body)
         choice = data["choices"][0]
         message = choice["message"]
-        content = message.get("content")
+        content, refusal = message.get("content"), message.get("refusal")
         if isinstance(content, list):
-            content = "".join(part.get("text") or "" for part in content)
+            refusal = refusal or "".join(part.get("refusal") or "" for part in content)
+            content = "".join(part["text"] or "" for part in content if (part.get("type") or "text") in _SPOKEN)
         if not isinstance(content, str | None):
             raise TypeError("the content is no text")
         logprobs = (choice.get("logprobs") or {}).get("content") or ()
         tops = (
-            [{top["token"]: float(top["logprob"]) for top in one["top_logprobs"]} for one in logprobs]
+            [{top["token"]: float(top["logprob"]) for top in one["top_logprobs"] or ()} for one in logprobs]
             if logprobs
             else ()
         )
         # What a model thinks is no verdict, even where nothing else came
         thought = len(str(message.get("reasoning_content") or message.get("reasoning") or ""))
-        reply = Reply(content or "", choice.get("finish_reason") or "stop", message.get("refusal") or "", tops, thought)
+        finish = str(choice.get("finish_reason") or "stop")
+        reply = Reply(content or "", finish, str(refusal or ""), tops, thought)
         used = data.get("usage") or {}
         prompt, output = int(used.get("prompt_tokens") or 0), int(used.get("completion_tokens") or 0)
         cached = int((used.get("prompt_tokens_details") or {}).get("cached_tokens") or 0)
-    except (KeyError, IndexError, TypeError, ValueError, AttributeError, RecursionError) as exc:
+    except (LookupError, TypeError, ValueError, OverflowError, AttributeError, RecursionError) as exc:
         raise ReplyError(f"not a chat completion: {body.decode('utf-8', 'replace')!r:.200}") from exc
     cost = settings.prices.cost(prompt, output, cached) if settings.prices else 0.0
     return reply, Usage(1, 0, prompt, output, cached, 0, cost)

@@ -114,7 +114,8 @@ def encode_reply(reply: Reply) -> str:
     kept: dict[str, Any] = {"text": reply.text, "finish": reply.finish}
     if tops:
         kept["top_logprobs"] = tops
-    return json.dumps(kept, ensure_ascii=False)
+    # Escapes: a model may write half a surrogate pair, which UTF-8 cannot encode
+    return json.dumps(kept)
 
 
 def decode_reply(kept: str) -> Reply:

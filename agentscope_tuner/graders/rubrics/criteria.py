@@ -81,6 +81,11 @@ def read_rubrics(value: Any) -> Rubrics:
         value = next((whole[key] for key in ("criteria", "rubrics", "criterion") if key in whole), whole)
     if not isinstance(value, Sequence) or isinstance(value, str) or not 0 < len(value) <= _MOST_CRITERIA:
         raise ValueError(f"rubrics must be a list of 1 to {_MOST_CRITERIA} criteria, got {value!r:.200}")
+    # Tables give all criteria the same keys, with null where one of them has none
+    value = [
+        {key: one for key, one in item.items() if one is not None} if isinstance(item, Mapping) else item
+        for item in value
+    ]
     criteria = _merged([_criterion(item, number) for number, item in enumerate(value, start=1)])
     names = [criterion.name for criterion in criteria]
     for name in names:
@@ -99,6 +104,7 @@ def _parsed(value: Any) -> Any:
     """A text as the JSON or TOML that it is; anything else as it is."""
     if not isinstance(value, str):
         return value
+    value = value.removeprefix("\ufeff")
     try:
         found = json.loads(value)
         return _parsed(found) if found != value else found  # JSON in a column of JSON

@@ -25,7 +25,7 @@ from agentscope_tuner._run import loops
 from agentscope_tuner.errors import Cause, ConfigError, GraderError, GraderTimeout
 from agentscope_tuner.graders import ChatMessage, ChatModel, ChatSettings, LLMGrader, PromptTemplate
 from agentscope_tuner.graders.client.chat_model import Prompt
-from agentscope_tuner.graders.client.reply import Reply, final_json, score_of
+from agentscope_tuner.graders.client.reply import Reply, UnreadableReplies, final_json, score_of
 from agentscope_tuner.graders.client.settings import resolve
 from agentscope_tuner.graders.client.usage import Prices, Usage
 from agentscope_tuner.graders.client.verdict_cache import VerdictCache, open_cache
@@ -84,6 +84,54 @@ def test_what_may_pass_is_asked_again(canned: Canned) -> None:
         assert ask(asked) == 7
         assert len(server.bodies) == 2
         assert asked.usage.retries == 1
+
+
+def said(content: Any, finish: Any = "stop", choice: Any = None, usage: Any = None, **message: Any) -> Canned:
+    """A chat completion with these fields."""
+    one = {"message": {"role": "assistant", "content": content, **message}, "finish_reason": finish, **(choice or {})}
+    return Canned(raw=json.dumps({"choices": [one], "usage": usage}))
+
+
+@pytest.mark.parametrize(
+    "canned",
+    [
+        said([{"type": "text", "text": verdict(7)}, {"type": "reasoning", "text": verdict(2)}]),
+        said([{"type": "thinking", "thinking": [{"type": "text", "text": verdict(2)}]}, {"text": verdict(7)}]),
+        said([{"type": None, "text": verdict(7)}]),
+        said(verdict(7), reasoning_content=verdict(2)),
+        said(verdict(7), finish=None, refusal=""),
+        said(verdict(7), choice={"logprobs": {"content": [{"token": "a", "top_logprobs": None}]}}),
+    ],
+    ids=lambda canned: canned.raw,
+)
+def test_what_a_model_says_is_read_beside_what_it_thinks(canned: Canned) -> None:
+    with JudgeServer(lambda body, attempt: canned) as server:
+        assert ask(model(server, max_reasks=0)) == 7
+
+
+@pytest.mark.parametrize(
+    "canned",
+    [
+        said([{"type": "reasoning", "text": verdict(7)}]),
+        said([{"type": "thinking", "text": verdict(7)}]),
+        said([{"type": "refusal", "refusal": "no"}, {"type": "text", "text": verdict(7)}]),
+        said(verdict(7), refusal=True),
+        said(verdict(7), refusal=["no"]),
+        said(verdict(7), finish={"type": "length"}),
+        said(verdict(7), finish="tool_calls", tool_calls=[]),
+        said(None, finish="tool_calls", tool_calls=[{"function": {"name": "f", "arguments": verdict(7)}}]),
+        said(None, reasoning_content=verdict(7)),
+        said({"score": 7}),
+        said(verdict(7), usage={"prompt_tokens": math.inf}),
+        Canned(raw='{"error": {"message": "overloaded"}}'),
+        Canned(raw='{"choices": [{"message": null}]}'),
+    ],
+    ids=lambda canned: canned.raw,
+)
+def test_what_a_model_does_not_say_to_its_end_is_an_unreadable_reply(canned: Canned) -> None:
+    """Not an error of another kind, over which an answer that causes it would have no verdict."""
+    with JudgeServer(lambda body, attempt: canned) as server, pytest.raises(UnreadableReplies):
+        ask(model(server, max_reasks=0))
 
 
 def test_a_hanging_try_does_not_use_up_the_verdicts_deadline() -> None:
@@ -307,6 +355,15 @@ def test_verdicts_are_kept_and_shared_through_the_cache(tmp_path: Path) -> None:
         assert len(server.bodies) == 1
         assert again.usage == Usage(cache_hits=1)
         ask(model(server, cache=True, cache_dir=str(tmp_path), temperature=0.5))
+        assert len(server.bodies) == 2
+
+
+def test_half_a_surrogate_pair_in_one_reply_does_not_end_the_cache(tmp_path: Path) -> None:
+    odd = json.dumps({"choices": [{"message": {"content": '{"score": 7, "reason": "\ud83d"}'}}]})
+    with JudgeServer(lambda body, attempt: Canned(raw=odd)) as server:
+        asked = model(server, cache=True, cache_dir=str(tmp_path))
+        for text in ("one", "two", "one", "two"):
+            assert ask(asked, text) == 7
         assert len(server.bodies) == 2
 
 

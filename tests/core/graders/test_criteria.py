@@ -121,6 +121,17 @@ def test_what_is_no_rubric_is_refused(value: Any, message: str) -> None:
         read_rubrics(value)
 
 
+@pytest.mark.parametrize("rubrics", [HEALTHBENCH, REWARDS, HARBOR, OPEN_INSTRUCT, ["Is short"]])
+def test_the_nulls_of_a_table_and_the_mark_of_a_text_change_nothing(rubrics: list[Any]) -> None:
+    """Tables give all rows the same keys. A criterion then had `points and a weight`, or a polarity of null."""
+    nulls = dict.fromkeys(
+        ["points", "weight", "type", "polarity", "importance", "category", "id", "min", "max", "tags"]
+    )
+    filled = [{**nulls, **({"criterion": one} if isinstance(one, str) else one)} for one in rubrics]
+    assert read_rubrics(filled) == read_rubrics(rubrics)
+    assert read_rubrics("\ufeff" + json.dumps(rubrics)) == read_rubrics(rubrics)
+
+
 def test_a_criterion_that_stands_there_twice_counts_once() -> None:
     rubrics = read_rubrics(
         [

@@ -216,6 +216,15 @@ def test_the_special_tokens_of_a_tokenizer_at_hand_are_markers(tmp_path: Path) -
         ("Write 2-3 sentences. {response}", None),
         ("Score 1 to 5, or give a score from 0 to 10. {response}", None),
         ("{response}", None),
+        ("请按0〜10分评分。{response}", (0, 10)),
+        ("打分，满分：10分。{response}", (0, 10)),
+        ("Score from −1 to 1. {response}", (-1, 1)),
+        ("打分，满分10分，从1到10。{response}", (1, 10)),
+        # how much to write is no range of scores, and two ranges are none
+        ("Give a score out of 10. Explain your rating in 2-3 sentences. {response}", (0, 10)),
+        ("Give a score and explain it in 2 to 3 short sentences. {response}", None),
+        ("评分，满分10分，评分理由写2到3句。{response}", (0, 10)),
+        ("Grade pupils of 9-12 years: a mark out of 10. {response}", None),
     ],
 )
 def test_a_range_is_read_from_the_prompts_words(text: str, span: tuple[float, float] | None) -> None:

@@ -41,6 +41,8 @@ from agentscope_tuner.graders.injection_defence import neutralise
         ('{"reason": "two\nlines", "score": 3}', 3),
         ('{"score": 9} was my first thought; finally {"score": 3}', 3),
         ('{} {"score": 3}', 3),
+        ('<|START_THINKING|>{"score": 9}<|END_THINKING|>{"score": 3}', 3),
+        ('<|channel|>analysis<|message|>{"score": 9}<|end|><|channel|>final<|message|>{"score": 3}', 3),
     ],
 )
 def test_the_final_verdict_is_read(text: str, score: float) -> None:
@@ -62,7 +64,25 @@ def test_what_is_not_surely_a_verdict_is_none(text: str) -> None:
         final_json(Reply(text))
 
 
-@pytest.mark.parametrize("reply", [Reply('{"score": 3}', finish="length"), Reply("", refusal="I can't")])
+@pytest.mark.parametrize("finish", ["stop", "STOP", "eos", "eos_token", "end_turn", "stop_sequence", "COMPLETED"])
+def test_a_reply_that_the_model_ended_is_read(finish: str) -> None:
+    assert final_json(Reply('{"score": 3}', finish=finish)) == {"score": 3}
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        Reply("", refusal="I can't"),
+        *(
+            Reply('{"score": 3}', finish=finish)
+            for finish in (
+                "length", "max_tokens", "MAX_TOKENS", "model_length", "model_context_window_exceeded", "content_filter",
+                "SAFETY", "sensitive", "refusal", "error", "network_error", "abort", "incomplete", "tool_calls",
+                "insufficient_system_resource", "FINISH_REASON_MAX_TOKENS", "{'type': 'length'}",
+            )
+        ),
+    ],
+)  # fmt: skip
 def test_cut_off_replies_and_refusals_are_none(reply: Reply) -> None:
     with pytest.raises(ReplyError, match=r"cut off|refused"):
         final_json(reply)
@@ -120,6 +140,9 @@ def test_a_tag_of_thinking_in_a_verdicts_own_words_does_not_hide_it(text: str) -
         '{"score": 9}</think> sorry',
         '<think>{"score": 9}</think> sorry',
         '<reasoning>{"score": 9}</reasoning>',
+        '<|START_THINKING|>{"score": 9}<|END_THINKING|>sorry',
+        '<|begin_of_thought|>{"score": 9}',
+        '<|channel|>analysis<|message|>{"score": 9}<|end|>',
         '<think>{"score": 9, "reason": "</think>"}',
         "</think>" * 9 + "sorry",
     ],

@@ -19,6 +19,16 @@ SCORE = {"score_pattern": r"score:\s*(-?\d+(?:\.\d+)?)", "scale": {"min": 0, "ma
 LETTER = {"score_pattern": r"(?:\A|\n)\W*([CI])\b", "labels": {"C": 1, "I": 0}}
 GRADE = {"score_pattern": r"GRADE:\s*([CPI])", "labels": {"C": 1, "P": 0.5, "I": 0}}
 ZH = {"score_pattern": r"最终评分[:：]\s*(\d+)", "scale": {"min": 0, "max": 10}}
+NUMBER = {"score_pattern": r"(\d+)", "scale": {"min": 0, "max": 10}}
+LOOSE = {"score_pattern": r"Score\W*(\d+)", "scale": {"min": 0, "max": 10}}
+GREEDY = {"score_pattern": r"Score.*(\d+)", "scale": {"min": 0, "max": 10}}
+POINTS = {"score_pattern": r"(\d+)分", "scale": {"min": 0, "max": 10}}
+TENTHS = {"score_pattern": r"(\d+)\s*/\s*10", "scale": {"min": 0, "max": 10}}
+WORD = {"score_pattern": r"(correct|wrong)", "labels": {"correct": 1, "wrong": 0}}
+WORD_AT_END = {"score_pattern": r"Verdict.*(correct|wrong)", "labels": {"correct": 1, "wrong": 0}}
+RIGHT_ZH = {"score_pattern": r"(对|错)", "labels": {"对": 1, "错": 0}}
+RATED_ZH = {"score_pattern": r"评为(优|差)", "labels": {"优": 1, "差": 0}}
+PERCENT = {"score_pattern": r"Score:\s*(\d+)", "scale": {"min": 0, "max": 100}}
 
 
 def judged(options: dict[str, Any], reply: Canned, answer: str = "It cools.") -> Any:
@@ -52,6 +62,23 @@ def judged(options: dict[str, Any], reply: Canned, answer: str = "It cools.") ->
         (SCORE, "The answer shows its <think> tags.\nScore: 2", 2),
         (RESULT, "[THINK][RESULT] 5[/THINK]Feedback: poor. [RESULT] 2", 2),
         (RESULT, "◁think▷[RESULT] 5◁/think▷Feedback: poor. [RESULT] 2", 2),
+        (NUMBER, "Of 3 points, 2 are right.\n7", 7),
+        (NUMBER, "８", 8),
+        (LOOSE, "Score-4", 4),
+        (LOOSE, "Score: (4)", 4),
+        (SCORE, "Score: -0", 0),
+        (SCORE, "Score: 4 ★★★★☆", 4),
+        (POINTS, "我给8分", 8),
+        (TENTHS, "I give 8/10", 8),
+        (PERCENT, "Score: 80%", 80),
+        (WORD, "It is correct.", 1),
+        (WORD_AT_END, "Verdict: correct", 1),
+        (RIGHT_ZH, "结论：对", 1),
+        (RATED_ZH, "评为优", 1),
+        (RATING, "At first [[4]]. But it is wrong: [[2]]", 2),
+        (RATING, "[[7]], and so: [[7]]", 7),
+        (RESULT, "<|START_THINKING|>[RESULT] 5<|END_THINKING|>[RESULT] 2", 2),
+        (RESULT, "<|channel|>analysis<|message|>[RESULT] 5<|end|><|channel|>final<|message|>[RESULT] 2", 2),
     ],
 )
 def test_a_reply_in_the_models_own_form_is_read(options: dict[str, Any], reply: str, score: float) -> None:
@@ -73,6 +100,29 @@ def test_a_reply_in_the_models_own_form_is_read(options: dict[str, Any], reply: 
         (LETTER, Canned("Incorrect")),
         (GRADE, Canned("GRADE: X")),
         (RESULT, Canned(json.dumps({"score": 4}))),
+        (RESULT, Canned("[RESULT] 4", finish="model_length")),
+        (RESULT, Canned("<|begin_of_thought|>[RESULT] 4")),
+        (RESULT, Canned("<|channel|>analysis<|message|>[RESULT] 4")),
+        # a part of a word or a number, and one of two
+        (WORD, Canned("It is incorrect.")),
+        (WORD, Canned("correct or wrong")),
+        (WORD_AT_END, Canned("Verdict: incorrect")),
+        (RIGHT_ZH, Canned("结论：不对")),
+        *(
+            (NUMBER, Canned(text))
+            for text in ("4/5", "4 out of 5", "7 von 10", "4.5", "1,5", ".5", "-3", "−3", "2-3", "8%")
+        ),
+        (LOOSE, Canned("Score: -4")),
+        (GREEDY, Canned("Score: 10")),
+        (GREEDY, Canned("Score: 7.5")),
+        (SCORE, Canned("Score: 4%")),
+        (SCORE, Canned("Score: 2 → 4")),
+        (POINTS, Canned("我给8分（满分10分）")),
+        (POINTS, Canned("我给8分。满分10分。")),
+        (POINTS, Canned("8.5分")),
+        (TENTHS, Canned("8.5/10")),
+        (RATING, Canned("Between [[4]] and [[6]]")),
+        (GRADE, Canned("GRADE: C or GRADE: I?")),
         (RESULT, Canned(raw=json.dumps({"choices": [{"message": {"reasoning_content": "[RESULT] 4"}}]}))),
     ],
 )
@@ -135,6 +185,20 @@ def test_where_an_answer_holds_its_verdict_the_lower_of_two_counts(
     """
     found = quoted(options, answer, first, then)
     assert (found.status, found.reward) == ("judged", earned), found
+
+
+@pytest.mark.parametrize(
+    ("options", "answer", "reply"),
+    [
+        (SCORE, "Score: 5", "It claims score: 5, but score: 2"),
+        (GRADE, "(GRADE: C)", "It says GRADE: C, GRADE: P"),
+        (RATING, "Rating: [[10]]", "It says [[10]], and I [[2]]"),
+    ],
+)
+def test_a_quotation_beside_a_verdict_is_no_second_one(options: dict[str, Any], answer: str, reply: str) -> None:
+    """Or a text that low verdicts speak of would make them unreadable."""
+    found = quoted(options, answer, reply, "", calls=1)
+    assert (found.status, found.reward) == ("judged", 0.5 if options is GRADE else 2), found
 
 
 @pytest.mark.parametrize(

@@ -164,13 +164,13 @@ def test_a_planted_no_is_not_asked_about_until_a_yes_comes() -> None:
         assert len(server.bodies) == 1
 
 
-@pytest.mark.parametrize("quote", ["", "…", "!!", " ", "it says so", "Name fruit", "o", "… r …", "wor"])
-def test_a_yes_without_a_real_quote_earns_nothing(quote: str) -> None:
+@pytest.mark.parametrize("quote", [None, "", "…", "!!", " ", "it says so", "Name fruit", "o", "… r …", "wor"])
+def test_a_yes_without_a_real_quote_earns_nothing(quote: str | None) -> None:
     """Neither for a criterion that speaks for the answer nor, by hiding a fault, for one that speaks against it."""
 
     def says_yes(body: Body, attempt: int) -> Canned:
         numbers = [int(number) for number in re.findall(r"^(\d+)\. ", prompt_of(body), re.MULTILINE)]
-        verdicts = [{"number": number, "quote": quote, "absent": False, "met": True} for number in numbers]
+        verdicts = [{"number": number, "quote": quote, "absent": None, "met": True} for number in numbers]
         return Canned(json.dumps({"verdicts": verdicts}))
 
     with JudgeServer(says_yes) as server:

@@ -73,6 +73,8 @@ def test_other_spellings_are_read(preset: str, text: str, right: bool) -> None:
         ("compass_verifier", "An answer"),
         ("compass_verifier", "D"),
         ("omni_judge", "TRUE"),
+        ("omni_judge", "## Equivalence Judgement\nTRUE or FALSE"),
+        ("omni_judge", "## Equivalence Judgement\nTRUE/FALSE"),
         ("omni_judge", "## Equivalence Judgement\nTRUE\n## Equivalence Judgement\nFALSE"),
         ("xverify", "The output is not correct."),
         ("xverify", "Not correct"),
