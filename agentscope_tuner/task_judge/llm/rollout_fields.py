@@ -104,10 +104,9 @@ class Reader:
         Raises:
             JudgeError: as `value`; or it is blank: a model that is shown no question scores the answer all the same.
         """
-        value = read_path(path, task, output)
-        if not isinstance(value, str):
-            return self.value(path, task, output)
-        if is_blank(value):
+        value = self.value(path, task, output)
+        texts = [value] if isinstance(value, str) else value if isinstance(value, list | tuple) else None
+        if texts is not None and all(isinstance(text, str) and is_blank(text) for text in texts):
             raise input_error(
                 f"{path} is empty, and the judge model is shown what was asked: name the question's column, "
                 f"`reads: {{question: COLUMN}}` under {SECTION}"
