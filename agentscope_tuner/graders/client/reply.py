@@ -473,7 +473,8 @@ def final_match(
     if ends and re.search(r"\w", text[last.end() :]):
         raise ReplyError(f"the reply goes on after its verdict: {_excerpt(text[-160:])}")
     verdict = {"found": last[0], "said": last[1].strip(), "reason": text[: last.start()].strip()}
-    found_bare = _bare(last[0])
+    # What stands before the words, such as the sign of a heading, belongs to no quotation
+    found_bare = _bare(last[0].lstrip(" \t\r\n#*.!?…。"))
     if found_bare != _bare(last[1]) and any(found_bare in _bare(echo) for echo in echoes):
         raise Quotation(f"the verdict {last[0]!r:.60} stands in the judged text, too", verdict)
     return verdict
