@@ -244,7 +244,9 @@ class ChatFormat:
         Raises:
             JudgeError: the template refuses the messages.
         """
-        tokens = self._tokens if self._template else (*self._tokens, *{f"({message['role']})" for message in messages})
+        # Of several turns in one text the roles stand beside them
+        heads = {f"({message['role']})" for message in messages} if self._text and len(messages) > 2 else ()
+        tokens = (*self._tokens, *heads)
         safe = [{**message, "content": neutralise(message["content"], tokens=tokens)} for message in messages]
         if self._template is None:
             query, response = parts_of(safe)
@@ -495,9 +497,10 @@ class RewardModelJudge(BaseJudge):
     def _chat(self, asked: Messages, response: str | Trajectory, label: str) -> Chat:
         messages: Messages = _turns(response, "assistant")
         roles = [message["role"] for message in messages]
-        if "user" not in roles[: roles.index("assistant")]:
+        begin = roles.index("assistant")
+        if "user" not in roles[:begin]:
             # A completion alone: a model that is shown no question scores it all the same
-            messages = [*asked, *messages]
+            messages = [*messages[:begin], *asked, *messages[begin:]]
         return Chat(self._format.write(messages) if self._format else "", *parts_of(messages), label)
 
     async def _ask(self, chat: Chat) -> float | JudgeError:

@@ -92,7 +92,8 @@ def matches(preset: str, reply: Reply, shown: str = "") -> bool:
     last = final_match(reply, form.verdict, echoes, ends=preset not in _EXPLAINS)["said"]
     text = without_thinking(reply.text).strip()
     found = list(form.verdict.finditer(text))
-    before, behind = text[found[-1].start() : found[-1].start(1)], text[found[-1].end() :].partition("\n")[0]
+    before, behind = text[found[-1].start() : found[-1].start(1)], text[found[-1].end() :]
+    behind = behind.partition("\n")[0] if preset in _EXPLAINS else behind
     if _DOUBTS.search(before) or "?" in behind or any(unicodedata.category(sign) in _SIGNS for sign in before + behind):
         raise ReplyError(f"the verdict stands beside signs that may take it back: {reply.text[-160:]!r}")
     said = {match[1].lower() in form.right for match in found}

@@ -146,8 +146,21 @@ def test_two_answers_that_break_the_judge_only_together_take_no_verdict_away() -
     with JudgeServer(breaks) as server:
         found = pairwise(server).compute_rewards(TASK, outputs(["long 1", "a", "long 22", "aa"]))
         assert [reward[0] for reward in found] == pytest.approx([5 / 6, 0.0, 5 / 6, 1 / 3])
+        found = pairwise(server).compute_rewards(TASK, outputs(["long 1", "long 22", "a"]))
+        assert [reward[0] for reward in found] == [0.75, 0.75, 0.0]
         with pytest.raises(JudgeError, match="no pair can be compared"):
             pairwise(server).compute_rewards(TASK, outputs(["long 1", "long 22", "long 3"]))
+
+
+def test_an_answer_that_breaks_the_judge_beside_every_other_one_is_last() -> None:
+    def breaks(body: Body, attempt: int) -> Canned:
+        alone = any("I do not know" in text for text in shown(body))
+        broken = any("break" in text for text in shown(body)) and not alone
+        return Canned(status=400, text="too long") if broken else by_length(body, attempt)
+
+    with JudgeServer(breaks) as server:
+        found = pairwise(server).compute_rewards(TASK, outputs(["a", "break it", "aa"]))
+    assert [reward[0] for reward in found] == [0.5, 0.0, 1.0]
 
 
 def test_to_beat_an_answer_at_fault_is_worth_nothing() -> None:
