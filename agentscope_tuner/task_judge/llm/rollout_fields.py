@@ -104,9 +104,14 @@ class Reader:
         Raises:
             JudgeError: as `value`; or it is blank: a model that is shown no question scores the answer all the same.
         """
-        value = self.value(path, task, output)
-        texts = [value] if isinstance(value, str) else value if isinstance(value, list | tuple) else None
-        if texts is not None and all(isinstance(text, str) and is_blank(text) for text in texts):
+        value = read_path(path, task, output)
+        if isinstance(value, str):
+            blank = is_blank(value)
+        else:
+            value = self.value(path, task, output)
+            texts = value if isinstance(value, list | tuple) else [None]
+            blank = all(isinstance(text, str) and is_blank(text) for text in texts)
+        if blank:
             raise input_error(
                 f"{path} is empty, and the judge model is shown what was asked: name the question's column, "
                 f"`reads: {{question: COLUMN}}` under {SECTION}"
