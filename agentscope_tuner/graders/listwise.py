@@ -80,10 +80,12 @@ async def tournament(
     Equal responses are shown once. Each is compared with each other one. Of more than `most_pairs` pairs a part is
     asked about, in which each response stands as often: with those that follow it, the first of them behind the last;
     in two pairs at least, also where these are more than `most_pairs`. Responses that are empty or overlong, or that a
-    comparison found at fault, share the last place.
+    comparison found at fault, share the last place. What another one did beside these says nothing of it; one without
+    other comparisons has won half. A pair over which the judge model fails, though not over either alone, does not
+    count; one that has no other pair is last, too.
 
     Raises:
-        GraderError: a comparison gave no ranking.
+        GraderError: a comparison gave no ranking, or each pair broke the judge model.
     """
     distinct = list(dict.fromkeys(responses))
     if len(distinct) == 1:
@@ -93,14 +95,24 @@ async def tournament(
     pairs = _pairs(len(judged), most_pairs)
     asked = [grader.aevaluate(response=[judged[one], judged[other]], **inputs) for one, other in pairs]
     results = [_checked(grader, result) for result in await asyncio.gather(*asked)]
+    if results and all("apart" in result.metadata for result in results):
+        raise grader_error(f"{grader.name}: no pair can be compared: {results[0].reason}", None)
+    last |= {judged[pair[at]] for pair, one in zip(pairs, results, strict=True) for at in one.metadata.get("last", ())}
     won, played = dict.fromkeys(judged, 0.0), dict.fromkeys(judged, 0)
+    apart: set[str] = set()
     for pair, result in zip(pairs, results, strict=True):
+        if "apart" in result.metadata:
+            apart |= {judged[index] for index in pair}
+            continue
+        if not last.isdisjoint(judged[index] for index in pair):
+            continue
         for index, place in zip(pair, result.metadata["places"], strict=True):
             # Places of two are 1 and 2, or 1.5 each
             won[judged[index]] += 2 - place
             played[judged[index]] += 1
-        last |= {judged[pair[at]] for at in result.metadata.get("last", ())}
-    lost = {text: 1.0 if text in last else -won[text] / max(1, played[text]) for text in distinct}
+    last |= {text for text in apart if not played[text]}
+    share = {text: won[text] / played[text] if played[text] else 0.5 for text in judged}
+    lost = {text: 1.0 if text in last else -share[text] for text in distinct}
     usage = sum((result.metadata["usage"] for result in results), Usage())
     conflicts = sum(result.metadata.get("disagreements", 0) for result in results)
     told = f"{len(pairs)} pairs, the first: {results[0].reason}" if results else "no two answers can be compared"

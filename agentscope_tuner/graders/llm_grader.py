@@ -273,7 +273,13 @@ class LLMGrader(BaseGrader):
             if not at_fault:
                 if isinstance(exc, UnreadableReplies):
                     self.model.count_failure(exc)
-                raise
+                if isinstance(exc, UnreadableReplies) or len(responses) > 2:
+                    raise
+                # To leave out the verdict would let two answers take away that of all others
+                kept = {"usage": Usage(), "places": [1.5, 1.5], "apart": True}
+                return GraderRank(
+                    self.name, combine.ranked([1.5, 1.5]), f"only together unjudgeable: {exc.message:.200}", kept
+                )
             result = await self._ranked(values, last | at_fault)
             told = f"{len(at_fault)} unjudgeable: {exc.message:.200}; {result.reason}"
             return GraderRank(self.name, result.rank, told, result.metadata)

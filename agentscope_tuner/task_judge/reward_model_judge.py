@@ -32,7 +32,7 @@ from agentscope_tuner.errors import (
 from agentscope_tuner.graders.client.reply import is_about_prompt
 from agentscope_tuner.graders.injection_defence import neutralise, special_tokens
 from agentscope_tuner.graders.llm_grader import NO_CONTENT
-from agentscope_tuner.graders.prompt import Trajectory, is_empty
+from agentscope_tuner.graders.prompt import Trajectory, as_json, is_empty
 from agentscope_tuner.graders.template import fill, headings
 from agentscope_tuner.graders.whose_fault import HARMLESS, is_to_blame
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward
@@ -117,10 +117,14 @@ def scores(wire: Wire, data: object, size: int, index: int | None, most_tokens: 
         NoScore: the answer has another form, a number that is none, several outputs and no `index`, or so many that
             they are hidden states; or the server may have cut the input.
     """
+    rows = data.get("data") if isinstance(data, Mapping) else None
+    for one in [data, *(rows if isinstance(rows, list) else [])]:
+        # Beside an error some servers give a default in the place of a score
+        if isinstance(one, Mapping) and (one.get("error") or one.get("object") == "error"):
+            raise NoScore(f"the answer tells of an error: {str(one)[:200]!r}")
     if not wire.many:
         found = data if not isinstance(data, Mapping) else data.get("score", data.get("reward"))
         return [_number(found)]
-    rows = data.get("data") if isinstance(data, Mapping) else None
     if not isinstance(rows, list) or len(rows) != size or not all(isinstance(row, Mapping) for row in rows):
         raise NoScore(f"data must be a list of {size}, one for each chat, got {str(data)[:200]!r}")
     numbers = [row.get("index", place) for place, row in enumerate(rows)]
@@ -164,7 +168,7 @@ def _number(value: object) -> float:
 def _check_length(data: object, size: int, most_tokens: int) -> None:
     usage = data.get("usage") if isinstance(data, Mapping) else None
     read = usage.get("prompt_tokens") if isinstance(usage, Mapping) else None
-    if type(read) is not int:
+    if type(read) is not int or read < 1:
         raise NoScore(
             "max_tokens is set, and the server does not say how many tokens it read (usage.prompt_tokens): whether it "
             "cut the chat cannot be known",
@@ -240,10 +244,13 @@ class ChatFormat:
         Raises:
             JudgeError: the template refuses the messages.
         """
-        safe = [{**message, "content": neutralise(message["content"], tokens=self._tokens)} for message in messages]
+        # Of several turns in one text the roles stand beside them
+        heads = {f"({message['role']})" for message in messages} if self._text and len(messages) > 2 else ()
+        tokens = (*self._tokens, *heads)
+        safe = [{**message, "content": neutralise(message["content"], tokens=tokens)} for message in messages]
         if self._template is None:
-            last = {message["role"]: message["content"] for message in safe}
-            return fill(str(self._text), {"query": last.get("user", ""), "response": last.get("assistant", "")})
+            query, response = parts_of(safe)
+            return fill(str(self._text), {"query": query, "response": response})
         try:
             written: str = self._template.render(
                 messages=safe, bos_token=self._bos, eos_token=self._eos, add_generation_prompt=False, tools=None
@@ -251,6 +258,14 @@ class ChatFormat:
         except Exception as exc:  # a foreign template may fail in any way
             raise JudgeError(f"the chat template refuses these messages: {exc}") from exc
         return written.removeprefix(self._bos) if self._strips_bos else written
+
+
+def parts_of(messages: Messages) -> tuple[str, str]:
+    """What stands before the last answer, each turn behind its role where there are several; and that answer."""
+    place = max(index for index, message in enumerate(messages) if message["role"] == "assistant")
+    before = messages[:place]
+    told = [f"({one['role']})\n{one['content']}" if len(before) > 1 else one["content"] for one in before]
+    return "\n\n".join(told), messages[place]["content"]
 
 
 def _content(token: Any) -> str:
@@ -330,6 +345,8 @@ class RewardModelConfig(StrictSection):
     def _one_chat(self) -> RewardModelConfig:
         if (self.tokenizer is None) is (self.text is None) and self.wire != "slime":
             raise ValueError("give tokenizer, the folder of the model's tokenizer, or text: one of both")
+        if self.max_tokens is not None and self.wire == "slime":
+            raise ValueError("wire: slime does not say how many tokens the model read: leave out max_tokens")
         if self.clip[0] >= self.clip[1]:
             raise ValueError(f"clip must be the least and the largest reward, got {self.clip!r}")
         return self
@@ -338,9 +355,10 @@ class RewardModelConfig(StrictSection):
 class RewardModelJudge(BaseJudge):
     """`judge_type: reward_model`; configured under `astuner.task_judge.reward_model`, see RewardModelConfig.
 
-    Chats that are asked for at the same time share a request. Before the first verdict of a process the model scores
-    three different answers; one that gives them all the same score is refused, for it does not read them. An answer
-    without a visible character earns the least unasked; so does one that the server refuses although it takes others.
+    Chats that are asked for at the same time share a request. Before the first verdict of a process, and where
+    different chats in a row score alike, the model scores three different answers; one that gives them all the same
+    score is refused, for it does not read them. An answer without a visible character earns the least unasked; so does
+    one that the server refuses although it takes others.
 
     Args:
         config: the whole training configuration.
@@ -384,6 +402,7 @@ class RewardModelJudge(BaseJudge):
             again=_may_be_its_fault,
         )
         self._reads = Once()
+        self._last, self._alike = ("", 0.0), 1
 
     async def acompute_reward(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Reward:
         """See BaseJudge."""
@@ -394,7 +413,7 @@ class RewardModelJudge(BaseJudge):
         query = _READER.question(mine.reads.query, workflow_task, workflow_output)
         if query is None:
             raise reference_error(f"{mine.reads.query} is missing: it is null, or NaN")
-        asked, label = _text(query), str(workflow_task.task.metadata.get("answer", ""))
+        asked, label = _turns(query, "user"), str(workflow_task.task.metadata.get("answer", ""))
         await self._reads.done(self._check_reading)
         score: float | JudgeError
         try:
@@ -410,10 +429,24 @@ class RewardModelJudge(BaseJudge):
             return Reward(mine.clip[0], False, reason=" ".join(told.split()), filtered_by="unjudgeable")
         if isinstance(score, JudgeError):
             raise score
+        self._doubt(chat.text or chat.response, score)
+        await self._reads.done(self._check_reading)
         low, high = mine.clip
         reward = min(high, max(low, (score - mine.center) / mine.scale))
         told = f"reward model {score:.4g}" + (f", {reward:.4g} centered and clipped" if reward != score else "")
         return Reward(reward, reward >= mine.success_threshold, reason=told, metrics={"score": score})
+
+    def _doubt(self, shown: str, score: float) -> None:
+        """Has the model tried again where 2, 4, 8 … different chats in a row score alike: another model may be served
+        by now, or by another address.
+        """
+        if self._last[1] != score:
+            self._alike = 1
+        elif self._last[0] != shown:
+            self._alike += 1
+            if self._alike & (self._alike - 1) == 0:
+                self._reads = Once()
+        self._last = (shown, score)
 
     async def _scored(self, chat: Chat, harmless: Chat) -> tuple[float | JudgeError, bool]:
         """The score of `chat`, or why there is none, and whether its own text is at fault (whose_fault.py)."""
@@ -442,13 +475,13 @@ class RewardModelJudge(BaseJudge):
 
     async def aready(self) -> None:
         """Asks the server for the score of a harmless chat."""
-        found = await self._ask(self._chat("Hello", HARMLESS, ""))
+        found = await self._ask(self._chat(_turns("Hello", "user"), HARMLESS, ""))
         if isinstance(found, JudgeError):
             raise found
 
     async def _check_reading(self) -> None:
         """Raises JudgeError for a model that gives different answers one score."""
-        asked = (self._ask_patiently(self._chat(_QUESTION, text, "Paris")) for text in _PROBES)
+        asked = (self._ask_patiently(self._chat(_turns(_QUESTION, "user"), text, "Paris")) for text in _PROBES)
         found = [score for score, _ in await asyncio.gather(*asked)]
         for one in found:
             if isinstance(one, JudgeError):
@@ -461,12 +494,14 @@ class RewardModelJudge(BaseJudge):
                 "wire: vllm_classify, which turns it off), and a chat that is cut before the answer scores alike"
             )
 
-    def _chat(self, query: str, response: str | Trajectory, label: str) -> Chat:
-        if isinstance(response, Trajectory):
-            messages = [{"role": role, "content": text} for role, text in zip(response.roles, response, strict=True)]
-        else:
-            messages = [{"role": "user", "content": query}, {"role": "assistant", "content": response}]
-        return Chat(self._format.write(messages) if self._format else "", query, _text(response), label)
+    def _chat(self, asked: Messages, response: str | Trajectory, label: str) -> Chat:
+        messages: Messages = _turns(response, "assistant")
+        roles = [message["role"] for message in messages]
+        begin = roles.index("assistant")
+        if "user" not in roles[:begin]:
+            # A completion alone: a model that is shown no question scores it all the same
+            messages = [*messages[:begin], *asked, *messages[begin:]]
+        return Chat(self._format.write(messages) if self._format else "", *parts_of(messages), label)
 
     async def _ask(self, chat: Chat) -> float | JudgeError:
         try:
@@ -533,7 +568,8 @@ def _row(chat: Chat) -> bytes:
     return json.dumps([chat.text, chat.query, chat.response, chat.label]).encode()
 
 
-def _text(value: Any) -> str:
-    if isinstance(value, Mapping):
-        return json.dumps(value, ensure_ascii=False, default=str)
-    return value.joined() if isinstance(value, Trajectory) else str(value)
+def _turns(value: Any, role: str) -> list[dict[str, str]]:
+    """`value` as messages: its own, or one of `role`."""
+    if isinstance(value, Trajectory):
+        return [{"role": role, "content": text} for role, text in zip(value.roles, value, strict=True)]
+    return [{"role": role, "content": value if isinstance(value, str) else as_json(value)}]

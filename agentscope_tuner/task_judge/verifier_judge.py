@@ -29,6 +29,8 @@ from agentscope_tuner.task_judge.llm.probes import ModelJudge, Probes
 from agentscope_tuner.task_judge.llm.rollout_fields import USUAL_PATHS
 from agentscope_tuner.task_judge.llm.settings import ModelsSection, build_panels
 from agentscope_tuner.task_judge.math_answer_as_judge import MathAnswerAsJudge, asked
+from agentscope_tuner.verify.math.tokens import SPACE, is_missing
+from agentscope_tuner.verify.math.unwrap import bare
 from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
 
 
@@ -60,7 +62,21 @@ _EXPLAINS = frozenset({"omni_judge"})
 # A verdict with words beside its yes or no, which an answer may hold
 _WORDED = frozenset({"general_verifier", "omni_judge"})
 # These leave no room for thinking aloud, in which a verdict could be taken back
-_ONE_VERDICT = frozenset({"omni_judge", "xverify", "tinyv"})
+_ONE_VERDICT = frozenset({"omni_judge", "xverify", "tinyv", "compass_verifier"})
+
+# What may take a verdict back without a word: a sign of mathematics or a picture, a mark before it, an empty box
+_SIGNS = frozenset({"Sm", "So"})
+# What is shown is a command's argument, not its name
+_PRINTS_NOTHING = re.compile(rf"{SPACE}|\\[hv]?phantom\{{[^{{}}]*\}}|(?:\\[a-zA-Z]{{1,20}}\*?|\^|_)(?=\s*\{{)")
+_DOUBTS = re.compile(r"[!?][^\w\s]*\Z|\[\s*\]")
+
+
+def states(text: str) -> bool:
+    """Whether a text states anything: signs of punctuation, spaces of LaTeX and commands around nothing do not,
+    whatever a model would say of them.
+    """
+    left = _PRINTS_NOTHING.sub("", plain(bare(text)))
+    return any(unicodedata.category(char)[0] in "LNS" for char in left)
 
 
 def matches(preset: str, reply: Reply, shown: str = "") -> bool:
@@ -68,12 +84,19 @@ def matches(preset: str, reply: Reply, shown: str = "") -> bool:
 
     Raises:
         Quotation: the verdict stands in the answer.
-        ReplyError: the reply is a refusal, cut off, empty, or does not end with a verdict; or it holds two that differ.
+        ReplyError: the reply is a refusal, cut off, empty, or does not end with a verdict; or it holds two that differ,
+            or signs beside its verdict that may take it back.
     """
     form = PRESETS[preset]
     echoes = [shown] if preset in _WORDED else []
     last = final_match(reply, form.verdict, echoes, ends=preset not in _EXPLAINS)["said"]
-    said = {match[1].lower() in form.right for match in form.verdict.finditer(without_thinking(reply.text).strip())}
+    text = without_thinking(reply.text).strip()
+    found = list(form.verdict.finditer(text))
+    before, behind = text[found[-1].start() : found[-1].start(1)], text[found[-1].end() :]
+    behind = behind.partition("\n")[0] if preset in _EXPLAINS else behind
+    if _DOUBTS.search(before) or "?" in behind or any(unicodedata.category(sign) in _SIGNS for sign in before + behind):
+        raise ReplyError(f"the verdict stands beside signs that may take it back: {reply.text[-160:]!r}")
+    said = {match[1].lower() in form.right for match in found}
     if preset in _ONE_VERDICT and len(said) > 1:
         raise ReplyError(f"the reply holds two verdicts that differ: {reply.text[:160]!r}")
     return last.lower() in form.right
@@ -167,7 +190,8 @@ class VerifierJudge(ModelJudge):
         except JudgeError as exc:
             if exc.cause is Cause.UNDECIDED:
                 return exc, "undecided"
-            if exc.cause is Cause.REFERENCE and str(task.task.metadata.get("answer") or "").strip():
+            truth = task.task.metadata.get("answer")
+            if exc.cause is Cause.REFERENCE and truth and states(str(truth)) and not is_missing(str(truth)):
                 return exc, "reference"
             raise
         reward = found if isinstance(found, Reward) else Reward(*found)
@@ -182,8 +206,7 @@ class VerifierJudge(ModelJudge):
     def _shown(self, output: WorkflowOutput) -> str | None:
         """What the model is shown of an output; None where it states no answer, or a very long one."""
         found = self.rules.find(output).text
-        # Signs of punctuation alone state no answer, whatever a model would say of them
-        if found is None or not any(unicodedata.category(char)[0] in "LNS" for char in plain(found)):
+        if found is None or not states(found):
             return None
         text = found if self.settings.shows == "answer" else final_answer(output)
         return text if len(text) <= self.settings.max_chars else None

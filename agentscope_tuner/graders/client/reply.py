@@ -496,7 +496,8 @@ def final_match(
     judged = list(map(_bare, echoes))
 
     def is_quoted(one: re.Match[str]) -> bool:
-        bare = _bare(one[0])
+        # What stands before the words, such as the sign of a heading, belongs to no quotation
+        bare = _bare(one[0].lstrip(" \t\r\n#*.!?…。"))
         return bare != _bare(one[1]) and any(bare in echo for echo in judged)
 
     if is_quoted(last):

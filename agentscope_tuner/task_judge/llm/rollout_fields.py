@@ -105,9 +105,13 @@ class Reader:
             JudgeError: as `value`; or it is blank: a model that is shown no question scores the answer all the same.
         """
         value = read_path(path, task, output)
-        if not isinstance(value, str):
-            return self.value(path, task, output)
-        if is_blank(value):
+        if isinstance(value, str):
+            blank = is_blank(value)
+        else:
+            value = self.value(path, task, output)
+            texts = value if isinstance(value, list | tuple) else [None]
+            blank = all(isinstance(text, str) and is_blank(text) for text in texts)
+        if blank:
             raise input_error(
                 f"{path} is empty, and the judge model is shown what was asked: name the question's column, "
                 f"`reads: {{question: COLUMN}}` under {SECTION}"

@@ -293,7 +293,8 @@ class Token(NamedTuple):
     upright: bool = False
 
 
-_SPACE = (
+#: What takes room and prints nothing.
+SPACE = (
     r"\\[ ,;:!>\n\t/]|\\(?:q?quad|space|medspace|thickspace|negthinspace)(?![a-zA-Z])"
     r"|\\[hv]space\*?\{[^{}]*\}|[\s~\u200b\ufeff]"
 )
@@ -301,12 +302,12 @@ _GROUP = r"(?:\{,\}|,(?:\\!|\{\})[ ]?|\\[,;: ]|,)"
 # Colours in which a text is invisible. A command with such a colour is kept as a token, which the parser refuses
 _INVISIBLE = r"\s*(?i:white|transparent|none|\#?f{3}(?:f{3})?)\s*\}"
 _TOKEN = re.compile(
-    rf"""(?P<space>(?:{_SPACE})+)
+    rf"""(?P<space>(?:{SPACE})+)
     |(?P<skip>\$|\\[()\[\]]|\\(?:label|[hv]?phantom)\s*\{{[^{{}}]*\}}|\\(?:text)?color\s*\{{(?!{_INVISIBLE})[^{{}}]*\}}
         |\\tag\*?\{{\s*\(?(?:\d{{1,3}}|[a-zA-Z*])(?:\.\d{{1,3}})?'?\)?\s*\}})
     |(?P<text>\\(?:text|textbf|textit|textrm|textsf|texttt|textup|textnormal|textsc|mbox)\s*\{{(?P<inner>[^{{}}]*)\}})
     |(?P<roman>\\(?:mathrm|operatorname\*?|mathsf)\s*\{{(?P<mixed>[^{{}}a-zA-Z]*[a-zA-Z]+[^{{}}a-zA-Z][^{{}}]*)\}})
-    |(?P<rm>\\(?:mathrm|operatorname\*?|mathop|mathsf|mathbf|mathit|rm)\s*\{{(?:{_SPACE})*(?P<upright>[a-zA-Z.]+)(?:{_SPACE})*\}})
+    |(?P<rm>\\(?:mathrm|operatorname\*?|mathop|mathsf|mathbf|mathit|rm)\s*\{{(?:{SPACE})*(?P<upright>[a-zA-Z.]+)(?:{SPACE})*\}})
     |(?P<thousands>[1-9]\d{{0,2}}(?:{_GROUP}\d{{3}})+(?!\d)(?:\.\d+)?)
     |(?P<blocks>[1-9]\d{{0,2}}(?:[ ]\d{{3}})+(?![\d])(?:\.\d+)?)
     |(?P<comma>\d+\{{,\}}\d+)

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from agentscope_tuner.errors import JudgeError
 from agentscope_tuner.graders.cost import Reckoner
 from agentscope_tuner.task_judge.contract.loading import load_judge
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
@@ -133,3 +134,46 @@ def test_answers_that_a_pair_finds_at_fault_share_the_last_place() -> None:
     with JudgeServer(breaks) as server:
         found = pairwise(server).compute_rewards(TASK, outputs(["break it", "a", "I break", "aaa"]))
     assert [reward[0] for reward in found] == pytest.approx([1 / 6, 2 / 3, 1 / 6, 1.0])
+
+
+def test_two_answers_that_break_the_judge_only_together_take_no_verdict_away() -> None:
+    """Two long answers that the endpoint took one by one, and not together, cost their whole group its verdict."""
+
+    def breaks(body: Body, attempt: int) -> Canned:
+        long = sum(text.startswith("long") for text in shown(body)) == 2
+        return Canned(status=400, text="too long") if long else by_length(body, attempt)
+
+    with JudgeServer(breaks) as server:
+        found = pairwise(server).compute_rewards(TASK, outputs(["long 1", "a", "long 22", "aa"]))
+        assert [reward[0] for reward in found] == pytest.approx([5 / 6, 0.0, 5 / 6, 1 / 3])
+        found = pairwise(server).compute_rewards(TASK, outputs(["long 1", "long 22", "a"]))
+        assert [reward[0] for reward in found] == [0.75, 0.75, 0.0]
+        with pytest.raises(JudgeError, match="no pair can be compared"):
+            pairwise(server).compute_rewards(TASK, outputs(["long 1", "long 22", "long 3"]))
+
+
+def test_an_answer_that_breaks_the_judge_beside_every_other_one_is_last() -> None:
+    def breaks(body: Body, attempt: int) -> Canned:
+        alone = any("I do not know" in text for text in shown(body))
+        broken = any("break" in text for text in shown(body)) and not alone
+        return Canned(status=400, text="too long") if broken else by_length(body, attempt)
+
+    with JudgeServer(breaks) as server:
+        found = pairwise(server).compute_rewards(TASK, outputs(["a", "break it", "aa"]))
+    assert [reward[0] for reward in found] == [0.5, 0.0, 1.0]
+
+
+def test_to_beat_an_answer_at_fault_is_worth_nothing() -> None:
+    """Of a part of the pairs, the neighbours of answers that break the judge won theirs for nothing."""
+
+    def breaks(body: Body, attempt: int) -> Canned:
+        return Canned("prose") if any("break" in text for text in shown(body)) else by_length(body, attempt)
+
+    texts = ["a" * n for n in range(1, 6)]
+    with JudgeServer(breaks) as server:
+        found = pairwise(server, most_pairs=9).compute_rewards(
+            TASK, outputs([*texts, *(f"break {n}" for n in range(4))])
+        )
+    rewards = [reward[0] for reward in found]
+    assert max(rewards[5:]) < min(rewards[:5])
+    assert rewards[0] <= min(rewards[1:5])

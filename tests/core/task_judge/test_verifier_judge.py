@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import time
 from typing import Any
 
@@ -56,6 +57,14 @@ def test_each_preset_reads_its_own_replies(preset: str) -> None:
         ("xverify", "Judgement: Correct", True),
         ("xverify", "The final answers agree. **[Correct]**", True),
         ("xverify", "correct", True),
+        ("xverify", 'Judgement: "Correct"!', True),
+        ("omni_judge", "## Equivalence Judgement\nTRUE\n\n## Justification\n4 = 4. Is it so? ✓", True),
+        ("general_verifier", "The answers agree. **Final Decision: Yes**", True),
+        ("general_verifier", "1. Both are 4.\n2. Final Decision: `No`", False),
+        ("omni_judge", "## Equivalence Judgement: TRUE ## Justification: the same", True),
+        ("omni_judge", "**Equivalence Judgement**\nFALSE\n\n## Justification\nElse it would be TRUE", False),
+        ("compass_verifier", "A comparison of both:\nthey differ.\n\\boxed{B}", False),
+        ("compass_verifier", "$\\boxed{A}$", True),
     ],
 )
 def test_other_spellings_are_read(preset: str, text: str, right: bool) -> None:
@@ -85,6 +94,31 @@ def test_other_spellings_are_read(preset: str, text: str, right: bool) -> None:
         ("tinyv", "It is hardly True."),
         ("tinyv", "False: True"),
         ("tinyv", "Truelove"),
+        # a sentence of the prompt that names the verdicts, repeated
+        ("omni_judge", "Write ## Equivalence Judgement (TRUE or FALSE) and ## Justification."),
+        ("general_verifier", 'If it is, end with "Final Decision: Yes".'),
+        ("xverify", "Reply with [Correct] or [Incorrect] alone."),
+        ("xverify", "The answer is not [Correct]"),
+        ("general_verifier", "The answers differ: it is not Final Decision: Yes"),
+        # a verdict that is taken back on its own line, or has two sides
+        ("omni_judge", "## Equivalence Judgement\nTRUE or FALSE"),
+        ("omni_judge", "## Equivalence Judgement\nTRUE? No, FALSE"),
+        ("omni_judge", "## Equivalence Judgement\nTRUE is wrong here"),
+        ("omni_judge", "## Equivalence Judgement\nTRUE\nFALSE"),
+        ("compass_verifier", "A\nB\nC"),
+        ("compass_verifier", "B\nA"),
+        ("compass_verifier", "\\boxed{A}\n\\boxed{B}"),
+        ("compass_verifier", "A, B or C"),
+        # signs that deny it without a word
+        ("general_verifier", "Final Decision: ¬Yes"),
+        ("general_verifier", "Final Decision: Yes?"),
+        ("xverify", "!Correct"),
+        ("xverify", "[ ] Correct"),
+        ("xverify", "[Correct] ❌"),
+        ("compass_verifier", "~~A~~"),
+        ("omni_judge", "## Equivalence Judgement\n~~TRUE~~"),
+        ("tinyv", "❌ True"),
+        ("tinyv", "True\n\n❌"),
         ("tinyv", "True enough to think about"),
         ("tinyv", ""),
     ],
@@ -110,7 +144,7 @@ def verifier(server: JudgeServer, preset: str = "general_verifier", **options: A
     return load_judge({"astuner": {"task_judge": {"judge_type": "verifier", "verifier": mine}}})
 
 
-def judged(subject: Any, reference: str, answer: str) -> Judgement:
+def judged(subject: Any, reference: Any, answer: str) -> Judgement:
     task = WorkflowTask(task=Task(main_query="Which peace?", task_id="t", metadata={"answer": reference}))
     found: Judgement = subject.judge(task, WorkflowOutput(metadata={"final_answer": answer}))
     return found
@@ -249,7 +283,14 @@ def test_no_answer_takes_away_the_verdict_that_the_model_would_have_had(answer: 
 @pytest.mark.parametrize("preset", PRESETS)
 @pytest.mark.parametrize(
     "answer",
-    [*EMPTY_ANSWERS, *(f"\\boxed{{{sign}}}" for sign in (":", ".", "…", "?!", "\\,", "\u0301", "\u2800", "—"))],
+    [
+        *EMPTY_ANSWERS,
+        *(f"\\boxed{{{sign}}}" for sign in (":", ".", "…", "?!", "\\,", "\u0301", "\u2800", "—")),
+        *(
+            f"\\boxed{{{sign}}}"
+            for sign in ("\\quad", "~", "$$", "\\text{ }", "\\textbf{\\text{}}", "\\phantom{x}", "^{}")
+        ),
+    ],
 )
 def test_a_verifier_that_always_says_yes_pays_no_answer_that_states_nothing(preset: str, answer: str) -> None:
     with JudgeServer(lambda body, attempt: Canned(YES[preset])) as server:
@@ -257,7 +298,7 @@ def test_a_verifier_that_always_says_yes_pays_no_answer_that_states_nothing(pres
         assert (got.reward, len(server.bodies)) == (0.0, 0), got
 
 
-@pytest.mark.parametrize("answer", ["解", "∞", "x", "7", "≤ 3", "😀"])
+@pytest.mark.parametrize("answer", ["解", "∞", "x", "7", "≤ 3", "😀", "\\text{solved}", "\\infty", "x^{n}"])
 def test_a_sign_of_one_character_is_an_answer_to_ask_about(answer: str) -> None:
     with JudgeServer(says("tinyv", "none")) as server:
         judged(verifier(server, "tinyv", escalate=["unread", "different"]), UNREAD[0], f"\\boxed{{{answer}}}")
@@ -306,9 +347,11 @@ def test_the_rules_marks_are_the_math_judges_own() -> None:
         assert (unasked.reward, unasked.metrics["verifier_asked"], unasked.metrics[name]) == (0, 0, 1)
 
 
-def test_a_missing_reference_is_no_verdict() -> None:
-    with JudgeServer(says("tinyv", "x")) as server:
-        assert judged(verifier(server, "tinyv", escalate=["reference"]), "", "\\boxed{4}").status == "failed"
+@pytest.mark.parametrize("missing", ["", " ", "nan", "\u200b", "?", "\\text{}", None, math.nan, [], {}])
+def test_a_missing_reference_is_no_verdict(missing: Any) -> None:
+    """The model was asked whether an answer equals `nan`."""
+    with JudgeServer(lambda body, attempt: Canned("True")) as server:
+        assert judged(verifier(server, "tinyv", escalate=["reference"]), missing, "\\boxed{4}").status == "failed"
         assert not server.bodies
 
 
