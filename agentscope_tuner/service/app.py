@@ -36,6 +36,7 @@ from agentscope_tuner._run import loops
 from agentscope_tuner._version import __version__
 from agentscope_tuner.bounds import readable
 from agentscope_tuner.errors import ConfigError, told
+from agentscope_tuner.records.reader import HALF_PAIR
 from agentscope_tuner.service.admission import Gate, Probe, Refusal, ServiceSettings, refused_at_end
 from agentscope_tuner.service.metrics import JudgeMetrics, ServiceMetrics
 from agentscope_tuner.service.wire_formats import WIRES, Served, Wire
@@ -283,7 +284,6 @@ _LARGE_BYTES = 32 * 2**10
 _LINGER_BYTES, _LINGER_SECONDS = 64 * 2**20, 5.0
 # Longer bodies that parsers refuse are not mended: the event loop would wait for it
 _MENDED_BYTES = 2**20
-_HALF_PAIR = re.compile(rb"\\u[dD][89a-fA-F]")
 # ASCII escapes: answers come back in reasons, and may hold half surrogate pairs, which no UTF-8 can carry
 _verdicts = msgspec.json.Encoder()
 _encoder = json.JSONEncoder(ensure_ascii=True, allow_nan=False, separators=(",", ":"))
@@ -384,7 +384,7 @@ def parse(body: bytes) -> dict[str, Any]:
 def _mended(body: bytes, first: ValueError) -> Any:
     # pydantic's parser refuses these; the standard one is slower and does not
     kept = readable(body) if len(body) <= _MENDED_BYTES else body
-    if kept is not body or _HALF_PAIR.search(body) is not None:
+    if kept is not body or HALF_PAIR.search(body) is not None:
         with suppress(ValueError, RecursionError):
             return json.loads(kept)
     raise Refusal(422, f"the body is no JSON that can be read: {first}") from first
