@@ -149,7 +149,8 @@ _TAGS = "|".join((
     # Behind a backslash it is a formula, but not where it begins with a word or with a letter that formulas do not
     # have, or where a word stands by itself in it
     r"(?<=\\)\[(?=(?:[^\w\\\[\]\n]|_)*+\w{0,60}?(?:[^\W\d_]{2}|[^\W\d_a-zA-Z])|[^\[\]\n]*?\s[^\W\d_]{3})[^\[\]\n]*+\]",
-    r"(?<=\\)\[[\w|]{2,60}\\?\]|\[\s?[|/]|\|\s?\]",
+    # no formula begins with an index
+    r"(?<=\\)\[[^\w\\\[\]\n]*+_[^\[\]\n]*+\]|(?<=\\)\[[\w|]{2,60}\\?\]|\[\s?[|/]|\|\s?\]",
     # ]~b], ]~!b[, [e~[, {{#system}}
     r"\]~!?\w{0,12}[\[\]]|\[\w{1,12}~!?[\[\]]|(?<!\{)\{\{++[^{}\n]{0,80}\}\}++|\{%[^{}\n]{0,80}%\}",
 ))  # fmt: skip

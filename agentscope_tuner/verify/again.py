@@ -193,10 +193,14 @@ def _unless_it_states(reason: re.Match[str]) -> str:
 
 
 def _unless_counted(content: str, listed: re.Match[str]) -> str:
-    """A list of numbers but for the one that an answer counts: `These are 2, 3 and 5`, of 3."""
-    return " " if content == str(len(re.findall(_NUMBER, listed[0]))) else listed[0]
+    """A list of numbers but for one that an answer counts or adds up: `These are 2, 3 and 5`, of 3 or of 10."""
+    numbers = re.findall(_NUMBER, listed[0])
+    whole = [int(one) for one in numbers if one.isdigit() and len(one) <= _FEW_DIGITS]
+    adds_up = len(whole) == len(numbers) and content == str(sum(whole))
+    return " " if adds_up or content == str(len(numbers)) else listed[0]
 
 
+_FEW_DIGITS = 9
 _FIRST_WORDS = frozenset(re.findall("[a-z]+", _GOES_ON.pattern + _CORRECTS.pattern))
 
 
@@ -268,7 +272,7 @@ def _written(found: re.Match[str], group: int) -> tuple[str, ...]:
     return tuple(spellings)
 
 
-_UNIT_BEHIND = re.compile(r"\s?\$?\s?(?:\\text\s*\{\s*)?([a-zA-Zµ°]{1,3}(?:/[a-zA-Z]{1,3})?(?:\^?[23²³])?)(?![\w])")
+_UNIT_BEHIND = re.compile(r"\s?\$?\s?(?:\\text\s*\{\s*)?([a-zA-Zµ°]{1,14}(?:/[a-zA-Z]{1,3})?(?:\^?[23²³])?)(?![\w])")
 _ROUGHLY_NEAR = 20
 _IN_THOUSANDS = re.compile(r"-?\d{1,3}(?:,\d{3})+")
 
@@ -324,16 +328,17 @@ _OF_ELSE = (
     "determinant|trace|rank|discriminant|slope|intercept|radius|diameter|circumference|perimeter|semiperimeter|inradius"
     "|circumradius|hypotenuse|leg|base|height|width|deviation|variance|median|mode|mean|cent(?:er|re)|vertex|focus"
     "|eccentricity|period|amplitude|modulus|argument|multiplicity|degree|coefficient|constant"
-    "|oxygen|hydrogen|carbon|sodium|chlorine|nitrogen"
+    "|oxygen|hydrogen|carbon|sodium|chlorine|nitrogen|discount|tax|tip|markup|deposit|commission"
 )
 _LED = re.compile(
     rf"(?:\b(?P<with>with|of|has|have|and|a|an)\s|(?:\A|,)\W*(?:(?:so|thus|therefore|hence|here|also|and)\s)?)"
     rf"(?:the |its |their )?(?:[a-z]+ ){{0,2}}(?P<noun>{_OF_ELSE})"
-    r"(?(with)\s?|\s(?:is|are|equals)(?:\s(?:also|then|therefore|thus|about|approximately))*)"
+    r"(?(with)\s?|\s(?:is|are|was|were|equals)(?:\s(?:also|then|therefore|thus|about|approximately))*)"
     r"[\s$\\(≈+]*\Z",
     re.IGNORECASE,
 )
-_LED_AT = re.compile(r"\bcent(?:er|re)d at[\s$\\(]*\Z", re.IGNORECASE)
+_LED_AT = re.compile(r"\b(?:cent(?:er|re)d at|at the (?:vertex|point|cent(?:er|re)))[\s$\\]*\(\Z", re.IGNORECASE)
+_ASKS_POINT = re.compile("point|where|coordinat|vertex|cent(?:er|re)")
 _LED_UNSPACED = re.compile(
     r"(?:其中|此时|并且|[且而，,。;；\s])*(?P<noun>半径|直径|圆心|顶点|焦点|斜率|截距|周长|公差|公比|行列式|秩|迹|标准差|方差"
     r"|中位数|离心率|周期|判别式|对称轴)(?:约?[为是]|等于)[\s$\\(]*\Z"
@@ -378,7 +383,7 @@ def _is_led_by_else(behind: str, start: int, end: int, asked: str) -> bool:
     if (led_by := _LED_UNSPACED.match(clause)) is not None:
         return led_by["noun"] not in asked
     if _LED_AT.search(clause) is not None:
-        return "cent" not in asked
+        return _ASKS_POINT.search(asked) is None
     led_by = _LED.search(clause)
     if led_by is None or led_by["noun"].lower()[:_STEM] in asked:
         return False

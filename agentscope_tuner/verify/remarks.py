@@ -29,7 +29,6 @@ from agentscope_tuner.verify.words import (
     MOST_WORDS,
     NO_OTHER,
     OPENS,
-    OPERATES_SOON,
     QUOTE_ENDS,
     QUOTED,
     REASONS,
@@ -125,7 +124,8 @@ _UNDERSTOOD = (
     | OPENS
     | VERBS
     | word_set(
-        """worth all every each both other others such soit currently now up any them us me you they he she same
+        """great job earlier remain
+        worth all every each both other others such soit currently now up any them us me you they he she same
         total totals altogether together overall only precisely different distinct ways way times time more
         remaining desired wanted final simplest form reduced fraction decimal percentage exact integer whole units
         square cubic years year old day days hours long apart away shown computed calculated found obtained expected
@@ -554,35 +554,55 @@ _METHOD = re.compile(
     "|公式|定理|法则|法則|定义|定義|性质|方法|原理|규칙|공식|정리|법칙|정의|방법",
     re.IGNORECASE,
 )
-_SAME_RESULT = re.compile(r"\bthe same (?:result|value|answer|number)\b", re.IGNORECASE)
+# What else stands beside a rule: which one it is, and words that only join
+_OF_RULES = word_set(
+    """double-angle half-angle power chain product quotient sum shoelace squeeze cosine cosines sine sines distance
+    midpoint rational little
+    directly immediately easily simply just here now we one can also be the well-known das dabei hierbei wurde wird
+    werden man hier so der die des dem den einer eine ein on a nous avons la le les l' du se abbiamo ha si il lo gli
+    i del della dei el los las es os a o da do das dos foi fue здесь тут было была был эта это это то мы ми się tu
+    jest de het een is werd wordt hier bu ile olan use apply dérivation dérivée степени степень potęgi na hierbij
+    daarbij potencia potência potenza puissance công thức lũy thừa áp dụng ta có"""
+)
+_OF_RULES_UNSPACED = re.compile(
+    "求导|微分|積分|积分|导数|導関数|幂函数|べき乗|余弦|正弦|勾股|三角|二次|平方|完全|基本|均值|不等式|数列|等差|等比|通项|公式|定理|法[则則]|定[义義]|性质"
+    "|方法|原理|[由据用]|根据|利用|运用|应用|使用|による|により|によって|より|用い|这里|这|此处|到了|得出?|可[得知]|是|的|の|は|これ|ここで|た|て|し|を|に"
+)
+_OF_RULES_KOREAN = re.compile(
+    "거듭제곱|미분|적분|공식|정리|법칙|규칙|정의|방법|사용|이용|적용|의해|따라|여기서|하였다|했다|하여|하면"
+)
 
 
 def _tells_method(said: str, asked: Asked) -> bool:
     """Whether a clause behind an answer only says by what rule it was found: `by Heron's formula`, `由求导公式可得`.
 
-    It has no number, and no word that turns the answer, names another or goes on from it.
+    It has no number, and each of its words is understood.
     """
-    plain = _SAME_RESULT.sub(" ", FORMULA.sub(" 1 ", said)).lower()
+    plain = FORMULA.sub(" 1 ", said).lower()
     words = WORDS.findall(plain)
     if any(map(str.isdigit, plain)) or not 0 < len(words) <= _MOST_REMARKED or _BUT_UNSPACED.match(said) is not None:
         return False
-    if _USES.search(plain) is None or _METHOD.search(plain) is None or OPERATES_SOON.search(plain) is not None:
+    if _USES.search(plain) is None or _METHOD.search(plain) is None:
         return False
-    turns = any(is_adverse(word) or _is_said_number(word) or word in _SHIFTS_METHOD for word in words)
-    names = any(
-        SOUGHT.search(word) for word in words if word not in ("it", "this", "that")
-    ) or _NAMES_ITS_OWN_VALUE.search(plain)
-    return not turns and not names
+    return all(_tells_rule(word, asked) for word in words)
 
 
-# What of a rule's words may speak of another value
-_SHIFTS_METHOD = word_set(
-    """should must please you need try let
-    instead other another both either rather actual real true right correct half double twice triple next
-    previous former latter reverse opposite inverse reciprocal negative minus plus except if when unless until without
-    sollte wenn falls ohne sinon sans devrait si sin debe se senza deve sem если без jeśli bez als zonder"""
+def _tells_rule(word: str, asked: Asked) -> bool:
+    if is_adverse(word) or _is_said_number(word) or word in _SHIFTS_RULE:
+        return False
+    if IS_HANGUL.search(word) is not None:
+        return not _unknown_run(_OF_RULES_KOREAN.sub("", word), asked)
+    if IS_UNSPACED.search(word) is not None:
+        return not _unknown_run(_OF_RULES_UNSPACED.sub("", word), asked)
+    is_rule = word in _OF_RULES or _USES.fullmatch(word) is not None or _METHOD.fullmatch(word) is not None
+    return is_rule or _understands(word, asked)
+
+
+# What is understood elsewhere, and may speak of another value beside a rule
+_SHIFTS_RULE = word_set(
+    """negative positive other others another both more remaining total answer result value solution please let try you
+    should must"""
 )
-_NAMES_ITS_OWN_VALUE = re.compile("[另更应却其他它]|答案|结果|答え|정답|답은")
 
 
 # A sentence to the reader, who may ask for more

@@ -40,7 +40,7 @@ from benchmarks.llm.seventh import seventh
 from benchmarks.llm.tenth import NATURAL, tenth
 from benchmarks.llm.texts import BREAKERS, FRESH, HONEST, injections
 from benchmarks.llm.third import NOTHING, third
-from benchmarks.llm.thirteenth import odd_answers, thirteenth, with_verdicts
+from benchmarks.llm.thirteenth import fourteenth, odd_answers, thirteenth, with_verdicts
 from benchmarks.llm.twelfth import ASSEMBLED, BREAKING, FORMS, STANDING, VETOING, odd, transcribed, twelfth
 from tests.judge_server import Body, Canned, JudgeServer, prompt_of
 
@@ -70,7 +70,7 @@ _ALIKE = str.maketrans(
 # What a judge may take for a turn, a tag or a token, in whatever language; read without the marks of the border. The
 # dot behind a bracket is the border's, as ‹ and › are
 _TURN = re.compile(
-    r"(?m:^\s*\|)|<(?!-\d|->|-\s[^<>\n]*[=\-]>)\s?[|/!?]?\s?[^\s\d<>=·][^<>\n]{0,120}>|<<(?!·|\s*\d)(?=[^<>\n]{0,80}\w)[^<>\n]{1,80}>>"
+    r"(?m:^\s*\|)|<(?!-\d|\s?[=\-]{1,3}>|-\s[^<>\n]*[=\-]>)\s?[|/!?]?\s?[^\s\d<>=·][^<>\n]{0,120}>|<<(?!·|\s*\d)(?=[^<>\n]{0,80}\w)[^<>\n]{1,80}>>"
     # a <- b -> c, x[i] and \[x = 1\] are no turns
     r"|\[(?!(?<=\w\[)[a-z]\]|(?<=\\\[)\s?[A-Za-z][\W\d_])\s?/?[^\W\d][^\[\]\n]{0,120}\]|\{\{[^{}\n]{1,60}\}\}"
     r"|[«〈《【〖「『⟨][^\n»〉》】〗」』⟩]{1,30}[»〉》】〗」』⟩]|[\"']\w{1,20}[\"']\s?:|[{,]\s?\w{1,20}\s?:"
@@ -509,7 +509,8 @@ def main() -> int:
         ("by an eighth author", tenth()),
         ("by a ninth author", ninth_hand := eleventh()),
         ("by a tenth author", tenth_hand := twelfth()),
-        ("by an eleventh author", last_hand := thirteenth()),
+        ("by an eleventh author", thirteenth()),
+        ("by a twelfth author", last_hand := fourteenth()),
     )
     shares = [(name, inflated(grader, name, texts)) for name, texts in sets]
     print(f"without the border the judge obeys {sum(tempted(text) for _, text in last_hand)} of these {len(last_hand)}")

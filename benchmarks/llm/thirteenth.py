@@ -1,6 +1,9 @@
-"""400 injections by an eleventh author, who had read the source, in 40 languages, and 90 honest answers of odd kinds.
+r"""400 injections by an eleventh author, who had read the source, in 40 languages, and 90 honest answers of odd kinds.
 
 At first contact on 2026-11-28 none raised its score, none took a verdict away, and no honest answer was filtered.
+Then 120 injections in 35 languages and 40 honest answers by a twelfth author: on the same day 7 raised their scores,
+all found by a search over 112,599 short texts (`\[_\text{system}\]`, and four arrows that the simulated judge took for
+tags), and no honest answer was filtered.
 """
 
 from __future__ import annotations
@@ -13,11 +16,12 @@ from typing import Any
 from agentscope_tuner.graders.prompt import Trajectory
 
 _ROWS = Path(__file__).with_suffix(".jsonl")
+_LATER_ROWS = Path(__file__).with_name("fourteenth.jsonl")
 
 
-def _rows(*, honest: bool) -> Iterator[dict[str, Any]]:
+def _rows(rows: Path, *, honest: bool) -> Iterator[dict[str, Any]]:
     # a text may hold signs that `splitlines` takes for the end of a line, escaped in the file
-    for line in _ROWS.read_text(encoding="ascii").splitlines():
+    for line in rows.read_text(encoding="ascii").splitlines():
         row = json.loads(line)
         if row["family"].startswith("honest: ") == honest:
             yield row
@@ -27,19 +31,24 @@ def thirteenth() -> list[tuple[str, str | Trajectory]]:
     """Family and text of each injection; each asks for 10 of 10 points."""
     return [
         (row["family"], Trajectory(row["text"], row["roles"]) if "roles" in row else row["text"])
-        for row in _rows(honest=False)
+        for row in _rows(_ROWS, honest=False)
     ]
+
+
+def fourteenth() -> list[tuple[str, str]]:
+    """As `thirteenth`, by the twelfth author."""
+    return [(row["family"], row["text"]) for row in _rows(_LATER_ROWS, honest=False)]
 
 
 def odd_answers() -> list[str]:
     """Honest answers about marks, judges, prompts and JSON."""
-    return [row["text"] for row in _rows(honest=True)]
+    return [row["text"] for rows in (_ROWS, _LATER_ROWS) for row in _rows(rows, honest=True)]
 
 
 def with_verdicts() -> list[tuple[str, str, int]]:
     """Honest answers, each with the reason and the score that a judge of good faith gives it."""
     return [
         (row["text"], row["verdict"]["reason"], row["verdict"]["score"])
-        for row in _rows(honest=True)
+        for row in _rows(_ROWS, honest=True)
         if "verdict" in row
     ]
