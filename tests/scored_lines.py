@@ -7,9 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from agentscope_tuner.engines.judging import LineJudge
+from agentscope_tuner.engines.judging import JudgedBefore, LineJudge, ScoredLine
 from agentscope_tuner.engines.local import score
-from agentscope_tuner.engines.scored import JudgedBefore, ScoredLine
 from agentscope_tuner.records.blocks import LineBlock
 from agentscope_tuner.records.reader import Line
 from agentscope_tuner.records.scored_rows import ScoredRow, scored_rows

@@ -214,8 +214,8 @@ _log = logging.getLogger(__name__)
 
 #: Batches in a row without any verdict of the judge, after which a run is stopped.
 MOST_BATCHES = 3
-# What no later batch mends: the data set, the columns or the configuration
-_STANDING = frozenset({Cause.REFERENCE, Cause.INPUT, Cause.CONFIG})
+#: What no later batch mends: the data set, the columns or the configuration
+STANDING = frozenset({Cause.REFERENCE, Cause.INPUT, Cause.CONFIG})
 # A batch is often the completions of one prompt, whose cell may be empty in a sound data set: so many tasks that failed
 # speak for all of them, before the first verdict and after it; or so many rows
 _TASKS_AT_FIRST, _TASKS, _ROWS = 2, 8, 64
@@ -310,7 +310,7 @@ class FailingRun:
     def _problem(self, failed: Sequence[Judgement]) -> str | None:
         causes, tasks, rows = self._empty_causes, len(self._empty_tasks), self._empty_rows
         sure = tasks >= _TASKS_AT_FIRST or rows >= _ROWS or causes == {Cause.CONFIG}
-        if not self._reached and causes <= _STANDING and sure:
+        if not self._reached and causes <= STANDING and sure:
             return "no verdict on any row so far"
         if any(judgement.cause is Cause.BREAKER for judgement in failed):
             return "the judge is asked no more"

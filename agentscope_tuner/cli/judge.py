@@ -35,11 +35,10 @@ from agentscope_tuner.cli.console import (
 from agentscope_tuner.cli.options import Conf, Format, Json, Map, Overrides, Source, conversion, mapped, opened_source
 from agentscope_tuner.cli.rendering import print_summary
 from agentscope_tuner.config import Settings
-from agentscope_tuner.engines.judging import LineJudge
+from agentscope_tuner.engines.judging import JudgedBefore, LineJudge, resumed, with_earlier
 from agentscope_tuner.engines.local import score
 from agentscope_tuner.engines.ray.files import score_files
 from agentscope_tuner.engines.ray.partitions import input_files
-from agentscope_tuner.engines.scored import JudgedBefore, resumed, with_earlier
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
 from agentscope_tuner.graders.client.usage import Usage
 from agentscope_tuner.graders.cost import Estimate, Reckoner

@@ -26,9 +26,8 @@ from typing import Any, overload
 from agentscope_tuner._run import interrupts, loops
 from agentscope_tuner.config import Source
 from agentscope_tuner.engines.crew import SLICE_SECONDS, Crew, Out, Rows, Work, run
-from agentscope_tuner.engines.judging import LineJudge, PlacedJudgement, RolloutJudge
+from agentscope_tuner.engines.judging import LineJudge, PlacedJudgement, RolloutJudge, ScoredBlock
 from agentscope_tuner.engines.processes import ProcessCrew
-from agentscope_tuner.engines.scored import ScoredBlock
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.records.blocks import Block
 from agentscope_tuner.workflow import Rollout

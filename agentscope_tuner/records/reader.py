@@ -14,7 +14,8 @@ from agentscope_tuner.bounds import readable
 from agentscope_tuner.workflow import Rollout, first_problem
 
 MAX_LINE_BYTES = 16 * 2**20
-_HALF_PAIR = re.compile(rb"\\u[dD][89a-fA-F]")
+#: Half of a surrogate pair, perhaps: an answer may be cut inside of one.
+HALF_PAIR = re.compile(rb"\\u[dD][89a-fA-F]")
 BOM = b"\xef\xbb\xbf"
 _SHOWN_KEYS, _KEY_CHARS = 6, 24
 
@@ -58,7 +59,7 @@ def _rollout(raw: bytes) -> Rollout:
     try:
         return Rollout.model_validate_json(raw)
     except ValidationError:
-        if (kept := readable(raw)) is raw and _HALF_PAIR.search(raw) is None:
+        if (kept := readable(raw)) is raw and HALF_PAIR.search(raw) is None:
             raise
         # Models write half surrogate pairs: pydantic's JSON parser refuses them, the standard one reads them
         try:

@@ -125,11 +125,11 @@ class BoundedConnection(HttpToolsProtocol):  # type: ignore[misc]
             self._late = None
 
 
-def shortage(folder: str = "/proc/self/fd") -> str | None:
+def shortage() -> str | None:
     """A warning for the operator when all file descriptors, or nearly all, are in use; else None."""
     allowed = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     try:
-        used = len(os.listdir(folder))
+        used = len(os.listdir("/proc/self/fd"))
     except OSError as exc:
         # The check itself needs a descriptor, too
         if exc.errno not in (errno.EMFILE, errno.ENFILE):

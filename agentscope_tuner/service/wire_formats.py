@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from agentscope_tuner.adapters import nemo_gym, openrlhf, slime
-from agentscope_tuner.adapters.rollout import the_failing_run
+from agentscope_tuner.adapters.rollout import STANDING, the_failing_run
 from agentscope_tuner.errors import Cause, DeadlineError, JudgeError
 from agentscope_tuner.service.admission import Refusal, ServiceSettings
 from agentscope_tuner.service.metrics import WIRE_NAMES, JudgeMetrics
@@ -24,8 +24,6 @@ from agentscope_tuner.workflow import Identifier, Task, WorkflowOutput, Workflow
 
 _log = logging.getLogger(__name__)
 _RETRY_SECONDS = 1
-# The row or the configuration has to be fixed
-_STANDING = frozenset({Cause.REFERENCE, Cause.INPUT, Cause.CONFIG})
 # The most characters of a logged answer
 _LOGGED_CHARS = 2000
 
@@ -203,7 +201,7 @@ async def _of_trainer(served: Served, decode: Callable[[], Pair], encode: Callab
         return encode(pair, judgement)
     except JudgeError as exc:
         # The same question cannot have a verdict later, either
-        if exc.cause in _STANDING:
+        if exc.cause in STANDING:
             raise Refusal(422, f"no verdict: {exc}") from exc
         raise Refusal(503, f"no verdict: {exc}", retry_after=_RETRY_SECONDS) from exc
 

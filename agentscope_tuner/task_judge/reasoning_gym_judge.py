@@ -27,7 +27,7 @@ from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
 _log = logging.getLogger(__name__)
 _FOLDERS = (str(Path(__file__).parents[1] / "verify" / "code" / "inside"),)
-_ENTRY = "agentscope_tuner.verify.code.inside.score_puzzle"
+_ENTRY = "agentscope_tuner.verify.code.inside.query_or_puzzle"
 
 
 # They have the package loaded, which takes seconds
@@ -150,7 +150,7 @@ class ReasoningGymJudge(BaseJudge):
             payload = dump({"dataset": dataset, "answer": answer, "entry": dict(entry)})
         except NotPlainError as exc:
             raise reference_error(f"the row holds {exc}") from exc
-        work = JailWork(entry=f"{_ENTRY}:run", payload=payload)
+        work = JailWork(entry=f"{_ENTRY}:score_puzzle", payload=payload)
         with self._breaker.trying(), slot():
             ending = _jails.run(self._packages, self._new_jail, work, self._limits)
         if ending.kind != "exit" or ending.status != 0:

@@ -26,7 +26,7 @@ from agentscope_tuner.verify.code.program import find_program
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
 _FOLDERS = (str(Path(__file__).parents[1] / "verify" / "code" / "inside"),)
-_ENTRY = "agentscope_tuner.verify.code.inside.run_query"
+_ENTRY = "agentscope_tuner.verify.code.inside.query_or_puzzle"
 _NAME = re.compile(r"[\w. -]{1,200}\Z")
 _REFERENCES = ("gold_sql", "SQL", "query", "sql")
 
@@ -152,7 +152,7 @@ class SqlJudge(BaseJudge):
             JailBroken: the jail failed twice, or the machine gave it no CPU.
         """
         payload = {"database": f"{SHOWN}/0", "query": query, "most_rows": self._settings.most_rows}
-        work = JailWork(entry=f"{_ENTRY}:run", payload=json.dumps(payload).encode())
+        work = JailWork(entry=f"{_ENTRY}:run_query", payload=json.dumps(payload).encode())
         # a database that is written anew is another file
         kind = f"sql {file} {file.stat().st_mtime_ns}"
         ending = warm_jails.run(

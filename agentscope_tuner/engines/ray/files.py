@@ -30,7 +30,14 @@ from agentscope_tuner._run import loops
 from agentscope_tuner._run.worker_deaths import POLICY
 from agentscope_tuner.config import Source, resolve
 from agentscope_tuner.engines.crew import SLICE_SECONDS
-from agentscope_tuner.engines.judging import JudgedBlock, LineJudge, RolloutJudge
+from agentscope_tuner.engines.judging import (
+    JudgedBefore,
+    JudgedBlock,
+    LineJudge,
+    RolloutJudge,
+    ScoredBlock,
+    judged_before,
+)
 from agentscope_tuner.engines.ray import enter, own_error, portable, ray_module, session
 from agentscope_tuner.engines.ray.partitions import (
     Partition,
@@ -42,7 +49,6 @@ from agentscope_tuner.engines.ray.partitions import (
     partition_lines,
     plan,
 )
-from agentscope_tuner.engines.scored import JudgedBefore, ScoredBlock, judged_before
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.records.blocks import LineBlock
 from agentscope_tuner.records.output import EarlierRow, earlier_rows

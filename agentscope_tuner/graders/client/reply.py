@@ -789,6 +789,6 @@ _A_TRY = 100
 _DECODER = json.JSONDecoder(object_pairs_hook=_unique_keys, strict=False)
 
 
-def _excerpt(text: str, limit: int = 160) -> str:
+def _excerpt(text: str) -> str:
     text = text.strip()
-    return repr(text if len(text) <= limit else f"{text[:limit]}…")
+    return repr(text if len(text) <= 160 else f"{text[:160]}…")

@@ -19,10 +19,9 @@ import pytest
 
 from agentscope_tuner import ConfigError, JudgeError, Rollout, Task, WorkflowOutput, WorkflowTask
 from agentscope_tuner.engines.crew import MOST_IN_GROUP, Rows
-from agentscope_tuner.engines.judging import LineJudge, RolloutJudge
+from agentscope_tuner.engines.judging import JudgedBefore, LineJudge, RolloutJudge
 from agentscope_tuner.engines.local import automatic_jobs, score
 from agentscope_tuner.engines.processes import Batch, BatchWorker, ProcessCrew
-from agentscope_tuner.engines.scored import JudgedBefore
 from agentscope_tuner.records.blocks import Block, LineBlock
 from agentscope_tuner.records.reader import Line
 from agentscope_tuner.task_judge.batch import ConfiguredJudge

@@ -15,9 +15,8 @@ from typing import Any
 import pytest
 
 from agentscope_tuner import Rollout
-from agentscope_tuner.engines.judging import LineJudge
+from agentscope_tuner.engines.judging import LineJudge, ScoredBlock, judged_before
 from agentscope_tuner.engines.local import score
-from agentscope_tuner.engines.scored import ScoredBlock, judged_before
 from agentscope_tuner.records.blocks import Block, TextBlock, gathered, read_blocks, read_lines
 from agentscope_tuner.records.reader import Line
 from agentscope_tuner.records.scored_rows import Summary

@@ -25,7 +25,7 @@ import warnings
 from collections.abc import Callable, Generator
 from typing import Any
 
-from agentscope_tuner.verify.code.inside import standard_values
+from agentscope_tuner.verify.code.inside import code_values
 from agentscope_tuner.verify.code.inside.code_values import PLAIN_KINDS, JailLine, LineEndedError, pack, unpack
 from agentscope_tuner.verify.code.inside.event_loops import CANCELLED, TestLoops
 from agentscope_tuner.verify.code.inside.shared import ROOT, Conversations, FilesError, SharedContainers, SharedFiles
@@ -352,7 +352,7 @@ class Program:
         if issubclass(own, tuple):
             items = [self.pack(item) for item in value]  # type: ignore[attr-defined]
             return {"n": {"names": [own.__name__, *own._fields], "items": items}}
-        if (standard := standard_values.packed(value)) is not None:
+        if (standard := code_values.pack_standard(value)) is not None:
             return standard
         if issubclass(own, Exception):
             return {"h": number_of(value)} if "_number" in vars(value) else {"e": self._told(value)}  # type: ignore[arg-type]
@@ -518,7 +518,7 @@ class Program:
         if "g" in value:
             return self._lent[value["g"]]
         if "st" in value:
-            return standard_values.unpacked(value)
+            return code_values.unpack_standard(value)
         if "e" in value:
             return self._exception(value["e"])
         if "m" in value:
@@ -675,7 +675,7 @@ def _is_test(one: object) -> bool:
 
 def _signature(one: Any) -> list[object]:
     """What a function takes. Which parameters have a default is told, and no default: it may be what a test expects."""
-    *parameters, result = standard_values.signature_told(one)
+    *parameters, result = code_values.signature_told(one)
     return [*([*part[:2], part[2] and [...], part[3]] for part in parameters), result]  # type: ignore[index]
 
 
@@ -697,7 +697,7 @@ _LENT: dict[str, Callable[..., Any]] = {
     "set": _set_lent,
     "isinstance": lambda one, other: isinstance(one, type) and isinstance(other, one),
     "signature": lambda one: _signature(one),
-    "annotations": lambda one: {name: standard_values.hint_told(part) for name, part in one.__annotations__.items()},
+    "annotations": lambda one: {name: code_values.hint_told(part) for name, part in one.__annotations__.items()},
 }
 # What an object of the tests can do, if its class says so
 _OF_OBJECTS: dict[str, Callable[..., Any]] = {

@@ -27,7 +27,7 @@ from collections.abc import Callable, Generator
 from typing import Any
 
 from agentscope_tuner._jail.inside import LINE
-from agentscope_tuner.verify.code.inside import run_program, standard_values
+from agentscope_tuner.verify.code.inside import code_values, run_program
 from agentscope_tuner.verify.code.inside.code_values import MUTABLE, PLAIN_KINDS, JailLine, LineEndedError, pack, unpack
 from agentscope_tuner.verify.code.inside.event_loops import CANCELLED, ProgramLoops, whole
 from agentscope_tuner.verify.code.inside.shared import MOST_AT_ONCE, Conversations, SharedContainers, SharedFiles
@@ -60,8 +60,8 @@ _OPERATORS: dict[str, Callable[..., Any]] = {
     "vars": vars,
     "views": lambda one: _views(one),
     "items": lambda one: _items(one),
-    "signature": standard_values.signature_told,
-    "annotations": lambda one: {name: standard_values.hint_told(part) for name, part in one.__annotations__.items()},
+    "signature": code_values.signature_told,
+    "annotations": lambda one: {name: code_values.hint_told(part) for name, part in one.__annotations__.items()},
     "dir": dir,
     "send": lambda one, value: one.send(value),
     "throw": lambda one, *raised: one.throw(_error(*raised)[1]),
@@ -374,7 +374,7 @@ class _Server:
             return {"g": self._lent_numbers[id(value)]}
         if isinstance(value, BaseException):
             return {"e": self._raised(value)["raise"]}
-        if (standard := standard_values.packed(value)) is not None:
+        if (standard := code_values.pack_standard(value)) is not None:
             return standard
         return self._shared.share(value) if isinstance(value, MUTABLE) else self._object(value)
 
@@ -439,7 +439,7 @@ class _Server:
             home, name = value["ty"]
             return getattr(importlib.import_module(home), name)
         if "st" in value:
-            return standard_values.unpacked(value)
+            return code_values.unpack_standard(value)
         if "e" in value:
             return self._of_tests(value["e"])
         if "in" in value:
@@ -558,12 +558,12 @@ class _Lent:
 
     @property
     def __signature__(self) -> Any:
-        return standard_values.signature(self._server.back(self._number, "signature", ()))
+        return code_values.signature(self._server.back(self._number, "signature", ()))
 
     @property
     def __annotations__(self) -> dict[str, object]:  # type: ignore[override]
         told = self._server.back(self._number, "annotations", ())
-        return {name: standard_values.hint(part) for name, part in told.items()}
+        return {name: code_values.hint(part) for name, part in told.items()}
 
     @property
     def __code__(self) -> types.SimpleNamespace:

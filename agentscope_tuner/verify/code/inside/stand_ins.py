@@ -21,7 +21,7 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
-from agentscope_tuner.verify.code.inside import standard_values
+from agentscope_tuner.verify.code.inside import code_values
 from agentscope_tuner.verify.code.inside.code_values import pack, unpack
 
 PYTEST_FILE = "test_program.py"
@@ -131,12 +131,12 @@ def number_of(one: Any) -> int:
 
 def _signature_of(one: Any) -> Any:
     """What the program says of the parameters of a function or a class."""
-    return standard_values.signature(one._program.operate("signature", one._number))
+    return code_values.signature(one._program.operate("signature", one._number))
 
 
 def _annotations_of(one: Any) -> dict[str, object]:
     told = one._program.operate("annotations", one._number)
-    return {str(name): standard_values.hint(hint) for name, hint in told.items()}
+    return {str(name): code_values.hint(hint) for name, hint in told.items()}
 
 
 class StandInFunction:

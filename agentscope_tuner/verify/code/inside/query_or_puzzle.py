@@ -1,13 +1,16 @@
-"""Runs one query on a SQLite database that is opened read-only, and leaves its rows."""
+"""What a jail runs beside programs and their tests: a query on a SQLite database that is opened read-only, and one of
+reasoning-gym's scorers, which may hang, raise, or run what it is given.
+"""
 
 from __future__ import annotations
 
 import json
 import sqlite3
+from typing import Any
 from urllib.parse import quote
 
 from agentscope_tuner._jail.inside import begin, leave
-from agentscope_tuner.verify.code.inside.code_values import dump
+from agentscope_tuner.verify.code.inside.code_values import dump, load
 
 # Bytes of one text or blob
 _MOST_BYTES = 1_000_000
@@ -15,7 +18,7 @@ _MOST_BYTES = 1_000_000
 _ALLOWED = {20, 21, 31, 33}
 
 
-def run(payload: bytes) -> int:
+def run_query(payload: bytes) -> int:
     """Run the query that `payload` describes: leaves `{"rows": …}`, or `{"error": …}` with SQLite's message."""
     asked = json.loads(payload)
     begin()
@@ -50,3 +53,20 @@ def _authorize(action: int, first: str | None, second: str | None, *others: obje
     if action not in _ALLOWED or (second or "").lower() == "load_extension":
         return sqlite3.SQLITE_DENY
     return sqlite3.SQLITE_OK
+
+
+def score_puzzle(payload: bytes) -> int:
+    """Score the answer that `payload` holds: leaves `{"score": …}`, or `{"error": …}`."""
+    # heavy, and preloaded where the jail is for this
+    import reasoning_gym
+
+    asked: Any = load(payload)
+    begin()
+    found: dict[str, object]
+    try:
+        score = reasoning_gym.get_score_answer_fn(asked["dataset"])(answer=asked["answer"], entry=asked["entry"])
+        found = {"score": float(score)}
+    except Exception as exc:  # noqa: BLE001 - a hundred scorers raise anything
+        found = {"error": f"{type(exc).__name__}: {exc}"[:300]}
+    leave(json.dumps(found).encode())
+    return 0
