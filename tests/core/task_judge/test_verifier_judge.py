@@ -101,7 +101,6 @@ def test_other_spellings_are_read(preset: str, text: str, right: bool) -> None:
         ("xverify", "The answer is not [Correct]"),
         ("general_verifier", "The answers differ: it is not Final Decision: Yes"),
         # a verdict that is taken back on its own line, or has two sides
-        ("omni_judge", "## Equivalence Judgement\nTRUE or FALSE"),
         ("omni_judge", "## Equivalence Judgement\nTRUE? No, FALSE"),
         ("omni_judge", "## Equivalence Judgement\nTRUE is wrong here"),
         ("omni_judge", "## Equivalence Judgement\nTRUE\nFALSE"),
