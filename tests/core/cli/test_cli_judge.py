@@ -416,8 +416,8 @@ def test_streams_that_are_full_or_closed_end_no_command_with_a_traceback(
     (tmp_path / "r.jsonl").write_text(ROWS[0] + "\n")
     left = tmp_path / "left"
     left.mkdir()
-    # its working directory is removed before it begins, too
-    command = f"cd {left} && rmdir {left} && {sys.executable} -c '{MAIN}' {shell.format(tmp_path)}"
+    # its working directory is removed before it begins, too, and as a command it does not look for modules there
+    command = f"cd {left} && rmdir {left} && {sys.executable} -P -c '{MAIN}' {shell.format(tmp_path)}"
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     ran = subprocess.run(["sh", "-c", command], capture_output=True, text=True, timeout=60, env=environment)
     assert (ran.returncode, "Traceback" in ran.stderr) == (code, False), ran.stderr
