@@ -94,7 +94,9 @@ async def tournament(
     judged = [text for text in distinct if text not in last]
     pairs = _pairs(len(judged), most_pairs)
     asked = [grader.aevaluate(response=[judged[one], judged[other]], **inputs) for one, other in pairs]
-    results = [_checked(grader, result) for result in await asyncio.gather(*asked)]
+    found = await asyncio.gather(*asked)
+    results = [result if "apart" in result.metadata else _checked(grader, result) for result in found]
+    told = next((result.reason for result in results if "apart" not in result.metadata), "")
     if results and all("apart" in result.metadata for result in results):
         raise grader_error(f"{grader.name}: no pair can be compared: {results[0].reason}", None)
     last |= {judged[pair[at]] for pair, one in zip(pairs, results, strict=True) for at in one.metadata.get("last", ())}
@@ -115,7 +117,7 @@ async def tournament(
     lost = {text: 1.0 if text in last else -share[text] for text in distinct}
     usage = sum((result.metadata["usage"] for result in results), Usage())
     conflicts = sum(result.metadata.get("disagreements", 0) for result in results)
-    told = f"{len(pairs)} pairs, the first: {results[0].reason}" if results else "no two answers can be compared"
+    told = f"{len(pairs)} pairs, the first: {told}" if results else "no two answers can be compared"
     return Ranking(shared_places([lost[text] for text in responses]), told, usage, len(results), conflicts)
 
 

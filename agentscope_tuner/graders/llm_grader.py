@@ -275,11 +275,9 @@ class LLMGrader(BaseGrader):
                     self.model.count_failure(exc)
                 if isinstance(exc, UnreadableReplies) or len(responses) > 2:
                     raise
-                # To leave out the verdict would let two answers take away that of all others
-                kept = {"usage": Usage(), "places": [1.5, 1.5], "apart": True}
-                return GraderRank(
-                    self.name, combine.ranked([1.5, 1.5]), f"only together unjudgeable: {exc.message:.200}", kept
-                )
+                # A tournament leaves out such a pair, or two answers could take away the verdict of all others
+                told = f"only together unjudgeable: {exc.message:.200}"
+                return GraderRank.failed(self.name, told, {"usage": Usage(), "apart": True}, named_cause(exc))
             result = await self._ranked(values, last | at_fault)
             told = f"{len(at_fault)} unjudgeable: {exc.message:.200}; {result.reason}"
             return GraderRank(self.name, result.rank, told, result.metadata)

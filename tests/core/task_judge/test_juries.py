@@ -325,6 +325,19 @@ def test_one_answer_that_breaks_the_judge_takes_no_group_of_three_away(canned: C
             assert [reward.metrics["place"] for reward in rewards] == [1.0, 3.0, 2.0]
 
 
+def test_two_answers_that_break_the_judge_only_together_have_no_verdict() -> None:
+    def answer(body: Body, attempt: int) -> Canned:
+        shown = re.findall(r"\[BEGIN response (\d+) .*\n\S+ (.*)$", prompt_of(body), re.MULTILINE)
+        if {"one is", "two is"} <= {text for _, text in shown}:
+            return Canned(status=413)
+        return Canned(json.dumps({"reason": "r", "rank": list(range(1, len(shown) + 1))}))
+
+    outputs = [WorkflowOutput(metadata={"final_answer": text}) for text in ("one is", "two is")]
+    with JudgeServer(answer) as server:
+        subject = judge(server, model_name="m", mode="listwise", shuffle_seed=None, client=CLIENT)
+        assert [found.status for found in subject.judge_group(TASK, outputs)] == ["failed", "failed"]
+
+
 def test_criteria_are_taken_to_a_dearer_model_where_the_score_is_in_doubt() -> None:
     met = {"cheap": [True, False, True], "dear": [True, True, False]}
     with JudgeServer(yes(met)) as server:
