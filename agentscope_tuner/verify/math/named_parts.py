@@ -19,6 +19,11 @@ from agentscope_tuner.verify.math.units import operates
 from agentscope_tuner.verify.math.unwrap import Pair, bare, reference
 from agentscope_tuner.verify.words import IS_HANGUL, IS_UNSPACED, denies
 
+# A letter with the marks by which India and Thailand write vowels, which are no letters to a pattern
+_LETTER = (
+    r"[^\W\d_][\u0900-\u0903\u093a-\u094f\u0981-\u0983\u09bc-\u09cd\u0b82-\u0bcd\u0c3e-\u0c4d\u0e31\u0e34-\u0e4e]*"
+)
+_LETTERS = re.compile(rf"(?:{_LETTER})+")
 _MOST_PARTS = 6
 # What parts the values; a decimal comma does not, nor does a letter that is one of the answer's
 _PARTS = re.compile(
@@ -28,7 +33,8 @@ _PARTS = re.compile(
     r"|(?<!\S)و(?=\S{3})|(?<=[\d)\]}\s])(?:[和与與及]|と(?!き)|이고|であり)(?=\S)"
 )
 _WORD = re.compile(
-    r"\s*(?:[^\W\d_]['’](?=[^\W\d_]{2}))?(?:[^\W\d_]{2,}(?:['’-][^\W\d_]{2,})*|(?![a-zA-Zµ])[^\W\d_])(?![\^_(])\.?"
+    r"\s*(?:[^\W\d_]['’](?=[^\W\d_]{2}))?"
+    rf"(?:(?:{_LETTER}){{2,}}(?:['’-](?:{_LETTER}){{2,}})*|(?![a-zA-Zµ]){_LETTER})(?![\^_(])\.?"
 )
 _JOINT = re.compile(r"\s*(?:[=:：≈]|\\approx(?![a-z])|[–—-]\s)?\s*")
 # A name by a sign: `q(x) = `
@@ -68,22 +74,21 @@ class _Part(NamedTuple):
     whole: tuple[str, ...] = ()
 
 
-def by_names(answer: str, truth: str, question: str | None) -> tuple[list[tuple[str, str]], bool]:
+def by_names(answer: str, truth: str, question: str | None) -> list[tuple[str, str]]:
     """The two values of each name; bare numbers stand in the order of the reference's names.
 
     Returns:
-        the pairs, the answer's value first; none where a name is neither the reference's nor the question's. And
-        whether the names are the reference's.
+        the pairs, the answer's value first; none where a name is neither the reference's nor the question's.
     """
     if len(answer) + len(truth) > LONGEST_FORM or not any(map(str.isalpha, answer + truth)):
-        return [], False
+        return []
     pair = Pair.of(bare(answer), reference(truth), question)
     are_sizes = _IS_SIZE.search(pair.truth) is not None
     theirs, mine = (_parts(_BY.sub(";", side) if are_sizes else side, pair) for side in (pair.answer, pair.truth))
     has_names = bool(mine) and all(one.name for one in mine)
     # equations are compared as such
     if len(mine) != len(theirs) or any(one.is_sign or bool(one.name) != has_names for one in mine):
-        return [], False
+        return []
     asked = pair.question.text if pair.question is not None else ""
     theirs = [_named_behind(one, mine) for one in theirs] if has_names else theirs
     names = [one.name for one in theirs if one.name]
@@ -96,11 +101,10 @@ def by_names(answer: str, truth: str, question: str | None) -> tuple[list[tuple[
         order = _by_reference(mine, theirs, asked) if has_names else _by_question(theirs, asked)
     else:
         order = list(range(len(mine))) if has_names and not any(one.name for one in theirs) else []
-    pairs = [
+    return [
         (_without_said(theirs[at], own.value, theirs, pair.question), own.value)
         for at, own in zip(order, mine if order else (), strict=True)
     ]
-    return pairs, has_names
 
 
 def _named_behind(one: _Part, mine: Sequence[_Part]) -> _Part:
@@ -257,7 +261,7 @@ _OF_ALL = frozenset(
 
 def _stands_by(word: str, name: Sequence[str], asked: str) -> bool:
     """Whether a question has this very word beside one of a name: `arithmetic mean`."""
-    words = re.findall(r"[^\W\d_]+", asked.lower())
+    words = _LETTERS.findall(asked.lower())
     places = [at for at, one in enumerate(words) if one == word]
     return any(_is_word(one, other) for at in places for one in words[max(at - 2, 0) : at + 3] for other in name)
 
@@ -309,7 +313,7 @@ def _position(word: str, text: str) -> int:
     """Where a text has a word, in any of its forms; -1 where it has not."""
     if _is_of_east_asia(word):
         return text.lower().find(word)
-    said = ((one.start(), one[0].lower()) for one in re.finditer(r"[^\W\d_]+", text))
+    said = ((one.start(), one[0].lower()) for one in _LETTERS.finditer(text))
     # in Arabic, `and` is written together with its word
     return next((at for at, one in said if same_word(word, one) or (one[0] == "و" and same_word(word, one[1:]))), -1)
 
