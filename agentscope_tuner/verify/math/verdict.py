@@ -560,9 +560,13 @@ def _stages(
         answer, ground_truth, question, copied, has_worker=has_worker, reads_long=reads_long
     )
     # what is only typeset in another way needs no reading of its parts
-    is_same = whole.stage in CHEAP_STAGES[:2] and whole.outcome == "equal"
+    known = CHEAP_STAGES[: 1 if "\\text" in answer else 2]
+    is_same = whole.stage in known and whole.outcome == "equal"
     named = [] if is_same else by_names(answer, ground_truth, question)
-    for mine, theirs in named:
+    if named is None and whole.outcome == "equal":
+        # the words were left out
+        return MathVerdict("different", "structure", f"{UNREAD}: the names of the values: {short(answer)}")
+    for mine, theirs in named or ():
         part: MathVerdict = yield from _stages_of_one(
             mine, theirs, question, copied, has_worker=has_worker, reads_long=reads_long
         )
