@@ -170,8 +170,8 @@ _OF_STEP = re.compile(
 _READ_BEHIND = 2_000
 
 
-# An equation that says what something is: `so the number asked for is $60-40=20$`
-_IS_SAID = re.compile(
+#: What says what something is: `so the number asked for is $60-40=20$`
+IS_SAID = re.compile(
     r"(?<![^\W_])(?:is|are|was|equals|ist|sind|beträgt|est|vaut|es|son|é|são|è|равно|равен|равна)\s*\Z|[是为為はが]\s*\Z",
     re.IGNORECASE,
 )
@@ -181,9 +181,12 @@ _LAST_SIDE = re.compile(rf"(?:=|\\\\equiv)\s*({_NUMBER})\s*(?:\$|\\[)\]])?\Z")
 _FIRST_SIDE = re.compile(rf"(?:\$|\\[(\[])\s*({_NUMBER})\s*=")
 
 
-def _unless_it_concludes(equation: re.Match[str]) -> str:
-    """Nothing of an equation but the value that its sentence gives to something."""
-    if _IS_SAID.search(equation.string, max(equation.start() - _FRAME_NEAR, 0), equation.start()) is None:
+def _unless_it_concludes(letters: frozenset[str], equation: re.Match[str]) -> str:
+    """Nothing of an equation but the value that its sentence gives to something; nothing at all of one in the letters
+    of the answer."""
+    if letters and letters <= _letters(equation[0]):
+        return " "
+    if IS_SAID.search(equation.string, max(equation.start() - _FRAME_NEAR, 0), equation.start()) is None:
         return " "
     last = _LAST_SIDE.search(equation[0]) or _FIRST_SIDE.match(equation[0])
     return " " if last is None else f" {last[1]}"
@@ -242,7 +245,53 @@ def stated_again(text: str, start: int, rest: str, content: str) -> tuple[tuple[
     found = [one for one, _, _ in stated if said not in map(same_text, one)]
     for _, begins, ends in stated:
         rest = f"{rest[:begins]}{' ' * (ends - begins)}{rest[ends:]}"
+    found += _formulas_stated(text[:start], rest, content)
     return (*found, *(_news(text[:start], rest, content) if any(map(str.isdigit, rest)) else ()))
+
+
+_FORMULA = re.compile(r"\$\$?([^$]{2,200}?)\$|\\\((.{2,200}?)\\\)|\\\[(.{2,200}?)\\\]", re.DOTALL)
+_LEADS = re.compile(
+    rf"{IS_SAID.pattern}|(?:correct|right|richtig|korrekt|rétabl|верн|правильн|đúng|benar|doğru)\w*\s[\w\s]{{0,30}}\Z",
+    re.IGNORECASE,
+)
+
+
+def _letters(formula: str) -> frozenset[str]:
+    return frozenset(re.findall(r"(?<![\\a-zA-Z])[a-zA-Z](?![a-zA-Z])", formula))
+
+
+def _formulas_stated(before: str, rest: str, content: str) -> list[NewFormula]:
+    """The formulas in the answer's letters that the text behind it says to be something, if no text before has them."""
+    letters, is_related = _letters(content), "=" in content
+    rest = _OWN_FORMULA.sub(" ", rest) if _opens_formula(before) else rest
+    found = []
+    for formula in _FORMULA.finditer(rest) if letters else ():
+        said = formula[1] or formula[2] or formula[3]
+        if _letters(said) != letters or ("=" in said) != is_related or same_text(said) in same_text(before + content):
+            continue
+        clause = _CONCLUDES.split(_SENTENCE_MARK.split(rest[: formula.start()])[-1])[-1]
+        is_led = _LEADS.search(clause) is not None or (clause.rstrip(" *")[-1:] in ":：" and _labels(clause))
+        if is_led and not is_denied(clause) and _OF_ANOTHER.search(clause) is None:
+            found.append(NewFormula(said, clause.rpartition(":")[2].rpartition("：")[2]))
+    return found
+
+
+class NewFormula(tuple[str, ...]):
+    """A formula that is said behind a box to be something, and in `led` the words that say of what."""
+
+    led: str
+
+    def __new__(cls, formula: str, led: str) -> NewFormula:
+        """The formula as its only spelling."""
+        one = super().__new__(cls, (formula,))
+        one.led = led
+        return one
+
+
+# What says of a formula no more than that it is the one asked for
+CALLS_RIGHT = re.compile(
+    rf"(?:correct|right|true|richtig|korrekt|верн|правильн|đúng|benar|doğru|{_ANSWER_WORDS})\w*", re.IGNORECASE
+)
 
 
 #: What stands before a number that is said to be rounded.
@@ -302,7 +351,10 @@ class NewNumber(tuple[str, ...]):
 def _news(before: str, rest: str, content: str) -> tuple[tuple[str, ...], ...]:
     """The numbers behind a box that may be another value, because a label or no text before has them, from the last."""
     # the rest of the box's own formula is read with the box, and an equation is a step or a check
-    rest = _EQUATION.sub(_unless_it_concludes, _OWN_FORMULA.sub(" ", rest) if _opens_formula(before) else rest)
+    rest = _EQUATION.sub(
+        partial(_unless_it_concludes, _letters(content)),
+        _OWN_FORMULA.sub(" ", rest) if _opens_formula(before) else rest,
+    )
     rest = _EXPLAINS.sub(_unless_it_states, rest)
     rest = _LIST.sub(partial(_unless_counted, content.strip()), rest)
     if not any(map(str.isdigit, rest)) or not any(map(str.isdigit, content)):
@@ -373,7 +425,7 @@ def _is_led_by_else(behind: str, start: int, end: int, asked: str) -> bool:
     stop = _SENTENCE_MARK.search(behind, end)
     sentence = behind[begins : len(behind) if stop is None else stop.start()]
     words = re.findall(r"[^\W\d_]+(?:['’]t)?", sentence.lower())
-    if any(map(_turns, words)) or is_denied(sentence) or _NAMES_VALUE.search(sentence) is not None:
+    if any(map(turns, words)) or is_denied(sentence) or _NAMES_VALUE.search(sentence) is not None:
         return False
     if (of_which := _OF_WHICH.search(sentence)) is not None and of_which["noun"].lower()[:_STEM] not in asked:
         return True
@@ -406,5 +458,6 @@ _NAMES_VALUE = re.compile(
 _TURNING = frozenset("wait actually sorry oops instead rather correction mistake should must would".split())  # noqa: SIM905
 
 
-def _turns(word: str) -> bool:
+def turns(word: str) -> bool:
+    """Whether a word takes back what stands before it: `actually`."""
     return is_adverse(word) or word in _TURNING
