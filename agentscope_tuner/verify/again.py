@@ -25,14 +25,14 @@ _NUMBER = r"[-−]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:(?:[.,]|\{,\})\d+)?(?:/\d+)?"
 _ANNOUNCED = re.compile(
     rf"(?:(?<![a-z])(?:{_ANSWER_WORDS})s?(?![a-z])(?:(?!\([a-h]\)|\bpart\b)[^。\n\d]){{0,40}}?"
     r"|(?:\A|\n)####[ ](?=[^\n]{1,20}\Z))"
-    rf"({_NUMBER})(?![\d/])(?!\s*(?:[-+/^=\\]|\*(?!\*)))",
+    rf"({_NUMBER})(?![\d/])(?!\s*(?:(?!\\[)\]])[-+/^=\\]|\*(?!\*)))",
     re.IGNORECASE,
 )
 # The letters of words that have spaces between them, and digits; a number may stand within a Chinese sentence
 _LETTER_OF_WORD = r"\d_a-zA-Z\u00b5-\u2fff"
 _STATED_NUMBER = re.compile(
     rf"(?<![{_LETTER_OF_WORD}.^_/{{+=#≈-])(?<!approx )(?<!approx)(?<!#### ){_NUMBER}"
-    rf"(?![{_LETTER_OF_WORD}/]|\.\d|\s*(?!\^\s*\{{?\\circ)[-+/^=×·\\]|\s*\*(?!\*))"
+    rf"(?![{_LETTER_OF_WORD}/]|\.\d|\s*(?!\^\s*\{{?\\circ|\\[)\]])[-+/^=×·\\]|\s*\*(?!\*))"
 )
 _OWN_FORMULA = re.compile(r"\A(?:[^$\n\\]|\\[a-zA-Z])*?(?:\$\$?|\\[)\]])")
 _EQUATION = re.compile(
@@ -48,7 +48,7 @@ _EXPLAINS = re.compile(
 # A reason or a bracket that states an answer itself
 _STATES = re.compile(
     rf"(?<![a-z])(?:or|actually|wrong|incorrect|correct|instead|rather|should|(?:{_ANSWER_WORDS})s?)(?![a-z])"
-    r"|\A(?:i\.e\.|namely|nämlich|即|[(（])\W*[\d.,]+\W*\Z"
+    r"|\A(?:i\.e\.|namely|nämlich|即|[(（])\W*[\d.,{}]+\W*\Z"
     # what a reason concludes: `since …, so it is 17`
     r"|(?:(?<![a-z])(?:so|thus|therefore|hence|daher|folglich|donc|luego|quindi|portanto|поэтому)(?![a-z])|所以|因此)[^=]{0,40}\d",
     re.IGNORECASE,
@@ -80,6 +80,14 @@ _CORRECTS = re.compile(
     r"(?:(?:it|that|this)\s+(?:is|was|equals|should be|must be)\s+)?",
     re.IGNORECASE,
 )
+# An option that is chosen, and a value that is called the answer behind it
+_CHOOSES = re.compile(
+    r"(?:\b(?:choose|select|pick)(?: (?:option|choice))?|选择?|選ぶ?)[\s(（*$:：]*(?=[A-H](?![a-zA-Z]))", re.IGNORECASE
+)
+_IS_ANSWER = re.compile(
+    r"(?:\$([^$\n]{1,100})\$|\\\(([^\n]{1,100}?)\\\))\s*(?:is|才是|は)\s*"
+    r"(?:the (?:final |correct |right )?answer\b|答案|正しい答え)"
+)
 _COPULA = re.compile(r"(?:です|である|だ|입니다|이다|이에요|है|olur|instead|statt dessen)\W*\Z")
 _LEADING_FORMULA = re.compile(
     rf"\$\$?[^$]{{1,200}}\$|\\\(.{{1,200}}?\\\)|\\text\s*\{{[^{{}}]*\}}|{_NUMBER}(?![\w.]|\s*[-+/^=×·\\])"
@@ -97,6 +105,11 @@ def statements(rest: str, content: str, before: str = "") -> Iterator[tuple[tupl
     leads = [*_LABEL.finditer(rest), *_CORRECTS.finditer(rest), *_announced_alike(before, rest)]
     if (goes_on := _GOES_ON.match(rest)) is not None:
         leads.append(goes_on)
+    if len(content) == 1 and content.isupper():
+        leads += _CHOOSES.finditer(rest)
+    for named in list(_IS_ANSWER.finditer(rest))[:_MOST_STATED]:
+        value = (named[1] or named[2]).rpartition("=")[2]
+        yield (value,), named.start(), named.end()
     for lead in leads[:_MOST_STATED]:
         said, end = statement_at(rest, lead.end())
         spellings = _spellings(said, worded=lead.re is _LABEL and lead["marked"] is not None)
@@ -212,7 +225,7 @@ _FIRST_WORDS = frozenset(re.findall("[a-z]+", _GOES_ON.pattern + _CORRECTS.patte
 
 @lru_cache(maxsize=8_192)
 def _labels(word: str) -> bool:
-    return re.search(_NAMES_ANSWER, word) is not None
+    return re.search(rf"{_NAMES_ANSWER}|choose|select|pick|选|選", word) is not None
 
 
 def states_nothing(rest: str) -> bool:
@@ -302,8 +315,10 @@ _PERCENT = re.compile(
 #: What says that the number behind it is rounded.
 ROUGHLY_BEFORE = re.compile(
     r"(?:\b(?:about|around|roughly|approximately|environ|etwa|rund|ungefähr|circa|cerca de|aproximadamente"
-    r"|около|примерно|khoảng|około|yaklaşık|ongeveer|ungefär|cirka|omtrent|noin|přibližně|asi|körülbelül|approximativement"
-    r"|aproximativ|περίπου|تقريبا|حوالي|लगभग|ประมาณ|sekitar|kira-kira)|[≈约約][为是]?|약|\\approx)[\s$]*\Z",
+    r"|около|примерно|приблизительно|приблизно|khoảng|około|yaklaşık|ongeveer|ungefär|cirka|omtrent|noin|přibližně|asi"
+    r"|körülbelül|approximativement"
+    r"|approssimativamente"
+    r"|aproximativ|περίπου|تقريبا|حوالي|लगभग|ประมาณ|sekitar|kira-kira)|[≈约約][为是]?|약|\\approx)[\s$]*(?:\\[(\[])?\Z",
     re.IGNORECASE,
 )
 
