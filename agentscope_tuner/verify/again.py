@@ -14,7 +14,7 @@ from decimal import Decimal
 from functools import lru_cache, partial
 
 from agentscope_tuner.verify.labels import ANSWER, is_denied, is_prose, same_text, statement_at
-from agentscope_tuner.verify.remarks import is_adverse, is_neutral, plain_end
+from agentscope_tuner.verify.remarks import is_adverse, is_neutral, opens_formula, plain_end
 
 # `the answer` in the languages of the models' solutions: behind a box it announces another answer
 _ANSWER_WORDS = (
@@ -276,7 +276,7 @@ def _letters(formula: str) -> frozenset[str]:
 def _formulas_stated(before: str, rest: str, content: str) -> list[NewFormula]:
     """The formulas in the answer's letters that the text behind it says to be something, if no text before has them."""
     letters, is_related = _letters(content), "=" in content
-    rest = _OWN_FORMULA.sub(" ", rest) if _opens_formula(before) else rest
+    rest = _OWN_FORMULA.sub(" ", rest) if opens_formula(before) else rest
     found = []
     for formula in _FORMULA.finditer(rest) if letters else ():
         said = formula[1] or formula[2] or formula[3]
@@ -344,13 +344,6 @@ _ROUGHLY_NEAR = 20
 _IN_THOUSANDS = re.compile(r"-?\d{1,3}(?:,\d{3})+")
 
 
-def _opens_formula(before: str) -> bool:
-    """Whether a formula is open where a text ends."""
-    displays = before.count("$$")
-    opened = displays % 2 == 1 or (before.count("$") - 2 * displays) % 2 == 1
-    return opened or any(before.rfind(f"\\{one}") > before.rfind(f"\\{end}") for one, end in ("()", "[]"))
-
-
 # What a denial before it does not deny: `the sales were not 78, so the number is 12`
 _CONCLUDES = re.compile(
     r"[;；]|[,，]\s*(?:and |и )?(?:so|thus|therefore|hence|then|but|daher|also|folglich|donc|alors|luego|quindi"
@@ -368,7 +361,7 @@ def _news(before: str, rest: str, content: str) -> tuple[tuple[str, ...], ...]:
     # the rest of the box's own formula is read with the box, and an equation is a step or a check
     rest = _EQUATION.sub(
         partial(_unless_it_concludes, _letters(content)),
-        _OWN_FORMULA.sub(" ", rest) if _opens_formula(before) else rest,
+        _OWN_FORMULA.sub(" ", rest) if opens_formula(before) else rest,
     )
     rest = _EXPLAINS.sub(_unless_it_states, rest)
     rest = _LIST.sub(partial(_unless_counted, content.strip()), rest)

@@ -265,6 +265,13 @@ _FAILED_CHECK = re.compile(r"=\s*-?\d[\d.]*\s*(?:\\neq?(?![a-z])|≠)\s*-?[1-9]"
 _FACTORIAL = re.compile(r"(?<=[\w)}])!(?=(?:\$|\\[)\]]|[-=+*/<>^]))")
 
 
+def opens_formula(before: str) -> bool:
+    """Whether a formula is open where a text ends."""
+    displays = before.count("$$")
+    opened = displays % 2 == 1 or (before.count("$") - 2 * displays) % 2 == 1
+    return opened or any(before.rfind(f"\\{one}") > before.rfind(f"\\{end}") for one, end in ("()", "[]"))
+
+
 def strange_behind(text: str, before: str, behind: str, asked: Asked, is_value: bool) -> str:
     """What is said behind an answer other than that it is the answer; empty where all is understood.
 
@@ -287,7 +294,7 @@ def strange_behind(text: str, before: str, behind: str, asked: Asked, is_value: 
     behind = _without_more(text, behind, asked)
     if is_value and WORDS.search(behind, _AFTER) is not None:
         return "a long text"
-    own = _OWN_FORMULA.match(behind)
+    own = _OWN_FORMULA.match(behind) if opens_formula(before) else None
     behind = behind[:_AFTER] if own is None else behind[own.start("close") : _AFTER]
     if (cross := _CROSSES.search(behind) or _FAILED_CHECK.search(behind)) is not None:
         return cross[0]

@@ -855,8 +855,15 @@ TOLD = [
         "x+y=0",
         "$$\\boxed{x+y=0}$$ \n\nThis is a straight line through the origin with slope $-1$.",
     ),
+    ("Write the equation of the line.", "x+y=0", "\\boxed{x+y=0} with slope $-1$."),
+    ("Write the equation of the line.", "x+y=0", "\\boxed{x+y=0}, with slope \\(-1\\)."),
+    ("Write the equation of the line.", "x+y=0", "$\\boxed{x+y=0}$, a line with slope $-1$."),
+    ("Write the equation of the line.", "x+y=0", "\\boxed{x+y=0}. This is a straight line with slope $-1$."),
 ]
 RETOLD = [
+    # what stands between a box outside a formula and the next formula is read, too
+    ("Write the equation of the line.", "x+y=0", "\\boxed{x+y=0} is too small by $1$."),
+    ("Write the equation of the line.", "x+y=0", "\\boxed{x+y=0}. The answer has slope $-1$."),
     ("Find the roots of the eigenvalue problem.", "7", "The sum is \\boxed{7}. The sum is therefore $8$."),
     ("Find the sum of the roots.", "7", "The sum is \\boxed{7}. Actually the determinant is 8."),
     ("Find the sum of the roots.", "7", "The sum is \\boxed{7}. The total is 8."),
