@@ -97,7 +97,15 @@ def test_its_sessions_print_what_they_show(guide: str, monkeypatch: pytest.Monke
 
 
 #: The judges whose blocks promise rewards; the blocks of others show keys, and their tests have the rewards
-PROMISING = ("judge: math\n", "MathAnswer", "MyCustomJudge", "Countdown", "EnvService", "WorkflowReward", "rubrics_auto_grader")
+PROMISING = (
+    "judge: math\n",
+    "MathAnswer",
+    "MyCustomJudge",
+    "Countdown",
+    "EnvService",
+    "WorkflowReward",
+    "rubrics_auto_grader",
+)
 
 # in the order of the guide: which judge it is, and rollouts with the reward that the guide promises for them
 PROMISED: dict[str, list[tuple[WorkflowTask, WorkflowOutput, tuple[float, bool]]]] = {
