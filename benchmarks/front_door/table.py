@@ -94,7 +94,7 @@ def table(judge: TaskJudge) -> list[tuple[str, Callable[[], str], Callable[[], s
     question, copy, value = COPIED
     nan = float("nan")
     return [
-        ("the answer is a power tower, `9^9^9^9^9`, off the main thread",
+        ("a power tower as the answer, `9^9^9^9^9`, judged off the main thread",
          lambda: common("unlimited", answer=TOWER, reference="42"),
          lambda: said(ours_in_a_thread(judge, TOWER, "42"))),
         ("a right answer, judged off the main thread", lambda: common("thread", answer=r"\boxed{1.5}", reference="3/2"),
@@ -102,7 +102,8 @@ def table(judge: TaskJudge) -> list[tuple[str, Callable[[], str], Callable[[], s
         ("the judge model's endpoint is down",
          lambda: common("llm", answer="Paris", reference="Paris", url=f"http://127.0.0.1:{port}/v1"),
          lambda: said(ours(llm(port), "Paris", "Paris"))),
-        ("the question's own formula, copied into the box", lambda: common("math", answer=copy, reference=value),
+        ("a cheat: the question's own formula, copied into the box without calculating it",
+         lambda: common("math", answer=copy, reference=value),
          lambda: said(ours(judge, copy, value, question))),
         ("the reference is NaN, a missing cell", lambda: common("math", answer=r"\boxed{42}", reference="nan"),
          lambda: said(ours(judge, r"\boxed{42}", nan))),
