@@ -563,11 +563,9 @@ def _stages(
         answer, ground_truth, question, copied, has_worker=has_worker, reads_long=reads_long
     )
     # what is only typeset in another way needs no reading of its parts
-    known = CHEAP_STAGES[: 1 if "\\text" in answer else 2]
-    is_same = whole.stage in known and whole.outcome == "equal"
+    is_same = whole.outcome == "equal" and whole.stage in CHEAP_STAGES[: 1 if "\\text" in answer else 2]
     named = [] if is_same else by_names(answer, ground_truth, question)
     if named is None and whole.outcome == "equal":
-        # the words were left out
         return MathVerdict("different", "structure", f"{UNREAD}: the names of the values: {short(answer)}")
     for mine, theirs in named or ():
         part: MathVerdict = yield from _stages_of_one(
