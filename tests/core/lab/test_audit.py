@@ -355,7 +355,7 @@ def test_a_judge_that_likes_plausible_length_is_named(reader: str) -> None:
 
 NEWER_KINDS = (
     "newest: rubrics", "newest: calls", "newest: choices", "unmet: patterns", "unmet: floats", "unmet: spans",
-    "unmet: manners", "unmet: lists", "met: calls",
+    "unmet: manners", "unmet: lists", "met: calls", "odd: fractions", "odd: vectors",
 )  # fmt: skip
 
 
