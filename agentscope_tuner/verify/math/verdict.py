@@ -514,11 +514,14 @@ def _regrouped(text: str, truth: str, question: str | None, *, is_money: bool) -
     number = _LEADING_NUMBER.match(truth)
     truth = truth if number is None else number[0]
     is_sure = match["point"] and (match["decimals"] or match["whole"].count(match["point"]) > 1)
-    if _number_of(match, match[0]) != truth.replace("{,}", ".") or not (is_sure or is_written):
+    digits = (_number_of(match, match[0]), truth.replace("{,}", "."))
+    is_same = all(map(_PLAIN.fullmatch, digits)) and len({*map(Fraction, digits)}) == 1
+    if not is_same or not (is_sure or is_written):
         return text
     return truth + text[match.end() :]
 
 
+_PLAIN = re.compile(r"-?\d{1,30}(?:\.\d{1,30})?")
 _THOUSANDS = 3
 _UNIT_BEHIND = re.compile(
     r"(?!\s*(?:or|and|oder|und|ou|et|y|e|o)\b)\s*(?:\\,|\\;|\\ )?\s*(?:\\?%|\\(?:text|mathrm)|[€$£°]|[a-zA-Z])"
@@ -560,16 +563,19 @@ def _stages(
         answer, ground_truth, question, copied, has_worker=has_worker, reads_long=reads_long
     )
     # what is only typeset in another way needs no reading of its parts
-    is_same = whole.stage in CHEAP_STAGES[:2] and whole.outcome == "equal"
-    named, in_its_names = ([], False) if is_same else by_names(answer, ground_truth, question)
-    for mine, theirs in named:
+    known = CHEAP_STAGES[: 1 if "\\text" in answer else 2]
+    is_same = whole.stage in known and whole.outcome == "equal"
+    named = [] if is_same else by_names(answer, ground_truth, question)
+    if named is None and whole.outcome == "equal":
+        # the words were left out
+        return MathVerdict("different", "structure", f"{UNREAD}: the names of the values: {short(answer)}")
+    for mine, theirs in named or ():
         part: MathVerdict = yield from _stages_of_one(
             mine, theirs, question, copied, has_worker=has_worker, reads_long=reads_long
         )
         if part.outcome != "equal":
             # words that the question allows were left out of the whole, and the names with them
-            is_sure = whole.outcome == "equal" and in_its_names
-            return MathVerdict("different", "structure", part.reason) if is_sure else whole
+            return MathVerdict("different", "structure", part.reason) if whole.outcome == "equal" else whole
     if named:
         return MathVerdict("equal", "structure", f"name by name: {short(answer)} = {short(ground_truth)}")
     if is_same or whole.outcome == "undecided" or ground_truth.count(")") + ground_truth.count("）") < len("ab"):
