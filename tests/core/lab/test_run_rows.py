@@ -208,8 +208,8 @@ def test_a_narrow_terminal_shows_fewer_numbers_and_none_cut_off() -> None:
 
 
 def test_the_page_says_of_a_step_how_many_rows_have_no_verdict_and_how_many_rules_took_out() -> None:
-    watch, filtered = RunWatch(), {"status": "filtered"}
-    lines = [scored("a", 1.0), scored("b", None), *(scored(name, 0.0, **filtered) for name in ("c", "d"))]
+    watch = RunWatch()
+    lines = [scored("a", 1.0), scored("b", None), *(scored(name, 0.0, status="filtered") for name in ("c", "d"))]
     stats, alarms = watch.step(1.0, rows(lines))
     assert stats is not None
     console = Console(width=200, record=True, file=io.StringIO())
