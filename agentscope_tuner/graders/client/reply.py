@@ -488,7 +488,8 @@ def final_match(
         raise ReplyError(f"the reply goes on after its verdict: {_excerpt(text[-160:])}")
     said, before = last[1].strip(), text[: last.start(1)]
     starts = last[0].lstrip()[:1] == last[1][:1]
-    if (_CUT if _NUMBER.match(said) else _CUT_WORD if starts else _CUT_ASCII).search(before + said[:1]):
+    begun = (_CUT if _NUMBER.match(said) else _CUT_WORD if starts else _CUT_ASCII).search(before + said[:1])
+    if begun or _SIGN_BEHIND.match(text, last.end(1)):
         raise ReplyError(f"the verdict is a part of a longer word or number: {_excerpt(text[-160:])}")
     if _NUMBER.match(said) and _PERCENT.match(text, last.end(1)):
         said += "%"
@@ -511,6 +512,8 @@ def final_match(
 
 # A number, and what stands before one that is the end of a longer one: a digit, a point, the sign of a negative one
 _NUMBER, _PERCENT = re.compile(r"[-+−]?\d"), re.compile(r"\s*[%％‰]")
+# `B+` is no B, and `4+` no 4
+_SIGN_BEHIND = re.compile(r"[+＋]|[-−](?![-\w])")
 _LINE, _SENTENCE = re.compile(r"\n"), re.compile(r"[.!?;]\s|[。！？；\n]")
 _CUT = re.compile(r"(?:\d|[.,/]|\d:|(?<![^\W\d_])[-−–])[-+−\d]\Z")
 # Of a word: `correct` in `incorrect`. In scripts without spaces a pattern's own words may stand right before it

@@ -56,6 +56,8 @@ def judged(options: dict[str, Any], reply: Canned, answer: str = "It cools.") ->
         (LETTER, " **C**.", 1),
         (GRADE, "They agree in part.\nGRADE: P", 0.5),
         (GRADE, "grade: c", 1),
+        (GRADE, "GRADE: C\n---", 1),
+        (GRADE, "- GRADE: C -", 1),
         (ZH, "回答简短。最终评分：８", 8),
         (ZH, "最终评分: 0", 0),
         (RESULT, "<think>[RESULT] 5</think>Feedback: poor. [RESULT] 2", 2),
@@ -123,6 +125,9 @@ def test_a_reply_in_the_models_own_form_is_read(options: dict[str, Any], reply: 
         (TENTHS, Canned("8.5/10")),
         (RATING, Canned("Between [[4]] and [[6]]")),
         (GRADE, Canned("GRADE: C or GRADE: I?")),
+        # another grade, and another number
+        *((GRADE, Canned(f"GRADE: {text}")) for text in ("C+", "C-", "P−", "**C+**")),
+        *((SCORE, Canned(f"Score: {text}")) for text in ("4+", "4-", "4＋")),
         (RESULT, Canned(raw=json.dumps({"choices": [{"message": {"reasoning_content": "[RESULT] 4"}}]}))),
     ],
 )
