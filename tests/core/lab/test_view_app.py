@@ -294,6 +294,8 @@ def test_a_table_is_shown_by_its_own_rows_name_and_alarms(tmp_path: Path) -> Non
     assert result.exit_code == 0, result.output
     data = data_of(page.read_text(encoding="utf-8"))
     assert [run["name"] for run in data["runs"]] == ["h.csv"]
+    refused = CliRunner().invoke(app, ["report", str(table), "gone.csv", "-o", str(page)], env={"COLUMNS": "200"})
+    assert (refused.exit_code, "there is no file 'gone.csv': name what" in refused.output) == (2, True)
     assert len(data["alarms"]) == 1
     session = ViewSession(table, beside(table, "labels"), others=[other])
     try:
