@@ -11,6 +11,7 @@ import json
 import math
 import re
 import sys
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -518,18 +519,36 @@ _CUT_WORD, _CUT_ASCII = re.compile(r"[^\W\d_][^\W\d_]\Z"), re.compile(r"[A-Za-z]
 
 
 def _stated_beside(verdict: Mapping[str, Any], text: str) -> Iterator[tuple[int, int]]:
-    """Where `text` has a number of `verdict` beside its words, in whatever notation: a line of a table, tags, calls."""
+    """Where `text` has a number of `verdict` beside its words, in whatever notation: a line of a table, tags, calls. A
+    score without a reason is stated beside its key.
+    """
     numbers = _numbers_of(verdict)
-    words = [_one_spelling(as_written(one)).strip() for one in verdict.values() if isinstance(one, str)]
-    for said in (one for one in words if numbers and len(lower_letters(one)) > _SHORT):
-        start, tries = text.find(said), _MOST_STATED
-        while start >= 0 and tries:
-            end = start + len(said)
-            for near in (slice(max(0, start - _BESIDE), start), slice(end, end + _BESIDE)):
-                for number in _ALONE.finditer(text[near]):
-                    if float(number[0]) in numbers:
-                        yield near.start + number.start(), near.start + number.end()
-            start, tries = text.find(said, end), tries - 1
+    found = [match for match in _ALONE.finditer(text) if float(match[0]) in numbers] if numbers else []
+    # `10 out of 10`, but not `10 apples and 3`
+    spans = [match.span() for match in found if match[1] is None or float(match[1]) >= float(match[0])]
+    words = {_letters_of(one) for one in verdict.values() if isinstance(one, str)} - {""}
+    keys = [key for key, one in verdict.items() if not isinstance(one, str)]
+    words = words or {_letters_of(key) for key in keys if len(keys) == 1}
+    places, letters = _letters_in(text) if spans and words else ([], "")
+    for said in words:
+        at = letters.find(said)
+        while at >= 0:
+            first, behind = places[at], places[at + len(said) - 1] + 1
+            at = letters.find(said, at + len(said))
+            reach = _BESIDE
+            if len(said) <= _SHORT:
+                if any(_IN_A_WORD.search(text[max(0, edge - 1) : edge + 1]) for edge in (first, behind)):
+                    continue
+                sentence = _SPACE_WORD.match(text, behind) and _WORD_SPACE.search(text[max(0, first - 3) : first])
+                reach = _NEXT if sentence else _BESIDE
+            near = spans[bisect_left(spans, (first - reach, 0)) : bisect_right(spans, (behind + reach, 0))]
+            yield from (span for span in near if span[1] <= first or span[0] >= behind)
+
+
+def _letters_in(text: str) -> tuple[list[int], str]:
+    """The letters and digits of `text` in lower case, and the place of each."""
+    found = [(place, letter) for place, char in enumerate(text) for letter in lower_letters(char)]
+    return [place for place, _ in found], "".join(letter for _, letter in found)
 
 
 def _numbers_of(verdict: Mapping[str, Any]) -> set[float]:
@@ -537,10 +556,18 @@ def _numbers_of(verdict: Mapping[str, Any]) -> set[float]:
     return {float(one) for one in numbers if abs(one) <= sys.float_info.max}
 
 
-# How near is beside, in characters; and how often words are looked for
-_BESIDE, _MOST_STATED = 60, 20
-# A number that counts nothing: behind it stands no word of its sentence
-_ALONE = re.compile(r"(?<![\w.])\d{1,6}(?:\.\d{1,6})?(?![\w%]|\.\d|[^\S\n]\w)", re.ASCII)
+# How near is beside, in characters; and next to a word within a sentence, as `because` is in many a one
+_BESIDE, _NEXT = 60, 12
+_SPACE_WORD, _WORD_SPACE = re.compile(r"[^\S\n]\w"), re.compile(r"\w[^\S\n]\Z")
+# A number that counts nothing, as those in a sentence do: behind it the line or the clause ends, with no more than a
+# unit between; or a number follows that may be the most there is, as in `10 out of 10`
+_ALONE = re.compile(
+    r"(?<!\d)(?<!\d\.)\d{1,6}(?:\.\d{1,6})?(?!\d|\.\d)"
+    r"(?:(?![\w%]|[^\S\n]\w)|(?=[^\S\n]?[^\W\d_]{1,12}[^\S\n]*(?:[^\w\s]|\n|\Z))"
+    r"|(?=[^\S\n]?(?:[^\W\d_]{1,9}[^\S\n]?){1,2}(\d{1,6})(?![\d.])))"
+)
+# Inside a word, of a script that has spaces between words
+_IN_A_WORD = re.compile(r"[^\W\d_\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2}")
 
 
 def without_verdicts(text: str, said: str, *keys: str, verdict: Mapping[str, Any] | None = None) -> str:
