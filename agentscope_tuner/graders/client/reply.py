@@ -452,9 +452,14 @@ def _could_be_quoted(objects: Sequence[tuple[dict[str, Any], str]], echoes: Sequ
     text = "\n".join(echoes)
     if (_COULD_SAY_MORE if text.isascii() else _IN_OTHER_SIGNS).search(text):
         return True
+    folded = text.casefold()
     for value, _ in objects:
-        for one in value.values():
+        for key, said in value.items():
+            # of a ranking one place is enough for a search
+            one = said[0] if isinstance(said, list) and said else said
             if isinstance(one, int | float) and str(one).removesuffix(".0") in text:
+                return True
+            if key == "label" and str(one).strip().casefold() in folded:
                 return True
     return False
 
@@ -494,12 +499,16 @@ def final_match(
     if _NUMBER.match(said) and _PERCENT.match(text, last.end(1)):
         said += "%"
     verdict = {"found": last[0], "said": said, "reason": text[: last.start()].strip()}
-    judged = list(map(_bare, echoes))
+    judged = [(_bare(text), _one_spelling(as_written(text))) for text in echoes]
 
     def is_quoted(one: re.Match[str]) -> bool:
         # What stands before the words, such as the sign of a heading, belongs to no quotation
-        bare = _bare(one[0].lstrip(" \t\r\n#*.!?…。"))
-        return bare != _bare(one[1]) and any(bare in echo for echo in judged)
+        words = one[0].lstrip(" \t\r\n#*.!?…。")
+        bare = _bare(words)
+        if bare == _bare(one[1]):
+            return False
+        more = len(_TOKEN.findall(words)) > len(_TOKEN.findall(one[1]))
+        return any(bare in echo or (more and any(_places_of_words(words, text))) for echo, text in judged)
 
     if is_quoted(last):
         raise Quotation(f"the verdict {last[0]!r:.60} stands in the judged text, too", verdict)
@@ -522,15 +531,15 @@ def _stated_beside(verdict: Mapping[str, Any], text: str) -> Iterator[tuple[int,
     """Where `text` has a number of `verdict` beside its words, in whatever notation: a line of a table, tags, calls. A
     score without a reason is stated beside its key.
     """
-    numbers = _numbers_of(verdict)
-    found = [match for match in _ALONE.finditer(text) if float(match[0]) in numbers] if numbers else []
-    # `10 out of 10`, but not `10 apples and 3`
-    spans = [match.span() for match in found if match[1] is None or float(match[1]) >= float(match[0])]
-    words = {_letters_of(one) for one in verdict.values() if isinstance(one, str)} - {""}
-    keys = [key for key, one in verdict.items() if not isinstance(one, str)]
-    words = words or {_letters_of(key) for key in keys if len(keys) == 1}
-    places, letters = _letters_in(text) if spans and words else ([], "")
-    for said in words:
+    if not (spans := _scores_in(verdict, text)):
+        return
+    words = {_letters_of(one) for key, one in verdict.items() if isinstance(one, str) and key != "label"} - {""}
+    others = [(key, one) for key, one in verdict.items() if not isinstance(one, str)]
+    words = words or {_letters_of(key) for key, one in others if len(others) == 1 and isinstance(one, int | float)}
+    places, letters = _letters_in(text)
+    # lists of numbers are places more seldom than a number is a score
+    of_list = isinstance(verdict.get("rank"), list) and "rank" not in letters
+    for said in (one for one in words if len(one) > _SHORT or not of_list):
         at = letters.find(said)
         while at >= 0:
             first, behind = places[at], places[at + len(said) - 1] + 1
@@ -545,15 +554,27 @@ def _stated_beside(verdict: Mapping[str, Any], text: str) -> Iterator[tuple[int,
             yield from (span for span in near if span[1] <= first or span[0] >= behind)
 
 
+def _scores_in(verdict: Mapping[str, Any], text: str) -> list[tuple[int, int]]:
+    """Where `text` has what may be the score of `verdict`: a number, a label, or places in their order."""
+    spans: list[tuple[int, int]] = []
+    numbers = [one for one in verdict.values() if type(one) in (int, float)]
+    for match in _ALONE.finditer(text) if numbers else ():
+        # `10 out of 10`, but not `10 apples and 3`
+        if float(match[0]) in numbers and (match[1] is None or float(match[1]) >= float(match[0])):
+            spans += [match.span()]
+    label, rank = verdict.get("label"), verdict.get("rank")
+    # labels are words of answers, such as yes
+    if isinstance(label, str) and "label" in text.casefold():
+        spans += _places_of_words(label, text)
+    if isinstance(rank, list) and rank and all(type(one) is int for one in rank):
+        spans += _places_of_words(" ".join(map(str, rank)), text)
+    return sorted(spans)
+
+
 def _letters_in(text: str) -> tuple[list[int], str]:
     """The letters and digits of `text` in lower case, and the place of each."""
     found = [(place, letter) for place, char in enumerate(text) for letter in lower_letters(char)]
     return [place for place, _ in found], "".join(letter for _, letter in found)
-
-
-def _numbers_of(verdict: Mapping[str, Any]) -> set[float]:
-    numbers = {one for one in verdict.values() if isinstance(one, int | float) and type(one) is not bool}
-    return {float(one) for one in numbers if abs(one) <= sys.float_info.max}
 
 
 # How near is beside, in characters; and next to a word within a sentence, as `because` is in many a one
@@ -643,6 +664,23 @@ def _places_of(said: str, text: str) -> Iterator[tuple[int, int]]:
     while start >= 0:
         yield letters[start][1], letters[start + len(wanted) - 1][1] + 1
         start = bare.find(wanted, start + len(wanted))
+    # with other signs between its words
+    if len(_TOKEN.findall(said)) > 1:
+        yield from _places_of_words(said, text)
+
+
+def _places_of_words(said: str, text: str) -> Iterator[tuple[int, int]]:
+    """Where `text` has the words and numbers of `said` in their order, whatever signs stand between them."""
+    wanted = [one.casefold() for one in _TOKEN.findall(composed(said))]
+    found = list(_TOKEN.finditer(text)) if wanted else []
+    words = [one[0].casefold() for one in found]
+    for at in range(len(words) - len(wanted) + 1):
+        if words[at] == wanted[0] and words[at : at + len(wanted)] == wanted:
+            yield found[at].start(), found[at + len(wanted) - 1].end()
+
+
+# A word or a number; `score10` is both
+_TOKEN = re.compile(r"[^\W\d_]+|\d+")
 
 
 _HIDDEN = "(a verdict, not shown)"

@@ -504,3 +504,23 @@ def test_a_search_for_scores_beside_words_is_bounded_in_hostile_text() -> None:
         text = piece * (100_000 // len(piece))
         Quotable([text]).repeats(verdict, json.dumps(verdict))
         assert without_verdicts(text, "", "score", verdict=verdict) is not None
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict", "is_copy"),
+    [
+        ("| reason | label |\n|---|---|\n| fine | good |", {"reason": "fine", "label": "good"}, True),
+        ("Yes, because warm air rises", {"reason": "because warm air rises", "label": "yes"}, False),
+        ("(the second is better) 2, 1", {"reason": "The second is better.", "rank": [2, 1]}, True),
+        ("reason|rank\nfine|2|1", {"reason": "fine", "rank": [2, 1]}, True),
+        ("Steps 2, 1 are fine", {"reason": "fine", "rank": [2, 1]}, False),
+        ("2, 1", {"reason": "", "rank": [2, 1]}, False),
+        ("It rains.", {"reason": "fine", "rank": ["a", {}]}, False),
+    ],
+)
+def test_labels_and_places_beside_a_reason_are_quotations(text: str, verdict: dict[str, Any], is_copy: bool) -> None:
+    if is_copy:
+        with pytest.raises(Quotation):
+            final_json(Reply(json.dumps(verdict)), [text], next(key for key in verdict if key != "reason"))
+    else:
+        assert final_json(Reply(json.dumps(verdict)), [text]) == verdict
