@@ -536,22 +536,33 @@ def _stated_beside(verdict: Mapping[str, Any], text: str) -> Iterator[tuple[int,
     words = {_letters_of(one) for key, one in verdict.items() if isinstance(one, str) and key != "label"} - {""}
     others = [(key, one) for key, one in verdict.items() if not isinstance(one, str)]
     words = words or {_letters_of(key) for key, one in others if len(others) == 1 and isinstance(one, int | float)}
-    places, letters = _letters_in(text)
+    # all that may be beside a score, with as many signs between the letters as no words have
+    room = _BESIDE + 4 * max(map(len, words), default=0)
+    start = max(0, spans[0][0] - room)
+    part = text[start : spans[-1][1] + room]
+    letters = lower_letters(part)
+    if not any(map(letters.__contains__, words)):
+        return
+    places = _places_of_letters(part)
     # lists of numbers are places more seldom than a number is a score
-    of_list = isinstance(verdict.get("rank"), list) and "rank" not in letters
+    of_list = isinstance(verdict.get("rank"), list) and "rank" not in text.casefold()
     for said in (one for one in words if len(one) > _SHORT or not of_list):
         at = letters.find(said)
         while at >= 0:
-            first, behind = places[at], places[at + len(said) - 1] + 1
+            first, behind = start + places[at], start + places[at + len(said) - 1] + 1
             at = letters.find(said, at + len(said))
-            reach = _BESIDE
-            if len(said) <= _SHORT:
-                if any(_IN_A_WORD.search(text[max(0, edge - 1) : edge + 1]) for edge in (first, behind)):
-                    continue
-                sentence = _SPACE_WORD.match(text, behind) and _WORD_SPACE.search(text[max(0, first - 3) : first])
-                reach = _NEXT if sentence else _BESIDE
-            near = spans[bisect_left(spans, (first - reach, 0)) : bisect_right(spans, (behind + reach, 0))]
-            yield from (span for span in near if span[1] <= first or span[0] >= behind)
+            near = spans[bisect_left(spans, (first - _BESIDE, 0)) : bisect_right(spans, (behind + _BESIDE, 0))]
+            if near and (reach := _BESIDE if len(said) > _SHORT else _reach_of_a_word(text, first, behind)):
+                beside = (span for span in near if first - reach <= span[0] <= behind + reach)
+                yield from (span for span in beside if span[1] <= first or span[0] >= behind)
+
+
+def _reach_of_a_word(text: str, first: int, behind: int) -> int:
+    """How near to the word in `text[first:behind]` a score is beside it; 0 where it is a part of another word."""
+    if any(_IN_A_WORD.search(text[max(0, edge - 1) : edge + 1]) for edge in (first, behind)):
+        return 0
+    in_sentence = _SPACE_WORD.match(text, behind) and _WORD_SPACE.search(text[max(0, first - 3) : first])
+    return _NEXT if in_sentence else _BESIDE
 
 
 def _scores_in(verdict: Mapping[str, Any], text: str) -> list[tuple[int, int]]:
@@ -571,10 +582,11 @@ def _scores_in(verdict: Mapping[str, Any], text: str) -> list[tuple[int, int]]:
     return sorted(spans)
 
 
-def _letters_in(text: str) -> tuple[list[int], str]:
-    """The letters and digits of `text` in lower case, and the place of each."""
-    found = [(place, letter) for place, char in enumerate(text) for letter in lower_letters(char)]
-    return [place for place, _ in found], "".join(letter for _, letter in found)
+def _places_of_letters(text: str) -> list[int]:
+    """The place in `text` of each of its letters and digits in lower case."""
+    if text.isascii():
+        return [place for place, char in enumerate(text) if char.isalnum()]
+    return [place for place, char in enumerate(text) for _ in lower_letters(char)]
 
 
 # How near is beside, in characters; and next to a word within a sentence, as `because` is in many a one
