@@ -25,14 +25,14 @@ _NUMBER = r"[-−]?(?:\d{1,3}(?:,\d{3})+|\d+)(?:(?:[.,]|\{,\})\d+)?(?:/\d+)?"
 _ANNOUNCED = re.compile(
     rf"(?:(?<![a-z])(?:{_ANSWER_WORDS})s?(?![a-z])(?:(?!\([a-h]\)|\bpart\b)[^。\n\d]){{0,40}}?"
     r"|(?:\A|\n)####[ ](?=[^\n]{1,20}\Z))"
-    rf"({_NUMBER})(?![\d/])(?!\s*(?:[-+/^=\\]|\*(?!\*)))",
+    rf"({_NUMBER})(?![\d/])(?!\s*(?:(?!\\[)\]])[-+/^=\\]|\*(?!\*)))",
     re.IGNORECASE,
 )
 # The letters of words that have spaces between them, and digits; a number may stand within a Chinese sentence
 _LETTER_OF_WORD = r"\d_a-zA-Z\u00b5-\u2fff"
 _STATED_NUMBER = re.compile(
     rf"(?<![{_LETTER_OF_WORD}.^_/{{+=#≈-])(?<!approx )(?<!approx)(?<!#### ){_NUMBER}"
-    rf"(?![{_LETTER_OF_WORD}/]|\.\d|\s*(?!\^\s*\{{?\\circ)[-+/^=×·\\]|\s*\*(?!\*))"
+    rf"(?![{_LETTER_OF_WORD}/]|\.\d|\s*(?!\^\s*\{{?\\circ|\\[)\]])[-+/^=×·\\]|\s*\*(?!\*))"
 )
 _OWN_FORMULA = re.compile(r"\A(?:[^$\n\\]|\\[a-zA-Z])*?(?:\$\$?|\\[)\]])")
 _EQUATION = re.compile(
@@ -48,7 +48,7 @@ _EXPLAINS = re.compile(
 # A reason or a bracket that states an answer itself
 _STATES = re.compile(
     rf"(?<![a-z])(?:or|actually|wrong|incorrect|correct|instead|rather|should|(?:{_ANSWER_WORDS})s?)(?![a-z])"
-    r"|\A(?:i\.e\.|namely|nämlich|即|[(（])\W*[\d.,]+\W*\Z"
+    r"|\A(?:i\.e\.|namely|nämlich|即|[(（])\W*[\d.,{}]+\W*\Z"
     # what a reason concludes: `since …, so it is 17`
     r"|(?:(?<![a-z])(?:so|thus|therefore|hence|daher|folglich|donc|luego|quindi|portanto|поэтому)(?![a-z])|所以|因此)[^=]{0,40}\d",
     re.IGNORECASE,
@@ -80,6 +80,14 @@ _CORRECTS = re.compile(
     r"(?:(?:it|that|this)\s+(?:is|was|equals|should be|must be)\s+)?",
     re.IGNORECASE,
 )
+# An option that is chosen, and a value that is called the answer behind it
+_CHOOSES = re.compile(
+    r"(?:\b(?:choose|select|pick)(?: (?:option|choice))?|选择?|選ぶ?)[\s(（*$:：]*(?=[A-H](?![a-zA-Z]))", re.IGNORECASE
+)
+_IS_ANSWER = re.compile(
+    r"(?:\$([^$\n]{1,100})\$|\\\(([^\n]{1,100}?)\\\))\s*(?:is|才是|は)\s*"
+    r"(?:the (?:final |correct |right )?answer\b|答案|正しい答え)"
+)
 _COPULA = re.compile(r"(?:です|である|だ|입니다|이다|이에요|है|olur|instead|statt dessen)\W*\Z")
 _LEADING_FORMULA = re.compile(
     rf"\$\$?[^$]{{1,200}}\$|\\\(.{{1,200}}?\\\)|\\text\s*\{{[^{{}}]*\}}|{_NUMBER}(?![\w.]|\s*[-+/^=×·\\])"
@@ -97,6 +105,11 @@ def statements(rest: str, content: str, before: str = "") -> Iterator[tuple[tupl
     leads = [*_LABEL.finditer(rest), *_CORRECTS.finditer(rest), *_announced_alike(before, rest)]
     if (goes_on := _GOES_ON.match(rest)) is not None:
         leads.append(goes_on)
+    if len(content) == 1 and content.isupper():
+        leads += _CHOOSES.finditer(rest)
+    for named in list(_IS_ANSWER.finditer(rest))[:_MOST_STATED]:
+        value = (named[1] or named[2]).rpartition("=")[2]
+        yield (value,), named.start(), named.end()
     for lead in leads[:_MOST_STATED]:
         said, end = statement_at(rest, lead.end())
         spellings = _spellings(said, worded=lead.re is _LABEL and lead["marked"] is not None)
@@ -170,8 +183,8 @@ _OF_STEP = re.compile(
 _READ_BEHIND = 2_000
 
 
-# An equation that says what something is: `so the number asked for is $60-40=20$`
-_IS_SAID = re.compile(
+#: What says what something is: `so the number asked for is $60-40=20$`
+IS_SAID = re.compile(
     r"(?<![^\W_])(?:is|are|was|equals|ist|sind|beträgt|est|vaut|es|son|é|são|è|равно|равен|равна)\s*\Z|[是为為はが]\s*\Z",
     re.IGNORECASE,
 )
@@ -181,9 +194,12 @@ _LAST_SIDE = re.compile(rf"(?:=|\\\\equiv)\s*({_NUMBER})\s*(?:\$|\\[)\]])?\Z")
 _FIRST_SIDE = re.compile(rf"(?:\$|\\[(\[])\s*({_NUMBER})\s*=")
 
 
-def _unless_it_concludes(equation: re.Match[str]) -> str:
-    """Nothing of an equation but the value that its sentence gives to something."""
-    if _IS_SAID.search(equation.string, max(equation.start() - _FRAME_NEAR, 0), equation.start()) is None:
+def _unless_it_concludes(letters: frozenset[str], equation: re.Match[str]) -> str:
+    """Nothing of an equation but the value that its sentence gives to something; nothing at all of one in the letters
+    of the answer."""
+    if letters and letters <= _letters(equation[0]):
+        return " "
+    if IS_SAID.search(equation.string, max(equation.start() - _FRAME_NEAR, 0), equation.start()) is None:
         return " "
     last = _LAST_SIDE.search(equation[0]) or _FIRST_SIDE.match(equation[0])
     return " " if last is None else f" {last[1]}"
@@ -209,7 +225,7 @@ _FIRST_WORDS = frozenset(re.findall("[a-z]+", _GOES_ON.pattern + _CORRECTS.patte
 
 @lru_cache(maxsize=8_192)
 def _labels(word: str) -> bool:
-    return re.search(_NAMES_ANSWER, word) is not None
+    return re.search(rf"{_NAMES_ANSWER}|choose|select|pick|选|選", word) is not None
 
 
 def states_nothing(rest: str) -> bool:
@@ -242,7 +258,53 @@ def stated_again(text: str, start: int, rest: str, content: str) -> tuple[tuple[
     found = [one for one, _, _ in stated if said not in map(same_text, one)]
     for _, begins, ends in stated:
         rest = f"{rest[:begins]}{' ' * (ends - begins)}{rest[ends:]}"
+    found += _formulas_stated(text[:start], rest, content)
     return (*found, *(_news(text[:start], rest, content) if any(map(str.isdigit, rest)) else ()))
+
+
+_FORMULA = re.compile(r"\$\$?([^$]{2,200}?)\$|\\\((.{2,200}?)\\\)|\\\[(.{2,200}?)\\\]", re.DOTALL)
+_LEADS = re.compile(
+    rf"{IS_SAID.pattern}|(?:correct|right|richtig|korrekt|rétabl|верн|правильн|đúng|benar|doğru)\w*\s[\w\s]{{0,30}}\Z",
+    re.IGNORECASE,
+)
+
+
+def _letters(formula: str) -> frozenset[str]:
+    return frozenset(re.findall(r"(?<![\\a-zA-Z])[a-zA-Z](?![a-zA-Z])", formula))
+
+
+def _formulas_stated(before: str, rest: str, content: str) -> list[NewFormula]:
+    """The formulas in the answer's letters that the text behind it says to be something, if no text before has them."""
+    letters, is_related = _letters(content), "=" in content
+    rest = _OWN_FORMULA.sub(" ", rest) if _opens_formula(before) else rest
+    found = []
+    for formula in _FORMULA.finditer(rest) if letters else ():
+        said = formula[1] or formula[2] or formula[3]
+        if _letters(said) != letters or ("=" in said) != is_related or same_text(said) in same_text(before + content):
+            continue
+        clause = _CONCLUDES.split(_SENTENCE_MARK.split(rest[: formula.start()])[-1])[-1]
+        is_led = _LEADS.search(clause) is not None or (clause.rstrip(" *")[-1:] in ":：" and _labels(clause))
+        if is_led and not is_denied(clause) and _OF_ANOTHER.search(clause) is None:
+            found.append(NewFormula(said, clause.rpartition(":")[2].rpartition("：")[2]))
+    return found
+
+
+class NewFormula(tuple[str, ...]):
+    """A formula that is said behind a box to be something, and in `led` the words that say of what."""
+
+    led: str
+
+    def __new__(cls, formula: str, led: str) -> NewFormula:
+        """The formula as its only spelling."""
+        one = super().__new__(cls, (formula,))
+        one.led = led
+        return one
+
+
+# What says of a formula no more than that it is the one asked for
+CALLS_RIGHT = re.compile(
+    rf"(?:correct|right|true|richtig|korrekt|верн|правильн|đúng|benar|doğru|{_ANSWER_WORDS})\w*", re.IGNORECASE
+)
 
 
 #: What stands before a number that is said to be rounded.
@@ -253,8 +315,10 @@ _PERCENT = re.compile(
 #: What says that the number behind it is rounded.
 ROUGHLY_BEFORE = re.compile(
     r"(?:\b(?:about|around|roughly|approximately|environ|etwa|rund|ungefähr|circa|cerca de|aproximadamente"
-    r"|около|примерно|khoảng|około|yaklaşık|ongeveer|ungefär|cirka|omtrent|noin|přibližně|asi|körülbelül|approximativement"
-    r"|aproximativ|περίπου|تقريبا|حوالي|लगभग|ประมาณ|sekitar|kira-kira)|[≈约約][为是]?|약|\\approx)[\s$]*\Z",
+    r"|около|примерно|приблизительно|приблизно|khoảng|około|yaklaşık|ongeveer|ungefär|cirka|omtrent|noin|přibližně|asi"
+    r"|körülbelül|approximativement"
+    r"|approssimativamente"
+    r"|aproximativ|περίπου|تقريبا|حوالي|लगभग|ประมาณ|sekitar|kira-kira)|[≈约約][为是]?|약|\\approx)[\s$]*(?:\\[(\[])?\Z",
     re.IGNORECASE,
 )
 
@@ -302,7 +366,10 @@ class NewNumber(tuple[str, ...]):
 def _news(before: str, rest: str, content: str) -> tuple[tuple[str, ...], ...]:
     """The numbers behind a box that may be another value, because a label or no text before has them, from the last."""
     # the rest of the box's own formula is read with the box, and an equation is a step or a check
-    rest = _EQUATION.sub(_unless_it_concludes, _OWN_FORMULA.sub(" ", rest) if _opens_formula(before) else rest)
+    rest = _EQUATION.sub(
+        partial(_unless_it_concludes, _letters(content)),
+        _OWN_FORMULA.sub(" ", rest) if _opens_formula(before) else rest,
+    )
     rest = _EXPLAINS.sub(_unless_it_states, rest)
     rest = _LIST.sub(partial(_unless_counted, content.strip()), rest)
     if not any(map(str.isdigit, rest)) or not any(map(str.isdigit, content)):
@@ -373,7 +440,7 @@ def _is_led_by_else(behind: str, start: int, end: int, asked: str) -> bool:
     stop = _SENTENCE_MARK.search(behind, end)
     sentence = behind[begins : len(behind) if stop is None else stop.start()]
     words = re.findall(r"[^\W\d_]+(?:['’]t)?", sentence.lower())
-    if any(map(_turns, words)) or is_denied(sentence) or _NAMES_VALUE.search(sentence) is not None:
+    if any(map(turns, words)) or is_denied(sentence) or _NAMES_VALUE.search(sentence) is not None:
         return False
     if (of_which := _OF_WHICH.search(sentence)) is not None and of_which["noun"].lower()[:_STEM] not in asked:
         return True
@@ -406,5 +473,6 @@ _NAMES_VALUE = re.compile(
 _TURNING = frozenset("wait actually sorry oops instead rather correction mistake should must would".split())  # noqa: SIM905
 
 
-def _turns(word: str) -> bool:
+def turns(word: str) -> bool:
+    """Whether a word takes back what stands before it: `actually`."""
     return is_adverse(word) or word in _TURNING

@@ -163,6 +163,7 @@ _HUNDREDS = {"german": "hundert", "french": "cent", "italian": "cento"}
 # Other forms of a whole word: of another gender, or before a noun
 _FORMS = {
     "eins": 1, "eine": 1, "einen": 1, "une": 1, "una": 1, "uma": 1, "duas": 2, "одна": 1, "одно": 1, "две": 2,
+    "двух": 2, "трех": 3, "четырех": 4, "пяти": 5, "шести": 6,
     "catorze": 14, "dezasseis": 16, "dezassete": 17, "dezanove": 19, "veintiún": 21,
 }  # fmt: skip
 # Words of English, too

@@ -157,7 +157,9 @@ _UNDERSTOOD = (
         everything proof reasoning means occurs occur occurring i'd you'd anything luck i'm json finale stimmt
         points passes lies walk through depend depends verifica facilmente risultato vérifié geprüft prüfung qui que
         che womit co czym waarmee wat vilket skulle ki oldu đúng như dự đoán ban đầu bài toán xong measured
-        expressed about approximately roughly environ etwa rund ungefähr circa cerca около примерно"""
+        expressed about approximately roughly environ etwa rund ungefähr circa cerca около примерно
+        aproximadamente approximativement approssimativamente приблизительно ungefär cirka yaklaşık przybliżeniu
+        δηλαδή"""
     )
 )
 # How words begin that say, in many languages, that a thing is done, shown or checked, and what it is that is done; an
@@ -957,6 +959,10 @@ _WHEN = re.compile(
 )
 
 
+# `all solutions are given by`
+_GIVEN_BY = re.compile(r"(?:(?<=\bis )|(?<=\bare ))given by(?=[\s$\\(\[:*]*\Z)")
+
+
 def turned(text: str, before: str, behind: str, asked: Asked) -> str:
     """What the sentence of an answer says of it other than that it is the answer; empty where it says nothing so.
 
@@ -969,6 +975,7 @@ def turned(text: str, before: str, behind: str, asked: Asked) -> str:
     if _CONDITION.search(text) and _ASKS_CONDITION.search(asked.text) and not _CONTRARY.search(before[-LAST_WORDS:]):
         # `It wins exactly when \\boxed{n = 3k}`
         before = _WHEN.sub("", before)
+    before = _GIVEN_BY.sub("", before)
     if (has_value := is_value(text, asked)) and (word := _qualified(before, asked)):
         return word
     if EXCEPTING.search(before[-LAST_WORDS:].strip(" $x=")) is not None and NO_OTHER.search(behind[:LAST_WORDS]):

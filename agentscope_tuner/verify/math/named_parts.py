@@ -19,6 +19,11 @@ from agentscope_tuner.verify.math.units import operates
 from agentscope_tuner.verify.math.unwrap import Pair, bare, reference
 from agentscope_tuner.verify.words import IS_HANGUL, IS_UNSPACED, denies
 
+# A letter with the marks by which India and Thailand write vowels, which are no letters to a pattern
+_LETTER = (
+    r"[^\W\d_][\u0900-\u0903\u093a-\u094f\u0981-\u0983\u09bc-\u09cd\u0b82-\u0bcd\u0c3e-\u0c4d\u0e31\u0e34-\u0e4e]*"
+)
+_LETTERS = re.compile(rf"(?:{_LETTER})+")
 _MOST_PARTS = 6
 # What parts the values; a decimal comma does not, nor does a letter that is one of the answer's
 _PARTS = re.compile(
@@ -28,7 +33,8 @@ _PARTS = re.compile(
     r"|(?<!\S)و(?=\S{3})|(?<=[\d)\]}\s])(?:[和与與及]|と(?!き)|이고|であり)(?=\S)"
 )
 _WORD = re.compile(
-    r"\s*(?:[^\W\d_]['’](?=[^\W\d_]{2}))?(?:[^\W\d_]{2,}(?:['’-][^\W\d_]{2,})*|(?![a-zA-Zµ])[^\W\d_])(?![\^_(])\.?"
+    r"\s*(?:[^\W\d_]['’](?=[^\W\d_]{2}))?"
+    rf"(?:(?:{_LETTER}){{2,}}(?:['’-](?:{_LETTER}){{2,}})*|(?![a-zA-Zµ]){_LETTER})(?![\^_(])\.?"
 )
 _JOINT = re.compile(r"\s*(?:[=:：≈]|\\approx(?![a-z])|[–—-]\s)?\s*")
 # A name by a sign: `q(x) = `
@@ -68,24 +74,24 @@ class _Part(NamedTuple):
     whole: tuple[str, ...] = ()
 
 
-def by_names(answer: str, truth: str, question: str | None) -> tuple[list[tuple[str, str]], bool]:
+def by_names(answer: str, truth: str, question: str | None) -> list[tuple[str, str]] | None:
     """The two values of each name; bare numbers stand in the order of the reference's names.
 
     Returns:
-        the pairs, the answer's value first; none where a name is neither the reference's nor the question's. And
-        whether the names are the reference's.
+        the pairs, the answer's value first; none where values have no names, and None where each has one but these are
+        neither the reference's nor the question's.
     """
     if len(answer) + len(truth) > LONGEST_FORM or not any(map(str.isalpha, answer + truth)):
-        return [], False
+        return []
     pair = Pair.of(bare(answer), reference(truth), question)
     are_sizes = _IS_SIZE.search(pair.truth) is not None
     theirs, mine = (_parts(_BY.sub(";", side) if are_sizes else side, pair) for side in (pair.answer, pair.truth))
     has_names = bool(mine) and all(one.name for one in mine)
     # equations are compared as such
     if len(mine) != len(theirs) or any(one.is_sign or bool(one.name) != has_names for one in mine):
-        return [], False
+        return []
     asked = pair.question.text if pair.question is not None else ""
-    theirs = [_named_behind(one, mine) for one in theirs] if has_names else theirs
+    theirs = [_named_behind(one, mine) if has_names else _counted(one, theirs, asked) for one in theirs]
     names = [one.name for one in theirs if one.name]
     are_lengths = not names or (
         len(names) == len("AB") and bool(_LENGTH.match(names[0][0]) and _WIDTH.match(names[1][0]))
@@ -94,21 +100,40 @@ def by_names(answer: str, truth: str, question: str | None) -> tuple[list[tuple[
         order = list(range(len(mine)))
     elif all(one.name for one in theirs):
         order = _by_reference(mine, theirs, asked) if has_names else _by_question(theirs, asked)
+        if theirs and not order and not any(one.is_sign for one in theirs):
+            return None
     else:
         order = list(range(len(mine))) if has_names and not any(one.name for one in theirs) else []
-    pairs = [
+    return [
         (_without_said(theirs[at], own.value, theirs, pair.question), own.value)
         for at, own in zip(order, mine if order else (), strict=True)
     ]
-    return pairs, has_names
 
 
 def _named_behind(one: _Part, mine: Sequence[_Part]) -> _Part:
     """A bare value with the name of a reference's behind it: `5 pears`."""
     word = _UNITS.search(one.value) if not one.name else None
+    if word is not None and (named := _ends_unspaced(word[1], mine)):
+        return _Part((named,), one.value.strip().removesuffix(named))
     if word is None or not any(_is_word(word[1].lower(), name) for own in mine for name in own.name):
         return one
     return _Part((word[1].lower(),), one.value[: word.start()])
+
+
+def _counted(one: _Part, theirs: Sequence[_Part], asked: str) -> _Part:
+    """A value with the name of what it counts, where the others have another one: `20 chickens, 10 cows`."""
+    words = [None if other.name else _UNITS.search(other.value) for other in theirs]
+    own = _UNITS.search(one.value)
+    if own is None or None in words or len({word[1].lower() for word in words if word is not None}) < len(words):
+        return one
+    is_asked = _position(own[1].lower(), asking_clause(asked)[0] or _last_sentence(asked)) >= 0
+    return _Part((own[1].lower(),), one.value[: own.start()]) if is_asked else one
+
+
+def _ends_unspaced(word: str, mine: Sequence[_Part]) -> str:
+    """The name of a reference's value with which a word ends that is written without spaces: `个苹果`."""
+    names = (name for own in mine for name in own.name if _is_of_east_asia(name) and word.endswith(name))
+    return max(names, key=len, default="")
 
 
 # Lengths of several sides: `10 cm by 8 cm`
@@ -257,7 +282,7 @@ _OF_ALL = frozenset(
 
 def _stands_by(word: str, name: Sequence[str], asked: str) -> bool:
     """Whether a question has this very word beside one of a name: `arithmetic mean`."""
-    words = re.findall(r"[^\W\d_]+", asked.lower())
+    words = _LETTERS.findall(asked.lower())
     places = [at for at, one in enumerate(words) if one == word]
     return any(_is_word(one, other) for at in places for one in words[max(at - 2, 0) : at + 3] for other in name)
 
@@ -274,10 +299,10 @@ def _is_word(one: str, other: str) -> bool:
         rest = long.partition(short)
         return short in long and all(_MORE_UNSPACED.fullmatch(part) for part in (rest[0], rest[2]))
     short, long = sorted((one, other), key=len)
-    return same_word(one, other) or (len(short) >= _SHORTEST_NAME and long.startswith(short))
+    return same_word(one, other) or (short in _SHORT_NAMES and long.startswith(short))
 
 
-_SHORTEST_NAME = 3
+_SHORT_NAMES = frozenset("max min avg std med vol perim circ diam".split())  # noqa: SIM905
 # What a name there may have more: `增区间` is a `单调递增区间`
 _MORE_UNSPACED = re.compile("(?:有|需要|严格|单调|递|区间|的|值|数|函数|关数|関数|极|極|其|最)*|(?:값|수|의|는|은)*")
 
@@ -291,6 +316,10 @@ def _is_sign_of(sign: str, name: Sequence[str]) -> bool:
 
 def _by_reference(mine: Sequence[_Part], theirs: Sequence[_Part], asked: str) -> list[int]:
     """For each value of the reference the place of the answer's of that name; none where that is not clear."""
+    words = [frozenset(own.name) for own in mine]
+    # `ragazze` is no `ragazzi`, though either may be a form of the other
+    if {frozenset(one.name) for one in theirs} == {*words} and len({*words}) == len(words):
+        return [[frozenset(one.name) for one in theirs].index(own) for own in words]
     order = []
     for own in mine:
         others = [word for other in mine if other is not own for word in other.name if word not in own.name]
@@ -309,7 +338,7 @@ def _position(word: str, text: str) -> int:
     """Where a text has a word, in any of its forms; -1 where it has not."""
     if _is_of_east_asia(word):
         return text.lower().find(word)
-    said = ((one.start(), one[0].lower()) for one in re.finditer(r"[^\W\d_]+", text))
+    said = ((one.start(), one[0].lower()) for one in _LETTERS.finditer(text))
     # in Arabic, `and` is written together with its word
     return next((at for at, one in said if same_word(word, one) or (one[0] == "و" and same_word(word, one[1:]))), -1)
 
@@ -342,7 +371,10 @@ def _without_said(one: _Part, truth: str, theirs: Sequence[_Part], question: Que
     if word is None or question is None or _UNITS.search(truth) is not None:
         return one.value
     is_anothers = any(_is_word(word[1].lower(), name) for other in theirs if other is not one for name in other.name)
-    is_said = not is_anothers and allowed(word[1], question.words, question.text)
+    if is_anothers:
+        # it is named twice
+        return ""
+    is_said = allowed(word[1], question.words, question.text)
     return one.value[: word.start()] if is_said else one.value
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import accumulate, pairwise, takewhile
 from typing import NamedTuple
@@ -15,7 +15,7 @@ from agentscope_tuner.verify.math.parse import parse_tokens
 from agentscope_tuner.verify.math.question import EXTREMES, Question
 from agentscope_tuner.verify.math.readings import Side
 from agentscope_tuner.verify.math.tokens import TooComplex, Unreadable, respelled, tokenize
-from agentscope_tuner.verify.number_words import numbers_said
+from agentscope_tuner.verify.number_words import in_chinese_figures, number_in_words, numbers_said
 from agentscope_tuner.verify.words import denies
 
 LISTS = re.compile("[=,;<>]")
@@ -37,6 +37,55 @@ def _is_another_name(text: str, ref: Side, asked: Question) -> bool:
         said, _, value = respelled(text).partition("=")
         return not (LETTERS.search(value) and same_value(said, value))
     return False
+
+
+def _is_given_another(name: str, value: str, asked: Question) -> bool:
+    """Whether the question gives a set, a size or a function's value by this name otherwise: `A=\\{1,2\\}`."""
+    if _GIVEN_NAME.fullmatch(name) is None or name not in asked.text:
+        return False
+    plain, own = (re.sub(r"\\left|\\right|\\[ ,;:!]|[$]", "", one).strip() for one in (asked.text, value))
+    given = re.search(rf"(?<![a-zA-Z_\\|]){re.escape(name)}\s*=\s*({_FIGURES_OR_SET})(?!\s*[\d^+*/=(|\\-])", plain)
+    if given is None or re.fullmatch(_FIGURES_OR_SET, own) is None:
+        return False
+    elements = ({*re.split(r"[,\\{}\s]+", one)} for one in (given[1], own))
+    return next(elements) != next(elements)
+
+
+_GIVEN_NAME = re.compile(r"[A-Z]|\|[A-Z]\||[a-z]\(-?\d+\)")
+_ELEMENT = r"\s*(?:-?\d+|[a-z]|\\\{[^{}]*\\\}|\\(?:emptyset|varnothing))\s*"
+_FIGURES_OR_SET = rf"-?\d+|\\\{{(?:{_ELEMENT}(?:,{_ELEMENT})*)?\\\}}"
+
+
+def _is_asked_set(name: str, asked: Question) -> bool | None:
+    """Whether the question asks in words for what two of its sets make, or for a power set; None for other names."""
+    plain = re.sub(r"\s", "", name)
+    if (power := re.fullmatch(r"P\(([A-Z])\)", plain)) is not None and _POWER_SET.search(asked.text) is not None:
+        return re.search(rf"(?<![a-zA-Z_\\]){power[1]}(?![a-zA-Z_])", asked.text) is not None
+    found = _OF_SETS.fullmatch(plain)
+    if found is None or plain in re.sub(r"\s", "", asked.text):
+        return None
+    told = next((kind for kind, said in _SETS_IN_WORDS.items() if said.search(asked.text)), None)
+    if told is None:
+        return None
+    known = all(re.search(rf"(?<![a-zA-Z_\\]){one}(?![a-zA-Z_])", asked.text) for one in found.group("one", "other"))
+    return known and found[told] is not None
+
+
+_OF_SETS = re.compile(
+    r"(?P<one>[A-Z])(?:(?P<union>\\cup|∪)|(?P<intersection>\\cap|∩)|(?P<symmetric>\\triangle|\\Delta|\\oplus|[△∆⊕])"
+    r"|(?P<product>\\times|×)|(?P<difference>\\setminus|\\backslash|-))(?P<other>[A-Z])"
+)
+_SETS_IN_WORDS = {
+    kind: re.compile(said, re.IGNORECASE)
+    for kind, said in (
+        ("symmetric", r"symmetri\w+ diff|symétrique|simétrica|simmetrica|симметрич\w+ разност|对称差|対称差|대칭차"),
+        ("union", r"\bunion|vereinigung|unión|unione|união|объединени|并集|和集合|합집합|birleşim|suma zbior"),
+        ("intersection", r"intersection|schnittmenge|durchschnitt|intersección|intersezione|interseção|пересечени"
+         "|交集|共通部分|積集合|교집합|kesişim|iloczyn zbior"),
+        ("product", r"cartesian|kartesisch|cartésien|cartesian|декартов|笛卡尔|直积|直積|곱집합"),
+        ("difference", r"set difference|\bdifference\b|differenzmenge|diferencia|differenza|разност|差集|차집합"),
+    )
+}  # fmt: skip
 
 
 # What an object of the question has: `\\pi_1(S^1)\\cong`, `|\\mathbb{R}|=`, `\\operatorname{Var}(X)=`
@@ -176,17 +225,17 @@ def _is_asked_by_sign(name: str, asked: Question) -> bool | None:
     name = _without_asked_formula(name, own[0][0], rest, asked) if len(own) == 1 else name
     event, is_bounded = _without_bound(name, asked)
     indexed = own[0][0] in _OF_FUNCTIONS
+    if own[0][0] in _OF_FORMULAS and len(own) == 1 and _is_of_another_formula(rest, asked):
+        return False
     works = _WORKS.search(_INDEXED.sub("", name) if indexed else _INSIDE.sub("", name))
     if works is not None or _OF_EVENTS.search(event) is not None:
         return None
     if not is_bounded or _is_taken_elsewhere(own[0][0], rest, asked):
         return False
-    if own[0][0] in _OF_FORMULAS and not _is_formula_asked(_INDEXED.sub("", rest, count=1), asked):
-        return None
     if own[0][0] in _OF_SUBSTANCES and (thing := _CHEMICAL.search(re.sub("[_ ]", "", rest))) is not None:
         asked_for = _substances(asked.text)
         return (_is_asked(own[0][1], asked.text) and thing[0] in asked_for) if asked_for else None
-    if not _is_of_things_said(name, own, asked):
+    if not _is_of_things_said(event, own, asked):
         return None
     joined, asked_joined = _JOINS_SETS.search(name), _JOINS_SETS.search(asked.text)
     if joined is not None and asked_joined is None:
@@ -262,29 +311,77 @@ def _is_place(place: str, question: str) -> bool:
     return re.search(rf"(?<![a-zA-Z])[a-z]\s*=\s*{said}(?![\w^+\-])", plain) is not None
 
 
-_OF_FORMULAS = frozenset({"max", "min", "sup", "inf", "deg", "Res"})
+_OF_FORMULAS = frozenset({"max", "min", "sup", "inf", "deg", "Res", "det", "tr", "rank", "dim"})
 
 
 _LETTER_OR_CALL = re.compile(
     r"[a-zA-Z][xtnzs]?|f,.*|\\(?:var)?(?:alpha|beta|gamma|delta|epsilon|eta|theta|lambda|mu|nu|rho|sigma|tau|phi|psi|omega)"
 )
+_IS_OF_LETTERS = re.compile(r"(?<![\\a-zA-Z])[a-zA-Z]|\\[a-zA-Z]+\s*\(?[a-zA-Z]")
+_NAMED = re.compile(r"(?<![\\a-zA-Z_])[A-Z](?![a-zA-Z_])")
 _OVER_SET = re.compile(r"\s*_?\w*\s*\\in(?![a-z])\s*\\?[A-Za-z]+\s*")
 
 
-def _is_formula_asked(formula: str, asked: Question) -> bool:
-    """Whether a sign is of the question's formula or function, or of nothing that it names."""
-    plain = bare_formula(_OVER_SET.sub("", formula))
-    return not plain or plain in bare_formulas(asked.text) or _LETTER_OR_CALL.fullmatch(plain) is not None
+def _is_of_another_formula(rest: str, asked: Question) -> bool:
+    """Whether what a sign is written of is neither the question's formula or function, nor a letter for it."""
+    formula = _OVER_SET.sub("", _INDEXED.sub("", rest, count=1))
+    plain = bare_formula(formula)
+    formulas = bare_formulas(asked.text)
+    # what works on the sign's value is no part of what it is of: `\\det(A)^2`
+    is_whole = _INSIDE.sub("", formula) == "" or "(" not in formula
+    if not is_whole or _IS_OF_LETTERS.search(formula) is None or plain in formulas:
+        return False
+    if _LETTER_OR_CALL.fullmatch(plain) is None:
+        return True
+    # one of several things that the question names is no other one
+    named = {*_NAMED.findall("$".join(formulas))}
+    return len(plain) == 1 and (plain not in named if named and plain.isupper() else f"({plain})" in asked.text)
+
+
+def _bound_of(text: str, kinds: Mapping[str, re.Pattern[str]]) -> tuple[str, int | None] | None:
+    """The kind of the first bound in a text, and its number where that can be read; None where it has no bound."""
+    for kind, said in kinds.items():
+        if (found := said.search(text)) is None:
+            continue
+        near = text[found.end() : found.end() + _NEAR_BOUND] if found.lastindex is None else found[0]
+        return kind, _first_number(re.findall(r"[^\W\d_]+|\d+", _HAN.sub(_in_figures, near)))
+    return None
+
+
+def _in_figures(said: re.Match[str]) -> str:
+    return f" {in_chinese_figures(said[0]) or said[0]} "
+
+
+def _first_number(words: Sequence[str]) -> int | None:
+    for at, word in enumerate(words):
+        value = next(numbers_said(word), None)
+        spelled = number_in_words(words[at:]) if value is None else None
+        if value is not None or spelled is not None:
+            return int(value) if value is not None else spelled and spelled[0]
+    return None
 
 
 def _without_bound(name: str, asked: Question) -> tuple[str, bool]:
-    """An event without the sign of a bound that the question has in words; and whether its number is the same there."""
-    for sign, said in _BOUNDS.items():
-        if (bound := sign.search(name)) is not None and (words := said.search(asked.text)) is not None:
-            number = re.match(r"\s*(-?\d+)", name[bound.end() :])
-            wanted = list(numbers_said(asked.text[words.end() : words.end() + _NEAR_BOUND]))
-            return sign.sub("", name), number is None or not wanted or str(wanted[0]) == number[1]
-    return name, True
+    """An event without its bound, where the question has one in words; and whether they are the same.
+
+    Of counts, more than 3 are at least 4.
+    """
+    found = _EVENT_BOUND.search(name)
+    told = None if found is None else _bound_of(asked.text, _BOUNDS_IN_WORDS)
+    if found is None or told is None:
+        return name, True
+    kind = next(kind for kind, sign in _BOUND_SIGNS.items() if sign.fullmatch(found["sign"]))
+    own, wanted = (kind, int(found["number"])), told
+    is_same = own == wanted or (wanted[1] is None and own[0] == wanted[0])
+    if not is_same and wanted[1] is not None:
+        is_same = _of_counts(*own) == _of_counts(wanted[0], wanted[1])
+    # a number that is read is the question's
+    return name if wanted[1] is None else name.replace(found[0], ""), is_same
+
+
+def _of_counts(kind: str, number: int) -> tuple[str, int]:
+    """A bound of whole numbers that holds its own end."""
+    return {">": (">=", number + 1), "<": ("<=", number - 1)}.get(kind, (kind, number))
 
 
 _NEAR_BOUND = 24
@@ -365,17 +462,38 @@ def bare_formulas(question: str) -> list[str]:
 
 # What works on a value beside its sign, and what tells an event from another: its complement, a bound, a condition
 _WORKS = re.compile(r"\\(?:sqrt|frac|cdot|times|ln|log)(?![a-z])|[-+*/^'!]|\d")
-_BOUNDS = {
-    re.compile(r"\\geq?(?![a-z])|\\geqslant|≥|>="): re.compile(
-        r"\bat least\b|\bor more\b|\bmindestens|\bau moins|\bal menos|\balmeno|\bpelo menos|не менее|至少|以上|적어도",
-        re.IGNORECASE,
-    ),
-    re.compile(r"\\leq?(?![a-z])|\\leqslant|≤|<="): re.compile(
-        r"\bat most\b|\bor (?:less|fewer)\b|\bhöchstens|\bau plus|\ba lo sumo|\bal massimo|\bno máximo"
-        r"|не более|至多|以下|많아야",
-        re.IGNORECASE,
-    ),
+_EVENT_BOUND = re.compile(
+    r"(?<=[A-Za-z])\s*(?P<sign>\\[gl](?:eq?|t|eqslant)(?![a-z])|[<>=≥≤]=?)\s*(?P<number>\d{1,6})(?=\))"
+)
+_BOUND_SIGNS = {
+    ">=": re.compile(r"\\geq?|\\geqslant|≥|>="),
+    "<=": re.compile(r"\\leq?|\\leqslant|≤|<="),
+    ">": re.compile(r">|\\gt"),
+    "<": re.compile(r"<|\\lt"),
+    "=": re.compile(r"="),
 }
+_COUNT = r"(?<![a-z\d零一二两三四五六七八九十百])(\d++|[零一二两三四五六七八九十百]++|[a-z]++)"
+_BOUNDS_IN_WORDS = {
+    kind: re.compile(rf"{behind.replace('{}', _COUNT)}|(?:{before})", re.IGNORECASE)
+    for kind, behind, before in (
+        (">=", r"\b{}(?: \w+)? or more\b|{}(?:个|次|個|回|枚|人)?(?:或|及)?以上",
+         r"\bat least|\bno (?:less|fewer) than|\bmindestens|\bau moins|\bal menos|\bpor lo menos|\balmeno|\bpelo menos"
+         "|не менее|не меньше|至少|不少于|少なくとも|적어도|en az|ít nhất|co najmniej|ten minste|minstens|minst"),
+        ("<=", r"\b{}(?: \w+)? or (?:less|fewer)\b|{}(?:个|次|個|回|枚|人)?(?:或|及)?以下",
+         r"\bat most|\bno more than|\bhöchstens|\bau plus|\bcomo máximo|\ba lo sumo|\bal massimo|\bal più|\bno máximo"
+         "|не более|не больше|至多|最多|不超过|高々|많아야|en fazla|nhiều nhất|co najwyżej|hoogstens|högst"),
+        (">", "{}を超える|{}より(?:大き|多)",
+         r"\b(?:more|greater|larger|higher) than|\bexceed\w*|\bmehr als|\bgrößer als"
+         r"|\bplus de|\bmás de|\bmayor (?:que|a)|\bpiù di|\bmaggiore di|\bmais (?:de|que)|более|больше|超过|多于|大于"),
+        ("<", "{}未満|{}より(?:小さ|少な)",
+         r"\b(?:less|fewer|smaller|lower) than|\bweniger als|\bkleiner als|\bmoins de"
+         r"|\bmenos de|\bmenor (?:que|a)|\bmeno di|\bminore di|\bmenos (?:de|que)|менее|меньше|少于|小于|不到|不足"),
+        ("=", "(?!){}",
+         r"\bexactly|\bprecisely|\bgenau|\bexactement|\bexactamente|\besattamente|\bexatamente|ровно|恰好|恰有"
+         "|正好|ちょうど|정확히|tam olarak|đúng|dokładnie|precies"),
+    )
+}  # fmt: skip
+_HAN = re.compile("[零一二两三四五六七八九十百]+")
 _OF_EVENTS = re.compile(
     r"\\(?:overline|bar|neg|lnot|[lg]eq?|[lg]t|neq?|setminus|triangle)(?![a-z])|[<>≤≥≠'¬]|\^c|[^\W\d_]{2,}\s*\\?mid"
 )
@@ -420,7 +538,10 @@ def _is_asked_first(what: str, asked: Question) -> bool:
 def _label(text: str, asked: Question) -> tuple[str, bool]:
     """The value behind a label that the question has, else the text; and whether it is another thing's."""
     if asked.text and (named := _named_value(text)) is not None:
-        is_own = _is_asked_by_sign(named[0], asked)
+        if _is_given_another(*named, asked):
+            return text, True
+        is_own = _is_asked_set(named[0], asked)
+        is_own = _is_asked_by_sign(named[0], asked) if is_own is None else is_own
         if is_own is not None:
             return (named[1], False) if is_own else (text, True)
     if (same := _ISOMORPHIC.fullmatch(text)) is not None and _is_asked_first(same["what"], asked):

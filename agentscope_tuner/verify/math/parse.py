@@ -822,9 +822,13 @@ def _binomial(parser: Parser, command: Command) -> Node:
 
 
 def _bar(parser: Parser, command: Command) -> Node:
+    is_of_set = parser.peek(1) == "\\{"
     inside = parser.single()
     if command.name == "bar":
         _refuse_number(inside, command)
+    if is_collection(inside, "set") and not is_of_set:
+        # the period of a continued fraction: `[2; \\overline{1,1,1,4}]`
+        return Apply("period", (Collection("tuple", inside.args),))
     # A product of capital letters under a bar is a segment, any other formula is a conjugate
     letters = [a.name for a in inside.args if isinstance(a, Symbol) and a.name.isupper()]
     segment = isinstance(inside, Product) and len(letters) == len(inside.args)

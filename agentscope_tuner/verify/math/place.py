@@ -5,12 +5,23 @@ from __future__ import annotations
 import re
 from collections.abc import Awaitable, Callable
 
-from agentscope_tuner.verify.again import ROUGHLY, ROUGHLY_BEFORE, NewNumber, announces, is_of_else
+from agentscope_tuner.verify.again import (
+    CALLS_RIGHT,
+    IS_SAID,
+    ROUGHLY,
+    ROUGHLY_BEFORE,
+    NewFormula,
+    NewNumber,
+    announces,
+    is_of_else,
+    turns,
+)
 from agentscope_tuner.verify.asked_clause import asking_clause, compares, is_of_total, subject_of_another
 from agentscope_tuner.verify.find import PlacedAnswer
 from agentscope_tuner.verify.labels import CONTRADICTION
 from agentscope_tuner.verify.math.around import given_noun, is_alone, said_by, with_unit, without_said_again
 from agentscope_tuner.verify.math.node import DIFFERENT, EQUAL
+from agentscope_tuner.verify.math.prose import allowed
 from agentscope_tuner.verify.math.question import about
 from agentscope_tuner.verify.math.unwrap import bare, reference, short
 from agentscope_tuner.verify.math.verdict import UNREAD, Asking, MathVerdict, answered, awaited, compare, verdict_of
@@ -25,7 +36,7 @@ def _is_given(again: str, answer: str, behind: str, question: str) -> bool:
     number = re.compile(rf"(?<![\d.,]){re.escape(again)}(?![\d.,]*\d)")
     sentences = SENTENCE_END.split(behind)
     at = next((at for at, one in enumerate(sentences) if number.search(one)), len(sentences))
-    if at == len(sentences) or announces(behind) or number.search(question) is None:
+    if at == len(sentences) or announces(behind) or not any(map(str.isdigit, again)) or number.search(question) is None:
         return False
     if at:
         return repeats_given(sentences[at], f"{question} {answer}")
@@ -118,9 +129,31 @@ def _said_again(found: PlacedAnswer, question: str | None) -> list[tuple[str, ..
     again = [one for one in found.again if not isinstance(one, NewNumber) or one is last]
     if not question:
         return again
+    again = [one for one in again if not isinstance(one, NewFormula) or _is_of_asked(one.led, question)]
     again = [one for one in again if not _is_in_another_unit(one, found)]
     again = [one for one in again if not _is_given(one[-1], found.text or "", found.behind, question)]
     return [one for one in again if not _is_of_another(one[-1], found.behind, question)]
+
+
+_NOUN_BEFORE_IS = re.compile(r"(?P<noun>[\u4e00-\u9fff]{2})应?该?(?:[为是為]|は|が)\W*\Z")
+
+
+def _is_of_asked(led: str, question: str) -> bool:
+    """Whether the words that lead a formula are those of the question, and not `the normal line is`."""
+    if (unspaced := _NOUN_BEFORE_IS.search(led)) is not None:
+        return unspaced["noun"] in question or CALLS_RIGHT.fullmatch(unspaced["noun"]) is not None
+    asked, text = about(question), question.lower()
+    words = [word.lower() for word in re.findall(r"[^\W\d_]{3,}", IS_SAID.sub("", led))]
+    return all(
+        CALLS_RIGHT.fullmatch(word)
+        or turns(word)
+        or word[:_STEM] in text
+        or (asked is not None and allowed(word, asked.words, question))
+        for word in words
+    )
+
+
+_STEM = 5
 
 
 _UNIT_BEHIND = re.compile(

@@ -560,16 +560,19 @@ def _stages(
         answer, ground_truth, question, copied, has_worker=has_worker, reads_long=reads_long
     )
     # what is only typeset in another way needs no reading of its parts
-    is_same = whole.stage in CHEAP_STAGES[:2] and whole.outcome == "equal"
-    named, in_its_names = ([], False) if is_same else by_names(answer, ground_truth, question)
-    for mine, theirs in named:
+    known = CHEAP_STAGES[: 1 if "\\text" in answer else 2]
+    is_same = whole.stage in known and whole.outcome == "equal"
+    named = [] if is_same else by_names(answer, ground_truth, question)
+    if named is None and whole.outcome == "equal":
+        # the words were left out
+        return MathVerdict("different", "structure", f"{UNREAD}: the names of the values: {short(answer)}")
+    for mine, theirs in named or ():
         part: MathVerdict = yield from _stages_of_one(
             mine, theirs, question, copied, has_worker=has_worker, reads_long=reads_long
         )
         if part.outcome != "equal":
             # words that the question allows were left out of the whole, and the names with them
-            is_sure = whole.outcome == "equal" and in_its_names
-            return MathVerdict("different", "structure", part.reason) if is_sure else whole
+            return MathVerdict("different", "structure", part.reason) if whole.outcome == "equal" else whole
     if named:
         return MathVerdict("equal", "structure", f"name by name: {short(answer)} = {short(ground_truth)}")
     if is_same or whole.outcome == "undecided" or ground_truth.count(")") + ground_truth.count("）") < len("ab"):
