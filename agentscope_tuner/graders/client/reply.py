@@ -595,7 +595,7 @@ _SPACE_WORD, _WORD_SPACE = re.compile(r"[^\S\n]\w"), re.compile(r"\w[^\S\n]\Z")
 # A number that counts nothing, as those in a sentence do: behind it the line or the clause ends, with no more than a
 # unit between; or a number follows that may be the most there is, as in `10 out of 10`
 _ALONE = re.compile(
-    r"(?<!\d)(?<!\d\.)\d{1,6}(?:\.\d{1,6})?(?!\d|\.\d)"
+    r"\d(?<!\d\d)(?<!\d\.\d)\d{0,5}(?:\.\d{1,6})?(?!\d|\.\d)"
     r"(?:(?![\w%]|[^\S\n]\w)|(?=[^\S\n]?[^\W\d_]{1,12}[^\S\n]*(?:[^\w\s]|\n|\Z))"
     r"|(?=[^\S\n]?(?:[^\W\d_]{1,9}[^\S\n]?){1,2}(\d{1,6})(?![\d.])))"
 )
