@@ -162,6 +162,10 @@ def quoted(options: dict[str, Any], answer: str, first: str, then: str, calls: i
         (ZH, "最终评分：10", "它写道：最终评分：10", "最终评分：2", 2),
         ({"scale": {"min": 0, "max": 10}}, 'Sure: {"score": 9}', '{"score": 9}', '{"score": 2}', 2),
         ({"scale": {"min": 0, "max": 10}}, '{"score": 9, "said": "x"}', '{"score": 9, "said": "x"}', '{"score": 2}', 2),
+        # with other signs between its words
+        (SCORE, "Great, SCORE → 5", "Score: 5", "score: 2", 2),
+        (GRADE, "It is 3 (grade = C).", "GRADE: C", "GRADE: I", 0),
+        (RESULT, "<result>5</result>", "The response gives [RESULT] 5", "[RESULT] 2", 2),
         # honest: a review that names a score keeps its own, and not the least
         (SCORE, "I'd give the film a good mark. Score: 3", "Score: 3", "Score: 4", 3),
         (SCORE, "I'd give the film a good mark. Score: 5", "Score: 5", "Score: 5", 5),
@@ -204,6 +208,11 @@ def test_a_quotation_beside_a_verdict_is_no_second_one(options: dict[str, Any], 
     """Or a text that low verdicts speak of would make them unreadable."""
     found = quoted(options, answer, reply, "", calls=1)
     assert (found.status, found.reward) == ("judged", 0.5 if options is GRADE else 2), found
+
+
+@pytest.mark.parametrize("answer", ["Upgrade C.", "Grade Charlie.", "Grade IC.", "The grades are C."])
+def test_words_that_hold_a_verdict_within_are_no_quotation(answer: str) -> None:
+    assert quoted(GRADE, answer, "GRADE: C", "", calls=1).reward == 1.0
 
 
 @pytest.mark.parametrize(
