@@ -75,7 +75,7 @@ UNPAID = r"""
 (x-1)^2+(y+2)^2=4 | $\boxed{(x-1)^2+(y+2)^2=4}$\n\n更正:上式有误,正确的方程是 $(x+1)^2+(y-2)^2=4$。 | 求圆的标准方程。
 (x-1)^2+(y+2)^2=4 | $\boxed{(x-1)^2+(y+2)^2=4}$\n\n应为 $(x+1)^2+(y-2)^2=4$。 | 求圆的标准方程。
 (x-1)^2+(y+2)^2=4 | $\boxed{(x-1)^2+(y+2)^2=4}$\n\nKorrektur: Richtig ist $(x+1)^2+(y-2)^2=4$. | Gleichung des Kreises?
-(x-1)^2+(y+2)^2=4 | $\boxed{(x-1)^2+(y+2)^2=4}$\n\nИсправление: верное уравнение $(x+1)^2+(y-2)^2=4$. | Найдите уравнение.
+(x-1)^2+(y+2)^2=4 | $\boxed{(x-1)^2+(y+2)^2=4}$\n\nВерное уравнение $(x+1)^2+(y-2)^2=4$. | Найдите уравнение.
 (x-2)(x-3) | $\boxed{(x-2)(x-3)}$. Oops, the factorization is $(x+2)(x+3)$. | Factor $x^2-5x+6$.
 y=2x-1 | $\boxed{y=2x-1}$. The tangent line is $y=2x+1$. | Find the tangent line to $y=x^2$ at $x=1$.
 \frac{x-1}{2} | $\boxed{\frac{x-1}{2}}$. The inverse is $\frac{x+1}{2}$. | Find the inverse of $f(x)=2x+1$.
