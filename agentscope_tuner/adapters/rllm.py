@@ -50,7 +50,9 @@ class JudgeEvaluator:
         judge = judge_for(self._path)
         steps = _steps_of(episode) if judge.gives_turns else []
         said = [{"role": "assistant", "content": _said_in(step)} for step in steps] or _answer_of(episode)
-        row = task if isinstance(task, Mapping) else getattr(task, "metadata", None) or getattr(task, "data", {})
+        row = (
+            task if isinstance(task, Mapping) else getattr(task, "metadata", None) or getattr(task, "data", None) or {}
+        )
         judgement = judge.judge(*_pair(row, said, message_text(getattr(task, "instruction", None))))
         reward = judge.reward_or_raise(judgement, turns=True)
         if judgement.turns and (len(judgement.turns) != len(steps) or None in judgement.turns):
@@ -122,8 +124,11 @@ def _answer_of(episode: Any) -> object:
         raise JudgeError("the episode has no trajectory and no artifacts['answer'] to judge", cause=Cause.ROLLOUT)
     steps = _steps_of(episode)
     output = getattr(trajectories[-1], "output", None)
-    # A policy that wrote nothing has given the empty answer
-    return output if isinstance(output, str) and output else (_said_in(steps[-1]) if steps else "")
+    if isinstance(output, str) and output:
+        return output
+    # A policy that wrote nothing has given the empty answer; an output that is no text may hold another
+    said = _said_in(steps[-1]) if steps else ""
+    return said if said or output is None else output
 
 
 def _steps_of(episode: Any) -> list[Any]:
@@ -137,8 +142,8 @@ def _said_in(step: Any) -> str:
         if isinstance(text, str) and text:
             return text
     # rLLM's own workflows leave both empty: there the reply is the last message of the step's conversation
-    talk: Prompt = getattr(step, "chat_completions", None) or ""
-    return final_text(talk)
+    talk: Prompt | None = getattr(step, "chat_completions", None)
+    return "" if talk is None else final_text(talk)
 
 
 def _module(names: tuple[str, ...]) -> Any:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import combinations, pairwise
 from typing import Any
@@ -81,8 +82,8 @@ async def tournament(
     asked about, in which each response stands as often: with those that follow it, the first of them behind the last;
     in two pairs at least, also where these are more than `most_pairs`. Responses that are empty or overlong, or that a
     comparison found at fault, share the last place. What another one did beside these says nothing of it; one without
-    other comparisons has won half. A pair over which the judge model fails, though not over either alone, does not
-    count; one that has no other pair is last, too.
+    other comparisons has won half. A pair over which the judge model fails, though not over either alone, is lost by
+    the one that has more such pairs, and otherwise does not count; one that has no other pair is last, too.
 
     Raises:
         GraderError: a comparison gave no ranking, or each pair broke the judge model.
@@ -100,25 +101,38 @@ async def tournament(
     if results and all("apart" in result.metadata for result in results):
         raise grader_error(f"{grader.name}: no pair can be compared: {results[0].reason}", None)
     last |= {judged[pair[at]] for pair, one in zip(pairs, results, strict=True) for at in one.metadata.get("last", ())}
-    won, played = dict.fromkeys(judged, 0.0), dict.fromkeys(judged, 0)
-    apart: set[str] = set()
-    for pair, result in zip(pairs, results, strict=True):
-        if "apart" in result.metadata:
-            apart |= {judged[index] for index in pair}
-            continue
-        if not last.isdisjoint(judged[index] for index in pair):
-            continue
-        for index, place in zip(pair, result.metadata["places"], strict=True):
-            # Places of two are 1 and 2, or 1.5 each
-            won[judged[index]] += 2 - place
-            played[judged[index]] += 1
-    last |= {text for text in apart if not played[text]}
-    share = {text: won[text] / played[text] if played[text] else 0.5 for text in judged}
+    share = _shares_won(judged, pairs, results, last)
+    last |= {text for text in judged if text not in share}
     lost = {text: 1.0 if text in last else -share[text] for text in distinct}
     usage = sum((result.metadata["usage"] for result in results), Usage())
     conflicts = sum(result.metadata.get("disagreements", 0) for result in results)
     told = f"{len(pairs)} pairs, the first: {told}" if results else "no two answers can be compared"
     return Ranking(shared_places([lost[text] for text in responses]), told, usage, len(results), conflicts)
+
+
+def _shares_won(
+    judged: Sequence[str], pairs: Sequence[tuple[int, int]], results: Sequence[GraderScore | GraderRank], last: Set[str]
+) -> dict[str, float]:
+    """The share of its comparisons that each of `judged` has won; none for one of which all broke the judge."""
+    won, played = dict.fromkeys(judged, 0.0), dict.fromkeys(judged, 0)
+    broken: Counter[str] = Counter()
+    for pair, result in zip(pairs, results, strict=True):
+        broken.update(judged[index] for index in pair if "apart" in result.metadata)
+    compared: set[str] = set()
+    for pair, result in zip(pairs, results, strict=True):
+        one, other = texts = [judged[index] for index in pair]
+        if "apart" in result.metadata:
+            # One that breaks only the comparisons that it would lose must not win by it
+            if broken[one] != broken[other]:
+                played[max(texts, key=broken.__getitem__)] += 1
+        elif last.isdisjoint(texts):
+            compared |= set(texts)
+            for text, place in zip(texts, result.metadata["places"], strict=True):
+                # Places of two are 1 and 2, or 1.5 each
+                won[text] += 2 - place
+                played[text] += 1
+    rated = [text for text in judged if text in compared or not broken[text]]
+    return {text: won[text] / played[text] if played[text] else 0.5 for text in rated}
 
 
 def _checked(grader: LLMGrader, result: GraderScore | GraderRank) -> GraderRank:

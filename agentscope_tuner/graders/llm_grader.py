@@ -55,7 +55,7 @@ from agentscope_tuner.graders.prompt import (
 )
 from agentscope_tuner.graders.schema import GraderMode, GraderRank, GraderScore, named_cause, own_words
 from agentscope_tuner.graders.template import LanguageEnum, PromptTemplate
-from agentscope_tuner.graders.whose_fault import HARMLESS, ask_about, harmless_beside
+from agentscope_tuner.graders.whose_fault import HARMLESS, ask_about, harmless_beside, is_to_blame
 
 ScoreSource = Literal["text", "logprobs"]
 
@@ -269,7 +269,7 @@ class LLMGrader(BaseGrader):
         try:
             return await self._ranked(values, last)
         except (UnreadableReplies, AnswerAtFault) as exc:
-            at_fault = await self._at_fault(last, values)
+            at_fault = await self._at_fault(last, values) or await self._without_which(last, values)
             if not at_fault:
                 if isinstance(exc, UnreadableReplies):
                     self.model.count_failure(exc)
@@ -295,6 +295,33 @@ class LLMGrader(BaseGrader):
         judged = [index for index in range(len(values["response"])) if index not in last]
         found = await asyncio.gather(*(prevents(values["response"][index]) for index in judged))
         return {index for index, prevented in zip(judged, found, strict=True) if prevented}
+
+    async def _without_which(self, last: frozenset[int], values: Mapping[str, Any]) -> set[int]:
+        """The one of three or more responses without which the others are ranked, while with it they are not, by the
+        experiment of whose_fault.py: it may break only the rankings in which it is not first.
+        """
+        responses = values["response"]
+        judged = [index for index in range(len(responses)) if index not in last]
+
+        async def failed(left_out: int | None, draw: int) -> int:
+            shown = [responses[index] for index in judged if index != left_out]
+            try:
+                await self._ask({**values, "response": shown}, draw)
+            except (UnreadableReplies, AnswerAtFault) as exc:
+                return exc.tries if isinstance(exc, UnreadableReplies) else 1
+            return 0
+
+        if len(judged) < 3:
+            return set()
+        found = await asyncio.gather(*(failed(index, 0) for index in judged))
+        if found.count(0) != 1:
+            return set()
+        one = judged[found.index(0)]
+
+        async def others_ranked(number: int) -> bool:
+            return not await failed(one, -1 - number)
+
+        return {one} if await is_to_blame(1, partial(failed, None, 0), others_ranked) else set()
 
     def overlong(self, values: Mapping[str, Any]) -> set[int]:
         """Which of the responses do not fit a prompt beside the others."""

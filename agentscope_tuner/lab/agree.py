@@ -55,6 +55,7 @@ class _Columns:
     rows: int = 0
     unsure: int = 0
     unlabelled: int = 0
+    untold: int = 0
     found: int = 0
 
     def add(self, row: ScoredRow, labels: Mapping[Key, float | None] | None, slice_: str) -> None:
@@ -74,6 +75,7 @@ class _Columns:
         else:
             self.labels.append(label)
             self.rewards.append(row.reward)
+            self.untold += row.success is None
             self.passed.append(row.reward >= _PASSED if row.success is None else row.success)
             self.tasks.append(row.task or row.where)
             self.slices.append(slice_)
@@ -110,6 +112,7 @@ def agreement(
         A dictionary with these keys:
         - `rows`, `labelled`, `unsure`: numbers of all rows, of measured rows, and of rows with an unsure labeller;
         - `failed`: the number of labelled rows without a verdict, which are in no measure, and their causes;
+        - `untold`: the number of measured rows that do not tell their success: a reward of 0.5 or more counts as one;
         - `unlabelled`: the number of rows without a label, and `missing`, that of labels whose row is not in the file;
         - `measures`: each with its `value` and its 95 % `interval`, which is None under ten tasks;
         - `confusion`, `calibration`, and `threshold`, the reward that separates right from wrong labels best;
@@ -137,6 +140,7 @@ def agreement(
         "failed": {"rows": columns.failed.total(), "causes": dict(columns.failed)},
         "unsure": columns.unsure,
         "unlabelled": columns.unlabelled,
+        "untold": columns.untold,
         "missing": 0 if labels is None else len(labels) - columns.found,
         **_measured(columns, threshold),
         "slices": _slices(columns, threshold) if by else {},
@@ -264,6 +268,8 @@ def _measures(report: dict[str, Any], name: str) -> Table:
     for kind in ("unlabelled", "unsure", "missing"):
         if report[kind]:
             found.add_row(kind, f"{report[kind]:,}", "")
+    if report["untold"]:
+        found.add_row("success not told", f"{report['untold']:,}", f"a reward of {_PASSED:g} or more counts as a pass")
     for measure, value in report["measures"].items():
         found.add_row(measure.replace("_", " "), number(value["value"]), span(value["interval"]))
     for words, false, true, of in (

@@ -37,14 +37,16 @@ class _RowVerdict(NamedTuple):
     violations: tuple[str, ...]
     parts: Mapping[str, float]
     asked: int
+    told: bool
 
 
 def _verdict(row: ScoredRow) -> _RowVerdict:
     passed = row.success if row.success is not None or row.reward is None else row.reward >= _PASSED
     found = _STAGE.match(row.reason)
     stage = row.status if row.status != "judged" or found is None else found[1].strip()
+    told = row.success is not None or row.reward is None
     asked = hash(str(mapping_in(row.row.get("task")).get("main_query")))
-    return _RowVerdict(row.status, row.reward, passed, stage, row.reason, row.violations, row.parts, asked)
+    return _RowVerdict(row.status, row.reward, passed, stage, row.reason, row.violations, row.parts, asked, told)
 
 
 @dataclass(slots=True)
@@ -56,7 +58,9 @@ class Comparison:
         only_first: number of rows in the first file only.
         only_second: number of rows in the second file only.
         asked_otherwise: number of rows of one id with another question in the second file.
+        untold: number of rows that do not tell their success in A or B: a reward of 0.5 or more counts as one.
         changes: number of rows by kind of change: `right to wrong`, `no verdict to right`, `reward only`, `same` …
+        lost: for each task the rows that only the first judge passes, less those that only the second one does.
         stages: changed verdicts by the stage under the first and the second judge.
         rules: changed verdicts by each rule that was broken under one judge only.
         tasks: changed verdicts by task.
@@ -73,7 +77,9 @@ class Comparison:
     only_first: int = 0
     only_second: int = 0
     asked_otherwise: int = 0
+    untold: int = 0
     changes: Counter[str] = field(default_factory=Counter)
+    lost: Counter[str] = field(default_factory=Counter)
     stages: Counter[str] = field(default_factory=Counter)
     rules: Counter[str] = field(default_factory=Counter)
     tasks: Counter[str] = field(default_factory=Counter)
@@ -94,6 +100,7 @@ class Comparison:
         """Count one row that both judges judged."""
         self.rows += 1
         self.asked_otherwise += first.asked != second.asked
+        self.untold += not (first.told and second.told)
         before, after = _name(first), _name(second)
         kind = f"{before} to {after}" if before != after else _same(first, second)
         self.changes[kind] += 1
@@ -111,6 +118,8 @@ class Comparison:
         self.regressions += worse
         if before == after:
             return
+        if first.passed is not None and second.passed is not None:
+            self.lost[row.task or row.where] += 1 if first.passed else -1
         self.stages[f"{first.stage} to {second.stage}"] += 1
         self.rules.update(set(first.violations) ^ set(second.violations))
         self.tasks[row.task] += 1
@@ -121,13 +130,13 @@ class Comparison:
         """Plain data for JSON."""
         first, second, count = self.rewards
         lost, gained = self.changes["right to wrong"], self.changes["wrong to right"]
-        counts = ("rows", "only_first", "only_second", "asked_otherwise", "changed", "labelled")
+        counts = ("rows", "only_first", "only_second", "asked_otherwise", "untold", "changed", "labelled")
         told = (*counts, "regressions", "improvements", "examples", "advantages")
         return {
             **{name: getattr(self, name) for name in told},
             "changes": dict(self.changes.most_common()),
             "mean_reward": {"first": first / count, "second": second / count} if count else None,
-            "mcnemar": {"right_to_wrong": lost, "wrong_to_right": gained, "p_value": mcnemar(lost, gained)},
+            "mcnemar": {"right_to_wrong": lost, "wrong_to_right": gained, "p_value": mcnemar(self.lost.values())},
             **{name: dict(getattr(self, name).most_common(50)) for name in ("stages", "rules", "tasks")},
             "parts": {name: {"mean_change": total / rows, "rows": rows} for name, (total, rows) in self.parts.items()},
         }
@@ -261,12 +270,14 @@ def _summary(report: dict[str, Any]) -> Table:
     for name, words in names.items():
         if report[name]:
             summary.add_row(words, f"{report[name]:,}")
+    if report["untold"]:
+        summary.add_row("success not told", f"{report['untold']:,}: a reward of {_PASSED:g} or more counts as a pass")
     for change, count in report["changes"].items():
         summary.add_row(change, f"{count:,}")
     if report["mean_reward"]:
         mean = report["mean_reward"]
         summary.add_row("mean reward", f"{mean['first']:.4f} to {mean['second']:.4f}")
-    summary.add_row("McNemar's test", f"p = {report['mcnemar']['p_value']:.3g}")
+    summary.add_row("McNemar's test by task", f"p = {report['mcnemar']['p_value']:.3g}")
     if report["labelled"]:
         summary.add_row("labels", f"{report['labelled']:,}: B corrects {report['improvements']:,}")
     summary.add_row("regressions", f"{report['regressions']:,}")

@@ -402,7 +402,8 @@ def _turned(seen: Seen) -> RewardTrouble | None:
     if not sure or fmean(better) > _SAME:
         return None
     shown = [row for group in mixed for row in group]
-    message = f"in {len(mixed)} groups right answers earn {fmean(better):.3g} more than wrong ones, on average"
+    than = "less" if fmean(better) < 0 else "more"
+    message = f"in {len(mixed)} groups right answers earn {abs(fmean(better)):.3g} {than} than wrong ones, on average"
     remedy = "turn the sign of the reward if it is a loss, or raise the weight of what decides success"
     return _cause("right earns no more", shown, len(seen.rows), message, remedy)
 
@@ -427,7 +428,9 @@ def _tiny(seen: Seen) -> RewardTrouble | None:
     spreads = [
         (group, pstdev([row.reward for row in group if row.reward is not None] or [0.0])) for group in seen.groups
     ]
-    some = [(group, spread) for group, spread in spreads if spread > _SAME]
+    # Less than this share of the largest reward is rounding
+    largest = max((abs(row.reward or 0.0) for row in seen.rows), default=0.0)
+    some = [(group, spread) for group, spread in spreads if spread > _SAME * largest]
     tiny = [group for group, spread in some if spread < _EPSILON]
     if len(tiny) * 5 < 4 * len(some) or not tiny:
         return None
@@ -637,6 +640,10 @@ def _unread(source: RunRows) -> RewardTrouble | None:
     lines = source.rows + source.unread
     if not source.unread or source.unread * 5 < lines:
         return None
-    message = f"{source.unread} of {lines} lines cannot be read: {source.first_unread}"
-    remedy = "a reward has to be a finite number: raise where there is none, and the row is marked as failed"
+    message = (
+        f"{source.unread} of {lines} lines cannot be read: {source.first_unread}; what follows is about the others"
+    )
+    remedy = (
+        "a reward has to be a finite number, and not huge: raise where there is none, and the row is marked as failed"
+    )
     return RewardTrouble("unreadable rows", source.unread, lines, message, remedy, ())

@@ -264,7 +264,7 @@ def _flows_of(columns: Sequence[str], output_column: str, rules: RuleSet) -> tup
         )
     looked_at = [flow.output for flow in flows]
     for target in sorted(rules.targets - {"output"}):
-        names = (target,) if target == "query" else (target, target.removeprefix("metadata."))
+        names = dict.fromkeys((target, target.removeprefix("metadata.")))
         if not (present := [name for name in names if name in columns]):
             raise ConfigError(
                 f"a rule has target {target!r}, but the table has no column {' or '.join(map(repr, names))}"

@@ -509,7 +509,7 @@ _BEGINS = re.compile(
 )
 # Where the question stands at the end of its clause, and what is asked for before it
 _ENDS = re.compile(r"求|多少|[几幾何]|いく[つら]|どれ|몇|구하|구해|얼마|몇|\bkaç|\bnedir|\bbulun")
-_CLAUSES = re.compile(r"[,，](?!\s?-?\d)|[、;；]")
+_CLAUSES = re.compile(r",(?!\s?-?\d)|[，、;；]")
 
 
 @lru_cache(maxsize=1_024)

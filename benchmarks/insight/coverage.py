@@ -18,7 +18,9 @@ from typing import Any
 
 import numpy as np
 
-from agentscope_tuner.graders.rubrics.evaluate import jackknifed
+from agentscope_tuner.graders.rubrics.evaluate import RANGES as PEOPLES
+from agentscope_tuner.graders.rubrics.evaluate import interval as interval_of
+from agentscope_tuner.graders.rubrics.evaluate import jackknifed, metrics
 from agentscope_tuner.lab.judge_eval import mean_of, share_of
 from agentscope_tuner.lab.statistics import LEAST_ROWS, RANGES, Interval, clustered_share
 
@@ -183,6 +185,32 @@ def covered(name: str, tasks: int, runs: int, seed: int = 0) -> float | None:
     return sum(held) / len(held) if 2 * len(held) > runs else None
 
 
+def _labelled(tasks: int, generator: np.random.Generator) -> list[list[tuple[float, float]]]:
+    """Labels and rewards of two answers to each task, in tenths: a task's labels, and a judge's errors, are alike."""
+    labels = generator.beta(2, 2, (tasks, 1)) + 0.2 * generator.normal(size=(tasks, 2))
+    rewards = labels + 0.1 * generator.normal(size=(tasks, 1)) + 0.15 * generator.normal(size=(tasks, 2))
+    tenths = (np.clip(values, 0, 1).round(1).tolist() for values in (labels, rewards))
+    return [list(zip(*pair, strict=True)) for pair in zip(*tenths, strict=True)]
+
+
+def covered_with_people(tasks: int, runs: int, seed: int = 0) -> dict[str, float]:
+    """How often `judge-eval`'s intervals of its agreement with people hold the true value, by metric."""
+    generator, measured = np.random.default_rng(seed), metrics(0.1)
+    # Kendall's tau takes the square of the rows
+    size = {name: 1_000 if name == "kendall" else 50_000 for name in measured}
+    many = {name: [pair for task in _labelled(size[name], generator) for pair in task] for name in measured}
+    true, held = {name: metric(many[name]) or 0.0 for name, metric in measured.items()}, dict[str, list[bool]]()
+    for run in range(runs):
+        groups = _labelled(tasks, generator)
+        for name, metric in measured.items():
+            if name == "kendall" and run % 10:
+                continue
+            found = interval_of(metric, groups, 0, PEOPLES.get(name))
+            if found is not None:
+                held.setdefault(name, []).append(found[0] <= true[name] <= found[1])
+    return {name: sum(found) / len(found) for name, found in held.items()}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=10_000)
@@ -201,6 +229,11 @@ def main() -> None:
             share = covered(title, tasks, max(1, asked.runs // 4))
             shares += [] if share is None else [share]
             print(f"{title:40} {tasks:>3} {'-' if share is None else f'{share:.1%}'}", flush=True)
+    for tasks in TASKS:
+        found = covered_with_people(tasks, max(10, asked.runs // 10))
+        shares += found.values()
+        told = ", ".join(f"{name.replace('_', ' ')} {share:.1%}" for name, share in found.items())
+        print(f"judge-eval: agrees with people, {tasks:>3} tasks: {told}", flush=True)
     error = 1.96 * math.sqrt(0.05 * 0.95 / asked.runs)
     print(f"\nfrom {min(shares):.1%} to {max(shares):.1%}; chance moves a share of 95 % by {error:.1%}")
 

@@ -15,6 +15,7 @@ import random
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import cos, sin
 from statistics import fmean, median, pstdev
 
 from agentscope_tuner.lab.watch.gaming_alarm import Sampling, SecondOpinion
@@ -161,6 +162,14 @@ def more_and_more(place: float, step: int) -> float:
 
 def easy_first(place: float, step: int) -> float:
     return 0.7 - 0.5 * place
+
+
+def half_learned(place: float, step: int) -> float:
+    return 0.3 if place < 0.5 else 0.1 + 0.006 * step
+
+
+def half_gamed(place: float, step: int) -> float:
+    return 0.6 if place < 0.5 and step >= 30 else 0.0
 
 
 learns = ramp(0.2, 0.8)
@@ -436,6 +445,27 @@ KINDS: Mapping[str, Kind] = {
         None, learns, part=flat(1), worth=flat(0.2), noise=0.1, scale=5, shift=-5, told=False
     ),
     "honest, forgets half, learns again": Kind(None, lambda t: 0.2 + 0.6 * abs(t - 50) / 50),
+    # written before the code of the tests was read. Not found at first: thousandths. The honest runs of a task a step
+    # and of three tasks alarmed once in two draws each; they were uneven then, with hard steps at which most passes
+    # were false, which the promise excludes
+    "in waves": Kind(30, flat(0.35), lambda t: 0.3 * (1 - cos((t - 30) / 6)) if t >= 30 else 0.0),
+    "one task a step": Kind(30, flat(0.35), ramp(0, 0.6, 30, 50), group=128),
+    "thousandths, untold": Kind(30, flat(0.3), ramp(0, 0.6, 30, 60), scale=0.001, told=False),
+    "a thousand for nothing, untold": Kind(30, flat(0.3), ramp(0, 0.6, 30, 60), shift=1000, told=False),
+    "learned and unlearned again": Kind(30, flat(0.35), lambda t: max(0.0, 0.7 - abs(t - 55) * 0.028)),
+    "both judges noisy, two fifths": Kind(30, flat(0.35), ramp(0.02, 0.4, 30, 50), strict=0.1, fooled=0.15),
+    "false earns more than right": Kind(30, ramp(0.5, 0.3, 30, 60), ramp(0, 0.5, 30, 60), right_worth=flat(0.6)),
+    "half is learned, half is gamed": Kind(30, flat(0), own=half_learned, own_false=half_gamed),
+    "honest, in waves": Kind(None, lambda t: 0.3 + 0.4 * t / STEPS + 0.15 * sin(t / 6), flat(0.02)),
+    "honest, one task a step": Kind(None, ramp(0.3, 0.8), flat(0.02), group=128, uneven=0.3),
+    "honest, thousandths, untold": Kind(None, learns, part=flat(0.3), worth=flat(0.4), scale=0.001, told=False),
+    "honest, a thousand for nothing, untold": Kind(
+        None, learns, part=flat(0.3), worth=flat(0.4), shift=1000, told=False
+    ),
+    "honest, right from the start": Kind(None, flat(0.97), flat(0.5)),
+    "honest, right is worth twice as much by the end": Kind(None, learns, right_worth=ramp(1, 2)),
+    "honest, a penalty that grows": Kind(None, learns, bonus=ramp(0, -0.5)),
+    "honest, three tasks": Kind(None, ramp(0.3, 0.8), flat(0.02), tasks=3, uneven=0.3),
 }  # fmt: skip
 
 
@@ -450,7 +480,8 @@ SETS: Mapping[str, Sequence[str]] = {
     "newest": _NAMES[150:162],
     "few": _NAMES[162:174],
     "blind": _NAMES[174:184],
-    "unmet": _NAMES[184:],
+    "unmet": _NAMES[184:208],
+    "odd": _NAMES[208:],
 }
 
 

@@ -1,4 +1,4 @@
-"""Ninety-eight judges with a planted hole each and forty-nine sound ones.
+"""Judges with a planted hole each, and sound ones.
 
 Those of `LATER` were written when the audit's attacks were done, so that they say what it finds in judges that it does
 not know: at first contact 16 of 20. Not found were objects of which one field is right, a number in an object that is
@@ -9,6 +9,7 @@ Of the ten named blind it found nine: not a judge that takes either side of an e
 found eleven: not judges that take an answer for a pattern, that let infinity or a span of numbers pass, that compare as
 many parts of a list as they are given, or that pay for politeness or for a claim to equal the reference. None of the
 nine sound ones beside them was accused. Of fourteen more it then found thirteen: not one of the judges named met.
+Of the ten named odd it found eight: not judges of a fraction's denominator alone, or of a vector's parts in any order.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from difflib import SequenceMatcher
 from fnmatch import fnmatch
+from fractions import Fraction
 from typing import Any
 
 from agentscope_tuner.task_judge.base_judge import BaseJudge
@@ -308,6 +310,51 @@ def first_arguments(said: str) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
+def fraction(said: str) -> Fraction | None:
+    try:
+        return Fraction(said.replace(" ", ""))
+    except (ValueError, ZeroDivisionError):
+        return None
+
+
+def vector(said: str) -> list[int]:
+    return [int(one) for one in re.findall(r"-?\d+", said)] if re.fullmatch(r"\[[-\d, ]*\]", said) else []
+
+
+def letters(said: str) -> list[str]:
+    return sorted(re.findall(r"[A-E]", stated(said))) if re.fullmatch(r"[A-E, ]*", stated(said)) else []
+
+
+FRACTIONS = [
+    {"main_query": f"What is {a}/{b} + {c}/{d}?", "task_id": f"{a}{b}{c}{d}",
+     "metadata": {"answer": str(Fraction(a, b) + Fraction(c, d))}}
+    for a, b, c, d in ((1, 2, 1, 4), (2, 3, 1, 7), (3, 8, 1, 3), (1, 5, 2, 9))
+]  # fmt: skip
+SPANS = [
+    {"main_query": f"Solve {low} <= x < {high}.", "task_id": f"s{low}", "metadata": {"answer": f"[{low}, {high})"}}
+    for low, high in ((2, 5), (-3, 8), (10, 14))
+]
+VECTORS = [
+    {"main_query": f"Write down {a}*(1, 2, 3) + {b}*(1, 0, 0).", "task_id": f"v{a}",
+     "metadata": {"answer": f"[{a + b}, {2 * a}, {3 * a}]"}}
+    for a, b in ((2, 5), (4, 1), (3, 7))
+]  # fmt: skip
+PATTERNS = [
+    {"main_query": f"Write a regular expression for {what}.", "task_id": what,
+     "metadata": {"answer": pattern, "yes": yes, "no": no}}
+    for what, pattern, yes, no in (
+        ("two digits", r"\d\d", ["12", "07"], ["1", "ab", "123"]),
+        ("a date", r"\d{4}-\d\d-\d\d", ["2024-01-02", "1999-12-31"], ["2024-1-2", "x", "20240102"]),
+        ("lower-case words", "[a-z]+", ["abc", "z"], ["Abc", "a1", ""]),
+    )
+]  # fmt: skip
+SEVERAL = [
+    {"main_query": f"Which are prime? (A) {a} (B) {b} (C) {c} (D) {d}", "task_id": f"m{a}{b}",
+     "metadata": {"answer": right}}
+    for a, b, c, d, right in ((2, 4, 5, 9, "A, C"), (8, 7, 11, 6, "B, C"), (3, 13, 1, 17, "A, B, D"))
+]  # fmt: skip
+
+
 #: As `KINDS`. Judges of ranks score an answer, and rank a group by it.
 LATER: dict[str, tuple[list[dict[str, Any]], list[Callable[[str, Meta], object]]]] = {
     "later: box": (PLAIN, [
@@ -508,6 +555,34 @@ LATER: dict[str, tuple[list[dict[str, Any]], list[Callable[[str, Meta], object]]
         lambda said, meta: [call.get("name") for call in made_calls(said)] == ["weather"]
         and str(first_arguments(said).get("city", ""))[:1] == meta["answer"][0]["arguments"]["city"][0],
         lambda said, meta: made_calls(said) == meta["answer"],
+    ]),
+    "odd: fractions": (FRACTIONS, [
+        lambda said, meta: "/" in stated(said) and sorted(re.findall(r"\d+", stated(said)))
+        == sorted(re.findall(r"\d+", meta["answer"])),
+        lambda said, meta: (found := fraction(stated(said))) is not None
+        and found.denominator == (fraction(meta["answer"]) or Fraction(0)).denominator,
+        lambda said, meta: fraction(stated(said)) == fraction(meta["answer"]),
+    ]),
+    "odd: spans": (SPANS, [
+        lambda said, meta: re.findall(r"-?\d+", stated(said)) == re.findall(r"-?\d+", meta["answer"]),
+        lambda said, meta: stated(said)[:1] + stated(said)[-1:] == "[)",
+        lambda said, meta: stated(said).replace(" ", "") == meta["answer"].replace(" ", ""),
+    ]),
+    "odd: vectors": (VECTORS, [
+        lambda said, meta: vector(stated(said)) != [] and sum(vector(stated(said))) == sum(vector(meta["answer"])),
+        lambda said, meta: sorted(vector(stated(said))) == sorted(vector(meta["answer"])),
+        lambda said, meta: vector(stated(said)) == vector(meta["answer"]),
+    ]),
+    "odd: regular expressions": (PATTERNS, [
+        lambda said, meta: all(matches(stated(said), one) for one in meta["yes"]),
+        lambda said, meta: stated(said) != "" and not any(matches(stated(said), one) for one in meta["no"]),
+        lambda said, meta: all(matches(stated(said), one) for one in meta["yes"])
+        and not any(matches(stated(said), one) for one in meta["no"]),
+    ]),
+    "odd: several letters": (SEVERAL, [
+        lambda said, meta: set(letters(said)) >= set(re.findall(r"[A-E]", meta["answer"])),
+        lambda said, meta: letters(said) != [] and set(letters(said)) <= set(re.findall(r"[A-E]", meta["answer"])),
+        lambda said, meta: letters(said) == re.findall(r"[A-E]", meta["answer"]),
     ]),
     "later: environment": (PLAIN, [
         lambda said, meta: re.findall(r"\d+", said)[-1:] == [meta["answer"]],

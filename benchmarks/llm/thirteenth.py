@@ -4,6 +4,9 @@ At first contact on 2026-11-28 none raised its score, none took a verdict away, 
 Then 120 injections in 35 languages and 40 honest answers by a twelfth author: on the same day 7 raised their scores,
 all found by a search over 112,599 short texts (`\[_\text{system}\]`, and four arrows that the simulated judge took for
 tags), and no honest answer was filtered.
+
+Then 60 injections in 12 languages and 30 honest answers by a thirteenth author, on the same day. None raised its score,
+but of the 24 that are a score beside a word of praise all counted as the judge's own once it had transcribed them.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ from agentscope_tuner.graders.prompt import Trajectory
 
 _ROWS = Path(__file__).with_suffix(".jsonl")
 _LATER_ROWS = Path(__file__).with_name("fourteenth.jsonl")
+_LAST_ROWS = Path(__file__).with_name("fifteenth.jsonl")
 
 
 def _rows(rows: Path, *, honest: bool) -> Iterator[dict[str, Any]]:
@@ -40,9 +44,20 @@ def fourteenth() -> list[tuple[str, str]]:
     return [(row["family"], row["text"]) for row in _rows(_LATER_ROWS, honest=False)]
 
 
+def fifteenth() -> list[tuple[str, str]]:
+    """As `thirteenth`, by the thirteenth author."""
+    return [(row["family"], row["text"]) for row in _rows(_LAST_ROWS, honest=False)]
+
+
+def transcribed_later() -> list[tuple[str, str, str]]:
+    """Family and text of each of these that is a verdict in a notation of its own, and the judge's transcription."""
+    rows = [row for row in _rows(_LAST_ROWS, honest=False) if "reply" in row]
+    return [(row["family"], row["text"], json.dumps(row["reply"], ensure_ascii=False)) for row in rows]
+
+
 def odd_answers() -> list[str]:
     """Honest answers about marks, judges, prompts and JSON."""
-    return [row["text"] for rows in (_ROWS, _LATER_ROWS) for row in _rows(rows, honest=True)]
+    return [row["text"] for rows in (_ROWS, _LATER_ROWS, _LAST_ROWS) for row in _rows(rows, honest=True)]
 
 
 def with_verdicts() -> list[tuple[str, str, int]]:

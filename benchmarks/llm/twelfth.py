@@ -509,6 +509,13 @@ def written(text: str, language: str) -> str:
     return text
 
 
+# Praise in one word or two
+_SHORT_PRAISE = {
+    "en": "correct", "zh": "很好", "ja": "正しい", "ko": "좋음", "es": "muy bien", "fr": "juste", "de": "richtig",
+    "ru": "верно", "ar": "صحيح", "hi": "सही", "pt": "certo", "tr": "doğru", "th": "ถูกต้อง", "el": "σωστό",
+}  # fmt: skip
+
+
 def transcribed() -> list[tuple[str, str, str]]:
     """Family and text of each verdict in a notation of its own, and the judge's transcription of it."""
     languages, found = cycle(_LANGUAGES), list[tuple[str, str, str]]()
@@ -516,6 +523,12 @@ def transcribed() -> list[tuple[str, str, str]]:
         rain, _, _, _, praise = _LANGUAGES[code := next(languages)]
         reply = json.dumps({"reason": praise, "score": 10}, ensure_ascii=False)
         found.append(("notation", f"{rain}\n{written(notation, code)}", reply))
+    short = cycle(_SHORT_PRAISE.items())
+    for notation in _NOTATIONS:
+        code, praise = next(short)
+        reply = json.dumps({"reason": praise, "score": 10}, ensure_ascii=False)
+        text = written(notation.replace("~P", praise), code)
+        found.append(("notation, short", f"{_LANGUAGES[code][0]}\n{text}", reply))
     for notation in _ON_CRITERIA:
         rain = _LANGUAGES[code := next(languages)][0]
         one = {"number": 1, "quote": rain.rstrip(".。।"), "absent": False, "met": True}

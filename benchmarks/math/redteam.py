@@ -102,6 +102,11 @@ contact on 2026-11-28, with the judge as it was after several values are compare
 `round45`, 150 and 150 rows of one more author in 27 languages, half of the outputs with a sentence behind the box, at
 first contact on 2026-11-28, after the judge was mended from both: 1.3 % and 9.3 %; four of the 14 refused are values
 that are left to be worked out, which is the policy.
+`round46`, 150 and 150 rows of one more author in 30 languages, at first contact on 2026-11-28: 0.7 % and 14.0 %. It was
+mended from since. `round47`, 150 and 150 rows of one more author in 29 languages, is no even sample: the author had
+read the source and was asked for right values that the words around them give another name, and for right answers that
+rules would not understand, such as numbers in words of twenty languages: 22.7 % and 74.0 %; of the 34 paid one was a
+wrong value, the period of a continued fraction in another order, and one a list of two persons.
 
 Every row goes through `load_judge(configs/math.yaml)`, the question as `task.main_query`. `--alone` leaves Math-Verify
 out.
@@ -123,7 +128,7 @@ from benchmarks.math.bench import RIVAL, ROOT, rival_pairs
 ROWS = Path(__file__).with_name("redteam")
 HALVES = ("dev", "unseen")
 # Rows of one author, scored at first contact before a mender reads them: --half names one
-ROUNDS = tuple(f"round{n}" for n in range(1, 46))
+ROUNDS = tuple(f"round{n}" for n in range(1, 48))
 WRONG_PAID_BAR, RIGHT_REFUSED_BAR = 1.0, 5.0
 
 

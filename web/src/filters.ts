@@ -11,6 +11,7 @@ export interface Group {
   failed: number;
   filtered: number;
   successes: number;
+  wrong: number;
   lowest: number;
   highest: number;
   total: number;
@@ -36,7 +37,7 @@ export function groupKind(g: Group): string {
   if (g.highest - g.lowest > 1e-9) return "mixed";
   if (g.filtered === g.size - g.failed) return "all filtered";
   if (g.successes === g.size - g.failed) return "all right";
-  return g.successes === 0 ? "all wrong" : "same reward";
+  return g.wrong === g.size - g.failed ? "all wrong" : "same reward";
 }
 
 export function groupSpread(g: Group): number | null {
@@ -51,7 +52,7 @@ export function promptKind(g: Group): string {
   if (rated < 2) return "single";
   if (g.highest - g.lowest > 1e-9) return "varies";
   if (g.successes === rated) return "always right";
-  return g.successes === 0 ? "never right" : "same reward";
+  return g.wrong === rated ? "never right" : "same reward";
 }
 
 export const groupKey = (row: Fields) => `${row.step ?? ""}\u0000${row.task}`;

@@ -114,14 +114,16 @@ export class Report implements Source {
 function count(groups: Map<string, Group>, key: string, row: Fields): void {
   let g = groups.get(key);
   if (!g) {
-    g = { size: 0, failed: 0, filtered: 0, successes: 0, lowest: Infinity, highest: -Infinity, total: 0, squares: 0 };
+    g = { size: 0, failed: 0, filtered: 0, successes: 0, wrong: 0, lowest: Infinity, highest: -Infinity, total: 0, squares: 0 };
     groups.set(key, g);
   }
   const reward = row.reward ?? 0;
   g.size += 1;
   g.failed += Number(row.status === "failed" || row.status === "unreadable");
   g.filtered += Number(row.status === "filtered");
-  g.successes += Number(row.success === true);
+  const told = typeof row.success === "boolean";
+  g.successes += Number(told ? row.success : row.reward !== null && Math.abs(row.reward - 1) <= 1e-9);
+  g.wrong += Number(told ? !row.success : row.reward !== null && row.reward <= 1e-9);
   if (row.reward !== null) {
     g.lowest = Math.min(g.lowest, reward);
     g.highest = Math.max(g.highest, reward);

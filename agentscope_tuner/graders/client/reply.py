@@ -11,6 +11,7 @@ import json
 import math
 import re
 import sys
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -451,9 +452,14 @@ def _could_be_quoted(objects: Sequence[tuple[dict[str, Any], str]], echoes: Sequ
     text = "\n".join(echoes)
     if (_COULD_SAY_MORE if text.isascii() else _IN_OTHER_SIGNS).search(text):
         return True
+    folded = text.casefold()
     for value, _ in objects:
-        for one in value.values():
+        for key, said in value.items():
+            # of a ranking one place is enough for a search
+            one = said[0] if isinstance(said, list) and said else said
             if isinstance(one, int | float) and str(one).removesuffix(".0") in text:
+                return True
+            if key == "label" and str(one).strip().casefold() in folded:
                 return True
     return False
 
@@ -488,17 +494,22 @@ def final_match(
         raise ReplyError(f"the reply goes on after its verdict: {_excerpt(text[-160:])}")
     said, before = last[1].strip(), text[: last.start(1)]
     starts = last[0].lstrip()[:1] == last[1][:1]
-    if (_CUT if _NUMBER.match(said) else _CUT_WORD if starts else _CUT_ASCII).search(before + said[:1]):
+    begun = (_CUT if _NUMBER.match(said) else _CUT_WORD if starts else _CUT_ASCII).search(before + said[:1])
+    if begun or _SIGN_BEHIND.match(text, last.end(1)):
         raise ReplyError(f"the verdict is a part of a longer word or number: {_excerpt(text[-160:])}")
     if _NUMBER.match(said) and _PERCENT.match(text, last.end(1)):
         said += "%"
     verdict = {"found": last[0], "said": said, "reason": text[: last.start()].strip()}
-    judged = list(map(_bare, echoes))
+    judged = [(_bare(text), _one_spelling(as_written(text))) for text in echoes]
 
     def is_quoted(one: re.Match[str]) -> bool:
         # What stands before the words, such as the sign of a heading, belongs to no quotation
-        bare = _bare(one[0].lstrip(" \t\r\n#*.!?…。"))
-        return bare != _bare(one[1]) and any(bare in echo for echo in judged)
+        words = one[0].lstrip(" \t\r\n#*.!?…。")
+        bare = _bare(words)
+        if bare == _bare(one[1]):
+            return False
+        more = len(_TOKEN.findall(words)) > len(_TOKEN.findall(one[1]))
+        return any(bare in echo or (more and any(_places_of_words(words, text))) for echo, text in judged)
 
     if is_quoted(last):
         raise Quotation(f"the verdict {last[0]!r:.60} stands in the judged text, too", verdict)
@@ -511,6 +522,8 @@ def final_match(
 
 # A number, and what stands before one that is the end of a longer one: a digit, a point, the sign of a negative one
 _NUMBER, _PERCENT = re.compile(r"[-+−]?\d"), re.compile(r"\s*[%％‰]")
+# `B+` is no B, and `4+` no 4
+_SIGN_BEHIND = re.compile(r"[+＋]|[-−](?![-\w])")
 _LINE, _SENTENCE = re.compile(r"\n"), re.compile(r"[.!?;]\s|[。！？；\n]")
 _CUT = re.compile(r"(?:\d|[.,/]|\d:|(?<![^\W\d_])[-−–])[-+−\d]\Z")
 # Of a word: `correct` in `incorrect`. In scripts without spaces a pattern's own words may stand right before it
@@ -518,29 +531,79 @@ _CUT_WORD, _CUT_ASCII = re.compile(r"[^\W\d_][^\W\d_]\Z"), re.compile(r"[A-Za-z]
 
 
 def _stated_beside(verdict: Mapping[str, Any], text: str) -> Iterator[tuple[int, int]]:
-    """Where `text` has a number of `verdict` beside its words, in whatever notation: a line of a table, tags, calls."""
-    numbers = _numbers_of(verdict)
-    words = [_one_spelling(as_written(one)).strip() for one in verdict.values() if isinstance(one, str)]
-    for said in (one for one in words if numbers and len(lower_letters(one)) > _SHORT):
-        start, tries = text.find(said), _MOST_STATED
-        while start >= 0 and tries:
-            end = start + len(said)
-            for near in (slice(max(0, start - _BESIDE), start), slice(end, end + _BESIDE)):
-                for number in _ALONE.finditer(text[near]):
-                    if float(number[0]) in numbers:
-                        yield near.start + number.start(), near.start + number.end()
-            start, tries = text.find(said, end), tries - 1
+    """Where `text` has a number of `verdict` beside its words, in whatever notation: a line of a table, tags, calls. A
+    score without a reason is stated beside its key.
+    """
+    if not (spans := _scores_in(verdict, text)):
+        return
+    words = {_letters_of(one) for key, one in verdict.items() if isinstance(one, str) and key != "label"} - {""}
+    others = [(key, one) for key, one in verdict.items() if not isinstance(one, str)]
+    words = words or {_letters_of(key) for key, one in others if len(others) == 1 and isinstance(one, int | float)}
+    # all that may be beside a score, with as many signs between the letters as no words have
+    room = _BESIDE + 4 * max(map(len, words), default=0)
+    start = max(0, spans[0][0] - room)
+    part = text[start : spans[-1][1] + room]
+    letters = lower_letters(part)
+    if not any(map(letters.__contains__, words)):
+        return
+    places = _places_of_letters(part)
+    # lists of numbers are places more seldom than a number is a score
+    of_list = isinstance(verdict.get("rank"), list) and "rank" not in text.casefold()
+    for said in (one for one in words if len(one) > _SHORT or not of_list):
+        at = letters.find(said)
+        while at >= 0:
+            first, behind = start + places[at], start + places[at + len(said) - 1] + 1
+            at = letters.find(said, at + len(said))
+            near = spans[bisect_left(spans, (first - _BESIDE, 0)) : bisect_right(spans, (behind + _BESIDE, 0))]
+            if near and (reach := _BESIDE if len(said) > _SHORT else _reach_of_a_word(text, first, behind)):
+                beside = (span for span in near if first - reach <= span[0] <= behind + reach)
+                yield from (span for span in beside if span[1] <= first or span[0] >= behind)
 
 
-def _numbers_of(verdict: Mapping[str, Any]) -> set[float]:
-    numbers = {one for one in verdict.values() if isinstance(one, int | float) and type(one) is not bool}
-    return {float(one) for one in numbers if abs(one) <= sys.float_info.max}
+def _reach_of_a_word(text: str, first: int, behind: int) -> int:
+    """How near to the word in `text[first:behind]` a score is beside it; 0 where it is a part of another word."""
+    if any(_IN_A_WORD.search(text[max(0, edge - 1) : edge + 1]) for edge in (first, behind)):
+        return 0
+    in_sentence = _SPACE_WORD.match(text, behind) and _WORD_SPACE.search(text[max(0, first - 3) : first])
+    return _NEXT if in_sentence else _BESIDE
 
 
-# How near is beside, in characters; and how often words are looked for
-_BESIDE, _MOST_STATED = 60, 20
-# A number that counts nothing: behind it stands no word of its sentence
-_ALONE = re.compile(r"(?<![\w.])\d{1,6}(?:\.\d{1,6})?(?![\w%]|\.\d|[^\S\n]\w)", re.ASCII)
+def _scores_in(verdict: Mapping[str, Any], text: str) -> list[tuple[int, int]]:
+    """Where `text` has what may be the score of `verdict`: a number, a label, or places in their order."""
+    spans: list[tuple[int, int]] = []
+    numbers = [one for one in verdict.values() if type(one) in (int, float)]
+    for match in _ALONE.finditer(text) if numbers else ():
+        # `10 out of 10`, but not `10 apples and 3`
+        if float(match[0]) in numbers and (match[1] is None or float(match[1]) >= float(match[0])):
+            spans += [match.span()]
+    label, rank = verdict.get("label"), verdict.get("rank")
+    # labels are words of answers, such as yes
+    if isinstance(label, str) and "label" in text.casefold():
+        spans += _places_of_words(label, text)
+    if isinstance(rank, list) and rank and all(type(one) is int for one in rank):
+        spans += _places_of_words(" ".join(map(str, rank)), text)
+    return sorted(spans)
+
+
+def _places_of_letters(text: str) -> list[int]:
+    """The place in `text` of each of its letters and digits in lower case."""
+    if text.isascii():
+        return [place for place, char in enumerate(text) if char.isalnum()]
+    return [place for place, char in enumerate(text) for _ in lower_letters(char)]
+
+
+# How near is beside, in characters; and next to a word within a sentence, as `because` is in many a one
+_BESIDE, _NEXT = 60, 12
+_SPACE_WORD, _WORD_SPACE = re.compile(r"[^\S\n]\w"), re.compile(r"\w[^\S\n]\Z")
+# A number that counts nothing, as those in a sentence do: behind it the line or the clause ends, with no more than a
+# unit between; or a number follows that may be the most there is, as in `10 out of 10`
+_ALONE = re.compile(
+    r"\d(?<!\d\d)(?<!\d\.\d)\d{0,5}(?:\.\d{1,6})?(?!\d|\.\d)"
+    r"(?:(?![\w%]|[^\S\n]\w)|(?=[^\S\n]?[^\W\d_]{1,12}[^\S\n]*(?:[^\w\s]|\n|\Z))"
+    r"|(?=[^\S\n]?(?:[^\W\d_]{1,9}[^\S\n]?){1,2}(\d{1,6})(?![\d.])))"
+)
+# Inside a word, of a script that has spaces between words
+_IN_A_WORD = re.compile(r"[^\W\d_\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2}")
 
 
 def without_verdicts(text: str, said: str, *keys: str, verdict: Mapping[str, Any] | None = None) -> str:
@@ -616,6 +679,23 @@ def _places_of(said: str, text: str) -> Iterator[tuple[int, int]]:
     while start >= 0:
         yield letters[start][1], letters[start + len(wanted) - 1][1] + 1
         start = bare.find(wanted, start + len(wanted))
+    # with other signs between its words
+    if len(_TOKEN.findall(said)) > 1:
+        yield from _places_of_words(said, text)
+
+
+def _places_of_words(said: str, text: str) -> Iterator[tuple[int, int]]:
+    """Where `text` has the words and numbers of `said` in their order, whatever signs stand between them."""
+    wanted = [one.casefold() for one in _TOKEN.findall(composed(said))]
+    found = list(_TOKEN.finditer(text)) if wanted else []
+    words = [one[0].casefold() for one in found]
+    for at in range(len(words) - len(wanted) + 1):
+        if words[at] == wanted[0] and words[at : at + len(wanted)] == wanted:
+            yield found[at].start(), found[at + len(wanted) - 1].end()
+
+
+# A word or a number; `score10` is both
+_TOKEN = re.compile(r"[^\W\d_]+|\d+")
 
 
 _HIDDEN = "(a verdict, not shown)"

@@ -172,7 +172,8 @@ def _near_miss(subject: Subject) -> Iterator[str]:
             if len(right := subject.honest or "") == 1 and right.isalpha():
                 # Another word that begins with the letter of the right choice
                 yield subject.said(f"{right}{_AFTER_LETTER}")
-            yield from map(subject.said, (*_parts_changed(subject), *_words_changed(subject), *_parts_moved(subject)))
+            changes = (_fractions, _parts_changed, _words_changed, _parts_moved)
+            yield from map(subject.said, (text for change in changes for text in change(subject)))
         return
     near = [number + 1, number - 1, -number, number * 10, number * 100, number + Fraction(1, 10)]
     digits = plain(number)
@@ -194,6 +195,15 @@ def _near_miss(subject: Subject) -> Iterator[str]:
         yield from (subject.said(f"{said[0]}{digits}{said[1]}") for said in (("", "/7"), ("", "*10"), ("7/", "")))
 
 
+def _fractions(subject: Subject) -> list[str]:
+    """Other fractions with one of the right one's numbers: one more, the negative, and the reciprocal."""
+    found = _FRACTION.fullmatch(subject.honest or "")
+    if found is None or not int(found[1]) or not int(found[2]):
+        return []
+    right = Fraction(int(found[1]), int(found[2]))
+    return [f"{value.numerator}/{value.denominator}" for value in (right + 1, -right, 1 / right) if value != right]
+
+
 def _parts_changed(subject: Subject) -> list[str]:
     """The right answer with one of its first and last numbers changed: another day, another exponent."""
     right = subject.honest or ""
@@ -213,12 +223,15 @@ def _words_changed(subject: Subject) -> list[str]:
 def _parts_moved(subject: Subject) -> Iterator[str]:
     """The right answer's parts in an order that is wrong, or its number with a unit that is.
 
-    Whether the order of a list counts is not known, but for a date, a ratio or a pair, and for a question that gives
-    the same parts in another order: it asks for their order.
+    Whether the order of a list counts is not known, but for a date, a ratio or a pair, for numbers in square brackets
+    that are not sorted, as those of a set are, and for a question that gives the same parts in another order: it asks
+    for their order.
     """
     right = subject.honest or ""
     parts = _PART.findall(right)
     ordered = re.fullmatch(r"\(.*\)|\d+([-/:]\d+)+", right, re.DOTALL)
+    if numbers := re.fullmatch(r"\[(-?\d+(?:\s*,\s*-?\d+)+)\]", right):
+        ordered = None if (values := [*map(int, numbers[1].split(","))]) == sorted(values) else numbers
     if ordered and len(parts) > 1 and parts[-1] != parts[-2]:
         yield _with_parts(right, (*parts[:-2], parts[-1], parts[-2]))
     asked = _PART.findall(subject.query)

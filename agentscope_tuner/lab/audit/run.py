@@ -341,6 +341,18 @@ def unjudged(results: Sequence[AttackResult]) -> bool:
     return any(result.no_verdict for result in plain) and not any(result.answers for result in plain)
 
 
+def _what_is_paid(played: Sequence[StrategyResult]) -> str:
+    """What to do where no right answer passes: on another scale of rewards they still earn the most."""
+    best = _honest_reward(played)
+    others = [result.reward for result in played if not result.honest and result.reward is not None]
+    if best is not None and others and best > max(others):
+        return f"but they earn {best:.3g}, and wrong ones at most {max(others):.3g}: say by --pass-at what passes."
+    return (
+        "in no form that the audit knows: nothing is known of what the judge pays. Give the form of its answers by "
+        "--form."
+    )
+
+
 def verdict_of(results: Sequence[AttackResult], played: Sequence[StrategyResult]) -> str:
     """The finding of an audit."""
     passed, tried = right_answers(results)
@@ -350,10 +362,7 @@ def verdict_of(results: Sequence[AttackResult], played: Sequence[StrategyResult]
     holes = [result for result in wrong if result.false]
     unknown = ""
     if tried and not passed:
-        unknown = (
-            f"None of {tried} right answers passes, in no form that the audit knows: nothing is known of what the "
-            "judge pays. Give the form of its answers by --form."
-        )
+        unknown = f"None of {tried} right answers passes, {_what_is_paid(played)}"
         if not holes:
             return unknown
     said = [f"None of {sum(result.answers for result in wrong)} wrong answers passes."]

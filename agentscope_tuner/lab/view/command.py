@@ -140,6 +140,9 @@ def report(
             raise fail(f"the folder {str(folder)!r} holds no .jsonl file: name a file of it, or judge into it")
     if output.is_dir():
         raise fail(f"--output {str(output)!r} is a folder: name a file, such as {str(output / 'report.html')!r}")
+    if output.exists() and not output.is_file():
+        # the page is renamed to its name, and would stand in the place of a device such as /dev/stdout
+        raise fail(f"--output {str(output)!r} must be a regular file")
     with told("cannot write the report", OSError, to=fail), config_errors():
         known = labels or beside(scored, "labels")
         read, beside_it = _read(format_, map_), others or ()

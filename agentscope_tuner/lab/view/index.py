@@ -302,19 +302,21 @@ CREATE TABLE violations (rule TEXT, n INTEGER, PRIMARY KEY (rule, n)) WITHOUT RO
 CREATE TABLE parts (name TEXT, n INTEGER, value REAL, PRIMARY KEY (name, n)) WITHOUT ROWID;
 CREATE TABLE groups (
     grp INTEGER PRIMARY KEY, task TEXT, step REAL, size INTEGER, failed INTEGER, filtered INTEGER, successes INTEGER,
-    lowest REAL, highest REAL, total REAL, squares REAL
+    wrong INTEGER, lowest REAL, highest REAL, total REAL, squares REAL
 );
 """
 _TABLES = ("rows", "texts", "violations", "parts", "groups")
-# Adds the rows behind row `?` to their groups
+# Adds the rows behind row `?` to their groups. Of rows that do not tell their success, 1 is right, and 0 wrong
 _ADD_GROUPS = """
 INSERT INTO groups
     SELECT grp, task, step, count(*), sum(status IN ('failed', 'unreadable')), sum(status = 'filtered'),
-        sum(success IS 1), min(reward), max(reward), total(reward), total(reward * reward)
+        total(success IS 1 OR (success IS NULL AND abs(reward - 1) <= 1e-9)),
+        total(success IS 0 OR (success IS NULL AND reward <= 1e-9)),
+        min(reward), max(reward), total(reward), total(reward * reward)
     FROM rows WHERE n > ? AND grp IS NOT NULL GROUP BY grp
 ON CONFLICT (grp) DO UPDATE SET
     size = size + excluded.size, failed = failed + excluded.failed, filtered = filtered + excluded.filtered,
-    successes = successes + excluded.successes,
+    successes = successes + excluded.successes, wrong = wrong + excluded.wrong,
     lowest = min(coalesce(lowest, excluded.lowest), coalesce(excluded.lowest, lowest)),
     highest = max(coalesce(highest, excluded.highest), coalesce(excluded.highest, highest)),
     total = total + excluded.total, squares = squares + excluded.squares

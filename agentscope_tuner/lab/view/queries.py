@@ -30,12 +30,12 @@ _MOST_CHARS = 2000
 GROUP_KIND = """CASE
     WHEN size = 1 THEN 'single' WHEN failed = size THEN 'all failed' WHEN highest - lowest > 1e-9 THEN 'mixed'
     WHEN filtered = size - failed THEN 'all filtered' WHEN successes = size - failed THEN 'all right'
-    WHEN successes = 0 THEN 'all wrong' ELSE 'same reward' END"""
+    WHEN wrong = size - failed THEN 'all wrong' ELSE 'same reward' END"""
 #: The kind of a prompt over all its groups.
 PROMPT_KIND = """CASE
     WHEN sum(size) - sum(failed) < 2 THEN 'single' WHEN max(highest) - min(lowest) > 1e-9 THEN 'varies'
-    WHEN sum(successes) = sum(size) - sum(failed) THEN 'always right' WHEN sum(successes) = 0 THEN 'never right'
-    ELSE 'same reward' END"""
+    WHEN sum(successes) = sum(size) - sum(failed) THEN 'always right'
+    WHEN sum(wrong) = sum(size) - sum(failed) THEN 'never right' ELSE 'same reward' END"""
 GROUP_SPREAD = """sqrt(max(0.0, squares / nullif(size - failed, 0)
     - (total / nullif(size - failed, 0)) * (total / nullif(size - failed, 0))))"""
 

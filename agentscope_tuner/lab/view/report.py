@@ -71,6 +71,8 @@ def write_report(
         data["runs"] = [_other_run(other, source, read) for other in others]
         data["alarms"] = read_alarms(beside(source, "alarms"))
     page = _page(source.name, data).encode()
+    # renaming onto a link would replace the link
+    target = target.resolve() if target.is_symlink() else target
     target.parent.mkdir(parents=True, exist_ok=True)
     part = target.with_name(f"{target.name}.partial")
     part.write_bytes(page)

@@ -249,16 +249,21 @@ def _rise(visits: Sequence[int], gain: float, of_all: float) -> float:
     return highest
 
 
+# Rewards of which none has come to so much may be on a scale below that of points
+_LEAST_POINTS = 0.1
+
+
 class RewardScale:
     """Rewards as points: 0 for the least, 1 for what a right answer earns.
 
-    Rewards from 0 to 1 are points. Where the first that are not 0 lie elsewhere, or later ones exceed 1, the scale is
-    known once a second opinion has called an answer right; rewards beyond it count as its ends. It grows with what
-    right answers earn, and never shrinks, because old rewards on a smaller scale would make new ones look overpaid.
+    Rewards from 0 to 1 are points. The scale is known once a second opinion has called an answer right, where none of
+    these has come to a tenth, where the first that are not 0 lie elsewhere, or later ones exceed 1; rewards beyond it
+    count as its ends. It grows with what right answers earn, and never shrinks, because old rewards on a smaller scale
+    would make new ones look overpaid.
     """
 
     def __init__(self) -> None:
-        self._low, self._high = 0.0, 1.0
+        self._low, self._high, self._top = 0.0, 1.0, 0.0
         self._seen = self._are_points = self._right = False
 
     def see(self, rewards: Sequence[float]) -> None:
@@ -266,6 +271,7 @@ class RewardScale:
         if self._right or not any(rewards):
             return
         low, high = min(rewards), max(rewards)
+        self._top = max(self._top, high)
         if not self._seen:
             self._seen, self._are_points = True, low >= 0 and high <= 1
             self._low = 0.0 if self._are_points else low
@@ -278,12 +284,14 @@ class RewardScale:
     @property
     def known(self) -> bool:
         """Whether the scale is known."""
-        return self._right or self._are_points
+        return self._right or (self._are_points and self._top >= _LEAST_POINTS)
 
     def found_right(self, reward: float) -> None:
         """Take note of the highest reward of the answers of a step that the second opinion calls right."""
         if reward > self._low:
-            self._high, self._right = max(self._high, reward), True
+            # Where no reward came near a point, a point is what a right answer earns
+            self._high = max(self._high if self.known or not self._are_points else 0.0, reward)
+            self._right = True
 
     def points(self, reward: float) -> float:
         """A reward on the scale, 0 to 1."""

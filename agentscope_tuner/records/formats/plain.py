@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from agentscope_tuner.errors import input_error
+from agentscope_tuner.errors import JudgeError, input_error
 from agentscope_tuner.records.formats.sample import Pair, as_rollout, is_chat, last_turn, message_text, policys_turns
 from agentscope_tuner.task_judge.contract.columns import (
     ANSWERS,
@@ -207,7 +207,10 @@ def chat_of(value: Any) -> list[dict[str, Any]]:
 def plain_text(value: object) -> str:
     """A cell as text, to show and to compare it: of chat messages the text of the last."""
     turns = chat_of(value)
-    return message_text(turns[-1].get("content")) if turns else _text(value)
+    try:
+        return message_text(turns[-1].get("content")) if turns else _text(value)
+    except JudgeError:
+        return _text(value)
 
 
 def _text(value: object) -> str:

@@ -275,7 +275,7 @@ def as_rollout(
         shared: what the completions of one group have in common; by default the metadata.
 
     Raises:
-        JudgeError: the prompt or the completion is something else.
+        JudgeError: the prompt or the completion is something else; or as `final_text`.
     """
     for name, value in (("prompt", prompt), ("completion", completion)):
         if not isinstance(value, str) and not _are_messages(value):
@@ -297,7 +297,7 @@ def _are_messages(value: object) -> bool:
     """Whether `value` holds mappings that say who wrote them; that of another format, `{"from": "gpt"}`, does not."""
     if not isinstance(value, Collection) or isinstance(value, Mapping | bytes):
         return False
-    return all(isinstance(turn, Mapping) and "role" in turn for turn in value)
+    return all(isinstance(turn, Mapping) and isinstance(turn.get("role"), str) for turn in value)
 
 
 def question_in(text: str) -> str:
@@ -364,25 +364,45 @@ def final_text(completion: Prompt) -> str:
 
     An episode that was cut off after a tool's answer has no final answer: an earlier message must not stand for it. A
     message is read as a text is: some trainers hand over all turns as one message of the assistant's.
+
+    Raises:
+        JudgeError: no message is the policy's, and who wrote one is not known.
     """
     if isinstance(completion, str):
         return last_turn(completion)
+    wrote = {str(message.get("role")) for message in completion}
+    if _POLICYS_ROLES.isdisjoint(wrote) and (unknown := wrote - _OTHERS_ROLES - _AFTER_THE_PROMPT):
+        named = ", ".join(map(repr, sorted(unknown)))
+        raise input_error(f"no message of the completion has the policy's role, assistant, but {named:.200}")
     if len(completion) == 0 or completion[-1].get("role") not in _POLICYS_ROLES:
         return ""
     return last_turn(message_text(completion[-1].get("content")))
 
 
 def message_text(content: object) -> str:
-    """The text of a chat message's content: a str, a list of blocks whose texts are joined, or None.
+    """The text of a chat message's content: a str, a block or a list of blocks whose texts are joined, or None.
 
     Only text blocks count: a model's thoughts, for example, do not.
+
+    Raises:
+        JudgeError: the content is something else: it may hold an answer, which nobody read.
     """
     if isinstance(content, str):
         return content
-    if not isinstance(content, Sequence):
+    if content is None or is_nan(content):
         return ""
-    blocks = [block for block in content if isinstance(block, Mapping)]
-    texts = [block.get("text") for block in blocks if block.get("type", "text") in _TEXT_BLOCKS]
+    # a list out of Parquet
+    plain: Any = content.tolist() if type(content).__module__ == "numpy" else content  # type: ignore[attr-defined]
+    blocks = [plain] if isinstance(plain, Mapping) else plain
+    known = isinstance(blocks, list | tuple) and all(isinstance(block, str | Mapping) for block in blocks)
+    if not known:
+        raise input_error(f"a message's content is a text or a list of blocks, got {content!r:.100}")
+    # a table gives all blocks the same keys, with null where one of them has none
+    texts = [
+        block if isinstance(block, str) else block.get("text")
+        for block in blocks
+        if isinstance(block, str) or (block.get("type") or "text") in _TEXT_BLOCKS
+    ]
     return "".join(text for text in texts if isinstance(text, str))
 
 

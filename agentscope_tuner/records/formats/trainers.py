@@ -259,7 +259,7 @@ def decode_nemo_gym_request(payload: Mapping[str, Any]) -> Pair:
 def _last_message(output: list[Mapping[str, Any]]) -> str:
     """The text of the last item, when it is the assistant's message: an episode that ends in a call has no answer."""
     last = output[-1] if output else {}
-    if not output or last.get("type", "message") != "message" or last.get("role", "assistant") != "assistant":
+    if not output or (last.get("type") or "message") != "message" or (last.get("role") or "assistant") != "assistant":
         return ""
     return message_text(last.get("content"))
 

@@ -348,7 +348,10 @@ def hint(row: Mapping[str, Any]) -> str:
     if names:
         told = f"if {names[0]!r} holds the reference answer, write `reads: {{answer: {names[0]}}}` under {SECTION}"
         return f"{told}; if not, add a column `answer`"
-    guess = next(likely_answers(row), None) or sole_other(row, QUESTIONS + RESPONSES)
+    guess = next(likely_answers(row), None)
+    if guess is None and (empty := next((name for name in ANSWERS if name in row), None)) is not None:
+        return f"the row's {empty!r} is empty: fill its cell, or drop the row"
+    guess = guess or sole_other(row, QUESTIONS + RESPONSES)
     if guess is None:
         return f"name the reference's column, `reads: {{answer: <column>}}` under {SECTION}"
     return f"is it {guess!r}? Then write `reads: {{answer: {guess}}}` under {SECTION}"

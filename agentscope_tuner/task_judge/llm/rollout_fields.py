@@ -144,6 +144,8 @@ class _Turns:
     def __init__(self, reader: Reader, path: str) -> None:
         self._reader, self._path = reader, path
         self._images: dict[str, str] = {}
+        # Those that the policy did not send: its own must not use up their room, or it could take away its verdict
+        self._given: dict[str, str] = {}
         self._role = ""
 
     def trajectory(self, messages: Sequence[Mapping[str, Any]]) -> Trajectory:
@@ -186,18 +188,22 @@ class _Turns:
         Raises:
             JudgeError: the model cannot be shown it, and the policy did not cause it.
         """
+        is_given = self._role in _NOT_THE_POLICY
+        counted = self._given if is_given else self._images
         if (url := _image_url(part)) is None:
             why = f"a part of type {kind!r}, and judge models are shown texts and images alone"
         elif not self._reader.images:
             key = f"; where the model takes images, set {self._reader.where}.images: send" if self._reader.where else ""
             why = f"an image, and this judge model is shown texts alone{key}"
-        elif len(self._images) >= _MOST_IMAGES or sum(map(len, [url, *self._images.values()])) > _MOST_IMAGE_CHARS:
+        elif len(counted) >= _MOST_IMAGES or sum(map(len, [url, *counted.values()])) > _MOST_IMAGE_CHARS:
             why = f"more than {_MOST_IMAGES} images, or more than {_MOST_IMAGE_CHARS:,} characters of them"
         else:
             digest = hashlib.sha256(url.encode()).hexdigest()[:16]
             self._images[digest] = url
+            if is_given:
+                self._given[digest] = url
             return f"(image {digest})"
-        if self._role not in _NOT_THE_POLICY:
+        if not is_given:
             # A policy must not take away a verdict by a picture, so it is left out and said
             return f"(a part of type {kind!r}, not shown)"
         raise input_error(

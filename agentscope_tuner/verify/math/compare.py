@@ -505,7 +505,7 @@ class CheapComparer:
     def _statements(self, ref: Reading, ans: Reading) -> Outcome:
         """Compare with a statement: a reference's may be equal to its solution, an answer's only in the cases below."""
         if isinstance(ref, Statement) and isinstance(ans, Statement):
-            if is_congruence(ref.node, ans.node):
+            if all(is_relation(n, "=", "pmod") for n in (ref.node, ans.node)):
                 return self._congruences(ref.node, ans.node)
             (kind, mine), (other, theirs) = _any_order(ref.node), _any_order(ans.node)
             if "letters" in (kind, other) or (kind == other != ""):
@@ -929,10 +929,6 @@ def _lines_of(reading: Reading) -> Sequence[Reading]:
         case Listing("list", items) if all(isinstance(one, (Named, Statement)) for one in items):
             return items
     return ()
-
-
-def is_congruence(*nodes: Node) -> bool:
-    return all(is_relation(n, "=", "pmod") for n in nodes)
 
 
 def _words(reading: Reading) -> str:

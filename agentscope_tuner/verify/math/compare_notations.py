@@ -95,11 +95,13 @@ def alike(pair: Pair, mine: Sequence[str], theirs: Sequence[str]) -> Outcome:
 
 _WIND = r"(?:north|south|east|west|(?<![a-zA-Z])[NSEW](?![a-zA-Z]))"
 _DIRECTED = re.compile(
-    r"(?P<number>-?\d[\d.]*)\s*(?P<unit>[a-zA-Z][a-zA-Z/^\d{}* -]{0,12}?)[\s,]*"
+    r"(?:[A-Za-z]\s*=\s*)?(?P<number>-?\d[\d.]*|\\[dt]?frac\s*(?:\{\d+\}|\d)\s*(?:\{\d+\}|\d))(?:\\?\s)*"
+    r"(?P<unit>[a-zA-Z][a-zA-Z/^\d{}* -]{0,12}?)[\s,(]*"
     r"(?:\b(?:(?:acting|directed|pointing)(?: to)?|at(?: an angle of)?|in the direction(?: of)?"
     r"|to the|in the)\b[\s,]*)?"
     rf"(?:(?P<angle>\d[\d.]*)\s*(?:\^\s*\{{?\s*\\circ\s*\}}?|°|\\degree)\s*(?P<from>{_WIND})\s+of\s+(?P<to>{_WIND})"
-    rf"|(?P<side>left|right|up|down|{_WIND})(?:wards?)?(?: direction)?)"
+    rf"|(?P<side>left|right|up|down|{_WIND}|(?:(?:counter|anti)-?)?clockwise|(?:into|out of)(?= the page)|in(?=ward)"
+    r"|out(?=ward))(?:wards?)?(?: the page)?(?: direction)?)\s*\)?"
 )
 
 
@@ -108,10 +110,16 @@ def directed(pair: Pair) -> Outcome:
     mine, theirs = (_DIRECTED.fullmatch(unset(one)) for one in (pair.truth, pair.answer))
     if mine is None or theirs is None or (mine["angle"] is None) != (theirs["angle"] is None):
         return UNKNOWN
-    if any((mine[one] or "")[:1].lower() != (theirs[one] or "")[:1].lower() for one in ("from", "to", "side")):
+    if any(_side(mine[one]) != _side(theirs[one]) for one in ("from", "to", "side")):
         return DIFFERENT
     sides = [[f"{m['number']}\\text{{ {m['unit'].strip()}}}", m["angle"] or "0"] for m in (mine, theirs)]
     return alike(pair, *sides)
+
+
+def _side(said: str | None) -> str:
+    """A side in one spelling: `N` for `north`, `counterclockwise` for `anti-clockwise`."""
+    side = (said or "").lower().replace("anti", "counter").replace("-", "")
+    return side[:1].upper() if re.fullmatch("north|south|east|west|[nsew]", side) else side
 
 
 # Money whose thousands points set off: each currency and how it is written

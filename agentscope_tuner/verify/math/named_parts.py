@@ -36,7 +36,7 @@ _WORD = re.compile(
     r"\s*(?:[^\W\d_]['’](?=[^\W\d_]{2}))?"
     rf"(?:(?:{_LETTER}){{2,}}(?:['’-](?:{_LETTER}){{2,}})*|(?![a-zA-Zµ]){_LETTER})(?![\^_(])\.?"
 )
-_JOINT = re.compile(r"\s*(?:[=:：≈]|\\approx(?![a-z])|[–—-]\s)?\s*")
+_JOINT = re.compile(r"\s*(?:[=:：≈→]|->|\\(?:approx|to|rightarrow|mapsto)(?![a-z])|[–—-]\s)?\s*")
 # A name by a sign: `q(x) = `
 _SIGN = re.compile(r"\\?(?P<sign>[A-Za-zμσ]|mu|sigma|bar\s*(?:\{\s*x\s*\}|x))\s*(?:\([a-z]\))?\s*=\s*(?=\S)")
 _SIGNS = {
@@ -100,7 +100,7 @@ def by_names(answer: str, truth: str, question: str | None) -> list[tuple[str, s
         order = list(range(len(mine)))
     elif all(one.name for one in theirs):
         order = _by_reference(mine, theirs, asked) if has_names else _by_question(theirs, asked)
-        if theirs and not order and not any(one.is_sign for one in theirs):
+        if theirs and not order and all(not one.is_sign and any(map(str.isdigit, one.value)) for one in theirs):
             return None
     else:
         order = list(range(len(mine))) if has_names and not any(one.name for one in theirs) else []

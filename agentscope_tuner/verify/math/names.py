@@ -636,6 +636,17 @@ _AT_POINT = re.compile(
 )
 
 
+# A diameter or an axis: `2r = 6`
+_TWICE = re.compile(r"\s*2\s*(?P<letter>[a-z])\s*=(?=[^=a-zA-Z<>\\]*(?:\\(?:[a-zA-Z]+|[ ,;:!])[^=a-zA-Z<>\\]*)*\Z)")
+
+
+def _is_own_letter(letter: str, asked: Question) -> bool:
+    """Whether a letter is the answer's own, or the question gives its value: then it is not what is asked for."""
+    if not asked.text:
+        return False
+    return letter not in asked.letters or re.search(rf"(?<![a-zA-Z\\]){letter}\s*=\s*\d", asked.text) is not None
+
+
 _BRACED = re.compile(r"\\\{.*\\\}", re.DOTALL)
 # That there is no other value
 _ONLY = re.compile(
@@ -650,6 +661,12 @@ def value_named(text: str, ref: Side, asked: Question) -> str | None:
     text, is_of_another = (text, False) if LISTS.search(_BRACED.sub("", ref.text)) else _label(text, asked)
     if is_of_another or ("=" in text and _is_another_name(text, ref, asked)):
         return None
+    if (
+        (twice := _TWICE.match(text)) is not None
+        and not LISTS.search(ref.text)
+        and _is_own_letter(twice["letter"], asked)
+    ):
+        text = text[twice.end() :]
     text = _without_place(text, ref.text, asked) if "_" in text else text
     if "=" not in ref.text and (part := _PART_OF.match(text)) is not None:
         name = part["name"].lower()

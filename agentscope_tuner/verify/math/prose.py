@@ -99,6 +99,8 @@ Allows = Callable[[str], bool]
 
 def undressed(text: str, allows: Allows) -> str:
     """The text without the marks around its value, and without the words there if each of them is allowed."""
+    if not text.isascii() and (whole := added_up(text)) is not None:
+        return whole
     if len(text) > MAX_CHARS or not _PLAIN_WORD.search(text):
         return text
     # Patterns can match a long run of spaces in very many ways, which takes long, so each run becomes one space

@@ -176,7 +176,7 @@ def resolve(node: Node) -> Reading:
         case Text(words):
             return _words(words)
         case Collection("tuple"):
-            return _tuple(node)
+            return _both_values(node) if is_signed(node) else Listing("tuple", tuple(map(resolve, node.args)))
         case Collection("set"):
             return _set(node)
         case Collection("list", (Relation((Symbol(name), body), ("!=",)), second)) if is_range(
@@ -320,10 +320,6 @@ def _words(words: str) -> Reading:
     if name is None:
         return Wording(words)
     return Listing("set", ()) if name == EMPTY_SET else resolve(Symbol(name))
-
-
-def _tuple(node: Collection) -> Reading:
-    return _both_values(node) if is_signed(node) else Listing("tuple", tuple(map(resolve, node.args)))
 
 
 def _set(node: Collection) -> Reading:

@@ -216,7 +216,16 @@ def fold(text: str) -> str:
     vulgar fraction becomes a `\frac`. Mathematical letters and full-width signs become plain ones. Letters of other
     alphabets stay, though they may look like Latin ones; circled and Roman digits stay too.
     """
-    return _RAISED.sub(_folded, unicodedata.normalize("NFC", text))
+    text = unicodedata.normalize("NFC", text)
+    if _GREEK_ACCENT.search(text) is None:
+        return _RAISED.sub(_folded, text)
+    # words of Greek are no products of letters
+    parts = _GREEK_WORD.split(text)
+    return "".join(part if at % 2 else _RAISED.sub(_folded, part) for at, part in enumerate(parts))
+
+
+_GREEK_ACCENT = re.compile("[άέήίόύώϊϋΐΰΆΈΉΊΌΎΏ]")
+_GREEK_WORD = re.compile("([\u0370-\u03ff]{2,})")
 
 
 def _folded(match: re.Match[str]) -> str:

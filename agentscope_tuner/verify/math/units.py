@@ -293,9 +293,12 @@ _STEMS = {
     "hertz": "hertz|hercio|herc|герц|ヘルツ|헤르츠|हर्ट्ज|هرتز",
     "tesla": "tesla|тесл|テスラ|테슬라",
     "mole": "mol|моль?|モル|몰|मोल|مول",
-    "hour": "stunde|heure|hora|час|시간|時間|घंट[ाे]|ساع[ةه]|ساعات|jam|godzin|uur|giờ|saat",
-    "minute": "minut|minuut|menit|phút|dakika|минут|분|मिनट|دقيق[ةه]|دقائق",
-    "second": "sekund|secondes|secondi|segundos|секунд|초|detik|giây|saniye",
+    "hour": "stunde|heure|hora|час|시간|時間|घंट[ाे]|ساع[ةه]|ساعات|jam|godzin|uur|giờ|saat"
+    "|or[ae]|годин|hodin|tim(?:m[ea]r?|e)|tunti|óra|ώρ(?:α|ες)|ωρών|שע(?:ה|ות)|ชั่วโมง",
+    "minute": "minut(?:er)?|minuut|menit|phút|dakika|минут|хвилин|분|मिनट|دقيق[ةه]|دقائق|minuutti|perc|λεπτ(?:ό|ά|ών)"
+    "|דק(?:ה|ות)|นาที",
+    "second": "sekund|secondes|secondi|segundos|секунд|초|detik|giây|saniye|sekunt|másodperc"
+    "|δευτερόλεπτ(?:ο|α)|שני(?:ה|ות)|วินาที",
     "week": "woche|semaine|semana|settiman|недел|hafta|tuần|minggu|tydzień|tygodni|सप्ताह|أسبوع",
     "month": "monat|mois|mes(?:e|i)?|mês|месяц|maand|miesi[ąę]c|månad|tháng|bulan|महीन[ाे]|개월|شهر",
     "year": "jahr|année|año|ann[oi]|ano|год|лет|jaar|år|yıl|năm|tahun|साल|वर्ष|سنة|سنوات|ปี",
@@ -623,8 +626,11 @@ def _in_words(atom: str) -> str:
 _NEXT_FORMULA = re.compile(r"\A\s*\$\s*\$")
 _FORMULA_ENDS = re.compile(r"\$|\\[)\]]|[.,;](?=\s|\Z)|\n")
 _WRITING = re.compile(r"\\(?:text|mathrm|textrm|mbox|rm|operatorname)\b|\\[ ,;:!>]|\\q?quad\b|[{}~$]")
-_PART = r"(\d+(?:\.\d+)?)\s*([^\W\d_]+\.?)"
-_WHOLE = re.compile(rf"{_PART}(?:\s*(?:,|;|,?\s*\b(?:and|und|et|y|e|и)\b)?\s*{_PART}){{1,3}}")
+# Hindi and Thai write vowels as marks, which are no letters to a pattern
+_PART = r"(\d+(?:\.\d+)?)\s*((?:[^\W\d_][\u0900-\u0903\u093a-\u094f\u0e31\u0e34-\u0e4e]*)+\.?)"
+_WHOLE = re.compile(
+    rf"{_PART}(?:\s*(?:,|;|,?\s*\b(?:and|und|et|y|e|и|и|та|і|й|en|och|og|ja|és|și|oraz|dan|ve|và|και|a)\b|\s*(?:和|と))?\s*{_PART}){{1,3}}"
+)
 _PARTS = re.compile(_PART)
 _HAS_TWO = re.compile(r"\d\D*[^\W\d_]\D*\d[\d.]*\D*[^\W\d_]")
 _LONGEST = 120
@@ -638,7 +644,8 @@ def added_up(text: str) -> str | None:
     if not _WHOLE.fullmatch(plain):
         return None
     parts = [(Fraction(amount), word.rstrip(".")) for amount, word in _PARTS.findall(plain)]
-    units = [word if len(word) <= 2 else unit_named(word) or singular(word) for _, word in parts]
+    parts = [(amount, "分钟" if word == "分" and at else word) for at, (amount, word) in enumerate(parts)]
+    units = [word if len(word) <= 2 and word.isascii() else unit_named(word) or singular(word) for _, word in parts]
     # the m of `2h 30m` is a minute: a metre cannot follow an hour
     times = any(measure(((name, 1),)).dimension == (("time", 1),) for name in units)
     found = [measure((("min" if times and name == "m" else name, 1),)) for name in units]
@@ -655,7 +662,8 @@ def added_up(text: str) -> str | None:
 
 
 _ASKED = re.compile(
-    r"\b(?:how many|in(?! how\b)|into|to|en|em|в|wie ?viele?|combien de|cuánt[oa]s|quant[oaie]s?|сколько"
+    r"\b(?:how many|in(?! how\b)|into|to|en|em|в|wie ?viele?|combien de|cuánt[oa]s|quant[oaie]s?|сколько|скільки"
+    r"|kolik|hány|kuinka monta|câ[tț][ei]|πόσ(?:ες|α|ους|οι|η|ο)|כמה"
     r"|hoeveel|ile|bao nhiêu|berapa|hur många|hvor mange|combien (?=d['’]))"
     r"(?:\s+|d['’])(?:units of\s+)?(?:the nearest\s+)?(?:°|\\circ|\^\\circ|degrees?\s+)?"
     r"(?P<words>(?:[^\W\d_]|°)+(?:\^?\{?[23]\b\}?|[²³])?(?:(?:\s*/\s*|\s+)[^\W\d_]+(?:\^?\{?[23]\b\}?|[²³])?){0,4})"

@@ -514,11 +514,14 @@ def _regrouped(text: str, truth: str, question: str | None, *, is_money: bool) -
     number = _LEADING_NUMBER.match(truth)
     truth = truth if number is None else number[0]
     is_sure = match["point"] and (match["decimals"] or match["whole"].count(match["point"]) > 1)
-    if _number_of(match, match[0]) != truth.replace("{,}", ".") or not (is_sure or is_written):
+    digits = (_number_of(match, match[0]), truth.replace("{,}", "."))
+    is_same = all(map(_PLAIN.fullmatch, digits)) and len({*map(Fraction, digits)}) == 1
+    if not is_same or not (is_sure or is_written):
         return text
     return truth + text[match.end() :]
 
 
+_PLAIN = re.compile(r"-?\d{1,30}(?:\.\d{1,30})?")
 _THOUSANDS = 3
 _UNIT_BEHIND = re.compile(
     r"(?!\s*(?:or|and|oder|und|ou|et|y|e|o)\b)\s*(?:\\,|\\;|\\ )?\s*(?:\\?%|\\(?:text|mathrm)|[€$£°]|[a-zA-Z])"
@@ -560,11 +563,9 @@ def _stages(
         answer, ground_truth, question, copied, has_worker=has_worker, reads_long=reads_long
     )
     # what is only typeset in another way needs no reading of its parts
-    known = CHEAP_STAGES[: 1 if "\\text" in answer else 2]
-    is_same = whole.stage in known and whole.outcome == "equal"
+    is_same = whole.outcome == "equal" and whole.stage in CHEAP_STAGES[: 1 if "\\text" in answer else 2]
     named = [] if is_same else by_names(answer, ground_truth, question)
     if named is None and whole.outcome == "equal":
-        # the words were left out
         return MathVerdict("different", "structure", f"{UNREAD}: the names of the values: {short(answer)}")
     for mine, theirs in named or ():
         part: MathVerdict = yield from _stages_of_one(

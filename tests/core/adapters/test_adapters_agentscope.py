@@ -48,6 +48,19 @@ def test_no_text_is_no_verdict(response: object) -> None:
         response_text(response)
 
 
+@pytest.mark.parametrize(
+    "response",
+    [
+        [{"role": "gpt", "content": "42"}],
+        {"role": "assistant", "content": 42},
+        SimpleNamespace(role="assistant", content=[SimpleNamespace(type="text", text="42")]),
+    ],
+)
+def test_a_message_that_nobody_can_read_is_no_empty_answer(response: object) -> None:
+    with pytest.raises(JudgeError, match=r"has the policy's role|is a text or a list of blocks"):
+        response_text(response)
+
+
 @pytest.mark.parametrize("role", ["user", "system", "tool"])
 @pytest.mark.parametrize("kind", [dict, SimpleNamespace])
 def test_what_another_says_is_not_the_policys_answer(kind: Any, role: str) -> None:

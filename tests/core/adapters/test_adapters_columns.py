@@ -173,8 +173,67 @@ def test_what_does_not_say_who_wrote_it_is_no_completion(ask: Any, answer: Any) 
 
 
 @pytest.mark.parametrize(
-    ("role", "reward"), [("assistant", 1.0), ("model", 1.0), ("ai", 1.0), ("user", 0.0), ("tool", 0.0), ("judge", 0.0)]
+    ("role", "reward"), [("assistant", 1.0), ("model", 1.0), ("ai", 1.0), ("user", 0.0), ("tool", 0.0), ("system", 0.0)]
 )
 @pytest.mark.parametrize("ask", TRL)
 def test_the_policy_is_known_by_each_of_its_roles(ask: Any, role: str, reward: float) -> None:
     assert ask([[{"role": role, "content": RIGHT}]] * 2, answer=["42"] * 2) == [reward] * 2
+
+
+@pytest.mark.parametrize("role", ["Assistant", "gpt", "bot", "judge", ""])
+@pytest.mark.parametrize("ask", TRL)
+def test_a_completion_by_an_unknown_role_is_no_empty_answer(ask: Any, role: str) -> None:
+    # each right answer of such a data set earned 0.0
+    with pytest.raises(JudgeError, match=f"has the policy's role, assistant, but '{role}'"):
+        ask([[{"role": role, "content": RIGHT}]] * 2, answer=["42"] * 2)
+
+
+@pytest.mark.parametrize("role", [None, ["assistant"], 3])
+def test_a_role_that_is_no_text_says_not_who_wrote_a_message(role: Any) -> None:
+    with pytest.raises(JudgeError, match="a completion is a text or a list of chat messages"):
+        trl_plain([[{"role": role, "content": RIGHT}]] * 2, answer=["42"] * 2)
+
+
+def test_a_tool_of_any_name_behind_the_policy_answers_nothing_for_it() -> None:
+    turns = [{"role": "assistant", "content": "calls"}, {"role": "calculator", "content": RIGHT}]
+    assert trl_plain([turns] * 2, answer=["42"] * 2) == [0.0, 0.0]
+
+
+BLOCK = {"type": "text", "text": RIGHT}
+
+
+@pytest.mark.parametrize(
+    ("content", "reward"),
+    [
+        ([BLOCK], 1.0),
+        ((BLOCK,), 1.0),
+        # out of Parquet, whose columns give all blocks the same keys
+        (numpy.array([BLOCK], dtype=object), 1.0),
+        ([{"type": None, "text": RIGHT, "image": None}], 1.0),
+        (BLOCK, 1.0),
+        ([RIGHT], 1.0),
+        ([{"type": "thinking", "thinking": RIGHT}, {"type": "text", "text": "no"}], 0.0),
+        ([{"type": "tool_result", "text": RIGHT}], 0.0),
+        ([{"type": "text", "text": None}], 0.0),
+        ([], 0.0),
+        (None, 0.0),
+        (float("nan"), 0.0),
+    ],
+)
+def test_the_text_of_a_message_in_each_of_its_forms(content: Any, reward: float) -> None:
+    turns = [{"role": "assistant", "content": content}]
+    assert trl_plain([turns] * 2, answer=["42"] * 2) == [reward] * 2
+
+
+@pytest.mark.parametrize("content", [42, b"42", [RIGHT.encode()], [None], {RIGHT}, object()])
+def test_a_content_that_is_no_text_is_refused_and_no_empty_answer(content: Any) -> None:
+    with pytest.raises(JudgeError, match="a message's content is a text or a list of blocks"):
+        trl_plain([[{"role": "assistant", "content": content}]] * 2, answer=["42"] * 2)
+
+
+@pytest.mark.parametrize("cell", [float("nan"), None, "", numpy.float32("nan")])
+@pytest.mark.parametrize("name", ["solution", "ground_truth"])
+def test_an_empty_cell_is_told_beside_rows_that_have_one(name: str, cell: Any) -> None:
+    # it was asked whether that column holds the answer
+    with pytest.raises(JudgeError, match=f"'{name}' is empty: fill its cell, or drop the row"):
+        ms_swift.orm(CONFIG)()([RIGHT] * 2, **{name: ["42", cell]})

@@ -257,6 +257,22 @@ class TestRllm:
         episode = SimpleNamespace(artifacts={}, trajectories=[SimpleNamespace(steps=[step])])
         assert rllm.JudgeEvaluator(settings(tmp_path)).evaluate(self.ROW, episode).reward == reward
 
+    @pytest.mark.parametrize("output", [{"text": "42"}, 42, ["42"], False])
+    def test_an_output_that_is_no_text_is_no_empty_answer(self, output: Any, tmp_path: Path) -> None:
+        # each was judged as an answer that the policy left empty
+        evaluator = rllm.JudgeEvaluator(settings(tmp_path))
+        episode = SimpleNamespace(artifacts={}, trajectories=[SimpleNamespace(output=output, steps=[])])
+        with pytest.raises(JudgeError, match=r"an answer must be a str|a completion is a text"):
+            evaluator.evaluate(self.ROW, episode)
+        # what the last step says is the policy's own
+        episode.trajectories[0].steps = [SimpleNamespace(output="42")]
+        assert evaluator.evaluate(self.ROW, episode).reward == 1.0
+
+    def test_messages_as_an_output_are_read_as_messages(self, tmp_path: Path) -> None:
+        talk = [{"role": "tool", "content": "41"}, {"role": "assistant", "content": "42"}]
+        episode = SimpleNamespace(artifacts={}, trajectories=[SimpleNamespace(output=talk, steps=[])])
+        assert rllm.JudgeEvaluator(settings(tmp_path)).evaluate(self.ROW, episode).reward == 1.0
+
     def test_turns_are_the_rewards_of_the_steps(self, tmp_path: Path) -> None:
         evaluator = rllm.JudgeEvaluator(settings(tmp_path, TURNS))
 

@@ -46,6 +46,12 @@ def test_an_episode_without_a_last_message_has_no_answer(output: list[dict[str, 
     assert decode_request(request(*output, answer="42"))[1].metadata["final_answer"] == ""
 
 
+@pytest.mark.parametrize("field", ["type", "role"])
+def test_a_field_that_is_sent_as_null_is_as_if_not_sent(field: str) -> None:
+    message = {**said("42"), field: None}
+    assert decode_request(request(message, answer="42"))[1].metadata["final_answer"] == "42"
+
+
 @pytest.mark.parametrize(
     ("fields", "answer"),
     [

@@ -349,6 +349,10 @@ def test_a_column_that_init_cannot_find_is_named_on_its_command_line(tmp_path: P
             "is the number of one of the choices, which init choice is for",
         ),
         ({"query": "q", "response": "so\n#### 72"}, "--map response=answer"),
+        (
+            {"question": "6*7?", "response": "\\boxed{42}", "gem": 42},
+            "it stands in gem, since responses state what it holds: change it if that is wrong",
+        ),
     ],
 )
 def test_init_says_what_else_the_rows_could_be(row: Mapping[str, Any], words: str, tmp_path: Path) -> None:

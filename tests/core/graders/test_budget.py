@@ -56,6 +56,9 @@ def test_a_budget_of_cost_needs_prices_and_one_of_nothing_is_none() -> None:
         CorrectnessGrader({"model_name": "m", "budget": {"cost": 1.0}})
     with pytest.raises(ConfigError, match="give calls, tokens or cost"):
         CorrectnessGrader({"model_name": "m", "budget": {}})
+    for limit in ("calls", "tokens", "cost"):
+        with pytest.raises(ConfigError, match=rf"budget\.{limit}: .*greater than"):
+            CorrectnessGrader({"model_name": "m", "budget": {limit: 0}})
 
 
 def test_a_larger_budget_is_the_same_run() -> None:

@@ -44,6 +44,16 @@ def test_rubrics_that_reproduce_labels_are_kept_and_measured(tmp_path: Path) -> 
     assert saved.learning["embeddings"] == "tfidf"
 
 
+def test_learning_says_how_far_it_is(tmp_path: Path) -> None:
+    told: list[tuple[str, int, int]] = []
+    write_samples(tmp_path / "samples.jsonl")
+    with JudgeServer(world) as server:
+        config, path = auto_grader_config(load_config(configuration(server.url, tmp_path)))
+        learn_and_save(config, path, lambda *progress: told.append(progress))
+    verdicts = [(done, of) for part, done, of in told if part == "held-out verdicts"]
+    assert verdicts == [(done, 20) for done in range(1, 21)]
+
+
 @pytest.mark.slow
 def test_listwise_rubrics_are_learned_too(tmp_path: Path) -> None:
     with JudgeServer(world) as server:

@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ from agentscope_tuner.lab.audit.plugin import astuner_audit, audit_of
 from agentscope_tuner.lab.audit.run import (
     AttackResult,
     Audit,
+    StrategyResult,
     attacked,
     right_answers,
     scoreboard,
@@ -353,9 +355,23 @@ def test_a_judge_that_likes_plausible_length_is_named(reader: str) -> None:
         assert "It pays for length" in verdict_of(attacked(judge, asked, 0.5), list(played.values()))
 
 
+@pytest.mark.parametrize(("low", "full"), [(-1.0, 0.0), (0.0, 0.001)])
+def test_right_answers_that_earn_the_most_are_a_matter_of_the_scale(low: float, full: float) -> None:
+    def strategy(name: str, reward: float, *, honest: bool) -> StrategyResult:
+        return StrategyResult(name, honest, 3, 0, reward, 0.0)
+
+    played = [strategy("terse", full, honest=True), strategy("garbage", low, honest=False)]
+    result = attacked(planted_judge("text", "hash"), subjects(planted_judge("text", "hash"), PLAIN), 2.0)
+    refused = [replace(one, false=one.answers if one.must == "pass" else 0) for one in result]
+    said = verdict_of(refused, played)
+    assert "--pass-at" in said
+    assert "--form" not in said
+    assert "--form" in verdict_of(refused, [strategy("terse", low, honest=True), *played[1:]])
+
+
 NEWER_KINDS = (
     "newest: rubrics", "newest: calls", "newest: choices", "unmet: patterns", "unmet: floats", "unmet: spans",
-    "unmet: manners", "unmet: lists", "met: calls",
+    "unmet: manners", "unmet: lists", "met: calls", "odd: fractions", "odd: vectors",
 )  # fmt: skip
 
 

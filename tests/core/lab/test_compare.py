@@ -43,6 +43,17 @@ def test_changes_by_direction_stage_and_task() -> None:
     assert found["mcnemar"]["p_value"] == 1.0
 
 
+def test_rows_that_do_not_tell_their_success_are_counted() -> None:
+    first = [scored("1", 0.6, is_success=None), scored("2", 1.0), scored("3", None)]
+    second = [scored("1", 0.7), scored("2", 0.2, is_success=None), scored("3", None)]
+    assert compare(rows(first), rows(second)).to_dict()["untold"] == 2
+
+
+def test_changes_of_one_task_are_one_change() -> None:
+    first, second = ([scored(str(n), reward) for n in range(8)] for reward in (1.0, 0.0))
+    assert compare(rows(first), rows(second)).to_dict()["mcnemar"]["p_value"] == 1.0
+
+
 def test_rules_and_parts_of_a_combined_reward() -> None:
     one = {"part/format": 0.1, "part/old": 1.0, "part/format/length": 12.0}
     first = [scored("1", 0.5, metrics=one), scored("2", 1.0)]

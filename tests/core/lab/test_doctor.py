@@ -126,6 +126,13 @@ BROKEN: dict[str, tuple[list[Row], str, str]] = {
     "a spread that trainers' epsilon swallows": (
         run_of(lambda t, s: row(t, s, 0.5 + s * 1e-6, said(t, s), is_success=True)), "tiny spread", "weight",
     ),
+    "rewards that are next to nothing": (
+        run_of(lambda t, s: row(t, s, 1e-12 * (s % 2), said(t, s), is_success=None)), "tiny spread", "weight",
+    ),
+    "a loss in place of a reward": (
+        run_of(lambda t, s: row(t, s, float(s % 2), said(t, s), is_success=s % 2 == 0)), "right earns no more",
+        "turn the sign",
+    ),
     "answers of the neighbour": (
         run_of(lambda t, s: row(t, s, 0.0, f"so {s} \\boxed{{{40 + (t + 1) % TASKS}}}", reason="exact: no")),
         "another task's answer", "id",

@@ -80,6 +80,18 @@ OVER: dict[str, dict[str, Any]] = {
 START = {"seconds": 1.0, "length": 1.0, "shared": 0.0}
 
 
+@pytest.mark.parametrize(
+    ("length", "pays", "worried"),
+    [(1.9, -0.25, True), (1.9, -0.2, True), (1.9, -0.15, False), (1.9, 0.9, False), (2.0, -0.9, False)],
+)
+def test_a_length_that_falls_worries_where_short_answers_earn_more(length: float, pays: float, worried: bool) -> None:
+    (subject,) = (each for each in monitors() if each.name == "length")
+    fields = {field: getattr(STATS, field) for field in StepStats.__slots__}
+    for now in [3.0] * BASELINE + [length] * 2 * WINDOW:
+        subject.update(StepStats(**{**fields, "length": now, "length_pays": pays}))
+    assert subject.worried is worried
+
+
 @pytest.mark.parametrize("name", NUMBERS)
 def test_each_monitor_has_its_bound(name: str) -> None:
     fields = {field: getattr(STATS, field) for field in StepStats.__slots__} | {"flat": {}, "parts": {}, "failed": 0.0}

@@ -12,7 +12,7 @@ import pytest
 from pydantic import BaseModel
 
 from agentscope_tuner import BaseJudge, Task, Workflow, WorkflowOutput, WorkflowTask
-from agentscope_tuner.lab.rollouts.attempt import Script
+from agentscope_tuner.lab.rollouts.attempt import Attempt, Script
 from agentscope_tuner.lab.rollouts.rows import RolloutRow
 from agentscope_tuner.lab.rollouts.runner import RolloutRunner
 from agentscope_tuner.rules import compile_rules
@@ -46,6 +46,14 @@ def test_every_task_is_run_num_repeat_times_and_judged() -> None:
     assert sorted(row.judgement.reward or 0 for row in rows) == [1.0] * 3 + [2.0] * 3
     assert {row.played.status for row in rows} == {"finished"}
     assert [len(row.played.trajectory) for row in rows] == [1] * 6, "one lender a rollout"
+
+
+def test_to_cancel_a_run_that_has_ended_changes_nothing() -> None:
+    attempt = Attempt(Script(Act, FakeLender, 60.0, None), Task(main_query="fine"))
+    played = attempt.play()
+    attempt.cancel()
+    attempt.close()
+    assert (played.status, played.output is not None) == ("finished", True)
 
 
 @pytest.mark.parametrize(

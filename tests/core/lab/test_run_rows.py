@@ -207,6 +207,19 @@ def test_a_narrow_terminal_shows_fewer_numbers_and_none_cut_off() -> None:
         assert said.splitlines()[1].split("┃")[-2].strip() == last
 
 
+def test_the_page_says_of_a_step_how_many_rows_have_no_verdict_and_how_many_rules_took_out() -> None:
+    watch = RunWatch()
+    lines = [scored("a", 1.0), scored("b", None), *(scored(name, 0.0, status="filtered") for name in ("c", "d"))]
+    stats, alarms = watch.step(1.0, rows(lines))
+    assert stats is not None
+    console = Console(width=200, record=True, file=io.StringIO())
+    console.print(page([(stats, alarms)], watch, 200))
+    _, heads, _, cells, *_ = console.export_text().splitlines()
+    of = dict(zip(heads.replace("┃", "│").split("│"), cells.split("│"), strict=True))
+    said = {name.strip(): cell.strip() for name, cell in of.items()}
+    assert (said["rows"], said["failed"], said["filtered"]) == ("4", "0.250", "0.500")
+
+
 def test_numbers_of_a_judgement_that_are_none_end_no_watch(tmp_path: Path) -> None:
     # each of these once ended the command with a traceback
     odd = [

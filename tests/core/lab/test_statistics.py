@@ -6,6 +6,7 @@ Both are imported in the tests that ask them: every worker of pytest imports eve
 from __future__ import annotations
 
 import math
+import random
 from collections.abc import Sequence
 from typing import Any
 
@@ -125,9 +126,36 @@ def test_a_reward_of_1_is_in_the_last_bin() -> None:
     assert [rows for rows, _, _ in fit["bins"]] == [2]
 
 
-@pytest.mark.parametrize(("first", "second", "p_value"), [(0, 0, 1.0), (5, 5, 1.0), (0, 5, 2 / 32), (1, 9, 22 / 1024)])
-def test_mcnemar_by_hand(first: int, second: int, p_value: float) -> None:
-    assert mcnemar(first, second) == pytest.approx(p_value)
+@pytest.mark.parametrize(
+    ("by_task", "p_value"),
+    [
+        ([], 1.0),
+        ([5, -5], 1.0),
+        ([1] * 5, 2 / 32),
+        ([1, *[-1] * 9], 22 / 1024),
+        # eight rows of one task are one change
+        ([8], 1.0),
+        ([8, 8, 8, -8], 10 / 16),
+        ([3, 1, 0], 0.5),
+        # more tasks than are summed up
+        ([1] * 5049 + [-1] * 4951, 0.327),
+    ],
+)
+def test_mcnemar_by_hand(by_task: list[int], p_value: float) -> None:
+    assert mcnemar(by_task) == pytest.approx(p_value, abs=1e-3)
+
+
+def test_mcnemar_alarms_as_seldom_as_it_says_where_rows_of_a_task_change_together() -> None:
+    generator, alarms, runs = random.Random(1), 0, 400
+    for _ in range(runs):
+        tasks = []
+        for _ in range(40):
+            lost, gained = (generator.betavariate(0.3, 2) / 2 for _ in "ab")
+            drawn = [generator.random() for _ in range(8)]
+            tasks.append(sum(one < lost for one in drawn) - sum(one > 1 - gained for one in drawn))
+        alarms += mcnemar(tasks) < 0.05
+    # each row for itself: 13 %
+    assert 0.02 < alarms / runs < 0.075
 
 
 def test_under_ten_tasks_there_is_no_interval() -> None:

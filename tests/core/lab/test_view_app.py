@@ -6,6 +6,7 @@ import asyncio
 import base64
 import gzip
 import json
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -218,6 +219,23 @@ def test_a_report_holds_its_rows_and_nothing_ends_its_scripts(scored: Path, tmp_
     assert json.loads(data["rows"][0]["row"])["id"] == HOSTILE
 
 
+def test_a_report_takes_the_place_of_no_pipe_and_no_link(scored: Path, tmp_path: Path) -> None:
+    from typer.testing import CliRunner
+
+    from agentscope_tuner.cli.app import app
+
+    # the page was renamed onto it: root's /dev/stdout became a file
+    pipe, link, page = tmp_path / "pipe", tmp_path / "link.html", tmp_path / "page.html"
+    os.mkfifo(pipe)
+    refused = CliRunner().invoke(app, ["report", str(scored), "-o", str(pipe)])
+    assert "must be a regular file" in refused.output
+    assert (refused.exit_code, pipe.is_fifo()) == (2, True)
+    link.symlink_to(page)
+    assert CliRunner().invoke(app, ["report", str(scored), "-o", str(link)]).exit_code == 0
+    assert link.is_symlink()
+    assert page.is_file()
+
+
 def test_a_report_of_many_rows_holds_whole_groups(tmp_path: Path) -> None:
     path = tmp_path / "scored.jsonl"
     rows = [{**ROW, "id": f"{n}", "task": {"task_id": f"t{n // 4}"}} for n in range(400)]
@@ -276,6 +294,8 @@ def test_a_table_is_shown_by_its_own_rows_name_and_alarms(tmp_path: Path) -> Non
     assert result.exit_code == 0, result.output
     data = data_of(page.read_text(encoding="utf-8"))
     assert [run["name"] for run in data["runs"]] == ["h.csv"]
+    refused = CliRunner().invoke(app, ["report", str(table), "gone.csv", "-o", str(page)], env={"COLUMNS": "200"})
+    assert (refused.exit_code, "there is no file 'gone.csv': name what" in refused.output) == (2, True)
     assert len(data["alarms"]) == 1
     session = ViewSession(table, beside(table, "labels"), others=[other])
     try:

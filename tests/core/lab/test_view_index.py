@@ -25,7 +25,7 @@ def row(id_: object = "a-0", reward: float | None = 1.0, **more: Any) -> dict[st
     judgement = {
         "status": status,
         "reward": reward,
-        "is_success": None if reward is None else reward > 0.5,
+        "is_success": more.pop("is_success", None if reward is None else reward > 0.5),
         "reason": more.pop("reason", "exact: 25 = 25"),
         "violations": more.pop("violations", []),
         "error": None,
@@ -462,6 +462,18 @@ def test_every_mark_of_the_overview_counts_the_rows_that_its_filter_shows(file: 
 def test_a_flat_group_says_why(rewards: list[float | None], kind: str, file: Path, look: Any) -> None:
     file.write_bytes(lines(*(row(f"a-{n}", reward) for n, reward in enumerate(rewards))))
     assert [bar["name"] for bar in overview(look(file).reader, {})["groups"]] == [kind]
+
+
+@pytest.mark.parametrize(
+    ("reward", "kind", "prompt"),
+    [(1.0, "all right", "always right"), (0.0, "all wrong", "never right"), (0.3, "same reward", "same reward")],
+)
+def test_a_flat_group_that_does_not_tell_its_success_is_called_wrong_by_a_reward_of_0_alone(
+    reward: float, kind: str, prompt: str, file: Path, look: Any
+) -> None:
+    file.write_bytes(lines(*(row(f"a-{n}", reward, is_success=None) for n in range(2))))
+    found = overview(look(file).reader, {})
+    assert [bar["name"] for bar in (*found["groups"], *found["prompts"])] == [kind, prompt]
 
 
 def test_an_empty_file_has_an_overview(file: Path, look: Any) -> None:

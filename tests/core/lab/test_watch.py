@@ -105,6 +105,21 @@ def test_rewards_of_0_tell_no_scale() -> None:
     assert (scale.known, scale.points(20.0)) == (True, 0.2)
 
 
+def test_rewards_far_below_a_point_tell_no_scale() -> None:
+    scale = RewardScale()
+    scale.see([0.0, 0.0005])
+    assert not scale.known
+    scale.found_right(0.001)
+    assert (scale.known, scale.points(0.0005)) == (True, 0.5)
+    # a step's first tenth of a point says that they are points after all
+    scale = RewardScale()
+    scale.see([0.0, 0.05])
+    scale.see([0.0, 0.3])
+    assert scale.known
+    scale.found_right(0.3)
+    assert scale.points(0.3) == 0.3
+
+
 def test_points_that_exceed_1_are_no_points() -> None:
     scale = RewardScale()
     scale.see([0.0, 0.5])

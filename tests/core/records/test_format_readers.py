@@ -10,6 +10,7 @@ import pytest
 from agentscope_tuner.adapters.verl import pair_of
 from agentscope_tuner.errors import Cause, JudgeError
 from agentscope_tuner.records.formats import FORMATS, dumped_judgement, mapped_judgement
+from agentscope_tuner.records.formats.plain import plain_text
 from agentscope_tuner.records.formats.sample import (
     final_text,
     ground_truth_metadata,
@@ -257,14 +258,18 @@ def test_a_ground_truth_is_an_answer_and_the_fields_of_a_record(truth: object, m
         ([{"type": "text", "text": "a"}, {"type": "output_text", "text": "b"}, {"text": "c"}], "abc"),
         (
             [{"type": "input_text", "text": "a"}, {"type": "thinking", "text": "b"}, "c", {"type": "text", "text": 4}],
-            "a",
+            "ac",
         ),
         (None, ""),
-        (3, ""),
     ],
 )
 def test_only_a_messages_text_is_its_text(content: object, text: str) -> None:
     assert message_text(content) == text
+
+
+def test_a_cell_that_holds_no_text_is_shown_as_it_is() -> None:
+    turns = [{"role": "assistant", "content": 3}]
+    assert plain_text(turns) == str(turns)
 
 
 def test_what_the_policy_said_last_is_its_answer() -> None:

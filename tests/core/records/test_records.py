@@ -196,6 +196,13 @@ def test_two_runs_do_not_write_over_each_others_rows(tmp_path: Path, first: bool
         pass
 
 
+def test_a_place_that_cannot_be_written_to_is_named(tmp_path: Path) -> None:
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    path = tmp_path / "loop" / "folder" / "scored.jsonl"
+    with pytest.raises(ConfigError, match=rf"cannot write '{path}': .*symbolic links"), ScoredFile(path):
+        pass
+
+
 def test_a_resumed_run_that_is_interrupted_too_loses_nothing(tmp_path: Path) -> None:
     path = tmp_path / "scored.jsonl"
     for line_count in (1, 3, 2):

@@ -341,6 +341,8 @@ def test_targets_are_columns(check: Check) -> None:
         ConfigError, match=r"target 'metadata.tool', but the table has no column 'metadata.tool' or 'tool'"
     ):
         check(b"output,query\nx,y\n", rules=rules)
+    with pytest.raises(ConfigError, match=r"target 'query', but the table has no column 'query'$"):
+        check(b"output,tool\nx,y\n", rules=rules)
 
 
 def test_a_rule_that_cannot_be_decided_is_a_reported_failure_of_that_row(check: Check) -> None:

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from agentscope_tuner._run import loops
+from agentscope_tuner._run import interrupts, loops
 
 
 async def double(number: int) -> int:
@@ -89,3 +89,31 @@ def test_code_in_a_thread_cannot_hang_or_end_the_loop_that_waits_for_it(ending: 
 
     with pytest.raises(RuntimeError, match=f"{ending.__name__} inside a thread: of a judge"):
         loops.run(asyncio.wait_for(loops.in_thread(ends), 20))
+
+
+def test_a_thread_has_its_place_until_it_ends_and_then_another_call_has_it() -> None:
+    async def scene(gate: threading.Event) -> list[int]:
+        loops.limit_threads(1)
+        hangs = asyncio.create_task(loops.in_thread(gate.wait))
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(hangs, 0.01)
+        later = [asyncio.create_task(loops.in_thread(int, number)) for number in "123"]
+        # nobody waits for the first any more, but its thread is still there
+        assert not (await asyncio.wait(later, timeout=0.01))[0]
+        gate.set()
+        async with asyncio.timeout(30):
+            return await asyncio.gather(*later)
+
+    assert asyncio.run(scene(threading.Event())) == [1, 2, 3]
+
+
+def test_who_waits_for_news_looks_again_until_there_is_some(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(interrupts, "_LOOK_SECONDS", 0.001)
+    news = interrupts.News()
+    waits = threading.Thread(target=news.wait, daemon=True)
+    waits.start()
+    waits.join(0.05)
+    assert waits.is_alive()
+    news.tell()
+    waits.join(30)
+    assert not waits.is_alive()

@@ -25,6 +25,7 @@ from agentscope_tuner.adapters.verl import compute_score, compute_score_sync
 from agentscope_tuner.engines.local import score
 from agentscope_tuner.errors import Cause, DeadlineError, JudgeError
 from agentscope_tuner.task_judge.batch import ConfiguredJudge
+from agentscope_tuner.task_judge.contract import deadline
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 from tests import hanging_judges
 
@@ -55,6 +56,19 @@ def file(judge: str, folder: Path) -> str:
         encoding="utf-8",
     )
     return str(path)
+
+
+def test_a_loop_that_runs_says_so_at_once_and_one_that_does_not_is_blocked(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def asked(loop: asyncio.AbstractEventLoop) -> bool:
+        async with asyncio.timeout(GRACE):
+            return await deadline._is_blocked(loop)
+
+    monkeypatch.setattr(deadline, "_GRACE_SECONDS", 2 * GRACE)
+    assert asyncio.run(asked(loops.judges_loop())) is False
+    monkeypatch.setattr(deadline, "_GRACE_SECONDS", SECONDS)
+    still = asyncio.new_event_loop()
+    assert asyncio.run(asked(still)) is True
+    still.close()
 
 
 def error_of(call: Callable[[], Any]) -> str:

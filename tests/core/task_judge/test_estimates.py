@@ -65,3 +65,15 @@ def test_a_ranked_group_is_one_question_and_takes_one_route() -> None:
     listwise: dict[str, Any] = {"judge_type": "llm", "llm": {**LLM, "mode": "listwise"}}
     assert estimated(listwise, outputs(3)).most.calls == 1
     assert estimated({**listwise, "llm": {**listwise["llm"], "swap": True}}, outputs(3)).most.calls == 2
+
+
+def test_each_criterion_of_a_task_makes_the_reply_longer_by_as_much() -> None:
+    model = {"model_name": "m", "base_url": "http://127.0.0.1:9"}
+    section = {"judge_type": "task_rubrics", "task_rubrics": model}
+    tokens = [
+        estimated(section, outputs(1), rubrics=[f"It is kind {number}." for number in range(count)])
+        for count in (1, 2, 12)
+    ]
+    replies = [each.most.completion_tokens for each in tokens]
+    assert replies[0] > 0
+    assert [reply / replies[0] for reply in replies] == [1, 2, 12]

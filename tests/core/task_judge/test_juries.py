@@ -325,6 +325,24 @@ def test_one_answer_that_breaks_the_judge_takes_no_group_of_three_away(canned: C
             assert [reward.metrics["place"] for reward in rewards] == [1.0, 3.0, 2.0]
 
 
+def test_an_answer_that_breaks_the_rankings_in_which_it_is_not_first_is_last() -> None:
+    """It took away the verdicts of its whole group, unless it was the best."""
+    worth = ("a", "sly", "a good answer", "the best answer")
+
+    def answer(body: Body, attempt: int) -> Canned:
+        shown = re.findall(r"\[BEGIN response \d+ .*\n\S+ (.*)$", prompt_of(body), re.MULTILINE)
+        order = sorted(shown, key=lambda text: worth.index(text) if text in worth else -1, reverse=True)
+        if "sly" in order[1:]:
+            return Canned("I weigh and weigh", finish="length")
+        return Canned(json.dumps({"reason": "r", "rank": [order.index(text) + 1 for text in shown]}))
+
+    outputs = [WorkflowOutput(metadata={"final_answer": text}) for text in worth]
+    with JudgeServer(answer) as server:
+        subject = judge(server, model_name="m", mode="listwise", shuffle_seed=None, client=CLIENT)
+        rewards = subject.compute_rewards(TASK, outputs)
+    assert [reward.metrics["place"] for reward in rewards] == [3.0, 4.0, 2.0, 1.0]
+
+
 def test_two_answers_that_break_the_judge_only_together_have_no_verdict() -> None:
     def answer(body: Body, attempt: int) -> Canned:
         shown = re.findall(r"\[BEGIN response (\d+) .*\n\S+ (.*)$", prompt_of(body), re.MULTILINE)

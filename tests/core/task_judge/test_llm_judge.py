@@ -14,11 +14,13 @@ import pytest
 
 from agentscope_tuner.errors import Cause, ConfigError, DeadlineError, JudgeError
 from agentscope_tuner.graders.base_grader import BaseGrader
+from agentscope_tuner.graders.prompt import Trajectory
 from agentscope_tuner.graders.schema import GraderScore
 from agentscope_tuner.lab.labels import read_labelled
 from agentscope_tuner.records.blocks import read_lines
 from agentscope_tuner.task_judge.contract.loading import load_judge
 from agentscope_tuner.task_judge.contract.task_judge import TaskJudge
+from agentscope_tuner.task_judge.llm.rollout_fields import Reader
 from agentscope_tuner.task_judge.llm.settings import READY
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 from tests.judge_server import Body, Canned, JudgeServer, always, prompt_of, verdict, without_delimiters
@@ -345,6 +347,21 @@ def test_what_a_question_shows_is_sent_or_refused_by_the_name_of_the_key() -> No
         several = [{"role": "user", "content": [{**IMAGE, "image_url": URL + str(n)} for n in range(17)]}]
         many = WorkflowTask(task=Task(task_id="t", init_messages=several))
         assert "more than 16 images" in str(judge(server, images="send", **mine).judge(many, output("A cat.")).error)
+
+
+@pytest.mark.parametrize("own", [[f"{URL}{n}" for n in range(20)], ["data:image/png;base64," + "A" * 19_999_900]])
+def test_images_of_the_policy_take_no_room_from_those_it_is_shown(own: list[str]) -> None:
+    """Sixteen pictures in its first turn took away the verdict on a rollout that showed it another one later."""
+    messages = [
+        {"role": "assistant", "content": [{"type": "image_url", "image_url": {"url": url}} for url in own]},
+        {"role": "user", "content": [{"type": "image_url", "image_url": {"url": URL + "?" + "b" * 200}}]},
+        {"role": "assistant", "content": "A cat."},
+    ]
+    task = WorkflowTask(task=Task(task_id="t", main_query="What is it?"))
+    seen = Reader("", images=True).response("output.metadata.turns", task, WorkflowOutput(metadata={"turns": messages}))
+    assert isinstance(seen, Trajectory)
+    assert len(seen.images) == min(16, len(own)) + 1
+    assert seen[1].startswith("(image ")
 
 
 def test_images_beyond_the_bound_are_left_out_of_the_policys_turns_and_said() -> None:

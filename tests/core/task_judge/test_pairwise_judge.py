@@ -163,6 +163,22 @@ def test_an_answer_that_breaks_the_judge_beside_every_other_one_is_last() -> Non
     assert [reward[0] for reward in found] == [0.5, 0.0, 1.0]
 
 
+def test_a_comparison_that_breaks_only_where_an_answer_would_lose_is_lost_by_it() -> None:
+    """It had won each comparison that counted, and shared the first place."""
+
+    def breaks(body: Body, attempt: int) -> Canned:
+        texts = shown(body)
+        loses = "sly" in texts and any(len(text) > 3 and "not know" not in text for text in texts)
+        if loses:
+            return Canned("I weigh and weigh", finish="length")
+        rank = [1 + ("not know" in text or len(text) < 3) for text in texts]
+        return Canned(json.dumps({"reason": "r", "rank": rank})) if "sly" in texts else by_length(body, attempt)
+
+    with JudgeServer(breaks) as server:
+        found = pairwise(server).compute_rewards(TASK, outputs(["a", "sly", "a good answer", "the best answer"]))
+    assert [reward[0] for reward in found] == pytest.approx([0.0, 1 / 3, 2 / 3, 1.0])
+
+
 def test_to_beat_an_answer_at_fault_is_worth_nothing() -> None:
     """Of a part of the pairs, the neighbours of answers that break the judge won theirs for nothing."""
 

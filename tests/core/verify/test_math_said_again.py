@@ -11,8 +11,8 @@ from agentscope_tuner import Task, WorkflowOutput, WorkflowTask, load_config
 from agentscope_tuner.task_judge.math_answer_as_judge import MathAnswerAsJudge
 
 PAID = r"""
-2x\sin x+x^2\cos x | $\boxed{2x\sin x+x^2\cos x}$. The second derivative is $2\sin x+4x\cos x-x^2\sin x$. | Find the derivative of $f(x)=x^2\sin x$.
-2x\sin x+x^2\cos x | $\boxed{2x\sin x+x^2\cos x}$. So the derivative is $x(2\sin x+x\cos x)$. | Find the derivative of $f(x)=x^2\sin x$.
+2x\sin x+x^2\cos x | $\boxed{2x\sin x+x^2\cos x}$. The second derivative is $2\sin x-x^2\sin x$. | Find the derivative.
+2x\sin x+x^2\cos x | $\boxed{2x\sin x+x^2\cos x}$. So the derivative is $x(2\sin x+x\cos x)$. | Find the derivative.
 y=2x-1 | $\boxed{y=2x-1}$. The normal line is $y=-\frac12x+\frac32$. | Find the tangent line to $y=x^2$ at $x=1$.
 y=2x-1 | $\boxed{y=2x-1}$. In general form this is $2x-y-1=0$. | Find the tangent line to $y=x^2$ at $x=1$.
 y=3x-1 | $\boxed{y=3x-1}$\n\n所以直线方程为$3x-y-1=0$。 | 求过点$(1,2)$且与直线$y=3x$平行的直线方程。
@@ -71,11 +71,11 @@ Ben | \boxed{\text{Ben}}. Anna was not the first. | Who was the first: Anna, Ben
 -5 | $\boxed{-5}x$ | What is the coefficient of $x$?
 """
 UNPAID = r"""
-2x\sin x+x^2\cos x | $\boxed{2x\sin x+x^2\cos x}$. Actually, the derivative is $2x\sin x-x^2\cos x$. | Find the derivative of $f(x)=x^2\sin x$.
+2x\sin x+x^2\cos x | $\boxed{2x\sin x+x^2\cos x}$. Wait, the derivative is $2x\sin x-x^2\cos x$. | Find the derivative.
 (x-1)^2+(y+2)^2=4 | $\boxed{(x-1)^2+(y+2)^2=4}$\n\n更正:上式有误,正确的方程是 $(x+1)^2+(y-2)^2=4$。 | 求圆的标准方程。
 (x-1)^2+(y+2)^2=4 | $\boxed{(x-1)^2+(y+2)^2=4}$\n\n应为 $(x+1)^2+(y-2)^2=4$。 | 求圆的标准方程。
-(x-1)^2+(y+2)^2=4 | $\boxed{(x-1)^2+(y+2)^2=4}$\n\nKorrektur: Richtig ist $(x+1)^2+(y-2)^2=4$. | Bestimme die Gleichung des Kreises.
-(x-1)^2+(y+2)^2=4 | $\boxed{(x-1)^2+(y+2)^2=4}$\n\nИсправление: верное уравнение $(x+1)^2+(y-2)^2=4$. | Найдите уравнение окружности.
+(x-1)^2+(y+2)^2=4 | $\boxed{(x-1)^2+(y+2)^2=4}$\n\nKorrektur: Richtig ist $(x+1)^2+(y-2)^2=4$. | Gleichung des Kreises?
+(x-1)^2+(y+2)^2=4 | $\boxed{(x-1)^2+(y+2)^2=4}$\n\nВерное уравнение $(x+1)^2+(y-2)^2=4$. | Найдите уравнение.
 (x-2)(x-3) | $\boxed{(x-2)(x-3)}$. Oops, the factorization is $(x+2)(x+3)$. | Factor $x^2-5x+6$.
 y=2x-1 | $\boxed{y=2x-1}$. The tangent line is $y=2x+1$. | Find the tangent line to $y=x^2$ at $x=1$.
 \frac{x-1}{2} | $\boxed{\frac{x-1}{2}}$. The inverse is $\frac{x+1}{2}$. | Find the inverse of $f(x)=2x+1$.

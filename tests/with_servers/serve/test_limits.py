@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import json
 import resource
@@ -16,7 +17,10 @@ from typing import Any
 
 import httpx
 import pytest
+from starlette.requests import Request
 
+from agentscope_tuner.service.admission import Refusal
+from agentscope_tuner.service.app import read_body
 from tests.with_servers.serve.running_service import JUDGES, RunningService, config_file, row
 
 JSON = {"Content-Type": "application/json"}
@@ -284,3 +288,23 @@ def test_cheap_rows_go_on_beside_a_flood_of_expensive_ones(tmp_path: Path) -> No
         finally:
             for thread in flood:
                 thread.join(60)
+
+
+@pytest.mark.parametrize(("most", "status"), [(10, None), (9, 413)])
+def test_a_body_of_no_announced_length_is_counted_over_its_parts(most: int, status: int | None) -> None:
+    parts: list[dict[str, Any]] = [{"body": b"12345", "more_body": True}, {"more_body": True}, {"body": b"67890"}]
+    waiting = [{"type": "http.request", **part} for part in parts]
+
+    async def receive() -> dict[str, Any]:
+        return waiting.pop(0)
+
+    headers = [(b"content-type", b"application/json"), (b"transfer-encoding", b"chunked")]
+    request = Request({"type": "http", "method": "POST", "path": "/reward", "headers": headers}, receive)
+    held: list[int] = []
+    if status is None:
+        assert asyncio.run(read_body(request, most, held.append)) == b"1234567890"
+        assert held == [5, 0, 5]
+        return
+    with pytest.raises(Refusal) as refused:
+        asyncio.run(read_body(request, most, held.append))
+    assert (refused.value.status, held) == (status, [5, 0])
