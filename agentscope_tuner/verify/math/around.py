@@ -155,6 +155,8 @@ def said_by(found: PlacedAnswer, question: str | None) -> tuple[str, str]:
     """The answer that a place states with what stands around it, and the reason why it is none; empty for an answer."""
     text, before, behind = found.text or "", found.before, found.behind
     asked = asked_of(about(question) or NO_QUESTION, _is_counted_beside)
+    if found.boxed and "_" in behind[:_NEAR_BASE] and (base := _BASE.match(behind)) and _DIGITS.fullmatch(text):
+        text, behind = f"{text}_{{{base[1]}}}", behind[base.end() :]
     if (not before and not behind) or (found.boxed and stands_plainly(text, before, behind, asked)):
         return text, ""
     if not found.boxed:
@@ -173,6 +175,12 @@ def said_by(found: PlacedAnswer, question: str | None) -> tuple[str, str]:
         gaps = plain or _OF_COEFFICIENTS.search(question or "") is not None
         said, problem = _in_formula(text, front, back, about(question) or NO_QUESTION, has_gaps=gaps)
     return said, problem or _equated(before, behind, question) or _beside(text, before, behind, asked)
+
+
+# The base of a number, behind its box: `\\boxed{202}$_7$`
+_BASE = re.compile(r"\s*\$?\s*(?:\$|\\\()?\s*_\s*\{?\s*\(?(\d{1,2})\)?\s*\}?")
+_DIGITS = re.compile("[0-9A-F]{1,64}")
+_NEAR_BASE = 8
 
 
 # Behind an answer: what its letters stand for, and where an extreme value is attained

@@ -519,4 +519,6 @@ def residue(node: Node) -> Node | None:
     if len(found) > 1:
         return None
     least = [m for m, value in zip(members, values, strict=True) if value in found]
-    return least[0] if len(least) == 1 else None
+    # `2^{2024} \\equiv 2^4 \\equiv 16`: written as a number at last
+    numbers = [member for member in least if isinstance(member, Number)]
+    return (numbers or least)[-1] if len(least) == 1 or len(numbers) == 1 else None

@@ -93,6 +93,115 @@ def alike(pair: Pair, mine: Sequence[str], theirs: Sequence[str]) -> Outcome:
     return all_of(found)
 
 
+_WEEKDAY = re.compile("(?:周|礼拜|禮拜|星期)([一二三四五六日天])")
+_NO_CENTS = re.compile(r"(?<=\d)(?:\{,\}|,)\s*[-–—]{1,2}(?=\s*(?:\\[ ,]\s*)?(?:€|\\text|\\euro|euro|kr|\Z))")
+_JOINED_SETS = re.compile(r"\\\}\s*(?:\\cup|∪)\s*\\\{")
+_FINITE = re.compile(
+    r"(?P<of>[^,;|]*?(?<![a-zA-Z\\])(?P<letter>[jkmn])(?![a-zA-Z])[^,;|]*),(?:\s|\\[ ,;:!]|\\q?quad)*"
+    r"(?P=letter)\s*(?:=|\\in\s*\\\{)\s*(?P<values>\d{1,2}(?:\s*,\s*\d{1,2}){1,11})\s*(?:\\\})?\s*"
+)
+# `x_1 = 2 \\vee x_2 = 3`
+_EITHER = re.compile(r"(?<=[\d\s}])(?:\\vee(?![a-z])|∨)(?=(?:\s|\\ )*[a-zA-Z](?P<index>_\{?\d\}?)?\s*=)")
+_CYCLES = re.compile(r"(?:\s*\(\s*\d+(?:(?:\s|,|\\[ ,;:!])+\d+)+\s*\)){2,}\s*")
+_MAPS = re.compile(r"\s*(?:[a-zA-Z](?:\^\{?-1\}?)?\s*:\s*)?(?P<letter>[a-z])\s*\\mapsto\s*(?P<value>.+)", re.DOTALL)
+_CYCLIC_GROUPS = re.compile(r"[\\a-zA-Z{}\d_/\s^()]*\\mathbb\s*\{?Z\}?[\\a-zA-Z{}\d_/\s^()]*")
+
+
+def in_notation(text: str, truth: str) -> tuple[str, str]:
+    """Both sides with what may be written in several ways in one: weekdays, whole prices, sets joined, lines, maps."""
+    if not text.isascii():
+        text, truth = (_WEEKDAY.sub(_weekday, one) for one in (text, truth))
+    if "," in text:
+        text = _listed(_NO_CENTS.sub("", text))
+    if "\\vee" in text or "∨" in text:
+        text = _EITHER.sub(lambda one: "," if one["index"] else "\\text{ or }", text)
+    if "\\mid" not in text and "|" not in text and ":" not in text:
+        text = _JOINED_SETS.sub(", ", text)
+    text = _in_form_of(truth, text)
+    if "=" in text + truth and _POINT.match(text) is not None and _POINT.match(truth) is not None:
+        return _point(text) or text, _point(truth) or truth
+    return text, truth
+
+
+def _in_form_of(truth: str, text: str) -> str:
+    """An answer as its reference writes such a thing: a product of cycles or groups, a map, an order, a quantifier."""
+    if "(" in truth and _CYCLES.fullmatch(truth) is not None:
+        return re.sub(r"\s*\\circ(?![a-z])\s*", "", re.sub(r"\A\s*\\?[a-zA-Z]+\s*=", "", text))
+    if "C" in text and "mathbb" in truth and _CYCLIC_GROUPS.fullmatch(truth) is not None:
+        return re.sub(r"(?<![a-zA-Z\\])C_(\{?\d+\}?)", r"\\mathbb{Z}_\1", text)
+    if "\\exists" in truth or "\\forall" in truth:
+        for sign, said in _QUANTIFIERS.items():
+            text = said.sub(sign.replace("\\", r"\\"), text)
+        return text
+    if _NOTHING.fullmatch(truth) is not None and _NO_CHANGE.fullmatch(text) is not None:
+        return truth
+    function = _FUNCTION_OF.match(truth) if "mapsto" in text else None
+    maps = None if function is None else _MAPS.fullmatch(text)
+    if function is not None and maps is not None and maps["letter"] == function["letter"]:
+        return f"{function['name']}={maps['value']}"
+    if (names := _ORDERED.fullmatch(truth)) is not None and (steps := _STEPS.findall(text)):
+        is_order = len({*steps}) == 1 and len(steps) == names[0].count(",")
+        return _STEPS.sub(", ", text) if is_order else text
+    return text
+
+
+_NOTHING = re.compile(r"\s*0(?:\s*\\?%)?\s*")
+_NO_CHANGE = re.compile(
+    r"\s*(?:\\text\s*\{)?\s*(?:no (?:net |overall )?change|unchanged|it (?:does not|did not) change"
+    r"|keine (?:ver)?änderung|unverändert|aucun changement|sin cambios?|nessuna variazione|без изменений|不变|没有变化"
+    r"|無變化|変化なし)\s*\}?\s*",
+    re.IGNORECASE,
+)
+_ORDERED = re.compile(r"[^\W\d_]{2,20}(?:,\s*[^\W\d_]{2,20}){2,9}")
+_STEPS = re.compile(r"\s*(?:\\(?:(?:long)?rightarrow|to)(?![a-z])|→)\s*")
+# Words for a quantifier beside a reference that has its sign
+_QUANTIFIERS = {
+    "\\exists ": re.compile(r"\\text\s*\{\s*(?:存在(?:一个|实数)?|there (?:exists|is) (?:an? |some )?(?:real )?)\s*\}"),
+    "\\forall ": re.compile(r"\\text\s*\{\s*(?:对?(?:于)?任意的?|对所有的?|for (?:all|every|each|any) )\s*\}"),
+    ", ": re.compile(r"[,，]?\s*\\text\s*\{\s*[,，]?\s*(?:使得?|都有|均有|满足|有|such that|with|we have)\s*\}"),
+}
+_FUNCTION_OF = re.compile(r"\s*(?P<name>[a-zA-Z](?:\^\{?-1\}?)?\s*\((?P<letter>[a-z])\))\s*=")
+
+
+_SPACE = r"(?:\s|\\[ ,;:!]|\\q?quad)*"
+_BY_COORDINATES = re.compile(
+    rf"{_SPACE}x{_SPACE}={_SPACE}(?P<x>[^=,;]+?){_SPACE}[,;]{_SPACE}y{_SPACE}={_SPACE}(?P<y>[^=,;]+?)"
+    rf"(?:{_SPACE}[,;]{_SPACE}z{_SPACE}={_SPACE}(?P<z>[^=,;]+?))?"
+    rf"(?:{_SPACE}[,;]{_SPACE}\(?{_SPACE}(?:[a-z]|\\[a-z]+){_SPACE}\\in{_SPACE}\\math[a-z]+{_SPACE}\{{?R\}}?\)?)?{_SPACE}"
+)
+_BY_NAMES = re.compile(
+    rf"{_SPACE}\({_SPACE}x{_SPACE},{_SPACE}y(?:{_SPACE},{_SPACE}z)?{_SPACE}\){_SPACE}={_SPACE}(?=\()"
+)
+_PARAMETER = re.compile(r"(?<![a-zA-Z\\])[a-w](?![a-zA-Z])|\\(?:lambda|mu|alpha|beta|theta|tau)(?![a-z])")
+# A point or a line by its points
+_POINT = re.compile(rf"{_SPACE}(?:\(|\\langle|\\left|x{_SPACE}=|\\(?:vec|mathbf|boldsymbol)\s*\{{?\s*r)")
+
+
+def _point(text: str) -> str:
+    """The point `(1+t, 2-t)` of `x=1+t, y=2-t` or `(x,y)=(1+t, 2-t)`, in which a letter runs; empty for other texts."""
+    if len(text) > LONGEST_FORM or _PARAMETER.search(text) is None:
+        return ""
+    if (named := _BY_NAMES.match(text)) is not None:
+        return text[named.end() :]
+    found = _BY_COORDINATES.fullmatch(text)
+    return "" if found is None else f"({', '.join(filter(None, found.group('x', 'y', 'z')))})"
+
+
+def _weekday(found: re.Match[str]) -> str:
+    return f"星期{'日' if found[1] == '天' else found[1]}"
+
+
+def _listed(text: str) -> str:
+    """A formula of a letter that has a few values as the list of its values: `2e^{2\\pi ik/3}, k=0,1,2`."""
+    found = _FINITE.fullmatch(text) if len(text) < LONGEST_FORM and "\\mid" not in text else None
+    if found is None:
+        return text
+    of = found["of"].rpartition("=")[2]
+    letter = re.compile(rf"(?<![a-zA-Z\\]){found['letter']}(?![a-zA-Z])|(?<=i){found['letter']}(?![a-zA-Z])")
+    values = re.findall(r"\d+", found["values"])
+    return ", ".join(letter.sub(f"({value})", of) for value in values)
+
+
 _WIND = r"(?:north|south|east|west|(?<![a-zA-Z])[NSEW](?![a-zA-Z]))"
 _DIRECTED = re.compile(
     r"(?:[A-Za-z]\s*=\s*)?(?P<number>-?\d[\d.]*|\\[dt]?frac\s*(?:\{\d+\}|\d)\s*(?:\{\d+\}|\d))(?:\\?\s)*"

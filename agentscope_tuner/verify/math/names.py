@@ -129,6 +129,9 @@ _TABLE = (
     ("P Pr Prob", r"\((?!\d)", "probab|chance|likel|wahrscheinlich|概率|確率|확률|вероятн|ймовірн|olasılı"
      "|xác suất|peluang"
      "|prawdopodob|احتمال|प्रायिकता|ความน่าจะ|kans|sannolik|todennäk"),
+    ("P pi chi", _ANYTHING,
+     "chromatic polynom|chromatisch\\w* polynom|polynôme chromatique|polinomio cromático|色多项式"
+     "|хроматическ\\w+ (?:многочлен|полином)"),
     ("E", _EVENT, r"expect|\bmean\b|average|erwartung|espérance|esperanza|valor esperado"
      "|valore atteso|期望|均值|期待値"
      "|기댓값|ожидани|сподіван|beklenen|kỳ vọng|valoare medie"),
@@ -636,6 +639,31 @@ _AT_POINT = re.compile(
 )
 
 
+# `100_{10} = 202_7`, and a value that is called best by a star
+_IN_TEN = re.compile(r"\s*(\d{1,18})_\{?10\}?\s*=\s*(?=\S+_)")
+_STARRED = re.compile(r"(?<![a-zA-Z\\])([a-zA-Z])\s*\^\s*\{?\s*(?:\\(?:ast|star)(?![a-z])|\*)\s*\}?(?=\s*=)")
+_OF_CONJUGATES = re.compile("conj|konjug|adj|共轭|сопряж", re.IGNORECASE)
+_MODULUS = re.compile(r"\\[pb]?mod\s*\{?\s*(\d+)|\(\s*\\?(?:mod|text\s*\{\s*mod\s*\})\s*(\d+)")
+
+
+def _is_modulus_asked(text: str, asked: Question) -> bool:
+    """Whether the question has the number by which an answer takes its remainder."""
+    moduli = [one or other for one, other in _MODULUS.findall(text)]
+    # the last two digits are the remainder by 100
+    others = [one for one in moduli if one.strip("0") != "1"]
+    return not asked.text or all(re.search(rf"(?<!\d){one}(?!\d)", asked.text) for one in others)
+
+
+def _without_mark(text: str, asked: Question) -> str:
+    """An answer without the same number in another base before it, and its name without a star that is its own."""
+    if (ten := _IN_TEN.match(text)) is not None and re.search(rf"(?<!\d){ten[1]}(?!\d)", asked.text) is not None:
+        return text[ten.end() :]
+    star = _STARRED.search(text)
+    if star is None or f"{star[1]}^" in asked.text or _OF_CONJUGATES.search(asked.text) is not None:
+        return text
+    return _STARRED.sub(r"\1", text)
+
+
 # A diameter or an axis: `2r = 6`
 _TWICE = re.compile(r"\s*2\s*(?P<letter>[a-z])\s*=(?=[^=a-zA-Z<>\\]*(?:\\(?:[a-zA-Z]+|[ ,;:!])[^=a-zA-Z<>\\]*)*\Z)")
 
@@ -657,7 +685,9 @@ _ONLY = re.compile(
 
 def value_named(text: str, ref: Side, asked: Question) -> str | None:
     """An answer without the sign that it gives its value; None for the sign of something else than what is asked."""
-    text = _ONLY.sub("", text, count=1) if _ONLY.match(text) else text
+    text = _without_mark(_ONLY.sub("", text, count=1) if _ONLY.match(text) else text, asked)
+    if "mod" in text and "mod" not in ref.text and not _is_modulus_asked(text, asked):
+        return None
     text, is_of_another = (text, False) if LISTS.search(_BRACED.sub("", ref.text)) else _label(text, asked)
     if is_of_another or ("=" in text and _is_another_name(text, ref, asked)):
         return None

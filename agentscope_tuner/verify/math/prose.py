@@ -82,7 +82,8 @@ NEUTRAL = frozenset(
     """the a an is are was were be of that this it its so and therefore thus hence then exactly exact precisely simply
     final correct answer answers result value values total sum number solution solutions equals equal required
     desired simplified rounded altogether needed there in all we get have as both which has
-    exist exists percentage probability expected ways area length width height weight volume perimeter""".split()  # noqa: SIM905
+    exist exists percentage probability expected ways area length width height weight volume perimeter
+    darab způsobů sposobów đvdt đvtt đơn vị diện tích thể""".split()  # noqa: SIM905
 )
 # Words that turn an answer round, in the languages of the models' solutions: not even a question's own are dropped
 _TURNING = frozenset(

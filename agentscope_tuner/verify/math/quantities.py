@@ -99,14 +99,16 @@ first term;; a_1 a_0 a; first term
 solutions;; n; number of (?:\w+ )?(?:solutions|roots)
 """
 _ANGLES = re.compile(
-    r"angle|degree|°|\\circ|∠|winkel|\bgrad\b|ángulo|angol|ângulo|уг[ол]|градус|角|温度|각|góc|açı|derece|kąt|stopni|hoek"
+    r"angle|degree|°|\\circ|∠|winkel|\bgrad\b|ángulo|angol|ângulo|уг[ол]|градус|角|温度|각|góc|açı|derece|kąt|stopni|hoek|szög|\bfok|องศา|มุม|μοίρ|זווית|מעלות"
     r"|graden|nyuzi|زاوية|कोण|sudut|derajat|temperat|celsius|radian|rotat|\barcs?\b|polar|argument|phase|bearing|inclin|latitude"
     r"|\[asy\]|\b(?:figure|diagram|shown|parallel)\b|∥|\\parallel|[图圖]"
     r"|\b(?:a(?:rc)?)?(?:sin|cos|tan|cot)(?![a-z])|\\?(?:theta|alpha)\b|\\(?:var)?phi",
     re.IGNORECASE,
 )
 _IN_DEGREES = re.compile(
-    r"degree|°|\\circ|\bgrad|\bgraus|градус|(?<![速长高宽深厚密])度|도\b|derece|stopni|độ|derajat", re.IGNORECASE
+    r"degree|°|\\circ|\bgrad|\bgraus|градус|(?<![速长高宽深厚密])度|도\b|몇 도|derece|stopni|độ|derajat|\bfok"
+    r"|องศา|μοίρ|מעלות",
+    re.IGNORECASE,
 )
 
 

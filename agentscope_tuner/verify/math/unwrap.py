@@ -283,7 +283,8 @@ def read_answer(text: str, ref: Side, question: Question | None) -> Side:
     if strange is not None:
         return replace(side, node=None, problem=f"the word {strange!r}")
     # to an inequality it is a step, and without a question it may be
-    node = side.node if asked.has_inequality or not asked.text else _around_zero(side.node)
+    is_step = not asked.text or (asked.has_inequality and not _bounds_asked(side.node, asked))
+    node = side.node if is_step else _around_zero(side.node)
     return _resolved(_without_asked_span(replace(side, node=_in_asked_unit(node, asked)), ref, asked))
 
 
@@ -347,6 +348,12 @@ _RANGE_BEHIND = re.compile(
 
 # A number, of which nothing else is asked
 FIGURES = re.compile(r"[-\d./]*")
+
+
+def _bounds_asked(node: Node | None, asked: Question) -> bool:
+    """Whether a condition is of the letter asked for, and the question's inequality of another one, too: `|a| < 2`."""
+    letters = set() if node is None else symbols(node)
+    return len(letters) == 1 and {(one,) for one in letters} <= asked.asked_for and "|" not in asked.text
 
 
 def _around_zero(node: Node | None) -> Node | None:

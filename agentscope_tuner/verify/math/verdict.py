@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple, Protocol, cast
 from agentscope_tuner.errors import JudgeError
 from agentscope_tuner.verify.asked_clause import asking_clause, says_another
 from agentscope_tuner.verify.math.compare import CheapComparer, is_rational
-from agentscope_tuner.verify.math.compare_notations import without_next_day
+from agentscope_tuner.verify.math.compare_notations import in_notation, without_next_day
 from agentscope_tuner.verify.math.compare_words import forms, wordings
 from agentscope_tuner.verify.math.guards import unearned
 from agentscope_tuner.verify.math.named_parts import by_names
@@ -633,7 +633,7 @@ def _stages_of_one(
     """As `_stages`, of the texts as they are."""
     text, truth = bare(answer), reference(ground_truth)
     if FIGURES.fullmatch(text) is None or FIGURES.fullmatch(truth) is None:
-        text, truth = _in_words(text, truth)
+        text, truth = in_notation(*_in_words(text, truth))
         text, truth = _residues(text, question), _residues(truth, question)
         text, truth = _without_nameless(text, truth)
         if (asked := about(question)) is not None:

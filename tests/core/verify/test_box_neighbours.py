@@ -56,7 +56,6 @@ $f(2)=\boxed{3}$
 $x_2 = \boxed{3}$
 $2^5=\boxed{32}$
 $17 \bmod 14=\boxed{3}$
-$25_{10}=\boxed{11001}_2$
 $2^{\boxed{5}}=32$
 $32=2^{\boxed{5}}$
 \textbf{\boxed{5}}

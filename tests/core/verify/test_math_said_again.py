@@ -17,6 +17,9 @@ y=2x-1 | $\boxed{y=2x-1}$. The normal line is $y=-\frac12x+\frac32$. | Find the 
 y=2x-1 | $\boxed{y=2x-1}$. In general form this is $2x-y-1=0$. | Find the tangent line to $y=x^2$ at $x=1$.
 y=3x-1 | $\boxed{y=3x-1}$\n\n所以直线方程为$3x-y-1=0$。 | 求过点$(1,2)$且与直线$y=3x$平行的直线方程。
 (x-2)(x-3) | $\boxed{(x-2)(x-3)}$. Expanding gives: $x^2-5x+6$. | Factor $x^2-5x+6$.
+11001 | $25_{10}=\boxed{11001}_2$ | Write 25 in base 2.
+202_7 | It is \boxed{202}$_7$. | Write 100 in base 7.
+B | \boxed{B}, so choose B. | Which option is right, A or B?
 20 | \boxed{20}\n\nIndeed, the number asked for is $60-40=20$. | How many words have no NN?
 42 | \boxed{42}\n\nAnswer: see above.
 \frac14 | \boxed{\frac14}\n\nLa probabilité cherchée est donc de 25 %. | Quelle est la probabilité ?
@@ -71,6 +74,9 @@ Ben | \boxed{\text{Ben}}. Anna was not the first. | Who was the first: Anna, Ben
 -5 | $\boxed{-5}x$ | What is the coefficient of $x$?
 """
 UNPAID = r"""
+202_7 | It is \boxed{202}$_{10}$. | Write 100 in base 7.
+101111 | \boxed{101111}$_{16}$ | Convert 0x2F to binary.
+B | \boxed{B}, so choose A. | Which option is right, A or B?
 2x\sin x+x^2\cos x | $\boxed{2x\sin x+x^2\cos x}$. Wait, the derivative is $2x\sin x-x^2\cos x$. | Find the derivative.
 (x-1)^2+(y+2)^2=4 | $\boxed{(x-1)^2+(y+2)^2=4}$\n\n更正:上式有误,正确的方程是 $(x+1)^2+(y-2)^2=4$。 | 求圆的标准方程。
 (x-1)^2+(y+2)^2=4 | $\boxed{(x-1)^2+(y+2)^2=4}$\n\n应为 $(x+1)^2+(y-2)^2=4$。 | 求圆的标准方程。
