@@ -32,7 +32,7 @@ from agentscope_tuner.verify.math.node import (
 )
 from agentscope_tuner.verify.math.parse import parse_tokens
 from agentscope_tuner.verify.math.prose import allowed
-from agentscope_tuner.verify.math.quantities import measures_another
+from agentscope_tuner.verify.math.quantities import counts_degrees, measures_another
 from agentscope_tuner.verify.math.question import NO_QUESTION, Question, about
 from agentscope_tuner.verify.math.tokens import Token, TooComplex, Unreadable, tokenize
 from agentscope_tuner.verify.math.units import (
@@ -184,7 +184,10 @@ _NEAR_BASE = 8
 
 
 # Behind an answer: what its letters stand for, and where an extreme value is attained
-_WHERE = r"(?:where|with|wobei|mit|où|avec|donde|con|dove|onde|com|где|для|其中|ここで|단|trong đó)"
+_WHERE = (
+    r"(?:where|with|wobei|mit|où|avec|donde|con|dove|onde|com|где|для|де|där|hvor|waar(?:bij)?|gdzie|kde|ahol|unde|burada"
+    r"|dengan|其中|ここで|단|trong đó)"
+)
 _FIXES = re.compile(rf"[\s$)\]*\\]*+[,;，；(（]?\s*+{_WHERE}[\s$(\\]*+(?P<letter>[a-zA-Z](?:_\{{?\w\}}?)?)\s*=")
 _DEFINES = re.compile(
     rf"(?P<close>[\s$)\]*\\]*+)[,;，；(（]?\s*+{_WHERE}\s*+"
@@ -193,6 +196,22 @@ _DEFINES = re.compile(
 )
 _TELLS_LETTER = re.compile(
     rf"[\s$)\]*\\]*+[,;，；(（]?\s*+{_WHERE}[\s$(\\]*+(?P<letter>[a-zA-Z])\$?(?:\\\))?(?:\s+[^\W\d_]|[为是表])"
+)
+# Of letters that count anyway: `wobei $n$ eine ganze Zahl ist`
+_COUNTING = frozenset("jklmn")
+_NARROWS = re.compile(
+    r"\b(?:even|odd|prime|negative|(?:un)?gerade|(?:im)?paire?s?|im?par(?:es)?|(?:dis)?pari|(?:не)?ч[её]тн\w+|nie?parzyst\w+|parzyst\w+"
+    r"|udda|jämnt?|(?:on)?even)\b|[偶奇]",
+    re.IGNORECASE,
+)
+_IS_INTEGER = re.compile(
+    r"[\s,]*(?:(?:is|are|ist|sind|est|sont|es|son|è|sono|é|são|är|er|jest|je|là|adalah|[—–-])\s+)?"
+    r"(?:(?:an?|any|eine?|un|uno|um|et[t]?|een|arbitrary|beliebige|любое|любые|будь-яке|dowolną|numero|número|nombre)\s+){0,3}"
+    r"(?:integers?|ganze zahl(?:en)?|entiers?(?: relatifs?)?|enteros?|inteiros?|inter[oi]|heltal|geheel getal"
+    r"|gehele getallen|целое(?: число)?|целые(?: числа)?|ціле(?: число)?"
+    r"|liczb[aąy] całkowit[aąey]|celé číslo|egész szám|număr întreg"
+    r"|tam sayı|số nguyên|bilangan bulat)(?:\s+(?:ist|is|sind|zijn|zahl))?\s*",
+    re.IGNORECASE,
 )
 _CONSTANT = re.compile(r"const|konst|costant|постоян|常数|常量|定数|상수|sabit|hằng|stał", re.IGNORECASE)
 _PARTLY = re.compile(
@@ -223,6 +242,11 @@ def _definition(text: str, behind: str, question: Question) -> tuple[str, str]:
         if (part := _PARTLY.search(said)) is not None and part[0].lower() not in question.text.lower():
             return behind, f"unread: {part[0]!r} beside the answer"
         if all(letter in text for letter in _letters_in(defines["letters"])) and not _doubts(said):
+            return defines["close"], ""
+    if defines is not None and set(_letters_in(defines["letters"])) <= _COUNTING:
+        if (narrow := _NARROWS.search(said)) is not None and narrow[0].lower() not in question.text.lower():
+            return behind, f"unread: {narrow[0]!r} beside the answer"
+        if _IS_INTEGER.fullmatch(said):
             return defines["close"], ""
     if defines is not None and _says_as_asked(defines["letters"], said, question):
         return defines["close"], ""
@@ -312,9 +336,11 @@ def asked_of(question: Question, counts: Callable[[str], bool] | None = None) ->
     Args:
         counts: see `Asked`; by default the case of a unit's symbol counts: `mW` is not `MW`.
     """
-    return Asked(
-        question.text.lower(), lambda word: allowed(word, question.words, question.text), counts or _is_counted
-    )
+
+    def allows(word: str) -> bool:
+        return allowed(word, question.words, question.text) or counts_degrees(word, question.text)
+
+    return Asked(question.text.lower(), allows, counts or _is_counted)
 
 
 def _is_counted(word: str) -> bool:

@@ -94,6 +94,7 @@ def alike(pair: Pair, mine: Sequence[str], theirs: Sequence[str]) -> Outcome:
 
 
 _WEEKDAY = re.compile("(?:周|礼拜|禮拜|星期)([一二三四五六日天])")
+_OF_WEEKDAY = re.compile("(pazartesi|salı|çarşamba|perşembe|cuma|cumartesi|pazar) günü", re.IGNORECASE)
 _NO_CENTS = re.compile(r"(?<=\d)(?:\{,\}|,)\s*[-–—]{1,2}(?=\s*(?:\\[ ,]\s*)?(?:€|\\text|\\euro|euro|kr|\Z))")
 _JOINED_SETS = re.compile(r"\\\}\s*(?:\\cup|∪)\s*\\\{")
 _FINITE = re.compile(
@@ -110,7 +111,7 @@ _CYCLIC_GROUPS = re.compile(r"[\\a-zA-Z{}\d_/\s^()]*\\mathbb\s*\{?Z\}?[\\a-zA-Z{
 def in_notation(text: str, truth: str) -> tuple[str, str]:
     """Both sides with what may be written in several ways in one: weekdays, whole prices, sets joined, lines, maps."""
     if not text.isascii():
-        text, truth = (_WEEKDAY.sub(_weekday, one) for one in (text, truth))
+        text, truth = (_OF_WEEKDAY.sub(r"\1", _WEEKDAY.sub(_weekday, one)) for one in (text, truth))
     if "," in text:
         text = _listed(_NO_CENTS.sub("", text))
     if "\\vee" in text or "∨" in text:
@@ -334,13 +335,15 @@ def times(pair: Pair) -> Outcome:
 
 
 # Behind a time that is earlier than those of the question
-_NEXT_DAY = re.compile(
-    r"\s*[(（,，]?\s*(?:on )?(?:(?:the )?(?:next|following) (?:day|morning)"
-    r"|am nächsten (?:tag|morgen)"
+_SAYS_NEXT_DAY = (
+    r"[(（,，]?\s*(?:on )?(?:(?:the )?(?:next|following) (?:day|morning)|am nächsten (?:tag|morgen)"
     r"|le lendemain(?: matin)?|del día siguiente|del giorno (?:dopo|successivo)|do dia seguinte|次の日|翌日|第二天|次日"
-    r"|следующего дня|на следующий день|ertesi gün|ngày hôm sau)\s*[)）]?\s*\.?(?:\Z|(?=\s\d))",
-    re.IGNORECASE,
+    r"|следующего дня|на следующий день|ertesi gün|ngày hôm sau|nästa dag|następnego dnia|de volgende dag|다음 ?날)"
+    r"\s*[)）]?"
 )
+_NEXT_DAY = re.compile(rf"\s*{_SAYS_NEXT_DAY}\s*\.?(?:\Z|(?=\s\d))", re.IGNORECASE)
+# Behind the box of a time
+NEXT_DAY_BEHIND = re.compile(rf"(?P<close>[\s$)\]\\*]*){_SAYS_NEXT_DAY}(?=\s*[.。]?\s*\Z)", re.IGNORECASE)
 
 
 def without_next_day(text: str) -> str:

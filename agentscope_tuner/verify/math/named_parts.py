@@ -145,7 +145,7 @@ _WIDTH = re.compile("width|wide|breadth|breite|largeur|ancho|anchura|larghezza|l
 
 def _parts(text: str, pair: Pair) -> list[_Part]:
     """The values of a text with their names; none where something else is said, or where there are not several."""
-    said = re.sub(r"\\[()\[\]]", " ", unset(text))
+    said = re.sub(r"\\(sup|inf|max|min)(?![a-z])", r"\1 ", re.sub(r"\\[()\[\]]", " ", unset(text)))
     depth, begin, parts = 0, 0, []
     cuts = {m.start(): m.end() for m in _PARTS.finditer(said)}
     for at, char in enumerate(said):

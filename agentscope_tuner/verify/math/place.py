@@ -20,8 +20,9 @@ from agentscope_tuner.verify.asked_clause import asking_clause, compares, is_of_
 from agentscope_tuner.verify.find import PlacedAnswer
 from agentscope_tuner.verify.labels import CONTRADICTION
 from agentscope_tuner.verify.math.around import given_noun, is_alone, said_by, with_unit, without_said_again
+from agentscope_tuner.verify.math.compare_notations import NEXT_DAY_BEHIND
 from agentscope_tuner.verify.math.node import DIFFERENT, EQUAL
-from agentscope_tuner.verify.math.prose import allowed
+from agentscope_tuner.verify.math.prose import allowed, time_of_day
 from agentscope_tuner.verify.math.question import about
 from agentscope_tuner.verify.math.unwrap import bare, reference, short
 from agentscope_tuner.verify.math.verdict import UNREAD, Asking, MathVerdict, answered, awaited, compare, verdict_of
@@ -73,7 +74,11 @@ def _subject_before(before: str, question: str) -> str:
         # `Mia's brother is`, where Mia's age is asked for
         return "" if kin[1].lower() in asking_clause(question)[0].lower() else kin[1]
     named = _GIVEN_TO.fullmatch(clause)
-    return subject_of_another(clause, question) if named is not None else ""
+    first = re.search(r"[A-ZÀ-ÞА-Я]\w+(?=\s\w+\Z)", clause)
+    if named is None or (first is not None and re.search(rf"(?<!\w){first[0].lower()}(?!\w)", question) is not None):
+        # what the question writes in lower case is no name: `Se necesitan`
+        return ""
+    return subject_of_another(clause, question)
 
 
 _NEAR_SUBJECT = 80
@@ -186,6 +191,8 @@ def _of_place(found: PlacedAnswer, ground_truth: str, question: str | None) -> A
     if _HAS_DECIMALS.search(ground_truth) is not None:
         # such a reference is rounded, too
         found = found._replace(before=ROUGHLY_BEFORE.sub(_without_word, found.before))
+    if (late := NEXT_DAY_BEHIND.match(found.behind)) is not None and time_of_day(found.text or "") is not None:
+        found = found._replace(behind=late["close"] + found.behind[late.end() :])
     again = _said_again(found, question)
     text, problem = said_by(found, question)
     if problem:

@@ -256,7 +256,7 @@ def signs(text: str) -> tuple[str, ...] | None:
 _CLOCK_WRITING = re.compile(r"\\(?:text|mathrm|textrm|mbox)|\\[ ,;:!~]|[{}\s~.$]")
 _TIME = re.compile(
     r"(?:om|um|kl|klokken|à|alle|at)?(?P<half>上午|早上|早晨|清晨|凌晨|午前|오전|下午|晚上|傍晚|午後|오후)?(\d{1,2})"
-    r"(?:[:h](\d{2})(?::(\d{2}))?|[点點时時시](?:(\d{1,2})[分분]|(?P<part>[半整]))?)(?:o'clock|h|hrs?|uhr|uur|시|น)?"
+    r"(?:[:h](\d{2})(?:min|:(\d{2}))?|[点點时時시](?:(\d{1,2})[分분]|(?P<part>[半整]))?)(?:o'clock|h|hrs?|uhr|uur|시|น)?"
     r"(?:(?P<am>am|(?:inthe|atthe)?morning|morgens|vormittags|delamañana|damanhã|dumatin|delmattino|утра)"
     r"|(?P<pm>pm|inthe(?:afternoon|evening)|nachmittags|abends|dela(?:tarde|noche)|datarde|danoite"
     r"|del?l'après-midi|dusoir|delpomeriggio|disera|дня|вечера))?(?:o'clock|h|hrs?|uhr|uur|시|น)?",

@@ -112,6 +112,23 @@ _IN_DEGREES = re.compile(
 )
 
 
+_DEGREES = re.compile(
+    "degrees?|grad|grados|graus|degrés|gradi|градус[аов]*|stopni|derece|graden|fok|độ|derajat|องศา|도|度"
+)
+
+
+def counts_degrees(word: str, question: str) -> bool:
+    """Whether a word in lower case counts degrees, and the question is about angles."""
+    return _DEGREES.fullmatch(word) is not None and _OF_ANGLES.search(question) is not None
+
+
+_OF_ANGLES = re.compile(
+    r"angle|∠|winkel|ángulo|angol|ângulo|уг[ол]|角|각|góc|açı|kąt|hoek|szög|มุม|γωνί|זווית|rotat|bearing"
+    r"|\\circ(?!\s*\}?\s*\$?\s*(?:[CF]\b|\\(?:text|mathrm)))",
+    re.IGNORECASE,
+)
+
+
 class _Quantity(NamedTuple):
     name: str
     dimensions: tuple[str, ...]

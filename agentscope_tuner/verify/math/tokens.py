@@ -67,6 +67,7 @@ _ROWS: tuple[tuple[Role, int, str], ...] = (
         parallel:=parallel propto:=propto mapsto:=mapsto Leftrightarrow:=iff nmid:=nmid pmod:=pmod leftrightarrow:=iff
         triangleq:== coloneqq:=="""),
     ("same", 0, r"""
+        oint:=\int
         dfrac:=\frac tfrac:=\frac cfrac:=\frac dbinom:=\binom tbinom:=\binom cdot:=* times:=* ast:=* star:=* bullet:=*
         div:=/ slash:=/ leq:=<= le:=<= leqslant:=<= leqq:=<= geq:=>= ge:=>= geqslant:=>= geqq:=>= lt:=< gt:=> ne:=!=
         neq:=!= lbrace:=\{ rbrace:=\} lbrack:=[ rbrack:=] lvert:=| rvert:=| vert:=| lparen:=( rparen:=) mid:=\mid to:=->
@@ -732,6 +733,7 @@ _RULES: tuple[_Rule, ...] = (
     # `0.(3)`: the digits in the brackets repeat
     ("(", re.compile(r"(?<![\w.)])(\d+)[.,]\((\d{1,30})\)(?![\w(^])"), r"\1.\\overline{\2}"),
     ("(", re.compile(r"^(\d+)[.,](\d+)\((\d{1,30})\)$"), r"\1.\2\\overline{\3}"),
+    ("{:}", re.compile(r"\{:\}"), ":"),
     ("10", re.compile(r"(?<=\d)\s*[xX]\s*(?=10\s*\^)"), r"\\times "),
     # an element of a set by the letter of a constant, or of a set with two values in one
     ("\\in", re.compile(r"^\s*(?:e|[xz](?=[^}]*\\pm))\s*\\in\s*(?=(?:\\left\s*)?\\\{)"), ""),

@@ -296,6 +296,9 @@ _CONFIDENCE = re.compile(
 _BRACKETED = re.compile(
     r"\s*(?:\\left)?\s*(?P<opens>[(\[])(?P<ends>[^()\[\]]{3,60}?)(?:\\right)?\s*(?P<shuts>[)\]])\s*"
 )
+_BETWEEN = re.compile(
+    r"\s*-?\d[\d.]*(?P<of>\s*(?:\\leq?(?:slant)?|<|≤|<=)\s*(?:[a-zA-Z]|\\mu)\s*(?:\\leq?(?:slant)?|<|≤|<=)\s*)-?\d[\d.]*\s*"
+)
 _AROUND = re.compile(
     r"\s*(?:\\mu\s*=)?\s*(?P<middle>-?\d+(?:(?:\.|\{,\})\d+)?)\s*\\pm\s*(?P<half>\d+(?:(?:\.|\{,\})\d+)?)\s*"
 )
@@ -304,6 +307,11 @@ _AROUND = re.compile(
 def _as_confidence(text: str, ref: str, asked: Question) -> str:
     r"""An interval of confidence with the reference's brackets: `50\pm 1.96` for `(48.04, 51.96)`."""
     wanted = _BRACKETED.fullmatch(ref) if ref[:1] in ("(", "[", "\\") else None
+    if wanted is None and (between := _BETWEEN.fullmatch(ref)) is not None and _CONFIDENCE.search(asked.text):
+        # `48.04 \\le m \\le 51.96`
+        bracketed = _as_confidence(text, "[0, 1]", asked)
+        bounds = _BRACKETED.fullmatch(bracketed)
+        return text if bounds is None else between["of"].join(bounds["ends"].split(","))
     if wanted is None or _CONFIDENCE.search(asked.text) is None:
         return text
     if (around := _AROUND.fullmatch(text)) is not None:

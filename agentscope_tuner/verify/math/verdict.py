@@ -349,6 +349,12 @@ def _of_asked(text: str, question: str | None) -> str:
 
     Steps may stand between, but no other value.
     """
+    if (led := _LED_UNSPACED.fullmatch(text)) is not None and question is not None:
+        lead = re.sub(r"\\text|[{}$\s]", "", led["lead"]).rstrip("是为為").lstrip("所以故则")
+        said = re.findall(r"[\u4e00-\u9fff]+|[^\u4e00-\u9fff]+", lead)
+        is_plain = len(lead) > len("的") and re.search("[不非没無无未半倍几超至或和于]", lead) is None
+        if is_plain and all(one in re.sub(r"[$\s]", "", question) for one in said):
+            return led["value"]
     asked = about(question) if "=" in text else None
     first, *steps = _EQUALS.split(text)
     if asked is None or not steps:
@@ -365,6 +371,11 @@ def _of_asked(text: str, question: str | None) -> str:
     return value if value and is_whole and not lists and not any(_plain_number(one.strip()) for one in steps) else text
 
 
+# A sentence whose words before the value are the question's: `\\text{函数}f(x)\\text{的单调递增区间为}(3,+\\infty)`
+_LED_UNSPACED = re.compile(
+    r"(?P<lead>(?:\\text\s*\{[^{}]*\}|[\w()'\s$])*?\\text\s*\{[^{}]*[是为為]\s*\}|[\w()'\s$]*[\u4e00-\u9fff][是为為])\s*"
+    r"(?P<value>[(\[\\\d-][\s\S]*)"
+)
 _ARRANGEMENTS = re.compile(r"(?:\\(?:mathrm|text)\s*\{[AC]\}|[AC])_\{?\d+\}?\^\{?\d+\}?")
 _LONGEST_STEP = 200
 # Where a step of a chain goes on to another value
@@ -562,7 +573,7 @@ def _stages(
     whole: MathVerdict = yield from _stages_of_one(
         answer, ground_truth, question, copied, has_worker=has_worker, reads_long=reads_long
     )
-    # what is only typeset in another way needs no reading of its parts
+    # what is typeset in another way needs no reading of its parts
     is_same = whole.outcome == "equal" and whole.stage in CHEAP_STAGES[: 1 if "\\text" in answer else 2]
     named = [] if is_same else by_names(answer, ground_truth, question)
     if named is None and whole.outcome == "equal":
@@ -573,7 +584,8 @@ def _stages(
         )
         if part.outcome != "equal":
             # words that the question allows were left out of the whole, and the names with them
-            return MathVerdict("different", "structure", part.reason) if whole.outcome == "equal" else whole
+            is_open = whole.outcome == "different" or (part.outcome != "different" and whole.outcome != "equal")
+            return whole if is_open else MathVerdict("different", "structure", part.reason)
     if named:
         return MathVerdict("equal", "structure", f"name by name: {short(answer)} = {short(ground_truth)}")
     if is_same or whole.outcome == "undecided" or ground_truth.count(")") + ground_truth.count("）") < len("ab"):
@@ -587,9 +599,8 @@ def _stages(
         )
         if found.outcome != "equal":
             return found if whole.outcome == "equal" else whole
-    return (
-        MathVerdict("equal", found.stage, f"part by part: {short(answer)} = {short(ground_truth)}") if parts else whole
-    )
+    reason = f"part by part: {short(answer)} = {short(ground_truth)}"
+    return MathVerdict("equal", found.stage, reason) if parts else whole
 
 
 def _part_by_part(answer: str, truth: str, question: str, rest: str | None) -> list[tuple[str, str, str | None]]:

@@ -20,6 +20,13 @@ y=3x-1 | $\boxed{y=3x-1}$\n\n所以直线方程为$3x-y-1=0$。 | 求过点$(1,2
 11001 | $25_{10}=\boxed{11001}_2$ | Write 25 in base 2.
 202_7 | It is \boxed{202}$_7$. | Write 100 in base 7.
 B | \boxed{B}, so choose B. | Which option is right, A or B?
+75^\circ | So it is $\boxed{75}$ degrees. | In triangle $ABC$, $\angle A=40^\circ$. Find $\angle BDC$.
+75^\circ | Der Winkel ist $\boxed{75}$ Grad. | Berechne $\angle BDC$ mit $\angle A=40^\circ$.
+3{,}75 | Se necesitan $\boxed{3{,}75}$ tazas. | ¿Cuántas tazas de harina se necesitan?
+01:15 | O trem chega às $\boxed{01{:}15}$ do dia seguinte. | A que horas o trem chega?
+x=\pm 1+2\pi n | $\boxed{x=\pm 1+2\pi n}$, wobei $n$ eine ganze Zahl ist. | Löse die Gleichung.
+x=\pm 1+2\pi n | $\boxed{x=\pm 1+2\pi n}$, где $n$ — целое число. | Решите уравнение.
+x=\pm 1+2\pi n | $\boxed{x=\pm 1+2\pi n}$, där $n$ är ett heltal. | Lös ekvationen.
 20 | \boxed{20}\n\nIndeed, the number asked for is $60-40=20$. | How many words have no NN?
 42 | \boxed{42}\n\nAnswer: see above.
 \frac14 | \boxed{\frac14}\n\nLa probabilité cherchée est donc de 25 %. | Quelle est la probabilité ?
@@ -74,6 +81,9 @@ Ben | \boxed{\text{Ben}}. Anna was not the first. | Who was the first: Anna, Ben
 -5 | $\boxed{-5}x$ | What is the coefficient of $x$?
 """
 UNPAID = r"""
+x=\pm 1+2\pi n | $\boxed{x=\pm 1+2\pi n}$, where $n$ is even. | Solve the equation.
+x=\pm 1+2\pi n | $\boxed{x=\pm 1+2\pi n}$, wobei $n$ gerade ist. | Löse die Gleichung.
+15 | The temperature has risen by $\boxed{15}$ degrees since then. | What is the temperature now?
 202_7 | It is \boxed{202}$_{10}$. | Write 100 in base 7.
 101111 | \boxed{101111}$_{16}$ | Convert 0x2F to binary.
 B | \boxed{B}, so choose A. | Which option is right, A or B?
