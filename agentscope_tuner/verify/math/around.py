@@ -157,10 +157,13 @@ def said_by(found: PlacedAnswer, question: str | None) -> tuple[str, str]:
     asked = asked_of(about(question) or NO_QUESTION, _is_counted_beside)
     if found.boxed and "_" in behind[:_NEAR_BASE] and (base := _BASE.match(behind)) and _DIGITS.fullmatch(text):
         text, behind = f"{text}_{{{base[1]}}}", behind[base.end() :]
+    if "\\pi" in text and (unit := _DEGREES_BEHIND.match(behind)) is not None:
+        return text, f"unread: {unit[1]!r} beside the answer"
     if (not before and not behind) or (found.boxed and stands_plainly(text, before, behind, asked)):
         return text, ""
     if not found.boxed:
         return text, _beside(text, before, behind, asked)
+    text, behind = _with_domain(text, behind)
     behind, problem = _definition(text, behind, about(question) or NO_QUESTION)
     if problem:
         return text, problem
@@ -226,6 +229,17 @@ _ATTAINED = re.compile(
 _NEAR_DEFINED = 240
 
 
+def _with_domain(text: str, behind: str) -> tuple[str, str]:
+    """An answer with the domain that the clause behind it gives its counting letter, and what else stands there."""
+    defines = _DEFINES.match(behind) if len(behind) <= _NEAR_DEFINED else None
+    letters = set() if defines is None else _letters_in(defines["letters"])
+    if defines is None or not letters <= _COUNTING or _IS_INTEGER.fullmatch(defines["said"]) is None or "\\in" in text:
+        return text, behind
+    said = [one for one in sorted(letters) if re.search(rf"(?<![a-zA-Z\\]){one}(?![a-zA-Z])", text) is not None]
+    domains = "".join(f",\\ {one}\\in\\mathbb{{Z}}" for one in said)
+    return (f"{text}{domains}", defines["close"]) if len(said) == len(letters) else (text, behind)
+
+
 def _definition(text: str, behind: str, question: Question) -> tuple[str, str]:
     """What stands behind an answer without the clause that defines its letters, and why that makes it another answer.
 
@@ -243,11 +257,9 @@ def _definition(text: str, behind: str, question: Question) -> tuple[str, str]:
             return behind, f"unread: {part[0]!r} beside the answer"
         if all(letter in text for letter in _letters_in(defines["letters"])) and not _doubts(said):
             return defines["close"], ""
-    if defines is not None and set(_letters_in(defines["letters"])) <= _COUNTING:
-        if (narrow := _NARROWS.search(said)) is not None and narrow[0].lower() not in question.text.lower():
-            return behind, f"unread: {narrow[0]!r} beside the answer"
-        if _IS_INTEGER.fullmatch(said):
-            return defines["close"], ""
+    narrow = _NARROWS.search(said) if defines is not None and _letters_in(defines["letters"]) <= _COUNTING else None
+    if narrow is not None and narrow[0].lower() not in question.text.lower():
+        return behind, f"unread: {narrow[0]!r} beside the answer"
     if defines is not None and _says_as_asked(defines["letters"], said, question):
         return defines["close"], ""
     told = _TELLS_LETTER.match(behind)
@@ -312,6 +324,9 @@ def _equated(before: str, behind: str, question: str | None) -> str:
         if brackets.count("(") == brackets.count(")") and asked.asks_another([t.text for t in member]):
             return "the box is equated with what the question does not ask for"
     return ""
+
+
+_DEGREES_BEHIND = re.compile(r"[\s$)\]\\]*(degrees?|grad|grados|graus|degrés|gradi|градус\w*|度)", re.IGNORECASE)
 
 
 def _beside(text: str, before: str, behind: str, asked: Asked) -> str:

@@ -104,7 +104,9 @@ _FINITE = re.compile(
 # `x_1 = 2 \\vee x_2 = 3`
 _EITHER = re.compile(r"(?<=[\d\s}])(?:\\vee(?![a-z])|∨)(?=(?:\s|\\ )*[a-zA-Z](?P<index>_\{?\d\}?)?\s*=)")
 _CYCLES = re.compile(r"(?:\s*\(\s*\d+(?:(?:\s|,|\\[ ,;:!])+\d+)+\s*\)){2,}\s*")
-_MAPS = re.compile(r"\s*(?:[a-zA-Z](?:\^\{?-1\}?)?\s*:\s*)?(?P<letter>[a-z])\s*\\mapsto\s*(?P<value>.+)", re.DOTALL)
+_MAPS = re.compile(
+    r"\s*(?:(?P<name>[a-zA-Z])(?:\^\{?-1\}?)?\s*:\s*)?(?P<letter>[a-z])\s*\\mapsto\s*(?P<value>.+)", re.DOTALL
+)
 _CYCLIC_GROUPS = re.compile(r"[\\a-zA-Z{}\d_/\s^()]*\\mathbb\s*\{?Z\}?[\\a-zA-Z{}\d_/\s^()]*")
 
 
@@ -138,7 +140,8 @@ def _in_form_of(truth: str, text: str) -> str:
         return truth
     function = _FUNCTION_OF.match(truth) if "mapsto" in text else None
     maps = None if function is None else _MAPS.fullmatch(text)
-    if function is not None and maps is not None and maps["letter"] == function["letter"]:
+    is_same = maps is not None and (maps["name"] or function["name"][:1]) == function["name"][:1] if function else False
+    if function is not None and maps is not None and is_same and maps["letter"] == function["letter"]:
         return f"{function['name']}={maps['value']}"
     if (names := _ORDERED.fullmatch(truth)) is not None and (steps := _STEPS.findall(text)):
         is_order = len({*steps}) == 1 and len(steps) == names[0].count(",")
@@ -146,7 +149,7 @@ def _in_form_of(truth: str, text: str) -> str:
     return text
 
 
-_NOTHING = re.compile(r"\s*0(?:\s*\\?%)?\s*")
+_NOTHING = re.compile(r"\s*0\s*\\?%\s*")
 _NO_CHANGE = re.compile(
     r"\s*(?:\\text\s*\{)?\s*(?:no (?:net |overall )?change|unchanged|it (?:does not|did not) change"
     r"|keine (?:ver)?änderung|unverändert|aucun changement|sin cambios?|nessuna variazione|без изменений|不变|没有变化"

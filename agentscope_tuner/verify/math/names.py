@@ -665,12 +665,19 @@ def _without_mark(text: str, asked: Question) -> str:
 
 
 # A diameter or an axis: `2r = 6`
-_TWICE = re.compile(r"\s*2\s*(?P<letter>[a-z])\s*=(?=[^=a-zA-Z<>\\]*(?:\\(?:[a-zA-Z]+|[ ,;:!])[^=a-zA-Z<>\\]*)*\Z)")
+_TWICE = re.compile(r"\s*2\s*(?P<letter>[abcrR])\s*=(?=[^=a-zA-Z<>\\]*(?:\\(?:[a-zA-Z]+|[ ,;:!])[^=a-zA-Z<>\\]*)*\Z)")
+
+
+_OF_TWICE = re.compile(
+    r"diamet|durchmesser|diámetro|diâmetro|диаметр|直径|直徑|지름|\baxis|\baxes|achse|\baxe|\beje|\basse|eixo|\bось|\bоси|长轴|短轴|实轴|虚轴"
+    "|焦距|foci|brennpunkt|foyers|focos|fuochi|фокус|焦点",
+    re.IGNORECASE,
+)
 
 
 def _is_own_letter(letter: str, asked: Question) -> bool:
     """Whether a letter is the answer's own, or the question gives its value: then it is not what is asked for."""
-    if not asked.text:
+    if _OF_TWICE.search(asked.text) is None:
         return False
     return letter not in asked.letters or re.search(rf"(?<![a-zA-Z\\]){letter}\s*=\s*\d", asked.text) is not None
 

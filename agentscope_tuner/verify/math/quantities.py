@@ -118,14 +118,15 @@ _DEGREES = re.compile(
 
 
 def counts_degrees(word: str, question: str) -> bool:
-    """Whether a word in lower case counts degrees, and the question is about angles."""
-    return _DEGREES.fullmatch(word) is not None and _OF_ANGLES.search(question) is not None
+    """Whether a word in lower case counts degrees, and the question asks for an angle, and not in radians."""
+    if _DEGREES.fullmatch(word) is None or _RADIANS.search(question) is not None:
+        return False
+    return _OF_ANGLES.search(asking_clause(question)[0] or question) is not None
 
 
+_RADIANS = re.compile("radian|bogenmaß|弧度|ラジアン|라디안|радиан|ακτίνι", re.IGNORECASE)
 _OF_ANGLES = re.compile(
-    r"angle|∠|winkel|ángulo|angol|ângulo|уг[ол]|角|각|góc|açı|kąt|hoek|szög|มุม|γωνί|זווית|rotat|bearing"
-    r"|\\circ(?!\s*\}?\s*\$?\s*(?:[CF]\b|\\(?:text|mathrm)))",
-    re.IGNORECASE,
+    "angle|∠|winkel|ángulo|angol|ângulo|уг[ол]|角|각|góc|açı|kąt|hoek|szög|มุม|γωνί|זווית|rotat|bearing", re.IGNORECASE
 )
 
 
