@@ -108,7 +108,8 @@ read the source and was asked for right values that the words around them give a
 rules would not understand, such as numbers in words of twenty languages: 22.7 % and 74.0 %; of the 34 paid one was a
 wrong value, the period of a continued fraction in another order, and one a list of two persons. `round48`, 150 and 150 rows of one
 more author in 22 languages, an even sample, at first contact on 2026-11-28, after the judge was mended from both: 0.0 %
-and 11.3 %.
+and 11.3 %. `round49`, 150 and 150 rows of one more author in 25 languages in the same manner, after it was mended from
+that: 0.7 % and 10.7 %; the one paid took its answer back with a number of the question. It has been read since.
 
 Every row goes through `load_judge(configs/math.yaml)`, the question as `task.main_query`. `--alone` leaves Math-Verify
 out.
@@ -130,7 +131,7 @@ from benchmarks.math.bench import RIVAL, ROOT, rival_pairs
 ROWS = Path(__file__).with_name("redteam")
 HALVES = ("dev", "unseen")
 # Rows of one author, scored at first contact before a mender reads them: --half names one
-ROUNDS = tuple(f"round{n}" for n in range(1, 49))
+ROUNDS = tuple(f"round{n}" for n in range(1, 50))
 WRONG_PAID_BAR, RIGHT_REFUSED_BAR = 1.0, 5.0
 
 

@@ -324,7 +324,7 @@ def _is_offered(question: Question | None, letter_: str, value: str) -> bool:
         if offered and exact_value(parse(offered)) == exact_value(parse(value)) is not None:
             return True
     plain, said = ("".join(WRITING.sub("", one).replace("\\%", "%").split()) for one in (question.text, value))
-    return any(f"{letter_}{mark}{said}" in plain for mark in (")", ".", ":"))
+    return any(f"{letter_}{mark}{said}" in plain for mark in ")）.．:：、")
 
 
 _CONVERGES = re.compile(

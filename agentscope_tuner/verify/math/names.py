@@ -140,7 +140,7 @@ _TABLE = (
     ("Cov", _EVENT, "covarian|kovarian|协方差|共分散|ковариац"),
     ("det", _ANYTHING, "d[eé]termin|行列式|행렬식|определител|визначник|wyznacznik|định thức|محدد|सारणिक"),
     ("tr Tr Spur", _ANYTHING, r"\btra[cz]|\bspur\b|traço|迹|トレース|跡|след"),
-    ("rank rk rang Rang rg r", r"(?:ank|)(?=[(A-Z])", r"\br[ac]ng?k?\b|rang|rank|posto|秩|階数|ранг|rząd"),
+    ("rank rk rang Rang rg r", r"(?:ank|)(?=[(A-Z])", r"\br[ac]ng?k?\b|rang|rank|posto|秩|階数|ранг|rząd|رتب|계수"),
     ("null nullity", _ANYTHING, r"\bnull"),
     ("dim", _ANYTHING, "dimens|维数|維數|次元|차원|размерност|wymiar|số chiều|boyut"),
     ("ker", _ANYTHING, r"\bkernel|\bkern\b|noyau|núcleo|nucleo|null ?space|核|ядр"),
@@ -639,6 +639,8 @@ _AT_POINT = re.compile(
 )
 
 
+# `\\mathbb{E}[X] =`
+_DOUBLE_STRUCK = re.compile(r"\A\s*\\(?:mathbb|mathbf|mathsf)\s*\{?([EPV])\}?(?=\s*(?:\\left\s*)?[(\[])")
 # `100_{10} = 202_7`, and a value that is called best by a star
 _IN_TEN = re.compile(r"\s*(\d{1,18})_\{?10\}?\s*=\s*(?=\S+_)")
 _STARRED = re.compile(r"(?<![a-zA-Z\\])([a-zA-Z])\s*\^\s*\{?\s*(?:\\(?:ast|star)(?![a-z])|\*)\s*\}?(?=\s*=)")
@@ -656,6 +658,7 @@ def _is_modulus_asked(text: str, asked: Question) -> bool:
 
 def _without_mark(text: str, asked: Question) -> str:
     """An answer without the same number in another base before it, and its name without a star that is its own."""
+    text = _DOUBLE_STRUCK.sub(r"\1", text, count=1)
     if (ten := _IN_TEN.match(text)) is not None and re.search(rf"(?<!\d){ten[1]}(?!\d)", asked.text) is not None:
         return text[ten.end() :]
     star = _STARRED.search(text)

@@ -136,7 +136,11 @@ def _said_again(found: PlacedAnswer, question: str | None) -> list[tuple[str, ..
         return again
     again = [one for one in again if not isinstance(one, NewFormula) or _is_of_asked(one.led, question)]
     again = [one for one in again if not _is_in_another_unit(one, found)]
-    again = [one for one in again if not _is_given(one[-1], found.text or "", found.behind, question)]
+    again = [
+        one
+        for one in again
+        if not isinstance(one, NewNumber) or not _is_given(one[-1], found.text or "", found.behind, question)
+    ]
     return [one for one in again if not _is_of_another(one[-1], found.behind, question)]
 
 

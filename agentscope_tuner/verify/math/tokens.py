@@ -761,6 +761,8 @@ _RULES: tuple[_Rule, ...] = (
     ("C", re.compile(rf"({_CHOOSES}_\s*\{{[^{{}}]{{1,14}}\}}\s*\^)\s*(\w)(?!\w)"), r"\1{\2}"),
     ("C", re.compile(rf"{_CHOOSES}_(?:{_FROM}|{_CHOSEN})\s*\^(?:{_FROM}|{_CHOSEN})"), _choices),
     ("C", re.compile(rf"{_CHOOSES}\s*\(\s*(\d+|[nmN])\s*,\s*(\d+|[kmrj])\s*\)"), r"\\binom{\1}{\2}"),
+    ("C", re.compile(rf"([_^])\s*(\w)(?=\s*{_CHOOSES}_)"), r"\1{\2}"),
+    ("C", re.compile(rf"([_^]\{{\w\}}\s*{_CHOOSES})_\s*(\w)(?!\w)"), r"\1_{\2}"),
     ("C", re.compile(rf"[_^](?:{_FROM}|{_CHOSEN})\s*{_CHOOSES}_(?:{_FROM}|{_CHOSEN})"), _choices),
     # an order of derivation: `y^{(3)}`
     ("^{(", re.compile(r"(?<![a-zA-Z\\])([fghuvwy])\^\{\(([1-5kmn])\)\}"), _derivative),
