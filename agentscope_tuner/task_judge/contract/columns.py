@@ -350,7 +350,7 @@ def hint(row: Mapping[str, Any]) -> str:
         return f"{told}; if not, add a column `answer`"
     guess = next(likely_answers(row), None)
     if guess is None and (empty := next((name for name in ANSWERS if name in row), None)) is not None:
-        return f"the row's {empty!r} is empty: fill its cell, or drop the row"
+        return f"the row's reference {empty!r} is empty: fill its cell, or drop the row"
     guess = guess or sole_other(row, QUESTIONS + RESPONSES)
     if guess is None:
         return f"name the reference's column, `reads: {{answer: <column>}}` under {SECTION}"

@@ -136,6 +136,7 @@ def bare(text: str) -> str:
         text = text.strip()
         if text[:1] in _OPENING and (match := _DELIMITED.fullmatch(text)):
             text = next(g for g in match.groups() if g is not None).strip()
+        text = text.removeprefix("\\displaystyle ").removeprefix("\\textstyle ")
         if text.endswith(".") and not text.endswith(".."):
             text = text[:-1].rstrip()
         if text == before:
