@@ -106,10 +106,11 @@ that are left to be worked out, which is the policy.
 mended from since. `round47`, 150 and 150 rows of one more author in 29 languages, is no even sample: the author had
 read the source and was asked for right values that the words around them give another name, and for right answers that
 rules would not understand, such as numbers in words of twenty languages: 22.7 % and 74.0 %; of the 34 paid one was a
-wrong value, the period of a continued fraction in another order, and one a list of two persons. `round48`, 150 and 150 rows of one
-more author in 22 languages, an even sample, at first contact on 2026-11-28, after the judge was mended from both: 0.0 %
-and 11.3 %. `round49`, 150 and 150 rows of one more author in 25 languages in the same manner, after it was mended from
-that: 0.7 % and 10.7 %; the one paid took its answer back with a number of the question. It has been read since.
+wrong value, the period of a continued fraction in another order, and one a list of two persons. `round48`, 150 and 150
+rows of one more author in 22 languages, an even sample, at first contact on 2026-11-28, after the judge was mended from
+both: 0.0 % and 11.3 %. `round49`, 150 and 150 rows of one more author in 25 languages in the same manner, after it was
+mended from that: 0.7 % and 10.7 %; the one paid took its answer back with a number of the question. It has been read
+since.
 
 Every row goes through `load_judge(configs/math.yaml)`, the question as `task.main_query`. `--alone` leaves Math-Verify
 out.
