@@ -232,8 +232,8 @@ def calibration(labels: Bools, scores: Floats) -> dict[str, Any] | None:
     return {"ece": float(ece), "bins": bins}
 
 
-# Of more tasks the sum is normal, as near as a p-value needs
-_MOST_SUMMED = 1_000
+# Of so many tasks and rows the sum is normal, as near as a p-value needs
+_MOST_SUMMED = 50_000_000
 
 
 def mcnemar(by_task: Iterable[int]) -> float:
@@ -251,7 +251,7 @@ def mcnemar(by_task: Iterable[int]) -> float:
     found = [difference for difference in by_task if difference]
     sizes = list(map(abs, found))
     far = abs(sum(found))
-    if len(sizes) > _MOST_SUMMED:
+    if len(sizes) * sum(sizes) > _MOST_SUMMED:
         return math.erfc(far / math.sqrt(2 * sum(size * size for size in sizes)))
     chances = np.ones(1)
     for size in sizes:

@@ -276,11 +276,15 @@ def _letters(formula: str) -> frozenset[str]:
 def _formulas_stated(before: str, rest: str, content: str) -> list[NewFormula]:
     """The formulas in the answer's letters that the text behind it says to be something, if no text before has them."""
     letters, is_related = _letters(content), "=" in content
-    rest = _OWN_FORMULA.sub(" ", rest) if opens_formula(before) else rest
+    rest = _OWN_FORMULA.sub(" ", rest) if letters and opens_formula(before) else rest
+    formulas = list(_FORMULA.finditer(rest)) if letters else []
+    if not formulas:
+        return []
+    known = same_text(before + content)
     found = []
-    for formula in _FORMULA.finditer(rest) if letters else ():
+    for formula in formulas:
         said = formula[1] or formula[2] or formula[3]
-        if _letters(said) != letters or ("=" in said) != is_related or same_text(said) in same_text(before + content):
+        if _letters(said) != letters or ("=" in said) != is_related or same_text(said) in known:
             continue
         clause = _CONCLUDES.split(_SENTENCE_MARK.split(rest[: formula.start()])[-1])[-1]
         is_led = _LEADS.search(clause) is not None or (clause.rstrip(" *")[-1:] in ":：" and _labels(clause))

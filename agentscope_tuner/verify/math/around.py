@@ -326,7 +326,9 @@ def _equated(before: str, behind: str, question: str | None) -> str:
     return ""
 
 
-_DEGREES_BEHIND = re.compile(r"[\s$)\]\\]*(degrees?|grad|grados|graus|degrés|gradi|градус\w*|度)", re.IGNORECASE)
+_DEGREES_BEHIND = re.compile(
+    r"[\s$)\]\\]*((?:degrees?|grad|grados|graus|degrés|gradi|градус\w*)(?!\w)|度)", re.IGNORECASE
+)
 
 
 def _beside(text: str, before: str, behind: str, asked: Asked) -> str:

@@ -110,8 +110,14 @@ _MAPS = re.compile(
 _CYCLIC_GROUPS = re.compile(r"[\\a-zA-Z{}\d_/\s^()]*\\mathbb\s*\{?Z\}?[\\a-zA-Z{}\d_/\s^()]*")
 
 
+# A longer answer is written in no such way
+_LONGEST_NOTED = 2_000
+
+
 def in_notation(text: str, truth: str) -> tuple[str, str]:
     """Both sides with what may be written in several ways in one: weekdays, whole prices, sets joined, lines, maps."""
+    if len(text) > _LONGEST_NOTED:
+        return text, truth
     if not text.isascii():
         text, truth = (_OF_WEEKDAY.sub(r"\1", _WEEKDAY.sub(_weekday, one)) for one in (text, truth))
     if "," in text:
@@ -162,7 +168,7 @@ _STEPS = re.compile(r"\s*(?:\\(?:(?:long)?rightarrow|to)(?![a-z])|→)\s*")
 _QUANTIFIERS = {
     "\\exists ": re.compile(r"\\text\s*\{\s*(?:存在(?:一个|实数)?|there (?:exists|is) (?:an? |some )?(?:real )?)\s*\}"),
     "\\forall ": re.compile(r"\\text\s*\{\s*(?:对?(?:于)?任意的?|对所有的?|for (?:all|every|each|any) )\s*\}"),
-    ", ": re.compile(r"[,，]?\s*\\text\s*\{\s*[,，]?\s*(?:使得?|都有|均有|满足|有|such that|with|we have)\s*\}"),
+    ", ": re.compile(r"[,，]?\\text\s*\{\s*+(?:[,，]\s*+)?(?:使得?|都有|均有|满足|有|such that|with|we have)\s*\}"),
 }
 _FUNCTION_OF = re.compile(r"\s*(?P<name>[a-zA-Z](?:\^\{?-1\}?)?\s*\((?P<letter>[a-z])\))\s*=")
 

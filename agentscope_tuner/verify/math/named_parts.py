@@ -316,10 +316,10 @@ def _is_sign_of(sign: str, name: Sequence[str]) -> bool:
 
 def _by_reference(mine: Sequence[_Part], theirs: Sequence[_Part], asked: str) -> list[int]:
     """For each value of the reference the place of the answer's of that name; none where that is not clear."""
-    words = [frozenset(own.name) for own in mine]
+    own_words, said_words = ([frozenset(one.name) for one in side] for side in (mine, theirs))
     # `ragazze` is no `ragazzi`, though either may be a form of the other
-    if {frozenset(one.name) for one in theirs} == {*words} and len({*words}) == len(words):
-        return [[frozenset(one.name) for one in theirs].index(own) for own in words]
+    if {*said_words} == {*own_words} and len({*own_words}) == len(own_words):
+        return [said_words.index(words) for words in own_words]
     order = []
     for own in mine:
         others = [word for other in mine if other is not own for word in other.name if word not in own.name]

@@ -37,7 +37,7 @@ def _is_given(again: str, answer: str, behind: str, question: str) -> bool:
     number = re.compile(rf"(?<![\d.,]){re.escape(again)}(?![\d.,]*\d)")
     sentences = SENTENCE_END.split(behind)
     at = next((at for at, one in enumerate(sentences) if number.search(one)), len(sentences))
-    if at == len(sentences) or announces(behind) or not any(map(str.isdigit, again)) or number.search(question) is None:
+    if at == len(sentences) or announces(behind) or number.search(question) is None:
         return False
     if at:
         return repeats_given(sentences[at], f"{question} {answer}")
