@@ -151,6 +151,20 @@ def put_in_place(whole: Path, path: Path) -> None:
         os.close(folder)
 
 
+def write_whole(path: Path, text: str) -> None:
+    """Write `text` into the file `path`, or leave nothing new where the disk refuses it.
+
+    Raises:
+        OSError: the file cannot be written; a file that was there before is as it was.
+    """
+    aside = path.with_name(f"{path.name}.partial")
+    try:
+        aside.write_text(text, encoding="utf-8")
+        put_in_place(aside, path)
+    finally:
+        aside.unlink(missing_ok=True)
+
+
 def file_system(url: str) -> tuple[Any, str]:
     """fsspec's file system for `url`, and the path in it.
 

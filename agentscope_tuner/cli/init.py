@@ -19,6 +19,7 @@ from agentscope_tuner.cli.from_rows import look
 from agentscope_tuner.cli.options import Json, Map, source_lines
 from agentscope_tuner.errors import ConfigError, told
 from agentscope_tuner.records.formats.sample import ROLES, ColumnMap
+from agentscope_tuner.storage import write_whole
 
 
 class Starter(StrEnum):
@@ -110,7 +111,7 @@ def _init_from(kind: Starter, folder: Path, rows: str, pairs: list[str]) -> tupl
         found = look(lines, kind.value, _named(pairs))
     with config_errors(), told(f"cannot write to {str(folder)!r}"):
         folder.mkdir(parents=True, exist_ok=True)
-        target.write_text(found.yaml(name), encoding="utf-8")
+        write_whole(target, found.yaml(name))
     conf, given = shlex.quote(str(target)), shlex.quote(rows)
     commands = [f"astuner check --conf {conf} --input {given}"]
     if found.responses:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -19,6 +20,7 @@ from agentscope_tuner.config import TaskJudgeConfig
 from agentscope_tuner.config.sections import UPSTREAM_KEYS
 from agentscope_tuner.config.yaml_files import yaml_hint
 from agentscope_tuner.errors import told
+from agentscope_tuner.storage import write_whole
 
 _HOME = "agentscope_tuner.task_judge"
 # AgentJet's section, under its name of today and the two before
@@ -71,11 +73,11 @@ def migrate(
     if output is None:
         if not as_json:
             sys.stdout.write(text)
-    elif output.exists():
+    elif os.path.exists(output):
         raise fail(f"{str(output)!r} is there already: name another file")
     else:
         with config_errors(), told(f"cannot write {str(output)!r}"):
-            output.write_text(text, encoding="utf-8")
+            write_whole(output, text)
     if as_json:
         print(json.dumps({"output": str(output) if output else None, "notes": notes, "yaml": text}))
         return

@@ -177,13 +177,13 @@ class ScoredFile:
 
     def __init__(self, path: Path, *, resume: bool = False) -> None:
         # Follow a symbolic link: renaming onto it would replace the link by a file
-        self.path = path.resolve() if path.is_symlink() else path
+        self.path = _followed(path)
         self._resume = resume
         self._earlier: Path | None = None
         self._lines = 0
 
     def __enter__(self) -> ScoredFile:
-        if not self.path.name or (self.path.exists() and not self.path.is_file()):
+        if not self.path.name or (os.path.exists(self.path) and not self.path.is_file()):
             raise _irregular(self.path)
         self.partial = self.path.with_name(f"{self.path.name}.partial")
         self._next = self.path.with_name(f"{self.path.name}.partial.next")
@@ -193,7 +193,8 @@ class ScoredFile:
         except (FileExistsError, NotADirectoryError) as exc:
             file = next((str(parent) for parent in self.path.parents if parent.is_file()), "")
             raise ConfigError(f"cannot write {str(self.path)!r}: {file!r} is a file, and no folder") from exc
-        except OSError as exc:
+        # ValueError: a name with a NUL character
+        except (OSError, ValueError) as exc:
             raise ConfigError(f"cannot write {str(self.path)!r}: {exc}") from exc
         try:
             self._stream = self._opened()
@@ -314,7 +315,7 @@ def furthest(path: Path) -> Path | None:
 
 
 def _size(path: Path) -> int:
-    return path.stat().st_size if path.exists() else 0
+    return path.stat().st_size if os.path.exists(path) else 0
 
 
 # The first bytes to look at: a first line that does not end within them is not checked
@@ -382,10 +383,10 @@ def _is_made_at_the_end(name: str) -> bool:
     return is_gzip(name) or is_columnar(name) or is_table(name)
 
 
-def _followed(source: str) -> Path:
+def _followed(source: str | Path) -> Path:
     """A file's path behind its symbolic links: renaming onto a link would replace the link."""
-    path = Path(source)
-    return path.resolve() if path.is_symlink() else path
+    # Path.is_symlink raises where the name is too long for the file system: opening the file says it better
+    return Path(source).resolve() if os.path.islink(source) else Path(source)
 
 
 def _check_scored(path: Path) -> None:
@@ -412,7 +413,7 @@ def _check(file: StoredFile) -> None:
         pyarrow_for(file.name)
     if is_url(file.source):
         file_system(file.source)
-    elif Path(file.source).exists() and not Path(file.source).is_file():
+    elif os.path.exists(file.source) and not os.path.isfile(file.source):
         raise _irregular(Path(file.source))
 
 

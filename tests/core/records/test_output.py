@@ -352,3 +352,10 @@ def test_the_end_of_a_row_says_what_its_judgement_says(judgement: Judgement, dig
     config = {"config": digest} if digest else {}
     assert said == json.loads(encoded({**judgement.to_dict(), **config}))
     assert list(said) == [*judgement.to_dict(), *config]
+
+
+@pytest.mark.parametrize("name", ["a" * 300 + ".jsonl", "a" * 250 + ".jsonl", "a" * 300 + ".parquet", "a\0.jsonl"])
+def test_a_name_that_the_file_system_refuses_is_said(name: str, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="cannot write"), scored_output(str(tmp_path / name)):
+        pass
+    assert not list(tmp_path.iterdir())

@@ -152,3 +152,16 @@ def test_columns_are_known_by_the_suffix(name: str, columnar: bool) -> None:
 
 def test_numbers_in_names_are_sorted_as_numbers() -> None:
     assert sorted(["a10b2", "a9b10", "a9b9", "b1", "1"], key=storage.natural) == ["1", "a9b9", "a9b10", "a10b2", "b1"]
+
+
+@pytest.mark.parametrize("before", [None, "old"])
+def test_a_text_that_cannot_be_written_whole_leaves_the_file_as_it_was(before: str | None, tmp_path: Path) -> None:
+    target = tmp_path / "judge.yaml"
+    if before is not None:
+        target.write_text(before)
+    # a lone surrogate has no bytes: the write ends in its middle, as on a full disk
+    with pytest.raises(UnicodeEncodeError):
+        storage.write_whole(target, "new\n" * 5_000 + "\ud800")
+    assert [file.read_text() for file in tmp_path.iterdir()] == ([] if before is None else [before])
+    storage.write_whole(target, "new")
+    assert [file.read_text() for file in tmp_path.iterdir()] == ["new"]
