@@ -13,12 +13,12 @@ from agentscope_tuner.errors import JudgeError, input_error
 from agentscope_tuner.records.formats.sample import (
     Pair,
     as_rollout,
+    final_text,
     first,
     ground_truth_metadata,
     id_text,
     is_chat,
     last_turn,
-    message_text,
     policys_turns,
     reference_of,
     required,
@@ -257,11 +257,11 @@ def decode_nemo_gym_request(payload: Mapping[str, Any]) -> Pair:
 
 
 def _last_message(output: list[Mapping[str, Any]]) -> str:
-    """The text of the last item, when it is the assistant's message: an episode that ends in a call has no answer."""
+    """The text of the last item, when it is the policy's message: an episode that ends in a call has no answer."""
     last = output[-1] if output else {}
-    if not output or (last.get("type") or "message") != "message" or (last.get("role") or "assistant") != "assistant":
+    if not output or (last.get("type") or "message") != "message":
         return ""
-    return message_text(last.get("content"))
+    return final_text([{"role": last.get("role") or "assistant", "content": last.get("content")}])
 
 
 def _metadata(payload: Mapping[str, Any]) -> dict[str, Any]:

@@ -46,6 +46,11 @@ def test_an_episode_without_a_last_message_has_no_answer(output: list[dict[str, 
     assert decode_request(request(*output, answer="42"))[1].metadata["final_answer"] == ""
 
 
+@pytest.mark.parametrize("role", ["assistant", "model"])
+def test_the_policys_role_has_the_names_that_chat_templates_give_it(role: str) -> None:
+    assert decode_request(request({**said("42"), "role": role}))[1].metadata["final_answer"] == "42"
+
+
 @pytest.mark.parametrize("field", ["type", "role"])
 def test_a_field_that_is_sent_as_null_is_as_if_not_sent(field: str) -> None:
     message = {**said("42"), field: None}
@@ -76,10 +81,12 @@ def test_the_ground_truth_is_found_where_data_sets_put_it(fields: dict[str, Any]
         {"responses_create_params": {"input": "q"}, "response": {}},
         {"responses_create_params": {"input": "q"}, "response": {"output": ["42"]}},
         {"responses_create_params": {"input": 1}, "response": {"output": []}},
+        # nobody knows who wrote it
+        {"responses_create_params": {"input": "q"}, "response": {"output": [{**said("42"), "role": "Agent"}]}},
     ],
 )
 def test_another_shape_is_refused(payload: dict[str, Any]) -> None:
-    with pytest.raises(JudgeError, match=r"/verify takes|response\.output must be|input must be"):
+    with pytest.raises(JudgeError, match=r"/verify takes|response\.output must be|input must be|policy's role"):
         decode_request(payload)
 
 
