@@ -263,6 +263,10 @@ def stated_again(text: str, start: int, rest: str, content: str) -> tuple[tuple[
 
 
 _FORMULA = re.compile(r"\$\$?([^$]{2,200}?)\$|\\\((.{2,200}?)\\\)|\\\[(.{2,200}?)\\\]", re.DOTALL)
+# A value that is no plain number, and no relation
+_CLOSED = re.compile(
+    r"(?=[^=<>]*\\(?:[dt]?frac|sqrt|pi|binom)(?![a-z]))(?!.*\\(?:[lg]eq?|ne|approx|equiv|times|cdot|in|text)(?![a-z]))"
+)
 _LEADS = re.compile(
     rf"{IS_SAID.pattern}|(?:correct|right|richtig|korrekt|rétabl|верн|правильн|đúng|benar|doğru)\w*\s[\w\s]{{0,30}}\Z",
     re.IGNORECASE,
@@ -276,8 +280,10 @@ def _letters(formula: str) -> frozenset[str]:
 def _formulas_stated(before: str, rest: str, content: str) -> list[NewFormula]:
     """The formulas in the answer's letters that the text behind it says to be something, if no text before has them."""
     letters, is_related = _letters(content), "=" in content
-    rest = _OWN_FORMULA.sub(" ", rest) if letters and opens_formula(before) else rest
-    formulas = list(_FORMULA.finditer(rest)) if letters else []
+    # of numbers alone those that are no plain ones: `the area is $\frac{34}{3}$`
+    is_read = letters or any(map(str.isdigit, content))
+    rest = _OWN_FORMULA.sub(" ", rest) if is_read and opens_formula(before) else rest
+    formulas = list(_FORMULA.finditer(rest)) if is_read else []
     if not formulas:
         return []
     known = same_text(before + content)
@@ -285,6 +291,8 @@ def _formulas_stated(before: str, rest: str, content: str) -> list[NewFormula]:
     for formula in formulas:
         said = formula[1] or formula[2] or formula[3]
         if _letters(said) != letters or ("=" in said) != is_related or same_text(said) in known:
+            continue
+        if not letters and (is_related or _CLOSED.match(said) is None):
             continue
         clause = _CONCLUDES.split(_SENTENCE_MARK.split(rest[: formula.start()])[-1])[-1]
         is_led = _LEADS.search(clause) is not None or (clause.rstrip(" *")[-1:] in ":：" and _labels(clause))
@@ -307,7 +315,8 @@ class NewFormula(tuple[str, ...]):
 
 # What says of a formula no more than that it is the one asked for
 CALLS_RIGHT = re.compile(
-    rf"(?:correct|right|true|richtig|korrekt|верн|правильн|đúng|benar|doğru|{_ANSWER_WORDS})\w*", re.IGNORECASE
+    rf"(?:correct|right|true|actual|real|richtig|korrekt|верн|правильн|đúng|benar|doğru|{_ANSWER_WORDS})\w*",
+    re.IGNORECASE,
 )
 
 

@@ -7,6 +7,7 @@ while before it (`verify.words`) only words of closed classes turn it.
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Sequence
 from functools import lru_cache
@@ -314,7 +315,8 @@ def strange_behind(text: str, before: str, behind: str, asked: Asked, is_value: 
     rest = "".join(sentences[confirms[-1] + 1 if confirms else 0 :])
     rest = _unsaid(rest, text) if text in rest else rest
     if is_value:
-        return _strange(_unexplained(first, text, asked), asked) or _taken_back_later(rest, asked)
+        denied = _denied_itself(behind, text)
+        return denied or _strange(_unexplained(first, text, asked), asked) or _taken_back_later(rest, asked)
     return _turned_round(text, first, rest, before, asked)
 
 
@@ -345,6 +347,20 @@ _LABELLED = re.compile(
 
 
 _LONGEST_LABEL = 80
+
+
+# What denies the value right behind it, and not all but that: `43, not 42`
+_ALL_BUT = word_set("but besides except point without sem")
+
+
+def _denied_itself(behind: str, text: str) -> str:
+    """The word right before the answer, where it is said once more, that denies it."""
+    said = rf"(?P<word>[^\W\d_]+(?:['’]t)?)[\s$*]*(?:\\\()?\s*{re.escape(text)}(?!\w|[.,]\d|\s*[-+*/^])"
+    for found in itertools.islice(re.finditer(said, behind), _MOST_SENTENCES) if text in behind else ():
+        word = found["word"].lower()
+        if (denies(word) and word not in _ALL_BUT) or _DENIES_UNSPACED.search(word[-_LONGEST_DENIAL:]) is not None:
+            return word
+    return ""
 
 
 def _restates(sentence: str, text: str) -> bool:

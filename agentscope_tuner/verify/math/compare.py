@@ -118,6 +118,12 @@ def _amount(node: Node) -> Node:
     return node.inside if isinstance(node, Quantity | Percent | Degrees) else node
 
 
+def _same_scale(exact: Node, rough: Node) -> Pair:
+    """The numbers of two sides; a percentage beside a plain number keeps its sign, `\\frac13 \\approx 33.3\\%`."""
+    apart = isinstance(exact, Percent) != isinstance(rough, Percent)
+    return (exact, rough) if apart else (_amount(exact), _amount(rough))
+
+
 Pair = tuple[Node, Node]
 _SURE = (DIFFERENT, UNKNOWN, EQUAL)
 
@@ -477,9 +483,7 @@ class CheapComparer:
             first = _in_degrees(first)
         if chain.rough and not isinstance(first, Value):
             return DIFFERENT
-        rough = [
-            self.roughly(_amount(first.node), _amount(member)) for member in chain.rough if isinstance(first, Value)
-        ]
+        rough = [self.roughly(*_same_scale(first.node, one)) for one in chain.rough if isinstance(first, Value)]
         return all_of(outcomes + rough)
 
     def _ends_rounded(self, chain: Chain, ref: Reading) -> bool:

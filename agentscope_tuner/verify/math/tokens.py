@@ -701,6 +701,19 @@ def _derivative(found: re.Match[str]) -> str:
     return name + "'" * int(order) if order.isdigit() else f"{name}_{{({order})}}"
 
 
+def _turned_brackets(found: re.Match[str]) -> str:
+    """An interval whose brackets look away from an end that is not in it, `]2;3]`, in the usual brackets."""
+    if (found["open"], found["close"]) == ("[", "]"):
+        return found[0]
+    comma = r"(?<![{\\]),(?!\})"
+    low, *others = found["ends"].split(";") if ";" in found["ends"] else re.split(comma, found["ends"])
+    if len(others) != 1:
+        return found[0]
+    # beside a semicolon, a comma is that of a decimal
+    low, high = (re.sub(comma, "{,}", end) for end in (low, *others))
+    return f"{'(' if found['open'] == ']' else '['}{low},{high}{')' if found['close'] == '[' else ']'}"
+
+
 def _half_of(half: str, found: re.Match[str]) -> str:
     """The numbers of a field on one side of zero: those of the real line are an interval."""
     return half if found["field"] == "R" else rf"\mathbb{{{found['field']}}}\cap {half}"
@@ -923,12 +936,8 @@ _RULES: tuple[_Rule, ...] = (
     # intervals as some countries write them: `]-\\infty;2[`
     (
         "[",
-        re.compile(r"(?P<open>[\[\]])(?P<low>[^\[\];,()]+)[;,](?P<high>[^\[\];,()]+)(?P<close>[\[\]])"),
-        lambda m: (
-            m[0]
-            if (m["open"], m["close"]) == ("[", "]")
-            else f"{'(' if m['open'] == ']' else '['}{m['low']},{m['high']}{')' if m['close'] == '[' else ']'}"
-        ),
+        re.compile(r"(?P<open>[\[\]])(?P<ends>[^\[\];()]+(?:;[^\[\];()]+)?)(?P<close>[\[\]])"),
+        _turned_brackets,
     ),
     # a pair as some countries write it: `(0,5 \\mid 3)`
     (
