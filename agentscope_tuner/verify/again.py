@@ -32,7 +32,7 @@ _ANNOUNCED = re.compile(
 _LETTER_OF_WORD = r"\d_a-zA-Z\u00b5-\u2fff"
 _STATED_NUMBER = re.compile(
     rf"(?<![{_LETTER_OF_WORD}.^_/{{+=#≈-])(?<!approx )(?<!approx)(?<!#### ){_NUMBER}"
-    rf"(?![{_LETTER_OF_WORD}/]|\.\d|\s*(?!\^\s*\{{?\\circ|\\[)\]])[-+/^=×·\\]|\s*\*(?!\*))"
+    rf"(?![{_LETTER_OF_WORD}/]|\.\d|\s*(?!\^\s*\{{?\\circ|\\[)\]%])[-+/^=×·\\]|\s*\*(?!\*))"
 )
 _OWN_FORMULA = re.compile(r"\A(?:[^$\n\\]|\\[a-zA-Z])*?(?:\$\$?|\\[)\]])")
 _EQUATION = re.compile(
@@ -70,9 +70,10 @@ _MARKED = re.compile(
 )
 # How a text goes on from an answer to the same one or another
 _GOES_ON = re.compile(
-    r"[\s$*_.,;。)\]\\}]*?(?:\b(?:or|oder|ou|o|или|veya|hoặc|i\.e\.|that is,?|namely|cioè|ossia|es decir,?|ou seja,?"
-    r"|c['’]est[- ]à[- ]dire|soit|das heißt,?|d\.\s?h\.|то есть|czyli|yani|tức là|即|つまり|すなわち)"
-    r"(?=[\s,$\\])|(?<=[\n$])=|(?<=\$ )=|或者?|または|또는|أو|\\lor(?![a-z])|∨)[\s,]*",
+    r"[\s$*_.,;。，、（(～)\]\\}]*?(?:\b(?:or|oder|ou|o|или|veya|hoặc|i\.e\.|that is,?|namely|cioè|ossia"
+    r"|es decir,?|ou seja,?|c['’]est[- ]à[- ]dire|soit|das heißt,?|d\.\s?h\.|то есть|czyli|yani|tức là|即|つまり"
+    r"|すなわち)"
+    r"(?=[\s,$\\])|(?<=[\n$])=|(?<=\$ )=|或(?:者|可?写成|可?写作|可?表示为)?|または|또는|أو|\\lor(?![a-z])|∨)[\s,]*",
     re.IGNORECASE,
 )
 _CORRECTS = re.compile(
@@ -154,6 +155,8 @@ def _spellings(said: str, *, worded: bool) -> tuple[str, ...]:
         worded: whether one or two words may be the value.
     """
     said = _COPULA.sub("", said).strip(' \n"')
+    if said[-1:] in (")", "）") and sum(map(said.count, "(（")) < sum(map(said.count, ")）")):
+        said = said[:-1].rstrip()
     if said.endswith("}") and said.count("{") < said.count("}"):
         said = said[:-1].rstrip(' "')
     if said.count("$") == 1:

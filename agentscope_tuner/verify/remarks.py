@@ -63,8 +63,8 @@ _OWN_FORMULA = re.compile(r"(?:[^$\n]|\n(?!\n)){0,120}?(?P<close>\$\$?|\\[)\]])"
 _DENIES_ANOTHER = re.compile(
     r"\s?[,，;；(（—–]\s*(?:and |und |y |et |而)?(?:不是|ではなく|(?P<word>[^\W\d]+))\s*\$?[-−]?\d"
 )
-# A suffix that a number takes: `8'dir`
-_SUFFIX = re.compile(r"\A['’]\w{1,5}")
+# A suffix that a number takes, `8'dir`, and `that is` where it begins with a verb
+_SUFFIX = re.compile(r"\A(?:['’]\w{1,5}|[\s$,]*es decir\b)")
 # What is done to a value by the words right behind it
 _OPERATES_BEHIND = re.compile(
     r"[\s(]*(?:and a (?:half|third|quarter)|over \d|(?:st|nd|rd|th)\b|[-−+*/^×]\s*\$?\d|give or take|(?:more|less) than"
@@ -140,8 +140,8 @@ _UNDERSTOOD = (
         entspricht obtient obtiene ottiene obtém fórmula formule formel allgemeine allgemeinen general générale
         generale geral bekannten connue conocida nota conhecida известной d'aire то positifs positivi positivos
         positivas positiven inclus incluidos inclusi compresi einschließlich можно noch nog übrig encore ancora aún
-        todavía ainda ещё jeszcze restantes restants cioè ossia ovvero seja c'est-à-dire heißt czyli yani tức itself
-        themselves posibles possíveis possibili mögliche möglichen возможных note let box boxed exactement genau
+        todavía ainda ещё jeszcze restantes restants cioè ossia ovvero seja decir есть c'est-à-dire heißt czyli yani tức
+        itself themselves posibles possíveis possibili mögliche möglichen возможных note let box boxed exactement genau
         exactamente exatamente esattamente ровно jahre alt vor zeigen cuadradas cuadrados cúbicas carrées carrés
         cubes quadrati quadrate cubiche quadradas quadrados cúbicos квадратных кубических ед кв flächeneinheiten
         volumeneinheiten raumeinheiten quadrateinheiten längeneinheiten arbitrary beliebig beliebige arbitraire

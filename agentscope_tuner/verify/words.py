@@ -93,7 +93,7 @@ OPENS = word_set(
     into than including over oder weil da denn wobei und für von mit nach durch ou car puisque donc où pour comme
     dont de et par avec après porque pues ya donde para con y o perché poiché dove pois com onde per e так где для по
     после çünkü için vì nên để karena untuk bo gdyż want omdat namely nämlich savoir saber incluindo como wie как
-    分别是 分别为 即"""
+    分别是 分别为 即 或 或者 或写成 写成 也可写成 可写成 记作"""
 )
 REASONS = word_set(
     """como puesto because due since weil da denn car puisque porque pues perché poiché pois потому çünkü vì karena

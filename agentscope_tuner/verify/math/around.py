@@ -477,11 +477,14 @@ def _is_asked_modulo(front: str, text: str, modulus: str, question: Question) ->
     first, last = members[0], next((one for one in reversed(members) if one), "")
     if not _WHOLE.fullmatch(first) and first and first in re.sub(r"[{}\s$]", "", question.text):
         return True
-    known = _WHOLE.fullmatch(last) and _WHOLE.fullmatch(text.strip()) and int(modulus)
-    return bool(known) and (int(last) - int(text)) % int(modulus) == 0
+    power = _WHOLE_POWER.fullmatch(last)
+    if power is None or _WHOLE.fullmatch(text.strip()) is None or int(modulus) == 0:
+        return False
+    return (pow(int(power["base"]), int(power["to"] or 1), int(modulus)) - int(text)) % int(modulus) == 0
 
 
 _WHOLE = re.compile("[0-9]{1,400}")
+_WHOLE_POWER = re.compile(r"(?P<base>[0-9]{1,400})(?:\^(?P<to>[0-9]{1,40}))?")
 _CONGRUENT = re.compile(r"(?<!\\not)(?<!\\not )(?:\\equiv|≡)[\s{]{0,9}(?:\\boxed)?[\s{]{0,9}\Z")
 
 

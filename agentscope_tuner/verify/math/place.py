@@ -26,6 +26,7 @@ from agentscope_tuner.verify.math.prose import allowed, time_of_day
 from agentscope_tuner.verify.math.question import about
 from agentscope_tuner.verify.math.unwrap import bare, reference, short
 from agentscope_tuner.verify.math.verdict import UNREAD, Asking, MathVerdict, answered, awaited, compare, verdict_of
+from agentscope_tuner.verify.remarks import is_neutral
 from agentscope_tuner.verify.words import SENTENCE_END, repeats_given
 
 
@@ -153,16 +154,24 @@ def _is_of_asked(led: str, question: str) -> bool:
         return unspaced["noun"] in question or CALLS_RIGHT.fullmatch(unspaced["noun"]) is not None
     asked, text = about(question), question.lower()
     words = [word.lower() for word in re.findall(r"[^\W\d_]{3,}", IS_SAID.sub("", led))]
-    return all(
-        CALLS_RIGHT.fullmatch(word)
-        or turns(word)
-        or word[:_STEM] in text
-        or (asked is not None and allowed(word, asked.words, question))
-        for word in words
+    return (
+        any(map(_CORRECTS.fullmatch, words))
+        or all(
+            CALLS_RIGHT.fullmatch(word)
+            or turns(word)
+            or word[:_STEM] in text
+            # of `\\lim`, the limit
+            or f"\\{word[:3]}" in text
+            or is_neutral(word)
+            or (asked is not None and allowed(word, asked.words, question))
+            for word in words
+        )
     )
 
 
 _STEM = 5
+# Behind a box, an actual value is that of the answer, whatever it is called
+_CORRECTS = re.compile("correct(?:ed)?|right|true|actual|real")
 
 
 _UNIT_BEHIND = re.compile(

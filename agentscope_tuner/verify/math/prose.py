@@ -55,7 +55,7 @@ _ALL_REALS = re.compile(rf"(?P<reals>{_TEXT}\s*\{{\s*all real(?: numbers)?)\s*\}
 _RATIO = re.compile(rf"{_TEXT}\s*\{{\s*(?:the\s+)?ratio\s*(?:of|is)?\s*\}}\s*", re.IGNORECASE)
 _CHOICE = re.compile(
     rf"(?:(?:{_TEXT}\s*\{{)+\s*(?:[Oo]ption\s+)?\(?(?P<inside>[A-J])\s*[).:．：、]\s*\}}*|\(?(?P<bare>[A-J])\)"
-    r"|(?P<dot>[A-J])(?:[.:](?=\s)|[．：、]))"
+    r"|(?P<dot>[A-J])(?:[.:](?=\s|\\[ ,;:!]|\\q?quad|~)|[．：、]))"
     r"(?:\\[ ,;:!~]|\\quad|\\qquad|~|\s)*(?=\S)"
 )
 _LETTER = re.compile(
