@@ -714,6 +714,16 @@ def _turned_brackets(found: re.Match[str]) -> str:
     return f"{'(' if found['open'] == ']' else '['}{low},{high}{')' if found['close'] == '[' else ']'}"
 
 
+def _unknowns(found: re.Match[str]) -> str:
+    """The column of the unknowns that is equal to one of their values, as `(x,y)=(1,2)`; another one as it is."""
+    names, values = ([one.strip() for one in found[side].split("\\\\")] for side in ("names", "values"))
+    known = len(names) == len(values) and len(set(names)) == len(names) and all(map(_UNKNOWN.fullmatch, names))
+    return f"({','.join(names)})=({','.join(values)})" if known else found[0]
+
+
+_UNKNOWN = re.compile(r"[a-z](?:_\{?\d\}?)?|\\(?:alpha|beta|gamma|lambda|mu)")
+
+
 def _half_of(half: str, found: re.Match[str]) -> str:
     """The numbers of a field on one side of zero: those of the real line are an interval."""
     return half if found["field"] == "R" else rf"\mathbb{{{found['field']}}}\cap {half}"
@@ -939,7 +949,23 @@ _RULES: tuple[_Rule, ...] = (
         re.compile(r"(?P<open>[\[\]])(?P<ends>[^\[\];()]+(?:;[^\[\];()]+)?)(?P<close>[\[\]])"),
         _turned_brackets,
     ),
-    # a pair as some countries write it: `(0,5 \\mid 3)`
+    # the unknowns as a column, whose order counts: `\\begin{pmatrix}x\\\\y\\end{pmatrix} = …`
+    (
+        "matrix}=",
+        re.compile(
+            r"^\\begin\{(?P<kind>[pb]matrix)\}(?P<names>[^&{}]+?)\\end\{(?P=kind)\}=\s*"
+            r"\\begin\{(?P=kind)\}(?P<values>[^&]+?)\\end\{(?P=kind)\}$"
+        ),
+        _unknowns,
+    ),
+    ("approx", re.compile(r"(\\approx\s*-?\d+),(?=\d+$)(?!\d{3}$)"), r"\1{,}"),
+    ("approx", re.compile(r"(\\approx\s*-?0),(?=\d+$)"), r"\1{,}"),
+    # a pair as some countries write it: `(0,5 \\mid 3)`, `(2,5; 3)`
+    (
+        "(",
+        re.compile(rf"\(\s*({_SHORT_NUMBER})\s*;\s*({_SHORT_NUMBER})\s*\)"),
+        lambda m: f"({m[1].replace(',', '{,}')};{m[2].replace(',', '{,}')})",
+    ),
     (
         "(",
         re.compile(rf"\(\s*({_SHORT_NUMBER})\s*(?:\\mid|\\vert|\|)\s*({_SHORT_NUMBER})\s*\)"),

@@ -399,6 +399,14 @@ def unlike_given(unit: Unit, question: str) -> str:
     return ""
 
 
+def is_given_in(unit: Unit, question: str) -> bool:
+    """Whether a quantity of the question may be in this unit, or in another of its kind; a joined unit may always."""
+    if len(unit) != 1 or not is_physical(unit):
+        return True
+    names = filter(None, map(_leading_name, _GIVEN_IN.findall(question)))
+    return dimension_of(unit) in (dimension_of(((name, 1),)) for name in names)
+
+
 # The longest first: of 厘米 the 米 is no unit
 _UNSPACED_UNITS = re.compile(
     "|".join(sorted((re.escape(name) for name in _LINES if not name.isascii()), key=len, reverse=True))
