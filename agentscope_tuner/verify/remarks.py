@@ -150,7 +150,9 @@ _UNDERSTOOD = (
         solución posibilidades unidades soluzione possibilità solução possibilidades donne верный правильный
         достигается всего при lang breit hoch tief schwer breed hoog hosszú széles magas lungo largo alto doğru
         olarak bulunur cevaptır kalmıştır kişidir vardır elde ederiz ederim edilir eder năm sonuç jawabannya yang
-        benar rozwiązanie een af op uit het oud jaar på मिलता मिलते होगा होगी होता आता होते ہے ครับ ค่ะ ஆகும் bring
+        benar rozwiązanie een af op uit het oud jaar på मिलता मिलते होगा होगी होता आता होते होंगे हुआ
+        हुई हुए ہے ہوگا ہوگی ہیں است هست باشد می‌باشد میباشد شد می‌شود خواهد بود হবে হয় হলো అవుతుంది ఉంటుంది
+        आहे છે lesz pro ครับ ค่ะ ஆகும் bring
         yes data numbers seems reasonable sensible plausible double-checked even odd multiplication shows lowest
         terms positive negative prime remark remarks eliminated options option point curve achève calcul termine
         cqfd listo queda demostrado что требовалось найти доказать получить nothing wrong dozens should must feel

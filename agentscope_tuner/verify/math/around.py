@@ -585,6 +585,13 @@ _UNIT_BEFORE = re.compile(
 _MAY_NAME = re.compile(r"[ie][nm]\s|[wв]\s|[(（]\s*[^\W\d_]|[单以用]")
 # What makes another unit of a unit before it, or a quantity in several units
 _GOES_ON = re.compile(r"\s*(?:[/·⋅*^\d-]|\}?\s*[\^/]|(?:per|pro|par|por|each|an?|and|und|et|y|e|и|в)\s)|[^.!?。]*\d")
+# What makes a rate of a unit before it: `metres per second`, `kilometrów na godzinę`
+_RATE = re.compile(
+    r"\s+(?:per|pro|par|por(?: cada)?|an?|na|i|в|во|на|за|ανά|w|à|en)\s(?:l['’]|une?\s|la\s|die\s|der\s)?"
+    r"(?P<below>[^\W\d_]{1,20})"
+    r"|\s+(?:all|à l|nell)['’](?P<at>[^\W\d_]{1,20})",
+    re.IGNORECASE,
+)
 # A reference without a unit
 _BARE = re.compile(r"[^a-zA-Z\\\u00b2-\uffff]*")
 _CLAUSE = re.compile(r"[.!?。？！\n,，;；]")
@@ -680,6 +687,10 @@ def _unit_behind(behind: str) -> str | None:
     found = _UNIT_BEHIND.match(behind)
     if found is None or (unit := _unit_of(found)) is None:
         return None
+    if (rate := _RATE.match(found["rest"])) is not None and (
+        below := _named_by(rate["below"] or rate["at"])
+    ) is not None:
+        return f"{unit} per {below}"
     return "" if _GOES_ON.match(found["rest"]) else unit
 
 
