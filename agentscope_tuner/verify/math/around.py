@@ -622,10 +622,19 @@ def _in_unit(text: str, unit: str, question: Question | None, *, is_bare: bool) 
     asked = question.asked_units if question is not None else frozenset()
     if question is not None and not asked and is_bare and not _is_of_another(unit, question.text):
         return text
+    if question is not None and is_bare and " per " in unit and _speaks_of(unit, question.text):
+        # `Quantos quilômetros faz por litro?`
+        return text
     with suppress(Unreadable):
         if _measured(unit) not in asked:
             return f"{text}\\text{{ {unit}}}"
     return text
+
+
+@lru_cache(maxsize=512)
+def _speaks_of(unit: str, question: str) -> bool:
+    """Whether a question names both units of a rate, in any language."""
+    return {*unit.split(" per ")} <= {unit_named(word) for word in WORDS.findall(question)}
 
 
 @lru_cache(maxsize=512)
