@@ -236,6 +236,8 @@ def find_answer(
     """
     said = after_thinking(output, think)
     for place in places:
+        if place == "boxed" and (plain := _plain_box(said)) is not None:
+            return plain
         if (found := _READERS[place](said)) is None:
             continue
         # An empty box is handed on as an answer, because the verifier's reason names it
@@ -314,7 +316,7 @@ _UNSAID = re.compile(
 )
 # What may open the formula of a box that is all of it
 _OPENED = re.compile(r"(?:\$\$?|\\[\[(])\s*\Z")
-_HIDING = ("comment", "verbatim", "lstlisting")
+_UNREAD_BLOCKS = ("comment", "verbatim", "lstlisting")
 # Elements that only set type or mark an answer; what another element says of its content is not known
 _NEUTRAL_ELEMENTS = frozenset(
     """a answer article b big blockquote body box boxed br center code conclusion dd div dl dt em eos final final_answer
@@ -389,7 +391,15 @@ def _is_unshown(text: str, start: int) -> bool:
     near = text[max(start - _GROUPED, 0) : start]
     if _is_pale(near) or ("<" in near and _IN_TAG.search(near)):
         return True
-    odd = _ODD.search(near) is not None
+    return _is_in_group(near, _ODD.search(near) is not None)
+
+
+def _is_in_group(near: str, odd: bool) -> bool:
+    """Whether the text before a box leaves a conditional open, or the braces of a command that may not show them.
+
+    Args:
+        odd: whether it may hold more than pairs of braces.
+    """
     if odd and [found[1] for found in _CONDITIONAL.finditer(near)][-1:] not in ([], ["fi"], ["iff"]):
         return True
     # Of escaped braces none is left, and every other one stays at its place
@@ -447,16 +457,16 @@ def _is_unsaid(text: str, start: int) -> bool:
     if "<" in text and "<!--" in text:
         return True
     begun = text.rfind("\\begin{", 0, start)
-    return begun >= 0 and text.startswith(_HIDING, begun + len("\\begin{"))
+    return begun >= 0 and text.startswith(_UNREAD_BLOCKS, begun + len("\\begin{"))
 
 
-# Boxes, and commands that hide what follows them
-_FIRST = re.compile(
-    r"\\(?:boxed|fbox|verb|def|iffalse|[a-z]*command|DeclareMath|begin\s*\{(?:comment|verbatim|lstlisting))"
-)
+# Boxes, and commands that hide what follows them; and with these what is odd
+_HIDES = r"boxed|fbox|verb|def|iffalse|[a-z]*command|DeclareMath|begin\s*\{(?:comment|verbatim|lstlisting)"
+_HIDING = re.compile(rf"\\(?:{_HIDES})")
+_HIDING_OR_ODD = re.compile(rf"\\(?:{_HIDES}|if|[{{}}])")
 
 
-def _plain_box(text: str) -> Found | None:
+def _plain_box(text: str) -> PlacedAnswer | None:
     """The only box of a text that nothing hides; None for any other text.
 
     Most outputs have one. Long texts are searched as seldom as can be.
@@ -466,31 +476,27 @@ def _plain_box(text: str) -> Found | None:
     if flat is None or "<" in text:
         return None
     rest = text[flat.end() :]
-    if "\\fbox" in rest:
+    is_last = not rest.strip(_ENDING)
+    near = text[max(start - _GROUPED, 0) : start]
+    if _is_pale(near) or (not is_last and "\\fbox" in rest):
         return None
-    if text.find("\\") == start:
-        # no command stands before it, so none can hide it
-        if _is_pale(text[max(start - _GROUPED, 0) : start]):
-            return None
-    else:
-        first = _FIRST.search(text)
-        if first is None or first.start() != start or _is_unshown(text, start):
+    if text.find("\\") != start:
+        # without a command before it none can hide it
+        odd = _HIDING_OR_ODD.search(text, 0, start) is not None
+        if (odd and _HIDING.search(text, 0, start) is not None) or _is_in_group(near, odd):
             return None
     line = text[text.rfind("\n", 0, start) + 1 : start]
     if ("%" in line or "`" in line or line.lstrip()[:1] == "[") and _is_unsaid(text, start):
         return None
     content = text[text.index("{", start) + 1 : flat.end() - 1]
-    is_last = not rest.strip(_ENDING)
-    if is_last and _ends_a_sentence(text[max(start - _LINE, 0) : start]):
+    if is_last and _ends_a_sentence(near[-_LINE:]):
         # nothing around it is left to read
-        return Found(content.strip(), "", content)
+        return PlacedAnswer(content.strip(), _IN_BOX, content)
     again = () if is_last or states_nothing(rest) else stated_again(text, start, rest, content)
-    return Found(content.strip(), "", content, text[max(start - _NEAR, 0) : start], rest[:_BEHIND], again=again)
+    return PlacedAnswer(content.strip(), _IN_BOX, content, near[-_NEAR:], rest[:_BEHIND], (), again)
 
 
 def _in_box(text: str) -> Found | None:
-    if (plain := _plain_box(text)) is not None:
-        return plain
     if "\\boxed" not in text and "\\fbox" not in text:
         return None
     text = _said(text)
@@ -670,8 +676,9 @@ _READERS: dict[Place, Callable[[str], Found | None]] = {
     "label": _behind_label,
     "last_value": _last_value,
 }
+_IN_BOX = r"the last \boxed{}"
 _NAMES: dict[Place, str] = {
-    "boxed": r"the last \boxed{}",
+    "boxed": _IN_BOX,
     "tag": "<answer>",
     "hash": "####",
     "label": "a label",

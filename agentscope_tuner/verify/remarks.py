@@ -982,7 +982,7 @@ def turned(text: str, before: str, behind: str, asked: Asked) -> str:
     if _CONDITION.search(text) and _ASKS_CONDITION.search(asked.text) and not _CONTRARY.search(before[-LAST_WORDS:]):
         # `It wins exactly when \\boxed{n = 3k}`
         before = _WHEN.sub("", before)
-    before = _GIVEN_BY.sub("", before)
+    before = _GIVEN_BY.sub("", before) if "given by" in before else before
     if (has_value := is_value(text, asked)) and (word := _qualified(before, asked)):
         return word
     if EXCEPTING.search(before[-LAST_WORDS:].strip(" $x=")) is not None and NO_OTHER.search(behind[:LAST_WORDS]):

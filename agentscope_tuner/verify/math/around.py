@@ -579,7 +579,7 @@ _UNIT_BEFORE = re.compile(
     r"(?P<unit>[^\W\d_a-zA-Z]|[^\W\d_]{2,20}?)(?P<raised>[²³])?(?=[\s)）:：,，$]|为单位|表示)"
 )
 # What it begins with, which is found sooner
-_MAY_NAME = re.compile(r"[ie][nm]\s|[wв]\s|[(（]\s*[^\W\d_]|[单以用]")
+_MAY_NAME = re.compile(r"\b(?:[ie][nm]|[wв])\s|[(（]\s*[^\W\d_]|[单以用]")
 # What makes another unit of a unit before it, or a quantity in several units
 _GOES_ON = re.compile(r"\s*(?:[/·⋅*^\d-]|\}?\s*[\^/]|(?:per|pro|par|por|each|an?|and|und|et|y|e|и|в)\s)|[^.!?。]*\d")
 # A reference without a unit
@@ -682,7 +682,8 @@ def _unit_behind(behind: str) -> str | None:
 
 def _unit_before(before: str) -> str:
     """The unit that the clause before a number names; empty where it names none, or several."""
-    begins = _MAY_NAME.search(before, max(len(before) - _NEAR, 0))
+    # a line's end is a clause's
+    begins = _MAY_NAME.search(before, max(len(before) - _NEAR, before.rfind("\n") + 1, 0))
     if begins is None or _UNIT_BEFORE.search(before, begins.start()) is None:
         # nor has the last clause one
         return ""

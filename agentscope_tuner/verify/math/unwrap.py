@@ -131,6 +131,8 @@ def short(text: str) -> str:
 
 def bare(text: str) -> str:
     r"""The answer without its wrapping: a box, `$…$`, `\(…\)`, white space, a final full stop."""
+    if text.isalnum():
+        return text
     for _ in range(4):
         before = text
         text = text.strip()

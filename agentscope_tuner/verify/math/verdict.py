@@ -225,7 +225,7 @@ def _numbers_first(text: str, truth: str, question: str | None) -> MathVerdict |
         question: the task's text, which may make an equal value a copy or unfinished work.
     """
     if text == truth:
-        return verdict_of("exact", EQUAL, text, truth)
+        return written_alike(text)
     if (digits := plain_key(truth)) is not None and digits == plain_key(text):
         # Digits compared as text: fast even for very long numbers
         return verdict_of("normalised", EQUAL, text, truth)
@@ -895,6 +895,12 @@ _CHEAP: dict[str, Callable[[Pair], tuple[Outcome, str]]] = {
     "structure": _structure,
 }
 _OUTCOMES = {"equal": EQUAL, "different": DIFFERENT, "undecided": UNKNOWN}
+
+
+def written_alike(text: str) -> MathVerdict:
+    """The verdict on an answer with the reference's own text."""
+    shown = short(text)
+    return MathVerdict("equal", "exact", f"exact: {shown} = {shown}")
 
 
 def verdict_of(stage: str, outcome: Outcome, text: str, truth: str, note: str = "") -> MathVerdict:
