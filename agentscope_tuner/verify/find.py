@@ -36,8 +36,8 @@ _EVENT = re.compile(r"\\(?:boxed|fbox)(?![a-zA-Z])\s*\{?|\\(?!\\(?:boxed|fbox)(?
 # The usual box, whose inner braces are arguments of commands. The repetitions are possessive, so that no text is read
 # twice
 _FLAT = re.compile(r"\\boxed\s*+\{[^{}\\]*+(?:(?:\\[a-zA-Z]|\{[^{}\\]*+(?:\\[a-zA-Z][^{}\\]*+)*+\})[^{}\\]*+)*+\}")
-_BARE_LOOK = 16
-_BARE = re.compile(r"\\boxed(?![a-zA-Z])[ \t]*([^\s${},;.]+)")
+# It ends before the next box, so that no text is read twice
+_BARE = re.compile(r"\\boxed(?![a-zA-Z])[ \t]*([^\s${},;.](?:(?!\\boxed)[^\s${},;.])*+)")
 
 
 # The text between boxes that are read together, because they may be one answer in several boxes,
@@ -58,6 +58,7 @@ _PARTS_BOXES = re.compile(
     r"|所以|因此|故|则|即|从而|よって|ゆえに|따라서"
 )
 _MOST_BETWEEN = 60
+_MOST_CANDIDATES = 64
 _CONDITION_END = re.compile(rf"{SENTENCE_END.pattern}|[;；]")
 
 
@@ -99,7 +100,7 @@ def boxes_beside(text: str) -> list[Box]:
         return [] if only is None else [only]
     boxes = _scan(text)
     beside = boxes[-1:]
-    for box in reversed(boxes[:-1]):
+    for box in reversed(boxes[-_MOST_CANDIDATES:-1]):
         between = text[box.end : beside[-1].start]
         is_beside = len(between) <= _MOST_BETWEEN and (
             _BESIDE.fullmatch(between) is not None or _PARTS_BOXES.search(between) is None
@@ -188,7 +189,7 @@ def _scan(text: str) -> list[Box]:
             if found.endswith("{"):
                 stack.append((event.start(), event.end()))
                 opened_at = event.start()
-            elif bare := _BARE.match(text, event.start(), event.end() + _BARE_LOOK):
+            elif bare := _BARE.match(text, event.start()):
                 boxes.append(Box(event.start(), -1, bare.end()))
                 closed_at = event.end()
     return [] if opened_at >= closed_at else boxes
@@ -580,7 +581,6 @@ def _signed(text: str, box: Box) -> str:
 
 
 _TAG = re.compile(r"<(/?)answer\b[^<>]{0,100}>", re.IGNORECASE)
-_MOST_CANDIDATES = 64
 
 
 def _in_tag(text: str) -> Found | None:
