@@ -8,11 +8,11 @@ answer without any label.
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Iterator
 from decimal import Decimal
 from functools import lru_cache, partial
 
+from agentscope_tuner.verify import re
 from agentscope_tuner.verify.labels import ANSWER, is_denied, is_prose, same_text, statement_at
 from agentscope_tuner.verify.remarks import is_adverse, is_neutral, opens_formula, plain_end
 
@@ -112,8 +112,8 @@ def statements(rest: str, content: str, before: str = "") -> Iterator[tuple[tupl
         yield (value,), named.start(), named.end()
     for lead in leads[:_MOST_STATED]:
         said, end = statement_at(rest, lead.end())
-        spellings = _spellings(said, worded=lead.re is _LABEL and lead["marked"] is not None)
-        if not spellings and lead.re is _LABEL and not is_denied(said) and _has(said, content):
+        spellings = _spellings(said, worded=lead.re.pattern == _LABEL.pattern and lead["marked"] is not None)
+        if not spellings and lead.re.pattern == _LABEL.pattern and not is_denied(said) and _has(said, content):
             spellings = (content,)
         if spellings and not (lead is goes_on and len(spellings) > 1):
             yield spellings, lead.start(), end

@@ -10,10 +10,10 @@ length.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
 
+from agentscope_tuner.verify import re
 from agentscope_tuner.verify.again import stated_again, states_nothing
 from agentscope_tuner.verify.labels import (
     ANSWER,

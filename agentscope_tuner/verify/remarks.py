@@ -7,11 +7,11 @@ while before it (`verify.words`) only words of closed classes turn it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from agentscope_tuner.verify import re
 from agentscope_tuner.verify.number_words import is_number_word, numbers_said, with_figures
 from agentscope_tuner.verify.words import (
     ADVERSE,
@@ -664,7 +664,7 @@ def _denied_whole(sentence: str, context: str) -> str:
         denied = wrong or next(iter(_DENIES_UNSPACED.findall(sentence)), "")
         return denied if denied and len("".join(words)) <= _LONGEST_DENIAL else ""
     wrong = wrong or next(filter(denies, words), "")
-    if found is not None and found.re is _WITHDRAWS and len(words) <= MOST_WORDS:
+    if found is not None and found.re.pattern == _WITHDRAWS.pattern and len(words) <= MOST_WORDS:
         return wrong
     ours = all(one in _OF_DENIALS or denies(one) or CALLS_WRONG.search(one) or _WITHDRAWS.search(one) for one in words)
     return wrong if ours and _MORE.isdisjoint(words) else ""

@@ -6,12 +6,12 @@ gives it is compared as a quantity: `\boxed{25}` metres are no answer where cent
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from fractions import Fraction
 from functools import lru_cache
 
+from agentscope_tuner.verify import re
 from agentscope_tuner.verify.asked_clause import is_only_given
 from agentscope_tuner.verify.find import PlacedAnswer
 from agentscope_tuner.verify.math.exact import exact_value

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 
+from agentscope_tuner.verify import re
 from agentscope_tuner.verify.math.compare_notations import LONGEST_OPTION, SET_TYPE
 from agentscope_tuner.verify.math.node import (
     DIFFERENT,

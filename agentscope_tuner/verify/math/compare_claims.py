@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
 
+from agentscope_tuner.verify import re
 from agentscope_tuner.verify.asked_clause import asking_clause
 from agentscope_tuner.verify.math.compare import CheapComparer
 from agentscope_tuner.verify.math.compare_notations import LONGEST_FORM, LONGEST_OPTION, alike, unset

@@ -6,10 +6,10 @@ which the question asks, and the reference has its values in that order. What is
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from agentscope_tuner.verify import re
 from agentscope_tuner.verify.asked_clause import JOINING_NAMES, asking_clause, same_word
 from agentscope_tuner.verify.math.compare_notations import LONGEST_FORM, alike, unset
 from agentscope_tuner.verify.math.node import EQUAL, UNKNOWN, Outcome

@@ -2,10 +2,10 @@ r"""An answer in its place: the verdict on it with what the words around it, and
 
 from __future__ import annotations
 
-import re
 from collections.abc import Awaitable, Callable
 from functools import lru_cache
 
+from agentscope_tuner.verify import re
 from agentscope_tuner.verify.again import (
     CALLS_RIGHT,
     IS_SAID,
@@ -26,7 +26,16 @@ from agentscope_tuner.verify.math.node import DIFFERENT
 from agentscope_tuner.verify.math.prose import allowed, time_of_day
 from agentscope_tuner.verify.math.question import about
 from agentscope_tuner.verify.math.unwrap import bare, reference, short
-from agentscope_tuner.verify.math.verdict import UNREAD, Asking, MathVerdict, answered, awaited, compare, verdict_of, written_alike
+from agentscope_tuner.verify.math.verdict import (
+    UNREAD,
+    Asking,
+    MathVerdict,
+    answered,
+    awaited,
+    compare,
+    verdict_of,
+    written_alike,
+)
 from agentscope_tuner.verify.words import SENTENCE_END, repeats_given
 
 

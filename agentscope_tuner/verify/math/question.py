@@ -9,7 +9,6 @@ A policy that only writes these words as a formula has done no work, so such for
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
 
+from agentscope_tuner.verify import re
 from agentscope_tuner.verify.asked_clause import asking_clause, asks_order, options_of, parts_of
 from agentscope_tuner.verify.math.canonical import Key, key
 from agentscope_tuner.verify.math.exact import value_at

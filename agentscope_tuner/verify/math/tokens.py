@@ -8,7 +8,6 @@ Two texts with the same tokens are one answer, typeset twice: `\dfrac{1}{2}`, `\
 
 from __future__ import annotations
 
-import re
 import threading
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
@@ -17,6 +16,7 @@ from itertools import takewhile
 from typing import Literal, NamedTuple, ParamSpec, TypeVar
 
 from agentscope_tuner._run.forks import Kept as Kept
+from agentscope_tuner.verify import re
 
 Role = Literal[
     "look", "same", "function", "fraction", "binomial", "root", "symbol", "constant", "bar", "decoration", "accent",

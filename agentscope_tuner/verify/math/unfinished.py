@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from fractions import Fraction
@@ -10,6 +9,7 @@ from itertools import islice
 from math import gcd, isqrt
 from typing import TypeGuard
 
+from agentscope_tuner.verify import re
 from agentscope_tuner.verify.math.canonical import SUM, Key, factors, key, terms
 from agentscope_tuner.verify.math.exact import value_at
 from agentscope_tuner.verify.math.node import (

@@ -6,7 +6,6 @@ harmless words.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -14,6 +13,7 @@ from functools import lru_cache, partial
 from itertools import takewhile
 
 from agentscope_tuner.errors import Cause, JudgeError
+from agentscope_tuner.verify import re
 from agentscope_tuner.verify.find import last_boxes
 from agentscope_tuner.verify.math.canonical import componentwise, written_out
 from agentscope_tuner.verify.math.names import LETTERS, LISTS, bare_formula, bare_formulas, same_value, value_named

@@ -7,7 +7,6 @@ docs/math_equivalence.md has the conventions on rounding, percents, units, order
 
 from __future__ import annotations
 
-import re
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import suppress
 from fractions import Fraction
@@ -15,6 +14,7 @@ from functools import partial
 from typing import Any, Literal, NamedTuple, Protocol, cast
 
 from agentscope_tuner.errors import JudgeError
+from agentscope_tuner.verify import re
 from agentscope_tuner.verify.asked_clause import asking_clause, says_another
 from agentscope_tuner.verify.math.compare import CheapComparer, is_rational
 from agentscope_tuner.verify.math.compare_notations import in_notation, without_next_day
