@@ -76,7 +76,7 @@ _GOES_ON = re.compile(
     re.IGNORECASE,
 )
 _CORRECTS = re.compile(
-    r"(?:\A|(?<=[.!?\n。]))[\s$*_]*(?:(?:no|wait|sorry|oops|actually|rather|so|correction|i meant?)\b[\s,:]*){1,3}"
+    r"(?:\A|(?<=[.!?\n。]))[\s$*_]*+(?:(?:no|wait|sorry|oops|actually|rather|so|correction|i meant?)\b[\s,:]*){1,3}"
     r"(?:(?:it|that|this)\s+(?:is|was|equals|should be|must be)\s+)?",
     re.IGNORECASE,
 )
@@ -381,13 +381,21 @@ def _news(before: str, rest: str, content: str) -> tuple[tuple[str, ...], ...]:
     news: list[tuple[str, ...]] = []
     for sentence in reversed(re.split(r"[.!?]\s|[。！？\n]", rest)):
         sentence = _OF_STEP.sub(" ", sentence)
+        is_other = _OF_ANOTHER.search(sentence) is not None
+        clauses = [0, *(end.end() for end in _CONCLUDES.finditer(sentence))]
+        denies = lru_cache(partial(_denies_from, sentence))
         for found in reversed(list(_STATED_NUMBER.finditer(sentence))):
             if same_text(found[0]) == said or len(news) > _MOST_STATED:
                 return tuple(news)
-            clause = _CONCLUDES.split(sentence[: found.start()])[-1] + sentence[found.start() :]
-            if not (found[0] in before or is_denied(clause) or found[0] in content or _OF_ANOTHER.search(sentence)):
+            while clauses[-1] > found.start():
+                clauses.pop()
+            if not (is_other or found[0] in content or found[0] in before or denies(clauses[-1])):
                 news.append(NewNumber(_written(found, 0)))
     return tuple(news)
+
+
+def _denies_from(sentence: str, clause: int) -> bool:
+    return is_denied(sentence[clause:])
 
 
 # How the number of something else is led: `the determinant is`, `with slope`, `半径为`

@@ -352,7 +352,7 @@ _SAYS_NEXT_DAY = (
 )
 _NEXT_DAY = re.compile(rf"\s*{_SAYS_NEXT_DAY}\s*\.?(?:\Z|(?=\s\d))", re.IGNORECASE)
 # Behind the box of a time
-NEXT_DAY_BEHIND = re.compile(rf"(?P<close>[\s$)\]\\*]*){_SAYS_NEXT_DAY}(?=\s*[.。]?\s*\Z)", re.IGNORECASE)
+NEXT_DAY_BEHIND = re.compile(rf"(?P<close>[\s$)\]\\*]*+){_SAYS_NEXT_DAY}(?=\s*[.。]?\s*\Z)", re.IGNORECASE)
 
 
 def without_next_day(text: str) -> str:

@@ -55,7 +55,7 @@ _SAID: tuple[tuple[str, str], ...] = (
     (rf"{_N}\s+choose\s+{_N}", r"\binom{{{0}}}{{{1}}}"),
     (rf"{_N}\s+(?:raised\s+)?to the (?:power of )?{_N}", r"({0})^{{{1}}}"),
     (rf"{_N}\s*(?:\\?%|percent){_OF}{_N}", r"({0})\%\cdot ({1})"),
-    (rf"(?:\$\s*)?(\d[\d.]*)\s*\\?%\s*\$?{_OF}{_N}", r"({0})\%\cdot ({1})"),
+    (rf"(?:\$\s*)?(?<!\d)(?<!\d\.)(\d[\d.]*)\s*\\?%\s*\$?{_OF}{_N}", r"({0})\%\cdot ({1})"),
     (rf"{_N}{_OF}{_N}", r"({0})\cdot ({1})"),
     (rf"half{_OF}{_N}", r"\frac{{{0}}}{{2}}"),
     (rf"(?:twice|double)\s+(?:the\s+)?{_N}", r"2\cdot ({0})"),
@@ -86,6 +86,7 @@ def said_in_words(text: str) -> Iterator[str]:
 
 _MAX_CHARS = 20_000
 _MAX_FORMULAS = 200
+_MOST_OPEN = 64
 _DELIMITED = re.compile(
     r"\$\$(.+?)\$\$|\$([^$]+)\$|\\\((.+?)\\\)|\\\[(.+?)\\\]"
     r"|\\begin\{((?:align|equation|gather|cases|eqnarray|multline)\w*\*?)\}(.+?)\\end\{\5\}",
@@ -94,7 +95,7 @@ _DELIMITED = re.compile(
 # A formula in plain text: digits, single letters, names of functions, operators
 _PLAIN = re.compile(
     r"(?:\\[a-zA-Z]+|\b(?:sin|cos|tan|cot|sec|csc|log|ln|sqrt|exp|gcd|lcm|mod|pi|abs|max|min)\b|(?<![a-zA-Z\d_'’])[a-zA-Z](?![a-zA-Z\d_'’])|(?<![a-zA-Z])[a-zA-Z](?=\^)"
-    r"|\d[a-zA-Z](?![a-zA-Z])|[\d.,]*\d|[-+*/^=<>()\[\]{}|!%_×÷·−≤≥≠√²³⁴π°∞∪∩±]|[ ])+"
+    r"|\d[a-zA-Z](?![a-zA-Z])|(?<![.,])[.,]*\d|[-+*/^=<>()\[\]{}|!%_×÷·−≤≥≠√²³⁴π°∞∪∩±]|[ ])+"
 )
 _OPERATION = re.compile(r"[-+*/^=<>|!%×÷·−≤≥≠√²³⁴∪∩±(\\]|sin|cos|tan|log|ln|sqrt|gcd|lcm|mod")
 # A decimal, percentage or number in another base (`1101_2`): a question may ask for its other form
@@ -114,6 +115,11 @@ def formulas_of(text: str) -> dict[Key, Node]:
 
 
 def _segments(text: str) -> Iterator[str]:
+    for opens, shuts in (("\\(", "\\)"), ("\\[", "\\]")):
+        # from each formula that is not closed the rest of the text would be read
+        closed = text.rfind(shuts) + 1
+        if text.count(opens, closed) > _MOST_OPEN:
+            text = text[:closed] + text[closed:].replace(opens, f"\n{opens[1:]}")
     rest: list[str] = []
     at = 0
     for match in _DELIMITED.finditer(text):
