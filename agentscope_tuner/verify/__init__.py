@@ -10,25 +10,34 @@ import re as _re
 from typing import TYPE_CHECKING, Any
 
 
-class _Pattern:
-    """What `re.compile` makes here.
+class CompiledPattern:
+    """A pattern with the methods of the compiled one as attributes, so that to find them takes no longer than there.
 
     Attributes:
         pattern: the compiled one's, by which a match's `re` is known.
+        flags: those that were given.
     """
 
     def __init__(self, pattern: str, flags: int = 0) -> None:
-        self.pattern, self._flags = pattern, flags
+        self.pattern, self.flags = pattern, flags
+
+
+class LazyPattern(CompiledPattern):
+    """What `re.compile` makes here. Its first use compiles it, and leaves a `CompiledPattern`."""
 
     def __getattr__(self, name: str) -> Any:
-        # kept as attributes, so that what is used again takes no longer than on a compiled pattern
-        found = _re.compile(self.pattern, self._flags) if name == "_compiled" else getattr(self._compiled, name)
-        setattr(self, name, found)
-        return found
+        if name.startswith("__"):
+            # what copies and pickles ask of an object that is not made yet
+            raise AttributeError(name)
+        compiled = _re.compile(self.pattern, self.flags)
+        for method in ("search", "match", "fullmatch", "sub", "split", "findall", "finditer"):
+            setattr(self, method, getattr(compiled, method))
+        self.__class__ = CompiledPattern  # type: ignore[assignment]
+        return getattr(compiled, name)
 
 
-class _Patterns:
-    compile = _Pattern
+class _LazyRe:
+    compile = LazyPattern
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(_re, name)
@@ -39,4 +48,4 @@ class _Patterns:
 if TYPE_CHECKING:
     import re as re
 else:
-    re = _Patterns()
+    re = _LazyRe()

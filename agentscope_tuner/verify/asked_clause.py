@@ -535,6 +535,7 @@ def asks_count(question: str) -> bool:
 _COUNTS_UNSPACED = re.compile("[多几]少?|何|몇|いく")
 
 
+@lru_cache(maxsize=1_024)
 def asks_order(question: str) -> bool:
     """Whether a question says in words in which order its answers stand."""
     return _ORDERS.search(question[-_MOST_ASKED:]) is not None

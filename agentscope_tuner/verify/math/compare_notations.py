@@ -505,7 +505,7 @@ _OF_CYCLES = re.compile("cycle|permutation|zykl|cicl|цикл|подстанов
 
 def permutations(pair: Pair) -> Outcome:
     """Compare permutations in cycle notation, and choices in circles: `②③`."""
-    speaks = pair.question is not None and _OF_CYCLES.search(pair.question.text) is not None
+    speaks = pair.question is not None and pair.question.has(_OF_CYCLES)
     mine = cycles(pair.ref.text, in_short=speaks)
     theirs = None if mine is None else cycles(pair.answer, in_short=speaks)
     if mine is not None:

@@ -332,6 +332,17 @@ class Question:
     )
 
     @Kept
+    def _known(self) -> dict[re.Pattern[str], bool]:
+        return {}
+
+    def has(self, pattern: re.Pattern[str]) -> bool:
+        """Whether a pattern, one of those that are written in the code, is found in it: it is searched once."""
+        known = self._known.get(pattern)
+        if known is None:
+            known = self._known[pattern] = pattern.search(self.text) is not None
+        return known
+
+    @Kept
     def words(self) -> frozenset[str]:
         """The question's words in lower case, each also as `units.singular` spells it."""
         return frozenset(form for word in _WORD.findall(self.text) for form in (word.lower(), singular(word)))

@@ -704,7 +704,7 @@ def in_asked_form(text: str, truth: str, question: Question) -> tuple[str, str]:
     elif "=" in truth and (line := _NAME_OF_LINE.match(text)) is not None and _NAME_OF_LINE.match(truth) is None:
         text = text[line.end() :]
     text = _as_asked(text, truth, question)
-    if _BOOLEAN.search(question.text) is not None and _OF_LOGIC.search(truth) is None:
+    if question.has(_BOOLEAN) and _OF_LOGIC.search(truth) is None:
         text = _in_signs_of_algebra(text)
     own = _values_of(truth, question)
     if own is not truth or not _FINITE.isdisjoint(question.words):

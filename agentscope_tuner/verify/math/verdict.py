@@ -883,7 +883,7 @@ def _structure(pair: Pair) -> tuple[Outcome, str]:
     if not _OF_SETS.isdisjoint(ref.tokens + ans.tokens) and same_sets(ref.node, ans.node):
         return EQUAL, ""
     letters: frozenset[str] = pair.question.letters if pair.question is not None else frozenset()
-    whole = pair.question is not None and _NOT_ALL_REAL.search(pair.question.text) is not None
+    whole = pair.question is not None and pair.question.has(_NOT_ALL_REAL)
     span = None if whole else same_span((ref.reading, ref.fields == _REAL), (ans.reading, ans.fields == _REAL), letters)
     return span or CheapComparer(pair.seed, pair.question).compare(ref.reading, ans.reading), ""
 
