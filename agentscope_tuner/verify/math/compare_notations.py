@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 
 from agentscope_tuner.verify import re
 from agentscope_tuner.verify.asked_clause import asking_clause
@@ -68,9 +69,13 @@ _SET_LETTER = re.compile(r"\\(?:mathcal|mathrm|mathbf|mathbb|mathsf|rm|bf|cal)(?
 _SET_SPACE = re.compile(r"\\(?:left|right|q?quad)(?![a-z])|\\[ ,;:!]|[~$]")
 
 
+# Many rules ask it of the same two texts
+@lru_cache(maxsize=128)
 def unset(text: str) -> str:
     """A text without the commands that only set it."""
-    return " ".join(_SET_SPACE.sub(" ", _SET_LETTER.sub("", _SET_WORD.sub(r" \1 ", text))).split())
+    if "\\" in text:
+        text = _SET_LETTER.sub("", _SET_WORD.sub(r" \1 ", text))
+    return " ".join(_SET_SPACE.sub(" ", text).split())
 
 
 _WORD_ALONE = re.compile(r"(?<![\\a-zA-Z])[^\W\d_]{2,}")

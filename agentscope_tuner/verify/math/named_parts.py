@@ -147,7 +147,8 @@ def _parts(text: str, pair: Pair) -> list[_Part]:
     """The values of a text with their names; none where something else is said, or where there are not several."""
     said = re.sub(r"\\(sup|inf|max|min)(?![a-z])", r"\1 ", re.sub(r"\\[()\[\]]", " ", unset(text)))
     depth, begin, parts = 0, 0, []
-    cuts = {m.start(): m.end() for m in _PARTS.finditer(said)}
+    if not (cuts := {m.start(): m.end() for m in _PARTS.finditer(said)}):
+        return []
     for at, char in enumerate(said):
         if at >= begin and depth == 0 and at in cuts:
             parts.append(said[begin:at])

@@ -337,6 +337,7 @@ class Day(NamedTuple):
     year: int | None
 
 
+@lru_cache(maxsize=128)
 def plain(text: str) -> str:
     """The words in lower case, without commands and signs that only set type."""
     if len(text) > 3 * _LONGEST:

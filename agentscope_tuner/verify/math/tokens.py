@@ -11,7 +11,7 @@ from __future__ import annotations
 import threading
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from itertools import takewhile
 from typing import Literal, NamedTuple, ParamSpec, TypeVar
 
@@ -1035,6 +1035,7 @@ _PLAIN_DECIMAL = str.maketrans(
 _LONGEST = 400
 
 
+@lru_cache(maxsize=128)
 def respelled(text: str) -> str:
     """The text with the spellings of `_RULES` replaced; a text over `_LONGEST` characters is left as it is."""
     if len(text) > _LONGEST:
