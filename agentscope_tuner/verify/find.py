@@ -554,6 +554,8 @@ def _ends_a_sentence(near: str) -> bool:
     if near[-1:] in "=[(" and (opened := _OPENED.search(near, max(len(near) - 16, 0))) is not None:
         near = near[: opened.start()].rstrip(" $\n")
     begun = max(near.rfind("\n"), near.rfind(". ")) + 1
+    if _CALCULATION.fullmatch(near, begun) is not None:
+        return is_whole or begun > 0
     # the last words of most sentences tell: the others are split when they are needed
     left = near[begun:].lstrip().rsplit(None, _LAST_LEADS)
     while left:
@@ -572,6 +574,8 @@ def _ends_a_sentence(near: str) -> bool:
 
 
 _SO = frozenset({"so", "therefore", "thus", "hence"})
+# A sentence that is a calculation: `18 + 7 = 25.`
+_CALCULATION = re.compile(r"[\d+*/×·÷() .,-]*+=\s?-?\d+(?:\.\d+)?\.")
 _LAST_LEADS = 5
 
 
