@@ -10,10 +10,11 @@ Only the sentence of the answer is read, and the sentences behind it: before it,
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+
+from agentscope_tuner.verify import re
 
 
 def word_set(words: str) -> frozenset[str]:

@@ -6,12 +6,12 @@ gives it is compared as a quantity: `\boxed{25}` metres are no answer where cent
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from fractions import Fraction
 from functools import lru_cache
 
+from agentscope_tuner.verify import re
 from agentscope_tuner.verify.asked_clause import is_only_given
 from agentscope_tuner.verify.find import PlacedAnswer
 from agentscope_tuner.verify.math.exact import exact_value
@@ -582,7 +582,7 @@ _UNIT_BEFORE = re.compile(
     r"(?P<unit>[^\W\d_a-zA-Z]|[^\W\d_]{2,20}?)(?P<raised>[²³])?(?=[\s)）:：,，$]|为单位|表示)"
 )
 # What it begins with, which is found sooner
-_MAY_NAME = re.compile(r"[ie][nm]\s|[wв]\s|[(（]\s*[^\W\d_]|[单以用]")
+_MAY_NAME = re.compile(r"\b(?:[ie][nm]|[wв])\s|[(（]\s*[^\W\d_]|[单以用]")
 # What makes another unit of a unit before it, or a quantity in several units
 _GOES_ON = re.compile(r"\s*(?:[/·⋅*^\d-]|\}?\s*[\^/]|(?:per|pro|par|por|each|an?|and|und|et|y|e|и|в)\s)|[^.!?。]*\d")
 # What makes a rate of a unit before it: `metres per second`, `kilometrów na godzinę`
@@ -705,7 +705,8 @@ def _unit_behind(behind: str) -> str | None:
 
 def _unit_before(before: str) -> str:
     """The unit that the clause before a number names; empty where it names none, or several."""
-    begins = _MAY_NAME.search(before, max(len(before) - _NEAR, 0))
+    # a line's end is a clause's
+    begins = _MAY_NAME.search(before, max(len(before) - _NEAR, before.rfind("\n") + 1, 0))
     if begins is None or _UNIT_BEFORE.search(before, begins.start()) is None:
         # nor has the last clause one
         return ""

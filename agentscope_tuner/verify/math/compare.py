@@ -10,12 +10,12 @@ single meaning. The side without the sign, and the question, choose it; the two 
 from __future__ import annotations
 
 import itertools
-import re
 from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
+from agentscope_tuner.verify import re
 from agentscope_tuner.verify.asked_clause import asking_clause
 from agentscope_tuner.verify.math.canonical import ELLIPSIS
 from agentscope_tuner.verify.math.compare_kinds import (

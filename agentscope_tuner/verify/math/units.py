@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
+from agentscope_tuner.verify import re
 from agentscope_tuner.verify.math.node import Degrees, Node, Percent, Power, Product, Quantity, Unit, number
 from agentscope_tuner.verify.math.tokens import Unreadable
 
