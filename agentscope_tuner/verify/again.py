@@ -298,9 +298,11 @@ def _formulas_stated(before: str, rest: str, content: str) -> list[NewFormula]:
         if not letters and (is_related or _CLOSED.match(said) is None):
             continue
         clause = _CONCLUDES.split(_SENTENCE_MARK.split(rest[: formula.start()])[-1])[-1]
-        is_led = _LEADS.search(clause) is not None or (clause.rstrip(" *")[-1:] in ":：" and _labels(clause))
+        named = clause.rstrip(" *$\n")
+        is_led = _LEADS.search(clause) is not None or (named[-1:] in ":：" and (not letters or _labels(clause)))
         if is_led and not is_denied(clause) and _OF_ANOTHER.search(clause) is None:
-            found.append(NewFormula(said, clause.rpartition(":")[2].rpartition("：")[2]))
+            of = named[:-1] if not letters and named[-1:] in (":", "：") else clause
+            found.append(NewFormula(said, of.rpartition(":")[2].rpartition("：")[2]))
     return found
 
 

@@ -182,7 +182,7 @@ def _is_of_asked(led: str, question: str) -> bool:
 
 _STEM = 5
 # Behind a box, an actual value is that of the answer, whatever it is called
-_CORRECTS = re.compile("correct(?:ed)?|right|true|actual|real")
+_CORRECTS = re.compile("correct(?:ed)?|right|true|actual|real|final")
 
 
 _UNIT_BEHIND = re.compile(
