@@ -75,6 +75,17 @@ def validate_section(model: type[SectionT], data: Any, where: str) -> SectionT:
         raise ConfigError("\n".join(lines)) from exc
 
 
+def unshelled(path: str | None) -> str | None:
+    """A path of a configuration, which no shell reads: `~` and `$HOME` would name folders of the working directory.
+
+    Raises:
+        ValueError: it begins with `~`, or names a variable.
+    """
+    if path is not None and re.match(r"~|.*\$[A-Za-z_]", path, re.DOTALL):
+        raise ValueError("no shell replaces ~ or $NAME here: write the whole path, or ${oc.env:NAME}")
+    return path
+
+
 def _problem(model: type[BaseModel], loc: tuple[int | str, ...], kind: str, message: str, value: object) -> str:
     path = ".".join(str(part) for part in loc)
     if kind == "missing":

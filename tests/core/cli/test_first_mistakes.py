@@ -161,6 +161,8 @@ def said(command: str) -> str:
             "min must be below max, got",
         ),
         (section("judge: gsm8k"), "got 'gsm8k', and no judge has this name; the short names are choice, code"),
+        (section("judge: math\nlog_dir: ~/run"), "log_dir: no shell replaces ~ or $NAME here: write the whole path"),
+        (section("judge: math\nlog_dir: $HOME/run"), "or ${oc.env:NAME}, got '$HOME/run'"),
         (section("judge: math, format"), "several are asked by `judge: combined`"),
         (section("judge: combined\nparts: {math: 0.8}"), 'write parts.math: {"judge": "math", "weight": 0.8}'),
         (section("judge: math\ntimeout: 10"), "timeout: unknown key; did you mean 'deadline'?"),
