@@ -516,6 +516,10 @@ def _places(found: Looked, texts: list[str], questions: list[str]) -> None:
     many = [place for place, count in counts.most_common() if count * 10 >= len(texts)]
     for place in many:
         found.whys.append(f"answer_in: {counts[place]} of {len(texts)} responses state their answer {_NAMES[place]}")
+    if texts and not many:
+        found.whys.append(
+            f"answer_in: the {len(texts)} responses state their answer by no sign: ask for \\boxed{{}} in the prompt"
+        )
     if not texts:
         asks: Callable[[str], bool] = lambda sign: sum(sign in text for text in questions) * 2 > len(questions)  # noqa: E731
         many = [place for place, sign in _ASKED.items() if asks(sign)]

@@ -77,11 +77,17 @@ def _start(kind: Starter, folder: Path) -> list[Path]:
     taken = [folder / source.name for source in sources if (folder / source.name).exists()]
     if taken:
         raise fail(f"{str(taken[0])!r} is there already: {_elsewhere(kind, folder)}`")
+    _check_folder(kind, folder)
     with config_errors(), told(f"cannot write to {str(folder)!r}"):
         folder.mkdir(parents=True, exist_ok=True)
         for source in sources:
             (folder / source.name).write_bytes(source.read_bytes())
     return [folder / source.name for source in sources]
+
+
+def _check_folder(kind: Starter, folder: Path) -> None:
+    if folder.exists() and not folder.is_dir():
+        raise fail(f"{str(folder)!r} is a file, and init writes a folder: {_elsewhere(kind, folder)}`")
 
 
 def _elsewhere(kind: Starter, folder: Path) -> str:
@@ -107,6 +113,7 @@ def _init_from(kind: Starter, folder: Path, rows: str, pairs: list[str]) -> tupl
     target = folder / "judge.yaml"
     if target.exists():
         raise fail(f"{str(target)!r} is there already: {_elsewhere(kind, folder)} --from …`")
+    _check_folder(kind, folder)
     with config_errors(), source_lines(rows) as (lines, name):
         found = look(lines, kind.value, _named(pairs))
     with config_errors(), told(f"cannot write to {str(folder)!r}"):

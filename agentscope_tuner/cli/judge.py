@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -352,7 +353,7 @@ def _output(given: str | None) -> str:
     """`--output`, which must be a file that can be written."""
     if given is None:
         raise fail("--output is missing: the file that the scored rollouts go to")
-    if given == "-":
+    if given == "-" or re.fullmatch(r"/dev/(std(out|err)|fd/.*)|/proc/[^/]+/fd/.*", given):
         raise fail("--output must be a file: scored rows are written aside and renamed when they are whole")
     if given.lower().endswith(_NOT_WRITTEN):
         raise fail(f"--output {given!r} is not written: name .csv, .jsonl, .jsonl.gz, .parquet or .arrow")

@@ -26,12 +26,12 @@ from typing import Annotated, Any, Literal, get_args
 import yaml
 from omegaconf import AnyNode, DictConfig, OmegaConf, flag_override
 from omegaconf.errors import OmegaConfBaseException
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from agentscope_tuner._version import __version__
 from agentscope_tuner.errors import ConfigError, told
 
-from .sections import SectionT
+from .sections import SectionT, unshelled
 from .sections import StrictSection as StrictSection
 from .sections import validate_section as validate_section
 from .yaml_files import read_source
@@ -190,7 +190,7 @@ class TaskJudgeConfig(StrictSection):
     # seconds for one verdict, whichever judge reaches it; null: no limit but those that judges set themselves
     deadline: float | None = Field(default=300.0, gt=0)
     # a folder for every row that trains and its judgement, which `astuner watch` reads
-    log_dir: str | None = None
+    log_dir: Annotated[str | None, AfterValidator(unshelled)] = None
     # the share of advantage groups that are logged, each whole or not at all
     log_share: float = Field(default=1.0, gt=0, le=1)
     # whether a judgement keeps the questions to judge models and their replies, up to 20,000 characters a message

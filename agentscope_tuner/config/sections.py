@@ -75,6 +75,17 @@ def validate_section(model: type[SectionT], data: Any, where: str) -> SectionT:
         raise ConfigError("\n".join(lines)) from exc
 
 
+def unshelled(path: str | None) -> str | None:
+    """A path of a configuration, which no shell reads: `~` and `$HOME` would name folders of the working directory.
+
+    Raises:
+        ValueError: it begins with `~`, or names a variable.
+    """
+    if path is not None and re.match(r"~|.*\$[A-Za-z_]", path, re.DOTALL):
+        raise ValueError("no shell replaces ~ or $NAME here: write the whole path, or ${oc.env:NAME}")
+    return path
+
+
 def _problem(model: type[BaseModel], loc: tuple[int | str, ...], kind: str, message: str, value: object) -> str:
     path = ".".join(str(part) for part in loc)
     if kind == "missing":
@@ -93,8 +104,7 @@ def _problem(model: type[BaseModel], loc: tuple[int | str, ...], kind: str, mess
         glued = re.fullmatch(r"(\w+)(:|：\s*)(\S.*)", value) if isinstance(value, str) and kind in _MAPPING else None
         behind = f": write '{glued[1]}: {glued[3]}', with a space and a plain colon" if glued else ""
         if kind in _MAPPING and loc[:1] in (("parts",), ("routes",)):
-            example = {"a_name": {"judge": "math"}} if len(loc) == 1 else {"judge": value}
-            words, behind = "must be a mapping", f": write {path}: {json.dumps(example)}"
+            words, behind = "must be a mapping", f": write {path}: {json.dumps(_part(loc, value))}"
         number = re.match(r"\d+(\.\d+)?", value) if isinstance(value, str) else None
         if number is not None and kind.startswith(("float_", "int_")):
             behind = f": write {number[0]}, without a unit"
@@ -105,15 +115,33 @@ def _problem(model: type[BaseModel], loc: tuple[int | str, ...], kind: str, mess
         return f"{path}: unknown key; {told}"
     allowed = [field.alias or name for name, field in _model_at(model, loc[:-1]).model_fields.items()]
     key = str(loc[-1])
-    # `model` is `model_name`, not `models`
-    nearest = [name for name in allowed if name == f"{key}_name"] or difflib.get_close_matches(key, allowed, n=1)
-    nearest += [f"{name}.{key}" for name in allowed if key in _model_at(model, (*loc[:-1], name)).model_fields]
+    nearest = _near_keys(model, loc, allowed)
     hint = f"did you mean {nearest[0]!r}? " if nearest else ""
     if "parts" in allowed and isinstance(value, Mapping) and {"judge", "judge_protocol", "weight"} & value.keys():
         hint = f"of several judges each stands under parts: write parts: {{{key}: …}}; "
     elif "judge_kwargs" in allowed and not nearest:
         hint = "most judges have their settings in judge_kwargs; "
     return f"{path}: unknown key; {hint}allowed keys are {', '.join(allowed)}"
+
+
+def _near_keys(model: type[BaseModel], loc: tuple[int | str, ...], allowed: list[str]) -> list[str]:
+    """What could be meant by the unknown key at `loc`, the likeliest first."""
+    key = str(loc[-1])
+    # `model` is `model_name`, not `models`
+    nearest = [name for name in allowed if name == f"{key}_name"] or difflib.get_close_matches(key, allowed, n=1)
+    # what most programs call a timeout
+    nearest += [name for name in allowed if key.startswith("timeout") and name.startswith("deadline")]
+    nearest += [f"{name}.{key}" for name in allowed if key in _model_at(model, (*loc[:-1], name)).model_fields]
+    return nearest
+
+
+def _part(loc: tuple[int | str, ...], value: object) -> dict[str, Any]:
+    """What to write for the parts of a combined judge, or for one of them."""
+    if len(loc) == 1:
+        return {"a_name": {"judge": "math"}}
+    # `math: 0.8` gives the judge by its part's name, and its weight
+    is_weight = isinstance(value, int | float) and not isinstance(value, bool)
+    return {"judge": str(loc[-1]), "weight": value} if is_weight else {"judge": value}
 
 
 #: By key: an example of its mapping.

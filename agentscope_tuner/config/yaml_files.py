@@ -94,6 +94,8 @@ def _nearest(path: Path) -> str:
     """What could be meant by the name of a configuration that is not there."""
     if path.is_symlink():
         return f": it is a link to {os.readlink(path)!r}, which is not there"
+    if re.search(r":\s|\n|\{", str(path)):
+        return ": it is YAML text, and a path or a mapping is taken: `load_judge(yaml.safe_load(TEXT))`"
     if path.suffix == "" and path.name.isidentifier():
         example = {"astuner": {"task_judge": {"judge": path.name}}}
         return f": name a YAML file; in Python a mapping is taken, too, such as {example}"

@@ -304,6 +304,8 @@ def _refused(seen: Seen) -> RewardTrouble | None:
         f"beside the reference {written_reference(row)!r:.60} stands {row.answer!r:.60}: cut off what is no part of it "
         "(skip_special_tokens), or let the judge pass over it"
     )
+    if _NO_ANSWER.search(row.reason):
+        remedy += ", or ask in the prompt for the form in which the judge looks for answers, such as \\boxed{}"
     return _cause("right answers refused", alike, len(unpaid), message, remedy)
 
 

@@ -188,7 +188,8 @@ def _lines(file: StoredFile, name: str) -> Iterator[Line]:
     else:
         lines = _text_lines(file, name)
     # Read the first row here, so that a file that cannot be read is an error of the command line
-    with told(f"cannot read {file.source!r}"):
+    unpacked = f"cannot read {file.source!r}: its name ends in .gz, but it is not packed: name it otherwise"
+    with told(f"cannot read {file.source!r}"), told(unpacked, gzip.BadGzipFile):
         first = list(islice(lines, 1))
     return (line for part in (first, _to_the_break(lines, name)) for line in part)
 

@@ -339,6 +339,8 @@ def scored_output(target: str, *, resume: bool = False) -> Iterator[ScoredFile]:
     """
     target = plain(target)
     stage = stage_of(target)
+    if not is_url(target) and os.path.exists(target) and not os.path.isfile(target):
+        raise _irregular(Path(target))
     if target.endswith(("/", os.sep)):
         raise ConfigError(f"the output must be a regular file, got the folder {target!r}")
     if not (is_url(target) or _is_made_at_the_end(target)):

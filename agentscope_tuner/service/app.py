@@ -25,6 +25,7 @@ import msgspec
 import yaml
 from pydantic_core import from_json
 from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
@@ -81,10 +82,18 @@ def create_app(judges: Mapping[str, ConfiguredJudge], settings: ServiceSettings 
         counted = JudgeMetrics(metrics, name or DEFAULT_LABEL)
         routes += _judging_routes(Served(name, judges[name], settings, counted), gate)
     routes += _operator_routes(Probe(judges), gate, metrics) + _description(judges, guarded=bool(guard))
-    app = Starlette(routes=routes, middleware=guard)
+    app = Starlette(routes=routes, middleware=guard, exception_handlers={404: _no_route, 405: _no_route})
     app.router.redirect_slashes = False
     app.state.gate = gate
     return app
+
+
+async def _no_route(request: Request, exc: Exception) -> Response:
+    """The response to a path or a method that is not served: it names those that are."""
+    assert isinstance(exc, HTTPException)
+    told = f"{request.method} {request.url.path} is not served"
+    served = f"{told}: rows are sent by POST to /reward, or to /NAME/reward where judges have names; see GET /docs"
+    return JSONResponse({"detail": served}, status_code=exc.status_code, headers=exc.headers)
 
 
 def _check(judges: Mapping[str, ConfiguredJudge]) -> None:

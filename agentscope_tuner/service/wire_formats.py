@@ -51,13 +51,22 @@ def read_row(data: Any, settings: ServiceSettings) -> Pair:
     try:
         row = RewardRow.model_validate(data)
     except ValidationError as exc:
-        raise Refusal(422, first_problem(exc)) from exc
+        raise Refusal(422, first_problem(exc) + _flat(data)) from exc
     check_answer(row.output, settings)
     task = row.task
     # Its own defaults, which WorkflowTask would fill in more slowly
     return WorkflowTask(
         task=task, task_id=task.task_id, env_type=task.env_type, task_env_uuid=row.task_env_uuid
     ), row.output
+
+
+def _flat(data: Any) -> str:
+    """The way out for a row of a file, whose columns stand side by side."""
+    if not isinstance(data, Mapping) or "task" in data or "output" in data:
+        return ""
+    task, output = '{"task_id": "1", "metadata": {"answer": REFERENCE}}', '{"metadata": {"final_answer": ANSWER}}'
+    form = f'{{"task": {task}, "output": {output}}}'
+    return f"; got the keys {sorted(map(str, data))!r:.200}, write {form}"
 
 
 def check_answer(output: WorkflowOutput, settings: ServiceSettings) -> None:

@@ -259,8 +259,10 @@ def final_answer(workflow_output: WorkflowOutput) -> str:
     """
     metadata = workflow_output.metadata
     if "final_answer" not in metadata:
+        extra = list(workflow_output.model_extra or {})[:4]
+        beside = f", and beside metadata the output has {extra!r}" if extra else ""
         raise input_error(
-            f"workflow_output.metadata has no 'final_answer', only {sorted(metadata)!r}: the workflow sets it, "
+            f"workflow_output.metadata has no 'final_answer', only {sorted(metadata)!r}{beside}: the workflow sets it, "
             "as WorkflowOutput(metadata={'final_answer': …})"
         )
     answer = metadata["final_answer"]

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 from agentscope_tuner.errors import JudgeError, reference_error
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward, final_answer, shown
 from agentscope_tuner.verify import countdown
-from agentscope_tuner.verify.find import find_answer
+from agentscope_tuner.verify.find import find_answer, stated_elsewhere
 from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
 _log = logging.getLogger(__name__)
@@ -46,7 +46,11 @@ class CountdownAnswerAsJudge(BaseJudge):
         numbers = _given("nums", _numbers, workflow_task, workflow_output)
         found = find_answer(final_answer(workflow_output), ["boxed"])
         if found.text is None:
-            return Reward(countdown.UNREADABLE, False, reason=found.where)
+            place = stated_elsewhere(final_answer(workflow_output), ["boxed"])
+            beside = (
+                f"; what stands in another place ({place}) is not read: ask for the box in the prompt" if place else ""
+            )
+            return Reward(countdown.UNREADABLE, False, reason=f"{found.where}{beside}")
         verdict = countdown.score(found.text, target, numbers)
         return Reward(verdict.reward, verdict.reward == countdown.RIGHT, reason=verdict.reason)
 
@@ -63,7 +67,7 @@ class CountdownAnswerAsJudge(BaseJudge):
                 keys = sorted(task.metadata)
                 return (
                     f"missing: the task's metadata has no {key!r}, only {keys!r}; countdown reads the number `target` "
-                    "and the list `nums`: give the rows both columns"
+                    f"and the list `nums`: give the rows both columns, or name yours, `reads: {{{key}: COLUMN}}`"
                 )
         try:
             target, numbers = _number(given["target"], "target"), _numbers(given["nums"], "nums")

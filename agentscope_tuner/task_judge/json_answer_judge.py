@@ -49,7 +49,8 @@ def compare_json(text: str, reference: object, weights: Mapping[str, float] | No
         return JsonMatch(0.0, False, str(exc))
     if not isinstance(reference, Mapping):
         equal = comparable(value) == comparable(reference)
-        return JsonMatch(float(equal), equal, "equal" if equal else "not the reference's value")
+        differs = f"not the reference's value, {reference!r:.80}: the answer's is {value!r:.80}"
+        return JsonMatch(float(equal), equal, "equal" if equal else differs)
     if not isinstance(value, dict):
         return JsonMatch(0.0, False, f"an object is asked for, got {type(value).__name__}")
     paid = dict.fromkeys(reference, 1.0) if weights is None else weights

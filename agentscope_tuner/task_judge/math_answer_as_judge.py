@@ -172,7 +172,12 @@ class MathAnswerAsJudge(BaseJudge):
         if output is None or "final_answer" not in output.metadata or self.find(output).text is not None:
             return notes
         place = stated_elsewhere(final_answer(output), self._settings.answer_in, self._settings.think)
-        return notes if place is None else [*notes, f"the answer stands {_PLACES[place]}: set {self._setting(place)}"]
+        if place is None:
+            return [
+                *notes,
+                f"the response states no answer {_PLACES['boxed']}, nor by another sign: ask for it in the prompt",
+            ]
+        return [*notes, f"the answer stands {_PLACES[place]}: set {self._setting(place)}"]
 
     def find(self, output: WorkflowOutput) -> PlacedAnswer:
         """The answer that an output states, with what stands around it."""

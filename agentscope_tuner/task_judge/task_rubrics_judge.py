@@ -24,7 +24,7 @@ from agentscope_tuner.task_judge.llm.jury import CriteriaPanel
 from agentscope_tuner.task_judge.llm.probes import ModelJudge, Probes
 from agentscope_tuner.task_judge.llm.rollout_fields import USUAL_PATHS, Reader, check_path, read_path
 from agentscope_tuner.task_judge.llm.settings import ModelsSection, build_panels
-from agentscope_tuner.workflow import WorkflowOutput, WorkflowTask
+from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
 
 WHERE = f"{SECTION}.task_rubrics"
 _MOST_COUNTED = 10_000
@@ -150,6 +150,17 @@ class TaskRubricsJudge(ModelJudge):
             cause = Cause.REFERENCE if reads.query.startswith("task.") else Cause.INPUT
             raise JudgeError(f"{reads.query} is missing: it is null, or NaN", cause=cause)
         return rubrics, query if isinstance(query, Trajectory) else str(query), response
+
+    def check_task(self, task: Task, output: WorkflowOutput | None = None) -> str | None:
+        """See BaseJudge: `unreadable`, for criteria that a row of the data set lacks or writes in an unknown form."""
+        path = self.settings.reads.rubrics
+        if self._common or not path.startswith("task."):
+            return None
+        try:
+            self._rubrics(read_path(path, WorkflowTask(task=task), WorkflowOutput()))
+        except JudgeError as error:
+            return f"unreadable: {error.message}"
+        return None
 
     def estimate(self, task: WorkflowTask, outputs: Sequence[WorkflowOutput], reckoner: Reckoner) -> Estimate:
         """See BaseJudge."""

@@ -198,7 +198,8 @@ class ToolCallJudge(TextJudge[ToolCallConfig]):
                 raise ValueError(f"{len(calls)} calls, at most {MOST_CALLS} are compared")
             return [read_call(raw) for raw in calls]
         except (ValueError, RecursionError) as exc:
-            raise reference_error(f"the reference answer {value!r:.100}: {exc}") from exc
+            form = '[{"name": "search", "arguments": {"city": "Rome"}}]'
+            raise reference_error(f"the reference answer {value!r:.100}: {exc}; write JSON such as {form}") from exc
 
 
 def _made(output: WorkflowOutput) -> list[object]:

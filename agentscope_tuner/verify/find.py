@@ -23,6 +23,7 @@ from agentscope_tuner.verify.labels import (
     is_denied,
     is_prose,
     labelled,
+    named_in_json,
     same_text,
     sole_answer,
     statement_at,
@@ -619,6 +620,8 @@ def _placed(found: Found, text: str, start: int, end: int) -> Found:
 
 
 def _behind_label(text: str) -> Found | None:
+    if (named := named_in_json(text)) is not None:
+        return named
     found = labelled(text)
     return found if found is None or found.start < 0 else _placed(found, text, found.start, found.end)
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from agentscope_tuner.verify import re
+from agentscope_tuner.verify.strict_json import NotStrictJsonError, read_json, stated_json
 
 _WINDOW = 400
 CONTRADICTION = "two different answers side by side"
@@ -245,6 +246,33 @@ class _Statement(NamedTuple):
     start: int
     at: int
     end: int
+
+
+def named_in_json(text: str) -> Found | None:
+    """The text or number of a label, as in `{"answer": 4}`, where a JSON object is the text or its last code block.
+
+    Several labels with different values are `others`. Lists, objects and `true` are not read, nor is JSON that is not
+    strict, or behind which something is said.
+    """
+    if "{" not in text or not text.rstrip().endswith(("}", "```")):
+        return None
+    try:
+        fields = read_json(stated_json(text, fence=True), real=str)
+    except NotStrictJsonError:
+        return None
+    if not isinstance(fields, dict):
+        return None
+    values = [
+        str(value)
+        for name, value in fields.items()
+        if isinstance(value, str | int) and not isinstance(value, bool) and _is_label(name)
+    ]
+    return sole_answer(values) if values else None
+
+
+def _is_label(name: str) -> bool:
+    found = labelled(f"{name.replace('_', ' ')}: 0")
+    return found is not None and not found.problem and found.text == "0"
 
 
 def labelled(text: str) -> Found | None:

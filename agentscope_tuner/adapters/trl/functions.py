@@ -343,6 +343,20 @@ class _JudgeFunc:
         return rewards, [judgement.error or "" for judgement in judgements]
 
 
+def _check_ids(completion_ids: object) -> None:
+    """Refuse a column in the place of the tokens: its answers would not be seen.
+
+    Raises:
+        TypeError: the first completion has a text for its tokens.
+    """
+    first = completion_ids[:1] if isinstance(completion_ids, list | tuple) else [completion_ids]
+    if any(isinstance(one, str) for one in first):
+        raise TypeError(
+            f"the third argument is completion_ids, lists of tokens, got {completion_ids!r:.100}: give columns "
+            "by their names, such as answer=[…]"
+        )
+
+
 class RewardFunc(_JudgeFunc):
     """A reward function for TRL; sync, so TRL calls it on the main thread of each rank."""
 
@@ -363,6 +377,7 @@ class RewardFunc(_JudgeFunc):
         Raises:
             JudgeError: a verdict failed, and the trainer would count a missing reward as 0; or the run is stopped.
         """
+        _check_ids(completion_ids)
         pairs, caller, answer = self._begun(prompts, completions, **given)
         return answer(self.judgements(pairs, caller))
 
@@ -389,6 +404,7 @@ class AsyncRewardFunc(_JudgeFunc):
             JudgeError: a verdict failed, and the trainer would count a missing reward as 0.
             ConfigError: a listwise judge over several ranks, whose exchange of groups must not leave the main thread.
         """
+        _check_ids(completion_ids)
         pairs, caller, answer = self._begun(prompts, completions, **given)
         return answer(await self.judgements(pairs, caller))
 

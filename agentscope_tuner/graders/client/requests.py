@@ -339,7 +339,8 @@ def _read(body: bytes, settings: ChatSettings) -> tuple[Reply, Usage]:
         prompt, output = int(used.get("prompt_tokens") or 0), int(used.get("completion_tokens") or 0)
         cached = int((used.get("prompt_tokens_details") or {}).get("cached_tokens") or 0)
     except (LookupError, TypeError, ValueError, OverflowError, AttributeError, RecursionError) as exc:
-        raise ReplyError(f"not a chat completion: {body.decode('utf-8', 'replace')!r:.200}") from exc
+        page = ", a page and no model's reply: check base_url" if body.lstrip()[:1] == b"<" else ""
+        raise ReplyError(f"not a chat completion{page}: {body.decode('utf-8', 'replace')!r:.200}") from exc
     cost = settings.prices.cost(prompt, output, cached) if settings.prices else 0.0
     return reply, Usage(1, 0, prompt, output, cached, 0, cost)
 

@@ -260,6 +260,8 @@ def value_of(row: Mapping[str, Any], role: str, column: ReadColumn) -> Any:
         empty = next((name for name in column.names if name in row), None)
         named = " or ".join(map(repr, column.names))
         told = f"the row has no {named}, only {_keys(row)}: name one of these"
+        if not row:
+            told = f"the row has no {named} beside its response and its question: one column cannot be two of them"
         if role in row:
             told += f", or remove `reads: {{{role}: …}}` to read {role!r}"
         else:
@@ -359,10 +361,17 @@ def hint(row: Mapping[str, Any]) -> str:
 
 def packed_rows(row: Mapping[str, Any]) -> str | None:
     """The way out for an object that holds all rows; None for any other."""
+    # `{"0": {…}, "1": {…}}`, rows by their ids
+    if len(row) > 1 and all(_is_row(value) for value in row.values()):
+        return "each value is a row of its own: `jq -c '.[]' FILE > rows.jsonl` writes them line by line"
     name, rows = next(iter(row.items()), ("", None))
     if len(row) != 1 or not isinstance(rows, list) or not rows or not isinstance(rows[0], Mapping):
         return None
     return f"{name!r} holds a list of rows: `jq -c '.{name}[]' FILE > rows.jsonl` writes them line by line"
+
+
+def _is_row(value: Any) -> bool:
+    return isinstance(value, Mapping) and not {*RESPONSES}.isdisjoint(value) and not _is_turn(value)
 
 
 def doubt(name: str) -> int:
@@ -432,4 +441,4 @@ def _is_turn(value: Any) -> bool:
 def _keys(row: Mapping[str, Any]) -> str:
     keys = sorted(map(str, row))
     more = f" and {len(keys) - _KEYS_SHOWN} more" if len(keys) > _KEYS_SHOWN else ""
-    return ", ".join(repr(key) for key in keys[:_KEYS_SHOWN]) + more if keys else "no columns"
+    return ", ".join(repr(key) for key in keys[:_KEYS_SHOWN]) + more

@@ -264,7 +264,9 @@ def checked(result: Any, violations: tuple[str, ...]) -> Judgement:
         if inspect.iscoroutine(raw_reward):
             raw_reward.close()
             raise no_reward(f"raw_reward must be a finite float, got a coroutine: await {raw_reward.__qualname__}(…)")
-        raise no_reward(f"raw_reward must be a finite float, got {raw_reward!r:.200}")
+        turned = isinstance(raw_reward, bool) and is_finite_number(is_success)
+        way_out = f": the reward stands first, `return {is_success!r}, {raw_reward!r}`" if turned else ""
+        raise no_reward(f"raw_reward must be a finite float, got {raw_reward!r:.200}{way_out}")
     if not isinstance(is_success, bool) and not _is_numpy_bool(is_success):
         raise no_reward(f"is_success must be a bool, got {is_success!r:.200}")
     if not isinstance(result, Reward):

@@ -322,8 +322,16 @@ def resolve_protocol(protocol: str) -> type:
         classes = sorted(name for name in own if isinstance(vars(module)[name], type) and name[0] != "_")
         near = difflib.get_close_matches(class_name, classes, n=1)
         told = f"did you mean {near[0]!r}?" if near else f"its classes are {', '.join(classes) or '(none)'}"
-        raise ConfigError(f"module {module_name!r} has no class {class_name!r}; {told}")
+        raise ConfigError(f"module {module_name!r} has no class {class_name!r}; {told}{_hidden(module)}")
     return found
+
+
+def _hidden(module: ModuleType) -> str:
+    """The way out where a file of the working directory is not the module of its name, which Python has already."""
+    file, used = f"{module.__name__}.py", getattr(module, "__file__", None)
+    if "." in module.__name__ or not Path(file).is_file() or (used is not None and Path(used).samefile(file)):
+        return ""
+    return f"; Python has a module of this name, {used or 'built in'}, which hides your {file}: rename the file"
 
 
 def resolve_function(protocol: str) -> Callable[[Any], object]:
@@ -402,7 +410,9 @@ def _parts_of(protocol: str) -> tuple[str, str]:
     if not arrow and (known := _near_judge(protocol.strip())).startswith(": did"):
         raise ConfigError(f"{SECTION}.judge: no judge has the name {protocol!r}{known}")
     if not (arrow and module and name):
-        raise ConfigError(f"a protocol must read 'module->Class', got {protocol!r}{_meant(protocol)}")
+        several = "; several are asked by `judge: combined`" if "," in protocol else ""
+        nameless = "" if set(protocol) & set(".:->/") else f", and no judge has this name{several}"
+        raise ConfigError(f"a protocol must read 'module->Class', got {protocol!r}{nameless}{_meant(protocol)}")
     if "/" in module or "\\" in module or module.endswith(".py"):
         raise ConfigError(
             f"a protocol names a module, not a file, got {protocol!r}: write '{_module_of(module)}->{name}'"

@@ -36,7 +36,7 @@ _log = logging.getLogger(__name__)
 
 _Outcome = Judgement | JudgeError
 # What callers give by mistake in place of a WorkflowTask, and of a WorkflowOutput
-_NO_TASK, _NO_OUTPUT = (Task, WorkflowOutput, str, dict), (Task, WorkflowTask, str, dict)
+_NO_TASK, _NO_OUTPUT = (Task, WorkflowOutput, str, dict, list, tuple), (Task, WorkflowTask, str, dict, list, tuple)
 _KINDS = (WorkflowTask, WorkflowOutput)
 # Reasons may quote an answer or an exception of any length, but logs and rollout files need one line
 _MOST_CHARS = 2000
@@ -344,7 +344,7 @@ class TaskJudge:
         unread = self._needs_answer and error.cause is Cause.REFERENCE and "answer" not in task.task.metadata
         # another part of the task may be missing, such as the field that names its route
         if unread and "answer" in error.message and "reads" not in error.message:
-            error.message += f"; {hint(task.task.metadata)}"
+            error.message += f"; {_beside(task.task) or hint(task.task.metadata)}"
         error.task_id = error.task_id or task.task_id
         error.judge = error.judge or self.traits.name
         return error
@@ -408,12 +408,22 @@ class TaskJudge:
         return Reward(0.0, False, reason=reason, metrics={**outcome.metrics, "failed": 1.0})
 
 
+def _beside(task: Task) -> str:
+    """The way out for `Task(answer=…)`, a column that is given as a field of the task."""
+    extra = task.model_extra or {}
+    if task.metadata or not extra:
+        return ""
+    pairs = ", ".join(f"{name!r}: …" for name in list(extra)[:4])
+    return f"the task has {pairs} as fields of its own: write Task(metadata={{{pairs}}})"
+
+
 def _other_kinds(task: object, output: object) -> TypeError:
     """A first mistake of the caller's, which would look like a bug of the judge."""
+    many = ": call it for each of them" if isinstance(task, list | tuple) or isinstance(output, list | tuple) else ""
     return TypeError(
         "write compute_reward(WorkflowTask(task=Task(task_id='1', metadata={'answer': REFERENCE})), "
         "WorkflowOutput(metadata={'final_answer': ANSWER})), all imported from agentscope_tuner; "
-        f"got {type(task).__name__} and {type(output).__name__}"
+        f"got {type(task).__name__} and {type(output).__name__}{many}"
     )
 
 

@@ -44,6 +44,13 @@ def test_a_failed_verdict_is_none_and_a_filtered_one_is_the_rules_reward() -> No
     assert both_ways(config(rule_reward=-0.5), **BATCH) == [1.0, 0.0, None, -0.5]
 
 
+def test_a_column_in_the_place_of_the_tokens_is_refused() -> None:
+    with pytest.raises(TypeError, match=r"got \['42'\]: give columns by their names, such as answer="):
+        reward_func(config())(["6*7="], ["42"], ["42"])
+    with pytest.raises(TypeError, match=r"give columns by their names"):
+        asyncio.run(async_reward_func(config())(["6*7="], ["42"], ["42"]))
+
+
 def test_on_error_zero_is_obeyed() -> None:
     assert both_ways(config(on_error="zero"), **BATCH) == [1.0, 0.0, 0.0, 0.0]
 

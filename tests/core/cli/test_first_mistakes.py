@@ -160,7 +160,12 @@ def said(command: str) -> str:
             ),
             "min must be below max, got",
         ),
-        (section("judge: gsm8k"), "got 'gsm8k'; the short names are choice, code"),
+        (section("judge: gsm8k"), "got 'gsm8k', and no judge has this name; the short names are choice, code"),
+        (section("judge: math\nlog_dir: ~/run"), "log_dir: no shell replaces ~ or $NAME here: write the whole path"),
+        (section("judge: math\nlog_dir: $HOME/run"), "or ${oc.env:NAME}, got '$HOME/run'"),
+        (section("judge: math, format"), "several are asked by `judge: combined`"),
+        (section("judge: combined\nparts: {math: 0.8}"), 'write parts.math: {"judge": "math", "weight": 0.8}'),
+        (section("judge: math\ntimeout: 10"), "timeout: unknown key; did you mean 'deadline'?"),
     ],
 )
 def test_a_wrong_configuration_says_what_to_write(folder: Path, yaml: str, words: str) -> None:
@@ -248,6 +253,11 @@ def test_a_wrong_configuration_says_what_to_write(folder: Path, yaml: str, words
         ),
         ("rows.jsonl", '{"question": "q", "answer": true, "response": "a"}', "got True: write the text 'True'"),
         ("rows.csv", "问题,回答,答案\n几,三,3", "is it '回答'? Then name it"),
+        (
+            "rows.json",
+            f'{{"0": {ROW.strip()}, "1": {ROW.strip()}}}',
+            "each value is a row of its own: `jq -c '.[]' FILE",
+        ),
     ],
 )
 def test_rows_that_cannot_be_judged_say_why(folder: Path, name: str, rows: str, words: str) -> None:
@@ -334,6 +344,7 @@ def test_a_wrong_command_says_what_to_type(folder: Path, command: str, words: st
     assert words in said(command)
 
 
+ONE_COLUMN = "judge: math\nreads: {answer: text, response: text}"
 PAIRWISE = "judge: pairwise\nllm: {model_name: m, base_url: 'http://127.0.0.1:9/v1', api_key: k}"
 RANKS_ONLY = """from agentscope_tuner import BaseJudge
 class Mine(BaseJudge):
@@ -376,6 +387,42 @@ def test_a_row_without_a_verdict_says_what_to_do(
     told = said("judge --conf judge.yaml --input rows.jsonl --output o.jsonl")
     assert words in told
     assert others is None or others not in told
+
+
+def test_one_column_cannot_be_the_answer_and_the_response(folder: Path) -> None:
+    (folder / "judge.yaml").write_text(section(ONE_COLUMN), encoding="utf-8")
+    (folder / "rows.jsonl").write_text('{"text": "6*7? \\\\boxed{42}"}', encoding="utf-8")
+    told = said("judge --conf judge.yaml --input rows.jsonl --output o.jsonl")
+    assert "has no 'text' beside its response and its question: one column cannot be two of them" in told
+
+
+@pytest.mark.parametrize(
+    ("response", "words"),
+    [
+        ("Thus $x = 42$.", "the response states no answer in \\boxed{}, nor by another sign: ask for it in the prompt"),
+        ('{"answer": 42}', "the answer stands after a label such as `Answer:`: set math.answer_in: [boxed, label]"),
+        ("\\boxed{42}", None),
+    ],
+)
+def test_the_check_says_where_answers_are_not_seen(folder: Path, response: str, words: str | None) -> None:
+    row = {"question": "6*7?", "answer": "42", "response": response}
+    (folder / "rows.jsonl").write_text(json.dumps(row), encoding="utf-8")
+    told = (
+        CliRunner()
+        .invoke(app, ["check", "--conf", "judge.yaml", "--input", "rows.jsonl"], env={"COLUMNS": "300"})
+        .output
+    )
+    assert words in told if words else "note:" not in told
+
+
+def test_criteria_that_cannot_be_read_are_found_before_a_run(folder: Path) -> None:
+    model = "task_rubrics: {model_name: m, base_url: 'http://127.0.0.1:9/v1', api_key: k}"
+    (folder / "judge.yaml").write_text(section(f"judge: task_rubrics\n{model}"), encoding="utf-8")
+    rows = [{"question": "q", "rubrics": rubrics, "response": "a"} for rubrics in (None, [], ["It is polite."])]
+    (folder / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    told = said("check --conf judge.yaml --input rows.jsonl")
+    assert "2 could not be judged" in told
+    assert "rubrics must be a list of 1 to 200 criteria, got None" in told
 
 
 def test_rows_without_a_success_name_the_command_that_looks_for_the_cause(folder: Path) -> None:
@@ -458,6 +505,7 @@ TABLE = "question,answer,response\n6*7?,42,\\boxed{42}\n"
             json.dumps({key.title(): value for key, value in GOOD.items()}).encode(),
             "is it 'Response'? Then name it, `reads: {response: Response}`",
         ),
+        ("a.jsonl.gz", ROW.encode(), "its name ends in .gz, but it is not packed: name it otherwise"),
         ("hf/dataset_info.json", b"{}", "'hf' holds no file that ends in .jsonl"),
         ("hf/state.json", b'{"_data_files": []}', "'hf' holds no rows"),
         ("hf/state.json", b'{"_data_files": [{"filename": "a.arrow"}]}', "cannot read 'hf/a.arrow'"),
@@ -504,6 +552,9 @@ def test_a_file_that_is_no_configuration_says_why(folder: Path, yaml: bytes, wor
         ("judge --conf judge.yaml --input rows.jsonl --output rows.jsonl/o", "'rows.jsonl' is a file, and no folder"),
         ("judge --conf judge.yaml --input row.jsonl.gz --output o.jsonl", "did you mean 'rows.jsonl'?"),
         ("judge --conf judge.yaml --input row.csv --output o.jsonl", "there is no file 'row.csv'"),
+        ("judge --conf judge.yaml --input rows.jsonl --output /dev/stdout", "--output must be a file"),
+        ("init math rows.jsonl", "'rows.jsonl' is a file, and init writes a folder: name another folder"),
+        ("init math judge.yaml --from rows.jsonl", "'judge.yaml' is a file, and init writes a folder"),
         ("judge --conf judge.yaml --input none --output o.jsonl", "'none' holds no file that ends in .jsonl"),
         ("judge --conf judge.yaml --input ~/a.jsonl --output o.jsonl", "the shell has not replaced the ~: write '/"),
         ("judge --conf judge.yaml --input openai/gsm8k --output o.jsonl", "'hf://datasets/openai/gsm8k/**/*.parquet'"),

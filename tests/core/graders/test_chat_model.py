@@ -86,6 +86,12 @@ def test_what_may_pass_is_asked_again(canned: Canned) -> None:
         assert asked.usage.retries == 1
 
 
+def test_a_page_in_place_of_a_reply_names_the_address() -> None:
+    page = JudgeServer(lambda *_: Canned(raw="<html>Sign in</html>"))
+    with page as server, pytest.raises(GraderError, match="a page and no model's reply: check base_url"):
+        ask(model(server))
+
+
 def said(content: Any, finish: Any = "stop", choice: Any = None, usage: Any = None, **message: Any) -> Canned:
     """A chat completion with these fields."""
     one = {"message": {"role": "assistant", "content": content, **message}, "finish_reason": finish, **(choice or {})}

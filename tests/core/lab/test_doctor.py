@@ -358,8 +358,13 @@ BROKEN: dict[str, tuple[list[Row], str, str]] = {
     "an object around the answer": (
         run_of(lambda t, s: row(t, s, 0.0, json.dumps({"answer": str(40 + t), "thought": f"{s}"}),
                                 reason="exact: no")),
+        "answers stand elsewhere",
+        "math.answer_in: [label]",
+    ),
+    "the answer alone, without a box": (
+        run_of(lambda t, s: row(t, s, 0.0, str(40 + t), reason=r"no \boxed{} in the answer")),
         "right answers refused",
-        "stands '{\"answer\": \"40\"",
+        "or ask in the prompt for the form in which the judge looks for answers",
     ),
     "references with every backslash twice": (
         run_of(lambda t, s: row(t, s, 0.0, f"{s}: \\boxed{{\\sqrt{{{t + 2}}}}}",

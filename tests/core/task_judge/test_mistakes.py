@@ -292,6 +292,49 @@ def test_a_module_that_is_not_found_says_where_it_was_looked_for(
         load_judge(section("my_lost_judge->J"))
 
 
+def test_a_module_that_python_has_already_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "string.py").touch()
+    with pytest.raises(
+        ConfigError, match=r"has a module of this name, .*, which hides your string.py: rename the file"
+    ):
+        load_judge(section("string->J"))
+
+
+@pytest.mark.parametrize("text", ["judge: math", "astuner:\n  task_judge: {judge: math}\n"])
+def test_yaml_text_is_no_path(text: str) -> None:
+    with pytest.raises(ConfigError, match=r"it is YAML text, and a path or a mapping is taken: `load_judge\(yaml"):
+        load_judge(text)
+
+
+@pytest.mark.parametrize(
+    ("name", "metadata", "answer", "words"),
+    [
+        ("json", {"answer": 4}, '{"answer": 4}', "not the reference's value, 4: the answer's is {'answer': 4}"),
+        ("countdown", {"target": 6, "nums": [1, 2, 3]}, "<answer>1+2+3</answer>", "ask for the box in the prompt"),
+        ("countdown", {"target": 6, "nums": [1, 2, 3]}, "1+2+3", r"no \boxed{} in the answer"),
+    ],
+)
+def test_a_reward_of_zero_says_where_the_judge_looked(
+    name: str, metadata: dict[str, Any], answer: str, words: str
+) -> None:
+    task = WorkflowTask(task=Task(task_id="1", metadata=metadata))
+    found = load_judge(section(name)).judge(task, WorkflowOutput(metadata={"final_answer": answer}))
+    assert (found.reward, words in found.reason) == (0.0, True), found.reason
+
+
+def test_a_column_beside_the_metadata_is_named() -> None:
+    judge = load_judge(section("math"))
+    right = WorkflowOutput(metadata={"final_answer": r"\boxed{2}"})
+    found = judge.judge(WorkflowTask(task=Task.model_validate({"task_id": "1", "answer": "2"})), right)
+    assert "write Task(metadata={'answer': …})" in found.reason
+    task = WorkflowTask(task=Task(task_id="1", metadata={"answer": "2"}))
+    assert (
+        "beside metadata the output has ['response']"
+        in judge.judge(task, WorkflowOutput.model_validate({"response": "2"})).reason
+    )
+
+
 @pytest.mark.parametrize("text", ["astuner:\n\ttask_judge: {}\n", "astuner:\n  task_judge:\n  \tjudge: math\n"])
 def test_a_tab_in_yaml_is_named(tmp_path: Path, text: str) -> None:
     (tmp_path / "c.yaml").write_text(text, encoding="utf-8")

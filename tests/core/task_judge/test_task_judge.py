@@ -99,6 +99,7 @@ def test_a_recorded_violation_lets_the_judge_run() -> None:
         ((None, False), "finite float, got None"),
         (("1.0", True), "finite float, got '1.0'"),
         ((True, True), "finite float, got True"),
+        ((True, 0.5), "finite float, got True: the reward stands first, `return 0.5, True`"),
         ((1.0, 1), "must be a bool, got 1"),
         ((1.0, None), "must be a bool, got None"),
     ],
@@ -356,6 +357,7 @@ class TakesNoConfig(BaseJudge):
         (Task(metadata={"answer": "42"}), WorkflowOutput(), "got Task and WorkflowOutput"),
         (WorkflowTask(task=Task()), "42", "got WorkflowTask and str"),
         (WorkflowTask(task=Task()), {"final_answer": "42"}, "got WorkflowTask and dict"),
+        ([WorkflowTask(task=Task())], [WorkflowOutput()], "got list and list: call it for each of them"),
     ],
 )
 def test_a_caller_is_told_what_a_judge_is_asked_about(task: Any, output: Any, got: str) -> None:

@@ -161,6 +161,9 @@ def test_a_reference_that_is_no_list_of_calls_is_no_verdict(answer: Any, kind: s
     assert (failed.status, failed.reward, failed.cause) == ("failed", None, "reference")
     task = Task(metadata={} if answer is MISSING else {"answer": answer})
     assert str(judge.inner.check_task(task)).startswith(f"{kind}: ")
+    assert (
+        answer is MISSING or 'write JSON such as [{"name": "search", "arguments": {"city": "Rome"}}]' in failed.reason
+    )
 
 
 @pytest.mark.parametrize("broken", ["none", [1], [{"role": "assistant", "tool_calls": "none"}]])

@@ -185,6 +185,25 @@ def test_labels_announce_an_answer(text: str, answer: str) -> None:
     assert find_answer(text, ["label"])[:2] == (answer, "a label")
 
 
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [
+        ('{"answer": 4}', "4"),
+        ('{"reasoning": "The answer is 7.", "final_answer": "\\\\frac{1}{2}"}', r"\frac{1}{2}"),
+        ('Here it is:\n```json\n{"answer": 4.50}\n```\n', "4.50"),
+        ('{"答案": "4"}', "4"),
+        # of these the value is not the answer, or not alone
+        ('{"answer": 4, "answer": 5}', None),
+        ('{"answer": 4, "final_answer": 5}', None),
+        ('{"wrong answer": 4}', None),
+        ('```json\n{"answer": 4}\n```\nNo, the answer is 5.', "5"),
+        ('{"answer": ""}', None),
+    ],
+)
+def test_a_label_in_json_names_its_value(text: str, answer: str | None) -> None:
+    assert find_answer(text, ["label"]).text == answer
+
+
 @pytest.mark.parametrize("text", NO_LABEL)
 def test_without_a_label_there_is_none(text: str) -> None:
     assert find_answer(text, ["label"])[:2] == (None, "no label in the answer")

@@ -78,6 +78,22 @@ def test_a_batch_keeps_its_order_and_a_malformed_row_fails_alone(service: Runnin
     assert f"more than {LONG}" in judgements[3]["error"]
 
 
+@pytest.mark.parametrize(
+    ("path", "body", "status", "words"),
+    [
+        ("/reward", {"question": "6*7?", "answer": "42", "response": "42"}, 422, "got the keys ['answer', 'question'"),
+        ("/reward", {"task": {}}, 422, "output: Field required"),
+        ("/rewards", {}, 404, "POST /rewards is not served: rows are sent by POST to /reward"),
+        ("/readyz", {}, 405, "POST /readyz is not served"),
+    ],
+)
+def test_a_request_that_nobody_reads_says_what_to_send(
+    service: RunningService, path: str, body: dict[str, Any], status: int, words: str
+) -> None:
+    got = service.post(path, body)
+    assert (got.status_code, words in got.json()["detail"]) == (status, True), got.text
+
+
 def test_an_empty_batch_is_one(service: RunningService) -> None:
     assert service.post("/reward", {"rollouts": []}).json() == {"judgements": []}
 
