@@ -113,12 +113,16 @@ class Reads:
 
     Raises:
         ConfigError: an entry that is none of these.
+
+    Attributes:
+        names_any: whether the configuration names a column.
     """
 
     def __init__(self, given: Mapping[str, Any] | None = None) -> None:
         self._columns = {
             str(role): _column(str(role), value) for role, value in (given or {}).items() if value is not None
         }
+        self.names_any = bool(self._columns)
         for role in ("question", "response"):
             if (column := self._columns.get(role)) is not None and column.take is not None:
                 way_out = ": math.answer_in says where a response's answer stands" if role == "response" else ""
@@ -126,10 +130,6 @@ class Reads:
         self._of_metadata = {
             role: column for role, column in self._columns.items() if role not in ("question", "response")
         }
-
-    def __bool__(self) -> bool:
-        """Whether the configuration names a column."""
-        return bool(self._columns)
 
     def column(self, role: str) -> ReadColumn | None:
         """The column that is named for `role`."""

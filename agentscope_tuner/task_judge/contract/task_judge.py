@@ -84,7 +84,7 @@ class TaskJudge:
     ) -> None:
         self.inner = judge
         self.reference_keys = judge.reference_keys
-        self._reads, self._has_columns, self._needs_answer = reads, bool(reads), "answer" in judge.reference_keys
+        self._reads, self._needs_answer = reads, "answer" in judge.reference_keys
         self._rules, self._rule_reward = rules, rule_reward
         self._has_rules = bool(rules.targets)
         # An environment's judge never reads the answer, so without a rule on the answer the output may lack it
@@ -215,7 +215,7 @@ class TaskJudge:
         """
         if output.reward is not None and not self.heeds_own_reward:
             self.heeds_own_reward = warn_passed_over(output.reward, self.traits.name)
-        if self._has_columns or "answer" not in task.task.metadata:
+        if self._reads.names_any or "answer" not in task.task.metadata:
             task = self._reads.task(task, self.reference_keys)
         check = self.filtered(task, output) if self._has_rules else (None, ())
         if check[0] is None and self.traits.ranks:
