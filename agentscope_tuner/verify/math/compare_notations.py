@@ -128,6 +128,14 @@ _SAME_NAMES: tuple[tuple[str, re.Pattern[str], str], ...] = (
         ),
         "=",
     ),
+    # a line below the whole, and a sign before it
+    (
+        "\\",
+        re.compile(
+            r"^\s*\\(?:therefore|underline\s*\{\s*(?=.*=.*\}\s*$))\s*(?:\\underline\s*\{\s*)?(?P<of>[^\\]+?)\}*\s*$"
+        ),
+        r"\g<of>",
+    ),
     # an angle by its vertex, and the sets that belong to a function
     ("hat", re.compile(r"^\s*\\widehat\s*(?:\{\s*([A-Z])\s*\}|([A-Z]))(?=\s*=)"), r"\\angle \1\2"),
     ("math", re.compile(r"^\s*\\math(?:bb|cal|scr)\s*\{?D\}?(?:_\{?[a-z]\}?)?(?=\s*=)"), r"\\operatorname{dom}f"),
@@ -203,16 +211,16 @@ def _cases(text: str) -> str:
         return text
     said = unset(text) if len(text) <= LONGEST_FORM and re.search(r"[<>=≤≥]|\\[lg]", text) else ""
     for pattern in _CASES:
-        found = list(pattern.finditer(said))
-        if len(found) > 1 and "".join(one[0] for one in found) == said:
+        found: list[re.Match[str]] = []
+        while (one := pattern.match(said, found[-1].end() if found else 0)) is not None and one[0]:
+            found.append(one)
+        if len(found) > 1 and found[-1].end() == len(said):
             rows = (f"{one['value']},&{one['if'] or one['of'] or chr(92) + 'text{otherwise}'}" for one in found)
             return f"\\begin{{cases}}{chr(92) * 2}\\end{{cases}}".replace(chr(92) * 2, (chr(92) * 2).join(rows), 1)
     return ""
 
 
-_SAID_AGAIN = re.compile(
-    r"(?P<value>[^()]*\d[^()]*?)(?:\s|\\[ ,;:!]|~)*\(\s*=?\s*(?P<again>[^()]*\d[^()]*)\)\s*(?P<close>\}?)"
-)
+_SAID_AGAIN = re.compile(r"(?P<value>[^()]*)\(\s*=?(?P<again>[^()]*)\)\s*(?P<close>\}?)")
 
 
 def _said_once(text: str) -> str:
@@ -220,7 +228,8 @@ def _said_once(text: str) -> str:
     found = _SAID_AGAIN.fullmatch(text)
     if found is None:
         return text
-    value, again = found["value"] + found["close"], f"\\text{{{found['again']}}}" if found["close"] else found["again"]
+    value, again = re.sub(rf"{_SPACE}$", "", found["value"]) + found["close"], found["again"]
+    again = f"\\text{{{again}}}" if found["close"] else again
     try:
         nodes = [parse(undressed(respelled(one), lambda _: False)) for one in (value, again)]
         amounts = [one.args[-1] if isinstance(one, Relation) else one for one in nodes]
@@ -240,8 +249,7 @@ def in_notation(text: str, truth: str) -> tuple[str, str]:
     text, truth = _through_whole_numbers(text), _through_whole_numbers(truth)
     if "," in text:
         text = _listed(_NO_CENTS.sub("", text))
-    mine, theirs = _cases(truth), _cases(text)
-    if mine and theirs:
+    if (mine := _cases(truth)) and (theirs := _cases(text)):
         return theirs, mine
     if "\\vee" in text or "∨" in text:
         text = _EITHER.sub(lambda one: "," if one["index"] else "\\text{ or }", text)

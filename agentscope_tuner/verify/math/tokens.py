@@ -762,8 +762,13 @@ _RULES: tuple[_Rule, ...] = (
     ("\\bra", re.compile(r"\\bra\{([^{}|]{1,20})\}"), r"\\langle\1|"),
     ("C", re.compile(r"^(\d+|n)C(\d+|[kr])(?=$|=|\s)"), r"\\binom{\1}{\2}"),
     ("%", re.compile(r"^\\%\s?(\d+(?:[.,]\d+)?)$"), r"\1\\%"),
-    # arrangements: `A_5^2`
-    ("A", re.compile(rf"(?:\\(?:mathrm|text|rm)\s*\{{A\}}|(?<![a-zA-Z\\])A)_{_CHOSEN}\s*\^{_CHOSEN}"), _arrangements),
+    # arrangements: `A_5^2`, `{}_5P_2`
+    (
+        "=",
+        re.compile(rf"(?:\\(?:mathrm|text|rm)\s*\{{[AP]\}}|(?<![a-zA-Z\\])[AP])_{_CHOSEN}\s*\^{_CHOSEN}"),
+        _arrangements,
+    ),
+    ("P", re.compile(rf"(?<![\w}}])[_^]{_CHOSEN}P_{_CHOSEN}"), _arrangements),
     ("angle", re.compile(r"(?<=[\d}])\s*\\angle\s*(?=-?[\d(])"), r"\\operatorname{cis}"),
     ("angle", re.compile(r"(?<![a-zA-Z\\])m\s*(?=\\angle)"), ""),
     ("frown", re.compile(r"\\overset\s*\{\s*\\(?:small)?frown\s*\}"), r"\\widehat"),
@@ -864,7 +869,7 @@ _RULES: tuple[_Rule, ...] = (
         lambda m: f"{m['number']}\\text{{ {_GONE.get(m['unit'], m['unit'])}/{_SPANS[m['span']]}}}",
     ),
     # the solution set, as it is named in German
-    ("mathbb", re.compile(r"^\s*\\mathbb\s*\{?L\}?\s*=\s*"), ""),
+    ("mathbb", re.compile(r"^\s*\\mathbb\s*\{?[LS]\}?\s*=\s*"), ""),
     (
         "\\in",
         re.compile(
