@@ -140,12 +140,6 @@ _SAME_NAMES: tuple[tuple[str, re.Pattern[str], str], ...] = (
     ("hat", re.compile(r"^\s*\\widehat\s*(?:\{\s*([A-Z])\s*\}|([A-Z]))(?=\s*=)"), r"\\angle \1\2"),
     ("math", re.compile(r"^\s*\\math(?:bb|cal|scr)\s*\{?D\}?(?:_\{?[a-z]\}?)?(?=\s*=)"), r"\\operatorname{dom}f"),
     ("math", re.compile(r"^\s*\\math(?:bb|cal|scr)\s*\{?W\}?(?:_\{?[a-z]\}?)?(?=\s*=)"), r"\\operatorname{range}f"),
-    # a point by the column of its unknowns
-    (
-        "matrix",
-        re.compile(r"^\\begin\{([pb]?matrix)\}\s*x\s*\\\\\s*y\s*(?:\\\\\s*z\s*)?\\end\{\1\}\s*=\s*(?=\\begin\{\1)"),
-        "",
-    ),
     # a norm
     ("ert", re.compile(r"(?:\\(?:left|right)\s*)?\\[lr]?Vert(?![a-zA-Z])\s*(?:_\{?2\}?(?=\s*=))?"), "|"),
     ("\\|", re.compile(r"\\(?:left|right)\s*\\\|"), r"\\|"),
@@ -167,6 +161,12 @@ _SAME_NAMES: tuple[tuple[str, re.Pattern[str], str], ...] = (
         ),
         r"\1",
     ),
+)
+
+
+# The column of the unknowns before that of their values
+_OF_UNKNOWNS = re.compile(
+    r"^\\begin\{([pb]?matrix)\}\s*x\s*\\\\\s*y\s*(?:\\\\\s*z\s*)?\\end\{\1\}\s*=\s*(?=\\begin\{\1)"
 )
 
 
@@ -244,6 +244,7 @@ def in_notation(text: str, truth: str) -> tuple[str, str]:
     if len(text) > _LONGEST_NOTED:
         return text, truth
     text = _respelled(text) if "\\" in text else text
+    text = text if "=" in truth else _OF_UNKNOWNS.sub("", text)
     if not text.isascii():
         text, truth = (_OF_WEEKDAY.sub(r"\1", _WEEKDAY.sub(_weekday, one)) for one in (text, truth))
     text, truth = _through_whole_numbers(text), _through_whole_numbers(truth)
