@@ -82,7 +82,7 @@ ENVIRONMENTS: dict[str, tuple[str, ...]] = {
     # Trainers. --no-deps: packages that ask for engines built against CUDA, pin the others away, or ask for a Python
     # that few have yet; their reward code needs none of it
     "trl": ("pip install -e .[code] -r tests/with_trainers/trl.txt",),
-    "verl": ("pip install -e . -r tests/with_trainers/verl.txt",),
+    "verl": ("pip install -e . -r tests/with_trainers/verl.txt", SMALL_MODEL),
     "trinity": ("pip install -e . -r tests/with_trainers/trinity.txt",),
     "agentscope1": ("pip install -e . -r tests/with_trainers/agentscope1.txt",),
     "envs": (

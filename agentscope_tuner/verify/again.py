@@ -8,11 +8,11 @@ answer without any label.
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Iterator
 from decimal import Decimal
 from functools import lru_cache, partial
 
+from agentscope_tuner.verify import re
 from agentscope_tuner.verify.labels import ANSWER, is_denied, is_prose, same_text, statement_at
 from agentscope_tuner.verify.remarks import is_adverse, is_neutral, opens_formula, plain_end
 
@@ -32,7 +32,7 @@ _ANNOUNCED = re.compile(
 _LETTER_OF_WORD = r"\d_a-zA-Z\u00b5-\u2fff"
 _STATED_NUMBER = re.compile(
     rf"(?<![{_LETTER_OF_WORD}.^_/{{+=#≈-])(?<!approx )(?<!approx)(?<!#### ){_NUMBER}"
-    rf"(?![{_LETTER_OF_WORD}/]|\.\d|\s*(?!\^\s*\{{?\\circ|\\[)\]])[-+/^=×·\\]|\s*\*(?!\*))"
+    rf"(?![{_LETTER_OF_WORD}/]|\.\d|\s*(?!\^\s*\{{?\\circ|\\[)\]%])[-+/^=×·\\]|\s*\*(?!\*))"
 )
 _OWN_FORMULA = re.compile(r"\A(?:[^$\n\\]|\\[a-zA-Z])*?(?:\$\$?|\\[)\]])")
 _EQUATION = re.compile(
@@ -70,13 +70,14 @@ _MARKED = re.compile(
 )
 # How a text goes on from an answer to the same one or another
 _GOES_ON = re.compile(
-    r"[\s$*_.,;。)\]\\}]*?(?:\b(?:or|oder|ou|o|или|veya|hoặc|i\.e\.|that is,?|namely|cioè|ossia|es decir,?|ou seja,?"
-    r"|c['’]est[- ]à[- ]dire|soit|das heißt,?|d\.\s?h\.|то есть|czyli|yani|tức là|即|つまり|すなわち)"
-    r"(?=[\s,$\\])|(?<=[\n$])=|(?<=\$ )=|或者?|または|또는|أو|\\lor(?![a-z])|∨)[\s,]*",
+    r"[\s$*_.,;。，、（(～)\]\\}]*?(?:\b(?:or|oder|ou|o|или|veya|hoặc|i\.e\.|that is,?|namely|cioè|ossia"
+    r"|es decir,?|ou seja,?|c['’]est[- ]à[- ]dire|soit|das heißt,?|d\.\s?h\.|то есть|czyli|yani|tức là|即|つまり"
+    r"|すなわち)"
+    r"(?=[\s,$\\])|(?<=[\n$])=|(?<=\$ )=|或(?:者|可?写成|可?写作|可?表示为)?|または|또는|أو|\\lor(?![a-z])|∨)[\s,]*",
     re.IGNORECASE,
 )
 _CORRECTS = re.compile(
-    r"(?:\A|(?<=[.!?\n。]))[\s$*_]*(?:(?:no|wait|sorry|oops|actually|rather|so|correction|i meant?)\b[\s,:]*){1,3}"
+    r"(?:\A|(?<=[.!?\n。]))[\s$*_]*+(?:(?:no|wait|sorry|oops|actually|rather|so|correction|i meant?)\b[\s,:]*){1,3}"
     r"(?:(?:it|that|this)\s+(?:is|was|equals|should be|must be)\s+)?",
     re.IGNORECASE,
 )
@@ -112,8 +113,8 @@ def statements(rest: str, content: str, before: str = "") -> Iterator[tuple[tupl
         yield (value,), named.start(), named.end()
     for lead in leads[:_MOST_STATED]:
         said, end = statement_at(rest, lead.end())
-        spellings = _spellings(said, worded=lead.re is _LABEL and lead["marked"] is not None)
-        if not spellings and lead.re is _LABEL and not is_denied(said) and _has(said, content):
+        spellings = _spellings(said, worded=lead.re.pattern == _LABEL.pattern and lead["marked"] is not None)
+        if not spellings and lead.re.pattern == _LABEL.pattern and not is_denied(said) and _has(said, content):
             spellings = (content,)
         if spellings and not (lead is goes_on and len(spellings) > 1):
             yield spellings, lead.start(), end
@@ -154,6 +155,8 @@ def _spellings(said: str, *, worded: bool) -> tuple[str, ...]:
         worded: whether one or two words may be the value.
     """
     said = _COPULA.sub("", said).strip(' \n"')
+    if said[-1:] in (")", "）") and sum(map(said.count, "(（")) < sum(map(said.count, ")）")):
+        said = said[:-1].rstrip()
     if said.endswith("}") and said.count("{") < said.count("}"):
         said = said[:-1].rstrip(' "')
     if said.count("$") == 1:
@@ -263,6 +266,10 @@ def stated_again(text: str, start: int, rest: str, content: str) -> tuple[tuple[
 
 
 _FORMULA = re.compile(r"\$\$?([^$]{2,200}?)\$|\\\((.{2,200}?)\\\)|\\\[(.{2,200}?)\\\]", re.DOTALL)
+# A value that is no plain number, and no relation
+_CLOSED = re.compile(
+    r"(?=[^=<>]*\\(?:[dt]?frac|sqrt|pi|binom)(?![a-z]))(?!.*\\(?:[lg]eq?|ne|approx|equiv|times|cdot|in|text)(?![a-z]))"
+)
 _LEADS = re.compile(
     rf"{IS_SAID.pattern}|(?:correct|right|richtig|korrekt|rétabl|верн|правильн|đúng|benar|doğru)\w*\s[\w\s]{{0,30}}\Z",
     re.IGNORECASE,
@@ -276,8 +283,10 @@ def _letters(formula: str) -> frozenset[str]:
 def _formulas_stated(before: str, rest: str, content: str) -> list[NewFormula]:
     """The formulas in the answer's letters that the text behind it says to be something, if no text before has them."""
     letters, is_related = _letters(content), "=" in content
-    rest = _OWN_FORMULA.sub(" ", rest) if letters and opens_formula(before) else rest
-    formulas = list(_FORMULA.finditer(rest)) if letters else []
+    # of numbers alone those that are no plain ones: `the area is $\frac{34}{3}$`
+    is_read = letters or any(map(str.isdigit, content))
+    rest = _OWN_FORMULA.sub(" ", rest) if is_read and opens_formula(before) else rest
+    formulas = list(_FORMULA.finditer(rest)) if is_read else []
     if not formulas:
         return []
     known = same_text(before + content)
@@ -286,10 +295,14 @@ def _formulas_stated(before: str, rest: str, content: str) -> list[NewFormula]:
         said = formula[1] or formula[2] or formula[3]
         if _letters(said) != letters or ("=" in said) != is_related or same_text(said) in known:
             continue
+        if not letters and (is_related or _CLOSED.match(said) is None):
+            continue
         clause = _CONCLUDES.split(_SENTENCE_MARK.split(rest[: formula.start()])[-1])[-1]
-        is_led = _LEADS.search(clause) is not None or (clause.rstrip(" *")[-1:] in ":：" and _labels(clause))
+        named = clause.rstrip(" *$\n")
+        is_led = _LEADS.search(clause) is not None or (named[-1:] in ":：" and (not letters or _labels(clause)))
         if is_led and not is_denied(clause) and _OF_ANOTHER.search(clause) is None:
-            found.append(NewFormula(said, clause.rpartition(":")[2].rpartition("：")[2]))
+            of = named[:-1] if not letters and named[-1:] in (":", "：") else clause
+            found.append(NewFormula(said, of.rpartition(":")[2].rpartition("：")[2]))
     return found
 
 
@@ -307,7 +320,8 @@ class NewFormula(tuple[str, ...]):
 
 # What says of a formula no more than that it is the one asked for
 CALLS_RIGHT = re.compile(
-    rf"(?:correct|right|true|richtig|korrekt|верн|правильн|đúng|benar|doğru|{_ANSWER_WORDS})\w*", re.IGNORECASE
+    rf"(?:correct|right|true|actual|real|richtig|korrekt|верн|правильн|đúng|benar|doğru|{_ANSWER_WORDS})\w*",
+    re.IGNORECASE,
 )
 
 
@@ -381,13 +395,21 @@ def _news(before: str, rest: str, content: str) -> tuple[tuple[str, ...], ...]:
     news: list[tuple[str, ...]] = []
     for sentence in reversed(re.split(r"[.!?]\s|[。！？\n]", rest)):
         sentence = _OF_STEP.sub(" ", sentence)
+        is_other = _OF_ANOTHER.search(sentence) is not None
+        clauses = [0, *(end.end() for end in _CONCLUDES.finditer(sentence))]
+        denies = lru_cache(partial(_denies_from, sentence))
         for found in reversed(list(_STATED_NUMBER.finditer(sentence))):
             if same_text(found[0]) == said or len(news) > _MOST_STATED:
                 return tuple(news)
-            clause = _CONCLUDES.split(sentence[: found.start()])[-1] + sentence[found.start() :]
-            if not (found[0] in before or is_denied(clause) or found[0] in content or _OF_ANOTHER.search(sentence)):
+            while clauses[-1] > found.start():
+                clauses.pop()
+            if not (is_other or found[0] in content or found[0] in before or denies(clauses[-1])):
                 news.append(NewNumber(_written(found, 0)))
     return tuple(news)
+
+
+def _denies_from(sentence: str, clause: int) -> bool:
+    return is_denied(sentence[clause:])
 
 
 # How the number of something else is led: `the determinant is`, `with slope`, `半径为`

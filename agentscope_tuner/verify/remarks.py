@@ -7,11 +7,12 @@ while before it (`verify.words`) only words of closed classes turn it.
 
 from __future__ import annotations
 
-import re
+import itertools
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from agentscope_tuner.verify import re
 from agentscope_tuner.verify.number_words import is_number_word, numbers_said, with_figures
 from agentscope_tuner.verify.words import (
     ADVERSE,
@@ -62,8 +63,8 @@ _OWN_FORMULA = re.compile(r"(?:[^$\n]|\n(?!\n)){0,120}?(?P<close>\$\$?|\\[)\]])"
 _DENIES_ANOTHER = re.compile(
     r"\s?[,，;；(（—–]\s*(?:and |und |y |et |而)?(?:不是|ではなく|(?P<word>[^\W\d]+))\s*\$?[-−]?\d"
 )
-# A suffix that a number takes: `8'dir`
-_SUFFIX = re.compile(r"\A['’]\w{1,5}")
+# A suffix that a number takes, `8'dir`, and `that is` where it begins with a verb
+_SUFFIX = re.compile(r"\A(?:['’]\w{1,5}|[\s$,]*es decir\b)")
 # What is done to a value by the words right behind it
 _OPERATES_BEHIND = re.compile(
     r"[\s(]*(?:and a (?:half|third|quarter)|over \d|(?:st|nd|rd|th)\b|[-−+*/^×]\s*\$?\d|give or take|(?:more|less) than"
@@ -139,8 +140,8 @@ _UNDERSTOOD = (
         entspricht obtient obtiene ottiene obtém fórmula formule formel allgemeine allgemeinen general générale
         generale geral bekannten connue conocida nota conhecida известной d'aire то positifs positivi positivos
         positivas positiven inclus incluidos inclusi compresi einschließlich можно noch nog übrig encore ancora aún
-        todavía ainda ещё jeszcze restantes restants cioè ossia ovvero seja c'est-à-dire heißt czyli yani tức itself
-        themselves posibles possíveis possibili mögliche möglichen возможных note let box boxed exactement genau
+        todavía ainda ещё jeszcze restantes restants cioè ossia ovvero seja decir есть c'est-à-dire heißt czyli yani tức
+        itself themselves posibles possíveis possibili mögliche möglichen возможных note let box boxed exactement genau
         exactamente exatamente esattamente ровно jahre alt vor zeigen cuadradas cuadrados cúbicas carrées carrés
         cubes quadrati quadrate cubiche quadradas quadrados cúbicos квадратных кубических ед кв flächeneinheiten
         volumeneinheiten raumeinheiten quadrateinheiten längeneinheiten arbitrary beliebig beliebige arbitraire
@@ -149,7 +150,9 @@ _UNDERSTOOD = (
         solución posibilidades unidades soluzione possibilità solução possibilidades donne верный правильный
         достигается всего при lang breit hoch tief schwer breed hoog hosszú széles magas lungo largo alto doğru
         olarak bulunur cevaptır kalmıştır kişidir vardır elde ederiz ederim edilir eder năm sonuç jawabannya yang
-        benar rozwiązanie een af op uit het oud jaar på मिलता मिलते होगा होगी होता आता होते ہے ครับ ค่ะ ஆகும் bring
+        benar rozwiązanie een af op uit het oud jaar på मिलता मिलते होगा होगी होता आता होते होंगे हुआ
+        हुई हुए ہے ہوگا ہوگی ہیں است هست باشد می‌باشد میباشد شد می‌شود خواهد بود হবে হয় হলো అవుతుంది ఉంటుంది
+        आहे છે lesz pro ครับ ค่ะ ஆகும் bring
         yes data numbers seems reasonable sensible plausible double-checked even odd multiplication shows lowest
         terms positive negative prime remark remarks eliminated options option point curve achève calcul termine
         cqfd listo queda demostrado что требовалось найти доказать получить nothing wrong dozens should must feel
@@ -314,7 +317,8 @@ def strange_behind(text: str, before: str, behind: str, asked: Asked, is_value: 
     rest = "".join(sentences[confirms[-1] + 1 if confirms else 0 :])
     rest = _unsaid(rest, text) if text in rest else rest
     if is_value:
-        return _strange(_unexplained(first, text, asked), asked) or _taken_back_later(rest, asked)
+        denied = _denied_itself(behind, text)
+        return denied or _strange(_unexplained(first, text, asked), asked) or _taken_back_later(rest, asked)
     return _turned_round(text, first, rest, before, asked)
 
 
@@ -345,6 +349,20 @@ _LABELLED = re.compile(
 
 
 _LONGEST_LABEL = 80
+
+
+# What denies the value right behind it, and not all but that: `43, not 42`
+_ALL_BUT = word_set("but besides except point without sem")
+
+
+def _denied_itself(behind: str, text: str) -> str:
+    """The word right before the answer, where it is said once more, that denies it."""
+    said = rf"(?P<word>[^\W\d_]+(?:['’]t)?)[\s$*]*(?:\\\()?\s*{re.escape(text)}(?!\w|[.,]\d|\s*[-+*/^])"
+    for found in itertools.islice(re.finditer(said, behind), _MOST_SENTENCES) if text in behind else ():
+        word = found["word"].lower()
+        if (denies(word) and word not in _ALL_BUT) or _DENIES_UNSPACED.search(word[-_LONGEST_DENIAL:]) is not None:
+            return word
+    return ""
 
 
 def _restates(sentence: str, text: str) -> bool:
@@ -664,7 +682,7 @@ def _denied_whole(sentence: str, context: str) -> str:
         denied = wrong or next(iter(_DENIES_UNSPACED.findall(sentence)), "")
         return denied if denied and len("".join(words)) <= _LONGEST_DENIAL else ""
     wrong = wrong or next(filter(denies, words), "")
-    if found is not None and found.re is _WITHDRAWS and len(words) <= MOST_WORDS:
+    if found is not None and found.re.pattern == _WITHDRAWS.pattern and len(words) <= MOST_WORDS:
         return wrong
     ours = all(one in _OF_DENIALS or denies(one) or CALLS_WRONG.search(one) or _WITHDRAWS.search(one) for one in words)
     return wrong if ours and _MORE.isdisjoint(words) else ""
@@ -982,7 +1000,7 @@ def turned(text: str, before: str, behind: str, asked: Asked) -> str:
     if _CONDITION.search(text) and _ASKS_CONDITION.search(asked.text) and not _CONTRARY.search(before[-LAST_WORDS:]):
         # `It wins exactly when \\boxed{n = 3k}`
         before = _WHEN.sub("", before)
-    before = _GIVEN_BY.sub("", before)
+    before = _GIVEN_BY.sub("", before) if "given by" in before else before
     if (has_value := is_value(text, asked)) and (word := _qualified(before, asked)):
         return word
     if EXCEPTING.search(before[-LAST_WORDS:].strip(" $x=")) is not None and NO_OTHER.search(behind[:LAST_WORDS]):

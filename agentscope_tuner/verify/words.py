@@ -10,10 +10,11 @@ Only the sentence of the answer is read, and the sentences behind it: before it,
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+
+from agentscope_tuner.verify import re
 
 
 def word_set(words: str) -> frozenset[str]:
@@ -93,7 +94,7 @@ OPENS = word_set(
     into than including over oder weil da denn wobei und für von mit nach durch ou car puisque donc où pour comme
     dont de et par avec après porque pues ya donde para con y o perché poiché dove pois com onde per e так где для по
     после çünkü için vì nên để karena untuk bo gdyż want omdat namely nämlich savoir saber incluindo como wie как
-    分别是 分别为 即"""
+    分别是 分别为 即 或 或者 或写成 写成 也可写成 可写成 记作"""
 )
 REASONS = word_set(
     """como puesto because due since weil da denn car puisque porque pues perché poiché pois потому çünkü vì karena
@@ -163,7 +164,7 @@ _LEADS_BACK = (
 
 # --- signs and sentences
 
-WORDS = re.compile(r"(?![-'])[^\s\d!-&(-,./:-@\[-`{-~。，、！？（）；：।؟–—…“”✓✔✅☑\ufe0f]+")
+WORDS = re.compile(r"(?![-'])[^\s\d!-&(-,./:-@\[-`{-~。，、！？（）；：।۔؟–—…“”✓✔✅☑\ufe0f]+")
 FORMULA = re.compile(r"\$\$[^$]+\$\$|\$[^$]+\$|\\\(.*?\\\)|\\[a-zA-Z]+\*?(?:\{[^{}]*\})?|[`<][^<>`]*[`>]")
 # A full stop behind a digit ends a sentence, too, but not the number of an item
 SENTENCE_END = re.compile(r"[.!?؟।۔](?=[\s*_)\]\"'”’}$]|$)|[。！？]|\n")

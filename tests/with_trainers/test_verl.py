@@ -5,11 +5,15 @@ from __future__ import annotations
 import asyncio
 import math
 import os
+import subprocess
+import sys
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import httpx
 import numpy
 import pytest
 import ray
@@ -19,7 +23,7 @@ from hydra import compose, initialize_config_dir
 from omegaconf import OmegaConf
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 from transformers import PreTrainedTokenizerFast
-from verl.experimental.agent_loop.agent_loop import AgentLoopOutput, DictConfigWrap, ToolListWrap
+from verl.experimental.agent_loop.agent_loop import AgentLoopManager, AgentLoopOutput, DictConfigWrap, ToolListWrap
 from verl.experimental.reward_loop import RewardLoopManager
 from verl.tools.function_tool import FunctionTool, _build_schema_from_fn
 from verl.trainer.ppo.core_algos import compute_gdpo_outcome_advantage, compute_grpo_outcome_advantage
@@ -497,3 +501,94 @@ def test_verls_gdpo_takes_the_parts_of_a_combined_judge_by_name(tmp_path: Path) 
     )
     right, boxed, neither = advantages[:, 0].tolist()
     assert right > boxed > neither
+
+
+# ------------------------------------------------------------------------------------- a real small model, with a tool
+
+TOOL = '''
+from verl.tools.function_tool import function_tool
+
+@function_tool("calculator")
+def calculator(expression: str) -> str:
+    """Answers what the judge would pay for.
+
+    Args:
+        expression: anything
+    """
+    return r"\\boxed{42}"
+'''
+CALLS = r"""root ::= "<tool_call>\n{\"name\": \"calculator\", \"arguments\": " arguments "}\n</tool_call>"
+arguments ::= "{\"expression\": \"" sum "\"}"
+sum ::= [0-9]{1,2} [+*-] [0-9]{1,2}"""
+
+
+class SmallModel:
+    """What verl's agent loops ask: SmolLM2 behind llama.cpp's server, whose chat template is that of `letters`."""
+
+    def __init__(self, url: str, tokenizer: Any) -> None:
+        self._url, self._tokenizer = url, tokenizer
+
+    async def generate(self, *given: Any, prompt_ids: list[int], **asked: Any) -> TokenOutput:
+        text = self._tokenizer.decode(prompt_ids, skip_special_tokens=False)
+        # the episodes of one question begin with a call, and all end with what the model likes to say
+        calls = {"grammar": CALLS} if text.count("<|im_start|>") == 2 and "6*7" in text else {}
+        wanted = {"prompt": text, "n_predict": 64, "temperature": 1.0, "stop": ["<|im_end|>"], **calls}
+        async with httpx.AsyncClient(timeout=60) as client:
+            said = (await client.post(f"{self._url}/completion", json=wanted)).raise_for_status().json()["content"]
+        return TokenOutput(token_ids=self._tokenizer.encode(said + "<|im_end|>", add_special_tokens=False))
+
+
+@pytest.fixture(scope="module")
+def small_model() -> Iterator[str]:
+    command = [sys.executable, "-m", "agentscope_tuner", "llm", "serve", "--port", "0"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as server:
+        assert server.stdout is not None
+        yield server.stdout.readline().split(" at ")[1].strip().removesuffix("/v1")
+        server.terminate()
+
+
+def test_a_real_models_episodes_reach_the_judge_as_they_are(letters: Any, small_model: str, tmp_path: Path) -> None:
+    """verl's agent loop manager and reward loop, each in its Ray actors: questions, answers, turns and groups."""
+    (tmp_path / "tools.py").write_text(TOOL, encoding="utf-8")
+    loops = [{"name": "tool_agent", "_target_": "agentscope_tuner.adapters.verl_agent.LastTurnToolAgentLoop"}]
+    OmegaConf.save(OmegaConf.create(loops), tmp_path / "agents.yaml")
+    (Path(letters.name_or_path) / "config.json").write_text('{"model_type": "llama", "architectures": ["Llama"]}')
+    settings = {"astuner": {"task_judge": {"judge_protocol": MATH, "log_dir": str(tmp_path / "log")}}}
+    rollout = {
+        "multi_turn.enable": True, "multi_turn.function_tool_path": tmp_path / "tools.py",
+        "agent.agent_loop_config_path": tmp_path / "agents.yaml", "agent.default_agent_loop": "tool_agent",
+        "agent.num_workers": 2, "prompt_length": 256, "response_length": 512,
+    }  # fmt: skip
+    lines = {**MANAGED, **{f"actor_rollout_ref.rollout.{key}": str(value) for key, value in rollout.items()}}
+    asked = ["What is 6*7? Box it.", "How many legs have two dogs? Box it."]
+    held = {
+        "raw_prompt": [[{"role": "user", "content": question}] for question in asked for _ in range(4)],
+        "data_source": ["test"] * 8, "uid": [uid for uid in "ab" for _ in range(4)], "extra_info": [{}] * 8,
+        "reward_model": [{"style": "rule", "ground_truth": truth} for truth in ("42", "8") for _ in range(4)],
+    }  # fmt: skip
+    columns = {key: numpy.empty(8, dtype=object) for key in held}
+    for key, values in held.items():
+        columns[key][:] = values
+    with manager(letters, judge_file(tmp_path, settings), **lines) as loop:
+        workers = AgentLoopManager.create(
+            config=loop.config,
+            llm_client=SmallModel(small_model, letters),
+            reward_loop_worker_handles=loop.reward_loop_workers,
+        )
+        found = workers.generate_sequences(verl.DataProto.from_dict(tensors={}, non_tensors=columns))
+    rewards = found.batch["rm_scores"].sum(dim=1).tolist()
+    turns = found.non_tensor_batch["__num_turns__"].tolist()
+    assert turns == [4] * 4 + [2] * 4
+    rows = [parse_line(line).rollout for file in (tmp_path / "log").glob("*.jsonl") for line in dump_lines(str(file))]
+    seen = Counter((row.task.task_id, row.task.main_query, row.output.metadata["final_answer"]) for row in rows if row)
+    # the rollout as verl has it, of which the judge was sent what is counted here
+    said = zip(found.batch["responses"], found.batch["response_mask"], found.batch["attention_mask"], strict=True)
+    last = [
+        letters.decode(last_turn_ids(ids[:size], mask[:size]), skip_special_tokens=True)
+        for ids, mask, size in ((ids.tolist(), mask.tolist(), int(whole[256:].sum())) for ids, mask, whole in said)
+    ]
+    assert seen == Counter(zip("aaaabbbb", (asked[place // 4] for place in range(8)), last, strict=True))
+    judge = ConfiguredJudge("configs/math.yaml")
+    pairs = [as_rollout(question, said, {"answer": "42" if uid == "a" else "8"}) for (uid, question, said) in seen]
+    paid = {key: judge.reward_or_raise(verdict) for key, verdict in zip(seen, judge.judge_batch(pairs), strict=True)}
+    assert sorted(rewards) == sorted(paid[key] for key in seen.elements())

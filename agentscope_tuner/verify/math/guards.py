@@ -44,7 +44,7 @@ from agentscope_tuner.verify.math.node import (
 from agentscope_tuner.verify.math.question import Question, numbers_said
 from agentscope_tuner.verify.math.sets import is_range
 from agentscope_tuner.verify.math.unfinished import UNREDUCED, is_plain, is_unworked, valued
-from agentscope_tuner.verify.math.units import added_up
+from agentscope_tuner.verify.math.units import added_up, is_given_in
 from agentscope_tuner.verify.math.unwrap import short
 
 # An answer with more nodes is not searched: it is too large for a copy
@@ -202,6 +202,9 @@ def hands_back(question: Question, answer: Node, answer_text: str, reference_tex
     value = literal(answer.inside if isinstance(answer, Quantity) else answer)
     converted = isinstance(answer, Quantity) or added_up(reference_text) is not None
     if value is None or not converted or value not in question.numbers:
+        return False
+    if isinstance(answer, Quantity) and not is_given_in(answer.unit, question.text):
+        # 100 mJ where the question has 100 V
         return False
     return value in said - set(numbers_said(reference_text))
 

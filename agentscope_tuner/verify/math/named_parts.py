@@ -6,10 +6,10 @@ which the question asks, and the reference has its values in that order. What is
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from agentscope_tuner.verify import re
 from agentscope_tuner.verify.asked_clause import JOINING_NAMES, asking_clause, same_word
 from agentscope_tuner.verify.math.compare_notations import LONGEST_FORM, alike, unset
 from agentscope_tuner.verify.math.node import EQUAL, UNKNOWN, Outcome
@@ -147,7 +147,8 @@ def _parts(text: str, pair: Pair) -> list[_Part]:
     """The values of a text with their names; none where something else is said, or where there are not several."""
     said = re.sub(r"\\(sup|inf|max|min)(?![a-z])", r"\1 ", re.sub(r"\\[()\[\]]", " ", unset(text)))
     depth, begin, parts = 0, 0, []
-    cuts = {m.start(): m.end() for m in _PARTS.finditer(said)}
+    if not (cuts := {m.start(): m.end() for m in _PARTS.finditer(said)}):
+        return []
     for at, char in enumerate(said):
         if at >= begin and depth == 0 and at in cuts:
             parts.append(said[begin:at])
@@ -168,6 +169,12 @@ _PLACE_BEFORE = re.compile(
 _PLACE_BEHIND = re.compile(
     r"\s*(?:[(（]\s*(?:at|when|for|bei|für|pour|en|per|при|当)?|(?:at|when|for|bei|für|pour|en|per|при))"
     r"\s*(?P<letter>[a-z])\s*=(?P<at>[^=()]{1,30}?)[)）]?"
+)
+_NAME_ALONE = re.compile(r"[^\W\d_]{3,}(?:\s+[^\W\d_]{3,}){0,3}\s*")
+# `x=-1 (local maximum)`, `x=3 is a local minimum`
+_PLACE_NAMED = re.compile(
+    r"(?P<place>[a-z]\s*=[^=(（]*?[\d}])\s*(?:[(（]\s*(?P<paren>)|(?:is|gives|ist|est|es|è|é|是|为)\s+(?:an?|the|ein|un|el|le)?\s*)"
+    r"(?P<name>[^\W\d_]{3,}(?:\s[^\W\d_]{3,}){0,3})\s*(?(paren)[)）])"
 )
 _FUNCTION = re.compile(
     r"(?<![a-zA-Z])(?:[yzPT]|[a-zA-Z]\s*\(\s*[a-z]\s*\))\s*=(?P<is>[^=$<>]{1,100}?)"
@@ -204,8 +211,14 @@ def _part(text: str, pair: Pair) -> _Part | None:
     behind = next(iter(reversed(list(_PLACE_BEHIND.finditer(text)))), None) if before is None else None
     place = before or (behind if behind is not None and behind.end() == len(text) else None)
     if place is not None:
-        part = _part(text[: place.start()] + text[place.end() :], pair)
+        rest = text[: place.start()] + text[place.end() :]
+        if not any(map(str.isdigit, rest)) and _NAME_ALONE.fullmatch(rest) is not None:
+            # `local maximum at x=-1`: the place is what is asked for
+            return _named(_LETTERS.findall(rest), f"{place['letter']}={place['at']}")
+        part = _part(rest, pair)
         return part if part is not None and _is_taken_there(place["letter"], place["at"], part.value, pair) else None
+    if (stands_at := _PLACE_NAMED.fullmatch(text)) is not None:
+        return _named(stands_at["name"].split(), stands_at["place"])
     text = _STANDS_IN.sub("", text)
     text = text if "(" in text or "[" in text else _DECIMAL_COMMA.sub(".", text)
     if (sign := _SIGN.match(text)) is not None:
@@ -224,6 +237,11 @@ def _part(text: str, pair: Pair) -> _Part | None:
         value = called["value"]
     if not words and (behind := _BEHIND.fullmatch(value)) is not None:
         words, value = (behind["name"] or behind["how"]).split(), behind["value"] or behind["interval"]
+    return _named(words, value)
+
+
+def _named(words: Sequence[str], value: str) -> _Part | None:
+    """A value with its name in words; None where they are none, or deny it."""
     name = _contents(words)
     if (
         not any(map(str.isalnum, value))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -11,6 +10,7 @@ from itertools import accumulate, pairwise, takewhile
 from math import comb, factorial
 from typing import NamedTuple
 
+from agentscope_tuner.verify import re
 from agentscope_tuner.verify.asked_clause import asking_clause
 from agentscope_tuner.verify.math.exact import value_at
 from agentscope_tuner.verify.math.parse import parse_tokens
@@ -69,10 +69,10 @@ def _is_asked_set(name: str, asked: Question) -> bool | None:
     if found is None or plain in re.sub(r"\s", "", asked.text):
         return None
     told = next((kind for kind, said in _SETS_IN_WORDS.items() if said.search(asked.text)), None)
-    if told is None or (told != "dot" and told in _OF_SETS.groupindex and found["one"].islower()):
+    if told is None or (told not in _OF_VECTORS and found["one"].islower()):
         return None
     places = [re.search(rf"(?<![a-zA-Z_\\]){found[one]}(?![a-zA-Z_])", asked.text) for one in ("one", "other")]
-    if told in _OF_SETS.groupindex:
+    if told not in _OF_VECTORS or told == "dot":
         return None not in places and found[told] is not None
     # of a cross product and a projection, the order counts
     first, second = (one.start() if one is not None else -1 for one in places)
@@ -84,6 +84,7 @@ _PROJECTED = re.compile(r"^\\?(?:[Pp]r|[Pp]roj|пр)_([a-zA-Z])\(?([a-zA-Z])\)?$
 _COMPLEMENT = re.compile(
     r"^(?:([A-Z])(?:\^[cC]|\^\\complement|'|\^\\prime)|(?:\\complement|∁|C(?=_))(?:_?[A-Z](?=[A-Z]))?([A-Z]))$"
 )
+_OF_VECTORS = frozenset({"dot", "cross", "projection"})
 _SET_VECTOR = re.compile(r"\\(?:vec|mathbf|boldsymbol|bm|overrightarrow)(?![a-z])")
 _OF_SETS = re.compile(
     r"(?P<one>[a-zA-Z])(?:(?P<complement>∁)|(?P<onto>→)|(?P<dot>\\cdot|\\bullet|[·⋅])|(?P<union>\\cup|∪)|(?P<intersection>\\cap|∩)|(?P<symmetric>\\triangle|\\Delta|\\oplus|[△∆⊕])"

@@ -13,11 +13,11 @@ If only one side has such words, they are ignored. If both sides have them, the 
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
+from agentscope_tuner.verify import re
 from agentscope_tuner.verify.labels import ANSWER
 from agentscope_tuner.verify.math.node import all_known
 from agentscope_tuner.verify.math.tokens import FUNCTIONS, MAX_CHARS, SPELLED, Token
@@ -55,7 +55,7 @@ _ALL_REALS = re.compile(rf"(?P<reals>{_TEXT}\s*\{{\s*all real(?: numbers)?)\s*\}
 _RATIO = re.compile(rf"{_TEXT}\s*\{{\s*(?:the\s+)?ratio\s*(?:of|is)?\s*\}}\s*", re.IGNORECASE)
 _CHOICE = re.compile(
     rf"(?:(?:{_TEXT}\s*\{{)+\s*(?:[Oo]ption\s+)?\(?(?P<inside>[A-J])\s*[).:．：、]\s*\}}*|\(?(?P<bare>[A-J])\)"
-    r"|(?P<dot>[A-J])(?:[.:](?=\s)|[．：、]))"
+    r"|(?P<dot>[A-J])(?:[.:](?=\s|\\[ ,;:!]|\\q?quad|~)|[．：、]))"
     r"(?:\\[ ,;:!~]|\\quad|\\qquad|~|\s)*(?=\S)"
 )
 _LETTER = re.compile(
@@ -337,6 +337,7 @@ class Day(NamedTuple):
     year: int | None
 
 
+@lru_cache(maxsize=128)
 def plain(text: str) -> str:
     """The words in lower case, without commands and signs that only set type."""
     if len(text) > 3 * _LONGEST:

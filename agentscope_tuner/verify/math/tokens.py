@@ -8,15 +8,15 @@ Two texts with the same tokens are one answer, typeset twice: `\dfrac{1}{2}`, `\
 
 from __future__ import annotations
 
-import re
 import threading
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from itertools import takewhile
 from typing import Literal, NamedTuple, ParamSpec, TypeVar
 
 from agentscope_tuner._run.forks import Kept as Kept
+from agentscope_tuner.verify import re
 
 Role = Literal[
     "look", "same", "function", "fraction", "binomial", "root", "symbol", "constant", "bar", "decoration", "accent",
@@ -702,6 +702,29 @@ def _derivative(found: re.Match[str]) -> str:
     return name + "'" * int(order) if order.isdigit() else f"{name}_{{({order})}}"
 
 
+def _turned_brackets(found: re.Match[str]) -> str:
+    """An interval whose brackets look away from an end that is not in it, `]2;3]`, in the usual brackets."""
+    if (found["open"], found["close"]) == ("[", "]"):
+        return found[0]
+    comma = r"(?<![{\\]),(?!\})"
+    low, *others = found["ends"].split(";") if ";" in found["ends"] else re.split(comma, found["ends"])
+    if len(others) != 1:
+        return found[0]
+    # beside a semicolon, a comma is that of a decimal
+    low, high = (re.sub(comma, "{,}", end) for end in (low, *others))
+    return f"{'(' if found['open'] == ']' else '['}{low},{high}{')' if found['close'] == '[' else ']'}"
+
+
+def _unknowns(found: re.Match[str]) -> str:
+    """The column of the unknowns that is equal to one of their values, as `(x,y)=(1,2)`; another one as it is."""
+    names, values = ([one.strip() for one in found[side].split("\\\\")] for side in ("names", "values"))
+    known = len(names) == len(values) and len(set(names)) == len(names) and all(map(_UNKNOWN.fullmatch, names))
+    return f"({','.join(names)})=({','.join(values)})" if known else found[0]
+
+
+_UNKNOWN = re.compile(r"[a-z](?:_\{?\d\}?)?|\\(?:alpha|beta|gamma|lambda|mu)")
+
+
 def _half_of(half: str, found: re.Match[str]) -> str:
     """The numbers of a field on one side of zero: those of the real line are an interval."""
     return half if found["field"] == "R" else rf"\mathbb{{{found['field']}}}\cap {half}"
@@ -916,14 +939,26 @@ _RULES: tuple[_Rule, ...] = (
     # intervals as some countries write them: `]-\\infty;2[`
     (
         "[",
-        re.compile(r"(?P<open>[\[\]])(?P<low>[^\[\];,()]+)[;,](?P<high>[^\[\];,()]+)(?P<close>[\[\]])"),
-        lambda m: (
-            m[0]
-            if (m["open"], m["close"]) == ("[", "]")
-            else f"{'(' if m['open'] == ']' else '['}{m['low']},{m['high']}{')' if m['close'] == '[' else ']'}"
-        ),
+        re.compile(r"(?P<open>[\[\]])(?P<ends>[^\[\];()]+(?:;[^\[\];()]+)?)(?P<close>[\[\]])"),
+        _turned_brackets,
     ),
-    # a pair as some countries write it: `(0,5 \\mid 3)`
+    # the unknowns as a column, whose order counts: `\\begin{pmatrix}x\\\\y\\end{pmatrix} = …`
+    (
+        "matrix}=",
+        re.compile(
+            r"^\\begin\{(?P<kind>[pb]matrix)\}(?P<names>[^&{}]+?)\\end\{(?P=kind)\}=\s*"
+            r"\\begin\{(?P=kind)\}(?P<values>[^&]+?)\\end\{(?P=kind)\}$"
+        ),
+        _unknowns,
+    ),
+    ("approx", re.compile(r"(\\approx\s*-?\d+),(?=\d+$)(?!\d{3}$)"), r"\1{,}"),
+    ("approx", re.compile(r"(\\approx\s*-?0),(?=\d+$)"), r"\1{,}"),
+    # a pair as some countries write it: `(0,5 \\mid 3)`, `(2,5; 3)`
+    (
+        "(",
+        re.compile(rf"\(\s*({_SHORT_NUMBER})\s*;\s*({_SHORT_NUMBER})\s*\)"),
+        lambda m: f"({m[1].replace(',', '{,}')};{m[2].replace(',', '{,}')})",
+    ),
     (
         "(",
         re.compile(rf"\(\s*({_SHORT_NUMBER})\s*(?:\\mid|\\vert|\|)\s*({_SHORT_NUMBER})\s*\)"),
@@ -1028,6 +1063,7 @@ _PLAIN_DECIMAL = str.maketrans(
 _LONGEST = 400
 
 
+@lru_cache(maxsize=128)
 def respelled(text: str) -> str:
     """The text with the spellings of `_RULES` replaced; a text over `_LONGEST` characters is left as it is."""
     if len(text) > _LONGEST:

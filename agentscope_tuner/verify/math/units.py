@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
+from agentscope_tuner.verify import re
 from agentscope_tuner.verify.math.node import Degrees, Node, Percent, Power, Product, Quantity, Unit, number
 from agentscope_tuner.verify.math.tokens import Unreadable
 
@@ -297,7 +297,7 @@ _STEMS = {
     "|or[ae]|годин|hodin|tim(?:m[ea]r?|e)|tunti|óra|ώρ(?:α|ες)|ωρών|שע(?:ה|ות)|ชั่วโมง",
     "minute": "minut(?:er)?|minuut|menit|phút|dakika|минут|хвилин|분|मिनट|دقيق[ةه]|دقائق|minuutti|perc|λεπτ(?:ό|ά|ών)"
     "|דק(?:ה|ות)|นาที",
-    "second": "sekund|secondes|secondi|segundos|секунд|초|detik|giây|saniye|sekunt|másodperc"
+    "second": "sekund[ęaąye]?|seconde?s?|secondi|secondo|segundos?|секунд|초|detik|giây|saniye|sekunt|másodperc"
     "|δευτερόλεπτ(?:ο|α)|שני(?:ה|ות)|วินาที",
     "week": "woche|semaine|semana|settiman|недел|hafta|tuần|minggu|tydzień|tygodni|सप्ताह|أسبوع",
     "month": "monat|mois|mes(?:e|i)?|mês|месяц|maand|miesi[ąę]c|månad|tháng|bulan|महीन[ाे]|개월|شهر",
@@ -397,6 +397,14 @@ def unlike_given(unit: Unit, question: str) -> str:
         if not (grows and same_scale and _UNITS[name].size > min(one.size for one in alike)):
             return name
     return ""
+
+
+def is_given_in(unit: Unit, question: str) -> bool:
+    """Whether a quantity of the question may be in this unit, or in another of its kind; a joined unit may always."""
+    if len(unit) != 1 or not is_physical(unit):
+        return True
+    names = filter(None, map(_leading_name, _GIVEN_IN.findall(question)))
+    return dimension_of(unit) in (dimension_of(((name, 1),)) for name in names)
 
 
 # The longest first: of 厘米 the 米 is no unit

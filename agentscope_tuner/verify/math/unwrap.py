@@ -6,7 +6,6 @@ harmless words.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -14,6 +13,7 @@ from functools import lru_cache, partial
 from itertools import takewhile
 
 from agentscope_tuner.errors import Cause, JudgeError
+from agentscope_tuner.verify import re
 from agentscope_tuner.verify.find import last_boxes
 from agentscope_tuner.verify.math.canonical import componentwise, written_out
 from agentscope_tuner.verify.math.names import LETTERS, LISTS, bare_formula, bare_formulas, same_value, value_named
@@ -131,6 +131,8 @@ def short(text: str) -> str:
 
 def bare(text: str) -> str:
     r"""The answer without its wrapping: a box, `$…$`, `\(…\)`, white space, a final full stop."""
+    if text.isalnum():
+        return text
     for _ in range(4):
         before = text
         text = text.strip()
@@ -435,7 +437,9 @@ def _concluded(text: str) -> str:
     return last.strip()
 
 
-_IMPLIES = re.compile(r"\\(?:implies|[Rr]ightarrow|[Ll]ongrightarrow|Longrightarrow)(?![a-zA-Z])|[⇒⟹]")
+_IMPLIES = re.compile(
+    r"\\(?:implies|iff|[Rr]ightarrow|[Ll]ongrightarrow|Longrightarrow|(?:Long)?[Ll]eftrightarrow)(?![a-zA-Z])|[⇒⟹⇔⟺]"
+)
 _ASSIGNED = re.compile(r"\s*([a-zA-Z])\s*(?:=[^=]+|\\in\s*\\\{[^=]+)")
 
 
@@ -704,7 +708,7 @@ def in_asked_form(text: str, truth: str, question: Question) -> tuple[str, str]:
     elif "=" in truth and (line := _NAME_OF_LINE.match(text)) is not None and _NAME_OF_LINE.match(truth) is None:
         text = text[line.end() :]
     text = _as_asked(text, truth, question)
-    if _BOOLEAN.search(question.text) is not None and _OF_LOGIC.search(truth) is None:
+    if question.has(_BOOLEAN) and _OF_LOGIC.search(truth) is None:
         text = _in_signs_of_algebra(text)
     own = _values_of(truth, question)
     if own is not truth or not _FINITE.isdisjoint(question.words):
