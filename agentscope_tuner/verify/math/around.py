@@ -187,18 +187,18 @@ _NEAR_BASE = 8
 
 
 # Behind an answer: what its letters stand for, and where an extreme value is attained
-_WHERE = (
-    r"(?:where|with|wobei|mit|où|avec|donde|con|dove|onde|com|где|для|де|där|hvor|waar(?:bij)?|gdzie|kde|ahol|unde|burada"
-    r"|dengan|其中|ここで|단|trong đó)"
+WHERE = (
+    r"(?:where|with|wobei|mit|où|avec|donde|con|siendo|dove|onde|com|где|для|де|där|med|hvor|der|missä|waar(?:bij)?|met"
+    r"|gdzie|kde|ahol|unde|cu|burada|gdje(?: je)?|όπου|με|dengan|với|其中|这里|ここで|ただし|단|여기서|trong đó)"
 )
-_FIXES = re.compile(rf"[\s$)\]*\\]*+[,;，；(（]?\s*+{_WHERE}[\s$(\\]*+(?P<letter>[a-zA-Z](?:_\{{?\w\}}?)?)\s*=")
+_FIXES = re.compile(rf"[\s$)\]*\\]*+[,;，；(（]?\s*+{WHERE}[\s$(\\]*+(?P<letter>[a-zA-Z](?:_\{{?\w\}}?)?)\s*=")
 _DEFINES = re.compile(
-    rf"(?P<close>[\s$)\]*\\]*+)[,;，；(（]?\s*+{_WHERE}\s*+"
+    rf"(?P<close>[\s$)\]*\\]*+)[,;，；(（]?\s*+{WHERE}\s*+"
     r"(?P<letters>(?:(?:[$\s,，、]|\\[()]|\b(?:and|und|et|y|e|и)\b|和)*(?<![a-zA-Z])[a-zA-Z](?:_\{?\w\}?)?(?![a-zA-Z'’]))+)"
     r"[$\s]*(?:\\\))?(?P<said>[^\d=<>$\\.。\n]{2,80})[)）]?\s*[.。]?\s*\Z"
 )
 _TELLS_LETTER = re.compile(
-    rf"[\s$)\]*\\]*+[,;，；(（]?\s*+{_WHERE}[\s$(\\]*+(?P<letter>[a-zA-Z])\$?(?:\\\))?(?:\s+[^\W\d_]|[为是表])"
+    rf"[\s$)\]*\\]*+[,;，；(（]?\s*+{WHERE}[\s$(\\]*+(?P<letter>[a-zA-Z])\$?(?:\\\))?(?:\s+[^\W\d_]|[为是表])"
 )
 # Of letters that count anyway: `wobei $n$ eine ganze Zahl ist`
 _COUNTING = frozenset("jklmn")
@@ -207,13 +207,14 @@ _NARROWS = re.compile(
     r"|udda|jämnt?|(?:on)?even)\b|[偶奇]",
     re.IGNORECASE,
 )
-_IS_INTEGER = re.compile(
-    r"[\s,]*(?:(?:is|are|ist|sind|est|sont|es|son|è|sono|é|são|är|er|jest|je|là|adalah|[—–-])\s+)?"
+IS_INTEGER = re.compile(
+    r"[\s,]*(?:(?:is|are|ist|sind|est|sont|es|son|è|sono|é|são|är|er|jest|je|là|adalah|είναι|[—–-])\s+)?"
     r"(?:(?:an?|any|eine?|un|uno|um|et[t]?|een|arbitrary|beliebige|любое|любые|будь-яке|dowolną|numero|número|nombre)\s+){0,3}"
-    r"(?:integers?|ganze zahl(?:en)?|entiers?(?: relatifs?)?|enteros?|inteiros?|inter[oi]|heltal|geheel getal"
-    r"|gehele getallen|целое(?: число)?|целые(?: числа)?|ціле(?: число)?"
-    r"|liczb[aąy] całkowit[aąey]|celé číslo|egész szám|număr întreg"
-    r"|tam sayı|số nguyên|bilangan bulat)(?:\s+(?:ist|is|sind|zijn|zahl))?\s*",
+    r"(?:integers?|ganze zahl(?:en)?|ganzzahlig|entiers?(?: relatifs?)?|enteros?|inteiros?|inter[oi]|heltal"
+    r"|geheel getal|gehele getallen|целое(?: число)?|целые(?: числа)?|ціле(?: число)?"
+    r"|liczb[aąy] całkowit[aąey]|celé číslo|egész szám|număr întreg|kokonaisluku|cijeli broj|ακέραιος"
+    r"|tam sayı|số nguyên|bilangan bulat|[为是は]?(?:任意の?)?整数|[는은]?\s*(?:임의의 )?정수)"
+    r"(?:\s+(?:ist|is|sind|zijn|zahl))?\s*",
     re.IGNORECASE,
 )
 _CONSTANT = re.compile(r"const|konst|costant|постоян|常数|常量|定数|상수|sabit|hằng|stał", re.IGNORECASE)
@@ -233,7 +234,7 @@ def _with_domain(text: str, behind: str) -> tuple[str, str]:
     """An answer with the domain that the clause behind it gives its counting letter, and what else stands there."""
     defines = _DEFINES.match(behind) if len(behind) <= _NEAR_DEFINED else None
     letters = set() if defines is None else _letters_in(defines["letters"])
-    if defines is None or not letters <= _COUNTING or _IS_INTEGER.fullmatch(defines["said"]) is None or "\\in" in text:
+    if defines is None or not letters <= _COUNTING or IS_INTEGER.fullmatch(defines["said"]) is None or "\\in" in text:
         return text, behind
     said = [one for one in sorted(letters) if re.search(rf"(?<![a-zA-Z\\]){one}(?![a-zA-Z])", text) is not None]
     domains = "".join(f",\\ {one}\\in\\mathbb{{Z}}" for one in said)

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections import Counter
 
 from agentscope_tuner.verify import re
-from agentscope_tuner.verify.math.compare_notations import LONGEST_OPTION, SET_TYPE
+from agentscope_tuner.verify.math.compare_notations import LONGEST_OPTION, SET_TYPE, unset
+from agentscope_tuner.verify.math.names import substances
 from agentscope_tuner.verify.math.node import (
     DIFFERENT,
     EQUAL,
     UNKNOWN,
     Outcome,
 )
+from agentscope_tuner.verify.math.question import Question
 from agentscope_tuner.verify.math.tokens import fold
+from agentscope_tuner.verify.math.units import unit_named
 from agentscope_tuner.verify.math.unwrap import PLAIN_REACTION, Pair
 
 ELEMENTS = frozenset(
@@ -53,6 +56,23 @@ def chemistry(pair: Pair) -> Outcome:
         return EQUAL
     # the order of the elements tells how they are joined
     return DIFFERENT if theirs is not None and mine[1:] == theirs[1:] == [] and _is_of_atoms(pair) else UNKNOWN
+
+
+# An amount of a substance: `36\\text{ g of }H_2O`, `2\\ \\mathrm{mol\\ CO_2}`
+_OF_SUBSTANCE = re.compile(
+    r"(?P<amount>\D{0,40}\d.*?)\s*(?<![a-zA-Z\\])(?P<unit>[a-zA-Zµμ]{1,9})\s+(?:(?:of|de|di|von|av) )?\(?"
+    r"(?P<formula>(?:[A-Z][a-z]?\s*(?:_?\s*\{?\d+\}?\s*)?){2,6}|[A-Z][a-z]?\s*_?\s*\{?\d\}?)\)?"
+)
+
+
+def without_substance(text: str, asked: Question) -> str:
+    """An amount without the formula of the one substance that the question asks for, behind its unit."""
+    said = unset(re.sub(r"\\ce(?=\{)", r"\\text", text)) if len(text) <= LONGEST_OPTION else ""
+    found = _OF_SUBSTANCE.fullmatch(said)
+    if found is None or unit_named(found["unit"]) is None:
+        return text
+    is_asked = substances(asked.text) == {re.sub(r"[\s_{}]", "", found["formula"])}
+    return f"{found['amount']}\\text{{ {found['unit']}}}" if is_asked else text
 
 
 _SHELL = re.compile(r"([1-7](?:s(?=[12])|p(?=[1-6])|d(?=\d)|f(?=\d)))((?<=f)1[0-4]|(?<=d)10|[1-9])")

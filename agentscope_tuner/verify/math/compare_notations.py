@@ -8,12 +8,15 @@ from functools import lru_cache
 
 from agentscope_tuner.verify import re
 from agentscope_tuner.verify.asked_clause import asking_clause
+from agentscope_tuner.verify.math.around import IS_INTEGER, WHERE
 from agentscope_tuner.verify.math.compare import CheapComparer
 from agentscope_tuner.verify.math.node import (
     DIFFERENT,
     EQUAL,
     UNKNOWN,
     Outcome,
+    Quantity,
+    Relation,
     all_of,
 )
 from agentscope_tuner.verify.math.parameters import rests
@@ -23,6 +26,7 @@ from agentscope_tuner.verify.math.prose import (
     day,
     plain,
     time_of_day,
+    undressed,
 )
 from agentscope_tuner.verify.math.question import Question, is_english
 from agentscope_tuner.verify.math.readings import resolve
@@ -119,14 +123,140 @@ _CYCLIC_GROUPS = re.compile(r"[\\a-zA-Z{}\d_/\s^()]*\\mathbb\s*\{?Z\}?[\\a-zA-Z{
 _LONGEST_NOTED = 2_000
 
 
+_SAME_NAMES: tuple[tuple[str, re.Pattern[str], str], ...] = (
+    # an equation with its reason over the sign
+    (
+        "{=}",
+        re.compile(
+            r"\\(?:overset|stackrel)\s*\{\s*(?:\\(?:text|mathrm)\s*\{)?\s*"
+            r"(?:!|def\.?|\(?[\d*]\)?|\[?(?:L[.']?)?'?H(?:[oô]p(?:ital)?)?\]?)\s*\}?\s*\}\s*\{=\}"
+        ),
+        "=",
+    ),
+    # a line below the whole, and a sign before it
+    (
+        "\\",
+        re.compile(
+            r"^\s*\\(?:therefore|underline\s*\{\s*(?=.*=.*\}\s*$))\s*(?:\\underline\s*\{\s*)?(?P<of>[^\\]+?)\}*\s*$"
+        ),
+        r"\g<of>",
+    ),
+    # an angle by its vertex, and the sets that belong to a function
+    ("hat", re.compile(r"^\s*\\widehat\s*(?:\{\s*([A-Z])\s*\}|([A-Z]))(?=\s*=)"), r"\\angle \1\2"),
+    ("math", re.compile(r"^\s*\\math(?:bb|cal|scr)\s*\{?D\}?(?:_\{?[a-z]\}?)?(?=\s*=)"), r"\\operatorname{dom}f"),
+    ("math", re.compile(r"^\s*\\math(?:bb|cal|scr)\s*\{?W\}?(?:_\{?[a-z]\}?)?(?=\s*=)"), r"\\operatorname{range}f"),
+    # a norm
+    ("ert", re.compile(r"(?:\\(?:left|right)\s*)?\\[lr]?Vert(?![a-zA-Z])\s*(?:_\{?2\}?(?=\s*=))?"), "|"),
+    ("\\|", re.compile(r"\\(?:left|right)\s*\\\|"), r"\\|"),
+    # a quantity in its standard state
+    (
+        "^",
+        re.compile(
+            r"^(\s*(?:\\Delta\s*(?:_\{?[a-z]\}?)?\s*)?[EGHS](?:_\{?(?:\\(?:text|mathrm)\{)?[a-z]+\}{0,2})?)"
+            r"\s*\^\s*\{?\s*\\(?:circ|ominus|theta)\s*\}?(?=[_\s=])"
+        ),
+        r"\1",
+    ),
+    # where the letter of a line's points runs
+    (
+        "\\end",
+        re.compile(
+            r"(\\end\{(?:cases|array|aligned)\}(?:\s*\\right\s*\.?)?)(?:[,\s(~]|\\[ ,;:!]|\\q?quad)+(?:[a-z]|\\[a-z]+)"
+            r"\s*\\in\s*\\math(?:bb|bf)\s*\{?R\}?\s*\)?$"
+        ),
+        r"\1",
+    ),
+)
+
+
+# The column of the unknowns before that of their values
+_OF_UNKNOWNS = re.compile(
+    r"^\\begin\{([pb]?matrix)\}\s*x\s*\\\\\s*y\s*(?:\\\\\s*z\s*)?\\end\{\1\}\s*=\s*(?=\\begin\{\1)"
+)
+
+
+def _respelled(text: str) -> str:
+    """An answer with its names as others write them, and an amount once."""
+    for needed, pattern, spelling in _SAME_NAMES:
+        text = pattern.sub(spelling, text) if needed in text else text
+    return _said_once(text) if "(" in text else text
+
+
+_IF = (
+    r"(?:if|when|for|where|wenn|falls|für|bei|si|pour|lorsque|quand|cuando|para|se|quando|per|если|при|als|voor|jeśli"
+    r"|dla|gdy|ha|eğer|jika|untuk|khi|nếu|när|hvis|当|當)"
+)
+_THEN = (
+    r"(?:[:：]|,?\s*(?:then|dann|gilt|alors|entonces|allora|então|то|wtedy)\b:?|\\(?:Rightarrow|implies|to)(?![a-z])|⇒"
+    r"|[时時][,，:：]?|のとき[、,]?|일 ?때,?|ise\b,?)"
+)
+_END_OF_CASE = r"-?(?:\d+(?:\.\d+)?(?:/\d+)?|\\[dt]?frac\{\w+\}\{\w+\}|\\pi|[a-z])(?![\w^(])"
+_ORDERS = r"\s*(?:[<>]=?|[=≤≥≠]|\\(?:[lg](?:eq?(?:slant)?|t)|neq?)(?![a-z]))\s*"
+_CASE = rf"(?:{_END_OF_CASE}{_ORDERS})?[a-z]{_ORDERS}{_END_OF_CASE}"
+_ELSE = r"otherwise|else|sonst|sinon|en otro caso|altrimenti|caso contrário|иначе|否则|それ以外"
+_NEXT_CASE = r"\s*(?:[,;，；、]\s*(?:and\s|und\s|et\s|y\s|e\s|и\s)?|\s(?:and|und|et|y|e|и)\s|\Z)\s*"
+# What holds in a case, before its condition or behind it
+_CASES = (
+    re.compile(
+        rf"(?P<value>[^;；]+?)[\s,，]*(?:{_IF}\s*(?P<if>{_CASE})|\(\s*(?:{_IF}\s*)?(?P<of>{_CASE})\s*\)|(?P<else>{_ELSE}))"
+        rf"{_NEXT_CASE}",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        rf"(?:{_IF}\s*(?P<if>{_CASE})\s*(?:{_THEN}|[,，])|(?P<of>{_CASE})\s*{_THEN})\s*(?P<value>.+?)"
+        rf"(?:\Z|{_NEXT_CASE}(?=(?:{_IF}\s*)?{_CASE}\s*(?:{_THEN}|[,，])|(?P<else>(?!))))",
+        re.IGNORECASE,
+    ),
+)
+
+
+def _cases(text: str) -> str:
+    """A value by cases in words as one in signs: `a>0: x=1; a<0: x=2`; empty for a text of another kind."""
+    if "\\begin{cases}" in text:
+        return text
+    said = unset(text) if len(text) <= LONGEST_FORM and re.search(r"[<>=≤≥]|\\[lg]", text) else ""
+    for pattern in _CASES:
+        found: list[re.Match[str]] = []
+        while (one := pattern.match(said, found[-1].end() if found else 0)) is not None and one[0]:
+            found.append(one)
+        if len(found) > 1 and found[-1].end() == len(said):
+            rows = (f"{one['value']},&{one['if'] or one['of'] or chr(92) + 'text{otherwise}'}" for one in found)
+            return f"\\begin{{cases}}{chr(92) * 2}\\end{{cases}}".replace(chr(92) * 2, (chr(92) * 2).join(rows), 1)
+    return ""
+
+
+_SAID_AGAIN = re.compile(r"(?P<value>[^()]*)\(\s*=?(?P<again>[^()]*)\)\s*(?P<close>\}?)")
+
+
+def _said_once(text: str) -> str:
+    """An amount without the same one in another unit, in brackets behind it: `0.9\\text{ m }(90\\text{ cm})`."""
+    found = _SAID_AGAIN.fullmatch(text)
+    if found is None:
+        return text
+    value, again = re.sub(rf"{_SPACE}$", "", found["value"]) + found["close"], found["again"]
+    again = f"\\text{{{again}}}" if found["close"] else again
+    try:
+        nodes = [parse(undressed(respelled(one), lambda _: False)) for one in (value, again)]
+        amounts = [one.args[-1] if isinstance(one, Relation) else one for one in nodes]
+        is_same = CheapComparer(text).compare(*map(resolve, amounts)) is EQUAL
+    except (Unreadable, TooComplex):
+        return text
+    return value if is_same and all(isinstance(one, Quantity) for one in amounts) else text
+
+
 def in_notation(text: str, truth: str) -> tuple[str, str]:
     """Both sides with what may be written in several ways in one: weekdays, whole prices, sets joined, lines, maps."""
     if len(text) > _LONGEST_NOTED:
         return text, truth
+    text = _respelled(text) if "\\" in text else text
+    text = text if "=" in truth else _OF_UNKNOWNS.sub("", text)
     if not text.isascii():
         text, truth = (_OF_WEEKDAY.sub(r"\1", _WEEKDAY.sub(_weekday, one)) for one in (text, truth))
+    text, truth = _through_whole_numbers(text), _through_whole_numbers(truth)
     if "," in text:
         text = _listed(_NO_CENTS.sub("", text))
+    if (mine := _cases(truth)) and (theirs := _cases(text)):
+        return theirs, mine
     if "\\vee" in text or "∨" in text:
         text = _EITHER.sub(lambda one: "," if one["index"] else "\\text{ or }", text)
     if "\\mid" not in text and "|" not in text and ":" not in text:
@@ -202,6 +332,36 @@ def _point(text: str) -> str:
     return "" if found is None else f"({', '.join(filter(None, found.group('x', 'y', 'z')))})"
 
 
+_ASYMPTOTE = r"(?:as[iíy]m?ptot\w*|as{1,2}[ií]nt?ota\w*|асимптот\w*|[渐漸]近[线線]|점근선|tiệm cận|asimptot\w*)"
+_OF_ASYMPTOTES = re.compile(_ASYMPTOTE, re.IGNORECASE)
+# Each kind of an asymptote, before its line or behind it: the words, and how the line goes on
+_LINES_BY_KIND = {
+    r"verti[ck]a\w*|senkrecht\w*|lotrecht\w*|вертикальн\w*|垂直|[铅鉛][直垂]|竖直|수직|pionow\w*|düşey|lodrät|đứng"
+    r"|v\.?a\.?|a\.?v\.?": r"x\s*=[^,;，；x(（]*",
+    r"hori[sz]ont\w*|orizzontal\w*|waage?recht\w*|горизонтальн\w*|水平|수평|poziom\w*|yatay|vågrät|ngang|h\.?a\.?"
+    r"|a\.?h\.?": r"y\s*=[^,;，；x(（]*(?=[,;，；(（]|$)",
+    r"obli[cq]u\w*|slant|schief\w*|schräg\w*|наклонн\w*|斜|사|ukośn\w*|eğik|sned|xiên"
+    r"|o\.?a\.?|s\.?a\.?": r"y\s*=[^,;，；(（]*x[^,;，；(（]*",
+}
+_ARTICLE = r"(?<!\w)(?:(?:the|la|l['’]|une?|die|eine|der)\s*)?"
+# The kind of each line before it, and behind it
+_KINDS_OF_LINES = tuple(
+    tuple(re.compile(one, re.IGNORECASE) for one in (rf"{kind}[:：]?\s*(?={line})", rf"({line})[(（]?\s*{kind}[)）]?"))
+    for said, line in _LINES_BY_KIND.items()
+    for kind in (rf"{_ARTICLE}(?:{_ASYMPTOTE}\s*)?(?:{said})\s*{_ASYMPTOTE}?\s*(?![a-wz])",)
+)
+
+
+def lines_of_kinds(text: str, asked: Question) -> str:
+    """Asymptotes without the words for their kinds, where each line is of its kind: `\\text{vertical: } x=3`."""
+    if "=" not in text or len(text) > LONGEST_FORM or _OF_ASYMPTOTES.search(asked.text) is None:
+        return text
+    said = whole = unset(text)
+    for before, behind in _KINDS_OF_LINES:
+        said = before.sub("", behind.sub(r"\1", said))
+    return said if said != whole else text
+
+
 def _weekday(found: re.Match[str]) -> str:
     return f"星期{'日' if found[1] == '天' else found[1]}"
 
@@ -215,6 +375,29 @@ def _listed(text: str) -> str:
     letter = re.compile(rf"(?<![a-zA-Z\\]){found['letter']}(?![a-zA-Z])|(?<=i){found['letter']}(?![a-zA-Z])")
     values = re.findall(r"\d+", found["values"])
     return ", ".join(letter.sub(f"({value})", of) for value in values)
+
+
+# What may begin the words behind a value, and a letter that they are of
+_BEGINS = re.compile(r"[,，;；(（]|\\text\s*\{|\\q?quad(?![a-z])|\\ |(?<=\$)\s")
+_LETTER_BEHIND = re.compile(r"(?<![a-zA-Z\\])[jklmn](?![a-zA-Z])")
+_RUNS = re.compile(
+    rf"(?:(?:{WHERE}|f[oöü]r|pour|para|per|при|voor|dla|pro|untuk)\s*)?(?P<letter>[jklmn])\s*(?:(?:\\in(?![a-z])|∈)"
+    rf"\s*(?:\\mathbb)?\s*\{{?[Zℤ]\}}?(?: olmak üzere)?"
+    rf"|{IS_INTEGER.pattern})",
+    re.IGNORECASE,
+)
+
+
+def _through_whole_numbers(text: str) -> str:
+    r"""A value with its letter's range as a sign, told behind it: `k\pi\ (k\text{ heltal})`."""
+    begin = max(len(text) - LONGEST_OPTION, 1)
+    if _LETTER_BEHIND.search(text, begin) is None:
+        return text
+    for at in (found.start() for found in _BEGINS.finditer(text, begin)):
+        said = _RUNS.fullmatch(unset(text[at:]).strip(" ,，;；.()（）"))
+        if said is not None and re.search(rf"(?<![a-zA-Z\\]){said['letter']}(?![a-zA-Z])", text[:at]) is not None:
+            return rf"{text[:at].rstrip()},\ {said['letter']}\in\mathbb{{Z}}"
+    return text
 
 
 _WIND = r"(?:north|south|east|west|(?<![a-zA-Z])[NSEW](?![a-zA-Z]))"

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from fractions import Fraction
 from itertools import accumulate, pairwise, takewhile
+from math import comb, factorial
 from typing import NamedTuple
 
 from agentscope_tuner.verify import re
@@ -57,23 +59,36 @@ _FIGURES_OR_SET = rf"-?\d+|\\\{{(?:{_ELEMENT}(?:,{_ELEMENT})*)?\\\}}"
 
 
 def _is_asked_set(name: str, asked: Question) -> bool | None:
-    """Whether the question asks in words for what two of its sets make, or for a power set; None for other names."""
-    plain = re.sub(r"\s", "", name)
+    """Whether the question asks in words for what two of its sets or vectors make, or for what one set does; None for
+    other names.
+    """
+    plain = re.sub(r"\s", "", _SET_VECTOR.sub("", name))
     if (power := re.fullmatch(r"P\(([A-Z])\)", plain)) is not None and _POWER_SET.search(asked.text) is not None:
         return re.search(rf"(?<![a-zA-Z_\\]){power[1]}(?![a-zA-Z_])", asked.text) is not None
-    found = _OF_SETS.fullmatch(plain)
+    found = _OF_SETS.fullmatch(_COMPLEMENT.sub(r"\1\2∁\1\2", _PROJECTED.sub(r"\2→\1", plain)))
     if found is None or plain in re.sub(r"\s", "", asked.text):
         return None
     told = next((kind for kind, said in _SETS_IN_WORDS.items() if said.search(asked.text)), None)
-    if told is None:
+    if told is None or (told not in _OF_VECTORS and found["one"].islower()):
         return None
-    known = all(re.search(rf"(?<![a-zA-Z_\\]){one}(?![a-zA-Z_])", asked.text) for one in found.group("one", "other"))
-    return known and found[told] is not None
+    places = [re.search(rf"(?<![a-zA-Z_\\]){found[one]}(?![a-zA-Z_])", asked.text) for one in ("one", "other")]
+    if told not in _OF_VECTORS or told == "dot":
+        return None not in places and found[told] is not None
+    # of a cross product and a projection, the order counts
+    first, second = (one.start() if one is not None else -1 for one in places)
+    return found["product" if told == "cross" else "onto"] is not None and -1 < first < second
 
 
+# `\\operatorname{pr}_b a`, and a set that is all but another: `A^c`, `\\complement_U A`
+_PROJECTED = re.compile(r"^\\?(?:[Pp]r|[Pp]roj|пр)_([a-zA-Z])\(?([a-zA-Z])\)?$")
+_COMPLEMENT = re.compile(
+    r"^(?:([A-Z])(?:\^[cC]|\^\\complement|'|\^\\prime)|(?:\\complement|∁|C(?=_))(?:_?[A-Z](?=[A-Z]))?([A-Z]))$"
+)
+_OF_VECTORS = frozenset({"dot", "cross", "projection"})
+_SET_VECTOR = re.compile(r"\\(?:vec|mathbf|boldsymbol|bm|overrightarrow)(?![a-z])")
 _OF_SETS = re.compile(
-    r"(?P<one>[A-Z])(?:(?P<union>\\cup|∪)|(?P<intersection>\\cap|∩)|(?P<symmetric>\\triangle|\\Delta|\\oplus|[△∆⊕])"
-    r"|(?P<product>\\times|×)|(?P<difference>\\setminus|\\backslash|-))(?P<other>[A-Z])"
+    r"(?P<one>[a-zA-Z])(?:(?P<complement>∁)|(?P<onto>→)|(?P<dot>\\cdot|\\bullet|[·⋅])|(?P<union>\\cup|∪)|(?P<intersection>\\cap|∩)|(?P<symmetric>\\triangle|\\Delta|\\oplus|[△∆⊕])"
+    r"|(?P<product>\\times|×)|(?P<difference>\\setminus|\\backslash|-))(?P<other>[a-zA-Z])"
 )
 _SETS_IN_WORDS = {
     kind: re.compile(said, re.IGNORECASE)
@@ -83,6 +98,12 @@ _SETS_IN_WORDS = {
         ("intersection", r"intersection|schnittmenge|durchschnitt|intersección|intersezione|interseção|пересечени"
          "|交集|共通部分|積集合|교집합|kesişim|iloczyn zbior"),
         ("product", r"cartesian|kartesisch|cartésien|cartesian|декартов|笛卡尔|直积|直積|곱집합"),
+        ("complement", "complement|komplement|complément|дополнени|доповненн|补集|補集|여집합|tümley|phần bù"),
+        ("cross", r"cross|vector product|kreuzprodukt|vektorprodukt|vectoriel|vectorial|vettoriale|vetorial"
+         r"|векторн\w+ (?:произ|добут)|外积|外積|叉[积乘]|向量积|외적|wektorow|vektörel|tích có hướng"),
+        ("dot", r"\bdot|scalar|inner product|skalar|scalaire|escalar|скалярн|内积|內積|内積|点[积乘]|数量积|내적|skaler"
+         "|tích vô hướng"),
+        ("projection", "projection|projektion|proyecci|proiezion|projeç|проекц|投影|正射影|사영|rzut|izdüş|hình chiếu"),
         ("difference", r"set difference|\bdifference\b|differenzmenge|diferencia|differenza|разност|差集|차집합"),
     )
 }  # fmt: skip
@@ -129,7 +150,7 @@ _TABLE = (
     ("P Pr Prob", r"\((?!\d)", "probab|chance|likel|wahrscheinlich|概率|確率|확률|вероятн|ймовірн|olasılı"
      "|xác suất|peluang"
      "|prawdopodob|احتمال|प्रायिकता|ความน่าจะ|kans|sannolik|todennäk"),
-    ("P pi chi", _ANYTHING,
+    ("P pi chi", r"(?=[_(])",
      "chromatic polynom|chromatisch\\w* polynom|polynôme chromatique|polinomio cromático|色多项式"
      "|хроматическ\\w+ (?:многочлен|полином)"),
     ("E", _EVENT, r"expect|\bmean\b|average|erwartung|espérance|esperanza|valor esperado"
@@ -139,7 +160,7 @@ _TABLE = (
     ("SD", _EVENT, "standard deviation|标准差|標準偏差"),
     ("Cov", _EVENT, "covarian|kovarian|协方差|共分散|ковариац"),
     ("det", _ANYTHING, "d[eé]termin|行列式|행렬식|определител|визначник|wyznacznik|định thức|محدد|सारणिक"),
-    ("tr Tr Spur", _ANYTHING, r"\btra[cz]|\bspur\b|traço|迹|トレース|跡|след"),
+    ("tr Tr Spur Sp", _ANYTHING, r"\btra[cz]|\bspur\b|traço|迹|トレース|跡|след"),
     ("rank rk rang Rang rg r", r"(?:ank|)(?=[(A-Z])", r"\br[ac]ng?k?\b|rang|rank|posto|秩|階数|ранг|rząd|رتب|계수"),
     ("null nullity", _ANYTHING, r"\bnull"),
     ("dim", _ANYTHING, "dimens|维数|維數|次元|차원|размерност|wymiar|số chiều|boyut"),
@@ -167,11 +188,16 @@ _TABLE = (
     ("tau d", _NUMBER, r"\bdivisor|\bfactors\b|teiler|diviseur|delit|约数|因数|約数|делител"),
     ("sigma", _NUMBER, r"sum of (?:\w+ ){0,3}(?:divisor|factor)|teilersumme|somme des diviseurs|约数(?:之|的)?和"
      r"|сумм\w+ делител"),
+    ("Me Md Mdn", r"\s*\Z", r"m[eé]di[aá]n|медиан|中位数|中位數|中央値|중앙값|ortanca|trung vị|διάμεσο"),
+    ("Mo", r"\s*\Z", r"\bmod(?:e|a|us|al|ern?a)\b|мод[ауы]\b|众数|眾數|最頻値|최빈값|tepe değer|\bmốt\b"),
+    ("d dist", r"\((?=[A-Z\\])", r"distan|abstand|entfernung|расстоян|відстан|距离|距離|거리|odległoś"
+     "|uzaklı|khoảng cách|avstånd"),
+    ("div", _ANYTHING, "diverg|дивергенц|散度|発散|발산"),
     ("max sup", _ANYTHING, EXTREMES["max"].pattern + "|larger|greater|higher|bigger|größere|plus grande|较大"
      "|больш|suprem|最值|极大|极值|extrem"),
     ("min inf", _ANYTHING, EXTREMES["min"].pattern + "|smaller|lower|lesser|kleinere|plus petite|较小|меньш"
      "|infim|最值|极小|极值|extrem"),
-    ("m", _SUBSTANCE, r"\bmass|\bweigh|\bgrams?\b|masse|masa|massa|质量|質量|질량|масс|khối lượng|kütle"),
+    ("m", _SUBSTANCE, r"(?<!molar )\bmass|\bweigh|\bgrams?\b|masse|masa|massa|质量|質量|질량|масс|khối lượng|kütle"),
     ("n", _SUBSTANCE, r"\bmol|amount of substance|stoffmenge|物质的量|物質量|몰|количеств|số mol|matière"),
     ("c C", _SUBSTANCE, "concentr|konzentr|molarit|浓度|濃度|농도|концентр|stężeni|nồng độ|derişim"),
     ("V", _SUBSTANCE, "volum|体积|體積|体積|부피|объ[её]м|objętoś|thể tích|hacim"),
@@ -179,6 +205,8 @@ _TABLE = (
      "|摩尔质量|分子量|モル質量"
      "|молярн"),
     ("w omega", _SUBSTANCE, "percent|mass fraction|massenanteil|fraction massique|质量分数|百分|массов"),
+    ("card", r"\((?:\\(?:vec|mathbf|boldsymbol|overrightarrow) )?[a-z]\)", r"\blength|magnitude|betrag|länge"
+     r"|\bnorm[ea]?\b|longitud|módulo|lunghezza|длин|модул|的模|长度|大きさ|長さ|크기|길이|độ dài|uzunlu"),
     ("n N card", _OF_ONE, r"how many|number of|cardinal|anzahl|combien|cuánt|quant|сколько|个数|個数|几个|多少"),
 )  # fmt: skip
 
@@ -195,6 +223,7 @@ for _name, _sign in _signs():
 _SIGN = re.compile(r"(?<![A-Za-z_\u0400-\u04ff])(?:\\(?=[a-zA-Z]))?(?P<name>[A-Za-z\u0400-\u04ff]+)")
 _LONGEST_NAME = 80
 _TYPES = re.compile(r"\\(?:operatorname|mathrm|mathbb|mathbf|text|rm)(?![a-z])\*?|\\[ ,;:!]")
+_BRACE_BETWEEN = re.compile(r"(?<=[a-zA-Z])(?:\{(?=[a-zA-Z])|\}(?=[a-zA-Z\\]))")
 _NEAR_BRACKET = re.compile(r"(?<=[(\[|])\s+|\s+(?=[)\](\[_^|])|(?<=[_^])\s+")
 
 
@@ -205,7 +234,8 @@ def _named_value(text: str) -> tuple[str, str] | None:
         depth += (char in "([{") - (char in ")]}")
         if char == "=" and depth <= 0 < at:
             plain = re.sub(r"_\{([^{}]*=[^{}]*)\}", r"_(\1)", text[:at])
-            plain = re.sub(r"[{}]|\\(?:left|right)(?![a-z])", "", _TYPES.sub(" ", plain)).strip()
+            plain = _BRACE_BETWEEN.sub(" ", _TYPES.sub(" ", plain))
+            plain = re.sub(r"[{}]|\\(?:left|right)(?![a-z])", "", plain).strip()
             return _NEAR_BRACKET.sub("", plain), text[at + 1 :]
     return None
 
@@ -236,7 +266,7 @@ def _is_asked_by_sign(name: str, asked: Question) -> bool | None:
     if not is_bounded or _is_taken_elsewhere(own[0][0], rest, asked):
         return False
     if own[0][0] in _OF_SUBSTANCES and (thing := _CHEMICAL.search(re.sub("[_ ]", "", rest))) is not None:
-        asked_for = _substances(asked.text)
+        asked_for = substances(asked.text)
         return (_is_asked(own[0][1], asked.text) and thing[0] in asked_for) if asked_for else None
     if not _is_of_things_said(event, own, asked):
         return None
@@ -246,6 +276,9 @@ def _is_asked_by_sign(name: str, asked: Question) -> bool | None:
     if joined is not None and asked_joined is not None and joined.lastgroup != asked_joined.lastgroup:
         return False
     asks = asking_clause(asked.text)[0]
+    if own[0][0] in ("d", "dist") and (points := {*_NAMED.findall(name)}) != {*_NAMED.findall(asks)[: len(points)]}:
+        # of other points
+        return False if _NAMED.search(asks) else None
     if all(_is_asked(meant, asks) for _, meant in own):
         return True
     if not _COMMON.issuperset(sign for sign, meant in own if not _is_asked(meant, asks)) and any(
@@ -278,6 +311,7 @@ def _in_one_form(name: str, asked: Question) -> str:
     """A size or an extreme with its sign first: `card(A)` for `|A|`, `max f` for `f_{\\max}`."""
     if name[:1] == "|" == name[-1:] and len(name) > _SHORTEST_SIZE:
         name = f"card({name[1:-1]})"
+    name = name.replace("\\sigma_0(", "\\tau(")
     extreme = _EXTREME_OF.fullmatch(name)
     return name if extreme is None or _is_variable(extreme["of"], asked) else f"{extreme['is']} {extreme['of']}"
 
@@ -290,7 +324,12 @@ def _without_asked_formula(name: str, sign: str, rest: str, asked: Question) -> 
 
 
 def _is_taken_elsewhere(sign: str, rest: str, asked: Question) -> bool:
-    """Whether a residue is at another place, or a number of a graph is another's."""
+    """Whether a residue or a divergence is at another place, or a number of a graph is another's."""
+    if sign == "card" and (letter := re.search(r"([a-z])\)$", rest)) is not None:
+        letters = {*LETTERS.findall(asking_clause(asked.text)[0])} or asked.letters
+        return letter[1] not in (letters - {*"ijke"} or letter[1])
+    if sign == "div" and (place := re.search(r"\([^()]*\)", rest)) is not None:
+        return bare_formula(place[0]) not in bare_formula(asked.text)
     if sign not in ("Res", "chi", "alpha", "omega"):
         return False
     index = re.match(r"_\(([^()]*)\)|_(\w+)", rest)
@@ -502,10 +541,23 @@ _OF_EVENTS = re.compile(
 )
 
 
-def _substances(question: str) -> set[str]:
-    """The formulas of substances that a question asks for."""
+def substances(question: str) -> set[str]:
+    """The formulas of substances that a question asks for, by these or by name."""
     plain = re.sub(r"[_{}$^]|\\\w+|\(\w*\)", "", question)
-    return set(_CHEMICAL.findall(asking_clause(plain)[0] or plain))
+    asks = asking_clause(plain)[0] or plain
+    return {*_CHEMICAL.findall(asks), *(one for one, named in _SUBSTANCES.items() if named.search(asks))}
+
+
+_SUBSTANCES = {
+    "H2O": re.compile(
+        r"\bwater\b|wasser(?!stoff)|\beau\b|\b[aá]gua|\bacqua\b|\bвод[аыуе]\b|水(?!素)|(?<![가-힣])물", re.IGNORECASE
+    ),
+    "CO2": re.compile(
+        r"carbon dioxide|kohlen(?:stoff)?dioxid|dioxyde de carbone|dióxido de carbon|anidride carbonica|углекисл"
+        "|二氧化碳|二酸化炭素|이산화 ?탄소",
+        re.IGNORECASE,
+    ),
+}
 
 
 def _is_variable(name: str, asked: Question) -> bool:
@@ -545,6 +597,7 @@ def _label(text: str, asked: Question) -> tuple[str, bool]:
             return text, True
         is_own = _is_asked_set(named[0], asked)
         is_own = _is_asked_by_sign(named[0], asked) if is_own is None else is_own
+        is_own = is_own or (_is_true_of_numbers(*named, asked) or None if is_own is None else is_own)
         if is_own is not None:
             return (named[1], False) if is_own else (text, True)
     if (same := _ISOMORPHIC.fullmatch(text)) is not None and _is_asked_first(same["what"], asked):
@@ -572,6 +625,31 @@ def _label(text: str, asked: Question) -> tuple[str, bool]:
     return (found["value"] if is_own else text), not is_own and bool(is_other)
 
 
+# Functions of numbers: how a set is parted, and sums of powers
+_PARTED = re.compile(
+    r"(?<![a-zA-Z\\])S\((?P<of>\d{1,2}),\s*(?P<into>\d{1,2})\)|\\?(?P<all>\d{1,2})\s*\\(?:brace|atop)\s*(?P<parts>\d{1,2})\\?"
+)
+_SUMS_OF_POWERS = {"\\zeta(2)": r"(\frac{\pi^2}{6})", "\\zeta(4)": r"(\frac{\pi^4}{90})"}
+
+
+def _ways_to_part(found: re.Match[str]) -> str:
+    n, k = int(found["of"] or found["all"]), int(found["into"] or found["parts"])
+    return f"({sum((-1) ** j * comb(k, j) * (k - j) ** n for j in range(k + 1)) // factorial(k)})"
+
+
+def _is_true_of_numbers(name: str, value: str, asked: Question) -> bool:
+    """Whether functions of the question's numbers have the value behind them: `3!\\,S(5,3) = 150`.
+
+    No word of the question is needed: where the equation holds, its value is no other thing's.
+    """
+    if "S(" in asked.text or not {*map(Fraction, re.findall(r"\d+", name))} <= {*numbers_said(asked.text)}:
+        return False
+    own = _PARTED.sub(_ways_to_part, name)
+    for sign, sums in _SUMS_OF_POWERS.items():
+        own = own.replace(sign, sums)
+    return own != name and same_value(own, value.rpartition("=")[2])
+
+
 def same_value(text: str, other: str) -> bool:
     with suppress(Unreadable, TooComplex):
         mine, theirs = (value_at(other, parse_tokens(tokenize(side))) for side in (text, other))
@@ -589,7 +667,9 @@ _PARTS_ASKED = {
     "do": re.compile(
         "domain|dominio|domaine|domínio|d[eé]finition|definición|определени|定义域|定義域|정의역", re.IGNORECASE
     ),
-    "ra": re.compile("range|image|imagen|recorrido|rango|wertebereich|множество значений|值域|치역", re.IGNORECASE),
+    "ra": re.compile(
+        "range|image|imagen|recorrido|rango|werte(?:bereich|menge)|множество значений|值域|치역", re.IGNORECASE
+    ),
     "re": re.compile("real part|realteil|partie réelle|parte reale?|действительн|实部|実部|실수부", re.IGNORECASE),
 }
 _PARTS_ASKED["im"] = re.compile(f"{_PARTS_ASKED['ra'].pattern}|imagin|虚部|허수부|мним", re.IGNORECASE)
@@ -699,6 +779,10 @@ def value_named(text: str, ref: Side, asked: Question) -> str | None:
     if "mod" in text and "mod" not in ref.text and not _is_modulus_asked(text, asked):
         return None
     text, is_of_another = (text, False) if LISTS.search(_BRACED.sub("", ref.text)) else _label(text, asked)
+    if ref.text[:1] in "(\\" and (named := _named_value(text)) is not None and "=" not in ref.text:
+        # a vector, whose coordinates are no list
+        is_own = _is_asked_set(named[0], asked)
+        text, is_of_another = (named[1] if is_own else text), is_of_another or is_own is False
     if is_of_another or ("=" in text and _is_another_name(text, ref, asked)):
         return None
     if (

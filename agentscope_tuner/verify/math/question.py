@@ -177,13 +177,13 @@ _BARE_LOG = re.compile(r"(?:\\|\b)log(?![a-zA-Z_0-9])(?!\s*_)")
 EXTREMES = {
     "min": re.compile(
         r"\bmin|\b(?:smallest|least|lowest|shortest|kleinst|plus petit|menor|más pequeñ|mínim|наименьш|миним|en küçük"
-        r"|nhỏ nhất|terkecil|najmniejsz)|最小|最少|최소|أصغر|न्यूनतम|ต่ำสุด|น้อยที่สุด",
+        r"|nhỏ nhất|terkecil|najmniejsz)|最小|最少|최[소솟]|أصغر|न्यूनतम|ต่ำสุด|น้อยที่สุด",
         re.IGNORECASE,
     ),
     "max": re.compile(
         r"\bmax|\b(?:largest|greatest|highest|biggest|longest|größt|plus grand|mayor|maior|máxim|massim|maggior"
         r"|наибольш|максим"
-        r"|en büyük|lớn nhất|terbesar|największ)|最大|最多|최대|أكبر|अधिकतम|สูงสุด|มากที่สุด",
+        r"|en büyük|lớn nhất|terbesar|największ)|最大|最多|최[대댓]|أكبر|अधिकतम|สูงสุด|มากที่สุด",
         re.IGNORECASE,
     ),
 }
@@ -194,6 +194,8 @@ _NAMES = re.compile(r"\(\s*([a-zA-Z](?:\s*,\s*[a-zA-Z])+)\s*\)")
 # What may stand around a name without making another of it, and what may stand for `the sum of all n`
 _WRAPS = frozenset(("(", ")", "{", "}", "\\left", "\\right", "."))
 _JOINED = {"or": "\\cup", "and": "\\cap"}
+_ARROW = re.compile(r"\\(?:to|rightarrow)(?![a-z])|→")
+_LIMIT = re.compile(r"\\lim_(?P<place>[a-z]->[+-]?(?:\d+|\\infty|\\pi|[a-z]))(?P<of>.{2,})")
 _SUMS = frozenset(("\\sum", "\\int", "\\prod"))
 
 
@@ -461,7 +463,7 @@ class Question:
         own = _undecorated(name)
         if own and self.tells_apart(own):
             return True
-        if not own or self._is_own_name(name, own):
+        if not own or self._is_own_name(name, own) or self._is_asked_limit(own):
             return False
         if self._is_formula_of_unknown(own):
             return True
@@ -508,6 +510,12 @@ class Question:
             # a function of a function's value: its last step is a value of the function
             return own[1:2] == ("(",)
         return self._is_new(own) or (name[0] == "\\angle" and self._asks_angle(own))
+
+    def _is_asked_limit(self, own: Sequence[str]) -> bool:
+        """Whether it is the limit of the question's formula at the question's place."""
+        said = _ARROW.sub("->", re.sub(r"\\(?:left|right)(?![a-z])|[\s{}]", "", self.text))
+        found = _LIMIT.fullmatch("".join(own))
+        return found is not None and found["place"] in said and found["of"] in said
 
     def _is_formula_of_unknown(self, own: Sequence[str]) -> bool:
         """Whether it is more than the unknown that is to be found: `2x`."""

@@ -432,6 +432,8 @@ def _list(node: Collection) -> Reading:
     if not args:
         return Statement(node)
     items = _flat(map(resolve, args))
+    # `(x, y) = (1, 2), x = 1, y = 2` says each again
+    items = next(((i,) for i in items if is_listing(i, "named") and all(j is i or j in i.items for j in items)), items)
     if len(items) == 1:
         return items[0]
     if all(isinstance(i, Region) and i.name is not None for i in items):

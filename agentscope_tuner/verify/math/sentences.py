@@ -112,11 +112,12 @@ _EXTREME = re.compile(
     r"(?:\s+value)?(?:\s+(?:is|of))?\s*:?\s*\}*(?:\s*[a-zA-Z](?:\([a-z]\))?)?\s*(?:=|(?<=[\s}]))\s*(?=[-\d\\(.])"
 )
 _ATTAINED = re.compile(
-    r"(?:,|\\[ ,;:]|~|\s)*(?:\\text\s*\{[\s,(]*(?:(?:attained|reached|achieved|occurring|obtained"
+    r"(?:,|\\[ ,;:]|~|\s)*(?:[(（]?\\text\s*\{[\s,(（]*(?:(?:attained|reached|achieved|occurring|obtained"
     r"|which is attained)\s+)?"
     r"(?:at|when|for|if|where|bei|für|wenn|pour|lorsque|en|cuando|per|quando|при|когда|当|时|で)\s*\$?\}(?:\\[ ,;:]|~"
-    r"|\s)*|\((?=[a-z]\s*=))"
-    r"(?P<place>[a-zA-Z]\s*=\s*[^=,;]{1,60}|\([^()]{1,40}\)(?:\s*=\s*\([^()]{1,40}\))?)\s*\)?$"
+    r"|\s)*|[(（](?=[a-z]\s*=))"
+    r"(?P<place>[a-zA-Z]\s*=\s*(?:(?!最|不|not\b)[^=,;()（）]|\([^()]*\)){1,60}?|\([^()]{1,40}\)(?:\s*=\s*\([^()]{1,40}\))?)\s*"
+    r"(?:(?:\\text\s*\{)?\s*(?:のとき|일\s?때|[时時](?:取[得到])?)\s*\}?)?\s*[)）]?\}?$"
 )
 _BOUND_IN_WORDS = re.compile(
     r"(?:all )?(?:the )?(?:real )?(?:numbers?|values|reals|x) (?:that are )?(?P<more>greater|larger|more"

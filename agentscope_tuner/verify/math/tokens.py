@@ -75,6 +75,7 @@ _ROWS: tuple[tuple[Role, int, str], ...] = (
         vee:=or prime:=' colon:=: degree:=\circ varnothing:=\emptyset bigcup:=\cup bigcap:=\cap smallsetminus:=\setminus
         backslash:=\setminus varepsilon:=\epsilon varphi:=\phi vartheta:=\theta lnot:=not neg:=not approxeq:=\approx
         simeq:=\approx dots:=\ldots cdots:=\ldots dotsc:=\ldots dotsb:=\ldots hdots:=\ldots overrightarrow:=\vec
+        measuredangle:=\angle sphericalangle:=\angle
         surd:=\sqrt wideparen:=\widehat overarc:=\widehat textdollar:=\$ EUR:=\euro
         pound:=\pounds texteuro:=\euro textsterling:=\pounds textyen:=\yen infin:=\infty
         plusmn:=\pm R:=\mathbb{R} reals:=\mathbb{R} Reals:=\mathbb{R} Z:=\mathbb{Z} N:=\mathbb{N} Q:=\mathbb{Q}
@@ -765,16 +766,6 @@ _RULES: tuple[_Rule, ...] = (
     ("mg", re.compile(r"(\\mu(?:_\{?\w+\}?)?)\s*mg(?![a-zA-Z])"), r"\1 m g"),
     # the direct sum of two groups is their product
     ("oplus", re.compile(r"(\\mathbb\s*\{?[A-Z]\}?(?:\s*[_^/]\s*\{?\w+\}?)?)\s*\\oplus\s*(?=\\mathbb)"), r"\1\\times "),
-    # a function of two pieces in words
-    (
-        "otherwise",
-        re.compile(
-            r"(?P<value>[^=]{1,80}?)\s*\\text\s*\{\s*(?:for|if|when)\s*\}(?P<where>[^{}&]{1,80}?),?"
-            r"(?:\\[ ,;:!]|\\q?quad(?![a-z])|\s)*(?:,|;|\\text\s*\{[\s,]*and\s*\})"
-            r"(?P<rest>[^={}&]{1,40})\\text\s*\{\s*otherwise\s*\}\s*$"
-        ),
-        r"\\begin{cases}\g<value>,&\g<where>\\\\\g<rest>,&\\text{otherwise}\\end{cases}",
-    ),
     ("0b", re.compile(r"^0b([01]{1,60})$"), r"\1_2"),
     # what stands before a symbol: `{}^{14}C`
     ("{}", re.compile(r"\{\}(?=\s*[\^_])"), ""),
@@ -794,8 +785,13 @@ _RULES: tuple[_Rule, ...] = (
     ("\\bra", re.compile(r"\\bra\{([^{}|]{1,20})\}"), r"\\langle\1|"),
     ("C", re.compile(r"^(\d+|n)C(\d+|[kr])(?=$|=|\s)"), r"\\binom{\1}{\2}"),
     ("%", re.compile(r"^\\%\s?(\d+(?:[.,]\d+)?)$"), r"\1\\%"),
-    # arrangements: `A_5^2`
-    ("A", re.compile(rf"(?:\\(?:mathrm|text|rm)\s*\{{A\}}|(?<![a-zA-Z\\])A)_{_CHOSEN}\s*\^{_CHOSEN}"), _arrangements),
+    # arrangements: `A_5^2`, `{}_5P_2`
+    (
+        "=",
+        re.compile(rf"(?:\\(?:mathrm|text|rm)\s*\{{[AP]\}}|(?<![a-zA-Z\\])[AP])_{_CHOSEN}\s*\^{_CHOSEN}"),
+        _arrangements,
+    ),
+    ("P", re.compile(rf"(?<![\w}}])[_^]{_CHOSEN}P_{_CHOSEN}"), _arrangements),
     ("angle", re.compile(r"(?<=[\d}])\s*\\angle\s*(?=-?[\d(])"), r"\\operatorname{cis}"),
     ("angle", re.compile(r"(?<![a-zA-Z\\])m\s*(?=\\angle)"), ""),
     ("frown", re.compile(r"\\overset\s*\{\s*\\(?:small)?frown\s*\}"), r"\\widehat"),
@@ -837,7 +833,13 @@ _RULES: tuple[_Rule, ...] = (
     (" e ", re.compile(r"(?<=[\d€$%°)}])\s+e\s+(?=[-\d$€(\\])"), partial(_and_or_letter, "e")),
     ("*", re.compile(r"(?<![a-zA-Z\\])([a-zA-Z])\^\{?\s*(?:\*|\\ast)\s*\}?(?=\s*=)"), r"\1"),
     # the change of a quantity, by its sign
-    ("Delta", re.compile(r"^\\Delta\s*\{?([a-zA-Z])\}?(?=\s*=)"), r"\1"),
+    (
+        "Delta",
+        re.compile(
+            r"^\\Delta\s*(?:_\{?[a-z]+\}?)?\s*\{?([a-zA-Z])\}?(?:_\{?(?:\\(?:text|mathrm)\{)?[a-z]+\}{0,2})?(?=\s*=)"
+        ),
+        r"\1",
+    ),
     # a union by a letter
     ("U", re.compile(r"(?<=[)\]])\s*U\s*(?=[\[(])"), r"\\cup "),
     # parallel lines, and a divisor
@@ -880,15 +882,6 @@ _RULES: tuple[_Rule, ...] = (
         re.compile(rf"(?<=\d)(?:\s|~|\\[ ,;])*+(?:{_TEXT}\s*\{{\s*)?k\s*\}}?\$?\s*(?:\\Omega|Ω)\$?\s*\}}?$"),
         r"\\text{ kiloohm}",
     ),
-    # whose letter runs through the whole numbers, in brackets behind it
-    (
-        "\\in",
-        re.compile(
-            r"(?<![ ,;:!~])(?:\\[ ,;:!]|\\q?quad(?![a-zA-Z])|~|\s)*+[(（]\s*"
-            r"([nkml]\s*\\in\s*(?:\\mathbb\s*)?\{?Z\}?)\s*[)）]\s*$"
-        ),
-        r", \1",
-    ),
     # what is gone in a span: `秒速15m`
     (
         "速",
@@ -899,7 +892,7 @@ _RULES: tuple[_Rule, ...] = (
         lambda m: f"{m['number']}\\text{{ {_GONE.get(m['unit'], m['unit'])}/{_SPANS[m['span']]}}}",
     ),
     # the solution set, as it is named in German
-    ("mathbb", re.compile(r"^\s*\\mathbb\s*\{?L\}?\s*=\s*"), ""),
+    ("mathbb", re.compile(r"^\s*\\mathbb\s*\{?[LS]\}?\s*=\s*"), ""),
     (
         "\\in",
         re.compile(

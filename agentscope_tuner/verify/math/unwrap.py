@@ -415,6 +415,7 @@ _OF_POINTS = re.compile(
 )
 _BOUNDS = re.compile(r"[<>≤≥]|\\(?:le|ge|lt|gt|in)q?(?![a-zA-Z])|^\s*(?:\\left)?\]")
 _VALUES = re.compile(r"=|\band\b")
+_NAMED_INTERVAL = re.compile(r"^\s*[ID]\s*=\s*(?=[(\[])")
 
 
 def _other_kind(text: str, ref: str, question: Question) -> str:
@@ -422,6 +423,7 @@ def _other_kind(text: str, ref: str, question: Question) -> str:
     if _PAIR.fullmatch(ref) is None:
         return ""
     if question.has_inequality or "interval" in question.words:
+        text = _NAMED_INTERVAL.sub("", text)
         return "values for an interval" if _VALUES.search(text) and not _BOUNDS.search(text) else ""
     return "an interval for a point" if _OF_POINTS.search(question.text) and _BOUNDS.search(text) else ""
 

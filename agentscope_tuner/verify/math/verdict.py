@@ -16,8 +16,9 @@ from typing import Any, Literal, NamedTuple, Protocol, cast
 from agentscope_tuner.errors import JudgeError
 from agentscope_tuner.verify import re
 from agentscope_tuner.verify.asked_clause import asking_clause, says_another
+from agentscope_tuner.verify.math.chemistry import without_substance
 from agentscope_tuner.verify.math.compare import CheapComparer, is_rational
-from agentscope_tuner.verify.math.compare_notations import in_notation, without_next_day
+from agentscope_tuner.verify.math.compare_notations import in_notation, lines_of_kinds, without_next_day
 from agentscope_tuner.verify.math.compare_words import forms, wordings
 from agentscope_tuner.verify.math.guards import unearned
 from agentscope_tuner.verify.math.named_parts import by_names
@@ -632,6 +633,11 @@ def _in_words(text: str, truth: str) -> tuple[str, str]:
     return with_declared_constant(text), with_declared_constant(truth)
 
 
+def _said_alone(text: str, asked: Question) -> str:
+    """A value without the substance or the kind of line that it is of, where the question tells that."""
+    return lines_of_kinds(without_substance(text, asked), asked)
+
+
 def _stages_of_one(
     answer: str,
     ground_truth: str,
@@ -648,7 +654,7 @@ def _stages_of_one(
         text, truth = _residues(text, question), _residues(truth, question)
         text, truth = _without_nameless(text, truth)
         if (asked := about(question)) is not None:
-            text, truth = in_asked_form(text, truth, asked)
+            text, truth = in_asked_form(_said_alone(text, asked), _said_alone(truth, asked), asked)
     text, truth, question = _by_text(text, truth, question)
     truth = _pointed(truth, text, question)
     if "=" not in truth:
