@@ -57,6 +57,7 @@ class MathAnswerAsJudge(BaseJudge):
         super().__init__(config)
         self._settings = task_judge_section(config).math
         self._places, self._think = tuple(self._settings.answer_in), tuple(self._settings.think)
+        self._only_boxed = self._places == ("boxed",)
         if "last_value" in self._settings.answer_in:
             _log.warning(
                 "astuner.task_judge.math.answer_in names 'last_value': the last number of a text is paid, whether the "
@@ -107,14 +108,15 @@ class MathAnswerAsJudge(BaseJudge):
         if found.text is None:
             return self._without_answer(workflow_output, found, truth)
         settings, question = self._settings, asked(task)
-        symbolic = None if alone else self._symbolic
-        if settings.equivalence != "exact" and (known := numbers_first(found, truth, question)) is not None:
+        is_exact = settings.equivalence == "exact"
+        if not is_exact and (known := numbers_first(found, truth, question)) is not None:
             return self._reward(known, found)
-        if found.is_plain() and settings.equivalence != "exact":
+        symbolic = None if alone else self._symbolic
+        if found.is_plain() and not is_exact:
             return self._reward(
                 compare(found.text, truth, symbolic=symbolic, question=question, copied=settings.copied), found
             )
-        if settings.equivalence == "exact":
+        if is_exact:
             compared = partial(compare_exact, ground_truth=truth, question=question, copied=settings.copied)
         else:
             compared = partial(
@@ -219,7 +221,7 @@ class MathAnswerAsJudge(BaseJudge):
 
     def _reward(self, verdict: MathVerdict, found: PlacedAnswer) -> Reward:
         outcome, reason = verdict.outcome, verdict.reason
-        if outcome == "equal" and self._places == ("boxed",):
+        if outcome == "equal" and self._only_boxed:
             return Reward(1.0, True, reason=reason)
         if outcome == "undecided" and not reason.startswith(outcome):
             # a stage names itself first: nobody may take its reason for one that found the answer wrong
@@ -229,7 +231,7 @@ class MathAnswerAsJudge(BaseJudge):
                 reason = f"{reason}; the answer is damaged: it holds {damage}"
             elif outcome == "undecided" and self._settings.on_undecided == "raise":
                 raise JudgeError(reason, cause=Cause.UNDECIDED)
-        if self._settings.answer_in != ["boxed"]:
+        if not self._only_boxed:
             reason = f"{reason}; answer read from {found.where}"
         if outcome == "equal":
             return Reward(1.0, True, reason=reason)

@@ -8,11 +8,11 @@ answer without any label.
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Iterator
 from decimal import Decimal
 from functools import lru_cache, partial
 
+from agentscope_tuner.verify import re
 from agentscope_tuner.verify.labels import ANSWER, is_denied, is_prose, same_text, statement_at
 from agentscope_tuner.verify.remarks import is_adverse, is_neutral, opens_formula, plain_end
 
@@ -77,7 +77,7 @@ _GOES_ON = re.compile(
     re.IGNORECASE,
 )
 _CORRECTS = re.compile(
-    r"(?:\A|(?<=[.!?\n。]))[\s$*_]*(?:(?:no|wait|sorry|oops|actually|rather|so|correction|i meant?)\b[\s,:]*){1,3}"
+    r"(?:\A|(?<=[.!?\n。]))[\s$*_]*+(?:(?:no|wait|sorry|oops|actually|rather|so|correction|i meant?)\b[\s,:]*){1,3}"
     r"(?:(?:it|that|this)\s+(?:is|was|equals|should be|must be)\s+)?",
     re.IGNORECASE,
 )
@@ -113,8 +113,8 @@ def statements(rest: str, content: str, before: str = "") -> Iterator[tuple[tupl
         yield (value,), named.start(), named.end()
     for lead in leads[:_MOST_STATED]:
         said, end = statement_at(rest, lead.end())
-        spellings = _spellings(said, worded=lead.re is _LABEL and lead["marked"] is not None)
-        if not spellings and lead.re is _LABEL and not is_denied(said) and _has(said, content):
+        spellings = _spellings(said, worded=lead.re.pattern == _LABEL.pattern and lead["marked"] is not None)
+        if not spellings and lead.re.pattern == _LABEL.pattern and not is_denied(said) and _has(said, content):
             spellings = (content,)
         if spellings and not (lead is goes_on and len(spellings) > 1):
             yield spellings, lead.start(), end
@@ -298,9 +298,11 @@ def _formulas_stated(before: str, rest: str, content: str) -> list[NewFormula]:
         if not letters and (is_related or _CLOSED.match(said) is None):
             continue
         clause = _CONCLUDES.split(_SENTENCE_MARK.split(rest[: formula.start()])[-1])[-1]
-        is_led = _LEADS.search(clause) is not None or (clause.rstrip(" *")[-1:] in ":：" and _labels(clause))
+        named = clause.rstrip(" *$\n")
+        is_led = _LEADS.search(clause) is not None or (named[-1:] in ":：" and (not letters or _labels(clause)))
         if is_led and not is_denied(clause) and _OF_ANOTHER.search(clause) is None:
-            found.append(NewFormula(said, clause.rpartition(":")[2].rpartition("：")[2]))
+            of = named[:-1] if not letters and named[-1:] in (":", "：") else clause
+            found.append(NewFormula(said, of.rpartition(":")[2].rpartition("：")[2]))
     return found
 
 
@@ -393,13 +395,21 @@ def _news(before: str, rest: str, content: str) -> tuple[tuple[str, ...], ...]:
     news: list[tuple[str, ...]] = []
     for sentence in reversed(re.split(r"[.!?]\s|[。！？\n]", rest)):
         sentence = _OF_STEP.sub(" ", sentence)
+        is_other = _OF_ANOTHER.search(sentence) is not None
+        clauses = [0, *(end.end() for end in _CONCLUDES.finditer(sentence))]
+        denies = lru_cache(partial(_denies_from, sentence))
         for found in reversed(list(_STATED_NUMBER.finditer(sentence))):
             if same_text(found[0]) == said or len(news) > _MOST_STATED:
                 return tuple(news)
-            clause = _CONCLUDES.split(sentence[: found.start()])[-1] + sentence[found.start() :]
-            if not (found[0] in before or is_denied(clause) or found[0] in content or _OF_ANOTHER.search(sentence)):
+            while clauses[-1] > found.start():
+                clauses.pop()
+            if not (is_other or found[0] in content or found[0] in before or denies(clauses[-1])):
                 news.append(NewNumber(_written(found, 0)))
     return tuple(news)
+
+
+def _denies_from(sentence: str, clause: int) -> bool:
+    return is_denied(sentence[clause:])
 
 
 # How the number of something else is led: `the determinant is`, `with slope`, `半径为`

@@ -11,12 +11,12 @@ Only texts are read, so no value is known here. Languages without spaces are lef
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache, partial
 from itertools import pairwise
 from typing import NamedTuple
 
+from agentscope_tuner.verify import re
 from agentscope_tuner.verify.number_words import is_number_word
 from agentscope_tuner.verify.words import DENIES, IS_HANGUL, IS_UNSPACED
 
@@ -535,6 +535,7 @@ def asks_count(question: str) -> bool:
 _COUNTS_UNSPACED = re.compile("[多几]少?|何|몇|いく")
 
 
+@lru_cache(maxsize=1_024)
 def asks_order(question: str) -> bool:
     """Whether a question says in words in which order its answers stand."""
     return _ORDERS.search(question[-_MOST_ASKED:]) is not None
@@ -657,12 +658,13 @@ _COMPARES_BEFORE = re.compile(r"比[^，。；,;]{1,12}[多少大小长短高低
 def compares(before: str, behind: str, question: str) -> str:
     """What says that a value is only a difference or a ratio, which the question does not ask for: `more than Ann`."""
     found = _COMPARES.search(behind[:_LONGEST]) or _COMPARES_BEFORE.search(before[-_SHORT_CLAUSE:])
-    if found is None or (found.re is _COMPARES and _CLAUSE_ENDED.search(behind, 0, found.start()) is not None):
+    is_behind = found is not None and found.re.pattern == _COMPARES.pattern
+    if found is None or (is_behind and _CLAUSE_ENDED.search(behind, 0, found.start()) is not None):
         return ""
     question = question[-_MOST_ASKED:]
     sentences = [one for one in _SENTENCE.findall(question) if one.strip(" \n.")]
     asked = asking_clause(question)[0].lower()
-    if sentences and found.re is _COMPARES:
+    if sentences and is_behind:
         # a Chinese sentence tells and asks; of others the clause ends before its condition
         asked += f" {sentences[-1].lower()}"
     compared = re.findall(r"\w+er\b|more|less|fewer", found[0].lower())

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 import operator
-import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from typing import Literal, NamedTuple
+
+from agentscope_tuner.verify import re
 
 _SHOWN = 80
 

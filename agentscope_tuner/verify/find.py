@@ -10,10 +10,10 @@ length.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from typing import Literal, NamedTuple
 
+from agentscope_tuner.verify import re
 from agentscope_tuner.verify.again import stated_again, states_nothing
 from agentscope_tuner.verify.labels import (
     ANSWER,
@@ -36,8 +36,8 @@ _EVENT = re.compile(r"\\(?:boxed|fbox)(?![a-zA-Z])\s*\{?|\\(?!\\(?:boxed|fbox)(?
 # The usual box, whose inner braces are arguments of commands. The repetitions are possessive, so that no text is read
 # twice
 _FLAT = re.compile(r"\\boxed\s*+\{[^{}\\]*+(?:(?:\\[a-zA-Z]|\{[^{}\\]*+(?:\\[a-zA-Z][^{}\\]*+)*+\})[^{}\\]*+)*+\}")
-_BARE_LOOK = 16
-_BARE = re.compile(r"\\boxed(?![a-zA-Z])[ \t]*([^\s${},;.]+)")
+# It ends before the next box, so that no text is read twice
+_BARE = re.compile(r"\\boxed(?![a-zA-Z])[ \t]*([^\s${},;.](?:(?!\\boxed)[^\s${},;.])*+)")
 
 
 # The text between boxes that are read together, because they may be one answer in several boxes,
@@ -58,6 +58,7 @@ _PARTS_BOXES = re.compile(
     r"|所以|因此|故|则|即|从而|よって|ゆえに|따라서"
 )
 _MOST_BETWEEN = 60
+_MOST_CANDIDATES = 64
 _CONDITION_END = re.compile(rf"{SENTENCE_END.pattern}|[;；]")
 
 
@@ -99,7 +100,7 @@ def boxes_beside(text: str) -> list[Box]:
         return [] if only is None else [only]
     boxes = _scan(text)
     beside = boxes[-1:]
-    for box in reversed(boxes[:-1]):
+    for box in reversed(boxes[-_MOST_CANDIDATES:-1]):
         between = text[box.end : beside[-1].start]
         is_beside = len(between) <= _MOST_BETWEEN and (
             _BESIDE.fullmatch(between) is not None or _PARTS_BOXES.search(between) is None
@@ -188,7 +189,7 @@ def _scan(text: str) -> list[Box]:
             if found.endswith("{"):
                 stack.append((event.start(), event.end()))
                 opened_at = event.start()
-            elif bare := _BARE.match(text, event.start(), event.end() + _BARE_LOOK):
+            elif bare := _BARE.match(text, event.start()):
                 boxes.append(Box(event.start(), -1, bare.end()))
                 closed_at = event.end()
     return [] if opened_at >= closed_at else boxes
@@ -236,6 +237,8 @@ def find_answer(
     """
     said = after_thinking(output, think)
     for place in places:
+        if place == "boxed" and (plain := _plain_box(said)) is not None:
+            return plain
         if (found := _READERS[place](said)) is None:
             continue
         # An empty box is handed on as an answer, because the verifier's reason names it
@@ -314,7 +317,7 @@ _UNSAID = re.compile(
 )
 # What may open the formula of a box that is all of it
 _OPENED = re.compile(r"(?:\$\$?|\\[\[(])\s*\Z")
-_HIDING = ("comment", "verbatim", "lstlisting")
+_UNREAD_BLOCKS = ("comment", "verbatim", "lstlisting")
 # Elements that only set type or mark an answer; what another element says of its content is not known
 _NEUTRAL_ELEMENTS = frozenset(
     """a answer article b big blockquote body box boxed br center code conclusion dd div dl dt em eos final final_answer
@@ -389,7 +392,15 @@ def _is_unshown(text: str, start: int) -> bool:
     near = text[max(start - _GROUPED, 0) : start]
     if _is_pale(near) or ("<" in near and _IN_TAG.search(near)):
         return True
-    odd = _ODD.search(near) is not None
+    return _is_in_group(near, _ODD.search(near) is not None)
+
+
+def _is_in_group(near: str, odd: bool) -> bool:
+    """Whether the text before a box leaves a conditional open, or the braces of a command that may not show them.
+
+    Args:
+        odd: whether it may hold more than pairs of braces.
+    """
     if odd and [found[1] for found in _CONDITIONAL.finditer(near)][-1:] not in ([], ["fi"], ["iff"]):
         return True
     # Of escaped braces none is left, and every other one stays at its place
@@ -447,16 +458,16 @@ def _is_unsaid(text: str, start: int) -> bool:
     if "<" in text and "<!--" in text:
         return True
     begun = text.rfind("\\begin{", 0, start)
-    return begun >= 0 and text.startswith(_HIDING, begun + len("\\begin{"))
+    return begun >= 0 and text.startswith(_UNREAD_BLOCKS, begun + len("\\begin{"))
 
 
-# Boxes, and commands that hide what follows them
-_FIRST = re.compile(
-    r"\\(?:boxed|fbox|verb|def|iffalse|[a-z]*command|DeclareMath|begin\s*\{(?:comment|verbatim|lstlisting))"
-)
+# Boxes, and commands that hide what follows them; and with these what is odd
+_HIDES = r"boxed|fbox|verb|def|iffalse|[a-z]*command|DeclareMath|begin\s*\{(?:comment|verbatim|lstlisting)"
+_HIDING = re.compile(rf"\\(?:{_HIDES})")
+_HIDING_OR_ODD = re.compile(rf"\\(?:{_HIDES}|if|[{{}}])")
 
 
-def _plain_box(text: str) -> Found | None:
+def _plain_box(text: str) -> PlacedAnswer | None:
     """The only box of a text that nothing hides; None for any other text.
 
     Most outputs have one. Long texts are searched as seldom as can be.
@@ -466,31 +477,27 @@ def _plain_box(text: str) -> Found | None:
     if flat is None or "<" in text:
         return None
     rest = text[flat.end() :]
-    if "\\fbox" in rest:
+    is_last = not rest.strip(_ENDING)
+    near = text[max(start - _GROUPED, 0) : start]
+    if _is_pale(near) or (not is_last and "\\fbox" in rest):
         return None
-    if text.find("\\") == start:
-        # no command stands before it, so none can hide it
-        if _is_pale(text[max(start - _GROUPED, 0) : start]):
-            return None
-    else:
-        first = _FIRST.search(text)
-        if first is None or first.start() != start or _is_unshown(text, start):
+    if text.find("\\") != start:
+        # without a command before it none can hide it
+        odd = _HIDING_OR_ODD.search(text, 0, start) is not None
+        if (odd and _HIDING.search(text, 0, start) is not None) or _is_in_group(near, odd):
             return None
     line = text[text.rfind("\n", 0, start) + 1 : start]
     if ("%" in line or "`" in line or line.lstrip()[:1] == "[") and _is_unsaid(text, start):
         return None
     content = text[text.index("{", start) + 1 : flat.end() - 1]
-    is_last = not rest.strip(_ENDING)
-    if is_last and _ends_a_sentence(text[max(start - _LINE, 0) : start]):
+    if is_last and _ends_a_sentence(near[-_LINE:]):
         # nothing around it is left to read
-        return Found(content.strip(), "", content)
+        return PlacedAnswer(content.strip(), _IN_BOX, content)
     again = () if is_last or states_nothing(rest) else stated_again(text, start, rest, content)
-    return Found(content.strip(), "", content, text[max(start - _NEAR, 0) : start], rest[:_BEHIND], again=again)
+    return PlacedAnswer(content.strip(), _IN_BOX, content, near[-_NEAR:], rest[:_BEHIND], (), again)
 
 
 def _in_box(text: str) -> Found | None:
-    if (plain := _plain_box(text)) is not None:
-        return plain
     if "\\boxed" not in text and "\\fbox" not in text:
         return None
     text = _said(text)
@@ -547,6 +554,8 @@ def _ends_a_sentence(near: str) -> bool:
     if near[-1:] in "=[(" and (opened := _OPENED.search(near, max(len(near) - 16, 0))) is not None:
         near = near[: opened.start()].rstrip(" $\n")
     begun = max(near.rfind("\n"), near.rfind(". ")) + 1
+    if _CALCULATION.fullmatch(near, begun) is not None:
+        return is_whole or begun > 0
     # the last words of most sentences tell: the others are split when they are needed
     left = near[begun:].lstrip().rsplit(None, _LAST_LEADS)
     while left:
@@ -565,6 +574,8 @@ def _ends_a_sentence(near: str) -> bool:
 
 
 _SO = frozenset({"so", "therefore", "thus", "hence"})
+# A sentence that is a calculation: `18 + 7 = 25.`
+_CALCULATION = re.compile(r"[\d+*/×·÷() .,-]*+=\s?-?\d+(?:\.\d+)?\.")
 _LAST_LEADS = 5
 
 
@@ -574,7 +585,6 @@ def _signed(text: str, box: Box) -> str:
 
 
 _TAG = re.compile(r"<(/?)answer\b[^<>]{0,100}>", re.IGNORECASE)
-_MOST_CANDIDATES = 64
 
 
 def _in_tag(text: str) -> Found | None:
@@ -670,8 +680,9 @@ _READERS: dict[Place, Callable[[str], Found | None]] = {
     "label": _behind_label,
     "last_value": _last_value,
 }
+_IN_BOX = r"the last \boxed{}"
 _NAMES: dict[Place, str] = {
-    "boxed": r"the last \boxed{}",
+    "boxed": _IN_BOX,
     "tag": "<answer>",
     "hash": "####",
     "label": "a label",

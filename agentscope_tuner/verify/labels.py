@@ -5,9 +5,10 @@ A statement is read out of its sentence: bounded in length, without Markdown, an
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
+
+from agentscope_tuner.verify import re
 
 _WINDOW = 400
 CONTRADICTION = "two different answers side by side"

@@ -5,11 +5,12 @@ Each of the six spells a number by its grammar, from a row of its roots.
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import cache
+
+from agentscope_tuner.verify import re
 
 # --- English
 

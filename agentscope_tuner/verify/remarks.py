@@ -8,11 +8,11 @@ while before it (`verify.words`) only words of closed classes turn it.
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from agentscope_tuner.verify import re
 from agentscope_tuner.verify.number_words import is_number_word, numbers_said, with_figures
 from agentscope_tuner.verify.words import (
     ADVERSE,
@@ -151,7 +151,9 @@ _UNDERSTOOD = (
         solución posibilidades unidades soluzione possibilità solução possibilidades donne верный правильный
         достигается всего при lang breit hoch tief schwer breed hoog hosszú széles magas lungo largo alto doğru
         olarak bulunur cevaptır kalmıştır kişidir vardır elde ederiz ederim edilir eder năm sonuç jawabannya yang
-        benar rozwiązanie een af op uit het oud jaar på मिलता मिलते होगा होगी होता आता होते ہے ครับ ค่ะ ஆகும் bring
+        benar rozwiązanie een af op uit het oud jaar på मिलता मिलते होगा होगी होता आता होते होंगे हुआ
+        हुई हुए ہے ہوگا ہوگی ہیں است هست باشد می‌باشد میباشد شد می‌شود خواهد بود হবে হয় হলো అవుతుంది ఉంటుంది
+        आहे છે lesz pro ครับ ค่ะ ஆகும் bring
         yes data numbers seems reasonable sensible plausible double-checked even odd multiplication shows lowest
         terms positive negative prime remark remarks eliminated options option point curve achève calcul termine
         cqfd listo queda demostrado что требовалось найти доказать получить nothing wrong dozens should must feel
@@ -687,7 +689,7 @@ def _denied_whole(sentence: str, context: str) -> str:
         denied = wrong or next(iter(_DENIES_UNSPACED.findall(sentence)), "")
         return denied if denied and len("".join(words)) <= _LONGEST_DENIAL else ""
     wrong = wrong or next(filter(denies, words), "")
-    if found is not None and found.re is _WITHDRAWS and len(words) <= MOST_WORDS:
+    if found is not None and found.re.pattern == _WITHDRAWS.pattern and len(words) <= MOST_WORDS:
         return wrong
     ours = all(one in _OF_DENIALS or denies(one) or CALLS_WRONG.search(one) or _WITHDRAWS.search(one) for one in words)
     return wrong if ours and _MORE.isdisjoint(words) else ""
@@ -1006,7 +1008,7 @@ def turned(text: str, before: str, behind: str, asked: Asked) -> str:
     if _CONDITION.search(text) and _ASKS_CONDITION.search(asked.text) and not _CONTRARY.search(before[-LAST_WORDS:]):
         # `It wins exactly when \\boxed{n = 3k}`
         before = _WHEN.sub("", before)
-    before = _GIVEN_BY.sub("", before)
+    before = _GIVEN_BY.sub("", before) if "given by" in before else before
     if (has_value := is_value(text, asked)) and (word := _qualified(before, asked)):
         return word
     if EXCEPTING.search(before[-LAST_WORDS:].strip(" $x=")) is not None and NO_OTHER.search(behind[:LAST_WORDS]):

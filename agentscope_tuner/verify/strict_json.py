@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import math
-import re
 from collections.abc import Callable
 from decimal import Decimal, InvalidOperation
 from typing import NoReturn
 
+from agentscope_tuner.verify import re
 from agentscope_tuner.verify.text import Fenced, fenced
 
 MOST_CHARS = 1_000_000

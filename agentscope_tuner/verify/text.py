@@ -6,13 +6,14 @@ alone are Chinese, so a Japanese text must contain kana, too.
 
 from __future__ import annotations
 
-import re
 import string
 from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
 import regex
+
+from agentscope_tuner.verify import re
 
 # Scripts that are written without blanks: Thai, Lao, Myanmar, Khmer, kana, Han
 UNSPACED = (

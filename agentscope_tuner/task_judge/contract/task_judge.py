@@ -37,6 +37,7 @@ _log = logging.getLogger(__name__)
 _Outcome = Judgement | JudgeError
 # What callers give by mistake in place of a WorkflowTask, and of a WorkflowOutput
 _NO_TASK, _NO_OUTPUT = (Task, WorkflowOutput, str, dict), (Task, WorkflowTask, str, dict)
+_KINDS = (WorkflowTask, WorkflowOutput)
 # Reasons may quote an answer or an exception of any length, but logs and rollout files need one line
 _MOST_CHARS = 2000
 
@@ -83,7 +84,7 @@ class TaskJudge:
     ) -> None:
         self.inner = judge
         self.reference_keys = judge.reference_keys
-        self._reads, self._needs_answer = reads, "answer" in judge.reference_keys
+        self._reads, self._has_columns, self._needs_answer = reads, bool(reads), "answer" in judge.reference_keys
         self._rules, self._rule_reward = rules, rule_reward
         self._has_rules = bool(rules.targets)
         # An environment's judge never reads the answer, so without a rule on the answer the output may lack it
@@ -183,7 +184,7 @@ class TaskJudge:
 
     def _answer(self, task: WorkflowTask, output: WorkflowOutput) -> Reward | Judgement | JudgeError:
         """`outcome`, or the judge's own reward where its judgement would say no more."""
-        if isinstance(task, _NO_TASK) or isinstance(output, _NO_OUTPUT):
+        if (type(task), type(output)) != _KINDS and (isinstance(task, _NO_TASK) or isinstance(output, _NO_OUTPUT)):
             raise _other_kinds(task, output)
         try:
             task, (filtered, violations) = self._before(task, output)
@@ -198,7 +199,7 @@ class TaskJudge:
 
     async def aoutcome(self, task: WorkflowTask, output: WorkflowOutput) -> Judgement | JudgeError:
         """`outcome` for callers inside an event loop."""
-        if isinstance(task, _NO_TASK) or isinstance(output, _NO_OUTPUT):
+        if (type(task), type(output)) != _KINDS and (isinstance(task, _NO_TASK) or isinstance(output, _NO_OUTPUT)):
             raise _other_kinds(task, output)
         try:
             task, (filtered, violations) = self._before(task, output)
@@ -214,7 +215,7 @@ class TaskJudge:
         """
         if output.reward is not None and not self.heeds_own_reward:
             self.heeds_own_reward = warn_passed_over(output.reward, self.traits.name)
-        if self._reads or "answer" not in task.task.metadata:
+        if self._has_columns or "answer" not in task.task.metadata:
             task = self._reads.task(task, self.reference_keys)
         check = self.filtered(task, output) if self._has_rules else (None, ())
         if check[0] is None and self.traits.ranks:

@@ -6,12 +6,12 @@ gives it is compared as a quantity: `\boxed{25}` metres are no answer where cent
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from fractions import Fraction
 from functools import lru_cache
 
+from agentscope_tuner.verify import re
 from agentscope_tuner.verify.asked_clause import is_only_given
 from agentscope_tuner.verify.find import PlacedAnswer
 from agentscope_tuner.verify.math.exact import exact_value
@@ -582,9 +582,16 @@ _UNIT_BEFORE = re.compile(
     r"(?P<unit>[^\W\d_a-zA-Z]|[^\W\d_]{2,20}?)(?P<raised>[²³])?(?=[\s)）:：,，$]|为单位|表示)"
 )
 # What it begins with, which is found sooner
-_MAY_NAME = re.compile(r"[ie][nm]\s|[wв]\s|[(（]\s*[^\W\d_]|[单以用]")
+_MAY_NAME = re.compile(r"\b(?:[ie][nm]|[wв])\s|[(（]\s*[^\W\d_]|[单以用]")
 # What makes another unit of a unit before it, or a quantity in several units
 _GOES_ON = re.compile(r"\s*(?:[/·⋅*^\d-]|\}?\s*[\^/]|(?:per|pro|par|por|each|an?|and|und|et|y|e|и|в)\s)|[^.!?。]*\d")
+# What makes a rate of a unit before it: `metres per second`, `kilometrów na godzinę`
+_RATE = re.compile(
+    r"\s+(?:per|pro|par|por(?: cada)?|an?|na|i|в|во|на|за|ανά|w|à|en)\s(?:l['’]|une?\s|la\s|die\s|der\s)?"
+    r"(?P<below>[^\W\d_]{1,20})"
+    r"|\s+(?:all|à l|nell)['’](?P<at>[^\W\d_]{1,20})",
+    re.IGNORECASE,
+)
 # A reference without a unit
 _BARE = re.compile(r"[^a-zA-Z\\\u00b2-\uffff]*")
 _CLAUSE = re.compile(r"[.!?。？！\n,，;；]")
@@ -615,10 +622,19 @@ def _in_unit(text: str, unit: str, question: Question | None, *, is_bare: bool) 
     asked = question.asked_units if question is not None else frozenset()
     if question is not None and not asked and is_bare and not _is_of_another(unit, question.text):
         return text
+    if question is not None and is_bare and " per " in unit and _speaks_of(unit, question.text):
+        # `Quantos quilômetros faz por litro?`
+        return text
     with suppress(Unreadable):
         if _measured(unit) not in asked:
             return f"{text}\\text{{ {unit}}}"
     return text
+
+
+@lru_cache(maxsize=512)
+def _speaks_of(unit: str, question: str) -> bool:
+    """Whether a question names both units of a rate, in any language."""
+    return {*unit.split(" per ")} <= {unit_named(word) for word in WORDS.findall(question)}
 
 
 @lru_cache(maxsize=512)
@@ -680,12 +696,17 @@ def _unit_behind(behind: str) -> str | None:
     found = _UNIT_BEHIND.match(behind)
     if found is None or (unit := _unit_of(found)) is None:
         return None
+    if (rate := _RATE.match(found["rest"])) is not None and (
+        below := _named_by(rate["below"] or rate["at"])
+    ) is not None:
+        return f"{unit} per {below}"
     return "" if _GOES_ON.match(found["rest"]) else unit
 
 
 def _unit_before(before: str) -> str:
     """The unit that the clause before a number names; empty where it names none, or several."""
-    begins = _MAY_NAME.search(before, max(len(before) - _NEAR, 0))
+    # a line's end is a clause's
+    begins = _MAY_NAME.search(before, max(len(before) - _NEAR, before.rfind("\n") + 1, 0))
     if begins is None or _UNIT_BEFORE.search(before, begins.start()) is None:
         # nor has the last clause one
         return ""

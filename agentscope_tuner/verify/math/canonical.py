@@ -8,13 +8,13 @@ ratios. Any other meaning of dots would be a guess, so such dots are left as the
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from itertools import pairwise, product
 from math import gcd
 
+from agentscope_tuner.verify import re
 from agentscope_tuner.verify.math.exact import exact_value, value_at
 from agentscope_tuner.verify.math.node import (
     TURNED,

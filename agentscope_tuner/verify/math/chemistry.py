@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 
+from agentscope_tuner.verify import re
 from agentscope_tuner.verify.math.compare_notations import LONGEST_OPTION, SET_TYPE
 from agentscope_tuner.verify.math.node import (
     DIFFERENT,
@@ -38,7 +38,7 @@ def chemistry(pair: Pair) -> Outcome:
     r"""Compare formulas of chemistry: `\ce{2H2 + O2 -> 2H2O}`. States count where the reference has them."""
     plain = re.sub(r"_\{(\d+)\}", r"\1", fold(pair.ref.text))
     is_plain = (PLAIN_REACTION.search(plain) or _PLAIN_FORMULA.fullmatch(plain)) is not None
-    is_plain = is_plain or (pair.question is not None and _OF_CHEMISTRY.search(pair.question.text) is not None)
+    is_plain = is_plain or (pair.question is not None and pair.question.has(_OF_CHEMISTRY))
     if not (is_plain or _CHEMICAL.search(pair.ref.text)) or len(pair.answer) > LONGEST_OPTION * 4:
         return UNKNOWN
     mine = _species(pair.ref.text, keep=True)
@@ -85,7 +85,7 @@ _OF_ELECTRONS = re.compile(
 
 def configurations(pair: Pair) -> Outcome:
     r"""Compare how electrons fill subshells, in any order: `1s^22s^2` and `[\mathrm{He}]\,2s^2`."""
-    is_of_atoms = "[" in pair.ref.text or pair.question is None or _OF_ELECTRONS.search(pair.question.text)
+    is_of_atoms = "[" in pair.ref.text or pair.question is None or pair.question.has(_OF_ELECTRONS)
     truth = _electrons(pair.ref.text) if is_of_atoms and re.search("[spdf]", pair.ref.text) else None
     stated = None if truth is None else _electrons(pair.answer)
     if truth is None or stated is None:

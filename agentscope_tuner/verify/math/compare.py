@@ -10,12 +10,12 @@ single meaning. The side without the sign, and the question, choose it; the two 
 from __future__ import annotations
 
 import itertools
-import re
 from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
+from agentscope_tuner.verify import re
 from agentscope_tuner.verify.asked_clause import asking_clause
 from agentscope_tuner.verify.math.canonical import ELLIPSIS
 from agentscope_tuner.verify.math.compare_kinds import (
@@ -116,6 +116,19 @@ from agentscope_tuner.verify.math.sets import (
 def _amount(node: Node) -> Node:
     """The number of a quantity, an angle or a percentage; any other node as it is."""
     return node.inside if isinstance(node, Quantity | Percent | Degrees) else node
+
+
+def _steps(reading: Reading) -> list[Reading]:
+    """The statements that an answer says to follow from each other; none of another reading."""
+    if not isinstance(reading, Statement) or not isinstance(node := reading.node, Relation):
+        return []
+    at = [place for place, sign in enumerate(node.operators) if sign in ("iff", "=>")]
+    ends = [0, *(place + 1 for place in at), len(node.args)]
+    parts = [(begin, end) for begin, end in itertools.pairwise(ends) if at]
+    # what follows from a letter is no equation
+    if not all(end - begin > 1 for begin, end in parts):
+        return []
+    return [resolve(Relation(node.args[begin:end], node.operators[begin : end - 1])) for begin, end in parts]
 
 
 def _same_scale(exact: Node, rough: Node) -> Pair:
@@ -368,6 +381,9 @@ class CheapComparer:
             and (same := same_bounds(self, ref, ans)) is not None
         ):
             return same
+        if (steps := _steps(ans)) and not _steps(ref):
+            # `4x+3y=5 \\iff 4x+3y-5=0`
+            return all_of([self.compare(ref, step) for step in steps])
         if isinstance(ref, Statement) or isinstance(ans, Statement):
             return self._statements(ref, ans)
         if not in_asked_order(ans, ref, self.question):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Sequence
 from itertools import accumulate, pairwise
 
+from agentscope_tuner.verify import re
 from agentscope_tuner.verify.asked_clause import asking_clause
 from agentscope_tuner.verify.math.compare import CheapComparer
 from agentscope_tuner.verify.math.compare_notations import LONGEST_FORM, LONGEST_OPTION, alike, unset
@@ -47,7 +47,7 @@ _TIES = re.compile(r"[-–—−:：=→↔\\]")
 
 def matchings(pair: Pair) -> Outcome:
     """Compare what is matched with what: `A \\to 3, B \\to 1` for `A-3, B-1`, in any order of the pairs."""
-    if pair.question is None or _MATCHES.search(pair.question.text) is None:
+    if pair.question is None or not pair.question.has(_MATCHES):
         return UNKNOWN
     mine = _matching(pair.truth)
     theirs = None if mine is None else _matching(pair.answer)
@@ -186,7 +186,7 @@ _OF_LAWS = re.compile(
 
 def laws(pair: Pair) -> Outcome:
     """Compare distributions, whose names are written in several ways: `\\text{Poi}(5)` for `\\text{Poisson}(5)`."""
-    if pair.question is None or _OF_LAWS.search(pair.question.text) is None:
+    if pair.question is None or not pair.question.has(_OF_LAWS):
         return UNKNOWN
     mine, theirs = _law(pair.truth), _law(pair.answer)
     if mine is None or theirs is None:
@@ -269,7 +269,7 @@ _EXPONENT = re.compile(r"\^\s*(?:\{[^{}]*(?:\{[^{}]*\}[^{}]*)*\}|\\l[gn]\s|\\log
 
 def growths(pair: Pair) -> Outcome:
     """Compare orders of growth, in which factors and the base of a logarithm do not count: `\\Theta(2n\\log_2 n)`."""
-    if pair.question is None or _ASKS_GROWTH.search(pair.question.text) is None:
+    if pair.question is None or not pair.question.has(_ASKS_GROWTH):
         return UNKNOWN
     mine, theirs = (_GROWTH.fullmatch(unset(one)) for one in (pair.truth, pair.answer))
     if mine is None or theirs is None:
@@ -401,7 +401,7 @@ _DECISIONS = ("reject", "fail to reject")
 
 def hypotheses(pair: Pair) -> Outcome:
     """Compare what is done with a hypothesis, which has a name and a letter: `Reject the null hypothesis`."""
-    if pair.question is None or _TESTS.search(pair.question.text) is None or _STATES.search(pair.truth) is not None:
+    if pair.question is None or not pair.question.has(_TESTS) or _STATES.search(pair.truth) is not None:
         return UNKNOWN
     if _NULL.search(pair.truth.lower().replace("{", "").replace("}", "")) is None:
         return UNKNOWN

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import itertools
 import operator
-import re
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from typing import Protocol, TypeGuard
 
+from agentscope_tuner.verify import re
 from agentscope_tuner.verify.asked_clause import asking_clause, asks_count, same_word
 from agentscope_tuner.verify.math.canonical import key
 from agentscope_tuner.verify.math.exact import exact_value

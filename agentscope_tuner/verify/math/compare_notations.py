@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
+from functools import lru_cache
 
+from agentscope_tuner.verify import re
 from agentscope_tuner.verify.asked_clause import asking_clause
 from agentscope_tuner.verify.math.compare import CheapComparer
 from agentscope_tuner.verify.math.node import (
@@ -69,9 +70,13 @@ _SET_LETTER = re.compile(r"\\(?:mathcal|mathrm|mathbf|mathbb|mathsf|rm|bf|cal)(?
 _SET_SPACE = re.compile(r"\\(?:left|right|q?quad)(?![a-z])|\\[ ,;:!]|[~$]")
 
 
+# Many rules ask it of the same two texts
+@lru_cache(maxsize=128)
 def unset(text: str) -> str:
     """A text without the commands that only set it."""
-    return " ".join(_SET_SPACE.sub(" ", _SET_LETTER.sub("", _SET_WORD.sub(r" \1 ", text))).split())
+    if "\\" in text:
+        text = _SET_LETTER.sub("", _SET_WORD.sub(r" \1 ", text))
+    return " ".join(_SET_SPACE.sub(" ", text).split())
 
 
 _WORD_ALONE = re.compile(r"(?<![\\a-zA-Z])[^\W\d_]{2,}")
@@ -392,7 +397,7 @@ _SAYS_NEXT_DAY = (
 )
 _NEXT_DAY = re.compile(rf"\s*{_SAYS_NEXT_DAY}\s*\.?(?:\Z|(?=\s\d))", re.IGNORECASE)
 # Behind the box of a time
-NEXT_DAY_BEHIND = re.compile(rf"(?P<close>[\s$)\]\\*]*){_SAYS_NEXT_DAY}(?=\s*[.。]?\s*\Z)", re.IGNORECASE)
+NEXT_DAY_BEHIND = re.compile(rf"(?P<close>[\s$)\]\\*]*+){_SAYS_NEXT_DAY}(?=\s*[.。]?\s*\Z)", re.IGNORECASE)
 
 
 def without_next_day(text: str) -> str:
@@ -569,7 +574,7 @@ _OF_CYCLES = re.compile("cycle|permutation|zykl|cicl|цикл|подстанов
 
 def permutations(pair: Pair) -> Outcome:
     """Compare permutations in cycle notation, and choices in circles: `②③`."""
-    speaks = pair.question is not None and _OF_CYCLES.search(pair.question.text) is not None
+    speaks = pair.question is not None and pair.question.has(_OF_CYCLES)
     mine = cycles(pair.ref.text, in_short=speaks)
     theirs = None if mine is None else cycles(pair.answer, in_short=speaks)
     if mine is not None:

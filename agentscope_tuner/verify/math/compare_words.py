@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
+from agentscope_tuner.verify import re
 from agentscope_tuner.verify.asked_clause import JOINING_NAMES, asking_clause, same_word
 from agentscope_tuner.verify.math.chemistry import ELEMENTS, chemistry, configurations
 from agentscope_tuner.verify.math.compare_claims import (
@@ -153,7 +153,7 @@ _ASKS_CANNOT = re.compile(
 
 def _possible(pair: Pair) -> Outcome:
     """Compare a yes or a no that says again what it means: `No, it is impossible`, and `It is impossible` alone."""
-    if pair.question is None or _ASKS_CANNOT.search(pair.question.text) is not None:
+    if pair.question is None or pair.question.has(_ASKS_CANNOT):
         return UNKNOWN
     mine, theirs = (_said_possible(one, pair.question) for one in (pair.truth, pair.answer))
     if len(mine) != 1 or not theirs:

@@ -6,10 +6,10 @@ which the question asks, and the reference has its values in that order. What is
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from agentscope_tuner.verify import re
 from agentscope_tuner.verify.asked_clause import JOINING_NAMES, asking_clause, same_word
 from agentscope_tuner.verify.math.compare_notations import LONGEST_FORM, alike, unset
 from agentscope_tuner.verify.math.node import EQUAL, UNKNOWN, Outcome
@@ -147,7 +147,8 @@ def _parts(text: str, pair: Pair) -> list[_Part]:
     """The values of a text with their names; none where something else is said, or where there are not several."""
     said = re.sub(r"\\(sup|inf|max|min)(?![a-z])", r"\1 ", re.sub(r"\\[()\[\]]", " ", unset(text)))
     depth, begin, parts = 0, 0, []
-    cuts = {m.start(): m.end() for m in _PARTS.finditer(said)}
+    if not (cuts := {m.start(): m.end() for m in _PARTS.finditer(said)}):
+        return []
     for at, char in enumerate(said):
         if at >= begin and depth == 0 and at in cuts:
             parts.append(said[begin:at])

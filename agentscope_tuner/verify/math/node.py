@@ -7,13 +7,13 @@ any tree. `with_args` makes the same node with other operands.
 from __future__ import annotations
 
 import enum
-import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from operator import is_not
 from typing import TYPE_CHECKING, Literal, TypeGuard, TypeVar
 
+from agentscope_tuner.verify import re
 from agentscope_tuner.verify.math.tokens import Unreadable
 
 T = TypeVar("T")

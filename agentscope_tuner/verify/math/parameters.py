@@ -6,13 +6,13 @@ steps.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise, permutations
 from math import ceil, floor, lcm, prod
 from typing import NamedTuple
 
+from agentscope_tuner.verify import re
 from agentscope_tuner.verify.math.canonical import components, componentwise, is_same_formula, key
 from agentscope_tuner.verify.math.exact import exact_value, value_at
 from agentscope_tuner.verify.math.node import (
@@ -659,7 +659,7 @@ def rests(said: str) -> Rests | None:
             least = max(least or 1, 1)
         else:
             found = _FILLING.match(said, at) or _LETTER_ALONE.match(said, at)
-            letters.update(found[0] if found is not None and found.re is _LETTER_ALONE else "")
+            letters.update(found[0] if found is not None and found.re.pattern == _LETTER_ALONE.pattern else "")
         if found is None or len(letters) > 1:
             return None
         at = found.end()

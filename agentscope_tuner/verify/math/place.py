@@ -2,9 +2,10 @@ r"""An answer in its place: the verdict on it with what the words around it, and
 
 from __future__ import annotations
 
-import re
 from collections.abc import Awaitable, Callable
+from functools import lru_cache
 
+from agentscope_tuner.verify import re
 from agentscope_tuner.verify.again import (
     CALLS_RIGHT,
     IS_SAID,
@@ -21,11 +22,20 @@ from agentscope_tuner.verify.find import PlacedAnswer
 from agentscope_tuner.verify.labels import CONTRADICTION
 from agentscope_tuner.verify.math.around import given_noun, is_alone, said_by, with_unit, without_said_again
 from agentscope_tuner.verify.math.compare_notations import NEXT_DAY_BEHIND
-from agentscope_tuner.verify.math.node import DIFFERENT, EQUAL
+from agentscope_tuner.verify.math.node import DIFFERENT
 from agentscope_tuner.verify.math.prose import allowed, time_of_day
 from agentscope_tuner.verify.math.question import about
 from agentscope_tuner.verify.math.unwrap import bare, reference, short
-from agentscope_tuner.verify.math.verdict import UNREAD, Asking, MathVerdict, answered, awaited, compare, verdict_of
+from agentscope_tuner.verify.math.verdict import (
+    UNREAD,
+    Asking,
+    MathVerdict,
+    answered,
+    awaited,
+    compare,
+    verdict_of,
+    written_alike,
+)
 from agentscope_tuner.verify.remarks import is_neutral
 from agentscope_tuner.verify.words import SENTENCE_END, repeats_given
 
@@ -64,7 +74,8 @@ def _is_of_another(again: str, behind: str, question: str) -> bool:
 def _subject_before(before: str, question: str) -> str:
     """Whom of the question a box is given to, where another is asked for: `So Ann is \\boxed{24}`."""
     near = before[-_NEAR_SUBJECT:]
-    ends = _ENDS_GIVEN_TO.search(near)
+    # it begins in one of the last two lines
+    ends = _ENDS_GIVEN_TO.search(near, near.rfind("\n", 0, max(near.rfind("\n"), 0)) + 1)
     if ends is None:
         return ""
     # most sentences have a line of their own
@@ -171,7 +182,7 @@ def _is_of_asked(led: str, question: str) -> bool:
 
 _STEM = 5
 # Behind a box, an actual value is that of the answer, whatever it is called
-_CORRECTS = re.compile("correct(?:ed)?|right|true|actual|real")
+_CORRECTS = re.compile("correct(?:ed)?|right|true|actual|real|final")
 
 
 _UNIT_BEHIND = re.compile(
@@ -255,9 +266,14 @@ def _gives_another(text: str, found: PlacedAnswer, question: str) -> str:
 _POWER = re.compile(r"(?<![a-zA-Z])p(?:OH|H|K[a-z]?)(?![a-zA-Z])")
 
 
+@lru_cache(maxsize=1_024)
+def _asked_powers(question: str) -> frozenset[str]:
+    return frozenset(_POWER.findall(asking_clause(question)[0]))
+
+
 def _other_power(before: str, question: str) -> str:
     """The pOH that a box is given to, where the pH is asked for."""
-    asked = set(_POWER.findall(asking_clause(question)[0]))
+    asked = _asked_powers(question)
     said = _POWER.findall(_CLAUSES.split(before[-_NEAR_SUBJECT:].rstrip(" $\n:"))[-1]) if asked else []
     return said[-1] if said and said[-1] not in asked else ""
 
@@ -280,11 +296,11 @@ def numbers_first(found: PlacedAnswer, ground_truth: str, question: str | None) 
         JudgeError: the reference is unusable.
     """
     text = found.text or ""
-    if found.is_plain() and (same := bare(text)) == reference(ground_truth):
-        return verdict_of("exact", EQUAL, same, same)
+    truth = reference(ground_truth)
+    if found.is_plain() and bare(text) == truth:
+        return written_alike(truth)
     if not found.boxed or found.others or _PLAIN_TEXT.fullmatch(text) is None:
         return None
-    truth = reference(ground_truth)
     if text != truth and (_WHOLE_NUMBER.fullmatch(text) is None or _WHOLE_NUMBER.fullmatch(truth) is None):
         return None
     if not is_alone(found, about(question), ground_truth):
@@ -293,7 +309,7 @@ def numbers_first(found: PlacedAnswer, ground_truth: str, question: str | None) 
         return None
     if found.again and _said_again(found, question):
         return None
-    return verdict_of("exact", EQUAL, text, truth) if text == truth else verdict_of("numeric", DIFFERENT, text, truth)
+    return written_alike(text) if text == truth else verdict_of("numeric", DIFFERENT, text, truth)
 
 
 def judge_place(

@@ -13,11 +13,11 @@ If only one side has such words, they are ignored. If both sides have them, the 
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
+from agentscope_tuner.verify import re
 from agentscope_tuner.verify.labels import ANSWER
 from agentscope_tuner.verify.math.node import all_known
 from agentscope_tuner.verify.math.tokens import FUNCTIONS, MAX_CHARS, SPELLED, Token
@@ -341,6 +341,7 @@ class Day(NamedTuple):
     year: int | None
 
 
+@lru_cache(maxsize=128)
 def plain(text: str) -> str:
     """The words in lower case, without commands and signs that only set type."""
     if len(text) > 3 * _LONGEST:

@@ -6,10 +6,10 @@ question whose noun is not in the table, or that asks in another language, says 
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from typing import NamedTuple
 
+from agentscope_tuner.verify import re
 from agentscope_tuner.verify.asked_clause import asking_clause
 from agentscope_tuner.verify.math.node import Degrees, Node, Percent, Quantity, literal
 from agentscope_tuner.verify.math.units import (

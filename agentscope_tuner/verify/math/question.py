@@ -9,7 +9,6 @@ A policy that only writes these words as a formula has done no work, so such for
 from __future__ import annotations
 
 import itertools
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import NamedTuple
 
+from agentscope_tuner.verify import re
 from agentscope_tuner.verify.asked_clause import asking_clause, asks_order, options_of, parts_of
 from agentscope_tuner.verify.math.canonical import Key, key
 from agentscope_tuner.verify.math.exact import value_at
@@ -55,7 +55,7 @@ _SAID: tuple[tuple[str, str], ...] = (
     (rf"{_N}\s+choose\s+{_N}", r"\binom{{{0}}}{{{1}}}"),
     (rf"{_N}\s+(?:raised\s+)?to the (?:power of )?{_N}", r"({0})^{{{1}}}"),
     (rf"{_N}\s*(?:\\?%|percent){_OF}{_N}", r"({0})\%\cdot ({1})"),
-    (rf"(?:\$\s*)?(\d[\d.]*)\s*\\?%\s*\$?{_OF}{_N}", r"({0})\%\cdot ({1})"),
+    (rf"(?:\$\s*)?(?<!\d)(?<!\d\.)(\d[\d.]*)\s*\\?%\s*\$?{_OF}{_N}", r"({0})\%\cdot ({1})"),
     (rf"{_N}{_OF}{_N}", r"({0})\cdot ({1})"),
     (rf"half{_OF}{_N}", r"\frac{{{0}}}{{2}}"),
     (rf"(?:twice|double)\s+(?:the\s+)?{_N}", r"2\cdot ({0})"),
@@ -86,6 +86,7 @@ def said_in_words(text: str) -> Iterator[str]:
 
 _MAX_CHARS = 20_000
 _MAX_FORMULAS = 200
+_MOST_OPEN = 64
 _DELIMITED = re.compile(
     r"\$\$(.+?)\$\$|\$([^$]+)\$|\\\((.+?)\\\)|\\\[(.+?)\\\]"
     r"|\\begin\{((?:align|equation|gather|cases|eqnarray|multline)\w*\*?)\}(.+?)\\end\{\5\}",
@@ -94,7 +95,7 @@ _DELIMITED = re.compile(
 # A formula in plain text: digits, single letters, names of functions, operators
 _PLAIN = re.compile(
     r"(?:\\[a-zA-Z]+|\b(?:sin|cos|tan|cot|sec|csc|log|ln|sqrt|exp|gcd|lcm|mod|pi|abs|max|min)\b|(?<![a-zA-Z\d_'’])[a-zA-Z](?![a-zA-Z\d_'’])|(?<![a-zA-Z])[a-zA-Z](?=\^)"
-    r"|\d[a-zA-Z](?![a-zA-Z])|[\d.,]*\d|[-+*/^=<>()\[\]{}|!%_×÷·−≤≥≠√²³⁴π°∞∪∩±]|[ ])+"
+    r"|\d[a-zA-Z](?![a-zA-Z])|(?<![.,])[.,]*\d|[-+*/^=<>()\[\]{}|!%_×÷·−≤≥≠√²³⁴π°∞∪∩±]|[ ])+"
 )
 _OPERATION = re.compile(r"[-+*/^=<>|!%×÷·−≤≥≠√²³⁴∪∩±(\\]|sin|cos|tan|log|ln|sqrt|gcd|lcm|mod")
 # A decimal, percentage or number in another base (`1101_2`): a question may ask for its other form
@@ -114,6 +115,11 @@ def formulas_of(text: str) -> dict[Key, Node]:
 
 
 def _segments(text: str) -> Iterator[str]:
+    for opens, shuts in (("\\(", "\\)"), ("\\[", "\\]")):
+        # from each formula that is not closed the rest of the text would be read
+        closed = text.rfind(shuts) + 1
+        if text.count(opens, closed) > _MOST_OPEN:
+            text = text[:closed] + text[closed:].replace(opens, f"\n{opens[1:]}")
     rest: list[str] = []
     at = 0
     for match in _DELIMITED.finditer(text):
@@ -324,6 +330,17 @@ class Question:
         r"|\^\s*\{?\s*(?:\*|\\(?:ast|star|dagger)\b)|共[轭軛役]|复数|複素|複数|伴随|伴隨|сопряж|комплекс|켤레|복소|eşlenik|karmaşık"
         r"|liên hợp|phức|sprzęż|zespolon|kompleks|geconjug|coniugat"
     )
+
+    @Kept
+    def _known(self) -> dict[re.Pattern[str], bool]:
+        return {}
+
+    def has(self, pattern: re.Pattern[str]) -> bool:
+        """Whether a pattern, one of those that are written in the code, is found in it: it is searched once."""
+        known = self._known.get(pattern)
+        if known is None:
+            known = self._known[pattern] = pattern.search(self.text) is not None
+        return known
 
     @Kept
     def words(self) -> frozenset[str]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from contextlib import suppress
 from fractions import Fraction
 from itertools import islice, takewhile
 from typing import NamedTuple
 
+from agentscope_tuner.verify import re
 from agentscope_tuner.verify.asked_clause import JOINING, asking_clause, without_own_words
 from agentscope_tuner.verify.math.around import asked_of, read_tokens
 from agentscope_tuner.verify.math.canonical import key

@@ -8,15 +8,15 @@ Two texts with the same tokens are one answer, typeset twice: `\dfrac{1}{2}`, `\
 
 from __future__ import annotations
 
-import re
 import threading
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from itertools import takewhile
 from typing import Literal, NamedTuple, ParamSpec, TypeVar
 
 from agentscope_tuner._run.forks import Kept as Kept
+from agentscope_tuner.verify import re
 
 Role = Literal[
     "look", "same", "function", "fraction", "binomial", "root", "symbol", "constant", "bar", "decoration", "accent",
@@ -1074,6 +1074,7 @@ _PLAIN_DECIMAL = str.maketrans(
 _LONGEST = 400
 
 
+@lru_cache(maxsize=128)
 def respelled(text: str) -> str:
     """The text with the spellings of `_RULES` replaced; a text over `_LONGEST` characters is left as it is."""
     if len(text) > _LONGEST:

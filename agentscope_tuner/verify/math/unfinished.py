@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from fractions import Fraction
@@ -10,6 +9,7 @@ from itertools import islice
 from math import gcd, isqrt
 from typing import TypeGuard
 
+from agentscope_tuner.verify import re
 from agentscope_tuner.verify.math.canonical import SUM, Key, factors, key, terms
 from agentscope_tuner.verify.math.exact import value_at
 from agentscope_tuner.verify.math.node import (
@@ -308,7 +308,7 @@ def is_unworked(question: Question, answer: Node, reference: Node, same: Same) -
     if any(map(is_decimal, walk(answer))) and _is_irrational(reference) and not _is_irrational(answer):
         # digits of a root or of pi are no exact value
         return True
-    if _ASKS_POLAR.search(question.text) and any(is_applied(n, "cos") for n in walk(answer)) and _I in walk(answer):
+    if question.has(_ASKS_POLAR) and any(is_applied(n, "cos") for n in walk(answer)) and _I in walk(answer):
         # `2(\\cos t + i \\sin t)` is the polar form, not a sum to be worked out
         return False
     wanted = _stated(reference, reference)[-1]
@@ -640,7 +640,7 @@ def _is_other_form(question: Question, answer: Node, reference: Node, same: Same
         return True
     if question.asks_to_rewrite and _holds_series(reference) and not _holds_series(answer):
         return True
-    if _ALGEBRAIC.search(question.text) and _is_polar(answer) and not _is_polar(reference):
+    if question.has(_ALGEBRAIC) and _is_polar(answer) and not _is_polar(reference):
         return True
     if not symbols(reference):
         return _is_other_number(question, answer, reference, gives)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence, Set
 from fractions import Fraction
 from typing import NamedTuple
 
+from agentscope_tuner.verify import re
 from agentscope_tuner.verify.math.node import Degrees, Node, Percent, Power, Product, Quantity, Unit, number
 from agentscope_tuner.verify.math.tokens import Unreadable
 
@@ -304,7 +304,7 @@ _STEMS = {
     "|or[ae]|годин|hodin|tim(?:m[ea]r?|e)|tunti|óra|ώρ(?:α|ες)|ωρών|שע(?:ה|ות)|ชั่วโมง",
     "minute": "minut(?:er)?|minuut|menit|phút|dakika|минут|хвилин|분|मिनट|دقيق[ةه]|دقائق|minuutti|perc|λεπτ(?:ό|ά|ών)"
     "|דק(?:ה|ות)|นาที",
-    "second": "sekund|secondes|secondi|segundos|секунд|초|detik|giây|saniye|sekunt|másodperc"
+    "second": "sekund[ęaąye]?|seconde?s?|secondi|secondo|segundos?|секунд|초|detik|giây|saniye|sekunt|másodperc"
     "|δευτερόλεπτ(?:ο|α)|שני(?:ה|ות)|วินาที",
     "week": "woche|semaine|semana|settiman|недел|hafta|tuần|minggu|tydzień|tygodni|सप्ताह|أسبوع",
     "month": "monat|mois|mes(?:e|i)?|mês|месяц|maand|miesi[ąę]c|månad|tháng|bulan|महीन[ाे]|개월|شهر",

@@ -6,7 +6,6 @@ harmless words.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -14,6 +13,7 @@ from functools import lru_cache, partial
 from itertools import takewhile
 
 from agentscope_tuner.errors import Cause, JudgeError
+from agentscope_tuner.verify import re
 from agentscope_tuner.verify.find import last_boxes
 from agentscope_tuner.verify.math.canonical import componentwise, written_out
 from agentscope_tuner.verify.math.names import LETTERS, LISTS, bare_formula, bare_formulas, same_value, value_named
@@ -131,6 +131,8 @@ def short(text: str) -> str:
 
 def bare(text: str) -> str:
     r"""The answer without its wrapping: a box, `$…$`, `\(…\)`, white space, a final full stop."""
+    if text.isalnum():
+        return text
     for _ in range(4):
         before = text
         text = text.strip()
@@ -259,7 +261,7 @@ def read_answer(text: str, ref: Side, question: Question | None) -> Side:
     if asked.speaks_of_rounding and ref.node is not None and is_decimal(ref.node):
         # it says that it is rounded, as it is to be
         text = _ROUGH.sub("", text, count=1) if _ROUGH.match(text) else text.removeprefix("約").removeprefix("约")
-    text = _EXTREME.sub(partial(_function_of, asked), _concluded(text, ref.text), count=1)
+    text = _EXTREME.sub(partial(_function_of, asked), _concluded(text), count=1)
     if "and" in text and not LISTS.search(ref.text):
         text = _MIXED.sub(lambda m: f"{m['whole']}\\frac{{{m['a'] or m['c']}}}{{{m['b'] or m['d']}}}", text, count=1)
     doubtful = _doubt(respelled(text) if "mathbb" in text else text)
@@ -424,27 +426,18 @@ def _other_kind(text: str, ref: str, question: Question) -> str:
     return "an interval for a point" if _OF_POINTS.search(question.text) and _BOUNDS.search(text) else ""
 
 
-def _concluded(text: str, ref: str) -> str:
-    r"""The `x=5` of `2^x=2^5 \\implies x=5`: what the steps before it lead to, none of which gives its name a value.
-
-    So it is of relations in the same letters, `2x+4y=6 \\iff x+2y=3`, where the reference is no such statement.
-    """
+def _concluded(text: str) -> str:
+    r"""The `x=5` of `2^x=2^5 \\implies x=5`: what the steps before it lead to, none of which gives its name a value."""
     *steps, last = _IMPLIES.split(text)
-    if not steps or _IMPLIES.search(ref) is not None:
+    named = _ASSIGNED.match(last) if steps else None
+    if named is None or any(_ASSIGNED.fullmatch(step) or named[1] not in LETTERS.findall(step) for step in steps):
         return text
-    named = _ASSIGNED.match(last)
-    if named is not None:
-        solved = all(_ASSIGNED.fullmatch(step) is None and named[1] in LETTERS.findall(step) for step in steps)
-        return last.strip() if solved else text
-    letters = set(LETTERS.findall(last))
-    related = letters and all(_RELATION.fullmatch(one) for one in (*steps, last))
-    return last.strip() if related and all(set(LETTERS.findall(step)) == letters for step in steps) else text
+    return last.strip()
 
 
 _IMPLIES = re.compile(
     r"\\(?:implies|iff|[Rr]ightarrow|[Ll]ongrightarrow|Longrightarrow|(?:Long)?[Ll]eftrightarrow)(?![a-zA-Z])|[⇒⟹⇔⟺]"
 )
-_RELATION = re.compile(r"[^=<>]+(?:[<>=]|\\[lg]eq?(?![a-z]))[^=<>]+")
 _ASSIGNED = re.compile(r"\s*([a-zA-Z])\s*(?:=[^=]+|\\in\s*\\\{[^=]+)")
 
 
@@ -713,7 +706,7 @@ def in_asked_form(text: str, truth: str, question: Question) -> tuple[str, str]:
     elif "=" in truth and (line := _NAME_OF_LINE.match(text)) is not None and _NAME_OF_LINE.match(truth) is None:
         text = text[line.end() :]
     text = _as_asked(text, truth, question)
-    if _BOOLEAN.search(question.text) is not None and _OF_LOGIC.search(truth) is None:
+    if question.has(_BOOLEAN) and _OF_LOGIC.search(truth) is None:
         text = _in_signs_of_algebra(text)
     own = _values_of(truth, question)
     if own is not truth or not _FINITE.isdisjoint(question.words):

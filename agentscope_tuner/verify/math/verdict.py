@@ -7,7 +7,6 @@ docs/math_equivalence.md has the conventions on rounding, percents, units, order
 
 from __future__ import annotations
 
-import re
 from collections.abc import Awaitable, Callable, Generator
 from contextlib import suppress
 from fractions import Fraction
@@ -15,6 +14,7 @@ from functools import partial
 from typing import Any, Literal, NamedTuple, Protocol, cast
 
 from agentscope_tuner.errors import JudgeError
+from agentscope_tuner.verify import re
 from agentscope_tuner.verify.asked_clause import asking_clause, says_another
 from agentscope_tuner.verify.math.compare import CheapComparer, is_rational
 from agentscope_tuner.verify.math.compare_notations import in_notation, without_next_day
@@ -225,7 +225,7 @@ def _numbers_first(text: str, truth: str, question: str | None) -> MathVerdict |
         question: the task's text, which may make an equal value a copy or unfinished work.
     """
     if text == truth:
-        return verdict_of("exact", EQUAL, text, truth)
+        return written_alike(text)
     if (digits := plain_key(truth)) is not None and digits == plain_key(text):
         # Digits compared as text: fast even for very long numbers
         return verdict_of("normalised", EQUAL, text, truth)
@@ -895,7 +895,7 @@ def _structure(pair: Pair) -> tuple[Outcome, str]:
     if not _OF_SETS.isdisjoint(ref.tokens + ans.tokens) and same_sets(ref.node, ans.node):
         return EQUAL, ""
     letters: frozenset[str] = pair.question.letters if pair.question is not None else frozenset()
-    whole = pair.question is not None and _NOT_ALL_REAL.search(pair.question.text) is not None
+    whole = pair.question is not None and pair.question.has(_NOT_ALL_REAL)
     span = None if whole else same_span((ref.reading, ref.fields == _REAL), (ans.reading, ans.fields == _REAL), letters)
     return span or CheapComparer(pair.seed, pair.question).compare(ref.reading, ans.reading), ""
 
@@ -907,6 +907,12 @@ _CHEAP: dict[str, Callable[[Pair], tuple[Outcome, str]]] = {
     "structure": _structure,
 }
 _OUTCOMES = {"equal": EQUAL, "different": DIFFERENT, "undecided": UNKNOWN}
+
+
+def written_alike(text: str) -> MathVerdict:
+    """The verdict on an answer with the reference's own text."""
+    shown = short(text)
+    return MathVerdict("equal", "exact", f"exact: {shown} = {shown}")
 
 
 def verdict_of(stage: str, outcome: Outcome, text: str, truth: str, note: str = "") -> MathVerdict:

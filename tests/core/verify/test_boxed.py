@@ -77,6 +77,7 @@ def test_huge_outputs_are_read_in_one_pass() -> None:
         (r"\boxed{1}, then something else: \boxed{2} and \boxed{3}", ["2", "3"]),
         ("\\boxed{1}" + " " * 60 + "\\boxed{2}", ["1", "2"]),
         ("\\boxed{1}" + " " * 61 + "\\boxed{2}", ["2"]),
+        (r"\boxed 12345678901234567890 or \boxed 2", ["12345678901234567890", "2"]),
         (r"\boxed{1} \boxed{2", []),
         (r"\boxed{1", []),
         ("no box", []),

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from agentscope_tuner import Task, WorkflowOutput, WorkflowTask, load_judge
 from agentscope_tuner.verify.math import question
 from agentscope_tuner.verify.math.verdict import compare
 from benchmarks.math import hostile
@@ -90,3 +91,29 @@ def test_an_amount_of_many_amounts_is_read_in_linear_time_and_is_not_paid(answer
     started = time.process_time()
     assert compare(answer, "3", question="Find $f(2)$.").outcome != "equal"
     assert time.process_time() - started < 5
+
+
+@pytest.mark.parametrize(
+    ("place", "run"),
+    [
+        ("before", "\\boxed"),
+        ("before", "\\boxed 1, "),
+        ("behind", "1 "),
+        ("behind", "\n"),
+        ("question", ","),
+        ("question", "."),
+        ("question", "1"),
+        ("question", "\\("),
+        ("question", "\\["),
+    ],
+)
+def test_a_hundred_thousand_characters_around_an_answer_are_read_soon(place: str, run: str) -> None:
+    """`\\boxed` again and again took 110 s and two gigabytes, a question of commas 54 s."""
+    text = run * (100_000 // len(run))
+    judge = load_judge({"astuner": {"task_judge": {"judge": "math"}}})
+    task = Task(main_query=f"Solve. {text} What?" if place == "question" else "What?", metadata={"answer": "x+1"})
+    answer = f"{text if place == 'before' else ''}\\boxed{{x+2}} {text if place == 'behind' else ''}"
+    started = time.process_time()
+    reward = judge.compute_reward(WorkflowTask(task=task), WorkflowOutput(metadata={"final_answer": answer}))
+    assert reward == (0.0, False)
+    assert time.process_time() - started < 3

@@ -15,6 +15,7 @@ import agentscope_tuner.graders
 import agentscope_tuner.task_judge
 import agentscope_tuner.verify
 from agentscope_tuner import Task, WorkflowOutput, WorkflowTask, load_judge
+from agentscope_tuner.verify import CompiledPattern
 
 # What a text may repeat, and what may make a match fail behind it
 PIECES = (
@@ -39,7 +40,9 @@ def _patterns() -> Iterator[tuple[str, re.Pattern[str]]]:
 
 
 def _within(value: Any) -> Iterator[re.Pattern[str]]:
-    if isinstance(value, re.Pattern) and isinstance(value.pattern, str):
+    if isinstance(value, CompiledPattern):
+        yield re.compile(value.pattern, value.flags)
+    elif isinstance(value, re.Pattern) and isinstance(value.pattern, str):
         yield value
     elif isinstance(value, tuple | list):
         for member in value:

@@ -410,3 +410,23 @@ def test_no_output_raises_and_no_digits_are_joined() -> None:
         found = find_answer(text, chance.sample([*ALL, "last_value"], k=chance.randint(1, 5)))
         if found.text is not None:
             assert set(re.findall("[0-9]+", found.text)) <= set(re.findall("[0-9]+", text)), text
+
+
+@pytest.mark.parametrize(
+    ("text", "is_plain"),
+    [
+        (r"18 + 7 = 25. \boxed{25}", True),
+        (r"We add them. 1.5 + 1.1 = 2.6. $\boxed{2.6}$", True),
+        ("First 4 * 8.\n(4 - 12)/2 = -4. \\boxed{-4}", True),
+        (r"So the answer is $\boxed{25}$.", True),
+        (r"It is not 18 + 7 = 25. \boxed{25}", False),
+        (r"18 + 7 = 25, \boxed{25}", False),
+        (r"18 + 7 = 25. -\boxed{25}", False),
+        (r"18 + 7 = 25. No. \boxed{25}", False),
+        (r"18 + 7 = 25 m. \boxed{25}", False),
+        (r"18 + 7 = 25. \boxed{25} is wrong", False),
+        (r"25. \boxed{25}", False),
+    ],
+)
+def test_nothing_is_read_around_a_box_behind_plain_words_or_a_calculation(text: str, is_plain: bool) -> None:
+    assert find_answer(text, ["boxed"], by_value=True).is_plain() is is_plain
