@@ -16,6 +16,7 @@ from agentscope_tuner.verify import re
 from agentscope_tuner.verify.number_words import is_number_word, numbers_said, with_figures
 from agentscope_tuner.verify.words import (
     ADVERSE,
+    BEHIND_NAME,
     CALLS_WRONG,
     CHANGES_UNSPACED,
     DENIES,
@@ -162,7 +163,13 @@ _UNDERSTOOD = (
         che womit co czym waarmee wat vilket skulle ki oldu đúng như dự đoán ban đầu bài toán xong measured
         expressed about approximately roughly environ etwa rund ungefähr circa cerca около примерно
         aproximadamente approximativement approssimativamente приблизительно ungefär cirka yaklaşık przybliżeniu
-        δηλαδή"""
+        δηλαδή
+        का की के को में ने है हैं बचे बचा টি টা জন আছে বাকি таким образом tutto avanzati maradt maradtak alles tilbage tillbaka
+        jäljellä kvar igjen zostało zostaje zbylo zbývá залишилося залишилось осталось còn lại sisa tersisa buah
+        ekor rămas au rămas quedan restam rimangono restent reste verbleiben geriye kalır kaldı kalmış
+        kalan vastaus vastus svar відповідь απάντηση válasz răspuns odpověď odpoveď odgovor одговор отговор উত্তর
+        jawapan პასუხი պատասխան תשובה پاسخ جواب คำตอบ resposta
+        memiliki mempunyai"""
     )
 )
 # How words begin that say, in many languages, that a thing is done, shown or checked, and what it is that is done; an
@@ -246,7 +253,7 @@ _KNOWN_UNSPACED = re.compile(
 _KNOWN_KOREAN = re.compile(
     "이것|그것|따라서|그러므로|검산|성립|만족|조건|제곱단위|단위|입니다|이다|이에요|예요|이므로|된다|됩니다|정?답|가지|마리|개|명|권|원|번|점|살|필요|있다|있습니다|있으므로|하다|합니다|모두|풀이|마칩니다|마치겠습니다|끝|도움"
 )
-_KOREAN_ENDING = re.compile("(?:습니다|았습니다|었습니다|는다|았다|었다)$")
+_KOREAN_ENDING = re.compile("(?:습니다|았습니다|었습니다|니다|는다|았다|었다)$")
 _PARTICLE = re.compile("(?:이|가|은|는|을|를|의|로|으로|에|와|과|도|임|함)$")
 
 _STATES = re.compile(
@@ -814,6 +821,7 @@ def is_of_mathematics(word: str) -> bool:
 
 
 def _is_understood(word: str, asked: Asked) -> bool:
+    word = BEHIND_NAME.sub("", word)
     one = word[:-1] if len(word) > _SHORT and word.endswith("s") and not word.endswith("ss") else word
     known = word in _UNDERSTOOD or one in _UNDERSTOOD or _CLOSES.match(word) is not None
     return known or not any(map(str.isalpha, word)) or asked.says(word) or asked.counts(word)

@@ -56,7 +56,7 @@ DENIES = word_set(
     nicht kein keine keinen nie niemals pas point jamais ne ningún ninguno nunca jamás não nem mai нет не ни никогда
     değil asla không chưa chẳng bukan tidak niet geen inte aldrig ikke לא ليس لا नहीं 아니라 아니 아닌 ไม่ except
     but besides sem არ չէ չի نیست కాదు نہیں নয় அல்ல இல்ல није nisu אינה אינו אין mustahil keinesfalls keineswegs
-    aucunement ουδέποτε όχι"""
+    aucunement ουδέποτε όχι নয় না নেই deyil емес nėra hindi"""
 )
 
 
@@ -85,7 +85,7 @@ SO = word_set(
     entonces por tanto así assim portanto logo quindi dunque perciò следовательно следователно поэтому значит итак
     sonuçta nedenle vậy do đó jadi maka zatem więc dus daarom derfor alltså därför إذن لذلك अतः इसलिए 따라서 그러므로
     즉 тому отже tedy proto takže άρα επομένως بنابراین پس prin urmare deci tehát így siis joten altså dakle stoga
-    לכן সুতরাং kwa hiyo samakatuwid"""
+    לכן সুতরাং অতএব kwa hiyo samakatuwid"""
 )
 # Words that begin a part of a sentence which says why, where or when
 OPENS = word_set(
@@ -252,7 +252,7 @@ class Asked:
                 return True
             if not word.endswith("\u064b\u0627"):
                 return False
-        own = word.removesuffix("'s").removesuffix("’s")
+        own = BEHIND_NAME.sub("", word)
         # inflected words share their beginnings; short ones must be there as they stand
         stem = f" {own[: max(len(own) - 3, 4)]}" if len(own) >= _SHORT else f" {own} "
         return stem in _spaced(self.text) or self.allows(word)
@@ -287,13 +287,16 @@ def _spaced(text: str) -> str:
 
 
 _SHORT = 4
+# A suffix behind a name or a sign, as in Turkish and Hungarian: `Ayşe'nin`, `Ft-ba`
+BEHIND_NAME = re.compile(r"(?<=[^\W\d_]{2})(?:['’](?!t\Z)[^\W\d_]{1,5}|-[^\W\d_]{1,2})\Z")
 _ARABIC = re.compile("[\u0621-\u064a][\u0621-\u0652]{2,}")
 
 
 def _root(word: str) -> str:
     """The consonants of an Arabic word, which its plural shares: `ضلع` of `أضلاع` and `ضلعًا`."""
     bare = re.sub("[\u064b-\u0652]", "", word).removesuffix("ا" if word.endswith(("ًا", "اً")) else "\0")
-    root = re.sub("[اأإآويىئؤء]", "", bare.removeprefix("ال"))
+    bare = re.sub("^(?:[وبكف]?ال|لل)(?=..)|(?<=..)(?:ات|ة)$", "", bare)
+    root = re.sub("[اأإآويىئؤء]", "", bare)
     return root if len(root) > 2 else bare
 
 

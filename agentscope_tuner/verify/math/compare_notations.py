@@ -32,6 +32,7 @@ from agentscope_tuner.verify.math.question import Question, is_english
 from agentscope_tuner.verify.math.readings import resolve
 from agentscope_tuner.verify.math.tokens import TooComplex, Unreadable, respelled
 from agentscope_tuner.verify.math.unwrap import Pair
+from agentscope_tuner.verify.words import word_set
 
 WRITING = re.compile(r"\\(?:text|textbf|mathrm|textrm|mbox)|[{}$]|\\[ ,;:!~]")
 LONGEST_OPTION = 100
@@ -50,7 +51,7 @@ _IN_BASE = re.compile(
 _HALF_DAY = 12 * 60 * 60
 # How long, not when
 _SPAN = re.compile("時間|小时|小時")
-_CLOCK = re.compile(r"[:点點時时시]|\dh\d")
+_CLOCK = re.compile(r"[:点點時时시]|\dh\d|\d\.\d\d(?!\d)")
 _CJK_HALF = "上午|早上|早晨|下午|晚上|傍晚|午前|午後|오전|오후"
 _TIME = re.compile(
     rf"\d{{1,2}}:\d{{2}}\s*[ap]\.?\s?m\b|(?:{_CJK_HALF})\s*\d{{1,2}}\s*[:点點时時시](?:\s*\d{{1,2}}\s*[分분]?)?",
@@ -103,7 +104,42 @@ def alike(pair: Pair, mine: Sequence[str], theirs: Sequence[str]) -> Outcome:
 
 
 _WEEKDAY = re.compile("(?:周|礼拜|禮拜|星期)([一二三四五六日天])")
-_OF_WEEKDAY = re.compile("(pazartesi|salı|çarşamba|perşembe|cuma|cumartesi|pazar) günü", re.IGNORECASE)
+# From Monday to Sunday, in 40 languages: the names without their endings
+_WEEKDAYS = tuple(
+    re.compile(f"(?:{'|'.join(names.split())})[^\\W\\d_]{{0,3}}".replace("_", " "))
+    for names in (
+        """monday montag lundi lunes luned[iì] segunda[-_]feira dilluns luni maandag måndag mandag понедельник понеділ
+        понеделник poniedział pond[ěe]l p[ao]nedjelja poned[eě]lj pazartesi maanantai hétf esmaspäev δευτέρα
+        ال[اإ]ثنين ב?יום_שני دوشنبه सोमवार সোমবার จันทร์ 월요일 月曜日? 星期一 senin isnin thứ_hai pirmdien pirmadien""",
+        """tuesday dienstag mardi martes marted[iì] terça[-_]feira dimarts mar[țt]i dinsdag tisdag tirsdag вторник
+        вівтор wtor úter utor torek salı tiistai kedd teisipäev τρίτη الثلاثاء ב?יום_שלישי سهشنبه मंगलवार মঙ্গলবার
+        อังคาร 화요일 火曜日? 星期二 selasa thứ_ba otrdien antradien""",
+        """wednesday mittwoch mercredi miércoles mercoled[iì] quarta[-_]feira dimecres miercuri woensdag onsdag
+        сред[аеуы] серед[аиуі] środ[aęąy] st[řr]ed[auyěe] sri?jed[aeu] sred[aeu] çarşamba
+        keskiviik szerd kolmapäev τετάρτη ال[اأ]ربعاء ב?יום_רביעי
+        چهارشنبه बुधवार বুধবার พุธ 수요일 水曜日? 星期三 rabu thứ_tư trešdien trečiadien""",
+        """thursday donnerstag jeudi jueves gioved[iì] quinta[-_]feira dijous joi donderdag torsdag четверг четвер
+        четвъртък czwart[eo]k čtvrt[e]?k štvrt[o]?k četvrt[ao]?k četrt[e]?k perşembe torstai csütörtök neljapäev πέμπτη
+        الخميس ב?יום_חמישי پنجشنبه गुरुवार बृहस्पतिवार বৃহস্পতিবার พฤหัส(?:บดี)? 목요일 木曜日? 星期四 kamis khamis
+        thứ_năm ceturtdien ketvirtadien""",
+        """friday freitag vendredi viernes venerd[iì] sexta[-_]feira divendres vineri vrijdag fredag пятниц п['’]ятниц
+        петък piąt[e]?k pát[e]?k piat[o]?k pet[ae]k cuma perjantai péntek reede παρασκευή الجمعة ב?יום_שישי جمعه
+        शुक्रवार শুক্রবার ศุกร์ 금요일 金曜日? 星期五 jumat jumaat thứ_sáu piektdien penktadien""",
+        """saturday samstag sonnabend samedi sábado sabato dissabte sâmbăt zaterdag lördag lørdag суббот субот събот
+        sobot sobota subot cumartesi lauantai szombat laupäev σάββατο السبت ב?יום_שבת שבת شنبه शनिवार শনিবার เสาร์
+        토요일 土曜日? 星期六 sabtu thứ_bảy sestdien šeštadien""",
+        """sunday sonntag dimanche domingo domenica diumenge duminic zondag söndag søndag воскресень неділ niedziel
+        neděl nedeľ nedjelj nedelj pazar sunnunta vasárnap pühapäev κυριακή ال[اأ]حد ב?יום_ראשון یکشنبه रविवार
+        রবিবার อาทิตย์ 일요일 日曜日? 星期[日天] minggu ahad chủ_nhật svētdien sekmadien""",
+    )
+)
+# What may stand beside a weekday: that it is that day, or on it
+_BESIDE_WEEKDAY = word_set(
+    """on a an the it is it's be will day am ein einem einen der den dem ist es tag le un ce c'est sera jour el en
+    será día il di un è giorno na num numa em um uma é dia într-o în w we v ve vo u jest dzień je den день ден у в
+    во на это op een de het dag på det är er om gün günü bir on se päivä nap päev την το ημέρα μέρα يوم في هو روز در को
+    है दिन দিন là vào ngày hari pada ini วัน 입니다"""
+)
 _NO_CENTS = re.compile(r"(?<=\d)(?:\{,\}|,)\s*[-–—]{1,2}(?=\s*(?:\\[ ,]\s*)?(?:€|\\text|\\euro|euro|kr|\Z))")
 _JOINED_SETS = re.compile(r"\\\}\s*(?:\\cup|∪)\s*\\\{")
 _FINITE = re.compile(
@@ -251,7 +287,7 @@ def in_notation(text: str, truth: str) -> tuple[str, str]:
     text = _respelled(text) if "\\" in text else text
     text = text if "=" in truth else _OF_UNKNOWNS.sub("", text)
     if not text.isascii():
-        text, truth = (_OF_WEEKDAY.sub(r"\1", _WEEKDAY.sub(_weekday, one)) for one in (text, truth))
+        text, truth = (_WEEKDAY.sub(_weekday, one) for one in (text, truth))
     text, truth = _through_whole_numbers(text), _through_whole_numbers(truth)
     if "," in text:
         text = _listed(_NO_CENTS.sub("", text))
@@ -438,6 +474,7 @@ _CURRENCIES = {
         "€ euro euros eur",
         "r$ reais real brl",
         "₺ tl lira",
+        "zł pln złotych złote złoty",
         "clp",
         "cop",
         "kr kr. kronen kroner kronor",
@@ -458,9 +495,12 @@ _SPACED_THOUSANDS = re.compile(r"\d \d{3}(?!\d)")
 
 def money(pair: Pair) -> Outcome:
     """Compare whole amounts whose thousands are set off by points or spaces: `100.000 rupiah` and `Rp100.000,00`."""
-    if "." not in pair.truth and _SPACED_THOUSANDS.search(pair.truth) is None:
+    is_set_off = "." in pair.truth or _SPACED_THOUSANDS.search(pair.truth) is not None
+    if not (is_set_off or pair.truth[-1:].isalpha()):
         return UNKNOWN
     mine, theirs = (_amount_of(one) for one in (pair.truth, pair.answer))
+    if not (is_set_off or (mine and theirs and mine[1] == theirs[1])):
+        return UNKNOWN
     if mine is None or theirs is None or not (mine[1] or theirs[1]):
         return UNKNOWN
     if not mine[1] and (pair.question is None or _POINTED_AMOUNT.search(pair.question.text) is None):
@@ -577,8 +617,32 @@ def _says_half(question: Question | None) -> bool:
     return question is not None and _HALF.search(question.text) is not None
 
 
+def weekdays(pair: Pair) -> Outcome:
+    """Compare days of the week in any language and case: `am Donnerstag`, `в четверг`, `torstaina`."""
+    if len(pair.ref.text) > LONGEST_OPTION or len(pair.answer) > LONGEST_OPTION:
+        return UNKNOWN
+    truth = _weekday_of(pair.ref.text)
+    stated = set() if not truth else _weekday_of(pair.answer)
+    return UNKNOWN if not (truth and stated) else EQUAL if truth == stated else DIFFERENT
+
+
+def _weekday_of(text: str) -> set[int]:
+    """The place in the week of a day that is all that a text says; empty for another text."""
+    words = unset(text).lower().replace("\u200c", "").removeprefix("วัน").rstrip(" .。").split()
+    said = " ".join(word for word in words if word not in _BESIDE_WEEKDAY).removesuffix("입니다")
+    return {at for at, names in enumerate(_WEEKDAYS) if names.fullmatch(said) is not None}
+
+
+# What stands before the day of a month
+_ON_DATE = re.compile(
+    r"\A(?:on|the|le|el|il|am|der|den|em|w|dnia|op|på|την|στις) (?=\d{1,2}\.? (?:de )?[^\W\d_]{3,}\Z)", re.IGNORECASE
+)
+
+
 def days(pair: Pair) -> Outcome:
     """Compare dates. If only one side has a year, it must be in the question."""
+    if (said := unset(pair.answer)) != (dated := _ON_DATE.sub("", said)) and dated == unset(pair.ref.text):
+        return EQUAL
     truth = day(pair.ref.text) if pair.ref.text[-1:].isalnum() else None
     stated = None if truth is None else day(pair.answer)
     if truth is None or stated is None:

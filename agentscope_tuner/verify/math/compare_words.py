@@ -37,6 +37,7 @@ from agentscope_tuner.verify.math.compare_notations import (
     remainders,
     times,
     unset,
+    weekdays,
     whole_numbers,
 )
 from agentscope_tuner.verify.math.exact import exact_value
@@ -64,8 +65,9 @@ from agentscope_tuner.verify.math.prose import (
     signs,
     speaks_of_another,
 )
-from agentscope_tuner.verify.math.question import Question
+from agentscope_tuner.verify.math.question import Question, is_english
 from agentscope_tuner.verify.math.tokens import TooComplex, Unreadable
+from agentscope_tuner.verify.math.units import operates
 from agentscope_tuner.verify.math.unwrap import Pair
 from agentscope_tuner.verify.words import DENIES, word_set
 
@@ -183,6 +185,7 @@ def wordings(pair: Pair) -> Outcome:
         _lone_signs,
         bearings,
         times,
+        weekdays,
         days,
         remainders,
         whole_numbers,
@@ -244,7 +247,7 @@ def _choices(pair: Pair) -> Outcome:
         if theirs == mine or (is_list and sorted(theirs) == list(mine)):
             return EQUAL
     truth = letter(pair.ref.text) if _CAPITAL.search(pair.ref.text) else None
-    stated = letter(pair.answer) if len(pair.answer) < _LONGEST_LETTER else None
+    stated = letter(_who_is(pair)) if len(pair.answer) < _LONGEST_LETTER else None
     if truth is None:
         # The reference may give a letter and a value: an answer may be that letter alone
         return EQUAL if stated is not None and stated == pair.ref.letter else UNKNOWN
@@ -254,6 +257,34 @@ def _choices(pair: Pair) -> Outcome:
     if chosen is None or chosen[0] != truth or not _is_offered(pair.question, *chosen):
         return UNKNOWN
     return EQUAL
+
+
+# `B is the liar`, and how a question asks for whoever is that
+_IS_THAT = re.compile(
+    r"(?P<who>[^\W\d_]+)(?: (?:is|ist|est|es|è|é|jest|je|є|är|er)(?: (?:the|an?|der|die|das|le|la|el|il|den|de))?"
+    r"| (?:[—–-]|это|to))(?P<role> [^\W\d_]{3,})"
+)
+_ASKS_WHO = re.compile(
+    r"\b(?:who|which|wer|welche[rs]?|qui|lequel|laquelle|quién|quem|chi|кто|хто|kto|kdo|który|který|vem|hvem|wie)\b(?P<rest>[^,.?]*)",
+    re.IGNORECASE,
+)
+_NOT_WHO = word_set("than as like not no never of's before after als que di від чем не ні ne nicht pas non não nie")
+
+
+def _who_is(pair: Pair) -> str:
+    """The reference where it is said to be what the question asks for, `B` of `B is the liar`; else the answer."""
+    text, question = pair.answer, pair.question
+    said = None if question is None else _IS_THAT.fullmatch(unset(text).rstrip(" ."))
+    if said is None or question is None or said["who"] != unset(pair.ref.text):
+        return text
+    asked = [found["rest"].lower().split() for found in _ASKS_WHO.finditer(question.text)]
+    if len(asked) != 1 or not _NOT_WHO.isdisjoint(asked[0]):
+        return text
+    is_asked = any(same_word(said["role"].strip().lower(), word) for word in asked[0][:_NEAR_WHO])
+    return said["who"] if is_asked else text
+
+
+_NEAR_WHO = 5
 
 
 _TRUTHS = dict.fromkeys("正确 对 √ ✓ ✔ \\surd \\checkmark 是 맞다 참 正しい ○".split(), True)  # noqa: SIM905
@@ -525,7 +556,7 @@ def _same_words(pair: Pair) -> Outcome:
     truth = plain(pair.ref.text).split()
     if not truth or not _NAME_ALONE.fullmatch(" ".join(truth)) or len(pair.answer) > LONGEST_OPTION:
         return UNKNOWN
-    said = plain(pair.answer).replace(",", " ").split()
+    said = plain(_who_is(pair)).replace(",", " ").split()
     if said == truth:
         return EQUAL if _same_case(pair) else DIFFERENT
     more = {*said} - {*truth} - NEUTRAL - JOINING_NAMES
@@ -551,11 +582,7 @@ def _same_words(pair: Pair) -> Outcome:
     said = [word for at, word in enumerate(said) if not _is_named(said[max(at - 1, 0) : at + 1], asked)]
     if truth[-1] in options and _STRICTLY.isdisjoint((*words, *truth)):
         said = [word for word in said if word not in _STRICTLY]
-    left = [
-        w
-        for w in said
-        if w in truth or w in options or w.isdigit() or not (w in JOINING_NAMES or allowed(w, words, asked))
-    ]
+    left = [w for w in said if w in truth or w in options or w.isdigit() or not _is_told(w, words, asked)]
     own = [w for w in truth if w in options or w not in words]
     # the kind of thing that the question speaks of may be left out: `odd` for `odd function`
     short_of = [own] if own == truth[: len(own)] and not NEUTRAL.issuperset(own) else []
@@ -569,7 +596,11 @@ def _same_unspaced(truth: str, said: str, asked: str) -> Outcome:
     if kind != truth and len(said) > 1 and re.search(f"(?:什么|何种|哪种|哪类){re.escape(kind)}", asked):
         return EQUAL
     subject = _SUBJECT.sub("", before)
-    around = {_COPULA.sub("", behind), subject} if subject[1:] or not subject else {"?"}
+    around = (
+        {_COPULA.sub("", behind).removeprefix("是").removesuffix("者"), subject}
+        if subject[1:] or not subject
+        else {"?"}
+    )
     if before.endswith(("比", "于", "於")):
         # what something else is compared with
         return DIFFERENT
@@ -578,6 +609,21 @@ def _same_unspaced(truth: str, said: str, asked: str) -> Outcome:
         return DIFFERENT
     framed = truth in said and all(rest in asked for rest in around)
     return EQUAL if framed and not _TURNED.search(before + behind) else UNKNOWN
+
+
+def _is_told(word: str, words: frozenset[str], asked: str) -> bool:
+    """Whether a word beside an answer says nothing: it joins, or is neutral or the question's."""
+    return word in JOINING_NAMES or allowed(word, words, asked) or _is_inflected(word, asked)
+
+
+_FEWEST_SHARED = 5
+
+
+def _is_inflected(word: str, asked: str) -> bool:
+    """Whether a word turns nothing and is a form of a word of a question that is not English: `wygrała`, `wygrał`."""
+    if len(word) < _FEWEST_SHARED or is_english(asked.lower()) or word in DENIES or operates(word):
+        return False
+    return any(one[:_FEWEST_SHARED] == word[:_FEWEST_SHARED] and same_word(one, word) for one in asked.lower().split())
 
 
 _BEFORE_OBJECTS = word_set(

@@ -255,13 +255,16 @@ def signs(text: str) -> tuple[str, ...] | None:
 
 _CLOCK_WRITING = re.compile(r"\\(?:text|mathrm|textrm|mbox)|\\[ ,;:!~]|[{}\s~.$]")
 _TIME = re.compile(
-    r"(?:om|um|kl|klokken|à|alle|at)?(?P<half>上午|早上|早晨|清晨|凌晨|午前|오전|下午|晚上|傍晚|午後|오후)?(\d{1,2})"
+    r"(?:om|um|klo?|klokken|à|(?:alle)?ore|alle|às|alas|at|o|в|о|у|óra|saat|ώρα|בשעה|الساعة|ساعت|lúc|vào|pukul|στις|เวลา)?(?P<half>上午|早上|早晨|清晨|凌晨|午前|오전|下午|晚上|傍晚|午後|오후)?(\d{1,2})"
     r"(?:[:h](\d{2})(?:min|:(\d{2}))?|[点點时時시](?:(\d{1,2})[分분]|(?P<part>[半整]))?)(?:o'clock|h|hrs?|uhr|uur|시|น)?"
     r"(?:(?P<am>am|(?:inthe|atthe)?morning|morgens|vormittags|delamañana|damanhã|dumatin|delmattino|утра)"
     r"|(?P<pm>pm|inthe(?:afternoon|evening)|nachmittags|abends|dela(?:tarde|noche)|datarde|danoite"
     r"|del?l'après-midi|dusoir|delpomeriggio|disera|дня|вечера))?(?:o'clock|h|hrs?|uhr|uur|시|น)?",
     re.IGNORECASE,
 )
+# A time whose minutes stand behind a point, and words beside which a point is one: `14.35 Uhr`
+_POINTED_CLOCK = re.compile(r"(\d)\.(\d\d)(?!\d)")
+_IS_CLOCK = re.compile(r"\b(?:uhr|uur|klo?|klokken|ore|pukul|óra)\b|\d\s*[ap]\.?m\b", re.IGNORECASE)
 _NIGHT, _EVENING = frozenset("晚上 晚间 夜里 夜晚 深夜 밤".split()), 5  # noqa: SIM905
 _BEFORE_NOON = frozenset("上午 早上 早晨 清晨 凌晨 午前 오전".split())  # noqa: SIM905
 _NOON = 12
@@ -269,7 +272,8 @@ _NOON = 12
 
 def time_of_day(text: str) -> tuple[int, bool] | None:
     """The seconds since midnight, and whether the half of the day is said; None for any other text."""
-    match = _TIME.fullmatch(_CLOCK_WRITING.sub("", text))
+    said = _CLOCK_WRITING.sub("", _POINTED_CLOCK.sub(r"\1:\2", text) if _IS_CLOCK.search(text) else text)
+    match = _TIME.fullmatch(said)
     if match is None:
         return None
     minutes = int(match[3] or match[5] or (30 if match["part"] == "半" else 0))
@@ -323,8 +327,8 @@ _MONTH = "|".join(f"{m}|{m[:3]}" for m in _MONTHS) + "|sept"
 _DAY = r"(?P<day>\d{1,2})(?:\^?\s*(?:st|nd|rd|th))?"
 _YEAR = r"(?:,? ?(?P<year>\d{4}))?"
 _DATES = (
-    re.compile(rf"(?:the )?(?P<month>{_MONTH})\.? (?:the )?{_DAY}{_YEAR}"),
-    re.compile(rf"(?:the )?{_DAY} (?:of )?(?P<month>{_MONTH})\.?{_YEAR}"),
+    re.compile(rf"(?:on )?(?:the )?(?P<month>{_MONTH})\.? (?:the )?{_DAY}{_YEAR}"),
+    re.compile(rf"(?:on )?(?:the )?{_DAY} (?:of )?(?P<month>{_MONTH})\.?{_YEAR}"),
     re.compile(r"(?:(?P<year>\d{4})年)?(?P<month>\d{1,2})月(?P<day>\d{1,2})[日号]"),
 )
 

@@ -60,7 +60,9 @@ _ROWS: tuple[tuple[Role, int, str], ...] = (
     ("accent", 1, "hat widehat tilde dot ddot"),
     ("big", 1, "int sum prod lim"),
     ("environment", 0, "begin"),
-    ("currency", 1, r"$:=$ euro:=euro pounds:=gbp yen:=yen rupee:=rupee"),
+    ("currency", 1, r"""$:=$ euro:=euro pounds:=gbp yen:=yen rupee:=rupee rouble:=rouble zloty:=zloty
+        lira:=lira won:=won dong:=đồng baht:=baht hryvnia:=hryvnia shekel:=shekel naira:=naira taka:=taka kip:=kip
+        tenge:=tenge"""),
     ("relation", 2, r"""
         in:=in approx:=~ sim:=sim equiv:== cong:=cong iff:=iff subset:=subset subseteq:=subset
         supset:=supset supseteq:=supset notin:=notin perp:=perp
@@ -152,7 +154,9 @@ UNICODE = str.maketrans(
             ⊃:=\supset ⊇:=\supseteq
             ∂:=\partial ∇:=\nabla ℓ:=\ell ↦:=\mapsto ⌋:=\rfloor ⌈:=\lceil ⌉:=\rceil ∑:=\sum ∏:=\prod ∫:=\int ¢:=\cents
             Δ:=\Delta Γ:=\Gamma Θ:=\Theta Λ:=\Lambda
-            Σ:=\Sigma Φ:=\Phi Ψ:=\Psi Ω:=\Omega €:=\euro £:=\pounds ¥:=\yen ￥:=\yen ₹:=\rupee"""
+            Σ:=\Sigma Φ:=\Phi Ψ:=\Psi Ω:=\Omega €:=\euro £:=\pounds ¥:=\yen ￥:=\yen ₹:=\rupee
+            ₽:=\rouble ₺:=\lira ₩:=\won ₫:=\dong ฿:=\baht ₴:=\hryvnia ₪:=\shekel ₦:=\naira ৳:=\taka ₭:=\kip
+            ₸:=\tenge"""
         ).items()
     }
     | {chr(0x3B1 + at): f"\\{name} " for at, name in enumerate(_LOWER_GREEK.split())}

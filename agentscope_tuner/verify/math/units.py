@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -49,12 +49,19 @@ DIMENSIONS = {
     "money_in_rupiah": "rupiah idr IDR 1",
     "money_in_forints": "forint huf HUF 1",
     "money_in_koruny": "Kč koruna koruny korun czk CZK 1",
-    "money_in_hryvnias": "грн гривня гривні гривень uah UAH 1",
+    "money_in_hryvnias": "hryvnia грн гривня гривні гривень гривна гривен гривны uah UAH 1",
     "money_in_lei": "lei leu ron RON 1",
     "money_in_kronor": "krona kronor krone kroner sek SEK nok NOK dkk DKK 1",
     "money_in_francs": "franc franken chf CHF 1",
-    "money_in_hryvni": "гривна гривен гривны гривень грн 1",
-    "money_in_tenge": "тенге 1",
+    "money_in_tenge": "tenge тенге 1",
+    "money_in_leva": "lev лв лева лев leva bgn BGN 1",
+    "money_in_shekels": "shekel שקל שקלים ils ILS nis NIS 1",
+    "money_in_naira": "naira ngn NGN 1",
+    "money_in_taka": "taka টাকা bdt BDT 1",
+    "money_in_kip": "kip ກີບ lak LAK 1",
+    "money_in_riyals": "riyal ريال sar SAR 1",
+    "money_in_toman": "toman تومان 1",
+    "money_in_ringgit": "ringgit RM myr MYR 1",
     "angle": "rad radian 1",
     "mass length^2 time^-2": "J joule Дж 焦耳 焦 1000|kJ kilojoule кДж 千焦 1000000|MJ megajoule 1000000000"
     "|cal calorie 4184|kcal 4184000|kWh 千瓦时 3600000000|Wh 3600000|eV|keV|MeV",
@@ -107,7 +114,7 @@ COUNTED = frozenset(
 # Adjectives that may stand before a counted or measured noun; they are dropped
 DESCRIBING = frozenset(
     """old tall long wide high deep away apart total altogether each left remaining red blue green yellow white black
-    brown pink purple gold silver big small whole full fresh different distinct real complex possible""".split()  # noqa: SIM905
+    brown pink purple gold silver big small whole full fresh different distinct real complex possible de""".split()  # noqa: SIM905
 )
 # Words that operate on the number before them. The word behind them is never a unit, even if the question names it
 NEVER = frozenset(
@@ -132,8 +139,8 @@ NUMBER_WORDS = frozenset(
     dozen hundred thousand million billion trillion score tens ones unity myriad octet trio duo fold twofold threefold
     grosses dozens hundreds thousands millions billions trillions tenth hundredth thousandth""".split()  # noqa: SIM905
 )
-# Chinese measure words
-COUNTERS = frozenset("个人只本张支件条块辆棵朵颗头座名位次种页岁间份套双盒箱袋瓶杯個枚")
+# Chinese measure words, and Bengali ones
+COUNTERS = frozenset((*"个人只本张支件条块辆棵朵颗头座名位次种页岁间份套双盒箱袋瓶杯個枚", "টি", "টা", "জন"))
 
 
 Dimension = dict[str, int]
@@ -270,16 +277,16 @@ def known(word: str) -> bool:
 
 
 # Units in other languages: a power and a prefix, both perhaps left out, then the stem of a unit with its ending
-_POWERS_ABROAD = {"square ": "quadrat|제곱|平方", "cubic ": "kubik|세제곱|立方"}
+_POWERS_ABROAD = {"square ": "quadrat|neliö|négyzet|ruut|제곱|平方", "cubic ": "kubik|kuutio|köb|kuup|세제곱|立方"}
 _POWERS_BEHIND = {"kare": "square ", "küp": "cubic "}
 _PREFIXES = {
-    "kilo": "[kc]hilo|kil[oó]|quil[oóô]|кило|キロ|킬로|किलो|कि|كيلو|ك(?=م)",
-    "centi": "cent[iíy]|zenti|santi|санти|センチ|센티|सेंटी|से|سنتي|س(?=م)",
+    "kilo": "[kc]hilo|χιλιό|kil[oó]|quil[oóô]|кило|キロ|킬로|किलो|कि|كيلو|ك(?=م)",
+    "centi": "cent[iíy]|sentt?i|zenti|santi|санти|センチ|센티|सेंटी|से|سنتي|س(?=م)",
     "deci": "d[eé]c[ií]|dezi|деци|デシ|데시",
     "milli": "mil+[ií]|милли|ミリ|밀리",
 }
 _STEMS = {
-    "meter": "m[eè]tr|meter|метр|メートル|미터|मीटर|मी|[أا]?مت[ا]?ر|م",
+    "meter": "m[eèé]tr|m[eé]ter|μ[εέ]τρ[αο]|метр|メートル|미터|मीटर|मी|[أا]?مت[ا]?ر|م",
     "gram": "gr[aá]m+|грам+|グラム|그램|ग्राम|[جغ]رام",
     "liter": "lit[er]r?|lít|литр|リットル|리터|लीटर|لتر",
     "joule": "joule|julio|dżul|джоул|ジュール|줄|जूल|جول",
@@ -302,6 +309,10 @@ _STEMS = {
     "week": "woche|semaine|semana|settiman|недел|hafta|tuần|minggu|tydzień|tygodni|सप्ताह|أسبوع",
     "month": "monat|mois|mes(?:e|i)?|mês|месяц|maand|miesi[ąę]c|månad|tháng|bulan|महीन[ाे]|개월|شهر",
     "year": "jahr|année|año|ann[oi]|ano|год|лет|jaar|år|yıl|năm|tahun|साल|वर्ष|سنة|سنوات|ปี",
+    "euro": "euro[an]?|eurot|евро|євро|ευρώ|यूरो|يورو",
+    "forint": "forint(?:ba|ot|tal)?",
+    "lira": "lira(?:d[ıi]r|y[ae]|s[ıi])?",
+    "riyal": "ريالا?ً?ا?|ريالات",
     "day": "tage|jour|d[ií]as|giorni|день|дня|дней|hari|ngày|dni",
 }
 _UNIT_ABROAD = re.compile(
@@ -309,14 +320,15 @@ _UNIT_ABROAD = re.compile(
         f"(?:{'|'.join(f'(?P<{name.strip()}>{stems})' for name, stems in table.items())}){often}"
         for table, often in ((_POWERS_ABROAD, "?"), (_PREFIXES, "?"), (_STEMS, ""))
     )
-    + "(?:e?(?P<behind>kare|küp))?(?:e?s|as|e?n|e|ach|a|ami|ów|ів|u|os?|i|y|и|а|у|е|ы|ов|ах|ам|ами|ей|я|ях|ь)?"
+    + "(?:e?(?P<behind>kare|küp))?"
+    "(?:e?s|as|e?n|e|ach|a|ami|ów|ів|u|os?|i|y|и|а|у|е|ы|ов|ах|ам|ами|ей|я|ях|ь|iä|[이을은의])?"
 )
 
 
 #: What joins a rate to what it is for: `miles per gallon`, `dollars a week`.
 RATES = frozenset({"per", "a", "an", "each", "every"})
 #: `per` in other languages
-PER_ABROAD = frozenset("pro par por al в за na".split())  # noqa: SIM905
+PER_ABROAD = frozenset("pro par por al в за na ανά την".split())  # noqa: SIM905
 
 
 def unit_named(word: str) -> str | None:
@@ -360,7 +372,9 @@ def mentions(text: str, unit: Unit) -> bool:
     """Whether a text has some unit of the kind of which the first part of a unit is: of metres for `m^2`."""
     bases = {base for name, power in unit if power > 0 for base in dimension_of(((name, power),))}
     words = {
-        part for word in re.findall(r"[a-zA-Z]+|[^\W\d_]+", text) for part in (unit_named(word) or "").split()[-1:]
+        part
+        for word in re.findall(r"[a-zA-Z]+|[^\W\d_]+", text) + re.findall(r"[^\W\d_]+", text)
+        for part in (unit_named(word) or "").split()[-1:]
     }
     words |= {name for name in _LINES if not name.isascii() and name in text}
     return bases <= {base for word in words for base in dimension_named(_LINES[word])}
@@ -375,7 +389,17 @@ _GIVEN_IN = re.compile(
 # `R$` are no dollars
 _NO_COUNTRY = r"(?<![A-Z])(?<![A-Z]\\)"
 _WORDS_OF_SCRIPTS = re.compile(rf"[a-zA-Zμ]+|(?:[^\W\d_a-zA-Z]|{_OF_INDIA})+|[^\W\d_]+")
-_SIGNS = {"$": "dollar", "€": "euro", "£": "gbp", "¥": "元", "￥": "元"}
+_SIGNS = {
+    "$": "dollar",
+    "€": "euro",
+    "£": "gbp",
+    "¥": "元",
+    "￥": "元",
+    "₹": "rupee",
+    "₽": "rouble",
+    "₺": "lira",
+    "₴": "hryvnia",
+}
 
 
 def unlike_given(unit: Unit, question: str) -> str:
@@ -386,8 +410,12 @@ def unlike_given(unit: Unit, question: str) -> str:
     names = [name for word in _GIVEN_IN.findall(question) for name in (_leading_name(word),) if name]
     names += [name for sign, name in _SIGNS.items() if re.search(rf"{_NO_COUNTRY}{re.escape(sign)}\s?\d", question)]
     words = (*_WORDS_OF_SCRIPTS.findall(question), *_UNSPACED_UNITS.findall(question))
-    spoken = {_UNITS.get(unit_named(word) or "") for word in words}
+    whole = [unit_named(word) or "" for word in _WHOLE_WORDS.findall(question)]
+    spoken = {_UNITS.get(name) for name in (*whole, *(unit_named(word) or "" for word in words))}
+    spent = spoken | {_UNITS[one] for sign, one in _SIGNS.items() if sign in question}
     for name, _ in unit:
+        if is_money(name) and any(map(_is_sure_money, whole)) and not _is_of(name, spent):
+            return name
         kind = dimension_named(_LINES[name])
         alike = {_UNITS[one] for one in names if dimension_named(_LINES[one]) == kind}
         if not alike or _UNITS[name] in alike | spoken:
@@ -397,6 +425,18 @@ def unlike_given(unit: Unit, question: str) -> str:
         if not (grows and same_scale and _UNITS[name].size > min(one.size for one in alike)):
             return name
     return ""
+
+
+_WHOLE_WORDS = re.compile(rf"(?:[^\W\d_]|{_OF_INDIA})+")
+
+
+def _is_sure_money(name: str) -> bool:
+    """Whether a name is a currency's and no other word of some language: he has won, Italian `lei`, a cent of any."""
+    return is_money(name) and name not in ("won", "lei", "kip", "lev", "cent", "rub")
+
+
+def _is_of(name: str, units: Set[PhysicalUnit | None]) -> bool:
+    return any(one is not None and one.dimension == _UNITS[name].dimension for one in units)
 
 
 def is_given_in(unit: Unit, question: str) -> bool:

@@ -433,7 +433,7 @@ def _pointed(truth: str, text: str, question: str | None) -> str:
     clause = asking_clause(asked.text)[0] or asked.text
     if any(found["one"] is None for found in _OF_SEVERAL.finditer(clause)):
         return truth
-    is_amount = _UNIT_BEHIND.match(truth, match.end()) is not None
+    is_amount = _UNIT_BEHIND.match(truth, match.end()) is not None or _is_in_groups(match, text, asked)
     written = re.search(rf"(?<![\d.,]){match[1].lstrip('-')}(?:(\{{,\}})|\.){match[2]}(?!\d)", text)
     # beside a list such a reference may be one, too: `0,7` for two roots
     is_alone = match.end() == len(truth) and not _ASKS_SEVERAL.search(clause)
@@ -443,6 +443,15 @@ def _pointed(truth: str, text: str, question: str | None) -> str:
         return truth
     is_one = written is not None or is_amount or (is_alone and is_decimal)
     return f"{match[1]}.{match[2]}{truth[match.end() :]}" if is_one else truth
+
+
+def _is_in_groups(written: re.Match[str], text: str, asked: Question) -> bool:
+    """Whether a text begins with a number with a decimal comma, its thousands set off: `1.250,50` of `1250,5`."""
+    grouped = _GROUPED.match(_without_currency(text)) if _writes_commas(asked.text.lower()) else None
+    if grouped is None or not (grouped["point"] and grouped["decimals"]):
+        return False
+    sides = (_number_of(grouped, grouped[0]), f"{written[1]}.{written[2]}")
+    return all(map(_PLAIN.fullmatch, sides)) and len({*map(Fraction, sides)}) == 1
 
 
 _ASKS_SEVERAL = re.compile(
@@ -480,11 +489,14 @@ def _number_of(grouped: re.Match[str], text: str) -> str:
     return text.replace(grouped[0], re.sub(r"\D", "", grouped["whole"]) + decimals, 1)
 
 
-def _ungrouped(text: str, truth: str, question: str | None) -> str:
+def _ungrouped(text: str, truth: str, question: str | None, *, has_comma: bool) -> str:
     r"""The answer in the reference's way of writing numbers: `12,50` as 12.50, `1.250.000` and `12,50,000` as 1250000.
 
     Only where the reference is the number with these digits, and, where it could be another number or several, where
     the question's language writes numbers so.
+
+    Args:
+        has_comma: whether the reference is written with a decimal comma.
     """
     if "," not in text + truth and "." not in text:
         return text
@@ -493,7 +505,7 @@ def _ungrouped(text: str, truth: str, question: str | None) -> str:
     amount = _without_currency(truth)
     if not text[:1].isdigit():
         return sign + text
-    return sign + _regrouped(text, amount, question, is_money=bool(sign) or amount is not truth)
+    return sign + _regrouped(text, amount, question, is_money=bool(sign) or amount is not truth or has_comma)
 
 
 def _without_currency(text: str) -> str:
@@ -503,17 +515,19 @@ def _without_currency(text: str) -> str:
 
 # A sign of money before its amount
 _CURRENCY = re.compile(
-    r"(?:\\text\s*\{\s*)?(?:[A-Z]{0,2}\s*\\?\$|[€£¥₹₩₫₽]|Rp\.?|Rs\.?)\s*+\}?(?:\\[ ,;:!]|~|\s)*+(?=\d)"
+    r"(?:\\text\s*\{\s*)?(?:[A-Z]{0,2}\s*\\?\$|[€£¥₹₩₫₽₺₴₦৳฿₪₭]|Rp\.?|Rs\.?)\s*+\}?(?:\\[ ,;:!]|~|\s)*+(?=\d)"
 )
 
 
-_LEADING_NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?=\s*(?:[€$£]|\\text|[a-zA-Z]{2}))")
+_LEADING_NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?=\s*(?:[€$£₹₽₺₫₴₦]|\\text|[^\W\d_]{2}))")
 # An amount of money whose thousands a point sets off
 _BY_POINTS = re.compile(r"\d{1,3}\.000(?!\d)\s*(?:€|euro|kr\b|pesos|lir)|(?:€|r\\?\$)\s?\d{1,3}\.000(?!\d)")
 
 
 def _regrouped(text: str, truth: str, question: str | None, *, is_money: bool) -> str:
     asked = "" if question is None else question.lower()
+    number = _LEADING_NUMBER.match(truth)
+    truth = truth if number is None else number[0]
     commas = _COMMA.match(text)
     same = commas is not None and (truth == f"{commas[1]}.{commas[2]}" or (truth, "00") == commas.groups())
     if commas is not None and same and (is_money or _writes_commas(asked)):
@@ -523,8 +537,6 @@ def _regrouped(text: str, truth: str, question: str | None, *, is_money: bool) -
         return text
     is_written = _writes_commas(asked) if match["point"] else _OF_INDIA.search(asked) is not None
     is_written = is_written or (match["point"] == "." and _BY_POINTS.search(asked) is not None)
-    number = _LEADING_NUMBER.match(truth)
-    truth = truth if number is None else number[0]
     is_sure = match["point"] and (match["decimals"] or match["whole"].count(match["point"]) > 1)
     digits = (_number_of(match, match[0]), truth.replace("{,}", "."))
     is_same = all(map(_PLAIN.fullmatch, digits)) and len({*map(Fraction, digits)}) == 1
@@ -656,12 +668,12 @@ def _stages_of_one(
         if (asked := about(question)) is not None:
             text, truth = in_asked_form(_said_alone(text, asked), _said_alone(truth, asked), asked)
     text, truth, question = _by_text(text, truth, question)
-    truth = _pointed(truth, text, question)
+    truth = _pointed(own := truth, text, question)
     if "=" not in truth:
         text = _of_asked(text, question)
     elif "=" not in text:
         truth = _of_asked(truth, question)
-    text = _ungrouped(text, truth, question)
+    text = _ungrouped(text, truth, question, has_comma="," in own and "," not in truth)
     known = _numbers_first(text, truth, None if copied == "accept" else question)
     if known is not None:
         return known
