@@ -89,7 +89,7 @@ COMMANDS = tuple(
          "Show which verdicts differ between A and B, and which GRPO advantages change.",
          "compare scored-a.jsonl scored-b.jsonl"),
         ("judge-eval", "lab.judge_eval:judge_eval", _LOOK,
-         "Measure an LLM judge on labelled answers, without the cache. Exit code 3: half of the verdicts failed.",
+         "Measure an LLM judge on labelled answers, without the cache. Exit code 3: no verdict on half of the answers.",
          "judge-eval --conf train.yaml --labels labelled.jsonl"),
         ("watch", "lab.watch.command:watch", _LOOK,
          "Watch a run step by step: groups with equal rewards, drift, failures, and whether the run is being gamed.",

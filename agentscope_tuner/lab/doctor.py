@@ -610,7 +610,7 @@ def doctor(
 ) -> None:
     """Why is my reward 0, or the same for all answers? The likeliest cause first, with rows and the fix.
 
-    The exit code is 1 if a cause is found, and 0 if a trainer can learn from the rows.
+    The exit code is 1 if a cause is found, else 0. Gaming is no cause: `astuner watch` looks for it.
     """
     with config_errors(), ExitStack() as stack:
         source = RunRows(Path(run), partial(rollout_lines, format_=format_, pairs=map_))

@@ -345,7 +345,7 @@ def judge_eval(
     dry_run: Annotated[bool, typer.Option("--dry-run", help=_DRY_RUN)] = False,
     as_json: Json = False,
 ) -> None:
-    """Measure an LLM judge on labelled answers, without the cache. Exit code 3: half of the verdicts failed."""
+    """Measure an LLM judge on labelled answers, without the cache. Exit code 3: no verdict on half of the answers."""
     with config_errors():
         settings = _in_the_order_given(conf, overrides or (), map_)
         judge = load_judge(settings)
@@ -373,7 +373,7 @@ def judge_eval(
     else:
         _show(report, Path(labels).name)
     if 2 * report["failed"] >= report["answers"]:
-        err.print("half of the verdicts failed: the figures mean nothing", style="bold red")
+        err.print("half of the answers got no verdict: the figures mean nothing", style="bold red")
         raise typer.Exit(Exit.ROWS_FAILED)
 
 

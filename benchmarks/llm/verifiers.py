@@ -1,4 +1,4 @@
-"""The rules alone, a verifier model alone and both, on 500 labelled answers.
+"""The math judge alone, a verifier model alone and both, on 500 labelled answers.
 
 python -m benchmarks.llm.verifiers [--errs 0.05]
 
@@ -127,13 +127,13 @@ def table(name: str, shown: Sequence[Row], found: Sequence[Judgement]) -> tuple[
         / len(found)
     )
     cost, none = sum(one.metrics.get("judge_cost", 0) for one in found), sum(one.reward is None for one in found)
-    print(f"{name:34} {paid:8.1f} {refused:9.1f} {none:8} {asked:8.1f} {cost:9.4f}")
+    print(f"{name:34} {paid:8.1f} {refused:9.1f} {none:12} {asked:9.1f} {cost:9.4f}")
     return paid, refused, asked
 
 
 def main() -> int:
     """Print the table, and every figure that has a bar."""
-    parser = argparse.ArgumentParser(description="Rules, a verifier model, and both.")
+    parser = argparse.ArgumentParser(description="The math judge, a verifier model, and both.")
     parser.add_argument("--errs", type=float, default=0.05)
     # `make bench-llm` hands all of its programs the same options
     errs = parser.parse_known_args()[0].errs
@@ -149,8 +149,8 @@ def main() -> int:
         }
         mine["client"] = {"cache": False, "prices": prices}
         print(f"{len(shown)} answers, {sum(row.right for row in shown)} right; the verifier errs on {100 * errs:g} %")
-        print(f"{'':34} {'paid %':>8} {'refused %':>9} {'no verdict':>8} {'asked %':>6} {'cost':>9}")
-        alone = table("rules alone", shown, judged({"judge": "math"}, shown))
+        print(f"{'':34} {'paid %':>8} {'refused %':>9} {'no verdict':>12} {'asked %':>9} {'cost':>9}")
+        alone = table("math judge alone", shown, judged({"judge": "math"}, shown))
         model = _model_alone(server.url, shown, prices)
         kinds = (["unread", "undecided"], ["unread", "undecided", "different"])
         both, wider = (
@@ -166,7 +166,7 @@ def main() -> int:
     kept = [
         at_most("answers that say nothing paid, though the verifier says yes", paid, 0, ""),
         at_most("wrong answers paid by both, beside the model alone", both[0] - model[0], 0, "%"),
-        at_most("right answers refused by both, beside the rules alone", both[1] - alone[1], 0, "%"),
+        at_most("right answers refused by both, beside the math judge alone", both[1] - alone[1], 0, "%"),
         at_least("answers that both judge unasked", 100 - both[2], 50, "%"),
         at_most("right answers refused by both, asked about different ones, too", wider[1] - both[1], 0, "%"),
     ]

@@ -376,13 +376,14 @@ def verdict_of(results: Sequence[AttackResult], played: Sequence[StrategyResult]
     said += _partial_credit(holes, played)
     near = [result for result in played if result.alarming]
     if near:
-        earned = f"it earns {near[0].reward:.3f} a task{_beside_honest(played)}"
-        said.append(f"A policy would learn {near[0].name!r}: {earned}.")
+        earned = f"it earns {near[0].reward:.3f} per task, honest work {_honest_reward(played) or 0.0:.3f}"
+        said.append(f"A policy may learn {near[0].name!r} instead of honest work, that is, right answers: {earned}.")
     said += _preferences(holes, played)
     refused = [result for result in results if result.must == "pass" and result.false]
     if passed and refused:
         count, answers = sum(result.false for result in refused), sum(r.answers for r in results if r.must == "pass")
-        said.append(f"The judge refuses {count} of {answers} right answers that are only written in another way.")
+        told = f"The judge refuses {count} of {answers} right answers that differ from the reference only in form."
+        said.append(told)
     if unjudged(results):
         said.append(f"{UNJUDGED[0].upper()}{UNJUDGED[1:]}, so nobody can say what it refuses.")
     elif not tried:
@@ -424,11 +425,6 @@ def _preferences(holes: Sequence[AttackResult], played: Sequence[StrategyResult]
         if result.name == _PLACE.name
     ]
     return said
-
-
-def _beside_honest(played: Sequence[StrategyResult]) -> str:
-    honest = _honest_reward(played)
-    return "" if honest is None else f", honest work {honest:.3f}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,7 @@ def page(shown: list[tuple[StepStats, list[Alarm]]], found: RunWatch, width: int
     table = Table(*widths)
     for row, (_, alarms) in zip(cells, shown, strict=True):
         table.add_row(*(row[name] for name in widths), style="red" if alarms else "")
-    said = [printable(f"step {alarm.step:g}: {alarm.monitor}: {alarm.message}") for alarm in found.alarms]
+    said = [printable(f"step {alarm.step:g}, {alarm.monitor}: {alarm.message}") for alarm in found.alarms]
     return Group(table, *(Text(line, style="red") for line in said[-SHOWN_STEPS:]))
 
 
@@ -97,7 +97,7 @@ def _not_gamed(opinion: SecondOpinion) -> None:
         out.print(opinion.message("overpaid while learning"))
     held = f"; {opinion.asked_held_out:,} held-out rows were asked about" if opinion.held_out is not None else ""
     out.print(
-        f"not shown to be gamed: the second opinion refuses {test.false:g} of {test.rows} sampled passes"
+        f"not shown to be gamed: the second opinion refuses {test.false:g} of the {test.rows} passes that it judged"
         f"{unanswered}{held}; the evidence is {opinion.evidence:.0%} of what an alarm takes"
     )
 

@@ -593,8 +593,8 @@ class SecondOpinion:
             )
         test = self.test
         return (
-            f"this run is being gamed: the second opinion refuses {test.false:g} of {test.rows} sampled passes; so "
-            f"at some step at least {test.lower_bound:.0%} of all passes were false {bound}"
+            f"this run is being gamed. The second opinion refuses {test.false:g} of the {test.rows} passes that it "
+            f"judged, so at one step or more at least {test.lower_bound:.0%} of all passes were false {bound}"
         )
 
 

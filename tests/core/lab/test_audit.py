@@ -129,6 +129,9 @@ def test_judges_of_many_forms_are_seen_through_and_sound_ones_are_left_alone(rea
     if reader in HOLED:
         assert found, asked[0].form
         assert sentence.startswith("The judge can be fooled")
+        taught = re.search(r"A policy may learn '(.+?)' instead of honest work, .+?: it earns (\S+) per task", sentence)
+        flagged = [(result.name, f"{result.reward:.3f}") for result in played if result.alarming]
+        assert (taught and taught.groups()) == (flagged[0] if flagged else None)
         assert worst_rows(results)[0][0].must == "fail"
     else:
         assert found == set(), asked[0].form
@@ -136,7 +139,7 @@ def test_judges_of_many_forms_are_seen_through_and_sound_ones_are_left_alone(rea
         assert re.match(r"None of \d+ wrong answers passes\.", sentence)
         assert right_answers(results) == (4, 4)
         refused = sum(result.false for result in results if result.must == "pass")
-        told = f"The judge refuses {refused} of 12 right answers that are only written in another way."
+        told = f"The judge refuses {refused} of 12 right answers that differ from the reference only in form."
         assert (told in sentence) is (refused > 0)
 
 
@@ -337,7 +340,7 @@ def test_a_hole_beside_the_right_answer_is_named_and_a_penalty_for_wrong_answers
     if hole == "none":
         found.check()
         assert not [result.name for result in found.strategies if result.alarming]
-        assert "would learn" not in found.verdict
+        assert "may learn" not in found.verdict
     else:
         assert hole.split(",")[0] in found.holes
 

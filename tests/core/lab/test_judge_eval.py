@@ -48,6 +48,7 @@ def measured(folder: Path, answer: Answer, *options: str, **llm: Any) -> dict[st
         arguments = ["judge-eval", "--conf", str(conf), "--labels", str(labels), "--json", *options]
         result = CliRunner().invoke(app, arguments)
         assert result.exit_code in (0, 3), result.output
+        assert ("half of the answers got no verdict" in result.output) == (result.exit_code == 3)
         report: dict[str, Any] = json.loads(result.stdout)
         assert (report["calls"], report["cost"]) == (len(server.bodies), 0)
         return {**report, "exit": result.exit_code}

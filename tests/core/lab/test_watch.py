@@ -855,7 +855,17 @@ def test_a_configuration_says_who_gives_second_opinions(tmp_path: Path) -> None:
     # an option of the command wins; with a budget of 5 nothing can be shown
     result = CliRunner().invoke(app, ["watch", path, "--conf", str(config), "--budget", "5"])
     assert result.exit_code == 0, result.output
-    assert re.search(r"refuses \d of 5 sampled passes", " ".join(result.output.split()))
+    assert re.search(r"refuses \d of the 5 passes that it judged", " ".join(result.output.split()))
+
+
+def test_an_alarm_is_shown_as_its_step_its_name_and_its_message(tmp_path: Path) -> None:
+    labels = tmp_path / "labels.jsonl"
+    rows = gamed_run()
+    path = written(tmp_path / "scored.jsonl", rows)
+    labels.write_text("".join(json.dumps({"id": row["id"], "label": "wrong"}) + "\n" for row in rows))
+    result = CliRunner().invoke(app, ["watch", path, "--second-opinion", str(labels)])
+    shown = r"step \d+, second opinion: this run is being gamed\. The second opinion refuses (\d+) of the \1 passes"
+    assert re.search(shown, " ".join(result.output.split())), result.output
 
 
 @pytest.mark.parametrize(
