@@ -61,6 +61,7 @@ def run(payload: bytes) -> int:
         if not is_inside:
             program.provide(files=needs.files, logs=needs.logs)
         outcomes = _RUNNERS[asked["kind"]](asked, program)
+        _refuse_unnamed(asked, tree, outcomes)
         report = {"tests": _report(asked["kind"], program, tree, outcomes)}
     except BrokenTestsError as exc:
         report = {"broken": (program.cannot_travel or str(exc))[:_MOST_WORDS], "shared": bool(program.cannot_travel)}
@@ -82,6 +83,7 @@ def _guarded(asked: dict[str, Any]) -> Program:
 
     texts = run_program.ProgramTexts(f"{asked['setup']}\n{asked['source']}", refuse, refuse_here)
     program = Program(JailLine(LINE, texts.keep))
+    empty_arrays.guard_numbers()
     texts.guard()
     return program
 
@@ -114,6 +116,19 @@ def _refuse_broken(asked: dict[str, Any], tree: ast.Module) -> None:
         named = {str(getattr(node, key, "")) for node in nodes for key in ("name", "id", "value")} - {"TestCase"}
         if not any(name.lower().startswith("test") for name in named):
             raise BrokenTestsError("no test was found")
+
+
+_NO_NAME = re.compile(rf"NameError{HIDDEN}: name '(\w+)' is not defined")
+
+
+def _refuse_unnamed(asked: dict[str, Any], tree: ast.Module, outcomes: list[tuple[str, str | None]]) -> None:
+    """Raise where a file ends at a name that nothing in it defines, and that it does not ask the program for."""
+    ends = [found[1] for _, why in outcomes if why and (found := _NO_NAME.search(why))]
+    is_free = _imported(ast.walk(tree)).isdisjoint(asked["modules"]) or bool(_stars(tree))
+    if asked["kind"] == "file" and ends and not is_free:
+        unknown = {*ends} & {*_free_names(asked["source"])}
+        if unknown:
+            raise BrokenTestsError(f"they define no {min(unknown)!r}")
 
 
 def _shown(name: str, at: int, known: set[str]) -> str:
@@ -273,22 +288,27 @@ def _given(source: str, program: Program) -> dict[str, partial[Any]]:
             held.setdefault(node.value.id, set()).add(node.attr)
     standard = {name: home for name in named if (home := _standard(name, held.get(name, set())))}
     tree = ast.parse(source)
-    has_star = any(
-        alias.name == "*" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names
-    )
+    stars = _stars(tree)
     for name in _tested_names(tree, set(named) - standard.keys()) & standard.keys():
         # `gcd` alone is the program's, `math.gcd` is not
         if len(standard[name]) == 2:
             del standard[name]
     if len(standard) == len(named):
         standard = {name: home for name, home in standard.items() if len(home) == 1}
-    if has_star:
-        # a program may define and test functions of those names
-        standard = {name: home for name, home in standard.items() if name in _COMPARING or not _is_function(home)}
+    if stars:
+        # a program may define and test functions of those names, but for what the tests have from elsewhere
+        kept = {name for home in stars & {*_COMPARED_WITH} for name in _public(home)} | _COMPARING
+        standard = {name: home for name, home in standard.items() if name in kept or not _is_function(home)}
     return {
         name: partial(_imported_name, *standard[name]) if name in standard else partial(program.get, name)
         for name in named
     }
+
+
+def _stars(tree: ast.Module) -> set[str]:
+    """The modules of which code imports everything."""
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    return {node.module or "" for node in imports if any(alias.name == "*" for alias in node.names)}
 
 
 def _tested_names(tree: ast.Module, own: set[str]) -> set[str]:
