@@ -638,6 +638,33 @@ def test_two_results_of_one_call_are_no_verdict(tests: object, reward: float | N
     assert code_judge().judge(asked(tests), wrote(_FUNCTION)).reward == reward
 
 
+_READS = "import unittest\nfrom solution import double\nclass T(unittest.TestCase):\n"
+_READS += "  def setUp(self): self.given = {}\n  def test_it(self): self.assertEqual(double(2), 4)"
+_EACH = "import pytest\nfrom solution import double\n@pytest.mark.parametrize({}, [(2, 4), {}])\n"
+_EACH += "def test_it(n, want): assert double(n) == want"
+
+
+@pytest.mark.parametrize(
+    ("framework", "test", "program", "reward"),
+    [
+        ("unittest", _READS.format("open('/none/data.csv').read()"), _FUNCTION, None),
+        ("unittest", _READS.format("double(0)"), "def double(n): return open('/none/data.csv')", 0.0),
+        ("unittest", _READS.format("double(0)"), "def double(n): raise FileNotFoundError", 0.0),
+        ("unittest", _READS.format("1"), _FUNCTION, 1.0),
+        ("unittest", _READS.format("1"), "open('/none/data.csv')", 0.0),
+        ("pytest", _EACH.format("'n, want'", "(3, 6, 9)"), _FUNCTION, None),
+        ("pytest", _EACH.format("('n', 'want')", "(3,)"), "def double(n): return n", None),
+        ("pytest", _EACH.format("'n,want'", "pytest.param(3, 6, id='three')"), _FUNCTION, 1.0),
+        ("pytest", _EACH.format("['n', 'want']", "(3, 6)"), "def double(n): return 4", 0.0),
+    ],
+)
+def test_tests_that_end_by_themselves_are_no_verdict(
+    framework: str, test: str, program: str, reward: float | None
+) -> None:
+    judgement = code_judge().judge(asked({"framework": framework, "module": "solution", "test": test}), wrote(program))
+    assert judgement.reward == reward, judgement
+
+
 _SHADOWED = "from math import *\nfrom solution import *\ndef test_it():\n  assert fabs(half(3) - 1.5) < 0.01\n"
 _SHADOWED += "  assert gcd(4, 6) == 2"
 

@@ -62,6 +62,8 @@ def run(payload: bytes) -> int:
             program.provide(files=needs.files, logs=needs.logs)
         outcomes = _RUNNERS[asked["kind"]](asked, program)
         _refuse_unnamed(asked, tree, outcomes)
+        if not program.is_used and any(why and _NO_FILE.search(why) for _, why in outcomes):
+            raise BrokenTestsError("a file that they read is not there")
         report = {"tests": _report(asked["kind"], program, tree, outcomes)}
     except BrokenTestsError as exc:
         report = {"broken": (program.cannot_travel or str(exc))[:_MOST_WORDS], "shared": bool(program.cannot_travel)}
@@ -113,11 +115,34 @@ def _refuse_broken(asked: dict[str, Any], tree: ast.Module) -> None:
                 raise BrokenTestsError(f"there is no module {home!r}")
     if asked["kind"] == "file":
         nodes = [*ast.walk(tree)]
+        _refuse_uneven(nodes)
         named = {str(getattr(node, key, "")) for node in nodes for key in ("name", "id", "value")} - {"TestCase"}
         if not any(name.lower().startswith("test") for name in named):
             raise BrokenTestsError("no test was found")
 
 
+def _refuse_uneven(nodes: Sequence[ast.AST]) -> None:
+    """Raise where `parametrize` names another number of values than it has, which pytest does not collect."""
+    for node in nodes:
+        if not (isinstance(node, ast.Call) and ast.unparse(node.func) == "pytest.mark.parametrize"):
+            continue
+        if len(node.args) < 2 or not isinstance(node.args[1], ast.List | ast.Tuple):
+            continue
+        try:
+            names = ast.literal_eval(node.args[0])
+        except ValueError:
+            continue
+        names = [one for one in names.split(",") if one.strip()] if isinstance(names, str) else [*names]
+        for row in node.args[1].elts if len(names) > 1 else ():
+            is_written = isinstance(row, ast.List | ast.Tuple) and not any(
+                isinstance(part, ast.Starred) for part in row.elts
+            )
+            if is_written and len(row.elts) != len(names):  # type: ignore[attr-defined]
+                raise BrokenTestsError(f"`parametrize` has {len(names)} names and other numbers of values")
+
+
+# What a test ends with by itself, if it has asked the program for nothing but names
+_NO_FILE = re.compile(rf"(?:FileNotFound|NotADirectory|IsADirectory|Permission)Error{HIDDEN}")
 _NO_NAME = re.compile(rf"NameError{HIDDEN}: name '(\w+)' is not defined")
 
 
