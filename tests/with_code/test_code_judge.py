@@ -684,6 +684,27 @@ def test_a_program_does_not_replace_what_its_tests_compare_with(program: str, re
     assert judgement.reward == reward, judgement
 
 
+@pytest.mark.parametrize(
+    ("home", "body", "right", "cheat"),
+    [
+        ("math", "x = f(2)\n  assert fabs(x - 4) < 1", "def f(n): return 4", "def f(n): 0\ndef fabs(n): return 0"),
+        ("math", "x = 5\n  assert factorial(x) == 120", "def factorial(n): return 120", "def factorial(n): return 1"),
+        ("statistics", "assert mean(f(2)) == 2", "def f(n): return [2]", "def f(n): return []\ndef mean(a): return 2"),
+        ("statistics", "assert mean([1, 3]) == 2", "def mean(a): return 2", "def mean(a): return 3"),
+        ("json", "assert loads(f(1)) == [1]", "def f(n): return '[1]'", "def f(n): 0\ndef loads(a): return [1]"),
+        ("string", "assert f(1) == digits", "def f(n): return '0123456789'", "def f(n): return 1\ndigits = 1"),
+    ],
+)
+def test_a_program_does_not_replace_what_its_tests_import_with_a_star(
+    home: str, body: str, right: str, cheat: str
+) -> None:
+    source = f"from {home} import *\nfrom solution import *\ndef test_it():\n  {body}"
+    for framework in ("pytest", "unittest"):
+        tests = {"framework": framework, "module": "solution", "test": source}
+        judged = [code_judge().judge(asked(tests), wrote(program)).reward for program in (right, cheat)]
+        assert judged == [1.0, 0.0]
+
+
 _NOT_GREATER = "assert not abs(double(2) - 4) > 1e-6"
 _RELATIVE = "assert not abs(double(2) - 4) / max(4, abs(double(2))) > 1e-6"
 _NAN = "def double(n): return float('nan')"
@@ -696,6 +717,7 @@ _NAN = "def double(n): return float('nan')"
         (_NOT_GREATER, _NAN, 0.0),
         (_NOT_GREATER, "class F(float): pass\ndef double(n): return F('nan')", 0.0),
         ("assert max(0, abs(double(2) - 4)) < 1e-6", _NAN, 0.0),
+        ("import math\nassert not math.fabs(double(2) - 4) > 1e-6", _NAN, 0.0),
         ("assert not (double(2) < 3 or 5 < double(2))", _NAN, 0.0),
         (_RELATIVE, _FUNCTION, 1.0),
         (_RELATIVE, "def double(n): return float('inf')", 0.0),

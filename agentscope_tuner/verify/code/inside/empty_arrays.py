@@ -12,6 +12,7 @@ test.
 from __future__ import annotations
 
 import functools
+import math
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -66,6 +67,8 @@ for _name in ("lt", "le", "gt", "ge"):
 def guard_numbers() -> None:
     """Have the program's numbers that are not finite end a test that asks which of them and another is greater."""
     code_values.make_not_finite = NotFinite
+    own = math.fabs
+    math.fabs = functools.wraps(own)(lambda number: (abs if type(number) is NotFinite else own)(number))
 
 
 def guard() -> None:

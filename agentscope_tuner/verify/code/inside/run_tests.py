@@ -300,7 +300,7 @@ _COMPARING = {"approx", "raises", "isclose", "inf", "nan", "pi"}
 _SHORT = {"np": "numpy", "pd": "pandas", "plt": "matplotlib.pyplot"}
 
 
-def _given(source: str, program: Program) -> dict[str, partial[Any]]:
+def _given(source: str, program: Program, modules: Sequence[str] = ()) -> dict[str, partial[Any]]:
     """How to get what tests name without defining it: of the program, but for standard names, by which tests compare.
 
     A name whose results the tests look at is the program's, whatever else is called so.
@@ -314,6 +314,9 @@ def _given(source: str, program: Program) -> dict[str, partial[Any]]:
     standard = {name: home for name in named if (home := _standard(name, held.get(name, set())))}
     tree = ast.parse(source)
     stars = _stars(tree)
+    # what the tests have from elsewhere
+    starred = {name: (home, name) for home in stars - {*modules} for name in _all_of(home) if name in named}
+    standard |= starred
     for name in _tested_names(tree, set(named) - standard.keys()) & standard.keys():
         # `gcd` alone is the program's, `math.gcd` is not
         if len(standard[name]) == 2:
@@ -321,8 +324,8 @@ def _given(source: str, program: Program) -> dict[str, partial[Any]]:
     if len(standard) == len(named):
         standard = {name: home for name, home in standard.items() if len(home) == 1}
     if stars:
-        # a program may define and test functions of those names, but for what the tests have from elsewhere
-        kept = {name for home in stars & {*_COMPARED_WITH} for name in _public(home)} | _COMPARING
+        # a program may define and test functions of those names
+        kept = starred.keys() | _COMPARING
         standard = {name: home for name, home in standard.items() if name in kept or not _is_function(home)}
     return {
         name: partial(_imported_name, *standard[name]) if name in standard else partial(program.get, name)
@@ -339,7 +342,14 @@ def _stars(tree: ast.Module) -> set[str]:
 def _tested_names(tree: ast.Module, own: set[str]) -> set[str]:
     """The functions whose results the tests look at: what an assertion calls first, or what that is given of `own`."""
     found: set[str] = set()
-    for node in ast.walk(tree):
+    nodes = [*ast.walk(tree)]
+    # variables that hold what the program gave
+    for node in nodes:
+        if isinstance(node, ast.Assign) and any(
+            isinstance(one, ast.Name) and one.id in own for one in ast.walk(node.value)
+        ):
+            own = own | {one.id for target in node.targets for one in ast.walk(target) if isinstance(one, ast.Name)}
+    for node in nodes:
         if isinstance(node, ast.Assert):
             looked: Sequence[ast.expr] = [node.test.left if isinstance(node.test, ast.Compare) else node.test]
         elif (
@@ -381,6 +391,15 @@ def _public(home: str) -> set[str]:
     names = getattr(module, "__all__", None) or [name for name in vars(module) if name[0] != "_"]
     # a variable may be called `e`
     return {name for name in names if len(name) > 1}
+
+
+def _all_of(home: str) -> set[str]:
+    """What `from home import *` brings; nothing where there is no such module."""
+    try:
+        module = importlib.import_module(home)
+    except ImportError:
+        return set()
+    return {*(getattr(module, "__all__", None) or (name for name in vars(module) if name[0] != "_"))}
 
 
 def _imported_name(home: str, name: str = "") -> Any:
@@ -460,7 +479,7 @@ def _file(asked: dict[str, Any], program: Program) -> list[tuple[str, str | None
     """A file of tests, in the manner of pytest or unittest."""
     source, modules = asked["source"], asked["modules"]
     code = _compiled(source)
-    given = _given(source, program)
+    given = _given(source, program, modules)
     named = [name for name, get in given.items() if get.func is not _imported_name]
     if not isinstance(program, _OwnProgram):
         sys.meta_path.insert(0, _Finder(modules, program, named))
