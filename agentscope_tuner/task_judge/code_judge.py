@@ -30,7 +30,7 @@ from agentscope_tuner._run import loops
 from agentscope_tuner.config import SECTION, SandboxConfig, task_judge_section
 from agentscope_tuner.errors import Cause, ConfigError, DeadlineError, JudgeError, config_fault, reference_error
 from agentscope_tuner.task_judge.base_judge import BaseJudge, Reward, final_answer
-from agentscope_tuner.verify.code.compare_output import same_output
+from agentscope_tuner.verify.code.compare_output import contradicting
 from agentscope_tuner.verify.code.formats import (
     BadTestsError,
     CallTest,
@@ -388,14 +388,8 @@ class CodeJudge(BaseJudge):
         language = named or self._settings.language
         if language != "python" and not all(isinstance(test, StdinTest) for test in tests.tests):
             raise reference_error(f"functions and tests as code are for Python alone, and the row is in {language}")
-        given: dict[str, str] = {}
-        for test in () if tests.checker else tests.tests:
-            if isinstance(test, StdinTest) and same_output(
-                given.setdefault(test.given, test.expected), test.expected, tolerance=0.01, unordered=tests.unordered
-            ):
-                raise reference_error(
-                    f"test {test.number} expects another output than one before it, for the same input"
-                )
+        if number := contradicting(tests):
+            raise reference_error(f"test {number} expects something else than one before it, for the same input")
         return language
 
     def _bounds_of(self, tests: TestSet) -> Bounds:

@@ -81,6 +81,22 @@ _FUNCTION = "def double(n):\n    return 2 * n"
             "class Solution:\n  def double(self, x: List[int]): return x * 2",
             "x = 1",
         ),
+        # a method that is called as what platforms import, or as what the program has imported
+        (
+            {"fn_name": "count", "inputs": [[[1, 1]]], "outputs": [2]},
+            "class Solution:\n  def count(self, x): return len(x)",
+            "class Solution:\n  def count(self, x): return 1",
+        ),
+        (
+            {"fn_name": "factorial", "inputs": [[3]], "outputs": [6]},
+            "from math import *\nclass Solution:\n  def factorial(self, n): return 6",
+            "from math import *\nclass Solution:\n  def factorial(self, n): return 5",
+        ),
+        (
+            {"fn_name": "count", "inputs": [[[1, 1]]], "outputs": [2]},
+            "def count(x): return len(x)\nclass Solution:\n  def count(self, x): return 1",
+            "def count(x): return 1\nclass Solution:\n  def count(self, x): return len(x)",
+        ),
         (["assert double(2) == 4", "assert double(0) == 0"], _FUNCTION, "def double(n): return 4"),
         (["assert sum(2, 3) == 5"], "def sum(a, b): return a + b", "def sum(a, b): return a"),
         (_HUMAN_EVAL, "    return 2 * n", "    return n"),
@@ -602,6 +618,140 @@ def test_functions_of_another_language_are_no_verdict(tests: dict[str, Any], lan
 def test_two_outputs_for_one_input_are_no_verdict(outputs: list[str], reward: float | None) -> None:
     tests = {"inputs": ["2\n", "2\n"], "outputs": outputs}
     assert code_judge().judge(asked(tests), wrote("print(2 * int(input()))")).reward == reward
+
+
+@pytest.mark.parametrize(
+    ("tests", "reward"),
+    [
+        ({"fn_name": "double", "inputs": [[2], [2]], "outputs": [4, 5]}, None),
+        ({"fn_name": "double", "inputs": [[2], [2]], "outputs": [4, 4.0]}, 1.0),
+        ({"fn_name": "double", "inputs": [[2], [3]], "outputs": [4, 6]}, 1.0),
+        (["assert double(2) == 4", "assert double(2) == 5"], None),
+        (["assert double(n=2) == 4", "assert double(n=2) == [4]"], None),
+        (["assert double(2) == 4", "assert double(2) == 4.0", "assert double(2) == 2 + 2"], 1.0),
+        # one process, whose state may change
+        (["assert double([]) == []\nassert double([1]) == [1, 1]", "assert double(2) == 4"], 1.0),
+        (["x = 1\nassert double(x) == 2", "x = 2\nassert double(x) == 4"], 1.0),
+    ],
+)
+def test_two_results_of_one_call_are_no_verdict(tests: object, reward: float | None) -> None:
+    assert code_judge().judge(asked(tests), wrote(_FUNCTION)).reward == reward
+
+
+_READS = "import unittest\nfrom solution import double\nclass T(unittest.TestCase):\n"
+_READS += "  def setUp(self): self.given = {}\n  def test_it(self): self.assertEqual(double(2), 4)"
+_EACH = "import pytest\nfrom solution import double\n@pytest.mark.parametrize({}, [(2, 4), {}])\n"
+_EACH += "def test_it(n, want): assert double(n) == want"
+
+
+@pytest.mark.parametrize(
+    ("framework", "test", "program", "reward"),
+    [
+        ("unittest", _READS.format("open('/none/data.csv').read()"), _FUNCTION, None),
+        ("unittest", _READS.format("double(0)"), "def double(n): return open('/none/data.csv')", 0.0),
+        ("unittest", _READS.format("double(0)"), "def double(n): raise FileNotFoundError", 0.0),
+        ("unittest", _READS.format("1"), _FUNCTION, 1.0),
+        ("unittest", _READS.format("1"), "open('/none/data.csv')", 0.0),
+        ("pytest", _EACH.format("'n, want'", "(3, 6, 9)"), _FUNCTION, None),
+        ("pytest", _EACH.format("('n', 'want')", "(3,)"), "def double(n): return n", None),
+        ("pytest", _EACH.format("'n,want'", "pytest.param(3, 6, id='three')"), _FUNCTION, 1.0),
+        ("pytest", _EACH.format("['n', 'want']", "(3, 6)"), "def double(n): return 4", 0.0),
+    ],
+)
+def test_tests_that_end_by_themselves_are_no_verdict(
+    framework: str, test: str, program: str, reward: float | None
+) -> None:
+    judgement = code_judge().judge(asked({"framework": framework, "module": "solution", "test": test}), wrote(program))
+    assert judgement.reward == reward, judgement
+
+
+_SHADOWED = "from math import *\nfrom solution import *\ndef test_it():\n  assert fabs(half(3) - 1.5) < 0.01\n"
+_SHADOWED += "  assert gcd(4, 6) == 2"
+
+
+@pytest.mark.parametrize(
+    ("program", "reward"),
+    [
+        ("from math import gcd\ndef half(n): return n / 2", 1.0),
+        ("def gcd(a, b): return 2\ndef half(n): return n / 2", 1.0),
+        ("def gcd(a, b): return 3\ndef half(n): return n / 2", 0.0),
+        ("def gcd(a, b): return 2\ndef half(n): return 0\ndef fabs(x): return 0.0", 0.0),
+    ],
+)
+def test_a_program_does_not_replace_what_its_tests_compare_with(program: str, reward: float) -> None:
+    tests = {"framework": "pytest", "module": "solution", "test": _SHADOWED}
+    judgement = code_judge().judge(asked(tests), wrote(program))
+    assert judgement.reward == reward, judgement
+
+
+@pytest.mark.parametrize(
+    ("home", "body", "right", "cheat"),
+    [
+        ("math", "x = f(2)\n  assert fabs(x - 4) < 1", "def f(n): return 4", "def f(n): 0\ndef fabs(n): return 0"),
+        ("math", "x = 5\n  assert factorial(x) == 120", "def factorial(n): return 120", "def factorial(n): return 1"),
+        ("statistics", "assert mean(f(2)) == 2", "def f(n): return [2]", "def f(n): return []\ndef mean(a): return 2"),
+        ("statistics", "assert mean([1, 3]) == 2", "def mean(a): return 2", "def mean(a): return 3"),
+        ("json", "assert loads(f(1)) == [1]", "def f(n): return '[1]'", "def f(n): 0\ndef loads(a): return [1]"),
+        ("string", "assert f(1) == digits", "def f(n): return '0123456789'", "def f(n): return 1\ndigits = 1"),
+    ],
+)
+def test_a_program_does_not_replace_what_its_tests_import_with_a_star(
+    home: str, body: str, right: str, cheat: str
+) -> None:
+    source = f"from {home} import *\nfrom solution import *\ndef test_it():\n  {body}"
+    for framework in ("pytest", "unittest"):
+        tests = {"framework": framework, "module": "solution", "test": source}
+        judged = [code_judge().judge(asked(tests), wrote(program)).reward for program in (right, cheat)]
+        assert judged == [1.0, 0.0]
+
+
+_NOT_GREATER = "assert not abs(double(2) - 4) > 1e-6"
+_RELATIVE = "assert not abs(double(2) - 4) / max(4, abs(double(2))) > 1e-6"
+_NAN = "def double(n): return float('nan')"
+
+
+@pytest.mark.parametrize(
+    ("test", "program", "reward"),
+    [
+        (_NOT_GREATER, _FUNCTION, 1.0),
+        (_NOT_GREATER, _NAN, 0.0),
+        (_NOT_GREATER, "class F(float): pass\ndef double(n): return F('nan')", 0.0),
+        ("assert max(0, abs(double(2) - 4)) < 1e-6", _NAN, 0.0),
+        ("import math\nassert not math.fabs(double(2) - 4) > 1e-6", _NAN, 0.0),
+        ("assert not (double(2) < 3 or 5 < double(2))", _NAN, 0.0),
+        (_RELATIVE, _FUNCTION, 1.0),
+        (_RELATIVE, "def double(n): return float('inf')", 0.0),
+        ("assert double(2) != double(2) and math.isnan(double(2)) and str(double(2)) == 'nan'", _NAN, 1.0),
+        ("assert min(double(2), 5) == 5 and 1 / double(2) == 0 and -double(2) < 0", "def double(n): return inf", 1.0),
+    ],
+)
+def test_no_number_is_near_nothing(test: str, program: str, reward: float) -> None:
+    judgement = code_judge().judge(asked([test]), wrote(program))
+    assert judgement.reward == reward, judgement
+
+
+_UNNAMED = "from solution import {}\ndef test_it():\n  assert double(2) == FOUR"
+
+
+@pytest.mark.parametrize("framework", ["pytest", "unittest"])
+@pytest.mark.parametrize(
+    ("names", "program", "reward"),
+    [
+        ("double", _FUNCTION, None),
+        ("double", f"{_FUNCTION}\nFOUR = 4", None),
+        # the program may define it
+        ("*", f"{_FUNCTION}\nFOUR = 4", 1.0),
+        ("*", _FUNCTION, 0.0),
+        # a name that the program does not know is its own mistake
+        ("double", "def double(n): return FOUR", 0.0),
+    ],
+)
+def test_a_name_that_no_program_can_define_is_no_verdict(
+    framework: str, names: str, program: str, reward: float | None
+) -> None:
+    tests = {"framework": framework, "module": "solution", "test": _UNNAMED.format(names)}
+    judgement = code_judge().judge(asked(tests), wrote(program))
+    assert judgement.reward == reward, judgement
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ All of it is hostile data, and none is run here. Where several outputs are right
 
 from __future__ import annotations
 
+import ast
 import json
 import math
 import random
@@ -18,7 +19,7 @@ from fractions import Fraction
 from typing import Any
 
 from agentscope_tuner._jail.jail import Ending, Jail, JailWork, RunLimits
-from agentscope_tuner.verify.code.formats import StdinTest
+from agentscope_tuner.verify.code.formats import CallTest, CodeTest, StdinTest, TestSet
 
 _REAL = re.compile(r"[-+]?(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))(?:[eE][-+]?[0-9]{1,4})?\Z")
 _NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]{1,4})?\Z")
@@ -54,6 +55,55 @@ def same_output(printed: str, expected: str, *, tolerance: float, unordered: boo
             if word != theirs and not _near(word, theirs, tolerance):
                 return f"line {number} has {_short(word)}"
     return None
+
+
+# By which expected floats may differ where one data set has them twice
+_NEAR_ENOUGH = 0.01
+
+
+def contradicting(tests: TestSet) -> int:
+    """The number of a test that expects something else than one before it, for the same input; 0 if none does.
+
+    Every test has a process of its own, so no program passes both. Of tests that carry code those are looked at that
+    are one assertion of one call of values; and what a checker is asked may have several outputs.
+    """
+    seen: dict[object, Any] = {}
+    for test in tests.tests:
+        if isinstance(test, StdinTest):
+            wanted: Any = test.expected
+            first = seen.setdefault(test.given, wanted)
+            others = same_output(first, wanted, tolerance=_NEAR_ENOUGH, unordered=tests.unordered)
+            is_same = bool(tests.checker) or others is None
+        elif isinstance(test, CallTest):
+            wanted = test.expected
+            first = seen.setdefault((test.name, json.dumps(list(test.arguments))), wanted)
+            is_same = first is wanted or any(
+                same_value(one, wanted, tolerance=_NEAR_ENOUGH, unordered=tests.unordered) for one in first
+            )
+        elif (found := _called_and_wanted(test)) is not None:
+            asked, wanted = found
+            is_same = seen.setdefault(asked, wanted) == wanted
+        else:
+            continue
+        if not is_same:
+            return test.number
+    return 0
+
+
+def _called_and_wanted(test: CodeTest) -> tuple[str, object] | None:
+    """The call of values that one assertion makes, and the value that it must equal; None where it says more."""
+    body = ast.parse(test.source).body if test.kind == "assert" and not test.setup.strip() else []
+    if len(body) != 1 or not isinstance(body[0], ast.Assert) or not isinstance(body[0].test, ast.Compare):
+        return None
+    left, (how, *more), right = body[0].test.left, body[0].test.ops, body[0].test.comparators[0]
+    if more or not isinstance(how, ast.Eq) or not isinstance(left, ast.Call) or not isinstance(left.func, ast.Name):
+        return None
+    try:
+        for part in (*left.args, *(keyword.value for keyword in left.keywords)):
+            ast.literal_eval(part)
+        return ast.dump(left), ast.literal_eval(right)
+    except (ValueError, TypeError, SyntaxError, RecursionError, MemoryError):
+        return None
 
 
 def _lines(text: str) -> list[str]:

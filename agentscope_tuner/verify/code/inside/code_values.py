@@ -137,6 +137,8 @@ _ARRAYS = {"b1", *(f"{kind}{size}" for kind in "iuf" for size in (1, 2, 4, 8)), 
 _Pack = Callable[[Any], object]
 #: What an array without items becomes; see `empty_arrays`.
 make_empty: Callable[[Any], Any] = lambda array: array  # noqa: E731
+#: What a float that is infinite or NaN becomes; see there, too.
+make_not_finite: Callable[[float], float] = lambda number: number  # noqa: E731
 
 
 def _int(value: int, _: _Pack) -> object:
@@ -219,6 +221,10 @@ def unpack(value: Any, handle: Callable[[object], object] | None = None, depth: 
     if handle is not None:
         return handle(value)
     raise NotPlainError(f"no such tag: {tag!r:.40}")
+
+
+def _refuse_constant(name: str) -> object:
+    raise ValueError(f"{name} is no JSON")
 
 
 def _text(value: object) -> str:
@@ -307,7 +313,7 @@ def _listed(kind: Callable[[list[Any]], object]) -> Callable[[Any, _Pack], objec
 
 _UNPACKERS: dict[str, Callable[[Any, _Pack], object]] = {
     "x": lambda value, _: int(_text(value), 16),
-    "f": lambda value, _: float(_text(value)),
+    "f": lambda value, _: make_not_finite(float(_text(value))),
     "o": lambda value, _: {"Ellipsis": Ellipsis, "NotImplemented": NotImplemented}[_text(value)],
     "d": _mapping,
     "k": _mapping_of_kind,
@@ -377,7 +383,8 @@ class JailLine:
         if size > MOST_BYTES:
             raise LineEndedError(f"a message of {size:,} bytes")
         try:
-            message = json.loads(data := self._exactly(size))
+            # `pack` makes text of what is not finite
+            message = json.loads(data := self._exactly(size), parse_constant=_refuse_constant)
         except (ValueError, RecursionError) as exc:
             raise LineEndedError("no message") from exc
         if not isinstance(message, dict):

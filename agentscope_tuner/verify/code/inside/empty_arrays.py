@@ -1,13 +1,18 @@
-"""What numpy makes of nothing, where tests compare arrays.
+"""What Python makes of no number, and numpy of nothing, where tests compare them.
 
 For numpy an empty array is near whatever it is compared with, because there is no item that is not. So a program that
 answers with `[]` would pass `allclose(answer, 4.0)`. Here such a comparison of nothing with something ends the test,
 also where the test has made the array of an empty list.
+
+For Python nothing is greater than NaN, also no bound. So a program that answers with it, or with infinity by which a
+test divides, would pass `not abs(answer - 4.0) > 1e-6`. Here to ask which of it and another number is greater ends the
+test.
 """
 
 from __future__ import annotations
 
 import functools
+import math
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -22,6 +27,48 @@ _ASSERTING = (
 )
 _OPERANDS = ("a", "b", "x", "y", "actual", "desired")
 _BY_OPERATOR = {"equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "subtract"}
+
+
+class NotFinite(float):
+    """A float of the program that is infinite or NaN, or what a test computes with it that is."""
+
+    # by which a program gets it, and a test knows it
+    __module__ = "builtins"
+
+
+def _computed(name: str) -> Callable[..., Any]:
+    plain = getattr(float, name)
+
+    def compute(self: float, *others: object) -> Any:
+        found = plain(self, *others)
+        return NotFinite(found) if isinstance(found, float) and found - found != 0 else found
+
+    return compute
+
+
+def _compared(name: str) -> Callable[[float, object], Any]:
+    plain = getattr(float, name)
+
+    def compare(self: float, other: object) -> Any:
+        if self != self:
+            raise NotComparableError("the program's answer is not a number, and its size is asked for")
+        return plain(self, other)
+
+    return compare
+
+
+_OF_TWO = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow")
+for _name in (*_OF_TWO, *(f"r{name}" for name in _OF_TWO), "neg", "pos", "abs", "round"):
+    setattr(NotFinite, f"__{_name}__", _computed(f"__{_name}__"))
+for _name in ("lt", "le", "gt", "ge"):
+    setattr(NotFinite, f"__{_name}__", _compared(f"__{_name}__"))
+
+
+def guard_numbers() -> None:
+    """Have the program's numbers that are not finite end a test that asks which of them and another is greater."""
+    code_values.make_not_finite = NotFinite
+    own = math.fabs
+    math.fabs = functools.wraps(own)(lambda number: (abs if type(number) is NotFinite else own)(number))
 
 
 def guard() -> None:

@@ -374,14 +374,16 @@ def call(payload: bytes) -> int:
 
 
 def find(module: types.ModuleType, name: str) -> Any:
-    """The function `name` of a program, or the method of its class `Solution`.
+    """The function `name` of a program, or the method of its class `Solution`, before one that it has imported.
 
     Raises:
         AttributeError: there is none.
     """
     holder: Any = module
-    if not hasattr(module, name) and hasattr(module, "Solution"):
-        holder = module.Solution()
+    kind = getattr(module, "Solution", None)
+    is_own = getattr(getattr(module, name, None), "__module__", None) == module.__name__
+    if kind is not None and (not hasattr(module, name) or (hasattr(kind, name) and not is_own)):
+        holder = kind()
     if not hasattr(holder, name):
         raise AttributeError(f"the program defines no {name!r}")
     return getattr(holder, name)

@@ -61,6 +61,9 @@ def run(payload: bytes) -> int:
         if not is_inside:
             program.provide(files=needs.files, logs=needs.logs)
         outcomes = _RUNNERS[asked["kind"]](asked, program)
+        _refuse_unnamed(asked, tree, outcomes)
+        if not program.is_used and any(why and _NO_FILE.search(why) for _, why in outcomes):
+            raise BrokenTestsError("a file that they read is not there")
         report = {"tests": _report(asked["kind"], program, tree, outcomes)}
     except BrokenTestsError as exc:
         report = {"broken": (program.cannot_travel or str(exc))[:_MOST_WORDS], "shared": bool(program.cannot_travel)}
@@ -82,6 +85,7 @@ def _guarded(asked: dict[str, Any]) -> Program:
 
     texts = run_program.ProgramTexts(f"{asked['setup']}\n{asked['source']}", refuse, refuse_here)
     program = Program(JailLine(LINE, texts.keep))
+    empty_arrays.guard_numbers()
     texts.guard()
     return program
 
@@ -111,9 +115,45 @@ def _refuse_broken(asked: dict[str, Any], tree: ast.Module) -> None:
                 raise BrokenTestsError(f"there is no module {home!r}")
     if asked["kind"] == "file":
         nodes = [*ast.walk(tree)]
+        _refuse_uneven(nodes)
         named = {str(getattr(node, key, "")) for node in nodes for key in ("name", "id", "value")} - {"TestCase"}
         if not any(name.lower().startswith("test") for name in named):
             raise BrokenTestsError("no test was found")
+
+
+def _refuse_uneven(nodes: Sequence[ast.AST]) -> None:
+    """Raise where `parametrize` names another number of values than it has, which pytest does not collect."""
+    for node in nodes:
+        if not (isinstance(node, ast.Call) and ast.unparse(node.func) == "pytest.mark.parametrize"):
+            continue
+        if len(node.args) < 2 or not isinstance(node.args[1], ast.List | ast.Tuple):
+            continue
+        try:
+            names = ast.literal_eval(node.args[0])
+        except ValueError:
+            continue
+        names = [one for one in names.split(",") if one.strip()] if isinstance(names, str) else [*names]
+        for row in node.args[1].elts if len(names) > 1 else ():
+            is_written = isinstance(row, ast.List | ast.Tuple) and not any(
+                isinstance(part, ast.Starred) for part in row.elts
+            )
+            if is_written and len(row.elts) != len(names):  # type: ignore[attr-defined]
+                raise BrokenTestsError(f"`parametrize` has {len(names)} names and other numbers of values")
+
+
+# What a test ends with by itself, if it has asked the program for nothing but names
+_NO_FILE = re.compile(rf"(?:FileNotFound|NotADirectory|IsADirectory|Permission)Error{HIDDEN}")
+_NO_NAME = re.compile(rf"NameError{HIDDEN}: name '(\w+)' is not defined")
+
+
+def _refuse_unnamed(asked: dict[str, Any], tree: ast.Module, outcomes: list[tuple[str, str | None]]) -> None:
+    """Raise where a file ends at a name that nothing in it defines, and that it does not ask the program for."""
+    ends = [found[1] for _, why in outcomes if why and (found := _NO_NAME.search(why))]
+    is_free = _imported(ast.walk(tree)).isdisjoint(asked["modules"]) or bool(_stars(tree))
+    if asked["kind"] == "file" and ends and not is_free:
+        unknown = {*ends} & {*_free_names(asked["source"])}
+        if unknown:
+            raise BrokenTestsError(f"they define no {min(unknown)!r}")
 
 
 def _shown(name: str, at: int, known: set[str]) -> str:
@@ -260,7 +300,7 @@ _COMPARING = {"approx", "raises", "isclose", "inf", "nan", "pi"}
 _SHORT = {"np": "numpy", "pd": "pandas", "plt": "matplotlib.pyplot"}
 
 
-def _given(source: str, program: Program) -> dict[str, partial[Any]]:
+def _given(source: str, program: Program, modules: Sequence[str] = ()) -> dict[str, partial[Any]]:
     """How to get what tests name without defining it: of the program, but for standard names, by which tests compare.
 
     A name whose results the tests look at is the program's, whatever else is called so.
@@ -273,28 +313,43 @@ def _given(source: str, program: Program) -> dict[str, partial[Any]]:
             held.setdefault(node.value.id, set()).add(node.attr)
     standard = {name: home for name in named if (home := _standard(name, held.get(name, set())))}
     tree = ast.parse(source)
-    has_star = any(
-        alias.name == "*" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names
-    )
+    stars = _stars(tree)
+    # what the tests have from elsewhere
+    starred = {name: (home, name) for home in stars - {*modules} for name in _all_of(home) if name in named}
+    standard |= starred
     for name in _tested_names(tree, set(named) - standard.keys()) & standard.keys():
         # `gcd` alone is the program's, `math.gcd` is not
         if len(standard[name]) == 2:
             del standard[name]
     if len(standard) == len(named):
         standard = {name: home for name, home in standard.items() if len(home) == 1}
-    if has_star:
+    if stars:
         # a program may define and test functions of those names
-        standard = {name: home for name, home in standard.items() if name in _COMPARING or not _is_function(home)}
+        kept = starred.keys() | _COMPARING
+        standard = {name: home for name, home in standard.items() if name in kept or not _is_function(home)}
     return {
         name: partial(_imported_name, *standard[name]) if name in standard else partial(program.get, name)
         for name in named
     }
 
 
+def _stars(tree: ast.Module) -> set[str]:
+    """The modules of which code imports everything."""
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    return {node.module or "" for node in imports if any(alias.name == "*" for alias in node.names)}
+
+
 def _tested_names(tree: ast.Module, own: set[str]) -> set[str]:
     """The functions whose results the tests look at: what an assertion calls first, or what that is given of `own`."""
     found: set[str] = set()
-    for node in ast.walk(tree):
+    nodes = [*ast.walk(tree)]
+    # variables that hold what the program gave
+    for node in nodes:
+        if isinstance(node, ast.Assign) and any(
+            isinstance(one, ast.Name) and one.id in own for one in ast.walk(node.value)
+        ):
+            own = own | {one.id for target in node.targets for one in ast.walk(target) if isinstance(one, ast.Name)}
+    for node in nodes:
         if isinstance(node, ast.Assert):
             looked: Sequence[ast.expr] = [node.test.left if isinstance(node.test, ast.Compare) else node.test]
         elif (
@@ -336,6 +391,15 @@ def _public(home: str) -> set[str]:
     names = getattr(module, "__all__", None) or [name for name in vars(module) if name[0] != "_"]
     # a variable may be called `e`
     return {name for name in names if len(name) > 1}
+
+
+def _all_of(home: str) -> set[str]:
+    """What `from home import *` brings; nothing where there is no such module."""
+    try:
+        module = importlib.import_module(home)
+    except ImportError:
+        return set()
+    return {*(getattr(module, "__all__", None) or (name for name in vars(module) if name[0] != "_"))}
 
 
 def _imported_name(home: str, name: str = "") -> Any:
@@ -415,7 +479,7 @@ def _file(asked: dict[str, Any], program: Program) -> list[tuple[str, str | None
     """A file of tests, in the manner of pytest or unittest."""
     source, modules = asked["source"], asked["modules"]
     code = _compiled(source)
-    given = _given(source, program)
+    given = _given(source, program, modules)
     named = [name for name, get in given.items() if get.func is not _imported_name]
     if not isinstance(program, _OwnProgram):
         sys.meta_path.insert(0, _Finder(modules, program, named))

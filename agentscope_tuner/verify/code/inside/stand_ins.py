@@ -763,6 +763,9 @@ def new(kind: type, data: Any) -> Any:
         return (plain or object).__new__(kind)
     if not isinstance(data, plain):
         raise TypeError(f"no {plain.__name__}")
+    if plain is float and data != data:
+        # no number, whatever its class
+        return data
     if plain is Fraction:
         one: Any = object.__new__(kind)
         for name in Fraction.__slots__:
