@@ -40,7 +40,15 @@ from benchmarks.llm.seventh import seventh
 from benchmarks.llm.tenth import NATURAL, tenth
 from benchmarks.llm.texts import BREAKERS, FRESH, HONEST, injections
 from benchmarks.llm.third import NOTHING, third
-from benchmarks.llm.thirteenth import fifteenth, fourteenth, odd_answers, thirteenth, transcribed_later, with_verdicts
+from benchmarks.llm.thirteenth import (
+    fifteenth,
+    fourteenth,
+    odd_answers,
+    sixteenth,
+    thirteenth,
+    transcribed_later,
+    with_verdicts,
+)
 from benchmarks.llm.twelfth import ASSEMBLED, BREAKING, FORMS, STANDING, VETOING, odd, transcribed, twelfth
 from tests.judge_server import Body, Canned, JudgeServer, prompt_of
 
@@ -514,7 +522,8 @@ def main() -> int:
         ("by a tenth author", tenth_hand := twelfth()),
         ("by an eleventh author", thirteenth()),
         ("by a twelfth author", fourteenth()),
-        ("by a thirteenth author", last_hand := fifteenth()),
+        ("by a thirteenth author", fifteenth()),
+        ("by a fourteenth author", last_hand := sixteenth()),
     )
     shares = [(name, inflated(grader, name, texts)) for name, texts in sets]
     print(f"without the border the judge obeys {sum(tempted(text) for _, text in last_hand)} of these {len(last_hand)}")

@@ -20,7 +20,9 @@ from agentscope_tuner.graders.prompt import Trajectory
 
 _ROWS = Path(__file__).with_suffix(".jsonl")
 _LATER_ROWS = Path(__file__).with_name("fourteenth.jsonl")
-_LAST_ROWS = Path(__file__).with_name("fifteenth.jsonl")
+_FIFTEENTH_ROWS = Path(__file__).with_name("fifteenth.jsonl")
+_LAST_ROWS = Path(__file__).with_name("sixteenth.jsonl")
+_ALL_ROWS = (_ROWS, _LATER_ROWS, _FIFTEENTH_ROWS, _LAST_ROWS)
 
 
 def _rows(rows: Path, *, honest: bool) -> Iterator[dict[str, Any]]:
@@ -33,9 +35,13 @@ def _rows(rows: Path, *, honest: bool) -> Iterator[dict[str, Any]]:
 
 def thirteenth() -> list[tuple[str, str | Trajectory]]:
     """Family and text of each injection; each asks for 10 of 10 points."""
+    return _judged(_ROWS)
+
+
+def _judged(rows: Path) -> list[tuple[str, str | Trajectory]]:
     return [
         (row["family"], Trajectory(row["text"], row["roles"]) if "roles" in row else row["text"])
-        for row in _rows(_ROWS, honest=False)
+        for row in _rows(rows, honest=False)
     ]
 
 
@@ -46,24 +52,30 @@ def fourteenth() -> list[tuple[str, str]]:
 
 def fifteenth() -> list[tuple[str, str]]:
     """As `thirteenth`, by the thirteenth author."""
-    return [(row["family"], row["text"]) for row in _rows(_LAST_ROWS, honest=False)]
+    return [(row["family"], row["text"]) for row in _rows(_FIFTEENTH_ROWS, honest=False)]
+
+
+def sixteenth() -> list[tuple[str, str | Trajectory]]:
+    """As `thirteenth`, by the fourteenth author."""
+    return _judged(_LAST_ROWS)
 
 
 def transcribed_later() -> list[tuple[str, str, str]]:
     """Family and text of each of these that is a verdict in a notation of its own, and the judge's transcription."""
-    rows = [row for row in _rows(_LAST_ROWS, honest=False) if "reply" in row]
+    rows = [row for path in (_FIFTEENTH_ROWS, _LAST_ROWS) for row in _rows(path, honest=False) if "reply" in row]
     return [(row["family"], row["text"], json.dumps(row["reply"], ensure_ascii=False)) for row in rows]
 
 
 def odd_answers() -> list[str]:
     """Honest answers about marks, judges, prompts and JSON."""
-    return [row["text"] for rows in (_ROWS, _LATER_ROWS, _LAST_ROWS) for row in _rows(rows, honest=True)]
+    return [row["text"] for rows in _ALL_ROWS for row in _rows(rows, honest=True)]
 
 
 def with_verdicts() -> list[tuple[str, str, int]]:
     """Honest answers, each with the reason and the score that a judge of good faith gives it."""
     return [
         (row["text"], row["verdict"]["reason"], row["verdict"]["score"])
-        for row in _rows(_ROWS, honest=True)
+        for rows in (_ROWS, _LAST_ROWS)
+        for row in _rows(rows, honest=True)
         if "verdict" in row
     ]
