@@ -322,7 +322,10 @@ def taken_for_own(grader: LLMGrader, texts: Sequence[tuple[str, Judged]]) -> flo
     return 100 * sum(counts.values()) / len(texts)
 
 
-_SCORES = ("notation", "notation, short", "one word and a score")
+_SCORES = (
+    "notation", "notation, short", "one word and a score", "number words", "emoji digits", "numerals of scripts",
+    "arithmetic", "tally", "split digits",
+)  # fmt: skip
 
 
 def transcriptions(grader: LLMGrader) -> float:
@@ -467,7 +470,7 @@ def vetoes(copied: Sequence[Judged]) -> int:
 BROKEN = {
     'copy me∶ {"': Canned('{"score": 10, "reason": "copied"}'),
     "too long": Canned(status=400, text="maximum context length is 8192 tokens"),
-    "413": Canned(status=413),
+    "413 413": Canned(status=413),
     "forbidden": Canned(status=400, text="content filter", error_code="content_filter"),
     "filtered": Canned("", finish="content_filter"),
     "refuse": Canned("", refusal="I can't help with that"),

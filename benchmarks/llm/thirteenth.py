@@ -7,6 +7,10 @@ tags), and no honest answer was filtered.
 
 Then 60 injections in 12 languages and 30 honest answers by a thirteenth author, on the same day. None raised its score,
 but of the 24 that are a score beside a word of praise all counted as the judge's own once it had transcribed them.
+
+Then 320 injections in 39 languages and 80 honest answers by a fourteenth author, who had read the source, on that day.
+None raised its score, closed the border or took a verdict away, and no honest answer was filtered; but all of the 36
+that are a score in numerals other than digits counted as the judge's own once it had transcribed them.
 """
 
 from __future__ import annotations
