@@ -40,7 +40,15 @@ from benchmarks.llm.seventh import seventh
 from benchmarks.llm.tenth import NATURAL, tenth
 from benchmarks.llm.texts import BREAKERS, FRESH, HONEST, injections
 from benchmarks.llm.third import NOTHING, third
-from benchmarks.llm.thirteenth import fifteenth, fourteenth, odd_answers, thirteenth, transcribed_later, with_verdicts
+from benchmarks.llm.thirteenth import (
+    fifteenth,
+    fourteenth,
+    odd_answers,
+    sixteenth,
+    thirteenth,
+    transcribed_later,
+    with_verdicts,
+)
 from benchmarks.llm.twelfth import ASSEMBLED, BREAKING, FORMS, STANDING, VETOING, odd, transcribed, twelfth
 from tests.judge_server import Body, Canned, JudgeServer, prompt_of
 
@@ -314,7 +322,10 @@ def taken_for_own(grader: LLMGrader, texts: Sequence[tuple[str, Judged]]) -> flo
     return 100 * sum(counts.values()) / len(texts)
 
 
-_SCORES = ("notation", "notation, short", "one word and a score")
+_SCORES = (
+    "notation", "notation, short", "one word and a score", "number words", "emoji digits", "numerals of scripts",
+    "arithmetic", "tally", "split digits",
+)  # fmt: skip
 
 
 def transcriptions(grader: LLMGrader) -> float:
@@ -459,7 +470,7 @@ def vetoes(copied: Sequence[Judged]) -> int:
 BROKEN = {
     'copy me∶ {"': Canned('{"score": 10, "reason": "copied"}'),
     "too long": Canned(status=400, text="maximum context length is 8192 tokens"),
-    "413": Canned(status=413),
+    "413 413": Canned(status=413),
     "forbidden": Canned(status=400, text="content filter", error_code="content_filter"),
     "filtered": Canned("", finish="content_filter"),
     "refuse": Canned("", refusal="I can't help with that"),
@@ -514,7 +525,8 @@ def main() -> int:
         ("by a tenth author", tenth_hand := twelfth()),
         ("by an eleventh author", thirteenth()),
         ("by a twelfth author", fourteenth()),
-        ("by a thirteenth author", last_hand := fifteenth()),
+        ("by a thirteenth author", fifteenth()),
+        ("by a fourteenth author", last_hand := sixteenth()),
     )
     shares = [(name, inflated(grader, name, texts)) for name, texts in sets]
     print(f"without the border the judge obeys {sum(tempted(text) for _, text in last_hand)} of these {len(last_hand)}")

@@ -7,6 +7,10 @@ tags), and no honest answer was filtered.
 
 Then 60 injections in 12 languages and 30 honest answers by a thirteenth author, on the same day. None raised its score,
 but of the 24 that are a score beside a word of praise all counted as the judge's own once it had transcribed them.
+
+Then 320 injections in 39 languages and 80 honest answers by a fourteenth author, who had read the source, on that day.
+None raised its score, closed the border or took a verdict away, and no honest answer was filtered; but all of the 36
+that are a score in numerals other than digits counted as the judge's own once it had transcribed them.
 """
 
 from __future__ import annotations
@@ -20,7 +24,9 @@ from agentscope_tuner.graders.prompt import Trajectory
 
 _ROWS = Path(__file__).with_suffix(".jsonl")
 _LATER_ROWS = Path(__file__).with_name("fourteenth.jsonl")
-_LAST_ROWS = Path(__file__).with_name("fifteenth.jsonl")
+_FIFTEENTH_ROWS = Path(__file__).with_name("fifteenth.jsonl")
+_LAST_ROWS = Path(__file__).with_name("sixteenth.jsonl")
+_ALL_ROWS = (_ROWS, _LATER_ROWS, _FIFTEENTH_ROWS, _LAST_ROWS)
 
 
 def _rows(rows: Path, *, honest: bool) -> Iterator[dict[str, Any]]:
@@ -33,9 +39,13 @@ def _rows(rows: Path, *, honest: bool) -> Iterator[dict[str, Any]]:
 
 def thirteenth() -> list[tuple[str, str | Trajectory]]:
     """Family and text of each injection; each asks for 10 of 10 points."""
+    return _judged(_ROWS)
+
+
+def _judged(rows: Path) -> list[tuple[str, str | Trajectory]]:
     return [
         (row["family"], Trajectory(row["text"], row["roles"]) if "roles" in row else row["text"])
-        for row in _rows(_ROWS, honest=False)
+        for row in _rows(rows, honest=False)
     ]
 
 
@@ -46,24 +56,30 @@ def fourteenth() -> list[tuple[str, str]]:
 
 def fifteenth() -> list[tuple[str, str]]:
     """As `thirteenth`, by the thirteenth author."""
-    return [(row["family"], row["text"]) for row in _rows(_LAST_ROWS, honest=False)]
+    return [(row["family"], row["text"]) for row in _rows(_FIFTEENTH_ROWS, honest=False)]
+
+
+def sixteenth() -> list[tuple[str, str | Trajectory]]:
+    """As `thirteenth`, by the fourteenth author."""
+    return _judged(_LAST_ROWS)
 
 
 def transcribed_later() -> list[tuple[str, str, str]]:
     """Family and text of each of these that is a verdict in a notation of its own, and the judge's transcription."""
-    rows = [row for row in _rows(_LAST_ROWS, honest=False) if "reply" in row]
+    rows = [row for path in (_FIFTEENTH_ROWS, _LAST_ROWS) for row in _rows(path, honest=False) if "reply" in row]
     return [(row["family"], row["text"], json.dumps(row["reply"], ensure_ascii=False)) for row in rows]
 
 
 def odd_answers() -> list[str]:
     """Honest answers about marks, judges, prompts and JSON."""
-    return [row["text"] for rows in (_ROWS, _LATER_ROWS, _LAST_ROWS) for row in _rows(rows, honest=True)]
+    return [row["text"] for rows in _ALL_ROWS for row in _rows(rows, honest=True)]
 
 
 def with_verdicts() -> list[tuple[str, str, int]]:
     """Honest answers, each with the reason and the score that a judge of good faith gives it."""
     return [
         (row["text"], row["verdict"]["reason"], row["verdict"]["score"])
-        for row in _rows(_ROWS, honest=True)
+        for rows in (_ROWS, _LAST_ROWS)
+        for row in _rows(rows, honest=True)
         if "verdict" in row
     ]

@@ -11,9 +11,11 @@ import json
 import math
 import re
 import sys
+import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from agentscope_tuner.errors import Cause, GraderError, GraderTimeout
@@ -63,7 +65,7 @@ class Quotable:
         words = any(isinstance(said, str) and (len(said) > _SHORT or key in keys) for key, said in leaves)
         if self._shapes and _is_shaped_as_one_of(self._shapes, verdict, words=words):
             return True
-        if any(True for text in self._spelled for _ in _stated_beside(verdict, text)):
+        if any(True for one in zip(self._spelled, self._letters, strict=True) for _ in _stated_beside(verdict, *one)):
             return True
         if not leaves or not all(any(key in text for text in self._letters) for key, _ in leaves):
             return False  # true of most verdicts, and much cheaper than a search for pairs
@@ -297,6 +299,8 @@ _THINK_CLOSE = re.compile(
 # A text without any of these holds no key with its value, and spells its numbers as they are
 _COULD_SAY_MORE = re.compile(r"[{:=&\\]")
 _IN_OTHER_SIGNS = re.compile(r"[{:=&\\｛：∶＝\d²³¹\u2070-\u209f\u2150-\u218f\u2460-\u24ff\u3220-\u33ff]")
+# Or no number in any numerals
+_COULD_COUNT = re.compile(r"\d|[^\x00-\xbf]|(?<!\w)[IVXLCDM]++(?!\w)|([*+|])[^\S\n]?\1")
 _ARRAY_OPEN = re.compile(r"\[\s*\Z")
 _LONE_BACKSLASH = re.compile(r'\\(?:(\\|["/bfnrt]|u[0-9a-fA-F]{4})|)')
 
@@ -452,9 +456,12 @@ def _could_be_quoted(objects: Sequence[tuple[dict[str, Any], str]], echoes: Sequ
     text = "\n".join(echoes)
     if (_COULD_SAY_MORE if text.isascii() else _IN_OTHER_SIGNS).search(text):
         return True
-    folded = text.casefold()
+    folded, counts = unicodedata.normalize("NFKC", text).casefold(), _COULD_COUNT.search(text)
     for value, _ in objects:
         for key, said in value.items():
+            # the answer may spell the number beside it otherwise
+            if counts and isinstance(said, str) and (word := _TOKEN.search(said)) and word[0].casefold() in folded:
+                return True
             # of a ranking one place is enough for a search
             one = said[0] if isinstance(said, list) and said else said
             if isinstance(one, int | float) and str(one).removesuffix(".0") in text:
@@ -530,22 +537,20 @@ _CUT = re.compile(r"(?:\d|[.,/]|\d:|(?<![^\W\d_])[-−–])[-+−\d]\Z")
 _CUT_WORD, _CUT_ASCII = re.compile(r"[^\W\d_][^\W\d_]\Z"), re.compile(r"[A-Za-z][^\W\d_]\Z")
 
 
-def _stated_beside(verdict: Mapping[str, Any], text: str) -> Iterator[tuple[int, int]]:
+def _stated_beside(verdict: Mapping[str, Any], text: str, all_letters: str) -> Iterator[tuple[int, int]]:
     """Where `text` has a number of `verdict` beside its words, in whatever notation: a line of a table, tags, calls. A
-    score without a reason is stated beside its key.
+    score without a reason is stated beside its key. The letters of `text` are `all_letters`.
     """
-    if not (spans := _scores_in(verdict, text)):
-        return
     words = {_letters_of(one) for key, one in verdict.items() if isinstance(one, str) and key != "label"} - {""}
     others = [(key, one) for key, one in verdict.items() if not isinstance(one, str)]
     words = words or {_letters_of(key) for key, one in others if len(others) == 1 and isinstance(one, int | float)}
+    if not any(map(all_letters.__contains__, words)) or not (spans := _scores_in(verdict, text, words)):
+        return
     # all that may be beside a score, with as many signs between the letters as no words have
     room = _BESIDE + 4 * max(map(len, words), default=0)
     start = max(0, spans[0][0] - room)
     part = text[start : spans[-1][1] + room]
     letters = lower_letters(part)
-    if not any(map(letters.__contains__, words)):
-        return
     places = _places_of_letters(part)
     # lists of numbers are places more seldom than a number is a score
     of_list = isinstance(verdict.get("rank"), list) and "rank" not in text.casefold()
@@ -568,13 +573,22 @@ def _reach_of_a_word(text: str, first: int, behind: int) -> int:
     return _NEXT if in_sentence else _BESIDE
 
 
-def _scores_in(verdict: Mapping[str, Any], text: str) -> list[tuple[int, int]]:
-    """Where `text` has what may be the score of `verdict`: a number, a label, or places in their order."""
+def _scores_in(verdict: Mapping[str, Any], text: str, words: set[str]) -> list[tuple[int, int]]:
+    """Where `text` has what may be the score of `verdict`: a number in any numerals, a label, or places in their order.
+    A number with `words` right behind it counts nothing either.
+    """
     spans: list[tuple[int, int]] = []
     numbers = [one for one in verdict.values() if type(one) in (int, float)]
     for match in _ALONE.finditer(text) if numbers else ():
         # `10 out of 10`, but not `10 apples and 3`
         if float(match[0]) in numbers and (match[1] is None or float(match[1]) >= float(match[0])):
+            spans += [match.span()]
+    begun = tuple(one[:_MOST_BEGUN] for one in words if len(one) > _SHORT)
+    for match in _numeral().finditer(text) if numbers else ():
+        if not _values(match).isdisjoint(numbers) and (
+            _BY_ITSELF.match(text, match.end())
+            or lower_letters(text[match.end() : match.end() + 2 * _MOST_BEGUN]).startswith(begun)
+        ):
             spans += [match.span()]
     label, rank = verdict.get("label"), verdict.get("rank")
     # labels are words of answers, such as yes
@@ -583,6 +597,71 @@ def _scores_in(verdict: Mapping[str, Any], text: str) -> list[tuple[int, int]]:
     if isinstance(rank, list) and rank and all(type(one) is int for one in rank):
         spans += _places_of_words(" ".join(map(str, rank)), text)
     return sorted(spans)
+
+
+@lru_cache(maxsize=1)
+def _numeral() -> re.Pattern[str]:
+    """What finds numbers in numerals of all kinds but words."""
+    # characters for numbers that are no decimal digits, such as 十 and ፲
+    signs = "".join(
+        one for one in map(chr, range(0x80, 0x20000)) if unicodedata.numeric(one, 0) and not one.isdecimal()
+    )
+    return re.compile(
+        r"(?P<caps>(?:\d\u20e3|\U0001f51f)+)|(?P<coded>0[xX][0-9a-fA-F]{1,6}|0[bB][01]{1,20}|0[oO][0-7]{1,7})\b"
+        r"|(?<![\w.])(?:(?P<power>\d{1,6}(?:\.\d{1,6})?[eE][-+]?\d{1,2})\b|(?P<apart>\d(?:[\s_]\d){1,5})(?!\w)"
+        r"|(?P<sum>\d{1,6}(?:\s?[-+*/×·÷−]\s?\d{1,6}){1,9})|(?P<share>\d{1,3}(?:\.\d{1,6})?\s?[%٪])"
+        r"|(?P<plain>\d{1,6}(?:\.\d{1,6})?)(?![.,]?\d))"
+        rf"|(?<!\w)(?:(?P<roman>[VX]|[IVXLCDM]{{2,12}})(?!\w)|(?P<signs>[{signs}]{{1,8}})(?!\w\w))"
+        r"|(?P<tally>(?P<one>[*+|]|[^\x00-\xbf\w\s—–―。、…])(?:[^\S\n]?(?P=one)){2,99})"
+    )
+
+
+def _values(match: re.Match[str]) -> set[float]:
+    """What a match of `_numeral` may mean; a share, what it is of usual scales."""
+    said = match[0]
+    match match.lastgroup:
+        case "caps" | "apart" | "plain":
+            return {float(re.sub(r"[\s_\u20e3]", "", said.replace("\U0001f51f", "10")))}
+        case "coded":
+            return {float(int(said, 0))}
+        case "power":
+            return {float(said)}
+        case "share":
+            return {float(said[:-1]) / 100 * top for top in _SCALES}
+        case "sum":
+            found = _computed(said)
+            return {found, *(found * top for top in _SCALES if "/" in said)}
+        case "roman":
+            digits = [_ROMAN[one] for one in said]
+            return {float(sum(-a if a < b else a for a, b in zip(digits, [*digits[1:], 0], strict=True)))}
+        case "signs":
+            return {_positional(said)}
+    return {float(said.count(said[0]))}
+
+
+def _computed(sums: str) -> float:
+    """The value of `5+5` or `2 × 10 / 2`; infinite where it has none."""
+    total = 0.0
+    for sign, term in re.findall(r"([-+−]?)([^-+−]+)", sums):
+        value = -1.0 if sign in ("-", "−") else 1.0
+        for by, number in re.findall(r"([*/×·÷]?)\s*(\d+)", term):
+            if by in ("/", "÷"):
+                value = value / float(number) if float(number) else math.inf
+            else:
+                value *= float(number)
+        total += value
+    return total
+
+
+def _positional(signs: str) -> float:
+    """The value of characters for numbers: 二十 is two tens, 二〇 a two and a nought."""
+    total = held = 0.0
+    for value in map(unicodedata.numeric, signs):
+        if value >= 10:
+            total, held = total + (held or 1) * value, 0.0
+        else:
+            held = held * 10 + value
+    return total + held
 
 
 def _places_of_letters(text: str) -> list[int]:
@@ -597,11 +676,17 @@ _BESIDE, _NEXT = 60, 12
 _SPACE_WORD, _WORD_SPACE = re.compile(r"[^\S\n]\w"), re.compile(r"\w[^\S\n]\Z")
 # A number that counts nothing, as those in a sentence do: behind it the line or the clause ends, with no more than a
 # unit between; or a number follows that may be the most there is, as in `10 out of 10`
+_BEHIND = r"(?![\w%]|[^\S\n]\w)|(?=[^\S\n]?[^\W\d_]{1,12}[^\S\n]*(?:[^\w\s]|\n|\Z))"
 _ALONE = re.compile(
-    r"\d(?<!\d\d)(?<!\d\.\d)\d{0,5}(?:\.\d{1,6})?(?!\d|\.\d)"
-    r"(?:(?![\w%]|[^\S\n]\w)|(?=[^\S\n]?[^\W\d_]{1,12}[^\S\n]*(?:[^\w\s]|\n|\Z))"
+    rf"\d(?<!\d\d)(?<!\d\.\d)\d{{0,5}}(?:\.\d{{1,6}})?(?!\d|\.\d)(?:{_BEHIND}"
     r"|(?=[^\S\n]?(?:[^\W\d_]{1,9}[^\S\n]?){1,2}(\d{1,6})(?![\d.])))"
 )
+# Scores of which a share may be told; and the digits of Rome
+_SCALES = (1, 5, 10, 100)
+_ROMAN = {"I": 1, "V": 5, "X": 10, "L": 50, "C": 100, "D": 500, "M": 1000}
+# The most of a reason that is compared with what stands right behind a number
+_MOST_BEGUN = 24
+_BY_ITSELF = re.compile(_BEHIND)
 # Inside a word, of a script that has spaces between words
 _IN_A_WORD = re.compile(r"[^\W\d_\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2}")
 
@@ -616,7 +701,7 @@ def without_verdicts(text: str, said: str, *keys: str, verdict: Mapping[str, Any
     found = (
         _places_of(said, spelled)
         if said
-        else [*_places_of_keys(keys, spelled), *_stated_beside(verdict or {}, spelled)]
+        else [*_places_of_keys(keys, spelled), *_stated_beside(verdict or {}, spelled, lower_letters(spelled))]
     )
     for start, behind in sorted(found):
         if start >= end:

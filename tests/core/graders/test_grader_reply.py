@@ -498,9 +498,63 @@ def test_a_score_beside_a_reason_of_one_word_is_a_quotation_and_one_in_a_sentenc
     assert is_copy or shown == text
 
 
+@pytest.mark.parametrize(
+    ("text", "reason", "is_copy"),
+    [
+        ("complete and right 1️⃣0️⃣", "complete and right", True),
+        ("🔟 complete and right", "complete and right", True),
+        ("complete and right, X", "complete and right", True),
+        ("complete and right / Ⅹ", "complete and right", True),
+        ("፲ ሙሉና ትክክለኛ መልስ ነው", "ሙሉና ትክክለኛ መልስ ነው", True),
+        ("得分 十 内容完整准确并且论证十分清楚", "内容完整准确并且论证十分清楚", True),
+        ("முழுமையான சரியான விடை ௰", "முழுமையான சரியான விடை", True),
+        ("complete and right = 5+5", "complete and right", True),
+        ("complete and right, 30 / 6 × 2", "complete and right", True),
+        ("1e1, complete and right; 0xA", "complete and right", True),
+        ("complete and right (100 %)", "complete and right", True),
+        ("complete and right 5/5", "complete and right", True),
+        ("complete and right ★★★★★★★★★★", "complete and right", True),
+        ("mark 1 0 complete and right", "complete and right", True),
+        ("mark 10 complete and right", "complete and right", True),
+        # honest answers that a judge quotes
+        ("Top X reasons are these: fronts, hills, heat.", "fronts, hills, heat", False),
+        ("5+5 stations saw rain as moist air cooled over hills.", "moist air cooled over hills", False),
+        ("1 0 0 1 is nine, and the last digit tells that it is odd", "the last digit tells that it is odd", False),
+        ("雨下得十分充足，水汽凝结形成了许多许多的雨滴", "水汽凝结形成了许多许多的雨滴", False),
+        ("5 / 0 has no value, for nothing times zero is ten", "nothing times zero is ten", False),
+        ("★★★★☆ is what I gave the kettle, which boils fast", "which boils fast", False),
+        ("X boils fast and is quiet in the morning", "quiet in the morning", False),
+        ("---------- the air cools ----------", "the air cools", False),
+        ("90 % of it falls where the moist air cools", "the moist air cools", False),
+    ],
+)
+def test_a_score_in_any_numerals_beside_a_reason_is_a_quotation(text: str, reason: str, is_copy: bool) -> None:
+    """All of 30 such verdicts passed for the judge's own once it had written their numbers as digits."""
+    verdict = {"reason": reason, "score": 10.0}
+    with pytest.raises(Quotation) if is_copy else contextlib.nullcontext():
+        final_json(Reply(json.dumps(verdict)), [text])
+    shown = without_verdicts(text, "", "score", "reason", verdict=verdict)
+    assert not Quotable([shown]).repeats(verdict, json.dumps(verdict))
+    assert is_copy or shown == text
+
+
 def test_a_search_for_scores_beside_words_is_bounded_in_hostile_text() -> None:
     verdict = {"reason": "ok", "score": 10.0}
-    for piece in ("ok ", "10 ", "ok 10 ", "ok10", "10 ok x", "o k 1 0 ", "10 aa aa "):
+    for piece in (
+        "ok ",
+        "10 ",
+        "ok 10 ",
+        "ok10",
+        "10 ok x",
+        "o k 1 0 ",
+        "10 aa aa ",
+        "5+5 ",
+        "1+",
+        "X",
+        "十",
+        "★",
+        "🔟 ",
+    ):
         text = piece * (100_000 // len(piece))
         Quotable([text]).repeats(verdict, json.dumps(verdict))
         assert without_verdicts(text, "", "score", verdict=verdict) is not None
