@@ -381,9 +381,6 @@ class CheapComparer:
             and (same := same_bounds(self, ref, ans)) is not None
         ):
             return same
-        if (steps := _steps(ans)) and not _steps(ref):
-            # `4x+3y=5 \\iff 4x+3y-5=0`
-            return all_of([self.compare(ref, step) for step in steps])
         if isinstance(ref, Statement) or isinstance(ans, Statement):
             return self._statements(ref, ans)
         if not in_asked_order(ans, ref, self.question):
@@ -524,6 +521,9 @@ class CheapComparer:
 
     def _statements(self, ref: Reading, ans: Reading) -> Outcome:
         """Compare with a statement: a reference's may be equal to its solution, an answer's only in the cases below."""
+        if (steps := _steps(ans)) and not _steps(ref):
+            # `4x+3y=5 \\iff 4x+3y-5=0`: each step leads to the last
+            return all_of([self.compare(ref, steps[-1]), *(self.compare(step, steps[-1]) for step in steps[:-1])])
         if isinstance(ref, Statement) and isinstance(ans, Statement):
             if all(is_relation(n, "=", "pmod") for n in (ref.node, ans.node)):
                 return self._congruences(ref.node, ans.node)
