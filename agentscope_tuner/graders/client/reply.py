@@ -607,12 +607,13 @@ def _numeral() -> re.Pattern[str]:
         one for one in map(chr, range(0x80, 0x20000)) if unicodedata.numeric(one, 0) and not one.isdecimal()
     )
     return re.compile(
-        r"(?P<caps>(?:\d\u20e3|\U0001f51f)+)|(?P<coded>0[xX][0-9a-fA-F]{1,6}|0[bB][01]{1,20}|0[oO][0-7]{1,7})\b"
+        # most characters begin none
+        r"(?=[\dIVXLCDM*+|]|[^\x00-\xbf])(?:(?P<caps>(?:\d\u20e3|\U0001f51f)+)|(?P<coded>0[xX][0-9a-fA-F]{1,6}|0[bB][01]{1,20}|0[oO][0-7]{1,7})\b"
         r"|(?<![\w.])(?:(?P<power>\d{1,6}(?:\.\d{1,6})?[eE][-+]?\d{1,2})\b|(?P<apart>\d(?:[\s_]\d){1,5})(?!\w)"
         r"|(?P<sum>\d{1,6}(?:\s?[-+*/×·÷−]\s?\d{1,6}){1,9})|(?P<share>\d{1,3}(?:\.\d{1,6})?\s?[%٪])"
         r"|(?P<plain>\d{1,6}(?:\.\d{1,6})?)(?![.,]?\d))"
         rf"|(?<!\w)(?:(?P<roman>[VX]|[IVXLCDM]{{2,12}})(?!\w)|(?P<signs>[{signs}]{{1,8}})(?!\w\w))"
-        r"|(?P<tally>(?P<one>[*+|]|[^\x00-\xbf\w\s—–―。、…])(?:[^\S\n]?(?P=one)){2,99})"
+        r"|(?P<tally>(?P<one>[*+|]|[^\x00-\xbf\w\s—–―。、…])(?:[^\S\n]?(?P=one)){2,99}))"
     )
 
 
