@@ -338,7 +338,8 @@ def _by_reference(mine: Sequence[_Part], theirs: Sequence[_Part], asked: str) ->
     # `ragazze` is no `ragazzi`, though either may be a form of the other
     if {*said_words} == {*own_words} and len({*own_words}) == len(own_words):
         return [said_words.index(words) for words in own_words]
-    if (shared := frozenset.intersection(*own_words)) and shared.isdisjoint(word for one in theirs for word in one.name):
+    shared = frozenset.intersection(*own_words)
+    if shared and shared.isdisjoint(word for one in theirs for word in one.name):
         # of a vertical and a horizontal asymptote
         mine = [one._replace(name=tuple(word for word in one.name if word not in shared) or one.name) for one in mine]
     order = []
