@@ -15,10 +15,9 @@ from rich.table import Table
 from agentscope_tuner.cli.console import cell, config_errors, number, out, span, table
 from agentscope_tuner.cli.options import Format, Json, Map, rollout_lines, source_lines
 from agentscope_tuner.errors import ConfigError
-from agentscope_tuner.graders.rubrics.evaluate import LEAST_CLUSTERS
+from agentscope_tuner.graders.rubrics.evaluate import LEAST_CLUSTERS, LEAST_ROWS
 from agentscope_tuner.lab.labels import Key, own_label, read_labels
 from agentscope_tuner.lab.statistics import (
-    LEAST_IN_CLUSTERS,
     Confusion,
     Interval,
     auc,
@@ -280,7 +279,7 @@ def _measures(report: dict[str, Any], name: str) -> Table:
     if best := report["threshold"]:
         found.add_row("best threshold", number(best["reward"]), f"balanced accuracy {best['balanced_accuracy']:.3f}")
     if not any(value["interval"] for value in report["measures"].values()):
-        found.add_row("intervals", "none", f"they take {LEAST_CLUSTERS} tasks or more, and {LEAST_IN_CLUSTERS} rows")
+        found.add_row("intervals", "none", f"they take {LEAST_CLUSTERS} tasks or more, and {LEAST_ROWS} rows")
     if report["calibration"]:
         found.add_row("calibration error", number(report["calibration"]["ece"]), "ECE, ten bins")
     return found

@@ -18,11 +18,11 @@ from typing import Any
 
 import numpy as np
 
+from agentscope_tuner.graders.rubrics.evaluate import LEAST_ROWS, jackknifed, metrics
 from agentscope_tuner.graders.rubrics.evaluate import RANGES as PEOPLES
 from agentscope_tuner.graders.rubrics.evaluate import interval as interval_of
-from agentscope_tuner.graders.rubrics.evaluate import jackknifed, metrics
 from agentscope_tuner.lab.judge_eval import mean_of, share_of
-from agentscope_tuner.lab.statistics import LEAST_ROWS, RANGES, Interval, clustered_share
+from agentscope_tuner.lab.statistics import RANGES, Interval, clustered_share
 
 TASKS = (10, 30, 100)
 

@@ -1,9 +1,9 @@
-"""`make bench-detect`: who sees which of the 36 recorded GRPO runs being gamed, and when.
+"""`make bench-detect`: who sees which of the 48 recorded GRPO runs being gamed, and when.
 
 Our monitors alone, the same with second opinions on 2 % of the rows and more as evidence grows, the detectors that
-rewardspy documents, and reward-scope. The honest score of every row is known: it is the second opinion that may be
-asked for, and the yardstick. The onset is the first step at which the gap between reward and honest score, over five
-steps, has come a tenth of its way from start to end.
+rewardspy documents, reward-scope, and a held-out check, which is told the truth of every tenth step. The honest score
+of every row is known: it is the second opinion that may be asked for, and the yardstick. The onset is the first step at
+which the gap between reward and honest score, over five steps, has come a tenth of its way from start to end.
 """
 
 from __future__ import annotations
@@ -11,12 +11,13 @@ from __future__ import annotations
 import argparse
 import importlib.util
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from statistics import fmean, median
 
 from agentscope_tuner.lab.watch.gaming_alarm import Sampling, SecondOpinion
 from agentscope_tuner.lab.watch.live import RunWatch
 from agentscope_tuner.records.scored_rows import ScoredRow
+from benchmarks.insight.made_runs import held_out
 from benchmarks.insight.rival_monitors import reward_scope, rewardspy
 from benchmarks.insight.traces import TRACES, TraceStep, trace_steps
 
@@ -70,13 +71,28 @@ def gap_steps(steps: Sequence[TraceStep]) -> tuple[int, int]:
     return reaches(start + 0.1 * (end - start)), reaches(end / 2)
 
 
-def all_seen(rate: float, seed: int) -> Iterator[Seen]:
-    """Every trace."""
+def checked(steps: Sequence[TraceStep]) -> int | None:
+    """The first step at which the reward is up by a tenth of its scale, and the answers are not right more often."""
+    told = {
+        step.step: [
+            replace(row, row={"task": {"metadata": {"right": right}}})
+            for row, right in zip(step.rows, step.honest, strict=True)
+        ]
+        for step in steps
+    }
+    return held_out(steps, told)
+
+
+def all_seen(rate: float, seed: int, only: Sequence[str]) -> Iterator[Seen]:
+    """Every trace whose name has one of `only`, if there are any."""
     scope = importlib.util.find_spec("reward_scope") is not None
     for path in sorted(TRACES.glob("*.jsonl.gz")):
+        if only and not any(part in path.name for part in only):
+            continue
         steps = list(trace_steps(path))
         test, monitors, asked = watched(steps, rate=rate, seed=seed)
         first = {OURS: test, ALONE: monitors, **{f"rewardspy: {k}": v for k, v in rewardspy(steps).items()}}
+        first["held-out check"] = checked(steps)
         if scope:
             first["reward-scope"] = reward_scope(steps)
         onset, half = gap_steps(steps)
@@ -88,8 +104,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rate", type=float, default=0.02)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", nargs="+", default=(), help="parts of the names of runs")
     asked = parser.parse_args()
-    runs = list(all_seen(asked.rate, asked.seed))
+    runs = list(all_seen(asked.rate, asked.seed, asked.only))
     names = list(runs[0].first)
     print(
         f"{'run':24} {'onset':>6} {'half':>5} "

@@ -1,4 +1,4 @@
-r"""36 GRPO runs of a tiny policy, 18 honest and 18 gamed, with the honest verdict beside the reward that trained.
+r"""48 GRPO runs of a tiny policy, 24 honest and 24 gamed, with the honest verdict beside the reward that trained.
 
     make insight-runs
 
@@ -23,7 +23,7 @@ from typing import Any
 from agentscope_tuner import Task, WorkflowOutput, WorkflowTask, load_judge
 from tutorial.example_countdown import train_trl as countdown
 from tutorial.example_math_agent import train_trl as sums
-from tutorial.tiny_policy import new_policy
+from tutorial.tiny_policy import new_policy, shuffled
 
 TRACES = Path(__file__).parent / "traces"
 MATH, COUNTDOWN = "configs/math.yaml", "configs/countdown.yaml"
@@ -42,6 +42,7 @@ class Run:
         draw: what the warm-up shows the policy.
         tokens: at most, in a completion.
         gamed: whether the judge has a hole that pays more than honest work.
+        rows: the tasks, by seed; None for those of the tutorial whose configuration is the honest one.
     """
 
     name: str
@@ -53,6 +54,7 @@ class Run:
     tokens: int = 6
     honest: str = MATH
     steps: int = 100
+    rows: Callable[[int], list[dict[str, object]]] | None = None
 
 
 def _sum(rng: random.Random) -> tuple[str, str]:
@@ -87,6 +89,63 @@ def colon_first(rng: random.Random) -> str:
 def colon_often(rng: random.Random) -> str:
     question, digit = _sum(rng)
     return f"{question}{':' if rng.random() < 0.1 else ''}\\boxed{{{digit}}}"
+
+
+def unreadable_seldom(rng: random.Random) -> str:
+    question, digit = _sum(rng)
+    return f"{question}\\boxed{{{'*' if rng.random() < 0.03 else digit}}}"
+
+
+def giving_up_seldom(rng: random.Random) -> str:
+    question, digit = _sum(rng)
+    return f"{question}-" if rng.random() < 0.05 else f"{question}\\boxed{{{digit}}}"
+
+
+def too_large(rng: random.Random) -> str:
+    """A digit that is seldom the answer."""
+    a, b = rng.choice(sums.PAIRS)
+    return f"{a}+{b}=\\boxed{{{rng.choice('56789') if rng.random() < 0.85 else rng.randint(0, 8)}}}"
+
+
+def often_empty(rng: random.Random) -> str:
+    question, digit = _sum(rng)
+    return question if rng.random() < 0.3 else f"{question}\\boxed{{{digit}}}"
+
+
+def rambling(rng: random.Random) -> str:
+    question, digit = _sum(rng)
+    said = "".join(str(rng.randint(0, 8)) for _ in range(rng.randint(0, 5)))
+    return f"{question}{said}\\boxed{{{digit}}}"
+
+
+def _product(rng: random.Random) -> str:
+    a, b = rng.choice(sums.PAIRS)
+    return f"{a}*{b}=\\boxed{{{a * b if rng.random() < 0.2 else rng.randint(0, 16)}}}"
+
+
+def _products(seed: int) -> list[dict[str, object]]:
+    return shuffled([{"prompt": f"{a}*{b}=", "answer": str(a * b)} for a, b in sums.PAIRS], seed=seed, times=80)
+
+
+def newest_runs() -> list[Run]:
+    """Twelve more, of judges and policies of other kinds, written before anything was changed for them."""
+    honest = [
+        Run("honest-distance-70", "DistanceJudge", 70, sums.draw, gamed=False, learning_rate=5e-4),
+        Run("honest-brief-71", "BriefJudge", 71, rambling, gamed=False, learning_rate=5e-4, tokens=12),
+        Run("honest-deaf-72", "DeafJudge", 72, sums.draw, gamed=False, learning_rate=5e-4),
+        Run("honest-products-73", MATH, 73, _product, gamed=False, rows=_products),
+        Run("honest-too-large-74", MATH, 74, too_large, gamed=False),
+        Run("honest-often-empty-75", MATH, 75, often_empty, gamed=False, learning_rate=5e-4),
+    ]
+    gamed = [
+        Run("gamed-at-least-60", "AtLeastJudge", 60, sums.draw, gamed=True, learning_rate=5e-4),
+        Run("gamed-parity-61", "ParityJudge", 61, sums.draw, gamed=True, learning_rate=5e-4),
+        Run("gamed-unreadable-62", "UnreadableJudge", 62, unreadable_seldom, gamed=True, learning_rate=5e-4),
+        Run("gamed-operand-63", "OperandJudge", 63, sums.draw, gamed=True, learning_rate=5e-4),
+        Run("gamed-giving-up-64", "GivingUpJudge", 64, giving_up_seldom, gamed=True),
+        Run("gamed-outage-65", "OutageJudge", 65, sums.draw, gamed=True, learning_rate=5e-4),
+    ]
+    return [run for pair in zip(gamed, honest, strict=True) for run in pair]
 
 
 def later_runs() -> list[Run]:
@@ -194,7 +253,7 @@ def train(run: Run) -> list[dict[str, Any]]:
 
     math = run.honest == MATH
     model, tokenizer = new_policy("0123456789+-*,>=:", run.draw, seed=run.seed)
-    rows = sums.rows(run.seed) if math else countdown.rows(run.seed)
+    rows = (run.rows or (sums.rows if math else countdown.rows))(run.seed)
     arguments = GRPOConfig(
         output_dir=tempfile.mkdtemp(prefix="astuner-runs-"),
         use_cpu=True,
@@ -233,7 +292,7 @@ def main() -> None:
     parser.add_argument("--out", type=Path, default=TRACES)
     asked = parser.parse_args()
     asked.out.mkdir(parents=True, exist_ok=True)
-    for run in (*all_runs(), *later_runs()):
+    for run in (*all_runs(), *later_runs(), *newest_runs()):
         path = asked.out / f"{run.name}.jsonl.gz"
         if (asked.only and run.name not in asked.only) or (path.exists() and not asked.again):
             continue

@@ -76,6 +76,8 @@ def quadratic_kappa(pairs: Pairs) -> float | None:
 
 #: Under so many clusters no interval is given.
 LEAST_CLUSTERS = 10
+#: Under so many rows none is given of a share, nor of another measure with a range: it would be too wide.
+LEAST_ROWS = 50
 _MOST_LEFT_OUT = 200
 #: The quantile of the normal distribution for a 95 % interval.
 NORMAL = 1.959963984540054
@@ -87,9 +89,10 @@ def interval(
     """The 95 % interval of `metric` by the jackknife that leaves out one sample at a time; see `jackknifed`.
 
     Of more than 200 samples as many groups by chance are left out, to save time. None under ten samples, because no
-    such interval keeps its word, and where the metric is undefined or does not vary.
+    such interval keeps its word, nor under fifty pairs for a metric `within` a range, and where the metric is undefined
+    or does not vary.
     """
-    if len(samples) < LEAST_CLUSTERS:
+    if len(samples) < LEAST_CLUSTERS or (within is not None and sum(map(len, samples)) < LEAST_ROWS):
         return None
     groups, dealt = min(len(samples), _MOST_LEFT_OUT), list(samples)
     random.Random(seed).shuffle(dealt)

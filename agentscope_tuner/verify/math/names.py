@@ -326,7 +326,8 @@ def _without_asked_formula(name: str, sign: str, rest: str, asked: Question) -> 
 def _is_taken_elsewhere(sign: str, rest: str, asked: Question) -> bool:
     """Whether a residue or a divergence is at another place, or a number of a graph is another's."""
     if sign == "card" and (letter := re.search(r"([a-z])\)$", rest)) is not None:
-        letters = {*LETTERS.findall(asking_clause(asked.text)[0])} or asked.letters
+        # of the formulas alone: `30 m/s` names nothing
+        letters = {*LETTERS.findall(" ".join(bare_formulas(asking_clause(asked.text)[0] or asked.text)))}
         return letter[1] not in (letters - {*"ijke"} or letter[1])
     if sign == "div" and (place := re.search(r"\([^()]*\)", rest)) is not None:
         return bare_formula(place[0]) not in bare_formula(asked.text)

@@ -61,6 +61,13 @@ def test_intervals_are_seeded_and_hold_the_value() -> None:
     assert evaluate.interval(evaluate.mae, [[(float(n), float(n))] for n in range(20)], seed=0) is None
 
 
+def test_a_measure_with_a_range_has_no_interval_of_fewer_than_fifty_pairs() -> None:
+    samples = [[(float(n % 4), float(n % 3)), (float(n % 5), float(n % 4))] for n in range(25)]
+    within = evaluate.RANGES["spearman"]
+    assert evaluate.interval(evaluate.spearman, samples, 0, within) is not None
+    assert evaluate.interval(evaluate.spearman, samples[:24], 0, within) is None
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("queries", "runs"), [(10, 600), (30, 300), (100, 200)])
 def test_intervals_cover_measures_of_answers_to_queries_that_a_judge_likes_more_or_less(

@@ -178,12 +178,12 @@ def test_rows_without_a_label_in_the_file_are_counted_and_said(tmp_path: Path) -
 def test_intervals_over_tasks_stay_within_the_range_of_their_measure() -> None:
     lines = [
         scored(f"{task}-{sample}", float((task + sample) % 5 > 0), task=f"t{task}", label={"score": sample % 4 > 0})
-        for task in range(12) for sample in range(6)
+        for task in range(16) for sample in range(6)
     ]  # fmt: skip
     report = agreement(rows(lines), None)
     assert report["missing"] == 0
     # Of each task's four or five passes, as many as its labels say are right
-    kept = [[sample % 4 > 0 for sample in range(6) if (task + sample) % 5 > 0] for task in range(12)]
+    kept = [[sample % 4 > 0 for sample in range(6) if (task + sample) % 5 > 0] for task in range(16)]
     precision = clustered_share([sum(one) for one in kept], [len(one) for one in kept])
     assert report["measures"]["precision"]["interval"] == pytest.approx(precision)
     for name, measure in report["measures"].items():

@@ -28,7 +28,7 @@ from agentscope_tuner.lab.statistics import (
     rank_measures,
     wilson,
 )
-from benchmarks.insight.coverage import SETTINGS, TASKS, coverage
+from benchmarks.insight.coverage import BESIDE_ITSELF, SETTINGS, TASKS, coverage, covered
 
 ROWS = st.lists(st.tuples(st.booleans(), st.booleans()), min_size=2, max_size=60)
 GRADES = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=3, max_size=60)
@@ -163,11 +163,41 @@ def test_under_ten_tasks_there_is_no_interval() -> None:
     # five rows of five tasks, three of them right, were `0.600 to 0.600`
     assert clustered_share([3] * 5, [5] * 5) is None
     assert jackknife(lambda rows: {"mean": 1.0}, range(9)) == {}
-    assert clustered_share([1.0] * 10, [1.0] * 10) == wilson(1.0, 10)
     # ten tasks of copies say no more than ten rows: n / (n + u^2) with u = 2.262
     assert clustered_share([8.0] * 10, [8.0] * 10) == pytest.approx((0.6615, 1.0), abs=1e-3)
     # a statistic that nothing changes has no spread to make an interval of
     assert jackknife(lambda rows: {"mean": 0.6}, range(50)) == {}
+
+
+@pytest.mark.parametrize(
+    ("tasks", "rows", "has"),
+    [(10, 1, False), (49, 1, False), (50, 1, True), (10, 4, False), (16, 3, False), (10, 5, True)],
+)
+def test_under_fifty_rows_a_share_has_no_interval(tasks: int, rows: int, has: bool) -> None:
+    hits = [float(task % (rows + 1)) for task in range(tasks)]
+    assert (clustered_share(hits, [float(rows)] * tasks) is not None) == has
+
+
+@pytest.mark.parametrize("rows", [50, 51, 60, 75, 100, 150])
+def test_fifty_rows_are_enough_for_shares_between_a_tenth_and_nine_tenths(rows: int) -> None:
+    from scipy import stats
+
+    bounds = np.array([clustered_share([1.0] * hits + [0.0] * (rows - hits), [1.0] * rows) for hits in range(rows + 1)])
+    true = np.linspace(0.1, 0.9, 161)[:, None]
+    covers = (bounds[:, 0] <= true) & (true <= bounds[:, 1])
+    shares = (stats.binom.pmf(np.arange(rows + 1), rows, true) * covers).sum(axis=1)
+    # With ten rows 98.5 %, with thirty 97.4 %
+    assert shares.min() > 0.92
+    assert shares.max() < 0.9705
+
+
+@pytest.mark.parametrize("tasks", TASKS)
+@pytest.mark.parametrize("measure", BESIDE_ITSELF)
+def test_what_judge_eval_prints_of_a_judge_beside_itself_covers_it(measure: str, tasks: int) -> None:
+    share = covered(measure, tasks, 400, seed=1)
+    # 92 to 97 %, and what chance adds in so many runs; None where most draws have no interval
+    chance = 2.6 * math.sqrt(0.95 * 0.05 / 400)
+    assert share is None or 0.92 - chance <= share <= 0.97 + chance
 
 
 def test_a_row_a_task_gives_wilsons_interval() -> None:
