@@ -294,6 +294,8 @@ def test_a_module_that_is_not_found_says_where_it_was_looked_for(
 
 def test_a_module_that_python_has_already_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    # the folder is put there, and processes of later tests would find its string.py
+    monkeypatch.setattr("sys.path", [*sys.path])
     (tmp_path / "string.py").touch()
     with pytest.raises(
         ConfigError, match=r"has a module of this name, .*, which hides your string.py: rename the file"
