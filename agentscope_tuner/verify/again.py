@@ -31,7 +31,7 @@ _ANNOUNCED = re.compile(
 # The letters of words that have spaces between them, and digits; a number may stand within a Chinese sentence
 _LETTER_OF_WORD = r"\d_a-zA-Z\u00b5-\u2fff"
 _STATED_NUMBER = re.compile(
-    rf"(?<![{_LETTER_OF_WORD}.^_/{{+=#≈-])(?<!approx )(?<!approx)(?<!#### ){_NUMBER}"
+    rf"(?<![{_LETTER_OF_WORD}.^_/{{+=#≈-])(?<!approx )(?<!approx)(?<!#### )(?<!\{{,\}}){_NUMBER}"
     rf"(?![{_LETTER_OF_WORD}/]|\.\d|\s*(?!\^\s*\{{?\\circ|\\[)\]%])[-+/^=×·\\]|\s*\*(?!\*))"
 )
 _OWN_FORMULA = re.compile(r"\A(?:[^$\n\\]|\\[a-zA-Z])*?(?:\$\$?|\\[)\]])")

@@ -92,9 +92,9 @@ OPENS = word_set(
     """because since as which where so when if thus therefore hence and giving making after before by with in on at
     for from of to or per ie eg using due given while during among between within across throughout until who whose
     into than including over oder weil da denn wobei und für von mit nach durch ou car puisque donc où pour comme
-    dont de et par avec après porque pues ya donde para con y o perché poiché dove pois com onde per e так где для по
-    после çünkü için vì nên để karena untuk bo gdyż want omdat namely nämlich savoir saber incluindo como wie как
-    分别是 分别为 即 或 或者 或写成 写成 也可写成 可写成 记作"""
+    dont de et par avec après voor porque pues ya donde para con y o perché poiché dove pois com onde per e так где
+    для по после çünkü için vì nên để karena untuk bo gdyż want omdat namely nämlich savoir saber incluindo como wie
+    как 分别是 分别为 即 或 或者 或写成 写成 也可写成 可写成 记作"""
 )
 REASONS = word_set(
     """como puesto because due since weil da denn car puisque porque pues perché poiché pois потому çünkü vì karena

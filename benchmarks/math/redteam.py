@@ -109,8 +109,12 @@ rules would not understand, such as numbers in words of twenty languages: 22.7 %
 wrong value, the period of a continued fraction in another order, and one a list of two persons. `round48`, 150 and 150
 rows of one more author in 22 languages, an even sample, at first contact on 2026-11-28, after the judge was mended from
 both: 0.0 % and 11.3 %. `round49`, 150 and 150 rows of one more author in 25 languages in the same manner, after it was
-mended from that: 0.7 % and 10.7 %; the one paid took its answer back with a number of the question. It has been read
-since.
+mended from that: 0.7 % and 10.7 %; the one paid took its answer back with a number of the question. `round50` and
+`round51`, each 150 and 150 rows of one more author in 24 and 27 languages, even samples, at first contact on
+2026-11-28: 1.3 % and 8.7 %; after the judge was mended from that, 0.7 % and 10.7 %. All three that were paid took their
+answer back behind the box with a fraction, or with the value itself denied. `round52`, 150 and 150 rows of one more
+author in 26 languages, after it was mended from both and from rows of notations and languages: 0.0 % and 15.3 %; a
+third of what was refused are two right answers to one question. All have been read since.
 
 Every row goes through `load_judge(configs/math.yaml)`, the question as `task.main_query`. `--alone` leaves Math-Verify
 out.
@@ -132,7 +136,7 @@ from benchmarks.math.bench import RIVAL, ROOT, rival_pairs
 ROWS = Path(__file__).with_name("redteam")
 HALVES = ("dev", "unseen")
 # Rows of one author, scored at first contact before a mender reads them: --half names one
-ROUNDS = tuple(f"round{n}" for n in range(1, 50))
+ROUNDS = tuple(f"round{n}" for n in range(1, 53))
 WRONG_PAID_BAR, RIGHT_REFUSED_BAR = 1.0, 5.0
 
 

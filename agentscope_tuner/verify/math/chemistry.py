@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from agentscope_tuner.verify import re
+from agentscope_tuner.verify.asked_clause import asking_clause
 from agentscope_tuner.verify.math.compare_notations import LONGEST_OPTION, SET_TYPE, unset
 from agentscope_tuner.verify.math.names import substances
 from agentscope_tuner.verify.math.node import (
@@ -71,7 +72,13 @@ def without_substance(text: str, asked: Question) -> str:
     found = _OF_SUBSTANCE.fullmatch(said)
     if found is None or unit_named(found["unit"]) is None:
         return text
-    is_asked = substances(asked.text) == {re.sub(r"[\s_{}]", "", found["formula"])}
+    # the one that is asked for, or the first of those: `How many grams of CO2 are produced from CH4`
+    formula, asked_for = re.sub(r"[\s_{}]", "", found["formula"]), substances(asked.text)
+    asks = re.sub(r"[_{}$^\\]|mathrm|text", "", asking_clause(asked.text)[0])
+    is_first = (
+        re.search(rf"\b(?:grams?|mass|moles?|lit(?:er|re)s?|volume) (?:of )?{formula}(?![a-zA-Z0-9])", asks) is not None
+    )
+    is_asked = asked_for == {formula} or (formula in asked_for and is_first)
     return f"{found['amount']}\\text{{ {found['unit']}}}" if is_asked else text
 
 

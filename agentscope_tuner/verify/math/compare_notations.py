@@ -280,6 +280,26 @@ def _said_once(text: str) -> str:
     return value if is_same and all(isinstance(one, Quantity) for one in amounts) else text
 
 
+_MULTIPLE = re.compile(r"multiplicit|重数|кратност|vielfachheit", re.IGNORECASE)
+# A root with its multiplicity: `\\lambda=4 \\text{ (multiplicity 2)}`, `x_1=x_2=4`
+_ROOT = re.compile(
+    r"\s*(?P<names>(?:(?:\\lambda|[a-z])(?:_\{?\d\}?)?\s*=\s*)*)(?P<root>[^=,;()（）]+?)\s*"
+    r"(?:[(（]?\s*(?:(?:with|of|algebraic|algebraische|алгебраическая|mit|der)\s+)*(?:multiplicity|mult\.|vielfachheit|кратности|кратность|重数)"
+    r"\s*(?:of|=|为|是|:)?\s*(?P<times>[1-9])\s*[)）]?)?\s*",
+    re.IGNORECASE,
+)
+
+
+def _repeated(text: str) -> str:
+    """A list of roots with each as often as its multiplicity says; empty where something else is said."""
+    said = unset(re.sub(r"\\(?:q?quad|[ ,;:!])", " ", text)).replace("$", "")
+    found = [_ROOT.fullmatch(one) for one in re.split(r"[,;，；](?![^()]*\))|\band\b|\bund\b|\bи\b|和", said)]
+    roots = [one for one in found if one is not None]
+    if len(roots) < len(found):
+        return ""
+    return ",".join(one["root"] for one in roots for _ in range(int(one["times"] or max(one["names"].count("="), 1))))
+
+
 def in_notation(text: str, truth: str) -> tuple[str, str]:
     """Both sides with what may be written in several ways in one: weekdays, whole prices, sets joined, lines, maps."""
     if len(text) > _LONGEST_NOTED:
@@ -293,6 +313,8 @@ def in_notation(text: str, truth: str) -> tuple[str, str]:
         text = _listed(_NO_CENTS.sub("", text))
     if (mine := _cases(truth)) and (theirs := _cases(text)):
         return theirs, mine
+    if _MULTIPLE.search(truth) is not None and (roots := _repeated(truth)) and (theirs := _repeated(text)):
+        return theirs, roots
     if "\\vee" in text or "∨" in text:
         text = _EITHER.sub(lambda one: "," if one["index"] else "\\text{ or }", text)
     if "\\mid" not in text and "|" not in text and ":" not in text:

@@ -145,7 +145,9 @@ _WIDTH = re.compile("width|wide|breadth|breite|largeur|ancho|anchura|larghezza|l
 
 def _parts(text: str, pair: Pair) -> list[_Part]:
     """The values of a text with their names; none where something else is said, or where there are not several."""
-    said = re.sub(r"\\(sup|inf|max|min)(?![a-z])", r"\1 ", re.sub(r"\\[()\[\]]", " ", unset(text)))
+    asked = pair.question.text if pair.question is not None else ""
+    plain = re.sub(r"\\[()\[\]]", " ", unset(text))
+    said = _EXTREME.sub(lambda one: f"{one['is']} " if _is_over_asked(one["over"], asked) else one[0], plain)
     depth, begin, parts = 0, 0, []
     if not (cuts := {m.start(): m.end() for m in _PARTS.finditer(said)}):
         return []
@@ -159,6 +161,15 @@ def _parts(text: str, pair: Pair) -> list[_Part]:
         return []
     found = [_part(one, pair) for one in parts]
     return [one for one in found if one is not None] if None not in found else []
+
+
+# `\\max_{[0,3]}`
+_EXTREME = re.compile(r"\\(?P<is>sup|inf|max|min)(?![a-z])\s*(?:_\s*(?P<over>\{[^{}]*\}|\[[^\[\]]*\]))?")
+
+
+def _is_over_asked(over: str | None, asked: str) -> bool:
+    """Whether the numbers of the set over which an extreme value is taken are the question's."""
+    return over is None or all(re.search(rf"(?<!\d){one}(?!\d)", asked) for one in re.findall(r"\d+", over))
 
 
 # Where a value is taken: `x=0 で最大値 1`, `12 at x=3`

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from agentscope_tuner.verify import re
 from agentscope_tuner.verify.asked_clause import asking_clause
 from agentscope_tuner.verify.math.exact import value_at
+from agentscope_tuner.verify.math.node import Collection, Connective
 from agentscope_tuner.verify.math.parse import parse_tokens
 from agentscope_tuner.verify.math.question import EXTREMES, Question
 from agentscope_tuner.verify.math.readings import Side
@@ -34,7 +35,9 @@ def _is_another_name(text: str, ref: Side, asked: Question) -> bool:
     """Whether an answer begins with a name that is not asked for, which is no other form of its value: `n!=`."""
     with suppress(Unreadable):
         name = _left_side([t.text for t in tokenize(text)])
-        if LISTS.search(ref.text) or not asked.asks_another(name):
+        # `x_1=2, x_2=1` for `1 and 2`
+        is_list = LISTS.search(ref.text) is not None or isinstance(ref.node, (Collection, Connective))
+        if is_list or not asked.asks_another(name):
             return asked.tells_apart(name) and not asked.tells_apart(_left_side(ref.tokens))
         said, _, value = respelled(text).partition("=")
         return not (LETTERS.search(value) and same_value(said, value))

@@ -341,6 +341,8 @@ _SEVERAL = frozenset({"A", "B", "C", "D", "C_1", "C_2", "c_1", "c_2", "a", "b", 
 def with_names_of(ref: Node, ans: Node, question: Question | None) -> Node:
     """The answer with its dummy name replaced by the reference's, or with its two constants of integration."""
     mine, theirs = symbols(ref) - symbols(ans), symbols(ans) - symbols(ref)
+    if not (mine or theirs) and question is not None and _FAMILY.search(question.text) is not None:
+        return _with_sign_of(ref, ans, (symbols(ref) & _OF_INTEGRATION) - question.letters)
     if len(mine) != len(theirs) or not 1 <= len(mine) <= 2 or (question and (mine | theirs) & question.letters):
         return ans
     if len(mine) == 2:
@@ -349,6 +351,9 @@ def with_names_of(ref: Node, ans: Node, question: Question | None) -> Node:
         both = [renamed_to(ans, tuple(sorted(mine)), names) for names in permutations(sorted(theirs))]
         return next((one for one in both if key(one) == key(ref) or is_same_formula(one, ref)), ans)
     (wanted,), (found,) = mine, theirs
+    if {wanted, found} == {"x", "t"} and question is not None and _OF_DERIVATIVES.search(question.text) is not None:
+        # an equation in y'' and y says of what y is a function no more than its solution does
+        return renamed(ans, found, wanted)
     if wanted.lower() == found.lower() and {wanted, found} <= _OF_INTEGRATION:
         return renamed(ans, found, wanted)
     periodic = {wanted, found} <= COUNTING and _is_periodic(ref, wanted) and _is_periodic(ans, found)
@@ -361,6 +366,18 @@ def with_names_of(ref: Node, ans: Node, question: Question | None) -> Node:
         return ans
     other = renamed(ans, found, wanted)
     return other if (_are_free(ref, mine) and _are_free(ans, theirs)) or is_same_formula(other, ref) else ans
+
+
+def _with_sign_of(ref: Node, ans: Node, constants: frozenset[str]) -> Node:
+    """The answer with the sign of its one constant that makes it the reference: `1/(C-x^2)` for `-1/(x^2+C)`."""
+    if len(constants) != 1 or not _occur_once(ref, constants) or not _occur_once(ans, constants):
+        return ans
+    (name,) = constants
+    other = substituted(ans, name, Negation(Symbol(name)))
+    return other if is_same_formula(other, ref) else ans
+
+
+_OF_DERIVATIVES = re.compile(r"(?<![a-zA-Z])y\s*(?:'|\^\{?\\prime)")
 
 
 # What a question asks for whose solutions have a constant, which an answer may call as it likes
