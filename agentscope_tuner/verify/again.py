@@ -155,7 +155,8 @@ def _spellings(said: str, *, worded: bool) -> tuple[str, ...]:
         worded: whether one or two words may be the value.
     """
     said = _COPULA.sub("", said).strip(' \n"')
-    if said[-1:] in (")", "）") and sum(map(said.count, "(（")) < sum(map(said.count, ")）")):
+    # a bracket that stood before it; `[2,7)` has its own
+    if said[-1:] in (")", "）") and sum(map(said.count, "([（")) < sum(map(said.count, ")）")):
         said = said[:-1].rstrip()
     if said.endswith("}") and said.count("{") < said.count("}"):
         said = said[:-1].rstrip(' "')

@@ -221,7 +221,9 @@ def test_the_intervals_of_all_measures_cover_them(setting: str, tasks: int) -> N
     # 92 to 97 %, and what chance adds in so many runs
     chance = 2.6 * math.sqrt(0.95 * 0.05 / runs)
     assert all(0.92 - chance <= share <= 0.97 + chance for share in shares.values()), shares
-    assert {"kappa", "f1", "auc", "accuracy"} <= set(shares)
+    assert {"kappa", "auc", "accuracy"} <= set(shares)
+    # of ten tasks of eight rows fewer than fifty are often positive
+    assert "f1" in shares or tasks == TASKS[0]
 
 
 @pytest.mark.parametrize(
