@@ -456,11 +456,12 @@ def _could_be_quoted(objects: Sequence[tuple[dict[str, Any], str]], echoes: Sequ
     text = "\n".join(echoes)
     if (_COULD_SAY_MORE if text.isascii() else _IN_OTHER_SIGNS).search(text):
         return True
-    folded, counts = unicodedata.normalize("NFKC", text).casefold(), _COULD_COUNT.search(text)
+    folded = (text if text.isascii() else unicodedata.normalize("NFKC", text)).casefold()
     for value, _ in objects:
         for key, said in value.items():
+            word = _TOKEN.search(said) if isinstance(said, str) else None
             # the answer may spell the number beside it otherwise
-            if counts and isinstance(said, str) and (word := _TOKEN.search(said)) and word[0].casefold() in folded:
+            if word is not None and word[0].casefold() in folded and _COULD_COUNT.search(text) is not None:
                 return True
             # of a ranking one place is enough for a search
             one = said[0] if isinstance(said, list) and said else said
@@ -584,7 +585,7 @@ def _scores_in(verdict: Mapping[str, Any], text: str, words: set[str]) -> list[t
         if float(match[0]) in numbers and (match[1] is None or float(match[1]) >= float(match[0])):
             spans += [match.span()]
     begun = tuple(one[:_MOST_BEGUN] for one in words if len(one) > _SHORT)
-    for match in _numeral(text.isascii()).finditer(text) if numbers else ():
+    for match in _numerals(text) if numbers else ():
         if not _values(match).isdisjoint(numbers) and (
             _BY_ITSELF.match(text, match.end())
             or lower_letters(text[match.end() : match.end() + 2 * _MOST_BEGUN]).startswith(begun)
@@ -609,14 +610,26 @@ def _numeral(is_ascii: bool) -> re.Pattern[str]:
         if unicodedata.numeric(one, 0) and not one.isdecimal()
     )
     return re.compile(
-        # most characters begin none
-        r"(?=[\dIVXLCDM*+|]|[^\x00-\xbf])(?:(?P<caps>(?:\d\u20e3|\U0001f51f)+)|(?P<coded>0[xX][0-9a-fA-F]{1,6}|0[bB][01]{1,20}|0[oO][0-7]{1,7})\b"
+        r"(?:(?P<caps>(?:\d\u20e3|\U0001f51f)+)|(?P<coded>0[xX][0-9a-fA-F]{1,6}|0[bB][01]{1,20}|0[oO][0-7]{1,7})\b"
         r"|(?<![\w.])(?:(?P<power>\d{1,6}(?:\.\d{1,6})?[eE][-+]?\d{1,2})\b|(?P<apart>\d(?:[\s_]\d){1,5})(?!\w)"
         r"|(?P<sum>\d{1,6}(?:\s?[-+*/×·÷−]\s?\d{1,6}){1,9})|(?P<share>\d{1,3}(?:\.\d{1,6})?\s?[%٪])"
         r"|(?P<plain>\d{1,6}(?:\.\d{1,6})?)(?![.,]?\d))"
         rf"|(?<!\w)(?:(?P<roman>[VX]|[IVXLCDM]{{2,12}})(?!\w)|(?P<signs>[{signs}]{{1,8}})(?!\w\w))"
         r"|(?P<tally>(?P<one>[*+|]|[^\x00-\xbf\w\s—–―。、…])(?:[^\S\n]?(?P=one)){2,99}))"
     )
+
+
+# Most characters begin none, and one class of them is found sooner than two
+_BEGINS_NUMERAL = {True: re.compile("[0-9*+|IVXLCDM]"), False: re.compile(r"[\d*+|IVXLCDM]|[^\x00-\xbf]")}
+
+
+def _numerals(text: str) -> Iterator[re.Match[str]]:
+    is_ascii, end = text.isascii(), 0
+    pattern = _numeral(is_ascii)
+    for begins in _BEGINS_NUMERAL[is_ascii].finditer(text):
+        if begins.start() >= end and (found := pattern.match(text, begins.start())) is not None:
+            end = found.end()
+            yield found
 
 
 def _values(match: re.Match[str]) -> set[float]:
