@@ -38,10 +38,12 @@ from agentscope_tuner.verify.math.tokens import Token, TooComplex, Unreadable, t
 from agentscope_tuner.verify.math.units import (
     COMPOUND,
     IN_LOWER_CASE,
+    MARKED,
     TEMPERATURES,
     UNIT_LETTERS,
     PhysicalUnit,
     canonical,
+    in_english,
     known,
     measure,
     singular,
@@ -574,7 +576,7 @@ def _in_degrees(text: str, other: list[Token]) -> bool:
 _NUMERIC = re.compile(r"(?:[-+\d.,{}/^\s]|\\(?:[dt]?frac|sqrt|pi|times|cdot)(?![a-zA-Z])|\\[,;! ]|[π×])+")
 _POWER = r"(?:(?P<power>square|cubic|квадрат\w*|кубич\w*|वर्ग|घन)\s)?"
 _UNIT_BEHIND = re.compile(
-    rf"\$?(?:[\s~$*]|\\[ ,;:)\]])*(?:\\(?:text|mathrm)\s*\{{\s*)?{_POWER}(?P<unit>(?:[^\W\d_]|[\u0900-\u0d7f]){{1,20}})"
+    rf"\$?(?:[\s~$*]|\\[ ,;:)\]])*(?:\\(?:text|mathrm)\s*\{{\s*)?{_POWER}(?P<unit>(?:[^\W\d_]|{MARKED}){{1,20}})"
     r"(?P<raised>[²³]|\s?\^\s?\{?[23]\}?)?(?P<rest>[^.!?。\n]{0,40})"
 )
 # `in metres`, `(单位:米)`
@@ -589,7 +591,7 @@ _GOES_ON = re.compile(r"\s*(?:[/·⋅*^\d-]|\}?\s*[\^/]|(?:per|pro|par|por|each|
 # What makes a rate of a unit before it: `metres per second`, `kilometrów na godzinę`
 _RATE = re.compile(
     r"\s+(?:per|pro|par|por(?: cada)?|an?|na|i|в|во|на|за|ανά|w|à|en)\s(?:l['’]|une?\s|la\s|die\s|der\s)?"
-    r"(?P<below>[^\W\d_]{1,20})"
+    r"(?P<below>(?:(?:square|cubic)\s)?[^\W\d_]{1,20})"
     r"|\s+(?:all|à l|nell)['’](?P<at>[^\W\d_]{1,20})",
     re.IGNORECASE,
 )
@@ -697,10 +699,10 @@ def _unit_behind(behind: str) -> str | None:
     found = _UNIT_BEHIND.match(behind)
     if found is None or (unit := _unit_of(found)) is None:
         return None
-    if (rate := _RATE.match(found["rest"])) is not None and (
-        below := _named_by(rate["below"] or rate["at"])
-    ) is not None:
-        return f"{unit} per {below}"
+    if (rate := _RATE.match(found["rest"])) is not None:
+        raising, _, word = (rate["below"] or rate["at"]).rpartition(" ")
+        if (below := _named_by(word)) is not None:
+            return f"{unit} per {raising} {below}".replace("  ", " ")
     return "" if _GOES_ON.match(found["rest"]) else unit
 
 
@@ -729,6 +731,22 @@ def _unit_of(found: re.Match[str]) -> str | None:
     is_square = raised in ("²", "2") or power[:2] in ("sq", "кв", "वर")
     is_cubic = raised in ("³", "3") or power[:1] in "cкघ"
     return f"{'square ' if is_square else 'cubic ' if is_cubic and (raised or power) else ''}{name}"
+
+
+def with_unit_in_english(found: PlacedAnswer, reference: str) -> PlacedAnswer:
+    """The answer with the unit of several words behind it in English, as every other rule reads it."""
+    leads = _BEFORE_UNIT.match(found.behind) if any(map(str.isalpha, found.behind[:_NEAR])) else None
+    said, end = in_english(found.behind[leads.end() :]) if leads is not None else ("", 0)
+    if leads is None or not said:
+        return found
+    rest = found.behind[leads.end() + end :]
+    sign = "\\%" if said == "percent" else "^\\circ" if said == "degrees" and _OF_DEGREES.search(reference) else ""
+    if sign or said == "degrees":
+        return found if not sign or "{" in leads[0] else found._replace(behind=f"{sign}{leads[0]}{rest}")
+    return found._replace(behind=f"{leads[0]}{said}{rest}")
+
+
+_BEFORE_UNIT = re.compile(r"\$?(?:[\s~$*]|\\[ ,;:)\]])*(?:\\(?:text|mathrm)\s*\{\s*)?")
 
 
 def without_said_again(found: PlacedAnswer) -> PlacedAnswer:

@@ -69,7 +69,7 @@ from agentscope_tuner.verify.math.tokens import (
     Unreadable,
     tokenize,
 )
-from agentscope_tuner.verify.math.units import PER_ABROAD, RATES, SINGLE_LETTERS, TEMPERATURES, measured, unit_named
+from agentscope_tuner.verify.math.units import RATES, SINGLE_LETTERS, TEMPERATURES, is_per, measured, unit_named
 
 MAX_DEPTH = 120
 MAX_CHAIN = 12
@@ -695,7 +695,7 @@ class Parser:
     def _span_of_rate(self, token: Token) -> str | None:
         """What a rate is for, in any language: `км в час`, `$5 a week`; None where the token begins none."""
         following = self.tokens[self.at + 1 : self.at + 2]
-        return unit_named(following[0].text) if following and token.text in RATES | PER_ABROAD else None
+        return unit_named(following[0].text) if following and is_per(token.text) else None
 
     def _unit_exponent(self) -> int:
         braced, at = self.peek(1) == "{", self.at + 1

@@ -20,7 +20,14 @@ from agentscope_tuner.verify.again import (
 from agentscope_tuner.verify.asked_clause import asking_clause, compares, is_of_total, subject_of_another
 from agentscope_tuner.verify.find import PlacedAnswer
 from agentscope_tuner.verify.labels import CONTRADICTION
-from agentscope_tuner.verify.math.around import given_noun, is_alone, said_by, with_unit, without_said_again
+from agentscope_tuner.verify.math.around import (
+    given_noun,
+    is_alone,
+    said_by,
+    with_unit,
+    with_unit_in_english,
+    without_said_again,
+)
 from agentscope_tuner.verify.math.compare_notations import NEXT_DAY_BEHIND
 from agentscope_tuner.verify.math.node import DIFFERENT
 from agentscope_tuner.verify.math.prose import allowed, time_of_day
@@ -211,7 +218,7 @@ def _of_place(found: PlacedAnswer, ground_truth: str, question: str | None) -> A
         each text that is to be compared with the reference; it is sent the text's verdict.
     """
     reference(ground_truth)
-    found = without_said_again(found)
+    found = without_said_again(with_unit_in_english(found, ground_truth))
     if _HAS_DECIMALS.search(ground_truth) is not None:
         # such a reference is rounded, too
         found = found._replace(before=ROUGHLY_BEFORE.sub(_without_word, found.before))

@@ -33,8 +33,8 @@ from agentscope_tuner.verify.math.readings import Side
 from agentscope_tuner.verify.math.tokens import TooComplex, Unreadable, respelled, tokenize
 from agentscope_tuner.verify.math.units import (
     COUNTERS,
-    EXPONENTS,
     RATES,
+    exponent_named,
     is_physical,
     known,
     operates,
@@ -314,7 +314,7 @@ def told(text: str, question: Question) -> str:
 
 def _unit_word(word: str) -> str:
     """A word of a unit as the table of units has it; empty for any other word."""
-    if word == "in" or known(singular(word)) or word in EXPONENTS:
+    if word == "in" or known(singular(word)) or exponent_named(word):
         return "" if word == "in" else word
     # In short words case counts: `Ms` are no milliseconds
     return (unit_named(word) or "") if len(word) > _ABBREVIATION else ""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Sequence, Set
 from fractions import Fraction
+from importlib import resources
 from typing import NamedTuple
 
 from agentscope_tuner.verify import re
@@ -190,13 +192,11 @@ IN_LOWER_CASE = frozenset(map(str.lower, _UNITS))
 SCALES = {"dozen": 12, "hundred": 10**2, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
 SCALES |= {"万": 10**4, "亿": 10**8}
 PERCENT = frozenset({"percent", "pct", "percentage", "percents"})
-DEGREES = frozenset(
-    {"degree", "degrees", "deg", "度", "도", "độ", "grados", "graus", "degrés", "gradi", "градусов", "डिग्री", "درجة"}
-)
+DEGREES = frozenset({"degree", "degrees", "deg", "度", "도"})
 TEMPERATURES = {"C": "celsius", "F": "fahrenheit"}
-EXPONENTS = {"square": 2, "squared": 2, "sq": 2, "वर्ग": 2, "cubic": 3, "cubed": 3, "cu": 3, "घन": 3}
-EXPONENTS |= dict.fromkeys(("кв", "квадратный", "квадратных", "квадратные", "квадратная"), 2)
-EXPONENTS |= dict.fromkeys(("куб", "кубический", "кубических", "кубические"), 3)
+EXPONENTS = {"square": 2, "squared": 2, "sq": 2, "кв": 2, "cubic": 3, "cubed": 3, "cu": 3}
+# English and Russian words of a power that never stand behind their unit
+_IN_FRONT = frozenset({"square", "sq", "кв", "cubic", "cu"})
 _CHINESE_POWERS = {"平方": 2, "立方": 3}
 _MAX_WORDS = 6
 _MAX_NOUNS = 3
@@ -222,11 +222,57 @@ def _exact_name(word: str) -> str:
     return word if len(word) <= _ABBREVIATION and not is_word and word[1:] != word[1:].lower() else lower
 
 
-# The words of a power that stands behind its unit: `metros cuadrados`
-_SQUARED = re.compile(
-    "squared|[cq]uadrad[oa]s?|quadrat[oiae]|carr[ée]e?s?|kwadratow[a-z]+|persegi|مربع[ةه]?|vuông", re.IGNORECASE
-)
-_CUBED = re.compile("cubed|c[uú]bic[oa]s?|cubes?|cubi|sześcienn[a-z]+|kubik|مكعب[ةه]?|khối", re.IGNORECASE)
+# Words of other languages that the file has not: short ones, with an article, or of two meanings
+_MORE_ABROAD = dict.fromkeys(("jam", "ora", "ore", "uur", "óra", "timmen", "година", "години"), "hour")
+_MORE_ABROAD |= {
+    "분": "minute",
+    "초": "second",
+    "옴": "ohm",
+    "줄": "joule",
+    "쿨롱": "coulomb",
+    "सेमी": "centimeter",
+    "किमी": "kilometer",
+}
+_MORE_ABROAD |= {"омов": "ohm", "вольтов": "volt", "ваттов": "watt", "кулонов": "coulomb"}
+_MORE_ABROAD |= dict.fromkeys(("liradır", "liraya", "lirası"), "lira")
+# What Korean puts behind a noun
+_PARTICLES = "이을은의를가"
+
+
+@functools.cache
+def _abroad() -> dict[str, str]:
+    """The English name of each word for a unit, for `square` or `cubic`, a degree or a percent in other languages.
+
+    The file is made of the Unicode CLDR by `python -m benchmarks.math.languages`: each in all its cases and numbers.
+    """
+    lines = resources.files(__package__).joinpath("units_abroad.txt").read_text(encoding="utf-8").splitlines()
+    return {form: name for name, _, forms in (line.partition(": ") for line in lines[1:]) for form in forms.split()}
+
+
+def _name_abroad(word: str) -> str:
+    """The name of a word of another language, also with the ending of Arabic's accusative; empty for another word."""
+    word = word.lower()
+    if "\u064b" in word and word not in _abroad():
+        word = word.replace("\u064b", "").removesuffix("\u0627")
+    elif word[-1:] in _PARTICLES and word[:-1]:
+        word = word[:-1]
+    return _abroad().get(word) or _MORE_ABROAD.get(word) or (word if word in _UNITS else "")
+
+
+def exponent_named(word: str) -> int:
+    """The power that a word raises a unit to, in any language: 2 for `quadrados`; 0 for another word."""
+    word = word.lower().rstrip(".")
+    return EXPONENTS.get(word) or EXPONENTS.get(_name_abroad(word), 0)
+
+
+def is_percent(word: str) -> bool:
+    """Whether the word means `percent` in some language."""
+    return word.lower() in PERCENT or _name_abroad(word) == "percent"
+
+
+def is_degree(word: str) -> bool:
+    """Whether the word means `degree` in some language."""
+    return word.lower() in DEGREES or _name_abroad(word) == "degree"
 
 
 def canonical(parts: list[tuple[str, int]]) -> Unit:
@@ -244,12 +290,14 @@ def canonical(parts: list[tuple[str, int]]) -> Unit:
         parts = parts[:-2]
     powers: dict[str, int] = {}
     times = 1
+    above = True
     for word, exponent in parts:
-        raised = 2 if _SQUARED.fullmatch(word) else 3 if _CUBED.fullmatch(word) else 0
-        if raised and powers:
-            powers[next(reversed(powers))] *= raised
-        elif (raises := word.lower().rstrip(".")) in EXPONENTS:
-            times = EXPONENTS[raises]
+        raises = exponent_named(word)
+        # behind its unit, `metros cuadrados`; in front of it, `g ανά κυβικό εκατοστό`
+        if raises and powers and word.lower().rstrip(".") not in _IN_FRONT and above == (exponent > 0):
+            powers[next(reversed(powers))] *= raises
+        elif raises and (word.lower() in EXPONENTS or not known(singular(word))):
+            times = raises
         else:
             name = _exact_name(word)
             if (
@@ -265,7 +313,7 @@ def canonical(parts: list[tuple[str, int]]) -> Unit:
                 continue
             for base, power in COMPOUND.get(name, ((name, 1),)):
                 powers[base] = powers.get(base, 0) + exponent * times * power
-            times = 1
+            times, above = 1, exponent > 0
     if times != 1 or sum(not known(name) for name in powers) > _MAX_NOUNS:
         raise Unreadable("words after a number that are no unit")
     return tuple((name, power) for name, power in sorted(powers.items()) if power)
@@ -276,59 +324,65 @@ def known(word: str) -> bool:
     return word in _UNITS or word in COUNTERS or word in COUNTED or (word[:2] in _CHINESE_POWERS and word[2:] in _UNITS)
 
 
-# Units in other languages: a power and a prefix, both perhaps left out, then the stem of a unit with its ending
-_POWERS_ABROAD = {"square ": "quadrat|neliö|négyzet|ruut|제곱|平方", "cubic ": "kubik|kuutio|köb|kuup|세제곱|立方"}
-_POWERS_BEHIND = {"kare": "square ", "küp": "cubic "}
-_PREFIXES = {
-    "kilo": "[kc]hilo|χιλιό|kil[oó]|quil[oóô]|кило|キロ|킬로|किलो|कि|كيلو|ك(?=م)",
-    "centi": "cent[iíy]|sentt?i|zenti|santi|санти|センチ|센티|सेंटी|से|سنتي|س(?=م)",
-    "deci": "d[eé]c[ií]|dezi|деци|デシ|데시",
-    "milli": "mil+[ií]|милли|ミリ|밀리",
-}
-_STEMS = {
-    "meter": "m[eèé]tr|m[eé]ter|μ[εέ]τρ[αο]|метр|メートル|미터|मीटर|मी|[أا]?مت[ا]?ر|م",
-    "gram": "gr[aá]m+|грам+|グラム|그램|ग्राम|[جغ]رام",
-    "liter": "lit[er]r?|lít|литр|リットル|리터|लीटर|لتر",
-    "joule": "joule|julio|dżul|джоул|ジュール|줄|जूल|جول",
-    "newton": "newton|niuton|ньютон|ニュートン|뉴턴|न्यूटन|نيوتن",
-    "pascal": "pascal|паскал|パスカル|파스칼|पास्कल|باسكال",
-    "watt": "watt|vatio|wat|ватт|ワット|와트|वाट|واط",
-    "ohm": "ohm|ohmio|om|ом|オーム|옴|ओम|أوم",
-    "volt": "volt|voltio|wolt|вольт|ボルト|볼트|वोल्ट|فولت",
-    "ampere": "amp[eè]re?|ampe|amperio|ампер|アンペア|암페어|एम्पीयर|أمبير",
-    "coulomb": "coulomb|culombio|kulomb|кулон|クーロン|쿨롱|कूलॉम|كولوم",
-    "hertz": "hertz|hercio|herc|герц|ヘルツ|헤르츠|हर्ट्ज|هرتز",
-    "tesla": "tesla|тесл|テスラ|테슬라",
-    "mole": "mol|моль?|モル|몰|मोल|مول",
-    "hour": "stunde|heure|hora|час|시간|時間|घंट[ाे]|ساع[ةه]|ساعات|jam|godzin|uur|giờ|saat"
-    "|or[ae]|годин|hodin|tim(?:m[ea]r?|e)|tunti|óra|ώρ(?:α|ες)|ωρών|שע(?:ה|ות)|ชั่วโมง",
-    "minute": "minut(?:er)?|minuut|menit|phút|dakika|минут|хвилин|분|मिनट|دقيق[ةه]|دقائق|minuutti|perc|λεπτ(?:ό|ά|ών)"
-    "|דק(?:ה|ות)|นาที",
-    "second": "sekund[ęaąye]?|seconde?s?|secondi|secondo|segundos?|секунд|초|detik|giây|saniye|sekunt|másodperc"
-    "|δευτερόλεπτ(?:ο|α)|שני(?:ה|ות)|วินาที",
-    "week": "woche|semaine|semana|settiman|недел|hafta|tuần|minggu|tydzień|tygodni|सप्ताह|أسبوع",
-    "month": "monat|mois|mes(?:e|i)?|mês|месяц|maand|miesi[ąę]c|månad|tháng|bulan|महीन[ाे]|개월|شهر",
-    "year": "jahr|année|año|ann[oi]|ano|год|лет|jaar|år|yıl|năm|tahun|साल|वर्ष|سنة|سنوات|ปี",
-    "euro": "euro[an]?|eurot|евро|євро|ευρώ|यूरो|يورو",
-    "forint": "forint(?:ba|ot|tal)?",
-    "lira": "lira(?:d[ıi]r|y[ae]|s[ıi])?",
-    "riyal": "ريالا?ً?ا?|ريالات",
-    "day": "tage|jour|d[ií]as|giorni|день|дня|дней|hari|ngày|dni",
-}
-_UNIT_ABROAD = re.compile(
-    "".join(
-        f"(?:{'|'.join(f'(?P<{name.strip()}>{stems})' for name, stems in table.items())}){often}"
-        for table, often in ((_POWERS_ABROAD, "?"), (_PREFIXES, "?"), (_STEMS, ""))
-    )
-    + "(?:e?(?P<behind>kare|küp))?"
-    "(?:e?s|as|e?n|e|ach|a|ami|ów|ів|u|os?|i|y|и|а|у|е|ы|ов|ах|ам|ами|ей|я|ях|ь|iä|[이을은의])?"
-)
-
-
 #: What joins a rate to what it is for: `miles per gallon`, `dollars a week`.
 RATES = frozenset({"per", "a", "an", "each", "every"})
-#: `per` in other languages
-PER_ABROAD = frozenset("pro par por al в за na ανά την".split())  # noqa: SIM905
+#: Letters with marks: the vowel signs of Arabic, and of the scripts from India to Cambodia, are no letters to `re`
+MARKED = r"[\u064b-\u0652\u0900-\u109f\u1780-\u17d3\u200c\u200d]"
+# `per` in other languages, beside those of the file
+_PER_ABROAD = frozenset({"al", "την", "w"})
+
+
+def is_per(word: str) -> bool:
+    """Whether the word joins a rate to what it is for, in any language, where a unit stands behind it."""
+    return (
+        word.lower() in RATES
+        or word.lower() in _PER_ABROAD
+        or _name_abroad(word) == "per"
+        or word in _JOINING.split("|")
+    )
+
+
+# `per` that joins two words: in Thai and in Lao
+_JOINING = "ต่อ|ຕໍ່"
+_ONE_WORD = re.compile(rf"\s?(?P<word>{_JOINING}|(?:(?!{_JOINING})(?:[^\W\d_]|{MARKED}))+\.?)")
+# `por ciento`, `por cento`
+_HUNDRED = ("ciento", "cento")
+
+
+def in_english(text: str) -> tuple[str, int]:
+    """The unit that a text begins with, in English, and where it ends: of `metros cuadrados por hora`.
+
+    A power stands before its unit or behind it, what a rate is for behind a word for `per`. Empty for another text, and
+    for a single word in letters without marks, which needs no reading.
+    """
+    found: list[re.Match[str]] = []
+    while len(found) <= _MAX_WORDS and (one := _ONE_WORD.match(text, found[-1].end() if found else 0)) is not None:
+        found.append(one)
+    words = [one["word"].rstrip(".") for one in found]
+    said, at = _one_side(words)
+    if said and at + 1 < len(words) and is_per(words[at]):
+        below, more = _one_side(words[at + 1 :])
+        said, at = (f"{said} per {below}", at + 1 + more) if below else ("", 0)
+    elif words and is_percent(words[0]):
+        said, at = "percent", 1
+    elif len(words) > 1 and is_per(words[0]) and words[1].lower() in _HUNDRED:
+        said, at = "percent", 2
+    elif words and is_degree(words[0]):
+        said, at = "degrees", 1
+    is_plain = at == 1 and said not in ("percent", "degrees") and re.fullmatch(r"[^\W\d_]+", words[0]) is not None
+    return ("", 0) if not said or is_plain else (said, found[at - 1].end())
+
+
+def _one_side(words: list[str]) -> tuple[str, int]:
+    """A unit with its power at the beginning of some words, in English, and how many words it takes; empty for none."""
+    front = exponent_named(words[0]) if words else 0
+    at = 1 if front else 0
+    unit = unit_named(words[at]) if at < len(words) else None
+    if unit is None:
+        return "", 0
+    behind = exponent_named(words[at + 1]) if at + 1 < len(words) and not front else 0
+    raised = {0: "", 2: "square ", 3: "cubic "}[front or behind]
+    return f"{raised}{unit}", at + 1 + (behind > 0)
 
 
 def unit_named(word: str) -> str | None:
@@ -336,12 +390,8 @@ def unit_named(word: str) -> str | None:
     for name in (word, singular(word)):
         if name in _UNITS or (name[:2] in _CHINESE_POWERS and name[2:] in _UNITS):
             return name
-    found = _UNIT_ABROAD.fullmatch(word.lower())
-    if found is None:
-        return None
-    parts = [name for table in (_PREFIXES, _STEMS) for name in table if found[name]]
-    power = next((name for name in _POWERS_ABROAD if found[name.strip()]), _POWERS_BEHIND.get(found["behind"], ""))
-    return f"{power}{''.join(parts)}" if "".join(parts) in _UNITS else None
+    named = _name_abroad(word)
+    return named if named.rpartition(" ")[2] in _UNITS else None
 
 
 def is_physical(unit: Unit) -> bool:
@@ -380,15 +430,13 @@ def mentions(text: str, unit: Unit) -> bool:
     return bases <= {base for word in words for base in dimension_named(_LINES[word])}
 
 
-# the vowel signs of India's scripts are no letters to `re`
-_OF_INDIA = r"[\u0900-\u0d7f]"
 _GIVEN_IN = re.compile(
     r"\d\$?(?:\s|~|\\[ ,;:]|-|\\(?:text|mathrm)\{\s*)*"
-    rf"([a-zA-Zμ]+|(?:[^\W\d_\u4e00-\u9fff]|{_OF_INDIA})+|[^\W\d_]{{1,3}})"
+    rf"([a-zA-Zμ]+|(?:[^\W\d_\u4e00-\u9fff]|{MARKED})+|[^\W\d_]{{1,3}})"
 )
 # `R$` are no dollars
 _NO_COUNTRY = r"(?<![A-Z])(?<![A-Z]\\)"
-_WORDS_OF_SCRIPTS = re.compile(rf"[a-zA-Zμ]+|(?:[^\W\d_a-zA-Z]|{_OF_INDIA})+|[^\W\d_]+")
+_WORDS_OF_SCRIPTS = re.compile(rf"[a-zA-Zμ]+|(?:[^\W\d_a-zA-Z]|{MARKED})+|[^\W\d_]+")
 _SIGNS = {
     "$": "dollar",
     "€": "euro",
@@ -427,7 +475,7 @@ def unlike_given(unit: Unit, question: str) -> str:
     return ""
 
 
-_WHOLE_WORDS = re.compile(rf"(?:[^\W\d_]|{_OF_INDIA})+")
+_WHOLE_WORDS = re.compile(rf"(?:[^\W\d_]|{MARKED})+")
 
 
 def _is_sure_money(name: str) -> bool:
@@ -585,11 +633,11 @@ def measured(node: Node, parts: list[tuple[str, int]]) -> Node:
         node = Product((node, number(SCALES[parts.pop(0)[0].lower()])))
     if not parts:
         return node
-    if len(parts) == 1 and parts[0][0].lower() in PERCENT:
+    if len(parts) == 1 and is_percent(parts[0][0]):
         return node if isinstance(node, Percent) else Percent(node)
-    if len(parts) == 2 and parts[0][0].lower() in DEGREES and parts[1][0].lower() in TEMPERATURES.values():
+    if len(parts) == 2 and is_degree(parts[0][0]) and parts[1][0].lower() in TEMPERATURES.values():
         del parts[0]
-    if len(parts) == 1 and parts[0][0].lower() in DEGREES:
+    if len(parts) == 1 and is_degree(parts[0][0]):
         return node if isinstance(node, Degrees) else Degrees(node)
     if isinstance(node, Quantity):
         # The number has a unit already, as in `\$5 per hour`
@@ -618,9 +666,24 @@ def units_in_line(text: str) -> str:
 
     Letters alone, as in `2\frac{m}{s}`, may be names: they only come into one line, where a unit is read as one.
     """
-    if ("/" not in text and "frac" not in text) or len(text) > _LONGEST_WITH_UNITS:
+    if len(text) > _LONGEST_WITH_UNITS:
+        return text
+    if "\\text" in text:
+        text = _TEXT_BEHIND.sub(_text_in_english, text)
+    if "/" not in text and "frac" not in text:
         return text
     return _UNITS_BY_FRACTION.sub(_in_line, text)
+
+
+_TEXT_BEHIND = re.compile(r"(?<=[\d}])(?P<gap>(?:\\[ ,;:!]|[~\s])*)\\text\s*\{\s*(?P<words>[^{}\\]{3,60}?)\s*\}")
+
+
+def _text_in_english(match: re.Match[str]) -> str:
+    r"""A unit of several words that stands upright behind a number in English: `\text{ metrů za sekundu}`."""
+    said, end = in_english(match["words"])
+    if not said or end < len(match["words"].rstrip(".")):
+        return match[0]
+    return "\\%" if said == "percent" else f"{match['gap']}\\text{{ {said}}}"
 
 
 def _in_line(match: re.Match[str]) -> str:
@@ -831,7 +894,7 @@ def _leading_unit(match: re.Match[str]) -> list[tuple[str, int]]:
             break
         if not (parts or waiting) and word.lower() in _BEFORE_UNITS:
             continue
-        if word == "per" or (parts and word in PER_ABROAD):
+        if word == "per" or (parts and is_per(word)):
             sign = -1
         elif word in TEMPERATURES and not parts and match.group().rstrip().endswith(word):
             parts.append((TEMPERATURES[word], 1))

@@ -51,8 +51,8 @@ from agentscope_tuner.verify.math.sentences import is_false, lettered, with_decl
 from agentscope_tuner.verify.math.sets import is_work, same_sets
 from agentscope_tuner.verify.math.tokens import TooComplex, on_own_stack
 from agentscope_tuner.verify.math.units import (
-    EXPONENTS,
     NUMBER_WORDS,
+    exponent_named,
     is_one_unit,
     is_physical,
     known,
@@ -334,7 +334,7 @@ def _is_other(text: str, other: str) -> bool:
 
 def _is_readable(text: str, question: str) -> bool:
     words = [word for word in plain(text).split() if word.isalpha() and len(word) > 1]
-    if len(words) > 1 and "\\" not in text and not all(known(singular(word)) or word in EXPONENTS for word in words):
+    if len(words) > 1 and "\\" not in text and not all(known(singular(word)) or exponent_named(word) for word in words):
         # a statement, whose number alone says nothing
         return False
     with suppress(JudgeError):
