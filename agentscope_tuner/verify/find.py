@@ -28,7 +28,7 @@ from agentscope_tuner.verify.labels import (
     sole_answer,
     statement_at,
 )
-from agentscope_tuner.verify.words import SENTENCE_END, condition_of
+from agentscope_tuner.verify.words import SENTENCE_END, condition_of, joining
 
 _MACRO = "\\boxed"
 # An escaped character is skipped as a whole: so `\{` opens nothing, and `\\}` (a line break, then a brace) closes.
@@ -48,7 +48,8 @@ _BESIDE = re.compile(
     r"(?:_\{?\d\}?)?\s*=\s*[-−]?"
     r"|[|•–-]|\d+[.)]\s|\b(?:vs|bzw|resp|option|case|part|answer)\b\.?(?:\s*\d+)?:?"
     r"|\\[()\[\],;:! \\]|\\q?quad|\\text\{\s*(?:and|or)\s*\}"
-    r"|\b(?:and|or|else|either|maybe|perhaps|possibly|alternatively)\b|或者|也许|可能)*",
+    r"|\b(?:and|or|else|either|maybe|perhaps|possibly|alternatively|[yeiаиіo])\b|或者|也许|可能"
+    rf"|(?<!\w)(?:{'|'.join((*joining('and'), *joining('or')))})(?!\w))*",
     re.IGNORECASE,
 )
 # Two boxes of a sentence are two answers, whatever joins them, unless the second follows from the first or corrects it

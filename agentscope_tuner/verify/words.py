@@ -12,9 +12,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
+from importlib import resources
 
 from agentscope_tuner.verify import re
+
+
+@cache
+def abroad() -> dict[str, str]:
+    """What words of other languages mean: the English name of a unit, `square`, `percent`, `per`, `and`, `or`.
+
+    The file is made of the Unicode CLDR by `python -m benchmarks.math.languages`: words in all their cases.
+    """
+    lines = resources.files(__package__).joinpath("words_abroad.txt").read_text(encoding="utf-8").splitlines()
+    return {form: name for name, _, forms in (line.partition(": ") for line in lines[1:]) for form in forms.split()}
+
+
+# An inch, and a place
+_NO_JOINS = frozenset({"in", "at"})
+
+
+def joining(meaning: str) -> tuple[str, ...]:
+    """The words of two letters and more, or of another alphabet, that mean `and` or `or`, in other languages."""
+    words = (word for word, name in abroad().items() if name == meaning and word not in _NO_JOINS)
+    return tuple(sorted((word for word in words if len(word) > 1 or not word.isascii()), key=len, reverse=True))
 
 
 def word_set(words: str) -> frozenset[str]:
@@ -332,7 +353,10 @@ _OPERATES_NEXT = re.compile(
     r"|no máximo|(?:mais|maior) (?:de|que)|raiz(?: quadrada)? de|almeno|al massimo|(?:più|meno) di|meno"
     r"|radice(?: quadrata)? di|opposto di|(?:не )?(?:больше|меньше|более|менее)(?: чем)?|минус|отрицательное"
     r"|корень из|en (?:az|fazla)|eksi|tersi|ít nhất|nhiều nhất|âm|căn bậc hai của|paling (?:sedikit|banyak)"
-    r"|lebih dari|m[ií]nusz|mindre än|mer än|co (?:najmniej|najwyżej)|meer dan|minder dan|ten minste|hoogstens)"
+    r"|lebih dari|m[ií]nusz|mindre än|mer än|co (?:najmniej|najwyżej)|meer dan|minder dan|ten minste|hoogstens"
+    r"|außer|ausgenommen|sauf|except[éo]|exceto|hormis|salvo|tranne|eccetto|кроме|исключая|крім|окрім|освен|oprócz|poza"
+    r"|kecuali|undtagen|undtaget|unntatt|utom|förutom|behalve|uitgezonderd|paitsi|kivéve|în afară de|kromě"
+    r"|okrem|osim|razen|εκτός(?: από)?|(?:ngoại )?trừ|(?:ما )?عدا|إلا|باستثناء|بجز|מלבד|חוץ|ยกเว้น|ব্যতীত|छोड़कर)"
     r"|超过|大于|小于|至多|至少|不到"
     r"|多于|少于|低于|高于|不足|最[多少](?:是|为)?|少なくとも|高々|적어도|많아야|कम से कम|负|負"
     r"|零下|氷点下|영하|マイナス|ルート|أ(?:قل|كثر|كبر|صغر) من"

@@ -1,12 +1,12 @@
-"""Write the names of units in many languages, as the Unicode CLDR has them, for the math judge.
+"""Write words of many languages for the math judge, as the Unicode CLDR has them: units, `and`, `or`.
 
 Fetch and unpack the data once, then name the folder:
 
-    npm pack cldr-units-full cldr-numbers-full
+    npm pack cldr-units-full cldr-numbers-full cldr-misc-full
     for each in cldr-*.tgz; do tar xzf "$each"; done
     python -m benchmarks.math.languages package/main
 
-It writes `agentscope_tuner/verify/math/units_abroad.txt`: a line for each unit, its name, then every form of it: in all
+It writes `agentscope_tuner/verify/words_abroad.txt`: a line for each unit, its name, then every form of it: in all
 numbers, cases and genders of a language. A form that names two units, in whichever languages, is left out, and so is
 one that the judge reads as another word.
 """
@@ -21,10 +21,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import agentscope_tuner.verify.math as package
+import agentscope_tuner.verify as package
 from agentscope_tuner.verify.math import units
 
-OUT = Path(package.__file__).with_name("units_abroad.txt")
+OUT = Path(package.__file__).with_name("words_abroad.txt")
 LANGUAGES = """
     af ar az be bg bn bs ca cs da de el es et eu fa fi fil fr gl gu he hi hr hu hy id is it ja ka kk km kn ko ky lo lt
     lv mk ml mn mr ms my nb ne nl nn pa pl pt ro ru si sk sl sq sr sv sw ta te th tr uk ur uz vi zh zu
@@ -79,6 +79,9 @@ def _forms(folder: Path, language: str) -> Iterator[tuple[str, str]]:
     for code, currency in _read(folder, language, "currencies")["numbers"]["currencies"].items():
         name = next((one for one in sorted(units.names_of(code)) if one.islower() and len(one) > len(code)), code)
         yield from ((form, name) for form in _patterns(currency) if name in units._UNITS and " " not in form)
+    for kind, key in (("and", "listPattern-type-standard"), ("or", "listPattern-type-or")):
+        joined = _read(folder, language, "listPatterns")["listPatterns"][key]["2"].replace("\xa0", " ")
+        yield from ((word, kind) for word in re.findall(r"(?<= )(\S+)(?= )", joined))
     for key, unit in long.items():
         # the unit in `κυβικά εκατοστά`, which may have another form than the unit alone
         power, _, base = key.partition("-")[2].partition("-")
@@ -92,7 +95,7 @@ def _is_free(form: str, name: str) -> bool:
     """Whether a form of a unit is a word of letters that is no other word to the judge."""
     known = units.NEVER | units.NUMBER_WORDS | units.COUNTED | units.DESCRIBING | units.RATES
     least = _LEAST_OF_OTHERS if name in _OFTEN_OTHER else _LEAST if form.isascii() else 2
-    if name == "per":
+    if name in ("per", "and", "or"):
         return re.search(r"[./]", form) is None
     if name in _POWERS.values():
         known -= units.COUNTED
@@ -107,11 +110,11 @@ def main(folder: Path) -> int:
             named[form].add(name)
     lines = defaultdict(list)
     for form, several in sorted(named.items()):
-        # where it joins a rate is known by the unit behind it
-        names = {"per"} if "per" in several else several
+        # what a word joins is known by what stands behind it
+        names = several & {"per"} or several & {"and", "or"} or several
         if len(names) == 1 and "radian" not in names and _is_free(form, name := next(iter(names))):
             lines[name].append(form)
-    source = "# Names of units from the Unicode CLDR, © Unicode, Inc., under the Unicode License v3\n"
+    source = "# Words from the Unicode CLDR, © Unicode, Inc., under the Unicode License v3\n"
     OUT.write_text(
         source + "".join(f"{name}: {' '.join(forms)}\n" for name, forms in sorted(lines.items())), encoding="utf-8"
     )

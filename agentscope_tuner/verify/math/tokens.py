@@ -17,6 +17,7 @@ from typing import Literal, NamedTuple, ParamSpec, TypeVar
 
 from agentscope_tuner._run.forks import Kept as Kept
 from agentscope_tuner.verify import re
+from agentscope_tuner.verify.words import joining
 
 Role = Literal[
     "look", "same", "function", "fraction", "binomial", "root", "symbol", "constant", "bar", "decoration", "accent",
@@ -662,9 +663,12 @@ _BASES = {
 } | {"binary": 2, "octal": 8, "decimal": 10, "hex": 16, "hexadecimal": 16, "bin": 2, "oct": 8, "dec": 10}
 _BASE_WORD = "|".join(sorted(_BASES, key=len, reverse=True))
 
-_OR_WORDS = "or else|ou|oder|или|або|albo|nebo|vagy|sau|czy|veya|ya da|hoặc|atau|lub|of|eller|ή"
-_OR_WORDS += "|または|又は|또는|或|或者|或是|أو|या|หรือ|अथवा|או"
-_AND_WORDS = "oraz|és|și|şi|і|й|en|og|et|und|и|ve|và|dan|och|および|かつ|그리고|且|和|与|以及|و|और|และ|ו|και"
+_OR_WORDS = "|".join(
+    ("or else", "albo", "czy", "ya da", "ή", "または", "又は", "或", "或者", "或是", "अथवा", "או", *joining("or"))
+)
+_AND_WORDS = "|".join(
+    ("oraz", "şi", "й", "και", "および", "かつ", "그리고", "且", "和", "与", "以及", "و", "และ", "ו", *joining("and"))
+)
 
 _JOINS = dict.fromkeys(_OR_WORDS.split("|"), "or") | dict.fromkeys(_AND_WORDS.split("|"), "and")
 
@@ -744,8 +748,14 @@ def _without_zero(found: re.Match[str]) -> str:
 def _or_or_comma(found: re.Match[str]) -> str:
     """`or` between two values of one name; `and` in another language joins those of two names."""
     before = re.findall(r"([a-zA-Z])\s*=", found.string[: found.start()])
-    both = found[1] in ("y", "e", "и") and before[-1:] != [found[2]]
+    both = _joined(found[1]) in ("and", "y", "e", "i") and before[-1:] != [found[2]]
     return ", " if both else r"\text{ or }"
+
+
+def _joined_in_text(found: re.Match[str]) -> str:
+    """`and` or `or` for a word between two values that means it in another language: English has its own `of`."""
+    meaning = _joined(found[1]) if found[1] != "of" else ""
+    return f" {meaning} " if meaning in ("and", "or") else found[0]
 
 
 def _and_or_letter(letter: str, found: re.Match[str]) -> str:
@@ -819,22 +829,21 @@ _RULES: tuple[_Rule, ...] = (
     # `or` in other languages between two statements, and a star that marks a name
     (
         "=",
-        re.compile(
-            r"(?<=[\d)}])\$?\s+(eller|oder|ou|veya|atau|lub|of|hoặc|ya da|y|e|o|и|или|або|albo|nebo|vagy|sau)\s+\$?"
-            r"(?=([a-zA-Z])\s*=)"
-        ),
+        re.compile(rf"(?<=[\d)}}])\$?\s+({_OR_WORDS}|{_AND_WORDS}|[yeoi])\s+\$?(?=([a-zA-Z])\s*=)"),
         _or_or_comma,
     ),
     (
         "text{",
         re.compile(
-            rf"(?<=[\d)}}]){_WIDE}\\text\s*\{{\s*([yeoóu]|of|ou|oder|lub|eller)\s*\}}{_WIDE}"
+            rf"(?<=[\d)}}]){_WIDE}\\text\s*\{{\s*([yeioóu]|of|ou|oder|lub|eller)\s*\}}{_WIDE}"
             r"(?=-?\d|-?\\(?:[dt]?frac|sqrt)|[a-zA-Z]\s*(?:[<>=≤≥]|\\[lgn]e))"
         ),
-        lambda m: m[0] if _TIGHT.search(m[0]) else rf"\text{{ {'and' if m[1] in 'ye' else 'or'} }}",
+        lambda m: m[0] if _TIGHT.search(m[0]) else rf"\text{{ {'and' if m[1] in 'yei' else 'or'} }}",
     ),
     (" y ", re.compile(r"(?<=[\d€$%°)}])\s+y\s+(?=[-\d$€(\\])"), partial(_and_or_letter, "y")),
     (" e ", re.compile(r"(?<=[\d€$%°)}])\s+e\s+(?=[-\d$€(\\])"), partial(_and_or_letter, "e")),
+    (" i ", re.compile(r"(?<=[\d€$%°)}])\s+i\s+(?=[-\d$€(\\])"), partial(_and_or_letter, "i")),
+    (" ", re.compile(r"(?<=[\w€$%°)}])\s+([^\s\d\\{}$()+*/^=,;.]{1,16})\s+(?=[-\d$€(\\])"), _joined_in_text),
     ("*", re.compile(r"(?<![a-zA-Z\\])([a-zA-Z])\^\{?\s*(?:\*|\\ast)\s*\}?(?=\s*=)"), r"\1"),
     # the change of a quantity, by its sign
     (
@@ -1043,7 +1052,7 @@ _RULES: tuple[_Rule, ...] = (
     ("{:}", re.compile(r"(?<=\d)\{:\}(?=\d\d)"), ":"),
     # `and` and `or` in the languages of the models' solutions
     ("t{", re.compile(rf"\\text\{{(?:\s*(?:{_OR_WORDS})|\s+[oó])\s*\}}"), r"\\text{ or }"),
-    ("t{", re.compile(rf"\\text\{{(?:\s*(?:{_AND_WORDS})|\s+[ye])\s*\}}"), r"\\text{ and }"),
+    ("t{", re.compile(rf"\\text\{{(?:\s*(?:{_AND_WORDS})|\s+[yei](?=\s))\s*\}}"), r"\\text{ and }"),
     ("t{", re.compile(rf"^\\text\{{\s*(?:{_MINUS})\s*\}}\s*(?=\d|\\[dt]?frac)"), "-"),
     # `(1,2)^T`: a column, written as a transposed row
     (

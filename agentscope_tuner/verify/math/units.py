@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterator, Sequence, Set
 from fractions import Fraction
-from importlib import resources
 from typing import NamedTuple
 
 from agentscope_tuner.verify import re
 from agentscope_tuner.verify.math.node import Degrees, Node, Percent, Power, Product, Quantity, Unit, number
 from agentscope_tuner.verify.math.tokens import Unreadable
+from agentscope_tuner.verify.words import abroad
 
 # Each dimension, as powers of base dimensions, and its units: the names of a unit, then its size in base units. A unit
 # without a size is a dimension of its own. The case of an abbreviation counts: `mg` and `Mg` are different masses
@@ -239,24 +238,14 @@ _MORE_ABROAD |= dict.fromkeys(("liradır", "liraya", "lirası"), "lira")
 _PARTICLES = "이을은의를가"
 
 
-@functools.cache
-def _abroad() -> dict[str, str]:
-    """The English name of each word for a unit, for `square` or `cubic`, a degree or a percent in other languages.
-
-    The file is made of the Unicode CLDR by `python -m benchmarks.math.languages`: each in all its cases and numbers.
-    """
-    lines = resources.files(__package__).joinpath("units_abroad.txt").read_text(encoding="utf-8").splitlines()
-    return {form: name for name, _, forms in (line.partition(": ") for line in lines[1:]) for form in forms.split()}
-
-
 def _name_abroad(word: str) -> str:
     """The name of a word of another language, also with the ending of Arabic's accusative; empty for another word."""
     word = word.lower()
-    if "\u064b" in word and word not in _abroad():
+    if "\u064b" in word and word not in abroad():
         word = word.replace("\u064b", "").removesuffix("\u0627")
     elif word[-1:] in _PARTICLES and word[:-1]:
         word = word[:-1]
-    return _abroad().get(word) or _MORE_ABROAD.get(word) or (word if word in _UNITS else "")
+    return abroad().get(word) or _MORE_ABROAD.get(word) or (word if word in _UNITS else "")
 
 
 def exponent_named(word: str) -> int:
