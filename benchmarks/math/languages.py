@@ -55,7 +55,8 @@ def _patterns(unit: dict[str, str]) -> Iterator[str]:
 
 
 def _read(folder: Path, language: str, name: str) -> dict[str, Any]:
-    return json.loads((folder / language / f"{name}.json").read_text(encoding="utf-8"))["main"][language]
+    words: dict[str, Any] = json.loads((folder / language / f"{name}.json").read_text(encoding="utf-8"))["main"][language]
+    return words
 
 
 def _forms(folder: Path, language: str) -> Iterator[tuple[str, str]]:
