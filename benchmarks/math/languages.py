@@ -55,7 +55,8 @@ def _patterns(unit: dict[str, str]) -> Iterator[str]:
 
 
 def _read(folder: Path, language: str, name: str) -> dict[str, Any]:
-    words: dict[str, Any] = json.loads((folder / language / f"{name}.json").read_text(encoding="utf-8"))["main"][language]
+    text = (folder / language / f"{name}.json").read_text(encoding="utf-8")
+    words: dict[str, Any] = json.loads(text)["main"][language]
     return words
 
 
