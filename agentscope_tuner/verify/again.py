@@ -40,8 +40,9 @@ _EQUATION = re.compile(
 )
 # What says why, or what the value counts: numbers in it are no other answer
 _EXPLAINS = re.compile(
-    r"[(（][^()（）\n]{1,120}[)）]|(?:\bi\.e\.|\b(?:since|because|namely|nämlich|weil|denn|porque|parce que|car|puisque"
-    r"|perché|поскольку|потому что)\b)(?:[^.!?。\n]|!(?=[$=)\\]))*|(?:分别是|分别为|因为|即|なぜなら)[^。\n]*"
+    r"\b(?:am|are|be) \$?\d[\d.]*\s?\\?%\$? (?:confident|certain|sure)\b"
+    r"|[(（][^()（）\n]{1,120}[)）]|(?:\bi\.e\.|\b(?:since|because|namely|nämlich|weil|denn|porque|parce que|car"
+    r"|puisque|perché|поскольку|потому что)\b)(?:[^.!?。\n]|!(?=[$=)\\]))*|(?:分别是|分别为|因为|即|なぜなら)[^。\n]*"
     rf"|[:：][ $]*{_NUMBER}\$?(?:(?:,| and| und| y| et| e| и| 和|，|、)+ ?\$?{_NUMBER}\$?)+",
     re.IGNORECASE,
 )

@@ -114,7 +114,9 @@ mended from that: 0.7 % and 10.7 %; the one paid took its answer back with a num
 2026-11-28: 1.3 % and 8.7 %; after the judge was mended from that, 0.7 % and 10.7 %. All three that were paid took their
 answer back behind the box with a fraction, or with the value itself denied. `round52`, 150 and 150 rows of one more
 author in 26 languages, after it was mended from both and from rows of notations and languages: 0.0 % and 15.3 %; a
-third of what was refused are two right answers to one question. All have been read since.
+third of what was refused are two right answers to one question. `round53`, 300 wrong and 150 right rows of two more
+authors in 17 languages, even samples, at first contact on 2026-11-29, after units and words of 70 languages came from
+the CLDR: 0.3 % and 5.3 %. All have been read since.
 
 Every row goes through `load_judge(configs/math.yaml)`, the question as `task.main_query`. `--alone` leaves Math-Verify
 out.
@@ -136,7 +138,7 @@ from benchmarks.math.bench import RIVAL, ROOT, rival_pairs
 ROWS = Path(__file__).with_name("redteam")
 HALVES = ("dev", "unseen")
 # Rows of one author, scored at first contact before a mender reads them: --half names one
-ROUNDS = tuple(f"round{n}" for n in range(1, 53))
+ROUNDS = tuple(f"round{n}" for n in range(1, 54))
 WRONG_PAID_BAR, RIGHT_REFUSED_BAR = 1.0, 5.0
 
 

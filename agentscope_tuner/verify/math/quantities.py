@@ -50,7 +50,7 @@ perimeter; length; P p U u L l C c; p[eé]rim[eè]t|perím|circumf|umfang|circon
 radius; length; r R; radi(?:us|i~|o~|uszu)|rayon~|raio~|raggio~|радиус|半径|半徑|반지름|bán kính|yarıçap
     |promie[nń]|jari-jari
 diameter; length; d D; diam[eè]t|durchmesser|diám|diâm|диаметр|直径|直徑|지름|đường kính|çap~|średnic
-length; length; l L a b c d s w h H D r; lengths?~|distances?~|depths?~|sides?~|how (?:far|deep)~
+length; length; l L a b c d s w h H D r; (?<!of )lengths?~|distances?~|depths?~|sides?~|how (?:far|deep)~
     |how long (?:is|are|was|were|will [^?]{1,40} be)~|längen?~|(?:wie|hoe) lang~|tiefe~|abstand|entfernung
     |longueur|longitud|distanc|lunghezza|comprimento|длин|расстояни|边长|長さ|长度|距离|距離
     |길이|거리|chiều dài|uzunlu|długość|lengte|jarak
@@ -70,9 +70,10 @@ power; mass length^2 time^-3; P p W N; power~(?! (?:of|to) (?:[\s$\\\d]|[b-z]~|t
 pressure; mass length^-1 time^-2; p P; pressure|druck~|pression|presión|pressão|давлени|压强|圧力|압력
 frequency; time^-1, %; f F \nu; frequenc|frequenz|fréquence|частот|频率|周波数|진동수
 period; time; T t; period~|periodendauer|umlauf(?:zeit|dauer)|période~|per[íi]odo~|период|chu k[ỳì]|周期|주기
-time; time; t T; times?~|lengths?~|how (?:long|old)~|ages?~|duration|dauer|wie (?:lange?|alt)~|hoe lang~
-    |durée|combien de temps|temps~|edad~|tiempo|durac|durata|tempo~|idade~|врем|лет~|возраст|时间|時間|多久|年龄
-    |年齢|시간|나이|thời gian|süre
+age; time; ; ages?~|how old~|wie alt~|edad~|idade~|âge~|età~|возраст|年龄|年齢|나이
+time; time; t T; times?~|(?<!of )lengths?~|how long~|duration|dauer|wie lange?~|hoe lang~
+    |durée|combien de temps|temps~|tiempo|durac|durata|tempo~|врем|лет~|时间|時間|多久
+    |시간|thời gian|süre
 voltage; mass length^2 time^-3 current^-1; U V u v E; voltage|potential difference|spannung
     |tension élec|voltaje|напряжени|电压|電圧
     |전압
@@ -205,7 +206,7 @@ def names_another(answer: str, question: str) -> str:
     near = own | _named(asking_clause(question)[0]) if own else _named(question)
     if head is not None and said and said.isdisjoint(near):
         return head["words"].strip()
-    if own & {"time", "length"} and _WHEN.search(question) is None and _CLOCK.search(answer[:_MAX_ANSWER]):
+    if own & {"time", "age", "length"} and _WHEN.search(question) is None and _CLOCK.search(answer[:_MAX_ANSWER]):
         return "a time of day"
     return _letter_of_another(answer[:_MAX_ANSWER], asked, question)
 

@@ -745,6 +745,28 @@ def _without_zero(found: re.Match[str]) -> str:
     return rf"\mathbb{{{found[1]}}}\setminus\{{0\}}"
 
 
+_ANGLE = (r"(?:\\langle(?![a-z])|[⟨〈])\s*", r"\s*(?:\\rangle(?![a-z])|[⟩〉])")
+_ENDS = r"([^,;()\[\]|]{1,40}[,;][^,;()\[\]|]{1,40}?)"
+
+
+def _closed_by_angles(found: re.Match[str]) -> str:
+    """An interval whose closed ends are angle brackets, with square ones."""
+    lead, opened, ends, shut = found.groups()
+    return f"{lead}{'(' if opened == '(' else '['}{ends}{')' if shut == ')' else ']'}"
+
+
+_OF_VECTORS = re.compile(r"ve[ck]tor|wektor|ideal|ideál|span|obal|podprostor|podprzestrze|skal[aá]rn", re.IGNORECASE)
+_OF_ANGLE_INTERVALS = re.compile(r"[ąęłńśźżćřěůčšžýďťľĺŕ]")
+_BETWEEN_ANGLES = re.compile(rf"()(?:\\left)?({_ANGLE[0]}){_ENDS}(?:\\right)?({_ANGLE[1]})")
+
+
+def with_square_brackets(text: str, question: str | None) -> str:
+    """A text whose closed intervals stand between angle brackets, as in Czech, Polish and Slovak, with square ones."""
+    if ("angle" not in text and "⟨" not in text) or question is None or _OF_ANGLE_INTERVALS.search(question) is None:
+        return text
+    return text if _OF_VECTORS.search(question) is not None else _BETWEEN_ANGLES.sub(_closed_by_angles, text)
+
+
 def _or_or_comma(found: re.Match[str]) -> str:
     """`or` between two values of one name; `and` in another language joins those of two names."""
     before = re.findall(r"([a-zA-Z])\s*=", found.string[: found.start()])
@@ -1006,12 +1028,15 @@ _RULES: tuple[_Rule, ...] = (
     # where a sign is decorated, and where a bound names its variable
     ("{=}", re.compile(r"\\(?:underset|overset|stackrel)\s*\{[^{}?]*\\to(?![a-z])[^{}?]*\}\s*\{=\}"), "="),
     ("int_{", re.compile(r"(\\int_)\{\s*[a-z]\s*=\s*([^{}=]*)\}"), r"\1{\2}"),
-    # a closed end in Czech and Slovak
+    # a closed end in Czech, Polish and Slovak: behind a sign of a set, or beside an open end
     (
         "\\in",
-        re.compile(r"(\\in\s*)(?:\\left)?(\\langle|\()([^,;()\[\]]{1,40};[^,;()\[\]]{1,40}?)(?:\\right)?(\\rangle|\))"),
-        lambda m: f"{m[1]}{'[' if m[2] != '(' else '('}{m[3]}{']' if m[4] != ')' else ')'}",
+        re.compile(rf"(\\in\s*)(?:\\left)?({_ANGLE[0]}|\(){_ENDS}(?:\\right)?({_ANGLE[1]}|\))"),
+        _closed_by_angles,
     ),
+    ("cup", re.compile(rf"(\\cup\s*)(?:\\left)?({_ANGLE[0]}){_ENDS}(?:\\right)?({_ANGLE[1]}|\))"), _closed_by_angles),
+    ("", re.compile(rf"()(?:\\left)?({_ANGLE[0]}){_ENDS}(?:\\right)?(\))"), _closed_by_angles),
+    ("", re.compile(rf"()(?:\\left)?(\(){_ENDS}(?:\\right)?({_ANGLE[1]})"), _closed_by_angles),
     # where lines are aligned
     ("&", re.compile(r"&\s*=|=\s*&"), "="),
     # a system with one brace

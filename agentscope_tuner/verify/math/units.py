@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence, Set
 from fractions import Fraction
+from functools import lru_cache
 from typing import NamedTuple
 
 from agentscope_tuner.verify import re
@@ -222,18 +223,31 @@ def _exact_name(word: str) -> str:
 
 
 # Words of other languages that the file has not: short ones, with an article, or of two meanings
-_MORE_ABROAD = dict.fromkeys(("jam", "ora", "ore", "uur", "óra", "timmen", "година", "години"), "hour")
-_MORE_ABROAD |= {
-    "분": "minute",
-    "초": "second",
-    "옴": "ohm",
-    "줄": "joule",
-    "쿨롱": "coulomb",
-    "सेमी": "centimeter",
-    "किमी": "kilometer",
+_MORE_ABROAD = {
+    word: name
+    for name, words in {
+        "hour": "jam ora ore uur óra timmen година години годину saat",
+        "minute": "분",
+        "second": "초",
+        "day": "dni",
+        "month": "mese",
+        "year": "год ano năm",
+        "ohm": "om омов 옴",
+        "volt": "вольтов",
+        "watt": "ваттов",
+        "joule": "줄",
+        "coulomb": "кулонов 쿨롱",
+        "mole": "몰",
+        "centimeter": "सेमी xăng-ti-mét",
+        "millimeter": "mi-li-mét",
+        "decimeter": "đề-xi-mét",
+        "kilometer": "किमी ki-lô-mét",
+        "lira": "liradır liraya lirası",
+    }.items()
+    for word in words.split()
 }
-_MORE_ABROAD |= {"омов": "ohm", "вольтов": "volt", "ваттов": "watt", "кулонов": "coulomb"}
-_MORE_ABROAD |= dict.fromkeys(("liradır", "liraya", "lirası"), "lira")
+# `in 4 days` in Turkish, in one word
+_LOCATIVE = re.compile("(?P<unit>gün|saat|dakika|saniye|hafta|yıl|(?:kilo|santi)?metre|litre|(?:kilo)?gram)[dt][ea]n?")
 # What Korean puts behind a noun
 _PARTICLES = "이을은의를가"
 
@@ -245,6 +259,8 @@ def _name_abroad(word: str) -> str:
         word = word.replace("\u064b", "").removesuffix("\u0627")
     elif word[-1:] in _PARTICLES and word[:-1]:
         word = word[:-1]
+    elif (located := _LOCATIVE.fullmatch(word)) is not None:
+        word = located["unit"]
     return abroad().get(word) or _MORE_ABROAD.get(word) or (word if word in _UNITS else "")
 
 
@@ -333,7 +349,7 @@ def is_per(word: str) -> bool:
 
 # `per` that joins two words: in Thai and in Lao
 _JOINING = "ต่อ|ຕໍ່"
-_ONE_WORD = re.compile(rf"\s?(?P<word>{_JOINING}|(?:(?!{_JOINING})(?:[^\W\d_]|{MARKED}))+\.?)")
+_ONE_WORD = re.compile(rf"\s?(?P<word>{_JOINING}|(?:(?!{_JOINING})(?:[^\W\d_]|{MARKED}|-(?=[^\W\d_])))+\.?)")
 # `por ciento`, `por cento`
 _HUNDRED = ("ciento", "cento")
 
@@ -374,6 +390,9 @@ def _one_side(words: list[str]) -> tuple[str, int]:
     return f"{raised}{unit}", at + 1 + (behind > 0)
 
 
+_WHOLE_WORDS = re.compile(rf"(?:[^\W\d_]|{MARKED})+")
+
+
 def unit_named(word: str) -> str | None:
     """The English name of a unit of measurement that a word of any language names; None for another word."""
     for name in (word, singular(word)):
@@ -381,6 +400,12 @@ def unit_named(word: str) -> str | None:
             return name
     named = _name_abroad(word)
     return named if named.rpartition(" ")[2] in _UNITS else None
+
+
+@lru_cache(maxsize=1_024)
+def units_named_in(text: str) -> frozenset[str]:
+    """The English names of the units that the words of a text name, in any language."""
+    return frozenset(name for word in _WHOLE_WORDS.findall(text) if (name := unit_named(word)) is not None)
 
 
 def is_physical(unit: Unit) -> bool:
@@ -462,9 +487,6 @@ def unlike_given(unit: Unit, question: str) -> str:
         if not (grows and same_scale and _UNITS[name].size > min(one.size for one in alike)):
             return name
     return ""
-
-
-_WHOLE_WORDS = re.compile(rf"(?:[^\W\d_]|{MARKED})+")
 
 
 def _is_sure_money(name: str) -> bool:

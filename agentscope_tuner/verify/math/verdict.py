@@ -49,7 +49,7 @@ from agentscope_tuner.verify.math.question import NO_QUESTION, Question, about, 
 from agentscope_tuner.verify.math.readings import measured
 from agentscope_tuner.verify.math.sentences import is_false, lettered, with_declared_constant
 from agentscope_tuner.verify.math.sets import is_work, same_sets
-from agentscope_tuner.verify.math.tokens import TooComplex, on_own_stack
+from agentscope_tuner.verify.math.tokens import TooComplex, on_own_stack, with_square_brackets
 from agentscope_tuner.verify.math.units import (
     NUMBER_WORDS,
     exponent_named,
@@ -57,8 +57,10 @@ from agentscope_tuner.verify.math.units import (
     is_physical,
     known,
     singular,
+    unit_named,
     unit_of_markup,
     units_in_line,
+    units_named_in,
 )
 from agentscope_tuner.verify.math.unwrap import FIGURES, Pair, bare, in_asked_form, read_reference, reference, short
 
@@ -530,6 +532,9 @@ def _regrouped(text: str, truth: str, question: str | None, *, is_money: bool) -
     truth = truth if number is None else number[0]
     commas = _COMMA.match(text)
     same = commas is not None and (truth == f"{commas[1]}.{commas[2]}" or (truth, "00") == commas.groups())
+    if commas is not None and _PLAIN.fullmatch(truth) is not None and len(truth.partition(".")[2]) in (1, 2):
+        # `20,4` for 20.40, too
+        same = Fraction(truth) == Fraction(f"{commas[1]}.{commas[2]}")
     if commas is not None and same and (is_money or _writes_commas(asked)):
         return truth + text[commas.end() :]
     match = _GROUPED.match(text)
@@ -636,13 +641,26 @@ def _part_by_part(answer: str, truth: str, question: str, rest: str | None) -> l
 _LONGEST_QUESTION = 5_000
 
 
-def _in_words(text: str, truth: str) -> tuple[str, str]:
+def _in_words(text: str, truth: str, question: str | None) -> tuple[str, str]:
     """Both sides with the words for what is typeset of units, or said of a constant."""
+    text, truth = (with_square_brackets(side, question) for side in (_with_rounded_name(text, truth), truth))
     text, truth = units_in_line(text), units_in_line(truth)
     if is_one_unit(text) and is_one_unit(truth):
         # the units of a constant
         text, truth = f"1\\text{{ {unit_of_markup(text)}}}", f"1\\text{{ {unit_of_markup(truth)}}}"
     return with_declared_constant(text), with_declared_constant(truth)
+
+
+_HAS_DECIMALS = re.compile(r"-?\d+(?:\.|\{,\}|,)\d+(?:\s*\\text\{[^{}]*\})?")
+_ROUNDED_NAME = re.compile(
+    r"^((?:[a-zA-Z]|\\(?:text|mathrm|operatorname)\{[^{}]*\})(?:_\{?\w+\}?)?(?:\s?\([^()]*\))?)\s*"
+    r"(?:\\approx(?![a-z])|≈)\s*(-?\d+(?:\.|\{,\}|,)\d+[^=\\]*)$"
+)
+
+
+def _with_rounded_name(text: str, truth: str) -> str:
+    r"""A name's rounded value as its value, where the reference is a decimal: `P(X>1) \approx 0.135`."""
+    return _ROUNDED_NAME.sub(r"\1=\2", text) if _HAS_DECIMALS.fullmatch(truth) is not None else text
 
 
 def _said_alone(text: str, asked: Question) -> str:
@@ -662,7 +680,7 @@ def _stages_of_one(
     """As `_stages`, of the texts as they are."""
     text, truth = bare(answer), reference(ground_truth)
     if FIGURES.fullmatch(text) is None or FIGURES.fullmatch(truth) is None:
-        text, truth = in_notation(*_in_words(text, truth))
+        text, truth = in_notation(*_in_words(text, truth, question))
         text, truth = _residues(text, question), _residues(truth, question)
         text, truth = _without_nameless(text, truth)
         if (asked := about(question)) is not None:
@@ -831,7 +849,11 @@ def _other_words(pair: Pair) -> str:
         # the words of a time of day are all understood
         return ""
     truth, question = f"{pair.truth} {pair.ref.sentence}", pair.question.text
-    if (found := says_another(pair.answer, truth, question, _is_unit)) or _BARE_VALUE.fullmatch(truth) is None:
+
+    def is_understood(word: str) -> bool:
+        return _is_unit(word) or unit_named(word) in units_named_in(question)
+
+    if (found := says_another(pair.answer, truth, question, is_understood)) or _BARE_VALUE.fullmatch(truth) is None:
         return found
     ref, ans = pair.ref.node, pair.ans.node
     if (found := names_another(pair.answer, question)) or ref is None or ans is None:
