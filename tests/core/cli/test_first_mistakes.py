@@ -675,3 +675,9 @@ def test_a_folder_for_a_trainings_verdicts_is_said_to_stay_empty(folder: Path, m
     done = CliRunner().invoke(app, command, env={"COLUMNS": "300"})
     assert done.output.count("astuner judge writes nothing to log_dir 'out/judged'") == noted
     assert not (folder / "out").exists()
+
+
+@pytest.mark.parametrize("between", ["\r", " ", ""])
+def test_a_line_of_two_rows_says_how_to_part_them(folder: Path, between: str) -> None:
+    (folder / "rows.jsonl").write_bytes(f"{ROW.strip()}{between}{ROW.strip()}{between}".encode())
+    assert "and another object follows: write each on one line" in said("check --conf judge.yaml --input rows.jsonl")
