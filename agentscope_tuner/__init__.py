@@ -6,7 +6,7 @@ it.
 
 from typing import TYPE_CHECKING
 
-from agentscope_tuner._moved import keep_old_paths, on_first_use
+from agentscope_tuner._moved import keep_old_paths, name_what_is_absent, on_first_use
 from agentscope_tuner._version import __version__
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ __all__ = [
 ]
 
 keep_old_paths()
+name_what_is_absent(__name__, __all__)
 
 # Loaded on first use: the sandbox's workers import a verifier and nothing else, so they start faster
 _NAMES = {

@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
+from importlib.util import find_spec, spec_from_file_location
 from types import ModuleType
 from typing import Any
 
@@ -20,17 +21,48 @@ MOVED = {
     "agentscope_tuner.graders.function_grader": "agentscope_tuner.graders.base_grader",
     "agentscope_tuner.lab.watch.gaming_test": "agentscope_tuner.lab.watch.gaming_alarm",
 }
+# What `python -m agentscope_tuner.cli` looks for
+_RUN = {"agentscope_tuner.cli.__main__": "agentscope_tuner.__main__"}
 
 
 class _Moved(MetaPathFinder, Loader):
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
+        if fullname in _RUN and (found := find_spec(_RUN[fullname])):
+            return spec_from_file_location(fullname, found.origin)
         return ModuleSpec(fullname, self) if _new_path(fullname) else None
 
     def exec_module(self, module: ModuleType) -> None:
         # The import system returns what it finds here: the module itself, not a second copy with classes of its own
         sys.modules[module.__name__] = import_module(_new_path(module.__name__))
+
+
+class _Absent(MetaPathFinder):
+    """Comes last, so it is asked about names of the package that are no module: `from agentscope_tuner import X` looks
+    for one where the package has no X.
+    """
+
+    def __init__(self, package: str, public: Sequence[str]) -> None:
+        self._package, self._public = package, public
+
+    def find_spec(self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None) -> None:
+        package, _, name = fullname.rpartition(".")
+        if package == self._package and not name.startswith("__"):
+            # With its `name` set, the import system would put its own words in place of these
+            raise ModuleNotFoundError(f"{package} has no {name!r}: {self._way_out(name)}")
+
+    def _way_out(self, name: str) -> str:
+        # Imported late: every worker process loads this module
+        from difflib import get_close_matches
+
+        plain = {public.lower(): public for public in self._public}
+        if near := get_close_matches(name.lower(), plain, n=1, cutoff=0.8):
+            return f"did you mean {plain[near[0]]!r}?"
+        judges = import_module(f"{self._package}.task_judge.contract.loading")
+        if judge := judges.near_judge(name):
+            return f"a judge is loaded by its name, load_judge({{'astuner': {{'task_judge': {{'judge': {judge!r}}}}}}})"
+        return f"its public names are {', '.join(self._public)}"
 
 
 def _new_path(name: str) -> str:
@@ -44,6 +76,11 @@ def _new_path(name: str) -> str:
 def keep_old_paths() -> None:
     """Make the old paths importable. The finder must come first: the folders below a new path hold the same names."""
     sys.meta_path.insert(0, _Moved())
+
+
+def name_what_is_absent(package: str, public: Sequence[str]) -> None:
+    """Let the import of a name that `package` lacks say which of its `public` names, or which judge, is meant."""
+    sys.meta_path.append(_Absent(package, public))
 
 
 def on_first_use(package: str, homes: Mapping[str, str], public: Sequence[str] = ()) -> Callable[[str], Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, Protocol, runtime_checkable
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
@@ -21,12 +21,24 @@ def _as_text(value: object) -> object:
 Identifier = Annotated[str, BeforeValidator(_as_text)]
 
 
-class _Boundary(BaseModel):
+class Boundary(BaseModel):
+    """The base of what crosses between trainer, workflow and judge."""
+
     # Trainers add fields of their own to tasks and outputs: keep them
     model_config = ConfigDict(extra="allow", arbitrary_types_allowed=True)
 
+    def __getitem__(self, key: object) -> NoReturn:
+        raise TypeError(f"a {type(self).__name__} has no [{key!r}]: {self.fields_told()}")
 
-class Task(_Boundary):
+    def fields_told(self) -> str:
+        """The fields that can be read, and the keys of `metadata`, in words for whoever looked for others."""
+        fields = ", ".join(f".{name}" for name in [*type(self).model_fields, *(self.model_extra or {})])
+        metadata = getattr(self, "metadata", None)
+        keys = f", and .metadata the keys {sorted(map(str, metadata))!r:.300}" if isinstance(metadata, dict) else ""
+        return f"a {type(self).__name__} has {fields}{keys}"
+
+
+class Task(Boundary):
     """One training task, as a data set gives it."""
 
     main_query: str = Field(default="", description="the question put to the agent")
@@ -36,7 +48,7 @@ class Task(_Boundary):
     metadata: dict[str, Any] = Field(default_factory=dict, description='`metadata["answer"]` is the ground truth')
 
 
-class WorkflowTask(_Boundary):
+class WorkflowTask(Boundary):
     """A task on its way through one rollout."""
 
     task: Task
@@ -60,7 +72,7 @@ class _Reply(Protocol):
     def get_text_content(self, separator: str = ...) -> str | None: ...
 
 
-class WorkflowOutput(_Boundary):
+class WorkflowOutput(Boundary):
     """The output of a workflow, for the judge.
 
     `metadata["final_answer"]` may be the agent's reply as it stands, an agentscope `Msg`: its text becomes the answer,
@@ -90,7 +102,7 @@ class WorkflowOutput(_Boundary):
             self.metadata.setdefault("finished_reason", "awaiting_tool_calls" if reason is None else str(reason))
 
 
-class Rollout(_Boundary):
+class Rollout(Boundary):
     """One row of a rollout file: a task and what an agent made of it."""
 
     id: Identifier

@@ -324,8 +324,9 @@ class FailingRun:
 
     def _tell(self, failed: Sequence[Judgement], rows: int) -> None:
         total = sum(self._causes.values())
-        # At first, and whenever their number has doubled: one line a step would be read by nobody
-        if total >= 2 * self._told:
+        # Until the first verdict, which a run that may be stopped waits for not long; then whenever their number has
+        # doubled: one line a step would be read by nobody
+        if total >= 2 * self._told or (self._stops and not self._reached):
             self._told = total
             _log.warning(
                 "%s gave no verdict on %d of %d rows (%s so far): %s",

@@ -90,7 +90,8 @@ async def compute_score(
     on_failed: str = "raise",
     **verl_only: object,
 ) -> dict[str, float]:
-    """Score one response. verl awaits it in its reward workers; each loads the judge once.
+    """Score one response. verl awaits it in its reward workers; each loads the judge once. By hand, call
+    `compute_score_sync`: what `compute_score(…)` gives without `await` is a coroutine, and no score.
 
     Args:
         data_source: the data set's name; part of the task's id.
@@ -130,7 +131,7 @@ def _makes_zeros() -> bool:
 
 
 def compute_score_sync(*args: Any, **named: Any) -> dict[str, float]:
-    """`compute_score` for the `remote` reward manager, which takes no async function."""
+    """`compute_score` for the `remote` reward manager, which takes no async function, and for calls by hand."""
     return loops.run(compute_score(*args, **named))
 
 

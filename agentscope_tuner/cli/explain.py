@@ -29,7 +29,7 @@ Reference = Annotated[
     str | None,
     typer.Option("--reference", help="The reference answer: bare, in dollar signs, in a box, or a GSM8K solution."),
 ]
-Answer = Annotated[str | None, typer.Option("--answer", help="The answer, or an output with a box.")]
+Answer = Annotated[str | None, typer.Option("--answer", help="The answer, or an output with a box or ####.")]
 Question = Annotated[
     str | None,
     typer.Option(

@@ -210,6 +210,7 @@ def judge_file(
             raise _stopped(exc, f"{summary.rows} rows") from exc
     title, notes = f"{source.name} ▸ {output}", [*_notes(summary, output), *judge.inner.run_notes()]
     notes += _on_earlier(output, kept, summary.rows - kept, beyond, replaced=replaced)
+    notes += _unlogged(settings)
     print_summary(summary, time.perf_counter() - started, title=title, kept=kept, notes=notes, as_json=as_json)
     return summary
 
@@ -221,6 +222,13 @@ def _on_earlier(output: str, kept: int, judged: int, beyond: int, *, replaced: b
     if kept or beyond:
         dropped = f"; {counted(beyond, 'row')} behind the last of this input dropped" if beyond else ""
         yield f"--resume kept the verdicts of {counted(kept, 'row')} of {output} and judged {judged:,} now{dropped}"
+
+
+def _unlogged(settings: Settings) -> list[str]:
+    """That `log_dir` is for trainers."""
+    folder = settings.task_judge.log_dir
+    told = "the verdicts stand in --output, which `astuner watch` and `astuner doctor` read, too"
+    return [f"astuner judge writes nothing to log_dir {folder!r}, as a training does: {told}"] if folder else []
 
 
 def _notes(summary: Summary, output: str) -> Iterator[str]:
@@ -345,6 +353,7 @@ def judge_on_ray(
         if not summary.rows:
             raise ConfigError(f"{asked.input_!r} holds no rows: nothing was judged")
     title, notes = f"{asked.input_} ▸ {output}", load_judge(settings).inner.notes_on(counts)
+    notes = [*notes, *_unlogged(settings)]
     print_summary(summary, time.perf_counter() - started, title=title, kept=kept, notes=notes, as_json=as_json)
     return summary
 

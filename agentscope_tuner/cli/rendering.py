@@ -132,13 +132,17 @@ _OUTCOME_STYLES = {
 
 
 def verdict_on(text: str, reference_text: str, question: str | None, sandbox: Sandbox) -> tuple[MathVerdict, str]:
-    """The verdict that a reward is made of, and the answer's text, for an output with a box or an answer without one.
+    """The verdict that a reward is made of, and the answer's text, for an output with a box or with GSM8K's ####, or an
+    answer without either.
 
     Raises:
         JudgeError: the reference is unusable, or the sandbox failed.
     """
     boxed = "\\boxed" in text or "\\fbox" in text
-    found = find_answer(text, ["boxed"], by_value=True) if boxed else PlacedAnswer(text, "the answer", text)
+    if boxed or "####" in text:
+        found = find_answer(text, ["boxed" if boxed else "hash"], by_value=True)
+    else:
+        found = PlacedAnswer(text, "the answer", text)
     if found.text is None:
         return MathVerdict("different", "place", found.where), ""
     compared = partial(compare, ground_truth=reference_text, symbolic=sandbox.compare, question=question)

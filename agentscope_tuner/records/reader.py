@@ -103,7 +103,9 @@ def way_out(raw: bytes) -> str:
         return ": rows are read as UTF-8: save the file so, or name another if it holds no text"
     except (ValueError, RecursionError) as exc:
         cut = ", and it is cut short: complete it, or remove it" if "Unterminated" in str(exc) else ""
-        return f": the line begins {raw[:_KEY_CHARS].decode('utf-8', 'replace')!r}{_spelling(raw) or cut}"
+        return (
+            f": the line begins {raw[:_KEY_CHARS].decode('utf-8', 'replace')!r}{_several(exc) or _spelling(raw) or cut}"
+        )
     if isinstance(row, list):
         return ": a list, where a line holds one object: `jq -c '.[]'` writes its entries line by line"
     if isinstance(row, str) and row.lstrip().startswith("{"):
@@ -114,6 +116,13 @@ def way_out(raw: bytes) -> str:
         return _ROLLOUT
     keys = ", ".join(repr(key)[:_KEY_CHARS] for key in list(row)[:_SHOWN_KEYS])
     return f"{_ROLLOUT}; this row has {keys or 'no keys'}; --format or --map reads other rows"
+
+
+def _several(exc: Exception) -> str:
+    """How to part a line that holds another object behind the first, as after line ends that are a CR alone."""
+    if not isinstance(exc, json.JSONDecodeError) or exc.doc[exc.pos : exc.pos + 1] != "{":
+        return ""
+    return ", and another object follows: write each on one line, as `jq -c . FILE` does"
 
 
 def _spelling(raw: bytes) -> str:

@@ -6,7 +6,7 @@ import reprlib
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, NoReturn, TypeVar
 
 from agentscope_tuner._run import loops
 from agentscope_tuner.config import SECTION, StrictSection, task_judge_section, validate_section
@@ -67,6 +67,13 @@ class Reward(tuple[float, bool]):
             # numpy's arrays are neither true nor false
             reward.turns = turns.tolist() if hasattr(turns, "tolist") else turns
         return reward
+
+    def __getattr__(self, name: str) -> NoReturn:
+        # Asked only about names that a reward lacks
+        raise AttributeError(
+            f"a Reward has no {name!r}: it is a pair, `reward, is_success = …`, with .reason, .metrics, .filtered_by, "
+            ".violations, .turns and .calls"
+        )
 
     def __reduce__(self) -> tuple[Any, ...]:
         # The inherited `tuple.__reduce_ex__` would call `__new__` with the pair as one argument

@@ -347,10 +347,10 @@ def _check_ids(completion_ids: object) -> None:
     """Refuse a column in the place of the tokens: its answers would not be seen.
 
     Raises:
-        TypeError: the first completion has a text for its tokens.
+        TypeError: the first completion has no list for its tokens, but a text or a number.
     """
     first = completion_ids[:1] if isinstance(completion_ids, list | tuple) else [completion_ids]
-    if any(isinstance(one, str) for one in first):
+    if completion_ids is not None and any(isinstance(one, str) or not hasattr(one, "__len__") for one in first):
         raise TypeError(
             f"the third argument is completion_ids, lists of tokens, got {completion_ids!r:.100}: give columns "
             "by their names, such as answer=[…]"

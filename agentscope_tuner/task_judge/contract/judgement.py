@@ -17,7 +17,7 @@ import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, TypeGuard, get_args
+from typing import Any, Literal, NoReturn, TypeGuard, get_args
 
 import msgspec
 from msgspec.structs import replace
@@ -66,6 +66,13 @@ class Judgement(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
     calls: tuple[Mapping[str, Any], ...] = ()
     turns: tuple[float | None, ...] = ()
 
+    def __getattr__(self, name: str) -> NoReturn:
+        # Asked only about names that a judgement lacks
+        raise AttributeError(f"a Judgement has no {name!r}: it has .{', .'.join(self.__struct_fields__)}")
+
+    def __getitem__(self, key: object) -> NoReturn:
+        raise TypeError(f"a Judgement is no mapping and no pair: it has .{', .'.join(self.__struct_fields__)}")
+
     @classmethod
     def failed(
         cls, error: JudgeError | str, *, cause: Cause | None = None, reason: str = "", seconds: float = 0.0
@@ -82,7 +89,9 @@ class Judgement(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
         metrics: Mapping[str, float] = {}
         calls: tuple[Mapping[str, Any], ...] = ()
         if isinstance(error, JudgeError):
-            reason, cause, metrics = reason or error.message, cause or error.cause, dict(error.metrics)
+            # The place is the same for every row that fails there
+            at = f" ({error.place})" if error.place else ""
+            reason, cause, metrics = reason or f"{error.message}{at}", cause or error.cause, dict(error.metrics)
             calls = tuple(error.calls)
         return cls(
             "failed",

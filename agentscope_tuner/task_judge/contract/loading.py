@@ -362,7 +362,7 @@ def _imported(module: str, protocol: str) -> ModuleType:
 def _looked(module: str, protocol: str, exc: BaseException) -> str:
     """Where a module was looked for that is in none of these places."""
     top, _, within = module.partition(".")
-    if not isinstance(exc, ModuleNotFoundError) or str(exc.name).startswith(f"{top}."):
+    if not isinstance(exc, ModuleNotFoundError) or exc.name is None or exc.name.startswith(f"{top}."):
         return ""
     if exc.name != top:
         there = f"install it there, as with `{sys.executable} -m pip install {exc.name}`"
@@ -436,10 +436,16 @@ def _meant(protocol: str) -> str:
 
 def _near_judge(name: str) -> str:
     """`: did you mean …?` with the short name of the judge that `name` comes close to, such as `maths`."""
-    plain = {_name_stem(judge): short for short, judge in SHORT_NAMES.items()} | {name: name for name in JUDGES_BY_TYPE}
-    if near := difflib.get_close_matches(_name_stem(name), plain, n=1, cutoff=0.75):
-        return f": did you mean {plain[near[0]]!r}?"
+    if near := near_judge(name):
+        return f": did you mean {near!r}?"
     return "" if "->" in name or "." in name else f"; the short names are {', '.join([*SHORT_NAMES, *JUDGES_BY_TYPE])}"
+
+
+def near_judge(name: str) -> str:
+    """The short name of the judge that `name` comes close to, such as math for `MathJudge`; empty where none does."""
+    plain = {_name_stem(judge): short for short, judge in SHORT_NAMES.items()} | {name: name for name in JUDGES_BY_TYPE}
+    near = difflib.get_close_matches(_name_stem(name), plain, n=1, cutoff=0.75)
+    return plain[near[0]] if near else ""
 
 
 def _name_stem(name: str) -> str:

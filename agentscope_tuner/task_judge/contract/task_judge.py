@@ -7,7 +7,7 @@ import copy
 import logging
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 from agentscope_tuner._run import loops
 from agentscope_tuner.config import Settings
@@ -30,7 +30,7 @@ from agentscope_tuner.task_judge.contract.judgement import (
     placed,
 )
 from agentscope_tuner.task_judge.workflow_reward_as_judge import warn_passed_over
-from agentscope_tuner.workflow import Task, WorkflowOutput, WorkflowTask
+from agentscope_tuner.workflow import Boundary, Task, WorkflowOutput, WorkflowTask
 
 _log = logging.getLogger(__name__)
 
@@ -151,6 +151,13 @@ class TaskJudge:
         """`compute_reward` for an advantage group: outputs of one task, one reward each, in order."""
         return [self.reward_of(outcome) for outcome in self.group_outcomes(workflow_task, workflow_outputs)]
 
+    def __call__(self, *given: object, **named: object) -> NoReturn:
+        """Refuses `judge(task, output)`, and the place of a trainer's reward function, with the way out."""
+        raise TypeError(
+            "a judge is not called itself: write .compute_reward(task, output) for a reward, .judge(task, output) for "
+            "a Judgement; a trainer's reward function comes from agentscope_tuner.adapters"
+        )
+
     def judge(self, workflow_task: WorkflowTask, workflow_output: WorkflowOutput) -> Judgement:
         """The full account of one verdict; a broken judge gives status `failed` with no reward, not an exception."""
         started = time.perf_counter()
@@ -264,6 +271,7 @@ class TaskJudge:
 
     def group_outcomes(self, task: WorkflowTask, outputs: Sequence[WorkflowOutput]) -> list[Judgement | JudgeError]:
         """`outcome` for each output of an advantage group."""
+        _check_several(outputs)
         if self.traits.ranks:
             return self._ranked(task, outputs)
         if self._asking.in_loop:
@@ -271,6 +279,7 @@ class TaskJudge:
         return [self.outcome(task, output) for output in outputs]
 
     async def _agroup(self, task: WorkflowTask, outputs: Sequence[WorkflowOutput]) -> list[_Outcome]:
+        _check_several(outputs)
         if self.traits.ranks:
             return await self._aranked(task, outputs)
         # An output that waits for a thread must not use up the time of its verdict
@@ -427,9 +436,25 @@ def _other_kinds(task: object, output: object) -> TypeError:
     )
 
 
+def _check_several(outputs: object) -> None:
+    """Refuses one output in the place of a group's.
+
+    Raises:
+        TypeError: `outputs` is no list.
+    """
+    if isinstance(outputs, Boundary | str | Mapping):
+        raise TypeError(f"the outputs of a group are a list, [output, …], got one {type(outputs).__name__}")
+
+
+def _there_is(exc: BaseException) -> str:
+    """What a task or an output has in place of the attribute that a judge looked for."""
+    of = exc.obj if isinstance(exc, AttributeError) else None
+    return f"; {of.fields_told()}" if isinstance(of, Boundary) else ""
+
+
 def _unexpected(exc: BaseException, message: str) -> JudgeError:
     cause = Cause.CONFIG if isinstance(exc, ConfigError) else Cause.BUG
-    error = JudgeError(f"{type(exc).__name__}: {message}", cause=cause)
+    error = JudgeError(f"{type(exc).__name__}: {message}{_there_is(exc)}", cause=cause)
     error.place = place_of(exc)
     # Log the frames only: the message may quote an answer, and is in the error
     _log.info("the judge raised %s\n%s", type(exc).__name__, FramesOf(exc))

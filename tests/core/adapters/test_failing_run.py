@@ -236,6 +236,26 @@ def test_failures_are_logged_by_cause_long_before(caplog: pytest.LogCaptureFixtu
     ]
 
 
+@pytest.mark.parametrize(("stops", "times"), [(True, 4), (False, 3)])
+def test_before_the_first_verdict_each_batch_says_that_it_has_none(
+    stops: bool, times: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    run = FailingRun("Echo", stops=stops)
+    with caplog.at_level(logging.WARNING):
+        for _ in range(4):
+            run.add([pair("42")], [failed(Cause.REFERENCE)])
+    assert len(caplog.records) == times
+
+
+@pytest.mark.parametrize("third", [["42"], "42", [42], [None], 42])
+def test_a_column_in_the_place_of_the_tokens_is_refused(third: object) -> None:
+    function = reward_func(config())
+    with pytest.raises(TypeError, match="the third argument is completion_ids, lists of tokens"):
+        function(["6*7?"], ["42"], third)
+    with pytest.raises(TypeError, match="the third argument is completion_ids, lists of tokens"):
+        asyncio.run(async_reward_func(config())(["6*7?"], ["42"], third))
+
+
 def test_a_part_that_only_looks_on_stops_nothing() -> None:
     function = combined([MATH, config()], weights=[1.0, 0.0])
     for _ in range(2 * MOST_BATCHES):

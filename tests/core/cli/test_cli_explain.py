@@ -176,6 +176,21 @@ def test_half_a_question_is_refused(options: list[str], told: str) -> None:
     assert told in result.output
 
 
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        ("24 and 48 make 72.\n#### 72", "equal: exact: 72 = 72"),
+        ("#### 71", "different: numeric: 71 ≠ 72"),
+        ("so \\boxed{72}\n#### 72", "equal: exact: 72 = 72"),
+        ("The answer is 72", "equal: "),
+        ("#### ", "different: "),
+    ],
+)
+def test_an_output_is_read_where_it_states_its_answer(answer: str, told: str) -> None:
+    said = CliRunner().invoke(app, ["--reference", "72", "--answer", answer], env={"COLUMNS": "200"}).output
+    assert said.splitlines()[-1].startswith(told), said
+
+
 def test_a_row_that_is_not_there_is_said_so(tmp_path: Path) -> None:
     code, shown = explained(tmp_path, COMBINED, [row("x", "")], "--id", "z")
     assert (code, "--input holds no row with the id 'z'" in shown) == (2, True)

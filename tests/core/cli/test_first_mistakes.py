@@ -666,3 +666,18 @@ def test_a_coroutine_for_a_reward_names_the_call_to_await(folder: Path) -> None:
     (folder / "judge.yaml").write_text(section("judge: forgetful_judge->J"), encoding="utf-8")
     words = said("judge --conf judge.yaml --input rows.jsonl --output o.jsonl")
     assert "got a coroutine: await J.ask(…)" in words
+
+
+@pytest.mark.parametrize(("more", "noted"), [("", 0), ("\nlog_dir: out/judged", 1)])
+def test_a_folder_for_a_trainings_verdicts_is_said_to_stay_empty(folder: Path, more: str, noted: int) -> None:
+    (folder / "judge.yaml").write_text(section(f"judge: math{more}"), encoding="utf-8")
+    command = ["judge", "--conf", "judge.yaml", "--input", "rows.jsonl", "--output", "o.jsonl"]
+    done = CliRunner().invoke(app, command, env={"COLUMNS": "300"})
+    assert done.output.count("astuner judge writes nothing to log_dir 'out/judged'") == noted
+    assert not (folder / "out").exists()
+
+
+@pytest.mark.parametrize("between", ["\r", " ", ""])
+def test_a_line_of_two_rows_says_how_to_part_them(folder: Path, between: str) -> None:
+    (folder / "rows.jsonl").write_bytes(f"{ROW.strip()}{between}{ROW.strip()}{between}".encode())
+    assert "and another object follows: write each on one line" in said("check --conf judge.yaml --input rows.jsonl")

@@ -111,3 +111,26 @@ def test_a_path_that_moved_gives_the_module_itself_and_no_second_copy() -> None:
 @pytest.mark.parametrize(("old", "new"), _moved.MOVED.items())
 def test_each_moved_path_is_importable(old: str, new: str) -> None:
     assert importlib.import_module(old) is importlib.import_module(new)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("MathJudge", "load_judge({'astuner': {'task_judge': {'judge': 'math'}}})"),
+        ("LLMJudge", "load_judge({'astuner': {'task_judge': {'judge': 'llm'}}})"),
+        ("load_jugde", "did you mean 'load_judge'?"),
+        ("Loadjudge", "did you mean 'load_judge'?"),
+        ("tokenizer_of_elsewhere", "its public names are AstunerError, "),
+    ],
+)
+def test_an_import_of_what_the_package_lacks_names_what_is_meant(name: str, words: str) -> None:
+    for line in (f"from agentscope_tuner import {name}", f"import agentscope_tuner.{name}"):
+        with pytest.raises(ModuleNotFoundError) as caught:
+            exec(line)  # noqa: S102  # the statement itself is tested
+        assert words in str(caught.value)
+    assert not hasattr(agentscope_tuner, name)
+
+
+def test_the_package_of_the_command_runs_as_the_command() -> None:
+    command = [sys.executable, "-m", "agentscope_tuner.cli", "--version"]
+    assert subprocess.check_output(command, text=True).strip() == agentscope_tuner.__version__

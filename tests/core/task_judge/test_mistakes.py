@@ -85,6 +85,18 @@ class Raising(BaseJudge):
     def read(self, text):
         return json.loads(text)
 
+class Looks(BaseJudge):
+    def compute_reward(self, workflow_task, workflow_output):
+        return float(workflow_output.response == "1"), True
+
+class Subscribes(BaseJudge):
+    def compute_reward(self, workflow_task, workflow_output):
+        return float(workflow_output["response"] == "1"), True
+
+class Elsewhere(BaseJudge):
+    def compute_reward(self, workflow_task, workflow_output):
+        return "".response, True
+
 class RaisingLater(BaseJudge):
     async def acompute_reward(self, workflow_task, workflow_output):
         raise StopIteration(workflow_output)
@@ -253,10 +265,55 @@ def test_a_judge_that_raises_shows_its_file_and_line(
     if name == "RaisingLater":
         raised = JUDGE.split("\n").index("        raise StopIteration(workflow_output)") + 1
     assert f"first_day_judges.py:{raised} in {function})" in str(judgement.error)
-    # counted by the reason: a place in it would part what belongs together
-    assert ".py" not in judgement.reason
+    # rows are counted by the reason: a place is the same for all that fail there
+    assert judgement.reason.endswith(f"first_day_judges.py:{raised} in {function})")
     (record,) = [record for record in caplog.records if "the judge raised" in record.getMessage()]
     assert f'first_day_judges.py", line {raised}, in {function}' in record.getMessage()
+
+
+HELD = "; a WorkflowOutput has .reward, .is_success, .metadata, and .metadata the keys ['final_answer'] ("
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("Looks", f"'WorkflowOutput' object has no attribute 'response'{HELD}"),
+        ("Subscribes", f"a WorkflowOutput has no ['response']{HELD.replace(';', ':', 1)}"),
+        # its own object is no task, so its fields are not told
+        ("Elsewhere", "'str' object has no attribute 'response' ("),
+    ],
+)
+def test_a_judge_that_looks_for_another_field_is_told_those_there_are(module: str, name: str, words: str) -> None:
+    assert words in load_judge(section(f"{module}->{name}")).judge(TASK, OUTPUT).reason
+
+
+@pytest.mark.parametrize(
+    ("mistake", "words"),
+    [
+        (
+            lambda judge: judge.compute_reward(TASK, OUTPUT).reward,
+            "a Reward has no 'reward': it is a pair, `reward, is",
+        ),
+        (lambda judge: judge.judge(TASK, OUTPUT).score, "a Judgement has no 'score': it has .status, .reward, "),
+        (lambda judge: judge.judge(TASK, OUTPUT)["reward"], "a Judgement is no mapping and no pair: it has .status, "),
+        (lambda judge: list(judge.judge(TASK, OUTPUT)), "a Judgement is no mapping and no pair: it has .status, "),
+        (lambda judge: judge.compute_rewards(TASK, OUTPUT), "are a list, [output, …], got one WorkflowOutput"),
+        (lambda judge: asyncio.run(judge.ajudge_group(TASK, OUTPUT)), "a list, [output, …], got one WorkflowOutput"),
+    ],
+)
+def test_a_verdict_that_is_read_wrongly_says_what_it_has(module: str, mistake: Any, words: str) -> None:
+    with pytest.raises((AttributeError, TypeError)) as caught:
+        mistake(load_judge(section(f"{module}->Base")))
+    assert words in str(caught.value)
+
+
+@pytest.mark.parametrize("given", [{"args": (TASK, OUTPUT)}, {"args": (), "prompts": ["1"], "completions": ["1"]}])
+def test_a_judge_that_is_called_itself_names_its_methods(module: str, given: dict[str, Any]) -> None:
+    judge: Any = load_judge(section(f"{module}->Base"))
+    with pytest.raises(
+        TypeError, match=r"write \.compute_reward\(task, output\) for a reward, \.judge\(task, output\)"
+    ):
+        judge(*given.pop("args"), **given)
 
 
 @pytest.mark.parametrize("name", [*SHORT_NAMES, *JUDGES])
