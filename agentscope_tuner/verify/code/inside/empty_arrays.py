@@ -6,13 +6,20 @@ also where the test has made the array of an empty list.
 
 For Python nothing is greater than NaN, also no bound. So a program that answers with it, or with infinity by which a
 test divides, would pass `not abs(answer - 4.0) > 1e-6`. Here to ask which of it and another number is greater ends the
-test.
+test; and so it does where the test has made another float or an array of it, since the tests' code is compiled with
+comparisons that look (see `guarded`). An infinite answer would be within an infinite share of itself, and two answers
+to one call would each meet one of two bounds: those end the test, too.
 """
 
 from __future__ import annotations
 
+import ast
+import builtins
 import functools
+import itertools
 import math
+import operator
+import re
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -30,18 +37,44 @@ _BY_OPERATOR = {"equal", "not_equal", "less", "less_equal", "greater", "greater_
 
 
 class NotFinite(float):
-    """A float of the program that is infinite or NaN, or what a test computes with it that is."""
+    """A float of the program that is infinite or NaN, or what a test computes with it that is.
+
+    Attributes:
+        is_difference: whether it is the difference to something, as an error is.
+        is_share: whether it is a part of something, as a relative tolerance is.
+    """
 
     # by which a program gets it, and a test knows it
     __module__ = "builtins"
+    is_difference = is_share = False
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **named: Any) -> Any:
+        of_python = {"subtract": "sub", "multiply": "mul", "divide": "truediv", "true_divide": "truediv"}
+        plain = [float(one) if isinstance(one, NotFinite) else one for one in inputs]
+        found = getattr(ufunc, method)(*plain, **named)
+        if not isinstance(found, float) or found - found == 0:
+            return found
+        return _marked(float(found), of_python.get(ufunc.__name__, ufunc.__name__), *inputs)
+
+
+def _marked(found: float, name: str, *of: Any) -> NotFinite:
+    """What a test has computed of numbers of which one is not finite, with what it is."""
+    one = NotFinite(found)
+    one.is_difference = name == "sub" or any(getattr(other, "is_difference", False) for other in of)
+    parts = [other for other in of if isinstance(other, int | float) and math.isfinite(other)]
+    is_part = name == "mul" and any(abs(part) < 1 for part in parts)
+    is_part |= name == "truediv" and any(abs(part) > 1 for part in parts)
+    one.is_share = is_part or any(getattr(other, "is_share", False) for other in of)
+    return one
 
 
 def _computed(name: str) -> Callable[..., Any]:
-    plain = getattr(float, name)
+    plain = getattr(float, f"__{name}__")
 
     def compute(self: float, *others: object) -> Any:
         found = plain(self, *others)
-        return NotFinite(found) if isinstance(found, float) and found - found != 0 else found
+        is_odd = isinstance(found, float) and found - found != 0
+        return _marked(found, name.removeprefix("r"), self, *others) if is_odd else found
 
     return compute
 
@@ -51,24 +84,253 @@ def _compared(name: str) -> Callable[[float, object], Any]:
 
     def compare(self: float, other: object) -> Any:
         if self != self:
-            raise NotComparableError("the program's answer is not a number, and its size is asked for")
+            _refuse_size()
+        for error, bound in ((self, other), (other, self)):
+            if getattr(error, "is_difference", False) and getattr(bound, "is_share", False):
+                raise NotComparableError("the program's answer is infinite, and so is the tolerance made of it")
         return plain(self, other)
 
     return compare
 
 
+def _refuse_size() -> Any:
+    raise NotComparableError("the program's answer is not a number, and its size is asked for")
+
+
 _OF_TWO = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow")
-for _name in (*_OF_TWO, *(f"r{name}" for name in _OF_TWO), "neg", "pos", "abs", "round"):
-    setattr(NotFinite, f"__{_name}__", _computed(f"__{_name}__"))
+for _name in (*_OF_TWO, *(f"r{name}" for name in _OF_TWO), "neg", "pos", "abs"):
+    setattr(NotFinite, f"__{_name}__", _computed(_name))
+NotFinite.__round__ = lambda self, *digits: self if digits else round(float(self))  # type: ignore[method-assign]
 for _name in ("lt", "le", "gt", "ge"):
     setattr(NotFinite, f"__{_name}__", _compared(f"__{_name}__"))
 
 
-def guard_numbers() -> None:
-    """Have the program's numbers that are not finite end a test that asks which of them and another is greater."""
-    code_values.make_not_finite = NotFinite
+# What a test is about where it names one, so that the program may answer with it
+_NAN = re.compile(r"nan|na\b|null|isfinite|isinf", re.IGNORECASE)
+_INFINITE = re.compile(r"inf|nan", re.IGNORECASE)
+_Order = Callable[[Any, Any], Any]
+_ORDERING: dict[str, _Order] = {"Lt": operator.lt, "LtE": operator.le, "Gt": operator.gt, "GtE": operator.ge}
+_TURNED: dict[_Order, _Order] = {
+    operator.lt: operator.gt,
+    operator.le: operator.ge,
+    operator.gt: operator.lt,
+    operator.ge: operator.le,
+}
+_OPPOSITE: dict[_Order, _Order] = {
+    operator.lt: operator.ge,
+    operator.le: operator.gt,
+    operator.gt: operator.le,
+    operator.ge: operator.lt,
+}
+_ASSERTED = {"assertLess": "Lt", "assertLessEqual": "LtE", "assertGreater": "Gt", "assertGreaterEqual": "GtE"}
+_ASKED = "_asked_for_size_"
+# values and bounds of one call that are looked at
+_MOST_MET = 1000
+
+
+class _Sizes:
+    """Looks at what a test compares by size.
+
+    Args:
+        words: the test and its set-up.
+        is_asked: whether the program has answered: until then a test's numbers are its own.
+    """
+
+    def __init__(self, words: str, is_asked: Callable[[], bool]) -> None:
+        self._names_nan, self._names_infinite = bool(_NAN.search(words)), bool(_INFINITE.search(words))
+        self._is_asked, self._has_odd = is_asked, False
+        # by call: what it gave, and the bounds that this met
+        self._met: dict[str, tuple[set[float], set[tuple[_Order, float]]]] = {}
+
+        for name in _ORDERING:
+            setattr(self, name, self._quick(name))
+
+    def _quick(self, name: str) -> Callable[..., Any]:
+        """The comparison of that name, which is quick where there is nothing to look for, as in the loops of a test."""
+        how, compare, plain = _ORDERING[name], self._compare, {int, float, str}
+
+        def quick(first: Any, second: Any, *call: Any) -> Any:
+            # `==` is asked of plain data alone
+            if type(first) in plain and type(second) in plain and first == first and second == second and not call:
+                return how(first, second)
+            return compare(name, first, second, *call)
+
+        return quick
+
+    def received(self, number: float) -> float:
+        """A number of the program that is not finite."""
+        self._has_odd = True
+        return NotFinite(number)
+
+    def look(self, one: Any) -> Any:
+        """A number whose size is asked for."""
+        # asked of its class: an object of the program may say anything
+        if issubclass(type(one), float):
+            if float.__ne__(one, one) and (self._has_odd or not self._names_nan) and self._is_asked():
+                _refuse_size()
+        elif _is_array(one) and not self._names_nan and self._is_asked():
+            import numpy
+
+            if numpy.isnan(one).any():
+                _refuse_size()
+        return one
+
+    def _compare(self, name: str, first: Any, second: Any, call: str = "", is_turned: bool = False) -> Any:
+        """What the comparison gives.
+
+        Args:
+            call: the program's function and the constants that it was given; empty where it is no such call.
+            is_turned: whether that is the second.
+        """
+        how = _ORDERING[name]
+        self.look(first)
+        self.look(second)
+        if _is_array(first) or _is_array(second):
+            self._look_for_infinite(first, second)
+        found = how(first, second)
+        if call and type(found) is bool:
+            value, bound, how = (second, first, _TURNED[how]) if is_turned else (first, second, how)
+            self._note(call, value, how if found else _OPPOSITE[how], bound)
+        return found
+
+    def _look_for_infinite(self, *both: Any) -> None:
+        if self._names_infinite or not self._has_odd or not self._is_asked():
+            return
+        import numpy
+
+        with numpy.errstate(all="ignore"):
+            first, second = (numpy.asarray(one) for one in both)
+            if first.dtype.kind == second.dtype.kind == "f" and (numpy.isinf(first) & (first == second)).any():
+                raise NotComparableError("the program's answer is infinite, and is compared with what is made of it")
+
+    def note(self, value: Any, name: str, bound: Any, call: str) -> Any:
+        """The value of a call, of which unittest asks how it compares with a bound."""
+        self._note(call, value, _ORDERING[name], bound)
+        return value
+
+    def _note(self, call: str, value: Any, how: _Order, bound: Any) -> None:
+        """Raise where bounds that one value can meet are met by several, and by none of them alone."""
+        values, bounds = self._met.setdefault(call, (set(), set()))
+        is_known = type(value) not in (int, float) or (value in values and (how, bound) in bounds)
+        if is_known or len(values) + len(bounds) > _MOST_MET:
+            return
+        values.add(value)
+        bounds.add((how, bound))
+
+        def meets(one: Any) -> bool:
+            return all(how(one, bound) for how, bound in bounds)
+
+        between = sorted({bound for _, bound in bounds})
+        possible = [*between, *((one + other) / 2 for one, other in itertools.pairwise(between))]
+        if not any(map(meets, values)) and any(map(meets, possible)):
+            raise NotComparableError("the program's answers to one call contradict each other")
+
+    def call(self, function: Any) -> Any:
+        """A built-in function that a test calls, with a look at what it is given."""
+        if function is builtins.float:
+            return lambda *given: given[0] if given and type(given[0]) is NotFinite else float(*given)
+        return functools.partial(self._extreme, function) if function in (builtins.max, builtins.min) else function
+
+    def _extreme(self, function: Callable[..., Any], *given: Any, **named: Any) -> Any:
+        if "key" in named:
+            return function(*given, **named)
+        return function(map(self.look, given[0]) if len(given) == 1 else [*map(self.look, given)], **named)
+
+
+def _is_array(one: Any) -> bool:
+    """Whether it is an array of floats, or one of numpy's."""
+    if (numpy := sys.modules.get("numpy")) is None:
+        return False
+    return isinstance(one, numpy.ndarray | numpy.floating) and one.dtype.kind == "f"
+
+
+def guard_numbers(words: str, is_asked: Callable[[], bool]) -> None:
+    """Have the program's numbers that are not finite end a test that asks which of them and another is greater.
+
+    Args:
+        words: the test and its set-up.
+        is_asked: whether the program has answered.
+    """
+    sizes = _Sizes(words, is_asked)
+    code_values.make_not_finite = sizes.received
     own = math.fabs
     math.fabs = functools.wraps(own)(lambda number: (abs if type(number) is NotFinite else own)(number))
+    setattr(builtins, _ASKED, sizes)
+
+
+def guarded(tree: ast.Module) -> ast.Module:
+    """The tests with comparisons by size that look at what they compare; as they are without `guard_numbers`."""
+    if not hasattr(builtins, _ASKED):
+        return tree
+    nodes = [*ast.walk(tree)]
+    asserts = [node.test for node in nodes if isinstance(node, ast.Assert)]
+    said = [
+        (node.func.attr, node) for node in nodes if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+    ]
+    asserts += [part for name, node in said if name in ("assertTrue", "assertFalse") for part in node.args]
+    calls = {id(part): found for node in asserts for part in ast.walk(node) if (found := _call_in(part))}
+    # as the statements that these are
+    for name, call in said:
+        if name in _ASSERTED and len(call.args) >= 2:
+            _note_bound(call, _ASSERTED[name])
+    # inner ones first
+    for node in reversed(nodes):
+        for name, value in ast.iter_fields(node):
+            if isinstance(value, list):
+                value[:] = [_looking(part, calls) for part in value]
+            elif isinstance(value, ast.AST):
+                setattr(node, name, _looking(value, calls))
+    return ast.fix_missing_locations(tree)
+
+
+def _looking(node: Any, calls: dict[int, list[ast.expr]]) -> Any:
+    """The node, or what does the same with a look at sizes."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("float", "max", "min"):
+        node.func = _asked("call", node.func)
+    if not isinstance(node, ast.Compare) or not any(type(how).__name__ in _ORDERING for how in node.ops):
+        return node
+    if len(node.ops) > 1:
+        node.left = _asked("look", node.left)
+        node.comparators = [_asked("look", part) for part in node.comparators]
+        return node
+    how = type(node.ops[0]).__name__
+    return ast.copy_location(_asked(how, node.left, *node.comparators, *calls.get(id(node), [])), node)
+
+
+def _note_bound(node: ast.Call, how: str) -> None:
+    """Have unittest's comparison of a call of the program with a number noted."""
+    compare = ast.Compare(node.args[0], [getattr(ast, how)()], [node.args[1]])
+    if found := _call_in(compare):
+        call, is_second = found
+        at = int(is_second.value)  # type: ignore[attr-defined]
+        how = how if not at else {"L": "G", "G": "L"}[how[0]] + how[1:]
+        node.args[at] = _asked("note", node.args[at], ast.Constant(how), node.args[1 - at], call)
+
+
+def _asked(name: str, *given: ast.expr) -> ast.Call:
+    function = ast.Attribute(ast.Name(_ASKED, ast.Load()), name, ast.Load())
+    return ast.copy_location(ast.Call(function, [*given], []), given[0])
+
+
+def _call_in(node: ast.AST) -> list[ast.expr]:
+    """Of a comparison with a number: a call of the program with constants alone, and whether it stands second."""
+    if not isinstance(node, ast.Compare) or len(node.ops) > 1 or type(node.ops[0]).__name__ not in _ORDERING:
+        return []
+    for at, (side, other) in enumerate(((node.left, node.comparators[0]), (node.comparators[0], node.left))):
+        number = other.operand if isinstance(other, ast.UnaryOp) else other
+        if isinstance(number, ast.Constant) and type(number.value) in (int, float) and _is_call_of_constants(side):
+            return [ast.Constant(ast.unparse(side)), ast.Constant(bool(at))]
+    return []
+
+
+def _is_call_of_constants(node: ast.expr) -> bool:
+    """Whether the same call of a function of the program should give the same: it depends on no variable."""
+    inner = [*ast.walk(node)]
+    calls = [part for part in inner if isinstance(part, ast.Call)]
+    called = {id(part.func) for part in calls}
+    names = [part for part in inner if isinstance(part, ast.Name)]
+    is_given = any(part.args and not hasattr(builtins, ast.unparse(part.func)) for part in calls)
+    return is_given and isinstance(node, ast.Call) and all(id(part) in called for part in names)
 
 
 def guard() -> None:

@@ -85,7 +85,7 @@ def _guarded(asked: dict[str, Any]) -> Program:
 
     texts = run_program.ProgramTexts(f"{asked['setup']}\n{asked['source']}", refuse, refuse_here)
     program = Program(JailLine(LINE, texts.keep))
-    empty_arrays.guard_numbers()
+    empty_arrays.guard_numbers(f"{asked['setup']}\n{asked['source']}", lambda: program.has_answered)
     texts.guard()
     return program
 
@@ -217,7 +217,7 @@ def _words(exc: BaseException) -> str:
 
 def _compiled(source: str, name: str = "<tests>") -> types.CodeType:
     try:
-        return compile(source, name, "exec", dont_inherit=True)
+        return compile(empty_arrays.guarded(ast.parse(source)), name, "exec", dont_inherit=True)
     except (SyntaxError, ValueError) as exc:
         raise BrokenTestsError(f"the tests are no Python: {exc}") from None
 
