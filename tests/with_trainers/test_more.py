@@ -132,6 +132,19 @@ class TestVerifiers01:
         steps = [state["trajectory"][0] for state in states]
         assert steps == [{"advantage": 0.0, "reward": None}, {"advantage": 0.0, "reward": 1.0}]
 
+    @pytest.mark.parametrize(
+        "unread", [None, b"42", 42, ["42"], [{"content": RIGHT}], [{"role": "gpt", "content": RIGHT}]]
+    )
+    def test_a_rollout_that_cannot_be_read_costs_its_group_no_verdict(self, unread: Any, math_judge: str) -> None:
+        from agentscope_tuner.adapters.verifiers import judge_rubric
+
+        states = self.states([RIGHT, RIGHT, WRONG])
+        states[1]["completion"] = unread
+        asyncio.run(judge_rubric(math_judge).score_group(states))
+        assert [state["error"] is None for state in states] == [True, False, True]
+        assert [state["advantage"] for state in states] == [0.5, 0.0, -0.5]
+        assert states[1]["metrics"]["MathAnswerAsJudge/failed"] == 1.0
+
     def test_a_run_whose_turns_never_are_its_steps_is_stopped(self, tmp_path: Path) -> None:
         from agentscope_tuner.adapters.verifiers import judge_rubric
 
