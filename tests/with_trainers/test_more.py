@@ -7,11 +7,9 @@ that calls rewards is imported without it. NeMo RL is not on PyPI: its environme
 from __future__ import annotations
 
 import asyncio
-import importlib.util
 import inspect
 import json
 import math
-import sys
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -25,7 +23,7 @@ from agentscope_tuner.adapters import areal, ms_swift, slime
 from agentscope_tuner.errors import DeadlineError
 from tests.hanging_judges import release
 from tests.with_trainers.judges import HANGING, config, hanging
-from tests.with_trainers.runners import snippet
+from tests.with_trainers.runners import snippet, without_engines
 
 ROOT = Path(__file__).parents[2]
 RIGHT, WRONG = r"\boxed{42}", r"\boxed{41}"
@@ -405,13 +403,8 @@ class TestMiles:
 @pytest.fixture(scope="module")
 def reward_api() -> ModuleType:
     """`areal.api.reward_api`, without the engines that `areal/__init__.py` imports."""
-    found = importlib.util.find_spec("areal")
-    assert found is not None
-    assert found.submodule_search_locations is not None
-    package = ModuleType("areal")
-    package.__path__ = list(found.submodule_search_locations)
-    sys.modules["areal"] = package
-    return importlib.import_module("areal.api.reward_api")
+    api: ModuleType = without_engines("areal.api.reward_api")
+    return api
 
 
 class TestAreal:
