@@ -23,7 +23,7 @@ from agentscope_tuner.records.formats.sample import Prompt, is_chat
 from agentscope_tuner.records.formats.sample import as_rollout as as_rollout
 from agentscope_tuner.records.formats.sample import ground_truth_metadata as ground_truth_metadata
 from agentscope_tuner.records.scored_rows import MARKS
-from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, mean_metrics
+from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, UnreadOutput, mean_metrics
 from agentscope_tuner.task_judge.contract.columns import QUESTIONS, likely_answers
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 
@@ -227,10 +227,10 @@ _BATCH_ROWS = 64
 class FailingRun:
     """Counts the verdicts of one judge in a trainer's process, logs those that fail, and stops a run without any.
 
-    It stops when from the first row on, every row of two tasks or more fails for what no later batch mends
-    (`reference`, `input`; `config` at once), when the judge is asked no more because its breaker is open, after
-    `MOST_BATCHES` batches in a row without a verdict, of eight tasks or 64 rows, and after as many, of 64 tasks, where
-    at most one of a task's samples has a reward: it has none to be compared with.
+    It stops when no row of a batch can be read, when from the first row on, every row of two tasks or more fails for
+    what no later batch mends (`reference`, `input`; `config` at once), when the judge is asked no more because its
+    breaker is open, after `MOST_BATCHES` batches in a row without a verdict, of eight tasks or 64 rows, and after as
+    many, of 64 tasks, where at most one of a task's samples has a reward: it has none to be compared with.
     Rows that a rule filters are no verdict of the judge, and no failure.
 
     Args:
@@ -289,7 +289,7 @@ class FailingRun:
         self._count_alone(pairs, judgements)
         if not failed:
             return
-        problem = self._problem(failed) if self._empty_batches else self._alone()
+        problem = self._problem(pairs, failed) if self._empty_batches else self._alone()
         if problem is not None and self._stops:
             raise JudgeError(
                 f"{problem}: {self._shown(told=True)}. {self._columns(pairs, failed[0])}The first: {failed[0].error}. "
@@ -307,7 +307,9 @@ class FailingRun:
             self._alone_batches += 1
             self._alone_tasks += len(groups)
 
-    def _problem(self, failed: Sequence[Judgement]) -> str | None:
+    def _problem(self, pairs: Sequence[Pair], failed: Sequence[Judgement]) -> str | None:
+        if all(isinstance(output, UnreadOutput) for _, output in pairs):
+            return "no row of the batch can be read"
         causes, tasks, rows = self._empty_causes, len(self._empty_tasks), self._empty_rows
         sure = tasks >= _TASKS_AT_FIRST or rows >= _ROWS or causes == {Cause.CONFIG}
         if not self._reached and causes <= STANDING and sure:

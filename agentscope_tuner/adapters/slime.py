@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Coroutine, Iterable, Iterator, Sequence
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
 from statistics import fmean, stdev
@@ -27,7 +27,7 @@ from agentscope_tuner.adapters.rollout import LAST_TURN, failing_run, places_by,
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError, config_fault
 from agentscope_tuner.records.formats.trainers import as_pair
 from agentscope_tuner.records.formats.trainers import decode_slime_request as decode_request
-from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, judge_for, located
+from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, judge_for, located, read_or_unread
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 
 __all__ = [
@@ -83,7 +83,7 @@ def custom_rm(
                 f"{judge.name} ranks the samples of a prompt, and these were fanned out into several each: judge them "
                 "with a judge that does not rank"
             )
-        pairs = [as_pair(sample, last_turn_of(args, sample)) for sample in asked]
+        pairs = [read_or_unread(partial(as_pair, sample), last_turn_of(args, sample)) for sample in asked]
         judgements = await _judged(judge, asked, pairs)
         for sample, judgement in zip(asked, judgements, strict=True):
             if isinstance(getattr(sample, "metadata", None), dict):

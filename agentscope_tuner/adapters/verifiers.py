@@ -20,7 +20,7 @@ import verifiers as vf
 from agentscope_tuner.adapters.rollout import failing_run, named_metrics
 from agentscope_tuner.errors import Cause, JudgeError, config_fault
 from agentscope_tuner.records.formats.sample import as_rollout, ground_truth_metadata, reference_of
-from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, judge_for, located
+from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, judge_for, located, read_or_unread
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 
 
@@ -131,12 +131,12 @@ def _pair(state: Any) -> Pair:
     # "" is how verifiers writes that the row has no column `answer`: its info may hold one
     truth = state.get("answer")
     metadata = {**row, **(reference_of(row) if truth in (None, "") else ground_truth_metadata(truth))}
-    prompt, completion = state.get("prompt") or "", state.get("completion") or ""
-    return as_rollout(_plain(prompt), _plain(completion), metadata)
+    prompt, said = _plain(state.get("prompt") or ""), state.get("completion")
+    return read_or_unread(lambda completion: as_rollout(prompt, completion, metadata), _plain(said))
 
 
 def _plain(messages: Any) -> Any:
     """Messages as dicts: newer releases have models of their own for them."""
-    if isinstance(messages, str):
+    if not isinstance(messages, list | tuple):
         return messages
-    return [message if isinstance(message, Mapping) else message.model_dump() for message in messages]
+    return [message.model_dump() if hasattr(message, "model_dump") else message for message in messages]

@@ -33,9 +33,10 @@ from agentscope_tuner.records.formats.sample import (
     id_text,
     is_chat,
     last_turn,
+    text_of,
 )
 from agentscope_tuner.records.scored_rows import MARKS
-from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, judge_for
+from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, judge_for, read_or_unread
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 
 _log = logging.getLogger(__name__)
@@ -156,10 +157,10 @@ def judge_with(config: str, on_failed: str) -> ConfiguredJudge:
 
 
 def pair_of(data_source: str, solution: str, ground_truth: object, extra_info: Mapping[str, Any] | None) -> Pair:
-    """A sample as a task and an output; arguments as `compute_score`'s.
+    """A sample as a task and an output, an `UnreadOutput` where it cannot be read; arguments as `compute_score`'s.
 
     Raises:
-        JudgeError: as `answer_of`.
+        JudgeError: the response holds several turns; see `answer_of`.
     """
     info = dict(extra_info or {})
     own = {key: value for key, value in info.items() if key not in _READ}
@@ -174,7 +175,7 @@ def pair_of(data_source: str, solution: str, ground_truth: object, extra_info: M
     # An agent loop may add any field for a sample, so that only prompt and truth surely are the whole group's
     row = {key: value for key, value in own.items() if key not in _OF_A_SAMPLE}
     shared = (data_source, truth) if question else (data_source, truth, row)
-    return as_rollout(question, answer_of(info, solution), metadata, shared=shared)
+    return read_or_unread(lambda said: as_rollout(question, answer_of(info, said), metadata, shared=shared), solution)
 
 
 def question_of(info: Mapping[str, Any]) -> Prompt:
@@ -190,7 +191,7 @@ def answer_of(info: Mapping[str, Any], solution: str) -> str:
     """The policy's last turn.
 
     Raises:
-        JudgeError: `solution` holds several turns, and `astuner_last_turn` does not name the last one.
+        JudgeError: `solution` holds several turns, and `astuner_last_turn` does not name the last one; or is no text.
     """
     if isinstance(named := info.get(LAST_TURN), str):
         return last_turn(named)
@@ -201,7 +202,7 @@ def answer_of(info: Mapping[str, Any], solution: str) -> str:
             "agentscope_tuner.adapters.verl_agent.LastTurnToolAgentLoop}`, and start verl with "
             "actor_rollout_ref.rollout.agent.agent_loop_config_path=loop.yaml"
         )
-    return last_turn(solution)
+    return last_turn(text_of(solution, "a response"))
 
 
 def several_turns(info: Mapping[str, Any]) -> bool:

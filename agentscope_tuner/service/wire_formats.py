@@ -18,7 +18,7 @@ from agentscope_tuner.adapters.rollout import STANDING, the_failing_run
 from agentscope_tuner.errors import Cause, DeadlineError, JudgeError
 from agentscope_tuner.service.admission import Refusal, ServiceSettings
 from agentscope_tuner.service.metrics import WIRE_NAMES, JudgeMetrics
-from agentscope_tuner.task_judge.batch import ConfiguredJudge
+from agentscope_tuner.task_judge.batch import ConfiguredJudge, read_or_unread
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 from agentscope_tuner.workflow import Identifier, Task, WorkflowOutput, WorkflowTask, first_problem
 
@@ -185,7 +185,11 @@ async def to_nemo_gym(served: Served, data: dict[str, Any], ends_at: float) -> A
         the_failing_run(served.judge).add([pair], [judgement])
         return nemo_gym.encode_response(data, served.judge, judgement)
 
-    return await _of_trainer(served, lambda: nemo_gym.decode_request(data), encode)
+    def read(request: Any) -> Pair:
+        return nemo_gym.decode_request(request or {**data, "response": {"output": []}})
+
+    # what is no request of NeMo-Gym's is refused; one that is, with a message that nobody can read, is a failed verdict
+    return await _of_trainer(served, lambda: read_or_unread(read, data), encode)
 
 
 async def to_slime(served: Served, data: dict[str, Any], ends_at: float) -> Any:

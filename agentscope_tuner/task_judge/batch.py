@@ -7,11 +7,11 @@ import logging
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 from pathlib import Path
 from statistics import fmean
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from agentscope_tuner._run import loops
 from agentscope_tuner._run.fair_queue import one_request
@@ -56,6 +56,38 @@ def _hints(judgements: Sequence[Judgement]) -> Iterator[str]:
         first = judged[0].reason.partition(":")[0]
         alike = [each.reason for each in judged if each.reason.partition(":")[0] == first]
         yield f"none is a success; the reason of {len(alike)} is like this one: {judged[0].reason[:_REASON_CHARS]}"
+
+
+class UnreadOutput(WorkflowOutput):
+    """The output of a row that could not be read: no judge is asked about it, and its verdict is a failed one.
+
+    Attributes:
+        why: what could not be read.
+    """
+
+    why: str
+
+
+def read_or_unread(read: Callable[[Any], Pair], completion: Any) -> Pair:
+    """`read(completion)`; where that cannot be read, the same task with an output of which no judge is asked.
+
+    For the rows of a batch, each of which is read by itself: one that cannot be read costs the others no verdict.
+
+    Raises:
+        JudgeError: as `read`, for anything but the row's own fault.
+    """
+    try:
+        return read(completion)
+    except JudgeError as exc:
+        if exc.cause is not Cause.INPUT:
+            raise
+        why = exc.message
+    try:
+        task, output = read("")
+    # the prompt's fault, then
+    except JudgeError:
+        task, output = WorkflowTask(task=Task()), WorkflowOutput()
+    return task, UnreadOutput(metadata=output.metadata, why=why)
 
 
 class ConfiguredJudge:
@@ -115,7 +147,8 @@ class ConfiguredJudge:
 
     def judge(self, task: WorkflowTask, output: WorkflowOutput) -> Judgement:
         """One verdict, or the reason why there is none."""
-        return self._logged([(task, output)], [self._judge.judge(task, output)])[0]
+        found = self._unread((task, output)) or self._judge.judge(task, output)
+        return self._logged([(task, output)], [found])[0]
 
     async def ajudge(self, task: WorkflowTask, output: WorkflowOutput) -> Judgement:
         """`judge` for callers inside an event loop, which goes on meanwhile."""
@@ -123,7 +156,7 @@ class ConfiguredJudge:
 
     async def _ajudge(self, task: WorkflowTask, output: WorkflowOutput) -> Judgement:
         try:
-            return await self._judge.ajudge(task, output)
+            return self._unread((task, output)) or await self._judge.ajudge(task, output)
         # A server handles Ctrl-C by a signal handler, so the judge itself raised this error, and it must not end the
         # server
         except KeyboardInterrupt as exc:
@@ -168,21 +201,47 @@ class ConfiguredJudge:
         return judgements
 
     def judge_group(self, group: Sequence[Pair]) -> list[Judgement]:
-        """A verdict for each output of an advantage group, in order. The first task is used for all of them."""
-        if not group:
-            return []
-        refused = self._judge.refused([task.task for task, _ in group])
-        judged = refused or self._judge.judge_group(group[0][0], [output for _, output in group])
-        return self._logged(group, judged)
+        """A verdict for each output of an advantage group, in order. The first task is used for all of them.
+
+        Outputs that could not be read have none; a judge that ranks places the others.
+        """
+        asked, known = self._readable(group)
+        judged = known if not asked else self._judge.judge_group(asked[0][0], [output for _, output in asked])
+        return self._logged(group, self._in_place(group, judged))
 
     async def ajudge_group(self, group: Sequence[Pair]) -> list[Judgement]:
         """`judge_group` for callers inside an event loop."""
-        if not group:
-            return []
-        refused = self._judge.refused([task.task for task, _ in group])
+        asked, known = self._readable(group)
         with one_request():
-            judged = refused or await self._judge.ajudge_group(group[0][0], [output for _, output in group])
-        return self._logged(group, judged)
+            outputs = [output for _, output in asked]
+            judged = known if not asked else await self._judge.ajudge_group(asked[0][0], outputs)
+        return self._logged(group, self._in_place(group, judged))
+
+    def _unread(self, pair: Pair) -> Judgement | None:
+        """The verdict on an output that could not be read; None for any other."""
+        task, output = pair
+        return self._refused(task, output.why) if isinstance(output, UnreadOutput) else None
+
+    def _refused(self, task: WorkflowTask, why: str) -> Judgement:
+        return Judgement.failed(JudgeError(why, task_id=task.task_id, judge=self.name, cause=Cause.INPUT))
+
+    def _readable(self, group: Sequence[Pair]) -> tuple[list[Pair], list[Judgement]]:
+        """The pairs of a group that the judge is asked about; or none, and the verdicts on those that can be read."""
+        read = [pair for pair in group if not isinstance(pair[1], UnreadOutput)]
+        if refused := self._judge.refused([task.task for task, _ in read]):
+            return [], refused
+        alone = len(read) == 1 < len(group) and self.listwise
+        if alone and not self._judge.inner.ranks_alone(read[0][0]):
+            told = (
+                f"the other {len(group) - 1} of its group could not be read, and {self.name} has none to rank it with"
+            )
+            return [], [self._refused(read[0][0], told)]
+        return read, []
+
+    def _in_place(self, group: Sequence[Pair], judged: Iterable[Judgement]) -> list[Judgement]:
+        """A verdict for each pair of a group, of which those that can be read are judged."""
+        verdicts = iter(judged)
+        return [self._unread(pair) or next(verdicts) for pair in group]
 
     def close_log(self) -> None:
         """Close the file in `log_dir`, where there is one; a later verdict opens another."""

@@ -7,11 +7,9 @@ that calls rewards is imported without it. NeMo RL is not on PyPI: its environme
 from __future__ import annotations
 
 import asyncio
-import importlib.util
 import inspect
 import json
 import math
-import sys
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
@@ -25,7 +23,7 @@ from agentscope_tuner.adapters import areal, ms_swift, slime
 from agentscope_tuner.errors import DeadlineError
 from tests.hanging_judges import release
 from tests.with_trainers.judges import HANGING, config, hanging
-from tests.with_trainers.runners import snippet
+from tests.with_trainers.runners import snippet, without_engines
 
 ROOT = Path(__file__).parents[2]
 RIGHT, WRONG = r"\boxed{42}", r"\boxed{41}"
@@ -131,6 +129,19 @@ class TestVerifiers01:
         asyncio.run(judge_rubric(failing).score_group(states))
         steps = [state["trajectory"][0] for state in states]
         assert steps == [{"advantage": 0.0, "reward": None}, {"advantage": 0.0, "reward": 1.0}]
+
+    @pytest.mark.parametrize(
+        "unread", [None, b"42", 42, ["42"], [{"content": RIGHT}], [{"role": "gpt", "content": RIGHT}]]
+    )
+    def test_a_rollout_that_cannot_be_read_costs_its_group_no_verdict(self, unread: Any, math_judge: str) -> None:
+        from agentscope_tuner.adapters.verifiers import judge_rubric
+
+        states = self.states([RIGHT, RIGHT, WRONG])
+        states[1]["completion"] = unread
+        asyncio.run(judge_rubric(math_judge).score_group(states))
+        assert [state["error"] is None for state in states] == [True, False, True]
+        assert [state["advantage"] for state in states] == [0.5, 0.0, -0.5]
+        assert states[1]["metrics"]["MathAnswerAsJudge/failed"] == 1.0
 
     def test_a_run_whose_turns_never_are_its_steps_is_stopped(self, tmp_path: Path) -> None:
         from agentscope_tuner.adapters.verifiers import judge_rubric
@@ -392,13 +403,8 @@ class TestMiles:
 @pytest.fixture(scope="module")
 def reward_api() -> ModuleType:
     """`areal.api.reward_api`, without the engines that `areal/__init__.py` imports."""
-    found = importlib.util.find_spec("areal")
-    assert found is not None
-    assert found.submodule_search_locations is not None
-    package = ModuleType("areal")
-    package.__path__ = list(found.submodule_search_locations)
-    sys.modules["areal"] = package
-    return importlib.import_module("areal.api.reward_api")
+    api: ModuleType = without_engines("areal.api.reward_api")
+    return api
 
 
 class TestAreal:

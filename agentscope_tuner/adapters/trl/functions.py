@@ -22,7 +22,7 @@ from agentscope_tuner.adapters.rollout import FailingRun, batch_metrics, current
 from agentscope_tuner.config import Source
 from agentscope_tuner.errors import Cause, ConfigError, JudgeError
 from agentscope_tuner.records.formats.sample import Prompt, as_rollout, reference_of
-from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, located
+from agentscope_tuner.task_judge.batch import ConfiguredJudge, Pair, located, read_or_unread
 from agentscope_tuner.task_judge.contract.judgement import Judgement
 
 LogMetric = Callable[[str, float], None]
@@ -435,7 +435,8 @@ def pairs_of(
 ) -> list[Pair]:
     """The batch as tasks and outputs.
 
-    A column that differs within a group, as those of a `rollout_func` do, is no part of the task's id.
+    A column that differs within a group, as those of a `rollout_func` do, is no part of the task's id. A row that
+    cannot be read has an `UnreadOutput`.
 
     Raises:
         JudgeError: something has more or fewer values than there are completions; see `rows_of`.
@@ -451,7 +452,6 @@ def pairs_of(
     for given, row in zip(own, rows, strict=True):
         metadata = {**row, **reference_of(row)}
         shared = {name: value for name, value in metadata.items() if name not in differs}
-        pairs.append(
-            as_rollout(given["prompts"], given["completions"], metadata, gym_env=given["environments"], shared=shared)
-        )
+        read = partial(as_rollout, given["prompts"], metadata=metadata, gym_env=given["environments"], shared=shared)
+        pairs.append(read_or_unread(read, given["completions"]))
     return pairs
