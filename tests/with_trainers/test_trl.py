@@ -121,6 +121,22 @@ def test_a_failed_verdict_moves_nothing_and_is_counted(build: Any, tmp_path: Pat
     assert all(math.isfinite(entry["loss"]) for entry in steps_of(trainer))
 
 
+def test_a_completion_that_cannot_be_read_has_advantage_0_and_the_others_their_rewards(tmp_path: Path) -> None:
+    judge = reward_func(OURS)
+
+    def own(completions: list[Any], **given: Any) -> Any:
+        # one of each group of four
+        completions = [None if place % 4 == 1 else each for place, each in enumerate(completions)]
+        return judge(completions=completions, **given)
+
+    trainer = grpo(own, tmp_path, steps=2)
+    rewards, advantages = list(trainer._logs["rewards"]["own"]), list(trainer._logs["advantages"])
+    unread = [place for place, reward in enumerate(rewards) if math.isnan(reward)]
+    assert unread == list(range(1, len(rewards), 4))
+    assert {advantages[place] for place in unread} == {0.0}
+    assert [entry["MathAnswerAsJudge/failed"] for entry in steps_of(trainer)] == [0.25, 0.25]
+
+
 @pytest.mark.parametrize("build", [reward_func, async_reward_func])
 @pytest.mark.parametrize(
     ("column", "seen"), [("solution", True), ("answer", True), ("target", False), (None, False)], ids=str
