@@ -905,7 +905,7 @@ def _leading_unit(match: re.Match[str]) -> list[tuple[str, int]]:
             break
         if not (parts or waiting) and word.lower() in _BEFORE_UNITS:
             continue
-        if word == "per" or (parts and is_per(word)):
+        if word == "per" or (parts and word not in RATES and is_per(word)):
             sign = -1
         elif word in TEMPERATURES and not parts and match.group().rstrip().endswith(word):
             parts.append((TEMPERATURES[word], 1))
