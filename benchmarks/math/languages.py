@@ -42,7 +42,7 @@ _MARKS = re.compile("[\u200e\u200f\u061c]")
 # words of other meanings in the languages of the list, beside those that the judge knows by its own tables
 _OTHER_WORDS = frozenset(
     """mila mille mili mina miña dies letu luni mese sata sati satom posto степен степена степени степеном stepen
-    stepena stepeni năm grader quarto цент""".split()  # noqa: SIM905
+    stepena stepeni năm grader graders grads quarto цент dana tony ali""".split()  # noqa: SIM905
 )
 _LEAST = 4
 _LEAST_OF_OTHERS = 6

@@ -615,7 +615,11 @@ def with_unit(text: str, found: PlacedAnswer, question: Question | None, referen
     Args:
         reference: where it has words, they may be a unit, too.
     """
-    is_bare = _BARE.fullmatch(reference) is not None
+    has_degrees = _OF_DEGREES.search(reference) is not None
+    if _SCALE_BEHIND.search(reference) is not None and (scale := _SCALE_BEHIND.match(found.behind)) is not None:
+        number = _OF_DEGREES.sub("", text)
+        return f"{number}^\\circ\\text{{{scale[1]}}}" if _NUMERIC.fullmatch(number) is not None else text
+    is_bare = _BARE.fullmatch(reference) is not None and not has_degrees
     unit = "" if question is None and is_bare else _unit_beside(text, found.before, found.behind)
     return _in_unit(text, unit, question, is_bare=is_bare) if unit else text
 
@@ -741,11 +745,20 @@ def with_unit_in_english(found: PlacedAnswer, reference: str) -> PlacedAnswer:
         return found
     rest = found.behind[leads.end() + end :]
     sign = "\\%" if said == "percent" else "^\\circ" if said == "degrees" and _OF_DEGREES.search(reference) else ""
+    if said == "degrees" and (scale := _SCALE.match(rest)) is not None:
+        sign, rest = f"^\\circ\\text{{{scale[1].upper()}}}", rest[scale.end() :]
     if sign or said == "degrees":
         return found if not sign or "{" in leads[0] else found._replace(behind=f"{sign}{leads[0]}{rest}")
     return found._replace(behind=f"{leads[0]}{said}{rest}")
 
 
+# `\\boxed{20}^\\circ\\text{F}`
+_SCALE_BEHIND = re.compile(
+    r"[\s$~]*(?:\\[ ,;:])*\^?\s*\{?\s*(?:\\circ(?![a-z])|°)\s*\}?\s*\$?\s*(?:\\(?:text|mathrm)\s*\{)?\s*"
+    r"([CF])(?![a-zA-Z])"
+)
+# What stands behind a word for degrees: the initial of its scale
+_SCALE = re.compile(r"\s?(?=celsius|fahrenheit)([cf])[a-z]+", re.IGNORECASE)
 _BEFORE_UNIT = re.compile(r"\$?(?:[\s~$*]|\\[ ,;:)\]])*(?:\\(?:text|mathrm)\s*\{\s*)?")
 
 

@@ -746,7 +746,8 @@ def _without_zero(found: re.Match[str]) -> str:
 
 
 _ANGLE = (r"(?:\\langle(?![a-z])|[⟨〈])\s*", r"\s*(?:\\rangle(?![a-z])|[⟩〉])")
-_ENDS = r"([^,;()\[\]|]{1,40}[,;][^,;()\[\]|]{1,40}?)"
+_END = r"(?:(?!\\[lr]angle)[^,;()\[\]|⟨⟩])"
+_ENDS = rf"({_END}{{1,40}}[,;]{_END}{{1,40}}?)"
 
 
 def _closed_by_angles(found: re.Match[str]) -> str:
