@@ -38,10 +38,15 @@ _OFTEN_OTHER = frozenset(
 # In other languages an abbreviation may be a common word: `से` is `from` in Hindi
 _WITH_SHORT = ("ar", "bg", "el", "fa", "ru", "th", "uk")
 _OF_OTHER_SCRIPTS = re.compile("^[^a-z]+$", re.IGNORECASE)
+# Units of which the whole phrase is kept: another power or rate of its words would be another unit
+_WHOLE_PHRASES = frozenset(
+    """area-square-meter area-square-centimeter area-square-kilometer volume-cubic-meter volume-cubic-centimeter
+    speed-kilometer-per-hour speed-meter-per-second concentr-percent""".split()  # noqa: SIM905
+)
 _MARKS = re.compile("[\u200e\u200f\u061c]")
 # words of other meanings in the languages of the list, beside those that the judge knows by its own tables
 _OTHER_WORDS = frozenset(
-    """mila mille mili mina miña dies letu luni mese sata sati satom posto степен степена степени степеном stepen
+    """mila mille mili mina miña dies letu luni mese sata posto степен степена степени степеном stepen
     stepena stepeni năm grader graders grads quarto цент dana tony ali""".split()  # noqa: SIM905
 )
 _LEAST = 4
@@ -72,6 +77,8 @@ def _forms(folder: Path, language: str) -> Iterator[tuple[str, str]]:
             yield from ((form, _POWERS[key]) for form in powers)
         elif re.sub("^(?:square|cubic) ", "", name) in {*units._UNITS, *_SIGNS}:
             yield from ((form, name) for form in _patterns(unit) if " " not in form)
+        if key in _WHOLE_PHRASES:
+            yield from ((form.replace(" ", "_"), name) for form in _patterns(unit) if " " in form)
         rate = unit.get("perUnitPattern", "").replace("{0}", "").split()
         if len(rate) == len(["per", "metre"]) and any(form.startswith(rate[1][:3].lower()) for form in _patterns(unit)):
             yield rate[0].lower(), "per"
@@ -99,6 +106,8 @@ def _is_free(form: str, name: str) -> bool:
     least = _LEAST_OF_OTHERS if name in _OFTEN_OTHER else _LEAST if form.isascii() else 2
     if name in ("per", "and", "or"):
         return re.search(r"[./]", form) is None
+    if "_" in form:
+        return re.search(r"[\d²³./·%(){}°]", form) is None
     if name in _POWERS.values():
         known -= units.COUNTED
     return len(form) >= least and re.search(r"[\d²³./·%(){}°\-]", form) is None and form not in known | _OTHER_WORDS

@@ -576,13 +576,13 @@ def _in_degrees(text: str, other: list[Token]) -> bool:
 _NUMERIC = re.compile(r"(?:[-+\d.,{}/^\s]|\\(?:[dt]?frac|sqrt|pi|times|cdot)(?![a-zA-Z])|\\[,;! ]|[π×])+")
 _POWER = r"(?:(?P<power>square|cubic|квадрат\w*|кубич\w*|वर्ग|घन)\s)?"
 _UNIT_BEHIND = re.compile(
-    rf"\$?(?:[\s~$*]|\\[ ,;:)\]])*(?:\\(?:text|mathrm)\s*\{{\s*)?{_POWER}(?P<unit>(?:[^\W\d_]|{MARKED}){{1,20}})"
+    rf"\$?(?:[\s~$*]|\\[ ,;:)\]])*(?:\\(?:text|mathrm)\s*\{{\s*)?{_POWER}(?P<unit>(?:[^\W\d_²³]|{MARKED}){{1,20}})"
     r"(?P<raised>[²³]|\s?\^\s?\{?[23]\}?)?(?P<rest>[^.!?。\n]{0,40})"
 )
 # `in metres`, `(单位:米)`
 _UNIT_BEFORE = re.compile(
     rf"(?:[(（]\s*|\b(?:in|en|em|w|в)\s+|单位[:：是为]\s*|[以用](?=\w{{1,4}}(?:为单位|表示)))+{_POWER}"
-    r"(?P<unit>[^\W\d_a-zA-Z]|[^\W\d_]{2,20}?)(?P<raised>[²³])?(?=[\s)）:：,，$]|为单位|表示)"
+    r"(?P<unit>[^\W\d_a-zA-Z²³]|[^\W\d_²³]{2,20}?)(?P<raised>[²³])?(?=[\s)）:：,，$]|为单位|表示)"
 )
 # What it begins with, which is found sooner
 _MAY_NAME = re.compile(r"\b(?:[ie][nm]|[wв])\s|[(（]\s*[^\W\d_]|[单以用]")
@@ -600,7 +600,7 @@ _BARE = re.compile(r"[^a-zA-Z\\\u00b2-\uffff]*")
 _CLAUSE = re.compile(r"[.!?。？！\n,，;；]")
 _SAID_AGAIN = re.compile(
     r"(?P<front>[^.!?。\n]{0,60}?)(?:[,;，]|\s?[(（=≈])\s?(?P<words>[^\d.!?。\n]{0,30}?)(?P<number>\d[\d.,{}]{0,20})"
-    rf"\$?(?:[\s~]|\\[ ,;:])*{_POWER}(?P<unit>[^\W\d_]{{1,20}})(?P<raised>[²³])?\s?[)）]?"
+    rf"\$?(?:[\s~]|\\[ ,;:])*{_POWER}(?P<unit>[^\W\d_²³]{{1,20}})(?P<raised>[²³])?\s?[)）]?"
 )
 _QUANTITY = re.compile(
     r"(?P<number>\d[\d.,{}]{0,20})(?:\s|~|\\[ ,;:])*\\(?:text|mathrm)\s*\{\s*(?P<unit>[^{}]{1,30})\}"
@@ -739,19 +739,23 @@ def _unit_of(found: re.Match[str]) -> str | None:
 
 def with_unit_in_english(found: PlacedAnswer, reference: str) -> PlacedAnswer:
     """The answer with the unit of several words behind it in English, as every other rule reads it."""
+    if (sign := _PERCENT_APART.match(found.behind)) is not None:
+        return found._replace(behind=f"\\%{sign[1]}{found.behind[sign.end() :]}")
     leads = _BEFORE_UNIT.match(found.behind) if any(map(str.isalpha, found.behind[:_NEAR])) else None
     said, end = in_english(found.behind[leads.end() :]) if leads is not None else ("", 0)
     if leads is None or not said:
         return found
     rest = found.behind[leads.end() + end :]
     sign = "\\%" if said == "percent" else "^\\circ" if said == "degrees" and _OF_DEGREES.search(reference) else ""
-    if said == "degrees" and (scale := _SCALE.match(rest)) is not None:
+    if sign and said == "degrees" and (scale := _SCALE.match(rest)) is not None:
         sign, rest = f"^\\circ\\text{{{scale[1].upper()}}}", rest[scale.end() :]
     if sign or said == "degrees":
         return found if not sign or "{" in leads[0] else found._replace(behind=f"{sign}{leads[0]}{rest}")
     return found._replace(behind=f"{leads[0]}{said}{rest}")
 
 
+# Behind a space or the end of the formula; a sign before English words begins a comment
+_PERCENT_APART = re.compile(r"((?=[\s$])\$?\s?|(?=٪))(?:\\?%|٪)(?!\s[a-zA-Z])")
 # `\\boxed{20}^\\circ\\text{F}`
 _SCALE_BEHIND = re.compile(
     r"[\s$~]*(?:\\[ ,;:])*\^?\s*\{?\s*(?:\\circ(?![a-z])|°)\s*\}?\s*\$?\s*(?:\\(?:text|mathrm)\s*\{)?\s*"

@@ -307,13 +307,23 @@ def told(text: str, question: Question) -> str:
     _, value, behind = found
     words = behind.split()
     units = [_unit_word(word) for word in takewhile(_unit_word, words)]
-    if any(unit_named(word) is not None and word != "in" for word in words[len(units) :]):
+    if any(_names_unit(word) and word != "in" for word in words[len(units) :]):
         return text
     return f"{value}\\text{{ {' '.join(units)}}}" if units else value
 
 
+def _names_unit(word: str) -> bool:
+    """Whether a word has a unit in it, also in a product or with a power: `m²`, `kg·m`."""
+    return any(unit_named(part) is not None for part in re.split(r"[²³°·⋅]", word) if part)
+
+
+_RAISED = {"²": "squared", "³": "cubed"}
+
+
 def _unit_word(word: str) -> str:
     """A word of a unit as the table of units has it; empty for any other word."""
+    if word[-1:] in _RAISED:
+        return f"{own} {_RAISED[word[-1]]}" if (own := _unit_word(word[:-1])) else ""
     if word == "in" or known(singular(word)) or exponent_named(word):
         return "" if word == "in" else word
     # In short words case counts: `Ms` are no milliseconds

@@ -347,11 +347,16 @@ def is_per(word: str) -> bool:
     )
 
 
-# `per` that joins two words: in Thai and in Lao
-_JOINING = "ต่อ|ຕໍ່"
-_ONE_WORD = re.compile(rf"\s?(?P<word>{_JOINING}|(?:(?!{_JOINING})(?:[^\W\d_]|{MARKED}|-(?=[^\W\d_])))+\.?)")
-# `por ciento`, `por cento`
-_HUNDRED = ("ciento", "cento")
+# `per` that joins two words: in Thai, in Lao, and a slash
+_JOINING = "ต่อ|ຕໍ່|/"
+_ONE_WORD = re.compile(rf"\s?(?P<word>{_JOINING}|(?:(?!{_JOINING})(?:[^\W\d_²³]|{MARKED}|-(?=[^\W\d_])))+\.?)")
+_LONGEST_PHRASE = 4
+# What joins a number and its unit in Romanian and in Filipino
+_LINKS = ("de", "na")
+
+
+# `m/s²`, `km/h`: signs are read elsewhere
+_HAS_SIGNS = re.compile(r"[^\W\d_²³]+(?:\s?[/·⋅]\s?[^\W\d_²³]+)*\s?[²³^]|[a-z]{1,5}\s?/\s?[a-z]{1,5}(?![a-z])")
 
 
 def in_english(text: str) -> tuple[str, int]:
@@ -361,17 +366,23 @@ def in_english(text: str) -> tuple[str, int]:
     for a single word in letters without marks, which needs no reading.
     """
     found: list[re.Match[str]] = []
+    if _HAS_SIGNS.match(text) is not None:
+        return "", 0
     while len(found) <= _MAX_WORDS and (one := _ONE_WORD.match(text, found[-1].end() if found else 0)) is not None:
         found.append(one)
     words = [one["word"].rstrip(".") for one in found]
-    said, at = _one_side(words)
+    phrases = ((abroad().get("_".join(words[:size]).lower(), ""), size) for size in range(_LONGEST_PHRASE, 1, -1))
+    said, at = next((phrase for phrase in phrases if phrase[0] and phrase[1] <= len(words)), ("", 0)) or ("", 0)
+    if said:
+        return said, found[at - 1].end()
+    linked = len(words) > 1 and words[0] in _LINKS
+    said, at = _one_side(words[linked:])
+    at += linked
     if said and at + 1 < len(words) and is_per(words[at]):
         below, more = _one_side(words[at + 1 :])
         said, at = (f"{said} per {below}", at + 1 + more) if below else ("", 0)
     elif words and is_percent(words[0]):
         said, at = "percent", 1
-    elif len(words) > 1 and is_per(words[0]) and words[1].lower() in _HUNDRED:
-        said, at = "percent", 2
     elif words and is_degree(words[0]):
         said, at = "degrees", 1
     is_plain = at == 1 and said not in ("percent", "degrees") and re.fullmatch(r"[^\W\d_]+", words[0]) is not None
@@ -390,7 +401,7 @@ def _one_side(words: list[str]) -> tuple[str, int]:
     return f"{raised}{unit}", at + 1 + (behind > 0)
 
 
-_WHOLE_WORDS = re.compile(rf"(?:[^\W\d_]|{MARKED})+")
+_WHOLE_WORDS = re.compile(rf"(?:[^\W\d_²³]|{MARKED})+")
 
 
 def unit_named(word: str) -> str | None:
