@@ -739,8 +739,8 @@ def _unit_of(found: re.Match[str]) -> str | None:
 
 def with_unit_in_english(found: PlacedAnswer, reference: str) -> PlacedAnswer:
     """The answer with the unit of several words behind it in English, as every other rule reads it."""
-    if (sign := _PERCENT_APART.match(found.behind)) is not None:
-        return found._replace(behind=f"\\%{sign[1]}{found.behind[sign.end() :]}")
+    if (apart := _PERCENT_APART.match(found.behind)) is not None:
+        return found._replace(behind=f"\\%{apart[1]}{found.behind[apart.end() :]}")
     leads = _BEFORE_UNIT.match(found.behind) if any(map(str.isalpha, found.behind[:_NEAR])) else None
     said, end = in_english(found.behind[leads.end() :]) if leads is not None else ("", 0)
     if leads is None or not said:

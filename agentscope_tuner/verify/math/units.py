@@ -372,7 +372,7 @@ def in_english(text: str) -> tuple[str, int]:
         found.append(one)
     words = [one["word"].rstrip(".") for one in found]
     phrases = ((abroad().get("_".join(words[:size]).lower(), ""), size) for size in range(_LONGEST_PHRASE, 1, -1))
-    said, at = next((phrase for phrase in phrases if phrase[0] and phrase[1] <= len(words)), ("", 0)) or ("", 0)
+    said, at = next((phrase for phrase in phrases if phrase[0] and phrase[1] <= len(words)), ("", 0))
     if said:
         return said, found[at - 1].end()
     linked = len(words) > 1 and words[0] in _LINKS
